@@ -1,0 +1,179 @@
+# prof: a sampling profiler for Linux. `make help` lists the targets.
+#
+# Every room (common, format, record, report, bench) becomes one archive of all
+# its .c files except main.c; a program is its main.c plus the archives it may use.
+# CFLAGS, CPPFLAGS and LDFLAGS belong to the user; what the build itself needs is in PROF_*.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD ?= build
+CC ?= cc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool) bpftool)
+LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 llvm-strip-15 llvm-strip-16 2>/dev/null) llvm-strip)
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
+
+VERSION := 0.1.0
+
+PROF_CPPFLAGS := -I. -I$(BUILD) -D_GNU_SOURCE -DPROF_VERSION='"$(VERSION)"'
+PROF_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -pthread
+ifdef DEV
+PROF_CFLAGS += -Werror
+endif
+ifdef SAN
+PROF_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
+PROF_LDFLAGS += -fsanitize=$(SAN)
+endif
+PROF_LDFLAGS += -pthread
+
+# Target architecture, from the compiler, so that cross compiling needs no further flag.
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+
+FORMAT_LIBS := -lzstd -lxxhash
+RECORD_LIBS := -lbpf -lelf -lz -lcap
+REPORT_LIBS := -ldw -lelf -liberty -lz -ljansson -lprotobuf-c -ldl
+BENCH_LIBS := -lm
+
+rooms := common format record report bench
+sources = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c))
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+archive = $(BUILD)/lib$(1).a
+programs := prof-record prof-report prof-bench
+skeletons := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all deps demo check bench fuzz install uninstall clean help FORCE
+
+## all: build the programs (needs no privileges)
+all: $(addprefix $(BUILD)/,$(programs))
+
+# The flags of the last build; a change of flags rebuilds what they touch.
+flags := $(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(PROF_CPPFLAGS) $(PROF_CFLAGS) $(PROF_LDFLAGS) $(CLANG)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(flags))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(flags))' > $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PROF_CPPFLAGS) $(CPPFLAGS) $(PROF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+define room_archive
+$(call archive,$(1)): $(call objects,$(call sources,$(1)))
+	$$(call say,AR,$$@)
+	$(Q)rm -f $$@ && $$(AR) rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach room,$(rooms),$(eval $(call room_archive,$(room))))
+
+# The kernel half: compiled for BPF, stripped of DWARF (BTF stays), and embedded as a skeleton.
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(BUILD)/flags
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -I. \
+		-Wall -Wno-missing-declarations $(if $(DEV),-Werror) $(BPF_CFLAGS) \
+		-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP -c -o $@ $<
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(call objects,$(wildcard record/*.c bench/*.c tests/unit/*.c)): | $(skeletons)
+
+$(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
+$(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS)
+$(BUILD)/prof-report: $(BUILD)/report/main.o $(call archive,report) $(call archive,format) $(call archive,common)
+$(BUILD)/prof-report: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
+$(BUILD)/prof-bench: $(BUILD)/bench/main.o $(call archive,bench) $(call archive,report) $(call archive,record) \
+	$(call archive,format) $(call archive,common)
+$(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
+
+$(addprefix $(BUILD)/,$(programs)):
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(libs)
+
+# Tests: a unit test is one program per module, linked with the archives it pulls from.
+unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+fuzz_targets := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+tool_sources := $(wildcard testdata/*.c)
+tools := $(patsubst testdata/%.c,$(BUILD)/testdata/%,$(tool_sources))
+
+all_archives := $(foreach room,record report bench format common,$(call archive,$(room)))
+link_all = $(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(all_archives)
+	$(call say,LINK,$@)
+	$(Q)$(link_all) -lcmocka
+
+# Without a fuzzer a target is a program that replays the files it is given (tests/fuzz/replay.c);
+# FUZZER=1 with CC=clang links libFuzzer instead.
+ifdef FUZZER
+PROF_CFLAGS += -fsanitize=fuzzer-no-link -DPRF_FUZZING
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(all_archives)
+	$(call say,LINK,$@)
+	$(Q)$(link_all) -fsanitize=fuzzer
+else
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/replay.o $(all_archives)
+	$(call say,LINK,$@)
+	$(Q)$(link_all)
+endif
+
+$(BUILD)/testdata/%: $(BUILD)/testdata/%.o $(all_archives)
+	$(call say,LINK,$@)
+	$(Q)$(link_all)
+
+## check: build and run all tests; those that need root or BPF say "skipped" without it
+check: all $(unit_tests) $(fuzz_targets) $(tools)
+	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/run $(TESTS)
+
+## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
+fuzz:
+	$(Q)FUZZ_SECONDS=$${FUZZ_SECONDS:-60} tests/fuzz/run
+
+## bench: run all benchmarks and write results.json (needs root)
+bench: all $(tools)
+	$(Q)BUILD='$(abspath $(BUILD))' $(BUILD)/prof-bench all --bmf results.json
+
+## demo: record a real program for five seconds, print its hottest stacks, write demo.folded and demo.html
+demo: all
+	$(Q)BUILD='$(abspath $(BUILD))' testdata/demo.sh
+
+## deps: install what the build and the tests need, with the distribution's package manager
+deps:
+	$(Q)./.ci/deps
+
+## install: install the programs, manual pages and completion under DESTDIR and PREFIX
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(addprefix $(BUILD)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(PREFIX)/share/man/man5
+	for program in $(programs); do \
+		$(BUILD)/$$program --completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; done
+
+## uninstall: remove what install put there
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard man/*.1))) \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard man/*.5))) \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,$(programs))
+
+## clean: remove the build folder
+clean:
+	rm -rf $(BUILD)
+
+## help: list the targets
+help:
+	@sed -n 's/^## \([a-z]*\): /  \1\t/p' Makefile
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_SAMPLE_H
+#define BPF_SAMPLE_H
+
+/*
+ * What the kernel half sends to prof-record: one struct sample per stack, through a BPF ring
+ * buffer, with its exact length. Both halves include this page; it is the only place where
+ * the layout is written down.
+ */
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+#endif
+
+#define MAX_USER_FRAMES 512
+#define MAX_KERNEL_FRAMES 127
+
+/* Why the user walk ended; enum prf_stack_end has the same values. */
+enum walk_end {
+	WALK_ROOT = 0,
+	WALK_NO_TABLE = 1,
+	WALK_BAD_READ = 2,
+	WALK_TOO_DEEP = 3,
+	WALK_UNSUPPORTED = 4,
+	WALK_NO_REGISTERS = 5,
+	WALK_NO_MAPPING = 6,
+	WALK_FRAME_POINTER = 7,
+	WALK_NO_USER_STACK = 255, /* a kernel thread, or -a --no-user: nothing to walk */
+};
+
+/* Marks on user frames, in the high bits of the address, which user space never has. */
+#define FRAME_EXACT (1ULL << 63)   /* the pc itself (leaf, interrupted by a signal) */
+#define FRAME_GUESSED (1ULL << 62) /* found by frame pointer for want of a table */
+#define FRAME_ADDRESS (~(FRAME_EXACT | FRAME_GUESSED))
+
+struct sample {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 weight;  /* in the event's unit */
+	__u32 pid;     /* tgid in the initial pid namespace */
+	__u32 tid;
+	__u32 cpu;
+	__u16 event;   /* index into the recorder's table of events */
+	__u8 walk_end; /* enum walk_end */
+	__u8 waker_frames; /* of the frames, how many at the end belong to the waker's stack */
+	__u16 kernel_frames;
+	__u16 user_frames;
+	__u32 state;   /* off-CPU: the task state it left the CPU with; 0: preempted */
+	/*
+	 * user_frames user addresses with their marks, leaf first; then kernel_frames kernel
+	 * addresses, leaf first; then waker_frames kernel addresses of the waker.
+	 */
+	__u64 frames[];
+};
+
+_Static_assert(sizeof(struct sample) == 40, "struct sample is part of the ABI between the halves");
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COMMON_MESSAGE_H
+#define COMMON_MESSAGE_H
+
+/*
+ * What a program tells its user, on stderr, one line each: "prof-record: text". Only
+ * main.c and the programs' own top modules use it; library code returns errors instead.
+ * Control characters in the text (names come from anywhere) are shown as \xHH.
+ */
+
+enum message_level {
+	MESSAGE_ERROR,	 /* always shown */
+	MESSAGE_WARNING, /* shown unless -q */
+	MESSAGE_INFO,	 /* shown unless -q */
+	MESSAGE_DETAIL,	 /* shown with -v */
+};
+
+/* The program's name before each line, and the lowest level that is shown. */
+void message_setup(const char *program, enum message_level shown);
+
+void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

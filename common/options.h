@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COMMON_OPTIONS_H
+#define COMMON_OPTIONS_H
+
+/*
+ * Command lines from a table. One table drives parsing, --help and bash completion, and a
+ * test compares it with the manual page. Short options may be joined (-qv) and may carry
+ * their argument (-F99); long ones take --name=ARG or --name ARG, and may be cut short
+ * where that is clear.
+ *
+ * An `argument` in brackets, "[=MIN]", is optional and can only be given with "=".
+ * The table ends with an entry whose `help` is NULL; an entry with neither letter nor name
+ * is a heading. --help, --version and --completion need no entry.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct option_entry {
+	char letter;	      /* 0: none */
+	const char *name;     /* long name without "--", or NULL */
+	const char *argument; /* "FILE", "[=MIN]", or NULL: takes none */
+	const char *help;     /* one sentence, no full stop */
+	/*
+	 * Takes the argument (NULL when there is none) into the program's own settings.
+	 * Returns NULL, or why it is wrong: static text or text that lives as long as `context`.
+	 */
+	const char *(*take)(void *context, const char *argument);
+};
+
+struct options {
+	const char *program;  /* "prof-record" */
+	const char *synopsis; /* "[OPTIONS] [-- COMMAND [ARG...]]" */
+	const char *summary;  /* one sentence */
+	const struct option_entry *table;
+	void *context; /* for take() */
+};
+
+enum options_result {
+	OPTIONS_OK,    /* go on */
+	OPTIONS_DONE,  /* --help and the like were printed: exit 0 */
+	OPTIONS_WRONG, /* said what is wrong on stderr: exit 2 */
+};
+
+/*
+ * Parses until the end or "--". What is no option is moved, in order, to the front of
+ * `rest` (room for argc pointers) and counted in `rest_count`; `command` gets the first
+ * argument after "--", or NULL.
+ */
+enum options_result options_parse(const struct options *o, int argc, char **argv, char **rest,
+				  int *rest_count, char ***command);
+
+/* Numbers for take(): the whole text must be one, within [low, high]. */
+bool option_number(const char *text, unsigned long long low, unsigned long long high,
+		   unsigned long long *value);
+/* "64K", "1M", "2G" or bytes. */
+bool option_size(const char *text, unsigned long long *bytes);
+/* "10", "1.5s", "100ms", "20us", "7ns", "2m", "1h" to ns; a bare number counts in `unit_ns`. */
+bool option_duration(const char *text, unsigned long long unit_ns, unsigned long long *ns);
+
+#endif

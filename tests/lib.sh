@@ -1,0 +1,90 @@
+# Sourced by every test script. A script calls ok, not_ok, is, like, skip_all, ..., then finish.
+# One line per check: "ok N - name", "not ok N - name", "skip N - name: why".
+
+checks=0
+failures=0
+build=${BUILD:-$(cd "$(dirname "$0")/../.." && pwd)/build}
+top=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/prof-test.XXXXXX")
+record=$build/prof-record
+report=$build/prof-report
+bench=$build/prof-bench
+export LC_ALL=C
+
+cleanup() {
+	# Children that a failed check left behind.
+	pkill -KILL -P $$ 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+ok() { checks=$((checks + 1)); printf 'ok %d - %s\n' "$checks" "$1"; }
+
+not_ok() {
+	checks=$((checks + 1))
+	failures=$((failures + 1))
+	printf 'not ok %d - %s\n' "$checks" "$1"
+	[ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+skip() { checks=$((checks + 1)); printf 'skip %d - %s: %s\n' "$checks" "$1" "$2"; }
+
+# The whole script cannot run here; "why" is printed and nothing counts as passed.
+skip_all() { skip "$(basename "$0" .sh)" "$1"; exit 0; }
+
+# is GOT EXPECTED NAME
+is() {
+	if [ "$1" = "$2" ]; then ok "$3"; else not_ok "$3" "expected: $2
+got: $1"; fi
+}
+
+# like TEXT EXTENDED-REGEX NAME
+like() {
+	if printf '%s' "$1" | grep -qE -- "$2"; then ok "$3"; else not_ok "$3" "expected a match of: $2
+got: $1"; fi
+}
+
+unlike() {
+	if printf '%s' "$1" | grep -qE -- "$2"; then not_ok "$3" "expected no match of: $2
+got: $1"; else ok "$3"; fi
+}
+
+# holds NAME COMMAND...: the command must succeed
+holds() {
+	name=$1
+	shift
+	if output=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "failed: $*
+$output"; fi
+}
+
+# number EXPRESSION NAME: an awk expression that must be true
+number() {
+	if awk "BEGIN { exit !($1) }"; then ok "$2"; else not_ok "$2" "not true: $1"; fi
+}
+
+# golden FILE NAME < TEXT: compares with expected text; ACCEPT=1 rewrites it
+golden() {
+	if [ -n "${ACCEPT:-}" ]; then
+		cat > "$1"
+		ok "$2 (rewritten)"
+		return
+	fi
+	if difference=$(diff -u "$1" -); then ok "$2"; else not_ok "$2" "$difference"; fi
+}
+
+# Skips the script where BPF cannot be used.
+need_bpf() {
+	[ "$(id -u)" = 0 ] || skip_all "needs root for BPF"
+	[ -r /sys/kernel/btf/vmlinux ] || skip_all "the kernel has no BTF"
+}
+
+# json FILE PYTHON-EXPRESSION: a value of the JSON object `d`
+json() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+
+finish() {
+	[ "$failures" = 0 ]
+	status=$?
+	cleanup
+	trap - EXIT
+	exit $status
+}
