@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEW_H
+#define REPORT_VIEW_H
+
+/*
+ * The formats of `prof-report -f`. Each is one row of the table in view.c: its name, what it
+ * wants its profile to tell apart, and the function that writes it.
+ */
+
+#include "report/profile.h"
+#include "report/sink.h"
+
+#include <regex.h>
+
+/* How to show it; what a view does not know it ignores. */
+struct view_options {
+	bool annotate;	     /* folded: _[k] _[i] _[j] _[w] */
+	bool addresses;	     /* folded: [libfoo.so.1 <offset>] */
+	bool lines;	     /* name with file:line */
+	bool modules;	     /* name with the object's name */
+	unsigned int leading; /* enum profile_dimension: frames before the stack, folded */
+	bool csv, json;	     /* top */
+	bool colour;
+	double min_percent;  /* leave out what is below; 0: nothing */
+	unsigned int limit;  /* rows of top; 0: all */
+	const char *by;	     /* top: "function", "object", "line", "thread", "comm" */
+	const regex_t *function; /* top: callers and callees of these; NULL: none */
+	const struct profile *base; /* --diff: what to compare with; NULL: none */
+	bool normalize;	     /* --diff: scale the base to the same total */
+	bool safe_colours;   /* --diff: colours that colour-blind people tell apart */
+	const char *title;   /* NULL: the view's own */
+};
+
+struct view {
+	const char *name;
+	unsigned int dimensions; /* enum profile_dimension: the least it needs */
+	unsigned int detail;	 /* enum profile_detail */
+	uint32_t max_slices;	 /* with PROFILE_BY_TIME: slices get longer rather than more */
+	bool binary;		 /* not for terminals */
+	bool can_diff;
+	/* 0, or a negative errno; failed writes are left to sink_flush(). */
+	int (*render)(const struct profile *p, const struct view_options *o, struct sink *s);
+};
+
+/* NULL when there is none of that name. */
+const struct view *view_find(const char *name);
+/* The i-th, or NULL behind the last. */
+const struct view *view_at(size_t i);
+
+#endif
