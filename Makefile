@@ -4,6 +4,24 @@
 # its .c files except main.c; a program is its main.c plus the archives it may use.
 # CFLAGS, CPPFLAGS and LDFLAGS belong to the user; what the build itself needs is in PROF_*.
 
+## deps: install what the build and the tests need, with the distribution's package manager
+.PHONY: deps
+deps:
+	./.ci/deps
+
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+# `make deps check` on a bare machine: the goals beside deps run after it, in a make of their
+# own that finds the tools it has installed.
+others := $(filter-out deps,$(MAKECMDGOALS))
+.PHONY: $(others)
+ifneq ($(others),)
+$(firstword $(others)): deps
+	+@$(MAKE) $(others)
+$(wordlist 2,$(words $(others)),$(others)): $(firstword $(others))
+	@:
+endif
+else
+
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= build
@@ -22,10 +40,10 @@ VERSION := 0.1.0
 PROF_CPPFLAGS := -I. -I$(BUILD) -D_GNU_SOURCE -DPROF_VERSION='"$(VERSION)"'
 PROF_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -pthread
-ifdef DEV
+ifneq ($(DEV),)
 PROF_CFLAGS += -Werror
 endif
-ifdef SAN
+ifneq ($(SAN),)
 PROF_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 PROF_LDFLAGS += -fsanitize=$(SAN)
 endif
@@ -49,7 +67,7 @@ skeletons := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all deps demo check bench fuzz install uninstall clean help FORCE
+.PHONY: all demo check bench fuzz install uninstall clean help FORCE
 
 ## all: build the programs (needs no privileges)
 all: $(addprefix $(BUILD)/,$(programs))
@@ -133,7 +151,8 @@ $(BUILD)/testdata/%: $(BUILD)/testdata/%.o $(all_archives)
 
 ## check: build and run all tests; those that need root or BPF say "skipped" without it
 check: all $(unit_tests) $(fuzz_targets) $(tools)
-	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/run $(TESTS)
+	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
+		MAKE_ARGUMENTS="CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
 fuzz:
@@ -146,10 +165,6 @@ bench: all $(tools)
 ## demo: record a real program for five seconds, print its hottest stacks, write demo.folded and demo.html
 demo: all
 	$(Q)BUILD='$(abspath $(BUILD))' testdata/demo.sh
-
-## deps: install what the build and the tests need, with the distribution's package manager
-deps:
-	$(Q)./.ci/deps
 
 ## install: install the programs, manual pages and completion under DESTDIR and PREFIX
 install: all
@@ -177,3 +192,5 @@ help:
 	@sed -n 's/^## \([a-z]*\): /  \1\t/p' Makefile
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+endif

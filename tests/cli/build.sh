@@ -1,0 +1,31 @@
+#!/bin/sh
+# make itself: help, install and uninstall, rebuilding, and user flags.
+. "$(dirname "$0")/../lib.sh"
+cd "$top" || exit 1
+[ -d "$build" ] || skip_all "no build folder"
+
+# The make that runs the tests passes its own flags down; these calls are new ones.
+unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
+
+targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
+is "$targets" "all bench check clean demo deps fuzz help install uninstall " "make help lists the targets"
+
+# With the flags of the running build nothing needs to be built again.
+if eval "make -s BUILD='$build' ${MAKE_ARGUMENTS:-} install DESTDIR='$work/root' PREFIX=/usr" \
+	> "$work/log" 2>&1; then
+	ok "make install"
+else
+	not_ok "make install" "$(cat "$work/log")"
+fi
+for file in bin/prof-record bin/prof-report bin/prof-bench share/man/man1/prof-record.1 \
+	share/man/man1/prof-report.1 share/man/man1/prof-bench.1 share/man/man5/prf.5 \
+	share/bash-completion/completions/prof-record share/bash-completion/completions/prof-report; do
+	if [ -s "$work/root/usr/$file" ]; then ok "installs $file"; else not_ok "installs $file"; fi
+done
+for program in prof-record prof-report prof-bench; do
+	holds "the completion of $program is bash" bash -n \
+		"$work/root/usr/share/bash-completion/completions/$program"
+done
+make -s BUILD="$build" uninstall DESTDIR="$work/root" PREFIX=/usr > "$work/log" 2>&1
+is "$(find "$work/root" -type f | wc -l)" 0 "make uninstall removes every file"
+finish
