@@ -13,7 +13,7 @@ ${CC:-cc} -O2 -g -pthread -o "$build/demo/amicable" testdata/demo/amicable.c
 
 echo
 echo "The ten hottest stacks (samples, frames from root to leaf):"
-sort -t ' ' -k 2 demo.folded | awk '{ n = $NF; $NF = ""; print n, $0 }' | sort -rn | head -n 10 |
+awk '{ n = $NF; $NF = ""; print n, $0 }' demo.folded | sort -rn | head -n 10 |
 	awk '{ n = $1; $1 = ""; printf "%6d %s\n", n, $0 }'
 echo
 echo "all stacks, for flamegraph.pl: $PWD/demo.folded"
