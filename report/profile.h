@@ -78,14 +78,19 @@ struct profile_group {
 	uint32_t cpu;
 	uint32_t event;	     /* index into profile.events */
 	uint32_t trace;	     /* index into profile.traces */
+	uint32_t object;     /* of the leaf; index into profile.objects, or PRF_NONE */
 	const char *cgroup;
 	const char *command_line;
-	uint64_t time_ns;    /* start of the time slice; its length is profile.slice_ns */
+	uint64_t origin_ns;  /* where its time slices begin to count */
 };
 
-/* Samples of one group on one stack. Sorted by group, then node. */
+/*
+ * Samples of one group on one stack, and with PROFILE_BY_TIME in one slice of time: from
+ * group.origin_ns + slice * profile.slice_ns on. Sorted by group, slice, node.
+ */
 struct profile_entry {
 	uint32_t group;
+	uint32_t slice;	  /* 0 without PROFILE_BY_TIME */
 	uint32_t node;	  /* PRF_NONE: a sample without frames */
 	uint64_t samples;
 	uint64_t value;	  /* in profile.unit */
@@ -125,6 +130,7 @@ enum profile_dimension {
 	PROFILE_BY_CGROUP = 1 << 5,
 	PROFILE_BY_TIME = 1 << 6,
 	PROFILE_BY_TRACE = 1 << 7,
+	PROFILE_BY_OBJECT = 1 << 8,
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };
 
@@ -132,6 +138,7 @@ enum profile_dimension {
 enum profile_detail {
 	PROFILE_BY_LINE = 1 << 0,    /* file and line are filled */
 	PROFILE_BY_ADDRESS = 1 << 1, /* offset is filled */
+	PROFILE_BY_UNNAMED = 1 << 2, /* offset is filled where `named` is false */
 };
 
 enum profile_value { PROFILE_SAMPLES, PROFILE_TIME, PROFILE_WEIGHT };
@@ -156,6 +163,8 @@ struct profile {
 	uint64_t total;	  /* sum of values */
 	uint64_t lost;	  /* samples lost while recording */
 	uint64_t slice_ns; /* with PROFILE_BY_TIME: length of a time slice */
+	uint32_t slice_count; /* the highest slice + 1; 1 without PROFILE_BY_TIME */
+	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };
 
 void profile_free(struct profile *p);

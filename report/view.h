@@ -12,16 +12,21 @@
 
 #include <regex.h>
 
+#define VIEW_LEADING_MAX 12
+
 /* How to show it; what a view does not know it ignores. */
 struct view_options {
 	bool annotate;	     /* folded: _[k] _[i] _[j] _[w] */
 	bool addresses;	     /* folded: [libfoo.so.1 <offset>] */
 	bool lines;	     /* name with file:line */
 	bool modules;	     /* name with the object's name */
-	unsigned int leading; /* enum profile_dimension: frames before the stack, folded */
+	/*
+	 * Frames before the stack in text formats: each a mask of enum profile_dimension that
+	 * makes one frame ("comm", "comm-PID/TID", "cpu-3"), ended by 0.
+	 */
+	unsigned int leading[VIEW_LEADING_MAX];
 	bool csv, json;	     /* top */
 	bool colour;
-	double min_percent;  /* leave out what is below; 0: nothing */
 	unsigned int limit;  /* rows of top; 0: all */
 	const char *by;	     /* top: "function", "object", "line", "thread", "comm" */
 	const regex_t *function; /* top: callers and callees of these; NULL: none */
