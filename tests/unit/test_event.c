@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/event.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct event_list list;
+
+static int setup(void **state)
+{
+	list = (struct event_list){ 0 };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	event_list_release(&list);
+	return 0;
+}
+
+static void several_with_own_rates(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "cycles/freq=99/,page-faults/period=7/,cs:u"), 0);
+	assert_int_equal(list.n, 3);
+	assert_string_equal(list.events[0].name, "cycles");
+	assert_int_equal(list.events[0].type, PERF_TYPE_HARDWARE);
+	assert_int_equal(list.events[0].config, PERF_COUNT_HW_CPU_CYCLES);
+	assert_int_equal(list.events[0].kind, PRF_EVENT_ON_CPU);
+	assert_int_equal(list.events[1].period, 7);
+	assert_int_equal(list.events[1].kind, PRF_EVENT_COUNT);
+	assert_string_equal(list.events[2].name, "cs:u");
+	assert_true(list.events[2].user_only);
+	event_list_set_rate(&list, 1000, 0);
+	assert_int_equal(list.events[0].frequency, 99);
+	assert_int_equal(list.events[1].frequency, 0);
+	assert_int_equal(list.events[2].frequency, 1000);
+}
+
+static void period_for_all(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "instructions,sched:sched_switch,faults/freq=5/"), 0);
+	event_list_set_rate(&list, 0, 100000);
+	assert_int_equal(list.events[0].period, 100000);
+	assert_int_equal(list.events[1].period, 100000);
+	assert_int_equal(list.events[2].period, 0);
+	assert_int_equal(list.events[2].frequency, 5);
+}
+
+static void tracepoint_by_frequency_takes_each(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "sched:sched_switch"), 0);
+	event_list_set_rate(&list, 999, 0);
+	assert_int_equal(list.events[0].source, EVENT_TRACEPOINT);
+	assert_int_equal(list.events[0].frequency, 0);
+	assert_int_equal(list.events[0].period, 1);
+}
+
+static void raw(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "r1a2"), 0);
+	assert_int_equal(list.events[0].type, PERF_TYPE_RAW);
+	assert_int_equal(list.events[0].config, 0x1a2);
+	assert_int_equal(event_list_parse(&list, "r"), -1);
+	assert_int_equal(event_list_parse(&list, "r12345678901234567"), -1);
+	assert_int_equal(list.n, 1);
+}
+
+static void uprobes(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "uprobe:/a:b/lib.so.6:malloc/period=100/"), 0);
+	assert_int_equal(list.events[0].source, EVENT_UPROBE);
+	assert_string_equal(list.events[0].name, "uprobe:/a:b/lib.so.6:malloc");
+	assert_string_equal(list.events[0].file, "/a:b/lib.so.6");
+	assert_string_equal(list.events[0].symbol, "malloc");
+	assert_int_equal(list.events[0].period, 100);
+	assert_int_equal(event_list_parse(&list, "uprobe:./x:ns::f+0x10"), 0);
+	assert_string_equal(list.events[1].file, "./x");
+	assert_string_equal(list.events[1].symbol, "ns::f");
+	assert_int_equal(list.events[1].symbol_offset, 0x10);
+	assert_int_equal(event_list_parse(&list, "uprobe:x:operator+"), 0);
+	assert_string_equal(list.events[2].symbol, "operator+");
+}
+
+static void says_what_is_wrong(const char *text, const char *expected)
+{
+	assert_int_equal(event_list_parse(&list, text), -1);
+	assert_string_equal(list.why, expected);
+}
+
+static void wrong_ones(void **state)
+{
+	says_what_is_wrong("cylces", "unknown event 'cylces'; did you mean 'cycles'?");
+	says_what_is_wrong("page-fault:k", "unknown event 'page-fault:k'; did you mean 'page-faults'?");
+	says_what_is_wrong("qqqqqqqq", "unknown event 'qqqqqqqq'; prof-record --list shows what there is");
+	says_what_is_wrong("", "an event's name is missing");
+	says_what_is_wrong("cpu-clock,", "an event's name is missing");
+	says_what_is_wrong("cpu-clock", "event 'cpu-clock' was given twice");
+	says_what_is_wrong("cycles/freq=0/", "event 'cycles': '0' is not a number from 1 to 10^12");
+	says_what_is_wrong("cycles/rate=1/", "event 'cycles': unknown option 'rate'; there are freq and period");
+	says_what_is_wrong("cycles/", "event 'cycles/': expected /freq=N/ or /period=N/ at the end");
+	says_what_is_wrong("uprobe:/bin/true", "event 'uprobe:/bin/true': expected uprobe:FILE:SYMBOL");
+	assert_int_equal(list.n, 1);
+}
+
+static void too_many(void **state)
+{
+	char name[16];
+
+	for (int i = 0; i < EVENT_LIST_MAX; i++) {
+		snprintf(name, sizeof(name), "r%x", i);
+		assert_int_equal(event_list_parse(&list, name), 0);
+	}
+	says_what_is_wrong("cycles", "more than 64 events");
+}
+
+static void the_recorders_own(void **state)
+{
+	assert_int_equal(event_list_add(&list, "off-cpu"), 0);
+	assert_int_equal(list.events[0].kind, PRF_EVENT_OFF_CPU);
+	assert_string_equal(list.events[0].unit, "ns");
+	assert_int_equal(event_class(&list.events[0]), EVENT_CLASS_SCHEDULER);
+	assert_int_equal(event_list_add(&list, "none"), -1);
+}
+
+static void attributes(void **state)
+{
+	struct perf_event_attr a;
+
+	assert_int_equal(event_list_parse(&list, "task-clock:k"), 0);
+	event_list_set_rate(&list, 4999, 0);
+	event_attributes(&list.events[0], &a);
+	assert_int_equal(a.type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(a.config, PERF_COUNT_SW_TASK_CLOCK);
+	assert_int_equal(a.freq, 1);
+	assert_int_equal(a.sample_freq, 4999);
+	assert_int_equal(a.exclude_user, 1);
+	assert_int_equal(a.exclude_kernel, 0);
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		EACH(several_with_own_rates), EACH(period_for_all),
+		EACH(tracepoint_by_frequency_takes_each), EACH(raw), EACH(uprobes),
+		EACH(wrong_ones), EACH(too_many), EACH(the_recorders_own), EACH(attributes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
