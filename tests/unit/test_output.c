@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char folder[64], path[80], other[80];
+
+static int setup(void **state)
+{
+	strcpy(folder, "/tmp/prof-output.XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/trace.prf", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	unlink(path);
+	unlink(other);
+	return rmdir(folder);
+}
+
+static void put(const char *name, const char *text)
+{
+	FILE *f = fopen(name, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void creates_for_the_owner_only(void **state)
+{
+	struct output output;
+	struct stat st;
+
+	umask(0);
+	assert_int_equal(output_open(&output, path), 0);
+	assert_true(output.created && output.is_file);
+	assert_int_equal(output_close(&output, false), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void overwrites_own_file(void **state)
+{
+	struct output output;
+	struct stat st;
+
+	put(path, "old");
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(output_open(&output, path), 0);
+	assert_false(output.created);
+	/* What was there before is not removed when the recording fails. */
+	assert_int_equal(output_close(&output, true), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(st.st_size, 0);
+}
+
+static void discards_what_it_made(void **state)
+{
+	struct output output;
+
+	assert_int_equal(output_open(&output, path), 0);
+	assert_int_equal(output_close(&output, true), 0);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void follows_no_link(void **state)
+{
+	struct output output;
+	struct stat st;
+
+	put(other, "precious");
+	assert_int_equal(symlink(other, path), 0);
+	assert_int_equal(output_open(&output, path), -ELOOP);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(link(other, path), 0);
+	assert_int_equal(output_open(&output, path), -EPERM);
+	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(st.st_size, 8);
+}
+
+static void belongs_to_who_called_sudo(void **state)
+{
+	struct output output;
+	struct stat st;
+
+	if (geteuid())
+		skip();
+	setenv("SUDO_UID", "12345", 1);
+	setenv("SUDO_GID", "12346", 1);
+	assert_int_equal(output_open(&output, path), 0);
+	output_close(&output, false);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_uid, 12345);
+	assert_int_equal(st.st_gid, 12346);
+	put(other, "somebody else's");
+	assert_int_equal(chown(other, 777, 777), 0);
+	assert_int_equal(output_open(&output, other), -EPERM);
+}
+
+static void folders_and_pipes(void **state)
+{
+	struct output output;
+	int reader;
+
+	assert_true(output_open(&output, folder) < 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	assert_int_equal(output_open(&output, path), 0);
+	assert_false(output.is_file);
+	output_close(&output, true);
+	close(reader);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void standard_output(void **state)
+{
+	struct output output;
+
+	assert_int_equal(output_open(&output, "-"), 0);
+	assert_true(output.fd > 2);
+	assert_null(output.path);
+	assert_int_equal(output_close(&output, true), 0);
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		EACH(creates_for_the_owner_only), EACH(overwrites_own_file),
+		EACH(discards_what_it_made), EACH(follows_no_link),
+		EACH(belongs_to_who_called_sudo), EACH(folders_and_pipes), EACH(standard_output),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/privileges.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static cap_flag_value_t has(cap_value_t cap)
+{
+	cap_flag_value_t value = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
+
+	cap_get_flag(caps, cap, CAP_EFFECTIVE, &value);
+	cap_free(caps);
+	return value;
+}
+
+/* Runs `check` in a child, whose rights it may give up; true when it returned 0. */
+static int in_child(int (*check)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit(check());
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static int drop(void)
+{
+	char missing[64];
+
+	if (!has(CAP_BPF) || !has(CAP_SYS_CHROOT))
+		return 0;
+	if (privileges_drop() || !has(CAP_BPF) || has(CAP_SYS_CHROOT) || has(CAP_SYS_ADMIN))
+		return 1;
+	return !privileges_suffice(missing, sizeof(missing));
+}
+
+static int drop_everything(void)
+{
+	char missing[64];
+	cap_t none = cap_init();
+
+	if (cap_set_proc(none) || privileges_suffice(missing, sizeof(missing)))
+		return 1;
+	cap_free(none);
+	return strcmp(missing, "cap_bpf,cap_perfmon") != 0;
+}
+
+static void keeps_what_recording_needs(void **state)
+{
+	if (!has(CAP_BPF) || !has(CAP_SYS_CHROOT))
+		skip();
+	assert_int_equal(in_child(drop), 0);
+}
+
+static void names_what_is_missing(void **state)
+{
+	assert_int_equal(in_child(drop_everything), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keeps_what_recording_needs),
+		cmocka_unit_test(names_what_is_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/series.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static void sizes_times_and_signal(void **state)
+{
+	struct series s = { 0 };
+
+	assert_null(series_parse(&s, "10M"));
+	assert_int_equal(s.bytes, 10 << 20);
+	assert_null(series_parse(&s, "1s"));
+	assert_int_equal(s.ns, 1000000000);
+	assert_null(series_parse(&s, "5m"));
+	assert_true(s.ns == 300000000000);
+	assert_null(series_parse(&s, "250ms"));
+	assert_int_equal(s.ns, 250000000);
+	assert_false(s.on_signal);
+	assert_null(series_parse(&s, "signal"));
+	assert_true(s.on_signal && series_wanted(&s));
+	assert_non_null(series_parse(&s, "10"));
+	assert_non_null(series_parse(&s, "1ms"));
+	assert_non_null(series_parse(&s, "1K"));
+	assert_non_null(series_parse(&s, "soon"));
+	assert_non_null(series_parse(&s, ""));
+	assert_non_null(series_parse(&s, "s"));
+}
+
+static void due_by_size_and_time(void **state)
+{
+	struct series s = { .bytes = 1000, .ns = 100 };
+
+	assert_int_equal(series_begin(&s, "a", 1000), 0);
+	assert_false(series_is_due(&s, 1099, 999));
+	assert_true(series_is_due(&s, 1099, 1000));
+	assert_true(series_is_due(&s, 1100, 0));
+	/* A late switch keeps the raster. */
+	assert_int_equal(series_begin(&s, "b", 1130), 0);
+	assert_true(series_is_due(&s, 1200, 0));
+	/* After a long stall it begins anew. */
+	assert_int_equal(series_begin(&s, "c", 5000), 0);
+	assert_false(series_is_due(&s, 5099, 0));
+	assert_true(series_is_due(&s, 5100, 0));
+	series_release(&s);
+}
+
+static void keeps_the_newest(void **state)
+{
+	char folder[] = "/tmp/prof-series.XXXXXX", base[64];
+	struct series s = { .max_files = 2 };
+	struct timespec when = { .tv_sec = 1700000000 };
+	char *names[4];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(base, sizeof(base), "%s/t.prf", folder);
+	s.base = strdup(base);
+	for (int i = 0; i < 4; i++) {
+		FILE *f;
+
+		when.tv_nsec = 5000000 + i / 2 * 1000000;
+		names[i] = series_name(&s, &when);
+		assert_non_null(names[i]);
+		assert_int_equal(strncmp(names[i], base, strlen(base)), 0);
+		f = fopen(names[i], "wx"); /* the same moment twice: still a name of its own */
+		assert_non_null(f);
+		fclose(f);
+		assert_int_equal(series_begin(&s, names[i], 1), 0);
+		assert_int_equal(series_trim(&s), i >= 2);
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(access(names[i], F_OK), i < 2 ? -1 : 0);
+		unlink(names[i]);
+		free(names[i]);
+	}
+	series_release(&s);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_times_and_signal),
+		cmocka_unit_test(due_by_size_and_time),
+		cmocka_unit_test(keeps_the_newest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
