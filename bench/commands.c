@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/commands.h"
+
+const struct command commands[] = {
+	{ "mock", "", "make up results, to try out a pipeline", "count power spread", mock_command },
+};
+
+const size_t commands_count = sizeof(commands) / sizeof(*commands);

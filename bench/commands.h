@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_COMMANDS_H
+#define BENCH_COMMANDS_H
+
+/* The commands of prof-bench; each lives in the file of its noun. */
+
+#include "bench/settings.h"
+
+extern const struct command commands[];
+extern const size_t commands_count;
+
+enum verdict mock_command(const struct settings *s);
+
+#endif

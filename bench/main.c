@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/commands.h"
+
+int main(int argc, char **argv)
+{
+	return settings_main(commands, commands_count, argc, argv);
+}
