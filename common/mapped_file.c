@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/mapped_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the signal handler may look at: no locks, only words that are written in order. */
+#define GUARDS 512
+static struct guard {
+	atomic_uintptr_t start; /* 0: free */
+	atomic_uintptr_t end;
+	atomic_bool vanished;
+} guards[GUARDS];
+static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction before;
+static uintptr_t page_size;
+
+static struct guard *find_guard(uintptr_t address)
+{
+	for (int i = 0; i < GUARDS; i++) {
+		uintptr_t start = atomic_load(&guards[i].start);
+
+		if (start && address >= start && address < atomic_load(&guards[i].end))
+			return &guards[i];
+	}
+	return NULL;
+}
+
+/* Puts a page of zeros where the file has none any more, and lets the read go on. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
+	struct guard *guard = find_guard((uintptr_t)info->si_addr);
+
+	if (guard && mmap((void *)page, page_size, PROT_READ,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		atomic_store(&guard->vanished, true);
+	else
+		sigaction(SIGBUS, &before, NULL); /* not ours: the fault happens again */
+	errno = saved;
+}
+
+static void install_handler(void)
+{
+	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, &before);
+}
+
+static int take_guard(uintptr_t start, size_t size)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int slot = -1;
+
+	pthread_once(&once, install_handler);
+	pthread_mutex_lock(&guards_lock);
+	for (int i = 0; i < GUARDS && slot < 0; i++) {
+		if (atomic_load(&guards[i].start))
+			continue;
+		atomic_store(&guards[i].vanished, false);
+		atomic_store(&guards[i].end, start + size);
+		atomic_store(&guards[i].start, start);
+		slot = i;
+	}
+	pthread_mutex_unlock(&guards_lock);
+	return slot;
+}
+
+/* For more files than there are guards. */
+static int copy_file(struct mapped_file *f, int fd)
+{
+	uint8_t *data = malloc(f->size);
+	size_t done = 0;
+
+	if (!data)
+		return -1;
+	while (done < f->size) {
+		ssize_t got = pread(fd, data + done, f->size - done, (off_t)done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			free(data);
+			errno = got ? errno : ENODATA;
+			return -1;
+		}
+		done += (size_t)got;
+	}
+	f->data = data;
+	return 0;
+}
+
+int mapped_file_open(struct mapped_file *f, int fd)
+{
+	struct stat status;
+	void *data;
+
+	*f = (struct mapped_file){ .slot = -1 };
+	if (fstat(fd, &status))
+		return -1;
+	if (!S_ISREG(status.st_mode)) {
+		errno = EINVAL;
+		return -1;
+	}
+	f->size = (size_t)status.st_size;
+	if (!f->size)
+		return 0;
+	data = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return -1;
+	f->data = data;
+	f->slot = take_guard((uintptr_t)data, f->size);
+	if (f->slot >= 0)
+		return 0;
+	munmap(data, f->size);
+	f->data = NULL;
+	return copy_file(f, fd);
+}
+
+void mapped_file_release(struct mapped_file *f)
+{
+	if (f->data && f->slot >= 0) {
+		atomic_store(&guards[f->slot].start, 0);
+		munmap((void *)(uintptr_t)f->data, f->size);
+	} else {
+		free((void *)(uintptr_t)f->data);
+	}
+	*f = (struct mapped_file){ .slot = -1 };
+}
+
+bool mapped_file_vanished(const struct mapped_file *f)
+{
+	return f->data && f->slot >= 0 && atomic_load(&guards[f->slot].vanished);
+}
