@@ -47,22 +47,26 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
+/* Again for every file, since others may have put their own handler there meanwhile. */
 static void install_handler(void)
 {
 	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+	struct sigaction now;
 
+	if (sigaction(SIGBUS, NULL, &now) || now.sa_sigaction == on_bus_error)
+		return;
 	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	before = now;
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGBUS, &action, &before);
+	sigaction(SIGBUS, &action, NULL);
 }
 
 static int take_guard(uintptr_t start, size_t size)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int slot = -1;
 
-	pthread_once(&once, install_handler);
 	pthread_mutex_lock(&guards_lock);
+	install_handler();
 	for (int i = 0; i < GUARDS && slot < 0; i++) {
 		if (atomic_load(&guards[i].start))
 			continue;
