@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_ARCH_H
+#define BPF_ARCH_H
+
+/*
+ * What the kernel half must know about the processor: where the registers stand in the
+ * kernel's struct pt_regs (their layout is ABI: asm/ptrace.h), and what a signal frame
+ * looks like (asm/sigcontext.h, asm/ucontext.h). record/unwind_arch.h is its counterpart.
+ */
+
+#if defined(__TARGET_ARCH_x86)
+
+struct user_registers {
+	__u64 r15, r14, r13, r12, fp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	__u64 pc, cs, flags, sp, ss;
+};
+
+#define REGISTERS_USER(r) ((r)->cs & 3)
+/* A process in 32-bit mode: other registers, other tables. */
+#define REGISTERS_COMPAT(r) ((r)->cs == 0x23)
+#define REGISTERS_LINK(r) 0
+
+/* rt_sigframe at the restorer: sp points to the ucontext. rbp 120, rsp 160, rip 168. */
+#define SIGNAL_READ 120
+#define SIGNAL_WORDS 7
+#define SIGNAL_FP 0
+#define SIGNAL_SP 5
+#define SIGNAL_PC 6
+
+#define USER_ADDRESS_BITS 47
+
+static inline int is_signal_return(__u64 code)
+{
+	/* mov $15,%rax; syscall: 48 c7 c0 0f 00 00 00 0f 05 */
+	return code == 0x0f0000000fc0c748ULL;
+}
+
+static inline __u64 plain_address(__u64 address)
+{
+	return address;
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct user_registers {
+	__u64 x[29];
+	__u64 fp, link, sp, pc, pstate;
+};
+
+#define REGISTERS_USER(r) (((r)->pstate & 0xf) == 0)
+#define REGISTERS_COMPAT(r) ((r)->pstate & 0x10)
+#define REGISTERS_LINK(r) ((r)->link)
+
+/*
+ * rt_sigframe: siginfo (128 bytes), then the ucontext, whose sigcontext begins 176 bytes in:
+ * fault_address, regs[31], sp, pc. x29 is at 128 + 176 + 8 + 29 * 8 = 544.
+ */
+#define SIGNAL_READ 544
+#define SIGNAL_WORDS 4
+#define SIGNAL_FP 0
+#define SIGNAL_SP 2
+#define SIGNAL_PC 3
+
+#define USER_ADDRESS_BITS 52
+
+static inline int is_signal_return(__u64 code)
+{
+	/* mov x8, #139; svc #0 */
+	return code == 0xd4000001d2801168ULL;
+}
+
+/* Return addresses may be signed (PAC): the signature stands above the address bits. */
+static inline __u64 plain_address(__u64 address)
+{
+	return address & ((1ULL << 48) - 1);
+}
+
+#else
+#error "unwinding is not written for this processor"
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_UNWIND_H
+#define BPF_UNWIND_H
+
+/*
+ * The unwind tables, as prof-record fills them and the kernel half reads them.
+ *
+ *   process (by tgid)  ->  a run of segments, sorted by address
+ *   segment            ->  pages: one per 64 KiB of the file's text
+ *   page               ->  rows in a slab, sorted by pc
+ *   row (4 bytes)      ->  a rule: how to get from a frame to its caller
+ *
+ * A row is `low 16 bits of the pc << 16 | number of the rule` and holds up to the next row.
+ * The first row of each page has pc 0: it carries over what held at the end of the page
+ * before. A page's rows lie in one slab. Rules are shared by all files.
+ *
+ * Whatever is reachable is complete: rows are written before their page, pages before the
+ * segments that name them, segments before the process that names them, and what is no
+ * longer named is left alone for seconds before it is used again.
+ */
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int16_t __s16;
+typedef int32_t __s32;
+#endif
+
+#define UNWIND_PAGE_BITS 16
+#define UNWIND_SLAB_ROWS 65536 /* 256 KiB */
+#define UNWIND_MAX_SLABS 4096  /* 1 GiB */
+#define UNWIND_MAX_PAGES 262144
+#define UNWIND_MAX_RULES 16384
+#define UNWIND_MAX_SEGMENTS 65536 /* of all processes */
+#define UNWIND_MAX_RUN 8192	  /* segments of one process */
+#define UNWIND_MAX_PROCESSES 16384
+
+/* What a rule says. The first three are the same for every file and have fixed numbers. */
+enum unwind_kind {
+	UNWIND_NONE = 0,	/* no table for this code: try the frame pointer */
+	UNWIND_END = 1,		/* the root: nothing called this */
+	UNWIND_UNSUPPORTED = 2, /* the table asks for what we cannot do */
+	UNWIND_SIGNAL = 3,	/* a signal frame: the interrupted registers lie on the stack */
+	UNWIND_CFA_SP = 4,	/* CFA = sp + cfa_offset */
+	UNWIND_CFA_FP = 5,	/* CFA = fp + cfa_offset */
+	UNWIND_DEREF_SP = 6,	/* CFA = *(sp + cfa_offset) + add */
+	UNWIND_DEREF_FP = 7,	/* CFA = *(fp + cfa_offset) + add */
+	UNWIND_PLT = 8,		/* CFA = sp + cfa_offset, and 8 more if (pc & 15) >= add */
+	UNWIND_CFA_REGISTER = 9,/* CFA = register `add` + cfa_offset; the interrupted frame only */
+};
+
+#define UNWIND_IN_REGISTER 255
+
+/*
+ * What is saved is read at once: `words` 8-byte words at CFA + read_offset. ra_word and
+ * fp_word tell which of them is the return address and the caller's frame pointer.
+ * fp_word UNWIND_IN_REGISTER: the caller's frame pointer is ours; with fp_far, it lies at
+ * CFA + fp_far instead. ra_word UNWIND_IN_REGISTER: it is in the link register (arm64).
+ */
+struct unwind_rule {
+	__u8 kind;
+	__u8 words;
+	__u8 ra_word;
+	__u8 fp_word;
+	__s32 cfa_offset;
+	__s16 read_offset;
+	__s16 add;
+	__s16 fp_far;
+	__u16 reserved;
+};
+
+struct unwind_page {
+	__u32 first; /* row within the slab */
+	__u16 slab;
+	__u16 rows; /* 0: no table */
+};
+
+struct unwind_segment {
+	__u64 start, end; /* addresses in the process */
+	__u64 base;	  /* the address of the first page's first byte; 64 KiB steps from there */
+	__u32 first_page;
+	__u32 pages; /* 0: code that has no table, or not yet */
+};
+
+/* A process's run. `id` is new with every change of its segments. */
+struct unwind_process {
+	__u32 first, count;
+	__u32 id;
+	__u32 reserved;
+};
+
+_Static_assert(sizeof(struct unwind_rule) == 16, "part of the ABI between the halves");
+_Static_assert(sizeof(struct unwind_page) == 8, "part of the ABI between the halves");
+_Static_assert(sizeof(struct unwind_segment) == 32, "part of the ABI between the halves");
+_Static_assert(sizeof(struct unwind_process) == 16, "part of the ABI between the halves");
+
+#endif
