@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/jitdump.h"
+
+#include "common/buffer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void header(struct buffer *b)
+{
+	buffer_u32(b, 0x4a695444);
+	buffer_u32(b, 1);
+	buffer_u32(b, 40);
+	buffer_u32(b, 62); /* x86-64 */
+	buffer_u32(b, 0);
+	buffer_u32(b, 4242);
+	buffer_u64(b, 1000);
+	buffer_u64(b, 0);
+}
+
+static void load(struct buffer *b, uint64_t address, uint32_t size, uint64_t index, const char *name)
+{
+	buffer_u32(b, 0);
+	buffer_u32(b, 16 + 40 + (uint32_t)strlen(name) + 1 + size);
+	buffer_u64(b, 2000);
+	buffer_u32(b, 4242);
+	buffer_u32(b, 4242);
+	buffer_u64(b, address);
+	buffer_u64(b, address);
+	buffer_u64(b, size);
+	buffer_u64(b, index);
+	buffer_append(b, name, strlen(name) + 1);
+	memset(buffer_extend(b, size), 0xcc, size);
+}
+
+static void move(struct buffer *b, uint64_t from, uint64_t to, uint32_t size, uint64_t index)
+{
+	buffer_u32(b, 1);
+	buffer_u32(b, 16 + 48);
+	buffer_u64(b, 3000);
+	buffer_u32(b, 4242);
+	buffer_u32(b, 4242);
+	buffer_u64(b, to);
+	buffer_u64(b, from);
+	buffer_u64(b, to);
+	buffer_u64(b, size);
+	buffer_u64(b, index);
+}
+
+static void other(struct buffer *b, uint32_t kind, uint32_t size)
+{
+	buffer_u32(b, kind);
+	buffer_u32(b, 16 + size);
+	buffer_u64(b, 2500);
+	memset(buffer_extend(b, size), 0, size);
+}
+
+static void trace(struct buffer *b)
+{
+	header(b);
+	load(b, 0x1000, 100, 1, "one");
+	other(b, 2, 5000);
+	load(b, 0x2000, 3000, 2, "two");
+	move(b, 0x2000, 0x8000, 3000, 2);
+	move(b, 0x2000, 0x9000, 3000, 77);
+	other(b, 3, 0);
+	assert_true(buffer_ok(b));
+}
+
+static void check(struct code_map *map)
+{
+	assert_int_equal(code_map_settle(map, NULL, NULL), 0);
+	assert_int_equal(map->n, 3);
+	assert_string_equal(code_map_name(map, code_map_find(map, 0x1063)), "one");
+	assert_null(code_map_find(map, 0x1064));
+	assert_string_equal(code_map_name(map, code_map_find(map, 0x2000)), "two");
+	assert_string_equal(code_map_name(map, code_map_find(map, 0x8bb7)), "two");
+	assert_null(code_map_find(map, 0x9000));
+}
+
+static void at_once(void **state)
+{
+	struct code_map map = { 0 };
+	struct jitdump dump = { 0 };
+	struct buffer b = { 0 };
+
+	trace(&b);
+	assert_int_equal(jitdump_parse(&dump, &map, b.data, b.size), b.size);
+	check(&map);
+	jitdump_release(&dump);
+	code_map_release(&map);
+	buffer_release(&b);
+}
+
+/* However the bytes arrive, the symbols are the same. */
+static void piece_by_piece(void **state)
+{
+	struct buffer b = { 0 };
+
+	trace(&b);
+	for (size_t step = 1; step < 200; step += 13) {
+		struct code_map map = { 0 };
+		struct jitdump dump = { 0 };
+		size_t done = 0;
+
+		for (size_t have = 0; have <= b.size; have += step)
+			done += jitdump_parse(&dump, &map, b.data + done, have - done);
+		done += jitdump_parse(&dump, &map, b.data + done, b.size - done);
+		assert_int_equal(done, b.size);
+		check(&map);
+		jitdump_release(&dump);
+		code_map_release(&map);
+	}
+	buffer_release(&b);
+}
+
+static void not_a_dump(void **state)
+{
+	struct code_map map = { 0 };
+	struct jitdump dump = { 0 };
+	uint8_t bytes[64] = { 'D', 'T', 'i', 'X' };
+
+	assert_int_equal(jitdump_parse(&dump, &map, bytes, sizeof(bytes)), 0);
+	assert_true(dump.broken);
+	jitdump_release(&dump);
+}
+
+static void record_without_size(void **state)
+{
+	struct code_map map = { 0 };
+	struct jitdump dump = { 0 };
+	struct buffer b = { 0 };
+
+	header(&b);
+	for (int i = 0; i < 4; i++)
+		buffer_u32(&b, 0);
+	assert_int_equal(jitdump_parse(&dump, &map, b.data, b.size), 40);
+	assert_true(dump.broken);
+	assert_int_equal(jitdump_parse(&dump, &map, b.data + 40, b.size - 40), 0);
+	jitdump_release(&dump);
+	buffer_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(at_once),
+		cmocka_unit_test(piece_by_piece),
+		cmocka_unit_test(not_a_dump),
+		cmocka_unit_test(record_without_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/perf_map.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char *name_at(struct code_map *map, uint64_t address)
+{
+	const struct code_symbol *symbol;
+
+	assert_int_equal(code_map_settle(map, NULL, NULL), 0);
+	symbol = code_map_find(map, address);
+	return symbol ? code_map_name(map, symbol) : "none";
+}
+
+static size_t parse(struct code_map *map, const char *text)
+{
+	return perf_map_parse(map, text, strlen(text));
+}
+
+static void lines(void **state)
+{
+	struct code_map map = { 0 };
+	const char *text = "7f0010 20 LazyCompile:*f /a b.js:1\n0x8000 0x10 py::g:<x.py>\n9000 10 cut";
+
+	assert_int_equal(parse(&map, text), strlen(text) - strlen("9000 10 cut"));
+	assert_string_equal(name_at(&map, 0x7f0020), "LazyCompile:*f /a b.js:1");
+	assert_string_equal(name_at(&map, 0x8000), "py::g:<x.py>");
+	assert_string_equal(name_at(&map, 0x9000), "none");
+	code_map_release(&map);
+}
+
+static void nonsense_is_passed_over(void **state)
+{
+	struct code_map map = { 0 };
+
+	parse(&map, "\n \nxyz\n10\n10 \n10 20\n10 20 \n 10 20 a\n10 zz a\n10  20 a\n"
+		    "123456789abcdef01 10 a\n10 123456789abcdef01 a\n0 10 a\n10 0 a\n0x 10 a\n");
+	assert_int_equal(code_map_settle(&map, NULL, NULL), 0);
+	assert_int_equal(map.n, 0);
+	parse(&map, "40 4 windows\r\n");
+	assert_string_equal(name_at(&map, 0x40), "windows");
+	code_map_release(&map);
+}
+
+static void endless_line_does_not_stay(void **state)
+{
+	struct code_map map = { 0 };
+	size_t size = 1 << 20;
+	char *text = malloc(size);
+
+	assert_non_null(text);
+	memset(text, 'a', size);
+	assert_int_equal(perf_map_parse(&map, text, size), size);
+	assert_int_equal(perf_map_parse(&map, text, 100), 0);
+	text[size - 1] = '\n';
+	memcpy(text, "10 20 ", 6);
+	assert_int_equal(perf_map_parse(&map, text, size), size);
+	assert_int_equal(strlen(name_at(&map, 0x10)), CODE_MAP_MAX_NAME);
+	free(text);
+	code_map_release(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines),
+		cmocka_unit_test(nonsense_is_passed_over),
+		cmocka_unit_test(endless_line_does_not_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
