@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROTOBUF_H
+#define REPORT_PROTOBUF_H
+
+/*
+ * Protocol buffers, as much of writing them as a profile needs: messages go straight from
+ * the tables into bytes, one small message at a time. The libraries build the whole profile
+ * as a tree of structs first, which takes several times the memory and time of the bytes.
+ */
+
+#include "common/buffer.h"
+
+#include <string.h>
+
+static inline void protobuf_number(struct buffer *b, unsigned int field, uint64_t value)
+{
+	if (!value)
+		return; /* the default */
+	buffer_uleb(b, field << 3);
+	buffer_uleb(b, value);
+}
+
+/* A string, a packed list, or a message that was written to a buffer of its own. */
+static inline void protobuf_bytes(struct buffer *b, unsigned int field, const void *data, size_t size)
+{
+	buffer_uleb(b, field << 3 | 2);
+	buffer_uleb(b, size);
+	buffer_append(b, data, size);
+}
+
+static inline void protobuf_message(struct buffer *b, unsigned int field, const struct buffer *message)
+{
+	protobuf_bytes(b, field, message->data, message->size);
+}
+
+#endif
