@@ -4,6 +4,8 @@
 # its .c files except main.c; a program is its main.c plus the archives it may use.
 # CFLAGS, CPPFLAGS and LDFLAGS belong to the user; what the build itself needs is in PROF_*.
 
+.DEFAULT_GOAL := all
+
 ## deps: install what the build and the tests need, with the distribution's package manager
 .PHONY: deps
 deps:
