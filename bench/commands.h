@@ -9,6 +9,7 @@
 extern const struct command commands[];
 extern const size_t commands_count;
 
+enum verdict run_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif

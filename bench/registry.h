@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_REGISTRY_H
+#define BENCH_REGISTRY_H
+
+/*
+ * All benchmarks that run, instr and heap know. A file of benchmarks offers one table; the
+ * registry lists the tables.
+ */
+
+#include "bench/benchmark.h"
+#include "bench/settings.h"
+
+struct benchmark_table {
+	const struct benchmark *all;
+	size_t count;
+};
+
+extern const struct benchmark_table common_benchmarks;
+
+/* The i-th of all, or NULL behind the last. */
+const struct benchmark *registry_get(size_t i);
+
+/*
+ * Those whose name is among the command's arguments (none: all) and matches --filter, to be
+ * freed. NULL, with a message, for a name that is not there, a bad expression, or no match.
+ */
+const struct benchmark **registry_select(const struct settings *s, size_t *count);
+
+/* --list */
+enum verdict registry_list(const struct settings *s);
+
+#endif
