@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bench/distribution.h"
+
+static void near(double value, double expected, double tolerance)
+{
+	if (!(fabs(value - expected) <= tolerance))
+		fail_msg("%.12g is not %.12g +- %g", value, expected, tolerance);
+}
+
+static void test_normal(void **state)
+{
+	near(distribution_normal(0), 0.5, 1e-15);
+	near(distribution_normal(1.959963984540054), 0.975, 1e-12);
+	near(distribution_normal_inverse(0.975), 1.959963984540054, 1e-9);
+	near(distribution_normal_inverse(0.025), -1.959963984540054, 1e-9);
+	near(distribution_normal_inverse(1e-10), -6.361340902404056, 1e-6);
+	assert_true(isnan(distribution_normal_inverse(0)));
+	assert_true(isnan(distribution_normal_inverse(1)));
+}
+
+/* Table values of Student's distribution. */
+static void test_student(void **state)
+{
+	near(distribution_student_inverse(0.975, 1), 12.706204736432095, 1e-8);
+	near(distribution_student_inverse(0.975, 10), 2.2281388519649385, 1e-9);
+	near(distribution_student_inverse(0.975, 100), 1.9839715185235518, 1e-9);
+	near(distribution_student_inverse(0.025, 10), -2.2281388519649385, 1e-9);
+	near(distribution_student(1, 1), 0.75, 1e-12);
+	near(distribution_student(0, 7), 0.5, 1e-12);
+	near(distribution_student_inverse(0.9999, 1e6), 3.7190, 1e-3);
+	assert_true(isnan(distribution_student_inverse(0.5, 0)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_normal),
+		cmocka_unit_test(test_student),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

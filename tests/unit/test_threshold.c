@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reference values: Bencher's documentation (mean or median 100, standard deviation or range
+ * 10) and the vectors of its unit tests.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/distribution.h"
+#include "bench/threshold.h"
+
+static void near(double value, double expected, double tolerance)
+{
+	if (!(fabs(value - expected) <= tolerance))
+		fail_msg("%.12g is not %.12g +- %g", value, expected, tolerance);
+}
+
+static struct limits limits_of(enum threshold_test test, double boundary, const double *values,
+			       size_t n)
+{
+	struct threshold t = { .test = test, .has_lower = true, .has_upper = true,
+			       .lower = boundary, .upper = boundary };
+	struct limits limits;
+
+	assert_int_equal(threshold_limits(&t, values, n, &limits), THRESHOLD_OK);
+	return limits;
+}
+
+/* 25 values with mean 100 and standard deviation 10. */
+static void twenty_five(double *values)
+{
+	for (size_t i = 0; i < 24; i++)
+		values[i] = i % 2 ? 90 : 110;
+	values[24] = 100;
+}
+
+static void test_percentage(void **state)
+{
+	const double values[] = { 90, 110, 100 };
+	struct limits l = limits_of(THRESHOLD_PERCENTAGE, 0.1, values, 3);
+
+	near(l.baseline, 100, 1e-12);
+	near(l.lower, 90, 1e-12);
+	near(l.upper, 110, 1e-12);
+}
+
+static void test_z_score(void **state)
+{
+	double values[25];
+	struct limits l;
+
+	twenty_five(values);
+	l = limits_of(THRESHOLD_Z_SCORE, 0.977, values, 25);
+	near(l.upper, 119.95, 0.005);
+	near(l.lower, 80.05, 0.005);
+	near(distribution_normal_inverse(0.85), 1.0364333894937896, 1e-9);
+}
+
+static void test_t_test(void **state)
+{
+	const double six[] = { -1.0954451150103321, 1.0954451150103321, -1.0954451150103321,
+			       1.0954451150103321, -0.31622776601683794, 0.31622776601683794 };
+	double values[25];
+	struct limits l;
+
+	twenty_five(values);
+	l = limits_of(THRESHOLD_T_TEST, 0.977, values, 25);
+	near(l.upper, 121.46, 0.005);
+	near(l.lower, 78.54, 0.005);
+	/* six: mean 0, standard deviation 1 */
+	l = limits_of(THRESHOLD_T_TEST, 0.85, six, 6);
+	near(l.upper, 1.2483714094976244, 1e-9);
+	near(l.lower, -1.2483714094976244, 1e-9);
+}
+
+static void test_log_normal(void **state)
+{
+	double values[30];
+	struct limits l;
+
+	for (size_t i = 0; i < 30; i++)
+		values[i] = (double)(i % 5 + 1);
+	l = limits_of(THRESHOLD_LOG_NORMAL, 0.85, values, 30);
+	near(l.baseline, 2.6051710846973517, 1e-9);
+	near(l.upper, 4.743123524143551, 1e-9);
+	near(l.lower, 0.467218645251152, 1e-9);
+}
+
+static void test_iqr(void **state)
+{
+	const double values[] = { 110, 95, 100, 90, 105 };
+	struct limits l = limits_of(THRESHOLD_IQR, 2, values, 5);
+
+	near(l.upper, 120, 1e-12);
+	near(l.lower, 80, 1e-12);
+}
+
+static void test_delta_iqr(void **state)
+{
+	/* Relative steps 0.4, 0.3, 0.2, 0.1, 0: their interquartile range is 0.2. */
+	double values[] = { 1, 1.4, 0.98, 1.176, 1.0584, 1.0584 };
+	struct limits l;
+
+	for (size_t i = 0; i < 6; i++)
+		values[i] *= 100 / 1.0584;
+	l = limits_of(THRESHOLD_DELTA_IQR, 2, values, 6);
+	near(l.upper, 140, 1e-9);
+	near(l.lower, 60, 1e-9);
+}
+
+static void test_static(void **state)
+{
+	struct threshold t = { .test = THRESHOLD_STATIC, .has_upper = true, .upper = 7 };
+	struct limits l;
+
+	assert_int_equal(threshold_limits(&t, NULL, 0, &l), THRESHOLD_OK);
+	assert_true(limits_hold(&l, 7));
+	assert_false(limits_hold(&l, 7.001));
+	assert_true(limits_hold(&l, -1000));
+	assert_false(limits_hold(&l, NAN));
+}
+
+static void test_what_cannot_be_judged(void **state)
+{
+	const double constant[] = { 5, 5, 5 }, negative[] = { 1, -1, 2 };
+	struct threshold t = { .test = THRESHOLD_T_TEST, .has_upper = true, .upper = 0.99 };
+	struct limits l;
+
+	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_NO_VARIANCE);
+	assert_int_equal(threshold_limits(&t, constant, 1, &l), THRESHOLD_TOO_FEW);
+	t.test = THRESHOLD_Z_SCORE;
+	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_NO_VARIANCE);
+	t.test = THRESHOLD_LOG_NORMAL;
+	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_NO_VARIANCE);
+	assert_int_equal(threshold_limits(&t, negative, 3, &l), THRESHOLD_NOT_POSITIVE);
+	t.test = THRESHOLD_DELTA_IQR;
+	assert_int_equal(threshold_limits(&t, constant, 1, &l), THRESHOLD_TOO_FEW);
+	t.test = THRESHOLD_PERCENTAGE;
+	assert_int_equal(threshold_limits(&t, constant, 0, &l), THRESHOLD_TOO_FEW);
+	t.least = 4;
+	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_TOO_FEW);
+	/* A constant history does judge by range: any rise is one. */
+	t = (struct threshold){ .test = THRESHOLD_IQR, .has_upper = true, .upper = 3 };
+	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_OK);
+	assert_true(limits_hold(&l, 5));
+	assert_false(limits_hold(&l, 5.0001));
+}
+
+static void test_most_uses_the_last(void **state)
+{
+	const double values[] = { 1, 1, 1, 200, 100 };
+	struct threshold t = { .test = THRESHOLD_PERCENTAGE, .has_upper = true, .upper = 0.5, .most = 1 };
+	struct limits l;
+
+	assert_int_equal(threshold_limits(&t, values, 5, &l), THRESHOLD_OK);
+	near(l.upper, 150, 1e-12);
+	t.most = 2;
+	assert_int_equal(threshold_limits(&t, values, 5, &l), THRESHOLD_OK);
+	near(l.upper, 225, 1e-12);
+}
+
+/* 0 when the text is taken; the message goes to `why`. */
+static int read_text(struct thresholds *t, const char *text, char *why, size_t size)
+{
+	char path[] = "/tmp/test_threshold.XXXXXX";
+	int fd = mkstemp(path), status;
+	FILE *f = fdopen(fd, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	status = thresholds_read(t, path, why, size);
+	unlink(path);
+	return status;
+}
+
+static void test_file(void **state)
+{
+	struct thresholds t = { 0 };
+	const struct threshold *found;
+	char why[512];
+
+	assert_int_equal(read_text(&t,
+				   "# comment\n\n"
+				   "format/* latency t_test - 0.99 min=5 max=64 window=30d\n"
+				   "* instructions percentage 0.05 0.01 max=1\n",
+				   why, sizeof(why)),
+			 0);
+	assert_int_equal(t.count, 2);
+	found = thresholds_find(&t, "format/encode", "latency");
+	assert_ptr_equal(found, &t.all[0]);
+	assert_false(found->has_lower);
+	assert_int_equal(found->least, 5);
+	assert_int_equal(found->most, 64);
+	assert_int_equal(found->window, 30 * 86400);
+	assert_ptr_equal(thresholds_find(&t, "format/encode", "instructions"), &t.all[1]);
+	assert_null(thresholds_find(&t, "report/whole", "latency"));
+	thresholds_release(&t);
+}
+
+static void test_bad_files(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"# nothing\n",
+		"* latency t_test -\n",
+		"* latency u_test - 0.99\n",
+		"* latency t_test - -\n",
+		"* latency t_test - 1\n",
+		"* latency z_score 0.4 -\n",
+		"* latency percentage - -0.1\n",
+		"* latency percentage - 10%\n",
+		"* latency percentage - nan\n",
+		"* latency percentage - 0.1 max=0\n",
+		"* latency percentage - 0.1 max=-1\n",
+		"* latency percentage - 0.1 min=9 max=3\n",
+		"* latency percentage - 0.1 window=3y\n",
+		"* latency static 3 2\n",
+		"* latency static - 2 max=4\n",
+	};
+	struct thresholds t = { 0 };
+	char why[512];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		why[0] = 0;
+		if (!read_text(&t, bad[i], why, sizeof(why)))
+			fail_msg("taken: %s", bad[i]);
+		assert_true(why[0] != 0);
+		assert_int_equal(t.count, 0);
+	}
+	assert_int_equal(thresholds_read(&t, "/nonexistent/thresholds", why, sizeof(why)), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_percentage),
+		cmocka_unit_test(test_z_score),
+		cmocka_unit_test(test_t_test),
+		cmocka_unit_test(test_log_normal),
+		cmocka_unit_test(test_iqr),
+		cmocka_unit_test(test_delta_iqr),
+		cmocka_unit_test(test_static),
+		cmocka_unit_test(test_what_cannot_be_judged),
+		cmocka_unit_test(test_most_uses_the_last),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_bad_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
