@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/sink.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WRITE_SIZE (1u << 20)
+
+void sink_init(struct sink *s, int fd)
+{
+	*s = (struct sink){ .fd = fd };
+}
+
+void sink_release(struct sink *s)
+{
+	buffer_release(&s->buffer);
+}
+
+static void write_out(struct sink *s)
+{
+	size_t done = 0;
+
+	if (!buffer_ok(&s->buffer) && !s->error)
+		s->error = ENOMEM;
+	while (!s->error && done < s->buffer.size) {
+		ssize_t n = write(s->fd, s->buffer.data + done, s->buffer.size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			s->error = errno;
+		else
+			done += (size_t)n;
+	}
+	buffer_clear(&s->buffer);
+}
+
+int sink_flush(struct sink *s)
+{
+	if (s->fd >= 0)
+		write_out(s);
+	else if (!buffer_ok(&s->buffer) && !s->error)
+		s->error = ENOMEM;
+	return -s->error;
+}
+
+void sink_bytes(struct sink *s, const void *data, size_t size)
+{
+	if (s->fd >= 0 && s->buffer.size + size > WRITE_SIZE && s->buffer.size)
+		write_out(s);
+	if (s->error)
+		return;
+	buffer_append(&s->buffer, data, size);
+}
+
+void sink_text(struct sink *s, const char *text)
+{
+	sink_bytes(s, text, strlen(text));
+}
+
+void sink_char(struct sink *s, char c)
+{
+	sink_bytes(s, &c, 1);
+}
+
+void sink_unsigned(struct sink *s, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	sink_bytes(s, digits + at, sizeof(digits) - at);
+}
+
+void sink_hex(struct sink *s, uint64_t value)
+{
+	char digits[16];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	sink_bytes(s, digits + at, sizeof(digits) - at);
+}
+
+void sink_printf(struct sink *s, const char *format, ...)
+{
+	va_list args;
+
+	if (s->error)
+		return;
+	va_start(args, format);
+	buffer_vprintf(&s->buffer, format, args);
+	va_end(args);
+	if (s->fd >= 0 && s->buffer.size > WRITE_SIZE)
+		write_out(s);
+}
+
+/*
+ * Length of the UTF-8 character at `text` (shortest form, no surrogates, up to U+10FFFF),
+ * or 0 when it is none. Never looks behind a NUL.
+ */
+static size_t utf8_length(const unsigned char *text)
+{
+	unsigned char first = text[0];
+	unsigned char low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first <= 0xdf) {
+		length = 2;
+	} else if (first >= 0xe0 && first <= 0xef) {
+		length = 3;
+		if (first == 0xe0)
+			low = 0xa0;
+		if (first == 0xed)
+			high = 0x9f;
+	} else if (first >= 0xf0 && first <= 0xf4) {
+		length = 4;
+		if (first == 0xf0)
+			low = 0x90;
+		if (first == 0xf4)
+			high = 0x8f;
+	} else {
+		return 0;
+	}
+	if (text[1] < low || text[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if (text[i] < 0x80 || text[i] > 0xbf)
+			return 0;
+	return length;
+}
+
+/* U+0080 to U+009F: terminals take them for control characters. */
+static bool is_c1_control(const unsigned char *text, size_t length)
+{
+	return length == 2 && text[0] == 0xc2 && text[1] < 0xa0;
+}
+
+void sink_json_string(struct sink *s, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text, *plain = at;
+
+	sink_char(s, '"');
+	while (*at) {
+		size_t length = utf8_length(at);
+
+		if (length && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f &&
+		    !is_c1_control(at, length)) {
+			at += length;
+			continue;
+		}
+		sink_bytes(s, plain, (size_t)(at - plain));
+		if (*at == '"' || *at == '\\')
+			sink_printf(s, "\\%c", *at);
+		else if (!length)
+			sink_text(s, "\xef\xbf\xbd");
+		else
+			sink_printf(s, "\\u%04x", length == 2 ? at[1] : at[0]);
+		at += length ? length : 1;
+		plain = at;
+	}
+	sink_bytes(s, plain, (size_t)(at - plain));
+	sink_char(s, '"');
+}
+
+void sink_printable(struct sink *s, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text, *plain = at;
+
+	while (*at) {
+		size_t length = utf8_length(at);
+
+		if (length && *at >= 0x20 && *at != 0x7f && !is_c1_control(at, length)) {
+			at += length;
+			continue;
+		}
+		sink_bytes(s, plain, (size_t)(at - plain));
+		sink_char(s, '?');
+		at += length ? length : 1;
+		plain = at;
+	}
+	sink_bytes(s, plain, (size_t)(at - plain));
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/tally.h"
+
+#include "common/buffer.h"
+#include "common/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SLICE_NS 1000000
+#define DEFAULT_MAX_SLICES 4096
+#define MAX_SLICED_CELLS (4u << 20) /* more cells than that make the slices longer */
+#define MAX_GROUPS (1u << 24)
+
+/* What a (task, event) is in `group_of`, if not a group's number. */
+#define NOT_ASKED UINT32_MAX
+#define NOT_COUNTED (UINT32_MAX - 1)
+#define OTHER_EVENT (UINT32_MAX - 2)
+
+struct tally {
+	struct tally_options options;
+
+	struct tally_cell *cells;
+	size_t cell_count, cell_capacity;
+	uint32_t *table; /* open addressing: cell number + 1, 0: empty */
+	size_t table_size;
+	uint64_t seed;
+
+	/* The cell that each stack of this trace was counted in last: no hashing for the next. */
+	uint32_t *last_cell;
+	size_t last_cell_count;
+
+	struct tally_group *groups;
+	size_t group_count, group_capacity;
+	struct map group_ids;
+
+	const struct prf_event **events;
+	size_t event_count;
+
+	/* This trace. */
+	const struct prf_reader *reader;
+	uint32_t trace;
+	uint32_t stack_base;
+	uint32_t **group_of; /* [local event][task] */
+	uint32_t *global_event;
+	size_t local_events, task_capacity;
+	struct tally_totals totals;
+	bool has_origin;
+
+	/* The last group that was made of a (group, cpu), by number of the first. */
+	uint32_t last_base, last_cpu, last_cpu_group;
+	uint32_t last_trace_stacks;
+};
+
+int tally_new(struct tally **tally, const struct tally_options *options)
+{
+	struct tally *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return PRF_ERROR_MEMORY;
+	t->options = *options;
+	if (!t->options.slice_ns)
+		t->options.slice_ns = DEFAULT_SLICE_NS;
+	if (!t->options.max_slices)
+		t->options.max_slices = DEFAULT_MAX_SLICES;
+	t->seed = (uint64_t)(uintptr_t)t * 0x9e3779b97f4a7c15u | 1;
+	t->trace = PRF_NONE;
+	*tally = t;
+	return 0;
+}
+
+static void end_trace(struct tally *t)
+{
+	for (size_t i = 0; i < t->local_events; i++)
+		free(t->group_of[i]);
+	free(t->group_of);
+	free(t->global_event);
+	free(t->last_cell);
+	t->group_of = NULL;
+	t->global_event = NULL;
+	t->last_cell = NULL;
+	t->local_events = t->task_capacity = t->last_cell_count = 0;
+}
+
+void tally_free(struct tally *t)
+{
+	if (!t)
+		return;
+	end_trace(t);
+	free(t->cells);
+	free(t->table);
+	free(t->groups);
+	free(t->events);
+	map_release(&t->group_ids);
+	free(t);
+}
+
+int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stack_base)
+{
+	if (t->reader)
+		t->stack_base += (uint32_t)prf_reader_stacks(t->reader);
+	end_trace(t);
+	t->reader = reader;
+	t->trace++;
+	t->totals = (struct tally_totals){ 0 };
+	t->has_origin = false;
+	t->last_base = NOT_ASKED;
+	*stack_base = t->stack_base;
+	return 0;
+}
+
+/* -------- cells -------- */
+
+static uint64_t hash_cell(const struct tally *t, const struct tally_cell *key)
+{
+	uint64_t h = ((uint64_t)key->group << 32 | key->stack) ^ t->seed;
+
+	h *= 0x9fb21c651e98df25u;
+	h ^= h >> 29;
+	h += ((uint64_t)key->slice << 32 | key->waker);
+	h *= 0xd6e8feb86659fd93u;
+	return h ^ h >> 32;
+}
+
+static bool same_cell(const struct tally_cell *a, const struct tally_cell *b)
+{
+	return a->group == b->group && a->stack == b->stack && a->waker == b->waker &&
+	       a->slice == b->slice;
+}
+
+static bool grow_table(struct tally *t)
+{
+	size_t size = t->table_size ? t->table_size * 2 : 4096;
+	uint32_t *table = calloc(size, sizeof(*table));
+
+	if (!table)
+		return false;
+	for (size_t i = 0; i < t->cell_count; i++) {
+		size_t at = hash_cell(t, &t->cells[i]) & (size - 1);
+
+		while (table[at])
+			at = (at + 1) & (size - 1);
+		table[at] = (uint32_t)i + 1;
+	}
+	free(t->table);
+	t->table = table;
+	t->table_size = size;
+	return true;
+}
+
+/* The number of the cell with this key; PRF_NONE without memory. */
+static uint32_t find_cell(struct tally *t, const struct tally_cell *key)
+{
+	size_t at;
+
+	if ((t->cell_count + 1) * 4 > t->table_size * 3 && !grow_table(t))
+		return PRF_NONE;
+	for (at = hash_cell(t, key) & (t->table_size - 1); t->table[at];
+	     at = (at + 1) & (t->table_size - 1))
+		if (same_cell(&t->cells[t->table[at] - 1], key))
+			return t->table[at] - 1;
+	if (t->cell_count == t->cell_capacity) {
+		size_t capacity = t->cell_capacity ? t->cell_capacity * 2 : 1024;
+		struct tally_cell *cells;
+
+		if (capacity > PRF_NONE / 2)
+			return PRF_NONE;
+		cells = realloc(t->cells, capacity * sizeof(*cells));
+		if (!cells)
+			return PRF_NONE;
+		t->cells = cells;
+		t->cell_capacity = capacity;
+	}
+	t->cells[t->cell_count] = *key;
+	t->table[at] = (uint32_t)t->cell_count + 1;
+	return (uint32_t)t->cell_count++;
+}
+
+/* Doubles the slices' length and counts cells together that now are one. */
+static void coarsen(struct tally *t)
+{
+	size_t n = t->cell_count;
+
+	t->options.slice_ns *= 2;
+	t->cell_count = 0;
+	memset(t->table, 0, t->table_size * sizeof(*t->table));
+	for (size_t i = 0; i < n; i++) {
+		struct tally_cell cell = t->cells[i];
+		size_t before = t->cell_count;
+		uint32_t at;
+
+		cell.slice /= 2;
+		/* Never needs memory: cells become fewer, and go into the same room. */
+		at = find_cell(t, &cell);
+		if (t->cell_count == before) {
+			t->cells[at].samples += cell.samples;
+			t->cells[at].weight += cell.weight;
+		}
+	}
+	/* Remembered cells have other numbers now. */
+	memset(t->last_cell, 0xff, t->last_cell_count * sizeof(*t->last_cell));
+}
+
+/* -------- groups -------- */
+
+static uint32_t find_group(struct tally *t, const void *key, size_t size,
+			   const struct tally_group *group)
+{
+	bool added;
+	uint64_t *id = map_put(&t->group_ids, key, size, &added);
+
+	if (!id)
+		return PRF_NONE;
+	if (!added)
+		return (uint32_t)*id;
+	if (t->group_count == t->group_capacity) {
+		size_t capacity = t->group_capacity ? t->group_capacity * 2 : 64;
+		struct tally_group *groups = NULL;
+
+		if (capacity <= MAX_GROUPS)
+			groups = realloc(t->groups, capacity * sizeof(*groups));
+		if (!groups) {
+			map_remove(&t->group_ids, key, size);
+			return PRF_NONE;
+		}
+		t->groups = groups;
+		t->group_capacity = capacity;
+	}
+	*id = t->group_count;
+	t->groups[t->group_count] = *group;
+	return (uint32_t)t->group_count++;
+}
+
+/* The group of a (task, event) on any CPU: one per distinct text of what tells groups apart. */
+static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
+{
+	const struct prf_task *who = prf_reader_task(t->reader, task);
+	unsigned int by = t->options.dimensions;
+	struct tally_group group = { t->trace, task, event, PRF_NONE };
+	struct buffer key = { 0 };
+	uint32_t id = PRF_NONE;
+
+	buffer_u32(&key, event);
+	buffer_u32(&key, by & PROFILE_BY_TRACE ? t->trace : 0);
+	buffer_u32(&key, by & PROFILE_BY_PID ? who->pid : 0);
+	buffer_u32(&key, by & PROFILE_BY_TID ? who->tid : 0);
+	buffer_append(&key, who->comm, by & PROFILE_BY_COMM ? strlen(who->comm) + 1 : 0);
+	buffer_append(&key, who->cgroup, by & PROFILE_BY_CGROUP ? strlen(who->cgroup) + 1 : 0);
+	if (buffer_ok(&key))
+		id = find_group(t, key.data, key.size, &group);
+	buffer_release(&key);
+	return id;
+}
+
+static uint32_t group_on_cpu(struct tally *t, uint32_t base, uint32_t cpu)
+{
+	struct tally_group group;
+	uint8_t key[9] = { 'c' }; /* shorter than any key of group_of_task() */
+
+	if (t->last_base == base && t->last_cpu == cpu)
+		return t->last_cpu_group;
+	group = t->groups[base];
+	group.cpu = cpu;
+	memcpy(key + 1, &base, 4);
+	memcpy(key + 5, &cpu, 4);
+	t->last_cpu_group = find_group(t, key, sizeof(key), &group);
+	t->last_base = base;
+	t->last_cpu = cpu;
+	return t->last_cpu_group;
+}
+
+static bool same_event(const struct prf_event *a, const struct prf_event *b)
+{
+	return a->kind == b->kind && a->frequency == b->frequency && a->period == b->period &&
+	       !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit);
+}
+
+/* The global number of an event; PRF_NONE without memory. */
+static uint32_t global_event(struct tally *t, const struct prf_event *event)
+{
+	const struct prf_event **events;
+
+	for (size_t i = 0; i < t->event_count; i++)
+		if (same_event(t->events[i], event))
+			return (uint32_t)i;
+	events = realloc(t->events, (t->event_count + 1) * sizeof(*events));
+	if (!events)
+		return PRF_NONE;
+	t->events = events;
+	events[t->event_count] = event;
+	return (uint32_t)t->event_count++;
+}
+
+/* Room for the events, tasks and stacks that have been defined meanwhile. */
+static bool follow_definitions(struct tally *t)
+{
+	size_t events = prf_reader_events(t->reader);
+	size_t tasks = prf_reader_tasks(t->reader);
+	size_t stacks = prf_reader_stacks(t->reader);
+
+	if (events > t->local_events) {
+		uint32_t **group_of = realloc(t->group_of, events * sizeof(*group_of));
+		uint32_t *global;
+
+		if (!group_of)
+			return false;
+		t->group_of = group_of;
+		global = realloc(t->global_event, events * sizeof(*global));
+		if (!global)
+			return false;
+		t->global_event = global;
+		for (; t->local_events < events; t->local_events++) {
+			size_t i = t->local_events;
+
+			global[i] = global_event(t, prf_reader_event(t->reader, (uint32_t)i));
+			group_of[i] = malloc((t->task_capacity + 1) * sizeof(**group_of));
+			if (!group_of[i] || global[i] == PRF_NONE)
+				return free(group_of[i]), false;
+			memset(group_of[i], 0xff, (t->task_capacity + 1) * sizeof(**group_of));
+		}
+	}
+	if (tasks > t->task_capacity) {
+		size_t capacity = tasks + tasks / 2;
+
+		for (size_t i = 0; i < events; i++) {
+			uint32_t *room = realloc(t->group_of[i], capacity * sizeof(*room));
+
+			if (!room)
+				return false;
+			t->group_of[i] = room;
+			memset(room + t->task_capacity, 0xff,
+			       (capacity - t->task_capacity) * sizeof(*room));
+		}
+		t->task_capacity = capacity;
+	}
+	if (stacks > t->last_cell_count) {
+		size_t count = stacks + stacks / 2;
+		uint32_t *room = realloc(t->last_cell, count * sizeof(*room));
+
+		if (!room)
+			return false;
+		memset(room + t->last_cell_count, 0xff,
+		       (count - t->last_cell_count) * sizeof(*room));
+		t->last_cell = room;
+		t->last_cell_count = count;
+	}
+	return true;
+}
+
+/* -------- samples -------- */
+
+static uint32_t decide(struct tally *t, uint32_t task, uint32_t event)
+{
+	const struct selection *s = t->options.selection;
+	const struct prf_event *what = prf_reader_event(t->reader, event);
+
+	if (!selection_has_task(s, prf_reader_task(t->reader, task)))
+		return NOT_COUNTED;
+	if (!selection_has_event(s, what, t->events[0]))
+		return OTHER_EVENT;
+	return group_of_task(t, task, t->global_event[event]);
+}
+
+static void note_times(struct tally *t, const struct prf_samples *s)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		first = s->time_ns[i] < first ? s->time_ns[i] : first;
+		last = s->time_ns[i] > last ? s->time_ns[i] : last;
+	}
+	if (!t->totals.samples || first < t->totals.first_ns)
+		t->totals.first_ns = first;
+	if (last > t->totals.last_ns)
+		t->totals.last_ns = last;
+	if (!t->has_origin) {
+		t->totals.origin_ns = first;
+		t->has_origin = true;
+	}
+	t->totals.samples += s->n;
+}
+
+static uint32_t slice_of(struct tally *t, uint64_t time_ns)
+{
+	uint64_t since = time_ns > t->totals.origin_ns ? time_ns - t->totals.origin_ns : 0;
+
+	while (since / t->options.slice_ns >= t->options.max_slices ||
+	       t->cell_count >= MAX_SLICED_CELLS) {
+		if (t->options.slice_ns > UINT64_MAX / 4)
+			break;
+		coarsen(t);
+		if (since / t->options.slice_ns < t->options.max_slices &&
+		    t->options.slice_ns > UINT64_C(1) << 40)
+			break;
+	}
+	return (uint32_t)(since / t->options.slice_ns);
+}
+
+int tally_add(struct tally *t, const struct prf_samples *s)
+{
+	const bool by_cpu = t->options.dimensions & PROFILE_BY_CPU;
+	const bool by_time = t->options.dimensions & PROFILE_BY_TIME;
+	const bool pick_cpus = t->options.selection->cpus.count;
+	const bool wakers = t->options.wakers;
+
+	if (!s->n)
+		return 0;
+	if (!follow_definitions(t))
+		return PRF_ERROR_MEMORY;
+	note_times(t, s);
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t *decided = &t->group_of[s->event[i]][s->task[i]];
+		uint32_t stack = s->stack[i], group, at;
+		struct tally_cell key;
+
+		if (*decided == NOT_ASKED) {
+			*decided = decide(t, s->task[i], s->event[i]);
+			if (*decided == PRF_NONE)
+				return PRF_ERROR_MEMORY;
+		}
+		group = *decided;
+		if (group >= OTHER_EVENT) {
+			t->totals.other_events += group == OTHER_EVENT;
+			continue;
+		}
+		if (pick_cpus && !number_set_has(&t->options.selection->cpus, s->cpu[i]))
+			continue;
+		if (by_cpu) {
+			group = group_on_cpu(t, group, s->cpu[i]);
+			if (group == PRF_NONE)
+				return PRF_ERROR_MEMORY;
+		}
+		key.slice = by_time ? slice_of(t, s->time_ns[i]) : 0;
+		key.waker = wakers && s->waker[i] != PRF_NONE ? s->waker[i] + t->stack_base : PRF_NONE;
+		at = stack != PRF_NONE ? t->last_cell[stack] : PRF_NONE;
+		if (at != PRF_NONE && t->cells[at].group == group &&
+		    t->cells[at].slice == key.slice && t->cells[at].waker == key.waker) {
+			t->cells[at].samples++;
+			t->cells[at].weight += s->weight[i];
+			continue;
+		}
+		key.group = group;
+		key.stack = stack == PRF_NONE ? PRF_NONE : stack + t->stack_base;
+		key.samples = 0;
+		key.weight = 0;
+		at = find_cell(t, &key);
+		if (at == PRF_NONE)
+			return PRF_ERROR_MEMORY;
+		t->cells[at].samples++;
+		t->cells[at].weight += s->weight[i];
+		if (stack != PRF_NONE)
+			t->last_cell[stack] = at;
+	}
+	return 0;
+}
+
+/* -------- results -------- */
+
+void tally_trace_totals(const struct tally *t, struct tally_totals *totals)
+{
+	*totals = t->totals;
+}
+
+const struct tally_cell *tally_cells(const struct tally *t, size_t *n)
+{
+	*n = t->cell_count;
+	return t->cells;
+}
+
+const struct tally_group *tally_groups(const struct tally *t, size_t *n)
+{
+	*n = t->group_count;
+	return t->groups;
+}
+
+const struct prf_event *const *tally_events(const struct tally *t, size_t *n)
+{
+	*n = t->event_count;
+	return t->events;
+}
+
+uint64_t tally_slice_ns(const struct tally *t)
+{
+	return t->options.slice_ns;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_TALLY_H
+#define REPORT_TALLY_H
+
+/*
+ * Adds samples up: one cell per (group, stack, time slice) that occurs, and one addition
+ * per sample. Who belongs to which group is decided once per (task, event), so that a sample
+ * costs two look-ups and no hashing, as long as its stack was last seen in the same group.
+ *
+ * Several traces are tallied one after the other. Ids here are global: stacks, tasks and
+ * events of a trace count on from those of the traces before it.
+ */
+
+#include "report/profile.h"
+#include "report/selection.h"
+
+struct tally_options {
+	unsigned int dimensions; /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
+	bool wakers;		 /* tell apart by the waker's stack */
+	uint64_t slice_ns;	 /* with PROFILE_BY_TIME: length of a slice to begin with */
+	uint32_t max_slices;	 /* slices double in length rather than become more; 0: 4096 */
+	const struct selection *selection; /* must stay; its times are the reader's business */
+};
+
+/* Everyone who is counted together. `task` and `event` are those of the first sample. */
+struct tally_group {
+	uint32_t trace;
+	uint32_t task;	/* in that trace */
+	uint32_t event; /* global */
+	uint32_t cpu;
+};
+
+struct tally_cell {
+	uint32_t group;
+	uint32_t stack; /* global, or PRF_NONE */
+	uint32_t waker; /* global, or PRF_NONE */
+	uint32_t slice;
+	uint64_t samples;
+	uint64_t weight;
+};
+
+struct tally;
+
+int tally_new(struct tally **tally, const struct tally_options *options);
+void tally_free(struct tally *t);
+
+/*
+ * The samples that follow are this reader's. Ids of its stacks are moved up by the stacks of
+ * the traces before; `*stack_base` says by how many.
+ */
+int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stack_base);
+int tally_add(struct tally *t, const struct prf_samples *samples);
+
+/* About the trace that was begun last. */
+struct tally_totals {
+	uint64_t samples;	    /* all that were given, whether they count or not */
+	uint64_t other_events;	    /* of them, not counted because of their event alone */
+	uint64_t first_ns, last_ns; /* of all given; 0 when there were none */
+	uint64_t origin_ns;	    /* where its slices begin */
+};
+void tally_trace_totals(const struct tally *t, struct tally_totals *totals);
+
+/* Results; stay until the next call that takes a non-const tally. */
+const struct tally_cell *tally_cells(const struct tally *t, size_t *n);
+const struct tally_group *tally_groups(const struct tally *t, size_t *n);
+const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
+uint64_t tally_slice_ns(const struct tally *t);
+
+#endif
