@@ -86,7 +86,7 @@ struct profile_group {
 
 /*
  * Samples of one group on one stack, and with PROFILE_BY_TIME in one slice of time: from
- * group.origin_ns + slice * profile.slice_ns on. Sorted by group, slice, node.
+ * group.origin_ns + slice * profile.slice_ns on. Sorted by group, slice, node, with PRF_NONE before all nodes.
  */
 struct profile_entry {
 	uint32_t group;
