@@ -105,8 +105,8 @@ enum prf_frame_flags {
 
 /*
  * A place in code: a file offset within an object (see enum prf_object_kind for the others).
- * With PRF_FRAME_END there is no object (PRF_NONE), `offset` is an enum prf_stack_end, and
- * the frame stands as the outermost one of a stack that does not reach the thread's root.
+ * With PRF_FRAME_END there is no object (PRF_NONE), `offset` is an enum prf_stack_end (never
+ * above PRF_END_COUNT, which stands for one that a newer version wrote), and the frame stands as the outermost one of a stack that does not reach the thread's root.
  */
 struct prf_frame {
 	uint32_t object;
@@ -158,6 +158,7 @@ enum prf_loss_reason {
 	PRF_LOSS_SIDE_BAND = 2,	 /* mapping records lost; count is of records, not of samples */
 	PRF_LOSS_LATE = 3,	 /* arrived after its task or mappings were gone */
 	PRF_LOSS_NESTED = 4,	 /* the program was running on this CPU already */
+	PRF_LOSS_OTHER = 5,	 /* a reason that a newer version wrote, and this one cannot name */
 	PRF_LOSS_COUNT
 };
 
@@ -285,7 +286,7 @@ struct prf_damage {
 	uint64_t offset;      /* where, in bytes from the start */
 	uint64_t block;	      /* number of the block, counted from 0 */
 	uint64_t skipped;     /* bytes not read */
-	const char *reason;   /* static text: "payload checksum mismatch" */
+	const char *reason;   /* "payload checksum mismatch"; stays until the next call */
 };
 
 /* What prf_reader_next() found. All pointers stay valid until the next call. */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/block.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/cursor.h"
+
+#define CHECKED (WIRE_BLOCK_HEADER_SIZE - 4)
+
+static void put(uint8_t *at, uint64_t value, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static void header_put(uint8_t *at, const struct block_header *h)
+{
+	memcpy(at, WIRE_MARKER, WIRE_MARKER_SIZE);
+	put(at + 4, h->type, 2);
+	put(at + 6, h->flags, 2);
+	put(at + 8, h->sequence, 4);
+	put(at + 12, h->stored_size, 4);
+	put(at + 16, h->raw_size, 4);
+	put(at + 20, h->checksum, 8);
+	put(at + CHECKED, XXH3_64bits(at, CHECKED), 4);
+}
+
+/* Bytes written to `room`, or 0 when the payload had better be stored as it is. */
+static size_t compress(ZSTD_CCtx *zstd, int level, uint16_t type, uint8_t *room, size_t capacity,
+		       const void *raw, size_t size)
+{
+	size_t result;
+
+	if (level <= 0 || !zstd)
+		return 0;
+	result = ZSTD_compressCCtx(zstd, room, capacity, raw, size, level);
+	if (ZSTD_isError(result) || result >= size || size > wire_raw_limit(type, result))
+		return 0;
+	return result;
+}
+
+int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, uint16_t flags,
+		 uint32_t sequence, const void *raw, size_t size)
+{
+	struct block_header h = { .type = type, .flags = flags, .sequence = sequence };
+	size_t start = out->size, bound = ZSTD_compressBound(size);
+	uint8_t *at;
+	size_t stored;
+
+	if (size > WIRE_RAW_MAX)
+		return PRF_ERROR_ARGUMENT;
+	if (bound < size)
+		bound = size;
+	at = buffer_extend(out, WIRE_BLOCK_HEADER_SIZE + bound);
+	if (!at)
+		return PRF_ERROR_MEMORY;
+	stored = compress(zstd, level, type, at + WIRE_BLOCK_HEADER_SIZE, bound, raw, size);
+	if (stored) {
+		h.flags |= WIRE_FLAG_ZSTD;
+	} else {
+		stored = size;
+		if (size)
+			memcpy(at + WIRE_BLOCK_HEADER_SIZE, raw, size);
+	}
+	h.stored_size = (uint32_t)stored;
+	h.raw_size = (uint32_t)size;
+	h.checksum = XXH3_64bits(at + WIRE_BLOCK_HEADER_SIZE, stored);
+	header_put(at, &h);
+	out->size = start + WIRE_BLOCK_HEADER_SIZE + stored;
+	return PRF_OK;
+}
+
+bool block_header_decode(const uint8_t bytes[WIRE_BLOCK_HEADER_SIZE], struct block_header *h)
+{
+	struct cursor c = cursor_over(bytes, WIRE_BLOCK_HEADER_SIZE);
+
+	if (memcmp(bytes, WIRE_MARKER, WIRE_MARKER_SIZE) != 0)
+		return false;
+	cursor_skip(&c, WIRE_MARKER_SIZE);
+	h->type = cursor_u16(&c);
+	h->flags = cursor_u16(&c);
+	h->sequence = cursor_u32(&c);
+	h->stored_size = cursor_u32(&c);
+	h->raw_size = cursor_u32(&c);
+	h->checksum = cursor_u64(&c);
+#ifdef PRF_FUZZING
+	return true;
+#else
+	return cursor_u32(&c) == (uint32_t)XXH3_64bits(bytes, CHECKED);
+#endif
+}
+
+int block_header_check(const struct block_header *h, const char **reason)
+{
+	if (h->flags & WIRE_FLAGS_CRITICAL & ~WIRE_FLAGS_KNOWN) {
+		*reason = "a block with flags that this version does not know";
+		return PRF_ERROR_UNSUPPORTED;
+	}
+	*reason = "impossible block size";
+	if (h->stored_size > WIRE_STORED_MAX || h->raw_size > WIRE_RAW_MAX)
+		return PRF_ERROR_CORRUPT;
+	if (!(h->flags & WIRE_FLAG_ZSTD) && h->stored_size != h->raw_size)
+		return PRF_ERROR_CORRUPT;
+	if (h->raw_size > wire_raw_limit(h->type, h->stored_size)) {
+		*reason = "the block claims to expand too much";
+		return PRF_ERROR_CORRUPT;
+	}
+	*reason = NULL;
+	return PRF_OK;
+}
+
+int block_payload_check(const struct block_header *h, const uint8_t *stored, const char **reason)
+{
+#ifndef PRF_FUZZING
+	if (XXH3_64bits(stored, h->stored_size) != h->checksum) {
+		*reason = "payload checksum mismatch";
+		return PRF_ERROR_CORRUPT;
+	}
+#endif
+	return PRF_OK;
+}
+
+int block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
+		     struct buffer *room, const uint8_t **raw, const char **reason)
+{
+	uint8_t *target;
+	size_t size;
+
+	if (!(h->flags & WIRE_FLAG_ZSTD)) {
+		*raw = stored;
+		return PRF_OK;
+	}
+	buffer_clear(room);
+	target = buffer_extend(room, h->raw_size);
+	if (!target)
+		return PRF_ERROR_MEMORY;
+	size = ZSTD_decompressDCtx(zstd, target, h->raw_size, stored, h->stored_size);
+	if (ZSTD_isError(size) || size != h->raw_size) {
+		*reason = "the payload does not decompress";
+		return PRF_ERROR_CORRUPT;
+	}
+	*raw = target;
+	return PRF_OK;
+}
+
+const char *block_type_name(uint32_t type)
+{
+	static const char *const names[WIRE_TYPES] = {
+		[WIRE_EVENTS] = "events",     [WIRE_OBJECTS] = "objects",
+		[WIRE_TASKS] = "tasks",	      [WIRE_FRAMES] = "frames",
+		[WIRE_STACKS] = "stacks",     [WIRE_SAMPLES] = "samples",
+		[WIRE_LOSSES] = "losses",     [WIRE_SYMBOLS] = "symbols",
+		[WIRE_NAMES] = "names",	      [WIRE_METADATA] = "metadata",
+		[WIRE_STATISTICS] = "statistics", [WIRE_INDEX] = "index",
+		[WIRE_END] = "end",
+	};
+
+	return type < WIRE_TYPES && names[type] ? names[type] : "unknown";
+}

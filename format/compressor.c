@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/compressor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "format/block.h"
+#include "format/header.h"
+
+#define QUEUE 4
+
+struct compressor {
+	int fd, level;
+	ZSTD_CCtx *zstd;
+	struct buffer out; /* the whole trace with fd -1, else one block */
+	struct index index;
+	uint32_t sequence;
+	uint64_t samples;
+
+	bool threaded;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Under the lock from here on: */
+	struct payload queue[QUEUE];
+	size_t first, count; /* of the queue; the first one is being worked on */
+	bool stop;
+	int error, error_number; /* errno */
+	uint64_t file_bytes, raw_bytes;
+};
+
+static int write_all(int fd, const uint8_t *bytes, size_t size)
+{
+	while (size) {
+		ssize_t written = write(fd, bytes, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return PRF_ERROR_IO;
+		bytes += written;
+		size -= (size_t)written;
+	}
+	return PRF_OK;
+}
+
+/* What is in `out` since `before` goes where it belongs. */
+static int deliver(struct compressor *c, size_t before)
+{
+	size_t size = c->out.size - before;
+	int error;
+
+	if (c->fd >= 0) {
+		error = write_all(c->fd, c->out.data + before, size);
+		buffer_clear(&c->out);
+		if (error)
+			return error;
+	}
+	pthread_mutex_lock(&c->lock);
+	c->file_bytes += size;
+	pthread_mutex_unlock(&c->lock);
+	return PRF_OK;
+}
+
+static int write_block(struct compressor *c, const struct payload *p)
+{
+	size_t before = c->out.size;
+	uint64_t offset = c->file_bytes;
+	/* The end block is looked for at the end of the file, where its size must be known. */
+	int level = p->type == WIRE_END ? 0 : c->level;
+	uint16_t flags = p->type == WIRE_INDEX ? WIRE_FLAG_OPTIONAL : 0;
+	int error = block_encode(&c->out, c->zstd, level, p->type, flags, c->sequence,
+				 p->raw.data, p->raw.size);
+
+	if (!error)
+		error = deliver(c, before);
+	if (error)
+		return error;
+	c->sequence++;
+	if (p->type == WIRE_SAMPLES) {
+		c->samples += p->samples;
+		if (!index_add(&c->index, offset, p->from_ns, p->to_ns))
+			return PRF_ERROR_MEMORY;
+	}
+	pthread_mutex_lock(&c->lock);
+	c->raw_bytes += p->raw.size;
+	pthread_mutex_unlock(&c->lock);
+	return PRF_OK;
+}
+
+static void *work(void *context)
+{
+	struct compressor *c = context;
+
+	pthread_mutex_lock(&c->lock);
+	for (;;) {
+		int error = PRF_OK, number;
+
+		while (!c->count && !c->stop)
+			pthread_cond_wait(&c->changed, &c->lock);
+		if (!c->count)
+			break;
+		if (!c->error) {
+			pthread_mutex_unlock(&c->lock);
+			error = write_block(c, &c->queue[c->first]);
+			number = errno;
+			pthread_mutex_lock(&c->lock);
+		}
+		if (error && !c->error) {
+			c->error = error;
+			c->error_number = number;
+		}
+		c->first = (c->first + 1) % QUEUE;
+		c->count--;
+		pthread_cond_broadcast(&c->changed);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static bool start_thread(struct compressor *c)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(&c->thread, NULL, work, c) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+int compressor_new(struct compressor **compressor, const struct prf_writer_options *options)
+{
+	struct compressor *c = calloc(1, sizeof(*c));
+	uint8_t *header;
+	int error = PRF_ERROR_MEMORY;
+
+	*compressor = NULL;
+	if (!c)
+		return PRF_ERROR_MEMORY;
+	c->fd = options->fd;
+	c->level = options->level;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	if (c->level > 0) {
+		c->zstd = ZSTD_createCCtx();
+		if (!c->zstd)
+			goto fail;
+	}
+	header = buffer_extend(&c->out, WIRE_HEADER_SIZE);
+	if (!header)
+		goto fail;
+	header_encode(header);
+	error = deliver(c, 0);
+	if (error)
+		goto fail;
+	c->threaded = options->compress_thread && start_thread(c);
+	*compressor = c;
+	return PRF_OK;
+fail:
+	compressor_free(c);
+	return error;
+}
+
+void compressor_free(struct compressor *c)
+{
+	int number = errno;
+
+	if (!c)
+		return;
+	if (c->threaded) {
+		pthread_mutex_lock(&c->lock);
+		c->stop = true;
+		pthread_cond_broadcast(&c->changed);
+		pthread_mutex_unlock(&c->lock);
+		pthread_join(c->thread, NULL);
+	}
+	for (size_t i = 0; i < QUEUE; i++)
+		buffer_release(&c->queue[i].raw);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->changed);
+	ZSTD_freeCCtx(c->zstd);
+	buffer_release(&c->out);
+	index_release(&c->index);
+	free(c);
+	errno = number;
+}
+
+static int put_now(struct compressor *c, struct payload *payload)
+{
+	if (!c->error) {
+		c->error = write_block(c, payload);
+		c->error_number = errno;
+	}
+	buffer_clear(&payload->raw);
+	if (c->error == PRF_ERROR_IO)
+		errno = c->error_number;
+	return c->error;
+}
+
+int compressor_put(struct compressor *c, struct payload *payload)
+{
+	struct payload *slot, swapped;
+	int error;
+
+	if (!buffer_ok(&payload->raw))
+		return PRF_ERROR_MEMORY;
+	if (!c->threaded)
+		return put_now(c, payload);
+	pthread_mutex_lock(&c->lock);
+	while (c->count == QUEUE)
+		pthread_cond_wait(&c->changed, &c->lock);
+	slot = &c->queue[(c->first + c->count) % QUEUE];
+	swapped = *slot;
+	*slot = *payload;
+	*payload = swapped;
+	buffer_clear(&payload->raw);
+	c->count++;
+	error = c->error;
+	if (error == PRF_ERROR_IO)
+		errno = c->error_number;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	return error;
+}
+
+int compressor_drain(struct compressor *c)
+{
+	int error;
+
+	pthread_mutex_lock(&c->lock);
+	while (c->count)
+		pthread_cond_wait(&c->changed, &c->lock);
+	error = c->error;
+	if (error == PRF_ERROR_IO)
+		errno = c->error_number;
+	pthread_mutex_unlock(&c->lock);
+	return error;
+}
+
+int compressor_finish(struct compressor *c)
+{
+	struct payload index = { .type = WIRE_INDEX }, end = { .type = WIRE_END };
+	struct end values = { 0 };
+	int error = compressor_drain(c);
+
+	if (error)
+		return error;
+	values.samples = c->samples;
+	if (c->index.count) {
+		values.index_offset = c->file_bytes;
+		index_encode(&index.raw, &c->index);
+		error = compressor_put(c, &index);
+		if (!error)
+			error = compressor_drain(c);
+	}
+	values.blocks = (uint64_t)c->sequence + 1;
+	end_encode(&end.raw, &values);
+	if (!error)
+		error = compressor_put(c, &end);
+	if (!error)
+		error = compressor_drain(c);
+	buffer_release(&index.raw);
+	buffer_release(&end.raw);
+	return error;
+}
+
+void compressor_totals(struct compressor *c, uint64_t *file_bytes, uint64_t *raw_bytes)
+{
+	pthread_mutex_lock(&c->lock);
+	*file_bytes = c->file_bytes;
+	*raw_bytes = c->raw_bytes;
+	pthread_mutex_unlock(&c->lock);
+}
+
+const void *compressor_memory(struct compressor *c, size_t *size)
+{
+	*size = c->fd < 0 ? c->out.size : 0;
+	return c->fd < 0 ? c->out.data : NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef FORMAT_COMPRESSOR_H
+#define FORMAT_COMPRESSOR_H
+
+/*
+ * The way out of a writer: payloads become blocks, in order, and go to a file descriptor or
+ * into memory. With a thread, the caller waits only when it is several blocks ahead.
+ */
+
+#include "common/buffer.h"
+#include "format/index.h"
+#include "format/prf.h"
+
+struct compressor;
+
+/* Writes the file header at once. */
+int compressor_new(struct compressor **compressor, const struct prf_writer_options *options);
+
+/* What is still queued is written; errors are no longer told. */
+void compressor_free(struct compressor *c);
+
+/* A payload for one block. */
+struct payload {
+	uint16_t type; /* enum wire_type */
+	struct buffer raw;
+	uint64_t samples, from_ns, to_ns; /* of a block of samples */
+};
+
+/*
+ * Takes the bytes of `payload` and leaves an empty buffer with memory for the next one. An
+ * error, of this block or an earlier one, comes again with every further call.
+ */
+int compressor_put(struct compressor *c, struct payload *payload);
+
+/* Waits until all is written. */
+int compressor_drain(struct compressor *c);
+
+/* Drains, then writes the index and the end block. */
+int compressor_finish(struct compressor *c);
+
+void compressor_totals(struct compressor *c, uint64_t *file_bytes, uint64_t *raw_bytes);
+
+/* After a drain: the bytes in memory. */
+const void *compressor_memory(struct compressor *c, size_t *size);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/header.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/cursor.h"
+
+#define CHECKED (WIRE_HEADER_SIZE - 8)
+
+static void put(uint8_t *at, uint64_t value, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		at[i] = (uint8_t)(value >> (8 * i));
+}
+
+void header_encode(uint8_t bytes[WIRE_HEADER_SIZE])
+{
+	memcpy(bytes, WIRE_MAGIC, WIRE_MAGIC_SIZE);
+	put(bytes + 8, PRF_VERSION_MAJOR, 2);
+	put(bytes + 10, PRF_VERSION_MINOR, 2);
+	put(bytes + 12, 0, 4);
+	put(bytes + CHECKED, XXH3_64bits(bytes, CHECKED), 8);
+}
+
+int header_decode(const uint8_t *bytes, size_t size, unsigned int *major, unsigned int *minor)
+{
+	size_t compared = size < WIRE_MAGIC_SIZE ? size : WIRE_MAGIC_SIZE;
+	struct cursor c = cursor_over(bytes, size);
+	uint32_t flags;
+	uint64_t checksum;
+
+	if (!size || memcmp(bytes, WIRE_MAGIC, compared) != 0)
+		return PRF_ERROR_NOT_A_TRACE;
+	if (size < WIRE_HEADER_SIZE)
+		return PRF_ERROR_TRUNCATED;
+	cursor_skip(&c, WIRE_MAGIC_SIZE);
+	*major = cursor_u16(&c);
+	*minor = cursor_u16(&c);
+	flags = cursor_u32(&c);
+	checksum = cursor_u64(&c);
+#ifndef PRF_FUZZING
+	if (checksum != XXH3_64bits(bytes, CHECKED))
+		return PRF_ERROR_CORRUPT;
+#else
+	(void)checksum;
+#endif
+	if (*major != PRF_VERSION_MAJOR || flags)
+		return PRF_ERROR_UNSUPPORTED;
+	return PRF_OK;
+}

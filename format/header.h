@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef FORMAT_HEADER_H
+#define FORMAT_HEADER_H
+
+/* The first bytes of a trace (prf.5, "File header"). */
+
+#include "format/prf.h"
+#include "format/wire.h"
+
+void header_encode(uint8_t bytes[WIRE_HEADER_SIZE]);
+
+/*
+ * From `size` bytes at the start of a trace. PRF_ERROR_NOT_A_TRACE, _TRUNCATED, _UNSUPPORTED
+ * for a newer major version or an unknown flag, or _CORRUPT when only the checksum is wrong: then
+ * the blocks behind it may still be good. `major` and `minor` are set with 0 and _UNSUPPORTED.
+ */
+int header_decode(const uint8_t *bytes, size_t size, unsigned int *major, unsigned int *minor);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/pairs.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+void pairs_release(struct pairs *p)
+{
+	free(p->pairs);
+	free(p->slots);
+	*p = (struct pairs){ 0 };
+}
+
+void pairs_clear(struct pairs *p)
+{
+	if (p->count)
+		memset(p->slots, 0, p->capacity * sizeof(*p->slots));
+	p->count = 0;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t hash_of(const struct pairs *p, uint64_t a, uint64_t b)
+{
+	uint64_t h = mix(a ^ p->seed, UINT64_C(0x9e3779b97f4a7c15));
+
+	return mix(h ^ b, p->seed | 1);
+}
+
+static bool grow(struct pairs *p)
+{
+	size_t capacity = p->capacity ? p->capacity * 2 : 64, mask = capacity - 1;
+	size_t room = capacity / 4 * 3;
+	struct pair *pairs;
+	uint32_t *slots;
+
+	if (room >= UINT32_MAX)
+		return false;
+	if (!p->seed && getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) != sizeof(p->seed))
+		p->seed = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15);
+	slots = calloc(capacity, sizeof(*slots));
+	if (!slots)
+		return false;
+	pairs = realloc(p->pairs, room * sizeof(*pairs));
+	if (!pairs) {
+		free(slots);
+		return false;
+	}
+	for (size_t id = 0; id < p->count; id++) {
+		size_t i = hash_of(p, pairs[id].a, pairs[id].b) & mask;
+
+		while (slots[i])
+			i = (i + 1) & mask;
+		slots[i] = (uint32_t)id + 1;
+	}
+	free(p->slots);
+	p->slots = slots;
+	p->capacity = capacity;
+	p->pairs = pairs;
+	p->room = room;
+	return true;
+}
+
+uint32_t pairs_put(struct pairs *p, uint64_t a, uint64_t b)
+{
+	size_t mask, i;
+
+	if (p->count >= p->room && !grow(p))
+		return UINT32_MAX;
+	mask = p->capacity - 1;
+	for (i = hash_of(p, a, b) & mask; p->slots[i]; i = (i + 1) & mask) {
+		const struct pair *pair = &p->pairs[p->slots[i] - 1];
+
+		if (pair->a == a && pair->b == b)
+			return p->slots[i] - 1;
+	}
+	p->pairs[p->count] = (struct pair){ a, b };
+	p->slots[i] = (uint32_t)++p->count;
+	return p->slots[i] - 1;
+}

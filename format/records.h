@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef FORMAT_RECORDS_H
+#define FORMAT_RECORDS_H
+
+/*
+ * Losses, symbols, names, metadata and statistics (prf.5, "Records"): payloads of records with a
+ * length before each, so that a later version can add fields at their ends.
+ */
+
+#include "format/definitions.h"
+
+/* One record, without its length. */
+void loss_encode(struct buffer *out, const struct prf_loss *loss);
+void symbols_encode(struct buffer *out, uint32_t object, const struct prf_symbol *symbols, size_t n);
+void names_encode(struct buffer *out, uint32_t frame, const struct prf_place *places, size_t n);
+void metadata_encode(struct buffer *out, const char *key, const char *value);
+void statistic_encode(struct buffer *out, const char *key, uint64_t value);
+
+/* The records of one block, while they are handed out. Starts as { 0 }. */
+struct records {
+	uint32_t type; /* enum wire_type */
+	struct cursor cursor;
+	uint64_t referred; /* how many objects or frames there are */
+	struct buffer room; /* symbols and places of the last record */
+};
+
+void records_release(struct records *r);
+
+/* Begins with a payload of one of the five types. PRF_ERROR_CORRUPT with the reason, or _MEMORY. */
+int records_decode(struct records *r, uint32_t type, struct tables *t, struct cursor c,
+		   const char **reason);
+
+/* 1 with `record` filled, 0 at the end, or as above; `record` stays until the next call. */
+int records_next(struct records *r, const struct tables *t, struct prf_record *record,
+		 const char **reason);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/column.h"
+
+/* -------- writing -------- */
+
+void samples_batch_release(struct samples_batch *b)
+{
+	free(b->time_ns);
+	free(b->lane);
+	free(b->task);
+	free(b->stack);
+	free(b->waker);
+	free(b->weight);
+	pairs_release(&b->lanes);
+	*b = (struct samples_batch){ 0 };
+}
+
+static bool enlarge(void *column, size_t room, size_t size)
+{
+	void **array = column;
+	void *larger = realloc(*array, room * size);
+
+	if (larger)
+		*array = larger;
+	return larger != NULL;
+}
+
+static bool grow(struct samples_batch *b)
+{
+	size_t room = b->room ? b->room * 2 : 256;
+
+	if (!enlarge(&b->time_ns, room, sizeof(*b->time_ns)) ||
+	    !enlarge(&b->lane, room, sizeof(*b->lane)) ||
+	    !enlarge(&b->task, room, sizeof(*b->task)) ||
+	    !enlarge(&b->stack, room, sizeof(*b->stack)) ||
+	    !enlarge(&b->waker, room, sizeof(*b->waker)) ||
+	    !enlarge(&b->weight, room, sizeof(*b->weight)))
+		return false;
+	b->room = room;
+	return true;
+}
+
+int samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
+{
+	uint32_t lane;
+
+	if (b->n >= WIRE_SAMPLES_MAX || b->lanes.count >= WIRE_LANES_MAX)
+		return PRF_ERROR_ARGUMENT;
+	if (b->n == b->room && !grow(b))
+		return PRF_ERROR_MEMORY;
+	lane = pairs_put(&b->lanes, sample->cpu, sample->event);
+	if (lane == UINT32_MAX)
+		return PRF_ERROR_MEMORY;
+	b->lane[b->n] = lane;
+	b->time_ns[b->n] = sample->time_ns;
+	b->task[b->n] = sample->task;
+	b->stack[b->n] = sample->stack;
+	b->waker[b->n] = sample->waker;
+	b->weight[b->n] = sample->weight;
+	b->n++;
+	return PRF_OK;
+}
+
+/* Each sample's distance from the one before it on its lane; the first one's is that of the next. */
+static void distances(const struct samples_batch *b, uint64_t *start, uint64_t *distance,
+		      uint64_t *base)
+{
+	int64_t least = INT64_MAX;
+	bool *seen = (bool *)(start + b->lanes.count); /* behind the starts */
+
+	memset(seen, 0, b->lanes.count);
+	for (size_t i = 0; i < b->n; i++) {
+		uint32_t lane = b->lane[i];
+
+		distance[i] = b->time_ns[i] - start[lane];
+		if (seen[lane] && (int64_t)distance[i] < least)
+			least = (int64_t)distance[i];
+		start[lane] = b->time_ns[i];
+		seen[lane] = true;
+	}
+	*base = least == INT64_MAX ? 0 : (uint64_t)least;
+	/* Let each lane begin one least distance before its first sample. */
+	for (size_t i = b->n; i-- > 0;)
+		start[b->lane[i]] = b->time_ns[i] - *base;
+	memset(seen, 0, b->lanes.count);
+	for (size_t i = 0; i < b->n; i++) {
+		if (!seen[b->lane[i]])
+			distance[i] = *base;
+		seen[b->lane[i]] = true;
+	}
+}
+
+static void column_of_ids(struct buffer *out, uint64_t *values, const uint32_t *ids, size_t n,
+			  uint32_t add)
+{
+	for (size_t i = 0; i < n; i++)
+		values[i] = (uint32_t)(ids[i] + add);
+	column_encode_min(out, values, n, false);
+}
+
+int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
+		   struct buffer *out, uint64_t *from_ns, uint64_t *to_ns)
+{
+	size_t n = b->n, lanes = b->lanes.count;
+	uint64_t *values = malloc(n * sizeof(*values));
+	uint64_t *start = calloc(lanes, sizeof(*start) + sizeof(bool));
+	uint64_t base, before = 0;
+
+	if (!values || !start) {
+		free(values);
+		free(start);
+		return PRF_ERROR_MEMORY;
+	}
+	*from_ns = *to_ns = b->time_ns[0];
+	for (size_t i = 1; i < n; i++) {
+		*from_ns = b->time_ns[i] < *from_ns ? b->time_ns[i] : *from_ns;
+		*to_ns = b->time_ns[i] > *to_ns ? b->time_ns[i] : *to_ns;
+	}
+	distances(b, start, values, &base);
+	buffer_uleb(out, counts->events);
+	buffer_uleb(out, counts->tasks);
+	buffer_uleb(out, counts->stacks);
+	buffer_uleb(out, n);
+	buffer_uleb(out, lanes);
+	for (size_t i = 0; i < lanes; i++) {
+		buffer_uleb(out, b->lanes.pairs[i].b);
+		buffer_uleb(out, b->lanes.pairs[i].a);
+		buffer_sleb(out, (int64_t)(start[i] - before));
+		before = start[i];
+	}
+	column_encode(out, values, n, base, true);
+	column_of_ids(out, values, b->lane, n, 0);
+	column_of_ids(out, values, b->task, n, 0);
+	column_of_ids(out, values, b->stack, n, 1);
+	column_of_ids(out, values, b->waker, n, 1);
+	column_encode_min(out, b->weight, n, false);
+	b->n = 0;
+	pairs_clear(&b->lanes);
+	free(values);
+	free(start);
+	return out->failed ? PRF_ERROR_MEMORY : PRF_OK;
+}
+
+/* -------- reading -------- */
+
+#define SLICE 4096
+
+struct lane {
+	uint64_t last; /* time of its last sample */
+	uint32_t event, cpu;
+};
+
+struct samples_block {
+	size_t n, next;
+	uint64_t tasks, stacks; /* how many there are */
+	struct lane *lanes;
+	size_t lane_count, lane_room;
+	struct column time_ns, lane, task, stack, waker, weight;
+	uint64_t slice_time[SLICE], slice_weight[SLICE];
+	uint32_t slice_lane[SLICE], slice_task[SLICE], slice_event[SLICE];
+	uint32_t slice_stack[SLICE], slice_waker[SLICE], slice_cpu[SLICE];
+};
+
+struct samples_block *samples_block_new(void)
+{
+	return calloc(1, sizeof(struct samples_block));
+}
+
+void samples_block_free(struct samples_block *b)
+{
+	if (b)
+		free(b->lanes);
+	free(b);
+}
+
+static int lanes_decode(struct samples_block *b, struct cursor *c, uint64_t events)
+{
+	uint64_t last = 0, count = cursor_uleb(c);
+
+	if (count > WIRE_LANES_MAX || count > cursor_left(c))
+		return PRF_ERROR_CORRUPT;
+	if (count > b->lane_room) {
+		struct lane *lanes = realloc(b->lanes, count * sizeof(*lanes));
+
+		if (!lanes)
+			return PRF_ERROR_MEMORY;
+		b->lanes = lanes;
+		b->lane_room = count;
+	}
+	b->lane_count = count;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t event = cursor_uleb(c), cpu = cursor_uleb(c);
+
+		last += (uint64_t)cursor_sleb(c);
+		if (event >= events || cpu > UINT32_MAX)
+			return PRF_ERROR_CORRUPT;
+		b->lanes[i] = (struct lane){ last, (uint32_t)event, (uint32_t)cpu };
+	}
+	return PRF_OK;
+}
+
+int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c,
+		   const char **reason)
+{
+	uint64_t events = cursor_uleb(c), n;
+	int error;
+
+	b->n = b->next = 0;
+	b->tasks = cursor_uleb(c);
+	b->stacks = cursor_uleb(c);
+	n = cursor_uleb(c);
+	*reason = "the samples are broken";
+	if (!cursor_ok(c) || n > WIRE_SAMPLES_MAX || n > cursor_left(c))
+		return PRF_ERROR_CORRUPT;
+	error = lanes_decode(b, c, events);
+	if (error)
+		return error;
+	column_decode(c, n, true, &b->time_ns);
+	column_decode(c, n, false, &b->lane);
+	column_decode(c, n, false, &b->task);
+	column_decode(c, n, false, &b->stack);
+	column_decode(c, n, false, &b->waker);
+	column_decode(c, n, false, &b->weight);
+	if (!cursor_ok(c))
+		return PRF_ERROR_CORRUPT;
+	error = tables_expect_events(t, events, reason);
+	if (!error)
+		error = tables_expect_tasks(t, b->tasks, reason);
+	if (!error)
+		error = tables_expect_stacks(t, b->stacks, reason);
+	if (!error)
+		b->n = n;
+	return error;
+}
+
+static void decode_times(struct samples_block *b, size_t n)
+{
+	struct lane *lanes = b->lanes;
+
+	if (!b->lane.planes) {
+		struct lane *lane = &lanes[b->slice_lane[0]];
+		uint64_t last = lane->last;
+
+		for (size_t i = 0; i < n; i++)
+			b->slice_time[i] = last += b->slice_time[i];
+		lane->last = last;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct lane *lane = &lanes[b->slice_lane[i]];
+
+		b->slice_time[i] = lane->last += b->slice_time[i];
+	}
+}
+
+/* Constant columns need to be filled only once, in the first slice. */
+static bool wanted(const struct samples_block *b, const struct column *column)
+{
+	return column->planes || b->next == 0;
+}
+
+static bool decode_ids(struct samples_block *b, size_t n)
+{
+	bool good = true;
+
+	if (wanted(b, &b->lane))
+		good &= column_read_u32(&b->lane, b->next, n, b->slice_lane) < b->lane_count;
+	if (wanted(b, &b->task))
+		good &= column_read_u32(&b->task, b->next, n, b->slice_task) < b->tasks;
+	/* PRF_NONE is 0 in the trace, and id 0 is 1. */
+	if (wanted(b, &b->stack)) {
+		good &= column_read_u32(&b->stack, b->next, n, b->slice_stack) <= b->stacks;
+		for (size_t i = 0; i < n; i++)
+			b->slice_stack[i]--;
+	}
+	if (wanted(b, &b->waker)) {
+		good &= column_read_u32(&b->waker, b->next, n, b->slice_waker) <= b->stacks;
+		for (size_t i = 0; i < n; i++)
+			b->slice_waker[i]--;
+	}
+	return good;
+}
+
+static void decode_lanes(struct samples_block *b, size_t n)
+{
+	if (!wanted(b, &b->lane))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct lane *lane = &b->lanes[b->slice_lane[i]];
+
+		b->slice_event[i] = lane->event;
+		b->slice_cpu[i] = lane->cpu;
+	}
+}
+
+/* Keeps the samples of a time range; how many they are. */
+static size_t filter(struct samples_block *b, size_t n, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t time_ns = b->slice_time[i];
+
+		b->slice_time[kept] = time_ns;
+		b->slice_task[kept] = b->slice_task[i];
+		b->slice_event[kept] = b->slice_event[i];
+		b->slice_stack[kept] = b->slice_stack[i];
+		b->slice_waker[kept] = b->slice_waker[i];
+		b->slice_cpu[kept] = b->slice_cpu[i];
+		b->slice_weight[kept] = b->slice_weight[i];
+		kept += time_ns >= from_ns && time_ns < to_ns;
+	}
+	return kept;
+}
+
+int samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
+		 struct prf_samples *samples, const char **reason)
+{
+	size_t n = b->n - b->next < SLICE ? b->n - b->next : SLICE;
+
+	if (!n)
+		return 0;
+	if (!decode_ids(b, n)) {
+		*reason = "a sample names a definition that does not exist";
+		b->next = b->n;
+		return PRF_ERROR_CORRUPT;
+	}
+	column_read(&b->time_ns, b->next, n, b->slice_time);
+	decode_times(b, n);
+	decode_lanes(b, n);
+	if (wanted(b, &b->weight))
+		column_read(&b->weight, b->next, n, b->slice_weight);
+	b->next += n;
+	if (from_ns || to_ns != UINT64_MAX)
+		n = filter(b, n, from_ns, to_ns);
+	*samples = (struct prf_samples){
+		.n = n,
+		.time_ns = b->slice_time,
+		.task = b->slice_task,
+		.event = b->slice_event,
+		.stack = b->slice_stack,
+		.waker = b->slice_waker,
+		.cpu = b->slice_cpu,
+		.weight = b->slice_weight,
+	};
+	return 1;
+}
+

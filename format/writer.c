@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/map.h"
+#include "format/compressor.h"
+#include "format/definitions.h"
+#include "format/pairs.h"
+#include "format/prf.h"
+#include "format/records.h"
+#include "format/samples.h"
+
+#define BLOCK_BYTES (1u << 20)
+#define BLOCK_BYTES_MAX (4u << 20)
+#define BYTES_PER_SAMPLE 16 /* a rough guess that decides when a block is full */
+#define RECORD_MAX (4u << 20)
+#define SEAL_AFTER_NS 500000000 /* half of what may be lost */
+#define SYMBOLS_PER_RECORD 1024
+
+/* Definitions with text that wait for their block: records with a length before each. */
+struct text_table {
+	struct map ids; /* encoded definition -> id */
+	uint32_t count;
+	uint32_t written; /* how many are in blocks */
+	struct buffer waiting;
+};
+
+struct prf_writer {
+	struct compressor *compressor;
+	size_t block_bytes;
+	bool finished;
+	int error; /* the first one: nothing works behind it */
+
+	struct text_table events, objects, tasks;
+	struct pairs frames; /* offset; flags and object */
+	struct pairs stacks; /* parent; frame */
+	uint32_t frames_written, stacks_written;
+
+	struct samples_batch batch;
+	struct buffer losses, symbols, names, metadata, statistics;
+	struct buffer record; /* the one being encoded */
+	struct payload payload;
+
+	uint64_t waiting_since; /* 0: nothing waits, or tick() has not seen it yet */
+	uint64_t samples;
+};
+
+int prf_writer_new(struct prf_writer **writer, const struct prf_writer_options *options)
+{
+	struct prf_writer *w;
+	int error;
+
+	*writer = NULL;
+	if (options->level < 0 || options->level > 19)
+		return PRF_ERROR_ARGUMENT;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return PRF_ERROR_MEMORY;
+	w->block_bytes = options->block_bytes ? options->block_bytes : BLOCK_BYTES;
+	if (options->block_bytes > BLOCK_BYTES_MAX)
+		w->block_bytes = BLOCK_BYTES_MAX;
+	error = compressor_new(&w->compressor, options);
+	if (error) {
+		prf_writer_free(w);
+		return error;
+	}
+	*writer = w;
+	return PRF_OK;
+}
+
+static void text_table_release(struct text_table *t)
+{
+	map_release(&t->ids);
+	buffer_release(&t->waiting);
+}
+
+void prf_writer_free(struct prf_writer *w)
+{
+	if (!w)
+		return;
+	compressor_free(w->compressor);
+	text_table_release(&w->events);
+	text_table_release(&w->objects);
+	text_table_release(&w->tasks);
+	pairs_release(&w->frames);
+	pairs_release(&w->stacks);
+	samples_batch_release(&w->batch);
+	buffer_release(&w->losses);
+	buffer_release(&w->symbols);
+	buffer_release(&w->names);
+	buffer_release(&w->metadata);
+	buffer_release(&w->statistics);
+	buffer_release(&w->record);
+	buffer_release(&w->payload.raw);
+	free(w);
+}
+
+/* -------- sealing: what waits becomes blocks, definitions before what uses them -------- */
+
+static int put_payload(struct prf_writer *w, uint16_t type)
+{
+	w->payload.type = type;
+	return compressor_put(w->compressor, &w->payload);
+}
+
+static int seal_text(struct prf_writer *w, struct text_table *t, uint16_t type)
+{
+	if (!t->waiting.size)
+		return PRF_OK;
+	buffer_uleb(&w->payload.raw, t->written);
+	buffer_append(&w->payload.raw, t->waiting.data, t->waiting.size);
+	buffer_clear(&t->waiting);
+	t->written = t->count;
+	return put_payload(w, type);
+}
+
+static struct prf_frame frame_of(const struct pair *pair)
+{
+	return (struct prf_frame){ .object = (uint32_t)pair->b,
+				   .flags = (uint32_t)(pair->b >> 32),
+				   .offset = pair->a };
+}
+
+/* How many definitions in columns go into one block. */
+static size_t per_block(const struct prf_writer *w)
+{
+	return w->block_bytes / BYTES_PER_SAMPLE + 1;
+}
+
+static int seal_frames(struct prf_writer *w)
+{
+	size_t limit = per_block(w);
+	struct prf_frame *frames;
+	int error = PRF_OK;
+
+	if (w->frames_written == w->frames.count)
+		return PRF_OK;
+	frames = malloc(limit * sizeof(*frames));
+	if (!frames)
+		return PRF_ERROR_MEMORY;
+	while (!error && w->frames_written < w->frames.count) {
+		size_t n = w->frames.count - w->frames_written;
+
+		n = n < limit ? n : limit;
+		for (size_t i = 0; i < n; i++)
+			frames[i] = frame_of(&w->frames.pairs[w->frames_written + i]);
+		frames_encode(&w->payload.raw, frames, w->frames_written, n, w->objects.count);
+		w->frames_written += (uint32_t)n;
+		error = put_payload(w, WIRE_FRAMES);
+	}
+	free(frames);
+	return error;
+}
+
+static int seal_stacks(struct prf_writer *w)
+{
+	size_t limit = per_block(w);
+	struct prf_stack *stacks;
+	int error = PRF_OK;
+
+	if (w->stacks_written == w->stacks.count)
+		return PRF_OK;
+	stacks = malloc(limit * sizeof(*stacks));
+	if (!stacks)
+		return PRF_ERROR_MEMORY;
+	while (!error && w->stacks_written < w->stacks.count) {
+		size_t n = w->stacks.count - w->stacks_written;
+
+		n = n < limit ? n : limit;
+		for (size_t i = 0; i < n; i++) {
+			const struct pair *pair = &w->stacks.pairs[w->stacks_written + i];
+
+			stacks[i] = (struct prf_stack){ (uint32_t)pair->a, (uint32_t)pair->b };
+		}
+		stacks_encode(&w->payload.raw, stacks, w->stacks_written, n,
+			      (uint32_t)w->frames.count);
+		w->stacks_written += (uint32_t)n;
+		error = put_payload(w, WIRE_STACKS);
+	}
+	free(stacks);
+	return error;
+}
+
+/* Records without ids, or behind how many `referred` there are. */
+static int seal_records(struct prf_writer *w, struct buffer *records, uint16_t type,
+			const size_t *referred)
+{
+	if (!records->size)
+		return PRF_OK;
+	if (referred)
+		buffer_uleb(&w->payload.raw, *referred);
+	buffer_append(&w->payload.raw, records->data, records->size);
+	buffer_clear(records);
+	return put_payload(w, type);
+}
+
+static int seal_samples(struct prf_writer *w)
+{
+	struct samples_counts counts = { w->events.count, w->tasks.count,
+					 (uint32_t)w->stacks.count };
+	int error;
+
+	if (!w->batch.n)
+		return PRF_OK;
+	w->payload.samples = w->batch.n;
+	error = samples_encode(&w->batch, &counts, &w->payload.raw, &w->payload.from_ns,
+			       &w->payload.to_ns);
+	return error ? error : put_payload(w, WIRE_SAMPLES);
+}
+
+static int fail(struct prf_writer *w, int error)
+{
+	if (error && error != PRF_ERROR_ARGUMENT && !w->error)
+		w->error = error;
+	return error;
+}
+
+static int seal(struct prf_writer *w)
+{
+	size_t objects = w->objects.count, frames = w->frames.count;
+	int error = seal_text(w, &w->events, WIRE_EVENTS);
+
+	if (!error)
+		error = seal_text(w, &w->objects, WIRE_OBJECTS);
+	if (!error)
+		error = seal_text(w, &w->tasks, WIRE_TASKS);
+	if (!error)
+		error = seal_frames(w);
+	if (!error)
+		error = seal_stacks(w);
+	if (!error)
+		error = seal_records(w, &w->symbols, WIRE_SYMBOLS, &objects);
+	if (!error)
+		error = seal_records(w, &w->names, WIRE_NAMES, &frames);
+	if (!error)
+		error = seal_records(w, &w->metadata, WIRE_METADATA, NULL);
+	if (!error)
+		error = seal_records(w, &w->statistics, WIRE_STATISTICS, NULL);
+	if (!error)
+		error = seal_records(w, &w->losses, WIRE_LOSSES, NULL);
+	if (!error)
+		error = seal_samples(w);
+	w->waiting_since = 0;
+	return fail(w, error);
+}
+
+static bool anything_waits(const struct prf_writer *w)
+{
+	return w->batch.n || w->events.waiting.size || w->objects.waiting.size ||
+	       w->tasks.waiting.size || w->frames_written < w->frames.count ||
+	       w->stacks_written < w->stacks.count || w->losses.size || w->symbols.size ||
+	       w->names.size || w->metadata.size || w->statistics.size;
+}
+
+/* -------- definitions -------- */
+
+static int writable(const struct prf_writer *w)
+{
+	return w->error ? w->error : w->finished ? PRF_ERROR_ARGUMENT : PRF_OK;
+}
+
+/* The definition in w->record, or the number it has already. */
+static int define(struct prf_writer *w, struct text_table *t, uint32_t max, uint32_t *id)
+{
+	uint64_t *value;
+	bool added;
+
+	if (!buffer_ok(&w->record))
+		return fail(w, PRF_ERROR_MEMORY);
+	if (w->record.size > RECORD_MAX)
+		return PRF_ERROR_ARGUMENT;
+	if (t->count >= max) {
+		value = map_get(&t->ids, w->record.data, w->record.size);
+		if (!value)
+			return PRF_ERROR_ARGUMENT;
+		*id = (uint32_t)*value;
+		return PRF_OK;
+	}
+	value = map_put(&t->ids, w->record.data, w->record.size, &added);
+	if (!value)
+		return fail(w, PRF_ERROR_MEMORY);
+	if (added) {
+		*value = t->count++;
+		buffer_uleb(&t->waiting, w->record.size);
+		buffer_append(&t->waiting, w->record.data, w->record.size);
+	}
+	*id = (uint32_t)*value;
+	return t->waiting.size >= w->block_bytes ? seal(w) : PRF_OK;
+}
+
+int prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	event_encode(&w->record, event);
+	return define(w, &w->events, WIRE_EVENTS_MAX, id);
+}
+
+int prf_writer_object(struct prf_writer *w, const struct prf_object *object, uint32_t *id)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	object_encode(&w->record, object);
+	return define(w, &w->objects, WIRE_OBJECTS_MAX, id);
+}
+
+int prf_writer_task(struct prf_writer *w, const struct prf_task *task, uint32_t *id)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	task_encode(&w->record, task);
+	return define(w, &w->tasks, WIRE_TASKS_MAX, id);
+}
+
+int prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame, uint32_t *id)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	if (frame->flags & PRF_FRAME_END ? frame->object != PRF_NONE
+					 : frame->object >= w->objects.count)
+		return PRF_ERROR_ARGUMENT;
+	if (w->frames.count >= WIRE_FRAMES_MAX)
+		return PRF_ERROR_ARGUMENT;
+	*id = pairs_put(&w->frames, frame->offset, (uint64_t)frame->flags << 32 | frame->object);
+	return *id == UINT32_MAX ? fail(w, PRF_ERROR_MEMORY) : PRF_OK;
+}
+
+int prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	if (stack->frame >= w->frames.count ||
+	    (stack->parent != PRF_NONE && stack->parent >= w->stacks.count) ||
+	    w->stacks.count >= WIRE_STACKS_MAX)
+		return PRF_ERROR_ARGUMENT;
+	*id = pairs_put(&w->stacks, stack->parent, stack->frame);
+	return *id == UINT32_MAX ? fail(w, PRF_ERROR_MEMORY) : PRF_OK;
+}
+
+int prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n, uint32_t *stack)
+{
+	struct prf_stack next = { .parent = PRF_NONE };
+	int error = writable(w);
+
+	while (!error && n--) {
+		next.frame = frames[n];
+		error = prf_writer_stack(w, &next, &next.parent);
+	}
+	*stack = next.parent;
+	return error;
+}
+
+/* -------- what is recorded -------- */
+
+int prf_writer_sample(struct prf_writer *w, const struct prf_sample *sample)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	if (sample->event >= w->events.count || sample->task >= w->tasks.count ||
+	    (sample->stack != PRF_NONE && sample->stack >= w->stacks.count) ||
+	    (sample->waker != PRF_NONE && sample->waker >= w->stacks.count))
+		return PRF_ERROR_ARGUMENT;
+	error = samples_batch_add(&w->batch, sample);
+	if (error == PRF_ERROR_ARGUMENT) {
+		error = seal(w);
+		if (!error)
+			error = samples_batch_add(&w->batch, sample);
+	}
+	if (error)
+		return fail(w, error);
+	w->samples++;
+	return w->batch.n * BYTES_PER_SAMPLE >= w->block_bytes ? seal(w) : PRF_OK;
+}
+
+/* The record in w->record goes behind those that wait. */
+static int append_record(struct prf_writer *w, struct buffer *waiting)
+{
+	if (w->record.size > RECORD_MAX)
+		return PRF_ERROR_ARGUMENT;
+	buffer_uleb(waiting, w->record.size);
+	buffer_append(waiting, w->record.data, w->record.size);
+	if (!buffer_ok(&w->record) || !buffer_ok(waiting))
+		return fail(w, PRF_ERROR_MEMORY);
+	return waiting->size >= w->block_bytes ? seal(w) : PRF_OK;
+}
+
+int prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	loss_encode(&w->record, loss);
+	return append_record(w, &w->losses);
+}
+
+int prf_writer_symbols(struct prf_writer *w, uint32_t object, const struct prf_symbol *symbols,
+		       size_t n)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	if (object >= w->objects.count)
+		return PRF_ERROR_ARGUMENT;
+	for (size_t i = 1; i < n; i++)
+		if (symbols[i].start < symbols[i - 1].start)
+			return PRF_ERROR_ARGUMENT;
+	while (n && !error) {
+		size_t some = n < SYMBOLS_PER_RECORD ? n : SYMBOLS_PER_RECORD;
+
+		buffer_clear(&w->record);
+		symbols_encode(&w->record, object, symbols, some);
+		/* Names of enormous length go one by one. */
+		if (w->record.size > RECORD_MAX) {
+			some = 1;
+			buffer_clear(&w->record);
+			symbols_encode(&w->record, object, symbols, some);
+		}
+		error = append_record(w, &w->symbols);
+		symbols += some;
+		n -= some;
+	}
+	return error;
+}
+
+int prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places,
+		     size_t n)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	if (frame >= w->frames.count)
+		return PRF_ERROR_ARGUMENT;
+	buffer_clear(&w->record);
+	names_encode(&w->record, frame, places, n);
+	return append_record(w, &w->names);
+}
+
+int prf_writer_metadata(struct prf_writer *w, const char *key, const char *value)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	metadata_encode(&w->record, key, value);
+	return append_record(w, &w->metadata);
+}
+
+int prf_writer_statistic(struct prf_writer *w, const char *key, uint64_t value)
+{
+	int error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	statistic_encode(&w->record, key, value);
+	return append_record(w, &w->statistics);
+}
+
+/* -------- time, end and totals -------- */
+
+int prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
+{
+	int error = writable(w);
+
+	if (error || !anything_waits(w))
+		return error;
+	if (!w->waiting_since) {
+		w->waiting_since = now_ns;
+		if (w->batch.n && w->batch.time_ns[0] && w->batch.time_ns[0] < now_ns)
+			w->waiting_since = w->batch.time_ns[0];
+	}
+	return now_ns - w->waiting_since >= SEAL_AFTER_NS ? seal(w) : PRF_OK;
+}
+
+int prf_writer_finish(struct prf_writer *w)
+{
+	int error = writable(w);
+
+	if (!error)
+		error = seal(w);
+	if (!error)
+		error = fail(w, compressor_finish(w->compressor));
+	w->finished = true;
+	return error;
+}
+
+void prf_writer_totals(const struct prf_writer *w, struct prf_writer_totals *totals)
+{
+	*totals = (struct prf_writer_totals){
+		.samples = w->samples,
+		.stacks = w->stacks.count,
+		.frames = w->frames.count,
+		.objects = w->objects.count,
+		.tasks = w->tasks.count,
+	};
+	compressor_totals(w->compressor, &totals->file_bytes, &totals->raw_bytes);
+}
+
+const void *prf_writer_memory(const struct prf_writer *w, size_t *size)
+{
+	compressor_drain(w->compressor);
+	return compressor_memory(w->compressor, size);
+}
