@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/unit/trace_fixture.h"
+
+/* What a whole reading found. */
+struct found {
+	size_t samples, losses, symbols, names, metadata, statistics, damages;
+	struct prf_damage damage; /* the first one; `reason` is not kept */
+	char reason[96];
+	int result; /* the last one of prf_reader_next() */
+	bool complete;
+};
+
+static void check_samples(const struct prf_samples *s, size_t first)
+{
+	const uint32_t stacks[3] = { 0, 3, 5 };
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct prf_sample expected = fixture_sample((uint32_t)(first + i), stacks);
+
+		assert_int_equal(s->time_ns[i], expected.time_ns);
+		assert_int_equal(s->task[i], expected.task);
+		assert_int_equal(s->event[i], expected.event);
+		assert_int_equal(s->stack[i], expected.stack);
+		assert_int_equal(s->waker[i], expected.waker);
+		assert_int_equal(s->cpu[i], expected.cpu);
+		assert_int_equal(s->weight[i], expected.weight);
+	}
+}
+
+static void count(struct found *found, const struct prf_record *record)
+{
+	switch (record->type) {
+	case PRF_RECORD_SAMPLES:
+		found->samples += record->samples.n;
+		break;
+	case PRF_RECORD_LOSS:
+		found->losses++;
+		break;
+	case PRF_RECORD_SYMBOLS:
+		found->symbols++;
+		break;
+	case PRF_RECORD_NAMES:
+		found->names++;
+		break;
+	case PRF_RECORD_METADATA:
+		found->metadata++;
+		break;
+	case PRF_RECORD_STATISTIC:
+		found->statistics++;
+		break;
+	case PRF_RECORD_DAMAGE:
+		if (!found->damages++) {
+			found->damage = record->damage;
+			strncpy(found->reason, record->damage.reason, sizeof(found->reason) - 1);
+		}
+		break;
+	}
+}
+
+static struct found read_all(struct prf_reader *r)
+{
+	struct found found = { 0 };
+	struct prf_record record;
+
+	while ((found.result = prf_reader_next(r, &record)) == 1)
+		count(&found, &record);
+	found.complete = prf_reader_complete(r);
+	return found;
+}
+
+static struct found read_memory(const void *data, size_t size)
+{
+	struct prf_reader *r;
+	struct found found;
+
+	assert_int_equal(prf_reader_new_memory(&r, data, size), PRF_OK);
+	found = read_all(r);
+	prf_reader_free(r);
+	return found;
+}
+
+static void check_definitions(struct prf_reader *r)
+{
+	const struct prf_frame *frames = prf_reader_all_frames(r);
+	const struct prf_stack *stacks = prf_reader_all_stacks(r);
+
+	assert_int_equal(prf_reader_events(r), 2);
+	assert_string_equal(prf_reader_event(r, 1)->name, "off-cpu");
+	assert_string_equal(prf_reader_event(r, 1)->unit, "ns");
+	assert_int_equal(prf_reader_event(r, 0)->frequency, 999);
+	assert_int_equal(prf_reader_objects(r), 2);
+	assert_string_equal(prf_reader_object(r, 0)->path, "/usr/bin/a b;c");
+	assert_string_equal(prf_reader_object(r, 0)->root, "/proc/7/root");
+	assert_int_equal(prf_reader_object(r, 0)->build_id_size, 20);
+	assert_int_equal(prf_reader_object(r, 0)->build_id[3], 0xff);
+	assert_int_equal(prf_reader_object(r, 0)->inode, 77);
+	assert_true(prf_reader_object(r, 1)->deleted);
+	assert_true(prf_reader_object(r, 1)->base == 0xffffffff81000000);
+	assert_int_equal(prf_reader_tasks(r), 2);
+	assert_string_equal(prf_reader_task(r, 1)->comm, "\xff\nthread");
+	assert_int_equal(prf_reader_task(r, 1)->inner_tid, 2);
+	assert_string_equal(prf_reader_task(r, 0)->command_line, "a b c");
+	assert_int_equal(prf_reader_frames(r), 4);
+	assert_int_equal(frames[1].offset, 0x2345);
+	assert_int_equal(frames[3].object, PRF_NONE);
+	assert_int_equal(frames[3].offset, PRF_END_TOO_DEEP);
+	assert_int_equal(prf_reader_stacks(r), 6);
+	assert_int_equal(stacks[3].parent, 2);
+	assert_int_equal(stacks[3].frame, 0);
+	assert_int_equal(stacks[1].parent, PRF_NONE);
+}
+
+static void check_record(struct prf_reader *r, const struct prf_record *record, size_t *samples)
+{
+	switch (record->type) {
+	case PRF_RECORD_SAMPLES:
+		check_samples(&record->samples, *samples);
+		*samples += record->samples.n;
+		break;
+	case PRF_RECORD_LOSS:
+		assert_int_equal(record->loss.count, 17);
+		assert_int_equal(record->loss.cpu, 1);
+		assert_int_equal(record->loss.to_ns, 1000500000);
+		break;
+	case PRF_RECORD_SYMBOLS:
+		assert_int_equal(record->symbols.object, 1);
+		assert_int_equal(record->symbols.n, 2);
+		assert_int_equal(record->symbols.symbols[1].start, 0xb0);
+		assert_string_equal(record->symbols.symbols[1].name, "exit");
+		break;
+	case PRF_RECORD_NAMES:
+		assert_int_equal(record->names.frame, 0);
+		assert_int_equal(record->names.n, 2);
+		assert_string_equal(record->names.places[0].function, "inner");
+		assert_int_equal(record->names.places[0].start_line, 5);
+		break;
+	case PRF_RECORD_METADATA:
+		assert_string_equal(record->metadata.key, "host");
+		assert_string_equal(record->metadata.value, "box");
+		break;
+	case PRF_RECORD_STATISTIC:
+		assert_string_equal(record->statistic.key, "fired");
+		assert_int_equal(record->statistic.value, FIXTURE_SAMPLES + 17);
+		break;
+	case PRF_RECORD_DAMAGE:
+		fail_msg("damage: %s", record->damage.reason);
+	}
+}
+
+static void test_round_trip(void **state)
+{
+	for (int level = 0; level <= 3; level += 3) {
+		struct prf_writer *w;
+		struct prf_reader *r;
+		struct prf_record record;
+		size_t size, samples = 0;
+		const uint8_t *bytes = fixture_trace(&w, level, &size);
+		int result;
+
+		assert_int_equal(prf_reader_new_memory(&r, bytes, size), PRF_OK);
+		while ((result = prf_reader_next(r, &record)) == 1)
+			check_record(r, &record, &samples);
+		assert_int_equal(result, 0);
+		assert_int_equal(samples, FIXTURE_SAMPLES);
+		assert_true(prf_reader_complete(r));
+		check_definitions(r);
+		prf_reader_free(r);
+		prf_writer_free(w);
+	}
+}
+
+static void test_truncation(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	size_t most = 0;
+
+	for (size_t cut = 0; cut < size; cut++) {
+		uint8_t *copy = malloc(cut + 1);
+		struct found found;
+
+		memcpy(copy, bytes, cut);
+		found = read_memory(copy, cut);
+		free(copy);
+		assert_false(found.complete);
+		if (cut < 24) {
+			assert_int_equal(found.result,
+					 cut ? PRF_ERROR_TRUNCATED : PRF_ERROR_NOT_A_TRACE);
+			continue;
+		}
+		assert_int_equal(found.result, 0);
+		assert_true(found.damages <= 1);
+		if (found.damages) {
+			assert_int_equal(found.damage.error, PRF_ERROR_TRUNCATED);
+			assert_int_equal(found.damage.offset + found.damage.skipped, cut);
+		}
+		/* The longer, the more. */
+		assert_true(found.samples >= most);
+		most = found.samples;
+	}
+	assert_int_equal(most, FIXTURE_SAMPLES);
+	prf_writer_free(w);
+}
+
+static void test_every_byte_flip(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	uint8_t *copy = malloc(size);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	for (size_t at = 0; at < size; at++) {
+		for (unsigned int flip = 1; flip < 256; flip = flip * 2 + 1) {
+			struct found found;
+
+			copy[at] ^= (uint8_t)flip;
+			found = read_memory(copy, size);
+			copy[at] ^= (uint8_t)flip;
+			assert_false(found.complete);
+			if (at < 8) {
+				assert_int_equal(found.result, PRF_ERROR_NOT_A_TRACE);
+				continue;
+			}
+			assert_int_equal(found.result, 0);
+			assert_true(found.damages >= 1);
+			assert_int_equal(found.damage.error, PRF_ERROR_CORRUPT);
+			/* At most one block is lost. */
+			assert_true(found.samples >=
+				    FIXTURE_SAMPLES - FIXTURE_SAMPLES / FIXTURE_BLOCKS_OF_SAMPLES);
+		}
+	}
+	free(copy);
+	prf_writer_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_truncation),
+		cmocka_unit_test(test_every_byte_flip),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
