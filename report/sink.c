@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/sink.h"
 
+#include "report/utf8.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,43 +103,6 @@ void sink_printf(struct sink *s, const char *format, ...)
 		write_out(s);
 }
 
-/*
- * Length of the UTF-8 character at `text` (shortest form, no surrogates, up to U+10FFFF),
- * or 0 when it is none. Never looks behind a NUL.
- */
-static size_t utf8_length(const unsigned char *text)
-{
-	unsigned char first = text[0];
-	unsigned char low = 0x80, high = 0xbf;
-	size_t length;
-
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first <= 0xdf) {
-		length = 2;
-	} else if (first >= 0xe0 && first <= 0xef) {
-		length = 3;
-		if (first == 0xe0)
-			low = 0xa0;
-		if (first == 0xed)
-			high = 0x9f;
-	} else if (first >= 0xf0 && first <= 0xf4) {
-		length = 4;
-		if (first == 0xf0)
-			low = 0x90;
-		if (first == 0xf4)
-			high = 0x8f;
-	} else {
-		return 0;
-	}
-	if (text[1] < low || text[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if (text[i] < 0x80 || text[i] > 0xbf)
-			return 0;
-	return length;
-}
-
 /* U+0080 to U+009F: terminals take them for control characters. */
 static bool is_c1_control(const unsigned char *text, size_t length)
 {
@@ -150,7 +115,7 @@ void sink_json_string(struct sink *s, const char *text)
 
 	sink_char(s, '"');
 	while (*at) {
-		size_t length = utf8_length(at);
+		size_t length = utf8_length((const char *)at);
 
 		if (length && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f &&
 		    !is_c1_control(at, length)) {
@@ -176,7 +141,7 @@ void sink_printable(struct sink *s, const char *text)
 	const unsigned char *at = (const unsigned char *)text, *plain = at;
 
 	while (*at) {
-		size_t length = utf8_length(at);
+		size_t length = utf8_length((const char *)at);
 
 		if (length && *at >= 0x20 && *at != 0x7f && !is_c1_control(at, length)) {
 			at += length;
