@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_CGROUP_H
+#define RECORD_CGROUP_H
+
+/*
+ * Control groups, version 2: one to sample (-G), and those that tasks belong to. A group is
+ * named by its path below the mount point ("/system.slice/x.service"), or by a path that
+ * begins with the mount point.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cgroup {
+	uint64_t id;   /* as bpf_get_current_cgroup_id() gives it */
+	uint32_t level; /* 0: the root of the hierarchy */
+	char path[256]; /* below the mount point, "/" for the root */
+};
+
+/* 0, or -1 and in `why` what is wrong: no cgroup2 mounted, no such group, a v1 group. */
+int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size);
+
+/* The v2 group of a process as /proc shows it, "" when there is none or the process is gone. */
+void cgroup_of(uint32_t pid, char *path, size_t size);
+
+/* Where cgroup2 is mounted; 0, or -1 when it is not. */
+int cgroup_mount_point(char *path, size_t size);
+
+/* The processes of the group and of those below it are given to `visit`. 0 or -errno. */
+int cgroup_each_process(const struct cgroup *cgroup, void (*visit)(uint32_t pid, void *context),
+			void *context);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_INSIDE_H
+#define RECORD_INSIDE_H
+
+/*
+ * What a process sees from the inside: its own pid, its own root. A process may live in
+ * namespaces and under a root directory of its own, and may have put anything there, so
+ * files under its root are opened without following links, and never as devices or pipes.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct inside {
+	uint32_t inner_pid; /* in its own pid namespace */
+	uid_t uid;	    /* effective, as we see it */
+	uint64_t start_ns;  /* CLOCK_MONOTONIC at which the process began; 0: not known */
+	char root[256];	    /* its root directory as we see it; "" for ours, or when not known */
+};
+
+/* Fills in what /proc tells. 0 or -errno: -ESRCH when the process is gone. */
+int inside_read(struct inside *inside, uint32_t pid);
+
+/* The thread's id in its own pid namespace; `tid` itself when it is gone. */
+uint32_t inside_tid(uint32_t pid, uint32_t tid);
+
+/*
+ * Opens a regular file of the process's user by the path that the process would use.
+ * An fd, or -errno: -ELOOP for links, -EPERM for another user's file, -EINVAL for no file.
+ */
+int inside_open(uint32_t pid, const char *path, uid_t uid);
+
+/* The same for any regular file, whoever owns it: a binary. */
+int inside_open_any(uint32_t pid, const char *path);
+
+/* The arguments, joined by blanks, cut to `size`; "" when there are none. */
+void inside_command_line(uint32_t pid, char *text, size_t size);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/cgroup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char mount[1024];
+
+static void need_cgroup2(void)
+{
+	if (cgroup_mount_point(mount, sizeof(mount)))
+		skip();
+}
+
+static void root_of_the_hierarchy(void **state)
+{
+	struct cgroup by_name, by_path;
+	char why[256] = "";
+
+	need_cgroup2();
+	assert_int_equal(cgroup_find(&by_name, "/", why, sizeof(why)), -1);
+	assert_int_equal(cgroup_find(&by_name, "", why, sizeof(why)), 0);
+	assert_int_equal(cgroup_find(&by_path, mount, why, sizeof(why)), 0);
+	assert_string_equal(by_name.path, "/");
+	assert_string_equal(by_path.path, "/");
+	assert_true(by_name.id == by_path.id && by_name.id);
+	assert_int_equal(by_name.level, 0);
+}
+
+static void nested(void **state)
+{
+	char outer[1100], inner[1200], why[256] = "", name[64];
+	struct cgroup group;
+
+	need_cgroup2();
+	snprintf(name, sizeof(name), "prof-test-%d", (int)getpid());
+	snprintf(outer, sizeof(outer), "%s/%s", mount, name);
+	snprintf(inner, sizeof(inner), "%s/in", outer);
+	if (mkdir(outer, 0755))
+		skip();
+	assert_int_equal(mkdir(inner, 0755), 0);
+	assert_int_equal(cgroup_find(&group, inner, why, sizeof(why)), 0);
+	assert_int_equal(group.level, 2);
+	assert_int_equal(cgroup_find(&group, name, why, sizeof(why)), 0);
+	assert_int_equal(group.level, 1);
+	assert_int_equal(rmdir(inner), 0);
+	assert_int_equal(rmdir(outer), 0);
+	assert_int_equal(cgroup_find(&group, name, why, sizeof(why)), -1);
+	assert_non_null(strstr(why, name));
+}
+
+static void not_a_group(void **state)
+{
+	struct cgroup group;
+	char why[256] = "";
+
+	need_cgroup2();
+	assert_int_equal(cgroup_find(&group, "/tmp", why, sizeof(why)), -1);
+	assert_non_null(strstr(why, "not a cgroup v2 folder"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(root_of_the_hierarchy),
+		cmocka_unit_test(nested),
+		cmocka_unit_test(not_a_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
