@@ -76,7 +76,8 @@ struct prf_object {
 	uint8_t build_id[PRF_BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: none */
 	bool deleted;	       /* the file had no name any more when it was recorded */
-	uint64_t base;	       /* see enum prf_object_kind; 0 for files */
+	uint64_t base;	       /* see enum prf_object_kind; 0 for files; for JIT any number that
+				  sets one process's code apart from all other */
 	uint64_t device, inode, size, mtime_ns; /* of the file; all 0 when not known */
 };
 

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/jit.h"
+
+#include "common/map.h"
+#include "record/code_map.h"
+#include "record/growing_file.h"
+#include "record/inside.h"
+#include "record/jitdump.h"
+#include "record/perf_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_PER_TICK (8 << 20) /* bytes of one file; the rest waits for the next tick */
+#define RETRY_NS 500000000	/* how often a map that is not there is looked for */
+#define WITHHELD_MAX 1024
+#define WITHHELD_TICKS 2 /* samples of the time before may arrive one batch late */
+#define HITS_MAX (1 << 20)
+
+struct range {
+	uint64_t start, end;
+};
+
+struct process {
+	uint32_t pid;
+	struct inside inside;
+	uint64_t retry_ns;
+	bool warned;
+	struct growing_file map_file, dump_file;
+	struct jitdump dump;
+	struct code_map code;
+	uint32_t generation;
+	uint32_t object, nameless; /* ids, PRF_NONE until they are needed */
+	struct map hits;	   /* addresses in `object` */
+	struct map named;	   /* starts of symbols that were passed on -> their order */
+	uint64_t *pending;	   /* hits without a name yet */
+	size_t n_pending, pending_capacity;
+	bool changed;		   /* names or hits came since the last naming */
+	bool renew;		   /* a new object must begin */
+	struct range withheld[WITHHELD_MAX];
+	size_t n_withheld;
+	unsigned int withheld_ticks;
+};
+
+struct jit {
+	struct jit_options options;
+	struct process **processes;
+	size_t n;
+	struct map by_pid; /* -> position in processes */
+	uint64_t now_ns;
+};
+
+int jit_new(struct jit **jit, const struct jit_options *options)
+{
+	*jit = calloc(1, sizeof(**jit));
+	if (!*jit)
+		return -ENOMEM;
+	(*jit)->options = *options;
+	return 0;
+}
+
+static void process_free(struct process *p)
+{
+	growing_file_release(&p->map_file);
+	growing_file_release(&p->dump_file);
+	jitdump_release(&p->dump);
+	code_map_release(&p->code);
+	map_release(&p->hits);
+	map_release(&p->named);
+	free(p->pending);
+	free(p);
+}
+
+void jit_free(struct jit *jit)
+{
+	if (!jit)
+		return;
+	for (size_t i = 0; i < jit->n; i++)
+		process_free(jit->processes[i]);
+	free(jit->processes);
+	map_release(&jit->by_pid);
+	free(jit);
+}
+
+static void warn(struct jit *jit, struct process *p, const char *path, const char *why)
+{
+	char text[512];
+
+	if (p->warned || !jit->options.warn)
+		return;
+	p->warned = true;
+	snprintf(text, sizeof(text), "process %u: %s is ignored: %s", p->pid, path, why);
+	jit->options.warn(text, jit->options.context);
+}
+
+/* A map that an older process with the same pid left behind names other code. */
+static bool is_stale(int fd, const struct process *p)
+{
+	struct timespec wall, monotonic;
+	struct stat st;
+	int64_t age, modified;
+
+	if (!p->inside.start_ns || fstat(fd, &st))
+		return false;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	age = (monotonic.tv_sec * INT64_C(1000000000) + monotonic.tv_nsec) -
+	      (int64_t)p->inside.start_ns;
+	modified = (wall.tv_sec - st.st_mtim.tv_sec) * INT64_C(1000000000) + wall.tv_nsec -
+		   st.st_mtim.tv_nsec;
+	/* Start times count in ticks of 10 ms. */
+	return modified > age + 20000000;
+}
+
+static void open_map(struct jit *jit, struct process *p)
+{
+	char path[64];
+	int fd;
+
+	if (p->map_file.fd >= 0 || jit->now_ns < p->retry_ns)
+		return;
+	p->retry_ns = jit->now_ns + RETRY_NS;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", p->inside.inner_pid);
+	fd = inside_open(p->pid, path, p->inside.uid);
+	if (fd == -EPERM)
+		warn(jit, p, path, "it belongs to another user than the process");
+	else if (fd == -ELOOP || fd == -EINVAL)
+		warn(jit, p, path, "it is not a plain file");
+	if (fd < 0)
+		return;
+	if (is_stale(fd, p))
+		close(fd);
+	else
+		growing_file_init(&p->map_file, fd);
+}
+
+static struct process *process_find(const struct jit *jit, uint32_t pid)
+{
+	const uint64_t *at = map_get(&jit->by_pid, &pid, sizeof(pid));
+
+	return at ? jit->processes[*at] : NULL;
+}
+
+static struct process *process_get(struct jit *jit, uint32_t pid)
+{
+	struct process *p = process_find(jit, pid);
+	struct process **more;
+	uint64_t *at;
+
+	if (p)
+		return p;
+	more = realloc(jit->processes, (jit->n + 1) * sizeof(*more));
+	p = calloc(1, sizeof(*p));
+	at = p && more ? map_put(&jit->by_pid, &pid, sizeof(pid), NULL) : NULL;
+	if (more)
+		jit->processes = more;
+	if (!at) {
+		free(p);
+		return NULL;
+	}
+	*at = jit->n;
+	jit->processes[jit->n++] = p;
+	p->pid = pid;
+	p->object = p->nameless = PRF_NONE;
+	growing_file_init(&p->map_file, -1);
+	growing_file_init(&p->dump_file, -1);
+	inside_read(&p->inside, pid);
+	open_map(jit, p);
+	return p;
+}
+
+/* `base` tells one process's code, and its generations, from all other. */
+static uint32_t object_new(struct jit *jit, const struct process *p, uint32_t generation)
+{
+	struct prf_object object = { .kind = PRF_OBJECT_JIT,
+				     .path = "[jit]",
+				     .root = p->inside.root,
+				     .base = (uint64_t)p->pid << 32 | generation };
+	uint32_t id;
+
+	return prf_writer_object(jit->options.writer, &object, &id) ? PRF_NONE : id;
+}
+
+static bool is_withheld(const struct process *p, uint64_t address)
+{
+	if (p->n_withheld == WITHHELD_MAX)
+		return true;
+	for (size_t i = 0; i < p->n_withheld; i++)
+		if (address >= p->withheld[i].start && address < p->withheld[i].end)
+			return true;
+	return false;
+}
+
+static void note_hit(struct process *p, uint64_t address)
+{
+	bool added = false;
+
+	if (p->hits.count >= HITS_MAX || !map_put(&p->hits, &address, sizeof(address), &added) || !added)
+		return;
+	if (p->n_pending == p->pending_capacity) {
+		size_t capacity = p->pending_capacity ? 2 * p->pending_capacity : 64;
+		uint64_t *more = realloc(p->pending, capacity * sizeof(*more));
+
+		if (!more)
+			return;
+		p->pending = more;
+		p->pending_capacity = capacity;
+	}
+	p->pending[p->n_pending++] = address;
+	p->changed = true;
+}
+
+uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address)
+{
+	struct process *p = process_get(jit, pid);
+
+	if (!p)
+		return PRF_NONE;
+	if (p->n_withheld && is_withheld(p, address)) {
+		if (p->nameless == PRF_NONE)
+			p->nameless = object_new(jit, p, 0);
+		return p->nameless;
+	}
+	if (p->object == PRF_NONE)
+		p->object = object_new(jit, p, p->generation + 1);
+	note_hit(p, address);
+	return p->object;
+}
+
+bool jit_is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t size;
+
+	name = name ? name + 1 : path;
+	size = strlen(name);
+	if (size < strlen("jit-1.dump") || strncmp(name, "jit-", 4) ||
+	    strcmp(name + size - strlen(".dump"), ".dump"))
+		return false;
+	return strspn(name + 4, "0123456789") == size - strlen("jit-.dump");
+}
+
+void jit_dump(struct jit *jit, uint32_t pid, const char *path)
+{
+	struct process *p = process_get(jit, pid);
+	int fd;
+
+	if (!p || p->dump_file.fd >= 0)
+		return;
+	fd = inside_open(pid, path, p->inside.uid);
+	if (fd == -EPERM)
+		warn(jit, p, path, "it belongs to another user than the process");
+	if (fd >= 0)
+		growing_file_init(&p->dump_file, fd);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct prf_symbol *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Passes on the symbols that were hit and have not been passed on. */
+static void name_hits(struct jit *jit, struct process *p)
+{
+	struct prf_symbol *symbols;
+	size_t n = 0, left = 0;
+
+	if (!p->changed || !p->n_pending || p->object == PRF_NONE)
+		return;
+	p->changed = false;
+	symbols = malloc(p->n_pending * sizeof(*symbols));
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < p->n_pending; i++) {
+		const struct code_symbol *s = code_map_find(&p->code, p->pending[i]);
+		bool added = false;
+		uint64_t *order;
+
+		if (!s) {
+			p->pending[left++] = p->pending[i];
+			continue;
+		}
+		order = map_put(&p->named, &s->start, sizeof(s->start), &added);
+		if (!order || !added)
+			continue;
+		*order = s->order;
+		symbols[n++] = (struct prf_symbol){ .start = s->start,
+						    .size = s->size,
+						    .name = code_map_name(&p->code, s) };
+	}
+	p->n_pending = left;
+	qsort(symbols, n, sizeof(*symbols), by_start);
+	if (n)
+		prf_writer_symbols(jit->options.writer, p->object, symbols, n);
+	free(symbols);
+}
+
+/* From here on frames belong to a new object. */
+static void begin_generation(struct process *p)
+{
+	p->generation++;
+	p->object = PRF_NONE;
+	map_release(&p->hits);
+	map_release(&p->named);
+	p->n_pending = 0;
+	p->renew = false;
+}
+
+static void note_replaced(const struct code_symbol *old, void *context)
+{
+	struct process *p = context;
+
+	if (map_get(&p->named, &old->start, sizeof(old->start)))
+		p->renew = true;
+	if (p->n_withheld < WITHHELD_MAX)
+		p->withheld[p->n_withheld++] =
+			(struct range){ .start = old->start, .end = old->start + old->size };
+	p->withheld_ticks = WITHHELD_TICKS + 1;
+}
+
+/* A file that was written anew: all that was known from it is of the past. */
+static void start_over(struct process *p)
+{
+	struct growing_file dump = p->dump_file;
+
+	code_map_release(&p->code);
+	jitdump_release(&p->dump);
+	/* The dump is read again from its start: it may still hold. */
+	dump.offset = 0;
+	buffer_clear(&dump.pending);
+	p->dump_file = dump;
+	begin_generation(p);
+}
+
+static void read_map(struct process *p)
+{
+	ssize_t n;
+
+	if (p->map_file.fd < 0)
+		return;
+	n = growing_file_read(&p->map_file, READ_PER_TICK);
+	if (n == -ESTALE)
+		start_over(p);
+	if (n > 0)
+		growing_file_consume(&p->map_file,
+				     perf_map_parse(&p->code, p->map_file.pending.data,
+						    p->map_file.pending.size));
+}
+
+static void read_dump(struct process *p)
+{
+	if (p->dump_file.fd < 0 || growing_file_read(&p->dump_file, READ_PER_TICK) <= 0)
+		return;
+	growing_file_consume(&p->dump_file, jitdump_parse(&p->dump, &p->code,
+							  p->dump_file.pending.data,
+							  p->dump_file.pending.size));
+}
+
+/* Settles what was read; hits from before are named by what was known before. */
+static void settle(struct jit *jit, struct process *p)
+{
+	if (p->withheld_ticks && !--p->withheld_ticks)
+		p->n_withheld = 0;
+	if (!p->code.n_added) {
+		name_hits(jit, p);
+		return;
+	}
+	code_map_settle(&p->code, note_replaced, p);
+	p->changed = true;
+	/* A hit whose place changed hands since: pending, and now withheld. */
+	if (p->n_withheld) {
+		size_t left = 0;
+
+		for (size_t i = 0; i < p->n_pending; i++)
+			if (!is_withheld(p, p->pending[i]))
+				p->pending[left++] = p->pending[i];
+		p->n_pending = left;
+	}
+	name_hits(jit, p);
+	if (p->renew)
+		begin_generation(p);
+	if (p->code.refused)
+		warn(jit, p, "a part of its names for made code", "there are too many, or they make no sense");
+}
+
+static void process_tick(struct jit *jit, struct process *p)
+{
+	open_map(jit, p);
+	read_map(p);
+	read_dump(p);
+	settle(jit, p);
+}
+
+void jit_tick(struct jit *jit, uint64_t now_ns)
+{
+	jit->now_ns = now_ns;
+	for (size_t i = 0; i < jit->n; i++)
+		process_tick(jit, jit->processes[i]);
+}
+
+/* Everything there is to read, however much: the files no longer grow, or only slowly. */
+static void read_to_the_end(struct jit *jit, struct process *p)
+{
+	uint64_t before;
+
+	p->retry_ns = 0;
+	for (unsigned int i = 0; i < 64; i++) {
+		before = p->map_file.offset + p->dump_file.offset;
+		process_tick(jit, p);
+		if (p->map_file.offset + p->dump_file.offset == before)
+			break;
+	}
+}
+
+void jit_exit(struct jit *jit, uint32_t pid)
+{
+	uint64_t *at = map_get(&jit->by_pid, &pid, sizeof(pid));
+	struct process *p, *last;
+	size_t position;
+
+	if (!at)
+		return;
+	position = *at;
+	p = jit->processes[position];
+	last = jit->processes[jit->n - 1];
+	read_to_the_end(jit, p);
+	map_remove(&jit->by_pid, &pid, sizeof(pid));
+	if (last != p) {
+		jit->processes[position] = last;
+		*map_get(&jit->by_pid, &last->pid, sizeof(last->pid)) = position;
+	}
+	jit->n--;
+	process_free(p);
+}
+
+void jit_finish(struct jit *jit)
+{
+	for (size_t i = 0; i < jit->n; i++)
+		read_to_the_end(jit, jit->processes[i]);
+}
+
+void jit_set_writer(struct jit *jit, struct prf_writer *writer)
+{
+	jit->options.writer = writer;
+	for (size_t i = 0; i < jit->n; i++) {
+		begin_generation(jit->processes[i]);
+		jit->processes[i]->nameless = PRF_NONE;
+	}
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/jit.h"
+
+#include "common/buffer.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* The test is its own target: it writes the map of its own pid. */
+static uint32_t self;
+static char path[64], warned[512];
+static struct prf_writer *writer;
+static struct jit *jit;
+static uint64_t now;
+
+static void note_warning(const char *text, void *context)
+{
+	strcpy(warned, text);
+}
+
+static int setup(void **state)
+{
+	const struct prf_writer_options options = { .fd = -1 };
+	struct jit_options jit_options = { .warn = note_warning };
+
+	self = (uint32_t)getpid();
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", self);
+	unlink(path);
+	warned[0] = 0;
+	now = 1;
+	if (prf_writer_new(&writer, &options))
+		return -1;
+	jit_options.writer = writer;
+	return jit_new(&jit, &jit_options);
+}
+
+static int teardown(void **state)
+{
+	jit_free(jit);
+	prf_writer_free(writer);
+	unlink(path);
+	return 0;
+}
+
+static void put(const char *mode, const char *text)
+{
+	FILE *f = fopen(path, mode);
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void tick(void)
+{
+	now += 1000000000;
+	jit_tick(jit, now);
+}
+
+/* "object:start+size=name " for all symbols in the trace. */
+static const char *all_symbols(void)
+{
+	static char text[1024];
+	struct prf_reader *reader;
+	struct prf_record record;
+	size_t size, used = 0;
+	const void *bytes;
+
+	jit_finish(jit);
+	assert_int_equal(prf_writer_finish(writer), 0);
+	bytes = prf_writer_memory(writer, &size);
+	assert_int_equal(prf_reader_new_memory(&reader, bytes, size), 0);
+	text[0] = 0;
+	while (prf_reader_next(reader, &record) == 1) {
+		if (record.type != PRF_RECORD_SYMBOLS)
+			continue;
+		for (size_t i = 0; i < record.symbols.n; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%u:%llx+%llx=%s ",
+						 record.symbols.object,
+						 (unsigned long long)record.symbols.symbols[i].start,
+						 (unsigned long long)record.symbols.symbols[i].size,
+						 record.symbols.symbols[i].name);
+	}
+	prf_reader_free(reader);
+	return text;
+}
+
+static void only_what_was_hit(void **state)
+{
+	uint32_t object;
+
+	put("w", "1000 100 one\n2000 100 two\n3000 100 three\n");
+	object = jit_object(jit, self, 0x2010);
+	assert_int_equal(jit_object(jit, self, 0x1010), object);
+	assert_int_equal(jit_object(jit, self, 0x2020), object);
+	tick();
+	assert_string_equal(all_symbols(), "0:1000+100=one 0:2000+100=two ");
+}
+
+static void a_map_that_comes_later_and_grows(void **state)
+{
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	tick();
+	put("w", "5000 10 other\n10");
+	tick();
+	put("a", "00 100 one\n");
+	tick();
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(jit_object(jit, self, 0x5001), 0);
+	assert_string_equal(all_symbols(), "0:1000+100=one 0:5000+10=other ");
+}
+
+static void a_place_that_is_used_again(void **state)
+{
+	put("w", "1000 100 one\n2000 100 two\n");
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	tick();
+	put("a", "1080 100 uno\n");
+	tick();
+	/* Whose code this was nobody knows. */
+	assert_int_equal(jit_object(jit, self, 0x1010), 1);
+	assert_int_equal(jit_object(jit, self, 0x2010), 2);
+	tick();
+	tick();
+	tick();
+	assert_int_equal(jit_object(jit, self, 0x1090), 2);
+	assert_string_equal(all_symbols(), "0:1000+100=one 2:2000+100=two 2:1080+100=uno ");
+}
+
+static void the_hit_before_the_change(void **state)
+{
+	put("w", "1000 100 one\n");
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	put("a", "1000 100 uno\n");
+	/* Both lines come in one read: then only the last one was ever known. */
+	tick();
+	assert_string_equal(all_symbols(), "0:1000+100=uno ");
+}
+
+static void exit_passes_on_and_forgets(void **state)
+{
+	put("w", "1000 100 one\n");
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	jit_exit(jit, self);
+	jit_exit(jit, self);
+	put("w", "1000 100 next program\n");
+	assert_string_equal(all_symbols(), "0:1000+100=one ");
+}
+
+static void somebody_elses_map(void **state)
+{
+	if (geteuid())
+		skip();
+	put("w", "1000 100 evil\n");
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	tick();
+	assert_non_null(strstr(warned, "another user"));
+	assert_string_equal(all_symbols(), "");
+}
+
+static void a_link_instead_of_a_map(void **state)
+{
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_non_null(strstr(warned, "not a plain file"));
+}
+
+static void left_behind_by_an_older_process(void **state)
+{
+	const struct timespec times[2] = { { .tv_sec = 1000000 }, { .tv_sec = 1000000 } };
+
+	put("w", "1000 100 stale\n");
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	tick();
+	assert_string_equal(all_symbols(), "");
+}
+
+static void names_of_dumps(void **state)
+{
+	assert_true(jit_is_dump("/tmp/.debug/jit/x/jit-4242.dump"));
+	assert_true(jit_is_dump("jit-1.dump"));
+	assert_false(jit_is_dump("/tmp/jit-.dump"));
+	assert_false(jit_is_dump("/tmp/jit-12a.dump"));
+	assert_false(jit_is_dump("/tmp/git-12.dump"));
+	assert_false(jit_is_dump("/tmp/jit-12.dump.gz"));
+	assert_false(jit_is_dump(""));
+}
+
+int main(void)
+{
+#define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		EACH(only_what_was_hit), EACH(a_map_that_comes_later_and_grows),
+		EACH(a_place_that_is_used_again), EACH(the_hit_before_the_change),
+		EACH(exit_passes_on_and_forgets), EACH(somebody_elses_map),
+		EACH(a_link_instead_of_a_map), EACH(left_behind_by_an_older_process),
+		cmocka_unit_test(names_of_dumps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
