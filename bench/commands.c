@@ -4,6 +4,14 @@
 const struct command commands[] = {
 	{ "run", "[NAME...]", "time benchmarks, and compare with the run before",
 	  "list filter time warm-up measurements resamples baseline", run_command },
+	{ "gate", "RESULTS.json", "judge results by thresholds and history",
+	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
+	  "allow-missing-baseline accept",
+	  gate_command },
+	{ "history", "", "list the history, or draw it", "history branch testbed svg filter",
+	  history_command },
+	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
+	  "pairs max-pairs noise cpu-time resamples", ab_command },
 	{ "mock", "", "make up results, to try out a pipeline", "count power spread", mock_command },
 };
 

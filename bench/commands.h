@@ -10,6 +10,9 @@ extern const struct command commands[];
 extern const size_t commands_count;
 
 enum verdict run_command(const struct settings *s);
+enum verdict gate_command(const struct settings *s);
+enum verdict history_command(const struct settings *s);
+enum verdict ab_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif

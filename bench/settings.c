@@ -85,13 +85,14 @@ TAKE_TEXT(data, "data")
 TAKE_TEXT(context, "context")
 TAKE_TEXT(thresholds, "thresholds")
 TAKE_TEXT(history, "history")
-TAKE_TEXT(branch, "branch")
+TAKE(take_branch, "branch", s->branch = argument; s->branch_given = true; return NULL)
 TAKE_TEXT(hash, "hash")
 TAKE_TEXT(testbed, "testbed")
 TAKE_TEXT(start_point, "start-point")
 TAKE_TEXT(start_point_hash, "start-point-hash")
 TAKE_FLAG(dry_run, "dry-run")
 TAKE_FLAG(allow_missing, "allow-missing-baseline")
+TAKE_FLAG(accept, "accept")
 TAKE_TEXT(svg, "svg")
 TAKE_NUMBER(pairs, "pairs", 6, 100000)
 TAKE_NUMBER(max_pairs, "max-pairs", 6, 100000)
@@ -153,6 +154,7 @@ static const struct option_entry table[64] = {
 	{ 0, "dry-run", NULL, "judge, but add nothing to the history", take_dry_run },
 	{ 0, "allow-missing-baseline", NULL, "no history to judge by is fine (for first runs)",
 	  take_allow_missing },
+	{ 0, "accept", NULL, "what regressed is wanted: it is the new baseline", take_accept },
 	{ 0, "svg", "FILE", "draw the trend of each benchmark", take_svg },
 	{ .help = "ab" },
 	{ 0, "pairs", "N", "pairs measured at first (default 20)", take_pairs },

@@ -49,9 +49,11 @@ struct settings {
 	const char *thresholds;
 	const char *history;
 	const char *branch, *hash, *testbed;
+	bool branch_given;
 	const char *start_point, *start_point_hash;
 	bool dry_run;
 	bool allow_missing;
+	bool accept;
 	const char *svg;
 
 	uint64_t pairs, max_pairs;

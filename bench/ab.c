@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/child.h"
+#include "bench/commands.h"
+#include "bench/output.h"
+#include "bench/pairs.h"
+#include "common/message.h"
+
+struct ab {
+	const struct settings *settings;
+	const char **arguments[2];
+};
+
+/* The program and what stands behind "--". */
+static const char **arguments_of(const char *program, char *const *further)
+{
+	size_t n = 0;
+	const char **all;
+
+	while (further && further[n])
+		n++;
+	all = calloc(n + 2, sizeof(*all));
+	if (!all)
+		return NULL;
+	all[0] = program;
+	for (size_t i = 0; i < n; i++)
+		all[i + 1] = further[i];
+	return all;
+}
+
+static int measure(void *context, int side, double *ns)
+{
+	const struct ab *ab = context;
+	const struct child_options options = { .arguments = ab->arguments[side] };
+	struct child_cost cost;
+
+	if (child_run(&options, &cost)) {
+		message_error("%s: %s", ab->arguments[side][0], strerror(errno));
+		return -1;
+	}
+	if (cost.status) {
+		message_error("%s: ended with status %d, so its time means nothing",
+			      ab->arguments[side][0], cost.status);
+		return -1;
+	}
+	*ns = ab->settings->cpu_time ? cost.user_ns + cost.system_ns : cost.elapsed_ns;
+	if (!(*ns > 0)) {
+		message_error("%s: used no measurable CPU time; leave out --cpu-time",
+			      ab->arguments[side][0]);
+		return -1;
+	}
+	return 0;
+}
+
+static void print_change(const char *what, const struct pairs_change *c, size_t n)
+{
+	output_line("%-10s [%s %s %s] of %zu pairs, p = %.3f; bootstrap [%s %s]", what,
+		    output_percent(c->sign.low), output_percent(c->sign.value),
+		    output_percent(c->sign.high), n, c->p, output_percent(c->bootstrap.low),
+		    output_percent(c->bootstrap.high));
+}
+
+static enum verdict conclude(const struct pairs_change *change, double noise,
+			     enum pairs_verdict verdict)
+{
+	switch (verdict) {
+	case PAIRS_SAME:
+		output_line("no change beyond the noise of %.2f%%", noise * 100);
+		return VERDICT_FINE;
+	case PAIRS_FASTER:
+		output_line("faster by %.2f%% (noise %.2f%%)", -change->sign.value * 100, noise * 100);
+		return VERDICT_FINE;
+	case PAIRS_SLOWER:
+		output_line("SLOWER by %.2f%% (noise %.2f%%)", change->sign.value * 100, noise * 100);
+		return VERDICT_REGRESSED;
+	case PAIRS_INCONCLUSIVE:
+		break;
+	}
+	output_line("inconclusive: the interval lies partly within the noise of %.2f%%", noise * 100);
+	return VERDICT_INCONCLUSIVE;
+}
+
+/*
+ * Adds pairs of both kinds until the answer is clear, and more than "the machine is too
+ * noisy to see", or there are enough.
+ */
+static enum verdict compare(struct ab *ab, struct pairs *same, struct pairs *different)
+{
+	const struct settings *s = ab->settings;
+	size_t most = s->max_pairs ? s->max_pairs : 4 * s->pairs, step = s->pairs;
+	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
+	struct pairs_change noise_change, change;
+	enum pairs_verdict verdict;
+	struct random r;
+	double noise, unused;
+	bool unclear;
+
+	random_seed(&r, s->seed);
+	/* Once each to fill the caches. */
+	if (measure(ab, 0, &unused) || measure(ab, 1, &unused))
+		return VERDICT_ERROR;
+	do {
+		if (pairs_take(same, step, true, &r, measure, ab) ||
+		    pairs_take(different, step, false, &r, measure, ab))
+			return VERDICT_ERROR;
+		if (pairs_change(same, &bootstrap, &noise_change) ||
+		    pairs_change(different, &bootstrap, &change)) {
+			message_error("too few pairs");
+			return VERDICT_ERROR;
+		}
+		noise = pairs_noise(&noise_change, s->noise / 100);
+		verdict = pairs_judge(&change, noise);
+		step = different->n < most - different->n ? different->n : most - different->n;
+		unclear = verdict == PAIRS_INCONCLUSIVE ||
+			  (verdict == PAIRS_SAME && noise > s->noise / 100);
+	} while (unclear && step);
+	print_change("old/old", &noise_change, same->n);
+	print_change("new/old", &change, different->n);
+	return conclude(&change, noise, verdict);
+}
+
+static enum verdict write_bmf(const struct settings *s, const struct pairs *different)
+{
+	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
+	struct pairs_change change;
+	struct results results = { 0 };
+	enum verdict verdict = VERDICT_ERROR;
+
+	if (!pairs_change(different, &bootstrap, &change) &&
+	    !results_estimate(&results, s->rest[1], "ratio",
+			      (struct estimate){ 1 + change.sign.value, 1 + change.sign.low,
+						 1 + change.sign.high }))
+		verdict = output_bmf(&results, s);
+	results_release(&results);
+	return verdict;
+}
+
+enum verdict ab_command(const struct settings *s)
+{
+	struct ab ab = { .settings = s };
+	struct pairs same = { 0 }, different = { 0 };
+	enum verdict verdict = VERDICT_ERROR;
+
+	if (s->rest_count != 2) {
+		message_error("usage: prof-bench ab OLD NEW [-- ARGUMENTS FOR BOTH...]");
+		return VERDICT_ERROR;
+	}
+	if (s->max_pairs && s->max_pairs < s->pairs) {
+		message_error("--max-pairs is below --pairs");
+		return VERDICT_ERROR;
+	}
+	for (int i = 0; i < 2; i++)
+		ab.arguments[i] = arguments_of(s->rest[i], s->command);
+	if (ab.arguments[0] && ab.arguments[1])
+		verdict = compare(&ab, &same, &different);
+	if (verdict != VERDICT_ERROR && s->bmf && write_bmf(s, &different))
+		verdict = VERDICT_ERROR;
+	free(ab.arguments[0]);
+	free(ab.arguments[1]);
+	pairs_release(&same);
+	pairs_release(&different);
+	return verdict;
+}

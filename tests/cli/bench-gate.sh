@@ -1,0 +1,107 @@
+#!/bin/sh
+# prof-bench gate, history, mock and ab: exit statuses and what they say, on made-up numbers.
+. "$(dirname "$0")/../lib.sh"
+
+cd "$work" || exit 1
+
+# results NAME VALUE [MEASURE]
+results() { printf '{"b/one": {"%s": {"value": %s}}}\n' "${3:-latency}" "$2" > "$1.json"; }
+
+# gate STATUS NAME ARG...: runs the gate, keeps its output in $output
+gate() {
+	expected=$1 name=$2
+	shift 2
+	output=$("$bench" gate --testbed test "$@" 2>&1)
+	is "$?" "$expected" "$name"
+}
+
+echo '* latency percentage 0.1 0.1 max=3' > thresholds
+results ten 10
+results eleven 11
+results twelve 12
+results eight 8
+
+gate 3 "no baseline is inconclusive" --thresholds thresholds --history h ten.json
+like "$output" 'no baseline' "and says so"
+gate 0 "on the limit is fine" --thresholds thresholds --history h eleven.json
+gate 1 "above the limit has regressed" --thresholds thresholds --history h --hash bad twelve.json
+like "$output" 'REGRESSED +b/one latency: 12 is outside of \[9.45, 11.55\]' "and shows value and limits"
+gate 1 "a refused value is no baseline for the next" --thresholds thresholds --history h twelve.json
+gate 1 "below the lower limit too" --thresholds thresholds --history h eight.json
+gate 0 "what is back is fine again" --thresholds thresholds --history h ten.json
+gate 0 "--accept makes it the baseline" --thresholds thresholds --history h --accept twelve.json
+is "$(wc -l < h)" 7 "every run is kept"
+gate 0 "--dry-run judges" --thresholds thresholds --history h --dry-run eleven.json
+is "$(wc -l < h)" 7 "but keeps nothing"
+gate 3 "another machine has no baseline" --testbed other --thresholds thresholds --history h ten.json
+gate 0 "unless that is allowed" --testbed third --thresholds thresholds --history h --allow-missing-baseline ten.json
+
+gate 3 "a branch begins without a baseline" --thresholds thresholds --history h --dry-run --branch f ten.json
+gate 0 "its start point gives it one" --thresholds thresholds --history h --dry-run --branch f --start-point main eleven.json
+cat > h3 <<'END'
+{"time": 1, "branch": "main", "hash": "a", "testbed": "test", "results": {"b/one": {"latency": {"value": 10}}}}
+{"time": 2, "branch": "main", "hash": "b", "testbed": "test", "results": {"b/one": {"latency": {"value": 100}}}}
+END
+gate 0 "the start point's history ends with its hash" --thresholds thresholds --history h3 --dry-run \
+	--branch f --start-point main --start-point-hash a ten.json
+gate 1 "so what came later does not count" --thresholds thresholds --history h3 --dry-run \
+	--branch f --start-point main --start-point-hash a twelve.json
+gate 3 "an unknown hash is no baseline" --thresholds thresholds --history h3 --dry-run \
+	--branch f --start-point main --start-point-hash zzz ten.json
+
+echo '* latency t_test - 0.99 min=2' > by-t
+for i in 1 2 3; do
+	printf '{"time": %d, "branch": "main", "testbed": "test", "results": {"b/one": {"latency": {"value": 10}}}}\n' $i
+done > constant
+gate 3 "a constant history under t_test is inconclusive" --thresholds by-t --history constant --dry-run ten.json
+like "$output" 'all equal.*use percentage or iqr' "and the remedy is named"
+echo '* latency iqr - 3' > by-iqr
+gate 0 "iqr judges it" --thresholds by-iqr --history constant --dry-run ten.json
+gate 1 "any rise has regressed" --thresholds by-iqr --history constant --dry-run eleven.json
+echo '* latency static - 11' > static
+gate 0 "static boundaries need no history" --thresholds static --history none --dry-run ten.json
+gate 1 "and judge" --thresholds static --history none --dry-run twelve.json
+
+printf '{"other": {"latency": {"value": 10}}}\n' > other.json
+gate 3 "a benchmark that vanished is inconclusive" --thresholds thresholds --history h3 --dry-run other.json
+like "$output" 'b/one latency: was measured before' "and is named"
+
+echo '* instructions percentage - 0.01' > unfitting
+gate 2 "rules that match nothing are an error" --thresholds unfitting --history h --dry-run ten.json
+gate 2 "a missing thresholds file" --thresholds missing --history h ten.json
+echo '* latency percentage - -' > toothless
+gate 2 "a rule that can never alert" --thresholds toothless --history h ten.json
+gate 2 "missing results" --thresholds thresholds --history h missing.json
+echo '{"b": {"latency": {"value": null}}}' > null.json
+gate 2 "a null value" --thresholds thresholds --history h null.json
+echo '{"b": {"latency": {"value": 1, "lower_bound": 0}}}' > bound.json
+gate 2 "a bound under its old name" --thresholds thresholds --history h bound.json
+echo '{}' > empty.json
+gate 2 "no results at all" --thresholds thresholds --history h empty.json
+cp h corrupt && echo '{"time": 1, "branch' >> corrupt
+gate 2 "a corrupt history" --thresholds thresholds --history corrupt ten.json
+like "$output" 'corrupt:10: ' "and its line is named"
+gate 2 "no results given" --thresholds thresholds --history h
+gate 2 "an option of another command" --thresholds thresholds --history h --pairs 10 ten.json
+
+# Repeatable, and valid for Bencher: numbers only, known keys only.
+"$bench" mock --seed 5 --count 3 --bmf - > one.json 2> /dev/null
+"$bench" mock --seed 5 --count 3 --bmf two.json > /dev/null 2>&1
+is "$(cat one.json)" "$(cat two.json)" "mock repeats itself by its seed"
+is "$(json one.json 'all(set(m) <= {"value", "lower_value", "upper_value"} and all(isinstance(v, (int, float)) for v in m.values()) for b in d.values() for m in b.values()) and len(d)')" \
+	3 "BMF holds numbers and nothing else"
+holds "history lists" "$bench" history --history h
+holds "history draws" "$bench" history --history h --svg trend.svg
+holds "and the drawing is XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("trend.svg")'
+"$bench" history --history missing > /dev/null 2>&1
+is "$?" 2 "there is no history to show"
+
+"$bench" ab true false > /dev/null 2>&1
+is "$?" 2 "a program that fails has no time"
+"$bench" ab ./missing true > /dev/null 2>&1
+is "$?" 2 "nor one that is not there"
+"$bench" ab true true --pairs 6 --max-pairs 6 --resamples 1000 > ab.txt 2>&1
+unlike "$?" '^2$' "two programs that work get a verdict, whatever it is on this machine"
+like "$(cat ab.txt)" '^old/old .* of 6 pairs' "the noise is shown"
+like "$(cat ab.txt)" '^new/old .* of 6 pairs' "and the difference"
+finish
