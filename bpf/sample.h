@@ -8,13 +8,7 @@
  * the layout is written down.
  */
 
-#ifndef __bpf__
-#include <stdint.h>
-typedef uint8_t __u8;
-typedef uint16_t __u16;
-typedef uint32_t __u32;
-typedef uint64_t __u64;
-#endif
+#include <linux/types.h>
 
 #define MAX_USER_FRAMES 512
 #define MAX_KERNEL_FRAMES 127
@@ -54,6 +48,20 @@ struct sample {
 	 * addresses, leaf first; then waker_frames kernel addresses of the waker.
 	 */
 	__u64 frames[];
+};
+
+/* What became of what fired, counted by the programs for each CPU: fired = sent + all lost. */
+enum sample_loss {
+	SAMPLE_LOST_RING_FULL = 0,
+	SAMPLE_LOST_RING_BUSY = 1, /* the ring's lock was held by what was interrupted */
+	SAMPLE_LOST_NESTED = 2,    /* the class's scratch was in use on this CPU */
+	SAMPLE_LOST_COUNT
+};
+
+struct sample_counters {
+	__u64 fired;
+	__u64 sent;
+	__u64 lost[SAMPLE_LOST_COUNT];
 };
 
 _Static_assert(sizeof(struct sample) == 40, "struct sample is part of the ABI between the halves");

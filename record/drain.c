@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/session.h"
+
+#include <time.h>
+
+#define LONGEST_MS 200
+#define FORGET_NS UINT64_C(3000000000)
+
+uint64_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t peek_side(void *context, size_t number)
+{
+	struct session *s = context;
+
+	return sideband_peek(s->sideband, number);
+}
+
+static int take_side(void *context, size_t number)
+{
+	struct session *s = context;
+	struct side_record record;
+
+	if (!sideband_take(s->sideband, number, &record)) {
+		s->malformed++;
+		return 0;
+	}
+	if (record.type == SIDE_RECORD_LOST)
+		return accounts_side_band(&s->accounts, s->trace.writer,
+					  sideband_cpu(s->sideband, number), record.time_ns,
+					  record.lost);
+	return world_apply(&s->world, &record);
+}
+
+static uint64_t peek_sample(void *context, size_t number)
+{
+	struct session *s = context;
+	uint32_t size;
+	const struct sample *sample = ring_peek(sampler_ring(s->sampler, number), &size);
+
+	return sample && size >= sizeof(*sample) ? sample->time_ns : sample ? 0 : UINT64_MAX;
+}
+
+static int take_sample(void *context, size_t number)
+{
+	struct session *s = context;
+	struct ring *ring = sampler_ring(s->sampler, number);
+	uint32_t size;
+	const void *data = ring_peek(ring, &size);
+	int status;
+
+	if (!resolver_sample(s->resolver, s->trace.writer, s->trace.events, s->trace.event_count,
+			     data, size, &status))
+		s->malformed++;
+	ring_next(ring);
+	return status;
+}
+
+int drain_init(struct session *s)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < sideband_rings(s->sideband) && !status; i++)
+		status = timeline_add(&s->timeline, &(struct timeline_source){
+							    peek_side, take_side, s, i });
+	for (size_t i = 0; i < sampler_rings(s->sampler) && !status; i++)
+		status = timeline_add(&s->timeline, &(struct timeline_source){
+							    peek_sample, take_sample, s, i });
+	return status;
+}
+
+int drain_until(struct session *s, uint64_t horizon_ns)
+{
+	return timeline_run(&s->timeline, horizon_ns);
+}
+
+static unsigned int filled(struct session *s)
+{
+	unsigned int most = sideband_filled(s->sideband);
+
+	for (size_t i = 0; i < sampler_rings(s->sampler); i++) {
+		const struct ring *ring = sampler_ring(s->sampler, i);
+		unsigned int percent = (unsigned int)(ring_filled(ring) * 100 / ring->size);
+
+		if (percent > most)
+			most = percent;
+	}
+	return most;
+}
+
+int drain_interval(struct session *s, int last_ms)
+{
+	unsigned int percent = filled(s);
+
+	if (!last_ms)
+		return 20;
+	if (percent > 25)
+		return last_ms > 1 ? last_ms / 2 : 1;
+	if (percent < 10 && last_ms < LONGEST_MS)
+		return last_ms * 2 < LONGEST_MS ? last_ms * 2 : LONGEST_MS;
+	return last_ms;
+}
+
+int drain_settle(struct session *s, uint64_t now_ns)
+{
+	int status = accounts_update(&s->accounts, s->sampler, s->trace.writer, now_ns);
+
+	if (!status)
+		status = kernel_symbols_write(s->world.kernel, s->trace.writer);
+	if (!status)
+		status = prf_writer_tick(s->trace.writer, now_ns);
+	world_forget(&s->world, now_ns - FORGET_NS);
+	return status;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/object.h"
+
+#include "common/buffer.h"
+#include "common/elf_file.h"
+#include "common/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct objects {
+	struct map by_key; /* -> struct object * */
+};
+
+struct objects *objects_new(void)
+{
+	return calloc(1, sizeof(struct objects));
+}
+
+static void free_object(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct object *object = (struct object *)(uintptr_t)value;
+
+	if (!object)
+		return;
+	free((char *)(uintptr_t)object->definition.path);
+	free((char *)(uintptr_t)object->definition.root);
+	free(object);
+}
+
+void objects_free(struct objects *o)
+{
+	if (!o)
+		return;
+	map_each(&o->by_key, free_object, NULL);
+	map_release(&o->by_key);
+	free(o);
+}
+
+static enum prf_object_kind kind_of(const char *name)
+{
+	if (!strcmp(name, "[vdso]"))
+		return PRF_OBJECT_VDSO;
+	if (name[0] != '/' || !strncmp(name, "//", 2))
+		return PRF_OBJECT_ANONYMOUS;
+	/* Shared anonymous memory, as the kernel names its files. */
+	if (!strcmp(name, "/dev/zero") || !strncmp(name, "/SYSV", 5))
+		return PRF_OBJECT_ANONYMOUS;
+	return PRF_OBJECT_FILE;
+}
+
+static struct object *object_new(const struct prf_object *definition)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->definition = *definition;
+	object->definition.path = strdup(definition->path);
+	object->definition.root = strdup(definition->root);
+	if (!object->definition.path || !object->definition.root) {
+		free_object(NULL, 0, (uintptr_t)object, NULL);
+		return NULL;
+	}
+	return object;
+}
+
+struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known)
+{
+	struct prf_object definition = *known;
+	struct object *object = NULL;
+	struct buffer key = { 0 };
+	uint64_t *value;
+
+	definition.kind = kind_of(name);
+	definition.path = name;
+	definition.base = 0;
+	if (!definition.root)
+		definition.root = "";
+	if (definition.kind != PRF_OBJECT_FILE) {
+		definition = (struct prf_object){
+			.kind = definition.kind,
+			.path = definition.kind == PRF_OBJECT_VDSO ? "[vdso]" : "[anon]",
+			.root = "",
+			.build_id_size = definition.build_id_size,
+		};
+		memcpy(definition.build_id, known->build_id, sizeof(definition.build_id));
+	}
+	buffer_u8(&key, (uint8_t)definition.kind);
+	buffer_u8(&key, definition.deleted);
+	buffer_u8(&key, definition.build_id_size);
+	buffer_append(&key, definition.build_id, definition.build_id_size);
+	buffer_u64(&key, definition.device);
+	buffer_u64(&key, definition.inode);
+	buffer_append(&key, definition.root, strlen(definition.root) + 1);
+	buffer_append(&key, definition.path, strlen(definition.path) + 1);
+	if (!buffer_ok(&key))
+		goto out;
+	value = map_put(&o->by_key, key.data, key.size, NULL);
+	if (value && !*value)
+		*value = (uintptr_t)object_new(&definition);
+	object = value ? (struct object *)(uintptr_t)*value : NULL;
+out:
+	buffer_release(&key);
+	return object;
+}
+
+static bool has_build_id(struct prf_object *d, int fd)
+{
+	struct elf_file elf;
+	bool same = true;
+
+	if (elf_file_open(&elf, fd))
+		return !d->build_id_size;
+	if (!d->build_id_size) {
+		d->build_id_size = elf.build_id_size;
+		memcpy(d->build_id, elf.build_id, elf.build_id_size);
+	} else {
+		same = d->build_id_size == elf.build_id_size &&
+		       !memcmp(d->build_id, elf.build_id, elf.build_id_size);
+	}
+	elf_file_release(&elf);
+	return same;
+}
+
+/* True when the open file is the object, whose definition is then complete. */
+static bool complete(struct prf_object *d, int fd)
+{
+	struct prf_object found = *d;
+	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return false;
+	/*
+	 * The device is not compared: on btrfs and overlayfs maps and stat() name different
+	 * ones. The same path, inode and build-id are proof enough.
+	 */
+	if (d->inode && d->inode != status.st_ino)
+		return false;
+	if (!d->inode && !d->build_id_size)
+		return false;
+	if (!has_build_id(&found, fd))
+		return false;
+	found.device = status.st_dev;
+	found.inode = status.st_ino;
+	found.size = (uint64_t)status.st_size;
+	found.mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u +
+			 (uint64_t)status.st_mtim.tv_nsec;
+	*d = found;
+	return true;
+}
+
+static bool complete_path(struct prf_object *d, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = complete(d, fd);
+	close(fd);
+	return done;
+}
+
+void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end)
+{
+	struct prf_object *d = &object->definition;
+	struct buffer path = { 0 };
+
+	if (object->examined || d->kind != PRF_OBJECT_FILE)
+		return;
+	object->examined = true;
+	/* The very file that is mapped, even a deleted one; then by name. */
+	buffer_printf(&path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	if (!complete_path(d, buffer_string(&path)) && !d->deleted) {
+		buffer_clear(&path);
+		buffer_printf(&path, "/proc/%" PRIu32 "/root%s", pid, d->path);
+		if (!complete_path(d, buffer_string(&path)) && !*d->root)
+			complete_path(d, d->path);
+	}
+	buffer_release(&path);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_OBJECT_H
+#define RECORD_OBJECT_H
+
+/*
+ * Things that are mapped executable: files, the vDSO, anonymous memory. Equal ones are
+ * stored once. What only the file itself can tell (build-id, size, time) is read when the
+ * first sample hits it, while a process that maps it is likely to live.
+ */
+
+#include "format/prf.h"
+
+struct objects;
+
+/* `definition`'s text stays valid until objects_free(). */
+struct object {
+	struct prf_object definition;
+	bool examined;
+};
+
+struct objects *objects_new(void);
+void objects_free(struct objects *o);
+
+/*
+ * The object of a mapping with this name, as /proc/PID/maps and MMAP2 records have it:
+ * "/usr/bin/x", "[vdso]", "//anon", "". `known` gives root, build-id, deleted, device and
+ * inode as far as they are known; its kind and path are not looked at. NULL without memory.
+ */
+struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known);
+
+/*
+ * Completes a file's identity through a process that maps it at [start, end). A file that
+ * is not provably the same one is left as it is.
+ */
+void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/options.h"
+
+#include "common/buffer.h"
+#include "common/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const no_memory = "out of memory";
+
+static const char *take_pids(void *context, const char *argument)
+{
+	struct settings *s = context;
+	const char *at = argument;
+
+	for (;;) {
+		unsigned long pid;
+		uint32_t *pids;
+		char *end;
+
+		pid = strtoul(at, &end, 10);
+		if (end == at || *at < '0' || *at > '9' || !pid || pid > INT32_MAX ||
+		    (*end && *end != ','))
+			return "expected process numbers, separated by commas";
+		pids = reallocarray(s->pids, s->pid_count + 1, sizeof(*pids));
+		if (!pids)
+			return no_memory;
+		s->pids = pids;
+		s->pids[s->pid_count++] = (uint32_t)pid;
+		if (!*end)
+			return NULL;
+		at = end + 1;
+	}
+}
+
+static const char *take_all(void *context, const char *argument)
+{
+	((struct settings *)context)->everything = true;
+	return NULL;
+}
+
+static const char *take_frequency(void *context, const char *argument)
+{
+	unsigned long long hz;
+
+	if (!option_number(argument, 1, 1000000, &hz))
+		return "expected samples per second, 1 or more";
+	((struct settings *)context)->frequency = hz;
+	return NULL;
+}
+
+static const char *take_output(void *context, const char *argument)
+{
+	if (!*argument)
+		return "expected a file, or - for standard output";
+	((struct settings *)context)->output = argument;
+	return NULL;
+}
+
+static const char *take_duration(void *context, const char *argument)
+{
+	unsigned long long ns;
+
+	if (!option_duration(argument, 1000000000, &ns) || !ns)
+		return "expected seconds, or a time such as 500ms or 2m";
+	((struct settings *)context)->duration_ns = ns;
+	return NULL;
+}
+
+static const char *take_level(void *context, const char *argument)
+{
+	unsigned long long level;
+
+	if (!option_number(argument, 0, 19, &level))
+		return "expected a number from 0 (none) to 19 (smallest)";
+	((struct settings *)context)->level = (int)level;
+	return NULL;
+}
+
+static const char *take_ring(void *context, const char *argument)
+{
+	unsigned long long bytes;
+
+	if (!option_size(argument, &bytes) || bytes < 4096 || bytes > 1u << 30)
+		return "expected a size from 4K to 1G";
+	((struct settings *)context)->ring_bytes = bytes;
+	return NULL;
+}
+
+static const char *take_metadata(void *context, const char *argument)
+{
+	struct settings *s = context;
+	const char *equals = strchr(argument, '=');
+	struct metadata *all;
+	char *key;
+
+	if (!equals || equals == argument)
+		return "expected KEY=VALUE";
+	all = reallocarray(s->metadata, s->metadata_count + 1, sizeof(*all));
+	key = strndup(argument, (size_t)(equals - argument));
+	if (all)
+		s->metadata = all;
+	if (!all || !key) {
+		free(key);
+		return no_memory;
+	}
+	s->metadata[s->metadata_count++] = (struct metadata){ key, equals + 1 };
+	return NULL;
+}
+
+static const char *take_quiet(void *context, const char *argument)
+{
+	((struct settings *)context)->quiet = true;
+	return NULL;
+}
+
+static const char *take_verbose(void *context, const char *argument)
+{
+	((struct settings *)context)->verbose = true;
+	return NULL;
+}
+
+static const struct option_entry table[] = {
+	{ .help = "Whom to record" },
+	{ 'p', "pid", "PID,...", "record these processes, their threads and children", take_pids },
+	{ 'a', "all", NULL, "record everything on the machine", take_all },
+	{ .help = "How" },
+	{ 'F', "frequency", "HZ", "take so many samples per second and CPU (default 99)",
+	  take_frequency },
+	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
+	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
+	{ .help = "Output" },
+	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",
+	  take_output },
+	{ 'z', "compression", "LEVEL", "compress so hard, 0 to 19 (default 3)", take_level },
+	{ 'M', "metadata", "KEY=VALUE", "note this in the trace", take_metadata },
+	{ 'q', "quiet", NULL, "say nothing but errors", take_quiet },
+	{ 'v', "verbose", NULL, "say more", take_verbose },
+	{ .help = NULL },
+};
+
+static char *join(int argc, char **argv)
+{
+	struct buffer text = { 0 };
+
+	for (int i = 0; i < argc; i++)
+		buffer_printf(&text, "%s%s", i ? " " : "", argv[i]);
+	buffer_string(&text);
+	if (buffer_ok(&text))
+		return (char *)text.data;
+	buffer_release(&text);
+	return NULL;
+}
+
+/* What single options cannot see. */
+static bool agree(const struct settings *s, int rest_count, char **rest)
+{
+	int targets = (s->pid_count != 0) + s->everything + (s->command != NULL);
+
+	if (rest_count) {
+		message_error("unexpected argument '%s'; put -- before a command", rest[0]);
+		return false;
+	}
+	if (!targets) {
+		message_error("nothing to record; give -p PID, -a, or -- COMMAND");
+		return false;
+	}
+	if (targets > 1) {
+		message_error("give only one of -p, -a and -- COMMAND");
+		return false;
+	}
+	if (s->quiet && s->verbose) {
+		message_error("give only one of -q and -v");
+		return false;
+	}
+	return true;
+}
+
+enum options_result settings_parse(struct settings *s, int argc, char **argv)
+{
+	const struct options options = {
+		.program = "prof-record",
+		.synopsis = "[OPTIONS] (-p PID,... | -a | -- COMMAND [ARG...])",
+		.summary = "Samples the stacks of running programs and writes a trace for prof-report.",
+		.table = table,
+		.context = s,
+	};
+	enum options_result result = OPTIONS_WRONG;
+	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+	int rest_count = 0;
+
+	*s = (struct settings){ .frequency = 99, .output = "trace.prf", .level = 3 };
+	s->command_line = join(argc, argv);
+	if (!rest || !s->command_line) {
+		message_error("%s", no_memory);
+		goto out;
+	}
+	result = options_parse(&options, argc, argv, rest, &rest_count, &s->command);
+	if (s->command && !*s->command)
+		s->command = NULL;
+	if (result == OPTIONS_OK && !agree(s, rest_count, rest))
+		result = OPTIONS_WRONG;
+out:
+	free(rest);
+	return result;
+}
+
+void settings_release(struct settings *s)
+{
+	free(s->pids);
+	for (size_t i = 0; i < s->metadata_count; i++)
+		free((char *)(uintptr_t)s->metadata[i].key);
+	free(s->metadata);
+	free(s->command_line);
+	event_list_release(&s->events);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_OPTIONS_H
+#define RECORD_OPTIONS_H
+
+/* What the user asked prof-record for. */
+
+#include "common/options.h"
+#include "record/event.h"
+#include "record/trace_file.h"
+
+struct settings {
+	uint32_t *pids;
+	size_t pid_count;
+	bool everything; /* -a */
+	char **command;	 /* NULL: none */
+	uint64_t frequency;
+	struct event_list events;
+	const char *output;
+	uint64_t duration_ns; /* 0: until it ends */
+	int level;
+	bool quiet, verbose;
+	uint64_t ring_bytes; /* 0: by CPUs and rate */
+	struct metadata *metadata;
+	size_t metadata_count;
+	char *command_line; /* all of ours, for the trace */
+	char why[256];	    /* of a wrong option */
+};
+
+/* Fills `s` from the command line; settings_release() in all cases. */
+enum options_result settings_parse(struct settings *s, int argc, char **argv);
+void settings_release(struct settings *s);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SAMPLER_H
+#define RECORD_SAMPLER_H
+
+/*
+ * The kernel half, loaded and attached: bpf/sampler.bpf.c. Between sampler_start() and
+ * sampler_stop() samples arrive in its rings; after sampler_stop() no program runs any more,
+ * so that the counters are final.
+ */
+
+#include "bpf/sample.h"
+#include "record/cpus.h"
+#include "record/event.h"
+#include "record/ring.h"
+
+struct sampler;
+
+struct sampler_options {
+	const struct event_list *events; /* resolved */
+	const struct cpus *cpus;	 /* to sample on */
+	bool all_processes;
+	bool by_thread; /* targets are threads */
+	bool inherit;	/* children of targets are targets */
+	uint32_t command_pid; /* becomes a target with its exec; 0: none */
+	uint64_t ring_bytes;  /* a power of two */
+};
+
+/* Loads the programs and opens the events. 0 or -errno, and what failed. */
+int sampler_new(struct sampler **sampler, const struct sampler_options *options,
+		const char **what);
+void sampler_free(struct sampler *s);
+
+/* From now on forks and execs of targets are followed. 0 or -errno. */
+int sampler_follow(struct sampler *s, const char **what);
+
+/* A process (or thread, by_thread) becomes a target. 0 or -errno; -E2BIG: too many. */
+int sampler_add_target(struct sampler *s, uint32_t pid);
+
+int sampler_start(struct sampler *s);
+void sampler_stop(struct sampler *s);
+
+/* The rings samples arrive in. */
+size_t sampler_rings(const struct sampler *s);
+struct ring *sampler_ring(struct sampler *s, size_t i);
+
+/* Counters are per possible CPU, numbered from 0. */
+size_t sampler_possible_cpus(const struct sampler *s);
+int sampler_read_counters(struct sampler *s, struct sample_counters *counters);
+
+/* What libbpf and the verifier had to say, for -v and for bug reports. */
+const char *sampler_log(void);
+
+#endif

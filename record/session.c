@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/session.h"
+
+#include "common/buffer.h"
+#include "common/message.h"
+#include "record/privileges.h"
+#include "record/proc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIDE_BAND_BYTES (1u << 20)
+#define SETTLE_NS UINT64_C(500000000)
+#define STATUS_NS UINT64_C(1000000000)
+/* A record is written a moment after its time was taken; until then others must wait. */
+#define HOLD_BACK_NS UINT64_C(10000000)
+
+/* Says what failed, and answers the exit status for it. */
+static int __attribute__((format(printf, 1, 2)))
+fail(const char *format, ...)
+{
+	struct buffer text = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	buffer_vprintf(&text, format, args);
+	va_end(args);
+	message_error("%s", buffer_string(&text));
+	buffer_release(&text);
+	return 1;
+}
+
+/* -------- before anything is opened -------- */
+
+static int check_machine(void)
+{
+	char missing[128];
+
+	if (!privileges_suffice(missing, sizeof(missing)))
+		return fail("no permission to use BPF and perf events: missing %s; run as root, or "
+			    "setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on prof-record",
+			    missing);
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return fail("the kernel has no BTF (/sys/kernel/btf/vmlinux: %s); one built with "
+			    "CONFIG_DEBUG_INFO_BTF=y is needed",
+			    strerror(errno));
+	return 0;
+}
+
+static uint64_t highest_frequency(void)
+{
+	struct buffer text = { 0 };
+	uint64_t hz = 0;
+
+	if (!read_file("/proc/sys/kernel/perf_event_max_sample_rate", &text))
+		hz = strtoull(buffer_string(&text), NULL, 10);
+	buffer_release(&text);
+	return hz;
+}
+
+static int choose_events(struct settings *settings)
+{
+	struct event_list *events = &settings->events;
+	uint64_t highest = highest_frequency();
+
+	if (highest && settings->frequency > highest) {
+		message_warning("-F %" PRIu64 " is more than the kernel allows "
+				"(/proc/sys/kernel/perf_event_max_sample_rate); using %" PRIu64,
+				settings->frequency, highest);
+		settings->frequency = highest;
+	}
+	if (!events->n) {
+		if (event_list_add(events, "cycles"))
+			return fail("%s", events->why);
+		if (!event_is_available(&events->events[0])) {
+			event_list_release(events);
+			if (event_list_add(events, "cpu-clock"))
+				return fail("%s", events->why);
+			message_detail("no hardware counter for cycles here; using cpu-clock");
+		}
+	}
+	event_list_set_rate(events, settings->frequency, 0);
+	if (event_list_resolve(events))
+		return fail("%s", events->why);
+	return 0;
+}
+
+static void prepare_command(void)
+{
+	privileges_drop_all();
+}
+
+static int find_targets(struct session *s)
+{
+	const struct settings *settings = s->settings;
+
+	for (size_t i = 0; i < settings->pid_count; i++) {
+		uint32_t process, pid = settings->pids[i];
+		int status = target_add_process(&s->target, pid, &process);
+
+		if (status == -EINVAL)
+			return fail("%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
+				    pid, process, process);
+		if (status == -ESRCH)
+			return fail("no process %" PRIu32 "; it may have ended", pid);
+		if (status)
+			return fail("cannot watch process %" PRIu32 ": %s", pid, strerror(-status));
+	}
+	if (settings->command) {
+		int status = target_add_command(&s->target, settings->command, prepare_command);
+
+		if (status)
+			return fail("cannot start a process: %s", strerror(-status));
+	}
+	return 0;
+}
+
+/* -------- setting up -------- */
+
+/* Half a second's worth of stacks of a hundred frames, between 1 and 64 MiB. */
+static uint64_t ring_size(const struct session *s)
+{
+	uint64_t wanted = s->settings->ring_bytes, size = 4096;
+	uint64_t rate = 0;
+
+	if (!wanted) {
+		for (size_t i = 0; i < s->settings->events.n; i++)
+			rate += s->settings->events.events[i].frequency;
+		wanted = rate * s->cpus.n * 1024 / 2;
+		if (wanted < 1u << 20)
+			wanted = 1u << 20;
+		if (wanted > 64u << 20)
+			wanted = 64u << 20;
+	}
+	while (size < wanted)
+		size *= 2;
+	return size;
+}
+
+static int raise_limits(void)
+{
+	struct rlimit limit;
+
+	/* An fd for each CPU and event, twice. */
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return 0;
+}
+
+static int explain(const char *what, int status)
+{
+	const char *remedy = "";
+
+	if (status == -EPERM || status == -EACCES)
+		remedy = "; run as root, or grant cap_bpf,cap_perfmon";
+	else if (status == -EMFILE || status == -ENFILE)
+		remedy = "; raise the limit of open files (ulimit -n)";
+	else if (status == -ENOMEM)
+		remedy = "; a smaller ring (-m) or more locked memory (ulimit -l) may help";
+	message_detail("%s", sampler_log());
+	return fail("cannot %s: %s%s", what, strerror(-status), remedy);
+}
+
+static int open_sampler(struct session *s)
+{
+	struct sampler_options options = {
+		.events = &s->settings->events,
+		.cpus = &s->cpus,
+		.all_processes = s->settings->everything,
+		.inherit = true,
+		.command_pid = (uint32_t)s->target.command,
+	};
+	const char *what = "";
+	int status;
+
+	raise_limits();
+	s->ring_bytes = options.ring_bytes = ring_size(s);
+	status = sampler_new(&s->sampler, &options, &what);
+	if (!status)
+		status = sampler_follow(s->sampler, &what);
+	for (size_t i = 0; i < s->settings->pid_count && !status; i++) {
+		what = "add a target";
+		status = sampler_add_target(s->sampler, s->settings->pids[i]);
+	}
+	return status ? explain(what, status) : 0;
+}
+
+static int open_world(struct session *s)
+{
+	struct kernel_symbols *kernel = NULL;
+	int status = kernel_symbols_new(&kernel);
+
+	if (!status)
+		status = world_init(&s->world, s->settings->everything, kernel);
+	if (!status)
+		status = sideband_new(&s->sideband, &s->cpus, SIDE_BAND_BYTES);
+	if (status)
+		return explain("follow mappings", status);
+	if (kernel_symbols_hidden(kernel))
+		message_warning("the kernel hides its symbols' addresses; kernel frames will have no "
+				"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
+	sideband_enable(s->sideband);
+	if (s->settings->everything)
+		status = world_add_all(&s->world);
+	if (s->target.command)
+		status = world_add_command(&s->world, (uint32_t)s->target.command);
+	for (size_t i = 0; i < s->settings->pid_count && !status; i++)
+		status = world_add_process(&s->world, s->settings->pids[i]);
+	if (status == -ESRCH)
+		return fail("a process ended before it could be recorded");
+	if (status == -EACCES || status == -EPERM)
+		return fail("no permission to read the process's mappings: missing cap_sys_ptrace; run as "
+			    "root, or grant it to prof-record");
+	return status ? explain("read /proc", status) : 0;
+}
+
+static int catch_signals(struct session *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? fail("cannot catch signals: %s", strerror(errno)) : 0;
+}
+
+static int trace_failed(const struct session *s, int status)
+{
+	if (status == PRF_ERROR_IO)
+		return fail("cannot write %s: %s", s->settings->output, strerror(errno));
+	return fail("cannot write %s: %s", s->settings->output,
+		    status == -ENOMEM ? "out of memory" : prf_error_name((enum prf_error)status));
+}
+
+static int open_trace(struct session *s)
+{
+	struct trace_file_options options = {
+		.path = s->settings->output,
+		.level = s->settings->level,
+		.events = &s->settings->events,
+		.command_line = s->settings->command_line,
+		.metadata = s->settings->metadata,
+		.metadata_count = s->settings->metadata_count,
+	};
+	int status;
+
+	if (!strcmp(options.path, "-") && isatty(STDOUT_FILENO))
+		return fail("a trace is not for a terminal; give -o FILE, or a pipe behind -o -");
+	status = trace_file_open(&s->trace, options.path);
+	if (status)
+		return fail("cannot write %s: %s; %s", options.path, strerror(-status),
+			    output_remedy(status));
+	status = trace_file_begin(&s->trace, &options);
+	return status ? trace_failed(s, status) : 0;
+}
+
+static int set_up(struct session *s)
+{
+	struct resolver_sources sources;
+	int status;
+
+	status = check_machine();
+	if (!status)
+		status = choose_events(s->settings);
+	if (!status && cpus_online(&s->cpus))
+		status = fail("cannot tell which CPUs are online");
+	if (!status)
+		status = catch_signals(s);
+	if (!status)
+		status = find_targets(s);
+	if (!status)
+		status = open_world(s);
+	if (!status)
+		status = open_sampler(s);
+	if (status)
+		return status;
+	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel };
+	s->resolver = resolver_new(&sources);
+	if (!s->resolver || drain_init(s) ||
+	    accounts_init(&s->accounts, sampler_possible_cpus(s->sampler), clock_now()))
+		return fail("out of memory");
+	return open_trace(s);
+}
+
+/* -------- the recording itself -------- */
+
+/* Waits until something happens or the time has come; the signal that arrived, or 0. */
+static int wait_for(struct session *s, int ms)
+{
+	struct pollfd fds[64] = { { .fd = s->signal_fd, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	size_t n = 1;
+
+	/* With more targets than that, ends of the others are seen by looking. */
+	for (size_t i = 0; i < s->target.n && n < 64; i++)
+		if (s->target.pidfds[i] >= 0)
+			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
+	if (poll(fds, n, ms) < 0 && errno != EINTR)
+		return SIGTERM;
+	target_look(&s->target);
+	if (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
+		return (int)info.ssi_signo;
+	return 0;
+}
+
+/* Until a signal, the targets' end or the duration's. Answers the signal in `*signal`. */
+static int record(struct session *s, int *signal)
+{
+	uint64_t settle_ns = s->began_ns + SETTLE_NS, status_ns = s->began_ns + STATUS_NS;
+	uint64_t end_ns = s->settings->duration_ns ? s->began_ns + s->settings->duration_ns :
+						     UINT64_MAX;
+	int ms = 0, status = 0;
+
+	while (!status) {
+		uint64_t now = clock_now();
+
+		if (now >= end_ns || (s->target.n && !s->target.alive))
+			return 0;
+		ms = drain_interval(s, ms);
+		if (end_ns - now < (uint64_t)ms * 1000000)
+			ms = (int)((end_ns - now) / 1000000) + 1;
+		*signal = wait_for(s, ms);
+		if (*signal)
+			return 0;
+		now = clock_now();
+		status = drain_until(s, now - HOLD_BACK_NS);
+		if (!status && now >= settle_ns) {
+			status = drain_settle(s, now);
+			settle_ns = now + SETTLE_NS;
+		}
+		if (now >= status_ns) {
+			status_show(s, now);
+			status_ns = now + STATUS_NS;
+		}
+	}
+	return status;
+}
+
+static uint64_t cpu_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Nothing fires any more: what is in the rings is all there is. */
+static int finish(struct session *s)
+{
+	struct prf_writer *w = s->trace.writer;
+	uint64_t now;
+	int status;
+
+	sampler_stop(s->sampler);
+	sideband_disable(s->sideband);
+	now = clock_now();
+	status = drain_until(s, UINT64_MAX);
+	if (!status)
+		status = drain_settle(s, now);
+	if (!status)
+		status = prf_writer_statistic(w, "fired", s->accounts.fired);
+	if (!status)
+		status = prf_writer_statistic(w, "ring_bytes", s->ring_bytes);
+	if (!status)
+		status = prf_writer_statistic(w, "duration_ns", now - s->began_ns);
+	if (!status)
+		status = prf_writer_statistic(w, "recorder_cpu_ns", cpu_time());
+	if (!status)
+		status = trace_file_finish(&s->trace);
+	return status;
+}
+
+/* The command outlives the recording when that was ended: asks it to end too, if a signal did. */
+static int await_command(struct session *s, int signal)
+{
+	if (!s->target.command)
+		return 0;
+	if (signal && !target_wait(&s->target, 0)) {
+		kill(s->target.command, signal);
+		if (!target_wait(&s->target, 1000)) {
+			kill(s->target.command, SIGTERM);
+			target_wait(&s->target, 2000);
+		}
+		return target_exit_status(&s->target);
+	}
+	/* Signals that arrive now are for the command; it gets its own from a terminal. */
+	while (!target_wait(&s->target, 100)) {
+		struct signalfd_siginfo info;
+
+		if (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
+			kill(s->target.command, (int)info.ssi_signo);
+	}
+	return target_exit_status(&s->target);
+}
+
+static int run(struct session *s)
+{
+	int status, signal = 0;
+
+	s->began_ns = clock_now();
+	status = sampler_start(s->sampler);
+	if (status)
+		return explain("start sampling", status);
+	status = target_go(&s->target);
+	if (status) {
+		fail("cannot run %s: %s", s->settings->command[0], strerror(-status));
+		return status == -ENOENT ? 127 : 126;
+	}
+	status = record(s, &signal);
+	if (!status)
+		status = finish(s);
+	if (status) {
+		status = trace_failed(s, status);
+		/* What was recorded so far stays, and is seen to be incomplete. */
+		trace_file_close(&s->trace, false);
+		return status;
+	}
+	status_end(s);
+	trace_file_close(&s->trace, false);
+	return await_command(s, signal);
+}
+
+static void release(struct session *s, bool discard)
+{
+	sampler_free(s->sampler);
+	sideband_free(s->sideband);
+	trace_file_close(&s->trace, discard);
+	target_release(&s->target);
+	timeline_release(&s->timeline);
+	accounts_release(&s->accounts);
+	resolver_free(s->resolver);
+	world_release(&s->world);
+	cpus_release(&s->cpus);
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
+}
+
+int session_run(struct settings *settings)
+{
+	struct session s = { .settings = settings, .signal_fd = -1 };
+	int status;
+
+	target_init(&s.target);
+	trace_file_init(&s.trace);
+	status = set_up(&s);
+	if (!status)
+		status = run(&s);
+	release(&s, status != 0);
+	return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SESSION_H
+#define RECORD_SESSION_H
+
+/*
+ * One recording from beginning to end. session.c is its way: what is opened in which order,
+ * and when it ends; drain.c is what it does meanwhile.
+ */
+
+#include "record/accounts.h"
+#include "record/options.h"
+#include "record/resolver.h"
+#include "record/sampler.h"
+#include "record/sideband.h"
+#include "record/target.h"
+#include "record/timeline.h"
+#include "record/trace_file.h"
+#include "record/world.h"
+
+struct session {
+	struct settings *settings;
+	struct cpus cpus; /* those that are online */
+	struct target target;
+	struct world world;
+	struct sideband *sideband;
+	struct sampler *sampler;
+	struct resolver *resolver;
+	struct timeline timeline;
+	struct trace_file trace;
+	struct accounts accounts;
+	int signal_fd;
+	uint64_t ring_bytes;
+	uint64_t began_ns;
+	uint64_t malformed; /* records that made no sense */
+};
+
+/* Records as the settings say, and tells the user how it went. The program's exit status. */
+int session_run(struct settings *settings);
+
+/* -------- drain.c -------- */
+
+uint64_t clock_now(void); /* CLOCK_MONOTONIC, ns */
+
+/* Puts the rings into the timeline. 0 or -ENOMEM. */
+int drain_init(struct session *s);
+
+/* Writes all that is in the rings up to a time. 0, -errno or a prf_error. */
+int drain_until(struct session *s, uint64_t horizon_ns);
+
+/*
+ * How long to wait until the rings need to be drained again, judging by how full they are
+ * now. `last_ms` is what was answered the last time; 0 at first.
+ */
+int drain_interval(struct session *s, int last_ms);
+
+/* What is due about once a second: losses, names, and bringing the file up to date. */
+int drain_settle(struct session *s, uint64_t now_ns);
+
+/* -------- status.c -------- */
+
+/* On a terminal: one line that is written over and over. */
+void status_show(const struct session *s, uint64_t now_ns);
+
+/* Clears that line, and says how it went. */
+void status_end(const struct session *s);
+
+#endif

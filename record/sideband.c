@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/sideband.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SMALLEST_RING (64u << 10)
+
+struct side_ring {
+	int fd;
+	uint32_t cpu;
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t at;
+};
+
+struct sideband {
+	struct side_ring *rings;
+	size_t n;
+	uint64_t bytes; /* of each ring */
+	size_t page_bytes;
+	uint8_t split[1 << 16]; /* a record that begins at the end of its ring */
+};
+
+static int open_on(uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_TIME,
+		.disabled = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = 1,
+		.build_id = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = 1u << 30, /* nobody sleeps on it */
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* The first ring finds out which size is allowed. */
+static int map_ring(struct sideband *s, struct side_ring *r, bool first)
+{
+	for (;;) {
+		void *memory = mmap(NULL, s->page_bytes + s->bytes, PROT_READ | PROT_WRITE,
+				    MAP_SHARED, r->fd, 0);
+
+		if (memory != MAP_FAILED) {
+			r->page = memory;
+			r->data = (const uint8_t *)memory + s->page_bytes;
+			return 0;
+		}
+		if (!first || (errno != EPERM && errno != ENOMEM) || s->bytes <= SMALLEST_RING)
+			return -errno;
+		s->bytes /= 2;
+	}
+}
+
+int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes)
+{
+	struct sideband *s = calloc(1, sizeof(*s));
+	int status = 0;
+
+	if (!s)
+		return -ENOMEM;
+	s->bytes = bytes;
+	s->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	s->rings = calloc(cpus->n ? cpus->n : 1, sizeof(*s->rings));
+	if (!s->rings)
+		status = -ENOMEM;
+	for (size_t i = 0; i < cpus->n && !status; i++) {
+		struct side_ring *r = &s->rings[s->n];
+		int fd = open_on(cpus->ids[i]);
+
+		if (fd == -ENODEV) /* went offline meanwhile */
+			continue;
+		if (fd < 0) {
+			status = fd;
+			break;
+		}
+		r->fd = fd;
+		r->cpu = cpus->ids[i];
+		s->n++;
+		status = map_ring(s, r, s->n == 1);
+	}
+	if (status) {
+		sideband_free(s);
+		return status;
+	}
+	*sideband = s;
+	return 0;
+}
+
+void sideband_free(struct sideband *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->rings[i].page)
+			munmap(s->rings[i].page, s->page_bytes + s->bytes);
+		close(s->rings[i].fd);
+	}
+	free(s->rings);
+	free(s);
+}
+
+void sideband_enable(struct sideband *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void sideband_disable(struct sideband *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		ioctl(s->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+size_t sideband_rings(const struct sideband *s)
+{
+	return s->n;
+}
+
+uint32_t sideband_cpu(const struct sideband *s, size_t ring)
+{
+	return s->rings[ring].cpu;
+}
+
+static uint64_t written(const struct side_ring *r)
+{
+	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* The oldest record in one piece, or NULL. */
+static const void *oldest(struct sideband *s, const struct side_ring *r, size_t *size)
+{
+	uint64_t left = written(r) - r->at;
+	size_t begin = (size_t)(r->at & (s->bytes - 1));
+	struct perf_event_header header;
+
+	if (left < sizeof(header))
+		return NULL;
+	/* Records are multiples of 8 bytes, so a header is never split. */
+	memcpy(&header, r->data + begin, sizeof(header));
+	*size = header.size;
+	if (header.size < sizeof(header) || header.size > left)
+		return NULL;
+	if (begin + header.size <= s->bytes)
+		return r->data + begin;
+	memcpy(s->split, r->data + begin, s->bytes - begin);
+	memcpy(s->split + (s->bytes - begin), r->data, header.size - (s->bytes - begin));
+	return s->split;
+}
+
+uint64_t sideband_peek(struct sideband *s, size_t ring)
+{
+	size_t size;
+	const void *data = oldest(s, &s->rings[ring], &size);
+
+	return data ? side_record_time(data, size) : UINT64_MAX;
+}
+
+bool sideband_take(struct sideband *s, size_t ring, struct side_record *record)
+{
+	struct side_ring *r = &s->rings[ring];
+	size_t size;
+	const void *data = oldest(s, r, &size);
+	bool good;
+
+	if (!data)
+		return false;
+	/* The name must outlive the record's room in the ring. */
+	if (data != s->split)
+		memcpy(s->split, data, size);
+	good = side_record_read(record, s->split, size);
+	r->at += size;
+	__atomic_store_n(&r->page->data_tail, r->at, __ATOMIC_RELEASE);
+	return good;
+}
+
+unsigned int sideband_filled(const struct sideband *s)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		uint64_t filled = written(&s->rings[i]) - s->rings[i].at;
+
+		if (filled > most)
+			most = filled;
+	}
+	return (unsigned int)(most * 100 / s->bytes);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SIDEBAND_H
+#define RECORD_SIDEBAND_H
+
+/*
+ * The kernel's own account of mappings, names, forks and exits: one event that never fires
+ * on each CPU, with a ring of its own, on the same clock as the samples.
+ */
+
+#include "record/cpus.h"
+#include "record/side_record.h"
+
+struct sideband;
+
+/*
+ * Opens it, disabled, on all CPUs, with rings of `bytes` (a power of two; less where the
+ * kernel does not allow as much). 0 or -errno.
+ */
+int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes);
+void sideband_free(struct sideband *s);
+
+void sideband_enable(struct sideband *s);
+void sideband_disable(struct sideband *s);
+
+/* Rings are numbered from 0; each is in order of time. */
+size_t sideband_rings(const struct sideband *s);
+uint32_t sideband_cpu(const struct sideband *s, size_t ring);
+
+/* Time of a ring's oldest record, UINT64_MAX when it is empty. */
+uint64_t sideband_peek(struct sideband *s, size_t ring);
+
+/* Takes the oldest record; false when it makes no sense. Its name is valid until the next. */
+bool sideband_take(struct sideband *s, size_t ring, struct side_record *record);
+
+/* How full the fullest ring is, in percent. */
+unsigned int sideband_filled(const struct sideband *s);
+
+#endif

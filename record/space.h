@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SPACE_H
+#define RECORD_SPACE_H
+
+/*
+ * What is mapped executable where, in each process. A layout is one state of an address
+ * space: it never changes once it was handed out under its id, so that whatever was worked
+ * out for (layout, address) stays true, and a forked child simply has its parent's.
+ */
+
+#include "record/object.h"
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t offset; /* of `start` in the file */
+	struct object *object;
+};
+
+struct layout {
+	uint64_t id; /* never used twice */
+	unsigned int users;
+	size_t n, capacity;
+	struct mapping *mappings; /* by start; none overlap */
+};
+
+/* The mapping that holds an address, or NULL. */
+const struct mapping *layout_find(const struct layout *layout, uint64_t address);
+
+struct spaces;
+
+/* Objects must outlive the spaces. NULL without memory. */
+struct spaces *spaces_new(void);
+void spaces_free(struct spaces *s);
+
+/* A process that nothing is known of gets an empty layout; so do those added here. 0 or -ENOMEM. */
+int spaces_add(struct spaces *s, uint32_t pid);
+bool spaces_knows(const struct spaces *s, uint32_t pid);
+int spaces_map(struct spaces *s, uint32_t pid, const struct mapping *mapping);
+int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child);
+int spaces_clear(struct spaces *s, uint32_t pid); /* exec */
+void spaces_remove(struct spaces *s, uint32_t pid);
+
+/* Valid until the next change of the same process; the empty layout for unknown ones. */
+const struct layout *spaces_layout(const struct spaces *s, uint32_t pid);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/message.h"
+#include "record/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void bytes_text(char *text, size_t size, uint64_t bytes)
+{
+	if (bytes < 10000)
+		snprintf(text, size, "%" PRIu64 " bytes", bytes);
+	else if (bytes < 10000000)
+		snprintf(text, size, "%.1f KB", (double)bytes / 1e3);
+	else
+		snprintf(text, size, "%.1f MB", (double)bytes / 1e6);
+}
+
+static bool wanted(const struct session *s)
+{
+	return !s->settings->quiet && isatty(STDERR_FILENO);
+}
+
+void status_show(const struct session *s, uint64_t now_ns)
+{
+	struct prf_writer_totals totals;
+	char bytes[32];
+
+	if (!wanted(s))
+		return;
+	prf_writer_totals(s->trace.writer, &totals);
+	bytes_text(bytes, sizeof(bytes), totals.file_bytes);
+	fprintf(stderr, "\r\033[K%.0f s, %" PRIu64 " samples, %" PRIu64 " lost, %s",
+		(double)(now_ns - s->began_ns) / 1e9, totals.samples, accounts_lost(&s->accounts),
+		bytes);
+	fflush(stderr);
+}
+
+void status_end(const struct session *s)
+{
+	const struct accounts *a = &s->accounts;
+	struct prf_writer_totals totals;
+	char bytes[32];
+
+	if (wanted(s))
+		fputs("\r\033[K", stderr);
+	prf_writer_totals(s->trace.writer, &totals);
+	bytes_text(bytes, sizeof(bytes), totals.file_bytes);
+	message_info("%" PRIu64 " samples, %" PRIu64 " lost, %" PRIu64 " stacks, %s in %s",
+		     totals.samples, accounts_lost(a), totals.stacks, bytes,
+		     strcmp(s->settings->output, "-") ? s->settings->output : "standard output");
+	if (a->lost[PRF_LOSS_RING_FULL])
+		message_warning("%" PRIu64 " samples did not fit into the ring buffer; "
+				"a larger one (-m) or a lower rate (-F) helps",
+				a->lost[PRF_LOSS_RING_FULL]);
+	if (a->lost[PRF_LOSS_SIDE_BAND])
+		message_warning("%" PRIu64 " records about mappings were lost; "
+				"some frames may be unknown",
+				a->lost[PRF_LOSS_SIDE_BAND]);
+	if (s->malformed)
+		message_warning("%" PRIu64 " records of the kernel made no sense", s->malformed);
+}
