@@ -293,8 +293,8 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 		return STEP_END(w, WALK_BAD_READ);
 	if (rule->fp_word != UNWIND_IN_REGISTER)
 		w->fp = w->words[rule->fp_word & 15];
-	else if (rule->fp_far &&
-		 bpf_probe_read_user(&w->fp, 8, (void *)(cfa + rule->fp_far)))
+	else if (rule->flags && bpf_probe_read_user(&w->fp, 8, (void *)(rule->fp_far +
+			(rule->flags == UNWIND_FP_FROM_FP ? w->fp : cfa))))
 		return STEP_END(w, WALK_BAD_READ);
 	w->pc = plain_address(pc);
 	w->sp = cfa;

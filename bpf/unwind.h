@@ -19,15 +19,7 @@
  * longer named is left alone for seconds before it is used again.
  */
 
-#ifndef __bpf__
-#include <stdint.h>
-typedef uint8_t __u8;
-typedef uint16_t __u16;
-typedef uint32_t __u32;
-typedef uint64_t __u64;
-typedef int16_t __s16;
-typedef int32_t __s32;
-#endif
+#include <linux/types.h>
 
 #define UNWIND_PAGE_BITS 16
 #define UNWIND_SLAB_ROWS 65536 /* 256 KiB */
@@ -54,11 +46,15 @@ enum unwind_kind {
 
 #define UNWIND_IN_REGISTER 255
 
+/* The caller's frame pointer lies at CFA + fp_far, or at our frame pointer + fp_far. */
+#define UNWIND_FP_FROM_CFA 1
+#define UNWIND_FP_FROM_FP 2
+
 /*
  * What is saved is read at once: `words` 8-byte words at CFA + read_offset. ra_word and
  * fp_word tell which of them is the return address and the caller's frame pointer.
- * fp_word UNWIND_IN_REGISTER: the caller's frame pointer is ours; with fp_far, it lies at
- * CFA + fp_far instead. ra_word UNWIND_IN_REGISTER: it is in the link register (arm64).
+ * ra_word UNWIND_IN_REGISTER: it is in the link register (arm64). fp_word
+ * UNWIND_IN_REGISTER: the caller's frame pointer is ours, if `flags` do not say otherwise.
  */
 struct unwind_rule {
 	__u8 kind;
@@ -69,7 +65,7 @@ struct unwind_rule {
 	__s16 read_offset;
 	__s16 add;
 	__s16 fp_far;
-	__u16 reserved;
+	__u16 flags;
 };
 
 struct unwind_page {
