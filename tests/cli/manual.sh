@@ -1,0 +1,39 @@
+#!/bin/sh
+# The option tables and the manual pages say the same, and every page is well-formed.
+. "$(dirname "$0")/../lib.sh"
+
+# The long and short options of --help, one a line.
+of_help() {
+	"$build/$1" --help | sed -n 's/^  \(-.\|   \)\(, \|  \)\{0,1\}\(--[a-z-]*\)\{0,1\}.*/\1 \3/p' |
+		tr ' ' '\n' | grep -E '^-' | sort -u
+}
+
+# Those that have an entry in the page: the lines behind .TP that begin with .B, .BR or .BI.
+of_page() {
+	sed 's/\\-/-/g; s/"//g' "$top/man/$1.1" |
+		awk '/^\.TP/ { entry = 1; next } entry && /^\.B/ { print } { entry = 0 }' |
+		grep -oE '(^|[ ,])--?[A-Za-z][a-z-]*' | tr -d ' ,' | sort -u
+}
+
+for program in prof-record prof-report; do
+	of_help "$program" > "$work/help"
+	of_page "$program" > "$work/page"
+	number "$(wc -l < "$work/help") > 5" "$program --help lists options"
+	if difference=$(diff "$work/help" "$work/page"); then
+		ok "$program: help and page list the same options"
+	else
+		not_ok "$program: help and page list the same options" "$difference"
+	fi
+done
+
+for page in prof-record.1 prof-report.1 prof-bench.1 prf.5; do
+	if command -v groff > /dev/null; then
+		is "$(groff -man -Tutf8 -ww -z "$top/man/$page" 2>&1)" "" "$page is well-formed"
+	else
+		skip "$page is well-formed" "no groff"
+	fi
+	for section in NAME DESCRIPTION; do
+		like "$(cat "$top/man/$page")" "^\.SH \"?$section" "$page has a section $section"
+	done
+done
+finish

@@ -1,0 +1,55 @@
+#!/bin/sh
+# What the programs say to wrong command lines: one line with the remedy, and status 2.
+. "$(dirname "$0")/../lib.sh"
+cd "$work" || exit 1
+
+# wrong NAME PATTERN PROGRAM ARGUMENT...: status 2, and one line on stderr that matches
+wrong() {
+	name=$1
+	pattern=$2
+	program=$3
+	shift 3
+	"$build/$program" "$@" > out 2> err < /dev/null
+	is "$?" 2 "$name: status 2"
+	is "$(wc -l < err)" 1 "$name: one line"
+	like "$(cat err)" "^$program: .*$pattern" "$name: says why"
+	is "$(cat out)" "" "$name: nothing on stdout"
+}
+
+for program in prof-record prof-report prof-bench; do
+	"$build/$program" --help > help 2> err
+	is "$?" 0 "$program --help: status 0"
+	like "$(head -n 1 help)" "^usage: $program " "$program --help: usage"
+	is "$(cat err)" "" "$program --help: nothing on stderr"
+	is "$(awk 'length > 110' help)" "" "$program --help: fits a terminal"
+	like "$("$build/$program" --version)" "^$program [0-9]+\.[0-9]+" "$program --version"
+	wrong "$program --nonsense" "unknown option --nonsense" "$program" --nonsense
+done
+
+wrong "a letter nobody knows" "unknown option -Y" prof-record -Y
+wrong "a mistyped name" "did you mean --output" prof-record --outptu=x
+wrong "no target" "(-p|command|COMMAND)" prof-record
+wrong "-F 0" "-F|--freq" prof-record -F 0 -- true
+wrong "-F text" "-F|--freq" prof-record -F many -- true
+wrong "-p text" "-p|--pid" prof-record -p me
+wrong "-d text" "-d|--duration" prof-record -d soon -- true
+wrong "-z 99" "-z" prof-record -z 99 -- true
+wrong "-m text" "-m" prof-record -m big -- true
+wrong "-o without FILE" "needs FILE" prof-record -o
+wrong "an unknown format" "format|-f" prof-report -f nonsense x.prf
+
+"$build/prof-report" no-such.prf > out 2> err
+is "$?" 1 "no such trace: status 1"
+like "$(cat err)" "no-such.prf" "no such trace: names it"
+: > empty.prf
+"$build/prof-report" empty.prf > out 2> err
+is "$?" 1 "an empty file: status 1"
+like "$(cat err)" "empty.prf" "an empty file: names it"
+head -c 4096 /dev/zero > zero.prf
+"$build/prof-report" zero.prf > out 2> err
+is "$?" 1 "no trace: status 1"
+like "$(cat err)" "zero.prf.*not a (prof )?trace" "no trace: says so"
+"$build/prof-report" . > out 2> err
+is "$?" 1 "a folder: status 1"
+like "$(cat err)" "[Dd]irectory" "a folder: says so"
+finish
