@@ -58,7 +58,7 @@ static void print_help(const struct options *o)
 {
 	const struct option_entry *e;
 
-	printf("usage: %s %s\n%s.\n", o->program, o->synopsis, o->summary);
+	printf("usage: %s %s\n%s\n", o->program, o->synopsis, o->summary);
 	for (size_t i = 0; (e = entry(o, i)); i++) {
 		char left[64];
 		int length;

@@ -31,7 +31,7 @@ struct option_entry {
 struct options {
 	const char *program;  /* "prof-record" */
 	const char *synopsis; /* "[OPTIONS] [-- COMMAND [ARG...]]" */
-	const char *summary;  /* one sentence */
+	const char *summary;  /* one sentence with its full stop */
 	const struct option_entry *table;
 	void *context; /* for take() */
 };
