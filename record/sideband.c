@@ -19,6 +19,7 @@ struct side_ring {
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t at;
+	uint64_t ahead; /* at or behind `at` */
 };
 
 struct sideband {
@@ -26,7 +27,7 @@ struct sideband {
 	size_t n;
 	uint64_t bytes; /* of each ring */
 	size_t page_bytes;
-	uint8_t split[1 << 16]; /* a record that begins at the end of its ring */
+	uint8_t copy[1 << 16]; /* of a record, which may go around the end of its ring */
 };
 
 static int open_on(uint32_t cpu)
@@ -49,7 +50,7 @@ static int open_on(uint32_t cpu)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = 1u << 30, /* nobody sleeps on it */
+		.wakeup_watermark = 1, /* who looks ahead wants to know at once */
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -149,51 +150,80 @@ static uint64_t written(const struct side_ring *r)
 	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The oldest record in one piece, or NULL. */
-static const void *oldest(struct sideband *s, const struct side_ring *r, size_t *size)
+/* The size of the record at a place, 0 when there is none. */
+static size_t record_at(const struct sideband *s, const struct side_ring *r, uint64_t at)
 {
-	uint64_t left = written(r) - r->at;
-	size_t begin = (size_t)(r->at & (s->bytes - 1));
+	uint64_t left = written(r) - at;
 	struct perf_event_header header;
 
 	if (left < sizeof(header))
-		return NULL;
+		return 0;
 	/* Records are multiples of 8 bytes, so a header is never split. */
-	memcpy(&header, r->data + begin, sizeof(header));
-	*size = header.size;
-	if (header.size < sizeof(header) || header.size > left)
-		return NULL;
-	if (begin + header.size <= s->bytes)
-		return r->data + begin;
-	memcpy(s->split, r->data + begin, s->bytes - begin);
-	memcpy(s->split + (s->bytes - begin), r->data, header.size - (s->bytes - begin));
-	return s->split;
+	memcpy(&header, r->data + (at & (s->bytes - 1)), sizeof(header));
+	return header.size < sizeof(header) || header.size > left ? 0 : header.size;
+}
+
+static void copy_record(struct sideband *s, const struct side_ring *r, uint64_t at, size_t size)
+{
+	size_t begin = (size_t)(at & (s->bytes - 1));
+	size_t first = begin + size <= s->bytes ? size : s->bytes - begin;
+
+	memcpy(s->copy, r->data + begin, first);
+	memcpy(s->copy + first, r->data, size - first);
+}
+
+static uint64_t time_at(const struct sideband *s, const struct side_ring *r, uint64_t at)
+{
+	size_t size = record_at(s, r, at);
+	uint64_t time;
+
+	if (!size)
+		return UINT64_MAX;
+	/* The last 8 bytes, which are not split either; see side_record_time(). */
+	memcpy(&time, r->data + ((at + size - sizeof(time)) & (s->bytes - 1)), sizeof(time));
+	return size < 16 ? 0 : time;
 }
 
 uint64_t sideband_peek(struct sideband *s, size_t ring)
 {
-	size_t size;
-	const void *data = oldest(s, &s->rings[ring], &size);
-
-	return data ? side_record_time(data, size) : UINT64_MAX;
+	return time_at(s, &s->rings[ring], s->rings[ring].at);
 }
 
 bool sideband_take(struct sideband *s, size_t ring, struct side_record *record)
 {
 	struct side_ring *r = &s->rings[ring];
-	size_t size;
-	const void *data = oldest(s, r, &size);
-	bool good;
+	size_t size = record_at(s, r, r->at);
 
-	if (!data)
+	if (!size)
 		return false;
-	/* The name must outlive the record's room in the ring. */
-	if (data != s->split)
-		memcpy(s->split, data, size);
-	good = side_record_read(record, s->split, size);
+	copy_record(s, r, r->at, size);
 	r->at += size;
+	if (r->ahead < r->at)
+		r->ahead = r->at;
 	__atomic_store_n(&r->page->data_tail, r->at, __ATOMIC_RELEASE);
-	return good;
+	return side_record_read(record, s->copy, size);
+}
+
+uint64_t sideband_peek_ahead(struct sideband *s, size_t ring)
+{
+	return time_at(s, &s->rings[ring], s->rings[ring].ahead);
+}
+
+bool sideband_take_ahead(struct sideband *s, size_t ring, struct side_record *record)
+{
+	struct side_ring *r = &s->rings[ring];
+	size_t size = record_at(s, r, r->ahead);
+
+	if (!size)
+		return false;
+	copy_record(s, r, r->ahead, size);
+	r->ahead += size;
+	return side_record_read(record, s->copy, size);
+}
+
+int sideband_fd(const struct sideband *s, size_t ring)
+{
+	return s->rings[ring].fd;
 }
 
 unsigned int sideband_filled(const struct sideband *s)

@@ -32,6 +32,16 @@ uint64_t sideband_peek(struct sideband *s, size_t ring);
 /* Takes the oldest record; false when it makes no sense. Its name is valid until the next. */
 bool sideband_take(struct sideband *s, size_t ring, struct side_record *record);
 
+/*
+ * The same for who cannot wait until the record's time has come: the oldest record that was
+ * not seen this way yet. It stays in the ring for sideband_take(), which must not overtake.
+ */
+uint64_t sideband_peek_ahead(struct sideband *s, size_t ring);
+bool sideband_take_ahead(struct sideband *s, size_t ring, struct side_record *record);
+
+/* An fd that is readable (POLLIN) when there are new records in a ring. */
+int sideband_fd(const struct sideband *s, size_t ring);
+
 /* How full the fullest ring is, in percent. */
 unsigned int sideband_filled(const struct sideband *s);
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SCOUT_H
+#define RECORD_SCOUT_H
+
+/*
+ * Runs ahead of the timeline. A sample is resolved a moment after it was taken, but the
+ * kernel half needs the unwind tables of a new program before its samples are taken. So
+ * the scout reads each record of the side band as soon as it is there, and tells the
+ * unwinder what the targets map.
+ */
+
+#include "record/sideband.h"
+#include "record/space.h"
+#include "record/timeline.h"
+#include "record/unwinder.h"
+
+struct scout;
+
+/* What it asks and tells must outlive it. NULL without memory. */
+struct scout *scout_new(struct sideband *sideband, struct unwinder *unwinder, bool everything);
+void scout_free(struct scout *s);
+
+/* A process that ran before, with what it has mapped. 0 or -ENOMEM. */
+int scout_add(struct scout *s, uint32_t pid, const struct layout *layout);
+
+/*
+ * Reads what is new. Must run before the timeline takes records, which it must not see
+ * earlier than the scout did.
+ */
+void scout_run(struct scout *s);
+
+#endif
