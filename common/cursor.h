@@ -146,7 +146,7 @@ static inline int64_t cursor_sleb(struct cursor *c)
 static inline const char *cursor_string(struct cursor *c)
 {
 	const uint8_t *text = c->at;
-	const uint8_t *nul = c->failed ? NULL : memchr(text, 0, cursor_left(c));
+	const uint8_t *nul = cursor_left(c) ? memchr(text, 0, cursor_left(c)) : NULL;
 
 	if (!nul) {
 		cursor_fail(c);

@@ -51,7 +51,10 @@ struct prf_reader {
 
 	bool damage_waits;
 	struct prf_damage damage;
-	char reason[96];
+	char damage_reason[96];
+	int failure; /* the error that ended the reading, or 0 */
+	struct prf_damage error;
+	char error_reason[96];
 
 	void (*on_block)(const struct prf_block_info *info, void *context);
 	void *on_block_context;
@@ -117,25 +120,13 @@ void prf_reader_set_time(struct prf_reader *r, uint64_t from_ns, uint64_t to_ns)
 
 /* -------- damage and errors -------- */
 
-/* Remembers what was wrong at `offset`; damage is handed out before anything else. */
-static void note(struct prf_reader *r, enum prf_error error, uint64_t offset, uint64_t skipped,
-		 const char *reason)
-{
-	if (reason != r->reason)
-		snprintf(r->reason, sizeof(r->reason), "%s", reason);
-	r->damage = (struct prf_damage){
-		.error = error,
-		.offset = offset,
-		.block = r->block,
-		.skipped = skipped,
-		.reason = r->reason,
-	};
-}
-
+/* Damage is handed out before anything else. `reason` may be the buffer it is copied to. */
 static int damage(struct prf_reader *r, enum prf_error error, uint64_t offset, uint64_t skipped,
 		  const char *reason)
 {
-	note(r, error, offset, skipped, reason);
+	if (reason != r->damage_reason)
+		snprintf(r->damage_reason, sizeof(r->damage_reason), "%s", reason);
+	r->damage = (struct prf_damage){ error, offset, r->block, skipped, r->damage_reason };
 	r->damage_waits = true;
 	r->damaged = true;
 	return PRF_OK;
@@ -144,8 +135,11 @@ static int damage(struct prf_reader *r, enum prf_error error, uint64_t offset, u
 /* The trace cannot be read any further. */
 static int stop(struct prf_reader *r, enum prf_error error, uint64_t offset, const char *reason)
 {
-	note(r, error, offset, 0, reason ? reason : prf_error_name(error));
-	r->stopped = true;
+	if (reason != r->error_reason)
+		snprintf(r->error_reason, sizeof(r->error_reason), "%s",
+			 reason ? reason : prf_error_name(error));
+	r->error = (struct prf_damage){ error, offset, r->block, 0, r->error_reason };
+	r->failure = error;
 	return error;
 }
 
@@ -212,10 +206,12 @@ static int start(struct prf_reader *r)
 		break;
 	case PRF_ERROR_UNSUPPORTED:
 		if (r->major != PRF_VERSION_MAJOR)
-			snprintf(r->reason, sizeof(r->reason), "version %u.%u", r->major, r->minor);
+			snprintf(r->error_reason, sizeof(r->error_reason), "version %u.%u",
+				 r->major, r->minor);
 		else
-			snprintf(r->reason, sizeof(r->reason), "unknown file header flags");
-		return stop(r, error, 0, r->reason);
+			snprintf(r->error_reason, sizeof(r->error_reason),
+				 "unknown file header flags");
+		return stop(r, error, 0, r->error_reason);
 	case PRF_ERROR_NOT_A_TRACE:
 		return stop(r, error, 0, got ? "the magic bytes are not there" : "there are no bytes");
 	default:
@@ -403,9 +399,9 @@ static bool in_sequence(struct prf_reader *r)
 		return false;
 	r->sequence = sequence + 1;
 	if (sequence > expected && !r->damaged) {
-		snprintf(r->reason, sizeof(r->reason), "%u blocks are missing",
+		snprintf(r->damage_reason, sizeof(r->damage_reason), "%u blocks are missing",
 			 (unsigned int)(sequence - expected));
-		damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, r->reason);
+		damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, r->damage_reason);
 	}
 	return true;
 }
@@ -413,8 +409,9 @@ static bool in_sequence(struct prf_reader *r)
 static int unsupported_block(struct prf_reader *r, const char *reason)
 {
 	if (!reason) {
-		snprintf(r->reason, sizeof(r->reason), "block type %u", r->header.type);
-		reason = r->reason;
+		snprintf(r->error_reason, sizeof(r->error_reason), "block type %u",
+			 r->header.type);
+		reason = r->error_reason;
 	}
 	return stop(r, PRF_ERROR_UNSUPPORTED, r->block_offset, reason);
 }
@@ -472,42 +469,52 @@ static int leave_out(struct prf_reader *r)
 	return PRF_OK;
 }
 
-/* 1: there was a block or damage, 0: the end. */
+static void no_header(struct prf_reader *r)
+{
+	source_advance(&r->source, 1);
+	resynchronize(r, r->block_offset, "this is no block header");
+}
+
+/* The block whose header is in r->header and lies ahead. */
+static void read_block(struct prf_reader *r)
+{
+	const char *reason;
+	int error = block_header_check(&r->header, &reason);
+
+	if (error == PRF_ERROR_UNSUPPORTED) {
+		unsupported_block(r, reason);
+		return;
+	}
+	source_advance(&r->source, WIRE_BLOCK_HEADER_SIZE);
+	if (error)
+		resynchronize(r, r->block_offset, reason);
+	else if (r->header.type == WIRE_SAMPLES &&
+		 !index_wants(&r->index, r->block_offset, r->from_ns, r->to_ns))
+		leave_out(r);
+	else
+		read_payload(r);
+}
+
+/* 1: there was a block, damage or a failure, 0: the end. */
 static int next_block(struct prf_reader *r)
 {
 	const uint8_t *bytes;
-	const char *reason;
 	size_t got;
 	int error = source_peek(&r->source, WIRE_BLOCK_HEADER_SIZE, &bytes, &got);
 
 	r->block_offset = r->source.offset;
 	if (error)
-		return stop(r, error, r->block_offset, NULL);
-	if (!got)
+		stop(r, error, r->block_offset, NULL);
+	else if (!got)
 		return 0;
-	if (got < WIRE_BLOCK_HEADER_SIZE) {
-		error = truncated(r, got);
-		return error ? error : 1;
-	}
-	if (!block_header_decode(bytes, &r->header)) {
-		source_advance(&r->source, 1);
-		error = resynchronize(r, r->block_offset, "this is no block header");
-		r->block++;
-		return error ? error : 1;
-	}
-	error = block_header_check(&r->header, &reason);
-	if (error == PRF_ERROR_UNSUPPORTED)
-		return unsupported_block(r, reason);
-	source_advance(&r->source, WIRE_BLOCK_HEADER_SIZE);
-	if (error)
-		error = resynchronize(r, r->block_offset, reason);
-	else if (r->header.type == WIRE_SAMPLES &&
-		 !index_wants(&r->index, r->block_offset, r->from_ns, r->to_ns))
-		error = leave_out(r);
+	else if (got < WIRE_BLOCK_HEADER_SIZE)
+		truncated(r, got);
+	else if (!block_header_decode(bytes, &r->header))
+		no_header(r);
 	else
-		error = read_payload(r);
+		read_block(r);
 	r->block++;
-	return error ? error : 1;
+	return 1;
 }
 
 /* -------- records -------- */
@@ -540,44 +547,36 @@ static int next_content(struct prf_reader *r, struct prf_record *record)
 
 int prf_reader_next(struct prf_reader *r, struct prf_record *record)
 {
-	int result;
-
-	if (!r->started) {
-		result = start(r);
-		if (result)
-			return result;
-	}
+	if (!r->started)
+		start(r);
 	for (;;) {
+		int result;
+
 		if (r->damage_waits) {
 			r->damage_waits = false;
 			record->type = PRF_RECORD_DAMAGE;
 			record->damage = r->damage;
 			return 1;
 		}
+		if (r->failure)
+			return r->failure;
 		if (r->content != CONTENT_NONE) {
 			result = next_content(r, record);
-			if (result < 0)
-				return result;
-			if (result && (record->type != PRF_RECORD_SAMPLES || record->samples.n))
+			if (result == 1 &&
+			    (record->type != PRF_RECORD_SAMPLES || record->samples.n))
 				return 1;
 			continue;
 		}
 		source_advance(&r->source, r->held);
 		r->held = 0;
-		if (r->stopped)
-			return r->damage.error == PRF_OK || r->damage.error == PRF_ERROR_CORRUPT ||
-					       r->damage.error == PRF_ERROR_TRUNCATED ?
-				       0 :
-				       (int)r->damage.error;
-		result = next_block(r);
-		if (result <= 0)
-			return result;
+		if (r->stopped || next_block(r) == 0)
+			return 0;
 	}
 }
 
 const struct prf_damage *prf_reader_error(const struct prf_reader *r)
 {
-	return &r->damage;
+	return &r->error;
 }
 
 bool prf_reader_complete(const struct prf_reader *r)
