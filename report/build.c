@@ -487,6 +487,20 @@ uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *k
 
 /* -------- entries -------- */
 
+uint64_t event_ns_per_sample(const struct prf_event *event)
+{
+	if (event->kind != PRF_EVENT_ON_CPU || !strcmp(event->unit, "ns"))
+		return 0;
+	if (event->frequency)
+		return (1000000000 + event->frequency / 2) / event->frequency;
+	return strstr(event->name, "-clock") ? event->period : 0;
+}
+
+bool event_has_time(const struct prf_event *event)
+{
+	return event_ns_per_sample(event) || !strcmp(event->unit, "ns");
+}
+
 static int number_events(struct built *b)
 {
 	size_t n;
@@ -497,19 +511,13 @@ static int number_events(struct built *b)
 		return PRF_ERROR_MEMORY;
 	for (size_t i = 0; i < n; i++) {
 		struct profile_event *e = &b->events[i];
-		bool clock = strstr(events[i]->name, "-clock");
 
 		*e = (struct profile_event){ .kind = events[i]->kind,
 					     .name = events[i]->name,
 					     .unit = events[i]->unit,
 					     .frequency = events[i]->frequency,
-					     .period = events[i]->period };
-		if (e->kind != PRF_EVENT_ON_CPU || !strcmp(e->unit, "ns"))
-			continue;
-		if (e->frequency)
-			e->ns_per_sample = (1000000000 + e->frequency / 2) / e->frequency;
-		else if (clock)
-			e->ns_per_sample = e->period;
+					     .period = events[i]->period,
+					     .ns_per_sample = event_ns_per_sample(events[i]) };
 	}
 	b->profile.events = b->events;
 	b->profile.event_count = n;

@@ -133,11 +133,11 @@ static bool add_line(struct builder *b, const struct profile_entry *entry,
 	line->value = entry->value;
 	while (leading < VIEW_LEADING_MAX && b->options->leading[leading])
 		leading++;
-	if (before && before->group == entry->group && before->slice == entry->slice) {
+	if (leading && before && before->group == entry->group && before->slice == entry->slice) {
 		memmove(f->frames + b->frame_count, f->frames + line[-1].first,
 			leading * sizeof(*f->frames));
 		b->frame_count += leading;
-	} else if (!add_leading(b, entry)) {
+	} else if (leading && !add_leading(b, entry)) {
 		return false;
 	}
 	b->frame_count += depth;

@@ -36,6 +36,17 @@ struct view_options {
 	const char *title;   /* NULL: the view's own */
 };
 
+/* A sample as it was recorded. */
+struct view_sample {
+	uint64_t time_ns;
+	uint64_t weight;
+	const struct prf_task *task;
+	const struct profile_event *event;
+	uint32_t trace; /* index into profile.traces */
+	uint32_t cpu;
+	uint32_t node;	/* PRF_NONE: no frames */
+};
+
 struct view {
 	const char *name;
 	unsigned int dimensions; /* enum profile_dimension: the least it needs */
@@ -43,8 +54,12 @@ struct view {
 	uint32_t max_slices;	 /* with PROFILE_BY_TIME: slices get longer rather than more */
 	bool binary;		 /* not for terminals */
 	bool can_diff;
+	bool paged;		 /* for people: a pager on terminals */
 	/* 0, or a negative errno; failed writes are left to sink_flush(). */
 	int (*render)(const struct profile *p, const struct view_options *o, struct sink *s);
+	/* Instead of render(): writes one sample after the other, in the traces' order. */
+	void (*sample)(const struct profile *p, const struct view_options *o,
+		       const struct view_sample *sample, struct sink *s);
 };
 
 /* NULL when there is none of that name. */

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/load.h"
+
+#include "common/message.h"
+#include "report/progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *shown_path(const struct trace *t)
+{
+	return strcmp(t->path, "-") ? t->path : "standard input";
+}
+
+static void say_cannot_open(const struct trace *t, int why)
+{
+	if (why == ENOENT)
+		message_error("%s: no such file; prof-record -o %s makes one", t->path, t->path);
+	else if (why == EISDIR)
+		message_error("%s: is a directory, not a trace", t->path);
+	else
+		message_error("%s: %s", shown_path(t), strerror(why));
+}
+
+static void say_cannot_read(const struct trace *t, int error)
+{
+	const struct prf_damage *at = &t->error_at;
+	const char *reason = at->reason ? at->reason : prf_error_name((enum prf_error)error);
+
+	switch (error) {
+	case PRF_ERROR_IO:
+		message_error("%s: cannot be read: %s", shown_path(t), strerror(errno));
+		break;
+	case PRF_ERROR_NOT_A_TRACE:
+		message_error("%s: not a trace of prof-record: %s", shown_path(t), reason);
+		break;
+	case PRF_ERROR_UNSUPPORTED:
+		message_error("%s: block %" PRIu64 " at 0x%" PRIx64
+			      ": %s; a newer prof-report is needed",
+			      shown_path(t), at->block, at->offset, reason);
+		break;
+	case PRF_ERROR_MEMORY:
+		message_error("%s: out of memory", shown_path(t));
+		break;
+	default:
+		message_error("%s: block %" PRIu64 " at 0x%" PRIx64 ": %s", shown_path(t),
+			      at->block, at->offset, reason);
+	}
+}
+
+bool loaded_open(struct loaded *l, char *const *paths, size_t n, bool two_passes)
+{
+	*l = (struct loaded){ 0 };
+	l->traces = calloc(n, sizeof(*l->traces));
+	if (!l->traces) {
+		message_error("out of memory");
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct trace *t = &l->traces[l->trace_count++];
+
+		if (trace_open(t, paths[i])) {
+			say_cannot_open(t, errno);
+			return false;
+		}
+		if (two_passes && trace_make_seekable(t)) {
+			message_error("%s: cannot be copied to a temporary file: %s; set TMPDIR",
+				      shown_path(t), strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
+void loaded_release(struct loaded *l)
+{
+	profile_free(l->profile);
+	tally_free(l->tally);
+	symbolizer_free(l->symbolizer);
+	for (size_t i = 0; i < l->trace_count; i++)
+		trace_close(&l->traces[i]);
+	free(l->traces);
+	*l = (struct loaded){ 0 };
+}
+
+/* -------- reading -------- */
+
+/* The time window of a trace, for which its start and end may have to be read ahead. */
+static bool window(struct trace *t, const struct selection *s, struct trace_sinks *sinks)
+{
+	uint64_t start = 0, end = 0;
+
+	sinks->from_ns = 0;
+	sinks->to_ns = UINT64_MAX;
+	if (!s->has_time)
+		return true;
+	if (selection_needs_start(s)) {
+		int error;
+
+		if (trace_make_seekable(t)) {
+			message_error("%s: cannot be copied to a temporary file: %s; set TMPDIR",
+				      shown_path(t), strerror(errno));
+			return false;
+		}
+		error = trace_span(t, selection_needs_end(s), &start, &end);
+		if (error && error != PRF_ERROR_UNSUPPORTED) {
+			say_cannot_read(t, error);
+			return false;
+		}
+	}
+	selection_window(s, start, end, &sinks->from_ns, &sinks->to_ns);
+	return true;
+}
+
+static bool show_progress(const struct trace *t, uint64_t bytes, void *context)
+{
+	progress_show(context, shown_path(t), bytes);
+	return progress_interrupted();
+}
+
+bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
+{
+	const struct view *view = o->view;
+	struct tally_options tally = {
+		.dimensions = (o->dimensions | view->dimensions) & ~(unsigned int)PROFILE_BY_OBJECT,
+		.wakers = o->wakers,
+		.slice_ns = o->slice_ns,
+		.max_slices = o->slice_ns ? 1u << 20 : view->max_slices,
+		.selection = &o->selection,
+	};
+	struct progress progress;
+	int error = tally_new(&l->tally, &tally);
+
+	if (!error && symbols)
+		error = symbolizer_new(&l->symbolizer, &o->symbols);
+	if (error) {
+		message_error("out of memory");
+		return false;
+	}
+	for (size_t i = 0; i < l->trace_count; i++) {
+		struct trace *t = &l->traces[i];
+		struct trace_sinks sinks = { .tally = l->tally,
+					     .symbolizer = l->symbolizer,
+					     .progress = show_progress,
+					     .context = &progress };
+
+		if (!window(t, &o->selection, &sinks))
+			return false;
+		progress_begin(&progress, t->fd, o->quiet);
+		error = trace_read(t, &sinks);
+		progress_end(&progress);
+		if (progress_interrupted())
+			return false;
+		if (error) {
+			say_cannot_read(t, error);
+			l->read_errors = true;
+			/* What came before the error is a profile too; nothing is none. */
+			if (!t->totals.samples || error == PRF_ERROR_MEMORY)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* -------- what is counted -------- */
+
+static bool choose_value(const struct loaded *l, const struct report_options *o,
+			 enum profile_value *value)
+{
+	size_t n, events;
+	const struct tally_group *groups = tally_groups(l->tally, &n);
+	const struct prf_event *const *event = tally_events(l->tally, &events);
+	const char *unit = n ? event[groups[0].event]->unit : "bytes";
+	bool waits = false;
+
+	*value = o->value == VALUE_SAMPLES ? PROFILE_SAMPLES
+		 : o->value == VALUE_TIME  ? PROFILE_TIME
+					   : PROFILE_WEIGHT;
+	for (size_t i = 0; i < n; i++)
+		if (event[groups[i].event]->kind == PRF_EVENT_OFF_CPU ||
+		    event[groups[i].event]->kind == PRF_EVENT_PREEMPTED)
+			waits = true;
+	if (o->value == VALUE_DEFAULT)
+		*value = waits ? PROFILE_TIME : PROFILE_SAMPLES;
+	for (size_t i = 0; i < n; i++) {
+		const struct prf_event *e = event[groups[i].event];
+
+		if (*value == PROFILE_TIME && !event_has_time(e)) {
+			message_error("event %s does not measure time; use --value=samples or "
+				      "--event=NAME", e->name);
+			return false;
+		}
+		if (o->value == VALUE_BYTES && strcmp(e->unit, "bytes")) {
+			message_error("event %s counts %s, not bytes; use --value=samples or "
+				      "--event=NAME", e->name, e->unit);
+			return false;
+		}
+		if (*value == PROFILE_WEIGHT && strcmp(e->unit, unit)) {
+			message_error("events count %s and %s, which cannot be added; pick one "
+				      "with --event=NAME", unit, e->unit);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool loaded_profile(struct loaded *l, const struct report_options *o)
+{
+	unsigned int detail = o->view->detail | (o->shown.lines ? PROFILE_BY_LINE : 0) |
+			      (o->shown.addresses ? PROFILE_BY_UNNAMED : 0);
+	bool prunes = !o->view->paged && !o->view->sample;
+	struct build_options build = {
+		.shape = &o->shape,
+		.dimensions = o->dimensions | o->view->dimensions,
+		.detail = detail,
+		.min_percent = prunes ? o->min_percent : 0,
+	};
+	int error;
+
+	if (!loaded_read(l, o, true) || !choose_value(l, o, &build.value))
+		return false;
+	build.tally = l->tally;
+	build.traces = l->traces;
+	build.trace_count = l->trace_count;
+	build.symbolizer = l->symbolizer;
+	if (progress_interrupted())
+		return false;
+	error = profile_build(&l->profile, &build);
+	if (error) {
+		message_error("cannot build the profile: %s",
+			      error == PRF_ERROR_MEMORY ? "out of memory"
+							: prf_error_name((enum prf_error)error));
+		return false;
+	}
+	l->profile->min_percent = o->min_percent;
+	return true;
+}
+
+/* -------- one sample after the other -------- */
+
+struct stream {
+	const struct loaded *loaded;
+	const struct report_options *options;
+	struct sink *sink;
+	const struct trace *first_pass; /* of the trace that is read */
+	uint32_t trace;
+};
+
+static const struct profile_event *find_event(const struct profile *p, const struct prf_event *e)
+{
+	for (size_t i = 0; i < p->event_count; i++)
+		if (p->events[i].kind == e->kind && !strcmp(p->events[i].name, e->name) &&
+		    p->events[i].frequency == e->frequency && p->events[i].period == e->period)
+			return &p->events[i];
+	return &p->events[0];
+}
+
+static int stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
+{
+	const struct stream *s = context;
+	const struct selection *selection = &s->options->selection;
+	const struct profile *p = s->loaded->profile;
+	size_t events;
+	const struct prf_event *const *event = tally_events(s->loaded->tally, &events);
+
+	for (size_t i = 0; i < samples->n; i++) {
+		const struct prf_task *task = prf_reader_task(t->reader, samples->task[i]);
+		const struct prf_event *what = prf_reader_event(t->reader, samples->event[i]);
+		struct view_sample one = { .time_ns = samples->time_ns[i],
+					   .weight = samples->weight[i],
+					   .task = task,
+					   .trace = s->trace,
+					   .cpu = samples->cpu[i],
+					   .node = PRF_NONE };
+		bool kept = true;
+
+		if (!selection_has_task(selection, task) ||
+		    !selection_has_event(selection, what, event[0]) ||
+		    !number_set_has(&selection->cpus, samples->cpu[i]))
+			continue;
+		one.node = profile_node_of(p, samples->stack[i] == PRF_NONE
+						      ? PRF_NONE
+						      : samples->stack[i] + s->first_pass->stack_base,
+					   &kept);
+		if (!kept)
+			continue;
+		one.event = find_event(p, what);
+		s->options->view->sample(p, &s->options->shown, &one, s->sink);
+	}
+	/* Nobody reads on: no need to go on. */
+	return s->sink->error ? PRF_ERROR_IO : 0;
+}
+
+bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < l->trace_count; i++) {
+		struct trace *first = &l->traces[i];
+		struct trace again = { .path = first->path,
+				       .fd = first->fd,
+				       .seekable = first->seekable,
+				       .start = first->start };
+		struct stream stream = { l, o, sink, first, (uint32_t)i };
+		struct trace_sinks sinks = { .samples = stream_samples,
+					     .context = &stream,
+					     .from_ns = first->from_ns,
+					     .to_ns = first->to_ns };
+		int error = trace_read(&again, &sinks);
+
+		ok = !error || error == first->error || sink->error;
+		if (!ok)
+			say_cannot_read(&again, error);
+		again.fd = -1;
+		trace_close(&again);
+	}
+	return ok;
+}
+
+/* -------- warnings -------- */
+
+static double seconds(const struct trace *t)
+{
+	return (double)(t->totals.last_ns - t->totals.first_ns) / 1e9;
+}
+
+static void warn_of_damage(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->damage_count && i < TRACE_DAMAGES_KEPT; i++) {
+		const struct prf_damage *d = &t->damages[i];
+
+		message_warning("%s: block %" PRIu64 " at 0x%" PRIx64 ": %s (%s); %" PRIu64
+				" bytes skipped", shown_path(t), d->block, d->offset, d->reason,
+				prf_error_name(d->error), d->skipped);
+	}
+	if (t->damage_count > TRACE_DAMAGES_KEPT)
+		message_warning("%s: damaged in %" PRIu64 " more places", shown_path(t),
+				t->damage_count - TRACE_DAMAGES_KEPT);
+	if (t->damage_count)
+		message_warning("%s: %" PRIu64 " samples (%.1f s) outside of the damage are shown",
+				shown_path(t), t->totals.samples, seconds(t));
+	else if (!t->error && !prf_reader_complete(t->reader))
+		message_warning("%s: the trace has no end, as when the recorder was killed; what "
+				"is there is shown: %" PRIu64 " samples (%.1f s)", shown_path(t),
+				t->totals.samples, seconds(t));
+	else if (t->error)
+		message_warning("%s: %" PRIu64 " samples (%.1f s) before the error are shown",
+				shown_path(t), t->totals.samples, seconds(t));
+}
+
+static void warn_of_loss(const struct trace *t)
+{
+	uint64_t lost = trace_lost_samples(t);
+
+	if (lost)
+		message_warning("%s: %" PRIu64 " samples were lost while recording; --info says why",
+				shown_path(t), lost);
+}
+
+static void warn_of_selection(const struct trace *t, const struct report_options *o)
+{
+	if (o->selection.has_time && !t->totals.samples)
+		message_warning("%s: no sample lies in the window of --time; --info tells how long "
+				"the recording is", shown_path(t));
+	if (t->totals.other_events && !o->selection.events.count && !o->selection.on_cpu &&
+	    !o->selection.off_cpu)
+		message_info("%s: %" PRIu64 " samples of other events are not shown; --event=NAME, "
+			     "--off-cpu or --wall does, --info lists them", shown_path(t),
+			     t->totals.other_events);
+}
+
+struct unnamed {
+	uint32_t object;
+	uint64_t samples;
+};
+
+static int compare_unnamed(const void *left, const void *right)
+{
+	const struct unnamed *a = left, *b = right;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static const char *remedy(const struct prf_object *object)
+{
+	switch (object->kind) {
+	case PRF_OBJECT_FILE:
+		return "debug packages, --debug-dir, --sysroot or --debuginfod may help";
+	case PRF_OBJECT_KERNEL:
+	case PRF_OBJECT_MODULE:
+	case PRF_OBJECT_BPF:
+		return "prof-record must be allowed to read /proc/kallsyms";
+	case PRF_OBJECT_JIT:
+	case PRF_OBJECT_ANONYMOUS:
+		return "the runtime must write a perf map, as node --perf-basic-prof does";
+	default:
+		return "nothing is known of it";
+	}
+}
+
+/* Names the objects that most samples lie in without a name, at most three. */
+static void warn_of_names(const struct loaded *l)
+{
+	const struct profile *p = l->profile;
+	struct unnamed *list = calloc(p->object_count + 1, sizeof(*list));
+
+	for (size_t i = 0; list && i < p->object_count; i++)
+		list[i].object = (uint32_t)i;
+	for (size_t i = 0; list && i < p->entry_count; i++) {
+		const struct profile_frame *frame;
+
+		if (p->entries[i].node == PRF_NONE)
+			continue;
+		frame = &p->frames[p->nodes[p->entries[i].node].frame];
+		if (frame->object != PRF_NONE && !frame->named)
+			list[frame->object].samples += p->entries[i].samples;
+	}
+	if (list && p->object_count)
+		qsort(list, p->object_count, sizeof(*list), compare_unnamed);
+	for (size_t i = 0; list && i < 3 && i < p->object_count; i++) {
+		const struct profile_object *object = &p->objects[list[i].object];
+
+		if (list[i].samples * 200 < p->samples || !list[i].samples)
+			break;
+		message_warning("no names for %" PRIu64 " of %" PRIu64 " samples in %s: %s; %s",
+				list[i].samples, p->samples, object->recorded->path,
+				object->symbols, remedy(object->recorded));
+	}
+	free(list);
+}
+
+void loaded_warn(const struct loaded *l, const struct report_options *o)
+{
+	for (size_t i = 0; i < l->trace_count; i++) {
+		warn_of_damage(&l->traces[i]);
+		warn_of_loss(&l->traces[i]);
+		warn_of_selection(&l->traces[i], o);
+	}
+	if (!l->profile)
+		return;
+	warn_of_names(l);
+	message_detail("%zu stacks, %" PRIu64 " %s in %" PRIu64 " samples", l->profile->entry_count,
+		       l->profile->total, l->profile->unit, l->profile->samples);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_LOAD_H
+#define REPORT_LOAD_H
+
+/*
+ * From the command line to a profile: opens the traces, reads, tallies, looks names up. It
+ * tells the user what was wrong on the way; its functions return false when that was fatal.
+ */
+
+#include "report/build.h"
+#include "report/options.h"
+
+struct loaded {
+	struct trace *traces;
+	size_t trace_count;
+	struct tally *tally;
+	struct symbolizer *symbolizer;
+	struct profile *profile;
+	bool read_errors; /* some trace could not be read to its end */
+};
+
+/* Opens the traces; `two_passes`: they will be read twice. To be released in any case. */
+bool loaded_open(struct loaded *l, char *const *paths, size_t n, bool two_passes);
+void loaded_release(struct loaded *l);
+
+/* Reads all samples into the tally and, with the option, symbols into the symbolizer. */
+bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols);
+
+/* Reads and builds the profile that the options ask for. */
+bool loaded_profile(struct loaded *l, const struct report_options *o);
+
+/* Hands the samples to the view one by one; after loaded_profile() with two passes. */
+bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *s);
+
+/* Says what is wrong or missing in a trace that was read. */
+void loaded_warn(const struct loaded *l, const struct report_options *o);
+
+#endif

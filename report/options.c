@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *no_memory = "out of memory";
+
+#define FLAG(function, field, setting)                                                             \
+	static const char *function(void *context, const char *argument)                           \
+	{                                                                                          \
+		struct report_options *o = context;                                                \
+                                                                                                   \
+		o->field = setting;                                                                \
+		return NULL;                                                                       \
+	}
+
+FLAG(take_quiet, quiet, true)
+FLAG(take_verbose, verbose, true)
+FLAG(take_no_pager, no_pager, true)
+FLAG(take_info, action, REPORT_INFO)
+FLAG(take_dump, action, REPORT_DUMP)
+FLAG(take_check, action, REPORT_CHECK)
+FLAG(take_embed, action, REPORT_EMBED)
+FLAG(take_json, shown.json, true)
+FLAG(take_csv, shown.csv, true)
+FLAG(take_output, output, argument)
+FLAG(take_diff, base, argument)
+FLAG(take_normalize, shown.normalize, true)
+FLAG(take_safe_colors, shown.safe_colours, true)
+FLAG(take_title, shown.title, argument)
+FLAG(take_on_cpu, selection.on_cpu, true)
+FLAG(take_off_cpu, selection.off_cpu, true)
+FLAG(take_wakers, wakers, true)
+FLAG(take_annotate, shown.annotate, true)
+FLAG(take_addrs, shown.addresses, true)
+FLAG(take_modules, shown.modules, true)
+FLAG(take_delimiter, shape.delimiter, true)
+FLAG(take_no_kernel, shape.no_kernel, true)
+FLAG(take_no_user, shape.no_user, true)
+FLAG(take_collapse, shape.collapse_recursion, true)
+FLAG(take_no_inlines, symbols.inlines, false)
+FLAG(take_no_demangle, symbols.demangle, false)
+FLAG(take_full_names, symbols.full_names, true)
+FLAG(take_debuginfod, symbols.debuginfod, true)
+FLAG(take_no_cache, symbols.cache, false)
+FLAG(take_sysroot, symbols.sysroot, argument)
+
+/* -------- output -------- */
+
+static const char *take_format(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	size_t length;
+
+	o->view = view_find(argument);
+	if (o->view)
+		return NULL;
+	length = (size_t)snprintf(o->why, sizeof(o->why), "no such format; there are");
+	for (size_t i = 0; view_at(i) && length < sizeof(o->why); i++)
+		length += (size_t)snprintf(o->why + length, sizeof(o->why) - length, "%s %s",
+					   i ? "," : "", view_at(i)->name);
+	return o->why;
+}
+
+static const char *take_color(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	if (!argument || !strcmp(argument, "always"))
+		o->colour = COLOUR_ALWAYS;
+	else if (!strcmp(argument, "never"))
+		o->colour = COLOUR_NEVER;
+	else if (!strcmp(argument, "auto"))
+		o->colour = COLOUR_AUTO;
+	else
+		return "must be auto, always or never";
+	return NULL;
+}
+
+static const char *take_jobs(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	unsigned long long n;
+
+	if (!option_number(argument, 1, 1024, &n))
+		return "must be a number of threads, 1 to 1024";
+	o->symbols.jobs = (unsigned int)n;
+	return NULL;
+}
+
+static const char *take_by(void *context, const char *argument)
+{
+	static const char *const known[] = { "function", "object", "line", "thread", "comm" };
+	struct report_options *o = context;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(argument, known[i])) {
+			o->shown.by = known[i];
+			return NULL;
+		}
+	return "must be function, object, line, thread or comm";
+}
+
+static const char *take_limit(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	unsigned long long n;
+
+	if (!option_number(argument, 0, UINT32_MAX, &n))
+		return "must be a number of rows, 0 for all";
+	o->shown.limit = (unsigned int)n;
+	return NULL;
+}
+
+static const char *take_value(void *context, const char *argument)
+{
+	static const char *const names[] = { NULL, "samples", "time", "bytes", "weight" };
+	struct report_options *o = context;
+
+	for (size_t i = 1; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(argument, names[i])) {
+			o->value = (enum value_choice)i;
+			return NULL;
+		}
+	return "must be samples, time, bytes or weight";
+}
+
+/* -------- selection -------- */
+
+/* Adds each of "a,b,c" to the list. */
+static const char *add_patterns(struct pattern_list *list, const char *argument)
+{
+	char *copy = strdup(argument), *rest = copy, *one;
+	bool ok = copy;
+
+	while (ok && (one = strsep(&rest, ",")))
+		ok = pattern_list_add(list, one);
+	free(copy);
+	return ok ? NULL : no_memory;
+}
+
+static const char *take_comm(void *context, const char *argument)
+{
+	return add_patterns(&((struct report_options *)context)->selection.comms, argument);
+}
+
+/* Without an argument these put a frame before the stack, with one they select. */
+static const char *take_numbers(struct number_set *set, bool *leading, const char *argument)
+{
+	if (!argument) {
+		*leading = true;
+		return NULL;
+	}
+	return number_set_add(set, argument) ? NULL : "must be numbers: 1,4,10-19";
+}
+
+static const char *take_pid(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	return take_numbers(&o->selection.pids, &o->with_pid, argument);
+}
+
+static const char *take_tid(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	return take_numbers(&o->selection.tids, &o->with_tid, argument);
+}
+
+static const char *take_cpu(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	return take_numbers(&o->selection.cpus, &o->with_cpu, argument);
+}
+
+static const char *take_event(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	if (argument)
+		return pattern_list_add(&o->selection.events, argument) ? NULL : no_memory;
+	o->with_event = true;
+	return NULL;
+}
+
+static const char *take_cgroup(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	if (argument)
+		return pattern_list_add(&o->selection.cgroups, argument) ? NULL : no_memory;
+	o->with_cgroup = true;
+	return NULL;
+}
+
+static const char *take_time(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	return selection_set_time(&o->selection, argument)
+		       ? NULL
+		       : "must be FROM,TO with FROM before TO, each like 1.5s (from the start), "
+			 "@8123.5 (CLOCK_MONOTONIC), 25% or empty";
+}
+
+static const char *take_wall(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	o->selection.on_cpu = o->selection.off_cpu = true;
+	return NULL;
+}
+
+/* -------- shaping -------- */
+
+static const char *compile(struct report_options *o, size_t slot, const regex_t **use,
+			   const char *text)
+{
+	int error;
+
+	if (o->compiled[slot])
+		regfree(&o->regexes[slot]);
+	o->compiled[slot] = false;
+	error = regcomp(&o->regexes[slot], text, REG_EXTENDED | REG_NOSUB);
+	if (error) {
+		char why[128];
+
+		regerror(error, &o->regexes[slot], why, sizeof(why));
+		snprintf(o->why, sizeof(o->why), "not a regular expression: %s", why);
+		return o->why;
+	}
+	o->compiled[slot] = true;
+	*use = &o->regexes[slot];
+	return NULL;
+}
+
+#define REGEX(function, slot, field)                                                               \
+	static const char *function(void *context, const char *argument)                           \
+	{                                                                                          \
+		struct report_options *o = context;                                                \
+                                                                                                   \
+		return compile(o, slot, &o->field, argument);                                      \
+	}
+
+REGEX(take_focus, 0, shape.focus)
+REGEX(take_hide, 1, shape.hide)
+REGEX(take_root, 2, shape.root)
+REGEX(take_caller_of, 3, shape.caller_of)
+REGEX(take_function, 4, shown.function)
+
+static const char *take_max_depth(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	unsigned long long n;
+
+	if (!option_number(argument, 1, UINT32_MAX, &n))
+		return "must be a number of frames, 1 or more";
+	o->shape.max_depth = (uint32_t)n;
+	return NULL;
+}
+
+static const char *take_min(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	char *end;
+
+	o->min_percent = strtod(argument, &end);
+	if (end != argument && *end == '%')
+		end++;
+	if (end == argument || *end || !isfinite(o->min_percent) || o->min_percent < 0 ||
+	    o->min_percent > 100)
+		return "must be a percentage, 0 to 100";
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	unsigned int dimension;
+} dimension_names[] = {
+	{ "comm", PROFILE_BY_COMM },	 { "pid", PROFILE_BY_PID },
+	{ "tid", PROFILE_BY_TID },	 { "cpu", PROFILE_BY_CPU },
+	{ "event", PROFILE_BY_EVENT },	 { "object", PROFILE_BY_OBJECT },
+	{ "cgroup", PROFILE_BY_CGROUP }, { "trace", PROFILE_BY_TRACE },
+	{ "time", PROFILE_BY_TIME },
+};
+
+static const char *add_group(struct report_options *o, size_t *n, const char *name)
+{
+	static const char *const wrong =
+		"must be some of comm,pid,tid,cpu,event,object,cgroup,trace,time:100ms";
+	size_t length = strcspn(name, ":");
+	unsigned long long ns;
+
+	for (size_t i = 0; i < sizeof(dimension_names) / sizeof(*dimension_names); i++) {
+		if (strlen(dimension_names[i].name) != length ||
+		    strncmp(dimension_names[i].name, name, length))
+			continue;
+		if (o->dimensions & dimension_names[i].dimension)
+			return "says one thing twice";
+		if (dimension_names[i].dimension == PROFILE_BY_TIME) {
+			if (!name[length] || !option_duration(name + length + 1, 1000000000, &ns) ||
+			    !ns)
+				return "needs the length of a slice: time:100ms";
+			o->slice_ns = ns;
+		} else if (name[length]) {
+			return wrong;
+		}
+		o->dimensions |= dimension_names[i].dimension;
+		o->shown.leading[(*n)++] = dimension_names[i].dimension;
+		return NULL;
+	}
+	return wrong;
+}
+
+static const char *take_group_by(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	char *copy = strdup(argument), *rest = copy, *one;
+	const char *why = copy ? NULL : no_memory;
+	size_t n = 0;
+
+	o->grouped = true;
+	o->dimensions = 0;
+	memset(o->shown.leading, 0, sizeof(o->shown.leading));
+	while (!why && (one = strsep(&rest, ",")))
+		why = add_group(o, &n, one);
+	free(copy);
+	return why;
+}
+
+static const char *take_lines(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	o->shown.lines = true;
+	o->symbols.lines = true;
+	return NULL;
+}
+
+static const char *take_debug_dir(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	for (size_t i = 0; i < DEBUG_DIRECTORIES_MAX; i++)
+		if (!o->debug_directories[i]) {
+			o->debug_directories[i] = argument;
+			o->symbols.debug_directories = o->debug_directories;
+			return NULL;
+		}
+	return "given too often";
+}
+
+/* -------- the table -------- */
+
+static const struct option_entry table[] = {
+	{ .help = "Output" },
+	{ 'f', "format", "FORMAT",
+	  "folded (default), top, tree, html, pprof, firefox, speedscope, script or jsonl",
+	  take_format },
+	{ 'o', "output", "FILE", "write to FILE instead of standard output", take_output },
+	{ 0, "value", "WHAT",
+	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
+	  take_value },
+	{ 0, "diff", "BASE", "compare with the trace BASE", take_diff },
+	{ 0, "normalize", NULL, "with --diff: scale BASE to the same total", take_normalize },
+	{ 0, "safe-colors", NULL, "with --diff: colours that colour-blind people tell apart",
+	  take_safe_colors },
+	{ 0, "title", "TEXT", "title of the page or profile", take_title },
+	{ 0, "info", NULL, "tell what the trace holds", take_info },
+	{ 0, "dump", NULL, "write every block and record as text", take_dump },
+	{ 0, "check", NULL, "verify the whole trace; exit 1 when something is wrong", take_check },
+	{ 0, "embed", NULL, "copy the trace to -o FILE with all names in it", take_embed },
+	{ 0, "json", NULL, "as JSON: --info, -f top, -f tree", take_json },
+	{ 0, "csv", NULL, "as CSV: -f top", take_csv },
+	{ 0, "color", "[=WHEN]", "auto (default), always or never", take_color },
+	{ 0, "no-pager", NULL, "do not show long text in a pager", take_no_pager },
+	{ 'j', "jobs", "N", "threads for looking up names (default: one per CPU)", take_jobs },
+	{ 'q', "quiet", NULL, "only errors on standard error", take_quiet },
+	{ 'v', "verbose", NULL, "say more on standard error", take_verbose },
+
+	{ .help = "Selection" },
+	{ 0, "comm", "NAME[,NAME...]", "only these commands (shell patterns)", take_comm },
+	{ 0, "pid", "[=LIST]", "only these processes; alone: show comm-PID", take_pid },
+	{ 0, "tid", "[=LIST]", "only these threads; alone: show comm-PID/TID", take_tid },
+	{ 0, "cpu", "[=LIST]", "only these CPUs; alone: show the CPU as first frame", take_cpu },
+	{ 0, "event", "[=NAME]", "only this event (may be repeated); alone: show it as first frame",
+	  take_event },
+	{ 0, "cgroup", "[=PATH]", "only this cgroup (pattern); alone: show it as first frame",
+	  take_cgroup },
+	{ 0, "time", "FROM,TO", "only this window: 1.5s,3s or 10%,20% or @ABSOLUTE,", take_time },
+	{ 0, "on-cpu", NULL, "only samples taken while running", take_on_cpu },
+	{ 0, "off-cpu", NULL, "only waits", take_off_cpu },
+	{ 0, "wall", NULL, "both: where the time went, running or not", take_wall },
+
+	{ .help = "Shaping stacks" },
+	{ 0, "focus", "RE", "only stacks with a function that matches", take_focus },
+	{ 0, "hide", "RE", "leave out functions that match", take_hide },
+	{ 0, "root", "RE", "begin stacks at the first function that matches", take_root },
+	{ 0, "caller-of", "RE", "end stacks at the first function that matches", take_caller_of },
+	{ 0, "no-kernel", NULL, "leave out kernel functions", take_no_kernel },
+	{ 0, "no-user", NULL, "leave out user functions", take_no_user },
+	{ 0, "max-depth", "N", "keep the outermost N functions of a stack", take_max_depth },
+	{ 0, "collapse-recursion", NULL, "show direct recursion as one call", take_collapse },
+	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
+	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", take_wakers },
+	{ 0, "group-by", "LIST",
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,trace,time:100ms", take_group_by },
+
+	{ .help = "Showing frames" },
+	{ 0, "annotate", NULL, "mark kernel _[k], inlined _[i], JIT _[j], waker _[w]",
+	  take_annotate },
+	{ 0, "delimiter", NULL, "a frame - between user and kernel", take_delimiter },
+	{ 0, "addrs", NULL, "show where frames without a name are", take_addrs },
+	{ 0, "lines", NULL, "show source file and line", take_lines },
+	{ 0, "modules", NULL, "show the file each function is in", take_modules },
+
+	{ .help = "Tables (-f top)" },
+	{ 0, "by", "WHAT", "function (default), object, line, thread or comm", take_by },
+	{ 0, "limit", "N", "only the first N rows", take_limit },
+	{ 0, "function", "RE", "callers and callees of the functions that match", take_function },
+
+	{ .help = "Names" },
+	{ 0, "no-inlines", NULL, "do not show inlined functions", take_no_inlines },
+	{ 0, "no-demangle", NULL, "names as in the symbol table", take_no_demangle },
+	{ 0, "full-names", NULL, "names with template and function arguments", take_full_names },
+	{ 0, "sysroot", "DIR", "look for recorded files below DIR", take_sysroot },
+	{ 0, "debug-dir", "DIR", "look for debug files in DIR too (may be repeated)",
+	  take_debug_dir },
+	{ 0, "debuginfod", NULL, "ask debuginfod servers for debug files", take_debuginfod },
+	{ 0, "no-cache", NULL, "do not keep looked-up names in the cache", take_no_cache },
+	{ .help = NULL },
+};
+
+static const struct options options = {
+	.program = "prof-report",
+	.synopsis = "[OPTIONS] [FILE...]",
+	.summary = "Shows what prof-record recorded: by default as folded stacks on standard output",
+	.table = table,
+};
+
+const struct options *report_options_table(void)
+{
+	return &options;
+}
+
+/* The frames before the stack that --pid and the like ask for, as stackcollapse-perf.pl has them. */
+static void set_leading(struct report_options *o)
+{
+	unsigned int task = PROFILE_BY_COMM | (o->with_pid ? PROFILE_BY_PID : 0) |
+			    (o->with_tid ? PROFILE_BY_PID | PROFILE_BY_TID : 0);
+	size_t n = 0;
+
+	if (o->grouped)
+		return;
+	if (o->with_event)
+		o->shown.leading[n++] = PROFILE_BY_EVENT;
+	if (o->with_cgroup)
+		o->shown.leading[n++] = PROFILE_BY_CGROUP;
+	if (o->with_cpu)
+		o->shown.leading[n++] = PROFILE_BY_CPU;
+	o->shown.leading[n++] = task;
+	for (size_t i = 0; i < n; i++)
+		o->dimensions |= o->shown.leading[i];
+}
+
+enum options_result report_options_parse(struct report_options *o, int argc, char **argv)
+{
+	struct options with_context = options;
+	enum options_result result;
+	char **command = NULL;
+
+	*o = (struct report_options){
+		.symbols = { .inlines = true, .demangle = true, .cache = true },
+	};
+	o->view = view_find("folded");
+	o->paths = malloc((size_t)argc * sizeof(*o->paths) + sizeof(*o->paths));
+	if (!o->paths)
+		return OPTIONS_WRONG;
+	with_context.context = o;
+	result = options_parse(&with_context, argc, argv, o->paths, &o->path_count, &command);
+	if (result != OPTIONS_OK)
+		return result;
+	while (command && *command)
+		o->paths[o->path_count++] = *command++;
+	set_leading(o);
+	return OPTIONS_OK;
+}
+
+void report_options_release(struct report_options *o)
+{
+	for (size_t i = 0; i < sizeof(o->compiled) / sizeof(*o->compiled); i++)
+		if (o->compiled[i])
+			regfree(&o->regexes[i]);
+	selection_release(&o->selection);
+	free(o->paths);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_OPTIONS_H
+#define REPORT_OPTIONS_H
+
+/* What the command line of prof-report asks for. */
+
+#include "common/options.h"
+#include "report/selection.h"
+#include "report/shape.h"
+#include "report/symbolizer.h"
+#include "report/view.h"
+
+#define DEBUG_DIRECTORIES_MAX 16
+
+enum report_action { REPORT_VIEW, REPORT_INFO, REPORT_DUMP, REPORT_CHECK, REPORT_EMBED };
+
+enum value_choice { VALUE_DEFAULT, VALUE_SAMPLES, VALUE_TIME, VALUE_BYTES, VALUE_WEIGHT };
+
+struct report_options {
+	enum report_action action;
+	const struct view *view;
+	const char *output; /* NULL: standard output */
+	const char *base;   /* --diff; NULL: none */
+	bool quiet, verbose, no_pager;
+	enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
+
+	struct selection selection;
+	bool wakers;
+	enum value_choice value;
+	unsigned int dimensions; /* asked for beyond what the view needs */
+	uint64_t slice_ns;
+	bool grouped; /* --group-by was given: `shown.leading` says it all */
+	bool with_pid, with_tid, with_cpu, with_event, with_cgroup;
+
+	struct shape shape;
+	struct view_options shown;
+	double min_percent;
+	struct symbolizer_options symbols;
+
+	char **paths; /* in argv */
+	int path_count;
+
+	/* Owned. */
+	regex_t regexes[5];
+	bool compiled[5];
+	const char *debug_directories[DEBUG_DIRECTORIES_MAX + 1];
+	char why[256];
+};
+
+/* Parses; on OPTIONS_OK everything is filled. To be released in all cases. */
+enum options_result report_options_parse(struct report_options *o, int argc, char **argv);
+void report_options_release(struct report_options *o);
+
+/* The table, for tests. */
+const struct options *report_options_table(void);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/report.h"
+
+#include "common/message.h"
+#include "report/load.h"
+#include "report/output.h"
+#include "report/progress.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
+
+/* The trace when none is named: what is piped in, or the recorder's default name. */
+static void default_path(struct report_options *o)
+{
+	struct stat info;
+
+	if (o->path_count)
+		return;
+	o->paths[0] = (char *)"trace.prf";
+	if (fstat(STDIN_FILENO, &info) == 0 &&
+	    (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode)))
+		o->paths[0] = (char *)"-";
+	o->path_count = 1;
+}
+
+/* What cannot be asked for together; NULL when all is well. */
+static const char *contradiction(const struct report_options *o)
+{
+	bool view = o->action == REPORT_VIEW;
+
+	if (o->base && !view)
+		return "--diff goes with a view, not with --info, --dump, --check or --embed";
+	if (o->base && !o->view->can_diff)
+		return "this format cannot show a difference; folded and html can";
+	if (o->action == REPORT_EMBED && (!o->output || o->path_count != 1))
+		return "--embed needs one trace and -o FILE for the copy";
+	if (view && o->shown.csv && strcmp(o->view->name, "top"))
+		return "--csv goes with -f top";
+	if (view && o->shown.json && !o->view->paged)
+		return "--json goes with --info, -f top and -f tree";
+	if (o->shown.csv && o->shown.json)
+		return "--csv and --json exclude each other";
+	if (view && o->shown.function && strcmp(o->view->name, "top"))
+		return "--function goes with -f top";
+	return NULL;
+}
+
+static bool wants_colour(const struct report_options *o)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	if (o->colour != COLOUR_AUTO)
+		return o->colour == COLOUR_ALWAYS;
+	return !o->output && isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+/* Writes the view to its output; an exit status. */
+static int write_view(struct report_options *o, struct loaded *l)
+{
+	struct output output;
+	struct sink sink;
+	int error = output_open(&output, o->output);
+	bool ok = true;
+
+	if (error) {
+		message_error("%s: cannot be written: %s", o->output, strerror(-error));
+		return STATUS_FAILED;
+	}
+	if (o->view->paged && !o->no_pager && !o->shown.csv && !o->shown.json)
+		output_page(&output);
+	sink_init(&sink, output.fd);
+	if (o->view->sample)
+		ok = loaded_stream(l, o, &sink);
+	else
+		error = o->view->render(l->profile, &o->shown, &sink);
+	if (!sink_flush(&sink) && error)
+		message_error("cannot write the report: %s", strerror(-error));
+	/* Whoever reads our output may stop at any time. */
+	if (sink.error && sink.error != EPIPE) {
+		message_error("%s: cannot be written: %s", o->output ? o->output : "standard output",
+			      strerror(sink.error));
+		ok = false;
+	}
+	sink_release(&sink);
+	ok = ok && !error;
+	error = output_close(&output, ok);
+	if (error && ok)
+		message_error("%s: cannot be written: %s", o->output, strerror(-error));
+	return ok && !error ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int show(struct report_options *o)
+{
+	struct loaded base = { 0 }, loaded = { 0 };
+	int status = STATUS_FAILED;
+
+	if (o->view->binary && !o->output && isatty(STDOUT_FILENO)) {
+		message_error("-f %s is not text: use -o FILE or a pipe", o->view->name);
+		return STATUS_USAGE;
+	}
+	o->symbols.lines = o->symbols.lines || (o->view->detail & PROFILE_BY_LINE);
+	if (o->base) {
+		if (!loaded_open(&base, (char *const *)&o->base, 1, false) ||
+		    !loaded_profile(&base, o))
+			goto out;
+		o->shown.base = base.profile;
+	}
+	if (!loaded_open(&loaded, o->paths, (size_t)o->path_count, o->view->sample) ||
+	    !loaded_profile(&loaded, o))
+		goto out;
+	loaded_warn(&loaded, o);
+	status = write_view(o, &loaded);
+	if (loaded.read_errors || base.read_errors)
+		status = STATUS_FAILED;
+out:
+	loaded_release(&loaded);
+	loaded_release(&base);
+	return status;
+}
+
+int report_run(struct report_options *o)
+{
+	const char *why;
+	int status;
+
+	message_setup("prof-report", o->quiet	? MESSAGE_ERROR
+				     : o->verbose ? MESSAGE_DETAIL
+						  : MESSAGE_INFO);
+	default_path(o);
+	why = contradiction(o);
+	if (why) {
+		message_error("%s; see prof-report --help", why);
+		return STATUS_USAGE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	progress_catch_interrupt();
+	o->shown.colour = wants_colour(o);
+	status = show(o);
+	return progress_interrupted() ? STATUS_INTERRUPTED : status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/view.h"
+
+#include "report/firefox.h"
+#include "report/folded.h"
+#include "report/pprof.h"
+#include "report/speedscope.h"
+
+#include <string.h>
+
+static const struct view views[] = {
+	{ .name = "folded", .render = folded_render, .can_diff = true },
+	{ .name = "pprof",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE,
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
+	  .binary = true,
+	  .render = pprof_render },
+	{ .name = "firefox",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
+	  .max_slices = 1u << 20,
+	  .render = firefox_render },
+	{ .name = "speedscope",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE,
+	  .detail = PROFILE_BY_LINE,
+	  .render = speedscope_render },
+};
+
+const struct view *view_at(size_t i)
+{
+	return i < sizeof(views) / sizeof(*views) ? &views[i] : NULL;
+}
+
+const struct view *view_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
+		if (!strcmp(views[i].name, name))
+			return &views[i];
+	return NULL;
+}
