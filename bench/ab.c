@@ -7,7 +7,7 @@
 #include "bench/child.h"
 #include "bench/commands.h"
 #include "bench/output.h"
-#include "bench/pairs.h"
+#include "bench/paired_runs.h"
 #include "common/message.h"
 
 struct ab {
@@ -56,7 +56,7 @@ static int measure(void *context, int side, double *ns)
 	return 0;
 }
 
-static void print_change(const char *what, const struct pairs_change *c, size_t n)
+static void print_change(const char *what, const struct paired_runs_change *c, size_t n)
 {
 	output_line("%-10s [%s %s %s] of %zu pairs, p = %.3f; bootstrap [%s %s]", what,
 		    output_percent(c->sign.low), output_percent(c->sign.value),
@@ -64,20 +64,20 @@ static void print_change(const char *what, const struct pairs_change *c, size_t 
 		    output_percent(c->bootstrap.high));
 }
 
-static enum verdict conclude(const struct pairs_change *change, double noise,
-			     enum pairs_verdict verdict)
+static enum verdict conclude(const struct paired_runs_change *change, double noise,
+			     enum paired_runs_verdict verdict)
 {
 	switch (verdict) {
-	case PAIRS_SAME:
+	case PAIRED_RUNS_SAME:
 		output_line("no change beyond the noise of %.2f%%", noise * 100);
 		return VERDICT_FINE;
-	case PAIRS_FASTER:
+	case PAIRED_RUNS_FASTER:
 		output_line("faster by %.2f%% (noise %.2f%%)", -change->sign.value * 100, noise * 100);
 		return VERDICT_FINE;
-	case PAIRS_SLOWER:
+	case PAIRED_RUNS_SLOWER:
 		output_line("SLOWER by %.2f%% (noise %.2f%%)", change->sign.value * 100, noise * 100);
 		return VERDICT_REGRESSED;
-	case PAIRS_INCONCLUSIVE:
+	case PAIRED_RUNS_INCONCLUSIVE:
 		break;
 	}
 	output_line("inconclusive: the interval lies partly within the noise of %.2f%%", noise * 100);
@@ -88,13 +88,13 @@ static enum verdict conclude(const struct pairs_change *change, double noise,
  * Adds pairs of both kinds until the answer is clear, and more than "the machine is too
  * noisy to see", or there are enough.
  */
-static enum verdict compare(struct ab *ab, struct pairs *same, struct pairs *different)
+static enum verdict compare(struct ab *ab, struct paired_runs *same, struct paired_runs *different)
 {
 	const struct settings *s = ab->settings;
 	size_t most = s->max_pairs ? s->max_pairs : 4 * s->pairs, step = s->pairs;
 	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
-	struct pairs_change noise_change, change;
-	enum pairs_verdict verdict;
+	struct paired_runs_change noise_change, change;
+	enum paired_runs_verdict verdict;
 	struct random r;
 	double noise, unused;
 	bool unclear;
@@ -104,33 +104,33 @@ static enum verdict compare(struct ab *ab, struct pairs *same, struct pairs *dif
 	if (measure(ab, 0, &unused) || measure(ab, 1, &unused))
 		return VERDICT_ERROR;
 	do {
-		if (pairs_take(same, step, true, &r, measure, ab) ||
-		    pairs_take(different, step, false, &r, measure, ab))
+		if (paired_runs_take(same, step, true, &r, measure, ab) ||
+		    paired_runs_take(different, step, false, &r, measure, ab))
 			return VERDICT_ERROR;
-		if (pairs_change(same, &bootstrap, &noise_change) ||
-		    pairs_change(different, &bootstrap, &change)) {
+		if (paired_runs_change(same, &bootstrap, &noise_change) ||
+		    paired_runs_change(different, &bootstrap, &change)) {
 			message_error("too few pairs");
 			return VERDICT_ERROR;
 		}
-		noise = pairs_noise(&noise_change, s->noise / 100);
-		verdict = pairs_judge(&change, noise);
+		noise = paired_runs_noise(&noise_change, s->noise / 100);
+		verdict = paired_runs_judge(&change, noise);
 		step = different->n < most - different->n ? different->n : most - different->n;
-		unclear = verdict == PAIRS_INCONCLUSIVE ||
-			  (verdict == PAIRS_SAME && noise > s->noise / 100);
+		unclear = verdict == PAIRED_RUNS_INCONCLUSIVE ||
+			  (verdict == PAIRED_RUNS_SAME && noise > s->noise / 100);
 	} while (unclear && step);
 	print_change("old/old", &noise_change, same->n);
 	print_change("new/old", &change, different->n);
 	return conclude(&change, noise, verdict);
 }
 
-static enum verdict write_bmf(const struct settings *s, const struct pairs *different)
+static enum verdict write_bmf(const struct settings *s, const struct paired_runs *different)
 {
 	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
-	struct pairs_change change;
+	struct paired_runs_change change;
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
 
-	if (!pairs_change(different, &bootstrap, &change) &&
+	if (!paired_runs_change(different, &bootstrap, &change) &&
 	    !results_estimate(&results, s->rest[1], "ratio",
 			      (struct estimate){ 1 + change.sign.value, 1 + change.sign.low,
 						 1 + change.sign.high }))
@@ -142,7 +142,7 @@ static enum verdict write_bmf(const struct settings *s, const struct pairs *diff
 enum verdict ab_command(const struct settings *s)
 {
 	struct ab ab = { .settings = s };
-	struct pairs same = { 0 }, different = { 0 };
+	struct paired_runs same = { 0 }, different = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
 
 	if (s->rest_count != 2) {
@@ -161,7 +161,7 @@ enum verdict ab_command(const struct settings *s)
 		verdict = VERDICT_ERROR;
 	free(ab.arguments[0]);
 	free(ab.arguments[1]);
-	pairs_release(&same);
-	pairs_release(&different);
+	paired_runs_release(&same);
+	paired_runs_release(&different);
 	return verdict;
 }

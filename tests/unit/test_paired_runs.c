@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/pairs.h"
+#include "bench/paired_runs.h"
 
 /* A machine whose times drift, with noise, and a new side that takes `factor` as long. */
 struct machine {
@@ -33,64 +33,64 @@ static int measure(void *context, int side, double *ns)
 	return 0;
 }
 
-static struct pairs_change change_of(double factor, double noise, size_t n, bool same)
+static struct paired_runs_change change_of(double factor, double noise, size_t n, bool same)
 {
 	const struct bootstrap bootstrap = { 1, 2000, 0.95 };
 	struct machine m = { .factor = factor, .noise = noise, .drift = 0.01 };
-	struct pairs pairs = { 0 };
-	struct pairs_change change;
+	struct paired_runs pairs = { 0 };
+	struct paired_runs_change change;
 	struct random order;
 
 	random_seed(&m.random, 5);
 	random_seed(&order, 6);
-	assert_int_equal(pairs_take(&pairs, n, same, &order, measure, &m), 0);
+	assert_int_equal(paired_runs_take(&pairs, n, same, &order, measure, &m), 0);
 	assert_int_equal(m.runs[0], same ? 2 * n : n);
 	assert_int_equal(m.runs[1], same ? 0 : n);
-	assert_int_equal(pairs_change(&pairs, &bootstrap, &change), 0);
-	pairs_release(&pairs);
+	assert_int_equal(paired_runs_change(&pairs, &bootstrap, &change), 0);
+	paired_runs_release(&pairs);
 	return change;
 }
 
 static void test_slower(void **state)
 {
-	struct pairs_change change = change_of(1.1, 0.01, 40, false);
+	struct paired_runs_change change = change_of(1.1, 0.01, 40, false);
 
 	assert_true(change.sign.low > 0.08 && change.sign.high < 0.12);
 	assert_true(change.p < 1e-6);
-	assert_int_equal(pairs_judge(&change, 0.02), PAIRS_SLOWER);
-	assert_int_equal(pairs_judge(&change, 0.2), PAIRS_SAME);
+	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_SLOWER);
+	assert_int_equal(paired_runs_judge(&change, 0.2), PAIRED_RUNS_SAME);
 }
 
 static void test_faster(void **state)
 {
-	struct pairs_change change = change_of(0.9, 0.01, 40, false);
+	struct paired_runs_change change = change_of(0.9, 0.01, 40, false);
 
-	assert_int_equal(pairs_judge(&change, 0.02), PAIRS_FASTER);
+	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_FASTER);
 }
 
 /* The machine slows down by 1 % a run; within ABBA blocks that cancels. */
 static void test_drift_cancels(void **state)
 {
-	struct pairs_change change = change_of(1, 0.0001, 40, false);
+	struct paired_runs_change change = change_of(1, 0.0001, 40, false);
 
 	assert_true(fabs(change.sign.value) < 0.011);
 	assert_true(change.sign.low < 0 && change.sign.high > 0);
-	assert_int_equal(pairs_judge(&change, 0.02), PAIRS_SAME);
+	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_SAME);
 }
 
 static void test_inconclusive(void **state)
 {
-	struct pairs_change change = change_of(1.02, 0.05, 10, false);
+	struct paired_runs_change change = change_of(1.02, 0.05, 10, false);
 
-	assert_int_equal(pairs_judge(&change, 0.02), PAIRS_INCONCLUSIVE);
+	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_INCONCLUSIVE);
 }
 
 static void test_noise(void **state)
 {
-	struct pairs_change quiet = change_of(1, 0.001, 20, true), loud = change_of(1, 0.2, 20, true);
+	struct paired_runs_change quiet = change_of(1, 0.001, 20, true), loud = change_of(1, 0.2, 20, true);
 
-	assert_true(pairs_noise(&quiet, 0.02) == 0.02);
-	assert_true(pairs_noise(&loud, 0.02) > 0.05);
+	assert_true(paired_runs_noise(&quiet, 0.02) == 0.02);
+	assert_true(paired_runs_noise(&loud, 0.02) > 0.05);
 }
 
 /* Under noise, equal programs are hardly ever called slower. */
@@ -104,16 +104,16 @@ static void test_false_alarms(void **state)
 	random_seed(&m.random, 50);
 	random_seed(&order, 60);
 	for (size_t i = 0; i < 500; i++) {
-		struct pairs same = { 0 }, different = { 0 };
-		struct pairs_change a, b;
+		struct paired_runs same = { 0 }, different = { 0 };
+		struct paired_runs_change a, b;
 
-		assert_int_equal(pairs_take(&same, 20, true, &order, measure, &m), 0);
-		assert_int_equal(pairs_take(&different, 20, false, &order, measure, &m), 0);
-		assert_int_equal(pairs_change(&same, &bootstrap, &a), 0);
-		assert_int_equal(pairs_change(&different, &bootstrap, &b), 0);
-		alarms += pairs_judge(&b, pairs_noise(&a, 0.02)) == PAIRS_SLOWER;
-		pairs_release(&same);
-		pairs_release(&different);
+		assert_int_equal(paired_runs_take(&same, 20, true, &order, measure, &m), 0);
+		assert_int_equal(paired_runs_take(&different, 20, false, &order, measure, &m), 0);
+		assert_int_equal(paired_runs_change(&same, &bootstrap, &a), 0);
+		assert_int_equal(paired_runs_change(&different, &bootstrap, &b), 0);
+		alarms += paired_runs_judge(&b, paired_runs_noise(&a, 0.02)) == PAIRED_RUNS_SLOWER;
+		paired_runs_release(&same);
+		paired_runs_release(&different);
 	}
 	assert_true(alarms <= 5);
 }
@@ -121,12 +121,12 @@ static void test_false_alarms(void **state)
 static void test_failure(void **state)
 {
 	struct machine m = { .factor = 1, .fail_at = 7 };
-	struct pairs pairs = { 0 };
+	struct paired_runs pairs = { 0 };
 	struct random order;
 
 	random_seed(&order, 1);
-	assert_int_equal(pairs_take(&pairs, 10, false, &order, measure, &m), -1);
-	pairs_release(&pairs);
+	assert_int_equal(paired_runs_take(&pairs, 10, false, &order, measure, &m), -1);
+	paired_runs_release(&pairs);
 }
 
 int main(void)

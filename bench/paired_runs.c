@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bench/pairs.h"
+#include "bench/paired_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench/rank.h"
 
-void pairs_release(struct pairs *p)
+void paired_runs_release(struct paired_runs *p)
 {
 	free(p->log_ratios);
-	*p = (struct pairs){ 0 };
+	*p = (struct paired_runs){ 0 };
 }
 
-static int reserve(struct pairs *p, size_t more)
+static int reserve(struct paired_runs *p, size_t more)
 {
 	double *ratios;
 
@@ -26,7 +26,7 @@ static int reserve(struct pairs *p, size_t more)
 	return 0;
 }
 
-static int take_pair(struct pairs *p, bool new_first, bool same, pairs_measure *measure,
+static int take_pair(struct paired_runs *p, bool new_first, bool same, paired_runs_measure *measure,
 		     void *context)
 {
 	double ns[2];
@@ -41,7 +41,7 @@ static int take_pair(struct pairs *p, bool new_first, bool same, pairs_measure *
 	return 0;
 }
 
-int pairs_take(struct pairs *p, size_t n, bool same, struct random *r, pairs_measure *measure,
+int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r, paired_runs_measure *measure,
 	       void *context)
 {
 	bool new_first = false;
@@ -61,7 +61,7 @@ static struct estimate to_change(struct estimate logs)
 	return (struct estimate){ expm1(logs.value), expm1(logs.low), expm1(logs.high) };
 }
 
-int pairs_change(const struct pairs *p, const struct bootstrap *b, struct pairs_change *change)
+int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b, struct paired_runs_change *change)
 {
 	struct estimate sign, bootstrap;
 
@@ -74,18 +74,18 @@ int pairs_change(const struct pairs *p, const struct bootstrap *b, struct pairs_
 	return 0;
 }
 
-double pairs_noise(const struct pairs_change *same, double least)
+double paired_runs_noise(const struct paired_runs_change *same, double least)
 {
 	return fmax(least, fmax(fabs(same->sign.low), fabs(same->sign.high)));
 }
 
-enum pairs_verdict pairs_judge(const struct pairs_change *change, double noise)
+enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *change, double noise)
 {
 	if (change->sign.low > noise)
-		return PAIRS_SLOWER;
+		return PAIRED_RUNS_SLOWER;
 	if (change->sign.high < -noise)
-		return PAIRS_FASTER;
+		return PAIRED_RUNS_FASTER;
 	if (change->sign.low >= -noise && change->sign.high <= noise)
-		return PAIRS_SAME;
-	return PAIRS_INCONCLUSIVE;
+		return PAIRED_RUNS_SAME;
+	return PAIRED_RUNS_INCONCLUSIVE;
 }
