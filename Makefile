@@ -61,11 +61,15 @@ REPORT_LIBS := -ldw -lelf -liberty -lz -ljansson -lprotobuf-c -ldl
 BENCH_LIBS := -lm
 
 rooms := common format record report bench
-sources = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c))
+sources = $(filter-out $(1)/main.c %.bpf.c,$(wildcard $(1)/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 archive = $(BUILD)/lib$(1).a
 programs := prof-record prof-report prof-bench
-skeletons := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+skeletons := $(patsubst %.bpf.c,$(BUILD)/%.skel.h,$(wildcard bpf/*.bpf.c bench/*.bpf.c))
+
+# INJECT="fibonacci ..." builds in the faults that the gates must find; see bench/README.md.
+INJECT ?=
+PROF_CPPFLAGS += $(foreach fault,$(INJECT),-DINJECT_$(fault))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -93,19 +97,20 @@ endef
 $(foreach room,$(rooms),$(eval $(call room_archive,$(room))))
 
 # The kernel half: compiled for BPF, stripped of DWARF (BTF stays), and embedded as a skeleton.
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(BUILD)/flags
+$(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -I. \
 		-Wall -Wno-missing-declarations $(if $(DEV),-Werror) $(BPF_CFLAGS) \
+		$(foreach fault,$(INJECT),-DINJECT_$(fault)) \
 		-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
 
-$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-$(call objects,$(wildcard record/*.c bench/*.c tests/unit/*.c)): | $(skeletons)
+$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c bench/*.c tests/unit/*.c))): | $(skeletons)
 
 $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS)

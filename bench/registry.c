@@ -10,6 +10,7 @@
 
 static const struct benchmark_table *const tables[] = {
 	&common_benchmarks,
+	&xdp_benchmarks,
 };
 
 const struct benchmark *registry_get(size_t i)

@@ -16,6 +16,7 @@ struct benchmark_table {
 };
 
 extern const struct benchmark_table common_benchmarks;
+extern const struct benchmark_table xdp_benchmarks;
 
 /* The i-th of all, or NULL behind the last. */
 const struct benchmark *registry_get(size_t i);
