@@ -96,6 +96,9 @@ $(call archive,$(1)): $(call objects,$(call sources,$(1)))
 endef
 $(foreach room,$(rooms),$(eval $(call room_archive,$(room))))
 
+# The page of -f html is embedded by the assembler, of which the compiler's dependencies know nothing.
+$(BUILD)/report/html_page.o: $(wildcard report/html/*)
+
 # The kernel half: compiled for BPF, stripped of DWARF (BTF stays), and embedded as a skeleton.
 $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags
 	$(call say,BPF,$<)

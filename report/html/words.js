@@ -1,0 +1,48 @@
+/* Numbers and times as people read them. */
+
+function cut(text, length) {
+	return text.length > length ? text.slice(0, length - 1) + "…" : text;
+}
+
+function grouped(number) {
+	return Math.round(number).toLocaleString("en-US");
+}
+
+function percent(part, whole) {
+	const share = whole > 0 ? 100 * part / whole : 0;
+	return share.toFixed(share && share < 0.1 ? 3 : share < 10 ? 2 : 1) + " %";
+}
+
+function shortSeconds(seconds, step) {
+	const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step))));
+	return seconds.toFixed(digits) + " s";
+}
+
+/* A weight in the profile's unit; times come in us. */
+function weight(value, unit) {
+	if (unit !== "us")
+		return `${grouped(value)} ${value === 1 && unit === "samples" ? "sample" : unit}`;
+	if (value >= 1e6)
+		return (value / 1e6).toFixed(value >= 1e7 ? 2 : 3) + " s";
+	if (value >= 1e3)
+		return (value / 1e3).toFixed(2) + " ms";
+	return `${grouped(value)} µs`;
+}
+
+function element(tag, text, name) {
+	const made = document.createElement(tag);
+	if (text !== undefined)
+		made.textContent = text;
+	if (name)
+		made.className = name;
+	return made;
+}
+
+/* A table row; numbers are set to the right, the last cell takes what room there is. */
+function row(cells, tag) {
+	const made = element("tr");
+	cells.forEach((text, i) => {
+		made.append(element(tag ?? "td", text, i === cells.length - 1 ? "name" : "number"));
+	});
+	return made;
+}
