@@ -58,7 +58,20 @@ enum sample_loss {
 	SAMPLE_LOST_COUNT
 };
 
+/* Programs that can interrupt each other are of different classes. */
+enum sample_class {
+	CLASS_TIMER,  /* perf events and tracepoints: the kernel runs one of them at a time */
+	CLASS_SWITCH, /* at context switches */
+	CLASS_PROBE,  /* uprobes: in process context, preemptible */
+	CLASS_COUNT
+};
+
+#define SAMPLE_EVENTS_MAX 64
+#define PERIOD_OF_EVENT (~0ULL)
+#define CPU_MASK_WORDS 64 /* of 64 CPUs each */
+
 struct sample_counters {
+	__u64 busy; /* programs of the class at work on this CPU; for the kernel half */
 	__u64 fired;
 	__u64 sent;
 	__u64 lost[SAMPLE_LOST_COUNT];

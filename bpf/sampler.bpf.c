@@ -23,6 +23,11 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile bool all_processes = false; /* -a: everything but the recorder itself */
 const volatile bool by_thread = false;	   /* `targets` holds threads, not processes */
 const volatile bool inherit = true;	   /* children of targets are targets */
+const volatile bool by_cgroup = false;	   /* -G: tasks of this group and those below it */
+const volatile __u64 cgroup_id = 0;
+const volatile __u32 cgroup_level = 0;
+const volatile bool by_cpu = false; /* -C: probes and switches count on these CPUs only */
+const volatile __u64 cpu_mask[CPU_MASK_WORDS] = {};
 const volatile __u32 recorder_pid = 0;
 const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
 
@@ -37,17 +42,35 @@ struct {
 	__type(value, __u64);
 } targets SEC(".maps");
 
-struct {
+/*
+ * By event: 0 where a sample counts as one, PERIOD_OF_EVENT where the kernel tells how many
+ * events it stands for, else how many hits of a probe make a sample.
+ */
+const volatile __u64 periods[SAMPLE_EVENTS_MAX] = {};
+
+/* What interrupts never shares a ring, a scratch or a counter with what it interrupted. */
+struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} timer_ring SEC(".maps");
+	__uint(max_entries, 4096); /* set by the recorder */
+};
+struct ring timer_ring SEC(".maps");
+struct ring switch_ring SEC(".maps");
+struct ring probe_ring SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, CLASS_COUNT);
 	__type(key, __u32);
 	__type(value, struct sample_counters);
 } counters SEC(".maps");
+
+/* Hits of a probe since its last sample. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SAMPLE_EVENTS_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} hits SEC(".maps");
 
 #define MAX_FRAMES (MAX_USER_FRAMES + 2 * MAX_KERNEL_FRAMES)
 
@@ -56,9 +79,6 @@ union scratch {
 	__u8 room[sizeof(struct sample) + MAX_FRAMES * 8];
 };
 
-/* One slot per class of context, so that what interrupts never shares with what it interrupted. */
-enum context_class { CLASS_TIMER, CLASS_COUNT };
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, CLASS_COUNT);
@@ -66,12 +86,20 @@ struct {
 	__type(value, union scratch);
 } scratches SEC(".maps");
 
+static __always_inline bool on_wanted_cpu(__u32 cpu)
+{
+	return !by_cpu || (cpu < 64 * CPU_MASK_WORDS && cpu_mask[cpu / 64] & 1ULL << (cpu & 63));
+}
+
+/* Of the current task. */
 static __always_inline bool is_target(__u64 pid_tgid)
 {
 	__u32 key = by_thread ? (__u32)pid_tgid : pid_tgid >> 32;
 
 	if (pid_tgid >> 32 == recorder_pid)
 		return false;
+	if (by_cgroup)
+		return bpf_get_current_ancestor_cgroup_id(cgroup_level) == cgroup_id;
 	return all_processes || bpf_map_lookup_elem(&targets, &key);
 }
 
@@ -117,31 +145,100 @@ static __always_inline void send(void *ring, union scratch *s, struct sample_cou
 		count->lost[SAMPLE_LOST_RING_BUSY]++;
 }
 
+/* The stack of the current task, as one sample of that event. */
+static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid_tgid, __u32 event,
+				   __u64 weight)
+{
+	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
+	union scratch *s = bpf_map_lookup_elem(&scratches, &class);
+
+	if (!count || !s)
+		return;
+	if (class == CLASS_PROBE)
+		__sync_fetch_and_add(&count->fired, 1);
+	else
+		count->fired++;
+	s->sample.time_ns = bpf_ktime_get_ns();
+	s->sample.weight = weight;
+	s->sample.pid = pid_tgid >> 32;
+	s->sample.tid = (__u32)pid_tgid;
+	s->sample.cpu = bpf_get_smp_processor_id();
+	s->sample.event = event;
+	s->sample.state = 0;
+	fill_frames(ctx, s, bpf_get_current_task_btf());
+	send(ring, s, count);
+}
+
 SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct sample_counters *count;
-	union scratch *s;
-	__u32 zero = 0, class = CLASS_TIMER;
+	__u32 event = bpf_get_attach_cookie(ctx);
+	__u64 weight = 1;
 
 	/* The idle task is no target: pid 0. */
 	if (!pid_tgid || !is_target(pid_tgid))
 		return 0;
-	count = bpf_map_lookup_elem(&counters, &zero);
-	s = bpf_map_lookup_elem(&scratches, &class);
-	if (!count || !s)
+	if (event < SAMPLE_EVENTS_MAX && periods[event] == PERIOD_OF_EVENT)
+		weight = ctx->sample_period;
+	sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight);
+	return 0;
+}
+
+/* How many hits this one stands for; 0: it is passed over. */
+static __always_inline __u64 count_hit(__u32 event)
+{
+	__u64 *n = bpf_map_lookup_elem(&hits, &event);
+	__u64 period = event < SAMPLE_EVENTS_MAX ? periods[event] : 0;
+
+	if (period <= 1 || !n)
+		return 1;
+	if (++*n < period)
 		return 0;
-	count->fired++;
-	s->sample.time_ns = bpf_ktime_get_ns();
-	s->sample.weight = 1;
-	s->sample.pid = pid_tgid >> 32;
-	s->sample.tid = (__u32)pid_tgid;
-	s->sample.cpu = bpf_get_smp_processor_id();
-	s->sample.event = bpf_get_attach_cookie(ctx);
-	s->sample.state = 0;
-	fill_frames(ctx, s, bpf_get_current_task_btf());
-	send(&timer_ring, s, count);
+	*n = 0;
+	return period;
+}
+
+/* Others may have events on the same tracepoint: 1 lets them have theirs. */
+SEC("tracepoint")
+int sample_tracepoint(void *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
+	__u32 event = bpf_get_attach_cookie(ctx);
+
+	if (!pid_tgid || !is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+		return 1;
+	weight = count_hit(event);
+	if (weight)
+		sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight);
+	return 1;
+}
+
+/*
+ * Uprobes run with interrupts and preemption on: another thread may hit one on this CPU while
+ * this one is being sampled.
+ */
+SEC("uprobe")
+int sample_uprobe(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
+	__u32 event = bpf_get_attach_cookie(ctx);
+	struct sample_counters *count;
+	__u32 class = CLASS_PROBE;
+
+	if (!is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+		return 0;
+	count = bpf_map_lookup_elem(&counters, &class);
+	weight = count_hit(event);
+	if (!weight || !count)
+		return 0;
+	if (__sync_fetch_and_add(&count->busy, 1)) {
+		__sync_fetch_and_add(&count->fired, 1);
+		__sync_fetch_and_add(&count->lost[SAMPLE_LOST_NESTED], 1);
+	} else {
+		sample(ctx, CLASS_PROBE, &probe_ring, pid_tgid, event, weight);
+	}
+	__sync_fetch_and_add(&count->busy, -1);
 	return 0;
 }
 

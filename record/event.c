@@ -262,14 +262,22 @@ void event_attributes(const struct event *event, struct perf_event_attr *attribu
 	}
 }
 
-enum event_class event_class(const struct event *event)
+enum sample_class event_class(const struct event *event)
 {
 	switch (event->source) {
 	case EVENT_SCHEDULER:
-		return EVENT_CLASS_SCHEDULER;
+		return CLASS_SWITCH;
 	case EVENT_UPROBE:
-		return EVENT_CLASS_PROBE;
+		return CLASS_PROBE;
 	default:
-		return EVENT_CLASS_TIMER;
+		return CLASS_TIMER;
 	}
+}
+
+uint64_t event_period_rule(const struct event *event)
+{
+	if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
+		return event->period;
+	/* A sample of a counter stands for as many events as its period had then. */
+	return event->source == EVENT_PERF && event->kind == PRF_EVENT_COUNT ? PERIOD_OF_EVENT : 0;
 }

@@ -11,6 +11,7 @@
  * only the machine knows (numbers of tracepoints, offsets of symbols).
  */
 
+#include "bpf/sample.h"
 #include "format/prf.h"
 
 #include <linux/perf_event.h>
@@ -24,13 +25,6 @@ enum event_source {
 	EVENT_TRACEPOINT, /* the program runs at each hit and counts the period itself */
 	EVENT_UPROBE,	  /* as a tracepoint, in the text of a file */
 	EVENT_SCHEDULER,  /* waits, measured at context switches (--off-cpu) */
-};
-
-/* Which ring and scratch slot: programs of one class never interrupt each other. */
-enum event_class {
-	EVENT_CLASS_TIMER, /* perf events and tracepoints, which the kernel keeps apart */
-	EVENT_CLASS_SCHEDULER,
-	EVENT_CLASS_PROBE,
 };
 
 struct event {
@@ -48,7 +42,7 @@ struct event {
 	uint64_t file_offset;	     /* after event_list_resolve() */
 };
 
-#define EVENT_LIST_MAX 64
+#define EVENT_LIST_MAX SAMPLE_EVENTS_MAX
 #define EVENT_TEXT_MAX 4096 /* bytes of one event on the command line */
 
 struct event_list {
@@ -80,7 +74,11 @@ bool event_is_available(const struct event *event);
 /* What perf_event_open(2) wants for it; rate, flags of the mode, nothing else. */
 void event_attributes(const struct event *event, struct perf_event_attr *attributes);
 
-enum event_class event_class(const struct event *event);
+/* Which ring, scratch and counters its samples use. */
+enum sample_class event_class(const struct event *event);
+
+/* What the kernel half must know of its period: see `periods` there. */
+uint64_t event_period_rule(const struct event *event);
 
 /* What --list prints: every event that this machine has, one a line, grouped. */
 void event_list_print_available(FILE *out);

@@ -14,7 +14,11 @@ int main(int argc, char **argv)
 		message_setup("prof-record", settings.quiet     ? MESSAGE_ERROR :
 					     settings.verbose ? MESSAGE_DETAIL :
 								MESSAGE_INFO);
-		status = session_run(&settings);
+		status = 0;
+		if (settings.list)
+			event_list_print_available(stdout);
+		else
+			status = session_run(&settings);
 		break;
 	case OPTIONS_DONE:
 		status = 0;

@@ -3,6 +3,7 @@
 
 #include "common/buffer.h"
 #include "common/message.h"
+#include "record/cpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,68 @@ static const char *take_pids(void *context, const char *argument)
 			return NULL;
 		at = end + 1;
 	}
+}
+
+static const char *take_threads(void *context, const char *argument)
+{
+	((struct settings *)context)->by_thread = true;
+	return take_pids(context, argument);
+}
+
+static const char *take_cgroup(void *context, const char *argument)
+{
+	((struct settings *)context)->cgroup = argument;
+	return NULL;
+}
+
+static const char *take_cpus(void *context, const char *argument)
+{
+	struct cpus cpus;
+
+	if (cpus_parse(&cpus, argument))
+		return "expected CPU numbers such as 0,2-3";
+	cpus_release(&cpus);
+	((struct settings *)context)->cpu_list = argument;
+	return NULL;
+}
+
+static const char *take_no_inherit(void *context, const char *argument)
+{
+	((struct settings *)context)->no_inherit = true;
+	return NULL;
+}
+
+static const char *take_event(void *context, const char *argument)
+{
+	struct settings *s = context;
+
+	return event_list_parse(&s->events, argument) ? s->events.why : NULL;
+}
+
+static const char *take_period(void *context, const char *argument)
+{
+	unsigned long long period;
+
+	if (!option_number(argument, 1, 1000000000000, &period))
+		return "expected events per sample, 1 or more";
+	((struct settings *)context)->period = period;
+	return NULL;
+}
+
+static const char *take_delay(void *context, const char *argument)
+{
+	unsigned long long ns;
+
+	if (!option_duration(argument, 1000000, &ns))
+		return "expected milliseconds, or a time such as 2s";
+	((struct settings *)context)->delay_ns = ns;
+	return NULL;
+}
+
+static const char *take_list(void *context, const char *argument)
+{
+	((struct settings *)context)->list = true;
+	return NULL;
 }
 
 static const char *take_all(void *context, const char *argument)
@@ -125,12 +188,23 @@ static const char *take_verbose(void *context, const char *argument)
 static const struct option_entry table[] = {
 	{ .help = "Whom to record" },
 	{ 'p', "pid", "PID,...", "record these processes, their threads and children", take_pids },
+	{ 't', "tid", "TID,...", "record these threads only", take_threads },
 	{ 'a', "all", NULL, "record everything on the machine", take_all },
+	{ 'G', "cgroup", "PATH", "record the tasks of this cgroup (v2) and of those below it",
+	  take_cgroup },
+	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3", take_cpus },
+	{ 0, "no-inherit", NULL, "do not record children of the processes", take_no_inherit },
 	{ .help = "How" },
 	{ 'F', "frequency", "HZ", "take so many samples per second and CPU (default 99)",
 	  take_frequency },
+	{ 'e', "event", "EVENT,...",
+	  "sample on these, such as cycles, page-faults/period=1/ or sched:sched_switch",
+	  take_event },
+	{ 'c', "count", "N", "take a sample of every N events, not by frequency", take_period },
+	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
+	{ 0, "list", NULL, "list the events of this machine and end", take_list },
 	{ .help = "Output" },
 	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",
 	  take_output },
@@ -157,18 +231,21 @@ static char *join(int argc, char **argv)
 /* What single options cannot see. */
 static bool agree(const struct settings *s, int rest_count, char **rest)
 {
-	int targets = (s->pid_count != 0) + s->everything + (s->command != NULL);
+	int targets = (s->pid_count != 0) + s->everything + (s->command != NULL) +
+		      (s->cgroup != NULL);
 
 	if (rest_count) {
 		message_error("unexpected argument '%s'; put -- before a command", rest[0]);
 		return false;
 	}
+	if (s->list)
+		return true;
 	if (!targets) {
-		message_error("nothing to record; give -p PID, -a, or -- COMMAND");
+		message_error("nothing to record; give -p PID, -t TID, -a, -G CGROUP, or -- COMMAND");
 		return false;
 	}
 	if (targets > 1) {
-		message_error("give only one of -p, -a and -- COMMAND");
+		message_error("give only one of -p or -t, -a, -G and -- COMMAND");
 		return false;
 	}
 	if (s->quiet && s->verbose) {
@@ -182,7 +259,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 {
 	const struct options options = {
 		.program = "prof-record",
-		.synopsis = "[OPTIONS] (-p PID,... | -a | -- COMMAND [ARG...])",
+		.synopsis = "[OPTIONS] (-p PID,... | -t TID,... | -a | -G CGROUP | -- COMMAND [ARG...])",
 		.summary = "Samples the stacks of running programs and writes a trace for prof-report.",
 		.table = table,
 		.context = s,

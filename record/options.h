@@ -9,11 +9,17 @@
 #include "record/trace_file.h"
 
 struct settings {
-	uint32_t *pids;
+	uint32_t *pids; /* or threads, with by_thread */
 	size_t pid_count;
+	bool by_thread;
+	const char *cgroup;   /* NULL: none */
+	const char *cpu_list; /* "0,2-3", or NULL */
+	bool no_inherit;
 	bool everything; /* -a */
 	char **command;	 /* NULL: none */
-	uint64_t frequency;
+	uint64_t frequency, period; /* period 0: by frequency */
+	uint64_t delay_ns;
+	bool list; /* --list, and nothing else */
 	struct event_list events;
 	const char *output;
 	uint64_t duration_ns; /* 0: until it ends */

@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,12 +23,14 @@ struct attached {
 
 struct sampler {
 	struct sampler_bpf *skeleton;
-	struct ring ring;
+	struct ring rings[CLASS_COUNT];
+	size_t ring_count;
 	struct attached *attached;
 	size_t attached_count;
 	struct bpf_link *follow[3];
 	int possible_cpus;
-	bool all_processes;
+	bool follows; /* forks and execs of targets */
+	const struct event_list *events;
 };
 
 /* libbpf has one place for what it says in the whole process. */
@@ -45,62 +48,145 @@ const char *sampler_log(void)
 	return buffer_string(&log_text);
 }
 
+static int keep(struct sampler *s, int fd, struct bpf_link *link)
+{
+	if (!link) {
+		int status = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	/* The fd belongs to the link now. */
+	s->attached[s->attached_count++] = (struct attached){ fd, link };
+	return 0;
+}
+
 static int open_event(struct sampler *s, const struct event *event, uint32_t number, uint32_t cpu)
 {
-	struct attached *a = &s->attached[s->attached_count];
+	const struct bpf_program *program = event->source == EVENT_TRACEPOINT ?
+						    s->skeleton->progs.sample_tracepoint :
+						    s->skeleton->progs.sample_timer;
 	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = number);
 	struct perf_event_attr attributes;
 	int fd;
 
 	event_attributes(event, &attributes);
+	/* A tracepoint's program runs at each hit, whatever the event itself counts. */
+	if (event->source == EVENT_TRACEPOINT)
+		attributes.sample_period = 1;
 	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno; /* the CPU went offline */
-	a->link = bpf_program__attach_perf_event_opts(s->skeleton->progs.sample_timer, fd,
-						      &options);
-	if (!a->link) {
-		int status = -errno;
+	return keep(s, fd, bpf_program__attach_perf_event_opts(program, fd, &options));
+}
 
-		close(fd);
-		return status;
-	}
-	a->fd = fd; /* belongs to the link now */
-	s->attached_count++;
-	return 0;
+/* Uprobes begin to fire at once: they are opened last. */
+static int open_uprobe(struct sampler *s, const struct event *event, uint32_t number)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = number);
+
+	return keep(s, -1,
+		    bpf_program__attach_uprobe_opts(s->skeleton->progs.sample_uprobe, -1,
+						    event->file, event->file_offset, &options));
 }
 
 static int open_events(struct sampler *s, const struct sampler_options *options)
 {
-	s->attached = calloc(options->events->n * options->cpus->n + 1, sizeof(*s->attached));
+	const struct event_list *events = options->events;
+	int status = 0;
+
+	s->attached = calloc(events->n * options->cpus->n + 1, sizeof(*s->attached));
 	if (!s->attached)
 		return -ENOMEM;
-	for (size_t i = 0; i < options->events->n; i++)
-		for (size_t cpu = 0; cpu < options->cpus->n; cpu++) {
-			int status = open_event(s, &options->events->events[i], (uint32_t)i,
-						options->cpus->ids[cpu]);
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->events[i];
+		/* The program of a tracepoint runs on all CPUs, wherever its event is. */
+		size_t cpus = event->source == EVENT_TRACEPOINT ? 1 : options->cpus->n;
 
-			if (status)
-				return status;
-		}
-	return 0;
+		if (event->source != EVENT_PERF && event->source != EVENT_TRACEPOINT)
+			continue;
+		for (size_t cpu = 0; cpu < cpus && !status; cpu++)
+			status = open_event(s, event, (uint32_t)i, options->cpus->ids[cpu]);
+	}
+	return status;
 }
 
-static int load(struct sampler *s, const struct sampler_options *options)
+static int open_uprobes(struct sampler *s, const struct event_list *events)
 {
-	struct sampler_bpf *skeleton = sampler_bpf__open();
-	int status;
+	int status = 0;
 
-	if (!skeleton)
-		return -errno;
-	s->skeleton = skeleton;
+	for (size_t i = 0; i < events->n && !status; i++)
+		if (events->events[i].source == EVENT_UPROBE)
+			status = open_uprobe(s, &events->events[i], (uint32_t)i);
+	return status;
+}
+
+/* What the programs are told before the verifier sees them: what is not wanted is not there. */
+static void tell(struct sampler_bpf *skeleton, const struct sampler_options *options)
+{
+	const struct event_list *events = options->events;
+	bool tracepoints = false, uprobes = false;
+
 	skeleton->rodata->all_processes = options->all_processes;
 	skeleton->rodata->by_thread = options->by_thread;
 	skeleton->rodata->inherit = options->inherit;
 	skeleton->rodata->recorder_pid = (uint32_t)getpid();
 	skeleton->rodata->command_pid = options->command_pid;
-	status = bpf_map__set_max_entries(skeleton->maps.timer_ring, (uint32_t)options->ring_bytes);
-	return status ? status : sampler_bpf__load(skeleton);
+	if (options->cgroup) {
+		skeleton->rodata->by_cgroup = true;
+		skeleton->rodata->cgroup_id = options->cgroup->id;
+		skeleton->rodata->cgroup_level = options->cgroup->level;
+	}
+	skeleton->rodata->by_cpu = options->some_cpus;
+	for (size_t i = 0; i < options->cpus->n; i++)
+		if (options->cpus->ids[i] < 64 * CPU_MASK_WORDS)
+			skeleton->rodata->cpu_mask[options->cpus->ids[i] / 64] |=
+				UINT64_C(1) << (options->cpus->ids[i] % 64);
+	for (size_t i = 0; i < events->n; i++) {
+		skeleton->rodata->periods[i] = event_period_rule(&events->events[i]);
+		tracepoints |= events->events[i].source == EVENT_TRACEPOINT;
+		uprobes |= events->events[i].source == EVENT_UPROBE;
+	}
+	bpf_program__set_autoload(skeleton->progs.sample_tracepoint, tracepoints);
+	bpf_program__set_autoload(skeleton->progs.sample_uprobe, uprobes);
+}
+
+/* Which classes' rings are used at all; the others stay as small as they can be. */
+static bool uses(const struct event_list *events, enum sample_class class)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (event_class(&events->events[i]) == class)
+			return true;
+	return false;
+}
+
+static int load(struct sampler *s, const struct sampler_options *options)
+{
+	struct sampler_bpf *skeleton = sampler_bpf__open();
+	int status = 0;
+
+	if (!skeleton)
+		return -errno;
+	s->skeleton = skeleton;
+	tell(skeleton, options);
+	struct bpf_map *const rings[CLASS_COUNT] = {
+		[CLASS_TIMER] = skeleton->maps.timer_ring,
+		[CLASS_SWITCH] = skeleton->maps.switch_ring,
+		[CLASS_PROBE] = skeleton->maps.probe_ring,
+	};
+	for (int i = 0; i < CLASS_COUNT && !status; i++)
+		status = bpf_map__set_max_entries(rings[i], uses(options->events, i) ?
+								    (uint32_t)options->ring_bytes :
+								    (uint32_t)sysconf(_SC_PAGESIZE));
+	if (!status)
+		status = sampler_bpf__load(skeleton);
+	for (int i = 0; i < CLASS_COUNT && !status; i++)
+		if (uses(options->events, i))
+			status = ring_map(&s->rings[s->ring_count++], bpf_map__fd(rings[i]),
+					  options->ring_bytes);
+	return status;
 }
 
 int sampler_new(struct sampler **sampler, const struct sampler_options *options, const char **what)
@@ -112,15 +198,11 @@ int sampler_new(struct sampler **sampler, const struct sampler_options *options,
 		return -ENOMEM;
 	buffer_clear(&log_text);
 	libbpf_set_print(keep_log);
-	s->all_processes = options->all_processes;
+	s->follows = !options->all_processes && !options->cgroup;
+	s->events = options->events;
 	s->possible_cpus = libbpf_num_possible_cpus();
 	*what = "load the BPF programs";
 	status = s->possible_cpus < 0 ? s->possible_cpus : load(s, options);
-	if (!status) {
-		*what = "map the ring buffer";
-		status = ring_map(&s->ring, bpf_map__fd(s->skeleton->maps.timer_ring),
-				  options->ring_bytes);
-	}
 	if (!status) {
 		*what = "open perf events";
 		status = open_events(s, options);
@@ -139,7 +221,8 @@ void sampler_free(struct sampler *s)
 		return;
 	sampler_stop(s);
 	free(s->attached);
-	ring_unmap(&s->ring);
+	for (size_t i = 0; i < s->ring_count; i++)
+		ring_unmap(&s->rings[i]);
 	sampler_bpf__destroy(s->skeleton);
 	free(s);
 }
@@ -153,7 +236,7 @@ int sampler_follow(struct sampler *s, const char **what)
 	};
 
 	*what = "follow forks";
-	for (size_t i = 0; i < 3 && !s->all_processes; i++) {
+	for (size_t i = 0; i < 3 && s->follows; i++) {
 		s->follow[i] = bpf_program__attach(programs[i]);
 		if (!s->follow[i])
 			return -errno;
@@ -172,16 +255,17 @@ int sampler_add_target(struct sampler *s, uint32_t pid)
 int sampler_start(struct sampler *s)
 {
 	for (size_t i = 0; i < s->attached_count; i++)
-		if (ioctl(s->attached[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+		if (s->attached[i].fd >= 0 && ioctl(s->attached[i].fd, PERF_EVENT_IOC_ENABLE, 0))
 			return -errno;
-	return 0;
+	return open_uprobes(s, s->events);
 }
 
 void sampler_stop(struct sampler *s)
 {
 	/* All at once first, so that CPUs stop at about the same time. */
 	for (size_t i = 0; i < s->attached_count; i++)
-		ioctl(s->attached[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (s->attached[i].fd >= 0)
+			ioctl(s->attached[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	for (size_t i = 0; i < s->attached_count; i++)
 		bpf_link__destroy(s->attached[i].link);
 	s->attached_count = 0;
@@ -193,12 +277,12 @@ void sampler_stop(struct sampler *s)
 
 size_t sampler_rings(const struct sampler *s)
 {
-	return 1;
+	return s->ring_count;
 }
 
 struct ring *sampler_ring(struct sampler *s, size_t i)
 {
-	return &s->ring;
+	return &s->rings[i];
 }
 
 size_t sampler_possible_cpus(const struct sampler *s)
@@ -208,8 +292,21 @@ size_t sampler_possible_cpus(const struct sampler *s)
 
 int sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 {
-	uint32_t zero = 0;
+	size_t cpus = (size_t)s->possible_cpus;
+	struct sample_counters *one = calloc(cpus, sizeof(*one));
+	int status = one ? 0 : -ENOMEM;
 
-	return bpf_map__lookup_elem(s->skeleton->maps.counters, &zero, sizeof(zero), counters,
-				    sizeof(*counters) * (size_t)s->possible_cpus, 0);
+	memset(counters, 0, cpus * sizeof(*counters));
+	for (uint32_t class = 0; class < CLASS_COUNT && !status; class++) {
+		status = bpf_map__lookup_elem(s->skeleton->maps.counters, &class, sizeof(class),
+					      one, sizeof(*one) * cpus, 0);
+		for (size_t cpu = 0; cpu < cpus && !status; cpu++) {
+			counters[cpu].fired += one[cpu].fired;
+			counters[cpu].sent += one[cpu].sent;
+			for (int i = 0; i < SAMPLE_LOST_COUNT; i++)
+				counters[cpu].lost[i] += one[cpu].lost[i];
+		}
+	}
+	free(one);
+	return status;
 }

@@ -9,6 +9,7 @@
  */
 
 #include "bpf/sample.h"
+#include "record/cgroup.h"
 #include "record/cpus.h"
 #include "record/event.h"
 #include "record/ring.h"
@@ -18,6 +19,8 @@ struct sampler;
 struct sampler_options {
 	const struct event_list *events; /* resolved */
 	const struct cpus *cpus;	 /* to sample on */
+	bool some_cpus;			 /* `cpus` are not all there are */
+	const struct cgroup *cgroup;	 /* its tasks are the targets, or NULL */
 	bool all_processes;
 	bool by_thread; /* targets are threads */
 	bool inherit;	/* children of targets are targets */
@@ -43,7 +46,7 @@ void sampler_stop(struct sampler *s);
 size_t sampler_rings(const struct sampler *s);
 struct ring *sampler_ring(struct sampler *s, size_t i);
 
-/* Counters are per possible CPU, numbered from 0. */
+/* Counters are per possible CPU, numbered from 0; of all classes together. */
 size_t sampler_possible_cpus(const struct sampler *s);
 int sampler_read_counters(struct sampler *s, struct sample_counters *counters);
 

@@ -121,7 +121,7 @@ static void the_recorders_own(void **state)
 	assert_int_equal(event_list_add(&list, "off-cpu"), 0);
 	assert_int_equal(list.events[0].kind, PRF_EVENT_OFF_CPU);
 	assert_string_equal(list.events[0].unit, "ns");
-	assert_int_equal(event_class(&list.events[0]), EVENT_CLASS_SCHEDULER);
+	assert_int_equal(event_class(&list.events[0]), CLASS_SWITCH);
 	assert_int_equal(event_list_add(&list, "none"), -1);
 }
 
