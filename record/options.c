@@ -11,9 +11,8 @@
 
 static const char *const no_memory = "out of memory";
 
-static const char *take_pids(void *context, const char *argument)
+static const char *take_numbers(struct settings *s, const char *argument)
 {
-	struct settings *s = context;
 	const char *at = argument;
 
 	for (;;) {
@@ -24,7 +23,7 @@ static const char *take_pids(void *context, const char *argument)
 		pid = strtoul(at, &end, 10);
 		if (end == at || *at < '0' || *at > '9' || !pid || pid > INT32_MAX ||
 		    (*end && *end != ','))
-			return "expected process numbers, separated by commas";
+			return "expected numbers of processes or threads, separated by commas";
 		pids = reallocarray(s->pids, s->pid_count + 1, sizeof(*pids));
 		if (!pids)
 			return no_memory;
@@ -36,10 +35,21 @@ static const char *take_pids(void *context, const char *argument)
 	}
 }
 
+static const char *take_pids(void *context, const char *argument)
+{
+	struct settings *s = context;
+
+	return s->by_thread ? "give only one of -p and -t" : take_numbers(s, argument);
+}
+
 static const char *take_threads(void *context, const char *argument)
 {
-	((struct settings *)context)->by_thread = true;
-	return take_pids(context, argument);
+	struct settings *s = context;
+
+	if (s->pid_count && !s->by_thread)
+		return "give only one of -p and -t";
+	s->by_thread = true;
+	return take_numbers(s, argument);
 }
 
 static const char *take_cgroup(void *context, const char *argument)

@@ -71,12 +71,6 @@ static int choose_events(struct settings *settings)
 	struct event_list *events = &settings->events;
 	uint64_t highest = highest_frequency();
 
-	if (highest && settings->frequency > highest) {
-		message_warning("-F %" PRIu64 " is more than the kernel allows "
-				"(/proc/sys/kernel/perf_event_max_sample_rate); using %" PRIu64,
-				settings->frequency, highest);
-		settings->frequency = highest;
-	}
 	if (!events->n) {
 		if (event_list_add(events, "cycles"))
 			return fail("%s", events->why);
@@ -87,10 +81,42 @@ static int choose_events(struct settings *settings)
 			message_detail("no hardware counter for cycles here; using cpu-clock");
 		}
 	}
-	event_list_set_rate(events, settings->frequency, 0);
+	event_list_set_rate(events, settings->frequency, settings->period);
+	for (size_t i = 0; i < events->n && highest; i++) {
+		struct event *event = &events->events[i];
+
+		if (event->frequency <= highest)
+			continue;
+		message_warning("%" PRIu64 " Hz are more than the kernel allows "
+				"(/proc/sys/kernel/perf_event_max_sample_rate); using %" PRIu64,
+				event->frequency, highest);
+		event->frequency = highest;
+	}
 	if (event_list_resolve(events))
 		return fail("%s", events->why);
 	return 0;
+}
+
+static int choose_cpus(struct session *s)
+{
+	const char *list = s->settings->cpu_list;
+	struct cpus wanted = { 0 };
+
+	if (cpus_online(&s->cpus) || cpus_online(&s->sampled))
+		return fail("cannot tell which CPUs are online");
+	if (!list)
+		return 0;
+	if (cpus_parse(&wanted, list))
+		return fail("-C %s: not a list of CPUs", list);
+	s->sampled.n = 0;
+	for (size_t i = 0; i < s->cpus.n; i++)
+		for (size_t j = 0; j < wanted.n; j++)
+			if (s->cpus.ids[i] == wanted.ids[j])
+				s->sampled.ids[s->sampled.n++] = s->cpus.ids[i];
+	if (s->sampled.n < wanted.n)
+		message_warning("-C %s: only %zu of these CPUs are online", list, s->sampled.n);
+	cpus_release(&wanted);
+	return s->sampled.n ? 0 : fail("none of the CPUs %s is online", list);
 }
 
 static void prepare_command(void)
@@ -101,16 +127,23 @@ static void prepare_command(void)
 static int find_targets(struct session *s)
 {
 	const struct settings *settings = s->settings;
+	char why[512];
 
+	if (settings->cgroup && cgroup_find(&s->cgroup, settings->cgroup, why, sizeof(why)))
+		return fail("%s", why);
 	for (size_t i = 0; i < settings->pid_count; i++) {
 		uint32_t process, pid = settings->pids[i];
 		int status = target_add_process(&s->target, pid, &process);
 
+		/* A thread is waited for with its process. */
+		if (status == -EINVAL && settings->by_thread)
+			status = target_add_process(&s->target, process, &process);
 		if (status == -EINVAL)
 			return fail("%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
 				    pid, process, process);
 		if (status == -ESRCH)
-			return fail("no process %" PRIu32 "; it may have ended", pid);
+			return fail("no %s %" PRIu32 "; it may have ended",
+				    settings->by_thread ? "thread" : "process", pid);
 		if (status)
 			return fail("cannot watch process %" PRIu32 ": %s", pid, strerror(-status));
 	}
@@ -175,9 +208,12 @@ static int open_sampler(struct session *s)
 {
 	struct sampler_options options = {
 		.events = &s->settings->events,
-		.cpus = &s->cpus,
+		.cpus = &s->sampled,
+		.some_cpus = s->sampled.n < s->cpus.n,
+		.cgroup = s->settings->cgroup ? &s->cgroup : NULL,
 		.all_processes = s->settings->everything,
-		.inherit = true,
+		.by_thread = s->settings->by_thread,
+		.inherit = !s->settings->no_inherit && !s->settings->by_thread,
 		.command_pid = (uint32_t)s->target.command,
 	};
 	const char *what = "";
@@ -197,11 +233,13 @@ static int open_sampler(struct session *s)
 
 static int open_world(struct session *s)
 {
+	/* Tasks come into a cgroup at any time, and must be known when they do. */
+	bool everything = s->settings->everything || s->settings->cgroup;
 	struct kernel_symbols *kernel = NULL;
 	int status = kernel_symbols_new(&kernel);
 
 	if (!status)
-		status = world_init(&s->world, s->settings->everything, kernel);
+		status = world_init(&s->world, everything, kernel);
 	if (!status)
 		status = sideband_new(&s->sideband, &s->cpus, SIDE_BAND_BYTES);
 	if (status)
@@ -210,12 +248,13 @@ static int open_world(struct session *s)
 		message_warning("the kernel hides its symbols' addresses; kernel frames will have no "
 				"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
 	sideband_enable(s->sideband);
-	if (s->settings->everything)
+	if (everything)
 		status = world_add_all(&s->world);
 	if (s->target.command)
 		status = world_add_command(&s->world, (uint32_t)s->target.command);
-	for (size_t i = 0; i < s->settings->pid_count && !status; i++)
-		status = world_add_process(&s->world, s->settings->pids[i]);
+	for (size_t i = 0; i < s->target.n && !status; i++)
+		if (s->target.pids[i] != (uint32_t)s->target.command)
+			status = world_add_process(&s->world, s->target.pids[i]);
 	if (status == -ESRCH)
 		return fail("a process ended before it could be recorded");
 	if (status == -EACCES || status == -EPERM)
@@ -276,8 +315,8 @@ static int set_up(struct session *s)
 	status = check_machine();
 	if (!status)
 		status = choose_events(s->settings);
-	if (!status && cpus_online(&s->cpus))
-		status = fail("cannot tell which CPUs are online");
+	if (!status)
+		status = choose_cpus(s);
 	if (!status)
 		status = catch_signals(s);
 	if (!status)
@@ -317,6 +356,18 @@ static int wait_for(struct session *s, int ms)
 	return 0;
 }
 
+static int start_sampling(struct session *s)
+{
+	s->sampling = true;
+	return sampler_start(s->sampler);
+}
+
+/* When the loop must be awake at the latest: to begin sampling, or to end. */
+static uint64_t next_ns(const struct session *s, uint64_t end_ns)
+{
+	return s->sampling || s->began_ns > end_ns ? end_ns : s->began_ns;
+}
+
 /* Until a signal, the targets' end or the duration's. Answers the signal in `*signal`. */
 static int record(struct session *s, int *signal)
 {
@@ -330,9 +381,14 @@ static int record(struct session *s, int *signal)
 
 		if (now >= end_ns || (s->target.n && !s->target.alive))
 			return 0;
+		if (!s->sampling && now >= s->began_ns) {
+			status = start_sampling(s);
+			if (status)
+				return status;
+		}
 		ms = drain_interval(s, ms);
-		if (end_ns - now < (uint64_t)ms * 1000000)
-			ms = (int)((end_ns - now) / 1000000) + 1;
+		if (next_ns(s, end_ns) - now < (uint64_t)ms * 1000000)
+			ms = (int)((next_ns(s, end_ns) - now) / 1000000) + 1;
 		*signal = wait_for(s, ms);
 		if (*signal)
 			return 0;
@@ -411,8 +467,8 @@ static int run(struct session *s)
 {
 	int status, signal = 0;
 
-	s->began_ns = clock_now();
-	status = sampler_start(s->sampler);
+	s->began_ns = clock_now() + s->settings->delay_ns;
+	status = s->settings->delay_ns ? 0 : start_sampling(s);
 	if (status)
 		return explain("start sampling", status);
 	status = target_go(&s->target);
@@ -445,6 +501,7 @@ static void release(struct session *s, bool discard)
 	resolver_free(s->resolver);
 	world_release(&s->world);
 	cpus_release(&s->cpus);
+	cpus_release(&s->sampled);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 }

@@ -19,7 +19,9 @@
 
 struct session {
 	struct settings *settings;
-	struct cpus cpus; /* those that are online */
+	struct cpus cpus;    /* those that are online */
+	struct cpus sampled; /* those of them to sample on */
+	struct cgroup cgroup;
 	struct target target;
 	struct world world;
 	struct sideband *sideband;
@@ -30,7 +32,8 @@ struct session {
 	struct accounts accounts;
 	int signal_fd;
 	uint64_t ring_bytes;
-	uint64_t began_ns;
+	uint64_t began_ns; /* of sampling */
+	bool sampling;
 	uint64_t malformed; /* records that made no sense */
 };
 
