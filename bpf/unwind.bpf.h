@@ -112,6 +112,7 @@ struct {
 } unwind_slabs SEC(".maps");
 
 #define RULE_NO_MAPPING 0xffffffff
+#define RULE_MISSING 0xfffffffe
 
 /* The segment of the run that holds `pc`: its index in unwind_segments, or -1. */
 __noinline int find_segment(__u32 first, __u32 count, __u64 pc)
@@ -180,6 +181,8 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 	s = bpf_map_lookup_elem(&unwind_segments, &at);
 	if (!s)
 		return RULE_NO_MAPPING;
+	if (s->pages == UNWIND_PAGES_MISSING)
+		return RULE_MISSING;
 	offset = pc - s->base;
 	if ((offset >> UNWIND_PAGE_BITS) >= s->pages)
 		return 0;
@@ -324,6 +327,8 @@ static __always_inline int step(struct walk *w)
 		return STEP_END(w, WALK_NO_MAPPING);
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING)
 		return step_guess(w);
+	if (number == RULE_MISSING)
+		return STEP_END(w, WALK_NO_TABLE);
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!rule)
 		return STEP_END(w, WALK_UNSUPPORTED);
@@ -456,7 +461,10 @@ static __always_inline void walk_fork(__u32 parent, __u32 child)
 /* A new program: nothing of the old address space holds any more. */
 static __always_inline void walk_exec(__u32 tgid)
 {
-	bpf_map_delete_elem(&unwind_processes, &tgid);
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	struct unwind_process fresh = { .execs = process ? process->execs + 1 : 1 };
+
+	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
 }
 
 #endif

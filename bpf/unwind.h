@@ -78,14 +78,21 @@ struct unwind_segment {
 	__u64 start, end; /* addresses in the process */
 	__u64 base;	  /* the address of the first page's first byte; 64 KiB steps from there */
 	__u32 first_page;
-	__u32 pages; /* 0: code that has no table, or not yet */
+	__u32 pages; /* 0: code without a table; its frame pointers may be tried */
 };
 
-/* A process's run. `id` is new with every change of its segments. */
+/* As `pages`: the file's table is not there (yet), and guessing would be wrong. */
+#define UNWIND_PAGES_MISSING 0xffffffffU
+
+/*
+ * A process's run. `id` is new with every change of its segments. `execs` is counted up by
+ * the kernel half when the process execs, which also empties the run, so that what the
+ * recorder knew of the program before is not published for the new one.
+ */
 struct unwind_process {
 	__u32 first, count;
 	__u32 id;
-	__u32 reserved;
+	__u32 execs;
 };
 
 _Static_assert(sizeof(struct unwind_rule) == 16, "part of the ABI between the halves");

@@ -5,11 +5,11 @@
 /*
  * Keeps the kernel half's unwind tables (bpf/unwind.h) in step with the address spaces of
  * the targets. Whoever follows the address spaces reports what changed, in order of time;
- * the calls only note it and return at once. unwinder_flush() then publishes the processes
+ * the calls only note it (and open files that are new). unwinder_flush() then publishes the processes
  * that changed; files that are not known yet are built by a worker thread, which publishes
  * them when they are ready. Until then their code counts as having no table.
  *
- * One thread calls these functions (except unwinder_totals()); nothing here prints.
+ * Any thread may call these functions; nothing here prints.
  */
 
 #include <stdbool.h>
@@ -29,6 +29,7 @@ struct unwinder_file {
 	const char *path;
 	uint64_t rows, bytes, build_ns;
 	const char *problem; /* NULL, or why there is no table: static text */
+	bool refused;	     /* its stacks are cut off; else frame pointers are tried */
 };
 
 struct unwinder_options {
@@ -69,6 +70,9 @@ void unwinder_fork(struct unwinder *u, uint32_t parent, uint32_t child);
 /* All mappings are gone; the new ones follow. */
 void unwinder_exec(struct unwinder *u, uint32_t pid);
 void unwinder_exit(struct unwinder *u, uint32_t pid);
+
+/* Whether anything was reported of the process. */
+bool unwinder_knows(struct unwinder *u, uint32_t pid);
 
 /* Publishes what changed. To be called after each batch of the calls above. */
 void unwinder_flush(struct unwinder *u);

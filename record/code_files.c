@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/code_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/inside.h"
+
+/* More than that many files are no longer told apart; the rest go without tables. */
+#define FILES_MAX 65536
+
+struct key {
+	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
+	uint8_t bytes[39];
+};
+
+static struct key build_id_key(const uint8_t *build_id, size_t size)
+{
+	struct key key = { .kind = 'b' };
+
+	memcpy(key.bytes, build_id, size < ELF_BUILD_ID_MAX ? size : ELF_BUILD_ID_MAX);
+	key.bytes[ELF_BUILD_ID_MAX] = (uint8_t)size;
+	return key;
+}
+
+static struct key inode_key(const struct stat *status)
+{
+	uint64_t words[4] = { status->st_dev, status->st_ino, (uint64_t)status->st_size,
+			      (uint64_t)status->st_mtim.tv_sec * 1000000000 +
+				      (uint64_t)status->st_mtim.tv_nsec };
+	struct key key = { .kind = 'i' };
+
+	memcpy(key.bytes, words, sizeof(words));
+	return key;
+}
+
+static struct code_file *find(const struct code_files *files, const struct key *key)
+{
+	uint64_t *value = map_get(&files->keys, key, sizeof(*key));
+
+	return value ? files->all[*value - 1] : NULL;
+}
+
+static void free_file(struct code_file *file)
+{
+	if (!file)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file);
+}
+
+void code_files_release(struct code_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free_file(files->all[i]);
+	free(files->all);
+	map_release(&files->keys);
+	*files = (struct code_files){ 0 };
+}
+
+/* Takes over the fd. */
+static struct code_file *add(struct code_files *files, const struct key *key, const char *path, int fd)
+{
+	struct code_file *file = calloc(1, sizeof(*file));
+	uint64_t *value;
+
+	if (files->count == files->capacity && files->count < FILES_MAX) {
+		size_t capacity = files->capacity ? files->capacity * 2 : 64;
+		struct code_file **all = reallocarray(files->all, capacity, sizeof(*all));
+
+		if (all) {
+			files->all = all;
+			files->capacity = capacity;
+		}
+	}
+	if (!file || files->count == files->capacity)
+		goto failed;
+	file->fd = fd;
+	file->path = strdup(path);
+	value = file->path ? map_put(&files->keys, key, sizeof(*key), NULL) : NULL;
+	if (!value)
+		goto failed;
+	files->all[files->count++] = file;
+	*value = files->count;
+	return file;
+failed:
+	if (fd >= 0)
+		close(fd);
+	if (file)
+		file->fd = -1;
+	free_file(file);
+	return NULL;
+}
+
+/* A regular file and nothing else: opening a device could do something. */
+static int open_regular(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The very file that is mapped, even when it was deleted; or what has its name now. */
+static int open_mapped(const struct unwinder_mapping *m)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->start,
+		 m->end);
+	fd = open_regular(path);
+	if (fd < 0)
+		fd = inside_open_any(m->pid, m->path);
+	/* By the time it is read, the process may be gone: then the name has to do. */
+	return fd < 0 && m->build_id_size ? open_regular(m->path) : fd;
+}
+
+static bool has_file(const char *path)
+{
+	return path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0 &&
+	       strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/memfd:", 7) != 0;
+}
+
+static struct code_file *get_by_inode(struct code_files *files, const char *path, int fd)
+{
+	struct code_file *file;
+	struct stat status;
+	struct key key;
+
+	if (fd < 0 || fstat(fd, &status)) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	key = inode_key(&status);
+	file = find(files, &key);
+	if (!file)
+		return add(files, &key, path, fd);
+	close(fd);
+	return file;
+}
+
+struct code_file *code_files_get(struct code_files *files, const struct unwinder_mapping *m)
+{
+	struct code_file *file;
+	struct key key = { .kind = 'v' };
+
+	if (strcmp(m->path, "[vdso]") == 0) {
+		file = find(files, &key);
+		if (file)
+			return file;
+		file = add(files, &key, m->path, -1);
+		if (file)
+			file->vdso = true;
+		return file;
+	}
+	if (!has_file(m->path) && !m->build_id_size)
+		return NULL;
+	if (!m->build_id_size)
+		return get_by_inode(files, m->path, open_mapped(m));
+	key = build_id_key(m->build_id, m->build_id_size);
+	file = find(files, &key);
+	/* One that could not be opened for its first process may be for another. */
+	if (file && file->state == CODE_FILE_REFUSED && !file->segment_count && file->fd < 0) {
+		file->fd = open_mapped(m);
+		if (file->fd >= 0)
+			file->state = CODE_FILE_WAITING;
+		return file;
+	}
+	if (file)
+		return file;
+	file = add(files, &key, m->path, open_mapped(m));
+	if (!file)
+		return NULL;
+	file->build_id_size = (uint8_t)(m->build_id_size < ELF_BUILD_ID_MAX ? m->build_id_size :
+									     ELF_BUILD_ID_MAX);
+	memcpy(file->build_id, m->build_id, file->build_id_size);
+	return file;
+}
+
+struct code_file *code_files_get_path(struct code_files *files, const char *path)
+{
+	return get_by_inode(files, path, open_regular(path));
+}
+
+void code_files_alias(struct code_files *files, struct code_file *file, const uint8_t *build_id,
+		      size_t size)
+{
+	struct key key = build_id_key(build_id, size);
+	uint64_t *value;
+	bool added;
+
+	for (size_t i = 0; i < files->count; i++) {
+		if (files->all[i] != file)
+			continue;
+		value = map_put(&files->keys, &key, sizeof(key), &added);
+		/* One that was only known by build-id and could not be opened is no loss. */
+		if (value && (added || files->all[*value - 1]->state == CODE_FILE_REFUSED))
+			*value = i + 1;
+		return;
+	}
+}
