@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/kernel_symbols.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char kallsyms[] = "0000000000010000 A per_cpu_counter\n"
+			       "ffffffff81000000 T _text\n"
+			       "ffffffff81000000 T startup\n"
+			       "ffffffff81000100 t read_it\n"
+			       "ffffffff81000300 T write_it\n"
+			       "ffffffff81000400 D some_data\n"
+			       "ffffffffc0000000 t helper\t[ext4]\n"
+			       "ffffffffc0000080 T ext4_read\t[ext4]\n"
+			       "ffffffffc0004000 t bpf_prog_1234_probe\t[bpf]\n"
+			       "short\n";
+static const char modules[] = "ext4 1000000 2 - Live 0xffffffffc0000000\n"
+			      "other 4096 0 - Live 0xffffffffc0008000 (OE)\n";
+
+struct fixture {
+	char *kallsyms, *modules;
+	struct kernel_symbols *k;
+	struct prf_writer *w;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->kallsyms = strdup(kallsyms);
+	f->modules = strdup(modules);
+	assert_int_equal(kernel_symbols_parse(&f->k, f->kallsyms, f->modules), 0);
+	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	kernel_symbols_free(f->k);
+	prf_writer_free(f->w);
+	free(f->kallsyms);
+	free(f->modules);
+	free(f);
+	return 0;
+}
+
+/* Looks an address up and returns its offset; the object's id in `object`. */
+static uint64_t place(struct fixture *f, uint64_t address, uint32_t flags, uint32_t *object)
+{
+	struct prf_frame frame;
+
+	assert_int_equal(kernel_symbols_frame(f->k, f->w, address, flags, &frame), 0);
+	assert_true(frame.flags & PRF_FRAME_KERNEL);
+	*object = frame.object;
+	return frame.offset;
+}
+
+/* Ends the trace and reads it: the symbols of all objects as "path:start+size=name ". */
+static void check_written(struct fixture *f, const char *expected)
+{
+	struct prf_reader *r;
+	struct prf_record record;
+	char text[1024] = "";
+	const void *data;
+	size_t size;
+
+	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
+	assert_int_equal(prf_writer_finish(f->w), 0);
+	data = prf_writer_memory(f->w, &size);
+	assert_int_equal(prf_reader_new_memory(&r, data, size), 0);
+	while (prf_reader_next(r, &record) == 1) {
+		if (record.type != PRF_RECORD_SYMBOLS)
+			continue;
+		for (size_t i = 0; i < record.symbols.n; i++) {
+			const struct prf_symbol *s = &record.symbols.symbols[i];
+
+			snprintf(text + strlen(text), sizeof(text) - strlen(text),
+				 "%s:%llx+%llx=%s ",
+				 prf_reader_object(r, record.symbols.object)->path,
+				 (unsigned long long)s->start, (unsigned long long)s->size,
+				 s->name);
+		}
+	}
+	assert_string_equal(text, expected);
+	prf_reader_free(r);
+}
+
+static void writes_what_was_hit(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t kernel, module;
+
+	assert_int_equal(place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &kernel), 0x180);
+	assert_int_equal(place(f, 0xffffffffc0000090, 0, &module), 0x90);
+	assert_int_not_equal(kernel, module);
+	check_written(f, "[kernel]:100+200=read_it ext4:80+3f80=ext4_read ");
+}
+
+static void each_name_is_written_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t object;
+
+	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
+	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
+	place(f, 0xffffffff81000190, PRF_FRAME_EXACT, &object);
+	check_written(f, "[kernel]:100+200=read_it ");
+}
+
+static void another_trace_gets_them_again(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t object;
+
+	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
+	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
+	kernel_symbols_forget_written(f->k);
+	prf_writer_free(f->w);
+	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
+	check_written(f, "[kernel]:100+200=read_it ");
+}
+
+static void a_return_address_belongs_to_the_call(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t object;
+
+	/* The first byte of write_it, as what a call at the end of read_it returns to. */
+	assert_int_equal(place(f, 0xffffffff81000300, 0, &object), 0x300);
+	check_written(f, "[kernel]:100+200=read_it ");
+}
+
+static void data_has_no_name_for_code(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t object;
+
+	assert_int_equal(place(f, 0xffffffff81000480, PRF_FRAME_EXACT, &object), 0x480);
+	check_written(f, "");
+}
+
+static void bpf_programs_come_and_go(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t generation = kernel_symbols_generation(f->k), object, known;
+
+	assert_int_equal(place(f, 0xffffffffc0004010, PRF_FRAME_EXACT, &known), 0x10);
+	assert_int_equal(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x40, "bpf_prog_a"), 0);
+	assert_int_not_equal(kernel_symbols_generation(f->k), generation);
+	assert_int_equal(place(f, 0xffffffffc0005008, PRF_FRAME_EXACT, &object), 8);
+	assert_int_not_equal(known, object);
+	kernel_symbols_remove(f->k, 0xffffffffc0005000);
+	assert_int_equal(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x80, "bpf_prog_b"), 0);
+	assert_int_equal(place(f, 0xffffffffc0005050, PRF_FRAME_EXACT, &object), 0x50);
+	kernel_symbols_remove(f->k, 0xffffffffc0005000);
+	kernel_symbols_remove(f->k, 0xffffffffc0005000);
+	check_written(f, "bpf_prog_1234_probe:0+0=bpf_prog_1234_probe "
+			 "bpf_prog_b:0+80=bpf_prog_b bpf_prog_a:0+40=bpf_prog_a ");
+}
+
+static void zeros_mean_hidden(void **state)
+{
+	char hidden[] = "0000000000000000 T _text\n0000000000000000 T read_it\n", none[] = "";
+	struct fixture *f = *state;
+	struct kernel_symbols *k;
+	struct prf_frame frame;
+
+	assert_false(kernel_symbols_hidden(f->k));
+	assert_int_equal(kernel_symbols_parse(&k, hidden, none), 0);
+	assert_true(kernel_symbols_hidden(k));
+	assert_int_equal(kernel_symbols_frame(k, f->w, 0xffffffff81000180, 0, &frame), 0);
+	assert_int_equal(kernel_symbols_write(k, f->w), 0);
+	kernel_symbols_free(k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(writes_what_was_hit, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_name_is_written_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_trace_gets_them_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_return_address_belongs_to_the_call, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(data_has_no_name_for_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(bpf_programs_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(zeros_mean_hidden, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

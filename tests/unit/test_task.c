@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/task.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Above any number that the kernel gives, so that /proc knows nothing of them. */
+#define PID 100000000u
+
+static struct prf_writer *new_writer(void)
+{
+	struct prf_writer *w;
+
+	assert_int_equal(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	return w;
+}
+
+static uint32_t define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid)
+{
+	uint32_t id = PRF_NONE;
+
+	assert_int_equal(tasks_define(t, w, pid, tid, &id), 0);
+	return id;
+}
+
+static void threads_have_their_makers_name(void **state)
+{
+	struct tasks *t = tasks_new();
+
+	assert_int_equal(tasks_rename(t, PID, PID, "server", 5), 0);
+	assert_int_equal(tasks_fork(t, PID, PID, PID, PID + 1, 6), 0);
+	assert_string_equal(tasks_find(t, PID + 1)->comm, "server");
+	assert_int_equal(tasks_find(t, PID + 1)->pid, PID);
+	assert_int_equal(tasks_find(t, PID + 1)->start_ns, 6);
+	assert_int_equal(tasks_fork(t, PID + 1, PID, PID + 2, PID + 2, 7), 0);
+	assert_int_equal(tasks_find(t, PID + 2)->parent_pid, PID);
+	assert_string_equal(tasks_find(t, PID + 2)->comm, "server");
+	assert_null(tasks_find(t, PID + 3));
+	tasks_free(t);
+}
+
+static void a_new_name_is_a_new_definition(void **state)
+{
+	struct tasks *t = tasks_new();
+	struct prf_writer *w = new_writer();
+	uint32_t first, second;
+
+	assert_int_equal(tasks_rename(t, PID, PID, "before", 5), 0);
+	first = define(t, w, PID, PID);
+	assert_int_equal(define(t, w, PID, PID), first);
+	assert_int_equal(tasks_rename(t, PID, PID, "a name that is too long", 9), 0);
+	second = define(t, w, PID, PID);
+	assert_int_not_equal(first, second);
+	assert_string_equal(tasks_find(t, PID)->comm, "a name that is ");
+	/* For another trace all are new. */
+	tasks_forget_ids(t);
+	assert_int_equal(tasks_find(t, PID)->id, PRF_NONE);
+	prf_writer_free(w);
+	tasks_free(t);
+}
+
+static void unknown_ones_are_looked_up(void **state)
+{
+	struct tasks *t = tasks_new();
+	struct prf_writer *w = new_writer();
+	uint32_t self = (uint32_t)getpid();
+
+	prctl(PR_SET_NAME, "looked-up");
+	define(t, w, self, self);
+	assert_string_equal(tasks_find(t, self)->comm, "looked-up");
+	assert_int_equal(tasks_find(t, self)->parent_pid, getppid());
+	/* One that is gone has no name, but its samples count. */
+	define(t, w, PID, PID);
+	assert_string_equal(tasks_find(t, PID)->comm, "");
+	prf_writer_free(w);
+	tasks_free(t);
+}
+
+static void collect(uint32_t pid, void *context)
+{
+	*(uint32_t *)context += pid - PID + 1;
+}
+
+static void the_ended_are_kept_for_a_while(void **state)
+{
+	struct tasks *t = tasks_new();
+	uint32_t gone = 0;
+
+	assert_int_equal(tasks_rename(t, PID, PID, "x", 5), 0);
+	assert_int_equal(tasks_fork(t, PID, PID, PID, PID + 1, 6), 0);
+	assert_false(tasks_exit(t, PID, 10));
+	tasks_forget(t, 10, collect, &gone);
+	assert_non_null(tasks_find(t, PID));
+	tasks_forget(t, 11, collect, &gone);
+	assert_null(tasks_find(t, PID));
+	assert_int_equal(gone, 0);
+	assert_true(tasks_exit(t, PID + 1, 20));
+	tasks_forget(t, 21, collect, &gone);
+	assert_null(tasks_find(t, PID + 1));
+	assert_int_equal(gone, 1);
+	assert_false(tasks_exit(t, PID + 1, 30));
+	tasks_free(t);
+}
+
+static void numbers_are_used_again(void **state)
+{
+	struct tasks *t = tasks_new();
+	uint32_t gone = 0;
+
+	assert_int_equal(tasks_rename(t, PID, PID, "old", 5), 0);
+	assert_true(tasks_exit(t, PID, 10));
+	assert_int_equal(tasks_fork(t, PID + 7, PID + 7, PID, PID, 11), 0);
+	assert_string_equal(tasks_find(t, PID)->comm, "");
+	tasks_forget(t, 1000, collect, &gone);
+	assert_non_null(tasks_find(t, PID));
+	assert_int_equal(gone, 0);
+	assert_true(tasks_exit(t, PID, 1001));
+	tasks_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_have_their_makers_name),
+		cmocka_unit_test(a_new_name_is_a_new_definition),
+		cmocka_unit_test(unknown_ones_are_looked_up),
+		cmocka_unit_test(the_ended_are_kept_for_a_while),
+		cmocka_unit_test(numbers_are_used_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
