@@ -3,8 +3,8 @@
 #define RECORD_SESSION_H
 
 /*
- * One recording from beginning to end. session.c is its way: what is opened in which order,
- * and when it ends; drain.c is what it does meanwhile.
+ * One recording from beginning to end. setup.c opens what it needs, session.c is its way
+ * from the first sample to the end of the file, drain.c is what it does meanwhile.
  */
 
 #include "record/accounts.h"
@@ -39,6 +39,19 @@ struct session {
 
 /* Records as the settings say, and tells the user how it went. The program's exit status. */
 int session_run(struct settings *settings);
+
+/* -------- setup.c -------- */
+
+/*
+ * Opens all that a recording needs, in the order in which it must be there, up to the trace
+ * file. 0, or the program's exit status after telling the user what is wrong.
+ */
+int session_set_up(struct session *s);
+
+/* Each tells the user what failed and what to do, and answers the exit status for it. */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int explain(const char *what, int status); /* "cannot WHAT", -errno */
+int trace_failed(const struct session *s, int status); /* -errno or a prf_error */
 
 /* -------- drain.c -------- */
 
