@@ -2,6 +2,7 @@
 #include "report/folded.h"
 
 #include "common/map.h"
+#include "report/diff.h"
 #include "report/label.h"
 
 #include <errno.h>
@@ -272,8 +273,11 @@ void folded_stack(const struct folded *f, const struct folded_line *line, struct
 int folded_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct folded f;
-	int error = folded_init(&f, p, o);
+	int error;
 
+	if (o->base)
+		return diff_render(p, o, s);
+	error = folded_init(&f, p, o);
 	for (size_t i = 0; !error && i < f.line_count; i++) {
 		folded_stack(&f, &f.lines[i], s);
 		sink_char(s, ' ');

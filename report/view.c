@@ -3,6 +3,7 @@
 
 #include "report/firefox.h"
 #include "report/folded.h"
+#include "report/html.h"
 #include "report/pprof.h"
 #include "report/speedscope.h"
 
@@ -10,19 +11,26 @@
 
 static const struct view views[] = {
 	{ .name = "folded", .render = folded_render, .can_diff = true },
+	{ .name = "html",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT | PROFILE_BY_TIME,
+	  .detail = PROFILE_BY_LINE,
+	  .max_slices = 2000,
+	  .can_diff = true,
+	  .render = html_render },
 	{ .name = "pprof",
-	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE,
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT,
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
 	  .binary = true,
 	  .render = pprof_render },
 	{ .name = "firefox",
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
-	  .max_slices = 1u << 20,
+	  .max_slices = 10000,
 	  .render = firefox_render },
 	{ .name = "speedscope",
-	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE,
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
 	  .detail = PROFILE_BY_LINE,
+	  .max_slices = 1000,
 	  .render = speedscope_render },
 };
 

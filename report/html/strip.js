@@ -69,17 +69,18 @@ class Strip {
 		if (!this.whole)
 			this.selection(pen, width, style);
 	}
-	/* One column per pixel; all rows on one scale, which ends at the busiest column. */
+	/* Columns of equally many slices, at least a pixel wide; all rows on one scale, which ends at the busiest column. */
 	heat(pen, width, style) {
-		const columns = Math.max(1, Math.min(this.slices, Math.floor(width - STRIP_LABEL - 4)));
+		const room = width - STRIP_LABEL - 4, each = Math.max(1, Math.ceil(this.slices / room));
+		const columns = Math.ceil(this.slices / each);
 		const sums = this.rows.map((row) => {
 			const sum = new Float64Array(columns);
 			for (let s = 0; s < this.slices; s++)
-				sum[Math.floor(s * columns / this.slices)] += row[s];
+				sum[Math.floor(s / each)] += row[s];
 			return sum;
 		});
 		const most = sums.reduce((m, sum) => sum.reduce((a, b) => Math.max(a, b), m), 0) || 1;
-		const dark = style.dark, wide = (width - STRIP_LABEL - 4) / columns;
+		const dark = style.dark, wide = room * each / this.slices;
 		sums.forEach((sum, row) => {
 			pen.fillStyle = style.text;
 			pen.fillText(cut(this.labels[row], 24), 6, row * STRIP_ROW + STRIP_ROW / 2);
@@ -88,7 +89,7 @@ class Strip {
 					continue;
 				const heat = Math.sqrt(sum[c] / most);
 				pen.fillStyle = hsl(55 - 45 * heat, 90, dark ? 12 + 48 * heat : 92 - 47 * heat);
-				pen.fillRect(STRIP_LABEL + c * wide, row * STRIP_ROW + 1, Math.max(wide, 1), STRIP_ROW - 2);
+				pen.fillRect(STRIP_LABEL + c * wide, row * STRIP_ROW + 1, Math.max(Math.min(wide, room - c * wide), 1), STRIP_ROW - 2);
 			}
 		});
 	}
