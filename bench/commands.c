@@ -4,6 +4,9 @@
 const struct command commands[] = {
 	{ "run", "[NAME...]", "time benchmarks, and compare with the run before",
 	  "list filter time warm-up measurements resamples baseline", run_command },
+	{ "bpf", "", "what a BPF program costs, any one",
+	  "id name pin object test-run repeat data context time resamples",
+	  bpf_command },
 	{ "gate", "RESULTS.json", "judge results by thresholds and history",
 	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
 	  "allow-missing-baseline accept",

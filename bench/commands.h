@@ -13,6 +13,7 @@ enum verdict run_command(const struct settings *s);
 enum verdict gate_command(const struct settings *s);
 enum verdict history_command(const struct settings *s);
 enum verdict ab_command(const struct settings *s);
+enum verdict bpf_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif
