@@ -21,10 +21,16 @@ struct task_struct {
 	__u64 start_time;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	unsigned int __state; /* `state` before Linux 5.14 */
 };
 
 #pragma clang attribute pop
 
 #define PF_KTHREAD 0x00200000
+
+static inline unsigned int task_state(const struct task_struct *task)
+{
+	return task->__state;
+}
 
 #endif

@@ -242,6 +242,8 @@ int sample_uprobe(struct pt_regs *ctx)
 	return 0;
 }
 
+#include "bpf/off_cpu.bpf.h"
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 {

@@ -102,6 +102,26 @@ static const char *take_delay(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_off_cpu(void *context, const char *argument)
+{
+	struct settings *s = context;
+	unsigned long long ns;
+
+	s->off_cpu = true;
+	if (!argument)
+		return NULL;
+	if (!option_duration(argument, 1000000, &ns))
+		return "expected milliseconds, or a time such as 50us";
+	s->waits.min_ns = ns;
+	return NULL;
+}
+
+static const char *take_wakers(void *context, const char *argument)
+{
+	((struct settings *)context)->waits.wakers = true;
+	return NULL;
+}
+
 static const char *take_list(void *context, const char *argument)
 {
 	((struct settings *)context)->list = true;
@@ -211,6 +231,9 @@ static const struct option_entry table[] = {
 	  "sample on these, such as cycles, page-faults/period=1/ or sched:sched_switch",
 	  take_event },
 	{ 'c', "count", "N", "take a sample of every N events, not by frequency", take_period },
+	{ 0, "off-cpu", "[=MIN]",
+	  "record also waits of MIN or longer (default 1ms), and time spent runnable", take_off_cpu },
+	{ 0, "wakers", NULL, "note who ended a wait", take_wakers },
 	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
@@ -278,7 +301,8 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
 	int rest_count = 0;
 
-	*s = (struct settings){ .frequency = 99, .output = "trace.prf", .level = 3 };
+	*s = (struct settings){ .frequency = 99, .output = "trace.prf", .level = 3,
+				.waits = { .min_ns = 1000000 } };
 	s->command_line = join(argc, argv);
 	if (!rest || !s->command_line) {
 		message_error("%s", no_memory);

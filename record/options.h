@@ -6,6 +6,7 @@
 
 #include "common/options.h"
 #include "record/event.h"
+#include "record/off_cpu.h"
 #include "record/trace_file.h"
 
 struct settings {
@@ -19,6 +20,8 @@ struct settings {
 	char **command;	 /* NULL: none */
 	uint64_t frequency, period; /* period 0: by frequency */
 	uint64_t delay_ns;
+	bool off_cpu; /* waits too, beside what -e says */
+	struct off_cpu_options waits;
 	bool list; /* --list, and nothing else */
 	struct event_list events;
 	const char *output;

@@ -28,6 +28,7 @@ struct sampler {
 	struct attached *attached;
 	size_t attached_count;
 	struct bpf_link *follow[3];
+	struct off_cpu off_cpu;
 	int possible_cpus;
 	bool follows; /* forks and execs of targets */
 	const struct event_list *events;
@@ -171,6 +172,7 @@ static int load(struct sampler *s, const struct sampler_options *options)
 		return -errno;
 	s->skeleton = skeleton;
 	tell(skeleton, options);
+	status = off_cpu_tell(&s->off_cpu, skeleton, options->events, &options->off_cpu);
 	struct bpf_map *const rings[CLASS_COUNT] = {
 		[CLASS_TIMER] = skeleton->maps.timer_ring,
 		[CLASS_SWITCH] = skeleton->maps.switch_ring,
@@ -254,14 +256,18 @@ int sampler_add_target(struct sampler *s, uint32_t pid)
 
 int sampler_start(struct sampler *s)
 {
+	int status;
+
 	for (size_t i = 0; i < s->attached_count; i++)
 		if (s->attached[i].fd >= 0 && ioctl(s->attached[i].fd, PERF_EVENT_IOC_ENABLE, 0))
 			return -errno;
-	return open_uprobes(s, s->events);
+	status = off_cpu_start(&s->off_cpu, s->skeleton);
+	return status ? status : open_uprobes(s, s->events);
 }
 
 void sampler_stop(struct sampler *s)
 {
+	off_cpu_stop(&s->off_cpu);
 	/* All at once first, so that CPUs stop at about the same time. */
 	for (size_t i = 0; i < s->attached_count; i++)
 		if (s->attached[i].fd >= 0)

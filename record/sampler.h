@@ -12,6 +12,7 @@
 #include "record/cgroup.h"
 #include "record/cpus.h"
 #include "record/event.h"
+#include "record/off_cpu.h"
 #include "record/ring.h"
 
 struct sampler;
@@ -25,6 +26,7 @@ struct sampler_options {
 	bool by_thread; /* targets are threads */
 	bool inherit;	/* children of targets are targets */
 	uint32_t command_pid; /* becomes a target with its exec; 0: none */
+	struct off_cpu_options off_cpu;
 	uint64_t ring_bytes;  /* a power of two */
 };
 

@@ -58,6 +58,22 @@ static uint64_t highest_frequency(void)
 	return hz;
 }
 
+/* --off-cpu: both kinds, unless -e named them already. */
+static int add_waits(struct event_list *events)
+{
+	static const char *const names[] = { "off-cpu", "preempted" };
+
+	for (size_t i = 0; i < 2; i++) {
+		bool there = false;
+
+		for (size_t j = 0; j < events->n; j++)
+			there |= !strcmp(events->events[j].name, names[i]);
+		if (!there && event_list_add(events, names[i]))
+			return -1;
+	}
+	return 0;
+}
+
 static int choose_events(struct settings *settings)
 {
 	struct event_list *events = &settings->events;
@@ -73,6 +89,8 @@ static int choose_events(struct settings *settings)
 			message_detail("no hardware counter for cycles here; using cpu-clock");
 		}
 	}
+	if (settings->off_cpu && add_waits(events))
+		return fail("%s", events->why);
 	event_list_set_rate(events, settings->frequency, settings->period);
 	for (size_t i = 0; i < events->n && highest; i++) {
 		struct event *event = &events->events[i];
@@ -188,6 +206,8 @@ int explain(const char *what, int status)
 
 	if (status == -EPERM || status == -EACCES)
 		remedy = "; run as root, or grant cap_bpf,cap_perfmon";
+	else if (status == -ENOTSUP)
+		remedy = "; --off-cpu needs Linux 6.16, or a kernel with kprobes";
 	else if (status == -EMFILE || status == -ENFILE)
 		remedy = "; raise the limit of open files (ulimit -n)";
 	else if (status == -ENOMEM)
@@ -207,6 +227,7 @@ static int open_sampler(struct session *s)
 		.by_thread = s->settings->by_thread,
 		.inherit = !s->settings->no_inherit && !s->settings->by_thread,
 		.command_pid = (uint32_t)s->target.command,
+		.off_cpu = s->settings->waits,
 	};
 	const char *what = "";
 	int status;

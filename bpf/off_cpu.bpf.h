@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_OFF_CPU_BPF_H
+#define BPF_OFF_CPU_BPF_H
+
+/*
+ * Waits. When a target leaves its CPU, the time is noted in the task's own storage; when it
+ * comes back after long enough, its stack is taken, which is still the one it waited with.
+ * So a short wait costs two looks at a clock and no walk.
+ *
+ * The walk needs the task to be current and its memory to be there: at the end of a context
+ * switch (sched_exit_tp, Linux 6.16), or in finish_task_switch() by a kprobe.
+ *
+ * Included by sampler.bpf.c, whose rings, counters and questions these programs use.
+ */
+
+#define NO_EVENT 0xffffffff
+
+const volatile __u64 off_cpu_min_ns = 0;
+const volatile __u32 off_cpu_event = NO_EVENT;	 /* for waits */
+const volatile __u32 preempted_event = NO_EVENT; /* for time spent runnable */
+const volatile bool switch_tells_state = true;	 /* sched_switch has its fourth argument (5.18) */
+const volatile bool wakers = false;
+
+#define WAKER_FRAMES 32
+#define TASK_DEAD_STATE 0x80
+
+struct wait {
+	__u64 start_ns; /* when it left the CPU; 0: it did not, as far as we know */
+	__u64 end_ns;	/* when it came back, if its stack is wanted */
+	__u32 state;	/* TASK_... with which it left; 0: preempted */
+	__u32 waker_frames;
+	__u64 waker[WAKER_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct wait);
+} waits SEC(".maps");
+
+static __always_inline void leave_cpu(struct task_struct *task, __u64 now, __u32 state)
+{
+	__u64 pid_tgid = (__u64)task->tgid << 32 | (__u32)task->pid;
+	struct wait *wait;
+
+	/* pid 0: the idle task. The task is still the current one here. */
+	if (!pid_tgid || state & TASK_DEAD_STATE || !is_target(pid_tgid))
+		return;
+	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!wait)
+		return;
+	wait->start_ns = now;
+	wait->end_ns = 0;
+	wait->state = state;
+	wait->waker_frames = 0;
+}
+
+static __always_inline void come_back(struct task_struct *task, __u64 now)
+{
+	struct wait *wait = bpf_task_storage_get(&waits, task, 0, 0);
+
+	if (!wait || !wait->start_ns)
+		return;
+	if (now - wait->start_ns >= off_cpu_min_ns)
+		wait->end_ns = now;
+	else
+		wait->start_ns = 0;
+}
+
+SEC("tp_btf/sched_switch")
+int note_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	__u32 state = 0;
+
+	if (!(bool)ctx[0])
+		state = switch_tells_state ? (__u32)ctx[3] : task_state(prev);
+	leave_cpu(prev, now, state);
+	come_back(next, now);
+	return 0;
+}
+
+/* The waker is the current task, or what interrupted it. */
+SEC("tp_btf/sched_waking")
+int note_waker(__u64 *ctx)
+{
+	struct wait *wait = bpf_task_storage_get(&waits, (struct task_struct *)ctx[0], 0, 0);
+	long size;
+
+	if (!wait || !wait->start_ns || wait->end_ns)
+		return 0;
+	size = bpf_get_stack(ctx, wait->waker, sizeof(wait->waker), 0);
+	wait->waker_frames = size > 0 ? (__u32)size / 8 : 0;
+	return 0;
+}
+
+static __always_inline void put_waker(struct sample *s, struct wait *wait)
+{
+	__u64 n = wait->waker_frames;
+	__u64 at = (__u64)s->user_frames + s->kernel_frames;
+
+	if (!n || n > WAKER_FRAMES || at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+		return;
+	bpf_probe_read_kernel(&s->frames[at], n * 8, wait->waker);
+	s->waker_frames = n;
+}
+
+static __always_inline int end_wait(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wait *wait = bpf_task_storage_get(&waits, task, 0, 0);
+	__u32 event, cpu = bpf_get_smp_processor_id();
+	__u64 start;
+
+	if (!wait || !wait->end_ns)
+		return 0;
+	start = wait->start_ns;
+	wait->start_ns = 0;
+	event = wait->state ? off_cpu_event : preempted_event;
+	if (event != NO_EVENT && on_wanted_cpu(cpu)) {
+		struct sample_counters *count;
+		union scratch *s;
+		__u32 class = CLASS_SWITCH;
+
+		count = bpf_map_lookup_elem(&counters, &class);
+		s = bpf_map_lookup_elem(&scratches, &class);
+		if (!count || !s)
+			return 0;
+		count->fired++;
+		s->sample.time_ns = wait->end_ns;
+		s->sample.weight = wait->end_ns - start;
+		s->sample.pid = task->tgid;
+		s->sample.tid = task->pid;
+		s->sample.cpu = cpu;
+		s->sample.event = event;
+		s->sample.state = wait->state;
+		fill_frames(ctx, s, task);
+		if (wakers)
+			put_waker(&s->sample, wait);
+		send(&switch_ring, s, count);
+	}
+	wait->end_ns = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int end_of_switch(__u64 *ctx)
+{
+	return (bool)ctx[0] ? end_wait(ctx) : 0;
+}
+
+SEC("kprobe")
+int end_of_switch_probe(struct pt_regs *ctx)
+{
+	return end_wait(ctx);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_OFF_CPU_H
+#define RECORD_OFF_CPU_H
+
+/* The user half of bpf/off_cpu.bpf.h: which of its programs this kernel can run, and running them. */
+
+#include "record/event.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_link;
+struct sampler_bpf;
+
+struct off_cpu_options {
+	uint64_t min_ns; /* shorter waits are passed over */
+	bool wakers;	 /* note the stack of whoever ends a wait */
+};
+
+#define OFF_CPU_LINKS 3
+
+struct off_cpu {
+	bool wanted, wakers;
+	bool by_probe; /* the end of a switch is found by kprobe */
+	char probe[64]; /* the kernel's name for finish_task_switch() */
+	struct bpf_link *links[OFF_CPU_LINKS];
+};
+
+/*
+ * Before the programs are loaded: tells them what is wanted, and leaves out the others. 0, or
+ * -ENOTSUP when this kernel has neither sched_exit_tp nor kprobes.
+ */
+int off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
+		 const struct off_cpu_options *options);
+
+/* 0 or -errno. */
+int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton);
+void off_cpu_stop(struct off_cpu *o);
+
+#endif
