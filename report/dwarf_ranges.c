@@ -11,8 +11,9 @@ struct visitor {
 
 static void hand_out(const struct visitor *v, uint64_t low, uint64_t high)
 {
-	/* The last two addresses stand for code that is not there. */
-	if (low < high && low < UINT64_MAX - 1)
+	const struct dwarf_unit *u = v->unit->skeleton ? v->unit->skeleton : v->unit;
+
+	if (low < high && low >= u->dwarf->code_low && low < u->dwarf->code_high)
 		v->visit(low, high, v->context);
 }
 

@@ -6,9 +6,8 @@
  * Which addresses a DIE covers: DW_AT_low_pc with DW_AT_high_pc, or DW_AT_ranges with a list
  * in .debug_ranges (DWARF 2 to 4) or .debug_rnglists (DWARF 5).
  *
- * Code that the linker dropped leaves ranges at 0, 1 or at the top of the address space; of
- * these, the ones that cannot be told from real ones are left to the caller, who knows where
- * code is.
+ * Code that the linker dropped leaves ranges at 0, 1 or the top of the address space: what
+ * begins where the file has no code is left out.
  */
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 /*
  * The DWARF of one file: its sections, its units, and how DIEs and their attributes are read.
  *
- * A `struct dwarf` is filled by the caller (sections, `alternate`), then dwarf_index() finds
- * the unit headers. Units are prepared (abbreviations compiled, bases read) when they are
+ * A `struct dwarf` is filled by the caller (sections, `alternate`, where code is), then
+ * dwarf_index() finds the unit headers. Units are prepared (abbreviations compiled, bases read) when they are
  * first needed, from any thread.
  *
  * All bytes are hostile. Work that could be asked for again and again (a table of
@@ -75,6 +75,7 @@ struct dwarf {
 	struct dwarf_bytes section[DWARF_SECTIONS];
 	struct dwarf *alternate; /* what dwz moved out, or NULL */
 	bool split;		 /* a .dwo or .dwp file */
+	uint64_t code_low, code_high; /* between these is code; what claims more was dropped */
 	struct dwarf_unit *units; /* by offset */
 	size_t unit_count;
 	atomic_llong budget;
