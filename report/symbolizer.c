@@ -1,55 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbolizer.h"
 
-#include "report/object_symbols.h"
-#include "report/text_pool.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-struct stored_symbol {
-	uint64_t start, size;
-	uint32_t name;
-};
-
-struct object {
-	struct prf_object recorded;
-	struct stored_symbol *symbols; /* of the trace */
-	size_t symbol_count;
-	bool sorted;
-	struct symbols_found found;
-};
+#include "report/arena.h"
+#include "report/debuginfod.h"
+#include "report/demangle.h"
+#include "report/object_lookup.h"
+#include "report/parallel.h"
 
 struct query {
 	uint32_t object;
 	bool exact, embedded;
 	uint64_t offset;
-	uint32_t first, count; /* in places */
+	uint32_t place;	 /* index of the answer within the object */
+	uint32_t places; /* how many */
+	const struct symbolizer_place *answer;
+};
+
+struct object {
+	struct prf_object recorded;
+	struct prf_symbol *symbols;
+	size_t symbol_count, symbol_capacity;
+	uint32_t *queries; /* to be looked up */
+	size_t query_count, query_capacity;
+	size_t asked, named;
+	uint64_t *offsets;
+	struct object_lookup lookup;
 };
 
 struct symbolizer {
 	struct symbolizer_options options;
-	struct text_pool texts;
-	struct object *objects;
-	size_t object_count;
+	struct debug_search search;
+	struct object **objects;
+	size_t object_count, object_capacity;
 	struct query *queries;
 	size_t query_count, query_capacity;
-	struct symbolizer_place *places;
-	size_t place_count, place_capacity;
+	struct arena arena;
+	struct arena workers[PARALLEL_THREADS_MAX];
+	unsigned int threads;
+	int failed; /* a job found no memory */
 };
 
 int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_options *options)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
 
+	*symbolizer = s;
 	if (!s)
 		return PRF_ERROR_MEMORY;
 	s->options = *options;
-	*symbolizer = s;
+	s->search = (struct debug_search){ options->sysroot, options->debug_directories };
+	s->threads = parallel_threads(options->jobs);
 	return 0;
 }
 
@@ -57,263 +60,506 @@ void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->object_count; i++)
-		free(s->objects[i].symbols);
+	for (size_t i = 0; i < s->object_count; i++) {
+		struct object *o = s->objects[i];
+
+		object_lookup_release(&o->lookup);
+		free(o->symbols);
+		free(o->queries);
+		free(o->offsets);
+		free(o);
+	}
+	for (unsigned int i = 0; i < PARALLEL_THREADS_MAX; i++)
+		arena_release(&s->workers[i]);
+	arena_release(&s->arena);
 	free(s->objects);
 	free(s->queries);
-	free(s->places);
-	text_pool_release(&s->texts);
 	free(s);
 }
 
-int symbolizer_add_object(struct symbolizer *s, const struct prf_object *object, uint32_t *id)
+/* Makes room for one more; `n` elements are in use. */
+static void *grow(void *array, size_t n, size_t *capacity, size_t size)
 {
-	struct object *objects = realloc(s->objects, (s->object_count + 1) * sizeof(*objects));
+	size_t more = *capacity ? 2 * *capacity : 16;
+	void *grown;
+
+	if (n < *capacity)
+		return array;
+	grown = reallocarray(array, more, size);
+	if (grown)
+		*capacity = more;
+	return grown;
+}
+
+static const char *copy_text(struct symbolizer *s, const char *text)
+{
+	return *text ? arena_text(&s->arena, text, strlen(text)) : "";
+}
+
+int symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorded, uint32_t *id)
+{
+	struct object **objects =
+		grow(s->objects, s->object_count, &s->object_capacity, sizeof(*objects));
+	struct object *o;
 
 	if (!objects)
 		return PRF_ERROR_MEMORY;
 	s->objects = objects;
-	objects[s->object_count] = (struct object){ .recorded = *object };
-	objects[s->object_count].recorded.path = text_pool_keep(&s->texts, object->path);
-	objects[s->object_count].recorded.root = text_pool_keep(&s->texts, object->root);
-	objects[s->object_count].found.path = "";
-	objects[s->object_count].found.debug_path = "";
-	if (!objects[s->object_count].recorded.path || !objects[s->object_count].recorded.root)
+	o = calloc(1, sizeof(*o));
+	if (!o)
 		return PRF_ERROR_MEMORY;
-	*id = (uint32_t)s->object_count++;
+	o->recorded = *recorded;
+	o->recorded.path = copy_text(s, recorded->path);
+	o->recorded.root = copy_text(s, recorded->root);
+	if (!o->recorded.path || !o->recorded.root) {
+		free(o);
+		return PRF_ERROR_MEMORY;
+	}
+	o->lookup.status = SYMBOLS_NOT_LOOKED;
+	*id = (uint32_t)s->object_count;
+	s->objects[s->object_count++] = o;
 	return 0;
 }
 
 int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct prf_symbol *symbols,
 			   size_t n)
 {
-	struct object *o = &s->objects[object];
-	struct stored_symbol *more =
-		realloc(o->symbols, (o->symbol_count + n + 1) * sizeof(*more));
+	struct object *o;
 
-	if (!more)
-		return PRF_ERROR_MEMORY;
-	o->symbols = more;
+	if (object >= s->object_count)
+		return PRF_ERROR_ARGUMENT;
+	o = s->objects[object];
 	for (size_t i = 0; i < n; i++) {
-		uint32_t name = text_pool_add(&s->texts, symbols[i].name);
+		struct prf_symbol *grown = grow(o->symbols, o->symbol_count, &o->symbol_capacity,
+						sizeof(*grown));
+		const char *name = copy_text(s, symbols[i].name);
 
-		if (name == UINT32_MAX)
+		if (grown)
+			o->symbols = grown;
+		if (!grown || !name)
 			return PRF_ERROR_MEMORY;
-		more[o->symbol_count++] =
-			(struct stored_symbol){ symbols[i].start, symbols[i].size, name };
+		o->symbols[o->symbol_count] = symbols[i];
+		o->symbols[o->symbol_count++].name = name;
 	}
-	o->sorted = false;
 	return 0;
 }
 
 int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset, bool exact,
 			 uint32_t *query)
 {
-	if (s->query_count == s->query_capacity) {
-		size_t capacity = s->query_capacity ? s->query_capacity * 2 : 1024;
-		struct query *queries = realloc(s->queries, capacity * sizeof(*queries));
+	struct query *queries = grow(s->queries, s->query_count, &s->query_capacity, sizeof(*queries));
 
-		if (!queries)
-			return PRF_ERROR_MEMORY;
+	if (queries)
 		s->queries = queries;
-		s->query_capacity = capacity;
-	}
-	s->queries[s->query_count] =
-		(struct query){ .object = object, .exact = exact, .offset = offset };
-	*query = (uint32_t)s->query_count++;
+	if (!queries)
+		return PRF_ERROR_MEMORY;
+	if (object >= s->object_count || s->query_count >= UINT32_MAX)
+		return PRF_ERROR_ARGUMENT;
+	*query = (uint32_t)s->query_count;
+	queries[s->query_count++] = (struct query){ .object = object, .offset = offset,
+						    .exact = exact };
 	return 0;
-}
-
-static struct symbolizer_place *add_place(struct symbolizer *s, struct query *q)
-{
-	if (s->place_count == s->place_capacity) {
-		size_t capacity = s->place_capacity ? s->place_capacity * 2 : 1024;
-		struct symbolizer_place *places = realloc(s->places, capacity * sizeof(*places));
-
-		if (!places)
-			return NULL;
-		s->places = places;
-		s->place_capacity = capacity;
-	}
-	if (!q->count++)
-		q->first = (uint32_t)s->place_count;
-	s->places[s->place_count] = (struct symbolizer_place){ "", "", "", 0, 0 };
-	return &s->places[s->place_count++];
 }
 
 int symbolizer_add_names(struct symbolizer *s, uint32_t query, const struct prf_place *places,
 			 size_t n)
 {
-	struct query *q = &s->queries[query];
+	struct symbolizer_place *copies;
 
-	q->embedded = true;
-	q->count = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct symbolizer_place *place = add_place(s, q);
-
-		if (!place)
-			return PRF_ERROR_MEMORY;
-		place->function = text_pool_keep(&s->texts, places[i].function);
-		place->file = text_pool_keep(&s->texts, places[i].file);
-		if (!place->function || !place->file)
-			return PRF_ERROR_MEMORY;
-		place->name = place->function;
-		place->line = places[i].line;
-		place->start_line = places[i].start_line;
-	}
-	return 0;
-}
-
-static int compare_stored(const void *left, const void *right)
-{
-	const struct stored_symbol *a = left, *b = right;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-static const char *find_stored(struct symbolizer *s, struct object *o, uint64_t offset)
-{
-	size_t low = 0, high = o->symbol_count;
-
-	if (!o->sorted)
-		qsort(o->symbols, o->symbol_count, sizeof(*o->symbols), compare_stored);
-	o->sorted = true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (o->symbols[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || (o->symbols[low - 1].size &&
-		     offset - o->symbols[low - 1].start >= o->symbols[low - 1].size))
-		return NULL;
-	return text_pool_get(&s->texts, o->symbols[low - 1].name);
-}
-
-static bool open_object(struct symbolizer *s, struct object *o, struct elf_file *file)
-{
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s%s", s->options.sysroot ? s->options.sysroot : "",
-		 o->recorded.path);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		o->found.status = errno == ENOENT ? SYMBOLS_NO_FILE : SYMBOLS_UNREADABLE;
-		return false;
-	}
-	if (elf_file_open(file, fd)) {
-		close(fd);
-		o->found.status = SYMBOLS_UNREADABLE;
-		return false;
-	}
-	close(fd);
-	if (file->build_id_size != o->recorded.build_id_size ||
-	    memcmp(file->build_id, o->recorded.build_id, file->build_id_size)) {
-		elf_file_release(file);
-		o->found.status = SYMBOLS_DIFFERENT;
-		return false;
-	}
-	return true;
-}
-
-static int name_query(struct symbolizer *s, struct object *o, struct query *q, const char *name)
-{
-	struct symbolizer_place *place;
-	const char *copy;
-
-	o->found.queries++;
-	if (!name)
-		return 0;
-	place = add_place(s, q);
-	copy = text_pool_keep(&s->texts, name);
-	if (!place || !copy)
+	if (query >= s->query_count || n > UINT32_MAX)
+		return PRF_ERROR_ARGUMENT;
+	copies = arena_take(&s->arena, (n ? n : 1) * sizeof(*copies));
+	if (!copies)
 		return PRF_ERROR_MEMORY;
-	place->function = place->name = copy;
-	o->found.named++;
+	for (size_t i = 0; i < n; i++) {
+		copies[i] = (struct symbolizer_place){ .function = copy_text(s, places[i].function),
+						       .file = copy_text(s, places[i].file),
+						       .line = places[i].line,
+						       .start_line = places[i].start_line };
+		if (!copies[i].function || !copies[i].file)
+			return PRF_ERROR_MEMORY;
+	}
+	s->queries[query].embedded = true;
+	s->queries[query].answer = copies;
+	s->queries[query].places = (uint32_t)n;
 	return 0;
 }
 
-static int run_object(struct symbolizer *s, uint32_t id)
+/* -------- gathering -------- */
+
+/* A return address belongs to the call before it. */
+static uint64_t looked_up(const struct query *q)
 {
-	struct object *o = &s->objects[id];
-	struct object_symbols symbols = { 0 };
-	struct elf_file file;
-	bool stored = o->recorded.kind != PRF_OBJECT_FILE || o->symbol_count;
-	int error = 0;
+	return q->exact || !q->offset ? q->offset : q->offset - 1;
+}
 
-	o->found.status = stored && !o->symbol_count ? SYMBOLS_NO_SYMBOLS : SYMBOLS_OK;
-	if (!stored) {
-		if (!open_object(s, o, &file))
-			return 0;
-		error = object_symbols_read(&symbols, &file) == ELF_ERROR_MEMORY ? PRF_ERROR_MEMORY
-										  : 0;
-		o->found.status = symbols.has_symtab ? SYMBOLS_OK : SYMBOLS_STRIPPED;
-	}
-	for (size_t i = 0; !error && i < s->query_count; i++) {
-		struct query *q = &s->queries[i];
-		uint64_t offset = q->offset - (q->exact ? 0 : 1), address;
-		const struct object_symbol *symbol = NULL;
-		const char *name = NULL;
+static int gather(struct symbolizer *s)
+{
+	for (size_t i = 0; i < s->query_count; i++) {
+		struct object *o = s->objects[s->queries[i].object];
+		uint32_t *grown;
 
-		if (q->object != id || q->embedded)
+		o->asked++;
+		if (s->queries[i].embedded)
 			continue;
-		if (stored) {
-			name = find_stored(s, o, offset);
-		} else if (elf_file_offset_to_address(&file, offset, &address)) {
-			symbol = object_symbols_find(&symbols, address);
-			name = symbol ? symbol->name : NULL;
-		}
-		error = name_query(s, o, q, name);
+		grown = grow(o->queries, o->query_count, &o->query_capacity, sizeof(*grown));
+		if (!grown)
+			return PRF_ERROR_MEMORY;
+		o->queries = grown;
+		o->queries[o->query_count++] = (uint32_t)i;
 	}
-	if (!stored) {
-		object_symbols_release(&symbols);
-		elf_file_release(&file);
+	return 0;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct prf_symbol *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* The offsets to look up, sorted, each once; and which of them answers which query. */
+static int sort_offsets(struct symbolizer *s, struct object *o)
+{
+	struct object_lookup *l = &o->lookup;
+	size_t n = 0;
+
+	o->offsets = calloc(o->query_count ? o->query_count : 1, sizeof(*o->offsets));
+	if (!o->offsets)
+		return -1;
+	for (size_t i = 0; i < o->query_count; i++)
+		o->offsets[i] = looked_up(&s->queries[o->queries[i]]);
+	qsort(o->offsets, o->query_count, sizeof(*o->offsets), by_number);
+	for (size_t i = 0; i < o->query_count; i++)
+		if (!n || o->offsets[n - 1] != o->offsets[i])
+			o->offsets[n++] = o->offsets[i];
+	for (size_t i = 0; i < o->query_count; i++) {
+		struct query *q = &s->queries[o->queries[i]];
+		uint64_t offset = looked_up(q);
+		const uint64_t *found = bsearch(&offset, o->offsets, n, sizeof(offset), by_number);
+
+		q->place = (uint32_t)(found - o->offsets);
 	}
-	return error;
+	qsort(o->symbols, o->symbol_count, sizeof(*o->symbols), by_start);
+	l->object = &o->recorded;
+	l->symbols = o->symbols;
+	l->symbol_count = o->symbol_count;
+	l->offsets = o->offsets;
+	l->n = n;
+	l->search = &s->search;
+	l->inlines = s->options.inlines;
+	l->lines = s->options.lines;
+	return 0;
+}
+
+/* -------- running -------- */
+
+/* Objects with something to look up, most first; and their units, most addresses first. */
+struct unit_job {
+	struct object *object;
+	size_t run;
+	uint32_t weight;
+};
+
+struct plan {
+	struct symbolizer *symbolizer;
+	struct object **objects;
+	size_t n;
+	struct unit_job *units;
+	size_t unit_count;
+};
+
+static void note(struct plan *p, int result)
+{
+	if (result)
+		__atomic_store_n(&p->symbolizer->failed, 1, __ATOMIC_RELAXED);
+}
+
+static void open_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+	struct object *o = p->objects[job];
+
+	note(p, sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup));
+}
+
+static void names_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+	struct object_lookup *l = &p->objects[job / 2]->lookup;
+
+	note(p, job % 2 ? object_lookup_symbols(l) : object_lookup_units(l));
+}
+
+static void unit_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+	struct unit_job *u = &p->units[job];
+
+	note(p, object_lookup_unit(&u->object->lookup, u->run, &p->symbolizer->workers[worker]));
+}
+
+static int by_weight(const void *left, const void *right)
+{
+	const struct unit_job *a = left, *b = right;
+
+	return (a->weight < b->weight) - (a->weight > b->weight);
+}
+
+static int by_queries(const void *left, const void *right)
+{
+	const struct object *a = *(struct object *const *)left, *b = *(struct object *const *)right;
+
+	return (a->query_count < b->query_count) - (a->query_count > b->query_count);
+}
+
+static int plan_objects(struct plan *p)
+{
+	struct symbolizer *s = p->symbolizer;
+
+	p->objects = calloc(s->object_count ? s->object_count : 1, sizeof(*p->objects));
+	if (!p->objects)
+		return -1;
+	for (size_t i = 0; i < s->object_count; i++)
+		if (s->objects[i]->query_count)
+			p->objects[p->n++] = s->objects[i];
+	qsort(p->objects, p->n, sizeof(*p->objects), by_queries);
+	return 0;
+}
+
+static int plan_units(struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		n += p->objects[i]->lookup.run_count;
+	p->units = calloc(n ? n : 1, sizeof(*p->units));
+	if (!p->units)
+		return -1;
+	for (size_t i = 0; i < p->n; i++) {
+		struct object_lookup *l = &p->objects[i]->lookup;
+
+		for (size_t run = 0; run < l->run_count; run++)
+			p->units[p->unit_count++] =
+				(struct unit_job){ p->objects[i], run, l->runs[run].n };
+	}
+	qsort(p->units, p->unit_count, sizeof(*p->units), by_weight);
+	return 0;
+}
+
+/* One after the other: the user may interrupt, and servers are asked for the heaviest first. */
+static void download(struct plan *p)
+{
+	struct symbolizer *s = p->symbolizer;
+	struct debuginfod *client = s->options.debuginfod ?
+					    debuginfod_new(s->options.progress,
+							   s->options.progress_context) :
+					    NULL;
+
+	for (size_t i = 0; client && i < p->n; i++) {
+		struct object *o = p->objects[i];
+		char *path;
+
+		if (!object_lookup_wants_debug(&o->lookup))
+			continue;
+		path = debuginfod_debug_file(client, &o->recorded);
+		if (path)
+			object_lookup_add_debug(&o->lookup, path);
+		free(path);
+	}
+	debuginfod_free(client);
+}
+
+static int run_plan(struct plan *p)
+{
+	struct symbolizer *s = p->symbolizer;
+
+	if (plan_objects(p))
+		return -1;
+	parallel_run(p->n, s->threads, open_job, p);
+	if (s->failed)
+		return -1;
+	download(p);
+	parallel_run(2 * p->n, s->threads, names_job, p);
+	if (s->failed || plan_units(p))
+		return -1;
+	parallel_run(p->unit_count, s->threads, unit_job, p);
+	return s->failed ? -1 : 0;
+}
+
+/* -------- answers -------- */
+
+/* Names as shown, by where the linkage name stands: most names stand in one place only. */
+struct shown_names {
+	struct {
+		const char *function, *name;
+	} *slots;
+	size_t mask, used;
+};
+
+static int grow_shown(struct shown_names *t)
+{
+	struct shown_names bigger = { .mask = t->mask ? 2 * t->mask + 1 : 1023 };
+
+	bigger.slots = calloc(bigger.mask + 1, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -1;
+	for (size_t i = 0; t->slots && i <= t->mask; i++) {
+		size_t k = ((uintptr_t)t->slots[i].function * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+		if (!t->slots[i].function)
+			continue;
+		while (bigger.slots[k & bigger.mask].function)
+			k++;
+		bigger.slots[k & bigger.mask] = t->slots[i];
+	}
+	bigger.used = t->used;
+	free(t->slots);
+	*t = bigger;
+	return 0;
+}
+
+static const char *shown_name(struct symbolizer *s, struct shown_names *t, const char *function)
+{
+	size_t k = ((uintptr_t)function * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+	if (!s->options.demangle || !*function)
+		return function;
+	if (2 * t->used >= t->mask && grow_shown(t))
+		return function;
+	for (;; k++) {
+		size_t i = k & t->mask;
+
+		if (t->slots[i].function == function)
+			return t->slots[i].name;
+		if (t->slots[i].function)
+			continue;
+		t->used++;
+		t->slots[i].function = function;
+		t->slots[i].name = demangle(function, s->options.full_names, &s->arena);
+		return t->slots[i].name;
+	}
+}
+
+/* The places of one offset. The symbol table's name for the outermost one comes first. */
+static int answer_offset(struct symbolizer *s, const char *name, const struct dwarf_answer *a,
+			 struct query *q)
+{
+	size_t n = a ? a->n : name ? 1 : 0;
+	struct symbolizer_place *places = n ? arena_take(&s->arena, n * sizeof(*places)) : NULL;
+
+	q->answer = places;
+	q->places = 0;
+	if (n && !places)
+		return -1;
+	q->places = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		places[i] = (struct symbolizer_place){ .function = "", .file = "" };
+		if (!a)
+			continue;
+		places[i].function = a->places[i].function;
+		places[i].file = a->places[i].file;
+		places[i].line = a->places[i].line;
+		places[i].start_line = a->places[i].start_line;
+	}
+	/* A name made up from an unwind table is worth less than a real one. */
+	if (n && name && (*name != '[' || !*places[n - 1].function))
+		places[n - 1].function = name;
+	return 0;
+}
+
+static int answer_object(struct symbolizer *s, struct object *o)
+{
+	struct query *answers = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*answers));
+	int result = answers ? 0 : -1;
+
+	for (size_t i = 0; !result && i < o->lookup.n; i++) {
+		const struct dwarf_answer *a;
+		const char *name;
+
+		object_lookup_answer(&o->lookup, i, &name, &a);
+		result = answer_offset(s, name, a, &answers[i]);
+	}
+	for (size_t i = 0; !result && i < o->query_count; i++) {
+		struct query *q = &s->queries[o->queries[i]];
+
+		q->answer = answers[q->place].answer;
+		q->places = answers[q->place].places;
+	}
+	free(answers);
+	return result;
+}
+
+static void finish_query(struct symbolizer *s, struct query *q, struct shown_names *shown)
+{
+	struct symbolizer_place *places = (struct symbolizer_place *)q->answer;
+
+	for (uint32_t i = 0; i < q->places && !places[i].name; i++)
+		places[i].name = shown_name(s, shown, places[i].function);
+	if (q->places && *places[q->places - 1].function)
+		s->objects[q->object]->named++;
 }
 
 int symbolizer_run(struct symbolizer *s)
 {
-	int error = 0;
+	struct plan plan = { .symbolizer = s };
+	struct shown_names shown = { 0 };
+	int result = gather(s);
 
-	for (size_t i = 0; !error && i < s->object_count; i++) {
-		bool asked = false;
-
-		for (size_t q = 0; q < s->query_count && !asked; q++)
-			asked = s->queries[q].object == i && !s->queries[q].embedded;
-		s->objects[i].found.status = SYMBOLS_NOT_LOOKED;
-		if (asked)
-			error = run_object(s, (uint32_t)i);
-	}
-	return error;
+	if (!result && run_plan(&plan))
+		result = PRF_ERROR_MEMORY;
+	for (size_t i = 0; !result && i < plan.n; i++)
+		if (answer_object(s, plan.objects[i]))
+			result = PRF_ERROR_MEMORY;
+	for (size_t i = 0; !result && i < s->query_count; i++)
+		finish_query(s, &s->queries[i], &shown);
+	free(shown.slots);
+	free(plan.objects);
+	free(plan.units);
+	return result;
 }
 
 const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,
 						 size_t *n)
 {
-	*n = s->queries[query].count;
-	return s->places + s->queries[query].first;
+	*n = query < s->query_count ? s->queries[query].places : 0;
+	return *n ? s->queries[query].answer : NULL;
 }
 
 void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found)
 {
-	*found = s->objects[object].found;
+	const struct object *o = object < s->object_count ? s->objects[object] : NULL;
+
+	*found = (struct symbols_found){ .status = SYMBOLS_NOT_LOOKED, .path = "", .debug_path = "" };
+	if (!o)
+		return;
+	found->status = o->lookup.status;
+	if (o->lookup.main.path)
+		found->path = o->lookup.main.path;
+	if (o->lookup.debug.path)
+		found->debug_path = o->lookup.debug.path;
+	found->debug_info = o->lookup.has_dwarf;
+	found->queries = o->asked;
+	found->named = o->named;
 }
 
 const char *symbols_status_text(enum symbols_status status)
 {
-	static const char *const texts[] = {
-		[SYMBOLS_OK] = "ok",
-		[SYMBOLS_STRIPPED] = "stripped",
-		[SYMBOLS_NO_FILE] = "no file",
-		[SYMBOLS_DIFFERENT] = "build-id differs",
-		[SYMBOLS_UNREADABLE] = "cannot be read",
-		[SYMBOLS_NOT_LOOKED] = "not looked up",
-		[SYMBOLS_NO_SYMBOLS] = "no symbols in the trace",
-	};
-
-	return (unsigned int)status < sizeof(texts) / sizeof(*texts) ? texts[status] : "unknown";
+	switch (status) {
+	case SYMBOLS_OK: return "ok";
+	case SYMBOLS_STRIPPED: return "stripped";
+	case SYMBOLS_NO_FILE: return "no file";
+	case SYMBOLS_DIFFERENT: return "build-id differs";
+	case SYMBOLS_UNREADABLE: return "unreadable";
+	case SYMBOLS_NOT_LOOKED: return "not needed";
+	case SYMBOLS_NO_SYMBOLS: return "no symbols recorded";
+	}
+	return "unknown";
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/debuginfod.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TIMEOUT_SECONDS "10"
+
+typedef struct debuginfod_client debuginfod_client;
+
+struct debuginfod {
+	void *library;
+	debuginfod_client *client;
+	debuginfod_client *(*begin)(void);
+	void (*end)(debuginfod_client *client);
+	int (*find)(debuginfod_client *client, const unsigned char *build_id, int size, char **path);
+	void (*progress)(const char *what, void *context);
+	void *context;
+};
+
+/* dlsym() gives an object pointer; POSIX says how to make a function of it. */
+static int load(struct debuginfod *d)
+{
+	d->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!d->library)
+		return -1;
+	*(void **)&d->begin = dlsym(d->library, "debuginfod_begin");
+	*(void **)&d->end = dlsym(d->library, "debuginfod_end");
+	*(void **)&d->find = dlsym(d->library, "debuginfod_find_debuginfo");
+	return d->begin && d->end && d->find ? 0 : -1;
+}
+
+struct debuginfod *debuginfod_new(void (*progress)(const char *what, void *context), void *context)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct debuginfod *d;
+
+	if (!urls || !*urls)
+		return NULL;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->progress = progress;
+	d->context = context;
+	setenv("DEBUGINFOD_TIMEOUT", TIMEOUT_SECONDS, 0);
+	if (!load(d))
+		d->client = d->begin();
+	if (d->client)
+		return d;
+	debuginfod_free(d);
+	return NULL;
+}
+
+void debuginfod_free(struct debuginfod *d)
+{
+	if (!d)
+		return;
+	if (d->client)
+		d->end(d->client);
+	if (d->library)
+		dlclose(d->library);
+	free(d);
+}
+
+char *debuginfod_debug_file(struct debuginfod *d, const struct prf_object *object)
+{
+	char *path = NULL;
+	int fd;
+
+	if (d->progress)
+		d->progress(object->path, d->context);
+	fd = d->find(d->client, object->build_id, object->build_id_size, &path);
+	if (fd < 0)
+		return NULL;
+	close(fd);
+	return path;
+}
