@@ -47,6 +47,10 @@ struct tally {
 	struct tally_totals totals;
 	bool has_origin;
 
+	/* The slice of the last sample, and its time since the origin: saves divisions. */
+	uint64_t slice_begin, slice_end;
+	uint32_t slice;
+
 	/* The last group that was made of a (group, cpu), by number of the first. */
 	uint32_t last_base, last_cpu, last_cpu_group;
 	uint32_t last_trace_stacks;
@@ -148,17 +152,9 @@ static bool grow_table(struct tally *t)
 	return true;
 }
 
-/* The number of the cell with this key; PRF_NONE without memory. */
-static uint32_t find_cell(struct tally *t, const struct tally_cell *key)
+/* A new cell, whether or not there is one with this key; PRF_NONE without memory. */
+static uint32_t append_cell(struct tally *t, const struct tally_cell *key)
 {
-	size_t at;
-
-	if ((t->cell_count + 1) * 4 > t->table_size * 3 && !grow_table(t))
-		return PRF_NONE;
-	for (at = hash_cell(t, key) & (t->table_size - 1); t->table[at];
-	     at = (at + 1) & (t->table_size - 1))
-		if (same_cell(&t->cells[t->table[at] - 1], key))
-			return t->table[at] - 1;
 	if (t->cell_count == t->cell_capacity) {
 		size_t capacity = t->cell_capacity ? t->cell_capacity * 2 : 1024;
 		struct tally_cell *cells;
@@ -172,32 +168,59 @@ static uint32_t find_cell(struct tally *t, const struct tally_cell *key)
 		t->cell_capacity = capacity;
 	}
 	t->cells[t->cell_count] = *key;
-	t->table[at] = (uint32_t)t->cell_count + 1;
 	return (uint32_t)t->cell_count++;
 }
 
-/* Doubles the slices' length and counts cells together that now are one. */
-static void coarsen(struct tally *t)
+/* The number of the cell with this key; PRF_NONE without memory. */
+static uint32_t find_cell(struct tally *t, const struct tally_cell *key)
+{
+	uint32_t cell;
+	size_t at;
+
+	if ((t->cell_count + 1) * 4 > t->table_size * 3 && !grow_table(t))
+		return PRF_NONE;
+	for (at = hash_cell(t, key) & (t->table_size - 1); t->table[at];
+	     at = (at + 1) & (t->table_size - 1))
+		if (same_cell(&t->cells[t->table[at] - 1], key))
+			return t->table[at] - 1;
+	cell = append_cell(t, key);
+	if (cell != PRF_NONE)
+		t->table[at] = cell + 1;
+	return cell;
+}
+
+/* Counts cells with the same key together. */
+static void join_cells(struct tally *t)
 {
 	size_t n = t->cell_count;
 
-	t->options.slice_ns *= 2;
 	t->cell_count = 0;
-	memset(t->table, 0, t->table_size * sizeof(*t->table));
+	if (t->table)
+		memset(t->table, 0, t->table_size * sizeof(*t->table));
 	for (size_t i = 0; i < n; i++) {
 		struct tally_cell cell = t->cells[i];
 		size_t before = t->cell_count;
-		uint32_t at;
+		uint32_t at = find_cell(t, &cell);
 
-		cell.slice /= 2;
-		/* Never needs memory: cells become fewer, and go into the same room. */
-		at = find_cell(t, &cell);
-		if (t->cell_count == before) {
+		if (at == PRF_NONE) {
+			t->cells[t->cell_count++] = cell; /* into the room it had */
+		} else if (t->cell_count == before) {
 			t->cells[at].samples += cell.samples;
 			t->cells[at].weight += cell.weight;
 		}
 	}
-	/* Remembered cells have other numbers now. */
+}
+
+/* Doubles the slices' length; joins cells only when there are too many, for it takes long. */
+static void coarsen(struct tally *t)
+{
+	t->options.slice_ns *= 2;
+	for (size_t i = 0; i < t->cell_count; i++)
+		t->cells[i].slice /= 2;
+	if (t->cell_count >= MAX_SLICED_CELLS)
+		join_cells(t);
+	t->slice_begin = t->slice_end = 0;
+	/* Remembered cells may have other numbers now. */
 	memset(t->last_cell, 0xff, t->last_cell_count * sizeof(*t->last_cell));
 }
 
@@ -384,6 +407,8 @@ static uint32_t slice_of(struct tally *t, uint64_t time_ns)
 {
 	uint64_t since = time_ns > t->totals.origin_ns ? time_ns - t->totals.origin_ns : 0;
 
+	if (since >= t->slice_begin && since < t->slice_end && t->cell_count < MAX_SLICED_CELLS)
+		return t->slice;
 	while (since / t->options.slice_ns >= t->options.max_slices ||
 	       t->cell_count >= MAX_SLICED_CELLS) {
 		if (t->options.slice_ns > UINT64_MAX / 4)
@@ -393,7 +418,10 @@ static uint32_t slice_of(struct tally *t, uint64_t time_ns)
 		    t->options.slice_ns > UINT64_C(1) << 40)
 			break;
 	}
-	return (uint32_t)(since / t->options.slice_ns);
+	t->slice = (uint32_t)(since / t->options.slice_ns);
+	t->slice_begin = t->slice * t->options.slice_ns;
+	t->slice_end = t->slice_begin + t->options.slice_ns;
+	return t->slice;
 }
 
 int tally_add(struct tally *t, const struct prf_samples *s)
@@ -443,7 +471,8 @@ int tally_add(struct tally *t, const struct prf_samples *s)
 		key.stack = stack == PRF_NONE ? PRF_NONE : stack + t->stack_base;
 		key.samples = 0;
 		key.weight = 0;
-		at = find_cell(t, &key);
+		/* Few slices have a stack in two threads: looking for it would only take time. */
+		at = by_time ? append_cell(t, &key) : find_cell(t, &key);
 		if (at == PRF_NONE)
 			return PRF_ERROR_MEMORY;
 		t->cells[at].samples++;

@@ -3,9 +3,11 @@
 #define REPORT_TALLY_H
 
 /*
- * Adds samples up: one cell per (group, stack, time slice) that occurs, and one addition
- * per sample. Who belongs to which group is decided once per (task, event), so that a sample
- * costs two look-ups and no hashing, as long as its stack was last seen in the same group.
+ * Adds samples up: one cell per (group, stack) that occurs, and one addition per sample.
+ * Who belongs to which group is decided once per (task, event), so that a sample costs two
+ * look-ups and no hashing, as long as its stack was last seen in the same group. With
+ * PROFILE_BY_TIME a cell is of one time slice, and there may be several of the same: whoever
+ * sorts them joins them.
  *
  * Several traces are tallied one after the other. Ids here are global: stacks, tasks and
  * events of a trace count on from those of the traces before it.
