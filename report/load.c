@@ -3,6 +3,7 @@
 
 #include "common/message.h"
 #include "report/progress.h"
+#include "report/unnamed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static void say_cannot_open(const struct trace *t, int why)
 		message_error("%s: %s", shown_path(t), strerror(why));
 }
 
-static void say_cannot_read(const struct trace *t, int error)
+void trace_say_error(const struct trace *t, int error)
 {
 	const struct prf_damage *at = &t->error_at;
 	const char *reason = at->reason ? at->reason : prf_error_name((enum prf_error)error);
@@ -106,7 +107,7 @@ static bool window(struct trace *t, const struct selection *s, struct trace_sink
 		}
 		error = trace_span(t, selection_needs_end(s), &start, &end);
 		if (error && error != PRF_ERROR_UNSUPPORTED) {
-			say_cannot_read(t, error);
+			trace_say_error(t, error);
 			return false;
 		}
 	}
@@ -154,7 +155,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 		if (progress_interrupted())
 			return false;
 		if (error) {
-			say_cannot_read(t, error);
+			trace_say_error(t, error);
 			l->read_errors = true;
 			/* What came before the error is a profile too; nothing is none. */
 			if (!t->totals.samples || error == PRF_ERROR_MEMORY)
@@ -312,7 +313,7 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 
 		ok = !error || error == first->error || sink->error;
 		if (!ok)
-			say_cannot_read(&again, error);
+			trace_say_error(&again, error);
 		again.fd = -1;
 		trace_close(&again);
 	}
@@ -371,64 +372,21 @@ static void warn_of_selection(const struct trace *t, const struct report_options
 			     t->totals.other_events);
 }
 
-struct unnamed {
-	uint32_t object;
-	uint64_t samples;
-};
-
-static int compare_unnamed(const void *left, const void *right)
-{
-	const struct unnamed *a = left, *b = right;
-
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return a->object < b->object ? -1 : a->object > b->object;
-}
-
-static const char *remedy(const struct prf_object *object)
-{
-	switch (object->kind) {
-	case PRF_OBJECT_FILE:
-		return "debug packages, --debug-dir, --sysroot or --debuginfod may help";
-	case PRF_OBJECT_KERNEL:
-	case PRF_OBJECT_MODULE:
-	case PRF_OBJECT_BPF:
-		return "prof-record must be allowed to read /proc/kallsyms";
-	case PRF_OBJECT_JIT:
-	case PRF_OBJECT_ANONYMOUS:
-		return "the runtime must write a perf map, as node --perf-basic-prof does";
-	default:
-		return "nothing is known of it";
-	}
-}
-
 /* Names the objects that most samples lie in without a name, at most three. */
 static void warn_of_names(const struct loaded *l)
 {
 	const struct profile *p = l->profile;
-	struct unnamed *list = calloc(p->object_count + 1, sizeof(*list));
+	size_t n;
+	struct unnamed *list = unnamed_objects(p, &n);
 
-	for (size_t i = 0; list && i < p->object_count; i++)
-		list[i].object = (uint32_t)i;
-	for (size_t i = 0; list && i < p->entry_count; i++) {
-		const struct profile_frame *frame;
-
-		if (p->entries[i].node == PRF_NONE)
-			continue;
-		frame = &p->frames[p->nodes[p->entries[i].node].frame];
-		if (frame->object != PRF_NONE && !frame->named)
-			list[frame->object].samples += p->entries[i].samples;
-	}
-	if (list && p->object_count)
-		qsort(list, p->object_count, sizeof(*list), compare_unnamed);
-	for (size_t i = 0; list && i < 3 && i < p->object_count; i++) {
+	for (size_t i = 0; list && i < 3 && i < n; i++) {
 		const struct profile_object *object = &p->objects[list[i].object];
 
-		if (list[i].samples * 200 < p->samples || !list[i].samples)
+		if (list[i].samples * 200 < p->samples)
 			break;
 		message_warning("no names for %" PRIu64 " of %" PRIu64 " samples in %s: %s; %s",
 				list[i].samples, p->samples, object->recorded->path,
-				object->symbols, remedy(object->recorded));
+				unnamed_reason(object), unnamed_remedy(object));
 	}
 	free(list);
 }

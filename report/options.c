@@ -439,7 +439,7 @@ static const struct option_entry table[] = {
 static const struct options options = {
 	.program = "prof-report",
 	.synopsis = "[OPTIONS] [FILE...]",
-	.summary = "Shows what prof-record recorded: by default as folded stacks on standard output",
+	.summary = "Shows what prof-record recorded: by default as folded stacks on standard output.",
 	.table = table,
 };
 

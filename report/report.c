@@ -2,6 +2,8 @@
 #include "report/report.h"
 
 #include "common/message.h"
+#include "report/dump.h"
+#include "report/info.h"
 #include "report/load.h"
 #include "report/output.h"
 #include "report/progress.h"
@@ -13,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
+enum status { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
 /* The trace when none is named: what is piped in, or the recorder's default name. */
 static void default_path(struct report_options *o)
@@ -60,40 +62,138 @@ static bool wants_colour(const struct report_options *o)
 	return !o->output && isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
-/* Writes the view to its output; an exit status. */
-static int write_view(struct report_options *o, struct loaded *l)
-{
+/* Where a report goes. */
+struct writing {
 	struct output output;
 	struct sink sink;
-	int error = output_open(&output, o->output);
-	bool ok = true;
+};
+
+static bool begin_writing(struct writing *w, const struct report_options *o, bool paged)
+{
+	int error = output_open(&w->output, o->output);
 
 	if (error) {
 		message_error("%s: cannot be written: %s", o->output, strerror(-error));
-		return STATUS_FAILED;
+		return false;
 	}
-	if (o->view->paged && !o->no_pager && !o->shown.csv && !o->shown.json)
-		output_page(&output);
-	sink_init(&sink, output.fd);
-	if (o->view->sample)
-		ok = loaded_stream(l, o, &sink);
-	else
-		error = o->view->render(l->profile, &o->shown, &sink);
-	if (!sink_flush(&sink) && error)
-		message_error("cannot write the report: %s", strerror(-error));
+	if (paged && !o->no_pager && !o->shown.csv && !o->shown.json)
+		output_page(&w->output);
+	sink_init(&w->sink, w->output.fd);
+	return true;
+}
+
+/* False when it could not all be written; `ok`: the file is to be kept. */
+static bool end_writing(struct writing *w, const struct report_options *o, bool ok)
+{
+	int error;
+
+	sink_flush(&w->sink);
 	/* Whoever reads our output may stop at any time. */
-	if (sink.error && sink.error != EPIPE) {
+	if (w->sink.error && w->sink.error != EPIPE) {
 		message_error("%s: cannot be written: %s", o->output ? o->output : "standard output",
-			      strerror(sink.error));
+			      strerror(w->sink.error));
 		ok = false;
 	}
-	sink_release(&sink);
-	ok = ok && !error;
-	error = output_close(&output, ok);
+	sink_release(&w->sink);
+	error = output_close(&w->output, ok);
 	if (error && ok)
 		message_error("%s: cannot be written: %s", o->output, strerror(-error));
-	return ok && !error ? STATUS_DONE : STATUS_FAILED;
+	return ok && !error;
 }
+
+/* Writes the view to its output; an exit status. */
+static int write_view(struct report_options *o, struct loaded *l)
+{
+	struct writing w;
+	bool ok = true;
+	int error = 0;
+
+	if (!begin_writing(&w, o, o->view->paged))
+		return STATUS_FAILED;
+	if (o->view->sample)
+		ok = loaded_stream(l, o, &w.sink);
+	else
+		error = o->view->render(l->profile, &o->shown, &w.sink);
+	if (error)
+		message_error("cannot write the report: %s", strerror(-error));
+	return end_writing(&w, o, ok && !error) ? STATUS_DONE : STATUS_FAILED;
+}
+
+/* -------- --info, --dump, --check -------- */
+
+/* The options of a profile that holds everything, event by event. */
+static struct report_options everything(const struct report_options *o)
+{
+	static const struct view plain = { .name = "info", .dimensions = PROFILE_BY_EVENT };
+
+	return (struct report_options){
+		.view = &plain,
+		.quiet = o->quiet,
+		.value = VALUE_SAMPLES,
+		.selection = { .all_events = true },
+		.symbols = o->symbols,
+	};
+}
+
+static bool info_of(const struct report_options *o, char *path, struct sink *sink)
+{
+	struct report_options all = everything(o);
+	struct loaded loaded;
+	bool ok = loaded_open(&loaded, &path, 1, false) && loaded_profile(&loaded, &all);
+	int error;
+
+	if (ok) {
+		loaded_warn(&loaded, &all);
+		error = o->shown.json ? info_json(&loaded, sink) : info_text(&loaded, sink);
+		if (error)
+			message_error("out of memory");
+		ok = !error && !loaded.read_errors;
+	}
+	loaded_release(&loaded);
+	return ok;
+}
+
+static bool dump_or_check(const struct report_options *o, char *path, struct sink *sink)
+{
+	struct loaded loaded;
+	bool ok = loaded_open(&loaded, &path, 1, false);
+
+	if (ok) {
+		struct trace *t = &loaded.traces[0];
+
+		if (o->action == REPORT_DUMP)
+			ok = !dump_trace(t, sink);
+		else
+			ok = check_trace(t, sink);
+		if (t->error) {
+			/* What came before belongs above the message. */
+			sink_flush(sink);
+			trace_say_error(t, t->error);
+		}
+	}
+	loaded_release(&loaded);
+	return ok;
+}
+
+static int tell(const struct report_options *o)
+{
+	struct writing w;
+	bool ok = true;
+
+	if (!begin_writing(&w, o, o->action == REPORT_DUMP))
+		return STATUS_FAILED;
+	for (int i = 0; i < o->path_count; i++) {
+		if (i && o->action == REPORT_INFO && !o->shown.json)
+			sink_char(&w.sink, '\n');
+		if (o->action == REPORT_INFO)
+			ok = info_of(o, o->paths[i], &w.sink) && ok;
+		else
+			ok = dump_or_check(o, o->paths[i], &w.sink) && ok;
+	}
+	return end_writing(&w, o, true) && ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+/* -------- views -------- */
 
 static int show(struct report_options *o)
 {
@@ -141,6 +241,14 @@ int report_run(struct report_options *o)
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);
-	status = show(o);
+	switch (o->action) {
+	case REPORT_INFO:
+	case REPORT_DUMP:
+	case REPORT_CHECK:
+		status = tell(o);
+		break;
+	default:
+		status = show(o);
+	}
 	return progress_interrupted() ? STATUS_INTERRUPTED : status;
 }

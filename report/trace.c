@@ -222,12 +222,19 @@ static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *p
 	return 0;
 }
 
-static void keep_damage(struct trace *t, const struct prf_damage *damage)
+static int keep_damage(struct trace *t, const struct prf_damage *damage)
 {
-	if (t->damage_count < TRACE_DAMAGES_KEPT)
-		t->damages[t->damage_count] = *damage;
+	if (t->damage_count < TRACE_DAMAGES_KEPT) {
+		struct prf_damage *kept = &t->damages[t->damage_count];
+
+		*kept = *damage;
+		kept->reason = text_pool_keep(&t->texts, damage->reason);
+		if (!kept->reason)
+			return PRF_ERROR_MEMORY;
+	}
 	t->damage_count++;
 	t->skipped_bytes += damage->skipped;
+	return 0;
 }
 
 /* Tells the symbolizer of objects that have been defined meanwhile. */
@@ -294,8 +301,7 @@ static int take(struct trace *t, const struct prf_record *record, const struct t
 	case PRF_RECORD_STATISTIC:
 		return keep_statistic(t, record->statistic.key, record->statistic.value);
 	case PRF_RECORD_DAMAGE:
-		keep_damage(t, &record->damage);
-		return 0;
+		return keep_damage(t, &record->damage);
 	}
 	return 0;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_DUMP_H
+#define REPORT_DUMP_H
+
+/*
+ * A trace as text, record by record, for people who look for what is wrong with it; and the
+ * verdict on a whole trace.
+ */
+
+#include "report/sink.h"
+#include "report/trace.h"
+
+/* Every block, definition and record, in the order of the file. 0 or an enum prf_error. */
+int dump_trace(struct trace *t, struct sink *s);
+
+/*
+ * Reads everything and writes a line per defect. True when there was none: no damage, all
+ * checksums and references right, and an end.
+ */
+bool check_trace(struct trace *t, struct sink *s);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_INFO_H
+#define REPORT_INFO_H
+
+/* What a trace holds, for `prof-report --info`. */
+
+#include "report/load.h"
+#include "report/sink.h"
+
+/* Why user stacks end, counted in samples; [PRF_END_ROOT] are the whole ones. */
+struct user_stacks {
+	uint64_t samples[PRF_END_COUNT];
+	uint64_t other; /* reasons of newer versions */
+};
+
+/* Counts the samples of a tally over these traces. 0 or an enum prf_error. */
+int user_stacks_count(struct user_stacks *u, const struct tally *tally, const struct trace *traces,
+		      size_t trace_count);
+
+/* About the only trace in `l`, which was read. 0 or an enum prf_error. */
+int info_text(const struct loaded *l, struct sink *s);
+int info_json(const struct loaded *l, struct sink *s);
+
+#endif

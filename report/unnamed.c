@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/unnamed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_unnamed(const void *left, const void *right)
+{
+	const struct unnamed *a = left, *b = right;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return a->object < b->object ? -1 : a->object > b->object;
+}
+
+struct unnamed *unnamed_objects(const struct profile *p, size_t *n)
+{
+	struct unnamed *list = calloc(p->object_count + 1, sizeof(*list));
+
+	*n = 0;
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < p->object_count; i++)
+		list[i].object = (uint32_t)i;
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_frame *frame;
+
+		if (p->entries[i].node == PRF_NONE)
+			continue;
+		frame = &p->frames[p->nodes[p->entries[i].node].frame];
+		if (frame->object != PRF_NONE && !frame->named)
+			list[frame->object].samples += p->entries[i].samples;
+	}
+	if (p->object_count)
+		qsort(list, p->object_count, sizeof(*list), compare_unnamed);
+	while (*n < p->object_count && list[*n].samples)
+		++*n;
+	return list;
+}
+
+const char *unnamed_reason(const struct profile_object *object)
+{
+	return strcmp(object->symbols, "ok") ? object->symbols : "code that no symbol covers";
+}
+
+const char *unnamed_remedy(const struct profile_object *object)
+{
+	switch ((int)object->recorded->kind) {
+	case PRF_OBJECT_FILE:
+		return "debug packages, --debug-dir, --sysroot or --debuginfod may help";
+	case PRF_OBJECT_KERNEL:
+	case PRF_OBJECT_MODULE:
+	case PRF_OBJECT_BPF:
+		return "prof-record must be allowed to read /proc/kallsyms";
+	case PRF_OBJECT_JIT:
+	case PRF_OBJECT_ANONYMOUS:
+		return "the runtime must write a perf map, as node --perf-basic-prof does";
+	default:
+		return "nothing is known of it";
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_UNNAMED_H
+#define REPORT_UNNAMED_H
+
+/* The objects whose code has no names, and what the user can do about it. */
+
+#include "report/profile.h"
+
+struct unnamed {
+	uint32_t object;
+	uint64_t samples; /* whose leaf lies in unnamed code of it */
+};
+
+/* Those that hold samples, most first; to be freed. NULL without memory. */
+struct unnamed *unnamed_objects(const struct profile *p, size_t *n);
+
+/* "no file", "build-id differs", ... */
+const char *unnamed_reason(const struct profile_object *object);
+
+/* What would help. */
+const char *unnamed_remedy(const struct profile_object *object);
+
+#endif
