@@ -400,7 +400,8 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	}
 	if (!l->profile)
 		return;
-	warn_of_names(l);
+	if (o->action != REPORT_INFO) /* it has lines of its own for them */
+		warn_of_names(l);
 	message_detail("%zu stacks, %" PRIu64 " %s in %" PRIu64 " samples", l->profile->entry_count,
 		       l->profile->total, l->profile->unit, l->profile->samples);
 }

@@ -127,6 +127,7 @@ static struct report_options everything(const struct report_options *o)
 	static const struct view plain = { .name = "info", .dimensions = PROFILE_BY_EVENT };
 
 	return (struct report_options){
+		.action = REPORT_INFO,
 		.view = &plain,
 		.quiet = o->quiet,
 		.value = VALUE_SAMPLES,
