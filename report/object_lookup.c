@@ -212,7 +212,7 @@ static int debug_symbols(struct object_lookup *l)
 	uint64_t *moved;
 
 	if (!l->bias) {
-		symbol_table_find(&l->debug.elf, ".symtab", l->addresses, l->address_count, l->names);
+		symbol_table_find(&l->debug.elf, ".symtab", l->addresses, l->address_count, l->names, &l->arena);
 		return 0;
 	}
 	moved = calloc(l->address_count ? l->address_count : 1, sizeof(*moved));
@@ -220,7 +220,7 @@ static int debug_symbols(struct object_lookup *l)
 		return -1;
 	for (size_t i = 0; i < l->address_count; i++)
 		moved[i] = l->addresses[i] + l->bias;
-	symbol_table_find(&l->debug.elf, ".symtab", moved, l->address_count, l->names);
+	symbol_table_find(&l->debug.elf, ".symtab", moved, l->address_count, l->names, &l->arena);
 	free(moved);
 	return 0;
 }
@@ -233,15 +233,15 @@ int object_lookup_symbols(struct object_lookup *l)
 
 	symbol_list_find(l->symbols, l->symbol_count, l->offsets, l->n, l->recorded);
 	if (l->main.open)
-		symbol_table_find(e, ".symtab", l->addresses, l->address_count, l->names);
+		symbol_table_find(e, ".symtab", l->addresses, l->address_count, l->names, &l->arena);
 	/* The kernel's own table, as it was recorded, knows better. */
 	if (l->debug.open && l->main.open)
 		result = debug_symbols(l);
 	if (l->mini.open)
-		symbol_table_find(&l->mini.elf, ".symtab", l->addresses, l->address_count, l->names);
+		symbol_table_find(&l->mini.elf, ".symtab", l->addresses, l->address_count, l->names, &l->arena);
 	if (!l->main.open)
 		return result;
-	symbol_table_find(e, ".dynsym", l->addresses, l->address_count, l->names);
+	symbol_table_find(e, ".dynsym", l->addresses, l->address_count, l->names, &l->arena);
 	plt_find(e, l->addresses, l->address_count, l->names, &l->arena);
 	fde_find(e, base ? base + 1 : l->object->path, l->addresses, l->address_count, l->names,
 		 &l->arena);

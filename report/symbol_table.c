@@ -159,7 +159,18 @@ static void choice_add(struct choice *c, const struct symbol_reader *r, const st
 		*slot = new;
 }
 
-static void choice_finish(struct choice *c, struct symbol_name *names)
+/* Names of .symtab may have a version: "pthread_create@@GLIBC_2.34". */
+static const char *without_version(const char *name, struct arena *arena)
+{
+	const char *at = strchr(name, '@'), *copy;
+
+	if (!at || at == name)
+		return name;
+	copy = arena_text(arena, name, (size_t)(at - name));
+	return copy ? copy : name;
+}
+
+static void choice_finish(struct choice *c, struct symbol_name *names, struct arena *arena)
 {
 	struct candidate sized = { 0 }, unsized = { 0 };
 
@@ -178,7 +189,8 @@ static void choice_finish(struct choice *c, struct symbol_name *names)
 			 (!sized.name || sized.start <= unsized.start))
 			best = &unsized;
 		if (best)
-			names[i] = (struct symbol_name){ best->name, best->start, best->size };
+			names[i] = (struct symbol_name){ without_version(best->name, arena),
+							 best->start, best->size };
 	}
 }
 
@@ -203,7 +215,7 @@ static uint64_t symbol_end(const struct elf_file *e, const struct symbol *s)
 }
 
 bool symbol_table_find(const struct elf_file *e, const char *table, const uint64_t *addresses,
-		       size_t n, struct symbol_name *names)
+		       size_t n, struct symbol_name *names, struct arena *arena)
 {
 	struct symbol_reader r;
 	struct choice c;
@@ -218,7 +230,7 @@ bool symbol_table_find(const struct elf_file *e, const char *table, const uint64
 			if (end > addresses[0] && s.value <= addresses[n - 1])
 				choice_add(&c, &r, &s, end);
 		}
-		choice_finish(&c, names);
+		choice_finish(&c, names, arena);
 	}
 	choice_release(&c);
 	return true;

@@ -29,9 +29,12 @@ struct symbol_name {
  * in the arena.
  */
 
-/* From the section `table`, ".symtab" or ".dynsym". False: there is no such table. */
+/*
+ * From the section `table`, ".symtab" or ".dynsym", without versions ("@@GLIBC_2.34").
+ * False: there is no such table.
+ */
 bool symbol_table_find(const struct elf_file *e, const char *table, const uint64_t *addresses,
-		       size_t n, struct symbol_name *names);
+		       size_t n, struct symbol_name *names, struct arena *arena);
 
 /* From symbols as a trace holds them, sorted by start. */
 void symbol_list_find(const struct prf_symbol *symbols, size_t count, const uint64_t *addresses,
