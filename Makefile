@@ -162,7 +162,7 @@ $(BUILD)/testdata/%: $(BUILD)/testdata/%.o $(all_archives)
 ## check: build and run all tests; those that need root or BPF say "skipped" without it
 check: all $(unit_tests) $(fuzz_targets) $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
-		MAKE_ARGUMENTS="CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
+		MAKE_ARGUMENTS="BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
 fuzz:

@@ -11,7 +11,7 @@ targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
 is "$targets" "all bench check clean demo deps fuzz help install uninstall " "make help lists the targets"
 
 # With the flags of the running build nothing needs to be built again.
-if eval "make -s BUILD='$build' ${MAKE_ARGUMENTS:-} install DESTDIR='$work/root' PREFIX=/usr" \
+if eval "make -s ${MAKE_ARGUMENTS:-} install DESTDIR='$work/root' PREFIX=/usr" \
 	> "$work/log" 2>&1; then
 	ok "make install"
 else
