@@ -61,7 +61,7 @@ REPORT_LIBS := -ldw -lelf -liberty -lz -ldeflate -llzma -ljansson -lprotobuf-c -
 BENCH_LIBS := -lm
 
 rooms := common format record report bench
-sources = $(filter-out $(1)/main.c %.bpf.c,$(wildcard $(1)/*.c))
+sources = $(filter-out $(1)/main.c $(1)/interpose.c %.bpf.c,$(wildcard $(1)/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 archive = $(BUILD)/lib$(1).a
 programs := prof-record prof-report prof-bench
@@ -119,7 +119,7 @@ $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archi
 $(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS)
 $(BUILD)/prof-report: $(BUILD)/report/main.o $(call archive,report) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-report: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
-$(BUILD)/prof-bench: $(BUILD)/bench/main.o $(call archive,bench) $(call archive,report) $(call archive,record) \
+$(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/interpose.o $(call archive,bench) $(call archive,report) $(call archive,record) \
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
 

@@ -4,6 +4,12 @@
 const struct command commands[] = {
 	{ "run", "[NAME...]", "time benchmarks, and compare with the run before",
 	  "list filter time warm-up measurements resamples baseline", run_command },
+	{ "instr", "[NAME...]", "count instructions and cache accesses (valgrind)",
+	  "list filter iterations", instr_command },
+	{ "heap", "[NAME...]", "count allocations (own counter; valgrind)", "list filter iterations",
+	  heap_command },
+	{ "once", "NAME", "do one benchmark a few times, for tools that watch", "iterations",
+	  once_command },
 	{ "bpf", "", "what a BPF program costs, any one",
 	  "id name pin object test-run repeat data context time resamples",
 	  bpf_command },

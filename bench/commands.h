@@ -14,6 +14,9 @@ enum verdict gate_command(const struct settings *s);
 enum verdict history_command(const struct settings *s);
 enum verdict ab_command(const struct settings *s);
 enum verdict bpf_command(const struct settings *s);
+enum verdict once_command(const struct settings *s);
+enum verdict instr_command(const struct settings *s);
+enum verdict heap_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif
