@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * family CHILDREN MS: forks CHILDREN processes one after the other. Each names itself
+ * "child-N", burns MS milliseconds of CPU time in child_work() and exits; every third one
+ * execs this program again, which then burns in exec_work().
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#define BURN(name)                                                                                 \
+	__attribute__((noinline)) void name(uint64_t ms)                                           \
+	{                                                                                          \
+		uint64_t until = cpu_ns() + ms * 1000000;                                          \
+		volatile uint64_t sum = 0;                                                         \
+                                                                                                   \
+		while (cpu_ns() < until)                                                           \
+			for (uint64_t i = 0; i < 20000; i++)                                       \
+				sum += i * i;                                                      \
+	}
+
+void child_work(uint64_t ms);
+void exec_work(uint64_t ms);
+
+BURN(child_work)
+BURN(exec_work)
+
+int main(int argc, char **argv)
+{
+	long n = argc > 1 ? strtol(argv[1], NULL, 10) : 10;
+	uint64_t ms = argc > 2 ? strtoull(argv[2], NULL, 10) : 10;
+
+	if (!n) {
+		exec_work(ms);
+		return 0;
+	}
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 1;
+		if (!pid) {
+			char name[16];
+
+			if (i % 3 == 2) {
+				execl("/proc/self/exe", "family", "0", argc > 2 ? argv[2] : "10",
+				      (char *)NULL);
+				_exit(1);
+			}
+			snprintf(name, sizeof(name), "child-%ld", i);
+			prctl(PR_SET_NAME, name);
+			child_work(ms);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	return 0;
+}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# Every sample that fired is in the trace or counted as lost, exactly, whatever the load.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+"${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
+	"$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+
+# sums NAME: checks that fired = samples + lost, and sets fired, samples and lost
+sums() {
+	"$report" --info --json "$work/$1.prf" > "$work/info.json"
+	samples=$(json "$work/info.json" 'd["samples"]')
+	fired=$(json "$work/info.json" 'd["fired"]')
+	lost=$(json "$work/info.json" 'sum(n for why, n in d["lost"].items() if "side" not in why)')
+	is "$((samples + lost))" "$fired" "$1: samples + lost = fired ($samples + $lost)"
+	is "$(json "$work/info.json" 'd["complete"]')" True "$1: the trace is complete"
+}
+
+holds "records with the default ring" "$record" -q -F 999 -o "$work/default.prf" -- "$work/burn" 500 2
+sums default
+is "$lost" 0 "nothing is lost"
+holds "records everything" "$record" -q -F 4999 -a -d 1 -o "$work/all.prf"
+sums all
+"$record" -F 20000 -m 64K -o "$work/small.prf" -- "$work/burn" 700 4 2> "$work/said"
+sums small
+if [ "$lost" -gt 0 ]; then
+	like "$(cat "$work/said")" 'a larger one \(-m\)' "says that a larger ring helps"
+	number "$(json "$work/info.json" 'sum(n for why, n in d["lost"].items() if "full" in why)') > 0" \
+		"the reason is a full ring"
+	like "$(cat "$work/said")" " $samples samples, $lost lost," "tells the same numbers"
+else
+	skip "says that a larger ring helps" "the recorder was fast enough for 64 KiB"
+fi
+holds "records with a page for a ring" "$record" -q -F 9999 -m 4K -o "$work/page.prf" -- "$work/burn" 300
+sums page
+finish

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Children, threads, names and programs are followed from their first to their last moment.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+cc="${CC:-cc} -O1 -g -fno-omit-frame-pointer -pthread"
+$cc -o "$work/family" "$top/tests/e2e/programs/family.c" || skip_all "no compiler"
+$cc -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+
+# A child burns 20 ms: at 1999 Hz about 40 samples, and never none.
+holds "records 60 children" "$record" -q -F 1999 -o "$work/family.prf" -- "$work/family" 60 20
+"$report" "$work/family.prf" > "$work/folded"
+is "$(grep -cE '^child-[0-9]+;.*child_work' "$work/folded" | awk '{ print ($1 >= 40) }')" 1 "each child has samples under its own name"
+is "$(cut -d';' -f1 "$work/folded" | grep -cE '^child-' | awk '{ print ($1 >= 40) }')" 1 "of the 40 that name themselves"
+n=0
+for i in 0 1 3 4 6 7 9 10 57 58; do
+	grep -qE "^child-$i;.*child_work" "$work/folded" && n=$((n + 1))
+done
+is "$n" 10 "none is missing"
+like "$(grep -vE '^child-' "$work/folded")" '(family|exe);.*exec_work' "those that exec are the new program"
+unlike "$(grep exec_work "$work/folded")" '^child-|child_work' "and no more what they were"
+
+holds "records 150 threads" "$record" -q -F 999 -o "$work/threads.prf" -- "$work/burn" 10 150
+"$report" "$work/threads.prf" > "$work/folded"
+like "$(cat "$work/folded")" '^burn;.*work.* [0-9]+$' "threads are in it"
+unlike "$(cut -d';' -f1 "$work/folded")" 'prof-record' "the recorder is not"
+
+# A program that is gone when its samples are resolved has its name all the same.
+cp "$work/burn" "$work/vanishing"
+holds "records a vanishing program" "$record" -q -F 999 -o "$work/gone.prf" -- "$work/vanishing" 300 1 "$work/vanishing"
+like "$("$report" "$work/gone.prf" 2> /dev/null)" 'vanishing' "a deleted program keeps its name"
+unlike "$("$report" "$work/gone.prf" 2> /dev/null)" '^vanishing;.*(seventy|twenty)' "whose functions nobody knows any more"
+
+# Processes that end at any moment of the attaching: recorded, or refused in one line.
+i=0
+bad=
+while [ $i -lt 8 ]; do
+	"$work/burn" $((i * 12 + 1)) &
+	"$record" -q -F 999 -o "$work/racing.prf" -p $! 2> "$work/err"
+	status=$?
+	[ $status = 0 ] || { [ $status = 1 ] && grep -qE 'ended|no process' "$work/err"; } ||
+		bad="$bad status $status: $(cat "$work/err")"
+	wait
+	i=$((i + 1))
+done
+is "$bad" "" "a process that ends meanwhile does no harm"
+finish
