@@ -76,6 +76,7 @@ int drain_init(struct session *s)
 
 int drain_until(struct session *s, uint64_t horizon_ns)
 {
+	jit_tick(s->jit, clock_now());
 	return timeline_run(&s->timeline, horizon_ns);
 }
 

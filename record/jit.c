@@ -54,6 +54,7 @@ struct jit {
 	size_t n;
 	struct map by_pid; /* -> position in processes */
 	uint64_t now_ns;
+	uint32_t generation;
 };
 
 int jit_new(struct jit **jit, const struct jit_options *options)
@@ -233,6 +234,11 @@ uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address)
 	return p->object;
 }
 
+uint32_t jit_generation(const struct jit *jit)
+{
+	return jit->generation;
+}
+
 bool jit_is_dump(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -304,8 +310,9 @@ static void name_hits(struct jit *jit, struct process *p)
 }
 
 /* From here on frames belong to a new object. */
-static void begin_generation(struct process *p)
+static void begin_generation(struct jit *jit, struct process *p)
 {
+	jit->generation++;
 	p->generation++;
 	p->object = PRF_NONE;
 	map_release(&p->hits);
@@ -327,7 +334,7 @@ static void note_replaced(const struct code_symbol *old, void *context)
 }
 
 /* A file that was written anew: all that was known from it is of the past. */
-static void start_over(struct process *p)
+static void start_over(struct jit *jit, struct process *p)
 {
 	struct growing_file dump = p->dump_file;
 
@@ -337,10 +344,10 @@ static void start_over(struct process *p)
 	dump.offset = 0;
 	buffer_clear(&dump.pending);
 	p->dump_file = dump;
-	begin_generation(p);
+	begin_generation(jit, p);
 }
 
-static void read_map(struct process *p)
+static void read_map(struct jit *jit, struct process *p)
 {
 	ssize_t n;
 
@@ -348,7 +355,7 @@ static void read_map(struct process *p)
 		return;
 	n = growing_file_read(&p->map_file, READ_PER_TICK);
 	if (n == -ESTALE)
-		start_over(p);
+		start_over(jit, p);
 	if (n > 0)
 		growing_file_consume(&p->map_file,
 				     perf_map_parse(&p->code, p->map_file.pending.data,
@@ -367,8 +374,10 @@ static void read_dump(struct process *p)
 /* Settles what was read; hits from before are named by what was known before. */
 static void settle(struct jit *jit, struct process *p)
 {
-	if (p->withheld_ticks && !--p->withheld_ticks)
+	if (p->withheld_ticks && !--p->withheld_ticks) {
 		p->n_withheld = 0;
+		jit->generation++;
+	}
 	if (!p->code.n_added) {
 		name_hits(jit, p);
 		return;
@@ -379,6 +388,7 @@ static void settle(struct jit *jit, struct process *p)
 	if (p->n_withheld) {
 		size_t left = 0;
 
+		jit->generation++;
 		for (size_t i = 0; i < p->n_pending; i++)
 			if (!is_withheld(p, p->pending[i]))
 				p->pending[left++] = p->pending[i];
@@ -386,7 +396,7 @@ static void settle(struct jit *jit, struct process *p)
 	}
 	name_hits(jit, p);
 	if (p->renew)
-		begin_generation(p);
+		begin_generation(jit, p);
 	if (p->code.refused)
 		warn(jit, p, "a part of its names for made code", "there are too many, or they make no sense");
 }
@@ -394,7 +404,7 @@ static void settle(struct jit *jit, struct process *p)
 static void process_tick(struct jit *jit, struct process *p)
 {
 	open_map(jit, p);
-	read_map(p);
+	read_map(jit, p);
 	read_dump(p);
 	settle(jit, p);
 }
@@ -432,6 +442,7 @@ void jit_exit(struct jit *jit, uint32_t pid)
 	p = jit->processes[position];
 	last = jit->processes[jit->n - 1];
 	read_to_the_end(jit, p);
+	jit->generation++;
 	map_remove(&jit->by_pid, &pid, sizeof(pid));
 	if (last != p) {
 		jit->processes[position] = last;
@@ -451,7 +462,7 @@ void jit_set_writer(struct jit *jit, struct prf_writer *writer)
 {
 	jit->options.writer = writer;
 	for (size_t i = 0; i < jit->n; i++) {
-		begin_generation(jit->processes[i]);
+		begin_generation(jit, jit->processes[i]);
 		jit->processes[i]->nameless = PRF_NONE;
 	}
 }

@@ -36,6 +36,9 @@ void jit_free(struct jit *jit);
 /* The object (an id of the writer's) that made code at `address` belongs to now, or PRF_NONE. */
 uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address);
 
+/* Grows whenever jit_object() may answer something else than before. */
+uint32_t jit_generation(const struct jit *jit);
+
 /* The process mapped a jitdump file, that is one named jit-PID.dump. */
 void jit_dump(struct jit *jit, uint32_t pid, const char *path);
 /* True for the names of such files. */

@@ -385,6 +385,20 @@ int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_
 	return prf_writer_object(w, &object, &frame->object);
 }
 
+bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address)
+{
+	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_",
+						"bpf_trampoline" };
+	const struct symbol *symbol = find(k, address - 1);
+
+	if (!symbol || symbol->module == IN_BPF)
+		return symbol != NULL;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(symbol->name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 /* Where a symbol ends that has no size. */
 static uint64_t end_of(const struct symbol_list *list, size_t i)
 {

@@ -33,6 +33,9 @@ uint32_t kernel_symbols_generation(const struct kernel_symbols *k);
 int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
 			 uint32_t flags, struct prf_frame *frame);
 
+/* Code that only runs because a BPF program is attached there, as its way in: or that program. */
+bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address);
+
 /* Writes the names that frames have needed since the last time. 0 or a prf_error. */
 int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w);
 

@@ -84,6 +84,9 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
 	definition.base = 0;
 	if (!definition.root)
 		definition.root = "";
+	/* Shared memory that holds no program: where some compilers put the code they make. */
+	if (!strncmp(name, "/memfd:", 7) && !definition.build_id_size)
+		definition.kind = PRF_OBJECT_ANONYMOUS;
 	if (definition.kind != PRF_OBJECT_FILE) {
 		definition = (struct prf_object){
 			.kind = definition.kind,

@@ -49,8 +49,8 @@ void resolver_forget(struct resolver *r)
 		r->frames[i].frame = PRF_NONE;
 }
 
-static int user_place(struct prf_writer *w, const struct layout *layout, uint32_t pid,
-		      uint64_t address, struct prf_frame *frame)
+static int user_place(struct resolver *r, struct prf_writer *w, const struct layout *layout,
+		      uint32_t pid, uint64_t address, struct prf_frame *frame)
 {
 	/* A return address right behind a mapping belongs to the call at its end. */
 	uint64_t inside = frame->flags & PRF_FRAME_EXACT ? address : address - 1;
@@ -72,6 +72,9 @@ static int user_place(struct prf_writer *w, const struct layout *layout, uint32_
 	case PRF_OBJECT_VDSO:
 		frame->offset = address - mapping->start;
 		break;
+	case PRF_OBJECT_ANONYMOUS:
+		frame->object = jit_object(r->sources.jit, pid, inside);
+		return frame->object == PRF_NONE ? PRF_ERROR_MEMORY : 0;
 	default:
 		break;
 	}
@@ -88,6 +91,8 @@ static int resolve_frame(struct resolver *r, struct prf_writer *w, const struct 
 	struct prf_frame frame = { .flags = flags };
 	int status;
 
+	if (layout && layout->made_code)
+		generation = jit_generation(r->sources.jit) ^ pid * 0x9e3779b9u;
 	_Static_assert(FRAME_SLOTS == 1 << 15, "the slot number is the hash's upper 15 bits");
 	/* Exactness is part of a user address, and a kernel address is a leaf seldom enough. */
 	if (known->frame != PRF_NONE && known->address == marked && known->layout == layout_id &&
@@ -98,7 +103,7 @@ static int resolve_frame(struct resolver *r, struct prf_writer *w, const struct 
 	if (!layout)
 		status = kernel_symbols_frame(r->sources.kernel, w, marked, flags, &frame);
 	else
-		status = user_place(w, layout, pid, marked & FRAME_ADDRESS, &frame);
+		status = user_place(r, w, layout, pid, marked & FRAME_ADDRESS, &frame);
 	if (!status)
 		status = prf_writer_frame(w, &frame, id);
 	if (!status && !(flags & PRF_FRAME_EXACT && !layout))
@@ -117,6 +122,22 @@ static int end_marker(struct prf_writer *w, enum walk_end end, uint32_t *id)
 	return prf_writer_frame(w, &frame, id);
 }
 
+/* Taken at a switch: the kernel's stack begins with what took it. */
+static bool is_wait(const struct resolver *r, const struct sample *s)
+{
+	return r->sources.events->events[s->event].source == EVENT_SCHEDULER;
+}
+
+/* How many of the frames, from the leaf on, only belong to running our program. */
+static size_t plumbing(struct resolver *r, const __u64 *addresses, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && kernel_symbols_is_plumbing(r->sources.kernel, addresses[i]))
+		i++;
+	return i;
+}
+
 static int kernel_frames(struct resolver *r, struct prf_writer *w, const __u64 *addresses,
 			 size_t n, uint32_t *ids)
 {
@@ -133,8 +154,10 @@ static int resolve_stack(struct resolver *r, struct prf_writer *w, const struct 
 			 const struct layout *layout, uint32_t *stack)
 {
 	uint32_t ids[FRAMES_MAX];
-	size_t n = s->kernel_frames;
-	int status = kernel_frames(r, w, s->frames + s->user_frames, s->kernel_frames, ids);
+	const __u64 *kernel = s->frames + s->user_frames;
+	size_t skip = is_wait(r, s) ? plumbing(r, kernel, s->kernel_frames) : 0;
+	size_t n = s->kernel_frames - skip;
+	int status = kernel_frames(r, w, kernel + skip, n, ids);
 
 	for (size_t i = 0; i < s->user_frames && !status; i++) {
 		uint64_t address = s->frames[i];
@@ -154,7 +177,10 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 	const struct layout *layout = spaces_layout(r->sources.spaces, s->pid);
 	uint64_t seed = layout->id * UINT64_C(0x9e3779b97f4a7c15) ^
 			(uint64_t)kernel_symbols_generation(r->sources.kernel) << 40 ^
-			(uint64_t)s->walk_end << 32 ^ (uint64_t)s->user_frames << 16 ^
+			(layout->made_code ? (uint64_t)jit_generation(r->sources.jit) << 32 ^
+						     s->pid * UINT64_C(0xff51afd7ed558ccd) :
+					     0) ^
+			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^ (uint64_t)s->user_frames << 16 ^
 			s->kernel_frames;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(
 		s->frames, ((size_t)s->user_frames + s->kernel_frames) * sizeof(s->frames[0]), seed);
@@ -174,14 +200,16 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 static int find_waker(struct resolver *r, struct prf_writer *w, const struct sample *s,
 		      uint32_t *stack)
 {
+	const __u64 *waker = s->frames + s->user_frames + s->kernel_frames;
 	uint32_t ids[FRAMES_MAX];
+	size_t skip;
 	int status;
 
 	if (!s->waker_frames)
 		return 0;
-	status = kernel_frames(r, w, s->frames + s->user_frames + s->kernel_frames,
-			       s->waker_frames, ids);
-	return status ? status : prf_writer_frames(w, ids, s->waker_frames, stack);
+	skip = plumbing(r, waker, s->waker_frames);
+	status = kernel_frames(r, w, waker + skip, s->waker_frames - skip, ids);
+	return status ? status : prf_writer_frames(w, ids, s->waker_frames - skip, stack);
 }
 
 /* All that the counts promise must be there. */

@@ -10,6 +10,8 @@
  */
 
 #include "bpf/sample.h"
+#include "record/event.h"
+#include "record/jit.h"
 #include "record/kernel_symbols.h"
 #include "record/space.h"
 #include "record/task.h"
@@ -21,6 +23,8 @@ struct resolver_sources {
 	struct spaces *spaces;
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
+	struct jit *jit;
+	const struct event_list *events; /* by their numbers in samples */
 };
 
 struct resolver *resolver_new(const struct resolver_sources *sources);

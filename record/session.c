@@ -104,6 +104,7 @@ static int finish(struct session *s)
 	status = drain_until(s, UINT64_MAX);
 	if (!status)
 		status = drain_settle(s, now);
+	jit_finish(s->jit);
 	if (!status)
 		status = prf_writer_statistic(w, "fired", s->accounts.fired);
 	if (!status)
@@ -177,6 +178,7 @@ static void release(struct session *s, bool discard)
 	accounts_release(&s->accounts);
 	resolver_free(s->resolver);
 	world_release(&s->world);
+	jit_free(s->jit);
 	cpus_release(&s->cpus);
 	cpus_release(&s->sampled);
 	if (s->signal_fd >= 0)

@@ -27,6 +27,7 @@ struct session {
 	struct sideband *sideband;
 	struct sampler *sampler;
 	struct resolver *resolver;
+	struct jit *jit;
 	struct timeline timeline;
 	struct trace_file trace;
 	struct accounts accounts;

@@ -244,6 +244,11 @@ static int open_sampler(struct session *s)
 	return status ? explain(what, status) : 0;
 }
 
+static void warn_of_made_code(const char *text, void *context)
+{
+	message_warning("%s", text);
+}
+
 static int open_world(struct session *s)
 {
 	/* Tasks come into a cgroup at any time, and must be known when they do. */
@@ -260,6 +265,9 @@ static int open_world(struct session *s)
 	if (kernel_symbols_hidden(kernel))
 		message_warning("the kernel hides its symbols' addresses; kernel frames will have no "
 				"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
+	if (jit_new(&s->jit, &(struct jit_options){ .warn = warn_of_made_code }))
+		return fail("out of memory");
+	s->world.jit = s->jit;
 	sideband_enable(s->sideband);
 	if (everything)
 		status = world_add_all(&s->world);
@@ -317,6 +325,8 @@ static int open_trace(struct session *s)
 		return fail("cannot write %s: %s; %s", options.path, strerror(-status),
 			    output_remedy(status));
 	status = trace_file_begin(&s->trace, &options);
+	if (!status)
+		jit_set_writer(s->jit, s->trace.writer);
 	return status ? trace_failed(s, status) : 0;
 }
 
@@ -340,7 +350,8 @@ int session_set_up(struct session *s)
 		status = open_sampler(s);
 	if (status)
 		return status;
-	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel };
+	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel, s->jit,
+					     &s->settings->events };
 	s->resolver = resolver_new(&sources);
 	if (!s->resolver || drain_init(s) ||
 	    accounts_init(&s->accounts, sampler_possible_cpus(s->sampler), clock_now()))

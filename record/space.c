@@ -105,6 +105,7 @@ static struct layout *own_layout(struct spaces *s, uint32_t pid)
 		}
 		memcpy(copy->mappings, old->mappings, old->n * sizeof(*copy->mappings));
 		copy->n = copy->capacity = old->n;
+		copy->made_code = old->made_code;
 	}
 	return set_layout(s, pid, copy) ? NULL : copy;
 }
@@ -193,7 +194,11 @@ int spaces_map(struct spaces *s, uint32_t pid, const struct mapping *mapping)
 	    there->offset == mapping->offset && there->object == mapping->object)
 		return 0;
 	layout = own_layout(s, pid);
-	return layout && insert(layout, mapping) ? 0 : -ENOMEM;
+	if (!layout || !insert(layout, mapping))
+		return -ENOMEM;
+	if (mapping->object && mapping->object->definition.kind == PRF_OBJECT_ANONYMOUS)
+		layout->made_code = true;
+	return 0;
 }
 
 int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child)

@@ -19,6 +19,8 @@ struct mapping {
 struct layout {
 	uint64_t id; /* never used twice */
 	unsigned int users;
+	bool made_code; /* maps executable memory that is no file: addresses mean another thing in
+			   each process */
 	size_t n, capacity;
 	struct mapping *mappings; /* by start; none overlap */
 };

@@ -43,6 +43,8 @@ static int add_mapping(struct world *w, uint32_t pid, const char *root,
 		.device = makedev(m->major, m->minor),
 		.inode = m->inode,
 	};
+	if (w->jit && jit_is_dump(m->path))
+		jit_dump(w->jit, pid, m->path);
 	struct mapping mapping = {
 		.start = m->start,
 		.end = m->end,
@@ -156,6 +158,8 @@ static int apply_map(struct world *w, const struct side_record *r)
 	else
 		*root = 0;
 	known.root = root;
+	if (w->jit && jit_is_dump(name))
+		jit_dump(w->jit, r->pid, name);
 	mapping.object = objects_get(w->objects, name, &known);
 	return mapping.object ? spaces_map(w->spaces, r->pid, &mapping) : -ENOMEM;
 }
@@ -179,8 +183,11 @@ static int apply_name(struct world *w, const struct side_record *r)
 	if (!w->everything && !spaces_knows(w->spaces, r->pid))
 		return 0;
 	status = tasks_rename(w->tasks, r->pid, r->tid, r->name, r->time_ns);
-	if (!status && r->type == SIDE_RECORD_EXEC)
+	if (!status && r->type == SIDE_RECORD_EXEC) {
+		if (w->jit)
+			jit_exit(w->jit, r->pid);
 		status = spaces_clear(w->spaces, r->pid);
+	}
 	return status;
 }
 
@@ -195,7 +202,8 @@ int world_apply(struct world *w, const struct side_record *record)
 	case SIDE_RECORD_FORK:
 		return apply_fork(w, record);
 	case SIDE_RECORD_EXIT:
-		tasks_exit(w->tasks, record->tid, record->time_ns);
+		if (tasks_exit(w->tasks, record->tid, record->time_ns) && w->jit)
+			jit_exit(w->jit, record->pid);
 		return 0;
 	case SIDE_RECORD_KERNEL_SYMBOL:
 		if (!record->symbol.gone)

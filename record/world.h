@@ -8,6 +8,7 @@
  * /proc and then follows the side band.
  */
 
+#include "record/jit.h"
 #include "record/kernel_symbols.h"
 #include "record/side_record.h"
 #include "record/space.h"
@@ -18,6 +19,7 @@ struct world {
 	struct spaces *spaces;
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
+	struct jit *jit; /* not ours; NULL: nobody wants names of made code */
 	bool everything; /* processes that nobody named are followed too (-a) */
 };
 
