@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "bpf/sample.h"
+#include "bpf/unwind.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -28,6 +29,7 @@ const volatile __u64 cgroup_id = 0;
 const volatile __u32 cgroup_level = 0;
 const volatile bool by_cpu = false; /* -C: probes and switches count on these CPUs only */
 const volatile __u64 cpu_mask[CPU_MASK_WORDS] = {};
+const volatile enum unwind_by unwind_by = UNWIND_BY_TABLES;
 const volatile __u32 recorder_pid = 0;
 const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
 
@@ -72,20 +74,6 @@ struct {
 	__type(value, __u64);
 } hits SEC(".maps");
 
-#define MAX_FRAMES (MAX_USER_FRAMES + 2 * MAX_KERNEL_FRAMES)
-
-union scratch {
-	struct sample sample;
-	__u8 room[sizeof(struct sample) + MAX_FRAMES * 8];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, CLASS_COUNT);
-	__type(key, __u32);
-	__type(value, union scratch);
-} scratches SEC(".maps");
-
 static __always_inline bool on_wanted_cpu(__u32 cpu)
 {
 	return !by_cpu || (cpu < 64 * CPU_MASK_WORDS && cpu_mask[cpu / 64] & 1ULL << (cpu & 63));
@@ -103,39 +91,52 @@ static __always_inline bool is_target(__u64 pid_tgid)
 	return all_processes || bpf_map_lookup_elem(&targets, &key);
 }
 
-static __always_inline void fill_frames(void *ctx, union scratch *s, struct task_struct *task)
+/* By the kernel's own walk along frame pointers. */
+static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
 {
-	__u64 *frames = s->sample.frames;
-	__u64 user = 0;
-	long size;
+	long size = bpf_get_stack(ctx, s->frames, MAX_USER_FRAMES * 8, BPF_F_USER_STACK);
 
-	s->sample.user_frames = 0;
-	s->sample.walk_end = WALK_NO_USER_STACK;
-	if (!(task->flags & PF_KTHREAD)) {
-		size = bpf_get_stack(ctx, frames, MAX_USER_FRAMES * 8, BPF_F_USER_STACK);
-		if (size > 0) {
-			user = (__u64)size / 8;
-			frames[0] |= FRAME_EXACT;
-		}
-		s->sample.user_frames = user;
-		s->sample.walk_end = user ? WALK_FRAME_POINTER : WALK_NO_REGISTERS;
-		if (user == MAX_USER_FRAMES)
-			s->sample.walk_end = WALK_TOO_DEEP;
-	}
-	if (user > MAX_USER_FRAMES)
-		user = MAX_USER_FRAMES;
-	size = bpf_get_stack(ctx, frames + user, MAX_KERNEL_FRAMES * 8, 0);
-	s->sample.kernel_frames = size > 0 ? (__u64)size / 8 : 0;
-	s->sample.waker_frames = 0;
+	s->user_frames = size > 0 ? (__u64)size / 8 : 0;
+	s->walk_end = WALK_FRAME_POINTER;
+	if (size <= 0)
+		s->walk_end = WALK_NO_REGISTERS;
+	else
+		s->frames[0] |= FRAME_EXACT;
+	if (s->user_frames == MAX_USER_FRAMES)
+		s->walk_end = WALK_TOO_DEEP;
 }
 
-static __always_inline void send(void *ring, union scratch *s, struct sample_counters *count)
+/* `registers` are those of the interrupted code, user or kernel; NULL: the kernel's, not known. */
+static __always_inline void fill_frames(void *ctx, struct walk *w, void *registers)
 {
-	__u64 n = (__u64)s->sample.user_frames + s->sample.kernel_frames + s->sample.waker_frames;
+	struct sample *s = walk_sample(w);
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 user;
+	long size;
+
+	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD)
+		s->walk_end = WALK_NO_USER_STACK;
+	else if (unwind_by == UNWIND_BY_FRAME_POINTER)
+		follow_frame_pointers(ctx, s);
+	else if (registers)
+		walk_user_regs(w, s->pid, registers);
+	else
+		walk_user_task(w, s->pid);
+	user = s->user_frames;
+	if (user > MAX_USER_FRAMES)
+		user = MAX_USER_FRAMES;
+	size = bpf_get_stack(ctx, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
+	s->kernel_frames = size > 0 ? (__u64)size / 8 : 0;
+	s->waker_frames = 0;
+}
+
+static __always_inline void send(void *ring, struct sample *s, struct sample_counters *count)
+{
+	__u64 n = (__u64)s->user_frames + s->kernel_frames + s->waker_frames;
 	__u64 size = sizeof(struct sample) + n * 8;
 
-	if (size > sizeof(*s))
-		size = sizeof(*s);
+	if (size > WALK_SAMPLE_BYTES)
+		size = WALK_SAMPLE_BYTES;
 	if (!bpf_ringbuf_output(ring, s, size, BPF_RB_NO_WAKEUP))
 		count->sent++;
 	else if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + size + 16 >
@@ -147,25 +148,27 @@ static __always_inline void send(void *ring, union scratch *s, struct sample_cou
 
 /* The stack of the current task, as one sample of that event. */
 static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid_tgid, __u32 event,
-				   __u64 weight)
+				   __u64 weight, void *registers)
 {
 	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
-	union scratch *s = bpf_map_lookup_elem(&scratches, &class);
+	struct walk *w = walk_begin(class);
+	struct sample *s;
 
-	if (!count || !s)
+	if (!count || !w)
 		return;
+	s = walk_sample(w);
 	if (class == CLASS_PROBE)
 		__sync_fetch_and_add(&count->fired, 1);
 	else
 		count->fired++;
-	s->sample.time_ns = bpf_ktime_get_ns();
-	s->sample.weight = weight;
-	s->sample.pid = pid_tgid >> 32;
-	s->sample.tid = (__u32)pid_tgid;
-	s->sample.cpu = bpf_get_smp_processor_id();
-	s->sample.event = event;
-	s->sample.state = 0;
-	fill_frames(ctx, s, bpf_get_current_task_btf());
+	s->time_ns = bpf_ktime_get_ns();
+	s->weight = weight;
+	s->pid = pid_tgid >> 32;
+	s->tid = (__u32)pid_tgid;
+	s->cpu = bpf_get_smp_processor_id();
+	s->event = event;
+	s->state = 0;
+	fill_frames(ctx, w, registers);
 	send(ring, s, count);
 }
 
@@ -181,7 +184,7 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (event < SAMPLE_EVENTS_MAX && periods[event] == PERIOD_OF_EVENT)
 		weight = ctx->sample_period;
-	sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight);
+	sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight, &ctx->regs);
 	return 0;
 }
 
@@ -210,7 +213,7 @@ int sample_tracepoint(void *ctx)
 		return 1;
 	weight = count_hit(event);
 	if (weight)
-		sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight);
+		sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight, NULL);
 	return 1;
 }
 
@@ -236,7 +239,7 @@ int sample_uprobe(struct pt_regs *ctx)
 		__sync_fetch_and_add(&count->fired, 1);
 		__sync_fetch_and_add(&count->lost[SAMPLE_LOST_NESTED], 1);
 	} else {
-		sample(ctx, CLASS_PROBE, &probe_ring, pid_tgid, event, weight);
+		sample(ctx, CLASS_PROBE, &probe_ring, pid_tgid, event, weight, NULL);
 	}
 	__sync_fetch_and_add(&count->busy, -1);
 	return 0;
@@ -251,6 +254,8 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 	__u32 to = by_thread ? child->pid : child->tgid;
 	__u64 start = child->start_time;
 
+	if (unwind_by == UNWIND_BY_TABLES && parent->tgid != child->tgid)
+		walk_fork(parent->tgid, child->tgid);
 	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
 		return 0;
 	bpf_map_update_elem(&targets, &to, &start, BPF_ANY);
@@ -265,6 +270,8 @@ int BPF_PROG(follow_exec, struct task_struct *task, int old_pid)
 
 	if (command_pid && pid == command_pid)
 		bpf_map_update_elem(&targets, &pid, &start, BPF_NOEXIST);
+	if (unwind_by == UNWIND_BY_TABLES)
+		walk_exec(pid, all_processes || bpf_map_lookup_elem(&targets, &pid));
 	return 0;
 }
 

@@ -6,35 +6,29 @@
  * The walk over a user stack, with the tables of bpf/unwind.h. A sampler takes the scratch of
  * its context, fills in the sample and has the user frames put behind it:
  *
- *     struct walk *w = walk_begin(WALK_TIMER);
+ *     struct walk *w = walk_begin(CLASS_TIMER);
  *     struct sample *s = walk_sample(w);
  *     s->time_ns = ...;
  *     walk_user_regs(w, tgid, &ctx->regs);
  *     // s->user_frames, s->walk_end and s->frames[0 .. user_frames) are set; more frames
  *     // may be put behind them
  *
- * The loader sizes unwind_walks (CPUs x WALK_CONTEXTS entries).
+ * The loader sizes unwind_walks (CPUs x CLASS_COUNT entries).
  *
  * The work is in three global functions with scalar arguments (find a segment, find a row,
  * take some steps), which the verifier checks once each, whatever calls them.
  */
 
 #include "bpf/arch.h"
+#include "bpf/kernel.h"
 #include "bpf/sample.h"
 #include "bpf/unwind.h"
-
-/* Programs that can interrupt each other have scratch of their own. */
-enum walk_context {
-	WALK_TIMER = 0, /* perf events: timer interrupts and NMIs */
-	WALK_SWITCH = 1, /* the scheduler's tracepoints */
-	WALK_PROBE = 2, /* uprobes, tracepoints in process context */
-	WALK_CONTEXTS
-};
 
 #define WALK_STEPS 8 /* frames per call of walk_steps() */
 #define WALK_CACHE_BITS 11
 #define WALK_CACHE (1 << WALK_CACHE_BITS)
 #define WALK_SAMPLE_WORDS (sizeof(struct sample) / 8)
+#define WALK_SAMPLE_BYTES (8 * (WALK_SAMPLE_WORDS + WALK_MAX_FRAMES))
 #define WALK_MAX_FRAMES (MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1))
 
 /* Which rule holds at a pc of the process with that run. */
@@ -61,7 +55,7 @@ struct walk {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* set by the loader: CPUs x WALK_CONTEXTS */
+	__uint(max_entries, 1); /* set by the loader: CPUs x CLASS_COUNT */
 	__type(key, __u32);
 	__type(value, struct walk);
 } unwind_walks SEC(".maps");
@@ -358,10 +352,10 @@ static __always_inline struct sample *walk_sample(struct walk *w)
 	return (struct sample *)w->room;
 }
 
-/* The scratch of this CPU for that context; NULL only when the loader made a mistake. */
-static __always_inline struct walk *walk_begin(enum walk_context context)
+/* The scratch of this CPU for programs of that class; NULL only when the loader made a mistake. */
+static __always_inline struct walk *walk_begin(enum sample_class class)
 {
-	__u32 index = bpf_get_smp_processor_id() * WALK_CONTEXTS + context;
+	__u32 index = bpf_get_smp_processor_id() * CLASS_COUNT + class;
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 
 	if (w) {
@@ -401,20 +395,13 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid)
 	walk_finish(w);
 }
 
-/* The parts of a task that tell whether it has a user half. */
-struct task_struct___walk {
-	unsigned int flags;
-} __attribute__((preserve_access_index));
-
-#define TASK_IS_KERNEL_THREAD 0x00200000 /* PF_KTHREAD of linux/sched.h */
-
 /* From the registers that the current task saved when it entered the kernel. */
 static __always_inline void walk_user_task(struct walk *w, __u32 tgid)
 {
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers *registers;
 
-	if (((struct task_struct___walk *)task)->flags & TASK_IS_KERNEL_THREAD || !tgid) {
+	if (task->flags & PF_KTHREAD || !tgid) {
 		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 		return;
 	}
@@ -458,13 +445,17 @@ static __always_inline void walk_fork(__u32 parent, __u32 child)
 		bpf_map_update_elem(&unwind_processes, &child, process, BPF_ANY);
 }
 
-/* A new program: nothing of the old address space holds any more. */
-static __always_inline void walk_exec(__u32 tgid)
+/*
+ * A new program: nothing of the old address space holds any more. Processes that nothing is
+ * known of are noted only when they are `wanted`.
+ */
+static __always_inline void walk_exec(__u32 tgid, int wanted)
 {
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	struct unwind_process fresh = { .execs = process ? process->execs + 1 : 1 };
 
-	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
+	if (process || wanted)
+		bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
 }
 
 #endif

@@ -30,6 +30,9 @@
 #define UNWIND_MAX_RUN 8192	  /* segments of one process */
 #define UNWIND_MAX_PROCESSES 16384
 
+/* How user stacks are walked. */
+enum unwind_by { UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTER, UNWIND_BY_NOTHING };
+
 /* What a rule says. The first three are the same for every file and have fixed numbers. */
 enum unwind_kind {
 	UNWIND_NONE = 0,	/* no table for this code: try the frame pointer */

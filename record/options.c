@@ -182,6 +182,33 @@ static const char *take_ring(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_unwind(void *context, const char *argument)
+{
+	static const char *const names[] = {
+		[UNWIND_BY_TABLES] = "tables",
+		[UNWIND_BY_FRAME_POINTER] = "fp",
+		[UNWIND_BY_NOTHING] = "none",
+	};
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(argument, names[i]))
+			continue;
+		((struct settings *)context)->unwind_by = (enum unwind_by)i;
+		return NULL;
+	}
+	return "expected tables, fp or none";
+}
+
+static const char *take_unwind_memory(void *context, const char *argument)
+{
+	unsigned long long bytes;
+
+	if (!option_size(argument, &bytes) || bytes < 1u << 20 || bytes > 1u << 30)
+		return "expected a size from 1M to 1G";
+	((struct settings *)context)->unwind_memory = bytes;
+	return NULL;
+}
+
 static const char *take_metadata(void *context, const char *argument)
 {
 	struct settings *s = context;
@@ -237,6 +264,10 @@ static const struct option_entry table[] = {
 	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
+	{ 0, "unwind", "HOW", "walk user stacks by tables (default), by fp (frame pointers), or none",
+	  take_unwind },
+	{ 0, "unwind-memory", "SIZE", "use at most so much for unwind tables (default 256M)",
+	  take_unwind_memory },
 	{ 0, "list", NULL, "list the events of this machine and end", take_list },
 	{ .help = "Output" },
 	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",

@@ -4,6 +4,7 @@
 
 /* What the user asked prof-record for. */
 
+#include "bpf/unwind.h"
 #include "common/options.h"
 #include "record/event.h"
 #include "record/off_cpu.h"
@@ -28,6 +29,8 @@ struct settings {
 	uint64_t duration_ns; /* 0: until it ends */
 	int level;
 	bool quiet, verbose;
+	enum unwind_by unwind_by;
+	uint64_t unwind_memory; /* bytes; 0: the default */
 	uint64_t ring_bytes; /* 0: by CPUs and rate */
 	struct metadata *metadata;
 	size_t metadata_count;

@@ -130,6 +130,7 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	const struct event_list *events = options->events;
 	bool tracepoints = false, uprobes = false;
 
+	skeleton->rodata->unwind_by = options->unwind_by;
 	skeleton->rodata->all_processes = options->all_processes;
 	skeleton->rodata->by_thread = options->by_thread;
 	skeleton->rodata->inherit = options->inherit;
@@ -183,6 +184,9 @@ static int load(struct sampler *s, const struct sampler_options *options)
 								    (uint32_t)options->ring_bytes :
 								    (uint32_t)sysconf(_SC_PAGESIZE));
 	if (!status)
+		status = bpf_map__set_max_entries(skeleton->maps.unwind_walks,
+						  (uint32_t)s->possible_cpus * CLASS_COUNT);
+	if (!status)
 		status = sampler_bpf__load(skeleton);
 	for (int i = 0; i < CLASS_COUNT && !status; i++)
 		if (uses(options->events, i))
@@ -200,7 +204,8 @@ int sampler_new(struct sampler **sampler, const struct sampler_options *options,
 		return -ENOMEM;
 	buffer_clear(&log_text);
 	libbpf_set_print(keep_log);
-	s->follows = !options->all_processes && !options->cgroup;
+	s->follows = options->unwind_by == UNWIND_BY_TABLES ||
+		     (!options->all_processes && !options->cgroup);
 	s->events = options->events;
 	s->possible_cpus = libbpf_num_possible_cpus();
 	*what = "load the BPF programs";
@@ -279,6 +284,17 @@ void sampler_stop(struct sampler *s)
 		bpf_link__destroy(s->follow[i]);
 		s->follow[i] = NULL;
 	}
+}
+
+void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps)
+{
+	*maps = (struct unwinder_maps){
+		.segments = bpf_map__fd(s->skeleton->maps.unwind_segments),
+		.pages = bpf_map__fd(s->skeleton->maps.unwind_pages),
+		.rules = bpf_map__fd(s->skeleton->maps.unwind_rules),
+		.slabs = bpf_map__fd(s->skeleton->maps.unwind_slabs),
+		.processes = bpf_map__fd(s->skeleton->maps.unwind_processes),
+	};
 }
 
 size_t sampler_rings(const struct sampler *s)

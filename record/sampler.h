@@ -9,11 +9,13 @@
  */
 
 #include "bpf/sample.h"
+#include "bpf/unwind.h"
 #include "record/cgroup.h"
 #include "record/cpus.h"
 #include "record/event.h"
 #include "record/off_cpu.h"
 #include "record/ring.h"
+#include "record/unwinder.h"
 
 struct sampler;
 
@@ -28,6 +30,7 @@ struct sampler_options {
 	uint32_t command_pid; /* becomes a target with its exec; 0: none */
 	struct off_cpu_options off_cpu;
 	uint64_t ring_bytes;  /* a power of two */
+	enum unwind_by unwind_by;
 };
 
 /* Loads the programs and opens the events. 0 or -errno, and what failed. */
@@ -43,6 +46,9 @@ int sampler_add_target(struct sampler *s, uint32_t pid);
 
 int sampler_start(struct sampler *s);
 void sampler_stop(struct sampler *s);
+
+/* For unwinder_new(). */
+void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 
 /* The rings samples arrive in. */
 size_t sampler_rings(const struct sampler *s);

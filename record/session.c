@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/session.h"
 
+#include "record/unwinding.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,14 +12,41 @@
 #include <unistd.h>
 
 #define SETTLE_NS UINT64_C(500000000)
+/* CPUs whose side band is waited for; that of others is read when something else happens. */
+#define SIDE_BANDS_MAX 1024
 #define STATUS_NS UINT64_C(1000000000)
 /* A record is written a moment after its time was taken; until then others must wait. */
 #define HOLD_BACK_NS UINT64_C(10000000)
 
+/*
+ * As poll(), for fds that have room for SIDE_BANDS_MAX more. Meanwhile the unwinder is kept in
+ * step with what the targets map, at once: programs may live for milliseconds.
+ */
+static int poll_and_scout(struct session *s, struct pollfd *fds, size_t n, int ms)
+{
+	uint64_t until = clock_now() + (uint64_t)ms * 1000000;
+	size_t rings = 0;
+
+	for (; s->scout && rings < sideband_rings(s->sideband) && rings < SIDE_BANDS_MAX; rings++)
+		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sideband, rings), .events = POLLIN };
+	for (;;) {
+		int ready = poll(fds, n + rings, ms);
+		uint64_t now = clock_now();
+
+		if (s->scout)
+			scout_run(s->scout);
+		for (size_t i = 0; i < rings; i++)
+			ready -= ready > 0 && fds[n + i].revents;
+		if (ready || now >= until)
+			return ready;
+		ms = (int)((until - now) / 1000000) + 1;
+	}
+}
+
 /* Waits until something happens or the time has come; the signal that arrived, or 0. */
 static int wait_for(struct session *s, int ms)
 {
-	struct pollfd fds[64] = { { .fd = s->signal_fd, .events = POLLIN } };
+	struct pollfd fds[64 + SIDE_BANDS_MAX] = { { .fd = s->signal_fd, .events = POLLIN } };
 	struct signalfd_siginfo info;
 	size_t n = 1;
 
@@ -25,7 +54,7 @@ static int wait_for(struct session *s, int ms)
 	for (size_t i = 0; i < s->target.n && n < 64; i++)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
-	if (poll(fds, n, ms) < 0 && errno != EINTR)
+	if (poll_and_scout(s, fds, n, ms) < 0 && errno != EINTR)
 		return SIGTERM;
 	target_look(&s->target);
 	if (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
@@ -101,6 +130,8 @@ static int finish(struct session *s)
 	sampler_stop(s->sampler);
 	sideband_disable(s->sideband);
 	now = clock_now();
+	if (s->scout)
+		scout_run(s->scout); /* the timeline must not overtake it */
 	status = drain_until(s, UINT64_MAX);
 	if (!status)
 		status = drain_settle(s, now);
@@ -113,6 +144,8 @@ static int finish(struct session *s)
 		status = prf_writer_statistic(w, "duration_ns", now - s->began_ns);
 	if (!status)
 		status = prf_writer_statistic(w, "recorder_cpu_ns", cpu_time());
+	if (!status)
+		status = unwinding_finish(s);
 	if (!status)
 		status = trace_file_finish(&s->trace);
 	return status;
@@ -145,6 +178,7 @@ static int run(struct session *s)
 {
 	int status, signal = 0;
 
+	unwinding_prepare(s);
 	s->began_ns = clock_now() + s->settings->delay_ns;
 	status = s->settings->delay_ns ? 0 : start_sampling(s);
 	if (status)
@@ -170,6 +204,7 @@ static int run(struct session *s)
 
 static void release(struct session *s, bool discard)
 {
+	unwinding_close(s);
 	sampler_free(s->sampler);
 	sideband_free(s->sideband);
 	trace_file_close(&s->trace, discard);

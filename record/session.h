@@ -11,6 +11,7 @@
 #include "record/options.h"
 #include "record/resolver.h"
 #include "record/sampler.h"
+#include "record/scout.h"
 #include "record/sideband.h"
 #include "record/target.h"
 #include "record/timeline.h"
@@ -26,6 +27,8 @@ struct session {
 	struct world world;
 	struct sideband *sideband;
 	struct sampler *sampler;
+	struct unwinder *unwinder; /* NULL: no tables are used */
+	struct scout *scout;
 	struct resolver *resolver;
 	struct jit *jit;
 	struct timeline timeline;

@@ -5,6 +5,7 @@
 #include "common/message.h"
 #include "record/privileges.h"
 #include "record/proc.h"
+#include "record/unwinding.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -228,6 +229,7 @@ static int open_sampler(struct session *s)
 		.inherit = !s->settings->no_inherit && !s->settings->by_thread,
 		.command_pid = (uint32_t)s->target.command,
 		.off_cpu = s->settings->waits,
+		.unwind_by = s->settings->unwind_by,
 	};
 	const char *what = "";
 	int status;
@@ -348,6 +350,8 @@ int session_set_up(struct session *s)
 		status = open_world(s);
 	if (!status)
 		status = open_sampler(s);
+	if (!status)
+		status = unwinding_open(s);
 	if (status)
 		return status;
 	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel, s->jit,

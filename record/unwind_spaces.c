@@ -155,6 +155,7 @@ void unwind_spaces_map(struct unwind_spaces *s, uint32_t pid, const struct code_
 void unwind_spaces_fork(struct unwind_spaces *s, uint32_t parent, uint32_t child)
 {
 	struct unwind_space *from = space_of(s, parent), *space;
+	struct unwind_process there;
 
 	if (!from || parent == child)
 		return;
@@ -166,10 +167,14 @@ void unwind_spaces_fork(struct unwind_spaces *s, uint32_t parent, uint32_t child
 		memcpy(space->mappings, from->mappings, from->count * sizeof(*from->mappings));
 	space->count = from->count;
 	space->execs = from->execs;
-	space->dirty = from->dirty;
 	space->run = from->run;
 	if (space->run)
 		space->run->users++;
+	/* The kernel half gave the child what it had for the parent then, which may be less. */
+	if (bpf_map_lookup_elem(s->processes_fd, &child, &there) == 0 && there.execs == space->execs)
+		space->dirty = from->dirty || !space->run || there.id != space->run->id;
+	else
+		space->dirty = true;
 }
 
 void unwind_spaces_exec(struct unwind_spaces *s, uint32_t pid)

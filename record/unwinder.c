@@ -17,6 +17,8 @@
 #define DEFAULT_LIMIT (UINT64_C(256) << 20)
 #define SECOND UINT64_C(1000000000)
 
+static const char no_memory[] = "the memory for tables is used up";
+
 struct unwinder {
 	pthread_mutex_t lock; /* of everything but `store`, which is the worker's */
 	pthread_cond_t work;  /* something waits for the worker, or it shall end */
@@ -218,6 +220,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	u->totals.files += file->state == CODE_FILE_READY;
 	u->totals.failed += file->state == CODE_FILE_BARE;
 	u->totals.refused += file->state == CODE_FILE_REFUSED;
+	u->totals.short_of_memory += file->problem == no_memory;
 	if (file->state == CODE_FILE_READY) {
 		u->totals.rows += file->stored.rows;
 		if (file->build_id_size)
@@ -245,7 +248,7 @@ static void build_file(struct unwinder *u, struct code_file *file)
 		result.state = CODE_FILE_READY;
 		if (store_table(u, file, &table, &result.stored)) {
 			result.state = CODE_FILE_REFUSED;
-			result.problem = "the memory for tables is used up";
+			result.problem = no_memory;
 		}
 	}
 	unwind_table_release(&table);

@@ -91,7 +91,8 @@ struct unwinder_totals {
 	uint64_t processes, segments;
 	uint64_t build_ns;
 	uint64_t dropped; /* files whose tables were given back to stay within the limit */
-	uint64_t refused; /* files that got no table for want of memory */
+	uint64_t refused; /* files that got no table although they may have information */
+	uint64_t short_of_memory; /* of the refused: those for want of memory */
 	uint64_t failed;  /* files without usable unwind information */
 };
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals);
