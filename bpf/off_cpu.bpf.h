@@ -121,24 +121,25 @@ static __always_inline int end_wait(void *ctx)
 	event = wait->state ? off_cpu_event : preempted_event;
 	if (event != NO_EVENT && on_wanted_cpu(cpu)) {
 		struct sample_counters *count;
-		union scratch *s;
+		struct walk *w = walk_begin(CLASS_SWITCH);
+		struct sample *s;
 		__u32 class = CLASS_SWITCH;
 
 		count = bpf_map_lookup_elem(&counters, &class);
-		s = bpf_map_lookup_elem(&scratches, &class);
-		if (!count || !s)
+		if (!count || !w)
 			return 0;
+		s = walk_sample(w);
 		count->fired++;
-		s->sample.time_ns = wait->end_ns;
-		s->sample.weight = wait->end_ns - start;
-		s->sample.pid = task->tgid;
-		s->sample.tid = task->pid;
-		s->sample.cpu = cpu;
-		s->sample.event = event;
-		s->sample.state = wait->state;
-		fill_frames(ctx, s, task);
+		s->time_ns = wait->end_ns;
+		s->weight = wait->end_ns - start;
+		s->pid = task->tgid;
+		s->tid = task->pid;
+		s->cpu = cpu;
+		s->event = event;
+		s->state = wait->state;
+		fill_frames(ctx, w, NULL);
 		if (wakers)
-			put_waker(&s->sample, wait);
+			put_waker(s, wait);
 		send(&switch_ring, s, count);
 	}
 	wait->end_ns = 0;

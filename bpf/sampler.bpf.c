@@ -29,7 +29,7 @@ const volatile __u64 cgroup_id = 0;
 const volatile __u32 cgroup_level = 0;
 const volatile bool by_cpu = false; /* -C: probes and switches count on these CPUs only */
 const volatile __u64 cpu_mask[CPU_MASK_WORDS] = {};
-const volatile enum unwind_by unwind_by = UNWIND_BY_TABLES;
+const volatile __u32 unwind_by = UNWIND_BY_TABLES; /* enum unwind_by */
 const volatile __u32 recorder_pid = 0;
 const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
 
@@ -114,7 +114,8 @@ static __always_inline void fill_frames(void *ctx, struct walk *w, void *registe
 	__u64 user;
 	long size;
 
-	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD)
+	/* Without memory there is no stack: kernel threads, and the last part of an exit. */
+	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm)
 		s->walk_end = WALK_NO_USER_STACK;
 	else if (unwind_by == UNWIND_BY_FRAME_POINTER)
 		follow_frame_pointers(ctx, s);
