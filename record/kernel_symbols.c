@@ -84,16 +84,41 @@ static size_t count_below(const struct symbol_list *list, uint64_t address)
 	return low;
 }
 
-/* The last one of those at an address is the one that is found. */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	if (x->text != y->text)
-		return x->text ? 1 : -1;
-	return x->name < y->name ? 1 : x->name > y->name ? -1 : 0;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The kernel's own symbols come sorted, and so does a kernel without modules. */
+static void sort(struct symbol_list *list)
+{
+	size_t i = 1;
+
+	while (i < list->n && list->symbols[i - 1].address <= list->symbols[i].address)
+		i++;
+	if (i < list->n)
+		qsort(list->symbols, list->n, sizeof(*list->symbols), by_address);
+}
+
+/* strtoull() for sixteen hex digits, a hundred thousand times. */
+static uint64_t parse_hex(char *text, char **rest)
+{
+	uint64_t value = 0;
+
+	for (;; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (c - 'a' + 10);
+		else
+			break;
+	}
+	*rest = text;
+	return value;
 }
 
 /* "name size users dependants state address": only the name and the address are of use. */
@@ -139,7 +164,7 @@ static bool parse_line(struct kernel_symbols *k, char *line, uint32_t *last_modu
 	struct symbol symbol = { .module = IN_KERNEL };
 	char *rest, *tab;
 
-	symbol.address = strtoull(line, &rest, 16);
+	symbol.address = parse_hex(line, &rest);
 	if (rest == line || rest[0] != ' ' || !rest[1] || rest[2] != ' ')
 		return true;
 	symbol.text = strchr("tTwW", rest[1]) != NULL;
@@ -183,8 +208,7 @@ int kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *
 		kernel_symbols_free(k);
 		return -ENOMEM;
 	}
-	if (k->known.n)
-		qsort(k->known.symbols, k->known.n, sizeof(*k->known.symbols), by_address);
+	sort(&k->known);
 	if (!k->base)
 		for (size_t i = 0; i < k->known.n && !k->base; i++)
 			if (k->known.symbols[i].module == IN_KERNEL && k->known.symbols[i].text)
@@ -327,8 +351,15 @@ static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 			break;
 	}
 	i = count_below(&k->known, address);
-	symbol = i ? &k->known.symbols[i - 1] : NULL;
-	return symbol && symbol->text ? symbol : NULL;
+	/* Of several names for one place, the last one that is code. */
+	for (size_t first = i; i; i--) {
+		symbol = &k->known.symbols[i - 1];
+		if (symbol->address != k->known.symbols[first - 1].address)
+			break;
+		if (symbol->text)
+			return symbol;
+	}
+	return NULL;
 }
 
 static void describe(const struct kernel_symbols *k, const struct symbol *symbol,
