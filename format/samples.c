@@ -17,6 +17,7 @@ void samples_batch_release(struct samples_batch *b)
 	free(b->waker);
 	free(b->weight);
 	pairs_release(&b->lanes);
+	stack_encoder_release(&b->stacks);
 	*b = (struct samples_batch){ 0 };
 }
 
@@ -136,7 +137,10 @@ int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
 	column_encode(out, values, n, base, true);
 	column_of_ids(out, values, b->lane, n, 0);
 	column_of_ids(out, values, b->task, n, 0);
-	column_of_ids(out, values, b->stack, n, 1);
+	for (size_t i = 0; i < n; i++)
+		b->stack[i]++; /* PRF_NONE becomes 0 */
+	if (!stack_column_encode(&b->stacks, out, b->stack, n, values))
+		out->failed = true;
 	column_of_ids(out, values, b->waker, n, 1);
 	column_encode_min(out, b->weight, n, false);
 	b->n = 0;
@@ -160,10 +164,12 @@ struct samples_block {
 	uint64_t tasks, stacks; /* how many there are */
 	struct lane *lanes;
 	size_t lane_count, lane_room;
-	struct column time_ns, lane, task, stack, waker, weight;
+	struct column time_ns, lane, task, waker, weight;
+	struct stack_column stack;
 	uint64_t slice_time[SLICE], slice_weight[SLICE];
 	uint32_t slice_lane[SLICE], slice_task[SLICE], slice_event[SLICE];
 	uint32_t slice_stack[SLICE], slice_waker[SLICE], slice_cpu[SLICE];
+	uint32_t room[SLICE];
 };
 
 struct samples_block *samples_block_new(void)
@@ -223,7 +229,7 @@ int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c,
 	column_decode(c, n, true, &b->time_ns);
 	column_decode(c, n, false, &b->lane);
 	column_decode(c, n, false, &b->task);
-	column_decode(c, n, false, &b->stack);
+	stack_column_decode(c, n, &b->stack);
 	column_decode(c, n, false, &b->waker);
 	column_decode(c, n, false, &b->weight);
 	if (!cursor_ok(c))
@@ -273,11 +279,9 @@ static bool decode_ids(struct samples_block *b, size_t n)
 	if (wanted(b, &b->task))
 		good &= column_read_u32(&b->task, b->next, n, b->slice_task) < b->tasks;
 	/* PRF_NONE is 0 in the trace, and id 0 is 1. */
-	if (wanted(b, &b->stack)) {
-		good &= column_read_u32(&b->stack, b->next, n, b->slice_stack) <= b->stacks;
-		for (size_t i = 0; i < n; i++)
-			b->slice_stack[i]--;
-	}
+	good &= stack_column_read(&b->stack, n, b->slice_stack, b->room) <= b->stacks;
+	for (size_t i = 0; i < n; i++)
+		b->slice_stack[i]--;
 	if (wanted(b, &b->waker)) {
 		good &= column_read_u32(&b->waker, b->next, n, b->slice_waker) <= b->stacks;
 		for (size_t i = 0; i < n; i++)

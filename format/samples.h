@@ -10,6 +10,7 @@
 
 #include "format/definitions.h"
 #include "format/pairs.h"
+#include "format/stack_column.h"
 
 /* Samples on their way into a block. Starts as { 0 }. */
 struct samples_batch {
@@ -18,6 +19,7 @@ struct samples_batch {
 	uint32_t *lane, *task, *stack, *waker;
 	uint64_t *weight;
 	struct pairs lanes; /* (cpu, event) */
+	struct stack_encoder stacks;
 };
 
 void samples_batch_release(struct samples_batch *b);
