@@ -111,15 +111,17 @@ int inside_read(struct inside *inside, uint32_t pid)
 	return 0;
 }
 
-uint32_t inside_tid(uint32_t pid, uint32_t tid)
+void inside_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t *inner_tid)
 {
 	char status[4096], name[32];
-	uint32_t inner = tid;
 
+	*inner_pid = pid;
+	*inner_tid = tid;
 	snprintf(name, sizeof(name), "task/%u/status", tid);
-	if (read_proc(pid, name, status, sizeof(status)) > 0)
-		status_number(status, "\nNSpid:", -1, &inner);
-	return inner;
+	if (read_proc(pid, name, status, sizeof(status)) <= 0)
+		return;
+	status_number(status, "\nNStgid:", -1, inner_pid);
+	status_number(status, "\nNSpid:", -1, inner_tid);
 }
 
 int inside_open_any(uint32_t pid, const char *path)

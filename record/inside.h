@@ -23,8 +23,8 @@ struct inside {
 /* Fills in what /proc tells. 0 or -errno: -ESRCH when the process is gone. */
 int inside_read(struct inside *inside, uint32_t pid);
 
-/* The thread's id in its own pid namespace; `tid` itself when it is gone. */
-uint32_t inside_tid(uint32_t pid, uint32_t tid);
+/* A thread's numbers in its own pid namespace; `pid` and `tid` themselves when it is gone. */
+void inside_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t *inner_tid);
 
 /*
  * Opens a regular file of the process's user by the path that the process would use.

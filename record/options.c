@@ -230,6 +230,37 @@ static const char *take_metadata(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_switch_output(void *context, const char *argument)
+{
+	return series_parse(&((struct settings *)context)->series, argument);
+}
+
+static const char *take_max_files(void *context, const char *argument)
+{
+	unsigned long long n;
+
+	if (!option_number(argument, 1, 100000, &n))
+		return "expected a number of files, 1 or more";
+	((struct settings *)context)->series.max_files = (unsigned int)n;
+	return NULL;
+}
+
+static const char *take_max_size(void *context, const char *argument)
+{
+	unsigned long long bytes;
+
+	if (!option_size(argument, &bytes) || bytes < 64 << 10)
+		return "expected a size of 64K or more";
+	((struct settings *)context)->max_bytes = bytes;
+	return NULL;
+}
+
+static const char *take_stats(void *context, const char *argument)
+{
+	((struct settings *)context)->stats = true;
+	return NULL;
+}
+
 static const char *take_quiet(void *context, const char *argument)
 {
 	((struct settings *)context)->quiet = true;
@@ -272,8 +303,14 @@ static const struct option_entry table[] = {
 	{ .help = "Output" },
 	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",
 	  take_output },
+	{ 0, "switch-output", "WHEN",
+	  "begin a new file after a size (10M), a time (30s), or at a \"signal\" (SIGUSR2)",
+	  take_switch_output },
+	{ 0, "max-files", "N", "keep only the newest N of these files", take_max_files },
+	{ 0, "max-size", "SIZE", "end when the trace has this size", take_max_size },
 	{ 'z', "compression", "LEVEL", "compress so hard, 0 to 19 (default 3)", take_level },
 	{ 'M', "metadata", "KEY=VALUE", "note this in the trace", take_metadata },
+	{ 0, "stats", NULL, "tell at the end what the recording itself cost", take_stats },
 	{ 'q', "quiet", NULL, "say nothing but errors", take_quiet },
 	{ 'v', "verbose", NULL, "say more", take_verbose },
 	{ .help = NULL },
@@ -310,6 +347,14 @@ static bool agree(const struct settings *s, int rest_count, char **rest)
 	}
 	if (targets > 1) {
 		message_error("give only one of -p or -t, -a, -G and -- COMMAND");
+		return false;
+	}
+	if (series_wanted(&s->series) && !strcmp(s->output, "-")) {
+		message_error("--switch-output needs a file name; give -o FILE");
+		return false;
+	}
+	if (s->series.max_files && !series_wanted(&s->series)) {
+		message_error("--max-files needs --switch-output");
 		return false;
 	}
 	if (s->quiet && s->verbose) {
@@ -357,4 +402,5 @@ void settings_release(struct settings *s)
 	free(s->metadata);
 	free(s->command_line);
 	event_list_release(&s->events);
+	series_release(&s->series);
 }

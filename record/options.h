@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "record/event.h"
 #include "record/off_cpu.h"
+#include "record/series.h"
 #include "record/trace_file.h"
 
 struct settings {
@@ -26,6 +27,9 @@ struct settings {
 	bool list; /* --list, and nothing else */
 	struct event_list events;
 	const char *output;
+	struct series series; /* --switch-output */
+	uint64_t max_bytes;   /* of the trace; 0: no limit */
+	bool stats;
 	uint64_t duration_ns; /* 0: until it ends */
 	int level;
 	bool quiet, verbose;

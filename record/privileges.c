@@ -74,7 +74,7 @@ out:
 	return error;
 }
 
-int privileges_drop(void)
+int privileges_drop(bool creates_files)
 {
 	/*
 	 * cap_bpf: unwind tables are new maps. cap_perfmon goes with it when programs read the
@@ -82,11 +82,14 @@ int privileges_drop(void)
 	 */
 	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE,
 					    CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE,
-					    CAP_SYSLOG, CAP_KILL };
+					    CAP_SYSLOG, CAP_KILL,
+					    /* The last three are for files. */
+					    CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER };
+	size_t n = sizeof(kept) / sizeof(*kept);
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	return keep_only(kept, sizeof(kept) / sizeof(*kept));
+	return keep_only(kept, creates_files ? n : n - 3);
 }
 
 int privileges_drop_all(void)

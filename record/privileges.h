@@ -16,9 +16,11 @@ bool privileges_suffice(char *missing, size_t size);
 
 /*
  * Drops every capability but those for reading other processes and for publishing unwind
- * tables, and makes that final (no_new_privs, empty inheritable and ambient sets). 0 or -errno.
+ * tables, and makes that final (no_new_privs, empty inheritable and ambient sets). With
+ * `creates_files`, also those are kept that let root write where the user of sudo may. 0 or
+ * -errno.
  */
-int privileges_drop(void);
+int privileges_drop(bool creates_files);
 
 /*
  * In the child, before a command is run: the capabilities that file capabilities gave the

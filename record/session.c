@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/message.h"
 #include "record/session.h"
 
 #include "record/unwinding.h"
@@ -68,13 +69,20 @@ static int start_sampling(struct session *s)
 	return sampler_start(s->sampler);
 }
 
-/* When the loop must be awake at the latest: to begin sampling, or to end. */
+/* When the loop must be awake at the latest: to begin sampling or another file, or to end. */
 static uint64_t next_ns(const struct session *s, uint64_t end_ns)
 {
-	return s->sampling || s->began_ns > end_ns ? end_ns : s->began_ns;
+	uint64_t next = traces_due_ns(s);
+
+	if (end_ns < next)
+		next = end_ns;
+	return s->sampling || s->began_ns > next ? next : s->began_ns;
 }
 
-/* Until a signal, the targets' end or the duration's. Answers the signal in `*signal`. */
+/*
+ * Until a signal, the targets' end or the duration's. Answers the signal in `*signal`, and 0
+ * or the exit status after telling what went wrong.
+ */
 static int record(struct session *s, int *signal)
 {
 	uint64_t settle_ns = s->began_ns + SETTLE_NS, status_ns = s->began_ns + STATUS_NS;
@@ -90,18 +98,28 @@ static int record(struct session *s, int *signal)
 		if (!s->sampling && now >= s->began_ns) {
 			status = start_sampling(s);
 			if (status)
-				return status;
+				return explain("start sampling", status);
 		}
 		ms = drain_interval(s, ms);
 		if (next_ns(s, end_ns) - now < (uint64_t)ms * 1000000)
 			ms = (int)((next_ns(s, end_ns) - now) / 1000000) + 1;
 		*signal = wait_for(s, ms);
-		if (*signal)
+		if (*signal && *signal != SIGUSR2)
 			return 0;
 		now = clock_now();
 		status = drain_until(s, now - HOLD_BACK_NS);
+		if (status)
+			return trace_failed(s, status);
+		status = traces_switch(s, now, *signal);
+		*signal = 0;
+		if (!status && traces_full(s)) {
+			message_info("the trace has reached its largest size");
+			return 0;
+		}
 		if (!status && now >= settle_ns) {
 			status = drain_settle(s, now);
+			if (status)
+				return trace_failed(s, status);
 			settle_ns = now + SETTLE_NS;
 		}
 		if (now >= status_ns) {
@@ -112,18 +130,9 @@ static int record(struct session *s, int *signal)
 	return status;
 }
 
-static uint64_t cpu_time(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* Nothing fires any more: what is in the rings is all there is. */
 static int finish(struct session *s)
 {
-	struct prf_writer *w = s->trace.writer;
 	uint64_t now;
 	int status;
 
@@ -135,20 +144,7 @@ static int finish(struct session *s)
 	status = drain_until(s, UINT64_MAX);
 	if (!status)
 		status = drain_settle(s, now);
-	jit_finish(s->jit);
-	if (!status)
-		status = prf_writer_statistic(w, "fired", s->accounts.fired);
-	if (!status)
-		status = prf_writer_statistic(w, "ring_bytes", s->ring_bytes);
-	if (!status)
-		status = prf_writer_statistic(w, "duration_ns", now - s->began_ns);
-	if (!status)
-		status = prf_writer_statistic(w, "recorder_cpu_ns", cpu_time());
-	if (!status)
-		status = unwinding_finish(s);
-	if (!status)
-		status = trace_file_finish(&s->trace);
-	return status;
+	return status ? status : traces_finish(s, now, true);
 }
 
 /* The command outlives the recording when that was ended: asks it to end too, if a signal did. */
@@ -189,10 +185,12 @@ static int run(struct session *s)
 		return status == -ENOENT ? 127 : 126;
 	}
 	status = record(s, &signal);
-	if (!status)
+	if (!status) {
 		status = finish(s);
+		if (status)
+			status = trace_failed(s, status);
+	}
 	if (status) {
-		status = trace_failed(s, status);
 		/* What was recorded so far stays, and is seen to be incomplete. */
 		trace_file_close(&s->trace, false);
 		return status;

@@ -39,6 +39,10 @@ struct session {
 	uint64_t began_ns; /* of sampling */
 	bool sampling;
 	uint64_t malformed; /* records that made no sense */
+	uint64_t file_began_ns;
+	struct {
+		uint64_t files, samples, stacks, bytes, lost, fired, cpu_ns;
+	} earlier; /* files of this recording than the one being written */
 };
 
 /* Records as the settings say, and tells the user how it went. The program's exit status. */
@@ -75,6 +79,29 @@ int drain_interval(struct session *s, int last_ms);
 
 /* What is due about once a second: losses, names, and bringing the file up to date. */
 int drain_settle(struct session *s, uint64_t now_ns);
+
+/* -------- traces.c -------- */
+
+/* Opens the first file. 0, or the exit status after telling what is wrong. */
+int traces_open(struct session *s);
+
+/* Ends the file; `last`: nothing fires any more. 0, -errno or a prf_error. */
+int traces_finish(struct session *s, uint64_t now_ns, bool last);
+
+/* When the next file is due by time; UINT64_MAX: never. */
+uint64_t traces_due_ns(const struct session *s);
+
+/*
+ * Goes on in a new file when one is due, or when `signal` asks for it. 0, or the exit status
+ * after telling what is wrong.
+ */
+int traces_switch(struct session *s, uint64_t now_ns, int signal);
+
+/* True when the recording has reached --max-size. */
+bool traces_full(const struct session *s);
+
+/* Of all files. */
+void traces_totals(const struct session *s, struct prf_writer_totals *totals);
 
 /* -------- status.c -------- */
 

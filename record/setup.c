@@ -294,6 +294,8 @@ static int catch_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (s->settings->series.on_signal)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -306,30 +308,6 @@ int trace_failed(const struct session *s, int status)
 		return fail("cannot write %s: %s", s->settings->output, strerror(errno));
 	return fail("cannot write %s: %s", s->settings->output,
 		    status == -ENOMEM ? "out of memory" : prf_error_name((enum prf_error)status));
-}
-
-static int open_trace(struct session *s)
-{
-	struct trace_file_options options = {
-		.path = s->settings->output,
-		.level = s->settings->level,
-		.events = &s->settings->events,
-		.command_line = s->settings->command_line,
-		.metadata = s->settings->metadata,
-		.metadata_count = s->settings->metadata_count,
-	};
-	int status;
-
-	if (!strcmp(options.path, "-") && isatty(STDOUT_FILENO))
-		return fail("a trace is not for a terminal; give -o FILE, or a pipe behind -o -");
-	status = trace_file_open(&s->trace, options.path);
-	if (status)
-		return fail("cannot write %s: %s; %s", options.path, strerror(-status),
-			    output_remedy(status));
-	status = trace_file_begin(&s->trace, &options);
-	if (!status)
-		jit_set_writer(s->jit, s->trace.writer);
-	return status ? trace_failed(s, status) : 0;
 }
 
 int session_set_up(struct session *s)
@@ -360,5 +338,8 @@ int session_set_up(struct session *s)
 	if (!s->resolver || drain_init(s) ||
 	    accounts_init(&s->accounts, sampler_possible_cpus(s->sampler), clock_now()))
 		return fail("out of memory");
-	return open_trace(s);
+	status = traces_open(s);
+	if (!status && privileges_drop(series_wanted(&s->settings->series)))
+		message_warning("cannot give up privileges: %s", strerror(errno));
+	return status;
 }

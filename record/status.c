@@ -29,7 +29,7 @@ void status_show(const struct session *s, uint64_t now_ns)
 
 	if (!wanted(s))
 		return;
-	prf_writer_totals(s->trace.writer, &totals);
+	traces_totals(s, &totals);
 	bytes_text(bytes, sizeof(bytes), totals.file_bytes);
 	fprintf(stderr, "\r\033[K%.0f s, %" PRIu64 " samples, %" PRIu64 " lost, %s",
 		(double)(now_ns - s->began_ns) / 1e9, totals.samples, accounts_lost(&s->accounts),
@@ -40,16 +40,20 @@ void status_show(const struct session *s, uint64_t now_ns)
 void status_end(const struct session *s)
 {
 	const struct accounts *a = &s->accounts;
-	struct prf_writer_totals totals;
-	char bytes[32];
+	char bytes[32], where[4200];
 
 	if (wanted(s))
 		fputs("\r\033[K", stderr);
-	prf_writer_totals(s->trace.writer, &totals);
-	bytes_text(bytes, sizeof(bytes), totals.file_bytes);
+	/* The last file counts among the earlier ones by now. */
+	bytes_text(bytes, sizeof(bytes), s->earlier.bytes);
+	if (series_wanted(&s->settings->series))
+		snprintf(where, sizeof(where), "%" PRIu64 " files %s.*", s->earlier.files,
+			 s->settings->output);
+	else
+		snprintf(where, sizeof(where), "%s",
+			 strcmp(s->settings->output, "-") ? s->settings->output : "standard output");
 	message_info("%" PRIu64 " samples, %" PRIu64 " lost, %" PRIu64 " stacks, %s in %s",
-		     totals.samples, accounts_lost(a), totals.stacks, bytes,
-		     strcmp(s->settings->output, "-") ? s->settings->output : "standard output");
+		     s->earlier.samples, accounts_lost(a), s->earlier.stacks, bytes, where);
 	if (a->lost[PRF_LOSS_RING_FULL])
 		message_warning("%" PRIu64 " samples did not fit into the ring buffer; "
 				"a larger one (-m) or a lower rate (-F) helps",

@@ -3,6 +3,8 @@
 
 #include "common/buffer.h"
 #include "common/map.h"
+#include "record/cgroup.h"
+#include "record/inside.h"
 #include "record/proc.h"
 
 #include <errno.h>
@@ -205,6 +207,7 @@ int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t t
 {
 	struct task *task = tasks_find(t, tid);
 	struct buffer command_line = { 0 };
+	char cgroup[512];
 	int status;
 
 	if (!task || task->pid != pid) {
@@ -217,15 +220,15 @@ int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t t
 		struct prf_task definition = {
 			.pid = pid,
 			.tid = tid,
-			.inner_pid = pid,
-			.inner_tid = tid,
 			.parent_pid = task->parent_pid,
 			.start_ns = task->start_ns,
 			.comm = task->comm,
-			.cgroup = "",
+			.cgroup = cgroup,
 			.command_line = read_command_line(pid, &command_line),
 		};
 
+		inside_numbers(pid, tid, &definition.inner_pid, &definition.inner_tid);
+		cgroup_of(pid, cgroup, sizeof(cgroup));
 		status = prf_writer_task(w, &definition, &task->id);
 		buffer_release(&command_line);
 		if (status)

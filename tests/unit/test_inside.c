@@ -57,13 +57,16 @@ static void a_process_that_is_gone(void **state)
 {
 	struct inside inside;
 	pid_t child = fork();
+	uint32_t inner_pid, inner_tid;
 	char text[8];
 
 	if (!child)
 		_exit(0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(inside_read(&inside, (uint32_t)child), -ESRCH);
-	assert_int_equal(inside_tid((uint32_t)child, 77), 77);
+	inside_numbers((uint32_t)child, 77, &inner_pid, &inner_tid);
+	assert_int_equal(inner_pid, child);
+	assert_int_equal(inner_tid, 77);
 	assert_int_equal(inside_open_any((uint32_t)child, path), -ESRCH);
 	inside_command_line((uint32_t)child, text, sizeof(text));
 	assert_string_equal(text, "");
