@@ -247,7 +247,8 @@ static int sort_offsets(struct symbolizer *s, struct object *o)
 
 		q->place = (uint32_t)(found - o->offsets);
 	}
-	qsort(o->symbols, o->symbol_count, sizeof(*o->symbols), by_start);
+	if (o->symbol_count)
+		qsort(o->symbols, o->symbol_count, sizeof(*o->symbols), by_start);
 	l->object = &o->recorded;
 	l->symbols = o->symbols;
 	l->symbol_count = o->symbol_count;
