@@ -57,7 +57,7 @@ BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 
 FORMAT_LIBS := -lzstd -lxxhash
 RECORD_LIBS := -lbpf -lelf -lz -lcap
-REPORT_LIBS := -ldw -lelf -liberty -lz -ldeflate -llzma -ljansson -lprotobuf-c -ldl
+REPORT_LIBS := -ldw -lelf -liberty -lz -ldeflate -llzma -ljansson -lprotobuf-c -ldl -lm
 BENCH_LIBS := -lm
 
 rooms := common format record report bench

@@ -288,8 +288,9 @@ static bool expand_frame(struct built *b, size_t trace, const struct prf_frame *
 		struct profile_frame one = frame;
 
 		one.inlined = i + 1 < n;
-		one.named = places[i].name[0];
-		one.name = one.named ? places[i].name : frame_placeholder(recorded, object, room);
+		/* "[libfoo.so.1+0x1234]" tells functions apart, but names none. */
+		one.named = places[i].name[0] && places[i].name[0] != '[';
+		one.name = places[i].name[0] ? places[i].name : frame_placeholder(recorded, object, room);
 		one.linkage_name = places[i].function;
 		one.offset = exactly || (!one.named && (b->options.detail & PROFILE_BY_UNNAMED)) ?
 				     recorded->offset : 0;
@@ -455,7 +456,8 @@ static uint32_t add_waker(struct built *b, uint32_t node, uint32_t waker)
 	if (frame == PRF_NONE)
 		return PRF_NONE;
 	node = node_tree_add(&b->tree, node, frame);
-	for (uint32_t s = waker - t->stack_base; s != PRF_NONE && node != PRF_NONE;
+	for (uint32_t s = waker - t->stack_base;
+	     s != PRF_NONE && node != PRF_NONE && b->tree.nodes[node].depth < 2 * SHAPE_DEPTH_MAX;
 	     s = stacks[s].parent) {
 		const struct expansion *e;
 

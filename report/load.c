@@ -216,7 +216,7 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 		.shape = &o->shape,
 		.dimensions = o->dimensions | o->view->dimensions,
 		.detail = detail,
-		.min_percent = prunes ? o->min_percent : 0,
+		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
 	};
 	int error;
 

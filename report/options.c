@@ -475,6 +475,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	char **command = NULL;
 
 	*o = (struct report_options){
+		.min_percent = -1, /* each view's own */
 		.symbols = { .inlines = true, .demangle = true, .cache = true },
 	};
 	o->view = view_find("folded");
@@ -488,6 +489,12 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	while (command && *command)
 		o->paths[o->path_count++] = *command++;
 	set_leading(o);
+	if (o->shown.by && !strcmp(o->shown.by, "line"))
+		take_lines(o, NULL);
+	if (o->shown.by && !strcmp(o->shown.by, "thread"))
+		o->dimensions |= PROFILE_BY_THREAD;
+	if (o->shown.by && !strcmp(o->shown.by, "comm"))
+		o->dimensions |= PROFILE_BY_COMM;
 	return OPTIONS_OK;
 }
 

@@ -11,6 +11,9 @@
 
 #include <regex.h>
 
+/* No recorder walks deeper; what lies above in a trace that says so is left out. */
+#define SHAPE_DEPTH_MAX 4096
+
 struct shape {
 	const regex_t *focus;	  /* only stacks with such a frame; NULL: all */
 	const regex_t *hide;	  /* leave such frames out */

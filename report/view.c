@@ -5,12 +5,17 @@
 #include "report/folded.h"
 #include "report/html.h"
 #include "report/pprof.h"
+#include "report/script.h"
 #include "report/speedscope.h"
+#include "report/top.h"
+#include "report/tree.h"
 
 #include <string.h>
 
 static const struct view views[] = {
 	{ .name = "folded", .render = folded_render, .can_diff = true },
+	{ .name = "top", .paged = true, .render = top_render },
+	{ .name = "tree", .paged = true, .render = tree_render },
 	{ .name = "html",
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT | PROFILE_BY_TIME,
 	  .detail = PROFILE_BY_LINE,
@@ -32,6 +37,12 @@ static const struct view views[] = {
 	  .detail = PROFILE_BY_LINE,
 	  .max_slices = 1000,
 	  .render = speedscope_render },
+	{ .name = "script",
+	  .detail = PROFILE_BY_ADDRESS,
+	  .sample = script_sample },
+	{ .name = "jsonl",
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
+	  .sample = jsonl_sample },
 };
 
 const struct view *view_at(size_t i)
