@@ -16,7 +16,8 @@ class Flame {
 		this.zoom = 0;
 		this.cursor = -1;
 		this.boxes = [];
-		scroller.addEventListener("scroll", () => this.draw());
+		this.below = 0; /* what is scrolled away at the foot of a flame: it stays as it is */
+		scroller.addEventListener("scroll", () => this.scrolled());
 		scroller.addEventListener("mousemove", (event) => this.host.hover(this, this.at(event), event));
 		scroller.addEventListener("mouseleave", () => this.host.hover(this, -1));
 		scroller.addEventListener("click", (event) => this.clicked(event));
@@ -67,10 +68,18 @@ class Flame {
 		this.spacer.style.height = this.height + "px";
 		if (toRoot)
 			this.toRoot();
+		else if (this.up)
+			this.scroller.scrollTop = this.height - this.scroller.clientHeight - this.below;
 		this.draw();
 	}
 	toRoot() {
+		this.below = 0;
 		this.scroller.scrollTop = this.up ? this.height : 0;
+	}
+	scrolled() {
+		if (this.scroller.clientHeight)
+			this.below = this.height - this.scroller.clientHeight - this.scroller.scrollTop;
+		this.draw();
 	}
 	top(depth) {
 		return this.up ? this.height - (depth + 1) * ROW : depth * ROW;

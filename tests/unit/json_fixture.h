@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TESTS_JSON_FIXTURE_H
+#define TESTS_JSON_FIXTURE_H
+
+/* A profile rendered and read back by a JSON library, which also checks that it is UTF-8. */
+
+#include <jansson.h>
+
+#include "profile_fixture.h"
+
+static json_t *render_json(int (*render)(const struct profile *, const struct view_options *,
+					 struct sink *),
+			   const struct profile *p)
+{
+	struct view_options o = { 0 };
+	json_error_t error;
+	struct sink s;
+	json_t *root;
+
+	sink_init(&s, -1);
+	assert_int_equal(render(p, &o, &s), 0);
+	assert_int_equal(sink_flush(&s), 0);
+	root = json_loadb((const char *)s.buffer.data, s.buffer.size, 0, &error);
+	if (!root)
+		print_error("%d:%d: %s\n", error.line, error.column, error.text);
+	assert_non_null(root);
+	sink_release(&s);
+	return root;
+}
+
+static json_int_t number_at(json_t *array, size_t i)
+{
+	return json_integer_value(json_array_get(array, i));
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "profile_fixture.h"
+#include "report/threads.h"
+
+static void threads_stand_by_process_main_first(void **state)
+{
+	struct threads t;
+
+	assert_int_equal(threads_init(&t, &fixture), 0);
+	assert_int_equal(t.count, 3);
+	assert_int_equal(t.list[0].group->tid, 100);
+	assert_int_equal(t.list[1].group->tid, 101);
+	assert_int_equal(t.list[2].group->tid, 200);
+	assert_int_equal(t.list[0].samples, 10);
+	assert_int_equal(t.list[1].samples, 5);
+	assert_int_equal(t.list[2].value, 6);
+	assert_int_equal(t.entries[t.list[0].first], 1);
+	assert_int_equal(t.duration_ns, 200000000);
+	threads_release(&t);
+}
+
+static void a_main_thread_precedes_lower_ids(void **state)
+{
+	static const struct profile_group groups[] = { GROUP("a", 50, 7), GROUP("a", 50, 50) };
+	static const struct profile_entry entries[] = { { 0, 0, PRF_NONE, 1, 1 }, { 1, 0, PRF_NONE, 1, 1 } };
+	const struct profile p = {
+		.groups = groups, .group_count = 2, .entries = entries, .entry_count = 2,
+	};
+	struct threads t;
+
+	assert_int_equal(threads_init(&t, &p), 0);
+	assert_int_equal(t.list[0].group->tid, 50);
+	assert_int_equal(t.list[1].group->tid, 7);
+	threads_release(&t);
+}
+
+/* Two events of one thread are two groups; together they are in the order of time. */
+static void groups_of_a_thread_are_merged_by_time(void **state)
+{
+	static const struct profile_group groups[] = { GROUP("a", 1, 1), GROUP("a", 1, 1) };
+	static const struct profile_entry entries[] = {
+		{ 0, 0, PRF_NONE, 1, 10 }, { 0, 2, PRF_NONE, 1, 20 }, { 1, 1, PRF_NONE, 1, 30 },
+	};
+	const struct profile p = {
+		.groups = groups, .group_count = 2, .entries = entries, .entry_count = 3, .slice_ns = 10,
+	};
+	struct threads t;
+
+	assert_int_equal(threads_init(&t, &p), 0);
+	assert_int_equal(t.count, 1);
+	assert_int_equal(t.list[0].value, 60);
+	assert_int_equal(t.entries[0], 0);
+	assert_int_equal(t.entries[1], 2);
+	assert_int_equal(t.entries[2], 1);
+	threads_release(&t);
+}
+
+static void times_count_from_the_start_of_the_trace(void **state)
+{
+	assert_int_equal(threads_time(&fixture, &fixture_entries[1]), 0);
+	assert_int_equal(threads_time(&fixture, &fixture_entries[2]), 100000000);
+}
+
+static void an_empty_profile_has_no_threads(void **state)
+{
+	struct threads t;
+
+	assert_int_equal(threads_init(&t, &fixture_empty), 0);
+	assert_int_equal(t.count, 0);
+	threads_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_stand_by_process_main_first),
+		cmocka_unit_test(a_main_thread_precedes_lower_ids),
+		cmocka_unit_test(groups_of_a_thread_are_merged_by_time),
+		cmocka_unit_test(times_count_from_the_start_of_the_trace),
+		cmocka_unit_test(an_empty_profile_has_no_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
