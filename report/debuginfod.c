@@ -16,9 +16,19 @@ struct debuginfod {
 	debuginfod_client *(*begin)(void);
 	void (*end)(debuginfod_client *client);
 	int (*find)(debuginfod_client *client, const unsigned char *build_id, int size, char **path);
-	void (*progress)(const char *what, void *context);
+	void (*set_progress)(debuginfod_client *client,
+			     int (*progress)(debuginfod_client *client, long a, long b));
+	bool (*progress)(const char *what, void *context);
 	void *context;
 };
+
+/* The library hands its callback nothing but the client, and may call it from anywhere. */
+static struct debuginfod *current;
+
+static int go_on(debuginfod_client *client, long a, long b)
+{
+	return current && current->progress && current->progress(NULL, current->context);
+}
 
 /* dlsym() gives an object pointer; POSIX says how to make a function of it. */
 static int load(struct debuginfod *d)
@@ -29,10 +39,11 @@ static int load(struct debuginfod *d)
 	*(void **)&d->begin = dlsym(d->library, "debuginfod_begin");
 	*(void **)&d->end = dlsym(d->library, "debuginfod_end");
 	*(void **)&d->find = dlsym(d->library, "debuginfod_find_debuginfo");
-	return d->begin && d->end && d->find ? 0 : -1;
+	*(void **)&d->set_progress = dlsym(d->library, "debuginfod_set_progressfn");
+	return d->begin && d->end && d->find && d->set_progress ? 0 : -1;
 }
 
-struct debuginfod *debuginfod_new(void (*progress)(const char *what, void *context), void *context)
+struct debuginfod *debuginfod_new(bool (*progress)(const char *what, void *context), void *context)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct debuginfod *d;
@@ -69,9 +80,12 @@ char *debuginfod_debug_file(struct debuginfod *d, const struct prf_object *objec
 	char *path = NULL;
 	int fd;
 
-	if (d->progress)
-		d->progress(object->path, d->context);
+	if (d->progress && d->progress(object->path, d->context))
+		return NULL;
+	current = d;
+	d->set_progress(d->client, go_on);
 	fd = d->find(d->client, object->build_id, object->build_id_size, &path);
+	current = NULL;
 	if (fd < 0)
 		return NULL;
 	close(fd);

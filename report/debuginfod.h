@@ -12,8 +12,11 @@
 
 struct debuginfod;
 
-/* NULL: the library is not installed, or there are no servers. `progress` may be NULL. */
-struct debuginfod *debuginfod_new(void (*progress)(const char *what, void *context), void *context);
+/*
+ * NULL: the library is not installed, or there are no servers. `progress` (may be NULL) is as
+ * in struct symbolizer_options.
+ */
+struct debuginfod *debuginfod_new(bool (*progress)(const char *what, void *context), void *context);
 void debuginfod_free(struct debuginfod *d);
 
 /* The path of the object's debug file, to be freed, or NULL. */

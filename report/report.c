@@ -3,6 +3,7 @@
 
 #include "common/message.h"
 #include "report/dump.h"
+#include "report/embed.h"
 #include "report/info.h"
 #include "report/load.h"
 #include "report/output.h"
@@ -194,6 +195,50 @@ static int tell(const struct report_options *o)
 	return end_writing(&w, o, true) && ok ? STATUS_DONE : STATUS_FAILED;
 }
 
+/* -------- --embed -------- */
+
+static int say_embedded(const struct report_options *o, const struct trace *t,
+			const struct embed_result *result)
+{
+	message_info("%s: names of %zu of %zu places embedded", o->output, result->named,
+		     result->frames);
+	if (result->complete)
+		return STATUS_DONE;
+	message_warning("%s: the recording is not complete, and neither is the copy", t->path);
+	return STATUS_DONE;
+}
+
+static int embed(const struct report_options *o)
+{
+	struct loaded loaded;
+	struct embed_result result;
+	struct output output;
+	int error, status = STATUS_FAILED;
+
+	if (!loaded_open(&loaded, o->paths, 1, false))
+		goto out;
+	error = output_open(&output, o->output);
+	if (error) {
+		message_error("%s: cannot be written: %s", o->output, strerror(-error));
+		goto out;
+	}
+	error = embed_names(loaded.traces[0].fd, output.fd, &o->symbols, &result);
+	if (error && result.read_failed) {
+		loaded.traces[0].error_at = result.error_at;
+		trace_say_error(&loaded.traces[0], error);
+	} else if (error) {
+		message_error("%s: cannot be written: %s", o->output,
+			      error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
+	}
+	if (output_close(&output, !error) && !error)
+		message_error("%s: cannot be written: %s", o->output, strerror(errno));
+	else if (!error)
+		status = say_embedded(o, &loaded.traces[0], &result);
+out:
+	loaded_release(&loaded);
+	return status;
+}
+
 /* -------- views -------- */
 
 static int show(struct report_options *o)
@@ -225,6 +270,13 @@ out:
 	return status;
 }
 
+static bool say_download(const char *what, void *context)
+{
+	if (what && !progress_interrupted())
+		message_detail("asking debuginfod for %s", what);
+	return progress_interrupted();
+}
+
 int report_run(struct report_options *o)
 {
 	const char *why;
@@ -242,11 +294,15 @@ int report_run(struct report_options *o)
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);
+	o->symbols.progress = say_download;
 	switch (o->action) {
 	case REPORT_INFO:
 	case REPORT_DUMP:
 	case REPORT_CHECK:
 		status = tell(o);
+		break;
+	case REPORT_EMBED:
+		status = embed(o);
 		break;
 	default:
 		status = show(o);

@@ -502,6 +502,15 @@ static void finish_query(struct symbolizer *s, struct query *q, struct shown_nam
 {
 	struct symbolizer_place *places = (struct symbolizer_place *)q->answer;
 
+	/* Embedded names have all that there is to know. */
+	if (q->embedded && q->places > 1 && !s->options.inlines) {
+		struct symbolizer_place *function = &places[q->places - 1];
+
+		function->file = places[0].file;
+		function->line = places[0].line;
+		q->answer = places = function;
+		q->places = 1;
+	}
 	for (uint32_t i = 0; i < q->places && !places[i].name; i++)
 		places[i].name = shown_name(s, shown, places[i].function);
 	if (q->places && *places[q->places - 1].function)

@@ -36,8 +36,11 @@ struct symbolizer_options {
 	bool debuginfod;  /* ask debuginfod servers: the only thing that uses the network */
 	bool cache;	  /* keep answers in $XDG_CACHE_HOME/prof */
 	unsigned int jobs; /* threads; 0: one per CPU */
-	/* Called from symbolizer_run() before a download; may be NULL. */
-	void (*progress)(const char *what, void *context);
+	/*
+	 * Called from symbolizer_run() before a download with the object's path, and with NULL
+	 * while it goes on; true: no more downloads. May be NULL.
+	 */
+	bool (*progress)(const char *what, void *context);
 	void *progress_context;
 };
 

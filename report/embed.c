@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/embed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVEL 6
+
+/*
+ * Numbers of the copy, by those of the trace: they differ where the trace has a definition
+ * twice, as it has for definitions that were lost.
+ */
+struct numbers {
+	uint32_t *list;
+	size_t n, capacity;
+};
+
+struct copy {
+	struct prf_reader *reader;
+	struct prf_writer *writer;
+	struct symbolizer *symbolizer;
+	struct numbers events, objects, tasks, frames, stacks;
+	struct numbers symbols; /* the symbolizer's number of each object */
+	struct numbers queries; /* of each frame; PRF_NONE: there is nothing to look up */
+};
+
+static void copy_release(struct copy *c)
+{
+	struct numbers *all[] = { &c->events, &c->objects, &c->tasks,  &c->frames,
+				  &c->stacks, &c->symbols, &c->queries };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		free(all[i]->list);
+	symbolizer_free(c->symbolizer);
+	prf_writer_free(c->writer);
+	prf_reader_free(c->reader);
+}
+
+static int numbers_add(struct numbers *numbers, uint32_t number)
+{
+	if (numbers->n == numbers->capacity) {
+		size_t capacity = numbers->capacity ? 2 * numbers->capacity : 64;
+		uint32_t *grown = reallocarray(numbers->list, capacity, sizeof(*grown));
+
+		if (!grown)
+			return PRF_ERROR_MEMORY;
+		numbers->list = grown;
+		numbers->capacity = capacity;
+	}
+	numbers->list[numbers->n++] = number;
+	return 0;
+}
+
+static uint32_t mapped(const struct numbers *numbers, uint32_t number)
+{
+	return number < numbers->n ? numbers->list[number] : PRF_NONE;
+}
+
+/* -------- definitions -------- */
+
+static int copy_objects(struct copy *c)
+{
+	while (c->objects.n < prf_reader_objects(c->reader)) {
+		const struct prf_object *object =
+			prf_reader_object(c->reader, (uint32_t)c->objects.n);
+		uint32_t id, symbols;
+		int error = prf_writer_object(c->writer, object, &id);
+
+		if (!error)
+			error = symbolizer_add_object(c->symbolizer, object, &symbols);
+		if (!error)
+			error = numbers_add(&c->symbols, symbols);
+		if (!error)
+			error = numbers_add(&c->objects, id);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int copy_frames(struct copy *c)
+{
+	const struct prf_frame *frames = prf_reader_all_frames(c->reader);
+
+	while (c->frames.n < prf_reader_frames(c->reader)) {
+		struct prf_frame frame = frames[c->frames.n];
+		uint32_t symbols = mapped(&c->symbols, frame.object), id, query = PRF_NONE;
+		int error = 0;
+
+		if (frame.object != PRF_NONE && !(frame.flags & PRF_FRAME_END))
+			error = symbolizer_add_query(c->symbolizer, symbols, frame.offset,
+						     frame.flags & PRF_FRAME_EXACT, &query);
+		if (frame.object != PRF_NONE)
+			frame.object = mapped(&c->objects, frame.object);
+		if (!error)
+			error = prf_writer_frame(c->writer, &frame, &id);
+		if (!error)
+			error = numbers_add(&c->queries, query);
+		if (!error)
+			error = numbers_add(&c->frames, id);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* All that has been defined since the last time. */
+static int copy_definitions(struct copy *c)
+{
+	struct prf_reader *r = c->reader;
+	int error = copy_objects(c);
+	uint32_t id;
+
+	if (!error)
+		error = copy_frames(c);
+	while (!error && c->events.n < prf_reader_events(r)) {
+		error = prf_writer_event(c->writer, prf_reader_event(r, (uint32_t)c->events.n), &id);
+		if (!error)
+			error = numbers_add(&c->events, id);
+	}
+	while (!error && c->tasks.n < prf_reader_tasks(r)) {
+		error = prf_writer_task(c->writer, prf_reader_task(r, (uint32_t)c->tasks.n), &id);
+		if (!error)
+			error = numbers_add(&c->tasks, id);
+	}
+	while (!error && c->stacks.n < prf_reader_stacks(r)) {
+		struct prf_stack stack = prf_reader_all_stacks(r)[c->stacks.n];
+
+		stack.parent = mapped(&c->stacks, stack.parent);
+		stack.frame = mapped(&c->frames, stack.frame);
+		error = prf_writer_stack(c->writer, &stack, &id);
+		if (!error)
+			error = numbers_add(&c->stacks, id);
+	}
+	return error;
+}
+
+/* -------- records -------- */
+
+static int copy_samples(struct copy *c, const struct prf_samples *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct prf_sample sample = {
+			.time_ns = s->time_ns[i],
+			.task = mapped(&c->tasks, s->task[i]),
+			.event = mapped(&c->events, s->event[i]),
+			.stack = mapped(&c->stacks, s->stack[i]),
+			.waker = mapped(&c->stacks, s->waker[i]),
+			.cpu = s->cpu[i],
+			.weight = s->weight[i],
+		};
+		int error = prf_writer_sample(c->writer, &sample);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int copy_symbols(struct copy *c, const struct prf_record *record)
+{
+	uint32_t object = record->symbols.object;
+	int error;
+
+	if (object == PRF_NONE)
+		return 0;
+	error = symbolizer_add_symbols(c->symbolizer, mapped(&c->symbols, object),
+				       record->symbols.symbols, record->symbols.n);
+	return error ? error : prf_writer_symbols(c->writer, mapped(&c->objects, object),
+						  record->symbols.symbols, record->symbols.n);
+}
+
+static int copy_record(struct copy *c, const struct prf_record *record, struct embed_result *result)
+{
+	uint32_t query;
+
+	switch (record->type) {
+	case PRF_RECORD_SAMPLES: return copy_samples(c, &record->samples);
+	case PRF_RECORD_LOSS: return prf_writer_loss(c->writer, &record->loss);
+	case PRF_RECORD_SYMBOLS: return copy_symbols(c, record);
+	case PRF_RECORD_NAMES:
+		/* They stay what they are, and are written with the others. */
+		query = mapped(&c->queries, record->names.frame);
+		return query == PRF_NONE ? 0 : symbolizer_add_names(c->symbolizer, query,
+								    record->names.places,
+								    record->names.n);
+	case PRF_RECORD_METADATA:
+		return prf_writer_metadata(c->writer, record->metadata.key, record->metadata.value);
+	case PRF_RECORD_STATISTIC:
+		return prf_writer_statistic(c->writer, record->statistic.key,
+					    record->statistic.value);
+	case PRF_RECORD_DAMAGE: result->damages++; return 0;
+	}
+	return 0;
+}
+
+/* -------- names -------- */
+
+static int write_names(struct copy *c, uint32_t frame, const struct symbolizer_place *places,
+		       size_t n)
+{
+	struct prf_place *copies = calloc(n, sizeof(*copies));
+	int error;
+
+	if (!copies)
+		return PRF_ERROR_MEMORY;
+	for (size_t i = 0; i < n; i++)
+		copies[i] = (struct prf_place){ .function = places[i].function,
+						.file = places[i].file,
+						.line = places[i].line,
+						.start_line = places[i].start_line };
+	error = prf_writer_names(c->writer, frame, copies, n);
+	free(copies);
+	return error;
+}
+
+static int write_all_names(struct copy *c, struct embed_result *result)
+{
+	int error = symbolizer_run(c->symbolizer);
+
+	for (size_t i = 0; !error && i < c->frames.n; i++) {
+		const struct symbolizer_place *places;
+		size_t n;
+
+		if (c->queries.list[i] == PRF_NONE)
+			continue;
+		result->frames++;
+		places = symbolizer_places(c->symbolizer, c->queries.list[i], &n);
+		if (!n)
+			continue;
+		error = write_names(c, c->frames.list[i], places, n);
+		result->named++;
+	}
+	return error;
+}
+
+/* Everything but the end: what the trace lacks, the copy must not claim to have. */
+static int write_end(struct copy *c, struct embed_result *result)
+{
+	result->complete = prf_reader_complete(c->reader) && !result->damages;
+	return result->complete ? prf_writer_finish(c->writer) :
+				  prf_writer_tick(c->writer, UINT64_MAX);
+}
+
+int embed_names(int from, int to, const struct symbolizer_options *options,
+		struct embed_result *result)
+{
+	const struct prf_writer_options writing = { .fd = to, .level = LEVEL };
+	struct symbolizer_options naming = *options;
+	struct copy c = { 0 };
+	struct prf_record record;
+	int error, more = 0;
+
+	*result = (struct embed_result){ 0 };
+	naming.inlines = true;
+	naming.lines = true;
+	error = prf_reader_new_fd(&c.reader, from);
+	if (!error)
+		error = prf_writer_new(&c.writer, &writing);
+	if (!error)
+		error = symbolizer_new(&c.symbolizer, &naming);
+	while (!error && (more = prf_reader_next(c.reader, &record)) > 0) {
+		error = copy_definitions(&c);
+		if (!error)
+			error = copy_record(&c, &record, result);
+	}
+	if (!error && more < 0) {
+		result->read_failed = true;
+		result->error_at = *prf_reader_error(c.reader);
+		error = more;
+	}
+	if (!error)
+		error = copy_definitions(&c);
+	if (!error)
+		error = write_all_names(&c, result);
+	if (!error)
+		error = write_end(&c, result);
+	copy_release(&c);
+	return error;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_EMBED_H
+#define REPORT_EMBED_H
+
+/*
+ * Portable traces: a copy of a trace that holds the names of all its frames, so that it can
+ * be reported where the recorded files are not. One pass, from a file or a pipe; the names
+ * come behind the samples.
+ */
+
+#include "format/prf.h"
+#include "report/symbolizer.h"
+
+struct embed_result {
+	size_t frames, named;	/* in all; and those that got a name */
+	bool complete;		/* the trace was; else the copy lacks its end block as well */
+	uint64_t damages;	/* places where bytes were skipped: the copy lacks what was there */
+	bool read_failed; /* the error is of reading, not of writing; and where: */
+	struct prf_damage error_at;
+};
+
+/*
+ * Copies from one descriptor to another. `options` say where files are looked for; inlined
+ * calls and lines are always taken. 0 or a negative enum prf_error.
+ */
+int embed_names(int from, int to, const struct symbolizer_options *options,
+		struct embed_result *result);
+
+#endif
