@@ -89,6 +89,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PROF_CPPFLAGS) $(CPPFLAGS) $(PROF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# Its stacks are walked by frame pointers and by tables alike.
+$(BUILD)/bench/worker.o: PROF_CFLAGS += -fno-omit-frame-pointer
+
 define room_archive
 $(call archive,$(1)): $(call objects,$(call sources,$(1)))
 	$$(call say,AR,$$@)

@@ -10,6 +10,7 @@ const struct command commands[] = {
 	  heap_command },
 	{ "once", "NAME", "do one benchmark a few times, for tools that watch", "iterations",
 	  once_command },
+	{ "kernel", "", "what a sample costs in the kernel", "time", kernel_command },
 	{ "bpf", "", "what a BPF program costs, any one",
 	  "id name pin object test-run repeat data context time resamples",
 	  bpf_command },

@@ -17,6 +17,7 @@ enum verdict bpf_command(const struct settings *s);
 enum verdict once_command(const struct settings *s);
 enum verdict instr_command(const struct settings *s);
 enum verdict heap_command(const struct settings *s);
+enum verdict kernel_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif

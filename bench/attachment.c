@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/attachment.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/trivial.skel.h"
+
+#define RING_BYTES (UINT64_C(32) << 20)
+#define SETTLE_NS UINT64_C(5000000000)
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static enum benchmark_status failed(struct benchmark_problem *problem, const char *what, int status)
+{
+	bool forbidden = status == -EPERM || status == -EACCES;
+
+	return benchmark_problem(problem, forbidden ? BENCHMARK_UNAVAILABLE : BENCHMARK_FAILED,
+				 "cannot %s: %s%s", what, strerror(-status),
+				 forbidden ? "; run as root or with cap_bpf and cap_perfmon" : "");
+}
+
+void attachment_release(struct attachment *a)
+{
+	program_free(a->program);
+	if (a->sampler)
+		sampler_stop(a->sampler);
+	unwinder_free(a->unwinder);
+	sampler_free(a->sampler);
+	event_list_release(&a->events);
+	bpf_link__destroy(a->link);
+	trivial_bpf__destroy(a->trivial);
+	memset(a, 0, sizeof(*a));
+}
+
+/* -------- the sampler -------- */
+
+/* Tells the unwinder of the worker's executable mappings. */
+static int map_worker(struct unwinder *u, pid_t pid)
+{
+	char path[64], line[4352];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		uint64_t start, end, offset;
+		char permissions[8];
+		int name = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end,
+			   permissions, &offset, &name) < 4 ||
+		    !strchr(permissions, 'x'))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
+							    .start = start,
+							    .end = end,
+							    .file_offset = offset,
+							    .path = name ? line + name : "" });
+	}
+	fclose(f);
+	return 0;
+}
+
+static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
+					  struct benchmark_problem *problem)
+{
+	struct unwinder_options options = { .memory_limit = 0 };
+	double start = now_ns();
+	int status;
+
+	sampler_unwinder_maps(a->sampler, &options.maps);
+	status = unwinder_new(&a->unwinder, &options);
+	if (!status)
+		status = map_worker(a->unwinder, pid);
+	if (status)
+		return failed(problem, "build unwind tables", status);
+	unwinder_flush(a->unwinder);
+	if (!unwinder_settle(a->unwinder, SETTLE_NS))
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "unwind tables were not ready within 5 s");
+	unwinder_flush(a->unwinder);
+	a->tables_ns = now_ns() - start;
+	return BENCHMARK_OK;
+}
+
+/* The sampling program among our own descriptors: others may have loaded the same. */
+static enum benchmark_status find_program(struct attachment *a, struct benchmark_problem *problem)
+{
+	for (int fd = 3; fd < 4096; fd++) {
+		char path[64], line[128];
+		bool is_program = false;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			is_program |= !strncmp(line, "prog_type:", 10);
+		if (f)
+			fclose(f);
+		if (!is_program || program_from_fd(&a->program, fd, problem))
+			continue;
+		if (!strcmp(program_name(a->program), "sample_timer"))
+			return BENCHMARK_OK;
+		program_free(a->program);
+		a->program = NULL;
+	}
+	return benchmark_problem(problem, BENCHMARK_FAILED, "the sampling program is not found");
+}
+
+enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
+					 unsigned int cpu, const char *event,
+					 enum unwind_by unwind_by,
+					 struct benchmark_problem *problem)
+{
+	uint32_t id = cpu;
+	const struct cpus cpus = { &id, 1 };
+	const struct sampler_options options = {
+		.events = &a->events,
+		.cpus = &cpus,
+		.some_cpus = true,
+		.ring_bytes = RING_BYTES,
+		.unwind_by = unwind_by,
+	};
+	enum benchmark_status result = BENCHMARK_OK;
+	const char *what = "";
+	double start = now_ns();
+	int status;
+
+	if (event_list_parse(&a->events, event) || event_list_resolve(&a->events))
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
+	status = sampler_new(&a->sampler, &options, &what);
+	a->load_ns = now_ns() - start;
+	if (status)
+		return failed(problem, what, status);
+	status = sampler_add_target(a->sampler, (uint32_t)worker->pid);
+	if (status)
+		return failed(problem, "name the worker as target", status);
+	if (unwind_by == UNWIND_BY_TABLES)
+		result = build_tables(a, worker->pid, problem);
+	if (!result)
+		result = find_program(a, problem);
+	if (result)
+		return result;
+	status = sampler_start(a->sampler);
+	return status ? failed(problem, "start sampling", status) : BENCHMARK_OK;
+}
+
+static enum benchmark_status counters_of(struct attachment *a, struct attachment_samples *found,
+					 struct benchmark_problem *problem)
+{
+	size_t n = sampler_possible_cpus(a->sampler);
+	struct sample_counters *counters = calloc(n, sizeof(*counters));
+	int status = counters ? sampler_read_counters(a->sampler, counters) : -ENOMEM;
+
+	for (size_t i = 0; !status && i < n; i++) {
+		found->fired += counters[i].fired;
+		found->sent += counters[i].sent;
+		for (int j = 0; j < SAMPLE_LOST_COUNT; j++)
+			found->lost += counters[i].lost[j];
+	}
+	free(counters);
+	return status ? failed(problem, "read the counters", status) : BENCHMARK_OK;
+}
+
+enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
+				       struct benchmark_problem *problem)
+{
+	*found = (struct attachment_samples){ .least_frames = UINT32_MAX };
+	for (size_t i = 0; i < sampler_rings(a->sampler); i++) {
+		struct ring *ring = sampler_ring(a->sampler, i);
+		const struct sample *s;
+		uint32_t size;
+
+		for (; (s = ring_peek(ring, &size)); ring_next(ring)) {
+			if (size < sizeof(*s))
+				return benchmark_problem(problem, BENCHMARK_FAILED,
+							 "the ring holds what is no sample");
+			found->samples++;
+			found->bytes += size;
+			found->rooted += s->walk_end == WALK_ROOT;
+			found->kernel_frames += s->kernel_frames;
+			if (s->user_frames < found->least_frames)
+				found->least_frames = s->user_frames;
+			if (s->user_frames > found->most_frames)
+				found->most_frames = s->user_frames;
+		}
+	}
+	return counters_of(a, found, problem);
+}
+
+/* -------- the program that does nothing -------- */
+
+enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
+					 struct benchmark_problem *problem)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_PAGE_FAULTS,
+					.sample_period = 1 };
+	int fd;
+
+	a->trivial = trivial_bpf__open_and_load();
+	if (!a->trivial)
+		return failed(problem, "load the program that does nothing", -errno);
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return failed(problem, "open a page-fault event", -errno);
+	a->link = bpf_program__attach_perf_event(a->trivial->progs.trivial, fd);
+	if (!a->link) {
+		int error = errno;
+
+		close(fd);
+		return failed(problem, "attach to the page-fault event", -error);
+	}
+	return BENCHMARK_OK;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_ATTACHMENT_H
+#define BENCH_ATTACHMENT_H
+
+/*
+ * What may be attached to an event on the worker's CPU: nothing, a program that does
+ * nothing, or prof-record's real sampling program with its unwind tables.
+ */
+
+#include "bench/benchmark.h"
+#include "bench/program.h"
+#include "bench/worker.h"
+#include "bpf/unwind.h"
+#include "record/sampler.h"
+#include "record/unwinder.h"
+
+struct trivial_bpf;
+struct bpf_link;
+
+struct attachment {
+	struct event_list events;
+	struct sampler *sampler;
+	struct unwinder *unwinder;
+	struct program *program; /* the one that samples */
+	double load_ns;		 /* of the sampler's programs: open, verify, JIT */
+	double tables_ns;	 /* of building and publishing the worker's unwind tables */
+
+	struct trivial_bpf *trivial;
+	struct bpf_link *link;
+};
+
+/* Starts as { 0 }. */
+void attachment_release(struct attachment *a);
+
+/* `event` as prof-record -e takes it: "page-faults/period=1/", "cpu-clock/freq=999/". */
+enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
+					 unsigned int cpu, const char *event,
+					 enum unwind_by unwind_by,
+					 struct benchmark_problem *problem);
+
+/* The program that does nothing, at every page fault on that CPU. */
+enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
+					 struct benchmark_problem *problem);
+
+/* What came out of the sampler since the last call; empties the rings. */
+struct attachment_samples {
+	uint64_t fired, sent, lost; /* counters, as differences */
+	uint64_t samples;	    /* read */
+	uint64_t rooted;	    /* of them, whose user stack was whole */
+	uint32_t least_frames, most_frames; /* of user stacks */
+	uint64_t kernel_frames;
+	uint64_t bytes;
+};
+enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
+				       struct benchmark_problem *problem);
+
+#endif

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a sample costs in the kernel: ns = a + b x user frames, found in three ways.
+ *
+ * run-time  what the kernel counts around the program (BPF statistics)
+ * all-in    page faults with the sampler attached, less page faults without
+ * program   page faults with the sampler attached, less those with a program that does nothing
+ *
+ * The last one is the first one's quantity measured another way; the second is what sampling
+ * by such an event costs altogether.
+ */
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/attachment.h"
+#include "bench/commands.h"
+#include "bench/output.h"
+#include "bench/random.h"
+#include "common/message.h"
+
+#define DEPTHS 5
+#define FAULTS 2000
+#define ROUNDS_LEAST 6
+#define ROUNDS_MOST 60
+#define BATCH 100     /* faults in one look at the statistics */
+#define BATCHES 20    /* wanted of each depth */
+#define TRIES 200     /* batches until the machine is too busy */
+
+static const uint32_t depths[DEPTHS] = { 0, 16, 32, 64, 110 };
+
+enum state { NOTHING, TRIVIAL, SAMPLER, STATES };
+
+/* One round: ns per fault in each state and ns per run, at each depth. */
+struct round {
+	double fault_ns[STATES][DEPTHS];
+	double run_ns[DEPTHS];
+};
+
+struct kernel_bench {
+	const struct settings *settings;
+	enum unwind_by unwind_by;
+	const char *name; /* "tables", "frame-pointers" */
+	unsigned int cpu;
+	struct worker worker;
+	struct round rounds[ROUNDS_MOST];
+	size_t round_count;
+	double frames[DEPTHS];
+	double load_ns[ROUNDS_MOST];
+	double kernel_frames;
+	size_t tries, clean; /* looks at the statistics, and those without runs for others */
+	struct program_sizes sizes;
+	struct results results;
+};
+
+/* The last CPU that we may use: the first ones have more interrupts to serve. */
+static unsigned int choose_cpu(void)
+{
+	cpu_set_t cpus;
+	unsigned int chosen = 0;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return 0;
+	for (unsigned int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &cpus))
+			chosen = i;
+	return chosen;
+}
+
+static enum benchmark_status fault(struct kernel_bench *k, uint32_t depth, uint32_t faults,
+				   double *ns, struct benchmark_problem *problem)
+{
+	if (worker_do(&k->worker, WORKER_FAULT, depth, faults, ns))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
+	*ns /= faults;
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status fault_at_all(struct kernel_bench *k, double *ns,
+					  struct benchmark_problem *problem)
+{
+	enum benchmark_status status = BENCHMARK_OK;
+
+	for (size_t d = 0; d < DEPTHS && !status; d++)
+		status = fault(k, depths[d], FAULTS, &ns[d], problem);
+	return status;
+}
+
+/*
+ * Each fault must have become one sample of the depth that was made, or the number next to
+ * it would be that of other work.
+ */
+static enum benchmark_status check_samples(struct kernel_bench *k, struct attachment *a,
+					   uint64_t *fired, size_t d, uint64_t faults,
+					   struct benchmark_problem *problem)
+{
+	struct attachment_samples found;
+	enum benchmark_status status = attachment_drain(a, &found, problem);
+	uint64_t taken = found.fired - *fired;
+
+	if (status)
+		return status;
+	*fired = found.fired;
+	if (taken < faults || taken > faults + faults / 20 || found.lost || found.samples != taken)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%llu page faults gave %llu samples, %llu of them read, "
+					 "%llu lost",
+					 (unsigned long long)faults, (unsigned long long)taken,
+					 (unsigned long long)found.samples,
+					 (unsigned long long)found.lost);
+	if (k->unwind_by == UNWIND_BY_TABLES && found.rooted < found.samples * 99 / 100)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "only %llu of %llu stacks reach the root",
+					 (unsigned long long)found.rooted,
+					 (unsigned long long)found.samples);
+	/* A few faults beside those asked for, as of the pipe, have other stacks. */
+	if (found.most_frames < depths[d])
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "stacks of %u calls were seen with %u frames", depths[d],
+					 found.most_frames);
+	k->frames[d] = found.most_frames;
+	k->kernel_frames = (double)found.kernel_frames / (double)found.samples;
+	return BENCHMARK_OK;
+}
+
+/*
+ * The program also runs, shortly, for page faults of others on this CPU. Batches are so
+ * small that most see none of these; the others are left out.
+ */
+static enum benchmark_status count_batches(struct kernel_bench *k, struct attachment *a, size_t d,
+					   double *run_ns, uint64_t *faults,
+					   struct benchmark_problem *problem)
+{
+	enum benchmark_status status = BENCHMARK_OK;
+	double clean[BATCHES], unused;
+	size_t n = 0, tries = 0;
+
+	while (n < BATCHES && tries < TRIES && !status) {
+		struct program_counters before, after;
+
+		tries++;
+		status = program_counters(a->program, &before, problem);
+		if (!status)
+			status = fault(k, depths[d], BATCH, &unused, problem);
+		if (!status)
+			status = program_counters(a->program, &after, problem);
+		if (!status && after.runs - before.runs == BATCH && after.run_ns > before.run_ns)
+			clean[n++] = (double)(after.run_ns - before.run_ns) / BATCH;
+	}
+	*faults = tries * BATCH;
+	if (status)
+		return status;
+	k->tries += tries;
+	k->clean += n;
+	if (n < BATCHES / 4)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%zu of %zu looks at the statistics were free of other "
+					 "processes' page faults; the machine is too busy",
+					 n, tries);
+	*run_ns = statistics_median(clean, n);
+	return BENCHMARK_OK;
+}
+
+/* Run time as the kernel counts it: apart, as counting costs time itself. */
+static enum benchmark_status count_runs(struct kernel_bench *k, struct attachment *a,
+					uint64_t *fired, struct round *round,
+					struct benchmark_problem *problem)
+{
+	int statistics = program_enable_statistics(problem);
+	enum benchmark_status status = statistics < 0 ? BENCHMARK_UNAVAILABLE : BENCHMARK_OK;
+
+	for (size_t d = 0; d < DEPTHS && !status; d++) {
+		uint64_t faults;
+
+		status = count_batches(k, a, d, &round->run_ns[d], &faults, problem);
+		if (!status)
+			status = check_samples(k, a, fired, d, faults, problem);
+	}
+	if (statistics >= 0)
+		close(statistics);
+	return status;
+}
+
+static enum benchmark_status with_sampler(struct kernel_bench *k, struct round *round,
+					  struct benchmark_problem *problem)
+{
+	struct attachment a = { 0 };
+	enum benchmark_status status = attachment_sampler(&a, &k->worker, k->cpu,
+							  "page-faults/period=1/", k->unwind_by,
+							  problem);
+	uint64_t fired = 0;
+
+	for (size_t d = 0; d < DEPTHS && !status; d++) {
+		status = fault(k, depths[d], FAULTS, &round->fault_ns[SAMPLER][d], problem);
+		if (!status)
+			status = check_samples(k, &a, &fired, d, FAULTS, problem);
+	}
+	if (!status)
+		status = count_runs(k, &a, &fired, round, problem);
+	if (!status)
+		status = program_sizes(a.program, &k->sizes, problem);
+	k->load_ns[k->round_count] = a.load_ns;
+	attachment_release(&a);
+	return status;
+}
+
+static enum benchmark_status with_trivial(struct kernel_bench *k, struct round *round,
+					  struct benchmark_problem *problem)
+{
+	struct attachment a = { 0 };
+	enum benchmark_status status = attachment_trivial(&a, k->cpu, problem);
+
+	if (!status)
+		status = fault_at_all(k, round->fault_ns[TRIVIAL], problem);
+	attachment_release(&a);
+	return status;
+}
+
+/* The states in one order in even rounds and in the other in odd ones, so that drift cancels. */
+static enum benchmark_status take_round(struct kernel_bench *k, struct benchmark_problem *problem)
+{
+	struct round *round = &k->rounds[k->round_count];
+	enum benchmark_status status = BENCHMARK_OK;
+
+	for (int i = 0; i < STATES && !status; i++) {
+		enum state state = k->round_count % 2 ? STATES - 1 - i : i;
+
+		if (state == NOTHING)
+			status = fault_at_all(k, round->fault_ns[NOTHING], problem);
+		else if (state == TRIVIAL)
+			status = with_trivial(k, round, problem);
+		else
+			status = with_sampler(k, round, problem);
+	}
+	k->round_count++;
+	return status;
+}
+
+/* -------- what comes out -------- */
+
+static double run_time(const struct round *r, size_t d)
+{
+	return r->run_ns[d];
+}
+
+static double all_in(const struct round *r, size_t d)
+{
+	return r->fault_ns[SAMPLER][d] - r->fault_ns[NOTHING][d];
+}
+
+static double program_only(const struct round *r, size_t d)
+{
+	return r->fault_ns[SAMPLER][d] - r->fault_ns[TRIVIAL][d];
+}
+
+struct cost {
+	struct estimate fixed, frame;
+};
+
+/*
+ * The line through the medians over the rounds of each depth. What is resampled is rounds,
+ * each with all of its depths, as what disturbs a round disturbs all of it.
+ */
+static void fit_medians(const struct kernel_bench *k, double (*value)(const struct round *, size_t),
+			const size_t *chosen, double *a, double *b)
+{
+	double y[DEPTHS], of_rounds[ROUNDS_MOST];
+	struct line line = { NAN, NAN, 0, 0, 0 };
+
+	for (size_t d = 0; d < DEPTHS; d++) {
+		for (size_t i = 0; i < k->round_count; i++)
+			of_rounds[i] = value(&k->rounds[chosen[i]], d);
+		y[d] = statistics_median(of_rounds, k->round_count);
+	}
+	statistics_line(k->frames, y, DEPTHS, &line);
+	*a = line.a;
+	*b = line.b;
+}
+
+static struct estimate interval(double value, double *resampled, size_t n)
+{
+	statistics_sort(resampled, n);
+	return (struct estimate){ value, statistics_quantile(resampled, n, 0.025),
+				  statistics_quantile(resampled, n, 0.975) };
+}
+
+static struct cost fit(const struct kernel_bench *k,
+		       double (*value)(const struct round *, size_t))
+{
+	enum { RESAMPLES = 2000 };
+	static double fixed[RESAMPLES], frame[RESAMPLES];
+	size_t chosen[ROUNDS_MOST];
+	struct random r;
+	double a, b;
+
+	random_seed(&r, k->settings->seed);
+	for (size_t i = 0; i < RESAMPLES; i++) {
+		for (size_t j = 0; j < k->round_count; j++)
+			chosen[j] = random_below(&r, k->round_count);
+		fit_medians(k, value, chosen, &fixed[i], &frame[i]);
+	}
+	for (size_t j = 0; j < k->round_count; j++)
+		chosen[j] = j;
+	fit_medians(k, value, chosen, &a, &b);
+	return (struct cost){ interval(a, fixed, RESAMPLES), interval(b, frame, RESAMPLES) };
+}
+
+static int print_cost(struct kernel_bench *k, const char *way, const struct cost *c)
+{
+	char name[96];
+	int failed;
+
+	output_line("  %-9s a = [%s %s %s] + b = [%s %s %s] x user frames", way,
+		    output_time(c->fixed.low), output_time(c->fixed.value),
+		    output_time(c->fixed.high), output_time(c->frame.low),
+		    output_time(c->frame.value), output_time(c->frame.high));
+	snprintf(name, sizeof(name), "kernel/%s/%s/fixed", k->name, way);
+	failed = results_estimate(&k->results, name, "latency", c->fixed);
+	snprintf(name, sizeof(name), "kernel/%s/%s/frame", k->name, way);
+	return failed | results_estimate(&k->results, name, "latency", c->frame);
+}
+
+static void print_depths(const struct kernel_bench *k)
+{
+	output_line("  user frames  fault alone  with nothing-program  with sampler  run time");
+	for (size_t d = 0; d < DEPTHS; d++) {
+		double median[STATES + 1], of_rounds[ROUNDS_MOST];
+
+		for (int state = 0; state <= STATES; state++) {
+			for (size_t i = 0; i < k->round_count; i++)
+				of_rounds[i] = state < STATES ? k->rounds[i].fault_ns[state][d]
+							      : k->rounds[i].run_ns[d];
+			median[state] = statistics_median(of_rounds, k->round_count);
+		}
+		output_line("  %11.0f  %11s  %20s  %12s  %8s", k->frames[d], output_time(median[0]),
+			    output_time(median[1]), output_time(median[2]),
+			    output_time(median[3]));
+	}
+}
+
+static enum benchmark_status conclude(struct kernel_bench *k, struct benchmark_problem *problem)
+{
+	struct cost counted = fit(k, run_time), all = fit(k, all_in), own = fit(k, program_only);
+	double counted_64 = counted.fixed.value + 64 * counted.frame.value;
+	double own_64 = own.fixed.value + 64 * own.frame.value;
+	char name[96];
+
+	output_line("ns per sample, user stacks by %s, %zu rounds, %.1f kernel frames each:",
+		    k->name, k->round_count, k->kernel_frames);
+	print_depths(k);
+	if (print_cost(k, "run-time", &counted) || print_cost(k, "all-in", &all) ||
+	    print_cost(k, "program", &own))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+	output_line("  run-time and program differ by %s per frame, %s at 64 frames",
+		    output_percent(own.frame.value / counted.frame.value - 1),
+		    output_percent(own_64 / counted_64 - 1));
+	if (k->settings->verbose)
+		output_line("  %zu of %zu looks at the statistics had no runs for other processes",
+			    k->clean, k->tries);
+	output_line("  loading and verifying %s; verified %s, JIT %s bytes, maps %s bytes",
+		    output_time(statistics_median(k->load_ns, k->round_count)),
+		    k->sizes.verified ? output_count(k->sizes.verified) : "not available",
+		    k->sizes.jited ? output_count(k->sizes.jited) : "not available",
+		    output_count((double)k->sizes.map_bytes));
+	snprintf(name, sizeof(name), "kernel/%s/load", k->name);
+	results_value(&k->results, name, "latency", statistics_median(k->load_ns, k->round_count));
+	if (k->sizes.verified)
+		results_value(&k->results, name, "verified-instructions", k->sizes.verified);
+	if (k->sizes.jited)
+		results_value(&k->results, name, "jited-bytes", k->sizes.jited);
+	results_value(&k->results, name, "map-bytes", (double)k->sizes.map_bytes);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_problem *problem)
+{
+	double rounds = (k->settings->seconds > 0 ? k->settings->seconds : 20) / 0.8, unused[DEPTHS];
+	size_t wanted = rounds < ROUNDS_LEAST  ? ROUNDS_LEAST
+			: rounds > ROUNDS_MOST ? ROUNDS_MOST
+					       : (size_t)rounds;
+	enum benchmark_status status;
+	int error = worker_start(&k->worker, k->cpu);
+
+	if (error)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "cannot start a worker: %s",
+					 strerror(-error));
+	/* Its own stack and pages become its own at the first touch. */
+	status = fault_at_all(k, unused, problem);
+	while (k->round_count < wanted && !status)
+		status = take_round(k, problem);
+	worker_stop(&k->worker);
+	return status ? status : conclude(k, problem);
+}
+
+enum verdict kernel_command(const struct settings *s)
+{
+	static const struct {
+		enum unwind_by unwind_by;
+		const char *name;
+	} ways[] = { { UNWIND_BY_TABLES, "tables" },
+		     { UNWIND_BY_FRAME_POINTER, "frame-pointers" } };
+	struct results results = { 0 };
+	enum verdict verdict = VERDICT_FINE;
+
+	if (s->rest_count) {
+		message_error("usage: prof-bench kernel [--time SECONDS]");
+		return VERDICT_ERROR;
+	}
+	for (size_t i = 0; i < 2 && verdict == VERDICT_FINE; i++) {
+		struct kernel_bench *k = calloc(1, sizeof(*k));
+		struct benchmark_problem problem = { "no memory" };
+		enum benchmark_status status = BENCHMARK_FAILED;
+
+		if (k) {
+			k->settings = s;
+			k->unwind_by = ways[i].unwind_by;
+			k->name = ways[i].name;
+			k->cpu = choose_cpu();
+			k->results = results;
+			status = measure(k, &problem);
+			results = k->results;
+		}
+		free(k);
+		if (status) {
+			message_error("kernel/%s: %s%s", ways[i].name,
+				      status == BENCHMARK_UNAVAILABLE ? "not available: " : "",
+				      problem.text);
+			verdict = VERDICT_ERROR;
+		}
+	}
+	if (verdict == VERDICT_FINE)
+		verdict = output_bmf(&results, s);
+	results_release(&results);
+	return verdict;
+}

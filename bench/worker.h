@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_WORKER_H
+#define BENCH_WORKER_H
+
+/*
+ * A child process on one CPU that is sampled: it calls itself to a chosen depth and there
+ * touches fresh pages, one fault each, or computes for a while, or sleeps. A software event
+ * on page faults with period 1 so runs a sampling program as often as wanted, at once and
+ * with real user registers, without a timer.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum worker_task {
+	WORKER_FAULT, /* `amount` pages */
+	WORKER_SPIN,  /* `amount` rounds of computing */
+	WORKER_SLEEP, /* `amount` times as shortly as possible */
+};
+
+struct worker {
+	pid_t pid; /* 0: none */
+	int to, from;
+};
+
+#define WORKER_FAULTS_MAX 20000
+#define WORKER_DEPTH_MAX 480
+
+/* Forks it onto that CPU. 0 or -errno. */
+int worker_start(struct worker *w, unsigned int cpu);
+void worker_stop(struct worker *w);
+
+/*
+ * Has it do one task, `depth` calls below its main function; `ns` is the CPU time it took,
+ * for WORKER_SLEEP the elapsed time. -1 when it is gone or cannot.
+ */
+int worker_do(struct worker *w, enum worker_task task, uint32_t depth, uint32_t amount, double *ns);
+
+#endif
