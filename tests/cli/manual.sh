@@ -4,7 +4,7 @@
 
 # The long and short options of --help, one a line.
 of_help() {
-	"$build/$1" --help | sed -n 's/^  \(-.\|   \)\(, \|  \)\{0,1\}\(--[a-z-]*\)\{0,1\}.*/\1 \3/p' |
+	"$build/$1" --help | sed -n 's/^  \(-.\|  \)\(, \|  \)\{0,1\}\(--[a-z-]*\)\{0,1\}.*/\1 \3/p' |
 		tr ' ' '\n' | grep -E '^-' | sort -u
 }
 
