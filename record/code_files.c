@@ -14,6 +14,7 @@
 
 /* More than that many files are no longer told apart; the rest go without tables. */
 #define FILES_MAX 65536
+#define KEPT_MAX 4096 /* files that stay open */
 
 struct key {
 	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
@@ -53,6 +54,8 @@ static void free_file(struct code_file *file)
 		return;
 	if (file->fd >= 0)
 		close(file->fd);
+	if (file->kept >= 0)
+		close(file->kept);
 	free(file->path);
 	free(file);
 }
@@ -66,11 +69,22 @@ void code_files_release(struct code_files *files)
 	*files = (struct code_files){ 0 };
 }
 
+static void set_fd(const struct code_files *files, struct code_file *file, int fd)
+{
+	file->fd = fd;
+	if (file->kept >= 0)
+		close(file->kept);
+	file->kept = fd >= 0 && files->count < KEPT_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
 /* Takes over the fd. */
 static struct code_file *add(struct code_files *files, const struct key *key, const char *path, int fd)
 {
 	struct code_file *file = calloc(1, sizeof(*file));
 	uint64_t *value;
+
+	if (file)
+		file->fd = file->kept = -1;
 
 	if (files->count == files->capacity && files->count < FILES_MAX) {
 		size_t capacity = files->capacity ? files->capacity * 2 : 64;
@@ -83,7 +97,7 @@ static struct code_file *add(struct code_files *files, const struct key *key, co
 	}
 	if (!file || files->count == files->capacity)
 		goto failed;
-	file->fd = fd;
+	set_fd(files, file, fd);
 	file->path = strdup(path);
 	value = file->path ? map_put(&files->keys, key, sizeof(*key), NULL) : NULL;
 	if (!value)
@@ -94,9 +108,10 @@ static struct code_file *add(struct code_files *files, const struct key *key, co
 failed:
 	if (fd >= 0)
 		close(fd);
-	if (file)
+	if (file) {
 		file->fd = -1;
-	free_file(file);
+		free_file(file);
+	}
 	return NULL;
 }
 
@@ -172,7 +187,7 @@ struct code_file *code_files_get(struct code_files *files, const struct unwinder
 	file = find(files, &key);
 	/* One that could not be opened for its first process may be for another. */
 	if (file && file->state == CODE_FILE_REFUSED && !file->segment_count && file->fd < 0) {
-		file->fd = open_mapped(m);
+		set_fd(files, file, open_mapped(m));
 		if (file->fd >= 0)
 			file->state = CODE_FILE_WAITING;
 		return file;
@@ -186,6 +201,13 @@ struct code_file *code_files_get(struct code_files *files, const struct unwinder
 									     ELF_BUILD_ID_MAX);
 	memcpy(file->build_id, m->build_id, file->build_id_size);
 	return file;
+}
+
+struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id, size_t size)
+{
+	struct key key = build_id_key(build_id, size);
+
+	return find(files, &key);
 }
 
 struct code_file *code_files_get_path(struct code_files *files, const char *path)

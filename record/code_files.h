@@ -25,6 +25,7 @@ enum code_file_state {
 struct code_file {
 	char *path;
 	int fd; /* while waiting; -1: could not be opened, or the vDSO */
+	int kept; /* the same, for whoever needs the file when its name is gone; or -1 */
 	bool vdso;
 	enum code_file_state state;
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel said; to be verified */
@@ -55,6 +56,9 @@ struct code_file *code_files_get(struct code_files *files, const struct unwinder
 
 /* The same for a path of our own. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);
+
+/* The file with that build-id as far as it is known, or NULL. */
+struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id, size_t size);
 
 /* Lets the file be found by its build-id, too. */
 void code_files_alias(struct code_files *files, struct code_file *file, const uint8_t *build_id,

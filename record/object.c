@@ -15,6 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define HITS_MAX (1 << 20) /* of one object */
+
 struct objects {
 	struct map by_key; /* -> struct object * */
 };
@@ -32,6 +34,7 @@ static void free_object(const void *key, size_t size, uint64_t value, void *cont
 		return;
 	free((char *)(uintptr_t)object->definition.path);
 	free((char *)(uintptr_t)object->definition.root);
+	free(object->hits);
 	free(object);
 }
 
@@ -189,4 +192,65 @@ void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_
 			complete_path(d, d->path);
 	}
 	buffer_release(&path);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void drop_repeated(struct object *object)
+{
+	size_t n = 0;
+
+	qsort(object->hits, object->hit_count, sizeof(*object->hits), by_number);
+	for (size_t i = 0; i < object->hit_count; i++)
+		if (!n || object->hits[n - 1] != object->hits[i])
+			object->hits[n++] = object->hits[i];
+	object->hit_count = n;
+}
+
+void object_hit(struct object *object, uint64_t offset)
+{
+	if (object->hit_count == object->hit_capacity) {
+		size_t capacity = object->hit_capacity ? 2 * object->hit_capacity : 64;
+		uint64_t *hits;
+
+		if (object->hit_count)
+			drop_repeated(object);
+		if (object->hit_count > object->hit_capacity / 2 || !object->hit_capacity) {
+			hits = capacity > HITS_MAX ? NULL :
+						     reallocarray(object->hits, capacity, sizeof(*hits));
+			if (hits) {
+				object->hits = hits;
+				object->hit_capacity = capacity;
+			}
+		}
+		if (object->hit_count == object->hit_capacity)
+			return;
+	}
+	object->hits[object->hit_count++] = offset;
+}
+
+struct visiting {
+	void (*visit)(struct object *object, void *context);
+	void *context;
+};
+
+static void visit_one(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct visiting *v = context;
+
+	if (value)
+		v->visit((struct object *)(uintptr_t)value, v->context);
+}
+
+void objects_each(const struct objects *o, void (*visit)(struct object *object, void *context),
+		  void *context)
+{
+	struct visiting v = { visit, context };
+
+	map_each(&o->by_key, visit_one, &v);
 }

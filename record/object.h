@@ -16,6 +16,8 @@ struct objects;
 struct object {
 	struct prf_object definition;
 	bool examined;
+	uint64_t *hits; /* file offsets of code that samples hit, see object_hit() */
+	size_t hit_count, hit_capacity;
 };
 
 struct objects *objects_new(void);
@@ -33,5 +35,15 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
  * is not provably the same one is left as it is.
  */
 void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end);
+
+/*
+ * Notes that a sample hit the file at an offset, in case its names must be taken from it
+ * while it can be had. The same one may stand in `hits`
+ * more than once.
+ */
+void object_hit(struct object *object, uint64_t offset);
+
+void objects_each(const struct objects *o, void (*visit)(struct object *object, void *context),
+		  void *context);
 
 #endif

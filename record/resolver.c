@@ -68,6 +68,7 @@ static int user_place(struct resolver *r, struct prf_writer *w, const struct lay
 	switch (mapping->object->definition.kind) {
 	case PRF_OBJECT_FILE:
 		frame->offset = address - mapping->start + mapping->offset;
+		object_hit(mapping->object, inside - mapping->start + mapping->offset);
 		break;
 	case PRF_OBJECT_VDSO:
 		frame->offset = address - mapping->start;

@@ -2,6 +2,7 @@
 #include "common/message.h"
 #include "record/session.h"
 #include "record/unwinding.h"
+#include "record/vanished.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -98,6 +99,8 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 	};
 
 	status = kernel_symbols_write(s->world.kernel, w);
+	if (!status)
+		status = vanished_write(s->world.objects, s->unwinder, w);
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics) && !status; i++)
 		status = prf_writer_statistic(w, statistics[i].key, statistics[i].value);
 	if (!status)

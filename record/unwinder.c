@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,4 +455,17 @@ void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 	totals->processes = u->spaces.by_pid.count;
 	totals->segments = u->spaces.pool.used;
 	pthread_mutex_unlock(&u->lock);
+}
+
+int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
+{
+	const struct code_file *file;
+	int fd = -1;
+
+	pthread_mutex_lock(&u->lock);
+	file = code_files_find(&u->files, build_id, size);
+	if (file && file->kept >= 0)
+		fd = fcntl(file->kept, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&u->lock);
+	return fd;
 }

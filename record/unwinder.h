@@ -86,6 +86,9 @@ void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns);
 /* Waits until all files known so far are built, at most `limit_ns`. True when they are. */
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);
 
+/* An fd of the file with that build-id, to be closed by the caller, even if it has no name any more; or -1. */
+int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
+
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;
 	uint64_t processes, segments;
