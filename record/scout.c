@@ -15,7 +15,7 @@ struct scout {
 	struct unwinder *unwinder;
 	struct timeline timeline;
 	struct map known;    /* targets' pids */
-	struct map headless; /* those whose first thread has ended before others */
+	struct map threaded; /* pids that may have more than one thread -> whether the first ended */
 	bool everything;
 	bool changed; /* the unwinder was told something */
 };
@@ -58,17 +58,31 @@ static bool has_other_threads(uint32_t pid)
 
 static void tell_exit(struct scout *s, const struct side_record *r)
 {
-	uint64_t *headless = map_get(&s->headless, &r->pid, sizeof(r->pid));
+	uint64_t *headless = map_get(&s->threaded, &r->pid, sizeof(r->pid));
 
-	if (!follows(s, r->pid) || (r->pid != r->tid && !headless))
+	if (!follows(s, r->pid) || (r->pid != r->tid && !(headless && *headless)))
 		return;
-	if (has_other_threads(r->pid)) {
-		map_put(&s->headless, &r->pid, sizeof(r->pid), NULL);
+	if (headless && has_other_threads(r->pid)) {
+		*headless = true;
 		return;
 	}
-	map_remove(&s->headless, &r->pid, sizeof(r->pid));
+	map_remove(&s->threaded, &r->pid, sizeof(r->pid));
 	map_remove(&s->known, &r->pid, sizeof(r->pid));
 	unwinder_exit(s->unwinder, r->pid);
+	s->changed = true;
+}
+
+static void tell_fork(struct scout *s, const struct side_record *r)
+{
+	if (!follows(s, r->parent_pid))
+		return;
+	if (r->pid == r->parent_pid) {
+		map_put(&s->threaded, &r->pid, sizeof(r->pid), NULL);
+		return;
+	}
+	if (!s->everything)
+		map_put(&s->known, &r->pid, sizeof(r->pid), NULL);
+	unwinder_fork(s->unwinder, r->parent_pid, r->pid);
 	s->changed = true;
 }
 
@@ -86,12 +100,7 @@ static void tell(struct scout *s, const struct side_record *r)
 		}
 		break;
 	case SIDE_RECORD_FORK:
-		if (r->pid == r->parent_pid || !follows(s, r->parent_pid))
-			break;
-		if (!s->everything)
-			map_put(&s->known, &r->pid, sizeof(r->pid), NULL);
-		unwinder_fork(s->unwinder, r->parent_pid, r->pid);
-		s->changed = true;
+		tell_fork(s, r);
 		break;
 	case SIDE_RECORD_EXIT:
 		tell_exit(s, r);
@@ -139,13 +148,14 @@ void scout_free(struct scout *s)
 		return;
 	timeline_release(&s->timeline);
 	map_release(&s->known);
-	map_release(&s->headless);
+	map_release(&s->threaded);
 	free(s);
 }
 
 int scout_add(struct scout *s, uint32_t pid, const struct layout *layout)
 {
-	if (!map_put(&s->known, &pid, sizeof(pid), NULL))
+	if (!map_put(&s->known, &pid, sizeof(pid), NULL) ||
+	    !map_put(&s->threaded, &pid, sizeof(pid), NULL))
 		return -ENOMEM;
 	for (size_t i = 0; i < layout->n; i++) {
 		const struct mapping *m = &layout->mappings[i];

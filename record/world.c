@@ -24,21 +24,14 @@ void world_release(struct world *w)
 	spaces_free(w->spaces);
 	objects_free(w->objects);
 	kernel_symbols_free(w->kernel);
+	roots_release(&w->roots);
 	*w = (struct world){ 0 };
 }
 
-/* The process's root as we see it; "" when that is our own, or not to be had. */
-static void read_root(uint32_t pid, char *root, size_t size)
-{
-	if (proc_link(pid, "root", root, size) || !strcmp(root, "/"))
-		*root = 0;
-}
-
-static int add_mapping(struct world *w, uint32_t pid, const char *root,
-		       const struct proc_mapping *m)
+static int add_mapping(struct world *w, uint32_t pid, const struct proc_mapping *m)
 {
 	struct prf_object known = {
-		.root = root,
+		.root = roots_of(&w->roots, pid),
 		.deleted = m->deleted,
 		.device = makedev(m->major, m->minor),
 		.inode = m->inode,
@@ -59,17 +52,17 @@ static int add_mappings(struct world *w, uint32_t pid)
 {
 	struct buffer text = { 0 };
 	struct proc_mapping m;
-	char root[4096], *rest;
+	char *rest;
 	int status = proc_read(pid, "maps", &text);
 
 	/* A process that is ending has none: what was there before is known from elsewhere. */
 	if (!status && text.size) {
-		read_root(pid, root, sizeof(root));
+		roots_read(&w->roots, pid);
 		buffer_string(&text);
 		rest = buffer_ok(&text) ? (char *)text.data : NULL;
 		while (!status && rest && (rest = proc_next_mapping(rest, &m)))
 			if (m.executable)
-				status = add_mapping(w, pid, root, &m);
+				status = add_mapping(w, pid, &m);
 	}
 	buffer_release(&text);
 	return status;
@@ -142,7 +135,7 @@ static int apply_map(struct world *w, const struct side_record *r)
 		.end = r->map.start + r->map.size,
 		.offset = r->map.offset,
 	};
-	char name[4096], root[4096];
+	char name[4096];
 
 	if (!w->everything && !spaces_knows(w->spaces, r->pid))
 		return 0;
@@ -153,11 +146,7 @@ static int apply_map(struct world *w, const struct side_record *r)
 	}
 	snprintf(name, sizeof(name), "%s", r->name);
 	known.deleted = cut_deleted(name);
-	if (name[0] == '/')
-		read_root(r->pid, root, sizeof(root));
-	else
-		*root = 0;
-	known.root = root;
+	known.root = roots_of(&w->roots, r->pid);
 	if (w->jit && jit_is_dump(name))
 		jit_dump(w->jit, r->pid, name);
 	mapping.object = objects_get(w->objects, name, &known);
@@ -171,8 +160,10 @@ static int apply_fork(struct world *w, const struct side_record *r)
 	if (!w->everything && !spaces_knows(w->spaces, r->parent_pid))
 		return 0;
 	status = tasks_fork(w->tasks, r->parent_tid, r->parent_pid, r->pid, r->tid, r->time_ns);
-	if (!status && r->pid != r->parent_pid)
+	if (!status && r->pid != r->parent_pid) {
+		roots_fork(&w->roots, r->parent_pid, r->pid);
 		status = spaces_fork(w->spaces, r->parent_pid, r->pid);
+	}
 	return status;
 }
 
@@ -186,6 +177,7 @@ static int apply_name(struct world *w, const struct side_record *r)
 	if (!status && r->type == SIDE_RECORD_EXEC) {
 		if (w->jit)
 			jit_exit(w->jit, r->pid);
+		roots_read(&w->roots, r->pid);
 		status = spaces_clear(w->spaces, r->pid);
 	}
 	return status;
@@ -220,6 +212,7 @@ static void forget_process(uint32_t pid, void *context)
 {
 	struct world *w = context;
 
+	roots_remove(&w->roots, pid);
 	spaces_remove(w->spaces, pid);
 }
 

@@ -10,6 +10,7 @@
 
 #include "record/jit.h"
 #include "record/kernel_symbols.h"
+#include "record/roots.h"
 #include "record/side_record.h"
 #include "record/space.h"
 #include "record/task.h"
@@ -19,6 +20,7 @@ struct world {
 	struct spaces *spaces;
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
+	struct roots roots;
 	struct jit *jit; /* not ours; NULL: nobody wants names of made code */
 	bool everything; /* processes that nobody named are followed too (-a) */
 };
