@@ -1,0 +1,42 @@
+#!/bin/sh
+# -f html: the page holds what folded stacks hold. Its script runs in node, without a browser;
+# with PROF_TEST_BROWSER=/usr/bin/chromium the page itself is opened too.
+. "$(dirname "$0")/../lib.sh"
+
+make_trace=$build/testdata/make_trace
+trace=$work/now.prf
+before=$work/before.prf
+"$make_trace" -n 6000 -t 3 -k 200 -O "$make_trace" -o "$trace" || exit 1
+"$make_trace" -n 4000 -t 2 -k 200 -O "$make_trace" -o "$before" || exit 1
+
+holds "a page is written" "$report" -q --no-cache -f html "$trace" -o "$work/page.html"
+holds "a comparison is written" "$report" -q --no-cache -f html --diff "$before" --safe-colors \
+	"$trace" -o "$work/diff.html"
+holds "folded stacks" "$report" -q --no-cache "$trace" -o "$work/folded"
+holds "folded stacks with a base" "$report" -q --no-cache --diff "$before" "$trace" -o "$work/folded2"
+
+unlike "$(cat "$work/page.html")" "https?://" "the page names no address"
+is "$(grep -c '<script' "$work/page.html")" 2 "the page has its data and its script"
+number "$(wc -c < "$work/page.html") < 10 * 1000 * 1000" "the page is small"
+"$report" -q --no-cache -f html "$trace" -o "$work/again.html"
+holds "the same trace gives the same page" cmp "$work/page.html" "$work/again.html"
+
+if command -v node > /dev/null; then
+	node "$top/tests/cli/views-html.js" "$work/page.html" "$work/folded" > "$work/log" 2>&1
+	is "$(cat "$work/log")" "good" "the page's script finds the folded stacks"
+	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" > "$work/log" 2>&1
+	is "$(cat "$work/log")" "good" "the comparison's script finds both columns"
+else
+	skip "the page's script finds the folded stacks" "no node"
+fi
+
+if [ -n "${PROF_TEST_BROWSER:-}" ]; then
+	timeout 60 "$PROF_TEST_BROWSER" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+		--dump-dom "file://$work/page.html#view=icicle&search=main" > "$work/dom" 2> /dev/null
+	like "$(cat "$work/dom")" 'data-ready="[0-9]+"' "a browser shows the page"
+	like "$(cat "$work/dom")" 'matched [0-9.]+ %' "a browser searches"
+	like "$(cat "$work/dom")" '6,000 samples' "a browser counts the samples"
+else
+	skip "a browser shows the page" "PROF_TEST_BROWSER is not set"
+fi
+finish

@@ -1,0 +1,58 @@
+#!/bin/sh
+# -f pprof, firefox and speedscope: their totals are those of folded stacks, and go's pprof reads the first.
+. "$(dirname "$0")/../lib.sh"
+
+make_trace=$build/testdata/make_trace
+trace=$work/trace.prf
+"$make_trace" -n 5000 -t 3 -k 100 -O "$make_trace" -o "$trace" || exit 1
+
+for format in folded pprof firefox speedscope; do
+	holds "-f $format" "$report" -q --no-cache -f "$format" "$trace" -o "$work/$format"
+done
+is "$(awk '{ n += $NF } END { print n }' "$work/folded")" 5000 "folded stacks add up to all samples"
+is "$(json "$work/speedscope" 'sum(sum(p["weights"]) for p in d["profiles"])')" 5000 "so does speedscope"
+is "$(json "$work/firefox" 'sum(sum(t["samples"]["weight"]) for t in d["threads"])')" 5000 "so does firefox"
+is "$(json "$work/firefox" 'all(t["samples"]["time"] == sorted(t["samples"]["time"]) for t in d["threads"])')" \
+	True "firefox: samples are in the order of time"
+
+cat > "$work/stacks.py" <<'PYTHON'
+# Folded stacks of a speedscope or Firefox profile, without the command.
+import collections, json, sys
+d, stacks = json.load(open(sys.argv[1])), collections.Counter()
+if "profiles" in d:
+	names = [f["name"] for f in d["shared"]["frames"]]
+	for p in d["profiles"]:
+		for stack, weight in zip(p["samples"], p["weights"]):
+			stacks[";".join(names[i] for i in stack)] += weight
+else:
+	for t in d["threads"]:
+		def path(stack):
+			names = []
+			while stack is not None:
+				func = t["frameTable"]["func"][t["stackTable"]["frame"][stack]]
+				names.append(t["stringArray"][t["funcTable"]["name"][func]])
+				stack = t["stackTable"]["prefix"][stack]
+			return ";".join(reversed(names))
+		for stack, weight in zip(t["samples"]["stack"], t["samples"]["weight"]):
+			stacks[path(stack)] += weight
+for stack in sorted(stacks):
+	print(stack, stacks[stack])
+PYTHON
+"$report" -q --no-cache "$trace" | sed 's/^[^;]*;//' |
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' |
+	sort > "$work/expected"
+for format in speedscope firefox; do
+	python3 "$work/stacks.py" "$work/$format" | sort > "$work/got"
+	holds "$format has the stacks of folded" cmp "$work/expected" "$work/got"
+done
+
+if command -v go > /dev/null && go tool 2> /dev/null | grep -q pprof; then
+	export PPROF_TMPDIR="$work" HOME="$work"
+	go tool pprof -top -sample_index=samples "$work/pprof" > "$work/top" 2> "$work/said"
+	like "$(cat "$work/top")" "of 5000 total" "go tool pprof counts all samples"
+	is "$(cat "$work/said")" "" "go tool pprof has nothing to complain about"
+	like "$(go tool pprof -tags "$work/pprof" 2> /dev/null)" "comm: Total" "go tool pprof sees the labels"
+else
+	skip "go tool pprof counts all samples" "no go tool pprof"
+fi
+finish
