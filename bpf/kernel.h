@@ -12,7 +12,28 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_code;
+};
+
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
+};
 
 struct task_struct {
 	unsigned int flags;
@@ -27,6 +48,7 @@ struct task_struct {
 #pragma clang attribute pop
 
 #define PF_KTHREAD 0x00200000
+#define VM_EXEC 0x4
 
 static inline unsigned int task_state(const struct task_struct *task)
 {

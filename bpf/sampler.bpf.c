@@ -256,7 +256,7 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 	__u64 start = child->start_time;
 
 	if (unwind_by == UNWIND_BY_TABLES && parent->tgid != child->tgid)
-		walk_fork(parent->tgid, child->tgid);
+		walk_fork(parent, child);
 	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
 		return 0;
 	bpf_map_update_elem(&targets, &to, &start, BPF_ANY);

@@ -42,6 +42,7 @@ struct walk {
 	__u64 pc, sp, fp, link;
 	__u32 index; /* of this scratch in unwind_walks */
 	__u32 first, count, run; /* the process's segments */
+	__u32 tgid;
 	__u32 frames;
 	__u8 exact;   /* pc is where the code was interrupted, not a return address */
 	__u8 guessed; /* pc was found by frame pointer */
@@ -105,6 +106,31 @@ struct {
 	});
 } unwind_slabs SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_MAX_FILES);
+	__type(key, struct unwind_file_key);
+	__type(value, struct unwind_file);
+} unwind_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, UNWIND_MAX_FRESH);
+	__type(key, __u32);
+	__type(value, struct unwind_fresh);
+} unwind_fresh SEC(".maps");
+
+/* For a first one; too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_fresh);
+} unwind_fresh_empty SEC(".maps");
+
+/* Set by the loader: the kernel has bpf_find_vma(), since 5.17. */
+const volatile __u8 unwind_asks_kernel = 0;
+
 #define RULE_NO_MAPPING 0xffffffff
 #define RULE_MISSING 0xfffffffe
 
@@ -163,35 +189,122 @@ __noinline __u32 find_rule(__u32 page_index, __u32 offset)
 	return rows[first & (UNWIND_SLAB_ROWS - 1)] & 0xffff;
 }
 
-static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
+/* The current process's fresh segments, emptied when its address space is a new one. */
+static __always_inline struct unwind_fresh *walk_fresh(__u32 tgid, __u64 mm)
 {
-	struct unwind_segment *s;
-	int index = find_segment(w->first, w->count, pc);
-	__u32 at = (__u32)index;
-	__u64 offset;
+	struct unwind_fresh *fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+	__u32 zero = 0;
 
-	if (index < 0)
-		return RULE_NO_MAPPING;
-	s = bpf_map_lookup_elem(&unwind_segments, &at);
-	if (!s)
-		return RULE_NO_MAPPING;
+	if (!fresh || fresh->mm != mm) {
+		fresh = bpf_map_lookup_elem(&unwind_fresh_empty, &zero);
+		if (!fresh || bpf_map_update_elem(&unwind_fresh, &tgid, fresh, BPF_ANY))
+			return NULL;
+		fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+		if (fresh)
+			fresh->mm = mm;
+	}
+	return fresh;
+}
+
+/* Notes that the current process has mapped a file, if that has a table. */
+static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
+{
+	struct file *file = vma->vm_file;
+	struct unwind_segment *segment;
+	struct unwind_file_key key;
+	struct unwind_fresh *fresh;
+	struct unwind_file *known;
+	__u64 offset = (__u64)vma->vm_pgoff << 12;
+
+	key.device = file->f_inode->i_sb->s_dev;
+	key.inode = file->f_inode->i_ino;
+	known = bpf_map_lookup_elem(&unwind_files, &key);
+	if (!known)
+		return;
+	for (__u32 i = 0; i < 4; i++) {
+		if (i >= known->count || offset < (known->segments[i].offset & ~0xfffULL) ||
+		    offset >= known->segments[i].offset + known->segments[i].size)
+			continue;
+		fresh = walk_fresh(tgid, (__u64)vma->vm_mm);
+		if (!fresh)
+			return;
+		segment = &fresh->segments[fresh->next++ & (UNWIND_FRESH_SEGMENTS - 1)];
+		segment->end = 0; /* not to be found while it is written */
+		segment->base = vma->vm_start - (offset + known->segments[i].delta);
+		segment->first_page = known->first_page;
+		segment->pages = known->pages;
+		segment->start = vma->vm_start;
+		segment->end = vma->vm_end;
+		return;
+	}
+}
+
+static long note_mapping(struct task_struct *task, struct vm_area_struct *vma, void *context)
+{
+	if (vma->vm_flags & VM_EXEC && vma->vm_file)
+		walk_map(*(__u32 *)context, vma);
+	return 0;
+}
+
+/* Asks the kernel what is mapped there. In an interrupt it answers once, then is busy. */
+static __always_inline void walk_ask(__u32 tgid, __u64 pc)
+{
+	if (unwind_asks_kernel)
+		bpf_find_vma(bpf_get_current_task_btf(), pc, note_mapping, &tgid, 0);
+}
+
+static __always_inline __u32 rule_in_segment(struct unwind_segment *s, __u64 pc)
+{
+	__u64 offset = pc - s->base;
+
 	if (s->pages == UNWIND_PAGES_MISSING)
 		return RULE_MISSING;
-	offset = pc - s->base;
 	if ((offset >> UNWIND_PAGE_BITS) >= s->pages)
 		return 0;
 	return find_rule(s->first_page + (__u32)(offset >> UNWIND_PAGE_BITS), offset & 0xffff);
 }
 
-/* As rule_at(), remembering what was found: the same places come again and again. */
-static __always_inline __u32 cached_rule_at(struct walk *w, __u64 pc)
+static __always_inline struct unwind_segment *find_fresh(__u32 tgid, __u64 pc)
+{
+	struct unwind_fresh *fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+
+	if (!fresh || fresh->mm != (__u64)bpf_get_current_task_btf()->mm)
+		return NULL;
+	for (int i = 0; i < UNWIND_FRESH_SEGMENTS; i++)
+		if (pc >= fresh->segments[i].start && pc < fresh->segments[i].end)
+			return &fresh->segments[i];
+	return NULL;
+}
+
+/* The current process's rule at pc by what it mapped so recently that it is not published yet. */
+__noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
+{
+	struct unwind_segment *segment = find_fresh(tgid, pc);
+
+	if (!segment) {
+		walk_ask(tgid, pc);
+		segment = find_fresh(tgid, pc);
+	}
+	return segment ? rule_in_segment(segment, pc) : RULE_NO_MAPPING;
+}
+
+/* By the published run, remembering what was found: the same places come again and again. */
+static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 {
 	__u32 slot = ((__u32)pc * 0x9e3779b1U) >> (32 - WALK_CACHE_BITS);
 	struct walk_cached *c = &w->cache[slot & (WALK_CACHE - 1)];
+	struct unwind_segment *s;
+	__u32 at;
+	int index;
 
 	if (c->pc == pc && c->run == w->run)
 		return c->rule;
-	c->rule = rule_at(w, pc);
+	index = find_segment(w->first, w->count, pc);
+	at = (__u32)index;
+	s = index < 0 ? NULL : bpf_map_lookup_elem(&unwind_segments, &at);
+	if (!s)
+		return fresh_rule(w->tgid, pc);
+	c->rule = rule_in_segment(s, pc);
 	c->pc = pc;
 	c->run = w->run;
 	return c->rule;
@@ -245,7 +358,7 @@ static __always_inline int step_guess(struct walk *w)
 	if (!w->pc)
 		return STEP_END(w, WALK_ROOT);
 	/* What is not code of this process is no return address. */
-	if (find_segment(w->first, w->count, w->pc - 1) < 0)
+	if (rule_at(w, w->pc - 1) == RULE_NO_MAPPING)
 		return STEP_END(w, WALK_FRAME_POINTER);
 	return STEP_ON;
 }
@@ -316,7 +429,7 @@ static __always_inline int step(struct walk *w)
 	w->room[WALK_SAMPLE_WORDS + (n & (MAX_USER_FRAMES - 1))] =
 		w->pc | (w->exact ? FRAME_EXACT : 0) | (w->guessed ? FRAME_GUESSED : 0);
 	w->frames = n + 1;
-	number = cached_rule_at(w, w->exact ? w->pc : w->pc - 1);
+	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
 	if (number == RULE_NO_MAPPING && !w->guessed)
 		return STEP_END(w, WALK_NO_MAPPING);
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING)
@@ -372,11 +485,19 @@ static __always_inline void walk_finish(struct walk *w)
 	walk_sample(w)->walk_end = w->end;
 }
 
-/* The walk from w->registers, which are those of a user program. */
+/*
+ * The walk from w->registers, which are those of a user program. Within exec, when the new
+ * address space is there but the new program is not, nothing belongs to these registers.
+ */
 static __always_inline void walk_from_registers(struct walk *w, __u32 tgid)
 {
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	__u64 mm = (__u64)bpf_get_current_task_btf()->mm;
 
+	if (process && !process->mm)
+		process->mm = mm;
+	if (process && process->mm != mm)
+		return;
 	w->pc = w->registers.pc;
 	w->sp = w->registers.sp;
 	w->fp = w->registers.fp;
@@ -386,6 +507,7 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid)
 	w->frames = 0;
 	w->have_registers = 1;
 	w->end = WALK_TOO_DEEP;
+	w->tgid = tgid;
 	w->first = process ? process->first : 0;
 	w->count = process ? process->count : 0;
 	w->run = process ? process->id : 0;
@@ -437,12 +559,25 @@ static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *con
 #undef walk_copy
 
 /* The child of a fork has the parent's address space: it can be walked at once. */
-static __always_inline void walk_fork(__u32 parent, __u32 child)
+static __always_inline void walk_fork(struct task_struct *parent, struct task_struct *child)
 {
-	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &parent);
+	__u32 from = parent->tgid, to = child->tgid;
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &from);
+	struct unwind_fresh *fresh;
+	struct unwind_process copy;
 
-	if (process)
-		bpf_map_update_elem(&unwind_processes, &child, process, BPF_ANY);
+	if (!process)
+		return;
+	copy = *process;
+	copy.mm = (__u64)child->mm;
+	bpf_map_update_elem(&unwind_processes, &to, &copy, BPF_ANY);
+	fresh = bpf_map_lookup_elem(&unwind_fresh, &from);
+	if (fresh && fresh->mm == (__u64)parent->mm &&
+	    !bpf_map_update_elem(&unwind_fresh, &to, fresh, BPF_ANY)) {
+		fresh = bpf_map_lookup_elem(&unwind_fresh, &to);
+		if (fresh)
+			fresh->mm = (__u64)child->mm;
+	}
 }
 
 /*
@@ -454,8 +589,18 @@ static __always_inline void walk_exec(__u32 tgid, int wanted)
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	struct unwind_process fresh = { .execs = process ? process->execs + 1 : 1 };
 
-	if (process || wanted)
-		bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct user_registers *registers = (void *)bpf_task_pt_regs(task);
+	__u64 pc;
+
+	fresh.mm = (__u64)task->mm;
+	if (!process && !wanted)
+		return;
+	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
+	/* The program itself, and where it begins: in its interpreter, mostly. */
+	walk_ask(tgid, task->mm->start_code);
+	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &registers->pc))
+		walk_ask(tgid, pc);
 }
 
 #endif

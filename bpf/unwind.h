@@ -96,11 +96,45 @@ struct unwind_process {
 	__u32 first, count;
 	__u32 id;
 	__u32 execs;
+	__u64 mm; /* the kernel half's: which address space it is; 0: not seen yet */
+};
+
+/*
+ * Files with tables, by device (as the kernel writes it: major << 20 | minor) and inode. A
+ * file that is known is in a process's fresh segments as soon as it is mapped, without
+ * waiting for the recorder to learn of it.
+ */
+struct unwind_file_key {
+	__u64 device, inode;
+};
+
+struct unwind_file {
+	struct {
+		__u64 offset, size; /* of the segment in the file */
+		__u64 delta;	    /* from file offsets to bytes from the first page's start */
+	} segments[4];
+	__u32 count;
+	__u32 first_page, pages;
+	__u32 reserved;
+};
+
+#define UNWIND_MAX_FILES 8192
+#define UNWIND_FRESH_SEGMENTS 16
+#define UNWIND_MAX_FRESH 2048
+
+/* What a process mapped last, as seen by the kernel half. The published run goes first. */
+struct unwind_fresh {
+	__u64 mm;
+	__u32 next; /* where the next one goes, modulo UNWIND_FRESH_SEGMENTS */
+	__u32 reserved;
+	struct unwind_segment segments[UNWIND_FRESH_SEGMENTS];
 };
 
 _Static_assert(sizeof(struct unwind_rule) == 16, "part of the ABI between the halves");
 _Static_assert(sizeof(struct unwind_page) == 8, "part of the ABI between the halves");
 _Static_assert(sizeof(struct unwind_segment) == 32, "part of the ABI between the halves");
-_Static_assert(sizeof(struct unwind_process) == 16, "part of the ABI between the halves");
+_Static_assert(sizeof(struct unwind_file_key) == 16, "part of the ABI between the halves");
+_Static_assert(sizeof(struct unwind_file) == 112, "part of the ABI between the halves");
+_Static_assert(sizeof(struct unwind_process) == 24, "part of the ABI between the halves");
 
 #endif

@@ -34,6 +34,7 @@ struct code_file {
 	uint64_t base; /* of the table's first page, link-time */
 	struct table_segment segments[TABLE_SEGMENTS_MAX];
 	uint32_t segment_count;
+	uint64_t device, inode; /* device as the kernel half has it; 0: not known */
 	uint64_t last_mapped_ns;
 	uint64_t build_ns;
 	const char *problem;

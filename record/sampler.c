@@ -131,6 +131,8 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	bool tracepoints = false, uprobes = false;
 
 	skeleton->rodata->unwind_by = options->unwind_by;
+	skeleton->rodata->unwind_asks_kernel =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 1;
 	skeleton->rodata->all_processes = options->all_processes;
 	skeleton->rodata->by_thread = options->by_thread;
 	skeleton->rodata->inherit = options->inherit;
@@ -294,6 +296,7 @@ void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps)
 		.rules = bpf_map__fd(s->skeleton->maps.unwind_rules),
 		.slabs = bpf_map__fd(s->skeleton->maps.unwind_slabs),
 		.processes = bpf_map__fd(s->skeleton->maps.unwind_processes),
+		.files = bpf_map__fd(s->skeleton->maps.unwind_files),
 	};
 }
 

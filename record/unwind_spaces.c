@@ -249,11 +249,13 @@ static struct segment_run *write_run(struct unwind_spaces *s, const struct unwin
  * What we know of a process must be of the program that runs there now: the kernel half
  * counts the execs, and so do we, from records that arrive later.
  */
-static bool is_current(struct unwind_spaces *s, struct unwind_space *space, uint64_t now_ns)
+static bool is_current(struct unwind_spaces *s, struct unwind_space *space, uint64_t now_ns, uint64_t *mm)
 {
-	struct unwind_process there;
+	struct unwind_process there = { .execs = space->execs };
 
-	if (bpf_map_lookup_elem(s->processes_fd, &space->pid, &there) || there.execs == space->execs) {
+	bpf_map_lookup_elem(s->processes_fd, &space->pid, &there);
+	*mm = there.mm;
+	if (there.execs == space->execs) {
 		space->behind_since_ns = 0;
 		return true;
 	}
@@ -272,9 +274,9 @@ static void publish(const void *key, size_t size, uint64_t value, void *context)
 	struct unwind_spaces *s = context;
 	struct unwind_process process;
 	struct segment_run *run = NULL;
-	uint64_t now_ns = s->now_ns;
+	uint64_t now_ns = s->now_ns, mm;
 
-	if (!space->dirty || !is_current(s, space, now_ns))
+	if (!space->dirty || !is_current(s, space, now_ns, &mm))
 		return;
 	space->dirty = false;
 	if (space->count) {
@@ -282,7 +284,7 @@ static void publish(const void *key, size_t size, uint64_t value, void *context)
 		if (!run)
 			s->refused++;
 	}
-	process = (struct unwind_process){ .execs = space->execs };
+	process = (struct unwind_process){ .execs = space->execs, .mm = mm };
 	if (run) {
 		process.first = run->first;
 		process.count = run->count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwinder.h"
 
+#include <bpf/bpf.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,6 +78,42 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
 }
 
+/* Who the file is to the kernel half: struct unwind_file_key. */
+static void identify(struct code_file *file)
+{
+	struct stat status;
+
+	if (file->fd < 0 || fstat(file->fd, &status))
+		return;
+	file->device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
+	file->inode = status.st_ino;
+}
+
+/* Lets the kernel half find the table when the file is mapped, or no more. */
+static void announce(const struct unwinder *u, const struct code_file *file)
+{
+	struct unwind_file_key key = { file->device, file->inode };
+	struct unwind_file value = {
+		.first_page = file->stored.first_page,
+		.pages = file->stored.pages,
+	};
+
+	if (!file->inode)
+		return;
+	if (file->state != CODE_FILE_READY) {
+		bpf_map_delete_elem(u->options.maps.files, &key);
+		return;
+	}
+	for (; value.count < file->segment_count && value.count < 4; value.count++) {
+		const struct table_segment *t = &file->segments[value.count];
+
+		value.segments[value.count].offset = t->offset;
+		value.segments[value.count].size = t->size;
+		value.segments[value.count].delta = t->address - t->offset - file->base;
+	}
+	bpf_map_update_elem(u->options.maps.files, &key, &value, BPF_ANY);
+}
+
 /* The file's table, not yet in the kernel. Sets the state that follows when it has none. */
 static bool build_table(struct unwinder *u, const struct code_file *file, struct code_file *result,
 			struct unwind_table *t)
@@ -97,6 +136,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 		elf_file_release(&e);
 		return false;
 	}
+	identify(result);
 	result->build_id_size = e.build_id_size;
 	memcpy(result->build_id, e.build_id, e.build_id_size);
 	error = unwind_table_build(t, &e, u->max_rows);
@@ -150,6 +190,7 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64
 		file->state = CODE_FILE_REFUSED;
 		file->problem = "its table was given back to stay within the limit";
 		freed += file->stored.rows;
+		announce(u, file);
 		u->totals.dropped++;
 		u->totals.rows -= file->stored.rows;
 		unwind_spaces_touch(&u->spaces, file);
@@ -223,6 +264,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	u->totals.refused += file->state == CODE_FILE_REFUSED;
 	u->totals.short_of_memory += file->problem == no_memory;
 	if (file->state == CODE_FILE_READY) {
+		announce(u, file);
 		u->totals.rows += file->stored.rows;
 		if (file->build_id_size)
 			code_files_alias(&u->files, file, file->build_id, file->build_id_size);

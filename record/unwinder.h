@@ -22,7 +22,7 @@ struct unwinder;
 struct unwinder_maps {
 	int segments, pages, rules; /* fds of the mmap-able arrays unwind_segments, _pages, _rules */
 	int slabs;		    /* unwind_slabs, the array of maps */
-	int processes;		    /* unwind_processes, the hash */
+	int processes, files;	    /* unwind_processes and unwind_files, the hashes */
 };
 
 struct unwinder_file {
