@@ -19,11 +19,13 @@ struct user_registers {
 /* A process in 32-bit mode: other registers, other tables. */
 #define REGISTERS_COMPAT(r) ((r)->cs == 0x23)
 #define REGISTERS_LINK(r) 0
+#define REGISTERS_BASE(r) ((r)->bx)
 
 /* rt_sigframe at the restorer: sp points to the ucontext. rbp 120, rsp 160, rip 168. */
 #define SIGNAL_READ 120
 #define SIGNAL_WORDS 7
 #define SIGNAL_FP 0
+#define SIGNAL_BASE 1 /* rbx 128 */
 #define SIGNAL_SP 5
 #define SIGNAL_PC 6
 
@@ -50,6 +52,7 @@ struct user_registers {
 #define REGISTERS_USER(r) (((r)->pstate & 0xf) == 0)
 #define REGISTERS_COMPAT(r) ((r)->pstate & 0x10)
 #define REGISTERS_LINK(r) ((r)->link)
+#define REGISTERS_BASE(r) 0
 
 /*
  * rt_sigframe: siginfo (128 bytes), then the ucontext, whose sigcontext begins 176 bytes in:
@@ -58,6 +61,7 @@ struct user_registers {
 #define SIGNAL_READ 544
 #define SIGNAL_WORDS 4
 #define SIGNAL_FP 0
+#define SIGNAL_BASE 1 /* not used */
 #define SIGNAL_SP 2
 #define SIGNAL_PC 3
 

@@ -40,6 +40,7 @@ struct walk_cached {
 
 struct walk {
 	__u64 pc, sp, fp, link;
+	__u64 base; /* another register that code uses to find its frame */
 	__u32 index; /* of this scratch in unwind_walks */
 	__u32 first, count, run; /* the process's segments */
 	__u32 tgid;
@@ -47,7 +48,7 @@ struct walk {
 	__u8 exact;   /* pc is where the code was interrupted, not a return address */
 	__u8 guessed; /* pc was found by frame pointer */
 	__u8 end;
-	__u8 have_registers;
+	__u8 base_lost;
 	struct user_registers registers; /* of the interrupted frame */
 	__u64 words[16];		 /* as read from the stack */
 	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES]; /* the sample, see walk_sample() */
@@ -326,6 +327,8 @@ static __always_inline int step_signal(struct walk *w)
 	w->pc = w->words[SIGNAL_PC];
 	w->sp = w->words[SIGNAL_SP];
 	w->fp = w->words[SIGNAL_FP];
+	w->base = w->words[SIGNAL_BASE];
+	w->base_lost = 0;
 	w->exact = 1;
 	w->guessed = 0;
 	return STEP_ON;
@@ -352,6 +355,7 @@ static __always_inline int step_guess(struct walk *w)
 		return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
 	w->sp = w->fp + 16;
 	w->fp = w->words[0];
+	w->base_lost = 1;
 	w->pc = plain_address(w->words[1]);
 	w->exact = 0;
 	w->guessed = 1;
@@ -385,8 +389,13 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	case UNWIND_PLT:
 		cfa = w->sp + rule->cfa_offset + ((w->pc & 15) >= (__u64)rule->add ? 8 : 0);
 		break;
+	case UNWIND_CFA_BASE:
+		if (w->base_lost)
+			return STEP_END(w, WALK_UNSUPPORTED);
+		cfa = w->base + rule->cfa_offset;
+		break;
 	case UNWIND_CFA_REGISTER:
-		if (!w->have_registers || w->frames != 1)
+		if (w->frames != 1)
 			return STEP_END(w, WALK_UNSUPPORTED);
 		cfa = ((__u64 *)&w->registers)[rule->add & 15] + rule->cfa_offset;
 		break;
@@ -398,14 +407,24 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 		return STEP_END(w, WALK_BAD_READ);
 	if (rule->words && read_words(w, cfa + rule->read_offset, rule->words))
 		return STEP_END(w, WALK_BAD_READ);
-	pc = rule->ra_word == UNWIND_IN_REGISTER ? w->link : w->words[rule->ra_word & 15];
-	if (rule->ra_word == UNWIND_IN_REGISTER && !w->exact)
+	if (rule->ra_word != UNWIND_IN_REGISTER)
+		pc = w->words[rule->ra_word & 15];
+	else if (!w->exact)
 		return STEP_END(w, WALK_BAD_READ);
+	else if (rule->flags & UNWIND_RA_FROM_REGISTER)
+		pc = w->frames == 1 ? ((__u64 *)&w->registers)[rule->add & 15] : 0;
+	else
+		pc = w->link;
 	if (rule->fp_word != UNWIND_IN_REGISTER)
 		w->fp = w->words[rule->fp_word & 15];
-	else if (rule->flags && bpf_probe_read_user(&w->fp, 8, (void *)(rule->fp_far +
-			(rule->flags == UNWIND_FP_FROM_FP ? w->fp : cfa))))
+	else if (rule->flags & (UNWIND_FP_FROM_FP | UNWIND_FP_FROM_CFA) &&
+		 bpf_probe_read_user(&w->fp, 8, (void *)(rule->fp_far +
+			(rule->flags & UNWIND_FP_FROM_FP ? w->fp : cfa))))
 		return STEP_END(w, WALK_BAD_READ);
+	if (rule->base_word == UNWIND_LOST)
+		w->base_lost = 1;
+	else if (rule->base_word != UNWIND_IN_REGISTER)
+		w->base = w->words[rule->base_word & 15];
 	w->pc = plain_address(pc);
 	w->sp = cfa;
 	w->exact = 0;
@@ -505,7 +524,8 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid)
 	w->exact = 1;
 	w->guessed = 0;
 	w->frames = 0;
-	w->have_registers = 1;
+	w->base = REGISTERS_BASE(&w->registers);
+	w->base_lost = 0;
 	w->end = WALK_TOO_DEEP;
 	w->tgid = tgid;
 	w->first = process ? process->first : 0;

@@ -44,20 +44,27 @@ enum unwind_kind {
 	UNWIND_DEREF_SP = 6,	/* CFA = *(sp + cfa_offset) + add */
 	UNWIND_DEREF_FP = 7,	/* CFA = *(fp + cfa_offset) + add */
 	UNWIND_PLT = 8,		/* CFA = sp + cfa_offset, and 8 more if (pc & 15) >= add */
-	UNWIND_CFA_REGISTER = 9,/* CFA = register `add` + cfa_offset; the interrupted frame only */
+	UNWIND_CFA_BASE = 9,	/* CFA = base register (x86: rbx) + cfa_offset */
+	UNWIND_CFA_REGISTER = 10,/* CFA = register `add` + cfa_offset; the interrupted frame only */
 };
 
 #define UNWIND_IN_REGISTER 255
 
+#define UNWIND_LOST 254
+
 /* The caller's frame pointer lies at CFA + fp_far, or at our frame pointer + fp_far. */
 #define UNWIND_FP_FROM_CFA 1
 #define UNWIND_FP_FROM_FP 2
+/* The return address is in register `add`; the interrupted frame only. */
+#define UNWIND_RA_FROM_REGISTER 4
 
 /*
- * What is saved is read at once: `words` 8-byte words at CFA + read_offset. ra_word and
- * fp_word tell which of them is the return address and the caller's frame pointer.
+ * What is saved is read at once: `words` 8-byte words at CFA + read_offset. ra_word,
+ * fp_word and base_word tell which of them is the return address, the caller's frame pointer
+ * and the caller's base register.
  * ra_word UNWIND_IN_REGISTER: it is in the link register (arm64). fp_word
  * UNWIND_IN_REGISTER: the caller's frame pointer is ours, if `flags` do not say otherwise.
+ * The same for base_word, which may be UNWIND_LOST, too.
  */
 struct unwind_rule {
 	__u8 kind;
@@ -68,7 +75,8 @@ struct unwind_rule {
 	__s16 read_offset;
 	__s16 add;
 	__s16 fp_far;
-	__u16 flags;
+	__u8 flags;
+	__u8 base_word;
 };
 
 struct unwind_page {

@@ -99,7 +99,7 @@ static void read_cfa_expression(struct cursor c, struct cfi_row *row)
 	if (!read_register_operand(&c, cursor_u8(&c), &reg, &offset))
 		return;
 	if (!cursor_left(&c)) {
-		*row = (struct cfi_row){ CFI_CFA_REGISTER, reg, offset, 0, row->ra, row->fp, row->signal };
+		*row = (struct cfi_row){ CFI_CFA_REGISTER, reg, offset, 0, row->ra, row->fp, row->base, row->signal };
 		return;
 	}
 	op = cursor_u8(&c);
@@ -121,7 +121,7 @@ static void read_cfa_expression(struct cursor c, struct cfi_row *row)
 	}
 	if (!cursor_ok(&c) || cursor_left(&c))
 		return;
-	*row = (struct cfi_row){ CFI_CFA_DEREF, reg, offset, add, row->ra, row->fp, row->signal };
+	*row = (struct cfi_row){ CFI_CFA_DEREF, reg, offset, add, row->ra, row->fp, row->base, row->signal };
 }
 
 /* Where a register was saved: only "frame pointer + offset", of functions that align their stack. */
@@ -158,13 +158,15 @@ struct machine {
 	void *context;
 };
 
-/* Only two registers matter to the walk. NULL for the others. */
+/* Only three registers matter to the walk. NULL for the others. */
 static struct cfi_saved *saved_register(struct machine *m, uint64_t reg)
 {
 	m->changed = true;
 	if (reg == m->cie->ra_column)
 		return &m->row.ra;
-	return reg == ARCH_REGISTER_FP ? &m->row.fp : NULL;
+	if (reg == ARCH_REGISTER_FP)
+		return &m->row.fp;
+	return reg == ARCH_REGISTER_BASE ? &m->row.base : NULL;
 }
 
 static void set_saved(struct machine *m, uint64_t reg, enum cfi_place place, int64_t offset)
@@ -179,8 +181,10 @@ static void restore_saved(struct machine *m, uint64_t reg)
 {
 	struct cfi_saved *saved = saved_register(m, reg);
 
-	if (saved)
-		*saved = saved == &m->row.ra ? m->cie->row.ra : m->cie->row.fp;
+	if (saved == &m->row.ra)
+		*saved = m->cie->row.ra;
+	else if (saved)
+		*saved = saved == &m->row.fp ? m->cie->row.fp : m->cie->row.base;
 }
 
 static int64_t scaled(const struct machine *m, uint64_t value)
@@ -255,6 +259,9 @@ static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
 	case DW_CFA_undefined: set_saved(m, cursor_uleb(c), CFI_UNDEFINED, 0); return true;
 	case DW_CFA_same_value: set_saved(m, cursor_uleb(c), CFI_SAME, 0); return true;
 	case DW_CFA_register:
+		reg = cursor_uleb(c);
+		set_saved(m, reg, CFI_REGISTER, (int64_t)cursor_uleb(c));
+		return true;
 	case DW_CFA_val_offset:
 		reg = cursor_uleb(c);
 		cursor_uleb(c);

@@ -37,6 +37,7 @@ enum cfi_place {
 	CFI_UNDEFINED, /* gone; for the return address: there is no caller */
 	CFI_AT_CFA,    /* saved at CFA + offset */
 	CFI_AT_FP,     /* saved at frame pointer + offset */
+	CFI_REGISTER,  /* in the register of DWARF number `offset` */
 	CFI_OTHER,
 };
 
@@ -49,7 +50,7 @@ struct cfi_row {
 	enum cfi_cfa cfa;
 	uint32_t reg; /* DWARF number */
 	int64_t offset, add;
-	struct cfi_saved ra, fp;
+	struct cfi_saved ra, fp, base; /* base: ARCH_REGISTER_BASE */
 	bool signal; /* a signal frame: the pc is where the code was interrupted */
 };
 

@@ -16,6 +16,7 @@
 #define ARCH_MACHINE EM_X86_64
 #define ARCH_REGISTER_SP 7
 #define ARCH_REGISTER_FP 6
+#define ARCH_REGISTER_BASE 3 /* rbx: another one that code uses to find its frame */
 #define ARCH_REGISTER_PC 16 /* as DW_OP_breg16 in the PLT's expressions */
 #define ARCH_LINK_REGISTER 0 /* return addresses are always on the stack */
 #define ARCH_PLT_ENTRY 16
@@ -33,6 +34,7 @@ static inline int arch_register_word(unsigned int dwarf)
 #define ARCH_MACHINE EM_AARCH64
 #define ARCH_REGISTER_SP 31
 #define ARCH_REGISTER_FP 29
+#define ARCH_REGISTER_BASE 254 /* none */
 #define ARCH_REGISTER_PC 255 /* has no number */
 #define ARCH_LINK_REGISTER 1
 #define ARCH_PLT_ENTRY 16

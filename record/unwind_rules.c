@@ -101,6 +101,8 @@ static bool set_cfa(struct unwind_rule *rule, const struct cfi_row *row)
 			rule->kind = UNWIND_CFA_SP;
 		} else if (row->reg == ARCH_REGISTER_FP) {
 			rule->kind = UNWIND_CFA_FP;
+		} else if (row->reg == ARCH_REGISTER_BASE) {
+			rule->kind = UNWIND_CFA_BASE;
 		} else {
 			rule->kind = UNWIND_CFA_REGISTER;
 			rule->add = (int16_t)arch_register_word(row->reg);
@@ -126,17 +128,45 @@ static bool set_return(struct unwind_rule *rule, const struct cfi_row *row)
 		return true;
 	}
 	rule->ra_word = UNWIND_IN_REGISTER;
+	if (row->ra.place == CFI_REGISTER && rule->kind == UNWIND_CFA_SP) {
+		rule->flags = UNWIND_RA_FROM_REGISTER;
+		rule->add = (int16_t)arch_register_word((unsigned int)row->ra.offset);
+		return rule->add >= 0;
+	}
 	return ARCH_LINK_REGISTER && (row->ra.place == CFI_UNSAID || row->ra.place == CFI_SAME);
+}
+
+/* Widens what is read at once to a word at CFA + offset. False: that is too far away. */
+static bool read_too(struct unwind_rule *rule, int64_t offset)
+{
+	int64_t low = rule->read_offset, high = low + 8 * (rule->words - 1), shift;
+
+	if (!rule->words || (offset - low) % 8)
+		return false;
+	shift = offset < low ? (low - offset) / 8 : 0;
+	low = offset < low ? offset : low;
+	high = offset > high ? offset : high;
+	if ((high - low) / 8 >= WORDS_AT_ONCE)
+		return false;
+	rule->read_offset = (int16_t)low;
+	rule->words = (uint8_t)((high - low) / 8 + 1);
+	rule->ra_word = (uint8_t)(rule->ra_word + shift);
+	if (rule->fp_word != UNWIND_IN_REGISTER)
+		rule->fp_word = (uint8_t)(rule->fp_word + shift);
+	return true;
+}
+
+static uint8_t word_at(const struct unwind_rule *rule, int64_t offset)
+{
+	return (uint8_t)((offset - rule->read_offset) / 8);
 }
 
 /* The caller's frame pointer: read together with the return address where that is near. */
 static bool set_frame_pointer(struct unwind_rule *rule, const struct cfi_row *row)
 {
-	int64_t low, high;
-
 	rule->fp_word = UNWIND_IN_REGISTER;
 	if (row->fp.place == CFI_AT_FP && fits(row->fp.offset, 16)) {
-		rule->flags = UNWIND_FP_FROM_FP;
+		rule->flags |= UNWIND_FP_FROM_FP;
 		rule->fp_far = (int16_t)row->fp.offset;
 		return true;
 	}
@@ -144,18 +174,25 @@ static bool set_frame_pointer(struct unwind_rule *rule, const struct cfi_row *ro
 		return true; /* unchanged, or lost: then a later frame will notice */
 	if (!fits(row->fp.offset, 16))
 		return false;
-	low = row->fp.offset < rule->read_offset ? row->fp.offset : rule->read_offset;
-	high = row->fp.offset < rule->read_offset ? rule->read_offset : row->fp.offset;
-	if (!rule->words || (high - low) % 8 || (high - low) / 8 >= WORDS_AT_ONCE) {
-		rule->flags = UNWIND_FP_FROM_CFA;
-		rule->fp_far = (int16_t)row->fp.offset;
+	if (read_too(rule, row->fp.offset)) {
+		rule->fp_word = word_at(rule, row->fp.offset);
 		return true;
 	}
-	rule->ra_word = (uint8_t)((rule->read_offset - low) / 8);
-	rule->fp_word = (uint8_t)((row->fp.offset - low) / 8);
-	rule->words = (uint8_t)((high - low) / 8 + 1);
-	rule->read_offset = (int16_t)low;
+	rule->flags |= UNWIND_FP_FROM_CFA;
+	rule->fp_far = (int16_t)row->fp.offset;
 	return true;
+}
+
+/* The base register is worth no second read. */
+static void set_base(struct unwind_rule *rule, const struct cfi_row *row)
+{
+	rule->base_word = UNWIND_IN_REGISTER;
+	if (row->base.place == CFI_UNSAID || row->base.place == CFI_SAME)
+		return;
+	rule->base_word = UNWIND_LOST;
+	if (row->base.place == CFI_AT_CFA && fits(row->base.offset, 16) &&
+	    read_too(rule, row->base.offset))
+		rule->base_word = word_at(rule, row->base.offset);
 }
 
 struct unwind_rule unwind_rule_from_row(const struct cfi_row *row)
@@ -169,6 +206,7 @@ struct unwind_rule unwind_rule_from_row(const struct cfi_row *row)
 		return (struct unwind_rule){ .kind = UNWIND_END };
 	if (!set_cfa(&rule, row) || !set_return(&rule, row) || !set_frame_pointer(&rule, row))
 		return unsupported;
+	set_base(&rule, row);
 	return rule;
 }
 
