@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/folded.h"
+#include "tests/unit/small_profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct view_options plain = { .leading = { PROFILE_BY_COMM } };
+
+static void expect(struct small_profile *s, const struct view_options *o, const char *text)
+{
+	struct sink sink;
+
+	sink_init(&sink, -1);
+	assert_int_equal(folded_render(small_finish(s), o, &sink), 0);
+	assert_string_equal(buffer_string(&sink.buffer), text);
+	sink_release(&sink);
+	small_end(s);
+}
+
+static void test_lines(void **state)
+{
+	struct small_profile s;
+	uint32_t group;
+
+	small_begin(&s);
+	group = small_group(&s, "a comm;x", 1, 1);
+	small_entry(&s, group, "main;f", 3);
+	small_entry(&s, group, "main", 2);
+	small_entry(&s, group, "main;f;k:sys", 1);
+	small_entry(&s, group, NULL, 4);
+	small_entry(&s, group, "main;g", 0);
+	expect(&s, &plain, "a_comm:x 4\na_comm:x;main 2\na_comm:x;main;f 3\na_comm:x;main;f;sys 1\n");
+}
+
+static void test_joins_what_looks_the_same(void **state)
+{
+	struct small_profile s;
+	uint32_t one, two;
+
+	small_begin(&s);
+	one = small_group(&s, "c", 1, 1);
+	two = small_group(&s, "c", 2, 2);
+	small_entry(&s, one, "main;f", 3);
+	small_entry(&s, one, "main;i:f", 1);
+	small_entry(&s, two, "main;f", 5);
+	expect(&s, &plain, "c;main;f 9\n");
+}
+
+/* The lines as bytes are in order, also where one name begins like another. */
+static void test_bytewise_order(void **state)
+{
+	struct small_profile s;
+	uint32_t group;
+
+	small_begin(&s);
+	group = small_group(&s, "c", 1, 1);
+	small_entry(&s, group, "a;x", 1);
+	small_entry(&s, group, "a!b;x", 2);
+	small_entry(&s, group, "a", 3);
+	small_entry(&s, group, "a!b", 4);
+	small_entry(&s, group, "a<b", 5);
+	small_entry(&s, group, "a b;y", 6);
+	expect(&s, &plain, "c;a 3\nc;a b;y 6\nc;a!b 4\nc;a!b;x 2\nc;a;x 1\nc;a<b 5\n");
+}
+
+static void test_order_of_many(void **state)
+{
+	struct sink sink;
+	char *line, *rest, before[128] = "";
+	size_t lines = 0;
+	uint64_t sum = 0;
+	struct small_profile s;
+	uint32_t random = 7, group;
+
+	small_begin(&s);
+	group = small_group(&s, "c", 1, 1);
+	for (int i = 0; i < SMALL_ENTRIES; i++) {
+		static const char alphabet[] = "ab!<~;;  ";
+		char stack[16] = "m;";
+		size_t n = 2;
+
+		for (; n < 10; n++) {
+			random = random * 1103515245 + 12345;
+			stack[n] = alphabet[(random >> 16) % (sizeof(alphabet) - 1)];
+			if (stack[n] == ';' && stack[n - 1] == ';')
+				stack[n] = 'b';
+		}
+		stack[n] = 0;
+		small_entry(&s, group, stack, 1);
+	}
+	sink_init(&sink, -1);
+	assert_int_equal(folded_render(small_finish(&s), &plain, &sink), 0);
+	rest = (char *)(uintptr_t)buffer_string(&sink.buffer);
+	while ((line = strsep(&rest, "\n")) && *line) {
+		char *count = strrchr(line, ' ');
+
+		sum += strtoull(count, NULL, 10);
+		count[0] = 0;
+		assert_true(strcmp(before, line) < 0);
+		snprintf(before, sizeof(before), "%s", line);
+		lines++;
+	}
+	assert_true(lines > SMALL_ENTRIES / 2);
+	assert_int_equal(sum, SMALL_ENTRIES);
+	sink_release(&sink);
+	small_end(&s);
+}
+
+static void test_leading_frames(void **state)
+{
+	const struct view_options o = { .leading = { PROFILE_BY_EVENT, PROFILE_BY_CPU,
+						     PROFILE_BY_THREAD } };
+	struct small_profile s;
+
+	small_begin(&s);
+	small_entry(&s, small_group(&s, "c", 12, 13), "main", 1);
+	expect(&s, &o, "cpu-clock;cpu-0;c-12/13;main 1\n");
+}
+
+static void test_annotations(void **state)
+{
+	const struct view_options o = { .annotate = true, .leading = { PROFILE_BY_COMM } };
+	struct small_profile s;
+
+	small_begin(&s);
+	small_entry(&s, small_group(&s, "c", 1, 1), "main;i:f;k:sys", 1);
+	expect(&s, &o, "c;main;f_[i];sys_[k] 1\n");
+}
+
+static void test_hostile_names(void **state)
+{
+	struct small_profile s;
+	uint32_t group;
+
+	small_begin(&s);
+	group = small_group(&s, "\x1b[31m c\n", 1, 1);
+	/* A number behind a blank would be read as a count. */
+	small_entry(&s, group, "x 5", 1);
+	small_entry(&s, group, "a\nb\xff\xc2\x9b", 2);
+	small_entry(&s, group, "", 3);
+	expect(&s, &plain, "?[31m_c?;[unknown] 3\n?[31m_c?;a?b?? 2\n?[31m_c?;x_5 1\n");
+}
+
+static void test_nothing(void **state)
+{
+	struct small_profile s;
+
+	small_begin(&s);
+	expect(&s, &plain, "");
+	/* Without leading frames, a sample without frames has no line at all. */
+	small_begin(&s);
+	small_entry(&s, small_group(&s, "c", 1, 1), NULL, 1);
+	expect(&s, &(struct view_options){ 0 }, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_joins_what_looks_the_same),
+		cmocka_unit_test(test_bytewise_order),
+		cmocka_unit_test(test_order_of_many),
+		cmocka_unit_test(test_leading_frames),
+		cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/rows.h"
+#include "report/top.h"
+#include "tests/unit/small_profile.h"
+
+#include <math.h>
+
+static const struct row *find(const struct row *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i].name, name))
+			return &list[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void fill(struct small_profile *s)
+{
+	uint32_t one, two;
+
+	small_begin(s);
+	one = small_group(s, "one", 1, 1);
+	two = small_group(s, "two", 2, 2);
+	small_entry(s, one, "main;f", 3);
+	small_entry(s, one, "main;f;g;f", 5); /* recursion */
+	small_entry(s, two, "main;g", 2);
+	small_entry(s, two, "main", 1);
+	small_entry(s, two, NULL, 4);
+}
+
+static void test_self_and_total(void **state)
+{
+	struct small_profile s;
+	struct rows rows;
+	const struct row *row;
+
+	fill(&s);
+	assert_int_equal(rows_init(&rows, small_finish(&s), ROWS_BY_FUNCTION), 0);
+	assert_int_equal(rows.count, 3);
+	row = find(rows.list, rows.count, "f");
+	assert_int_equal(row->self, 8);
+	assert_int_equal(row->total, 8);
+	row = find(rows.list, rows.count, "g");
+	assert_int_equal(row->self, 2);
+	assert_int_equal(row->total, 7);
+	row = find(rows.list, rows.count, "main");
+	assert_int_equal(row->self, 1);
+	assert_int_equal(row->total, 11);
+	/* Most self first. */
+	assert_string_equal(rows.list[0].name, "f");
+	assert_string_equal(rows.list[2].name, "main");
+	rows_release(&rows);
+	small_end(&s);
+}
+
+static void test_by_comm(void **state)
+{
+	struct small_profile s;
+	struct rows rows;
+
+	fill(&s);
+	assert_int_equal(rows_init(&rows, small_finish(&s), ROWS_BY_COMM), 0);
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(find(rows.list, rows.count, "one")->self, 8);
+	assert_int_equal(find(rows.list, rows.count, "two")->self, 7);
+	rows_release(&rows);
+	small_end(&s);
+}
+
+static void test_callers_and_callees(void **state)
+{
+	struct row_neighbours *list;
+	struct small_profile s;
+	regex_t regex;
+	size_t n;
+
+	fill(&s);
+	assert_int_equal(regcomp(&regex, "^f$", REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(rows_neighbours(&list, &n, small_finish(&s), &regex), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(list[0].row.total, 8);
+	/* The outermost f is called by main, and the innermost calls nothing. */
+	assert_int_equal(list[0].caller_count, 1);
+	assert_int_equal(find(list[0].callers, 1, "main")->total, 8);
+	assert_int_equal(list[0].callee_count, 1);
+	assert_int_equal(find(list[0].callees, 1, "[self]")->total, 8);
+	rows_neighbours_free(list, n);
+	regfree(&regex);
+
+	assert_int_equal(regcomp(&regex, "main", REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(rows_neighbours(&list, &n, small_finish(&s), &regex), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(find(list[0].callers, list[0].caller_count, "[root]")->total, 11);
+	assert_int_equal(find(list[0].callees, list[0].callee_count, "f")->total, 8);
+	assert_int_equal(find(list[0].callees, list[0].callee_count, "g")->total, 2);
+	assert_int_equal(find(list[0].callees, list[0].callee_count, "[self]")->total, 1);
+	rows_neighbours_free(list, n);
+	regfree(&regex);
+	small_end(&s);
+}
+
+static void test_nothing_matches(void **state)
+{
+	struct row_neighbours *list;
+	struct small_profile s;
+	regex_t regex;
+	size_t n;
+
+	fill(&s);
+	assert_int_equal(regcomp(&regex, "nothing", REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(rows_neighbours(&list, &n, small_finish(&s), &regex), 0);
+	assert_int_equal(n, 0);
+	rows_neighbours_free(list, n);
+	regfree(&regex);
+	small_end(&s);
+}
+
+static void test_interval(void **state)
+{
+	/* 50 of 100: 1.96 * sqrt(0.25 / (100 + 1.96^2)) */
+	assert_true(fabs(share_interval(50, 100) - 9.617) < 0.001);
+	/* None or all of few is no certainty. */
+	assert_true(share_interval(0, 10) > 10);
+	assert_true(share_interval(10, 10) > 10);
+	assert_true(share_interval(0, 0) == 0);
+	assert_true(share_interval(500000, 1000000) < 0.1);
+}
+
+static void test_seconds(void **state)
+{
+	struct small_profile s;
+
+	fill(&s);
+	assert_true(fabs(seconds_per_sample(small_finish(&s)) - 0.001) < 1e-9);
+	s.event.ns_per_sample = 0;
+	assert_true(seconds_per_sample(small_finish(&s)) == 0);
+	small_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_self_and_total),
+		cmocka_unit_test(test_by_comm),
+		cmocka_unit_test(test_callers_and_callees),
+		cmocka_unit_test(test_nothing_matches),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_seconds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

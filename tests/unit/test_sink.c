@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/sink.h"
+
+static void expect(struct sink *s, const char *text)
+{
+	assert_int_equal(sink_flush(s), 0);
+	assert_string_equal(buffer_string(&s->buffer), text);
+	sink_release(s);
+	sink_init(s, -1);
+}
+
+static void test_numbers(void **state)
+{
+	struct sink s;
+
+	sink_init(&s, -1);
+	sink_unsigned(&s, 0);
+	sink_char(&s, ' ');
+	sink_unsigned(&s, UINT64_MAX);
+	sink_char(&s, ' ');
+	sink_hex(&s, 0xbeef0);
+	sink_printf(&s, " %d", -3);
+	expect(&s, "0 18446744073709551615 beef0 -3");
+}
+
+static void test_json(void **state)
+{
+	struct sink s;
+
+	sink_init(&s, -1);
+	sink_json_string(&s, "a\"b\\c\nd\x1b\x7f");
+	expect(&s, "\"a\\\"b\\\\c\\u000ad\\u001b\\u007f\"");
+	sink_json_string(&s, "\xc3\xa9\xe2\x82\xac");
+	expect(&s, "\"\xc3\xa9\xe2\x82\xac\"");
+	/* No UTF-8: a lone byte, an overlong form, a surrogate, and one that is cut off. */
+	sink_json_string(&s, "\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82");
+	expect(&s, "\"\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|"
+		   "\xef\xbf\xbd\xef\xbf\xbd\"");
+	/* A control character of terminals in two bytes. */
+	sink_json_string(&s, "\xc2\x9b");
+	expect(&s, "\"\\u009b\"");
+}
+
+static void test_printable(void **state)
+{
+	struct sink s;
+
+	sink_init(&s, -1);
+	sink_printable(&s, "a\nb\x1b[31m\xff\xc2\x9bz\xc3\xa9");
+	expect(&s, "a?b?[31m??z\xc3\xa9");
+}
+
+static void test_writes_everything(void **state)
+{
+	char read_back[64];
+	struct sink s;
+	size_t total = 0;
+	int ends[2];
+	ssize_t n;
+
+	assert_int_equal(pipe(ends), 0);
+	sink_init(&s, ends[1]);
+	sink_text(&s, "hello ");
+	sink_printf(&s, "%s", "world");
+	assert_int_equal(sink_flush(&s), 0);
+	close(ends[1]);
+	while ((n = read(ends[0], read_back + total, sizeof(read_back) - total)) > 0)
+		total += (size_t)n;
+	assert_int_equal(total, 11);
+	assert_memory_equal(read_back, "hello world", 11);
+	close(ends[0]);
+	sink_release(&s);
+}
+
+static void test_remembers_the_first_error(void **state)
+{
+	struct sink s;
+
+	sink_init(&s, 1 << 20); /* no such descriptor */
+	for (int i = 0; i < 1 << 18; i++)
+		sink_bytes(&s, "0123456789abcdef", 16);
+	assert_int_equal(sink_flush(&s), -EBADF);
+	/* What comes behind it takes no memory. */
+	assert_true(s.buffer.size < 1 << 21);
+	sink_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_writes_everything),
+		cmocka_unit_test(test_remembers_the_first_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/tally.h"
+
+/* A trace in memory: two threads, two stacks, an event on the CPU and one off it. */
+struct fixture {
+	struct prf_writer *writer;
+	struct prf_reader *reader;
+	uint32_t events[2], tasks[3], stacks[2];
+	struct selection selection;
+	struct tally *tally;
+};
+
+static void must(int error)
+{
+	assert_int_equal(error, 0);
+}
+
+static void begin(struct fixture *f)
+{
+	const struct prf_writer_options options = { .fd = -1 };
+	const struct prf_event events[2] = {
+		{ PRF_EVENT_ON_CPU, "cpu-clock", "samples", 1000, 0 },
+		{ PRF_EVENT_OFF_CPU, "off-cpu", "ns", 0, 1 },
+	};
+	const struct prf_task tasks[3] = {
+		{ 1, 1, 1, 1, 0, 0, "one", "/a", "" },
+		{ 1, 2, 1, 2, 0, 0, "one", "/a", "" },
+		{ 3, 3, 3, 3, 0, 0, "three", "/b", "" },
+	};
+	const struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = "/x", .root = "" };
+	uint32_t id, frame;
+
+	*f = (struct fixture){ 0 };
+	must(prf_writer_new(&f->writer, &options));
+	for (size_t i = 0; i < 2; i++)
+		must(prf_writer_event(f->writer, &events[i], &f->events[i]));
+	for (size_t i = 0; i < 3; i++)
+		must(prf_writer_task(f->writer, &tasks[i], &f->tasks[i]));
+	must(prf_writer_object(f->writer, &object, &id));
+	must(prf_writer_frame(f->writer, &(struct prf_frame){ id, 0, 0x10 }, &frame));
+	must(prf_writer_frames(f->writer, &frame, 1, &f->stacks[0]));
+	must(prf_writer_frame(f->writer, &(struct prf_frame){ id, 0, 0x20 }, &frame));
+	must(prf_writer_frames(f->writer, &frame, 1, &f->stacks[1]));
+}
+
+static void sample(struct fixture *f, uint64_t time, uint32_t task, uint32_t event, uint32_t stack,
+		   uint32_t cpu, uint64_t weight)
+{
+	const struct prf_sample s = { .time_ns = time,
+				      .task = f->tasks[task],
+				      .event = f->events[event],
+				      .stack = stack == PRF_NONE ? PRF_NONE : f->stacks[stack],
+				      .waker = PRF_NONE,
+				      .cpu = cpu,
+				      .weight = weight };
+
+	must(prf_writer_sample(f->writer, &s));
+}
+
+/* Tallies all that was written; `times` as often. */
+static void count(struct fixture *f, struct tally_options *options, int times)
+{
+	struct prf_record record;
+	const void *data;
+	uint32_t base;
+	size_t size;
+	int result;
+
+	must(prf_writer_finish(f->writer));
+	data = prf_writer_memory(f->writer, &size);
+	options->selection = &f->selection;
+	must(tally_new(&f->tally, options));
+	must(prf_reader_new_memory(&f->reader, data, size));
+	must(tally_begin(f->tally, f->reader, &base));
+	assert_int_equal(base, 0);
+	while ((result = prf_reader_next(f->reader, &record)) > 0)
+		for (int i = 0; record.type == PRF_RECORD_SAMPLES && i < times; i++)
+			must(tally_add(f->tally, &record.samples));
+	must(result);
+}
+
+static void end(struct fixture *f)
+{
+	tally_free(f->tally);
+	prf_reader_free(f->reader);
+	prf_writer_free(f->writer);
+	selection_release(&f->selection);
+}
+
+/* Samples and weight of all cells with this stack in groups whose task has this tid (0: any). */
+static uint64_t counted(const struct fixture *f, uint32_t stack, uint32_t tid, uint64_t *weight)
+{
+	size_t n, groups;
+	const struct tally_cell *cells = tally_cells(f->tally, &n);
+	const struct tally_group *group = tally_groups(f->tally, &groups);
+	uint64_t samples = 0;
+
+	*weight = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct prf_task *task =
+			prf_reader_task(f->reader, group[cells[i].group].task);
+
+		if (cells[i].stack != stack || (tid && task->tid != tid))
+			continue;
+		samples += cells[i].samples;
+		*weight += cells[i].weight;
+	}
+	return samples;
+}
+
+static void test_adds_up(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
+	struct tally_totals totals;
+	struct fixture f;
+	uint64_t weight;
+	size_t n;
+
+	begin(&f);
+	sample(&f, 1000, 0, 0, 0, 0, 1);
+	sample(&f, 3000, 1, 0, 0, 1, 1);
+	sample(&f, 2000, 2, 0, 1, 0, 5);
+	sample(&f, 4000, 2, 0, PRF_NONE, 0, 1);
+	sample(&f, 5000, 0, 1, 0, 0, 700);
+	count(&f, &options, 2);
+	assert_int_equal(counted(&f, f.stacks[0], 0, &weight), 4);
+	assert_int_equal(counted(&f, f.stacks[1], 0, &weight), 2);
+	assert_int_equal(weight, 10);
+	assert_int_equal(counted(&f, PRF_NONE, 0, &weight), 2);
+	tally_groups(f.tally, &n);
+	assert_int_equal(n, 2);
+	tally_trace_totals(f.tally, &totals);
+	assert_int_equal(totals.samples, 10);
+	assert_int_equal(totals.other_events, 2);
+	assert_int_equal(totals.first_ns, 1000);
+	assert_int_equal(totals.last_ns, 5000);
+	end(&f);
+}
+
+static void test_tells_threads_apart(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_THREAD };
+	struct fixture f;
+	uint64_t weight;
+
+	begin(&f);
+	/* The same stack by turns, so that no remembered cell fits. */
+	for (int i = 0; i < 100; i++)
+		sample(&f, 1000 + (uint64_t)i, (uint32_t)i % 3, 0, 0, 0, 1);
+	count(&f, &options, 1);
+	assert_int_equal(counted(&f, f.stacks[0], 1, &weight), 34);
+	assert_int_equal(counted(&f, f.stacks[0], 2, &weight), 33);
+	assert_int_equal(counted(&f, f.stacks[0], 3, &weight), 33);
+	end(&f);
+}
+
+static void test_events_and_cpus(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_CPU | PROFILE_BY_EVENT };
+	struct fixture f;
+	size_t n, events;
+
+	begin(&f);
+	f.selection.all_events = true;
+	for (int i = 0; i < 12; i++)
+		sample(&f, 1000, 0, (uint32_t)i % 2, 0, (uint32_t)i / 2 % 3, 1);
+	count(&f, &options, 1);
+	tally_groups(f.tally, &n);
+	/* Two events on three CPUs, and the two that the CPUs were split from. */
+	assert_int_equal(n, 8);
+	tally_cells(f.tally, &n);
+	assert_int_equal(n, 6);
+	tally_events(f.tally, &events);
+	assert_int_equal(events, 2);
+	end(&f);
+}
+
+static void test_selects(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
+	struct fixture f;
+	uint64_t weight;
+
+	begin(&f);
+	assert_true(number_set_add(&f.selection.tids, "2"));
+	assert_true(number_set_add(&f.selection.cpus, "1"));
+	sample(&f, 1, 0, 0, 0, 1, 1);
+	sample(&f, 2, 1, 0, 0, 1, 1);
+	sample(&f, 3, 1, 0, 0, 0, 1);
+	count(&f, &options, 1);
+	assert_int_equal(counted(&f, f.stacks[0], 0, &weight), 1);
+	end(&f);
+}
+
+static void test_slices(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_TIME, .slice_ns = 100 };
+	const struct tally_cell *cells;
+	uint64_t samples[3] = { 0 };
+	struct fixture f;
+	size_t n;
+
+	begin(&f);
+	sample(&f, 1000, 0, 0, 0, 0, 1);
+	sample(&f, 1099, 0, 0, 0, 0, 1);
+	sample(&f, 1100, 0, 0, 0, 0, 1);
+	sample(&f, 1250, 0, 0, 0, 0, 1);
+	count(&f, &options, 1);
+	cells = tally_cells(f.tally, &n);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(cells[i].slice < 3);
+		samples[cells[i].slice] += cells[i].samples;
+	}
+	assert_int_equal(samples[0], 2);
+	assert_int_equal(samples[1], 1);
+	assert_int_equal(samples[2], 1);
+	end(&f);
+}
+
+static void test_slices_get_longer(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_TIME | PROFILE_BY_THREAD,
+					 .slice_ns = 10,
+					 .max_slices = 8 };
+	const struct tally_cell *cells;
+	uint64_t samples = 0;
+	struct fixture f;
+	size_t n;
+
+	begin(&f);
+	for (uint32_t i = 0; i < 1000; i++)
+		sample(&f, 1000 + i, i % 2, 0, i % 2, 0, 1);
+	count(&f, &options, 1);
+	assert_int_equal(tally_slice_ns(f.tally), 160);
+	cells = tally_cells(f.tally, &n);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(cells[i].slice < 8);
+		samples += cells[i].samples;
+	}
+	assert_int_equal(samples, 1000);
+	end(&f);
+}
+
+static void test_traces_follow_each_other(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
+	struct prf_reader *again;
+	struct prf_record record;
+	struct fixture f;
+	const void *data;
+	uint64_t weight;
+	uint32_t base;
+	size_t size, events;
+
+	begin(&f);
+	sample(&f, 1, 0, 0, 1, 0, 1);
+	count(&f, &options, 1);
+	data = prf_writer_memory(f.writer, &size);
+	must(prf_reader_new_memory(&again, data, size));
+	must(tally_begin(f.tally, again, &base));
+	assert_int_equal(base, prf_reader_stacks(f.reader));
+	while (prf_reader_next(again, &record) > 0)
+		if (record.type == PRF_RECORD_SAMPLES)
+			must(tally_add(f.tally, &record.samples));
+	assert_int_equal(counted(&f, f.stacks[1], 0, &weight), 1);
+	assert_int_equal(counted(&f, f.stacks[1] + base, 0, &weight), 1);
+	/* Equal events are one. */
+	tally_events(f.tally, &events);
+	assert_int_equal(events, 2);
+	prf_reader_free(again);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adds_up),
+		cmocka_unit_test(test_tells_threads_apart),
+		cmocka_unit_test(test_events_and_cpus),
+		cmocka_unit_test(test_selects),
+		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_slices_get_longer),
+		cmocka_unit_test(test_traces_follow_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
