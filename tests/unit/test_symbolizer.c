@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "report/symbolizer.h"
+
+static struct symbolizer *new_symbolizer(unsigned int jobs)
+{
+	const struct symbolizer_options options = {
+		.inlines = true, .lines = true, .demangle = true, .jobs = jobs,
+	};
+	struct symbolizer *s;
+
+	assert_int_equal(symbolizer_new(&s, &options), 0);
+	return s;
+}
+
+static uint32_t add_object(struct symbolizer *s, enum prf_object_kind kind, const char *path)
+{
+	const struct prf_object object = { .kind = kind, .path = path, .root = "" };
+	uint32_t id;
+
+	assert_int_equal(symbolizer_add_object(s, &object, &id), 0);
+	return id;
+}
+
+static uint32_t ask(struct symbolizer *s, uint32_t object, uint64_t offset, bool exact)
+{
+	uint32_t query;
+
+	assert_int_equal(symbolizer_add_query(s, object, offset, exact, &query), 0);
+	return query;
+}
+
+static const char *name_of(const struct symbolizer *s, uint32_t query)
+{
+	size_t n;
+	const struct symbolizer_place *places = symbolizer_places(s, query, &n);
+
+	return n ? places[n - 1].name : NULL;
+}
+
+static const struct prf_symbol jit_symbols[] = {
+	{ 0x3000, 0x10, "third" },
+	{ 0x1000, 0x100, "first" },
+	{ 0x1100, 0, "_ZN6second3runEv" },
+};
+
+static void recorded_symbols(void **state)
+{
+	struct symbolizer *s = new_symbolizer(1);
+	uint32_t jit = add_object(s, PRF_OBJECT_JIT, "[jit]");
+	uint32_t kernel = add_object(s, PRF_OBJECT_KERNEL, "[kernel]");
+	uint32_t inside, edge, call, unsized, behind, before, none;
+	struct symbols_found found;
+
+	assert_int_equal(symbolizer_add_symbols(s, jit, jit_symbols, 3), 0);
+	inside = ask(s, jit, 0x1001, true);
+	edge = ask(s, jit, 0x1100, true);
+	/* The call is the last instruction of the first function. */
+	call = ask(s, jit, 0x1100, false);
+	unsized = ask(s, jit, 0x2fff, true);
+	behind = ask(s, jit, 0x3010, true);
+	before = ask(s, jit, 0xfff, true);
+	none = ask(s, kernel, 5, true);
+	assert_int_equal(symbolizer_run(s), 0);
+	assert_string_equal(name_of(s, inside), "first");
+	assert_string_equal(name_of(s, edge), "second::run");
+	assert_string_equal(name_of(s, call), "first");
+	assert_string_equal(name_of(s, unsized), "second::run");
+	assert_null(name_of(s, behind));
+	assert_null(name_of(s, before));
+	assert_null(name_of(s, none));
+	symbolizer_found(s, jit, &found);
+	assert_int_equal(found.status, SYMBOLS_OK);
+	assert_int_equal(found.queries, 6);
+	assert_int_equal(found.named, 4);
+	symbolizer_found(s, kernel, &found);
+	assert_int_equal(found.status, SYMBOLS_NO_SYMBOLS);
+	symbolizer_free(s);
+}
+
+static void embedded_names(void **state)
+{
+	const struct prf_place places[] = {
+		{ "_ZN1a5innerEv", "a.h", 3, 1 },
+		{ "outer", "a.c", 10, 7 },
+	};
+	struct symbolizer *s = new_symbolizer(3);
+	uint32_t object = add_object(s, PRF_OBJECT_FILE, "/no/such/file");
+	uint32_t query = ask(s, object, 0x10, false), other = ask(s, object, 0x10, false);
+	const struct symbolizer_place *got;
+	struct symbols_found found;
+	size_t n;
+
+	assert_int_equal(symbolizer_add_names(s, query, places, 2), 0);
+	assert_int_equal(symbolizer_add_names(s, 77, places, 2), PRF_ERROR_ARGUMENT);
+	assert_int_equal(symbolizer_run(s), 0);
+	got = symbolizer_places(s, query, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(got[0].name, "a::inner");
+	assert_string_equal(got[0].function, "_ZN1a5innerEv");
+	assert_string_equal(got[0].file, "a.h");
+	assert_int_equal(got[0].line, 3);
+	assert_string_equal(got[1].name, "outer");
+	assert_int_equal(got[1].start_line, 7);
+	assert_null(name_of(s, other));
+	symbolizer_found(s, object, &found);
+	assert_int_equal(found.status, SYMBOLS_NO_FILE);
+	symbolizer_free(s);
+}
+
+static void wrong_numbers(void **state)
+{
+	struct symbolizer *s = new_symbolizer(1);
+	uint32_t query;
+	size_t n;
+
+	assert_int_equal(symbolizer_add_query(s, 0, 0, true, &query), PRF_ERROR_ARGUMENT);
+	assert_int_equal(symbolizer_add_symbols(s, 0, jit_symbols, 1), PRF_ERROR_ARGUMENT);
+	assert_int_equal(symbolizer_run(s), 0);
+	assert_null(symbolizer_places(s, 0, &n));
+	assert_int_equal(n, 0);
+	symbolizer_free(s);
+	symbolizer_free(NULL);
+}
+
+/* This program itself, and files that are not what was recorded. */
+static void files(void **state)
+{
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	struct prf_object wrong = { .kind = PRF_OBJECT_FILE, .root = "", .build_id = { 1, 2, 3 },
+				    .build_id_size = 20 };
+	struct symbolizer *s = new_symbolizer(2);
+	uint32_t own, other, text, wrong_query;
+	struct symbols_found found;
+
+	assert_true(size > 0);
+	path[size] = 0;
+	wrong.path = path;
+	own = add_object(s, PRF_OBJECT_FILE, path);
+	assert_int_equal(symbolizer_add_object(s, &wrong, &other), 0);
+	text = add_object(s, PRF_OBJECT_FILE, "/proc/self/maps");
+	wrong_query = ask(s, other, 0x1000, true);
+	ask(s, own, 0x1000, true);
+	ask(s, text, 0x1000, true);
+	assert_int_equal(symbolizer_run(s), 0);
+	symbolizer_found(s, own, &found);
+	assert_int_equal(found.status, SYMBOLS_OK);
+	assert_string_equal(found.path, path);
+	symbolizer_found(s, other, &found);
+	assert_int_equal(found.status, SYMBOLS_DIFFERENT);
+	assert_null(name_of(s, wrong_query));
+	symbolizer_found(s, text, &found);
+	assert_int_equal(found.status, SYMBOLS_UNREADABLE);
+	symbolizer_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(recorded_symbols),
+		cmocka_unit_test(embedded_names),
+		cmocka_unit_test(wrong_numbers),
+		cmocka_unit_test(files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
