@@ -80,7 +80,8 @@ int measurement_plan(struct measurement *m, const struct measurement_options *op
 	total = (m->linear ? steps : n) * step * each;
 	if (step == 1 && total > 1.05 * target) {
 		m->needed_seconds = ceil(total / 1e8) / 10;
-		m->fitting_count = (size_t)(target / each);
+		/* n (n + 1) / 2 iterations are made by n linear measurements. */
+		m->fitting_count = (size_t)(m->linear ? sqrt(2 * target / each) : target / each);
 		m->fitting_count -= m->fitting_count > 10 ? m->fitting_count % 10 : 0;
 	}
 	return 0;

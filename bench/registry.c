@@ -10,6 +10,9 @@
 
 static const struct benchmark_table *const tables[] = {
 	&common_benchmarks,
+	&drain_benchmarks,
+	&format_benchmarks,
+	&report_benchmarks,
 	&xdp_benchmarks,
 };
 

@@ -16,6 +16,9 @@ struct benchmark_table {
 };
 
 extern const struct benchmark_table common_benchmarks;
+extern const struct benchmark_table drain_benchmarks;
+extern const struct benchmark_table format_benchmarks;
+extern const struct benchmark_table report_benchmarks;
 extern const struct benchmark_table xdp_benchmarks;
 
 /* The i-th of all, or NULL behind the last. */
