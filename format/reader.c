@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct prf_reader {
 	bool ended;    /* the end block was read */
 	bool stopped;  /* nothing more will come */
 	bool damaged;  /* something was reported as damage */
+	bool broken;   /* and nothing was intact since */
 	bool filtered; /* blocks may have been left out because of their times */
 	uint64_t from_ns, to_ns;
 	struct index index;
@@ -127,8 +129,7 @@ static int damage(struct prf_reader *r, enum prf_error error, uint64_t offset, u
 	if (reason != r->damage_reason)
 		snprintf(r->damage_reason, sizeof(r->damage_reason), "%s", reason);
 	r->damage = (struct prf_damage){ error, offset, r->block, skipped, r->damage_reason };
-	r->damage_waits = true;
-	r->damaged = true;
+	r->damage_waits = r->damaged = r->broken = true;
 	return PRF_OK;
 }
 
@@ -398,11 +399,12 @@ static bool in_sequence(struct prf_reader *r)
 	if (sequence < expected)
 		return false;
 	r->sequence = sequence + 1;
-	if (sequence > expected && !r->damaged) {
-		snprintf(r->damage_reason, sizeof(r->damage_reason), "%u blocks are missing",
-			 (unsigned int)(sequence - expected));
+	if (sequence > expected && !r->broken) {
+		snprintf(r->damage_reason, sizeof(r->damage_reason), "%" PRIu32 " %s missing before it",
+			 sequence - expected, sequence - expected == 1 ? "block is" : "blocks are");
 		damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, r->damage_reason);
 	}
+	r->broken = false;
 	return true;
 }
 
