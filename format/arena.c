@@ -36,7 +36,7 @@ static void *take(struct arena *a, size_t size)
 	return chunk->bytes;
 }
 
-void *arena_take(struct arena *a, size_t size)
+void *prf_arena_take(struct arena *a, size_t size)
 {
 	const size_t align = _Alignof(max_align_t);
 	void *at;
@@ -48,7 +48,7 @@ void *arena_take(struct arena *a, size_t size)
 	return at ? memset(at, 0, size) : NULL;
 }
 
-const char *arena_text(struct arena *a, const char *text, size_t size)
+const char *prf_arena_text(struct arena *a, const char *text, size_t size)
 {
 	char *at;
 
@@ -62,7 +62,7 @@ const char *arena_text(struct arena *a, const char *text, size_t size)
 	return at;
 }
 
-void arena_release(struct arena *a)
+void prf_arena_release(struct arena *a)
 {
 	while (a->chunks) {
 		struct arena_chunk *next = a->chunks->next;

@@ -14,11 +14,11 @@ struct arena {
 };
 
 /* `size` bytes, aligned for any struct and zeroed; NULL without memory. */
-void *arena_take(struct arena *a, size_t size);
+void *prf_arena_take(struct arena *a, size_t size);
 
 /* A copy of `size` bytes with a NUL behind them. */
-const char *arena_text(struct arena *a, const char *text, size_t size);
+const char *prf_arena_text(struct arena *a, const char *text, size_t size);
 
-void arena_release(struct arena *a);
+void prf_arena_release(struct arena *a);
 
 #endif

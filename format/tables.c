@@ -27,7 +27,7 @@ void tables_release(struct tables *t)
 	free(t->tasks);
 	free(t->frames);
 	free(t->stacks);
-	arena_release(&t->arena);
+	prf_arena_release(&t->arena);
 }
 
 /* Room for `more` entries of `size` bytes behind `count`; the array, moved or not, or NULL. */
@@ -194,7 +194,7 @@ int tables_expect_stacks(struct tables *t, uint64_t count, const char **reason)
 static const char *text_decode(struct cursor *c, struct tables *t)
 {
 	const char *text = cursor_string(c);
-	const char *copy = text ? arena_text(&t->arena, text, strlen(text)) : NULL;
+	const char *copy = text ? prf_arena_text(&t->arena, text, strlen(text)) : NULL;
 
 	return copy ? copy : "";
 }
@@ -210,7 +210,7 @@ static uint32_t u32_decode(struct cursor *c)
 
 static bool event_decode(struct cursor *c, struct tables *t)
 {
-	struct prf_event *e = arena_take(&t->arena, sizeof(*e));
+	struct prf_event *e = prf_arena_take(&t->arena, sizeof(*e));
 	uint64_t kind = cursor_uleb(c);
 
 	if (!e || !GROW(t, event, 1))
@@ -226,7 +226,7 @@ static bool event_decode(struct cursor *c, struct tables *t)
 
 static bool object_decode(struct cursor *c, struct tables *t)
 {
-	struct prf_object *o = arena_take(&t->arena, sizeof(*o));
+	struct prf_object *o = prf_arena_take(&t->arena, sizeof(*o));
 	uint64_t kind = cursor_uleb(c), flags = cursor_uleb(c), size;
 	const uint8_t *build_id;
 
@@ -255,7 +255,7 @@ static bool object_decode(struct cursor *c, struct tables *t)
 
 static bool task_decode(struct cursor *c, struct tables *t)
 {
-	struct prf_task *task = arena_take(&t->arena, sizeof(*task));
+	struct prf_task *task = prf_arena_take(&t->arena, sizeof(*task));
 
 	if (!task || !GROW(t, task, 1))
 		return false;
