@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/build.h"
+#include "report/folded.h"
+#include "report/info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * A trace in a file, whose names are all in the trace: a JIT object with the functions
+ * "main", "f" and "g", and the kernel with "sys". One stack of each kind.
+ */
+struct fixture {
+	char path[64];
+	struct prf_writer *writer;
+	FILE *file;
+	uint32_t jit, kernel;
+	uint32_t on_cpu, off_cpu, task;
+	struct trace trace;
+	struct tally *tally;
+	struct symbolizer *symbolizer;
+	struct profile *profile;
+	struct selection selection;
+	struct shape shape;
+};
+
+static void must(int error)
+{
+	assert_int_equal(error, 0);
+}
+
+static void begin(struct fixture *f)
+{
+	const struct prf_event on_cpu = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 1000, 0 };
+	const struct prf_event off_cpu = { PRF_EVENT_OFF_CPU, "off-cpu", "ns", 0, 1 };
+	const struct prf_task task = { 1, 1, 1, 1, 0, 0, "c", "", "" };
+	const struct prf_object jit = { .kind = PRF_OBJECT_JIT, .path = "[jit]", .root = "" };
+	const struct prf_object kernel = { .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "" };
+	const struct prf_symbol functions[] = { { 0x100, 0x100, "main" },
+						 { 0x200, 0x100, "f" },
+						 { 0x300, 0x100, "g" } };
+	const struct prf_symbol sys = { 0x10, 0x10, "sys" };
+	struct prf_writer_options options = { .level = 1 };
+
+	*f = (struct fixture){ .file = tmpfile() };
+	assert_non_null(f->file);
+	options.fd = fileno(f->file);
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", options.fd);
+	must(prf_writer_new(&f->writer, &options));
+	must(prf_writer_event(f->writer, &on_cpu, &f->on_cpu));
+	must(prf_writer_event(f->writer, &off_cpu, &f->off_cpu));
+	must(prf_writer_task(f->writer, &task, &f->task));
+	must(prf_writer_object(f->writer, &jit, &f->jit));
+	must(prf_writer_object(f->writer, &kernel, &f->kernel));
+	must(prf_writer_symbols(f->writer, f->jit, functions, 3));
+	must(prf_writer_symbols(f->writer, f->kernel, &sys, 1));
+}
+
+/* A stack root first: m, f, g are functions, s is the kernel's, ? has no name, ! is cut off. */
+static uint32_t stack(struct fixture *f, const char *text)
+{
+	uint32_t frames[16], n = 0, id;
+
+	for (const char *c = text; *c; c++)
+		n++;
+	for (uint32_t i = 0; i < n; i++) {
+		struct prf_frame frame = { f->jit, 0, 0 };
+
+		switch (text[i]) {
+		case 'm': frame.offset = 0x110; break;
+		case 'f': frame.offset = 0x210; break;
+		case 'g': frame.offset = 0x300; frame.flags = PRF_FRAME_EXACT; break;
+		case 's': frame = (struct prf_frame){ f->kernel, PRF_FRAME_KERNEL, 0x18 }; break;
+		case '!': frame = (struct prf_frame){ PRF_NONE, PRF_FRAME_END, PRF_END_TOO_DEEP }; break;
+		case '.': frame = (struct prf_frame){ PRF_NONE, PRF_FRAME_END, PRF_END_NO_TABLE }; break;
+		default: frame.offset = 0x900;
+		}
+		must(prf_writer_frame(f->writer, &frame, &frames[n - 1 - i]));
+	}
+	must(prf_writer_frames(f->writer, frames, n, &id));
+	return id;
+}
+
+static void sample(struct fixture *f, const char *text, uint32_t event, const char *waker,
+		   uint64_t weight)
+{
+	const struct prf_sample s = { .time_ns = 1000,
+				      .task = f->task,
+				      .event = event,
+				      .stack = *text ? stack(f, text) : PRF_NONE,
+				      .waker = waker ? stack(f, waker) : PRF_NONE,
+				      .weight = weight };
+
+	must(prf_writer_sample(f->writer, &s));
+}
+
+static void build(struct fixture *f, struct build_options *options, bool wakers)
+{
+	struct tally_options tally = { .dimensions = PROFILE_BY_COMM,
+				       .wakers = wakers,
+				       .selection = &f->selection };
+	struct symbolizer_options symbols = { 0 };
+	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
+
+	must(prf_writer_finish(f->writer));
+	must(tally_new(&f->tally, &tally));
+	must(symbolizer_new(&f->symbolizer, &symbols));
+	must(trace_open(&f->trace, f->path));
+	sinks.tally = f->tally;
+	sinks.symbolizer = f->symbolizer;
+	must(trace_read(&f->trace, &sinks));
+	options->tally = f->tally;
+	options->traces = &f->trace;
+	options->trace_count = 1;
+	options->symbolizer = f->symbolizer;
+	options->shape = &f->shape;
+	options->dimensions = PROFILE_BY_COMM;
+	must(profile_build(&f->profile, options));
+}
+
+static void expect(struct fixture *f, const char *text)
+{
+	const struct view_options o = { .leading = { PROFILE_BY_COMM }, .annotate = true };
+	struct sink sink;
+
+	sink_init(&sink, -1);
+	must(folded_render(f->profile, &o, &sink));
+	assert_string_equal(buffer_string(&sink.buffer), text);
+	sink_release(&sink);
+}
+
+static void end(struct fixture *f)
+{
+	profile_free(f->profile);
+	tally_free(f->tally);
+	symbolizer_free(f->symbolizer);
+	trace_close(&f->trace);
+	prf_writer_free(f->writer);
+	fclose(f->file);
+}
+
+static void test_names_and_counts(void **state)
+{
+	struct build_options options = { 0 };
+	struct fixture f;
+
+	begin(&f);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "mfg", f.on_cpu, NULL, 1);
+	sample(&f, "mfgs", f.on_cpu, NULL, 1);
+	sample(&f, "m?", f.on_cpu, NULL, 1);
+	sample(&f, "!fg", f.on_cpu, NULL, 1);
+	sample(&f, ".f", f.on_cpu, NULL, 1);
+	sample(&f, "", f.on_cpu, NULL, 1);
+	sample(&f, "mg", f.off_cpu, NULL, 5000);
+	build(&f, &options, false);
+	expect(&f, "c 1\n"
+		   "c;[incomplete];f_[j] 1\n"
+		   "c;[truncated];f_[j];g_[j] 1\n"
+		   "c;main_[j];[jit]_[j] 1\n"
+		   "c;main_[j];f_[j] 2\n"
+		   "c;main_[j];f_[j];g_[j] 1\n"
+		   "c;main_[j];f_[j];g_[j];sys_[k] 1\n");
+	assert_int_equal(f.profile->samples, 8);
+	end(&f);
+}
+
+static void test_times_of_waits(void **state)
+{
+	struct build_options options = { .value = PROFILE_TIME };
+	struct fixture f;
+
+	begin(&f);
+	f.selection.on_cpu = f.selection.off_cpu = true;
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "mf", f.off_cpu, NULL, 2500000);
+	build(&f, &options, false);
+	/* A sample at 1000 Hz is 1000 us. */
+	expect(&f, "c;main_[j];f_[j] 3500\n");
+	assert_string_equal(f.profile->unit, "us");
+	end(&f);
+}
+
+static void test_wakers(void **state)
+{
+	struct build_options options = { .value = PROFILE_TIME };
+	struct fixture f;
+
+	begin(&f);
+	f.selection.off_cpu = true;
+	sample(&f, "ms", f.off_cpu, "mfg", 1000000);
+	sample(&f, "ms", f.off_cpu, NULL, 2000000);
+	build(&f, &options, true);
+	expect(&f, "c;main_[j];sys_[k] 2000\n"
+		   "c;main_[j];sys_[k];--;g_[w];f_[w];main_[w] 1000\n");
+	end(&f);
+}
+
+static void test_delimiter_and_recursion(void **state)
+{
+	struct build_options options = { 0 };
+	struct fixture f;
+
+	begin(&f);
+	f.shape.delimiter = true;
+	f.shape.collapse_recursion = true;
+	sample(&f, "mfffs", f.on_cpu, NULL, 1);
+	sample(&f, "s", f.on_cpu, NULL, 1);
+	build(&f, &options, false);
+	expect(&f, "c;main_[j];f_[j];-;sys_[k] 1\nc;sys_[k] 1\n");
+	end(&f);
+}
+
+static void test_why_stacks_end(void **state)
+{
+	struct build_options options = { 0 };
+	struct user_stacks user;
+	struct fixture f;
+
+	begin(&f);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "mfs", f.on_cpu, NULL, 1);
+	sample(&f, "!f", f.on_cpu, NULL, 1);
+	sample(&f, ".s", f.on_cpu, NULL, 1);
+	sample(&f, "s", f.on_cpu, NULL, 1); /* a kernel thread: no user stack */
+	sample(&f, "", f.on_cpu, NULL, 1);
+	build(&f, &options, false);
+	must(user_stacks_count(&user, f.tally, &f.trace, 1));
+	assert_int_equal(user.samples[PRF_END_ROOT], 2);
+	assert_int_equal(user.samples[PRF_END_TOO_DEEP], 1);
+	assert_int_equal(user.samples[PRF_END_NO_TABLE], 1);
+	assert_int_equal(user.other, 0);
+	end(&f);
+}
+
+static void test_addresses_tell_apart(void **state)
+{
+	struct build_options options = { .detail = PROFILE_BY_ADDRESS };
+	struct fixture f;
+	bool kept;
+
+	begin(&f);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "m", f.on_cpu, NULL, 1);
+	build(&f, &options, false);
+	for (size_t i = 0; i < f.profile->frame_count; i++)
+		assert_true(f.profile->frames[i].offset == 0x110 ||
+			    f.profile->frames[i].offset == 0x210);
+	assert_int_equal(f.profile->frame_count, 2);
+	assert_int_equal(profile_node_of(f.profile, PRF_NONE, &kept), PRF_NONE);
+	assert_true(kept);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_and_counts),
+		cmocka_unit_test(test_times_of_waits),
+		cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_delimiter_and_recursion),
+		cmocka_unit_test(test_why_stacks_end),
+		cmocka_unit_test(test_addresses_tell_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

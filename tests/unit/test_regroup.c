@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/regroup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+	struct frame_table frames;
+	struct node_tree tree;
+	struct regrouped regrouped;
+	struct profile profile;
+	uint32_t a, ab, ac, d; /* nodes */
+};
+
+static uint32_t frame(struct fixture *f, const char *name, uint32_t object)
+{
+	return frame_table_add(&f->frames, &(struct profile_frame){ .name = name,
+								     .linkage_name = "",
+								     .file = "",
+								     .object = object });
+}
+
+static void begin(struct fixture *f)
+{
+	static const struct profile_group groups[] = {
+		{ .comm = "zebra", .cgroup = "", .command_line = "", .object = PRF_NONE },
+		{ .comm = "ape", .cgroup = "", .command_line = "", .object = PRF_NONE },
+		{ .comm = "unused", .cgroup = "", .command_line = "", .object = PRF_NONE },
+	};
+
+	*f = (struct fixture){ 0 };
+	f->regrouped.groups = malloc(sizeof(groups));
+	f->regrouped.group_of = malloc(3 * sizeof(uint32_t));
+	assert_non_null(f->regrouped.groups);
+	assert_non_null(f->regrouped.group_of);
+	memcpy(f->regrouped.groups, groups, sizeof(groups));
+	f->regrouped.group_count = f->regrouped.group_capacity = 3;
+	for (uint32_t i = 0; i < 3; i++)
+		f->regrouped.group_of[i] = i;
+	node_tree_add(&f->tree, PRF_NONE, frame(f, "unused", 0));
+	f->a = node_tree_add(&f->tree, PRF_NONE, frame(f, "a", 0));
+	f->ab = node_tree_add(&f->tree, f->a, frame(f, "b", 1));
+	f->ac = node_tree_add(&f->tree, f->a, frame(f, "c", 0));
+	f->d = node_tree_add(&f->tree, PRF_NONE, frame(f, "d", 0));
+}
+
+static void add(struct fixture *f, uint32_t group, uint32_t slice, uint32_t node, uint64_t value)
+{
+	const struct profile_entry entry = { group, slice, node, 1, value };
+
+	assert_int_equal(regroup_add(&f->regrouped, &entry), 0);
+}
+
+static void finish(struct fixture *f, unsigned int dimensions, double min, uint64_t divide_by)
+{
+	const struct regroup how = { dimensions, min, divide_by };
+
+	assert_int_equal(regroup_finish(&f->regrouped, &how, &f->tree, &f->frames, &f->profile), 0);
+}
+
+static void end(struct fixture *f)
+{
+	regrouped_release(&f->regrouped);
+	frame_table_release(&f->frames);
+	node_tree_release(&f->tree);
+}
+
+static void test_sorts_and_joins(void **state)
+{
+	const struct profile_entry *e;
+	struct fixture f;
+
+	begin(&f);
+	add(&f, 0, 1, f.ab, 5);
+	add(&f, 1, 0, f.a, 1);
+	add(&f, 0, 0, f.ab, 3);
+	add(&f, 0, 0, PRF_NONE, 2);
+	add(&f, 0, 0, f.ab, 4);
+	finish(&f, PROFILE_BY_COMM, 0, 1);
+	/* Groups by name, without the unused one. */
+	assert_int_equal(f.profile.group_count, 2);
+	assert_string_equal(f.profile.groups[0].comm, "ape");
+	assert_int_equal(f.profile.entry_count, 4);
+	e = f.profile.entries;
+	assert_int_equal(e[0].group, 0);
+	assert_int_equal(e[1].node, PRF_NONE);
+	assert_int_equal(e[2].value, 7);
+	assert_int_equal(e[2].samples, 2);
+	assert_int_equal(e[3].slice, 1);
+	assert_int_equal(f.profile.slice_count, 2);
+	assert_int_equal(f.profile.samples, 5);
+	assert_int_equal(f.profile.total, 15);
+	end(&f);
+}
+
+static void test_drops_what_nothing_uses(void **state)
+{
+	struct fixture f;
+	uint32_t node;
+
+	begin(&f);
+	add(&f, 0, 0, f.ac, 1);
+	finish(&f, PROFILE_BY_COMM, 0, 1);
+	assert_int_equal(f.profile.node_count, 2);
+	assert_int_equal(f.profile.frame_count, 2);
+	node = f.profile.entries[0].node;
+	assert_string_equal(f.profile.frames[f.profile.nodes[node].frame].name, "c");
+	node = f.profile.nodes[node].parent;
+	assert_string_equal(f.profile.frames[f.profile.nodes[node].frame].name, "a");
+	assert_int_equal(f.profile.nodes[node].parent, PRF_NONE);
+	assert_int_equal(regrouped_node(&f.regrouped, f.ac), f.profile.entries[0].node);
+	assert_int_equal(regrouped_node(&f.regrouped, f.d), PRF_NONE);
+	assert_int_equal(regrouped_node(&f.regrouped, PRF_NONE), PRF_NONE);
+	end(&f);
+}
+
+/* Thirds of a unit: each entry is rounded, the sum is not off. */
+static void test_rounds_the_sum_once(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add(&f, 0, 0, f.a, 1333);
+	add(&f, 0, 0, f.ab, 1333);
+	add(&f, 0, 0, f.ac, 1333);
+	add(&f, 1, 0, f.d, 1001);
+	finish(&f, PROFILE_BY_COMM, 0, 1000);
+	assert_int_equal(f.profile.total, 5);
+	for (size_t i = 0; i < f.profile.entry_count; i++)
+		assert_in_range(f.profile.entries[i].value, 1, 2);
+	end(&f);
+}
+
+static void test_cuts_small_branches(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add(&f, 0, 0, f.a, 50);
+	add(&f, 0, 0, f.ab, 40);
+	add(&f, 0, 0, f.ac, 9);
+	add(&f, 0, 0, f.d, 1);
+	finish(&f, PROFILE_BY_COMM, 10, 1);
+	/* c went into a, d into no frame at all; nothing was lost. */
+	assert_int_equal(f.profile.total, 100);
+	assert_int_equal(f.profile.entry_count, 3);
+	assert_int_equal(f.profile.entries[0].node, PRF_NONE);
+	assert_int_equal(f.profile.entries[0].value, 1);
+	assert_int_equal(f.profile.entries[1].value, 59);
+	assert_int_equal(f.profile.entries[2].value, 40);
+	end(&f);
+}
+
+static void test_splits_by_object(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	add(&f, 0, 0, f.ab, 1);
+	add(&f, 0, 0, f.ac, 2);
+	add(&f, 0, 0, f.d, 4);
+	add(&f, 0, 0, PRF_NONE, 8);
+	finish(&f, PROFILE_BY_COMM | PROFILE_BY_OBJECT, 0, 1);
+	assert_int_equal(f.profile.group_count, 3);
+	assert_int_equal(f.profile.groups[0].object, 0);
+	assert_int_equal(f.profile.groups[1].object, 1);
+	assert_int_equal(f.profile.groups[2].object, PRF_NONE);
+	assert_int_equal(f.profile.total, 15);
+	end(&f);
+}
+
+static void test_many_entries(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	for (uint32_t i = 0; i < 50000; i++)
+		add(&f, i % 2, (i * 7919) % 5000, i % 3 ? f.a : f.d, 1);
+	finish(&f, PROFILE_BY_COMM, 0, 1);
+	assert_int_equal(f.profile.total, 50000);
+	for (size_t i = 1; i < f.profile.entry_count; i++) {
+		const struct profile_entry *a = &f.profile.entries[i - 1], *b = a + 1;
+
+		assert_true(a->group < b->group ||
+			    (a->group == b->group &&
+			     (a->slice < b->slice || (a->slice == b->slice && a->node < b->node))));
+	}
+	end(&f);
+}
+
+static void test_nothing(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	finish(&f, PROFILE_BY_COMM, 1, 1000);
+	assert_int_equal(f.profile.entry_count, 0);
+	assert_int_equal(f.profile.node_count, 0);
+	assert_int_equal(f.profile.group_count, 0);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sorts_and_joins),
+		cmocka_unit_test(test_drops_what_nothing_uses),
+		cmocka_unit_test(test_rounds_the_sum_once),
+		cmocka_unit_test(test_cuts_small_branches),
+		cmocka_unit_test(test_splits_by_object),
+		cmocka_unit_test(test_many_entries),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
