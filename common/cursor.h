@@ -61,7 +61,9 @@ static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
 		cursor_fail(c);
 		return NULL;
 	}
-	c->at += size;
+	/* Of no bytes at all (NULL) there is nothing to pass over. */
+	if (size)
+		c->at += size;
 	return bytes;
 }
 
@@ -75,8 +77,10 @@ static inline void cursor_seek(struct cursor *c, uint64_t offset)
 {
 	if (c->failed || offset > (uint64_t)(c->end - c->start))
 		cursor_fail(c);
-	else
+	else if (offset)
 		c->at = c->start + offset;
+	else
+		c->at = c->start;
 }
 
 static inline uint8_t cursor_u8(struct cursor *c)

@@ -366,10 +366,11 @@ void die_skip(const struct dwarf_unit *u, struct cursor *c, const struct abbrev 
 const char *dwarf_section_text(const struct dwarf *d, enum dwarf_section section, uint64_t offset)
 {
 	size_t size = d->section[section].size;
-	const char *text = (const char *)d->section[section].data + offset;
+	const char *text;
 
 	if (offset >= size)
 		return "";
+	text = (const char *)d->section[section].data + offset;
 	size -= offset;
 	if (size > TEXT_MAX)
 		size = TEXT_MAX;

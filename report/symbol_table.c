@@ -49,11 +49,14 @@ static bool reader_next(struct symbol_reader *r, struct symbol *s)
 static const char *reader_text(const struct symbol_reader *r, uint32_t offset)
 {
 	size_t left = cursor_left(&r->strings);
-	const char *text = (const char *)r->strings.at + offset;
+	const char *text;
 
-	if (offset >= left || !*text)
+	if (offset >= left)
 		return NULL;
+	text = (const char *)r->strings.at + offset;
 	left -= offset;
+	if (!*text)
+		return NULL;
 	return memchr(text, 0, left < NAME_MAX_BYTES ? left : NAME_MAX_BYTES) ? text : NULL;
 }
 

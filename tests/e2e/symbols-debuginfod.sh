@@ -1,0 +1,61 @@
+#!/bin/sh
+# debuginfod only when asked for; without being asked, nothing opens a socket.
+. "$(dirname "$0")/../lib.sh"
+
+symbolize=$build/testdata/symbolize
+command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+cd "$work" || exit 1
+mkdir served
+cat > program.c <<'END'
+volatile int sink;
+static __attribute__((noinline)) void hidden(int x) { sink = x; }
+int main(int argc, char **argv) { hidden(argc); return 0; }
+END
+gcc -g -O2 program.c -Wl,--build-id=sha1 -o program || skip_all "gcc cannot build"
+address=$(nm program | sed -n 's/ t hidden$//p')
+objcopy --only-keep-debug program served/program.debug
+strip program
+# Leaks cannot be looked for under strace.
+export ASAN_OPTIONS=detect_leaks=0
+export HOME="$work" DEBUGINFOD_CACHE_PATH="$work/cache"
+
+if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
+	"$build/testdata/make_trace" -n 200 --object "$work/program" -o trace.prf
+	DEBUGINFOD_URLS=http://127.0.0.1:1/ strace -f -e trace=socket,connect -o calls "$report" trace.prf >/dev/null 2>&1
+	is "$(grep -cE '^[0-9]+ +(socket|connect)\(' calls)" 0 "no socket unless asked"
+	DEBUGINFOD_URLS='' strace -f -e trace=socket,connect -o calls "$report" --debuginfod trace.prf >/dev/null 2>&1
+	is "$(grep -cE '^[0-9]+ +(socket|connect)\(' calls)" 0 "nor without a server to ask"
+else
+	skip "no socket unless asked" "strace is not here or may not trace"
+fi
+
+command -v debuginfod >/dev/null 2>&1 || { skip "names from a server" "debuginfod is not here"; finish; }
+port=$((20000 + $$ % 20000))
+debuginfod -F -d "$work/index" -p "$port" -t 600 "$work/served" >log 2>&1 &
+server=$!
+i=0
+while [ $i -lt 60 ] && ! grep -q 'started http' log; do
+	sleep 0.5
+	i=$((i + 1))
+	kill -0 $server 2>/dev/null || break
+done
+# The server answers before it has looked at its files.
+i=0
+got=
+while [ $i -lt 30 ]; do
+	rm -rf cache
+	got=$(echo "$address" | DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$symbolize" -D program 2>err | head -n 1)
+	[ "$got" != hidden ] || break
+	sleep 1
+	i=$((i + 1))
+	kill -0 $server 2>/dev/null || break
+done
+if kill -0 $server 2>/dev/null; then
+	is "$got" hidden "names from a server"
+	unlike "$(echo "$address" | DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$symbolize" program 2>err)" hidden "not asked"
+else
+	skip "names from a server" "debuginfod does not run here: $(tail -n 1 log)"
+fi
+kill $server 2>/dev/null
+wait $server 2>/dev/null
+finish
