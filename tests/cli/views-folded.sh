@@ -1,0 +1,100 @@
+#!/bin/sh
+# Folded stacks: the conventions of stackcollapse-perf.pl, selections, shapes and groups.
+. "$(dirname "$0")/../lib.sh"
+
+make=$build/testdata/make_trace
+trace=$work/t.prf
+"$make" -n 4000 -t 3 -k 60 -d 12 -s 7 -o "$trace" || skip_all "make_trace does not run"
+
+fold() { "$report" -q "$@" "$trace"; }
+total() { awk '{ sum += $NF } END { print sum + 0 }'; }
+
+fold > "$work/folded"
+is "$(total < "$work/folded")" 4000 "counts add up to the samples"
+holds "lines are sorted bytewise" sort -c "$work/folded"
+is "$(sed 's/ [0-9]*$//' "$work/folded" | sort | uniq -d | wc -l)" 0 "each stack has one line"
+is "$(grep -cvE '^[^;]+(;[^;]+)* [0-9]+$' "$work/folded")" 0 "every line is frames and a count"
+is "$(grep -cE ' 0$' "$work/folded")" 0 "no line counts nothing"
+like "$(head -1 "$work/folded")" '^worker-[0-9];' "the first frame is the command"
+
+is "$(fold -f folded | cksum)" "$(cksum < "$work/folded")" "-f folded is the default"
+is "$("$report" -q - < "$trace" | cksum)" "$(cksum < "$work/folded")" "- reads standard input"
+is "$(cat "$trace" | "$report" -q | cksum)" "$(cksum < "$work/folded")" "no name and a pipe reads the pipe"
+is "$(fold -j 1 | cksum)" "$(cksum < "$work/folded")" "the number of threads changes nothing"
+
+fold -o "$work/out"
+is "$(cksum < "$work/out")" "$(cksum < "$work/folded")" "-o writes the same to a file"
+is "$(find "$work" -name 'out*' | wc -l)" 1 "and leaves no temporary file"
+
+# Frames before the stack.
+like "$(fold --pid | head -1)" '^worker-[0-9]-[0-9]+;' "--pid is comm-PID"
+like "$(fold --tid | head -1)" '^worker-[0-9]-[0-9]+/[0-9]+;' "--tid is comm-PID/TID"
+like "$(fold --cpu | head -1)" '^cpu-0;worker-' "--cpu comes first"
+like "$(fold --event | head -1)" '^cpu-clock;worker-' "--event comes first"
+is "$(fold --pid --cpu --event --cgroup | total)" 4000 "with all of them nothing is lost"
+like "$(fold --group-by cpu,tid | head -1)" '^cpu-0;tid-[0-9]+;' "--group-by keeps the order given"
+like "$(fold --group-by time:200ms | head -1)" '^0\.000s;' "--group-by=time begins at 0"
+is "$(fold --group-by time:200ms,comm | total)" 4000 "--group-by=time loses nothing"
+number "$(fold --group-by time:200ms | cut -d';' -f1 | sort -u | wc -l) >= 8" "2 s at 200 ms are many slices"
+like "$(fold --group-by object | head -1)" '^(\[kernel\]|[a-z][a-z0-9.-]*);' "--group-by=object names the leaf's file"
+
+# Selections: the parts add up to the whole.
+part() { fold "$@" | total; }
+is "$(($(part --cpu=0) + $(part --cpu=1)))" 4000 "--cpu=0 and --cpu=1 are all"
+is "$(part --cpu=0-7)" 4000 "--cpu takes ranges"
+is "$(($(part --comm worker-0) + $(part --comm 'worker-[12]')))" 4000 "--comm takes patterns"
+is "$(part --comm worker-0,worker-1,worker-2)" 4000 "--comm takes a list"
+tids=$("$report" -q --dump "$trace" | sed -n 's/^  task .* tid=\([0-9]*\) .*/\1/p' | sort -u)
+sum=0
+for tid in $tids; do sum=$((sum + $(part --tid="$tid"))); done
+is "$sum" 4000 "--tid splits by thread"
+is "$(part --pid=999999)" 0 "--pid of nobody is nothing"
+is "$(part --event=cpu-clock)" 4000 "--event by name"
+is "$(part --on-cpu)" 4000 "--on-cpu"
+is "$(part --off-cpu)" 0 "--off-cpu"
+is "$(($(part --time ,30%) + $(part --time 30%,)))" 4000 "--time in percent splits exactly"
+is "$(($(part --time ,500ms) + $(part --time 500ms,)))" 4000 "--time since the start splits exactly"
+is "$(cat "$trace" | "$report" -q --time ,30% | total)" "$(part --time ,30%)" "--time works on a pipe"
+first=$("$report" -q --info --json "$trace" | python3 -c 'import json,sys; print(json.load(sys.stdin)["first_ns"])')
+is "$(part --time "@$((first + 1))ns,")" 3999 "--time @ is absolute"
+out=$("$report" --time 1h,2h "$trace" 2>&1)
+like "$out" "no sample lies in the window" "a window outside of the recording is told"
+
+# Shapes.
+is "$(part --no-kernel)" 4000 "--no-kernel keeps the samples"
+is "$(fold --no-kernel | grep -c ';invented_')" 0 "--no-kernel leaves no kernel frame"
+is "$(fold --no-user | grep -cF '[')" 0 "--no-user leaves only kernel frames"
+is "$(part --no-user)" 4000 "--no-user keeps the samples"
+is "$(fold --max-depth 3 | awk -F';' 'NF > 4' | wc -l)" 0 "--max-depth cuts above"
+is "$(part --max-depth 3)" 4000 "--max-depth keeps the samples"
+number "$(fold --delimiter | grep -cE '\];-;invented_') > 0" "--delimiter separates user and kernel"
+is "$(fold --annotate | grep -cE ';invented_[0-9]+_\[k\]')" "$(grep -cE ';invented_' "$work/folded")" \
+	"--annotate marks the kernel"
+focus=$(part --focus 'libinvented-1')
+is "$focus" "$(grep -F '[libinvented-1' "$work/folded" | total)" "--focus keeps stacks with the function"
+is "$(fold --hide libinvented | grep -c libinvented)" 0 "--hide leaves out"
+is "$(part --hide 'libinvented')" 4000 "--hide keeps the samples"
+is "$(fold --root libinvented-1 | grep -cvE '^worker-[0-9];\[libinvented-1')" 0 "--root begins there"
+is "$(fold --caller-of libinvented-1 | grep -cvE 'libinvented-1[^;]* [0-9]+$')" 0 "--caller-of ends there"
+is "$(fold --collapse-recursion | grep -cE ';(\[[^;]*\]);\1( |;)')" 0 "--collapse-recursion leaves no call of itself"
+is "$(part --min 5)" 4000 "--min keeps the samples"
+number "$(fold --min 5 | wc -l) < $(wc -l < "$work/folded")" "--min cuts small stacks"
+like "$(fold --addrs | head -1)" '\[[^];]* <[0-9a-f]+>\]' "--addrs shows where unnamed code is"
+
+# Values.
+is "$(part --value time)" 4004004 "--value=time is in microseconds"
+out=$("$report" --value bytes "$trace" 2>&1)
+is "$?" 1 "bytes of an event that has none fail"
+like "$out" "not bytes" "and say so"
+like "$("$report" -v "$trace" 2>&1 > /dev/null)" "4000 samples" "-v tells the unit"
+
+# Several traces.
+"$make" -n 1000 -t 3 -k 60 -d 12 -s 7 -o "$work/u.prf"
+is "$("$report" -q "$trace" "$work/u.prf" | total)" 5000 "two traces are one profile"
+like "$("$report" -q --group-by trace "$trace" "$work/u.prf" | cut -d';' -f1 | sort -u | tr '\n' ' ')" \
+	'^t\.prf u\.prf $' "--group-by=trace tells them apart"
+
+# Somebody reads only the beginning.
+"$report" -q "$trace" 2> "$work/err" | head -1 > /dev/null
+is "$(cat "$work/err")" "" "a closed pipe is no error"
+finish
