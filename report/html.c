@@ -5,9 +5,9 @@
 #include "report/html_page.h"
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 /*
  * What the page reads, report/html/payload.js in the same order; numbers are LEB128:
@@ -39,6 +39,7 @@ struct html {
 	struct call_tree tree;
 	struct call_order order;
 	uint32_t *node_of, *base_node_of; /* per entry */
+	uint32_t *sorted;		  /* entries, by slice */
 	uint32_t *source_of;		  /* per group: what its cells name as their source */
 	struct source *sources;
 	uint32_t source_count, slices;
@@ -246,39 +247,44 @@ static uint32_t entry_slice(const struct profile *p, const struct profile_entry 
 	return slice < MAX_SLICES ? (uint32_t)slice : MAX_SLICES - 1;
 }
 
-/* The entries sorted by slice, and within one by thread; sets the number of slices. */
-static uint32_t *entries_by_slice(struct html *h)
+/* Sorts the entries by slice, and within one by thread; finds the number of slices. */
+static int sort_by_slice(struct html *h)
 {
 	const struct profile *p = h->profile;
-	uint32_t *sorted = calloc(p->entry_count + 1, sizeof(*sorted));
+	uint16_t *slice_of = calloc(p->entry_count + 1, sizeof(*slice_of));
 	size_t *at = calloc(MAX_SLICES + 1, sizeof(*at));
+	int result = -ENOMEM;
 
+	h->sorted = calloc(p->entry_count + 1, sizeof(*h->sorted));
 	h->slices = 1;
-	for (size_t i = 0; sorted && at && i < p->entry_count; i++) {
+	if (!slice_of || !at || !h->sorted)
+		goto out;
+	for (size_t i = 0; i < p->entry_count; i++) {
 		uint32_t slice = entry_slice(p, &p->entries[i]);
 
+		slice_of[i] = (uint16_t)slice;
 		at[slice + 1]++;
 		if (slice >= h->slices)
 			h->slices = slice + 1;
 	}
-	for (size_t i = 0; sorted && at && i < h->slices; i++)
+	for (size_t i = 0; i < h->slices; i++)
 		at[i + 1] += at[i];
-	for (size_t i = 0; sorted && at && i < p->entry_count; i++) {
+	for (size_t i = 0; i < p->entry_count; i++) {
 		uint32_t entry = h->threads.entries[i];
 
-		sorted[at[entry_slice(p, &p->entries[entry])]++] = entry;
+		h->sorted[at[slice_of[entry]]++] = entry;
 	}
-	if (!at) {
-		free(sorted);
-		sorted = NULL;
-	}
+	result = 0;
+out:
+	free(slice_of);
 	free(at);
-	return sorted;
+	return result;
 }
 
-static void put_cells(struct html *h, const uint32_t *sorted)
+static void put_cells(struct html *h)
 {
 	const struct profile *p = h->profile;
+	const uint32_t *sorted = h->sorted;
 	size_t n = p->entry_count;
 	uint32_t before = 0;
 	uint8_t *at;
@@ -367,7 +373,6 @@ static int html_sources(struct html *h)
 
 static int html_build(struct html *h)
 {
-	uint32_t *sorted;
 	int result = threads_init(&h->threads, h->profile);
 
 	if (!result)
@@ -380,17 +385,15 @@ static int html_build(struct html *h)
 		result = call_tree_order(&h->tree, &h->order);
 	if (!result)
 		result = html_sources(h);
+	if (!result)
+		result = sort_by_slice(h);
 	if (result)
 		return result;
-	sorted = entries_by_slice(h);
-	if (!sorted)
-		return -ENOMEM;
 	put_head(h);
 	put_functions(h);
 	put_tree(h);
-	put_cells(h, sorted);
+	put_cells(h);
 	put_base(h);
-	free(sorted);
 	return buffer_ok(&h->out) ? 0 : -ENOMEM;
 }
 
@@ -422,16 +425,16 @@ static void write_base64(struct sink *s, const uint8_t *data, size_t size)
 /* Level 1: the others take longer than all the rest, for a tenth less. */
 static int html_data(const struct html *h, struct sink *s)
 {
-	uLongf size = compressBound(h->out.size);
-	uint8_t *packed = malloc(size);
-	int result = -ENOMEM;
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
+	size_t size = libdeflate_zlib_compress_bound(compressor, h->out.size);
+	uint8_t *packed = compressor ? malloc(size) : NULL;
 
-	if (packed && compress2(packed, &size, h->out.data, h->out.size, 1) == Z_OK) {
+	size = packed ? libdeflate_zlib_compress(compressor, h->out.data, h->out.size, packed, size) : 0;
+	if (size)
 		write_base64(s, packed, size);
-		result = 0;
-	}
 	free(packed);
-	return result;
+	libdeflate_free_compressor(compressor);
+	return size ? 0 : -ENOMEM;
 }
 
 static void write_piece(struct sink *s, const struct html_piece *piece)
@@ -494,6 +497,7 @@ int html_render(const struct profile *p, const struct view_options *o, struct si
 	buffer_release(&h.out);
 	free(h.node_of);
 	free(h.base_node_of);
+	free(h.sorted);
 	free(h.source_of);
 	free(h.sources);
 	return result;

@@ -6,9 +6,9 @@
 #include "report/utf8.h"
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 /* Fields of profile.proto. */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION,
@@ -353,29 +353,18 @@ static void pprof_origin(struct pprof *pp)
 }
 
 /* gzip at a low level: higher ones take longer than everything else here together. */
-static int pprof_compress(const struct buffer *in, struct buffer *out)
+static int pprof_write(const struct buffer *message, struct sink *s)
 {
-	z_stream z = { 0 };
-	int result = -ENOMEM;
-	void *room;
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(2);
+	size_t size = libdeflate_gzip_compress_bound(compressor, message->size);
+	uint8_t *packed = compressor ? malloc(size) : NULL;
 
-	if (in->size > UINT32_MAX - (1 << 20))
-		return -EFBIG;
-	if (deflateInit2(&z, 2, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-		return -ENOMEM;
-	room = buffer_extend(out, deflateBound(&z, in->size) + 64);
-	if (room) {
-		z.next_in = in->data;
-		z.avail_in = (uInt)in->size;
-		z.next_out = room;
-		z.avail_out = (uInt)out->size;
-		if (deflate(&z, Z_FINISH) == Z_STREAM_END) {
-			out->size = z.total_out;
-			result = 0;
-		}
-	}
-	deflateEnd(&z);
-	return result;
+	size = packed ? libdeflate_gzip_compress(compressor, message->data, message->size, packed, size) : 0;
+	if (size)
+		sink_bytes(s, packed, size);
+	free(packed);
+	libdeflate_free_compressor(compressor);
+	return size ? 0 : -ENOMEM;
 }
 
 static int pprof_build(struct pprof *pp)
@@ -404,14 +393,10 @@ int pprof_render(const struct profile *p, const struct view_options *o, struct s
 		.profile = p,
 		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
 	};
-	struct buffer packed = { 0 };
 	int result = pprof_build(&pp);
 
 	if (!result)
-		result = pprof_compress(&pp.out, &packed);
-	if (!result)
-		sink_bytes(s, packed.data, packed.size);
-	buffer_release(&packed);
+		result = pprof_write(&pp.out, s);
 	buffer_release(&pp.out);
 	buffer_release(&pp.message);
 	buffer_release(&pp.part);

@@ -61,21 +61,35 @@ void sink_text(struct sink *s, const char *text)
 	sink_bytes(s, text, strlen(text));
 }
 
-void sink_char(struct sink *s, char c)
+void sink_char_slowly(struct sink *s, char c)
 {
 	sink_bytes(s, &c, 1);
 }
 
+static unsigned int digits_of(uint64_t value)
+{
+	unsigned int n = 1;
+
+	for (; value >= 10000; value /= 10000)
+		n += 4;
+	return n + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+/* Formats with many numbers spend most of their time here: straight into the buffer. */
 void sink_unsigned(struct sink *s, uint64_t value)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	unsigned int n = digits_of(value);
+	char text[20], *at = text;
+	bool room = sink_has_room(s, n);
 
-	do {
-		digits[--at] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	sink_bytes(s, digits + at, sizeof(digits) - at);
+	if (room) {
+		at = (char *)s->buffer.data + s->buffer.size;
+		s->buffer.size += n;
+	}
+	for (unsigned int i = n; i-- > 0; value /= 10)
+		at[i] = (char)('0' + value % 10);
+	if (!room)
+		sink_bytes(s, text, n);
 }
 
 void sink_hex(struct sink *s, uint64_t value)

@@ -20,9 +20,23 @@ struct sink {
 void sink_init(struct sink *s, int fd);
 void sink_release(struct sink *s);
 
+/* Whether so many bytes fit into the buffer as it is. */
+static inline bool sink_has_room(const struct sink *s, size_t size)
+{
+	return s->buffer.capacity - s->buffer.size >= size && !s->error;
+}
+
 void sink_bytes(struct sink *s, const void *data, size_t size);
 void sink_text(struct sink *s, const char *text);
-void sink_char(struct sink *s, char c);
+void sink_char_slowly(struct sink *s, char c);
+static inline void sink_char(struct sink *s, char c)
+{
+	if (sink_has_room(s, 1))
+		s->buffer.data[s->buffer.size++] = (uint8_t)c;
+	else
+		sink_char_slowly(s, c);
+}
+
 void sink_unsigned(struct sink *s, uint64_t value);
 void sink_hex(struct sink *s, uint64_t value); /* lower case, without 0x */
 void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
