@@ -35,6 +35,26 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+struct cgroup;
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* of the v2 hierarchy */
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
@@ -42,7 +62,17 @@ struct task_struct {
 	__u64 start_time;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	int on_cpu;   /* it runs right now */
+	int wake_cpu; /* where it ran last */
+	struct css_set *cgroups;
 	unsigned int __state; /* `state` before Linux 5.14 */
+};
+
+struct bpf_iter_meta;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 #pragma clang attribute pop

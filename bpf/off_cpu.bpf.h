@@ -13,31 +13,10 @@
  * Included by sampler.bpf.c, whose rings, counters and questions these programs use.
  */
 
-#define NO_EVENT 0xffffffff
+#include "bpf/waits.bpf.h"
 
-const volatile __u64 off_cpu_min_ns = 0;
-const volatile __u32 off_cpu_event = NO_EVENT;	 /* for waits */
-const volatile __u32 preempted_event = NO_EVENT; /* for time spent runnable */
 const volatile bool switch_tells_state = true;	 /* sched_switch has its fourth argument (5.18) */
 const volatile bool wakers = false;
-
-#define WAKER_FRAMES 32
-#define TASK_DEAD_STATE 0x80
-
-struct wait {
-	__u64 start_ns; /* when it left the CPU; 0: it did not, as far as we know */
-	__u64 end_ns;	/* when it came back, if its stack is wanted */
-	__u32 state;	/* TASK_... with which it left; 0: preempted */
-	__u32 waker_frames;
-	__u64 waker[WAKER_FRAMES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct wait);
-} waits SEC(".maps");
 
 static __always_inline void leave_cpu(struct task_struct *task, __u64 now, __u32 state)
 {

@@ -31,6 +31,11 @@
 #define WALK_SAMPLE_BYTES (8 * (WALK_SAMPLE_WORDS + WALK_MAX_FRAMES))
 #define WALK_MAX_FRAMES (MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1))
 
+/* Reads the walked task's memory: not 0 when it is not there. */
+#ifndef WALK_READ_USER
+#define WALK_READ_USER(to, size, from) bpf_probe_read_user(to, size, (void *)(from))
+#endif
+
 /* Which rule holds at a pc of the process with that run. */
 struct walk_cached {
 	__u64 pc;
@@ -316,7 +321,7 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 
 static __always_inline int read_words(struct walk *w, __u64 address, __u32 words)
 {
-	return bpf_probe_read_user(w->words, (words & 15) * 8, (void *)address);
+	return WALK_READ_USER(w->words, (words & 15) * 8, address);
 }
 
 /* Goes on where the signal interrupted the code. */
@@ -418,8 +423,8 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	if (rule->fp_word != UNWIND_IN_REGISTER)
 		w->fp = w->words[rule->fp_word & 15];
 	else if (rule->flags & (UNWIND_FP_FROM_FP | UNWIND_FP_FROM_CFA) &&
-		 bpf_probe_read_user(&w->fp, 8, (void *)(rule->fp_far +
-			(rule->flags & UNWIND_FP_FROM_FP ? w->fp : cfa))))
+		 WALK_READ_USER(&w->fp, 8, rule->fp_far +
+			(rule->flags & UNWIND_FP_FROM_FP ? w->fp : cfa)))
 		return STEP_END(w, WALK_BAD_READ);
 	if (rule->base_word == UNWIND_LOST)
 		w->base_lost = 1;

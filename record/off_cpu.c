@@ -2,6 +2,7 @@
 #include "record/off_cpu.h"
 
 #include "bpf/sampler.skel.h"
+#include "record/blocked.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -80,6 +81,12 @@ int off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct e
 	return 0;
 }
 
+void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton)
+{
+	if (o->wanted)
+		blocked_new(&o->blocked, skeleton);
+}
+
 static int attach(struct bpf_link **link, const struct bpf_program *program)
 {
 	*link = bpf_program__attach(program);
@@ -104,13 +111,24 @@ int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
 		status = attach(&o->links[1], skeleton->progs.note_waker);
 	if (!status)
 		status = attach(&o->links[2], skeleton->progs.note_switch);
+	if (!status && o->blocked)
+		blocked_begin(o->blocked);
 	return status;
 }
 
 void off_cpu_stop(struct off_cpu *o)
 {
+	if (o->blocked && o->links[2])
+		blocked_end(o->blocked);
 	for (int i = OFF_CPU_LINKS - 1; i >= 0; i--) {
 		bpf_link__destroy(o->links[i]);
 		o->links[i] = NULL;
 	}
+}
+
+void off_cpu_release(struct off_cpu *o)
+{
+	off_cpu_stop(o);
+	blocked_free(o->blocked);
+	o->blocked = NULL;
 }

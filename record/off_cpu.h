@@ -24,6 +24,7 @@ struct off_cpu {
 	bool by_probe; /* the end of a switch is found by kprobe */
 	char probe[64]; /* the kernel's name for finish_task_switch() */
 	struct bpf_link *links[OFF_CPU_LINKS];
+	struct blocked *blocked; /* NULL: this kernel cannot, see record/blocked.h */
 };
 
 /*
@@ -33,8 +34,13 @@ struct off_cpu {
 int off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
 		 const struct off_cpu_options *options);
 
+/* After the programs are loaded: gets ready for waits longer than the recording. */
+void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton);
+
 /* 0 or -errno. */
 int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton);
+/* Sends what still waits, and ends. */
 void off_cpu_stop(struct off_cpu *o);
+void off_cpu_release(struct off_cpu *o);
 
 #endif

@@ -39,8 +39,14 @@ static struct buffer log_text;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level != LIBBPF_DEBUG && log_text.size < LOG_LIMIT)
-		buffer_vprintf(&log_text, format, args);
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	buffer_vprintf(&log_text, format, args);
+	/* What the verifier did not like stands at the end. */
+	if (log_text.size > LOG_LIMIT) {
+		memmove(log_text.data, log_text.data + log_text.size - LOG_LIMIT / 2, LOG_LIMIT / 2);
+		log_text.size = LOG_LIMIT / 2;
+	}
 	return 0;
 }
 
@@ -190,6 +196,8 @@ static int load(struct sampler *s, const struct sampler_options *options)
 						  (uint32_t)s->possible_cpus * CLASS_COUNT);
 	if (!status)
 		status = sampler_bpf__load(skeleton);
+	if (!status)
+		off_cpu_prepare(&s->off_cpu, skeleton);
 	for (int i = 0; i < CLASS_COUNT && !status; i++)
 		if (uses(options->events, i))
 			status = ring_map(&s->rings[s->ring_count++], bpf_map__fd(rings[i]),
@@ -229,6 +237,7 @@ void sampler_free(struct sampler *s)
 	if (!s)
 		return;
 	sampler_stop(s);
+	off_cpu_release(&s->off_cpu);
 	free(s->attached);
 	for (size_t i = 0; i < s->ring_count; i++)
 		ring_unmap(&s->rings[i]);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Waits that last longer than the recording. One program looks at all tasks when it begins,
+ * and notes those that wait already; another looks at them when it ends, and sends the
+ * stacks of those that still wait. The maps are those of sampler.bpf.c.
+ *
+ * The tasks are not running, so their memory is not there to be read in place: what may be
+ * their stack is copied first, and the walk reads the copy.
+ */
+#include "bpf/kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "bpf/sample.h"
+
+#define COPY_PAGE 4096
+#define COPY_PAGES 32
+
+struct copy {
+	__u64 start; /* address of bytes[0] in the task */
+	__u64 size;
+	__u8 bytes[COPY_PAGES * COPY_PAGE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copy);
+} copies SEC(".maps");
+
+static __always_inline long read_copy(void *to, __u32 size, __u64 from)
+{
+	__u32 zero = 0;
+	struct copy *c = bpf_map_lookup_elem(&copies, &zero);
+	__u64 offset;
+
+	if (!c)
+		return -1;
+	offset = from - c->start;
+	if (offset >= c->size || c->size - offset < size)
+		return -1;
+	/* A limit that the verifier understands; nobody reads more than 128 bytes. */
+	barrier_var(offset);
+	if (offset > sizeof(c->bytes) - 128)
+		return -1;
+	return bpf_probe_read_kernel(to, size, c->bytes + offset);
+}
+
+#define WALK_READ_USER(to, size, from) read_copy(to, size, from)
+#include "bpf/unwind.bpf.h"
+#include "bpf/waits.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile bool all_processes = false;
+const volatile bool by_thread = false;
+const volatile bool by_cgroup = false;
+const volatile __u64 cgroup_id = 0;
+const volatile bool by_cpu = false;
+const volatile __u64 cpu_mask[CPU_MASK_WORDS] = {};
+const volatile __u32 unwind_by = UNWIND_BY_TABLES;
+const volatile __u32 recorder_pid = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, __u64);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} switch_ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, CLASS_COUNT);
+	__type(key, __u32);
+	__type(value, struct sample_counters);
+} counters SEC(".maps");
+
+#define CGROUP_LEVELS 32
+
+static __always_inline bool in_cgroup(struct task_struct *task)
+{
+	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int i = 0; i < CGROUP_LEVELS && group; i++) {
+		if (BPF_CORE_READ(group, kn, id) == cgroup_id)
+			return true;
+		group = BPF_CORE_READ(group, self.parent, cgroup);
+	}
+	return false;
+}
+
+static __always_inline bool is_target(struct task_struct *task)
+{
+	__u32 key = by_thread ? task->pid : task->tgid;
+
+	if (!task->pid || task->tgid == recorder_pid)
+		return false;
+	if (by_cgroup)
+		return in_cgroup(task);
+	return all_processes || bpf_map_lookup_elem(&targets, &key);
+}
+
+static __always_inline bool on_wanted_cpu(__u32 cpu)
+{
+	return !by_cpu || (cpu < 64 * CPU_MASK_WORDS && cpu_mask[cpu / 64] & 1ULL << (cpu & 63));
+}
+
+SEC("iter/task")
+int note_waiting(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct wait *wait;
+
+	if (!task || task->on_cpu || !is_target(task))
+		return 0;
+	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	/* Nothing is known of a time before the recording: it begins to count now. */
+	if (wait && !wait->start_ns) {
+		wait->state = task_state(task);
+		wait->start_ns = bpf_ktime_get_ns();
+	}
+	return 0;
+}
+
+/* The stack from `sp` on, as far as it is there. */
+static __always_inline void copy_stack(struct task_struct *task, __u64 sp)
+{
+	__u32 zero = 0;
+	struct copy *c = bpf_map_lookup_elem(&copies, &zero);
+
+	if (!c)
+		return;
+	c->start = sp & ~(__u64)(COPY_PAGE - 1);
+	c->size = 0;
+	for (int i = 0; i < COPY_PAGES; i++) {
+		if (bpf_copy_from_user_task(c->bytes + i * COPY_PAGE, COPY_PAGE,
+					    (void *)(c->start + i * COPY_PAGE), task, 0))
+			break;
+		c->size = (i + 1) * COPY_PAGE;
+	}
+}
+
+static __always_inline void walk_waiting(struct walk *w, struct task_struct *task)
+{
+	struct user_registers *registers;
+
+	walk_sample(w)->user_frames = 0;
+	walk_sample(w)->walk_end = WALK_NO_USER_STACK;
+	if (unwind_by != UNWIND_BY_TABLES || task->flags & PF_KTHREAD || !task->mm)
+		return;
+	registers = (void *)bpf_task_pt_regs(task);
+	if (!registers || bpf_probe_read_kernel(&w->registers, sizeof(w->registers), registers) ||
+	    !w->registers.pc) {
+		walk_sample(w)->walk_end = WALK_NO_REGISTERS;
+		return;
+	}
+	copy_stack(task, w->registers.sp);
+	walk_from_registers(w, task->tgid);
+}
+
+static __always_inline void send_waiting(struct walk *w, struct task_struct *task)
+{
+	struct sample *s = walk_sample(w);
+	struct sample_counters *count;
+	__u64 user, size;
+	__u32 class = CLASS_SWITCH;
+	long kernel;
+
+	walk_waiting(w, task);
+	user = s->user_frames;
+	barrier_var(user); /* or the verifier sees the number before it was limited */
+	if (user > MAX_USER_FRAMES)
+		user = MAX_USER_FRAMES;
+	kernel = bpf_get_task_stack(task, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
+	s->kernel_frames = kernel > 0 ? (__u64)kernel / 8 : 0;
+	s->waker_frames = 0;
+	size = sizeof(*s) + (user + s->kernel_frames) * 8;
+	if (size > WALK_SAMPLE_BYTES)
+		size = WALK_SAMPLE_BYTES;
+	count = bpf_map_lookup_elem(&counters, &class);
+	if (!count)
+		return;
+	/* Programs at switches may interrupt this one, but not the other way round. */
+	__sync_fetch_and_add(&count->fired, 1);
+	if (bpf_ringbuf_output(&switch_ring, s, size, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&count->lost[SAMPLE_LOST_RING_FULL], 1);
+	else
+		__sync_fetch_and_add(&count->sent, 1);
+}
+
+SEC("iter.s/task")
+int send_still_waiting(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u64 now = bpf_ktime_get_ns();
+	__u32 event, zero = 0;
+	struct wait *wait;
+	struct sample *s;
+	struct walk *w;
+
+	if (!task || task->on_cpu)
+		return 0;
+	wait = bpf_task_storage_get(&waits, task, 0, 0);
+	w = bpf_map_lookup_elem(&unwind_walks, &zero);
+	if (!wait || !w || !wait->start_ns || now - wait->start_ns < off_cpu_min_ns)
+		return 0;
+	event = wait->state ? off_cpu_event : preempted_event;
+	if (event != NO_EVENT && on_wanted_cpu(task->wake_cpu)) {
+		w->index = 0;
+		s = walk_sample(w);
+		s->time_ns = now;
+		s->weight = now - wait->start_ns;
+		s->pid = task->tgid;
+		s->tid = task->pid;
+		s->cpu = task->wake_cpu;
+		s->event = event;
+		s->state = wait->state;
+		send_waiting(w, task);
+	}
+	/* It is told: when it ends after all, before the recording does, it ends unheard. */
+	wait->start_ns = 0;
+	return 0;
+}
