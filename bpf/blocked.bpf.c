@@ -165,7 +165,7 @@ static __always_inline void walk_waiting(struct walk *w, struct task_struct *tas
 		return;
 	}
 	copy_stack(task, w->registers.sp);
-	walk_from_registers(w, task->tgid);
+	walk_from_registers(w, task->tgid, (__u64)task->mm);
 }
 
 static __always_inline void send_waiting(struct walk *w, struct task_struct *task)

@@ -31,9 +31,15 @@
 #define WALK_SAMPLE_BYTES (8 * (WALK_SAMPLE_WORDS + WALK_MAX_FRAMES))
 #define WALK_MAX_FRAMES (MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1))
 
-/* Reads the walked task's memory: not 0 when it is not there. */
+/*
+ * Reads the walked task's memory: not 0 when it is not there. Who defines it walks another
+ * task than the current one.
+ */
 #ifndef WALK_READ_USER
 #define WALK_READ_USER(to, size, from) bpf_probe_read_user(to, size, (void *)(from))
+#define WALKS_CURRENT 1
+#else
+#define WALKS_CURRENT 0
 #endif
 
 /* Which rule holds at a pc of the process with that run. */
@@ -285,9 +291,9 @@ static __always_inline struct unwind_segment *find_fresh(__u32 tgid, __u64 pc)
 /* The current process's rule at pc by what it mapped so recently that it is not published yet. */
 __noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
 {
-	struct unwind_segment *segment = find_fresh(tgid, pc);
+	struct unwind_segment *segment = WALKS_CURRENT ? find_fresh(tgid, pc) : NULL;
 
-	if (!segment) {
+	if (!segment && WALKS_CURRENT) {
 		walk_ask(tgid, pc);
 		segment = find_fresh(tgid, pc);
 	}
@@ -510,13 +516,12 @@ static __always_inline void walk_finish(struct walk *w)
 }
 
 /*
- * The walk from w->registers, which are those of a user program. Within exec, when the new
+ * The walk from w->registers, which are those of a user program with that memory. Within exec, when the new
  * address space is there but the new program is not, nothing belongs to these registers.
  */
-static __always_inline void walk_from_registers(struct walk *w, __u32 tgid)
+static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u64 mm)
 {
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
-	__u64 mm = (__u64)bpf_get_current_task_btf()->mm;
 
 	if (process && !process->mm)
 		process->mm = mm;
@@ -558,7 +563,7 @@ static __always_inline void walk_user_task(struct walk *w, __u32 tgid)
 		walk_sample(w)->walk_end = WALK_NO_REGISTERS;
 		return;
 	}
-	walk_from_registers(w, tgid);
+	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);
 }
 
 /* The registers of a perf event's program: those of the interrupted code, user or kernel. */
@@ -579,7 +584,7 @@ static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *con
 	walk_copy(link);
 #endif
 	walk_copy(fp), walk_copy(sp), walk_copy(pc);
-	walk_from_registers(w, tgid);
+	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);
 }
 #undef walk_copy
 
