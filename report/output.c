@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int output_open(struct output *o, const char *path)
+int report_output_open(struct output *o, const char *path)
 {
 	struct stat info;
 	mode_t mask;
@@ -40,7 +40,7 @@ int output_open(struct output *o, const char *path)
 	return 0;
 }
 
-void output_page(struct output *o)
+void report_output_page(struct output *o)
 {
 	const char *command = getenv("PROF_PAGER");
 	int ends[2];
@@ -73,7 +73,7 @@ void output_page(struct output *o)
 	o->fd = ends[1];
 }
 
-int output_close(struct output *o, bool keep)
+int report_output_close(struct output *o, bool keep)
 {
 	int error = 0;
 

@@ -18,12 +18,12 @@ struct output {
 };
 
 /* Standard output for a NULL path. 0 or a negative errno; then nothing needs closing. */
-int output_open(struct output *o, const char *path);
+int report_output_open(struct output *o, const char *path);
 
 /* Puts a pager ($PROF_PAGER, $PAGER, less) in front of a terminal, as git does. */
-void output_page(struct output *o);
+void report_output_page(struct output *o);
 
 /* Waits for the pager; gives the file its name if `keep`. 0 or a negative errno. */
-int output_close(struct output *o, bool keep);
+int report_output_close(struct output *o, bool keep);
 
 #endif

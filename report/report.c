@@ -71,14 +71,14 @@ struct writing {
 
 static bool begin_writing(struct writing *w, const struct report_options *o, bool paged)
 {
-	int error = output_open(&w->output, o->output);
+	int error = report_output_open(&w->output, o->output);
 
 	if (error) {
 		message_error("%s: cannot be written: %s", o->output, strerror(-error));
 		return false;
 	}
 	if (paged && !o->no_pager && !o->shown.csv && !o->shown.json)
-		output_page(&w->output);
+		report_output_page(&w->output);
 	sink_init(&w->sink, w->output.fd);
 	return true;
 }
@@ -96,7 +96,7 @@ static bool end_writing(struct writing *w, const struct report_options *o, bool 
 		ok = false;
 	}
 	sink_release(&w->sink);
-	error = output_close(&w->output, ok);
+	error = report_output_close(&w->output, ok);
 	if (error && ok)
 		message_error("%s: cannot be written: %s", o->output, strerror(-error));
 	return ok && !error;
@@ -217,7 +217,7 @@ static int embed(const struct report_options *o)
 
 	if (!loaded_open(&loaded, o->paths, 1, false))
 		goto out;
-	error = output_open(&output, o->output);
+	error = report_output_open(&output, o->output);
 	if (error) {
 		message_error("%s: cannot be written: %s", o->output, strerror(-error));
 		goto out;
@@ -230,7 +230,7 @@ static int embed(const struct report_options *o)
 		message_error("%s: cannot be written: %s", o->output,
 			      error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
 	}
-	if (output_close(&output, !error) && !error)
+	if (report_output_close(&output, !error) && !error)
 		message_error("%s: cannot be written: %s", o->output, strerror(errno));
 	else if (!error)
 		status = say_embedded(o, &loaded.traces[0], &result);
