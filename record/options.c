@@ -261,6 +261,12 @@ static const char *take_stats(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_embed(void *context, const char *argument)
+{
+	((struct settings *)context)->embed = true;
+	return NULL;
+}
+
 static const char *take_quiet(void *context, const char *argument)
 {
 	((struct settings *)context)->quiet = true;
@@ -310,6 +316,7 @@ static const struct option_entry table[] = {
 	{ 0, "max-size", "SIZE", "end when the trace has this size", take_max_size },
 	{ 'z', "compression", "LEVEL", "compress so hard, 0 to 19 (default 3)", take_level },
 	{ 'M', "metadata", "KEY=VALUE", "note this in the trace", take_metadata },
+	{ 0, "embed", NULL, "put all names into the trace at the end, for other machines", take_embed },
 	{ 0, "stats", NULL, "tell at the end what the recording itself cost", take_stats },
 	{ 'q', "quiet", NULL, "say nothing but errors", take_quiet },
 	{ 'v', "verbose", NULL, "say more", take_verbose },
@@ -355,6 +362,10 @@ static bool agree(const struct settings *s, int rest_count, char **rest)
 	}
 	if (s->series.max_files && !series_wanted(&s->series)) {
 		message_error("--max-files needs --switch-output");
+		return false;
+	}
+	if (s->embed && (series_wanted(&s->series) || !strcmp(s->output, "-"))) {
+		message_error("--embed needs one file; use prof-report --embed on what was recorded");
 		return false;
 	}
 	if (s->quiet && s->verbose) {

@@ -30,6 +30,7 @@ struct settings {
 	struct series series; /* --switch-output */
 	uint64_t max_bytes;   /* of the trace; 0: no limit */
 	bool stats;
+	bool embed; /* names, by prof-report, at the end */
 	uint64_t duration_ns; /* 0: until it ends */
 	int level;
 	bool quiet, verbose;

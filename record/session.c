@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/message.h"
+#include "record/embed.h"
 #include "record/session.h"
 
 #include "record/unwinding.h"
@@ -197,7 +198,9 @@ static int run(struct session *s)
 	}
 	status_end(s);
 	trace_file_close(&s->trace, false);
-	return await_command(s, signal);
+	status = s->settings->embed ? embed_names_into(s->settings->output) : 0;
+	signal = await_command(s, signal);
+	return signal || !status ? signal : 1;
 }
 
 static void release(struct session *s, bool discard)
