@@ -48,16 +48,14 @@ static void append_row(struct builder *b, uint32_t row)
 {
 	struct unwind_table *t = b->t;
 
+	if (t->row_count >= b->max_rows)
+		b->error = UNWIND_TABLE_TOO_LARGE;
 	if (b->error)
 		return;
 	if (t->row_count == t->row_capacity) {
 		size_t capacity = t->row_capacity ? t->row_capacity * 2 : 1024;
 		uint32_t *rows;
 
-		if (t->row_count >= b->max_rows) {
-			b->error = UNWIND_TABLE_TOO_LARGE;
-			return;
-		}
 		rows = realloc(t->rows, capacity * sizeof(*rows));
 		if (!rows) {
 			b->error = UNWIND_TABLE_MEMORY;
@@ -311,17 +309,16 @@ void unwind_table_release(struct unwind_table *t)
 const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t address)
 {
 	uint64_t offset = address - t->base;
-	const struct table_page *page = t->pages + (offset >> UNWIND_PAGE_BITS);
-	const uint32_t *rows = t->rows + page->first;
-	uint32_t n = page->rows, first = 0;
 	uint32_t key = (uint32_t)(offset & (PAGE_BYTES - 1)) << 16 | 0xffff;
+	const uint32_t *rows;
+	uint32_t n;
 
-	if (offset >> UNWIND_PAGE_BITS >= t->page_count || !n)
+	if (offset >> UNWIND_PAGE_BITS >= t->page_count ||
+	    !t->pages[offset >> UNWIND_PAGE_BITS].rows)
 		return &t->rules.rules[UNWIND_NONE];
-	while (n > 1) {
-		if (rows[first + n / 2] <= key)
-			first += n / 2;
-		n -= n / 2;
-	}
-	return &t->rules.rules[rows[first] & 0xffff];
+	rows = t->rows + t->pages[offset >> UNWIND_PAGE_BITS].first;
+	for (n = t->pages[offset >> UNWIND_PAGE_BITS].rows; n > 1; n -= n / 2)
+		if (rows[n / 2] <= key)
+			rows += n / 2;
+	return &t->rules.rules[*rows & 0xffff];
 }

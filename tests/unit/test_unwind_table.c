@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind_table.h"
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <elfutils/libdw.h>
+
+#include "record/unwind_arch.h"
+
+/* What libdw says of a pc, in our terms. False: it has nothing there. */
+static bool ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct cfi_row *row)
+{
+	Dwarf_Op memory[3], *ops;
+	Dwarf_Frame *frame;
+	size_t n;
+
+	*row = (struct cfi_row){ .cfa = CFI_CFA_OTHER };
+	if (dwarf_cfi_addrframe(cfi, pc, &frame))
+		return false;
+	dwarf_frame_info(frame, NULL, NULL, &row->signal);
+	if (!dwarf_frame_cfa(frame, &ops, &n) && n == 1 && ops[0].atom >= DW_OP_breg0 &&
+	    ops[0].atom <= DW_OP_breg31) {
+		row->cfa = CFI_CFA_REGISTER;
+		row->reg = ops[0].atom - DW_OP_breg0;
+		row->offset = (int64_t)ops[0].number;
+	} else if (n == 1 && ops[0].atom == DW_OP_bregx) {
+		row->cfa = CFI_CFA_REGISTER;
+		row->reg = (uint32_t)ops[0].number;
+		row->offset = (int64_t)ops[0].number2;
+	}
+	row->ra.place = CFI_OTHER;
+	if (!dwarf_frame_register(frame, 16, memory, &ops, &n)) {
+		if (n == 0 && ops == memory)
+			row->ra.place = CFI_UNDEFINED;
+		else if (n == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst)
+			row->ra = (struct cfi_saved){ CFI_AT_CFA, (int64_t)ops[1].number };
+	}
+	free(frame);
+	return true;
+}
+
+static bool agrees(const struct unwind_rule *rule, const struct cfi_row *libdw)
+{
+	int kind;
+
+	if (libdw->signal)
+		return rule->kind == UNWIND_SIGNAL;
+	if (libdw->ra.place == CFI_UNDEFINED)
+		return rule->kind == UNWIND_END;
+	if (libdw->cfa != CFI_CFA_REGISTER)
+		return rule->kind != UNWIND_CFA_SP && rule->kind != UNWIND_CFA_FP;
+	kind = libdw->reg == ARCH_REGISTER_SP ? UNWIND_CFA_SP :
+	       libdw->reg == ARCH_REGISTER_FP ? UNWIND_CFA_FP :
+						-1;
+	if (kind < 0)
+		return true; /* hand-written code; other tests see to it */
+	if (libdw->ra.place != CFI_AT_CFA)
+		return rule->kind == UNWIND_UNSUPPORTED || rule->flags == UNWIND_RA_FROM_REGISTER;
+	return rule->kind == kind && rule->cfa_offset == libdw->offset &&
+	       rule->read_offset + 8 * rule->ra_word == libdw->ra.offset;
+}
+
+/* Every row of the file, at its first byte and in its middle, against libdw. */
+static void compare_with_libdw(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t compared = 0, wrong = 0;
+	struct unwind_table t;
+	struct elf_file e;
+	Dwarf_CFI *cfi;
+	Elf *elf;
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_OK);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	cfi = dwarf_getcfi_elf(elf);
+	assert_non_null(cfi);
+	for (uint32_t page = 0; page < t.page_count; page++) {
+		for (uint32_t i = 0; i < t.pages[page].rows; i++) {
+			uint64_t pc = t.base + ((uint64_t)page << UNWIND_PAGE_BITS) +
+				      (t.rows[t.pages[page].first + i] >> 16);
+			const struct unwind_rule *rule = unwind_table_find(&t, pc);
+			struct cfi_row row;
+
+			if (rule->kind == UNWIND_NONE || !ask_libdw(cfi, pc, &row))
+				continue;
+			compared++;
+			if (!agrees(rule, &row) && wrong++ < 5)
+				fprintf(stderr, "%s: 0x%llx: rule kind %d offset %d; libdw reg %u offset %lld\n",
+					path, (unsigned long long)pc, rule->kind, rule->cfa_offset, row.reg,
+					(long long)row.offset);
+		}
+	}
+	dwarf_cfi_end(cfi);
+	elf_end(elf);
+	close(fd);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+	assert_true(compared > 100);
+	assert_int_equal(wrong, 0);
+}
+
+static void test_own_binary_against_libdw(void **state)
+{
+	compare_with_libdw("/proc/self/exe");
+}
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
+{
+	if (strstr(info->dlpi_name, "/libc.so"))
+		snprintf(context, PATH_MAX, "%s", info->dlpi_name);
+	return 0;
+}
+
+static void test_libc_against_libdw(void **state)
+{
+	char path[PATH_MAX] = "";
+
+	dl_iterate_phdr(find_libc, path);
+	if (!*path)
+		skip();
+	compare_with_libdw(path);
+}
+
+static void __attribute__((noinline)) some_function(void)
+{
+	__asm__ volatile("");
+}
+
+static int own_bias(struct dl_phdr_info *info, size_t size, void *context)
+{
+	*(uint64_t *)context = info->dlpi_addr;
+	return 1; /* the program comes first */
+}
+
+static void test_finds_a_function(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint64_t bias = 0;
+	struct unwind_table t;
+	struct elf_file e;
+
+	dl_iterate_phdr(own_bias, &bias);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	close(fd);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_OK);
+	elf_file_release(&e);
+	assert_int_equal(unwind_table_find(&t, (uintptr_t)some_function - bias)->kind, UNWIND_CFA_SP);
+	assert_int_equal(unwind_table_find(&t, UINT64_MAX)->kind, UNWIND_NONE);
+	unwind_table_release(&t);
+}
+
+static void test_limit_of_rows(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct unwind_table t;
+	struct elf_file e;
+
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	close(fd);
+	assert_int_equal(unwind_table_build(&t, &e, 10), UNWIND_TABLE_TOO_LARGE);
+	assert_null(t.rows);
+	assert_true(t.segment_count > 0);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+}
+
+static void test_file_without_code(void **state)
+{
+	static const Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_machine = ARCH_MACHINE,
+	};
+	struct unwind_table t;
+	struct elf_file e;
+
+	assert_int_equal(elf_file_open_memory(&e, &header, sizeof(header)), ELF_OK);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_NO_CODE);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_binary_against_libdw),
+		cmocka_unit_test(test_libc_against_libdw),
+		cmocka_unit_test(test_finds_a_function),
+		cmocka_unit_test(test_limit_of_rows),
+		cmocka_unit_test(test_file_without_code),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
