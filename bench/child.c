@@ -38,10 +38,10 @@ int child_start(const struct child_options *options, int *pid)
 	if (posix_spawn_file_actions_init(&actions))
 		return -1;
 	status = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	if (!status)
+	if (!status && !options->inherit)
 		status = posix_spawn_file_actions_addopen(&actions, 1, out,
 							  O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (!status)
+	if (!status && !options->inherit)
 		status = posix_spawn_file_actions_addopen(&actions, 2, err,
 							  O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (!status)

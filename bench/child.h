@@ -13,6 +13,7 @@ struct child_options {
 	const char *stdout_path;      /* NULL: /dev/null */
 	const char *stderr_path;      /* NULL: /dev/null */
 	char *const *environment;     /* NULL: as it is */
+	bool inherit;		      /* stdout and stderr are ours; the paths are not used */
 };
 
 struct child_cost {

@@ -2,6 +2,7 @@
 #include "bench/commands.h"
 
 const struct command commands[] = {
+	{ "all", "", "measure everything, in less than ten minutes", "", all_command },
 	{ "run", "[NAME...]", "time benchmarks, and compare with the run before",
 	  "list filter time warm-up measurements resamples baseline", run_command },
 	{ "instr", "[NAME...]", "count instructions and cache accesses (valgrind)",
@@ -22,6 +23,7 @@ const struct command commands[] = {
 	  history_command },
 	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
 	  "pairs max-pairs noise cpu-time resamples", ab_command },
+	{ "peers", "", "prof beside perf on this machine", "time measurements", peers_command },
 	{ "mock", "", "make up results, to try out a pipeline", "count power spread", mock_command },
 };
 

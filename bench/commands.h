@@ -18,6 +18,8 @@ enum verdict once_command(const struct settings *s);
 enum verdict instr_command(const struct settings *s);
 enum verdict heap_command(const struct settings *s);
 enum verdict kernel_command(const struct settings *s);
+enum verdict peers_command(const struct settings *s);
+enum verdict all_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* instr and heap: what does not depend on how busy the machine is. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "bench/allocations.h"
 #include "bench/commands.h"
@@ -8,6 +9,15 @@
 #include "bench/registry.h"
 #include "bench/valgrind.h"
 #include "common/message.h"
+
+/* CPU time of this process so far. */
+static double cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
 
 enum verdict once_command(const struct settings *s)
 {
@@ -26,8 +36,12 @@ enum verdict once_command(const struct settings *s)
 		return VERDICT_ERROR;
 	status = benchmark_start(selected[0], &state, s->seed, &problem);
 	if (!status) {
+		double before = cpu_ns();
+
 		if (s->iterations)
 			benchmark_measured(selected[0], state, s->iterations);
+		if (s->verbose)
+			output_line("measured %.0f total %.0f", cpu_ns() - before, cpu_ns());
 		if (selected[0]->check)
 			status = selected[0]->check(state, &problem);
 		benchmark_stop(selected[0], state);

@@ -71,7 +71,8 @@ TAKE_NUMBER(seed, "seed", 0, UINT64_MAX)
 TAKE_TEXT(filter, "filter")
 TAKE(take_time, "time", return take_seconds(argument, &s->seconds))
 TAKE(take_warm_up, "warm-up", return take_seconds(argument, &s->warm_up_seconds))
-TAKE_NUMBER(measurements, "measurements", 2, 100000)
+TAKE(take_measurements, "measurements", s->measurements_given = true;
+     return take_count(argument, 2, 100000, &s->measurements))
 TAKE_NUMBER(resamples, "resamples", 100, 10000000)
 TAKE_TEXT(baseline, "baseline")
 TAKE_FLAG(list, "list")
@@ -127,7 +128,7 @@ static const struct option_entry table[64] = {
 	{ 0, "time", "SECONDS", "aim at this long per benchmark (run: 5), window (bpf: 2) or recording "
 	  "(peers: 3)", take_time },
 	{ 0, "warm-up", "SECONDS", "run this long before measuring (default 1)", take_warm_up },
-	{ 0, "measurements", "N", "measurements per benchmark (default 100)", take_measurements },
+	{ 0, "measurements", "N", "measurements per benchmark (default 100), or rounds (peers: 5)", take_measurements },
 	{ 0, "resamples", "N", "bootstrap resamples (default 100000)", take_resamples },
 	{ 0, "baseline", "FILE", "compare with the measurements kept here, and keep these instead",
 	  take_baseline },

@@ -32,6 +32,7 @@ struct settings {
 	double seconds;
 	double warm_up_seconds;
 	uint64_t measurements;
+	bool measurements_given;
 	uint64_t resamples;
 	const char *baseline;
 	bool list;

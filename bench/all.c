@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Everything there is to measure, in less than ten minutes: what "make bench" runs. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/child.h"
+#include "bench/commands.h"
+#include "bench/output.h"
+#include "common/message.h"
+
+#define ARGUMENTS_MAX 12
+
+struct step {
+	const char *title;
+	const char *arguments[ARGUMENTS_MAX]; /* "@" stands for the folder of this program */
+	bool optional; /* its tools may be missing */
+};
+
+static const struct step steps[] = {
+	{ "Kernel path: ns per sample", { "kernel", "--time", "20" } },
+	{ "Kernel path: the XDP example",
+	  { "bpf", "--test-run", "--object", "@/bench/xdp_example.bpf.o" } },
+	{ "Recorder, trace file and report path: time",
+	  { "run", "--time", "2", "--warm-up", "0.3", "--measurements", "50" } },
+	{ "Recorder, trace file and report path: allocations",
+	  { "heap", "--iterations", "1", "--filter", "^(drain|format|xdp)|1e4" }, true },
+	{ "Recorder, trace file and report path: instructions",
+	  { "instr", "--iterations", "1", "--filter", "^(drain|format|xdp|common)|1e4" }, true },
+	{ "Peers", { "peers", "--time", "2", "--measurements", "5" }, true },
+};
+
+/* Runs one step as a process of its own and adds its results. */
+static int run_step(const struct step *step, const char *self, const struct settings *s,
+		    struct results *results)
+{
+	char bmf[] = "/tmp/prof-bench.XXXXXX", object[PATH_MAX], seed[32], why[256];
+	const char *arguments[ARGUMENTS_MAX + 8] = { self };
+	int fd = mkstemp(bmf), status = -1;
+	struct child_cost cost;
+	size_t n = 1;
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	unlink(bmf);
+	for (size_t i = 0; i < ARGUMENTS_MAX && step->arguments[i]; i++) {
+		arguments[n] = step->arguments[i];
+		if (*arguments[n] == '@') {
+			snprintf(object, sizeof(object), "%.*s%s", (int)(strrchr(self, '/') - self),
+				 self, arguments[n] + 1);
+			arguments[n] = object;
+		}
+		n++;
+	}
+	snprintf(seed, sizeof(seed), "--seed=%llu", (unsigned long long)s->seed);
+	arguments[n++] = seed;
+	arguments[n++] = "--bmf";
+	arguments[n++] = bmf;
+	if (s->quiet)
+		arguments[n++] = "-q";
+	arguments[n] = NULL;
+	if (child_run(&(struct child_options){ .arguments = arguments, .inherit = true }, &cost))
+		message_error("%s: %s", self, strerror(errno));
+	else if (!cost.status)
+		status = 0;
+	/* What was measured counts, also of a step of which a part failed. */
+	if (!access(bmf, R_OK) && results_read_bmf(results, bmf, why, sizeof(why))) {
+		message_error("%s: %s", step->arguments[0], why);
+		status = -1;
+	}
+	unlink(bmf);
+	return status;
+}
+
+enum verdict all_command(const struct settings *s)
+{
+	struct results results = { 0 };
+	enum verdict verdict = VERDICT_FINE;
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length < 0 || s->rest_count) {
+		message_error("usage: prof-bench all [--bmf FILE]");
+		return VERDICT_ERROR;
+	}
+	self[length] = 0;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		if (i)
+			output_line("%s", "");
+		output_line("== %s", steps[i].title);
+		if (!run_step(&steps[i], self, s, &results))
+			continue;
+		message_warning("%s: incomplete", steps[i].title);
+		if (!steps[i].optional)
+			verdict = VERDICT_ERROR;
+	}
+	if (results.count && output_bmf(&results, s))
+		verdict = VERDICT_ERROR;
+	results_release(&results);
+	return verdict;
+}
