@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #define SECTION_NAME_MAX 256
 
@@ -252,6 +254,22 @@ int elf_file_open(struct elf_file *e, int fd)
 	if (error)
 		elf_file_release(e);
 	return error;
+}
+
+int elf_file_open_vdso(struct elf_file *e)
+{
+	const void *at = (const void *)getauxval(AT_SYSINFO_EHDR);
+	uint64_t size = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int error = at ? elf_file_open_memory(e, at, page) : ELF_ERROR_IO;
+
+	if (error)
+		return error;
+	/* The program header says how long it is, but for the section table behind, in its last page. */
+	for (size_t i = 0; i < e->segment_count; i++)
+		if (e->segments[i].type == PT_LOAD)
+			size = e->segments[i].offset + e->segments[i].memory_size;
+	elf_file_release(e);
+	return elf_file_open_memory(e, at, (size + page - 1) / page * page);
 }
 
 void elf_file_release(struct elf_file *e)

@@ -63,6 +63,8 @@ struct elf_file {
  */
 int elf_file_open(struct elf_file *e, int fd);
 int elf_file_open_memory(struct elf_file *e, const void *data, size_t size);
+/* Our own vDSO, which is that of every 64-bit process of this kernel. */
+int elf_file_open_vdso(struct elf_file *e);
 void elf_file_release(struct elf_file *e);
 
 /* "not an ELF file", ... */

@@ -59,6 +59,18 @@ static enum prf_object_kind kind_of(const char *name)
 	return PRF_OBJECT_FILE;
 }
 
+/* The kernel does not tell; what is ours is theirs, too. */
+static void take_vdso_build_id(struct prf_object *definition)
+{
+	struct elf_file vdso;
+
+	if (definition->build_id_size || elf_file_open_vdso(&vdso))
+		return;
+	memcpy(definition->build_id, vdso.build_id, sizeof(definition->build_id));
+	definition->build_id_size = vdso.build_id_size;
+	elf_file_release(&vdso);
+}
+
 static struct object *object_new(const struct prf_object *definition)
 {
 	struct object *object = calloc(1, sizeof(*object));
@@ -98,6 +110,8 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
 			.build_id_size = definition.build_id_size,
 		};
 		memcpy(definition.build_id, known->build_id, sizeof(definition.build_id));
+		if (definition.kind == PRF_OBJECT_VDSO)
+			take_vdso_build_id(&definition);
 	}
 	buffer_u8(&key, (uint8_t)definition.kind);
 	buffer_u8(&key, definition.deleted);

@@ -55,26 +55,10 @@ static struct code_file *next_waiting(struct unwinder *u)
 	return NULL;
 }
 
-/* Our own vDSO, which is every process's; its program header says how long it is. */
-static int open_vdso(struct elf_file *e)
-{
-	const void *at = (const void *)getauxval(AT_SYSINFO_EHDR);
-	uint64_t size = 0;
-	int error = at ? elf_file_open_memory(e, at, (size_t)sysconf(_SC_PAGESIZE)) : ELF_ERROR_IO;
-
-	if (error)
-		return error;
-	for (size_t i = 0; i < e->segment_count; i++)
-		if (e->segments[i].type == PT_LOAD)
-			size = e->segments[i].offset + e->segments[i].memory_size;
-	elf_file_release(e);
-	return elf_file_open_memory(e, at, size);
-}
-
 static int open_elf(struct elf_file *e, const struct code_file *file)
 {
 	if (file->vdso)
-		return open_vdso(e);
+		return elf_file_open_vdso(e);
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
 }
 

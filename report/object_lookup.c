@@ -2,7 +2,6 @@
 #include "report/object_lookup.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,17 +30,7 @@ void object_lookup_release(struct object_lookup *l)
 /* The vDSO is the same file for all processes of a kernel: ours may serve for theirs. */
 static enum symbols_status open_vdso(const struct prf_object *o, struct found_file *f)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long long start = 0, end = 0;
-	char line[512];
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, "[vdso]") && sscanf(line, "%llx-%llx", &start, &end) == 2)
-			break;
-	if (maps)
-		fclose(maps);
-	if (end <= start ||
-	    elf_file_open_memory(&f->elf, (const void *)(uintptr_t)start, end - start))
+	if (elf_file_open_vdso(&f->elf))
 		return SYMBOLS_NO_FILE;
 	f->open = true;
 	f->path = strdup("[vdso]");
@@ -228,7 +217,7 @@ static int debug_symbols(struct object_lookup *l)
 int object_lookup_symbols(struct object_lookup *l)
 {
 	const struct elf_file *e = &l->main.elf;
-	const char *base = strrchr(l->object->path, '/');
+	const char *base = l->object->kind == PRF_OBJECT_VDSO ? "/vdso" : strrchr(l->object->path, '/');
 	int result = 0;
 
 	symbol_list_find(l->symbols, l->symbol_count, l->offsets, l->n, l->recorded);
