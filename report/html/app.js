@@ -97,13 +97,14 @@ class App {
 		this.on.changes.hidden = this.view !== "changes";
 		for (const button of document.querySelectorAll("#views button"))
 			button.ariaPressed = String(button.dataset.view === this.view);
+		/* First, for its height decides how much room there is for the rest. */
+		this.strip.draw(this.stripStyle());
 		if (flat)
 			this.paintFlame();
 		else if (this.view === "sandwich")
 			this.paintSandwich();
 		else
 			this.changes.show();
-		this.strip.draw(this.stripStyle());
 		this.status();
 		this.changed();
 	}

@@ -27,6 +27,7 @@ class Flame {
 				this.host.chosen(this.tree.fn[node]);
 		});
 		scroller.addEventListener("keydown", (event) => this.key(event));
+		new ResizeObserver(() => this.resized()).observe(scroller);
 	}
 	/* `totals` of the nodes; `places` is where they begin. */
 	show(tree, total, places) {
@@ -48,6 +49,8 @@ class Flame {
 		while (this.zoom > 0 && !(total[this.zoom] > 0))
 			this.zoom = tree.parent[this.zoom];
 		const zoom = this.zoom, width = this.scroller.clientWidth;
+		this.wide = width;
+		this.high = this.scroller.clientHeight;
 		const scale = total[zoom] > 0 ? width / total[zoom] : 0, boxes = [];
 		for (let n = tree.parent[zoom]; n >= 0; n = tree.parent[n])
 			boxes.push({ node: n, x: 0, width, around: true });
@@ -71,6 +74,11 @@ class Flame {
 		else if (this.up)
 			this.scroller.scrollTop = this.height - this.scroller.clientHeight - this.below;
 		this.draw();
+	}
+	resized() {
+		const { clientWidth, clientHeight } = this.scroller;
+		if (clientHeight && (clientWidth !== this.wide || clientHeight !== this.high))
+			this.arrange(false);
 	}
 	toRoot() {
 		this.below = 0;

@@ -38,10 +38,31 @@ class Strip {
 			() => new Float64Array(this.slices));
 		const rowOf = new Uint8Array(head.threads.length).fill(own);
 		this.threads.forEach((thread, row) => { rowOf[thread] = row; });
-		for (let i = 0; i < cells.count; i++)
-			this.rows[rowOf[head.sources[cells.source[i]][0]]][cells.slice[i]] += cells.value[i];
+		const steps = this.rows.map(() => new Float64Array(this.slices + 1));
+		const waits = this.rows.map(() => new Float64Array(this.slices + 1));
+		for (let i = 0; i < cells.count; i++) {
+			const [thread, off] = head.sources[cells.source[i]], slice = cells.slice[i];
+			const length = this.length(i, off), each = cells.value[i] / length;
+			for (const step of off ? [steps[rowOf[thread]], waits[rowOf[thread]]] : [steps[rowOf[thread]]]) {
+				step[slice + 1 - length] += each;
+				step[slice + 1] -= each;
+			}
+		}
+		const added = (step) => {
+			let sum = 0;
+			return step.map((change) => (sum += change) > 1e-6 ? sum : 0);
+		};
+		this.rows = steps.map(added);
+		this.waits = waits.map(added);
 		this.labels = this.rows.map((_, row) => row < own ? head.threads[order[row]].label
 			: `${order.length - own} other threads`);
+	}
+	/* A wait is counted at its end, but drawn over the slices that it took. */
+	length(cell, wait) {
+		const { head, cells } = this.profile;
+		if (!wait || head.unit !== "us")
+			return 1;
+		return Math.min(cells.slice[cell] + 1, 1 + Math.floor(cells.value[cell] * 1000 / head.slice_ns));
 	}
 	get height() {
 		return this.rows.length * STRIP_ROW + STRIP_AXIS;
@@ -69,16 +90,23 @@ class Strip {
 		if (!this.whole)
 			this.selection(pen, width, style);
 	}
-	/* Columns of equally many slices, at least a pixel wide; all rows on one scale, which ends at the busiest column. */
+	/*
+	 * Columns of equally many slices, at least a pixel wide, and wider when there are few
+	 * samples; all rows on one scale, which ends at the busiest column.
+	 */
 	heat(pen, width, style) {
-		const room = width - STRIP_LABEL - 4, each = Math.max(1, Math.ceil(this.slices / room));
+		const room = width - STRIP_LABEL - 4;
+		const { cells, head } = this.profile, spread = head.unit === "us" && head.sources.some(([, off]) => off);
+		const wanted = spread ? room : Math.max(60, cells.count / this.rows.length / 2);
+		const each = Math.max(1, Math.ceil(this.slices / Math.min(room, wanted)));
 		const columns = Math.ceil(this.slices / each);
-		const sums = this.rows.map((row) => {
+		const added = (row) => {
 			const sum = new Float64Array(columns);
 			for (let s = 0; s < this.slices; s++)
 				sum[Math.floor(s / each)] += row[s];
 			return sum;
-		});
+		};
+		const sums = this.rows.map(added), waits = this.waits.map(added);
 		const most = sums.reduce((m, sum) => sum.reduce((a, b) => Math.max(a, b), m), 0) || 1;
 		const dark = style.dark, wide = room * each / this.slices;
 		sums.forEach((sum, row) => {
@@ -87,8 +115,8 @@ class Strip {
 			for (let c = 0; c < columns; c++) {
 				if (!sum[c])
 					continue;
-				const heat = Math.sqrt(sum[c] / most);
-				pen.fillStyle = hsl(55 - 45 * heat, 90, dark ? 12 + 48 * heat : 92 - 47 * heat);
+				const heat = Math.sqrt(sum[c] / most), waiting = waits[row][c] * 2 > sum[c];
+				pen.fillStyle = hsl(waiting ? 200 + 25 * heat : 55 - 45 * heat, waiting ? 60 : 90, dark ? 12 + 48 * heat : 92 - 47 * heat);
 				pen.fillRect(STRIP_LABEL + c * wide, row * STRIP_ROW + 1, Math.max(Math.min(wide, room - c * wide), 1), STRIP_ROW - 2);
 			}
 		});
