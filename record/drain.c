@@ -74,24 +74,30 @@ int drain_init(struct session *s)
 	return status;
 }
 
-int drain_until(struct session *s, uint64_t horizon_ns)
-{
-	jit_tick(s->jit, clock_now());
-	return timeline_run(&s->timeline, horizon_ns);
-}
-
+/* Percent of the fullest ring. */
 static unsigned int filled(struct session *s)
 {
 	unsigned int most = sideband_filled(s->sideband);
 
 	for (size_t i = 0; i < sampler_rings(s->sampler); i++) {
 		const struct ring *ring = sampler_ring(s->sampler, i);
-		unsigned int percent = (unsigned int)(ring_filled(ring) * 100 / ring->size);
+		uint64_t waiting = ring_filled(ring);
+		unsigned int percent = (unsigned int)(waiting * 100 / ring->size);
+
+		if (waiting > s->expenses.ring_peak)
+			s->expenses.ring_peak = waiting;
 
 		if (percent > most)
 			most = percent;
 	}
 	return most;
+}
+
+int drain_until(struct session *s, uint64_t horizon_ns)
+{
+	filled(s);
+	jit_tick(s->jit, clock_now());
+	return timeline_run(&s->timeline, horizon_ns);
 }
 
 int drain_interval(struct session *s, int last_ms)

@@ -344,3 +344,21 @@ int sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 	free(one);
 	return status;
 }
+
+void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns)
+{
+	struct bpf_program *program;
+
+	*runs = *run_ns = 0;
+	bpf_object__for_each_program(program, s->skeleton->obj) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		/* Those that were not wanted are not loaded. */
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+			continue;
+		*runs += info.run_cnt;
+		*run_ns += info.run_time_ns;
+	}
+}

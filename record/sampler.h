@@ -58,6 +58,9 @@ struct ring *sampler_ring(struct sampler *s, size_t i);
 size_t sampler_possible_cpus(const struct sampler *s);
 int sampler_read_counters(struct sampler *s, struct sample_counters *counters);
 
+/* How often our programs ran, and for how long, if the kernel measures that. */
+void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns);
+
 /* What libbpf and the verifier had to say, for -v and for bug reports. */
 const char *sampler_log(void);
 

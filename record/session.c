@@ -197,6 +197,8 @@ static int run(struct session *s)
 		return status;
 	}
 	status_end(s);
+	if (s->settings->stats)
+		expenses_show(&s->expenses, &s->accounts, clock_now() - s->began_ns);
 	trace_file_close(&s->trace, false);
 	status = s->settings->embed ? embed_names_into(s->settings->output) : 0;
 	signal = await_command(s, signal);
@@ -215,6 +217,7 @@ static void release(struct session *s, bool discard)
 	resolver_free(s->resolver);
 	world_release(&s->world);
 	jit_free(s->jit);
+	expenses_release(&s->expenses);
 	cpus_release(&s->cpus);
 	cpus_release(&s->sampled);
 	if (s->signal_fd >= 0)
@@ -228,6 +231,7 @@ int session_run(struct settings *settings)
 
 	target_init(&s.target);
 	trace_file_init(&s.trace);
+	expenses_init(&s.expenses);
 	status = session_set_up(&s);
 	if (!status)
 		status = run(&s);

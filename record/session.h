@@ -8,6 +8,7 @@
  */
 
 #include "record/accounts.h"
+#include "record/expenses.h"
 #include "record/options.h"
 #include "record/resolver.h"
 #include "record/sampler.h"
@@ -34,6 +35,7 @@ struct session {
 	struct timeline timeline;
 	struct trace_file trace;
 	struct accounts accounts;
+	struct expenses expenses;
 	int signal_fd;
 	uint64_t ring_bytes;
 	uint64_t began_ns; /* of sampling */

@@ -338,6 +338,8 @@ int session_set_up(struct session *s)
 	if (!s->resolver || drain_init(s) ||
 	    accounts_init(&s->accounts, sampler_possible_cpus(s->sampler), clock_now()))
 		return fail("out of memory");
+	if (s->settings->stats && (status = expenses_count(&s->expenses)))
+		message_warning("the kernel does not measure its programs: %s", strerror(-status));
 	status = traces_open(s);
 	if (!status && privileges_drop(series_wanted(&s->settings->series)))
 		message_warning("cannot give up privileges: %s", strerror(errno));

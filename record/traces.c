@@ -101,6 +101,9 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 	status = kernel_symbols_write(s->world.kernel, w);
 	if (!status)
 		status = vanished_write(s->world.objects, s->unwinder, w);
+	expenses_update(&s->expenses, s->sampler);
+	if (!status)
+		status = expenses_write(&s->expenses, w);
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics) && !status; i++)
 		status = prf_writer_statistic(w, statistics[i].key, statistics[i].value);
 	if (!status)
