@@ -11,6 +11,7 @@
 #define DEFAULT_MAX_SLICES 4096
 #define MAX_SLICED_CELLS (4u << 20) /* more cells than that make the slices longer */
 #define MAX_GROUPS (1u << 24)
+#define LAST_CELLS 4 /* a power of two */
 
 /* What a (task, event) is in `group_of`, if not a group's number. */
 #define NOT_ASKED UINT32_MAX
@@ -26,8 +27,11 @@ struct tally {
 	size_t table_size;
 	uint64_t seed;
 
-	/* The cell that each stack of this trace was counted in last: no hashing for the next. */
-	uint32_t *last_cell;
+	/*
+	 * The cells that each stack of this trace was counted in last, by the low bits of the
+	 * group: no hashing for the next sample.
+	 */
+	uint32_t (*last_cell)[LAST_CELLS];
 	size_t last_cell_count;
 
 	struct tally_group *groups;
@@ -358,7 +362,7 @@ static bool follow_definitions(struct tally *t)
 	}
 	if (stacks > t->last_cell_count) {
 		size_t count = stacks + stacks / 2;
-		uint32_t *room = realloc(t->last_cell, count * sizeof(*room));
+		uint32_t(*room)[LAST_CELLS] = realloc(t->last_cell, count * sizeof(*room));
 
 		if (!room)
 			return false;
@@ -386,11 +390,12 @@ static uint32_t decide(struct tally *t, uint32_t task, uint32_t event)
 
 static void note_times(struct tally *t, const struct prf_samples *s)
 {
+	const uint64_t *time_ns = s->time_ns;
 	uint64_t first = UINT64_MAX, last = 0;
 
-	for (size_t i = 0; i < s->n; i++) {
-		first = s->time_ns[i] < first ? s->time_ns[i] : first;
-		last = s->time_ns[i] > last ? s->time_ns[i] : last;
+	for (size_t i = 0, n = s->n; i < n; i++) {
+		first = time_ns[i] < first ? time_ns[i] : first;
+		last = time_ns[i] > last ? time_ns[i] : last;
 	}
 	if (!t->totals.samples || first < t->totals.first_ns)
 		t->totals.first_ns = first;
@@ -424,63 +429,115 @@ static uint32_t slice_of(struct tally *t, uint64_t time_ns)
 	return t->slice;
 }
 
-int tally_add(struct tally *t, const struct prf_samples *s)
+/* The group that a sample's task and event belong to, or NOT_COUNTED and the like. */
+static inline uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
+{
+	uint32_t *known = &t->group_of[event][task];
+
+	if (*known == NOT_ASKED)
+		*known = decide(t, task, event);
+	return *known;
+}
+
+/* Counts one sample; false without memory. */
+static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group,
+			 bool by_time)
+{
+	uint32_t stack = s->stack[i], *last = NULL, at;
+	struct tally_cell key = { .group = group, .stack = stack, .waker = PRF_NONE };
+
+	if (by_time)
+		key.slice = slice_of(t, s->time_ns[i]);
+	if (t->options.wakers && s->waker[i] != PRF_NONE)
+		key.waker = s->waker[i] + t->stack_base;
+	if (stack != PRF_NONE) {
+		last = &t->last_cell[stack][group % LAST_CELLS];
+		key.stack += t->stack_base;
+	}
+	at = last ? *last : PRF_NONE;
+	if (at == PRF_NONE || t->cells[at].group != group || t->cells[at].slice != key.slice ||
+	    t->cells[at].waker != key.waker)
+		/* Few slices have a stack in two threads: looking for it would only take time. */
+		at = by_time ? append_cell(t, &key) : find_cell(t, &key);
+	if (at == PRF_NONE)
+		return false;
+	t->cells[at].samples++;
+	t->cells[at].weight += s->weight[i];
+	if (last)
+		*last = at;
+	return true;
+}
+
+/*
+ * When neither CPU nor time nor wakers tell anything apart, as mostly: the one loop that runs
+ * for every sample of a large trace. Locals, since stores could change what `t` points to.
+ */
+static int add_plain(struct tally *t, const struct prf_samples *s)
+{
+	const uint32_t *task = s->task, *event = s->event, *stack = s->stack;
+	const uint64_t *weight = s->weight;
+	uint32_t *const *group_of = t->group_of;
+	uint32_t(*last_cell)[LAST_CELLS] = t->last_cell;
+	struct tally_cell *cells = t->cells;
+
+	for (size_t i = 0, n = s->n; i < n; i++) {
+		uint32_t group = group_of[event[i]][task[i]], at = PRF_NONE;
+
+		if (group < OTHER_EVENT && stack[i] != PRF_NONE)
+			at = last_cell[stack[i]][group % LAST_CELLS];
+		if (at != PRF_NONE && cells[at].group == group) {
+			cells[at].samples++;
+			cells[at].weight += weight[i];
+			continue;
+		}
+		group = decided(t, task[i], event[i]);
+		if (group == PRF_NONE)
+			return PRF_ERROR_MEMORY;
+		if (group >= OTHER_EVENT)
+			t->totals.other_events += group == OTHER_EVENT;
+		else if (!count_sample(t, s, i, group, false))
+			return PRF_ERROR_MEMORY;
+		cells = t->cells;
+	}
+	return 0;
+}
+
+static int add_apart(struct tally *t, const struct prf_samples *s)
 {
 	const bool by_cpu = t->options.dimensions & PROFILE_BY_CPU;
 	const bool by_time = t->options.dimensions & PROFILE_BY_TIME;
-	const bool pick_cpus = t->options.selection->cpus.count;
-	const bool wakers = t->options.wakers;
+	const struct number_set *cpus = &t->options.selection->cpus;
+
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t group = decided(t, s->task[i], s->event[i]);
+
+		if (group < OTHER_EVENT && cpus->count && !number_set_has(cpus, s->cpu[i]))
+			continue;
+		if (group < OTHER_EVENT && by_cpu)
+			group = group_on_cpu(t, group, s->cpu[i]);
+		if (group == PRF_NONE)
+			return PRF_ERROR_MEMORY;
+		if (group >= OTHER_EVENT)
+			t->totals.other_events += group == OTHER_EVENT;
+		else if (!count_sample(t, s, i, group, by_time))
+			return PRF_ERROR_MEMORY;
+	}
+	return 0;
+}
+
+int tally_add(struct tally *t, const struct prf_samples *s)
+{
+	const unsigned int apart = PROFILE_BY_CPU | PROFILE_BY_TIME;
 
 	if (!s->n)
 		return 0;
 	if (!follow_definitions(t))
 		return PRF_ERROR_MEMORY;
 	note_times(t, s);
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t *decided = &t->group_of[s->event[i]][s->task[i]];
-		uint32_t stack = s->stack[i], group, at;
-		struct tally_cell key;
-
-		if (*decided == NOT_ASKED) {
-			*decided = decide(t, s->task[i], s->event[i]);
-			if (*decided == PRF_NONE)
-				return PRF_ERROR_MEMORY;
-		}
-		group = *decided;
-		if (group >= OTHER_EVENT) {
-			t->totals.other_events += group == OTHER_EVENT;
-			continue;
-		}
-		if (pick_cpus && !number_set_has(&t->options.selection->cpus, s->cpu[i]))
-			continue;
-		if (by_cpu) {
-			group = group_on_cpu(t, group, s->cpu[i]);
-			if (group == PRF_NONE)
-				return PRF_ERROR_MEMORY;
-		}
-		key.slice = by_time ? slice_of(t, s->time_ns[i]) : 0;
-		key.waker = wakers && s->waker[i] != PRF_NONE ? s->waker[i] + t->stack_base : PRF_NONE;
-		at = stack != PRF_NONE ? t->last_cell[stack] : PRF_NONE;
-		if (at != PRF_NONE && t->cells[at].group == group &&
-		    t->cells[at].slice == key.slice && t->cells[at].waker == key.waker) {
-			t->cells[at].samples++;
-			t->cells[at].weight += s->weight[i];
-			continue;
-		}
-		key.group = group;
-		key.stack = stack == PRF_NONE ? PRF_NONE : stack + t->stack_base;
-		key.samples = 0;
-		key.weight = 0;
-		/* Few slices have a stack in two threads: looking for it would only take time. */
-		at = by_time ? append_cell(t, &key) : find_cell(t, &key);
-		if (at == PRF_NONE)
-			return PRF_ERROR_MEMORY;
-		t->cells[at].samples++;
-		t->cells[at].weight += s->weight[i];
-		if (stack != PRF_NONE)
-			t->last_cell[stack] = at;
-	}
-	return 0;
+	if ((t->options.dimensions & apart) || t->options.wakers ||
+	    t->options.selection->cpus.count)
+		return add_apart(t, s);
+	return add_plain(t, s);
 }
 
 /* -------- results -------- */
