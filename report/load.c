@@ -247,7 +247,25 @@ struct stream {
 	struct sink *sink;
 	const struct trace *first_pass; /* of the trace that is read */
 	uint32_t trace;
+	struct sink texts; /* of all frames */
+	size_t *text_at;
 };
+
+static bool make_texts(struct stream *s)
+{
+	const struct profile *p = s->loaded->profile;
+
+	sink_init(&s->texts, -1);
+	s->text_at = malloc((p->frame_count + 1) * sizeof(*s->text_at));
+	if (!s->text_at)
+		return false;
+	for (size_t i = 0; i < p->frame_count; i++) {
+		s->text_at[i] = s->texts.buffer.size;
+		s->options->view->frame(p, &p->frames[i], &s->texts);
+	}
+	s->text_at[p->frame_count] = s->texts.buffer.size;
+	return !sink_flush(&s->texts);
+}
 
 static const struct profile_event *find_event(const struct profile *p, const struct prf_event *e)
 {
@@ -274,7 +292,9 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 					   .task = task,
 					   .trace = s->trace,
 					   .cpu = samples->cpu[i],
-					   .node = PRF_NONE };
+					   .node = PRF_NONE,
+					   .texts = s->texts.buffer.data,
+					   .text_at = s->text_at };
 		bool kept = true;
 
 		if (!selection_has_task(selection, task) ||
@@ -296,27 +316,34 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
 {
-	bool ok = true;
+	struct stream stream = { .loaded = l, .options = o, .sink = sink };
+	bool ok = make_texts(&stream);
 
+	if (!ok)
+		message_error("out of memory");
 	for (size_t i = 0; ok && i < l->trace_count; i++) {
 		struct trace *first = &l->traces[i];
 		struct trace again = { .path = first->path,
 				       .fd = first->fd,
 				       .seekable = first->seekable,
 				       .start = first->start };
-		struct stream stream = { l, o, sink, first, (uint32_t)i };
 		struct trace_sinks sinks = { .samples = stream_samples,
 					     .context = &stream,
 					     .from_ns = first->from_ns,
 					     .to_ns = first->to_ns };
-		int error = trace_read(&again, &sinks);
+		int error;
 
+		stream.first_pass = first;
+		stream.trace = (uint32_t)i;
+		error = trace_read(&again, &sinks);
 		ok = !error || error == first->error || sink->error;
 		if (!ok)
 			trace_say_error(&again, error);
 		again.fd = -1;
 		trace_close(&again);
 	}
+	sink_release(&stream.texts);
+	free(stream.text_at);
 	return ok;
 }
 

@@ -4,6 +4,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+static void write_frame(struct sink *s, const struct profile *p, const struct view_sample *sample,
+			uint32_t node)
+{
+	uint32_t frame = p->nodes[node].frame;
+
+	sink_bytes(s, sample->texts + sample->text_at[frame],
+		   sample->text_at[frame + 1] - sample->text_at[frame]);
+}
+
 /* -------- perf script -------- */
 
 /* Readers split lines at blanks and look for "sym (object)": no control characters, no ends. */
@@ -27,9 +36,10 @@ static void script_object(struct sink *s, const struct profile *p,
 		script_name(s, p->objects[frame->object].recorded->path);
 }
 
-static void script_frame(struct sink *s, const struct profile *p,
-			 const struct profile_frame *frame)
+void script_frame(const struct profile *p, const struct profile_frame *frame, struct sink *s)
 {
+	if (frame->kind == PROFILE_FRAME_SEPARATOR)
+		return;
 	sink_printf(s, "\t%16" PRIx64 " ", frame->offset);
 	if (frame->named || frame->kind == PROFILE_FRAME_END)
 		script_name(s, frame->name);
@@ -52,8 +62,7 @@ void script_sample(const struct profile *p, const struct view_options *o,
 	script_name(s, sample->event->name);
 	sink_text(s, ": \n");
 	for (uint32_t node = sample->node; node != PRF_NONE; node = p->nodes[node].parent)
-		if (p->frames[p->nodes[node].frame].kind != PROFILE_FRAME_SEPARATOR)
-			script_frame(s, p, &p->frames[p->nodes[node].frame]);
+		write_frame(s, p, sample, node);
 	sink_char(s, '\n');
 }
 
@@ -73,8 +82,10 @@ static const char *kind_of(const struct profile_frame *frame)
 	}
 }
 
-static void jsonl_frame(struct sink *s, const struct profile *p, const struct profile_frame *frame)
+void jsonl_frame(const struct profile *p, const struct profile_frame *frame, struct sink *s)
 {
+	if (frame->kind == PROFILE_FRAME_SEPARATOR)
+		return;
 	sink_text(s, "{\"name\":");
 	sink_json_string(s, frame->name);
 	sink_printf(s, ",\"kind\":\"%s\"", kind_of(frame));
@@ -115,14 +126,12 @@ void jsonl_sample(const struct profile *p, const struct view_options *o,
 	sink_json_string(s, sample->event->unit);
 	sink_text(s, ",\"stack\":[");
 	for (uint32_t node = sample->node; node != PRF_NONE; node = p->nodes[node].parent) {
-		const struct profile_frame *frame = &p->frames[p->nodes[node].frame];
-
-		if (frame->kind == PROFILE_FRAME_SEPARATOR)
+		if (p->frames[p->nodes[node].frame].kind == PROFILE_FRAME_SEPARATOR)
 			continue;
 		if (!first)
 			sink_char(s, ',');
 		first = false;
-		jsonl_frame(s, p, frame);
+		write_frame(s, p, sample, node);
 	}
 	sink_text(s, "]}\n");
 }

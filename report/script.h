@@ -9,8 +9,11 @@
 
 #include "report/view.h"
 
+void script_frame(const struct profile *p, const struct profile_frame *frame, struct sink *s);
 void script_sample(const struct profile *p, const struct view_options *o,
 		   const struct view_sample *sample, struct sink *s);
+
+void jsonl_frame(const struct profile *p, const struct profile_frame *frame, struct sink *s);
 void jsonl_sample(const struct profile *p, const struct view_options *o,
 		  const struct view_sample *sample, struct sink *s);
 

@@ -39,9 +39,11 @@ static const struct view views[] = {
 	  .render = speedscope_render },
 	{ .name = "script",
 	  .detail = PROFILE_BY_ADDRESS,
+	  .frame = script_frame,
 	  .sample = script_sample },
 	{ .name = "jsonl",
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
+	  .frame = jsonl_frame,
 	  .sample = jsonl_sample },
 };
 

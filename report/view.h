@@ -45,6 +45,9 @@ struct view_sample {
 	uint32_t trace; /* index into profile.traces */
 	uint32_t cpu;
 	uint32_t node;	/* PRF_NONE: no frames */
+	/* What frame() made of profile.frames[i]: bytes text_at[i] up to text_at[i + 1]. */
+	const uint8_t *texts;
+	const size_t *text_at;
 };
 
 struct view {
@@ -57,7 +60,11 @@ struct view {
 	bool paged;		 /* for people: a pager on terminals */
 	/* 0, or a negative errno; failed writes are left to sink_flush(). */
 	int (*render)(const struct profile *p, const struct view_options *o, struct sink *s);
-	/* Instead of render(): writes one sample after the other, in the traces' order. */
+	/*
+	 * Instead of render(): writes one sample after the other, in the traces' order. Frames
+	 * have a text that is made once, by frame().
+	 */
+	void (*frame)(const struct profile *p, const struct profile_frame *frame, struct sink *text);
 	void (*sample)(const struct profile *p, const struct view_options *o,
 		       const struct view_sample *sample, struct sink *s);
 };
