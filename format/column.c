@@ -45,7 +45,8 @@ void column_decode(struct cursor *c, size_t n, bool dense, struct column *column
 	column->base = cursor_uleb(c);
 	column->n = n;
 	column->bytes = NULL;
-	if (column->planes > 8 || (dense && !column->planes))
+	if (column->planes > 8 || (dense && !column->planes) ||
+	    (column->planes && n > cursor_left(c) / column->planes))
 		cursor_fail(c);
 	else if (column->planes)
 		column->bytes = cursor_bytes(c, (uint64_t)n * column->planes);

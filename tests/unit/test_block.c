@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "format/block.h"
+#include "format/header.h"
+
+struct made {
+	struct buffer bytes;
+	struct block_header header;
+	ZSTD_CCtx *compress;
+	ZSTD_DCtx *decompress;
+};
+
+static void make(struct made *m, int level, uint16_t type, const void *raw, size_t size)
+{
+	*m = (struct made){ .compress = ZSTD_createCCtx(), .decompress = ZSTD_createDCtx() };
+	assert_int_equal(block_encode(&m->bytes, m->compress, level, type, 0, 77, raw, size), PRF_OK);
+	assert_true(block_header_decode(m->bytes.data, &m->header));
+	assert_int_equal(m->bytes.size, WIRE_BLOCK_HEADER_SIZE + m->header.stored_size);
+}
+
+static void release(struct made *m)
+{
+	buffer_release(&m->bytes);
+	ZSTD_freeCCtx(m->compress);
+	ZSTD_freeDCtx(m->decompress);
+}
+
+static void test_round_trip(void **state)
+{
+	char text[4000];
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)("abcdefgh"[i % 8] + i / 500);
+	for (int level = 0; level < 4; level++) {
+		struct made m;
+		struct buffer room = { 0 };
+		const uint8_t *raw, *stored;
+		const char *reason;
+
+		make(&m, level, WIRE_OBJECTS, text, sizeof(text));
+		stored = m.bytes.data + WIRE_BLOCK_HEADER_SIZE;
+		assert_int_equal(m.header.sequence, 77);
+		assert_int_equal(m.header.type, WIRE_OBJECTS);
+		assert_int_equal(m.header.flags, level ? WIRE_FLAG_ZSTD : 0);
+		assert_int_equal(block_header_check(&m.header, &reason), PRF_OK);
+		assert_int_equal(block_payload_check(&m.header, stored, &reason), PRF_OK);
+		assert_int_equal(block_decompress(&m.header, m.decompress, stored, &room, &raw,
+						  &reason),
+				 PRF_OK);
+		assert_memory_equal(raw, text, sizeof(text));
+		buffer_release(&room);
+		release(&m);
+	}
+}
+
+/* What compresses better than the format allows is stored as it is, and so can be read. */
+static void test_ratio(void **state)
+{
+	static const uint8_t zeros[100000];
+	struct made m;
+	const char *reason;
+
+	make(&m, 3, WIRE_STACKS, zeros, sizeof(zeros));
+	assert_int_equal(m.header.flags, 0);
+	assert_int_equal(block_header_check(&m.header, &reason), PRF_OK);
+	m.header.flags = WIRE_FLAG_ZSTD;
+	m.header.stored_size = 20;
+	assert_int_equal(block_header_check(&m.header, &reason), PRF_ERROR_CORRUPT);
+	release(&m);
+}
+
+static void test_header_rules(void **state)
+{
+	struct block_header good = { .type = WIRE_TASKS, .stored_size = 5, .raw_size = 5 }, h = good;
+	const char *reason;
+
+	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
+	h.raw_size = 6;
+	assert_int_equal(block_header_check(&h, &reason), PRF_ERROR_CORRUPT);
+	h = good, h.stored_size = h.raw_size = UINT32_MAX;
+	assert_int_equal(block_header_check(&h, &reason), PRF_ERROR_CORRUPT);
+	h = good, h.stored_size = h.raw_size = WIRE_RAW_MAX;
+	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
+	h = good, h.flags = 0x8000;
+	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
+	for (unsigned int bit = 2; bit < 8; bit++) {
+		h = good, h.flags = (uint16_t)(1 << bit);
+		assert_int_equal(block_header_check(&h, &reason), PRF_ERROR_UNSUPPORTED);
+	}
+}
+
+static void test_flips(void **state)
+{
+	struct made m;
+	struct block_header h;
+	const char *reason;
+
+	make(&m, 0, WIRE_TASKS, "payload", 7);
+	for (size_t i = 0; i < WIRE_BLOCK_HEADER_SIZE; i++) {
+		m.bytes.data[i] ^= 1;
+		assert_false(block_header_decode(m.bytes.data, &h));
+		m.bytes.data[i] ^= 1;
+	}
+	m.bytes.data[WIRE_BLOCK_HEADER_SIZE + 3] ^= 0x80;
+	assert_int_equal(block_payload_check(&m.header, m.bytes.data + WIRE_BLOCK_HEADER_SIZE,
+					     &reason),
+			 PRF_ERROR_CORRUPT);
+	release(&m);
+}
+
+static void test_file_header(void **state)
+{
+	uint8_t bytes[WIRE_HEADER_SIZE];
+	unsigned int major, minor;
+
+	header_encode(bytes);
+	assert_int_equal(header_decode(bytes, sizeof(bytes), &major, &minor), PRF_OK);
+	assert_int_equal(major, PRF_VERSION_MAJOR);
+	assert_int_equal(minor, PRF_VERSION_MINOR);
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bytes[i] ^= 4;
+		assert_int_equal(header_decode(bytes, sizeof(bytes), &major, &minor),
+				 i < WIRE_MAGIC_SIZE ? PRF_ERROR_NOT_A_TRACE : PRF_ERROR_CORRUPT);
+		bytes[i] ^= 4;
+	}
+	for (size_t size = 0; size < sizeof(bytes); size++)
+		assert_int_equal(header_decode(bytes, size, &major, &minor),
+				 size ? PRF_ERROR_TRUNCATED : PRF_ERROR_NOT_A_TRACE);
+}
+
+static void test_type_names(void **state)
+{
+	for (uint32_t type = 1; type < WIRE_TYPES; type++)
+		assert_string_not_equal(block_type_name(type), "unknown");
+	assert_string_equal(block_type_name(0), "unknown");
+	assert_string_equal(block_type_name(WIRE_TYPES), "unknown");
+	assert_string_equal(block_type_name(UINT32_MAX), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_header_rules), cmocka_unit_test(test_flips),
+		cmocka_unit_test(test_file_header), cmocka_unit_test(test_type_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
