@@ -13,7 +13,7 @@
 
 #include "common/buffer.h"
 #include "common/cursor.h"
-#include "format/arena.h"
+#include "common/arena.h"
 #include "format/prf.h"
 #include "format/wire.h"
 
@@ -46,6 +46,7 @@ struct tables {
 	 * between: from this id on the reader's ids are one higher than the trace's. Else PRF_NONE.
 	 */
 	uint32_t extra_object, extra_frame;
+	bool no_memory;	       /* for a text */
 	uint64_t lost;	       /* placeholders so far */
 	uint64_t lost_allowed; /* how many the size of the trace can justify */
 };

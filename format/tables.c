@@ -27,7 +27,7 @@ void tables_release(struct tables *t)
 	free(t->tasks);
 	free(t->frames);
 	free(t->stacks);
-	prf_arena_release(&t->arena);
+	arena_release(&t->arena);
 }
 
 /* Room for `more` entries of `size` bytes behind `count`; the array, moved or not, or NULL. */
@@ -190,13 +190,24 @@ int tables_expect_stacks(struct tables *t, uint64_t count, const char **reason)
 
 /* -------- definitions with text: one record each -------- */
 
-/* The text at the cursor, copied; NULL when there is none or no memory. */
+/* The text at the cursor, copied; "" when there is none. */
 static const char *text_decode(struct cursor *c, struct tables *t)
 {
-	const char *text = cursor_string(c);
-	const char *copy = text ? prf_arena_text(&t->arena, text, strlen(text)) : NULL;
+	const char *text = cursor_string(c), *copy;
 
+	if (!text || !*text)
+		return "";
+	copy = arena_text(&t->arena, text, strlen(text));
+	if (!copy)
+		t->no_memory = true;
 	return copy ? copy : "";
+}
+
+static void *zeroed(struct tables *t, size_t size)
+{
+	void *at = arena_take(&t->arena, size);
+
+	return at ? memset(at, 0, size) : NULL;
 }
 
 static uint32_t u32_decode(struct cursor *c)
@@ -210,7 +221,7 @@ static uint32_t u32_decode(struct cursor *c)
 
 static bool event_decode(struct cursor *c, struct tables *t)
 {
-	struct prf_event *e = prf_arena_take(&t->arena, sizeof(*e));
+	struct prf_event *e = zeroed(t, sizeof(*e));
 	uint64_t kind = cursor_uleb(c);
 
 	if (!e || !GROW(t, event, 1))
@@ -226,7 +237,7 @@ static bool event_decode(struct cursor *c, struct tables *t)
 
 static bool object_decode(struct cursor *c, struct tables *t)
 {
-	struct prf_object *o = prf_arena_take(&t->arena, sizeof(*o));
+	struct prf_object *o = zeroed(t, sizeof(*o));
 	uint64_t kind = cursor_uleb(c), flags = cursor_uleb(c), size;
 	const uint8_t *build_id;
 
@@ -255,7 +266,7 @@ static bool object_decode(struct cursor *c, struct tables *t)
 
 static bool task_decode(struct cursor *c, struct tables *t)
 {
-	struct prf_task *task = prf_arena_take(&t->arena, sizeof(*task));
+	struct prf_task *task = zeroed(t, sizeof(*task));
 
 	if (!task || !GROW(t, task, 1))
 		return false;
@@ -304,7 +315,7 @@ static int records_decode(struct tables *t, const struct text_table *table, stru
 
 		if (*table->count - table->extra >= table->max)
 			cursor_fail(c);
-		if (cursor_ok(c) && !table->decode(&record, t))
+		if (cursor_ok(c) && (!table->decode(&record, t) || t->no_memory))
 			return PRF_ERROR_MEMORY;
 		if (!cursor_ok(c) || !cursor_ok(&record)) {
 			*table->count = before;

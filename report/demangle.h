@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/arena.h"
+#include "common/arena.h"
 
 /* The name to show: in `arena`, or `name` itself when it is not mangled. */
 const char *demangle(const char *name, bool full, struct arena *arena);

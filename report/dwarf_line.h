@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/arena.h"
+#include "common/arena.h"
 #include "report/dwarf_unit.h"
 
 struct line_file {

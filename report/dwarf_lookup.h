@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/arena.h"
+#include "common/arena.h"
 #include "report/dwarf_unit.h"
 
 #define DWARF_NO_UNIT UINT32_MAX

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/arena.h"
+#include "common/arena.h"
 #include "report/debug_search.h"
 #include "report/debug_sections.h"
 #include "report/debug_split.h"

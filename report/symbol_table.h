@@ -16,7 +16,7 @@
 
 #include "common/elf_file.h"
 #include "format/prf.h"
-#include "report/arena.h"
+#include "common/arena.h"
 
 /* The name of an address; NULL when it has none yet. */
 struct symbol_name {

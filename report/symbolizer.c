@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/arena.h"
+#include "common/arena.h"
 #include "report/debuginfod.h"
 #include "report/demangle.h"
 #include "report/object_lookup.h"

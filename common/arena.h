@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_ARENA_H
-#define REPORT_ARENA_H
+#ifndef COMMON_ARENA_H
+#define COMMON_ARENA_H
 
 /*
- * Memory that is given back all at once. Starts as { 0 }. One thread at a time.
+ * Memory that is taken in pieces, never moves, and is given back all at once. Starts as { 0 }.
+ * One thread at a time.
  */
 
 #include <stddef.h>
+
+struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunks;

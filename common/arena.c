@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/arena.h"
+#include "common/arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ void *arena_take(struct arena *a, size_t size)
 {
 	if (size > SIZE_MAX / 2)
 		return NULL;
-	size = (size + 7) & ~(size_t)7;
+	size = size ? (size + 7) & ~(size_t)7 : 8;
 	if (size > a->left) {
 		size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
 		struct arena_chunk *chunk = malloc(sizeof(*chunk) + room);
