@@ -144,7 +144,7 @@ int results_write_bmf(const struct results *r, const char *path)
 		if (!f)
 			goto out;
 	}
-	status = json_dumpf(object, f, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+	status = json_dumpf(object, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	if (fputc('\n', f) == EOF || fflush(f))
 		status = -1;
 	if (!to_stdout) {
