@@ -318,6 +318,12 @@ static void read_value(struct cursor *c, const struct abbrev_step *step,
 	}
 }
 
+/* NULL when there are none in the whole table. */
+static const struct abbrev_step *steps_of(const struct dwarf_unit *u, const struct abbrev *a)
+{
+	return a->steps ? u->abbrevs->steps + a->first_step : NULL;
+}
+
 int die_read(const struct dwarf_unit *u, struct cursor *c, struct die *die)
 {
 	const struct abbrev_step *step;
@@ -331,7 +337,7 @@ int die_read(const struct dwarf_unit *u, struct cursor *c, struct die *die)
 	die->abbrev = abbrev_find(u->abbrevs, code);
 	if (!die->abbrev)
 		return -1;
-	step = u->abbrevs->steps + die->abbrev->first_step;
+	step = steps_of(u, die->abbrev);
 	for (uint32_t i = 0; i < die->abbrev->steps; i++, step++) {
 		if (!step->form) {
 			cursor_skip(c, step->size);
@@ -347,7 +353,7 @@ int die_read(const struct dwarf_unit *u, struct cursor *c, struct die *die)
 
 void die_skip(const struct dwarf_unit *u, struct cursor *c, const struct abbrev *a)
 {
-	const struct abbrev_step *step = u->abbrevs->steps + a->first_step;
+	const struct abbrev_step *step = steps_of(u, a);
 
 	if (a->fixed != ABBREV_VARIABLE) {
 		cursor_skip(c, a->fixed);
