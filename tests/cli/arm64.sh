@@ -1,0 +1,21 @@
+#!/bin/sh
+# What depends on the processor is written for arm64 too, and compiles.
+. "$(dirname "$0")/../lib.sh"
+clang=${CLANG:-clang}
+command -v "$clang" > /dev/null || skip_all "no clang"
+cd "$top" || exit 1
+
+holds "the kernel half compiles for arm64" "$clang" -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_arm64 -I. \
+	-Wall -Werror -Wno-missing-declarations -idirafter "/usr/include/$(uname -m)-linux-gnu" \
+	-c -o "$work/sampler.o" bpf/sampler.bpf.c
+
+cross=aarch64-linux-gnu-gcc
+if command -v $cross > /dev/null; then
+	for file in cfi unwind_rules unwind_table familiar_code table_store unwind_spaces code_files unwinder; do
+		holds "record/$file.c compiles for arm64" $cross -fsyntax-only -std=gnu11 -D_GNU_SOURCE -I. \
+			-Wall -Werror -idirafter /usr/include "record/$file.c"
+	done
+else
+	skip "the recorder's half" "no $cross"
+fi
+finish

@@ -1,0 +1,33 @@
+#!/bin/sh
+# --unwind and --unwind-memory, and what -v and --info tell of the tables.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+"${CC:-cc}" -O2 -fomit-frame-pointer -pthread -o "$work/stacks" \
+	"$top/tests/e2e/programs/stacks.c" -ldl || skip_all "no compiler"
+
+value() {
+	"$report" --info --json "$1" > "$work/info.json"
+	json "$work/info.json" "$2"
+}
+
+output=$("$record" -v -F 999 -o "$work/tables.prf" -- "$work/stacks" outer 300 2>&1)
+like "$output" "unwind tables: $work/stacks: [0-9]+ rows, [0-9]+ bytes, [0-9.]+ ms" "-v tells of each file's table"
+number "$(value "$work/tables.prf" 'd["user_stacks"]["root"]') > 20" "tables: stacks reach the root"
+
+holds "--unwind fp records" "$record" -q --unwind fp -F 999 -o "$work/fp.prf" -- "$work/stacks" outer 300
+is "$(value "$work/fp.prf" 'd["user_stacks"]["root"]')" 0 "fp: nobody knows whether a stack reaches the root"
+
+holds "--unwind none records" "$record" -q --unwind none -F 999 -o "$work/none.prf" -- "$work/stacks" outer 300
+is "$(value "$work/none.prf" 'sum(d["user_stacks"].values())')" 0 "none: there are no user stacks"
+number "$(value "$work/none.prf" 'd["samples"]') > 20" "none: there are samples"
+
+"$record" --unwind dwarf -o "$work/bad.prf" -- true 2> "$work/error"
+is $? 2 "--unwind dwarf is refused"
+like "$(cat "$work/error")" "tables, fp or none" "it says what there is"
+"$record" --unwind-memory 1 -o "$work/bad.prf" -- true 2> "$work/error"
+is $? 2 "too little memory is refused"
+
+holds "--unwind-memory 1M records" "$record" -q --unwind-memory 1M -F 999 -o "$work/small.prf" -- \
+	"$work/stacks" outer 300
+[ "$(stat -c %s "$work/small.prf")" -gt 0 ] && ok "it wrote a trace" || not_ok "it wrote a trace"
+finish
