@@ -1,0 +1,85 @@
+#!/bin/sh
+# Names come from anywhere. Whatever they hold, every format stays well-formed and inert.
+. "$(dirname "$0")/../lib.sh"
+
+# Each as the text language of testdata/README.md writes it.
+long=$(printf '%01048576d' 0 | tr 0 L)
+{
+	cat <<'TRACE'
+metadata "host" "<script>alert(2)</script>"
+metadata "command_line" "\x1b]0;title\x07 </script> --"
+event 0 "cpu-clock" "samples" 999 0
+object 5 "[jit]" "" ""
+object 0 "/tmp/</script>\n\x1b[2J.so" "" ""
+task 1 1 "</script>; \x1b[31m" "/a;b\nc" "\x07"
+task 1 2 "\xff\xfe\xc0\x80" "" ""
+frame 0 2 0x10
+frame 0 2 0x20
+frame 0 2 0x30
+frame 0 2 0x40
+frame 0 2 0x50
+frame 0 2 0x60
+frame 1 2 0x70
+frame 0 2 0x80
+stack - 0
+stack 0 1
+stack 1 2
+stack 2 3
+stack 3 4
+stack 4 5
+stack 5 6
+stack 6 7
+names 0 "<script>alert(1)</script>" "<img src=x onerror=alert(3)>.c" 1 1
+names 1 "a;b" "" 0 0
+names 2 "x 5" "a b.c" 7 7
+names 3 "two\nlines\r\ttab" "" 0 0
+names 4 "\x1b[31mred\x1b]0;title\x07\xc2\x9b31m" "" 0 0
+names 5 "quote\"back\\slash'%s%n ${x} @data@" "" 0 0
+TRACE
+	printf 'names 7 "\\xff\\xed\\xa0\\x80 %s" "" 0 0\n' "$long"
+	cat <<'TRACE'
+sample 1000000000 0 0 7 0 1
+sample 1001000000 0 0 4 0 1
+sample 1002000000 1 0 7 0 1
+sample 1003000000 1 0 - 0 1
+finish
+TRACE
+} > "$work/hostile.txt"
+holds "a trace of hostile names" "$build/testdata/trace_text" "$work/hostile.txt" -o "$work/t.prf"
+
+# No control characters but these; no byte that ends or steers a terminal's line.
+inert() {
+	python3 - "$1" <<'PYTHON'
+import sys
+text = open(sys.argv[1], "rb").read()
+bad = sorted({b for b in text if b < 32 and b not in (9, 10)} | ({127} & set(text)))
+if b"\xc2\x9b" in text:
+	bad.append("CSI")
+print(bad if bad else "inert")
+PYTHON
+}
+
+for format in folded top tree html pprof firefox speedscope script jsonl; do
+	holds "-f $format" "$report" -q --no-cache --no-pager -f "$format" "$work/t.prf" -o "$work/$format"
+	[ "$format" = pprof ] || is "$(inert "$work/$format")" inert "-f $format has no control characters"
+done
+holds "-f folded with everything" "$report" -q --no-cache --annotate --lines --modules --addrs --pid --tid \
+	--cgroup --event "$work/t.prf" -o "$work/folded-all"
+is "$(inert "$work/folded-all")" inert "and that too has no control characters"
+is "$(grep -cE '^[^;]+(;[^;]+)* [0-9]+$' "$work/folded")" "$(wc -l < "$work/folded")" "folded: every line is frames and a count"
+is "$(awk '{ n += $NF } END { print n }' "$work/folded")" 4 "folded: the samples are all there"
+unlike "$(cut -c1-500 "$work/folded")" "a;b" "folded: no name makes two frames"
+
+is "$(grep -c '<script' "$work/html")" 2 "html: no name is markup"
+unlike "$(cut -c1-2000 "$work/html")" "alert\(" "html: no name is script"
+is "$(json "$work/speedscope" 'sum(sum(p["weights"]) for p in d["profiles"])')" 4 "speedscope is JSON"
+is "$(json "$work/firefox" 'sum(sum(t["samples"]["weight"]) for t in d["threads"])')" 4 "firefox is JSON"
+like "$(json "$work/firefox" '"|".join(d["threads"][0]["stringArray"])' | cut -c1-400)" 'a;b\|x 5' \
+	"firefox: names stay what they are"
+is "$(python3 -c 'import json, sys; print(sum(1 for line in open(sys.argv[1]) if json.loads(line)))' \
+	"$work/jsonl")" "$(wc -l < "$work/jsonl")" "jsonl: every line is JSON"
+is "$(python3 -c 'import gzip, sys; print(len(gzip.open(sys.argv[1]).read()) > 1 << 20)' "$work/pprof")" True \
+	"pprof: the long name is whole"
+"$report" --no-cache "$work/none-$(printf '\033[31m').prf" > /dev/null 2> "$work/said"
+is "$(inert "$work/said")" inert "messages have no control characters"
+finish
