@@ -53,7 +53,7 @@ static int wait_for(struct session *s, int ms)
 	size_t n = 1;
 
 	/* With more targets than that, ends of the others are seen by looking. */
-	for (size_t i = 0; i < s->target.n && n < 64; i++)
+	for (size_t i = 0; i < s->target.n && n < 64 && !s->target.folders; i++)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
 	if (poll_and_scout(s, fds, n, ms) < 0 && errno != EINTR)

@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +42,42 @@ void target_release(struct target *t)
 	target_init(t);
 }
 
+static int open_process(struct target *t, uint32_t pid)
+{
+	char folder[32];
+	int fd = -1;
+
+	if (!t->folders)
+		fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (fd < 0 && !t->folders && (errno == ENOSYS || errno == EPERM))
+		t->folders = true;
+	if (t->folders) {
+		snprintf(folder, sizeof(folder), "/proc/%" PRIu32, pid);
+		fd = open(folder, O_DIRECTORY | O_PATH | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* A zombie has ended: nothing will be sampled any more. */
+static bool has_ended(const struct target *t, size_t i)
+{
+	struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
+	char text[512], *comm_end;
+	ssize_t n = -1;
+	int fd;
+
+	if (!t->folders)
+		return poll(&p, 1, 0) == 1;
+	fd = openat(t->pidfds[i], "stat", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = 0;
+	comm_end = strrchr(text, ')');
+	return !comm_end || comm_end[1] != ' ' || comm_end[2] == 'Z' || comm_end[2] == 'X';
+}
+
 static int add(struct target *t, uint32_t pid)
 {
 	int *pidfds = reallocarray(t->pidfds, t->n + 1, sizeof(*pidfds));
@@ -52,9 +91,9 @@ static int add(struct target *t, uint32_t pid)
 	if (!pids)
 		return -ENOMEM;
 	t->pids = pids;
-	fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	fd = open_process(t, pid);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	t->pidfds[t->n] = fd;
 	t->pids[t->n] = pid;
 	t->n++;
@@ -76,13 +115,8 @@ int target_add_process(struct target *t, uint32_t pid, uint32_t *process)
 	if (*process != pid)
 		return -EINVAL;
 	status = add(t, pid);
-	/* A zombie has ended: nothing will be sampled any more. */
-	if (!status) {
-		struct pollfd p = { .fd = t->pidfds[t->n - 1], .events = POLLIN };
-
-		if (poll(&p, 1, 0) == 1)
-			status = -ESRCH;
-	}
+	if (!status && has_ended(t, t->n - 1))
+		status = -ESRCH;
 	return status;
 }
 
@@ -184,9 +218,7 @@ static void reap(struct target *t, int flags)
 void target_look(struct target *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
-
-		if (p.fd < 0 || poll(&p, 1, 0) != 1)
+		if (t->pidfds[i] < 0 || !has_ended(t, i))
 			continue;
 		if (t->command && t->pids[i] == (uint32_t)t->command)
 			reap(t, WNOHANG);
@@ -201,10 +233,11 @@ bool target_wait(struct target *t, int ms)
 
 	if (!t->command || t->reaped)
 		return true;
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n && !t->folders; i++)
 		if (t->pids[i] == (uint32_t)t->command)
 			p.fd = t->pidfds[i];
-	if (p.fd >= 0 && poll(&p, 1, ms) == 0)
+	/* Without a pidfd this just sleeps for the time; it is asked for in small pieces. */
+	if (ms >= 0 && poll(&p, 1, ms) == 0 && !t->folders)
 		return false;
 	reap(t, ms < 0 ? 0 : WNOHANG);
 	return t->reaped;

@@ -5,7 +5,8 @@
 /*
  * Whom a recording is about, as far as it must be waited for: processes that run already,
  * held by pidfd so that a reused number is never mistaken for them, or a command that the
- * recorder starts.
+ * recorder starts. Where pidfds are not to be had (seccomp filters, valgrind) their folders
+ * in /proc are held, which does the same but wakes nobody.
  */
 
 #include <stdbool.h>
@@ -14,7 +15,8 @@
 #include <sys/types.h>
 
 struct target {
-	int *pidfds; /* -1 once it ended */
+	int *pidfds; /* or folders in /proc; -1 once it ended */
+	bool folders;
 	uint32_t *pids;
 	size_t n, alive;
 	pid_t command;	   /* 0: none */
@@ -42,7 +44,7 @@ int target_add_command(struct target *t, char **argv, void (*prepare)(void));
 /* Lets the command begin. 0, or the -errno with which it could not be run. */
 int target_go(struct target *t);
 
-/* To be called when a pidfd became readable: notes who ended. */
+/* To be called when a pidfd became readable, and now and then: notes who ended. */
 void target_look(struct target *t);
 
 /* Waits up to `ms` for the command's end; -1: for ever. True when it ended. */
