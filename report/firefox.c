@@ -31,7 +31,8 @@ struct firefox {
 	uint32_t *path;	       /* of a stack, leaf first */
 	uint32_t *depth;       /* per frame: how deep it is inlined */
 	uint32_t *outer;       /* per frame: the frame that it is inlined into, at last */
-	struct numbering stacks, frames, calls, objects;
+	uint64_t *lowest;      /* per function: the lowest offset seen in its code */
+	struct numbering stacks, frames, calls, symbols, objects;
 	struct map strings;    /* text to its number in this thread's table */
 	struct buffer texts;   /* those texts, each with its NUL */
 };
@@ -123,6 +124,15 @@ static void write_ms(struct sink *s, uint64_t us)
 	sink_unsigned(s, us / 1000);
 	if (us % 1000)
 		sink_bytes(s, decimals, 4);
+}
+
+/* -1, which says there is none, for what JSON readers cannot hold. */
+static void write_address(struct sink *s, uint64_t address)
+{
+	if (address >> 53)
+		sink_text(s, "-1");
+	else
+		sink_unsigned(s, address);
 }
 
 static void write_or_null(struct sink *s, uint64_t value, bool known)
@@ -253,10 +263,8 @@ static void write_frame_table(struct firefox *w)
 	column(s, "address");
 	for (uint32_t i = 0; i < n; i++) {
 		separate(s, i);
-		if (nth_frame(w, i)->object == PRF_NONE)
-			sink_text(s, "-1");
-		else
-			sink_unsigned(s, nth_frame(w, i)->offset);
+		write_address(s, nth_frame(w, i)->object == PRF_NONE ? UINT64_MAX
+								    : nth_frame(w, i)->offset);
 	}
 	sink_char(s, ']');
 	column(s, "inlineDepth");
@@ -281,10 +289,10 @@ static void write_frame_table(struct firefox *w)
 	column(s, "nativeSymbol");
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t outer = w->outer[w->frames.list[i]];
-		bool known = nth_frame(w, i)->object != PRF_NONE;
+		bool known = w->profile->frames[outer].object != PRF_NONE;
 
 		separate(s, i);
-		write_or_null(s, known ? w->calls.number[w->function_of[outer]] - 1 : 0, known);
+		write_or_null(s, known ? w->symbols.number[w->function_of[outer]] - 1 : 0, known);
 	}
 	sink_char(s, ']');
 	column_same(s, "innerWindowID", "0", n);
@@ -345,29 +353,33 @@ static void write_func_table(struct firefox *w)
 }
 
 /*
- * One per function, with its number, so that frames name theirs without a table in between.
- * Where a function begins is not in the profile; 0 says nothing about it, its frames do.
+ * The functions that have code of their own; inlined frames name the one that holds them. Where
+ * it begins is not in the profile, so the lowest address seen in it stands for it: the
+ * profiler takes symbols with the same address for one.
  */
 static void write_native_symbols(struct firefox *w)
 {
-	uint32_t n = w->calls.count;
+	uint32_t n = w->symbols.count;
 	struct sink *s = w->sink;
 
 	table(s, "nativeSymbols", n);
-	column_same(s, "address", "0", n);
+	column(s, "address");
+	for (uint32_t i = 0; i < n; i++) {
+		separate(s, i);
+		write_address(s, w->lowest[w->symbols.list[i]]);
+	}
+	sink_char(s, ']');
 	column_same(s, "functionSize", "null", n);
 	column(s, "libIndex");
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t object = w->object_of[w->calls.list[i]];
-
 		separate(s, i);
-		sink_unsigned(s, object == PRF_NONE ? 0 : object);
+		sink_unsigned(s, w->object_of[w->symbols.list[i]]);
 	}
 	sink_char(s, ']');
 	column(s, "name");
 	for (uint32_t i = 0; i < n; i++) {
 		separate(s, i);
-		sink_unsigned(s, string_number(w, w->functions.list[w->calls.list[i]].name));
+		sink_unsigned(s, string_number(w, w->functions.list[w->symbols.list[i]].name));
 	}
 	sink_text(s, "]}");
 }
@@ -466,9 +478,12 @@ static void write_thread(struct firefox *w, size_t index)
 
 	for (size_t i = 0; i < thread->count; i++)
 		need_stack(w, w->profile->entries[w->threads.entries[thread->first + i]].node);
-	/* A frame's symbol is the function that it is inlined into. */
-	for (uint32_t i = 0; i < w->frames.count; i++)
-		number_of(&w->calls, w->function_of[w->outer[w->frames.list[i]]]);
+	for (uint32_t i = 0; i < w->frames.count; i++) {
+		uint32_t outer = w->outer[w->frames.list[i]];
+
+		if (w->profile->frames[outer].object != PRF_NONE)
+			number_of(&w->symbols, w->function_of[outer]);
+	}
 	sink_text(s, "{\"name\":");
 	sink_json_string(s, group->comm);
 	sink_printf(s, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"processName\":",
@@ -488,6 +503,7 @@ static void write_thread(struct firefox *w, size_t index)
 	numbering_clear(&w->stacks);
 	numbering_clear(&w->frames);
 	numbering_clear(&w->calls);
+	numbering_clear(&w->symbols);
 	numbering_clear(&w->objects);
 	map_release(&w->strings);
 	buffer_clear(&w->texts);
@@ -577,7 +593,7 @@ static void write_libs(struct firefox *w)
 	sink_text(s, "],\n\"pages\":[],\"profilerOverhead\":[],\"counters\":[],\n\"threads\":[\n");
 }
 
-/* Which frame an inlined one belongs to follows from any stack that has it. */
+/* Which frame an inlined one belongs to follows from any stack that has it; and where functions lie. */
 static void find_inlines(struct firefox *w)
 {
 	const struct profile *p = w->profile;
@@ -591,6 +607,14 @@ static void find_inlines(struct firefox *w)
 			continue;
 		w->outer[frame] = w->outer[p->nodes[parent].frame];
 		w->depth[frame] = w->depth[p->nodes[parent].frame] + 1;
+	}
+	for (uint32_t i = 0; i < w->functions.count; i++)
+		w->lowest[i] = UINT64_MAX;
+	for (uint32_t i = 0; i < p->frame_count; i++) {
+		uint32_t function = w->function_of[w->outer[i]];
+
+		if (p->frames[i].offset < w->lowest[function])
+			w->lowest[function] = p->frames[i].offset;
 	}
 }
 
@@ -607,9 +631,11 @@ static int firefox_init(struct firefox *w)
 	w->depth = calloc(p->frame_count + 1, sizeof(*w->depth));
 	w->outer = calloc(p->frame_count + 1, sizeof(*w->outer));
 	w->object_of = calloc(w->functions.count + 1, sizeof(*w->object_of));
-	if (!w->path || !w->depth || !w->outer || !w->object_of ||
+	w->lowest = calloc(w->functions.count + 1, sizeof(*w->lowest));
+	if (!w->path || !w->depth || !w->outer || !w->object_of || !w->lowest ||
 	    numbering_init(&w->stacks, p->node_count) || numbering_init(&w->frames, p->frame_count) ||
 	    numbering_init(&w->calls, w->functions.count) ||
+	    numbering_init(&w->symbols, w->functions.count) ||
 	    numbering_init(&w->objects, p->object_count))
 		return -ENOMEM;
 	for (size_t i = 0; i < p->frame_count; i++)
@@ -623,6 +649,7 @@ static void firefox_release(struct firefox *w)
 	numbering_release(&w->stacks);
 	numbering_release(&w->frames);
 	numbering_release(&w->calls);
+	numbering_release(&w->symbols);
 	numbering_release(&w->objects);
 	threads_release(&w->threads);
 	functions_release(&w->functions);
@@ -632,6 +659,7 @@ static void firefox_release(struct firefox *w)
 	free(w->object_of);
 	free(w->path);
 	free(w->depth);
+	free(w->lowest);
 	free(w->outer);
 }
 

@@ -32,7 +32,7 @@ stack 6 7
 names 0 "<script>alert(1)</script>" "<img src=x onerror=alert(3)>.c" 1 1
 names 1 "a;b" "" 0 0
 names 2 "x 5" "a b.c" 7 7
-names 3 "two\nlines\r\ttab" "" 0 0
+names 3 "two\nlines\x0d\x09tab" "" 0 0
 names 4 "\x1b[31mred\x1b]0;title\x07\xc2\x9b31m" "" 0 0
 names 5 "quote\"back\\slash'%s%n ${x} @data@" "" 0 0
 TRACE
