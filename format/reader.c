@@ -34,7 +34,7 @@ struct prf_reader {
 	bool stopped;  /* nothing more will come */
 	bool damaged;  /* something was reported as damage */
 	bool broken;   /* and nothing was intact since */
-	bool filtered; /* blocks may have been left out because of their times */
+	bool filtered; /* samples may be left out because of their times */
 	uint64_t from_ns, to_ns;
 	struct index index;
 
@@ -219,7 +219,8 @@ static int start(struct prf_reader *r)
 		return stop(r, error, 0, "the bytes end inside the file header");
 	}
 	source_advance(&r->source, WIRE_HEADER_SIZE);
-	if (r->from_ns || r->to_ns != UINT64_MAX) {
+	r->filtered = r->from_ns || r->to_ns != UINT64_MAX;
+	if (r->filtered) {
 		error = read_index(r);
 		if (error)
 			return stop(r, error, 0, NULL);
@@ -321,8 +322,8 @@ static int take_end(struct prf_reader *r, struct cursor *c)
 	if (!end_decode(c, &end))
 		return damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, "the end block is broken");
 	r->ended = true;
-	if (!r->damaged && !r->filtered &&
-	    (end.samples != r->sample_count || end.blocks != r->block + 1))
+	if (!r->damaged && (end.blocks != r->block + 1 ||
+			    (!r->filtered && end.samples != r->sample_count)))
 		return damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0,
 			      "the end block counts other blocks or samples");
 	source_advance(&r->source, r->held);
@@ -465,7 +466,6 @@ static int leave_out(struct prf_reader *r)
 		return stop(r, error, r->block_offset, NULL);
 	if (skipped < r->header.stored_size)
 		return truncated(r, 0);
-	r->filtered = true;
 	in_sequence(r);
 	tell_block(r);
 	return PRF_OK;

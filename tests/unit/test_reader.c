@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -244,12 +245,159 @@ static void test_every_byte_flip(void **state)
 	prf_writer_free(w);
 }
 
+/* From a file that begins in the middle, and from a pipe, as from memory. */
+static void test_files_and_pipes(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	struct found found;
+	struct prf_reader *r;
+	FILE *file = tmpfile();
+	int fds[2];
+
+	assert_non_null(file);
+	assert_int_equal(fwrite("before", 1, 6, file), 6);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fflush(file), 0);
+	for (int filtered = 0; filtered < 2; filtered++) {
+		assert_int_equal(lseek(fileno(file), 6, SEEK_SET), 6);
+		assert_int_equal(prf_reader_new_fd(&r, fileno(file)), PRF_OK);
+		if (filtered)
+			prf_reader_set_time(r, 0, 1005000000);
+		found = read_all(r);
+		prf_reader_free(r);
+		assert_int_equal(found.result, 0);
+		assert_true(found.complete);
+		assert_int_equal(found.samples, filtered ? 5 : FIXTURE_SAMPLES);
+	}
+	fclose(file);
+
+	/* So short a trace fits into a pipe at once. */
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], bytes, size), size);
+	close(fds[1]);
+	assert_int_equal(prf_reader_new_fd(&r, fds[0]), PRF_OK);
+	found = read_all(r);
+	prf_reader_free(r);
+	close(fds[0]);
+	assert_true(found.complete);
+	assert_int_equal(found.samples, FIXTURE_SAMPLES);
+	prf_writer_free(w);
+}
+
+/* Every range gives just the samples in it, with the index and without. */
+static void test_times(void **state)
+{
+	const uint32_t stacks[3] = { 0, 3, 5 };
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+
+	for (uint32_t from = 0; from <= FIXTURE_SAMPLES; from += 7) {
+		for (uint32_t to = from; to <= FIXTURE_SAMPLES; to += 5) {
+			for (size_t cut = 0; cut < 2; cut++) {
+				struct prf_reader *r;
+				struct found found;
+
+				assert_int_equal(prf_reader_new_memory(&r, bytes, size - cut), PRF_OK);
+				prf_reader_set_time(r, fixture_sample(from, stacks).time_ns,
+						    fixture_sample(to, stacks).time_ns);
+				found = read_all(r);
+				assert_int_equal(found.samples, to - from);
+				assert_int_equal(found.damages, cut);
+				assert_int_equal(found.complete, !cut);
+				assert_int_equal(prf_reader_stacks(r), 6);
+				prf_reader_free(r);
+			}
+		}
+	}
+	prf_writer_free(w);
+}
+
+/* Bytes lost or put in between: only the blocks that they hit are gone. */
+static void test_lost_and_added_bytes(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	const size_t least = FIXTURE_SAMPLES - FIXTURE_SAMPLES / FIXTURE_BLOCKS_OF_SAMPLES;
+	uint8_t *copy = malloc(size + 100);
+
+	assert_non_null(copy);
+	for (size_t at = 24; at < size; at += 3) {
+		struct found found;
+
+		memcpy(copy, bytes, at);
+		memset(copy + at, 0xf5, 100);
+		memcpy(copy + at + 100, bytes + at, size - at);
+		found = read_memory(copy, size + 100);
+		assert_int_equal(found.result, 0);
+		assert_true(found.damages >= 1);
+		assert_true(found.samples >= least);
+		/* One byte is gone. */
+		memcpy(copy + at, bytes + at + 1, size - at - 1);
+		found = read_memory(copy, size - 1);
+		assert_int_equal(found.result, 0);
+		assert_true(found.damages >= 1);
+		assert_true(found.samples >= least);
+	}
+	free(copy);
+	prf_writer_free(w);
+}
+
+struct blocks_seen {
+	size_t count, samples;
+	uint64_t end;
+};
+
+static void see_block(const struct prf_block_info *info, void *context)
+{
+	struct blocks_seen *seen = context;
+
+	assert_int_equal(info->number, seen->count);
+	assert_int_equal(info->sequence, seen->count);
+	assert_int_equal(info->offset, seen->end);
+	seen->end = info->offset + 32 + info->stored_bytes;
+	seen->count++;
+	seen->samples += strcmp(info->type, "samples") == 0;
+}
+
+static void test_blocks_are_told(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	struct blocks_seen seen = { .end = 24 };
+	struct prf_reader *r;
+	uint64_t file_bytes, raw_bytes;
+	unsigned int major, minor;
+
+	assert_int_equal(prf_reader_new_memory(&r, bytes, size), PRF_OK);
+	prf_reader_on_block(r, see_block, &seen);
+	read_all(r);
+	assert_int_equal(seen.samples, FIXTURE_BLOCKS_OF_SAMPLES);
+	assert_int_equal(seen.end, size);
+	prf_reader_bytes(r, &file_bytes, &raw_bytes);
+	assert_int_equal(file_bytes, size);
+	assert_true(raw_bytes > 0);
+	prf_reader_version(r, &major, &minor);
+	assert_int_equal(major, 1);
+	assert_int_equal(minor, 0);
+	prf_reader_free(r);
+	prf_writer_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_truncation),
 		cmocka_unit_test(test_every_byte_flip),
+		cmocka_unit_test(test_files_and_pipes),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_lost_and_added_bytes),
+		cmocka_unit_test(test_blocks_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/unit/trace_fixture.h"
+
+static struct prf_writer *writer(int fd, bool thread, uint64_t block_bytes)
+{
+	struct prf_writer_options options = { .fd = fd, .level = 3, .compress_thread = thread,
+					      .block_bytes = block_bytes };
+	struct prf_writer *w;
+
+	assert_int_equal(prf_writer_new(&w, &options), PRF_OK);
+	return w;
+}
+
+static size_t samples_in(const void *bytes, size_t size, bool *complete)
+{
+	struct prf_reader *r;
+	struct prf_record record;
+	size_t n = 0;
+	int result;
+
+	assert_int_equal(prf_reader_new_memory(&r, bytes, size), PRF_OK);
+	while ((result = prf_reader_next(r, &record)) == 1) {
+		assert_int_not_equal(record.type, PRF_RECORD_DAMAGE);
+		if (record.type == PRF_RECORD_SAMPLES)
+			n += record.samples.n;
+	}
+	assert_int_equal(result, 0);
+	*complete = prf_reader_complete(r);
+	prf_reader_free(r);
+	return n;
+}
+
+/* One event, task and stack, and so many samples. */
+static void add_samples(struct prf_writer *w, size_t n)
+{
+	const struct prf_event event = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 99, 0 };
+	const struct prf_object object = { .path = "/bin/x", .root = "" };
+	const struct prf_task task = { .pid = 1, .tid = 1, .comm = "x" };
+	struct prf_frame frame = { 0, 0, 5 };
+	struct prf_sample sample = { .waker = PRF_NONE, .weight = 1 };
+	uint32_t id, frame_id;
+
+	fixture_must(prf_writer_event(w, &event, &sample.event));
+	fixture_must(prf_writer_object(w, &object, &id));
+	fixture_must(prf_writer_task(w, &task, &sample.task));
+	fixture_must(prf_writer_frame(w, &frame, &frame_id));
+	fixture_must(prf_writer_frames(w, &frame_id, 1, &sample.stack));
+	for (size_t i = 0; i < n; i++) {
+		sample.time_ns = 1000000000 + i * 1000000;
+		fixture_must(prf_writer_sample(w, &sample));
+	}
+}
+
+static void test_a_thread_writes_the_same_bytes(void **state)
+{
+	struct prf_writer *plain = writer(-1, false, 1000), *threaded = writer(-1, true, 1000);
+	const void *a, *b;
+	size_t a_size, b_size;
+
+	fixture_write(plain);
+	fixture_write(threaded);
+	fixture_must(prf_writer_finish(plain));
+	fixture_must(prf_writer_finish(threaded));
+	a = prf_writer_memory(plain, &a_size);
+	b = prf_writer_memory(threaded, &b_size);
+	assert_int_equal(a_size, b_size);
+	assert_memory_equal(a, b, a_size);
+	prf_writer_free(plain);
+	prf_writer_free(threaded);
+}
+
+static void test_equal_definitions_are_one(void **state)
+{
+	struct prf_writer *w = writer(-1, false, 0);
+	struct prf_task task = { .pid = 5, .tid = 6, .comm = "a", .cgroup = "", .command_line = "" };
+	struct prf_object object = { .path = "/a", .root = "" };
+	struct prf_frame frame = { 0, 0, 7 };
+	struct prf_writer_totals totals;
+	uint32_t first, second, third, frames[2], stack, again;
+
+	fixture_must(prf_writer_task(w, &task, &first));
+	fixture_must(prf_writer_task(w, &task, &second));
+	task.comm = "b";
+	fixture_must(prf_writer_task(w, &task, &third));
+	assert_int_equal(first, second);
+	assert_int_not_equal(first, third);
+	fixture_must(prf_writer_object(w, &object, &first));
+	object.build_id_size = 1;
+	fixture_must(prf_writer_object(w, &object, &second));
+	assert_int_not_equal(first, second);
+	fixture_must(prf_writer_frame(w, &frame, &frames[0]));
+	frame.flags = PRF_FRAME_EXACT;
+	fixture_must(prf_writer_frame(w, &frame, &frames[1]));
+	assert_int_not_equal(frames[0], frames[1]);
+	fixture_must(prf_writer_frames(w, frames, 2, &stack));
+	fixture_must(prf_writer_frames(w, frames, 2, &again));
+	assert_int_equal(stack, again);
+	fixture_must(prf_writer_frames(w, frames, 1, &again));
+	assert_int_not_equal(stack, again);
+	fixture_must(prf_writer_frames(w, frames, 0, &again));
+	assert_int_equal(again, PRF_NONE);
+	prf_writer_totals(w, &totals);
+	assert_int_equal(totals.tasks, 2);
+	assert_int_equal(totals.objects, 2);
+	assert_int_equal(totals.frames, 2);
+	assert_int_equal(totals.stacks, 3);
+	prf_writer_free(w);
+}
+
+static void test_wrong_arguments(void **state)
+{
+	struct prf_writer_options options = { .fd = -1, .level = 20 };
+	struct prf_writer *w;
+	struct prf_frame frame = { 5, 0, 0 };
+	struct prf_stack stack = { PRF_NONE, 0 };
+	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE };
+	struct prf_symbol symbols[2] = { { 5, 1, "b" }, { 4, 1, "a" } };
+	struct prf_place place = { "f", "", 0, 0 };
+	uint32_t id;
+
+	assert_int_equal(prf_writer_new(&w, &options), PRF_ERROR_ARGUMENT);
+	assert_null(w);
+	w = writer(-1, false, 0);
+	assert_int_equal(prf_writer_frame(w, &frame, &id), PRF_ERROR_ARGUMENT);
+	frame = (struct prf_frame){ 0, PRF_FRAME_END, 0 };
+	assert_int_equal(prf_writer_frame(w, &frame, &id), PRF_ERROR_ARGUMENT);
+	assert_int_equal(prf_writer_stack(w, &stack, &id), PRF_ERROR_ARGUMENT);
+	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
+	assert_int_equal(prf_writer_symbols(w, 0, symbols, 1), PRF_ERROR_ARGUMENT);
+	assert_int_equal(prf_writer_names(w, 0, &place, 1), PRF_ERROR_ARGUMENT);
+	add_samples(w, 1);
+	assert_int_equal(prf_writer_symbols(w, 0, symbols, 2), PRF_ERROR_ARGUMENT);
+	sample.stack = 1;
+	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
+	/* None of it did any harm. */
+	assert_int_equal(prf_writer_finish(w), PRF_OK);
+	assert_int_equal(prf_writer_finish(w), PRF_ERROR_ARGUMENT);
+	assert_int_equal(prf_writer_metadata(w, "a", "b"), PRF_ERROR_ARGUMENT);
+	prf_writer_free(w);
+	prf_writer_free(NULL);
+}
+
+/* What was written by a tick is there after a kill. */
+static void test_tick(void **state)
+{
+	struct prf_writer *w = writer(-1, false, 0);
+	const uint64_t last = 1000000000 + 9 * 1000000;
+	const void *bytes;
+	size_t size;
+	bool complete;
+
+	add_samples(w, 10);
+	fixture_must(prf_writer_tick(w, last));
+	bytes = prf_writer_memory(w, &size);
+	assert_int_equal(samples_in(bytes, size, &complete), 0);
+	fixture_must(prf_writer_tick(w, 1000000000 + 1000000000));
+	bytes = prf_writer_memory(w, &size);
+	assert_int_equal(samples_in(bytes, size, &complete), 10);
+	assert_false(complete);
+	/* Nothing new, nothing written. */
+	fixture_must(prf_writer_tick(w, UINT64_MAX));
+	prf_writer_memory(w, &size);
+	fixture_must(prf_writer_tick(w, UINT64_MAX));
+	bytes = prf_writer_memory(w, &size);
+	assert_int_equal(samples_in(bytes, size, &complete), 10);
+	prf_writer_free(w);
+}
+
+static void test_full_disk(void **state)
+{
+	for (int thread = 0; thread < 2; thread++) {
+		struct prf_writer_options options = { .level = 3, .compress_thread = thread };
+		struct prf_writer *w = NULL;
+		int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			skip();
+		options.fd = fd;
+		assert_int_equal(prf_writer_new(&w, &options), PRF_ERROR_IO);
+		assert_int_equal(errno, ENOSPC);
+		assert_null(w);
+		close(fd);
+	}
+}
+
+/* The error comes with a later call, again and again, and what was written is a trace. */
+static void test_closed_pipe(void **state)
+{
+	for (int thread = 0; thread < 2; thread++) {
+		struct prf_writer *w;
+		const struct prf_task task = { .pid = 1, .comm = "x" };
+		uint32_t id;
+		int fds[2], error = PRF_OK;
+		char header[24];
+
+		assert_int_equal(pipe(fds), 0);
+		w = writer(fds[1], thread, 0);
+		assert_int_equal(read(fds[0], header, sizeof(header)), sizeof(header));
+		close(fds[0]);
+		fixture_must(prf_writer_task(w, &task, &id));
+		error = prf_writer_finish(w);
+		assert_int_equal(error, PRF_ERROR_IO);
+		assert_int_equal(errno, EPIPE);
+		assert_int_equal(prf_writer_metadata(w, "a", "b"), PRF_ERROR_IO);
+		prf_writer_free(w);
+		close(fds[1]);
+	}
+}
+
+static void test_long_text_is_cut(void **state)
+{
+	const size_t length = 3 << 20;
+	char *text = malloc(length + 1);
+	struct prf_writer *w = writer(-1, true, 0);
+	struct prf_reader *r;
+	struct prf_record record;
+	const void *bytes;
+	size_t size, found = 0;
+
+	assert_non_null(text);
+	memset(text, 'x', length);
+	text[length] = 0;
+	fixture_must(prf_writer_metadata(w, "long", text));
+	fixture_must(prf_writer_finish(w));
+	bytes = prf_writer_memory(w, &size);
+	fixture_must(prf_reader_new_memory(&r, bytes, size));
+	while (prf_reader_next(r, &record) == 1)
+		if (record.type == PRF_RECORD_METADATA)
+			found = strlen(record.metadata.value);
+	assert_int_equal(found, 1 << 20);
+	assert_true(prf_reader_complete(r));
+	prf_reader_free(r);
+	prf_writer_free(w);
+	free(text);
+}
+
+static void test_block_sizes(void **state)
+{
+	static const uint64_t sizes[] = { 1, 16, 100, 5000, UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct prf_writer *w = writer(-1, false, sizes[i]);
+		const void *bytes;
+		size_t size;
+		bool complete;
+
+		add_samples(w, 300);
+		fixture_must(prf_writer_finish(w));
+		bytes = prf_writer_memory(w, &size);
+		assert_int_equal(samples_in(bytes, size, &complete), 300);
+		assert_true(complete);
+		prf_writer_free(w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_thread_writes_the_same_bytes),
+		cmocka_unit_test(test_equal_definitions_are_one),
+		cmocka_unit_test(test_wrong_arguments),
+		cmocka_unit_test(test_tick),
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_closed_pipe),
+		cmocka_unit_test(test_long_text_is_cut),
+		cmocka_unit_test(test_block_sizes),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
