@@ -53,6 +53,11 @@ static int open_inside(const char *root, const char *path)
 	return fd;
 }
 
+static uint64_t changed_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 static bool open_file(struct found_file *f, const char *root, const char *path, struct stat *st)
 {
 	int fd = open_inside(root, path), error;
@@ -71,6 +76,8 @@ static bool open_file(struct found_file *f, const char *root, const char *path, 
 		return false;
 	}
 	f->open = true;
+	f->size = (uint64_t)st->st_size;
+	f->changed_ns = changed_ns(st);
 	if (asprintf(&f->path, "%s%s", shared_root(root) ? root : "", path) < 0)
 		f->path = NULL;
 	return true;
@@ -92,13 +99,11 @@ static bool has_build_id(const struct found_file *f, const uint8_t *id, size_t s
 
 static bool belongs(const struct prf_object *o, const struct found_file *f, const struct stat *st)
 {
-	uint64_t changed = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
-
 	if (o->build_id_size)
 		return has_build_id(f, o->build_id, o->build_id_size);
 	if (o->size && o->size != (uint64_t)st->st_size)
 		return false;
-	return !o->mtime_ns || o->mtime_ns == changed;
+	return !o->mtime_ns || o->mtime_ns == changed_ns(st);
 }
 
 /* One candidate. A status that says more than an earlier candidate's replaces it. */

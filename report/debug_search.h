@@ -26,6 +26,7 @@ struct found_file {
 	struct elf_file elf;
 	char *path; /* NULL: not found; of what was refused, when the status says so */
 	bool open;
+	uint64_t size, changed_ns; /* of the file */
 };
 
 void found_file_release(struct found_file *f);

@@ -4,6 +4,9 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+#include "common/buffer.h"
 
 void object_lookup_release(struct object_lookup *l)
 {
@@ -337,6 +340,39 @@ out:
 	free(answers);
 	free(addresses);
 	return result;
+}
+
+static void hash_file(struct buffer *b, const struct found_file *f)
+{
+	if (f->path)
+		buffer_append(b, f->path, strlen(f->path) + 1);
+	buffer_u64(b, f->size);
+	buffer_u64(b, f->changed_ns);
+}
+
+bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key)
+{
+	const struct prf_object *o = l->object;
+	const struct found_file *dwarf = l->debug.open ? &l->debug : &l->main;
+	struct buffer files = { 0 };
+	bool usable;
+
+	if (o->kind != PRF_OBJECT_FILE || !o->build_id_size || !l->main.open || l->symbol_count ||
+	    l->split.package_tried)
+		return false;
+	/* A common part that is missing now may be there next time. */
+	if (!l->alternate.open && elf_file_section(&dwarf->elf, ".gnu_debugaltlink"))
+		return false;
+	*key = (struct name_cache_key){ .build_id_size = o->build_id_size };
+	memcpy(key->build_id, o->build_id, sizeof(key->build_id));
+	key->flags = (uint8_t)(l->inlines | l->lines << 1);
+	buffer_append(&files, PROF_VERSION, sizeof(PROF_VERSION));
+	hash_file(&files, &l->main);
+	hash_file(&files, &l->debug);
+	usable = buffer_ok(&files);
+	key->identity = usable ? XXH3_64bits(files.data, files.size) : 0;
+	buffer_release(&files);
+	return usable;
 }
 
 void object_lookup_answer(const struct object_lookup *l, size_t offset, const char **name,

@@ -21,6 +21,7 @@
 #include "report/debug_sections.h"
 #include "report/debug_split.h"
 #include "report/dwarf_lookup.h"
+#include "report/name_cache.h"
 #include "report/symbol_table.h"
 
 #define LOOKUP_NOWHERE UINT32_MAX
@@ -75,6 +76,12 @@ int object_lookup_unit(struct object_lookup *l, size_t run, struct arena *arena)
 /* True when a debug file from elsewhere could help; debug_path is taken as it is. */
 bool object_lookup_wants_debug(const struct object_lookup *l);
 int object_lookup_add_debug(struct object_lookup *l, const char *path);
+
+/*
+ * Under which key answers may be kept for later runs. False: they may not be, as they come
+ * from the trace itself, or from more files than the key knows.
+ */
+bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key);
 
 /* What is known of an offset: either may be NULL. */
 void object_lookup_answer(const struct object_lookup *l, size_t offset, const char **name,

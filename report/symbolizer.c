@@ -7,6 +7,7 @@
 #include "common/arena.h"
 #include "report/debuginfod.h"
 #include "report/demangle.h"
+#include "report/name_cache.h"
 #include "report/object_lookup.h"
 #include "report/parallel.h"
 
@@ -28,6 +29,8 @@ struct object {
 	size_t asked, named;
 	uint64_t *offsets;
 	struct object_lookup lookup;
+	struct name_cache cache;
+	bool cached; /* all answers are in it */
 };
 
 struct symbolizer {
@@ -40,7 +43,8 @@ struct symbolizer {
 	struct arena arena;
 	struct arena workers[PARALLEL_THREADS_MAX];
 	unsigned int threads;
-	int failed; /* a job found no memory */
+	int failed;  /* a job found no memory */
+	bool stored; /* something in the cache */
 };
 
 int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_options *options)
@@ -64,6 +68,7 @@ void symbolizer_free(struct symbolizer *s)
 		struct object *o = s->objects[i];
 
 		object_lookup_release(&o->lookup);
+		name_cache_release(&o->cache);
 		free(o->symbols);
 		free(o->queries);
 		free(o->offsets);
@@ -283,12 +288,28 @@ static void note(struct plan *p, int result)
 		__atomic_store_n(&p->symbolizer->failed, 1, __ATOMIC_RELAXED);
 }
 
+static void look_into_cache(struct object *o)
+{
+	struct name_cache_key key;
+
+	if (!object_lookup_key(&o->lookup, &key) || !name_cache_open(&o->cache, &key))
+		return;
+	o->cached = true;
+	for (size_t i = 0; o->cached && i < o->lookup.n; i++)
+		o->cached = name_cache_find(&o->cache, o->offsets[i]) != UINT32_MAX;
+}
+
 static void open_job(size_t job, unsigned int worker, void *context)
 {
 	struct plan *p = context;
 	struct object *o = p->objects[job];
 
 	note(p, sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup));
+	/* A server may know more than what was known when the answers were kept. */
+	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(&o->lookup))
+		return;
+	if (p->symbolizer->options.cache && !p->symbolizer->failed)
+		look_into_cache(o);
 }
 
 static void names_job(size_t job, unsigned int worker, void *context)
@@ -296,6 +317,8 @@ static void names_job(size_t job, unsigned int worker, void *context)
 	struct plan *p = context;
 	struct object_lookup *l = &p->objects[job / 2]->lookup;
 
+	if (p->objects[job / 2]->cached)
+		return;
 	note(p, job % 2 ? object_lookup_symbols(l) : object_lookup_units(l));
 }
 
@@ -368,7 +391,7 @@ static void download(struct plan *p)
 		struct object *o = p->objects[i];
 		char *path;
 
-		if (!object_lookup_wants_debug(&o->lookup))
+		if (o->cached || !object_lookup_wants_debug(&o->lookup))
 			continue;
 		path = debuginfod_debug_file(client, &o->recorded);
 		if (path)
@@ -476,6 +499,39 @@ static int answer_offset(struct symbolizer *s, const char *name, const struct dw
 	return 0;
 }
 
+static int answer_from_cache(struct symbolizer *s, const struct name_cache *c, uint64_t offset,
+			     struct query *q)
+{
+	uint32_t found = name_cache_find(c, offset), n = name_cache_places(c, found);
+	struct symbolizer_place *places = n ? arena_take(&s->arena, n * sizeof(*places)) : NULL;
+
+	if (n && !places)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		places[i] = name_cache_place(c, found, i);
+	q->answer = places;
+	q->places = n;
+	return 0;
+}
+
+/* For the next run. Answers are stored as they were found: not demangled. */
+static bool keep_answers(const struct object *o, const struct query *answers)
+{
+	struct name_cache_answer *kept;
+	struct name_cache_key key;
+
+	if (o->cached || !object_lookup_key(&o->lookup, &key))
+		return false;
+	kept = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*kept));
+	for (size_t i = 0; kept && i < o->lookup.n; i++)
+		kept[i] = (struct name_cache_answer){ o->offsets[i], answers[i].answer,
+						      answers[i].places };
+	if (kept)
+		name_cache_store(&key, &o->cache, kept, o->lookup.n);
+	free(kept);
+	return true;
+}
+
 static int answer_object(struct symbolizer *s, struct object *o)
 {
 	struct query *answers = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*answers));
@@ -485,9 +541,15 @@ static int answer_object(struct symbolizer *s, struct object *o)
 		const struct dwarf_answer *a;
 		const char *name;
 
+		if (o->cached) {
+			result = answer_from_cache(s, &o->cache, o->offsets[i], &answers[i]);
+			continue;
+		}
 		object_lookup_answer(&o->lookup, i, &name, &a);
 		result = answer_offset(s, name, a, &answers[i]);
 	}
+	if (!result && s->options.cache && keep_answers(o, answers))
+		s->stored = true;
 	for (size_t i = 0; !result && i < o->query_count; i++) {
 		struct query *q = &s->queries[o->queries[i]];
 
@@ -530,6 +592,8 @@ int symbolizer_run(struct symbolizer *s)
 			result = PRF_ERROR_MEMORY;
 	for (size_t i = 0; !result && i < s->query_count; i++)
 		finish_query(s, &s->queries[i], &shown);
+	if (s->stored)
+		name_cache_trim();
 	free(shown.slots);
 	free(plan.objects);
 	free(plan.units);

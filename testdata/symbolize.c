@@ -4,9 +4,9 @@
  * Names link-time addresses of an ELF file with the report's symbolizer and prints them as
  * llvm-symbolizer does, to be compared with it:
  *
- *     symbolize [-n] [-r] [-j THREADS] [-s SYSROOT] [-d DIRECTORY] [-D] FILE < ADDRESSES
+ *     symbolize [-c] [-n] [-r] [-j THREADS] [-s SYSROOT] [-d DIRECTORY] [-D] FILE < ADDRESSES
  *
- * -n without inlined functions, -r linkage names, -D ask debuginfod. The file's status goes
+ * -c use the cache, -n without inlined functions, -r linkage names, -D ask debuginfod. The file's status goes
  * to stderr.
  */
 #include <errno.h>
@@ -76,8 +76,9 @@ int main(int argc, char **argv)
 	size_t n;
 	int option, fd;
 
-	while ((option = getopt(argc, argv, "nrDj:s:d:")) != -1) {
+	while ((option = getopt(argc, argv, "cnrDj:s:d:")) != -1) {
 		switch (option) {
+		case 'c': options.cache = true; break;
 		case 'n': options.inlines = false; break;
 		case 'r': options.demangle = false; break;
 		case 'D': options.debuginfod = true; break;

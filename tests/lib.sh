@@ -10,6 +10,8 @@ record=$build/prof-record
 report=$build/prof-report
 bench=$build/prof-bench
 export LC_ALL=C
+# Names that prof-report keeps for later are nobody else's.
+export XDG_CACHE_HOME="$work/.cache"
 
 cleanup() {
 	# Children that a failed check left behind.
