@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What a recorded frame becomes: `count` frames of the table, innermost first. */
 struct expansion {
@@ -526,6 +527,21 @@ static int number_events(struct built *b)
 	return 0;
 }
 
+/* "2026-11-21T23:17:10.198Z" in ns since 1970; 0 when it is not that. */
+static uint64_t wall_clock(const char *text)
+{
+	struct tm parts = { 0 };
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
+	time_t seconds = rest ? timegm(&parts) : 0;
+	uint64_t ns = 0, digit = 100000000;
+
+	if (!rest || seconds <= 0 || (*rest != '.' && *rest != 'Z'))
+		return 0;
+	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9'; rest++, digit /= 10)
+		ns += (uint64_t)(*rest - '0') * digit;
+	return *rest == 'Z' ? (uint64_t)seconds * 1000000000 + ns : 0;
+}
+
 static int describe_traces(struct built *b)
 {
 	size_t losses = 0;
@@ -542,7 +558,6 @@ static int describe_traces(struct built *b)
 		const char *text[] = { trace_metadata(t, "host"), trace_metadata(t, "kernel"),
 				       trace_metadata(t, "arch"),
 				       trace_metadata(t, "command_line") };
-		uint64_t start = 0, wall = 0;
 
 		*out = (struct profile_trace){ .path = t->path,
 					       .host = text[0] ? text[0] : "",
@@ -551,10 +566,9 @@ static int describe_traces(struct built *b)
 					       .command_line = text[3] ? text[3] : "",
 					       .start_ns = t->totals.first_ns,
 					       .end_ns = t->totals.last_ns,
+					       .realtime_ns =
+						       wall_clock(trace_metadata(t, "start_time")),
 					       .complete = prf_reader_complete(t->reader) };
-		if (trace_statistic(t, "realtime_ns", &wall) &&
-		    trace_statistic(t, "start_ns", &start))
-			out->realtime_ns = wall + (out->start_ns - start);
 		for (size_t k = 0; k < t->loss_count; k++) {
 			const struct prf_loss *loss = &t->losses[k];
 
