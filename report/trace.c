@@ -196,6 +196,8 @@ static int keep_loss(struct trace *t, const struct prf_loss *loss)
 
 static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *places, size_t n)
 {
+	if (!n)
+		return 0;
 	if (!grow(&t->names, t->name_count, sizeof(*t->names)))
 		return PRF_ERROR_MEMORY;
 	if (t->place_count + n > t->place_capacity) {
