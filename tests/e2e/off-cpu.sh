@@ -1,0 +1,90 @@
+#!/bin/sh
+# Waits: each cause with its own stack and the right time, those before and after the recording too.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+${CC:-cc} -O1 -g -pthread -o "$work/waits" "$top/tests/e2e/programs/waits.c" || skip_all "no compiler"
+"$record" -q --off-cpu -o "$work/try.prf" -- true 2> "$work/err" || {
+	grep -q 'needs Linux' "$work/err" && skip_all "this kernel tells of no end of a switch"
+}
+is "$(cat "$work/err")" "" "records waits"
+
+# sum EVENT FUNCTION: microseconds in stacks with that function
+sum() {
+	"$report" --event="$1" --value=time "$work/waits.prf" |
+		awk -v f=";$2;" 'index($0 ";", f) { n += $NF } END { print n + 0 }'
+}
+
+holds "records five kinds of waits" sh -c '"$1" -q --off-cpu=0 -F 999 -o "$2/waits.prf" -- "$2/waits" "$2/file" > "$2/told"' - "$record" "$work"
+for kind in in_sleep in_mutex in_pipe in_disk; do
+	told=$(awk -v k=$kind '$1 == k { print int($2 / 1000) }' "$work/told")
+	waited=$(sum off-cpu $kind)
+	lost_cpu=$(sum preempted $kind)
+	number "$waited + $lost_cpu > $told * 0.85 - 2000 && $waited + $lost_cpu < $told * 1.1 + 2000" \
+		"$kind: $waited us waited and $lost_cpu us runnable of $told us"
+done
+told=$(awk '$1 == "in_competition" { print int($2 / 1000) }' "$work/told")
+lost_cpu=$(sum preempted in_competition)
+number "$lost_cpu > $told * 0.8 - 3000 && $lost_cpu < $told * 1.15 + 3000" \
+	"in_competition: preempted for $lost_cpu us of $told us"
+number "$(sum off-cpu in_competition) < $told * 0.2 + 3000" "which is not called a wait"
+like "$("$report" --off-cpu "$work/waits.prf")" 'waits;_start;.*main;in_sleep;.*nanosleep' "stacks go from the root to the kernel"
+unlike "$("$report" --off-cpu "$work/waits.prf")" 'bpf_prog|bpf_trace_run' "and show nothing of ours"
+info=$("$report" --info "$work/waits.prf")
+like "$info" 'complete +yes' "the trace is complete"
+samples=$("$report" --info --json "$work/waits.prf" > "$work/info"; json "$work/info" 'd["samples"] + sum(d["lost"].values())')
+is "$samples" "$(json "$work/info" 'd["fired"]')" "samples and losses are what fired"
+
+# A threshold passes over what is shorter.
+holds "records with a threshold" "$record" -q --off-cpu=100ms -F 99 -o "$work/waits.prf" -- "$work/waits" "$work/file"
+is "$(sum off-cpu in_sleep)" 0 "waits of 30 ms are below 100 ms"
+number "$(sum off-cpu in_pipe) > 200000" "one of 300 ms is not"
+
+# Alone: no timer.
+holds "records waits alone" "$record" -q -e off-cpu,preempted -o "$work/alone.prf" -- "$work/waits" "$work/file"
+"$report" --info --json "$work/alone.prf" > "$work/info"
+is "$(json "$work/info" '",".join(e["name"] for e in d["events"])')" "off-cpu,preempted" "then there is no other event"
+
+# Longer than the recording: begun before it, not ended when it ends.
+cat > "$work/forever.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int fds[2];
+__attribute__((noinline)) void blocked_in_read(void)
+{
+	char c;
+	if (read(fds[0], &c, 1) < 0)
+		return;
+	__asm__ volatile("");
+}
+static void *run(void *unused) { blocked_in_read(); return unused; }
+int main(void)
+{
+	pthread_t thread;
+	if (pipe(fds))
+		return 1;
+	pthread_create(&thread, NULL, run, NULL);
+	puts("ready");
+	fflush(stdout);
+	pthread_join(thread, NULL);
+	return 0;
+}
+C
+${CC:-cc} -O1 -g -pthread -o "$work/forever" "$work/forever.c" || skip_all "no compiler"
+"$work/forever" > "$work/ready" &
+forever=$!
+i=0
+until grep -q ready "$work/ready" || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+holds "records a process that only waits" "$record" -q --off-cpu -d 0.5 -o "$work/forever.prf" -p $forever
+kill $forever
+folded=$("$report" --off-cpu "$work/forever.prf")
+if [ -n "$folded" ]; then
+	like "$folded" 'forever;.*run;blocked_in_read;.*read.* [0-9]{6,}$' "a wait that began before and does not end is there, from its root on"
+else
+	skip "a wait that began before and does not end" "this kernel cannot look at waiting tasks"
+fi
+
+# Who ended it.
+holds "records wakers" "$record" -q --off-cpu --wakers -o "$work/waits.prf" -- "$work/waits" "$work/file"
+like "$("$report" --off-cpu --wakers "$work/waits.prf")" 'in_pipe.*pipe_write|in_pipe.*vfs_write' "the pipe's reader was woken by a write"
+finish
