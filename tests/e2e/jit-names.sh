@@ -1,0 +1,53 @@
+#!/bin/sh
+# Code made at run time has its names, though process and map are gone when it is looked at.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c" ||
+	skip_all "no compiler"
+"$work/made" 1
+[ $? = 77 ] && skip_all "no memory may be writable and executable here"
+
+holds "records a process with a map" "$record" -q -F 999 -o "$work/map.prf" -- "$work/made" 1500
+like "$("$report" "$work/map.prf")" '^made;.*main;made up: by a compiler [0-9]' "its code has the name of the map"
+like "$("$report" --annotate "$work/map.prf")" 'made up: by a compiler_\[j\] ' "and is known to be made"
+
+holds "records a process with a dump" "$record" -q -F 999 -o "$work/dump.prf" -- "$work/made" 1500 "$work"
+like "$("$report" "$work/dump.prf")" '^made;.*main;made_by_dump [0-9]' "its code has the name of the dump"
+
+# In a mount and a pid namespace of its own, the map is somewhere else and has another number.
+if unshare -mpf --propagation private true 2> /dev/null; then
+	cat > "$work/inner.sh" <<'S'
+mkdir "$1/in" && mount -t tmpfs none "$1/in" && cp "$1/made" "$1/in" && mount --bind "$1/in" /tmp && exec /tmp/made 1500
+S
+	holds "records a process in namespaces" "$record" -q -F 999 -o "$work/inner.prf" -- \
+		unshare -mpf --propagation private sh "$work/inner.sh" "$work"
+	like "$("$report" "$work/inner.prf")" 'made;.*main;made up: by a compiler [0-9]' "its code and program have names that only it could see"
+else
+	skip "records a process in namespaces" "namespaces may not be made here"
+fi
+
+# A map that somebody else planted is not believed.
+cat > "$work/planted.sh" <<'S'
+rm -f "/tmp/perf-$$.map"
+ln -s "$1" "/tmp/perf-$$.map"
+exec "$2" 700 "$3"
+S
+printf '0 7fffffffffff planted\n' > "$work/planted.map"
+output=$("$record" -F 999 -o "$work/planted.prf" -- sh "$work/planted.sh" "$work/planted.map" "$work/made" "$work" 2>&1)
+like "$output" 'warning: process [0-9]+: /tmp/perf-[0-9]+.map is ignored' "a link in its place is told of"
+unlike "$("$report" "$work/planted.prf")" 'planted' "and not read"
+
+if node -e 'process.exit(0)' > /dev/null 2>&1; then
+	cat > "$work/hot.js" <<'J'
+function hotLoopAlpha(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * i % 7; return s; }
+const end = Date.now() + 1500;
+let x = 0;
+while (Date.now() < end) x += hotLoopAlpha(1e5);
+require('fs').unlinkSync('/tmp/perf-' + process.pid + '.map');
+J
+	holds "records node" "$record" -q -F 999 -o "$work/node.prf" -- node --perf-basic-prof "$work/hot.js"
+	like "$("$report" "$work/node.prf")" 'hotLoopAlpha' "its functions have their names, and its map is gone"
+else
+	skip "records node" "there is no node"
+fi
+finish
