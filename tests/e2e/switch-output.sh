@@ -1,0 +1,77 @@
+#!/bin/sh
+# One recording in several files, each complete by itself.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+
+# total FILES...: samples of all files; words instead of a number when one of them is not right.
+total() {
+	for file; do
+		"$report" --info --json "$file"
+	done > "$work/infos"
+	python3 - "$work/infos" <<'P'
+import json, sys
+text, at, samples = open(sys.argv[1]).read(), 0, 0
+while text[at:].strip():
+    while text[at].isspace():
+        at += 1
+    d, at = json.JSONDecoder().raw_decode(text, at)
+    if not d["complete"]:
+        print("not complete", end=" ")
+    if d["fired"] != d["samples"] + sum(d["lost"].values()):
+        print("fired", d["fired"], "but has", d["samples"], "and lost", d["lost"], end=" ")
+    samples += d["samples"]
+print(samples)
+P
+}
+
+said=$("$record" --switch-output=300ms -F 999 -o "$work/time.prf" -- "$work/burn" 1500 2>&1)
+set -- "$work"/time.prf.*
+number "$# >= 2" "by time: $# files"
+is "$(total "$@")" "$(printf '%s' "$said" | sed -n 's/.*: \([0-9]*\) samples.*/\1/p')" "no sample is lost or doubled between them"
+like "$said" "$# files" "the last line counts them"
+like "$("$report" "$2" 2> /dev/null)" '^burn;.*work;(seventy|twenty|ten)' "the second can be read without the first"
+is "$("$report" "$@" 2> /dev/null | awk '{ n += $NF } END { print n }')" "$(total "$@")" "all together are the whole"
+
+"$record" -q --switch-output=200ms --max-files=2 -F 99 -o "$work/few.prf" -- "$work/burn" 1200
+set -- "$work"/few.prf.*
+is $# 2 "--max-files keeps the newest"
+total "$@" > "$work/all"
+number "$(cat "$work/all") >= 0" "which are complete"
+
+"$work/burn" 0 &
+burn=$!
+"$record" -q --switch-output=signal -F 99 -o "$work/signal.prf" -p $burn 2> "$work/err" &
+recorder=$!
+count() { set -- "$work"/signal.prf.*; [ -e "$1" ] && echo $# || echo 0; }
+reach() { i=0; until [ "$(count)" -ge "$1" ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done; }
+# The file appears when everything is set up, also the signal.
+reach 1
+kill -USR2 $recorder
+reach 2
+kill -USR2 $recorder
+reach 3
+is "$(count)" 3 "by signal: one more file for each"
+kill -INT $recorder
+wait $recorder
+is $? 0 "and it ends well"
+total "$work"/signal.prf.* > "$work/all"
+number "$(cat "$work/all") >= 0" "with complete files"
+kill $burn
+
+# Page faults by the thousand make large files fast.
+sh -c 'while :; do /bin/true; done' &
+loop=$!
+"$record" -q --max-size=64K -z 0 -e page-faults/period=1/ -o "$work/limit.prf" -d 60 -p $loop
+number "$(wc -c < "$work/limit.prf") >= 65536" "--max-size ends the recording when it is reached"
+like "$("$report" --info "$work/limit.prf")" 'complete +yes' "with a complete trace"
+"$record" -q --switch-output=64K --max-size=300K -z 0 -e page-faults/period=1/ -o "$work/size.prf" -d 60 -p $loop
+set -- "$work"/size.prf.*
+number "$# >= 2" "by size: $# files"
+total "$@" > "$work/all"
+number "$(cat "$work/all") > 0" "all of them complete"
+kill $loop
+
+like "$("$record" --max-files=2 -a 2>&1)" 'needs --switch-output' "--max-files alone makes no sense"
+like "$("$record" --switch-output=1s -o - -a 2>&1)" 'needs a file name' "nor does a series on standard output"
+finish
