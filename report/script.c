@@ -41,7 +41,8 @@ void script_frame(const struct profile *p, const struct profile_frame *frame, st
 	if (frame->kind == PROFILE_FRAME_SEPARATOR)
 		return;
 	sink_printf(s, "\t%16" PRIx64 " ", frame->offset);
-	if (frame->named || frame->kind == PROFILE_FRAME_END)
+	/* Where only the beginning of a function is known, that is its name. */
+	if (frame->named || frame->linkage_name[0] || frame->kind == PROFILE_FRAME_END)
 		script_name(s, frame->name);
 	else
 		sink_text(s, "[unknown]");
