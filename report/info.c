@@ -338,7 +338,7 @@ static void text_events(const struct facts *f, struct sink *s)
 		sink_printf(s, " (%s", kind_name(e->kind));
 		if (event_rate(e) > 0)
 			sink_printf(s, ", %.10g Hz", event_rate(e));
-		else if (e->period)
+		else if (e->period > 1)
 			sink_printf(s, ", every %" PRIu64, e->period);
 		sink_printf(s, "): %" PRIu64 " samples\n", f->event_samples[i]);
 	}
