@@ -123,12 +123,15 @@ static __always_inline void fill_frames(void *ctx, struct walk *w, void *registe
 		walk_user_regs(w, s->pid, registers);
 	else
 		walk_user_task(w, s->pid);
+	s->kernel_frames = 0;
+	s->waker_frames = 0;
+	if (registers && REGISTERS_USER((struct user_registers *)registers))
+		return; /* not a frame in the kernel: asking would cost as much as all the rest */
 	user = s->user_frames;
 	if (user > MAX_USER_FRAMES)
 		user = MAX_USER_FRAMES;
 	size = bpf_get_stack(ctx, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
 	s->kernel_frames = size > 0 ? (__u64)size / 8 : 0;
-	s->waker_frames = 0;
 }
 
 static __always_inline void send(void *ring, struct sample *s, struct sample_counters *count)

@@ -360,7 +360,8 @@ static __always_inline int step_guess(struct walk *w)
 	/* The ABI marks the outermost frame with 0; believed in a chain, not in the first frame. */
 	if (!w->fp)
 		return STEP_END(w, w->guessed ? WALK_ROOT : WALK_NO_TABLE);
-	if (w->fp < w->sp || (w->fp & 7))
+	/* A chain, once it is seen to be one, may lead to another stack, as Go's do. */
+	if ((w->fp < w->sp && !w->guessed) || (w->fp & 7))
 		return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
 	if (read_words(w, w->fp, 2))
 		return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
