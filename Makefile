@@ -61,7 +61,7 @@ REPORT_LIBS := -ldw -lelf -liberty -lz -ldeflate -llzma -ljansson -lprotobuf-c -
 BENCH_LIBS := -lm
 
 rooms := common format record report bench
-sources = $(filter-out $(1)/main.c $(1)/interpose.c %.bpf.c,$(wildcard $(1)/*.c))
+sources = $(filter-out $(1)/main.c bench/interpose.c bench/slow.c %.bpf.c,$(wildcard $(1)/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 archive = $(BUILD)/lib$(1).a
 programs := prof-record prof-report prof-bench
@@ -69,6 +69,7 @@ skeletons := $(patsubst %.bpf.c,$(BUILD)/%.skel.h,$(wildcard bpf/*.bpf.c bench/*
 
 # INJECT="fibonacci ..." builds in the faults that the gates must find; see bench/README.md.
 INJECT ?=
+comma := ,
 PROF_CPPFLAGS += $(foreach fault,$(INJECT),-DINJECT_$(fault))
 
 .DELETE_ON_ERROR:
@@ -126,7 +127,14 @@ $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/interpose.o $(call arc
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
 
-$(addprefix $(BUILD)/,$(programs)):
+$(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_sample)
+
+# prof-report with a slowdown of chosen size, for bench/ci/operating-curve.sh.
+$(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/slow.o $(call archive,report) \
+	$(call archive,format) $(call archive,common)
+$(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
+
+$(addprefix $(BUILD)/,$(programs) prof-report-slow):
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(libs)

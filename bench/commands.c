@@ -15,7 +15,7 @@ const struct command commands[] = {
 	{ "bpf", "", "what a BPF program costs, any one",
 	  "id name pin object test-run repeat data context time resamples",
 	  bpf_command },
-	{ "gate", "RESULTS.json", "judge results by thresholds and history",
+	{ "gate", "RESULTS.json...", "judge results by thresholds and history",
 	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
 	  "allow-missing-baseline accept",
 	  gate_command },

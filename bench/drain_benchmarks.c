@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The recorder's own work per sample: addresses to objects, stacks to numbers, encoding. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -146,6 +147,113 @@ static void drain_run(void *state, uint64_t iterations)
 	}
 }
 
+/* -------- one sample after the other -------- */
+
+/* The same with one sample an iteration, and one resolver and writer for all of them. */
+struct one_state {
+	struct drain_state *drain;
+	struct resolver *resolver;
+	struct prf_writer *writer;
+	struct jit *jit;
+	uint32_t event;
+	size_t at;
+	uint64_t expected;
+	int null_fd;
+	bool failed;
+};
+
+static void one_teardown(void *state)
+{
+	struct one_state *o = state;
+
+	resolver_free(o->resolver);
+	jit_free(o->jit);
+	prf_writer_free(o->writer);
+	if (o->null_fd >= 0)
+		close(o->null_fd);
+	if (o->drain)
+		drain_teardown(o->drain);
+	free(o);
+}
+
+static bool one_begin(struct one_state *o)
+{
+	const struct prf_writer_options options = { .fd = open("/dev/null", O_WRONLY | O_CLOEXEC),
+						    .level = 3 };
+	const struct prf_event event = { .kind = PRF_EVENT_ON_CPU,
+					 .name = "cpu-clock",
+					 .unit = "samples",
+					 .frequency = 999 };
+	struct drain_state *d = o->drain;
+	struct resolver_sources sources = { .spaces = d->world.spaces,
+					    .tasks = d->world.tasks,
+					    .kernel = d->world.kernel,
+					    .events = &d->events };
+
+	o->null_fd = options.fd;
+	if (options.fd < 0 || prf_writer_new(&o->writer, &options) ||
+	    jit_new(&o->jit, &(struct jit_options){ .writer = o->writer }) ||
+	    prf_writer_event(o->writer, &event, &o->event))
+		return false;
+	sources.jit = o->jit;
+	o->resolver = resolver_new(&sources);
+	return o->resolver;
+}
+
+static enum benchmark_status one_setup(void **state, uint64_t seed,
+				       struct benchmark_problem *problem)
+{
+	struct one_state *o = calloc(1, sizeof(*o));
+	enum benchmark_status status;
+	void *drain = NULL;
+
+	if (!o)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	o->null_fd = -1;
+	status = drain_setup(&drain, seed, problem);
+	o->drain = drain;
+	if (!status && !one_begin(o))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "cannot begin a trace");
+	if (status)
+		one_teardown(o);
+	else
+		*state = o;
+	return status;
+}
+
+static void one_run(void *state, uint64_t iterations)
+{
+	struct one_state *o = state;
+	struct drain_state *d = o->drain;
+	int status = 0;
+
+	while (iterations-- && !o->failed) {
+		uint64_t size;
+
+		memcpy(&size, d->raw + o->at, 8);
+		o->failed = !resolver_sample(o->resolver, o->writer, &o->event, 1,
+					     d->raw + o->at + 8, size, &status) ||
+			    status;
+		o->at += 8 + size;
+		if (o->at == d->raw_size)
+			o->at = 0;
+		o->expected++;
+	}
+}
+
+static enum benchmark_status one_check(void *state, struct benchmark_problem *problem)
+{
+	const struct one_state *o = state;
+	struct prf_writer_totals totals;
+
+	prf_writer_totals(o->writer, &totals);
+	if (o->failed || totals.samples != o->expected)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %llu samples came out",
+					 (unsigned long long)totals.samples,
+					 (unsigned long long)o->expected);
+	return BENCHMARK_OK;
+}
+
 static enum benchmark_status drain_check(void *state, struct benchmark_problem *problem)
 {
 	const struct drain_state *d = state;
@@ -165,6 +273,8 @@ static void drain_size(void *state, uint64_t *units, uint64_t *bytes)
 static const struct benchmark table[] = {
 	{ .name = "drain/resolve", .unit = "samples/s", .setup = drain_setup, .run = drain_run,
 	  .check = drain_check, .size = drain_size, .teardown = drain_teardown },
+	{ .name = "drain/one", .setup = one_setup, .run = one_run, .check = one_check,
+	  .teardown = one_teardown },
 };
 
 const struct benchmark_table drain_benchmarks = { table, sizeof(table) / sizeof(*table) };

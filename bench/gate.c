@@ -120,8 +120,8 @@ static bool read_all(struct gate *g)
 	const struct settings *s = g->settings;
 	char why[512];
 
-	if (!s->thresholds || !s->history || s->rest_count != 1) {
-		message_error("usage: prof-bench gate --thresholds FILE --history FILE RESULTS.json");
+	if (!s->thresholds || !s->history || !s->rest_count) {
+		message_error("usage: prof-bench gate --thresholds FILE --history FILE RESULTS.json...");
 		return false;
 	}
 	if (thresholds_read(&g->thresholds, s->thresholds, why, sizeof(why)) ||
@@ -129,13 +129,17 @@ static bool read_all(struct gate *g)
 		message_error("%s", why);
 		return false;
 	}
-	if (results_read_bmf(&g->results, s->rest[0], why, sizeof(why))) {
-		message_error("%s: %s", s->rest[0], why);
-		return false;
-	}
-	if (!g->results.count) {
-		message_error("%s: holds no result", s->rest[0]);
-		return false;
+	for (size_t i = 0; i < s->rest_count; i++) {
+		size_t before = g->results.count;
+
+		if (results_read_bmf(&g->results, s->rest[i], why, sizeof(why))) {
+			message_error("%s: %s", s->rest[i], why);
+			return false;
+		}
+		if (g->results.count == before) {
+			message_error("%s: holds no result", s->rest[i]);
+			return false;
+		}
 	}
 	return true;
 }
