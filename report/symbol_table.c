@@ -188,8 +188,9 @@ static void choice_finish(struct choice *c, struct symbol_name *names, struct ar
 			continue;
 		if (sized.name && c->addresses[i] < sized.end)
 			best = &sized;
+		/* Behind a function that ended there is nothing but padding. */
 		else if (unsized.name && c->addresses[i] < unsized.end &&
-			 (!sized.name || sized.start <= unsized.start))
+			 (!sized.name || sized.start < unsized.start))
 			best = &unsized;
 		if (best)
 			names[i] = (struct symbol_name){ without_version(best->name, arena),

@@ -4,9 +4,9 @@
  * Names link-time addresses of an ELF file with the report's symbolizer and prints them as
  * llvm-symbolizer does, to be compared with it:
  *
- *     symbolize [-c] [-n] [-r] [-j THREADS] [-s SYSROOT] [-d DIRECTORY] [-D] FILE < ADDRESSES
+ *     symbolize [-c] [-k] [-n] [-r] [-j THREADS] [-s SYSROOT] [-d DIRECTORY] [-D] FILE < ADDRESSES
  *
- * -c use the cache, -n without inlined functions, -r linkage names, -D ask debuginfod. The file's status goes
+ * -c use the cache, -k as if FILE were the running kernel, found by its build-id only, -n without inlined functions, -r linkage names, -D ask debuginfod. The file's status goes
  * to stderr.
  */
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/elf_file.h"
+#include "report/symbol_table.h"
 #include "report/symbolizer.h"
 
 static int fail(const char *what)
@@ -25,9 +26,12 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* The addresses on stdin become queries; those outside of the file get PRF_NONE. */
+/*
+ * The addresses on stdin become queries; those outside of the file get PRF_NONE. `text`: where a
+ * kernel begins, or 0.
+ */
 static size_t read_queries(struct symbolizer *s, uint32_t object, const struct elf_file *e,
-			   uint32_t **queries)
+			   uint64_t text, uint32_t **queries)
 {
 	size_t n = 0, capacity = 0;
 	unsigned long long address;
@@ -41,7 +45,8 @@ static size_t read_queries(struct symbolizer *s, uint32_t object, const struct e
 			if (!*queries)
 				abort();
 		}
-		if (!elf_file_address_to_offset(e, address, &offset) ||
+		offset = address - text;
+		if ((!text && !elf_file_address_to_offset(e, address, &offset)) ||
 		    symbolizer_add_query(s, object, offset, true, &(*queries)[n]))
 			(*queries)[n] = PRF_NONE;
 		n++;
@@ -73,12 +78,14 @@ int main(int argc, char **argv)
 	struct symbolizer *s;
 	struct elf_file e;
 	uint32_t id, *queries = NULL;
+	uint64_t text = 0;
 	size_t n;
 	int option, fd;
 
-	while ((option = getopt(argc, argv, "cnrDj:s:d:")) != -1) {
+	while ((option = getopt(argc, argv, "cknrDj:s:d:")) != -1) {
 		switch (option) {
 		case 'c': options.cache = true; break;
+		case 'k': object.kind = PRF_OBJECT_KERNEL; break;
 		case 'n': options.inlines = false; break;
 		case 'r': options.demangle = false; break;
 		case 'D': options.debuginfod = true; break;
@@ -100,9 +107,11 @@ int main(int argc, char **argv)
 	close(fd);
 	memcpy(object.build_id, e.build_id, e.build_id_size);
 	object.build_id_size = e.build_id_size;
+	if (object.kind == PRF_OBJECT_KERNEL && !symbol_table_value(&e, "_text", &text))
+		return fail("no _text in it");
 	if (symbolizer_new(&s, &options) || symbolizer_add_object(s, &object, &id))
 		return fail("no memory");
-	n = read_queries(s, id, &e, &queries);
+	n = read_queries(s, id, &e, text, &queries);
 	if (symbolizer_run(s))
 		return fail("no memory");
 	for (size_t i = 0; i < n; i++)

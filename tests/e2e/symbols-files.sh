@@ -199,6 +199,17 @@ open("sectionless", "wb").write(data)'
 	fi
 fi
 
+# A kernel is found by its build-id, wherever its code was loaded.
+if built vmlinux -g -no-pie -fno-pie -Wl,--build-id=sha1 -Wl,--defsym,_text=0x400000; then
+	id=$(readelf -n vmlinux | sed -n 's/.*Build ID: //p')
+	rest=${id#??}
+	mkdir -p "byid/.build-id/${id%"$rest"}"
+	cp vmlinux "byid/.build-id/${id%"$rest"}/$rest.debug"
+	is "$(answer vmlinux "$(marker vmlinux)" -k -d "$work/byid" | head -n 2)" "leaf
+$work/program.c:6" "kernel: inlined functions"
+	is "$(answer vmlinux "$(marker vmlinux)" -k | head -n 1)" "??" "kernel: without its debug package"
+fi
+
 # What dwz makes of one file, and of two with their common part in a third.
 if have dwz && built dwz1 -g && cp dwz1 dwz2; then
 	address=$(marker dwz1)
