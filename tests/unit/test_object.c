@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/object.h"
+
+#include "record/proc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static const struct prf_object nothing = { .root = "" };
+
+static enum prf_object_kind kind_of(struct objects *o, const char *name)
+{
+	return objects_get(o, name, &nothing)->definition.kind;
+}
+
+static void names_tell_kinds(void **state)
+{
+	struct objects *o = objects_new();
+
+	assert_int_equal(kind_of(o, "/usr/bin/x"), PRF_OBJECT_FILE);
+	assert_int_equal(kind_of(o, "/memfd:code"), PRF_OBJECT_ANONYMOUS);
+	assert_int_equal(kind_of(o, "[vdso]"), PRF_OBJECT_VDSO);
+	assert_int_equal(kind_of(o, "//anon"), PRF_OBJECT_ANONYMOUS);
+	assert_int_equal(kind_of(o, ""), PRF_OBJECT_ANONYMOUS);
+	assert_int_equal(kind_of(o, "[heap]"), PRF_OBJECT_ANONYMOUS);
+	assert_int_equal(kind_of(o, "/dev/zero"), PRF_OBJECT_ANONYMOUS);
+	assert_int_equal(kind_of(o, "/SYSV00000000"), PRF_OBJECT_ANONYMOUS);
+	objects_free(o);
+}
+
+static void equal_ones_are_one(void **state)
+{
+	struct prf_object known = { .root = "", .inode = 5 }, deleted = known, inside = known;
+	struct objects *o = objects_new();
+	struct object *first = objects_get(o, "/bin/x", &known);
+
+	deleted.deleted = true;
+	inside.root = "/container";
+	assert_ptr_equal(objects_get(o, "/bin/x", &known), first);
+	assert_ptr_not_equal(objects_get(o, "/bin/y", &known), first);
+	assert_ptr_not_equal(objects_get(o, "/bin/x", &deleted), first);
+	assert_ptr_not_equal(objects_get(o, "/bin/x", &inside), first);
+	assert_string_equal(objects_get(o, "/bin/x", &inside)->definition.root, "/container");
+	assert_ptr_equal(objects_get(o, "[heap]", &inside), objects_get(o, "[stack]", &known));
+	objects_free(o);
+}
+
+/* The mapping of this very program that holds its code. */
+static void own_mapping(struct proc_mapping *found, char *path, size_t size)
+{
+	struct buffer text = { 0 };
+	struct proc_mapping m;
+	char *rest;
+
+	memset(found, 0, sizeof(*found));
+	assert_int_equal(proc_read((uint32_t)getpid(), "maps", &text), 0);
+	buffer_string(&text);
+	for (rest = (char *)text.data; (rest = proc_next_mapping(rest, &m));)
+		if (m.start <= (uintptr_t)own_mapping && (uintptr_t)own_mapping < m.end) {
+			*found = m;
+			snprintf(path, size, "%s", m.path);
+		}
+	assert_int_not_equal(found->end, 0);
+	buffer_release(&text);
+}
+
+static void files_are_completed(void **state)
+{
+	struct objects *o = objects_new();
+	struct proc_mapping m;
+	struct object *object;
+	struct stat st;
+	char path[4096];
+
+	own_mapping(&m, path, sizeof(path));
+	assert_int_equal(stat(path, &st), 0);
+	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode });
+	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	assert_int_equal(object->definition.inode, st.st_ino);
+	assert_int_equal(object->definition.size, st.st_size);
+	assert_int_not_equal(object->definition.mtime_ns, 0);
+	objects_free(o);
+}
+
+static void another_file_of_the_name_is_not_it(void **state)
+{
+	struct objects *o = objects_new();
+	struct proc_mapping m;
+	struct object *object;
+	char path[4096];
+
+	own_mapping(&m, path, sizeof(path));
+	/* Not the inode that is there now. */
+	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode + 1 });
+	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	assert_int_equal(object->definition.size, 0);
+	/* Not the build-id. */
+	object = objects_get(o, path,
+			     &(struct prf_object){ .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20 });
+	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	assert_int_equal(object->definition.size, 0);
+	assert_int_equal(object->definition.build_id[0], 1);
+	/* Nothing to tell it by. */
+	object = objects_get(o, path, &nothing);
+	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	assert_int_equal(object->definition.size, 0);
+	objects_free(o);
+}
+
+static void devices_and_the_missing_are_left_alone(void **state)
+{
+	struct objects *o = objects_new();
+	struct object *object;
+
+	object = objects_get(o, "/dev/null", &(struct prf_object){ .root = "", .inode = 1 });
+	object_examine(object, (uint32_t)getpid(), 0x1000, 0x2000);
+	assert_int_equal(object->definition.mtime_ns, 0);
+	object = objects_get(o, "/nonexistent", &(struct prf_object){ .root = "", .inode = 1 });
+	object_examine(object, INT32_MAX, 0x1000, 0x2000);
+	assert_int_equal(object->definition.size, 0);
+	objects_free(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_tell_kinds),
+		cmocka_unit_test(equal_ones_are_one),
+		cmocka_unit_test(files_are_completed),
+		cmocka_unit_test(another_file_of_the_name_is_not_it),
+		cmocka_unit_test(devices_and_the_missing_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

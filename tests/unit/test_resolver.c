@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/resolver.h"
+
+#include "record/event.h"
+#include "record/jit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Above any number that the kernel gives, so that /proc knows nothing of it. */
+#define PID 100000000u
+#define KERNEL UINT64_C(0xffffffff81000000)
+
+struct fixture {
+	char kallsyms[256], modules[1];
+	struct objects *objects;
+	struct resolver_sources sources;
+	struct event_list events;
+	struct prf_writer *w;
+	struct resolver *r;
+	uint32_t event;
+};
+
+static void map(struct fixture *f, uint64_t start, uint64_t end, uint64_t offset, const char *path)
+{
+	struct mapping m = { .start = start, .end = end, .offset = offset };
+
+	m.object = objects_get(f->objects, path, &(struct prf_object){ .root = "" });
+	assert_int_equal(spaces_map(f->sources.spaces, PID, &m), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
+
+	snprintf(f->kallsyms, sizeof(f->kallsyms),
+		 "ffffffff81000000 T _text\nffffffff81001000 T entry\nffffffff81002000 T work\n"
+		 "ffffffff81003000 T end\n");
+	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	assert_int_equal(prf_writer_event(f->w, &event, &f->event), 0);
+	assert_int_equal(event_list_add(&f->events, "cpu-clock"), 0);
+	f->objects = objects_new();
+	f->sources.spaces = spaces_new();
+	f->sources.tasks = tasks_new();
+	f->sources.events = &f->events;
+	assert_int_equal(kernel_symbols_parse(&f->sources.kernel, f->kallsyms, f->modules), 0);
+	assert_int_equal(jit_new(&f->sources.jit, &(struct jit_options){ .writer = f->w }), 0);
+	f->r = resolver_new(&f->sources);
+	assert_non_null(f->r);
+	assert_int_equal(tasks_rename(f->sources.tasks, PID, PID, "prog", 1), 0);
+	map(f, 0x400000, 0x500000, 0x1000, "/bin/prog");
+	map(f, 0x700000, 0x800000, 0, "/lib/lib.so");
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	resolver_free(f->r);
+	jit_free(f->sources.jit);
+	kernel_symbols_free(f->sources.kernel);
+	tasks_free(f->sources.tasks);
+	spaces_free(f->sources.spaces);
+	objects_free(f->objects);
+	event_list_release(&f->events);
+	prf_writer_free(f->w);
+	free(f);
+	return 0;
+}
+
+struct bytes {
+	struct sample sample;
+	__u64 frames[16];
+};
+
+static size_t fill(struct bytes *b, const uint64_t *user, size_t users, const uint64_t *kernel,
+		   size_t kernels)
+{
+	memset(b, 0, sizeof(*b));
+	b->sample = (struct sample){ .time_ns = 10, .weight = 1, .pid = PID, .tid = PID, .cpu = 1 };
+	b->sample.user_frames = (__u16)users;
+	b->sample.kernel_frames = (__u16)kernels;
+	if (!users)
+		b->sample.walk_end = WALK_NO_USER_STACK;
+	for (size_t i = 0; i < users; i++)
+		b->frames[i] = user[i];
+	for (size_t i = 0; i < kernels; i++)
+		b->frames[users + i] = kernel[i];
+	return sizeof(b->sample) + (users + kernels) * sizeof(b->frames[0]);
+}
+
+static bool resolve(struct fixture *f, const struct bytes *b, size_t size)
+{
+	int status = -1;
+	bool good = resolver_sample(f->r, f->w, &f->event, 1, b, size, &status);
+
+	assert_int_equal(status, 0);
+	return good;
+}
+
+/* Ends the trace and shows its stacks, one a line: "prog leaf < caller < ...". */
+static void check(struct fixture *f, const char *expected)
+{
+	char text[2048] = "";
+	struct prf_reader *r;
+	struct prf_record record;
+	const void *data;
+	size_t size;
+
+	assert_int_equal(prf_writer_finish(f->w), 0);
+	data = prf_writer_memory(f->w, &size);
+	assert_int_equal(prf_reader_new_memory(&r, data, size), 0);
+#define SAY(...) snprintf(text + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
+	while (prf_reader_next(r, &record) == 1) {
+		if (record.type != PRF_RECORD_SAMPLES)
+			continue;
+		for (size_t i = 0; i < record.samples.n; i++) {
+			uint32_t stack = record.samples.stack[i];
+
+			SAY("%s", prf_reader_task(r, record.samples.task[i])->comm);
+			while (stack != PRF_NONE) {
+				struct prf_stack s = prf_reader_all_stacks(r)[stack];
+				struct prf_frame frame = prf_reader_all_frames(r)[s.frame];
+
+				if (frame.flags & PRF_FRAME_END)
+					SAY(" <%s", prf_stack_end_name((enum prf_stack_end)frame.offset));
+				else
+					SAY(" %s+%llx%s%s", prf_reader_object(r, frame.object)->path,
+					    (unsigned long long)frame.offset,
+					    frame.flags & PRF_FRAME_EXACT ? "!" : "",
+					    frame.flags & PRF_FRAME_GUESSED ? "?" : "");
+				stack = s.parent;
+			}
+			SAY("\n");
+		}
+	}
+	assert_string_equal(text, expected);
+	prf_reader_free(r);
+}
+
+static void places_are_offsets_in_files(void **state)
+{
+	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020, 0x400030 | FRAME_GUESSED };
+	static const uint64_t kernel[] = { KERNEL + 0x2010, KERNEL + 0x1010 };
+	struct fixture *f = *state;
+	struct bytes b;
+
+	assert_true(resolve(f, &b, fill(&b, user, 3, kernel, 2)));
+	assert_true(resolve(f, &b, fill(&b, NULL, 0, kernel, 2)));
+	check(f, "prog [kernel]+2010! [kernel]+1010 /lib/lib.so+10! /bin/prog+1020 /bin/prog+1030?\n"
+		 "prog [kernel]+2010! [kernel]+1010\n");
+}
+
+static void stacks_say_why_they_end(void **state)
+{
+	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
+	struct fixture *f = *state;
+	struct bytes b;
+	size_t size = fill(&b, user, 1, NULL, 0);
+
+	b.sample.walk_end = WALK_BAD_READ;
+	assert_true(resolve(f, &b, size));
+	b.sample.walk_end = WALK_ROOT;
+	assert_true(resolve(f, &b, size));
+	size = fill(&b, NULL, 0, NULL, 0);
+	b.sample.walk_end = WALK_NO_REGISTERS;
+	assert_true(resolve(f, &b, size));
+	size = fill(&b, NULL, 0, NULL, 0);
+	assert_true(resolve(f, &b, size));
+	check(f, "prog /bin/prog+1020! <bad-read\nprog /bin/prog+1020!\nprog <no-registers\nprog\n");
+}
+
+static void calls_at_the_end_belong_to_what_ends(void **state)
+{
+	/* The byte behind a mapping is a return address of its last call, but no leaf. */
+	static const uint64_t user[] = { 0x800000, 0x800000 | FRAME_EXACT };
+	struct fixture *f = *state;
+	struct bytes b;
+
+	assert_true(resolve(f, &b, fill(&b, user, 1, NULL, 0)));
+	assert_true(resolve(f, &b, fill(&b, user + 1, 1, NULL, 0)));
+	check(f, "prog /lib/lib.so+100000\nprog [unknown]+800000!\n");
+}
+
+static void what_is_remembered_ends_with_the_layout(void **state)
+{
+	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
+	struct fixture *f = *state;
+	struct bytes b;
+	size_t size = fill(&b, user, 1, NULL, 0);
+
+	assert_true(resolve(f, &b, size));
+	map(f, 0x400000, 0x500000, 0, "/bin/other");
+	assert_true(resolve(f, &b, size));
+	assert_int_equal(spaces_clear(f->sources.spaces, PID), 0);
+	assert_true(resolve(f, &b, size));
+	check(f, "prog /bin/prog+1020!\nprog /bin/other+20!\nprog [unknown]+400020!\n");
+}
+
+static void another_trace_begins_anew(void **state)
+{
+	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020 };
+	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
+	struct fixture *f = *state;
+	struct bytes b;
+	size_t size = fill(&b, user, 2, NULL, 0);
+
+	assert_true(resolve(f, &b, size));
+	prf_writer_free(f->w);
+	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	assert_int_equal(prf_writer_event(f->w, &event, &f->event), 0);
+	resolver_forget(f->r);
+	tasks_forget_ids(f->sources.tasks);
+	jit_set_writer(f->sources.jit, f->w);
+	assert_true(resolve(f, &b, size));
+	check(f, "prog /lib/lib.so+10! /bin/prog+1020\n");
+}
+
+static void nonsense_is_refused(void **state)
+{
+	static const uint64_t user[] = { 0x700010, 0x400020 };
+	struct fixture *f = *state;
+	struct bytes b;
+	size_t size = fill(&b, user, 2, NULL, 0);
+
+	for (size_t cut = 0; cut < size; cut++)
+		assert_false(resolve(f, &b, cut));
+	assert_false(resolve(f, &b, size + 8));
+	b.sample.user_frames = MAX_USER_FRAMES + 1;
+	assert_false(resolve(f, &b, size));
+	size = fill(&b, user, 2, NULL, 0);
+	b.sample.event = 1;
+	assert_false(resolve(f, &b, size));
+	check(f, "");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(places_are_offsets_in_files),
+		TEST(stacks_say_why_they_end),
+		TEST(calls_at_the_end_belong_to_what_ends),
+		TEST(what_is_remembered_ends_with_the_layout),
+		TEST(another_trace_begins_anew),
+		TEST(nonsense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

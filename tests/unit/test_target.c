@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Both ways of holding a process: by pidfd, and by its folder where there is none. */
+static void begin(struct target *t, void **state)
+{
+	target_init(t);
+	t->folders = *state != NULL;
+}
+
+static int run(struct target *t, const char *script)
+{
+	static char sh[] = "/bin/sh", c[] = "-c";
+	char *argv[] = { sh, c, (char *)(uintptr_t)script, NULL };
+
+	assert_int_equal(target_add_command(t, argv, NULL), 0);
+	return target_go(t);
+}
+
+static void wait_and_look(struct target *t)
+{
+	/* Up to a minute: the machine may be busy. */
+	for (int i = 0; i < 600 && !target_wait(t, 100); i++)
+		;
+	target_look(t);
+}
+
+static void passes_the_status_on(void **state)
+{
+	struct target t;
+
+	begin(&t, state);
+	assert_int_equal(run(&t, "exit 7"), 0);
+	wait_and_look(&t);
+	assert_true(t.reaped);
+	assert_int_equal(t.alive, 0);
+	assert_int_equal(target_exit_status(&t), 7);
+	target_release(&t);
+}
+
+static void tells_signals_as_a_shell(void **state)
+{
+	struct target t;
+
+	begin(&t, state);
+	assert_int_equal(run(&t, "kill -9 $$"), 0);
+	wait_and_look(&t);
+	assert_int_equal(target_exit_status(&t), 128 + SIGKILL);
+	target_release(&t);
+}
+
+static void begins_only_when_told(void **state)
+{
+	char path[] = "/tmp/prof-target.XXXXXX", script[64];
+	int fd = mkstemp(path);
+	struct target t;
+	char *argv[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, script, NULL };
+
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	snprintf(script, sizeof(script), "echo > %s", path);
+	begin(&t, state);
+	assert_int_equal(target_add_command(&t, argv, NULL), 0);
+	assert_false(target_wait(&t, 50));
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(target_go(&t), 0);
+	wait_and_look(&t);
+	assert_int_equal(access(path, F_OK), 0);
+	unlink(path);
+	target_release(&t);
+}
+
+static void never_let_go_it_never_runs(void **state)
+{
+	struct target t;
+	char *argv[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "exit 0" }, NULL };
+
+	begin(&t, state);
+	assert_int_equal(target_add_command(&t, argv, NULL), 0);
+	target_release(&t); /* comes back: the child has ended */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void reports_what_cannot_be_run(void **state)
+{
+	char *missing[] = { (char[]){ "/nonexistent/command" }, NULL };
+	char *no_program[] = { (char[]){ "/dev/null" }, NULL };
+	struct target t;
+
+	begin(&t, state);
+	assert_int_equal(target_add_command(&t, missing, NULL), 0);
+	assert_int_equal(target_go(&t), -ENOENT);
+	target_release(&t);
+	begin(&t, state);
+	assert_int_equal(target_add_command(&t, no_program, NULL), 0);
+	assert_int_equal(target_go(&t), -EACCES);
+	target_release(&t);
+}
+
+static void watches_running_processes(void **state)
+{
+	struct target t;
+	uint32_t process;
+	pid_t pid = fork();
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	begin(&t, state);
+	assert_int_equal(target_add_process(&t, (uint32_t)pid, &process), 0);
+	assert_int_equal(target_add_process(&t, (uint32_t)pid, &process), 0);
+	assert_int_equal(t.n, 1);
+	target_look(&t);
+	assert_int_equal(t.alive, 1);
+	kill(pid, SIGKILL);
+	for (int i = 0; i < 600 && t.alive; i++) {
+		poll(NULL, 0, 100);
+		target_look(&t);
+	}
+	assert_int_equal(t.alive, 0);
+	target_release(&t);
+	/* It is a zombie now. */
+	begin(&t, state);
+	assert_int_equal(target_add_process(&t, (uint32_t)pid, &process), -ESRCH);
+	target_release(&t);
+	waitpid(pid, NULL, 0);
+	begin(&t, state);
+	assert_int_equal(target_add_process(&t, INT32_MAX, &process), -ESRCH);
+	target_release(&t);
+}
+
+#define BOTH_WAYS(test)                                                                            \
+	cmocka_unit_test(test), { #test " (folders)", test, NULL, NULL, (void *)1 }
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH_WAYS(passes_the_status_on),
+		BOTH_WAYS(tells_signals_as_a_shell),
+		BOTH_WAYS(begins_only_when_told),
+		BOTH_WAYS(never_let_go_it_never_runs),
+		BOTH_WAYS(reports_what_cannot_be_run),
+		BOTH_WAYS(watches_running_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
