@@ -125,8 +125,7 @@ static const struct option_entry table[64] = {
 	{ 0, "list", NULL, "print the names, one a line", take_list },
 	{ 0, "filter", "RE", "only benchmarks whose name matches the extended regular expression",
 	  take_filter },
-	{ 0, "time", "SECONDS", "about how long: per benchmark (run: 5), window (bpf: 2), all (kernel: 20), recording "
-	  "(peers: 3)", take_time },
+	{ 0, "time", "SECONDS", "about how long: a benchmark (5), window (bpf: 2), kernel (20), recording (3)", take_time },
 	{ 0, "warm-up", "SECONDS", "run this long before measuring (default 1)", take_warm_up },
 	{ 0, "measurements", "N", "measurements per benchmark (default 100), or rounds (peers: 5)", take_measurements },
 	{ 0, "resamples", "N", "bootstrap resamples (default 100000)", take_resamples },

@@ -777,7 +777,7 @@ static const struct option_entry table[] = {
 static bool write_out(const struct buffer *out, const char *path)
 {
 	FILE *file = path ? fopen(path, "wb") : stdout;
-	bool good = file && fwrite(out->data, 1, out->size, file) == out->size;
+	bool good = file && (!out->size || fwrite(out->data, 1, out->size, file) == out->size);
 
 	if (file && fflush(file) != 0)
 		good = false;
