@@ -40,6 +40,7 @@ struct html {
 	struct call_order order;
 	uint32_t *node_of, *base_node_of; /* per entry */
 	uint32_t *sorted;		  /* entries, by slice */
+	uint16_t *slice_of;		  /* per entry */
 	uint32_t *source_of;		  /* per group: what its cells name as their source */
 	struct source *sources;
 	uint32_t source_count, slices;
@@ -240,45 +241,68 @@ static void put_tree(struct html *h)
 
 /* -------- cells -------- */
 
-static uint32_t entry_slice(const struct profile *p, const struct profile_entry *entry)
+/*
+ * What is added to the slices of a group, so that they count from the start of its trace: its
+ * slices may begin before or after it.
+ */
+static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
 {
-	uint64_t slice = p->slice_ns ? threads_time(p, entry) / p->slice_ns : 0;
+	uint64_t start = group->trace < p->trace_count ? p->traces[group->trace].start_ns : 0;
 
-	return slice < MAX_SLICES ? (uint32_t)slice : MAX_SLICES - 1;
+	if (!p->slice_ns)
+		return 0;
+	if (group->origin_ns >= start)
+		return (int64_t)((group->origin_ns - start) / p->slice_ns);
+	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
 }
 
-/* Sorts the entries by slice, and within one by thread; finds the number of slices. */
+static uint16_t shifted_slice(const struct profile_entry *entry, int64_t shift)
+{
+	int64_t slice = (int64_t)entry->slice + shift;
+
+	return (uint16_t)(slice < 0 ? 0 : slice < MAX_SLICES ? slice : MAX_SLICES - 1);
+}
+
+/* The slice of each entry, and their number. Entries of a group follow each other. */
+static void find_slices(struct html *h)
+{
+	const struct profile *p = h->profile;
+	int64_t shift = 0;
+
+	h->slices = 1;
+	for (size_t i = 0; i < p->entry_count; i++) {
+		if (!i || p->entries[i].group != p->entries[i - 1].group)
+			shift = slice_shift(p, &p->groups[p->entries[i].group]);
+		h->slice_of[i] = shifted_slice(&p->entries[i], shift);
+		if (h->slice_of[i] >= h->slices)
+			h->slices = h->slice_of[i] + 1u;
+	}
+}
+
+/* Sorts the entries by slice, and within one by thread. */
 static int sort_by_slice(struct html *h)
 {
 	const struct profile *p = h->profile;
-	uint16_t *slice_of = calloc(p->entry_count + 1, sizeof(*slice_of));
 	size_t *at = calloc(MAX_SLICES + 1, sizeof(*at));
-	int result = -ENOMEM;
 
-	h->sorted = calloc(p->entry_count + 1, sizeof(*h->sorted));
-	h->slices = 1;
-	if (!slice_of || !at || !h->sorted)
-		goto out;
-	for (size_t i = 0; i < p->entry_count; i++) {
-		uint32_t slice = entry_slice(p, &p->entries[i]);
-
-		slice_of[i] = (uint16_t)slice;
-		at[slice + 1]++;
-		if (slice >= h->slices)
-			h->slices = slice + 1;
+	h->slice_of = malloc((p->entry_count + 1) * sizeof(*h->slice_of));
+	h->sorted = malloc((p->entry_count + 1) * sizeof(*h->sorted));
+	if (!at || !h->slice_of || !h->sorted) {
+		free(at);
+		return -ENOMEM;
 	}
+	find_slices(h);
+	for (size_t i = 0; i < p->entry_count; i++)
+		at[h->slice_of[i] + 1]++;
 	for (size_t i = 0; i < h->slices; i++)
 		at[i + 1] += at[i];
 	for (size_t i = 0; i < p->entry_count; i++) {
 		uint32_t entry = h->threads.entries[i];
 
-		h->sorted[at[slice_of[entry]]++] = entry;
+		h->sorted[at[h->slice_of[entry]]++] = entry;
 	}
-	result = 0;
-out:
-	free(slice_of);
 	free(at);
-	return result;
+	return 0;
 }
 
 static void put_cells(struct html *h)
@@ -294,7 +318,7 @@ static void put_cells(struct html *h)
 	if (!at)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t slice = entry_slice(p, &p->entries[sorted[i]]);
+		uint32_t slice = h->slice_of[sorted[i]];
 
 		at = put(at, slice - before);
 		before = slice;
@@ -498,6 +522,7 @@ int html_render(const struct profile *p, const struct view_options *o, struct si
 	free(h.node_of);
 	free(h.base_node_of);
 	free(h.sorted);
+	free(h.slice_of);
 	free(h.source_of);
 	free(h.sources);
 	return result;

@@ -360,10 +360,13 @@ static void join_entries(struct regrouped *r, uint64_t divide_by, struct profile
 	profile->slice_count = 1;
 	for (size_t i = 0; i < n; i++) {
 		struct profile_entry *e = &r->entries[i];
-		uint64_t value = e->value / divide_by, rest = carry + e->value % divide_by;
 
-		e->value = value + rest / divide_by;
-		carry = rest % divide_by;
+		if (divide_by > 1) {
+			uint64_t value = e->value / divide_by, rest = carry + e->value % divide_by;
+
+			e->value = value + rest / divide_by;
+			carry = rest % divide_by;
+		}
 		profile->samples += e->samples;
 		profile->total += e->value;
 		if (e->slice >= profile->slice_count)
