@@ -6,24 +6,11 @@
 
 #include "report/dwarf_constants.h"
 #include "report/dwarf_ranges.h"
+#include "report/sorted.h"
 
 #define NO_SITE UINT32_MAX
 #define REFERENCES_MAX 16
 #define NESTING_MAX 512
-
-/* Of the addresses from `from` on: the first that is not below `address`. */
-static size_t first_from(const uint64_t *addresses, size_t from, size_t n, uint64_t address)
-{
-	while (from < n) {
-		size_t middle = from + (n - from) / 2;
-
-		if (addresses[middle] < address)
-			from = middle + 1;
-		else
-			n = middle;
-	}
-	return from;
-}
 
 /* Where the DIE says that its next sibling is; 0: it doesn't, or not in a way to believe. */
 static uint64_t sibling_of(const struct dwarf_unit *u, const struct die *die, uint64_t after)
@@ -50,7 +37,7 @@ static void cover_function(uint64_t low, uint64_t high, void *context)
 {
 	struct function_search *s = context;
 	struct dwarf_functions *f = s->f;
-	size_t i = first_from(f->addresses, 0, f->n, low), first = i;
+	size_t i = sorted_first(f->addresses, f->n, low), first = i;
 
 	for (; i < f->n && f->addresses[i] < high; i++) {
 		if (f->function[i])
@@ -147,7 +134,7 @@ static int add_site(struct inline_search *s, uint32_t address)
 static void cover_call(uint64_t low, uint64_t high, void *context)
 {
 	struct inline_search *s = context;
-	size_t i = first_from(s->addresses, 0, s->n, low), first = i;
+	size_t i = sorted_first(s->addresses, s->n, low), first = i;
 
 	for (; i < s->n && s->addresses[i] < high; i++)
 		if (add_site(s, s->which[i]))
@@ -156,23 +143,21 @@ static void cover_call(uint64_t low, uint64_t high, void *context)
 	dwarf_spend(s->unit->dwarf, (i - first) * sizeof(struct inline_site));
 }
 
-/* Reads the DIEs below a function. */
-static void find_inlined(struct inline_search *s, uint64_t function)
+/* Reads the DIEs below the function at the cursor. */
+static void read_below(struct inline_search *s, struct cursor *c)
 {
 	struct dwarf_unit *u = s->unit;
-	struct cursor c = dwarf_unit_cursor(u, function);
-	uint32_t calls[NESTING_MAX]; /* by nesting: inlined calls around */
-	size_t nesting = 0;
+	uint32_t calls[NESTING_MAX] = { 0 }; /* by nesting: inlined calls around */
+	size_t nesting = 1;
 	struct die *die = &s->die;
 
-	if (die_read(u, &c, die) != 1 || !die->abbrev->children)
+	if (die_read(u, c, die) != 1 || !die->abbrev->children)
 		return;
-	calls[nesting++] = 0;
 	while (nesting && !s->failed) {
 		uint32_t around = calls[nesting - 1];
 		bool pass = false;
 
-		switch (die_read(u, &c, die)) {
+		switch (die_read(u, c, die)) {
 		case 1: break;
 		case 0: nesting--; continue;
 		default: return;
@@ -193,10 +178,10 @@ static void find_inlined(struct inline_search *s, uint64_t function)
 		if (!die->abbrev->children)
 			continue;
 		if (pass || die->abbrev->passable) {
-			uint64_t sibling = sibling_of(u, die, cursor_offset(&c));
+			uint64_t sibling = sibling_of(u, die, cursor_offset(c));
 
 			if (sibling) {
-				cursor_seek(&c, sibling);
+				cursor_seek(c, sibling);
 				continue;
 			}
 		}
@@ -204,6 +189,16 @@ static void find_inlined(struct inline_search *s, uint64_t function)
 			return;
 		calls[nesting++] = around;
 	}
+}
+
+static void find_inlined(struct inline_search *s, uint64_t function)
+{
+	struct cursor c = dwarf_unit_cursor(s->unit, function);
+	const uint8_t *start = c.at;
+
+	read_below(s, &c);
+	/* Functions within functions are read once for each. */
+	dwarf_spend(s->unit->dwarf, (uint64_t)(c.at - start));
 }
 
 struct located {
@@ -243,7 +238,7 @@ static int find_all_inlined(struct dwarf_functions *f, struct dwarf_unit *u)
 			which[s.n] = order[i].which;
 			addresses[s.n++] = f->addresses[order[i].which];
 		}
-		if (function)
+		if (function && dwarf_spend(u->dwarf, 0))
 			find_inlined(&s, function);
 	}
 out:
@@ -285,11 +280,12 @@ const char *dwarf_function_name(const struct dwarf_unit *u, uint64_t offset, uin
 	*start_line = 0;
 	for (int i = 0; i < REFERENCES_MAX; i++) {
 		struct cursor c = dwarf_unit_cursor(u, offset);
+		const uint8_t *start = c.at;
 		struct dwarf_unit *next;
 		struct die die;
 		const char *linkage;
 
-		if (die_read(u, &c, &die) != 1)
+		if (die_read(u, &c, &die) != 1 || !dwarf_spend(u->dwarf, (uint64_t)(c.at - start)))
 			break;
 		if (!*start_line) {
 			uint64_t line = dwarf_number(&die, SLOT_DECL_LINE, 0);

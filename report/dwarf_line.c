@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/dwarf_constants.h"
+#include "report/sorted.h"
 
 #define PATH_BYTES_MAX 8192
 
@@ -214,21 +215,6 @@ struct line_machine {
 	size_t next; /* the first address of interest that is not below it */
 };
 
-static size_t first_from(const struct line_machine *m, uint64_t address)
-{
-	size_t low = 0, high = m->n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (m->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void start_sequence(struct line_machine *m)
 {
 	m->address = 0;
@@ -256,7 +242,7 @@ static void add_row(struct line_machine *m)
 				*row = (struct line_row){ m->previous_file, m->previous_line, 1 };
 		}
 	} else {
-		m->next = first_from(m, m->address);
+		m->next = sorted_first(m->addresses, m->n, m->address);
 	}
 	m->sequence = SEQUENCE_OPEN;
 	m->previous = m->address;

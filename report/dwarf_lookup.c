@@ -8,6 +8,7 @@
 #include "report/dwarf_functions.h"
 #include "report/dwarf_line.h"
 #include "report/dwarf_ranges.h"
+#include "report/sorted.h"
 
 #define NO_SITE UINT32_MAX
 
@@ -25,17 +26,8 @@ struct unit_search {
 static void cover_unit(uint64_t low, uint64_t high, void *context)
 {
 	struct unit_search *s = context;
-	size_t from = 0, to = s->n, first;
+	size_t from = sorted_first(s->addresses, s->n, low), first = from;
 
-	while (from < to) {
-		size_t middle = (from + to) / 2;
-
-		if (s->addresses[middle] < low)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	first = from;
 	for (; from < s->n && s->addresses[from] < high; from++) {
 		/* Of overlapping units the one with the narrowest range is right most often. */
 		if (s->units[from] != DWARF_NO_UNIT && s->spans[from] <= high - low)

@@ -11,6 +11,11 @@
 /* A file may ask for its own size of repeated work so many times over, and for a bit more. */
 #define BUDGET_FACTOR 16
 #define BUDGET_BASE (1 << 20)
+/* Compiled abbreviations are so many times larger. */
+#define COMPILED_FACTOR 8
+/* The least size of a unit, on average, where there are more than a few. */
+#define UNIT_BYTES_MIN 32
+#define UNITS_FREE 4096
 
 enum { UNIT_NEW = 0, UNIT_READY = 1, UNIT_DAMAGED = -1 };
 
@@ -89,6 +94,8 @@ int dwarf_index(struct dwarf *d)
 
 		if (!read_header(d, &c, &unit))
 			break;
+		if (d->unit_count > UNITS_FREE && d->unit_count > unit.end / UNIT_BYTES_MIN)
+			break;
 		if (d->unit_count == capacity) {
 			struct dwarf_unit *units;
 
@@ -155,7 +162,7 @@ static struct abbrev_table *compile(const struct dwarf_unit *u)
 	if (!table)
 		return NULL;
 	if (!abbrev_table_read(table, &c, &u->sizes, 0) &&
-	    dwarf_spend(u->dwarf, (uint64_t)(c.at - start)))
+	    dwarf_spend(u->dwarf, COMPILED_FACTOR * (uint64_t)(c.at - start)))
 		return table;
 	abbrev_table_release(table);
 	free(table);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/sorted.h"
+
 #define SYMBOL_BYTES 24
 #define NAME_MAX_BYTES (64 * 1024)
 
@@ -128,25 +130,10 @@ static bool is_better(const struct candidate *new, const struct candidate *old)
 	return strcmp(new->name, old->name) < 0;
 }
 
-static size_t first_from(const uint64_t *addresses, size_t n, uint64_t address)
-{
-	size_t low = 0;
-
-	while (low < n) {
-		size_t middle = (low + n) / 2;
-
-		if (addresses[middle] < address)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	return low;
-}
-
 static void choice_add(struct choice *c, const struct symbol_reader *r, const struct symbol *s,
 		       uint64_t end)
 {
-	size_t i = first_from(c->addresses, c->n, s->value);
+	size_t i = sorted_first(c->addresses, c->n, s->value);
 	struct candidate new = { .start = s->value, .end = end, .size = s->size }, *slot;
 
 	if (i == c->n)
