@@ -91,15 +91,19 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The kernel's own symbols come sorted, and so does a kernel without modules. */
+/* The kernel's own symbols come sorted, and what follows them lies mostly behind them. */
 static void sort(struct symbol_list *list)
 {
+	struct symbol *symbols = list->symbols;
 	size_t i = 1;
 
-	while (i < list->n && list->symbols[i - 1].address <= list->symbols[i].address)
+	while (i < list->n && symbols[i - 1].address <= symbols[i].address)
 		i++;
-	if (i < list->n)
-		qsort(list->symbols, list->n, sizeof(*list->symbols), by_address);
+	if (i >= list->n)
+		return;
+	qsort(symbols + i, list->n - i, sizeof(*symbols), by_address);
+	if (symbols[i].address < symbols[i - 1].address)
+		qsort(symbols, list->n, sizeof(*symbols), by_address);
 }
 
 /* strtoull() for sixteen hex digits, a hundred thousand times. */
