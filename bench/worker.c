@@ -30,7 +30,9 @@ static double now_ns(const struct work *w)
 {
 	struct timespec t;
 
-	clock_gettime(w->request.task == WORKER_SLEEP ? CLOCK_MONOTONIC_RAW : CLOCK_THREAD_CPUTIME_ID,
+	clock_gettime(w->request.task == WORKER_FAULT || w->request.task == WORKER_SPIN
+			      ? CLOCK_THREAD_CPUTIME_ID
+			      : CLOCK_MONOTONIC_RAW,
 		      &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
@@ -68,7 +70,7 @@ __attribute__((noinline)) static void descend(struct work *w, uint32_t depth)
 
 		if (w->request.task == WORKER_FAULT)
 			touch(w);
-		else if (w->request.task == WORKER_SPIN)
+		else if (w->request.task == WORKER_SPIN || w->request.task == WORKER_SPIN_ELAPSED)
 			spin(w);
 		else
 			sleep_shortly(w);

@@ -16,6 +16,7 @@
 enum worker_task {
 	WORKER_FAULT, /* `amount` pages */
 	WORKER_SPIN,  /* `amount` rounds of computing */
+	WORKER_SPIN_ELAPSED, /* the same, by elapsed time */
 	WORKER_SLEEP, /* `amount` times as shortly as possible */
 };
 
@@ -33,7 +34,7 @@ void worker_stop(struct worker *w);
 
 /*
  * Has it do one task, `depth` calls below its main function; `ns` is the CPU time it took,
- * for WORKER_SLEEP the elapsed time. -1 when it is gone or cannot.
+ * for WORKER_SLEEP and WORKER_SPIN_ELAPSED the elapsed time. -1 when it is gone or cannot.
  */
 int worker_do(struct worker *w, enum worker_task task, uint32_t depth, uint32_t amount, double *ns);
 
