@@ -74,6 +74,9 @@ bool event_is_available(const struct event *event);
 /* What perf_event_open(2) wants for it; rate, flags of the mode, nothing else. */
 void event_attributes(const struct event *event, struct perf_event_attr *attributes);
 
+/* The kernel's number for uprobes; false: it has none. */
+bool event_uprobe_type(uint32_t *type);
+
 /* Which ring, scratch and counters its samples use. */
 enum sample_class event_class(const struct event *event);
 

@@ -33,6 +33,16 @@ bool event_is_available(const struct event *event)
 	return true;
 }
 
+bool event_uprobe_type(uint32_t *type)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	bool found = f && fscanf(f, "%u", type) == 1;
+
+	if (f)
+		fclose(f);
+	return found;
+}
+
 static bool name_is_available(const struct event_name *known)
 {
 	struct event event = { .source = known->source, .type = known->type, .config = known->config };

@@ -18,7 +18,9 @@
 /* One event on one CPU. */
 struct attached {
 	int fd;
-	struct bpf_link *link;
+	size_t number; /* of the event */
+	const struct bpf_program *program;
+	struct bpf_link *link; /* once sampling began */
 };
 
 struct sampler {
@@ -31,7 +33,6 @@ struct sampler {
 	struct off_cpu off_cpu;
 	int possible_cpus;
 	bool follows; /* forks and execs of targets */
-	const struct event_list *events;
 };
 
 /* libbpf has one place for what it says in the whole process. */
@@ -55,79 +56,70 @@ const char *sampler_log(void)
 	return buffer_string(&log_text);
 }
 
-static int keep(struct sampler *s, int fd, struct bpf_link *link)
+/* The program is attached when sampling begins: from then on it runs. */
+static int open_event(struct sampler *s, struct perf_event_attr *attributes,
+		      const struct bpf_program *program, size_t number, uint32_t cpu)
 {
-	if (!link) {
-		int status = -errno;
+	int fd = (int)syscall(SYS_perf_event_open, attributes, -1, (int)cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
 
-		if (fd >= 0)
-			close(fd);
-		return status;
-	}
-	/* The fd belongs to the link now. */
-	s->attached[s->attached_count++] = (struct attached){ fd, link };
+	if (fd < 0)
+		return errno == ENODEV ? 0 : -errno; /* the CPU went offline */
+	s->attached[s->attached_count++] = (struct attached){ fd, number, program, NULL };
 	return 0;
 }
 
-static int open_event(struct sampler *s, const struct event *event, uint32_t number, uint32_t cpu)
+static int open_counter(struct sampler *s, const struct event *event, size_t number, uint32_t cpu)
 {
-	const struct bpf_program *program = event->source == EVENT_TRACEPOINT ?
-						    s->skeleton->progs.sample_tracepoint :
-						    s->skeleton->progs.sample_timer;
-	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = number);
 	struct perf_event_attr attributes;
-	int fd;
 
 	event_attributes(event, &attributes);
-	/* A tracepoint's program runs at each hit, whatever the event itself counts. */
-	if (event->source == EVENT_TRACEPOINT)
-		attributes.sample_period = 1;
-	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)cpu, -1,
-			  PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return errno == ENODEV ? 0 : -errno; /* the CPU went offline */
-	return keep(s, fd, bpf_program__attach_perf_event_opts(program, fd, &options));
+	return open_event(s, &attributes, s->skeleton->progs.sample_timer, number, cpu);
 }
 
-/* Uprobes begin to fire at once: they are opened last. */
-static int open_uprobe(struct sampler *s, const struct event *event, uint32_t number)
+/* The program of a probe runs at each hit and on all CPUs, whatever its event counts, and where. */
+static int open_probe(struct sampler *s, const struct event *event, size_t number, uint32_t cpu)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = number);
+	struct perf_event_attr attributes;
 
-	return keep(s, -1,
-		    bpf_program__attach_uprobe_opts(s->skeleton->progs.sample_uprobe, -1,
-						    event->file, event->file_offset, &options));
+	event_attributes(event, &attributes);
+	attributes.sample_period = 1;
+	if (event->source == EVENT_TRACEPOINT)
+		return open_event(s, &attributes, s->skeleton->progs.sample_tracepoint, number, cpu);
+	if (!event_uprobe_type(&attributes.type))
+		return -EOPNOTSUPP;
+	attributes.uprobe_path = (uintptr_t)event->file;
+	attributes.probe_offset = event->file_offset;
+	return open_event(s, &attributes, s->skeleton->progs.sample_uprobe, number, cpu);
 }
 
 static int open_events(struct sampler *s, const struct sampler_options *options)
 {
 	const struct event_list *events = options->events;
+	const struct cpus *cpus = options->cpus;
 	int status = 0;
 
-	s->attached = calloc(events->n * options->cpus->n + 1, sizeof(*s->attached));
+	s->attached = calloc(events->n * cpus->n + 1, sizeof(*s->attached));
 	if (!s->attached)
 		return -ENOMEM;
-	for (size_t i = 0; i < events->n; i++) {
+	for (size_t i = 0; i < events->n && !status; i++) {
 		const struct event *event = &events->events[i];
-		/* The program of a tracepoint runs on all CPUs, wherever its event is. */
-		size_t cpus = event->source == EVENT_TRACEPOINT ? 1 : options->cpus->n;
 
-		if (event->source != EVENT_PERF && event->source != EVENT_TRACEPOINT)
-			continue;
-		for (size_t cpu = 0; cpu < cpus && !status; cpu++)
-			status = open_event(s, event, (uint32_t)i, options->cpus->ids[cpu]);
+		if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
+			status = open_probe(s, event, i, cpus->ids[0]);
+		for (size_t j = 0; j < cpus->n && event->source == EVENT_PERF && !status; j++)
+			status = open_counter(s, event, i, cpus->ids[j]);
 	}
 	return status;
 }
 
-static int open_uprobes(struct sampler *s, const struct event_list *events)
+static int attach(struct attached *a)
 {
-	int status = 0;
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = a->number);
 
-	for (size_t i = 0; i < events->n && !status; i++)
-		if (events->events[i].source == EVENT_UPROBE)
-			status = open_uprobe(s, &events->events[i], (uint32_t)i);
-	return status;
+	/* This enables the event, too, and the fd belongs to the link then. */
+	a->link = bpf_program__attach_perf_event_opts(a->program, a->fd, &options);
+	return a->link ? 0 : -errno;
 }
 
 /* What the programs are told before the verifier sees them: what is not wanted is not there. */
@@ -216,7 +208,6 @@ int sampler_new(struct sampler **sampler, const struct sampler_options *options,
 	libbpf_set_print(keep_log);
 	s->follows = options->unwind_by == UNWIND_BY_TABLES ||
 		     (!options->all_processes && !options->cgroup);
-	s->events = options->events;
 	s->possible_cpus = libbpf_num_possible_cpus();
 	*what = "load the BPF programs";
 	status = s->possible_cpus < 0 ? s->possible_cpus : load(s, options);
@@ -272,13 +263,11 @@ int sampler_add_target(struct sampler *s, uint32_t pid)
 
 int sampler_start(struct sampler *s)
 {
-	int status;
+	int status = off_cpu_start(&s->off_cpu, s->skeleton);
 
-	for (size_t i = 0; i < s->attached_count; i++)
-		if (s->attached[i].fd >= 0 && ioctl(s->attached[i].fd, PERF_EVENT_IOC_ENABLE, 0))
-			return -errno;
-	status = off_cpu_start(&s->off_cpu, s->skeleton);
-	return status ? status : open_uprobes(s, s->events);
+	for (size_t i = 0; i < s->attached_count && !status; i++)
+		status = attach(&s->attached[i]);
+	return status;
 }
 
 void sampler_stop(struct sampler *s)
@@ -286,10 +275,12 @@ void sampler_stop(struct sampler *s)
 	off_cpu_stop(&s->off_cpu);
 	/* All at once first, so that CPUs stop at about the same time. */
 	for (size_t i = 0; i < s->attached_count; i++)
-		if (s->attached[i].fd >= 0)
-			ioctl(s->attached[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(s->attached[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	for (size_t i = 0; i < s->attached_count; i++)
-		bpf_link__destroy(s->attached[i].link);
+		if (s->attached[i].link)
+			bpf_link__destroy(s->attached[i].link);
+		else
+			close(s->attached[i].fd);
 	s->attached_count = 0;
 	for (size_t i = 0; i < 3; i++) {
 		bpf_link__destroy(s->follow[i]);

@@ -1,0 +1,73 @@
+#!/bin/sh
+# What the recorder needs, what it gives up, and what it refuses to write.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+
+# While it records it has what recording takes, and no more.
+"$work/burn" 0 &
+burn=$!
+"$record" -q -F 99 -o "$work/long.prf" -p $burn 2> "$work/err" &
+recorder=$!
+has() { capsh --decode="$(awk '/^CapEff/ { print $2 }' /proc/$recorder/status)"; }
+i=0
+until { [ -s "$work/long.prf" ] && grep -q '^NoNewPrivs:.*1' /proc/$recorder/status; } || [ $i = 300 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+if command -v capsh > /dev/null; then
+	like "$(has)" 'cap_bpf' "cap_bpf is kept"
+	unlike "$(has)" 'cap_sys_admin|cap_sys_module|cap_net_admin|cap_setuid|cap_sys_chroot' "what is not needed is given up"
+else
+	skip "capabilities" "no capsh"
+fi
+like "$(cat /proc/$recorder/status)" 'NoNewPrivs:.*1' "and nothing can be got back"
+is "$(stat -c %a "$work/long.prf")" 600 "the trace can be read by its owner only"
+kill -INT $recorder
+wait $recorder
+is $? 0 "it ends well without them"
+kill $burn
+like "$("$report" "$work/long.prf")" '^burn;.*work' "and has recorded"
+
+# The command has all that root has.
+command -v capsh > /dev/null &&
+	is "$("$record" -q -o "$work/t.prf" -- sh -c 'grep CapEff /proc/self/status')" "$(grep CapEff /proc/self/status)" "the command keeps them"
+
+# Under sudo the trace belongs to who called it, and others' files are not written.
+SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/sudo.prf" -- true
+is "$(stat -c %u:%g "$work/sudo.prf")" 12345:12345 "under sudo it belongs to the user"
+echo precious > "$work/other"
+chown 54321 "$work/other"
+SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/other" -- true 2> "$work/err"
+is $? 1 "another user's file is refused"
+like "$(cat "$work/err")" 'another user' "and it says why"
+is "$(cat "$work/other")" precious "and left as it was"
+ln -s "$work/other" "$work/link"
+"$record" -q -o "$work/link" -- true 2> "$work/err"
+is $? 1 "a symbolic link is refused"
+like "$(cat "$work/err")" 'symbolic link' "and it says why"
+
+# A normal user.
+command -v setpriv > /dev/null || skip_all "no setpriv"
+chmod 755 "$work"
+mkdir -m 777 "$work/theirs"
+cp "$record" "$work/prof-record"
+as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+as_user "$work/prof-record" -q -o "$work/theirs/t.prf" -- true 2> "$work/err"
+is $? 1 "without capabilities a user cannot record"
+like "$(cat "$work/err")" 'cap_bpf.*cap_perfmon' "the message names those that are missing"
+[ -e "$work/theirs/t.prf" ] && not_ok "and there is no file" || ok "and there is no file"
+if [ -n "${SAN:-}" ]; then
+	skip "with file capabilities" "the sanitizers' leak check cannot run with them"
+elif setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep "$work/prof-record" 2> /dev/null &&
+	as_user "$work/prof-record" --version > /dev/null 2>&1; then
+	as_user "$work/prof-record" -q -F 999 -o "$work/theirs/t.prf" -- "$work/burn" 500 2> "$work/err"
+	is "$? $(cat "$work/err")" "0 " "with file capabilities a user can"
+	like "$("$report" "$work/theirs/t.prf")" '^burn;_start;.*work;seventy' "with whole stacks"
+	is "$(stat -c %u "$work/theirs/t.prf")" 65534 "into a file of their own"
+	is "$(as_user "$work/prof-record" -q -o "$work/theirs/t.prf" -- sh -c 'grep CapEff /proc/self/status')" \
+		"$(as_user grep CapEff /proc/self/status)" "the command does not get them"
+else
+	skip "with file capabilities" "they cannot be given or used here"
+fi
+finish

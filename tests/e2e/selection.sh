@@ -1,0 +1,79 @@
+#!/bin/sh
+# Whom: threads, CPUs, cgroups, children or not; and when.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+
+# Threads of a process: only the one that is named.
+"$work/burn" 0 3 &
+burn=$!
+i=0
+until [ "$(ls /proc/$burn/task | wc -l)" = 4 ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+tid=$(ls /proc/$burn/task | sort -n | tail -1)
+holds "records one thread" "$record" -q -F 499 -d 1 -o "$work/tid.prf" -t "$tid"
+is "$("$report" --tid "$work/tid.prf" | cut -d';' -f1 | sort -u | sed 's/.*[^0-9]//')" "$tid" "and no other"
+like "$("$record" -q -t $tid -p $burn 2>&1)" 'only one of -p and -t' "-t and -p do not go together"
+"$record" -q -o "$work/none.prf" -t 2147483646 2> "$work/err"
+is $? 1 "a thread that does not exist is an error"
+like "$(cat "$work/err")" 'no thread 2147483646' "which is told"
+
+# CPUs.
+first=$(sed 's/[-,].*//' /sys/devices/system/cpu/online)
+holds "records one CPU" "$record" -q -F 499 -d 1 -C "$first" -o "$work/cpu.prf" -p $burn
+is "$("$report" --cpu "$work/cpu.prf" | sed 's/;.*//; s/.*[^0-9]//' | sort -u)" "$first" "and no other"
+kill $burn
+if command -v taskset > /dev/null && [ "$(nproc)" -gt 1 ]; then
+	# It begins, and maps everything, on another CPU than the one that is sampled.
+	other=$(sed 's/.*[-,]//' /sys/devices/system/cpu/online)
+	holds "records a program that moves to it" "$record" -q -F 999 -C "$first" -o "$work/moves.prf" -- \
+		sh -c 'taskset -pc '"$other"' $$ > /dev/null; "$0" 50; taskset -pc '"$first"' $$ > /dev/null; "$0" 300' "$work/burn"
+	like "$("$report" --comm=burn "$work/moves.prf")" '^burn;_start;.*work;seventy' "what it mapped on the other is known"
+	like "$(taskset -c "$other" "$record" -q -F 999 -d 1 -C "$first" -o "$work/elsewhere.prf" -- taskset -c "$other" "$work/burn" 300; "$report" "$work/elsewhere.prf" 2>&1 | grep -c work)" '^0$' "what runs elsewhere is not recorded"
+fi
+"$record" -q -o "$work/none.prf" -C 4000 -a 2> "$work/err"
+is $? 1 "a CPU that is not there is an error"
+like "$(cat "$work/err")" 'none of the CPUs 4000 is online' "which is told"
+
+# Children.
+holds "records with children" "$record" -q -F 999 -o "$work/with.prf" -- sh -c '"$0" 200; :' "$work/burn"
+like "$("$report" "$work/with.prf")" '^burn;' "they are there"
+holds "records without children" "$record" -q -F 999 --no-inherit -o "$work/without.prf" -- sh -c '"$0" 200; :' "$work/burn"
+unlike "$("$report" "$work/without.prf" 2> /dev/null)" '^burn;' "they are not"
+
+# A delay: nothing of the first second.
+holds "records after a delay" "$record" -q -F 999 -D 400 -o "$work/late.prf" -- "$work/burn" 1200
+"$record" -q -F 999 -o "$work/whole.prf" -- "$work/burn" 1200
+samples() { "$report" --info --json "$1" > "$work/info" && json "$work/info" 'd["samples"]'; }
+number "$(samples "$work/late.prf") > 0 && $(samples "$work/late.prf") < $(samples "$work/whole.prf")" "and has less"
+
+# Cgroups: the tasks of one and those below it, whenever they enter.
+mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+group=$mount/prof-test-$$
+if [ -n "$mount" ] && mkdir "$group" 2> /dev/null; then
+	mkdir "$group/inner" "$group-other"
+	cp "$work/burn" "$work/outside"
+	cp "$work/burn" "$work/within"
+	cp "$work/burn" "$work/below"
+	sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group-other" "$work/outside" &
+	a=$!
+	sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group" "$work/within" &
+	b=$!
+	(
+		sleep 0.5
+		exec sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group/inner" "$work/below"
+	) &
+	c=$!
+	holds "records a cgroup" "$record" -q -F 499 -d 2 -G "prof-test-$$" -o "$work/group.prf"
+	kill -KILL $a $b $c
+	wait $a $b $c 2> /dev/null
+	is "$("$report" --event=cpu-clock --event=cycles "$work/group.prf" | cut -d';' -f1 | grep -vE '^(sh|sleep)$' | sort -u | tr '\n' ' ')" "below within " "its tasks and those below it, and no others"
+	is "$("$report" --cgroup "$work/group.prf" | cut -d';' -f1 | grep -c 'other')" 0 "by the trace's own account too"
+	i=0
+	until rmdir "$group/inner" "$group" "$group-other" 2> /dev/null || [ $i = 100 ]; do sleep 0.1; i=$((i + 1)); done
+else
+	skip "records a cgroup" "no cgroup v2 hierarchy that may be written to"
+fi
+"$record" -q -o "$work/none.prf" -G no-such-group -d 1 2> "$work/err"
+is $? 1 "a cgroup that does not exist is an error"
+like "$(cat "$work/err")" 'cgroup' "which is told"
+finish
