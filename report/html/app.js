@@ -7,6 +7,7 @@ const KEYS = [
 	["arrows", "walk over the frames"], ["Backspace", "zoom out one frame"],
 	["Esc, 0", "leave the search; show everything again"],
 	["o", "order boxes by name or by weight"], ["t", "colours: kind, object, name"], ["w", "comparison: widths of now or before"],
+	["n", "comparison: what was before scaled to the same total, or not"],
 	["d", "dark or light"], ["drag over the strip", "a span of time; double click: all of it"],
 	["click a thread's name", "that thread only"], ["?", "this list"],
 ];
@@ -22,10 +23,11 @@ class App {
 		this.thread = "all";
 		this.order = "name";
 		this.width = "now";
+		this.scale = profile.head.diff?.normalize ? "same" : "as-is";
 		this.fn = -1;
 		this.matches = null;
 		const byId = (id) => document.getElementById(id);
-		this.on = Object.fromEntries(["title", "search", "matched", "thread", "colour", "width", "order", "reset",
+		this.on = Object.fromEntries(["title", "search", "matched", "thread", "colour", "width", "scale", "order", "reset",
 			"theme", "legend", "time", "strip", "graph", "sandwich", "functions", "callers", "callees", "changes",
 			"status", "tip", "help"].map((id) => [id, byId(id)]));
 		this.on.helpButton = byId("help-button");
@@ -77,7 +79,7 @@ class App {
 				this.baseSelf[base.node[i]] += base.value[i];
 			this.baseTotal = tree.totals(this.baseSelf);
 			const before = this.baseTotal[0];
-			this.baseScale = head.diff.normalize && before ? this.whole / before : 1;
+			this.baseScale = this.scale === "same" && before ? this.whole / before : 1;
 		}
 		this.sums = null;
 	}
@@ -147,7 +149,7 @@ class App {
 			parts.push(`${percent(this.whole, head.total)} of ${weight(head.total, head.unit)}`);
 		if (this.diff)
 			parts.push(`before: ${weight(this.baseTotal[0], head.unit)}` +
-				(head.diff.normalize ? ", scaled to the same total" : ""));
+				(this.scale === "same" ? ", scaled to the same total" : ""));
 		parts.push(`${grouped(head.threads.length)} threads`, `${(head.duration_ns / 1e9).toFixed(2)} s`);
 		this.on.status.replaceChildren(parts.join(" · "));
 		if (head.lost)
@@ -305,6 +307,10 @@ class App {
 		this.legend();
 		this.paint();
 	}
+	setScale(scale) {
+		this.scale = this.on.scale.value = scale;
+		this.selected();
+	}
 	setDark(dark) {
 		document.documentElement.classList.toggle("dark", dark);
 		this.colours.dark = dark;
@@ -375,7 +381,8 @@ class App {
 				option(on.colour, key, `Colours: ${name}`);
 		for (const key of ["kind", "object", "name"])
 			option(on.colour, key, `Colours: ${key}`);
-		on.width.hidden = on.changesButton.hidden = !this.diff;
+		on.width.hidden = on.scale.hidden = on.changesButton.hidden = !this.diff;
+		on.scale.value = this.scale;
 		on.time.hidden = head.slices < 2;
 		this.allOff = head.sources.every(([, off]) => off);
 		if (this.diff)
@@ -389,6 +396,7 @@ class App {
 		on.thread.addEventListener("change", () => this.setThread(on.thread.value));
 		on.colour.addEventListener("change", () => this.setScheme(on.colour.value));
 		on.width.addEventListener("change", () => { this.width = on.width.value; this.paint(); });
+		on.scale.addEventListener("change", () => this.setScale(on.scale.value));
 		on.order.addEventListener("change", () => { this.order = on.order.value; this.paint(); });
 		on.reset.addEventListener("click", () => this.reset());
 		on.theme.addEventListener("click", () => this.setDark(!this.colours.dark));
@@ -423,6 +431,7 @@ class App {
 			0: () => this.reset(), t: () => this.setScheme(next(on.colour)),
 			o: () => { this.order = on.order.value = next(on.order); this.paint(); },
 			w: () => { if (this.diff) { this.width = on.width.value = next(on.width); this.paint(); } },
+			n: () => { if (this.diff) this.setScale(next(on.scale)); },
 			x: () => { if (this.flame.cursor > 0) this.choose(this.tree.fn[this.flame.cursor]); },
 		};
 		deeds[key]?.();
@@ -443,6 +452,7 @@ class App {
 		put("colour", this.colours.scheme, on.colour.options[0].value);
 		put("order", this.order, "name");
 		put("width", this.width, "now");
+		put("scale", this.scale, this.profile.head.diff?.normalize ? "same" : "as-is");
 		if (this.view === "sandwich")
 			put("function", this.fn, -1);
 		try {
@@ -468,6 +478,8 @@ class App {
 			this.order = on.order.value = state.get("order");
 		if (among(on.width, "width"))
 			this.width = on.width.value = state.get("width");
+		if (among(on.scale, "scale"))
+			this.scale = on.scale.value = state.get("scale");
 		if (among(on.colour, "colour"))
 			this.colours.use(state.get("colour"));
 		strip.from = number("from", 0, strip.slices - 1, 0);

@@ -141,10 +141,25 @@ class Reader {
 		this.at += n;
 		return this.data.subarray(this.at - n, this.at);
 	}
+	/* As number(), many times: most of the time until the first picture goes by here. */
 	column(n, type) {
-		const values = new type(n);
-		for (let i = 0; i < n; i++)
-			values[i] = this.number();
+		const values = new type(n), data = this.data;
+		let at = this.at;
+		for (let i = 0; i < n; i++) {
+			let byte = data[at++];
+			if (byte < 128) {
+				values[i] = byte;
+				continue;
+			}
+			let value = byte & 127, scale = 128;
+			do {
+				byte = data[at++];
+				value += (byte & 127) * scale;
+				scale *= 128;
+			} while (byte >= 128);
+			values[i] = value;
+		}
+		this.at = at;
 		return values;
 	}
 }

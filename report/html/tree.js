@@ -18,27 +18,29 @@ class Tree {
 			total[this.parent[n]] += total[n];
 		return total;
 	}
-	/* Where each node's box begins, in units of weight. */
+	/* Where each node's box begins, in units of weight: siblings side by side. */
 	places(total, byWeight) {
-		const x = new Float64Array(this.count);
-		for (let n = 0; n < this.count; n++) {
-			let at = x[n], children = null;
-			for (let c = n + 1; c < this.end[n]; c = this.end[c]) {
-				x[c] = at;
-				at += total[c];
-				if (byWeight)
-					(children ??= []).push(c);
-			}
-			if (!children || children.length < 2)
-				continue;
-			children.sort((a, b) => total[b] - total[a] || a - b);
-			at = x[n];
-			for (const c of children) {
-				x[c] = at;
-				at += total[c];
-			}
+		const x = new Float64Array(this.count), next = new Float64Array(this.count);
+		for (let n = 1; n < this.count; n++) {
+			const parent = this.parent[n];
+			x[n] = next[n] = next[parent];
+			next[parent] += total[n];
 		}
+		if (byWeight)
+			for (let n = 0; n < this.count; n++)
+				this.placeByWeight(n, total, x);
 		return x;
+	}
+	placeByWeight(n, total, x) {
+		const children = [];
+		for (let c = n + 1; c < this.end[n]; c = this.end[c])
+			children.push(c);
+		children.sort((a, b) => total[b] - total[a] || a - b);
+		let at = x[n];
+		for (const c of children) {
+			x[c] = at;
+			at += total[c];
+		}
 	}
 	/* Calls visit(node) for the outermost nodes that `chosen` says yes to. */
 	outermost(chosen, visit) {
