@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/trace.h"
+#include "tests/unit/trace_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A trace with what report/trace.h keeps: metadata, statistics, losses, names. */
+static void write_trace(struct prf_writer *w)
+{
+	const struct prf_event event = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 99, 0 };
+	const struct prf_task task = { 1, 1, 1, 1, 0, 0, "c", "", "" };
+	const struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = "/x", .root = "" };
+	const struct prf_place places[2] = { { "inner", "a.c", 1, 0 }, { "outer", "b.c", 2, 0 } };
+	const struct prf_loss losses[2] = { { 1, 2, 0, PRF_LOSS_RING_FULL, 5 },
+					    { 1, 2, 0, PRF_LOSS_SIDE_BAND, 7 } };
+	struct prf_sample sample = { .weight = 1, .stack = PRF_NONE, .waker = PRF_NONE };
+	uint32_t id;
+
+	fixture_must(prf_writer_event(w, &event, &sample.event));
+	fixture_must(prf_writer_task(w, &task, &sample.task));
+	fixture_must(prf_writer_object(w, &object, &id));
+	fixture_must(prf_writer_frame(w, &(struct prf_frame){ id, 0, 16 }, &id));
+	fixture_must(prf_writer_names(w, id, places, 2));
+	fixture_must(prf_writer_metadata(w, "host", "first"));
+	fixture_must(prf_writer_metadata(w, "host", "second"));
+	fixture_must(prf_writer_statistic(w, "fired", 12));
+	for (size_t i = 0; i < 2; i++)
+		fixture_must(prf_writer_loss(w, &losses[i]));
+	for (uint64_t i = 0; i < 10; i++) {
+		sample.time_ns = 1000 + 100 * i;
+		fixture_must(prf_writer_sample(w, &sample));
+	}
+	fixture_must(prf_writer_finish(w));
+}
+
+static FILE *trace_file(char path[64])
+{
+	struct prf_writer_options options = { .level = 1 };
+	struct prf_writer *w;
+	FILE *file = tmpfile();
+
+	assert_non_null(file);
+	options.fd = fileno(file);
+	fixture_must(prf_writer_new(&w, &options));
+	write_trace(w);
+	prf_writer_free(w);
+	snprintf(path, 64, "/proc/self/fd/%d", fileno(file));
+	return file;
+}
+
+static void test_what_is_kept(void **state)
+{
+	struct symbolizer_options none = { 0 };
+	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
+	struct trace t;
+	uint64_t fired;
+	char path[64];
+	FILE *file = trace_file(path);
+
+	assert_int_equal(symbolizer_new(&sinks.symbolizer, &none), 0);
+	assert_int_equal(trace_open(&t, path), 0);
+	assert_true(t.seekable);
+	assert_int_equal(trace_read(&t, &sinks), 0);
+	assert_string_equal(trace_metadata(&t, "host"), "second");
+	assert_null(trace_metadata(&t, "kernel"));
+	assert_true(trace_statistic(&t, "fired", &fired));
+	assert_int_equal(fired, 12);
+	assert_false(trace_statistic(&t, "other", &fired));
+	/* Mapping records are no samples. */
+	assert_int_equal(trace_lost_samples(&t), 5);
+	assert_int_equal(t.loss_count, 2);
+	assert_int_equal(t.name_count, 1);
+	assert_int_equal(t.names[0].count, 2);
+	assert_string_equal(t.places[1].function, "outer");
+	assert_int_equal(t.object_count, 1);
+	assert_int_equal(t.damage_count, 0);
+	assert_true(prf_reader_complete(t.reader));
+	trace_close(&t);
+	symbolizer_free(sinks.symbolizer);
+	fclose(file);
+}
+
+static void test_span(void **state)
+{
+	uint64_t start, end;
+	struct trace t;
+	char path[64];
+	FILE *file = trace_file(path);
+
+	assert_int_equal(trace_open(&t, path), 0);
+	assert_int_equal(trace_span(&t, true, &start, &end), 0);
+	assert_int_equal(start, 1000);
+	assert_int_equal(end, 1900);
+	trace_close(&t);
+	fclose(file);
+}
+
+static int count(struct trace *t, const struct prf_samples *samples, void *context)
+{
+	*(size_t *)context += samples->n;
+	return 0;
+}
+
+static void test_window(void **state)
+{
+	size_t n = 0;
+	struct trace_sinks sinks = { .samples = count, .context = &n, .from_ns = 1200, .to_ns = 1500 };
+	struct trace t;
+	char path[64];
+	FILE *file = trace_file(path);
+
+	assert_int_equal(trace_open(&t, path), 0);
+	assert_int_equal(trace_read(&t, &sinks), 0);
+	assert_int_equal(n, 3);
+	trace_close(&t);
+	fclose(file);
+}
+
+/* A pipe can be read twice after it was copied. */
+static void test_pipe(void **state)
+{
+	struct trace_sinks sinks = { .samples = count, .to_ns = UINT64_MAX };
+	uint64_t start, end;
+	char path[64], data[4096];
+	FILE *file = trace_file(path);
+	struct trace t;
+	size_t n = 0;
+	ssize_t size;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	size = pread(fileno(file), data, sizeof(data), 0);
+	assert_true(size > 0 && size < (ssize_t)sizeof(data));
+	assert_int_equal(write(ends[1], data, (size_t)size), size);
+	close(ends[1]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	assert_int_equal(trace_open(&t, path), 0);
+	assert_false(t.seekable);
+	assert_int_equal(trace_make_seekable(&t), 0);
+	assert_int_equal(trace_span(&t, true, &start, &end), 0);
+	assert_int_equal(start, 1000);
+	sinks.context = &n;
+	assert_int_equal(trace_read(&t, &sinks), 0);
+	assert_int_equal(n, 10);
+	trace_close(&t);
+	close(ends[0]);
+	fclose(file);
+}
+
+static void test_cannot_open(void **state)
+{
+	struct trace t;
+
+	assert_int_equal(trace_open(&t, "/nonexistent/trace.prf"), PRF_ERROR_IO);
+	assert_int_equal(errno, ENOENT);
+	trace_close(&t);
+	assert_int_equal(trace_open(&t, "/"), PRF_ERROR_IO);
+	assert_int_equal(errno, EISDIR);
+	trace_close(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_span),
+		cmocka_unit_test(test_window),	     cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_cannot_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
