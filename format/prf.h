@@ -330,6 +330,9 @@ const struct prf_damage *prf_reader_error(const struct prf_reader *r);
 /* True once the end block was read: the recording ended by itself and nothing is missing. */
 bool prf_reader_complete(const struct prf_reader *r);
 
+/* True once the end block was read, whatever was damaged before it. */
+bool prf_reader_ended(const struct prf_reader *r);
+
 /* Bytes read so far, and bytes after decompression. */
 void prf_reader_bytes(const struct prf_reader *r, uint64_t *file_bytes, uint64_t *raw_bytes);
 

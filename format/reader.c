@@ -586,6 +586,11 @@ bool prf_reader_complete(const struct prf_reader *r)
 	return r->ended && !r->damaged;
 }
 
+bool prf_reader_ended(const struct prf_reader *r)
+{
+	return r->ended;
+}
+
 void prf_reader_bytes(const struct prf_reader *r, uint64_t *file_bytes, uint64_t *raw_bytes)
 {
 	*file_bytes = r->source.offset + r->held;

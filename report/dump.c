@@ -281,7 +281,7 @@ bool check_trace(struct trace *t, struct sink *s)
 		t->error = result;
 		return false;
 	}
-	if (!prf_reader_complete(t->reader)) {
+	if (!prf_reader_ended(t->reader)) {
 		defects++;
 		sink_printable(s, t->path);
 		sink_text(s, ": there is no end block: the recording was cut short\n");

@@ -426,7 +426,9 @@ int info_text(const struct loaded *l, struct sink *s)
 		goto out;
 	text_line(s, "trace", t->path);
 	sink_printf(s, "%-16s%s\n", "complete",
-		    prf_reader_complete(t->reader) ? "yes" : "no: there is no end block");
+		    prf_reader_complete(t->reader) ? "yes"
+		    : prf_reader_ended(t->reader)  ? "no: it is damaged"
+						   : "no: there is no end block");
 	if (t->damage_count)
 		sink_printf(s, "%-16s%" PRIu64 " places, %" PRIu64 " bytes skipped\n", "damaged",
 			    t->damage_count, t->skipped_bytes);

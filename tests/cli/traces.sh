@@ -22,6 +22,12 @@ for description in testdata/good-*.txt testdata/bad-*.txt testdata/unsupported-*
 	expected=$(sed -n 's/^#= //p' "$description")
 	got=$(summary "$work/$name.print")
 	is "$got" "$expected" "$name"
+	"$report" --check "$work/$name.prf" > "$work/check" 2>&1
+	status=$?
+	case $name in
+	good-unfinished | bad-* | unsupported-*) is "$status" 1 "$name: --check finds it" ;;
+	*) is "$status" 0 "$name: --check is content" ;;
+	esac
 	grep -qF "| $name.txt |" testdata/README.md || not_ok "$name: a line in testdata/README.md"
 done
 
