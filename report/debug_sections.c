@@ -11,7 +11,8 @@
 
 /* What zlib can at most make of its input; zstd stays far below that on debug information. */
 #define RATIO_MAX 1100
-#define SECTION_BYTES_MAX (UINT64_C(4) << 30)
+/* Of all sections of a file together. */
+#define UNPACKED_BYTES_MAX (UINT64_C(768) << 20)
 #define MINI_BYTES_MAX (256 << 20)
 #define MINI_MEMORY_MAX (128 << 20)
 
@@ -49,7 +50,7 @@ static uint64_t big_endian(struct cursor *c)
 }
 
 /* Unpacks what follows a compression header at the cursor. NULL when it is damaged. */
-static void *unpack(struct cursor c, bool old, size_t *size)
+static void *unpack(struct cursor c, bool old, uint64_t room, size_t *size)
 {
 	uint32_t kind = ELFCOMPRESS_ZLIB;
 	uint64_t claimed;
@@ -67,7 +68,7 @@ static void *unpack(struct cursor c, bool old, size_t *size)
 		claimed = cursor_u64(&c);
 		cursor_u64(&c);
 	}
-	if (!cursor_ok(&c) || claimed / RATIO_MAX > cursor_left(&c) || claimed > SECTION_BYTES_MAX)
+	if (!cursor_ok(&c) || claimed / RATIO_MAX > cursor_left(&c) || claimed > room)
 		return NULL;
 	to = malloc(claimed ? claimed : 1);
 	if (!to)
@@ -123,8 +124,9 @@ static void load_section(struct debug_sections *s, const struct elf_file *e,
 		bytes->size = cursor_left(&c);
 		return;
 	}
-	s->unpacked[which] = unpack(c, old, &bytes->size);
+	s->unpacked[which] = unpack(c, old, UNPACKED_BYTES_MAX - s->unpacked_bytes, &bytes->size);
 	bytes->data = s->unpacked[which];
+	s->unpacked_bytes += bytes->size;
 }
 
 /* From the lowest to the highest address of executable segments. */

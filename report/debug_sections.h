@@ -16,6 +16,7 @@
 struct debug_sections {
 	struct dwarf dwarf;
 	void *unpacked[DWARF_SECTIONS]; /* ours, or NULL */
+	uint64_t unpacked_bytes;
 };
 
 /* True when the file has DWARF: for a .dwo or .dwp file with `split`. */

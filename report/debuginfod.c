@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define LIBRARY "libdebuginfod.so.1"
 #define TIMEOUT_SECONDS "10"
 
 typedef struct debuginfod_client debuginfod_client;
+
+typedef int find_function(debuginfod_client *client, const unsigned char *build_id, int size,
+			  char **path);
 
 struct debuginfod {
 	void *library;
 	debuginfod_client *client;
 	debuginfod_client *(*begin)(void);
 	void (*end)(debuginfod_client *client);
-	int (*find)(debuginfod_client *client, const unsigned char *build_id, int size, char **path);
+	find_function *debug_file, *executable;
 	void (*set_progress)(debuginfod_client *client,
 			     int (*progress)(debuginfod_client *client, long a, long b));
 	bool (*progress)(const char *what, void *context);
@@ -33,14 +37,15 @@ static int go_on(debuginfod_client *client, long a, long b)
 /* dlsym() gives an object pointer; POSIX says how to make a function of it. */
 static int load(struct debuginfod *d)
 {
-	d->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!d->library)
 		return -1;
 	*(void **)&d->begin = dlsym(d->library, "debuginfod_begin");
 	*(void **)&d->end = dlsym(d->library, "debuginfod_end");
-	*(void **)&d->find = dlsym(d->library, "debuginfod_find_debuginfo");
+	*(void **)&d->debug_file = dlsym(d->library, "debuginfod_find_debuginfo");
+	*(void **)&d->executable = dlsym(d->library, "debuginfod_find_executable");
 	*(void **)&d->set_progress = dlsym(d->library, "debuginfod_set_progressfn");
-	return d->begin && d->end && d->find && d->set_progress ? 0 : -1;
+	return d->begin && d->end && d->debug_file && d->executable && d->set_progress ? 0 : -1;
 }
 
 struct debuginfod *debuginfod_new(bool (*progress)(const char *what, void *context), void *context)
@@ -75,7 +80,7 @@ void debuginfod_free(struct debuginfod *d)
 	free(d);
 }
 
-char *debuginfod_debug_file(struct debuginfod *d, const struct prf_object *object)
+static char *find(struct debuginfod *d, find_function *function, const struct prf_object *object)
 {
 	char *path = NULL;
 	int fd;
@@ -84,10 +89,34 @@ char *debuginfod_debug_file(struct debuginfod *d, const struct prf_object *objec
 		return NULL;
 	current = d;
 	d->set_progress(d->client, go_on);
-	fd = d->find(d->client, object->build_id, object->build_id_size, &path);
+	fd = function(d->client, object->build_id, object->build_id_size, &path);
 	current = NULL;
 	if (fd < 0)
 		return NULL;
 	close(fd);
 	return path;
+}
+
+char *debuginfod_debug_file(struct debuginfod *d, const struct prf_object *object)
+{
+	return find(d, d->debug_file, object);
+}
+
+char *debuginfod_executable(struct debuginfod *d, const struct prf_object *object)
+{
+	return find(d, d->executable, object);
+}
+
+const char *debuginfod_missing(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	void *library;
+
+	if (!urls || !*urls)
+		return "DEBUGINFOD_URLS names no server";
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return "libdebuginfod.so.1 is not installed";
+	dlclose(library);
+	return NULL;
 }

@@ -19,7 +19,11 @@ struct debuginfod;
 struct debuginfod *debuginfod_new(bool (*progress)(const char *what, void *context), void *context);
 void debuginfod_free(struct debuginfod *d);
 
-/* The path of the object's debug file, to be freed, or NULL. */
+/* The path of the object's debug file, or of the object itself; to be freed, or NULL. */
 char *debuginfod_debug_file(struct debuginfod *d, const struct prf_object *object);
+char *debuginfod_executable(struct debuginfod *d, const struct prf_object *object);
+
+/* Why debuginfod_new() would give NULL; NULL when it would not. */
+const char *debuginfod_missing(void);
 
 #endif

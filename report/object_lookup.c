@@ -178,22 +178,47 @@ bool object_lookup_wants_debug(const struct object_lookup *l)
 	       !l->debug.open && (!l->has_symbols || (!l->has_dwarf && (l->inlines || l->lines)));
 }
 
-int object_lookup_add_debug(struct object_lookup *l, const char *path)
+/* Opens a file from elsewhere, which must have the recorded build-id. */
+static int open_other(const struct object_lookup *l, struct found_file *f, const char *path)
 {
 	const struct prf_object *o = l->object;
 
-	if (!found_file_open(&l->debug, NULL, path))
+	if (found_file_open(f, NULL, path) && f->elf.build_id_size == o->build_id_size &&
+	    !memcmp(f->elf.build_id, o->build_id, o->build_id_size))
+		return 0;
+	found_file_release(f);
+	return -1;
+}
+
+int object_lookup_add_debug(struct object_lookup *l, const char *path)
+{
+	if (open_other(l, &l->debug, path))
 		return -1;
-	if (l->debug.elf.build_id_size != o->build_id_size ||
-	    memcmp(l->debug.elf.build_id, o->build_id, o->build_id_size)) {
-		found_file_release(&l->debug);
-		return -1;
-	}
 	l->bias = first_address(&l->debug.elf) - first_address(&l->main.elf);
 	if (l->status == SYMBOLS_STRIPPED)
 		l->status = SYMBOLS_OK;
 	take_status(l);
 	return 0;
+}
+
+bool object_lookup_wants_main(const struct object_lookup *l)
+{
+	return l->object->kind == PRF_OBJECT_FILE && l->object->build_id_size && !l->main.open;
+}
+
+int object_lookup_add_main(struct object_lookup *l, const char *path)
+{
+	/* What may be here is a file that was refused. */
+	found_file_release(&l->main);
+	if (open_other(l, &l->main, path))
+		return -1;
+	l->status = SYMBOLS_OK;
+	debug_search_debug(l->search, l->object, &l->main, &l->debug);
+	take_status(l);
+	free(l->position);
+	free(l->addresses);
+	l->address_count = 0;
+	return place_addresses(l);
 }
 
 /* -------- step 2 -------- */

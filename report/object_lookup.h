@@ -73,7 +73,12 @@ int object_lookup_symbols(struct object_lookup *l);
 int object_lookup_units(struct object_lookup *l);
 int object_lookup_unit(struct object_lookup *l, size_t run, struct arena *arena);
 
-/* True when a debug file from elsewhere could help; debug_path is taken as it is. */
+/*
+ * Between steps 1 and 2: whether the object itself, or then a debug file, from elsewhere could
+ * help, and taking it. Not 0: it is not what was wanted.
+ */
+bool object_lookup_wants_main(const struct object_lookup *l);
+int object_lookup_add_main(struct object_lookup *l, const char *path);
 bool object_lookup_wants_debug(const struct object_lookup *l);
 int object_lookup_add_debug(struct object_lookup *l, const char *path);
 

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "common/message.h"
+#include "report/debuginfod.h"
 #include "report/dump.h"
 #include "report/embed.h"
 #include "report/info.h"
@@ -273,7 +274,7 @@ out:
 static bool say_download(const char *what, void *context)
 {
 	if (what && !progress_interrupted())
-		message_detail("asking debuginfod for %s", what);
+		message_info("asking debuginfod for %s", what);
 	return progress_interrupted();
 }
 
@@ -295,6 +296,9 @@ int report_run(struct report_options *o)
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);
 	o->symbols.progress = say_download;
+	why = o->symbols.debuginfod ? debuginfod_missing() : NULL;
+	if (why)
+		message_warning("--debuginfod: %s", why);
 	switch (o->action) {
 	case REPORT_INFO:
 	case REPORT_DUMP:

@@ -389,11 +389,18 @@ static void download(struct plan *p)
 
 	for (size_t i = 0; client && i < p->n; i++) {
 		struct object *o = p->objects[i];
-		char *path;
+		char *path = NULL;
 
-		if (o->cached || !object_lookup_wants_debug(&o->lookup))
+		if (o->cached)
 			continue;
-		path = debuginfod_debug_file(client, &o->recorded);
+		if (object_lookup_wants_main(&o->lookup))
+			path = debuginfod_executable(client, &o->recorded);
+		if (path)
+			object_lookup_add_main(&o->lookup, path);
+		free(path);
+		path = NULL;
+		if (object_lookup_wants_debug(&o->lookup))
+			path = debuginfod_debug_file(client, &o->recorded);
 		if (path)
 			object_lookup_add_debug(&o->lookup, path);
 		free(path);

@@ -19,8 +19,8 @@ strip program
 export ASAN_OPTIONS=detect_leaks=0
 export HOME="$work" DEBUGINFOD_CACHE_PATH="$work/cache"
 
+"$build/testdata/make_trace" -n 200 --object "$work/program" -o trace.prf
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
-	"$build/testdata/make_trace" -n 200 --object "$work/program" -o trace.prf
 	DEBUGINFOD_URLS=http://127.0.0.1:1/ strace -f -e trace=socket,connect -o calls "$report" trace.prf >/dev/null 2>&1
 	is "$(grep -cE '^[0-9]+ +(socket|connect)\(' calls)" 0 "no socket unless asked"
 	DEBUGINFOD_URLS='' strace -f -e trace=socket,connect -o calls "$report" --debuginfod trace.prf >/dev/null 2>&1
@@ -53,6 +53,22 @@ done
 if kill -0 $server 2>/dev/null; then
 	is "$got" hidden "names from a server"
 	unlike "$(echo "$address" | DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$symbolize" program 2>err)" hidden "not asked"
+	# On a machine that has not even the program.
+	names='main|hidden|_start|tm_clones|frame_dummy|do_global_dtors'
+	if [ -s trace.prf ]; then
+		mv program served/program
+		unlike "$("$report" -q trace.prf)" "$names" "without the program"
+		i=0
+		while [ $i -lt 30 ]; do
+			rm -rf cache
+			got=$(DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$report" -q --debuginfod trace.prf)
+			printf '%s' "$got" | grep -qE "$names" && break
+			kill -USR1 $server 2>/dev/null # look at the files again
+			sleep 1
+			i=$((i + 1))
+		done
+		like "$got" "$names" "the program from a server"
+	fi
 else
 	skip "names from a server" "debuginfod does not run here: $(tail -n 1 log)"
 fi
