@@ -5,6 +5,8 @@
 
 #define LONGEST_MS 200
 #define FORGET_NS UINT64_C(3000000000)
+/* A record is written a moment after its time was taken; until then others must wait. */
+#define HOLD_BACK_NS UINT64_C(10000000)
 
 uint64_t clock_now(void)
 {
@@ -96,21 +98,25 @@ static unsigned int filled(struct session *s)
 int drain_until(struct session *s, uint64_t horizon_ns)
 {
 	filled(s);
+	if (s->scout)
+		scout_run(s->scout);
 	jit_tick(s->jit, clock_now());
 	return timeline_run(&s->timeline, horizon_ns);
 }
 
-int drain_interval(struct session *s, int last_ms)
+int drain_round(struct session *s, uint64_t now_ns, int *wait_ms)
 {
 	unsigned int percent = filled(s);
+	int status;
 
-	if (!last_ms)
-		return 20;
 	if (percent > 25)
-		return last_ms > 1 ? last_ms / 2 : 1;
-	if (percent < 10 && last_ms < LONGEST_MS)
-		return last_ms * 2 < LONGEST_MS ? last_ms * 2 : LONGEST_MS;
-	return last_ms;
+		*wait_ms = *wait_ms > 1 ? *wait_ms / 2 : 1;
+	else if (percent < 10)
+		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
+	/* Rather a frame in the wrong file now and then than a lost sample. */
+	status = drain_until(s, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
+	/* What would have waited for a second when we come again is due now. */
+	return status ? status : prf_writer_tick(s->trace.writer, now_ns + LONGEST_MS * 1000000u);
 }
 
 int drain_settle(struct session *s, uint64_t now_ns)
@@ -119,8 +125,6 @@ int drain_settle(struct session *s, uint64_t now_ns)
 
 	if (!status)
 		status = kernel_symbols_write(s->world.kernel, s->trace.writer);
-	if (!status)
-		status = prf_writer_tick(s->trace.writer, now_ns);
 	world_forget(&s->world, now_ns - FORGET_NS);
 	return status;
 }

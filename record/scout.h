@@ -23,10 +23,7 @@ void scout_free(struct scout *s);
 /* A process that ran before, with what it has mapped. 0 or -ENOMEM. */
 int scout_add(struct scout *s, uint32_t pid, const struct layout *layout);
 
-/*
- * Reads what is new. Must run before the timeline takes records, which it must not see
- * earlier than the scout did.
- */
+/* Reads what is new. Only then does the timeline get to see it. */
 void scout_run(struct scout *s);
 
 #endif

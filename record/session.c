@@ -17,8 +17,7 @@
 /* CPUs whose side band is waited for; that of others is read when something else happens. */
 #define SIDE_BANDS_MAX 1024
 #define STATUS_NS UINT64_C(1000000000)
-/* A record is written a moment after its time was taken; until then others must wait. */
-#define HOLD_BACK_NS UINT64_C(10000000)
+#define FIRST_WAIT_MS 20
 
 /*
  * As poll(), for fds that have room for SIDE_BANDS_MAX more. Meanwhile the unwinder is kept in
@@ -89,9 +88,10 @@ static int record(struct session *s, int *signal)
 	uint64_t settle_ns = s->began_ns + SETTLE_NS, status_ns = s->began_ns + STATUS_NS;
 	uint64_t end_ns = s->settings->duration_ns ? s->began_ns + s->settings->duration_ns :
 						     UINT64_MAX;
-	int ms = 0, status = 0;
+	int wait_ms = FIRST_WAIT_MS, status = 0;
 
 	while (!status) {
+		int ms = wait_ms;
 		uint64_t now = clock_now();
 
 		if (now >= end_ns || (s->target.n && !s->target.alive))
@@ -101,14 +101,13 @@ static int record(struct session *s, int *signal)
 			if (status)
 				return explain("start sampling", status);
 		}
-		ms = drain_interval(s, ms);
 		if (next_ns(s, end_ns) - now < (uint64_t)ms * 1000000)
 			ms = (int)((next_ns(s, end_ns) - now) / 1000000) + 1;
 		*signal = wait_for(s, ms);
 		if (*signal && *signal != SIGUSR2)
 			return 0;
 		now = clock_now();
-		status = drain_until(s, now - HOLD_BACK_NS);
+		status = drain_round(s, now, &wait_ms);
 		if (status)
 			return trace_failed(s, status);
 		status = traces_switch(s, now, *signal);
@@ -140,8 +139,6 @@ static int finish(struct session *s)
 	sampler_stop(s->sampler);
 	sideband_disable(s->sideband);
 	now = clock_now();
-	if (s->scout)
-		scout_run(s->scout); /* the timeline must not overtake it */
 	status = drain_until(s, UINT64_MAX);
 	if (!status)
 		status = drain_settle(s, now);

@@ -74,12 +74,13 @@ int drain_init(struct session *s);
 int drain_until(struct session *s, uint64_t horizon_ns);
 
 /*
- * How long to wait until the rings need to be drained again, judging by how full they are
- * now. `last_ms` is what was answered the last time; 0 at first.
+ * One round of the recording: writes what has been in the rings for a moment, and keeps the
+ * file up to date to a second. `wait_ms` is how long it was waited before; it gets how long
+ * to wait until the next round, judging by how full the rings were.
  */
-int drain_interval(struct session *s, int last_ms);
+int drain_round(struct session *s, uint64_t now_ns, int *wait_ms);
 
-/* What is due about once a second: losses, names, and bringing the file up to date. */
+/* What is due about once a second: losses and names. */
 int drain_settle(struct session *s, uint64_t now_ns);
 
 /* -------- traces.c -------- */

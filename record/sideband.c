@@ -27,6 +27,7 @@ struct sideband {
 	size_t n;
 	uint64_t bytes; /* of each ring */
 	size_t page_bytes;
+	bool ahead; /* somebody looks ahead, and must not be overtaken */
 	uint8_t copy[1 << 16]; /* of a record, which may go around the end of its ring */
 };
 
@@ -186,7 +187,9 @@ static uint64_t time_at(const struct sideband *s, const struct side_ring *r, uin
 
 uint64_t sideband_peek(struct sideband *s, size_t ring)
 {
-	return time_at(s, &s->rings[ring], s->rings[ring].at);
+	const struct side_ring *r = &s->rings[ring];
+
+	return s->ahead && r->at >= r->ahead ? UINT64_MAX : time_at(s, r, r->at);
 }
 
 bool sideband_take(struct sideband *s, size_t ring, struct side_record *record)
@@ -206,6 +209,7 @@ bool sideband_take(struct sideband *s, size_t ring, struct side_record *record)
 
 uint64_t sideband_peek_ahead(struct sideband *s, size_t ring)
 {
+	s->ahead = true;
 	return time_at(s, &s->rings[ring], s->rings[ring].ahead);
 }
 

@@ -26,7 +26,10 @@ void sideband_disable(struct sideband *s);
 size_t sideband_rings(const struct sideband *s);
 uint32_t sideband_cpu(const struct sideband *s, size_t ring);
 
-/* Time of a ring's oldest record, UINT64_MAX when it is empty. */
+/*
+ * Time of a ring's oldest record, UINT64_MAX when it is empty, or when somebody looks ahead
+ * and has not seen it yet.
+ */
 uint64_t sideband_peek(struct sideband *s, size_t ring);
 
 /* Takes the oldest record; false when it makes no sense. Its name is valid until the next. */
@@ -34,7 +37,7 @@ bool sideband_take(struct sideband *s, size_t ring, struct side_record *record);
 
 /*
  * The same for who cannot wait until the record's time has come: the oldest record that was
- * not seen this way yet. It stays in the ring for sideband_take(), which must not overtake.
+ * not seen this way yet. It stays in the ring for sideband_take().
  */
 uint64_t sideband_peek_ahead(struct sideband *s, size_t ring);
 bool sideband_take_ahead(struct sideband *s, size_t ring, struct side_record *record);
