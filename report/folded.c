@@ -217,6 +217,9 @@ static int compare_lines(const void *left, const void *right, void *context)
 	const uint32_t *x = f->frames + a->first, *y = f->frames + b->first;
 	size_t common = a->count < b->count ? a->count : b->count, i = 0;
 
+	/* Stacks share most of their outer frames: four at a time. */
+	while (i + 4 <= common && !memcmp(x + i, y + i, 4 * sizeof(*x)))
+		i += 4;
 	while (i < common && x[i] == y[i])
 		i++;
 	if (i == common)
@@ -261,12 +264,22 @@ int folded_init(struct folded *f, const struct profile *p, const struct view_opt
 
 void folded_stack(const struct folded *f, const struct folded_line *line, struct sink *s)
 {
-	for (size_t i = 0; i < line->count; i++) {
-		const struct folded_text *text = &f->texts[f->frames[line->first + i]];
+	const uint32_t *frames = f->frames + line->first;
+	const struct folded_text *texts = f->texts;
+	const uint8_t *bytes = f->bytes.data;
+	size_t size = line->count - 1;
+	uint8_t *room;
+
+	for (size_t i = 0; i < line->count; i++)
+		size += texts[frames[i]].length;
+	room = sink_room(s, size);
+	for (size_t i = 0; room && i < line->count; i++) {
+		const struct folded_text *text = &texts[frames[i]];
 
 		if (i)
-			sink_char(s, ';');
-		sink_bytes(s, f->bytes.data + text->offset, text->length);
+			*room++ = ';';
+		memcpy(room, bytes + text->offset, text->length);
+		room += text->length;
 	}
 }
 

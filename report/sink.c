@@ -47,13 +47,19 @@ int sink_flush(struct sink *s)
 	return -s->error;
 }
 
-void sink_bytes(struct sink *s, const void *data, size_t size)
+uint8_t *sink_room(struct sink *s, size_t size)
 {
 	if (s->fd >= 0 && s->buffer.size + size > WRITE_SIZE && s->buffer.size)
 		write_out(s);
-	if (s->error)
-		return;
-	buffer_append(&s->buffer, data, size);
+	return s->error ? NULL : buffer_extend(&s->buffer, size);
+}
+
+void sink_bytes(struct sink *s, const void *data, size_t size)
+{
+	uint8_t *room = size ? sink_room(s, size) : NULL;
+
+	if (room)
+		memcpy(room, data, size);
 }
 
 void sink_text(struct sink *s, const char *text)

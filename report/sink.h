@@ -27,6 +27,8 @@ static inline bool sink_has_room(const struct sink *s, size_t size)
 }
 
 void sink_bytes(struct sink *s, const void *data, size_t size);
+/* Room for `size` bytes, which the caller fills before the next call; NULL after an error. */
+uint8_t *sink_room(struct sink *s, size_t size);
 void sink_text(struct sink *s, const char *text);
 void sink_char_slowly(struct sink *s, char c);
 static inline void sink_char(struct sink *s, char c)
