@@ -103,9 +103,14 @@ static void put_digits(char *end, uint64_t value)
 /* Formats with many numbers spend most of their time here: straight into the buffer. */
 void sink_unsigned(struct sink *s, uint64_t value)
 {
-	unsigned int n = digits_of(value);
+	unsigned int n;
 	char text[20];
 
+	if (value < 10) {
+		sink_char(s, (char)('0' + value));
+		return;
+	}
+	n = digits_of(value);
 	if (sink_has_room(s, n)) {
 		s->buffer.size += n;
 		put_digits((char *)s->buffer.data + s->buffer.size, value);

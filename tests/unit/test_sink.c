@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +33,27 @@ static void test_numbers(void **state)
 	sink_hex(&s, 0xbeef0);
 	sink_printf(&s, " %d", -3);
 	expect(&s, "0 18446744073709551615 beef0 -3");
+}
+
+/* Around every power of ten, into an empty buffer and into one that has room. */
+static void test_lengths_of_numbers(void **state)
+{
+	char expected[48];
+	uint64_t power = 1;
+	struct sink s;
+
+	sink_init(&s, -1);
+	for (int digits = 1; digits <= 20; digits++, power *= 10) {
+		for (int off = -1; off <= 1; off++) {
+			uint64_t value = power + (uint64_t)off;
+
+			sink_unsigned(&s, value);
+			sink_unsigned(&s, value);
+			snprintf(expected, sizeof(expected), "%" PRIu64 "%" PRIu64, value, value);
+			expect(&s, expected);
+		}
+	}
+	sink_release(&s);
 }
 
 static void test_json(void **state)
@@ -99,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_lengths_of_numbers),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_printable),
 		cmocka_unit_test(test_writes_everything),
