@@ -514,6 +514,7 @@ int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	if (threads_init(&w->threads, p) || functions_add(&w->functions, p, &w->function_of))
 		return -ENOMEM;
+	threads_sort_by_time(&w->threads, p);
 	functions = w->functions.count;
 	w->object_of = calloc(functions + 1, sizeof(*w->object_of));
 	w->lowest = calloc(functions + 1, sizeof(*w->lowest));

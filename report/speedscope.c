@@ -155,7 +155,10 @@ static int speedscope_init(struct speedscope *w)
 	w->met = calloc(p->node_count + 1, sizeof(*w->met));
 	if (!w->path || !w->value || !w->met || functions_add(&w->functions, p, &w->function_of))
 		return -ENOMEM;
-	return threads_init(&w->threads, p);
+	if (threads_init(&w->threads, p))
+		return -ENOMEM;
+	threads_sort_by_time(&w->threads, p);
+	return 0;
 }
 
 /* The first profile shown: the thread with the most in it. */

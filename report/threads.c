@@ -55,16 +55,15 @@ uint64_t threads_time(const struct profile *p, const struct profile_entry *entry
 	return time > start ? time - start : 0;
 }
 
-/* A thread with several groups, as one per event, has them one behind the other: sort. */
-static void thread_arrange(struct threads *t, struct thread *thread, const struct profile *p)
+void threads_sort_by_time(struct threads *t, const struct profile *p)
 {
-	uint32_t *entries = t->entries + thread->first;
+	for (size_t i = 0; i < t->count; i++) {
+		uint32_t *entries = t->entries + t->list[i].first;
+		size_t n = t->list[i].count;
 
-	if (thread->count && p->entries[entries[0]].group != p->entries[entries[thread->count - 1]].group)
-		qsort_r(entries, thread->count, sizeof(*entries), compare_times, (void *)p);
-	for (size_t i = 0; i < thread->count; i++) {
-		thread->samples += p->entries[entries[i]].samples;
-		thread->value += p->entries[entries[i]].value;
+		/* The entries of one group are in order as they are. */
+		if (p->entries[entries[0]].group != p->entries[entries[n - 1]].group)
+			qsort_r(entries, n, sizeof(*entries), compare_times, (void *)p);
 	}
 }
 
@@ -84,12 +83,13 @@ static void threads_fill(struct threads *t, const struct profile *p, const uint3
 			thread = &t->list[t->count++];
 			*thread = (struct thread){ .group = &p->groups[g], .first = placed };
 		}
-		for (size_t e = first[g]; e < first[g + 1]; e++)
+		for (size_t e = first[g]; e < first[g + 1]; e++) {
+			thread->samples += p->entries[e].samples;
+			thread->value += p->entries[e].value;
 			t->entries[placed++] = (uint32_t)e;
+		}
 		thread->count = placed - thread->first;
 	}
-	for (size_t i = 0; i < t->count; i++)
-		thread_arrange(t, &t->list[i], p);
 }
 
 static uint64_t longest_trace(const struct profile *p)

@@ -3,15 +3,14 @@
 #define REPORT_THREADS_H
 
 /*
- * The entries of a profile by PROFILE_BY_THREAD and _BY_TRACE (and _BY_TIME), thread by thread and,
- * within a thread, in the order of time.
+ * The entries of a profile by PROFILE_BY_THREAD and _BY_TRACE (and _BY_TIME), thread by thread.
  */
 
 #include "report/profile.h"
 
 struct thread {
 	const struct profile_group *group; /* its first one: trace, pid, tid, comm */
-	size_t first, count;		   /* in threads.entries */
+	size_t first, count;		   /* in threads.entries; never empty */
 	uint64_t samples, value;
 };
 
@@ -25,6 +24,12 @@ struct threads {
 /* 0 or -ENOMEM. What it points to belongs to the profile. */
 int threads_init(struct threads *t, const struct profile *p);
 void threads_release(struct threads *t);
+
+/*
+ * Puts each thread's entries into the order of time, in which they are already unless the
+ * thread has several groups, as one per event.
+ */
+void threads_sort_by_time(struct threads *t, const struct profile *p);
 
 /*
  * When an entry's slice begins, in ns since its trace began: traces of different machines

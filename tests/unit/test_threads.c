@@ -56,6 +56,7 @@ static void groups_of_a_thread_are_merged_by_time(void **state)
 	assert_int_equal(threads_init(&t, &p), 0);
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.list[0].value, 60);
+	threads_sort_by_time(&t, &p);
 	assert_int_equal(t.entries[0], 0);
 	assert_int_equal(t.entries[1], 2);
 	assert_int_equal(t.entries[2], 1);
