@@ -22,6 +22,7 @@ struct step {
 
 static const struct step steps[] = {
 	{ "Kernel path: ns per sample", { "kernel", "--time", "20" } },
+	{ "Kernel path: the ring buffer", { "ring", "--time", "1" } },
 	{ "Kernel path: the XDP example",
 	  { "bpf", "--test-run", "--object", "@/bench/xdp_example.bpf.o" } },
 	{ "Recorder, trace file and report path: time",

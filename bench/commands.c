@@ -12,6 +12,7 @@ const struct command commands[] = {
 	{ "once", "NAME", "do one benchmark a few times, for tools that watch", "iterations",
 	  once_command },
 	{ "kernel", "", "what a sample costs in the kernel", "time", kernel_command },
+	{ "ring", "", "records a second through a BPF ring buffer", "time", ring_command },
 	{ "bpf", "", "what a BPF program costs, any one",
 	  "id name pin object test-run repeat data context time resamples",
 	  bpf_command },

@@ -20,6 +20,7 @@ enum verdict heap_command(const struct settings *s);
 enum verdict kernel_command(const struct settings *s);
 enum verdict peers_command(const struct settings *s);
 enum verdict all_command(const struct settings *s);
+enum verdict ring_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif

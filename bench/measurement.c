@@ -55,7 +55,8 @@ static double warm_up(const struct benchmark *b, void *state, double seconds)
 		done += iterations;
 		if (total >= seconds * 1e9)
 			return total / (double)done;
-		iterations *= 2;
+		if (iterations < UINT64_C(1) << 40)
+			iterations *= 2;
 	}
 }
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/baseline.h"
+#include "bench/measurement.h"
+
+static const struct measurement_options options = { .seconds = 1, .warm_up_seconds = 0.001,
+						    .count = 100 };
+
+/* 100 measurements of d, 2d, ... 100d iterations that take about a second: d = 1e9/1e3/5050. */
+static void test_linear(void **state)
+{
+	struct measurement m = { 0 };
+
+	assert_int_equal(measurement_plan(&m, &options, 1000), 0);
+	assert_true(m.linear);
+	assert_true(m.iterations[0] == 199);
+	assert_true(m.iterations[99] == 19900);
+	assert_true(m.needed_seconds == 0);
+	measurement_release(&m);
+}
+
+/* Too slow for a rising number, which would take 5050 iterations: as many each time. */
+static void test_flat(void **state)
+{
+	struct measurement m = { 0 };
+
+	assert_int_equal(measurement_plan(&m, &options, 1e6), 0);
+	assert_false(m.linear);
+	assert_true(m.iterations[0] == 10 && m.iterations[99] == 10);
+	assert_true(m.needed_seconds == 0);
+	measurement_release(&m);
+}
+
+static void test_too_short(void **state)
+{
+	struct measurement m = { 0 };
+
+	assert_int_equal(measurement_plan(&m, &options, 1e8), 0);
+	assert_false(m.linear);
+	assert_true(m.iterations[0] == 1 && m.iterations[99] == 1);
+	assert_true(fabs(m.needed_seconds - 10) < 0.11);
+	assert_int_equal(m.fitting_count, 10);
+	measurement_release(&m);
+}
+
+/* A constant part of each measurement is not in the slope of well spread iterations. */
+static void test_summary(void **state)
+{
+	const struct bootstrap bootstrap = { 1, 1000, 0.95 };
+	struct measurement_summary summary;
+	struct measurement m = { 0 };
+
+	assert_int_equal(measurement_plan(&m, &options, 1000), 0);
+	for (size_t i = 0; i < m.n; i++)
+		m.ns[i] = m.iterations[i] * (1000 + (double)(i % 3));
+	assert_int_equal(measurement_summarize(&m, &bootstrap, &summary), 0);
+	assert_true(fabs(summary.typical.value - 1001) < 0.2);
+	assert_true(summary.typical.low <= summary.typical.value);
+	assert_true(summary.typical.high >= summary.typical.value);
+	assert_true(summary.r2 > 0.999);
+	assert_int_equal(outliers_total(&summary.outliers), 0);
+	measurement_release(&m);
+}
+
+static uint64_t done;
+
+static void count(void *state, uint64_t iterations)
+{
+	while (iterations--) {
+		done++;
+		benchmark_keep(&done);
+	}
+}
+
+static void test_take(void **state)
+{
+	const struct benchmark b = { .name = "count", .run = count };
+	const struct measurement_options few = { .seconds = 1e-4, .warm_up_seconds = 1e-5, .count = 5 };
+	struct measurement m = { 0 };
+	double planned = 0;
+
+	done = 0;
+	assert_int_equal(measurement_take(&m, &few, &b, NULL, 0), 0);
+	for (size_t i = 0; i < m.n; i++)
+		planned += m.iterations[i];
+	assert_int_equal(m.n, 5);
+	assert_true((double)done > planned); /* and the warm-up */
+	measurement_release(&m);
+}
+
+static void test_baseline(void **state)
+{
+	char path[] = "/tmp/test_measurement.XXXXXX", why[256];
+	struct measurement m = { 0 }, back = { 0 };
+	struct baseline *b;
+	int fd = mkstemp(path);
+	FILE *f;
+
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	assert_int_equal(measurement_plan(&m, &options, 1000), 0);
+	m.ns[7] = 1.25;
+	assert_int_equal(baseline_open(&b, path, why, sizeof(why)), 0);
+	assert_int_equal(baseline_get(b, "x", &back), 0);
+	assert_int_equal(baseline_put(b, "x", &m), 0);
+	assert_int_equal(baseline_save(b), 0);
+	baseline_free(b);
+	assert_int_equal(baseline_open(&b, path, why, sizeof(why)), 0);
+	assert_int_equal(baseline_get(b, "x", &back), 1);
+	assert_int_equal(back.n, 100);
+	assert_true(back.linear && back.ns[7] == 1.25 && back.iterations[0] == 199);
+	measurement_release(&back);
+	measurement_release(&m);
+	baseline_free(b);
+
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("{\"x\": {\"linear\": true, \"iterations\": [0, 1], \"ns\": [1, 2]}}", f);
+	fclose(f);
+	assert_int_equal(baseline_open(&b, path, why, sizeof(why)), 0);
+	assert_int_equal(baseline_get(b, "x", &back), -1); /* nothing is done 0 times */
+	baseline_free(b);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("[1", f);
+	fclose(f);
+	assert_int_equal(baseline_open(&b, path, why, sizeof(why)), -1);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_linear),	  cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_too_short), cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_take),	  cmocka_unit_test(test_baseline),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

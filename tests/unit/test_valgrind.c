@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench/valgrind.h"
+
+static void test_callgrind(void **state)
+{
+	struct callgrind_counts c;
+
+	assert_true(callgrind_parse("version: 1\n"
+				    "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n"
+				    "summary: 1 1 1 1 1 1 1 1 1\n"
+				    "fn=(1) main\n"
+				    "totals: 1000 200 100 10 20 5 1 2 3\n",
+				    &c));
+	assert_true(c.instructions == 1000);
+	assert_true(c.ram_hits == 6);
+	assert_true(c.ll_hits == 35 - 6);
+	assert_true(c.l1_hits == 1300 - 35);
+	assert_true(c.estimated_cycles == 1265 + 5 * 29 + 35 * 6);
+}
+
+/* Zeros at the end of the line are left out. */
+static void test_callgrind_short(void **state)
+{
+	struct callgrind_counts c;
+
+	assert_true(callgrind_parse("events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n"
+				    "summary: 1000 200 100 10\n",
+				    &c));
+	assert_true(c.instructions == 1000);
+	assert_true(c.ram_hits == 0);
+	assert_true(c.ll_hits == 10);
+}
+
+static void test_no_callgrind(void **state)
+{
+	static const char *const bad[] = {
+		"", "events: Ir\n", "totals: 5\n", "events: Ir Dr\ntotals: 5 5\n", "nothing\n\n",
+	};
+	struct callgrind_counts c;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(callgrind_parse(bad[i], &c));
+}
+
+static void test_dhat(void **state)
+{
+	struct dhat_counts c;
+
+	assert_true(dhat_parse("{\"dhatFileVersion\": 2, \"pps\": ["
+			       "{\"tb\": 100, \"tbk\": 2, \"gb\": 50, \"gbk\": 1, \"eb\": 0, \"ebk\": 0},"
+			       "{\"tb\": 7, \"tbk\": 1, \"gb\": 7, \"gbk\": 1, \"eb\": 7, \"ebk\": 1}]}",
+			       &c));
+	assert_true(c.total_bytes == 107 && c.total_blocks == 3);
+	assert_true(c.peak_bytes == 57 && c.peak_blocks == 2);
+	assert_true(c.end_bytes == 7 && c.end_blocks == 1);
+	assert_false(dhat_parse("", &c));
+	assert_false(dhat_parse("{}", &c));
+	assert_false(dhat_parse("[1]", &c));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_callgrind),
+		cmocka_unit_test(test_callgrind_short),
+		cmocka_unit_test(test_no_callgrind),
+		cmocka_unit_test(test_dhat),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
