@@ -85,9 +85,12 @@ static inline void cursor_seek(struct cursor *c, uint64_t offset)
 
 static inline uint8_t cursor_u8(struct cursor *c)
 {
-	const uint8_t *bytes = cursor_bytes(c, 1);
-
-	return bytes ? *bytes : 0;
+	/* A failed cursor is at its end, too. */
+	if (c->at == c->end) {
+		cursor_fail(c);
+		return 0;
+	}
+	return *c->at++;
 }
 
 #define CURSOR_READ(bits)                                                                          \
@@ -112,6 +115,8 @@ static inline uint64_t cursor_uleb(struct cursor *c)
 {
 	uint64_t value = 0;
 
+	if (c->at != c->end && *c->at < 0x80) /* most are this short */
+		return *c->at++;
 	for (unsigned int shift = 0; shift < 70; shift += 7) {
 		uint8_t byte = cursor_u8(c);
 

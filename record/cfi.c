@@ -161,12 +161,13 @@ struct machine {
 /* Only three registers matter to the walk. NULL for the others. */
 static struct cfi_saved *saved_register(struct machine *m, uint64_t reg)
 {
-	m->changed = true;
-	if (reg == m->cie->ra_column)
-		return &m->row.ra;
-	if (reg == ARCH_REGISTER_FP)
-		return &m->row.fp;
-	return reg == ARCH_REGISTER_BASE ? &m->row.base : NULL;
+	struct cfi_saved *saved = reg == m->cie->ra_column	 ? &m->row.ra :
+				  reg == ARCH_REGISTER_FP	 ? &m->row.fp :
+				  reg == ARCH_REGISTER_BASE ? &m->row.base :
+								   NULL;
+
+	m->changed = m->changed || saved;
+	return saved;
 }
 
 static void set_saved(struct machine *m, uint64_t reg, enum cfi_place place, int64_t offset)

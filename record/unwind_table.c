@@ -18,6 +18,13 @@ struct stretch {
 	int rule;
 };
 
+/* Rows repeat themselves: which rule a row became the last time. */
+#define REMEMBERED 1024
+struct remembered {
+	struct cfi_row row;
+	int rule; /* 0: none yet, as UNWIND_NONE comes of no row */
+};
+
 struct builder {
 	struct unwind_table *t;
 	size_t max_rows;
@@ -26,6 +33,7 @@ struct builder {
 	int rule; /* that holds at `next` */
 	uint32_t page;
 	int error;
+	struct remembered *remembered; /* [REMEMBERED] */
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
 };
@@ -144,17 +152,42 @@ static void fill_gap(struct builder *b, uint64_t until)
 
 /* -------- code with information -------- */
 
+static bool same_saved(const struct cfi_saved *a, const struct cfi_saved *b)
+{
+	return a->place == b->place && a->offset == b->offset;
+}
+
+static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
+{
+	return a->cfa == b->cfa && a->reg == b->reg && a->offset == b->offset && a->add == b->add &&
+	       a->signal == b->signal && same_saved(&a->ra, &b->ra) && same_saved(&a->fp, &b->fp) &&
+	       same_saved(&a->base, &b->base);
+}
+
+static int rule_of_row(struct builder *b, const struct cfi_row *row)
+{
+	uint64_t key = (uint64_t)row->offset + (uint64_t)row->fp.offset * 41 + (uint64_t)row->base.offset * 1009 +
+		       row->reg * 8191;
+	struct remembered *r = &b->remembered[(key * 0x9e3779b97f4a7c15ULL) >> 54];
+
+	if (!r->rule || !same_row(&r->row, row)) {
+		struct unwind_rule rule = unwind_rule_from_row(row);
+
+		r->row = *row;
+		r->rule = rule_set_add(&b->t->rules, &rule);
+	}
+	return r->rule;
+}
+
 static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 {
 	struct builder *b = context;
-	struct unwind_rule rule;
 
 	if (address >= b->fde_end || b->error)
 		return;
 	if (address < b->next)
 		address = b->next; /* FDEs overlap: the first one counts */
-	rule = unwind_rule_from_row(row);
-	add_row(b, address, rule_set_add(&b->t->rules, &rule));
+	add_row(b, address, rule_of_row(b, row));
 }
 
 static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
@@ -261,9 +294,13 @@ static int build_rows(struct unwind_table *t, const struct cfi *cfi, const struc
 	struct builder b = { .t = t, .max_rows = max_rows, .next = t->base, .rule = UNWIND_NONE };
 	uint64_t end = t->base + (uint64_t)t->page_count * PAGE_BYTES;
 
+	b.remembered = calloc(REMEMBERED, sizeof(*b.remembered));
+	if (!b.remembered)
+		return UNWIND_TABLE_MEMORY;
 	familiar_code_each(e, note_familiar, &b);
 	begin_page(&b, 0);
 	add_fdes(&b, cfi);
+	free(b.remembered);
 	if (!b.error && b.next < end)
 		fill_gap(&b, end);
 	/* Whatever holds at the end, holds to the end of the last page. */
