@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "common/cursor.h"
+#include "format/seams.h"
 
 #define CHECKED (WIRE_BLOCK_HEADER_SIZE - 4)
 
@@ -26,16 +27,38 @@ static void header_put(uint8_t *at, const struct block_header *h)
 	put(at + CHECKED, XXH3_64bits(at, CHECKED), 4);
 }
 
+/* The payload up to each seam becomes zstd blocks of its own, all in one frame. */
+static size_t compress_pieces(ZSTD_CCtx *zstd, uint16_t type, ZSTD_outBuffer *out, const void *raw,
+			      size_t size)
+{
+	size_t seams[SEAMS_MAX], count = seams_find(type, raw, size, seams), left;
+
+	for (size_t i = 0; i <= count; i++) {
+		size_t from = i ? seams[i - 1] : 0, to = i < count ? seams[i] : size;
+		ZSTD_inBuffer in = { (const uint8_t *)raw + from, to - from, 0 };
+
+		left = ZSTD_compressStream2(zstd, out, &in, i < count ? ZSTD_e_flush : ZSTD_e_end);
+		if (ZSTD_isError(left) || left || in.pos < in.size)
+			return 0;
+	}
+	return out->pos;
+}
+
 /* Bytes written to `room`, or 0 when the payload had better be stored as it is. */
 static size_t compress(ZSTD_CCtx *zstd, int level, uint16_t type, uint8_t *room, size_t capacity,
 		       const void *raw, size_t size)
 {
+	ZSTD_outBuffer out = { room, capacity, 0 };
 	size_t result;
 
-	if (level <= 0 || !zstd)
+	if (level <= 0 || !zstd || !size)
 		return 0;
-	result = ZSTD_compressCCtx(zstd, room, capacity, raw, size, level);
-	if (ZSTD_isError(result) || result >= size || size > wire_raw_limit(type, result))
+	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, size)))
+		return 0;
+	result = compress_pieces(zstd, type, &out, raw, size);
+	if (!result || result >= size || size > wire_raw_limit(type, result))
 		return 0;
 	return result;
 }
@@ -44,14 +67,12 @@ int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, 
 		 uint32_t sequence, const void *raw, size_t size)
 {
 	struct block_header h = { .type = type, .flags = flags, .sequence = sequence };
-	size_t start = out->size, bound = ZSTD_compressBound(size);
+	size_t start = out->size, bound = ZSTD_compressBound(size) + 16 * SEAMS_MAX;
 	uint8_t *at;
 	size_t stored;
 
 	if (size > WIRE_RAW_MAX)
 		return PRF_ERROR_ARGUMENT;
-	if (bound < size)
-		bound = size;
 	at = buffer_extend(out, WIRE_BLOCK_HEADER_SIZE + bound);
 	if (!at)
 		return PRF_ERROR_MEMORY;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef FORMAT_SEAMS_H
+#define FORMAT_SEAMS_H
+
+/*
+ * Where the planes of a payload's columns begin and end. zstd has one table of byte frequencies for
+ * each of its own blocks; the planes differ so much that each wants its own. A reader needs
+ * to know nothing of this.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEAMS_MAX 128
+
+/* Ascending offsets, each above 0 and below `size`; how many. 0 for payloads without columns. */
+size_t seams_find(uint16_t type, const uint8_t *raw, size_t size, size_t seams[SEAMS_MAX]);
+
+#endif
