@@ -24,7 +24,11 @@ sums all
 "$record" -F 20000 -m 64K -o "$work/small.prf" -- "$work/burn" 0 4 2> "$work/said" &
 recorder=$!
 n=0
-until [ -s "$work/small.prf" ] || [ $n -ge 300 ]; do n=$((n + 1)); sleep 0.1; done
+# More than a header: samples are being written.
+until [ "$(wc -c < "$work/small.prf" || echo 0)" -gt 1000 ] || [ $n -ge 300 ]; do
+	n=$((n + 1))
+	sleep 0.1
+done 2> /dev/null
 kill -STOP $recorder
 sleep 1
 kill -CONT $recorder
