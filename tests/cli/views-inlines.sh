@@ -64,7 +64,7 @@ else
 fi
 show -f html -o "$work/html"
 "$report" -q --no-cache "$work/t.prf" > "$work/folded"
-if node -e 'process.exit(parseInt(process.versions.node) < 16)' 2> /dev/null; then
+if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
 	is "$(node "$top/tests/cli/views-html.js" "$work/html" "$work/folded" 2>&1)" good "html"
 else
 	skip "html" "no node, or an old one"
