@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_WALK_COPY_H
+#define BPF_WALK_COPY_H
+
+/* What bpf/walk_copy.bpf.c, which only tests load, sends: a walk and what it was a walk of. */
+
+#include <linux/types.h>
+
+#define WALK_COPY_PAGES 16
+
+struct walk_copy {
+	__u32 frames; /* 512 at most */
+	__u32 end;    /* enum walk_end */
+	__u64 registers[21]; /* struct pt_regs of x86-64 */
+	__u64 start;	     /* address of the first page */
+	__u32 pages, reserved;
+	__u64 frame[512]; /* with their marks, leaf first */
+	__u8 stack[WALK_COPY_PAGES][4096];
+};
+
+#endif
