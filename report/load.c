@@ -267,15 +267,6 @@ static bool make_texts(struct stream *s)
 	return !sink_flush(&s->texts);
 }
 
-static const struct profile_event *find_event(const struct profile *p, const struct prf_event *e)
-{
-	for (size_t i = 0; i < p->event_count; i++)
-		if (p->events[i].kind == e->kind && !strcmp(p->events[i].name, e->name) &&
-		    p->events[i].frequency == e->frequency && p->events[i].period == e->period)
-			return &p->events[i];
-	return &p->events[0];
-}
-
 static int stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
 {
 	const struct stream *s = context;
@@ -295,8 +286,12 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 					   .node = PRF_NONE,
 					   .texts = s->texts.buffer.data,
 					   .text_at = s->text_at };
+		uint32_t known = tally_find_event(s->loaded->tally, what);
 		bool kept = true;
 
+		/* A file may have grown since it was read first. */
+		if (known == PRF_NONE)
+			continue;
 		if (!selection_has_task(selection, task) ||
 		    !selection_has_event(selection, what, event[0]) ||
 		    !number_set_has(&selection->cpus, samples->cpu[i]))
@@ -307,7 +302,7 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 					   &kept);
 		if (!kept)
 			continue;
-		one.event = find_event(p, what);
+		one.event = &p->events[known];
 		s->options->view->sample(p, &s->options->shown, &one, s->sink);
 	}
 	/* Nobody reads on: no need to go on. */

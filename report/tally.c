@@ -12,8 +12,14 @@
 #define MAX_SLICED_CELLS (4u << 20) /* more cells than that make the slices longer */
 #define MAX_GROUPS (1u << 24)
 #define LAST_CELLS 4 /* a power of two */
+#define LAST_EVENTS 4
 
-/* What a (task, event) is in `group_of`, if not a group's number. */
+/* The group that the samples of a task with this event belong to. */
+struct known_group {
+	uint32_t event, group;
+};
+
+/* What a (task, event) is, if not a group's number. */
 #define NOT_ASKED UINT32_MAX
 #define NOT_COUNTED (UINT32_MAX - 1)
 #define OTHER_EVENT (UINT32_MAX - 2)
@@ -39,13 +45,15 @@ struct tally {
 	struct map group_ids;
 
 	const struct prf_event **events;
-	size_t event_count;
+	size_t event_count, event_capacity;
+	struct map event_ids;
 
 	/* This trace. */
 	const struct prf_reader *reader;
 	uint32_t trace;
 	uint32_t stack_base;
-	uint32_t **group_of; /* [local event][task] */
+	struct known_group (*known)[LAST_EVENTS]; /* of each task, by the event's low bits */
+	struct map decided;			  /* (task, event) to group: all that were asked for */
 	uint32_t *global_event;
 	size_t local_events, task_capacity;
 	struct tally_totals totals;
@@ -79,12 +87,11 @@ int tally_new(struct tally **tally, const struct tally_options *options)
 
 static void end_trace(struct tally *t)
 {
-	for (size_t i = 0; i < t->local_events; i++)
-		free(t->group_of[i]);
-	free(t->group_of);
+	free(t->known);
+	map_release(&t->decided);
 	free(t->global_event);
 	free(t->last_cell);
-	t->group_of = NULL;
+	t->known = NULL;
 	t->global_event = NULL;
 	t->last_cell = NULL;
 	t->local_events = t->task_capacity = t->last_cell_count = 0;
@@ -100,6 +107,7 @@ void tally_free(struct tally *t)
 	free(t->groups);
 	free(t->events);
 	map_release(&t->group_ids);
+	map_release(&t->event_ids);
 	free(t);
 }
 
@@ -296,26 +304,70 @@ static uint32_t group_on_cpu(struct tally *t, uint32_t base, uint32_t cpu)
 	return t->last_cpu_group;
 }
 
-static bool same_event(const struct prf_event *a, const struct prf_event *b)
+static void event_key(const struct prf_event *event, struct buffer *key)
 {
-	return a->kind == b->kind && a->frequency == b->frequency && a->period == b->period &&
-	       !strcmp(a->name, b->name) && !strcmp(a->unit, b->unit);
+	buffer_u32(key, event->kind);
+	buffer_u64(key, event->frequency);
+	buffer_u64(key, event->period);
+	buffer_append(key, event->name, strlen(event->name) + 1);
+	buffer_text(key, event->unit);
+}
+
+uint32_t tally_find_event(const struct tally *t, const struct prf_event *event)
+{
+	struct buffer key = { 0 };
+	const uint64_t *id;
+
+	event_key(event, &key);
+	id = map_get(&t->event_ids, key.data, key.size);
+	buffer_release(&key);
+	return id ? (uint32_t)*id : PRF_NONE;
 }
 
 /* The global number of an event; PRF_NONE without memory. */
 static uint32_t global_event(struct tally *t, const struct prf_event *event)
 {
-	const struct prf_event **events;
+	struct buffer key = { 0 };
+	uint64_t *id = NULL;
+	bool added;
 
-	for (size_t i = 0; i < t->event_count; i++)
-		if (same_event(t->events[i], event))
-			return (uint32_t)i;
-	events = realloc(t->events, (t->event_count + 1) * sizeof(*events));
-	if (!events)
+	if (t->event_count == t->event_capacity) {
+		size_t capacity = t->event_capacity ? t->event_capacity * 2 : 8;
+		const struct prf_event **events = realloc(t->events, capacity * sizeof(*events));
+
+		if (!events)
+			return PRF_NONE;
+		t->events = events;
+		t->event_capacity = capacity;
+	}
+	event_key(event, &key);
+	if (buffer_ok(&key))
+		id = map_put(&t->event_ids, key.data, key.size, &added);
+	buffer_release(&key);
+	if (!id)
 		return PRF_NONE;
-	t->events = events;
-	events[t->event_count] = event;
-	return (uint32_t)t->event_count++;
+	if (added) {
+		*id = t->event_count;
+		t->events[t->event_count++] = event;
+	}
+	return (uint32_t)*id;
+}
+
+static bool follow_events(struct tally *t, size_t events)
+{
+	uint32_t *global = realloc(t->global_event, events * sizeof(*global));
+
+	if (!global)
+		return false;
+	t->global_event = global;
+	for (; t->local_events < events; t->local_events++) {
+		uint32_t i = (uint32_t)t->local_events;
+
+		global[i] = global_event(t, prf_reader_event(t->reader, i));
+		if (global[i] == PRF_NONE)
+			return false;
+	}
+	return true;
 }
 
 /* Room for the events, tasks and stacks that have been defined meanwhile. */
@@ -325,39 +377,17 @@ static bool follow_definitions(struct tally *t)
 	size_t tasks = prf_reader_tasks(t->reader);
 	size_t stacks = prf_reader_stacks(t->reader);
 
-	if (events > t->local_events) {
-		uint32_t **group_of = realloc(t->group_of, events * sizeof(*group_of));
-		uint32_t *global;
-
-		if (!group_of)
-			return false;
-		t->group_of = group_of;
-		global = realloc(t->global_event, events * sizeof(*global));
-		if (!global)
-			return false;
-		t->global_event = global;
-		for (; t->local_events < events; t->local_events++) {
-			size_t i = t->local_events;
-
-			global[i] = global_event(t, prf_reader_event(t->reader, (uint32_t)i));
-			group_of[i] = malloc((t->task_capacity + 1) * sizeof(**group_of));
-			if (!group_of[i] || global[i] == PRF_NONE)
-				return free(group_of[i]), false;
-			memset(group_of[i], 0xff, (t->task_capacity + 1) * sizeof(**group_of));
-		}
-	}
+	if (events > t->local_events && !follow_events(t, events))
+		return false;
 	if (tasks > t->task_capacity) {
 		size_t capacity = tasks + tasks / 2;
+		struct known_group(*room)[LAST_EVENTS] = realloc(t->known, capacity * sizeof(*room));
 
-		for (size_t i = 0; i < events; i++) {
-			uint32_t *room = realloc(t->group_of[i], capacity * sizeof(*room));
-
-			if (!room)
-				return false;
-			t->group_of[i] = room;
-			memset(room + t->task_capacity, 0xff,
-			       (capacity - t->task_capacity) * sizeof(*room));
-		}
+		if (!room)
+			return false;
+		memset(room + t->task_capacity, 0xff,
+		       (capacity - t->task_capacity) * sizeof(*room));
+		t->known = room;
 		t->task_capacity = capacity;
 	}
 	if (stacks > t->last_cell_count) {
@@ -430,13 +460,22 @@ static uint32_t slice_of(struct tally *t, uint64_t time_ns)
 }
 
 /* The group that a sample's task and event belong to, or NOT_COUNTED and the like. */
-static inline uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
+static uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
 {
-	uint32_t *known = &t->group_of[event][task];
+	struct known_group *known = &t->known[task][event % LAST_EVENTS];
+	const uint32_t key[2] = { task, event };
+	uint64_t *group;
+	bool added;
 
-	if (*known == NOT_ASKED)
-		*known = decide(t, task, event);
-	return *known;
+	if (known->event == event)
+		return known->group;
+	group = map_put(&t->decided, key, sizeof(key), &added);
+	if (!group)
+		return PRF_NONE;
+	if (added)
+		*group = decide(t, task, event);
+	*known = (struct known_group){ event, (uint32_t)*group };
+	return known->group;
 }
 
 /* Counts one sample; false without memory. */
@@ -476,14 +515,15 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 {
 	const uint32_t *task = s->task, *event = s->event, *stack = s->stack;
 	const uint64_t *weight = s->weight;
-	uint32_t *const *group_of = t->group_of;
+	struct known_group(*known)[LAST_EVENTS] = t->known;
 	uint32_t(*last_cell)[LAST_CELLS] = t->last_cell;
 	struct tally_cell *cells = t->cells;
 
 	for (size_t i = 0, n = s->n; i < n; i++) {
-		uint32_t group = group_of[event[i]][task[i]], at = PRF_NONE;
+		const struct known_group *one = &known[task[i]][event[i] % LAST_EVENTS];
+		uint32_t group = one->group, at = PRF_NONE;
 
-		if (group < OTHER_EVENT && stack[i] != PRF_NONE)
+		if (one->event == event[i] && group < OTHER_EVENT && stack[i] != PRF_NONE)
 			at = last_cell[stack[i]][group % LAST_CELLS];
 		if (at != PRF_NONE && cells[at].group == group) {
 			cells[at].samples++;

@@ -66,6 +66,8 @@ void tally_trace_totals(const struct tally *t, struct tally_totals *totals);
 const struct tally_cell *tally_cells(const struct tally *t, size_t *n);
 const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
+/* The number of such an event, PRF_NONE when no trace has it. */
+uint32_t tally_find_event(const struct tally *t, const struct prf_event *event);
 uint64_t tally_slice_ns(const struct tally *t);
 
 #endif
