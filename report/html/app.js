@@ -98,7 +98,7 @@ class App {
 		this.on.sandwich.hidden = this.view !== "sandwich";
 		this.on.changes.hidden = this.view !== "changes";
 		for (const button of document.querySelectorAll("#views button"))
-			button.ariaPressed = String(button.dataset.view === this.view);
+			button.setAttribute("aria-pressed", button.dataset.view === this.view);
 		/* First, for its height decides how much room there is for the rest. */
 		this.strip.draw(this.stripStyle());
 		if (flat)

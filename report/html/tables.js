@@ -42,7 +42,7 @@ class FunctionTable {
 		const head = element("thead"), line = row(["Self", "Total", "Function"], "th");
 		[...line.children].forEach((cell, i) => {
 			const key = ["self", "total", "name"][i];
-			cell.ariaSort = key === this.key ? "descending" : "none";
+			cell.setAttribute("aria-sort", key === this.key ? "descending" : "none");
 			cell.textContent += key === this.key ? " ▾" : "";
 			cell.addEventListener("click", () => {
 				this.key = key;
