@@ -77,6 +77,7 @@ plain static-pie -g -static-pie
 plain lto -g -flto
 plain function-sections -g -ffunction-sections -Wl,--gc-sections
 plain type-units -g -fdebug-types-section
+plain type-units-dwarf4 -gdwarf-4 -fdebug-types-section
 if have clang; then
 	cc=clang
 	plain clang-dwarf5 -gdwarf-5
