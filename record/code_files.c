@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/inside.h"
 
 /* More than that many files are no longer told apart; the rest go without tables. */
 #define FILES_MAX 65536
+/* How long a file goes without a table, once it was refused one for want of memory. */
+#define RETRY_NS UINT64_C(10000000000)
 #define KEPT_MAX 4096 /* files that stay open */
 
 struct key {
@@ -146,6 +149,27 @@ static bool has_file(const char *path)
 	       strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/memfd:", 7) != 0;
 }
 
+/*
+ * A file that could not be opened for one process may be for another, and one whose table
+ * was given back may find room again, but not all the time.
+ */
+static bool may_retry(const struct code_file *file)
+{
+	struct timespec now;
+
+	if (file->state != CODE_FILE_REFUSED || file->fd >= 0)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 >= file->refused_ns + RETRY_NS || !file->refused_ns;
+}
+
+static void retry(struct code_file *file, int fd)
+{
+	file->fd = fd;
+	if (fd >= 0)
+		file->state = CODE_FILE_WAITING;
+}
+
 static struct code_file *get_by_inode(struct code_files *files, const char *path, int fd)
 {
 	struct code_file *file;
@@ -161,7 +185,10 @@ static struct code_file *get_by_inode(struct code_files *files, const char *path
 	file = find(files, &key);
 	if (!file)
 		return add(files, &key, path, fd);
-	close(fd);
+	if (may_retry(file))
+		retry(file, fd);
+	else
+		close(fd);
 	return file;
 }
 
@@ -185,13 +212,8 @@ struct code_file *code_files_get(struct code_files *files, const struct unwinder
 		return get_by_inode(files, m->path, open_mapped(m));
 	key = build_id_key(m->build_id, m->build_id_size);
 	file = find(files, &key);
-	/* One that could not be opened for its first process may be for another. */
-	if (file && file->state == CODE_FILE_REFUSED && !file->segment_count && file->fd < 0) {
-		set_fd(files, file, open_mapped(m));
-		if (file->fd >= 0)
-			file->state = CODE_FILE_WAITING;
-		return file;
-	}
+	if (file && may_retry(file))
+		retry(file, open_mapped(m));
 	if (file)
 		return file;
 	file = add(files, &key, m->path, open_mapped(m));

@@ -35,6 +35,7 @@ struct code_file {
 	struct table_segment segments[TABLE_SEGMENTS_MAX];
 	uint32_t segment_count;
 	uint64_t device, inode; /* device as the kernel half has it; 0: not known */
+	uint64_t refused_ns; /* since when; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t build_ns;
 	const char *problem;

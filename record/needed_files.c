@@ -213,6 +213,8 @@ static bool find_program(const char *program, char *path, size_t size)
 {
 	const char *folder = getenv("PATH");
 
+	if (!*program)
+		return false;
 	if (strchr(program, '/'))
 		return (size_t)snprintf(path, size, "%s", program) < size && !access(path, X_OK);
 	while (folder && *folder) {

@@ -173,6 +173,8 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64
 			return false;
 		file->state = CODE_FILE_REFUSED;
 		file->problem = "its table was given back to stay within the limit";
+		file->refused_ns = now_ns();
+		u->totals.files--;
 		freed += file->stored.rows;
 		announce(u, file);
 		u->totals.dropped++;
@@ -270,12 +272,14 @@ static void build_file(struct unwinder *u, struct code_file *file)
 	u->busy = true;
 	pthread_mutex_unlock(&u->lock);
 	result.problem = NULL;
+	result.refused_ns = 0;
 	if (build_table(u, file, &result, &table)) {
 		result.build_ns = now_ns() - began;
 		result.state = CODE_FILE_READY;
 		if (store_table(u, file, &table, &result.stored)) {
 			result.state = CODE_FILE_REFUSED;
 			result.problem = no_memory;
+			result.refused_ns = now_ns();
 		}
 	}
 	unwind_table_release(&table);
