@@ -21,10 +21,11 @@ static void add(struct finder *f, size_t offset)
 /* So many planes of `n` bytes end at the cursor. */
 static void add_planes(struct finder *f, size_t n, size_t planes)
 {
-	size_t start = cursor_offset(&f->cursor) - n * planes;
+	size_t start;
 
-	if (!cursor_ok(&f->cursor) || n < SHORTEST)
+	if (!planes || n < SHORTEST)
 		return;
+	start = cursor_offset(&f->cursor) - n * planes;
 	for (size_t j = 0; j <= planes; j++)
 		add(f, start + j * n);
 }
