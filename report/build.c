@@ -2,13 +2,13 @@
 #include "report/build.h"
 
 #include "common/buffer.h"
+#include "report/describe.h"
 #include "report/frame_name.h"
 #include "report/frame_table.h"
 #include "report/regroup.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* What a recorded frame becomes: `count` frames of the table, innermost first. */
 struct expansion {
@@ -38,9 +38,7 @@ struct built {
 	uint32_t *object_symbolizer; /* number in the symbolizer */
 	size_t object_count;
 
-	struct profile_event *events;
-	struct profile_loss *losses;
-	struct profile_trace *trace_list;
+	struct described described;
 	struct regrouped regrouped;
 	uint32_t delimiter, wake_delimiter; /* frames; PRF_NONE: not made yet */
 };
@@ -73,9 +71,7 @@ void profile_free(struct profile *p)
 	free(b->object_list);
 	free(b->object_symbolizer);
 	map_release(&b->object_ids);
-	free(b->events);
-	free(b->losses);
-	free(b->trace_list);
+	described_release(&b->described);
 	regrouped_release(&b->regrouped);
 	frame_table_release(&b->frames);
 	node_tree_release(&b->tree);
@@ -490,105 +486,10 @@ uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *k
 
 /* -------- entries -------- */
 
-uint64_t event_ns_per_sample(const struct prf_event *event)
-{
-	if (event->kind != PRF_EVENT_ON_CPU || !strcmp(event->unit, "ns"))
-		return 0;
-	if (event->frequency)
-		return (1000000000 + event->frequency / 2) / event->frequency;
-	return strstr(event->name, "-clock") ? event->period : 0;
-}
-
-bool event_has_time(const struct prf_event *event)
-{
-	return event_ns_per_sample(event) || !strcmp(event->unit, "ns");
-}
-
-static int number_events(struct built *b)
-{
-	size_t n;
-	const struct prf_event *const *events = tally_events(b->options.tally, &n);
-
-	b->events = calloc(n + 1, sizeof(*b->events));
-	if (!b->events)
-		return PRF_ERROR_MEMORY;
-	for (size_t i = 0; i < n; i++) {
-		struct profile_event *e = &b->events[i];
-
-		*e = (struct profile_event){ .kind = events[i]->kind,
-					     .name = events[i]->name,
-					     .unit = events[i]->unit,
-					     .frequency = events[i]->frequency,
-					     .period = events[i]->period,
-					     .ns_per_sample = event_ns_per_sample(events[i]) };
-	}
-	b->profile.events = b->events;
-	b->profile.event_count = n;
-	return 0;
-}
-
-/* "2026-11-21T23:17:10.198Z" in ns since 1970; 0 when it is not that. */
-static uint64_t wall_clock(const char *text)
-{
-	struct tm parts = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
-	time_t seconds = rest ? timegm(&parts) : 0;
-	uint64_t ns = 0, digit = 100000000;
-
-	if (!rest || seconds <= 0 || (*rest != '.' && *rest != 'Z'))
-		return 0;
-	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9'; rest++, digit /= 10)
-		ns += (uint64_t)(*rest - '0') * digit;
-	return *rest == 'Z' ? (uint64_t)seconds * 1000000000 + ns : 0;
-}
-
-static int describe_traces(struct built *b)
-{
-	size_t losses = 0;
-
-	for (size_t i = 0; i < b->options.trace_count; i++)
-		losses += b->options.traces[i].loss_count;
-	b->trace_list = calloc(b->options.trace_count, sizeof(*b->trace_list));
-	b->losses = calloc(losses + 1, sizeof(*b->losses));
-	if (!b->trace_list || !b->losses)
-		return PRF_ERROR_MEMORY;
-	for (size_t i = 0; i < b->options.trace_count; i++) {
-		const struct trace *t = &b->options.traces[i];
-		struct profile_trace *out = &b->trace_list[i];
-		const char *text[] = { trace_metadata(t, "host"), trace_metadata(t, "kernel"),
-				       trace_metadata(t, "arch"),
-				       trace_metadata(t, "command_line") };
-
-		*out = (struct profile_trace){ .path = t->path,
-					       .host = text[0] ? text[0] : "",
-					       .kernel = text[1] ? text[1] : "",
-					       .arch = text[2] ? text[2] : "",
-					       .command_line = text[3] ? text[3] : "",
-					       .start_ns = t->totals.first_ns,
-					       .end_ns = t->totals.last_ns,
-					       .realtime_ns =
-						       wall_clock(trace_metadata(t, "start_time")),
-					       .complete = prf_reader_complete(t->reader) };
-		for (size_t k = 0; k < t->loss_count; k++) {
-			const struct prf_loss *loss = &t->losses[k];
-
-			b->losses[b->profile.loss_count++] = (struct profile_loss){
-				loss->from_ns, loss->to_ns, loss->cpu,
-				loss->reason,  loss->count, (uint32_t)i
-			};
-		}
-		b->profile.lost += trace_lost_samples(t);
-	}
-	b->profile.losses = b->losses;
-	b->profile.traces = b->trace_list;
-	b->profile.trace_count = b->options.trace_count;
-	return 0;
-}
-
 /* What a cell counts for, before units: ns for times. */
 static uint64_t amount(const struct built *b, const struct tally_cell *cell, uint32_t event)
 {
-	const struct profile_event *e = &b->events[event];
+	const struct profile_event *e = &b->profile.events[event];
 
 	switch (b->options.value) {
 	case PROFILE_TIME:
@@ -650,7 +551,7 @@ static const char *unit_of(const struct built *b)
 	case PROFILE_TIME:
 		return "us";
 	case PROFILE_WEIGHT:
-		return n ? b->events[groups[0].event].unit : "events";
+		return n ? b->profile.events[groups[0].event].unit : "events";
 	default:
 		return "samples";
 	}
@@ -675,9 +576,8 @@ int profile_build(struct profile **profile, const struct build_options *options)
 	if (!error)
 		error = build_stacks(b);
 	if (!error)
-		error = number_events(b);
-	if (!error)
-		error = describe_traces(b);
+		error = describe(&b->described, &b->profile, options->tally, options->traces,
+				 options->trace_count);
 	if (!error)
 		error = make_entries(b);
 	if (error) {

@@ -25,12 +25,6 @@ struct build_options {
 	double min_percent; /* cut stacks where less than this passes; 0: nowhere */
 };
 
-/* Time that one sample of an event stands for; 0: none, or its weight is in ns. */
-uint64_t event_ns_per_sample(const struct prf_event *event);
-
-/* Whether its samples are times. */
-bool event_has_time(const struct prf_event *event);
-
 /* All of the options' things must stay as long as the profile. 0 or an enum prf_error. */
 int profile_build(struct profile **profile, const struct build_options *options);
 

@@ -2,6 +2,7 @@
 #include "report/load.h"
 
 #include "common/message.h"
+#include "report/describe.h"
 #include "report/progress.h"
 #include "report/unnamed.h"
 

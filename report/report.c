@@ -42,6 +42,10 @@ static const char *contradiction(const struct report_options *o)
 		return "--diff goes with a view, not with --info, --dump, --check or --embed";
 	if (o->base && !o->view->can_diff)
 		return "this format cannot show a difference; folded and html can";
+	if (view && o->view->sample &&
+	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
+		return "-f script and -f jsonl write samples as they are: --group-by, --min, --value "
+		       "and --wakers do not go with them";
 	if (o->action == REPORT_EMBED && (!o->output || o->path_count != 1))
 		return "--embed needs one trace and -o FILE for the copy";
 	if (view && o->shown.csv && strcmp(o->view->name, "top"))
@@ -53,6 +57,16 @@ static const char *contradiction(const struct report_options *o)
 	if (view && o->shown.function && strcmp(o->view->name, "top"))
 		return "--function goes with -f top";
 	return NULL;
+}
+
+/* Options that are harmless there, but do nothing. */
+static void say_what_is_ignored(const struct report_options *o)
+{
+	bool texts = !strcmp(o->view->name, "folded") || !strcmp(o->view->name, "tree");
+
+	if (o->action == REPORT_VIEW && !texts &&
+	    (o->shown.annotate || o->shown.addresses || o->shown.modules))
+		message_warning("--annotate, --addrs and --modules change -f folded and -f tree only");
 }
 
 static bool wants_colour(const struct report_options *o)
@@ -292,6 +306,7 @@ int report_run(struct report_options *o)
 		message_error("%s; see prof-report --help", why);
 		return STATUS_USAGE;
 	}
+	say_what_is_ignored(o);
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);

@@ -95,4 +95,8 @@ wrong --pid=x
 wrong --min 101
 wrong --max-depth 0
 wrong --info --diff "$trace"
+wrong -f script --group-by cpu
+wrong -f jsonl --min 5
+wrong -f pprof --diff "$trace"
+wrong --function main
 finish
