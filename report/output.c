@@ -51,7 +51,7 @@ void report_output_page(struct output *o)
 	if (!command)
 		command = getenv("PAGER");
 	if (!command)
-		command = "less";
+		command = "if command -v less > /dev/null; then exec less; else exec cat; fi";
 	if (!*command || !strcmp(command, "cat") || pipe2(ends, O_CLOEXEC) < 0)
 		return;
 	pid = fork();

@@ -61,6 +61,8 @@ static void begin(struct fixture *f)
 	must(prf_writer_object(f->writer, &kernel, &f->kernel));
 	must(prf_writer_symbols(f->writer, f->jit, functions, 3));
 	must(prf_writer_symbols(f->writer, f->kernel, &sys, 1));
+	must(prf_writer_metadata(f->writer, "host", "box"));
+	must(prf_writer_metadata(f->writer, "start_time", "1970-01-02T00:00:01.250Z"));
 }
 
 /* A stack root first: m, f, g are functions, s is the kernel's, ? has no name, ! is cut off. */
@@ -170,6 +172,11 @@ static void test_names_and_counts(void **state)
 		   "c;main_[j];f_[j];g_[j] 1\n"
 		   "c;main_[j];f_[j];g_[j];sys_[k] 1\n");
 	assert_int_equal(f.profile->samples, 8);
+	assert_int_equal(f.profile->trace_count, 1);
+	assert_string_equal(f.profile->traces[0].host, "box");
+	assert_string_equal(f.profile->traces[0].kernel, "");
+	assert_int_equal(f.profile->traces[0].realtime_ns, UINT64_C(86401250000000));
+	assert_true(f.profile->traces[0].complete);
 	end(&f);
 }
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], path[128];
+
+static int make_folder(void **state)
+{
+	strcpy(folder, "/tmp/prof-output.XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/out", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	unlink(path);
+	return rmdir(folder);
+}
+
+static int files(void)
+{
+	DIR *d = opendir(folder);
+	int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2; /* . and .. */
+}
+
+static void expect(const char *text)
+{
+	char data[32] = "";
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	assert_non_null(fgets(data, sizeof(data), f));
+	assert_string_equal(data, text);
+	fclose(f);
+}
+
+/* The file has its name only once it is whole. */
+static void test_appears_at_the_end(void **state)
+{
+	struct report_output o;
+
+	assert_int_equal(report_output_open(&o, path), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(write(o.fd, "new", 3), 3);
+	assert_int_equal(report_output_close(&o, true), 0);
+	expect("new");
+	assert_int_equal(files(), 1);
+}
+
+static void test_nothing_remains_of_a_failure(void **state)
+{
+	struct report_output o;
+
+	assert_int_equal(report_output_open(&o, path), 0);
+	assert_int_equal(write(o.fd, "broken", 6), 6);
+	assert_int_equal(report_output_close(&o, false), 0);
+	/* What was there before still is. */
+	expect("new");
+	assert_int_equal(files(), 1);
+}
+
+static void test_devices_are_written_directly(void **state)
+{
+	struct report_output o;
+
+	assert_int_equal(report_output_open(&o, "/dev/null"), 0);
+	assert_null(o.temporary);
+	assert_int_equal(report_output_close(&o, true), 0);
+	assert_int_equal(access("/dev/null", F_OK), 0);
+}
+
+static void test_standard_output(void **state)
+{
+	struct report_output o;
+
+	assert_int_equal(report_output_open(&o, NULL), 0);
+	assert_int_equal(o.fd, STDOUT_FILENO);
+	assert_int_equal(report_output_close(&o, true), 0);
+	assert_int_equal(report_output_open(&o, "-"), 0);
+	assert_int_equal(o.fd, STDOUT_FILENO);
+	assert_int_equal(report_output_close(&o, true), 0);
+}
+
+static void test_no_such_folder(void **state)
+{
+	struct report_output o;
+
+	assert_int_equal(report_output_open(&o, "/nonexistent/out"), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_appears_at_the_end),
+		cmocka_unit_test(test_nothing_remains_of_a_failure),
+		cmocka_unit_test(test_devices_are_written_directly),
+		cmocka_unit_test(test_standard_output),
+		cmocka_unit_test(test_no_such_folder),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
