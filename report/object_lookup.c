@@ -72,13 +72,30 @@ static void take_status(struct object_lookup *l)
 		l->status = SYMBOLS_STRIPPED;
 }
 
+/* At its place, else where it is known to be too; what is wrong there matters less. */
+static void search_object(struct object_lookup *l)
+{
+	l->status = debug_search_object(l->search, l->object, &l->main);
+	for (size_t i = 0; !l->main.open && i < l->copy_count; i++) {
+		struct found_file copy;
+
+		if (debug_search_object(l->search, l->copies[i], &copy) == SYMBOLS_OK) {
+			found_file_release(&l->main);
+			l->main = copy;
+			l->status = SYMBOLS_OK;
+		} else {
+			found_file_release(&copy);
+		}
+	}
+}
+
 static void open_files(struct object_lookup *l)
 {
 	const struct prf_object *o = l->object;
 
 	switch (o->kind) {
 	case PRF_OBJECT_FILE:
-		l->status = debug_search_object(l->search, o, &l->main);
+		search_object(l);
 		if (!l->main.open)
 			break;
 		if (!has_symbol_table(&l->main.elf) || !debug_sections_present(&l->main.elf, false))

@@ -35,6 +35,8 @@ struct unit_run {
 struct object_lookup {
 	/* Set by the caller. */
 	const struct prf_object *object;
+	const struct prf_object *const *copies; /* the same file at other places */
+	size_t copy_count;
 	const struct prf_symbol *symbols; /* that the trace holds, sorted */
 	size_t symbol_count;
 	const uint64_t *offsets; /* sorted, each once */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/map.h"
 #include "report/debuginfod.h"
 #include "report/demangle.h"
 #include "report/name_cache.h"
@@ -24,6 +25,10 @@ struct object {
 	struct prf_object recorded;
 	struct prf_symbol *symbols;
 	size_t symbol_count, symbol_capacity;
+	/* The first object with this build-id: it is looked up for all of them. Or itself. */
+	struct object *first;
+	const struct prf_object **copies; /* what the others with its build-id are */
+	size_t copy_count, copy_capacity;
 	uint32_t *queries; /* to be looked up */
 	size_t query_count, query_capacity;
 	size_t asked, named;
@@ -70,6 +75,7 @@ void symbolizer_free(struct symbolizer *s)
 		object_lookup_release(&o->lookup);
 		name_cache_release(&o->cache);
 		free(o->symbols);
+		free(o->copies);
 		free(o->queries);
 		free(o->offsets);
 		free(o);
@@ -198,8 +204,56 @@ static uint64_t looked_up(const struct query *q)
 	return q->exact || !q->offset ? q->offset : q->offset - 1;
 }
 
+/* Adds what `o` is to the first object with its build-id, if it is not the first itself. */
+static int find_first(struct map *by_build_id, struct object *o)
+{
+	const struct prf_object **grown;
+	struct object *first;
+	bool added;
+	uint64_t *known = map_put(by_build_id, o->recorded.build_id, o->recorded.build_id_size, &added);
+
+	if (!known)
+		return PRF_ERROR_MEMORY;
+	if (added) {
+		*known = (uintptr_t)o;
+		return 0;
+	}
+	first = (struct object *)(uintptr_t)*known;
+	grown = grow(first->copies, first->copy_count, &first->copy_capacity, sizeof(*grown));
+	if (!grown)
+		return PRF_ERROR_MEMORY;
+	first->copies = grown;
+	first->copies[first->copy_count++] = &o->recorded;
+	o->first = first;
+	return 0;
+}
+
+/*
+ * A library that is in many containers is one file all the same. Where the trace holds symbols
+ * for an object, they are for this one only.
+ */
+static int find_copies(struct symbolizer *s)
+{
+	struct map by_build_id = { 0 };
+	int result = 0;
+
+	for (size_t i = 0; !result && i < s->object_count; i++) {
+		struct object *o = s->objects[i];
+
+		o->first = o;
+		if (o->recorded.kind == PRF_OBJECT_FILE && o->recorded.build_id_size && !o->symbol_count)
+			result = find_first(&by_build_id, o);
+	}
+	map_release(&by_build_id);
+	return result;
+}
+
 static int gather(struct symbolizer *s)
 {
+	int result = find_copies(s);
+
+	if (result)
+		return result;
 	for (size_t i = 0; i < s->query_count; i++) {
 		struct object *o = s->objects[s->queries[i].object];
 		uint32_t *grown;
@@ -207,6 +261,7 @@ static int gather(struct symbolizer *s)
 		o->asked++;
 		if (s->queries[i].embedded)
 			continue;
+		o = o->first;
 		grown = grow(o->queries, o->query_count, &o->query_capacity, sizeof(*grown));
 		if (!grown)
 			return PRF_ERROR_MEMORY;
@@ -255,6 +310,8 @@ static int sort_offsets(struct symbolizer *s, struct object *o)
 	if (o->symbol_count)
 		qsort(o->symbols, o->symbol_count, sizeof(*o->symbols), by_start);
 	l->object = &o->recorded;
+	l->copies = o->copies;
+	l->copy_count = o->copy_count;
 	l->symbols = o->symbols;
 	l->symbol_count = o->symbol_count;
 	l->offsets = o->offsets;
@@ -617,16 +674,18 @@ const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uin
 void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found)
 {
 	const struct object *o = object < s->object_count ? s->objects[object] : NULL;
+	const struct object_lookup *l;
 
 	*found = (struct symbols_found){ .status = SYMBOLS_NOT_LOOKED, .path = "", .debug_path = "" };
 	if (!o)
 		return;
-	found->status = o->lookup.status;
-	if (o->lookup.main.path)
-		found->path = o->lookup.main.path;
-	if (o->lookup.debug.path)
-		found->debug_path = o->lookup.debug.path;
-	found->debug_info = o->lookup.has_dwarf;
+	l = o->first ? &o->first->lookup : &o->lookup;
+	found->status = l->status;
+	if (l->main.path)
+		found->path = l->main.path;
+	if (l->debug.path)
+		found->debug_path = l->debug.path;
+	found->debug_info = l->has_dwarf;
 	found->queries = o->asked;
 	found->named = o->named;
 }

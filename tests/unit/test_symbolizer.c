@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/elf_file.h"
 #include "report/symbolizer.h"
 
 static struct symbolizer *new_symbolizer(unsigned int jobs)
@@ -164,6 +166,48 @@ static void files(void **state)
 	symbolizer_free(s);
 }
 
+/* The same file at two places, one of which is gone, is one file. */
+static void copies(void **state)
+{
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	struct prf_object object = { .kind = PRF_OBJECT_FILE, .root = "" };
+	struct symbolizer *s = new_symbolizer(2);
+	struct symbols_found found;
+	struct elf_file elf;
+	uint32_t gone, there, first, second;
+	uint64_t offset;
+	int fd;
+
+	assert_true(size > 0);
+	path[size] = 0;
+	fd = open(path, O_RDONLY);
+	assert_int_equal(elf_file_open(&elf, fd), 0);
+	close(fd);
+	if (!elf.build_id_size || !elf_file_address_to_offset(&elf, elf.entry, &offset)) {
+		elf_file_release(&elf);
+		symbolizer_free(s);
+		skip();
+	}
+	memcpy(object.build_id, elf.build_id, sizeof(object.build_id));
+	object.build_id_size = elf.build_id_size;
+	elf_file_release(&elf);
+	object.path = "/no/such/file";
+	assert_int_equal(symbolizer_add_object(s, &object, &gone), 0);
+	object.path = path;
+	assert_int_equal(symbolizer_add_object(s, &object, &there), 0);
+	first = ask(s, gone, offset, true);
+	second = ask(s, there, offset, true);
+	assert_int_equal(symbolizer_run(s), 0);
+	assert_string_equal(name_of(s, first), "_start");
+	assert_string_equal(name_of(s, second), "_start");
+	symbolizer_found(s, gone, &found);
+	assert_int_equal(found.status, SYMBOLS_OK);
+	assert_int_equal(found.queries, 1);
+	assert_int_equal(found.named, 1);
+	symbolizer_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +215,7 @@ int main(void)
 		cmocka_unit_test(embedded_names),
 		cmocka_unit_test(wrong_numbers),
 		cmocka_unit_test(files),
+		cmocka_unit_test(copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
