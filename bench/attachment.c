@@ -38,6 +38,7 @@ static enum benchmark_status failed(struct benchmark_problem *problem, const cha
 void attachment_release(struct attachment *a)
 {
 	program_free(a->program);
+	program_free(a->departure);
 	if (a->sampler)
 		sampler_stop(a->sampler);
 	unwinder_free(a->unwinder);
@@ -102,8 +103,9 @@ static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
 	return BENCHMARK_OK;
 }
 
-/* The sampling program among our own descriptors: others may have loaded the same. */
-static enum benchmark_status find_program(struct attachment *a, struct benchmark_problem *problem)
+/* A program whose name begins so, among our own descriptors: others may have loaded the same. */
+static enum benchmark_status find_program(struct program **found, const char *name,
+					  struct benchmark_problem *problem)
 {
 	for (int fd = 3; fd < 4096; fd++) {
 		char path[64], line[128];
@@ -116,14 +118,41 @@ static enum benchmark_status find_program(struct attachment *a, struct benchmark
 			is_program |= !strncmp(line, "prog_type:", 10);
 		if (f)
 			fclose(f);
-		if (!is_program || program_from_fd(&a->program, fd, problem))
+		if (!is_program || program_from_fd(found, fd, problem))
 			continue;
-		if (!strcmp(program_name(a->program), "sample_timer"))
+		if (!strncmp(program_name(*found), name, strlen(name)))
 			return BENCHMARK_OK;
-		program_free(a->program);
-		a->program = NULL;
+		program_free(*found);
+		*found = NULL;
 	}
-	return benchmark_problem(problem, BENCHMARK_FAILED, "the sampling program is not found");
+	return benchmark_problem(problem, BENCHMARK_FAILED, "the program %s is not found", name);
+}
+
+/* Loads, names the worker as target and builds its tables. */
+static enum benchmark_status load(struct attachment *a, const struct worker *worker,
+				  const struct sampler_options *options,
+				  struct benchmark_problem *problem)
+{
+	const char *what = "";
+	double start = now_ns();
+	int status = sampler_new(&a->sampler, options, &what);
+
+	a->load_ns = now_ns() - start;
+	if (status)
+		return failed(problem, what, status);
+	status = sampler_add_target(a->sampler, (uint32_t)worker->pid);
+	if (status)
+		return failed(problem, "name the worker as target", status);
+	if (options->unwind_by == UNWIND_BY_TABLES)
+		return build_tables(a, worker->pid, problem);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status start(struct attachment *a, struct benchmark_problem *problem)
+{
+	int status = sampler_start(a->sampler);
+
+	return status ? failed(problem, "start sampling", status) : BENCHMARK_OK;
 }
 
 enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
@@ -140,28 +169,40 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
 		.ring_bytes = RING_BYTES,
 		.unwind_by = unwind_by,
 	};
-	enum benchmark_status result = BENCHMARK_OK;
-	const char *what = "";
-	double start = now_ns();
-	int status;
+	enum benchmark_status status;
 
 	if (event_list_parse(&a->events, event) || event_list_resolve(&a->events))
 		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
-	status = sampler_new(&a->sampler, &options, &what);
-	a->load_ns = now_ns() - start;
-	if (status)
-		return failed(problem, what, status);
-	status = sampler_add_target(a->sampler, (uint32_t)worker->pid);
-	if (status)
-		return failed(problem, "name the worker as target", status);
-	if (unwind_by == UNWIND_BY_TABLES)
-		result = build_tables(a, worker->pid, problem);
-	if (!result)
-		result = find_program(a, problem);
-	if (result)
-		return result;
-	status = sampler_start(a->sampler);
-	return status ? failed(problem, "start sampling", status) : BENCHMARK_OK;
+	status = load(a, worker, &options, problem);
+	if (!status)
+		status = find_program(&a->program, "sample_timer", problem);
+	return status ? status : start(a, problem);
+}
+
+enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
+				       struct benchmark_problem *problem)
+{
+	struct cpus cpus = { 0 };
+	const struct sampler_options options = {
+		.events = &a->events,
+		.cpus = &cpus,
+		.ring_bytes = RING_BYTES,
+		.unwind_by = UNWIND_BY_TABLES,
+	};
+	enum benchmark_status status;
+
+	if (cpus_online(&cpus))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	if (event_list_add(&a->events, "off-cpu") || event_list_resolve(&a->events))
+		status = benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
+	else
+		status = load(a, worker, &options, problem);
+	cpus_release(&cpus);
+	if (!status)
+		status = find_program(&a->departure, "note_switch", problem);
+	if (!status)
+		status = find_program(&a->program, "end_of_switch", problem);
+	return status ? status : start(a, problem);
 }
 
 static enum benchmark_status counters_of(struct attachment *a, struct attachment_samples *found,

@@ -21,7 +21,8 @@ struct attachment {
 	struct event_list events;
 	struct sampler *sampler;
 	struct unwinder *unwinder;
-	struct program *program; /* the one that samples */
+	struct program *program; /* the one that samples; with waits, at their end */
+	struct program *departure; /* with waits: the one that notes their beginning */
 	double load_ns;		 /* of the sampler's programs: open, verify, JIT */
 	double tables_ns;	 /* of building and publishing the worker's unwind tables */
 
@@ -37,6 +38,13 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
 					 unsigned int cpu, const char *event,
 					 enum unwind_by unwind_by,
 					 struct benchmark_problem *problem);
+
+/*
+ * The programs of --off-cpu, for waits of any length. They have no CPU of their own, but are
+ * those of the worker, and see the switches of all.
+ */
+enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
+				       struct benchmark_problem *problem);
 
 /* The program that does nothing, at every page fault on that CPU. */
 enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,

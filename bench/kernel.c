@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "bench/attachment.h"
+#include "bench/bootstrap.h"
 #include "bench/commands.h"
 #include "bench/frequency.h"
 #include "bench/output.h"
@@ -421,6 +422,88 @@ static enum benchmark_status timer_slope(struct kernel_bench *k, struct benchmar
 	return BENCHMARK_OK;
 }
 
+/* One look at a batch of waits: ns per wait of both programs. */
+static enum benchmark_status count_waits(struct kernel_bench *k, struct attachment *a, size_t d,
+					 double *ns, struct benchmark_problem *problem)
+{
+	struct program_counters before[2], after[2];
+	enum benchmark_status status = program_counters(a->departure, &before[0], problem);
+	double unused;
+
+	if (!status)
+		status = program_counters(a->program, &before[1], problem);
+	if (!status && worker_do(&k->worker, WORKER_SLEEP, depths[d], BATCH, &unused))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
+	if (!status)
+		status = program_counters(a->departure, &after[0], problem);
+	if (!status)
+		status = program_counters(a->program, &after[1], problem);
+	*ns = (double)(after[0].run_ns - before[0].run_ns + after[1].run_ns - before[1].run_ns) /
+	      BATCH;
+	return status;
+}
+
+/* The typical wait of one depth; its samples are looked at. */
+static enum benchmark_status wait_typically(struct kernel_bench *k, struct attachment *a, size_t d,
+					    double *frames, double *ns,
+					    struct benchmark_problem *problem)
+{
+	enum benchmark_status status = BENCHMARK_OK;
+	struct attachment_samples found;
+	double batches[BATCHES];
+
+	for (size_t i = 0; i < BATCHES && !status; i++)
+		status = count_waits(k, a, d, &batches[i], problem);
+	if (!status)
+		status = attachment_drain(a, &found, problem);
+	if (status)
+		return status;
+	/* A wait may be over before it begins. */
+	if (found.samples < BATCH * BATCHES * 9 / 10 || found.most_frames < depths[d])
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%d waits at depth %u gave %llu samples of up to %u frames",
+					 BATCH * BATCHES, depths[d],
+					 (unsigned long long)found.samples, found.most_frames);
+	*frames = found.most_frames;
+	*ns = statistics_median(batches, BATCHES) * BATCH * BATCHES / (double)found.samples;
+	return BENCHMARK_OK;
+}
+
+/*
+ * What a wait costs with --off-cpu: the run time of the programs at both of its ends. They
+ * also run, shortly, at switches of others, which on a quiet machine are few.
+ */
+static enum benchmark_status waits(struct kernel_bench *k, struct benchmark_problem *problem)
+{
+	enum { ROUNDS = 4 };
+	const struct bootstrap bootstrap = { k->settings->seed, 2000, 0.95 };
+	double frames[ROUNDS * DEPTHS], ns[ROUNDS * DEPTHS];
+	struct attachment a = { 0 };
+	enum benchmark_status status = attachment_waits(&a, &k->worker, problem);
+	int statistics = status ? -1 : program_enable_statistics(problem);
+	struct attachment_samples before;
+	struct cost c;
+
+	if (!status && statistics < 0)
+		status = BENCHMARK_UNAVAILABLE;
+	if (!status)
+		status = attachment_drain(&a, &before, problem);
+	for (size_t i = 0; i < ROUNDS * DEPTHS && !status; i++)
+		status = wait_typically(k, &a, i % DEPTHS, &frames[i], &ns[i], problem);
+	if (statistics >= 0)
+		close(statistics);
+	attachment_release(&a);
+	if (!status && bootstrap_line(&bootstrap, frames, ns, ROUNDS * DEPTHS, &c.fixed, &c.frame))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	if (status == BENCHMARK_UNAVAILABLE) {
+		output_line("  off-cpu   not available: %s", problem->text);
+		return BENCHMARK_OK;
+	}
+	if (!status && print_cost(k, "off-cpu", &c))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+	return status;
+}
+
 static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_problem *problem)
 {
 	double rounds = (k->settings->seconds > 0 ? k->settings->seconds : 20) / 0.8, unused[DEPTHS];
@@ -437,9 +520,11 @@ static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_pr
 	status = fault_at_all(k, unused, problem);
 	while (k->round_count < wanted && !status)
 		status = take_round(k, problem);
-	worker_stop(&k->worker);
 	if (!status)
 		status = conclude(k, problem);
+	if (!status && k->unwind_by == UNWIND_BY_TABLES)
+		status = waits(k, problem);
+	worker_stop(&k->worker);
 	return status ? status : timer_slope(k, problem);
 }
 
