@@ -10,6 +10,9 @@
 /* A CIE's instructions run once; a compiler writes about ten bytes. */
 #define CIE_INSTRUCTIONS_MAX 4096
 #define REMEMBER_MAX 16
+/* The largest programs have a million functions, and compilers write a handful of CIEs per object. */
+#define FDES_MAX (4u << 20)
+#define CIES_MAX (256u << 10)
 
 struct cfi_cie {
 	uint32_t offset; /* in the section: how FDEs name it */
@@ -430,8 +433,11 @@ static void read_cie(const struct cfi *cfi, struct cursor c, struct cfi_cie *cie
 
 static int add_cie(struct cfi *cfi, struct cursor c, uint32_t offset)
 {
-	struct cfi_cie *cies = grow(cfi->cies, cfi->cie_count, &cfi->cie_capacity, sizeof(*cies));
+	struct cfi_cie *cies;
 
+	if (cfi->cie_count == CIES_MAX)
+		return CFI_ERROR_CORRUPT;
+	cies = grow(cfi->cies, cfi->cie_count, &cfi->cie_capacity, sizeof(*cies));
 	if (!cies)
 		return CFI_ERROR_MEMORY;
 	cfi->cies = cies;
@@ -475,6 +481,8 @@ static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 	/* What the linker dropped has no size, or address 0. */
 	if (!cursor_ok(&c) || !size || !start || start + size < start)
 		return CFI_OK;
+	if (cfi->fde_count == FDES_MAX)
+		return CFI_ERROR_CORRUPT;
 	fdes = grow(cfi->fdes, cfi->fde_count, &cfi->fde_capacity, sizeof(*fdes));
 	if (!fdes)
 		return CFI_ERROR_MEMORY;

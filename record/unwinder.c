@@ -340,7 +340,7 @@ int unwinder_new(struct unwinder **unwinder, const struct unwinder_options *opti
 		return -ENOMEM;
 	init_locks(u);
 	u->options = *options;
-	u->max_rows = limit / 4;
+	u->max_rows = limit / 4 / 2; /* no file gets more than half of it */
 	error = table_store_init(&u->store, maps->pages, maps->rules, maps->slabs, limit);
 	if (!error)
 		error = unwind_spaces_init(&u->spaces, maps->segments, maps->processes);
