@@ -181,8 +181,8 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 			(layout->made_code ? (uint64_t)jit_generation(r->sources.jit) << 32 ^
 						     s->pid * UINT64_C(0xff51afd7ed558ccd) :
 					     0) ^
-			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^ (uint64_t)s->user_frames << 16 ^
-			s->kernel_frames;
+			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^
+			(uint64_t)s->user_frames << 16 ^ s->kernel_frames;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(
 		s->frames, ((size_t)s->user_frames + s->kernel_frames) * sizeof(s->frames[0]), seed);
 	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];

@@ -189,16 +189,15 @@ static uint64_t ring_size(const struct session *s)
 	return size;
 }
 
-static int raise_limits(void)
+/* An fd for each CPU and event, twice. */
+static void raise_limits(void)
 {
 	struct rlimit limit;
 
-	/* An fd for each CPU and event, twice. */
 	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	return 0;
 }
 
 int explain(const char *what, int status)
