@@ -129,6 +129,8 @@ void label_group(struct buffer *b, const struct profile *p, const struct profile
 		label_text(b, p->events[g->event].name);
 	} else if (mask & PROFILE_BY_CGROUP) {
 		label_text(b, g->cgroup);
+	} else if (mask & PROFILE_BY_HOST) {
+		label_text(b, p->traces[g->trace].host);
 	} else if (mask & PROFILE_BY_TRACE) {
 		label_text(b, base_name(p->traces[g->trace].path));
 	} else if (mask & PROFILE_BY_OBJECT) {

@@ -286,13 +286,13 @@ static const struct {
 	{ "tid", PROFILE_BY_TID },	 { "cpu", PROFILE_BY_CPU },
 	{ "event", PROFILE_BY_EVENT },	 { "object", PROFILE_BY_OBJECT },
 	{ "cgroup", PROFILE_BY_CGROUP }, { "trace", PROFILE_BY_TRACE },
-	{ "time", PROFILE_BY_TIME },
+	{ "host", PROFILE_BY_HOST },	 { "time", PROFILE_BY_TIME },
 };
 
 static const char *add_group(struct report_options *o, size_t *n, const char *name)
 {
 	static const char *const wrong =
-		"must be some of comm,pid,tid,cpu,event,object,cgroup,trace,time:100ms";
+		"must be some of comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms";
 	size_t length = strcspn(name, ":");
 	unsigned long long ns;
 
@@ -409,7 +409,7 @@ static const struct option_entry table[] = {
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
 	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", take_wakers },
 	{ 0, "group-by", "LIST",
-	  "first frames: comm,pid,tid,cpu,event,object,cgroup,trace,time:100ms", take_group_by },
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms", take_group_by },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL, "mark kernel _[k], inlined _[i], JIT _[j], waker _[w]",

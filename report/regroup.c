@@ -33,9 +33,11 @@ static uint32_t append_group(struct regrouped *r, const struct profile_group *gr
 	return (uint32_t)r->group_count++;
 }
 
-static void group_key(unsigned int by, const struct profile_group *g, struct buffer *key)
+static void group_key(unsigned int by, const struct profile_group *g, const char *host,
+		      struct buffer *key)
 {
 	buffer_clear(key);
+	buffer_append(key, host, by & PROFILE_BY_HOST && host ? strlen(host) + 1 : 0);
 	buffer_u32(key, by & PROFILE_BY_TRACE ? g->trace : 0);
 	buffer_u32(key, by & PROFILE_BY_EVENT ? g->event : 0);
 	buffer_u32(key, by & PROFILE_BY_CPU ? g->cpu : 0);
@@ -73,7 +75,7 @@ int regroup_groups(struct regrouped *r, const struct regroup *how, const struct 
 		uint64_t *id;
 		bool added;
 
-		group_key(how->dimensions, &group, &key);
+		group_key(how->dimensions, &group, trace_metadata(trace, "host"), &key);
 		id = buffer_ok(&key) ? map_put(&ids, key.data, key.size, &added) : NULL;
 		if (!id)
 			goto out;

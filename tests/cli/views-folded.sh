@@ -94,6 +94,29 @@ is "$("$report" -q "$trace" "$work/u.prf" | total)" 5000 "two traces are one pro
 like "$("$report" -q --group-by trace "$trace" "$work/u.prf" | cut -d';' -f1 | sort -u | tr '\n' ' ')" \
 	'^t\.prf u\.prf $' "--group-by=trace tells them apart"
 
+is "$("$report" -q --group-by host "$trace" "$work/u.prf" | cut -d';' -f1 | cut -d' ' -f1 | sort -u)" invented \
+	"--group-by=host joins what one host recorded"
+
+# Ctrl-C: nothing half-made remains. (In the background, a shell lets programs ignore it.)
+if command -v python3 > /dev/null; then
+	python3 - "$report" "$work" <<'PYTHON'
+import os, signal, subprocess, sys
+report, work = sys.argv[1:]
+read, write = os.pipe()
+p = subprocess.Popen([report, "-q", "-", "-o", work + "/interrupted"], stdin=read,
+                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+os.close(read)
+trace = open(work + "/t.prf", "rb").read()
+os.write(write, trace[: len(trace) // 2])
+p.send_signal(signal.SIGINT)
+os.close(write)
+status = p.wait(60)
+sys.exit(0 if status in (130, -signal.SIGINT) else 1)
+PYTHON
+	is "$?" 0 "Ctrl-C ends it"
+	is "$(find "$work" -name 'interrupted*' | wc -l)" 0 "and leaves no file"
+fi
+
 # Somebody reads only the beginning.
 "$report" -q "$trace" 2> "$work/err" | head -1 > /dev/null
 is "$(cat "$work/err")" "" "a closed pipe is no error"
