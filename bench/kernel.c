@@ -399,7 +399,7 @@ static enum benchmark_status timer_slope(struct kernel_bench *k, struct benchmar
 		.seed = k->settings->seed,
 		.cpu = k->cpu,
 		.rounds = (size_t)fmax(3, fmin(seconds / 2, 40)),
-		.seconds = fmin(0.15, seconds / 20),
+		.seconds = fmax(0.02, fmin(0.15, seconds / 20)),
 		.depth = depths[2],
 		.unwind_by = k->unwind_by,
 	};

@@ -35,13 +35,13 @@ if [ -n "${SAN:-}" ]; then
 fi
 output=$("$bench" kernel --time 0.1 --bmf kernel.json 2>&1)
 status=$?
-case $output in
-*"machine is too busy"* | *"page faults gave"* | *"cannot "*)
+# What it needs of the machine is a lot, and it says so when that is not there.
+if [ "$status" != 0 ]; then
+	like "$output" '^prof-bench: kernel/[a-z-]+: ' "the kernel path says why it cannot be measured"
 	skip "kernel" "$(printf '%s' "$output" | tail -n 1)"
 	finish
-	;;
-esac
-is "$status" 0 "samples are measured in the kernel"
+fi
+ok "samples are measured in the kernel"
 like "$output" 'run-time +a = \[.*\] \+ b = \[.*\] x user frames' "as a line over frames"
 is "$(json kernel.json 'd["kernel/tables/run-time/frame"]["latency"]["value"] > 0')" True "in BMF, too"
 finish
