@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/elf_symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever the file says, symbols lie within it, in order, and can be looked up. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf_symbols symbols;
+	struct elf_file file;
+
+	if (elf_file_open_memory(&file, data, size))
+		return 0;
+	if (!elf_symbols_read(&symbols, &file)) {
+		for (size_t i = 0; i < symbols.n; i++) {
+			const struct elf_symbol *s = &symbols.symbols[i];
+
+			if (s->start > size || s->size > size - s->start)
+				__builtin_trap();
+			if (i && symbols.symbols[i - 1].start > s->start)
+				__builtin_trap();
+			elf_symbols_at(&symbols, s->start);
+		}
+		elf_symbols_named(&symbols, "main");
+		elf_symbols_release(&symbols);
+	}
+	elf_file_release(&file);
+	return 0;
+}
