@@ -8,12 +8,39 @@
 #define HEADER_BYTES 8
 #define TIME_BYTES 8
 
-uint64_t side_record_time(const void *data, size_t size)
+#define SYMBOL_BYTES (HEADER_BYTES + 16) /* of KSYMBOL and BPF_EVENT, up to the name or the time */
+
+/*
+ * How much of a record holds. When several events listen, the kernel adds the room for the
+ * time to these two once for each of them, and writes it once: bytes of older records stand
+ * at the end.
+ */
+static size_t true_size(const void *data, size_t size)
 {
 	struct cursor c = cursor_over(data, size);
+	uint32_t type = cursor_u32(&c);
+	size_t used = SYMBOL_BYTES;
+
+	if (type != PERF_RECORD_KSYMBOL && type != PERF_RECORD_BPF_EVENT)
+		return size;
+	if (type == PERF_RECORD_KSYMBOL) {
+		cursor_seek(&c, SYMBOL_BYTES);
+		if (!cursor_string(&c))
+			return size;
+		/* The name is padded to a multiple of 8. */
+		used = (cursor_offset(&c) + 7) & ~(size_t)7;
+	}
+	return used + TIME_BYTES < size ? used + TIME_BYTES : size;
+}
+
+uint64_t side_record_time(const void *data, size_t size)
+{
+	struct cursor c;
 
 	if (size < HEADER_BYTES + TIME_BYTES)
 		return 0;
+	size = true_size(data, size);
+	c = cursor_over(data, size);
 	cursor_seek(&c, size - TIME_BYTES);
 	return cursor_u64(&c);
 }
@@ -79,6 +106,7 @@ bool side_record_read(struct side_record *record, const void *data, size_t size)
 	if (size < HEADER_BYTES + TIME_BYTES)
 		return false;
 	r.time_ns = side_record_time(data, size);
+	size = true_size(data, size);
 	c = cursor_over(data, size - TIME_BYTES);
 	type = cursor_u32(&c);
 	misc = cursor_u16(&c);

@@ -173,13 +173,19 @@ static void copy_record(struct sideband *s, const struct side_ring *r, uint64_t 
 	memcpy(s->copy + first, r->data, size - first);
 }
 
-static uint64_t time_at(const struct sideband *s, const struct side_ring *r, uint64_t at)
+static uint64_t time_at(struct sideband *s, const struct side_ring *r, uint64_t at)
 {
 	size_t size = record_at(s, r, at);
+	uint32_t type;
 	uint64_t time;
 
 	if (!size)
 		return UINT64_MAX;
+	memcpy(&type, r->data + (at & (s->bytes - 1)), sizeof(type));
+	if (type == PERF_RECORD_KSYMBOL || type == PERF_RECORD_BPF_EVENT) {
+		copy_record(s, r, at, size);
+		return side_record_time(s->copy, size);
+	}
 	/* The last 8 bytes, which are not split either; see side_record_time(). */
 	memcpy(&time, r->data + ((at + size - sizeof(time)) & (s->bytes - 1)), sizeof(time));
 	return size < 16 ? 0 : time;

@@ -213,6 +213,34 @@ static void every_cut_is_noticed(void **state)
 	buffer_release(&b);
 }
 
+/* Kernels make these two too long when several recorders listen. */
+static void symbols_that_end_with_old_bytes(void **state)
+{
+	static const uint32_t types[] = { PERF_RECORD_KSYMBOL, PERF_RECORD_BPF_EVENT };
+
+	for (int i = 0; i < 2; i++) {
+		struct buffer b = { 0 };
+		struct side_record r;
+
+		begin(&b, types[i], 0);
+		buffer_u64(&b, 0xffffffffc0001000);
+		buffer_u64(&b, 300);
+		if (!i)
+			name(&b, "bpf_prog_1234567");
+		assert_true(end(&b, &r));
+		assert_int_equal(r.time_ns, 0x1122334455667788);
+		buffer_u64(&b, 0xdeadbeefdeadbeef);
+		buffer_u64(&b, 0xdeadbeefdeadbeef);
+		b.data[6] = (uint8_t)b.size;
+		assert_true(side_record_read(&r, b.data, b.size));
+		assert_int_equal(r.time_ns, 0x1122334455667788);
+		assert_int_equal(side_record_time(b.data, b.size), 0x1122334455667788);
+		if (!i)
+			assert_string_equal(r.name, "bpf_prog_1234567");
+		buffer_release(&b);
+	}
+}
+
 static void others_are_passed_over(void **state)
 {
 	struct buffer b = { 0 };
@@ -237,6 +265,7 @@ int main(void)
 		cmocka_unit_test(a_name_must_end),
 		cmocka_unit_test(families),
 		cmocka_unit_test(kernel_symbols_and_loss),
+		cmocka_unit_test(symbols_that_end_with_old_bytes),
 		cmocka_unit_test(every_cut_is_noticed),
 		cmocka_unit_test(others_are_passed_over),
 	};
