@@ -4,8 +4,8 @@
 
 /*
  * Columns (prf.5, "Columns"): n integers as a base and byte planes. Plane j holds byte j
- * of (value - base) for all n, so that zstd sees the noisy low bytes and the quiet high bytes apart.
- * A column whose values are all equal has no planes.
+ * of (value - base) for all n, so that zstd sees the noisy low bytes and the quiet high bytes
+ * apart. A column whose values are all equal has no planes.
  *
  * Arithmetic is modulo 2^64, so that signed values need no rule of their own.
  */
@@ -37,7 +37,8 @@ void column_decode(struct cursor *c, size_t n, bool dense, struct column *column
 /* Values `from` to `from + n`. */
 void column_read(const struct column *column, size_t from, size_t n, uint64_t *values);
 
-/* The same into 32 bits; returns a value that is at least as large as the largest, before it was cut. */
+/* The same into 32 bits; returns a value that is at least as large as the largest, before it was
+ * cut. */
 uint64_t column_read_u32(const struct column *column, size_t from, size_t n, uint32_t *values);
 
 #endif

@@ -42,8 +42,9 @@ struct tables {
 	size_t event_room, object_room, task_room, frame_room, stack_room;
 	uint32_t lost_object, lost_frame; /* one of them; PRF_NONE: none was needed yet */
 	/*
-	 * When a frame (stack) is lost but no object (frame) is, the "[lost]" one it needs is put in
-	 * between: from this id on the reader's ids are one higher than the trace's. Else PRF_NONE.
+	 * When a frame (stack) is lost but no object (frame) is, the "[lost]" one it needs is put
+	 * in between: from this id on the reader's ids are one higher than the trace's. Else
+	 * PRF_NONE.
 	 */
 	uint32_t extra_object, extra_frame;
 	bool no_memory;	       /* for a text */

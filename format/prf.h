@@ -87,7 +87,7 @@ struct prf_object {
 struct prf_task {
 	uint32_t pid; /* process (tgid), as the recorder sees it */
 	uint32_t tid;
-	uint32_t inner_pid; /* in the process's own pid namespace; equal to pid outside of containers */
+	uint32_t inner_pid; /* in the process's own pid namespace; pid outside of containers */
 	uint32_t inner_tid;
 	uint32_t parent_pid; /* 0: not known */
 	uint64_t start_ns;   /* when it began, or got this name; 0: before the recording */
@@ -107,7 +107,8 @@ enum prf_frame_flags {
 /*
  * A place in code: a file offset within an object (see enum prf_object_kind for the others).
  * With PRF_FRAME_END there is no object (PRF_NONE), `offset` is an enum prf_stack_end (never
- * above PRF_END_COUNT, which stands for one that a newer version wrote), and the frame stands as the outermost one of a stack that does not reach the thread's root.
+ * above PRF_END_COUNT, which stands for one that a newer version wrote), and the frame stands as
+ * the outermost one of a stack that does not reach the thread's root.
  */
 struct prf_frame {
 	uint32_t object;

@@ -214,7 +214,8 @@ static int start(struct prf_reader *r)
 				 "unknown file header flags");
 		return stop(r, error, 0, r->error_reason);
 	case PRF_ERROR_NOT_A_TRACE:
-		return stop(r, error, 0, got ? "the magic bytes are not there" : "there are no bytes");
+		return stop(r, error, 0,
+			    got ? "the magic bytes are not there" : "there are no bytes");
 	default:
 		return stop(r, error, 0, "the bytes end inside the file header");
 	}
@@ -401,8 +402,9 @@ static bool in_sequence(struct prf_reader *r)
 		return false;
 	r->sequence = sequence + 1;
 	if (sequence > expected && !r->broken) {
-		snprintf(r->damage_reason, sizeof(r->damage_reason), "%" PRIu32 " %s missing before it",
-			 sequence - expected, sequence - expected == 1 ? "block is" : "blocks are");
+		snprintf(r->damage_reason, sizeof(r->damage_reason),
+			 "%" PRIu32 " %s missing before it", sequence - expected,
+			 sequence - expected == 1 ? "block is" : "blocks are");
 		damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, r->damage_reason);
 	}
 	r->broken = false;

@@ -11,7 +11,8 @@
 
 /* One record, without its length. */
 void loss_encode(struct buffer *out, const struct prf_loss *loss);
-void symbols_encode(struct buffer *out, uint32_t object, const struct prf_symbol *symbols, size_t n);
+void symbols_encode(struct buffer *out, uint32_t object, const struct prf_symbol *symbols,
+		    size_t n);
 void names_encode(struct buffer *out, uint32_t frame, const struct prf_place *places, size_t n);
 void metadata_encode(struct buffer *out, const char *key, const char *value);
 void statistic_encode(struct buffer *out, const char *key, uint64_t value);

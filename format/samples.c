@@ -67,7 +67,7 @@ int samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
 	return PRF_OK;
 }
 
-/* Each sample's distance from the one before it on its lane; the first one's is that of the next. */
+/* Each sample's distance from the one before it on its lane; the first ones get the least. */
 static void distances(const struct samples_batch *b, uint64_t *start, uint64_t *distance,
 		      uint64_t *base)
 {

@@ -3,10 +3,10 @@
 #define FORMAT_STACK_COLUMN_H
 
 /*
- * The stacks of a block of samples (prf.5, "Stack column"). Few stacks are taken often, many once or
- * twice, and those that were never seen before have the next ids: so there is one byte per
- * sample, which is an index into the block's own list of frequent stacks, or a step beyond the highest
- * id so far, or a mark that the id stands in a list of the others.
+ * The stacks of a block of samples (prf.5, "Stack column"). Few stacks are taken often, many once
+ * or twice, and those that were never seen before have the next ids: so there is one byte per
+ * sample, which is an index into the block's own list of frequent stacks, or a step beyond the
+ * highest id so far, or a mark that the id stands in a list of the others.
  *
  * Values here are ids + 1, and 0 is a sample without a stack.
  */

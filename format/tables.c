@@ -6,7 +6,7 @@
 
 #include "format/column.h"
 
-static const struct prf_event lost_event = { .kind = PRF_EVENT_COUNT, .name = "[lost]", .unit = "" };
+static const struct prf_event lost_event = {.kind = PRF_EVENT_COUNT, .name = "[lost]", .unit = ""};
 static const struct prf_object lost_object = { .kind = PRF_OBJECT_UNKNOWN,
 					       .path = "[lost]",
 					       .root = "" };

@@ -51,7 +51,8 @@ struct generator {
 
 static void die(int error, const char *what)
 {
-	message_error("%s: %s", what, error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
+	message_error("%s: %s", what,
+		      error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
 	exit(1);
 }
 
@@ -125,8 +126,8 @@ static void add_invented(struct generator *g)
 		char path[64];
 		struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = path, .root = "" };
 
-		snprintf(path, sizeof(path), i ? "/usr/lib/libinvented-%u.so.1" : "/usr/bin/invented",
-			 i);
+		snprintf(path, sizeof(path),
+			 i ? "/usr/lib/libinvented-%u.so.1" : "/usr/bin/invented", i);
 		for (object.build_id_size = 0; object.build_id_size < 20; object.build_id_size++)
 			object.build_id[object.build_id_size] = (uint8_t)next_random(g);
 		object.size = 10000000 + i * 1000000;

@@ -3,17 +3,13 @@
  * Traces as text, for tests: tiny good and bad ones are kept as descriptions that a person can
  * read. testdata/README.md tells the language.
  *
- *     trace_text DESCRIPTION -o FILE     makes a trace
- *     trace_text --print FILE            says what libprf reads in one, in the same language
+ *     trace_text DESCRIPTION -o FILE
  */
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "common/buffer.h"
@@ -148,16 +144,21 @@ static void make_event(struct prf_writer *w, const struct line *l)
 
 static void make_object(struct prf_writer *w, const struct line *l)
 {
-	struct prf_object o = { .kind = (enum prf_object_kind)number_at(l, 1), .path = text_at(l, 2),
-				.root = text_at(l, 3), .base = number_at(l, 5),
-				.deleted = number_at(l, 6), .device = number_at(l, 7),
-				.inode = number_at(l, 8), .size = number_at(l, 9),
-				.mtime_ns = number_at(l, 10) };
+	struct prf_object o = {.kind = (enum prf_object_kind)number_at(l, 1),
+			       .path = text_at(l, 2),
+			       .root = text_at(l, 3),
+			       .base = number_at(l, 5),
+			       .deleted = number_at(l, 6),
+			       .device = number_at(l, 7),
+			       .inode = number_at(l, 8),
+			       .size = number_at(l, 9),
+			       .mtime_ns = number_at(l, 10)};
 	const char *hex = text_at(l, 4);
 	uint32_t id;
 
 	for (; hex[0] && hex[1] && o.build_id_size < PRF_BUILD_ID_MAX; hex += 2)
-		o.build_id[o.build_id_size++] = (uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
+		o.build_id[o.build_id_size++] =
+			(uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
 	must(l, prf_writer_object(w, &o, &id));
 }
 
@@ -332,7 +333,8 @@ static void payload(struct buffer *out, const struct line *l, size_t from)
 			buffer_append(out, w->text, w->size + 1);
 		} else if (strncmp(w->text, "x:", 2) == 0) {
 			for (const char *hex = w->text + 2; hex[0] && hex[1]; hex += 2)
-				buffer_u8(out, (uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1])));
+				buffer_u8(out,
+					  (uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1])));
 		} else if (strncmp(w->text, "zero:", 5) == 0) {
 			size_t n = strtoull(w->text + 5, NULL, 0);
 			void *zeros = buffer_extend(out, n);
@@ -565,198 +567,16 @@ static void make_trace(const char *path, int level, struct buffer *out)
 	fclose(file);
 }
 
-/* -------- printing -------- */
-
-static void put_text(struct buffer *out, const char *text)
-{
-	buffer_text(out, " \"");
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < 0x20 || c >= 0x7f)
-			buffer_printf(out, "\\x%02x", c);
-		else
-			buffer_printf(out, c == '"' || c == '\\' ? "\\%c" : "%c", c);
-	}
-	buffer_text(out, "\"");
-}
-
-static void put_id(struct buffer *out, uint32_t id)
-{
-	if (id == PRF_NONE)
-		buffer_text(out, " -");
-	else
-		buffer_printf(out, " %" PRIu32, id);
-}
-
-static void put_samples(struct buffer *out, const struct prf_samples *s)
-{
-	for (size_t i = 0; i < s->n; i++) {
-		buffer_printf(out, "sample %" PRIu64 " %" PRIu32 " %" PRIu32, s->time_ns[i],
-			      s->task[i], s->event[i]);
-		put_id(out, s->stack[i]);
-		buffer_printf(out, " %" PRIu32 " %" PRIu64, s->cpu[i], s->weight[i]);
-		if (s->waker[i] != PRF_NONE)
-			put_id(out, s->waker[i]);
-		buffer_text(out, "\n");
-	}
-}
-
-static void put_symbols(struct buffer *out, const struct prf_record *r)
-{
-	buffer_printf(out, "symbols %" PRIu32, r->symbols.object);
-	for (size_t i = 0; i < r->symbols.n; i++) {
-		buffer_printf(out, " %" PRIu64 " %" PRIu64, r->symbols.symbols[i].start,
-			      r->symbols.symbols[i].size);
-		put_text(out, r->symbols.symbols[i].name);
-	}
-	buffer_text(out, "\n");
-}
-
-static void put_names(struct buffer *out, const struct prf_record *r)
-{
-	buffer_printf(out, "names %" PRIu32, r->names.frame);
-	for (size_t i = 0; i < r->names.n; i++) {
-		put_text(out, r->names.places[i].function);
-		put_text(out, r->names.places[i].file);
-		buffer_printf(out, " %" PRIu32 " %" PRIu32, r->names.places[i].line,
-			      r->names.places[i].start_line);
-	}
-	buffer_text(out, "\n");
-}
-
-static void put_record(struct buffer *out, const struct prf_record *r)
-{
-	switch (r->type) {
-	case PRF_RECORD_SAMPLES:
-		put_samples(out, &r->samples);
-		break;
-	case PRF_RECORD_LOSS:
-		buffer_printf(out, "loss %" PRIu64 " %" PRIu64, r->loss.from_ns, r->loss.to_ns);
-		put_id(out, r->loss.cpu);
-		buffer_printf(out, " %d %" PRIu64 "\n", (int)r->loss.reason, r->loss.count);
-		break;
-	case PRF_RECORD_SYMBOLS:
-		put_symbols(out, r);
-		break;
-	case PRF_RECORD_NAMES:
-		put_names(out, r);
-		break;
-	case PRF_RECORD_METADATA:
-		buffer_text(out, "metadata");
-		put_text(out, r->metadata.key);
-		put_text(out, r->metadata.value);
-		buffer_text(out, "\n");
-		break;
-	case PRF_RECORD_STATISTIC:
-		buffer_text(out, "statistic");
-		put_text(out, r->statistic.key);
-		buffer_printf(out, " %" PRIu64 "\n", r->statistic.value);
-		break;
-	case PRF_RECORD_DAMAGE:
-		buffer_printf(out, "# %s: block %" PRIu64 " at %" PRIu64 ": %s; %" PRIu64 " bytes skipped\n",
-			      prf_error_name(r->damage.error), r->damage.block, r->damage.offset,
-			      r->damage.reason, r->damage.skipped);
-		break;
-	}
-}
-
-static void put_object(struct buffer *out, const struct prf_object *o)
-{
-	buffer_printf(out, "object %d", (int)o->kind);
-	put_text(out, o->path);
-	put_text(out, o->root);
-	buffer_text(out, " \"");
-	for (size_t i = 0; i < o->build_id_size; i++)
-		buffer_printf(out, "%02x", o->build_id[i]);
-	buffer_printf(out, "\" %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-		      o->base, o->deleted, o->device, o->inode, o->size, o->mtime_ns);
-}
-
-static void put_task(struct buffer *out, const struct prf_task *t)
-{
-	buffer_printf(out, "task %" PRIu32 " %" PRIu32, t->pid, t->tid);
-	put_text(out, t->comm);
-	put_text(out, t->cgroup);
-	put_text(out, t->command_line);
-	buffer_printf(out, " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu32 "\n", t->parent_pid,
-		      t->start_ns, t->inner_pid, t->inner_tid);
-}
-
-static void put_definitions(struct buffer *out, const struct prf_reader *r)
-{
-	const struct prf_frame *frames = prf_reader_all_frames(r);
-	const struct prf_stack *stacks = prf_reader_all_stacks(r);
-
-	for (uint32_t i = 0; i < prf_reader_events(r); i++) {
-		const struct prf_event *e = prf_reader_event(r, i);
-
-		buffer_printf(out, "event %d", (int)e->kind);
-		put_text(out, e->name);
-		put_text(out, e->unit);
-		buffer_printf(out, " %" PRIu64 " %" PRIu64 "\n", e->frequency, e->period);
-	}
-	for (uint32_t i = 0; i < prf_reader_objects(r); i++)
-		put_object(out, prf_reader_object(r, i));
-	for (uint32_t i = 0; i < prf_reader_tasks(r); i++)
-		put_task(out, prf_reader_task(r, i));
-	for (size_t i = 0; i < prf_reader_frames(r); i++) {
-		buffer_text(out, "frame");
-		put_id(out, frames[i].object);
-		buffer_printf(out, " %" PRIu32 " %" PRIu64 "\n", frames[i].flags, frames[i].offset);
-	}
-	for (size_t i = 0; i < prf_reader_stacks(r); i++) {
-		buffer_text(out, "stack");
-		put_id(out, stacks[i].parent);
-		buffer_printf(out, " %" PRIu32 "\n", stacks[i].frame);
-	}
-}
-
-static void print_trace(const char *path, struct buffer *out)
-{
-	struct buffer records = { 0 };
-	struct prf_reader *r;
-	struct prf_record record;
-	const struct prf_damage *error;
-	int result, fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || prf_reader_new_fd(&r, fd)) {
-		message_error("%s: %s", path, strerror(errno));
-		exit(1);
-	}
-	while ((result = prf_reader_next(r, &record)) == 1)
-		put_record(&records, &record);
-	put_definitions(out, r);
-	buffer_append(out, records.data, records.size);
-	if (result < 0) {
-		error = prf_reader_error(r);
-		buffer_printf(out, "# %s: block %" PRIu64 " at %" PRIu64 ": %s\n",
-			      prf_error_name(result), error->block, error->offset, error->reason);
-	} else if (prf_reader_complete(r)) {
-		buffer_text(out, "finish\n");
-	}
-	buffer_release(&records);
-	prf_reader_free(r);
-	close(fd);
-}
-
 /* -------- command line -------- */
 
 struct settings {
 	const char *output;
-	bool print;
 	unsigned long long level;
 };
 
 static const char *take_output(void *context, const char *argument)
 {
 	((struct settings *)context)->output = argument;
-	return NULL;
-}
-
-static const char *take_print(void *context, const char *argument)
-{
-	((struct settings *)context)->print = true;
 	return NULL;
 }
 
@@ -769,7 +589,6 @@ static const char *take_level(void *context, const char *argument)
 
 static const struct option_entry table[] = {
 	{ 'o', "output", "FILE", "where to write (stdout)", take_output },
-	{ 'p', "print", NULL, "print a trace as text", take_print },
 	{ 'z', "level", "N", "zstd level, 0 stores (0)", take_level },
 	{ 0 },
 };
@@ -791,8 +610,8 @@ int main(int argc, char **argv)
 	struct settings settings = { 0 };
 	const struct options options = {
 		.program = "trace_text",
-		.synopsis = "[OPTIONS] FILE",
-		.summary = "Makes a trace from its description, or describes a trace.",
+		.synopsis = "[OPTIONS] DESCRIPTION",
+		.summary = "Makes a trace from its description.",
 		.table = table,
 		.context = &settings,
 	};
@@ -815,13 +634,10 @@ int main(int argc, char **argv)
 	input = count == 1 ? rest[0] : NULL;
 	free(rest);
 	if (!input) {
-		message_error("needs one file");
+		message_error("needs one description");
 		return 2;
 	}
-	if (settings.print)
-		print_trace(input, &out);
-	else
-		make_trace(input, (int)settings.level, &out);
+	make_trace(input, (int)settings.level, &out);
 	if (buffer_ok(&out) && write_out(&out, settings.output))
 		status = 0;
 	else

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A reader of traces that was written from man/prf.5 and shares no code with libprf.
 
-It prints definitions and records as `trace_text --print` does, so that both can be compared.
+It prints definitions and records as testdata/print_trace does, so that both can be compared.
 The section names of the page stand above what they describe. zstd and xxh3 come from the
 system's libraries.
 """

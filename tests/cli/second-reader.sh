@@ -3,15 +3,16 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$top" || exit 1
 tool=$build/testdata/trace_text
+print=$build/testdata/print_trace
 command -v python3 > /dev/null || skip_all "no python3"
-[ -x "$tool" ] || skip_all "trace_text is not built"
+[ -x "$tool" ] && [ -x "$print" ] || skip_all "trace_text and print_trace are not built"
 
 # agree TRACE NAME
 agree() {
 	python3 tests/second-reader.py "$1" > "$work/second" 2> "$work/errors"
 	status=$?
 	[ "$status" != 77 ] || skip_all "python3 cannot load libzstd or libxxhash"
-	"$tool" --print "$1" > "$work/first"
+	"$print" "$1" > "$work/first"
 	if [ "$status" = 0 ] && difference=$(diff "$work/first" "$work/second"); then
 		ok "$2"
 	else

@@ -3,9 +3,10 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$top" || exit 1
 tool=$build/testdata/trace_text
-[ -x "$tool" ] || skip_all "trace_text is not built"
+print=$build/testdata/print_trace
+[ -x "$tool" ] && [ -x "$print" ] || skip_all "trace_text and print_trace are not built"
 
-# What --print says, in the words of the "#=" lines.
+# What print_trace says, in the words of the "#=" lines.
 summary() {
 	printf '%s samples, %s\n' "$(grep -c '^sample ' "$1")" \
 		"$(grep -q '^finish' "$1" && echo finished || echo not finished)"
@@ -18,7 +19,7 @@ for description in testdata/good-*.txt testdata/bad-*.txt testdata/unsupported-*
 		not_ok "$name: can be made" "$(cat "$work/errors")"
 		continue
 	fi
-	"$tool" --print "$work/$name.prf" > "$work/$name.print" 2>&1
+	"$print" "$work/$name.prf" > "$work/$name.print" 2>&1
 	expected=$(sed -n 's/^#= //p' "$description")
 	got=$(summary "$work/$name.print")
 	is "$got" "$expected" "$name"
@@ -35,17 +36,17 @@ done
 for description in testdata/good-*.txt; do
 	name=$(basename "$description" .txt)
 	grep -qE '^(payload|insert)' "$description" && continue
-	"$tool" -z 3 "$description" -o "$work/z.prf" && "$tool" --print "$work/z.prf" > "$work/z.print"
+	"$tool" -z 3 "$description" -o "$work/z.prf" && "$print" "$work/z.prf" > "$work/z.print"
 	is "$(cat "$work/z.print")" "$(cat "$work/$name.print")" "$name compressed"
 done
 
 # What was printed describes the same trace again.
 "$tool" "$work/good-everything.print" -o "$work/again.prf"
-"$tool" --print "$work/again.prf" > "$work/again.print"
+"$print" "$work/again.prf" > "$work/again.print"
 is "$(sort "$work/again.print")" "$(sort "$work/good-everything.print")" "a printed trace can be made again"
 
 # Through a pipe it reads as from a file.
-is "$(cat "$work/good-everything.prf" | "$tool" --print /dev/stdin)" \
+is "$(cat "$work/good-everything.prf" | "$print" /dev/stdin)" \
 	"$(cat "$work/good-everything.print")" "a pipe reads like a file"
 
 # Definitions that are gone are called lost, and never something else.

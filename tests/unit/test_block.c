@@ -20,7 +20,8 @@ struct made {
 static void make(struct made *m, int level, uint16_t type, const void *raw, size_t size)
 {
 	*m = (struct made){ .compress = ZSTD_createCCtx(), .decompress = ZSTD_createDCtx() };
-	assert_int_equal(block_encode(&m->bytes, m->compress, level, type, 0, 77, raw, size), PRF_OK);
+	assert_int_equal(block_encode(&m->bytes, m->compress, level, type, 0, 77, raw, size),
+			 PRF_OK);
 	assert_true(block_header_decode(m->bytes.data, &m->header));
 	assert_int_equal(m->bytes.size, WIRE_BLOCK_HEADER_SIZE + m->header.stored_size);
 }
@@ -78,7 +79,7 @@ static void test_ratio(void **state)
 
 static void test_header_rules(void **state)
 {
-	struct block_header good = { .type = WIRE_TASKS, .stored_size = 5, .raw_size = 5 }, h = good;
+	struct block_header good = {.type = WIRE_TASKS, .stored_size = 5, .raw_size = 5}, h = good;
 	const char *reason;
 
 	assert_int_equal(block_header_check(&h, &reason), PRF_OK);

@@ -93,7 +93,8 @@ static void test_growth_keeps_bytes(void **state)
 		buffer_u32(&b, i);
 	assert_int_equal(b.size, 400000);
 	for (uint32_t i = 0; i < 100000; i += 999)
-		assert_int_equal(b.data[4 * i] | b.data[4 * i + 1] << 8 | b.data[4 * i + 2] << 16, i);
+		assert_int_equal(b.data[4 * i] | b.data[4 * i + 1] << 8 | b.data[4 * i + 2] << 16,
+				 i);
 	buffer_release(&b);
 }
 

@@ -49,7 +49,8 @@ static void test_every_width(void **state)
 			values[i] = base;
 		if (planes) {
 			values[3] += UINT64_C(1) << (8 * planes - 1);
-			values[9] += (UINT64_C(1) << (8 * planes - 1)) + 12345 % (1 << (planes < 2 ? 7 : 14));
+			values[9] += (UINT64_C(1) << (8 * planes - 1)) +
+				     12345 % (1 << (planes < 2 ? 7 : 14));
 		}
 		round_trip(values, 17, planes);
 	}

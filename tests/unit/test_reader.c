@@ -300,7 +300,8 @@ static void test_times(void **state)
 				struct prf_reader *r;
 				struct found found;
 
-				assert_int_equal(prf_reader_new_memory(&r, bytes, size - cut), PRF_OK);
+				assert_int_equal(prf_reader_new_memory(&r, bytes, size - cut),
+						 PRF_OK);
 				prf_reader_set_time(r, fixture_sample(from, stacks).time_ns,
 						    fixture_sample(to, stacks).time_ns);
 				found = read_all(r);

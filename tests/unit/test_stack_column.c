@@ -108,7 +108,8 @@ static void test_broken_ones(void **state)
 	bool decoded;
 
 	/* Good: the second frequent one, then the other. */
-	assert_int_equal(read_broken("\x05\x02\x01\x0a\x00\x0a\x01\xff\x01\x00\x63", 11, &decoded), 99);
+	assert_int_equal(read_broken("\x05\x02\x01\x0a\x00\x0a\x01\xff\x01\x00\x63", 11, &decoded),
+			 99);
 	assert_true(decoded);
 	/* A frequent value that is not there is none that a stack could have. */
 	assert_true(read_broken("\x05\x02\x01\x0a\x00\x0a\x02\xff\x01\x00\x63", 11, &decoded) ==
@@ -120,8 +121,8 @@ static void test_broken_ones(void **state)
 	read_broken("\x05\x02\x01\x0a\x00\x0a\x01\xff\x03\x00\x63", 11, &decoded);
 	assert_false(decoded);
 	/* A step beyond 32 bits. */
-	assert_true(read_broken("\xff\xff\xff\xff\x0f\x00\x00\x00\xf8\xf8\x00\x00\x00", 13, &decoded) >
-		    UINT32_MAX);
+	assert_true(read_broken("\xff\xff\xff\xff\x0f\x00\x00\x00\xf8\xf8\x00\x00\x00", 13,
+				&decoded) > UINT32_MAX);
 	assert_true(decoded);
 	/* "highest" beyond 32 bits. */
 	read_broken("\xff\xff\xff\xff\x1f\x00\x00\x00\xf8\xf8\x00\x00\x00", 13, &decoded);

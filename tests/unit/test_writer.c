@@ -83,7 +83,7 @@ static void test_a_thread_writes_the_same_bytes(void **state)
 static void test_equal_definitions_are_one(void **state)
 {
 	struct prf_writer *w = writer(-1, false, 0);
-	struct prf_task task = { .pid = 5, .tid = 6, .comm = "a", .cgroup = "", .command_line = "" };
+	struct prf_task task = {.pid = 5, .tid = 6, .comm = "a", .cgroup = "", .command_line = ""};
 	struct prf_object object = { .path = "/a", .root = "" };
 	struct prf_frame frame = { 0, 0, 7 };
 	struct prf_writer_totals totals;
