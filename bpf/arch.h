@@ -37,6 +37,18 @@ static inline int is_signal_return(__u64 code)
 	return code == 0x0f0000000fc0c748ULL;
 }
 
+/*
+ * What code that was made at run time does once its callee is back, as far as it shows at
+ * once: takes so many bytes off the stack and returns. Python's trampolines do. -1: unknown.
+ */
+static inline int returns_after(__u64 code)
+{
+	/* add $n,%rsp; ret: 48 83 c4 n c3 */
+	if ((code & 0xff00ffffffULL) == 0xc300c48348ULL && !((code >> 24) & 0x87))
+		return (code >> 24) & 0x78;
+	return -1;
+}
+
 static inline __u64 plain_address(__u64 address)
 {
 	return address;
@@ -71,6 +83,11 @@ static inline int is_signal_return(__u64 code)
 {
 	/* mov x8, #139; svc #0 */
 	return code == 0xd4000001d2801168ULL;
+}
+
+static inline int returns_after(__u64 code)
+{
+	return -1;
 }
 
 /* Return addresses may be signed (PAC): the signature stands above the address bits. */

@@ -345,17 +345,34 @@ static __always_inline int step_signal(struct walk *w)
 	return STEP_ON;
 }
 
+/* The code at pc is about to return, with its return address that far up the stack. */
+static __always_inline int step_return(struct walk *w, __u32 bytes)
+{
+	if (read_words(w, w->sp + bytes, 1))
+		return STEP_END(w, WALK_BAD_READ);
+	w->pc = plain_address(w->words[0]);
+	w->sp += bytes + 8;
+	w->exact = 0;
+	w->guessed = 0;
+	return w->pc ? STEP_ON : STEP_END(w, WALK_ROOT);
+}
+
 /*
  * No table: hand-written code, or made at run time. It may be a signal restorer without
  * unwind information; else the frame pointer is all there is.
  */
 static __always_inline int step_guess(struct walk *w)
 {
+	int bytes;
+
 	if (!w->exact) {
 		if (read_words(w, w->pc, 1))
 			return STEP_END(w, WALK_NO_TABLE);
 		if (is_signal_return(w->words[0]))
 			return step_signal(w);
+		bytes = returns_after(w->words[0]);
+		if (bytes >= 0)
+			return step_return(w, (__u32)bytes);
 	}
 	/* The ABI marks the outermost frame with 0; believed in a chain, not in the first frame. */
 	if (!w->fp)

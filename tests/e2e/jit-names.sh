@@ -37,6 +37,24 @@ output=$("$record" -F 999 -o "$work/planted.prf" -- sh "$work/planted.sh" "$work
 like "$output" 'warning: process [0-9]+: /tmp/perf-[0-9]+.map is ignored' "a link in its place is told of"
 unlike "$("$report" "$work/planted.prf")" 'planted' "and not read"
 
+# Python's own trampolines have neither tables nor frame pointers.
+if python3 -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2> /dev/null; then
+	cat > "$work/hot.py" <<'P'
+import time
+def leaf_function(n):
+    return sum([i * i for i in range(n)])
+def outer_function():
+    end = time.time() + 1.5
+    while time.time() < end:
+        leaf_function(2000)
+outer_function()
+P
+	holds "records python" "$record" -q -F 499 -o "$work/python.prf" -- python3 -X perf "$work/hot.py"
+	like "$("$report" "$work/python.prf")" '_start;.*;py::outer_function:[^;]*;.*;py::leaf_function' "its functions have their names, with whole stacks"
+else
+	skip "records python" "no python3 that knows -X perf"
+fi
+
 if node -e 'process.exit(0)' > /dev/null 2>&1; then
 	cat > "$work/hot.js" <<'J'
 function hotLoopAlpha(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * i % 7; return s; }
