@@ -253,6 +253,53 @@ static bool examine(struct comparison *c, const struct peer *p, struct peer_resu
 	return p->is_prof ? examine_prof(c, trace, r) : examine_perf(c, trace, r);
 }
 
+/* -------- loss against rate -------- */
+
+/* Records at a rate, and prints how many of the samples that fired were lost. */
+static bool print_loss(struct comparison *c, const char *rate, struct results *results)
+{
+	char program[PATH_MAX], report[PATH_MAX], trace[64], info[64], name[64];
+	const char *const record[] = { program_path(c, "prof-record", program), "-q", "-F", rate,
+				       "-o", trace, "--", c->self, "once", "--iterations",
+				       c->iterations, WORKLOAD, NULL };
+	const char *const tell[] = { program_path(c, "prof-report", report), "--info", "--json",
+				     trace, NULL };
+	struct child_cost cost;
+	double fired, lost = 0;
+	const char *key;
+	json_t *root, *count;
+
+	snprintf(trace, sizeof(trace), "%s/loss", c->folder);
+	snprintf(info, sizeof(info), "%s/info", c->folder);
+	if (child_run(&(struct child_options){ .arguments = record }, &cost) || cost.status ||
+	    child_run(&(struct child_options){ .arguments = tell, .stdout_path = info }, &cost) ||
+	    cost.status)
+		return false;
+	root = json_load_file(info, 0, NULL);
+	fired = json_number_value(json_object_get(root, "fired"));
+	json_object_foreach(json_object_get(root, "lost"), key, count)
+		lost += json_number_value(count);
+	json_decref(root);
+	if (!(fired > 0))
+		return false;
+	output_line("%6s Hz: %s fired, %s lost (%.3f%%)", rate, output_count(fired),
+		    output_count(lost), lost / fired * 100);
+	snprintf(name, sizeof(name), "peers/prof-record/%s-hz", rate);
+	return !results_value(results, name, "lost-share", lost / fired);
+}
+
+static void print_losses(struct comparison *c, struct results *results)
+{
+	static const char *const rates[] = { "999", "4999", "20000", "50000" };
+
+	output_line("%s", "");
+	output_line("prof-record: loss against rate");
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+		if (!print_loss(c, rates[i], results))
+			output_line("%6s Hz: not available (the machine does not sample so often)",
+				    rates[i]);
+}
+
 /* -------- all of them -------- */
 
 static bool find_self(struct comparison *c)
@@ -401,17 +448,18 @@ static enum verdict compare(struct comparison *c, struct results *results)
 		    child_exists("stackcollapse-perf.pl")
 			    ? "is installed: add its time to that of perf script"
 			    : "not available: stackcollapse-perf.pl is not in PATH");
+	print_losses(c, results);
 	return VERDICT_FINE;
 }
 
 static void clean_up(struct comparison *c)
 {
-	static const char *const files[] = { "out", "err", "info", "script" };
+	static const char *const files[] = { "out", "err", "info", "script", "loss" };
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < PEERS; i++)
 		unlink(trace_path(c, &peers[i], path));
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		snprintf(path, sizeof(path), "%s/%s", c->folder, files[i]);
 		unlink(path);
 	}
