@@ -350,7 +350,7 @@ int cfi_run(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_function *
 	m.row = cie->row;
 	m.depth = 0;
 	m.address = fde->start;
-	m.end = fde->end;
+	m.end = cfi_fde_end(fde);
 	m.changed = true;
 	m.emit = emit;
 	m.context = context;
@@ -478,8 +478,8 @@ static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 	size = read_pointer(cfi, &c, cie->pointer_encoding & 0x0f);
 	if (cie->augmented)
 		cursor_skip(&c, cursor_uleb(&c));
-	/* What the linker dropped has no size, or address 0. */
-	if (!cursor_ok(&c) || !size || !start || start + size < start)
+	/* What the linker dropped has no size, or address 0; no function has 4 GiB. */
+	if (!cursor_ok(&c) || !size || !start || start + size < start || size > UINT32_MAX)
 		return CFI_OK;
 	if (cfi->fde_count == FDES_MAX)
 		return CFI_ERROR_CORRUPT;
@@ -489,7 +489,7 @@ static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 	cfi->fdes = fdes;
 	fdes[cfi->fde_count++] = (struct cfi_fde){
 		.start = start,
-		.end = start + size,
+		.length = (uint32_t)size,
 		.cie = (uint32_t)(cie - cfi->cies),
 		.at = (uint32_t)cursor_offset(&c),
 		.size = (uint32_t)cursor_left(&c),

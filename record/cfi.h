@@ -56,10 +56,16 @@ struct cfi_row {
 
 /* Code with unwind information, as link-time addresses. The other fields are cfi.c's. */
 struct cfi_fde {
-	uint64_t start, end;
+	uint64_t start;
+	uint32_t length; /* bytes of code */
 	uint32_t cie;
 	uint32_t at, size; /* its instructions in the section */
 };
+
+static inline uint64_t cfi_fde_end(const struct cfi_fde *fde)
+{
+	return fde->start + fde->length;
+}
 
 struct cfi_cie;
 

@@ -204,13 +204,13 @@ static void add_fdes(struct builder *b, const struct cfi *cfi)
 	for (size_t i = 0; i < cfi->fde_count && !b->error; i++) {
 		const struct cfi_fde *fde = &cfi->fdes[i];
 
-		if (!in_code(b->t, fde->start, fde->end) || fde->end <= b->next)
+		if (!in_code(b->t, fde->start, cfi_fde_end(fde)) || cfi_fde_end(fde) <= b->next)
 			continue;
 		if (fde->start > b->next)
 			fill_gap(b, fde->start);
-		b->fde_end = fde->end;
+		b->fde_end = cfi_fde_end(fde);
 		cfi_run(cfi, fde, take_row, b);
-		b->next = fde->end;
+		b->next = cfi_fde_end(fde);
 	}
 }
 

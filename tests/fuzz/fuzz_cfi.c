@@ -25,7 +25,7 @@ static void check_row(void *context, uint64_t address, const struct cfi_row *row
 
 	unwind_rule_from_row(row);
 	/* Rows go forward and stay within their FDE. */
-	if (address < check->last || address >= check->fde->end)
+	if (address < check->last || address >= cfi_fde_end(check->fde))
 		abort();
 	check->last = address;
 }
