@@ -128,6 +128,7 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 		arguments[n++] = program_path(c, p->program, program);
 		n = append(arguments, n, p->record);
 		arguments[n++] = trace_path(c, p, trace);
+		unlink(trace); /* perf would keep it under another name */
 		n = append(arguments, n, p->behind);
 	}
 	append(arguments, n, workload);
