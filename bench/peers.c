@@ -440,8 +440,10 @@ static enum verdict compare(struct comparison *c, struct results *results)
 		    "bytes", "report", "whole");
 	for (size_t i = 1; i < PEERS; i++) {
 		if (c->results[i].available && !examine(c, &peers[i], &c->results[i])) {
-			message_error("%s: its file cannot be read back", peers[i].name);
-			return VERDICT_ERROR;
+			message_warning("%s: its file cannot be read back", peers[i].name);
+			c->results[i].available = false;
+			if (peers[i].is_prof)
+				return VERDICT_ERROR;
 		}
 		print_peer(c, i, results);
 	}
