@@ -32,10 +32,12 @@ static int take_side(void *context, size_t number)
 		s->malformed++;
 		return 0;
 	}
-	if (record.type == SIDE_RECORD_LOST)
+	if (record.type == SIDE_RECORD_LOST) {
+		s->refresh = true;
 		return accounts_side_band(&s->accounts, s->trace.writer,
 					  sideband_cpu(s->sideband, number), record.time_ns,
 					  record.lost);
+	}
 	return world_apply(&s->world, &record);
 }
 
@@ -119,12 +121,23 @@ int drain_round(struct session *s, uint64_t now_ns, int *wait_ms)
 	return status ? status : prf_writer_tick(s->trace.writer, now_ns + LONGEST_MS * 1000000u);
 }
 
+static void tell_scout(uint32_t pid, void *context)
+{
+	struct session *s = context;
+
+	scout_add(s->scout, pid, spaces_layout(s->world.spaces, pid));
+}
+
 int drain_settle(struct session *s, uint64_t now_ns)
 {
 	int status = accounts_update(&s->accounts, s->sampler, s->trace.writer, now_ns);
 
 	if (!status)
 		status = kernel_symbols_write(s->world.kernel, s->trace.writer);
+	if (!status && s->refresh) {
+		s->refresh = false;
+		status = world_refresh(&s->world, now_ns, s->scout ? tell_scout : NULL, s);
+	}
 	world_forget(&s->world, now_ns - FORGET_NS);
 	return status;
 }

@@ -140,6 +140,7 @@ static int finish(struct session *s)
 	sideband_disable(s->sideband);
 	now = clock_now();
 	status = drain_until(s, UINT64_MAX);
+	s->refresh = false; /* nothing follows that would need it */
 	if (!status)
 		status = drain_settle(s, now);
 	return status ? status : traces_finish(s, now, true);

@@ -41,6 +41,7 @@ struct session {
 	uint64_t began_ns; /* of sampling */
 	bool sampling;
 	uint64_t malformed; /* records that made no sense */
+	bool refresh; /* records of the side band were lost since /proc was last asked */
 	uint64_t file_began_ns;
 	struct {
 		uint64_t files, samples, stacks, bytes, lost, fired, cpu_ns;

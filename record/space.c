@@ -228,6 +228,27 @@ void spaces_remove(struct spaces *s, uint32_t pid)
 	map_remove(&s->by_pid, &pid, sizeof(pid));
 }
 
+struct visiting {
+	void (*visit)(uint32_t pid, void *context);
+	void *context;
+};
+
+static void visit_pid(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct visiting *visiting = context;
+	uint32_t pid;
+
+	memcpy(&pid, key, sizeof(pid));
+	visiting->visit(pid, visiting->context);
+}
+
+void spaces_each(const struct spaces *s, void (*visit)(uint32_t pid, void *context), void *context)
+{
+	struct visiting visiting = { visit, context };
+
+	map_each(&s->by_pid, visit_pid, &visiting);
+}
+
 const struct layout *spaces_layout(const struct spaces *s, uint32_t pid)
 {
 	const struct layout *layout = layout_of(s, pid);

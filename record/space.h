@@ -42,6 +42,9 @@ int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child);
 int spaces_clear(struct spaces *s, uint32_t pid); /* exec */
 void spaces_remove(struct spaces *s, uint32_t pid);
 
+/* Calls `visit` for each process; it must not add or remove any. */
+void spaces_each(const struct spaces *s, void (*visit)(uint32_t pid, void *context), void *context);
+
 /* Valid until the next change of the same process; the empty layout for unknown ones. */
 const struct layout *spaces_layout(const struct spaces *s, uint32_t pid);
 

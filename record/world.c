@@ -208,6 +208,45 @@ int world_apply(struct world *w, const struct side_record *record)
 	}
 }
 
+static void collect_pid(uint32_t pid, void *context)
+{
+	buffer_append(context, &pid, sizeof(pid));
+}
+
+/* What an exec that nobody told of has left of a process. */
+static int refresh_process(struct world *w, uint32_t pid, uint64_t now_ns)
+{
+	const struct task *task = tasks_find(w->tasks, pid);
+	char comm[COMM_BYTES];
+	int status;
+
+	if (proc_comm(pid, pid, comm, sizeof(comm)))
+		return -ESRCH;
+	status = !task || strcmp(task->comm, comm) ? tasks_rename(w->tasks, pid, pid, comm, now_ns) : 0;
+	if (!status)
+		status = spaces_clear(w->spaces, pid);
+	return status ? status : world_add_process(w, pid);
+}
+
+int world_refresh(struct world *w, uint64_t now_ns, void (*changed)(uint32_t pid, void *context),
+		  void *context)
+{
+	struct buffer pids = { 0 };
+	int status = w->everything ? world_add_all(w) : 0;
+
+	spaces_each(w->spaces, collect_pid, &pids);
+	for (size_t i = 0; i + sizeof(uint32_t) <= pids.size && status != -ENOMEM; i += sizeof(uint32_t)) {
+		uint32_t pid;
+
+		memcpy(&pid, pids.data + i, sizeof(pid));
+		status = refresh_process(w, pid, now_ns);
+		if (!status && changed)
+			changed(pid, context);
+	}
+	buffer_release(&pids);
+	return status == -ENOMEM ? status : 0;
+}
+
 static void forget_process(uint32_t pid, void *context)
 {
 	struct world *w = context;

@@ -44,6 +44,14 @@ int world_add_command(struct world *w, uint32_t pid);
 /* The next record of the side band, in order of time. 0 or -ENOMEM. */
 int world_apply(struct world *w, const struct side_record *record);
 
+/*
+ * Records of the side band were lost: what is known of mappings and names may be wrong. Asks
+ * /proc again, for all processes that live, and calls `changed` for each (unless NULL).
+ * 0 or -ENOMEM.
+ */
+int world_refresh(struct world *w, uint64_t now_ns, void (*changed)(uint32_t pid, void *context),
+		  void *context);
+
 /* Forgets what ended before a time. */
 void world_forget(struct world *w, uint64_t before_ns);
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/world.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Above any number that the kernel gives, so that /proc knows nothing of it. */
+#define PID 100000000u
+
+struct fixture {
+	char kallsyms[64], modules[1];
+	struct world w;
+};
+
+static struct fixture *begin(bool everything)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct kernel_symbols *kernel;
+
+	strcpy(f->kallsyms, "ffffffff81000000 T _text\n");
+	assert_int_equal(kernel_symbols_parse(&kernel, f->kallsyms, f->modules), 0);
+	assert_int_equal(world_init(&f->w, everything, kernel), 0);
+	return f;
+}
+
+static void end(struct fixture *f)
+{
+	world_release(&f->w);
+	free(f);
+}
+
+static void apply(struct fixture *f, struct side_record r)
+{
+	if (!r.name)
+		r.name = "";
+	assert_int_equal(world_apply(&f->w, &r), 0);
+}
+
+static const char *path_at(struct fixture *f, uint32_t pid, uint64_t address)
+{
+	const struct mapping *m = layout_find(spaces_layout(f->w.spaces, pid), address);
+
+	return m ? m->object->definition.path : "";
+}
+
+static void follows_a_process_from_fork_to_exit(void **state)
+{
+	struct fixture *f = begin(true);
+
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .time_ns = 1, .pid = PID, .tid = PID,
+				       .name = "parent" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP, .time_ns = 2, .pid = PID, .tid = PID,
+				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
+				       .name = "/bin/parent" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK, .time_ns = 3, .pid = PID + 1,
+				       .tid = PID + 1, .parent_pid = PID, .parent_tid = PID });
+	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/parent");
+	assert_string_equal(tasks_find(f->w.tasks, PID + 1)->comm, "parent");
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .time_ns = 4, .pid = PID + 1,
+				       .tid = PID + 1, .name = "child" });
+	assert_string_equal(path_at(f, PID + 1, 0x1800), "");
+	assert_string_equal(path_at(f, PID, 0x1800), "/bin/parent");
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP, .time_ns = 5, .pid = PID + 1,
+				       .tid = PID + 1,
+				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
+				       .name = "/bin/child (deleted)" });
+	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/child");
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXIT, .time_ns = 6, .pid = PID + 1,
+				       .tid = PID + 1, .parent_pid = PID, .parent_tid = PID });
+	world_forget(&f->w, 6);
+	assert_true(spaces_knows(f->w.spaces, PID + 1));
+	world_forget(&f->w, 7);
+	assert_false(spaces_knows(f->w.spaces, PID + 1));
+	assert_true(spaces_knows(f->w.spaces, PID));
+	end(f);
+}
+
+static void strangers_are_left_out(void **state)
+{
+	struct fixture *f = begin(false);
+
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .pid = PID, .tid = PID, .name = "x" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP, .pid = PID, .tid = PID,
+				       .map = { .start = 0x1000, .size = 0x1000 }, .name = "/x" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK, .pid = PID + 1, .tid = PID + 1,
+				       .parent_pid = PID, .parent_tid = PID });
+	assert_false(spaces_knows(f->w.spaces, PID));
+	assert_false(spaces_knows(f->w.spaces, PID + 1));
+	assert_null(tasks_find(f->w.tasks, PID));
+	end(f);
+}
+
+static void count(uint32_t pid, void *context)
+{
+	++*(int *)context;
+}
+
+/* The child has the new program's name and mappings, and none of its old ones. */
+static bool has_begun(struct fixture *f, uint32_t pid)
+{
+	const struct layout *layout = spaces_layout(f->w.spaces, pid);
+	bool file = false;
+
+	if (strcmp(tasks_find(f->w.tasks, pid)->comm, "sleep"))
+		return false;
+	for (size_t i = 0; i < layout->n; i++) {
+		const struct prf_object *object = &layout->mappings[i].object->definition;
+
+		if (strstr(object->path, "test_world"))
+			return false;
+		file |= object->kind == PRF_OBJECT_FILE;
+	}
+	return file;
+}
+
+static void what_was_missed_is_asked_for(void **state)
+{
+	struct fixture *f = begin(false);
+	bool found = false;
+	int go[2], changed = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		char byte;
+
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 1)
+			execl("/bin/sleep", "sleep", "60", (char *)NULL);
+		_exit(1);
+	}
+	assert_int_equal(world_add_process(&f->w, (uint32_t)pid), 0);
+	assert_string_equal(tasks_find(f->w.tasks, (uint32_t)pid)->comm, "test_world");
+	assert_int_equal(write(go[1], "", 1), 1);
+	/* The exec takes its time; nobody tells of it. Up to a minute: the machine may be busy. */
+	for (int i = 0; i < 1200 && !found; i++) {
+		usleep(50000);
+		assert_int_equal(world_refresh(&f->w, 9, count, &changed), 0);
+		found = has_begun(f, (uint32_t)pid);
+	}
+	assert_true(found);
+	assert_true(changed >= 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* A process that is gone keeps what was known: its samples may still be waiting. */
+	assert_int_equal(world_refresh(&f->w, 11, NULL, NULL), 0);
+	assert_true(spaces_knows(f->w.spaces, (uint32_t)pid));
+	close(go[0]);
+	close(go[1]);
+	end(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows_a_process_from_fork_to_exit),
+		cmocka_unit_test(strangers_are_left_out),
+		cmocka_unit_test(what_was_missed_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
