@@ -15,7 +15,7 @@ enum benchmark_status benchmark_problem(struct benchmark_problem *problem,
 	return status;
 }
 
-__attribute__((noinline, noclone)) void benchmark_measured(const struct benchmark *b, void *state,
+__attribute__((noinline)) void benchmark_measured(const struct benchmark *b, void *state,
 							   uint64_t iterations)
 {
 	b->run(state, iterations);
