@@ -40,11 +40,14 @@ like "$("$report" "$work/with.prf")" '^burn;' "they are there"
 holds "records without children" "$record" -q -F 999 --no-inherit -o "$work/without.prf" -- sh -c '"$0" 200; :' "$work/burn"
 unlike "$("$report" "$work/without.prf" 2> /dev/null)" '^burn;' "they are not"
 
-# A delay: nothing of the first second.
-holds "records after a delay" "$record" -q -F 999 -D 400 -o "$work/late.prf" -- "$work/burn" 1200
-"$record" -q -F 999 -o "$work/whole.prf" -- "$work/burn" 1200
-samples() { "$report" --info --json "$1" > "$work/info" && json "$work/info" 'd["samples"]'; }
-number "$(samples "$work/late.prf") > 0 && $(samples "$work/late.prf") < $(samples "$work/whole.prf")" "and has less"
+# A delay: no sample is from before its end.
+"$work/burn" 0 &
+burn=$!
+began=$(python3 -c 'import time; print(time.monotonic_ns())')
+holds "records after a delay" "$record" -q -F 999 -D 700 -d 0.5 -o "$work/late.prf" -p $burn
+kill $burn
+first=$("$report" --dump "$work/late.prf" | sed -n 's/^ *sample time_ns=\([0-9]*\) .*/\1/p' | sort -n | head -1)
+number "${first:-0} >= $began + 700000000" "its first sample is from after it"
 
 # Cgroups: the tasks of one and those below it, whenever they enter.
 mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
@@ -58,12 +61,19 @@ if [ -n "$mount" ] && mkdir "$group" 2> /dev/null; then
 	a=$!
 	sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group" "$work/within" &
 	b=$!
-	(
-		sleep 0.5
-		exec sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group/inner" "$work/below"
-	) &
+	"$record" -q -F 499 -G "prof-test-$$" -o "$work/group.prf" &
+	recorder=$!
+	i=0
+	until [ -s "$work/group.prf" ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+	sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group/inner" "$work/below" &
 	c=$!
-	holds "records a cgroup" "$record" -q -F 499 -d 2 -G "prof-test-$$" -o "$work/group.prf"
+	# All have run for a while by then: ticks of 10 ms.
+	ran() { for pid; do [ "$(awk '{ print $14 + $15 }' "/proc/$pid/stat")" -ge 30 ] || return 1; done; }
+	i=0
+	until ran $a $b $c || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+	kill -INT $recorder
+	wait $recorder
+	is $? 0 "records a cgroup"
 	kill -KILL $a $b $c
 	wait $a $b $c 2> /dev/null
 	is "$("$report" --event=cpu-clock --event=cycles "$work/group.prf" | cut -d';' -f1 | grep -vE '^(sh|sleep)$' | sort -u | tr '\n' ' ')" "below within " "its tasks and those below it, and no others"
