@@ -30,20 +30,20 @@ static char *read_text(const char *path)
 	return NULL;
 }
 
-/* The last line of what a program said, without its "==PID== ". */
-static void last_line(const char *path, char *line, size_t size)
+/* Why the tool failed, from what it said. Old valgrinds cannot read newer debug information. */
+static enum benchmark_status explain(const char *path, int exit_status,
+				     struct benchmark_problem *problem)
 {
-	char *text = read_text(path), *end, *start;
+	char *text = read_text(path);
+	bool debug_info = text && strstr(text, "debuginfo reader");
 
-	snprintf(line, size, "it said nothing");
-	if (!text)
-		return;
-	for (end = text + strlen(text); end > text && end[-1] == '\n';)
-		*--end = 0;
-	start = strrchr(text, '\n');
-	if (*text)
-		snprintf(line, size, "%s", start ? start + 1 : text);
 	free(text);
+	if (debug_info)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "valgrind cannot read the debug information of this "
+					 "build; build with -gdwarf-4");
+	return benchmark_problem(problem, BENCHMARK_FAILED, "under valgrind it ended with status %d",
+				 exit_status);
 }
 
 struct tool {
@@ -59,7 +59,6 @@ static enum benchmark_status run_tool(const struct tool *tool, const char *bench
 {
 	char folder[] = "/tmp/prof-bench.XXXXXX";
 	char self[PATH_MAX], name[64], output[128], file[64], said[64], times[48], from[48];
-	char line[160];
 	char *const environment[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", NULL };
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	enum benchmark_status status = BENCHMARK_OK;
@@ -94,10 +93,7 @@ static enum benchmark_status run_tool(const struct tool *tool, const char *bench
 		status = benchmark_problem(problem, BENCHMARK_FAILED, "valgrind: %s",
 					   strerror(errno));
 	} else if (cost.status) {
-		last_line(said, line, sizeof(line));
-		status = benchmark_problem(problem, BENCHMARK_FAILED,
-					   "under valgrind it ended with status %d: %s", cost.status,
-					   line);
+		status = explain(said, cost.status, problem);
 	} else if (!(*text = read_text(file))) {
 		status = benchmark_problem(problem, BENCHMARK_FAILED, "valgrind wrote no result");
 	}
