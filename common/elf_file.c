@@ -195,23 +195,29 @@ size_t elf_note_build_id(struct cursor c, uint64_t align, uint8_t build_id[ELF_B
 	return 0;
 }
 
+/* Notes that overlap are read again for each header that names them, but not without end. */
+static void try_notes(struct elf_file *e, struct cursor notes, uint64_t *budget)
+{
+	if (e->build_id_size || cursor_left(&notes) > *budget)
+		return;
+	*budget -= cursor_left(&notes);
+	e->build_id_size = (uint8_t)elf_note_build_id(notes, 4, e->build_id);
+}
+
 static void find_build_id(struct elf_file *e)
 {
-	for (size_t i = 0; i < e->segment_count && !e->build_id_size; i++) {
+	uint64_t budget = 2 * (uint64_t)e->size;
+
+	for (size_t i = 0; i < e->segment_count; i++) {
 		const struct elf_segment *s = &e->segments[i];
 
 		if (s->type == PT_NOTE)
-			e->build_id_size = (uint8_t)elf_note_build_id(
-				part_of(e, s->offset, s->file_size), 4, e->build_id);
+			try_notes(e, part_of(e, s->offset, s->file_size), &budget);
 	}
 	/* Relocatable files, such as kernel modules, have sections only. */
-	for (size_t i = 0; i < e->section_count && !e->build_id_size; i++) {
-		const struct elf_section *s = &e->sections[i];
-
-		if (s->type == SHT_NOTE)
-			e->build_id_size = (uint8_t)elf_note_build_id(elf_section_data(e, s), 4,
-								      e->build_id);
-	}
+	for (size_t i = 0; i < e->section_count; i++)
+		if (e->sections[i].type == SHT_NOTE)
+			try_notes(e, elf_section_data(e, &e->sections[i]), &budget);
 }
 
 static int decode(struct elf_file *e)

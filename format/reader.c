@@ -18,6 +18,10 @@
 #define LOST_FREE 65536
 #define LOST_PER_BYTE 4
 
+/* How many bytes of damaged payloads may be gone through again in search of a header. */
+#define SEARCHED_FREE (UINT64_C(64) << 20)
+#define SEARCHED_PER_BYTE 16
+
 /* What the current block still has to hand out. */
 enum content {
 	CONTENT_NONE,
@@ -34,6 +38,7 @@ struct prf_reader {
 	bool stopped;  /* nothing more will come */
 	bool damaged;  /* something was reported as damage */
 	bool broken;   /* and nothing was intact since */
+	uint64_t searched; /* bytes of damaged payloads that were not passed over */
 	bool filtered; /* samples may be left out because of their times */
 	uint64_t from_ns, to_ns;
 	struct index index;
@@ -263,6 +268,13 @@ static int resynchronize(struct prf_reader *r, uint64_t offset, const char *reas
 	return damage(r, PRF_ERROR_CORRUPT, offset, r->source.offset - offset, reason);
 }
 
+/* Headers within payloads of headers within payloads: at some point they are believed. */
+static bool may_search(struct prf_reader *r)
+{
+	r->searched += r->header.stored_size;
+	return r->searched <= SEARCHED_FREE + r->source.offset * SEARCHED_PER_BYTE;
+}
+
 /*
  * A damaged payload: the next block follows it where the header says, or, when bytes were lost or
  * put in, somewhere else.
@@ -278,8 +290,10 @@ static int skip_payload(struct prf_reader *r, const char *reason)
 
 	if (error)
 		return stop(r, error, r->block_offset, NULL);
-	if (got == h->stored_size || (got == (size_t)h->stored_size + WIRE_BLOCK_HEADER_SIZE &&
-				      block_header_decode(bytes + h->stored_size, &next))) {
+	if (got == h->stored_size ||
+	    (got == (size_t)h->stored_size + WIRE_BLOCK_HEADER_SIZE &&
+	     block_header_decode(bytes + h->stored_size, &next)) ||
+	    !may_search(r)) {
 		source_advance(&r->source, h->stored_size);
 		return damage(r, PRF_ERROR_CORRUPT, r->block_offset,
 			      r->source.offset - r->block_offset, reason);

@@ -171,6 +171,7 @@ void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
 	      struct symbol_name *names, struct arena *arena)
 {
 	struct stubs s = { .file = e };
+	uint64_t budget = e->size; /* so that tables do not overlap too often */
 
 	find_sections(&s);
 	s.list = s.section_count ? calloc(n ? n : 1, sizeof(*s.list)) : NULL;
@@ -180,8 +181,14 @@ void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
 		if (!names[i].name)
 			add_stub(&s, addresses[i], i);
 	qsort(s.list, s.n, sizeof(*s.list), by_slot);
-	for (size_t i = 0; s.n && i < e->section_count; i++)
-		if (e->sections[i].type == SHT_RELA && (e->sections[i].flags & SHF_ALLOC))
-			name_stubs(&s, &e->sections[i], names, arena);
+	for (size_t i = 0; s.n && i < e->section_count; i++) {
+		const struct elf_section *section = &e->sections[i];
+
+		if (section->type != SHT_RELA || !(section->flags & SHF_ALLOC) ||
+		    section->size > budget)
+			continue;
+		budget -= section->size;
+		name_stubs(&s, section, names, arena);
+	}
 	free(s.list);
 }

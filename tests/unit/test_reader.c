@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "format/block.h"
+#include "format/wire.h"
 #include "tests/unit/trace_fixture.h"
 
 /* What a whole reading found. */
@@ -347,6 +349,36 @@ static void test_lost_and_added_bytes(void **state)
 	prf_writer_free(w);
 }
 
+/*
+ * Intact headers, one behind the other, each of a large payload that the others lie in: their
+ * checksums must not all be computed, or a file of some megabytes would take hours.
+ */
+static void test_nested_headers(void **state)
+{
+	const size_t headers = 400, payload = ((size_t)1 << 20) + 7;
+	uint8_t *raw = calloc(1, payload), *bytes = calloc(1, 24 + headers * 32 + 2 * payload);
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *trace = fixture_trace(&w, 0, &size);
+	struct buffer block = { 0 };
+	struct found found;
+
+	assert_non_null(raw);
+	assert_non_null(bytes);
+	assert_int_equal(block_encode(&block, NULL, 0, WIRE_METADATA, 0, 0, raw, payload), 0);
+	memcpy(bytes, trace, 24);
+	for (size_t i = 0; i < headers; i++)
+		memcpy(bytes + 24 + i * 32, block.data, 32);
+	found = read_memory(bytes, 24 + headers * 32 + 2 * payload);
+	assert_int_equal(found.result, 0);
+	assert_true(found.damages > 1);
+	assert_true(found.damages < headers / 2);
+	buffer_release(&block);
+	prf_writer_free(w);
+	free(bytes);
+	free(raw);
+}
+
 struct blocks_seen {
 	size_t count, samples;
 	uint64_t end;
@@ -398,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_files_and_pipes),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_lost_and_added_bytes),
+		cmocka_unit_test(test_nested_headers),
 		cmocka_unit_test(test_blocks_are_told),
 	};
 
