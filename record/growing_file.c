@@ -19,6 +19,12 @@ void growing_file_release(struct growing_file *f)
 	*f = (struct growing_file){ .fd = -1 };
 }
 
+void growing_file_rewind(struct growing_file *f)
+{
+	f->offset = 0;
+	buffer_clear(&f->pending);
+}
+
 ssize_t growing_file_read(struct growing_file *f, size_t limit)
 {
 	struct stat st;
@@ -29,8 +35,7 @@ ssize_t growing_file_read(struct growing_file *f, size_t limit)
 	if (fstat(f->fd, &st))
 		return -errno;
 	if ((uint64_t)st.st_size < f->offset) {
-		f->offset = 0;
-		buffer_clear(&f->pending);
+		growing_file_rewind(f);
 		return -ESTALE;
 	}
 	left = (uint64_t)st.st_size - f->offset;

@@ -28,6 +28,9 @@ void growing_file_release(struct growing_file *f);
  */
 ssize_t growing_file_read(struct growing_file *f, size_t limit);
 
+/* The next read begins at the start of the file again; nothing is pending. */
+void growing_file_rewind(struct growing_file *f);
+
 /* Forgets the first `size` pending bytes. */
 void growing_file_consume(struct growing_file *f, size_t size);
 

@@ -336,14 +336,11 @@ static void note_replaced(const struct code_symbol *old, void *context)
 /* A file that was written anew: all that was known from it is of the past. */
 static void start_over(struct jit *jit, struct process *p)
 {
-	struct growing_file dump = p->dump_file;
-
 	code_map_release(&p->code);
 	jitdump_release(&p->dump);
-	/* The dump is read again from its start: it may still hold. */
-	dump.offset = 0;
-	buffer_clear(&dump.pending);
-	p->dump_file = dump;
+	/* Both are read again from their start: the other one may still hold. */
+	growing_file_rewind(&p->map_file);
+	growing_file_rewind(&p->dump_file);
 	begin_generation(jit, p);
 }
 
@@ -362,13 +359,19 @@ static void read_map(struct jit *jit, struct process *p)
 						    p->map_file.pending.size));
 }
 
-static void read_dump(struct process *p)
+static void read_dump(struct jit *jit, struct process *p)
 {
-	if (p->dump_file.fd < 0 || growing_file_read(&p->dump_file, READ_PER_TICK) <= 0)
+	ssize_t n;
+
+	if (p->dump_file.fd < 0 || p->dump.broken)
 		return;
-	growing_file_consume(&p->dump_file, jitdump_parse(&p->dump, &p->code,
-							  p->dump_file.pending.data,
-							  p->dump_file.pending.size));
+	n = growing_file_read(&p->dump_file, READ_PER_TICK);
+	if (n == -ESTALE)
+		start_over(jit, p);
+	if (n > 0)
+		growing_file_consume(&p->dump_file, jitdump_parse(&p->dump, &p->code,
+								  p->dump_file.pending.data,
+								  p->dump_file.pending.size));
 }
 
 /* Settles what was read; hits from before are named by what was known before. */
@@ -405,7 +408,7 @@ static void process_tick(struct jit *jit, struct process *p)
 {
 	open_map(jit, p);
 	read_map(jit, p);
-	read_dump(p);
+	read_dump(jit, p);
 	settle(jit, p);
 }
 

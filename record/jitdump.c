@@ -112,7 +112,8 @@ size_t jitdump_parse(struct jitdump *d, struct code_map *map, const void *data, 
 				 : parse_header(d, bytes + done, size - done);
 		done += taken;
 	} while (taken);
-	return done;
+	/* Nothing is kept of what cannot be read. */
+	return d->broken ? size : done;
 }
 
 void jitdump_release(struct jitdump *d)

@@ -24,7 +24,8 @@ struct jitdump {
 
 void jitdump_release(struct jitdump *d);
 
-/* Adds what complete records hold, always to the same code map,, and returns how many bytes they took. */
+/* Adds what complete records hold, always to the same code map, and returns how many
+ * bytes they took; all of them when it is broken. */
 size_t jitdump_parse(struct jitdump *d, struct code_map *map, const void *data, size_t size);
 
 #endif

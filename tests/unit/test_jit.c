@@ -185,6 +185,46 @@ static void left_behind_by_an_older_process(void **state)
 	assert_string_equal(all_symbols(), "");
 }
 
+/* A jitdump with one piece of code. */
+static void put_dump(const char *mode, uint64_t address, const char *name)
+{
+	const size_t size = strlen(name) + 1;
+	struct buffer b = { 0 };
+	FILE *f = fopen(path, mode);
+
+	buffer_u32(&b, 0x4a695444);
+	buffer_u32(&b, 1);
+	buffer_u32(&b, 40);
+	memset(buffer_extend(&b, 28), 0, 28);
+	buffer_u32(&b, 0);
+	buffer_u32(&b, (uint32_t)(16 + 40 + size));
+	memset(buffer_extend(&b, 24), 0, 24);
+	buffer_u64(&b, address);
+	buffer_u64(&b, 0x100);
+	buffer_u64(&b, 1);
+	buffer_append(&b, name, size);
+	assert_true(buffer_ok(&b));
+	assert_non_null(f);
+	assert_int_equal(fwrite(b.data, 1, b.size, f), b.size);
+	assert_int_equal(fclose(f), 0);
+	buffer_release(&b);
+}
+
+/* What the first one said is of the past, where the second one says nothing, too. */
+static void a_dump_that_is_written_anew(void **state)
+{
+	jit_object(jit, self, 0x9010); /* the map is looked for, and not there */
+	put_dump("w", 0x1000, "one whose name is longer");
+	jit_dump(jit, self, path);
+	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	tick();
+	put_dump("w", 0x2000, "two");
+	tick();
+	assert_int_equal(jit_object(jit, self, 0x1010), 1);
+	assert_int_equal(jit_object(jit, self, 0x2010), 1);
+	assert_string_equal(all_symbols(), "0:1000+100=one whose name is longer 1:2000+100=two ");
+}
+
 static void names_of_dumps(void **state)
 {
 	assert_true(jit_is_dump("/tmp/.debug/jit/x/jit-4242.dump"));
@@ -204,6 +244,7 @@ int main(void)
 		EACH(a_place_that_is_used_again), EACH(the_hit_before_the_change),
 		EACH(exit_passes_on_and_forgets), EACH(somebody_elses_map),
 		EACH(a_link_instead_of_a_map), EACH(left_behind_by_an_older_process),
+		EACH(a_dump_that_is_written_anew),
 		cmocka_unit_test(names_of_dumps),
 	};
 
