@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As much of a process's arguments as is kept: each task of the trace has them. */
+#define COMMAND_LINE_BYTES 4096
+
 struct tasks {
 	struct map by_tid; /* -> struct task * */
 	struct map alive;  /* pid -> number of its threads that live */
@@ -190,24 +193,10 @@ void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t 
 	buffer_release(&f.tids);
 }
 
-/* Arguments of a process, joined by spaces. */
-static const char *read_command_line(uint32_t pid, struct buffer *text)
-{
-	if (proc_read(pid, "cmdline", text))
-		return "";
-	while (text->size && !text->data[text->size - 1])
-		text->size--;
-	for (size_t i = 0; i < text->size; i++)
-		if (!text->data[i])
-			text->data[i] = ' ';
-	return buffer_string(text);
-}
-
 int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid, uint32_t *id)
 {
 	struct task *task = tasks_find(t, tid);
-	struct buffer command_line = { 0 };
-	char cgroup[512];
+	char cgroup[512], command_line[COMMAND_LINE_BYTES];
 	int status;
 
 	if (!task || task->pid != pid) {
@@ -224,13 +213,13 @@ int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t t
 			.start_ns = task->start_ns,
 			.comm = task->comm,
 			.cgroup = cgroup,
-			.command_line = read_command_line(pid, &command_line),
+			.command_line = command_line,
 		};
 
 		inside_numbers(pid, tid, &definition.inner_pid, &definition.inner_tid);
+		inside_command_line(pid, command_line, sizeof(command_line));
 		cgroup_of(pid, cgroup, sizeof(cgroup));
 		status = prf_writer_task(w, &definition, &task->id);
-		buffer_release(&command_line);
 		if (status)
 			return status;
 	}
