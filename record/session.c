@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/message.h"
 #include "record/embed.h"
+#include "record/privileges.h"
 #include "record/session.h"
 
 #include "record/unwinding.h"
@@ -183,6 +184,9 @@ static int run(struct session *s)
 		fail("cannot run %s: %s", s->settings->command[0], strerror(-status));
 		return status == -ENOENT ? 127 : 126;
 	}
+	/* Not before: root may be in a folder of the user's, from which a failure removes the file. */
+	if (privileges_drop(series_wanted(&s->settings->series) || s->settings->embed))
+		message_warning("cannot give up privileges: %s", strerror(errno));
 	status = record(s, &signal);
 	if (!status) {
 		status = finish(s);

@@ -350,8 +350,5 @@ int session_set_up(struct session *s)
 		return fail("out of memory");
 	if (s->settings->stats && (status = expenses_count(&s->expenses)))
 		message_warning("the kernel does not measure its programs: %s", strerror(-status));
-	status = traces_open(s);
-	if (!status && privileges_drop(series_wanted(&s->settings->series)))
-		message_warning("cannot give up privileges: %s", strerror(errno));
-	return status;
+	return traces_open(s);
 }

@@ -36,6 +36,15 @@ command -v capsh > /dev/null &&
 # Under sudo the trace belongs to who called it, and others' files are not written.
 SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/sudo.prf" -- true
 is "$(stat -c %u:%g "$work/sudo.prf")" 12345:12345 "under sudo it belongs to the user"
+mkdir "$work/home"
+chown 12345:12345 "$work/home"
+SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/home/t.prf" -- "$work/no-such-program" 2> "$work/err"
+is $? 127 "a command that is not there"
+[ -e "$work/home/t.prf" ] && not_ok "leaves no trace in the user's folder" || ok "leaves no trace in the user's folder"
+SUDO_UID=12345 SUDO_GID=12345 "$record" -q --embed -o "$work/home/t.prf" -- true 2> "$work/err"
+is $? 0 "names can be embedded there"
+is "$(ls "$work/home")" t.prf "and nothing else is left"
+is "$(stat -c %u:%g "$work/home/t.prf")" 12345:12345 "and the trace is the user's"
 echo precious > "$work/other"
 chown 54321 "$work/other"
 SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/other" -- true 2> "$work/err"
