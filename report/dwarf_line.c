@@ -226,7 +226,8 @@ static void start_sequence(struct line_machine *m)
 /* The row before covers what lies between it and here. */
 static void add_row(struct line_machine *m)
 {
-	const struct dwarf *d = m->table->unit->dwarf;
+	struct dwarf *d = m->table->unit->dwarf;
+	size_t first = m->next;
 
 	if (m->sequence == SEQUENCE_DROPPED)
 		return;
@@ -241,6 +242,9 @@ static void add_row(struct line_machine *m)
 			if (!row->found)
 				*row = (struct line_row){ m->previous_file, m->previous_line, 1 };
 		}
+		/* Sequences that overlap may come by the same addresses again and again. */
+		if (m->next != first && !dwarf_spend(d, m->next - first))
+			m->n = 0;
 	} else {
 		m->next = sorted_first(m->addresses, m->n, m->address);
 	}

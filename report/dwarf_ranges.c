@@ -13,7 +13,8 @@ static void hand_out(const struct visitor *v, uint64_t low, uint64_t high)
 {
 	const struct dwarf_unit *u = v->unit->skeleton ? v->unit->skeleton : v->unit;
 
-	if (low < high && low >= u->dwarf->code_low && low < u->dwarf->code_high)
+	if (low < high && low >= u->dwarf->code_low && low < u->dwarf->code_high &&
+	    dwarf_spend(v->unit->dwarf, 0))
 		v->visit(low, high, v->context);
 }
 

@@ -196,7 +196,8 @@ static int keep_loss(struct trace *t, const struct prf_loss *loss)
 
 static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *places, size_t n)
 {
-	if (!n)
+	/* Every stack goes through all of them, for each of its frames. */
+	if (!n || n > TRACE_PLACES_MAX)
 		return 0;
 	if (!grow(&t->names, t->name_count, sizeof(*t->names)))
 		return PRF_ERROR_MEMORY;

@@ -21,6 +21,7 @@ static void write_trace(struct prf_writer *w)
 	const struct prf_task task = { 1, 1, 1, 1, 0, 0, "c", "", "" };
 	const struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = "/x", .root = "" };
 	const struct prf_place places[2] = { { "inner", "a.c", 1, 0 }, { "outer", "b.c", 2, 0 } };
+	struct prf_place many[TRACE_PLACES_MAX + 1];
 	const struct prf_loss losses[2] = { { 1, 2, 0, PRF_LOSS_RING_FULL, 5 },
 					    { 1, 2, 0, PRF_LOSS_SIDE_BAND, 7 } };
 	struct prf_sample sample = { .weight = 1, .stack = PRF_NONE, .waker = PRF_NONE };
@@ -31,6 +32,9 @@ static void write_trace(struct prf_writer *w)
 	fixture_must(prf_writer_object(w, &object, &id));
 	fixture_must(prf_writer_frame(w, &(struct prf_frame){ id, 0, 16 }, &id));
 	fixture_must(prf_writer_names(w, id, places, 2));
+	for (size_t i = 0; i <= TRACE_PLACES_MAX; i++)
+		many[i] = places[0];
+	fixture_must(prf_writer_names(w, id, many, TRACE_PLACES_MAX + 1));
 	fixture_must(prf_writer_metadata(w, "host", "first"));
 	fixture_must(prf_writer_metadata(w, "host", "second"));
 	fixture_must(prf_writer_statistic(w, "fired", 12));
@@ -131,7 +135,7 @@ static void test_pipe(void **state)
 {
 	struct trace_sinks sinks = { .samples = count, .to_ns = UINT64_MAX };
 	uint64_t start, end;
-	char path[64], data[4096];
+	char path[64], data[16384];
 	FILE *file = trace_file(path);
 	struct trace t;
 	size_t n = 0;
