@@ -15,6 +15,7 @@
 
 #define FOLDERS_MAX 64
 #define CONFIG_DEPTH 4
+#define SCRIPT_DEPTH 4 /* scripts that run scripts, perhaps themselves */
 
 struct search {
 	char *folders[FOLDERS_MAX];
@@ -188,8 +189,10 @@ static void read_file_needs(struct search *s, const char *path)
 	close(fd);
 }
 
+static void each_of_program(const char *program, needed_function *found, void *context, int depth);
+
 /* "#!/usr/bin/env python3" runs env, and then python3. */
-static void read_script(struct search *s, const char *path)
+static void read_script(struct search *s, const char *path, int depth)
 {
 	char line[PATH_MAX] = "", *word, *rest = NULL;
 	FILE *file = fopen(path, "re");
@@ -200,10 +203,10 @@ static void read_script(struct search *s, const char *path)
 		word = strtok_r(line + 2, " \t\n", &rest);
 		if (word)
 			add_file(s, word);
-		if (word && strcmp(word, "/usr/bin/env") == 0) {
+		if (word && strcmp(word, "/usr/bin/env") == 0 && depth < SCRIPT_DEPTH) {
 			word = strtok_r(NULL, " \t\n", &rest);
 			if (word)
-				needed_files_each(word, s->found, s->context);
+				each_of_program(word, s->found, s->context, depth + 1);
 		}
 	}
 	fclose(file);
@@ -228,7 +231,7 @@ static bool find_program(const char *program, char *path, size_t size)
 	return false;
 }
 
-void needed_files_each(const char *program, needed_function *found, void *context)
+static void each_of_program(const char *program, needed_function *found, void *context, int depth)
 {
 	static const char *const usual[] = { "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
 					     "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
@@ -246,7 +249,7 @@ void needed_files_each(const char *program, needed_function *found, void *contex
 		add_folder(s, usual[i], strlen(usual[i]));
 	read_config(s, "/etc/ld.so.conf", 0);
 	add_file(s, path);
-	read_script(s, path);
+	read_script(s, path, depth);
 	for (size_t i = 0; i < s->file_count; i++) {
 		read_file_needs(s, s->files[i]); /* adds to the list */
 		found(context, s->files[i]);
@@ -257,4 +260,9 @@ out:
 	for (size_t i = 0; s && i < s->folder_count; i++)
 		free(s->folders[i]);
 	free(s);
+}
+
+void needed_files_each(const char *program, needed_function *found, void *context)
+{
+	each_of_program(program, found, context, 0);
 }

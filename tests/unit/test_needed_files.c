@@ -54,6 +54,31 @@ static void test_script_runs_its_interpreter(void **state)
 	assert_true(f.n >= 2);
 }
 
+/* As a program of that name does that stands before the real one in PATH. */
+static void test_script_that_runs_itself(void **state)
+{
+	char folder[] = "/tmp/prof-test.XXXXXX", path[64], *old = getenv("PATH");
+	struct found f = { 0 };
+	FILE *file;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/itself", folder);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("#!/usr/bin/env itself\n", file);
+	fchmod(fileno(file), 0700);
+	fclose(file);
+	old = strdup(old ? old : "");
+	assert_non_null(old);
+	setenv("PATH", folder, 1);
+	needed_files_each("itself", note, &f);
+	setenv("PATH", old, 1);
+	free(old);
+	unlink(path);
+	rmdir(folder);
+	assert_true(f.n >= 1);
+}
+
 static void test_nothing_to_find(void **state)
 {
 	struct found f = { 0 };
@@ -69,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_libraries),
 		cmocka_unit_test(test_script_runs_its_interpreter),
+		cmocka_unit_test(test_script_that_runs_itself),
 		cmocka_unit_test(test_nothing_to_find),
 	};
 
