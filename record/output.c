@@ -55,7 +55,8 @@ static int take(struct output *output)
 
 int output_open(struct output *output, const char *path)
 {
-	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
+	/* Without O_NONBLOCK a pipe that nobody reads from would be waited for, deaf to signals. */
+	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int error;
 
 	*output = (struct output){ .fd = -1 };
@@ -74,7 +75,7 @@ int output_open(struct output *output, const char *path)
 	output->created = output->fd >= 0;
 	if (output->fd < 0 && errno == EEXIST)
 		output->fd = open(path, flags);
-	error = output->fd < 0 ? -errno : take(output);
+	error = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? -errno : take(output);
 	if (error)
 		output_close(output, true);
 	return error;
@@ -107,6 +108,8 @@ const char *output_remedy(int error)
 		return "the folder may not be written to; choose another place with -o";
 	case -ENOENT:
 		return "the folder does not exist";
+	case -ENXIO:
+		return "nobody reads from this pipe; start its reader first";
 	case -ENOSPC:
 		return "the disk is full";
 	default:

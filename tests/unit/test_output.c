@@ -122,10 +122,13 @@ static void folders_and_pipes(void **state)
 
 	assert_true(output_open(&output, folder) < 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
+	/* Nobody reads: waiting for that could not be interrupted. */
+	assert_int_equal(output_open(&output, path), -ENXIO);
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	assert_true(reader >= 0);
 	assert_int_equal(output_open(&output, path), 0);
 	assert_false(output.is_file);
+	assert_int_equal(fcntl(output.fd, F_GETFL) & O_NONBLOCK, 0);
 	output_close(&output, true);
 	close(reader);
 	assert_int_equal(access(path, F_OK), 0);
