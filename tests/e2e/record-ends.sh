@@ -58,6 +58,16 @@ is $? 137 "killed by a signal: 128 and its number"
 is $? 3 "a command may last longer than the recording"
 is "$(complete "$work/longer.prf")" True "whose trace is complete"
 
+# Under nohup a hangup is not for the recorder: signal 1, the last bit, is not taken.
+(trap '' HUP; exec "$record" -q -o "$work/hangup.prf" -- "$work/burn" 0) &
+recorder=$!
+until_begun "$work/hangup.prf" $recorder
+like "$(grep '^SigBlk' /proc/$recorder/status)" '[02468ace]$' "a hangup that is ignored is left alone"
+kill -HUP $recorder
+kill -TERM $recorder
+wait $recorder
+is "$(complete "$work/hangup.prf")" True "and the recording ends well"
+
 "$work/burn" 300 &
 holds "-p: ends with the process" "$record" -q -o "$work/ended.prf" -p $!
 is "$(complete "$work/ended.prf")" True "with a complete trace"
