@@ -415,6 +415,7 @@ static int build_stacks_of(struct built *b, size_t trace)
 		struct shape_state state = { .node = PRF_NONE };
 		const struct expansion *e;
 
+		states[s] = state;
 		if (!b->used_stacks[trace][s])
 			continue;
 		if (stacks[s].parent != PRF_NONE)

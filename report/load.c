@@ -273,7 +273,7 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 	const struct stream *s = context;
 	const struct selection *selection = &s->options->selection;
 	const struct profile *p = s->loaded->profile;
-	size_t events;
+	size_t events, stacks = prf_reader_stacks(s->first_pass->reader);
 	const struct prf_event *const *event = tally_events(s->loaded->tally, &events);
 
 	for (size_t i = 0; i < samples->n; i++) {
@@ -291,7 +291,7 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 		bool kept = true;
 
 		/* A file may have grown since it was read first. */
-		if (known == PRF_NONE)
+		if (known == PRF_NONE || (samples->stack[i] != PRF_NONE && samples->stack[i] >= stacks))
 			continue;
 		if (!selection_has_task(selection, task) ||
 		    !selection_has_event(selection, what, event[0]) ||
@@ -395,6 +395,17 @@ static void warn_of_selection(const struct trace *t, const struct report_options
 			     t->totals.other_events);
 }
 
+static void warn_of_nothing(const struct loaded *l)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < l->trace_count; i++)
+		samples += l->traces[i].totals.samples;
+	if (samples && !l->profile->samples)
+		message_warning("none of %" PRIu64 " samples fits what was asked for; --info lists the "
+				"events, -f top --by=thread the threads", samples);
+}
+
 /* Names the objects that most samples lie in without a name, at most three. */
 static void warn_of_names(const struct loaded *l)
 {
@@ -423,6 +434,7 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	}
 	if (!l->profile)
 		return;
+	warn_of_nothing(l);
 	if (o->action != REPORT_INFO) /* it has lines of its own for them */
 		warn_of_names(l);
 	message_detail("%zu stacks, %" PRIu64 " %s in %" PRIu64 " samples", l->profile->entry_count,

@@ -230,7 +230,8 @@ int object_lookup_add_main(struct object_lookup *l, const char *path)
 	if (open_other(l, &l->main, path))
 		return -1;
 	l->status = SYMBOLS_OK;
-	debug_search_debug(l->search, l->object, &l->main, &l->debug);
+	if (debug_search_debug(l->search, l->object, &l->main, &l->debug))
+		l->bias = first_address(&l->debug.elf) - first_address(&l->main.elf);
 	take_status(l);
 	free(l->position);
 	free(l->addresses);

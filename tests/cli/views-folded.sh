@@ -59,6 +59,8 @@ first=$("$report" -q --info --json "$trace" | python3 -c 'import json,sys; print
 is "$(part --time "@$((first + 1))ns,")" 3999 "--time @ is absolute"
 out=$("$report" --time 1h,2h "$trace" 2>&1)
 like "$out" "no sample lies in the window" "a window outside of the recording is told"
+out=$("$report" --comm=nobody "$trace" 2>&1)
+like "$out" "none of [0-9]* samples fits" "a selection of nothing is told"
 
 # Shapes.
 is "$(part --no-kernel)" 4000 "--no-kernel keeps the samples"
