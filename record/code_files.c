@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/inside.h"
+#include "record/proc.h"
 
 /* More than that many files are no longer told apart; the rest go without tables. */
 #define FILES_MAX 65536
@@ -116,16 +117,6 @@ failed:
 		free_file(file);
 	}
 	return NULL;
-}
-
-/* A regular file and nothing else: opening a device could do something. */
-static int open_regular(const char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) || !S_ISREG(status.st_mode))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* The very file that is mapped, even when it was deleted; or what has its name now. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/inside.h"
 
+#include "record/proc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -127,12 +129,10 @@ void inside_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t *i
 int inside_open_any(uint32_t pid, const char *path)
 {
 	struct open_how how = {
-		/* O_NONBLOCK: opening a pipe that somebody planted must not block. */
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY,
+		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 	char root[64];
-	struct stat st;
 	int folder, fd, error;
 
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
@@ -142,11 +142,7 @@ int inside_open_any(uint32_t pid, const char *path)
 	fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
 	error = fd < 0 ? -errno : 0;
 	close(folder);
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd >= 0 ? fd : error;
+	return fd >= 0 ? open_regular_at(fd) : error;
 }
 
 int inside_open(uint32_t pid, const char *path, uid_t uid)

@@ -4,9 +4,9 @@
 #include "common/buffer.h"
 #include "common/elf_file.h"
 #include "common/map.h"
+#include "record/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ static bool complete(struct prf_object *d, int fd)
 	struct prf_object found = *d;
 	struct stat status;
 
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+	if (fstat(fd, &status))
 		return false;
 	/*
 	 * The device is not compared: on btrfs and overlayfs maps and stat() name different
@@ -179,7 +179,7 @@ static bool complete(struct prf_object *d, int fd)
 
 static bool complete_path(struct prf_object *d, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open_regular(path);
 	bool done;
 
 	if (fd < 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_LIMIT (64u << 20)
@@ -41,6 +42,29 @@ int read_file(const char *path, struct buffer *text)
 	}
 	close(fd);
 	return status;
+}
+
+int open_regular_at(int path_fd)
+{
+	char path[64];
+	struct stat st;
+	int fd = -EINVAL;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(path_fd);
+	return fd;
+}
+
+int open_regular(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : open_regular_at(fd);
 }
 
 int proc_read(uint32_t pid, const char *name, struct buffer *text)

@@ -15,6 +15,15 @@
 /* Appends a whole file, at most 64 MiB of it. */
 int read_file(const char *path, struct buffer *text);
 
+/*
+ * Opens a file for reading, -EINVAL if it is not a regular one. Who chose its path may be
+ * nobody to trust, and opening a device can do something: it is only looked at.
+ */
+int open_regular(const char *path);
+
+/* The same for what an O_PATH fd stands for, which is closed. */
+int open_regular_at(int path_fd);
+
 /* Appends /proc/PID/NAME. */
 int proc_read(uint32_t pid, const char *name, struct buffer *text);
 

@@ -2,9 +2,9 @@
 #include "record/vanished.h"
 
 #include "record/elf_symbols.h"
+#include "record/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ static bool is_at_its_path(const struct prf_object *d)
 		return false;
 	if (d->inode == st.st_ino && d->device == st.st_dev && d->size == (uint64_t)st.st_size)
 		return true;
-	fd = open(d->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open_regular(d->path);
 	if (fd < 0)
 		return false;
 	if (!elf_file_open(&file, fd)) {
