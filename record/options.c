@@ -139,7 +139,7 @@ static const char *take_frequency(void *context, const char *argument)
 	unsigned long long hz;
 
 	if (!option_number(argument, 1, 1000000, &hz))
-		return "expected samples per second, 1 or more";
+		return "expected samples per second, 1 or more, up to 1000000";
 	((struct settings *)context)->frequency = hz;
 	return NULL;
 }

@@ -63,7 +63,7 @@ let x = 0;
 while (Date.now() < end) x += hotLoopAlpha(1e5);
 require('fs').unlinkSync('/tmp/perf-' + process.pid + '.map');
 J
-	holds "records node" "$record" -q -F 999 -o "$work/node.prf" -- node --perf-basic-prof "$work/hot.js"
+	holds "records node" "$record" -q -F 999 -o "$work/node.prf" -- node --perf-basic-prof --logfile="$work/v8.log" "$work/hot.js"
 	like "$("$report" "$work/node.prf")" 'hotLoopAlpha' "its functions have their names, and its map is gone"
 else
 	skip "records node" "there is no node"
