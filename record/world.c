@@ -127,6 +127,23 @@ int world_add_command(struct world *w, uint32_t pid)
 	return status ? status : tasks_add(w->tasks, pid, pid);
 }
 
+/*
+ * Nothing tells of what is unmapped. A process that maps code at ever new addresses has most
+ * of what is known of it no more: what it has now is read anew.
+ */
+static int tidy(struct world *w, uint32_t pid)
+{
+	int status = spaces_clear(w->spaces, pid);
+
+	if (!status)
+		status = add_mappings(w, pid);
+	if (status && status != -ENOMEM)
+		status = 0; /* it has ended, or cannot be read */
+	if (!status && spaces_layout(w->spaces, pid)->n >= MAPPINGS_MAX)
+		status = spaces_clear(w->spaces, pid);
+	return status;
+}
+
 static int apply_map(struct world *w, const struct side_record *r)
 {
 	struct prf_object known = { .build_id_size = r->map.build_id_size };
@@ -139,6 +156,8 @@ static int apply_map(struct world *w, const struct side_record *r)
 
 	if (!w->everything && !spaces_knows(w->spaces, r->pid))
 		return 0;
+	if (spaces_layout(w->spaces, r->pid)->n >= MAPPINGS_MAX && tidy(w, r->pid))
+		return -ENOMEM;
 	memcpy(known.build_id, r->map.build_id, sizeof(known.build_id));
 	if (!known.build_id_size) {
 		known.device = makedev(r->map.major, r->map.minor);

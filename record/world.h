@@ -15,6 +15,8 @@
 #include "record/space.h"
 #include "record/task.h"
 
+#define MAPPINGS_MAX 65536 /* of code, known of one process; the kernel allows about as many */
+
 struct world {
 	struct objects *objects;
 	struct spaces *spaces;

@@ -157,9 +157,37 @@ static void what_was_missed_is_asked_for(void **state)
 	end(f);
 }
 
+/* What is mapped is told, and what is unmapped is not. */
+static void mappings_without_end(void **state)
+{
+	const struct layout *layout;
+	struct side_record record = {
+		.type = SIDE_RECORD_MAP,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
+		.name = "//anon",
+		.map = { .start = 0x10000, .size = 0x1000 },
+	};
+	struct world w;
+
+	assert_int_equal(world_init(&w, true, NULL), 0);
+	for (size_t i = 0; i <= MAPPINGS_MAX; i++) {
+		assert_int_equal(world_apply(&w, &record), 0);
+		record.map.start += 0x2000;
+	}
+	layout = spaces_layout(w.spaces, record.pid);
+	assert_true(layout->n < MAPPINGS_MAX);
+	/* What is there now is known, and so is the newest. */
+	assert_non_null(layout_find(layout, (uintptr_t)mappings_without_end));
+	assert_non_null(layout_find(layout, record.map.start - 0x2000));
+	assert_null(layout_find(layout, 0x10000));
+	world_release(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mappings_without_end),
 		cmocka_unit_test(follows_a_process_from_fork_to_exit),
 		cmocka_unit_test(strangers_are_left_out),
 		cmocka_unit_test(what_was_missed_is_asked_for),
