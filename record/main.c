@@ -3,11 +3,23 @@
 #include "record/options.h"
 #include "record/session.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+/* What was closed stays closed: else another file gets its number, and the messages or the trace. */
+static void keep_standard_fds(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings;
 	int status = 2;
 
+	keep_standard_fds();
 	message_setup("prof-record", MESSAGE_INFO);
 	switch (settings_parse(&settings, argc, argv)) {
 	case OPTIONS_OK:

@@ -52,6 +52,10 @@ is "$(complete "$work/command.prf")" True "--: the trace is complete"
 "$record" -q -o "$work/status.prf" -- sh -c 'exit 7'
 is $? 7 "the command's status is the recorder's"
 is "$(complete "$work/status.prf")" True "its trace is complete"
+"$record" -o "$work/closed.prf" -- true 2>&-
+is "$(complete "$work/closed.prf")" True "no message goes into the trace when standard error is closed"
+"$record" -q -o - -- true >&- 2> "$work/err"
+is $? 1 "and no trace goes elsewhere when standard output is"
 "$record" -q -o "$work/killed.prf" -- sh -c 'kill -9 $$'
 is $? 137 "killed by a signal: 128 and its number"
 "$record" -q -d 0.2 -o "$work/longer.prf" -- sh -c 'sleep 1; exit 3'
