@@ -101,6 +101,9 @@ static bool belongs(const struct prf_object *o, const struct found_file *f, cons
 {
 	if (o->build_id_size)
 		return has_build_id(f, o->build_id, o->build_id_size);
+	/* The recorder could not open it: nothing but its number tells it from what came after it. */
+	if (!o->size && !o->mtime_ns)
+		return !o->deleted && (!o->inode || o->inode == st->st_ino);
 	if (o->size && o->size != (uint64_t)st->st_size)
 		return false;
 	return !o->mtime_ns || o->mtime_ns == changed_ns(st);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/unnamed.h"
 
+#include "report/symbolizer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +42,9 @@ struct unnamed *unnamed_objects(const struct profile *p, size_t *n)
 
 const char *unnamed_reason(const struct profile_object *object)
 {
+	if (!strcmp(object->symbols, symbols_status_text(SYMBOLS_DIFFERENT)) &&
+	    !object->recorded->build_id_size)
+		return "another file is there now";
 	return strcmp(object->symbols, "ok") ? object->symbols : "code that no symbol covers";
 }
 

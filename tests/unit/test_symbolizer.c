@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -166,6 +167,40 @@ static void files(void **state)
 	symbolizer_free(s);
 }
 
+/* What the recorder could not open, and has no build-id, may be anything by now. */
+static void unidentified(void **state)
+{
+	char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = path, .root = "" };
+	struct symbolizer *s = new_symbolizer(1);
+	uint32_t deleted, replaced, same;
+	struct symbols_found found;
+	struct stat status;
+
+	assert_true(size > 0);
+	path[size] = 0;
+	assert_int_equal(stat(path, &status), 0);
+	object.inode = status.st_ino;
+	assert_int_equal(symbolizer_add_object(s, &object, &same), 0);
+	object.inode++;
+	assert_int_equal(symbolizer_add_object(s, &object, &replaced), 0);
+	object.inode = 0;
+	object.deleted = true;
+	assert_int_equal(symbolizer_add_object(s, &object, &deleted), 0);
+	ask(s, same, 0x1000, true);
+	ask(s, replaced, 0x1000, true);
+	ask(s, deleted, 0x1000, true);
+	assert_int_equal(symbolizer_run(s), 0);
+	symbolizer_found(s, same, &found);
+	assert_int_equal(found.status, SYMBOLS_OK);
+	symbolizer_found(s, replaced, &found);
+	assert_int_equal(found.status, SYMBOLS_DIFFERENT);
+	symbolizer_found(s, deleted, &found);
+	assert_int_equal(found.status, SYMBOLS_DIFFERENT);
+	symbolizer_free(s);
+}
+
 /* The same file at two places, one of which is gone, is one file. */
 static void copies(void **state)
 {
@@ -215,6 +250,7 @@ int main(void)
 		cmocka_unit_test(embedded_names),
 		cmocka_unit_test(wrong_numbers),
 		cmocka_unit_test(files),
+		cmocka_unit_test(unidentified),
 		cmocka_unit_test(copies),
 	};
 
