@@ -14,6 +14,7 @@
 #define NAME_BYTES_MAX 8192
 /* A short name can stand for a text that grows exponentially; the demangler is then left. */
 #define TEXT_BYTES_MAX (32 * 1024)
+#define D_BYTES_MAX (256 * 1024) /* of a D name with its references written out */
 
 struct text {
 	char bytes[TEXT_BYTES_MAX + 1];
@@ -50,9 +51,54 @@ static enum language translate(const char *name, bool full, struct text *t)
 	return LANGUAGE_NONE;
 }
 
+/* How far back a reference at `at` points, in digits to the base of 26; 0: it is none. */
+static size_t d_distance(const char *name, size_t at)
+{
+	size_t distance = 0;
+
+	if (name[at++] != 'Q')
+		return 0;
+	for (; name[at] >= 'A' && name[at] <= 'Z' && distance <= NAME_BYTES_MAX; at++)
+		distance = distance * 26 + (size_t)(name[at] - 'A');
+	return name[at] >= 'a' && name[at] <= 'z' ? distance * 26 + (size_t)(name[at] - 'a') : 0;
+}
+
+/*
+ * The demangler of D keeps its result to itself until it is complete, and types that refer back
+ * to types that refer back make it double with every few letters of the name. What a reference
+ * stands for is the identifier there, whose length is known, or at most all up to the reference.
+ */
+static bool d_is_bounded(const char *name)
+{
+	size_t size = strlen(name);
+	size_t *made = malloc((size + 1) * sizeof(*made)); /* at most, up to there */
+
+	if (!made)
+		return false;
+	made[0] = 0;
+	for (size_t i = 0; i < size; i++) {
+		size_t distance = d_distance(name, i), end = i, length;
+		char *rest;
+
+		made[i + 1] = made[i] + 1;
+		if (distance && distance <= i) {
+			length = strtoul(name + i - distance, &rest, 10);
+			if (length && length < (size_t)(name + i - rest))
+				end = (size_t)(rest - name) + length;
+			made[i + 1] += made[end] - made[i - distance];
+		}
+		if (made[i + 1] > D_BYTES_MAX) {
+			free(made);
+			return false;
+		}
+	}
+	free(made);
+	return true;
+}
+
 static enum language translate_d(const char *name, struct text *t)
 {
-	char *demangled = dlang_demangle(name, DMGL_ANSI);
+	char *demangled = d_is_bounded(name) ? dlang_demangle(name, DMGL_ANSI) : NULL;
 	size_t size = demangled ? strlen(demangled) : 0;
 
 	if (!demangled || size > TEXT_BYTES_MAX) {

@@ -83,6 +83,21 @@ static void language_d(void **state)
 	const char *name = demangle("_D3std5stdio7writelnFZv", true, &arena);
 
 	assert_int_equal(strncmp(name, "std.stdio.writeln", 17), 0);
+	name = demangle("_D4testQfFAyaQdZv", true, &arena);
+	assert_string_equal(name, "test.test(immutable(char)[], immutable(char)[])");
+	arena_release(&arena);
+}
+
+/* Each type is made of the one before it, twice. */
+static void language_d_doubling(void **state)
+{
+	char linkage[512] = "_D4test1aFHaaHQeQg";
+	struct arena arena = { 0 };
+
+	for (int i = 0; i < 60; i++)
+		strcat(linkage, "HQgQi");
+	strcat(linkage, "Zv");
+	assert_ptr_equal(demangle(linkage, true, &arena), linkage);
 	arena_release(&arena);
 }
 
@@ -153,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_names),
 		cmocka_unit_test(language_d),
+		cmocka_unit_test(language_d_doubling),
 		cmocka_unit_test(odd_names),
 		cmocka_unit_test(hostile_names),
 	};
