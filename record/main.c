@@ -3,7 +3,10 @@
 #include "record/options.h"
 #include "record/session.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What was closed stays closed: else another file gets its number, and the messages or the trace. */
@@ -12,6 +15,15 @@ static void keep_standard_fds(void)
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
 			_exit(1);
+}
+
+static int list_events(void)
+{
+	event_list_print_available(stdout);
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	message_error("cannot write the list of events: %s", strerror(errno));
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -26,11 +38,7 @@ int main(int argc, char **argv)
 		message_setup("prof-record", settings.quiet     ? MESSAGE_ERROR :
 					     settings.verbose ? MESSAGE_DETAIL :
 								MESSAGE_INFO);
-		status = 0;
-		if (settings.list)
-			event_list_print_available(stdout);
-		else
-			status = session_run(&settings);
+		status = settings.list ? list_events() : session_run(&settings);
 		break;
 	case OPTIONS_DONE:
 		status = 0;

@@ -43,6 +43,10 @@ weight() {
 }
 
 list=$("$record" --list)
+if [ -c /dev/full ]; then
+	"$record" --list > /dev/full 2> "$work/err"
+	is $? 1 "--list that cannot be written fails"
+fi
 like "$list" 'cpu-clock' "--list shows cpu-clock"
 like "$list" 'page-faults' "and page-faults"
 like "$list" 'uprobe:FILE:SYMBOL' "and how to probe"
