@@ -89,13 +89,13 @@ int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size)
 		return -1;
 	}
 	mount_size = strlen(mount);
-	/* What exists as it stands is a path; everything else is a group's name. */
-	if (*path == '/' && !access(path, F_OK))
-		snprintf(wanted, sizeof(wanted), "%s", path);
-	else if ((size_t)snprintf(wanted, sizeof(wanted), "%s/%s", mount, path) >= sizeof(wanted)) {
+	/* A group's name, such as "/" for all of them; else a path. */
+	if ((size_t)snprintf(wanted, sizeof(wanted), "%s/%s", mount, path) >= sizeof(wanted)) {
 		snprintf(why, size, "the cgroup's path is too long");
 		return -1;
 	}
+	if (*path == '/' && access(wanted, F_OK) && !access(path, F_OK))
+		snprintf(wanted, sizeof(wanted), "%s", path);
 	if (!realpath(wanted, full)) {
 		snprintf(why, size, "no cgroup '%s' below %s: %s", path, mount, strerror(errno));
 		return -1;

@@ -24,7 +24,8 @@ static void root_of_the_hierarchy(void **state)
 	char why[256] = "";
 
 	need_cgroup2();
-	assert_int_equal(cgroup_find(&by_name, "/", why, sizeof(why)), -1);
+	assert_int_equal(cgroup_find(&by_name, "/", why, sizeof(why)), 0);
+	assert_string_equal(by_name.path, "/");
 	assert_int_equal(cgroup_find(&by_name, "", why, sizeof(why)), 0);
 	assert_int_equal(cgroup_find(&by_path, mount, why, sizeof(why)), 0);
 	assert_string_equal(by_name.path, "/");
