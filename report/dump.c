@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/dump.h"
 
+#include "report/progress.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -230,10 +232,13 @@ int dump_trace(struct trace *t, struct sink *s)
 		return t->error = result;
 	d.reader = t->reader;
 	prf_reader_on_block(t->reader, dump_block, &d);
-	while ((result = prf_reader_next(t->reader, &record)) > 0 && !s->error) {
+	while (!progress_interrupted() && (result = prf_reader_next(t->reader, &record)) > 0 &&
+	       !s->error) {
 		dump_definitions(&d);
 		dump_record(&d, &record);
 	}
+	if (progress_interrupted())
+		return 0;
 	dump_definitions(&d);
 	if (result < 0) {
 		const struct prf_damage *at = prf_reader_error(t->reader);
@@ -261,7 +266,7 @@ bool check_trace(struct trace *t, struct sink *s)
 	}
 	d.reader = t->reader;
 	prf_reader_on_block(t->reader, dump_block, &d);
-	while ((result = prf_reader_next(t->reader, &record)) > 0) {
+	while (!progress_interrupted() && (result = prf_reader_next(t->reader, &record)) > 0) {
 		if (record.type == PRF_RECORD_SAMPLES)
 			samples += record.samples.n;
 		if (record.type == PRF_RECORD_DAMAGE) {
@@ -274,6 +279,8 @@ bool check_trace(struct trace *t, struct sink *s)
 			sink_printf(s, "; %" PRIu64 " bytes skipped\n", record.damage.skipped);
 		}
 	}
+	if (progress_interrupted())
+		return false;
 	if (result < 0) {
 		const struct prf_damage *at = prf_reader_error(t->reader);
 
