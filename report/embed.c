@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/embed.h"
 
+#include "report/progress.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,7 +261,8 @@ int embed_names(int from, int to, const struct symbolizer_options *options,
 		error = prf_writer_new(&c.writer, &writing);
 	if (!error)
 		error = symbolizer_new(&c.symbolizer, &naming);
-	while (!error && (more = prf_reader_next(c.reader, &record)) > 0) {
+	while (!error && !progress_interrupted() &&
+	       (more = prf_reader_next(c.reader, &record)) > 0) {
 		error = copy_definitions(&c);
 		if (!error)
 			error = copy_record(&c, &record, result);
@@ -269,11 +272,12 @@ int embed_names(int from, int to, const struct symbolizer_options *options,
 		result->error_at = *prf_reader_error(c.reader);
 		error = more;
 	}
-	if (!error)
+	result->interrupted = progress_interrupted();
+	if (!error && !result->interrupted)
 		error = copy_definitions(&c);
-	if (!error)
+	if (!error && !result->interrupted)
 		error = write_all_names(&c, result);
-	if (!error)
+	if (!error && !result->interrupted)
 		error = write_end(&c, result);
 	copy_release(&c);
 	return error;

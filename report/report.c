@@ -245,9 +245,9 @@ static int embed(const struct report_options *o)
 		message_error("%s: cannot be written: %s", o->output,
 			      error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
 	}
-	if (report_output_close(&output, !error) && !error)
+	if (report_output_close(&output, !error && !result.interrupted) && !error)
 		message_error("%s: cannot be written: %s", o->output, strerror(errno));
-	else if (!error)
+	else if (!error && !result.interrupted)
 		status = say_embedded(o, &loaded.traces[0], &result);
 out:
 	loaded_release(&loaded);
