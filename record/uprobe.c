@@ -3,9 +3,9 @@
 
 #include "common/nearest.h"
 #include "record/elf_symbols.h"
+#include "record/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,12 +54,13 @@ static int resolve_in(struct event *event, const struct elf_file *file, char *wh
 
 int uprobe_resolve(struct event *event, char *why, size_t size)
 {
-	int fd = open(event->file, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(event->file);
 	struct elf_file file;
 	int result;
 
 	if (fd < 0) {
-		snprintf(why, size, "event '%s': %s: %s", event->name, event->file, strerror(errno));
+		snprintf(why, size, "event '%s': %s: %s", event->name, event->file,
+			 fd == -EINVAL ? "not a file" : strerror(-fd));
 		return -1;
 	}
 	result = elf_file_open(&file, fd);

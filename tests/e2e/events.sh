@@ -64,6 +64,9 @@ is "$(info "$work/several.prf" '" ".join(e["name"] for e in d["events"])')" "cpu
 n=$(weight context-switches switches "$work/several.prf")
 number "$n >= 50" "50 sleeps are 50 context switches or more ($n)"
 
+mkfifo "$work/pipe"
+timeout 60 "$record" -q -e "uprobe:$work/pipe:x" -o "$work/pipe.prf" -- true 2> "$work/err"
+is $? 1 "a uprobe in a pipe is refused at once"
 if "$record" -q -e "uprobe:$work/work:probed" -o "$work/probe.prf" -- "$work/work" 2> "$work/err"; then
 	ok "records a uprobe"
 	is "$(info "$work/probe.prf" 'd["samples"] + sum(d["lost"].values())')" 1000 "each of 1000 calls"
