@@ -75,12 +75,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-struct bytes {
+/* A sample with room for 16 frames behind it. */
+union bytes {
 	struct sample sample;
-	__u64 frames[16];
+	__u64 words[sizeof(struct sample) / sizeof(__u64) + 16];
 };
 
-static size_t fill(struct bytes *b, const uint64_t *user, size_t users, const uint64_t *kernel,
+static size_t fill(union bytes *b, const uint64_t *user, size_t users, const uint64_t *kernel,
 		   size_t kernels)
 {
 	memset(b, 0, sizeof(*b));
@@ -90,13 +91,13 @@ static size_t fill(struct bytes *b, const uint64_t *user, size_t users, const ui
 	if (!users)
 		b->sample.walk_end = WALK_NO_USER_STACK;
 	for (size_t i = 0; i < users; i++)
-		b->frames[i] = user[i];
+		b->sample.frames[i] = user[i];
 	for (size_t i = 0; i < kernels; i++)
-		b->frames[users + i] = kernel[i];
-	return sizeof(b->sample) + (users + kernels) * sizeof(b->frames[0]);
+		b->sample.frames[users + i] = kernel[i];
+	return sizeof(b->sample) + (users + kernels) * sizeof(b->sample.frames[0]);
 }
 
-static bool resolve(struct fixture *f, const struct bytes *b, size_t size)
+static bool resolve(struct fixture *f, const union bytes *b, size_t size)
 {
 	int status = -1;
 	bool good = resolver_sample(f->r, f->w, &f->event, 1, b, size, &status);
@@ -150,7 +151,7 @@ static void places_are_offsets_in_files(void **state)
 	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020, 0x400030 | FRAME_GUESSED };
 	static const uint64_t kernel[] = { KERNEL + 0x2010, KERNEL + 0x1010 };
 	struct fixture *f = *state;
-	struct bytes b;
+	union bytes b;
 
 	assert_true(resolve(f, &b, fill(&b, user, 3, kernel, 2)));
 	assert_true(resolve(f, &b, fill(&b, NULL, 0, kernel, 2)));
@@ -162,7 +163,7 @@ static void stacks_say_why_they_end(void **state)
 {
 	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
 	struct fixture *f = *state;
-	struct bytes b;
+	union bytes b;
 	size_t size = fill(&b, user, 1, NULL, 0);
 
 	b.sample.walk_end = WALK_BAD_READ;
@@ -182,7 +183,7 @@ static void calls_at_the_end_belong_to_what_ends(void **state)
 	/* The byte behind a mapping is a return address of its last call, but no leaf. */
 	static const uint64_t user[] = { 0x800000, 0x800000 | FRAME_EXACT };
 	struct fixture *f = *state;
-	struct bytes b;
+	union bytes b;
 
 	assert_true(resolve(f, &b, fill(&b, user, 1, NULL, 0)));
 	assert_true(resolve(f, &b, fill(&b, user + 1, 1, NULL, 0)));
@@ -193,7 +194,7 @@ static void what_is_remembered_ends_with_the_layout(void **state)
 {
 	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
 	struct fixture *f = *state;
-	struct bytes b;
+	union bytes b;
 	size_t size = fill(&b, user, 1, NULL, 0);
 
 	assert_true(resolve(f, &b, size));
@@ -209,7 +210,7 @@ static void another_trace_begins_anew(void **state)
 	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020 };
 	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
 	struct fixture *f = *state;
-	struct bytes b;
+	union bytes b;
 	size_t size = fill(&b, user, 2, NULL, 0);
 
 	assert_true(resolve(f, &b, size));
@@ -227,7 +228,7 @@ static void nonsense_is_refused(void **state)
 {
 	static const uint64_t user[] = { 0x700010, 0x400020 };
 	struct fixture *f = *state;
-	struct bytes b;
+	union bytes b;
 	size_t size = fill(&b, user, 2, NULL, 0);
 
 	for (size_t cut = 0; cut < size; cut++)

@@ -211,7 +211,7 @@ static void copies(void **state)
 	struct symbols_found found;
 	struct elf_file elf;
 	uint32_t gone, there, first, second;
-	uint64_t offset;
+	uint64_t offset = 0;
 	int fd;
 
 	assert_true(size > 0);
