@@ -52,38 +52,11 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 }
 
 #define WALK_READ_USER(to, size, from) read_copy(to, size, from)
+#include "bpf/targets.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/waits.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-const volatile bool all_processes = false;
-const volatile bool by_thread = false;
-const volatile bool by_cgroup = false;
-const volatile __u64 cgroup_id = 0;
-const volatile bool by_cpu = false;
-const volatile __u64 cpu_mask[CPU_MASK_WORDS] = {};
-const volatile __u32 unwind_by = UNWIND_BY_TABLES;
-const volatile __u32 recorder_pid = 0;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, __u64);
-} targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} switch_ring SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, CLASS_COUNT);
-	__type(key, __u32);
-	__type(value, struct sample_counters);
-} counters SEC(".maps");
 
 #define CGROUP_LEVELS 32
 
@@ -101,18 +74,11 @@ static __always_inline bool in_cgroup(struct task_struct *task)
 
 static __always_inline bool is_target(struct task_struct *task)
 {
-	__u32 key = by_thread ? task->pid : task->tgid;
-
 	if (!task->pid || task->tgid == recorder_pid)
 		return false;
 	if (by_cgroup)
 		return in_cgroup(task);
-	return all_processes || bpf_map_lookup_elem(&targets, &key);
-}
-
-static __always_inline bool on_wanted_cpu(__u32 cpu)
-{
-	return !by_cpu || (cpu < 64 * CPU_MASK_WORDS && cpu_mask[cpu / 64] & 1ULL << (cpu & 63));
+	return is_listed(task->tgid, task->pid);
 }
 
 SEC("iter/task")
@@ -152,18 +118,12 @@ static __always_inline void copy_stack(struct task_struct *task, __u64 sp)
 
 static __always_inline void walk_waiting(struct walk *w, struct task_struct *task)
 {
-	struct user_registers *registers;
-
 	walk_sample(w)->user_frames = 0;
 	walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 	if (unwind_by != UNWIND_BY_TABLES || task->flags & PF_KTHREAD || !task->mm)
 		return;
-	registers = (void *)bpf_task_pt_regs(task);
-	if (!registers || bpf_probe_read_kernel(&w->registers, sizeof(w->registers), registers) ||
-	    !w->registers.pc) {
-		walk_sample(w)->walk_end = WALK_NO_REGISTERS;
+	if (walk_read_saved(w, task))
 		return;
-	}
 	copy_stack(task, w->registers.sp);
 	walk_from_registers(w, task->tgid, (__u64)task->mm);
 }

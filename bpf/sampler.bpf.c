@@ -16,33 +16,15 @@
 #include <stdbool.h>
 
 #include "bpf/sample.h"
+#include "bpf/targets.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 /* Set by the recorder before it loads this. */
-const volatile bool all_processes = false; /* -a: everything but the recorder itself */
-const volatile bool by_thread = false;	   /* `targets` holds threads, not processes */
-const volatile bool inherit = true;	   /* children of targets are targets */
-const volatile bool by_cgroup = false;	   /* -G: tasks of this group and those below it */
-const volatile __u64 cgroup_id = 0;
+const volatile bool inherit = true; /* children of targets are targets */
 const volatile __u32 cgroup_level = 0;
-const volatile bool by_cpu = false; /* -C: probes and switches count on these CPUs only */
-const volatile __u64 cpu_mask[CPU_MASK_WORDS] = {};
-const volatile __u32 unwind_by = UNWIND_BY_TABLES; /* enum unwind_by */
-const volatile __u32 recorder_pid = 0;
 const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
-
-/*
- * Process (or thread) -> when it started, by the kernel's clock; 0 for those that the
- * recorder named. Preallocated: perf_event programs may use no other hash before Linux 6.1.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u32);
-	__type(value, __u64);
-} targets SEC(".maps");
 
 /*
  * By event: 0 where a sample counts as one, PERIOD_OF_EVENT where the kernel tells how many
@@ -51,20 +33,8 @@ struct {
 const volatile __u64 periods[SAMPLE_EVENTS_MAX] = {};
 
 /* What interrupts never shares a ring, a scratch or a counter with what it interrupted. */
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096); /* set by the recorder */
-};
-struct ring timer_ring SEC(".maps");
-struct ring switch_ring SEC(".maps");
-struct ring probe_ring SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, CLASS_COUNT);
-	__type(key, __u32);
-	__type(value, struct sample_counters);
-} counters SEC(".maps");
+struct sample_ring timer_ring SEC(".maps");
+struct sample_ring probe_ring SEC(".maps");
 
 /* Hits of a probe since its last sample. */
 struct {
@@ -74,21 +44,16 @@ struct {
 	__type(value, __u64);
 } hits SEC(".maps");
 
-static __always_inline bool on_wanted_cpu(__u32 cpu)
-{
-	return !by_cpu || (cpu < 64 * CPU_MASK_WORDS && cpu_mask[cpu / 64] & 1ULL << (cpu & 63));
-}
-
 /* Of the current task. */
 static __always_inline bool is_target(__u64 pid_tgid)
 {
-	__u32 key = by_thread ? (__u32)pid_tgid : pid_tgid >> 32;
+	__u32 pid = pid_tgid >> 32;
 
-	if (pid_tgid >> 32 == recorder_pid)
+	if (pid == recorder_pid)
 		return false;
 	if (by_cgroup)
 		return bpf_get_current_ancestor_cgroup_id(cgroup_level) == cgroup_id;
-	return all_processes || bpf_map_lookup_elem(&targets, &key);
+	return is_listed(pid, (__u32)pid_tgid);
 }
 
 /* By the kernel's own walk along frame pointers. */

@@ -565,23 +565,27 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 	walk_finish(w);
 }
 
-/* From the registers that the current task saved when it entered the kernel. */
+/* The registers that a task saved when it entered the kernel. Not 0: there are none. */
+static __always_inline int walk_read_saved(struct walk *w, struct task_struct *task)
+{
+	struct user_registers *saved = (void *)bpf_task_pt_regs(task);
+
+	if (saved && !bpf_probe_read_kernel(&w->registers, sizeof(w->registers), saved) &&
+	    w->registers.pc)
+		return 0;
+	walk_sample(w)->walk_end = WALK_NO_REGISTERS;
+	return -1;
+}
+
+/* From the registers that the current task saved. */
 static __always_inline void walk_user_task(struct walk *w, __u32 tgid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct user_registers *registers;
 
-	if (task->flags & PF_KTHREAD || !tgid) {
+	if (task->flags & PF_KTHREAD || !tgid)
 		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
-		return;
-	}
-	registers = (void *)bpf_task_pt_regs(task);
-	if (!registers || bpf_probe_read_kernel(&w->registers, sizeof(w->registers), registers) ||
-	    !w->registers.pc) {
-		walk_sample(w)->walk_end = WALK_NO_REGISTERS;
-		return;
-	}
-	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);
+	else if (!walk_read_saved(w, task))
+		walk_from_registers(w, tgid, (__u64)task->mm);
 }
 
 /* The registers of a perf event's program: those of the interrupted code, user or kernel. */

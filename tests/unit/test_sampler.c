@@ -39,6 +39,7 @@ static void test_verifier_instructions(void **state)
 		const char *processed;
 
 		assert_non_null(one);
+		one->rodata->off_cpu_event = 0; /* or what ends a wait is dead code */
 		bpf_object__for_each_program(other, one->obj) {
 			bool same = strcmp(bpf_program__name(other), bpf_program__name(program)) == 0;
 
