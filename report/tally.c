@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/tally.h"
 
+#include "common/array.h"
 #include "common/buffer.h"
 #include "common/map.h"
 
@@ -167,18 +168,9 @@ static bool grow_table(struct tally *t)
 /* A new cell, whether or not there is one with this key; PRF_NONE without memory. */
 static uint32_t append_cell(struct tally *t, const struct tally_cell *key)
 {
-	if (t->cell_count == t->cell_capacity) {
-		size_t capacity = t->cell_capacity ? t->cell_capacity * 2 : 1024;
-		struct tally_cell *cells;
-
-		if (capacity > PRF_NONE / 2)
-			return PRF_NONE;
-		cells = realloc(t->cells, capacity * sizeof(*cells));
-		if (!cells)
-			return PRF_NONE;
-		t->cells = cells;
-		t->cell_capacity = capacity;
-	}
+	if (t->cell_count >= PRF_NONE / 2 ||
+	    !array_reserve(&t->cells, &t->cell_capacity, t->cell_count + 1))
+		return PRF_NONE;
 	t->cells[t->cell_count] = *key;
 	return (uint32_t)t->cell_count++;
 }
@@ -248,18 +240,10 @@ static uint32_t find_group(struct tally *t, const void *key, size_t size,
 		return PRF_NONE;
 	if (!added)
 		return (uint32_t)*id;
-	if (t->group_count == t->group_capacity) {
-		size_t capacity = t->group_capacity ? t->group_capacity * 2 : 64;
-		struct tally_group *groups = NULL;
-
-		if (capacity <= MAX_GROUPS)
-			groups = realloc(t->groups, capacity * sizeof(*groups));
-		if (!groups) {
-			map_remove(&t->group_ids, key, size);
-			return PRF_NONE;
-		}
-		t->groups = groups;
-		t->group_capacity = capacity;
+	if (t->group_count == MAX_GROUPS ||
+	    !array_reserve(&t->groups, &t->group_capacity, t->group_count + 1)) {
+		map_remove(&t->group_ids, key, size);
+		return PRF_NONE;
 	}
 	*id = t->group_count;
 	t->groups[t->group_count] = *group;
@@ -331,15 +315,8 @@ static uint32_t global_event(struct tally *t, const struct prf_event *event)
 	uint64_t *id = NULL;
 	bool added;
 
-	if (t->event_count == t->event_capacity) {
-		size_t capacity = t->event_capacity ? t->event_capacity * 2 : 8;
-		const struct prf_event **events = realloc(t->events, capacity * sizeof(*events));
-
-		if (!events)
-			return PRF_NONE;
-		t->events = events;
-		t->event_capacity = capacity;
-	}
+	if (!array_reserve(&t->events, &t->event_capacity, t->event_count + 1))
+		return PRF_NONE;
 	event_key(event, &key);
 	if (buffer_ok(&key))
 		id = map_put(&t->event_ids, key.data, key.size, &added);

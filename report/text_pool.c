@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/text_pool.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +24,8 @@ uint32_t text_pool_add(struct text_pool *p, const char *text)
 
 	if (known)
 		return (uint32_t)*known;
-	if (p->count == p->capacity) {
-		size_t capacity = p->capacity ? p->capacity * 2 : 64;
-		char **texts = realloc(p->texts, capacity * sizeof(*texts));
-
-		if (!texts)
-			return UINT32_MAX;
-		p->texts = texts;
-		p->capacity = capacity;
-	}
+	if (!array_reserve(&p->texts, &p->capacity, p->count + 1))
+		return UINT32_MAX;
 	copy = malloc(length + 1);
 	id = copy ? map_put(&p->ids, text, length, NULL) : NULL;
 	if (!id) {
