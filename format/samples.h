@@ -9,7 +9,7 @@
  */
 
 #include "format/definitions.h"
-#include "format/pairs.h"
+#include "common/pairs.h"
 #include "format/stack_column.h"
 
 /* Samples on their way into a block. Starts as { 0 }. */

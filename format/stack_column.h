@@ -12,7 +12,7 @@
  */
 
 #include "format/column.h"
-#include "format/pairs.h"
+#include "common/pairs.h"
 
 #define STACK_COLUMN_FREQUENT 248 /* bytes below are frequent stacks */
 #define STACK_COLUMN_OTHER 255

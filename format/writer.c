@@ -5,7 +5,7 @@
 #include "common/map.h"
 #include "format/compressor.h"
 #include "format/definitions.h"
-#include "format/pairs.h"
+#include "common/pairs.h"
 #include "format/prf.h"
 #include "format/records.h"
 #include "format/samples.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/call_tree.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,61 +11,20 @@ void call_tree_release(struct call_tree *t)
 {
 	functions_release(&t->functions);
 	free(t->nodes);
-	free(t->index);
+	pairs_release(&t->ids);
 	*t = (struct call_tree){ .functions = t->functions };
-}
-
-static size_t slot_of(const struct call_tree *t, uint32_t parent, uint32_t function)
-{
-	uint64_t hash = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t slot = (hash >> 32 ^ hash >> 15) & (t->index_size - 1);
-
-	for (; t->index[slot]; slot = (slot + 1) & (t->index_size - 1)) {
-		const struct call_node *node = &t->nodes[t->index[slot]];
-
-		if (node->parent == parent && node->function == function)
-			break;
-	}
-	return slot;
-}
-
-/* Twice the room for nodes, and an index that stays at most half full. */
-static int grow(struct call_tree *t)
-{
-	size_t capacity = t->capacity ? 2 * t->capacity : 1024;
-	struct call_node *nodes = reallocarray(t->nodes, capacity, sizeof(*nodes));
-	uint32_t *index;
-
-	if (!nodes)
-		return -ENOMEM;
-	t->nodes = nodes;
-	index = calloc(2 * capacity, sizeof(*index));
-	if (!index)
-		return -ENOMEM;
-	free(t->index);
-	t->index = index;
-	t->index_size = 2 * capacity;
-	t->capacity = capacity;
-	if (!t->count)
-		t->nodes[t->count++] = (struct call_node){ PRF_NONE, PRF_NONE };
-	for (size_t i = 1; i < t->count; i++)
-		t->index[slot_of(t, t->nodes[i].parent, t->nodes[i].function)] = (uint32_t)i;
-	return 0;
 }
 
 /* The node `function` below `parent`; 0 without memory. */
 static uint32_t child_of(struct call_tree *t, uint32_t parent, uint32_t function)
 {
-	size_t slot;
+	uint32_t node = UINT32_MAX;
 
-	if (t->count == t->capacity && grow(t))
-		return 0;
-	slot = slot_of(t, parent, function);
-	if (!t->index[slot]) {
-		t->nodes[t->count] = (struct call_node){ parent, function };
-		t->index[slot] = (uint32_t)t->count++;
-	}
-	return t->index[slot];
+	if (array_reserve(&t->nodes, &t->capacity, t->count + 1))
+		node = pairs_put(&t->ids, parent, function);
+	if (node == t->count)
+		t->nodes[t->count++] = (struct call_node){ parent, function };
+	return node == UINT32_MAX ? 0 : node;
 }
 
 /* What is remembered while the threads of one command are added, one command after another. */
@@ -179,7 +140,9 @@ int call_tree_add(struct call_tree *t, const struct profile *p, const struct thr
 	a.known = calloc(p->node_count + 1, sizeof(*a.known));
 	a.epoch = calloc(p->node_count + 1, sizeof(*a.epoch));
 	a.path = calloc(deepest(p) + 1, sizeof(*a.path));
-	if (!nodes || !a.known || !a.epoch || !a.path || (!t->capacity && grow(t)) ||
+	if (!t->count)
+		child_of(t, PRF_NONE, PRF_NONE);
+	if (!nodes || !a.known || !a.epoch || !a.path || !t->count ||
 	    functions_add(&t->functions, p, &a.function_of))
 		goto out;
 	result = add_all(&a, threads, nodes);

@@ -8,6 +8,7 @@
  * folded stacks. Starts as { 0 }, apart from functions.keys.
  */
 
+#include "common/pairs.h"
 #include "report/functions.h"
 #include "report/threads.h"
 
@@ -23,8 +24,7 @@ struct call_tree {
 	struct functions functions;
 	struct call_node *nodes;
 	size_t count, capacity;
-	uint32_t *index; /* open addressing over (parent, function); a node's number, 0: free */
-	size_t index_size;
+	struct pairs ids; /* (parent, function) */
 };
 
 void call_tree_release(struct call_tree *t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/frame_table.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 void frame_table_release(struct frame_table *t)
 {
@@ -32,17 +33,9 @@ uint32_t frame_table_add(struct frame_table *t, const struct profile_frame *fram
 	key.guessed = frame->guessed;
 	key.waker = frame->waker;
 	key.named = frame->named;
-	if (key.name == PRF_NONE || key.file == PRF_NONE)
+	if (key.name == PRF_NONE || key.file == PRF_NONE ||
+	    !array_reserve(&t->frames, &t->capacity, t->count + 1))
 		return PRF_NONE;
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? t->capacity * 2 : 256;
-		struct profile_frame *frames = realloc(t->frames, capacity * sizeof(*frames));
-
-		if (!frames)
-			return PRF_NONE;
-		t->frames = frames;
-		t->capacity = capacity;
-	}
 	id = map_put(&t->ids, &key, sizeof(key), &added);
 	if (!id)
 		return PRF_NONE;
@@ -61,67 +54,22 @@ uint32_t frame_table_add(struct frame_table *t, const struct profile_frame *fram
 
 void node_tree_release(struct node_tree *t)
 {
+	pairs_release(&t->ids);
 	free(t->nodes);
-	free(t->table);
 	*t = (struct node_tree){ 0 };
-}
-
-static uint64_t hash_node(uint32_t parent, uint32_t frame)
-{
-	uint64_t h = ((uint64_t)parent << 32 | frame) * 0x9fb21c651e98df25u;
-
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	return h ^ h >> 29;
-}
-
-static bool grow_table(struct node_tree *t)
-{
-	size_t size = t->table_size ? t->table_size * 2 : 4096;
-	uint32_t *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return false;
-	for (size_t i = 0; i < t->count; i++) {
-		size_t at = hash_node(t->nodes[i].parent, t->nodes[i].frame) & (size - 1);
-
-		while (table[at])
-			at = (at + 1) & (size - 1);
-		table[at] = (uint32_t)i + 1;
-	}
-	free(t->table);
-	t->table = table;
-	t->table_size = size;
-	return true;
 }
 
 uint32_t node_tree_add(struct node_tree *t, uint32_t parent, uint32_t frame)
 {
-	size_t at;
+	uint32_t id;
 
-	if ((t->count + 1) * 4 > t->table_size * 3 && !grow_table(t))
+	if (!array_reserve(&t->nodes, &t->capacity, t->count + 1))
 		return PRF_NONE;
-	for (at = hash_node(parent, frame) & (t->table_size - 1); t->table[at];
-	     at = (at + 1) & (t->table_size - 1)) {
-		const struct profile_node *node = &t->nodes[t->table[at] - 1];
+	id = pairs_put(&t->ids, parent, frame);
+	if (id == t->count) {
+		uint32_t depth = parent == PRF_NONE ? 1 : t->nodes[parent].depth + 1;
 
-		if (node->parent == parent && node->frame == frame)
-			return t->table[at] - 1;
+		t->nodes[t->count++] = (struct profile_node){ parent, frame, depth };
 	}
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? t->capacity * 2 : 1024;
-		struct profile_node *nodes = NULL;
-
-		if (capacity < PRF_NONE)
-			nodes = realloc(t->nodes, capacity * sizeof(*nodes));
-		if (!nodes)
-			return PRF_NONE;
-		t->nodes = nodes;
-		t->capacity = capacity;
-	}
-	t->nodes[t->count] = (struct profile_node){
-		parent, frame, parent == PRF_NONE ? 1 : t->nodes[parent].depth + 1
-	};
-	t->table[at] = (uint32_t)t->count + 1;
-	return (uint32_t)t->count++;
+	return id;
 }

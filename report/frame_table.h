@@ -7,6 +7,7 @@
  * equal things once. Starts as { 0 }.
  */
 
+#include "common/pairs.h"
 #include "report/profile.h"
 #include "report/text_pool.h"
 
@@ -28,8 +29,7 @@ uint32_t frame_table_add(struct frame_table *t, const struct profile_frame *fram
 struct node_tree {
 	struct profile_node *nodes;
 	size_t count, capacity;
-	uint32_t *table; /* open addressing: node + 1, 0: empty */
-	size_t table_size;
+	struct pairs ids; /* (parent, frame) */
 };
 
 void node_tree_release(struct node_tree *t);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "format/pairs.h"
+#include "common/pairs.h"
 
 static void test_numbers_count_up(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "format/pairs.h"
+#include "common/pairs.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef FORMAT_PAIRS_H
-#define FORMAT_PAIRS_H
+#ifndef COMMON_PAIRS_H
+#define COMMON_PAIRS_H
 
 /*
  * Numbers pairs of integers from 0, in the order in which they are first seen. Seeded, for the
