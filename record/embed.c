@@ -72,9 +72,12 @@ int embed_names_into(const char *path)
 	if (asprintf(&name, "%s.names", path) < 0)
 		return -1;
 	error = output_open(&copy, name);
+	if (!error)
+		error = output_begin(&copy);
 	if (error) {
 		message_error("names are not embedded: %s: %s; %s", name, strerror(-error),
 			      output_remedy(error));
+		output_close(&copy, true);
 		free(name);
 		return -1;
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const char *const no_memory = "out of memory";
+static const char *const one_rate = "give only one of -F and -c";
 
 static const char *take_numbers(struct settings *s, const char *argument)
 {
@@ -89,7 +90,7 @@ static const char *take_period(void *context, const char *argument)
 	if (!option_number(argument, 1, 1000000000000, &period))
 		return "expected events per sample, 1 or more";
 	((struct settings *)context)->period = period;
-	return NULL;
+	return ((struct settings *)context)->frequency ? one_rate : NULL;
 }
 
 static const char *take_delay(void *context, const char *argument)
@@ -141,7 +142,7 @@ static const char *take_frequency(void *context, const char *argument)
 	if (!option_number(argument, 1, 1000000, &hz))
 		return "expected samples per second, 1 or more, up to 1000000";
 	((struct settings *)context)->frequency = hz;
-	return NULL;
+	return ((struct settings *)context)->period ? one_rate : NULL;
 }
 
 static const char *take_output(void *context, const char *argument)
@@ -388,7 +389,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
 	int rest_count = 0;
 
-	*s = (struct settings){ .frequency = 99, .output = "trace.prf", .level = 3,
+	*s = (struct settings){ .output = "trace.prf", .level = 3,
 				.waits = { .min_ns = 1000000 } };
 	s->command_line = join(argc, argv);
 	if (!rest || !s->command_line) {
@@ -396,6 +397,8 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 		goto out;
 	}
 	result = options_parse(&options, argc, argv, rest, &rest_count, &s->command);
+	if (!s->frequency)
+		s->frequency = 99;
 	if (s->command && !*s->command)
 		s->command = NULL;
 	if (result == OPTIONS_OK && !agree(s, rest_count, rest))

@@ -30,25 +30,29 @@ static int check_existing(const struct output *output, const struct stat *st, ui
 	return 0;
 }
 
-static int take(struct output *output)
+static int check(struct output *output)
 {
 	struct stat st;
 	uid_t uid;
 	gid_t gid;
-	int error;
 
 	if (fstat(output->fd, &st))
 		return -errno;
 	output->is_file = S_ISREG(st.st_mode);
 	behalf_of(&uid, &gid);
-	if (!output->created) {
-		error = check_existing(output, &st, uid);
-		if (error)
-			return error;
-	}
-	if (!output->is_file)
+	return output->created ? 0 : check_existing(output, &st, uid);
+}
+
+int output_begin(struct output *output)
+{
+	struct stat st;
+	uid_t uid;
+	gid_t gid;
+
+	if (!output->is_file || !output->path)
 		return 0;
-	if (uid != st.st_uid && fchown(output->fd, uid, gid))
+	behalf_of(&uid, &gid);
+	if (fstat(output->fd, &st) || (uid != st.st_uid && fchown(output->fd, uid, gid)))
 		return -errno;
 	return fchmod(output->fd, 0600) || ftruncate(output->fd, 0) ? -errno : 0;
 }
@@ -75,7 +79,7 @@ int output_open(struct output *output, const char *path)
 	output->created = output->fd >= 0;
 	if (output->fd < 0 && errno == EEXIST)
 		output->fd = open(path, flags);
-	error = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? -errno : take(output);
+	error = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? -errno : check(output);
 	if (error)
 		output_close(output, true);
 	return error;

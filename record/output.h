@@ -19,8 +19,14 @@ struct output {
 	char *path;    /* NULL: standard output */
 };
 
-/* 0, or -errno: -ELOOP for a symbolic link, -EPERM for somebody else's file. "-" is stdout. */
+/*
+ * 0, or -errno: -ELOOP for a symbolic link, -EPERM for somebody else's file. "-" is stdout.
+ * What the file held before stays until output_begin().
+ */
 int output_open(struct output *output, const char *path);
+
+/* To be called before anything is written: the file becomes an empty one of the user's. */
+int output_begin(struct output *output);
 
 /* Closes it. `discard` removes what output_open() had created. Returns 0 or -errno. */
 int output_close(struct output *output, bool discard);

@@ -147,27 +147,19 @@ static int finish(struct session *s)
 	return status ? status : traces_finish(s, now, true);
 }
 
-/* The command outlives the recording when that was ended: asks it to end too, if a signal did. */
-static int await_command(struct session *s, int signal)
+/* As perf does: a command that outlives its recording is asked to end, too. */
+static int end_command(struct session *s, int signal)
 {
-	if (!s->target.command)
-		return 0;
-	if (signal && !target_wait(&s->target, 0)) {
-		kill(s->target.command, signal);
-		if (!target_wait(&s->target, 1000)) {
-			kill(s->target.command, SIGTERM);
-			target_wait(&s->target, 2000);
-		}
-		return target_exit_status(&s->target);
-	}
-	/* Signals that arrive now are for the command; it gets its own from a terminal. */
-	while (!target_wait(&s->target, 100)) {
-		struct signalfd_siginfo info;
+	struct target *t = &s->target;
+	bool asked = !target_wait(t, 0);
 
-		if (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
-			kill(s->target.command, (int)info.ssi_signo);
-	}
-	return target_exit_status(&s->target);
+	if (!t->command)
+		return 0;
+	if (asked && !target_ask(t, signal ? signal : SIGTERM, 1000) && !target_ask(t, SIGTERM, 2000))
+		message_warning("%s does not end and goes on as process %d", s->settings->command[0],
+				(int)t->command);
+	/* That it did what it was asked is no failure. */
+	return asked && !signal && target_killed_by(t) == SIGTERM ? 0 : target_exit_status(t);
 }
 
 static int run(struct session *s)
@@ -183,6 +175,12 @@ static int run(struct session *s)
 	if (status) {
 		fail("cannot run %s: %s", s->settings->command[0], strerror(-status));
 		return status == -ENOENT ? 127 : 126;
+	}
+	/* Not before: a command that is not there costs nobody an older trace. */
+	status = traces_begin(s);
+	if (status) {
+		end_command(s, 0);
+		return status;
 	}
 	/* Not before: root may be in a folder of the user's, from which a failure removes the file. */
 	if (privileges_drop(series_wanted(&s->settings->series) || s->settings->embed))
@@ -202,9 +200,10 @@ static int run(struct session *s)
 	if (s->settings->stats)
 		expenses_show(&s->expenses, &s->accounts, clock_now() - s->began_ns);
 	trace_file_close(&s->trace, false);
-	status = s->settings->embed ? embed_names_into(s->settings->output) : 0;
-	signal = await_command(s, signal);
-	return signal || !status ? signal : 1;
+	status = end_command(s, signal);
+	if (s->settings->embed && embed_names_into(s->settings->output) && !status)
+		status = 1;
+	return status;
 }
 
 static void release(struct session *s, bool discard)

@@ -86,8 +86,12 @@ int drain_settle(struct session *s, uint64_t now_ns);
 
 /* -------- traces.c -------- */
 
-/* Opens the first file. 0, or the exit status after telling what is wrong. */
+/*
+ * Opens the first file, which keeps what it held until traces_begin(). 0, or the exit status
+ * after telling what is wrong.
+ */
 int traces_open(struct session *s);
+int traces_begin(struct session *s);
 
 /* Ends the file; `last`: nothing fires any more. 0, -errno or a prf_error. */
 int traces_finish(struct session *s, uint64_t now_ns, bool last);

@@ -18,6 +18,8 @@
 
 #define SIDE_BAND_BYTES (1u << 20)
 
+static const char more_files[] = "; raise the limit of open files (ulimit -n)";
+
 int fail(const char *format, ...)
 {
 	struct buffer text = { 0 };
@@ -130,6 +132,17 @@ static int choose_cpus(struct session *s)
 	return s->sampled.n ? 0 : fail("none of the CPUs %s is online", list);
 }
 
+/* An fd for each CPU and event, twice, and for each process or thread that is named. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static void prepare_command(void)
 {
 	privileges_drop_all();
@@ -140,15 +153,17 @@ static int find_targets(struct session *s)
 	const struct settings *settings = s->settings;
 	char why[512];
 
+	/* A command is to have the limits that we were given. */
+	if (!settings->command)
+		raise_limits();
 	if (settings->cgroup && cgroup_find(&s->cgroup, settings->cgroup, why, sizeof(why)))
 		return fail("%s", why);
 	for (size_t i = 0; i < settings->pid_count; i++) {
-		uint32_t process, pid = settings->pids[i];
-		int status = target_add_process(&s->target, pid, &process);
+		uint32_t process = 0, pid = settings->pids[i];
+		int status = settings->by_thread ?
+				     target_add_thread(&s->target, pid) :
+				     target_add_process(&s->target, pid, &process);
 
-		/* A thread is waited for with its process. */
-		if (status == -EINVAL && settings->by_thread)
-			status = target_add_process(&s->target, process, &process);
 		if (status == -EINVAL)
 			return fail("%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
 				    pid, process, process);
@@ -156,7 +171,9 @@ static int find_targets(struct session *s)
 			return fail("no %s %" PRIu32 "; it may have ended",
 				    settings->by_thread ? "thread" : "process", pid);
 		if (status)
-			return fail("cannot watch process %" PRIu32 ": %s", pid, strerror(-status));
+			return fail("cannot watch %s %" PRIu32 ": %s%s",
+				    settings->by_thread ? "thread" : "process", pid, strerror(-status),
+				    status == -EMFILE ? more_files : "");
 	}
 	if (settings->command) {
 		int status = target_add_command(&s->target, settings->command, prepare_command);
@@ -189,17 +206,6 @@ static uint64_t ring_size(const struct session *s)
 	return size;
 }
 
-/* An fd for each CPU and event, twice. */
-static void raise_limits(void)
-{
-	struct rlimit limit;
-
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 int explain(const char *what, int status)
 {
 	const char *remedy = "";
@@ -209,7 +215,7 @@ int explain(const char *what, int status)
 	else if (status == -ENOTSUP)
 		remedy = "; --off-cpu needs Linux 6.16, or a kernel with kprobes";
 	else if (status == -EMFILE || status == -ENFILE)
-		remedy = "; raise the limit of open files (ulimit -n)";
+		remedy = more_files;
 	else if (status == -ENOMEM)
 		remedy = "; a smaller ring (-m) or more locked memory (ulimit -l) may help";
 	message_detail("%s", sampler_log());
@@ -274,7 +280,7 @@ static int open_world(struct session *s)
 		status = world_add_all(&s->world);
 	if (s->target.command)
 		status = world_add_command(&s->world, (uint32_t)s->target.command);
-	for (size_t i = 0; i < s->target.n && !status; i++)
+	for (size_t i = 0; i < s->target.pid_count && !status; i++)
 		if (s->target.pids[i] != (uint32_t)s->target.command)
 			status = world_add_process(&s->world, s->target.pids[i]);
 	if (status == -ESRCH)

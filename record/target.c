@@ -15,6 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL /* Linux 6.9 */
+#endif
+
 void target_init(struct target *t)
 {
 	*t = (struct target){ .go_fd = -1, .error_fd = -1 };
@@ -38,21 +42,23 @@ void target_release(struct target *t)
 	for (size_t i = 0; i < t->n; i++)
 		close_fd(&t->pidfds[i]);
 	free(t->pidfds);
+	free(t->ids);
 	free(t->pids);
 	target_init(t);
 }
 
-static int open_process(struct target *t, uint32_t pid)
+static int open_task(struct target *t, uint32_t id, bool thread)
 {
 	char folder[32];
 	int fd = -1;
 
 	if (!t->folders)
-		fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-	if (fd < 0 && !t->folders && (errno == ENOSYS || errno == EPERM))
+		fd = (int)syscall(SYS_pidfd_open, (pid_t)id, thread ? PIDFD_THREAD : 0);
+	if (fd < 0 && !t->folders && (errno == ENOSYS || errno == EPERM || (thread && errno == EINVAL)))
 		t->folders = true;
 	if (t->folders) {
-		snprintf(folder, sizeof(folder), "/proc/%" PRIu32, pid);
+		/* Threads that are not their process's first have folders that are not listed. */
+		snprintf(folder, sizeof(folder), "/proc/%" PRIu32, id);
 		fd = open(folder, O_DIRECTORY | O_PATH | O_CLOEXEC);
 	}
 	return fd < 0 ? -errno : fd;
@@ -78,46 +84,76 @@ static bool has_ended(const struct target *t, size_t i)
 	return !comm_end || comm_end[1] != ' ' || comm_end[2] == 'Z' || comm_end[2] == 'X';
 }
 
-static int add(struct target *t, uint32_t pid)
+/* Appends to an array of numbers. 0 or -ENOMEM. */
+static int append(uint32_t **numbers, size_t n, uint32_t number)
+{
+	uint32_t *more = reallocarray(*numbers, n + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	*numbers = more;
+	more[n] = number;
+	return 0;
+}
+
+static bool is_among(const uint32_t *numbers, size_t n, uint32_t number)
+{
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* To be waited for: a process, or one thread of it. */
+static int add(struct target *t, uint32_t id, uint32_t pid, bool thread)
 {
 	int *pidfds = reallocarray(t->pidfds, t->n + 1, sizeof(*pidfds));
-	uint32_t *pids;
 	int fd;
 
 	if (!pidfds)
 		return -ENOMEM;
 	t->pidfds = pidfds;
-	pids = reallocarray(t->pids, t->n + 1, sizeof(*pids));
-	if (!pids)
+	if (append(&t->ids, t->n, id))
 		return -ENOMEM;
-	t->pids = pids;
-	fd = open_process(t, pid);
+	if (!is_among(t->pids, t->pid_count, pid)) {
+		if (append(&t->pids, t->pid_count, pid))
+			return -ENOMEM;
+		t->pid_count++;
+	}
+	fd = open_task(t, id, thread);
 	if (fd < 0)
 		return fd;
-	t->pidfds[t->n] = fd;
-	t->pids[t->n] = pid;
-	t->n++;
+	t->pidfds[t->n++] = fd;
 	t->alive++;
 	return 0;
 }
 
+static int add_running(struct target *t, uint32_t id, uint32_t pid, bool thread)
+{
+	int status = add(t, id, pid, thread);
+
+	return !status && has_ended(t, t->n - 1) ? -ESRCH : status;
+}
+
 int target_add_process(struct target *t, uint32_t pid, uint32_t *process)
 {
-	int status;
-
 	*process = pid;
-	for (size_t i = 0; i < t->n; i++)
-		if (t->pids[i] == pid)
-			return 0;
-	status = proc_status(pid, "Tgid:", process);
-	if (status)
+	if (is_among(t->ids, t->n, pid))
+		return 0;
+	if (proc_status(pid, "Tgid:", process))
 		return -ESRCH;
-	if (*process != pid)
-		return -EINVAL;
-	status = add(t, pid);
-	if (!status && has_ended(t, t->n - 1))
-		status = -ESRCH;
-	return status;
+	return *process == pid ? add_running(t, pid, pid, false) : -EINVAL;
+}
+
+int target_add_thread(struct target *t, uint32_t tid)
+{
+	uint32_t process;
+
+	if (is_among(t->ids, t->n, tid))
+		return 0;
+	if (proc_status(tid, "Tgid:", &process))
+		return -ESRCH;
+	return add_running(t, tid, process, true);
 }
 
 static void __attribute__((noreturn))
@@ -168,7 +204,7 @@ int target_add_command(struct target *t, char **argv, void (*prepare)(void))
 	t->command = pid;
 	t->go_fd = go[1];
 	t->error_fd = error[0];
-	return add(t, (uint32_t)pid);
+	return add(t, (uint32_t)pid, (uint32_t)pid, false);
 close_error:
 	close(error[0]);
 	close(error[1]);
@@ -220,7 +256,7 @@ void target_look(struct target *t)
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->pidfds[i] < 0 || !has_ended(t, i))
 			continue;
-		if (t->command && t->pids[i] == (uint32_t)t->command)
+		if (t->command && t->ids[i] == (uint32_t)t->command)
 			reap(t, WNOHANG);
 		close_fd(&t->pidfds[i]);
 		t->alive--;
@@ -234,7 +270,7 @@ bool target_wait(struct target *t, int ms)
 	if (!t->command || t->reaped)
 		return true;
 	for (size_t i = 0; i < t->n && !t->folders; i++)
-		if (t->pids[i] == (uint32_t)t->command)
+		if (t->ids[i] == (uint32_t)t->command)
 			p.fd = t->pidfds[i];
 	/* Without a pidfd this just sleeps for the time; it is asked for in small pieces. */
 	if (ms >= 0 && poll(&p, 1, ms) == 0 && !t->folders)
@@ -243,11 +279,27 @@ bool target_wait(struct target *t, int ms)
 	return t->reaped;
 }
 
+bool target_ask(struct target *t, int signal, int ms)
+{
+	if (t->command && !t->reaped) {
+		kill(t->command, signal);
+		kill(t->command, SIGCONT);
+	}
+	for (; ms > 50 && !target_wait(t, 50); ms -= 50)
+		;
+	return target_wait(t, ms);
+}
+
+int target_killed_by(const struct target *t)
+{
+	return t->reaped && WIFSIGNALED(t->wait_status) ? WTERMSIG(t->wait_status) : 0;
+}
+
 int target_exit_status(const struct target *t)
 {
 	if (!t->reaped)
 		return 0;
-	if (WIFSIGNALED(t->wait_status))
-		return 128 + WTERMSIG(t->wait_status);
+	if (target_killed_by(t))
+		return 128 + target_killed_by(t);
 	return WEXITSTATUS(t->wait_status);
 }

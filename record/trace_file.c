@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -64,8 +65,13 @@ int trace_file_begin(struct trace_file *f, const struct trace_file_options *opti
 		.level = options->level,
 		.compress_thread = true,
 	};
-	int status = prf_writer_new(&f->writer, &writer);
+	int status = output_begin(&f->output);
 
+	if (status) {
+		errno = -status;
+		return PRF_ERROR_IO;
+	}
+	status = prf_writer_new(&f->writer, &writer);
 	f->event_count = 0;
 	for (size_t i = 0; i < options->events->n && !status; i++) {
 		const struct event *event = &options->events->events[i];

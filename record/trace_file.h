@@ -20,7 +20,6 @@ struct metadata {
 };
 
 struct trace_file_options {
-	const char *path; /* "-": standard output */
 	int level;	  /* of compression */
 	const struct event_list *events;
 	const char *command_line;
@@ -30,10 +29,13 @@ struct trace_file_options {
 
 void trace_file_init(struct trace_file *f);
 
-/* Opens the file, cut to nothing. 0 or -errno; output_remedy() knows what to do. */
+/*
+ * Opens the file; what it holds stays until trace_file_begin(). 0 or -errno; output_remedy()
+ * knows what to do.
+ */
 int trace_file_open(struct trace_file *f, const char *path);
 
-/* Writes the header, events and metadata. 0 or a prf_error. */
+/* Empties the file, and writes header, events and metadata. 0 or a prf_error. */
 int trace_file_begin(struct trace_file *f, const struct trace_file_options *options);
 
 /* Ends it well. 0 or a prf_error; with PRF_ERROR_IO errno tells more. */

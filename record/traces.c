@@ -21,20 +21,24 @@ static uint64_t cpu_time(void)
 
 static int open_file(struct session *s, const char *path)
 {
+	int status = trace_file_open(&s->trace, path);
+
+	return status ? fail("cannot write %s: %s; %s", path, strerror(-status),
+			     output_remedy(status)) :
+			0;
+}
+
+static int begin_file(struct session *s)
+{
 	struct trace_file_options options = {
-		.path = path,
 		.level = s->settings->level,
 		.events = &s->settings->events,
 		.command_line = s->settings->command_line,
 		.metadata = s->settings->metadata,
 		.metadata_count = s->settings->metadata_count,
 	};
-	int status = trace_file_open(&s->trace, path);
+	int status = trace_file_begin(&s->trace, &options);
 
-	if (status)
-		return fail("cannot write %s: %s; %s", path, strerror(-status),
-			    output_remedy(status));
-	status = trace_file_begin(&s->trace, &options);
 	if (status)
 		return trace_failed(s, status);
 	s->file_began_ns = clock_now();
@@ -55,6 +59,8 @@ static int open_next(struct session *s)
 	if (!name)
 		return fail("out of memory");
 	status = open_file(s, name);
+	if (!status)
+		status = begin_file(s);
 	if (!status && series_begin(series, name, clock_now()))
 		status = fail("out of memory");
 	free(name);
@@ -74,6 +80,12 @@ int traces_open(struct session *s)
 		return open_file(s, path);
 	series->base = strdup(path);
 	return series->base ? open_next(s) : fail("out of memory");
+}
+
+int traces_begin(struct session *s)
+{
+	/* A series has begun: its files are new ones. */
+	return s->trace.writer ? 0 : begin_file(s);
 }
 
 int traces_finish(struct session *s, uint64_t now_ns, bool last)

@@ -54,7 +54,7 @@ int unwinding_open(struct session *s)
 		return fail("out of memory");
 	if (s->world.everything)
 		proc_each("/proc", add_process, &adding);
-	for (size_t i = 0; i < s->target.n; i++)
+	for (size_t i = 0; i < s->target.pid_count; i++)
 		add_process(s->target.pids[i], &adding);
 	return adding.status ? fail("out of memory") : 0;
 }

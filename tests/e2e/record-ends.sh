@@ -18,6 +18,9 @@ until_begun() {
 	done
 }
 
+# runs PID: one that has ended and was not waited for does not
+runs() { grep -q '^State:.[^ZX]' "/proc/$1/status" 2> /dev/null; }
+
 # interrupt NAME SIGNAL ARGUMENTS...: sets status
 interrupt() {
 	name=$1 signal=$2
@@ -58,9 +61,70 @@ is "$(complete "$work/closed.prf")" True "no message goes into the trace when st
 is $? 1 "and no trace goes elsewhere when standard output is"
 "$record" -q -o "$work/killed.prf" -- sh -c 'kill -9 $$'
 is $? 137 "killed by a signal: 128 and its number"
-"$record" -q -d 0.2 -o "$work/longer.prf" -- sh -c 'sleep 1; exit 3'
-is $? 3 "a command may last longer than the recording"
+"$record" -q -d 0.2 -o "$work/longer.prf" -- "$work/burn" 0
+is $? 0 "-d ends a command that would last longer"
 is "$(complete "$work/longer.prf")" True "whose trace is complete"
+# The signal may come before its trap is set: then once more, and longer.
+for d in 0.2 2 20; do
+	"$record" -q -d $d -o "$work/handles.prf" -- sh -c 'trap "exit 3" TERM; echo > "$0"; while :; do sleep 0.1; done' "$work/handles"
+	status=$?
+	[ -s "$work/handles" ] && break
+done
+is $status 3 "one that ends in its own way gives the status"
+"$record" -q -d 0.2 -o "$work/stopped.prf" -- sh -c 'kill -STOP $$; exit 5'
+is $? 0 "one that is stopped is not waited for"
+for d in 0.2 2 20; do
+	"$record" -d $d -o "$work/deaf.prf" -- sh -c 'trap "" TERM; echo $$ > "$0"; exec "$1" 0' "$work/deaf" "$work/burn" 2> "$work/err"
+	status=$?
+	[ -s "$work/deaf" ] && break
+done
+is $status 0 "one that does not want to end is left alone"
+like "$(cat "$work/err")" "goes on as process $(cat "$work/deaf")" "which is told"
+kill -KILL "$(cat "$work/deaf")"
+
+# A trace that is there is not given up for a command that is not.
+"$record" -q -o "$work/kept.prf" -- true
+"$record" -q -o "$work/kept.prf" -- "$work/no-such-command" 2> "$work/err"
+is $? 127 "a command that is not there"
+is "$(complete "$work/kept.prf")" True "costs no older trace"
+
+# Threads: it ends with the last of those that were named, and their process goes on.
+if command -v python3 > /dev/null; then
+	cat > "$work/threads.py" <<'P'
+import os, sys, threading, time
+def wait(path):
+    while not os.path.exists(path):
+        time.sleep(0.01)
+for name in ("one", "two"):
+    t = threading.Thread(target=wait, args=(sys.argv[1] + "/" + name,))
+    t.start()
+    print(t.native_id, flush=True)
+wait(sys.argv[1] + "/three")
+P
+	python3 "$work/threads.py" "$work" > "$work/tids" &
+	pid=$!
+	n=0
+	until [ "$(wc -l < "$work/tids")" = 2 ] || [ $n -ge 300 ]; do n=$((n + 1)); sleep 0.1; done
+	"$record" -q -o "$work/threads.prf" -t "$(paste -sd, "$work/tids")" &
+	recorder=$!
+	until_begun "$work/threads.prf" $recorder
+	touch "$work/one"
+	n=0
+	while [ -d "/proc/$pid/task/$(head -1 "$work/tids")" ] && [ $n -lt 300 ]; do n=$((n + 1)); sleep 0.1; done
+	sleep 0.5
+	holds "-t: goes on while a thread is left" runs $recorder
+	touch "$work/two"
+	n=0
+	while runs $recorder && [ $n -lt 300 ]; do n=$((n + 1)); sleep 0.1; done
+	holds "-t: the process goes on" kill -0 $pid
+	kill -KILL $recorder 2> /dev/null
+	wait $recorder
+	is $? 0 "-t: ends with the last of them"
+	is "$(complete "$work/threads.prf")" True "-t: with a complete trace"
+	touch "$work/three"
+else
+	skip "-t: ends with the last of them" "there is no python3"
+fi
 
 # Under nohup a hangup is not for the recorder: signal 1, the last bit, is not taken.
 (trap '' HUP; exec "$record" -q -o "$work/hangup.prf" -- "$work/burn" 0) &

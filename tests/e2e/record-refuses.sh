@@ -22,6 +22,8 @@ refuse 2 'unknown option --frob' --frob -a
 refuse 2 '-F 0: .*1 or more' -F 0 -a
 refuse 2 'expected .*numbers' -p 1,x
 refuse 2 'only one of' -a -p 1
+refuse 2 'only one of -F and -c' -F 99 -c 1000 -a
+refuse 2 'only one of -F and -c' -c 1000 -F 99 -a
 refuse 2 'put -- before' -a ls
 refuse 1 'no process 2147483646' -p 2147483646
 refuse 1 'Is a directory' -a -o "$work"

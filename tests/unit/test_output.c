@@ -65,6 +65,10 @@ static void overwrites_own_file(void **state)
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(output_open(&output, path), 0);
 	assert_false(output.created);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(st.st_size, 3);
+	assert_int_equal(output_begin(&output), 0);
 	/* What was there before is not removed when the recording fails. */
 	assert_int_equal(output_close(&output, true), 0);
 	assert_int_equal(stat(path, &st), 0);
@@ -106,6 +110,7 @@ static void belongs_to_who_called_sudo(void **state)
 	setenv("SUDO_UID", "12345", 1);
 	setenv("SUDO_GID", "12346", 1);
 	assert_int_equal(output_open(&output, path), 0);
+	assert_int_equal(output_begin(&output), 0);
 	output_close(&output, false);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_uid, 12345);
@@ -141,6 +146,7 @@ static void standard_output(void **state)
 	assert_int_equal(output_open(&output, "-"), 0);
 	assert_true(output.fd > 2);
 	assert_null(output.path);
+	assert_int_equal(output_begin(&output), 0);
 	assert_int_equal(output_close(&output, true), 0);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/target.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -143,6 +145,65 @@ static void watches_running_processes(void **state)
 	target_release(&t);
 }
 
+static void *wait_for_byte(void *fd)
+{
+	char byte;
+
+	while (read(*(int *)fd, &byte, 1) < 0)
+		;
+	return NULL;
+}
+
+/* The number of a thread of ours that is not `other`. */
+static uint32_t other_thread(uint32_t other)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/proc/self/task");
+	uint32_t tid = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)))
+		if (*entry->d_name != '.' && strtoul(entry->d_name, NULL, 10) != other)
+			tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	closedir(dir);
+	return tid;
+}
+
+static void watches_threads(void **state)
+{
+	uint32_t own = (uint32_t)getpid(), tid;
+	struct target t;
+	pthread_t thread;
+	int fds[2];
+
+	begin(&t, state);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_byte, &fds[0]), 0);
+	tid = other_thread(own);
+	assert_int_not_equal(tid, 0);
+	assert_int_equal(target_add_thread(&t, tid), 0);
+	assert_int_equal(target_add_thread(&t, tid), 0);
+	assert_int_equal(target_add_thread(&t, own), 0);
+	assert_int_equal(t.n, 2);
+	assert_int_equal(t.pid_count, 1);
+	assert_int_equal(t.pids[0], own);
+	target_look(&t);
+	assert_int_equal(t.alive, 2);
+	assert_int_equal(write(fds[1], "", 1), 1);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 600 && t.alive == 2; i++) {
+		poll(NULL, 0, 100);
+		target_look(&t);
+	}
+	assert_int_equal(t.alive, 1);
+	target_release(&t);
+	begin(&t, state);
+	assert_int_equal(target_add_thread(&t, INT32_MAX), -ESRCH);
+	target_release(&t);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 #define BOTH_WAYS(test)                                                                            \
 	cmocka_unit_test(test), { #test " (folders)", test, NULL, NULL, (void *)1 }
 
@@ -155,6 +216,7 @@ int main(void)
 		BOTH_WAYS(never_let_go_it_never_runs),
 		BOTH_WAYS(reports_what_cannot_be_run),
 		BOTH_WAYS(watches_running_processes),
+		BOTH_WAYS(watches_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
