@@ -129,7 +129,7 @@ $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH
 
 $(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_sample)
 
-# prof-report with a slowdown of chosen size, for bench/ci/operating-curve.sh.
+# prof-report with a slowdown of chosen size, for bench/ci/operating-curve.py.
 $(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/slow.o $(call archive,report) \
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS)

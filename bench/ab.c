@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,24 @@ static const char **arguments_of(const char *program, char *const *further)
 	for (size_t i = 0; i < n; i++)
 		all[i + 1] = further[i];
 	return all;
+}
+
+/*
+ * For CPU time, both programs run on one and the same CPU: those of one machine differ in speed,
+ * by what runs beside them. Elapsed time is left alone, as it may come from several CPUs.
+ */
+static void stay_on_one_cpu(void)
+{
+	cpu_set_t all, one;
+	int cpu = CPU_SETSIZE - 1;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return; /* more than a thousand CPUs: noisier, but no less true */
+	while (cpu > 0 && !CPU_ISSET(cpu, &all))
+		cpu--;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
 }
 
 static int measure(void *context, int side, double *ns)
@@ -123,17 +142,28 @@ static enum verdict compare(struct ab *ab, struct paired_runs *same, struct pair
 	return conclude(&change, noise, verdict);
 }
 
-static enum verdict write_bmf(const struct settings *s, const struct paired_runs *different)
+static int add_ratio(struct results *results, const struct settings *s, const char *program,
+		     const char *measure, const struct paired_runs *pairs)
 {
 	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
 	struct paired_runs_change change;
+
+	if (paired_runs_change(pairs, &bootstrap, &change))
+		return -1;
+	return results_estimate(results, program, measure,
+				(struct estimate){ 1 + change.sign.value, 1 + change.sign.low,
+						   1 + change.sign.high });
+}
+
+/* Both are the new program's: the old one may have the same name. */
+static enum verdict write_bmf(const struct settings *s, const struct paired_runs *same,
+			      const struct paired_runs *different)
+{
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
 
-	if (!paired_runs_change(different, &bootstrap, &change) &&
-	    !results_estimate(&results, s->rest[1], "ratio",
-			      (struct estimate){ 1 + change.sign.value, 1 + change.sign.low,
-						 1 + change.sign.high }))
+	if (!add_ratio(&results, s, s->rest[1], "ratio", different) &&
+	    !add_ratio(&results, s, s->rest[1], "old-old-ratio", same))
 		verdict = output_bmf(&results, s);
 	results_release(&results);
 	return verdict;
@@ -153,11 +183,13 @@ enum verdict ab_command(const struct settings *s)
 		message_error("--max-pairs is below --pairs");
 		return VERDICT_ERROR;
 	}
+	if (s->cpu_time)
+		stay_on_one_cpu();
 	for (int i = 0; i < 2; i++)
 		ab.arguments[i] = arguments_of(s->rest[i], s->command);
 	if (ab.arguments[0] && ab.arguments[1])
 		verdict = compare(&ab, &same, &different);
-	if (verdict != VERDICT_ERROR && s->bmf && write_bmf(s, &different))
+	if (verdict != VERDICT_ERROR && s->bmf && write_bmf(s, &same, &different))
 		verdict = VERDICT_ERROR;
 	free(ab.arguments[0]);
 	free(ab.arguments[1]);

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Linked into build/prof-report-slow, which is prof-report and, at its end, as many rounds of
- * arithmetic as PROF_REPORT_SLOW says: a slowdown of known size for the gates to find. A round
- * has four instructions, which wait for each other, and so about the pace of real work.
+ * arithmetic as the name says under which it is called, behind a "+": "new+250000". A
+ * slowdown of known size for the gates to find, without a script in between.
+ *
+ * A round has seven instructions: a multiplication and an addition that wait for each other,
+ * and five that wait for neither, so that they pass at about the pace of the report's own.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 __attribute__((destructor)) static void slow(void)
 {
-	const char *rounds = getenv("PROF_REPORT_SLOW");
-	uint64_t x = 1, n = rounds ? strtoull(rounds, NULL, 10) : 0;
+	const char *rounds = strrchr(program_invocation_short_name, '+');
+	uint64_t n = rounds ? strtoull(rounds + 1, NULL, 10) : 0;
+	uint64_t x = 1, a = 0, b = 0, c = 0;
 
 	while (n--) {
 		x = x * 6364136223846793005 + 1442695040888963407;
-		__asm__ volatile("" : "+r"(x));
+		a += 3;
+		b ^= n;
+		c -= 5;
+		__asm__ volatile("" : "+r"(x), "+r"(a), "+r"(b), "+r"(c));
 	}
 }

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How well the gates find what they should, and how often they cry wolf.
+
+    bench/ci/operating-curve.py prepare
+    bench/ci/operating-curve.py time --seconds 150     again and again, on a quiet machine
+    bench/ci/operating-curve.py count --seconds 150    again and again (valgrind)
+    bench/ci/operating-curve.py table
+
+Slowdowns of 1, 2, 5 and 10 % of prof-report's CPU time are built in (build/prof-report-slow),
+50 tries each, among 200 tries in which old and new are equal. A try has a trace of its own seed
+and fresh copies of the programs. By time, `prof-bench ab` judges it; by counts, the
+instructions under callgrind with the threshold of bench/ci/thresholds.conf. Results are added to
+FOLDER/tries.jsonl as they come, so that it can be done in slices; `table` prints what there is,
+in Markdown, for bench/README.md.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+PERCENTS = [1, 2, 5, 10]
+PAIRS = 30
+FLOORS = [2.0, 1.0]      # percent; the first is the default of prof-bench ab
+COUNT_THRESHOLD = 0.5    # percent more instructions: bench/ci/thresholds.conf
+CALIBRATION_ROUNDS = 10000000
+
+
+def all_tries():
+    """(percent, seed): each injected slowdown between two tries of equals."""
+    for i in range(50):
+        for j, percent in enumerate(PERCENTS):
+            yield 0, 4 * i + j + 1
+            yield percent, i + 1
+
+
+class Curve:
+    def __init__(self, folder, samples):
+        self.folder = os.path.abspath(folder)
+        self.samples = samples
+        self.trace = self.path("trace.prf")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, kind):
+        try:
+            with open(self.path("tries.jsonl"), encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+        except FileNotFoundError:
+            return []
+        return [line for line in lines if line["kind"] == kind]
+
+    def add(self, **line):
+        with open(self.path("tries.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def prepare(self, build):
+        os.makedirs(self.folder, exist_ok=True)
+        for name in ("prof-report-slow", "prof-report", "prof-bench", "testdata/make_trace"):
+            shutil.copy(os.path.join(build, name), self.folder)
+
+    def program(self, side, rounds):
+        """A copy of prof-report whose name asks for so many rounds; names are equally long."""
+        folder = self.path(side)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        return shutil.copy(self.path("prof-report-slow"), f"{folder}/report+{rounds:010d}")
+
+    def make_trace(self, seed):
+        subprocess.run([self.path("make_trace"), "-n", str(self.samples), "-s", str(seed), "-O",
+                        self.path("prof-report"), "-o", self.trace], check=True)
+
+    def pairs(self, old, new, seed, pairs):
+        """What `prof-bench ab` finds: its exit status, and the estimates as change in percent."""
+        done = subprocess.run([self.path("prof-bench"), "ab", "-q", "--cpu-time", "--seed",
+                               str(seed), "--pairs", str(pairs), "--max-pairs", str(pairs),
+                               "--resamples", "1000", "--bmf", "-", old, new, "--", "-q",
+                               "--no-cache", self.trace], stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 1, 3):
+            sys.exit("prof-bench ab failed")
+        measures = json.loads(done.stdout)[new]
+        return done.returncode, {
+            measure: [100 * (measures[measure][bound] - 1)
+                      for bound in ("lower_value", "value", "upper_value")]
+            for measure in ("ratio", "old-old-ratio")}
+
+    def instructions(self, program):
+        counts = self.path("counts")
+        subprocess.run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}",
+                        program, "-q", "--no-cache", self.trace], check=True,
+                       env={"PATH": os.environ["PATH"]}, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        with open(counts, encoding="utf-8") as file:
+            return int(re.search(r"^totals: (\d+)", file.read(), re.M).group(1))
+
+    def calibrate(self):
+        """Rounds for one percent of the time: many rounds beside none, in pairs. A machine has
+        faster and slower minutes, so what earlier slices found counts as well."""
+        self.make_trace(1)
+        old, new = self.program("old", 0), self.program("new", CALIBRATION_ROUNDS)
+        _, change = self.pairs(old, new, 1, PAIRS)
+        self.add(kind="calibration", rounds=CALIBRATION_ROUNDS / change["ratio"][1],
+                 change=change["ratio"])
+        return self.per_percent()
+
+    def per_percent(self):
+        known = [line["rounds"] for line in self.read("calibration")]
+        if not known:
+            sys.exit("do a slice of time first: it finds out what a percent is")
+        return statistics.median(known)
+
+    def try_time(self, percent, seed, per_percent):
+        rounds = round(percent * per_percent)
+        self.make_trace(seed)
+        status, change = self.pairs(self.program("old", 0), self.program("new", rounds),
+                                    seed * 100 + percent, PAIRS)
+        self.add(kind="time", percent=percent, seed=seed, rounds=rounds, status=status,
+                 change=change["ratio"], same=change["old-old-ratio"])
+
+    def try_count(self, percent, seed, per_percent):
+        rounds = round(percent * per_percent)
+        self.make_trace(seed)
+        self.add(kind="count", percent=percent, seed=seed, rounds=rounds,
+                 old=self.instructions(self.program("old", 0)),
+                 new=self.instructions(self.program("new", rounds)))
+
+    def run(self, kind, seconds):
+        """Tries that are not yet there, as many as begin within the time."""
+        end = time.monotonic() + seconds
+        done = {(line["percent"], line["seed"]) for line in self.read(kind)}
+        todo = [one for one in all_tries() if one not in done]
+        if not todo:
+            print(f"all {len(done)} tries of {kind} are there")
+            return
+        if kind == "time":
+            per_percent, do_try = self.calibrate(), self.try_time
+        else:
+            per_percent, do_try = self.per_percent(), self.try_count
+        for percent, seed in todo:
+            if time.monotonic() > end:
+                break
+            do_try(percent, seed, per_percent)
+        print(f"{len(self.read(kind))} of {len(list(all_tries()))} tries of {kind}")
+
+
+def slower(line, floor):
+    """The rule of bench/paired_runs.c."""
+    noise = max(floor, abs(line["same"][0]), abs(line["same"][2]))
+    return line["change"][0] > noise
+
+
+def share(lines, found):
+    return f"{sum(map(found, lines))} of {len(lines)}" if lines else "not available"
+
+
+def row(name, timed, counted):
+    cells = [name]
+    cells.append(f"{statistics.median(t['change'][1] for t in timed):+.2f} %" if timed
+                 else "not available")
+    cells += [share(timed, lambda t, f=floor: slower(t, f)) for floor in FLOORS]
+    cells.append(f"{statistics.median(100 * (c['new'] / c['old'] - 1) for c in counted):+.3f} %"
+                 if counted else "not available")
+    cells.append(share(counted, lambda c: c["new"] > c["old"] * (1 + COUNT_THRESHOLD / 100)))
+    print("| " + " | ".join(cells) + " |")
+
+
+def table(curve):
+    timed, counted = curve.read("time"), curve.read("count")
+    for line in timed:
+        if slower(line, FLOORS[0]) != (line["status"] == 1):
+            sys.exit(f"not what prof-bench ab said: {line}")
+    print(f"| slowdown | CPU time, median | found by time, beyond {FLOORS[0]:g} % | beyond "
+          f"{FLOORS[1]:g} % | instructions, median | found by counts, beyond "
+          f"{COUNT_THRESHOLD:g} % |\n|---|---|---|---|---|---|")
+    for percent in PERCENTS + [0]:
+        row(f"{percent} %" if percent else "none: false alarms",
+            [t for t in timed if t["percent"] == percent],
+            [c for c in counted if c["percent"] == percent])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("prepare", "time", "count", "table"))
+    parser.add_argument("--folder", default="build/operating-curve")
+    parser.add_argument("--build", default="build", help="where prepare finds the programs")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no try after this")
+    parser.add_argument("--samples", type=int, default=200000, help="samples of the traces")
+    settings = parser.parse_args()
+    curve = Curve(settings.folder, settings.samples)
+    if settings.command == "prepare":
+        subprocess.run(["make", "-s", "-j2", f"BUILD={settings.build}", "all",
+                        f"{settings.build}/prof-report-slow",
+                        f"{settings.build}/testdata/make_trace"], check=True)
+        curve.prepare(settings.build)
+    elif settings.command == "table":
+        table(curve)
+    else:
+        curve.run(settings.command, settings.seconds)
+
+
+if __name__ == "__main__":
+    main()
