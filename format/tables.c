@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "format/column.h"
 
 static const struct prf_event lost_event = {.kind = PRF_EVENT_COUNT, .name = "[lost]", .unit = ""};
@@ -30,30 +31,9 @@ void tables_release(struct tables *t)
 	arena_release(&t->arena);
 }
 
-/* Room for `more` entries of `size` bytes behind `count`; the array, moved or not, or NULL. */
-static void *grown(void *array, size_t count, size_t *room, uint64_t more, size_t size)
-{
-	size_t wanted = *room ? *room : 64;
-
-	if (count + more <= *room)
-		return array;
-	while (wanted < count + more)
-		wanted *= 2;
-	array = realloc(array, wanted * size);
-	if (array)
-		*room = wanted;
-	return array;
-}
-
 /* Makes the array `what` of the tables `t` hold `more` further entries. */
 #define GROW(t, what, more)                                                                        \
-	({                                                                                         \
-		void *array_ = grown((t)->what##s, (t)->what##_count, &(t)->what##_room, more,     \
-				     sizeof(*(t)->what##s));                                       \
-		if (array_)                                                                        \
-			(t)->what##s = array_;                                                     \
-		array_ != NULL;                                                                    \
-	})
+	array_reserve(&(t)->what##s, &(t)->what##_room, (t)->what##_count + (more))
 
 /* How many placeholders bring `have` to `count`: checked against the limits. */
 static int missing(struct tables *t, uint64_t have, uint64_t count, uint64_t max, uint64_t *more,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "record/unwind_arch.h"
 
 /* A CIE's instructions run once; a compiler writes about ten bytes. */
@@ -363,19 +364,6 @@ int cfi_run(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_function *
 
 /* -------- CIEs and FDEs -------- */
 
-static void *grow(void *array, size_t count, size_t *capacity, size_t size)
-{
-	size_t wanted = *capacity ? *capacity * 2 : 64;
-	void *larger;
-
-	if (count < *capacity)
-		return array;
-	larger = realloc(array, wanted * size);
-	if (larger)
-		*capacity = wanted;
-	return larger;
-}
-
 /* "zPLR" and the data behind it. False: FDEs of this CIE cannot be read. */
 static bool read_augmentation(const struct cfi *cfi, struct cursor *c, const char *text,
 			      struct cfi_cie *cie)
@@ -433,16 +421,12 @@ static void read_cie(const struct cfi *cfi, struct cursor c, struct cfi_cie *cie
 
 static int add_cie(struct cfi *cfi, struct cursor c, uint32_t offset)
 {
-	struct cfi_cie *cies;
-
 	if (cfi->cie_count == CIES_MAX)
 		return CFI_ERROR_CORRUPT;
-	cies = grow(cfi->cies, cfi->cie_count, &cfi->cie_capacity, sizeof(*cies));
-	if (!cies)
+	if (!array_reserve(&cfi->cies, &cfi->cie_capacity, cfi->cie_count + 1))
 		return CFI_ERROR_MEMORY;
-	cfi->cies = cies;
-	cies[cfi->cie_count] = (struct cfi_cie){ .offset = offset };
-	read_cie(cfi, c, &cies[cfi->cie_count++]);
+	cfi->cies[cfi->cie_count] = (struct cfi_cie){ .offset = offset };
+	read_cie(cfi, c, &cfi->cies[cfi->cie_count++]);
 	return CFI_OK;
 }
 
@@ -469,7 +453,6 @@ static const struct cfi_cie *find_cie(const struct cfi *cfi, uint64_t offset)
 static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 {
 	const struct cfi_cie *cie = find_cie(cfi, cie_offset);
-	struct cfi_fde *fdes;
 	uint64_t start, size;
 
 	if (!cie || !cie->usable)
@@ -483,11 +466,9 @@ static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 		return CFI_OK;
 	if (cfi->fde_count == FDES_MAX)
 		return CFI_ERROR_CORRUPT;
-	fdes = grow(cfi->fdes, cfi->fde_count, &cfi->fde_capacity, sizeof(*fdes));
-	if (!fdes)
+	if (!array_reserve(&cfi->fdes, &cfi->fde_capacity, cfi->fde_count + 1))
 		return CFI_ERROR_MEMORY;
-	cfi->fdes = fdes;
-	fdes[cfi->fde_count++] = (struct cfi_fde){
+	cfi->fdes[cfi->fde_count++] = (struct cfi_fde){
 		.start = start,
 		.length = (uint32_t)size,
 		.cie = (uint32_t)(cie - cfi->cies),

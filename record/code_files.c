@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/array.h"
 #include "record/inside.h"
 #include "record/proc.h"
 
@@ -89,17 +90,8 @@ static struct code_file *add(struct code_files *files, const struct key *key, co
 
 	if (file)
 		file->fd = file->kept = -1;
-
-	if (files->count == files->capacity && files->count < FILES_MAX) {
-		size_t capacity = files->capacity ? files->capacity * 2 : 64;
-		struct code_file **all = reallocarray(files->all, capacity, sizeof(*all));
-
-		if (all) {
-			files->all = all;
-			files->capacity = capacity;
-		}
-	}
-	if (!file || files->count == files->capacity)
+	if (!file || files->count == FILES_MAX ||
+	    !array_reserve(&files->all, &files->capacity, files->count + 1))
 		goto failed;
 	set_fd(files, file, fd);
 	file->path = strdup(path);

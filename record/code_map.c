@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/code_map.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +18,11 @@ void code_map_release(struct code_map *map)
 	*map = (struct code_map){ 0 };
 }
 
-/* Room for one more element of `size` bytes in `*array`; false without memory. */
-static bool make_room(void **array, size_t *capacity, size_t used, size_t wanted, size_t size)
-{
-	size_t more = *capacity ? *capacity : 64;
-	void *bigger;
-
-	if (used + wanted <= *capacity)
-		return true;
-	while (more < used + wanted)
-		more *= 2;
-	bigger = realloc(*array, more * size);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*capacity = more;
-	return true;
-}
-
 bool code_map_add_again(struct code_map *map, uint64_t start, uint64_t size, uint32_t name)
 {
 	if (!start || !size || start >= ADDRESS_LIMIT || size >= ADDRESS_LIMIT - start ||
 	    map->n + map->n_added >= CODE_MAP_MAX_SYMBOLS ||
-	    !make_room((void **)&map->added, &map->added_capacity, map->n_added, 1,
-		       sizeof(*map->added))) {
+	    !array_reserve(&map->added, &map->added_capacity, map->n_added + 1)) {
 		map->refused++;
 		return false;
 	}
@@ -55,7 +38,7 @@ bool code_map_add(struct code_map *map, uint64_t start, uint64_t size, const cha
 	if (name_size > CODE_MAP_MAX_NAME)
 		name_size = CODE_MAP_MAX_NAME;
 	if (!name_size || map->names_size + name_size + 1 > CODE_MAP_MAX_NAMES ||
-	    !make_room((void **)&map->names, &map->names_capacity, map->names_size, name_size + 1, 1)) {
+	    !array_reserve(&map->names, &map->names_capacity, map->names_size + name_size + 1)) {
 		map->refused++;
 		return false;
 	}

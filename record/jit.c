@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/jit.h"
 
+#include "common/array.h"
 #include "common/map.h"
 #include "record/code_map.h"
 #include "record/growing_file.h"
@@ -204,15 +205,8 @@ static void note_hit(struct process *p, uint64_t address)
 
 	if (p->hits.count >= HITS_MAX || !map_put(&p->hits, &address, sizeof(address), &added) || !added)
 		return;
-	if (p->n_pending == p->pending_capacity) {
-		size_t capacity = p->pending_capacity ? 2 * p->pending_capacity : 64;
-		uint64_t *more = realloc(p->pending, capacity * sizeof(*more));
-
-		if (!more)
-			return;
-		p->pending = more;
-		p->pending_capacity = capacity;
-	}
+	if (!array_reserve(&p->pending, &p->pending_capacity, p->n_pending + 1))
+		return;
 	p->pending[p->n_pending++] = address;
 	p->changed = true;
 }

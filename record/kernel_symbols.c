@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/kernel_symbols.h"
 
+#include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
 #include "record/proc.h"
@@ -55,15 +56,8 @@ struct kernel_symbols {
 
 static bool append(struct symbol_list *list, const struct symbol *symbol)
 {
-	if (list->n == list->capacity) {
-		size_t capacity = list->capacity ? 2 * list->capacity : 64;
-		struct symbol *symbols = reallocarray(list->symbols, capacity, sizeof(*symbols));
-
-		if (!symbols)
-			return false;
-		list->symbols = symbols;
-		list->capacity = capacity;
-	}
+	if (!array_reserve(&list->symbols, &list->capacity, list->n + 1))
+		return false;
 	list->symbols[list->n++] = *symbol;
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/object.h"
 
+#include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
 #include "common/map.h"
@@ -228,23 +229,16 @@ static void drop_repeated(struct object *object)
 
 void object_hit(struct object *object, uint64_t offset)
 {
-	if (object->hit_count == object->hit_capacity) {
-		size_t capacity = object->hit_capacity ? 2 * object->hit_capacity : 64;
-		uint64_t *hits;
-
-		if (object->hit_count)
-			drop_repeated(object);
-		if (object->hit_count > object->hit_capacity / 2 || !object->hit_capacity) {
-			hits = capacity > HITS_MAX ? NULL :
-						     reallocarray(object->hits, capacity, sizeof(*hits));
-			if (hits) {
-				object->hits = hits;
-				object->hit_capacity = capacity;
-			}
-		}
-		if (object->hit_count == object->hit_capacity)
-			return;
+	if (object->hit_count && object->hit_count == object->hit_capacity) {
+		drop_repeated(object);
+		/* Where few are repeated, they are sorted again when there are twice as many. */
+		if (object->hit_count > object->hit_capacity / 2 && object->hit_capacity < HITS_MAX)
+			(void)array_reserve(&object->hits, &object->hit_capacity,
+					    object->hit_capacity + 1);
 	}
+	if (object->hit_count == HITS_MAX ||
+	    !array_reserve(&object->hits, &object->hit_capacity, object->hit_count + 1))
+		return;
 	object->hits[object->hit_count++] = offset;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/timeline.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,16 +14,8 @@ void timeline_release(struct timeline *t)
 
 int timeline_add(struct timeline *t, const struct timeline_source *source)
 {
-	if (t->n == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 16;
-		struct timeline_source *sources =
-			reallocarray(t->sources, capacity, sizeof(*sources));
-
-		if (!sources)
-			return -ENOMEM;
-		t->sources = sources;
-		t->capacity = capacity;
-	}
+	if (!array_reserve(&t->sources, &t->capacity, t->n + 1))
+		return -ENOMEM;
 	t->sources[t->n++] = *source;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "record/familiar_code.h"
 #include "record/unwind_arch.h"
 
@@ -60,17 +61,9 @@ static void append_row(struct builder *b, uint32_t row)
 		b->error = UNWIND_TABLE_TOO_LARGE;
 	if (b->error)
 		return;
-	if (t->row_count == t->row_capacity) {
-		size_t capacity = t->row_capacity ? t->row_capacity * 2 : 1024;
-		uint32_t *rows;
-
-		rows = realloc(t->rows, capacity * sizeof(*rows));
-		if (!rows) {
-			b->error = UNWIND_TABLE_MEMORY;
-			return;
-		}
-		t->rows = rows;
-		t->row_capacity = capacity;
+	if (!array_reserve(&t->rows, &t->row_capacity, t->row_count + 1)) {
+		b->error = UNWIND_TABLE_MEMORY;
+		return;
 	}
 	t->rows[t->row_count++] = row;
 	t->pages[b->page].rows++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/build.h"
 
+#include "common/array.h"
 #include "common/buffer.h"
 #include "report/describe.h"
 #include "report/frame_name.h"
@@ -246,17 +247,9 @@ static bool expand_with(struct built *b, struct expansion *expansion,
 {
 	uint32_t id = frame_table_add(&b->frames, frame);
 
-	if (id == PRF_NONE)
+	if (id == PRF_NONE ||
+	    !array_reserve(&b->expanded, &b->expanded_capacity, b->expanded_count + 1))
 		return false;
-	if (b->expanded_count == b->expanded_capacity) {
-		size_t capacity = b->expanded_capacity ? b->expanded_capacity * 2 : 1024;
-		uint32_t *expanded = realloc(b->expanded, capacity * sizeof(*expanded));
-
-		if (!expanded)
-			return false;
-		b->expanded = expanded;
-		b->expanded_capacity = capacity;
-	}
 	b->expanded[b->expanded_count++] = id;
 	expansion->count++;
 	return true;

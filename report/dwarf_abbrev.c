@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "report/dwarf_constants.h"
 
 #define INDIRECT_DEPTH 4
@@ -152,15 +153,8 @@ void form_skip(struct cursor *c, uint64_t form, const struct form_sizes *sizes)
 
 static struct abbrev_step *add_step(struct abbrev_table *t, struct abbrev *a)
 {
-	if (t->n_steps == t->steps_capacity) {
-		size_t capacity = t->steps_capacity ? 2 * t->steps_capacity : 16;
-		struct abbrev_step *steps = reallocarray(t->steps, capacity, sizeof(*steps));
-
-		if (!steps)
-			return NULL;
-		t->steps = steps;
-		t->steps_capacity = capacity;
-	}
+	if (!array_reserve(&t->steps, &t->steps_capacity, t->n_steps + 1))
+		return NULL;
 	a->steps++;
 	t->steps[t->n_steps] = (struct abbrev_step){ 0 };
 	return &t->steps[t->n_steps++];
@@ -231,15 +225,8 @@ static int read_attributes(struct abbrev_table *t, struct abbrev *a, struct curs
 
 static int add_abbrev(struct abbrev_table *t, const struct abbrev *a)
 {
-	if (t->n == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 16;
-		struct abbrev *abbrevs = reallocarray(t->abbrevs, capacity, sizeof(*abbrevs));
-
-		if (!abbrevs)
-			return -1;
-		t->abbrevs = abbrevs;
-		t->capacity = capacity;
-	}
+	if (!array_reserve(&t->abbrevs, &t->capacity, t->n + 1))
+		return -1;
 	t->abbrevs[t->n++] = *a;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "report/dwarf_constants.h"
 #include "report/dwarf_ranges.h"
 #include "report/sorted.h"
@@ -109,16 +110,10 @@ static int add_site(struct inline_search *s, uint32_t address)
 	/* A call at the same depth over the same code: the later one counts. */
 	while (outer != NO_SITE && f->sites[outer].depth >= s->depth)
 		outer = f->sites[outer].outer;
-	if (f->site_count == f->site_capacity) {
-		size_t capacity = f->site_capacity ? 2 * f->site_capacity : 64;
-		struct inline_site *grown = reallocarray(f->sites, capacity, sizeof(*grown));
-
-		if (!grown || capacity > UINT32_MAX / 2) {
-			s->failed = true;
-			return -1;
-		}
-		f->sites = grown;
-		f->site_capacity = capacity;
+	if (f->site_count >= UINT32_MAX / 2 ||
+	    !array_reserve(&f->sites, &f->site_capacity, f->site_count + 1)) {
+		s->failed = true;
+		return -1;
 	}
 	f->sites[f->site_count] = (struct inline_site){
 		.die = s->die.offset,

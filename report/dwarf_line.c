@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "report/dwarf_constants.h"
 #include "report/sorted.h"
 
@@ -20,30 +21,16 @@ void line_table_release(struct line_table *t)
 
 static int add_directory(struct line_table *t, const char *name)
 {
-	if (t->directory_count == t->directory_capacity) {
-		size_t capacity = t->directory_capacity ? 2 * t->directory_capacity : 16;
-		const char **grown = reallocarray(t->directories, capacity, sizeof(*grown));
-
-		if (!grown)
-			return -1;
-		t->directories = grown;
-		t->directory_capacity = capacity;
-	}
+	if (!array_reserve(&t->directories, &t->directory_capacity, t->directory_count + 1))
+		return -1;
 	t->directories[t->directory_count++] = name;
 	return 0;
 }
 
 static int add_file(struct line_table *t, const char *name, uint64_t directory)
 {
-	if (t->file_count == t->file_capacity) {
-		size_t capacity = t->file_capacity ? 2 * t->file_capacity : 16;
-		struct line_file *grown = reallocarray(t->files, capacity, sizeof(*grown));
-
-		if (!grown)
-			return -1;
-		t->files = grown;
-		t->file_capacity = capacity;
-	}
+	if (!array_reserve(&t->files, &t->file_capacity, t->file_count + 1))
+		return -1;
 	t->files[t->file_count++] = (struct line_file){ .name = name, .directory = directory };
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "report/dwarf_constants.h"
 
 #define TEXT_MAX (64 * 1024)
@@ -96,15 +97,8 @@ int dwarf_index(struct dwarf *d)
 			break;
 		if (d->unit_count > UNITS_FREE && d->unit_count > unit.end / UNIT_BYTES_MIN)
 			break;
-		if (d->unit_count == capacity) {
-			struct dwarf_unit *units;
-
-			capacity = capacity ? 2 * capacity : 64;
-			units = reallocarray(d->units, capacity, sizeof(*units));
-			if (!units)
-				return -1;
-			d->units = units;
-		}
+		if (!array_reserve(&d->units, &capacity, d->unit_count + 1))
+			return -1;
 		d->units[d->unit_count++] = unit;
 	}
 	return 0;

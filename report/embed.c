@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/embed.h"
 
+#include "common/array.h"
 #include "report/progress.h"
 
 #include <stdlib.h>
@@ -40,15 +41,8 @@ static void copy_release(struct copy *c)
 
 static int numbers_add(struct numbers *numbers, uint32_t number)
 {
-	if (numbers->n == numbers->capacity) {
-		size_t capacity = numbers->capacity ? 2 * numbers->capacity : 64;
-		uint32_t *grown = reallocarray(numbers->list, capacity, sizeof(*grown));
-
-		if (!grown)
-			return PRF_ERROR_MEMORY;
-		numbers->list = grown;
-		numbers->capacity = capacity;
-	}
+	if (!array_reserve(&numbers->list, &numbers->capacity, numbers->n + 1))
+		return PRF_ERROR_MEMORY;
 	numbers->list[numbers->n++] = number;
 	return 0;
 }

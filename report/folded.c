@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/folded.h"
 
+#include "common/array.h"
 #include "common/map.h"
 #include "report/diff.h"
 #include "report/label.h"
@@ -53,15 +54,8 @@ static uint32_t add_text(struct builder *b)
 		return UINT32_MAX;
 	if (!added)
 		return (uint32_t)*id;
-	if (f->text_count == b->text_capacity) {
-		size_t capacity = b->text_capacity ? b->text_capacity * 2 : 256;
-		struct folded_text *texts = realloc(f->texts, capacity * sizeof(*texts));
-
-		if (!texts)
-			return UINT32_MAX;
-		f->texts = texts;
-		b->text_capacity = capacity;
-	}
+	if (!array_reserve(&f->texts, &b->text_capacity, f->text_count + 1))
+		return UINT32_MAX;
 	*id = f->text_count;
 	f->texts[f->text_count] = (struct folded_text){ f->bytes.size, (uint32_t)b->label.size,
 							(uint32_t)f->text_count };
@@ -86,17 +80,7 @@ static bool name_frames(struct builder *b)
 
 static bool room_for_frames(struct builder *b, size_t more)
 {
-	size_t capacity = (b->frame_count + more) * 2;
-	uint32_t *frames;
-
-	if (b->frame_count + more <= b->frame_capacity)
-		return true;
-	frames = realloc(b->out->frames, capacity * sizeof(*frames));
-	if (!frames)
-		return false;
-	b->out->frames = frames;
-	b->frame_capacity = capacity;
-	return true;
+	return array_reserve(&b->out->frames, &b->frame_capacity, b->frame_count + more);
 }
 
 static bool add_leading(struct builder *b, const struct profile_entry *entry)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/functions.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,21 +28,6 @@ static const void *function_key(struct functions *f, const struct function *func
 	return buffer_ok(&f->key) ? f->key.data : NULL;
 }
 
-static int functions_grow(struct functions *f)
-{
-	size_t capacity = f->capacity ? 2 * f->capacity : 256;
-	struct function *list;
-
-	if (f->count < f->capacity)
-		return 0;
-	list = reallocarray(f->list, capacity, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	f->list = list;
-	f->capacity = capacity;
-	return 0;
-}
-
 int functions_add_one(struct functions *f, const struct function *function, uint32_t *id)
 {
 	const void *key = function_key(f, function);
@@ -52,7 +39,7 @@ int functions_add_one(struct functions *f, const struct function *function, uint
 	if (!entry)
 		return -ENOMEM;
 	if (added) {
-		if (functions_grow(f))
+		if (!array_reserve(&f->list, &f->capacity, f->count + 1))
 			return -ENOMEM;
 		*entry = f->count;
 		f->list[f->count++] = *function;

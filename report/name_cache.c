@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "common/array.h"
 #include "common/buffer.h"
 #include "common/cursor.h"
 #include "common/map.h"
@@ -369,20 +370,14 @@ static size_t list_files(DIR *directory, struct cached_file **files, uint64_t *t
 	*files = NULL;
 	*total = 0;
 	while ((entry = readdir(directory))) {
-		struct cached_file *grown;
 		struct stat st;
 
 		if (*entry->d_name == '.' ||
 		    fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		if (n == capacity) {
-			capacity = capacity ? 2 * capacity : 64;
-			grown = reallocarray(*files, capacity, sizeof(*grown));
-			if (!grown)
-				break;
-			*files = grown;
-		}
+		if (!array_reserve(files, &capacity, n + 1))
+			break;
 		snprintf((*files)[n].name, sizeof((*files)[n].name), "%s", entry->d_name);
 		(*files)[n].used = st.st_mtim;
 		(*files)[n++].size = (uint64_t)st.st_size;

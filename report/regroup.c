@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/regroup.h"
 
+#include "common/array.h"
 #include "common/buffer.h"
 
 #include <stdlib.h>
@@ -20,15 +21,8 @@ void regrouped_release(struct regrouped *r)
 /* PRF_NONE without memory. */
 static uint32_t append_group(struct regrouped *r, const struct profile_group *group)
 {
-	if (r->group_count == r->group_capacity) {
-		size_t capacity = r->group_capacity ? r->group_capacity * 2 : 64;
-		struct profile_group *groups = realloc(r->groups, capacity * sizeof(*groups));
-
-		if (!groups)
-			return PRF_NONE;
-		r->groups = groups;
-		r->group_capacity = capacity;
-	}
+	if (!array_reserve(&r->groups, &r->group_capacity, r->group_count + 1))
+		return PRF_NONE;
 	r->groups[r->group_count] = *group;
 	return (uint32_t)r->group_count++;
 }
@@ -94,15 +88,8 @@ out:
 
 int regroup_add(struct regrouped *r, const struct profile_entry *entry)
 {
-	if (r->entry_count == r->entry_capacity) {
-		size_t capacity = r->entry_capacity ? r->entry_capacity * 2 : 1024;
-		struct profile_entry *entries = realloc(r->entries, capacity * sizeof(*entries));
-
-		if (!entries)
-			return PRF_ERROR_MEMORY;
-		r->entries = entries;
-		r->entry_capacity = capacity;
-	}
+	if (!array_reserve(&r->entries, &r->entry_capacity, r->entry_count + 1))
+		return PRF_ERROR_MEMORY;
 	r->entries[r->entry_count] = *entry;
 	r->entries[r->entry_count++].group = r->group_of[entry->group];
 	return 0;

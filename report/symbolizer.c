@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "common/array.h"
 #include "common/map.h"
 #include "report/debuginfod.h"
 #include "report/demangle.h"
@@ -88,20 +89,6 @@ void symbolizer_free(struct symbolizer *s)
 	free(s);
 }
 
-/* Makes room for one more; `n` elements are in use. */
-static void *grow(void *array, size_t n, size_t *capacity, size_t size)
-{
-	size_t more = *capacity ? 2 * *capacity : 16;
-	void *grown;
-
-	if (n < *capacity)
-		return array;
-	grown = reallocarray(array, more, size);
-	if (grown)
-		*capacity = more;
-	return grown;
-}
-
 static const char *copy_text(struct symbolizer *s, const char *text)
 {
 	return *text ? arena_text(&s->arena, text, strlen(text)) : "";
@@ -109,13 +96,10 @@ static const char *copy_text(struct symbolizer *s, const char *text)
 
 int symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorded, uint32_t *id)
 {
-	struct object **objects =
-		grow(s->objects, s->object_count, &s->object_capacity, sizeof(*objects));
 	struct object *o;
 
-	if (!objects)
+	if (!array_reserve(&s->objects, &s->object_capacity, s->object_count + 1))
 		return PRF_ERROR_MEMORY;
-	s->objects = objects;
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return PRF_ERROR_MEMORY;
@@ -141,13 +125,9 @@ int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct p
 		return PRF_ERROR_ARGUMENT;
 	o = s->objects[object];
 	for (size_t i = 0; i < n; i++) {
-		struct prf_symbol *grown = grow(o->symbols, o->symbol_count, &o->symbol_capacity,
-						sizeof(*grown));
 		const char *name = copy_text(s, symbols[i].name);
 
-		if (grown)
-			o->symbols = grown;
-		if (!grown || !name)
+		if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
 			return PRF_ERROR_MEMORY;
 		o->symbols[o->symbol_count] = symbols[i];
 		o->symbols[o->symbol_count++].name = name;
@@ -158,16 +138,12 @@ int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct p
 int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset, bool exact,
 			 uint32_t *query)
 {
-	struct query *queries = grow(s->queries, s->query_count, &s->query_capacity, sizeof(*queries));
-
-	if (queries)
-		s->queries = queries;
-	if (!queries)
+	if (!array_reserve(&s->queries, &s->query_capacity, s->query_count + 1))
 		return PRF_ERROR_MEMORY;
 	if (object >= s->object_count || s->query_count >= UINT32_MAX)
 		return PRF_ERROR_ARGUMENT;
 	*query = (uint32_t)s->query_count;
-	queries[s->query_count++] = (struct query){ .object = object, .offset = offset,
+	s->queries[s->query_count++] = (struct query){ .object = object, .offset = offset,
 						    .exact = exact };
 	return 0;
 }
@@ -207,7 +183,6 @@ static uint64_t looked_up(const struct query *q)
 /* Adds what `o` is to the first object with its build-id, if it is not the first itself. */
 static int find_first(struct map *by_build_id, struct object *o)
 {
-	const struct prf_object **grown;
 	struct object *first;
 	bool added;
 	uint64_t *known = map_put(by_build_id, o->recorded.build_id, o->recorded.build_id_size, &added);
@@ -219,10 +194,8 @@ static int find_first(struct map *by_build_id, struct object *o)
 		return 0;
 	}
 	first = (struct object *)(uintptr_t)*known;
-	grown = grow(first->copies, first->copy_count, &first->copy_capacity, sizeof(*grown));
-	if (!grown)
+	if (!array_reserve(&first->copies, &first->copy_capacity, first->copy_count + 1))
 		return PRF_ERROR_MEMORY;
-	first->copies = grown;
 	first->copies[first->copy_count++] = &o->recorded;
 	o->first = first;
 	return 0;
@@ -256,16 +229,13 @@ static int gather(struct symbolizer *s)
 		return result;
 	for (size_t i = 0; i < s->query_count; i++) {
 		struct object *o = s->objects[s->queries[i].object];
-		uint32_t *grown;
 
 		o->asked++;
 		if (s->queries[i].embedded)
 			continue;
 		o = o->first;
-		grown = grow(o->queries, o->query_count, &o->query_capacity, sizeof(*grown));
-		if (!grown)
+		if (!array_reserve(&o->queries, &o->query_capacity, o->query_count + 1))
 			return PRF_ERROR_MEMORY;
-		o->queries = grown;
 		o->queries[o->query_count++] = (uint32_t)i;
 	}
 	return 0;

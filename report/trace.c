@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/trace.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -124,21 +126,6 @@ int trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uint64_t *end
 
 /* -------- records -------- */
 
-/* Room for one more of `*count` things, where growth doubles at powers of two. */
-static bool grow(void *array, size_t count, size_t size)
-{
-	void **items = array;
-	void *more;
-
-	if (count & (count - 1))
-		return true;
-	more = realloc(*items, (count ? count * 2 : 1) * size);
-	if (!more)
-		return false;
-	*items = more;
-	return true;
-}
-
 static int keep_metadata(struct trace *t, const char *key, const char *value)
 {
 	const char *kept = text_pool_keep(&t->texts, value);
@@ -151,7 +138,7 @@ static int keep_metadata(struct trace *t, const char *key, const char *value)
 	if (i == TRACE_KEYS_KEPT)
 		return 0;
 	if (i == t->metadata_count) {
-		if (!grow(&t->metadata, t->metadata_count, sizeof(*t->metadata)))
+		if (!array_reserve(&t->metadata, &t->metadata_capacity, i + 1))
 			return PRF_ERROR_MEMORY;
 		t->metadata[i].key = text_pool_keep(&t->texts, key);
 		if (!t->metadata[i].key)
@@ -171,7 +158,7 @@ static int keep_statistic(struct trace *t, const char *key, uint64_t value)
 	if (i == TRACE_KEYS_KEPT)
 		return 0;
 	if (i == t->statistic_count) {
-		if (!grow(&t->statistics, t->statistic_count, sizeof(*t->statistics)))
+		if (!array_reserve(&t->statistics, &t->statistic_capacity, i + 1))
 			return PRF_ERROR_MEMORY;
 		t->statistics[i].key = text_pool_keep(&t->texts, key);
 		if (!t->statistics[i].key)
@@ -188,7 +175,7 @@ static int keep_loss(struct trace *t, const struct prf_loss *loss)
 		t->lost[loss->reason] += loss->count;
 	if (t->loss_count == TRACE_LOSSES_KEPT)
 		return 0;
-	if (!grow(&t->losses, t->loss_count, sizeof(*t->losses)))
+	if (!array_reserve(&t->losses, &t->loss_capacity, t->loss_count + 1))
 		return PRF_ERROR_MEMORY;
 	t->losses[t->loss_count++] = *loss;
 	return 0;
@@ -199,17 +186,9 @@ static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *p
 	/* Every stack goes through all of them, for each of its frames. */
 	if (!n || n > TRACE_PLACES_MAX)
 		return 0;
-	if (!grow(&t->names, t->name_count, sizeof(*t->names)))
+	if (!array_reserve(&t->names, &t->name_capacity, t->name_count + 1) ||
+	    !array_reserve(&t->places, &t->place_capacity, t->place_count + n))
 		return PRF_ERROR_MEMORY;
-	if (t->place_count + n > t->place_capacity) {
-		size_t capacity = (t->place_count + n) * 2;
-		struct prf_place *more = realloc(t->places, capacity * sizeof(*more));
-
-		if (!more)
-			return PRF_ERROR_MEMORY;
-		t->places = more;
-		t->place_capacity = capacity;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct prf_place *place = &t->places[t->place_count + i];
 

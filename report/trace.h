@@ -48,11 +48,11 @@ struct trace {
 
 	struct text_pool texts;
 	struct trace_pair *metadata;
-	size_t metadata_count;
+	size_t metadata_count, metadata_capacity;
 	struct trace_number *statistics;
-	size_t statistic_count;
+	size_t statistic_count, statistic_capacity;
 	struct prf_loss *losses; /* the first TRACE_LOSSES_KEPT */
-	size_t loss_count;
+	size_t loss_count, loss_capacity;
 	uint64_t lost[PRF_LOSS_COUNT];
 	struct trace_names *names;
 	struct prf_place *places;

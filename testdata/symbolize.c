@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/array.h"
 #include "common/elf_file.h"
 #include "report/symbol_table.h"
 #include "report/symbolizer.h"
@@ -39,12 +40,8 @@ static size_t read_queries(struct symbolizer *s, uint32_t object, const struct e
 	while (scanf("%llx", &address) == 1) {
 		uint64_t offset;
 
-		if (n == capacity) {
-			capacity = capacity ? 2 * capacity : 1024;
-			*queries = reallocarray(*queries, capacity, sizeof(**queries));
-			if (!*queries)
-				abort();
-		}
+		if (!array_reserve(queries, &capacity, n + 1))
+			abort();
 		offset = address - text;
 		if ((!text && !elf_file_address_to_offset(e, address, &offset)) ||
 		    symbolizer_add_query(s, object, offset, true, &(*queries)[n]))
