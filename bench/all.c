@@ -34,18 +34,29 @@ static const struct step steps[] = {
 	{ "Peers", { "peers", "--time", "2", "--measurements", "5" }, true },
 };
 
+#define STEPS (sizeof(steps) / sizeof(*steps))
+
+/* What became of a step. */
+struct outcome {
+	double ns; /* that it took */
+	bool complete;
+};
+
 /* Runs one step as a process of its own and adds its results. */
-static int run_step(const struct step *step, const char *self, const struct settings *s,
-		    struct results *results)
+static struct outcome run_step(const struct step *step, const char *self, const struct settings *s,
+			       struct results *results)
 {
 	char bmf[] = "/tmp/prof-bench.XXXXXX", object[PATH_MAX], seed[32], why[256];
 	const char *arguments[ARGUMENTS_MAX + 8] = { self };
-	int fd = mkstemp(bmf), status = -1;
+	struct outcome outcome = { 0 };
 	struct child_cost cost;
+	int fd = mkstemp(bmf);
 	size_t n = 1;
 
-	if (fd < 0)
-		return -1;
+	if (fd < 0) {
+		message_error("%s: %s", bmf, strerror(errno));
+		return outcome;
+	}
 	close(fd);
 	unlink(bmf);
 	for (size_t i = 0; i < ARGUMENTS_MAX && step->arguments[i]; i++) {
@@ -66,21 +77,36 @@ static int run_step(const struct step *step, const char *self, const struct sett
 	arguments[n] = NULL;
 	if (child_run(&(struct child_options){ .arguments = arguments, .inherit = true }, &cost))
 		message_error("%s: %s", self, strerror(errno));
-	else if (!cost.status)
-		status = 0;
+	else
+		outcome = (struct outcome){ cost.elapsed_ns, !cost.status };
 	/* What was measured counts, also of a step of which a part failed. */
 	if (!access(bmf, R_OK) && results_read_bmf(results, bmf, why, sizeof(why))) {
 		message_error("%s: %s", step->arguments[0], why);
-		status = -1;
+		outcome.complete = false;
 	}
 	unlink(bmf);
-	return status;
+	return outcome;
+}
+
+static void print_times(const struct outcome *outcomes)
+{
+	double sum = 0;
+
+	output_line("%s", "");
+	output_line("== What each part took");
+	for (size_t i = 0; i < STEPS; i++) {
+		output_line("%-55s %6.1f s%s", steps[i].title, outcomes[i].ns / 1e9,
+			    outcomes[i].complete ? "" : "  incomplete");
+		sum += outcomes[i].ns;
+	}
+	output_line("%-55s %6.1f s", "all", sum / 1e9);
 }
 
 enum verdict all_command(const struct settings *s)
 {
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_FINE;
+	struct outcome outcomes[STEPS];
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -89,16 +115,18 @@ enum verdict all_command(const struct settings *s)
 		return VERDICT_ERROR;
 	}
 	self[length] = 0;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+	for (size_t i = 0; i < STEPS; i++) {
 		if (i)
 			output_line("%s", "");
 		output_line("== %s", steps[i].title);
-		if (!run_step(&steps[i], self, s, &results))
+		outcomes[i] = run_step(&steps[i], self, s, &results);
+		if (outcomes[i].complete)
 			continue;
 		message_warning("%s: incomplete", steps[i].title);
 		if (!steps[i].optional)
 			verdict = VERDICT_ERROR;
 	}
+	print_times(outcomes);
 	if (results.count && output_bmf(&results, s))
 		verdict = VERDICT_ERROR;
 	results_release(&results);

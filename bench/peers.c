@@ -44,10 +44,10 @@ static const struct peer peers[] = {
 	  .record = { "-q", "-F", RATE, "-o" }, .behind = { "--" },
 	  .report = { "prof-report", "-q", "--no-cache" }, .is_prof = true },
 	{ .name = "perf record -g", .slug = "perf-fp", .program = "perf",
-	  .record = { "record", "-q", "-B", "-F", RATE, "-g", "-o" }, .behind = { "--" },
+	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "-g", "-o" }, .behind = { "--" },
 	  .report = { "perf", "script", "--no-inline", "-i" } },
 	{ .name = "perf record --call-graph dwarf", .slug = "perf-dwarf", .program = "perf",
-	  .record = { "record", "-q", "-B", "-F", RATE, "--call-graph", "dwarf",
+	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "--call-graph", "dwarf",
 		      "-o" },
 	  .behind = { "--" }, .report = { "perf", "script", "--no-inline", "-i" } },
 };
@@ -72,6 +72,7 @@ struct comparison {
 	char folder[32];
 	char self[PATH_MAX], beside[PATH_MAX - 64]; /* this program, and the folder it lies in */
 	char iterations[32];
+	char why[256]; /* the last recording failed */
 	struct peer_result results[PEERS];
 };
 
@@ -111,6 +112,26 @@ static bool read_measured(const char *path, double *measured, double *total)
 	return found;
 }
 
+/* Keeps how a child ended, and the last that it had to say. */
+static void note_failure(struct comparison *c, const struct child_cost *cost, const char *err)
+{
+	FILE *f = fopen(err, "re");
+	char line[128], last[128] = "";
+
+	while (f && fgets(line, sizeof(line), f))
+		if (line[strspn(line, " \n")])
+			snprintf(last, sizeof(last), "%s", line);
+	if (f)
+		fclose(f);
+	last[strcspn(last, "\n")] = 0;
+	if (cost->status > 128)
+		snprintf(c->why, sizeof(c->why), "ended by signal %d%s%s", cost->status - 128,
+			 *last ? ": " : "", last);
+	else
+		snprintf(c->why, sizeof(c->why), "exit status %d%s%s", cost->status,
+			 *last ? ": " : "", last);
+}
+
 /* The workload once, recorded by the peer. False when it did not work. */
 static bool record(struct comparison *c, const struct peer *p, struct run *run)
 {
@@ -118,7 +139,7 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 					 c->iterations, WORKLOAD, NULL };
 	char program[PATH_MAX], trace[PATH_MAX], out[64], err[64];
 	const char *arguments[ARGUMENTS_MAX] = { NULL };
-	struct child_cost cost;
+	struct child_cost cost = { .status = -1 };
 	double total;
 	size_t n = 0;
 
@@ -133,10 +154,21 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 	}
 	append(arguments, n, workload);
 	if (child_run(&(struct child_options){ arguments, out, err, NULL }, &cost) || cost.status ||
-	    !read_measured(out, &run->target_ns, &total))
+	    !read_measured(out, &run->target_ns, &total)) {
+		note_failure(c, &cost, err);
 		return false;
+	}
 	run->recorder_ns = p->program ? fmax(0, cost.user_ns + cost.system_ns - total) : NAN;
 	return true;
+}
+
+/* A second time when it did not work: perf 6.1 aborts now and then at the end of a recording. */
+static bool record_twice(struct comparison *c, const struct peer *p, struct run *run)
+{
+	if (record(c, p, run))
+		return true;
+	message_warning("%s failed (%s); once more", p->name, c->why);
+	return record(c, p, run);
 }
 
 /* -------- what the files hold -------- */
@@ -256,13 +288,16 @@ static bool examine(struct comparison *c, const struct peer *p, struct peer_resu
 
 /* -------- loss against rate -------- */
 
-/* Records at a rate, and prints how many of the samples that fired were lost. */
+/*
+ * Records at a rate, and prints how many of the samples that fired were lost. The higher the
+ * rate the less work, or most of the time would go into the interrupts of one recording.
+ */
 static bool print_loss(struct comparison *c, const char *rate, struct results *results)
 {
-	char program[PATH_MAX], report[PATH_MAX], trace[64], info[64], name[64];
+	char program[PATH_MAX], report[PATH_MAX], trace[64], info[64], name[64], iterations[32];
 	const char *const record[] = { program_path(c, "prof-record", program), "-q", "-F", rate,
 				       "-o", trace, "--", c->self, "once", "--iterations",
-				       c->iterations, WORKLOAD, NULL };
+				       iterations, WORKLOAD, NULL };
 	const char *const tell[] = { program_path(c, "prof-report", report), "--info", "--json",
 				     trace, NULL };
 	struct child_cost cost;
@@ -270,6 +305,8 @@ static bool print_loss(struct comparison *c, const char *rate, struct results *r
 	const char *key;
 	json_t *root, *count;
 
+	snprintf(iterations, sizeof(iterations), "%.0f",
+		 ceil(strtod(c->iterations, NULL) * fmin(1, 5000 / strtod(rate, NULL))));
 	snprintf(trace, sizeof(trace), "%s/loss", c->folder);
 	snprintf(info, sizeof(info), "%s/info", c->folder);
 	if (child_run(&(struct child_options){ .arguments = record }, &cost) || cost.status ||
@@ -340,7 +377,7 @@ static void find_available(struct comparison *c)
 		c->results[i].available =
 			!peers[i].program ||
 			(child_exists(program_path(c, peers[i].program, program)) &&
-			 record(c, &peers[i], &run));
+			 record_twice(c, &peers[i], &run));
 		c->results[i].file_bytes = c->results[i].report_ns = c->results[i].samples =
 			c->results[i].whole = NAN;
 	}
@@ -361,9 +398,9 @@ static bool take_rounds(struct comparison *c, size_t rounds)
 
 			if (!result->available)
 				continue;
-			if (!record(c, &peers[which], &result->runs[result->n])) {
-				message_warning("%s: failed in round %zu", peers[which].name,
-						round + 1);
+			if (!record_twice(c, &peers[which], &result->runs[result->n])) {
+				message_warning("%s: failed in round %zu: %s", peers[which].name,
+						round + 1, c->why);
 				result->available = false;
 				if (which < 2) /* there is nothing to compare with */
 					return false;
@@ -384,6 +421,17 @@ static struct estimate slowdown(const struct comparison *c, const struct peer_re
 		ratios[i] = r->runs[i].target_ns / c->results[0].runs[i].target_ns - 1;
 	bootstrap_median(&bootstrap, ratios, r->n, &e);
 	return e;
+}
+
+/* Its last recording; another one if that cannot be read. */
+static bool examine_twice(struct comparison *c, const struct peer *p, struct peer_result *r)
+{
+	struct run run;
+
+	if (examine(c, p, r))
+		return true;
+	message_warning("%s: its file cannot be read back; once more", p->name);
+	return record(c, p, &run) && examine(c, p, r);
 }
 
 static void print_peer(struct comparison *c, size_t i, struct results *results)
@@ -439,7 +487,7 @@ static enum verdict compare(struct comparison *c, struct results *results)
 	output_line("%-31s %-23s %10s %10s %12s %10s %8s", "", "slowdown", "recorder", "samples",
 		    "bytes", "report", "whole");
 	for (size_t i = 1; i < PEERS; i++) {
-		if (c->results[i].available && !examine(c, &peers[i], &c->results[i])) {
+		if (c->results[i].available && !examine_twice(c, &peers[i], &c->results[i])) {
 			message_warning("%s: its file cannot be read back", peers[i].name);
 			c->results[i].available = false;
 			if (peers[i].is_prof)
