@@ -22,9 +22,19 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /* Set by the recorder before it loads this. */
-const volatile bool inherit = true; /* children of targets are targets */
-const volatile __u32 cgroup_level = 0;
+const volatile bool inherit = true;   /* children of targets are targets */
 const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
+
+/* By what it is, not by its level: inside of a cgroup namespace nobody knows how deep it is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cgroups SEC(".maps");
+
+/* Children of targets for which there was no room. */
+__u64 not_followed;
 
 /*
  * By event: 0 where a sample counts as one, PERIOD_OF_EVENT where the kernel tells how many
@@ -52,7 +62,7 @@ static __always_inline bool is_target(__u64 pid_tgid)
 	if (pid == recorder_pid)
 		return false;
 	if (by_cgroup)
-		return bpf_get_current_ancestor_cgroup_id(cgroup_level) == cgroup_id;
+		return bpf_current_task_under_cgroup(&cgroups, 0) == 1;
 	return is_listed(pid, (__u32)pid_tgid);
 }
 
@@ -227,7 +237,8 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 		walk_fork(parent, child);
 	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
 		return 0;
-	bpf_map_update_elem(&targets, &to, &start, BPF_ANY);
+	if (bpf_map_update_elem(&targets, &to, &start, BPF_ANY))
+		__sync_fetch_and_add(&not_followed, 1);
 	return 0;
 }
 

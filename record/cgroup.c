@@ -46,15 +46,6 @@ static int read_id(const char *path, uint64_t *id)
 	return 0;
 }
 
-static uint32_t level_of(const char *path)
-{
-	uint32_t level = 0;
-
-	for (; *path; path++)
-		level += *path == '/' && path[1] && path[1] != '/';
-	return level;
-}
-
 static int fill(struct cgroup *cgroup, const char *full, size_t mount_size, char *why, size_t size)
 {
 	struct statfs fs;
@@ -74,7 +65,7 @@ static int fill(struct cgroup *cgroup, const char *full, size_t mount_size, char
 		return -1;
 	}
 	snprintf(cgroup->path, sizeof(cgroup->path), "%s", full[mount_size] ? full + mount_size : "/");
-	cgroup->level = level_of(cgroup->path);
+	snprintf(cgroup->folder, sizeof(cgroup->folder), "%s", full);
 	return 0;
 }
 
@@ -157,10 +148,5 @@ static int each_below(const char *folder, unsigned int depth,
 int cgroup_each_process(const struct cgroup *cgroup, void (*visit)(uint32_t pid, void *context),
 			void *context)
 {
-	char mount[PATH_MAX - 256], path[PATH_MAX];
-
-	if (cgroup_mount_point(mount, sizeof(mount)))
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s%s", mount, cgroup->path);
-	return each_below(path, 0, visit, context);
+	return each_below(cgroup->folder, 0, visit, context);
 }

@@ -8,13 +8,14 @@
  * begins with the mount point.
  */
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct cgroup {
 	uint64_t id;   /* as bpf_get_current_cgroup_id() gives it */
-	uint32_t level; /* 0: the root of the hierarchy */
-	char path[256]; /* below the mount point, "/" for the root */
+	char path[PATH_MAX];   /* below the mount point, "/" for the root */
+	char folder[PATH_MAX]; /* where it is */
 };
 
 /* 0, or -1 and in `why` what is wrong: no cgroup2 mounted, no such group, a v1 group. */

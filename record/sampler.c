@@ -7,6 +7,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -33,6 +35,7 @@ struct sampler {
 	struct off_cpu off_cpu;
 	int possible_cpus;
 	bool follows; /* forks and execs of targets */
+	bool started; /* programs may be at work */
 };
 
 /* libbpf has one place for what it says in the whole process. */
@@ -139,7 +142,6 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	if (options->cgroup) {
 		skeleton->rodata->by_cgroup = true;
 		skeleton->rodata->cgroup_id = options->cgroup->id;
-		skeleton->rodata->cgroup_level = options->cgroup->level;
 	}
 	skeleton->rodata->by_cpu = options->some_cpus;
 	for (size_t i = 0; i < options->cpus->n; i++)
@@ -197,6 +199,19 @@ static int load(struct sampler *s, const struct sampler_options *options)
 	return status;
 }
 
+static int set_cgroup(struct sampler *s, const struct cgroup *cgroup)
+{
+	int fd = open(cgroup->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t zero = 0;
+	int status = fd < 0 ? -errno :
+			      bpf_map__update_elem(s->skeleton->maps.cgroups, &zero, sizeof(zero),
+						   &fd, sizeof(fd), BPF_ANY);
+
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
 int sampler_new(struct sampler **sampler, const struct sampler_options *options, const char **what)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
@@ -211,6 +226,10 @@ int sampler_new(struct sampler **sampler, const struct sampler_options *options,
 	s->possible_cpus = libbpf_num_possible_cpus();
 	*what = "load the BPF programs";
 	status = s->possible_cpus < 0 ? s->possible_cpus : load(s, options);
+	if (!status && options->cgroup) {
+		*what = "watch the cgroup";
+		status = set_cgroup(s, options->cgroup);
+	}
 	if (!status) {
 		*what = "open perf events";
 		status = open_events(s, options);
@@ -261,13 +280,29 @@ int sampler_add_target(struct sampler *s, uint32_t pid)
 				    sizeof(start), BPF_ANY);
 }
 
+uint64_t sampler_not_followed(const struct sampler *s)
+{
+	return s->skeleton->bss->not_followed;
+}
+
 int sampler_start(struct sampler *s)
 {
 	int status = off_cpu_start(&s->off_cpu, s->skeleton);
 
+	s->started = true;
 	for (size_t i = 0; i < s->attached_count && !status; i++)
 		status = attach(&s->attached[i]);
 	return status;
+}
+
+/*
+ * What is detached may still be at work on another CPU: a sample that fired and is not there
+ * yet would be neither recorded nor lost. This waits for all that the kernel runs under RCU.
+ */
+static void wait_for_programs(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(20000); /* not to be had with nohz_full */
 }
 
 void sampler_stop(struct sampler *s)
@@ -286,6 +321,9 @@ void sampler_stop(struct sampler *s)
 		bpf_link__destroy(s->follow[i]);
 		s->follow[i] = NULL;
 	}
+	if (s->started)
+		wait_for_programs();
+	s->started = false;
 }
 
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps)

@@ -44,6 +44,9 @@ int sampler_follow(struct sampler *s, const char **what);
 /* A process (or thread, by_thread) becomes a target. 0 or -errno; -E2BIG: too many. */
 int sampler_add_target(struct sampler *s, uint32_t pid);
 
+/* Children of targets that are none themselves, since there were too many. */
+uint64_t sampler_not_followed(const struct sampler *s);
+
 int sampler_start(struct sampler *s);
 void sampler_stop(struct sampler *s);
 

@@ -108,6 +108,7 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 		{ "ring_bytes", s->ring_bytes },
 		{ "duration_ns", now_ns > began ? now_ns - began : 0 },
 		{ "recorder_cpu_ns", cpu_ns - s->earlier.cpu_ns },
+		{ "children_not_followed", sampler_not_followed(s->sampler) },
 	};
 
 	status = kernel_symbols_write(s->world.kernel, w);

@@ -78,6 +78,25 @@ if [ -n "$mount" ] && mkdir "$group" 2> /dev/null; then
 	wait $a $b $c 2> /dev/null
 	is "$("$report" --event=cpu-clock --event=cycles "$work/group.prf" | cut -d';' -f1 | grep -vE '^(sh|sleep)$' | sort -u | tr '\n' ' ')" "below within " "its tasks and those below it, and no others"
 	is "$("$report" --cgroup "$work/group.prf" | cut -d';' -f1 | grep -c 'other')" 0 "by the trace's own account too"
+	# In a cgroup namespace the hierarchy begins somewhere below its root.
+	cat > "$work/namespace.sh" <<'S'
+umount "$1" && mount -t cgroup2 none "$1" && exec "$2" -q -F 999 -G /inner -o "$3" -d 60 --max-size=1G
+S
+	if sh -c 'echo $$ > "$1/cgroup.procs" && exec unshare -Cm --propagation private sh -c "umount $2 && mount -t cgroup2 none $2"' - "$group" "$mount" 2> /dev/null; then
+		sh -c 'echo $$ > "$1/cgroup.procs" && exec unshare -Cm --propagation private sh "$2" "$3" "$4" "$5"' - \
+			"$group" "$work/namespace.sh" "$mount" "$record" "$work/namespace.prf" &
+		recorder=$!
+		i=0
+		until [ -s "$work/namespace.prf" ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+		sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 300' - "$group/inner" "$work/below"
+		sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 300' - "$group-other" "$work/outside"
+		kill -INT $recorder
+		wait $recorder
+		is $? 0 "records a cgroup of a cgroup namespace"
+		is "$("$report" "$work/namespace.prf" | cut -d';' -f1 | grep -v '^sh$' | sort -u | tr '\n' ' ')" "below " "with its tasks and no others"
+	else
+		skip "records a cgroup of a cgroup namespace" "namespaces may not be made here"
+	fi
 	i=0
 	until rmdir "$group/inner" "$group" "$group-other" 2> /dev/null || [ $i = 100 ]; do sleep 0.1; i=$((i + 1)); done
 else

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -68,10 +70,50 @@ static void test_verifier_instructions(void **state)
 		skip();
 }
 
+static bool add_target(const struct sampler_bpf *skeleton, uint32_t pid)
+{
+	uint64_t start = 0;
+
+	return !bpf_map__update_elem(skeleton->maps.targets, &pid, sizeof(pid), &start, sizeof(start),
+				     BPF_ANY);
+}
+
+/* There is room for so many targets; children that find none are counted. */
+static void test_children_without_room(void **state)
+{
+	struct sampler_bpf *skeleton;
+	struct bpf_program *program;
+	uint32_t pid = 0;
+	pid_t child;
+
+	libbpf_set_print(say_nothing);
+	skeleton = sampler_bpf__open();
+	assert_non_null(skeleton);
+	bpf_object__for_each_program(program, skeleton->obj)
+		bpf_program__set_autoload(program, program == skeleton->progs.follow_fork);
+	if (sampler_bpf__load(skeleton) || sampler_bpf__attach(skeleton)) {
+		sampler_bpf__destroy(skeleton);
+		skip();
+	}
+	assert_true(add_target(skeleton, (uint32_t)getpid()));
+	/* No process has such numbers. */
+	while (pid < 1000000 && add_target(skeleton, (1u << 30) + pid))
+		pid++;
+	assert_in_range(pid, 1000, 999999);
+	assert_int_equal(skeleton->bss->not_followed, 0);
+	child = fork();
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(skeleton->bss->not_followed, 1);
+	sampler_bpf__destroy(skeleton);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verifier_instructions),
+		cmocka_unit_test(test_children_without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
