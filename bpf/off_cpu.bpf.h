@@ -72,6 +72,7 @@ int note_waker(__u64 *ctx)
 		return 0;
 	size = bpf_get_stack(ctx, wait->waker, sizeof(wait->waker), 0);
 	wait->waker_frames = size > 0 ? (__u32)size / 8 : 0;
+	wait->waker_id = bpf_get_current_pid_tgid();
 	return 0;
 }
 
@@ -84,6 +85,8 @@ static __always_inline void put_waker(struct sample *s, struct wait *wait)
 		return;
 	bpf_probe_read_kernel(&s->frames[at], n * 8, wait->waker);
 	s->waker_frames = n;
+	s->waker_pid = wait->waker_id >> 32;
+	s->waker_tid = (__u32)wait->waker_id;
 }
 
 static __always_inline int end_wait(void *ctx)

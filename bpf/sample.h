@@ -43,6 +43,8 @@ struct sample {
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u32 state;   /* off-CPU: the task state it left the CPU with; 0: preempted */
+	__u32 waker_pid; /* whose stack the waker's frames are, if there are any */
+	__u32 waker_tid;
 	/*
 	 * user_frames user addresses with their marks, leaf first; then kernel_frames kernel
 	 * addresses, leaf first; then waker_frames kernel addresses of the waker.
@@ -77,6 +79,6 @@ struct sample_counters {
 	__u64 lost[SAMPLE_LOST_COUNT];
 };
 
-_Static_assert(sizeof(struct sample) == 40, "struct sample is part of the ABI between the halves");
+_Static_assert(sizeof(struct sample) == 48, "struct sample is part of the ABI between the halves");
 
 #endif

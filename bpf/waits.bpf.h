@@ -18,6 +18,7 @@ struct wait {
 	__u64 end_ns;	/* when it came back, if its stack is wanted */
 	__u32 state;	/* TASK_... with which it left; 0: preempted */
 	__u32 waker_frames;
+	__u64 waker_id; /* process << 32 | thread */
 	__u64 waker[WAKER_FRAMES];
 };
 

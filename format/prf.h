@@ -150,6 +150,8 @@ struct prf_sample {
 	uint32_t event;
 	uint32_t stack; /* PRF_NONE: no frames at all */
 	uint32_t waker; /* off-CPU: the stack that woke it, or PRF_NONE */
+	uint32_t waker_task; /* whose stack that is; PRF_NONE: nobody's, or not known; not read
+				without `waker` */
 	uint32_t cpu;
 	uint64_t weight; /* in the event's unit; 1 for plain samples */
 };
@@ -279,7 +281,7 @@ enum prf_record_type {
 struct prf_samples {
 	size_t n;
 	const uint64_t *time_ns;
-	const uint32_t *task, *event, *stack, *waker, *cpu;
+	const uint32_t *task, *event, *stack, *waker, *waker_task, *cpu;
 	const uint64_t *weight;
 };
 

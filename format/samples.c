@@ -15,6 +15,7 @@ void samples_batch_release(struct samples_batch *b)
 	free(b->task);
 	free(b->stack);
 	free(b->waker);
+	free(b->waker_task);
 	free(b->weight);
 	pairs_release(&b->lanes);
 	stack_encoder_release(&b->stacks);
@@ -40,6 +41,7 @@ static bool grow(struct samples_batch *b)
 	    !enlarge(&b->task, room, sizeof(*b->task)) ||
 	    !enlarge(&b->stack, room, sizeof(*b->stack)) ||
 	    !enlarge(&b->waker, room, sizeof(*b->waker)) ||
+	    !enlarge(&b->waker_task, room, sizeof(*b->waker_task)) ||
 	    !enlarge(&b->weight, room, sizeof(*b->weight)))
 		return false;
 	b->room = room;
@@ -62,6 +64,8 @@ int samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
 	b->task[b->n] = sample->task;
 	b->stack[b->n] = sample->stack;
 	b->waker[b->n] = sample->waker;
+	b->waker_task[b->n] = sample->waker == PRF_NONE ? PRF_NONE : sample->waker_task;
+	b->wakers |= b->waker_task[b->n] != PRF_NONE;
 	b->weight[b->n] = sample->weight;
 	b->n++;
 	return PRF_OK;
@@ -143,6 +147,9 @@ int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
 		out->failed = true;
 	column_of_ids(out, values, b->waker, n, 1);
 	column_encode_min(out, b->weight, n, false);
+	if (b->wakers)
+		column_of_ids(out, values, b->waker_task, n, 1);
+	b->wakers = false;
 	b->n = 0;
 	pairs_clear(&b->lanes);
 	free(values);
@@ -164,11 +171,12 @@ struct samples_block {
 	uint64_t tasks, stacks; /* how many there are */
 	struct lane *lanes;
 	size_t lane_count, lane_room;
-	struct column time_ns, lane, task, waker, weight;
+	struct column time_ns, lane, task, waker, weight, waker_task;
 	struct stack_column stack;
 	uint64_t slice_time[SLICE], slice_weight[SLICE];
 	uint32_t slice_lane[SLICE], slice_task[SLICE], slice_event[SLICE];
-	uint32_t slice_stack[SLICE], slice_waker[SLICE], slice_cpu[SLICE];
+	uint32_t slice_stack[SLICE], slice_waker[SLICE], slice_waker_task[SLICE];
+	uint32_t slice_cpu[SLICE];
 	uint32_t room[SLICE];
 };
 
@@ -232,6 +240,9 @@ int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c,
 	stack_column_decode(c, n, &b->stack);
 	column_decode(c, n, false, &b->waker);
 	column_decode(c, n, false, &b->weight);
+	b->waker_task = (struct column){ 0 };
+	if (cursor_left(c))
+		column_decode(c, n, false, &b->waker_task);
 	if (!cursor_ok(c))
 		return PRF_ERROR_CORRUPT;
 	error = tables_expect_events(t, events, reason);
@@ -287,6 +298,12 @@ static bool decode_ids(struct samples_block *b, size_t n)
 		for (size_t i = 0; i < n; i++)
 			b->slice_waker[i]--;
 	}
+	if (wanted(b, &b->waker_task)) {
+		good &= column_read_u32(&b->waker_task, b->next, n, b->slice_waker_task) <=
+			b->tasks;
+		for (size_t i = 0; i < n; i++)
+			b->slice_waker_task[i]--;
+	}
 	return good;
 }
 
@@ -315,6 +332,7 @@ static size_t filter(struct samples_block *b, size_t n, uint64_t from_ns, uint64
 		b->slice_event[kept] = b->slice_event[i];
 		b->slice_stack[kept] = b->slice_stack[i];
 		b->slice_waker[kept] = b->slice_waker[i];
+		b->slice_waker_task[kept] = b->slice_waker_task[i];
 		b->slice_cpu[kept] = b->slice_cpu[i];
 		b->slice_weight[kept] = b->slice_weight[i];
 		kept += time_ns >= from_ns && time_ns < to_ns;
@@ -349,6 +367,7 @@ int samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
 		.event = b->slice_event,
 		.stack = b->slice_stack,
 		.waker = b->slice_waker,
+		.waker_task = b->slice_waker_task,
 		.cpu = b->slice_cpu,
 		.weight = b->slice_weight,
 	};

@@ -16,7 +16,8 @@
 struct samples_batch {
 	size_t n, room;
 	uint64_t *time_ns;
-	uint32_t *lane, *task, *stack, *waker;
+	uint32_t *lane, *task, *stack, *waker, *waker_task;
+	bool wakers; /* a waker's task is known of one of them */
 	uint64_t *weight;
 	struct pairs lanes; /* (cpu, event) */
 	struct stack_encoder stacks;

@@ -414,18 +414,30 @@ int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_
 	return prf_writer_object(w, &object, &frame->object);
 }
 
+static bool begins_with(const char *name, const char *const *prefixes)
+{
+	while (*prefixes && strncmp(name, *prefixes, strlen(*prefixes)))
+		prefixes++;
+	return *prefixes;
+}
+
 bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address)
 {
 	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_",
-						"bpf_trampoline" };
+						"bpf_trampoline", NULL };
 	const struct symbol *symbol = find(k, address - 1);
 
-	if (!symbol || symbol->module == IN_BPF)
-		return symbol != NULL;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (!strncmp(symbol->name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
+	return symbol && (symbol->module == IN_BPF || begins_with(symbol->name, prefixes));
+}
+
+bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address)
+{
+	static const char *const prefixes[] = { "asm_sysvec_", "asm_common_interrupt",
+						"asm_spurious_interrupt", "el0t_64_irq",
+						"el1h_64_irq", NULL };
+	const struct symbol *symbol = find(k, address - 1);
+
+	return symbol && begins_with(symbol->name, prefixes);
 }
 
 /* Where a symbol ends that has no size. */

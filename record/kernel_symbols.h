@@ -36,6 +36,9 @@ int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_
 /* Code that only runs because a BPF program is attached there, as its way in: or that program. */
 bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address);
 
+/* The way into an interrupt: what lies below it on the stack has nothing to do with it. */
+bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address);
+
 /* Writes the names that frames have needed since the last time. 0 or a prf_error. */
 int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w);
 

@@ -198,19 +198,36 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 	return status;
 }
 
+/* How many of the frames belong to an interrupt; 0: there was none. */
+static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (kernel_symbols_is_interrupt(r->sources.kernel, addresses[i]))
+			return i + 1;
+	return 0;
+}
+
+/* Who ended the wait: a task, or an interrupt, which is not the doing of the task below it. */
 static int find_waker(struct resolver *r, struct prf_writer *w, const struct sample *s,
-		      uint32_t *stack)
+		      struct prf_sample *sample)
 {
 	const __u64 *waker = s->frames + s->user_frames + s->kernel_frames;
+	size_t skip = plumbing(r, waker, s->waker_frames), n = s->waker_frames - skip, by_interrupt;
 	uint32_t ids[FRAMES_MAX];
-	size_t skip;
 	int status;
 
-	if (!s->waker_frames)
+	if (!n)
 		return 0;
-	skip = plumbing(r, waker, s->waker_frames);
-	status = kernel_frames(r, w, waker + skip, s->waker_frames - skip, ids);
-	return status ? status : prf_writer_frames(w, ids, s->waker_frames - skip, stack);
+	by_interrupt = interrupted(r, waker + skip, n);
+	if (by_interrupt)
+		n = by_interrupt;
+	status = kernel_frames(r, w, waker + skip, n, ids);
+	if (!status)
+		status = prf_writer_frames(w, ids, n, &sample->waker);
+	if (!status && !by_interrupt && s->waker_tid)
+		status = tasks_define(r->sources.tasks, w, s->waker_pid, s->waker_tid,
+				      &sample->waker_task);
+	return status;
 }
 
 /* All that the counts promise must be there. */
@@ -229,7 +246,8 @@ bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *e
 		     size_t event_count, const void *data, size_t size, int *status)
 {
 	const struct sample *s = data;
-	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE };
+	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE,
+				     .waker_task = PRF_NONE };
 
 	*status = 0;
 	if (!is_sample(s, size) || s->event >= event_count)
@@ -242,7 +260,7 @@ bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *e
 	if (!*status)
 		*status = find_stack(r, w, s, &sample.stack);
 	if (!*status)
-		*status = find_waker(r, w, s, &sample.waker);
+		*status = find_waker(r, w, s, &sample);
 	if (!*status)
 		*status = prf_writer_sample(w, &sample);
 	return true;

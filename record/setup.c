@@ -258,8 +258,8 @@ static void warn_of_made_code(const char *text, void *context)
 
 static int open_world(struct session *s)
 {
-	/* Tasks come into a cgroup at any time, and must be known when they do. */
-	bool everything = s->settings->everything || s->settings->cgroup;
+	/* Tasks come into a cgroup at any time, and must be known when they do; wakers are anyone. */
+	bool everything = s->settings->everything || s->settings->cgroup || s->settings->waits.wakers;
 	struct kernel_symbols *kernel = NULL;
 	int status = kernel_symbols_new(&kernel);
 

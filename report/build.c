@@ -123,7 +123,8 @@ static int mark_used(struct built *b)
 	}
 	for (size_t i = 0; i < n; i++) {
 		mark_stack(b, cells[i].stack);
-		mark_stack(b, cells[i].waker);
+		if (cells[i].waker != PRF_NONE)
+			mark_stack(b, tally_waker(b->options.tally, cells[i].waker).stack);
 	}
 	for (size_t i = 0; i < b->options.trace_count; i++) {
 		const struct prf_reader *r = b->options.traces[i].reader;
@@ -437,9 +438,8 @@ static int build_stacks(struct built *b)
 }
 
 /* The node of a wait's stack with its waker's on top, leaf first; PRF_NONE without memory. */
-static uint32_t add_waker(struct built *b, uint32_t node, uint32_t waker)
+static uint32_t add_waker_stack(struct built *b, uint32_t node, uint32_t trace, uint32_t waker)
 {
-	uint32_t trace = trace_of_stack(b, waker);
 	const struct trace *t = &b->options.traces[trace];
 	const struct prf_stack *stacks = prf_reader_all_stacks(t->reader);
 	uint32_t frame = separator(b, &b->wake_delimiter, "--");
@@ -464,6 +464,28 @@ static uint32_t add_waker(struct built *b, uint32_t node, uint32_t waker)
 		}
 	}
 	return node;
+}
+
+/* And, where it is known, who that was. */
+static uint32_t add_waker(struct built *b, uint32_t node, uint32_t number)
+{
+	struct tally_waker waker = tally_waker(b->options.tally, number);
+	uint32_t trace = trace_of_stack(b, waker.stack), frame;
+	struct profile_frame comm = {
+		.linkage_name = "",
+		.file = "",
+		.object = PRF_NONE,
+		.kind = PROFILE_FRAME_USER,
+		.waker = true,
+		.named = true,
+	};
+
+	node = add_waker_stack(b, node, trace, waker.stack);
+	if (node == PRF_NONE || waker.task == PRF_NONE)
+		return node;
+	comm.name = prf_reader_task(b->options.traces[trace].reader, waker.task)->comm;
+	frame = frame_table_add(&b->frames, &comm);
+	return frame == PRF_NONE ? PRF_NONE : node_tree_add(&b->tree, node, frame);
 }
 
 uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *kept)

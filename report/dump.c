@@ -126,6 +126,8 @@ static void dump_samples(struct dump *d, const struct prf_samples *samples)
 		write_id(d->sink, "stack", samples->stack[i]);
 		if (samples->waker[i] != PRF_NONE)
 			write_id(d->sink, "waker", samples->waker[i]);
+		if (samples->waker_task[i] != PRF_NONE)
+			write_id(d->sink, "waker_task", samples->waker_task[i]);
 		sink_printf(d->sink, " cpu=%" PRIu32 " weight=%" PRIu64 "\n", samples->cpu[i],
 			    samples->weight[i]);
 	}

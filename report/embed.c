@@ -142,6 +142,7 @@ static int copy_samples(struct copy *c, const struct prf_samples *s)
 			.event = mapped(&c->events, s->event[i]),
 			.stack = mapped(&c->stacks, s->stack[i]),
 			.waker = mapped(&c->stacks, s->waker[i]),
+			.waker_task = mapped(&c->tasks, s->waker_task[i]),
 			.cpu = s->cpu[i],
 			.weight = s->weight[i],
 		};

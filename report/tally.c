@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/map.h"
+#include "common/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct tally {
 	uint32_t *table; /* open addressing: cell number + 1, 0: empty */
 	size_t table_size;
 	uint64_t seed;
+	struct pairs wakers; /* (global stack, task) */
 
 	/*
 	 * The cells that each stack of this trace was counted in last, by the low bits of the
@@ -107,6 +109,7 @@ void tally_free(struct tally *t)
 	free(t->table);
 	free(t->groups);
 	free(t->events);
+	pairs_release(&t->wakers);
 	map_release(&t->group_ids);
 	map_release(&t->event_ids);
 	free(t);
@@ -464,8 +467,11 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 
 	if (by_time)
 		key.slice = slice_of(t, s->time_ns[i]);
-	if (t->options.wakers && s->waker[i] != PRF_NONE)
-		key.waker = s->waker[i] + t->stack_base;
+	if (t->options.wakers && s->waker[i] != PRF_NONE) {
+		key.waker = pairs_put(&t->wakers, s->waker[i] + t->stack_base, s->waker_task[i]);
+		if (key.waker == UINT32_MAX)
+			return false;
+	}
 	if (stack != PRF_NONE) {
 		last = &t->last_cell[stack][group % LAST_CELLS];
 		key.stack += t->stack_base;
@@ -568,6 +574,13 @@ const struct tally_cell *tally_cells(const struct tally *t, size_t *n)
 {
 	*n = t->cell_count;
 	return t->cells;
+}
+
+struct tally_waker tally_waker(const struct tally *t, uint32_t number)
+{
+	const struct pair *pair = &t->wakers.pairs[number];
+
+	return (struct tally_waker){ (uint32_t)pair->a, (uint32_t)pair->b };
 }
 
 const struct tally_group *tally_groups(const struct tally *t, size_t *n)

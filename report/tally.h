@@ -35,10 +35,16 @@ struct tally_group {
 struct tally_cell {
 	uint32_t group;
 	uint32_t stack; /* global, or PRF_NONE */
-	uint32_t waker; /* global, or PRF_NONE */
+	uint32_t waker; /* number of a tally_waker, or PRF_NONE */
 	uint32_t slice;
 	uint64_t samples;
 	uint64_t weight;
+};
+
+/* Who ended a wait. */
+struct tally_waker {
+	uint32_t stack; /* global */
+	uint32_t task;	/* in the trace of that stack; PRF_NONE: not known */
 };
 
 struct tally;
@@ -64,6 +70,7 @@ void tally_trace_totals(const struct tally *t, struct tally_totals *totals);
 
 /* Results; stay until the next call that takes a non-const tally. */
 const struct tally_cell *tally_cells(const struct tally *t, size_t *n);
+struct tally_waker tally_waker(const struct tally *t, uint32_t number);
 const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
 /* The number of such an event, PRF_NONE when no trace has it. */

@@ -49,6 +49,8 @@ static void put_samples(struct buffer *out, const struct prf_samples *s)
 		buffer_printf(out, " %" PRIu32 " %" PRIu64, s->cpu[i], s->weight[i]);
 		if (s->waker[i] != PRF_NONE)
 			put_id(out, s->waker[i]);
+		if (s->waker_task[i] != PRF_NONE)
+			put_id(out, s->waker_task[i]);
 		buffer_text(out, "\n");
 	}
 }

@@ -194,7 +194,8 @@ static void make_sample(struct prf_writer *w, const struct line *l)
 	struct prf_sample s = { .time_ns = number_at(l, 1), .task = id_at(l, 2),
 				.event = id_at(l, 3), .stack = id_at(l, 4), .cpu = id_at(l, 5),
 				.weight = number_at(l, 6),
-				.waker = l->count > 7 ? id_at(l, 7) : PRF_NONE };
+				.waker = l->count > 7 ? id_at(l, 7) : PRF_NONE,
+				.waker_task = l->count > 8 ? id_at(l, 8) : PRF_NONE };
 
 	must(l, prf_writer_sample(w, &s));
 }

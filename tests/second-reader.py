@@ -223,6 +223,7 @@ class Trace:
         times, lane_column, task_column = (payload.column(n) for _ in range(3))
         stack_column = payload.stack_column(n)
         waker_column, weights = payload.column(n), payload.column(n)
+        waker_tasks = payload.column(n) if payload.left() else [0] * n
         for i in range(n):
             lane = lanes[lane_column[i]]
             lane[2] = (lane[2] + times[i]) & MASK
@@ -230,6 +231,8 @@ class Trace:
                 lane[2], task_column[i], lane[0], identifier(stack_column[i]), lane[1], weights[i])
             if waker_column[i]:
                 line += " " + identifier(waker_column[i])
+                if waker_tasks[i]:
+                    line += " " + identifier(waker_tasks[i])
             self.records.append(line)
         self.samples += n
 

@@ -86,5 +86,10 @@ fi
 
 # Who ended it.
 holds "records wakers" "$record" -q --off-cpu --wakers -o "$work/waits.prf" -- "$work/waits" "$work/file"
-like "$("$report" --off-cpu --wakers "$work/waits.prf")" 'in_pipe.*pipe_write|in_pipe.*vfs_write' "the pipe's reader was woken by a write"
+"$report" --off-cpu --wakers "$work/waits.prf" > "$work/folded"
+like "$(grep ';in_pipe;' "$work/folded")" ';--;.*(pipe|vfs)_write;.*;writer [0-9]+$' "the pipe's reader was woken by a write of the writer"
+like "$(grep ';in_mutex;' "$work/folded")" ';--;.*futex_wake.*;holder [0-9]+$' "the mutex was let go by its holder"
+slept=$(grep ';in_sleep;' "$work/folded")
+like "$slept" ';--;.*hrtimer' "the sleeper was woken by a timer"
+unlike "$slept" ';--;.*;(waits|do_idle|entry_SYSCALL_64_after_hwframe)[; ]' "which is not the doing of whom it interrupted"
 finish

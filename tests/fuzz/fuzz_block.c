@@ -65,6 +65,7 @@ static void check_record(const struct prf_reader *r, const struct prf_record *re
 		check(s->task[i] < prf_reader_tasks(r) && s->event[i] < prf_reader_events(r));
 		check(s->stack[i] == PRF_NONE || s->stack[i] < prf_reader_stacks(r));
 		check(s->waker[i] == PRF_NONE || s->waker[i] < prf_reader_stacks(r));
+		check(s->waker_task[i] == PRF_NONE || s->waker_task[i] < prf_reader_tasks(r));
 	}
 }
 

@@ -30,6 +30,7 @@ static void check_samples(const struct prf_reader *r, const struct prf_samples *
 		check(s->event[i] < prf_reader_events(r));
 		check(s->stack[i] == PRF_NONE || s->stack[i] < stacks);
 		check(s->waker[i] == PRF_NONE || s->waker[i] < stacks);
+		check(s->waker_task[i] == PRF_NONE || s->waker_task[i] < prf_reader_tasks(r));
 		used += s->time_ns[i] + s->weight[i] + s->cpu[i];
 	}
 }

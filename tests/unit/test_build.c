@@ -98,6 +98,7 @@ static void sample(struct fixture *f, const char *text, uint32_t event, const ch
 				      .event = event,
 				      .stack = *text ? stack(f, text) : PRF_NONE,
 				      .waker = waker ? stack(f, waker) : PRF_NONE,
+				      .waker_task = weight % 2 ? f->task : PRF_NONE,
 				      .weight = weight };
 
 	must(prf_writer_sample(f->writer, &s));
@@ -205,8 +206,10 @@ static void test_wakers(void **state)
 	f.selection.off_cpu = true;
 	sample(&f, "ms", f.off_cpu, "mfg", 1000000);
 	sample(&f, "ms", f.off_cpu, NULL, 2000000);
+	sample(&f, "ms", f.off_cpu, "mf", 3000001); /* by a task that is known */
 	build(&f, &options, true);
 	expect(&f, "c;main_[j];sys_[k] 2000\n"
+		   "c;main_[j];sys_[k];--;f_[w];main_[w];c_[w] 3000\n"
 		   "c;main_[j];sys_[k];--;g_[w];f_[w];main_[w] 1000\n");
 	end(&f);
 }

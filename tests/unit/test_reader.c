@@ -33,6 +33,7 @@ static void check_samples(const struct prf_samples *s, size_t first)
 		assert_int_equal(s->event[i], expected.event);
 		assert_int_equal(s->stack[i], expected.stack);
 		assert_int_equal(s->waker[i], expected.waker);
+		assert_int_equal(s->waker_task[i], expected.waker_task);
 		assert_int_equal(s->cpu[i], expected.cpu);
 		assert_int_equal(s->weight[i], expected.weight);
 	}

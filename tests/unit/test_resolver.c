@@ -40,7 +40,7 @@ static int setup(void **state)
 
 	snprintf(f->kallsyms, sizeof(f->kallsyms),
 		 "ffffffff81000000 T _text\nffffffff81001000 T entry\nffffffff81002000 T work\n"
-		 "ffffffff81003000 T end\n");
+		 "ffffffff81003000 T asm_sysvec_timer\nffffffff81004000 T end\n");
 	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
 	assert_int_equal(prf_writer_event(f->w, &event, &f->event), 0);
 	assert_int_equal(event_list_add(&f->events, "cpu-clock"), 0);
@@ -224,6 +224,66 @@ static void another_trace_begins_anew(void **state)
 	check(f, "prog /lib/lib.so+10! /bin/prog+1020\n");
 }
 
+/* Puts a waker's kernel frames behind those of fill(). */
+static size_t add_waker(union bytes *b, size_t size, uint32_t tid, const uint64_t *waker, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		b->sample.frames[b->sample.user_frames + b->sample.kernel_frames + i] = waker[i];
+	b->sample.waker_frames = (__u8)n;
+	b->sample.waker_pid = PID;
+	b->sample.waker_tid = tid;
+	return size + n * sizeof(b->sample.frames[0]);
+}
+
+/* As check(), of wakers. */
+static void check_wakers(struct fixture *f, const char *expected)
+{
+	char text[1024] = "";
+	struct prf_record record;
+	struct prf_reader *r;
+	const void *data;
+	size_t size;
+
+	assert_int_equal(prf_writer_finish(f->w), 0);
+	data = prf_writer_memory(f->w, &size);
+	assert_int_equal(prf_reader_new_memory(&r, data, size), 0);
+	while (prf_reader_next(r, &record) == 1) {
+		if (record.type != PRF_RECORD_SAMPLES)
+			continue;
+		for (size_t i = 0; i < record.samples.n; i++) {
+			uint32_t stack = record.samples.waker[i], task = record.samples.waker_task[i];
+
+			SAY("%s", task == PRF_NONE ? "-" : prf_reader_task(r, task)->comm);
+			for (; stack != PRF_NONE; stack = prf_reader_all_stacks(r)[stack].parent)
+				SAY(" %llx", (unsigned long long)prf_reader_all_frames(
+						     r)[prf_reader_all_stacks(r)[stack].frame].offset);
+			SAY("\n");
+		}
+	}
+	assert_string_equal(text, expected);
+	prf_reader_free(r);
+}
+
+static void a_waker_is_a_task_or_an_interrupt(void **state)
+{
+	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
+	static const uint64_t task[] = { KERNEL + 0x2010, KERNEL + 0x1010 };
+	static const uint64_t interrupt[] = { KERNEL + 0x2020, KERNEL + 0x3010, KERNEL + 0x1010 };
+	struct fixture *f = *state;
+	union bytes b;
+	size_t size;
+
+	assert_int_equal(tasks_rename(f->sources.tasks, PID, PID + 1, "waker", 1), 0);
+	size = fill(&b, user, 1, task, 1);
+	assert_true(resolve(f, &b, add_waker(&b, size, PID + 1, task, 2)));
+	size = fill(&b, user, 1, task, 1);
+	assert_true(resolve(f, &b, add_waker(&b, size, PID + 1, interrupt, 3)));
+	size = fill(&b, user, 1, task, 1);
+	assert_true(resolve(f, &b, add_waker(&b, size, 0, task, 2)));
+	assert_true(resolve(f, &b, fill(&b, user, 1, task, 1)));
+	check_wakers(f, "waker 2010 1010\n- 2020 3010\n- 2010 1010\n-\n");
+}
+
 static void nonsense_is_refused(void **state)
 {
 	static const uint64_t user[] = { 0x700010, 0x400020 };
@@ -251,6 +311,7 @@ int main(void)
 		TEST(calls_at_the_end_belong_to_what_ends),
 		TEST(what_is_remembered_ends_with_the_layout),
 		TEST(another_trace_begins_anew),
+		TEST(a_waker_is_a_task_or_an_interrupt),
 		TEST(nonsense_is_refused),
 	};
 

@@ -143,6 +143,9 @@ static void test_wrong_arguments(void **state)
 	assert_int_equal(prf_writer_symbols(w, 0, symbols, 2), PRF_ERROR_ARGUMENT);
 	sample.stack = 1;
 	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
+	sample.stack = sample.waker = 0;
+	sample.waker_task = 99;
+	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
 	/* None of it did any harm. */
 	assert_int_equal(prf_writer_finish(w), PRF_OK);
 	assert_int_equal(prf_writer_finish(w), PRF_ERROR_ARGUMENT);

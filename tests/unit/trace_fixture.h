@@ -26,6 +26,7 @@ static inline struct prf_sample fixture_sample(uint32_t i, const uint32_t stacks
 		.event = i % 7 == 3,
 		.stack = i % 11 == 10 ? PRF_NONE : stacks[i % 3],
 		.waker = i % 7 == 3 ? stacks[2] : PRF_NONE,
+		.waker_task = i % 14 == 3 ? 1 : PRF_NONE,
 		.cpu = i % 2,
 		.weight = i % 7 == 3 ? 1000 + i : 1,
 	};

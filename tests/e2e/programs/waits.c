@@ -47,6 +47,7 @@ NOINLINE void in_sleep(void)
 
 static void *hold_mutex(void *context)
 {
+	pthread_setname_np(pthread_self(), "holder");
 	pthread_mutex_lock(&mutex);
 	pthread_barrier_wait(context);
 	sleep_ms(300);
@@ -63,6 +64,7 @@ NOINLINE void in_mutex(void)
 
 static void *write_late(void *context)
 {
+	pthread_setname_np(pthread_self(), "writer");
 	sleep_ms(300);
 	if (write(pipe_fds[1], "x", 1) != 1)
 		exit(1);
