@@ -12,7 +12,7 @@
 struct ranked {
 	double value;
 	double rank;
-	bool first; /* of the first group, or positive */
+	bool positive;
 };
 
 static int compare_ranked(const void *a, const void *b)
@@ -39,79 +39,6 @@ static double assign_ranks(struct ranked *all, size_t n)
 			all[k].rank = (double)(i + 1 + j) / 2;
 	}
 	return ties;
-}
-
-/*
- * The chance that U is at most `u`. Counting: of the arrangements of i and j numbers, those
- * in which the largest is of the first group add j to U, the others leave it.
- * chance[i][k]: of arrangements of i and (current) j numbers, the share with U == k.
- */
-static double exact_u_at_most(size_t n, size_t m, size_t u)
-{
-	size_t size = n * m + 1;
-	double *chance = calloc((n + 1) * size, sizeof(*chance));
-	double sum = 0;
-
-	if (!chance)
-		return NAN;
-	for (size_t i = 0; i <= n; i++)
-		chance[i * size] = 1;
-	for (size_t j = 1; j <= m; j++) {
-		for (size_t i = 1; i <= n; i++) {
-			double *row = chance + i * size, *smaller = row - size;
-			double first = (double)i / (double)(i + j);
-
-			/* From the top, as row[k] is still that of j - 1 and smaller[] of j. */
-			for (size_t k = i * j + 1; k-- > 0;)
-				row[k] = (1 - first) * row[k] + (k >= j ? first * smaller[k - j] : 0);
-		}
-	}
-	for (size_t k = 0; k <= u && k < size; k++)
-		sum += chance[n * size + k];
-	free(chance);
-	return sum;
-}
-
-static double normal_u_p(double u, double n, double m, double ties)
-{
-	double total = n + m;
-	double variance = n * m / 12 * (total + 1 - ties / (total * (total - 1)));
-	double distance = fabs(u - n * m / 2) - 0.5;
-
-	if (!(variance > 0))
-		return 1;
-	if (distance < 0)
-		distance = 0;
-	return 2 * distribution_normal(-distance / sqrt(variance));
-}
-
-int mann_whitney(const double *x, size_t n, const double *y, size_t m, struct mann_whitney *result)
-{
-	struct ranked *all = n && m ? malloc((n + m) * sizeof(*all)) : NULL;
-	double ranks = 0, ties;
-
-	if (!all)
-		return -1;
-	for (size_t i = 0; i < n + m; i++)
-		all[i] = (struct ranked){ .value = i < n ? x[i] : y[i - n], .first = i < n };
-	ties = assign_ranks(all, n + m);
-	for (size_t i = 0; i < n + m; i++)
-		ranks += all[i].first ? all[i].rank : 0;
-	free(all);
-
-	result->u = ranks - (double)n * (double)(n + 1) / 2;
-	result->exact = ties == 0 && n <= EXACT_LIMIT && m <= EXACT_LIMIT;
-	if (result->exact) {
-		double lesser = fmin(result->u, (double)(n * m) - result->u);
-
-		result->p = 2 * exact_u_at_most(n, m, (size_t)lesser);
-	} else {
-		result->p = normal_u_p(result->u, (double)n, (double)m, ties);
-	}
-	if (isnan(result->p))
-		return -1;
-	result->p = fmin(result->p, 1);
-	return 0;
 }
 
 int rank_median(const double *x, size_t n, double confidence, struct estimate *median,
@@ -173,10 +100,10 @@ double signed_rank_p(const double *x, size_t n)
 		return NAN;
 	for (size_t i = 0; i < n; i++)
 		if (x[i] != 0)
-			all[left++] = (struct ranked){ .value = fabs(x[i]), .first = x[i] > 0 };
+			all[left++] = (struct ranked){ .value = fabs(x[i]), .positive = x[i] > 0 };
 	ties = assign_ranks(all, left);
 	for (size_t i = 0; i < left; i++)
-		positive += all[i].first ? all[i].rank : 0;
+		positive += all[i].positive ? all[i].rank : 0;
 	free(all);
 	if (!left)
 		return NAN;

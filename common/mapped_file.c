@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,24 +13,23 @@
 
 /* What the signal handler may look at: no locks, only words that are written in order. */
 #define GUARDS 512
-static struct guard {
+static struct {
 	atomic_uintptr_t start; /* 0: free */
 	atomic_uintptr_t end;
-	atomic_bool vanished;
 } guards[GUARDS];
 static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;
 static uintptr_t page_size;
 
-static struct guard *find_guard(uintptr_t address)
+static bool is_guarded(uintptr_t address)
 {
 	for (int i = 0; i < GUARDS; i++) {
 		uintptr_t start = atomic_load(&guards[i].start);
 
 		if (start && address >= start && address < atomic_load(&guards[i].end))
-			return &guards[i];
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Puts a page of zeros where the file has none any more, and lets the read go on. */
@@ -37,12 +37,10 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
-	struct guard *guard = find_guard((uintptr_t)info->si_addr);
 
-	if (guard && mmap((void *)page, page_size, PROT_READ,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-		atomic_store(&guard->vanished, true);
-	else
+	if (!is_guarded((uintptr_t)info->si_addr) ||
+	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) == MAP_FAILED)
 		sigaction(SIGBUS, &before, NULL); /* not ours: the fault happens again */
 	errno = saved;
 }
@@ -70,7 +68,6 @@ static int take_guard(uintptr_t start, size_t size)
 	for (int i = 0; i < GUARDS && slot < 0; i++) {
 		if (atomic_load(&guards[i].start))
 			continue;
-		atomic_store(&guards[i].vanished, false);
 		atomic_store(&guards[i].end, start + size);
 		atomic_store(&guards[i].start, start);
 		slot = i;
@@ -139,9 +136,4 @@ void mapped_file_release(struct mapped_file *f)
 		free((void *)(uintptr_t)f->data);
 	}
 	*f = (struct mapped_file){ .slot = -1 };
-}
-
-bool mapped_file_vanished(const struct mapped_file *f)
-{
-	return f->data && f->slot >= 0 && atomic_load(&guards[f->slot].vanished);
 }

@@ -5,10 +5,9 @@
 /*
  * A whole file as bytes. Files that are not ours can be cut short while we read them, and
  * a plain mapping would then kill the program with SIGBUS. Here, pages that vanished
- * read as zeros, which every decoder must survive anyway, and `mapped_file_vanished()` tells.
+ * read as zeros, which every decoder must survive anyway.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +20,5 @@ struct mapped_file {
 /* Maps the regular file behind `fd`, which may be closed afterwards. 0, or -1 with errno. */
 int mapped_file_open(struct mapped_file *f, int fd);
 void mapped_file_release(struct mapped_file *f);
-
-/* True when some of its bytes were gone when they were read. */
-bool mapped_file_vanished(const struct mapped_file *f);
 
 #endif

@@ -25,7 +25,6 @@ struct symbol {
 
 #define IN_KERNEL UINT32_MAX
 #define IN_BPF (UINT32_MAX - 1)
-#define MODULES_MAX 65536
 
 struct module {
 	const char *name;

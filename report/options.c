@@ -150,11 +150,14 @@ static const char *take_comm(void *context, const char *argument)
 /* Without an argument these put a frame before the stack, with one they select. */
 static const char *take_numbers(struct number_set *set, bool *leading, const char *argument)
 {
-	if (!argument) {
-		*leading = true;
-		return NULL;
-	}
-	return number_set_add(set, argument) ? NULL : "must be numbers: 1,4,10-19";
+	*leading |= !argument;
+	return !argument || number_set_add(set, argument) ? NULL : "must be numbers: 1,4,10-19";
+}
+
+static const char *take_pattern(struct pattern_list *list, bool *leading, const char *argument)
+{
+	*leading |= !argument;
+	return !argument || pattern_list_add(list, argument) ? NULL : no_memory;
 }
 
 static const char *take_pid(void *context, const char *argument)
@@ -182,20 +185,14 @@ static const char *take_event(void *context, const char *argument)
 {
 	struct report_options *o = context;
 
-	if (argument)
-		return pattern_list_add(&o->selection.events, argument) ? NULL : no_memory;
-	o->with_event = true;
-	return NULL;
+	return take_pattern(&o->selection.events, &o->with_event, argument);
 }
 
 static const char *take_cgroup(void *context, const char *argument)
 {
 	struct report_options *o = context;
 
-	if (argument)
-		return pattern_list_add(&o->selection.cgroups, argument) ? NULL : no_memory;
-	o->with_cgroup = true;
-	return NULL;
+	return take_pattern(&o->selection.cgroups, &o->with_cgroup, argument);
 }
 
 static const char *take_time(void *context, const char *argument)
@@ -436,18 +433,6 @@ static const struct option_entry table[] = {
 	{ .help = NULL },
 };
 
-static const struct options options = {
-	.program = "prof-report",
-	.synopsis = "[OPTIONS] [FILE...]",
-	.summary = "Shows what prof-record recorded: by default as folded stacks on standard output.",
-	.table = table,
-};
-
-const struct options *report_options_table(void)
-{
-	return &options;
-}
-
 /* The frames before the stack that --pid and the like ask for, as stackcollapse-perf.pl has them. */
 static void set_leading(struct report_options *o)
 {
@@ -470,7 +455,14 @@ static void set_leading(struct report_options *o)
 
 enum options_result report_options_parse(struct report_options *o, int argc, char **argv)
 {
-	struct options with_context = options;
+	const struct options options = {
+		.program = "prof-report",
+		.synopsis = "[OPTIONS] [FILE...]",
+		.summary = "Shows what prof-record recorded: by default as folded stacks on standard "
+			   "output.",
+		.table = table,
+		.context = o,
+	};
 	enum options_result result;
 	char **command = NULL;
 
@@ -482,8 +474,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	o->paths = malloc((size_t)argc * sizeof(*o->paths) + sizeof(*o->paths));
 	if (!o->paths)
 		return OPTIONS_WRONG;
-	with_context.context = o;
-	result = options_parse(&with_context, argc, argv, o->paths, &o->path_count, &command);
+	result = options_parse(&options, argc, argv, o->paths, &o->path_count, &command);
 	if (result != OPTIONS_OK)
 		return result;
 	while (command && *command)

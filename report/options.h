@@ -51,7 +51,4 @@ struct report_options {
 enum options_result report_options_parse(struct report_options *o, int argc, char **argv);
 void report_options_release(struct report_options *o);
 
-/* The table, for tests. */
-const struct options *report_options_table(void);
-
 #endif

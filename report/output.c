@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int report_output_open(struct output *o, const char *path)
+int report_output_open(struct report_output *o, const char *path)
 {
 	struct stat info;
 	mode_t mask;
 
-	*o = (struct output){ .fd = STDOUT_FILENO, .path = path };
+	*o = (struct report_output){ .fd = STDOUT_FILENO, .path = path };
 	if (!path || !strcmp(path, "-")) {
 		o->path = NULL;
 		return 0;
@@ -40,7 +40,7 @@ int report_output_open(struct output *o, const char *path)
 	return 0;
 }
 
-void report_output_page(struct output *o)
+void report_output_page(struct report_output *o)
 {
 	const char *command = getenv("PROF_PAGER");
 	int ends[2];
@@ -73,7 +73,7 @@ void report_output_page(struct output *o)
 	o->fd = ends[1];
 }
 
-int report_output_close(struct output *o, bool keep)
+int report_output_close(struct report_output *o, bool keep)
 {
 	int error = 0;
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct output {
+struct report_output {
 	int fd;
 	pid_t pager;	 /* 0: none */
 	const char *path; /* NULL: standard output */
@@ -18,12 +18,12 @@ struct output {
 };
 
 /* Standard output for a NULL path. 0 or a negative errno; then nothing needs closing. */
-int report_output_open(struct output *o, const char *path);
+int report_output_open(struct report_output *o, const char *path);
 
 /* Puts a pager ($PROF_PAGER, $PAGER, less) in front of a terminal, as git does. */
-void report_output_page(struct output *o);
+void report_output_page(struct report_output *o);
 
 /* Waits for the pager; gives the file its name if `keep`. 0 or a negative errno. */
-int report_output_close(struct output *o, bool keep);
+int report_output_close(struct report_output *o, bool keep);
 
 #endif

@@ -80,7 +80,7 @@ static bool wants_colour(const struct report_options *o)
 
 /* Where a report goes. */
 struct writing {
-	struct output output;
+	struct report_output output;
 	struct sink sink;
 };
 
@@ -227,7 +227,7 @@ static int embed(const struct report_options *o)
 {
 	struct loaded loaded;
 	struct embed_result result;
-	struct output output;
+	struct report_output output;
 	int error, status = STATUS_FAILED;
 
 	if (!loaded_open(&loaded, o->paths, 1, false))

@@ -120,18 +120,6 @@ void sink_unsigned(struct sink *s, uint64_t value)
 	}
 }
 
-void sink_hex(struct sink *s, uint64_t value)
-{
-	char digits[16];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	sink_bytes(s, digits + at, sizeof(digits) - at);
-}
-
 void sink_printf(struct sink *s, const char *format, ...)
 {
 	va_list args;

@@ -40,7 +40,6 @@ static inline void sink_char(struct sink *s, char c)
 }
 
 void sink_unsigned(struct sink *s, uint64_t value);
-void sink_hex(struct sink *s, uint64_t value); /* lower case, without 0x */
 void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD. */

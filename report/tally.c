@@ -68,7 +68,6 @@ struct tally {
 
 	/* The last group that was made of a (group, cpu), by number of the first. */
 	uint32_t last_base, last_cpu, last_cpu_group;
-	uint32_t last_trace_stacks;
 };
 
 int tally_new(struct tally **tally, const struct tally_options *options)

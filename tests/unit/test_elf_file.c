@@ -162,9 +162,7 @@ static void test_file_cut_short(void **state)
 	assert_int_equal(mapped_file_open(&f, fd), 0);
 	assert_int_equal(ftruncate(fd, page), 0);
 	assert_int_equal(f.data[0], 7);
-	assert_false(mapped_file_vanished(&f));
 	assert_int_equal(((volatile const uint8_t *)f.data)[page * 3], 0);
-	assert_true(mapped_file_vanished(&f));
 	mapped_file_release(&f);
 	close(fd);
 }

@@ -16,80 +16,6 @@ static void near(double value, double expected, double tolerance)
 		fail_msg("%.12g is not %.12g +- %g", value, expected, tolerance);
 }
 
-/* The example of R's ?wilcox.test: W = 35, p = 0.1272 one-sided; no ties. */
-static void test_mann_whitney_exact(void **state)
-{
-	const double x[] = { 0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46 };
-	const double y[] = { 1.15, 0.88, 0.90, 0.74, 1.21 };
-	struct mann_whitney result;
-
-	assert_int_equal(mann_whitney(x, 10, y, 5, &result), 0);
-	assert_true(result.exact);
-	near(result.u, 35, 0);
-	near(result.p, 2 * 0.1272, 2e-4);
-}
-
-/* All arrangements are equally likely: two of the C(n + m, n) are this far apart. */
-static void test_mann_whitney_apart(void **state)
-{
-	double x[50], y[50];
-	struct mann_whitney result;
-
-	for (size_t i = 0; i < 50; i++) {
-		x[i] = (double)i;
-		y[i] = (double)i + 1000;
-	}
-	assert_int_equal(mann_whitney(x, 5, y, 5, &result), 0);
-	near(result.p, 2.0 / 252, 1e-12);
-	assert_int_equal(mann_whitney(y, 3, x, 4, &result), 0);
-	near(result.p, 2.0 / 35, 1e-12);
-	near(result.u, 12, 0);
-	assert_int_equal(mann_whitney(x, 50, y, 50, &result), 0);
-	assert_true(result.exact);
-	assert_true(result.p > 0 && result.p < 1e-28);
-	assert_int_equal(mann_whitney(x, 0, y, 5, &result), -1);
-}
-
-/*
- * Ties: ranks 1.5 1.5 4 4 4 6 7 8; the first group's are 1.5, 4, 6 and 7. Variance
- * 16 / 12 * (9 - 30 / 56); |18.5 - 10 - 8| = 0.5 less 0.5.
- */
-static void test_mann_whitney_ties(void **state)
-{
-	const double x[] = { 1, 2, 3, 4 }, y[] = { 1, 2, 2, 5 };
-	struct mann_whitney result;
-
-	assert_int_equal(mann_whitney(x, 4, y, 4, &result), 0);
-	assert_false(result.exact);
-	near(result.u, 8.5, 0);
-	near(result.p, 1, 1e-12);
-	assert_int_equal(mann_whitney((const double[]){ 1, 1, 1 }, 3, (const double[]){ 2, 2, 2 }, 3,
-				      &result),
-			 0);
-	/* Variance 9 / 12 * (7 - 48 / 30), distance 4: z = 4 / sqrt(4.05) */
-	near(result.p, erfc(4 / sqrt(4.05) / sqrt(2)), 1e-12);
-	assert_int_equal(mann_whitney((const double[]){ 1, 1 }, 2, (const double[]){ 1, 1 }, 2, &result),
-			 0);
-	near(result.p, 1, 0);
-}
-
-/* The normal approximation is near the exact count where both exist. */
-static void test_mann_whitney_normal(void **state)
-{
-	double x[51], y[50];
-	struct mann_whitney exact, normal;
-
-	for (size_t i = 0; i < 51; i++)
-		x[i] = (double)(i * 37 % 101) + 8.25;
-	for (size_t i = 0; i < 50; i++)
-		y[i] = (double)(i * 41 % 103);
-	assert_int_equal(mann_whitney(x, 50, y, 50, &exact), 0);
-	assert_int_equal(mann_whitney(x, 51, y, 50, &normal), 0);
-	assert_true(exact.exact);
-	assert_false(normal.exact);
-	near(normal.p, exact.p, 0.03);
-}
-
 /* Order statistics of the sign test: n = 10 takes the 2nd and the 9th, 97.85 %. */
 static void test_median(void **state)
 {
@@ -140,10 +66,6 @@ static void test_signed_rank(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mann_whitney_exact),
-		cmocka_unit_test(test_mann_whitney_apart),
-		cmocka_unit_test(test_mann_whitney_ties),
-		cmocka_unit_test(test_mann_whitney_normal),
 		cmocka_unit_test(test_median),
 		cmocka_unit_test(test_median_of_twenty),
 		cmocka_unit_test(test_signed_rank),

@@ -57,7 +57,7 @@ static void expect(const char *text)
 /* The file has its name only once it is whole. */
 static void test_appears_at_the_end(void **state)
 {
-	struct output o;
+	struct report_output o;
 
 	assert_int_equal(report_output_open(&o, path), 0);
 	assert_int_equal(access(path, F_OK), -1);
@@ -69,7 +69,7 @@ static void test_appears_at_the_end(void **state)
 
 static void test_nothing_remains_of_a_failure(void **state)
 {
-	struct output o;
+	struct report_output o;
 
 	assert_int_equal(report_output_open(&o, path), 0);
 	assert_int_equal(write(o.fd, "broken", 6), 6);
@@ -81,7 +81,7 @@ static void test_nothing_remains_of_a_failure(void **state)
 
 static void test_devices_are_written_directly(void **state)
 {
-	struct output o;
+	struct report_output o;
 
 	assert_int_equal(report_output_open(&o, "/dev/null"), 0);
 	assert_null(o.temporary);
@@ -91,7 +91,7 @@ static void test_devices_are_written_directly(void **state)
 
 static void test_standard_output(void **state)
 {
-	struct output o;
+	struct report_output o;
 
 	assert_int_equal(report_output_open(&o, NULL), 0);
 	assert_int_equal(o.fd, STDOUT_FILENO);
@@ -103,7 +103,7 @@ static void test_standard_output(void **state)
 
 static void test_no_such_folder(void **state)
 {
-	struct output o;
+	struct report_output o;
 
 	assert_int_equal(report_output_open(&o, "/nonexistent/out"), -ENOENT);
 }

@@ -29,10 +29,8 @@ static void test_numbers(void **state)
 	sink_unsigned(&s, 0);
 	sink_char(&s, ' ');
 	sink_unsigned(&s, UINT64_MAX);
-	sink_char(&s, ' ');
-	sink_hex(&s, 0xbeef0);
 	sink_printf(&s, " %d", -3);
-	expect(&s, "0 18446744073709551615 beef0 -3");
+	expect(&s, "0 18446744073709551615 -3");
 }
 
 /* Around every power of ten, into an empty buffer and into one that has room. */
