@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "bench/trivial.skel.h"
+#include "bench/wait.skel.h"
 
+#define MAPS_MAX 64
 #define RING_BYTES (UINT64_C(32) << 20)
 #define SETTLE_NS UINT64_C(5000000000)
 
@@ -46,6 +48,7 @@ void attachment_release(struct attachment *a)
 	event_list_release(&a->events);
 	bpf_link__destroy(a->link);
 	trivial_bpf__destroy(a->trivial);
+	wait_bpf__destroy(a->wait);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -179,8 +182,8 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
 	return status ? status : start(a, problem);
 }
 
-enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
-				       struct benchmark_problem *problem)
+static enum benchmark_status load_waits(struct attachment *a, const struct worker *worker,
+					struct benchmark_problem *problem)
 {
 	struct cpus cpus = { 0 };
 	const struct sampler_options options = {
@@ -202,7 +205,103 @@ enum benchmark_status attachment_waits(struct attachment *a, const struct worker
 		status = find_program(&a->departure, "note_switch", problem);
 	if (!status)
 		status = find_program(&a->program, "end_of_switch", problem);
+	return status;
+}
+
+enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
+				       struct benchmark_problem *problem)
+{
+	enum benchmark_status status = load_waits(a, worker, problem);
+
 	return status ? status : start(a, problem);
+}
+
+/* -------- a wait by test runs -------- */
+
+/* Maps of one loader's object file have names that begin with that file's. */
+static bool same_map(const struct bpf_map *map, const char *kernel_name)
+{
+	const char *name = bpf_map__name(map);
+
+	if (!bpf_map__is_internal(map))
+		return !strncmp(name, kernel_name, BPF_OBJ_NAME_LEN - 1);
+	name = strrchr(name, '.');
+	kernel_name = strrchr(kernel_name, '.');
+	return name && kernel_name && !strcmp(name, kernel_name);
+}
+
+/* What that program uses becomes what ours will use. */
+static int share_maps(struct bpf_object *object, const struct program *program)
+{
+	uint32_t ids[MAPS_MAX];
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)ids };
+	uint32_t size = sizeof(info);
+	struct bpf_map *map;
+	int status = bpf_obj_get_info_by_fd(program_fd(program), &info, &size) ? -errno : 0;
+
+	for (uint32_t i = 0; !status && i < info.nr_map_ids && i < MAPS_MAX; i++) {
+		struct bpf_map_info found = { 0 };
+		uint32_t found_size = sizeof(found);
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &found, &found_size))
+			status = -errno;
+		bpf_object__for_each_map(map, object) {
+			if (status || !same_map(map, found.name))
+				continue;
+			status = bpf_map__value_size(map) == found.value_size
+					 ? bpf_map__reuse_fd(map, fd)
+					 : -EINVAL;
+			if (!status)
+				bpf_map__set_autocreate(map, true);
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return status;
+}
+
+/* With the maps of the recorder's programs, and no program but the two for test runs. */
+static int load_wait(struct attachment *a)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+	int status;
+
+	a->wait = wait_bpf__open();
+	if (!a->wait)
+		return -errno;
+	bpf_object__for_each_program(program, a->wait->obj)
+		bpf_program__set_autoload(program, program == a->wait->progs.whole_wait ||
+							   program == a->wait->progs.nothing);
+	bpf_object__for_each_map(map, a->wait->obj)
+		bpf_map__set_autocreate(map, false);
+	status = share_maps(a->wait->obj, a->departure);
+	if (!status)
+		status = share_maps(a->wait->obj, a->program);
+	return status ? status : wait_bpf__load(a->wait);
+}
+
+enum benchmark_status attachment_test_waits(struct attachment *a, const struct worker *worker,
+					    struct benchmark_problem *problem)
+{
+	enum benchmark_status status = load_waits(a, worker, problem);
+	int error = status ? 0 : load_wait(a);
+
+	if (error)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "the kernel does not take the program for test runs: %s",
+					 strerror(-error));
+	if (status)
+		return status;
+	program_free(a->departure);
+	program_free(a->program);
+	a->departure = a->program = NULL;
+	status = program_from_fd(&a->program, bpf_program__fd(a->wait->progs.whole_wait), problem);
+	if (!status)
+		status = program_from_fd(&a->departure, bpf_program__fd(a->wait->progs.nothing),
+					 problem);
+	return status;
 }
 
 static enum benchmark_status counters_of(struct attachment *a, struct attachment_samples *found,

@@ -15,6 +15,7 @@
 #include "record/unwinder.h"
 
 struct trivial_bpf;
+struct wait_bpf;
 struct bpf_link;
 
 struct attachment {
@@ -28,6 +29,7 @@ struct attachment {
 
 	struct trivial_bpf *trivial;
 	struct bpf_link *link;
+	struct wait_bpf *wait;
 };
 
 /* Starts as { 0 }. */
@@ -45,6 +47,13 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
  */
 enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
 				       struct benchmark_problem *problem);
+
+/*
+ * The same programs, loaded but attached to nothing, and a program for test runs that does what
+ * they do for one wait: `program`. `departure` is one that does nothing.
+ */
+enum benchmark_status attachment_test_waits(struct attachment *a, const struct worker *worker,
+					    struct benchmark_problem *problem);
 
 /* The program that does nothing, at every page fault on that CPU. */
 enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,

@@ -22,6 +22,7 @@
 #include "bench/frequency.h"
 #include "bench/output.h"
 #include "bench/random.h"
+#include "bench/wait_runs.h"
 #include "common/message.h"
 
 #define DEPTHS 5
@@ -504,6 +505,25 @@ static enum benchmark_status waits(struct kernel_bench *k, struct benchmark_prob
 	return status;
 }
 
+/* The code for a wait by test runs, in the two ways in which a sample is measured. */
+static enum benchmark_status test_waits(struct kernel_bench *k, struct benchmark_problem *problem)
+{
+	struct wait_runs_result result;
+	enum benchmark_status status = wait_runs_measure(&k->worker, k->settings->seed, depths,
+							 DEPTHS, &result, problem);
+	const struct cost counted = { result.counted.fixed, result.counted.frame };
+	const struct cost difference = { result.difference.fixed, result.difference.frame };
+
+	if (status == BENCHMARK_UNAVAILABLE) {
+		output_line("  off-cpu by test runs: not available: %s", problem->text);
+		return BENCHMARK_OK;
+	}
+	if (!status && (print_cost(k, "test-run", &counted) ||
+			print_cost(k, "test-run-program", &difference)))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+	return status;
+}
+
 static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_problem *problem)
 {
 	double rounds = (k->settings->seconds > 0 ? k->settings->seconds : 20) / 0.8, unused[DEPTHS];
@@ -524,6 +544,8 @@ static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_pr
 		status = conclude(k, problem);
 	if (!status && k->unwind_by == UNWIND_BY_TABLES)
 		status = waits(k, problem);
+	if (!status && k->unwind_by == UNWIND_BY_TABLES)
+		status = test_waits(k, problem);
 	worker_stop(&k->worker);
 	return status ? status : timer_slope(k, problem);
 }

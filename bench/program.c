@@ -226,6 +226,11 @@ const char *program_name(const struct program *p)
 	return p->name;
 }
 
+uint32_t program_id(const struct program *p)
+{
+	return p->info.id;
+}
+
 uint32_t program_type(const struct program *p)
 {
 	return p->info.type;

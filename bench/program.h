@@ -32,6 +32,7 @@ enum benchmark_status program_from_fd(struct program **program, int fd,
 void program_free(struct program *p);
 
 const char *program_name(const struct program *p);
+uint32_t program_id(const struct program *p);
 uint32_t program_type(const struct program *p); /* enum bpf_prog_type */
 const char *program_type_name(const struct program *p);
 /* From opening the object file to having it in the kernel; NaN for programs loaded by others. */

@@ -2,6 +2,7 @@
 /* Compiled with frame pointers, so that both ways of walking see the same stacks. */
 #include "bench/worker.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 struct request {
-	uint32_t task, depth, amount;
+	uint32_t task, depth, amount, program_id;
 };
 
 struct work {
@@ -23,6 +24,8 @@ struct work {
 	size_t page_size;
 	double ns; /* the answer */
 	uint64_t sink;
+	int program;
+	bool failed;
 };
 
 /* CPU time of work, so that others who run here meanwhile are not counted; else real time. */
@@ -30,9 +33,9 @@ static double now_ns(const struct work *w)
 {
 	struct timespec t;
 
-	clock_gettime(w->request.task == WORKER_FAULT || w->request.task == WORKER_SPIN
-			      ? CLOCK_THREAD_CPUTIME_ID
-			      : CLOCK_MONOTONIC_RAW,
+	clock_gettime(w->request.task == WORKER_SLEEP || w->request.task == WORKER_SPIN_ELAPSED
+			      ? CLOCK_MONOTONIC_RAW
+			      : CLOCK_THREAD_CPUTIME_ID,
 		      &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
@@ -61,6 +64,14 @@ static void sleep_shortly(struct work *w)
 		nanosleep(&shortly, NULL);
 }
 
+static void test_run(struct work *w)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	for (uint32_t i = 0; i < w->request.amount && !w->failed; i++)
+		w->failed = bpf_prog_test_run_opts(w->program, &options) != 0;
+}
+
 __attribute__((noinline)) static void descend(struct work *w, uint32_t depth)
 {
 	if (depth) {
@@ -72,6 +83,8 @@ __attribute__((noinline)) static void descend(struct work *w, uint32_t depth)
 			touch(w);
 		else if (w->request.task == WORKER_SPIN || w->request.task == WORKER_SPIN_ELAPSED)
 			spin(w);
+		else if (w->request.task == WORKER_TEST_RUN)
+			test_run(w);
 		else
 			sleep_shortly(w);
 		w->ns = now_ns(w) - start;
@@ -95,7 +108,15 @@ static void serve(int in, int out)
 		if (w.request.task == WORKER_FAULT &&
 		    (w.request.amount > WORKER_FAULTS_MAX || madvise(w.pages, size, MADV_DONTNEED)))
 			return;
+		if (w.request.task == WORKER_TEST_RUN) {
+			w.program = bpf_prog_get_fd_by_id(w.request.program_id);
+			w.failed = w.program < 0;
+		}
 		descend(&w, w.request.depth);
+		if (w.request.task == WORKER_TEST_RUN && w.program >= 0)
+			close(w.program);
+		if (w.failed)
+			return;
 		if (write(out, &w.ns, sizeof(w.ns)) != sizeof(w.ns))
 			return;
 	}
@@ -153,7 +174,7 @@ void worker_stop(struct worker *w)
 
 int worker_do(struct worker *w, enum worker_task task, uint32_t depth, uint32_t amount, double *ns)
 {
-	const struct request request = { task, depth, amount };
+	const struct request request = { task, depth, amount, w->program_id };
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	bool good = write(w->to, &request, sizeof(request)) == sizeof(request) &&
 		    read(w->from, ns, sizeof(*ns)) == sizeof(*ns);

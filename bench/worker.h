@@ -4,7 +4,8 @@
 
 /*
  * A child process on one CPU that is sampled: it calls itself to a chosen depth and there
- * touches fresh pages, one fault each, or computes for a while, or sleeps. A software event
+ * touches fresh pages, one fault each, or computes for a while, or sleeps, or has the kernel
+ * run a BPF program. A software event
  * on page faults with period 1 so runs a sampling program as often as wanted, at once and
  * with real user registers, without a timer.
  */
@@ -18,11 +19,13 @@ enum worker_task {
 	WORKER_SPIN,  /* `amount` rounds of computing */
 	WORKER_SPIN_ELAPSED, /* the same, by elapsed time */
 	WORKER_SLEEP, /* `amount` times as shortly as possible */
+	WORKER_TEST_RUN, /* `amount` runs of `program_id` by the kernel */
 };
 
 struct worker {
 	pid_t pid; /* 0: none */
 	int to, from;
+	uint32_t program_id; /* of a BPF program, for WORKER_TEST_RUN */
 };
 
 #define WORKER_FAULTS_MAX 20000
