@@ -126,28 +126,41 @@ void inside_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t *i
 	status_number(status, "\nNSpid:", -1, inner_tid);
 }
 
-int inside_open_any(uint32_t pid, const char *path)
+/* Below a folder, as if that were the root. An fd with O_PATH, or -errno. */
+static int open_below(int folder, const char *path, uint64_t flags)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
+		.flags = O_PATH | O_CLOEXEC | flags,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
+	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_in_root(uint32_t pid, const char *path, uint64_t flags)
+{
 	char root[64];
-	int folder, fd, error;
+	int folder, fd;
 
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-	error = fd < 0 ? -errno : 0;
+	fd = open_below(folder, path, flags);
 	close(folder);
-	return fd >= 0 ? open_regular_at(fd) : error;
+	return fd;
 }
 
-int inside_open(uint32_t pid, const char *path, uid_t uid)
+int inside_open_any(uint32_t pid, const char *path)
 {
-	int fd = inside_open_any(pid, path);
+	int fd = open_in_root(pid, path, 0);
+
+	return fd >= 0 ? open_regular_at(fd) : fd;
+}
+
+static int check_owner(int fd, uid_t uid)
+{
 	struct stat st;
 
 	if (fd < 0)
@@ -157,6 +170,23 @@ int inside_open(uint32_t pid, const char *path, uid_t uid)
 		return -EPERM;
 	}
 	return fd;
+}
+
+int inside_open(uint32_t pid, const char *path, uid_t uid)
+{
+	return check_owner(inside_open_any(pid, path), uid);
+}
+
+int inside_open_folder(uint32_t pid, const char *path)
+{
+	return open_in_root(pid, path, O_DIRECTORY);
+}
+
+int inside_open_at(int folder, const char *name, uid_t uid)
+{
+	int fd = open_below(folder, name, 0);
+
+	return fd >= 0 ? check_owner(open_regular_at(fd), uid) : fd;
 }
 
 void inside_command_line(uint32_t pid, char *text, size_t size)

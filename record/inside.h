@@ -32,6 +32,15 @@ void inside_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t *i
  */
 int inside_open(uint32_t pid, const char *path, uid_t uid);
 
+/*
+ * Opens a folder of the process as a place to open files in by inside_open_at(), also when
+ * the process has ended. An fd or -errno.
+ */
+int inside_open_folder(uint32_t pid, const char *path);
+
+/* As inside_open(), for a file in such a folder. */
+int inside_open_at(int folder, const char *name, uid_t uid);
+
 /* The same for any regular file, whoever owns it: a binary. */
 int inside_open_any(uint32_t pid, const char *path);
 

@@ -19,10 +19,13 @@
 #include <unistd.h>
 
 #define READ_PER_TICK (8 << 20) /* bytes of one file; the rest waits for the next tick */
-#define RETRY_NS 500000000	/* how often a map that is not there is looked for */
+/* How often a map that is not there is looked for, at first and in the long run. */
+#define FIRST_RETRY_NS 10000000
+#define RETRY_NS 500000000
 #define WITHHELD_MAX 1024
 #define WITHHELD_TICKS 2 /* samples of the time before may arrive one batch late */
 #define HITS_MAX (1 << 20)
+#define FORESEEN_MAX 1024 /* processes at a time */
 
 struct range {
 	uint64_t start, end;
@@ -31,12 +34,14 @@ struct range {
 struct process {
 	uint32_t pid;
 	struct inside inside;
-	uint64_t retry_ns;
+	int tmp; /* its /tmp, for when it has ended; -1: not to be had */
+	uint64_t retry_ns, retry_after_ns;
+	uint64_t foreseen_ns;
 	bool warned;
+	bool replaced; /* ahead of the timeline, by another program */
 	struct growing_file map_file, dump_file;
 	struct jitdump dump;
 	struct code_map code;
-	uint32_t generation;
 	uint32_t object, nameless; /* ids, PRF_NONE until they are needed */
 	struct map hits;	   /* addresses in `object` */
 	struct map named;	   /* starts of symbols that were passed on -> their order */
@@ -54,8 +59,10 @@ struct jit {
 	struct process **processes;
 	size_t n;
 	struct map by_pid; /* -> position in processes */
+	struct map foreseen; /* pid -> struct process * that is not among them yet */
 	uint64_t now_ns;
 	uint32_t generation;
+	uint32_t objects; /* that were begun */
 };
 
 int jit_new(struct jit **jit, const struct jit_options *options)
@@ -69,6 +76,8 @@ int jit_new(struct jit **jit, const struct jit_options *options)
 
 static void process_free(struct process *p)
 {
+	if (p->tmp >= 0)
+		close(p->tmp);
 	growing_file_release(&p->map_file);
 	growing_file_release(&p->dump_file);
 	jitdump_release(&p->dump);
@@ -79,10 +88,17 @@ static void process_free(struct process *p)
 	free(p);
 }
 
+static void free_foreseen(const void *key, size_t size, uint64_t value, void *context)
+{
+	process_free((struct process *)(uintptr_t)value);
+}
+
 void jit_free(struct jit *jit)
 {
 	if (!jit)
 		return;
+	map_each(&jit->foreseen, free_foreseen, NULL);
+	map_release(&jit->foreseen);
 	for (size_t i = 0; i < jit->n; i++)
 		process_free(jit->processes[i]);
 	free(jit->processes);
@@ -127,9 +143,12 @@ static void open_map(struct jit *jit, struct process *p)
 
 	if (p->map_file.fd >= 0 || jit->now_ns < p->retry_ns)
 		return;
-	p->retry_ns = jit->now_ns + RETRY_NS;
+	p->retry_ns = jit->now_ns + p->retry_after_ns;
+	p->retry_after_ns = p->retry_after_ns < RETRY_NS / 2 ? 2 * p->retry_after_ns : RETRY_NS;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", p->inside.inner_pid);
 	fd = inside_open(p->pid, path, p->inside.uid);
+	if (fd == -ESRCH && p->tmp >= 0)
+		fd = inside_open_at(p->tmp, path + strlen("/tmp/"), p->inside.uid);
 	if (fd == -EPERM)
 		warn(jit, p, path, "it belongs to another user than the process");
 	else if (fd == -ELOOP || fd == -EINVAL)
@@ -149,41 +168,54 @@ static struct process *process_find(const struct jit *jit, uint32_t pid)
 	return at ? jit->processes[*at] : NULL;
 }
 
-static struct process *process_get(struct jit *jit, uint32_t pid)
+static struct process *process_new(struct jit *jit, uint32_t pid)
 {
-	struct process *p = process_find(jit, pid);
-	struct process **more;
-	uint64_t *at;
+	struct process *p = calloc(1, sizeof(*p));
 
-	if (p)
-		return p;
-	more = realloc(jit->processes, (jit->n + 1) * sizeof(*more));
-	p = calloc(1, sizeof(*p));
-	at = p && more ? map_put(&jit->by_pid, &pid, sizeof(pid), NULL) : NULL;
-	if (more)
-		jit->processes = more;
-	if (!at) {
-		free(p);
+	if (!p)
 		return NULL;
-	}
-	*at = jit->n;
-	jit->processes[jit->n++] = p;
 	p->pid = pid;
+	p->retry_after_ns = FIRST_RETRY_NS;
 	p->object = p->nameless = PRF_NONE;
 	growing_file_init(&p->map_file, -1);
 	growing_file_init(&p->dump_file, -1);
-	inside_read(&p->inside, pid);
+	p->tmp = inside_read(&p->inside, pid) ? -1 : inside_open_folder(pid, "/tmp");
 	open_map(jit, p);
 	return p;
 }
 
-/* `base` tells one process's code, and its generations, from all other. */
-static uint32_t object_new(struct jit *jit, const struct process *p, uint32_t generation)
+/* Takes over `p`, also when there is no memory for it. */
+static struct process *process_add(struct jit *jit, struct process *p)
+{
+	struct process **more = realloc(jit->processes, (jit->n + 1) * sizeof(*more));
+	uint64_t *at = p && more ? map_put(&jit->by_pid, &p->pid, sizeof(p->pid), NULL) : NULL;
+
+	if (more)
+		jit->processes = more;
+	if (!at) {
+		if (p)
+			process_free(p);
+		return NULL;
+	}
+	*at = jit->n;
+	jit->processes[jit->n++] = p;
+	return p;
+}
+
+static struct process *process_get(struct jit *jit, uint32_t pid)
+{
+	struct process *p = process_find(jit, pid);
+
+	return p ? p : process_add(jit, process_new(jit, pid));
+}
+
+/* `base` tells one process's code, and one program's and generation's of it, from all other. */
+static uint32_t object_new(struct jit *jit, const struct process *p, uint32_t number)
 {
 	struct prf_object object = { .kind = PRF_OBJECT_JIT,
 				     .path = "[jit]",
 				     .root = p->inside.root,
-				     .base = (uint64_t)p->pid << 32 | generation };
+				     .base = (uint64_t)p->pid << 32 | number };
 	uint32_t id;
 
 	return prf_writer_object(jit->options.writer, &object, &id) ? PRF_NONE : id;
@@ -223,7 +255,7 @@ uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address)
 		return p->nameless;
 	}
 	if (p->object == PRF_NONE)
-		p->object = object_new(jit, p, p->generation + 1);
+		p->object = object_new(jit, p, ++jit->objects);
 	note_hit(p, address);
 	return p->object;
 }
@@ -246,18 +278,93 @@ bool jit_is_dump(const char *path)
 	return strspn(name + 4, "0123456789") == size - strlen("jit-.dump");
 }
 
-void jit_dump(struct jit *jit, uint32_t pid, const char *path)
+static void open_dump(struct jit *jit, struct process *p, const char *path)
 {
-	struct process *p = process_get(jit, pid);
 	int fd;
 
 	if (!p || p->dump_file.fd >= 0)
 		return;
-	fd = inside_open(pid, path, p->inside.uid);
+	fd = inside_open(p->pid, path, p->inside.uid);
 	if (fd == -EPERM)
 		warn(jit, p, path, "it belongs to another user than the process");
 	if (fd >= 0)
 		growing_file_init(&p->dump_file, fd);
+}
+
+void jit_dump(struct jit *jit, uint32_t pid, const char *path)
+{
+	open_dump(jit, process_get(jit, pid), path);
+}
+
+static struct process *find_foreseen(const struct jit *jit, uint32_t pid)
+{
+	const uint64_t *value = map_get(&jit->foreseen, &pid, sizeof(pid));
+
+	return value ? (struct process *)(uintptr_t)*value : NULL;
+}
+
+static void forget_foreseen(struct jit *jit, uint32_t pid, uint64_t until_ns)
+{
+	struct process *p = find_foreseen(jit, pid);
+
+	if (!p || p->foreseen_ns > until_ns)
+		return;
+	map_remove(&jit->foreseen, &pid, sizeof(pid));
+	process_free(p);
+}
+
+void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *path)
+{
+	struct process *p = process_find(jit, pid);
+	uint64_t *value;
+
+	if (!p || p->replaced)
+		p = find_foreseen(jit, pid);
+	if (!p && jit->foreseen.count < FORESEEN_MAX) {
+		p = process_new(jit, pid);
+		value = p ? map_put(&jit->foreseen, &pid, sizeof(pid), NULL) : NULL;
+		if (value) {
+			p->foreseen_ns = time_ns;
+			*value = (uintptr_t)p;
+		} else if (p) {
+			process_free(p);
+			p = NULL;
+		}
+	}
+	if (p && path)
+		open_dump(jit, p, path);
+}
+
+void jit_foresee_exec(struct jit *jit, uint32_t pid)
+{
+	struct process *p = process_find(jit, pid);
+
+	forget_foreseen(jit, pid, UINT64_MAX);
+	if (p)
+		p->replaced = true;
+}
+
+void jit_foresee_exit(struct jit *jit, uint32_t pid)
+{
+	struct process *p = find_foreseen(jit, pid);
+
+	if (!p)
+		p = process_find(jit, pid);
+	if (!p || p->replaced)
+		return;
+	p->retry_ns = 0;
+	open_map(jit, p);
+}
+
+void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns)
+{
+	struct process *p = find_foreseen(jit, pid);
+
+	/* One that was foreseen later belongs to a program that the timeline does not know yet. */
+	if (!p || p->foreseen_ns > time_ns || process_find(jit, pid))
+		return;
+	map_remove(&jit->foreseen, &pid, sizeof(pid));
+	process_add(jit, p);
 }
 
 static int by_start(const void *a, const void *b)
@@ -307,7 +414,6 @@ static void name_hits(struct jit *jit, struct process *p)
 static void begin_generation(struct jit *jit, struct process *p)
 {
 	jit->generation++;
-	p->generation++;
 	p->object = PRF_NONE;
 	map_release(&p->hits);
 	map_release(&p->named);
@@ -406,9 +512,15 @@ static void process_tick(struct jit *jit, struct process *p)
 	settle(jit, p);
 }
 
+static void look_for_map(const void *key, size_t size, uint64_t value, void *context)
+{
+	open_map(context, (struct process *)(uintptr_t)value);
+}
+
 void jit_tick(struct jit *jit, uint64_t now_ns)
 {
 	jit->now_ns = now_ns;
+	map_each(&jit->foreseen, look_for_map, jit);
 	for (size_t i = 0; i < jit->n; i++)
 		process_tick(jit, jit->processes[i]);
 }
@@ -427,12 +539,13 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 	}
 }
 
-void jit_exit(struct jit *jit, uint32_t pid)
+void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
 {
 	uint64_t *at = map_get(&jit->by_pid, &pid, sizeof(pid));
 	struct process *p, *last;
 	size_t position;
 
+	forget_foreseen(jit, pid, time_ns);
 	if (!at)
 		return;
 	position = *at;

@@ -36,6 +36,17 @@ void jit_free(struct jit *jit);
 /* The object (an id of the writer's) that made code at `address` belongs to now, or PRF_NONE. */
 uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address);
 
+/*
+ * Ahead of the timeline, for processes that live shorter than it lags behind: one has mapped
+ * code that is made, or a jitdump file if there is a `path`; it has a new program; it has
+ * ended. What must be asked while it lives, or before its files are removed, is asked at once.
+ * jit_begin() is for the timeline, when it comes to a mapping.
+ */
+void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *path);
+void jit_foresee_exec(struct jit *jit, uint32_t pid);
+void jit_foresee_exit(struct jit *jit, uint32_t pid);
+void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns);
+
 /* Grows whenever jit_object() may answer something else than before. */
 uint32_t jit_generation(const struct jit *jit);
 
@@ -48,7 +59,7 @@ bool jit_is_dump(const char *path);
 void jit_tick(struct jit *jit, uint64_t now_ns);
 
 /* The process has a new program, or has ended: what is left is read, then it is forgotten. */
-void jit_exit(struct jit *jit, uint32_t pid);
+void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns);
 
 /* Passes on all names; afterwards another writer may take over, which knows nothing yet. */
 void jit_finish(struct jit *jit);

@@ -48,7 +48,7 @@ void objects_free(struct objects *o)
 	free(o);
 }
 
-static enum prf_object_kind kind_of(const char *name)
+static enum prf_object_kind kind_of(const char *name, bool has_build_id)
 {
 	if (!strcmp(name, "[vdso]"))
 		return PRF_OBJECT_VDSO;
@@ -57,7 +57,15 @@ static enum prf_object_kind kind_of(const char *name)
 	/* Shared anonymous memory, as the kernel names its files. */
 	if (!strcmp(name, "/dev/zero") || !strncmp(name, "/SYSV", 5))
 		return PRF_OBJECT_ANONYMOUS;
+	/* Shared memory that holds no program: where some compilers put the code they make. */
+	if (!strncmp(name, "/memfd:", 7) && !has_build_id)
+		return PRF_OBJECT_ANONYMOUS;
 	return PRF_OBJECT_FILE;
+}
+
+bool object_is_made(const char *name, bool has_build_id)
+{
+	return kind_of(name, has_build_id) == PRF_OBJECT_ANONYMOUS;
 }
 
 /* The kernel does not tell; what is ours is theirs, too. */
@@ -95,14 +103,11 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
 	struct buffer key = { 0 };
 	uint64_t *value;
 
-	definition.kind = kind_of(name);
+	definition.kind = kind_of(name, definition.build_id_size != 0);
 	definition.path = name;
 	definition.base = 0;
 	if (!definition.root)
 		definition.root = "";
-	/* Shared memory that holds no program: where some compilers put the code they make. */
-	if (!strncmp(name, "/memfd:", 7) && !definition.build_id_size)
-		definition.kind = PRF_OBJECT_ANONYMOUS;
 	if (definition.kind != PRF_OBJECT_FILE) {
 		definition = (struct prf_object){
 			.kind = definition.kind,

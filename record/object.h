@@ -30,6 +30,9 @@ void objects_free(struct objects *o);
  */
 struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known);
 
+/* Whether a mapping with this name is of no file: code in it was made at run time. */
+bool object_is_made(const char *name, bool has_build_id);
+
 /*
  * Completes a file's identity through a process that maps it at [start, end). A file that
  * is not provably the same one is left as it is.

@@ -2,6 +2,7 @@
 #include "record/scout.h"
 
 #include "common/map.h"
+#include "record/object.h"
 #include "record/proc.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 struct scout {
 	struct sideband *sideband;
 	struct unwinder *unwinder;
+	struct jit *jit;
 	struct timeline timeline;
 	struct map known;    /* targets' pids */
 	struct map threaded; /* pids that may have more than one thread -> whether the first ended */
@@ -31,6 +33,10 @@ static void tell_map(struct scout *s, const struct side_record *r)
 
 	snprintf(path, sizeof(path), "%s", r->name);
 	cut_deleted(path);
+	if (s->jit && jit_is_dump(path))
+		jit_foresee(s->jit, r->pid, r->time_ns, path);
+	else if (s->jit && object_is_made(path, r->map.build_id_size))
+		jit_foresee(s->jit, r->pid, r->time_ns, NULL);
 	unwinder_map(s->unwinder, &(struct unwinder_mapping){
 					  .pid = r->pid,
 					  .start = r->map.start,
@@ -69,6 +75,8 @@ static void tell_exit(struct scout *s, const struct side_record *r)
 	map_remove(&s->threaded, &r->pid, sizeof(r->pid));
 	map_remove(&s->known, &r->pid, sizeof(r->pid));
 	unwinder_exit(s->unwinder, r->pid);
+	if (s->jit)
+		jit_foresee_exit(s->jit, r->pid);
 	s->changed = true;
 }
 
@@ -96,6 +104,8 @@ static void tell(struct scout *s, const struct side_record *r)
 	case SIDE_RECORD_EXEC:
 		if (follows(s, r->pid)) {
 			unwinder_exec(s->unwinder, r->pid);
+			if (s->jit)
+				jit_foresee_exec(s->jit, r->pid);
 			s->changed = true;
 		}
 		break;
@@ -125,7 +135,8 @@ static int take(void *context, size_t number)
 	return 0;
 }
 
-struct scout *scout_new(struct sideband *sideband, struct unwinder *unwinder, bool everything)
+struct scout *scout_new(struct sideband *sideband, struct unwinder *unwinder, struct jit *jit,
+			bool everything)
 {
 	struct scout *s = calloc(1, sizeof(*s));
 
@@ -133,6 +144,7 @@ struct scout *scout_new(struct sideband *sideband, struct unwinder *unwinder, bo
 		return NULL;
 	s->sideband = sideband;
 	s->unwinder = unwinder;
+	s->jit = jit;
 	s->everything = everything;
 	for (size_t i = 0; i < sideband_rings(sideband); i++)
 		if (timeline_add(&s->timeline, &(struct timeline_source){ peek, take, s, i })) {

@@ -6,9 +6,10 @@
  * Runs ahead of the timeline. A sample is resolved a moment after it was taken, but the
  * kernel half needs the unwind tables of a new program before its samples are taken. So
  * the scout reads each record of the side band as soon as it is there, and tells the
- * unwinder what the targets map.
+ * unwinder what the targets map, and lets those be looked at that make code.
  */
 
+#include "record/jit.h"
 #include "record/sideband.h"
 #include "record/space.h"
 #include "record/timeline.h"
@@ -16,8 +17,9 @@
 
 struct scout;
 
-/* What it asks and tells must outlive it. NULL without memory. */
-struct scout *scout_new(struct sideband *sideband, struct unwinder *unwinder, bool everything);
+/* What it asks and tells must outlive it; `jit` may be NULL. NULL without memory. */
+struct scout *scout_new(struct sideband *sideband, struct unwinder *unwinder, struct jit *jit,
+			bool everything);
 void scout_free(struct scout *s);
 
 /* A process that ran before, with what it has mapped. 0 or -ENOMEM. */

@@ -49,7 +49,7 @@ int unwinding_open(struct session *s)
 	status = unwinder_new(&s->unwinder, &options);
 	if (status)
 		return explain("set up unwinding", status);
-	s->scout = scout_new(s->sideband, s->unwinder, s->world.everything);
+	s->scout = scout_new(s->sideband, s->unwinder, s->jit, s->world.everything);
 	if (!s->scout)
 		return fail("out of memory");
 	if (s->world.everything)

@@ -166,6 +166,8 @@ static int apply_map(struct world *w, const struct side_record *r)
 	snprintf(name, sizeof(name), "%s", r->name);
 	known.deleted = cut_deleted(name);
 	known.root = roots_of(&w->roots, r->pid);
+	if (w->jit && (jit_is_dump(name) || object_is_made(name, known.build_id_size)))
+		jit_begin(w->jit, r->pid, r->time_ns);
 	if (w->jit && jit_is_dump(name))
 		jit_dump(w->jit, r->pid, name);
 	mapping.object = objects_get(w->objects, name, &known);
@@ -195,7 +197,7 @@ static int apply_name(struct world *w, const struct side_record *r)
 	status = tasks_rename(w->tasks, r->pid, r->tid, r->name, r->time_ns);
 	if (!status && r->type == SIDE_RECORD_EXEC) {
 		if (w->jit)
-			jit_exit(w->jit, r->pid);
+			jit_exit(w->jit, r->pid, r->time_ns);
 		roots_read(&w->roots, r->pid);
 		status = spaces_clear(w->spaces, r->pid);
 	}
@@ -214,7 +216,7 @@ int world_apply(struct world *w, const struct side_record *record)
 		return apply_fork(w, record);
 	case SIDE_RECORD_EXIT:
 		if (tasks_exit(w->tasks, record->tid, record->time_ns) && w->jit)
-			jit_exit(w->jit, record->pid);
+			jit_exit(w->jit, record->pid, record->time_ns);
 		return 0;
 	case SIDE_RECORD_KERNEL_SYMBOL:
 		if (!record->symbol.gone)

@@ -11,6 +11,21 @@ holds "records a process with a map" "$record" -q -F 999 -o "$work/map.prf" -- "
 like "$("$report" "$work/map.prf")" '^made;.*main;made up: by a compiler [0-9]' "its code has the name of the map"
 like "$("$report" --annotate "$work/map.prf")" 'made up: by a compiler_\[j\] ' "and is known to be made"
 
+# Processes that live shorter than samples wait.
+cat > "$work/short.sh" <<'S'
+i=0
+while [ $i -lt 20 ]; do
+	"$1" 40 "" &
+	echo $! >> "$2"
+	wait $!
+	i=$((i + 1))
+done
+S
+holds "records processes that live for 40 ms" "$record" -q -F 999 -o "$work/short.prf" -- sh "$work/short.sh" "$work/made" "$work/pids"
+while read -r pid; do rm -f "/tmp/perf-$pid.map"; done < "$work/pids"
+"$report" --tid "$work/short.prf" > "$work/folded"
+number "$(grep 'made up: by a compiler' "$work/folded" | cut -d';' -f1 | sort -u | wc -l) >= 5" "their code has names"
+
 holds "records a process with a dump" "$record" -q -F 999 -o "$work/dump.prf" -- "$work/made" 1500 "$work"
 like "$("$report" "$work/dump.prf")" '^made;.*main;made_by_dump [0-9]' "its code has the name of the dump"
 

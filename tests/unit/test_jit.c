@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -149,10 +150,56 @@ static void exit_passes_on_and_forgets(void **state)
 {
 	put("w", "1000 100 one\n");
 	assert_int_equal(jit_object(jit, self, 0x1010), 0);
-	jit_exit(jit, self);
-	jit_exit(jit, self);
+	jit_exit(jit, self, UINT64_MAX);
+	jit_exit(jit, self, UINT64_MAX);
 	put("w", "1000 100 next program\n");
 	assert_string_equal(all_symbols(), "0:1000+100=one ");
+}
+
+/* A process with a map, that has ended and was waited for when this comes back. */
+static uint32_t foresee_short_life(uint64_t time_ns)
+{
+	uint32_t pid;
+	int go[2];
+	char byte;
+
+	assert_int_equal(pipe(go), 0);
+	pid = (uint32_t)fork();
+	if (!pid)
+		_exit(read(go[0], &byte, 1) != 1);
+	jit_foresee(jit, pid, time_ns, NULL);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	put("w", "1000 100 one\n");
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(waitpid((pid_t)pid, NULL, 0), (pid_t)pid);
+	jit_foresee_exit(jit, pid);
+	assert_int_equal(unlink(path), 0);
+	close(go[0]);
+	close(go[1]);
+	return pid;
+}
+
+static void ended_before_its_samples_come(void **state)
+{
+	uint32_t pid = foresee_short_life(5);
+
+	jit_begin(jit, pid, 5);
+	assert_int_equal(jit_object(jit, pid, 0x1010), 0);
+	jit_exit(jit, pid, 6);
+	assert_string_equal(all_symbols(), "0:1000+100=one ");
+}
+
+static void foreseen_for_a_later_program(void **state)
+{
+	uint32_t pid = foresee_short_life(5);
+
+	jit_begin(jit, pid, 4);
+	assert_int_equal(jit_object(jit, pid, 0x1010), 0);
+	jit_exit(jit, pid, 4);
+	jit_begin(jit, pid, 5);
+	assert_int_equal(jit_object(jit, pid, 0x1020), 1);
+	jit_exit(jit, pid, 6);
+	assert_string_equal(all_symbols(), "1:1000+100=one ");
 }
 
 static void somebody_elses_map(void **state)
@@ -244,7 +291,8 @@ int main(void)
 		EACH(a_place_that_is_used_again), EACH(the_hit_before_the_change),
 		EACH(exit_passes_on_and_forgets), EACH(somebody_elses_map),
 		EACH(a_link_instead_of_a_map), EACH(left_behind_by_an_older_process),
-		EACH(a_dump_that_is_written_anew),
+		EACH(a_dump_that_is_written_anew), EACH(ended_before_its_samples_come),
+		EACH(foreseen_for_a_later_program),
 		cmocka_unit_test(names_of_dumps),
 	};
 

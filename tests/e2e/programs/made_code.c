@@ -3,7 +3,8 @@
 /*
  * made_code MS [DUMP]: copies a function to memory of its own, as a JIT compiler would, writes
  * its name to /tmp/perf-PID.map, runs the copy for MS milliseconds and removes the map. With
- * DUMP, a file named jit-PID.dump in that folder is written and mapped instead.
+ * DUMP, a file named jit-PID.dump in that folder is written and mapped instead; with an empty
+ * DUMP the map is left behind.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -77,7 +78,7 @@ int main(int argc, char **argv)
 	__builtin___clear_cache((char *)code, (char *)code + 256);
 	memcpy(&made, &code, sizeof(made));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	if (argc > 2) {
+	if (argc > 2 && *argv[2]) {
 		write_dump(argv[2], code);
 	} else {
 		f = fopen(path, "w");
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 	}
 	while (now_ms() < end)
 		made(100000);
-	unlink(path);
+	if (argc < 3 || *argv[2])
+		unlink(path);
 	return 0;
 }
