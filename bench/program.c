@@ -221,6 +221,11 @@ void program_free(struct program *p)
 	free(p);
 }
 
+int program_fd(const struct program *p)
+{
+	return p->fd;
+}
+
 const char *program_name(const struct program *p)
 {
 	return p->name;

@@ -31,6 +31,7 @@ enum benchmark_status program_from_fd(struct program **program, int fd,
 				      struct benchmark_problem *problem);
 void program_free(struct program *p);
 
+int program_fd(const struct program *p);
 const char *program_name(const struct program *p);
 uint32_t program_id(const struct program *p);
 uint32_t program_type(const struct program *p); /* enum bpf_prog_type */
