@@ -40,6 +40,7 @@ struct built {
 	size_t object_count;
 
 	struct described described;
+	struct slices_worth *worths; /* of each of the tally's groups */
 	struct regrouped regrouped;
 	uint32_t delimiter, wake_delimiter; /* frames; PRF_NONE: not made yet */
 };
@@ -73,6 +74,7 @@ void profile_free(struct profile *p)
 	free(b->object_symbolizer);
 	map_release(&b->object_ids);
 	described_release(&b->described);
+	free(b->worths);
 	regrouped_release(&b->regrouped);
 	frame_table_release(&b->frames);
 	node_tree_release(&b->tree);
@@ -502,56 +504,63 @@ uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *k
 
 /* -------- entries -------- */
 
-/* What a cell counts for, before units: ns for times. */
-static uint64_t amount(const struct built *b, const struct tally_cell *cell, uint32_t event)
+/* What samples of an event count for, before units: ns for times. */
+static struct slices_worth worth(const struct built *b, const struct profile_event *e)
 {
-	const struct profile_event *e = &b->profile.events[event];
-
 	switch (b->options.value) {
 	case PROFILE_TIME:
-		return e->ns_per_sample ? cell->samples * e->ns_per_sample
-		       : !strcmp(e->unit, "ns") ? cell->weight : 0;
+		return (struct slices_worth){ e->ns_per_sample,
+					      !e->ns_per_sample && !strcmp(e->unit, "ns") };
 	case PROFILE_WEIGHT:
-		return cell->weight;
+		return (struct slices_worth){ 0, 1 };
 	default:
-		return cell->samples;
+		return (struct slices_worth){ 1, 0 };
 	}
+}
+
+static int add_cell(struct built *b, uint32_t number, const struct tally_cell *cell)
+{
+	const struct shape_state none = { .node = PRF_NONE };
+	const struct shape_state *state = cell->stack == PRF_NONE ? &none : &b->states[cell->stack];
+	const struct slices_worth *one = &b->worths[cell->group];
+	uint32_t node = state->node;
+
+	if (!shape_keeps(b->options.shape, state))
+		return 0;
+	if (cell->waker != PRF_NONE) {
+		node = add_waker(b, node, cell->waker);
+		if (node == PRF_NONE)
+			return PRF_ERROR_MEMORY;
+	}
+	return regroup_add(&b->regrouped, &(struct profile_entry){
+		.group = cell->group,
+		.slice = number,
+		.node = node,
+		.samples = cell->samples,
+		.value = cell->samples * one->of_sample + cell->weight * one->of_weight,
+	});
 }
 
 static int make_entries(struct built *b)
 {
-	struct regroup regroup = { .dimensions = b->options.dimensions,
-				   .min_percent = b->options.min_percent,
-				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1 };
 	size_t n, group_count;
 	const struct tally_cell *cells = tally_cells(b->options.tally, &n);
 	const struct tally_group *groups = tally_groups(b->options.tally, &group_count);
+	struct regroup regroup = { .dimensions = b->options.dimensions,
+				   .min_percent = b->options.min_percent,
+				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1,
+				   .tally = b->options.tally };
 	int error = regroup_groups(&b->regrouped, &regroup, groups, group_count,
 				   b->options.traces);
 
-	for (size_t i = 0; !error && i < n; i++) {
-		struct shape_state none = { .node = PRF_NONE };
-		const struct shape_state *state = &none;
-		uint32_t node;
-
-		if (cells[i].stack != PRF_NONE)
-			state = &b->states[cells[i].stack];
-		if (!shape_keeps(b->options.shape, state))
-			continue;
-		node = state->node;
-		if (cells[i].waker != PRF_NONE) {
-			node = add_waker(b, node, cells[i].waker);
-			if (node == PRF_NONE)
-				return PRF_ERROR_MEMORY;
-		}
-		error = regroup_add(&b->regrouped, &(struct profile_entry){
-			.group = cells[i].group,
-			.slice = cells[i].slice,
-			.node = node,
-			.samples = cells[i].samples,
-			.value = amount(b, &cells[i], groups[cells[i].group].event),
-		});
-	}
+	b->worths = calloc(group_count + 1, sizeof(*b->worths));
+	if (!b->worths)
+		return PRF_ERROR_MEMORY;
+	regroup.worths = b->worths;
+	for (size_t i = 0; i < group_count; i++)
+		b->worths[i] = worth(b, &b->profile.events[groups[i].event]);
+	for (size_t i = 0; !error && i < n; i++)
+		error = add_cell(b, (uint32_t)i, &cells[i]);
 	return error ? error
 		     : regroup_finish(&b->regrouped, &regroup, &b->tree, &b->frames, &b->profile);
 }
@@ -606,7 +615,7 @@ int profile_build(struct profile **profile, const struct build_options *options)
 	b->profile.detail = options->detail;
 	b->profile.value = options->value;
 	b->profile.unit = unit_of(b);
-	b->profile.slice_ns = tally_slice_ns(options->tally);
+	b->profile.slice_ns = tally_slices(options->tally)->length_ns;
 	*profile = &b->profile;
 	return 0;
 }

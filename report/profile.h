@@ -86,7 +86,8 @@ struct profile_group {
 
 /*
  * Samples of one group on one stack, and with PROFILE_BY_TIME in one slice of time: from
- * group.origin_ns + slice * profile.slice_ns on. Sorted by group, slice, node, with PRF_NONE before all nodes.
+ * group.origin_ns + slice * profile.slice_ns on. Sorted by group, then node with PRF_NONE before
+ * all nodes; by time instead by group, slice, and where in the slice the stack was met first.
  */
 struct profile_entry {
 	uint32_t group;

@@ -273,12 +273,12 @@ uint32_t regrouped_node(const struct regrouped *r, uint32_t node)
 	return node < r->old_nodes ? r->new_node[node] : PRF_NONE;
 }
 
-enum sort_field { SORT_NODE, SORT_SLICE, SORT_GROUP, SORT_FIELDS };
+enum sort_field { SORT_NODE, SORT_GROUP, SORT_FIELDS };
 
 static uint32_t field(const struct profile_entry *e, enum sort_field by)
 {
 	/* PRF_NONE + 1 is 0: entries without a node come first. */
-	return by == SORT_NODE ? e->node + 1 : by == SORT_SLICE ? e->slice : e->group;
+	return by == SORT_NODE ? e->node + 1 : e->group;
 }
 
 #define DIGIT_BITS 11
@@ -327,35 +327,71 @@ static int sort_entries(struct regrouped *r)
 	return 0;
 }
 
-/* Joins equal entries; divides values, carrying what is left over to the next. */
-static void join_entries(struct regrouped *r, uint64_t divide_by, struct profile *profile)
+/* Joins equal entries; `places`, unless NULL, learns what became of each. */
+static void join_entries(struct regrouped *r, struct slices_place *places)
 {
-	uint64_t carry = divide_by / 2;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->entry_count; i++) {
-		const struct profile_entry *e = &r->entries[i];
+		const struct profile_entry e = r->entries[i];
 		struct profile_entry *last = n ? &r->entries[n - 1] : NULL;
 
-		if (last && last->group == e->group && last->slice == e->slice &&
-		    last->node == e->node) {
-			last->samples += e->samples;
-			last->value += e->value;
+		if (last && last->group == e.group && last->node == e.node) {
+			last->samples += e.samples;
+			last->value += e.value;
 		} else {
-			r->entries[n++] = *e;
+			r->entries[n] = e;
+			r->entries[n++].slice = 0;
 		}
+		if (places)
+			places[e.slice].entry = (uint32_t)n - 1;
 	}
 	r->entry_count = n;
-	profile->slice_count = 1;
+}
+
+/* Joins equal entries, and splits what is left by time. */
+static int join_and_split(struct regrouped *r, const struct regroup *how)
+{
+	size_t n;
+	const struct tally_cell *cells = tally_cells(how->tally, &n);
+	struct slices_place *places = malloc((n + 1) * sizeof(*places));
+	struct profile_entry *split = NULL;
+
+	for (size_t i = 0; places && i < n; i++)
+		places[i] = (struct slices_place){ PRF_NONE, cells[i].group };
+	if (places) {
+		const struct slices_cells which = { places, how->worths };
+
+		join_entries(r, places);
+		split = slices_split(tally_slices(how->tally), r->entries, &r->entry_count, &which);
+	}
+	free(places);
+	if (!split)
+		return PRF_ERROR_MEMORY;
+	free(r->entries);
+	r->entries = split;
+	return 0;
+}
+
+/* Divides values, carrying what is left over to the next. */
+static void divide(struct profile_entry *entries, size_t n, uint64_t by)
+{
+	uint64_t carry = by / 2;
+
 	for (size_t i = 0; i < n; i++) {
-		struct profile_entry *e = &r->entries[i];
+		uint64_t rest = carry + entries[i].value % by;
 
-		if (divide_by > 1) {
-			uint64_t value = e->value / divide_by, rest = carry + e->value % divide_by;
+		entries[i].value = entries[i].value / by + rest / by;
+		carry = rest % by;
+	}
+}
 
-			e->value = value + rest / divide_by;
-			carry = rest % divide_by;
-		}
+static void add_up(const struct regrouped *r, struct profile *profile)
+{
+	profile->slice_count = 1;
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct profile_entry *e = &r->entries[i];
+
 		profile->samples += e->samples;
 		profile->total += e->value;
 		if (e->slice >= profile->slice_count)
@@ -378,9 +414,15 @@ int regroup_finish(struct regrouped *r, const struct regroup *how, struct node_t
 		error = sort_groups(r);
 	if (!error)
 		error = sort_entries(r);
+	if (!error && (how->dimensions & PROFILE_BY_TIME))
+		error = join_and_split(r, how);
+	else if (!error)
+		join_entries(r, NULL);
 	if (error)
 		return error;
-	join_entries(r, how->divide_by, profile);
+	if (how->divide_by > 1)
+		divide(r->entries, r->entry_count, how->divide_by);
+	add_up(r, profile);
 	profile->groups = r->groups;
 	profile->group_count = r->group_count;
 	profile->entries = r->entries;

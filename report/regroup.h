@@ -16,6 +16,8 @@ struct regroup {
 	unsigned int dimensions; /* enum profile_dimension */
 	double min_percent;	 /* move entries down to where this much passes; 0: don't */
 	uint64_t divide_by;	 /* of values, such that their sum is rounded only once */
+	const struct tally *tally;	   /* with PROFILE_BY_TIME: it knows when samples came */
+	const struct slices_worth *worths; /* and what they are worth, in each of its groups */
 };
 
 struct regrouped {
@@ -34,7 +36,7 @@ void regrouped_release(struct regrouped *r);
 int regroup_groups(struct regrouped *r, const struct regroup *how, const struct tally_group *groups,
 		   size_t n, const struct trace *traces);
 
-/* An entry with the tally's group and the tree's node. */
+/* An entry with the tally's group and the tree's node; its slice is the number of the cell. */
 int regroup_add(struct regrouped *r, const struct profile_entry *entry);
 
 /* Fills the profile's groups, entries, nodes, frames and sums; reorders tree and frames. */

@@ -11,7 +11,6 @@
 
 #define DEFAULT_SLICE_NS 1000000
 #define DEFAULT_MAX_SLICES 4096
-#define MAX_SLICED_CELLS (4u << 20) /* more cells than that make the slices longer */
 #define MAX_GROUPS (1u << 24)
 #define LAST_CELLS 4 /* a power of two */
 #define LAST_EVENTS 4
@@ -31,17 +30,19 @@ struct tally {
 
 	struct tally_cell *cells;
 	size_t cell_count, cell_capacity;
-	uint32_t *table; /* open addressing: cell number + 1, 0: empty */
-	size_t table_size;
-	uint64_t seed;
-	struct pairs wakers; /* (global stack, task) */
+	struct slices slices; /* with PROFILE_BY_TIME */
+	struct pairs wakers;	/* (global stack, task) */
 
 	/*
 	 * The cells that each stack of this trace was counted in last, by the low bits of the
-	 * group: no hashing for the next sample.
+	 * group: no hashing for the next sample. Cells that are not here any more are kept by key.
 	 */
 	uint32_t (*last_cell)[LAST_CELLS];
 	size_t last_cell_count;
+	uint32_t no_stack[LAST_CELLS]; /* the same of samples without a stack, of all traces */
+	struct pairs keys; /* (group and waker, stack) */
+	uint32_t *kept;	   /* by key: its cell */
+	size_t kept_count, kept_capacity;
 
 	struct tally_group *groups;
 	size_t group_count, group_capacity;
@@ -62,10 +63,6 @@ struct tally {
 	struct tally_totals totals;
 	bool has_origin;
 
-	/* The slice of the last sample, and its time since the origin: saves divisions. */
-	uint64_t slice_begin, slice_end;
-	uint32_t slice;
-
 	/* The last group that was made of a (group, cpu), by number of the first. */
 	uint32_t last_base, last_cpu, last_cpu_group;
 };
@@ -77,11 +74,9 @@ int tally_new(struct tally **tally, const struct tally_options *options)
 	if (!t)
 		return PRF_ERROR_MEMORY;
 	t->options = *options;
-	if (!t->options.slice_ns)
-		t->options.slice_ns = DEFAULT_SLICE_NS;
-	if (!t->options.max_slices)
-		t->options.max_slices = DEFAULT_MAX_SLICES;
-	t->seed = (uint64_t)(uintptr_t)t * 0x9e3779b97f4a7c15u | 1;
+	t->slices.length_ns = options->slice_ns ? options->slice_ns : DEFAULT_SLICE_NS;
+	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
+	memset(t->no_stack, 0xff, sizeof(t->no_stack));
 	t->trace = PRF_NONE;
 	*tally = t;
 	return 0;
@@ -105,7 +100,9 @@ void tally_free(struct tally *t)
 		return;
 	end_trace(t);
 	free(t->cells);
-	free(t->table);
+	slices_release(&t->slices);
+	free(t->kept);
+	pairs_release(&t->keys);
 	free(t->groups);
 	free(t->events);
 	pairs_release(&t->wakers);
@@ -119,6 +116,7 @@ int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stac
 	if (t->reader)
 		t->stack_base += (uint32_t)prf_reader_stacks(t->reader);
 	end_trace(t);
+	slices_restart(&t->slices);
 	t->reader = reader;
 	t->trace++;
 	t->totals = (struct tally_totals){ 0 };
@@ -130,44 +128,24 @@ int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stac
 
 /* -------- cells -------- */
 
-static uint64_t hash_cell(const struct tally *t, const struct tally_cell *key)
-{
-	uint64_t h = ((uint64_t)key->group << 32 | key->stack) ^ t->seed;
-
-	h *= 0x9fb21c651e98df25u;
-	h ^= h >> 29;
-	h += ((uint64_t)key->slice << 32 | key->waker);
-	h *= 0xd6e8feb86659fd93u;
-	return h ^ h >> 32;
-}
-
 static bool same_cell(const struct tally_cell *a, const struct tally_cell *b)
 {
-	return a->group == b->group && a->stack == b->stack && a->waker == b->waker &&
-	       a->slice == b->slice;
+	return a->group == b->group && a->stack == b->stack && a->waker == b->waker;
 }
 
-static bool grow_table(struct tally *t)
+/* Where the number of the cell with this key is kept, PRF_NONE if it is not; NULL without memory. */
+static uint32_t *kept_cell(struct tally *t, const struct tally_cell *key)
 {
-	size_t size = t->table_size ? t->table_size * 2 : 4096;
-	uint32_t *table = calloc(size, sizeof(*table));
+	uint32_t number = pairs_put(&t->keys, (uint64_t)key->group << 32 | key->waker, key->stack);
 
-	if (!table)
-		return false;
-	for (size_t i = 0; i < t->cell_count; i++) {
-		size_t at = hash_cell(t, &t->cells[i]) & (size - 1);
-
-		while (table[at])
-			at = (at + 1) & (size - 1);
-		table[at] = (uint32_t)i + 1;
-	}
-	free(t->table);
-	t->table = table;
-	t->table_size = size;
-	return true;
+	if (number == UINT32_MAX || !array_reserve(&t->kept, &t->kept_capacity, t->keys.count))
+		return NULL;
+	if (number == t->kept_count)
+		t->kept[t->kept_count++] = PRF_NONE;
+	return &t->kept[number];
 }
 
-/* A new cell, whether or not there is one with this key; PRF_NONE without memory. */
+/* A new cell; PRF_NONE without memory. */
 static uint32_t append_cell(struct tally *t, const struct tally_cell *key)
 {
 	if (t->cell_count >= PRF_NONE / 2 ||
@@ -177,57 +155,34 @@ static uint32_t append_cell(struct tally *t, const struct tally_cell *key)
 	return (uint32_t)t->cell_count++;
 }
 
-/* The number of the cell with this key; PRF_NONE without memory. */
-static uint32_t find_cell(struct tally *t, const struct tally_cell *key)
+/*
+ * The number of the cell with this key; PRF_NONE without memory. `last`: the cell met last of
+ * this stack and of groups with these low bits; as long as that is PRF_NONE there is none.
+ */
+static uint32_t find_cell(struct tally *t, const struct tally_cell *key, uint32_t last)
 {
-	uint32_t cell;
-	size_t at;
+	uint32_t *kept;
 
-	if ((t->cell_count + 1) * 4 > t->table_size * 3 && !grow_table(t))
-		return PRF_NONE;
-	for (at = hash_cell(t, key) & (t->table_size - 1); t->table[at];
-	     at = (at + 1) & (t->table_size - 1))
-		if (same_cell(&t->cells[t->table[at] - 1], key))
-			return t->table[at] - 1;
-	cell = append_cell(t, key);
-	if (cell != PRF_NONE)
-		t->table[at] = cell + 1;
-	return cell;
-}
-
-/* Counts cells with the same key together. */
-static void join_cells(struct tally *t)
-{
-	size_t n = t->cell_count;
-
-	t->cell_count = 0;
-	if (t->table)
-		memset(t->table, 0, t->table_size * sizeof(*t->table));
-	for (size_t i = 0; i < n; i++) {
-		struct tally_cell cell = t->cells[i];
-		size_t before = t->cell_count;
-		uint32_t at = find_cell(t, &cell);
-
-		if (at == PRF_NONE) {
-			t->cells[t->cell_count++] = cell; /* into the room it had */
-		} else if (t->cell_count == before) {
-			t->cells[at].samples += cell.samples;
-			t->cells[at].weight += cell.weight;
-		}
+	if (last == PRF_NONE)
+		return append_cell(t, key);
+	if (same_cell(&t->cells[last], key))
+		return last;
+	if (!t->cells[last].kept) {
+		kept = kept_cell(t, &t->cells[last]);
+		if (!kept)
+			return PRF_NONE;
+		*kept = last;
+		t->cells[last].kept = true;
 	}
-}
-
-/* Doubles the slices' length; joins cells only when there are too many, for it takes long. */
-static void coarsen(struct tally *t)
-{
-	t->options.slice_ns *= 2;
-	for (size_t i = 0; i < t->cell_count; i++)
-		t->cells[i].slice /= 2;
-	if (t->cell_count >= MAX_SLICED_CELLS)
-		join_cells(t);
-	t->slice_begin = t->slice_end = 0;
-	/* Remembered cells may have other numbers now. */
-	memset(t->last_cell, 0xff, t->last_cell_count * sizeof(*t->last_cell));
+	kept = kept_cell(t, key);
+	if (!kept)
+		return PRF_NONE;
+	if (*kept == PRF_NONE) {
+		*kept = append_cell(t, key);
+		if (*kept != PRF_NONE)
+			t->cells[*kept].kept = true;
+	}
+	return *kept;
 }
 
 /* -------- groups -------- */
@@ -417,27 +372,6 @@ static void note_times(struct tally *t, const struct prf_samples *s)
 	t->totals.samples += s->n;
 }
 
-static uint32_t slice_of(struct tally *t, uint64_t time_ns)
-{
-	uint64_t since = time_ns > t->totals.origin_ns ? time_ns - t->totals.origin_ns : 0;
-
-	if (since >= t->slice_begin && since < t->slice_end && t->cell_count < MAX_SLICED_CELLS)
-		return t->slice;
-	while (since / t->options.slice_ns >= t->options.max_slices ||
-	       t->cell_count >= MAX_SLICED_CELLS) {
-		if (t->options.slice_ns > UINT64_MAX / 4)
-			break;
-		coarsen(t);
-		if (since / t->options.slice_ns < t->options.max_slices &&
-		    t->options.slice_ns > UINT64_C(1) << 40)
-			break;
-	}
-	t->slice = (uint32_t)(since / t->options.slice_ns);
-	t->slice_begin = t->slice * t->options.slice_ns;
-	t->slice_end = t->slice_begin + t->options.slice_ns;
-	return t->slice;
-}
-
 /* The group that a sample's task and event belong to, or NOT_COUNTED and the like. */
 static uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
 {
@@ -458,14 +392,12 @@ static uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
 }
 
 /* Counts one sample; false without memory. */
-static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group,
-			 bool by_time)
+static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group)
 {
-	uint32_t stack = s->stack[i], *last = NULL, at;
+	uint64_t time_ns = s->time_ns[i], origin_ns = t->totals.origin_ns;
+	uint32_t stack = s->stack[i], *last = &t->no_stack[group % LAST_CELLS], at;
 	struct tally_cell key = { .group = group, .stack = stack, .waker = PRF_NONE };
 
-	if (by_time)
-		key.slice = slice_of(t, s->time_ns[i]);
 	if (t->options.wakers && s->waker[i] != PRF_NONE) {
 		key.waker = pairs_put(&t->wakers, s->waker[i] + t->stack_base, s->waker_task[i]);
 		if (key.waker == UINT32_MAX)
@@ -475,18 +407,14 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 		last = &t->last_cell[stack][group % LAST_CELLS];
 		key.stack += t->stack_base;
 	}
-	at = last ? *last : PRF_NONE;
-	if (at == PRF_NONE || t->cells[at].group != group || t->cells[at].slice != key.slice ||
-	    t->cells[at].waker != key.waker)
-		/* Few slices have a stack in two threads: looking for it would only take time. */
-		at = by_time ? append_cell(t, &key) : find_cell(t, &key);
+	at = find_cell(t, &key, *last);
 	if (at == PRF_NONE)
 		return false;
+	*last = at;
 	t->cells[at].samples++;
 	t->cells[at].weight += s->weight[i];
-	if (last)
-		*last = at;
-	return true;
+	return !(t->options.dimensions & PROFILE_BY_TIME) ||
+	       slices_count(&t->slices, at, time_ns > origin_ns ? time_ns - origin_ns : 0, s->weight[i]);
 }
 
 /*
@@ -517,7 +445,7 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 			return PRF_ERROR_MEMORY;
 		if (group >= OTHER_EVENT)
 			t->totals.other_events += group == OTHER_EVENT;
-		else if (!count_sample(t, s, i, group, false))
+		else if (!count_sample(t, s, i, group))
 			return PRF_ERROR_MEMORY;
 		cells = t->cells;
 	}
@@ -527,7 +455,6 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 static int add_apart(struct tally *t, const struct prf_samples *s)
 {
 	const bool by_cpu = t->options.dimensions & PROFILE_BY_CPU;
-	const bool by_time = t->options.dimensions & PROFILE_BY_TIME;
 	const struct number_set *cpus = &t->options.selection->cpus;
 
 	for (size_t i = 0; i < s->n; i++) {
@@ -541,7 +468,7 @@ static int add_apart(struct tally *t, const struct prf_samples *s)
 			return PRF_ERROR_MEMORY;
 		if (group >= OTHER_EVENT)
 			t->totals.other_events += group == OTHER_EVENT;
-		else if (!count_sample(t, s, i, group, by_time))
+		else if (!count_sample(t, s, i, group))
 			return PRF_ERROR_MEMORY;
 	}
 	return 0;
@@ -594,7 +521,7 @@ const struct prf_event *const *tally_events(const struct tally *t, size_t *n)
 	return t->events;
 }
 
-uint64_t tally_slice_ns(const struct tally *t)
+const struct slices *tally_slices(const struct tally *t)
 {
-	return t->options.slice_ns;
+	return &t->slices;
 }

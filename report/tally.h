@@ -6,8 +6,7 @@
  * Adds samples up: one cell per (group, stack) that occurs, and one addition per sample.
  * Who belongs to which group is decided once per (task, event), so that a sample costs two
  * look-ups and no hashing, as long as its stack was last seen in the same group. With
- * PROFILE_BY_TIME a cell is of one time slice, and there may be several of the same: whoever
- * sorts them joins them.
+ * PROFILE_BY_TIME it also keeps when they came.
  *
  * Several traces are tallied one after the other. Ids here are global: stacks, tasks and
  * events of a trace count on from those of the traces before it.
@@ -15,6 +14,7 @@
 
 #include "report/profile.h"
 #include "report/selection.h"
+#include "report/slices.h"
 
 struct tally_options {
 	unsigned int dimensions; /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
@@ -36,7 +36,7 @@ struct tally_cell {
 	uint32_t group;
 	uint32_t stack; /* global, or PRF_NONE */
 	uint32_t waker; /* number of a tally_waker, or PRF_NONE */
-	uint32_t slice;
+	bool kept;	/* the tally\'s own */
 	uint64_t samples;
 	uint64_t weight;
 };
@@ -75,6 +75,7 @@ const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
 /* The number of such an event, PRF_NONE when no trace has it. */
 uint32_t tally_find_event(const struct tally *t, const struct prf_event *event);
-uint64_t tally_slice_ns(const struct tally *t);
+/* When the samples of the cells came; empty without PROFILE_BY_TIME. */
+const struct slices *tally_slices(const struct tally *t);
 
 #endif

@@ -50,9 +50,9 @@ static void begin(struct fixture *f)
 	f->d = node_tree_add(&f->tree, PRF_NONE, frame(f, "d", 0));
 }
 
-static void add(struct fixture *f, uint32_t group, uint32_t slice, uint32_t node, uint64_t value)
+static void add(struct fixture *f, uint32_t group, uint32_t node, uint64_t value)
 {
-	const struct profile_entry entry = { group, slice, node, 1, value };
+	const struct profile_entry entry = { group, 0, node, 1, value };
 
 	assert_int_equal(regroup_add(&f->regrouped, &entry), 0);
 }
@@ -77,25 +77,23 @@ static void test_sorts_and_joins(void **state)
 	struct fixture f;
 
 	begin(&f);
-	add(&f, 0, 1, f.ab, 5);
-	add(&f, 1, 0, f.a, 1);
-	add(&f, 0, 0, f.ab, 3);
-	add(&f, 0, 0, PRF_NONE, 2);
-	add(&f, 0, 0, f.ab, 4);
+	add(&f, 1, f.a, 1);
+	add(&f, 0, f.ab, 3);
+	add(&f, 0, PRF_NONE, 2);
+	add(&f, 0, f.ab, 4);
 	finish(&f, PROFILE_BY_COMM, 0, 1);
 	/* Groups by name, without the unused one. */
 	assert_int_equal(f.profile.group_count, 2);
 	assert_string_equal(f.profile.groups[0].comm, "ape");
-	assert_int_equal(f.profile.entry_count, 4);
+	assert_int_equal(f.profile.entry_count, 3);
 	e = f.profile.entries;
 	assert_int_equal(e[0].group, 0);
 	assert_int_equal(e[1].node, PRF_NONE);
 	assert_int_equal(e[2].value, 7);
 	assert_int_equal(e[2].samples, 2);
-	assert_int_equal(e[3].slice, 1);
-	assert_int_equal(f.profile.slice_count, 2);
-	assert_int_equal(f.profile.samples, 5);
-	assert_int_equal(f.profile.total, 15);
+	assert_int_equal(f.profile.slice_count, 1);
+	assert_int_equal(f.profile.samples, 4);
+	assert_int_equal(f.profile.total, 10);
 	end(&f);
 }
 
@@ -105,7 +103,7 @@ static void test_drops_what_nothing_uses(void **state)
 	uint32_t node;
 
 	begin(&f);
-	add(&f, 0, 0, f.ac, 1);
+	add(&f, 0, f.ac, 1);
 	finish(&f, PROFILE_BY_COMM, 0, 1);
 	assert_int_equal(f.profile.node_count, 2);
 	assert_int_equal(f.profile.frame_count, 2);
@@ -126,10 +124,10 @@ static void test_rounds_the_sum_once(void **state)
 	struct fixture f;
 
 	begin(&f);
-	add(&f, 0, 0, f.a, 1333);
-	add(&f, 0, 0, f.ab, 1333);
-	add(&f, 0, 0, f.ac, 1333);
-	add(&f, 1, 0, f.d, 1001);
+	add(&f, 0, f.a, 1333);
+	add(&f, 0, f.ab, 1333);
+	add(&f, 0, f.ac, 1333);
+	add(&f, 1, f.d, 1001);
 	finish(&f, PROFILE_BY_COMM, 0, 1000);
 	assert_int_equal(f.profile.total, 5);
 	for (size_t i = 0; i < f.profile.entry_count; i++)
@@ -142,10 +140,10 @@ static void test_cuts_small_branches(void **state)
 	struct fixture f;
 
 	begin(&f);
-	add(&f, 0, 0, f.a, 50);
-	add(&f, 0, 0, f.ab, 40);
-	add(&f, 0, 0, f.ac, 9);
-	add(&f, 0, 0, f.d, 1);
+	add(&f, 0, f.a, 50);
+	add(&f, 0, f.ab, 40);
+	add(&f, 0, f.ac, 9);
+	add(&f, 0, f.d, 1);
 	finish(&f, PROFILE_BY_COMM, 10, 1);
 	/* c went into a, d into no frame at all; nothing was lost. */
 	assert_int_equal(f.profile.total, 100);
@@ -162,10 +160,10 @@ static void test_splits_by_object(void **state)
 	struct fixture f;
 
 	begin(&f);
-	add(&f, 0, 0, f.ab, 1);
-	add(&f, 0, 0, f.ac, 2);
-	add(&f, 0, 0, f.d, 4);
-	add(&f, 0, 0, PRF_NONE, 8);
+	add(&f, 0, f.ab, 1);
+	add(&f, 0, f.ac, 2);
+	add(&f, 0, f.d, 4);
+	add(&f, 0, PRF_NONE, 8);
 	finish(&f, PROFILE_BY_COMM | PROFILE_BY_OBJECT, 0, 1);
 	assert_int_equal(f.profile.group_count, 3);
 	assert_int_equal(f.profile.groups[0].object, 0);
@@ -177,19 +175,21 @@ static void test_splits_by_object(void **state)
 
 static void test_many_entries(void **state)
 {
+	uint32_t nodes[3000];
 	struct fixture f;
 
 	begin(&f);
+	for (uint32_t i = 0; i < 3000; i++)
+		nodes[i] = node_tree_add(&f.tree, i ? nodes[i / 2] : f.a, frame(&f, "n", i));
 	for (uint32_t i = 0; i < 50000; i++)
-		add(&f, i % 2, (i * 7919) % 5000, i % 3 ? f.a : f.d, 1);
+		add(&f, i % 2, nodes[i * 7919 % 3000], 1);
 	finish(&f, PROFILE_BY_COMM, 0, 1);
 	assert_int_equal(f.profile.total, 50000);
+	assert_int_equal(f.profile.entry_count, 3000);
 	for (size_t i = 1; i < f.profile.entry_count; i++) {
 		const struct profile_entry *a = &f.profile.entries[i - 1], *b = a + 1;
 
-		assert_true(a->group < b->group ||
-			    (a->group == b->group &&
-			     (a->slice < b->slice || (a->slice == b->slice && a->node < b->node))));
+		assert_true(a->group < b->group || (a->group == b->group && a->node < b->node));
 	}
 	end(&f);
 }

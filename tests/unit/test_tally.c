@@ -198,52 +198,56 @@ static void test_selects(void **state)
 	end(&f);
 }
 
+/* With the cells, what the tally keeps is when their samples came. */
 static void test_slices(void **state)
 {
-	struct tally_options options = { .dimensions = PROFILE_BY_TIME, .slice_ns = 100 };
-	const struct tally_cell *cells;
-	uint64_t samples[3] = { 0 };
+	struct tally_options options = { .dimensions = PROFILE_BY_TIME | PROFILE_BY_THREAD,
+					 .slice_ns = 100 };
+	const struct slices *slices;
 	struct fixture f;
-	size_t n;
+	uint64_t weight;
 
 	begin(&f);
 	sample(&f, 1000, 0, 0, 0, 0, 1);
+	sample(&f, 1098, 1, 0, 0, 0, 1);
 	sample(&f, 1099, 0, 0, 0, 0, 1);
 	sample(&f, 1100, 0, 0, 0, 0, 1);
-	sample(&f, 1250, 0, 0, 0, 0, 1);
+	sample(&f, 1250, 0, 0, 0, 0, 5);
 	count(&f, &options, 1);
-	cells = tally_cells(f.tally, &n);
-	for (size_t i = 0; i < n; i++) {
-		assert_true(cells[i].slice < 3);
-		samples[cells[i].slice] += cells[i].samples;
-	}
-	assert_int_equal(samples[0], 2);
-	assert_int_equal(samples[1], 1);
-	assert_int_equal(samples[2], 1);
+	assert_int_equal(counted(&f, f.stacks[0], 1, &weight), 4);
+	assert_int_equal(weight, 8);
+	assert_int_equal(counted(&f, f.stacks[0], 2, &weight), 1);
+	slices = tally_slices(f.tally);
+	assert_int_equal(slices->count, 4);
+	assert_int_equal(slices->moments[0].samples, 2);
+	assert_int_equal(slices->moments[1].samples, 1);
+	assert_int_equal(slices->moments[3].weight, 5);
+	assert_int_equal(slices->run_count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(slices->runs[i].slice, i);
+	assert_int_equal(slices->runs[1].first, 2);
 	end(&f);
 }
 
-static void test_slices_get_longer(void **state)
+/* Stacks that threads take by turns, of which few can be remembered. */
+static void test_many_threads_on_a_stack(void **state)
 {
-	struct tally_options options = { .dimensions = PROFILE_BY_TIME | PROFILE_BY_THREAD,
-					 .slice_ns = 10,
-					 .max_slices = 8 };
-	const struct tally_cell *cells;
-	uint64_t samples = 0;
+	struct tally_options options = { .dimensions = PROFILE_BY_THREAD };
 	struct fixture f;
+	uint64_t weight;
 	size_t n;
 
 	begin(&f);
-	for (uint32_t i = 0; i < 1000; i++)
-		sample(&f, 1000 + i, i % 2, 0, i % 2, 0, 1);
+	f.selection.all_events = true;
+	for (uint32_t i = 0; i < 6000; i++)
+		sample(&f, 1000 + i, i % 3, i / 3 % 2, i / 6 % 3 == 2 ? PRF_NONE : i / 6 % 3, 0, 2);
+	options.dimensions |= PROFILE_BY_EVENT | PROFILE_BY_CPU;
 	count(&f, &options, 1);
-	assert_int_equal(tally_slice_ns(f.tally), 160);
-	cells = tally_cells(f.tally, &n);
-	for (size_t i = 0; i < n; i++) {
-		assert_true(cells[i].slice < 8);
-		samples += cells[i].samples;
-	}
-	assert_int_equal(samples, 1000);
+	tally_cells(f.tally, &n);
+	assert_int_equal(n, 18);
+	assert_int_equal(counted(&f, f.stacks[0], 0, &weight), 2004);
+	assert_int_equal(counted(&f, PRF_NONE, 0, &weight), 1998);
+	assert_int_equal(weight, 3996);
 	end(&f);
 }
 
@@ -285,7 +289,7 @@ int main(void)
 		cmocka_unit_test(test_events_and_cpus),
 		cmocka_unit_test(test_selects),
 		cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_slices_get_longer),
+		cmocka_unit_test(test_many_threads_on_a_stack),
 		cmocka_unit_test(test_traces_follow_each_other),
 	};
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/slices.h"
+
+#include <stdlib.h>
+
+static uint64_t samples_of(const struct slices *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->moments[i].samples;
+	return sum;
+}
+
+static void test_one_moment_for_a_cell_in_a_slice(void **state)
+{
+	struct slices s = { .length_ns = 100, .max = 10 };
+
+	for (uint64_t time = 0; time < 300; time += 10)
+		assert_true(slices_count(&s, time % 20 ? 7 : 3, time, 2));
+	assert_int_equal(s.run_count, 3);
+	assert_int_equal(s.count, 6);
+	assert_int_equal(s.moments[4].cell, 3);
+	assert_int_equal(s.moments[4].samples, 5);
+	assert_int_equal(s.moments[4].weight, 10);
+	slices_release(&s);
+}
+
+static void test_slices_get_longer(void **state)
+{
+	struct slices s = { .length_ns = 10, .max = 8 };
+
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_true(slices_count(&s, i % 2, i, 1));
+	assert_int_equal(s.length_ns, 160);
+	assert_int_equal(s.run_count, 7);
+	for (size_t i = 0; i < s.run_count; i++)
+		assert_int_equal(s.runs[i].slice, i);
+	assert_int_equal(samples_of(&s), 1000);
+	/* A time that no slice of usual length could hold. */
+	assert_true(slices_count(&s, 0, UINT64_MAX, 1));
+	assert_true(s.run_count <= 8);
+	assert_int_equal(samples_of(&s), 1001);
+	slices_release(&s);
+}
+
+/* As many cells and slices as there are samples: what is kept stays bounded. */
+static void test_moments_are_bounded(void **state)
+{
+	struct slices s = { .length_ns = 1, .max = UINT32_MAX };
+	const uint32_t n = 5u << 20;
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(slices_count(&s, i % 1000, i, 1));
+	assert_true(s.length_ns > 1);
+	assert_true(s.count <= 4u << 20);
+	assert_int_equal(samples_of(&s), n);
+	slices_release(&s);
+}
+
+/* Four cells: two of an entry, one of another, one that is not shown. */
+static const struct slices_place places[] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { PRF_NONE, 0 } };
+static const struct slices_worth worths[] = { { 1, 0 }, { 0, 1 } };
+
+static void test_splits(void **state)
+{
+	const struct profile_entry entries[] = { { 0, 0, 5, 0, 0 }, { 2, 0, PRF_NONE, 0, 0 } };
+	struct slices s = { .length_ns = 10, .max = 8 };
+	const struct slices_cells cells = { places, worths };
+	struct profile_entry *out;
+	size_t n = 2;
+
+	for (uint32_t i = 0; i < 40; i++)
+		assert_true(slices_count(&s, i % 4, i, 3));
+	/* From another trace: time begins again, and is out of order. */
+	slices_restart(&s);
+	assert_true(slices_count(&s, 0, 15, 3));
+	assert_true(slices_count(&s, 0, 5, 3));
+	out = slices_split(&s, entries, &n, &cells);
+	assert_non_null(out);
+	assert_int_equal(n, 8);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(out[i].group, i < 4 ? 0 : 2);
+		assert_int_equal(out[i].slice, i % 4);
+		assert_int_equal(out[i].node, i < 4 ? 5 : PRF_NONE);
+	}
+	/* 1, 5, 9 of cell 1 by weight; of cell 0 by number (3 and 1), of cell 2 by weight (2). */
+	assert_int_equal(out[0].samples, 3);
+	assert_int_equal(out[0].value, 9);
+	assert_int_equal(out[4].samples, 3 + 1 + 2);
+	assert_int_equal(out[4].value, 3 + 1 + 6);
+	assert_int_equal(out[5].samples, 2 + 1 + 3);
+	free(out);
+	n = 0;
+	slices_release(&s);
+	out = slices_split(&s, NULL, &n, &cells);
+	assert_non_null(out);
+	assert_int_equal(n, 0);
+	free(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_moment_for_a_cell_in_a_slice),
+		cmocka_unit_test(test_slices_get_longer),
+		cmocka_unit_test(test_moments_are_bounded),
+		cmocka_unit_test(test_splits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
