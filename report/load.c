@@ -383,9 +383,10 @@ static void warn_of_loss(const struct trace *t)
 				shown_path(t), lost);
 }
 
-static void warn_of_selection(const struct trace *t, const struct report_options *o)
+static void warn_of_selection(const struct loaded *l, const struct trace *t,
+			      const struct report_options *o)
 {
-	if (o->selection.has_time && !t->totals.samples)
+	if (l->trace_count > 1 && o->selection.has_time && !t->totals.samples)
 		message_warning("%s: no sample lies in the window of --time; --info tells how long "
 				"the recording is", shown_path(t));
 	if (t->totals.other_events && !o->selection.events.count && !o->selection.on_cpu &&
@@ -395,15 +396,17 @@ static void warn_of_selection(const struct trace *t, const struct report_options
 			     t->totals.other_events);
 }
 
-static void warn_of_nothing(const struct loaded *l)
+static void warn_of_wakers(const struct loaded *l)
 {
-	uint64_t samples = 0;
+	size_t n;
+	const struct tally_cell *cells = tally_cells(l->tally, &n);
 
-	for (size_t i = 0; i < l->trace_count; i++)
-		samples += l->traces[i].totals.samples;
-	if (samples && !l->profile->samples)
-		message_warning("none of %" PRIu64 " samples fits what was asked for; --info lists the "
-				"events, -f top --by=thread the threads", samples);
+	for (size_t i = 0; i < n; i++)
+		if (cells[i].waker != PRF_NONE)
+			return;
+	if (n)
+		message_warning("--wakers: no wait here knows who ended it; prof-record --off-cpu "
+				"--wakers records that, -f folded --off-cpu shows it");
 }
 
 /* Names the objects that most samples lie in without a name, at most three. */
@@ -430,11 +433,12 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	for (size_t i = 0; i < l->trace_count; i++) {
 		warn_of_damage(&l->traces[i]);
 		warn_of_loss(&l->traces[i]);
-		warn_of_selection(&l->traces[i], o);
+		warn_of_selection(l, &l->traces[i], o);
 	}
 	if (!l->profile)
 		return;
-	warn_of_nothing(l);
+	if (o->wakers)
+		warn_of_wakers(l);
 	if (o->action != REPORT_INFO) /* it has lines of its own for them */
 		warn_of_names(l);
 	message_detail("%zu stacks, %" PRIu64 " %s in %" PRIu64 " samples", l->profile->entry_count,

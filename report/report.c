@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "common/message.h"
+#include "report/contradiction.h"
 #include "report/debuginfod.h"
 #include "report/dump.h"
 #include "report/embed.h"
@@ -9,6 +10,7 @@
 #include "report/load.h"
 #include "report/output.h"
 #include "report/progress.h"
+#include "report/unmatched.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,40 +35,36 @@ static void default_path(struct report_options *o)
 	o->path_count = 1;
 }
 
-/* What cannot be asked for together; NULL when all is well. */
-static const char *contradiction(const struct report_options *o)
+/* "--pid 12" is --pid and a trace named 12. */
+static bool missing_path(const struct report_options *o)
 {
-	bool view = o->action == REPORT_VIEW;
-
-	if (o->base && !view)
-		return "--diff goes with a view, not with --info, --dump, --check or --embed";
-	if (o->base && !o->view->can_diff)
-		return "this format cannot show a difference; folded and html can";
-	if (view && o->view->sample &&
-	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
-		return "-f script and -f jsonl write samples as they are: --group-by, --min, --value "
-		       "and --wakers do not go with them";
-	if (o->action == REPORT_EMBED && (!o->output || o->path_count != 1))
-		return "--embed needs one trace and -o FILE for the copy";
-	if (view && o->shown.csv && strcmp(o->view->name, "top"))
-		return "--csv goes with -f top";
-	if (view && o->shown.json && !o->view->paged)
-		return "--json goes with --info, -f top and -f tree";
-	if (o->shown.csv && o->shown.json)
-		return "--csv and --json exclude each other";
-	if (view && o->shown.function && strcmp(o->view->name, "top"))
-		return "--function goes with -f top";
-	return NULL;
+	for (int i = 0; asks_for_first_frame(o) && i < o->path_count; i++)
+		if (strcmp(o->paths[i], "-") && access(o->paths[i], F_OK)) {
+			message_error("%s: no such file; a value goes behind '=', as in --pid=%s; "
+				      "see prof-report --help", o->paths[i], o->paths[i]);
+			return true;
+		}
+	return false;
 }
 
-/* Options that are harmless there, but do nothing. */
-static void say_what_is_ignored(const struct report_options *o)
+static bool is_folder(const char *option, const char *path)
 {
-	bool texts = !strcmp(o->view->name, "folded") || !strcmp(o->view->name, "tree");
+	struct stat info;
+	int error = stat(path, &info) ? errno : S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
 
-	if (o->action == REPORT_VIEW && !texts &&
-	    (o->shown.annotate || o->shown.addresses || o->shown.modules))
-		message_warning("--annotate, --addrs and --modules change -f folded and -f tree only");
+	if (error)
+		message_error("%s %s: %s; names would be missing", option, path, strerror(error));
+	return !error;
+}
+
+/* A mistyped folder would only show in names that are not found. */
+static bool missing_folder(const struct report_options *o)
+{
+	bool missing = o->symbols.sysroot && !is_folder("--sysroot", o->symbols.sysroot);
+
+	for (size_t i = 0; i < DEBUG_DIRECTORIES_MAX && o->debug_directories[i]; i++)
+		missing = !is_folder("--debug-dir", o->debug_directories[i]) || missing;
+	return missing;
 }
 
 static bool wants_colour(const struct report_options *o)
@@ -276,6 +274,9 @@ static int show(struct report_options *o)
 	    !loaded_profile(&loaded, o))
 		goto out;
 	loaded_warn(&loaded, o);
+	/* What vanished since the base, or is new in all, is a report too. */
+	if ((!o->base || !base.profile->samples) && unmatched(&loaded, o))
+		goto out;
 	status = write_view(o, &loaded);
 	if (loaded.read_errors || base.read_errors)
 		status = STATUS_FAILED;
@@ -306,7 +307,11 @@ int report_run(struct report_options *o)
 		message_error("%s; see prof-report --help", why);
 		return STATUS_USAGE;
 	}
-	say_what_is_ignored(o);
+	why = without_effect(o);
+	if (why)
+		message_warning("%s", why);
+	if (missing_path(o) || missing_folder(o))
+		return STATUS_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);

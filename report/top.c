@@ -235,11 +235,19 @@ static void csv_side(const struct scale *c, struct sink *s, uint64_t value, uint
 		sink_printf(s, ",%.4f", share_interval(samples, c->profile->samples));
 }
 
+/* Rows that are no functions lie in no object, or are one. */
+static bool has_object(const struct scale *c)
+{
+	enum rows_key key = key_of(c->options);
+
+	return key == ROWS_BY_FUNCTION || key == ROWS_BY_LINE || c->options->function;
+}
+
 static void csv_heading(const struct scale *c, const char *by, struct sink *s)
 {
 	static const char *const sides[] = { "self", "total" };
 
-	sink_printf(s, "%s,object", by);
+	sink_printf(s, "%s%s", by, has_object(c) ? ",object" : "");
 	for (size_t i = 0; i < 2; i++) {
 		sink_printf(s, ",%s_samples", sides[i]);
 		if (c->profile->value == PROFILE_WEIGHT)
@@ -256,8 +264,10 @@ static void csv_heading(const struct scale *c, const char *by, struct sink *s)
 static void csv_row(const struct scale *c, const struct row *row, struct sink *s)
 {
 	csv_text(s, row->name);
-	sink_char(s, ',');
-	csv_text(s, row->object);
+	if (has_object(c)) {
+		sink_char(s, ',');
+		csv_text(s, row->object);
+	}
 	csv_side(c, s, row->self, row->self_samples);
 	csv_side(c, s, row->total, row->total_samples);
 	sink_text(s, "\r\n");

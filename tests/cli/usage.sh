@@ -37,6 +37,17 @@ wrong "-z 99" "-z" prof-record -z 99 -- true
 wrong "-m text" "-m" prof-record -m big -- true
 wrong "-o without FILE" "needs FILE" prof-record -o
 wrong "an unknown format" "format|-f" prof-report -f nonsense x.prf
+wrong "--normalize alone" "goes with --diff" prof-report --normalize x.prf
+wrong "--safe-colors alone" "goes with --diff" prof-report -f html --safe-colors x.prf
+wrong "--by of folded stacks" "goes with -f top" prof-report --by=comm x.prf
+wrong "--limit of folded stacks" "goes with -f top" prof-report --limit=3 x.prf
+wrong "neither kernel nor user" "leave nothing" prof-report --no-kernel --no-user x.prf
+wrong "first frames said twice" "go into its list" prof-report --pid --group-by=cpu x.prf
+wrong "a list that became a path" "--pid=12" prof-report --pid 12
+wrong "a folder that is not there" "--debug-dir ./nowhere: " prof-report --debug-dir=./nowhere x.prf
+wrong "a root that is not there" "--sysroot ./nowhere: " prof-report --sysroot=./nowhere x.prf
+wrong "--diff of a table" "cannot show a difference" prof-report -f top --diff=x.prf x.prf
+wrong "--csv of a tree" "goes with -f top" prof-report -f tree --csv x.prf
 
 "$build/prof-report" no-such.prf > out 2> err
 is "$?" 1 "no such trace: status 1"

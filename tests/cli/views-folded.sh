@@ -57,10 +57,28 @@ is "$(($(part --time ,500ms) + $(part --time 500ms,)))" 4000 "--time since the s
 is "$(cat "$trace" | "$report" -q --time ,30% | total)" "$(part --time ,30%)" "--time works on a pipe"
 first=$("$report" -q --info --json "$trace" | python3 -c 'import json,sys; print(json.load(sys.stdin)["first_ns"])')
 is "$(part --time "@$((first + 1))ns,")" 3999 "--time @ is absolute"
-out=$("$report" --time 1h,2h "$trace" 2>&1)
-like "$out" "no sample lies in the window" "a window outside of the recording is told"
-out=$("$report" --comm=nobody "$trace" 2>&1)
-like "$out" "none of [0-9]* samples fits" "a selection of nothing is told"
+
+# nothing NAME PATTERN ARGUMENT...: no report, status 1, and a line that says why
+nothing() {
+	name=$1
+	pattern=$2
+	shift 2
+	out=$("$report" "$@" "$trace" 2>&1 > "$work/none")
+	is "$?:$(wc -c < "$work/none" | tr -d ' ')" 1:0 "$name: no report"
+	like "$out" "$pattern" "$name: says why"
+}
+nothing "a window outside of the recording" "no sample lies in .* is 2\.[0-9]+ s long" --time 1h,2h
+nothing "a selection of nothing" "none of [0-9]+ samples fits --comm, --cpu;" --comm=nobody --cpu=0
+nothing "no waits" "no waits were recorded; prof-record --off-cpu" --off-cpu
+nothing "a function that is not there" "functions that --focus asks for" --focus nowhere
+nothing "functions that are not there" "--root, --caller-of ask for" -f html --root nowhere --caller-of no
+printf 'event 0 "cpu-clock" "samples" 999 0\nfinish\n' > "$work/idle.txt"
+"$build/testdata/trace_text" "$work/idle.txt" -o "$work/idle.prf"
+out=$("$report" "$work/idle.prf" 2>&1)
+is "$?" 1 "a recording without samples: no report"
+like "$out" "there are no samples: .*--off-cpu" "a recording without samples: says why"
+out=$("$report" --wakers "$trace" 2>&1 > "$work/none")
+like "$out" "warning: --wakers: no wait here knows" "--wakers without any is told"
 
 # Shapes.
 is "$(part --no-kernel)" 4000 "--no-kernel keeps the samples"
