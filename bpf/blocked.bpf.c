@@ -19,6 +19,7 @@
 
 #define COPY_PAGE 4096
 #define COPY_PAGES 32
+#define COPY_READ 512
 
 struct copy {
 	__u64 start; /* address of bytes[0] in the task */
@@ -44,9 +45,9 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 	offset = from - c->start;
 	if (offset >= c->size || c->size - offset < size)
 		return -1;
-	/* A limit that the verifier understands; nobody reads more than 128 bytes. */
+	/* A limit that the verifier understands; nobody reads more than that. */
 	barrier_var(offset);
-	if (offset > sizeof(c->bytes) - 128)
+	if (offset > sizeof(c->bytes) - COPY_READ)
 		return -1;
 	return bpf_probe_read_kernel(to, size, c->bytes + offset);
 }
@@ -55,6 +56,8 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 #include "bpf/targets.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/waits.bpf.h"
+
+_Static_assert(sizeof(((struct walk *)0)->window) <= COPY_READ, "the walk reads no more at once");
 
 char LICENSE[] SEC("license") = "GPL";
 

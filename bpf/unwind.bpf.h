@@ -25,6 +25,7 @@
 #include "bpf/unwind.h"
 
 #define WALK_STEPS 8 /* frames per call of walk_steps() */
+#define WALK_WINDOW 64 /* words of the stack that are read at once */
 #define WALK_CACHE_BITS 11
 #define WALK_CACHE (1 << WALK_CACHE_BITS)
 #define WALK_SAMPLE_WORDS (sizeof(struct sample) / 8)
@@ -61,7 +62,14 @@ struct walk {
 	__u8 end;
 	__u8 base_lost;
 	struct user_registers registers; /* of the interrupted frame */
-	__u64 words[16];		 /* as read from the stack */
+	/*
+	 * The stack from `window_start` on, as far as it was read: to ask for the words of one
+	 * frame costs as much as to ask for those of several.
+	 */
+	__u64 window_start;
+	__u32 window_bytes;
+	__u32 at; /* in `window`: what read_words() was asked for */
+	__u64 window[WALK_WINDOW];
 	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES]; /* the sample, see walk_sample() */
 	struct walk_cached cache[WALK_CACHE];
 };
@@ -325,9 +333,30 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 #define STEP_ON 0
 #define STEP_END(w, why) ({ (w)->end = (why); 1; })
 
+/* A word of those that were read last. */
+static __always_inline __u64 word(const struct walk *w, __u32 i)
+{
+	return w->window[(w->at + i) & (WALK_WINDOW - 1)];
+}
+
+/* At most 15 words of the stack. */
 static __always_inline int read_words(struct walk *w, __u64 address, __u32 words)
 {
-	return WALK_READ_USER(w->words, (words & 15) * 8, address);
+	__u32 bytes = (words & 15) * 8;
+	__u64 offset = address - w->window_start;
+
+	if (!(offset & 7) && offset + bytes <= w->window_bytes && offset < sizeof(w->window)) {
+		w->at = (__u32)offset / 8;
+		return 0;
+	}
+	w->window_start = address;
+	w->window_bytes = sizeof(w->window);
+	w->at = 0;
+	if (!WALK_READ_USER(w->window, sizeof(w->window), address))
+		return 0;
+	/* The stack ends here. */
+	w->window_bytes = 0;
+	return WALK_READ_USER(w->window, bytes, address);
 }
 
 /* Goes on where the signal interrupted the code. */
@@ -335,10 +364,10 @@ static __always_inline int step_signal(struct walk *w)
 {
 	if (read_words(w, w->sp + SIGNAL_READ, SIGNAL_WORDS))
 		return STEP_END(w, WALK_BAD_READ);
-	w->pc = w->words[SIGNAL_PC];
-	w->sp = w->words[SIGNAL_SP];
-	w->fp = w->words[SIGNAL_FP];
-	w->base = w->words[SIGNAL_BASE];
+	w->pc = word(w, SIGNAL_PC);
+	w->sp = word(w, SIGNAL_SP);
+	w->fp = word(w, SIGNAL_FP);
+	w->base = word(w, SIGNAL_BASE);
 	w->base_lost = 0;
 	w->exact = 1;
 	w->guessed = 0;
@@ -350,7 +379,7 @@ static __always_inline int step_return(struct walk *w, __u32 bytes)
 {
 	if (read_words(w, w->sp + bytes, 1))
 		return STEP_END(w, WALK_BAD_READ);
-	w->pc = plain_address(w->words[0]);
+	w->pc = plain_address(word(w, 0));
 	w->sp += bytes + 8;
 	w->exact = 0;
 	w->guessed = 0;
@@ -363,14 +392,15 @@ static __always_inline int step_return(struct walk *w, __u32 bytes)
  */
 static __always_inline int step_guess(struct walk *w)
 {
+	__u64 code;
 	int bytes;
 
 	if (!w->exact) {
-		if (read_words(w, w->pc, 1))
+		if (WALK_READ_USER(&code, sizeof(code), w->pc))
 			return STEP_END(w, WALK_NO_TABLE);
-		if (is_signal_return(w->words[0]))
+		if (is_signal_return(code))
 			return step_signal(w);
-		bytes = returns_after(w->words[0]);
+		bytes = returns_after(code);
 		if (bytes >= 0)
 			return step_return(w, (__u32)bytes);
 	}
@@ -383,9 +413,9 @@ static __always_inline int step_guess(struct walk *w)
 	if (read_words(w, w->fp, 2))
 		return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
 	w->sp = w->fp + 16;
-	w->fp = w->words[0];
+	w->fp = word(w, 0);
 	w->base_lost = 1;
-	w->pc = plain_address(w->words[1]);
+	w->pc = plain_address(word(w, 1));
 	w->exact = 0;
 	w->guessed = 1;
 	if (!w->pc)
@@ -413,7 +443,7 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 		base = rule->kind == UNWIND_DEREF_SP ? w->sp : w->fp;
 		if (read_words(w, base + rule->cfa_offset, 1))
 			return STEP_END(w, WALK_BAD_READ);
-		cfa = w->words[0] + rule->add;
+		cfa = word(w, 0) + rule->add;
 		break;
 	case UNWIND_PLT:
 		cfa = w->sp + rule->cfa_offset + ((w->pc & 15) >= (__u64)rule->add ? 8 : 0);
@@ -437,7 +467,7 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	if (rule->words && read_words(w, cfa + rule->read_offset, rule->words))
 		return STEP_END(w, WALK_BAD_READ);
 	if (rule->ra_word != UNWIND_IN_REGISTER)
-		pc = w->words[rule->ra_word & 15];
+		pc = word(w, rule->ra_word & 15);
 	else if (!w->exact)
 		return STEP_END(w, WALK_BAD_READ);
 	else if (rule->flags & UNWIND_RA_FROM_REGISTER)
@@ -445,7 +475,7 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	else
 		pc = w->link;
 	if (rule->fp_word != UNWIND_IN_REGISTER)
-		w->fp = w->words[rule->fp_word & 15];
+		w->fp = word(w, rule->fp_word & 15);
 	else if (rule->flags & (UNWIND_FP_FROM_FP | UNWIND_FP_FROM_CFA) &&
 		 WALK_READ_USER(&w->fp, 8, rule->fp_far +
 			(rule->flags & UNWIND_FP_FROM_FP ? w->fp : cfa)))
@@ -453,7 +483,7 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	if (rule->base_word == UNWIND_LOST)
 		w->base_lost = 1;
 	else if (rule->base_word != UNWIND_IN_REGISTER)
-		w->base = w->words[rule->base_word & 15];
+		w->base = word(w, rule->base_word & 15);
 	w->pc = plain_address(pc);
 	w->sp = cfa;
 	w->exact = 0;
@@ -555,6 +585,7 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 	w->base = REGISTERS_BASE(&w->registers);
 	w->base_lost = 0;
 	w->end = WALK_TOO_DEEP;
+	w->window_bytes = 0;
 	w->tgid = tgid;
 	w->first = process ? process->first : 0;
 	w->count = process ? process->count : 0;
