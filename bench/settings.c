@@ -240,15 +240,10 @@ int settings_main(const struct command *commands, size_t n, int argc, char **arg
 		goto out;
 	print_commands(&summary, commands, n);
 	options.summary = buffer_string(&summary);
-	switch (options_parse(&options, argc, argv, rest, &rest_count, &s.command)) {
-	case OPTIONS_DONE:
-		status = VERDICT_FINE;
+	status = options_parse(&options, argc, argv, rest, &rest_count, &s.command);
+	if (status != OPTIONS_OK)
 		goto out;
-	case OPTIONS_WRONG:
-		goto out;
-	case OPTIONS_OK:
-		break;
-	}
+	status = VERDICT_ERROR;
 	message_setup("prof-bench", s.quiet ? MESSAGE_ERROR : s.verbose ? MESSAGE_DETAIL : MESSAGE_INFO);
 	if (!rest_count) {
 		message_error("no command given; see prof-bench --help");

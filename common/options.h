@@ -36,10 +36,11 @@ struct options {
 	void *context; /* for take() */
 };
 
+/* Whether to go on, or else the program's exit status. */
 enum options_result {
-	OPTIONS_OK,    /* go on */
-	OPTIONS_DONE,  /* --help and the like were printed: exit 0 */
-	OPTIONS_WRONG, /* said what is wrong on stderr: exit 2 */
+	OPTIONS_OK = -1,
+	OPTIONS_DONE = 0,  /* --help and the like were printed */
+	OPTIONS_WRONG = 2, /* said what is wrong on stderr */
 };
 
 /*

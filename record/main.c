@@ -29,22 +29,16 @@ static int list_events(void)
 int main(int argc, char **argv)
 {
 	struct settings settings;
-	int status = 2;
+	int status;
 
 	keep_standard_fds();
 	message_setup("prof-record", MESSAGE_INFO);
-	switch (settings_parse(&settings, argc, argv)) {
-	case OPTIONS_OK:
+	status = settings_parse(&settings, argc, argv);
+	if (status == OPTIONS_OK) {
 		message_setup("prof-record", settings.quiet     ? MESSAGE_ERROR :
 					     settings.verbose ? MESSAGE_DETAIL :
 								MESSAGE_INFO);
 		status = settings.list ? list_events() : session_run(&settings);
-		break;
-	case OPTIONS_DONE:
-		status = 0;
-		break;
-	case OPTIONS_WRONG:
-		break;
 	}
 	settings_release(&settings);
 	return status;

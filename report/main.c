@@ -4,18 +4,10 @@
 int main(int argc, char **argv)
 {
 	struct report_options options;
-	int status;
+	int status = report_options_parse(&options, argc, argv);
 
-	switch (report_options_parse(&options, argc, argv)) {
-	case OPTIONS_OK:
+	if (status == OPTIONS_OK)
 		status = report_run(&options);
-		break;
-	case OPTIONS_DONE:
-		status = 0;
-		break;
-	default:
-		status = 2;
-	}
 	report_options_release(&options);
 	return status;
 }

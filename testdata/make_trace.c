@@ -376,20 +376,13 @@ int main(int argc, char **argv)
 	struct prf_writer_options writer = { .fd = STDOUT_FILENO, .compress_thread = true };
 	struct generator g = { .settings = &settings };
 	char **rest = calloc((size_t)argc, sizeof(*rest)), **command;
-	int rest_count = 0;
+	int rest_count = 0, status;
 
 	message_setup("make_trace", MESSAGE_WARNING);
-	switch (options_parse(&options, argc, argv, rest, &rest_count, &command)) {
-	case OPTIONS_OK:
-		break;
-	case OPTIONS_DONE:
-		free(rest);
-		return 0;
-	case OPTIONS_WRONG:
-		free(rest);
-		return 2;
-	}
+	status = options_parse(&options, argc, argv, rest, &rest_count, &command);
 	free(rest);
+	if (status != OPTIONS_OK)
+		return status;
 	if (settings.output) {
 		writer.fd = open(settings.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (writer.fd < 0)

@@ -619,29 +619,21 @@ int main(int argc, char **argv)
 	char **rest = calloc((size_t)argc, sizeof(*rest)), **command;
 	const char *input;
 	struct buffer out = { 0 };
-	int count = 0, status = 1;
+	int count = 0, status;
 
 	message_setup("trace_text", MESSAGE_WARNING);
-	switch (options_parse(&options, argc, argv, rest, &count, &command)) {
-	case OPTIONS_OK:
-		break;
-	case OPTIONS_DONE:
-		free(rest);
-		return 0;
-	case OPTIONS_WRONG:
-		free(rest);
-		return 2;
-	}
+	status = options_parse(&options, argc, argv, rest, &count, &command);
 	input = count == 1 ? rest[0] : NULL;
 	free(rest);
+	if (status != OPTIONS_OK)
+		return status;
 	if (!input) {
 		message_error("needs one description");
 		return 2;
 	}
 	make_trace(input, (int)settings.level, &out);
-	if (buffer_ok(&out) && write_out(&out, settings.output))
-		status = 0;
-	else
+	status = buffer_ok(&out) && write_out(&out, settings.output) ? 0 : 1;
+	if (status)
 		message_error("cannot write: %s", strerror(errno));
 	buffer_release(&out);
 	return status;
