@@ -15,7 +15,7 @@ of_page() {
 		grep -oE '(^|[ ,])--?[A-Za-z][a-z-]*' | tr -d ' ,' | sort -u
 }
 
-for program in prof-record prof-report; do
+for program in prof-record prof-report prof-bench; do
 	of_help "$program" > "$work/help"
 	of_page "$program" > "$work/page"
 	number "$(wc -l < "$work/help") > 5" "$program --help lists options"
