@@ -10,23 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/trivial.skel.h"
 #include "bench/wait.skel.h"
+#include "common/clock.h"
 
 #define MAPS_MAX 64
 #define RING_BYTES (UINT64_C(32) << 20)
 #define SETTLE_NS UINT64_C(5000000000)
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static enum benchmark_status failed(struct benchmark_problem *problem, const char *what, int status)
 {
@@ -88,7 +80,7 @@ static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
 					  struct benchmark_problem *problem)
 {
 	struct unwinder_options options = { .memory_limit = 0 };
-	double start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	int status;
 
 	sampler_unwinder_maps(a->sampler, &options.maps);
@@ -102,7 +94,7 @@ static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "unwind tables were not ready within 5 s");
 	unwinder_flush(a->unwinder);
-	a->tables_ns = now_ns() - start;
+	a->tables_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
 	return BENCHMARK_OK;
 }
 
@@ -137,10 +129,10 @@ static enum benchmark_status load(struct attachment *a, const struct worker *wor
 				  struct benchmark_problem *problem)
 {
 	const char *what = "";
-	double start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	int status = sampler_new(&a->sampler, options, &what);
 
-	a->load_ns = now_ns() - start;
+	a->load_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
 	if (status)
 		return failed(problem, what, status);
 	status = sampler_add_target(a->sampler, (uint32_t)worker->pid);

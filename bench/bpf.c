@@ -16,6 +16,7 @@
 #include "bench/bootstrap.h"
 #include "bench/output.h"
 #include "bench/program.h"
+#include "common/clock.h"
 #include "common/message.h"
 
 #define SLICES 20
@@ -39,10 +40,7 @@ static struct bootstrap bootstrap_of(const struct settings *s)
 
 static double now_seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)clock_ns(CLOCK_MONOTONIC_RAW) / 1e9;
 }
 
 /* -------- a program that others run -------- */

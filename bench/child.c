@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/child.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,18 +12,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static double timeval_ns(struct timeval t)
 {
@@ -70,13 +63,13 @@ int child_wait(int pid, struct child_cost *cost)
 
 int child_run(const struct child_options *options, struct child_cost *cost)
 {
-	double start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	int pid, status;
 
 	if (child_start(options, &pid))
 		return -1;
 	status = child_wait(pid, cost);
-	cost->elapsed_ns = now_ns() - start;
+	cost->elapsed_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
 	return status;
 }
 

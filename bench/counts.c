@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* instr and heap: what does not depend on how busy the machine is. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench/allocations.h"
 #include "bench/commands.h"
 #include "bench/output.h"
 #include "bench/registry.h"
 #include "bench/valgrind.h"
+#include "common/clock.h"
 #include "common/message.h"
 
 /* CPU time of this process so far. */
 static double cpu_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 enum verdict once_command(const struct settings *s)

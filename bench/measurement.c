@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/measurement.h"
 
+#include "common/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 void measurement_release(struct measurement *m)
 {
@@ -12,20 +13,12 @@ void measurement_release(struct measurement *m)
 	*m = (struct measurement){ 0 };
 }
 
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 static double timed(const struct benchmark *b, void *state, uint64_t iterations)
 {
-	double start = now_ns();
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 
 	benchmark_measured(b, state, iterations);
-	return now_ns() - start;
+	return (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
 }
 
 static void run_nothing(void *state, uint64_t iterations)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/program.h"
 
+#include "common/clock.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct program {
@@ -32,14 +33,6 @@ static enum benchmark_status system_problem(struct benchmark_problem *problem, c
 					 "cap_perfmon and cap_sys_admin",
 					 what);
 	return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%s: %s", what, strerror(error));
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
@@ -114,7 +107,7 @@ static enum benchmark_status choose(struct program *p, const char *file, const c
 static enum benchmark_status load(struct program *p, const char *file, const char *name,
 				  struct benchmark_problem *problem)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock_now();
 	int error;
 
 	libbpf_set_print(silent);
@@ -125,7 +118,7 @@ static enum benchmark_status load(struct program *p, const char *file, const cha
 							 : "no BPF object file that can be used");
 	}
 	error = bpf_object__load(p->object);
-	p->load_ns = (double)(now_ns() - start);
+	p->load_ns = (double)(clock_now() - start);
 	if (error == -EPERM || error == -EACCES) {
 		errno = -error;
 		if (geteuid())
@@ -305,7 +298,7 @@ enum benchmark_status program_counters(const struct program *p, struct program_c
 	*c = (struct program_counters){ .runs = info.run_cnt,
 					.run_ns = info.run_time_ns,
 					.recursion_misses = info.recursion_misses,
-					.time_ns = now_ns() };
+					.time_ns = clock_now() };
 	return BENCHMARK_OK;
 }
 

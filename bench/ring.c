@@ -20,6 +20,7 @@
 #include "bench/commands.h"
 #include "bench/output.h"
 #include "bench/ring.skel.h"
+#include "common/clock.h"
 #include "common/message.h"
 #include "record/ring.h"
 
@@ -56,10 +57,7 @@ struct producer {
 
 static double now_seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)clock_ns(CLOCK_MONOTONIC_RAW) / 1e9;
 }
 
 static void *produce(void *argument)

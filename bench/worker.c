@@ -2,6 +2,8 @@
 /* Compiled with frame pointers, so that both ways of walking see the same stacks. */
 #include "bench/worker.h"
 
+#include "common/clock.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
@@ -31,13 +33,9 @@ struct work {
 /* CPU time of work, so that others who run here meanwhile are not counted; else real time. */
 static double now_ns(const struct work *w)
 {
-	struct timespec t;
+	bool real = w->request.task == WORKER_SLEEP || w->request.task == WORKER_SPIN_ELAPSED;
 
-	clock_gettime(w->request.task == WORKER_SLEEP || w->request.task == WORKER_SPIN_ELAPSED
-			      ? CLOCK_MONOTONIC_RAW
-			      : CLOCK_THREAD_CPUTIME_ID,
-		      &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return (double)clock_ns(real ? CLOCK_MONOTONIC_RAW : CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void touch(struct work *w)

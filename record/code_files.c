@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "record/inside.h"
 #include "record/proc.h"
 
@@ -138,12 +138,9 @@ static bool has_file(const char *path)
  */
 static bool may_retry(const struct code_file *file)
 {
-	struct timespec now;
-
 	if (file->state != CODE_FILE_REFUSED || file->fd >= 0)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 >= file->refused_ns + RETRY_NS || !file->refused_ns;
+	return clock_now() >= file->refused_ns + RETRY_NS || !file->refused_ns;
 }
 
 static void retry(struct code_file *file, int fd)

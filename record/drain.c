@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/session.h"
 
-#include <time.h>
+#include "common/clock.h"
 
 #define LONGEST_MS 200
 #define FORGET_NS UINT64_C(3000000000)
 /* A record is written a moment after its time was taken; until then others must wait. */
 #define HOLD_BACK_NS UINT64_C(10000000)
-
-uint64_t clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t peek_side(void *context, size_t number)
 {

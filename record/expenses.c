@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/expenses.h"
 
+#include "common/clock.h"
 #include "common/message.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 void expenses_init(struct expenses *e)
@@ -30,11 +30,9 @@ void expenses_release(struct expenses *e)
 
 void expenses_update(struct expenses *e, const struct sampler *sampler)
 {
-	struct timespec cpu;
 	struct rusage usage;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-	e->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+	e->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (!getrusage(RUSAGE_SELF, &usage))
 		e->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
 	if (e->counting_fd >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/inside.h"
 
+#include "common/clock.h"
 #include "record/proc.h"
 
 #include <errno.h>
@@ -59,7 +60,6 @@ static bool status_number(const char *status, const char *name, int index, uint3
 /* Ticks since boot, with the time asleep, that stand behind the name in /proc/PID/stat. */
 static uint64_t start_time(uint32_t pid)
 {
-	struct timespec boot, monotonic;
 	unsigned long long ticks;
 	uint64_t asleep, started;
 	char text[2048], *end;
@@ -69,10 +69,7 @@ static uint64_t start_time(uint32_t pid)
 			    "%*d %*d %llu",
 		   &ticks) != 1)
 		return 0;
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	asleep = (uint64_t)(boot.tv_sec - monotonic.tv_sec) * 1000000000 +
-		 (uint64_t)(boot.tv_nsec - monotonic.tv_nsec);
+	asleep = clock_ns(CLOCK_BOOTTIME) - clock_now();
 	started = ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 	return started > asleep ? started - asleep : 1;
 }

@@ -2,6 +2,7 @@
 #include "record/jit.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/map.h"
 #include "record/code_map.h"
 #include "record/growing_file.h"
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_PER_TICK (8 << 20) /* bytes of one file; the rest waits for the next tick */
@@ -120,17 +120,13 @@ static void warn(struct jit *jit, struct process *p, const char *path, const cha
 /* A map that an older process with the same pid left behind names other code. */
 static bool is_stale(int fd, const struct process *p)
 {
-	struct timespec wall, monotonic;
 	struct stat st;
 	int64_t age, modified;
 
 	if (!p->inside.start_ns || fstat(fd, &st))
 		return false;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	age = (monotonic.tv_sec * INT64_C(1000000000) + monotonic.tv_nsec) -
-	      (int64_t)p->inside.start_ns;
-	modified = (wall.tv_sec - st.st_mtim.tv_sec) * INT64_C(1000000000) + wall.tv_nsec -
+	age = (int64_t)(clock_now() - p->inside.start_ns);
+	modified = (int64_t)clock_ns(CLOCK_REALTIME) - st.st_mtim.tv_sec * INT64_C(1000000000) -
 		   st.st_mtim.tv_nsec;
 	/* Start times count in ticks of 10 ms. */
 	return modified > age + 20000000;

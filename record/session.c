@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/clock.h"
 #include "common/message.h"
 #include "record/embed.h"
 #include "record/privileges.h"
@@ -11,7 +12,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SETTLE_NS UINT64_C(500000000)

@@ -66,8 +66,6 @@ int trace_failed(const struct session *s, int status); /* -errno or a prf_error 
 
 /* -------- drain.c -------- */
 
-uint64_t clock_now(void); /* CLOCK_MONOTONIC, ns */
-
 /* Puts the rings into the timeline. 0 or -ENOMEM. */
 int drain_init(struct session *s);
 

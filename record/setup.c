@@ -2,6 +2,7 @@
 #include "record/session.h"
 
 #include "common/buffer.h"
+#include "common/clock.h"
 #include "common/message.h"
 #include "record/privileges.h"
 #include "record/proc.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/clock.h"
 #include "common/message.h"
 #include "record/session.h"
 #include "record/unwinding.h"
@@ -10,14 +11,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t cpu_time(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 static int open_file(struct session *s, const char *path)
 {
@@ -91,7 +84,7 @@ int traces_begin(struct session *s)
 int traces_finish(struct session *s, uint64_t now_ns, bool last)
 {
 	struct prf_writer *w = s->trace.writer;
-	uint64_t cpu_ns = cpu_time(), lost = accounts_lost(&s->accounts);
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), lost = accounts_lost(&s->accounts);
 	struct prf_writer_totals totals;
 	uint64_t fired, began = s->file_began_ns > s->began_ns ? s->file_began_ns : s->began_ns;
 	int status;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/progress.h"
 
+#include "common/clock.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -28,14 +29,6 @@ bool progress_interrupted(void)
 	return interrupted;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void progress_begin(struct progress *p, int fd, bool quiet)
 {
 	struct stat info;
@@ -45,7 +38,7 @@ void progress_begin(struct progress *p, int fd, bool quiet)
 		return;
 	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
 		p->size = (uint64_t)info.st_size;
-	p->start_ns = p->last_ns = now_ns();
+	p->start_ns = p->last_ns = clock_now();
 }
 
 void progress_show(struct progress *p, const char *what, uint64_t bytes)
@@ -54,7 +47,7 @@ void progress_show(struct progress *p, const char *what, uint64_t bytes)
 
 	if (p->silent)
 		return;
-	now = now_ns();
+	now = clock_now();
 	spent = now - p->start_ns;
 	if (spent < 1000000000 || now - p->last_ns < 200000000)
 		return;
