@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "common/array.h"
 #include "record/familiar_code.h"
@@ -13,6 +14,9 @@
 /* Less than this between two functions is padding, which never runs. */
 #define PADDING_MAX 16
 #define FAMILIAR_MAX 64
+/* What zlib makes of a byte at most, and what is believed of a .debug_frame at most. */
+#define ZLIB_RATIO 1032
+#define UNPACKED_MAX (256U << 20)
 
 struct stretch {
 	uint64_t start, end;
@@ -192,19 +196,38 @@ static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
 	return false;
 }
 
-static void add_fdes(struct builder *b, const struct cfi *cfi)
-{
-	for (size_t i = 0; i < cfi->fde_count && !b->error; i++) {
-		const struct cfi_fde *fde = &cfi->fdes[i];
+/*
+ * Where a file tells of its code. Both sections may have a part: the start files that a
+ * program is linked with have .eh_frame even if its own code has only .debug_frame.
+ */
+struct information {
+	struct cfi eh_frame, debug_frame;
+	void *unpacked; /* the bytes of .debug_frame, where they are compressed */
+};
 
-		if (!in_code(b->t, fde->start, cfi_fde_end(fde)) || cfi_fde_end(fde) <= b->next)
-			continue;
-		if (fde->start > b->next)
-			fill_gap(b, fde->start);
-		b->fde_end = cfi_fde_end(fde);
-		cfi_run(cfi, fde, take_row, b);
-		b->next = cfi_fde_end(fde);
-	}
+static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_fde *fde)
+{
+	if (!in_code(b->t, fde->start, cfi_fde_end(fde)) || cfi_fde_end(fde) <= b->next)
+		return;
+	if (fde->start > b->next)
+		fill_gap(b, fde->start);
+	b->fde_end = cfi_fde_end(fde);
+	cfi_run(cfi, fde, take_row, b);
+	b->next = cfi_fde_end(fde);
+}
+
+/* In the order of their starts. What both tell of counts as .eh_frame has it. */
+static void add_fdes(struct builder *b, const struct information *info)
+{
+	const struct cfi *eh = &info->eh_frame, *debug = &info->debug_frame;
+	size_t i = 0, j = 0;
+
+	while (!b->error && (i < eh->fde_count || j < debug->fde_count))
+		if (j == debug->fde_count ||
+		    (i < eh->fde_count && eh->fdes[i].start <= debug->fdes[j].start))
+			add_fde(b, eh, &eh->fdes[i++]);
+		else
+			add_fde(b, debug, &debug->fdes[j++]);
 }
 
 /* -------- the file -------- */
@@ -257,7 +280,7 @@ static struct cursor find_by_header(const struct elf_file *e, uint64_t *address)
 	return cursor_over(NULL, 0);
 }
 
-static int open_cfi(struct cfi *cfi, const struct elf_file *e)
+static int open_eh_frame(struct information *info, const struct elf_file *e)
 {
 	const struct elf_section *s = elf_file_section(e, ".eh_frame");
 	struct cursor data = elf_section_data(e, s);
@@ -265,24 +288,55 @@ static int open_cfi(struct cfi *cfi, const struct elf_file *e)
 
 	if (!cursor_left(&data) || (s->flags & SHF_COMPRESSED))
 		data = find_by_header(e, &address);
-	if (cursor_left(&data) && cursor_ok(&data)) {
-		int error = cfi_open(cfi, data, address, false);
-
-		if (error == CFI_ERROR_MEMORY || cfi->fde_count)
-			return error;
-		cfi_release(cfi);
-	}
-	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers. */
-	s = elf_file_section(e, ".debug_frame");
-	if (!s || (s->flags & SHF_COMPRESSED) || elf_file_section(e, ".gopclntab")) {
-		*cfi = (struct cfi){ 0 };
-		return CFI_OK;
-	}
-	return cfi_open(cfi, elf_section_data(e, s), s->address, true);
+	return cursor_left(&data) && cursor_ok(&data) ?
+		       cfi_open(&info->eh_frame, data, address, false) : CFI_OK;
 }
 
-static int build_rows(struct unwind_table *t, const struct cfi *cfi, const struct elf_file *e,
-		      size_t max_rows)
+/* What a section holds that was compressed with zlib; nothing if it was not. */
+static struct cursor unpack(struct information *info, struct cursor packed)
+{
+	uint32_t type = cursor_u32(&packed);
+	uint64_t size;
+	uLongf length;
+
+	cursor_skip(&packed, 4);
+	size = cursor_u64(&packed);
+	cursor_skip(&packed, 8);
+	if (!cursor_ok(&packed) || type != ELFCOMPRESS_ZLIB || size > UNPACKED_MAX ||
+	    size > (uint64_t)cursor_left(&packed) * ZLIB_RATIO)
+		return cursor_over(NULL, 0);
+	length = size;
+	info->unpacked = malloc(size + 1);
+	if (!info->unpacked ||
+	    uncompress(info->unpacked, &length, packed.at, cursor_left(&packed)) != Z_OK)
+		return cursor_over(NULL, 0);
+	return cursor_over(info->unpacked, length);
+}
+
+static int open_debug_frame(struct information *info, const struct elf_file *e)
+{
+	const struct elf_section *s = elf_file_section(e, ".debug_frame");
+	struct cursor data = elf_section_data(e, s);
+
+	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers. */
+	if (!s || elf_file_section(e, ".gopclntab"))
+		return CFI_OK;
+	if (s->flags & SHF_COMPRESSED)
+		data = unpack(info, data);
+	return cursor_left(&data) ? cfi_open(&info->debug_frame, data, s->address, true) : CFI_OK;
+}
+
+static int open_information(struct information *info, const struct elf_file *e)
+{
+	if (open_eh_frame(info, e) == CFI_ERROR_MEMORY ||
+	    open_debug_frame(info, e) == CFI_ERROR_MEMORY)
+		return UNWIND_TABLE_MEMORY;
+	return info->eh_frame.fde_count || info->debug_frame.fde_count ? UNWIND_TABLE_OK :
+									 UNWIND_TABLE_NO_INFO;
+}
+
+static int build_rows(struct unwind_table *t, const struct information *info,
+		      const struct elf_file *e, size_t max_rows)
 {
 	struct builder b = { .t = t, .max_rows = max_rows, .next = t->base, .rule = UNWIND_NONE };
 	uint64_t end = t->base + (uint64_t)t->page_count * PAGE_BYTES;
@@ -292,7 +346,7 @@ static int build_rows(struct unwind_table *t, const struct cfi *cfi, const struc
 		return UNWIND_TABLE_MEMORY;
 	familiar_code_each(e, note_familiar, &b);
 	begin_page(&b, 0);
-	add_fdes(&b, cfi);
+	add_fdes(&b, info);
 	free(b.remembered);
 	if (!b.error && b.next < end)
 		fill_gap(&b, end);
@@ -306,19 +360,19 @@ static int build_rows(struct unwind_table *t, const struct cfi *cfi, const struc
 
 int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows)
 {
-	struct cfi cfi = { 0 };
+	struct information info = { 0 };
 	struct unwind_table found;
 	int error;
 
 	*t = (struct unwind_table){ 0 };
 	error = find_segments(t, e);
-	if (!error && open_cfi(&cfi, e) == CFI_ERROR_MEMORY)
-		error = UNWIND_TABLE_MEMORY;
-	if (!error && !cfi.fde_count)
-		error = UNWIND_TABLE_NO_INFO;
 	if (!error)
-		error = build_rows(t, &cfi, e, max_rows);
-	cfi_release(&cfi);
+		error = open_information(&info, e);
+	if (!error)
+		error = build_rows(t, &info, e, max_rows);
+	cfi_release(&info.eh_frame);
+	cfi_release(&info.debug_frame);
+	free(info.unpacked);
 	if (!error)
 		return 0;
 	found = *t;

@@ -39,6 +39,13 @@ shape exec "$work/stacks" exec ';main;outer;middle;leaf'
 shape library "$work/stacks" "$work/library.so" ';main;.*;call_back;outer;middle;leaf' 50
 shape stripped "$work/stripped" outer ''
 
+# All of its own code is told of in .debug_frame alone, plain or compressed.
+for packed in none zlib; do
+	"${CC:-cc}" -O2 -g -gz=$packed -fomit-frame-pointer -fno-asynchronous-unwind-tables \
+		-fno-unwind-tables -pthread -o "$work/$packed" "$top/tests/e2e/programs/stacks.c" -ldl &&
+		shape "debug_frame-$packed" "$work/$packed" sized ';main;sized;outer;middle;leaf'
+done
+
 shape deep "$work/stacks" deep400 ';main;recurse;.*;recurse;leaf'
 deepest=$("$report" -q "$work/deep.prf" | awk '{ n = gsub(/;recurse/, "") } n > m { m = n } END { print m + 0 }')
 is "$deepest" 401 "deep: no frame is missing"
