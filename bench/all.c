@@ -28,9 +28,9 @@ static const struct step steps[] = {
 	{ "Recorder, trace file and report path: time",
 	  { "run", "--time", "2", "--warm-up", "0.3", "--measurements", "50" } },
 	{ "Recorder, trace file and report path: allocations",
-	  { "heap", "--iterations", "1", "--filter", "^(drain|format|xdp)|1e4" }, true },
+	  { "heap", "--iterations", "1", "--filter", "^(drain|format|xdp)|whole-1e4" }, true },
 	{ "Recorder, trace file and report path: instructions",
-	  { "instr", "--iterations", "1", "--filter", "^(drain|format|xdp|common)|1e4" }, true },
+	  { "instr", "--iterations", "1", "--filter", "^(drain|format|xdp|common)|whole-1e4" }, true },
 	{ "Peers", { "peers", "--time", "2", "--measurements", "5" }, true },
 };
 

@@ -8,6 +8,7 @@
  * under callgrind (instr) and watched for allocations (heap).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,7 @@ struct benchmark {
 	/* Further measures, such as bytes per sample, under this benchmark's name; may be NULL. */
 	int (*measures)(void *state, const char *name, struct results *results);
 	void (*teardown)(void *state);
+	bool extra; /* takes long: done only when a name or --filter asks for it */
 	const void *argument; /* for setup() of benchmarks that share it: **state points here first */
 };
 

@@ -54,17 +54,35 @@ static void make_samples(struct corpus *c, struct random *r)
 	}
 }
 
+/* The path; of this program it may name another file by now, or none. */
+static int find_object(struct corpus *c)
+{
+	const char *object = c->options.object;
+	ssize_t length;
+
+	if (object)
+		return snprintf(c->path, sizeof(c->path), "%s", object) < (int)sizeof(c->path) ? 0 : -1;
+	length = readlink("/proc/self/exe", c->path, sizeof(c->path) - 1);
+	if (length < 0)
+		return -1;
+	c->path[length] = 0;
+	return 0;
+}
+
+static int open_object(const struct corpus *c)
+{
+	return open(c->options.object ? c->path : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
 static int make_places(struct corpus *c, struct random *r)
 {
 	const struct elf_section *text;
 	struct elf_file elf;
-	ssize_t length = readlink("/proc/self/exe", c->path, sizeof(c->path) - 1);
 	int fd, status = -1;
 
-	if (length < 0)
+	if (find_object(c))
 		return -1;
-	c->path[length] = 0;
-	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	fd = open_object(c);
 	if (fd < 0)
 		return -1;
 	if (!elf_file_open(&elf, fd)) {
@@ -121,7 +139,7 @@ void corpus_release(struct corpus *c)
 static int write_object(const struct corpus *c, struct prf_writer *w, uint32_t *object)
 {
 	struct prf_object o = { .kind = PRF_OBJECT_FILE, .path = c->path, .root = "" };
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int fd = open_object(c);
 	struct elf_file elf;
 	struct stat info;
 

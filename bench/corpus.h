@@ -4,7 +4,7 @@
 
 /*
  * Seeded material to measure with: stacks that form a tree as those of programs do, taken
- * with very different frequency, at places in this program's own code, so that they can be
+ * with very different frequency, at places in code that is there, so that they can be
  * named. The same seed gives the same shape everywhere; the code it points to is that of
  * the build at hand.
  */
@@ -22,6 +22,7 @@ struct corpus_options {
 	uint32_t depth;	  /* of the deepest stacks */
 	uint32_t places;  /* different places in code */
 	uint32_t threads;
+	const char *object; /* the ELF file whose code is pointed to; NULL: this program's own */
 };
 
 /* Samples as columns, and the tree: node i hangs below parents[i] (UINT32_MAX: a root). */
@@ -31,7 +32,7 @@ struct corpus {
 	uint64_t *offsets;		   /* by place: in the file */
 	uint64_t *time_ns;		   /* by sample */
 	uint32_t *node, *thread, *cpu;
-	char path[4096];		   /* of this program */
+	char path[4096];		   /* of the ELF file */
 };
 
 /* 0 or -1: no memory, or this program's own file cannot be read. */

@@ -13,6 +13,7 @@ static const struct benchmark_table *const tables[] = {
 	&drain_benchmarks,
 	&format_benchmarks,
 	&report_benchmarks,
+	&demangle_benchmarks,
 	&xdp_benchmarks,
 };
 
@@ -68,7 +69,8 @@ const struct benchmark **registry_select(const struct settings *s, size_t *count
 	selected = calloc(total + 1, sizeof(*selected));
 	*count = 0;
 	for (size_t i = 0; selected && (b = registry_get(i)); i++)
-		if (named(s, b->name) && !regexec(&filter, b->name, 0, NULL, 0))
+		if (named(s, b->name) && !regexec(&filter, b->name, 0, NULL, 0) &&
+		    (!b->extra || s->filter || s->rest_count || s->list))
 			selected[(*count)++] = b;
 	regfree(&filter);
 	if (selected && !*count) {

@@ -16,6 +16,7 @@ struct benchmark_table {
 };
 
 extern const struct benchmark_table common_benchmarks;
+extern const struct benchmark_table demangle_benchmarks;
 extern const struct benchmark_table drain_benchmarks;
 extern const struct benchmark_table format_benchmarks;
 extern const struct benchmark_table report_benchmarks;
@@ -26,7 +27,7 @@ const struct benchmark *registry_get(size_t i);
 
 /*
  * Those whose name is among the command's arguments (none: all) and matches --filter, to be
- * freed. NULL, with a message, for a name that is not there, a bad expression, or no match.
+ * freed; without either, and without --list, not the extra ones. NULL, with a message, for a name that is not there, a bad expression, or no match.
  */
 const struct benchmark **registry_select(const struct settings *s, size_t *count);
 

@@ -27,6 +27,12 @@ like "$output" '(No change in performance detected|Change within noise threshold
 "$bench" run $quick --bmf - xdp/classify > bmf.json 2> /dev/null
 is "$(json bmf.json 'list(d)')" "['xdp/classify']" "with --bmf - stdout is JSON and nothing else"
 
+like "$names" '^report/whole-1e7$' "--list has those that take long"
+output=$("$bench" run $quick report/cold-1e4 2>&1)
+like "$output" 'report/cold-1e4 +time:|report/cold-1e4 +not available: files in .* stay in memory' \
+	"a cold report has a time, or why not"
+like "$("$bench" run $quick report/demangle report/lookup 2>&1)" 'report/demangle +time:' "names are read"
+
 # refused STATUS NAME ARG...
 refused() {
 	name=$1
