@@ -287,11 +287,13 @@ static bool expand_frame(struct built *b, size_t trace, const struct prf_frame *
 		one.linkage_name = places[i].function;
 		one.offset = exactly || (!one.named && (b->options.detail & PROFILE_BY_UNNAMED)) ?
 				     recorded->offset : 0;
-		if (b->options.detail & PROFILE_BY_LINE) {
-			one.file = places[i].file;
-			one.line = places[i].line;
-		}
 		one.start_line = places[i].start_line;
+		if (b->options.detail & (PROFILE_BY_LINE | PROFILE_BY_FILE))
+			one.file = places[i].file;
+		if (b->options.detail & PROFILE_BY_LINE)
+			one.line = places[i].line;
+		else if (b->options.detail & PROFILE_BY_FILE && !one.start_line)
+			one.start_line = places[i].line;
 		if (!expand_with(b, expansion, &one))
 			return false;
 	}

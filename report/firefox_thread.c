@@ -147,7 +147,16 @@ static void sample_stack(struct firefox *w, uint32_t i)
 
 static void sample_time(struct firefox *w, uint32_t i)
 {
-	firefox_ms(w->sink, threads_time(w->profile, nth_entry(w, i)) / 1000);
+	const struct profile_entry *entry = nth_entry(w, i);
+	struct sink *text = &w->time_text;
+
+	/* All samples of a slice have the same. */
+	if (!i || entry->slice != w->time_of->slice || entry->group != w->time_of->group) {
+		buffer_clear(&text->buffer);
+		firefox_ms(text, threads_time(w->profile, entry) / 1000);
+	}
+	w->time_of = entry;
+	sink_bytes(w->sink, text->buffer.data, text->buffer.size);
 }
 
 static void sample_weight(struct firefox *w, uint32_t i)
@@ -471,7 +480,7 @@ int firefox_thread(struct firefox *w, size_t i)
 	numbering_clear(&w->objects);
 	map_release(&w->strings);
 	buffer_clear(&w->texts);
-	return buffer_ok(&w->texts) ? 0 : -ENOMEM;
+	return buffer_ok(&w->texts) && buffer_ok(&w->time_text.buffer) ? 0 : -ENOMEM;
 }
 
 /* -------- all threads -------- */
@@ -510,6 +519,7 @@ int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 		.sink = s,
 		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
 	};
+	sink_init(&w->time_text, -1);
 	for (size_t i = 0; i < p->node_count; i++)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	if (threads_init(&w->threads, p) || functions_add(&w->functions, p, &w->function_of))
@@ -541,6 +551,7 @@ void firefox_release(struct firefox *w)
 	functions_release(&w->functions);
 	map_release(&w->strings);
 	buffer_release(&w->texts);
+	sink_release(&w->time_text);
 	free(w->function_of);
 	free(w->object_of);
 	free(w->lowest);

@@ -43,6 +43,8 @@ struct firefox {
 	struct numbering stacks, frames, calls, symbols, objects;
 	struct map strings;  /* text to its number in the table of strings */
 	struct buffer texts; /* those texts, each with its NUL */
+	const struct profile_entry *time_of;
+	struct sink time_text; /* the time of that entry's slice */
 };
 
 /* 0 or -ENOMEM; to be released in both cases. */

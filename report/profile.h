@@ -141,6 +141,7 @@ enum profile_detail {
 	PROFILE_BY_LINE = 1 << 0,    /* file and line are filled */
 	PROFILE_BY_ADDRESS = 1 << 1, /* offset is filled */
 	PROFILE_BY_UNNAMED = 1 << 2, /* offset is filled where `named` is false */
+	PROFILE_BY_FILE = 1 << 3,    /* file is filled, and start_line: at worst by a line in it */
 };
 
 enum profile_value { PROFILE_SAMPLES, PROFILE_TIME, PROFILE_WEIGHT };

@@ -256,6 +256,9 @@ out:
 
 static int show(struct report_options *o)
 {
+	/* A comparison shows when something happened now, not when it did before. */
+	struct view timeless = *o->view;
+	struct report_options of_base = *o;
 	struct loaded base = { 0 }, loaded = { 0 };
 	int status = STATUS_FAILED;
 
@@ -263,10 +266,13 @@ static int show(struct report_options *o)
 		message_error("-f %s is not text: use -o FILE or a pipe", o->view->name);
 		return STATUS_USAGE;
 	}
-	o->symbols.lines = o->symbols.lines || (o->view->detail & PROFILE_BY_LINE);
+	o->symbols.lines |= (o->view->detail & (PROFILE_BY_LINE | PROFILE_BY_FILE)) != 0;
+	timeless.dimensions &= ~(unsigned int)PROFILE_BY_TIME;
+	of_base.view = &timeless;
+	of_base.symbols = o->symbols;
 	if (o->base) {
 		if (!loaded_open(&base, (char *const *)&o->base, 1, false) ||
-		    !loaded_profile(&base, o))
+		    !loaded_profile(&base, &of_base))
 			goto out;
 		o->shown.base = base.profile;
 	}

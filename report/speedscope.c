@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SPELLED 3000000 /* frame numbers in the file: about 15 MB of them */
+#define MAX_SPELLED 1000000 /* frame numbers in the file: about 5 MB of them */
 
 struct speedscope {
 	const struct profile *profile;

@@ -391,10 +391,18 @@ static uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
 	return known->group;
 }
 
+/* A sample of a cell came at its time; false without memory. */
+static bool note_time(struct tally *t, uint32_t cell, const struct prf_samples *s, size_t i)
+{
+	uint64_t time_ns = s->time_ns[i], origin_ns = t->totals.origin_ns;
+	uint64_t since = time_ns > origin_ns ? time_ns - origin_ns : 0;
+
+	return slices_count(&t->slices, cell, since, s->weight[i]);
+}
+
 /* Counts one sample; false without memory. */
 static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group)
 {
-	uint64_t time_ns = s->time_ns[i], origin_ns = t->totals.origin_ns;
 	uint32_t stack = s->stack[i], *last = &t->no_stack[group % LAST_CELLS], at;
 	struct tally_cell key = { .group = group, .stack = stack, .waker = PRF_NONE };
 
@@ -414,11 +422,11 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 	t->cells[at].samples++;
 	t->cells[at].weight += s->weight[i];
 	return !(t->options.dimensions & PROFILE_BY_TIME) ||
-	       slices_count(&t->slices, at, time_ns > origin_ns ? time_ns - origin_ns : 0, s->weight[i]);
+	       note_time(t, at, s, i);
 }
 
 /*
- * When neither CPU nor time nor wakers tell anything apart, as mostly: the one loop that runs
+ * When neither CPU nor wakers tell anything apart, as mostly: the one loop that runs
  * for every sample of a large trace. Locals, since stores could change what `t` points to.
  */
 static int add_plain(struct tally *t, const struct prf_samples *s)
@@ -428,6 +436,7 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 	struct known_group(*known)[LAST_EVENTS] = t->known;
 	uint32_t(*last_cell)[LAST_CELLS] = t->last_cell;
 	struct tally_cell *cells = t->cells;
+	const bool by_time = t->options.dimensions & PROFILE_BY_TIME;
 
 	for (size_t i = 0, n = s->n; i < n; i++) {
 		const struct known_group *one = &known[task[i]][event[i] % LAST_EVENTS];
@@ -438,6 +447,8 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 		if (at != PRF_NONE && cells[at].group == group) {
 			cells[at].samples++;
 			cells[at].weight += weight[i];
+			if (by_time && !note_time(t, at, s, i))
+				return PRF_ERROR_MEMORY;
 			continue;
 		}
 		group = decided(t, task[i], event[i]);
@@ -476,14 +487,12 @@ static int add_apart(struct tally *t, const struct prf_samples *s)
 
 int tally_add(struct tally *t, const struct prf_samples *s)
 {
-	const unsigned int apart = PROFILE_BY_CPU | PROFILE_BY_TIME;
-
 	if (!s->n)
 		return 0;
 	if (!follow_definitions(t))
 		return PRF_ERROR_MEMORY;
 	note_times(t, s);
-	if ((t->options.dimensions & apart) || t->options.wakers ||
+	if ((t->options.dimensions & PROFILE_BY_CPU) || t->options.wakers ||
 	    t->options.selection->cpus.count)
 		return add_apart(t, s);
 	return add_plain(t, s);
