@@ -6,7 +6,7 @@ const KEYS = [
 	["click, Enter", "zoom to a frame"], ["double click, x", "callers and callees of a frame's function"],
 	["arrows", "walk over the frames"], ["Backspace", "zoom out one frame"],
 	["Esc, 0", "leave the search; show everything again"],
-	["o", "order boxes by name or by weight"], ["t", "colours: kind, object, name"], ["w", "comparison: widths of now or before"],
+	["o", "order boxes by name or by weight"], ["t", "colours: kind, object, name; of a comparison red and blue, or orange and purple, which colour-blind people tell apart"], ["w", "comparison: widths of now or before"],
 	["n", "comparison: what was before scaled to the same total, or not"],
 	["d", "dark or light"], ["drag over the strip", "a span of time; double click: all of it"],
 	["click a thread's name", "that thread only"], ["?", "this list"],
@@ -71,6 +71,7 @@ class App {
 		}
 		this.self = self;
 		this.total = tree.totals(self);
+		this.offSelf = off;
 		this.offTotal = off && tree.totals(off);
 		this.whole = this.total[0];
 		if (this.diff) {
@@ -99,7 +100,8 @@ class App {
 		this.on.changes.hidden = this.view !== "changes";
 		for (const button of document.querySelectorAll("#views button"))
 			button.setAttribute("aria-pressed", button.dataset.view === this.view);
-		/* First, for its height decides how much room there is for the rest. */
+		this.legend();
+		/* Before the rest, for its height decides how much room there is. */
 		this.strip.draw(this.stripStyle());
 		if (flat)
 			this.paintFlame();
@@ -123,8 +125,9 @@ class App {
 			this.fn = this.table.busiest();
 		this.table.show();
 		const n = this.profile.functions.count;
-		const selves = this.diff ? [this.self, this.baseSelf] : [this.self];
-		const totals = this.diff ? [this.total, this.baseTotal] : [this.total];
+		const beside = (now, base, off) => [now, ...(this.diff ? [base] : []), ...(off ? [off] : [])];
+		const selves = beside(this.self, this.baseSelf, this.offSelf);
+		const totals = beside(this.total, this.baseTotal, this.offTotal);
 		this.paintPart(this.callers, callersOf(this.tree, this.fn, totals, n));
 		this.paintPart(this.callees, calleesOf(this.tree, this.fn, selves, n));
 		const name = cut(this.profile.name(this.fn), 200);
@@ -140,7 +143,8 @@ class App {
 		flame.arrange(true);
 	}
 	status() {
-		const { head } = this.profile, parts = [weight(this.whole, head.unit)];
+		const { head } = this.profile;
+		const parts = [weight(this.whole, head.unit) + (head.unit === "us" ? (this.offCpu ? " of all threads' time" : " of CPU time") : "")];
 		if (!this.strip.whole) {
 			const at = (slice) => (slice * head.slice_ns / 1e9).toFixed(3);
 			parts.push(`from ${at(this.strip.from)} to ${at(this.strip.to)} s`);
@@ -148,9 +152,9 @@ class App {
 		if (this.whole !== head.total)
 			parts.push(`${percent(this.whole, head.total)} of ${weight(head.total, head.unit)}`);
 		if (this.diff)
-			parts.push(`before: ${weight(this.baseTotal[0], head.unit)}` +
+			parts.push(`before${head.diff.title ? ` (${cut(head.diff.title, 60)})` : ""}: ${weight(this.baseTotal[0], head.unit)}` +
 				(this.scale === "same" ? ", scaled to the same total" : ""));
-		parts.push(`${grouped(head.threads.length)} threads`, `${(head.duration_ns / 1e9).toFixed(2)} s`);
+		parts.push(counted(head.threads.length, "thread"), `recorded for ${(head.duration_ns / 1e9).toFixed(2)} s`);
 		this.on.status.replaceChildren(parts.join(" · "));
 		if (head.lost)
 			this.on.status.append(" · ", element("span", `${grouped(head.lost)} samples lost`, "bad"));
@@ -172,19 +176,28 @@ class App {
 	baseOf(flame, node) {
 		return (flame === this.flame ? this.baseTotal : flame.totals[1])[node] * this.baseScale;
 	}
+	/* What of it was waiting. */
+	offOf(flame, node) {
+		if (!this.offTotal)
+			return 0;
+		return flame === this.flame ? this.offTotal[node] : flame.totals[this.diff ? 2 : 1][node];
+	}
 	nowOf(flame, node) {
 		return flame === this.flame ? this.total[node] : flame.total[node];
+	}
+	colourOfMatch() {
+		return this.colours.dark ? "hsl(300 75% 70%)" : "hsl(300 85% 72%)";
 	}
 	colour(flame, node) {
 		const fn = flame.tree.fn[node];
 		if (this.matches?.[fn])
-			return this.colours.dark ? "hsl(300 75% 70%)" : "hsl(300 85% 72%)";
+			return this.colourOfMatch();
 		if (this.colours.scheme in DIFFERENCES) {
 			const now = this.nowOf(flame, node), base = this.baseOf(flame, node);
 			return this.colours.difference((now - base) / (Math.max(now, base) || 1));
 		}
-		const off = this.offTotal && flame === this.flame && this.offTotal[node] * 2 > this.total[node];
-		return this.colours.of(fn, off || (this.offTotal && flame !== this.flame && this.allOff));
+		const off = this.offOf(flame, node);
+		return this.colours.of(fn, off * 2 > this.nowOf(flame, node));
 	}
 	hover(flame, node, event) {
 		const { tip } = this.on;
@@ -304,7 +317,6 @@ class App {
 			return;
 		this.colours.use(scheme);
 		this.on.colour.value = scheme;
-		this.legend();
 		this.paint();
 	}
 	setScale(scale) {
@@ -341,11 +353,15 @@ class App {
 			const used = new Set(profile.functions.kind);
 			KINDS.forEach((kind, i) => {
 				if (used.has(i))
-					item(colours.shade(kind.hue, kind.saturation, kind.light, 0), i === 0 && this.offCpu ? "user, on CPU" : kind.name);
+					item(colours.shade(kind.hue, kind.saturation, kind.light, 0), kind.name + (i < 2 && this.offCpu ? ", on CPU" : ""));
 			});
-			if (this.offCpu)
-				item(colours.shade(OFF_CPU.hue, OFF_CPU.saturation, OFF_CPU.light, 0), OFF_CPU.name);
+			for (const kind of this.offCpu ? [OFF_CPU, OFF_CPU_KERNEL] : [])
+				item(colours.shade(kind.hue, kind.saturation, kind.light, 0), kind.name);
 		}
+		if (this.matches)
+			item(this.colourOfMatch(), "found");
+		if (profile.head.slices > 1)
+			items.push(element("span", `over time: ${colours.dark ? "brighter" : "darker"} is more, drag to select a span`, "hint"));
 		this.on.legend.replaceChildren(...items);
 	}
 	help() {
@@ -367,7 +383,7 @@ class App {
 		};
 		document.title = on.title.textContent = cut(head.title || "prof", 100);
 		on.title.title = head.title;
-		option(on.thread, "all", `All ${head.threads.length} threads`);
+		option(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
 		let process = "";
 		head.threads.forEach((thread, i) => {
 			const more = head.threads[i + 1]?.process === thread.process;
@@ -384,7 +400,6 @@ class App {
 		on.width.hidden = on.scale.hidden = on.changesButton.hidden = !this.diff;
 		on.scale.value = this.scale;
 		on.time.hidden = head.slices < 2;
-		this.allOff = head.sources.every(([, off]) => off);
 		if (this.diff)
 			this.colours.use(head.diff.safe ? "orange-purple" : "red-blue");
 	}

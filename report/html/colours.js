@@ -11,12 +11,13 @@ const KINDS = [
 	{ name: "inlined", hue: 174, saturation: 48, light: 64 },
 	{ name: "waker", hue: 285, saturation: 38, light: 72 },
 ];
-const OFF_CPU = { name: "off-CPU", hue: 212, saturation: 70, light: 70 };
+const OFF_CPU = { name: "user, off CPU", hue: 212, saturation: 70, light: 70 };
+const OFF_CPU_KERNEL = { name: "kernel, off CPU", hue: 246, saturation: 58, light: 76 };
 
 /* Pairs of hues for "more" and "less", and what they are called. */
 const DIFFERENCES = {
-	"red-blue": { name: "red and blue", more: [4, 80], less: [215, 80] },
-	"orange-purple": { name: "orange and purple (colour-blind-safe)", more: [30, 95], less: [268, 55] },
+	"red-blue": { name: "red, blue", more: [4, 80], less: [215, 80] },
+	"orange-purple": { name: "orange, purple", more: [30, 95], less: [268, 55] },
 };
 
 function hash(text) {
@@ -66,10 +67,9 @@ class Colours {
 			const h = hash(texts.get(functions.name[fn]));
 			return this.shade(h % 60, 75, 58 + (h >> 8) % 14, 0);
 		}
-		if (offCpu && functions.kind[fn] === 0)
-			return this.shade(OFF_CPU.hue, OFF_CPU.saturation, OFF_CPU.light, turn);
-		if (offCpu && functions.kind[fn] === 1)
-			return this.shade(OFF_CPU.hue + 26, OFF_CPU.saturation - 25, OFF_CPU.light - 6, turn);
+		const off = offCpu && [OFF_CPU, OFF_CPU_KERNEL][functions.kind[fn]];
+		if (off)
+			return this.shade(off.hue, off.saturation, off.light, turn);
 		return this.shade(kind.hue, kind.saturation, kind.light, turn);
 	}
 	/* change: -1 vanished, 0 the same, 1 new. */
@@ -79,6 +79,6 @@ class Colours {
 		if (size < 0.01)
 			return this.dark ? "hsl(0 0% 62%)" : "hsl(0 0% 90%)";
 		return hsl(hue, Math.round(saturation * (0.35 + 0.65 * size)),
-			Math.round((this.dark ? 74 : 90) - (this.dark ? 22 : 32) * size));
+			Math.round((this.dark ? 76 : 90) - (this.dark ? 14 : 28) * size));
 	}
 }

@@ -115,7 +115,7 @@ class Flame {
 					this.box(pen, box, y);
 		}
 		if (this.cursor >= 0)
-			this.outline(pen, scrolled, host.style("--accent"));
+			this.outline(pen, scrolled, host.style("--text")); /* stands out from every box */
 	}
 	box(pen, box, y) {
 		const { tree, host } = this, { node, x } = box;
@@ -128,7 +128,8 @@ class Flame {
 		if (room < 3)
 			return;
 		const name = host.name(tree.fn[node]);
-		pen.fillStyle = "#16191d";
+		/* What is around the zoom is dimmed towards the page's own colour. */
+		pen.fillStyle = box.around ? host.style("--text") : "#16191d";
 		pen.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, x + 3, y + ROW / 2);
 	}
 	outline(pen, scrolled, colour) {

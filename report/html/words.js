@@ -18,6 +18,10 @@ function shortSeconds(seconds, step) {
 	return seconds.toFixed(digits) + " s";
 }
 
+function counted(number, thing) {
+	return `${grouped(number)} ${thing}${number === 1 ? "" : "s"}`;
+}
+
 /* A weight in the profile's unit; times come in us. */
 function weight(value, unit) {
 	if (unit !== "us")
