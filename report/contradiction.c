@@ -83,13 +83,18 @@ static bool selects(const struct report_options *o)
 const char *without_effect(const struct report_options *o)
 {
 	bool stacks = is_view(o, "folded") || is_view(o, "tree");
+	bool threads = is_view(o, "html") || is_view(o, "firefox") || is_view(o, "speedscope");
 
 	if (o->action != REPORT_VIEW)
 		return selects(o) ? "--info, --dump, --check and --embed are about the whole trace, "
 				    "whatever is selected" : NULL;
 	if (!stacks && (o->shown.annotate || o->shown.addresses || o->shown.modules))
 		return "--annotate, --addrs and --modules change -f folded and -f tree only";
-	if (o->shown.title && !is_view(o, "html") && !is_view(o, "speedscope") && !is_view(o, "firefox"))
+	if (!stacks && !is_view(o, "pprof") &&
+	    (o->grouped || o->with_cpu || o->with_event || o->with_cgroup))
+		return "--group-by, and --cpu, --event and --cgroup without a value, put frames into "
+		       "-f folded and -f tree, and labels into -f pprof, only";
+	if (o->shown.title && !threads)
 		return "--title goes into -f html, firefox and speedscope only";
 	return NULL;
 }
