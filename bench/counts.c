@@ -16,11 +16,24 @@ static double cpu_ns(void)
 	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+static enum verdict write_cpu_time(const struct settings *s, const char *name, double ns)
+{
+	struct results results = { 0 };
+	enum verdict verdict = VERDICT_ERROR;
+
+	/* Nothing was measured without iterations. */
+	if (!s->iterations || !results_value(&results, name, "cpu-time", ns / (double)s->iterations))
+		verdict = output_bmf(&results, s);
+	results_release(&results);
+	return verdict;
+}
+
 enum verdict once_command(const struct settings *s)
 {
 	const struct benchmark **selected;
 	struct benchmark_problem problem = { "" };
 	enum benchmark_status status;
+	enum verdict written = VERDICT_FINE;
 	size_t count;
 	void *state;
 
@@ -33,20 +46,23 @@ enum verdict once_command(const struct settings *s)
 		return VERDICT_ERROR;
 	status = benchmark_start(selected[0], &state, s->seed, &problem);
 	if (!status) {
-		double before = cpu_ns();
+		double before = cpu_ns(), measured;
 
 		if (s->iterations)
 			benchmark_measured(selected[0], state, s->iterations);
+		measured = cpu_ns() - before;
 		if (s->verbose)
-			output_line("measured %.0f total %.0f", cpu_ns() - before, cpu_ns());
+			output_line("measured %.0f total %.0f", measured, cpu_ns());
 		if (selected[0]->check)
 			status = selected[0]->check(state, &problem);
+		if (!status)
+			written = write_cpu_time(s, selected[0]->name, measured);
 		benchmark_stop(selected[0], state);
 	}
 	if (status)
 		message_error("%s: %s", selected[0]->name, problem.text);
 	free(selected);
-	return status == BENCHMARK_OK		? VERDICT_FINE
+	return status == BENCHMARK_OK		? written
 	       : status == BENCHMARK_UNAVAILABLE ? VERDICT_INCONCLUSIVE
 						 : VERDICT_ERROR;
 }

@@ -200,6 +200,8 @@ enum verdict gate_command(const struct settings *s)
 			verdict = keep(&g, verdict);
 		if (verdict == VERDICT_REGRESSED && s->accept)
 			verdict = VERDICT_FINE;
+		if (verdict != VERDICT_ERROR && output_bmf(&g.results, s))
+			verdict = VERDICT_ERROR;
 	}
 	thresholds_release(&g.thresholds);
 	history_release(&g.history);

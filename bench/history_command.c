@@ -33,6 +33,17 @@ static void list(const struct settings *s, const struct history *h)
 	}
 }
 
+/* The results of the last entry that is wanted. */
+static enum verdict write_last(const struct settings *s, const struct history *h)
+{
+	const struct results none = { 0 }, *last = &none;
+
+	for (size_t i = 0; i < h->count; i++)
+		if (wanted(s, &h->all[i]))
+			last = &h->all[i].results;
+	return output_bmf(last, s);
+}
+
 enum verdict history_command(const struct settings *s)
 {
 	struct history h = { 0 };
@@ -65,6 +76,8 @@ enum verdict history_command(const struct settings *s)
 	else
 		verdict = VERDICT_FINE;
 out:
+	if (verdict == VERDICT_FINE)
+		verdict = write_last(s, &h);
 	history_release(&h);
 	return verdict;
 }
