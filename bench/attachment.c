@@ -163,6 +163,7 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
 		.some_cpus = true,
 		.ring_bytes = RING_BYTES,
 		.unwind_by = unwind_by,
+		.time_phases = a->time_phases,
 	};
 	enum benchmark_status status;
 

@@ -19,6 +19,7 @@ struct wait_bpf;
 struct bpf_link;
 
 struct attachment {
+	bool time_phases; /* wanted; set before the sampler is attached */
 	struct event_list events;
 	struct sampler *sampler;
 	struct unwinder *unwinder;
@@ -32,7 +33,7 @@ struct attachment {
 	struct wait_bpf *wait;
 };
 
-/* Starts as { 0 }. */
+/* Starts as { 0 }, but for what is wanted. */
 void attachment_release(struct attachment *a);
 
 /* `event` as prof-record -e takes it: "page-faults/period=1/", "cpu-clock/freq=999/". */

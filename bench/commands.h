@@ -18,6 +18,7 @@ enum verdict once_command(const struct settings *s);
 enum verdict instr_command(const struct settings *s);
 enum verdict heap_command(const struct settings *s);
 enum verdict kernel_command(const struct settings *s);
+enum verdict phases_command(const struct settings *s); /* kernel --phases */
 enum verdict peers_command(const struct settings *s);
 enum verdict all_command(const struct settings *s);
 enum verdict ring_command(const struct settings *s);

@@ -11,7 +11,6 @@
  * interrupt: the slope of a fixed work's time over the samples taken at 0 to 4999 Hz.
  */
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,20 +57,6 @@ struct kernel_bench {
 	struct program_sizes sizes;
 	struct results results;
 };
-
-/* The last CPU that we may use: the first ones have more interrupts to serve. */
-static unsigned int choose_cpu(void)
-{
-	cpu_set_t cpus;
-	unsigned int chosen = 0;
-
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
-		return 0;
-	for (unsigned int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &cpus))
-			chosen = i;
-	return chosen;
-}
 
 static enum benchmark_status fault(struct kernel_bench *k, uint32_t depth, uint32_t faults,
 				   double *ns, struct benchmark_problem *problem)
@@ -561,9 +546,11 @@ enum verdict kernel_command(const struct settings *s)
 	enum verdict verdict = VERDICT_FINE;
 
 	if (s->rest_count) {
-		message_error("usage: prof-bench kernel [--time SECONDS]");
+		message_error("usage: prof-bench kernel [--phases] [--time SECONDS]");
 		return VERDICT_ERROR;
 	}
+	if (s->phases)
+		return phases_command(s);
 	for (size_t i = 0; i < 2 && verdict == VERDICT_FINE; i++) {
 		struct kernel_bench *k = calloc(1, sizeof(*k));
 		struct benchmark_problem problem = { "no memory" };
@@ -573,7 +560,7 @@ enum verdict kernel_command(const struct settings *s)
 			k->settings = s;
 			k->unwind_by = ways[i].unwind_by;
 			k->name = ways[i].name;
-			k->cpu = choose_cpu();
+			k->cpu = worker_choose_cpu();
 			k->results = results;
 			status = measure(k, &problem);
 			results = k->results;

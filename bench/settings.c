@@ -77,6 +77,7 @@ TAKE_NUMBER(resamples, "resamples", 100, 10000000)
 TAKE_TEXT(baseline, "baseline")
 TAKE_FLAG(list, "list")
 TAKE_NUMBER(iterations, "iterations", 0, UINT32_MAX)
+TAKE_FLAG(phases, "phases")
 TAKE_TEXT(program_name, "name")
 TAKE_TEXT(pin, "pin")
 TAKE_TEXT(object, "object")
@@ -132,6 +133,7 @@ static const struct option_entry table[64] = {
 	{ 0, "baseline", "FILE", "compare with the measurements kept here, and keep these instead",
 	  take_baseline },
 	{ 0, "iterations", "N", "instr, heap: iterations under the tool (default 3)", take_iterations },
+	{ 0, "phases", NULL, "kernel: what the phases of a sample take", take_phases },
 	{ .help = "bpf: which program, and what runs it" },
 	{ 0, "id", "N", "the loaded program with this id", take_id },
 	{ 0, "name", "NAME", "the loaded program of this name; with --object: the program in it",

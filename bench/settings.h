@@ -37,6 +37,7 @@ struct settings {
 	const char *baseline;
 	bool list;
 	uint64_t iterations;
+	bool phases;
 
 	uint32_t program_id;
 	const char *program_name;

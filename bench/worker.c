@@ -6,6 +6,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,11 +25,17 @@ struct work {
 	struct request request;
 	uint8_t *pages;
 	size_t page_size;
+	int zeros; /* a file of them */
 	double ns; /* the answer */
 	uint64_t sink;
 	int program;
 	bool failed;
 };
+
+static bool is_fault(uint32_t task)
+{
+	return task == WORKER_FAULT || task == WORKER_FAULT_IN_KERNEL;
+}
 
 /* CPU time of work, so that others who run here meanwhile are not counted; else real time. */
 static double now_ns(const struct work *w)
@@ -42,6 +49,13 @@ static void touch(struct work *w)
 {
 	for (uint32_t i = 0; i < w->request.amount; i++)
 		*(volatile uint8_t *)(w->pages + i * w->page_size) = 1;
+}
+
+static void touch_in_kernel(struct work *w)
+{
+	for (uint32_t i = 0; i < w->request.amount; i++)
+		if (read(w->zeros, w->pages + i * w->page_size, 1) != 1)
+			return; /* which the number of samples tells */
 }
 
 static void spin(struct work *w)
@@ -79,6 +93,8 @@ __attribute__((noinline)) static void descend(struct work *w, uint32_t depth)
 
 		if (w->request.task == WORKER_FAULT)
 			touch(w);
+		else if (w->request.task == WORKER_FAULT_IN_KERNEL)
+			touch_in_kernel(w);
 		else if (w->request.task == WORKER_SPIN || w->request.task == WORKER_SPIN_ELAPSED)
 			spin(w);
 		else if (w->request.task == WORKER_TEST_RUN)
@@ -92,7 +108,8 @@ __attribute__((noinline)) static void descend(struct work *w, uint32_t depth)
 
 static void serve(int in, int out)
 {
-	struct work w = { .page_size = (size_t)sysconf(_SC_PAGESIZE) };
+	struct work w = { .page_size = (size_t)sysconf(_SC_PAGESIZE),
+			  .zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC) };
 	size_t size = WORKER_FAULTS_MAX * w.page_size;
 
 	w.pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -103,7 +120,7 @@ static void serve(int in, int out)
 	while (read(in, &w.request, sizeof(w.request)) == sizeof(w.request)) {
 		if (w.request.depth > WORKER_DEPTH_MAX)
 			return;
-		if (w.request.task == WORKER_FAULT &&
+		if (is_fault(w.request.task) &&
 		    (w.request.amount > WORKER_FAULTS_MAX || madvise(w.pages, size, MADV_DONTNEED)))
 			return;
 		if (w.request.task == WORKER_TEST_RUN) {
@@ -118,6 +135,19 @@ static void serve(int in, int out)
 		if (write(out, &w.ns, sizeof(w.ns)) != sizeof(w.ns))
 			return;
 	}
+}
+
+unsigned int worker_choose_cpu(void)
+{
+	cpu_set_t cpus;
+	unsigned int chosen = 0;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return 0;
+	for (unsigned int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &cpus))
+			chosen = i;
+	return chosen;
 }
 
 int worker_start(struct worker *w, unsigned int cpu)

@@ -16,6 +16,7 @@
 
 enum worker_task {
 	WORKER_FAULT, /* `amount` pages */
+	WORKER_FAULT_IN_KERNEL, /* the same pages, touched by a system call for each */
 	WORKER_SPIN,  /* `amount` rounds of computing */
 	WORKER_SPIN_ELAPSED, /* the same, by elapsed time */
 	WORKER_SLEEP, /* `amount` times as shortly as possible */
@@ -30,6 +31,9 @@ struct worker {
 
 #define WORKER_FAULTS_MAX 20000
 #define WORKER_DEPTH_MAX 480
+
+/* The last CPU that we may use: the first ones have more interrupts to serve. */
+unsigned int worker_choose_cpu(void);
 
 /* Forks it onto that CPU. 0 or -errno. */
 int worker_start(struct worker *w, unsigned int cpu);

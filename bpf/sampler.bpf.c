@@ -15,6 +15,7 @@
 #include <linux/bpf_perf_event.h>
 #include <stdbool.h>
 
+#include "bpf/phases.bpf.h"
 #include "bpf/sample.h"
 #include "bpf/targets.bpf.h"
 #include "bpf/unwind.bpf.h"
@@ -98,6 +99,7 @@ static __always_inline void fill_frames(void *ctx, struct walk *w, void *registe
 		walk_user_regs(w, s->pid, registers);
 	else
 		walk_user_task(w, s->pid);
+	PHASE_END(PHASE_USER);
 	s->kernel_frames = 0;
 	s->waker_frames = 0;
 	if (registers && REGISTERS_USER((struct user_registers *)registers))
@@ -107,6 +109,7 @@ static __always_inline void fill_frames(void *ctx, struct walk *w, void *registe
 		user = MAX_USER_FRAMES;
 	size = bpf_get_stack(ctx, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
 	s->kernel_frames = size > 0 ? (__u64)size / 8 : 0;
+	PHASE_END(PHASE_KERNEL);
 }
 
 static __always_inline void send(void *ring, struct sample *s, struct sample_counters *count)
@@ -123,6 +126,7 @@ static __always_inline void send(void *ring, struct sample *s, struct sample_cou
 		count->lost[SAMPLE_LOST_RING_FULL]++;
 	else
 		count->lost[SAMPLE_LOST_RING_BUSY]++;
+	PHASE_END(PHASE_SUBMIT);
 }
 
 /* The stack of the current task, as one sample of that event. */
@@ -147,6 +151,7 @@ static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid
 	s->cpu = bpf_get_smp_processor_id();
 	s->event = event;
 	s->state = 0;
+	PHASE_END(PHASE_RECORD);
 	fill_frames(ctx, w, registers);
 	send(ring, s, count);
 }
@@ -158,11 +163,13 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 	__u32 event = bpf_get_attach_cookie(ctx);
 	__u64 weight = 1;
 
+	PHASE_END(PHASE_CLOCK);
 	/* The idle task is no target: pid 0. */
 	if (!pid_tgid || !is_target(pid_tgid))
 		return 0;
 	if (event < SAMPLE_EVENTS_MAX && periods[event] == PERIOD_OF_EVENT)
 		weight = ctx->sample_period;
+	PHASE_END(PHASE_QUESTION);
 	sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight, &ctx->regs);
 	return 0;
 }

@@ -139,6 +139,7 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	skeleton->rodata->inherit = options->inherit;
 	skeleton->rodata->recorder_pid = (uint32_t)getpid();
 	skeleton->rodata->command_pid = options->command_pid;
+	skeleton->rodata->time_phases = options->time_phases;
 	if (options->cgroup) {
 		skeleton->rodata->by_cgroup = true;
 		skeleton->rodata->cgroup_id = options->cgroup->id;
@@ -371,6 +372,32 @@ int sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 		}
 	}
 	free(one);
+	return status;
+}
+
+static void add_phase(struct phase_time *to, const struct phase_time *from)
+{
+	to->samples += from->samples;
+	to->ns += from->ns;
+	for (int i = 0; i < PHASE_BINS; i++)
+		to->bins[i] += from->bins[i];
+}
+
+int sampler_read_phases(const struct sampler *s, struct phase_times *times)
+{
+	size_t cpus = (size_t)s->possible_cpus;
+	struct phase_times *of_cpus = calloc(cpus, sizeof(*of_cpus));
+	uint32_t zero = 0;
+	int status = of_cpus ? 0 : -ENOMEM;
+
+	*times = (struct phase_times){ 0 };
+	if (!status)
+		status = bpf_map__lookup_elem(s->skeleton->maps.phase_times, &zero, sizeof(zero),
+					      of_cpus, sizeof(*of_cpus) * cpus, 0);
+	for (size_t cpu = 0; cpu < cpus && !status; cpu++)
+		for (int i = 0; i < PHASE_COUNT; i++)
+			add_phase(&times->phases[i], &of_cpus[cpu].phases[i]);
+	free(of_cpus);
 	return status;
 }
 

@@ -8,6 +8,7 @@
  * so that the counters are final.
  */
 
+#include "bpf/phases.h"
 #include "bpf/sample.h"
 #include "bpf/unwind.h"
 #include "record/cgroup.h"
@@ -31,6 +32,7 @@ struct sampler_options {
 	struct off_cpu_options off_cpu;
 	uint64_t ring_bytes;  /* a power of two */
 	enum unwind_by unwind_by;
+	bool time_phases; /* for prof-bench: see sampler_read_phases() */
 };
 
 /* Loads the programs and opens the events. 0 or -errno, and what failed. */
@@ -60,6 +62,9 @@ struct ring *sampler_ring(struct sampler *s, size_t i);
 /* Counters are per possible CPU, numbered from 0; of all classes together. */
 size_t sampler_possible_cpus(const struct sampler *s);
 int sampler_read_counters(struct sampler *s, struct sample_counters *counters);
+
+/* What the phases of samples took since the programs were loaded, of all CPUs. 0 or -errno. */
+int sampler_read_phases(const struct sampler *s, struct phase_times *times);
 
 /* How often our programs ran, and for how long, if the kernel measures that. */
 void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns);

@@ -46,4 +46,16 @@ like "$output" 'run-time +a = \[.*\] \+ b = \[.*\] x user frames' "as a line ove
 is "$(json kernel.json 'd["kernel/tables/run-time/frame"]["latency"]["value"] > 0')" True "in BMF, too"
 holds "which is valid" "$top/tests/bmf-valid.py" kernel.json
 like "$output" 'test-run +a = |by test runs: not available: .' "a wait is measured by test runs, or why it is not"
+
+output=$("$bench" kernel --phases --bmf phases.json 2>&1)
+if [ "$?" != 0 ]; then
+	like "$output" '^prof-bench: kernel --phases: ' "the phases say why they cannot be measured"
+	skip "kernel --phases" "$(printf '%s' "$output" | tail -n 1)"
+	finish
+fi
+ok "the phases of samples are measured"
+like "$output" 'user stack +[0-9.]+ [num]?s .* [0-9.]+' "with a histogram"
+like "$output" 'kernel stack +[0-9.]+ [num]?s ' "also that of the kernel's stack"
+is "$(json phases.json 'd["kernel/tables/depth-110/user-stack"]["latency"]["value"] > 0')" True \
+	"and in BMF"
 finish

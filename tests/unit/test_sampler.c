@@ -7,6 +7,7 @@
 #include <bpf/libbpf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
-static void test_verifier_instructions(void **state)
+static void check_instructions(bool time_phases)
 {
 	struct sampler_bpf *skeleton;
 	struct bpf_program *program;
@@ -41,6 +42,7 @@ static void test_verifier_instructions(void **state)
 		const char *processed;
 
 		assert_non_null(one);
+		one->rodata->time_phases = time_phases;
 		one->rodata->off_cpu_event = 0; /* or what ends a wait is dead code */
 		bpf_object__for_each_program(other, one->obj) {
 			bool same = strcmp(bpf_program__name(other), bpf_program__name(program)) == 0;
@@ -68,6 +70,16 @@ static void test_verifier_instructions(void **state)
 	free(log);
 	if (!programs)
 		skip();
+}
+
+static void test_verifier_instructions(void **state)
+{
+	check_instructions(false);
+}
+
+static void test_with_phases_timed(void **state)
+{
+	check_instructions(true);
 }
 
 static bool add_target(const struct sampler_bpf *skeleton, uint32_t pid)
@@ -114,6 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verifier_instructions),
 		cmocka_unit_test(test_children_without_room),
+		cmocka_unit_test(test_with_phases_timed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

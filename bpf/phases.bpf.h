@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_PHASES_BPF_H
+#define BPF_PHASES_BPF_H
+
+/*
+ * The clock of bpf/phases.h. A program starts it with PHASE_END(PHASE_CLOCK) and marks the end
+ * of each phase; switched off, all that the verifier leaves of a mark is reading the switch.
+ */
+
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "bpf/phases.h"
+
+/* Set by the loader. */
+const volatile bool time_phases = false;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct phase_times);
+} phase_times SEC(".maps");
+
+#define PHASE_END(phase)                                                                           \
+	do {                                                                                       \
+		if (time_phases)                                                                   \
+			end_phase(phase);                                                          \
+	} while (0)
+
+/* What this does itself lies between two phases. */
+__noinline int end_phase(__u32 phase)
+{
+	__u64 now = bpf_ktime_get_ns(), ns;
+	__u32 zero = 0, bin = 0;
+	struct phase_times *times = bpf_map_lookup_elem(&phase_times, &zero);
+
+	if (!times || phase >= PHASE_COUNT)
+		return 0;
+	if (phase == PHASE_CLOCK) {
+		times->since = now;
+		now = bpf_ktime_get_ns();
+	}
+	ns = now - times->since;
+	for (__u64 rest = ns >> 1; rest && bin < PHASE_BINS - 1; rest >>= 1)
+		bin++;
+	times->phases[phase].samples++;
+	times->phases[phase].ns += ns;
+	times->phases[phase].bins[bin]++;
+	times->since = bpf_ktime_get_ns();
+	return 0;
+}
+
+#endif

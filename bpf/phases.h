@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_PHASES_H
+#define BPF_PHASES_H
+
+/*
+ * How long the phases of a sample take, as the kernel half measures it when prof-bench asks
+ * for it: for each CPU and phase a sum and a histogram by powers of two.
+ */
+
+#include <linux/types.h>
+
+enum phase {
+	PHASE_CLOCK,	/* nothing: what looking at the clock takes, which is in all of them */
+	PHASE_QUESTION, /* whether this task is a target */
+	PHASE_RECORD,	/* the scratch, and the sample but for its frames */
+	PHASE_USER,	/* the registers and the user stack */
+	PHASE_KERNEL,	/* the kernel's stack, where the kernel was interrupted */
+	PHASE_SUBMIT,	/* into the ring */
+	PHASE_COUNT
+};
+
+#define PHASE_BINS 24
+
+struct phase_time {
+	__u64 samples;
+	__u64 ns;
+	__u64 bins[PHASE_BINS]; /* bin i: 2^i ns and more; the first from 0, the last without end */
+};
+
+struct phase_times {
+	__u64 since; /* the current phase's begin; for the kernel half */
+	struct phase_time phases[PHASE_COUNT];
+};
+
+#endif
