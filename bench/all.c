@@ -21,7 +21,8 @@ struct step {
 };
 
 static const struct step steps[] = {
-	{ "Kernel path: ns per sample", { "kernel", "--time", "20" } },
+	{ "Kernel path: ns per sample", { "kernel", "--time", "10" } },
+	{ "Kernel path: the phases of a sample", { "kernel", "--phases" } },
 	{ "Kernel path: the ring buffer", { "ring", "--time", "1" } },
 	{ "Kernel path: the XDP example",
 	  { "bpf", "--test-run", "--object", "@/bench/xdp_example.bpf.o" } },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/frequency.h"
 
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #define RATES 6
 #define ROUNDS_MOST 40
 #define RESAMPLES 2000
+#define PERF_RING_BYTES ((size_t)16 << 20) /* holds all samples of one work */
 
 static const unsigned int rates[RATES] = { 0, 99, 499, 999, 1999, 4999 };
 
@@ -58,6 +60,34 @@ static enum benchmark_status work(struct bench *b, double *ns, struct benchmark_
 	return BENCHMARK_OK;
 }
 
+static enum benchmark_status by_perf(struct bench *b, unsigned int rate, double *ns,
+				     double *samples, struct benchmark_problem *problem)
+{
+	const struct perf_stacks_options options = {
+		.kind = b->options->perf,
+		.event = PERF_COUNT_SW_CPU_CLOCK,
+		.period = 1000000000 / rate,
+		.pid = b->worker.pid,
+		.cpu = b->options->cpu,
+		.ring_bytes = PERF_RING_BYTES,
+	};
+	struct perf_stacks_found found = { 0 };
+	enum benchmark_status status;
+	struct perf_stacks p;
+	int error = perf_stacks_open(&p, &options);
+
+	if (error)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "cannot open perf's event: %s", strerror(-error));
+	status = work(b, ns, problem);
+	perf_stacks_drain(&p, &found);
+	perf_stacks_release(&p);
+	*samples = (double)found.samples;
+	b->result->samples += found.samples;
+	b->result->lost += found.lost;
+	return status;
+}
+
 static enum benchmark_status at_rate(struct bench *b, unsigned int rate, double *ns,
 				     double *samples, struct benchmark_problem *problem)
 {
@@ -69,6 +99,8 @@ static enum benchmark_status at_rate(struct bench *b, unsigned int rate, double 
 	*samples = 0;
 	if (!rate)
 		return work(b, ns, problem);
+	if (b->options->perf)
+		return by_perf(b, rate, ns, samples, problem);
 	snprintf(event, sizeof(event), "cpu-clock/period=%u/", 1000000000 / rate);
 	status = attachment_sampler(&a, &b->worker, b->options->cpu, event, b->options->unwind_by,
 				    problem);
@@ -82,8 +114,6 @@ static enum benchmark_status at_rate(struct bench *b, unsigned int rate, double 
 	*samples = (double)found.fired;
 	b->result->samples += found.fired;
 	b->result->lost += found.lost;
-	if (found.samples)
-		b->result->frames = found.most_frames;
 	return BENCHMARK_OK;
 }
 

@@ -9,6 +9,7 @@
  */
 
 #include "bench/attachment.h"
+#include "bench/perf_stacks.h"
 
 struct frequency_options {
 	uint64_t seed;
@@ -17,11 +18,11 @@ struct frequency_options {
 	double seconds; /* that the work takes, about */
 	uint32_t depth; /* calls below the worker's main function */
 	enum unwind_by unwind_by;
+	enum perf_stacks_kind perf; /* not NONE: this in place of the sampler */
 };
 
 struct frequency_result {
 	struct estimate ns;   /* per sample */
-	double frames;	      /* of its user stacks */
 	uint64_t samples, lost;
 	bool by_cpu_time;     /* interrupts are in it; else elapsed time was taken */
 };

@@ -8,8 +8,10 @@
  *
  * The last one is the first one's quantity measured another way; the second is what sampling
  * by such an event costs altogether. Beside them stands what a sample by timer costs with its
- * interrupt: the slope of a fixed work's time over the samples taken at 0 to 4999 Hz.
+ * interrupt: the slope of a fixed work's time over the samples taken at 0 to 4999 Hz; and the
+ * all-in cost of what the kernel does for perf record.
  */
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #include "bench/commands.h"
 #include "bench/frequency.h"
 #include "bench/output.h"
+#include "bench/perf_stacks.h"
 #include "bench/random.h"
 #include "bench/wait_runs.h"
 #include "common/message.h"
@@ -31,10 +34,19 @@
 #define BATCH 100     /* faults in one look at the statistics */
 #define BATCHES 20    /* wanted of each depth */
 #define TRIES 200     /* batches until the machine is too busy */
+#define PERF_RING_BYTES ((size_t)1 << 20) /* holds a batch of copied stacks */
 
 static const uint32_t depths[DEPTHS] = { 0, 16, 32, 64, 110 };
 
-enum state { NOTHING, TRIVIAL, SAMPLER, STATES };
+enum state { NOTHING, TRIVIAL, SAMPLER, PERF, STATES };
+
+/* A way of walking user stacks, and perf's that is to be compared with it. */
+struct way {
+	enum unwind_by unwind_by;
+	const char *name; /* "tables", "frame-pointers" */
+	enum perf_stacks_kind perf;
+	const char *perf_slug, *perf_command;
+};
 
 /* One round: ns per fault in each state and ns per run, at each depth. */
 struct round {
@@ -44,10 +56,11 @@ struct round {
 
 struct kernel_bench {
 	const struct settings *settings;
-	enum unwind_by unwind_by;
-	const char *name; /* "tables", "frame-pointers" */
+	const struct way *way;
 	unsigned int cpu;
 	struct worker worker;
+	struct perf_stacks *perf; /* while it is attached */
+	struct perf_stacks_found perf_found;
 	struct round rounds[ROUNDS_MOST];
 	size_t round_count;
 	double frames[DEPTHS];
@@ -64,6 +77,8 @@ static enum benchmark_status fault(struct kernel_bench *k, uint32_t depth, uint3
 	if (worker_do(&k->worker, WORKER_FAULT, depth, faults, ns))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
 	*ns /= faults;
+	if (k->perf)
+		perf_stacks_drain(k->perf, &k->perf_found);
 	return BENCHMARK_OK;
 }
 
@@ -113,7 +128,7 @@ static enum benchmark_status check_samples(struct kernel_bench *k, struct attach
 					 (unsigned long long)faults, (unsigned long long)taken,
 					 (unsigned long long)found.samples,
 					 (unsigned long long)found.lost);
-	if (k->unwind_by == UNWIND_BY_TABLES && found.rooted < found.samples * 99 / 100)
+	if (k->way->unwind_by == UNWIND_BY_TABLES && found.rooted < found.samples * 99 / 100)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "only %llu of %llu stacks reach the root",
 					 (unsigned long long)found.rooted,
@@ -191,7 +206,7 @@ static enum benchmark_status with_sampler(struct kernel_bench *k, struct round *
 {
 	struct attachment a = { 0 };
 	enum benchmark_status status = attachment_sampler(&a, &k->worker, k->cpu,
-							  "page-faults/period=1/", k->unwind_by,
+							  "page-faults/period=1/", k->way->unwind_by,
 							  problem);
 	uint64_t fired = 0;
 
@@ -221,6 +236,50 @@ static enum benchmark_status with_trivial(struct kernel_bench *k, struct round *
 	return status;
 }
 
+/* Every fault must have become a sample with its stack, here, too. */
+static enum benchmark_status check_perf(const struct kernel_bench *k,
+					struct benchmark_problem *problem)
+{
+	const struct perf_stacks_found *found = &k->perf_found;
+
+	if (found->samples < DEPTHS * FAULTS || found->lost)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%d page faults gave %llu samples of perf's, %llu lost",
+					 DEPTHS * FAULTS, (unsigned long long)found->samples,
+					 (unsigned long long)found->lost);
+	if (k->way->perf == PERF_STACKS_CALL_CHAIN && found->most_frames < depths[DEPTHS - 1])
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "stacks of %u calls were seen by perf with %llu frames",
+					 depths[DEPTHS - 1], (unsigned long long)found->most_frames);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status with_perf(struct kernel_bench *k, struct round *round,
+				       struct benchmark_problem *problem)
+{
+	const struct perf_stacks_options options = {
+		.kind = k->way->perf,
+		.event = PERF_COUNT_SW_PAGE_FAULTS,
+		.period = 1,
+		.pid = k->worker.pid,
+		.cpu = k->cpu,
+		.ring_bytes = PERF_RING_BYTES,
+	};
+	enum benchmark_status status;
+	struct perf_stacks p;
+	int error = perf_stacks_open(&p, &options);
+
+	if (error)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "cannot open perf's event: %s", strerror(-error));
+	k->perf = &p;
+	k->perf_found = (struct perf_stacks_found){ 0 };
+	status = fault_at_all(k, round->fault_ns[PERF], problem);
+	k->perf = NULL;
+	perf_stacks_release(&p);
+	return status ? status : check_perf(k, problem);
+}
+
 /* The states in one order in even rounds and in the other in odd ones, so that drift cancels. */
 static enum benchmark_status take_round(struct kernel_bench *k, struct benchmark_problem *problem)
 {
@@ -234,6 +293,8 @@ static enum benchmark_status take_round(struct kernel_bench *k, struct benchmark
 			status = fault_at_all(k, round->fault_ns[NOTHING], problem);
 		else if (state == TRIVIAL)
 			status = with_trivial(k, round, problem);
+		else if (state == PERF)
+			status = with_perf(k, round, problem);
 		else
 			status = with_sampler(k, round, problem);
 	}
@@ -256,6 +317,11 @@ static double all_in(const struct round *r, size_t d)
 static double program_only(const struct round *r, size_t d)
 {
 	return r->fault_ns[SAMPLER][d] - r->fault_ns[TRIVIAL][d];
+}
+
+static double perf_all_in(const struct round *r, size_t d)
+{
+	return r->fault_ns[PERF][d] - r->fault_ns[NOTHING][d];
 }
 
 struct cost {
@@ -315,19 +381,19 @@ static int print_cost(struct kernel_bench *k, const char *way, const struct cost
 	char name[96];
 	int failed;
 
-	output_line("  %-9s a = [%s %s %s] + b = [%s %s %s] x user frames", way,
+	output_line("  %-10s a = [%s %s %s] + b = [%s %s %s] x user frames", way,
 		    output_time(c->fixed.low), output_time(c->fixed.value),
 		    output_time(c->fixed.high), output_time(c->frame.low),
 		    output_time(c->frame.value), output_time(c->frame.high));
-	snprintf(name, sizeof(name), "kernel/%s/%s/fixed", k->name, way);
+	snprintf(name, sizeof(name), "kernel/%s/%s/fixed", k->way->name, way);
 	failed = results_estimate(&k->results, name, "latency", c->fixed);
-	snprintf(name, sizeof(name), "kernel/%s/%s/frame", k->name, way);
+	snprintf(name, sizeof(name), "kernel/%s/%s/frame", k->way->name, way);
 	return failed | results_estimate(&k->results, name, "latency", c->frame);
 }
 
 static void print_depths(const struct kernel_bench *k)
 {
-	output_line("  user frames  fault alone  with nothing-program  with sampler  run time");
+	output_line("  user frames  fault alone  with nothing-program  with sampler    with perf  run time");
 	for (size_t d = 0; d < DEPTHS; d++) {
 		double median[STATES + 1], of_rounds[ROUNDS_MOST];
 
@@ -337,21 +403,23 @@ static void print_depths(const struct kernel_bench *k)
 							      : k->rounds[i].run_ns[d];
 			median[state] = statistics_median(of_rounds, k->round_count);
 		}
-		output_line("  %11.0f  %11s  %20s  %12s  %8s", k->frames[d], output_time(median[0]),
-			    output_time(median[1]), output_time(median[2]),
-			    output_time(median[3]));
+		output_line("  %11.0f  %11s  %20s  %12s  %11s  %8s", k->frames[d],
+			    output_time(median[0]), output_time(median[1]),
+			    output_time(median[2]), output_time(median[3]),
+			    output_time(median[4]));
 	}
 }
 
 static enum benchmark_status conclude(struct kernel_bench *k, struct benchmark_problem *problem)
 {
 	struct cost counted = fit(k, run_time), all = fit(k, all_in), own = fit(k, program_only);
+	struct cost perf = fit(k, perf_all_in);
 	double counted_64 = counted.fixed.value + 64 * counted.frame.value;
 	double own_64 = own.fixed.value + 64 * own.frame.value;
 	char name[96];
 
 	output_line("ns per sample, user stacks by %s, %zu rounds, %.1f kernel frames each:",
-		    k->name, k->round_count, k->kernel_frames);
+		    k->way->name, k->round_count, k->kernel_frames);
 	print_depths(k);
 	if (print_cost(k, "run-time", &counted) || print_cost(k, "all-in", &all) ||
 	    print_cost(k, "program", &own))
@@ -359,6 +427,11 @@ static enum benchmark_status conclude(struct kernel_bench *k, struct benchmark_p
 	output_line("  run-time and program differ by %s per frame, %s at 64 frames",
 		    output_percent(own.frame.value / counted.frame.value - 1),
 		    output_percent(own_64 / counted_64 - 1));
+	output_line("  beside it, all-in: the kernel's part of %s, %.0f bytes a sample",
+		    k->way->perf_command,
+		    (double)k->perf_found.bytes / (double)k->perf_found.samples);
+	if (print_cost(k, k->way->perf_slug, &perf))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
 	if (k->settings->verbose)
 		output_line("  %zu of %zu looks at the statistics had no runs for other processes",
 			    k->clean, k->tries);
@@ -367,7 +440,7 @@ static enum benchmark_status conclude(struct kernel_bench *k, struct benchmark_p
 		    k->sizes.verified ? output_count(k->sizes.verified) : "not available",
 		    k->sizes.jited ? output_count(k->sizes.jited) : "not available",
 		    output_count((double)k->sizes.map_bytes));
-	snprintf(name, sizeof(name), "kernel/%s/load", k->name);
+	snprintf(name, sizeof(name), "kernel/%s/load", k->way->name);
 	results_value(&k->results, name, "latency", statistics_median(k->load_ns, k->round_count));
 	if (k->sizes.verified)
 		results_value(&k->results, name, "verified-instructions", k->sizes.verified);
@@ -378,7 +451,8 @@ static enum benchmark_status conclude(struct kernel_bench *k, struct benchmark_p
 }
 
 /* Work of a tenth of a second at six rates, in as many rounds as fit into the time. */
-static enum benchmark_status timer_slope(struct kernel_bench *k, struct benchmark_problem *problem)
+static enum benchmark_status timer_slope(struct kernel_bench *k, enum perf_stacks_kind perf,
+					 struct benchmark_problem *problem)
 {
 	double seconds = k->settings->seconds > 0 ? k->settings->seconds : 20;
 	const struct frequency_options options = {
@@ -387,19 +461,22 @@ static enum benchmark_status timer_slope(struct kernel_bench *k, struct benchmar
 		.rounds = (size_t)fmax(3, fmin(seconds / 2, 40)),
 		.seconds = fmax(0.02, fmin(0.15, seconds / 20)),
 		.depth = depths[2],
-		.unwind_by = k->unwind_by,
+		.unwind_by = k->way->unwind_by,
+		.perf = perf,
 	};
+	const char *who = perf ? k->way->perf_slug : "prof";
 	struct frequency_result result;
 	enum benchmark_status status = frequency_measure(&options, &result, problem);
 	char name[96];
 
 	if (status)
 		return status;
-	output_line("  timer     [%s %s %s] per sample of %.0f user frames, by %s",
+	output_line("  timer      [%s %s %s] per sample of %s, %u calls deep, by %s",
 		    output_time(result.ns.low), output_time(result.ns.value),
-		    output_time(result.ns.high), result.frames,
+		    output_time(result.ns.high), who, options.depth,
 		    result.by_cpu_time ? "CPU time with its interrupts" : "elapsed time");
-	snprintf(name, sizeof(name), "kernel/%s/timer", k->name);
+	snprintf(name, sizeof(name), "kernel/%s/%s%stimer", k->way->name, perf ? who : "",
+		 perf ? "-" : "");
 	/* On a machine too busy to see a slope there is none. */
 	if (!(result.ns.low > 0))
 		output_line("            not available: the machine is too busy to tell");
@@ -527,21 +604,24 @@ static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_pr
 		status = take_round(k, problem);
 	if (!status)
 		status = conclude(k, problem);
-	if (!status && k->unwind_by == UNWIND_BY_TABLES)
+	if (!status && k->way->unwind_by == UNWIND_BY_TABLES)
 		status = waits(k, problem);
-	if (!status && k->unwind_by == UNWIND_BY_TABLES)
+	if (!status && k->way->unwind_by == UNWIND_BY_TABLES)
 		status = test_waits(k, problem);
 	worker_stop(&k->worker);
-	return status ? status : timer_slope(k, problem);
+	if (!status)
+		status = timer_slope(k, PERF_STACKS_NONE, problem);
+	return status ? status : timer_slope(k, k->way->perf, problem);
 }
 
 enum verdict kernel_command(const struct settings *s)
 {
-	static const struct {
-		enum unwind_by unwind_by;
-		const char *name;
-	} ways[] = { { UNWIND_BY_TABLES, "tables" },
-		     { UNWIND_BY_FRAME_POINTER, "frame-pointers" } };
+	static const struct way ways[] = {
+		{ UNWIND_BY_TABLES, "tables", PERF_STACKS_COPY, "perf-dwarf",
+		  "perf record --call-graph dwarf" },
+		{ UNWIND_BY_FRAME_POINTER, "frame-pointers", PERF_STACKS_CALL_CHAIN, "perf-fp",
+		  "perf record -g" },
+	};
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_FINE;
 
@@ -558,8 +638,7 @@ enum verdict kernel_command(const struct settings *s)
 
 		if (k) {
 			k->settings = s;
-			k->unwind_by = ways[i].unwind_by;
-			k->name = ways[i].name;
+			k->way = &ways[i];
 			k->cpu = worker_choose_cpu();
 			k->results = results;
 			status = measure(k, &problem);
