@@ -267,8 +267,9 @@ static int load_wait(struct attachment *a)
 	bpf_object__for_each_program(program, a->wait->obj)
 		bpf_program__set_autoload(program, program == a->wait->progs.whole_wait ||
 							   program == a->wait->progs.nothing);
+	/* Of variables that the programs of a wait do not use we have our own. */
 	bpf_object__for_each_map(map, a->wait->obj)
-		bpf_map__set_autocreate(map, false);
+		bpf_map__set_autocreate(map, bpf_map__is_internal(map));
 	status = share_maps(a->wait->obj, a->departure);
 	if (!status)
 		status = share_maps(a->wait->obj, a->program);
