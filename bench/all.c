@@ -27,7 +27,7 @@ static const struct step steps[] = {
 	{ "Kernel path: the XDP example",
 	  { "bpf", "--test-run", "--object", "@/bench/xdp_example.bpf.o" } },
 	{ "Recorder, trace file and report path: time",
-	  { "run", "--time", "2", "--warm-up", "0.3", "--measurements", "50" } },
+	  { "run", "--time", "1", "--warm-up", "0.2", "--measurements", "30" } },
 	{ "Recorder, trace file and report path: allocations",
 	  { "heap", "--iterations", "1", "--filter", "^(drain|format|xdp)|whole-1e4" }, true },
 	{ "Recorder, trace file and report path: instructions",
