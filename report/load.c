@@ -276,7 +276,7 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 	size_t events, stacks = prf_reader_stacks(s->first_pass->reader);
 	const struct prf_event *const *event = tally_events(s->loaded->tally, &events);
 
-	for (size_t i = 0; i < samples->n; i++) {
+	for (size_t i = 0; i < samples->n && !progress_interrupted(); i++) {
 		const struct prf_task *task = prf_reader_task(t->reader, samples->task[i]);
 		const struct prf_event *what = prf_reader_event(t->reader, samples->event[i]);
 		struct view_sample one = { .time_ns = samples->time_ns[i],
@@ -307,7 +307,7 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 		s->options->view->sample(p, &s->options->shown, &one, s->sink);
 	}
 	/* Nobody reads on: no need to go on. */
-	return s->sink->error ? PRF_ERROR_IO : 0;
+	return s->sink->error || progress_interrupted() ? PRF_ERROR_IO : 0;
 }
 
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
@@ -332,7 +332,7 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 		stream.first_pass = first;
 		stream.trace = (uint32_t)i;
 		error = trace_read(&again, &sinks);
-		ok = !error || error == first->error || sink->error;
+		ok = !error || error == first->error || sink->error || progress_interrupted();
 		if (!ok)
 			trace_say_error(&again, error);
 		again.fd = -1;

@@ -130,7 +130,9 @@ static int write_view(struct report_options *o, struct loaded *l)
 		error = o->view->render(l->profile, &o->shown, &w.sink);
 	if (error)
 		message_error("cannot write the report: %s", strerror(-error));
-	return end_writing(&w, o, ok && !error) ? STATUS_DONE : STATUS_FAILED;
+	/* Whoever interrupts does not want the file, nor half of it. */
+	ok = ok && !error && !progress_interrupted();
+	return end_writing(&w, o, ok) ? STATUS_DONE : STATUS_FAILED;
 }
 
 /* -------- --info, --dump, --check -------- */

@@ -74,4 +74,16 @@ is "$(grep -cvE '^$|^worker-[0-9] +[0-9]+/[0-9]+ +\[[0-9]{3}\] +[0-9]+\.[0-9]{6}
 is "$(cat "$trace" | "$report" -q -f script | cksum)" "$(cksum < "$work/script")" "script works on a pipe"
 is "$(view -f jsonl --comm worker-1 | grep -c '"comm":"worker-1"')" "$(view --comm worker-1 | awk '{ n += $NF } END { print n }')" \
 	"selections hold for single samples"
+
+# Ctrl-C while samples are written: the pipe is too small for them all, so it comes in the middle.
+python3 - "$report" "$trace" > "$work/interrupted" 2>&1 <<'PYTHON'
+import signal, subprocess, sys
+p = subprocess.Popen([sys.argv[1], "-q", "-f", "jsonl", sys.argv[2]], stdout=subprocess.PIPE,
+                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+p.stdout.read(1)
+p.send_signal(signal.SIGINT)
+lines = p.stdout.read().count(b"\n")
+print("ended" if p.wait(60) == 130 and lines < 3000 else (p.returncode, lines))
+PYTHON
+is "$(cat "$work/interrupted")" ended "Ctrl-C ends -f jsonl in the middle"
 finish
