@@ -226,7 +226,11 @@ static int write_all_names(struct copy *c, struct embed_result *result)
 		if (!n)
 			continue;
 		error = write_names(c, c->frames.list[i], places, n);
-		result->named++;
+		/* Names of megabytes do not fit into a trace: this place goes without. */
+		if (error == PRF_ERROR_ARGUMENT)
+			error = 0;
+		else
+			result->named++;
 	}
 	return error;
 }

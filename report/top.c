@@ -182,8 +182,6 @@ static void text_neighbours(const struct scale *c, const struct row_neighbours *
 
 		sink_char(s, '\n');
 		for (size_t k = 0; k < one->caller_count; k++) {
-			if (!wanted(c, &one->callers[k]))
-				continue;
 			write_share(c, s, one->callers[k].total, one->callers[k].total_samples);
 			sink_text(s, "    from");
 			text_name(s, &one->callers[k]);
@@ -191,8 +189,6 @@ static void text_neighbours(const struct scale *c, const struct row_neighbours *
 		write_share(c, s, one->row.total, one->row.total_samples);
 		text_name(s, &one->row);
 		for (size_t k = 0; k < one->callee_count; k++) {
-			if (!wanted(c, &one->callees[k]))
-				continue;
 			write_share(c, s, one->callees[k].total, one->callees[k].total_samples);
 			sink_text(s, "    to  ");
 			text_name(s, &one->callees[k]);
@@ -387,20 +383,37 @@ static void json_neighbours(const struct scale *c, const struct row_neighbours *
 
 /* -------- all of it -------- */
 
+/* How many of the first rows, most total first, --min and --limit leave. */
+static size_t wanted_rows(const struct scale *c, const struct row *rows, size_t n)
+{
+	size_t kept = 0, limit = c->options->limit ? c->options->limit : n;
+
+	while (kept < n && kept < limit && wanted(c, &rows[kept]))
+		kept++;
+	return kept;
+}
+
 static int render_neighbours(const struct scale *c, struct sink *s)
 {
 	struct row_neighbours *list;
-	size_t n;
+	size_t n, shown = 0;
 	int error = rows_neighbours(&list, &n, c->profile, c->options->function);
 
 	if (error)
 		return error;
+	while (shown < n && wanted(c, &list[shown].row) &&
+	       (!c->options->limit || shown < c->options->limit)) {
+		struct row_neighbours *one = &list[shown++];
+
+		one->caller_count = wanted_rows(c, one->callers, one->caller_count);
+		one->callee_count = wanted_rows(c, one->callees, one->callee_count);
+	}
 	if (c->options->csv)
-		csv_neighbours(c, list, n, s);
+		csv_neighbours(c, list, shown, s);
 	else if (c->options->json)
-		json_neighbours(c, list, n, s);
+		json_neighbours(c, list, shown, s);
 	else
-		text_neighbours(c, list, n, s);
+		text_neighbours(c, list, shown, s);
 	rows_neighbours_free(list, n);
 	return 0;
 }

@@ -43,6 +43,9 @@ is "$(json "$work/one.json" 'len(d["rows"]) > 0 and all(
 	True "callers and callees each add up to the function"
 like "$(view -f top --function 'invented_' )" '    from  ' "callers as text"
 number "$(view -f top --function 'invented_' --csv | grep -c ',callee,') > 0" "callees as CSV"
+is "$(view -f top --function . --limit 2 --csv | grep -c ',function,')" 3 "--limit with --function: two, and the heading"
+number "$(view -f top --function . --min 50 --csv | wc -l) < $(view -f top --function . --csv | wc -l)" \
+	"--min with --function"
 
 # -f tree
 view -f tree --json --min 0 > "$work/tree.json"
