@@ -43,9 +43,9 @@ if [ "$status" != 0 ]; then
 fi
 ok "samples are measured in the kernel"
 like "$output" 'run-time +a = \[.*\] \+ b = \[.*\] x user frames' "as a line over frames"
+like "$output" 'test-run +a = |by test runs: not available: .' "a wait is measured by test runs, or why it is not"
 is "$(json kernel.json 'd["kernel/tables/run-time/frame"]["latency"]["value"] > 0')" True "in BMF, too"
 holds "which is valid" "$top/tests/bmf-valid.py" kernel.json
-like "$output" 'test-run +a = |by test runs: not available: .' "a wait is measured by test runs, or why it is not"
 
 output=$("$bench" kernel --phases --bmf phases.json 2>&1)
 if [ "$?" != 0 ]; then
