@@ -18,8 +18,11 @@ sums() {
 holds "records with the default ring" "$record" -q -F 999 -o "$work/default.prf" -- "$work/burn" 500 2
 sums default
 is "$lost" 0 "nothing is lost"
+like "$("$report" --dump "$work/default.prf")" 'object .*path="[^"]*/libc[^"]*" build_id=[0-9a-f]{16,}' "files are known by their build-ids"
 holds "records everything" "$record" -q -F 4999 -a -d 1 -o "$work/all.prf"
 sums all
+is "$("$report" --dump "$work/all.prf" | sed -n 's/^block .* stored=\([0-9]*\) raw=\([0-9]*\).*/\1 \2/p' | awk '$1 < $2 { n++ } END { print (n > 0) }')" 1 \
+	"its blocks are compressed"
 # A recorder that is stopped for a while cannot empty its ring.
 "$record" -F 20000 -m 64K -o "$work/small.prf" -- "$work/burn" 0 4 2> "$work/said" &
 recorder=$!
@@ -39,6 +42,10 @@ if [ "$lost" -gt 0 ]; then
 	like "$(cat "$work/said")" 'a larger one \(-m\)' "says that a larger ring helps"
 	number "$(json "$work/info.json" 'sum(n for why, n in d["lost"].items() if "full" in why)') > 0" \
 		"the reason is a full ring"
+	"$report" --dump "$work/small.prf" | grep '^ *loss ' > "$work/losses"
+	is "$(sed 's/.* count=\([0-9]*\) .*/\1/' "$work/losses" | awk '{ n += $1 } END { print n }')" "$lost" \
+		"all of it is told"
+	is "$(grep -cvE ' from_ns=[0-9]+ to_ns=[0-9]+ cpu=[0-9]+$' "$work/losses")" 0 "with its time and CPU"
 	like "$(cat "$work/said")" " $samples samples, $lost lost," "tells the same numbers"
 else
 	skip "says that a larger ring helps" "the program did not run meanwhile"
