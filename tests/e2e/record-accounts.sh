@@ -42,7 +42,7 @@ if [ "$lost" -gt 0 ]; then
 	like "$(cat "$work/said")" 'a larger one \(-m\)' "says that a larger ring helps"
 	number "$(json "$work/info.json" 'sum(n for why, n in d["lost"].items() if "full" in why)') > 0" \
 		"the reason is a full ring"
-	"$report" --dump "$work/small.prf" | grep '^ *loss ' > "$work/losses"
+	"$report" --dump "$work/small.prf" | grep '^ *loss ' | grep -v 'reason=side' > "$work/losses"
 	is "$(sed 's/.* count=\([0-9]*\) .*/\1/' "$work/losses" | awk '{ n += $1 } END { print n }')" "$lost" \
 		"all of it is told"
 	is "$(grep -cvE ' from_ns=[0-9]+ to_ns=[0-9]+ cpu=[0-9]+$' "$work/losses")" 0 "with its time and CPU"
