@@ -34,9 +34,10 @@ static uint64_t hash_of(const struct pairs *p, uint64_t a, uint64_t b)
 	return mix(h ^ b, p->seed | 1);
 }
 
+/* By four: growing is most of what new pairs cost, and fewer stand in each other's way. */
 static bool grow(struct pairs *p)
 {
-	size_t capacity = p->capacity ? p->capacity * 2 : 64, mask = capacity - 1;
+	size_t capacity = p->capacity ? p->capacity * 4 : 64, mask = capacity - 1;
 	size_t room = capacity / 4 * 3;
 	struct pair *pairs;
 	uint32_t *slots;

@@ -89,11 +89,15 @@ class Curve:
             for measure in ("ratio", "old-old-ratio")}
 
     def instructions(self, program):
+        """On one CPU: how several threads share the work would be counted, too."""
         counts = self.path("counts")
+        cpus = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(cpus)})
         subprocess.run(["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}",
                         program, "-q", "--no-cache", self.trace], check=True,
                        env={"PATH": os.environ["PATH"]}, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
+        os.sched_setaffinity(0, cpus)
         with open(counts, encoding="utf-8") as file:
             return int(re.search(r"^totals: (\d+)", file.read(), re.M).group(1))
 
