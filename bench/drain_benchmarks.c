@@ -43,9 +43,9 @@ static const struct mapping *own_mapping(const struct drain_state *d)
 {
 	const struct layout *layout = spaces_layout(d->world.spaces, (uint32_t)getpid());
 
-	for (size_t i = 0; i < layout->n; i++)
-		if (!strcmp(layout->mappings[i].object->definition.path, d->corpus.path))
-			return &layout->mappings[i];
+	for (size_t i = 0; i < layout->mappings.n; i++)
+		if (!strcmp(layout->mappings.list[i].object->definition.path, d->corpus.path))
+			return &layout->mappings.list[i];
 	return NULL;
 }
 

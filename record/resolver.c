@@ -54,7 +54,7 @@ static int user_place(struct resolver *r, struct prf_writer *w, const struct lay
 {
 	/* A return address right behind a mapping belongs to the call at its end. */
 	uint64_t inside = frame->flags & PRF_FRAME_EXACT ? address : address - 1;
-	const struct mapping *mapping = layout_find(layout, inside);
+	const struct mapping *mapping = mappings_find(&layout->mappings, inside);
 	static const struct prf_object unknown = {
 		.kind = PRF_OBJECT_UNKNOWN,
 		.path = "[unknown]",

@@ -169,8 +169,8 @@ int scout_add(struct scout *s, uint32_t pid, const struct layout *layout)
 	if (!map_put(&s->known, &pid, sizeof(pid), NULL) ||
 	    !map_put(&s->threaded, &pid, sizeof(pid), NULL))
 		return -ENOMEM;
-	for (size_t i = 0; i < layout->n; i++) {
-		const struct mapping *m = &layout->mappings[i];
+	for (size_t i = 0; i < layout->mappings.n; i++) {
+		const struct mapping *m = &layout->mappings.list[i];
 		const struct prf_object *object = &m->object->definition;
 
 		unwinder_map(s->unwinder,

@@ -13,29 +13,11 @@ struct spaces {
 	struct layout nothing;
 };
 
-const struct mapping *layout_find(const struct layout *layout, uint64_t address)
-{
-	size_t low = 0, high = layout->n;
-
-	/* The last one that begins at or below the address. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (layout->mappings[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || layout->mappings[low - 1].end <= address)
-		return NULL;
-	return &layout->mappings[low - 1];
-}
-
 static void layout_put(struct layout *layout)
 {
 	if (!layout || --layout->users)
 		return;
-	free(layout->mappings);
+	mappings_release(&layout->mappings);
 	free(layout);
 }
 
@@ -97,78 +79,12 @@ static struct layout *own_layout(struct spaces *s, uint32_t pid)
 		return NULL;
 	copy->users = 1;
 	copy->id = s->next_id++;
-	if (old && old->n) {
-		copy->mappings = calloc(old->n, sizeof(*copy->mappings));
-		if (!copy->mappings) {
-			free(copy);
-			return NULL;
-		}
-		memcpy(copy->mappings, old->mappings, old->n * sizeof(*copy->mappings));
-		copy->n = copy->capacity = old->n;
-		copy->made_code = old->made_code;
+	if (old && mappings_copy(&copy->mappings, &old->mappings)) {
+		free(copy);
+		return NULL;
 	}
+	copy->made_code = old && old->made_code;
 	return set_layout(s, pid, copy) ? NULL : copy;
-}
-
-static bool reserve(struct layout *layout, size_t more)
-{
-	size_t capacity = layout->capacity ? layout->capacity : 8;
-	struct mapping *mappings;
-
-	while (capacity < layout->n + more)
-		capacity *= 2;
-	if (capacity == layout->capacity)
-		return true;
-	mappings = reallocarray(layout->mappings, capacity, sizeof(*mappings));
-	if (!mappings)
-		return false;
-	layout->mappings = mappings;
-	layout->capacity = capacity;
-	return true;
-}
-
-/* Replaces mappings [from, to) by `n` others. There is room. */
-static void splice(struct layout *layout, size_t from, size_t to, const struct mapping *with,
-		   size_t n)
-{
-	struct mapping *m = layout->mappings;
-
-	memmove(m + from + n, m + to, (layout->n - to) * sizeof(*m));
-	memcpy(m + from, with, n * sizeof(*m));
-	layout->n = layout->n - (to - from) + n;
-}
-
-/* What it covers of others is gone; what sticks out of it on either side stays. */
-static bool insert(struct layout *layout, const struct mapping *mapping)
-{
-	struct mapping pieces[3];
-	size_t from = 0, to, n = 0, high = layout->n;
-
-	if (!reserve(layout, 2))
-		return false;
-	/* The first one that ends above the new one's start. */
-	while (from < high) {
-		size_t middle = from + (high - from) / 2;
-
-		if (layout->mappings[middle].end <= mapping->start)
-			from = middle + 1;
-		else
-			high = middle;
-	}
-	for (to = from; to < layout->n && layout->mappings[to].start < mapping->end; to++)
-		;
-	if (to > from && layout->mappings[from].start < mapping->start) {
-		pieces[n] = layout->mappings[from];
-		pieces[n++].end = mapping->start;
-	}
-	pieces[n++] = *mapping;
-	if (to > from && layout->mappings[to - 1].end > mapping->end) {
-		pieces[n] = layout->mappings[to - 1];
-		pieces[n].offset += mapping->end - pieces[n].start;
-		pieces[n++].start = mapping->end;
-	}
-	splice(layout, from, to, pieces, n);
-	return true;
 }
 
 int spaces_add(struct spaces *s, uint32_t pid)
@@ -185,16 +101,12 @@ bool spaces_knows(const struct spaces *s, uint32_t pid)
 
 int spaces_map(struct spaces *s, uint32_t pid, const struct mapping *mapping)
 {
-	const struct layout *now = spaces_layout(s, pid);
-	const struct mapping *there = layout_find(now, mapping->start);
 	struct layout *layout;
 
-	/* What is known already changes nothing: mappings are told twice at the start. */
-	if (there && there->start == mapping->start && there->end == mapping->end &&
-	    there->offset == mapping->offset && there->object == mapping->object)
+	if (!mappings_are_changed_by(&spaces_layout(s, pid)->mappings, mapping))
 		return 0;
 	layout = own_layout(s, pid);
-	if (!layout || !insert(layout, mapping))
+	if (!layout || mappings_add(&layout->mappings, mapping) == -ENOMEM)
 		return -ENOMEM;
 	if (mapping->object && mapping->object->definition.kind == PRF_OBJECT_ANONYMOUS)
 		layout->made_code = true;

@@ -8,25 +8,16 @@
  * out for (layout, address) stays true, and a forked child simply has its parent's.
  */
 
+#include "record/mappings.h"
 #include "record/object.h"
-
-struct mapping {
-	uint64_t start, end;
-	uint64_t offset; /* of `start` in the file */
-	struct object *object;
-};
 
 struct layout {
 	uint64_t id; /* never used twice */
 	unsigned int users;
 	bool made_code; /* maps executable memory that is no file: addresses mean another thing in
 			   each process */
-	size_t n, capacity;
-	struct mapping *mappings; /* by start; none overlap */
+	struct mappings mappings; /* of objects */
 };
-
-/* The mapping that holds an address, or NULL. */
-const struct mapping *layout_find(const struct layout *layout, uint64_t address);
 
 struct spaces;
 

@@ -70,7 +70,7 @@ static void free_space(const void *key, size_t size, uint64_t value, void *conte
 	if (!space)
 		return;
 	put_run(context, space->run, 0);
-	free(space->mappings);
+	mappings_release(&space->mappings);
 	free(space);
 }
 
@@ -86,70 +86,22 @@ void unwind_spaces_release(struct unwind_spaces *s)
 
 /* -------- mappings -------- */
 
-static bool reserve(struct unwind_space *space, size_t count)
-{
-	size_t capacity = space->capacity ? space->capacity : 16;
-	struct code_mapping *mappings;
-
-	if (count <= space->capacity)
-		return true;
-	while (capacity < count)
-		capacity *= 2;
-	mappings = reallocarray(space->mappings, capacity, sizeof(*mappings));
-	if (!mappings)
-		return false;
-	space->mappings = mappings;
-	space->capacity = capacity;
-	return true;
-}
-
-static void splice(struct unwind_space *space, size_t from, size_t to, const struct code_mapping *with,
-		   size_t n)
-{
-	struct code_mapping *m = space->mappings;
-
-	memmove(m + from + n, m + to, (space->count - to) * sizeof(*m));
-	memcpy(m + from, with, n * sizeof(*m));
-	space->count = space->count - (to - from) + n;
-}
-
-static bool already_there(const struct unwind_space *space, const struct code_mapping *mapping)
-{
-	for (size_t i = 0; i < space->count; i++)
-		if (memcmp(&space->mappings[i], mapping, sizeof(*mapping)) == 0)
-			return true;
-	return false;
-}
-
-void unwind_spaces_map(struct unwind_spaces *s, uint32_t pid, const struct code_mapping *mapping,
-		       bool remove)
+void unwind_spaces_map(struct unwind_spaces *s, uint32_t pid, const struct mapping *mapping)
 {
 	struct unwind_space *space = get_space(s, pid);
-	struct code_mapping pieces[3];
-	size_t from = 0, to, n = 0;
 
-	if (!space || mapping->start >= mapping->end || !reserve(space, space->count + 2) ||
-	    (!remove && already_there(space, mapping)))
+	if (!space || space->mappings.n + 2 > UNWIND_MAX_RUN ||
+	    !mappings_are_changed_by(&space->mappings, mapping))
 		return;
-	while (from < space->count && space->mappings[from].end <= mapping->start)
-		from++;
-	for (to = from; to < space->count && space->mappings[to].start < mapping->end; to++)
-		;
-	if (to > from && space->mappings[from].start < mapping->start) {
-		pieces[n] = space->mappings[from];
-		pieces[n++].end = mapping->start;
-	}
-	if (!remove)
-		pieces[n++] = *mapping;
-	if (to > from && space->mappings[to - 1].end > mapping->end) {
-		pieces[n] = space->mappings[to - 1];
-		pieces[n].offset += mapping->end - pieces[n].start;
-		pieces[n++].start = mapping->end;
-	}
-	if (space->count - (to - from) + n > UNWIND_MAX_RUN)
-		return;
-	splice(space, from, to, pieces, n);
-	space->dirty = true;
+	space->dirty |= !mappings_add(&space->mappings, mapping);
+}
+
+void unwind_spaces_unmap(struct unwind_spaces *s, uint32_t pid, uint64_t start, uint64_t end)
+{
+	struct unwind_space *space = get_space(s, pid);
+
+	if (space && space->mappings.n < UNWIND_MAX_RUN)
+		space->dirty |= !mappings_remove(&space->mappings, start, end);
 }
 
 void unwind_spaces_fork(struct unwind_spaces *s, uint32_t parent, uint32_t child)
@@ -161,11 +113,8 @@ void unwind_spaces_fork(struct unwind_spaces *s, uint32_t parent, uint32_t child
 		return;
 	unwind_spaces_exit(s, child, 0); /* a pid that is used again */
 	space = get_space(s, child);
-	if (!space || !reserve(space, from->count))
+	if (!space || mappings_copy(&space->mappings, &from->mappings))
 		return;
-	if (from->count)
-		memcpy(space->mappings, from->mappings, from->count * sizeof(*from->mappings));
-	space->count = from->count;
 	space->execs = from->execs;
 	space->run = from->run;
 	if (space->run)
@@ -183,7 +132,7 @@ void unwind_spaces_exec(struct unwind_spaces *s, uint32_t pid)
 
 	if (!space)
 		return;
-	space->count = 0;
+	space->mappings.n = 0;
 	space->execs++;
 	space->dirty = true;
 }
@@ -202,7 +151,7 @@ void unwind_spaces_exit(struct unwind_spaces *s, uint32_t pid, uint64_t now_ns)
 
 /* -------- publication -------- */
 
-static void fill_segment(struct unwind_segment *segment, const struct code_mapping *m)
+static void fill_segment(struct unwind_segment *segment, const struct mapping *m)
 {
 	const struct code_file *file = m->file;
 
@@ -228,18 +177,18 @@ static struct segment_run *write_run(struct unwind_spaces *s, const struct unwin
 				     uint64_t now_ns)
 {
 	struct segment_run *run;
-	uint32_t first = range_pool_take(&s->pool, (uint32_t)space->count, now_ns);
+	uint32_t first = range_pool_take(&s->pool, (uint32_t)space->mappings.n, now_ns);
 
 	if (first == RANGE_POOL_NONE)
 		return NULL;
 	run = calloc(1, sizeof(*run));
 	if (!run) {
-		range_pool_give(&s->pool, first, (uint32_t)space->count, now_ns);
+		range_pool_give(&s->pool, first, (uint32_t)space->mappings.n, now_ns);
 		return NULL;
 	}
-	for (size_t i = 0; i < space->count; i++)
-		fill_segment(&s->segments[first + i], &space->mappings[i]);
-	*run = (struct segment_run){ first, (uint32_t)space->count, s->next_id++, 1 };
+	for (size_t i = 0; i < space->mappings.n; i++)
+		fill_segment(&s->segments[first + i], &space->mappings.list[i]);
+	*run = (struct segment_run){ first, (uint32_t)space->mappings.n, s->next_id++, 1 };
 	if (!s->next_id)
 		s->next_id = 1;
 	return run;
@@ -279,7 +228,7 @@ static void publish(const void *key, size_t size, uint64_t value, void *context)
 	if (!space->dirty || !is_current(s, space, now_ns, &mm))
 		return;
 	space->dirty = false;
-	if (space->count) {
+	if (space->mappings.n) {
 		run = write_run(s, space, now_ns);
 		if (!run)
 			s->refused++;
@@ -303,8 +252,8 @@ void unwind_spaces_publish(struct unwind_spaces *s, uint64_t now_ns)
 
 static bool maps_file(const struct unwind_space *space, const struct code_file *file)
 {
-	for (size_t i = 0; i < space->count; i++)
-		if (space->mappings[i].file == file)
+	for (size_t i = 0; i < space->mappings.n; i++)
+		if (space->mappings.list[i].file == file)
 			return true;
 	return false;
 }

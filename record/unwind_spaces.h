@@ -13,12 +13,8 @@
 
 #include "common/map.h"
 #include "record/code_files.h"
+#include "record/mappings.h"
 #include "record/range_pool.h"
-
-struct code_mapping {
-	uint64_t start, end, offset;
-	struct code_file *file; /* NULL: memory without a file */
-};
 
 struct segment_run {
 	uint32_t first, count, id;
@@ -28,8 +24,7 @@ struct segment_run {
 struct unwind_space {
 	uint32_t pid;
 	uint32_t execs; /* as counted by the kernel half, too */
-	struct code_mapping *mappings; /* by start; none overlap */
-	size_t count, capacity;
+	struct mappings mappings; /* of files */
 	struct segment_run *run; /* NULL: nothing published */
 	bool dirty;
 	uint64_t behind_since_ns; /* the kernel half has seen an exec that we have not; 0: no */
@@ -52,9 +47,8 @@ void unwind_spaces_release(struct unwind_spaces *s);
 
 bool unwind_spaces_knows(const struct unwind_spaces *s, uint32_t pid);
 
-/* Replaces what it overlaps; a `file` of NULL with `remove` only takes away. */
-void unwind_spaces_map(struct unwind_spaces *s, uint32_t pid, const struct code_mapping *mapping,
-		       bool remove);
+void unwind_spaces_map(struct unwind_spaces *s, uint32_t pid, const struct mapping *mapping);
+void unwind_spaces_unmap(struct unwind_spaces *s, uint32_t pid, uint64_t start, uint64_t end);
 void unwind_spaces_fork(struct unwind_spaces *s, uint32_t parent, uint32_t child);
 void unwind_spaces_exec(struct unwind_spaces *s, uint32_t pid);
 void unwind_spaces_exit(struct unwind_spaces *s, uint32_t pid, uint64_t now_ns);

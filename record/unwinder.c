@@ -379,7 +379,7 @@ void unwinder_free(struct unwinder *u)
 
 void unwinder_map(struct unwinder *u, const struct unwinder_mapping *m)
 {
-	struct code_mapping mapping = { m->start, m->end, m->file_offset, NULL };
+	struct mapping mapping = { .start = m->start, .end = m->end, .offset = m->file_offset };
 
 	pthread_mutex_lock(&u->lock);
 	mapping.file = code_files_get(&u->files, m);
@@ -388,16 +388,14 @@ void unwinder_map(struct unwinder *u, const struct unwinder_mapping *m)
 		if (mapping.file->state == CODE_FILE_WAITING)
 			pthread_cond_signal(&u->work);
 	}
-	unwind_spaces_map(&u->spaces, m->pid, &mapping, false);
+	unwind_spaces_map(&u->spaces, m->pid, &mapping);
 	pthread_mutex_unlock(&u->lock);
 }
 
 void unwinder_unmap(struct unwinder *u, uint32_t pid, uint64_t start, uint64_t end)
 {
-	struct code_mapping mapping = { start, end, 0, NULL };
-
 	pthread_mutex_lock(&u->lock);
-	unwind_spaces_map(&u->spaces, pid, &mapping, true);
+	unwind_spaces_unmap(&u->spaces, pid, start, end);
 	pthread_mutex_unlock(&u->lock);
 }
 

@@ -139,7 +139,7 @@ static int tidy(struct world *w, uint32_t pid)
 		status = add_mappings(w, pid);
 	if (status && status != -ENOMEM)
 		status = 0; /* it has ended, or cannot be read */
-	if (!status && spaces_layout(w->spaces, pid)->n >= MAPPINGS_MAX)
+	if (!status && spaces_layout(w->spaces, pid)->mappings.n >= MAPPINGS_MAX)
 		status = spaces_clear(w->spaces, pid);
 	return status;
 }
@@ -156,7 +156,7 @@ static int apply_map(struct world *w, const struct side_record *r)
 
 	if (!w->everything && !spaces_knows(w->spaces, r->pid))
 		return 0;
-	if (spaces_layout(w->spaces, r->pid)->n >= MAPPINGS_MAX && tidy(w, r->pid))
+	if (spaces_layout(w->spaces, r->pid)->mappings.n >= MAPPINGS_MAX && tidy(w, r->pid))
 		return -ENOMEM;
 	memcpy(known.build_id, r->map.build_id, sizeof(known.build_id));
 	if (!known.build_id_size) {

@@ -21,7 +21,7 @@ static void map(struct spaces *s, uint32_t pid, uint64_t start, uint64_t end, ui
 /* The file offset of an address, or UINT64_MAX where nothing is mapped. */
 static uint64_t offset_of(struct spaces *s, uint32_t pid, uint64_t address, struct object *object)
 {
-	const struct mapping *m = layout_find(spaces_layout(s, pid), address);
+	const struct mapping *m = mappings_find(&spaces_layout(s, pid)->mappings, address);
 
 	if (!m)
 		return UINT64_MAX;
@@ -56,14 +56,14 @@ static void later_mappings_replace_what_they_cover(void **state)
 	assert_int_equal(offset_of(s, 1, 0x3000, &b), 0x500);
 	assert_int_equal(offset_of(s, 1, 0x4000, &a), 0x3000);
 	assert_int_equal(offset_of(s, 1, 0x8fff, &a), 0x7fff);
-	assert_int_equal(spaces_layout(s, 1)->n, 3);
+	assert_int_equal(spaces_layout(s, 1)->mappings.n, 3);
 	map(s, 1, 0x2000, 0x8000, 0, &b);
 	assert_int_equal(offset_of(s, 1, 0x1fff, &a), 0xfff);
 	assert_int_equal(offset_of(s, 1, 0x3000, &b), 0x1000);
 	assert_int_equal(offset_of(s, 1, 0x8000, &a), 0x7000);
-	assert_int_equal(spaces_layout(s, 1)->n, 3);
+	assert_int_equal(spaces_layout(s, 1)->mappings.n, 3);
 	map(s, 1, 0, 0x10000, 0, &b);
-	assert_int_equal(spaces_layout(s, 1)->n, 1);
+	assert_int_equal(spaces_layout(s, 1)->mappings.n, 1);
 	spaces_free(s);
 }
 
@@ -92,8 +92,8 @@ static void exec_leaves_nothing(void **state)
 	assert_int_equal(spaces_fork(s, 1, 2), 0);
 	assert_int_equal(spaces_clear(s, 2), 0);
 	assert_true(spaces_knows(s, 2));
-	assert_int_equal(spaces_layout(s, 2)->n, 0);
-	assert_int_equal(spaces_layout(s, 1)->n, 1);
+	assert_int_equal(spaces_layout(s, 2)->mappings.n, 0);
+	assert_int_equal(spaces_layout(s, 1)->mappings.n, 1);
 	spaces_free(s);
 }
 

@@ -44,7 +44,7 @@ static void apply(struct fixture *f, struct side_record r)
 
 static const char *path_at(struct fixture *f, uint32_t pid, uint64_t address)
 {
-	const struct mapping *m = layout_find(spaces_layout(f->w.spaces, pid), address);
+	const struct mapping *m = mappings_find(&spaces_layout(f->w.spaces, pid)->mappings, address);
 
 	return m ? m->object->definition.path : "";
 }
@@ -109,8 +109,8 @@ static bool has_begun(struct fixture *f, uint32_t pid)
 
 	if (strcmp(tasks_find(f->w.tasks, pid)->comm, "sleep"))
 		return false;
-	for (size_t i = 0; i < layout->n; i++) {
-		const struct prf_object *object = &layout->mappings[i].object->definition;
+	for (size_t i = 0; i < layout->mappings.n; i++) {
+		const struct prf_object *object = &layout->mappings.list[i].object->definition;
 
 		if (strstr(object->path, "test_world"))
 			return false;
@@ -176,11 +176,11 @@ static void mappings_without_end(void **state)
 		record.map.start += 0x2000;
 	}
 	layout = spaces_layout(w.spaces, record.pid);
-	assert_true(layout->n < MAPPINGS_MAX);
+	assert_true(layout->mappings.n < MAPPINGS_MAX);
 	/* What is there now is known, and so is the newest. */
-	assert_non_null(layout_find(layout, (uintptr_t)mappings_without_end));
-	assert_non_null(layout_find(layout, record.map.start - 0x2000));
-	assert_null(layout_find(layout, 0x10000));
+	assert_non_null(mappings_find(&layout->mappings, (uintptr_t)mappings_without_end));
+	assert_non_null(mappings_find(&layout->mappings, record.map.start - 0x2000));
+	assert_null(mappings_find(&layout->mappings, 0x10000));
 	world_release(&w);
 }
 

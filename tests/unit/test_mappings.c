@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/mappings.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SPACE 64
+
+static struct object *thing(uintptr_t number)
+{
+	return (struct object *)(number * 16);
+}
+
+static void add(struct mappings *m, uint64_t start, uint64_t end, uint64_t offset, uintptr_t number)
+{
+	const struct mapping mapping = { start, end, offset, { thing(number) } };
+
+	assert_int_equal(mappings_add(m, &mapping), 0);
+}
+
+static void check(const struct mappings *m, const char *expected)
+{
+	char text[512] = "";
+
+	for (size_t i = 0; i < m->n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d-%d+%d=%d ",
+			 (int)m->list[i].start, (int)m->list[i].end, (int)m->list[i].offset,
+			 (int)((uintptr_t)m->list[i].object / 16));
+	assert_string_equal(text, expected);
+}
+
+static void test_over_others(void **state)
+{
+	struct mappings m = { 0 };
+
+	add(&m, 30, 40, 0, 1);
+	add(&m, 10, 20, 5, 2);
+	check(&m, "10-20+5=2 30-40+0=1 ");
+	add(&m, 13, 16, 0, 3); /* a hole in the middle */
+	check(&m, "10-13+5=2 13-16+0=3 16-20+11=2 30-40+0=1 ");
+	add(&m, 12, 35, 7, 4); /* over the ends of two and all of those between */
+	check(&m, "10-12+5=2 12-35+7=4 35-40+5=1 ");
+	add(&m, 0, 50, 1, 5);
+	check(&m, "0-50+1=5 ");
+	mappings_release(&m);
+}
+
+static void test_removal(void **state)
+{
+	struct mappings m = { 0 };
+
+	assert_int_equal(mappings_remove(&m, 0, 100), 0);
+	add(&m, 10, 20, 0, 1);
+	add(&m, 20, 30, 0, 2);
+	assert_int_equal(mappings_remove(&m, 15, 22), 0);
+	check(&m, "10-15+0=1 22-30+2=2 ");
+	assert_int_equal(mappings_remove(&m, 24, 26), 0);
+	check(&m, "10-15+0=1 22-24+2=2 26-30+6=2 ");
+	assert_int_equal(mappings_remove(&m, 5, 5), -EINVAL);
+	assert_int_equal(mappings_remove(&m, 0, UINT64_MAX), 0);
+	check(&m, "");
+	mappings_release(&m);
+}
+
+static void test_find(void **state)
+{
+	struct mappings m = { 0 }, copy = { 0 };
+	struct mapping same = { 10, 20, 3, { thing(1) } };
+
+	assert_null(mappings_find(&m, 10));
+	assert_true(mappings_are_changed_by(&m, &same));
+	add(&m, 10, 20, 3, 1);
+	add(&m, 30, 31, 0, 2);
+	assert_null(mappings_find(&m, 9));
+	assert_ptr_equal(mappings_find(&m, 10), &m.list[0]);
+	assert_ptr_equal(mappings_find(&m, 19), &m.list[0]);
+	assert_null(mappings_find(&m, 20));
+	assert_ptr_equal(mappings_find(&m, 30), &m.list[1]);
+	assert_null(mappings_find(&m, UINT64_MAX));
+	assert_false(mappings_are_changed_by(&m, &same));
+	same.offset++;
+	assert_true(mappings_are_changed_by(&m, &same));
+	assert_int_equal(mappings_copy(&copy, &m), 0);
+	mappings_release(&m);
+	check(&copy, "10-20+3=1 30-31+0=2 ");
+	mappings_release(&copy);
+}
+
+/* Against an array with one entry for each address. */
+static void test_random(void **state)
+{
+	struct mappings m = { 0 };
+	uintptr_t expected[SPACE] = { 0 };
+
+	srand(1);
+	for (int round = 0; round < 5000; round++) {
+		uint64_t start = (uint64_t)rand() % SPACE, end = start + 1 + (uint64_t)rand() % (SPACE - start);
+		uintptr_t number = (uintptr_t)rand() % 5;
+
+		if (number)
+			add(&m, start, end, start, number);
+		else
+			assert_int_equal(mappings_remove(&m, start, end), 0);
+		for (uint64_t i = start; i < end; i++)
+			expected[i] = number;
+		for (uint64_t i = 0; i < SPACE; i++) {
+			const struct mapping *found = mappings_find(&m, i);
+
+			assert_ptr_equal(found ? found->object : NULL, thing(expected[i]));
+			/* Offsets were the addresses themselves. */
+			assert_true(!found || found->offset == found->start);
+		}
+	}
+	mappings_release(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_over_others),
+		cmocka_unit_test(test_removal),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
