@@ -14,9 +14,9 @@ int whole_wait(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	leave_cpu(task, bpf_ktime_get_ns(), TASK_INTERRUPTIBLE);
+	leave_cpu(ctx, task, bpf_ktime_get_ns(), TASK_INTERRUPTIBLE);
 	come_back(task, bpf_ktime_get_ns());
-	return end_wait(ctx);
+	return end_wait(ctx, task);
 }
 
 SEC("raw_tp")

@@ -8,7 +8,9 @@
  * So a short wait costs two looks at a clock and no walk.
  *
  * The walk needs the task to be current and its memory to be there: at the end of a context
- * switch (sched_exit_tp, Linux 6.16), or in finish_task_switch() by a kprobe.
+ * switch (sched_exit_tp, Linux 6.16), or in finish_task_switch() by a kprobe. A kernel that has
+ * neither lets us look only when the task leaves: its stack is taken then, each time, and kept
+ * until it is known how long the wait was.
  *
  * Included by sampler.bpf.c, whose rings, counters and questions these programs use.
  */
@@ -17,8 +19,59 @@
 
 const volatile bool switch_tells_state = true;	 /* sched_switch has its fourth argument (5.18) */
 const volatile bool wakers = false;
+const volatile bool walk_when_leaving = false; /* nothing can run at the end of a switch */
 
-static __always_inline void leave_cpu(struct task_struct *task, __u64 now, __u32 state)
+#define KEPT_FRAMES (MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+
+struct kept_stack {
+	__u64 size; /* bytes of the sample */
+	__u64 sample[WALK_SAMPLE_WORDS + KEPT_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct kept_stack);
+} kept_stacks SEC(".maps");
+
+/* Of the current task, which leaves its CPU. */
+static __always_inline void keep_stack(void *ctx, struct task_struct *task)
+{
+	struct kept_stack *kept = bpf_task_storage_get(&kept_stacks, task, 0,
+						       BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct walk *w = walk_begin(CLASS_SWITCH);
+	struct sample *s;
+	__u64 size;
+
+	if (!kept || !w)
+		return;
+	s = walk_sample(w);
+	s->pid = task->tgid;
+	fill_frames(ctx, w, NULL);
+	size = sizeof(*s) + ((__u64)s->user_frames + s->kernel_frames) * 8;
+	if (size > sizeof(kept->sample))
+		size = 0;
+	kept->size = size;
+	bpf_probe_read_kernel(kept->sample, size, s);
+}
+
+/* What keep_stack() kept; without it the sample has no frames. */
+static __always_inline void recall_stack(struct sample *s, struct task_struct *task)
+{
+	struct kept_stack *kept = bpf_task_storage_get(&kept_stacks, task, 0, 0);
+	__u64 size = kept ? kept->size : 0;
+
+	if (size && size <= sizeof(kept->sample)) {
+		bpf_probe_read_kernel(s, size, kept->sample);
+		return;
+	}
+	s->kernel_frames = 0;
+	s->waker_frames = 0;
+	s->walk_end = WALK_NO_REGISTERS;
+}
+
+static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u64 now, __u32 state)
 {
 	__u64 pid_tgid = (__u64)task->tgid << 32 | (__u32)task->pid;
 	struct wait *wait;
@@ -33,6 +86,8 @@ static __always_inline void leave_cpu(struct task_struct *task, __u64 now, __u32
 	wait->end_ns = 0;
 	wait->state = state;
 	wait->waker_frames = 0;
+	if (walk_when_leaving)
+		keep_stack(ctx, task);
 }
 
 static __always_inline void come_back(struct task_struct *task, __u64 now)
@@ -45,20 +100,6 @@ static __always_inline void come_back(struct task_struct *task, __u64 now)
 		wait->end_ns = now;
 	else
 		wait->start_ns = 0;
-}
-
-SEC("tp_btf/sched_switch")
-int note_switch(__u64 *ctx)
-{
-	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u64 now = bpf_ktime_get_ns();
-	__u32 state = 0;
-
-	if (!(bool)ctx[0])
-		state = switch_tells_state ? (__u32)ctx[3] : task_state(prev);
-	leave_cpu(prev, now, state);
-	come_back(next, now);
-	return 0;
 }
 
 /* The waker is the current task, or what interrupted it. */
@@ -89,9 +130,9 @@ static __always_inline void put_waker(struct sample *s, struct wait *wait)
 	s->waker_tid = (__u32)wait->waker_id;
 }
 
-static __always_inline int end_wait(void *ctx)
+/* Sends the wait of the task, if one has ended. */
+static __always_inline int end_wait(void *ctx, struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct wait *wait = bpf_task_storage_get(&waits, task, 0, 0);
 	__u32 event, cpu = bpf_get_smp_processor_id();
 	__u64 start;
@@ -112,6 +153,8 @@ static __always_inline int end_wait(void *ctx)
 			return 0;
 		s = walk_sample(w);
 		count->fired++;
+		if (walk_when_leaving)
+			recall_stack(s, task);
 		s->time_ns = wait->end_ns;
 		s->weight = wait->end_ns - start;
 		s->pid = task->tgid;
@@ -119,7 +162,8 @@ static __always_inline int end_wait(void *ctx)
 		s->cpu = cpu;
 		s->event = event;
 		s->state = wait->state;
-		fill_frames(ctx, w, NULL);
+		if (!walk_when_leaving)
+			fill_frames(ctx, w, NULL);
 		if (wakers)
 			put_waker(s, wait);
 		send(&switch_ring, s, count);
@@ -128,16 +172,32 @@ static __always_inline int end_wait(void *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int note_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u64 now = bpf_ktime_get_ns();
+	__u32 state = 0;
+
+	if (!(bool)ctx[0])
+		state = switch_tells_state ? (__u32)ctx[3] : task_state(prev);
+	leave_cpu(ctx, prev, now, state);
+	come_back(next, now);
+	if (walk_when_leaving)
+		end_wait(ctx, next);
+	return 0;
+}
+
 SEC("tp_btf/sched_exit_tp")
 int end_of_switch(__u64 *ctx)
 {
-	return (bool)ctx[0] ? end_wait(ctx) : 0;
+	return (bool)ctx[0] ? end_wait(ctx, bpf_get_current_task_btf()) : 0;
 }
 
 SEC("kprobe")
 int end_of_switch_probe(struct pt_regs *ctx)
 {
-	return end_wait(ctx);
+	return end_wait(ctx, bpf_get_current_task_btf());
 }
 
 #endif

@@ -52,8 +52,15 @@ static bool find_probe(char *name, size_t size)
 	return found;
 }
 
-int off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
-		 const struct off_cpu_options *options)
+static enum off_cpu_way find_way(struct off_cpu *o)
+{
+	if (tracepoint_arguments("sched_exit_tp"))
+		return OFF_CPU_AT_EXIT;
+	return find_probe(o->probe, sizeof(o->probe)) ? OFF_CPU_BY_PROBE : OFF_CPU_WHEN_LEAVING;
+}
+
+void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
+		  const struct off_cpu_options *options)
 {
 	*o = (struct off_cpu){ .wakers = options->wakers };
 	for (size_t i = 0; i < events->n; i++) {
@@ -66,19 +73,20 @@ int off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct e
 			skeleton->rodata->preempted_event = (uint32_t)i;
 	}
 	if (o->wanted) {
-		o->by_probe = !tracepoint_arguments("sched_exit_tp");
-		if (o->by_probe && !find_probe(o->probe, sizeof(o->probe)))
-			return -ENOTSUP;
+		o->way = options->when_leaving ? OFF_CPU_WHEN_LEAVING : find_way(o);
 		skeleton->rodata->switch_tells_state = tracepoint_arguments("sched_switch") >= 4;
 	}
 	skeleton->rodata->off_cpu_min_ns = options->min_ns;
 	skeleton->rodata->wakers = options->wakers;
+	skeleton->rodata->walk_when_leaving = o->way == OFF_CPU_WHEN_LEAVING;
 	bpf_program__set_autoload(skeleton->progs.note_switch, o->wanted);
 	bpf_program__set_autoload(skeleton->progs.note_waker, o->wanted && o->wakers);
-	bpf_program__set_autoload(skeleton->progs.end_of_switch, o->wanted && !o->by_probe);
-	bpf_program__set_autoload(skeleton->progs.end_of_switch_probe, o->wanted && o->by_probe);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch, o->wanted && o->way == OFF_CPU_AT_EXIT);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch_probe,
+				  o->wanted && o->way == OFF_CPU_BY_PROBE);
 	bpf_map__set_autocreate(skeleton->maps.waits, o->wanted);
-	return 0;
+	bpf_map__set_autocreate(skeleton->maps.kept_stacks,
+				o->wanted && o->way == OFF_CPU_WHEN_LEAVING);
 }
 
 void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton)
@@ -100,9 +108,9 @@ int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
 	if (!o->wanted)
 		return 0;
 	/* First what ends waits, so that none begins that is never ended. */
-	if (!o->by_probe) {
+	if (o->way == OFF_CPU_AT_EXIT) {
 		status = attach(&o->links[0], skeleton->progs.end_of_switch);
-	} else {
+	} else if (o->way == OFF_CPU_BY_PROBE) {
 		o->links[0] = bpf_program__attach_kprobe(skeleton->progs.end_of_switch_probe, false,
 							 o->probe);
 		status = o->links[0] ? 0 : -errno;

@@ -176,7 +176,7 @@ static int load(struct sampler *s, const struct sampler_options *options)
 		return -errno;
 	s->skeleton = skeleton;
 	tell(skeleton, options);
-	status = off_cpu_tell(&s->off_cpu, skeleton, options->events, &options->off_cpu);
+	off_cpu_tell(&s->off_cpu, skeleton, options->events, &options->off_cpu);
 	struct bpf_map *const rings[CLASS_COUNT] = {
 		[CLASS_TIMER] = skeleton->maps.timer_ring,
 		[CLASS_SWITCH] = skeleton->maps.switch_ring,

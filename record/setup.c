@@ -213,8 +213,6 @@ int explain(const char *what, int status)
 
 	if (status == -EPERM || status == -EACCES)
 		remedy = "; run as root, or grant cap_bpf,cap_perfmon";
-	else if (status == -ENOTSUP)
-		remedy = "; --off-cpu needs Linux 6.16, or a kernel with kprobes";
 	else if (status == -EMFILE || status == -ENFILE)
 		remedy = more_files;
 	else if (status == -ENOMEM)

@@ -44,6 +44,7 @@ static void check_instructions(bool time_phases)
 		assert_non_null(one);
 		one->rodata->time_phases = time_phases;
 		one->rodata->off_cpu_event = 0; /* or what ends a wait is dead code */
+		one->rodata->walk_when_leaving = !strcmp(bpf_program__name(program), "note_switch");
 		bpf_object__for_each_program(other, one->obj) {
 			bool same = strcmp(bpf_program__name(other), bpf_program__name(program)) == 0;
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Waits of a child, with stacks taken when it comes back, and when it leaves. */
+
+#include "record/off_cpu.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/sampler.h"
+
+#define WAITS 5
+#define WAIT_NS 20000000
+
+static void wait_often(int go)
+{
+	const struct timespec t = { 0, WAIT_NS };
+	char byte;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	for (int i = 0; i < WAITS; i++)
+		nanosleep(&t, NULL);
+	_exit(0);
+}
+
+/* A child that waits once it was written to. */
+static pid_t start_child(int *go)
+{
+	int fds[2];
+	pid_t child;
+
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		wait_often(fds[0]);
+	close(fds[0]);
+	*go = fds[1];
+	return child;
+}
+
+struct seen {
+	size_t waits, without_kernel, without_user, wakers;
+	uint64_t ns;
+};
+
+static void look(struct seen *seen, const struct sample *s, uint32_t size, pid_t child)
+{
+	assert_true(size >= sizeof(*s));
+	assert_int_equal(size, sizeof(*s) + ((size_t)s->user_frames + s->kernel_frames +
+					     s->waker_frames) * 8);
+	assert_int_equal(s->pid, child);
+	if (s->event != 0 || s->weight < WAIT_NS)
+		return;
+	seen->waits++;
+	seen->ns += s->weight;
+	seen->without_kernel += !s->kernel_frames;
+	seen->without_user += !s->user_frames;
+	seen->wakers += s->waker_frames > 0;
+}
+
+static void record_waits(bool when_leaving, struct seen *seen)
+{
+	struct event_list events = { 0 };
+	struct cpus cpus = { 0 };
+	struct sampler_options options = {
+		.events = &events,
+		.cpus = &cpus,
+		.off_cpu = { .min_ns = WAIT_NS / 2, .wakers = true, .when_leaving = when_leaving },
+		.ring_bytes = 1 << 20,
+		.unwind_by = UNWIND_BY_FRAME_POINTER,
+	};
+	struct sampler *sampler;
+	const char *what;
+	const void *data;
+	uint32_t size;
+	int go, status;
+	pid_t child;
+
+	memset(seen, 0, sizeof(*seen));
+	assert_int_equal(event_list_add(&events, "off-cpu"), 0);
+	assert_int_equal(cpus_online(&cpus), 0);
+	status = sampler_new(&sampler, &options, &what);
+	if (status) {
+		print_message("cannot %s: %s\n", what, strerror(-status));
+		event_list_release(&events);
+		cpus_release(&cpus);
+		skip();
+	}
+	child = start_child(&go);
+	assert_int_equal(sampler_add_target(sampler, (uint32_t)child), 0);
+	assert_int_equal(sampler_start(sampler), 0);
+	assert_int_equal(write(go, "x", 1), 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	sampler_stop(sampler);
+	for (size_t i = 0; i < sampler_rings(sampler); i++)
+		for (struct ring *r = sampler_ring(sampler, i); (data = ring_peek(r, &size)); ring_next(r))
+			look(seen, data, size, child);
+	close(go);
+	sampler_free(sampler);
+	event_list_release(&events);
+	cpus_release(&cpus);
+}
+
+static void check_waits(bool when_leaving)
+{
+	struct seen seen;
+
+	record_waits(when_leaving, &seen);
+	/* The one for the pipe may be as long. */
+	assert_in_range(seen.waits, WAITS, WAITS + 1);
+	assert_true(seen.ns >= (uint64_t)WAITS * WAIT_NS);
+	assert_true(seen.wakers >= WAITS);
+	/* That one may have begun before the recording, when nobody could take its stack. */
+	assert_true(seen.without_kernel <= 1 && seen.without_user <= 1);
+}
+
+static void test_when_coming_back(void **state)
+{
+	check_waits(false);
+}
+
+static void test_when_leaving(void **state)
+{
+	check_waits(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_when_coming_back),
+		cmocka_unit_test(test_when_leaving),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
