@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/clock.h"
+#include "common/message.h"
 #include "record/session.h"
 
-#include "common/clock.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
 
 #define LONGEST_MS 200
 #define FORGET_NS UINT64_C(3000000000)
@@ -120,10 +124,43 @@ static void tell_scout(uint32_t pid, void *context)
 	scout_add(s->scout, pid, spaces_layout(s->world.spaces, pid));
 }
 
+static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
+{
+	struct session *s = context;
+	int status;
+
+	if (change == HOTPLUG_WENT) {
+		message_warning("CPU %" PRIu32 " went offline", cpu);
+		return;
+	}
+	status = sideband_cpu_came_back(s->sideband, cpu);
+	if (!status)
+		status = sampler_cpu_came_back(s->sampler, &s->settings->events, cpu);
+	if (status)
+		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s", cpu,
+				strerror(-status));
+	else
+		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there", cpu);
+	s->refresh = true; /* what was mapped meanwhile */
+}
+
+static int look_at_cpus(struct session *s)
+{
+	struct cpus online = { 0 };
+	int status = cpus_online(&online);
+
+	if (!status)
+		status = hotplug_look(&s->hotplug, &online, cpu_changed, s);
+	cpus_release(&online);
+	return status == -ENOMEM ? status : 0;
+}
+
 int drain_settle(struct session *s, uint64_t now_ns)
 {
 	int status = accounts_update(&s->accounts, s->sampler, s->trace.writer, now_ns);
 
+	if (!status)
+		status = look_at_cpus(s);
 	if (!status)
 		status = kernel_symbols_write(s->world.kernel, s->trace.writer);
 	if (!status && s->refresh) {

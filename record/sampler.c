@@ -20,6 +20,7 @@
 /* One event on one CPU. */
 struct attached {
 	int fd;
+	uint32_t cpu;
 	size_t number; /* of the event */
 	const struct bpf_program *program;
 	struct bpf_link *link; /* once sampling began */
@@ -68,7 +69,7 @@ static int open_event(struct sampler *s, struct perf_event_attr *attributes,
 
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno; /* the CPU went offline */
-	s->attached[s->attached_count++] = (struct attached){ fd, number, program, NULL };
+	s->attached[s->attached_count++] = (struct attached){ fd, cpu, number, program, NULL };
 	return 0;
 }
 
@@ -304,6 +305,38 @@ static void wait_for_programs(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(20000); /* not to be had with nohz_full */
+}
+
+static int open_anew(struct attached *a, const struct event *event)
+{
+	struct perf_event_attr attributes;
+	int fd;
+
+	event_attributes(event, &attributes);
+	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)a->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!a->link) {
+		close(a->fd);
+		a->fd = fd;
+		return 0;
+	}
+	/* The old fd goes with its link. */
+	bpf_link__destroy(a->link);
+	a->fd = fd;
+	return attach(a);
+}
+
+int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, uint32_t cpu)
+{
+	int status = 0;
+
+	/* Programs of probes run on all CPUs, wherever the probe was opened. */
+	for (size_t i = 0; i < s->attached_count && !status; i++)
+		if (s->attached[i].cpu == cpu &&
+		    events->events[s->attached[i].number].source == EVENT_PERF)
+			status = open_anew(&s->attached[i], &events->events[s->attached[i].number]);
+	return status;
 }
 
 void sampler_stop(struct sampler *s)

@@ -52,6 +52,9 @@ uint64_t sampler_not_followed(const struct sampler *s);
 int sampler_start(struct sampler *s);
 void sampler_stop(struct sampler *s);
 
+/* The CPU was offline: its events are opened anew. 0 or -errno. */
+int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, uint32_t cpu);
+
 /* For unwinder_new(). */
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 

@@ -219,6 +219,7 @@ static void release(struct session *s, bool discard)
 	world_release(&s->world);
 	jit_free(s->jit);
 	expenses_release(&s->expenses);
+	hotplug_release(&s->hotplug);
 	cpus_release(&s->cpus);
 	cpus_release(&s->sampled);
 	if (s->signal_fd >= 0)
@@ -227,7 +228,7 @@ static void release(struct session *s, bool discard)
 
 int session_run(struct settings *settings)
 {
-	struct session s = { .settings = settings, .signal_fd = -1 };
+	struct session s = { .settings = settings, .signal_fd = -1, .hotplug.cpus = &s.cpus };
 	int status;
 
 	target_init(&s.target);

@@ -9,6 +9,7 @@
 
 #include "record/accounts.h"
 #include "record/expenses.h"
+#include "record/hotplug.h"
 #include "record/options.h"
 #include "record/resolver.h"
 #include "record/sampler.h"
@@ -23,6 +24,7 @@ struct session {
 	struct settings *settings;
 	struct cpus cpus;    /* those that are online */
 	struct cpus sampled; /* those of them to sample on */
+	struct hotplug hotplug;
 	struct cgroup cgroup;
 	struct target target;
 	struct world world;

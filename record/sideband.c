@@ -14,7 +14,8 @@
 #define SMALLEST_RING (64u << 10)
 
 struct side_ring {
-	int fd;
+	int fd; /* who maps the ring */
+	int writer_fd; /* who fills it, when that is another; else -1 */
 	uint32_t cpu;
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
@@ -99,6 +100,7 @@ int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t b
 			break;
 		}
 		r->fd = fd;
+		r->writer_fd = -1;
 		r->cpu = cpus->ids[i];
 		s->n++;
 		status = map_ring(s, r, s->n == 1);
@@ -119,6 +121,8 @@ void sideband_free(struct sideband *s)
 		if (s->rings[i].page)
 			munmap(s->rings[i].page, s->page_bytes + s->bytes);
 		close(s->rings[i].fd);
+		if (s->rings[i].writer_fd >= 0)
+			close(s->rings[i].writer_fd);
 	}
 	free(s->rings);
 	free(s);
@@ -132,8 +136,37 @@ void sideband_enable(struct sideband *s)
 
 void sideband_disable(struct sideband *s)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
 		ioctl(s->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (s->rings[i].writer_fd >= 0)
+			ioctl(s->rings[i].writer_fd, PERF_EVENT_IOC_DISABLE, 0);
+	}
+}
+
+/* The event is dead, its ring is not: a new event takes it over. */
+int sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct side_ring *r = &s->rings[i];
+		int fd;
+
+		if (r->cpu != cpu)
+			continue;
+		fd = open_on(cpu);
+		if (fd < 0)
+			return fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+			int status = -errno;
+
+			close(fd);
+			return status;
+		}
+		if (r->writer_fd >= 0)
+			close(r->writer_fd);
+		r->writer_fd = fd;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 size_t sideband_rings(const struct sideband *s)

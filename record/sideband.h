@@ -20,6 +20,9 @@ int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t b
 void sideband_free(struct sideband *s);
 
 void sideband_enable(struct sideband *s);
+
+/* The CPU was offline: its ring gets records again. 0 or -errno. */
+int sideband_cpu_came_back(struct sideband *s, uint32_t cpu);
 void sideband_disable(struct sideband *s);
 
 /* Rings are numbered from 0; each is in order of time. */

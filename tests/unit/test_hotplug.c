@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/hotplug.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void note(uint32_t cpu, enum hotplug_change change, void *context)
+{
+	char *text = context;
+
+	sprintf(text + strlen(text), "%c%d ", change == HOTPLUG_WENT ? '-' : '+', (int)cpu);
+}
+
+static void look(struct hotplug *h, const char *online, const char *expected)
+{
+	struct cpus now = { 0 };
+	char text[64] = "";
+
+	assert_int_equal(cpus_parse(&now, online), 0);
+	assert_int_equal(hotplug_look(h, &now, note, text), 0);
+	assert_string_equal(text, expected);
+	cpus_release(&now);
+}
+
+static void test_changes_are_told_once(void **state)
+{
+	struct cpus cpus = { 0 };
+	struct hotplug h = { .cpus = &cpus };
+
+	assert_int_equal(cpus_parse(&cpus, "0-2,5"), 0);
+	look(&h, "0-2,5", "");
+	look(&h, "0,2", "-1 -5 ");
+	look(&h, "0,2,7", "");
+	look(&h, "0-1,5", "+1 -2 +5 ");
+	look(&h, "0-5", "+2 ");
+	hotplug_release(&h);
+	cpus_release(&cpus);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes_are_told_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
