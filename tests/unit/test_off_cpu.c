@@ -60,7 +60,7 @@ static void look(struct seen *seen, const struct sample *s, uint32_t size, pid_t
 	assert_int_equal(size, sizeof(*s) + ((size_t)s->user_frames + s->kernel_frames +
 					     s->waker_frames) * 8);
 	assert_int_equal(s->pid, child);
-	if (s->event != 0 || s->weight < WAIT_NS)
+	if (s->event != 0 || s->weight < WAIT_NS / 2)
 		return;
 	seen->waits++;
 	seen->ns += s->weight;
@@ -118,12 +118,16 @@ static void check_waits(bool when_leaving)
 	struct seen seen;
 
 	record_waits(when_leaving, &seen);
-	/* The one for the pipe may be as long. */
-	assert_in_range(seen.waits, WAITS, WAITS + 1);
-	assert_true(seen.ns >= (uint64_t)WAITS * WAIT_NS);
-	assert_true(seen.wakers >= WAITS);
-	/* That one may have begun before the recording, when nobody could take its stack. */
-	assert_true(seen.without_kernel <= 1 && seen.without_user <= 1);
+	/*
+	 * There may be more of them, as for the pipe or within the exit, which have no stack when
+	 * they began before the recording or without memory; and a loaded machine may run others
+	 * for so long that a timer is over before the child waits for it.
+	 */
+	assert_true(seen.waits >= WAITS - 2);
+	assert_true(seen.ns >= (uint64_t)(WAITS - 2) * WAIT_NS / 2);
+	assert_true(seen.wakers >= WAITS - 2);
+	assert_true(seen.waits - seen.without_kernel >= WAITS - 2);
+	assert_true(seen.waits - seen.without_user >= WAITS - 2);
 }
 
 static void test_when_coming_back(void **state)
