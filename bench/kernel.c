@@ -410,23 +410,49 @@ static void print_depths(const struct kernel_bench *k)
 	}
 }
 
+/*
+ * How far the two ways to measure the program agree: within rounds, as the machine may change
+ * its speed from one to the next.
+ */
+static int print_agreement(const struct kernel_bench *k)
+{
+	const struct bootstrap bootstrap = { k->settings->seed, 2000, 0.95 };
+	double per_frame[ROUNDS_MOST], at_64[ROUNDS_MOST], y[DEPTHS];
+	struct estimate frame, whole;
+
+	for (size_t i = 0; i < k->round_count; i++) {
+		struct line counted, own;
+
+		statistics_line(k->frames, k->rounds[i].run_ns, DEPTHS, &counted);
+		for (size_t d = 0; d < DEPTHS; d++)
+			y[d] = program_only(&k->rounds[i], d);
+		statistics_line(k->frames, y, DEPTHS, &own);
+		per_frame[i] = own.b / counted.b - 1;
+		at_64[i] = (own.a + 64 * own.b) / (counted.a + 64 * counted.b) - 1;
+	}
+	if (bootstrap_median(&bootstrap, per_frame, k->round_count, &frame) ||
+	    bootstrap_median(&bootstrap, at_64, k->round_count, &whole))
+		return -1;
+	output_line("  within rounds, program differs from run-time by [%s %s %s] per frame, "
+		    "[%s %s %s] at 64 frames",
+		    output_percent(frame.low), output_percent(frame.value),
+		    output_percent(frame.high), output_percent(whole.low),
+		    output_percent(whole.value), output_percent(whole.high));
+	return 0;
+}
+
 static enum benchmark_status conclude(struct kernel_bench *k, struct benchmark_problem *problem)
 {
 	struct cost counted = fit(k, run_time), all = fit(k, all_in), own = fit(k, program_only);
 	struct cost perf = fit(k, perf_all_in);
-	double counted_64 = counted.fixed.value + 64 * counted.frame.value;
-	double own_64 = own.fixed.value + 64 * own.frame.value;
 	char name[96];
 
 	output_line("ns per sample, user stacks by %s, %zu rounds, %.1f kernel frames each:",
 		    k->way->name, k->round_count, k->kernel_frames);
 	print_depths(k);
 	if (print_cost(k, "run-time", &counted) || print_cost(k, "all-in", &all) ||
-	    print_cost(k, "program", &own))
+	    print_cost(k, "program", &own) || print_agreement(k))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
-	output_line("  run-time and program differ by %s per frame, %s at 64 frames",
-		    output_percent(own.frame.value / counted.frame.value - 1),
-		    output_percent(own_64 / counted_64 - 1));
 	output_line("  beside it, all-in: the kernel's part of %s, %.0f bytes a sample",
 		    k->way->perf_command,
 		    (double)k->perf_found.bytes / (double)k->perf_found.samples);
