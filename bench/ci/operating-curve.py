@@ -7,8 +7,8 @@
     bench/ci/operating-curve.py count --seconds 150    again and again (valgrind)
     bench/ci/operating-curve.py table
 
-Slowdowns of 1, 2, 5 and 10 % of prof-report's CPU time are built in (build/prof-report-slow),
-50 tries each, among 200 tries in which old and new are equal. A try has a trace of its own seed
+Slowdowns of 1, 2, 5 and 10 % of prof-report's CPU time, or of its instructions, are built in
+(build/prof-report-slow), 50 tries each, among 200 tries in which old and new are equal. A try has a trace of its own seed
 and fresh copies of the programs. By time, `prof-bench ab` judges it; by counts, the
 instructions under callgrind with the threshold of bench/ci/thresholds.conf. Results are added to
 FOLDER/tries.jsonl as they come, so that it can be done in slices; `table` prints what there is,
@@ -26,6 +26,8 @@ import time
 
 PERCENTS = [1, 2, 5, 10]
 COUNT_THRESHOLD = 0.5    # percent more instructions: bench/ci/thresholds.conf
+STACKS = 1000
+ROUND_INSTRUCTIONS = 7   # of bench/slow.c
 CALIBRATION_ROUNDS = 10000000
 CALIBRATION_PAIRS = ["--pairs", "30", "--max-pairs", "30"]
 
@@ -71,8 +73,8 @@ class Curve:
         os.makedirs(folder)
         return shutil.copy(self.path("prof-report-slow"), f"{folder}/report+{rounds:010d}")
 
-    def make_trace(self, seed):
-        subprocess.run([self.path("make_trace"), "-n", str(self.samples), "-k", "1000", "-s",
+    def make_trace(self, seed, samples, stacks):
+        subprocess.run([self.path("make_trace"), "-n", str(samples), "-k", str(stacks), "-s",
                         str(seed), "-O", self.path("prof-report"), "-o", self.trace], check=True)
 
     def pairs(self, old, new, seed, more=()):
@@ -104,32 +106,28 @@ class Curve:
     def calibrate(self):
         """Rounds for one percent of the time: many rounds beside none, in pairs. A machine has
         faster and slower minutes, so what earlier slices found counts as well."""
-        self.make_trace(1)
+        self.make_trace(1, self.samples, STACKS)
         old, new = self.program("old", 0), self.program("new", CALIBRATION_ROUNDS)
         _, change = self.pairs(old, new, 1, CALIBRATION_PAIRS)
         self.add(kind="calibration", rounds=CALIBRATION_ROUNDS / change["ratio"][1],
                  change=change["ratio"])
-        return self.per_percent()
-
-    def per_percent(self):
-        known = [line["rounds"] for line in self.read("calibration")]
-        if not known:
-            sys.exit("do a slice of time first: it finds out what a percent is")
-        return statistics.median(known)
+        return statistics.median(line["rounds"] for line in self.read("calibration"))
 
     def try_time(self, percent, seed, per_percent):
         rounds = round(percent * per_percent)
-        self.make_trace(seed)
+        self.make_trace(seed, self.samples, STACKS)
         status, change = self.pairs(self.program("old", 0), self.program("new", rounds),
                                     seed * 100 + percent)
         self.add(kind="time", percent=percent, seed=seed, rounds=rounds, status=status,
                  change=change["ratio"], same=change["old-old-ratio"])
 
-    def try_count(self, percent, seed, per_percent):
-        rounds = round(percent * per_percent)
-        self.make_trace(seed)
-        self.add(kind="count", percent=percent, seed=seed, rounds=rounds,
-                 old=self.instructions(self.program("old", 0)),
+    def try_count(self, percent, seed, known):
+        """`known`: the instructions of the old program with this seed's trace."""
+        self.make_trace(seed, self.samples // 10, STACKS // 5)
+        if seed not in known:
+            known[seed] = self.instructions(self.program("old", 0))
+        rounds = round(known[seed] * percent / 100 / ROUND_INSTRUCTIONS)
+        self.add(kind="count", percent=percent, seed=seed, rounds=rounds, old=known[seed],
                  new=self.instructions(self.program("new", rounds)))
 
     def run(self, kind, seconds):
@@ -141,13 +139,14 @@ class Curve:
             print(f"all {len(done)} tries of {kind} are there")
             return
         if kind == "time":
-            per_percent, do_try = self.calibrate(), self.try_time
+            given, do_try = self.calibrate(), self.try_time
         else:
-            per_percent, do_try = self.per_percent(), self.try_count
+            given = {line["seed"]: line["old"] for line in self.read("count")}
+            do_try = self.try_count
         for percent, seed in todo:
             if time.monotonic() > end:
                 break
-            do_try(percent, seed, per_percent)
+            do_try(percent, seed, given)
         print(f"{len(self.read(kind))} of {len(list(all_tries()))} tries of {kind}")
 
 
@@ -183,7 +182,7 @@ def main():
     parser.add_argument("--folder", default="build/operating-curve")
     parser.add_argument("--build", default="build", help="where prepare finds the programs")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no try after this")
-    parser.add_argument("--samples", type=int, default=50000, help="samples of the traces")
+    parser.add_argument("--samples", type=int, default=50000, help="samples of the traces; by counts a tenth")
     settings = parser.parse_args()
     curve = Curve(settings.folder, settings.samples)
     if settings.command == "prepare":
