@@ -3,17 +3,12 @@
 #define FORMAT_DEFINITIONS_H
 
 /*
- * Events, objects, tasks, frames and stacks as bytes (prf.5, "Definitions"), and the tables that a
- * reader fills from them.
- *
- * Ids are implicit: a block states the id of its first definition and the others count up.
- * A block that names ids states how many of them there were, so that a reader notices
- * definitions that it never saw, and puts "[lost]" in their place.
+ * Events, objects, tasks, frames and stacks as bytes (prf.5, "Definitions"). Ids are implicit: a
+ * block states the id of its first definition and the others count up. A block that names ids
+ * states how many of them there were, so that a reader notices definitions that it never saw.
  */
 
 #include "common/buffer.h"
-#include "common/cursor.h"
-#include "common/arena.h"
 #include "format/prf.h"
 #include "format/wire.h"
 
@@ -30,57 +25,5 @@ void frames_encode(struct buffer *out, const struct prf_frame *frames, uint32_t 
 		   uint32_t objects);
 void stacks_encode(struct buffer *out, const struct prf_stack *stacks, uint32_t first, size_t n,
 		   uint32_t frames);
-
-struct tables {
-	struct arena arena;
-	const struct prf_event **events;
-	const struct prf_object **objects;
-	const struct prf_task **tasks;
-	struct prf_frame *frames;
-	struct prf_stack *stacks;
-	size_t event_count, object_count, task_count, frame_count, stack_count;
-	size_t event_room, object_room, task_room, frame_room, stack_room;
-	uint32_t lost_object, lost_frame; /* one of them; PRF_NONE: none was needed yet */
-	/*
-	 * When a frame (stack) is lost but no object (frame) is, the "[lost]" one it needs is put
-	 * in between: from this id on the reader's ids are one higher than the trace's. Else
-	 * PRF_NONE.
-	 */
-	uint32_t extra_object, extra_frame;
-	bool no_memory;	       /* for a text */
-	uint64_t lost;	       /* placeholders so far */
-	uint64_t lost_allowed; /* how many the size of the trace can justify */
-};
-
-void tables_init(struct tables *t);
-void tables_release(struct tables *t);
-
-/*
- * Take a payload in. PRF_ERROR_CORRUPT with the reason: then nothing of it was taken.
- * PRF_ERROR_MEMORY else.
- */
-int events_decode(struct tables *t, struct cursor *c, const char **reason);
-int objects_decode(struct tables *t, struct cursor *c, const char **reason);
-int tasks_decode(struct tables *t, struct cursor *c, const char **reason);
-int frames_decode(struct tables *t, struct cursor *c, const char **reason);
-int stacks_decode(struct tables *t, struct cursor *c, const char **reason);
-
-/* Placeholders until there are as many as the trace had. As above. */
-int tables_expect_events(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_objects(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_tasks(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_frames(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_stacks(struct tables *t, uint64_t count, const char **reason);
-
-/* The reader's id of one that the trace names, which must be below the count it stated. */
-static inline uint32_t tables_object(const struct tables *t, uint64_t id)
-{
-	return (uint32_t)id + (id >= t->extra_object);
-}
-
-static inline uint32_t tables_frame(const struct tables *t, uint64_t id)
-{
-	return (uint32_t)id + (id >= t->extra_frame);
-}
 
 #endif

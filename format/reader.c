@@ -6,13 +6,13 @@
 #include <zstd.h>
 
 #include "format/block.h"
-#include "format/definitions.h"
 #include "format/header.h"
 #include "format/index.h"
 #include "format/prf.h"
 #include "format/records.h"
 #include "format/samples.h"
 #include "format/source.h"
+#include "format/tables.h"
 
 /* What the size of a trace justifies: see prf.5, "Lost definitions". */
 #define LOST_FREE 65536

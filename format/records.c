@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/records.h"
 
+#include "format/definitions.h"
+
 /* -------- writing -------- */
 
 void loss_encode(struct buffer *out, const struct prf_loss *loss)

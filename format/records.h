@@ -7,7 +7,8 @@
  * length before each, so that a later version can add fields at their ends.
  */
 
-#include "format/definitions.h"
+#include "common/buffer.h"
+#include "format/tables.h"
 
 /* One record, without its length. */
 void loss_encode(struct buffer *out, const struct prf_loss *loss);

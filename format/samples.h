@@ -8,9 +8,9 @@
  * its period and a little noise.
  */
 
-#include "format/definitions.h"
 #include "common/pairs.h"
 #include "format/stack_column.h"
+#include "format/tables.h"
 
 /* Samples on their way into a block. Starts as { 0 }. */
 struct samples_batch {

@@ -11,8 +11,8 @@
  * Values here are ids + 1, and 0 is a sample without a stack.
  */
 
-#include "format/column.h"
 #include "common/pairs.h"
+#include "format/column.h"
 
 #define STACK_COLUMN_FREQUENT 248 /* bytes below are frequent stacks */
 #define STACK_COLUMN_OTHER 255

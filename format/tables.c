@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "format/definitions.h"
+#include "format/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

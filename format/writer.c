@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "common/map.h"
+#include "common/pairs.h"
 #include "format/compressor.h"
 #include "format/definitions.h"
-#include "common/pairs.h"
 #include "format/prf.h"
 #include "format/records.h"
 #include "format/samples.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/cgroup.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -116,37 +115,4 @@ void cgroup_of(uint32_t pid, char *path, size_t size)
 	free(line);
 	if (f)
 		fclose(f);
-}
-
-static int each_below(const char *folder, unsigned int depth,
-		      void (*visit)(uint32_t pid, void *context), void *context)
-{
-	char path[PATH_MAX];
-	struct dirent *entry;
-	unsigned int pid;
-	DIR *dir;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
-	f = fopen(path, "re");
-	while (f && fscanf(f, "%u", &pid) == 1)
-		visit(pid, context);
-	if (f)
-		fclose(f);
-	dir = depth < 64 ? opendir(folder) : NULL;
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_type != DT_DIR || *entry->d_name == '.')
-			continue;
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < sizeof(path))
-			each_below(path, depth + 1, visit, context);
-	}
-	if (dir)
-		closedir(dir);
-	return f ? 0 : -ENOENT;
-}
-
-int cgroup_each_process(const struct cgroup *cgroup, void (*visit)(uint32_t pid, void *context),
-			void *context)
-{
-	return each_below(cgroup->folder, 0, visit, context);
 }

@@ -27,8 +27,4 @@ void cgroup_of(uint32_t pid, char *path, size_t size);
 /* Where cgroup2 is mounted; 0, or -1 when it is not. */
 int cgroup_mount_point(char *path, size_t size);
 
-/* The processes of the group and of those below it are given to `visit`. 0 or -errno. */
-int cgroup_each_process(const struct cgroup *cgroup, void (*visit)(uint32_t pid, void *context),
-			void *context);
-
 #endif
