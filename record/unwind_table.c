@@ -319,7 +319,8 @@ static int open_debug_frame(struct information *info, const struct elf_file *e)
 	struct cursor data = elf_section_data(e, s);
 
 	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers. */
-	if (!s || elf_file_section(e, ".gopclntab"))
+	if (!s || elf_file_section(e, ".gopclntab") ||
+	    elf_file_section(e, ".data.rel.ro.gopclntab"))
 		return CFI_OK;
 	if (s->flags & SHF_COMPRESSED)
 		data = unpack(info, data);
