@@ -41,6 +41,7 @@ int unwinding_open(struct session *s)
 		.built = tell_built,
 	};
 	struct adding adding = { .session = s };
+	bool everything;
 	int status;
 
 	if (s->settings->unwind_by != UNWIND_BY_TABLES)
@@ -49,10 +50,12 @@ int unwinding_open(struct session *s)
 	status = unwinder_new(&s->unwinder, &options);
 	if (status)
 		return explain("set up unwinding", status);
-	s->scout = scout_new(s->sideband, s->unwinder, s->jit, s->world.everything);
+	/* Of wakers, of whom the world knows too, no user stack is walked. */
+	everything = s->settings->everything || s->settings->cgroup;
+	s->scout = scout_new(s->sideband, s->unwinder, s->jit, everything);
 	if (!s->scout)
 		return fail("out of memory");
-	if (s->world.everything)
+	if (everything)
 		proc_each("/proc", add_process, &adding);
 	for (size_t i = 0; i < s->target.pid_count; i++)
 		add_process(s->target.pids[i], &adding);
