@@ -12,6 +12,7 @@
 
 #define MAX_USER_FRAMES 512
 #define MAX_KERNEL_FRAMES 127
+#define WAKER_FRAMES 64 /* of a waker; those farther from the leaf are cut off */
 
 /* Why the user walk ended; enum prf_stack_end has the same values. */
 enum walk_end {

@@ -2,6 +2,8 @@
 #ifndef BPF_WAITS_BPF_H
 #define BPF_WAITS_BPF_H
 
+#include "bpf/sample.h"
+
 /* What is known of a task's wait: shared by those who note it and those who end it. */
 
 #define NO_EVENT 0xffffffff
@@ -10,7 +12,6 @@ const volatile __u64 off_cpu_min_ns = 0;
 const volatile __u32 off_cpu_event = NO_EVENT;	 /* for waits */
 const volatile __u32 preempted_event = NO_EVENT; /* for time spent runnable */
 
-#define WAKER_FRAMES 32
 #define TASK_DEAD_STATE 0x80
 
 struct wait {

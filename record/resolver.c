@@ -224,7 +224,8 @@ static int find_waker(struct resolver *r, struct prf_writer *w, const struct sam
 	status = kernel_frames(r, w, waker + skip, n, ids);
 	if (!status)
 		status = prf_writer_frames(w, ids, n, &sample->waker);
-	if (!status && !by_interrupt && s->waker_tid)
+	/* Where the stack was cut off, an interrupt may have been below. */
+	if (!status && !by_interrupt && s->waker_frames < WAKER_FRAMES && s->waker_tid)
 		status = tasks_define(r->sources.tasks, w, s->waker_pid, s->waker_tid,
 				      &sample->waker_task);
 	return status;
@@ -236,7 +237,7 @@ static bool is_sample(const struct sample *s, size_t size)
 	if (size < sizeof(*s))
 		return false;
 	if (s->user_frames > MAX_USER_FRAMES || s->kernel_frames > MAX_KERNEL_FRAMES ||
-	    s->waker_frames > MAX_KERNEL_FRAMES)
+	    s->waker_frames > WAKER_FRAMES)
 		return false;
 	return size == sizeof(*s) + ((size_t)s->user_frames + s->kernel_frames + s->waker_frames) *
 					    sizeof(s->frames[0]);

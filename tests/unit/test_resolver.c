@@ -78,7 +78,7 @@ static int teardown(void **state)
 /* A sample with room for 16 frames behind it. */
 union bytes {
 	struct sample sample;
-	__u64 words[sizeof(struct sample) / sizeof(__u64) + 16];
+	__u64 words[sizeof(struct sample) / sizeof(__u64) + 16 + WAKER_FRAMES];
 };
 
 static size_t fill(union bytes *b, const uint64_t *user, size_t users, const uint64_t *kernel,
@@ -284,6 +284,27 @@ static void a_waker_is_a_task_or_an_interrupt(void **state)
 	check_wakers(f, "waker 2010 1010\n- 2020 3010\n- 2010 1010\n-\n");
 }
 
+/* An interrupt may be below the end. */
+static void a_waker_whose_stack_was_cut_off_has_no_name(void **state)
+{
+	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
+	struct fixture *f = *state;
+	uint64_t waker[WAKER_FRAMES];
+	char expected[1024] = "-";
+	union bytes b;
+	size_t size;
+
+	assert_int_equal(tasks_rename(f->sources.tasks, PID, PID + 1, "waker", 1), 0);
+	for (size_t i = 0; i < WAKER_FRAMES; i++) {
+		waker[i] = KERNEL + 0x2010;
+		strcat(expected, " 2010");
+	}
+	size = fill(&b, user, 1, NULL, 0);
+	assert_true(resolve(f, &b, add_waker(&b, size, PID + 1, waker, WAKER_FRAMES)));
+	strcat(expected, "\n");
+	check_wakers(f, expected);
+}
+
 static void nonsense_is_refused(void **state)
 {
 	static const uint64_t user[] = { 0x700010, 0x400020 };
@@ -312,6 +333,7 @@ int main(void)
 		TEST(what_is_remembered_ends_with_the_layout),
 		TEST(another_trace_begins_anew),
 		TEST(a_waker_is_a_task_or_an_interrupt),
+		TEST(a_waker_whose_stack_was_cut_off_has_no_name),
 		TEST(nonsense_is_refused),
 	};
 
