@@ -234,8 +234,11 @@ static void drop_repeated(struct object *object)
 
 void object_hit(struct object *object, uint64_t offset)
 {
+	if (object->hits_full)
+		return;
 	if (object->hit_count && object->hit_count == object->hit_capacity) {
 		drop_repeated(object);
+		object->hits_full = object->hit_count > HITS_MAX / 2 && object->hit_capacity >= HITS_MAX;
 		/* Where few are repeated, they are sorted again when there are twice as many. */
 		if (object->hit_count > object->hit_capacity / 2 && object->hit_capacity < HITS_MAX)
 			(void)array_reserve(&object->hits, &object->hit_capacity,

@@ -18,6 +18,7 @@ struct object {
 	bool examined;
 	uint64_t *hits; /* file offsets of code that samples hit, see object_hit() */
 	size_t hit_count, hit_capacity;
+	bool hits_full; /* no more are taken: to sort them costs more than they are worth */
 };
 
 struct objects *objects_new(void);
