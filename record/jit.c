@@ -125,6 +125,9 @@ static bool is_stale(int fd, const struct process *p)
 
 	if (!p->inside.start_ns || fstat(fd, &st))
 		return false;
+	/* Its owner sets it to what he likes. */
+	if (st.st_mtim.tv_sec < 0 || st.st_mtim.tv_sec > UINT32_MAX)
+		return true;
 	age = (int64_t)(clock_now() - p->inside.start_ns);
 	modified = (int64_t)clock_ns(CLOCK_REALTIME) - st.st_mtim.tv_sec * INT64_C(1000000000) -
 		   st.st_mtim.tv_nsec;
