@@ -92,7 +92,8 @@ static enum benchmark_status time_both(struct bench *b, uint32_t depth, double *
 		status = run(b, b->attachment.departure, depth, &nothing, problem);
 		if (!status)
 			status = run(b, b->attachment.program, depth, &differences[i], problem);
-		differences[i] -= nothing;
+		if (!status)
+			differences[i] -= nothing;
 	}
 	if (!status)
 		*ns = statistics_median(differences, BATCHES);

@@ -36,7 +36,7 @@ struct tally_cell {
 	uint32_t group;
 	uint32_t stack; /* global, or PRF_NONE */
 	uint32_t waker; /* number of a tally_waker, or PRF_NONE */
-	bool kept;	/* the tally\'s own */
+	bool kept;	/* the tally's own */
 	uint64_t samples;
 	uint64_t weight;
 };

@@ -395,25 +395,32 @@ static size_t wanted_rows(const struct scale *c, const struct row *rows, size_t 
 
 static int render_neighbours(const struct scale *c, struct sink *s)
 {
-	struct row_neighbours *list;
-	size_t n, shown = 0;
+	struct row_neighbours *list, *shown;
+	size_t n, count;
 	int error = rows_neighbours(&list, &n, c->profile, c->options->function);
 
 	if (error)
 		return error;
-	while (shown < n && wanted(c, &list[shown].row) &&
-	       (!c->options->limit || shown < c->options->limit)) {
-		struct row_neighbours *one = &list[shown++];
+	shown = calloc(n + 1, sizeof(*shown));
+	if (!shown) {
+		rows_neighbours_free(list, n);
+		return -ENOMEM;
+	}
+	for (count = 0; count < n && wanted(c, &list[count].row) &&
+			(!c->options->limit || count < c->options->limit); count++) {
+		struct row_neighbours *one = &shown[count];
 
+		*one = list[count]; /* which is freed as it was */
 		one->caller_count = wanted_rows(c, one->callers, one->caller_count);
 		one->callee_count = wanted_rows(c, one->callees, one->callee_count);
 	}
 	if (c->options->csv)
-		csv_neighbours(c, list, shown, s);
+		csv_neighbours(c, shown, count, s);
 	else if (c->options->json)
-		json_neighbours(c, list, shown, s);
+		json_neighbours(c, shown, count, s);
 	else
-		text_neighbours(c, list, shown, s);
+		text_neighbours(c, shown, count, s);
+	free(shown);
 	rows_neighbours_free(list, n);
 	return 0;
 }
