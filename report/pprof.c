@@ -9,6 +9,7 @@
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Fields of profile.proto. */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION,
@@ -23,16 +24,22 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
 
+/* Of a node that a location begins at. */
+struct pprof_place {
+	uint32_t location; /* counted from 1; 0: not yet */
+	uint32_t caller;   /* the node where the next location begins */
+};
+
 struct pprof {
 	const struct profile *profile;
 	struct buffer out; /* the profile message */
-	struct buffer message, part, packed, ids;
+	struct buffer message, part, packed;
 	struct map strings; /* text to its number in the string table */
 	struct map locations; /* runs of frames to the location's number */
 	struct functions functions;
-	uint32_t *function_of; /* per frame */
-	uint32_t *location_of; /* per node that a location begins at, counted from 1; 0: not yet */
-	uint32_t *caller_of;   /* per such node: where the next location begins */
+	uint32_t *function_of;	    /* per frame */
+	struct pprof_place *places; /* per node */
+	uint8_t *ids;		    /* room for the locations of a sample */
 	struct buffer text;
 };
 
@@ -212,16 +219,14 @@ static void pprof_location(struct pprof *pp, uint64_t id)
 	protobuf_message(&pp->out, PROFILE_LOCATION, &pp->message);
 }
 
-/* The location that begins at a node: its inlined frames and the function that holds them. */
-static uint32_t pprof_locate(struct pprof *pp, uint32_t node)
+/* Finds the location that begins at a node: its inlined frames and the function that holds them. */
+static void pprof_locate(struct pprof *pp, uint32_t node)
 {
 	const struct profile *p = pp->profile;
 	uint32_t at = node;
 	uint64_t *entry;
 	bool inlined, added;
 
-	if (pp->location_of[node])
-		return pp->location_of[node];
 	buffer_clear(&pp->packed);
 	do {
 		inlined = p->frames[p->nodes[at].frame].inlined;
@@ -233,14 +238,13 @@ static uint32_t pprof_locate(struct pprof *pp, uint32_t node)
 			: NULL;
 	if (!entry) {
 		pp->out.failed = true;
-		return 0;
+		return;
 	}
 	if (added) {
 		*entry = pp->locations.count;
 		pprof_location(pp, *entry);
 	}
-	pp->caller_of[node] = at;
-	return pp->location_of[node] = (uint32_t)*entry;
+	pp->places[node] = (struct pprof_place){ (uint32_t)*entry, at };
 }
 
 /* -------- samples -------- */
@@ -289,22 +293,38 @@ static void pprof_labels(struct pprof *pp, const struct profile_group *group, st
 	buffer_append(labels, pp->message.data, pp->message.size);
 }
 
+/* There are many: each goes straight into the profile. Lists have their length before them. */
 static void pprof_sample(struct pprof *pp, const struct profile_entry *entry, enum worth worth,
 			 const struct buffer *labels)
 {
-	buffer_clear(&pp->ids);
-	for (uint32_t node = entry->node; node != PRF_NONE && !pp->out.failed;
-	     node = pp->caller_of[node])
-		buffer_uleb(&pp->ids, pprof_locate(pp, node));
-	buffer_clear(&pp->message);
-	protobuf_message(&pp->message, SAMPLE_LOCATION, &pp->ids);
-	buffer_clear(&pp->part);
-	buffer_uleb(&pp->part, entry->samples);
+	uint8_t values[2 * PROTOBUF_NUMBER_MAX], lengths[PROTOBUF_NUMBER_MAX];
+	uint8_t *values_end = protobuf_put(values, entry->samples), *end = pp->ids, *at;
+	size_t ids_size, values_size, size;
+
+	for (uint32_t node = entry->node; node != PRF_NONE; node = pp->places[node].caller) {
+		if (!pp->places[node].location)
+			pprof_locate(pp, node);
+		if (pp->out.failed)
+			return;
+		end = protobuf_put(end, pp->places[node].location);
+	}
 	if (worth != WORTH_NOTHING)
-		buffer_uleb(&pp->part, entry_worth(pp->profile, worth, entry));
-	protobuf_message(&pp->message, SAMPLE_VALUE, &pp->part);
-	buffer_append(&pp->message, labels->data, labels->size);
-	protobuf_message(&pp->out, PROFILE_SAMPLE, &pp->message);
+		values_end = protobuf_put(values_end, entry_worth(pp->profile, worth, entry));
+	ids_size = (size_t)(end - pp->ids);
+	values_size = (size_t)(values_end - values);
+	/* A byte each: the numbers of both lists, and the length of the values. */
+	size = 3 + (size_t)(protobuf_put(lengths, ids_size) - lengths) + ids_size + values_size +
+	       labels->size;
+	at = buffer_extend(&pp->out, size + 1 + PROTOBUF_NUMBER_MAX);
+	if (!at)
+		return;
+	at = protobuf_put(at, PROFILE_SAMPLE << 3 | 2);
+	at = protobuf_put(at, size);
+	at = protobuf_put_bytes(at, SAMPLE_LOCATION, pp->ids, ids_size);
+	at = protobuf_put_bytes(at, SAMPLE_VALUE, values, values_size);
+	if (labels->size)
+		at = mempcpy(at, labels->data, labels->size);
+	pp->out.size = (size_t)(at - pp->out.data);
 }
 
 static void pprof_samples(struct pprof *pp, enum worth worth)
@@ -352,10 +372,10 @@ static void pprof_origin(struct pprof *pp)
 	pprof_comment(pp, "lost samples", lost);
 }
 
-/* gzip at a low level: higher ones take longer than everything else here together. */
+/* gzip at level 1: higher ones take longer than everything else here together. */
 static int pprof_write(const struct buffer *message, struct sink *s)
 {
-	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(2);
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
 	size_t size = libdeflate_gzip_compress_bound(compressor, message->size);
 	uint8_t *packed = compressor ? malloc(size) : NULL;
 
@@ -371,10 +391,13 @@ static int pprof_build(struct pprof *pp)
 {
 	const struct profile *p = pp->profile;
 	enum worth worth = pprof_worth(p);
+	size_t depth = 0;
 
-	pp->location_of = calloc(p->node_count + 1, sizeof(*pp->location_of));
-	pp->caller_of = calloc(p->node_count + 1, sizeof(*pp->caller_of));
-	if (!pp->location_of || !pp->caller_of ||
+	for (size_t i = 0; i < p->node_count; i++)
+		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
+	pp->places = calloc(p->node_count + 1, sizeof(*pp->places));
+	pp->ids = malloc((depth + 1) * PROTOBUF_NUMBER_MAX);
+	if (!pp->places || !pp->ids ||
 	    functions_add(&pp->functions, p, &pp->function_of))
 		return -ENOMEM;
 	pprof_string(pp, "");
@@ -384,7 +407,7 @@ static int pprof_build(struct pprof *pp)
 		return -ENOMEM;
 	pprof_functions(pp);
 	pprof_samples(pp, worth);
-	return pp->out.failed || pp->message.failed || pp->part.failed || pp->ids.failed ? -ENOMEM : 0;
+	return pp->out.failed || pp->message.failed || pp->part.failed ? -ENOMEM : 0;
 }
 
 int pprof_render(const struct profile *p, const struct view_options *o, struct sink *s)
@@ -401,13 +424,12 @@ int pprof_render(const struct profile *p, const struct view_options *o, struct s
 	buffer_release(&pp.message);
 	buffer_release(&pp.part);
 	buffer_release(&pp.packed);
-	buffer_release(&pp.ids);
 	buffer_release(&pp.text);
 	map_release(&pp.strings);
 	map_release(&pp.locations);
 	functions_release(&pp.functions);
 	free(pp.function_of);
-	free(pp.location_of);
-	free(pp.caller_of);
+	free(pp.places);
+	free(pp.ids);
 	return result;
 }

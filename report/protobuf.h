@@ -12,6 +12,25 @@
 
 #include <string.h>
 
+#define PROTOBUF_NUMBER_MAX 10 /* bytes */
+
+/* Writes a number where there is room for it; what follows goes where it ends. */
+static inline uint8_t *protobuf_put(uint8_t *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+static inline uint8_t *protobuf_put_bytes(uint8_t *at, unsigned int field, const void *data, size_t size)
+{
+	at = protobuf_put(at, field << 3 | 2);
+	at = protobuf_put(at, size);
+	memcpy(at, data, size);
+	return at + size;
+}
+
 static inline void protobuf_number(struct buffer *b, unsigned int field, uint64_t value)
 {
 	if (!value)
