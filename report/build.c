@@ -246,10 +246,13 @@ static int ask_for_trace(struct built *b, size_t trace)
 }
 
 static bool expand_with(struct built *b, struct expansion *expansion,
-			const struct profile_frame *frame)
+			const struct profile_frame *frame, uint64_t offset)
 {
 	uint32_t id = frame_table_add(&b->frames, frame);
+	uint64_t *lowest = id == PRF_NONE ? NULL : &b->frames.frames[id].offset;
 
+	if (lowest && (b->options.detail & PROFILE_LOWEST_ADDRESS) && (!*lowest || offset < *lowest))
+		*lowest = offset;
 	if (id == PRF_NONE ||
 	    !array_reserve(&b->expanded, &b->expanded_capacity, b->expanded_count + 1))
 		return false;
@@ -294,7 +297,7 @@ static bool expand_frame(struct built *b, size_t trace, const struct prf_frame *
 			one.line = places[i].line;
 		else if (b->options.detail & PROFILE_BY_FILE && !one.start_line)
 			one.start_line = places[i].line;
-		if (!expand_with(b, expansion, &one))
+		if (!expand_with(b, expansion, &one, recorded->offset))
 			return false;
 	}
 	if (n)
@@ -305,7 +308,7 @@ static bool expand_frame(struct built *b, size_t trace, const struct prf_frame *
 	if (frame.kind != PROFILE_FRAME_END &&
 	    (b->options.detail & (PROFILE_BY_ADDRESS | PROFILE_BY_UNNAMED)))
 		frame.offset = recorded->offset;
-	return expand_with(b, expansion, &frame);
+	return expand_with(b, expansion, &frame, recorded->offset);
 }
 
 static int name_frames(struct built *b)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/firefox_thread.h"
 
+#include "common/array.h"
+#include "common/pairs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +202,7 @@ static void stack_prefix(struct firefox *w, uint32_t i)
 
 static void stack_frame(struct firefox *w, uint32_t i)
 {
-	sink_unsigned(w->sink, w->frames.number[nth_node(w, i)->frame] - 1);
+	sink_unsigned(w->sink, w->frames.number[w->place_of[w->stacks.list[i]]] - 1);
 }
 
 static void stack_category(struct firefox *w, uint32_t i)
@@ -214,21 +217,26 @@ static const struct column stack_columns[] = {
 
 /* -------- frames -------- */
 
+static const struct firefox_place *nth_place(const struct firefox *w, uint32_t i)
+{
+	return &w->places[w->frames.list[i]];
+}
+
 static const struct profile_frame *nth_frame(const struct firefox *w, uint32_t i)
 {
-	return &w->profile->frames[w->frames.list[i]];
+	return &w->profile->frames[nth_place(w, i)->frame];
 }
 
 static void frame_address(struct firefox *w, uint32_t i)
 {
-	const struct profile_frame *frame = nth_frame(w, i);
+	const struct profile_frame *frame = &w->profile->frames[nth_place(w, i)->outer];
 
 	write_address(w->sink, frame->object == PRF_NONE ? UINT64_MAX : frame->offset);
 }
 
 static void frame_depth(struct firefox *w, uint32_t i)
 {
-	sink_unsigned(w->sink, w->depth[w->frames.list[i]]);
+	sink_unsigned(w->sink, nth_place(w, i)->depth);
 }
 
 static void frame_category(struct firefox *w, uint32_t i)
@@ -238,12 +246,12 @@ static void frame_category(struct firefox *w, uint32_t i)
 
 static void frame_func(struct firefox *w, uint32_t i)
 {
-	sink_unsigned(w->sink, w->calls.number[w->function_of[w->frames.list[i]]] - 1);
+	sink_unsigned(w->sink, w->calls.number[w->function_of[nth_place(w, i)->frame]] - 1);
 }
 
 static void frame_symbol(struct firefox *w, uint32_t i)
 {
-	uint32_t outer = w->outer[w->frames.list[i]];
+	uint32_t outer = nth_place(w, i)->outer;
 	bool known = w->profile->frames[outer].object != PRF_NONE;
 
 	write_or_null(w->sink, known ? w->symbols.number[w->function_of[outer]] - 1 : 0, known);
@@ -400,11 +408,11 @@ static void need_stack(struct firefox *w, uint32_t node)
 	for (; node != PRF_NONE && !w->stacks.number[node]; node = p->nodes[node].parent)
 		w->path[n++] = node;
 	while (n--) {
-		uint32_t frame = p->nodes[w->path[n]].frame, outer = w->outer[frame];
-		uint32_t function = w->function_of[frame];
+		uint32_t place = w->place_of[w->path[n]], outer = w->places[place].outer;
+		uint32_t function = w->function_of[w->places[place].frame];
 
 		numbering_add(&w->stacks, w->path[n]);
-		numbering_add(&w->frames, frame);
+		numbering_add(&w->frames, place);
 		numbering_add(&w->calls, function);
 		if (w->object_of[function] != PRF_NONE)
 			numbering_add(&w->objects, w->object_of[function]);
@@ -485,29 +493,50 @@ int firefox_thread(struct firefox *w, size_t i)
 
 /* -------- all threads -------- */
 
-/* Which frame an inlined one lies in follows from any stack that has it; and where functions lie. */
-static void find_inlines(struct firefox *w)
+/* Where each node is: which frame an inlined one lies in follows from the stack. */
+static bool find_places(struct firefox *w)
+{
+	const struct profile *p = w->profile;
+	struct pairs inlined = { 0 };
+	bool ok = array_reserve(&w->places, &w->place_capacity, p->frame_count + 1);
+
+	for (uint32_t i = 0; ok && i < p->frame_count; i++)
+		w->places[w->place_count++] = (struct firefox_place){ i, i, 0 };
+	for (size_t i = 0; ok && i < p->node_count; i++) {
+		uint32_t frame = p->nodes[i].frame, parent = p->nodes[i].parent, number;
+		struct firefox_place place;
+
+		w->place_of[i] = frame;
+		if (!p->frames[frame].inlined || parent == PRF_NONE)
+			continue;
+		place = w->places[w->place_of[parent]];
+		place = (struct firefox_place){ frame, place.outer, place.depth + 1 };
+		number = pairs_put(&inlined, frame, (uint64_t)place.outer << 32 | place.depth);
+		ok = number != UINT32_MAX &&
+		     array_reserve(&w->places, &w->place_capacity, w->place_count + 1);
+		w->place_of[i] = (uint32_t)p->frame_count + number;
+		if (ok && w->place_of[i] == w->place_count)
+			w->places[w->place_count++] = place;
+	}
+	pairs_release(&inlined);
+	return ok;
+}
+
+/* In which object each function lies, and how low. */
+static void find_symbols(struct firefox *w)
 {
 	const struct profile *p = w->profile;
 
-	for (uint32_t i = 0; i < p->frame_count; i++)
-		w->outer[i] = i;
-	for (size_t i = 0; i < p->node_count; i++) {
-		uint32_t frame = p->nodes[i].frame, parent = p->nodes[i].parent;
-
-		if (!p->frames[frame].inlined || parent == PRF_NONE)
-			continue;
-		w->outer[frame] = w->outer[p->nodes[parent].frame];
-		w->depth[frame] = w->depth[p->nodes[parent].frame] + 1;
-	}
 	for (uint32_t i = 0; i < w->functions.count; i++)
 		w->lowest[i] = UINT64_MAX;
-	for (uint32_t i = 0; i < p->frame_count; i++) {
-		uint64_t *lowest = &w->lowest[w->function_of[w->outer[i]]];
+	for (size_t i = 0; i < w->place_count; i++) {
+		uint32_t outer = w->places[i].outer;
+		uint64_t *lowest = &w->lowest[w->function_of[outer]];
 
-		*lowest = p->frames[i].offset < *lowest ? p->frames[i].offset : *lowest;
-		w->object_of[w->function_of[i]] = p->frames[i].object;
+		*lowest = p->frames[outer].offset < *lowest ? p->frames[outer].offset : *lowest;
 	}
+	for (uint32_t i = 0; i < p->frame_count; i++)
+		w->object_of[w->function_of[i]] = p->frames[i].object;
 }
 
 int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
@@ -528,15 +557,14 @@ int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 	functions = w->functions.count;
 	w->object_of = calloc(functions + 1, sizeof(*w->object_of));
 	w->lowest = calloc(functions + 1, sizeof(*w->lowest));
-	w->depth = calloc(p->frame_count + 1, sizeof(*w->depth));
-	w->outer = calloc(p->frame_count + 1, sizeof(*w->outer));
+	w->place_of = calloc(p->node_count + 1, sizeof(*w->place_of));
 	w->path = calloc(depth + 1, sizeof(*w->path));
-	if (!w->object_of || !w->lowest || !w->depth || !w->outer || !w->path ||
-	    numbering_init(&w->stacks, p->node_count) || numbering_init(&w->frames, p->frame_count) ||
+	if (!w->object_of || !w->lowest || !w->place_of || !w->path || !find_places(w) ||
+	    numbering_init(&w->stacks, p->node_count) || numbering_init(&w->frames, w->place_count) ||
 	    numbering_init(&w->calls, functions) || numbering_init(&w->symbols, functions) ||
 	    numbering_init(&w->objects, p->object_count))
 		return -ENOMEM;
-	find_inlines(w);
+	find_symbols(w);
 	return 0;
 }
 
@@ -555,7 +583,7 @@ void firefox_release(struct firefox *w)
 	free(w->function_of);
 	free(w->object_of);
 	free(w->lowest);
-	free(w->depth);
-	free(w->outer);
+	free(w->places);
+	free(w->place_of);
 	free(w->path);
 }

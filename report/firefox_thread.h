@@ -26,6 +26,13 @@ struct numbering {
 	uint32_t count;
 };
 
+/* A frame of the profile; an inlined one is another place in each function that holds it. */
+struct firefox_place {
+	uint32_t frame;
+	uint32_t outer; /* the frame that it is inlined into, at last */
+	uint32_t depth; /* how deep it is inlined */
+};
+
 /* What all threads have in common, and the thread that is written. */
 struct firefox {
 	const struct profile *profile;
@@ -35,12 +42,13 @@ struct firefox {
 	uint32_t *function_of; /* per frame */
 	uint32_t *object_of;   /* per function: index into profile.objects, or PRF_NONE */
 	uint64_t *lowest;      /* per function: the lowest offset seen in its code */
-	uint32_t *depth;       /* per frame: how deep it is inlined */
-	uint32_t *outer;       /* per frame: the frame that it is inlined into, at last */
-	uint32_t *path;	       /* room for the longest stack */
+	struct firefox_place *places;
+	size_t place_count, place_capacity;
+	uint32_t *place_of; /* per node */
+	uint32_t *path;	    /* room for the longest stack */
 
 	const struct thread *thread;
-	struct numbering stacks, frames, calls, symbols, objects;
+	struct numbering stacks, frames, calls, symbols, objects; /* frames: of places */
 	struct map strings;  /* text to its number in the table of strings */
 	struct buffer texts; /* those texts, each with its NUL */
 	const struct profile_entry *time_of;

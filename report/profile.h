@@ -46,7 +46,7 @@ struct profile_frame {
 	uint32_t line;		  /* 0: not known */
 	uint32_t start_line;	  /* where the function is declared; 0: not known */
 	uint32_t object;	  /* index into profile.objects, or PRF_NONE */
-	uint64_t offset;	  /* in the object, with PROFILE_BY_ADDRESS; else 0 */
+	uint64_t offset;	  /* in the object, as PROFILE_BY_ADDRESS and the like say; else 0 */
 	uint8_t kind;		  /* enum profile_frame_kind */
 	bool inlined;
 	bool guessed; /* found by frame pointer where there was no unwind table */
@@ -142,6 +142,7 @@ enum profile_detail {
 	PROFILE_BY_ADDRESS = 1 << 1, /* offset is filled */
 	PROFILE_BY_UNNAMED = 1 << 2, /* offset is filled where `named` is false */
 	PROFILE_BY_FILE = 1 << 3,    /* file is filled, and start_line: at worst by a line in it */
+	PROFILE_LOWEST_ADDRESS = 1 << 4, /* offset is filled by the lowest; tells nothing apart */
 };
 
 enum profile_value { PROFILE_SAMPLES, PROFILE_TIME, PROFILE_WEIGHT };

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /*
@@ -270,6 +271,22 @@ static void test_addresses_tell_apart(void **state)
 	end(&f);
 }
 
+static void test_lowest_addresses(void **state)
+{
+	struct build_options options = { .detail = PROFILE_LOWEST_ADDRESS };
+	struct fixture f;
+
+	begin(&f);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "m", f.on_cpu, NULL, 1);
+	build(&f, &options, false);
+	assert_int_equal(f.profile->frame_count, 2);
+	for (size_t i = 0; i < f.profile->frame_count; i++)
+		assert_int_equal(f.profile->frames[i].offset,
+				 strcmp(f.profile->frames[i].name, "f") ? 0x110 : 0x210);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_delimiter_and_recursion),
 		cmocka_unit_test(test_why_stacks_end),
 		cmocka_unit_test(test_addresses_tell_apart),
+		cmocka_unit_test(test_lowest_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
