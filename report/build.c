@@ -6,6 +6,7 @@
 #include "report/describe.h"
 #include "report/frame_name.h"
 #include "report/frame_table.h"
+#include "report/leading.h"
 #include "report/regroup.h"
 
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct built {
 	struct described described;
 	struct slices_worth *worths; /* of each of the tally's groups */
 	struct regrouped regrouped;
+	struct leading leading;
 	uint32_t delimiter, wake_delimiter; /* frames; PRF_NONE: not made yet */
 };
 
@@ -76,6 +78,7 @@ void profile_free(struct profile *p)
 	described_release(&b->described);
 	free(b->worths);
 	regrouped_release(&b->regrouped);
+	leading_release(&b->leading);
 	frame_table_release(&b->frames);
 	node_tree_release(&b->tree);
 	text_pool_release(&b->texts);
@@ -621,6 +624,12 @@ int profile_build(struct profile **profile, const struct build_options *options)
 	b->profile.value = options->value;
 	b->profile.unit = unit_of(b);
 	b->profile.slice_ns = tally_slices(options->tally)->length_ns;
+	if (options->leading)
+		error = leading_add(&b->leading, &b->profile, b->regrouped.entries, options->leading);
+	if (error) {
+		profile_free(&b->profile);
+		return error;
+	}
 	*profile = &b->profile;
 	return 0;
 }

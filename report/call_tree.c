@@ -15,16 +15,16 @@ void call_tree_release(struct call_tree *t)
 	*t = (struct call_tree){ .functions = t->functions };
 }
 
-/* The node `function` below `parent`; 0 without memory. */
+/* The node `function` below `parent`; PRF_NONE without memory. */
 static uint32_t child_of(struct call_tree *t, uint32_t parent, uint32_t function)
 {
-	uint32_t node = UINT32_MAX;
+	uint32_t node = PRF_NONE;
 
 	if (array_reserve(&t->nodes, &t->capacity, t->count + 1))
 		node = pairs_put(&t->ids, parent, function);
 	if (node == t->count)
 		t->nodes[t->count++] = (struct call_node){ parent, function };
-	return node == UINT32_MAX ? 0 : node;
+	return node;
 }
 
 /* What is remembered while the threads of one command are added, one command after another. */
@@ -36,7 +36,7 @@ struct adding {
 	uint32_t *epoch;       /* ... if this is the command's number */
 	uint32_t *path;
 	uint32_t command; /* counted from 1 */
-	uint32_t root;	  /* the command's own node */
+	uint32_t root;	  /* the command's own node; 0 where stacks have one already */
 };
 
 static uint32_t add_stack(struct adding *a, uint32_t node)
@@ -52,7 +52,7 @@ static uint32_t add_stack(struct adding *a, uint32_t node)
 		}
 		a->path[n++] = node;
 	}
-	while (n-- && at) {
+	while (n-- && at != PRF_NONE) {
 		node = a->path[n];
 		at = child_of(a->tree, at, a->function_of[nodes[node].frame]);
 		a->known[node] = at;
@@ -64,7 +64,7 @@ static uint32_t add_stack(struct adding *a, uint32_t node)
 static int add_command(struct adding *a, const char *comm)
 {
 	struct function command = {
-		.name = comm, .linkage_name = "", .object = "", .file = "", .kind = CALL_TREE_COMMAND,
+		.name = comm, .linkage_name = "", .object = "", .file = "", .kind = PROFILE_FRAME_GROUP,
 	};
 	uint32_t function;
 
@@ -72,7 +72,7 @@ static int add_command(struct adding *a, const char *comm)
 		return -ENOMEM;
 	a->command++;
 	a->root = child_of(a->tree, 0, function);
-	return a->root ? 0 : -ENOMEM;
+	return a->root != PRF_NONE ? 0 : -ENOMEM;
 }
 
 static int add_thread(struct adding *a, const struct threads *threads, const struct thread *thread,
@@ -82,7 +82,7 @@ static int add_thread(struct adding *a, const struct threads *threads, const str
 		uint32_t entry = threads->entries[i];
 
 		of_entry[entry] = add_stack(a, a->profile->entries[entry].node);
-		if (!of_entry[entry])
+		if (of_entry[entry] == PRF_NONE)
 			return -ENOMEM;
 	}
 	return 0;
@@ -110,7 +110,7 @@ static int add_all(struct adding *a, const struct threads *threads, uint32_t *of
 	for (size_t i = 0; !result && i < threads->count; i++) {
 		const struct thread *thread = &threads->list[order[i]];
 
-		if (!comm || strcmp(comm, thread->group->comm))
+		if (!a->profile->led && (!comm || strcmp(comm, thread->group->comm)))
 			result = add_command(a, thread->group->comm);
 		comm = thread->group->comm;
 		if (!result)
@@ -132,7 +132,7 @@ static size_t deepest(const struct profile *p)
 int call_tree_add(struct call_tree *t, const struct profile *p, const struct threads *threads,
 		  uint32_t **of_entry)
 {
-	struct adding a = { .tree = t, .profile = p };
+	struct adding a = { .tree = t, .profile = p, .command = p->led };
 	uint32_t *nodes = calloc(p->entry_count + 1, sizeof(*nodes));
 	int result = -ENOMEM;
 

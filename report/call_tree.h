@@ -5,15 +5,12 @@
 /*
  * The stacks of one or two profiles as one tree of functions: frames that differ only by
  * line or address become one node, and below each root stands the command's name, as in
- * folded stacks. Starts as { 0 }, apart from functions.keys.
+ * folded stacks, unless the stacks have such frames already (profile.led). Starts as { 0 }, apart from functions.keys.
  */
 
 #include "common/pairs.h"
 #include "report/functions.h"
 #include "report/threads.h"
-
-/* The kind of the functions that stand for commands, behind those of enum profile_frame_kind. */
-#define CALL_TREE_COMMAND 5
 
 struct call_node {
 	uint32_t parent;   /* a lower number; of node 0, which stands for all: PRF_NONE */

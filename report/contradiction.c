@@ -90,10 +90,13 @@ const char *without_effect(const struct report_options *o)
 				    "whatever is selected" : NULL;
 	if (!stacks && (o->shown.annotate || o->shown.addresses || o->shown.modules))
 		return "--annotate, --addrs and --modules change -f folded and -f tree only";
-	if (!stacks && !is_view(o, "pprof") &&
-	    (o->grouped || o->with_cpu || o->with_event || o->with_cgroup))
-		return "--group-by, and --cpu, --event and --cgroup without a value, put frames into "
-		       "-f folded and -f tree, and labels into -f pprof, only";
+	if (is_view(o, "top") && o->grouped)
+		return "--group-by puts frames before stacks, which -f top does not show; --by counts by "
+		       "something else than functions";
+	if (!stacks && !threads && !is_view(o, "pprof") &&
+	    (o->with_cpu || o->with_event || o->with_cgroup))
+		return "--cpu, --event and --cgroup without a value put frames before stacks, which -f top, "
+		       "script and jsonl have no place for";
 	if (o->shown.title && !threads)
 		return "--title goes into -f html, firefox and speedscope only";
 	return NULL;

@@ -186,7 +186,7 @@ static void write_category(struct sink *s, const struct profile_frame *frame)
 	static const enum firefox_category categories[] = {
 		[PROFILE_FRAME_USER] = FIREFOX_USER,	   [PROFILE_FRAME_KERNEL] = FIREFOX_KERNEL,
 		[PROFILE_FRAME_JIT] = FIREFOX_JIT,	   [PROFILE_FRAME_END] = FIREFOX_OTHER,
-		[PROFILE_FRAME_SEPARATOR] = FIREFOX_OTHER,
+		[PROFILE_FRAME_SEPARATOR] = FIREFOX_OTHER, [PROFILE_FRAME_GROUP] = FIREFOX_OTHER,
 	};
 
 	sink_unsigned(s, categories[frame->kind]);
@@ -507,7 +507,8 @@ static bool find_places(struct firefox *w)
 		struct firefox_place place;
 
 		w->place_of[i] = frame;
-		if (!p->frames[frame].inlined || parent == PRF_NONE)
+		if (!p->frames[frame].inlined || parent == PRF_NONE ||
+		    p->frames[p->nodes[parent].frame].kind == PROFILE_FRAME_GROUP)
 			continue;
 		place = w->places[w->place_of[parent]];
 		place = (struct firefox_place){ frame, place.outer, place.depth + 1 };

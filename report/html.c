@@ -23,8 +23,8 @@
 #define MAX_SLICES 65536
 #define MAX_TEXT 65536 /* of a longer name, the page has the beginning */
 
-/* As report/html/colours.js lists them; those before are as in enum profile_frame_kind. */
-enum { KIND_COMMAND = CALL_TREE_COMMAND, KIND_INLINED, KIND_WAKER };
+/* As report/html/colours.js lists them, behind those of enum profile_frame_kind. */
+enum { KIND_INLINED = PROFILE_FRAME_GROUP + 1, KIND_WAKER };
 
 /* Whose cells: a thread, on or off the CPU. */
 struct source {

@@ -2,6 +2,7 @@
 #include "report/load.h"
 
 #include "common/message.h"
+#include "report/contradiction.h"
 #include "report/describe.h"
 #include "report/progress.h"
 #include "report/unnamed.h"
@@ -213,11 +214,13 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 	unsigned int detail = o->view->detail | (o->shown.lines ? PROFILE_BY_LINE : 0) |
 			      (o->shown.addresses ? PROFILE_BY_UNNAMED : 0);
 	bool prunes = !o->view->paged && !o->view->sample;
+	bool leads = o->view->led && (o->grouped || asks_for_first_frame(o));
 	struct build_options build = {
 		.shape = &o->shape,
 		.dimensions = o->dimensions | o->view->dimensions,
 		.detail = detail,
 		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
+		.leading = leads ? o->shown.leading : NULL,
 	};
 	int error;
 

@@ -31,6 +31,7 @@ enum profile_frame_kind {
 	PROFILE_FRAME_JIT,
 	PROFILE_FRAME_END,	 /* "[truncated]", "[incomplete]": the stack does not reach the root */
 	PROFILE_FRAME_SEPARATOR, /* "-" between user and kernel, "--" before a waker's stack */
+	PROFILE_FRAME_GROUP,	 /* no code: whose the stack is, where profile.led */
 };
 
 /*
@@ -168,6 +169,7 @@ struct profile {
 	uint64_t lost;	  /* samples lost while recording */
 	uint64_t slice_ns; /* with PROFILE_BY_TIME: length of a time slice */
 	uint32_t slice_count; /* the highest slice + 1; 1 without PROFILE_BY_TIME */
+	bool led; /* all stacks begin with frames that tell whose they are; none has no frame */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };
 

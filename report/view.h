@@ -57,6 +57,7 @@ struct view {
 	uint32_t max_slices;	 /* with PROFILE_BY_TIME: slices get longer rather than more */
 	bool binary;		 /* not for terminals */
 	bool can_diff;
+	bool led;		 /* leading frames are in its profile, if any are asked for */
 	bool paged;		 /* for people: a pager on terminals */
 	/* 0, or a negative errno; failed writes are left to sink_flush(). */
 	int (*render)(const struct profile *p, const struct view_options *o, struct sink *s);

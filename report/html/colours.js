@@ -7,7 +7,7 @@ const KINDS = [
 	{ name: "JIT", hue: 95, saturation: 45, light: 60 },
 	{ name: "stack not complete", hue: 0, saturation: 0, light: 62 },
 	{ name: "separator", hue: 0, saturation: 0, light: 78 },
-	{ name: "thread or process", hue: 215, saturation: 14, light: 78 },
+	{ name: "thread, process or group", hue: 215, saturation: 14, light: 78 },
 	{ name: "inlined", hue: 174, saturation: 48, light: 64 },
 	{ name: "waker", hue: 285, saturation: 38, light: 72 },
 ];

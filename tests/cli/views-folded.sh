@@ -79,10 +79,6 @@ is "$?" 1 "a recording without samples: no report"
 like "$out" "there are no samples: .*--off-cpu" "a recording without samples: says why"
 out=$("$report" --wakers "$trace" 2>&1 > "$work/none")
 like "$out" "warning: --wakers: no wait here knows" "--wakers without any is told"
-for format in top html firefox speedscope; do
-	like "$("$report" -f $format --group-by cpu "$trace" 2>&1 > "$work/none")" "warning: --group-by.* only" \
-		"--group-by of -f $format is told to do nothing"
-done
 
 # Shapes.
 is "$(part --no-kernel)" 4000 "--no-kernel keeps the samples"

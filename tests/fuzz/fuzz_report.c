@@ -87,6 +87,8 @@ static void views(struct loaded *l)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const unsigned int leading[] = { PROFILE_BY_OBJECT, PROFILE_BY_COMM,
+						PROFILE_BY_TIME, 0 };
 	const struct shape shape = { .delimiter = true, .collapse_recursion = true };
 	const struct selection selection = { .all_events = true };
 	const struct symbolizer_options symbols = { .sysroot = "/nonexistent", .demangle = true,
@@ -102,7 +104,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       .dimensions = PROFILE_BY_THREAD | PROFILE_BY_EVENT |
 						     PROFILE_BY_TIME | PROFILE_BY_OBJECT,
 				       .traces = &trace,
-				       .trace_count = 1 };
+				       .trace_count = 1,
+				       .leading = size % 2 ? leading : NULL };
 	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
 	char path[64];
 	int fd = memfd_create("trace", MFD_CLOEXEC);

@@ -131,9 +131,11 @@ static void build(struct fixture *f, struct build_options *options, bool wakers)
 
 static void expect(struct fixture *f, const char *text)
 {
-	const struct view_options o = { .leading = { PROFILE_BY_COMM }, .annotate = true };
+	struct view_options o = { .leading = { PROFILE_BY_COMM }, .annotate = true };
 	struct sink sink;
 
+	if (f->profile->led)
+		o.leading[0] = 0;
 	sink_init(&sink, -1);
 	must(folded_render(f->profile, &o, &sink));
 	assert_string_equal(buffer_string(&sink.buffer), text);
@@ -252,6 +254,37 @@ static void test_why_stacks_end(void **state)
 	end(&f);
 }
 
+/* The command as a frame of the profile: the stacks are those of folded, which puts it first. */
+static void test_leading_frames(void **state)
+{
+	static const unsigned int leading[] = { PROFILE_BY_COMM, PROFILE_BY_COMM | PROFILE_BY_PID, 0 };
+	struct build_options options = { .leading = leading };
+	char text[128];
+	struct fixture f;
+
+	begin(&f);
+	sample(&f, "mfg", f.on_cpu, NULL, 1);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "mfg", f.on_cpu, NULL, 1);
+	sample(&f, "", f.on_cpu, NULL, 1);
+	build(&f, &options, false);
+	assert_true(f.profile->led);
+	assert_int_equal(f.profile->node_count, 5);
+	for (uint32_t i = 0; i < f.profile->node_count; i++) {
+		const struct profile_node *node = &f.profile->nodes[i];
+		const struct profile_frame *frame = &f.profile->frames[node->frame];
+
+		assert_true(node->parent == PRF_NONE || node->parent < i);
+		assert_int_equal(frame->kind == PROFILE_FRAME_GROUP, node->depth <= 2);
+	}
+	for (size_t i = 0; i < f.profile->entry_count; i++)
+		assert_true(f.profile->nodes[f.profile->entries[i].node].depth >= 2);
+	snprintf(text, sizeof(text), "c;c-%1$u 1\nc;c-%1$u;main_[j];f_[j] 1\n"
+		 "c;c-%1$u;main_[j];f_[j];g_[j] 2\n", f.profile->groups[0].pid);
+	expect(&f, text);
+	end(&f);
+}
+
 static void test_addresses_tell_apart(void **state)
 {
 	struct build_options options = { .detail = PROFILE_BY_ADDRESS };
@@ -295,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_wakers),
 		cmocka_unit_test(test_delimiter_and_recursion),
 		cmocka_unit_test(test_why_stacks_end),
+		cmocka_unit_test(test_leading_frames),
 		cmocka_unit_test(test_addresses_tell_apart),
 		cmocka_unit_test(test_lowest_addresses),
 	};
