@@ -307,7 +307,7 @@ static void wait_for_programs(void)
 		usleep(20000); /* not to be had with nohz_full */
 }
 
-static int open_anew(struct attached *a, const struct event *event)
+static int open_anew(struct attached *a, const struct event *event, bool started)
 {
 	struct perf_event_attr attributes;
 	int fd;
@@ -316,15 +316,14 @@ static int open_anew(struct attached *a, const struct event *event)
 	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)a->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!a->link) {
-		close(a->fd);
-		a->fd = fd;
-		return 0;
-	}
 	/* The old fd goes with its link. */
-	bpf_link__destroy(a->link);
+	if (a->link)
+		bpf_link__destroy(a->link);
+	else
+		close(a->fd);
+	a->link = NULL;
 	a->fd = fd;
-	return attach(a);
+	return started ? attach(a) : 0;
 }
 
 int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, uint32_t cpu)
@@ -335,7 +334,8 @@ int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, ui
 	for (size_t i = 0; i < s->attached_count && !status; i++)
 		if (s->attached[i].cpu == cpu &&
 		    events->events[s->attached[i].number].source == EVENT_PERF)
-			status = open_anew(&s->attached[i], &events->events[s->attached[i].number]);
+			status = open_anew(&s->attached[i], &events->events[s->attached[i].number],
+					   s->started);
 	return status;
 }
 

@@ -37,8 +37,12 @@ static int poll_and_scout(struct session *s, struct pollfd *fds, size_t n, int m
 
 		if (s->scout)
 			scout_run(s->scout);
-		for (size_t i = 0; i < rings; i++)
+		for (size_t i = 0; i < rings; i++) {
 			ready -= ready > 0 && fds[n + i].revents;
+			/* A CPU that went offline: it would wake us again at once. */
+			if (fds[n + i].revents & (POLLHUP | POLLERR))
+				fds[n + i].fd = -1;
+		}
 		if (ready || now >= until)
 			return ready;
 		ms = (int)((until - now) / 1000000) + 1;

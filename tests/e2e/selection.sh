@@ -26,7 +26,7 @@ if command -v taskset > /dev/null && [ "$(nproc)" -gt 1 ]; then
 	# It begins, and maps everything, on another CPU than the one that is sampled.
 	other=$(sed 's/.*[-,]//' /sys/devices/system/cpu/online)
 	holds "records a program that moves to it" "$record" -q -F 999 -C "$first" -o "$work/moves.prf" -- \
-		sh -c 'taskset -pc '"$other"' $$ > /dev/null; "$0" 50; taskset -pc '"$first"' $$ > /dev/null; "$0" 300' "$work/burn"
+		sh -c 'taskset -pc '"$other"' $$ > /dev/null; "$0" 50; taskset -pc '"$first"' $$ > /dev/null; "$0" 1000' "$work/burn"
 	like "$("$report" --comm=burn "$work/moves.prf")" '^burn;_start;.*work;seventy' "what it mapped on the other is known"
 	like "$(taskset -c "$other" "$record" -q -F 999 -d 1 -C "$first" -o "$work/elsewhere.prf" -- taskset -c "$other" "$work/burn" 300; "$report" "$work/elsewhere.prf" 2>&1 | grep -c work)" '^0$' "what runs elsewhere is not recorded"
 fi
