@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_MOMENTS (4u << 20) /* more than that make the slices longer */
+#define MAX_MOMENTS (4u << 20)
+#define MAX_JOINED (3u << 20) /* more than that, joined, make the slices longer */
 
 void slices_release(struct slices *s)
 {
-	free(s->moments);
+	free(s->cells);
+	free(s->samples);
+	free(s->weights);
 	free(s->runs);
-	free(s->last);
 	*s = (struct slices){ 0 };
 }
 
@@ -21,37 +23,109 @@ void slices_restart(struct slices *s)
 	s->begin = s->end = 0;
 }
 
-/* -------- counting -------- */
+/* -------- moments -------- */
 
-/* Adds up the moments of a cell that lie in one run now. */
-static void join_moments(struct slices *s)
+static uint32_t samples_of(const struct slices *s, size_t i)
 {
+	return s->samples ? s->samples[i] : 1;
+}
+
+static uint64_t weight_of(const struct slices *s, size_t i)
+{
+	return s->weights ? s->weights[i] : samples_of(s, i);
+}
+
+/* Room for one more moment. */
+static bool reserve(struct slices *s)
+{
+	size_t wanted = s->count + 1;
+
+	if (s->count >= PRF_NONE || !array_reserve(&s->cells, &s->capacity, wanted) ||
+	    (s->samples && !array_reserve(&s->samples, &s->sample_capacity, wanted)) ||
+	    (s->weights && !array_reserve(&s->weights, &s->weight_capacity, wanted)))
+		return false;
+	s->room = s->capacity < s->limit ? s->capacity : s->limit;
+	if (s->samples || s->weights)
+		s->room = 0;
+	return true;
+}
+
+/* From now on each moment has its number of samples. */
+static bool keep_samples(struct slices *s)
+{
+	if (s->samples)
+		return true;
+	if (!array_reserve(&s->samples, &s->sample_capacity, s->count + 1))
+		return false;
+	for (size_t i = 0; i < s->count; i++)
+		s->samples[i] = 1;
+	s->room = 0;
+	return true;
+}
+
+/* A sample does not weigh 1: from now on each moment has its weight. */
+static bool keep_weights(struct slices *s)
+{
+	if (s->weights)
+		return true;
+	if (!array_reserve(&s->weights, &s->weight_capacity, s->count + 1))
+		return false;
+	for (size_t i = 0; i < s->count; i++)
+		s->weights[i] = samples_of(s, i);
+	s->room = 0;
+	return true;
+}
+
+/* Of each cell its last moment, PRF_NONE as yet. */
+static uint32_t *no_moments(const struct slices *s)
+{
+	uint32_t max = 0;
+	uint32_t *last;
+
+	for (size_t i = 0; i < s->count; i++)
+		max = s->cells[i] > max ? s->cells[i] : max;
+	last = malloc((max + (size_t)1) * sizeof(*last));
+	if (last)
+		memset(last, 0xff, (max + (size_t)1) * sizeof(*last));
+	return last;
+}
+
+bool slices_join(struct slices *s)
+{
+	uint32_t *last_of = no_moments(s);
 	size_t n = 0;
 
-	memset(s->last, 0xff, s->cells * sizeof(*s->last));
+	if (!last_of || !keep_samples(s)) {
+		free(last_of);
+		return false;
+	}
 	for (size_t r = 0, i = 0; r < s->run_count; r++) {
 		size_t end = r + 1 < s->run_count ? s->runs[r + 1].first : s->count;
 		uint32_t first = (uint32_t)n;
 
 		for (; i < end; i++) {
-			struct moment moment = s->moments[i];
-			uint32_t *last = &s->last[moment.cell];
+			uint32_t cell = s->cells[i], samples = s->samples[i], at = last_of[cell];
+			uint64_t weight = weight_of(s, i);
+			bool joins = at != PRF_NONE && at >= first &&
+				     samples <= UINT32_MAX - s->samples[at];
 
-			if (*last != PRF_NONE && *last >= first &&
-			    moment.samples <= UINT32_MAX - s->moments[*last].samples) {
-				s->moments[*last].samples += moment.samples;
-				s->moments[*last].weight += moment.weight;
-			} else {
-				*last = (uint32_t)n;
-				s->moments[n++] = moment;
-			}
+			if (!joins)
+				last_of[cell] = at = (uint32_t)n++;
+			s->cells[at] = cell;
+			s->samples[at] = joins ? s->samples[at] + samples : samples;
+			if (s->weights)
+				s->weights[at] = joins ? s->weights[at] + weight : weight;
 		}
 		s->runs[r].first = first;
 	}
 	s->count = n;
+	free(last_of);
+	return true;
 }
 
-/* Doubles the slices' length; joins moments only when there are too many, for it takes long. */
+/* -------- counting -------- */
+
+/* Doubles the slices' length. */
 static void coarsen(struct slices *s)
 {
 	size_t n = 0;
@@ -64,8 +138,22 @@ static void coarsen(struct slices *s)
 			s->runs[n++] = run;
 	}
 	s->run_count = n;
-	if (s->count >= MAX_MOMENTS)
-		join_moments(s);
+	s->begin = s->end = 0;
+}
+
+/* There are as many moments as there may be: fewer, by longer slices if need be. */
+static bool make_fewer(struct slices *s)
+{
+	if (s->count && !slices_join(s))
+		return false;
+	while (s->count > MAX_JOINED && s->run_count > 1 && s->length_ns <= UINT64_MAX / 4) {
+		coarsen(s);
+		if (!slices_join(s))
+			return false;
+	}
+	/* Of one slice there is no less than a moment of each cell. */
+	s->limit = s->count > MAX_JOINED ? 2 * s->count : MAX_MOMENTS;
+	return true;
 }
 
 /* Goes on in the slice of this time. */
@@ -73,12 +161,8 @@ static bool turn(struct slices *s, uint64_t since)
 {
 	uint32_t slice;
 
-	while ((since / s->length_ns >= s->max || s->count >= MAX_MOMENTS) &&
-	       s->length_ns <= UINT64_MAX / 4) {
+	while (since / s->length_ns >= s->max && s->length_ns <= UINT64_MAX / 4)
 		coarsen(s);
-		if (since / s->length_ns < s->max && s->length_ns > UINT64_C(1) << 40)
-			break;
-	}
 	slice = (uint32_t)(since / s->length_ns);
 	s->begin = slice * s->length_ns;
 	s->end = s->begin + s->length_ns;
@@ -90,36 +174,20 @@ static bool turn(struct slices *s, uint64_t since)
 	return true;
 }
 
-/* A first moment of a cell in the last run. */
-static bool add_moment(struct slices *s, uint32_t cell)
+bool slices_append(struct slices *s, uint32_t cell, uint64_t since, uint64_t weight)
 {
-	if (s->count >= PRF_NONE || !array_reserve(&s->moments, &s->capacity, s->count + 1))
+	if (s->count >= s->limit && !make_fewer(s))
 		return false;
-	if (cell >= s->cells) {
-		if (!array_reserve(&s->last, &s->cell_capacity, cell + (size_t)1))
-			return false;
-		memset(s->last + s->cells, 0xff, (s->cell_capacity - s->cells) * sizeof(*s->last));
-		s->cells = s->cell_capacity;
-	}
-	s->last[cell] = (uint32_t)s->count;
-	s->moments[s->count++] = (struct moment){ .cell = cell };
-	return true;
-}
-
-bool slices_count(struct slices *s, uint32_t cell, uint64_t since, uint64_t weight)
-{
-	struct moment *moment;
-	uint32_t last;
-
 	if ((since < s->begin || since >= s->end) && !turn(s, since))
 		return false;
-	last = cell < s->cells ? s->last[cell] : PRF_NONE;
-	if ((last == PRF_NONE || last < s->runs[s->run_count - 1].first ||
-	     s->moments[last].samples == UINT32_MAX) && !add_moment(s, cell))
+	if ((weight != 1 && !keep_weights(s)) || !reserve(s))
 		return false;
-	moment = &s->moments[s->last[cell]];
-	moment->samples++;
-	moment->weight += weight;
+	s->cells[s->count] = cell;
+	if (s->samples)
+		s->samples[s->count] = 1;
+	if (s->weights)
+		s->weights[s->count] = weight;
+	s->count++;
 	return true;
 }
 
@@ -135,8 +203,8 @@ struct split {
 	const struct profile_entry *entries;
 	struct profile_entry *out;
 	size_t groups;
-	size_t *from, *to; /* of each group, its part of `out` so far */
-	uint32_t *last;	   /* of each entry, its last part in `out`, or PRF_NONE */
+	size_t *to;	/* of each group, where its next part goes in `out` */
+	uint32_t *last; /* of each entry, its last slice, later its last part in `out` */
 };
 
 static int compare_spans(const void *left, const void *right)
@@ -166,32 +234,46 @@ static struct span *sorted_spans(const struct slices *s)
 	return spans;
 }
 
-/* Gives each group as much room as it has moments. */
-static void make_room(struct split *p)
+/* Counts the parts of a span's entries. */
+static void count_span(struct split *p, const struct span *span)
+{
+	const struct slices_place *places = p->cells->places;
+
+	for (size_t i = span->first; i < span->end; i++) {
+		uint32_t entry = places[p->slices->cells[i]].entry;
+
+		if (entry != PRF_NONE && p->last[entry] != span->slice) {
+			p->last[entry] = span->slice;
+			p->to[p->entries[entry].group]++;
+		}
+	}
+}
+
+/* Gives each group as much room as it has parts; how many there are. */
+static size_t make_room(struct split *p, const struct span *spans)
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < p->slices->count; i++) {
-		uint32_t entry = p->cells->places[p->slices->moments[i].cell].entry;
-
-		if (entry != PRF_NONE)
-			p->to[p->entries[entry].group]++;
-	}
+	for (size_t i = 0; i < p->slices->run_count; i++)
+		count_span(p, &spans[i]);
 	for (size_t g = 0; g < p->groups; g++) {
-		p->from[g] = sum;
-		sum += p->to[g];
-		p->to[g] = p->from[g];
+		size_t count = p->to[g];
+
+		p->to[g] = sum;
+		sum += count;
 	}
+	return sum;
 }
 
 static void split_span(struct split *p, const struct span *span)
 {
 	const struct slices_cells *cells = p->cells;
+	const struct slices *s = p->slices;
 	struct profile_entry *out = p->out;
 
 	for (size_t i = span->first; i < span->end; i++) {
-		const struct moment *moment = &p->slices->moments[i];
-		const struct slices_place *place = &cells->places[moment->cell];
+		const uint64_t samples = samples_of(s, i), weight = weight_of(s, i);
+		const struct slices_place *place = &cells->places[s->cells[i]];
 		const struct slices_worth *worth = &cells->worths[place->worth];
 		struct profile_entry *part;
 		uint32_t *last;
@@ -206,49 +288,31 @@ static void split_span(struct split *p, const struct span *span)
 			out[*last] = (struct profile_entry){ entry->group, span->slice, entry->node };
 		}
 		part = &out[*last];
-		part->samples += moment->samples;
-		part->value += moment->samples * worth->of_sample + moment->weight * worth->of_weight;
+		part->samples += samples;
+		part->value += samples * worth->of_sample + weight * worth->of_weight;
 	}
-}
-
-/* Closes the gaps that joined moments have left; how many entries there are. */
-static size_t close_gaps(struct split *p)
-{
-	size_t n = 0;
-
-	for (size_t g = 0; g < p->groups; g++) {
-		size_t count = p->to[g] - p->from[g];
-
-		if (n != p->from[g])
-			memmove(p->out + n, p->out + p->from[g], count * sizeof(*p->out));
-		n += count;
-	}
-	return n;
 }
 
 struct profile_entry *slices_split(const struct slices *s, const struct profile_entry *entries,
 				   size_t *n, const struct slices_cells *cells)
 {
 	struct split p = { .slices = s, .cells = cells, .entries = entries };
+	const size_t last_size = (*n + 1) * sizeof(*p.last);
 	struct span *spans = sorted_spans(s);
 
 	p.groups = *n ? entries[*n - 1].group + (size_t)1 : 0;
-	p.out = malloc((s->count + 1) * sizeof(*p.out));
-	p.from = calloc(2 * p.groups + 1, sizeof(*p.from));
-	p.last = malloc((*n + 1) * sizeof(*p.last));
-	if (spans && p.out && p.from && p.last) {
-		p.to = p.from + p.groups;
-		memset(p.last, 0xff, (*n + 1) * sizeof(*p.last));
-		make_room(&p);
-		for (size_t i = 0; i < s->run_count; i++)
-			split_span(&p, &spans[i]);
-		*n = close_gaps(&p);
-	} else {
-		free(p.out);
-		p.out = NULL;
+	p.to = calloc(p.groups + 1, sizeof(*p.to));
+	p.last = malloc(last_size);
+	if (spans && p.to && p.last) {
+		memset(p.last, 0xff, last_size);
+		*n = make_room(&p, spans);
+		p.out = malloc((*n + 1) * sizeof(*p.out));
+		memset(p.last, 0xff, last_size);
 	}
+	for (size_t i = 0; p.out && i < s->run_count; i++)
+		split_span(&p, &spans[i]);
 	free(spans);
-	free(p.from);
+	free(p.to);
 	free(p.last);
 	return p.out;
 }

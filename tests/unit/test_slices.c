@@ -14,7 +14,16 @@ static uint64_t samples_of(const struct slices *s)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < s->count; i++)
-		sum += s->moments[i].samples;
+		sum += s->samples ? s->samples[i] : 1;
+	return sum;
+}
+
+static uint64_t weight_of(const struct slices *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->weights[i];
 	return sum;
 }
 
@@ -24,11 +33,34 @@ static void test_one_moment_for_a_cell_in_a_slice(void **state)
 
 	for (uint64_t time = 0; time < 300; time += 10)
 		assert_true(slices_count(&s, time % 20 ? 7 : 3, time, 2));
+	assert_int_equal(s.count, 30);
+	assert_true(slices_join(&s));
 	assert_int_equal(s.run_count, 3);
 	assert_int_equal(s.count, 6);
-	assert_int_equal(s.moments[4].cell, 3);
-	assert_int_equal(s.moments[4].samples, 5);
-	assert_int_equal(s.moments[4].weight, 10);
+	assert_int_equal(s.cells[4], 3);
+	assert_int_equal(s.samples[4], 5);
+	assert_int_equal(s.weights[4], 10);
+	slices_release(&s);
+}
+
+/* Weights are kept from the first one that is not 1; what came before keeps its own. */
+static void test_weights_begin_late(void **state)
+{
+	struct slices s = { .length_ns = 100, .max = 10 };
+
+	for (uint64_t time = 0; time < 200; time += 10)
+		assert_true(slices_count(&s, time % 20 ? 7 : 3, time, 1));
+	assert_null(s.weights);
+	assert_true(slices_count(&s, 7, 199, 50));
+	assert_true(slices_count(&s, 7, 199, 1));
+	assert_true(slices_count(&s, 9, 200, 0));
+	assert_non_null(s.weights);
+	assert_true(slices_join(&s));
+	assert_int_equal(s.count, 5);
+	assert_int_equal(s.weights[0], 5);
+	assert_int_equal(s.weights[3], 5 + 50 + 1);
+	assert_int_equal(s.samples[3], 7);
+	assert_int_equal(s.weights[4], 0);
 	slices_release(&s);
 }
 
@@ -57,10 +89,28 @@ static void test_moments_are_bounded(void **state)
 	const uint32_t n = 5u << 20;
 
 	for (uint32_t i = 0; i < n; i++)
-		assert_true(slices_count(&s, i % 1000, i, 1));
+		assert_true(slices_count(&s, i % 1000, i, i % 1024 ? 1 : 2));
 	assert_true(s.length_ns > 1);
 	assert_true(s.count <= 4u << 20);
 	assert_int_equal(samples_of(&s), n);
+	assert_int_equal(weight_of(&s), n + (n - 1) / 1024 + 1);
+	slices_release(&s);
+}
+
+/* Many samples of few cells in a slice are joined, and leave the slices as long as they were. */
+static void test_moments_are_joined(void **state)
+{
+	struct slices s = { .length_ns = 100, .max = 10 };
+	const uint32_t n = 5u << 20;
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(slices_count(&s, i % 1000, i < n / 8 ? 150 : 350, 1));
+	assert_int_equal(s.length_ns, 100);
+	assert_true(s.count <= 4u << 20);
+	assert_int_equal(samples_of(&s), n);
+	assert_true(slices_join(&s));
+	assert_int_equal(samples_of(&s), n);
+	assert_null(s.weights);
 	slices_release(&s);
 }
 
@@ -109,8 +159,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_moment_for_a_cell_in_a_slice),
+		cmocka_unit_test(test_weights_begin_late),
 		cmocka_unit_test(test_slices_get_longer),
 		cmocka_unit_test(test_moments_are_bounded),
+		cmocka_unit_test(test_moments_are_joined),
 		cmocka_unit_test(test_splits),
 	};
 

@@ -218,14 +218,15 @@ static void test_slices(void **state)
 	assert_int_equal(weight, 8);
 	assert_int_equal(counted(&f, f.stacks[0], 2, &weight), 1);
 	slices = tally_slices(f.tally);
-	assert_int_equal(slices->count, 4);
-	assert_int_equal(slices->moments[0].samples, 2);
-	assert_int_equal(slices->moments[1].samples, 1);
-	assert_int_equal(slices->moments[3].weight, 5);
+	assert_int_equal(slices->count, 5);
+	assert_int_equal(slices->cells[0], slices->cells[2]);
+	assert_int_not_equal(slices->cells[0], slices->cells[1]);
+	assert_int_equal(slices->weights[3], 1);
+	assert_int_equal(slices->weights[4], 5);
 	assert_int_equal(slices->run_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(slices->runs[i].slice, i);
-	assert_int_equal(slices->runs[1].first, 2);
+	assert_int_equal(slices->runs[1].first, 3);
 	end(&f);
 }
 
