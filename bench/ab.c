@@ -91,15 +91,17 @@ static enum verdict conclude(const struct paired_runs_change *change, double noi
 		output_line("no change beyond the noise of %.2f%%", noise * 100);
 		return VERDICT_FINE;
 	case PAIRED_RUNS_FASTER:
-		output_line("faster by %.2f%% (noise %.2f%%)", -change->sign.value * 100, noise * 100);
+		output_line("faster by %.2f%% (noise %.2f%%)", -change->sign.value * 100,
+			    noise * 100);
 		return VERDICT_FINE;
 	case PAIRED_RUNS_SLOWER:
-		output_line("SLOWER by %.2f%% (noise %.2f%%)", change->sign.value * 100, noise * 100);
+		output_line("SLOWER by %.2f%% (noise %.2f%%)", change->sign.value * 100,
+			    noise * 100);
 		return VERDICT_REGRESSED;
-	case PAIRED_RUNS_INCONCLUSIVE:
-		break;
+	case PAIRED_RUNS_INCONCLUSIVE: break;
 	}
-	output_line("inconclusive: the interval lies partly within the noise of %.2f%%", noise * 100);
+	output_line("inconclusive: the interval lies partly within the noise of %.2f%%",
+		    noise * 100);
 	return VERDICT_INCONCLUSIVE;
 }
 

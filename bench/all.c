@@ -17,7 +17,7 @@
 struct step {
 	const char *title;
 	const char *arguments[ARGUMENTS_MAX]; /* "@" stands for the folder of this program */
-	bool optional; /* its tools may be missing */
+	bool optional;			      /* its tools may be missing */
 };
 
 static const struct step steps[] = {
@@ -29,9 +29,11 @@ static const struct step steps[] = {
 	{ "Recorder, trace file and report path: time",
 	  { "run", "--time", "1", "--warm-up", "0.2", "--measurements", "30" } },
 	{ "Recorder, trace file and report path: allocations",
-	  { "heap", "--iterations", "1", "--filter", "^(drain|format|xdp)|whole-1e4" }, true },
+	  { "heap", "--iterations", "1", "--filter", "^(drain|format|xdp)|whole-1e4" },
+	  true },
 	{ "Recorder, trace file and report path: instructions",
-	  { "instr", "--iterations", "1", "--filter", "^(drain|format|xdp|common)|whole-1e4" }, true },
+	  { "instr", "--iterations", "1", "--filter", "^(drain|format|xdp|common)|whole-1e4" },
+	  true },
 	{ "Peers", { "peers", "--time", "2", "--measurements", "5" }, true },
 };
 

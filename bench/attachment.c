@@ -239,7 +239,8 @@ static int share_maps(struct bpf_object *object, const struct program *program)
 
 		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &found, &found_size))
 			status = -errno;
-		bpf_object__for_each_map(map, object) {
+		bpf_object__for_each_map(map, object)
+		{
 			if (status || !same_map(map, found.name))
 				continue;
 			status = bpf_map__value_size(map) == found.value_size
@@ -264,9 +265,8 @@ static int load_wait(struct attachment *a)
 	a->wait = wait_bpf__open();
 	if (!a->wait)
 		return -errno;
-	bpf_object__for_each_program(program, a->wait->obj)
-		bpf_program__set_autoload(program, program == a->wait->progs.whole_wait ||
-							   program == a->wait->progs.nothing);
+	bpf_object__for_each_program(program, a->wait->obj) bpf_program__set_autoload(
+		program, program == a->wait->progs.whole_wait || program == a->wait->progs.nothing);
 	/* Of variables that the programs of a wait do not use we have our own. */
 	bpf_object__for_each_map(map, a->wait->obj)
 		bpf_map__set_autocreate(map, bpf_map__is_internal(map));

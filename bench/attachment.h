@@ -23,10 +23,10 @@ struct attachment {
 	struct event_list events;
 	struct sampler *sampler;
 	struct unwinder *unwinder;
-	struct program *program; /* the one that samples; with waits, at their end */
+	struct program *program;   /* the one that samples; with waits, at their end */
 	struct program *departure; /* with waits: the one that notes their beginning */
-	double load_ns;		 /* of the sampler's programs: open, verify, JIT */
-	double tables_ns;	 /* of building and publishing the worker's unwind tables */
+	double load_ns;		   /* of the sampler's programs: open, verify, JIT */
+	double tables_ns;	   /* of building and publishing the worker's unwind tables */
 
 	struct trivial_bpf *trivial;
 	struct bpf_link *link;
@@ -62,9 +62,9 @@ enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
 
 /* What came out of the sampler since the last call; empties the rings. */
 struct attachment_samples {
-	uint64_t fired, sent, lost; /* counters, as differences */
-	uint64_t samples;	    /* read */
-	uint64_t rooted;	    /* of them, whose user stack was whole */
+	uint64_t fired, sent, lost;	    /* counters, as differences */
+	uint64_t samples;		    /* read */
+	uint64_t rooted;		    /* of them, whose user stack was whole */
 	uint32_t least_frames, most_frames; /* of user stacks */
 	uint64_t kernel_frames;
 	uint64_t bytes;

@@ -49,7 +49,8 @@ int baseline_open(struct baseline **baseline, const char *path, char *why, size_
 		b->all = json_loadf(f, 0, &error);
 		fclose(f);
 		if (!json_is_object(b->all)) {
-			snprintf(why, why_size, "%s: not a file of measurements; remove it to begin anew",
+			snprintf(why, why_size,
+				 "%s: not a file of measurements; remove it to begin anew",
 				 b->path);
 			goto fail;
 		}
@@ -97,7 +98,8 @@ int baseline_get(const struct baseline *b, const char *benchmark, struct measure
 		return 0;
 	if (n < 2 || json_array_size(iterations) != n)
 		return -1;
-	*m = (struct measurement){ .n = n, .linear = json_is_true(json_object_get(entry, "linear")) };
+	*m = (struct measurement){ .n = n,
+				   .linear = json_is_true(json_object_get(entry, "linear")) };
 	m->iterations = calloc(n, sizeof(double));
 	m->ns = calloc(n, sizeof(double));
 	if (m->iterations && m->ns && numbers(iterations, m->iterations, n, 1) &&
@@ -125,7 +127,8 @@ static void make_folders(const char *path)
 {
 	char *copy = strdup(path);
 
-	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = 0;
 		mkdir(copy, 0777);
 		*slash = '/';

@@ -16,7 +16,7 @@ enum benchmark_status benchmark_problem(struct benchmark_problem *problem,
 }
 
 __attribute__((noinline)) void benchmark_measured(const struct benchmark *b, void *state,
-							   uint64_t iterations)
+						  uint64_t iterations)
 {
 	b->run(state, iterations);
 	__asm__ volatile("" : : : "memory"); /* no tail call: the tools look for the return */

@@ -47,7 +47,8 @@ struct benchmark {
 	int (*measures)(void *state, const char *name, struct results *results);
 	void (*teardown)(void *state);
 	bool extra; /* takes long: done only when a name or --filter asks for it */
-	const void *argument; /* for setup() of benchmarks that share it: **state points here first */
+	const void
+		*argument; /* for setup() of benchmarks that share it: **state points here first */
 };
 
 /* Keeps the compiler from leaving out work whose result nobody reads. */

@@ -81,15 +81,13 @@ int bootstrap_estimates(const struct bootstrap *b, const double *x, size_t n,
 	}
 	result->mean = interval(statistics_mean(x, n), values, m, b->confidence);
 	result->median = interval(statistics_median(x, n), values + m, m, b->confidence);
-	result->deviation =
-		interval(statistics_deviation(x, n), values + 2 * m, m, b->confidence);
+	result->deviation = interval(statistics_deviation(x, n), values + 2 * m, m, b->confidence);
 	result->mad = interval(statistics_mad(x, n), values + 3 * m, m, b->confidence);
 	free(values);
 	return 0;
 }
 
-int bootstrap_median(const struct bootstrap *b, const double *x, size_t n,
-		     struct estimate *result)
+int bootstrap_median(const struct bootstrap *b, const double *x, size_t n, struct estimate *result)
 {
 	double *values = enough(b, n) ? malloc((b->resamples + n) * sizeof(*values)) : NULL;
 	double *drawn;
@@ -173,8 +171,8 @@ int bootstrap_line(const struct bootstrap *b, const double *x, const double *y, 
 static double welch_t(const double *x, size_t n, const double *y, size_t m)
 {
 	double difference = statistics_mean(x, n) - statistics_mean(y, m);
-	double error = sqrt(statistics_variance(x, n) / (double)n +
-			    statistics_variance(y, m) / (double)m);
+	double error =
+		sqrt(statistics_variance(x, n) / (double)n + statistics_variance(y, m) / (double)m);
 
 	if (error > 0)
 		return difference / error;
@@ -222,17 +220,20 @@ int bootstrap_change(const struct bootstrap *b, const double *before, size_t bef
 		draw(&r, after, after_n, drawn);
 		draw(&r, before, before_n, drawn + after_n);
 		values[i] = statistics_mean(drawn, after_n) /
-				    statistics_mean(drawn + after_n, before_n) - 1;
+				    statistics_mean(drawn + after_n, before_n) -
+			    1;
 		sort_small(drawn, after_n);
 		sort_small(drawn + after_n, before_n);
 		values[m + i] = statistics_quantile(drawn, after_n, 0.5) /
-					statistics_quantile(drawn + after_n, before_n, 0.5) - 1;
+					statistics_quantile(drawn + after_n, before_n, 0.5) -
+				1;
 	}
-	result->mean = interval(statistics_mean(after, after_n) / statistics_mean(before, before_n) - 1,
-				values, m, b->confidence);
-	result->median = interval(statistics_median(after, after_n) /
-					  statistics_median(before, before_n) - 1,
-				  values + m, m, b->confidence);
+	result->mean =
+		interval(statistics_mean(after, after_n) / statistics_mean(before, before_n) - 1,
+			 values, m, b->confidence);
+	result->median = interval(
+		statistics_median(after, after_n) / statistics_median(before, before_n) - 1,
+		values + m, m, b->confidence);
 	free(values);
 	return 0;
 }

@@ -24,8 +24,7 @@ int bootstrap_estimates(const struct bootstrap *b, const double *x, size_t n,
 			struct bootstrap_estimates *result);
 
 /* Of the median alone. */
-int bootstrap_median(const struct bootstrap *b, const double *x, size_t n,
-		     struct estimate *result);
+int bootstrap_median(const struct bootstrap *b, const double *x, size_t n, struct estimate *result);
 
 /* Of the slope of y = slope * x; pairs are drawn together. */
 int bootstrap_slope(const struct bootstrap *b, const double *x, const double *y, size_t n,

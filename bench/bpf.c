@@ -29,7 +29,7 @@ struct bpf_bench {
 	struct program *program;
 	struct program_input input;
 	struct program_output output; /* of the last test run */
-	char name[160]; /* "bpf/..." */
+	char name[160];		      /* "bpf/..." */
 	struct results results;
 };
 
@@ -96,9 +96,10 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 					 "tell; is it attached, and does anything trigger it?",
 					 program_name(b->program));
 	if (!run_ns)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s ran %llu times in 0 ns: the kernel's clock is too coarse",
-					 program_name(b->program), (unsigned long long)runs);
+		return benchmark_problem(
+			problem, BENCHMARK_FAILED,
+			"%s ran %llu times in 0 ns: the kernel's clock is too coarse",
+			program_name(b->program), (unsigned long long)runs);
 	for (size_t i = 1; i <= SLICES; i++) {
 		uint64_t slice = w->slices[i].runs - w->slices[i - 1].runs;
 
@@ -110,7 +111,8 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "%s ran %llu times in %zu of %d slices: too few to tell; "
 					 "watch longer with --time",
-					 program_name(b->program), (unsigned long long)runs, n, SLICES);
+					 program_name(b->program), (unsigned long long)runs, n,
+					 SLICES);
 	if (bootstrap_estimates(&bootstrap, means, n, &e))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
 	ns->value = (double)run_ns / (double)runs;
@@ -152,8 +154,8 @@ static enum benchmark_status measure_window(struct bpf_bench *b, struct benchmar
 
 static enum benchmark_status run_program(struct bpf_bench *b, struct benchmark_problem *problem)
 {
-	enum benchmark_status status =
-		program_run(b->program, &b->input, b->settings->repeat, &b->output, problem);
+	enum benchmark_status status = program_run(b->program, &b->input, b->settings->repeat,
+						   &b->output, problem);
 
 	if (!status && program_type(b->program) == BPF_PROG_TYPE_XDP &&
 	    b->output.result == XDP_ABORTED)
@@ -211,8 +213,7 @@ static enum benchmark_status rounds(struct bpf_bench *b, bool counted, struct es
 	double start = now_seconds();
 	size_t n = 0;
 
-	while (!status && n < ROUNDS &&
-	       (n < 10 || now_seconds() - start < budget)) {
+	while (!status && n < ROUNDS && (n < 10 || now_seconds() - start < budget)) {
 		status = counted ? count_round(b, &values[n], problem)
 				 : time_round(b, &values[n], problem);
 		n++;
@@ -262,8 +263,8 @@ static void print_hardware(struct bpf_bench *b)
 		double count = hardware_count(b, events[i].config);
 
 		if (isnan(count)) {
-			output_line("%24s%s: not available (this machine shows no such counter)", "",
-				    events[i].name);
+			output_line("%24s%s: not available (this machine shows no such counter)",
+				    "", events[i].name);
 			continue;
 		}
 		output_line("%24s%s: %.1f per run", "", events[i].name, count);
@@ -331,9 +332,10 @@ static enum benchmark_status print_sizes(struct bpf_bench *b, struct benchmark_p
 /* An Ethernet frame with an IPv4 header from 10.0.0.15, padded to the least size there is. */
 static void default_packet(uint8_t *packet, size_t *size)
 {
-	static const uint8_t header[] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0,	  /* Ethernet */
-					  0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, /* IPv4, UDP */
-					  10, 0, 0, 15, 10, 0, 0, 1 };
+	static const uint8_t header[] = { 2,	0, 0, 0,  0,  1, 2, 0, 0,  0,  0, 2,
+					  8,	0,				     /* Ethernet */
+					  0x45, 0, 0, 46, 0,  0, 0, 0, 64, 17, 0, 0, /* IPv4, UDP */
+					  10,	0, 0, 15, 10, 0, 0, 1 };
 
 	memset(packet, 0, 64);
 	memcpy(packet, header, sizeof(header));
@@ -349,7 +351,9 @@ static void *read_input(const char *path, size_t *size)
 	*size = bytes && f ? fread(bytes, 1, INPUT_MAX + 1, f) : 0;
 	if (!f || !bytes || ferror(f) || !*size || *size > INPUT_MAX) {
 		message_error("%s: %s", path,
-			      !f ? strerror(errno) : *size > INPUT_MAX ? "larger than 1 MiB" : "empty");
+			      !f		  ? strerror(errno)
+			      : *size > INPUT_MAX ? "larger than 1 MiB"
+						  : "empty");
 		free(bytes);
 		bytes = NULL;
 	}

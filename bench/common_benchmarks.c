@@ -150,10 +150,20 @@ static void keys_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "common/uleb", .unit = "numbers/s", .setup = numbers_setup, .run = numbers_run,
-	  .check = numbers_check, .size = numbers_size, .teardown = numbers_teardown },
-	{ .name = "common/map", .unit = "look-ups/s", .setup = keys_setup, .run = keys_run,
-	  .check = keys_check, .size = keys_size, .teardown = keys_teardown },
+	{ .name = "common/uleb",
+	  .unit = "numbers/s",
+	  .setup = numbers_setup,
+	  .run = numbers_run,
+	  .check = numbers_check,
+	  .size = numbers_size,
+	  .teardown = numbers_teardown },
+	{ .name = "common/map",
+	  .unit = "look-ups/s",
+	  .setup = keys_setup,
+	  .run = keys_run,
+	  .check = keys_check,
+	  .size = keys_size,
+	  .teardown = keys_teardown },
 };
 
 const struct benchmark_table common_benchmarks = { table, sizeof(table) / sizeof(*table) };

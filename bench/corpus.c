@@ -61,7 +61,8 @@ static int find_object(struct corpus *c)
 	ssize_t length;
 
 	if (object)
-		return snprintf(c->path, sizeof(c->path), "%s", object) < (int)sizeof(c->path) ? 0 : -1;
+		return snprintf(c->path, sizeof(c->path), "%s", object) < (int)sizeof(c->path) ? 0
+											       : -1;
 	length = readlink("/proc/self/exe", c->path, sizeof(c->path) - 1);
 	if (length < 0)
 		return -1;
@@ -202,10 +203,9 @@ static int write_samples(const struct corpus *c, struct prf_writer *w, const uin
 
 int corpus_write(const struct corpus *c, struct prf_writer *w)
 {
-	const struct prf_event event = { .kind = PRF_EVENT_ON_CPU,
-					 .name = "cpu-clock",
-					 .unit = "samples",
-					 .frequency = 999 };
+	const struct prf_event event = {
+		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
+	};
 	uint32_t *stacks = calloc(c->options.nodes + c->options.threads, sizeof(*stacks));
 	uint32_t *tasks = stacks + c->options.nodes, object, number;
 	int status = -1;

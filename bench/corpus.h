@@ -18,9 +18,9 @@
 struct corpus_options {
 	uint64_t seed;
 	uint32_t samples;
-	uint32_t nodes;	  /* of the tree of stacks */
-	uint32_t depth;	  /* of the deepest stacks */
-	uint32_t places;  /* different places in code */
+	uint32_t nodes;	 /* of the tree of stacks */
+	uint32_t depth;	 /* of the deepest stacks */
+	uint32_t places; /* different places in code */
 	uint32_t threads;
 	const char *object; /* the ELF file whose code is pointed to; NULL: this program's own */
 };
@@ -32,7 +32,7 @@ struct corpus {
 	uint64_t *offsets;		   /* by place: in the file */
 	uint64_t *time_ns;		   /* by sample */
 	uint32_t *node, *thread, *cpu;
-	char path[4096];		   /* of the ELF file */
+	char path[4096]; /* of the ELF file */
 };
 
 /* 0 or -1: no memory, or this program's own file cannot be read. */

@@ -22,7 +22,8 @@ static enum verdict write_cpu_time(const struct settings *s, const char *name, d
 	enum verdict verdict = VERDICT_ERROR;
 
 	/* Nothing was measured without iterations. */
-	if (!s->iterations || !results_value(&results, name, "cpu-time", ns / (double)s->iterations))
+	if (!s->iterations ||
+	    !results_value(&results, name, "cpu-time", ns / (double)s->iterations))
 		verdict = output_bmf(&results, s);
 	results_release(&results);
 	return verdict;
@@ -62,14 +63,13 @@ enum verdict once_command(const struct settings *s)
 	if (status)
 		message_error("%s: %s", selected[0]->name, problem.text);
 	free(selected);
-	return status == BENCHMARK_OK		? written
+	return status == BENCHMARK_OK		 ? written
 	       : status == BENCHMARK_UNAVAILABLE ? VERDICT_INCONCLUSIVE
 						 : VERDICT_ERROR;
 }
 
 typedef enum benchmark_status count_one(const struct settings *s, const struct benchmark *b,
-					struct results *results,
-					struct benchmark_problem *problem);
+					struct results *results, struct benchmark_problem *problem);
 
 /*
  * Does `one` for each selected benchmark. Benchmarks that cannot run here are said to be not
@@ -141,15 +141,13 @@ static enum benchmark_status put_counts(struct results *results, const struct be
 
 /* -------- instr -------- */
 
-static enum benchmark_status count_instructions(const struct settings *s,
-						const struct benchmark *b,
+static enum benchmark_status count_instructions(const struct settings *s, const struct benchmark *b,
 						struct results *results,
 						struct benchmark_problem *problem)
 {
 	double n = (double)s->iterations;
 	struct callgrind_counts c;
-	enum benchmark_status status =
-		callgrind_run(b->name, s->iterations, s->seed, &c, problem);
+	enum benchmark_status status = callgrind_run(b->name, s->iterations, s->seed, &c, problem);
 
 	if (status)
 		return status;
@@ -213,16 +211,17 @@ static enum benchmark_status count_dhat(const struct settings *s, const struct b
 		status = dhat_run(b->name, 0, s->seed, &without, problem);
 	if (status)
 		return status;
-	return put_counts(results, b,
-			  (const struct named_count[]){
-				  { "total-bytes", (with.total_bytes - without.total_bytes) / n },
-				  { "total-blocks", (with.total_blocks - without.total_blocks) / n },
-				  { "at-t-gmax-bytes", with.peak_bytes },
-				  { "at-t-gmax-blocks", with.peak_blocks },
-				  { "at-t-end-bytes", with.end_bytes },
-				  { "at-t-end-blocks", with.end_blocks },
-			  },
-			  6, problem);
+	return put_counts(
+		results, b,
+		(const struct named_count[]){
+			{ "total-bytes", (with.total_bytes - without.total_bytes) / n },
+			{ "total-blocks", (with.total_blocks - without.total_blocks) / n },
+			{ "at-t-gmax-bytes", with.peak_bytes },
+			{ "at-t-gmax-blocks", with.peak_blocks },
+			{ "at-t-end-bytes", with.end_bytes },
+			{ "at-t-end-blocks", with.end_blocks },
+		},
+		6, problem);
 }
 
 static enum benchmark_status count_heap(const struct settings *s, const struct benchmark *b,

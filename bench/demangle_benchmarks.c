@@ -33,7 +33,8 @@ static int make_name(char **name, struct random *r, size_t i)
 	case 0: /* space::class42::member123(int, char const*) */
 		return asprintf(name, "_ZN5space7class%u9member%uEiPKc", type, member);
 	case 1: /* std::vector<space::class42, std::allocator<...> >::push_back(...) */
-		return asprintf(name, "_ZNSt6vectorIN5space7class%uESaIS1_EE9push_backERKS1_", type);
+		return asprintf(name, "_ZNSt6vectorIN5space7class%uESaIS1_EE9push_backERKS1_",
+				type);
 	case 2: /* space::function123<std::map<int, space::class42, ...> >(...) */
 		return asprintf(name,
 				"_ZN5space11function%uISt3mapIiNS_7class%uESt4lessIiESaISt4pairI"
@@ -86,8 +87,8 @@ static enum benchmark_status names_check(void *state, struct benchmark_problem *
 	const struct names *n = state;
 
 	if (n->readable != NAMES)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%zu of %d names became readable",
-					 n->readable, NAMES);
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%zu of %d names became readable", n->readable, NAMES);
 	return BENCHMARK_OK;
 }
 
@@ -98,8 +99,13 @@ static void names_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "report/demangle", .unit = "names/s", .setup = names_setup, .run = names_run,
-	  .check = names_check, .size = names_size, .teardown = names_teardown },
+	{ .name = "report/demangle",
+	  .unit = "names/s",
+	  .setup = names_setup,
+	  .run = names_run,
+	  .check = names_check,
+	  .size = names_size,
+	  .teardown = names_teardown },
 };
 
 const struct benchmark_table demangle_benchmarks = { table, sizeof(table) / sizeof(*table) };

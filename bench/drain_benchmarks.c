@@ -13,8 +13,9 @@
 
 #define SAMPLES 10000
 
-static const struct corpus_options shape = { .samples = SAMPLES, .nodes = 2000, .depth = 40,
-					     .places = 1000, .threads = 1 };
+static const struct corpus_options shape = {
+	.samples = SAMPLES, .nodes = 2000, .depth = 40, .places = 1000, .threads = 1
+};
 
 /* Samples as the ring has them, one behind the other, each with its size before it. */
 struct drain_state {
@@ -66,8 +67,8 @@ static bool make_raw(struct drain_state *d)
 		s->pid = s->tid = (uint32_t)getpid();
 		s->cpu = c->cpu[i];
 		for (uint32_t node = c->node[i]; node != UINT32_MAX; node = c->parents[node])
-			s->frames[s->user_frames++] =
-				mapping->start + c->offsets[c->place[node]] - mapping->offset;
+			s->frames[s->user_frames++] = mapping->start + c->offsets[c->place[node]] -
+						      mapping->offset;
 		s->frames[0] |= FRAME_EXACT;
 		size = sizeof(*s) + 8 * (size_t)s->user_frames;
 		memcpy(d->raw + d->raw_size, &size, 8);
@@ -100,10 +101,9 @@ static enum benchmark_status drain_setup(void **state, uint64_t seed,
 
 static int drain_all(struct drain_state *d, struct resolver *resolver, struct prf_writer *w)
 {
-	const struct prf_event event = { .kind = PRF_EVENT_ON_CPU,
-					 .name = "cpu-clock",
-					 .unit = "samples",
-					 .frequency = 999 };
+	const struct prf_event event = {
+		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
+	};
 	uint32_t number;
 	int status = prf_writer_event(w, &event, &number);
 	uint64_t size;
@@ -180,10 +180,9 @@ static bool one_begin(struct one_state *o)
 {
 	const struct prf_writer_options options = { .fd = open("/dev/null", O_WRONLY | O_CLOEXEC),
 						    .level = 3 };
-	const struct prf_event event = { .kind = PRF_EVENT_ON_CPU,
-					 .name = "cpu-clock",
-					 .unit = "samples",
-					 .frequency = 999 };
+	const struct prf_event event = {
+		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
+	};
 	struct drain_state *d = o->drain;
 	struct resolver_sources sources = { .spaces = d->world.spaces,
 					    .tasks = d->world.tasks,
@@ -271,9 +270,17 @@ static void drain_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "drain/resolve", .unit = "samples/s", .setup = drain_setup, .run = drain_run,
-	  .check = drain_check, .size = drain_size, .teardown = drain_teardown },
-	{ .name = "drain/one", .setup = one_setup, .run = one_run, .check = one_check,
+	{ .name = "drain/resolve",
+	  .unit = "samples/s",
+	  .setup = drain_setup,
+	  .run = drain_run,
+	  .check = drain_check,
+	  .size = drain_size,
+	  .teardown = drain_teardown },
+	{ .name = "drain/one",
+	  .setup = one_setup,
+	  .run = one_run,
+	  .check = one_check,
 	  .teardown = one_teardown },
 };
 

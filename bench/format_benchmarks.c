@@ -8,15 +8,16 @@
 
 #define SAMPLES 100000
 
-static const struct corpus_options shape = { .samples = SAMPLES, .nodes = 5000, .depth = 40,
-					     .places = 2000, .threads = 4 };
+static const struct corpus_options shape = {
+	.samples = SAMPLES, .nodes = 5000, .depth = 40, .places = 2000, .threads = 4
+};
 
 struct format_state {
 	struct corpus corpus;
 	int level;
 	uint8_t *trace; /* what decoding reads, and encoding must give */
 	size_t size;
-	size_t written; /* by the last encoding */
+	size_t written;		  /* by the last encoding */
 	uint64_t samples, weight; /* read by the last decoding */
 	uint64_t raw_bytes;
 	bool complete, failed;
@@ -76,7 +77,8 @@ static enum benchmark_status encode_check(void *state, struct benchmark_problem 
 	/* Blocks may be sealed elsewhere by time; the sizes differ by next to nothing then. */
 	if (f->written < f->size - f->size / 50 || f->written > f->size + f->size / 50)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "the trace has %zu bytes, not about %zu", f->written, f->size);
+					 "the trace has %zu bytes, not about %zu", f->written,
+					 f->size);
 	return BENCHMARK_OK;
 }
 
@@ -142,17 +144,38 @@ static void decode_size(void *state, uint64_t *units, uint64_t *bytes)
 static const int stored = 0;
 
 static const struct benchmark table[] = {
-	{ .name = "format/encode", .unit = "samples/s", .setup = format_setup, .run = encode_run,
-	  .check = encode_check, .size = encode_size, .measures = encode_measures,
+	{ .name = "format/encode",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = encode_run,
+	  .check = encode_check,
+	  .size = encode_size,
+	  .measures = encode_measures,
 	  .teardown = format_teardown },
-	{ .name = "format/encode-stored", .unit = "samples/s", .setup = format_setup,
-	  .run = encode_run, .check = encode_check, .size = encode_size,
-	  .measures = encode_measures, .teardown = format_teardown, .argument = &stored },
-	{ .name = "format/decode", .unit = "samples/s", .setup = format_setup, .run = decode_run,
-	  .check = decode_check, .size = decode_size, .teardown = format_teardown },
-	{ .name = "format/decode-stored", .unit = "samples/s", .setup = format_setup,
-	  .run = decode_run, .check = decode_check, .size = decode_size,
-	  .teardown = format_teardown, .argument = &stored },
+	{ .name = "format/encode-stored",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = encode_run,
+	  .check = encode_check,
+	  .size = encode_size,
+	  .measures = encode_measures,
+	  .teardown = format_teardown,
+	  .argument = &stored },
+	{ .name = "format/decode",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = decode_run,
+	  .check = decode_check,
+	  .size = decode_size,
+	  .teardown = format_teardown },
+	{ .name = "format/decode-stored",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = decode_run,
+	  .check = decode_check,
+	  .size = decode_size,
+	  .teardown = format_teardown,
+	  .argument = &stored },
 };
 
 const struct benchmark_table format_benchmarks = { table, sizeof(table) / sizeof(*table) };

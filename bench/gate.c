@@ -26,15 +26,12 @@ struct gate {
 static const char *text_of(enum threshold_status status)
 {
 	switch (status) {
-	case THRESHOLD_OK:
-		return "judged";
-	case THRESHOLD_TOO_FEW:
-		return "too few earlier values";
+	case THRESHOLD_OK: return "judged";
+	case THRESHOLD_TOO_FEW: return "too few earlier values";
 	case THRESHOLD_NO_VARIANCE:
 		return "earlier values are all equal, which this test cannot judge by; "
 		       "use percentage or iqr";
-	case THRESHOLD_NOT_POSITIVE:
-		return "earlier values are not all above 0";
+	case THRESHOLD_NOT_POSITIVE: return "earlier values are not all above 0";
 	}
 	return "";
 }
@@ -70,20 +67,22 @@ static void judge(struct gate *g, const struct result *r)
 	values = history_values(&g->history, &g->view, r->benchmark, r->measure, &n);
 	status = threshold_limits(t, values, n, &limits);
 	free(values);
-	if (status == THRESHOLD_TOO_FEW && g->settings->allow_missing && n < (t->least ? t->least : 2)) {
+	if (status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
+	    n < (t->least ? t->least : 2)) {
 		g->fine++;
 		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
 			    r->measure, r->estimate.value, n);
 	} else if (status != THRESHOLD_OK) {
 		g->inconclusive++;
-		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark, r->measure,
-			    r->estimate.value, n, n ? text_of(status) : "no baseline");
+		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
+			    r->measure, r->estimate.value, n, n ? text_of(status) : "no baseline");
 	} else if (!limits_hold(&limits, r->estimate.value)) {
 		g->regressed++;
 		output_line("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
 			    r->benchmark, r->measure, r->estimate.value,
-			    interval_text(&limits, text, sizeof(text)), threshold_test_name(t->test),
-			    n, isnan(limits.baseline) ? "" : ", change ",
+			    interval_text(&limits, text, sizeof(text)),
+			    threshold_test_name(t->test), n,
+			    isnan(limits.baseline) ? "" : ", change ",
 			    isnan(limits.baseline) || limits.baseline == 0
 				    ? ""
 				    : output_percent(r->estimate.value / limits.baseline - 1));
@@ -110,8 +109,8 @@ static void find_missing(struct gate *g)
 		    !thresholds_find(&g->thresholds, r->benchmark, r->measure))
 			continue;
 		g->inconclusive++;
-		output_line("inconclusive  %s %s: was measured before, and is not now", r->benchmark,
-			    r->measure);
+		output_line("inconclusive  %s %s: was measured before, and is not now",
+			    r->benchmark, r->measure);
 	}
 }
 
@@ -121,7 +120,8 @@ static bool read_all(struct gate *g)
 	char why[512];
 
 	if (!s->thresholds || !s->history || !s->rest_count) {
-		message_error("usage: prof-bench gate --thresholds FILE --history FILE RESULTS.json...");
+		message_error(
+			"usage: prof-bench gate --thresholds FILE --history FILE RESULTS.json...");
 		return false;
 	}
 	if (thresholds_read(&g->thresholds, s->thresholds, why, sizeof(why)) ||

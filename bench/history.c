@@ -103,8 +103,7 @@ int history_read(struct history *h, const char *path, char *why, size_t why_size
 	return status;
 }
 
-int history_append(const char *path, const struct history_entry *entry, char *why,
-		   size_t why_size)
+int history_append(const char *path, const struct history_entry *entry, char *why, size_t why_size)
 {
 	json_t *results = results_to_json(&entry->results);
 	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:o*}", "time", (json_int_t)entry->time,

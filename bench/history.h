@@ -33,8 +33,7 @@ int history_read(struct history *h, const char *path, char *why, size_t why_size
 void history_release(struct history *h);
 
 /* Adds a line at the end of the file. */
-int history_append(const char *path, const struct history_entry *entry, char *why,
-		   size_t why_size);
+int history_append(const char *path, const struct history_entry *entry, char *why, size_t why_size);
 
 /* Which entries come before the one to be judged. */
 struct history_view {

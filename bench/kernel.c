@@ -31,9 +31,9 @@
 #define FAULTS 2000
 #define ROUNDS_LEAST 6
 #define ROUNDS_MOST 60
-#define BATCH 100     /* faults in one look at the statistics */
-#define BATCHES 20    /* wanted of each depth */
-#define TRIES 200     /* batches until the machine is too busy */
+#define BATCH 100			  /* faults in one look at the statistics */
+#define BATCHES 20			  /* wanted of each depth */
+#define TRIES 200			  /* batches until the machine is too busy */
 #define PERF_RING_BYTES ((size_t)1 << 20) /* holds a batch of copied stacks */
 
 static const uint32_t depths[DEPTHS] = { 0, 16, 32, 64, 110 };
@@ -129,10 +129,9 @@ static enum benchmark_status check_samples(struct kernel_bench *k, struct attach
 					 (unsigned long long)found.samples,
 					 (unsigned long long)found.lost);
 	if (k->way->unwind_by == UNWIND_BY_TABLES && found.rooted < found.samples * 99 / 100)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "only %llu of %llu stacks reach the root",
-					 (unsigned long long)found.rooted,
-					 (unsigned long long)found.samples);
+		return benchmark_problem(
+			problem, BENCHMARK_FAILED, "only %llu of %llu stacks reach the root",
+			(unsigned long long)found.rooted, (unsigned long long)found.samples);
 	/* A few faults beside those asked for, as of the pipe, have other stacks. */
 	if (found.most_frames < depths[d])
 		return benchmark_problem(problem, BENCHMARK_FAILED,
@@ -205,9 +204,8 @@ static enum benchmark_status with_sampler(struct kernel_bench *k, struct round *
 					  struct benchmark_problem *problem)
 {
 	struct attachment a = { 0 };
-	enum benchmark_status status = attachment_sampler(&a, &k->worker, k->cpu,
-							  "page-faults/period=1/", k->way->unwind_by,
-							  problem);
+	enum benchmark_status status = attachment_sampler(
+		&a, &k->worker, k->cpu, "page-faults/period=1/", k->way->unwind_by, problem);
 	uint64_t fired = 0;
 
 	for (size_t d = 0; d < DEPTHS && !status; d++) {
@@ -250,7 +248,8 @@ static enum benchmark_status check_perf(const struct kernel_bench *k,
 	if (k->way->perf == PERF_STACKS_CALL_CHAIN && found->most_frames < depths[DEPTHS - 1])
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "stacks of %u calls were seen by perf with %llu frames",
-					 depths[DEPTHS - 1], (unsigned long long)found->most_frames);
+					 depths[DEPTHS - 1],
+					 (unsigned long long)found->most_frames);
 	return BENCHMARK_OK;
 }
 
@@ -355,8 +354,7 @@ static struct estimate interval(double value, double *resampled, size_t n)
 				  statistics_quantile(resampled, n, 0.975) };
 }
 
-static struct cost fit(const struct kernel_bench *k,
-		       double (*value)(const struct round *, size_t))
+static struct cost fit(const struct kernel_bench *k, double (*value)(const struct round *, size_t))
 {
 	enum { RESAMPLES = 2000 };
 	static double fixed[RESAMPLES], frame[RESAMPLES];
@@ -393,7 +391,8 @@ static int print_cost(struct kernel_bench *k, const char *way, const struct cost
 
 static void print_depths(const struct kernel_bench *k)
 {
-	output_line("  user frames  fault alone  with nothing-program  with sampler    with perf  run time");
+	output_line("  user frames  fault alone  with nothing-program  with sampler    with perf  "
+		    "run time");
 	for (size_t d = 0; d < DEPTHS; d++) {
 		double median[STATES + 1], of_rounds[ROUNDS_MOST];
 
@@ -404,9 +403,8 @@ static void print_depths(const struct kernel_bench *k)
 			median[state] = statistics_median(of_rounds, k->round_count);
 		}
 		output_line("  %11.0f  %11s  %20s  %12s  %11s  %8s", k->frames[d],
-			    output_time(median[0]), output_time(median[1]),
-			    output_time(median[2]), output_time(median[3]),
-			    output_time(median[4]));
+			    output_time(median[0]), output_time(median[1]), output_time(median[2]),
+			    output_time(median[3]), output_time(median[4]));
 	}
 }
 
@@ -549,10 +547,11 @@ static enum benchmark_status wait_typically(struct kernel_bench *k, struct attac
 		return status;
 	/* A wait may be over before it begins. */
 	if (found.samples < BATCH * BATCHES * 9 / 10 || found.most_frames < depths[d])
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%d waits at depth %u gave %llu samples of up to %u frames",
-					 BATCH * BATCHES, depths[d],
-					 (unsigned long long)found.samples, found.most_frames);
+		return benchmark_problem(
+			problem, BENCHMARK_FAILED,
+			"%d waits at depth %u gave %llu samples of up to %u frames",
+			BATCH * BATCHES, depths[d], (unsigned long long)found.samples,
+			found.most_frames);
 	*frames = found.most_frames;
 	*ns = statistics_median(batches, BATCHES) * BATCH * BATCHES / (double)found.samples;
 	return BENCHMARK_OK;
@@ -606,15 +605,16 @@ static enum benchmark_status test_waits(struct kernel_bench *k, struct benchmark
 		output_line("  off-cpu by test runs: not available: %s", problem->text);
 		return BENCHMARK_OK;
 	}
-	if (!status && (print_cost(k, "test-run", &counted) ||
-			print_cost(k, "test-run-program", &difference)))
+	if (!status &&
+	    (print_cost(k, "test-run", &counted) || print_cost(k, "test-run-program", &difference)))
 		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
 	return status;
 }
 
 static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_problem *problem)
 {
-	double rounds = (k->settings->seconds > 0 ? k->settings->seconds : 20) / 0.8, unused[DEPTHS];
+	double rounds = (k->settings->seconds > 0 ? k->settings->seconds : 20) / 0.8,
+	       unused[DEPTHS];
 	size_t wanted = rounds < ROUNDS_LEAST  ? ROUNDS_LEAST
 			: rounds > ROUNDS_MOST ? ROUNDS_MOST
 					       : (size_t)rounds;

@@ -116,7 +116,8 @@ int measurement_summarize(const struct measurement *m, const struct bootstrap *b
 	if (m->linear) {
 		if (bootstrap_slope(bootstrap, m->iterations, m->ns, m->n, &summary->typical))
 			goto out;
-		summary->r2 = statistics_slope_r2(m->iterations, m->ns, m->n, summary->typical.value);
+		summary->r2 = statistics_slope_r2(m->iterations, m->ns, m->n,
+						  summary->typical.value);
 	}
 	status = 0;
 out:

@@ -41,8 +41,8 @@ static int take_pair(struct paired_runs *p, bool new_first, bool same, paired_ru
 	return 0;
 }
 
-int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r, paired_runs_measure *measure,
-	       void *context)
+int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r,
+		     paired_runs_measure *measure, void *context)
 {
 	bool new_first = false;
 
@@ -61,7 +61,8 @@ static struct estimate to_change(struct estimate logs)
 	return (struct estimate){ expm1(logs.value), expm1(logs.low), expm1(logs.high) };
 }
 
-int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b, struct paired_runs_change *change)
+int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b,
+		       struct paired_runs_change *change)
 {
 	struct estimate sign, bootstrap;
 

@@ -27,15 +27,16 @@ struct paired_runs {
 void paired_runs_release(struct paired_runs *p);
 
 /* Measures `n` more pairs; with `same` both sides are the old program. -1: one failed. */
-int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r, paired_runs_measure *measure,
-	       void *context);
+int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r,
+		     paired_runs_measure *measure, void *context);
 
 /* new / old - 1: the median of the pairs' ratios, with the sign test's interval. */
 struct paired_runs_change {
 	struct estimate sign, bootstrap;
 	double p; /* signed rank */
 };
-int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b, struct paired_runs_change *change);
+int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b,
+		       struct paired_runs_change *change);
 
 /*
  * The noise that pairs of the same program show: how far their interval reaches from 0 to
@@ -44,9 +45,9 @@ int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b, s
 double paired_runs_noise(const struct paired_runs_change *same, double least);
 
 enum paired_runs_verdict {
-	PAIRED_RUNS_SAME,	    /* the whole interval lies within the noise */
-	PAIRED_RUNS_FASTER,	    /* all below it */
-	PAIRED_RUNS_SLOWER,	    /* all above it */
+	PAIRED_RUNS_SAME,	  /* the whole interval lies within the noise */
+	PAIRED_RUNS_FASTER,	  /* all below it */
+	PAIRED_RUNS_SLOWER,	  /* all above it */
 	PAIRED_RUNS_INCONCLUSIVE, /* partly in, partly out: more pairs may tell */
 };
 enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *change, double noise);

@@ -30,26 +30,35 @@
 
 struct peer {
 	const char *name, *slug;
-	const char *program; /* NULL: nothing records */
+	const char *program;	/* NULL: nothing records */
 	const char *record[12]; /* arguments before the output file's name, and behind it */
 	const char *behind[4];
-	const char *report[6];  /* arguments before the file's name */
+	const char *report[6]; /* arguments before the file's name */
 	const char *report_behind[4];
 	bool is_prof;
 };
 
 static const struct peer peers[] = {
 	{ .name = "alone", .slug = "alone" },
-	{ .name = "prof-record", .slug = "prof-record", .program = "prof-record",
-	  .record = { "-q", "-F", RATE, "-o" }, .behind = { "--" },
-	  .report = { "prof-report", "-q", "--no-cache" }, .is_prof = true },
-	{ .name = "perf record -g", .slug = "perf-fp", .program = "perf",
-	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "-g", "-o" }, .behind = { "--" },
+	{ .name = "prof-record",
+	  .slug = "prof-record",
+	  .program = "prof-record",
+	  .record = { "-q", "-F", RATE, "-o" },
+	  .behind = { "--" },
+	  .report = { "prof-report", "-q", "--no-cache" },
+	  .is_prof = true },
+	{ .name = "perf record -g",
+	  .slug = "perf-fp",
+	  .program = "perf",
+	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "-g", "-o" },
+	  .behind = { "--" },
 	  .report = { "perf", "script", "--no-inline", "-i" } },
-	{ .name = "perf record --call-graph dwarf", .slug = "perf-dwarf", .program = "perf",
-	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "--call-graph", "dwarf",
-		      "-o" },
-	  .behind = { "--" }, .report = { "perf", "script", "--no-inline", "-i" } },
+	{ .name = "perf record --call-graph dwarf",
+	  .slug = "perf-dwarf",
+	  .program = "perf",
+	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "--call-graph", "dwarf", "-o" },
+	  .behind = { "--" },
+	  .report = { "perf", "script", "--no-inline", "-i" } },
 };
 
 #define PEERS (sizeof(peers) / sizeof(*peers))
@@ -135,7 +144,7 @@ static void note_failure(struct comparison *c, const struct child_cost *cost, co
 /* The workload once, recorded by the peer. False when it did not work. */
 static bool record(struct comparison *c, const struct peer *p, struct run *run)
 {
-	const char *const workload[] = { c->self,	 "once",      "-v", "--iterations",
+	const char *const workload[] = { c->self,	"once",	  "-v", "--iterations",
 					 c->iterations, WORKLOAD, NULL };
 	char program[PATH_MAX], trace[PATH_MAX], out[64], err[64];
 	const char *arguments[ARGUMENTS_MAX] = { NULL };
@@ -190,8 +199,7 @@ static bool examine_prof(struct comparison *c, const char *trace, struct peer_re
 		return false;
 	info = json_load_file(out, 0, NULL);
 	stacks = json_object_get(info, "user_stacks");
-	json_object_foreach(stacks, key, count)
-		all += json_number_value(count);
+	json_object_foreach(stacks, key, count) all += json_number_value(count);
 	r->samples = json_number_value(json_object_get(info, "samples"));
 	r->whole = all > 0 ? json_number_value(json_object_get(stacks, "root")) / all : NAN;
 	json_decref(info);
@@ -200,8 +208,8 @@ static bool examine_prof(struct comparison *c, const char *trace, struct peer_re
 
 static bool is_root(const char *symbol)
 {
-	static const char *const roots[] = { "_start", "_dl_start_user", "clone", "clone3",
-					     "__clone", "__clone3" };
+	static const char *const roots[] = { "_start", "_dl_start_user", "clone",
+					     "clone3", "__clone",	 "__clone3" };
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
 		if (!strcmp(symbol, roots[i]))
@@ -244,8 +252,8 @@ static void examine_script(FILE *f, struct peer_result *r)
 static bool examine_perf(struct comparison *c, const char *trace, struct peer_result *r)
 {
 	char out[64];
-	const char *const arguments[] = { "perf", "script", "--no-inline", "-F", "ip,sym", "-i",
-					  trace, NULL };
+	const char *const arguments[] = { "perf",   "script", "--no-inline", "-F",
+					  "ip,sym", "-i",     trace,	     NULL };
 	struct child_cost cost;
 	FILE *f;
 
@@ -295,9 +303,19 @@ static bool examine(struct comparison *c, const struct peer *p, struct peer_resu
 static bool print_loss(struct comparison *c, const char *rate, struct results *results)
 {
 	char program[PATH_MAX], report[PATH_MAX], trace[64], info[64], name[64], iterations[32];
-	const char *const record[] = { program_path(c, "prof-record", program), "-q", "-F", rate,
-				       "-o", trace, "--", c->self, "once", "--iterations",
-				       iterations, WORKLOAD, NULL };
+	const char *const record[] = { program_path(c, "prof-record", program),
+				       "-q",
+				       "-F",
+				       rate,
+				       "-o",
+				       trace,
+				       "--",
+				       c->self,
+				       "once",
+				       "--iterations",
+				       iterations,
+				       WORKLOAD,
+				       NULL };
 	const char *const tell[] = { program_path(c, "prof-report", report), "--info", "--json",
 				     trace, NULL };
 	struct child_cost cost;
@@ -443,7 +461,8 @@ static void print_peer(struct comparison *c, size_t i, struct results *results)
 
 	if (!r->available) {
 		output_line("%-31s not available: %s", peers[i].name,
-			    peers[i].program ? "it is not installed, may not record, or failed" : "");
+			    peers[i].program ? "it is not installed, may not record, or failed"
+					     : "");
 		return;
 	}
 	for (size_t j = 0; j < r->n; j++) {

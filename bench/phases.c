@@ -154,8 +154,8 @@ static enum benchmark_status check(const struct setup *setup, const struct phase
 					 (unsigned long long)found->lost);
 	if (found->most_frames < setup->depth)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "stacks of %u calls were seen with %u frames", setup->depth,
-					 found->most_frames);
+					 "stacks of %u calls were seen with %u frames",
+					 setup->depth, found->most_frames);
 	if (setup->task == WORKER_FAULT_IN_KERNEL && found->kernel_frames < FAULTS)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "faults in system calls show no kernel stack");
@@ -229,7 +229,8 @@ enum verdict phases_command(const struct settings *s)
 	}
 	if (status)
 		message_error("kernel --phases: %s%s",
-			      status == BENCHMARK_UNAVAILABLE ? "not available: " : "", problem.text);
+			      status == BENCHMARK_UNAVAILABLE ? "not available: " : "",
+			      problem.text);
 	else
 		verdict = output_bmf(&results, s);
 	results_release(&results);

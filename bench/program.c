@@ -65,9 +65,10 @@ static enum benchmark_status find_by_name(struct program *p, const char *name,
 		}
 		if (found) {
 			close(fd);
-			return benchmark_problem(problem, BENCHMARK_FAILED,
-						 "programs %u and %u are both named \"%s\"; choose by --id",
-						 found, id, name);
+			return benchmark_problem(
+				problem, BENCHMARK_FAILED,
+				"programs %u and %u are both named \"%s\"; choose by --id", found,
+				id, name);
 		}
 		found = id;
 		p->fd = fd;
@@ -87,7 +88,8 @@ static enum benchmark_status choose(struct program *p, const char *file, const c
 	struct bpf_program *program, *chosen = NULL;
 	size_t count = 0;
 
-	bpf_object__for_each_program(program, p->object) {
+	bpf_object__for_each_program(program, p->object)
+	{
 		if (name && strcmp(bpf_program__name(program), name))
 			continue;
 		chosen = program;
@@ -98,7 +100,8 @@ static enum benchmark_status choose(struct program *p, const char *file, const c
 					 name ? " " : "", name ? name : "");
 	if (count > 1)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s holds %zu programs; choose one by --name", file, count);
+					 "%s holds %zu programs; choose one by --name", file,
+					 count);
 	p->fd = bpf_program__fd(chosen);
 	snprintf(p->name, sizeof(p->name), "%s", bpf_program__name(chosen));
 	return BENCHMARK_OK;
@@ -126,7 +129,8 @@ static enum benchmark_status load(struct program *p, const char *file, const cha
 	}
 	if (error)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s: the kernel does not take it: %s", file, strerror(-error));
+					 "%s: the kernel does not take it: %s", file,
+					 strerror(-error));
 	return choose(p, file, name, problem);
 }
 
@@ -144,8 +148,8 @@ static enum benchmark_status find(struct program *p, const struct program_choice
 	if (choice->pin)
 		return system_problem(problem, choice->pin);
 	if (errno == ENOENT)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "there is no BPF program with id %u",
-					 choice->id);
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "there is no BPF program with id %u", choice->id);
 	return system_problem(problem, "cannot open the BPF program");
 }
 
@@ -318,9 +322,7 @@ bool program_can_run(const struct program *p, bool *repeats)
 	*repeats = true;
 	switch (p->info.type) {
 	case BPF_PROG_TYPE_RAW_TRACEPOINT:
-	case BPF_PROG_TYPE_SYSCALL:
-		*repeats = false;
-		return true;
+	case BPF_PROG_TYPE_SYSCALL: *repeats = false; return true;
 	case BPF_PROG_TYPE_XDP:
 	case BPF_PROG_TYPE_SCHED_CLS:
 	case BPF_PROG_TYPE_SCHED_ACT:
@@ -329,10 +331,8 @@ bool program_can_run(const struct program *p, bool *repeats)
 	case BPF_PROG_TYPE_LWT_IN:
 	case BPF_PROG_TYPE_LWT_OUT:
 	case BPF_PROG_TYPE_LWT_XMIT:
-	case BPF_PROG_TYPE_FLOW_DISSECTOR:
-		return true;
-	default:
-		return false;
+	case BPF_PROG_TYPE_FLOW_DISSECTOR: return true;
+	default: return false;
 	}
 }
 

@@ -15,8 +15,8 @@
 #include "bench/benchmark.h"
 
 struct program_choice {
-	uint32_t id; /* or */
-	const char *pin; /* or */
+	uint32_t id;	    /* or */
+	const char *pin;    /* or */
 	const char *object; /* a BPF object file; `name` chooses in it if there are several */
 	const char *name;
 };
@@ -41,9 +41,9 @@ double program_load_ns(const struct program *p);
 
 /* Sizes as the kernel tells them; 0 of `verified` and `jited`: it does not. */
 struct program_sizes {
-	uint32_t verified; /* instructions the verifier looked at */
-	uint32_t xlated;   /* bytes */
-	uint32_t jited;	   /* bytes */
+	uint32_t verified;  /* instructions the verifier looked at */
+	uint32_t xlated;    /* bytes */
+	uint32_t jited;	    /* bytes */
 	uint64_t map_bytes; /* of all its maps */
 };
 enum benchmark_status program_sizes(const struct program *p, struct program_sizes *sizes,
@@ -72,8 +72,8 @@ struct program_input {
 	size_t context_size;
 };
 struct program_output {
-	uint32_t result;  /* what the last run returned */
-	double run_ns;	  /* per run, as the test run itself tells, in whole ns; NaN: it does not */
+	uint32_t result; /* what the last run returned */
+	double run_ns;	 /* per run, as the test run itself tells, in whole ns; NaN: it does not */
 };
 /* Runs it `times` times (at most INT32_MAX) on this CPU. */
 enum benchmark_status program_run(const struct program *p, const struct program_input *input,

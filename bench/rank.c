@@ -112,7 +112,7 @@ double signed_rank_p(const double *x, size_t n)
 	if (ties == 0 && left <= EXACT_LIMIT)
 		return fmin(1, 2 * exact_w_at_most(left, (size_t)fmin(positive, total - positive)));
 	distance = fmax(0, fabs(positive - total / 2) - 0.5);
-	p = 2 * distribution_normal(-distance / sqrt(total * (double)(2 * left + 1) / 12 -
-						     ties / 48));
+	p = 2 *
+	    distribution_normal(-distance / sqrt(total * (double)(2 * left + 1) / 12 - ties / 48));
 	return fmin(1, p);
 }

@@ -9,12 +9,8 @@
 #include "common/message.h"
 
 static const struct benchmark_table *const tables[] = {
-	&common_benchmarks,
-	&drain_benchmarks,
-	&format_benchmarks,
-	&report_benchmarks,
-	&demangle_benchmarks,
-	&xdp_benchmarks,
+	&common_benchmarks, &drain_benchmarks,	  &format_benchmarks,
+	&report_benchmarks, &demangle_benchmarks, &xdp_benchmarks,
 };
 
 const struct benchmark *registry_get(size_t i)

@@ -27,7 +27,8 @@ const struct benchmark *registry_get(size_t i);
 
 /*
  * Those whose name is among the command's arguments (none: all) and matches --filter, to be
- * freed; without either, and without --list, not the extra ones. NULL, with a message, for a name that is not there, a bad expression, or no match.
+ * freed; without either, and without --list, not the extra ones. NULL, with a message, for a name
+ * that is not there, a bad expression, or no match.
  */
 const struct benchmark **registry_select(const struct settings *s, size_t *count);
 

@@ -16,10 +16,11 @@
 #include "report/symbol_table.h"
 
 enum stage {
-	STAGE_READ,    /* every record of the trace, once */
-	STAGE_TALLY,   /* the same, added up */
-	STAGE_INDEX,   /* finding and opening an ELF file, and going through its tables for one place */
-	STAGE_LOOKUP,  /* many places in the tables of an open file */
+	STAGE_READ,   /* every record of the trace, once */
+	STAGE_TALLY,  /* the same, added up */
+	STAGE_INDEX,  /* finding and opening an ELF file, and going through its tables for one place
+		       */
+	STAGE_LOOKUP, /* many places in the tables of an open file */
 	STAGE_SYMBOLS, /* index and lookup, and with inlines DWARF */
 	STAGE_RENDER,
 	STAGE_WHOLE,
@@ -28,7 +29,7 @@ enum stage {
 struct kind {
 	uint32_t samples;
 	enum stage stage;
-	bool cold; /* no page of the trace or of the ELF file is in memory */
+	bool cold;		/* no page of the trace or of the ELF file is in memory */
 	const char *options[4]; /* of prof-report */
 };
 
@@ -36,8 +37,8 @@ struct report_state {
 	const struct kind *kind;
 	struct corpus corpus;
 	char path[64], object[64]; /* of the trace; of a copy of this program */
-	struct elf_file elf; /* open for STAGE_LOOKUP */
-	uint64_t *addresses; /* sorted */
+	struct elf_file elf;	   /* open for STAGE_LOOKUP */
+	uint64_t *addresses;	   /* sorted */
 	struct report_options options;
 	struct loaded loaded; /* what rendering starts from */
 	uint64_t counted;     /* samples, or named places, or bytes */
@@ -105,8 +106,12 @@ static bool write_corpus(struct report_state *r)
 
 static bool make_corpus(struct report_state *r, uint64_t seed)
 {
-	struct corpus_options shape = { .seed = seed, .samples = r->kind->samples, .nodes = 5000,
-					.depth = 40, .places = 2000, .threads = 4 };
+	struct corpus_options shape = { .seed = seed,
+					.samples = r->kind->samples,
+					.nodes = 5000,
+					.depth = 40,
+					.places = 2000,
+					.threads = 4 };
 
 	if (r->kind->cold && !copy_self(r))
 		return false;
@@ -253,7 +258,9 @@ static bool lookup_once(struct report_state *r)
 /* The first `n` places of the corpus, in this program's own file. */
 static bool symbols_once(struct report_state *r, uint32_t n)
 {
-	const struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = r->corpus.path, .root = "" };
+	const struct prf_object object = { .kind = PRF_OBJECT_FILE,
+					   .path = r->corpus.path,
+					   .root = "" };
 	struct symbolizer *s = NULL;
 	uint32_t number, query;
 	bool good = !symbolizer_new(&s, &r->options.symbols) &&
@@ -307,27 +314,13 @@ static void report_run_stage(void *state, uint64_t iterations)
 
 	while (iterations-- && !r->failed) {
 		switch (r->kind->stage) {
-		case STAGE_READ:
-			r->failed = !read_once(r);
-			break;
-		case STAGE_INDEX:
-			r->failed = !symbols_once(r, 1);
-			break;
-		case STAGE_LOOKUP:
-			r->failed = !lookup_once(r);
-			break;
-		case STAGE_TALLY:
-			r->failed = !tally_once(r);
-			break;
-		case STAGE_SYMBOLS:
-			r->failed = !symbols_once(r, r->corpus.options.places);
-			break;
-		case STAGE_RENDER:
-			r->failed = !render(r, &r->loaded);
-			break;
-		case STAGE_WHOLE:
-			r->failed = !whole_once(r);
-			break;
+		case STAGE_READ: r->failed = !read_once(r); break;
+		case STAGE_INDEX: r->failed = !symbols_once(r, 1); break;
+		case STAGE_LOOKUP: r->failed = !lookup_once(r); break;
+		case STAGE_TALLY: r->failed = !tally_once(r); break;
+		case STAGE_SYMBOLS: r->failed = !symbols_once(r, r->corpus.options.places); break;
+		case STAGE_RENDER: r->failed = !render(r, &r->loaded); break;
+		case STAGE_WHOLE: r->failed = !whole_once(r); break;
 		}
 	}
 }
@@ -348,9 +341,8 @@ static void report_size(void *state, uint64_t *units, uint64_t *bytes)
 	const struct report_state *r = state;
 
 	*bytes = 0;
-	*units = r->kind->stage == STAGE_INDEX	  ? 0
-		 : r->kind->stage == STAGE_LOOKUP ||
-				 r->kind->stage == STAGE_SYMBOLS
+	*units = r->kind->stage == STAGE_INDEX ? 0
+		 : r->kind->stage == STAGE_LOOKUP || r->kind->stage == STAGE_SYMBOLS
 			 ? r->corpus.options.places
 			 : r->kind->samples;
 }
@@ -359,8 +351,13 @@ static void report_size(void *state, uint64_t *units, uint64_t *bytes)
 	{                                                                                          \
 		.name = "report/" title, .unit = of, .setup = report_setup,                        \
 		.run = report_run_stage, .check = report_check, .size = report_size,               \
-		.teardown = report_teardown, .extra = long,                                        \
-		.argument = &(const struct kind){ count, what, chill, { __VA_ARGS__ } }            \
+		.teardown = report_teardown, .extra = long, .argument = &(const struct kind)       \
+		{                                                                                  \
+			count, what, chill,                                                        \
+			{                                                                          \
+				__VA_ARGS__                                                        \
+			}                                                                          \
+		}                                                                                  \
 	}
 #define STAGE(title, ...) REPORT(title, false, false, __VA_ARGS__)
 #define WHOLE(title, count) REPORT(title, false, false, STAGE_WHOLE, count, "samples/s", NULL)

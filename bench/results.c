@@ -182,9 +182,11 @@ static int metric_from_json(struct results *r, const char *benchmark, const char
 		return wrong(why, why_size, benchmark, measure, "has no number as \"value\"");
 	if ((low && !json_is_number(low)) || (high && !json_is_number(high)))
 		return wrong(why, why_size, benchmark, measure, "a bound is not a number");
-	json_object_foreach(metric, key, unused)
-		if (strcmp(key, "value") && strcmp(key, "lower_value") && strcmp(key, "upper_value"))
-			return wrong(why, why_size, benchmark, measure, "has an unknown key");
+	json_object_foreach(
+		metric, key,
+		unused) if (strcmp(key, "value") && strcmp(key, "lower_value") &&
+			    strcmp(key, "upper_value")) return wrong(why, why_size, benchmark,
+								     measure, "has an unknown key");
 	e.value = json_number_value(value);
 	e.low = low ? json_number_value(low) : e.value;
 	e.high = high ? json_number_value(high) : e.value;
@@ -200,12 +202,13 @@ int results_from_json(struct results *r, const json_t *object, char *why, size_t
 
 	if (!json_is_object(object))
 		return wrong(why, why_size, "results", "", "not a JSON object");
-	json_object_foreach((json_t *)object, benchmark, measures) {
+	json_object_foreach((json_t *)object, benchmark, measures)
+	{
 		if (!json_is_object(measures))
 			return wrong(why, why_size, benchmark, "", "its measures are no object");
-		json_object_foreach(measures, measure, metric)
-			if (metric_from_json(r, benchmark, measure, metric, why, why_size))
-				return -1;
+		json_object_foreach(measures, measure,
+				    metric) if (metric_from_json(r, benchmark, measure, metric, why,
+								 why_size)) return -1;
 	}
 	return 0;
 }

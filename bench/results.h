@@ -6,7 +6,8 @@
  * What a command measured: for each benchmark some measures, each a value and perhaps a
  * range. Written and read as Bencher Metric Format (BMF), the JSON object
  *
- *     { "format/encode": { "latency": { "value": 12.3, "lower_value": 12.1, "upper_value": 12.6 } } }
+ *     { "format/encode": { "latency": { "value": 12.3, "lower_value": 12.1, "upper_value": 12.6 } }
+ * }
  *
  * A bound that is not known is left out, a value that is not a number is never accepted:
  * what was not measured is not there. Measures are slugs with these units:

@@ -35,7 +35,10 @@ struct policy {
 };
 
 static const struct policy policies[] = {
-	{ "none", 0 }, { "each", 1 }, { "every-10th", 10 }, { "every-100th", 100 },
+	{ "none", 0 },
+	{ "each", 1 },
+	{ "every-10th", 10 },
+	{ "every-100th", 100 },
 };
 
 struct ring_bench {

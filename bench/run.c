@@ -66,8 +66,7 @@ static void print_change(const struct run *run, const struct benchmark *b,
 	double *x, *y;
 
 	switch (baseline_get(run->baseline, b->name, &before)) {
-	case 0:
-		return;
+	case 0: return;
 	case -1:
 		message_warning("%s: the baseline's measurements of %s cannot be used",
 				baseline_path(run->baseline), b->name);
@@ -91,10 +90,11 @@ static void print_too_short(const struct run *run, const struct measurement *m)
 {
 	if (m->needed_seconds <= 0)
 		return;
-	message_warning("Unable to complete %zu measurements in %.1fs. You may wish to increase the "
-			"time to %.1fs%s",
-			m->n, run->options.seconds, m->needed_seconds,
-			m->fitting_count >= 2 ? ", or reduce the number of measurements to:" : "");
+	message_warning(
+		"Unable to complete %zu measurements in %.1fs. You may wish to increase the "
+		"time to %.1fs%s",
+		m->n, run->options.seconds, m->needed_seconds,
+		m->fitting_count >= 2 ? ", or reduce the number of measurements to:" : "");
 	if (m->fitting_count >= 2)
 		message_warning("    --measurements %zu", m->fitting_count);
 }
@@ -114,7 +114,8 @@ static int print_summary(struct run *run, const struct benchmark *b, void *state
 		double n = (double)units * 1e9;
 
 		output_line("%24sthrpt:  [%s %s %s], %s per one", "",
-			    output_rate(n / s->typical.high, ""), output_rate(n / s->typical.value, ""),
+			    output_rate(n / s->typical.high, ""),
+			    output_rate(n / s->typical.value, ""),
 			    output_rate(n / s->typical.low, b->unit),
 			    output_time(s->typical.value / (double)units));
 		failed |= results_estimate(&run->results, b->name, "throughput",
@@ -191,8 +192,7 @@ static enum verdict run_all(struct run *run, const struct benchmark **selected, 
 		struct benchmark_problem problem = { "" };
 
 		switch (run_one(run, selected[i], &problem)) {
-		case BENCHMARK_OK:
-			break;
+		case BENCHMARK_OK: break;
 		case BENCHMARK_UNAVAILABLE:
 			run->unavailable++;
 			output_line("%-23s not available: %s", selected[i]->name, problem.text);

@@ -118,7 +118,8 @@ static const char *take_id(void *context, const char *argument)
 
 static const struct option_entry table[64] = {
 	{ .help = "All commands" },
-	{ 0, "bmf", "FILE", "also write the results in Bencher Metric Format; - is stdout", take_bmf },
+	{ 0, "bmf", "FILE", "also write the results in Bencher Metric Format; - is stdout",
+	  take_bmf },
 	{ 0, "seed", "N", "seed of resampling, order and generated data (default 1)", take_seed },
 	{ 'q', "quiet", NULL, "say only what fails", take_quiet },
 	{ 'v', "verbose", NULL, "say more", take_verbose },
@@ -126,13 +127,17 @@ static const struct option_entry table[64] = {
 	{ 0, "list", NULL, "print the names, one a line", take_list },
 	{ 0, "filter", "RE", "only benchmarks whose name matches the extended regular expression",
 	  take_filter },
-	{ 0, "time", "SECONDS", "about how long: a benchmark (5), window (bpf: 2), kernel (20), recording (3)", take_time },
+	{ 0, "time", "SECONDS",
+	  "about how long: a benchmark (5), window (bpf: 2), kernel (20), recording (3)",
+	  take_time },
 	{ 0, "warm-up", "SECONDS", "run this long before measuring (default 1)", take_warm_up },
-	{ 0, "measurements", "N", "measurements per benchmark (default 100), or rounds (peers: 5)", take_measurements },
+	{ 0, "measurements", "N", "measurements per benchmark (default 100), or rounds (peers: 5)",
+	  take_measurements },
 	{ 0, "resamples", "N", "bootstrap resamples (default 100000)", take_resamples },
 	{ 0, "baseline", "FILE", "compare with the measurements kept here, and keep these instead",
 	  take_baseline },
-	{ 0, "iterations", "N", "instr, heap: iterations under the tool (default 3)", take_iterations },
+	{ 0, "iterations", "N", "instr, heap: iterations under the tool (default 3)",
+	  take_iterations },
 	{ 0, "phases", NULL, "kernel: what the phases of a sample take", take_phases },
 	{ .help = "bpf: which program, and what runs it" },
 	{ 0, "id", "N", "the loaded program with this id", take_id },
@@ -150,7 +155,8 @@ static const struct option_entry table[64] = {
 	{ 0, "branch", "NAME", "branch that was measured (default main)", take_branch },
 	{ 0, "hash", "HASH", "commit that was measured", take_hash },
 	{ 0, "testbed", "NAME", "machine that measured (default: host name)", take_testbed },
-	{ 0, "start-point", "BRANCH", "branch whose history this branch continues", take_start_point },
+	{ 0, "start-point", "BRANCH", "branch whose history this branch continues",
+	  take_start_point },
 	{ 0, "start-point-hash", "HASH", "the last commit of that history which counts",
 	  take_start_point_hash },
 	{ 0, "dry-run", NULL, "judge, but add nothing to the history", take_dry_run },
@@ -162,9 +168,10 @@ static const struct option_entry table[64] = {
 	{ 0, "pairs", "N", "pairs measured at first (default 20)", take_pairs },
 	{ 0, "max-pairs", "N", "pairs after which it stays inconclusive (default 4 times --pairs)",
 	  take_max_pairs },
-	{ 0, "noise", "PERCENT", "smallest change that counts, if A/A runs show no more (default 2)",
-	  take_noise },
-	{ 0, "cpu-time", NULL, "compare user and system time instead of elapsed time", take_cpu_time },
+	{ 0, "noise", "PERCENT",
+	  "smallest change that counts, if A/A runs show no more (default 2)", take_noise },
+	{ 0, "cpu-time", NULL, "compare user and system time instead of elapsed time",
+	  take_cpu_time },
 	{ .help = "mock" },
 	{ 0, "count", "N", "benchmarks to make up (default 5)", take_count_option },
 	{ 0, "power", "P", "values around 10 to the power of P (default 1)", take_power },
@@ -174,7 +181,8 @@ static const struct option_entry table[64] = {
 
 static void print_commands(struct buffer *summary, const struct command *commands, size_t n)
 {
-	buffer_text(summary, "Measures prof and other programs, and stops regressions.\n\nCommands:");
+	buffer_text(summary,
+		    "Measures prof and other programs, and stops regressions.\n\nCommands:");
 	for (size_t i = 0; i < n; i++)
 		buffer_printf(summary, "\n  %-28s  %s", commands[i].name, commands[i].summary);
 }
@@ -201,10 +209,12 @@ static bool contains(const char *list, const char *name)
 static bool suits(const struct command *c, const struct settings *s)
 {
 	for (size_t i = 0; table[i].help; i++) {
-		if (!(s->given & UINT64_C(1) << i) || contains("bmf seed quiet verbose", table[i].name) ||
+		if (!(s->given & UINT64_C(1) << i) ||
+		    contains("bmf seed quiet verbose", table[i].name) ||
 		    contains(c->options, table[i].name))
 			continue;
-		message_error("%s does not take --%s; see prof-bench --help", c->name, table[i].name);
+		message_error("%s does not take --%s; see prof-bench --help", c->name,
+			      table[i].name);
 		return false;
 	}
 	return true;
@@ -246,7 +256,9 @@ int settings_main(const struct command *commands, size_t n, int argc, char **arg
 	if (status != OPTIONS_OK)
 		goto out;
 	status = VERDICT_ERROR;
-	message_setup("prof-bench", s.quiet ? MESSAGE_ERROR : s.verbose ? MESSAGE_DETAIL : MESSAGE_INFO);
+	message_setup("prof-bench", s.quiet	? MESSAGE_ERROR
+				    : s.verbose ? MESSAGE_DETAIL
+						: MESSAGE_INFO);
 	if (!rest_count) {
 		message_error("no command given; see prof-bench --help");
 		goto out;

@@ -132,13 +132,10 @@ enum threshold_status threshold_limits(const struct threshold *t, const double *
 		limits->lower = limits->baseline * (1 - t->lower);
 		limits->upper = limits->baseline * (1 + t->upper);
 		return THRESHOLD_OK;
-	case THRESHOLD_LOG_NORMAL:
-		return log_normal(t, values, n, limits);
+	case THRESHOLD_LOG_NORMAL: return log_normal(t, values, n, limits);
 	case THRESHOLD_IQR:
-	case THRESHOLD_DELTA_IQR:
-		return by_quartiles(t, values, n, limits);
-	default:
-		return by_deviation(t, values, n, limits);
+	case THRESHOLD_DELTA_IQR: return by_quartiles(t, values, n, limits);
+	default: return by_deviation(t, values, n, limits);
 	}
 }
 
@@ -232,7 +229,8 @@ static const char *parse_line(struct threshold *t, char *line)
 	for (size_t i = 0; i < 5; i++) {
 		words[i] = strtok_r(i ? NULL : line, " \t\n", &save);
 		if (!words[i])
-			return "a rule is: BENCHMARK MEASURE TEST LOWER UPPER [min=N] [max=N] [window=T]";
+			return "a rule is: BENCHMARK MEASURE TEST LOWER UPPER [min=N] [max=N] "
+			       "[window=T]";
 	}
 	while (t->test < THRESHOLD_TESTS && strcmp(names[t->test], words[2]))
 		t->test++;

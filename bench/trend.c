@@ -55,8 +55,9 @@ static void collect(struct trend *t, const char *benchmark, const char *measure)
 	t->count = 0;
 	for (size_t i = 0; i < t->history->count; i++) {
 		const struct history_entry *e = &t->history->all[i];
-		const struct result *r = counts(t, e) ? results_find(&e->results, benchmark, measure)
-						      : NULL;
+		const struct result *r = counts(t, e)
+						 ? results_find(&e->results, benchmark, measure)
+						 : NULL;
 
 		if (r)
 			t->points[t->count++] = (struct point){ r->estimate, r->has_bounds,
@@ -88,7 +89,8 @@ static void chart(struct trend *t, const char *benchmark, const char *measure, s
 		top = fmax(top, p->has_bounds ? fmax(p->estimate.value, p->estimate.high)
 					      : p->estimate.value);
 	}
-	buffer_printf(b, "<g transform=\"translate(%zu %zu)\"><text x=\"%d\" y=\"16\" class=\"name\">",
+	buffer_printf(b,
+		      "<g transform=\"translate(%zu %zu)\"><text x=\"%d\" y=\"16\" class=\"name\">",
 		      number % COLUMNS * WIDTH, number / COLUMNS * HEIGHT, LEFT);
 	escaped(b, benchmark);
 	buffer_printf(b, "</text><text x=\"%d\" y=\"31\">", LEFT);

@@ -42,8 +42,8 @@ static enum benchmark_status explain(const char *path, int exit_status,
 		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
 					 "valgrind cannot read the debug information of this "
 					 "build; build with -gdwarf-4");
-	return benchmark_problem(problem, BENCHMARK_FAILED, "under valgrind it ended with status %d",
-				 exit_status);
+	return benchmark_problem(problem, BENCHMARK_FAILED,
+				 "under valgrind it ended with status %d", exit_status);
 }
 
 struct tool {
@@ -67,7 +67,8 @@ static enum benchmark_status run_tool(const struct tool *tool, const char *bench
 	size_t n = 0;
 
 	if (!child_exists("valgrind"))
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "valgrind is not installed");
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "valgrind is not installed");
 	if (length < 0 || !mkdtemp(folder))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "%s", strerror(errno));
 	self[length] = 0;
@@ -186,8 +187,8 @@ enum benchmark_status callgrind_run(const char *benchmark, uint64_t iterations, 
 		.output = "--callgrind-out-file=",
 	};
 	char *text;
-	enum benchmark_status status =
-		run_tool(&callgrind, benchmark, iterations, seed, &text, problem);
+	enum benchmark_status status = run_tool(&callgrind, benchmark, iterations, seed, &text,
+						problem);
 	bool good;
 
 	if (status)
@@ -247,6 +248,7 @@ enum benchmark_status dhat_run(const char *benchmark, uint64_t iterations, uint6
 	good = dhat_parse(text, counts);
 	free(text);
 	if (!good)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "DHAT's output is not understood");
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "DHAT's output is not understood");
 	return BENCHMARK_OK;
 }

@@ -15,12 +15,12 @@
 #include <sys/types.h>
 
 enum worker_task {
-	WORKER_FAULT, /* `amount` pages */
+	WORKER_FAULT,		/* `amount` pages */
 	WORKER_FAULT_IN_KERNEL, /* the same pages, touched by a system call for each */
-	WORKER_SPIN,  /* `amount` rounds of computing */
-	WORKER_SPIN_ELAPSED, /* the same, by elapsed time */
-	WORKER_SLEEP, /* `amount` times as shortly as possible */
-	WORKER_TEST_RUN, /* `amount` runs of `program_id` by the kernel */
+	WORKER_SPIN,		/* `amount` rounds of computing */
+	WORKER_SPIN_ELAPSED,	/* the same, by elapsed time */
+	WORKER_SLEEP,		/* `amount` times as shortly as possible */
+	WORKER_TEST_RUN,	/* `amount` runs of `program_id` by the kernel */
 };
 
 struct worker {

@@ -76,8 +76,12 @@ static void addresses_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "xdp/classify", .unit = "packets/s", .setup = addresses_setup,
-	  .run = addresses_run, .check = addresses_check, .size = addresses_size,
+	{ .name = "xdp/classify",
+	  .unit = "packets/s",
+	  .setup = addresses_setup,
+	  .run = addresses_run,
+	  .check = addresses_check,
+	  .size = addresses_size,
 	  .teardown = free },
 };
 

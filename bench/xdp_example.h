@@ -58,14 +58,11 @@ static inline int is_fibonacci(unsigned int n)
 
 /* A bit for each byte that is a Fibonacci number. */
 TABLE unsigned int fibonacci_bits[8] = {
-	0x0020212f, /* 0 1 2 3 5 8 13 21 */
-	0x00800004, /* 34 55 */
-	0x02000000, /* 89 */
-	0x00000000,
-	0x00010000, /* 144 */
-	0x00000000,
-	0x00000000,
-	0x00000200, /* 233 */
+	0x0020212f,			    /* 0 1 2 3 5 8 13 21 */
+	0x00800004,			    /* 34 55 */
+	0x02000000,			    /* 89 */
+	0x00000000, 0x00010000,		    /* 144 */
+	0x00000000, 0x00000000, 0x00000200, /* 233 */
 };
 
 static inline int is_fibonacci(unsigned int n)

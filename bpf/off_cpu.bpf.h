@@ -17,7 +17,7 @@
 
 #include "bpf/waits.bpf.h"
 
-const volatile bool switch_tells_state = true;	 /* sched_switch has its fourth argument (5.18) */
+const volatile bool switch_tells_state = true; /* sched_switch has its fourth argument (5.18) */
 const volatile bool wakers = false;
 const volatile bool walk_when_leaving = false; /* nothing can run at the end of a switch */
 

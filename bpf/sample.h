@@ -38,12 +38,12 @@ struct sample {
 	__u32 pid;     /* tgid in the initial pid namespace */
 	__u32 tid;
 	__u32 cpu;
-	__u16 event;   /* index into the recorder's table of events */
-	__u8 walk_end; /* enum walk_end */
+	__u16 event;	   /* index into the recorder's table of events */
+	__u8 walk_end;	   /* enum walk_end */
 	__u8 waker_frames; /* of the frames, how many at the end belong to the waker's stack */
 	__u16 kernel_frames;
 	__u16 user_frames;
-	__u32 state;   /* off-CPU: the task state it left the CPU with; 0: preempted */
+	__u32 state;	 /* off-CPU: the task state it left the CPU with; 0: preempted */
 	__u32 waker_pid; /* whose stack the waker's frames are, if there are any */
 	__u32 waker_tid;
 	/*
@@ -57,7 +57,7 @@ struct sample {
 enum sample_loss {
 	SAMPLE_LOST_RING_FULL = 0,
 	SAMPLE_LOST_RING_BUSY = 1, /* the ring's lock was held by what was interrupted */
-	SAMPLE_LOST_NESTED = 2,    /* the class's scratch was in use on this CPU */
+	SAMPLE_LOST_NESTED = 2,	   /* the class's scratch was in use on this CPU */
 	SAMPLE_LOST_COUNT
 };
 

@@ -24,7 +24,7 @@
 #include "bpf/sample.h"
 #include "bpf/unwind.h"
 
-#define WALK_STEPS 8 /* frames per call of walk_steps() */
+#define WALK_STEPS 8   /* frames per call of walk_steps() */
 #define WALK_WINDOW 64 /* words of the stack that are read at once */
 #define WALK_CACHE_BITS 11
 #define WALK_CACHE (1 << WALK_CACHE_BITS)
@@ -52,8 +52,8 @@ struct walk_cached {
 
 struct walk {
 	__u64 pc, sp, fp, link;
-	__u64 base; /* another register that code uses to find its frame */
-	__u32 index; /* of this scratch in unwind_walks */
+	__u64 base;		 /* another register that code uses to find its frame */
+	__u32 index;		 /* of this scratch in unwind_walks */
 	__u32 first, count, run; /* the process's segments */
 	__u32 tgid;
 	__u32 frames;
@@ -117,13 +117,14 @@ struct {
 	__uint(max_entries, UNWIND_MAX_SLABS);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u32));
-	__array(values, struct {
-		__uint(type, BPF_MAP_TYPE_ARRAY);
-		__uint(map_flags, BPF_F_MMAPABLE);
-		__uint(max_entries, 1);
-		__uint(key_size, sizeof(__u32));
-		__uint(value_size, UNWIND_SLAB_ROWS * sizeof(__u32));
-	});
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_MMAPABLE);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, UNWIND_SLAB_ROWS * sizeof(__u32));
+		});
 } unwind_slabs SEC(".maps");
 
 struct {
@@ -331,7 +332,11 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 }
 
 #define STEP_ON 0
-#define STEP_END(w, why) ({ (w)->end = (why); 1; })
+#define STEP_END(w, why)                                                                           \
+	({                                                                                         \
+		(w)->end = (why);                                                                  \
+		1;                                                                                 \
+	})
 
 /* A word of those that were read last. */
 static __always_inline __u64 word(const struct walk *w, __u32 i)
@@ -432,12 +437,8 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	__u64 cfa, base, pc;
 
 	switch (rule->kind) {
-	case UNWIND_CFA_SP:
-		cfa = w->sp + rule->cfa_offset;
-		break;
-	case UNWIND_CFA_FP:
-		cfa = w->fp + rule->cfa_offset;
-		break;
+	case UNWIND_CFA_SP: cfa = w->sp + rule->cfa_offset; break;
+	case UNWIND_CFA_FP: cfa = w->fp + rule->cfa_offset; break;
 	case UNWIND_DEREF_SP:
 	case UNWIND_DEREF_FP:
 		base = rule->kind == UNWIND_DEREF_SP ? w->sp : w->fp;
@@ -458,8 +459,7 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 			return STEP_END(w, WALK_UNSUPPORTED);
 		cfa = ((__u64 *)&w->registers)[rule->add & 15] + rule->cfa_offset;
 		break;
-	default:
-		return STEP_END(w, WALK_UNSUPPORTED);
+	default: return STEP_END(w, WALK_UNSUPPORTED);
 	}
 	/* Frames lie below their callers'. A leaf of arm64 may have none. */
 	if (cfa < w->sp || (cfa == w->sp && !w->exact))
@@ -477,8 +477,8 @@ static __always_inline int step_rule(struct walk *w, struct unwind_rule *rule)
 	if (rule->fp_word != UNWIND_IN_REGISTER)
 		w->fp = word(w, rule->fp_word & 15);
 	else if (rule->flags & (UNWIND_FP_FROM_FP | UNWIND_FP_FROM_CFA) &&
-		 WALK_READ_USER(&w->fp, 8, rule->fp_far +
-			(rule->flags & UNWIND_FP_FROM_FP ? w->fp : cfa)))
+		 WALK_READ_USER(&w->fp, 8,
+				rule->fp_far + (rule->flags & UNWIND_FP_FROM_FP ? w->fp : cfa)))
 		return STEP_END(w, WALK_BAD_READ);
 	if (rule->base_word == UNWIND_LOST)
 		w->base_lost = 1;
@@ -564,8 +564,8 @@ static __always_inline void walk_finish(struct walk *w)
 }
 
 /*
- * The walk from w->registers, which are those of a user program with that memory. Within exec, when the new
- * address space is there but the new program is not, nothing belongs to these registers.
+ * The walk from w->registers, which are those of a user program with that memory. Within exec, when
+ * the new address space is there but the new program is not, nothing belongs to these registers.
  */
 static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u64 mm)
 {

@@ -45,7 +45,8 @@ enum unwind_kind {
 	UNWIND_DEREF_FP = 7,	/* CFA = *(fp + cfa_offset) + add */
 	UNWIND_PLT = 8,		/* CFA = sp + cfa_offset, and 8 more if (pc & 15) >= add */
 	UNWIND_CFA_BASE = 9,	/* CFA = base register (x86: rbx) + cfa_offset */
-	UNWIND_CFA_REGISTER = 10,/* CFA = register `add` + cfa_offset; the interrupted frame only */
+	UNWIND_CFA_REGISTER =
+		10, /* CFA = register `add` + cfa_offset; the interrupted frame only */
 };
 
 #define UNWIND_IN_REGISTER 255

@@ -9,8 +9,8 @@
 #define WALK_COPY_PAGES 16
 
 struct walk_copy {
-	__u32 frames; /* 512 at most */
-	__u32 end;    /* enum walk_end */
+	__u32 frames;	     /* 512 at most */
+	__u32 end;	     /* enum walk_end */
 	__u64 registers[21]; /* struct pt_regs of x86-64 */
 	__u64 start;	     /* address of the first page */
 	__u32 pages, reserved;

@@ -185,7 +185,8 @@ size_t elf_note_build_id(struct cursor c, uint64_t align, uint8_t build_id[ELF_B
 		content = cursor_bytes(&c, size);
 		if (!name || !content)
 			return 0;
-		if (type == NT_GNU_BUILD_ID && name_size == 4 && memcmp(name, "GNU", 4) == 0 && size) {
+		if (type == NT_GNU_BUILD_ID && name_size == 4 && memcmp(name, "GNU", 4) == 0 &&
+		    size) {
 			size = size < ELF_BUILD_ID_MAX ? size : ELF_BUILD_ID_MAX;
 			memcpy(build_id, content, size);
 			return size;
@@ -270,7 +271,8 @@ int elf_file_open_vdso(struct elf_file *e)
 
 	if (error)
 		return error;
-	/* The program header says how long it is, but for the section table behind, in its last page. */
+	/* The program header says how long it is, but for the section table behind, in its last
+	 * page. */
 	for (size_t i = 0; i < e->segment_count; i++)
 		if (e->segments[i].type == PT_LOAD)
 			size = e->segments[i].offset + e->segments[i].memory_size;
@@ -332,7 +334,8 @@ bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint6
 	for (size_t i = 0; i < e->segment_count; i++) {
 		const struct elf_segment *s = &e->segments[i];
 
-		if (s->type == PT_LOAD && offset >= s->offset && offset - s->offset < s->file_size) {
+		if (s->type == PT_LOAD && offset >= s->offset &&
+		    offset - s->offset < s->file_size) {
 			*address = s->address + (offset - s->offset);
 			return true;
 		}

@@ -20,7 +20,7 @@
 
 enum elf_error {
 	ELF_OK = 0,
-	ELF_ERROR_IO = -1,	    /* errno has it */
+	ELF_ERROR_IO = -1, /* errno has it */
 	ELF_ERROR_NOT_ELF = -2,
 	ELF_ERROR_UNSUPPORTED = -3, /* 32 bit, or big-endian */
 	ELF_ERROR_CORRUPT = -4,	    /* a header points outside of the file */
@@ -37,7 +37,7 @@ struct elf_section {
 	const char *name; /* "" when it has none; in the file */
 	uint32_t type;	  /* SHT_* */
 	uint32_t link, info;
-	uint64_t flags;	  /* SHF_* */
+	uint64_t flags; /* SHF_* */
 	uint64_t address, offset, size, entry_size;
 };
 
@@ -79,7 +79,8 @@ const struct elf_section *elf_file_section(const struct elf_file *e, const char 
  */
 struct cursor elf_section_data(const struct elf_file *e, const struct elf_section *section);
 
-/* The bytes that are loaded at `address`, up to the end of their segment; failed when there are none. */
+/* The bytes that are loaded at `address`, up to the end of their segment; failed when there are
+ * none. */
 struct cursor elf_file_at(const struct elf_file *e, uint64_t address);
 
 /* Between file offsets and link-time addresses, by the PT_LOAD segments. False: nothing there. */

@@ -14,7 +14,7 @@
 struct mapped_file {
 	const uint8_t *data; /* NULL when the file is empty */
 	size_t size;
-	int slot;	     /* of the guard; -1: a copy on the heap */
+	int slot; /* of the guard; -1: a copy on the heap */
 };
 
 /* Maps the regular file behind `fd`, which may be closed afterwards. 0, or -1 with errno. */

@@ -75,7 +75,10 @@ static void print_help(const struct options *o)
 					   e->name);
 		if (e->argument)
 			snprintf(left + length, sizeof(left) - (size_t)length, "%s%s",
-				 is_optional(e) ? "" : e->name ? "=" : " ", e->argument);
+				 is_optional(e) ? ""
+				 : e->name	? "="
+						: " ",
+				 e->argument);
 		if (strlen(left) < 30)
 			printf("%-30s  %s\n", left, e->help);
 		else
@@ -311,8 +314,12 @@ bool option_duration(const char *text, unsigned long long unit_ns, unsigned long
 		const char *name;
 		unsigned long long ns;
 	} units[] = {
-		{ "ns", 1 },	      { "us", 1000 },	       { "ms", 1000000 },
-		{ "s", 1000000000 },  { "m", 60000000000ULL }, { "min", 60000000000ULL },
+		{ "ns", 1 },
+		{ "us", 1000 },
+		{ "ms", 1000000 },
+		{ "s", 1000000000 },
+		{ "m", 60000000000ULL },
+		{ "min", 60000000000ULL },
 		{ "h", 3600000000000ULL },
 	};
 	double number;

@@ -168,12 +168,18 @@ int block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_
 const char *block_type_name(uint32_t type)
 {
 	static const char *const names[WIRE_TYPES] = {
-		[WIRE_EVENTS] = "events",     [WIRE_OBJECTS] = "objects",
-		[WIRE_TASKS] = "tasks",	      [WIRE_FRAMES] = "frames",
-		[WIRE_STACKS] = "stacks",     [WIRE_SAMPLES] = "samples",
-		[WIRE_LOSSES] = "losses",     [WIRE_SYMBOLS] = "symbols",
-		[WIRE_NAMES] = "names",	      [WIRE_METADATA] = "metadata",
-		[WIRE_STATISTICS] = "statistics", [WIRE_INDEX] = "index",
+		[WIRE_EVENTS] = "events",
+		[WIRE_OBJECTS] = "objects",
+		[WIRE_TASKS] = "tasks",
+		[WIRE_FRAMES] = "frames",
+		[WIRE_STACKS] = "stacks",
+		[WIRE_SAMPLES] = "samples",
+		[WIRE_LOSSES] = "losses",
+		[WIRE_SYMBOLS] = "symbols",
+		[WIRE_NAMES] = "names",
+		[WIRE_METADATA] = "metadata",
+		[WIRE_STATISTICS] = "statistics",
+		[WIRE_INDEX] = "index",
 		[WIRE_END] = "end",
 	};
 

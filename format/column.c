@@ -121,8 +121,7 @@ static uint64_t read_small(const struct column *column, size_t from, size_t n,
 		break;
 	default:
 		for (size_t i = 0; i < n; i++) {
-			values[i] =
-				base + ((uint32_t)p2[i] << 16 | (uint32_t)p1[i] << 8 | p0[i]);
+			values[i] = base + ((uint32_t)p2[i] << 16 | (uint32_t)p1[i] << 8 | p0[i]);
 			max = values[i] > max ? values[i] : max;
 		}
 	}

@@ -73,8 +73,8 @@ static int write_block(struct compressor *c, const struct payload *p)
 	/* The end block is looked for at the end of the file, where its size must be known. */
 	int level = p->type == WIRE_END ? 0 : c->level;
 	uint16_t flags = p->type == WIRE_INDEX ? WIRE_FLAG_OPTIONAL : 0;
-	int error = block_encode(&c->out, c->zstd, level, p->type, flags, c->sequence,
-				 p->raw.data, p->raw.size);
+	int error = block_encode(&c->out, c->zstd, level, p->type, flags, c->sequence, p->raw.data,
+				 p->raw.size);
 
 	if (!error)
 		error = deliver(c, before);

@@ -4,22 +4,14 @@
 const char *prf_error_name(enum prf_error error)
 {
 	switch (error) {
-	case PRF_OK:
-		return "ok";
-	case PRF_ERROR_IO:
-		return "input/output error";
-	case PRF_ERROR_NOT_A_TRACE:
-		return "not a trace";
-	case PRF_ERROR_CORRUPT:
-		return "corrupt";
-	case PRF_ERROR_TRUNCATED:
-		return "truncated";
-	case PRF_ERROR_UNSUPPORTED:
-		return "unsupported";
-	case PRF_ERROR_MEMORY:
-		return "out of memory";
-	case PRF_ERROR_ARGUMENT:
-		return "wrong argument";
+	case PRF_OK: return "ok";
+	case PRF_ERROR_IO: return "input/output error";
+	case PRF_ERROR_NOT_A_TRACE: return "not a trace";
+	case PRF_ERROR_CORRUPT: return "corrupt";
+	case PRF_ERROR_TRUNCATED: return "truncated";
+	case PRF_ERROR_UNSUPPORTED: return "unsupported";
+	case PRF_ERROR_MEMORY: return "out of memory";
+	case PRF_ERROR_ARGUMENT: return "wrong argument";
 	}
 	return "unknown error";
 }
@@ -43,12 +35,9 @@ const char *prf_stack_end_name(enum prf_stack_end end)
 const char *prf_loss_reason_name(enum prf_loss_reason reason)
 {
 	static const char *const names[PRF_LOSS_COUNT] = {
-		[PRF_LOSS_RING_FULL] = "ring-full",
-		[PRF_LOSS_RING_BUSY] = "ring-busy",
-		[PRF_LOSS_SIDE_BAND] = "side-band",
-		[PRF_LOSS_LATE] = "late",
-		[PRF_LOSS_NESTED] = "nested",
-		[PRF_LOSS_OTHER] = "other",
+		[PRF_LOSS_RING_FULL] = "ring-full", [PRF_LOSS_RING_BUSY] = "ring-busy",
+		[PRF_LOSS_SIDE_BAND] = "side-band", [PRF_LOSS_LATE] = "late",
+		[PRF_LOSS_NESTED] = "nested",	    [PRF_LOSS_OTHER] = "other",
 	};
 
 	return (unsigned int)reason < PRF_LOSS_COUNT ? names[reason] : "unknown";

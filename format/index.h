@@ -15,7 +15,7 @@
 #include "format/wire.h"
 
 struct index_span {
-	uint64_t offset; /* of the first block; it reaches up to the next span */
+	uint64_t offset;	 /* of the first block; it reaches up to the next span */
 	uint64_t from_ns, to_ns; /* first and last time in it */
 };
 

@@ -35,7 +35,7 @@ enum prf_error {
 	PRF_ERROR_TRUNCATED = -4,   /* the bytes end inside a block */
 	PRF_ERROR_UNSUPPORTED = -5, /* intact, but written by a newer version */
 	PRF_ERROR_MEMORY = -6,
-	PRF_ERROR_ARGUMENT = -7,    /* the caller broke a rule of this page */
+	PRF_ERROR_ARGUMENT = -7, /* the caller broke a rule of this page */
 };
 
 /* "corrupt", "truncated", ... */
@@ -59,14 +59,14 @@ struct prf_event {
 };
 
 enum prf_object_kind {
-	PRF_OBJECT_FILE = 0,	/* an ELF file; frame offsets are file offsets */
-	PRF_OBJECT_KERNEL = 1,	/* offsets from `base`, the run-time address of _text */
-	PRF_OBJECT_MODULE = 2,	/* a kernel module; offsets from `base`, where it was loaded */
-	PRF_OBJECT_BPF = 3,	/* a BPF program in the kernel; offsets from its start */
-	PRF_OBJECT_VDSO = 4,	/* the vDSO; offsets from its start, which are file offsets */
-	PRF_OBJECT_JIT = 5,	/* code a process made; offsets are addresses in that process */
+	PRF_OBJECT_FILE = 0,	  /* an ELF file; frame offsets are file offsets */
+	PRF_OBJECT_KERNEL = 1,	  /* offsets from `base`, the run-time address of _text */
+	PRF_OBJECT_MODULE = 2,	  /* a kernel module; offsets from `base`, where it was loaded */
+	PRF_OBJECT_BPF = 3,	  /* a BPF program in the kernel; offsets from its start */
+	PRF_OBJECT_VDSO = 4,	  /* the vDSO; offsets from its start, which are file offsets */
+	PRF_OBJECT_JIT = 5,	  /* code a process made; offsets are addresses in that process */
 	PRF_OBJECT_ANONYMOUS = 6, /* executable memory without a file or symbols */
-	PRF_OBJECT_UNKNOWN = 7, /* nothing was mapped there, as far as the recorder knew */
+	PRF_OBJECT_UNKNOWN = 7,	  /* nothing was mapped there, as far as the recorder knew */
 };
 
 struct prf_object {
@@ -119,12 +119,12 @@ struct prf_frame {
 /* Why a user stack ends where it does. Stacks without a PRF_FRAME_END reached the root. */
 enum prf_stack_end {
 	PRF_END_ROOT = 0,
-	PRF_END_NO_TABLE = 1,	 /* no unwind table for the code, and no frame pointer either */
-	PRF_END_BAD_READ = 2,	 /* the stack could not be read there */
-	PRF_END_TOO_DEEP = 3,	 /* more frames than the limit */
-	PRF_END_UNSUPPORTED = 4, /* the table asks for what the kernel half cannot do */
-	PRF_END_NO_REGISTERS = 5,/* the user registers could not be had */
-	PRF_END_NO_MAPPING = 6,	 /* the pc lies in no known mapping */
+	PRF_END_NO_TABLE = 1,	   /* no unwind table for the code, and no frame pointer either */
+	PRF_END_BAD_READ = 2,	   /* the stack could not be read there */
+	PRF_END_TOO_DEEP = 3,	   /* more frames than the limit */
+	PRF_END_UNSUPPORTED = 4,   /* the table asks for what the kernel half cannot do */
+	PRF_END_NO_REGISTERS = 5,  /* the user registers could not be had */
+	PRF_END_NO_MAPPING = 6,	   /* the pc lies in no known mapping */
 	PRF_END_FRAME_POINTER = 7, /* the frame-pointer chain ended; nobody knows if at the root */
 	PRF_END_COUNT
 };
@@ -148,8 +148,8 @@ struct prf_sample {
 	uint64_t time_ns;
 	uint32_t task;
 	uint32_t event;
-	uint32_t stack; /* PRF_NONE: no frames at all */
-	uint32_t waker; /* off-CPU: the stack that woke it, or PRF_NONE */
+	uint32_t stack;	     /* PRF_NONE: no frames at all */
+	uint32_t waker;	     /* off-CPU: the stack that woke it, or PRF_NONE */
 	uint32_t waker_task; /* whose stack that is; PRF_NONE: nobody's, or not known; not read
 				without `waker` */
 	uint32_t cpu;
@@ -157,12 +157,12 @@ struct prf_sample {
 };
 
 enum prf_loss_reason {
-	PRF_LOSS_RING_FULL = 0,	 /* the ring buffer had no room: a larger -m helps */
-	PRF_LOSS_RING_BUSY = 1,	 /* the ring's lock was held by what was interrupted */
-	PRF_LOSS_SIDE_BAND = 2,	 /* mapping records lost; count is of records, not of samples */
-	PRF_LOSS_LATE = 3,	 /* arrived after its task or mappings were gone */
-	PRF_LOSS_NESTED = 4,	 /* the program was running on this CPU already */
-	PRF_LOSS_OTHER = 5,	 /* a reason that a newer version wrote, and this one cannot name */
+	PRF_LOSS_RING_FULL = 0, /* the ring buffer had no room: a larger -m helps */
+	PRF_LOSS_RING_BUSY = 1, /* the ring's lock was held by what was interrupted */
+	PRF_LOSS_SIDE_BAND = 2, /* mapping records lost; count is of records, not of samples */
+	PRF_LOSS_LATE = 3,	/* arrived after its task or mappings were gone */
+	PRF_LOSS_NESTED = 4,	/* the program was running on this CPU already */
+	PRF_LOSS_OTHER = 5,	/* a reason that a newer version wrote, and this one cannot name */
 	PRF_LOSS_COUNT
 };
 

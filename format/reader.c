@@ -33,13 +33,13 @@ struct prf_reader {
 	struct source source;
 	ZSTD_DCtx *zstd;
 	unsigned int major, minor;
-	bool started;  /* the file header was read */
-	bool ended;    /* the end block was read */
-	bool stopped;  /* nothing more will come */
-	bool damaged;  /* something was reported as damage */
-	bool broken;   /* and nothing was intact since */
+	bool started;	   /* the file header was read */
+	bool ended;	   /* the end block was read */
+	bool stopped;	   /* nothing more will come */
+	bool damaged;	   /* something was reported as damage */
+	bool broken;	   /* and nothing was intact since */
 	uint64_t searched; /* bytes of damaged payloads that were not passed over */
-	bool filtered; /* samples may be left out because of their times */
+	bool filtered;	   /* samples may be left out because of their times */
 	uint64_t from_ns, to_ns;
 	struct index index;
 
@@ -203,8 +203,7 @@ static int start(struct prf_reader *r)
 	r->started = true;
 	error = header_decode(bytes, got, &r->major, &r->minor);
 	switch (error) {
-	case PRF_OK:
-		break;
+	case PRF_OK: break;
 	case PRF_ERROR_CORRUPT:
 		r->major = PRF_VERSION_MAJOR;
 		r->minor = PRF_VERSION_MINOR;
@@ -221,8 +220,7 @@ static int start(struct prf_reader *r)
 	case PRF_ERROR_NOT_A_TRACE:
 		return stop(r, error, 0,
 			    got ? "the magic bytes are not there" : "there are no bytes");
-	default:
-		return stop(r, error, 0, "the bytes end inside the file header");
+	default: return stop(r, error, 0, "the bytes end inside the file header");
 	}
 	source_advance(&r->source, WIRE_HEADER_SIZE);
 	r->filtered = r->from_ns || r->to_ns != UINT64_MAX;
@@ -337,8 +335,8 @@ static int take_end(struct prf_reader *r, struct cursor *c)
 	if (!end_decode(c, &end))
 		return damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, "the end block is broken");
 	r->ended = true;
-	if (!r->damaged && (end.blocks != r->block + 1 ||
-			    (!r->filtered && end.samples != r->sample_count)))
+	if (!r->damaged &&
+	    (end.blocks != r->block + 1 || (!r->filtered && end.samples != r->sample_count)))
 		return damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0,
 			      "the end block counts other blocks or samples");
 	source_advance(&r->source, r->held);
@@ -367,21 +365,11 @@ static int take_payload(struct prf_reader *r, const uint8_t *raw)
 
 	t->lost_allowed = LOST_FREE + r->source.offset * LOST_PER_BYTE;
 	switch (r->header.type) {
-	case WIRE_EVENTS:
-		error = events_decode(t, &c, &reason);
-		break;
-	case WIRE_OBJECTS:
-		error = objects_decode(t, &c, &reason);
-		break;
-	case WIRE_TASKS:
-		error = tasks_decode(t, &c, &reason);
-		break;
-	case WIRE_FRAMES:
-		error = frames_decode(t, &c, &reason);
-		break;
-	case WIRE_STACKS:
-		error = stacks_decode(t, &c, &reason);
-		break;
+	case WIRE_EVENTS: error = events_decode(t, &c, &reason); break;
+	case WIRE_OBJECTS: error = objects_decode(t, &c, &reason); break;
+	case WIRE_TASKS: error = tasks_decode(t, &c, &reason); break;
+	case WIRE_FRAMES: error = frames_decode(t, &c, &reason); break;
+	case WIRE_STACKS: error = stacks_decode(t, &c, &reason); break;
 	case WIRE_SAMPLES:
 		error = samples_decode(r->samples, t, &c, &reason);
 		r->content = CONTENT_SAMPLES;
@@ -394,8 +382,7 @@ static int take_payload(struct prf_reader *r, const uint8_t *raw)
 		error = records_decode(&r->records, r->header.type, t, c, &reason);
 		r->content = CONTENT_RECORDS;
 		break;
-	case WIRE_END:
-		return take_end(r, &c);
+	case WIRE_END: return take_end(r, &c);
 	default: /* the index, which was read already if anybody wants it; unknown but optional */
 		break;
 	}
@@ -428,8 +415,7 @@ static bool in_sequence(struct prf_reader *r)
 static int unsupported_block(struct prf_reader *r, const char *reason)
 {
 	if (!reason) {
-		snprintf(r->error_reason, sizeof(r->error_reason), "block type %u",
-			 r->header.type);
+		snprintf(r->error_reason, sizeof(r->error_reason), "block type %u", r->header.type);
 		reason = r->error_reason;
 	}
 	return stop(r, PRF_ERROR_UNSUPPORTED, r->block_offset, reason);

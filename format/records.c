@@ -111,8 +111,8 @@ static int symbols_decode(struct records *r, struct cursor *c, const struct tabl
 			  struct prf_record *record)
 {
 	uint64_t object, start = 0;
-	struct prf_symbol *symbols =
-		list_decode(r, c, &object, &record->symbols.n, 3, sizeof(*symbols));
+	struct prf_symbol *symbols = list_decode(r, c, &object, &record->symbols.n, 3,
+						 sizeof(*symbols));
 
 	if (!symbols)
 		return PRF_ERROR_MEMORY;
@@ -135,8 +135,7 @@ static int names_decode(struct records *r, struct cursor *c, const struct tables
 			struct prf_record *record)
 {
 	uint64_t frame;
-	struct prf_place *places =
-		list_decode(r, c, &frame, &record->names.n, 4, sizeof(*places));
+	struct prf_place *places = list_decode(r, c, &frame, &record->names.n, 4, sizeof(*places));
 
 	if (!places)
 		return PRF_ERROR_MEMORY;
@@ -168,9 +167,7 @@ static int record_decode(struct records *r, struct cursor *c, const struct table
 	case WIRE_SYMBOLS:
 		record->type = PRF_RECORD_SYMBOLS;
 		return symbols_decode(r, c, t, record);
-	case WIRE_NAMES:
-		record->type = PRF_RECORD_NAMES;
-		return names_decode(r, c, t, record);
+	case WIRE_NAMES: record->type = PRF_RECORD_NAMES; return names_decode(r, c, t, record);
 	case WIRE_METADATA:
 		record->type = PRF_RECORD_METADATA;
 		record->metadata.key = cursor_string(c);

@@ -22,7 +22,7 @@ void statistic_encode(struct buffer *out, const char *key, uint64_t value);
 struct records {
 	uint32_t type; /* enum wire_type */
 	struct cursor cursor;
-	uint64_t referred; /* how many objects or frames there are */
+	uint64_t referred;  /* how many objects or frames there are */
 	struct buffer room; /* symbols and places of the last record */
 };
 

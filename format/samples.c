@@ -108,8 +108,8 @@ static void column_of_ids(struct buffer *out, uint64_t *values, const uint32_t *
 	column_encode_min(out, values, n, false);
 }
 
-int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
-		   struct buffer *out, uint64_t *from_ns, uint64_t *to_ns)
+int samples_encode(struct samples_batch *b, const struct samples_counts *counts, struct buffer *out,
+		   uint64_t *from_ns, uint64_t *to_ns)
 {
 	size_t n = b->n, lanes = b->lanes.count;
 	uint64_t *values = malloc(n * sizeof(*values));
@@ -218,8 +218,7 @@ static int lanes_decode(struct samples_block *b, struct cursor *c, uint64_t even
 	return PRF_OK;
 }
 
-int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c,
-		   const char **reason)
+int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c, const char **reason)
 {
 	uint64_t events = cursor_uleb(c), n;
 	int error;
@@ -373,4 +372,3 @@ int samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
 	};
 	return 1;
 }
-

@@ -37,8 +37,8 @@ struct samples_counts {
  * The payload of all samples, at least one; and the range of their times. The batch is empty
  * afterwards. PRF_ERROR_MEMORY otherwise.
  */
-int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
-		   struct buffer *out, uint64_t *from_ns, uint64_t *to_ns);
+int samples_encode(struct samples_batch *b, const struct samples_counts *counts, struct buffer *out,
+		   uint64_t *from_ns, uint64_t *to_ns);
 
 /* A block while it is read, some thousand samples at a time. Starts as { 0 }. */
 struct samples_block;

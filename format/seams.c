@@ -76,17 +76,10 @@ size_t seams_find(uint16_t type, const uint8_t *raw, size_t size, size_t seams[S
 	struct finder f = { .cursor = cursor_over(raw, size), .seams = seams };
 
 	switch (type) {
-	case WIRE_SAMPLES:
-		add_samples(&f);
-		break;
-	case WIRE_FRAMES:
-		add_definitions(&f, 3);
-		break;
-	case WIRE_STACKS:
-		add_definitions(&f, 2);
-		break;
-	default:
-		break;
+	case WIRE_SAMPLES: add_samples(&f); break;
+	case WIRE_FRAMES: add_definitions(&f, 3); break;
+	case WIRE_STACKS: add_definitions(&f, 2); break;
+	default: break;
 	}
 	if (f.count && seams[f.count - 1] >= size)
 		f.count--;

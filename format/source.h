@@ -16,7 +16,7 @@ struct source {
 	const uint8_t *memory;
 	size_t memory_size;
 	struct buffer window;
-	size_t at; /* in the window, or in memory */
+	size_t at;	 /* in the window, or in memory */
 	uint64_t offset; /* from the start of the trace */
 	bool end;	 /* nothing behind the window */
 	bool seekable;	 /* a regular file */

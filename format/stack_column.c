@@ -137,8 +137,7 @@ void stack_column_decode(struct cursor *c, size_t n, struct stack_column *column
 		cursor_fail(c);
 }
 
-uint64_t stack_column_read(struct stack_column *column, size_t n, uint32_t *values,
-			   uint32_t *room)
+uint64_t stack_column_read(struct stack_column *column, size_t n, uint32_t *values, uint32_t *room)
 {
 	const uint8_t *bytes = column->bytes + column->next;
 	uint32_t highest = column->highest;

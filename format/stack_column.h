@@ -47,7 +47,6 @@ void stack_column_decode(struct cursor *c, size_t n, struct stack_column *column
  * The next `n` values, one after another. `room` holds `n` values. Returns one that is at least as
  * large as the largest; above UINT32_MAX when the column is broken.
  */
-uint64_t stack_column_read(struct stack_column *column, size_t n, uint32_t *values,
-			   uint32_t *room);
+uint64_t stack_column_read(struct stack_column *column, size_t n, uint32_t *values, uint32_t *room);
 
 #endif

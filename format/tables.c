@@ -7,7 +7,9 @@
 #include "common/array.h"
 #include "format/column.h"
 
-static const struct prf_event lost_event = {.kind = PRF_EVENT_COUNT, .name = "[lost]", .unit = ""};
+static const struct prf_event lost_event = { .kind = PRF_EVENT_COUNT,
+					     .name = "[lost]",
+					     .unit = "" };
 static const struct prf_object lost_object = { .kind = PRF_OBJECT_UNKNOWN,
 					       .path = "[lost]",
 					       .root = "" };
@@ -316,8 +318,8 @@ int events_decode(struct tables *t, struct cursor *c, const char **reason)
 
 int objects_decode(struct tables *t, struct cursor *c, const char **reason)
 {
-	struct text_table table = { &t->object_count, t->extra_object != PRF_NONE,
-				    WIRE_OBJECTS_MAX, tables_expect_objects, object_decode };
+	struct text_table table = { &t->object_count, t->extra_object != PRF_NONE, WIRE_OBJECTS_MAX,
+				    tables_expect_objects, object_decode };
 
 	return records_decode(t, &table, c, reason);
 }
@@ -401,8 +403,7 @@ int frames_decode(struct tables *t, struct cursor *c, const char **reason)
 		for (size_t i = 0; i < some; i++) {
 			struct prf_frame *f = &t->frames[before + from + i];
 
-			*f = (struct prf_frame){ .flags = (uint32_t)flags[i],
-						 .offset = offset[i] };
+			*f = (struct prf_frame){ .flags = (uint32_t)flags[i], .offset = offset[i] };
 			if (!frame_check(t, f, object[i], objects)) {
 				*reason = "a frame names an object that does not exist";
 				return PRF_ERROR_CORRUPT;

@@ -38,7 +38,7 @@ enum wire_type {
 };
 
 /* Bits 0-7 change how a block is read: unknown ones are refused. Bits 8-15 may be ignored. */
-#define WIRE_FLAG_ZSTD 0x0001     /* the payload is one zstd frame */
+#define WIRE_FLAG_ZSTD 0x0001	  /* the payload is one zstd frame */
 #define WIRE_FLAG_OPTIONAL 0x0002 /* a reader that does not know the type skips the block */
 #define WIRE_FLAGS_CRITICAL 0x00ff
 #define WIRE_FLAGS_KNOWN (WIRE_FLAG_ZSTD | WIRE_FLAG_OPTIONAL)

@@ -373,9 +373,9 @@ int prf_writer_sample(struct prf_writer *w, const struct prf_sample *sample)
 		return error;
 	if (sample->event >= w->events.count || sample->task >= w->tasks.count ||
 	    (sample->stack != PRF_NONE && sample->stack >= w->stacks.count) ||
-	    (sample->waker != PRF_NONE && (sample->waker >= w->stacks.count ||
-				       (sample->waker_task != PRF_NONE &&
-					sample->waker_task >= w->tasks.count))))
+	    (sample->waker != PRF_NONE &&
+	     (sample->waker >= w->stacks.count ||
+	      (sample->waker_task != PRF_NONE && sample->waker_task >= w->tasks.count))))
 		return PRF_ERROR_ARGUMENT;
 	error = samples_batch_add(&w->batch, sample);
 	if (error == PRF_ERROR_ARGUMENT) {
@@ -442,8 +442,7 @@ int prf_writer_symbols(struct prf_writer *w, uint32_t object, const struct prf_s
 	return error;
 }
 
-int prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places,
-		     size_t n)
+int prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places, size_t n)
 {
 	int error = writable(w);
 

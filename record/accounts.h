@@ -15,7 +15,8 @@ struct accounts {
 	size_t cpus;
 	uint64_t last_ns;
 	uint64_t fired, sent; /* sums */
-	uint64_t lost[PRF_LOSS_COUNT]; /* samples; but of side-band records for PRF_LOSS_SIDE_BAND */
+	uint64_t
+		lost[PRF_LOSS_COUNT]; /* samples; but of side-band records for PRF_LOSS_SIDE_BAND */
 };
 
 /* 0 or -ENOMEM. */

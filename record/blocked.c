@@ -22,7 +22,8 @@ static int share_maps(struct blocked_bpf *skeleton, const struct sampler_bpf *sa
 	struct bpf_map *map;
 	int status = 0;
 
-	bpf_object__for_each_map(map, skeleton->obj) {
+	bpf_object__for_each_map(map, skeleton->obj)
+	{
 		const char *name = bpf_map__name(map);
 		struct bpf_map *shared;
 
@@ -66,7 +67,8 @@ int blocked_new(struct blocked **blocked, struct sampler_bpf *sampler)
 	}
 	if (!status)
 		status = blocked_bpf__load(b->skeleton);
-	if (!status && !(b->begin = bpf_program__attach_iter(b->skeleton->progs.note_waiting, NULL)))
+	if (!status &&
+	    !(b->begin = bpf_program__attach_iter(b->skeleton->progs.note_waiting, NULL)))
 		status = -errno;
 	if (!status &&
 	    !(b->end = bpf_program__attach_iter(b->skeleton->progs.send_still_waiting, NULL)))

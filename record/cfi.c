@@ -11,7 +11,8 @@
 /* A CIE's instructions run once; a compiler writes about ten bytes. */
 #define CIE_INSTRUCTIONS_MAX 4096
 #define REMEMBER_MAX 16
-/* The largest programs have a million functions, and compilers write a handful of CIEs per object. */
+/* The largest programs have a million functions, and compilers write a handful of CIEs per object.
+ */
 #define FDES_MAX (4u << 20)
 #define CIES_MAX (256u << 10)
 
@@ -103,7 +104,8 @@ static void read_cfa_expression(struct cursor c, struct cfi_row *row)
 	if (!read_register_operand(&c, cursor_u8(&c), &reg, &offset))
 		return;
 	if (!cursor_left(&c)) {
-		*row = (struct cfi_row){ CFI_CFA_REGISTER, reg, offset, 0, row->ra, row->fp, row->base, row->signal };
+		*row = (struct cfi_row){ CFI_CFA_REGISTER, reg,	    offset,    0,
+					 row->ra,	   row->fp, row->base, row->signal };
 		return;
 	}
 	op = cursor_u8(&c);
@@ -125,10 +127,12 @@ static void read_cfa_expression(struct cursor c, struct cfi_row *row)
 	}
 	if (!cursor_ok(&c) || cursor_left(&c))
 		return;
-	*row = (struct cfi_row){ CFI_CFA_DEREF, reg, offset, add, row->ra, row->fp, row->base, row->signal };
+	*row = (struct cfi_row){ CFI_CFA_DEREF, reg,	 offset,    add,
+				 row->ra,	row->fp, row->base, row->signal };
 }
 
-/* Where a register was saved: only "frame pointer + offset", of functions that align their stack. */
+/* Where a register was saved: only "frame pointer + offset", of functions that align their stack.
+ */
 static struct cfi_saved read_place_expression(struct cursor c)
 {
 	uint32_t reg;
@@ -165,10 +169,10 @@ struct machine {
 /* Only three registers matter to the walk. NULL for the others. */
 static struct cfi_saved *saved_register(struct machine *m, uint64_t reg)
 {
-	struct cfi_saved *saved = reg == m->cie->ra_column	 ? &m->row.ra :
-				  reg == ARCH_REGISTER_FP	 ? &m->row.fp :
-				  reg == ARCH_REGISTER_BASE ? &m->row.base :
-								   NULL;
+	struct cfi_saved *saved = reg == m->cie->ra_column    ? &m->row.ra
+				  : reg == ARCH_REGISTER_FP   ? &m->row.fp
+				  : reg == ARCH_REGISTER_BASE ? &m->row.base
+							      : NULL;
 
 	m->changed = m->changed || saved;
 	return saved;
@@ -244,7 +248,8 @@ static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
 	switch (op) {
 	case DW_CFA_nop: return true;
 	case DW_CFA_set_loc:
-		return advance_to(m, read_pointer(m->cfi, c, m->cie->pointer_encoding)) && cursor_ok(c);
+		return advance_to(m, read_pointer(m->cfi, c, m->cie->pointer_encoding)) &&
+		       cursor_ok(c);
 	case DW_CFA_advance_loc1: return advance_to(m, m->address + cursor_u8(c) * factor);
 	case DW_CFA_advance_loc2: return advance_to(m, m->address + cursor_u16(c) * factor);
 	case DW_CFA_advance_loc4: return advance_to(m, m->address + cursor_u32(c) * factor);
@@ -390,7 +395,7 @@ static bool read_augmentation(const struct cfi *cfi, struct cursor *c, const cha
 			read_pointer(cfi, &data, encoding);
 			break;
 		case 'S': cie->row.signal = true; break;
-		case 'B': break; /* arm64: return addresses are signed with the B key */
+		case 'B': break;      /* arm64: return addresses are signed with the B key */
 		default: return true; /* the size tells where the rest is */
 		}
 	}

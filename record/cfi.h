@@ -24,15 +24,15 @@ enum cfi_error {
 
 /* How the canonical frame address is computed. */
 enum cfi_cfa {
-	CFI_CFA_REGISTER,   /* register + offset */
-	CFI_CFA_DEREF,	    /* *(register + offset) + add */
-	CFI_CFA_PLT,	    /* sp + offset, and 8 more where (pc & 15) >= add */
-	CFI_CFA_OTHER,	    /* an expression of another shape */
+	CFI_CFA_REGISTER, /* register + offset */
+	CFI_CFA_DEREF,	  /* *(register + offset) + add */
+	CFI_CFA_PLT,	  /* sp + offset, and 8 more where (pc & 15) >= add */
+	CFI_CFA_OTHER,	  /* an expression of another shape */
 };
 
 /* How a register of the caller is found. */
 enum cfi_place {
-	CFI_UNSAID,    /* no rule: by the ABI, callee-saved ones are unchanged */
+	CFI_UNSAID, /* no rule: by the ABI, callee-saved ones are unchanged */
 	CFI_SAME,
 	CFI_UNDEFINED, /* gone; for the return address: there is no caller */
 	CFI_AT_CFA,    /* saved at CFA + offset */

@@ -55,15 +55,17 @@ static int fill(struct cgroup *cgroup, const char *full, size_t mount_size, char
 	}
 	if (fs.f_type != CGROUP2_SUPER_MAGIC) {
 		snprintf(why, size, "'%s' is not a cgroup v2 folder%s", full,
-			 fs.f_type == CGROUP_SUPER_MAGIC ? " but one of v1, whose tasks cannot be told apart"
-							 : "");
+			 fs.f_type == CGROUP_SUPER_MAGIC
+				 ? " but one of v1, whose tasks cannot be told apart"
+				 : "");
 		return -1;
 	}
 	if (read_id(full, &cgroup->id)) {
 		snprintf(why, size, "cgroup '%s': cannot read its id: %s", full, strerror(errno));
 		return -1;
 	}
-	snprintf(cgroup->path, sizeof(cgroup->path), "%s", full[mount_size] ? full + mount_size : "/");
+	snprintf(cgroup->path, sizeof(cgroup->path), "%s",
+		 full[mount_size] ? full + mount_size : "/");
 	snprintf(cgroup->folder, sizeof(cgroup->folder), "%s", full);
 	return 0;
 }
@@ -74,8 +76,9 @@ int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size)
 	size_t mount_size;
 
 	if (cgroup_mount_point(mount, sizeof(mount))) {
-		snprintf(why, size, "no cgroup v2 hierarchy is mounted; as root: "
-				    "mount -t cgroup2 none /sys/fs/cgroup");
+		snprintf(why, size,
+			 "no cgroup v2 hierarchy is mounted; as root: "
+			 "mount -t cgroup2 none /sys/fs/cgroup");
 		return -1;
 	}
 	mount_size = strlen(mount);

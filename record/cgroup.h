@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct cgroup {
-	uint64_t id;   /* as bpf_get_current_cgroup_id() gives it */
+	uint64_t id;	       /* as bpf_get_current_cgroup_id() gives it */
 	char path[PATH_MAX];   /* below the mount point, "/" for the root */
 	char folder[PATH_MAX]; /* where it is */
 };

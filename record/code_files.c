@@ -83,7 +83,8 @@ static void set_fd(const struct code_files *files, struct code_file *file, int f
 }
 
 /* Takes over the fd. */
-static struct code_file *add(struct code_files *files, const struct key *key, const char *path, int fd)
+static struct code_file *add(struct code_files *files, const struct key *key, const char *path,
+			     int fd)
 {
 	struct code_file *file = calloc(1, sizeof(*file));
 	uint64_t *value;
@@ -117,8 +118,8 @@ static int open_mapped(const struct unwinder_mapping *m)
 	char path[128];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->start,
-		 m->end);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, m->pid,
+		 m->start, m->end);
 	fd = open_regular(path);
 	if (fd < 0)
 		fd = inside_open_any(m->pid, m->path);
@@ -199,13 +200,14 @@ struct code_file *code_files_get(struct code_files *files, const struct unwinder
 	file = add(files, &key, m->path, open_mapped(m));
 	if (!file)
 		return NULL;
-	file->build_id_size = (uint8_t)(m->build_id_size < ELF_BUILD_ID_MAX ? m->build_id_size :
-									     ELF_BUILD_ID_MAX);
+	file->build_id_size = (uint8_t)(m->build_id_size < ELF_BUILD_ID_MAX ? m->build_id_size
+									    : ELF_BUILD_ID_MAX);
 	memcpy(file->build_id, m->build_id, file->build_id_size);
 	return file;
 }
 
-struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id, size_t size)
+struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
+				  size_t size)
 {
 	struct key key = build_id_key(build_id, size);
 

@@ -24,7 +24,7 @@ enum code_file_state {
 
 struct code_file {
 	char *path;
-	int fd; /* while waiting; -1: could not be opened, or the vDSO */
+	int fd;	  /* while waiting; -1: could not be opened, or the vDSO */
 	int kept; /* the same, for whoever needs the file when its name is gone; or -1 */
 	bool vdso;
 	enum code_file_state state;
@@ -35,7 +35,7 @@ struct code_file {
 	struct table_segment segments[TABLE_SEGMENTS_MAX];
 	uint32_t segment_count;
 	uint64_t device, inode; /* device as the kernel half has it; 0: not known */
-	uint64_t refused_ns; /* since when; 0: it may be tried again at once */
+	uint64_t refused_ns;	/* since when; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t build_ns;
 	const char *problem;
@@ -60,7 +60,8 @@ struct code_file *code_files_get(struct code_files *files, const struct unwinder
 struct code_file *code_files_get_path(struct code_files *files, const char *path);
 
 /* The file with that build-id as far as it is known, or NULL. */
-struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id, size_t size);
+struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
+				  size_t size);
 
 /* Lets the file be found by its build-id, too. */
 void code_files_alias(struct code_files *files, struct code_file *file, const uint8_t *build_id,

@@ -70,7 +70,7 @@ static bool is_same(const struct code_map *map, const struct code_symbol *a,
 struct heap {
 	struct heap_entry {
 		uint32_t key, index;
-	} *entries;
+	} * entries;
 	size_t n;
 };
 
@@ -119,8 +119,8 @@ static int find_replaced(const struct code_symbol *all, size_t n, bool *gone)
 				gone[oldest.entries->index] = true;
 			heap_pop(&oldest);
 		}
-		while (newest.n && all[newest.entries->index].start +
-						   all[newest.entries->index].size <= start)
+		while (newest.n &&
+		       all[newest.entries->index].start + all[newest.entries->index].size <= start)
 			heap_pop(&newest);
 		gone[i] = newest.n && all[newest.entries->index].order > all[i].order;
 		heap_push(&oldest, all[i].order, i);
@@ -150,8 +150,7 @@ static size_t merge(struct code_map *map, struct code_symbol *all)
 }
 
 int code_map_settle(struct code_map *map,
-		    void (*replaced)(const struct code_symbol *old, void *context),
-		    void *context)
+		    void (*replaced)(const struct code_symbol *old, void *context), void *context)
 {
 	size_t total = map->n + map->n_added, kept = 0;
 	struct code_symbol *all;

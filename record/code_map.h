@@ -31,7 +31,7 @@ struct code_map {
 	char *names; /* NUL-terminated, one after the other */
 	size_t names_size, names_capacity;
 	uint32_t order, settled; /* of the next symbol, and of the first unsettled one */
-	uint64_t refused; /* symbols beyond the limits, or impossible ones */
+	uint64_t refused;	 /* symbols beyond the limits, or impossible ones */
 };
 
 void code_map_release(struct code_map *map);
@@ -48,8 +48,7 @@ bool code_map_add_again(struct code_map *map, uint64_t start, uint64_t size, uin
  * taken by code of another name or extent, before the new ones can be found. Returns 0 or -ENOMEM.
  */
 int code_map_settle(struct code_map *map,
-		    void (*replaced)(const struct code_symbol *old, void *context),
-		    void *context);
+		    void (*replaced)(const struct code_symbol *old, void *context), void *context);
 
 /* The settled symbol at an address, or NULL; valid until the next code_map_settle(). */
 const struct code_symbol *code_map_find(const struct code_map *map, uint64_t address);

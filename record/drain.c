@@ -66,11 +66,11 @@ int drain_init(struct session *s)
 	int status = 0;
 
 	for (size_t i = 0; i < sideband_rings(s->sideband) && !status; i++)
-		status = timeline_add(&s->timeline, &(struct timeline_source){
-							    peek_side, take_side, s, i });
+		status = timeline_add(&s->timeline,
+				      &(struct timeline_source){ peek_side, take_side, s, i });
 	for (size_t i = 0; i < sampler_rings(s->sampler) && !status; i++)
-		status = timeline_add(&s->timeline, &(struct timeline_source){
-							    peek_sample, take_sample, s, i });
+		status = timeline_add(&s->timeline,
+				      &(struct timeline_source){ peek_sample, take_sample, s, i });
 	return status;
 }
 
@@ -137,10 +137,11 @@ static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
 	if (!status)
 		status = sampler_cpu_came_back(s->sampler, &s->settings->events, cpu);
 	if (status)
-		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s", cpu,
-				strerror(-status));
+		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s",
+				cpu, strerror(-status));
 	else
-		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there", cpu);
+		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there",
+				cpu);
 	s->refresh = true; /* what was mapped meanwhile */
 }
 

@@ -20,7 +20,8 @@ static bool read_one(const struct elf_file *file, struct cursor *table, struct c
 	section = cursor_u16(table);
 	address = cursor_u64(table);
 	symbol->size = cursor_u64(table);
-	if (!cursor_ok(table) || section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
+	if (!cursor_ok(table) || section == SHN_UNDEF ||
+	    (type != STT_FUNC && type != STT_GNU_IFUNC) ||
 	    !elf_file_address_to_offset(file, address, &symbol->start) ||
 	    symbol->size > file->size - symbol->start)
 		return false;

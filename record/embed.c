@@ -65,8 +65,10 @@ int embed_names_into(const char *path)
 	int error = -1;
 
 	if (find_report(report, sizeof(report))) {
-		message_error("names are not embedded: %s is not there; prof-report --embed %s -o FILE "
-			      "does it later, on this machine", report, path);
+		message_error(
+			"names are not embedded: %s is not there; prof-report --embed %s -o FILE "
+			"does it later, on this machine",
+			report, path);
 		return -1;
 	}
 	if (asprintf(&name, "%s.names", path) < 0)
@@ -83,7 +85,8 @@ int embed_names_into(const char *path)
 	}
 	error = copy_with_names(report, path, copy.fd) ? rename(name, path) : -1;
 	if (error)
-		message_error("names are not embedded; prof-report --embed %s -o FILE tells why", path);
+		message_error("names are not embedded; prof-report --embed %s -o FILE tells why",
+			      path);
 	output_close(&copy, error != 0);
 	free(name);
 	return error;

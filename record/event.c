@@ -55,8 +55,8 @@ static int take_rate(struct event_list *list, struct event *e, char *text)
 	*option++ = 0;
 	*value++ = 0;
 	if (strcmp(option, "freq") && strcmp(option, "period"))
-		return wrong(list, "event '%s': unknown option '%s'; there are freq and period", text,
-			     option);
+		return wrong(list, "event '%s': unknown option '%s'; there are freq and period",
+			     text, option);
 	if (!option_number(value, 1, 1000000000000, &number))
 		return wrong(list, "event '%s': '%s' is not a number from 1 to 10^12", text, value);
 	if (*option == 'f')
@@ -265,12 +265,9 @@ void event_attributes(const struct event *event, struct perf_event_attr *attribu
 enum sample_class event_class(const struct event *event)
 {
 	switch (event->source) {
-	case EVENT_SCHEDULER:
-		return CLASS_SWITCH;
-	case EVENT_UPROBE:
-		return CLASS_PROBE;
-	default:
-		return CLASS_TIMER;
+	case EVENT_SCHEDULER: return CLASS_SWITCH;
+	case EVENT_UPROBE: return CLASS_PROBE;
+	default: return CLASS_TIMER;
 	}
 }
 

@@ -30,10 +30,10 @@ enum event_source {
 struct event {
 	enum event_source source;
 	enum prf_event_kind kind;
-	char *name;	   /* without options: "cycles:u", "sched:sched_switch" */
-	const char *unit;  /* of the weight; static text */
-	uint32_t type;	   /* PERF_TYPE_... */
-	uint64_t config;   /* with EVENT_TRACEPOINT: its id, after event_list_resolve() */
+	char *name;	    /* without options: "cycles:u", "sched:sched_switch" */
+	const char *unit;   /* of the weight; static text */
+	uint32_t type;	    /* PERF_TYPE_... */
+	uint64_t config;    /* with EVENT_TRACEPOINT: its id, after event_list_resolve() */
 	uint64_t frequency; /* Hz, or 0 when by period; both 0: as -F and -c say */
 	uint64_t period;
 	bool user_only, kernel_only; /* ":u" and ":k" */
@@ -56,7 +56,8 @@ void event_list_release(struct event_list *list);
 /* Adds the events of `text`, separated by commas. 0, or -1 and `why`. */
 int event_list_parse(struct event_list *list, const char *text);
 
-/* Adds one of the recorder's own: "cpu-clock" when nothing was asked for, "off-cpu", "preempted". */
+/* Adds one of the recorder's own: "cpu-clock" when nothing was asked for, "off-cpu", "preempted".
+ */
 int event_list_add(struct event_list *list, const char *name);
 
 /* Gives `frequency` or `period` to the events that have none of their own. */

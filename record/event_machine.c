@@ -45,7 +45,9 @@ bool event_uprobe_type(uint32_t *type)
 
 static bool name_is_available(const struct event_name *known)
 {
-	struct event event = { .source = known->source, .type = known->type, .config = known->config };
+	struct event event = { .source = known->source,
+			       .type = known->type,
+			       .config = known->config };
 
 	return event_is_available(&event);
 }
@@ -59,8 +61,8 @@ static void available_hardware(char *text, size_t size)
 	for (const struct event_name *e = event_names; e->name; e++)
 		if (e->source == EVENT_PERF && e->type == PERF_TYPE_HARDWARE &&
 		    name_is_available(e) && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%s",
-						 used ? ", " : "", e->name);
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 e->name);
 }
 
 /* All tracepoint names as text, for a suggestion. */
@@ -111,7 +113,8 @@ static int resolve_tracepoint(struct event_list *list, struct event *event)
 
 	if (tracefs < 0) {
 		snprintf(list->why, sizeof(list->why),
-			 "event '%.100s': tracefs is not mounted and cannot be opened (%s); as root: "
+			 "event '%.100s': tracefs is not mounted and cannot be opened (%s); as "
+			 "root: "
 			 "mount -t tracefs tracefs /sys/kernel/tracing",
 			 event->name, strerror(-tracefs));
 		return -1;

@@ -6,11 +6,17 @@
 #include <string.h>
 
 #define HARDWARE(text, other, number, kind, unit)                                                  \
-	{ text, other, EVENT_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##number, kind, unit }
+	{                                                                                          \
+		text, other, EVENT_PERF, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##number, kind, unit    \
+	}
 #define SOFTWARE(text, other, number, kind, unit)                                                  \
-	{ text, other, EVENT_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##number, kind, unit }
+	{                                                                                          \
+		text, other, EVENT_PERF, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##number, kind, unit    \
+	}
 #define SCHEDULER(text, kind)                                                                      \
-	{ text, NULL, EVENT_SCHEDULER, 0, 0, kind, "ns" }
+	{                                                                                          \
+		text, NULL, EVENT_SCHEDULER, 0, 0, kind, "ns"                                      \
+	}
 
 const struct event_name event_names[] = {
 	HARDWARE("cycles", "cpu-cycles", CPU_CYCLES, PRF_EVENT_ON_CPU, "samples"),
@@ -21,7 +27,8 @@ const struct event_name event_names[] = {
 	HARDWARE("branch-misses", NULL, BRANCH_MISSES, PRF_EVENT_COUNT, "events"),
 	HARDWARE("bus-cycles", NULL, BUS_CYCLES, PRF_EVENT_COUNT, "cycles"),
 	HARDWARE("ref-cycles", NULL, REF_CPU_CYCLES, PRF_EVENT_ON_CPU, "samples"),
-	HARDWARE("stalled-cycles-frontend", NULL, STALLED_CYCLES_FRONTEND, PRF_EVENT_COUNT, "cycles"),
+	HARDWARE("stalled-cycles-frontend", NULL, STALLED_CYCLES_FRONTEND, PRF_EVENT_COUNT,
+		 "cycles"),
 	HARDWARE("stalled-cycles-backend", NULL, STALLED_CYCLES_BACKEND, PRF_EVENT_COUNT, "cycles"),
 	SOFTWARE("cpu-clock", NULL, CPU_CLOCK, PRF_EVENT_ON_CPU, "samples"),
 	SOFTWARE("task-clock", NULL, TASK_CLOCK, PRF_EVENT_ON_CPU, "samples"),

@@ -81,7 +81,8 @@ void expenses_show(const struct expenses *e, const struct accounts *accounts, ui
 	if (e->counting_fd < 0)
 		message_info("  kernel: not measured");
 	else
-		message_info("  kernel: %" PRIu64 " runs of our programs, %.3f s, %.2f %% of one CPU; "
+		message_info("  kernel: %" PRIu64
+			     " runs of our programs, %.3f s, %.2f %% of one CPU; "
 			     "%.0f ns for each of %" PRIu64 " samples",
 			     e->runs, (double)e->run_ns / 1e9, (double)e->run_ns / 1e7 / seconds,
 			     accounts->fired ? (double)e->run_ns / (double)accounts->fired : 0.0,

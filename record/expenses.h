@@ -8,8 +8,8 @@
 #include "record/sampler.h"
 
 struct expenses {
-	int counting_fd;    /* keeps the kernel measuring its BPF programs; -1: it does not */
-	uint64_t ring_peak; /* bytes that waited in the fullest ring */
+	int counting_fd;       /* keeps the kernel measuring its BPF programs; -1: it does not */
+	uint64_t ring_peak;    /* bytes that waited in the fullest ring */
 	uint64_t runs, run_ns; /* of our programs in the kernel, since they were loaded */
 	uint64_t cpu_ns, peak_memory; /* of the recorder */
 };

@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 struct growing_file {
-	int fd;		 /* -1: none */
-	uint64_t offset; /* read so far */
+	int fd;		       /* -1: none */
+	uint64_t offset;       /* read so far */
 	struct buffer pending; /* bytes that were not consumed yet */
 };
 

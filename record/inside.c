@@ -65,8 +65,9 @@ static uint64_t start_time(uint32_t pid)
 	char text[2048], *end;
 
 	if (read_proc(pid, "stat", text, sizeof(text)) <= 0 || !(end = strrchr(text, ')')) ||
-	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			    "%*d %*d %llu",
+	    sscanf(end + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+		   "%*d %*d %llu",
 		   &ticks) != 1)
 		return 0;
 	asleep = clock_ns(CLOCK_BOOTTIME) - clock_now();

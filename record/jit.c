@@ -47,8 +47,8 @@ struct process {
 	struct map named;	   /* starts of symbols that were passed on -> their order */
 	uint64_t *pending;	   /* hits without a name yet */
 	size_t n_pending, pending_capacity;
-	bool changed;		   /* names or hits came since the last naming */
-	bool renew;		   /* a new object must begin */
+	bool changed; /* names or hits came since the last naming */
+	bool renew;   /* a new object must begin */
 	struct range withheld[WITHHELD_MAX];
 	size_t n_withheld;
 	unsigned int withheld_ticks;
@@ -58,7 +58,7 @@ struct jit {
 	struct jit_options options;
 	struct process **processes;
 	size_t n;
-	struct map by_pid; /* -> position in processes */
+	struct map by_pid;   /* -> position in processes */
 	struct map foreseen; /* pid -> struct process * that is not among them yet */
 	uint64_t now_ns;
 	uint32_t generation;
@@ -234,7 +234,8 @@ static void note_hit(struct process *p, uint64_t address)
 {
 	bool added = false;
 
-	if (p->hits.count >= HITS_MAX || !map_put(&p->hits, &address, sizeof(address), &added) || !added)
+	if (p->hits.count >= HITS_MAX || !map_put(&p->hits, &address, sizeof(address), &added) ||
+	    !added)
 		return;
 	if (!array_reserve(&p->pending, &p->pending_capacity, p->n_pending + 1))
 		return;
@@ -427,8 +428,8 @@ static void note_replaced(const struct code_symbol *old, void *context)
 	if (map_get(&p->named, &old->start, sizeof(old->start)))
 		p->renew = true;
 	if (p->n_withheld < WITHHELD_MAX)
-		p->withheld[p->n_withheld++] =
-			(struct range){ .start = old->start, .end = old->start + old->size };
+		p->withheld[p->n_withheld++] = (struct range){ .start = old->start,
+							       .end = old->start + old->size };
 	p->withheld_ticks = WITHHELD_TICKS + 1;
 }
 
@@ -468,9 +469,9 @@ static void read_dump(struct jit *jit, struct process *p)
 	if (n == -ESTALE)
 		start_over(jit, p);
 	if (n > 0)
-		growing_file_consume(&p->dump_file, jitdump_parse(&p->dump, &p->code,
-								  p->dump_file.pending.data,
-								  p->dump_file.pending.size));
+		growing_file_consume(&p->dump_file,
+				     jitdump_parse(&p->dump, &p->code, p->dump_file.pending.data,
+						   p->dump_file.pending.size));
 }
 
 /* Settles what was read; hits from before are named by what was known before. */
@@ -500,7 +501,8 @@ static void settle(struct jit *jit, struct process *p)
 	if (p->renew)
 		begin_generation(jit, p);
 	if (p->code.refused)
-		warn(jit, p, "a part of its names for made code", "there are too many, or they make no sense");
+		warn(jit, p, "a part of its names for made code",
+		     "there are too many, or they make no sense");
 }
 
 static void process_tick(struct jit *jit, struct process *p)

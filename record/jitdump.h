@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 struct jitdump {
-	bool began;    /* the header was read */
-	bool broken;   /* not a jitdump, or of a kind we cannot read: stays so */
-	uint64_t skip; /* bytes of a record that was only needed in part */
+	bool began;	  /* the header was read */
+	bool broken;	  /* not a jitdump, or of a kind we cannot read: stays so */
+	uint64_t skip;	  /* bytes of a record that was only needed in part */
 	struct map names; /* of pieces of code by their index, as offsets in the code map */
 };
 

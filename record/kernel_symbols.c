@@ -13,14 +13,14 @@
 
 struct symbol {
 	uint64_t address;
-	uint32_t size; /* 0: up to the next one */
+	uint32_t size;	 /* 0: up to the next one */
 	uint32_t module; /* index, or one of those below */
 	const char *name;
 	bool text;
 	bool needed; /* a frame lies in it */
 	bool written;
-	bool gone;   /* was unloaded, and is only kept until it is written */
-	bool owned;  /* the name is on the heap */
+	bool gone;  /* was unloaded, and is only kept until it is written */
+	bool owned; /* the name is on the heap */
 };
 
 #define IN_KERNEL UINT32_MAX
@@ -41,8 +41,8 @@ struct symbol_list {
 
 struct kernel_symbols {
 	struct buffer kallsyms, modules_text; /* names point in here */
-	struct symbol_list known;   /* as read at the start */
-	struct symbol_list dynamic; /* told by the side band */
+	struct symbol_list known;	      /* as read at the start */
+	struct symbol_list dynamic;	      /* told by the side band */
 	struct module *modules;
 	size_t module_count;
 	uint64_t base; /* of _text */
@@ -431,9 +431,10 @@ bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address)
 
 bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address)
 {
-	static const char *const prefixes[] = { "asm_sysvec_", "asm_common_interrupt",
-						"asm_spurious_interrupt", "el0t_64_irq",
-						"el1h_64_irq", NULL };
+	static const char *const prefixes[] = {
+		"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
+		"el0t_64_irq", "el1h_64_irq",	       NULL
+	};
 	const struct symbol *symbol = find(k, address - 1);
 
 	return symbol && begins_with(symbol->name, prefixes);
@@ -478,7 +479,8 @@ int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w)
 {
 	int status = 0;
 
-	for (size_t i = 0; i + sizeof(uint32_t) <= k->fresh.size && !status; i += sizeof(uint32_t)) {
+	for (size_t i = 0; i + sizeof(uint32_t) <= k->fresh.size && !status;
+	     i += sizeof(uint32_t)) {
 		uint32_t index;
 
 		memcpy(&index, k->fresh.data + i, sizeof(index));

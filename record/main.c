@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What was closed stays closed: else another file gets its number, and the messages or the trace. */
+/* What was closed stays closed: else another file gets its number, and the messages or the trace.
+ */
 static void keep_standard_fds(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -35,9 +36,9 @@ int main(int argc, char **argv)
 	message_setup("prof-record", MESSAGE_INFO);
 	status = settings_parse(&settings, argc, argv);
 	if (status == OPTIONS_OK) {
-		message_setup("prof-record", settings.quiet     ? MESSAGE_ERROR :
-					     settings.verbose ? MESSAGE_DETAIL :
-								MESSAGE_INFO);
+		message_setup("prof-record", settings.quiet	? MESSAGE_ERROR
+					     : settings.verbose ? MESSAGE_DETAIL
+								: MESSAGE_INFO);
 		status = settings.list ? list_events() : session_run(&settings);
 	}
 	settings_release(&settings);

@@ -71,9 +71,10 @@ static void add_path_list(struct search *s, const char *list, const char *origin
 		int size = 0;
 
 		if (strncmp(list, "$ORIGIN", 7) == 0)
-			size = snprintf(path, sizeof(path), "%.*s%.*s",
-					(int)(strrchr(origin, '/') ? strrchr(origin, '/') - origin : 0),
-					origin, (int)(length - 7), list + 7);
+			size = snprintf(
+				path, sizeof(path), "%.*s%.*s",
+				(int)(strrchr(origin, '/') ? strrchr(origin, '/') - origin : 0),
+				origin, (int)(length - 7), list + 7);
 		else if (*list == '/')
 			size = snprintf(path, sizeof(path), "%.*s", (int)length, list);
 		if (size > 0 && (size_t)size < sizeof(path))
@@ -233,9 +234,14 @@ static bool find_program(const char *program, char *path, size_t size)
 
 static void each_of_program(const char *program, needed_function *found, void *context, int depth)
 {
-	static const char *const usual[] = { "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
-					     "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-					     "/lib64", "/usr/lib64", "/lib", "/usr/lib",
+	static const char *const usual[] = { "/lib/x86_64-linux-gnu",
+					     "/usr/lib/x86_64-linux-gnu",
+					     "/lib/aarch64-linux-gnu",
+					     "/usr/lib/aarch64-linux-gnu",
+					     "/lib64",
+					     "/usr/lib64",
+					     "/lib",
+					     "/usr/lib",
 					     "/usr/local/lib" };
 	struct search *s = calloc(1, sizeof(*s));
 	char path[PATH_MAX];

@@ -238,7 +238,8 @@ void object_hit(struct object *object, uint64_t offset)
 		return;
 	if (object->hit_count && object->hit_count == object->hit_capacity) {
 		drop_repeated(object);
-		object->hits_full = object->hit_count > HITS_MAX / 2 && object->hit_capacity >= HITS_MAX;
+		object->hits_full = object->hit_count > HITS_MAX / 2 &&
+				    object->hit_capacity >= HITS_MAX;
 		/* Where few are repeated, they are sorted again when there are twice as many. */
 		if (object->hit_count > object->hit_capacity / 2 && object->hit_capacity < HITS_MAX)
 			(void)array_reserve(&object->hits, &object->hit_capacity,

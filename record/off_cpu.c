@@ -25,7 +25,8 @@ static int tracepoint_arguments(const char *name)
 	id = btf__find_by_name_kind(btf, full, BTF_KIND_TYPEDEF);
 	/* typedef void (*btf_trace_x)(void *, the arguments...) */
 	if (id > 0 && (type = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type)) &&
-	    btf_is_ptr(type) && (type = btf__type_by_id(btf, type->type)) && btf_is_func_proto(type))
+	    btf_is_ptr(type) && (type = btf__type_by_id(btf, type->type)) &&
+	    btf_is_func_proto(type))
 		n = (int)btf_vlen(type) - 1;
 	btf__free(btf);
 	return n;
@@ -81,7 +82,8 @@ void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct 
 	skeleton->rodata->walk_when_leaving = o->way == OFF_CPU_WHEN_LEAVING;
 	bpf_program__set_autoload(skeleton->progs.note_switch, o->wanted);
 	bpf_program__set_autoload(skeleton->progs.note_waker, o->wanted && o->wakers);
-	bpf_program__set_autoload(skeleton->progs.end_of_switch, o->wanted && o->way == OFF_CPU_AT_EXIT);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch,
+				  o->wanted && o->way == OFF_CPU_AT_EXIT);
 	bpf_program__set_autoload(skeleton->progs.end_of_switch_probe,
 				  o->wanted && o->way == OFF_CPU_BY_PROBE);
 	bpf_map__set_autocreate(skeleton->maps.waits, o->wanted);

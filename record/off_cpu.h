@@ -2,7 +2,8 @@
 #ifndef RECORD_OFF_CPU_H
 #define RECORD_OFF_CPU_H
 
-/* The user half of bpf/off_cpu.bpf.h: which of its programs this kernel can run, and running them. */
+/* The user half of bpf/off_cpu.bpf.h: which of its programs this kernel can run, and running them.
+ */
 
 #include "record/event.h"
 
@@ -13,8 +14,8 @@ struct bpf_link;
 struct sampler_bpf;
 
 struct off_cpu_options {
-	uint64_t min_ns; /* shorter waits are passed over */
-	bool wakers;	 /* note the stack of whoever ends a wait */
+	uint64_t min_ns;   /* shorter waits are passed over */
+	bool wakers;	   /* note the stack of whoever ends a wait */
 	bool when_leaving; /* as on a kernel that has no other way; for tests */
 };
 
@@ -37,7 +38,7 @@ struct off_cpu {
 
 /* Before the programs are loaded: tells them what is wanted, and leaves out the others. */
 void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
-		 const struct off_cpu_options *options);
+		  const struct off_cpu_options *options);
 
 /* After the programs are loaded: gets ready for waits longer than the recording. */
 void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton);

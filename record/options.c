@@ -297,13 +297,14 @@ static const struct option_entry table[] = {
 	  take_event },
 	{ 'c', "count", "N", "take a sample of every N events, not by frequency", take_period },
 	{ 0, "off-cpu", "[=MIN]",
-	  "record also waits of MIN or longer (default 1ms), and time spent runnable", take_off_cpu },
+	  "record also waits of MIN or longer (default 1ms), and time spent runnable",
+	  take_off_cpu },
 	{ 0, "wakers", NULL, "note who ended a wait", take_wakers },
 	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
-	{ 0, "unwind", "HOW", "walk user stacks by tables (default), by fp (frame pointers), or none",
-	  take_unwind },
+	{ 0, "unwind", "HOW",
+	  "walk user stacks by tables (default), by fp (frame pointers), or none", take_unwind },
 	{ 0, "unwind-memory", "SIZE", "use at most so much for unwind tables (default 256M)",
 	  take_unwind_memory },
 	{ 0, "list", NULL, "list the events of this machine and end", take_list },
@@ -317,7 +318,8 @@ static const struct option_entry table[] = {
 	{ 0, "max-size", "SIZE", "end when the trace has this size", take_max_size },
 	{ 'z', "compression", "LEVEL", "compress so hard, 0 to 19 (default 3)", take_level },
 	{ 'M', "metadata", "KEY=VALUE", "note this in the trace", take_metadata },
-	{ 0, "embed", NULL, "put all names into the trace at the end, for other machines", take_embed },
+	{ 0, "embed", NULL, "put all names into the trace at the end, for other machines",
+	  take_embed },
 	{ 0, "stats", NULL, "tell at the end what the recording itself cost", take_stats },
 	{ 'q', "quiet", NULL, "say nothing but errors", take_quiet },
 	{ 'v', "verbose", NULL, "say more", take_verbose },
@@ -350,7 +352,8 @@ static bool agree(const struct settings *s, int rest_count, char **rest)
 	if (s->list)
 		return true;
 	if (!targets) {
-		message_error("nothing to record; give -p PID, -t TID, -a, -G CGROUP, or -- COMMAND");
+		message_error(
+			"nothing to record; give -p PID, -t TID, -a, -G CGROUP, or -- COMMAND");
 		return false;
 	}
 	if (targets > 1) {
@@ -366,7 +369,8 @@ static bool agree(const struct settings *s, int rest_count, char **rest)
 		return false;
 	}
 	if (s->embed && (series_wanted(&s->series) || !strcmp(s->output, "-"))) {
-		message_error("--embed needs one file; use prof-report --embed on what was recorded");
+		message_error(
+			"--embed needs one file; use prof-report --embed on what was recorded");
 		return false;
 	}
 	if (s->quiet && s->verbose) {
@@ -380,8 +384,10 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 {
 	const struct options options = {
 		.program = "prof-record",
-		.synopsis = "[OPTIONS] (-p PID,... | -t TID,... | -a | -G CGROUP | -- COMMAND [ARG...])",
-		.summary = "Samples the stacks of running programs and writes a trace for prof-report.",
+		.synopsis = "[OPTIONS] (-p PID,... | -t TID,... | -a | -G CGROUP | -- COMMAND "
+			    "[ARG...])",
+		.summary = "Samples the stacks of running programs and writes a trace for "
+			   "prof-report.",
 		.table = table,
 		.context = s,
 	};
@@ -389,8 +395,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
 	int rest_count = 0;
 
-	*s = (struct settings){ .output = "trace.prf", .level = 3,
-				.waits = { .min_ns = 1000000 } };
+	*s = (struct settings){ .output = "trace.prf", .level = 3, .waits = { .min_ns = 1000000 } };
 	s->command_line = join(argc, argv);
 	if (!rest || !s->command_line) {
 		message_error("%s", no_memory);

@@ -18,8 +18,8 @@ struct settings {
 	const char *cgroup;   /* NULL: none */
 	const char *cpu_list; /* "0,2-3", or NULL */
 	bool no_inherit;
-	bool everything; /* -a */
-	char **command;	 /* NULL: none */
+	bool everything;	    /* -a */
+	char **command;		    /* NULL: none */
 	uint64_t frequency, period; /* period 0: by frequency */
 	uint64_t delay_ns;
 	bool off_cpu; /* waits too, beside what -e says */
@@ -30,13 +30,13 @@ struct settings {
 	struct series series; /* --switch-output */
 	uint64_t max_bytes;   /* of the trace; 0: no limit */
 	bool stats;
-	bool embed; /* names, by prof-report, at the end */
+	bool embed;	      /* names, by prof-report, at the end */
 	uint64_t duration_ns; /* 0: until it ends */
 	int level;
 	bool quiet, verbose;
 	enum unwind_by unwind_by;
 	uint64_t unwind_memory; /* bytes; 0: the default */
-	uint64_t ring_bytes; /* 0: by CPUs and rate */
+	uint64_t ring_bytes;	/* 0: by CPUs and rate */
 	struct metadata *metadata;
 	size_t metadata_count;
 	char *command_line; /* all of ours, for the trace */

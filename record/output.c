@@ -101,22 +101,16 @@ int output_close(struct output *output, bool discard)
 const char *output_remedy(int error)
 {
 	switch (error) {
-	case -ELOOP:
-		return "it is a symbolic link; name the file itself";
+	case -ELOOP: return "it is a symbolic link; name the file itself";
 	case -EPERM:
-		return "it belongs to another user or has several names; remove it or choose another name";
-	case -EISDIR:
-		return "it is a folder; name a file with -o";
+		return "it belongs to another user or has several names; remove it or choose "
+		       "another name";
+	case -EISDIR: return "it is a folder; name a file with -o";
 	case -EACCES:
-	case -EROFS:
-		return "the folder may not be written to; choose another place with -o";
-	case -ENOENT:
-		return "the folder does not exist";
-	case -ENXIO:
-		return "nobody reads from this pipe; start its reader first";
-	case -ENOSPC:
-		return "the disk is full";
-	default:
-		return "choose another place with -o";
+	case -EROFS: return "the folder may not be written to; choose another place with -o";
+	case -ENOENT: return "the folder does not exist";
+	case -ENXIO: return "nobody reads from this pipe; start its reader first";
+	case -ENOSPC: return "the disk is full";
+	default: return "choose another place with -o";
 	}
 }

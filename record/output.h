@@ -14,9 +14,9 @@
 
 struct output {
 	int fd;
-	bool created;  /* the file was not there before */
-	bool is_file;  /* a regular file, so it can be cut and removed; not "-", a FIFO, /dev/null */
-	char *path;    /* NULL: standard output */
+	bool created; /* the file was not there before */
+	bool is_file; /* a regular file, so it can be cut and removed; not "-", a FIFO, /dev/null */
+	char *path;   /* NULL: standard output */
 };
 
 /*

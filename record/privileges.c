@@ -81,8 +81,8 @@ int privileges_drop(bool creates_files)
 	 * kernel. The others open what other users' processes have mapped.
 	 */
 	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE,
-					    CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE,
-					    CAP_SYSLOG, CAP_KILL,
+					    CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYSLOG,
+					    CAP_KILL,
 					    /* The last three are for files. */
 					    CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER };
 	size_t n = sizeof(kept) / sizeof(*kept);

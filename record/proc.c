@@ -99,7 +99,8 @@ int proc_status(uint32_t pid, const char *key, uint32_t *value)
 
 	if (!status) {
 		status = -ENOENT;
-		/* Keys begin a line; the name of the process, in the first one, may hold anything. */
+		/* Keys begin a line; the name of the process, in the first one, may hold anything.
+		 */
 		for (line = buffer_string(&text); (line = strchr(line, '\n'));) {
 			line++;
 			if (!strncmp(line, key, length)) {

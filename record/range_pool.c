@@ -29,12 +29,12 @@ void range_pool_release(struct range_pool *p)
 
 static bool is_free(uint32_t state, uint32_t now)
 {
-	return state == 0 ||
-	       (state != IN_USE && now - state >= RANGE_POOL_REST_NS / NS_PER_MS &&
-		now - state < UINT32_MAX / 2);
+	return state == 0 || (state != IN_USE && now - state >= RANGE_POOL_REST_NS / NS_PER_MS &&
+			      now - state < UINT32_MAX / 2);
 }
 
-static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t to, uint32_t n, uint32_t now)
+static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t to, uint32_t n,
+		     uint32_t now)
 {
 	uint32_t length = 0;
 

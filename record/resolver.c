@@ -70,14 +70,11 @@ static int user_place(struct resolver *r, struct prf_writer *w, const struct lay
 		frame->offset = address - mapping->start + mapping->offset;
 		object_hit(mapping->object, inside - mapping->start + mapping->offset);
 		break;
-	case PRF_OBJECT_VDSO:
-		frame->offset = address - mapping->start;
-		break;
+	case PRF_OBJECT_VDSO: frame->offset = address - mapping->start; break;
 	case PRF_OBJECT_ANONYMOUS:
 		frame->object = jit_object(r->sources.jit, pid, inside);
 		return frame->object == PRF_NONE ? PRF_ERROR_MEMORY : 0;
-	default:
-		break;
+	default: break;
 	}
 	return prf_writer_object(w, &mapping->object->definition, &frame->object);
 }
@@ -139,8 +136,8 @@ static size_t plumbing(struct resolver *r, const __u64 *addresses, size_t n)
 	return i;
 }
 
-static int kernel_frames(struct resolver *r, struct prf_writer *w, const __u64 *addresses,
-			 size_t n, uint32_t *ids)
+static int kernel_frames(struct resolver *r, struct prf_writer *w, const __u64 *addresses, size_t n,
+			 uint32_t *ids)
 {
 	int status = 0;
 
@@ -179,12 +176,13 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 	uint64_t seed = layout->id * UINT64_C(0x9e3779b97f4a7c15) ^
 			(uint64_t)kernel_symbols_generation(r->sources.kernel) << 40 ^
 			(layout->made_code ? (uint64_t)jit_generation(r->sources.jit) << 32 ^
-						     s->pid * UINT64_C(0xff51afd7ed558ccd) :
-					     0) ^
+						     s->pid * UINT64_C(0xff51afd7ed558ccd)
+					   : 0) ^
 			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^
 			(uint64_t)s->user_frames << 16 ^ s->kernel_frames;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(
-		s->frames, ((size_t)s->user_frames + s->kernel_frames) * sizeof(s->frames[0]), seed);
+		s->frames, ((size_t)s->user_frames + s->kernel_frames) * sizeof(s->frames[0]),
+		seed);
 	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];
 	int status;
 
@@ -247,8 +245,7 @@ bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *e
 		     size_t event_count, const void *data, size_t size, int *status)
 {
 	const struct sample *s = data;
-	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE,
-				     .waker_task = PRF_NONE };
+	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE, .waker_task = PRF_NONE };
 
 	*status = 0;
 	if (!is_sample(s, size) || s->event >= event_count)

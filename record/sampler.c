@@ -49,7 +49,8 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	buffer_vprintf(&log_text, format, args);
 	/* What the verifier did not like stands at the end. */
 	if (log_text.size > LOG_LIMIT) {
-		memmove(log_text.data, log_text.data + log_text.size - LOG_LIMIT / 2, LOG_LIMIT / 2);
+		memmove(log_text.data, log_text.data + log_text.size - LOG_LIMIT / 2,
+			LOG_LIMIT / 2);
 		log_text.size = LOG_LIMIT / 2;
 	}
 	return 0;
@@ -89,7 +90,8 @@ static int open_probe(struct sampler *s, const struct event *event, size_t numbe
 	event_attributes(event, &attributes);
 	attributes.sample_period = 1;
 	if (event->source == EVENT_TRACEPOINT)
-		return open_event(s, &attributes, s->skeleton->progs.sample_tracepoint, number, cpu);
+		return open_event(s, &attributes, s->skeleton->progs.sample_tracepoint, number,
+				  cpu);
 	if (!event_uprobe_type(&attributes.type))
 		return -EOPNOTSUPP;
 	attributes.uprobe_path = (uintptr_t)event->file;
@@ -184,9 +186,9 @@ static int load(struct sampler *s, const struct sampler_options *options)
 		[CLASS_PROBE] = skeleton->maps.probe_ring,
 	};
 	for (int i = 0; i < CLASS_COUNT && !status; i++)
-		status = bpf_map__set_max_entries(rings[i], uses(options->events, i) ?
-								    (uint32_t)options->ring_bytes :
-								    (uint32_t)sysconf(_SC_PAGESIZE));
+		status = bpf_map__set_max_entries(
+			rings[i], uses(options->events, i) ? (uint32_t)options->ring_bytes
+							   : (uint32_t)sysconf(_SC_PAGESIZE));
 	if (!status)
 		status = bpf_map__set_max_entries(skeleton->maps.unwind_walks,
 						  (uint32_t)s->possible_cpus * CLASS_COUNT);
@@ -205,8 +207,8 @@ static int set_cgroup(struct sampler *s, const struct cgroup *cgroup)
 {
 	int fd = open(cgroup->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	uint32_t zero = 0;
-	int status = fd < 0 ? -errno :
-			      bpf_map__update_elem(s->skeleton->maps.cgroups, &zero, sizeof(zero),
+	int status = fd < 0 ? -errno
+			    : bpf_map__update_elem(s->skeleton->maps.cgroups, &zero, sizeof(zero),
 						   &fd, sizeof(fd), BPF_ANY);
 
 	if (fd >= 0)
@@ -313,7 +315,8 @@ static int open_anew(struct attached *a, const struct event *event, bool started
 	int fd;
 
 	event_attributes(event, &attributes);
-	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)a->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)a->cpu, -1,
+			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	/* The old fd goes with its link. */
@@ -394,7 +397,7 @@ int sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 	int status = one ? 0 : -ENOMEM;
 
 	memset(counters, 0, cpus * sizeof(*counters));
-	for (uint32_t class = 0; class < CLASS_COUNT && !status; class++) {
+	for (uint32_t class = 0; class < CLASS_COUNT && !status; class ++) {
 		status = bpf_map__lookup_elem(s->skeleton->maps.counters, &class, sizeof(class),
 					      one, sizeof(*one) * cpus, 0);
 		for (size_t cpu = 0; cpu < cpus && !status; cpu++) {
@@ -439,7 +442,8 @@ void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns)
 	struct bpf_program *program;
 
 	*runs = *run_ns = 0;
-	bpf_object__for_each_program(program, s->skeleton->obj) {
+	bpf_object__for_each_program(program, s->skeleton->obj)
+	{
 		struct bpf_prog_info info = { 0 };
 		uint32_t size = sizeof(info);
 		int fd = bpf_program__fd(program);

@@ -26,18 +26,17 @@ struct sampler_options {
 	bool some_cpus;			 /* `cpus` are not all there are */
 	const struct cgroup *cgroup;	 /* its tasks are the targets, or NULL */
 	bool all_processes;
-	bool by_thread; /* targets are threads */
-	bool inherit;	/* children of targets are targets */
+	bool by_thread;	      /* targets are threads */
+	bool inherit;	      /* children of targets are targets */
 	uint32_t command_pid; /* becomes a target with its exec; 0: none */
 	struct off_cpu_options off_cpu;
-	uint64_t ring_bytes;  /* a power of two */
+	uint64_t ring_bytes; /* a power of two */
 	enum unwind_by unwind_by;
 	bool time_phases; /* for prof-bench: see sampler_read_phases() */
 };
 
 /* Loads the programs and opens the events. 0 or -errno, and what failed. */
-int sampler_new(struct sampler **sampler, const struct sampler_options *options,
-		const char **what);
+int sampler_new(struct sampler **sampler, const struct sampler_options *options, const char **what);
 void sampler_free(struct sampler *s);
 
 /* From now on forks and execs of targets are followed. 0 or -errno. */

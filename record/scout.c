@@ -16,8 +16,9 @@ struct scout {
 	struct unwinder *unwinder;
 	struct jit *jit;
 	struct timeline timeline;
-	struct map known;    /* targets' pids */
-	struct map threaded; /* pids that may have more than one thread -> whether the first ended */
+	struct map known; /* targets' pids */
+	struct map
+		threaded; /* pids that may have more than one thread -> whether the first ended */
 	bool everything;
 	bool changed; /* the unwinder was told something */
 };
@@ -109,14 +110,9 @@ static void tell(struct scout *s, const struct side_record *r)
 			s->changed = true;
 		}
 		break;
-	case SIDE_RECORD_FORK:
-		tell_fork(s, r);
-		break;
-	case SIDE_RECORD_EXIT:
-		tell_exit(s, r);
-		break;
-	default:
-		break;
+	case SIDE_RECORD_FORK: tell_fork(s, r); break;
+	case SIDE_RECORD_EXIT: tell_exit(s, r); break;
+	default: break;
 	}
 }
 

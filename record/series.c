@@ -28,7 +28,8 @@ const char *series_parse(struct series *s, const char *text)
 		return NULL;
 	}
 	/* "10M" is a size and "10m" are minutes; a bare number would be either. */
-	if (size > 1 && strchr("smh", text[size - 1]) && option_duration(text, 1000000000, &number)) {
+	if (size > 1 && strchr("smh", text[size - 1]) &&
+	    option_duration(text, 1000000000, &number)) {
 		if (number < 100000000)
 			return "a file shall last 100 ms or longer";
 		s->ns = number;

@@ -14,15 +14,15 @@
 #include <time.h>
 
 struct series {
-	uint64_t bytes;	      /* switch after so many, or 0 */
-	uint64_t ns;	      /* switch after so long, or 0 */
-	bool on_signal;	      /* SIGUSR2 switches */
+	uint64_t bytes;		/* switch after so many, or 0 */
+	uint64_t ns;		/* switch after so long, or 0 */
+	bool on_signal;		/* SIGUSR2 switches */
 	unsigned int max_files; /* 0: keep all */
-	char *base;	      /* what -o says */
-	char **names;	      /* with max_files: of the files there are, oldest first */
+	char *base;		/* what -o says */
+	char **names;		/* with max_files: of the files there are, oldest first */
 	size_t n;
-	uint64_t began_ns;    /* CLOCK_MONOTONIC, of the current one */
-	uint64_t due_ns;      /* when the next one is due by time */
+	uint64_t began_ns; /* CLOCK_MONOTONIC, of the current one */
+	uint64_t due_ns;   /* when the next one is due by time */
 };
 
 void series_release(struct series *s);

@@ -30,7 +30,8 @@ static int poll_and_scout(struct session *s, struct pollfd *fds, size_t n, int m
 	size_t rings = 0;
 
 	for (; s->scout && rings < sideband_rings(s->sideband) && rings < SIDE_BANDS_MAX; rings++)
-		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sideband, rings), .events = POLLIN };
+		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sideband, rings),
+						  .events = POLLIN };
 	for (;;) {
 		int ready = poll(fds, n + rings, ms);
 		uint64_t now = clock_now();
@@ -91,8 +92,8 @@ static uint64_t next_ns(const struct session *s, uint64_t end_ns)
 static int record(struct session *s, int *signal)
 {
 	uint64_t settle_ns = s->began_ns + SETTLE_NS, status_ns = s->began_ns + STATUS_NS;
-	uint64_t end_ns = s->settings->duration_ns ? s->began_ns + s->settings->duration_ns :
-						     UINT64_MAX;
+	uint64_t end_ns = s->settings->duration_ns ? s->began_ns + s->settings->duration_ns
+						   : UINT64_MAX;
 	int wait_ms = FIRST_WAIT_MS, status = 0;
 
 	while (!status) {
@@ -159,9 +160,10 @@ static int end_command(struct session *s, int signal)
 
 	if (!t->command)
 		return 0;
-	if (asked && !target_ask(t, signal ? signal : SIGTERM, 1000) && !target_ask(t, SIGTERM, 2000))
-		message_warning("%s does not end and goes on as process %d", s->settings->command[0],
-				(int)t->command);
+	if (asked && !target_ask(t, signal ? signal : SIGTERM, 1000) &&
+	    !target_ask(t, SIGTERM, 2000))
+		message_warning("%s does not end and goes on as process %d",
+				s->settings->command[0], (int)t->command);
 	/* That it did what it was asked is no failure. */
 	return asked && !signal && target_killed_by(t) == SIGTERM ? 0 : target_exit_status(t);
 }
@@ -186,7 +188,8 @@ static int run(struct session *s)
 		end_command(s, 0);
 		return status;
 	}
-	/* Not before: root may be in a folder of the user's, from which a failure removes the file. */
+	/* Not before: root may be in a folder of the user's, from which a failure removes the file.
+	 */
 	if (privileges_drop(series_wanted(&s->settings->series) || s->settings->embed))
 		message_warning("cannot give up privileges: %s", strerror(errno));
 	status = record(s, &signal);

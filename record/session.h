@@ -43,7 +43,7 @@ struct session {
 	uint64_t began_ns; /* of sampling */
 	bool sampling;
 	uint64_t malformed; /* records that made no sense */
-	bool refresh; /* records of the side band were lost since /proc was last asked */
+	bool refresh;	    /* records of the side band were lost since /proc was last asked */
 	uint64_t file_began_ns;
 	struct {
 		uint64_t files, samples, stacks, bytes, lost, fired, cpu_ns;
@@ -63,7 +63,7 @@ int session_set_up(struct session *s);
 
 /* Each tells the user what failed and what to do, and answers the exit status for it. */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int explain(const char *what, int status); /* "cannot WHAT", -errno */
+int explain(const char *what, int status);	       /* "cannot WHAT", -errno */
 int trace_failed(const struct session *s, int status); /* -errno or a prf_error */
 
 /* -------- drain.c -------- */

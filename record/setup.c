@@ -161,20 +161,20 @@ static int find_targets(struct session *s)
 		return fail("%s", why);
 	for (size_t i = 0; i < settings->pid_count; i++) {
 		uint32_t process = 0, pid = settings->pids[i];
-		int status = settings->by_thread ?
-				     target_add_thread(&s->target, pid) :
-				     target_add_process(&s->target, pid, &process);
+		int status = settings->by_thread ? target_add_thread(&s->target, pid)
+						 : target_add_process(&s->target, pid, &process);
 
 		if (status == -EINVAL)
-			return fail("%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
+			return fail("%" PRIu32 " is a thread of process %" PRIu32
+				    "; give -p %" PRIu32,
 				    pid, process, process);
 		if (status == -ESRCH)
 			return fail("no %s %" PRIu32 "; it may have ended",
 				    settings->by_thread ? "thread" : "process", pid);
 		if (status)
 			return fail("cannot watch %s %" PRIu32 ": %s%s",
-				    settings->by_thread ? "thread" : "process", pid, strerror(-status),
-				    status == -EMFILE ? more_files : "");
+				    settings->by_thread ? "thread" : "process", pid,
+				    strerror(-status), status == -EMFILE ? more_files : "");
 	}
 	if (settings->command) {
 		int status = target_add_command(&s->target, settings->command, prepare_command);
@@ -257,8 +257,10 @@ static void warn_of_made_code(const char *text, void *context)
 
 static int open_world(struct session *s)
 {
-	/* Tasks come into a cgroup at any time, and must be known when they do; wakers are anyone. */
-	bool everything = s->settings->everything || s->settings->cgroup || s->settings->waits.wakers;
+	/* Tasks come into a cgroup at any time, and must be known when they do; wakers are anyone.
+	 */
+	bool everything = s->settings->everything || s->settings->cgroup ||
+			  s->settings->waits.wakers;
 	struct kernel_symbols *kernel = NULL;
 	int status = kernel_symbols_new(&kernel);
 
@@ -269,8 +271,9 @@ static int open_world(struct session *s)
 	if (status)
 		return explain("follow mappings", status);
 	if (kernel_symbols_hidden(kernel))
-		message_warning("the kernel hides its symbols' addresses; kernel frames will have no "
-				"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
+		message_warning(
+			"the kernel hides its symbols' addresses; kernel frames will have no "
+			"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
 	if (jit_new(&s->jit, &(struct jit_options){ .warn = warn_of_made_code }))
 		return fail("out of memory");
 	s->world.jit = s->jit;
@@ -285,7 +288,8 @@ static int open_world(struct session *s)
 	if (status == -ESRCH)
 		return fail("a process ended before it could be recorded");
 	if (status == -EACCES || status == -EPERM)
-		return fail("no permission to read the process's mappings: missing cap_sys_ptrace; run as "
+		return fail("no permission to read the process's mappings: missing cap_sys_ptrace; "
+			    "run as "
 			    "root, or grant it to prof-record");
 	return status ? explain("read /proc", status) : 0;
 }
@@ -350,8 +354,8 @@ int session_set_up(struct session *s)
 		status = unwinding_open(s);
 	if (status)
 		return status;
-	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel, s->jit,
-					     &s->settings->events };
+	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel,
+					     s->jit, &s->settings->events };
 	s->resolver = resolver_new(&sources);
 	if (!s->resolver || drain_init(s) ||
 	    accounts_init(&s->accounts, sampler_possible_cpus(s->sampler), clock_now()))

@@ -8,7 +8,9 @@
 #define HEADER_BYTES 8
 #define TIME_BYTES 8
 
-#define SYMBOL_BYTES (HEADER_BYTES + 16) /* of KSYMBOL and BPF_EVENT, up to the name or the time */
+#define SYMBOL_BYTES                                                                               \
+	(HEADER_BYTES + 16) /* of KSYMBOL and BPF_EVENT, up to the name or the time                \
+			     */
 
 /*
  * How much of a record holds. When several events listen, the kernel adds the room for the
@@ -143,8 +145,7 @@ bool side_record_read(struct side_record *record, const void *data, size_t size)
 		cursor_skip(&c, 8); /* which event */
 		r.lost = cursor_u64(&c);
 		break;
-	default:
-		r.type = SIDE_RECORD_OTHER;
+	default: r.type = SIDE_RECORD_OTHER;
 	}
 	*record = r;
 	return cursor_ok(&c);

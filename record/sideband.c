@@ -14,7 +14,7 @@
 #define SMALLEST_RING (64u << 10)
 
 struct side_ring {
-	int fd; /* who maps the ring */
+	int fd;	       /* who maps the ring */
 	int writer_fd; /* who fills it, when that is another; else -1 */
 	uint32_t cpu;
 	struct perf_event_mmap_page *page;
@@ -28,7 +28,7 @@ struct sideband {
 	size_t n;
 	uint64_t bytes; /* of each ring */
 	size_t page_bytes;
-	bool ahead; /* somebody looks ahead, and must not be overtaken */
+	bool ahead;	       /* somebody looks ahead, and must not be overtaken */
 	uint8_t copy[1 << 16]; /* of a record, which may go around the end of its ring */
 };
 
@@ -155,7 +155,8 @@ int sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
 		fd = open_on(cpu);
 		if (fd < 0)
 			return fd;
-		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) ||
+		    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
 			int status = -errno;
 
 			close(fd);

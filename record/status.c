@@ -51,7 +51,8 @@ void status_end(const struct session *s)
 			 s->settings->output);
 	else
 		snprintf(where, sizeof(where), "%s",
-			 strcmp(s->settings->output, "-") ? s->settings->output : "standard output");
+			 strcmp(s->settings->output, "-") ? s->settings->output
+							  : "standard output");
 	message_info("%" PRIu64 " samples, %" PRIu64 " lost, %" PRIu64 " stacks, %s in %s",
 		     s->earlier.samples, accounts_lost(a), s->earlier.stacks, bytes, where);
 	if (a->lost[PRF_LOSS_RING_FULL])

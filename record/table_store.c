@@ -26,13 +26,16 @@ static void *map_array(int fd, size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd, uint64_t limit)
+int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd,
+		     uint64_t limit)
 {
 	uint64_t slabs = limit / SLAB_BYTES;
 	int error = 0;
 
 	*s = (struct table_store){ .slabs_fd = slabs_fd };
-	s->max_slabs = slabs < 1 ? 1 : slabs > UNWIND_MAX_SLABS ? UNWIND_MAX_SLABS : (uint32_t)slabs;
+	s->max_slabs = slabs < 1		  ? 1
+		       : slabs > UNWIND_MAX_SLABS ? UNWIND_MAX_SLABS
+						  : (uint32_t)slabs;
 	s->pages_size = map_bytes(UNWIND_MAX_PAGES, sizeof(*s->pages));
 	s->rules_size = map_bytes(UNWIND_MAX_RULES, sizeof(*s->kernel_rules));
 	s->slabs = calloc(s->max_slabs, sizeof(*s->slabs));
@@ -100,7 +103,8 @@ static int create_slab(struct table_slab *slab)
 }
 
 /* One call for all of them: the kernel waits for its readers once per call. */
-static int publish_slabs(struct table_store *s, const uint32_t *keys, const int *fds, uint32_t count)
+static int publish_slabs(struct table_store *s, const uint32_t *keys, const int *fds,
+			 uint32_t count)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
 	uint32_t done = count;
@@ -149,7 +153,8 @@ static uint32_t slab_room(const struct table_slab *slab, uint64_t now_ns)
 	return UNWIND_SLAB_ROWS - (slab_rested(slab, now_ns) ? 0 : slab->used);
 }
 
-uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t, uint64_t now_ns)
+uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
+			     uint64_t now_ns)
 {
 	uint64_t room = (uint64_t)(s->max_slabs - s->slab_count) * UNWIND_SLAB_ROWS;
 
@@ -232,8 +237,9 @@ static void forget_pages(struct table_store *s, uint32_t first, uint32_t count, 
 	}
 }
 
-static int put_page(struct table_store *s, const struct unwind_table *t, const struct table_page *from,
-		    const uint16_t *numbers, uint32_t *hint, struct unwind_page *page, uint64_t now_ns)
+static int put_page(struct table_store *s, const struct unwind_table *t,
+		    const struct table_page *from, const uint16_t *numbers, uint32_t *hint,
+		    struct unwind_page *page, uint64_t now_ns)
 {
 	struct table_slab *slab;
 	int error;
@@ -251,15 +257,16 @@ static int put_page(struct table_store *s, const struct unwind_table *t, const s
 
 		slab->rows[slab->used + i] = (row & 0xffff0000) | numbers[row & 0xffff];
 	}
-	*page = (struct unwind_page){ .first = slab->used, .slab = (uint16_t)*hint,
+	*page = (struct unwind_page){ .first = slab->used,
+				      .slab = (uint16_t)*hint,
 				      .rows = (uint16_t)from->rows };
 	slab->used += from->rows;
 	slab->live += from->rows;
 	return 0;
 }
 
-int table_store_put(struct table_store *s, const struct unwind_table *t, struct stored_table *stored,
-		    uint64_t now_ns)
+int table_store_put(struct table_store *s, const struct unwind_table *t,
+		    struct stored_table *stored, uint64_t now_ns)
 {
 	uint16_t *numbers = translate_rules(s, &t->rules);
 	uint32_t first, hint = 0;

@@ -21,8 +21,8 @@
 struct table_slab {
 	int fd; /* -1: not there */
 	uint32_t *rows;
-	uint32_t used; /* rows handed out, from the start */
-	uint32_t live; /* of those, rows of tables that were not dropped */
+	uint32_t used;	     /* rows handed out, from the start */
+	uint32_t live;	     /* of those, rows of tables that were not dropped */
 	uint64_t emptied_ns; /* when `live` became 0 */
 };
 
@@ -45,17 +45,19 @@ struct stored_table {
 };
 
 /* Fds of the BPF maps; `limit` is of bytes in slabs. 0 or a negative errno. */
-int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd, uint64_t limit);
+int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd,
+		     uint64_t limit);
 void table_store_release(struct table_store *s);
 
 /* 0, -ENOSPC when the limit is reached, or another negative errno. */
-int table_store_put(struct table_store *s, const struct unwind_table *t, struct stored_table *stored,
-		    uint64_t now_ns);
+int table_store_put(struct table_store *s, const struct unwind_table *t,
+		    struct stored_table *stored, uint64_t now_ns);
 /* Nothing names it any more; its memory rests for RANGE_POOL_REST_NS before it is used again. */
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns);
 
 /* Rows that no slab, present or allowed, has room for (0: it fits, as far as can be told). */
-uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t, uint64_t now_ns);
+uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
+			     uint64_t now_ns);
 
 /* Has one empty slab ready for the next table. */
 void table_store_reserve(struct table_store *s, uint64_t now_ns);

@@ -54,7 +54,8 @@ static int open_task(struct target *t, uint32_t id, bool thread)
 
 	if (!t->folders)
 		fd = (int)syscall(SYS_pidfd_open, (pid_t)id, thread ? PIDFD_THREAD : 0);
-	if (fd < 0 && !t->folders && (errno == ENOSYS || errno == EPERM || (thread && errno == EINVAL)))
+	if (fd < 0 && !t->folders &&
+	    (errno == ENOSYS || errno == EPERM || (thread && errno == EINVAL)))
 		t->folders = true;
 	if (t->folders) {
 		/* Threads that are not their process's first have folders that are not listed. */

@@ -3,8 +3,8 @@
 #define RECORD_TARGET_H
 
 /*
- * Whom a recording is about, as far as it must be waited for: processes or threads that run already,
- * held by pidfd so that a reused number is never mistaken for them, or a command that the
+ * Whom a recording is about, as far as it must be waited for: processes or threads that run
+ * already, held by pidfd so that a reused number is never mistaken for them, or a command that the
  * recorder starts. Where pidfds are not to be had (seccomp filters, valgrind) their folders
  * in /proc are held, which does the same but wakes nobody.
  */
@@ -21,11 +21,11 @@ struct target {
 	size_t n, alive;
 	uint32_t *pids; /* the processes it is all about, each once */
 	size_t pid_count;
-	pid_t command;	   /* 0: none */
-	int go_fd;	   /* a byte lets the command begin; -1 once it has */
-	int error_fd;	   /* errno of a failed exec comes out here */
+	pid_t command; /* 0: none */
+	int go_fd;     /* a byte lets the command begin; -1 once it has */
+	int error_fd;  /* errno of a failed exec comes out here */
 	bool reaped;
-	int wait_status;   /* of the command, once reaped */
+	int wait_status; /* of the command, once reaped */
 };
 
 /* Starts empty. */
@@ -55,7 +55,8 @@ void target_look(struct target *t);
 /* Waits up to `ms` for the command's end; -1: for ever. True when it ended. */
 bool target_wait(struct target *t, int ms);
 
-/* Sends the command a signal, which it gets even when it is stopped, and waits as target_wait() does. */
+/* Sends the command a signal, which it gets even when it is stopped, and waits as target_wait()
+ * does. */
 bool target_ask(struct target *t, int signal, int ms);
 
 /* The signal that killed the command, or 0. */

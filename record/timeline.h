@@ -14,7 +14,8 @@
 struct timeline_source {
 	/* Time of the oldest record in ns, UINT64_MAX for none. */
 	uint64_t (*peek)(void *context, size_t number);
-	/* Deals with the oldest record and removes it; 0 or a negative error, which ends the run. */
+	/* Deals with the oldest record and removes it; 0 or a negative error, which ends the run.
+	 */
 	int (*take)(void *context, size_t number);
 	void *context;
 	size_t number;

@@ -20,7 +20,7 @@ struct metadata {
 };
 
 struct trace_file_options {
-	int level;	  /* of compression */
+	int level; /* of compression */
 	const struct event_list *events;
 	const char *command_line;
 	const struct metadata *metadata; /* from the user */

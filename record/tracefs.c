@@ -62,7 +62,8 @@ int64_t tracefs_id(int tracefs, const char *subsystem, const char *name)
 	if (!*subsystem || !*name || strchr(subsystem, '/') || strchr(name, '/') ||
 	    *subsystem == '.' || *name == '.')
 		return -ENOENT;
-	if ((size_t)snprintf(path, sizeof(path), "events/%s/%s/id", subsystem, name) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "events/%s/%s/id", subsystem, name) >=
+	    sizeof(path))
 		return -ENOENT;
 	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -93,8 +94,7 @@ static bool is_event(int subsystem, const char *name)
 	return *name != '.' && !faccessat(subsystem, path, F_OK, 0);
 }
 
-int tracefs_each(int tracefs,
-		 void (*visit)(const char *subsystem, const char *name, void *context),
+int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *name, void *context),
 		 void *context)
 {
 	DIR *events = open_folder(tracefs, "events");

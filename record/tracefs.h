@@ -16,8 +16,7 @@ int tracefs_open(void);
 int64_t tracefs_id(int tracefs, const char *subsystem, const char *name);
 
 /* Calls `visit` for each tracepoint, in no order. Returns 0 or -errno. */
-int tracefs_each(int tracefs,
-		 void (*visit)(const char *subsystem, const char *name, void *context),
+int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *name, void *context),
 		 void *context);
 
 #endif

@@ -17,8 +17,8 @@ static int open_file(struct session *s, const char *path)
 	int status = trace_file_open(&s->trace, path);
 
 	return status ? fail("cannot write %s: %s; %s", path, strerror(-status),
-			     output_remedy(status)) :
-			0;
+			     output_remedy(status))
+		      : 0;
 }
 
 static int begin_file(struct session *s)
@@ -92,7 +92,8 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 	jit_finish(s->jit);
 	prf_writer_totals(w, &totals);
 	/* What fired and still waits in a ring counts for the next file. */
-	fired = last ? s->accounts.fired - s->earlier.fired : totals.samples + lost - s->earlier.lost;
+	fired = last ? s->accounts.fired - s->earlier.fired
+		     : totals.samples + lost - s->earlier.lost;
 	const struct {
 		const char *key;
 		uint64_t value;

@@ -17,15 +17,16 @@
 #define ARCH_REGISTER_SP 7
 #define ARCH_REGISTER_FP 6
 #define ARCH_REGISTER_BASE 3 /* rbx: another one that code uses to find its frame */
-#define ARCH_REGISTER_PC 16 /* as DW_OP_breg16 in the PLT's expressions */
+#define ARCH_REGISTER_PC 16  /* as DW_OP_breg16 in the PLT's expressions */
 #define ARCH_LINK_REGISTER 0 /* return addresses are always on the stack */
 #define ARCH_PLT_ENTRY 16
 
 /* Where bpf/arch.h's struct user_registers has the DWARF register, in words. */
 static inline int arch_register_word(unsigned int dwarf)
 {
-	static const signed char words[16] = { 10, 12, 11, 5, 13, 14, 4, -1,
-					       9,  8,  7,  6, 3,  2,  1, 0 };
+	static const signed char words[16] = {
+		10, 12, 11, 5, 13, 14, 4, -1, 9, 8, 7, 6, 3, 2, 1, 0
+	};
 
 	return dwarf < 16 ? words[dwarf] : -1;
 }
@@ -35,7 +36,7 @@ static inline int arch_register_word(unsigned int dwarf)
 #define ARCH_REGISTER_SP 31
 #define ARCH_REGISTER_FP 29
 #define ARCH_REGISTER_BASE 254 /* none */
-#define ARCH_REGISTER_PC 255 /* has no number */
+#define ARCH_REGISTER_PC 255   /* has no number */
 #define ARCH_LINK_REGISTER 1
 #define ARCH_PLT_ENTRY 16
 

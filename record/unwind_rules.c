@@ -111,9 +111,7 @@ static bool set_cfa(struct unwind_rule *rule, const struct cfi_row *row)
 	case CFI_CFA_DEREF:
 		rule->kind = row->reg == ARCH_REGISTER_SP ? UNWIND_DEREF_SP : UNWIND_DEREF_FP;
 		return row->reg == ARCH_REGISTER_SP || row->reg == ARCH_REGISTER_FP;
-	case CFI_CFA_PLT:
-		rule->kind = UNWIND_PLT;
-		return true;
+	case CFI_CFA_PLT: rule->kind = UNWIND_PLT; return true;
 	case CFI_CFA_OTHER: break;
 	}
 	return false;
@@ -221,8 +219,11 @@ struct unwind_rule unwind_rule_at_entry(int offset)
 
 struct unwind_rule unwind_rule_plt(int offset, int push)
 {
-	struct cfi_row row = { .cfa = CFI_CFA_PLT, .reg = ARCH_REGISTER_SP, .offset = offset,
-			       .add = push, .ra = { CFI_AT_CFA, -8 } };
+	struct cfi_row row = { .cfa = CFI_CFA_PLT,
+			       .reg = ARCH_REGISTER_SP,
+			       .offset = offset,
+			       .add = push,
+			       .ra = { CFI_AT_CFA, -8 } };
 
 	return unwind_rule_from_row(&row);
 }

@@ -120,7 +120,8 @@ void unwind_spaces_fork(struct unwind_spaces *s, uint32_t parent, uint32_t child
 	if (space->run)
 		space->run->users++;
 	/* The kernel half gave the child what it had for the parent then, which may be less. */
-	if (bpf_map_lookup_elem(s->processes_fd, &child, &there) == 0 && there.execs == space->execs)
+	if (bpf_map_lookup_elem(s->processes_fd, &child, &there) == 0 &&
+	    there.execs == space->execs)
 		space->dirty = from->dirty || !space->run || there.id != space->run->id;
 	else
 		space->dirty = true;
@@ -198,7 +199,8 @@ static struct segment_run *write_run(struct unwind_spaces *s, const struct unwin
  * What we know of a process must be of the program that runs there now: the kernel half
  * counts the execs, and so do we, from records that arrive later.
  */
-static bool is_current(struct unwind_spaces *s, struct unwind_space *space, uint64_t now_ns, uint64_t *mm)
+static bool is_current(struct unwind_spaces *s, struct unwind_space *space, uint64_t now_ns,
+		       uint64_t *mm)
 {
 	struct unwind_process there = { .execs = space->execs };
 

@@ -23,9 +23,9 @@ struct segment_run {
 
 struct unwind_space {
 	uint32_t pid;
-	uint32_t execs; /* as counted by the kernel half, too */
+	uint32_t execs;		  /* as counted by the kernel half, too */
 	struct mappings mappings; /* of files */
-	struct segment_run *run; /* NULL: nothing published */
+	struct segment_run *run;  /* NULL: nothing published */
 	bool dirty;
 	uint64_t behind_since_ns; /* the kernel half has seen an exec that we have not; 0: no */
 };
@@ -37,7 +37,7 @@ struct unwind_spaces {
 	struct range_pool pool;
 	int processes_fd;
 	uint32_t next_id;
-	uint64_t now_ns; /* of the publication that is going on */
+	uint64_t now_ns;  /* of the publication that is going on */
 	uint64_t refused; /* publications for which there was no room */
 };
 

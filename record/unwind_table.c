@@ -38,7 +38,7 @@ struct builder {
 	int rule; /* that holds at `next` */
 	uint32_t page;
 	int error;
-	struct remembered *remembered; /* [REMEMBERED] */
+	struct remembered *remembered;	       /* [REMEMBERED] */
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
 };
@@ -109,7 +109,8 @@ static void add_row(struct builder *b, uint64_t address, int rule)
 
 /* -------- code without information -------- */
 
-static void note_familiar(void *context, uint64_t start, uint64_t end, const struct unwind_rule *rule)
+static void note_familiar(void *context, uint64_t start, uint64_t end,
+			  const struct unwind_rule *rule)
 {
 	struct builder *b = context;
 	struct stretch s = { start, end, rule_set_add(&b->t->rules, rule) };
@@ -163,8 +164,8 @@ static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
 
 static int rule_of_row(struct builder *b, const struct cfi_row *row)
 {
-	uint64_t key = (uint64_t)row->offset + (uint64_t)row->fp.offset * 41 + (uint64_t)row->base.offset * 1009 +
-		       row->reg * 8191;
+	uint64_t key = (uint64_t)row->offset + (uint64_t)row->fp.offset * 41 +
+		       (uint64_t)row->base.offset * 1009 + row->reg * 8191;
 	struct remembered *r = &b->remembered[(key * 0x9e3779b97f4a7c15ULL) >> 54];
 
 	if (!r->rule || !same_row(&r->row, row)) {
@@ -244,8 +245,8 @@ static int find_segments(struct unwind_table *t, const struct elf_file *e)
 		if (s->type != PT_LOAD || !(s->flags & PF_X) || !s->file_size ||
 		    s->address + s->file_size < s->address)
 			continue;
-		t->segments[t->segment_count++] =
-			(struct table_segment){ s->offset, s->address, s->file_size };
+		t->segments[t->segment_count++] = (struct table_segment){ s->offset, s->address,
+									  s->file_size };
 		low = s->address < low ? s->address : low;
 		high = s->address + s->file_size > high ? s->address + s->file_size : high;
 	}
@@ -288,8 +289,9 @@ static int open_eh_frame(struct information *info, const struct elf_file *e)
 
 	if (!cursor_left(&data) || (s->flags & SHF_COMPRESSED))
 		data = find_by_header(e, &address);
-	return cursor_left(&data) && cursor_ok(&data) ?
-		       cfi_open(&info->eh_frame, data, address, false) : CFI_OK;
+	return cursor_left(&data) && cursor_ok(&data)
+		       ? cfi_open(&info->eh_frame, data, address, false)
+		       : CFI_OK;
 }
 
 /* What a section holds that was compressed with zlib; nothing if it was not. */
@@ -318,7 +320,8 @@ static int open_debug_frame(struct information *info, const struct elf_file *e)
 	const struct elf_section *s = elf_file_section(e, ".debug_frame");
 	struct cursor data = elf_section_data(e, s);
 
-	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers. */
+	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers.
+	 */
 	if (!s || elf_file_section(e, ".gopclntab") ||
 	    elf_file_section(e, ".data.rel.ro.gopclntab"))
 		return CFI_OK;
@@ -332,8 +335,8 @@ static int open_information(struct information *info, const struct elf_file *e)
 	if (open_eh_frame(info, e) == CFI_ERROR_MEMORY ||
 	    open_debug_frame(info, e) == CFI_ERROR_MEMORY)
 		return UNWIND_TABLE_MEMORY;
-	return info->eh_frame.fde_count || info->debug_frame.fde_count ? UNWIND_TABLE_OK :
-									 UNWIND_TABLE_NO_INFO;
+	return info->eh_frame.fde_count || info->debug_frame.fde_count ? UNWIND_TABLE_OK
+								       : UNWIND_TABLE_NO_INFO;
 }
 
 static int build_rows(struct unwind_table *t, const struct information *info,

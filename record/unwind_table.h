@@ -18,8 +18,8 @@
 
 enum unwind_table_error {
 	UNWIND_TABLE_OK = 0,
-	UNWIND_TABLE_NO_CODE = -1,  /* no executable segment, or of another processor */
-	UNWIND_TABLE_NO_INFO = -2,  /* no unwind information at all */
+	UNWIND_TABLE_NO_CODE = -1, /* no executable segment, or of another processor */
+	UNWIND_TABLE_NO_INFO = -2, /* no unwind information at all */
 	UNWIND_TABLE_TOO_LARGE = -3,
 	UNWIND_TABLE_MEMORY = -4,
 };

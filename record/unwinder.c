@@ -136,7 +136,8 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	return false;
 }
 
-/* The file whose table is missed least: that of no process, or else of the fewest; NULL for none. */
+/* The file whose table is missed least: that of no process, or else of the fewest; NULL for none.
+ */
 static struct code_file *least_used(struct unwinder *u, const struct code_file *keep)
 {
 	struct code_file *best = NULL;
@@ -197,8 +198,8 @@ static void rest(struct unwinder *u, uint64_t ns)
 }
 
 /* -ENOSPC when it does not fit, even without the tables that can be given back. */
-static int store_table(struct unwinder *u, const struct code_file *file, const struct unwind_table *t,
-		       struct stored_table *stored)
+static int store_table(struct unwinder *u, const struct code_file *file,
+		       const struct unwind_table *t, struct stored_table *stored)
 {
 	uint64_t lacking = table_store_lacking(&u->store, t, now_ns());
 	bool room = true;
@@ -219,9 +220,10 @@ static void report(struct unwinder *u, const struct code_file *file)
 	struct unwinder_file about = {
 		.path = file->path,
 		.rows = file->state == CODE_FILE_READY ? file->stored.rows : 0,
-		.bytes = file->state == CODE_FILE_READY ?
-				 file->stored.rows * 4 + file->stored.pages * sizeof(struct unwind_page) :
-				 0,
+		.bytes = file->state == CODE_FILE_READY
+				 ? file->stored.rows * 4 +
+					   file->stored.pages * sizeof(struct unwind_page)
+				 : 0,
 		.build_ns = file->build_ns,
 		.problem = file->problem,
 		.refused = file->state == CODE_FILE_REFUSED,

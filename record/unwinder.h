@@ -5,9 +5,9 @@
 /*
  * Keeps the kernel half's unwind tables (bpf/unwind.h) in step with the address spaces of
  * the targets. Whoever follows the address spaces reports what changed, in order of time;
- * the calls only note it (and open files that are new). unwinder_flush() then publishes the processes
- * that changed; files that are not known yet are built by a worker thread, which publishes
- * them when they are ready. Until then their code counts as having no table.
+ * the calls only note it (and open files that are new). unwinder_flush() then publishes the
+ * processes that changed; files that are not known yet are built by a worker thread, which
+ * publishes them when they are ready. Until then their code counts as having no table.
  *
  * Any thread may call these functions; nothing here prints.
  */
@@ -20,9 +20,10 @@ struct unwinder;
 
 /* The maps of the loaded BPF object. */
 struct unwinder_maps {
-	int segments, pages, rules; /* fds of the mmap-able arrays unwind_segments, _pages, _rules */
-	int slabs;		    /* unwind_slabs, the array of maps */
-	int processes, files;	    /* unwind_processes and unwind_files, the hashes */
+	int segments, pages,
+		rules;	      /* fds of the mmap-able arrays unwind_segments, _pages, _rules */
+	int slabs;	      /* unwind_slabs, the array of maps */
+	int processes, files; /* unwind_processes and unwind_files, the hashes */
 };
 
 struct unwinder_file {
@@ -86,17 +87,18 @@ void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns);
 /* Waits until all files known so far are built, at most `limit_ns`. True when they are. */
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);
 
-/* An fd of the file with that build-id, to be closed by the caller, even if it has no name any more; or -1. */
+/* An fd of the file with that build-id, to be closed by the caller, even if it has no name any
+ * more; or -1. */
 int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
 
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;
 	uint64_t processes, segments;
 	uint64_t build_ns;
-	uint64_t dropped; /* files whose tables were given back to stay within the limit */
-	uint64_t refused; /* files that got no table although they may have information */
+	uint64_t dropped;	  /* files whose tables were given back to stay within the limit */
+	uint64_t refused;	  /* files that got no table although they may have information */
 	uint64_t short_of_memory; /* of the refused: those for want of memory */
-	uint64_t failed;  /* files without usable unwind information */
+	uint64_t failed;	  /* files without usable unwind information */
 };
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals);
 

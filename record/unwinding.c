@@ -16,8 +16,8 @@ static void tell_built(const struct unwinder_file *file, void *context)
 	if (file->problem)
 		message_detail("unwind tables: %s: none: %s", file->path, file->problem);
 	else
-		message_detail("unwind tables: %s: %" PRIu64 " rows, %" PRIu64 " bytes, %.2f ms", file->path,
-			       file->rows, file->bytes, (double)file->build_ns / 1e6);
+		message_detail("unwind tables: %s: %" PRIu64 " rows, %" PRIu64 " bytes, %.2f ms",
+			       file->path, file->rows, file->bytes, (double)file->build_ns / 1e6);
 }
 
 struct adding {
@@ -99,11 +99,12 @@ int unwinding_finish(struct session *s)
 	if (!s->unwinder)
 		return 0;
 	unwinder_totals(s->unwinder, &t);
-	message_detail("unwind tables: %" PRIu64 " files, %" PRIu64 " rows, %" PRIu64 " rules, %" PRIu64
-		       " KiB in the kernel, built in %.1f ms",
+	message_detail("unwind tables: %" PRIu64 " files, %" PRIu64 " rows, %" PRIu64
+		       " rules, %" PRIu64 " KiB in the kernel, built in %.1f ms",
 		       t.files, t.rows, t.rules, t.table_bytes >> 10, (double)t.build_ns / 1e6);
 	if (t.dropped + t.short_of_memory)
-		message_warning("%" PRIu64 " files had no unwind table at times, for want of memory; their "
+		message_warning("%" PRIu64
+				" files had no unwind table at times, for want of memory; their "
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
 	return write_totals(s->trace.writer, &t);

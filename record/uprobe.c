@@ -45,8 +45,8 @@ static int resolve_in(struct event *event, const struct elf_file *file, char *wh
 		snprintf(why, size, "event '%s': %s has no function '%s'; did you mean '%s'?",
 			 event->name, event->file, event->symbol, near);
 	} else {
-		snprintf(why, size, "event '%s': %s has no function '%s' among its %zu", event->name,
-			 event->file, event->symbol, symbols.n);
+		snprintf(why, size, "event '%s': %s has no function '%s' among its %zu",
+			 event->name, event->file, event->symbol, symbols.n);
 	}
 	elf_symbols_release(&symbols);
 	return result;

@@ -207,13 +207,10 @@ static int apply_name(struct world *w, const struct side_record *r)
 int world_apply(struct world *w, const struct side_record *record)
 {
 	switch (record->type) {
-	case SIDE_RECORD_MAP:
-		return apply_map(w, record);
+	case SIDE_RECORD_MAP: return apply_map(w, record);
 	case SIDE_RECORD_COMM:
-	case SIDE_RECORD_EXEC:
-		return apply_name(w, record);
-	case SIDE_RECORD_FORK:
-		return apply_fork(w, record);
+	case SIDE_RECORD_EXEC: return apply_name(w, record);
+	case SIDE_RECORD_FORK: return apply_fork(w, record);
 	case SIDE_RECORD_EXIT:
 		if (tasks_exit(w->tasks, record->tid, record->time_ns) && w->jit)
 			jit_exit(w->jit, record->pid, record->time_ns);
@@ -224,8 +221,7 @@ int world_apply(struct world *w, const struct side_record *record)
 						  record->symbol.size, record->name);
 		kernel_symbols_remove(w->kernel, record->symbol.start);
 		return 0;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 
@@ -243,7 +239,8 @@ static int refresh_process(struct world *w, uint32_t pid, uint64_t now_ns)
 
 	if (proc_comm(pid, pid, comm, sizeof(comm)))
 		return -ESRCH;
-	status = !task || strcmp(task->comm, comm) ? tasks_rename(w->tasks, pid, pid, comm, now_ns) : 0;
+	status = !task || strcmp(task->comm, comm) ? tasks_rename(w->tasks, pid, pid, comm, now_ns)
+						   : 0;
 	if (!status)
 		status = spaces_clear(w->spaces, pid);
 	return status ? status : world_add_process(w, pid);
@@ -256,7 +253,8 @@ int world_refresh(struct world *w, uint64_t now_ns, void (*changed)(uint32_t pid
 	int status = w->everything ? world_add_all(w) : 0;
 
 	spaces_each(w->spaces, collect_pid, &pids);
-	for (size_t i = 0; i + sizeof(uint32_t) <= pids.size && status != -ENOMEM; i += sizeof(uint32_t)) {
+	for (size_t i = 0; i + sizeof(uint32_t) <= pids.size && status != -ENOMEM;
+	     i += sizeof(uint32_t)) {
 		uint32_t pid;
 
 		memcpy(&pid, pids.data + i, sizeof(pid));

@@ -25,7 +25,7 @@ struct built {
 	struct node_tree tree;
 	struct text_pool texts;
 
-	uint8_t **used_stacks; /* [trace][stack] */
+	uint8_t **used_stacks;	       /* [trace][stack] */
 	struct expansion **expansions; /* [trace][frame]; all 0 when not used */
 	uint32_t *expanded;	       /* frames of all expansions */
 	size_t expanded_count, expanded_capacity;
@@ -254,7 +254,8 @@ static bool expand_with(struct built *b, struct expansion *expansion,
 	uint32_t id = frame_table_add(&b->frames, frame);
 	uint64_t *lowest = id == PRF_NONE ? NULL : &b->frames.frames[id].offset;
 
-	if (lowest && (b->options.detail & PROFILE_LOWEST_ADDRESS) && (!*lowest || offset < *lowest))
+	if (lowest && (b->options.detail & PROFILE_LOWEST_ADDRESS) &&
+	    (!*lowest || offset < *lowest))
 		*lowest = offset;
 	if (id == PRF_NONE ||
 	    !array_reserve(&b->expanded, &b->expanded_capacity, b->expanded_count + 1))
@@ -289,10 +290,12 @@ static bool expand_frame(struct built *b, size_t trace, const struct prf_frame *
 		one.inlined = i + 1 < n;
 		/* "[libfoo.so.1+0x1234]" tells functions apart, but names none. */
 		one.named = places[i].name[0] && places[i].name[0] != '[';
-		one.name = places[i].name[0] ? places[i].name : frame_placeholder(recorded, object, room);
+		one.name = places[i].name[0] ? places[i].name
+					     : frame_placeholder(recorded, object, room);
 		one.linkage_name = places[i].function;
-		one.offset = exactly || (!one.named && (b->options.detail & PROFILE_BY_UNNAMED)) ?
-				     recorded->offset : 0;
+		one.offset = exactly || (!one.named && (b->options.detail & PROFILE_BY_UNNAMED))
+				     ? recorded->offset
+				     : 0;
 		one.start_line = places[i].start_line;
 		if (b->options.detail & (PROFILE_BY_LINE | PROFILE_BY_FILE))
 			one.file = places[i].file;
@@ -393,7 +396,8 @@ static bool push_frame(struct built *b, struct shape_state *state, uint32_t fram
 	if (!shape_takes(shape, state, next, match_of(b, frame), depth))
 		return true;
 	if (top && shape->collapse_recursion && same_function(top, next)) {
-		/* The inner call's frame stands for both, so that lines and addresses are its own. */
+		/* The inner call's frame stands for both, so that lines and addresses are its own.
+		 */
 		return true;
 	}
 	if (top && shape->delimiter && next->kind == PROFILE_FRAME_KERNEL &&
@@ -519,10 +523,8 @@ static struct slices_worth worth(const struct built *b, const struct profile_eve
 	case PROFILE_TIME:
 		return (struct slices_worth){ e->ns_per_sample,
 					      !e->ns_per_sample && !strcmp(e->unit, "ns") };
-	case PROFILE_WEIGHT:
-		return (struct slices_worth){ 0, 1 };
-	default:
-		return (struct slices_worth){ 1, 0 };
+	case PROFILE_WEIGHT: return (struct slices_worth){ 0, 1 };
+	default: return (struct slices_worth){ 1, 0 };
 	}
 }
 
@@ -541,12 +543,13 @@ static int add_cell(struct built *b, uint32_t number, const struct tally_cell *c
 			return PRF_ERROR_MEMORY;
 	}
 	return regroup_add(&b->regrouped, &(struct profile_entry){
-		.group = cell->group,
-		.slice = number,
-		.node = node,
-		.samples = cell->samples,
-		.value = cell->samples * one->of_sample + cell->weight * one->of_weight,
-	});
+						  .group = cell->group,
+						  .slice = number,
+						  .node = node,
+						  .samples = cell->samples,
+						  .value = cell->samples * one->of_sample +
+							   cell->weight * one->of_weight,
+					  });
 }
 
 static int make_entries(struct built *b)
@@ -558,8 +561,7 @@ static int make_entries(struct built *b)
 				   .min_percent = b->options.min_percent,
 				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1,
 				   .tally = b->options.tally };
-	int error = regroup_groups(&b->regrouped, &regroup, groups, group_count,
-				   b->options.traces);
+	int error = regroup_groups(&b->regrouped, &regroup, groups, group_count, b->options.traces);
 
 	b->worths = calloc(group_count + 1, sizeof(*b->worths));
 	if (!b->worths)
@@ -581,12 +583,9 @@ static const char *unit_of(const struct built *b)
 	const struct tally_group *groups = tally_groups(b->options.tally, &n);
 
 	switch (b->options.value) {
-	case PROFILE_TIME:
-		return "us";
-	case PROFILE_WEIGHT:
-		return n ? b->profile.events[groups[0].event].unit : "events";
-	default:
-		return "samples";
+	case PROFILE_TIME: return "us";
+	case PROFILE_WEIGHT: return n ? b->profile.events[groups[0].event].unit : "events";
+	default: return "samples";
 	}
 }
 
@@ -625,7 +624,8 @@ int profile_build(struct profile **profile, const struct build_options *options)
 	b->profile.unit = unit_of(b);
 	b->profile.slice_ns = tally_slices(options->tally)->length_ns;
 	if (options->leading)
-		error = leading_add(&b->leading, &b->profile, b->regrouped.entries, options->leading);
+		error = leading_add(&b->leading, &b->profile, b->regrouped.entries,
+				    options->leading);
 	if (error) {
 		profile_free(&b->profile);
 		return error;

@@ -23,7 +23,8 @@ struct build_options {
 	unsigned int detail;	 /* enum profile_detail */
 	enum profile_value value;
 	double min_percent; /* cut stacks where less than this passes; 0: nowhere */
-	const unsigned int *leading; /* frames before all stacks, as leading_add() wants them; NULL: none */
+	const unsigned int
+		*leading; /* frames before all stacks, as leading_add() wants them; NULL: none */
 };
 
 /* All of the options' things must stay as long as the profile. 0 or an enum prf_error. */

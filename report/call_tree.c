@@ -64,7 +64,11 @@ static uint32_t add_stack(struct adding *a, uint32_t node)
 static int add_command(struct adding *a, const char *comm)
 {
 	struct function command = {
-		.name = comm, .linkage_name = "", .object = "", .file = "", .kind = PROFILE_FRAME_GROUP,
+		.name = comm,
+		.linkage_name = "",
+		.object = "",
+		.file = "",
+		.kind = PROFILE_FRAME_GROUP,
 	};
 	uint32_t function;
 
@@ -273,9 +277,11 @@ int call_tree_order(const struct call_tree *t, struct call_order *o)
 	    !o->node_rank)
 		goto out;
 	order_functions(t, o);
-	result = counting_sort(t->count, NULL, by_function, t->functions.count, key_of_function, &keys);
+	result = counting_sort(t->count, NULL, by_function, t->functions.count, key_of_function,
+			       &keys);
 	if (!result)
-		result = counting_sort(t->count, by_function, by_parent, t->count, key_of_parent, &keys);
+		result = counting_sort(t->count, by_function, by_parent, t->count, key_of_parent,
+				       &keys);
 	if (!result)
 		result = order_nodes(t, by_parent, o);
 out:

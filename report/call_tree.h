@@ -5,7 +5,8 @@
 /*
  * The stacks of one or two profiles as one tree of functions: frames that differ only by
  * line or address become one node, and below each root stands the command's name, as in
- * folded stacks, unless the stacks have such frames already (profile.led). Starts as { 0 }, apart from functions.keys.
+ * folded stacks, unless the stacks have such frames already (profile.led). Starts as { 0 }, apart
+ * from functions.keys.
  */
 
 #include "common/pairs.h"

@@ -32,7 +32,8 @@ static const char *wrong_table(const struct report_options *o)
 
 	if (o->shown.csv && !top)
 		return "--csv goes with -f top";
-	if (o->shown.json && o->action != REPORT_INFO && (o->action != REPORT_VIEW || !o->view->paged))
+	if (o->shown.json && o->action != REPORT_INFO &&
+	    (o->action != REPORT_VIEW || !o->view->paged))
 		return "--json goes with --info, -f top and -f tree";
 	if (o->shown.csv && o->shown.json)
 		return "--csv and --json exclude each other";
@@ -50,11 +51,13 @@ static const char *wrong_stacks(const struct report_options *o)
 	if (o->shape.no_kernel && o->shape.no_user)
 		return "--no-kernel and --no-user leave nothing of the stacks";
 	if (o->grouped && asks_for_first_frame(o))
-		return "--group-by says all first frames: --pid, --tid, --cpu, --event and --cgroup "
+		return "--group-by says all first frames: --pid, --tid, --cpu, --event and "
+		       "--cgroup "
 		       "without a value go into its list";
 	if (o->action == REPORT_VIEW && o->view->sample &&
 	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
-		return "-f script and -f jsonl write samples as they are: --group-by, --min, --value "
+		return "-f script and -f jsonl write samples as they are: --group-by, --min, "
+		       "--value "
 		       "and --wakers do not go with them";
 	return NULL;
 }
@@ -86,16 +89,20 @@ const char *without_effect(const struct report_options *o)
 	bool threads = is_view(o, "html") || is_view(o, "firefox") || is_view(o, "speedscope");
 
 	if (o->action != REPORT_VIEW)
-		return selects(o) ? "--info, --dump, --check and --embed are about the whole trace, "
-				    "whatever is selected" : NULL;
+		return selects(o)
+			       ? "--info, --dump, --check and --embed are about the whole trace, "
+				 "whatever is selected"
+			       : NULL;
 	if (!stacks && (o->shown.annotate || o->shown.addresses || o->shown.modules))
 		return "--annotate, --addrs and --modules change -f folded and -f tree only";
 	if (is_view(o, "top") && o->grouped)
-		return "--group-by puts frames before stacks, which -f top does not show; --by counts by "
+		return "--group-by puts frames before stacks, which -f top does not show; --by "
+		       "counts by "
 		       "something else than functions";
 	if (!stacks && !threads && !is_view(o, "pprof") &&
 	    (o->with_cpu || o->with_event || o->with_cgroup))
-		return "--cpu, --event and --cgroup without a value put frames before stacks, which -f top, "
+		return "--cpu, --event and --cgroup without a value put frames before stacks, "
+		       "which -f top, "
 		       "script and jsonl have no place for";
 	if (o->shown.title && !threads)
 		return "--title goes into -f html, firefox and speedscope only";

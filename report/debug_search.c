@@ -101,7 +101,8 @@ static bool belongs(const struct prf_object *o, const struct found_file *f, cons
 {
 	if (o->build_id_size)
 		return has_build_id(f, o->build_id, o->build_id_size);
-	/* The recorder could not open it: nothing but its number tells it from what came after it. */
+	/* The recorder could not open it: nothing but its number tells it from what came after it.
+	 */
 	if (!o->size && !o->mtime_ns)
 		return !o->deleted && (!o->inode || o->inode == st->st_ino);
 	if (o->size && o->size != (uint64_t)st->st_size)
@@ -212,9 +213,9 @@ static bool try_link(struct found_file *f, const char *root, const char *path,
 
 	if (!found_file_open(f, root, path))
 		return false;
-	if (f->elf.build_id_size && e->build_id_size ?
-		    has_build_id(f, e->build_id, e->build_id_size) :
-		    libdeflate_crc32(0, f->elf.data, f->elf.size) == checksum)
+	if (f->elf.build_id_size && e->build_id_size
+		    ? has_build_id(f, e->build_id, e->build_id_size)
+		    : libdeflate_crc32(0, f->elf.data, f->elf.size) == checksum)
 		return true;
 	found_file_release(f);
 	return false;
@@ -223,8 +224,8 @@ static bool try_link(struct found_file *f, const char *root, const char *path,
 static bool search_link(const struct debug_search *s, const struct prf_object *o,
 			const struct found_file *main, struct found_file *f)
 {
-	struct cursor c =
-		elf_section_data(&main->elf, elf_file_section(&main->elf, ".gnu_debuglink"));
+	struct cursor c = elf_section_data(&main->elf,
+					   elf_file_section(&main->elf, ".gnu_debuglink"));
 	const char *name = cursor_string(&c), *directory, *slash;
 	uint32_t checksum;
 	bool found = false;
@@ -272,8 +273,8 @@ bool debug_search_debug(const struct debug_search *s, const struct prf_object *o
 bool debug_search_alternate(const struct debug_search *s, const struct found_file *from,
 			    struct found_file *f)
 {
-	struct cursor c =
-		elf_section_data(&from->elf, elf_file_section(&from->elf, ".gnu_debugaltlink"));
+	struct cursor c = elf_section_data(&from->elf,
+					   elf_file_section(&from->elf, ".gnu_debugaltlink"));
 	const char *name = cursor_string(&c), *slash;
 	const uint8_t *id = c.at;
 	size_t size = cursor_left(&c);

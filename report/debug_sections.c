@@ -73,8 +73,8 @@ static void *unpack(struct cursor c, bool old, uint64_t room, size_t *size)
 	to = malloc(claimed ? claimed : 1);
 	if (!to)
 		return NULL;
-	if (kind == ELFCOMPRESS_ZLIB ? !unpack_zlib(&c, to, claimed) :
-				       kind != ELFCOMPRESS_ZSTD || !unpack_zstd(&c, to, claimed)) {
+	if (kind == ELFCOMPRESS_ZLIB ? !unpack_zlib(&c, to, claimed)
+				     : kind != ELFCOMPRESS_ZSTD || !unpack_zstd(&c, to, claimed)) {
 		free(to);
 		return NULL;
 	}

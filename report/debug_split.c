@@ -86,8 +86,8 @@ static struct split_file *open_dwo(const struct debug_split *s, const struct dwa
 	struct split_file *f;
 	char *path;
 
-	if (*name == '/' ? asprintf(&path, "%s", name) < 0 :
-			   asprintf(&path, "%s/%s", skeleton->comp_dir, name) < 0)
+	if (*name == '/' ? asprintf(&path, "%s", name) < 0
+			 : asprintf(&path, "%s/%s", skeleton->comp_dir, name) < 0)
 		return NULL;
 	f = open_split(s->search->sysroot, path, skeleton);
 	free(path);
@@ -110,11 +110,11 @@ struct package_row {
 
 static void take_part(struct package_row *row, uint32_t section, uint64_t value, bool size)
 {
-	struct dwarf_part *part = section == DW_SECT_INFO	 ? &row->info :
-				  section == DW_SECT_ABBREV	 ? &row->abbrev :
-				  section == DW_SECT_STR_OFFSETS ? &row->str_offsets :
-				  section == DW_SECT_RNGLISTS	 ? &row->rnglists :
-								   NULL;
+	struct dwarf_part *part = section == DW_SECT_INFO	   ? &row->info
+				  : section == DW_SECT_ABBREV	   ? &row->abbrev
+				  : section == DW_SECT_STR_OFFSETS ? &row->str_offsets
+				  : section == DW_SECT_RNGLISTS	   ? &row->rnglists
+								   : NULL;
 
 	if (part && size)
 		part->size = value;
@@ -125,7 +125,8 @@ static void take_part(struct package_row *row, uint32_t section, uint64_t value,
 /* The slot of an id in the hash table; 0: not there. */
 static uint32_t find_row(struct cursor hashes, uint32_t slots, uint64_t id)
 {
-	uint32_t mask = slots - 1, i = (uint32_t)id & mask, step = ((uint32_t)(id >> 32) & mask) | 1;
+	uint32_t mask = slots - 1, i = (uint32_t)id & mask,
+		 step = ((uint32_t)(id >> 32) & mask) | 1;
 
 	for (uint32_t tries = 0; tries < slots; tries++, i = (i + step) & mask) {
 		struct cursor c = hashes;

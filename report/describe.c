@@ -99,10 +99,9 @@ static int describe_traces(struct described *d, struct profile *profile, const s
 		for (size_t k = 0; k < t->loss_count; k++) {
 			const struct prf_loss *loss = &t->losses[k];
 
-			d->losses[profile->loss_count++] = (struct profile_loss){
-				loss->from_ns, loss->to_ns, loss->cpu,
-				loss->reason,  loss->count, (uint32_t)i
-			};
+			d->losses[profile->loss_count++] =
+				(struct profile_loss){ loss->from_ns, loss->to_ns, loss->cpu,
+						       loss->reason,  loss->count, (uint32_t)i };
 		}
 		profile->lost += trace_lost_samples(t);
 	}

@@ -82,7 +82,8 @@ static void write_lines(struct side *base, struct side *now, bool normalize, str
 		before = side_take(base, order <= 0);
 		after = side_take(now, order >= 0);
 		if (scale) /* in the order of difffolded.pl, so that both round alike */
-			before = (uint64_t)((double)before * (double)now->total / (double)base->total);
+			before = (uint64_t)((double)before * (double)now->total /
+					    (double)base->total);
 		sink_char(s, ' ');
 		sink_unsigned(s, before);
 		sink_char(s, ' ');

@@ -11,7 +11,7 @@ struct dump {
 	struct sink *sink;
 	struct prf_reader *reader;
 	size_t events, objects, tasks, frames, stacks; /* written so far */
-	bool blocks; /* write them */
+	bool blocks;				       /* write them */
 	uint64_t block_count;
 };
 
@@ -39,7 +39,8 @@ static void dump_event(struct dump *d, uint32_t id)
 	sink_printf(d->sink, "  event %" PRIu32 " kind=%d", id, (int)e->kind);
 	write_text(d->sink, "name", e->name);
 	write_text(d->sink, "unit", e->unit);
-	sink_printf(d->sink, " frequency=%" PRIu64 " period=%" PRIu64 "\n", e->frequency, e->period);
+	sink_printf(d->sink, " frequency=%" PRIu64 " period=%" PRIu64 "\n", e->frequency,
+		    e->period);
 }
 
 static void dump_object(struct dump *d, uint32_t id)
@@ -55,18 +56,21 @@ static void dump_object(struct dump *d, uint32_t id)
 		for (unsigned int i = 0; i < o->build_id_size; i++)
 			sink_printf(d->sink, "%02x", o->build_id[i]);
 	}
-	sink_printf(d->sink, "%s base=0x%" PRIx64 " device=%" PRIu64 " inode=%" PRIu64
-		    " size=%" PRIu64 " mtime_ns=%" PRIu64 "\n", o->deleted ? " deleted" : "", o->base,
-		    o->device, o->inode, o->size, o->mtime_ns);
+	sink_printf(d->sink,
+		    "%s base=0x%" PRIx64 " device=%" PRIu64 " inode=%" PRIu64 " size=%" PRIu64
+		    " mtime_ns=%" PRIu64 "\n",
+		    o->deleted ? " deleted" : "", o->base, o->device, o->inode, o->size,
+		    o->mtime_ns);
 }
 
 static void dump_task(struct dump *d, uint32_t id)
 {
 	const struct prf_task *t = prf_reader_task(d->reader, id);
 
-	sink_printf(d->sink, "  task %" PRIu32 " pid=%" PRIu32 " tid=%" PRIu32 " inner_pid=%" PRIu32
-		    " inner_tid=%" PRIu32 " parent=%" PRIu32 " start_ns=%" PRIu64, id, t->pid, t->tid,
-		    t->inner_pid, t->inner_tid, t->parent_pid, t->start_ns);
+	sink_printf(d->sink,
+		    "  task %" PRIu32 " pid=%" PRIu32 " tid=%" PRIu32 " inner_pid=%" PRIu32
+		    " inner_tid=%" PRIu32 " parent=%" PRIu32 " start_ns=%" PRIu64,
+		    id, t->pid, t->tid, t->inner_pid, t->inner_tid, t->parent_pid, t->start_ns);
 	write_text(d->sink, "comm", t->comm);
 	write_text(d->sink, "cgroup", t->cgroup);
 	write_text(d->sink, "command_line", t->command_line);
@@ -79,8 +83,10 @@ static void dump_frame(struct dump *d, uint32_t id)
 
 	sink_printf(d->sink, "  frame %" PRIu32, id);
 	if (f->flags & PRF_FRAME_END) {
-		sink_printf(d->sink, " end=%s\n", f->offset < PRF_END_COUNT
-				    ? prf_stack_end_name((enum prf_stack_end)f->offset) : "unknown");
+		sink_printf(d->sink, " end=%s\n",
+			    f->offset < PRF_END_COUNT
+				    ? prf_stack_end_name((enum prf_stack_end)f->offset)
+				    : "unknown");
 		return;
 	}
 	write_id(d->sink, "object", f->object);
@@ -135,7 +141,8 @@ static void dump_samples(struct dump *d, const struct prf_samples *samples)
 
 static void dump_loss(struct dump *d, const struct prf_loss *loss)
 {
-	sink_printf(d->sink, "  loss reason=%s count=%" PRIu64 " from_ns=%" PRIu64 " to_ns=%" PRIu64,
+	sink_printf(d->sink,
+		    "  loss reason=%s count=%" PRIu64 " from_ns=%" PRIu64 " to_ns=%" PRIu64,
 		    prf_loss_reason_name(loss->reason), loss->count, loss->from_ns, loss->to_ns);
 	write_id(d->sink, "cpu", loss->cpu);
 	sink_char(d->sink, '\n');
@@ -148,7 +155,8 @@ static void dump_symbols(struct dump *d, const struct prf_record *record)
 
 		sink_text(d->sink, "  symbol");
 		write_id(d->sink, "object", record->symbols.object);
-		sink_printf(d->sink, " start=0x%" PRIx64 " size=%" PRIu64, symbol->start, symbol->size);
+		sink_printf(d->sink, " start=0x%" PRIx64 " size=%" PRIu64, symbol->start,
+			    symbol->size);
 		write_text(d->sink, "name", symbol->name);
 		sink_char(d->sink, '\n');
 	}
@@ -170,7 +178,8 @@ static void dump_names(struct dump *d, const struct prf_record *record)
 
 static void dump_damage(struct dump *d, const struct prf_damage *damage)
 {
-	sink_printf(d->sink, "damage block=%" PRIu64 " offset=0x%" PRIx64 " skipped=%" PRIu64 " kind=%s",
+	sink_printf(d->sink,
+		    "damage block=%" PRIu64 " offset=0x%" PRIx64 " skipped=%" PRIu64 " kind=%s",
 		    damage->block, damage->offset, damage->skipped, prf_error_name(damage->error));
 	write_text(d->sink, "reason", damage->reason);
 	sink_char(d->sink, '\n');
@@ -179,18 +188,10 @@ static void dump_damage(struct dump *d, const struct prf_damage *damage)
 static void dump_record(struct dump *d, const struct prf_record *record)
 {
 	switch (record->type) {
-	case PRF_RECORD_SAMPLES:
-		dump_samples(d, &record->samples);
-		break;
-	case PRF_RECORD_LOSS:
-		dump_loss(d, &record->loss);
-		break;
-	case PRF_RECORD_SYMBOLS:
-		dump_symbols(d, record);
-		break;
-	case PRF_RECORD_NAMES:
-		dump_names(d, record);
-		break;
+	case PRF_RECORD_SAMPLES: dump_samples(d, &record->samples); break;
+	case PRF_RECORD_LOSS: dump_loss(d, &record->loss); break;
+	case PRF_RECORD_SYMBOLS: dump_symbols(d, record); break;
+	case PRF_RECORD_NAMES: dump_names(d, record); break;
 	case PRF_RECORD_METADATA:
 		sink_text(d->sink, "  metadata");
 		write_text(d->sink, "key", record->metadata.key);
@@ -202,9 +203,7 @@ static void dump_record(struct dump *d, const struct prf_record *record)
 		write_text(d->sink, "key", record->statistic.key);
 		sink_printf(d->sink, " value=%" PRIu64 "\n", record->statistic.value);
 		break;
-	case PRF_RECORD_DAMAGE:
-		dump_damage(d, &record->damage);
-		break;
+	case PRF_RECORD_DAMAGE: dump_damage(d, &record->damage); break;
 	}
 }
 
@@ -217,8 +216,9 @@ static void dump_block(const struct prf_block_info *info, void *context)
 		return;
 	/* What the block before defined without handing out a record. */
 	dump_definitions(d);
-	sink_printf(d->sink, "block %" PRIu64 " offset=0x%" PRIx64 " type=%s (%" PRIu32
-		    ") flags=0x%" PRIx32 " sequence=%" PRIu64 " stored=%" PRIu64 " raw=%" PRIu64 "\n",
+	sink_printf(d->sink,
+		    "block %" PRIu64 " offset=0x%" PRIx64 " type=%s (%" PRIu32 ") flags=0x%" PRIx32
+		    " sequence=%" PRIu64 " stored=%" PRIu64 " raw=%" PRIu64 "\n",
 		    info->number, info->offset, info->type, info->type_code, info->flags,
 		    info->sequence, info->stored_bytes, info->raw_bytes);
 }

@@ -165,8 +165,8 @@ static int read_header(struct line_table *t, struct cursor *c)
 		return -1;
 	if (t->version < 5)
 		return read_old_entries(t, &unit);
-	return read_entries(t, &unit, &sizes, true) || read_entries(t, &unit, &sizes, false) ? -1 :
-											       0;
+	return read_entries(t, &unit, &sizes, true) || read_entries(t, &unit, &sizes, false) ? -1
+											     : 0;
 }
 
 int line_table_open(struct line_table *t, const struct dwarf_unit *u)
@@ -218,7 +218,8 @@ static void add_row(struct line_machine *m)
 
 	if (m->sequence == SEQUENCE_DROPPED)
 		return;
-	if (m->sequence == SEQUENCE_NEW && (m->address < d->code_low || m->address >= d->code_high)) {
+	if (m->sequence == SEQUENCE_NEW &&
+	    (m->address < d->code_low || m->address >= d->code_high)) {
 		m->sequence = SEQUENCE_DROPPED;
 		return;
 	}
@@ -300,7 +301,8 @@ void line_table_find(struct line_table *t, const uint64_t *addresses, size_t n,
 			unsigned int adjusted = opcode - t->opcode_base;
 
 			m.address += (uint64_t)(adjusted / t->line_range) * t->instruction_length;
-			m.line += (uint64_t)(int64_t)(t->line_base + (int)(adjusted % t->line_range));
+			m.line +=
+				(uint64_t)(int64_t)(t->line_base + (int)(adjusted % t->line_range));
 			add_row(&m);
 		} else if (opcode) {
 			standard(&m, &c, opcode);

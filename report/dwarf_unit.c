@@ -21,16 +21,11 @@
 enum { UNIT_NEW = 0, UNIT_READY = 1, UNIT_DAMAGED = -1 };
 
 const char *const dwarf_section_names[DWARF_SECTIONS] = {
-	[DEBUG_INFO] = ".debug_info",
-	[DEBUG_ABBREV] = ".debug_abbrev",
-	[DEBUG_STR] = ".debug_str",
-	[DEBUG_STR_OFFSETS] = ".debug_str_offsets",
-	[DEBUG_LINE] = ".debug_line",
-	[DEBUG_LINE_STR] = ".debug_line_str",
-	[DEBUG_RANGES] = ".debug_ranges",
-	[DEBUG_RNGLISTS] = ".debug_rnglists",
-	[DEBUG_ADDR] = ".debug_addr",
-	[DEBUG_CU_INDEX] = ".debug_cu_index",
+	[DEBUG_INFO] = ".debug_info",	  [DEBUG_ABBREV] = ".debug_abbrev",
+	[DEBUG_STR] = ".debug_str",	  [DEBUG_STR_OFFSETS] = ".debug_str_offsets",
+	[DEBUG_LINE] = ".debug_line",	  [DEBUG_LINE_STR] = ".debug_line_str",
+	[DEBUG_RANGES] = ".debug_ranges", [DEBUG_RNGLISTS] = ".debug_rnglists",
+	[DEBUG_ADDR] = ".debug_addr",	  [DEBUG_CU_INDEX] = ".debug_cu_index",
 };
 
 bool dwarf_spend(struct dwarf *d, uint64_t amount)
@@ -188,8 +183,8 @@ static bool take_bases(struct dwarf_unit *u, const struct die *die)
 	/* In a split file the tables have a header (DWARF 5) and no base is given. */
 	if (!u->dwarf->split || u->version < 5)
 		header = 0;
-	u->str_offsets_base =
-		dwarf_number(die, SLOT_STR_OFFSETS_BASE, u->str_offsets_base + header);
+	u->str_offsets_base = dwarf_number(die, SLOT_STR_OFFSETS_BASE,
+					   u->str_offsets_base + header);
 	u->rnglists_base = dwarf_number(die, SLOT_RNGLISTS_BASE,
 					u->rnglists_base + (header ? header + 4 : 0));
 	u->addr_base = dwarf_number(die, SLOT_ADDR_BASE, 0);
@@ -410,9 +405,9 @@ const char *dwarf_text(const struct dwarf_unit *u, const struct die *die, enum d
 	case DW_FORM_LINE_STRP: return dwarf_section_text(u->dwarf, DEBUG_LINE_STR, v->value);
 	case DW_FORM_STRP_SUP:
 	case DW_FORM_GNU_STRP_ALT:
-		return u->dwarf->alternate ?
-			       dwarf_section_text(u->dwarf->alternate, DEBUG_STR, v->value) :
-			       "";
+		return u->dwarf->alternate
+			       ? dwarf_section_text(u->dwarf->alternate, DEBUG_STR, v->value)
+			       : "";
 	case DW_FORM_STRX:
 	case DW_FORM_STRX1:
 	case DW_FORM_STRX2:
@@ -476,7 +471,8 @@ bool dwarf_reference(const struct dwarf_unit *u, const struct die *die, enum die
 		if (v->value >= u->end - u->offset)
 			return false;
 		*offset = u->offset + v->value;
-		/* It is prepared already, so what is written to it under the lock stays as it is. */
+		/* It is prepared already, so what is written to it under the lock stays as it is.
+		 */
 		*unit = (struct dwarf_unit *)u;
 		return true;
 	case DW_FORM_REF_SUP4:

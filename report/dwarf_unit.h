@@ -6,8 +6,8 @@
  * The DWARF of one file: its sections, its units, and how DIEs and their attributes are read.
  *
  * A `struct dwarf` is filled by the caller (sections, `alternate`, where code is), then
- * dwarf_index() finds the unit headers. Units are prepared (abbreviations compiled, bases read) when they are
- * first needed, from any thread.
+ * dwarf_index() finds the unit headers. Units are prepared (abbreviations compiled, bases read)
+ * when they are first needed, from any thread.
  *
  * All bytes are hostile. Work that could be asked for again and again (a table of
  * abbreviations, a list of ranges) is paid from `budget`; when that is spent, what asks for
@@ -66,21 +66,21 @@ struct dwarf_unit {
 	const struct abbrev_table *abbrevs;
 	uint64_t low_pc; /* the base of its range lists */
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
-	uint64_t stmt_list; /* UINT64_MAX: no line table */
+	uint64_t stmt_list;			/* UINT64_MAX: no line table */
 	const char *comp_dir, *name, *dwo_name; /* "" when there is none */
-	struct dwarf_unit *skeleton; /* of a split unit: where its addresses are */
+	struct dwarf_unit *skeleton;		/* of a split unit: where its addresses are */
 };
 
 struct dwarf {
 	struct dwarf_bytes section[DWARF_SECTIONS];
-	struct dwarf *alternate; /* what dwz moved out, or NULL */
-	bool split;		 /* a .dwo or .dwp file */
+	struct dwarf *alternate;      /* what dwz moved out, or NULL */
+	bool split;		      /* a .dwo or .dwp file */
 	uint64_t code_low, code_high; /* between these is code; what claims more was dropped */
-	struct dwarf_unit *units; /* by offset */
+	struct dwarf_unit *units;     /* by offset */
 	size_t unit_count;
 	atomic_llong budget;
 	pthread_mutex_t lock; /* of what follows, and of preparing units */
-	struct map tables; /* compiled abbreviations, by what they were compiled from and for */
+	struct map tables;    /* compiled abbreviations, by what they were compiled from and for */
 };
 
 /* An attribute: a number, an offset, or for DW_FORM_string where it stands in .debug_info. */

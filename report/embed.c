@@ -57,8 +57,8 @@ static uint32_t mapped(const struct numbers *numbers, uint32_t number)
 static int copy_objects(struct copy *c)
 {
 	while (c->objects.n < prf_reader_objects(c->reader)) {
-		const struct prf_object *object =
-			prf_reader_object(c->reader, (uint32_t)c->objects.n);
+		const struct prf_object *object = prf_reader_object(c->reader,
+								    (uint32_t)c->objects.n);
 		uint32_t id, symbols;
 		int error = prf_writer_object(c->writer, object, &id);
 
@@ -110,7 +110,8 @@ static int copy_definitions(struct copy *c)
 	if (!error)
 		error = copy_frames(c);
 	while (!error && c->events.n < prf_reader_events(r)) {
-		error = prf_writer_event(c->writer, prf_reader_event(r, (uint32_t)c->events.n), &id);
+		error = prf_writer_event(c->writer, prf_reader_event(r, (uint32_t)c->events.n),
+					 &id);
 		if (!error)
 			error = numbers_add(&c->events, id);
 	}
@@ -163,8 +164,9 @@ static int copy_symbols(struct copy *c, const struct prf_record *record)
 		return 0;
 	error = symbolizer_add_symbols(c->symbolizer, mapped(&c->symbols, object),
 				       record->symbols.symbols, record->symbols.n);
-	return error ? error : prf_writer_symbols(c->writer, mapped(&c->objects, object),
-						  record->symbols.symbols, record->symbols.n);
+	return error ? error
+		     : prf_writer_symbols(c->writer, mapped(&c->objects, object),
+					  record->symbols.symbols, record->symbols.n);
 }
 
 static int copy_record(struct copy *c, const struct prf_record *record, struct embed_result *result)
@@ -178,9 +180,10 @@ static int copy_record(struct copy *c, const struct prf_record *record, struct e
 	case PRF_RECORD_NAMES:
 		/* They stay what they are, and are written with the others. */
 		query = mapped(&c->queries, record->names.frame);
-		return query == PRF_NONE ? 0 : symbolizer_add_names(c->symbolizer, query,
-								    record->names.places,
-								    record->names.n);
+		return query == PRF_NONE
+			       ? 0
+			       : symbolizer_add_names(c->symbolizer, query, record->names.places,
+						      record->names.n);
 	case PRF_RECORD_METADATA:
 		return prf_writer_metadata(c->writer, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
@@ -239,8 +242,8 @@ static int write_all_names(struct copy *c, struct embed_result *result)
 static int write_end(struct copy *c, struct embed_result *result)
 {
 	result->complete = prf_reader_complete(c->reader) && !result->damages;
-	return result->complete ? prf_writer_finish(c->writer) :
-				  prf_writer_tick(c->writer, UINT64_MAX);
+	return result->complete ? prf_writer_finish(c->writer)
+				: prf_writer_tick(c->writer, UINT64_MAX);
 }
 
 int embed_names(int from, int to, const struct symbolizer_options *options,

@@ -12,11 +12,11 @@
 #include "report/symbolizer.h"
 
 struct embed_result {
-	size_t frames, named;	/* in all; and those that got a name */
-	bool complete;		/* the trace was; else the copy lacks its end block as well */
-	uint64_t damages;	/* places where bytes were skipped: the copy lacks what was there */
-	bool interrupted;	/* by Ctrl-C: the copy is not whole */
-	bool read_failed; /* the error is of reading, not of writing; and where: */
+	size_t frames, named; /* in all; and those that got a name */
+	bool complete;	      /* the trace was; else the copy lacks its end block as well */
+	uint64_t damages;     /* places where bytes were skipped: the copy lacks what was there */
+	bool interrupted;     /* by Ctrl-C: the copy is not whole */
+	bool read_failed;     /* the error is of reading, not of writing; and where: */
 	struct prf_damage error_at;
 };
 

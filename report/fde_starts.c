@@ -113,7 +113,8 @@ void fde_find(const struct elf_file *e, const char *file, const uint64_t *addres
 		size = fde_size(e, fde);
 		if (addresses[i] - start >= size)
 			continue;
-		length = snprintf(text, sizeof(text), "[%s+0x%llx]", file, (unsigned long long)start);
+		length = snprintf(text, sizeof(text), "[%s+0x%llx]", file,
+				  (unsigned long long)start);
 		if (length < (int)sizeof(text))
 			names[i] = (struct symbol_name){ arena_text(arena, text, (size_t)length),
 							 start, size };

@@ -10,29 +10,33 @@ static void write_meta(const struct firefox *w, const char *title)
 	struct sink *s = w->sink;
 
 	sink_text(s, "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":49,\"interval\":");
-	firefox_ms(s, p->event_count && p->events[0].ns_per_sample ? p->events[0].ns_per_sample / 1000
-								 : 1000);
+	firefox_ms(s, p->event_count && p->events[0].ns_per_sample
+			      ? p->events[0].ns_per_sample / 1000
+			      : 1000);
 	sink_text(s, ",\"startTime\":");
 	firefox_ms(s, trace ? trace->realtime_ns / 1000 : 0);
 	sink_text(s, ",\"product\":");
 	sink_json_string(s, title);
 	sink_text(s, ",\"oscpu\":");
 	sink_json_string(s, trace ? trace->kernel : "");
-	sink_text(s, ",\"importedFrom\":\"prof\",\"processType\":0,\"categories\":["
-		     "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-		     "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-		     "{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]},"
-		     "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],"
-		     "\"markerSchema\":[{\"name\":\"LostSamples\",\"tooltipLabel\":\"Lost samples\","
-		     "\"tableLabel\":\"{marker.data.count} lost: {marker.data.reason}\","
-		     "\"chartLabel\":\"{marker.data.count} lost\","
-		     "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
-		     "{\"key\":\"count\",\"label\":\"Samples\",\"format\":\"integer\"},"
-		     "{\"key\":\"reason\",\"label\":\"Reason\",\"format\":\"string\"}]}],"
-		     "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"\xc2\xb5s\"},"
-		     "\"symbolicated\":true,\"pausedRanges\":[],\"usesOnlyOneStackType\":true,"
-		     "\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true,"
-		     "\"debug\":false,\"stackwalk\":1,\"extensions\":{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}},");
+	sink_text(s,
+		  ",\"importedFrom\":\"prof\",\"processType\":0,\"categories\":["
+		  "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+		  "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+		  "{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]},"
+		  "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],"
+		  "\"markerSchema\":[{\"name\":\"LostSamples\",\"tooltipLabel\":\"Lost samples\","
+		  "\"tableLabel\":\"{marker.data.count} lost: {marker.data.reason}\","
+		  "\"chartLabel\":\"{marker.data.count} lost\","
+		  "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":["
+		  "{\"key\":\"count\",\"label\":\"Samples\",\"format\":\"integer\"},"
+		  "{\"key\":\"reason\",\"label\":\"Reason\",\"format\":\"string\"}]}],"
+		  "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":"
+		  "\"\xc2\xb5s\"},"
+		  "\"symbolicated\":true,\"pausedRanges\":[],\"usesOnlyOneStackType\":true,"
+		  "\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true,"
+		  "\"debug\":false,\"stackwalk\":1,\"extensions\":{\"length\":0,\"baseURL\":[],"
+		  "\"id\":[],\"name\":[]}},");
 }
 
 static void write_build_id(struct sink *s, const struct prf_object *object)
@@ -46,13 +50,15 @@ static void write_build_id(struct sink *s, const struct prf_object *object)
 	sink_text(s, id);
 }
 
-/* A build-id as breakpad writes it: a GUID, with its first three parts little-endian, and an age. */
+/* A build-id as breakpad writes it: a GUID, with its first three parts little-endian, and an age.
+ */
 static void write_breakpad_id(struct sink *s, const struct prf_object *object)
 {
 	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 	for (unsigned int i = 0; i < 16; i++)
-		sink_printf(s, "%02X", order[i] < object->build_id_size ? object->build_id[order[i]] : 0);
+		sink_printf(s, "%02X",
+			    order[i] < object->build_id_size ? object->build_id[order[i]] : 0);
 	sink_char(s, '0');
 }
 

@@ -171,7 +171,10 @@ static void sample_weight(struct firefox *w, uint32_t i)
 }
 
 static const struct column sample_columns[] = {
-	{ "stack", sample_stack }, { "time", sample_time }, { "weight", sample_weight }, { 0 },
+	{ "stack", sample_stack },
+	{ "time", sample_time },
+	{ "weight", sample_weight },
+	{ 0 },
 };
 
 /* -------- stacks -------- */
@@ -211,8 +214,11 @@ static void stack_category(struct firefox *w, uint32_t i)
 }
 
 static const struct column stack_columns[] = {
-	{ "prefix", stack_prefix },	{ "frame", stack_frame }, { "category", stack_category },
-	{ "subcategory", cell_zero },	{ 0 },
+	{ "prefix", stack_prefix },
+	{ "frame", stack_frame },
+	{ "category", stack_category },
+	{ "subcategory", cell_zero },
+	{ 0 },
 };
 
 /* -------- frames -------- */
@@ -263,11 +269,16 @@ static void frame_line(struct firefox *w, uint32_t i)
 }
 
 static const struct column frame_columns[] = {
-	{ "address", frame_address },	{ "inlineDepth", frame_depth },
-	{ "category", frame_category }, { "subcategory", cell_zero },
-	{ "func", frame_func },		{ "nativeSymbol", frame_symbol },
-	{ "innerWindowID", cell_zero }, { "implementation", cell_null },
-	{ "line", frame_line },		{ "column", cell_null },
+	{ "address", frame_address },
+	{ "inlineDepth", frame_depth },
+	{ "category", frame_category },
+	{ "subcategory", cell_zero },
+	{ "func", frame_func },
+	{ "nativeSymbol", frame_symbol },
+	{ "innerWindowID", cell_zero },
+	{ "implementation", cell_null },
+	{ "line", frame_line },
+	{ "column", cell_null },
 	{ 0 },
 };
 
@@ -305,8 +316,9 @@ static void func_line(struct firefox *w, uint32_t i)
 }
 
 static const struct column func_columns[] = {
-	{ "name", func_name },		 { "isJS", cell_false },    { "relevantForJS", cell_false },
-	{ "resource", func_resource },	 { "fileName", func_file }, { "lineNumber", func_line },
+	{ "name", func_name },		 { "isJS", cell_false },
+	{ "relevantForJS", cell_false }, { "resource", func_resource },
+	{ "fileName", func_file },	 { "lineNumber", func_line },
 	{ "columnNumber", cell_null },	 { 0 },
 };
 
@@ -331,8 +343,11 @@ static void symbol_name(struct firefox *w, uint32_t i)
 }
 
 static const struct column symbol_columns[] = {
-	{ "address", symbol_address }, { "functionSize", cell_null }, { "libIndex", symbol_lib },
-	{ "name", symbol_name },       { 0 },
+	{ "address", symbol_address },
+	{ "functionSize", cell_null },
+	{ "libIndex", symbol_lib },
+	{ "name", symbol_name },
+	{ 0 },
 };
 
 static void resource_lib(struct firefox *w, uint32_t i)
@@ -346,8 +361,11 @@ static void resource_name(struct firefox *w, uint32_t i)
 }
 
 static const struct column resource_columns[] = {
-	{ "lib", resource_lib }, { "name", resource_name }, { "host", cell_null },
-	{ "type", cell_one },	 { 0 },
+	{ "lib", resource_lib },
+	{ "name", resource_name },
+	{ "host", cell_null },
+	{ "type", cell_one },
+	{ 0 },
 };
 
 /* -------- loss, as markers -------- */
@@ -392,8 +410,12 @@ static void marker_category(struct firefox *w, uint32_t i)
 }
 
 static const struct column marker_columns[] = {
-	{ "data", marker_data },     { "name", marker_name }, { "startTime", marker_start },
-	{ "endTime", marker_end },   { "phase", cell_one },   { "category", marker_category },
+	{ "data", marker_data },
+	{ "name", marker_name },
+	{ "startTime", marker_start },
+	{ "endTime", marker_end },
+	{ "phase", cell_one },
+	{ "category", marker_category },
 	{ 0 },
 };
 
@@ -440,8 +462,7 @@ static bool is_main(const struct firefox *w, size_t i)
 {
 	const struct profile_group *group = w->threads.list[i].group;
 
-	return !i || group->pid == group->tid ||
-	       w->threads.list[i - 1].group->pid != group->pid ||
+	return !i || group->pid == group->tid || w->threads.list[i - 1].group->pid != group->pid ||
 	       w->threads.list[i - 1].group->trace != group->trace;
 }
 
@@ -461,7 +482,8 @@ int firefox_thread(struct firefox *w, size_t i)
 	sink_printf(s, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"processName\":",
 		    is_main(w, i) ? "true" : "false", group->pid, group->tid);
 	sink_json_string(s, group->comm);
-	sink_text(s, ",\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+	sink_text(s, ",\"processType\":\"default\",\"processStartupTime\":0,"
+		     "\"processShutdownTime\":null,"
 		     "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]");
 	begin_table(w, "markers", losses);
 	write_columns(w, marker_columns, losses);
@@ -561,9 +583,9 @@ int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 	w->place_of = calloc(p->node_count + 1, sizeof(*w->place_of));
 	w->path = calloc(depth + 1, sizeof(*w->path));
 	if (!w->object_of || !w->lowest || !w->place_of || !w->path || !find_places(w) ||
-	    numbering_init(&w->stacks, p->node_count) || numbering_init(&w->frames, w->place_count) ||
-	    numbering_init(&w->calls, functions) || numbering_init(&w->symbols, functions) ||
-	    numbering_init(&w->objects, p->object_count))
+	    numbering_init(&w->stacks, p->node_count) ||
+	    numbering_init(&w->frames, w->place_count) || numbering_init(&w->calls, functions) ||
+	    numbering_init(&w->symbols, functions) || numbering_init(&w->objects, p->object_count))
 		return -ENOMEM;
 	find_symbols(w);
 	return 0;

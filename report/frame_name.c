@@ -16,13 +16,10 @@ const char *object_short_name(const struct prf_object *object)
 static const char *end_name(uint64_t end)
 {
 	switch (end) {
-	case PRF_END_TOO_DEEP:
-		return "[truncated]";
+	case PRF_END_TOO_DEEP: return "[truncated]";
 	case PRF_END_ROOT:
-	case PRF_END_FRAME_POINTER: /* most likely the root */
-		return NULL;
-	default:
-		return "[incomplete]";
+	case PRF_END_FRAME_POINTER: /* most likely the root */ return NULL;
+	default: return "[incomplete]";
 	}
 }
 
@@ -37,12 +34,9 @@ const char *frame_placeholder(const struct prf_frame *frame, const struct prf_ob
 		return frame->flags & PRF_FRAME_KERNEL ? "[kernel]" : "[unknown]";
 	name = object_short_name(object);
 	switch (object->kind) {
-	case PRF_OBJECT_KERNEL:
-		return "[kernel]";
-	case PRF_OBJECT_VDSO:
-		return "[vdso]";
-	case PRF_OBJECT_UNKNOWN:
-		return !strcmp(name, "[lost]") ? "[lost]" : "[unknown]";
+	case PRF_OBJECT_KERNEL: return "[kernel]";
+	case PRF_OBJECT_VDSO: return "[vdso]";
+	case PRF_OBJECT_UNKNOWN: return !strcmp(name, "[lost]") ? "[lost]" : "[unknown]";
 	case PRF_OBJECT_ANONYMOUS:
 		if (!*name || !strncmp(name, "//anon", 6) || !strcmp(name, "anon"))
 			return "[anon]";

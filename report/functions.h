@@ -24,8 +24,8 @@ struct function {
 	const char *linkage_name; /* of the first frame met; "" when there is none */
 	const char *object;	  /* its name; "" for none */
 	const char *file;	  /* the first that is known; "" for none */
-	uint32_t line;		  /* where it is declared, or else its first line met; 0: not known */
-	uint8_t kind;		  /* enum profile_frame_kind */
+	uint32_t line; /* where it is declared, or else its first line met; 0: not known */
+	uint8_t kind;  /* enum profile_frame_kind */
 	bool inlined;
 	bool waker;
 };

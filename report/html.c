@@ -75,7 +75,8 @@ static inline uint8_t *put(uint8_t *at, uint64_t value)
 static bool off_cpu(const struct profile *p, uint32_t group)
 {
 	uint32_t event = p->groups[group].event;
-	enum prf_event_kind kind = event < p->event_count ? p->events[event].kind : PRF_EVENT_ON_CPU;
+	enum prf_event_kind kind = event < p->event_count ? p->events[event].kind
+							  : PRF_EVENT_ON_CPU;
 
 	return kind == PRF_EVENT_OFF_CPU || kind == PRF_EVENT_PREEMPTED;
 }
@@ -90,7 +91,8 @@ static void head_sources(struct html *h, struct sink *s)
 {
 	sink_text(s, ",\"sources\":[");
 	for (uint32_t i = 0; i < h->source_count; i++)
-		sink_printf(s, "%s[%u,%d]", i ? "," : "", h->sources[i].thread, h->sources[i].off_cpu);
+		sink_printf(s, "%s[%u,%d]", i ? "," : "", h->sources[i].thread,
+			    h->sources[i].off_cpu);
 	sink_char(s, ']');
 }
 
@@ -122,7 +124,8 @@ static void head_losses(struct html *h, struct sink *s)
 
 	sink_text(s, ",\"losses\":[");
 	for (size_t i = 0; i < p->loss_count && i < 10000; i++)
-		sink_printf(s, "%s[%u,%u]", i ? "," : "", slice_at(h, &p->losses[i], p->losses[i].from_ns),
+		sink_printf(s, "%s[%u,%u]", i ? "," : "",
+			    slice_at(h, &p->losses[i], p->losses[i].from_ns),
 			    slice_at(h, &p->losses[i], p->losses[i].to_ns));
 	sink_char(s, ']');
 }
@@ -138,8 +141,10 @@ static void put_head(struct html *h)
 	for (size_t i = 0; i < p->trace_count; i++)
 		complete &= p->traces[i].complete;
 	sink_init(&s, -1);
-	sink_printf(&s, "{\"total\":%llu,\"lost\":%llu,\"slices\":%u,\"slice_ns\":%llu,\"duration_ns\":%llu,"
-			"\"complete\":%s",
+	sink_printf(&s,
+		    "{\"total\":%llu,\"lost\":%llu,\"slices\":%u,\"slice_ns\":%llu,\"duration_ns\":"
+		    "%llu,"
+		    "\"complete\":%s",
 		    (unsigned long long)p->total, (unsigned long long)p->lost, h->slices,
 		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
 		    complete ? "true" : "false");
@@ -423,12 +428,14 @@ static int html_build(struct html *h)
 
 static void write_base64(struct sink *s, const uint8_t *data, size_t size)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	char line[4096];
 	size_t n = 0;
 
 	for (size_t i = 0; i < size; i += 3) {
-		uint32_t left = (uint32_t)(size - i < 3 ? size - i : 3), bits = (uint32_t)data[i] << 16;
+		uint32_t left = (uint32_t)(size - i < 3 ? size - i : 3),
+			 bits = (uint32_t)data[i] << 16;
 
 		if (left > 1)
 			bits |= (uint32_t)data[i + 1] << 8;
@@ -453,7 +460,8 @@ static int html_data(const struct html *h, struct sink *s)
 	size_t size = libdeflate_zlib_compress_bound(compressor, h->out.size);
 	uint8_t *packed = compressor ? malloc(size) : NULL;
 
-	size = packed ? libdeflate_zlib_compress(compressor, h->out.data, h->out.size, packed, size) : 0;
+	size = packed ? libdeflate_zlib_compress(compressor, h->out.data, h->out.size, packed, size)
+		      : 0;
 	if (size)
 		write_base64(s, packed, size);
 	free(packed);

@@ -24,7 +24,7 @@ const struct html_piece html_page = { page_begin, page_end };
 const struct html_piece html_style = { style_begin, style_end };
 
 const struct html_piece html_scripts[] = {
-	{ words_begin, words_end }, { payload_begin, payload_end }, { tree_begin, tree_end },
-	{ colours_begin, colours_end }, { flame_begin, flame_end }, { strip_begin, strip_end },
-	{ tables_begin, tables_end }, { app_begin, app_end }, { NULL, NULL },
+	{ words_begin, words_end },	{ payload_begin, payload_end }, { tree_begin, tree_end },
+	{ colours_begin, colours_end }, { flame_begin, flame_end },	{ strip_begin, strip_end },
+	{ tables_begin, tables_end },	{ app_begin, app_end },		{ NULL, NULL },
 };

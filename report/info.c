@@ -317,8 +317,8 @@ static void text_line(struct sink *s, const char *key, const char *value)
 
 static bool has_own_line(const char *key)
 {
-	static const char *const keys[] = { "host", "kernel", "arch", "command_line", "recorder",
-					    "version" };
+	static const char *const keys[] = { "host",	    "kernel",	"arch",
+					    "command_line", "recorder", "version" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (!strcmp(key, keys[i]))
@@ -362,8 +362,8 @@ static void text_losses(const struct facts *f, struct sink *s)
 	}
 	sink_text(s, first ? "\n" : ")\n");
 	if (t->lost[PRF_LOSS_SIDE_BAND])
-		sink_printf(s, "%-16s%" PRIu64 " lost: some frames have no object\n", "mapping records",
-			    t->lost[PRF_LOSS_SIDE_BAND]);
+		sink_printf(s, "%-16s%" PRIu64 " lost: some frames have no object\n",
+			    "mapping records", t->lost[PRF_LOSS_SIDE_BAND]);
 }
 
 static void text_user_stacks(const struct facts *f, struct sink *s)
@@ -374,8 +374,8 @@ static void text_user_stacks(const struct facts *f, struct sink *s)
 		sum += f->user.samples[i];
 	if (!sum)
 		return;
-	sink_printf(s, "%-16s%" PRIu64 " samples, of which %.2f %% reach the root\n", "user stacks", sum,
-		    (double)f->user.samples[PRF_END_ROOT] * 100 / (double)sum);
+	sink_printf(s, "%-16s%" PRIu64 " samples, of which %.2f %% reach the root\n", "user stacks",
+		    sum, (double)f->user.samples[PRF_END_ROOT] * 100 / (double)sum);
 	for (unsigned int i = PRF_END_ROOT + 1; i < PRF_END_COUNT; i++)
 		if (f->user.samples[i])
 			sink_printf(s, "%-16s%" PRIu64 " %s\n", "", f->user.samples[i],
@@ -396,8 +396,8 @@ static void text_unnamed(const struct facts *f, struct sink *s)
 
 		sink_printf(s, "%-16s", i ? "" : "without names");
 		sink_printable(s, o->recorded->path);
-		sink_printf(s, ": %s, %" PRIu64 " samples; %s\n", unnamed_reason(o), list[i].samples,
-			    unnamed_remedy(o));
+		sink_printf(s, ": %s, %" PRIu64 " samples; %s\n", unnamed_reason(o),
+			    list[i].samples, unnamed_remedy(o));
 	}
 	free(list);
 }

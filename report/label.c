@@ -12,8 +12,8 @@ static void guard_end(struct buffer *b, size_t start)
 
 	if (!buffer_ok(b))
 		return;
-	while (at > start && ((b->data[at - 1] >= '0' && b->data[at - 1] <= '9') ||
-			      b->data[at - 1] == '.'))
+	while (at > start &&
+	       ((b->data[at - 1] >= '0' && b->data[at - 1] <= '9') || b->data[at - 1] == '.'))
 		at--;
 	if (at > start && b->data[at - 1] == ' ')
 		b->data[at - 1] = '_';

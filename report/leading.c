@@ -40,7 +40,8 @@ static bool add_root(struct adding *a, const struct profile_entry *entry, const 
 					    : PRF_NONE;
 		if (text == PRF_NONE)
 			return false;
-		a->root = node_tree_add(&l->tree, a->root, (uint32_t)a->profile->frame_count + text);
+		a->root = node_tree_add(&l->tree, a->root,
+					(uint32_t)a->profile->frame_count + text);
 		if (a->root == PRF_NONE)
 			return false;
 	}

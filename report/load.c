@@ -44,9 +44,7 @@ void trace_say_error(const struct trace *t, int error)
 			      ": %s; a newer prof-report is needed",
 			      shown_path(t), at->block, at->offset, reason);
 		break;
-	case PRF_ERROR_MEMORY:
-		message_error("%s: out of memory", shown_path(t));
-		break;
+	case PRF_ERROR_MEMORY: message_error("%s: out of memory", shown_path(t)); break;
 	default:
 		message_error("%s: block %" PRIu64 " at 0x%" PRIx64 ": %s", shown_path(t),
 			      at->block, at->offset, reason);
@@ -192,17 +190,20 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 
 		if (*value == PROFILE_TIME && !event_has_time(e)) {
 			message_error("event %s does not measure time; use --value=samples or "
-				      "--event=NAME", e->name);
+				      "--event=NAME",
+				      e->name);
 			return false;
 		}
 		if (o->value == VALUE_BYTES && strcmp(e->unit, "bytes")) {
 			message_error("event %s counts %s, not bytes; use --value=samples or "
-				      "--event=NAME", e->name, e->unit);
+				      "--event=NAME",
+				      e->name, e->unit);
 			return false;
 		}
 		if (*value == PROFILE_WEIGHT && strcmp(e->unit, unit)) {
 			message_error("events count %s and %s, which cannot be added; pick one "
-				      "with --event=NAME", unit, e->unit);
+				      "with --event=NAME",
+				      unit, e->unit);
 			return false;
 		}
 	}
@@ -294,15 +295,17 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 		bool kept = true;
 
 		/* A file may have grown since it was read first. */
-		if (known == PRF_NONE || (samples->stack[i] != PRF_NONE && samples->stack[i] >= stacks))
+		if (known == PRF_NONE ||
+		    (samples->stack[i] != PRF_NONE && samples->stack[i] >= stacks))
 			continue;
 		if (!selection_has_task(selection, task) ||
 		    !selection_has_event(selection, what, event[0]) ||
 		    !number_set_has(&selection->cpus, samples->cpu[i]))
 			continue;
-		one.node = profile_node_of(p, samples->stack[i] == PRF_NONE
-						      ? PRF_NONE
-						      : samples->stack[i] + s->first_pass->stack_base,
+		one.node = profile_node_of(p,
+					   samples->stack[i] == PRF_NONE
+						   ? PRF_NONE
+						   : samples->stack[i] + s->first_pass->stack_base,
 					   &kept);
 		if (!kept)
 			continue;
@@ -359,7 +362,8 @@ static void warn_of_damage(const struct trace *t)
 		const struct prf_damage *d = &t->damages[i];
 
 		message_warning("%s: block %" PRIu64 " at 0x%" PRIx64 ": %s (%s); %" PRIu64
-				" bytes skipped", shown_path(t), d->block, d->offset, d->reason,
+				" bytes skipped",
+				shown_path(t), d->block, d->offset, d->reason,
 				prf_error_name(d->error), d->skipped);
 	}
 	if (t->damage_count > TRACE_DAMAGES_KEPT)
@@ -370,8 +374,8 @@ static void warn_of_damage(const struct trace *t)
 				shown_path(t), t->totals.samples, seconds(t));
 	else if (!t->error && !prf_reader_complete(t->reader))
 		message_warning("%s: the trace has no end, as when the recorder was killed; what "
-				"is there is shown: %" PRIu64 " samples (%.1f s)", shown_path(t),
-				t->totals.samples, seconds(t));
+				"is there is shown: %" PRIu64 " samples (%.1f s)",
+				shown_path(t), t->totals.samples, seconds(t));
 	else if (t->error)
 		message_warning("%s: %" PRIu64 " samples (%.1f s) before the error are shown",
 				shown_path(t), t->totals.samples, seconds(t));
@@ -382,7 +386,8 @@ static void warn_of_loss(const struct trace *t)
 	uint64_t lost = trace_lost_samples(t);
 
 	if (lost)
-		message_warning("%s: %" PRIu64 " samples were lost while recording; --info says why",
+		message_warning("%s: %" PRIu64
+				" samples were lost while recording; --info says why",
 				shown_path(t), lost);
 }
 
@@ -391,12 +396,13 @@ static void warn_of_selection(const struct loaded *l, const struct trace *t,
 {
 	if (l->trace_count > 1 && o->selection.has_time && !t->totals.samples)
 		message_warning("%s: no sample lies in the window of --time; --info tells how long "
-				"the recording is", shown_path(t));
+				"the recording is",
+				shown_path(t));
 	if (t->totals.other_events && !o->selection.events.count && !o->selection.on_cpu &&
 	    !o->selection.off_cpu)
 		message_info("%s: %" PRIu64 " samples of other events are not shown; --event=NAME, "
-			     "--off-cpu or --wall does, --info lists them", shown_path(t),
-			     t->totals.other_events);
+			     "--off-cpu or --wall does, --info lists them",
+			     shown_path(t), t->totals.other_events);
 }
 
 static void warn_of_wakers(const struct loaded *l)

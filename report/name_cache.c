@@ -162,8 +162,9 @@ uint32_t name_cache_find(const struct name_cache *c, uint64_t offset)
 		else
 			high = middle;
 	}
-	return low < c->offset_count && read_u64(c->offsets + 8 * (size_t)low) == offset ? low :
-											   UINT32_MAX;
+	return low < c->offset_count && read_u64(c->offsets + 8 * (size_t)low) == offset
+		       ? low
+		       : UINT32_MAX;
 }
 
 uint32_t name_cache_places(const struct name_cache *c, uint32_t i)
@@ -180,8 +181,8 @@ static const char *text_at(const struct name_cache *c, uint32_t offset)
 
 struct symbolizer_place name_cache_place(const struct name_cache *c, uint32_t i, uint32_t place)
 {
-	const uint8_t *at =
-		c->places + PLACE_BYTES * ((size_t)read_u32(c->first + 4 * (size_t)i) + place);
+	const uint8_t *at = c->places +
+			    PLACE_BYTES * ((size_t)read_u32(c->first + 4 * (size_t)i) + place);
 
 	return (struct symbolizer_place){ .function = text_at(c, read_u32(at)),
 					  .file = text_at(c, read_u32(at + 4)),

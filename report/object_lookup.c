@@ -247,7 +247,8 @@ static int debug_symbols(struct object_lookup *l)
 	uint64_t *moved;
 
 	if (!l->bias) {
-		symbol_table_find(&l->debug.elf, ".symtab", l->addresses, l->address_count, l->names, &l->arena);
+		symbol_table_find(&l->debug.elf, ".symtab", l->addresses, l->address_count,
+				  l->names, &l->arena);
 		return 0;
 	}
 	moved = calloc(l->address_count ? l->address_count : 1, sizeof(*moved));
@@ -263,17 +264,20 @@ static int debug_symbols(struct object_lookup *l)
 int object_lookup_symbols(struct object_lookup *l)
 {
 	const struct elf_file *e = &l->main.elf;
-	const char *base = l->object->kind == PRF_OBJECT_VDSO ? "/vdso" : strrchr(l->object->path, '/');
+	const char *base = l->object->kind == PRF_OBJECT_VDSO ? "/vdso"
+							      : strrchr(l->object->path, '/');
 	int result = 0;
 
 	symbol_list_find(l->symbols, l->symbol_count, l->offsets, l->n, l->recorded);
 	if (l->main.open)
-		symbol_table_find(e, ".symtab", l->addresses, l->address_count, l->names, &l->arena);
+		symbol_table_find(e, ".symtab", l->addresses, l->address_count, l->names,
+				  &l->arena);
 	/* The kernel's own table, as it was recorded, knows better. */
 	if (l->debug.open && l->main.open)
 		result = debug_symbols(l);
 	if (l->mini.open)
-		symbol_table_find(&l->mini.elf, ".symtab", l->addresses, l->address_count, l->names, &l->arena);
+		symbol_table_find(&l->mini.elf, ".symtab", l->addresses, l->address_count, l->names,
+				  &l->arena);
 	if (!l->main.open)
 		return result;
 	symbol_table_find(e, ".dynsym", l->addresses, l->address_count, l->names, &l->arena);
@@ -313,8 +317,8 @@ static int make_runs(struct object_lookup *l, const uint32_t *units)
 	for (size_t i = 0; i < n; i++) {
 		l->order[i] = placed[i].address;
 		if (!i || placed[i].unit != placed[i - 1].unit)
-			l->runs[l->run_count++] =
-				(struct unit_run){ .unit = placed[i].unit, .first = (uint32_t)i };
+			l->runs[l->run_count++] = (struct unit_run){ .unit = placed[i].unit,
+								     .first = (uint32_t)i };
 		l->runs[l->run_count - 1].n++;
 	}
 	free(placed);
@@ -325,7 +329,8 @@ static int load_alternate(struct object_lookup *l, const struct found_file *from
 {
 	if (!debug_search_alternate(l->search, from, &l->alternate))
 		return -1;
-	if (debug_sections_load(&l->alternate_sections, &l->alternate.elf, &l->alternate.elf, false))
+	if (debug_sections_load(&l->alternate_sections, &l->alternate.elf, &l->alternate.elf,
+				false))
 		return -1;
 	l->sections.dwarf.alternate = &l->alternate_sections.dwarf;
 	return 0;
@@ -364,8 +369,10 @@ int object_lookup_units(struct object_lookup *l)
 
 int object_lookup_unit(struct object_lookup *l, size_t run, struct arena *arena)
 {
-	const struct dwarf_lookup lookup = { .inlines = l->inlines, .lines = l->lines,
-					     .split = debug_split_unit, .context = &l->split };
+	const struct dwarf_lookup lookup = { .inlines = l->inlines,
+					     .lines = l->lines,
+					     .split = debug_split_unit,
+					     .context = &l->split };
 	const struct unit_run *r = &l->runs[run];
 	struct dwarf_answer *answers = calloc(r->n, sizeof(*answers));
 	uint64_t *addresses = calloc(r->n, sizeof(*addresses));
@@ -375,8 +382,8 @@ int object_lookup_unit(struct object_lookup *l, size_t run, struct arena *arena)
 		goto out;
 	for (uint32_t i = 0; i < r->n; i++)
 		addresses[i] = l->addresses[l->order[r->first + i]] + l->dwarf_bias;
-	result = dwarf_lookup_unit(&lookup, &l->sections.dwarf.units[r->unit], addresses, r->n, arena,
-				   answers);
+	result = dwarf_lookup_unit(&lookup, &l->sections.dwarf.units[r->unit], addresses, r->n,
+				   arena, answers);
 	for (uint32_t i = 0; i < r->n && !result; i++)
 		l->answers[l->order[r->first + i]] = answers[i];
 out:

@@ -49,7 +49,7 @@ struct object_lookup {
 	uint8_t *mini_data;
 	bool has_symbols, has_dwarf, has_alternate;
 
-	uint32_t *position; /* of each offset among the addresses, or LOOKUP_NOWHERE */
+	uint32_t *position;  /* of each offset among the addresses, or LOOKUP_NOWHERE */
 	uint64_t *addresses; /* sorted, each once */
 	size_t address_count;
 	uint64_t bias;	     /* what the debug file's addresses are higher by */

@@ -406,7 +406,8 @@ static const struct option_entry table[] = {
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
 	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", take_wakers },
 	{ 0, "group-by", "LIST",
-	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms", take_group_by },
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms",
+	  take_group_by },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL, "mark kernel _[k], inlined _[i], JIT _[j], waker _[w]",
@@ -433,7 +434,8 @@ static const struct option_entry table[] = {
 	{ .help = NULL },
 };
 
-/* The frames before the stack that --pid and the like ask for, as stackcollapse-perf.pl has them. */
+/* The frames before the stack that --pid and the like ask for, as stackcollapse-perf.pl has them.
+ */
 static void set_leading(struct report_options *o)
 {
 	unsigned int task = PROFILE_BY_COMM | (o->with_pid ? PROFILE_BY_PID : 0) |
@@ -458,8 +460,9 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	const struct options options = {
 		.program = "prof-report",
 		.synopsis = "[OPTIONS] [FILE...]",
-		.summary = "Shows what prof-record recorded: by default as folded stacks on standard "
-			   "output.",
+		.summary =
+			"Shows what prof-record recorded: by default as folded stacks on standard "
+			"output.",
 		.table = table,
 		.context = o,
 	};

@@ -12,9 +12,9 @@
 
 struct report_output {
 	int fd;
-	pid_t pager;	 /* 0: none */
+	pid_t pager;	  /* 0: none */
 	const char *path; /* NULL: standard output */
-	char *temporary; /* what becomes `path`; NULL: `path` is written directly */
+	char *temporary;  /* what becomes `path`; NULL: `path` is written directly */
 };
 
 /* Standard output for a NULL path. 0 or a negative errno; then nothing needs closing. */

@@ -23,7 +23,8 @@ unsigned int parallel_threads(unsigned int threads)
 	cpu_set_t set;
 
 	if (!threads)
-		threads = sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned int)CPU_COUNT(&set);
+		threads = sched_getaffinity(0, sizeof(set), &set) ? 1
+								  : (unsigned int)CPU_COUNT(&set);
 	return threads > PARALLEL_THREADS_MAX ? PARALLEL_THREADS_MAX : threads ? threads : 1;
 }
 

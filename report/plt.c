@@ -93,8 +93,8 @@ static void add_stub(struct stubs *s, uint64_t address, size_t which)
 			stub.size = 8;
 		stub.start = address - (address - section->address) % stub.size;
 		c = elf_file_at(s->file, stub.start);
-		stub.slot = s->file->machine == EM_AARCH64 ? arm_slot(c, stub.start) :
-							     x86_slot(c, stub.start);
+		stub.slot = s->file->machine == EM_AARCH64 ? arm_slot(c, stub.start)
+							   : x86_slot(c, stub.start);
 		if (stub.slot)
 			s->list[s->n++] = stub;
 		return;

@@ -12,14 +12,34 @@
 #include <string.h>
 
 /* Fields of profile.proto. */
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION,
-       PROFILE_STRING, PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS, PROFILE_PERIOD_TYPE,
-       PROFILE_PERIOD, PROFILE_COMMENT };
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS,
+	PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD,
+	PROFILE_COMMENT
+};
 enum { VALUE_TYPE = 1, VALUE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STRING, LABEL_NUMBER };
-enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FILE, MAPPING_BUILD_ID,
-       MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES, MAPPING_HAS_INLINES };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_START,
+	MAPPING_LIMIT,
+	MAPPING_OFFSET,
+	MAPPING_FILE,
+	MAPPING_BUILD_ID,
+	MAPPING_HAS_FUNCTIONS,
+	MAPPING_HAS_FILES,
+	MAPPING_HAS_LINES,
+	MAPPING_HAS_INLINES
+};
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
@@ -34,7 +54,7 @@ struct pprof {
 	const struct profile *profile;
 	struct buffer out; /* the profile message */
 	struct buffer message, part, packed;
-	struct map strings; /* text to its number in the string table */
+	struct map strings;   /* text to its number in the string table */
 	struct map locations; /* runs of frames to the location's number */
 	struct functions functions;
 	uint32_t *function_of;	    /* per frame */
@@ -88,7 +108,8 @@ static enum worth pprof_worth(const struct profile *p)
 	return p->event_count ? WORTH_PERIOD : WORTH_NOTHING;
 }
 
-static uint64_t entry_worth(const struct profile *p, enum worth worth, const struct profile_entry *e)
+static uint64_t entry_worth(const struct profile *p, enum worth worth,
+			    const struct profile_entry *e)
 {
 	if (worth == WORTH_TIME)
 		return e->value * 1000; /* from us */
@@ -109,7 +130,9 @@ static const char *worth_name(const struct profile *p, enum worth worth)
 			return worth == WORTH_WEIGHT ? "weight" : "wall";
 	if (worth == WORTH_WEIGHT)
 		return p->events[0].name;
-	return kind == PRF_EVENT_OFF_CPU ? "off-cpu" : kind == PRF_EVENT_PREEMPTED ? "preempted" : "cpu";
+	return kind == PRF_EVENT_OFF_CPU     ? "off-cpu"
+	       : kind == PRF_EVENT_PREEMPTED ? "preempted"
+					     : "cpu";
 }
 
 static void pprof_types(struct pprof *pp, enum worth worth)
@@ -134,8 +157,8 @@ static void pprof_mapping(struct pprof *pp, uint32_t object, uint64_t limit, boo
 	const struct prf_object *recorded = pp->profile->objects[object].recorded;
 	char build_id[2 * PRF_BUILD_ID_MAX + 1] = "";
 	uint64_t file = pprof_string(pp, recorded->kind == PRF_OBJECT_FILE
-						? recorded->path
-						: pp->profile->objects[object].name);
+						 ? recorded->path
+						 : pp->profile->objects[object].name);
 	uint64_t id;
 
 	for (unsigned int i = 0; i < recorded->build_id_size && i < PRF_BUILD_ID_MAX; i++)
@@ -166,7 +189,8 @@ static int pprof_mappings(struct pprof *pp)
 		if (frame->object == PRF_NONE)
 			continue;
 		if (frame->offset >= limits[frame->object])
-			limits[frame->object] = frame->offset + 1 ? frame->offset + 1 : frame->offset;
+			limits[frame->object] = frame->offset + 1 ? frame->offset + 1
+								  : frame->offset;
 		inlines[frame->object] |= frame->inlined;
 	}
 	for (uint32_t i = 0; limits && inlines && i < p->object_count; i++)
@@ -379,7 +403,9 @@ static int pprof_write(const struct buffer *message, struct sink *s)
 	size_t size = libdeflate_gzip_compress_bound(compressor, message->size);
 	uint8_t *packed = compressor ? malloc(size) : NULL;
 
-	size = packed ? libdeflate_gzip_compress(compressor, message->data, message->size, packed, size) : 0;
+	size = packed ? libdeflate_gzip_compress(compressor, message->data, message->size, packed,
+						 size)
+		      : 0;
 	if (size)
 		sink_bytes(s, packed, size);
 	free(packed);
@@ -397,8 +423,7 @@ static int pprof_build(struct pprof *pp)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	pp->places = calloc(p->node_count + 1, sizeof(*pp->places));
 	pp->ids = malloc((depth + 1) * PROTOBUF_NUMBER_MAX);
-	if (!pp->places || !pp->ids ||
-	    functions_add(&pp->functions, p, &pp->function_of))
+	if (!pp->places || !pp->ids || functions_add(&pp->functions, p, &pp->function_of))
 		return -ENOMEM;
 	pprof_string(pp, "");
 	pprof_types(pp, worth);

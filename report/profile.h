@@ -29,7 +29,7 @@ enum profile_frame_kind {
 	PROFILE_FRAME_USER,
 	PROFILE_FRAME_KERNEL,
 	PROFILE_FRAME_JIT,
-	PROFILE_FRAME_END,	 /* "[truncated]", "[incomplete]": the stack does not reach the root */
+	PROFILE_FRAME_END, /* "[truncated]", "[incomplete]": the stack does not reach the root */
 	PROFILE_FRAME_SEPARATOR, /* "-" between user and kernel, "--" before a waker's stack */
 	PROFILE_FRAME_GROUP,	 /* no code: whose the stack is, where profile.led */
 };
@@ -47,8 +47,8 @@ struct profile_frame {
 	uint32_t line;		  /* 0: not known */
 	uint32_t start_line;	  /* where the function is declared; 0: not known */
 	uint32_t object;	  /* index into profile.objects, or PRF_NONE */
-	uint64_t offset;	  /* in the object, as PROFILE_BY_ADDRESS and the like say; else 0 */
-	uint8_t kind;		  /* enum profile_frame_kind */
+	uint64_t offset; /* in the object, as PROFILE_BY_ADDRESS and the like say; else 0 */
+	uint8_t kind;	 /* enum profile_frame_kind */
 	bool inlined;
 	bool guessed; /* found by frame pointer where there was no unwind table */
 	bool waker;   /* of the stack that ended a wait */
@@ -65,7 +65,7 @@ struct profile_node {
 /* An object as recorded, and what became of its symbols. */
 struct profile_object {
 	const struct prf_object *recorded;
-	const char *name;   /* the path's last part, "[kernel]", "[nf_tables]" */
+	const char *name;    /* the path's last part, "[kernel]", "[nf_tables]" */
 	const char *symbols; /* "ok", "no file", "build-id differs", ... */
 };
 
@@ -77,12 +77,12 @@ struct profile_group {
 	const char *comm;
 	uint32_t pid, tid;
 	uint32_t cpu;
-	uint32_t event;	     /* index into profile.events */
-	uint32_t trace;	     /* index into profile.traces */
-	uint32_t object;     /* of the leaf; index into profile.objects, or PRF_NONE */
+	uint32_t event;	 /* index into profile.events */
+	uint32_t trace;	 /* index into profile.traces */
+	uint32_t object; /* of the leaf; index into profile.objects, or PRF_NONE */
 	const char *cgroup;
 	const char *command_line;
-	uint64_t origin_ns;  /* where its time slices begin to count */
+	uint64_t origin_ns; /* where its time slices begin to count */
 };
 
 /*
@@ -92,16 +92,16 @@ struct profile_group {
  */
 struct profile_entry {
 	uint32_t group;
-	uint32_t slice;	  /* 0 without PROFILE_BY_TIME */
-	uint32_t node;	  /* PRF_NONE: a sample without frames */
+	uint32_t slice; /* 0 without PROFILE_BY_TIME */
+	uint32_t node;	/* PRF_NONE: a sample without frames */
 	uint64_t samples;
-	uint64_t value;	  /* in profile.unit */
+	uint64_t value; /* in profile.unit */
 };
 
 struct profile_event {
 	enum prf_event_kind kind;
 	const char *name;
-	const char *unit;	/* of recorded weights */
+	const char *unit; /* of recorded weights */
 	uint64_t frequency, period;
 	uint64_t ns_per_sample; /* what a sample stands for; 0: the weight is ns, or not time */
 };
@@ -115,7 +115,7 @@ struct profile_loss {
 };
 
 struct profile_trace {
-	const char *path; /* as given; "-" for standard input */
+	const char *path;				 /* as given; "-" for standard input */
 	const char *host, *kernel, *arch, *command_line; /* "" when not known */
 	uint64_t start_ns, end_ns; /* first and last sample, CLOCK_MONOTONIC; 0: none */
 	uint64_t realtime_ns; /* wall clock when the recording began, since 1970; 0: not known */
@@ -163,11 +163,11 @@ struct profile {
 	unsigned int dimensions; /* enum profile_dimension */
 	unsigned int detail;	 /* enum profile_detail */
 	enum profile_value value;
-	const char *unit; /* of values: "samples", "us" (all times), "bytes", "events", ... */
-	uint64_t samples; /* sum over entries */
-	uint64_t total;	  /* sum of values */
-	uint64_t lost;	  /* samples lost while recording */
-	uint64_t slice_ns; /* with PROFILE_BY_TIME: length of a time slice */
+	const char *unit;     /* of values: "samples", "us" (all times), "bytes", "events", ... */
+	uint64_t samples;     /* sum over entries */
+	uint64_t total;	      /* sum of values */
+	uint64_t lost;	      /* samples lost while recording */
+	uint64_t slice_ns;    /* with PROFILE_BY_TIME: length of a time slice */
 	uint32_t slice_count; /* the highest slice + 1; 1 without PROFILE_BY_TIME */
 	bool led; /* all stacks begin with frames that tell whose they are; none has no frame */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */

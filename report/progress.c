@@ -54,8 +54,7 @@ void progress_show(struct progress *p, const char *what, uint64_t bytes)
 	p->last_ns = now;
 	p->shown = true;
 	if (p->size && bytes && bytes <= p->size)
-		fprintf(stderr, "\rreading: %d %%, %.0f s left\033[K",
-			(int)(bytes * 100 / p->size),
+		fprintf(stderr, "\rreading: %d %%, %.0f s left\033[K", (int)(bytes * 100 / p->size),
 			(double)spent / 1e9 * (double)(p->size - bytes) / (double)bytes);
 	else
 		fprintf(stderr, "\rreading: %.1f MB\033[K", (double)bytes / 1e6);

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 struct progress {
-	bool shown;	 /* there is a line to wipe */
+	bool shown; /* there is a line to wipe */
 	bool silent;
-	uint64_t size;	 /* bytes in all; 0: not known */
+	uint64_t size; /* bytes in all; 0: not known */
 	uint64_t start_ns, last_ns;
 };
 

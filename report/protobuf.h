@@ -23,7 +23,8 @@ static inline uint8_t *protobuf_put(uint8_t *at, uint64_t value)
 	return at;
 }
 
-static inline uint8_t *protobuf_put_bytes(uint8_t *at, unsigned int field, const void *data, size_t size)
+static inline uint8_t *protobuf_put_bytes(uint8_t *at, unsigned int field, const void *data,
+					  size_t size)
 {
 	at = protobuf_put(at, field << 3 | 2);
 	at = protobuf_put(at, size);
@@ -40,14 +41,16 @@ static inline void protobuf_number(struct buffer *b, unsigned int field, uint64_
 }
 
 /* A string, a packed list, or a message that was written to a buffer of its own. */
-static inline void protobuf_bytes(struct buffer *b, unsigned int field, const void *data, size_t size)
+static inline void protobuf_bytes(struct buffer *b, unsigned int field, const void *data,
+				  size_t size)
 {
 	buffer_uleb(b, field << 3 | 2);
 	buffer_uleb(b, size);
 	buffer_append(b, data, size);
 }
 
-static inline void protobuf_message(struct buffer *b, unsigned int field, const struct buffer *message)
+static inline void protobuf_message(struct buffer *b, unsigned int field,
+				    const struct buffer *message)
 {
 	protobuf_bytes(b, field, message->data, message->size);
 }

@@ -313,7 +313,7 @@ static int sort_entries(struct regrouped *r)
 
 		for (size_t i = 0; i < r->entry_count; i++)
 			highest = field(&r->entries[i], by) > highest ? field(&r->entries[i], by)
-								       : highest;
+								      : highest;
 		for (unsigned int shift = 0; shift < 32 && highest >> shift; shift += DIGIT_BITS) {
 			struct profile_entry *sorted = other;
 

@@ -41,7 +41,8 @@ static bool missing_path(const struct report_options *o)
 	for (int i = 0; asks_for_first_frame(o) && i < o->path_count; i++)
 		if (strcmp(o->paths[i], "-") && access(o->paths[i], F_OK)) {
 			message_error("%s: no such file; a value goes behind '=', as in --pid=%s; "
-				      "see prof-report --help", o->paths[i], o->paths[i]);
+				      "see prof-report --help",
+				      o->paths[i], o->paths[i]);
 			return true;
 		}
 	return false;
@@ -104,8 +105,8 @@ static bool end_writing(struct writing *w, const struct report_options *o, bool 
 	sink_flush(&w->sink);
 	/* Whoever reads our output may stop at any time. */
 	if (w->sink.error && w->sink.error != EPIPE) {
-		message_error("%s: cannot be written: %s", o->output ? o->output : "standard output",
-			      strerror(w->sink.error));
+		message_error("%s: cannot be written: %s",
+			      o->output ? o->output : "standard output", strerror(w->sink.error));
 		ok = false;
 	}
 	sink_release(&w->sink);
@@ -306,7 +307,7 @@ int report_run(struct report_options *o)
 	const char *why;
 	int status;
 
-	message_setup("prof-report", o->quiet	? MESSAGE_ERROR
+	message_setup("prof-report", o->quiet	  ? MESSAGE_ERROR
 				     : o->verbose ? MESSAGE_DETAIL
 						  : MESSAGE_INFO);
 	default_path(o);
@@ -330,14 +331,9 @@ int report_run(struct report_options *o)
 	switch (o->action) {
 	case REPORT_INFO:
 	case REPORT_DUMP:
-	case REPORT_CHECK:
-		status = tell(o);
-		break;
-	case REPORT_EMBED:
-		status = embed(o);
-		break;
-	default:
-		status = show(o);
+	case REPORT_CHECK: status = tell(o); break;
+	case REPORT_EMBED: status = embed(o); break;
+	default: status = show(o);
 	}
 	return progress_interrupted() ? STATUS_INTERRUPTED : status;
 }

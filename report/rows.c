@@ -186,8 +186,8 @@ static bool count_groups(struct table *t, const struct profile *p, enum rows_key
 		uint32_t id;
 
 		buffer_clear(&t->text);
-		label_group(&t->text, p, e, key == ROWS_BY_COMM ? PROFILE_BY_COMM
-								: PROFILE_BY_THREAD);
+		label_group(&t->text, p, e,
+			    key == ROWS_BY_COMM ? PROFILE_BY_COMM : PROFILE_BY_THREAD);
 		id = add_row(t, "");
 		if (id == UINT32_MAX)
 			return false;
@@ -321,8 +321,8 @@ static void count_neighbours(struct row_neighbours *n, const struct rows *r,
 	}
 }
 
-static bool fill_neighbours(struct row_neighbours *n, const struct rows *r,
-			    const struct profile *p, uint32_t row)
+static bool fill_neighbours(struct row_neighbours *n, const struct rows *r, const struct profile *p,
+			    uint32_t row)
 {
 	n->row = r->list[row];
 	n->callers = calloc(r->count + 1, sizeof(*n->callers));

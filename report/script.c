@@ -57,9 +57,11 @@ void script_sample(const struct profile *p, const struct view_options *o,
 	uint64_t us = sample->time_ns / 1000;
 
 	script_name(s, sample->task->comm);
-	sink_printf(s, " %5" PRIu32 "/%-5" PRIu32 " [%03" PRIu32 "] %5" PRIu64 ".%06" PRIu64
-		    ": %10" PRIu64 " ", sample->task->pid, sample->task->tid, sample->cpu,
-		    us / 1000000, us % 1000000, sample->weight);
+	sink_printf(s,
+		    " %5" PRIu32 "/%-5" PRIu32 " [%03" PRIu32 "] %5" PRIu64 ".%06" PRIu64
+		    ": %10" PRIu64 " ",
+		    sample->task->pid, sample->task->tid, sample->cpu, us / 1000000, us % 1000000,
+		    sample->weight);
 	script_name(s, sample->event->name);
 	sink_text(s, ": \n");
 	for (uint32_t node = sample->node; node != PRF_NONE; node = p->nodes[node].parent)
@@ -72,14 +74,10 @@ void script_sample(const struct profile *p, const struct view_options *o,
 static const char *kind_of(const struct profile_frame *frame)
 {
 	switch (frame->kind) {
-	case PROFILE_FRAME_KERNEL:
-		return "kernel";
-	case PROFILE_FRAME_JIT:
-		return "jit";
-	case PROFILE_FRAME_END:
-		return "end";
-	default:
-		return "user";
+	case PROFILE_FRAME_KERNEL: return "kernel";
+	case PROFILE_FRAME_JIT: return "jit";
+	case PROFILE_FRAME_END: return "end";
+	default: return "user";
 	}
 }
 

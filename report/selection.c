@@ -132,8 +132,9 @@ bool selection_set_time(struct selection *s, const char *text)
 	memcpy(from, text, (size_t)(comma - text));
 	from[comma - text] = 0;
 	s->has_time = read_time(from, &s->from) && read_time(comma + 1, &s->to);
-	return s->has_time && (s->from.kind != s->to.kind || s->from.kind == TIME_PERCENT ||
-			       s->from.kind == TIME_OPEN || s->from.ns < s->to.ns) &&
+	return s->has_time &&
+	       (s->from.kind != s->to.kind || s->from.kind == TIME_PERCENT ||
+		s->from.kind == TIME_OPEN || s->from.ns < s->to.ns) &&
 	       (s->from.kind != TIME_PERCENT || s->to.kind != TIME_PERCENT ||
 		s->from.percent < s->to.percent);
 }
@@ -155,22 +156,21 @@ static uint64_t resolve(const struct time_point *point, uint64_t start_ns, uint6
 	switch (point->kind) {
 	case TIME_RELATIVE:
 		return point->ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + point->ns;
-	case TIME_ABSOLUTE:
-		return point->ns;
+	case TIME_ABSOLUTE: return point->ns;
 	case TIME_PERCENT:
 		/* The end itself belongs to the last percent. */
 		if (point->percent >= 100)
 			return open;
 		return start_ns + (uint64_t)((double)(end_ns - start_ns) * point->percent / 100);
-	default:
-		return open;
+	default: return open;
 	}
 }
 
 void selection_window(const struct selection *s, uint64_t start_ns, uint64_t end_ns,
 		      uint64_t *from_ns, uint64_t *to_ns)
 {
-	*from_ns = resolve(&s->from, start_ns, end_ns, s->from.kind == TIME_PERCENT ? UINT64_MAX : 0);
+	*from_ns = resolve(&s->from, start_ns, end_ns,
+			   s->from.kind == TIME_PERCENT ? UINT64_MAX : 0);
 	*to_ns = resolve(&s->to, start_ns, end_ns, UINT64_MAX);
 }
 

@@ -13,7 +13,7 @@
 struct number_set {
 	struct number_range {
 		uint64_t low, high;
-	} *ranges;
+	} * ranges;
 	size_t count;
 };
 

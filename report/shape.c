@@ -28,8 +28,8 @@ bool shape_takes(const struct shape *s, struct shape_state *state,
 		return false;
 	if (match & SHAPE_HIDE)
 		return false;
-	return depth < (s->max_depth && s->max_depth < SHAPE_DEPTH_MAX ? s->max_depth
-									: SHAPE_DEPTH_MAX);
+	return depth <
+	       (s->max_depth && s->max_depth < SHAPE_DEPTH_MAX ? s->max_depth : SHAPE_DEPTH_MAX);
 }
 
 bool shape_keeps(const struct shape *s, const struct shape_state *state)

@@ -36,11 +36,10 @@ static bool at_word(const struct short_name *s, size_t i, const char *word)
 /* At the word "operator": the length of it and its symbol, or 0. */
 static size_t operator_length(const struct short_name *s, size_t i)
 {
-	static const char *const symbols[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>",
-					       "<=", ">=", "->",  "<",	 ">" };
+	static const char *const symbols[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<",
+					       ">>", "<=", ">=",  "->",	 "<",	">" };
 
-	if (!at_word(s, i, "operator") || (i && is_word(s->from[i - 1])) ||
-	    is_word(s->from[i + 8]))
+	if (!at_word(s, i, "operator") || (i && is_word(s->from[i - 1])) || is_word(s->from[i + 8]))
 		return 0;
 	for (size_t k = 0; k < sizeof(symbols) / sizeof(*symbols); k++)
 		if (at_word(s, i + 8, symbols[k]))
@@ -65,14 +64,15 @@ static int find_partners(struct short_name *s)
 		char c = s->from[i];
 
 		if (operator) {
-			i += operator - 1;
+			i += operator- 1;
 			continue;
 		}
 		if (closing(c)) {
 			stack[depth++] = (uint32_t)i;
 			continue;
 		}
-		if (c == '>' && (!depth || s->from[stack[depth - 1]] != '<' || s->from[i - 1] == '-'))
+		if (c == '>' &&
+		    (!depth || s->from[stack[depth - 1]] != '<' || s->from[i - 1] == '-'))
 			continue;
 		if (c != '>' && c != ')' && c != '}' && c != ']')
 			continue;
@@ -159,7 +159,7 @@ static void put_range(struct short_name *s, size_t from, size_t to)
 		if (operator) {
 			put(s, s->from + i, operator);
 			s->in_operator = s->from[i + operator] == ' ';
-			i += operator - 1;
+			i += operator- 1;
 		} else if (c == '<' && partner) {
 			put_angle(s, i, partner);
 			i = partner;
@@ -184,10 +184,15 @@ static void put_range(struct short_name *s, size_t from, size_t to)
 /* "vtable for X", "virtual thunk to X": words that do not end a return type. */
 static size_t special_length(const struct short_name *s)
 {
-	static const char *const special[] = { "non-virtual thunk to ", "virtual thunk to ",
-					       "covariant return thunk to ", "TLS init function for ",
-					       "TLS wrapper function for ", "guard variable for ",
-					       "vtable for ", "VTT for ", "typeinfo for ",
+	static const char *const special[] = { "non-virtual thunk to ",
+					       "virtual thunk to ",
+					       "covariant return thunk to ",
+					       "TLS init function for ",
+					       "TLS wrapper function for ",
+					       "guard variable for ",
+					       "vtable for ",
+					       "VTT for ",
+					       "typeinfo for ",
 					       "typeinfo name for " };
 
 	for (size_t k = 0; k < sizeof(special) / sizeof(*special); k++)
@@ -198,8 +203,9 @@ static size_t special_length(const struct short_name *s)
 
 void shorten_name(char *to, const char *name, bool path_style)
 {
-	struct short_name s = { .from = name, .size = strlen(name), .to = to,
-				.path_style = path_style };
+	struct short_name s = {
+		.from = name, .size = strlen(name), .to = to, .path_style = path_style
+	};
 	size_t special = path_style ? 0 : special_length(&s);
 
 	s.partner = calloc(s.size + 9, sizeof(*s.partner));

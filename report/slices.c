@@ -285,7 +285,8 @@ static void split_span(struct split *p, const struct span *span)
 			const struct profile_entry *entry = &p->entries[place->entry];
 
 			*last = (uint32_t)p->to[entry->group]++;
-			out[*last] = (struct profile_entry){ entry->group, span->slice, entry->node };
+			out[*last] = (struct profile_entry){ entry->group, span->slice,
+							     entry->node };
 		}
 		part = &out[*last];
 		part->samples += samples;

@@ -19,10 +19,10 @@ struct slice_run {
 
 struct slices {
 	uint64_t length_ns;
-	uint32_t max; /* slices are numbered below this */
-	uint32_t *cells;   /* of each moment */
-	uint32_t *samples; /* of each moment; NULL as long as each is one sample */
-	uint64_t *weights; /* of each moment; NULL as long as each sample weighs 1, as mostly */
+	uint32_t max;	     /* slices are numbered below this */
+	uint32_t *cells;     /* of each moment */
+	uint32_t *samples;   /* of each moment; NULL as long as each is one sample */
+	uint64_t *weights;   /* of each moment; NULL as long as each sample weighs 1, as mostly */
 	size_t count, limit; /* of moments; at the limit they are joined */
 	size_t room;	     /* below this, moments of one sample that weighs 1 need only a cell */
 	size_t capacity, sample_capacity, weight_capacity;

@@ -75,7 +75,8 @@ static void write_stack(struct speedscope *w, uint32_t node)
 
 /* Calls `visit` for each sample of a thread, added up or in the order of time. */
 static void each_sample(struct speedscope *w, const struct thread *thread,
-			void (*visit)(struct speedscope *w, uint32_t node, uint64_t value, bool first))
+			void (*visit)(struct speedscope *w, uint32_t node, uint64_t value,
+				      bool first))
 {
 	const struct profile *p = w->profile;
 	size_t met = 0;
@@ -97,7 +98,8 @@ static void each_sample(struct speedscope *w, const struct thread *thread,
 		w->value[slot] += entry->value;
 	}
 	for (size_t i = 0; i < met; i++) {
-		visit(w, w->met[i] == p->node_count ? PRF_NONE : w->met[i], w->value[w->met[i]], !i);
+		visit(w, w->met[i] == p->node_count ? PRF_NONE : w->met[i], w->value[w->met[i]],
+		      !i);
 		w->value[w->met[i]] = 0;
 	}
 }
@@ -182,7 +184,8 @@ int speedscope_render(const struct profile *p, const struct view_options *o, str
 	int result = speedscope_init(&w);
 
 	if (!result) {
-		sink_text(s, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
+		sink_text(s,
+			  "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
 		write_frames(&w);
 		sink_text(s, "\"profiles\":[\n");
 		for (size_t i = 0; i < w.threads.count; i++) {

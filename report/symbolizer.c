@@ -143,8 +143,8 @@ int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset,
 	if (object >= s->object_count || s->query_count >= UINT32_MAX)
 		return PRF_ERROR_ARGUMENT;
 	*query = (uint32_t)s->query_count;
-	s->queries[s->query_count++] = (struct query){ .object = object, .offset = offset,
-						    .exact = exact };
+	s->queries[s->query_count++] =
+		(struct query){ .object = object, .offset = offset, .exact = exact };
 	return 0;
 }
 
@@ -185,7 +185,8 @@ static int find_first(struct map *by_build_id, struct object *o)
 {
 	struct object *first;
 	bool added;
-	uint64_t *known = map_put(by_build_id, o->recorded.build_id, o->recorded.build_id_size, &added);
+	uint64_t *known = map_put(by_build_id, o->recorded.build_id, o->recorded.build_id_size,
+				  &added);
 
 	if (!known)
 		return PRF_ERROR_MEMORY;
@@ -214,7 +215,8 @@ static int find_copies(struct symbolizer *s)
 		struct object *o = s->objects[i];
 
 		o->first = o;
-		if (o->recorded.kind == PRF_OBJECT_FILE && o->recorded.build_id_size && !o->symbol_count)
+		if (o->recorded.kind == PRF_OBJECT_FILE && o->recorded.build_id_size &&
+		    !o->symbol_count)
 			result = find_first(&by_build_id, o);
 	}
 	map_release(&by_build_id);
@@ -398,8 +400,8 @@ static int plan_units(struct plan *p)
 		struct object_lookup *l = &p->objects[i]->lookup;
 
 		for (size_t run = 0; run < l->run_count; run++)
-			p->units[p->unit_count++] =
-				(struct unit_job){ p->objects[i], run, l->runs[run].n };
+			p->units[p->unit_count++] = (struct unit_job){ p->objects[i], run,
+								       l->runs[run].n };
 	}
 	qsort(p->units, p->unit_count, sizeof(*p->units), by_weight);
 	return 0;
@@ -409,10 +411,10 @@ static int plan_units(struct plan *p)
 static void download(struct plan *p)
 {
 	struct symbolizer *s = p->symbolizer;
-	struct debuginfod *client = s->options.debuginfod ?
-					    debuginfod_new(s->options.progress,
-							   s->options.progress_context) :
-					    NULL;
+	struct debuginfod *client = s->options.debuginfod
+					    ? debuginfod_new(s->options.progress,
+							     s->options.progress_context)
+					    : NULL;
 
 	for (size_t i = 0; client && i < p->n; i++) {
 		struct object *o = p->objects[i];
@@ -458,7 +460,7 @@ static int run_plan(struct plan *p)
 struct shown_names {
 	struct {
 		const char *function, *name;
-	} *slots;
+	} * slots;
 	size_t mask, used;
 };
 
@@ -646,7 +648,9 @@ void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbol
 	const struct object *o = object < s->object_count ? s->objects[object] : NULL;
 	const struct object_lookup *l;
 
-	*found = (struct symbols_found){ .status = SYMBOLS_NOT_LOOKED, .path = "", .debug_path = "" };
+	*found = (struct symbols_found){ .status = SYMBOLS_NOT_LOOKED,
+					 .path = "",
+					 .debug_path = "" };
 	if (!o)
 		return;
 	l = o->first ? &o->first->lookup : &o->lookup;

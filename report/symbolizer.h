@@ -27,14 +27,15 @@ struct symbolizer;
 
 /* All zero: symbol tables only, names as they stand in the file. Text must stay until _free(). */
 struct symbolizer_options {
-	const char *sysroot;		      /* put before recorded paths; NULL: none */
-	const char *const *debug_directories; /* searched before /usr/lib/debug; NULL-ended, or NULL */
-	bool inlines;			      /* also the functions inlined at a place */
-	bool lines;			      /* also file and line of each place */
+	const char *sysroot; /* put before recorded paths; NULL: none */
+	const char *const
+		*debug_directories; /* searched before /usr/lib/debug; NULL-ended, or NULL */
+	bool inlines;		    /* also the functions inlined at a place */
+	bool lines;		    /* also file and line of each place */
 	bool demangle;
-	bool full_names;  /* with their template and function arguments */
-	bool debuginfod;  /* ask debuginfod servers: the only thing that uses the network */
-	bool cache;	  /* keep answers in $XDG_CACHE_HOME/prof */
+	bool full_names;   /* with their template and function arguments */
+	bool debuginfod;   /* ask debuginfod servers: the only thing that uses the network */
+	bool cache;	   /* keep answers in $XDG_CACHE_HOME/prof */
 	unsigned int jobs; /* threads; 0: one per CPU */
 	/*
 	 * Called from symbolizer_run() before a download with the object's path, and with NULL
@@ -53,13 +54,13 @@ struct symbolizer_place {
 };
 
 enum symbols_status {
-	SYMBOLS_OK = 0,	     /* a symbol table or debug information was found */
-	SYMBOLS_STRIPPED,    /* the file has no symbol table, only its dynamic symbols (or none) */
-	SYMBOLS_NO_FILE,     /* there is no such file */
-	SYMBOLS_DIFFERENT,   /* the file there has another build-id, or is another file */
-	SYMBOLS_UNREADABLE,  /* no permission, or not an ELF file that can be read */
-	SYMBOLS_NOT_LOOKED,  /* no query needed it: all names were embedded, or there were none */
-	SYMBOLS_NO_SYMBOLS,  /* kernel, JIT and the like: the trace holds no symbols for it */
+	SYMBOLS_OK = 0,	    /* a symbol table or debug information was found */
+	SYMBOLS_STRIPPED,   /* the file has no symbol table, only its dynamic symbols (or none) */
+	SYMBOLS_NO_FILE,    /* there is no such file */
+	SYMBOLS_DIFFERENT,  /* the file there has another build-id, or is another file */
+	SYMBOLS_UNREADABLE, /* no permission, or not an ELF file that can be read */
+	SYMBOLS_NOT_LOOKED, /* no query needed it: all names were embedded, or there were none */
+	SYMBOLS_NO_SYMBOLS, /* kernel, JIT and the like: the trace holds no symbols for it */
 };
 
 /* Text stays until symbolizer_free(). */

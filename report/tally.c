@@ -31,7 +31,7 @@ struct tally {
 	struct tally_cell *cells;
 	size_t cell_count, cell_capacity;
 	struct slices slices; /* with PROFILE_BY_TIME */
-	struct pairs wakers;	/* (global stack, task) */
+	struct pairs wakers;  /* (global stack, task) */
 
 	/*
 	 * The cells that each stack of this trace was counted in last, by the low bits of the
@@ -40,8 +40,8 @@ struct tally {
 	uint32_t (*last_cell)[LAST_CELLS];
 	size_t last_cell_count;
 	uint32_t no_stack[LAST_CELLS]; /* the same of samples without a stack, of all traces */
-	struct pairs keys; /* (group and waker, stack) */
-	uint32_t *kept;	   /* by key: its cell */
+	struct pairs keys;	       /* (group and waker, stack) */
+	uint32_t *kept;		       /* by key: its cell */
 	size_t kept_count, kept_capacity;
 
 	struct tally_group *groups;
@@ -57,7 +57,7 @@ struct tally {
 	uint32_t trace;
 	uint32_t stack_base;
 	struct known_group (*known)[LAST_EVENTS]; /* of each task, by the event's low bits */
-	struct map decided;			  /* (task, event) to group: all that were asked for */
+	struct map decided; /* (task, event) to group: all that were asked for */
 	uint32_t *global_event;
 	size_t local_events, task_capacity;
 	struct tally_totals totals;
@@ -133,7 +133,8 @@ static bool same_cell(const struct tally_cell *a, const struct tally_cell *b)
 	return a->group == b->group && a->stack == b->stack && a->waker == b->waker;
 }
 
-/* Where the number of the cell with this key is kept, PRF_NONE if it is not; NULL without memory. */
+/* Where the number of the cell with this key is kept, PRF_NONE if it is not; NULL without memory.
+ */
 static uint32_t *kept_cell(struct tally *t, const struct tally_cell *key)
 {
 	uint32_t number = pairs_put(&t->keys, (uint64_t)key->group << 32 | key->waker, key->stack);
@@ -315,7 +316,8 @@ static bool follow_definitions(struct tally *t)
 		return false;
 	if (tasks > t->task_capacity) {
 		size_t capacity = tasks + tasks / 2;
-		struct known_group(*room)[LAST_EVENTS] = realloc(t->known, capacity * sizeof(*room));
+		struct known_group(*room)[LAST_EVENTS] = realloc(t->known,
+								 capacity * sizeof(*room));
 
 		if (!room)
 			return false;
@@ -421,8 +423,7 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 	*last = at;
 	t->cells[at].samples++;
 	t->cells[at].weight += s->weight[i];
-	return !(t->options.dimensions & PROFILE_BY_TIME) ||
-	       note_time(t, at, s, i);
+	return !(t->options.dimensions & PROFILE_BY_TIME) || note_time(t, at, s, i);
 }
 
 /*

@@ -17,10 +17,11 @@
 #include "report/slices.h"
 
 struct tally_options {
-	unsigned int dimensions; /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
-	bool wakers;		 /* tell apart by the waker's stack */
-	uint64_t slice_ns;	 /* with PROFILE_BY_TIME: length of a slice to begin with */
-	uint32_t max_slices;	 /* slices double in length rather than become more; 0: 4096 */
+	unsigned int
+		dimensions;  /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
+	bool wakers;	     /* tell apart by the waker's stack */
+	uint64_t slice_ns;   /* with PROFILE_BY_TIME: length of a slice to begin with */
+	uint32_t max_slices; /* slices double in length rather than become more; 0: 4096 */
 	const struct selection *selection; /* must stay; its times are the reader's business */
 };
 

@@ -17,7 +17,7 @@ struct thread {
 struct threads {
 	struct thread *list; /* by trace, pid (its main thread first), tid, comm */
 	size_t count;
-	uint32_t *entries; /* indexes into profile.entries */
+	uint32_t *entries;    /* indexes into profile.entries */
 	uint64_t duration_ns; /* of the longest trace in the profile */
 };
 

@@ -314,7 +314,8 @@ static void json_side(const struct scale *c, struct sink *s, const char *side, u
 		sink_printf(s, ", \"seconds\": %.9g", seconds(c, value, samples));
 	sink_printf(s, ", \"percent\": %.4f", percent(c, value));
 	if (c->interval)
-		sink_printf(s, ", \"plus_minus\": %.4f", share_interval(samples, c->profile->samples));
+		sink_printf(s, ", \"plus_minus\": %.4f",
+			    share_interval(samples, c->profile->samples));
 	sink_char(s, '}');
 }
 
@@ -407,7 +408,8 @@ static int render_neighbours(const struct scale *c, struct sink *s)
 		return -ENOMEM;
 	}
 	for (count = 0; count < n && wanted(c, &list[count].row) &&
-			(!c->options->limit || count < c->options->limit); count++) {
+			(!c->options->limit || count < c->options->limit);
+	     count++) {
 		struct row_neighbours *one = &shown[count];
 
 		*one = list[count]; /* which is freed as it was */

@@ -198,8 +198,8 @@ static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *p
 		if (!place->function || !place->file)
 			return PRF_ERROR_MEMORY;
 	}
-	t->names[t->name_count++] =
-		(struct trace_names){ frame, (uint32_t)t->place_count, (uint32_t)n };
+	t->names[t->name_count++] = (struct trace_names){ frame, (uint32_t)t->place_count,
+							  (uint32_t)n };
 	t->place_count += n;
 	return 0;
 }
@@ -268,12 +268,9 @@ static int take_samples(struct trace *t, const struct prf_samples *samples,
 static int take(struct trace *t, const struct prf_record *record, const struct trace_sinks *sinks)
 {
 	switch (record->type) {
-	case PRF_RECORD_SAMPLES:
-		return take_samples(t, &record->samples, sinks);
-	case PRF_RECORD_LOSS:
-		return keep_loss(t, &record->loss);
-	case PRF_RECORD_SYMBOLS:
-		return take_symbols(t, record, sinks->symbolizer);
+	case PRF_RECORD_SAMPLES: return take_samples(t, &record->samples, sinks);
+	case PRF_RECORD_LOSS: return keep_loss(t, &record->loss);
+	case PRF_RECORD_SYMBOLS: return take_symbols(t, record, sinks->symbolizer);
 	case PRF_RECORD_NAMES:
 		if (!sinks->symbolizer || record->names.frame == PRF_NONE)
 			return 0;
@@ -282,8 +279,7 @@ static int take(struct trace *t, const struct prf_record *record, const struct t
 		return keep_metadata(t, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
 		return keep_statistic(t, record->statistic.key, record->statistic.value);
-	case PRF_RECORD_DAMAGE:
-		return keep_damage(t, &record->damage);
+	case PRF_RECORD_DAMAGE: return keep_damage(t, &record->damage);
 	}
 	return 0;
 }

@@ -17,7 +17,7 @@
 
 #define TRACE_DAMAGES_KEPT 16
 #define TRACE_LOSSES_KEPT 65536
-#define TRACE_KEYS_KEPT 1024 /* of metadata, and of statistics */
+#define TRACE_KEYS_KEPT 1024  /* of metadata, and of statistics */
 #define TRACE_PLACES_MAX 1024 /* of one frame: with more inlined calls its names are not used */
 
 struct trace_pair {

@@ -22,9 +22,9 @@ struct tree {
 	const struct profile *profile;
 	const struct view_options *options;
 	struct text_pool texts;
-	struct node_tree calls; /* node.frame is a text */
-	uint32_t *text_of;	/* of each frame of the profile */
-	uint32_t *path;		/* room for the deepest stack */
+	struct node_tree calls;	 /* node.frame is a text */
+	uint32_t *text_of;	 /* of each frame of the profile */
+	uint32_t *path;		 /* room for the deepest stack */
 	struct branch *branches; /* one more than calls: the last stands for all */
 	uint32_t *order;
 	double least; /* value below which a call is left out */
@@ -216,7 +216,9 @@ static void json_call(const struct tree *t, struct sink *s, uint32_t call)
 
 	sink_text(s, "{\"name\": ");
 	sink_json_string(s, text_pool_get(&t->texts, t->calls.nodes[call].frame));
-	sink_printf(s, ", \"self\": %" PRIu64 ", \"total\": %" PRIu64 ", \"percent\": %.4f, \"calls\": [",
+	sink_printf(s,
+		    ", \"self\": %" PRIu64 ", \"total\": %" PRIu64
+		    ", \"percent\": %.4f, \"calls\": [",
 		    b->self, b->total, percent(t, b->total));
 }
 

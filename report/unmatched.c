@@ -36,11 +36,14 @@ static void say_outside(const struct loaded *l)
 	double seconds = duration(l);
 
 	if (seconds < 0)
-		message_error("%s: no sample lies in the window of --time; --info tells how long the "
-			      "recording is", shown_path(l));
+		message_error(
+			"%s: no sample lies in the window of --time; --info tells how long the "
+			"recording is",
+			shown_path(l));
 	else
 		message_error("%s: no sample lies in the window of --time; the recording is %.3f s "
-			      "long", shown_path(l), seconds);
+			      "long",
+			      shown_path(l), seconds);
 }
 
 static void add(struct buffer *b, bool given, const char *option)
@@ -87,12 +90,14 @@ static void say_selection(const struct loaded *l, const struct report_options *o
 	struct buffer list = { 0 };
 
 	if (o->selection.off_cpu && !o->selection.on_cpu && !has_waits(l)) {
-		message_error("%s: no waits were recorded; prof-record --off-cpu does", shown_path(l));
+		message_error("%s: no waits were recorded; prof-record --off-cpu does",
+			      shown_path(l));
 		return;
 	}
 	name_selection(&list, &o->selection);
 	message_error("%s: none of %" PRIu64 " samples fits %s; --info lists the events, "
-		      "-f top --by=thread the threads", shown_path(l), samples,
+		      "-f top --by=thread the threads",
+		      shown_path(l), samples,
 		      list.size ? buffer_string(&list) : "what was asked for");
 	buffer_release(&list);
 }
@@ -125,7 +130,9 @@ bool unmatched(const struct loaded *l, const struct report_options *o)
 	else if (o->selection.has_time && duration(l) != 0)
 		say_outside(l);
 	else
-		message_error("%s: there are no samples: what was recorded did not run, or not for long; "
-			      "prof-record --off-cpu records waits too, -F more often", shown_path(l));
+		message_error(
+			"%s: there are no samples: what was recorded did not run, or not for long; "
+			"prof-record --off-cpu records waits too, -F more often",
+			shown_path(l));
 	return true;
 }

@@ -55,12 +55,10 @@ const char *unnamed_remedy(const struct profile_object *object)
 		return "debug packages, --debug-dir, --sysroot or --debuginfod may help";
 	case PRF_OBJECT_KERNEL:
 	case PRF_OBJECT_MODULE:
-	case PRF_OBJECT_BPF:
-		return "prof-record must be allowed to read /proc/kallsyms";
+	case PRF_OBJECT_BPF: return "prof-record must be allowed to read /proc/kallsyms";
 	case PRF_OBJECT_JIT:
 	case PRF_OBJECT_ANONYMOUS:
 		return "the runtime must write a perf map, as node --perf-basic-prof does";
-	default:
-		return "nothing is known of it";
+	default: return "nothing is known of it";
 	}
 }

@@ -141,7 +141,9 @@ static void add_kernel(struct generator *g)
 {
 	static char names[64][16];
 	struct prf_symbol symbols[64];
-	struct prf_object object = { .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "",
+	struct prf_object object = { .kind = PRF_OBJECT_KERNEL,
+				     .path = "[kernel]",
+				     .root = "",
 				     .base = 0xffffffff81000000 };
 
 	must(prf_writer_object(g->writer, &object, &g->kernel), "kernel");
@@ -159,8 +161,11 @@ static void add_tasks(struct generator *g)
 	for (uint32_t i = 0; i < s->threads; i++) {
 		uint32_t process = (uint32_t)(i * s->processes / s->threads);
 		char comm[32];
-		struct prf_task task = { .pid = 1000 + process * 10000, .comm = comm, .cgroup = "",
-					 .command_line = "invented --all", .parent_pid = 1 };
+		struct prf_task task = { .pid = 1000 + process * 10000,
+					 .comm = comm,
+					 .cgroup = "",
+					 .command_line = "invented --all",
+					 .parent_pid = 1 };
 
 		snprintf(comm, sizeof(comm), "worker-%u", (unsigned int)i);
 		task.tid = task.pid + i;
@@ -233,7 +238,8 @@ static void add_samples(struct generator *g)
 	const struct settings *s = g->settings;
 	uint32_t event, *running = calloc(s->cpus, 2 * sizeof(*running));
 	uint32_t *stack = running ? running + s->cpus : NULL;
-	struct prf_event clock = { .kind = PRF_EVENT_ON_CPU, .name = "cpu-clock",
+	struct prf_event clock = { .kind = PRF_EVENT_ON_CPU,
+				   .name = "cpu-clock",
 				   .unit = "samples",
 				   .frequency = 1000000000 / s->period_ns };
 
@@ -363,8 +369,15 @@ static const struct option_entry table[] = {
 int main(int argc, char **argv)
 {
 	struct settings settings = {
-		.samples = 100000, .seed = 1, .threads = 4, .processes = 1, .cpus = 2,
-		.depth = 20, .stacks = 2000, .period_ns = 1000000000 / 999, .level = 3,
+		.samples = 100000,
+		.seed = 1,
+		.threads = 4,
+		.processes = 1,
+		.cpus = 2,
+		.depth = 20,
+		.stacks = 2000,
+		.period_ns = 1000000000 / 999,
+		.level = 3,
 	};
 	const struct options options = {
 		.program = "make_trace",

@@ -81,20 +81,14 @@ static void put_names(struct buffer *out, const struct prf_record *r)
 static void put_record(struct buffer *out, const struct prf_record *r)
 {
 	switch (r->type) {
-	case PRF_RECORD_SAMPLES:
-		put_samples(out, &r->samples);
-		break;
+	case PRF_RECORD_SAMPLES: put_samples(out, &r->samples); break;
 	case PRF_RECORD_LOSS:
 		buffer_printf(out, "loss %" PRIu64 " %" PRIu64, r->loss.from_ns, r->loss.to_ns);
 		put_id(out, r->loss.cpu);
 		buffer_printf(out, " %d %" PRIu64 "\n", (int)r->loss.reason, r->loss.count);
 		break;
-	case PRF_RECORD_SYMBOLS:
-		put_symbols(out, r);
-		break;
-	case PRF_RECORD_NAMES:
-		put_names(out, r);
-		break;
+	case PRF_RECORD_SYMBOLS: put_symbols(out, r); break;
+	case PRF_RECORD_NAMES: put_names(out, r); break;
 	case PRF_RECORD_METADATA:
 		buffer_text(out, "metadata");
 		put_text(out, r->metadata.key);

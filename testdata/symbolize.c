@@ -6,8 +6,8 @@
  *
  *     symbolize [-c] [-k] [-n] [-r] [-j THREADS] [-s SYSROOT] [-d DIRECTORY] [-D] FILE < ADDRESSES
  *
- * -c use the cache, -k as if FILE were the running kernel, found by its build-id only, -n without inlined functions, -r linkage names, -D ask debuginfod. The file's status goes
- * to stderr.
+ * -c use the cache, -k as if FILE were the running kernel, found by its build-id only, -n without
+ * inlined functions, -r linkage names, -D ask debuginfod. The file's status goes to stderr.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,10 @@ int main(int argc, char **argv)
 {
 	const char *directories[2] = { NULL, NULL };
 	struct symbolizer_options options = {
-		.inlines = true, .lines = true, .demangle = true, .full_names = true,
+		.inlines = true,
+		.lines = true,
+		.demangle = true,
+		.full_names = true,
 	};
 	struct prf_object object = { .kind = PRF_OBJECT_FILE, .root = "" };
 	struct symbols_found found;

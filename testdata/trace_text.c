@@ -144,30 +144,35 @@ static void make_event(struct prf_writer *w, const struct line *l)
 
 static void make_object(struct prf_writer *w, const struct line *l)
 {
-	struct prf_object o = {.kind = (enum prf_object_kind)number_at(l, 1),
-			       .path = text_at(l, 2),
-			       .root = text_at(l, 3),
-			       .base = number_at(l, 5),
-			       .deleted = number_at(l, 6),
-			       .device = number_at(l, 7),
-			       .inode = number_at(l, 8),
-			       .size = number_at(l, 9),
-			       .mtime_ns = number_at(l, 10)};
+	struct prf_object o = { .kind = (enum prf_object_kind)number_at(l, 1),
+				.path = text_at(l, 2),
+				.root = text_at(l, 3),
+				.base = number_at(l, 5),
+				.deleted = number_at(l, 6),
+				.device = number_at(l, 7),
+				.inode = number_at(l, 8),
+				.size = number_at(l, 9),
+				.mtime_ns = number_at(l, 10) };
 	const char *hex = text_at(l, 4);
 	uint32_t id;
 
 	for (; hex[0] && hex[1] && o.build_id_size < PRF_BUILD_ID_MAX; hex += 2)
-		o.build_id[o.build_id_size++] =
-			(uint8_t)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
+		o.build_id[o.build_id_size++] = (uint8_t)(hex_digit(hex[0]) << 4 |
+							  hex_digit(hex[1]));
 	must(l, prf_writer_object(w, &o, &id));
 }
 
 static void make_task(struct prf_writer *w, const struct line *l)
 {
-	struct prf_task t = { .pid = id_at(l, 1), .tid = id_at(l, 2), .comm = text_at(l, 3),
-			      .cgroup = text_at(l, 4), .command_line = text_at(l, 5),
-			      .parent_pid = id_at(l, 6), .start_ns = number_at(l, 7),
-			      .inner_pid = id_at(l, 8), .inner_tid = id_at(l, 9) };
+	struct prf_task t = { .pid = id_at(l, 1),
+			      .tid = id_at(l, 2),
+			      .comm = text_at(l, 3),
+			      .cgroup = text_at(l, 4),
+			      .command_line = text_at(l, 5),
+			      .parent_pid = id_at(l, 6),
+			      .start_ns = number_at(l, 7),
+			      .inner_pid = id_at(l, 8),
+			      .inner_tid = id_at(l, 9) };
 	uint32_t id;
 
 	must(l, prf_writer_task(w, &t, &id));
@@ -191,8 +196,11 @@ static void make_stack(struct prf_writer *w, const struct line *l)
 
 static void make_sample(struct prf_writer *w, const struct line *l)
 {
-	struct prf_sample s = { .time_ns = number_at(l, 1), .task = id_at(l, 2),
-				.event = id_at(l, 3), .stack = id_at(l, 4), .cpu = id_at(l, 5),
+	struct prf_sample s = { .time_ns = number_at(l, 1),
+				.task = id_at(l, 2),
+				.event = id_at(l, 3),
+				.stack = id_at(l, 4),
+				.cpu = id_at(l, 5),
 				.weight = number_at(l, 6),
 				.waker = l->count > 7 ? id_at(l, 7) : PRF_NONE,
 				.waker_task = l->count > 8 ? id_at(l, 8) : PRF_NONE };
@@ -225,8 +233,8 @@ static void make_names(struct prf_writer *w, const struct line *l)
 	size_t n = 0;
 
 	for (size_t i = 2; i + 3 < l->count; i += 4)
-		places[n++] = (struct prf_place){ text_at(l, i), text_at(l, i + 1),
-						  id_at(l, i + 2), id_at(l, i + 3) };
+		places[n++] = (struct prf_place){ text_at(l, i), text_at(l, i + 1), id_at(l, i + 2),
+						  id_at(l, i + 3) };
 	must(l, prf_writer_names(w, id_at(l, 1), places, n));
 }
 
@@ -306,8 +314,8 @@ static void put_together(struct trace *t)
 		buffer_u32(&t->bytes, h->stored_size);
 		buffer_u32(&t->bytes, h->raw_size);
 		buffer_u64(&t->bytes, h->checksum);
-		buffer_u32(&t->bytes, (uint32_t)XXH3_64bits(t->bytes.data + start,
-							    t->bytes.size - start));
+		buffer_u32(&t->bytes,
+			   (uint32_t)XXH3_64bits(t->bytes.data + start, t->bytes.size - start));
 		/* A header may lie about its size; then there are no more bytes than there were. */
 		buffer_append(&t->bytes, t->blocks[i].stored, stored < 65536 ? stored : 0);
 	}

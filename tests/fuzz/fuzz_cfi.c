@@ -59,7 +59,8 @@ static void run_file(const uint8_t *data, size_t size)
 			const struct table_page *page = &t.pages[i];
 
 			for (uint32_t row = 1; row < page->rows; row++)
-				if (t.rows[page->first + row] >> 16 <= t.rows[page->first + row - 1] >> 16)
+				if (t.rows[page->first + row] >> 16 <=
+				    t.rows[page->first + row - 1] >> 16)
 					abort();
 			if (page->rows && t.rows[page->first] >> 16)
 				abort();

@@ -87,11 +87,12 @@ static void views(struct loaded *l)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const unsigned int leading[] = { PROFILE_BY_OBJECT, PROFILE_BY_COMM,
-						PROFILE_BY_TIME, 0 };
+	static const unsigned int leading[] = { PROFILE_BY_OBJECT, PROFILE_BY_COMM, PROFILE_BY_TIME,
+						0 };
 	const struct shape shape = { .delimiter = true, .collapse_recursion = true };
 	const struct selection selection = { .all_events = true };
-	const struct symbolizer_options symbols = { .sysroot = "/nonexistent", .demangle = true,
+	const struct symbolizer_options symbols = { .sysroot = "/nonexistent",
+						    .demangle = true,
 						    .jobs = 1 };
 	const struct tally_options tally = { .dimensions = PROFILE_BY_THREAD | PROFILE_BY_EVENT |
 							   PROFILE_BY_TIME,

@@ -26,8 +26,8 @@ static int by_value(const void *left, const void *right)
 static void choose_addresses(const struct elf_file *e, uint64_t *addresses)
 {
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		const struct elf_segment *s =
-			e->segment_count ? &e->segments[i % e->segment_count] : NULL;
+		const struct elf_segment *s = e->segment_count ? &e->segments[i % e->segment_count]
+							       : NULL;
 
 		addresses[i] = s ? s->address + s->memory_size / ADDRESSES * i : i * 64;
 	}

@@ -38,12 +38,8 @@ static void check_samples(const struct prf_reader *r, const struct prf_samples *
 static void check_record(const struct prf_reader *r, const struct prf_record *record)
 {
 	switch (record->type) {
-	case PRF_RECORD_SAMPLES:
-		check_samples(r, &record->samples);
-		break;
-	case PRF_RECORD_LOSS:
-		check((unsigned int)record->loss.reason < PRF_LOSS_COUNT);
-		break;
+	case PRF_RECORD_SAMPLES: check_samples(r, &record->samples); break;
+	case PRF_RECORD_LOSS: check((unsigned int)record->loss.reason < PRF_LOSS_COUNT); break;
 	case PRF_RECORD_SYMBOLS:
 		check(record->symbols.object < prf_reader_objects(r));
 		for (size_t i = 0; i < record->symbols.n; i++) {

@@ -15,14 +15,16 @@
 
 #include "report/view.h"
 
-static const struct prf_object fixture_recorded[] = {
-	{ .kind = PRF_OBJECT_FILE,
-	  .path = "/usr/bin/server",
-	  .root = "",
-	  .build_id = { 0xab, 0xcd, 0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 },
-	  .build_id_size = 20 },
-	{ .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "" },
-};
+static const struct prf_object
+	fixture_recorded[] = {
+		{ .kind = PRF_OBJECT_FILE,
+		  .path = "/usr/bin/server",
+		  .root = "",
+		  .build_id = { 0xab, 0xcd, 0xef, 1,  2,  3,  4,  5,  6,  7,
+				8,    9,    10,	  11, 12, 13, 14, 15, 16, 17 },
+		  .build_id_size = 20 },
+		{ .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "" },
+	};
 
 static const struct profile_object fixture_objects[] = {
 	{ &fixture_recorded[0], "server", "ok" },
@@ -32,35 +34,62 @@ static const struct profile_object fixture_objects[] = {
 #define FIXTURE_SCRIPT "<script>alert(1)</script><!-- @data@ -->"
 #define FIXTURE_BROKEN "a;b x 5\n\x1b[31m\"\\\xff\xc0\x80 tail"
 
-enum { FRAME_MAIN, FRAME_MIDDLE, FRAME_LEAF, FRAME_WRITE, FRAME_KERNEL, FRAME_SCRIPT, FRAME_BROKEN, FRAMES };
+enum {
+	FRAME_MAIN,
+	FRAME_MIDDLE,
+	FRAME_LEAF,
+	FRAME_WRITE,
+	FRAME_KERNEL,
+	FRAME_SCRIPT,
+	FRAME_BROKEN,
+	FRAMES
+};
 
-#define FRAME(text, linkage, from, where, ...)                                                      \
-	{ .name = text, .linkage_name = linkage, .file = from, .object = where, .named = true,      \
-	  __VA_ARGS__ }
+#define FRAME(text, linkage, from, where, ...)                                                     \
+	{                                                                                          \
+		.name = text, .linkage_name = linkage, .file = from, .object = where,              \
+		.named = true, __VA_ARGS__                                                         \
+	}
 static const struct profile_frame fixture_frames[FRAMES] = {
-	[FRAME_MAIN] = FRAME("main", "", "main.c", 0, .line = 12, .start_line = 10, .offset = 0x1010),
+	[FRAME_MAIN] = FRAME("main", "", "main.c", 0, .line = 12, .start_line = 10,
+			     .offset = 0x1010),
 	[FRAME_MIDDLE] = FRAME("middle", "", "main.c", 0, .line = 7, .start_line = 5,
 			       .offset = 0x1010, .inlined = true),
 	[FRAME_LEAF] = FRAME("leaf", "", "leaf.h", 0, .line = 3, .start_line = 2, .offset = 0x1010,
 			     .inlined = true),
 	[FRAME_WRITE] = FRAME("write", "", "", 0, .offset = 0x2000),
-	[FRAME_KERNEL] = FRAME("ksys_write", "", "", 1, .offset = 0x300, .kind = PROFILE_FRAME_KERNEL),
+	[FRAME_KERNEL] = FRAME("ksys_write", "", "", 1, .offset = 0x300,
+			       .kind = PROFILE_FRAME_KERNEL),
 	[FRAME_SCRIPT] = FRAME(FIXTURE_SCRIPT, "_Z6scriptv", "", 0, .offset = 0x3000),
 	[FRAME_BROKEN] = FRAME(FIXTURE_BROKEN, "", "", 0, .offset = 0x4000),
 };
 
-enum { NODE_MAIN, NODE_MIDDLE, NODE_LEAF, NODE_WRITE, NODE_KERNEL, NODE_SCRIPT, NODE_BROKEN, NODES };
+enum {
+	NODE_MAIN,
+	NODE_MIDDLE,
+	NODE_LEAF,
+	NODE_WRITE,
+	NODE_KERNEL,
+	NODE_SCRIPT,
+	NODE_BROKEN,
+	NODES
+};
 
 static const struct profile_node fixture_nodes[NODES] = {
-	[NODE_MAIN] = { PRF_NONE, FRAME_MAIN, 1 },	[NODE_MIDDLE] = { NODE_MAIN, FRAME_MIDDLE, 2 },
-	[NODE_LEAF] = { NODE_MIDDLE, FRAME_LEAF, 3 },	[NODE_WRITE] = { NODE_MAIN, FRAME_WRITE, 2 },
-	[NODE_KERNEL] = { NODE_WRITE, FRAME_KERNEL, 3 }, [NODE_SCRIPT] = { NODE_MAIN, FRAME_SCRIPT, 2 },
+	[NODE_MAIN] = { PRF_NONE, FRAME_MAIN, 1 },
+	[NODE_MIDDLE] = { NODE_MAIN, FRAME_MIDDLE, 2 },
+	[NODE_LEAF] = { NODE_MIDDLE, FRAME_LEAF, 3 },
+	[NODE_WRITE] = { NODE_MAIN, FRAME_WRITE, 2 },
+	[NODE_KERNEL] = { NODE_WRITE, FRAME_KERNEL, 3 },
+	[NODE_SCRIPT] = { NODE_MAIN, FRAME_SCRIPT, 2 },
 	[NODE_BROKEN] = { NODE_SCRIPT, FRAME_BROKEN, 3 },
 };
 
 #define GROUP(name, process, thread)                                                               \
-	{ .comm = name, .pid = process, .tid = thread, .cgroup = "", .command_line = "",            \
-	  .object = PRF_NONE, .origin_ns = 1000000000 }
+	{                                                                                          \
+		.comm = name, .pid = process, .tid = thread, .cgroup = "", .command_line = "",     \
+		.object = PRF_NONE, .origin_ns = 1000000000                                        \
+	}
 static const struct profile_group fixture_groups[] = {
 	GROUP("</script>", 200, 200),
 	GROUP("server", 100, 100),
@@ -68,24 +97,36 @@ static const struct profile_group fixture_groups[] = {
 };
 
 static const struct profile_entry fixture_entries[] = {
-	{ 0, 1, NODE_MAIN, 6, 6 }, { 1, 0, NODE_LEAF, 5, 5 },	 { 1, 1, NODE_LEAF, 2, 2 },
+	{ 0, 1, NODE_MAIN, 6, 6 },   { 1, 0, NODE_LEAF, 5, 5 },	  { 1, 1, NODE_LEAF, 2, 2 },
 	{ 1, 1, NODE_KERNEL, 3, 3 }, { 2, 0, NODE_BROKEN, 4, 4 }, { 2, 1, PRF_NONE, 1, 1 },
 };
 
 static const struct profile_event fixture_events[] = {
-	{ .kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 1000,
+	{ .kind = PRF_EVENT_ON_CPU,
+	  .name = "cpu-clock",
+	  .unit = "samples",
+	  .frequency = 1000,
 	  .ns_per_sample = 1000000 },
 };
 
 static const struct profile_loss fixture_losses[] = {
-	{ .from_ns = 1050000000, .to_ns = 1150000000, .cpu = PRF_NONE, .reason = PRF_LOSS_RING_FULL,
+	{ .from_ns = 1050000000,
+	  .to_ns = 1150000000,
+	  .cpu = PRF_NONE,
+	  .reason = PRF_LOSS_RING_FULL,
 	  .count = 9 },
 };
 
 static const struct profile_trace fixture_traces[] = {
-	{ .path = "</title>.prf", .host = "host", .kernel = "6.1", .arch = "x86_64",
-	  .command_line = "prof-record -a", .start_ns = 1000000000, .end_ns = 1200000000,
-	  .realtime_ns = 1700000000000000000, .complete = true },
+	{ .path = "</title>.prf",
+	  .host = "host",
+	  .kernel = "6.1",
+	  .arch = "x86_64",
+	  .command_line = "prof-record -a",
+	  .start_ns = 1000000000,
+	  .end_ns = 1200000000,
+	  .realtime_ns = 1700000000000000000,
+	  .complete = true },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

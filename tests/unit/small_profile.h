@@ -25,7 +25,8 @@ struct small_profile {
 static inline void small_begin(struct small_profile *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->recorded = (struct prf_object){ .kind = PRF_OBJECT_FILE, .path = "/usr/bin/x", .root = "" };
+	s->recorded =
+		(struct prf_object){ .kind = PRF_OBJECT_FILE, .path = "/usr/bin/x", .root = "" };
 	s->object = (struct profile_object){ &s->recorded, "x", "ok" };
 	s->event = (struct profile_event){ .kind = PRF_EVENT_ON_CPU,
 					   .name = "cpu-clock",

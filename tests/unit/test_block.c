@@ -52,9 +52,9 @@ static void test_round_trip(void **state)
 		assert_int_equal(m.header.flags, level ? WIRE_FLAG_ZSTD : 0);
 		assert_int_equal(block_header_check(&m.header, &reason), PRF_OK);
 		assert_int_equal(block_payload_check(&m.header, stored, &reason), PRF_OK);
-		assert_int_equal(block_decompress(&m.header, m.decompress, stored, &room, &raw,
-						  &reason),
-				 PRF_OK);
+		assert_int_equal(
+			block_decompress(&m.header, m.decompress, stored, &room, &raw, &reason),
+			PRF_OK);
 		assert_memory_equal(raw, text, sizeof(text));
 		buffer_release(&room);
 		release(&m);
@@ -79,7 +79,8 @@ static void test_ratio(void **state)
 
 static void test_header_rules(void **state)
 {
-	struct block_header good = {.type = WIRE_TASKS, .stored_size = 5, .raw_size = 5}, h = good;
+	struct block_header good = { .type = WIRE_TASKS, .stored_size = 5, .raw_size = 5 },
+			    h = good;
 	const char *reason;
 
 	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
@@ -110,9 +111,9 @@ static void test_flips(void **state)
 		m.bytes.data[i] ^= 1;
 	}
 	m.bytes.data[WIRE_BLOCK_HEADER_SIZE + 3] ^= 0x80;
-	assert_int_equal(block_payload_check(&m.header, m.bytes.data + WIRE_BLOCK_HEADER_SIZE,
-					     &reason),
-			 PRF_ERROR_CORRUPT);
+	assert_int_equal(
+		block_payload_check(&m.header, m.bytes.data + WIRE_BLOCK_HEADER_SIZE, &reason),
+		PRF_ERROR_CORRUPT);
 	release(&m);
 }
 
@@ -148,9 +149,9 @@ static void test_type_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_ratio),
 		cmocka_unit_test(test_header_rules), cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_file_header), cmocka_unit_test(test_type_names),
+		cmocka_unit_test(test_file_header),  cmocka_unit_test(test_type_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,9 +158,12 @@ static void test_too_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),	  cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_slope_and_line), cmocka_unit_test(test_change),
-		cmocka_unit_test(test_p),	  cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_slope_and_line),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_p),
+		cmocka_unit_test(test_too_few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,10 +43,12 @@ static void begin(struct fixture *f)
 	const struct prf_event off_cpu = { PRF_EVENT_OFF_CPU, "off-cpu", "ns", 0, 1 };
 	const struct prf_task task = { 1, 1, 1, 1, 0, 0, "c", "", "" };
 	const struct prf_object jit = { .kind = PRF_OBJECT_JIT, .path = "[jit]", .root = "" };
-	const struct prf_object kernel = { .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "" };
+	const struct prf_object kernel = { .kind = PRF_OBJECT_KERNEL,
+					   .path = "[kernel]",
+					   .root = "" };
 	const struct prf_symbol functions[] = { { 0x100, 0x100, "main" },
-						 { 0x200, 0x100, "f" },
-						 { 0x300, 0x100, "g" } };
+						{ 0x200, 0x100, "f" },
+						{ 0x300, 0x100, "g" } };
 	const struct prf_symbol sys = { 0x10, 0x10, "sys" };
 	struct prf_writer_options options = { .level = 1 };
 
@@ -79,10 +81,17 @@ static uint32_t stack(struct fixture *f, const char *text)
 		switch (text[i]) {
 		case 'm': frame.offset = 0x110; break;
 		case 'f': frame.offset = 0x210; break;
-		case 'g': frame.offset = 0x300; frame.flags = PRF_FRAME_EXACT; break;
+		case 'g':
+			frame.offset = 0x300;
+			frame.flags = PRF_FRAME_EXACT;
+			break;
 		case 's': frame = (struct prf_frame){ f->kernel, PRF_FRAME_KERNEL, 0x18 }; break;
-		case '!': frame = (struct prf_frame){ PRF_NONE, PRF_FRAME_END, PRF_END_TOO_DEEP }; break;
-		case '.': frame = (struct prf_frame){ PRF_NONE, PRF_FRAME_END, PRF_END_NO_TABLE }; break;
+		case '!':
+			frame = (struct prf_frame){ PRF_NONE, PRF_FRAME_END, PRF_END_TOO_DEEP };
+			break;
+		case '.':
+			frame = (struct prf_frame){ PRF_NONE, PRF_FRAME_END, PRF_END_NO_TABLE };
+			break;
 		default: frame.offset = 0x900;
 		}
 		must(prf_writer_frame(f->writer, &frame, &frames[n - 1 - i]));
@@ -257,7 +266,8 @@ static void test_why_stacks_end(void **state)
 /* The command as a frame of the profile: the stacks are those of folded, which puts it first. */
 static void test_leading_frames(void **state)
 {
-	static const unsigned int leading[] = { PROFILE_BY_COMM, PROFILE_BY_COMM | PROFILE_BY_PID, 0 };
+	static const unsigned int leading[] = { PROFILE_BY_COMM, PROFILE_BY_COMM | PROFILE_BY_PID,
+						0 };
 	struct build_options options = { .leading = leading };
 	char text[128];
 	struct fixture f;
@@ -279,8 +289,10 @@ static void test_leading_frames(void **state)
 	}
 	for (size_t i = 0; i < f.profile->entry_count; i++)
 		assert_true(f.profile->nodes[f.profile->entries[i].node].depth >= 2);
-	snprintf(text, sizeof(text), "c;c-%1$u 1\nc;c-%1$u;main_[j];f_[j] 1\n"
-		 "c;c-%1$u;main_[j];f_[j];g_[j] 2\n", f.profile->groups[0].pid);
+	snprintf(text, sizeof(text),
+		 "c;c-%1$u 1\nc;c-%1$u;main_[j];f_[j] 1\n"
+		 "c;c-%1$u;main_[j];f_[j];g_[j] 2\n",
+		 f.profile->groups[0].pid);
 	expect(&f, text);
 	end(&f);
 }

@@ -47,9 +47,9 @@ static void commands_stand_at_the_root(void **state)
 
 static void preorder_by_name(void **state)
 {
-	static const char *const expected[] = { "", "</script>", "main", "server", "main",
-						FIXTURE_SCRIPT, FIXTURE_BROKEN, "middle", "leaf",
-						"write", "ksys_write" };
+	static const char *const expected[] = { "",	"</script>",	"main",		"server",
+						"main", FIXTURE_SCRIPT, FIXTURE_BROKEN, "middle",
+						"leaf", "write",	"ksys_write" };
 	struct call_tree t = { 0 };
 	struct call_order order;
 	struct threads threads;

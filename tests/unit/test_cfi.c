@@ -161,9 +161,17 @@ static void add_block(struct section *s, uint8_t op, const uint8_t *bytes, size_
 
 static void test_expressions(void **state)
 {
-	static const uint8_t plt[] = { DW_OP_breg0 + ARCH_REGISTER_SP, 8, DW_OP_breg0 + 16, 0,
-				       DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3,
-				       DW_OP_shl, DW_OP_plus };
+	static const uint8_t plt[] = { DW_OP_breg0 + ARCH_REGISTER_SP,
+				       8,
+				       DW_OP_breg0 + 16,
+				       0,
+				       DW_OP_lit15,
+				       DW_OP_and,
+				       DW_OP_lit11,
+				       DW_OP_ge,
+				       DW_OP_lit3,
+				       DW_OP_shl,
+				       DW_OP_plus };
 	static const uint8_t deref[] = { DW_OP_breg0 + ARCH_REGISTER_FP, 0x78, DW_OP_deref };
 	static const uint8_t deref_add[] = { DW_OP_breg0 + ARCH_REGISTER_SP, 24, DW_OP_deref,
 					     DW_OP_plus_uconst, 8 };
@@ -239,10 +247,10 @@ static void test_fdes_are_sorted(void **state)
 static void test_nonsense(void **state)
 {
 	static const uint8_t broken[][3] = {
-		{ 0x3f, 0, 0 },			       /* no such instruction */
-		{ DW_CFA_restore_state, 0, 0 },	       /* nothing remembered */
-		{ DW_CFA_def_cfa_expression, 0x7f, 0 },/* longer than the entry */
-		{ DW_CFA_advance_loc4, 0xff, 0xff },   /* cut off, or far beyond the end */
+		{ 0x3f, 0, 0 },				/* no such instruction */
+		{ DW_CFA_restore_state, 0, 0 },		/* nothing remembered */
+		{ DW_CFA_def_cfa_expression, 0x7f, 0 }, /* longer than the entry */
+		{ DW_CFA_advance_loc4, 0xff, 0xff },	/* cut off, or far beyond the end */
 	};
 	struct rows rows;
 
@@ -310,10 +318,14 @@ static void test_every_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual_function),	   cmocka_unit_test(test_remembered_state),
-		cmocka_unit_test(test_expressions),	   cmocka_unit_test(test_signal_frame_and_end),
-		cmocka_unit_test(test_fdes_are_sorted),	   cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_remembering_has_a_limit), cmocka_unit_test(test_every_damage),
+		cmocka_unit_test(test_usual_function),
+		cmocka_unit_test(test_remembered_state),
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_signal_frame_and_end),
+		cmocka_unit_test(test_fdes_are_sorted),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_remembering_has_a_limit),
+		cmocka_unit_test(test_every_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

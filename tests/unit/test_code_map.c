@@ -140,7 +140,8 @@ static void agrees_with_the_definition(void **state)
 			bool gone = false;
 
 			for (int j = i + 1; j < N; j++)
-				gone |= start[j] < start[i] + size[i] && start[i] < start[j] + size[j];
+				gone |= start[j] < start[i] + size[i] &&
+					start[i] < start[j] + size[j];
 			snprintf(name, sizeof(name), "%d", i);
 			assert_int_equal(strcmp(at(&map, start[i]), name) == 0, !gone);
 		}

@@ -95,8 +95,11 @@ static void test_dense(void **state)
 
 static void test_u32_tells_its_maximum(void **state)
 {
-	static const uint64_t maxima[] = { 0, 9, 255, 256, 65535, 70000, 0xffffff, 0x1000000,
-					   UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX };
+	static const uint64_t maxima[] = {
+		0,	   9,	     255,	256,	    65535,
+		70000,	   0xffffff, 0x1000000, UINT32_MAX, (uint64_t)UINT32_MAX + 1,
+		UINT64_MAX
+	};
 
 	for (size_t i = 0; i < sizeof(maxima) / sizeof(*maxima); i++) {
 		uint64_t values[5] = { maxima[i], maxima[i] / 2, maxima[i], 0, maxima[i] / 3 };

@@ -30,9 +30,11 @@ static void counts_each_once(void **state)
 
 static void refuses_other_text(void **state)
 {
-	static const char *const bad[] = { "",	  "a",	 "1-",	"-1", "1,",	   ",1",
-					   "3-1", "1 2", "1;2", "1x", "8192",	   "0-8192",
-					   "+1",  "1--2", "99999999999999999999" };
+	static const char *const bad[] = {
+		"",	"a",	  "1-",	 "-1",	 "1,",
+		",1",	"3-1",	  "1 2", "1;2",	 "1x",
+		"8192", "0-8192", "+1",	 "1--2", "99999999999999999999"
+	};
 	struct cpus c;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

@@ -56,8 +56,9 @@ static void test_huge_sizes(void **state)
 
 static void test_leb_round_trip(void **state)
 {
-	static const int64_t values[] = { 0, 1, -1, 63, 64, -64, -65, 127, 128, 624485, -123456,
-					  INT32_MAX, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
+	static const int64_t values[] = { 0,	   1,	      -1,	 63,	    64,
+					  -64,	   -65,	      127,	 128,	    624485,
+					  -123456, INT32_MAX, INT64_MAX, INT64_MIN, INT64_MIN + 1 };
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		struct buffer b = { 0 };

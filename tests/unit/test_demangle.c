@@ -32,7 +32,8 @@ static const struct name names[] = {
 	{ "_ZN1AixEm", "A::operator[](unsigned long)", "A::operator[]" },
 	{ "_Znwm", "operator new(unsigned long)", "operator new" },
 	{ "_ZdaPv", "operator delete[](void*)", "operator delete[]" },
-	{ "_ZZ3fooiENKUlidE_clEid", "foo(int)::{lambda(int, double)#1}::operator()(int, double) const",
+	{ "_ZZ3fooiENKUlidE_clEid",
+	  "foo(int)::{lambda(int, double)#1}::operator()(int, double) const",
 	  "foo::{lambda(...)#1}::operator()" },
 	{ "_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const",
 	  "main::{lambda()#1}::operator()" },
@@ -166,10 +167,8 @@ static void hostile_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_names),
-		cmocka_unit_test(language_d),
-		cmocka_unit_test(language_d_doubling),
-		cmocka_unit_test(odd_names),
+		cmocka_unit_test(known_names),	       cmocka_unit_test(language_d),
+		cmocka_unit_test(language_d_doubling), cmocka_unit_test(odd_names),
 		cmocka_unit_test(hostile_names),
 	};
 

@@ -10,7 +10,10 @@
 #include "profile_fixture.h"
 #include "report/diff.h"
 
-#define LEADING { PROFILE_BY_COMM }
+#define LEADING                                                                                    \
+	{                                                                                          \
+		PROFILE_BY_COMM                                                                    \
+	}
 
 static struct profile profile_of(const struct profile_entry *entries, size_t n)
 {
@@ -35,10 +38,14 @@ static void expect(const struct profile *base, const struct profile *now, bool n
 }
 
 static const struct profile_entry before[] = {
-	{ 1, 0, NODE_MAIN, 4, 4 }, { 1, 0, NODE_LEAF, 3, 3 }, { 1, 0, NODE_WRITE, 3, 3 },
+	{ 1, 0, NODE_MAIN, 4, 4 },
+	{ 1, 0, NODE_LEAF, 3, 3 },
+	{ 1, 0, NODE_WRITE, 3, 3 },
 };
 static const struct profile_entry after[] = {
-	{ 1, 0, NODE_LEAF, 2, 2 }, { 1, 0, NODE_KERNEL, 2, 2 }, { 1, 0, NODE_WRITE, 1, 1 },
+	{ 1, 0, NODE_LEAF, 2, 2 },
+	{ 1, 0, NODE_KERNEL, 2, 2 },
+	{ 1, 0, NODE_WRITE, 1, 1 },
 };
 
 static void both_columns_and_every_stack(void **state)

@@ -159,9 +159,9 @@ static void write_lines(struct buffer *b)
 	static const uint8_t lengths[] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
 	struct buffer rest = { 0 }, header = { 0 };
 
-	buffer_u8(&header, 1);	/* bytes of an instruction */
-	buffer_u8(&header, 1);	/* operations of one */
-	buffer_u8(&header, 1);	/* default_is_stmt */
+	buffer_u8(&header, 1); /* bytes of an instruction */
+	buffer_u8(&header, 1); /* operations of one */
+	buffer_u8(&header, 1); /* default_is_stmt */
 	buffer_u8(&header, (uint8_t)-5);
 	buffer_u8(&header, 14);
 	buffer_u8(&header, 13);
@@ -257,7 +257,9 @@ static void write_known(struct writer *w)
 
 static void inlined_calls_and_lines(void **state)
 {
-	const uint64_t addresses[] = { 0xfff, 0x1000, 0x1010, 0x101f, 0x1020, 0x103f, 0x1040, 0x1080 };
+	const uint64_t addresses[] = {
+		0xfff, 0x1000, 0x1010, 0x101f, 0x1020, 0x103f, 0x1040, 0x1080
+	};
 	struct dwarf_answer a[8];
 	struct arena arena = { 0 };
 	struct writer w;
@@ -423,9 +425,9 @@ static void damage(void **state)
 	}
 	for (size_t i = 0; i < w.info.size + w.abbrev.size + w.line.size; i++) {
 		size_t in_abbrev = i - w.info.size, in_line = in_abbrev - w.abbrev.size;
-		uint8_t *byte = i < w.info.size		? &w.info.data[i] :
-				in_abbrev < w.abbrev.size ? &w.abbrev.data[in_abbrev] :
-							    &w.line.data[in_line];
+		uint8_t *byte = i < w.info.size		    ? &w.info.data[i]
+				: in_abbrev < w.abbrev.size ? &w.abbrev.data[in_abbrev]
+							    : &w.line.data[in_line];
 		struct arena arena = { 0 };
 
 		*byte ^= 0xff;

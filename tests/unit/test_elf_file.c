@@ -18,22 +18,42 @@ static void build_file(struct buffer *b)
 {
 	static const char names[] = "\0.text\0.shstrtab";
 	Elf64_Ehdr header = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_entry = 0x1100,
-		.e_phoff = 64, .e_shoff = 0x300, .e_ehsize = 64,
-		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2,
-		.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 2,
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_entry = 0x1100,
+		.e_phoff = 64,
+		.e_shoff = 0x300,
+		.e_ehsize = 64,
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
+		.e_shstrndx = 2,
 	};
 	Elf64_Phdr segments[2] = {
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x100, .p_vaddr = 0x1100,
-		  .p_filesz = 0x100, .p_memsz = 0x200 },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_offset = 0x100,
+		  .p_vaddr = 0x1100,
+		  .p_filesz = 0x100,
+		  .p_memsz = 0x200 },
 		{ .p_type = PT_NOTE, .p_offset = 0x200, .p_filesz = 36 },
 	};
 	Elf64_Shdr sections[3] = {
 		{ 0 },
-		{ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_addr = 0x1100, .sh_offset = 0x100,
-		  .sh_size = 0x100, .sh_flags = SHF_ALLOC | SHF_EXECINSTR },
-		{ .sh_name = 7, .sh_type = SHT_STRTAB, .sh_offset = 0x280, .sh_size = sizeof(names) },
+		{ .sh_name = 1,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_addr = 0x1100,
+		  .sh_offset = 0x100,
+		  .sh_size = 0x100,
+		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR },
+		{ .sh_name = 7,
+		  .sh_type = SHT_STRTAB,
+		  .sh_offset = 0x280,
+		  .sh_size = sizeof(names) },
 	};
 	uint8_t id[20] = { 0xab, 0xcd };
 	uint32_t note[3] = { 4, sizeof(id), NT_GNU_BUILD_ID };
@@ -120,16 +140,19 @@ static void test_section_table_may_be_missing(void **state)
 	assert_int_equal(e.build_id_size, 20);
 	elf_file_release(&e);
 	/* a section beyond the end has no bytes */
-	assert_int_equal(open_with(&b, 0x300 + 64 + offsetof(Elf64_Shdr, sh_size), UINT64_MAX, 8, &e),
-			 ELF_OK);
+	assert_int_equal(
+		open_with(&b, 0x300 + 64 + offsetof(Elf64_Shdr, sh_size), UINT64_MAX, 8, &e),
+		ELF_OK);
 	assert_int_equal(e.sections[1].size, 0);
 	elf_file_release(&e);
 	/* so has a segment */
-	assert_int_equal(open_with(&b, 64 + offsetof(Elf64_Phdr, p_filesz), UINT64_MAX, 8, &e), ELF_OK);
+	assert_int_equal(open_with(&b, 64 + offsetof(Elf64_Phdr, p_filesz), UINT64_MAX, 8, &e),
+			 ELF_OK);
 	assert_int_equal(e.segments[0].file_size, 0);
 	elf_file_release(&e);
 	/* names without an end stay empty */
-	assert_int_equal(open_with(&b, 0x300 + 128 + offsetof(Elf64_Shdr, sh_size), 3, 8, &e), ELF_OK);
+	assert_int_equal(open_with(&b, 0x300 + 128 + offsetof(Elf64_Shdr, sh_size), 3, 8, &e),
+			 ELF_OK);
 	assert_string_equal(e.sections[1].name, "");
 	elf_file_release(&e);
 	buffer_release(&b);

@@ -51,8 +51,9 @@ static void probes(void **state)
 	assert_true(event.file_offset > 0);
 	event.symbol = "a_function_to_be_fuond";
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
-	assert_string_equal(why, "event 'p': /proc/self/exe has no function 'a_function_to_be_fuond'; "
-				 "did you mean 'a_function_to_be_found'?");
+	assert_string_equal(why,
+			    "event 'p': /proc/self/exe has no function 'a_function_to_be_fuond'; "
+			    "did you mean 'a_function_to_be_found'?");
 	event.symbol = "a_function_to_be_found";
 	event.symbol_offset = 1 << 20;
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
@@ -64,7 +65,8 @@ static void probes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself), cmocka_unit_test(probes) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
+					    cmocka_unit_test(probes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void several_with_own_rates(void **state)
 
 static void period_for_all(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "instructions,sched:sched_switch,faults/freq=5/"), 0);
+	assert_int_equal(event_list_parse(&list, "instructions,sched:sched_switch,faults/freq=5/"),
+			 0);
 	event_list_set_rate(&list, 0, 100000);
 	assert_int_equal(list.events[0].period, 100000);
 	assert_int_equal(list.events[1].period, 100000);
@@ -93,15 +94,20 @@ static void says_what_is_wrong(const char *text, const char *expected)
 static void wrong_ones(void **state)
 {
 	says_what_is_wrong("cylces", "unknown event 'cylces'; did you mean 'cycles'?");
-	says_what_is_wrong("page-fault:k", "unknown event 'page-fault:k'; did you mean 'page-faults'?");
-	says_what_is_wrong("qqqqqqqq", "unknown event 'qqqqqqqq'; prof-record --list shows what there is");
+	says_what_is_wrong("page-fault:k",
+			   "unknown event 'page-fault:k'; did you mean 'page-faults'?");
+	says_what_is_wrong("qqqqqqqq",
+			   "unknown event 'qqqqqqqq'; prof-record --list shows what there is");
 	says_what_is_wrong("", "an event's name is missing");
 	says_what_is_wrong("cpu-clock,", "an event's name is missing");
 	says_what_is_wrong("cpu-clock", "event 'cpu-clock' was given twice");
 	says_what_is_wrong("cycles/freq=0/", "event 'cycles': '0' is not a number from 1 to 10^12");
-	says_what_is_wrong("cycles/rate=1/", "event 'cycles': unknown option 'rate'; there are freq and period");
-	says_what_is_wrong("cycles/", "event 'cycles/': expected /freq=N/ or /period=N/ at the end");
-	says_what_is_wrong("uprobe:/bin/true", "event 'uprobe:/bin/true': expected uprobe:FILE:SYMBOL");
+	says_what_is_wrong("cycles/rate=1/",
+			   "event 'cycles': unknown option 'rate'; there are freq and period");
+	says_what_is_wrong("cycles/",
+			   "event 'cycles/': expected /freq=N/ or /period=N/ at the end");
+	says_what_is_wrong("uprobe:/bin/true",
+			   "event 'uprobe:/bin/true': expected uprobe:FILE:SYMBOL");
 	assert_int_equal(list.n, 1);
 }
 
@@ -144,9 +150,15 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		EACH(several_with_own_rates), EACH(period_for_all),
-		EACH(tracepoint_by_frequency_takes_each), EACH(raw), EACH(uprobes),
-		EACH(wrong_ones), EACH(too_many), EACH(the_recorders_own), EACH(attributes),
+		EACH(several_with_own_rates),
+		EACH(period_for_all),
+		EACH(tracepoint_by_frequency_takes_each),
+		EACH(raw),
+		EACH(uprobes),
+		EACH(wrong_ones),
+		EACH(too_many),
+		EACH(the_recorders_own),
+		EACH(attributes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

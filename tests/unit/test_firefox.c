@@ -44,15 +44,17 @@ static void columns_are_as_long_as_they_say(void **state)
 	size_t i;
 
 	assert_int_equal(json_array_size(json_object_get(root, "threads")), 3);
-	json_array_foreach(json_object_get(root, "threads"), i, thread) {
-		json_object_foreach(thread, key, table) {
+	json_array_foreach(json_object_get(root, "threads"), i, thread)
+	{
+		json_object_foreach(thread, key, table)
+		{
 			json_t *length = json_object_get(table, "length");
 
 			if (!length)
 				continue;
-			json_object_foreach(table, name, cells)
-				if (json_is_array(cells))
-					assert_int_equal(json_array_size(cells), json_integer_value(length));
+			json_object_foreach(table, name, cells) if (json_is_array(cells))
+				assert_int_equal(json_array_size(cells),
+						 json_integer_value(length));
 		}
 	}
 	json_decref(root);
@@ -96,7 +98,8 @@ static void samples_are_in_order_and_complete(void **state)
 	json_int_t total = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, "threads"), i, thread) {
+	json_array_foreach(json_object_get(root, "threads"), i, thread)
+	{
 		json_t *times = column(thread, "samples", "time"), *weights;
 		double before = 0;
 
@@ -137,8 +140,10 @@ static void waits_are_milliseconds(void **state)
 	p.unit = "us";
 	root = render_json(firefox_render, &p);
 	thread = thread_at(root, 2);
-	assert_string_equal(json_string_value(column(thread, "samples", "weightType")), "tracing-ms");
-	assert_true(json_number_value(json_array_get(column(thread, "samples", "weight"), 0)) == 0.006);
+	assert_string_equal(json_string_value(column(thread, "samples", "weightType")),
+			    "tracing-ms");
+	assert_true(json_number_value(json_array_get(column(thread, "samples", "weight"), 0)) ==
+		    0.006);
 	json_decref(root);
 }
 
@@ -147,7 +152,8 @@ static void an_empty_profile_is_json(void **state)
 	json_t *root = render_json(firefox_render, &fixture_empty), *meta;
 
 	meta = json_object_get(root, "meta");
-	assert_int_equal(json_integer_value(json_object_get(meta, "preprocessedProfileVersion")), 49);
+	assert_int_equal(json_integer_value(json_object_get(meta, "preprocessedProfileVersion")),
+			 49);
 	json_decref(root);
 }
 

@@ -36,7 +36,8 @@ static void test_lines(void **state)
 	small_entry(&s, group, "main;f;k:sys", 1);
 	small_entry(&s, group, NULL, 4);
 	small_entry(&s, group, "main;g", 0);
-	expect(&s, &plain, "a_comm:x 4\na_comm:x;main 2\na_comm:x;main;f 3\na_comm:x;main;f;sys 1\n");
+	expect(&s, &plain,
+	       "a_comm:x 4\na_comm:x;main 2\na_comm:x;main;f 3\na_comm:x;main;f;sys 1\n");
 }
 
 static void test_joins_what_looks_the_same(void **state)

@@ -15,9 +15,12 @@ static struct prf_object object(enum prf_object_kind kind, const char *path)
 static void test_short_names(void **state)
 {
 	static const char *const pairs[][2] = {
-		{ "/usr/lib/libc.so.6", "libc.so.6" }, { "[kernel]", "[kernel]" },
-		{ "plain", "plain" },		       { "/", "/" },
-		{ "", "" },			       { "[a/b]", "[a/b]" },
+		{ "/usr/lib/libc.so.6", "libc.so.6" },
+		{ "[kernel]", "[kernel]" },
+		{ "plain", "plain" },
+		{ "/", "/" },
+		{ "", "" },
+		{ "[a/b]", "[a/b]" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {

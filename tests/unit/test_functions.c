@@ -10,15 +10,23 @@
 #include "report/functions.h"
 
 #define FRAME(text, from, where)                                                                   \
-	{ .name = text, .linkage_name = "", .file = from, .line = 7, .object = where }
+	{                                                                                          \
+		.name = text, .linkage_name = "", .file = from, .line = 7, .object = where         \
+	}
 
 static const struct profile_frame frames[] = {
-	FRAME("f", "", 0), FRAME("f", "a.c", 0), FRAME("f", "b.c", 0), FRAME("f", "a.c", 1),
+	FRAME("f", "", 0),
+	FRAME("f", "a.c", 0),
+	FRAME("f", "b.c", 0),
+	FRAME("f", "a.c", 1),
 	{ .name = "f", .linkage_name = "", .file = "a.c", .object = PRF_NONE, .inlined = true },
 };
 static const struct profile_object objects[] = { { NULL, "x", "" }, { NULL, "y", "" } };
 static const struct profile profile = {
-	.frames = frames, .frame_count = 5, .objects = objects, .object_count = 2,
+	.frames = frames,
+	.frame_count = 5,
+	.objects = objects,
+	.object_count = 2,
 };
 
 static void expect(unsigned int keys, size_t count, const uint32_t expected[5])

@@ -88,7 +88,8 @@ static void test_missing_and_corrupt(void **state)
 		"{\"time\": \"x\", \"branch\": \"m\", \"testbed\": \"t\", \"results\": {}}",
 		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\", \"results\": []}",
 		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\"}",
-		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\", \"results\": {\"b\": {\"l\": {}}}}",
+		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\", \"results\": {\"b\": {\"l\": "
+		"{}}}}",
 	};
 	struct history h = { 0 };
 	char why[256];

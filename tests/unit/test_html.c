@@ -27,7 +27,8 @@ struct page {
 
 static size_t from_base64(const char *text, uint8_t *bytes)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t length = strlen(text), n = 0;
 
 	assert_int_equal(length % 4, 0);
@@ -67,7 +68,8 @@ static struct page render(const struct profile *p, const struct view_options *o)
 	packed = malloc(strlen(page.data) + 4);
 	page.bytes = malloc(size + 1);
 	page.payload = cursor_over(page.bytes, size);
-	assert_int_equal(uncompress(page.bytes, &size, packed, from_base64(page.data, packed)), Z_OK);
+	assert_int_equal(uncompress(page.bytes, &size, packed, from_base64(page.data, packed)),
+			 Z_OK);
 	assert_int_equal(size, cursor_left(&page.payload));
 	free(packed);
 	return page;
@@ -187,7 +189,9 @@ static void the_page_asks_for_nothing(void **state)
 static void a_comparison_has_its_base(void **state)
 {
 	static const struct profile_entry before[] = {
-		{ 1, 0, NODE_LEAF, 3, 3 }, { 1, 1, NODE_LEAF, 1, 1 }, { 2, 0, NODE_SCRIPT, 8, 8 },
+		{ 1, 0, NODE_LEAF, 3, 3 },
+		{ 1, 1, NODE_LEAF, 1, 1 },
+		{ 2, 0, NODE_SCRIPT, 8, 8 },
 	};
 	struct profile base = fixture;
 	struct view_options o = { .base = &base, .normalize = true };
@@ -225,7 +229,8 @@ static void on_and_off_the_cpu_are_two_sources(void **state)
 		{ .kind = PRF_EVENT_OFF_CPU, .name = "off-cpu", .unit = "ns" },
 	};
 	struct profile_group groups[2] = { fixture_groups[1], fixture_groups[1] };
-	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 }, { 1, 0, NODE_MAIN, 1, 1 } };
+	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
+							{ 1, 0, NODE_MAIN, 1, 1 } };
 	struct profile p = fixture;
 	struct view_options o = { 0 };
 	struct page page;

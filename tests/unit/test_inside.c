@@ -95,7 +95,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_itself),
 		cmocka_unit_test(a_process_that_is_gone),
-		cmocka_unit_test_setup_teardown(opens_only_plain_files_of_the_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(opens_only_plain_files_of_the_owner, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,11 +84,12 @@ static const char *all_symbols(void)
 		if (record.type != PRF_RECORD_SYMBOLS)
 			continue;
 		for (size_t i = 0; i < record.symbols.n; i++)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%u:%llx+%llx=%s ",
-						 record.symbols.object,
-						 (unsigned long long)record.symbols.symbols[i].start,
-						 (unsigned long long)record.symbols.symbols[i].size,
-						 record.symbols.symbols[i].name);
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, "%u:%llx+%llx=%s ",
+				record.symbols.object,
+				(unsigned long long)record.symbols.symbols[i].start,
+				(unsigned long long)record.symbols.symbols[i].size,
+				record.symbols.symbols[i].name);
 	}
 	prf_reader_free(reader);
 	return text;
@@ -287,11 +288,16 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		EACH(only_what_was_hit), EACH(a_map_that_comes_later_and_grows),
-		EACH(a_place_that_is_used_again), EACH(the_hit_before_the_change),
-		EACH(exit_passes_on_and_forgets), EACH(somebody_elses_map),
-		EACH(a_link_instead_of_a_map), EACH(left_behind_by_an_older_process),
-		EACH(a_dump_that_is_written_anew), EACH(ended_before_its_samples_come),
+		EACH(only_what_was_hit),
+		EACH(a_map_that_comes_later_and_grows),
+		EACH(a_place_that_is_used_again),
+		EACH(the_hit_before_the_change),
+		EACH(exit_passes_on_and_forgets),
+		EACH(somebody_elses_map),
+		EACH(a_link_instead_of_a_map),
+		EACH(left_behind_by_an_older_process),
+		EACH(a_dump_that_is_written_anew),
+		EACH(ended_before_its_samples_come),
 		EACH(foreseen_for_a_later_program),
 		cmocka_unit_test(names_of_dumps),
 	};

@@ -21,7 +21,8 @@ static void header(struct buffer *b)
 	buffer_u64(b, 0);
 }
 
-static void load(struct buffer *b, uint64_t address, uint32_t size, uint64_t index, const char *name)
+static void load(struct buffer *b, uint64_t address, uint32_t size, uint64_t index,
+		 const char *name)
 {
 	buffer_u32(b, 0);
 	buffer_u32(b, 16 + 40 + (uint32_t)strlen(name) + 1 + size);

@@ -101,7 +101,8 @@ static void test_random(void **state)
 
 	srand(1);
 	for (int round = 0; round < 5000; round++) {
-		uint64_t start = (uint64_t)rand() % SPACE, end = start + 1 + (uint64_t)rand() % (SPACE - start);
+		uint64_t start = (uint64_t)rand() % SPACE,
+			 end = start + 1 + (uint64_t)rand() % (SPACE - start);
 		uintptr_t number = (uintptr_t)rand() % 5;
 
 		if (number)

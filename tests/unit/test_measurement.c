@@ -13,7 +13,8 @@
 #include "bench/baseline.h"
 #include "bench/measurement.h"
 
-static const struct measurement_options options = { .seconds = 1, .warm_up_seconds = 0.001,
+static const struct measurement_options options = { .seconds = 1,
+						    .warm_up_seconds = 0.001,
 						    .count = 100 };
 
 /* 100 measurements of d, 2d, ... 100d iterations that take about a second: d = 1e9/1e3/5050. */
@@ -85,7 +86,9 @@ static void count(void *state, uint64_t iterations)
 static void test_take(void **state)
 {
 	const struct benchmark b = { .name = "count", .run = count };
-	const struct measurement_options few = { .seconds = 1e-4, .warm_up_seconds = 1e-5, .count = 5 };
+	const struct measurement_options few = { .seconds = 1e-4,
+						 .warm_up_seconds = 1e-5,
+						 .count = 5 };
 	struct measurement m = { 0 };
 	double planned = 0;
 

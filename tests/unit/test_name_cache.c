@@ -17,7 +17,10 @@
 static char folder[] = "/tmp/prof-cache.XXXXXX";
 
 static const struct name_cache_key key = {
-	.build_id = { 0xab, 0xcd }, .build_id_size = 2, .flags = 3, .identity = 7,
+	.build_id = { 0xab, 0xcd },
+	.build_id_size = 2,
+	.flags = 3,
+	.identity = 7,
 };
 
 static const struct symbolizer_place places[] = {

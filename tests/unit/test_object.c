@@ -101,8 +101,9 @@ static void another_file_of_the_name_is_not_it(void **state)
 	object_examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	/* Not the build-id. */
-	object = objects_get(o, path,
-			     &(struct prf_object){ .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20 });
+	object = objects_get(
+		o, path,
+		&(struct prf_object){ .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20 });
 	object_examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	assert_int_equal(object->definition.build_id[0], 1);

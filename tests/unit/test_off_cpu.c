@@ -57,8 +57,9 @@ struct seen {
 static void look(struct seen *seen, const struct sample *s, uint32_t size, pid_t child)
 {
 	assert_true(size >= sizeof(*s));
-	assert_int_equal(size, sizeof(*s) + ((size_t)s->user_frames + s->kernel_frames +
-					     s->waker_frames) * 8);
+	assert_int_equal(size,
+			 sizeof(*s) +
+				 ((size_t)s->user_frames + s->kernel_frames + s->waker_frames) * 8);
 	assert_int_equal(s->pid, child);
 	if (s->event != 0 || s->weight < WAIT_NS / 2)
 		return;
@@ -105,7 +106,8 @@ static void record_waits(bool when_leaving, struct seen *seen)
 	assert_int_equal(status, 0);
 	sampler_stop(sampler);
 	for (size_t i = 0; i < sampler_rings(sampler); i++)
-		for (struct ring *r = sampler_ring(sampler, i); (data = ring_peek(r, &size)); ring_next(r))
+		for (struct ring *r = sampler_ring(sampler, i); (data = ring_peek(r, &size));
+		     ring_next(r))
 			look(seen, data, size, child);
 	close(go);
 	sampler_free(sampler);

@@ -178,9 +178,10 @@ static void durations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(letters_join), cmocka_unit_test(long_names),
+		cmocka_unit_test(letters_join),	    cmocka_unit_test(long_names),
 		cmocka_unit_test(rest_and_command), cmocka_unit_test(what_is_wrong),
-		cmocka_unit_test(numbers), cmocka_unit_test(sizes), cmocka_unit_test(durations),
+		cmocka_unit_test(numbers),	    cmocka_unit_test(sizes),
+		cmocka_unit_test(durations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,9 +154,13 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		EACH(creates_for_the_owner_only), EACH(overwrites_own_file),
-		EACH(discards_what_it_made), EACH(follows_no_link),
-		EACH(belongs_to_who_called_sudo), EACH(folders_and_pipes), EACH(standard_output),
+		EACH(creates_for_the_owner_only),
+		EACH(overwrites_own_file),
+		EACH(discards_what_it_made),
+		EACH(follows_no_link),
+		EACH(belongs_to_who_called_sudo),
+		EACH(folders_and_pipes),
+		EACH(standard_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,8 @@ static void test_inconclusive(void **state)
 
 static void test_noise(void **state)
 {
-	struct paired_runs_change quiet = change_of(1, 0.001, 20, true), loud = change_of(1, 0.2, 20, true);
+	struct paired_runs_change quiet = change_of(1, 0.001, 20, true),
+				  loud = change_of(1, 0.2, 20, true);
 
 	assert_true(paired_runs_noise(&quiet, 0.02) == 0.02);
 	assert_true(paired_runs_noise(&loud, 0.02) > 0.05);
@@ -132,9 +133,9 @@ static void test_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slower),	     cmocka_unit_test(test_faster),
+		cmocka_unit_test(test_slower),	      cmocka_unit_test(test_faster),
 		cmocka_unit_test(test_drift_cancels), cmocka_unit_test(test_inconclusive),
-		cmocka_unit_test(test_noise),	     cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_noise),	      cmocka_unit_test(test_false_alarms),
 		cmocka_unit_test(test_failure),
 	};
 

@@ -24,7 +24,8 @@ static size_t parse(struct code_map *map, const char *text)
 static void lines(void **state)
 {
 	struct code_map map = { 0 };
-	const char *text = "7f0010 20 LazyCompile:*f /a b.js:1\n0x8000 0x10 py::g:<x.py>\n9000 10 cut";
+	const char *text =
+		"7f0010 20 LazyCompile:*f /a b.js:1\n0x8000 0x10 py::g:<x.py>\n9000 10 cut";
 
 	assert_int_equal(parse(&map, text), strlen(text) - strlen("9000 10 cut"));
 	assert_string_equal(name_at(&map, 0x7f0020), "LazyCompile:*f /a b.js:1");

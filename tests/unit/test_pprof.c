@@ -212,7 +212,8 @@ static void names_become_valid_text(void **state)
 /* A location must not run into the function below when a stack ends with inlined frames. */
 static void inlined_frames_without_a_function_end_at_the_root(void **state)
 {
-	static const struct profile_node nodes[] = { { PRF_NONE, FRAME_MIDDLE, 1 }, { 0, FRAME_LEAF, 2 } };
+	static const struct profile_node nodes[] = { { PRF_NONE, FRAME_MIDDLE, 1 },
+						     { 0, FRAME_LEAF, 2 } };
 	static const struct profile_entry entries[] = { { 0, 0, 1, 1, 1 } };
 	struct profile p = fixture;
 	struct rendered r;

@@ -12,12 +12,14 @@
 
 static void reads_maps(void **state)
 {
-	char text[] = "55d0a0000000-55d0a0001000 r--p 00000000 fe:00 42                 /usr/bin/x y\n"
-		      "7f0000000000-7f0000002000 r-xp 00003000 103:1b 77                 /a\\012b (deleted)\n"
-		      "7ffd00000000-7ffd00001000 r-xp 00000000 00:00 0                          [vdso]\n"
-		      "nonsense\n"
-		      "2000-1000 r-xp 00000000 00:00 0 /upside/down\n"
-		      "7fff00000000-7fff00001000 rwxp 00000000 00:00 0 ";
+	char text[] =
+		"55d0a0000000-55d0a0001000 r--p 00000000 fe:00 42                 /usr/bin/x y\n"
+		"7f0000000000-7f0000002000 r-xp 00003000 103:1b 77                 /a\\012b "
+		"(deleted)\n"
+		"7ffd00000000-7ffd00001000 r-xp 00000000 00:00 0                          [vdso]\n"
+		"nonsense\n"
+		"2000-1000 r-xp 00000000 00:00 0 /upside/down\n"
+		"7fff00000000-7fff00001000 rwxp 00000000 00:00 0 ";
 	struct proc_mapping m;
 	char *rest = text;
 
@@ -79,7 +81,8 @@ static void knows_itself(void **state)
 	buffer_string(&text);
 	for (rest = (char *)text.data; (rest = proc_next_mapping(rest, &m));)
 		if (m.executable && !strcmp(m.path, exe))
-			found = m.start <= (uintptr_t)knows_itself && (uintptr_t)knows_itself < m.end;
+			found = m.start <= (uintptr_t)knows_itself &&
+				(uintptr_t)knows_itself < m.end;
 	assert_true(found);
 	buffer_release(&text);
 }
@@ -112,10 +115,8 @@ static void gone_processes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_maps),
-		cmocka_unit_test(cuts_the_mark_of_deleted_files),
-		cmocka_unit_test(knows_itself),
-		cmocka_unit_test(walks_folders_of_numbers),
+		cmocka_unit_test(reads_maps),	  cmocka_unit_test(cuts_the_mark_of_deleted_files),
+		cmocka_unit_test(knows_itself),	  cmocka_unit_test(walks_folders_of_numbers),
 		cmocka_unit_test(gone_processes),
 	};
 

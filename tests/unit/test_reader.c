@@ -42,24 +42,12 @@ static void check_samples(const struct prf_samples *s, size_t first)
 static void count(struct found *found, const struct prf_record *record)
 {
 	switch (record->type) {
-	case PRF_RECORD_SAMPLES:
-		found->samples += record->samples.n;
-		break;
-	case PRF_RECORD_LOSS:
-		found->losses++;
-		break;
-	case PRF_RECORD_SYMBOLS:
-		found->symbols++;
-		break;
-	case PRF_RECORD_NAMES:
-		found->names++;
-		break;
-	case PRF_RECORD_METADATA:
-		found->metadata++;
-		break;
-	case PRF_RECORD_STATISTIC:
-		found->statistics++;
-		break;
+	case PRF_RECORD_SAMPLES: found->samples += record->samples.n; break;
+	case PRF_RECORD_LOSS: found->losses++; break;
+	case PRF_RECORD_SYMBOLS: found->symbols++; break;
+	case PRF_RECORD_NAMES: found->names++; break;
+	case PRF_RECORD_METADATA: found->metadata++; break;
+	case PRF_RECORD_STATISTIC: found->statistics++; break;
 	case PRF_RECORD_DAMAGE:
 		if (!found->damages++) {
 			found->damage = record->damage;
@@ -154,8 +142,7 @@ static void check_record(struct prf_reader *r, const struct prf_record *record, 
 		assert_string_equal(record->statistic.key, "fired");
 		assert_int_equal(record->statistic.value, FIXTURE_SAMPLES + 17);
 		break;
-	case PRF_RECORD_DAMAGE:
-		fail_msg("damage: %s", record->damage.reason);
+	case PRF_RECORD_DAMAGE: fail_msg("damage: %s", record->damage.reason);
 	}
 }
 
@@ -425,14 +412,10 @@ static void test_blocks_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_truncation),
-		cmocka_unit_test(test_every_byte_flip),
-		cmocka_unit_test(test_files_and_pipes),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_lost_and_added_bytes),
-		cmocka_unit_test(test_nested_headers),
-		cmocka_unit_test(test_blocks_are_told),
+		cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_truncation),
+		cmocka_unit_test(test_every_byte_flip), cmocka_unit_test(test_files_and_pipes),
+		cmocka_unit_test(test_times),		cmocka_unit_test(test_lost_and_added_bytes),
+		cmocka_unit_test(test_nested_headers),	cmocka_unit_test(test_blocks_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

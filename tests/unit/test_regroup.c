@@ -21,9 +21,9 @@ struct fixture {
 static uint32_t frame(struct fixture *f, const char *name, uint32_t object)
 {
 	return frame_table_add(&f->frames, &(struct profile_frame){ .name = name,
-								     .linkage_name = "",
-								     .file = "",
-								     .object = object });
+								    .linkage_name = "",
+								    .file = "",
+								    .object = object });
 }
 
 static void begin(struct fixture *f)

@@ -131,9 +131,11 @@ static void check(struct fixture *f, const char *expected)
 				struct prf_frame frame = prf_reader_all_frames(r)[s.frame];
 
 				if (frame.flags & PRF_FRAME_END)
-					SAY(" <%s", prf_stack_end_name((enum prf_stack_end)frame.offset));
+					SAY(" <%s",
+					    prf_stack_end_name((enum prf_stack_end)frame.offset));
 				else
-					SAY(" %s+%llx%s%s", prf_reader_object(r, frame.object)->path,
+					SAY(" %s+%llx%s%s",
+					    prf_reader_object(r, frame.object)->path,
 					    (unsigned long long)frame.offset,
 					    frame.flags & PRF_FRAME_EXACT ? "!" : "",
 					    frame.flags & PRF_FRAME_GUESSED ? "?" : "");
@@ -148,15 +150,17 @@ static void check(struct fixture *f, const char *expected)
 
 static void places_are_offsets_in_files(void **state)
 {
-	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020, 0x400030 | FRAME_GUESSED };
+	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020,
+					 0x400030 | FRAME_GUESSED };
 	static const uint64_t kernel[] = { KERNEL + 0x2010, KERNEL + 0x1010 };
 	struct fixture *f = *state;
 	union bytes b;
 
 	assert_true(resolve(f, &b, fill(&b, user, 3, kernel, 2)));
 	assert_true(resolve(f, &b, fill(&b, NULL, 0, kernel, 2)));
-	check(f, "prog [kernel]+2010! [kernel]+1010 /lib/lib.so+10! /bin/prog+1020 /bin/prog+1030?\n"
-		 "prog [kernel]+2010! [kernel]+1010\n");
+	check(f,
+	      "prog [kernel]+2010! [kernel]+1010 /lib/lib.so+10! /bin/prog+1020 /bin/prog+1030?\n"
+	      "prog [kernel]+2010! [kernel]+1010\n");
 }
 
 static void stacks_say_why_they_end(void **state)
@@ -175,7 +179,8 @@ static void stacks_say_why_they_end(void **state)
 	assert_true(resolve(f, &b, size));
 	size = fill(&b, NULL, 0, NULL, 0);
 	assert_true(resolve(f, &b, size));
-	check(f, "prog /bin/prog+1020! <bad-read\nprog /bin/prog+1020!\nprog <no-registers\nprog\n");
+	check(f,
+	      "prog /bin/prog+1020! <bad-read\nprog /bin/prog+1020!\nprog <no-registers\nprog\n");
 }
 
 static void calls_at_the_end_belong_to_what_ends(void **state)
@@ -251,12 +256,14 @@ static void check_wakers(struct fixture *f, const char *expected)
 		if (record.type != PRF_RECORD_SAMPLES)
 			continue;
 		for (size_t i = 0; i < record.samples.n; i++) {
-			uint32_t stack = record.samples.waker[i], task = record.samples.waker_task[i];
+			uint32_t stack = record.samples.waker[i],
+				 task = record.samples.waker_task[i];
 
 			SAY("%s", task == PRF_NONE ? "-" : prf_reader_task(r, task)->comm);
 			for (; stack != PRF_NONE; stack = prf_reader_all_stacks(r)[stack].parent)
 				SAY(" %llx", (unsigned long long)prf_reader_all_frames(
-						     r)[prf_reader_all_stacks(r)[stack].frame].offset);
+						     r)[prf_reader_all_stacks(r)[stack].frame]
+						     .offset);
 			SAY("\n");
 		}
 	}

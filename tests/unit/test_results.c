@@ -41,7 +41,8 @@ static void test_round_trip(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(results_value(&r, "a \"b\" \xc3\xa9", "instructions", 123456789012), 0);
-	assert_int_equal(results_estimate(&r, "b", "latency", (struct estimate){ 1.5, 1.25, 2 }), 0);
+	assert_int_equal(results_estimate(&r, "b", "latency", (struct estimate){ 1.5, 1.25, 2 }),
+			 0);
 	assert_int_equal(results_value(&r, "b", "throughput", 0.1), 0);
 	assert_int_equal(results_value(&r, "b", "throughput", 0.2), 0);
 	assert_int_equal(r.count, 3);

@@ -35,7 +35,8 @@ static void check_instructions(bool time_phases)
 	skeleton = sampler_bpf__open();
 	assert_non_null(skeleton);
 	/* One by one, since they share the log. */
-	bpf_object__for_each_program(program, skeleton->obj) {
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
 		struct sampler_bpf *one = sampler_bpf__open();
 		struct bpf_program *other;
 		unsigned long instructions;
@@ -45,8 +46,10 @@ static void check_instructions(bool time_phases)
 		one->rodata->time_phases = time_phases;
 		one->rodata->off_cpu_event = 0; /* or what ends a wait is dead code */
 		one->rodata->walk_when_leaving = !strcmp(bpf_program__name(program), "note_switch");
-		bpf_object__for_each_program(other, one->obj) {
-			bool same = strcmp(bpf_program__name(other), bpf_program__name(program)) == 0;
+		bpf_object__for_each_program(other, one->obj)
+		{
+			bool same = strcmp(bpf_program__name(other), bpf_program__name(program)) ==
+				    0;
 
 			bpf_program__set_autoload(other, same);
 			if (same)
@@ -57,12 +60,14 @@ static void check_instructions(bool time_phases)
 		memset(log, 0, LOG_BYTES);
 		if (sampler_bpf__load(one)) {
 			sampler_bpf__destroy(one);
-			continue; /* not every kernel has every tracepoint; privileges may be missing */
+			continue; /* not every kernel has every tracepoint; privileges may be
+				     missing */
 		}
 		processed = strstr(log, "processed ");
 		assert_non_null(processed);
 		instructions = strtoul(processed + strlen("processed "), NULL, 10);
-		print_message("%s: %lu instructions processed\n", bpf_program__name(program), instructions);
+		print_message("%s: %lu instructions processed\n", bpf_program__name(program),
+			      instructions);
 		assert_true(instructions > 0 && instructions <= INSTRUCTIONS_MAX);
 		programs++;
 		sampler_bpf__destroy(one);
@@ -87,8 +92,8 @@ static bool add_target(const struct sampler_bpf *skeleton, uint32_t pid)
 {
 	uint64_t start = 0;
 
-	return !bpf_map__update_elem(skeleton->maps.targets, &pid, sizeof(pid), &start, sizeof(start),
-				     BPF_ANY);
+	return !bpf_map__update_elem(skeleton->maps.targets, &pid, sizeof(pid), &start,
+				     sizeof(start), BPF_ANY);
 }
 
 /* There is room for so many targets; children that find none are counted. */

@@ -25,8 +25,8 @@ static void test_numbers(void **state)
 
 static void test_numbers_that_are_none(void **state)
 {
-	static const char *const wrong[] = { "", ",", "1,", "a", "-1", "3-", "4-3", "1 2", "1;2",
-					     "99999999999999999999" };
+	static const char *const wrong[] = { "",   ",",	  "1,",	 "a",	"-1",
+					     "3-", "4-3", "1 2", "1;2", "99999999999999999999" };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct number_set set = { 0 };
@@ -85,7 +85,8 @@ static void test_time(void **state)
 
 static void test_times_that_are_none(void **state)
 {
-	static const char *const wrong[] = { "", ",", "1", "2,1", "1,1", "a,b", "101%,", "-1,2",
+	static const char *const wrong[] = { "",	",",	 "1",	  "2,1",
+					     "1,1",	"a,b",	 "101%,", "-1,2",
 					     "20%,10%", "@2,@1", "nan%,", "1e400s,2" };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -139,8 +140,9 @@ static void test_events(void **state)
 
 static void test_tasks(void **state)
 {
-	const struct prf_task task = { .pid = 7, .tid = 8, .comm = "main", .cgroup = "/a/b",
-				       .command_line = "" };
+	const struct prf_task task = {
+		.pid = 7, .tid = 8, .comm = "main", .cgroup = "/a/b", .command_line = ""
+	};
 	struct selection s = { 0 };
 
 	assert_true(selection_has_task(&s, &task));

@@ -52,13 +52,13 @@ static struct seen read_all(pid_t pid, bool ahead)
 
 	for (size_t i = 0; i < sideband_rings(sideband); i++)
 		for (;;) {
-			uint64_t time = ahead ? sideband_peek_ahead(sideband, i) :
-						sideband_peek(sideband, i);
+			uint64_t time = ahead ? sideband_peek_ahead(sideband, i)
+					      : sideband_peek(sideband, i);
 
 			if (time == UINT64_MAX)
 				break;
-			assert_true(ahead ? sideband_take_ahead(sideband, i, &r) :
-					    sideband_take(sideband, i, &r));
+			assert_true(ahead ? sideband_take_ahead(sideband, i, &r)
+					  : sideband_take(sideband, i, &r));
 			assert_int_equal(r.time_ns, time);
 			seen.all++;
 			if (r.pid != (uint32_t)pid)

@@ -44,7 +44,8 @@ static void samples_and_weights_go_together(void **state)
 	json_int_t total = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(root, "profiles"), i, profile) {
+	json_array_foreach(json_object_get(root, "profiles"), i, profile)
+	{
 		json_t *weights = json_object_get(profile, "weights"), *samples;
 
 		samples = json_object_get(profile, "samples");

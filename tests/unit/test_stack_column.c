@@ -17,18 +17,11 @@ static void fill(uint32_t *values, uint32_t seed, uint32_t *highest)
 	for (size_t i = 0; i < N; i++) {
 		seed = seed * 1664525 + 1013904223;
 		switch (seed >> 28) {
-		case 0:
-			values[i] = 0;
-			break;
-		case 1:
-			values[i] = *highest += 1 + (seed >> 8) % 9;
-			break;
+		case 0: values[i] = 0; break;
+		case 1: values[i] = *highest += 1 + (seed >> 8) % 9; break;
 		case 2:
-		case 3:
-			values[i] = (seed >> 4) % (*highest + 1);
-			break;
-		default:
-			values[i] = (seed >> 20) % 8 * 3;
+		case 3: values[i] = (seed >> 4) % (*highest + 1); break;
+		default: values[i] = (seed >> 20) % 8 * 3;
 		}
 	}
 }

@@ -17,7 +17,10 @@
 static struct symbolizer *new_symbolizer(unsigned int jobs)
 {
 	const struct symbolizer_options options = {
-		.inlines = true, .lines = true, .demangle = true, .jobs = jobs,
+		.inlines = true,
+		.lines = true,
+		.demangle = true,
+		.jobs = jobs,
 	};
 	struct symbolizer *s;
 
@@ -140,8 +143,9 @@ static void files(void **state)
 {
 	char path[4096];
 	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	struct prf_object wrong = { .kind = PRF_OBJECT_FILE, .root = "", .build_id = { 1, 2, 3 },
-				    .build_id_size = 20 };
+	struct prf_object wrong = {
+		.kind = PRF_OBJECT_FILE, .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20
+	};
 	struct symbolizer *s = new_symbolizer(2);
 	uint32_t own, other, text, wrong_query;
 	struct symbols_found found;
@@ -246,12 +250,9 @@ static void copies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recorded_symbols),
-		cmocka_unit_test(embedded_names),
-		cmocka_unit_test(wrong_numbers),
-		cmocka_unit_test(files),
-		cmocka_unit_test(unidentified),
-		cmocka_unit_test(copies),
+		cmocka_unit_test(recorded_symbols), cmocka_unit_test(embedded_names),
+		cmocka_unit_test(wrong_numbers),    cmocka_unit_test(files),
+		cmocka_unit_test(unidentified),	    cmocka_unit_test(copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,8 +103,8 @@ static uint64_t counted(const struct fixture *f, uint32_t stack, uint32_t tid, u
 
 	*weight = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct prf_task *task =
-			prf_reader_task(f->reader, group[cells[i].group].task);
+		const struct prf_task *task = prf_reader_task(f->reader,
+							      group[cells[i].group].task);
 
 		if (cells[i].stack != stack || (tid && task->tid != tid))
 			continue;

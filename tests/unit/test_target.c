@@ -205,7 +205,10 @@ static void watches_threads(void **state)
 }
 
 #define BOTH_WAYS(test)                                                                            \
-	cmocka_unit_test(test), { #test " (folders)", test, NULL, NULL, (void *)1 }
+	cmocka_unit_test(test),                                                                    \
+	{                                                                                          \
+#test " (folders)", test, NULL, NULL, (void *)1                                    \
+	}
 
 int main(void)
 {

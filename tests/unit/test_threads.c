@@ -29,9 +29,13 @@ static void threads_stand_by_process_main_first(void **state)
 static void a_main_thread_precedes_lower_ids(void **state)
 {
 	static const struct profile_group groups[] = { GROUP("a", 50, 7), GROUP("a", 50, 50) };
-	static const struct profile_entry entries[] = { { 0, 0, PRF_NONE, 1, 1 }, { 1, 0, PRF_NONE, 1, 1 } };
+	static const struct profile_entry entries[] = { { 0, 0, PRF_NONE, 1, 1 },
+							{ 1, 0, PRF_NONE, 1, 1 } };
 	const struct profile p = {
-		.groups = groups, .group_count = 2, .entries = entries, .entry_count = 2,
+		.groups = groups,
+		.group_count = 2,
+		.entries = entries,
+		.entry_count = 2,
 	};
 	struct threads t;
 
@@ -46,10 +50,16 @@ static void groups_of_a_thread_are_merged_by_time(void **state)
 {
 	static const struct profile_group groups[] = { GROUP("a", 1, 1), GROUP("a", 1, 1) };
 	static const struct profile_entry entries[] = {
-		{ 0, 0, PRF_NONE, 1, 10 }, { 0, 2, PRF_NONE, 1, 20 }, { 1, 1, PRF_NONE, 1, 30 },
+		{ 0, 0, PRF_NONE, 1, 10 },
+		{ 0, 2, PRF_NONE, 1, 20 },
+		{ 1, 1, PRF_NONE, 1, 30 },
 	};
 	const struct profile p = {
-		.groups = groups, .group_count = 2, .entries = entries, .entry_count = 3, .slice_ns = 10,
+		.groups = groups,
+		.group_count = 2,
+		.entries = entries,
+		.entry_count = 3,
+		.slice_ns = 10,
 	};
 	struct threads t;
 

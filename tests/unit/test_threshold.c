@@ -26,8 +26,11 @@ static void near(double value, double expected, double tolerance)
 static struct limits limits_of(enum threshold_test test, double boundary, const double *values,
 			       size_t n)
 {
-	struct threshold t = { .test = test, .has_lower = true, .has_upper = true,
-			       .lower = boundary, .upper = boundary };
+	struct threshold t = { .test = test,
+			       .has_lower = true,
+			       .has_upper = true,
+			       .lower = boundary,
+			       .upper = boundary };
 	struct limits limits;
 
 	assert_int_equal(threshold_limits(&t, values, n, &limits), THRESHOLD_OK);
@@ -66,8 +69,8 @@ static void test_z_score(void **state)
 
 static void test_t_test(void **state)
 {
-	const double six[] = { -1.0954451150103321, 1.0954451150103321, -1.0954451150103321,
-			       1.0954451150103321, -0.31622776601683794, 0.31622776601683794 };
+	const double six[] = { -1.0954451150103321, 1.0954451150103321,	  -1.0954451150103321,
+			       1.0954451150103321,  -0.31622776601683794, 0.31622776601683794 };
 	double values[25];
 	struct limits l;
 
@@ -157,7 +160,9 @@ static void test_what_cannot_be_judged(void **state)
 static void test_most_uses_the_last(void **state)
 {
 	const double values[] = { 1, 1, 1, 200, 100 };
-	struct threshold t = { .test = THRESHOLD_PERCENTAGE, .has_upper = true, .upper = 0.5, .most = 1 };
+	struct threshold t = {
+		.test = THRESHOLD_PERCENTAGE, .has_upper = true, .upper = 0.5, .most = 1
+	};
 	struct limits l;
 
 	assert_int_equal(threshold_limits(&t, values, 5, &l), THRESHOLD_OK);

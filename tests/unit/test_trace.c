@@ -118,7 +118,9 @@ static int count(struct trace *t, const struct prf_samples *samples, void *conte
 static void test_window(void **state)
 {
 	size_t n = 0;
-	struct trace_sinks sinks = { .samples = count, .context = &n, .from_ns = 1200, .to_ns = 1500 };
+	struct trace_sinks sinks = {
+		.samples = count, .context = &n, .from_ns = 1200, .to_ns = 1500
+	};
 	struct trace t;
 	char path[64];
 	FILE *file = trace_file(path);

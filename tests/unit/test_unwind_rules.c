@@ -11,7 +11,9 @@
 
 static struct cfi_row usual(int64_t offset)
 {
-	return (struct cfi_row){ .cfa = CFI_CFA_REGISTER, .reg = ARCH_REGISTER_SP, .offset = offset,
+	return (struct cfi_row){ .cfa = CFI_CFA_REGISTER,
+				 .reg = ARCH_REGISTER_SP,
+				 .offset = offset,
 				 .ra = { CFI_AT_CFA, -8 } };
 }
 
@@ -96,8 +98,11 @@ static void test_what_is_far_is_read_apart(void **state)
 /* As GCC's functions that align their stack have it. */
 static void test_aligned_stack(void **state)
 {
-	struct cfi_row row = { .cfa = CFI_CFA_DEREF, .reg = ARCH_REGISTER_FP, .offset = -8,
-			       .ra = { CFI_AT_CFA, -8 }, .fp = { CFI_AT_FP, 0 } };
+	struct cfi_row row = { .cfa = CFI_CFA_DEREF,
+			       .reg = ARCH_REGISTER_FP,
+			       .offset = -8,
+			       .ra = { CFI_AT_CFA, -8 },
+			       .fp = { CFI_AT_FP, 0 } };
 	struct unwind_rule rule = unwind_rule_from_row(&row);
 
 	assert_int_equal(rule.kind, UNWIND_DEREF_FP);

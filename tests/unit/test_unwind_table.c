@@ -42,7 +42,8 @@ static bool ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct cfi_row *row)
 	if (!dwarf_frame_register(frame, 16, memory, &ops, &n)) {
 		if (n == 0 && ops == memory)
 			row->ra.place = CFI_UNDEFINED;
-		else if (n == 2 && ops[0].atom == DW_OP_call_frame_cfa && ops[1].atom == DW_OP_plus_uconst)
+		else if (n == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+			 ops[1].atom == DW_OP_plus_uconst)
 			row->ra = (struct cfi_saved){ CFI_AT_CFA, (int64_t)ops[1].number };
 	}
 	free(frame);
@@ -59,9 +60,9 @@ static bool agrees(const struct unwind_rule *rule, const struct cfi_row *libdw)
 		return rule->kind == UNWIND_END;
 	if (libdw->cfa != CFI_CFA_REGISTER)
 		return rule->kind != UNWIND_CFA_SP && rule->kind != UNWIND_CFA_FP;
-	kind = libdw->reg == ARCH_REGISTER_SP ? UNWIND_CFA_SP :
-	       libdw->reg == ARCH_REGISTER_FP ? UNWIND_CFA_FP :
-						-1;
+	kind = libdw->reg == ARCH_REGISTER_SP	? UNWIND_CFA_SP
+	       : libdw->reg == ARCH_REGISTER_FP ? UNWIND_CFA_FP
+						: -1;
 	if (kind < 0)
 		return true; /* hand-written code; other tests see to it */
 	if (libdw->ra.place != CFI_AT_CFA)
@@ -98,9 +99,11 @@ static void compare_with_libdw(const char *path)
 				continue;
 			compared++;
 			if (!agrees(rule, &row) && wrong++ < 5)
-				fprintf(stderr, "%s: 0x%llx: rule kind %d offset %d; libdw reg %u offset %lld\n",
-					path, (unsigned long long)pc, rule->kind, rule->cfa_offset, row.reg,
-					(long long)row.offset);
+				fprintf(stderr,
+					"%s: 0x%llx: rule kind %d offset %d; libdw reg %u offset "
+					"%lld\n",
+					path, (unsigned long long)pc, rule->kind, rule->cfa_offset,
+					row.reg, (long long)row.offset);
 		}
 	}
 	dwarf_cfi_end(cfi);
@@ -157,7 +160,8 @@ static void test_finds_a_function(void **state)
 	close(fd);
 	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_OK);
 	elf_file_release(&e);
-	assert_int_equal(unwind_table_find(&t, (uintptr_t)some_function - bias)->kind, UNWIND_CFA_SP);
+	assert_int_equal(unwind_table_find(&t, (uintptr_t)some_function - bias)->kind,
+			 UNWIND_CFA_SP);
 	assert_int_equal(unwind_table_find(&t, UINT64_MAX)->kind, UNWIND_NONE);
 	unwind_table_release(&t);
 }
@@ -180,7 +184,8 @@ static void test_limit_of_rows(void **state)
 static void test_file_without_code(void **state)
 {
 	static const Elf64_Ehdr header = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
 		.e_machine = ARCH_MACHINE,
 	};
 	struct unwind_table t;

@@ -33,7 +33,8 @@ struct fixture {
 static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
 		    uint32_t flags, int inner)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = flags, .inner_map_fd = (uint32_t)inner);
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = flags,
+		    .inner_map_fd = (uint32_t)inner);
 
 	return bpf_map_create(type, "test", key, value, entries, &options);
 }
@@ -47,18 +48,20 @@ static int set_up(void **state)
 				    UNWIND_MAX_SEGMENTS, BPF_F_MMAPABLE, 0);
 	if (f->maps.segments < 0)
 		return 0; /* the tests skip */
-	f->maps.pages = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct unwind_page), UNWIND_MAX_PAGES,
-				 BPF_F_MMAPABLE, 0);
-	f->maps.rules = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct unwind_rule), UNWIND_MAX_RULES,
-				 BPF_F_MMAPABLE, 0);
+	f->maps.pages = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct unwind_page),
+				 UNWIND_MAX_PAGES, BPF_F_MMAPABLE, 0);
+	f->maps.rules = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct unwind_rule),
+				 UNWIND_MAX_RULES, BPF_F_MMAPABLE, 0);
 	f->template = make_map(BPF_MAP_TYPE_ARRAY, 4, UNWIND_SLAB_ROWS * 4, 1, BPF_F_MMAPABLE, 0);
-	f->maps.slabs = make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, UNWIND_MAX_SLABS, 0, f->template);
+	f->maps.slabs = make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, UNWIND_MAX_SLABS, 0,
+				 f->template);
 	f->maps.processes = make_map(BPF_MAP_TYPE_HASH, 4, sizeof(struct unwind_process), 64, 0, 0);
 	f->maps.files = make_map(BPF_MAP_TYPE_HASH, sizeof(struct unwind_file_key),
 				 sizeof(struct unwind_file), 64, 0, 0);
 	f->segments = mmap(NULL, UNWIND_MAX_SEGMENTS * sizeof(*f->segments), PROT_READ, MAP_SHARED,
 			   f->maps.segments, 0);
-	f->pages = mmap(NULL, UNWIND_MAX_PAGES * sizeof(*f->pages), PROT_READ, MAP_SHARED, f->maps.pages, 0);
+	f->pages = mmap(NULL, UNWIND_MAX_PAGES * sizeof(*f->pages), PROT_READ, MAP_SHARED,
+			f->maps.pages, 0);
 	return 0;
 }
 
@@ -92,8 +95,9 @@ static void note_problem(const struct unwinder_file *file, void *context)
 
 static void start(struct fixture *f, uint64_t limit)
 {
-	struct unwinder_options options = { .maps = f->maps, .memory_limit = limit,
-					    .built = note_problem, .context = f };
+	struct unwinder_options options = {
+		.maps = f->maps, .memory_limit = limit, .built = note_problem, .context = f
+	};
 
 	if (f->maps.segments < 0)
 		skip();
@@ -112,8 +116,10 @@ static void map_self(struct fixture *f, const void *needle, struct unwinder_mapp
 	buffer_string(&text);
 	rest = (char *)text.data;
 	while ((rest = proc_next_mapping(rest, &m))) {
-		struct unwinder_mapping mapping = { .pid = (uint32_t)getpid(), .start = m.start,
-						    .end = m.end, .file_offset = m.offset,
+		struct unwinder_mapping mapping = { .pid = (uint32_t)getpid(),
+						    .start = m.start,
+						    .end = m.end,
+						    .file_offset = m.offset,
 						    .path = m.path };
 
 		if (!m.executable)
@@ -241,8 +247,11 @@ static void test_file_that_is_not_there(void **state)
 {
 	struct fixture *f = *state;
 	static const uint8_t id[20] = { 1, 2, 3 };
-	struct unwinder_mapping m = { .pid = 0x7ffffff0, .start = 0x10000, .end = 0x20000,
-				      .path = "/no/such/file", .build_id = id,
+	struct unwinder_mapping m = { .pid = 0x7ffffff0,
+				      .start = 0x10000,
+				      .end = 0x20000,
+				      .path = "/no/such/file",
+				      .build_id = id,
 				      .build_id_size = sizeof(id) };
 
 	start(f, 0);
@@ -260,8 +269,12 @@ static void test_replaced_file(void **state)
 	static const uint8_t id[20] = { 1, 2, 3 };
 	char path[4096];
 	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	struct unwinder_mapping m = { .pid = 0x7ffffff0, .start = 0x10000, .end = 0x20000,
-				      .path = path, .build_id = id, .build_id_size = sizeof(id) };
+	struct unwinder_mapping m = { .pid = 0x7ffffff0,
+				      .start = 0x10000,
+				      .end = 0x20000,
+				      .path = path,
+				      .build_id = id,
+				      .build_id_size = sizeof(id) };
 
 	assert_true(size > 0);
 	path[size] = 0;
@@ -307,7 +320,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_file_that_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_prepared_program, set_up, tear_down),

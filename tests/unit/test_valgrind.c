@@ -53,10 +53,11 @@ static void test_dhat(void **state)
 {
 	struct dhat_counts c;
 
-	assert_true(dhat_parse("{\"dhatFileVersion\": 2, \"pps\": ["
-			       "{\"tb\": 100, \"tbk\": 2, \"gb\": 50, \"gbk\": 1, \"eb\": 0, \"ebk\": 0},"
-			       "{\"tb\": 7, \"tbk\": 1, \"gb\": 7, \"gbk\": 1, \"eb\": 7, \"ebk\": 1}]}",
-			       &c));
+	assert_true(dhat_parse(
+		"{\"dhatFileVersion\": 2, \"pps\": ["
+		"{\"tb\": 100, \"tbk\": 2, \"gb\": 50, \"gbk\": 1, \"eb\": 0, \"ebk\": 0},"
+		"{\"tb\": 7, \"tbk\": 1, \"gb\": 7, \"gbk\": 1, \"eb\": 7, \"ebk\": 1}]}",
+		&c));
 	assert_true(c.total_bytes == 107 && c.total_blocks == 3);
 	assert_true(c.peak_bytes == 57 && c.peak_blocks == 2);
 	assert_true(c.end_bytes == 7 && c.end_blocks == 1);

@@ -118,7 +118,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *
 	const struct walk_copy *copy = ((struct oracle *)context)->copy;
 	uint64_t offset = address - copy->start;
 
-	if (offset + sizeof(*word) > (uint64_t)copy->pages * 4096 || offset > offset + sizeof(*word))
+	if (offset + sizeof(*word) > (uint64_t)copy->pages * 4096 ||
+	    offset > offset + sizeof(*word))
 		return false;
 	memcpy(word, &copy->stack[0][0] + offset, sizeof(*word));
 	return true;
@@ -186,7 +187,8 @@ static int take_copy(void *context, void *data, size_t size)
 		print_message("differs: %u frames by libdw, %u by the walk (end %u)\n", o->frames,
 			      o->copy->frames, o->copy->end);
 		for (uint32_t i = 0; i < o->frames || i < o->copy->frames; i++)
-			print_message("  %2u libdw %lx walk %lx\n", i, i < o->frames ? (unsigned long)o->frame[i] : 0UL,
+			print_message("  %2u libdw %lx walk %lx\n", i,
+				      i < o->frames ? (unsigned long)o->frame[i] : 0UL,
 				      i < o->copy->frames ? (unsigned long)o->copy->frame[i] : 0UL);
 	}
 	return 0;
@@ -206,8 +208,10 @@ static void map_target(struct unwinder *u, pid_t pid)
 	while ((rest = proc_next_mapping(rest, &m)))
 		if (m.executable)
 			unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
-								    .start = m.start, .end = m.end,
-								    .file_offset = m.offset, .path = m.path });
+								    .start = m.start,
+								    .end = m.end,
+								    .file_offset = m.offset,
+								    .path = m.path });
 	buffer_release(&text);
 	unwinder_flush(u);
 	assert_true(unwinder_settle(u, UINT64_C(60000000000)));

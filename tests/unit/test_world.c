@@ -44,7 +44,8 @@ static void apply(struct fixture *f, struct side_record r)
 
 static const char *path_at(struct fixture *f, uint32_t pid, uint64_t address)
 {
-	const struct mapping *m = mappings_find(&spaces_layout(f->w.spaces, pid)->mappings, address);
+	const struct mapping *m = mappings_find(&spaces_layout(f->w.spaces, pid)->mappings,
+						address);
 
 	return m ? m->object->definition.path : "";
 }
@@ -53,26 +54,45 @@ static void follows_a_process_from_fork_to_exit(void **state)
 {
 	struct fixture *f = begin(true);
 
-	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .time_ns = 1, .pid = PID, .tid = PID,
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC,
+				       .time_ns = 1,
+				       .pid = PID,
+				       .tid = PID,
 				       .name = "parent" });
-	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP, .time_ns = 2, .pid = PID, .tid = PID,
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
+				       .time_ns = 2,
+				       .pid = PID,
+				       .tid = PID,
 				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
 				       .name = "/bin/parent" });
-	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK, .time_ns = 3, .pid = PID + 1,
-				       .tid = PID + 1, .parent_pid = PID, .parent_tid = PID });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .time_ns = 3,
+				       .pid = PID + 1,
+				       .tid = PID + 1,
+				       .parent_pid = PID,
+				       .parent_tid = PID });
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/parent");
 	assert_string_equal(tasks_find(f->w.tasks, PID + 1)->comm, "parent");
-	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .time_ns = 4, .pid = PID + 1,
-				       .tid = PID + 1, .name = "child" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC,
+				       .time_ns = 4,
+				       .pid = PID + 1,
+				       .tid = PID + 1,
+				       .name = "child" });
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "");
 	assert_string_equal(path_at(f, PID, 0x1800), "/bin/parent");
-	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP, .time_ns = 5, .pid = PID + 1,
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
+				       .time_ns = 5,
+				       .pid = PID + 1,
 				       .tid = PID + 1,
 				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
 				       .name = "/bin/child (deleted)" });
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/child");
-	apply(f, (struct side_record){ .type = SIDE_RECORD_EXIT, .time_ns = 6, .pid = PID + 1,
-				       .tid = PID + 1, .parent_pid = PID, .parent_tid = PID });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXIT,
+				       .time_ns = 6,
+				       .pid = PID + 1,
+				       .tid = PID + 1,
+				       .parent_pid = PID,
+				       .parent_tid = PID });
 	world_forget(&f->w, 6);
 	assert_true(spaces_knows(f->w.spaces, PID + 1));
 	world_forget(&f->w, 7);
@@ -85,11 +105,18 @@ static void strangers_are_left_out(void **state)
 {
 	struct fixture *f = begin(false);
 
-	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .pid = PID, .tid = PID, .name = "x" });
-	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP, .pid = PID, .tid = PID,
-				       .map = { .start = 0x1000, .size = 0x1000 }, .name = "/x" });
-	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK, .pid = PID + 1, .tid = PID + 1,
-				       .parent_pid = PID, .parent_tid = PID });
+	apply(f, (struct side_record){
+			 .type = SIDE_RECORD_EXEC, .pid = PID, .tid = PID, .name = "x" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
+				       .pid = PID,
+				       .tid = PID,
+				       .map = { .start = 0x1000, .size = 0x1000 },
+				       .name = "/x" });
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .pid = PID + 1,
+				       .tid = PID + 1,
+				       .parent_pid = PID,
+				       .parent_tid = PID });
 	assert_false(spaces_knows(f->w.spaces, PID));
 	assert_false(spaces_knows(f->w.spaces, PID + 1));
 	assert_null(tasks_find(f->w.tasks, PID));

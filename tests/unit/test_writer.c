@@ -14,8 +14,9 @@
 
 static struct prf_writer *writer(int fd, bool thread, uint64_t block_bytes)
 {
-	struct prf_writer_options options = { .fd = fd, .level = 3, .compress_thread = thread,
-					      .block_bytes = block_bytes };
+	struct prf_writer_options options = {
+		.fd = fd, .level = 3, .compress_thread = thread, .block_bytes = block_bytes
+	};
 	struct prf_writer *w;
 
 	assert_int_equal(prf_writer_new(&w, &options), PRF_OK);
@@ -83,7 +84,9 @@ static void test_a_thread_writes_the_same_bytes(void **state)
 static void test_equal_definitions_are_one(void **state)
 {
 	struct prf_writer *w = writer(-1, false, 0);
-	struct prf_task task = {.pid = 5, .tid = 6, .comm = "a", .cgroup = "", .command_line = ""};
+	struct prf_task task = {
+		.pid = 5, .tid = 6, .comm = "a", .cgroup = "", .command_line = ""
+	};
 	struct prf_object object = { .path = "/a", .root = "" };
 	struct prf_frame frame = { 0, 0, 7 };
 	struct prf_writer_totals totals;

@@ -39,10 +39,19 @@ static inline void fixture_definitions(struct prf_writer *w, uint32_t stacks[3])
 		{ PRF_EVENT_OFF_CPU, "off-cpu", "ns", 0, 1 },
 	};
 	const struct prf_object objects[2] = {
-		{ .kind = PRF_OBJECT_FILE, .path = "/usr/bin/a b;c", .root = "/proc/7/root",
-		  .build_id = { 1, 2, 3, 0xff }, .build_id_size = 20, .device = 64, .inode = 77,
-		  .size = 4096, .mtime_ns = 123456789 },
-		{ .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "", .deleted = true,
+		{ .kind = PRF_OBJECT_FILE,
+		  .path = "/usr/bin/a b;c",
+		  .root = "/proc/7/root",
+		  .build_id = { 1, 2, 3, 0xff },
+		  .build_id_size = 20,
+		  .device = 64,
+		  .inode = 77,
+		  .size = 4096,
+		  .mtime_ns = 123456789 },
+		{ .kind = PRF_OBJECT_KERNEL,
+		  .path = "[kernel]",
+		  .root = "",
+		  .deleted = true,
 		  .base = 0xffffffff81000000 },
 	};
 	const struct prf_task tasks[2] = {

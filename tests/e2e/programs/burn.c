@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * burn MS [THREADS [PATH]]: each thread spends MS milliseconds of CPU time, 70 % of it in seventy(),
- * 20 % in twenty() and 10 % in ten(), by the clock and not by counting rounds. MS 0: for ever.
- * A PATH is removed first.
+ * burn MS [THREADS [PATH]]: each thread spends MS milliseconds of CPU time, 70 % of it in
+ * seventy(), 20 % in twenty() and 10 % in ten(), by the clock and not by counting rounds. MS 0: for
+ * ever. A PATH is removed first.
  */
 #include <pthread.h>
 #include <stdint.h>

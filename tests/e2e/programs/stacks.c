@@ -117,7 +117,8 @@ static void child(void)
 static void library(const char *path)
 {
 	void *handle = dlopen(path, RTLD_NOW);
-	void (*call)(void (*)(void)) = handle ? (void (*)(void (*)(void)))dlsym(handle, "call_back") : NULL;
+	void (*call)(void (*)(void)) = handle ? (void (*)(void (*)(void)))dlsym(handle, "call_back")
+					      : NULL;
 
 	if (!call)
 		exit(3);
