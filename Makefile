@@ -1,7 +1,7 @@
 # prof: a sampling profiler for Linux. `make help` lists the targets.
 #
-# Every room (common, format, record, report, bench) becomes one archive of all
-# its .c files except main.c; a program is its main.c plus the archives it may use.
+# Every room (common, format, record, report, bench) becomes one archive of all .c files in it
+# and its sub-rooms except main.c; a program is its main.c plus the archives it may use.
 # CFLAGS, CPPFLAGS and LDFLAGS belong to the user; what the build itself needs is in PROF_*.
 
 .DEFAULT_GOAL := all
@@ -61,11 +61,11 @@ REPORT_LIBS := -ldw -lelf -liberty -lz -ldeflate -llzma -ljansson -lprotobuf-c -
 BENCH_LIBS := -lm
 
 rooms := common format record report bench
-sources = $(filter-out $(1)/main.c bench/interpose.c bench/slow.c %.bpf.c,$(wildcard $(1)/*.c))
+sources = $(filter-out $(1)/main.c bench/measure/interpose.c bench/suite/slow.c %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 archive = $(BUILD)/lib$(1).a
 programs := prof-record prof-report prof-bench
-skeletons := $(patsubst %.bpf.c,$(BUILD)/%.skel.h,$(wildcard bpf/*.bpf.c bench/*.bpf.c))
+skeletons := $(patsubst %.bpf.c,$(BUILD)/%.skel.h,$(wildcard bpf/*.bpf.c bench/*/*.bpf.c))
 
 # INJECT="fibonacci ..." builds in the faults that the gates must find; see bench/README.md.
 INJECT ?=
@@ -91,7 +91,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(PROF_CPPFLAGS) $(CPPFLAGS) $(PROF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Its stacks are walked by frame pointers and by tables alike.
-$(BUILD)/bench/worker.o: PROF_CFLAGS += -fno-omit-frame-pointer
+$(BUILD)/bench/kernel/worker.o: PROF_CFLAGS += -fno-omit-frame-pointer
 
 define room_archive
 $(call archive,$(1)): $(call objects,$(call sources,$(1)))
@@ -101,7 +101,7 @@ endef
 $(foreach room,$(rooms),$(eval $(call room_archive,$(room))))
 
 # The page of -f html is embedded by the assembler, of which the compiler's dependencies know nothing.
-$(BUILD)/report/html_page.o: $(wildcard report/html/*)
+$(BUILD)/report/views/html_page.o: $(wildcard report/views/html/*)
 
 # The kernel half: compiled for BPF, stripped of DWARF (BTF stays), and embedded as a skeleton.
 $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags
@@ -117,20 +117,20 @@ $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c bench/*.c tests/unit/*.c))): | $(skeletons)
+$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c bench/*/*.c tests/unit/*.c))): | $(skeletons)
 
 $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS)
 $(BUILD)/prof-report: $(BUILD)/report/main.o $(call archive,report) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-report: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
-$(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/interpose.o $(call archive,bench) $(call archive,report) $(call archive,record) \
+$(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(call archive,bench) $(call archive,report) $(call archive,record) \
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
 
 $(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_sample)
 
 # prof-report with a slowdown of chosen size, for bench/ci/operating-curve.py.
-$(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/slow.o $(call archive,report) \
+$(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/suite/slow.o $(call archive,report) \
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/child.h"
-#include "bench/commands.h"
-#include "bench/output.h"
+#include "bench/measure/child.h"
+#include "bench/results/commands.h"
+#include "bench/results/output.h"
 #include "common/message.h"
 
 #define ARGUMENTS_MAX 12
@@ -25,7 +25,7 @@ static const struct step steps[] = {
 	{ "Kernel path: the phases of a sample", { "kernel", "--phases" } },
 	{ "Kernel path: the ring buffer", { "ring", "--time", "1" } },
 	{ "Kernel path: the XDP example",
-	  { "bpf", "--test-run", "--object", "@/bench/xdp_example.bpf.o" } },
+	  { "bpf", "--test-run", "--object", "@/bench/suite/xdp_example.bpf.o" } },
 	{ "Recorder, trace file and report path: time",
 	  { "run", "--time", "1", "--warm-up", "0.2", "--measurements", "30" } },
 	{ "Recorder, trace file and report path: allocations",
@@ -130,7 +130,7 @@ enum verdict all_command(const struct settings *s)
 			verdict = VERDICT_ERROR;
 	}
 	print_times(outcomes);
-	if (results.count && output_bmf(&results, s))
+	if (results.count && output_bmf(&results))
 		verdict = VERDICT_ERROR;
 	results_release(&results);
 	return verdict;

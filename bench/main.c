@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bench/commands.h"
+#include "bench/results/commands.h"
 
 int main(int argc, char **argv)
 {

@@ -5,7 +5,7 @@
 /*
  * What the kernel half must know about the processor: where the registers stand in the
  * kernel's struct pt_regs (their layout is ABI: asm/ptrace.h), and what a signal frame
- * looks like (asm/sigcontext.h, asm/ucontext.h). record/unwind_arch.h is its counterpart.
+ * looks like (asm/sigcontext.h, asm/ucontext.h). record/unwind/unwind_arch.h is its counterpart.
  */
 
 #if defined(__TARGET_ARCH_x86)

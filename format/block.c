@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "common/cursor.h"
-#include "format/seams.h"
+#include "format/plane_bounds.h"
 
 #define CHECKED (WIRE_BLOCK_HEADER_SIZE - 4)
 
@@ -31,10 +31,11 @@ static void header_put(uint8_t *at, const struct block_header *h)
 static size_t compress_pieces(ZSTD_CCtx *zstd, uint16_t type, ZSTD_outBuffer *out, const void *raw,
 			      size_t size)
 {
-	size_t seams[SEAMS_MAX], count = seams_find(type, raw, size, seams), left;
+	size_t plane_bounds[PLANE_BOUNDS_MAX],
+		count = plane_bounds_find(type, raw, size, plane_bounds), left;
 
 	for (size_t i = 0; i <= count; i++) {
-		size_t from = i ? seams[i - 1] : 0, to = i < count ? seams[i] : size;
+		size_t from = i ? plane_bounds[i - 1] : 0, to = i < count ? plane_bounds[i] : size;
 		ZSTD_inBuffer in = { (const uint8_t *)raw + from, to - from, 0 };
 
 		left = ZSTD_compressStream2(zstd, out, &in, i < count ? ZSTD_e_flush : ZSTD_e_end);
@@ -67,7 +68,7 @@ int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, 
 		 uint32_t sequence, const void *raw, size_t size)
 {
 	struct block_header h = { .type = type, .flags = flags, .sequence = sequence };
-	size_t start = out->size, bound = ZSTD_compressBound(size) + 16 * SEAMS_MAX;
+	size_t start = out->size, bound = ZSTD_compressBound(size) + 16 * PLANE_BOUNDS_MAX;
 	uint8_t *at;
 	size_t stored;
 

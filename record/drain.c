@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/drain.h"
+
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,9 +31,9 @@ static int take_side(void *context, size_t number)
 	}
 	if (record.type == SIDE_RECORD_LOST) {
 		s->refresh = true;
-		return accounts_side_band(&s->accounts, s->trace.writer,
-					  sideband_cpu(s->sideband, number), record.time_ns,
-					  record.lost);
+		return losses_side_band(&s->losses, s->trace.writer,
+					sideband_cpu(s->sideband, number), record.time_ns,
+					record.lost);
 	}
 	return world_apply(&s->world, &record);
 }
@@ -84,8 +85,8 @@ static unsigned int filled(struct session *s)
 		uint64_t waiting = ring_filled(ring);
 		unsigned int percent = (unsigned int)(waiting * 100 / ring->size);
 
-		if (waiting > s->expenses.ring_peak)
-			s->expenses.ring_peak = waiting;
+		if (waiting > s->overhead.ring_peak)
+			s->overhead.ring_peak = waiting;
 
 		if (percent > most)
 			most = percent;
@@ -96,8 +97,8 @@ static unsigned int filled(struct session *s)
 int drain_until(struct session *s, uint64_t horizon_ns)
 {
 	filled(s);
-	if (s->scout)
-		scout_run(s->scout);
+	if (s->lookahead)
+		lookahead_run(s->lookahead);
 	jit_tick(s->jit, clock_now());
 	return timeline_run(&s->timeline, horizon_ns);
 }
@@ -117,11 +118,11 @@ int drain_round(struct session *s, uint64_t now_ns, int *wait_ms)
 	return status ? status : prf_writer_tick(s->trace.writer, now_ns + LONGEST_MS * 1000000u);
 }
 
-static void tell_scout(uint32_t pid, void *context)
+static void tell_lookahead(uint32_t pid, void *context)
 {
 	struct session *s = context;
 
-	scout_add(s->scout, pid, spaces_layout(s->world.spaces, pid));
+	lookahead_add(s->lookahead, pid, spaces_layout(s->world.spaces, pid));
 }
 
 static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
@@ -158,7 +159,7 @@ static int look_at_cpus(struct session *s)
 
 int drain_settle(struct session *s, uint64_t now_ns)
 {
-	int status = accounts_update(&s->accounts, s->sampler, s->trace.writer, now_ns);
+	int status = losses_update(&s->losses, s->sampler, s->trace.writer, now_ns);
 
 	if (!status)
 		status = look_at_cpus(s);
@@ -166,7 +167,7 @@ int drain_settle(struct session *s, uint64_t now_ns)
 		status = kernel_symbols_write(s->world.kernel, s->trace.writer);
 	if (!status && s->refresh) {
 		s->refresh = false;
-		status = world_refresh(&s->world, now_ns, s->scout ? tell_scout : NULL, s);
+		status = world_refresh(&s->world, now_ns, s->lookahead ? tell_lookahead : NULL, s);
 	}
 	world_forget(&s->world, now_ns - FORGET_NS);
 	return status;

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "common/message.h"
-#include "record/output.h"
-#include "record/privileges.h"
+#include "record/system/privileges.h"
+#include "record/trace/output.h"
 
 /* The prof-report that was built or installed together with us. */
 static int find_report(char *path, size_t size)

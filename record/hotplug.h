@@ -7,7 +7,7 @@
  * away and does not bring them back, so somebody has to look and open them anew.
  */
 
-#include "record/cpus.h"
+#include "record/system/cpus.h"
 
 #include <stdbool.h>
 

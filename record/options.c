@@ -3,7 +3,7 @@
 
 #include "common/buffer.h"
 #include "common/message.h"
-#include "record/cpus.h"
+#include "record/system/cpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>

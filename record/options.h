@@ -6,10 +6,10 @@
 
 #include "bpf/unwind.h"
 #include "common/options.h"
-#include "record/event.h"
-#include "record/off_cpu.h"
-#include "record/series.h"
-#include "record/trace_file.h"
+#include "record/capture/off_cpu.h"
+#include "record/events/event.h"
+#include "record/trace/series.h"
+#include "record/trace/trace_file.h"
 
 struct settings {
 	uint32_t *pids; /* or threads, with by_thread */

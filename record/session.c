@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/session.h"
+
 #include "common/clock.h"
 #include "common/message.h"
+#include "record/drain.h"
 #include "record/embed.h"
-#include "record/privileges.h"
-#include "record/session.h"
+#include "record/failure.h"
+#include "record/setup.h"
+#include "record/status.h"
+#include "record/system/privileges.h"
+#include "record/traces.h"
 
 #include "record/unwinding.h"
 
@@ -29,15 +35,16 @@ static int poll_and_scout(struct session *s, struct pollfd *fds, size_t n, int m
 	uint64_t until = clock_now() + (uint64_t)ms * 1000000;
 	size_t rings = 0;
 
-	for (; s->scout && rings < sideband_rings(s->sideband) && rings < SIDE_BANDS_MAX; rings++)
+	for (; s->lookahead && rings < sideband_rings(s->sideband) && rings < SIDE_BANDS_MAX;
+	     rings++)
 		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sideband, rings),
 						  .events = POLLIN };
 	for (;;) {
 		int ready = poll(fds, n + rings, ms);
 		uint64_t now = clock_now();
 
-		if (s->scout)
-			scout_run(s->scout);
+		if (s->lookahead)
+			lookahead_run(s->lookahead);
 		for (size_t i = 0; i < rings; i++) {
 			ready -= ready > 0 && fds[n + i].revents;
 			/* A CPU that went offline: it would wake us again at once. */
@@ -115,7 +122,7 @@ static int record(struct session *s, int *signal)
 		now = clock_now();
 		status = drain_round(s, now, &wait_ms);
 		if (status)
-			return trace_failed(s, status);
+			return trace_failed(s->settings->output, status);
 		status = traces_switch(s, now, *signal);
 		*signal = 0;
 		if (!status && traces_full(s)) {
@@ -125,7 +132,7 @@ static int record(struct session *s, int *signal)
 		if (!status && now >= settle_ns) {
 			status = drain_settle(s, now);
 			if (status)
-				return trace_failed(s, status);
+				return trace_failed(s->settings->output, status);
 			settle_ns = now + SETTLE_NS;
 		}
 		if (now >= status_ns) {
@@ -196,7 +203,7 @@ static int run(struct session *s)
 	if (!status) {
 		status = finish(s);
 		if (status)
-			status = trace_failed(s, status);
+			status = trace_failed(s->settings->output, status);
 	}
 	if (status) {
 		/* What was recorded so far stays, and is seen to be incomplete. */
@@ -205,7 +212,7 @@ static int run(struct session *s)
 	}
 	status_end(s);
 	if (s->settings->stats)
-		expenses_show(&s->expenses, &s->accounts, clock_now() - s->began_ns);
+		overhead_show(&s->overhead, &s->losses, clock_now() - s->began_ns);
 	trace_file_close(&s->trace, false);
 	status = end_command(s, signal);
 	if (s->settings->embed && embed_names_into(s->settings->output) && !status)
@@ -221,11 +228,11 @@ static void release(struct session *s, bool discard)
 	trace_file_close(&s->trace, discard);
 	target_release(&s->target);
 	timeline_release(&s->timeline);
-	accounts_release(&s->accounts);
+	losses_release(&s->losses);
 	resolver_free(s->resolver);
 	world_release(&s->world);
 	jit_free(s->jit);
-	expenses_release(&s->expenses);
+	overhead_release(&s->overhead);
 	hotplug_release(&s->hotplug);
 	cpus_release(&s->cpus);
 	cpus_release(&s->sampled);
@@ -240,7 +247,7 @@ int session_run(struct settings *settings)
 
 	target_init(&s.target);
 	trace_file_init(&s.trace);
-	expenses_init(&s.expenses);
+	overhead_init(&s.overhead);
 	status = session_set_up(&s);
 	if (!status)
 		status = run(&s);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/session.h"
+#include "record/setup.h"
+
+#include "record/drain.h"
+#include "record/failure.h"
+#include "record/traces.h"
 
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/privileges.h"
-#include "record/proc.h"
+#include "record/system/privileges.h"
+#include "record/system/proc.h"
 #include "record/unwinding.h"
 
 #include <errno.h>
@@ -18,21 +22,6 @@
 #include <unistd.h>
 
 #define SIDE_BAND_BYTES (1u << 20)
-
-static const char more_files[] = "; raise the limit of open files (ulimit -n)";
-
-int fail(const char *format, ...)
-{
-	struct buffer text = { 0 };
-	va_list args;
-
-	va_start(args, format);
-	buffer_vprintf(&text, format, args);
-	va_end(args);
-	message_error("%s", buffer_string(&text));
-	buffer_release(&text);
-	return 1;
-}
 
 /* -------- before anything is opened -------- */
 
@@ -174,7 +163,7 @@ static int find_targets(struct session *s)
 		if (status)
 			return fail("cannot watch %s %" PRIu32 ": %s%s",
 				    settings->by_thread ? "thread" : "process", pid,
-				    strerror(-status), status == -EMFILE ? more_files : "");
+				    strerror(-status), status == -EMFILE ? FAILURE_MORE_FILES : "");
 	}
 	if (settings->command) {
 		int status = target_add_command(&s->target, settings->command, prepare_command);
@@ -205,20 +194,6 @@ static uint64_t ring_size(const struct session *s)
 	while (size < wanted)
 		size *= 2;
 	return size;
-}
-
-int explain(const char *what, int status)
-{
-	const char *remedy = "";
-
-	if (status == -EPERM || status == -EACCES)
-		remedy = "; run as root, or grant cap_bpf,cap_perfmon";
-	else if (status == -EMFILE || status == -ENFILE)
-		remedy = more_files;
-	else if (status == -ENOMEM)
-		remedy = "; a smaller ring (-m) or more locked memory (ulimit -l) may help";
-	message_detail("%s", sampler_log());
-	return fail("cannot %s: %s%s", what, strerror(-status), remedy);
 }
 
 static int open_sampler(struct session *s)
@@ -313,14 +288,6 @@ static int catch_signals(struct session *s)
 	return s->signal_fd < 0 ? fail("cannot catch signals: %s", strerror(errno)) : 0;
 }
 
-int trace_failed(const struct session *s, int status)
-{
-	if (status == PRF_ERROR_IO)
-		return fail("cannot write %s: %s", s->settings->output, strerror(errno));
-	return fail("cannot write %s: %s", s->settings->output,
-		    status == -ENOMEM ? "out of memory" : prf_error_name((enum prf_error)status));
-}
-
 /*
  * The rings must be emptied however many threads want the CPUs, and that takes little time.
  * The command was forked before and does not have it from us; without privileges we stay as
@@ -358,9 +325,9 @@ int session_set_up(struct session *s)
 					     s->jit, &s->settings->events };
 	s->resolver = resolver_new(&sources);
 	if (!s->resolver || drain_init(s) ||
-	    accounts_init(&s->accounts, sampler_possible_cpus(s->sampler), clock_now()))
+	    losses_init(&s->losses, sampler_possible_cpus(s->sampler), clock_now()))
 		return fail("out of memory");
-	if (s->settings->stats && (status = expenses_count(&s->expenses)))
+	if (s->settings->stats && (status = overhead_count(&s->overhead)))
 		message_warning("the kernel does not measure its programs: %s", strerror(-status));
 	return traces_open(s);
 }

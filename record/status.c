@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/status.h"
+
 #include "common/message.h"
-#include "record/session.h"
+#include "record/traces.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,14 +34,14 @@ void status_show(const struct session *s, uint64_t now_ns)
 	traces_totals(s, &totals);
 	bytes_text(bytes, sizeof(bytes), totals.file_bytes);
 	fprintf(stderr, "\r\033[K%.0f s, %" PRIu64 " samples, %" PRIu64 " lost, %s",
-		(double)(now_ns - s->began_ns) / 1e9, totals.samples, accounts_lost(&s->accounts),
+		(double)(now_ns - s->began_ns) / 1e9, totals.samples, losses_samples(&s->losses),
 		bytes);
 	fflush(stderr);
 }
 
 void status_end(const struct session *s)
 {
-	const struct accounts *a = &s->accounts;
+	const struct losses *a = &s->losses;
 	char bytes[32], where[4200];
 
 	if (wanted(s))
@@ -54,7 +56,7 @@ void status_end(const struct session *s)
 			 strcmp(s->settings->output, "-") ? s->settings->output
 							  : "standard output");
 	message_info("%" PRIu64 " samples, %" PRIu64 " lost, %" PRIu64 " stacks, %s in %s",
-		     s->earlier.samples, accounts_lost(a), s->earlier.stacks, bytes, where);
+		     s->earlier.samples, losses_samples(a), s->earlier.stacks, bytes, where);
 	if (a->lost[PRF_LOSS_RING_FULL])
 		message_warning("%" PRIu64 " samples did not fit into the ring buffer; "
 				"a larger one (-m) or a lower rate (-F) helps",

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/traces.h"
+
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/session.h"
+#include "record/drain.h"
+#include "record/failure.h"
+#include "record/trace/vanished.h"
 #include "record/unwinding.h"
-#include "record/vanished.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,7 +36,7 @@ static int begin_file(struct session *s)
 	int status = trace_file_begin(&s->trace, &options);
 
 	if (status)
-		return trace_failed(s, status);
+		return trace_failed(s->settings->output, status);
 	s->file_began_ns = clock_now();
 	jit_set_writer(s->jit, s->trace.writer);
 	return 0;
@@ -84,7 +87,7 @@ int traces_begin(struct session *s)
 int traces_finish(struct session *s, uint64_t now_ns, bool last)
 {
 	struct prf_writer *w = s->trace.writer;
-	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), lost = accounts_lost(&s->accounts);
+	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), lost = losses_samples(&s->losses);
 	struct prf_writer_totals totals;
 	uint64_t fired, began = s->file_began_ns > s->began_ns ? s->file_began_ns : s->began_ns;
 	int status;
@@ -92,8 +95,7 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 	jit_finish(s->jit);
 	prf_writer_totals(w, &totals);
 	/* What fired and still waits in a ring counts for the next file. */
-	fired = last ? s->accounts.fired - s->earlier.fired
-		     : totals.samples + lost - s->earlier.lost;
+	fired = last ? s->losses.fired - s->earlier.fired : totals.samples + lost - s->earlier.lost;
 	const struct {
 		const char *key;
 		uint64_t value;
@@ -108,9 +110,9 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 	status = kernel_symbols_write(s->world.kernel, w);
 	if (!status)
 		status = vanished_write(s->world.objects, s->unwinder, w);
-	expenses_update(&s->expenses, s->sampler);
+	overhead_update(&s->overhead, s->sampler);
 	if (!status)
-		status = expenses_write(&s->expenses, w);
+		status = overhead_write(&s->overhead, w);
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics) && !status; i++)
 		status = prf_writer_statistic(w, statistics[i].key, statistics[i].value);
 	if (!status)
@@ -153,7 +155,7 @@ int traces_switch(struct session *s, uint64_t now_ns, int signal)
 	if (!status)
 		status = traces_finish(s, now_ns, false);
 	if (status)
-		return trace_failed(s, status);
+		return trace_failed(s->settings->output, status);
 	trace_file_close(&s->trace, false);
 	forget_ids(s);
 	return open_next(s);

@@ -4,8 +4,9 @@
 #include <inttypes.h>
 
 #include "common/message.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/failure.h"
+#include "record/recording.h"
+#include "record/system/proc.h"
 
 /* Longer than this nobody shall wait for a recording to begin. */
 #define PREPARE_NS UINT64_C(2000000000)
@@ -31,7 +32,8 @@ static void add_process(uint32_t pid, void *context)
 	struct session *s = adding->session;
 
 	if (!adding->status && spaces_knows(s->world.spaces, pid))
-		adding->status = scout_add(s->scout, pid, spaces_layout(s->world.spaces, pid));
+		adding->status = lookahead_add(s->lookahead, pid,
+					       spaces_layout(s->world.spaces, pid));
 }
 
 int unwinding_open(struct session *s)
@@ -52,8 +54,8 @@ int unwinding_open(struct session *s)
 		return explain("set up unwinding", status);
 	/* Of wakers, of whom the world knows too, no user stack is walked. */
 	everything = s->settings->everything || s->settings->cgroup;
-	s->scout = scout_new(s->sideband, s->unwinder, s->jit, everything);
-	if (!s->scout)
+	s->lookahead = lookahead_new(s->sideband, s->unwinder, s->jit, everything);
+	if (!s->lookahead)
 		return fail("out of memory");
 	if (everything)
 		proc_each("/proc", add_process, &adding);
@@ -66,7 +68,7 @@ void unwinding_prepare(struct session *s)
 {
 	if (!s->unwinder)
 		return;
-	scout_run(s->scout);
+	lookahead_run(s->lookahead);
 	unwinder_flush(s->unwinder);
 	if (s->settings->command)
 		unwinder_prepare(s->unwinder, s->settings->command[0], PREPARE_NS);
@@ -112,8 +114,8 @@ int unwinding_finish(struct session *s)
 
 void unwinding_close(struct session *s)
 {
-	scout_free(s->scout);
+	lookahead_free(s->lookahead);
 	unwinder_free(s->unwinder);
-	s->scout = NULL;
+	s->lookahead = NULL;
 	s->unwinder = NULL;
 }

@@ -4,10 +4,10 @@
 
 /*
  * The unwinder's part of a recording: it is opened with what the targets have mapped, fed by
- * the scout, and accounted for at the end.
+ * the lookahead, and accounted for at the end.
  */
 
-struct session;
+#include "record/recording.h"
 
 /* When user stacks are walked by tables. 0, or the exit status after telling what is wrong. */
 int unwinding_open(struct session *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/dump.h"
 
-#include "report/progress.h"
+#include "report/output/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  * verdict on a whole trace.
  */
 
-#include "report/sink.h"
-#include "report/trace.h"
+#include "report/output/sink.h"
+#include "report/profile/trace.h"
 
 /* Every block, definition and record, in the order of the file. 0 or an enum prf_error. */
 int dump_trace(struct trace *t, struct sink *s);

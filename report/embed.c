@@ -2,7 +2,7 @@
 #include "report/embed.h"
 
 #include "common/array.h"
-#include "report/progress.h"
+#include "report/output/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

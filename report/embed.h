@@ -9,7 +9,7 @@
  */
 
 #include "format/prf.h"
-#include "report/symbolizer.h"
+#include "report/symbols/symbolizer.h"
 
 struct embed_result {
 	size_t frames, named; /* in all; and those that got a name */

@@ -5,7 +5,7 @@
 /* What a trace holds, for `prof-report --info`. */
 
 #include "report/load.h"
-#include "report/sink.h"
+#include "report/output/sink.h"
 
 /* Why user stacks end, counted in samples; [PRF_END_ROOT] are the whole ones. */
 struct user_stacks {

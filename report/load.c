@@ -2,9 +2,9 @@
 #include "report/load.h"
 
 #include "common/message.h"
-#include "report/contradiction.h"
-#include "report/describe.h"
-#include "report/progress.h"
+#include "report/option_conflicts.h"
+#include "report/output/progress.h"
+#include "report/profile/describe.h"
 #include "report/unnamed.h"
 
 #include <errno.h>

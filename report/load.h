@@ -7,8 +7,8 @@
  * tells the user what was wrong on the way; its functions return false when that was fatal.
  */
 
-#include "report/build.h"
 #include "report/options.h"
+#include "report/profile/build.h"
 
 struct loaded {
 	struct trace *traces;

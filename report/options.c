@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/options.h"
+#include "report/views/view_registry.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
 /* What the command line of prof-report asks for. */
 
 #include "common/options.h"
-#include "report/selection.h"
-#include "report/shape.h"
-#include "report/symbolizer.h"
-#include "report/view.h"
+#include "report/profile/selection.h"
+#include "report/profile/shape.h"
+#include "report/symbols/symbolizer.h"
+#include "report/views/view.h"
 
 #define DEBUG_DIRECTORIES_MAX 16
 

@@ -2,14 +2,14 @@
 #include "report/report.h"
 
 #include "common/message.h"
-#include "report/contradiction.h"
-#include "report/debuginfod.h"
 #include "report/dump.h"
 #include "report/embed.h"
 #include "report/info.h"
 #include "report/load.h"
-#include "report/output.h"
-#include "report/progress.h"
+#include "report/option_conflicts.h"
+#include "report/output/output.h"
+#include "report/output/progress.h"
+#include "report/symbols/debuginfod.h"
 #include "report/unmatched.h"
 
 #include <errno.h>

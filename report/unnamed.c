@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/unnamed.h"
 
-#include "report/symbolizer.h"
+#include "report/symbols/symbolizer.h"
 
 #include <stdlib.h>
 #include <string.h>

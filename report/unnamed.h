@@ -4,7 +4,7 @@
 
 /* The objects whose code has no names, and what the user can do about it. */
 
-#include "report/profile.h"
+#include "report/profile/profile.h"
 
 struct unnamed {
 	uint32_t object;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/demangle.h"
+#include "report/symbols/demangle.h"
 
 int main(int argc, char **argv)
 {

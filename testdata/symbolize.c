@@ -18,8 +18,8 @@
 
 #include "common/array.h"
 #include "common/elf_file.h"
-#include "report/symbol_table.h"
-#include "report/symbolizer.h"
+#include "report/symbols/symbol_table.h"
+#include "report/symbols/symbolizer.h"
 
 static int fail(const char *what)
 {

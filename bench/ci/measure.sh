@@ -9,5 +9,5 @@ bench=${2:-build/prof-bench}
 mkdir -p "$folder"
 "$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)|1e4' --bmf "$folder/instructions.json"
 "$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)|1e4' --bmf "$folder/heap.json"
-"$bench" bpf --object "$(dirname "$bench")/bench/xdp_example.bpf.o" --test-run --bmf "$folder/bpf.json"
+"$bench" bpf --object "$(dirname "$bench")/bench/suite/xdp_example.bpf.o" --test-run --bmf "$folder/bpf.json"
 "$bench" run --time 2 --measurements 50 --bmf "$folder/time.json"

@@ -27,7 +27,7 @@ import time
 PERCENTS = [1, 2, 5, 10]
 COUNT_THRESHOLD = 0.5    # percent more instructions: bench/ci/thresholds.conf
 STACKS = 1000
-ROUND_INSTRUCTIONS = 7   # of bench/slow.c
+ROUND_INSTRUCTIONS = 7   # of bench/suite/slow.c
 CALIBRATION_ROUNDS = 10000000
 CALIBRATION_PAIRS = ["--pairs", "30", "--max-pairs", "30"]
 

@@ -25,7 +25,7 @@ measure() {
 		--bmf "$work/wall.json" drain/one 2> /dev/null
 	"$1/prof-bench" heap -q --iterations 3 --bmf "$work/heap.json" drain/one
 	"$1/prof-bench" instr -q --iterations 3 --bmf "$work/instructions.json" drain/one xdp/classify
-	"$1/prof-bench" bpf -q --object "$1/bench/xdp_example.bpf.o" --test-run --repeat 100000 \
+	"$1/prof-bench" bpf -q --object "$1/bench/suite/xdp_example.bpf.o" --test-run --repeat 100000 \
 		--bmf "$work/bpf.json"
 }
 

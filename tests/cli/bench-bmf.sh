@@ -57,7 +57,7 @@ written() {
 if [ -z "${SAN:-}" ]; then
 	written instr.json "instr" instr --iterations 1 xdp/classify
 	written heap.json "heap" heap --iterations 1 format/encode
-	written bpf.json "bpf" bpf --object "$build/bench/xdp_example.bpf.o" --test-run --time 0.1 \
+	written bpf.json "bpf" bpf --object "$build/bench/suite/xdp_example.bpf.o" --test-run --time 0.1 \
 		--repeat 1000 --resamples 200
 	written ring.json "ring" ring --time 0.1
 else

@@ -12,18 +12,35 @@ none() {
 	if [ -z "$found" ]; then ok "$name"; else not_ok "$name" "$found"; fi
 }
 
-none "common includes no other room" '^#include "(format|record|report|bpf|bench)/' common
-none "format includes common only" '^#include "(record|report|bpf|bench)/' format
-none "record does not include report" '^#include "(report|bench)/' record
-none "report does not include record or bpf" '^#include "(record|bpf|bench)/' report
-none "the kernel half stands alone" '^#include "(common|format|record|report|bench)/' bpf
+# planted NAME FILE INCLUDE: tests/includes.py finds that FILE of a copy includes what it may not
+planted() {
+	copy=$work/copy
+	rm -rf "$copy"
+	mkdir "$copy"
+	cp -r common format bpf record report bench "$copy"
+	printf '#include "%s"\n' "$3" >> "$copy/$2"
+	output=$(tests/includes.py "$copy")
+	like "$output" "$4" "$1"
+}
+
+holds "every include keeps the rules, and no modules include each other in a circle" tests/includes.py
+planted "a room that includes a room on its right is found" common/array.c format/prf.h \
+	'^common/array.c:[0-9]+: common/ may not include format/prf.h$'
+planted "... record and report, which share nothing" record/main.c report/options.h \
+	'^record/main.c:[0-9]+: record/ may not include'
+planted "... a sub-room, too" record/system/proc.c record/spaces/world.h \
+	'^record/system/proc.c:[0-9]+: record/system/ may not include record/spaces/world.h$'
+planted "... and one that includes the room above it" report/views/top.c report/options.h \
+	'^report/views/top.c:[0-9]+: report/views/ may not include report/options.h$'
+planted "a circle is found" report/profile/text_pool.h report/profile/frame_table.h \
+	'^cycle: report/profile/frame_table report/profile/text_pool$'
 none "libbpf is used by record and bench only" '^#include <bpf/(libbpf|bpf)\.h>' common format report
 none "libdw is used by report only" '^#include <elfutils/libdw' common format record
 none "only programs print" '\b(fprintf\(stderr|perror\()' format
 none "only programs exit" '[^_a-z](exit|abort)\(' format common
 
 for room in common format record report bench; do
-	for header in "$room"/*.h; do
+	for header in "$room"/*.h "$room"/*/*.h; do
 		[ -e "$header" ] || continue
 		guard=$(printf '%s' "$header" | tr 'a-z./-' 'A-Z___')
 		grep -qE "^#ifndef ($guard|PRF_H)$" "$header" || not_ok "$header: its guard is $guard"

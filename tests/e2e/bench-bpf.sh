@@ -4,7 +4,7 @@
 need_bpf
 
 cd "$work" || exit 1
-object=$build/bench/xdp_example.bpf.o
+object=$build/bench/suite/xdp_example.bpf.o
 
 output=$("$bench" bpf --object "$object" --test-run --time 0.1 --repeat 1000 --resamples 200 --bmf x.json 2>&1)
 status=$?

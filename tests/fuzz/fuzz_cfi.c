@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "record/cfi.h"
-#include "record/unwind_table.h"
+#include "record/unwind/cfi.h"
+#include "record/unwind/unwind_table.h"
 
 #define MAX_ROWS 100000
 

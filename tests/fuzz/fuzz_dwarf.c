@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/dwarf_lookup.h"
+#include "report/dwarf/dwarf_lookup.h"
 
 #define ADDRESSES 64
 

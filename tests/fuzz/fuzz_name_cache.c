@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "report/name_cache.h"
+#include "report/symbols/name_cache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

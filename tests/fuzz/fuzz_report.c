@@ -11,13 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/build.h"
-#include "report/folded.h"
 #include "report/info.h"
 #include "report/load.h"
-#include "report/script.h"
-#include "report/top.h"
-#include "report/tree.h"
+#include "report/profile/build.h"
+#include "report/views/folded_lines.h"
+#include "report/views/script.h"
+#include "report/views/top.h"
+#include "report/views/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,14 +39,14 @@ static void render(const struct profile *p, const struct view_options *o,
 
 static void check_folded(const struct profile *p, const struct view_options *o)
 {
-	struct folded folded;
+	struct folded_lines folded;
 	uint64_t sum = 0;
 
-	check(!folded_init(&folded, p, o));
+	check(!folded_lines_init(&folded, p, o));
 	for (size_t i = 0; i < folded.line_count; i++)
 		sum += folded.lines[i].value;
 	check(sum == p->total);
-	folded_release(&folded);
+	folded_lines_release(&folded);
 }
 
 static void check_profile(const struct profile *p)

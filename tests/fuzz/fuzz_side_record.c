@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/proc.h"
-#include "record/side_record.h"
+#include "record/capture/side_record.h"
+#include "record/system/proc.h"
 
 #include <stdlib.h>
 #include <string.h>

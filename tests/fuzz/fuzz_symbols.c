@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/debug_sections.h"
-#include "report/dwarf_lookup.h"
-#include "report/symbol_table.h"
+#include "report/dwarf/debug_sections.h"
+#include "report/dwarf/dwarf_lookup.h"
+#include "report/symbols/symbol_table.h"
 
 #define ADDRESSES 96
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TESTS_JSON_FIXTURE_H
-#define TESTS_JSON_FIXTURE_H
+#ifndef TESTS_UNIT_JSON_FIXTURE_H
+#define TESTS_UNIT_JSON_FIXTURE_H
 
 /* A profile rendered and read back by a JSON library, which also checks that it is UTF-8. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TESTS_PROFILE_FIXTURE_H
-#define TESTS_PROFILE_FIXTURE_H
+#ifndef TESTS_UNIT_PROFILE_FIXTURE_H
+#define TESTS_UNIT_PROFILE_FIXTURE_H
 
 /*
  * A small profile for tests of the formats: three threads of two commands, inlined and kernel
@@ -13,7 +13,7 @@
  *   </script> 200/200   main                                 6 in slice 1
  */
 
-#include "report/view.h"
+#include "report/views/view.h"
 
 static const struct prf_object
 	fixture_recorded[] = {

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "bench/bootstrap.h"
-#include "bench/random.h"
+#include "bench/statistics/bootstrap.h"
+#include "bench/statistics/random.h"
 
 static void near(double value, double expected, double tolerance)
 {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/build.h"
-#include "report/folded.h"
 #include "report/info.h"
+#include "report/profile/build.h"
+#include "report/views/folded.h"
 
 #include <stdio.h>
 #include <stdlib.h>

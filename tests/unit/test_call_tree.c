@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "profile_fixture.h"
-#include "report/call_tree.h"
+#include "report/views/call_tree.h"
 
 static const char *name_of(const struct call_tree *t, uint32_t node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/cfi.h"
+#include "record/unwind/cfi.h"
 
 #include <dwarf.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/buffer.h"
-#include "record/unwind_arch.h"
+#include "record/unwind/unwind_arch.h"
 
 #define ADDRESS 0x10000 /* of the section */
 #define CODE 0x1000

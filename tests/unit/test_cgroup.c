@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/cgroup.h"
+#include "record/system/cgroup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

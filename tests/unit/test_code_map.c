@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/code_map.h"
+#include "record/symbols/code_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

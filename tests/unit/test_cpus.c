@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/cpus.h"
+#include "record/system/cpus.h"
 
 #include <errno.h>
 #include <setjmp.h>

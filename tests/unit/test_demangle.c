@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/demangle.h"
+#include "report/symbols/demangle.h"
 
 struct name {
 	const char *linkage, *whole, *small;

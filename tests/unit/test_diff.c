@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "profile_fixture.h"
-#include "report/diff.h"
+#include "report/views/diff.h"
 
 #define LEADING                                                                                    \
 	{                                                                                          \

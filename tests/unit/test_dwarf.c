@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "common/buffer.h"
-#include "report/dwarf_constants.h"
-#include "report/dwarf_lookup.h"
+#include "report/dwarf/dwarf_constants.h"
+#include "report/dwarf/dwarf_lookup.h"
 
 /* What the DIEs below are made of. */
 enum { UNIT = 1, FUNCTION, INLINED, NAME_ONLY, REFERENCE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/elf_symbols.h"
-#include "record/uprobe.h"
+#include "record/events/uprobe.h"
+#include "record/system/elf_symbols.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/event.h"
+#include "record/events/event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

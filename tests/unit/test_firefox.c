@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "json_fixture.h"
-#include "report/firefox.h"
+#include "report/views/firefox.h"
 
 static json_t *thread_at(json_t *root, size_t i)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/folded.h"
+#include "report/views/folded.h"
 #include "tests/unit/small_profile.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/frame_name.h"
+#include "report/profile/frame_name.h"
 
 static struct prf_object object(enum prf_object_kind kind, const char *path)
 {

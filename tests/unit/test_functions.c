@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "report/functions.h"
+#include "report/views/functions.h"
 
 #define FRAME(text, from, where)                                                                   \
 	{                                                                                          \

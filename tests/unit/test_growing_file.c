@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/growing_file.h"
+#include "record/system/growing_file.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/history.h"
+#include "bench/gate/history.h"
 
 static char path[] = "/tmp/test_history.XXXXXX";
 

@@ -12,7 +12,7 @@
 
 #include "common/cursor.h"
 #include "profile_fixture.h"
-#include "report/html.h"
+#include "report/views/html.h"
 
 #define DATA_BEGIN "<script type=\"text/plain\" id=\"data\" data-size=\""
 

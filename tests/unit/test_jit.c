@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/jit.h"
+#include "record/symbols/jit.h"
 
 #include "common/buffer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/jitdump.h"
+#include "record/symbols/jitdump.h"
 
 #include "common/buffer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/kernel_symbols.h"
+#include "record/symbols/kernel_symbols.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/mappings.h"
+#include "record/spaces/mappings.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "bench/baseline.h"
-#include "bench/measurement.h"
+#include "bench/measure/baseline.h"
+#include "bench/measure/measurement.h"
 
 static const struct measurement_options options = { .seconds = 1,
 						    .warm_up_seconds = 0.001,

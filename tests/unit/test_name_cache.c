@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/buffer.h"
-#include "report/name_cache.h"
+#include "report/symbols/name_cache.h"
 
 static char folder[] = "/tmp/prof-cache.XXXXXX";
 

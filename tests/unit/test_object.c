@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/object.h"
+#include "record/spaces/object.h"
 
-#include "record/proc.h"
+#include "record/system/proc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

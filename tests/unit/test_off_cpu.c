@@ -2,7 +2,7 @@
 
 /* Waits of a child, with stacks taken when it comes back, and when it leaves. */
 
-#include "record/off_cpu.h"
+#include "record/capture/off_cpu.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "record/sampler.h"
+#include "record/capture/sampler.h"
 
 #define WAITS 5
 #define WAIT_NS 20000000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/output.h"
+#include "record/trace/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

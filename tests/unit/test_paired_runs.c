@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/paired_runs.h"
+#include "bench/pairs/paired_runs.h"
 
 /* A machine whose times drift, with noise, and a new side that takes `factor` as long. */
 struct machine {

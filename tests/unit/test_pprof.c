@@ -11,7 +11,7 @@
 
 #include "common/cursor.h"
 #include "profile_fixture.h"
-#include "report/pprof.h"
+#include "report/views/pprof.h"
 
 /* One field of a message: a number, or bytes. */
 struct field {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/privileges.h"
+#include "record/system/privileges.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/proc.h"
+#include "record/system/proc.h"
 
 #include <errno.h>
 #include <setjmp.h>

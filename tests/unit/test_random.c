@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench/random.h"
+#include "bench/statistics/random.h"
 
 static void near(double value, double expected, double tolerance)
 {

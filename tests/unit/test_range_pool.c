@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/range_pool.h"
+#include "record/unwind/range_pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench/rank.h"
+#include "bench/statistics/rank.h"
 
 static void near(double value, double expected, double tolerance)
 {

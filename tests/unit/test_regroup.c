@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/regroup.h"
+#include "report/profile/regroup.h"
 
 #include <stdlib.h>
 #include <string.h>

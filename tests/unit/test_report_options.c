@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "report/options.h"
+#include "report/views/view_registry.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/output.h"
+#include "report/output/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/resolver.h"
+#include "record/trace/resolver.h"
 
-#include "record/event.h"
-#include "record/jit.h"
+#include "record/events/event.h"
+#include "record/symbols/jit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

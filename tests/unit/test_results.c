@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/results.h"
+#include "bench/results/results.h"
 
 static void test_what_is_no_number(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/ring.h"
+#include "record/capture/ring.h"
 
 #include <linux/bpf.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/roots.h"
+#include "record/spaces/roots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

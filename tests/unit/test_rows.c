@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/rows.h"
-#include "report/top.h"
+#include "report/views/rows.h"
+#include "report/views/top.h"
 #include "tests/unit/small_profile.h"
 
 #include <math.h>

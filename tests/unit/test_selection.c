@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/selection.h"
+#include "report/profile/selection.h"
 
 static void test_numbers(void **state)
 {

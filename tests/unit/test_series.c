@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/series.h"
+#include "record/trace/series.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

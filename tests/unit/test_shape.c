@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/shape.h"
+#include "report/profile/shape.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/side_record.h"
+#include "record/capture/side_record.h"
 
 #include "common/buffer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/sideband.h"
+#include "record/capture/sideband.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/sink.h"
+#include "report/output/sink.h"
 
 static void expect(struct sink *s, const char *text)
 {

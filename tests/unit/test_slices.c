@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/slices.h"
+#include "report/profile/slices.h"
 
 #include <stdlib.h>
 

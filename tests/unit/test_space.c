@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/space.h"
+#include "record/spaces/space.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "json_fixture.h"
-#include "report/speedscope.h"
+#include "report/views/speedscope.h"
 
 static const char *frame_name(json_t *root, json_int_t frame)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench/statistics.h"
+#include "bench/statistics/statistics.h"
 
 static void near(double value, double expected, double tolerance)
 {

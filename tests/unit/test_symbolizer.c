@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "common/elf_file.h"
-#include "report/symbolizer.h"
+#include "report/symbols/symbolizer.h"
 
 static struct symbolizer *new_symbolizer(unsigned int jobs)
 {

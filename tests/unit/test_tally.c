@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/tally.h"
+#include "report/profile/tally.h"
 
 /* A trace in memory: two threads, two stacks, an event on the CPU and one off it. */
 struct fixture {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/target.h"
+#include "record/system/target.h"
 
 #include <dirent.h>
 #include <errno.h>

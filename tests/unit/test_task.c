@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/task.h"
+#include "record/spaces/task.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

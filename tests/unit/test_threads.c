@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "profile_fixture.h"
-#include "report/threads.h"
+#include "report/views/threads.h"
 
 static void threads_stand_by_process_main_first(void **state)
 {

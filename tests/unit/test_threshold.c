@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "bench/distribution.h"
-#include "bench/threshold.h"
+#include "bench/gate/threshold.h"
+#include "bench/statistics/distribution.h"
 
 static void near(double value, double expected, double tolerance)
 {

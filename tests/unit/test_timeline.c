@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/timeline.h"
+#include "record/capture/timeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

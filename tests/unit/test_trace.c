@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/trace.h"
+#include "report/profile/trace.h"
 #include "tests/unit/trace_fixture.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A trace with what report/trace.h keeps: metadata, statistics, losses, names. */
+/* A trace with what report/profile/trace.h keeps: metadata, statistics, losses, names. */
 static void write_trace(struct prf_writer *w)
 {
 	const struct prf_event event = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 99, 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/unwind_rules.h"
+#include "record/unwind/unwind_rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "record/unwind_arch.h"
+#include "record/unwind/unwind_arch.h"
 
 static struct cfi_row usual(int64_t offset)
 {

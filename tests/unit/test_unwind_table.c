@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/unwind_table.h"
+#include "record/unwind/unwind_table.h"
 
 #include <dwarf.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <elfutils/libdw.h>
 
-#include "record/unwind_arch.h"
+#include "record/unwind/unwind_arch.h"
 
 /* What libdw says of a pc, in our terms. False: it has nothing there. */
 static bool ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct cfi_row *row)

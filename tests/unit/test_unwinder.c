@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/unwinder.h"
+#include "record/unwind/unwinder.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "bpf/unwind.h"
-#include "record/proc.h"
+#include "record/system/proc.h"
 
 #define LONG_NS UINT64_C(60000000000)
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "report/utf8.h"
+#include "report/output/utf8.h"
 
 static void expect(const char *text, const char *valid)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "bench/valgrind.h"
+#include "bench/measure/valgrind.h"
 
 static void test_callgrind(void **state)
 {

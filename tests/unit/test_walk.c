@@ -26,8 +26,8 @@
 
 #include "bpf/sample.h"
 #include "bpf/walk_copy.h"
-#include "record/proc.h"
-#include "record/unwinder.h"
+#include "record/system/proc.h"
+#include "record/unwind/unwinder.h"
 
 #if defined(__x86_64__)
 

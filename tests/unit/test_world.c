@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/world.h"
+#include "record/spaces/world.h"
 
 #include <setjmp.h>
 #include <signal.h>

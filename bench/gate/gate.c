@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/gate/history.h"
+#include "bench/gate/threshold.h"
+#include "bench/results/commands.h"
+#include "bench/results/output.h"
+#include "common/message.h"
+
+/* What the gate is asked about, and what it has found so far. */
+struct gate {
+	const struct settings *settings;
+	struct thresholds thresholds;
+	struct history history;
+	struct results results;
+	struct history_view view;
+	int64_t now;
+	size_t fine, regressed, inconclusive, unjudged;
+};
+
+static const char *text_of(enum threshold_status status)
+{
+	switch (status) {
+	case THRESHOLD_OK: return "judged";
+	case THRESHOLD_TOO_FEW: return "too few earlier values";
+	case THRESHOLD_NO_VARIANCE:
+		return "earlier values are all equal, which this test cannot judge by; "
+		       "use percentage or iqr";
+	case THRESHOLD_NOT_POSITIVE: return "earlier values are not all above 0";
+	}
+	return "";
+}
+
+static const char *interval_text(const struct limits *l, char *text, size_t size)
+{
+	char low[32] = "-inf", high[32] = "+inf";
+
+	if (l->has_lower)
+		snprintf(low, sizeof(low), "%.6g", l->lower);
+	if (l->has_upper)
+		snprintf(high, sizeof(high), "%.6g", l->upper);
+	snprintf(text, size, "[%s, %s]", low, high);
+	return text;
+}
+
+static void judge(struct gate *g, const struct result *r)
+{
+	const struct threshold *t = thresholds_find(&g->thresholds, r->benchmark, r->measure);
+	enum threshold_status status;
+	struct limits limits;
+	double *values;
+	char text[80];
+	size_t n;
+
+	if (!t) {
+		g->unjudged++;
+		if (g->settings->verbose)
+			output_line("not judged    %s %s: no rule", r->benchmark, r->measure);
+		return;
+	}
+	g->view.since = t->window ? g->now - (int64_t)t->window : INT64_MIN;
+	values = history_values(&g->history, &g->view, r->benchmark, r->measure, &n);
+	status = threshold_limits(t, values, n, &limits);
+	free(values);
+	if (status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
+	    n < (t->least ? t->least : 2)) {
+		g->fine++;
+		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
+			    r->measure, r->estimate.value, n);
+	} else if (status != THRESHOLD_OK) {
+		g->inconclusive++;
+		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
+			    r->measure, r->estimate.value, n, n ? text_of(status) : "no baseline");
+	} else if (!limits_hold(&limits, r->estimate.value)) {
+		g->regressed++;
+		output_line("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
+			    r->benchmark, r->measure, r->estimate.value,
+			    interval_text(&limits, text, sizeof(text)),
+			    threshold_test_name(t->test), n,
+			    isnan(limits.baseline) ? "" : ", change ",
+			    isnan(limits.baseline) || limits.baseline == 0
+				    ? ""
+				    : output_percent(r->estimate.value / limits.baseline - 1));
+	} else {
+		g->fine++;
+		output_line("fine          %s %s: %g is within %s", r->benchmark, r->measure,
+			    r->estimate.value, interval_text(&limits, text, sizeof(text)));
+	}
+}
+
+/* What was measured the last time and has a rule must not vanish in silence. */
+static void find_missing(struct gate *g)
+{
+	const struct results *last = NULL;
+
+	g->view.since = INT64_MIN;
+	for (size_t i = 0; i < g->history.count; i++)
+		if (history_counts(&g->history, &g->view, i))
+			last = &g->history.all[i].results;
+	for (size_t i = 0; last && i < last->count; i++) {
+		const struct result *r = &last->all[i];
+
+		if (results_find(&g->results, r->benchmark, r->measure) ||
+		    !thresholds_find(&g->thresholds, r->benchmark, r->measure))
+			continue;
+		g->inconclusive++;
+		output_line("inconclusive  %s %s: was measured before, and is not now",
+			    r->benchmark, r->measure);
+	}
+}
+
+static bool read_all(struct gate *g)
+{
+	const struct settings *s = g->settings;
+	char why[512];
+
+	if (!s->thresholds || !s->history || !s->rest_count) {
+		message_error(
+			"usage: prof-bench gate --thresholds FILE --history FILE RESULTS.json...");
+		return false;
+	}
+	if (thresholds_read(&g->thresholds, s->thresholds, why, sizeof(why)) ||
+	    history_read(&g->history, s->history, why, sizeof(why))) {
+		message_error("%s", why);
+		return false;
+	}
+	for (size_t i = 0; i < s->rest_count; i++) {
+		size_t before = g->results.count;
+
+		if (results_read_bmf(&g->results, s->rest[i], why, sizeof(why))) {
+			message_error("%s: %s", s->rest[i], why);
+			return false;
+		}
+		if (g->results.count == before) {
+			message_error("%s: holds no result", s->rest[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum verdict keep(struct gate *g, enum verdict verdict)
+{
+	struct history_entry entry = {
+		.time = g->now,
+		.branch = (char *)g->settings->branch,
+		.hash = (char *)(g->settings->hash ? g->settings->hash : ""),
+		.testbed = (char *)g->view.testbed,
+		.regressed = verdict == VERDICT_REGRESSED && !g->settings->accept,
+		.results = g->results,
+	};
+	char why[512];
+
+	if (g->settings->dry_run)
+		return verdict;
+	if (history_append(g->settings->history, &entry, why, sizeof(why))) {
+		message_error("%s", why);
+		return VERDICT_ERROR;
+	}
+	return verdict;
+}
+
+static enum verdict judge_all(struct gate *g)
+{
+	for (size_t i = 0; i < g->results.count; i++)
+		judge(g, &g->results.all[i]);
+	find_missing(g);
+	output_line("%zu fine, %zu regressed, %zu inconclusive, %zu without a rule", g->fine,
+		    g->regressed, g->inconclusive, g->unjudged);
+	if (g->regressed)
+		return VERDICT_REGRESSED;
+	if (g->inconclusive)
+		return VERDICT_INCONCLUSIVE;
+	if (!g->fine) {
+		message_error("no rule of %s matches any result", g->settings->thresholds);
+		return VERDICT_ERROR;
+	}
+	return VERDICT_FINE;
+}
+
+enum verdict gate_command(const struct settings *s)
+{
+	struct gate g = { .settings = s, .now = (int64_t)time(NULL) };
+	enum verdict verdict = VERDICT_ERROR;
+	char host[256] = "localhost";
+
+	gethostname(host, sizeof(host) - 1);
+	g.view = (struct history_view){ .branch = s->branch,
+					.testbed = s->testbed ? s->testbed : host,
+					.start_branch = s->start_point,
+					.start_hash = s->start_point_hash };
+	if (read_all(&g)) {
+		verdict = judge_all(&g);
+		if (verdict != VERDICT_ERROR)
+			verdict = keep(&g, verdict);
+		if (verdict == VERDICT_REGRESSED && s->accept)
+			verdict = VERDICT_FINE;
+		if (verdict != VERDICT_ERROR && output_bmf(&g.results))
+			verdict = VERDICT_ERROR;
+	}
+	thresholds_release(&g.thresholds);
+	history_release(&g.history);
+	results_release(&g.results);
+	return verdict;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/gate/threshold.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/statistics/distribution.h"
+#include "bench/statistics/statistics.h"
+
+static const char *const names[] = {
+	"static", "percentage", "z_score", "t_test", "log_normal", "iqr", "delta_iqr",
+};
+
+_Static_assert(sizeof(names) / sizeof(*names) == THRESHOLD_TESTS, "a name for each test");
+
+const char *threshold_test_name(enum threshold_test test)
+{
+	return test < THRESHOLD_TESTS ? names[test] : "unknown";
+}
+
+/* -------- limits -------- */
+
+/* How far from the baseline, as the share `boundary` of the distribution. */
+static double spread(enum threshold_test test, double deviation, size_t n, double boundary)
+{
+	if (test == THRESHOLD_T_TEST)
+		return deviation * sqrt(1 + 1 / (double)n) *
+		       distribution_student_inverse(boundary, (double)(n - 1));
+	return deviation * distribution_normal_inverse(boundary);
+}
+
+static enum threshold_status by_deviation(const struct threshold *t, const double *values, size_t n,
+					  struct limits *limits)
+{
+	double deviation = statistics_deviation(values, n);
+
+	if (n < 2)
+		return THRESHOLD_TOO_FEW;
+	if (!(deviation > 0))
+		return THRESHOLD_NO_VARIANCE;
+	limits->baseline = statistics_mean(values, n);
+	limits->lower = limits->baseline - spread(t->test, deviation, n, t->lower);
+	limits->upper = limits->baseline + spread(t->test, deviation, n, t->upper);
+	return THRESHOLD_OK;
+}
+
+static enum threshold_status log_normal(const struct threshold *t, const double *values, size_t n,
+					struct limits *limits)
+{
+	double *logs = n ? malloc(n * sizeof(*logs)) : NULL;
+	double location, deviation;
+
+	if (!logs)
+		return THRESHOLD_TOO_FEW;
+	for (size_t i = 0; i < n; i++) {
+		if (!(values[i] > 0)) {
+			free(logs);
+			return THRESHOLD_NOT_POSITIVE;
+		}
+		logs[i] = log(values[i]);
+	}
+	location = statistics_mean(logs, n);
+	deviation = statistics_deviation(logs, n);
+	free(logs);
+	if (n < 2)
+		return THRESHOLD_TOO_FEW;
+	if (!(deviation > 0))
+		return THRESHOLD_NO_VARIANCE;
+	limits->baseline = exp(location);
+	limits->lower = 2 * limits->baseline -
+			exp(location + deviation * distribution_normal_inverse(t->lower));
+	limits->upper = exp(location + deviation * distribution_normal_inverse(t->upper));
+	return THRESHOLD_OK;
+}
+
+/* Relative steps from each value to the next, as an array of n - 1 to be freed. */
+static double *steps(const double *values, size_t n)
+{
+	double *all = malloc(n * sizeof(*all));
+
+	for (size_t i = 0; all && i + 1 < n; i++)
+		all[i] = fabs(values[i + 1] / values[i] - 1);
+	return all;
+}
+
+static enum threshold_status by_quartiles(const struct threshold *t, const double *values, size_t n,
+					  struct limits *limits)
+{
+	double range;
+
+	limits->baseline = statistics_median(values, n);
+	if (t->test == THRESHOLD_IQR) {
+		range = statistics_interquartile_range(values, n);
+	} else {
+		double *relative = n >= 2 ? steps(values, n) : NULL;
+
+		if (!relative)
+			return THRESHOLD_TOO_FEW;
+		range = limits->baseline * statistics_interquartile_range(relative, n - 1);
+		free(relative);
+	}
+	if (!isfinite(range))
+		return THRESHOLD_TOO_FEW;
+	limits->lower = limits->baseline - t->lower * range;
+	limits->upper = limits->baseline + t->upper * range;
+	return THRESHOLD_OK;
+}
+
+enum threshold_status threshold_limits(const struct threshold *t, const double *values, size_t n,
+				       struct limits *limits)
+{
+	*limits = (struct limits){ .baseline = NAN,
+				   .has_lower = t->has_lower,
+				   .has_upper = t->has_upper,
+				   .lower = t->lower,
+				   .upper = t->upper };
+	if (t->test == THRESHOLD_STATIC)
+		return THRESHOLD_OK;
+	if (n < (t->least ? t->least : 1))
+		return THRESHOLD_TOO_FEW;
+	if (t->most && n > t->most) {
+		values += n - t->most;
+		n = t->most;
+	}
+	switch (t->test) {
+	case THRESHOLD_PERCENTAGE:
+		limits->baseline = statistics_mean(values, n);
+		limits->lower = limits->baseline * (1 - t->lower);
+		limits->upper = limits->baseline * (1 + t->upper);
+		return THRESHOLD_OK;
+	case THRESHOLD_LOG_NORMAL: return log_normal(t, values, n, limits);
+	case THRESHOLD_IQR:
+	case THRESHOLD_DELTA_IQR: return by_quartiles(t, values, n, limits);
+	default: return by_deviation(t, values, n, limits);
+	}
+}
+
+bool limits_hold(const struct limits *limits, double value)
+{
+	if (limits->has_lower && !(value >= limits->lower))
+		return false;
+	return !(limits->has_upper && !(value <= limits->upper));
+}
+
+/* -------- the file -------- */
+
+static const char *parse_boundary(const char *word, bool *has, double *value)
+{
+	char *end;
+
+	*has = strcmp(word, "-") != 0;
+	if (!*has)
+		return NULL;
+	*value = strtod(word, &end);
+	if (end == word || *end || !isfinite(*value))
+		return "a boundary is no number";
+	return NULL;
+}
+
+static const char *check_boundaries(const struct threshold *t)
+{
+	bool quantile = t->test == THRESHOLD_Z_SCORE || t->test == THRESHOLD_T_TEST ||
+			t->test == THRESHOLD_LOG_NORMAL;
+
+	if (!t->has_lower && !t->has_upper)
+		return "without a boundary it can never alert";
+	for (int i = 0; i < 2; i++) {
+		double boundary = i ? t->upper : t->lower;
+
+		if (i ? !t->has_upper : !t->has_lower)
+			continue;
+		if (quantile && !(boundary >= 0.5 && boundary < 1))
+			return "its boundaries must lie in [0.5, 1)";
+		if (t->test != THRESHOLD_STATIC && boundary < 0)
+			return "its boundaries must not be negative";
+	}
+	if (t->test == THRESHOLD_STATIC && t->has_lower && t->has_upper && t->lower > t->upper)
+		return "its lower boundary is above the upper one";
+	if (t->test == THRESHOLD_STATIC && (t->least || t->most || t->window))
+		return "static boundaries look at no history: min=, max=, window= have no meaning";
+	if (t->most && t->least > t->most)
+		return "min= is above max=";
+	return NULL;
+}
+
+static bool parse_further(struct threshold *t, const char *word)
+{
+	char *end;
+	const char *equals = strchr(word, '=');
+	unsigned long long value;
+
+	if (!equals || equals[1] < '0' || equals[1] > '9')
+		return false;
+	errno = 0;
+	value = strtoull(equals + 1, &end, 10);
+	if (errno || value > UINT32_MAX)
+		return false;
+	if (!strncmp(word, "window=", 7)) {
+		static const char units[] = "smhdw";
+		static const unsigned int seconds[] = { 1, 60, 3600, 86400, 604800 };
+		const char *unit = *end ? strchr(units, *end) : units;
+
+		if (!unit || (*end && end[1]))
+			return false;
+		t->window = value * seconds[unit - units];
+		return value > 0;
+	}
+	if (*end || !value)
+		return false;
+	if (!strncmp(word, "min=", 4))
+		t->least = value;
+	else if (!strncmp(word, "max=", 4))
+		t->most = value;
+	else
+		return false;
+	return true;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *parse_line(struct threshold *t, char *line)
+{
+	char *save = NULL, *words[5], *word;
+	const char *why;
+
+	for (size_t i = 0; i < 5; i++) {
+		words[i] = strtok_r(i ? NULL : line, " \t\n", &save);
+		if (!words[i])
+			return "a rule is: BENCHMARK MEASURE TEST LOWER UPPER [min=N] [max=N] "
+			       "[window=T]";
+	}
+	while (t->test < THRESHOLD_TESTS && strcmp(names[t->test], words[2]))
+		t->test++;
+	if (t->test == THRESHOLD_TESTS)
+		return "there is no such test; they are static, percentage, z_score, t_test, "
+		       "log_normal, iqr, delta_iqr";
+	why = parse_boundary(words[3], &t->has_lower, &t->lower);
+	if (!why)
+		why = parse_boundary(words[4], &t->has_upper, &t->upper);
+	while (!why && (word = strtok_r(NULL, " \t\n", &save)))
+		if (!parse_further(t, word))
+			why = "behind the boundaries stand min=N, max=N and window=T only";
+	if (!why)
+		why = check_boundaries(t);
+	if (why)
+		return why;
+	t->benchmark = strdup(words[0]);
+	t->measure = strdup(words[1]);
+	return t->benchmark && t->measure ? NULL : "no memory";
+}
+
+static const char *add_line(struct thresholds *t, char *line)
+{
+	struct threshold *all, new = { 0 };
+	const char *why;
+
+	line += strspn(line, " \t\n");
+	if (!*line || *line == '#')
+		return NULL;
+	why = parse_line(&new, line);
+	all = why ? NULL : realloc(t->all, (t->count + 1) * sizeof(*all));
+	if (!all) {
+		free(new.benchmark);
+		free(new.measure);
+		return why ? why : "no memory";
+	}
+	t->all = all;
+	t->all[t->count++] = new;
+	return NULL;
+}
+
+int thresholds_read(struct thresholds *t, const char *path, char *why, size_t why_size)
+{
+	FILE *f = fopen(path, "re");
+	char *line = NULL;
+	const char *wrong = NULL;
+	size_t size = 0, number = 0;
+
+	if (!f) {
+		snprintf(why, why_size, "%s: %s", path, strerror(errno));
+		return -1;
+	}
+	while (!wrong && getline(&line, &size, f) >= 0) {
+		number++;
+		wrong = add_line(t, line);
+	}
+	if (wrong)
+		snprintf(why, why_size, "%s:%zu: %s", path, number, wrong);
+	else if (ferror(f))
+		snprintf(why, why_size, "%s: %s", path, strerror(errno));
+	else if (!t->count)
+		snprintf(why, why_size, "%s: holds no rule, so nothing would be judged", path);
+	if (wrong || ferror(f) || !t->count) {
+		thresholds_release(t);
+		number = 0;
+	}
+	fclose(f);
+	free(line);
+	return number ? 0 : -1;
+}
+
+void thresholds_release(struct thresholds *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		free(t->all[i].benchmark);
+		free(t->all[i].measure);
+	}
+	free(t->all);
+	*t = (struct thresholds){ 0 };
+}
+
+const struct threshold *thresholds_find(const struct thresholds *t, const char *benchmark,
+					const char *measure)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (!fnmatch(t->all[i].benchmark, benchmark, 0) &&
+		    !fnmatch(t->all[i].measure, measure, 0))
+			return &t->all[i];
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_GATE_THRESHOLD_H
+#define BENCH_GATE_THRESHOLD_H
+
+/*
+ * Limits for the next value, from those before it: the seven tests of Bencher, with the
+ * same results (except that what Bencher leaves unjudged in silence is said here).
+ *
+ *     static      the boundaries themselves
+ *     percentage  mean * (1 -/+ boundary)
+ *     z_score     the normal distribution's quantile `boundary` (0.5 <= boundary < 1)
+ *     t_test      Student's prediction interval for one more value, quantile `boundary`
+ *     log_normal  the log-normal distribution's quantile; the lower limit mirrors the upper
+ *     iqr         median -/+ boundary * interquartile range
+ *     delta_iqr   median * (1 -/+ boundary * interquartile range of relative steps)
+ *
+ * A thresholds file holds one rule a line, and the first whose pattern and measure match a
+ * result judges it:
+ *
+ *     # benchmark  measure       test        lower  upper  further
+ *     format/[a-z]*   latency       t_test      -      0.99   min=5 max=64
+ *     *            instructions  percentage  -      0.01   max=1
+ *
+ * Patterns are those of the shell; "-" is no boundary; min= and max= bound how many earlier
+ * values are used, window= (seconds, or 30d) how old they may be.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum threshold_test {
+	THRESHOLD_STATIC,
+	THRESHOLD_PERCENTAGE,
+	THRESHOLD_Z_SCORE,
+	THRESHOLD_T_TEST,
+	THRESHOLD_LOG_NORMAL,
+	THRESHOLD_IQR,
+	THRESHOLD_DELTA_IQR,
+	THRESHOLD_TESTS
+};
+
+const char *threshold_test_name(enum threshold_test test);
+
+struct threshold {
+	char *benchmark, *measure; /* patterns */
+	enum threshold_test test;
+	bool has_lower, has_upper;
+	double lower, upper;
+	size_t least, most; /* values; most 0: all */
+	uint64_t window;    /* seconds; 0: of any age */
+};
+
+enum threshold_status {
+	THRESHOLD_OK,
+	THRESHOLD_TOO_FEW,	/* values before it */
+	THRESHOLD_NO_VARIANCE,	/* a constant history has no standard deviation */
+	THRESHOLD_NOT_POSITIVE, /* log_normal of values that are not */
+};
+
+struct limits {
+	double baseline; /* mean or median; NaN for static */
+	bool has_lower, has_upper;
+	double lower, upper;
+};
+
+/* From `n` earlier values, oldest first. `least` and `most` are applied here. */
+enum threshold_status threshold_limits(const struct threshold *t, const double *values, size_t n,
+				       struct limits *limits);
+
+/* A value on the limit is fine. */
+bool limits_hold(const struct limits *limits, double value);
+
+/* Starts as { 0 }. */
+struct thresholds {
+	struct threshold *all;
+	size_t count;
+};
+
+/* -1 with `why` filled. */
+int thresholds_read(struct thresholds *t, const char *path, char *why, size_t why_size);
+void thresholds_release(struct thresholds *t);
+
+/* The first that matches, or NULL. */
+const struct threshold *thresholds_find(const struct thresholds *t, const char *benchmark,
+					const char *measure);
+
+#endif

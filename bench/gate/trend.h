@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_GATE_TREND_H
+#define BENCH_GATE_TREND_H
+
+/* The history as one SVG page: a small chart for each measure of each benchmark. */
+
+#include "bench/gate/history.h"
+
+/*
+ * Charts of the entries of `branch` and `testbed` (NULL: of all); refused ones are marked.
+ * Returns how many charts there are, or -1: errno says why.
+ */
+int trend_write(const struct history *h, const char *branch, const char *testbed, const char *path);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/kernel/attachment.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bench/kernel/trivial.skel.h"
+#include "bench/kernel/wait.skel.h"
+#include "common/clock.h"
+
+#define MAPS_MAX 64
+#define RING_BYTES (UINT64_C(32) << 20)
+#define SETTLE_NS UINT64_C(5000000000)
+
+static enum benchmark_status failed(struct benchmark_problem *problem, const char *what, int status)
+{
+	bool forbidden = status == -EPERM || status == -EACCES;
+
+	return benchmark_problem(problem, forbidden ? BENCHMARK_UNAVAILABLE : BENCHMARK_FAILED,
+				 "cannot %s: %s%s", what, strerror(-status),
+				 forbidden ? "; run as root or with cap_bpf and cap_perfmon" : "");
+}
+
+void attachment_release(struct attachment *a)
+{
+	program_free(a->program);
+	program_free(a->departure);
+	if (a->sampler)
+		sampler_stop(a->sampler);
+	unwinder_free(a->unwinder);
+	sampler_free(a->sampler);
+	event_list_release(&a->events);
+	bpf_link__destroy(a->link);
+	trivial_bpf__destroy(a->trivial);
+	wait_bpf__destroy(a->wait);
+	memset(a, 0, sizeof(*a));
+}
+
+/* -------- the sampler -------- */
+
+/* Tells the unwinder of the worker's executable mappings. */
+static int map_worker(struct unwinder *u, pid_t pid)
+{
+	char path[64], line[4352];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		uint64_t start, end, offset;
+		char permissions[8];
+		int name = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end,
+			   permissions, &offset, &name) < 4 ||
+		    !strchr(permissions, 'x'))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
+							    .start = start,
+							    .end = end,
+							    .file_offset = offset,
+							    .path = name ? line + name : "" });
+	}
+	fclose(f);
+	return 0;
+}
+
+static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
+					  struct benchmark_problem *problem)
+{
+	struct unwinder_options options = { .memory_limit = 0 };
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+	int status;
+
+	sampler_unwinder_maps(a->sampler, &options.maps);
+	status = unwinder_new(&a->unwinder, &options);
+	if (!status)
+		status = map_worker(a->unwinder, pid);
+	if (status)
+		return failed(problem, "build unwind tables", status);
+	unwinder_flush(a->unwinder);
+	if (!unwinder_settle(a->unwinder, SETTLE_NS))
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "unwind tables were not ready within 5 s");
+	unwinder_flush(a->unwinder);
+	a->tables_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
+	return BENCHMARK_OK;
+}
+
+/* A program whose name begins so, among our own descriptors: others may have loaded the same. */
+static enum benchmark_status find_program(struct program **found, const char *name,
+					  struct benchmark_problem *problem)
+{
+	for (int fd = 3; fd < 4096; fd++) {
+		char path[64], line[128];
+		bool is_program = false;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			is_program |= !strncmp(line, "prog_type:", 10);
+		if (f)
+			fclose(f);
+		if (!is_program || program_from_fd(found, fd, problem))
+			continue;
+		if (!strncmp(program_name(*found), name, strlen(name)))
+			return BENCHMARK_OK;
+		program_free(*found);
+		*found = NULL;
+	}
+	return benchmark_problem(problem, BENCHMARK_FAILED, "the program %s is not found", name);
+}
+
+/* Loads, names the worker as target and builds its tables. */
+static enum benchmark_status load(struct attachment *a, const struct worker *worker,
+				  const struct sampler_options *options,
+				  struct benchmark_problem *problem)
+{
+	const char *what = "";
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+	int status = sampler_new(&a->sampler, options, &what);
+
+	a->load_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
+	if (status)
+		return failed(problem, what, status);
+	status = sampler_add_target(a->sampler, (uint32_t)worker->pid);
+	if (status)
+		return failed(problem, "name the worker as target", status);
+	if (options->unwind_by == UNWIND_BY_TABLES)
+		return build_tables(a, worker->pid, problem);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status start(struct attachment *a, struct benchmark_problem *problem)
+{
+	int status = sampler_start(a->sampler);
+
+	return status ? failed(problem, "start sampling", status) : BENCHMARK_OK;
+}
+
+enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
+					 unsigned int cpu, const char *event,
+					 enum unwind_by unwind_by,
+					 struct benchmark_problem *problem)
+{
+	uint32_t id = cpu;
+	const struct cpus cpus = { &id, 1 };
+	const struct sampler_options options = {
+		.events = &a->events,
+		.cpus = &cpus,
+		.some_cpus = true,
+		.ring_bytes = RING_BYTES,
+		.unwind_by = unwind_by,
+		.time_phases = a->time_phases,
+	};
+	enum benchmark_status status;
+
+	if (event_list_parse(&a->events, event) || event_list_resolve(&a->events))
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
+	status = load(a, worker, &options, problem);
+	if (!status)
+		status = find_program(&a->program, "sample_timer", problem);
+	return status ? status : start(a, problem);
+}
+
+static enum benchmark_status load_waits(struct attachment *a, const struct worker *worker,
+					struct benchmark_problem *problem)
+{
+	struct cpus cpus = { 0 };
+	const struct sampler_options options = {
+		.events = &a->events,
+		.cpus = &cpus,
+		.ring_bytes = RING_BYTES,
+		.unwind_by = UNWIND_BY_TABLES,
+	};
+	enum benchmark_status status;
+
+	if (cpus_online(&cpus))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	if (event_list_add(&a->events, "off-cpu") || event_list_resolve(&a->events))
+		status = benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
+	else
+		status = load(a, worker, &options, problem);
+	cpus_release(&cpus);
+	if (!status)
+		status = find_program(&a->departure, "note_switch", problem);
+	if (!status)
+		status = find_program(&a->program, "end_of_switch", problem);
+	return status;
+}
+
+enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
+				       struct benchmark_problem *problem)
+{
+	enum benchmark_status status = load_waits(a, worker, problem);
+
+	return status ? status : start(a, problem);
+}
+
+/* -------- a wait by test runs -------- */
+
+/* Maps of one loader's object file have names that begin with that file's. */
+static bool same_map(const struct bpf_map *map, const char *kernel_name)
+{
+	const char *name = bpf_map__name(map);
+
+	if (!bpf_map__is_internal(map))
+		return !strncmp(name, kernel_name, BPF_OBJ_NAME_LEN - 1);
+	name = strrchr(name, '.');
+	kernel_name = strrchr(kernel_name, '.');
+	return name && kernel_name && !strcmp(name, kernel_name);
+}
+
+/* What that program uses becomes what ours will use. */
+static int share_maps(struct bpf_object *object, const struct program *program)
+{
+	uint32_t ids[MAPS_MAX];
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)ids };
+	uint32_t size = sizeof(info);
+	struct bpf_map *map;
+	int status = bpf_obj_get_info_by_fd(program_fd(program), &info, &size) ? -errno : 0;
+
+	for (uint32_t i = 0; !status && i < info.nr_map_ids && i < MAPS_MAX; i++) {
+		struct bpf_map_info found = { 0 };
+		uint32_t found_size = sizeof(found);
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &found, &found_size))
+			status = -errno;
+		bpf_object__for_each_map(map, object)
+		{
+			if (status || !same_map(map, found.name))
+				continue;
+			status = bpf_map__value_size(map) == found.value_size
+					 ? bpf_map__reuse_fd(map, fd)
+					 : -EINVAL;
+			if (!status)
+				bpf_map__set_autocreate(map, true);
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return status;
+}
+
+/* With the maps of the recorder's programs, and no program but the two for test runs. */
+static int load_wait(struct attachment *a)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+	int status;
+
+	a->wait = wait_bpf__open();
+	if (!a->wait)
+		return -errno;
+	bpf_object__for_each_program(program, a->wait->obj) bpf_program__set_autoload(
+		program, program == a->wait->progs.whole_wait || program == a->wait->progs.nothing);
+	/* Of variables that the programs of a wait do not use we have our own. */
+	bpf_object__for_each_map(map, a->wait->obj)
+		bpf_map__set_autocreate(map, bpf_map__is_internal(map));
+	status = share_maps(a->wait->obj, a->departure);
+	if (!status)
+		status = share_maps(a->wait->obj, a->program);
+	return status ? status : wait_bpf__load(a->wait);
+}
+
+enum benchmark_status attachment_test_waits(struct attachment *a, const struct worker *worker,
+					    struct benchmark_problem *problem)
+{
+	enum benchmark_status status = load_waits(a, worker, problem);
+	int error = status ? 0 : load_wait(a);
+
+	if (error)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "the kernel does not take the program for test runs: %s",
+					 strerror(-error));
+	if (status)
+		return status;
+	program_free(a->departure);
+	program_free(a->program);
+	a->departure = a->program = NULL;
+	status = program_from_fd(&a->program, bpf_program__fd(a->wait->progs.whole_wait), problem);
+	if (!status)
+		status = program_from_fd(&a->departure, bpf_program__fd(a->wait->progs.nothing),
+					 problem);
+	return status;
+}
+
+static enum benchmark_status counters_of(struct attachment *a, struct attachment_samples *found,
+					 struct benchmark_problem *problem)
+{
+	size_t n = sampler_possible_cpus(a->sampler);
+	struct sample_counters *counters = calloc(n, sizeof(*counters));
+	int status = counters ? sampler_read_counters(a->sampler, counters) : -ENOMEM;
+
+	for (size_t i = 0; !status && i < n; i++) {
+		found->fired += counters[i].fired;
+		found->sent += counters[i].sent;
+		for (int j = 0; j < SAMPLE_LOST_COUNT; j++)
+			found->lost += counters[i].lost[j];
+	}
+	free(counters);
+	return status ? failed(problem, "read the counters", status) : BENCHMARK_OK;
+}
+
+enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
+				       struct benchmark_problem *problem)
+{
+	*found = (struct attachment_samples){ .least_frames = UINT32_MAX };
+	for (size_t i = 0; i < sampler_rings(a->sampler); i++) {
+		struct ring *ring = sampler_ring(a->sampler, i);
+		const struct sample *s;
+		uint32_t size;
+
+		for (; (s = ring_peek(ring, &size)); ring_next(ring)) {
+			if (size < sizeof(*s))
+				return benchmark_problem(problem, BENCHMARK_FAILED,
+							 "the ring holds what is no sample");
+			found->samples++;
+			found->bytes += size;
+			found->rooted += s->walk_end == WALK_ROOT;
+			found->kernel_frames += s->kernel_frames;
+			if (s->user_frames < found->least_frames)
+				found->least_frames = s->user_frames;
+			if (s->user_frames > found->most_frames)
+				found->most_frames = s->user_frames;
+		}
+	}
+	return counters_of(a, found, problem);
+}
+
+/* -------- the program that does nothing -------- */
+
+enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
+					 struct benchmark_problem *problem)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_PAGE_FAULTS,
+					.sample_period = 1 };
+	int fd;
+
+	a->trivial = trivial_bpf__open_and_load();
+	if (!a->trivial)
+		return failed(problem, "load the program that does nothing", -errno);
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return failed(problem, "open a page-fault event", -errno);
+	a->link = bpf_program__attach_perf_event(a->trivial->progs.trivial, fd);
+	if (!a->link) {
+		int error = errno;
+
+		close(fd);
+		return failed(problem, "attach to the page-fault event", -error);
+	}
+	return BENCHMARK_OK;
+}

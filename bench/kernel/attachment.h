@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_KERNEL_ATTACHMENT_H
+#define BENCH_KERNEL_ATTACHMENT_H
+
+/*
+ * What may be attached to an event on the worker's CPU: nothing, a program that does
+ * nothing, or prof-record's real sampling program with its unwind tables.
+ */
+
+#include "bench/kernel/program.h"
+#include "bench/kernel/worker.h"
+#include "bench/measure/benchmark.h"
+#include "bpf/unwind.h"
+#include "record/capture/sampler.h"
+#include "record/unwind/unwinder.h"
+
+struct trivial_bpf;
+struct wait_bpf;
+struct bpf_link;
+
+struct attachment {
+	bool time_phases; /* wanted; set before the sampler is attached */
+	struct event_list events;
+	struct sampler *sampler;
+	struct unwinder *unwinder;
+	struct program *program;   /* the one that samples; with waits, at their end */
+	struct program *departure; /* with waits: the one that notes their beginning */
+	double load_ns;		   /* of the sampler's programs: open, verify, JIT */
+	double tables_ns;	   /* of building and publishing the worker's unwind tables */
+
+	struct trivial_bpf *trivial;
+	struct bpf_link *link;
+	struct wait_bpf *wait;
+};
+
+/* Starts as { 0 }, but for what is wanted. */
+void attachment_release(struct attachment *a);
+
+/* `event` as prof-record -e takes it: "page-faults/period=1/", "cpu-clock/freq=999/". */
+enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
+					 unsigned int cpu, const char *event,
+					 enum unwind_by unwind_by,
+					 struct benchmark_problem *problem);
+
+/*
+ * The programs of --off-cpu, for waits of any length. They have no CPU of their own, but are
+ * those of the worker, and see the switches of all.
+ */
+enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
+				       struct benchmark_problem *problem);
+
+/*
+ * The same programs, loaded but attached to nothing, and a program for test runs that does what
+ * they do for one wait: `program`. `departure` is one that does nothing.
+ */
+enum benchmark_status attachment_test_waits(struct attachment *a, const struct worker *worker,
+					    struct benchmark_problem *problem);
+
+/* The program that does nothing, at every page fault on that CPU. */
+enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
+					 struct benchmark_problem *problem);
+
+/* What came out of the sampler since the last call; empties the rings. */
+struct attachment_samples {
+	uint64_t fired, sent, lost;	    /* counters, as differences */
+	uint64_t samples;		    /* read */
+	uint64_t rooted;		    /* of them, whose user stack was whole */
+	uint32_t least_frames, most_frames; /* of user stacks */
+	uint64_t kernel_frames;
+	uint64_t bytes;
+};
+enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
+				       struct benchmark_problem *problem);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/kernel/program.h"
+#include "bench/results/commands.h"
+#include "bench/results/output.h"
+#include "bench/statistics/bootstrap.h"
+#include "common/clock.h"
+#include "common/message.h"
+
+#define SLICES 20
+#define ROUNDS 100
+#define INPUT_MAX (1 << 20)
+
+/* What is looked at, and what was found. */
+struct bpf_bench {
+	const struct settings *settings;
+	struct program *program;
+	struct program_input input;
+	struct program_output output; /* of the last test run */
+	char name[160];		      /* "bpf/..." */
+	struct results results;
+};
+
+static struct bootstrap bootstrap_of(const struct settings *s)
+{
+	return (struct bootstrap){ s->seed, s->resamples, 0.95 };
+}
+
+static double now_seconds(void)
+{
+	return (double)clock_ns(CLOCK_MONOTONIC_RAW) / 1e9;
+}
+
+/* -------- a program that others run -------- */
+
+static void wait_ns(double ns)
+{
+	struct timespec t = { (time_t)(ns / 1e9), (long)fmod(ns, 1e9) };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+struct window {
+	struct program_counters slices[SLICES + 1];
+};
+
+static enum benchmark_status watch(const struct bpf_bench *b, struct window *w,
+				   struct benchmark_problem *problem)
+{
+	double seconds = b->settings->seconds > 0 ? b->settings->seconds : 2;
+	int statistics = program_enable_statistics(problem);
+	enum benchmark_status status;
+
+	if (statistics < 0)
+		return BENCHMARK_UNAVAILABLE;
+	status = program_counters(b->program, &w->slices[0], problem);
+	for (size_t i = 1; !status && i <= SLICES; i++) {
+		wait_ns(seconds * 1e9 / SLICES);
+		status = program_counters(b->program, &w->slices[i], problem);
+	}
+	close(statistics);
+	return status;
+}
+
+/*
+ * ns per run: run time over runs is a slope through the origin of slices, each weighted by
+ * its runs; slices in which nothing ran say nothing. The slope of least squares would weigh
+ * by their squares, so each slice's mean is resampled with its number of runs.
+ */
+static enum benchmark_status per_run(const struct bpf_bench *b, const struct window *w,
+				     struct estimate *ns, struct benchmark_problem *problem)
+{
+	const struct program_counters *first = &w->slices[0], *last = &w->slices[SLICES];
+	uint64_t runs = last->runs - first->runs, run_ns = last->run_ns - first->run_ns;
+	struct bootstrap bootstrap = bootstrap_of(b->settings);
+	double means[SLICES];
+	struct bootstrap_estimates e;
+	size_t n = 0;
+
+	if (!runs)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%s did not run within the window, so there is no cost to "
+					 "tell; is it attached, and does anything trigger it?",
+					 program_name(b->program));
+	if (!run_ns)
+		return benchmark_problem(
+			problem, BENCHMARK_FAILED,
+			"%s ran %llu times in 0 ns: the kernel's clock is too coarse",
+			program_name(b->program), (unsigned long long)runs);
+	for (size_t i = 1; i <= SLICES; i++) {
+		uint64_t slice = w->slices[i].runs - w->slices[i - 1].runs;
+
+		if (slice)
+			means[n++] = (double)(w->slices[i].run_ns - w->slices[i - 1].run_ns) /
+				     (double)slice;
+	}
+	if (n < 5)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%s ran %llu times in %zu of %d slices: too few to tell; "
+					 "watch longer with --time",
+					 program_name(b->program), (unsigned long long)runs, n,
+					 SLICES);
+	if (bootstrap_estimates(&bootstrap, means, n, &e))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	ns->value = (double)run_ns / (double)runs;
+	ns->low = ns->value + (e.mean.low - e.mean.value);
+	ns->high = ns->value + (e.mean.high - e.mean.value);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status measure_window(struct bpf_bench *b, struct benchmark_problem *problem)
+{
+	struct window w;
+	const struct program_counters *first = &w.slices[0], *last = &w.slices[SLICES];
+	enum benchmark_status status = watch(b, &w, problem);
+	double elapsed, rate, share;
+	struct estimate ns;
+
+	if (!status)
+		status = per_run(b, &w, &ns, problem);
+	if (status)
+		return status;
+	elapsed = (double)(last->time_ns - first->time_ns);
+	rate = (double)(last->runs - first->runs) * 1e9 / elapsed;
+	share = (double)(last->run_ns - first->run_ns) / elapsed;
+	output_line("%-23s time:   [%s %s %s] per run", b->name, output_time(ns.low),
+		    output_time(ns.value), output_time(ns.high));
+	output_line("%24s%s runs in %s, %s, %.4f%% of one CPU, %llu recursion misses", "",
+		    output_count((double)(last->runs - first->runs)), output_time(elapsed),
+		    output_rate(rate, "runs/s"), share * 100,
+		    (unsigned long long)(last->recursion_misses - first->recursion_misses));
+	output_line("%24shardware counters: not available (only with --test-run)", "");
+	if (results_estimate(&b->results, b->name, "latency", ns) ||
+	    results_value(&b->results, b->name, "throughput", rate) ||
+	    results_value(&b->results, b->name, "cpu-share", share))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	return BENCHMARK_OK;
+}
+
+/* -------- a program that we run -------- */
+
+static enum benchmark_status run_program(struct bpf_bench *b, struct benchmark_problem *problem)
+{
+	enum benchmark_status status = program_run(b->program, &b->input, b->settings->repeat,
+						   &b->output, problem);
+
+	if (!status && program_type(b->program) == BPF_PROG_TYPE_XDP &&
+	    b->output.result == XDP_ABORTED)
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "it returned XDP_ABORTED");
+	return status;
+}
+
+/* One round of runs with statistics on: ns per run as the kernel counts them. */
+static enum benchmark_status count_round(struct bpf_bench *b, double *ns,
+					 struct benchmark_problem *problem)
+{
+	struct program_counters before, after;
+	enum benchmark_status status = program_counters(b->program, &before, problem);
+
+	if (!status)
+		status = run_program(b, problem);
+	if (!status)
+		status = program_counters(b->program, &after, problem);
+	if (!status && after.runs - before.runs < b->settings->repeat)
+		status = benchmark_problem(problem, BENCHMARK_FAILED,
+					   "the kernel counted %llu of %llu runs",
+					   (unsigned long long)(after.runs - before.runs),
+					   (unsigned long long)b->settings->repeat);
+	if (!status && after.run_ns == before.run_ns)
+		status = benchmark_problem(problem, BENCHMARK_FAILED,
+					   "the kernel's clock is too coarse for this program");
+	if (!status)
+		*ns = (double)(after.run_ns - before.run_ns) / (double)(after.runs - before.runs);
+	return status;
+}
+
+/* One round without: what the test run says, or the elapsed time with the system calls. */
+static enum benchmark_status time_round(struct bpf_bench *b, double *ns,
+					struct benchmark_problem *problem)
+{
+	double start = now_seconds();
+	enum benchmark_status status = run_program(b, problem);
+	double elapsed = now_seconds() - start;
+
+	*ns = b->output.run_ns;
+	if (isnan(*ns))
+		*ns = elapsed * 1e9 / (double)b->settings->repeat;
+	return status;
+}
+
+/* At least ten rounds, and as many more as fit into half of the time. */
+static enum benchmark_status rounds(struct bpf_bench *b, bool counted, struct estimate *ns,
+				    struct benchmark_problem *problem)
+{
+	struct bootstrap bootstrap = bootstrap_of(b->settings);
+	double budget = (b->settings->seconds > 0 ? b->settings->seconds : 2) / 2;
+	double values[ROUNDS];
+	struct bootstrap_estimates e;
+	enum benchmark_status status = BENCHMARK_OK;
+	double start = now_seconds();
+	size_t n = 0;
+
+	while (!status && n < ROUNDS && (n < 10 || now_seconds() - start < budget)) {
+		status = counted ? count_round(b, &values[n], problem)
+				 : time_round(b, &values[n], problem);
+		n++;
+	}
+	if (!status && bootstrap_estimates(&bootstrap, values, n, &e))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	if (!status)
+		*ns = e.mean;
+	return status;
+}
+
+/* Hardware events of the kernel side of `repeat` runs on this thread; NaN: not available. */
+static double hardware_count(struct bpf_bench *b, uint64_t config)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
+					.size = sizeof(attr),
+					.config = config,
+					.exclude_user = 1,
+					.disabled = 1 };
+	struct benchmark_problem problem;
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t count = 0;
+	bool good;
+
+	if (fd < 0)
+		return NAN;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	good = !run_program(b, &problem);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	good = good && read(fd, &count, sizeof(count)) == sizeof(count);
+	close(fd);
+	return good && count ? (double)count / (double)b->settings->repeat : NAN;
+}
+
+static void print_hardware(struct bpf_bench *b)
+{
+	static const struct {
+		uint64_t config;
+		const char *name, *measure;
+	} events[] = {
+		{ PERF_COUNT_HW_INSTRUCTIONS, "instructions", "hardware-instructions" },
+		{ PERF_COUNT_HW_CPU_CYCLES, "cycles", "hardware-cycles" },
+		{ PERF_COUNT_HW_CACHE_MISSES, "cache misses", "hardware-cache-misses" },
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		double count = hardware_count(b, events[i].config);
+
+		if (isnan(count)) {
+			output_line("%24s%s: not available (this machine shows no such counter)",
+				    "", events[i].name);
+			continue;
+		}
+		output_line("%24s%s: %.1f per run", "", events[i].name, count);
+		results_value(&b->results, b->name, events[i].measure, count);
+	}
+}
+
+static enum benchmark_status measure_runs(struct bpf_bench *b, struct benchmark_problem *problem)
+{
+	/* The first round also warms up. */
+	enum benchmark_status status = run_program(b, problem);
+	struct estimate counted, timed;
+	int statistics = status ? -1 : program_enable_statistics(problem);
+
+	if (statistics < 0)
+		return status ? status : BENCHMARK_UNAVAILABLE;
+	status = rounds(b, true, &counted, problem);
+	close(statistics);
+	if (!status)
+		status = rounds(b, false, &timed, problem);
+	if (status)
+		return status;
+	output_line("%-23s time:   [%s %s %s] per run as the kernel counts it; returns %u", b->name,
+		    output_time(counted.low), output_time(counted.value), output_time(counted.high),
+		    b->output.result);
+	output_line("%24sand [%s %s %s] %s", "", output_time(timed.low), output_time(timed.value),
+		    output_time(timed.high),
+		    isnan(b->output.run_ns) ? "elapsed with its system call, without statistics"
+					    : "in a loop of the kernel, without statistics");
+	if (results_estimate(&b->results, b->name, "latency", counted) ||
+	    results_estimate(&b->results, b->name, "test-run-latency", timed))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	print_hardware(b);
+	return BENCHMARK_OK;
+}
+
+/* -------- all -------- */
+
+static enum benchmark_status print_sizes(struct bpf_bench *b, struct benchmark_problem *problem)
+{
+	struct program_sizes sizes;
+	enum benchmark_status status = program_sizes(b->program, &sizes, problem);
+	double load_ns = program_load_ns(b->program);
+	int failed = 0;
+
+	if (status)
+		return status;
+	output_line("%24stype %s, verified %s, xlated %s bytes, JIT %s, maps %s bytes%s%s", "",
+		    program_type_name(b->program),
+		    sizes.verified ? output_count(sizes.verified) : "not available",
+		    output_count(sizes.xlated),
+		    sizes.jited ? output_count(sizes.jited) : "not available",
+		    output_count((double)sizes.map_bytes), isnan(load_ns) ? "" : ", loaded in ",
+		    isnan(load_ns) ? "" : output_time(load_ns));
+	if (sizes.verified)
+		failed |= results_value(&b->results, b->name, "verified-instructions",
+					sizes.verified);
+	if (sizes.jited)
+		failed |= results_value(&b->results, b->name, "jited-bytes", sizes.jited);
+	failed |= results_value(&b->results, b->name, "xlated-bytes", sizes.xlated);
+	failed |= results_value(&b->results, b->name, "map-bytes", (double)sizes.map_bytes);
+	return failed ? benchmark_problem(problem, BENCHMARK_FAILED, "no memory") : BENCHMARK_OK;
+}
+
+/* An Ethernet frame with an IPv4 header from 10.0.0.15, padded to the least size there is. */
+static void default_packet(uint8_t *packet, size_t *size)
+{
+	static const uint8_t header[] = { 2,	0, 0, 0,  0,  1, 2, 0, 0,  0,  0, 2,
+					  8,	0,				     /* Ethernet */
+					  0x45, 0, 0, 46, 0,  0, 0, 0, 64, 17, 0, 0, /* IPv4, UDP */
+					  10,	0, 0, 15, 10, 0, 0, 1 };
+
+	memset(packet, 0, 64);
+	memcpy(packet, header, sizeof(header));
+	*size = 64;
+}
+
+/* The whole of a file, to be freed. */
+static void *read_input(const char *path, size_t *size)
+{
+	uint8_t *bytes = malloc(INPUT_MAX + 1);
+	FILE *f = fopen(path, "re");
+
+	*size = bytes && f ? fread(bytes, 1, INPUT_MAX + 1, f) : 0;
+	if (!f || !bytes || ferror(f) || !*size || *size > INPUT_MAX) {
+		message_error("%s: %s", path,
+			      !f		  ? strerror(errno)
+			      : *size > INPUT_MAX ? "larger than 1 MiB"
+						  : "empty");
+		free(bytes);
+		bytes = NULL;
+	}
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+static bool usage_fits(const struct settings *s)
+{
+	int choices = (s->program_id != 0) + (s->pin != NULL) + (s->object != NULL) +
+		      (s->program_name && !s->object);
+
+	if (choices == 1 && !s->rest_count && (s->test_run || (!s->data && !s->context)))
+		return true;
+	message_error("usage: prof-bench bpf {--id N | --name NAME | --pin PATH | --object FILE "
+		      "[--name NAME]} [--test-run [--data FILE] [--context FILE]]");
+	return false;
+}
+
+static bool set_input(struct bpf_bench *b, void **data, void **context)
+{
+	static uint8_t packet[64];
+	const struct settings *s = b->settings;
+
+	default_packet(packet, &b->input.data_size);
+	b->input.data = packet;
+	if (s->data)
+		b->input.data = *data = read_input(s->data, &b->input.data_size);
+	if (s->context)
+		b->input.context = *context = read_input(s->context, &b->input.context_size);
+	return b->input.data && (!s->context || b->input.context);
+}
+
+enum verdict bpf_command(const struct settings *s)
+{
+	const struct program_choice choice = { s->program_id, s->pin, s->object, s->program_name };
+	struct bpf_bench b = { .settings = s };
+	void *data = NULL, *context = NULL;
+	struct benchmark_problem problem = { "" };
+	enum verdict verdict = VERDICT_ERROR;
+	enum benchmark_status status;
+
+	if (!usage_fits(s) || !set_input(&b, &data, &context))
+		goto out;
+	status = program_open(&b.program, &choice, &problem);
+	if (!status) {
+		snprintf(b.name, sizeof(b.name), "bpf/%s", program_name(b.program));
+		status = s->test_run ? measure_runs(&b, &problem) : measure_window(&b, &problem);
+	}
+	if (!status)
+		status = print_sizes(&b, &problem);
+	if (status)
+		message_error("%s%s", status == BENCHMARK_UNAVAILABLE ? "not available: " : "",
+			      problem.text);
+	else
+		verdict = output_bmf(&b.results);
+out:
+	program_free(b.program);
+	results_release(&b.results);
+	free(data);
+	free(context);
+	return verdict;
+}

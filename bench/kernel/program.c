@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/kernel/program.h"
+
+#include "common/clock.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct program {
+	int fd;
+	bool own_fd;
+	struct bpf_object *object;
+	char name[128];
+	struct bpf_prog_info info;
+	double load_ns;
+};
+
+#define MAPS_MAX 256
+
+static enum benchmark_status system_problem(struct benchmark_problem *problem, const char *what)
+{
+	int error = errno;
+
+	if (error == EPERM || error == EACCES)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "%s: permission denied; run as root or with cap_bpf, "
+					 "cap_perfmon and cap_sys_admin",
+					 what);
+	return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%s: %s", what, strerror(error));
+}
+
+static int silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+/* -------- finding one -------- */
+
+/* The one loaded program of this name, compared as far as the kernel keeps names. */
+static enum benchmark_status find_by_name(struct program *p, const char *name,
+					  struct benchmark_problem *problem)
+{
+	uint32_t id = 0, found = 0;
+
+	while (!bpf_prog_get_next_id(id, &id)) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = bpf_prog_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) ||
+		    strncmp(info.name, name, sizeof(info.name) - 1)) {
+			close(fd);
+			continue;
+		}
+		if (found) {
+			close(fd);
+			return benchmark_problem(
+				problem, BENCHMARK_FAILED,
+				"programs %u and %u are both named \"%s\"; choose by --id", found,
+				id, name);
+		}
+		found = id;
+		p->fd = fd;
+		p->own_fd = true;
+	}
+	if (!found && errno != ENOENT)
+		return system_problem(problem, "cannot list BPF programs");
+	if (!found)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "no loaded BPF program is named \"%s\"", name);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status choose(struct program *p, const char *file, const char *name,
+				    struct benchmark_problem *problem)
+{
+	struct bpf_program *program, *chosen = NULL;
+	size_t count = 0;
+
+	bpf_object__for_each_program(program, p->object)
+	{
+		if (name && strcmp(bpf_program__name(program), name))
+			continue;
+		chosen = program;
+		count++;
+	}
+	if (!count)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%s holds no program%s%s", file,
+					 name ? " " : "", name ? name : "");
+	if (count > 1)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%s holds %zu programs; choose one by --name", file,
+					 count);
+	p->fd = bpf_program__fd(chosen);
+	snprintf(p->name, sizeof(p->name), "%s", bpf_program__name(chosen));
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status load(struct program *p, const char *file, const char *name,
+				  struct benchmark_problem *problem)
+{
+	uint64_t start = clock_now();
+	int error;
+
+	libbpf_set_print(silent);
+	p->object = bpf_object__open_file(file, NULL);
+	if (!p->object) {
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s", file,
+					 errno == ENOENT ? strerror(errno)
+							 : "no BPF object file that can be used");
+	}
+	error = bpf_object__load(p->object);
+	p->load_ns = (double)(clock_now() - start);
+	if (error == -EPERM || error == -EACCES) {
+		errno = -error;
+		if (geteuid())
+			return system_problem(problem, "cannot load BPF programs");
+	}
+	if (error)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%s: the kernel does not take it: %s", file,
+					 strerror(-error));
+	return choose(p, file, name, problem);
+}
+
+static enum benchmark_status find(struct program *p, const struct program_choice *choice,
+				  struct benchmark_problem *problem)
+{
+	if (choice->object)
+		return load(p, choice->object, choice->name, problem);
+	if (choice->name)
+		return find_by_name(p, choice->name, problem);
+	p->own_fd = true;
+	p->fd = choice->pin ? bpf_obj_get(choice->pin) : bpf_prog_get_fd_by_id(choice->id);
+	if (p->fd >= 0)
+		return BENCHMARK_OK;
+	if (choice->pin)
+		return system_problem(problem, choice->pin);
+	if (errno == ENOENT)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "there is no BPF program with id %u", choice->id);
+	return system_problem(problem, "cannot open the BPF program");
+}
+
+static enum benchmark_status read_info(struct program *p, struct benchmark_problem *problem)
+{
+	uint32_t size = sizeof(p->info);
+
+	p->info = (struct bpf_prog_info){ 0 };
+	if (bpf_obj_get_info_by_fd(p->fd, &p->info, &size))
+		return system_problem(problem, "cannot read about the BPF program");
+	if (!p->info.type && !p->info.id)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "not a BPF program");
+	if (!*p->name && *p->info.name)
+		snprintf(p->name, sizeof(p->name), "%s", p->info.name);
+	else if (!*p->name)
+		snprintf(p->name, sizeof(p->name), "id-%u", p->info.id);
+	return BENCHMARK_OK;
+}
+
+enum benchmark_status program_open(struct program **program, const struct program_choice *choice,
+				   struct benchmark_problem *problem)
+{
+	struct program *p = calloc(1, sizeof(*p));
+	enum benchmark_status status;
+
+	if (!p)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	p->fd = -1;
+	p->load_ns = NAN;
+	status = find(p, choice, problem);
+	if (!status)
+		status = read_info(p, problem);
+	if (status) {
+		program_free(p);
+		return status;
+	}
+	*program = p;
+	return BENCHMARK_OK;
+}
+
+enum benchmark_status program_from_fd(struct program **program, int fd,
+				      struct benchmark_problem *problem)
+{
+	struct program *p = calloc(1, sizeof(*p));
+	enum benchmark_status status;
+
+	if (!p)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	p->fd = fd;
+	p->load_ns = NAN;
+	status = read_info(p, problem);
+	if (status)
+		program_free(p);
+	else
+		*program = p;
+	return status;
+}
+
+void program_free(struct program *p)
+{
+	if (!p)
+		return;
+	if (p->own_fd && p->fd >= 0)
+		close(p->fd);
+	bpf_object__close(p->object);
+	free(p);
+}
+
+int program_fd(const struct program *p)
+{
+	return p->fd;
+}
+
+const char *program_name(const struct program *p)
+{
+	return p->name;
+}
+
+uint32_t program_id(const struct program *p)
+{
+	return p->info.id;
+}
+
+uint32_t program_type(const struct program *p)
+{
+	return p->info.type;
+}
+
+const char *program_type_name(const struct program *p)
+{
+	const char *name = libbpf_bpf_prog_type_str((enum bpf_prog_type)p->info.type);
+
+	return name ? name : "unknown";
+}
+
+double program_load_ns(const struct program *p)
+{
+	return p->load_ns;
+}
+
+/* -------- what the kernel tells -------- */
+
+/* "memlock:" of the descriptor of one map; 0 when it cannot be had. */
+static uint64_t map_bytes(uint32_t id)
+{
+	char path[64], line[128];
+	unsigned long long bytes = 0;
+	int fd = bpf_map_get_fd_by_id(id);
+	FILE *f;
+
+	if (fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	close(fd);
+	return bytes;
+}
+
+enum benchmark_status program_sizes(const struct program *p, struct program_sizes *sizes,
+				    struct benchmark_problem *problem)
+{
+	uint32_t maps[MAPS_MAX];
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX,
+				      .map_ids = (uint64_t)(uintptr_t)maps };
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(p->fd, &info, &size))
+		return system_problem(problem, "cannot read about the BPF program");
+	*sizes = (struct program_sizes){ .verified = info.verified_insns,
+					 .xlated = info.xlated_prog_len,
+					 .jited = info.jited_prog_len };
+	for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX; i++)
+		sizes->map_bytes += map_bytes(maps[i]);
+	return BENCHMARK_OK;
+}
+
+enum benchmark_status program_counters(const struct program *p, struct program_counters *c,
+				       struct benchmark_problem *problem)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(p->fd, &info, &size))
+		return system_problem(problem, "cannot read about the BPF program");
+	*c = (struct program_counters){ .runs = info.run_cnt,
+					.run_ns = info.run_time_ns,
+					.recursion_misses = info.recursion_misses,
+					.time_ns = clock_now() };
+	return BENCHMARK_OK;
+}
+
+int program_enable_statistics(struct benchmark_problem *problem)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+	if (fd < 0)
+		system_problem(problem, "cannot switch BPF statistics on");
+	return fd;
+}
+
+/* -------- running it -------- */
+
+bool program_can_run(const struct program *p, bool *repeats)
+{
+	*repeats = true;
+	switch (p->info.type) {
+	case BPF_PROG_TYPE_RAW_TRACEPOINT:
+	case BPF_PROG_TYPE_SYSCALL: *repeats = false; return true;
+	case BPF_PROG_TYPE_XDP:
+	case BPF_PROG_TYPE_SCHED_CLS:
+	case BPF_PROG_TYPE_SCHED_ACT:
+	case BPF_PROG_TYPE_SOCKET_FILTER:
+	case BPF_PROG_TYPE_CGROUP_SKB:
+	case BPF_PROG_TYPE_LWT_IN:
+	case BPF_PROG_TYPE_LWT_OUT:
+	case BPF_PROG_TYPE_LWT_XMIT:
+	case BPF_PROG_TYPE_FLOW_DISSECTOR: return true;
+	default: return false;
+	}
+}
+
+enum benchmark_status program_run(const struct program *p, const struct program_input *input,
+				  uint64_t times, struct program_output *output,
+				  struct benchmark_problem *problem)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = input->context,
+		    .ctx_size_in = (uint32_t)input->context_size);
+	bool repeats;
+
+	if (!program_can_run(p, &repeats))
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "the kernel has no test run for programs of type %s",
+					 program_type_name(p));
+	if (repeats) {
+		options.repeat = (int)times;
+		options.data_in = input->data;
+		options.data_size_in = (uint32_t)input->data_size;
+		times = 1;
+	}
+	while (times--)
+		if (bpf_prog_test_run_opts(p->fd, &options))
+			return system_problem(problem, "test run");
+	output->result = options.retval;
+	output->run_ns = repeats ? options.duration : NAN;
+	return BENCHMARK_OK;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_KERNEL_PROGRAM_H
+#define BENCH_KERNEL_PROGRAM_H
+
+/*
+ * A BPF program in the kernel: loaded by somebody, or by us from an object file; and what
+ * the kernel counts about it while statistics are on. They are switched on by a descriptor
+ * (BPF_ENABLE_STATS, Linux 5.8), so they end with us, and only differences are looked at.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/measure/benchmark.h"
+
+struct program_choice {
+	uint32_t id;	    /* or */
+	const char *pin;    /* or */
+	const char *object; /* a BPF object file; `name` chooses in it if there are several */
+	const char *name;
+};
+
+struct program;
+
+/* Functions return BENCHMARK_OK or fill `problem`. */
+enum benchmark_status program_open(struct program **program, const struct program_choice *choice,
+				   struct benchmark_problem *problem);
+/* Takes a descriptor that stays the caller's. */
+enum benchmark_status program_from_fd(struct program **program, int fd,
+				      struct benchmark_problem *problem);
+void program_free(struct program *p);
+
+int program_fd(const struct program *p);
+const char *program_name(const struct program *p);
+uint32_t program_id(const struct program *p);
+uint32_t program_type(const struct program *p); /* enum bpf_prog_type */
+const char *program_type_name(const struct program *p);
+/* From opening the object file to having it in the kernel; NaN for programs loaded by others. */
+double program_load_ns(const struct program *p);
+
+/* Sizes as the kernel tells them; 0 of `verified` and `jited`: it does not. */
+struct program_sizes {
+	uint32_t verified;  /* instructions the verifier looked at */
+	uint32_t xlated;    /* bytes */
+	uint32_t jited;	    /* bytes */
+	uint64_t map_bytes; /* of all its maps */
+};
+enum benchmark_status program_sizes(const struct program *p, struct program_sizes *sizes,
+				    struct benchmark_problem *problem);
+
+/* Counters since the program was loaded; only differences mean something. */
+struct program_counters {
+	uint64_t runs;
+	uint64_t run_ns;
+	uint64_t recursion_misses;
+	uint64_t time_ns; /* CLOCK_MONOTONIC when they were read */
+};
+enum benchmark_status program_counters(const struct program *p, struct program_counters *c,
+				       struct benchmark_problem *problem);
+
+/* Statistics are on until the descriptor is closed; -1 and a problem otherwise. */
+int program_enable_statistics(struct benchmark_problem *problem);
+
+/* Whether BPF_PROG_TEST_RUN runs programs of this type, and takes `repeat` with it. */
+bool program_can_run(const struct program *p, bool *repeats);
+
+struct program_input {
+	const void *data;
+	size_t data_size;
+	const void *context;
+	size_t context_size;
+};
+struct program_output {
+	uint32_t result; /* what the last run returned */
+	double run_ns;	 /* per run, as the test run itself tells, in whole ns; NaN: it does not */
+};
+/* Runs it `times` times (at most INT32_MAX) on this CPU. */
+enum benchmark_status program_run(const struct program *p, const struct program_input *input,
+				  uint64_t times, struct program_output *output,
+				  struct benchmark_problem *problem);
+
+#endif

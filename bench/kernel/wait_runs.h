@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_KERNEL_WAIT_RUNS_H
+#define BENCH_KERNEL_WAIT_RUNS_H
+
+/*
+ * What the code for a wait costs in the kernel, by test runs: a worker has the kernel run a
+ * whole wait (bench/kernel/wait.bpf.c) at a chosen call depth, exactly as often as asked. Each run
+ * is a sample, which is looked at.
+ */
+
+#include "bench/kernel/worker.h"
+#include "bench/measure/benchmark.h"
+
+struct wait_runs_cost {
+	struct estimate fixed, frame; /* ns, and ns per user frame */
+};
+
+struct wait_runs_result {
+	struct wait_runs_cost counted;	  /* as the kernel counts around the program */
+	struct wait_runs_cost difference; /* CPU time of a test run, less one of nothing */
+};
+
+/* BENCHMARK_UNAVAILABLE, with the kernel's reason, where it runs no such programs. */
+enum benchmark_status wait_runs_measure(struct worker *worker, uint64_t seed,
+					const uint32_t *depths, size_t n,
+					struct wait_runs_result *result,
+					struct benchmark_problem *problem);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/measure/baseline.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct baseline {
+	char *path;
+	json_t *all;
+};
+
+static char *default_path(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *path;
+	int length;
+
+	if (cache && *cache == '/')
+		length = asprintf(&path, "%s/prof/bench.json", cache);
+	else
+		length = asprintf(&path, "%s/.cache/prof/bench.json", home ? home : ".");
+	return length < 0 ? NULL : path;
+}
+
+void baseline_free(struct baseline *b)
+{
+	if (!b)
+		return;
+	free(b->path);
+	json_decref(b->all);
+	free(b);
+}
+
+int baseline_open(struct baseline **baseline, const char *path, char *why, size_t why_size)
+{
+	struct baseline *b = calloc(1, sizeof(*b));
+	json_error_t error;
+	FILE *f;
+
+	if (!b || !(b->path = path ? strdup(path) : default_path()))
+		goto memory;
+	f = fopen(b->path, "re");
+	if (f) {
+		b->all = json_loadf(f, 0, &error);
+		fclose(f);
+		if (!json_is_object(b->all)) {
+			snprintf(why, why_size,
+				 "%s: not a file of measurements; remove it to begin anew",
+				 b->path);
+			goto fail;
+		}
+	} else if (errno == ENOENT) {
+		b->all = json_object();
+	} else {
+		snprintf(why, why_size, "%s: %s", b->path, strerror(errno));
+		goto fail;
+	}
+	if (!b->all)
+		goto memory;
+	*baseline = b;
+	return 0;
+memory:
+	snprintf(why, why_size, "no memory");
+fail:
+	baseline_free(b);
+	return -1;
+}
+
+const char *baseline_path(const struct baseline *b)
+{
+	return b->path;
+}
+
+static bool numbers(const json_t *array, double *values, size_t n, double least)
+{
+	for (size_t i = 0; i < n; i++) {
+		values[i] = json_number_value(json_array_get(array, i));
+		if (!json_is_number(json_array_get(array, i)) || !(values[i] >= least) ||
+		    !isfinite(values[i]))
+			return false;
+	}
+	return true;
+}
+
+int baseline_get(const struct baseline *b, const char *benchmark, struct measurement *m)
+{
+	const json_t *entry = json_object_get(b->all, benchmark);
+	const json_t *iterations = json_object_get(entry, "iterations");
+	const json_t *ns = json_object_get(entry, "ns");
+	size_t n = json_array_size(ns);
+
+	if (!entry)
+		return 0;
+	if (n < 2 || json_array_size(iterations) != n)
+		return -1;
+	*m = (struct measurement){ .n = n,
+				   .linear = json_is_true(json_object_get(entry, "linear")) };
+	m->iterations = calloc(n, sizeof(double));
+	m->ns = calloc(n, sizeof(double));
+	if (m->iterations && m->ns && numbers(iterations, m->iterations, n, 1) &&
+	    numbers(ns, m->ns, n, 0))
+		return 1;
+	measurement_release(m);
+	return -1;
+}
+
+int baseline_put(struct baseline *b, const char *benchmark, const struct measurement *m)
+{
+	json_t *iterations = json_array(), *ns = json_array();
+
+	for (size_t i = 0; i < m->n; i++) {
+		json_array_append_new(iterations, json_real(m->iterations[i]));
+		json_array_append_new(ns, json_real(m->ns[i]));
+	}
+	return json_object_set_new(b->all, benchmark,
+				   json_pack("{s:b, s:o, s:o}", "linear", m->linear, "iterations",
+					     iterations, "ns", ns));
+}
+
+/* The folders above the file, as far as they are missing. */
+static void make_folders(const char *path)
+{
+	char *copy = strdup(path);
+
+	for (char *slash = copy ? strchr(copy + 1, '/') : NULL; slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		mkdir(copy, 0777);
+		*slash = '/';
+	}
+	free(copy);
+}
+
+int baseline_save(const struct baseline *b)
+{
+	char *temporary;
+	int status;
+
+	if (asprintf(&temporary, "%s.%ld", b->path, (long)getpid()) < 0)
+		return -1;
+	make_folders(b->path);
+	status = json_dump_file(b->all, temporary, JSON_REAL_PRECISION(12));
+	if (!status)
+		status = rename(temporary, b->path);
+	if (status)
+		unlink(temporary);
+	free(temporary);
+	return status;
+}

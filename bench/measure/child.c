@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/measure/child.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static double timeval_ns(struct timeval t)
+{
+	return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
+}
+
+int child_start(const struct child_options *options, int *pid)
+{
+	const char *out = options->stdout_path ? options->stdout_path : "/dev/null";
+	const char *err = options->stderr_path ? options->stderr_path : "/dev/null";
+	posix_spawn_file_actions_t actions;
+	int status;
+
+	if (posix_spawn_file_actions_init(&actions))
+		return -1;
+	status = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	if (!status && !options->inherit)
+		status = posix_spawn_file_actions_addopen(&actions, 1, out,
+							  O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (!status && !options->inherit)
+		status = posix_spawn_file_actions_addopen(&actions, 2, err,
+							  O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (!status)
+		status = posix_spawnp(pid, options->arguments[0], &actions, NULL,
+				      (char *const *)options->arguments,
+				      options->environment ? options->environment : environ);
+	posix_spawn_file_actions_destroy(&actions);
+	errno = status;
+	return status ? -1 : 0;
+}
+
+int child_wait(int pid, struct child_cost *cost)
+{
+	struct rusage usage;
+	int status;
+
+	while (wait4(pid, &status, 0, &usage) < 0)
+		if (errno != EINTR)
+			return -1;
+	cost->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	cost->user_ns = timeval_ns(usage.ru_utime);
+	cost->system_ns = timeval_ns(usage.ru_stime);
+	cost->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	return 0;
+}
+
+int child_run(const struct child_options *options, struct child_cost *cost)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+	int pid, status;
+
+	if (child_start(options, &pid))
+		return -1;
+	status = child_wait(pid, cost);
+	cost->elapsed_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
+	return status;
+}
+
+bool child_exists(const char *program)
+{
+	const char *path = getenv("PATH");
+	char file[PATH_MAX];
+
+	if (strchr(program, '/'))
+		return !access(program, X_OK);
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+
+		if (snprintf(file, sizeof(file), "%.*s/%s", (int)length, path, program) <
+			    (int)sizeof(file) &&
+		    !access(file, X_OK))
+			return true;
+		path += length + (path[length] == ':');
+	}
+	return false;
+}

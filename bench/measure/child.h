@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_MEASURE_CHILD_H
+#define BENCH_MEASURE_CHILD_H
+
+/* Running another program, and what it cost. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct child_options {
+	const char *const *arguments; /* ends with NULL; the first is looked up in PATH */
+	const char *stdout_path;      /* NULL: /dev/null */
+	const char *stderr_path;      /* NULL: /dev/null */
+	char *const *environment;     /* NULL: as it is */
+	bool inherit;		      /* stdout and stderr are ours; the paths are not used */
+};
+
+struct child_cost {
+	int status; /* exit status; 128 + signal */
+	double elapsed_ns;
+	double user_ns, system_ns;
+	uint64_t peak_bytes; /* resident memory */
+};
+
+/* Runs it to its end. -1: it could not be started, errno says why. */
+int child_run(const struct child_options *options, struct child_cost *cost);
+
+/* The same in two parts. */
+int child_start(const struct child_options *options, int *pid);
+int child_wait(int pid, struct child_cost *cost);
+
+/* True when PATH holds such a program. */
+bool child_exists(const char *program);
+
+#endif

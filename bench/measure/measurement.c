@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/measure/measurement.h"
+
+#include "common/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void measurement_release(struct measurement *m)
+{
+	free(m->iterations);
+	free(m->ns);
+	*m = (struct measurement){ 0 };
+}
+
+static double timed(const struct benchmark *b, void *state, uint64_t iterations)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+
+	benchmark_measured(b, state, iterations);
+	return (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
+}
+
+static void run_nothing(void *state, uint64_t iterations)
+{
+	(void)state;
+	(void)iterations;
+}
+
+double measurement_overhead(void)
+{
+	static const struct benchmark nothing = { .name = "nothing", .run = run_nothing };
+	double ns[1001];
+
+	for (size_t i = 0; i < 1001; i++)
+		ns[i] = timed(&nothing, NULL, 1);
+	return statistics_median(ns, 1001);
+}
+
+/* ns per iteration, after at least `seconds` of work. */
+static double warm_up(const struct benchmark *b, void *state, double seconds)
+{
+	double total = 0;
+	uint64_t iterations = 1, done = 0;
+
+	for (;;) {
+		total += timed(b, state, iterations);
+		done += iterations;
+		if (total >= seconds * 1e9)
+			return total / (double)done;
+		if (iterations < UINT64_C(1) << 40)
+			iterations *= 2;
+	}
+}
+
+int measurement_plan(struct measurement *m, const struct measurement_options *options,
+		     double iteration_ns)
+{
+	double n = (double)options->count, steps = n * (n + 1) / 2;
+	double target = options->seconds * 1e9;
+	double each = fmax(iteration_ns, 1e-3);
+	double step = fmax(1, ceil(target / each / steps)), total;
+
+	m->n = options->count;
+	m->iterations = calloc(m->n, sizeof(*m->iterations));
+	m->ns = calloc(m->n, sizeof(*m->ns));
+	if (!m->iterations || !m->ns)
+		return -1;
+	m->linear = step * steps * each <= 2 * target;
+	if (!m->linear)
+		step = fmax(1, ceil(target / each / n));
+	for (size_t i = 0; i < m->n; i++)
+		m->iterations[i] = m->linear ? step * (double)(i + 1) : step;
+	total = (m->linear ? steps : n) * step * each;
+	if (step == 1 && total > 1.05 * target) {
+		m->needed_seconds = ceil(total / 1e8) / 10;
+		/* n (n + 1) / 2 iterations are made by n linear measurements. */
+		m->fitting_count = (size_t)(m->linear ? sqrt(2 * target / each) : target / each);
+		m->fitting_count -= m->fitting_count > 10 ? m->fitting_count % 10 : 0;
+	}
+	return 0;
+}
+
+int measurement_take(struct measurement *m, const struct measurement_options *options,
+		     const struct benchmark *b, void *state, double overhead_ns)
+{
+	double each = warm_up(b, state, options->warm_up_seconds);
+
+	if (measurement_plan(m, options, each))
+		return -1;
+	for (size_t i = 0; i < m->n; i++)
+		m->ns[i] = fmax(0, timed(b, state, (uint64_t)m->iterations[i]) - overhead_ns);
+	return 0;
+}
+
+double *measurement_averages(const struct measurement *m)
+{
+	double *averages = m->n ? malloc(m->n * sizeof(*averages)) : NULL;
+
+	for (size_t i = 0; averages && i < m->n; i++)
+		averages[i] = m->ns[i] / m->iterations[i];
+	return averages;
+}
+
+int measurement_summarize(const struct measurement *m, const struct bootstrap *bootstrap,
+			  struct measurement_summary *summary)
+{
+	double *averages = measurement_averages(m);
+	int status = -1;
+
+	if (!averages || bootstrap_estimates(bootstrap, averages, m->n, &summary->each))
+		goto out;
+	summary->outliers = statistics_outliers(averages, m->n);
+	summary->typical = summary->each.mean;
+	summary->r2 = NAN;
+	if (m->linear) {
+		if (bootstrap_slope(bootstrap, m->iterations, m->ns, m->n, &summary->typical))
+			goto out;
+		summary->r2 = statistics_slope_r2(m->iterations, m->ns, m->n,
+						  summary->typical.value);
+	}
+	status = 0;
+out:
+	free(averages);
+	return status;
+}

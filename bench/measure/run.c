@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/measure/baseline.h"
+#include "bench/measure/registry.h"
+#include "bench/results/commands.h"
+#include "bench/results/output.h"
+#include "common/message.h"
+
+/* A change that is smaller is noise, however sure: Criterion's numbers. */
+#define SIGNIFICANCE 0.05
+#define NOISE 0.01
+
+struct run {
+	const struct settings *settings;
+	struct measurement_options options;
+	struct bootstrap bootstrap;
+	double overhead_ns;
+	struct baseline *baseline;
+	struct results results;
+	size_t unavailable, failed;
+};
+
+static void print_outliers(const struct outliers *o, size_t n)
+{
+	const struct {
+		size_t count;
+		const char *name;
+	} classes[] = {
+		{ o->low_severe, "low severe" },
+		{ o->low_mild, "low mild" },
+		{ o->high_mild, "high mild" },
+		{ o->high_severe, "high severe" },
+	};
+	double percent = 100 / (double)n;
+
+	if (!outliers_total(o))
+		return;
+	output_line("Found %zu outliers among %zu measurements (%.2f%%)", outliers_total(o), n,
+		    (double)outliers_total(o) * percent);
+	for (size_t i = 0; i < 4; i++)
+		if (classes[i].count)
+			output_line("  %zu (%.2f%%) %s", classes[i].count,
+				    (double)classes[i].count * percent, classes[i].name);
+}
+
+static const char *change_verdict(const struct bootstrap_change *change)
+{
+	if (change->p >= SIGNIFICANCE)
+		return "No change in performance detected.";
+	if (change->mean.low > NOISE)
+		return "Performance has regressed.";
+	if (change->mean.high < -NOISE)
+		return "Performance has improved.";
+	return "Change within noise threshold.";
+}
+
+static void print_change(const struct run *run, const struct benchmark *b,
+			 const struct measurement *now)
+{
+	struct measurement before = { 0 };
+	struct bootstrap_change change;
+	double *x, *y;
+
+	switch (baseline_get(run->baseline, b->name, &before)) {
+	case 0: return;
+	case -1:
+		message_warning("%s: the baseline's measurements of %s cannot be used",
+				baseline_path(run->baseline), b->name);
+		return;
+	}
+	x = measurement_averages(&before);
+	y = measurement_averages(now);
+	if (x && y && !bootstrap_change(&run->bootstrap, x, before.n, y, now->n, &change)) {
+		output_line("%24schange: [%s %s %s] (p = %.2f %c %.2f)", "",
+			    output_percent(change.mean.low), output_percent(change.mean.value),
+			    output_percent(change.mean.high), change.p,
+			    change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
+		output_line("%24s%s", "", change_verdict(&change));
+	}
+	free(x);
+	free(y);
+	measurement_release(&before);
+}
+
+static void print_too_short(const struct run *run, const struct measurement *m)
+{
+	if (m->needed_seconds <= 0)
+		return;
+	message_warning(
+		"Unable to complete %zu measurements in %.1fs. You may wish to increase the "
+		"time to %.1fs%s",
+		m->n, run->options.seconds, m->needed_seconds,
+		m->fitting_count >= 2 ? ", or reduce the number of measurements to:" : "");
+	if (m->fitting_count >= 2)
+		message_warning("    --measurements %zu", m->fitting_count);
+}
+
+static int print_summary(struct run *run, const struct benchmark *b, void *state,
+			 const struct measurement_summary *s)
+{
+	uint64_t units = 0, bytes = 0;
+	int failed;
+
+	output_line("%-23s time:   [%s %s %s]", b->name, output_time(s->typical.low),
+		    output_time(s->typical.value), output_time(s->typical.high));
+	failed = results_estimate(&run->results, b->name, "latency", s->typical);
+	if (b->size)
+		b->size(state, &units, &bytes);
+	if (units && b->unit) {
+		double n = (double)units * 1e9;
+
+		output_line("%24sthrpt:  [%s %s %s], %s per one", "",
+			    output_rate(n / s->typical.high, ""),
+			    output_rate(n / s->typical.value, ""),
+			    output_rate(n / s->typical.low, b->unit),
+			    output_time(s->typical.value / (double)units));
+		failed |= results_estimate(&run->results, b->name, "throughput",
+					   (struct estimate){ n / s->typical.value,
+							      n / s->typical.high,
+							      n / s->typical.low });
+	}
+	if (bytes)
+		output_line("%24s        %s", "",
+			    output_rate((double)bytes * 1e9 / s->typical.value, "B/s"));
+	if (run->settings->verbose)
+		output_line("%24smedian %s, mean %s, std. dev. %s, MAD %s, R2 %.5f", "",
+			    output_time(s->each.median.value), output_time(s->each.mean.value),
+			    output_time(s->each.deviation.value), output_time(s->each.mad.value),
+			    s->r2);
+	return failed;
+}
+
+/* Adds what the benchmark itself has to say, and shows it. */
+static int print_measures(struct run *run, const struct benchmark *b, void *state)
+{
+	size_t first = run->results.count;
+
+	if (!b->measures)
+		return 0;
+	if (b->measures(state, b->name, &run->results))
+		return -1;
+	for (size_t i = first; i < run->results.count; i++)
+		output_line("%24s%s: %.6g", "", run->results.all[i].measure,
+			    run->results.all[i].estimate.value);
+	return 0;
+}
+
+static enum benchmark_status run_one(struct run *run, const struct benchmark *b,
+				     struct benchmark_problem *problem)
+{
+	struct measurement m = { 0 };
+	struct measurement_summary summary;
+	enum benchmark_status status;
+	void *state;
+
+	status = benchmark_start(b, &state, run->settings->seed, problem);
+	if (status)
+		return status;
+	if (measurement_take(&m, &run->options, b, state, run->overhead_ns)) {
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		goto out;
+	}
+	/* Only a run that was right to its end is a result. */
+	status = b->check ? b->check(state, problem) : BENCHMARK_OK;
+	if (status)
+		goto out;
+	if (measurement_summarize(&m, &run->bootstrap, &summary)) {
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "too few measurements");
+		goto out;
+	}
+	print_too_short(run, &m);
+	if (print_summary(run, b, state, &summary) || print_measures(run, b, state)) {
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+		goto out;
+	}
+	print_change(run, b, &m);
+	print_outliers(&summary.outliers, m.n);
+	baseline_put(run->baseline, b->name, &m);
+out:
+	measurement_release(&m);
+	benchmark_stop(b, state);
+	return status;
+}
+
+static enum verdict run_all(struct run *run, const struct benchmark **selected, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct benchmark_problem problem = { "" };
+
+		switch (run_one(run, selected[i], &problem)) {
+		case BENCHMARK_OK: break;
+		case BENCHMARK_UNAVAILABLE:
+			run->unavailable++;
+			output_line("%-23s not available: %s", selected[i]->name, problem.text);
+			break;
+		case BENCHMARK_FAILED:
+			run->failed++;
+			message_error("%s: failed: %s", selected[i]->name, problem.text);
+			break;
+		}
+	}
+	if (run->failed || !run->results.count)
+		return VERDICT_ERROR;
+	return VERDICT_FINE;
+}
+
+enum verdict run_command(const struct settings *s)
+{
+	struct run run = {
+		.settings = s,
+		.options = { .seconds = s->seconds > 0 ? s->seconds : 5,
+			     .warm_up_seconds = s->warm_up_seconds,
+			     .count = s->measurements },
+		.bootstrap = { .seed = s->seed, .resamples = s->resamples, .confidence = 0.95 },
+	};
+	const struct benchmark **selected;
+	enum verdict verdict = VERDICT_ERROR, written;
+	size_t count;
+	char why[512];
+
+	if (s->list)
+		return registry_list(s);
+	selected = registry_select(s, &count);
+	if (!selected)
+		return VERDICT_ERROR;
+	if (baseline_open(&run.baseline, s->baseline, why, sizeof(why))) {
+		message_error("%s", why);
+		goto out;
+	}
+	run.overhead_ns = measurement_overhead();
+	output_line("harness overhead %s per measurement, subtracted; seed %llu",
+		    output_time(run.overhead_ns), (unsigned long long)s->seed);
+	verdict = run_all(&run, selected, count);
+	if (run.results.count && baseline_save(run.baseline)) {
+		message_error("cannot keep the measurements in %s: %s", baseline_path(run.baseline),
+			      strerror(errno));
+		verdict = VERDICT_ERROR;
+	}
+	if (run.results.count) {
+		written = output_bmf(&run.results);
+		verdict = written > verdict ? written : verdict;
+	}
+out:
+	results_release(&run.results);
+	baseline_free(run.baseline);
+	free(selected);
+	return verdict;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/results/commands.h"
+
+const struct command commands[] = {
+	{ "all", "", "measure everything, in less than ten minutes", "", all_command },
+	{ "run", "[NAME...]", "time benchmarks, and compare with the run before",
+	  "list filter time warm-up measurements resamples baseline", run_command },
+	{ "instr", "[NAME...]", "count instructions and cache accesses (valgrind)",
+	  "list filter iterations", instr_command },
+	{ "heap", "[NAME...]", "count allocations (own counter; valgrind)",
+	  "list filter iterations", heap_command },
+	{ "once", "NAME", "do one benchmark a few times, for tools that watch", "iterations",
+	  once_command },
+	{ "kernel", "", "what a sample costs in the kernel", "time phases", kernel_command },
+	{ "ring", "", "records a second through a BPF ring buffer", "time", ring_command },
+	{ "bpf", "", "what a BPF program costs, any one",
+	  "id name pin object test-run repeat data context time resamples", bpf_command },
+	{ "gate", "RESULTS.json...", "judge results by thresholds and history",
+	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
+	  "allow-missing-baseline accept",
+	  gate_command },
+	{ "history", "", "list the history, or draw it", "history branch testbed svg filter",
+	  history_command },
+	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
+	  "pairs max-pairs noise cpu-time resamples", ab_command },
+	{ "peers", "", "prof beside perf on this machine", "time measurements", peers_command },
+	{ "mock", "", "make up results, to try out a pipeline", "count power spread",
+	  mock_command },
+};
+
+const size_t commands_count = sizeof(commands) / sizeof(*commands);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_RESULTS_COMMANDS_H
+#define BENCH_RESULTS_COMMANDS_H
+
+/* The commands of prof-bench; each lives in the file of its noun. */
+
+#include "bench/results/settings.h"
+
+extern const struct command commands[];
+extern const size_t commands_count;
+
+enum verdict run_command(const struct settings *s);
+enum verdict gate_command(const struct settings *s);
+enum verdict history_command(const struct settings *s);
+enum verdict ab_command(const struct settings *s);
+enum verdict bpf_command(const struct settings *s);
+enum verdict once_command(const struct settings *s);
+enum verdict instr_command(const struct settings *s);
+enum verdict heap_command(const struct settings *s);
+enum verdict kernel_command(const struct settings *s);
+enum verdict phases_command(const struct settings *s); /* kernel --phases */
+enum verdict peers_command(const struct settings *s);
+enum verdict all_command(const struct settings *s);
+enum verdict ring_command(const struct settings *s);
+enum verdict mock_command(const struct settings *s);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_RESULTS_OUTPUT_H
+#define BENCH_RESULTS_OUTPUT_H
+
+/*
+ * The readable report. It goes to stdout, unless BMF goes there ("--bmf -"): then to stderr,
+ * so that stdout is one JSON object. -q leaves it out.
+ */
+
+#include "bench/results/results.h"
+#include "bench/results/verdict.h"
+
+#include <stdbool.h>
+
+/* `bmf`: as the user gave --bmf, or NULL; it must stay. */
+void output_setup(const char *bmf, bool quiet);
+
+/* One line; the newline is added. Control characters are shown as \xHH. */
+void output_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "12.345 ns", "1.2340 ms": five digits, as Criterion prints. One of eight texts that go round. */
+const char *output_time(double ns);
+/* "12.3 Melem/s" for `what` "elem/s"; thousands by 1000. */
+const char *output_rate(double per_second, const char *what);
+/* "+1.2345%" of 0.012345 */
+const char *output_percent(double share);
+/* "1,234,567" */
+const char *output_count(double count);
+
+/* Writes what --bmf asks for, saying when that fails. VERDICT_FINE also without --bmf. */
+enum verdict output_bmf(const struct results *results);
+
+#endif

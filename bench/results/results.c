@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/results/results.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BENCHMARK_NAME_MAX 1024
+#define MEASURE_NAME_MAX 64
+
+void results_release(struct results *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		free(r->all[i].benchmark);
+		free(r->all[i].measure);
+	}
+	free(r->all);
+	*r = (struct results){ 0 };
+}
+
+const struct result *results_find(const struct results *r, const char *benchmark,
+				  const char *measure)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (!strcmp(r->all[i].benchmark, benchmark) && !strcmp(r->all[i].measure, measure))
+			return &r->all[i];
+	return NULL;
+}
+
+static struct result *append(struct results *r, const char *benchmark, const char *measure)
+{
+	struct result *all = r->all, *new;
+
+	if (r->count == r->capacity) {
+		size_t capacity = r->capacity ? 2 * r->capacity : 32;
+
+		all = realloc(all, capacity * sizeof(*all));
+		if (!all)
+			return NULL;
+		r->all = all;
+		r->capacity = capacity;
+	}
+	new = &all[r->count];
+	*new = (struct result){ .benchmark = strdup(benchmark), .measure = strdup(measure) };
+	if (!new->benchmark || !new->measure) {
+		free(new->benchmark);
+		free(new->measure);
+		return NULL;
+	}
+	r->count++;
+	return new;
+}
+
+static int put(struct results *r, const char *benchmark, const char *measure, struct estimate e,
+	       bool has_bounds)
+{
+	struct result *result = (struct result *)results_find(r, benchmark, measure);
+
+	if (!*benchmark || strlen(benchmark) > BENCHMARK_NAME_MAX || !*measure ||
+	    strlen(measure) > MEASURE_NAME_MAX || !isfinite(e.value))
+		return -1;
+	if (has_bounds && (!isfinite(e.low) || !isfinite(e.high)))
+		return -1;
+	if (!result)
+		result = append(r, benchmark, measure);
+	if (!result)
+		return -1;
+	result->estimate = e;
+	result->has_bounds = has_bounds;
+	return 0;
+}
+
+int results_value(struct results *r, const char *benchmark, const char *measure, double value)
+{
+	return put(r, benchmark, measure, (struct estimate){ .value = value }, false);
+}
+
+int results_estimate(struct results *r, const char *benchmark, const char *measure,
+		     struct estimate estimate)
+{
+	return put(r, benchmark, measure, estimate, true);
+}
+
+/* Counts stay integers in the file. */
+static json_t *number(double value)
+{
+	if (value == floor(value) && fabs(value) < 0x1p53)
+		return json_integer((json_int_t)value);
+	return json_real(value);
+}
+
+json_t *results_to_json(const struct results *r)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; object && i < r->count; i++) {
+		const struct result *result = &r->all[i];
+		json_t *measures = json_object_get(object, result->benchmark);
+		json_t *metric = json_object();
+		int failed;
+
+		if (!measures) {
+			measures = json_object();
+			json_object_set_new(object, result->benchmark, measures);
+			measures = json_object_get(object, result->benchmark);
+		}
+		failed = json_object_set_new(metric, "value", number(result->estimate.value));
+		if (result->has_bounds) {
+			failed |= json_object_set_new(metric, "lower_value",
+						      number(result->estimate.low));
+			failed |= json_object_set_new(metric, "upper_value",
+						      number(result->estimate.high));
+		}
+		failed |= json_object_set_new(measures, result->measure, metric);
+		if (failed) { /* a name that is not UTF-8, or no memory */
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+int results_write_bmf(const struct results *r, const char *path)
+{
+	json_t *object = results_to_json(r);
+	bool to_stdout = !strcmp(path, "-");
+	char *temporary = NULL;
+	int status = -1;
+	FILE *f = stdout;
+
+	if (!object) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!to_stdout) {
+		if (asprintf(&temporary, "%s.%ld", path, (long)getpid()) < 0) {
+			temporary = NULL;
+			goto out;
+		}
+		f = fopen(temporary, "we");
+		if (!f)
+			goto out;
+	}
+	status = json_dumpf(object, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	if (fputc('\n', f) == EOF || fflush(f))
+		status = -1;
+	if (!to_stdout) {
+		if (fclose(f))
+			status = -1;
+		if (!status)
+			status = rename(temporary, path);
+		if (status)
+			unlink(temporary);
+	}
+out:
+	free(temporary);
+	json_decref(object);
+	return status;
+}
+
+static int wrong(char *why, size_t why_size, const char *benchmark, const char *measure,
+		 const char *text)
+{
+	snprintf(why, why_size, "%s%s%s: %s", benchmark, *measure ? ": " : "", measure, text);
+	return -1;
+}
+
+static int metric_from_json(struct results *r, const char *benchmark, const char *measure,
+			    json_t *metric, char *why, size_t why_size)
+{
+	const json_t *value = json_object_get(metric, "value");
+	const json_t *low = json_object_get(metric, "lower_value");
+	const json_t *high = json_object_get(metric, "upper_value");
+	struct estimate e;
+	const char *key;
+	json_t *unused;
+
+	if (!json_is_number(value))
+		return wrong(why, why_size, benchmark, measure, "has no number as \"value\"");
+	if ((low && !json_is_number(low)) || (high && !json_is_number(high)))
+		return wrong(why, why_size, benchmark, measure, "a bound is not a number");
+	json_object_foreach(
+		metric, key,
+		unused) if (strcmp(key, "value") && strcmp(key, "lower_value") &&
+			    strcmp(key, "upper_value")) return wrong(why, why_size, benchmark,
+								     measure, "has an unknown key");
+	e.value = json_number_value(value);
+	e.low = low ? json_number_value(low) : e.value;
+	e.high = high ? json_number_value(high) : e.value;
+	if (put(r, benchmark, measure, e, low || high))
+		return wrong(why, why_size, benchmark, measure, "cannot be taken");
+	return 0;
+}
+
+int results_from_json(struct results *r, const json_t *object, char *why, size_t why_size)
+{
+	const char *benchmark, *measure;
+	json_t *measures, *metric;
+
+	if (!json_is_object(object))
+		return wrong(why, why_size, "results", "", "not a JSON object");
+	json_object_foreach((json_t *)object, benchmark, measures)
+	{
+		if (!json_is_object(measures))
+			return wrong(why, why_size, benchmark, "", "its measures are no object");
+		json_object_foreach(measures, measure,
+				    metric) if (metric_from_json(r, benchmark, measure, metric, why,
+								 why_size)) return -1;
+	}
+	return 0;
+}
+
+int results_read_bmf(struct results *r, const char *path, char *why, size_t why_size)
+{
+	bool from_stdin = !strcmp(path, "-");
+	FILE *f = from_stdin ? stdin : fopen(path, "re");
+	json_error_t error;
+	json_t *object;
+	int status;
+
+	if (!f) {
+		snprintf(why, why_size, "%s", strerror(errno));
+		return -1;
+	}
+	object = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+	if (!from_stdin)
+		fclose(f);
+	if (!object) {
+		snprintf(why, why_size, "line %d: %s", error.line, error.text);
+		return -1;
+	}
+	status = results_from_json(r, object, why, why_size);
+	json_decref(object);
+	return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_STATISTICS_RANK_H
+#define BENCH_STATISTICS_RANK_H
+
+/*
+ * Tests that look at the order of numbers only, so that one wild outlier counts as one.
+ */
+
+#include "bench/statistics/statistics.h"
+
+/*
+ * The median with the confidence interval of the sign test: two of the numbers themselves,
+ * whose coverage is at least `confidence`. `coverage` gets what it really is. With too few
+ * numbers for the confidence (below six for 95 %) returns -1.
+ */
+int rank_median(const double *x, size_t n, double confidence, struct estimate *median,
+		double *coverage);
+
+/*
+ * Wilcoxon's signed-rank test of "symmetric around 0", two-sided; zeros are left out.
+ * Exact up to 50 without ties, else normal. NaN when nothing is left.
+ */
+double signed_rank_p(const double *x, size_t n);
+
+#endif

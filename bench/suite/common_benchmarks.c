@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+
+#include "bench/measure/registry.h"
+#include "bench/statistics/random.h"
+#include "common/buffer.h"
+#include "common/cursor.h"
+#include "common/map.h"
+
+#define NUMBERS 10000
+#define KEYS 10000
+
+/* -------- LEB128 -------- */
+
+struct numbers {
+	struct buffer encoded;
+	uint64_t sum, expected;
+};
+
+static void numbers_teardown(void *state)
+{
+	struct numbers *n = state;
+
+	buffer_release(&n->encoded);
+	free(n);
+}
+
+static enum benchmark_status numbers_setup(void **state, uint64_t seed,
+					   struct benchmark_problem *problem)
+{
+	struct numbers *n = calloc(1, sizeof(*n));
+	struct random r;
+
+	if (!n)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	random_seed(&r, seed);
+	for (size_t i = 0; i < NUMBERS; i++) {
+		/* Lengths of one to five bytes, mixed as in deltas. */
+		uint64_t value = random_next(&r) >> (29 + random_below(&r, 35));
+
+		buffer_uleb(&n->encoded, value);
+		n->expected += value;
+	}
+	*state = n;
+	if (!buffer_ok(&n->encoded)) {
+		numbers_teardown(n);
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	}
+	return BENCHMARK_OK;
+}
+
+static void numbers_run(void *state, uint64_t iterations)
+{
+	struct numbers *n = state;
+
+	while (iterations--) {
+		struct cursor c = cursor_over(n->encoded.data, n->encoded.size);
+
+		n->sum = 0;
+		while (cursor_left(&c))
+			n->sum += cursor_uleb(&c);
+		benchmark_keep(n);
+	}
+}
+
+static enum benchmark_status numbers_check(void *state, struct benchmark_problem *problem)
+{
+	const struct numbers *n = state;
+
+	if (n->sum != n->expected)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "decoded numbers add up wrong");
+	return BENCHMARK_OK;
+}
+
+static void numbers_size(void *state, uint64_t *units, uint64_t *bytes)
+{
+	*units = NUMBERS;
+	*bytes = ((struct numbers *)state)->encoded.size;
+}
+
+/* -------- interning -------- */
+
+struct keys {
+	struct map map;
+	uint64_t key[KEYS];
+	uint64_t found;
+};
+
+static void keys_teardown(void *state)
+{
+	struct keys *k = state;
+
+	map_release(&k->map);
+	free(k);
+}
+
+static enum benchmark_status keys_setup(void **state, uint64_t seed,
+					struct benchmark_problem *problem)
+{
+	struct keys *k = calloc(1, sizeof(*k));
+	struct random r;
+
+	if (!k)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	random_seed(&r, seed);
+	for (size_t i = 0; i < KEYS; i++) {
+		uint64_t *value;
+
+		k->key[i] = random_next(&r);
+		value = map_put(&k->map, &k->key[i], sizeof(k->key[i]), NULL);
+		if (!value) {
+			keys_teardown(k);
+			return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		}
+		*value = i;
+	}
+	*state = k;
+	return BENCHMARK_OK;
+}
+
+static void keys_run(void *state, uint64_t iterations)
+{
+	struct keys *k = state;
+
+	while (iterations--) {
+		k->found = 0;
+		for (size_t i = 0; i < KEYS; i++) {
+			const uint64_t *value = map_get(&k->map, &k->key[i], sizeof(k->key[i]));
+
+			k->found += value && *value == i;
+		}
+		benchmark_keep(k);
+	}
+}
+
+static enum benchmark_status keys_check(void *state, struct benchmark_problem *problem)
+{
+	const struct keys *k = state;
+
+	if (k->found != KEYS)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %d keys found",
+					 (unsigned long long)k->found, KEYS);
+	return BENCHMARK_OK;
+}
+
+static void keys_size(void *state, uint64_t *units, uint64_t *bytes)
+{
+	*units = KEYS;
+	*bytes = 0;
+}
+
+static const struct benchmark table[] = {
+	{ .name = "common/uleb",
+	  .unit = "numbers/s",
+	  .setup = numbers_setup,
+	  .run = numbers_run,
+	  .check = numbers_check,
+	  .size = numbers_size,
+	  .teardown = numbers_teardown },
+	{ .name = "common/map",
+	  .unit = "look-ups/s",
+	  .setup = keys_setup,
+	  .run = keys_run,
+	  .check = keys_check,
+	  .size = keys_size,
+	  .teardown = keys_teardown },
+};
+
+const struct benchmark_table common_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recorder's own work per sample: addresses to objects, stacks to numbers, encoding. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/measure/registry.h"
+#include "bench/suite/corpus.h"
+#include "bpf/sample.h"
+#include "record/spaces/world.h"
+#include "record/trace/resolver.h"
+
+#define SAMPLES 10000
+
+static const struct corpus_options shape = {
+	.samples = SAMPLES, .nodes = 2000, .depth = 40, .places = 1000, .threads = 1
+};
+
+/* Samples as the ring has them, one behind the other, each with its size before it. */
+struct drain_state {
+	struct corpus corpus;
+	struct world world;
+	struct event_list events;
+	uint8_t *raw;
+	size_t raw_size;
+	uint64_t samples, bytes;
+	bool failed;
+};
+
+static void drain_teardown(void *state)
+{
+	struct drain_state *d = state;
+
+	corpus_release(&d->corpus);
+	world_release(&d->world);
+	event_list_release(&d->events);
+	free(d->raw);
+	free(d);
+}
+
+/* The first mapping of this program's own file. */
+static const struct mapping *own_mapping(const struct drain_state *d)
+{
+	const struct layout *layout = spaces_layout(d->world.spaces, (uint32_t)getpid());
+
+	for (size_t i = 0; i < layout->mappings.n; i++)
+		if (!strcmp(layout->mappings.list[i].object->definition.path, d->corpus.path))
+			return &layout->mappings.list[i];
+	return NULL;
+}
+
+static bool make_raw(struct drain_state *d)
+{
+	const struct mapping *mapping = own_mapping(d);
+	const struct corpus *c = &d->corpus;
+	size_t room = (size_t)SAMPLES * (8 + sizeof(struct sample) + 8 * c->options.depth);
+
+	d->raw = mapping ? malloc(room) : NULL;
+	for (uint32_t i = 0; d->raw && i < SAMPLES; i++) {
+		struct sample *s = (struct sample *)(d->raw + d->raw_size + 8);
+		uint64_t size;
+
+		memset(s, 0, sizeof(*s));
+		s->time_ns = c->time_ns[i];
+		s->weight = 1;
+		s->pid = s->tid = (uint32_t)getpid();
+		s->cpu = c->cpu[i];
+		for (uint32_t node = c->node[i]; node != UINT32_MAX; node = c->parents[node])
+			s->frames[s->user_frames++] = mapping->start + c->offsets[c->place[node]] -
+						      mapping->offset;
+		s->frames[0] |= FRAME_EXACT;
+		size = sizeof(*s) + 8 * (size_t)s->user_frames;
+		memcpy(d->raw + d->raw_size, &size, 8);
+		d->raw_size += 8 + size;
+	}
+	return d->raw;
+}
+
+static enum benchmark_status drain_setup(void **state, uint64_t seed,
+					 struct benchmark_problem *problem)
+{
+	struct drain_state *d = calloc(1, sizeof(*d));
+	struct corpus_options options = shape;
+	struct kernel_symbols *kernel = NULL;
+	char nothing[2][1] = { "", "" };
+
+	if (!d)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	options.seed = seed;
+	if (corpus_init(&d->corpus, &options) || event_list_add(&d->events, "cpu-clock") ||
+	    kernel_symbols_parse(&kernel, nothing[0], nothing[1]) ||
+	    world_init(&d->world, false, kernel) ||
+	    world_add_process(&d->world, (uint32_t)getpid()) || !make_raw(d)) {
+		drain_teardown(d);
+		return benchmark_problem(problem, BENCHMARK_FAILED, "the corpus cannot be made");
+	}
+	*state = d;
+	return BENCHMARK_OK;
+}
+
+static int drain_all(struct drain_state *d, struct resolver *resolver, struct prf_writer *w)
+{
+	const struct prf_event event = {
+		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
+	};
+	uint32_t number;
+	int status = prf_writer_event(w, &event, &number);
+	uint64_t size;
+
+	for (size_t at = 0; at < d->raw_size && !status; at += 8 + size) {
+		memcpy(&size, d->raw + at, 8);
+		if (!resolver_sample(resolver, w, &number, 1, d->raw + at + 8, size, &status))
+			return -1;
+	}
+	return status;
+}
+
+static void drain_run(void *state, uint64_t iterations)
+{
+	struct drain_state *d = state;
+	const struct prf_writer_options options = { .fd = -1, .level = 3 };
+	struct resolver_sources sources = { .spaces = d->world.spaces,
+					    .tasks = d->world.tasks,
+					    .kernel = d->world.kernel,
+					    .events = &d->events };
+
+	while (iterations-- && !d->failed) {
+		struct resolver *resolver = NULL;
+		struct prf_writer *w = NULL;
+		struct prf_writer_totals totals = { 0 };
+		struct jit *jit = NULL;
+
+		tasks_forget_ids(d->world.tasks);
+		d->failed = prf_writer_new(&w, &options) ||
+			    jit_new(&jit, &(struct jit_options){ .writer = w });
+		sources.jit = jit;
+		resolver = d->failed ? NULL : resolver_new(&sources);
+		d->failed = !resolver || drain_all(d, resolver, w) || prf_writer_finish(w);
+		if (!d->failed)
+			prf_writer_totals(w, &totals);
+		d->samples = totals.samples;
+		d->bytes = totals.file_bytes;
+		resolver_free(resolver);
+		jit_free(jit);
+		prf_writer_free(w);
+	}
+}
+
+/* -------- one sample after the other -------- */
+
+/* The same with one sample an iteration, and one resolver and writer for all of them. */
+struct one_state {
+	struct drain_state *drain;
+	struct resolver *resolver;
+	struct prf_writer *writer;
+	struct jit *jit;
+	uint32_t event;
+	size_t at;
+	uint64_t expected;
+	int null_fd;
+	bool failed;
+};
+
+static void one_teardown(void *state)
+{
+	struct one_state *o = state;
+
+	resolver_free(o->resolver);
+	jit_free(o->jit);
+	prf_writer_free(o->writer);
+	if (o->null_fd >= 0)
+		close(o->null_fd);
+	if (o->drain)
+		drain_teardown(o->drain);
+	free(o);
+}
+
+static bool one_begin(struct one_state *o)
+{
+	const struct prf_writer_options options = { .fd = open("/dev/null", O_WRONLY | O_CLOEXEC),
+						    .level = 3 };
+	const struct prf_event event = {
+		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
+	};
+	struct drain_state *d = o->drain;
+	struct resolver_sources sources = { .spaces = d->world.spaces,
+					    .tasks = d->world.tasks,
+					    .kernel = d->world.kernel,
+					    .events = &d->events };
+
+	o->null_fd = options.fd;
+	if (options.fd < 0 || prf_writer_new(&o->writer, &options) ||
+	    jit_new(&o->jit, &(struct jit_options){ .writer = o->writer }) ||
+	    prf_writer_event(o->writer, &event, &o->event))
+		return false;
+	sources.jit = o->jit;
+	o->resolver = resolver_new(&sources);
+	return o->resolver;
+}
+
+static enum benchmark_status one_setup(void **state, uint64_t seed,
+				       struct benchmark_problem *problem)
+{
+	struct one_state *o = calloc(1, sizeof(*o));
+	enum benchmark_status status;
+	void *drain = NULL;
+
+	if (!o)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	o->null_fd = -1;
+	status = drain_setup(&drain, seed, problem);
+	o->drain = drain;
+	if (!status && !one_begin(o))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "cannot begin a trace");
+	if (status)
+		one_teardown(o);
+	else
+		*state = o;
+	return status;
+}
+
+static void one_run(void *state, uint64_t iterations)
+{
+	struct one_state *o = state;
+	struct drain_state *d = o->drain;
+	int status = 0;
+
+	while (iterations-- && !o->failed) {
+		uint64_t size;
+
+		memcpy(&size, d->raw + o->at, 8);
+		o->failed = !resolver_sample(o->resolver, o->writer, &o->event, 1,
+					     d->raw + o->at + 8, size, &status) ||
+			    status;
+		o->at += 8 + size;
+		if (o->at == d->raw_size)
+			o->at = 0;
+		o->expected++;
+	}
+}
+
+static enum benchmark_status one_check(void *state, struct benchmark_problem *problem)
+{
+	const struct one_state *o = state;
+	struct prf_writer_totals totals;
+
+	prf_writer_totals(o->writer, &totals);
+	if (o->failed || totals.samples != o->expected)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %llu samples came out",
+					 (unsigned long long)totals.samples,
+					 (unsigned long long)o->expected);
+	return BENCHMARK_OK;
+}
+
+static enum benchmark_status drain_check(void *state, struct benchmark_problem *problem)
+{
+	const struct drain_state *d = state;
+
+	if (d->failed || d->samples != SAMPLES)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %d samples came out",
+					 (unsigned long long)d->samples, SAMPLES);
+	return BENCHMARK_OK;
+}
+
+static void drain_size(void *state, uint64_t *units, uint64_t *bytes)
+{
+	*units = SAMPLES;
+	*bytes = ((struct drain_state *)state)->raw_size;
+}
+
+static const struct benchmark table[] = {
+	{ .name = "drain/resolve",
+	  .unit = "samples/s",
+	  .setup = drain_setup,
+	  .run = drain_run,
+	  .check = drain_check,
+	  .size = drain_size,
+	  .teardown = drain_teardown },
+	{ .name = "drain/one",
+	  .setup = one_setup,
+	  .run = one_run,
+	  .check = one_check,
+	  .teardown = one_teardown },
+};
+
+const struct benchmark_table drain_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The trace file: writing samples and reading them back. */
+#include <stdlib.h>
+
+#include "bench/measure/registry.h"
+#include "bench/suite/corpus.h"
+#include "format/prf.h"
+
+#define SAMPLES 100000
+
+static const struct corpus_options shape = {
+	.samples = SAMPLES, .nodes = 5000, .depth = 40, .places = 2000, .threads = 4
+};
+
+struct format_state {
+	struct corpus corpus;
+	int level;
+	uint8_t *trace; /* what decoding reads, and encoding must give */
+	size_t size;
+	size_t written;		  /* by the last encoding */
+	uint64_t samples, weight; /* read by the last decoding */
+	uint64_t raw_bytes;
+	bool complete, failed;
+};
+
+static void format_teardown(void *state)
+{
+	struct format_state *f = state;
+
+	corpus_release(&f->corpus);
+	free(f->trace);
+	free(f);
+}
+
+static enum benchmark_status format_setup(void **state, uint64_t seed,
+					  struct benchmark_problem *problem)
+{
+	struct corpus_options options = shape;
+	struct format_state *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	options.seed = seed;
+	f->level = *state ? *(const int *)*state : 3;
+	if (corpus_init(&f->corpus, &options) ||
+	    corpus_trace(&f->corpus, f->level, &f->trace, &f->size)) {
+		format_teardown(f);
+		return benchmark_problem(problem, BENCHMARK_FAILED, "the corpus cannot be made");
+	}
+	*state = f;
+	return BENCHMARK_OK;
+}
+
+/* -------- encoding -------- */
+
+static void encode_run(void *state, uint64_t iterations)
+{
+	struct format_state *f = state;
+	const struct prf_writer_options options = { .fd = -1, .level = f->level };
+
+	while (iterations--) {
+		struct prf_writer *w;
+
+		f->written = 0;
+		if (prf_writer_new(&w, &options))
+			return;
+		if (!corpus_write(&f->corpus, w) && !prf_writer_finish(w))
+			prf_writer_memory(w, &f->written);
+		prf_writer_free(w);
+	}
+}
+
+static enum benchmark_status encode_check(void *state, struct benchmark_problem *problem)
+{
+	const struct format_state *f = state;
+
+	/* Blocks may be sealed elsewhere by time; the sizes differ by next to nothing then. */
+	if (f->written < f->size - f->size / 50 || f->written > f->size + f->size / 50)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "the trace has %zu bytes, not about %zu", f->written,
+					 f->size);
+	return BENCHMARK_OK;
+}
+
+static int encode_measures(void *state, const char *name, struct results *results)
+{
+	const struct format_state *f = state;
+
+	return results_value(results, name, "bytes-per-sample", (double)f->written / SAMPLES) |
+	       results_value(results, name, "file-size", (double)f->written);
+}
+
+static void encode_size(void *state, uint64_t *units, uint64_t *bytes)
+{
+	*units = SAMPLES;
+	*bytes = ((struct format_state *)state)->written;
+}
+
+/* -------- decoding -------- */
+
+static void decode_run(void *state, uint64_t iterations)
+{
+	struct format_state *f = state;
+
+	while (iterations--) {
+		struct prf_reader *reader;
+		struct prf_record record;
+		int status;
+		uint64_t unused;
+
+		f->samples = f->weight = 0;
+		if (prf_reader_new_memory(&reader, f->trace, f->size))
+			return;
+		while ((status = prf_reader_next(reader, &record)) == 1) {
+			if (record.type != PRF_RECORD_SAMPLES)
+				continue;
+			f->samples += record.samples.n;
+			for (size_t i = 0; i < record.samples.n; i++)
+				f->weight += record.samples.weight[i];
+		}
+		f->failed = status < 0;
+		f->complete = prf_reader_complete(reader);
+		prf_reader_bytes(reader, &unused, &f->raw_bytes);
+		prf_reader_free(reader);
+	}
+}
+
+static enum benchmark_status decode_check(void *state, struct benchmark_problem *problem)
+{
+	const struct format_state *f = state;
+
+	if (f->failed || !f->complete || f->samples != SAMPLES || f->weight != SAMPLES)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %d samples were read",
+					 (unsigned long long)f->samples, SAMPLES);
+	return BENCHMARK_OK;
+}
+
+static void decode_size(void *state, uint64_t *units, uint64_t *bytes)
+{
+	*units = SAMPLES;
+	*bytes = ((struct format_state *)state)->raw_bytes;
+}
+
+static const int stored = 0;
+
+static const struct benchmark table[] = {
+	{ .name = "format/encode",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = encode_run,
+	  .check = encode_check,
+	  .size = encode_size,
+	  .measures = encode_measures,
+	  .teardown = format_teardown },
+	{ .name = "format/encode-stored",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = encode_run,
+	  .check = encode_check,
+	  .size = encode_size,
+	  .measures = encode_measures,
+	  .teardown = format_teardown,
+	  .argument = &stored },
+	{ .name = "format/decode",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = decode_run,
+	  .check = decode_check,
+	  .size = decode_size,
+	  .teardown = format_teardown },
+	{ .name = "format/decode-stored",
+	  .unit = "samples/s",
+	  .setup = format_setup,
+	  .run = decode_run,
+	  .check = decode_check,
+	  .size = decode_size,
+	  .teardown = format_teardown,
+	  .argument = &stored },
+};
+
+const struct benchmark_table format_benchmarks = { table, sizeof(table) / sizeof(*table) };

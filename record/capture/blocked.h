@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_CAPTURE_BLOCKED_H
+#define RECORD_CAPTURE_BLOCKED_H
+
+/*
+ * Waits that began before the recording or end after it: the user half of
+ * bpf/blocked.bpf.c. A kernel that cannot run its programs (before Linux 5.18) records all
+ * other waits.
+ */
+
+#include <stddef.h>
+
+struct blocked;
+struct sampler_bpf;
+
+/* For programs that are loaded; both keep the same maps. 0 or -errno. */
+int blocked_new(struct blocked **blocked, struct sampler_bpf *sampler);
+void blocked_free(struct blocked *b);
+
+/* From now on what waits counts as waiting. 0 or -errno. */
+int blocked_begin(struct blocked *b);
+
+/* Sends a sample for whatever still waits. 0 or -errno. */
+int blocked_end(struct blocked *b);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/capture/off_cpu.h"
+
+#include "bpf/sampler.skel.h"
+#include "record/capture/blocked.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How many arguments the tracepoint has for programs; 0: there is no such tracepoint. */
+static int tracepoint_arguments(const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	char full[64];
+	int id, n = 0;
+
+	if (!btf)
+		return 0;
+	snprintf(full, sizeof(full), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, full, BTF_KIND_TYPEDEF);
+	/* typedef void (*btf_trace_x)(void *, the arguments...) */
+	if (id > 0 && (type = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type)) &&
+	    btf_is_ptr(type) && (type = btf__type_by_id(btf, type->type)) &&
+	    btf_is_func_proto(type))
+		n = (int)btf_vlen(type) - 1;
+	btf__free(btf);
+	return n;
+}
+
+/* The compiler may have given the function a suffix: finish_task_switch.isra.0. */
+static bool find_probe(char *name, size_t size)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], symbol[256];
+	bool found = false;
+
+	/* Without kprobes there is no such folder. */
+	if (access("/sys/bus/event_source/devices/kprobe", F_OK))
+		found = false;
+	else
+		while (f && !found && fgets(line, sizeof(line), f))
+			if (sscanf(line, "%*s %*c %255s", symbol) == 1 &&
+			    !strncmp(symbol, "finish_task_switch", 18) &&
+			    (!symbol[18] || symbol[18] == '.'))
+				found = (size_t)snprintf(name, size, "%s", symbol) < size;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static enum off_cpu_way find_way(struct off_cpu *o)
+{
+	if (tracepoint_arguments("sched_exit_tp"))
+		return OFF_CPU_AT_EXIT;
+	return find_probe(o->probe, sizeof(o->probe)) ? OFF_CPU_BY_PROBE : OFF_CPU_WHEN_LEAVING;
+}
+
+void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
+		  const struct off_cpu_options *options)
+{
+	*o = (struct off_cpu){ .wakers = options->wakers };
+	for (size_t i = 0; i < events->n; i++) {
+		if (events->events[i].source != EVENT_SCHEDULER)
+			continue;
+		o->wanted = true;
+		if (events->events[i].kind == PRF_EVENT_OFF_CPU)
+			skeleton->rodata->off_cpu_event = (uint32_t)i;
+		else
+			skeleton->rodata->preempted_event = (uint32_t)i;
+	}
+	if (o->wanted) {
+		o->way = options->when_leaving ? OFF_CPU_WHEN_LEAVING : find_way(o);
+		skeleton->rodata->switch_tells_state = tracepoint_arguments("sched_switch") >= 4;
+	}
+	skeleton->rodata->off_cpu_min_ns = options->min_ns;
+	skeleton->rodata->wakers = options->wakers;
+	skeleton->rodata->walk_when_leaving = o->way == OFF_CPU_WHEN_LEAVING;
+	bpf_program__set_autoload(skeleton->progs.note_switch, o->wanted);
+	bpf_program__set_autoload(skeleton->progs.note_waker, o->wanted && o->wakers);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch,
+				  o->wanted && o->way == OFF_CPU_AT_EXIT);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch_probe,
+				  o->wanted && o->way == OFF_CPU_BY_PROBE);
+	bpf_map__set_autocreate(skeleton->maps.waits, o->wanted);
+	bpf_map__set_autocreate(skeleton->maps.kept_stacks,
+				o->wanted && o->way == OFF_CPU_WHEN_LEAVING);
+}
+
+void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton)
+{
+	if (o->wanted)
+		blocked_new(&o->blocked, skeleton);
+}
+
+static int attach(struct bpf_link **link, const struct bpf_program *program)
+{
+	*link = bpf_program__attach(program);
+	return *link ? 0 : -errno;
+}
+
+int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
+{
+	int status = 0;
+
+	if (!o->wanted)
+		return 0;
+	/* First what ends waits, so that none begins that is never ended. */
+	if (o->way == OFF_CPU_AT_EXIT) {
+		status = attach(&o->links[0], skeleton->progs.end_of_switch);
+	} else if (o->way == OFF_CPU_BY_PROBE) {
+		o->links[0] = bpf_program__attach_kprobe(skeleton->progs.end_of_switch_probe, false,
+							 o->probe);
+		status = o->links[0] ? 0 : -errno;
+	}
+	if (!status && o->wakers)
+		status = attach(&o->links[1], skeleton->progs.note_waker);
+	if (!status)
+		status = attach(&o->links[2], skeleton->progs.note_switch);
+	if (!status && o->blocked)
+		blocked_begin(o->blocked);
+	return status;
+}
+
+void off_cpu_stop(struct off_cpu *o)
+{
+	if (o->blocked && o->links[2])
+		blocked_end(o->blocked);
+	for (int i = OFF_CPU_LINKS - 1; i >= 0; i--) {
+		bpf_link__destroy(o->links[i]);
+		o->links[i] = NULL;
+	}
+}
+
+void off_cpu_release(struct off_cpu *o)
+{
+	off_cpu_stop(o);
+	blocked_free(o->blocked);
+	o->blocked = NULL;
+}

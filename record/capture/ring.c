@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/capture/ring.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int ring_map(struct ring *r, int map_fd, uint64_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *reader, *writer;
+
+	*r = (struct ring){ 0 };
+	reader = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+	if (reader == MAP_FAILED)
+		return -errno;
+	writer = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, map_fd, (off_t)page);
+	if (writer == MAP_FAILED) {
+		int status = -errno;
+
+		munmap(reader, page);
+		return status;
+	}
+	r->reader = reader;
+	r->writer = writer;
+	r->data = (const uint8_t *)writer + page;
+	r->size = size;
+	r->at = *r->reader;
+	return 0;
+}
+
+void ring_unmap(struct ring *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!r->reader)
+		return;
+	munmap(r->reader, page);
+	munmap((void *)(uintptr_t)r->writer, page + 2 * r->size);
+	*r = (struct ring){ 0 };
+}
+
+static uint32_t header(const struct ring *r)
+{
+	return __atomic_load_n((const uint32_t *)(r->data + (r->at & (r->size - 1))),
+			       __ATOMIC_ACQUIRE);
+}
+
+static void advance(struct ring *r, uint32_t length)
+{
+	length &= ~(uint32_t)(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+	r->at += ((uint64_t)length + BPF_RINGBUF_HDR_SZ + 7) & ~UINT64_C(7);
+	__atomic_store_n(r->reader, r->at, __ATOMIC_RELEASE);
+}
+
+const void *ring_peek(struct ring *r, uint32_t *size)
+{
+	uint64_t end = __atomic_load_n(r->writer, __ATOMIC_ACQUIRE);
+
+	while (r->at < end) {
+		uint32_t length = header(r);
+
+		if (length & BPF_RINGBUF_BUSY_BIT)
+			return NULL;
+		if (!(length & BPF_RINGBUF_DISCARD_BIT)) {
+			*size = length;
+			return r->data + (r->at & (r->size - 1)) + BPF_RINGBUF_HDR_SZ;
+		}
+		advance(r, length);
+	}
+	return NULL;
+}
+
+void ring_next(struct ring *r)
+{
+	advance(r, header(r));
+}
+
+uint64_t ring_filled(const struct ring *r)
+{
+	return __atomic_load_n(r->writer, __ATOMIC_ACQUIRE) - r->at;
+}

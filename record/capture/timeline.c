@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/capture/timeline.h"
+
+#include "common/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void timeline_release(struct timeline *t)
+{
+	free(t->sources);
+	*t = (struct timeline){ 0 };
+}
+
+int timeline_add(struct timeline *t, const struct timeline_source *source)
+{
+	if (!array_reserve(&t->sources, &t->capacity, t->n + 1))
+		return -ENOMEM;
+	t->sources[t->n++] = *source;
+	return 0;
+}
+
+/* The source whose record is next, and the time up to which it stays the next one. */
+static struct timeline_source *first(const struct timeline *t, uint64_t *time, uint64_t *until)
+{
+	struct timeline_source *best = NULL;
+
+	*time = *until = UINT64_MAX;
+	for (size_t i = 0; i < t->n; i++) {
+		struct timeline_source *source = &t->sources[i];
+		uint64_t its = source->peek(source->context, source->number);
+
+		if (its == UINT64_MAX)
+			continue;
+		if (!best || its < *time) {
+			*until = *time;
+			*time = its;
+			best = source;
+		} else if (its < *until) {
+			*until = its;
+		}
+	}
+	return best;
+}
+
+int timeline_run(struct timeline *t, uint64_t horizon_ns)
+{
+	for (;;) {
+		uint64_t time, until;
+		struct timeline_source *source = first(t, &time, &until);
+
+		if (!source || time > horizon_ns)
+			return 0;
+		if (until > horizon_ns)
+			until = horizon_ns;
+		/*
+		 * As long as it has the oldest record, no other source needs a look: later
+		 * ones only get later records. Records of the same time go the long way.
+		 */
+		do {
+			int status = source->take(source->context, source->number);
+
+			if (status)
+				return status;
+			time = source->peek(source->context, source->number);
+		} while (time < until);
+	}
+}

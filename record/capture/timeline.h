@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_CAPTURE_TIMELINE_H
+#define RECORD_CAPTURE_TIMELINE_H
+
+/*
+ * Puts records of several rings into one order of time, so that a sample is resolved after
+ * the mappings of its time are known and before later ones are. Rings are read in place:
+ * what is later than the horizon just stays where it is until the next run.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct timeline_source {
+	/* Time of the oldest record in ns, UINT64_MAX for none. */
+	uint64_t (*peek)(void *context, size_t number);
+	/* Deals with the oldest record and removes it; 0 or a negative error, which ends the run.
+	 */
+	int (*take)(void *context, size_t number);
+	void *context;
+	size_t number;
+};
+
+struct timeline {
+	struct timeline_source *sources;
+	size_t n, capacity;
+};
+
+void timeline_release(struct timeline *t);
+
+/* Of two records of the same time, that of the source added first comes first. 0 or -ENOMEM. */
+int timeline_add(struct timeline *t, const struct timeline_source *source);
+
+/* Takes all records up to and including `horizon_ns`. 0 or what take() returned. */
+int timeline_run(struct timeline *t, uint64_t horizon_ns);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_CAPTURE_UNWINDER_MAPS_H
+#define RECORD_CAPTURE_UNWINDER_MAPS_H
+
+/* Where the loaded BPF object takes its unwind tables from: what capture hands to unwind. */
+
+struct unwinder_maps {
+	int segments, pages,
+		rules;	      /* fds of the mmap-able arrays unwind_segments, _pages, _rules */
+	int slabs;	      /* unwind_slabs, the array of maps */
+	int processes, files; /* unwind_processes and unwind_files, the hashes */
+};
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/events/event.h"
+
+#include "common/nearest.h"
+#include "common/options.h"
+#include "record/events/event_names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void event_release(struct event *e)
+{
+	free(e->name);
+	free(e->file);
+	free(e->symbol);
+	*e = (struct event){ 0 };
+}
+
+void event_list_release(struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		event_release(&list->events[i]);
+	list->n = 0;
+}
+
+static int __attribute__((format(printf, 2, 3)))
+wrong(struct event_list *list, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(list->why, sizeof(list->why), format, args);
+	va_end(args);
+	return -1;
+}
+
+/* Takes "/freq=99/" or "/period=1000/" off the end of `text`. */
+static int take_rate(struct event_list *list, struct event *e, char *text)
+{
+	size_t size = strlen(text);
+	unsigned long long number;
+	char *option, *value;
+
+	if (!size || text[size - 1] != '/')
+		return 0;
+	text[size - 1] = 0;
+	option = strrchr(text, '/');
+	if (!option || !(value = strchr(option, '='))) {
+		text[size - 1] = '/';
+		return wrong(list, "event '%s': expected /freq=N/ or /period=N/ at the end", text);
+	}
+	*option++ = 0;
+	*value++ = 0;
+	if (strcmp(option, "freq") && strcmp(option, "period"))
+		return wrong(list, "event '%s': unknown option '%s'; there are freq and period",
+			     text, option);
+	if (!option_number(value, 1, 1000000000000, &number))
+		return wrong(list, "event '%s': '%s' is not a number from 1 to 10^12", text, value);
+	if (*option == 'f')
+		e->frequency = number;
+	else
+		e->period = number;
+	return 0;
+}
+
+/* Takes ":u" or ":k" off the end. */
+static void take_mode(struct event *e, char *text)
+{
+	char *colon = strrchr(text, ':');
+
+	if (!colon || !colon[1] || colon[2] || (colon[1] != 'u' && colon[1] != 'k'))
+		return;
+	e->user_only = colon[1] == 'u';
+	e->kernel_only = colon[1] == 'k';
+	*colon = 0;
+}
+
+/* "rNNN": the number as the processor's manual gives it. */
+static bool parse_raw(struct event *e, const char *text)
+{
+	char *end;
+
+	if (*text != 'r' || !isxdigit((unsigned char)text[1]) || strlen(text) > 17)
+		return false;
+	e->config = strtoull(text + 1, &end, 16);
+	if (*end)
+		return false;
+	e->source = EVENT_PERF;
+	e->type = PERF_TYPE_RAW;
+	e->kind = PRF_EVENT_COUNT;
+	e->unit = "events";
+	return true;
+}
+
+static bool parse_named(struct event *e, const char *text)
+{
+	const struct event_name *known = event_name_find(text);
+
+	if (!known)
+		return false;
+	e->source = known->source;
+	e->kind = known->kind;
+	e->unit = known->unit;
+	e->type = known->type;
+	e->config = known->config;
+	return true;
+}
+
+/* "uprobe:FILE:SYMBOL[+OFFSET]"; FILE may hold colons, SYMBOL may hold "::". */
+static int parse_uprobe(struct event_list *list, struct event *e, const char *text)
+{
+	const char *colon, *plus;
+	char *end;
+
+	/* The first single colon behind the last slash ends the file's name. */
+	colon = strrchr(text, '/');
+	colon = strchr(colon ? colon : text, ':');
+	if (!colon || colon == text || !colon[1])
+		return wrong(list, "event 'uprobe:%s': expected uprobe:FILE:SYMBOL", text);
+	plus = strrchr(colon, '+');
+	if (plus && isdigit((unsigned char)plus[1])) {
+		e->symbol_offset = strtoull(plus + 1, &end, 0);
+		if (*end || plus == colon + 1)
+			return wrong(list, "event 'uprobe:%s': expected SYMBOL+OFFSET", text);
+	} else {
+		plus = colon + strlen(colon);
+	}
+	e->source = EVENT_UPROBE;
+	e->kind = PRF_EVENT_COUNT;
+	e->unit = "events";
+	e->file = strndup(text, (size_t)(colon - text));
+	e->symbol = strndup(colon + 1, (size_t)(plus - colon - 1));
+	return e->file && e->symbol ? 0 : wrong(list, "out of memory");
+}
+
+static bool is_tracepoint(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	if (!colon || colon == text || !colon[1])
+		return false;
+	for (const char *c = text; *c; c++)
+		if (c != colon && !isalnum((unsigned char)*c) && *c != '_' && *c != '-')
+			return false;
+	return true;
+}
+
+static int parse_kind(struct event_list *list, struct event *e, char *text)
+{
+	char whole[EVENT_TEXT_MAX];
+	const char *near;
+
+	snprintf(whole, sizeof(whole), "%s", text);
+	if (!strncmp(text, "uprobe:", 7))
+		return parse_uprobe(list, e, text + 7);
+	take_mode(e, text);
+	if (parse_named(e, text) || parse_raw(e, text))
+		return 0;
+	if (is_tracepoint(text)) {
+		e->source = EVENT_TRACEPOINT;
+		e->type = PERF_TYPE_TRACEPOINT;
+		e->kind = PRF_EVENT_COUNT;
+		e->unit = "events";
+		return 0;
+	}
+	near = event_name_nearest(text);
+	if (near)
+		return wrong(list, "unknown event '%s'; did you mean '%s'?", whole, near);
+	return wrong(list, "unknown event '%s'; prof-record --list shows what there is", whole);
+}
+
+/* Adds one event; `text` is taken apart. */
+static int parse_one(struct event_list *list, char *text)
+{
+	struct event e = { 0 };
+
+	if (list->n == EVENT_LIST_MAX)
+		return wrong(list, "more than %d events", EVENT_LIST_MAX);
+	if (strlen(text) >= EVENT_TEXT_MAX)
+		return wrong(list, "an event's name is longer than %d bytes", EVENT_TEXT_MAX - 1);
+	if (take_rate(list, &e, text))
+		return -1;
+	if (!*text)
+		return wrong(list, "an event's name is missing");
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->events[i].name, text))
+			return wrong(list, "event '%s' was given twice", text);
+	e.name = strdup(text);
+	if (!e.name || parse_kind(list, &e, text)) {
+		if (!e.name)
+			wrong(list, "out of memory");
+		event_release(&e);
+		return -1;
+	}
+	list->events[list->n++] = e;
+	return 0;
+}
+
+int event_list_parse(struct event_list *list, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *one;
+	int result = 0;
+
+	if (!copy)
+		return wrong(list, "out of memory");
+	while (!result && (one = strsep(&rest, ",")))
+		result = parse_one(list, one);
+	free(copy);
+	return result;
+}
+
+int event_list_add(struct event_list *list, const char *name)
+{
+	struct event e = { .name = strdup(name) };
+
+	if (list->n == EVENT_LIST_MAX || !e.name || !parse_named(&e, name)) {
+		event_release(&e);
+		return wrong(list, "cannot add event '%s'", name);
+	}
+	if (e.source == EVENT_SCHEDULER)
+		e.period = 1;
+	list->events[list->n++] = e;
+	return 0;
+}
+
+void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t period)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct event *e = &list->events[i];
+
+		if (e->frequency || e->period)
+			continue;
+		/* A probe runs at each hit: it can only be thinned out by a period. */
+		if (e->source != EVENT_PERF) {
+			e->period = period ? period : 1;
+			continue;
+		}
+		e->frequency = period ? 0 : frequency;
+		e->period = period;
+	}
+}
+
+void event_attributes(const struct event *event, struct perf_event_attr *attributes)
+{
+	*attributes = (struct perf_event_attr){
+		.size = sizeof(*attributes),
+		.type = event->type,
+		.config = event->config,
+		.disabled = 1,
+		.exclude_kernel = event->user_only,
+		.exclude_user = event->kernel_only,
+		.exclude_hv = 1,
+	};
+	if (event->frequency) {
+		attributes->freq = 1;
+		attributes->sample_freq = event->frequency;
+	} else {
+		attributes->sample_period = event->period;
+	}
+}
+
+enum sample_class event_class(const struct event *event)
+{
+	switch (event->source) {
+	case EVENT_SCHEDULER: return CLASS_SWITCH;
+	case EVENT_UPROBE: return CLASS_PROBE;
+	default: return CLASS_TIMER;
+	}
+}
+
+uint64_t event_period_rule(const struct event *event)
+{
+	if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
+		return event->period;
+	/* A sample of a counter stands for as many events as its period had then. */
+	return event->source == EVENT_PERF && event->kind == PRF_EVENT_COUNT ? PERIOD_OF_EVENT : 0;
+}

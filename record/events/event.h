@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_EVENTS_EVENT_H
+#define RECORD_EVENTS_EVENT_H
+
+/*
+ * What is sampled. An event is one thing named with -e ("cycles", "page-faults/period=1/",
+ * "sched:sched_switch", "uprobe:/usr/lib/libc.so.6:malloc", "r1a2"), and an event list is
+ * all of them; the position of an event in the list is its number in struct sample.
+ *
+ * Parsing needs neither privileges nor this machine; event_list_resolve() then looks up what
+ * only the machine knows (numbers of tracepoints, offsets of symbols).
+ */
+
+#include "bpf/sample.h"
+#include "format/prf.h"
+#include "record/events/event_source.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct event {
+	enum event_source source;
+	enum prf_event_kind kind;
+	char *name;	    /* without options: "cycles:u", "sched:sched_switch" */
+	const char *unit;   /* of the weight; static text */
+	uint32_t type;	    /* PERF_TYPE_... */
+	uint64_t config;    /* with EVENT_TRACEPOINT: its id, after event_list_resolve() */
+	uint64_t frequency; /* Hz, or 0 when by period; both 0: as -F and -c say */
+	uint64_t period;
+	bool user_only, kernel_only; /* ":u" and ":k" */
+	char *file, *symbol;	     /* of a uprobe */
+	uint64_t symbol_offset;	     /* "+0x10" behind the symbol */
+	uint64_t file_offset;	     /* after event_list_resolve() */
+};
+
+#define EVENT_LIST_MAX SAMPLE_EVENTS_MAX
+#define EVENT_TEXT_MAX 4096 /* bytes of one event on the command line */
+
+struct event_list {
+	struct event events[EVENT_LIST_MAX];
+	size_t n;
+	char why[512]; /* the last error, one line without a full stop */
+};
+
+void event_list_release(struct event_list *list);
+
+/* Adds the events of `text`, separated by commas. 0, or -1 and `why`. */
+int event_list_parse(struct event_list *list, const char *text);
+
+/* Adds one of the recorder's own: "cpu-clock" when nothing was asked for, "off-cpu", "preempted".
+ */
+int event_list_add(struct event_list *list, const char *name);
+
+/* Gives `frequency` or `period` to the events that have none of their own. */
+void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t period);
+
+/*
+ * Looks up tracepoints and symbols, and asks the kernel for each of the perf events once.
+ * 0, or -1 and `why`, which names what this machine has instead.
+ */
+int event_list_resolve(struct event_list *list);
+
+/* True when the kernel would count it here. */
+bool event_is_available(const struct event *event);
+
+/* What perf_event_open(2) wants for it; rate, flags of the mode, nothing else. */
+void event_attributes(const struct event *event, struct perf_event_attr *attributes);
+
+/* The kernel's number for uprobes; false: it has none. */
+bool event_uprobe_type(uint32_t *type);
+
+/* Which ring, scratch and counters its samples use. */
+enum sample_class event_class(const struct event *event);
+
+/* What the kernel half must know of its period: see `periods` there. */
+uint64_t event_period_rule(const struct event *event);
+
+/* What --list prints: every event that this machine has, one a line, grouped. */
+void event_list_print_available(FILE *out);
+
+#endif

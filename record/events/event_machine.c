@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What this machine offers: the part of record/events/event.h that asks the kernel. */
+#include "record/events/event.h"
+
+#include "common/buffer.h"
+#include "common/nearest.h"
+#include "record/events/event_names.h"
+#include "record/events/uprobe.h"
+#include "record/system/tracefs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool event_is_available(const struct event *event)
+{
+	struct perf_event_attr attributes;
+	int fd;
+
+	if (event->source != EVENT_PERF)
+		return true;
+	event_attributes(event, &attributes);
+	/* On our own task and for a rate that no limit forbids: only the event is in question. */
+	attributes.freq = 0;
+	attributes.sample_period = 1000000000;
+	attributes.exclude_kernel = geteuid() != 0 || event->user_only;
+	fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM;
+	close(fd);
+	return true;
+}
+
+bool event_uprobe_type(uint32_t *type)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	bool found = f && fscanf(f, "%u", type) == 1;
+
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool name_is_available(const struct event_name *known)
+{
+	struct event event = { .source = known->source,
+			       .type = known->type,
+			       .config = known->config };
+
+	return event_is_available(&event);
+}
+
+/* "cycles, instructions" or "none" of the hardware's. */
+static void available_hardware(char *text, size_t size)
+{
+	size_t used = 0;
+
+	snprintf(text, size, "none");
+	for (const struct event_name *e = event_names; e->name; e++)
+		if (e->source == EVENT_PERF && e->type == PERF_TYPE_HARDWARE &&
+		    name_is_available(e) && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 e->name);
+}
+
+/* All tracepoint names as text, for a suggestion. */
+struct tracepoint_names {
+	const char *wanted;
+	char best[128];
+	size_t distance;
+};
+
+static void compare_tracepoint(const char *subsystem, const char *name, void *context)
+{
+	struct tracepoint_names *names = context;
+	char full[128];
+	size_t distance;
+
+	if ((size_t)snprintf(full, sizeof(full), "%s:%s", subsystem, name) >= sizeof(full))
+		return;
+	distance = nearest_distance(names->wanted, full);
+	if (distance < names->distance) {
+		names->distance = distance;
+		strcpy(names->best, full);
+	}
+}
+
+static int unknown_tracepoint(struct event_list *list, const struct event *event, int tracefs)
+{
+	struct tracepoint_names names = { .wanted = event->name };
+
+	names.distance = strlen(event->name) / 3 + 1;
+	tracefs_each(tracefs, compare_tracepoint, &names);
+	if (*names.best)
+		snprintf(list->why, sizeof(list->why),
+			 "this kernel has no tracepoint '%.100s'; did you mean '%s'?", event->name,
+			 names.best);
+	else
+		snprintf(list->why, sizeof(list->why),
+			 "this kernel has no tracepoint '%.100s'; prof-record --list shows all",
+			 event->name);
+	return -1;
+}
+
+static int resolve_tracepoint(struct event_list *list, struct event *event)
+{
+	int tracefs = tracefs_open(), result = 0;
+	char subsystem[128];
+	const char *colon = strchr(event->name, ':');
+	int64_t id;
+
+	if (tracefs < 0) {
+		snprintf(list->why, sizeof(list->why),
+			 "event '%.100s': tracefs is not mounted and cannot be opened (%s); as "
+			 "root: "
+			 "mount -t tracefs tracefs /sys/kernel/tracing",
+			 event->name, strerror(-tracefs));
+		return -1;
+	}
+	snprintf(subsystem, sizeof(subsystem), "%.*s", (int)(colon - event->name), event->name);
+	id = tracefs_id(tracefs, subsystem, colon + 1);
+	if (id < 0)
+		result = unknown_tracepoint(list, event, tracefs);
+	else
+		event->config = (uint64_t)id;
+	close(tracefs);
+	return result;
+}
+
+static int resolve_counter(struct event_list *list, const struct event *event)
+{
+	char hardware[256];
+
+	if (event_is_available(event))
+		return 0;
+	available_hardware(hardware, sizeof(hardware));
+	snprintf(list->why, sizeof(list->why),
+		 "this machine has no event '%.100s'; of the hardware's it has: %s", event->name,
+		 hardware);
+	return -1;
+}
+
+int event_list_resolve(struct event_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct event *event = &list->events[i];
+		int result = 0;
+
+		if (event->source == EVENT_PERF)
+			result = resolve_counter(list, event);
+		else if (event->source == EVENT_TRACEPOINT)
+			result = resolve_tracepoint(list, event);
+		else if (event->source == EVENT_UPROBE)
+			result = uprobe_resolve(event, list->why, sizeof(list->why));
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+static void print_group(FILE *out, const char *title, enum event_source source, uint32_t type)
+{
+	fprintf(out, "%s:\n", title);
+	for (const struct event_name *e = event_names; e->name; e++) {
+		if (e->source != source || e->type != type || !name_is_available(e))
+			continue;
+		fprintf(out, "  %s", e->name);
+		if (e->other_name)
+			fprintf(out, " or %s", e->other_name);
+		fputc('\n', out);
+	}
+}
+
+struct name_array {
+	char **names;
+	size_t n;
+};
+
+static void collect(const char *subsystem, const char *name, void *context)
+{
+	struct name_array *all = context;
+	char **names = realloc(all->names, (all->n + 1) * sizeof(*names));
+
+	if (!names)
+		return;
+	all->names = names;
+	if (asprintf(&names[all->n], "%s:%s", subsystem, name) >= 0)
+		all->n++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void print_tracepoints(FILE *out)
+{
+	struct name_array all = { 0 };
+	int tracefs = tracefs_open();
+
+	if (tracefs < 0) {
+		fprintf(out, "tracepoints: cannot be listed: %s\n", strerror(-tracefs));
+		return;
+	}
+	tracefs_each(tracefs, collect, &all);
+	close(tracefs);
+	if (all.n)
+		qsort(all.names, all.n, sizeof(*all.names), by_name);
+	fprintf(out, "tracepoints:\n");
+	for (size_t i = 0; i < all.n; i++) {
+		fprintf(out, "  %s\n", all.names[i]);
+		free(all.names[i]);
+	}
+	free(all.names);
+}
+
+void event_list_print_available(FILE *out)
+{
+	print_group(out, "hardware", EVENT_PERF, PERF_TYPE_HARDWARE);
+	fprintf(out, "  rNNN (raw, in hexadecimal)\n");
+	print_group(out, "software", EVENT_PERF, PERF_TYPE_SOFTWARE);
+	print_group(out, "scheduler (with --off-cpu)", EVENT_SCHEDULER, 0);
+	fprintf(out, "probes:\n  uprobe:FILE:SYMBOL[+OFFSET]\n");
+	print_tracepoints(out);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/spaces/object.h"
+
+#include "common/array.h"
+#include "common/buffer.h"
+#include "common/elf_file.h"
+#include "common/map.h"
+#include "record/system/proc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define HITS_MAX (1 << 20) /* of one object */
+
+struct objects {
+	struct map by_key; /* -> struct object * */
+};
+
+struct objects *objects_new(void)
+{
+	return calloc(1, sizeof(struct objects));
+}
+
+static void free_object(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct object *object = (struct object *)(uintptr_t)value;
+
+	if (!object)
+		return;
+	free((char *)(uintptr_t)object->definition.path);
+	free((char *)(uintptr_t)object->definition.root);
+	free(object->hits);
+	free(object);
+}
+
+void objects_free(struct objects *o)
+{
+	if (!o)
+		return;
+	map_each(&o->by_key, free_object, NULL);
+	map_release(&o->by_key);
+	free(o);
+}
+
+static enum prf_object_kind kind_of(const char *name, bool has_build_id)
+{
+	if (!strcmp(name, "[vdso]"))
+		return PRF_OBJECT_VDSO;
+	if (name[0] != '/' || !strncmp(name, "//", 2))
+		return PRF_OBJECT_ANONYMOUS;
+	/* Shared anonymous memory, as the kernel names its files. */
+	if (!strcmp(name, "/dev/zero") || !strncmp(name, "/SYSV", 5))
+		return PRF_OBJECT_ANONYMOUS;
+	/* Shared memory that holds no program: where some compilers put the code they make. */
+	if (!strncmp(name, "/memfd:", 7) && !has_build_id)
+		return PRF_OBJECT_ANONYMOUS;
+	return PRF_OBJECT_FILE;
+}
+
+bool object_is_made(const char *name, bool has_build_id)
+{
+	return kind_of(name, has_build_id) == PRF_OBJECT_ANONYMOUS;
+}
+
+/* The kernel does not tell; what is ours is theirs, too. */
+static void take_vdso_build_id(struct prf_object *definition)
+{
+	struct elf_file vdso;
+
+	if (definition->build_id_size || elf_file_open_vdso(&vdso))
+		return;
+	memcpy(definition->build_id, vdso.build_id, sizeof(definition->build_id));
+	definition->build_id_size = vdso.build_id_size;
+	elf_file_release(&vdso);
+}
+
+static struct object *object_new(const struct prf_object *definition)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->definition = *definition;
+	object->definition.path = strdup(definition->path);
+	object->definition.root = strdup(definition->root);
+	if (!object->definition.path || !object->definition.root) {
+		free_object(NULL, 0, (uintptr_t)object, NULL);
+		return NULL;
+	}
+	return object;
+}
+
+struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known)
+{
+	struct prf_object definition = *known;
+	struct object *object = NULL;
+	struct buffer key = { 0 };
+	uint64_t *value;
+
+	definition.kind = kind_of(name, definition.build_id_size != 0);
+	definition.path = name;
+	definition.base = 0;
+	if (!definition.root)
+		definition.root = "";
+	if (definition.kind != PRF_OBJECT_FILE) {
+		definition = (struct prf_object){
+			.kind = definition.kind,
+			.path = definition.kind == PRF_OBJECT_VDSO ? "[vdso]" : "[anon]",
+			.root = "",
+			.build_id_size = definition.build_id_size,
+		};
+		memcpy(definition.build_id, known->build_id, sizeof(definition.build_id));
+		if (definition.kind == PRF_OBJECT_VDSO)
+			take_vdso_build_id(&definition);
+	}
+	buffer_u8(&key, (uint8_t)definition.kind);
+	buffer_u8(&key, definition.deleted);
+	buffer_u8(&key, definition.build_id_size);
+	buffer_append(&key, definition.build_id, definition.build_id_size);
+	buffer_u64(&key, definition.device);
+	buffer_u64(&key, definition.inode);
+	buffer_append(&key, definition.root, strlen(definition.root) + 1);
+	buffer_append(&key, definition.path, strlen(definition.path) + 1);
+	if (!buffer_ok(&key))
+		goto out;
+	value = map_put(&o->by_key, key.data, key.size, NULL);
+	if (value && !*value)
+		*value = (uintptr_t)object_new(&definition);
+	object = value ? (struct object *)(uintptr_t)*value : NULL;
+out:
+	buffer_release(&key);
+	return object;
+}
+
+static bool has_build_id(struct prf_object *d, int fd)
+{
+	struct elf_file elf;
+	bool same = true;
+
+	if (elf_file_open(&elf, fd))
+		return !d->build_id_size;
+	if (!d->build_id_size) {
+		d->build_id_size = elf.build_id_size;
+		memcpy(d->build_id, elf.build_id, elf.build_id_size);
+	} else {
+		same = d->build_id_size == elf.build_id_size &&
+		       !memcmp(d->build_id, elf.build_id, elf.build_id_size);
+	}
+	elf_file_release(&elf);
+	return same;
+}
+
+/* True when the open file is the object, whose definition is then complete. */
+static bool complete(struct prf_object *d, int fd)
+{
+	struct prf_object found = *d;
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return false;
+	/*
+	 * The device is not compared: on btrfs and overlayfs maps and stat() name different
+	 * ones. The same path, inode and build-id are proof enough.
+	 */
+	if (d->inode && d->inode != status.st_ino)
+		return false;
+	if (!d->inode && !d->build_id_size)
+		return false;
+	if (!has_build_id(&found, fd))
+		return false;
+	found.device = status.st_dev;
+	found.inode = status.st_ino;
+	found.size = (uint64_t)status.st_size;
+	found.mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u +
+			 (uint64_t)status.st_mtim.tv_nsec;
+	*d = found;
+	return true;
+}
+
+static bool complete_path(struct prf_object *d, const char *path)
+{
+	int fd = open_regular(path);
+	bool done;
+
+	if (fd < 0)
+		return false;
+	done = complete(d, fd);
+	close(fd);
+	return done;
+}
+
+void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end)
+{
+	struct prf_object *d = &object->definition;
+	struct buffer path = { 0 };
+
+	if (object->examined || d->kind != PRF_OBJECT_FILE)
+		return;
+	object->examined = true;
+	/* The very file that is mapped, even a deleted one; then by name. */
+	buffer_printf(&path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+	if (!complete_path(d, buffer_string(&path)) && !d->deleted) {
+		buffer_clear(&path);
+		buffer_printf(&path, "/proc/%" PRIu32 "/root%s", pid, d->path);
+		if (!complete_path(d, buffer_string(&path)) && !*d->root)
+			complete_path(d, d->path);
+	}
+	buffer_release(&path);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void drop_repeated(struct object *object)
+{
+	size_t n = 0;
+
+	qsort(object->hits, object->hit_count, sizeof(*object->hits), by_number);
+	for (size_t i = 0; i < object->hit_count; i++)
+		if (!n || object->hits[n - 1] != object->hits[i])
+			object->hits[n++] = object->hits[i];
+	object->hit_count = n;
+}
+
+void object_hit(struct object *object, uint64_t offset)
+{
+	if (object->hits_full)
+		return;
+	if (object->hit_count && object->hit_count == object->hit_capacity) {
+		drop_repeated(object);
+		object->hits_full = object->hit_count > HITS_MAX / 2 &&
+				    object->hit_capacity >= HITS_MAX;
+		/* Where few are repeated, they are sorted again when there are twice as many. */
+		if (object->hit_count > object->hit_capacity / 2 && object->hit_capacity < HITS_MAX)
+			(void)array_reserve(&object->hits, &object->hit_capacity,
+					    object->hit_capacity + 1);
+	}
+	if (object->hit_count == HITS_MAX ||
+	    !array_reserve(&object->hits, &object->hit_capacity, object->hit_count + 1))
+		return;
+	object->hits[object->hit_count++] = offset;
+}
+
+struct visiting {
+	void (*visit)(struct object *object, void *context);
+	void *context;
+};
+
+static void visit_one(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct visiting *v = context;
+
+	if (value)
+		v->visit((struct object *)(uintptr_t)value, v->context);
+}
+
+void objects_each(const struct objects *o, void (*visit)(struct object *object, void *context),
+		  void *context)
+{
+	struct visiting v = { visit, context };
+
+	map_each(&o->by_key, visit_one, &v);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/spaces/roots.h"
+
+#include "record/system/proc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_path(const void *key, size_t size, uint64_t value, void *context)
+{
+	free((char *)(uintptr_t)value);
+}
+
+void roots_release(struct roots *r)
+{
+	map_each(&r->paths, free_path, NULL);
+	map_release(&r->paths);
+	map_release(&r->by_pid);
+}
+
+const char *roots_of(const struct roots *r, uint32_t pid)
+{
+	const uint64_t *path = map_get(&r->by_pid, &pid, sizeof(pid));
+
+	return path ? (const char *)(uintptr_t)*path : "";
+}
+
+static void set(struct roots *r, uint32_t pid, const char *path)
+{
+	uint64_t *copy, *value;
+
+	/* Almost all have ours: they need no entry. */
+	if (!*path) {
+		map_remove(&r->by_pid, &pid, sizeof(pid));
+		return;
+	}
+	copy = map_put(&r->paths, path, strlen(path), NULL);
+	if (copy && !*copy)
+		*copy = (uintptr_t)strdup(path);
+	if (!copy || !*copy)
+		return;
+	value = map_put(&r->by_pid, &pid, sizeof(pid), NULL);
+	if (value)
+		*value = *copy;
+}
+
+void roots_read(struct roots *r, uint32_t pid)
+{
+	char path[4096];
+
+	if (!proc_link(pid, "root", path, sizeof(path)))
+		set(r, pid, strcmp(path, "/") ? path : "");
+}
+
+void roots_fork(struct roots *r, uint32_t parent, uint32_t child)
+{
+	set(r, child, roots_of(r, parent));
+}
+
+void roots_remove(struct roots *r, uint32_t pid)
+{
+	map_remove(&r->by_pid, &pid, sizeof(pid));
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/spaces/task.h"
+
+#include "common/buffer.h"
+#include "common/map.h"
+#include "record/system/cgroup.h"
+#include "record/system/namespace.h"
+#include "record/system/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As much of a process's arguments as is kept: each task of the trace has them. */
+#define COMMAND_LINE_BYTES 4096
+
+struct tasks {
+	struct map by_tid; /* -> struct task * */
+	struct map alive;  /* pid -> number of its threads that live */
+	size_t gone;	   /* entries of threads that ended */
+};
+
+struct tasks *tasks_new(void)
+{
+	return calloc(1, sizeof(struct tasks));
+}
+
+static void free_task(const void *key, size_t size, uint64_t value, void *context)
+{
+	free((struct task *)(uintptr_t)value);
+}
+
+void tasks_free(struct tasks *t)
+{
+	if (!t)
+		return;
+	map_each(&t->by_tid, free_task, NULL);
+	map_release(&t->by_tid);
+	map_release(&t->alive);
+	free(t);
+}
+
+struct task *tasks_find(struct tasks *t, uint32_t tid)
+{
+	uint64_t *value = map_get(&t->by_tid, &tid, sizeof(tid));
+
+	return value ? (struct task *)(uintptr_t)*value : NULL;
+}
+
+static void count_out(struct tasks *t, struct task *task, uint64_t time_ns)
+{
+	uint64_t *alive = map_get(&t->alive, &task->pid, sizeof(task->pid));
+
+	if (task->gone_ns)
+		return;
+	task->gone_ns = time_ns ? time_ns : 1;
+	t->gone++;
+	if (alive && *alive)
+		--*alive;
+}
+
+/* A fresh entry for a thread; what was known under the number is forgotten. */
+static struct task *start(struct tasks *t, uint32_t pid, uint32_t tid)
+{
+	uint64_t *value = map_put(&t->by_tid, &tid, sizeof(tid), NULL);
+	struct task *task;
+
+	if (!value)
+		return NULL;
+	if (!*value)
+		*value = (uintptr_t)calloc(1, sizeof(*task));
+	task = (struct task *)(uintptr_t)*value;
+	if (!task)
+		return NULL;
+	if (task->tid) {
+		count_out(t, task, 1);
+		t->gone--;
+	}
+	*task = (struct task){ .pid = pid, .tid = tid, .id = PRF_NONE };
+	value = map_put(&t->alive, &pid, sizeof(pid), NULL);
+	if (!value)
+		return NULL;
+	++*value;
+	return task;
+}
+
+int tasks_add(struct tasks *t, uint32_t pid, uint32_t tid)
+{
+	struct task *task = tasks_find(t, tid);
+
+	if (task && task->pid == pid && !task->gone_ns)
+		return 0;
+	task = start(t, pid, tid);
+	if (!task)
+		return -ENOMEM;
+	proc_comm(pid, tid, task->comm, sizeof(task->comm));
+	proc_status(pid, "PPid:", &task->parent_pid);
+	return 0;
+}
+
+int tasks_fork(struct tasks *t, uint32_t parent_tid, uint32_t parent_pid, uint32_t pid,
+	       uint32_t tid, uint64_t time_ns)
+{
+	const struct task *parent = tasks_find(t, parent_tid);
+	char comm[COMM_BYTES] = "";
+	struct task *task;
+
+	if (parent) {
+		memcpy(comm, parent->comm, sizeof(comm));
+		/* A thread's parent is the process's parent, not the thread that made it. */
+		if (pid == parent_pid)
+			parent_pid = parent->parent_pid;
+	}
+	task = start(t, pid, tid);
+	if (!task)
+		return -ENOMEM;
+	memcpy(task->comm, comm, sizeof(comm));
+	task->parent_pid = parent_pid;
+	task->start_ns = time_ns;
+	return 0;
+}
+
+int tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const char *comm, uint64_t time_ns)
+{
+	struct task *task = tasks_find(t, tid);
+
+	if (!task || task->pid != pid || task->gone_ns) {
+		task = start(t, pid, tid);
+		if (!task)
+			return -ENOMEM;
+		proc_status(pid, "PPid:", &task->parent_pid);
+	}
+	/* An exec may keep the name, but not what the trace says of the process. */
+	task->id = PRF_NONE;
+	task->start_ns = time_ns;
+	snprintf(task->comm, sizeof(task->comm), "%s", comm);
+	return 0;
+}
+
+bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
+{
+	struct task *task = tasks_find(t, tid);
+	uint64_t *alive;
+
+	if (!task)
+		return false;
+	count_out(t, task, time_ns);
+	alive = map_get(&t->alive, &task->pid, sizeof(task->pid));
+	return alive && !*alive;
+}
+
+struct forgetting {
+	struct tasks *tasks;
+	uint64_t before_ns;
+	struct buffer tids; /* u32 each */
+};
+
+static void collect_gone(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct task *task = (const struct task *)(uintptr_t)value;
+	struct forgetting *f = context;
+
+	if (task->gone_ns && task->gone_ns < f->before_ns)
+		buffer_append(&f->tids, &task->tid, sizeof(task->tid));
+}
+
+void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),
+		  void *context)
+{
+	struct forgetting f = { .tasks = t, .before_ns = before_ns };
+
+	if (!t->gone)
+		return;
+	map_each(&t->by_tid, collect_gone, &f);
+	for (size_t i = 0; i + sizeof(uint32_t) <= f.tids.size; i += sizeof(uint32_t)) {
+		struct task *task;
+		uint64_t *alive;
+		uint32_t tid, pid;
+
+		memcpy(&tid, f.tids.data + i, sizeof(tid));
+		task = tasks_find(t, tid);
+		pid = task->pid;
+		map_remove(&t->by_tid, &tid, sizeof(tid));
+		free(task);
+		t->gone--;
+		alive = map_get(&t->alive, &pid, sizeof(pid));
+		if (alive && !*alive) {
+			map_remove(&t->alive, &pid, sizeof(pid));
+			process(pid, context);
+		}
+	}
+	buffer_release(&f.tids);
+}
+
+int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid, uint32_t *id)
+{
+	struct task *task = tasks_find(t, tid);
+	char cgroup[512], command_line[COMMAND_LINE_BYTES];
+	int status;
+
+	if (!task || task->pid != pid) {
+		status = tasks_add(t, pid, tid);
+		if (status)
+			return status;
+		task = tasks_find(t, tid);
+	}
+	if (task->id == PRF_NONE) {
+		struct prf_task definition = {
+			.pid = pid,
+			.tid = tid,
+			.parent_pid = task->parent_pid,
+			.start_ns = task->start_ns,
+			.comm = task->comm,
+			.cgroup = cgroup,
+			.command_line = command_line,
+		};
+
+		namespace_numbers(pid, tid, &definition.inner_pid, &definition.inner_tid);
+		namespace_command_line(pid, command_line, sizeof(command_line));
+		cgroup_of(pid, cgroup, sizeof(cgroup));
+		status = prf_writer_task(w, &definition, &task->id);
+		if (status)
+			return status;
+	}
+	*id = task->id;
+	return 0;
+}
+
+static void forget_id(const void *key, size_t size, uint64_t value, void *context)
+{
+	((struct task *)(uintptr_t)value)->id = PRF_NONE;
+}
+
+void tasks_forget_ids(struct tasks *t)
+{
+	map_each(&t->by_tid, forget_id, NULL);
+}

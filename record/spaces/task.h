@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SPACES_TASK_H
+#define RECORD_SPACES_TASK_H
+
+/*
+ * Threads and their names at each time, as the side band tells them, and what the trace
+ * calls them.
+ */
+
+#include "format/prf.h"
+
+#define COMM_BYTES 16
+
+struct task {
+	uint32_t pid, tid, parent_pid;
+	uint64_t start_ns; /* of this name; 0: before the recording */
+	uint64_t gone_ns;  /* when it exited; 0: it lives */
+	char comm[COMM_BYTES];
+	uint32_t id; /* in the trace; PRF_NONE until a sample needs it */
+};
+
+struct tasks;
+
+struct tasks *tasks_new(void);
+void tasks_free(struct tasks *t);
+
+/* The thread, or NULL. Valid until the next call that may add or remove one. */
+struct task *tasks_find(struct tasks *t, uint32_t tid);
+
+/* A thread that was there before: its name is read from /proc, unless it is known. */
+int tasks_add(struct tasks *t, uint32_t pid, uint32_t tid);
+
+int tasks_fork(struct tasks *t, uint32_t parent_tid, uint32_t parent_pid, uint32_t pid,
+	       uint32_t tid, uint64_t time_ns);
+int tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const char *comm, uint64_t time_ns);
+
+/*
+ * A thread that ended still has samples while the kernel takes it apart, so it is kept until
+ * tasks_forget(). True when no other thread of its process is known to live.
+ */
+bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
+
+/* Forgets threads that ended before a time, and calls `process` for each process that is gone. */
+void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),
+		  void *context);
+
+/* The trace's number of a thread; one that nobody told of is looked up in /proc. */
+int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid, uint32_t *id);
+
+/* All numbers in the trace are forgotten: another trace begins. */
+void tasks_forget_ids(struct tasks *t);
+
+#endif

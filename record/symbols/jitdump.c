@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/symbols/jitdump.h"
+
+#include "common/cursor.h"
+
+#define MAGIC 0x4a695444 /* "JiTD", in the byte order of the machine */
+#define HEADER_SIZE 40
+#define RECORD_HEADER_SIZE 16
+#define CODE_LOAD 0
+#define CODE_MOVE 1
+#define LOAD_SIZE (RECORD_HEADER_SIZE + 40) /* up to the name */
+#define MOVE_SIZE (RECORD_HEADER_SIZE + 48)
+
+static size_t parse_header(struct jitdump *d, const void *data, size_t size)
+{
+	struct cursor c = cursor_over(data, size);
+	uint32_t magic = cursor_u32(&c), version = cursor_u32(&c), header_size = cursor_u32(&c);
+
+	if (size < HEADER_SIZE)
+		return 0;
+	if (magic != MAGIC || version != 1 || header_size < HEADER_SIZE || header_size > 4096) {
+		d->broken = true;
+		return 0;
+	}
+	d->began = true;
+	d->skip = header_size - HEADER_SIZE;
+	return HEADER_SIZE;
+}
+
+/* The record from its header on, without the code behind the name. */
+static void take_load(struct jitdump *d, struct code_map *map, struct cursor c)
+{
+	uint64_t address, size, index, *name_of;
+	const char *name;
+
+	cursor_skip(&c, 4 + 4 + 8); /* pid, tid, vma */
+	address = cursor_u64(&c);
+	size = cursor_u64(&c);
+	index = cursor_u64(&c);
+	name = cursor_string(&c);
+	if (!cursor_ok(&c) || !code_map_add(map, address, size, name, strlen(name)))
+		return;
+	name_of = map_put(&d->names, &index, sizeof(index), NULL);
+	if (name_of)
+		*name_of = map->added[map->n_added - 1].name;
+}
+
+static void take_move(struct jitdump *d, struct code_map *map, struct cursor c)
+{
+	uint64_t to, size, index, *name_of;
+
+	cursor_skip(&c, 4 + 4 + 8 + 8); /* the last: where it was */
+	to = cursor_u64(&c);
+	size = cursor_u64(&c);
+	index = cursor_u64(&c);
+	if (!cursor_ok(&c))
+		return;
+	name_of = map_get(&d->names, &index, sizeof(index));
+	if (name_of)
+		code_map_add_again(map, to, size, (uint32_t)*name_of);
+}
+
+/* How much of a record is needed; the rest is skipped without waiting for it. */
+static uint32_t wanted_of(uint32_t kind, uint32_t total)
+{
+	uint32_t wanted = RECORD_HEADER_SIZE;
+
+	if (kind == CODE_LOAD)
+		wanted = LOAD_SIZE + CODE_MAP_MAX_NAME + 1;
+	else if (kind == CODE_MOVE)
+		wanted = MOVE_SIZE;
+	return wanted < total ? wanted : total;
+}
+
+/* One record; returns how many bytes it took, 0 when it is not complete yet. */
+static size_t parse_record(struct jitdump *d, struct code_map *map, const void *data, size_t size)
+{
+	struct cursor c = cursor_over(data, size);
+	uint32_t kind = cursor_u32(&c), total = cursor_u32(&c), wanted;
+
+	cursor_skip(&c, 8); /* time */
+	if (!cursor_ok(&c))
+		return 0;
+	if (total < RECORD_HEADER_SIZE) {
+		d->broken = true;
+		return 0;
+	}
+	wanted = wanted_of(kind, total);
+	if (size < wanted)
+		return 0;
+	c.end = c.start + wanted;
+	if (kind == CODE_LOAD)
+		take_load(d, map, c);
+	else if (kind == CODE_MOVE)
+		take_move(d, map, c);
+	d->skip = total - wanted;
+	return wanted;
+}
+
+size_t jitdump_parse(struct jitdump *d, struct code_map *map, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	size_t done = 0, taken;
+
+	do {
+		taken = d->skip < size - done ? (size_t)d->skip : size - done;
+		d->skip -= taken;
+		done += taken;
+		if (d->broken || d->skip)
+			break;
+		taken = d->began ? parse_record(d, map, bytes + done, size - done)
+				 : parse_header(d, bytes + done, size - done);
+		done += taken;
+	} while (taken);
+	/* Nothing is kept of what cannot be read. */
+	return d->broken ? size : done;
+}
+
+void jitdump_release(struct jitdump *d)
+{
+	map_release(&d->names);
+	*d = (struct jitdump){ 0 };
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/symbols/kernel_symbols.h"
+
+#include "common/array.h"
+#include "common/buffer.h"
+#include "common/elf_file.h"
+#include "record/system/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbol {
+	uint64_t address;
+	uint32_t size;	 /* 0: up to the next one */
+	uint32_t module; /* index, or one of those below */
+	const char *name;
+	bool text;
+	bool needed; /* a frame lies in it */
+	bool written;
+	bool gone;  /* was unloaded, and is only kept until it is written */
+	bool owned; /* the name is on the heap */
+};
+
+#define IN_KERNEL UINT32_MAX
+#define IN_BPF (UINT32_MAX - 1)
+
+struct module {
+	const char *name;
+	uint64_t base;
+	uint8_t build_id[PRF_BUILD_ID_MAX];
+	uint8_t build_id_size;
+};
+
+/* Symbols by address. */
+struct symbol_list {
+	struct symbol *symbols;
+	size_t n, capacity;
+};
+
+struct kernel_symbols {
+	struct buffer kallsyms, modules_text; /* names point in here */
+	struct symbol_list known;	      /* as read at the start */
+	struct symbol_list dynamic;	      /* told by the side band */
+	struct module *modules;
+	size_t module_count;
+	uint64_t base; /* of _text */
+	uint8_t build_id[PRF_BUILD_ID_MAX];
+	uint8_t build_id_size;
+	bool hidden;
+	struct buffer fresh; /* u32 indices into `known`: needed and not written */
+	uint32_t generation;
+};
+
+static bool append(struct symbol_list *list, const struct symbol *symbol)
+{
+	if (!array_reserve(&list->symbols, &list->capacity, list->n + 1))
+		return false;
+	list->symbols[list->n++] = *symbol;
+	return true;
+}
+
+/* How many of the symbols begin at or below the address. */
+static size_t count_below(const struct symbol_list *list, uint64_t address)
+{
+	size_t low = 0, high = list->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The kernel's own symbols come sorted, and what follows them lies mostly behind them. */
+static void sort(struct symbol_list *list)
+{
+	struct symbol *symbols = list->symbols;
+	size_t i = 1;
+
+	while (i < list->n && symbols[i - 1].address <= symbols[i].address)
+		i++;
+	if (i >= list->n)
+		return;
+	qsort(symbols + i, list->n - i, sizeof(*symbols), by_address);
+	if (symbols[i].address < symbols[i - 1].address)
+		qsort(symbols, list->n, sizeof(*symbols), by_address);
+}
+
+/* strtoull() for sixteen hex digits, a hundred thousand times. */
+static uint64_t parse_hex(char *text, char **rest)
+{
+	uint64_t value = 0;
+
+	for (;; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (c - 'a' + 10);
+		else
+			break;
+	}
+	*rest = text;
+	return value;
+}
+
+/* "name size users dependants state address": only the name and the address are of use. */
+static void parse_modules(struct kernel_symbols *k, char *text)
+{
+	char *line, *rest = text;
+	size_t lines = 0;
+
+	for (const char *c = text; *c; c++)
+		lines += *c == '\n';
+	k->modules = calloc(lines + 2, sizeof(*k->modules));
+	if (!k->modules)
+		return;
+	while ((line = strsep(&rest, "\n"))) {
+		char *address = strstr(line, " 0x"), *space = strchr(line, ' ');
+
+		if (!address || !space || k->module_count > lines)
+			continue;
+		*space = 0;
+		k->modules[k->module_count++] = (struct module){
+			.name = line,
+			.base = strtoull(address + 1, NULL, 16),
+		};
+	}
+}
+
+/* Symbols of a module stand together, so the last one is most likely the same. */
+static uint32_t module_index(struct kernel_symbols *k, const char *name, uint32_t last)
+{
+	if (!strcmp(name, "bpf"))
+		return IN_BPF;
+	if (last < k->module_count && !strcmp(k->modules[last].name, name))
+		return last;
+	for (size_t i = 0; i < k->module_count; i++)
+		if (!strcmp(k->modules[i].name, name))
+			return (uint32_t)i;
+	return IN_KERNEL;
+}
+
+/* "ffffffff81000000 T _text" or "ffffffffc0001000 t init	[module]". */
+static bool parse_line(struct kernel_symbols *k, char *line, uint32_t *last_module)
+{
+	struct symbol symbol = { .module = IN_KERNEL };
+	char *rest, *tab;
+
+	symbol.address = parse_hex(line, &rest);
+	if (rest == line || rest[0] != ' ' || !rest[1] || rest[2] != ' ')
+		return true;
+	symbol.text = strchr("tTwW", rest[1]) != NULL;
+	symbol.name = rest + 3;
+	tab = strpbrk(rest + 3, "\t");
+	if (tab) {
+		char *close = strchr(tab, ']');
+
+		*tab++ = 0;
+		if (*tab == '[' && close) {
+			*close = 0;
+			symbol.module = module_index(k, tab + 1, *last_module);
+			*last_module = symbol.module;
+		}
+	}
+	if (!symbol.address)
+		return true;
+	k->hidden = false;
+	if (symbol.module == IN_KERNEL && !strcmp(symbol.name, "_text"))
+		k->base = symbol.address;
+	/* Counters of each CPU have small numbers for addresses. */
+	if (symbol.address < UINT64_C(1) << 63)
+		return true;
+	return append(&k->known, &symbol);
+}
+
+int kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules)
+{
+	struct kernel_symbols *k = calloc(1, sizeof(*k));
+	uint32_t last_module = IN_KERNEL;
+	char *line, *rest = kallsyms;
+
+	if (!k)
+		return -ENOMEM;
+	k->hidden = true;
+	parse_modules(k, modules);
+	while (k->modules && (line = strsep(&rest, "\n")))
+		if (!parse_line(k, line, &last_module))
+			break;
+	if (!k->modules || rest) {
+		kernel_symbols_free(k);
+		return -ENOMEM;
+	}
+	sort(&k->known);
+	if (!k->base)
+		for (size_t i = 0; i < k->known.n && !k->base; i++)
+			if (k->known.symbols[i].module == IN_KERNEL && k->known.symbols[i].text)
+				k->base = k->known.symbols[i].address;
+	*symbols = k;
+	return 0;
+}
+
+static uint8_t read_build_id(const char *path, uint8_t build_id[PRF_BUILD_ID_MAX])
+{
+	struct buffer notes = { 0 };
+	size_t size = 0;
+
+	if (!read_file(path, &notes))
+		size = elf_note_build_id(cursor_over(notes.data, notes.size), 4, build_id);
+	buffer_release(&notes);
+	return (uint8_t)size;
+}
+
+int kernel_symbols_new(struct kernel_symbols **symbols)
+{
+	struct buffer kallsyms = { 0 }, modules = { 0 };
+	struct kernel_symbols *k = NULL;
+	int status;
+
+	status = read_file("/proc/kallsyms", &kallsyms);
+	/* A kernel without modules has no such file. */
+	if (!status)
+		read_file("/proc/modules", &modules);
+	buffer_string(&kallsyms);
+	buffer_string(&modules);
+	if (!status && (!kallsyms.data || !modules.data))
+		status = -ENOMEM;
+	if (!status)
+		status = kernel_symbols_parse(&k, (char *)kallsyms.data, (char *)modules.data);
+	if (status) {
+		buffer_release(&kallsyms);
+		buffer_release(&modules);
+		return status;
+	}
+	k->kallsyms = kallsyms;
+	k->modules_text = modules;
+	k->build_id_size = read_build_id("/sys/kernel/notes", k->build_id);
+	for (size_t i = 0; i < k->module_count; i++) {
+		char path[256];
+
+		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id",
+			 k->modules[i].name);
+		k->modules[i].build_id_size = read_build_id(path, k->modules[i].build_id);
+	}
+	*symbols = k;
+	return 0;
+}
+
+static void release_list(struct symbol_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->symbols[i].owned)
+			free((char *)(uintptr_t)list->symbols[i].name);
+	free(list->symbols);
+}
+
+void kernel_symbols_free(struct kernel_symbols *k)
+{
+	if (!k)
+		return;
+	release_list(&k->known);
+	release_list(&k->dynamic);
+	free(k->modules);
+	buffer_release(&k->kallsyms);
+	buffer_release(&k->modules_text);
+	buffer_release(&k->fresh);
+	free(k);
+}
+
+bool kernel_symbols_hidden(const struct kernel_symbols *k)
+{
+	return k->hidden;
+}
+
+uint32_t kernel_symbols_generation(const struct kernel_symbols *k)
+{
+	return k->generation;
+}
+
+int kernel_symbols_add(struct kernel_symbols *k, uint64_t start, uint32_t size, const char *name)
+{
+	struct symbol symbol = {
+		.address = start,
+		.size = size,
+		.module = IN_BPF,
+		.name = strdup(name),
+		.text = true,
+		.owned = true,
+	};
+	size_t at = count_below(&k->dynamic, start);
+
+	if (!symbol.name || !append(&k->dynamic, &symbol)) {
+		free((char *)(uintptr_t)symbol.name);
+		return -ENOMEM;
+	}
+	memmove(k->dynamic.symbols + at + 1, k->dynamic.symbols + at,
+		(k->dynamic.n - 1 - at) * sizeof(symbol));
+	k->dynamic.symbols[at] = symbol;
+	k->generation++;
+	return 0;
+}
+
+static void drop(struct symbol_list *list, size_t i)
+{
+	if (list->symbols[i].owned)
+		free((char *)(uintptr_t)list->symbols[i].name);
+	memmove(list->symbols + i, list->symbols + i + 1, (--list->n - i) * sizeof(*list->symbols));
+}
+
+void kernel_symbols_remove(struct kernel_symbols *k, uint64_t start)
+{
+	size_t i = count_below(&k->dynamic, start);
+
+	while (i-- && k->dynamic.symbols[i].address == start) {
+		if (k->dynamic.symbols[i].needed)
+			k->dynamic.symbols[i].gone = true;
+		else
+			drop(&k->dynamic, i);
+		k->generation++;
+	}
+}
+
+static struct symbol *find(struct kernel_symbols *k, uint64_t address)
+{
+	size_t i = count_below(&k->dynamic, address);
+	struct symbol *symbol;
+
+	/* Newer ones stand behind older ones of the same place, which may linger as "gone". */
+	while (i--) {
+		symbol = &k->dynamic.symbols[i];
+		if (!symbol->gone && address - symbol->address < symbol->size)
+			return symbol;
+		if (address - symbol->address >= UINT32_MAX)
+			break;
+	}
+	i = count_below(&k->known, address);
+	/* Of several names for one place, the last one that is code. */
+	for (size_t first = i; i; i--) {
+		symbol = &k->known.symbols[i - 1];
+		if (symbol->address != k->known.symbols[first - 1].address)
+			break;
+		if (symbol->text)
+			return symbol;
+	}
+	return NULL;
+}
+
+static void describe(const struct kernel_symbols *k, const struct symbol *symbol,
+		     struct prf_object *object)
+{
+	static const char kernel_path[] = "[kernel]";
+
+	*object = (struct prf_object){
+		.kind = PRF_OBJECT_KERNEL,
+		.path = kernel_path,
+		.root = "",
+		.base = k->base,
+		.build_id_size = k->build_id_size,
+	};
+	memcpy(object->build_id, k->build_id, sizeof(object->build_id));
+	if (!symbol || symbol->module == IN_KERNEL)
+		return;
+	object->build_id_size = 0;
+	if (symbol->module == IN_BPF) {
+		object->kind = PRF_OBJECT_BPF;
+		object->path = symbol->name;
+		object->base = symbol->address;
+	} else {
+		const struct module *module = &k->modules[symbol->module];
+
+		object->kind = PRF_OBJECT_MODULE;
+		object->path = module->name;
+		object->base = module->base;
+		object->build_id_size = module->build_id_size;
+		memcpy(object->build_id, module->build_id, sizeof(object->build_id));
+	}
+}
+
+int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
+			 uint32_t flags, struct prf_frame *frame)
+{
+	/* A return address may be the first of the next function: the call is what counts. */
+	struct symbol *symbol = find(k, flags & PRF_FRAME_EXACT ? address : address - 1);
+	struct prf_object object;
+
+	if (symbol && !symbol->needed) {
+		symbol->needed = true;
+		if (symbol >= k->known.symbols && symbol < k->known.symbols + k->known.n) {
+			uint32_t index = (uint32_t)(symbol - k->known.symbols);
+
+			buffer_append(&k->fresh, &index, sizeof(index));
+		}
+	}
+	describe(k, symbol, &object);
+	*frame = (struct prf_frame){
+		.flags = flags | PRF_FRAME_KERNEL,
+		.offset = address - object.base,
+	};
+	return prf_writer_object(w, &object, &frame->object);
+}
+
+static bool begins_with(const char *name, const char *const *prefixes)
+{
+	while (*prefixes && strncmp(name, *prefixes, strlen(*prefixes)))
+		prefixes++;
+	return *prefixes;
+}
+
+bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address)
+{
+	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_",
+						"bpf_trampoline", NULL };
+	const struct symbol *symbol = find(k, address - 1);
+
+	return symbol && (symbol->module == IN_BPF || begins_with(symbol->name, prefixes));
+}
+
+bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address)
+{
+	static const char *const prefixes[] = {
+		"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
+		"el0t_64_irq", "el1h_64_irq",	       NULL
+	};
+	const struct symbol *symbol = find(k, address - 1);
+
+	return symbol && begins_with(symbol->name, prefixes);
+}
+
+/* Where a symbol ends that has no size. */
+static uint64_t end_of(const struct symbol_list *list, size_t i)
+{
+	const struct symbol *symbol = &list->symbols[i];
+
+	if (symbol->size)
+		return symbol->address + symbol->size;
+	for (size_t next = i + 1; next < list->n; next++)
+		if (list->symbols[next].address > symbol->address)
+			return list->symbols[next].address;
+	return symbol->address;
+}
+
+static int write_symbol(struct kernel_symbols *k, const struct symbol_list *list, size_t i,
+			struct prf_writer *w)
+{
+	struct symbol *symbol = &list->symbols[i];
+	struct prf_object object;
+	struct prf_symbol written;
+	uint32_t id;
+	int status;
+
+	describe(k, symbol, &object);
+	status = prf_writer_object(w, &object, &id);
+	if (status)
+		return status;
+	written = (struct prf_symbol){
+		.start = symbol->address - object.base,
+		.size = end_of(list, i) - symbol->address,
+		.name = symbol->name,
+	};
+	symbol->written = true;
+	return prf_writer_symbols(w, id, &written, 1);
+}
+
+int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w)
+{
+	int status = 0;
+
+	for (size_t i = 0; i + sizeof(uint32_t) <= k->fresh.size && !status;
+	     i += sizeof(uint32_t)) {
+		uint32_t index;
+
+		memcpy(&index, k->fresh.data + i, sizeof(index));
+		status = write_symbol(k, &k->known, index, w);
+	}
+	buffer_clear(&k->fresh);
+	for (size_t i = k->dynamic.n; i-- && !status;) {
+		const struct symbol *symbol = &k->dynamic.symbols[i];
+
+		if (symbol->needed && !symbol->written)
+			status = write_symbol(k, &k->dynamic, i, w);
+		if (symbol->gone)
+			drop(&k->dynamic, i);
+	}
+	return status;
+}
+
+void kernel_symbols_forget_written(struct kernel_symbols *k)
+{
+	for (size_t i = 0; i < k->known.n; i++)
+		k->known.symbols[i].needed = k->known.symbols[i].written = false;
+	for (size_t i = 0; i < k->dynamic.n; i++)
+		k->dynamic.symbols[i].needed = k->dynamic.symbols[i].written = false;
+	buffer_clear(&k->fresh);
+}

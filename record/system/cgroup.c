@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+int cgroup_mount_point(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent *mount;
+	int result = -1;
+
+	while (mounts && result && (mount = getmntent(mounts))) {
+		if (strcmp(mount->mnt_type, "cgroup2"))
+			continue;
+		if ((size_t)snprintf(path, size, "%s", mount->mnt_dir) < size)
+			result = 0;
+	}
+	if (mounts)
+		endmntent(mounts);
+	return result;
+}
+
+/* The id is the file handle of the folder, which for cgroup2 is 8 bytes. */
+static int read_id(const char *path, uint64_t *id)
+{
+	struct {
+		struct file_handle handle;
+		uint64_t id;
+	} h = { .handle.handle_bytes = sizeof(h.id) };
+	int mount;
+
+	if (name_to_handle_at(AT_FDCWD, path, &h.handle, &mount, 0))
+		return -1;
+	memcpy(id, h.handle.f_handle, sizeof(*id));
+	return 0;
+}
+
+static int fill(struct cgroup *cgroup, const char *full, size_t mount_size, char *why, size_t size)
+{
+	struct statfs fs;
+
+	if (statfs(full, &fs)) {
+		snprintf(why, size, "no cgroup '%s': %s", full, strerror(errno));
+		return -1;
+	}
+	if (fs.f_type != CGROUP2_SUPER_MAGIC) {
+		snprintf(why, size, "'%s' is not a cgroup v2 folder%s", full,
+			 fs.f_type == CGROUP_SUPER_MAGIC
+				 ? " but one of v1, whose tasks cannot be told apart"
+				 : "");
+		return -1;
+	}
+	if (read_id(full, &cgroup->id)) {
+		snprintf(why, size, "cgroup '%s': cannot read its id: %s", full, strerror(errno));
+		return -1;
+	}
+	snprintf(cgroup->path, sizeof(cgroup->path), "%s",
+		 full[mount_size] ? full + mount_size : "/");
+	snprintf(cgroup->folder, sizeof(cgroup->folder), "%s", full);
+	return 0;
+}
+
+int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size)
+{
+	char mount[PATH_MAX], wanted[PATH_MAX], full[PATH_MAX];
+	size_t mount_size;
+
+	if (cgroup_mount_point(mount, sizeof(mount))) {
+		snprintf(why, size,
+			 "no cgroup v2 hierarchy is mounted; as root: "
+			 "mount -t cgroup2 none /sys/fs/cgroup");
+		return -1;
+	}
+	mount_size = strlen(mount);
+	/* A group's name, such as "/" for all of them; else a path. */
+	if ((size_t)snprintf(wanted, sizeof(wanted), "%s/%s", mount, path) >= sizeof(wanted)) {
+		snprintf(why, size, "the cgroup's path is too long");
+		return -1;
+	}
+	if (*path == '/' && access(wanted, F_OK) && !access(path, F_OK))
+		snprintf(wanted, sizeof(wanted), "%s", path);
+	if (!realpath(wanted, full)) {
+		snprintf(why, size, "no cgroup '%s' below %s: %s", path, mount, strerror(errno));
+		return -1;
+	}
+	if (strncmp(full, mount, mount_size) || (full[mount_size] && full[mount_size] != '/'))
+		mount_size = 0;
+	return fill(cgroup, full, mount_size, why, size);
+}
+
+void cgroup_of(uint32_t pid, char *path, size_t size)
+{
+	char name[64], *line = NULL;
+	size_t capacity = 0;
+	ssize_t n;
+	FILE *f;
+
+	*path = 0;
+	snprintf(name, sizeof(name), "/proc/%u/cgroup", pid);
+	f = fopen(name, "re");
+	while (f && (n = getline(&line, &capacity, f)) > 0) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		if (line[n - 1] == '\n')
+			line[n - 1] = 0;
+		snprintf(path, size, "%s", line + 3);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SYSTEM_CPUS_H
+#define RECORD_SYSTEM_CPUS_H
+
+/* Sets of CPUs, as the kernel writes them: "0-3,8". Starts as { 0 }. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CPUS_MAX 8192
+
+struct cpus {
+	uint32_t *ids; /* ascending, each once */
+	size_t n;
+};
+
+void cpus_release(struct cpus *c);
+
+/* 0, -EINVAL (no such list, or a number of CPUS_MAX and above) or -ENOMEM. */
+int cpus_parse(struct cpus *c, const char *text);
+
+/* Those that are online now. */
+int cpus_online(struct cpus *c);
+
+#endif

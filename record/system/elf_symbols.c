@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/elf_symbols.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYMBOL_SIZE 24
+
+static bool read_one(const struct elf_file *file, struct cursor *table, struct cursor names,
+		     struct elf_symbol *symbol)
+{
+	uint32_t name = cursor_u32(table);
+	uint8_t info = cursor_u8(table), type = ELF64_ST_TYPE(info);
+	uint16_t section;
+	uint64_t address;
+
+	cursor_skip(table, 1);
+	section = cursor_u16(table);
+	address = cursor_u64(table);
+	symbol->size = cursor_u64(table);
+	if (!cursor_ok(table) || section == SHN_UNDEF ||
+	    (type != STT_FUNC && type != STT_GNU_IFUNC) ||
+	    !elf_file_address_to_offset(file, address, &symbol->start) ||
+	    symbol->size > file->size - symbol->start)
+		return false;
+	cursor_seek(&names, name);
+	symbol->name = cursor_string(&names);
+	return symbol->name && *symbol->name;
+}
+
+static int read_table(struct elf_symbols *s, const struct elf_file *file,
+		      const struct elf_section *section)
+{
+	struct cursor table = elf_section_data(file, section), names;
+	size_t n = cursor_left(&table) / SYMBOL_SIZE;
+	struct elf_symbol *more;
+
+	if (!n || !section || section->link >= file->section_count)
+		return 0;
+	names = elf_section_data(file, &file->sections[section->link]);
+	more = realloc(s->symbols, (s->n + n) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->symbols = more;
+	while (n--)
+		if (read_one(file, &table, names, &s->symbols[s->n]))
+			s->n++;
+	return 0;
+}
+
+/* By start; of several names for one place, the one with a size and then the least first. */
+static int by_start(const void *a, const void *b)
+{
+	const struct elf_symbol *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (!x->size != !y->size)
+		return x->size ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+int elf_symbols_read(struct elf_symbols *s, const struct elf_file *file)
+{
+	*s = (struct elf_symbols){ 0 };
+	if (read_table(s, file, elf_file_section(file, ".symtab")) ||
+	    read_table(s, file, elf_file_section(file, ".dynsym"))) {
+		elf_symbols_release(s);
+		return -ENOMEM;
+	}
+	if (s->n)
+		qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
+	return 0;
+}
+
+void elf_symbols_release(struct elf_symbols *s)
+{
+	free(s->symbols);
+	*s = (struct elf_symbols){ 0 };
+}
+
+const struct elf_symbol *elf_symbols_named(const struct elf_symbols *s, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const char *other = s->symbols[i].name;
+
+		if (!strncmp(other, name, size) && (!other[size] || other[size] == '@'))
+			return &s->symbols[i];
+	}
+	return NULL;
+}
+
+const struct elf_symbol *elf_symbols_at(const struct elf_symbols *s, uint64_t offset)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->symbols[middle].start <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Names of one place stand together: the first of them is the best. */
+	while (low > 1 && s->symbols[low - 2].start == s->symbols[low - 1].start)
+		low--;
+	if (!low || offset - s->symbols[low - 1].start >= s->symbols[low - 1].size)
+		return NULL;
+	return &s->symbols[low - 1];
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SYSTEM_ELF_SYMBOLS_H
+#define RECORD_SYSTEM_ELF_SYMBOLS_H
+
+/*
+ * Just enough of symbol tables for the recorder: where a probe's symbol lies, and the names
+ * of code whose file the report will never see. The report has a better reader.
+ */
+
+#include "common/elf_file.h"
+
+/* A function, in file offsets. */
+struct elf_symbol {
+	uint64_t start, size;
+	const char *name; /* in the file */
+};
+
+struct elf_symbols {
+	struct elf_symbol *symbols; /* sorted by start */
+	size_t n;
+};
+
+/* Reads .symtab and .dynsym of an open file, which must stay open. 0 or -ENOMEM. */
+int elf_symbols_read(struct elf_symbols *s, const struct elf_file *file);
+void elf_symbols_release(struct elf_symbols *s);
+
+/* By name, or NULL; of versioned ones ("f@@V1"), the name is "f". */
+const struct elf_symbol *elf_symbols_named(const struct elf_symbols *s, const char *name);
+
+/* The function that covers a file offset, or NULL. */
+const struct elf_symbol *elf_symbols_at(const struct elf_symbols *s, uint64_t offset);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/growing_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void growing_file_init(struct growing_file *f, int fd)
+{
+	*f = (struct growing_file){ .fd = fd };
+}
+
+void growing_file_release(struct growing_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	buffer_release(&f->pending);
+	*f = (struct growing_file){ .fd = -1 };
+}
+
+void growing_file_rewind(struct growing_file *f)
+{
+	f->offset = 0;
+	buffer_clear(&f->pending);
+}
+
+ssize_t growing_file_read(struct growing_file *f, size_t limit)
+{
+	struct stat st;
+	uint64_t left;
+	ssize_t n;
+	void *room;
+
+	if (fstat(f->fd, &st))
+		return -errno;
+	if ((uint64_t)st.st_size < f->offset) {
+		growing_file_rewind(f);
+		return -ESTALE;
+	}
+	left = (uint64_t)st.st_size - f->offset;
+	if (left > limit)
+		left = limit;
+	if (!left)
+		return 0;
+	room = buffer_extend(&f->pending, left);
+	if (!room)
+		return -ENOMEM;
+	n = pread(f->fd, room, left, (off_t)f->offset);
+	f->pending.size -= left - (n < 0 ? 0 : (size_t)n);
+	if (n < 0)
+		return -errno;
+	f->offset += (uint64_t)n;
+	return n;
+}
+
+void growing_file_consume(struct growing_file *f, size_t size)
+{
+	memmove(f->pending.data, f->pending.data + size, f->pending.size - size);
+	f->pending.size -= size;
+}

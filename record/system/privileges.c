@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/privileges.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* Older header files do not know these two. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+static bool is_set(cap_t caps, cap_value_t cap, cap_flag_t flag)
+{
+	cap_flag_value_t value;
+
+	return !cap_get_flag(caps, cap, flag, &value) && value == CAP_SET;
+}
+
+bool privileges_suffice(char *missing, size_t size)
+{
+	static const struct {
+		cap_value_t cap;
+		const char *name;
+	} needed[] = { { CAP_BPF, "cap_bpf" }, { CAP_PERFMON, "cap_perfmon" } };
+	cap_t caps = cap_get_proc();
+	size_t used = 0;
+
+	*missing = 0;
+	if (!caps)
+		return true; /* cannot tell: the kernel will */
+	/* cap_sys_admin is what both were part of, and the kernel still takes it. */
+	if (!is_set(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE))
+		for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+			if (!is_set(caps, needed[i].cap, CAP_EFFECTIVE) && used < size)
+				used += (size_t)snprintf(missing + used, size - used, "%s%s",
+							 used ? "," : "", needed[i].name);
+	cap_free(caps);
+	return !used;
+}
+
+/* Keeps `kept` as far as we have them; clears all others from every set. */
+static int keep_only(const cap_value_t *kept, size_t n)
+{
+	cap_t old = cap_get_proc(), caps = cap_init();
+	int error = 0;
+
+	if (!old || !caps) {
+		error = -errno;
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!is_set(old, kept[i], CAP_PERMITTED))
+			continue;
+		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
+		if (is_set(old, kept[i], CAP_EFFECTIVE))
+			cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+	}
+	cap_reset_ambient();
+	if (cap_set_proc(caps))
+		error = -errno;
+out:
+	cap_free(old);
+	cap_free(caps);
+	return error;
+}
+
+int privileges_drop(bool creates_files)
+{
+	/*
+	 * cap_bpf: unwind tables are new maps. cap_perfmon goes with it when programs read the
+	 * kernel. The others open what other users' processes have mapped.
+	 */
+	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE,
+					    CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYSLOG,
+					    CAP_KILL,
+					    /* The last three are for files. */
+					    CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER };
+	size_t n = sizeof(kept) / sizeof(*kept);
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return keep_only(kept, creates_files ? n : n - 3);
+}
+
+int privileges_drop_all(void)
+{
+	/* Root gives its command what root has; only a user's borrowed rights are taken back. */
+	return geteuid() ? keep_only(NULL, 0) : 0;
+}

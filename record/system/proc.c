@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_LIMIT (64u << 20)
+
+int read_file(const char *path, struct buffer *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t begin = text->size;
+	int status = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (text->size - begin < FILE_LIMIT) {
+		size_t before = text->size;
+		uint8_t *room = buffer_extend(text, 16384);
+		ssize_t n;
+
+		if (!room) {
+			status = -ENOMEM;
+			break;
+		}
+		n = read(fd, room, 16384);
+		text->size = before + (n > 0 ? (size_t)n : 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			status = -errno;
+		if (n <= 0)
+			break;
+	}
+	close(fd);
+	return status;
+}
+
+int open_regular_at(int path_fd)
+{
+	char path[64];
+	struct stat st;
+	int fd = -EINVAL;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(path_fd);
+	return fd;
+}
+
+int open_regular(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : open_regular_at(fd);
+}
+
+int proc_read(uint32_t pid, const char *name, struct buffer *text)
+{
+	char path[64 + NAME_MAX];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
+	return read_file(path, text);
+}
+
+int proc_link(uint32_t pid, const char *name, char *path, size_t size)
+{
+	char link[64 + NAME_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%" PRIu32 "/%s", pid, name);
+	n = readlink(link, path, size);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size)
+		return -ENAMETOOLONG;
+	path[n] = 0;
+	return 0;
+}
+
+int proc_status(uint32_t pid, const char *key, uint32_t *value)
+{
+	struct buffer text = { 0 };
+	int status = proc_read(pid, "status", &text);
+	const char *line;
+	size_t length = strlen(key);
+
+	if (!status) {
+		status = -ENOENT;
+		/* Keys begin a line; the name of the process, in the first one, may hold anything.
+		 */
+		for (line = buffer_string(&text); (line = strchr(line, '\n'));) {
+			line++;
+			if (!strncmp(line, key, length)) {
+				*value = (uint32_t)strtoul(line + length, NULL, 10);
+				status = 0;
+				break;
+			}
+		}
+	}
+	buffer_release(&text);
+	return status;
+}
+
+int proc_comm(uint32_t pid, uint32_t tid, char *comm, size_t size)
+{
+	struct buffer text = { 0 };
+	char name[64];
+	int status;
+
+	snprintf(name, sizeof(name), "task/%" PRIu32 "/comm", tid);
+	status = proc_read(pid, name, &text);
+	if (!status) {
+		size_t n = text.size;
+
+		if (n && text.data[n - 1] == '\n')
+			n--;
+		if (n >= size)
+			n = size - 1;
+		memcpy(comm, buffer_string(&text), n);
+		comm[n] = 0;
+	}
+	buffer_release(&text);
+	return status;
+}
+
+int proc_each(const char *folder, void (*visit)(uint32_t number, void *context), void *context)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		char *end;
+		unsigned long number;
+
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		number = strtoul(entry->d_name, &end, 10);
+		if (!*end && number <= UINT32_MAX)
+			visit((uint32_t)number, context);
+	}
+	closedir(dir);
+	return 0;
+}
+
+bool cut_deleted(char *path)
+{
+	static const char mark[] = " (deleted)";
+	size_t length = strlen(path);
+
+	if (length <= sizeof(mark) - 1 || strcmp(path + length - (sizeof(mark) - 1), mark))
+		return false;
+	path[length - (sizeof(mark) - 1)] = 0;
+	return true;
+}
+
+/* maps shows a line feed as \012; nothing else is escaped. */
+static void unescape(char *path)
+{
+	char *to = path;
+
+	for (char *from = path; *from; from++) {
+		if (!strncmp(from, "\\012", 4)) {
+			*to++ = '\n';
+			from += 3;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = 0;
+}
+
+char *proc_next_mapping(char *text, struct proc_mapping *mapping)
+{
+	while (*text) {
+		struct proc_mapping m = { 0 };
+		char *line = text, *end = strchr(text, '\n');
+		char rights[8];
+		int path = 0;
+
+		text = end ? end + 1 : text + strlen(text);
+		if (end)
+			*end = 0;
+		if (sscanf(line,
+			   "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %" SCNx32 ":%" SCNx32
+			   " %" SCNu64 " %n",
+			   &m.start, &m.end, rights, &m.offset, &m.major, &m.minor, &m.inode,
+			   &path) != 7 ||
+		    m.end <= m.start)
+			continue;
+		m.executable = strlen(rights) > 2 && rights[2] == 'x';
+		if (path) {
+			unescape(line + path);
+			m.deleted = cut_deleted(line + path);
+			m.path = line + path;
+		} else {
+			m.path = "";
+		}
+		*mapping = m;
+		return text;
+	}
+	return NULL;
+}

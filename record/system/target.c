@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/target.h"
+
+#include "record/system/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL /* Linux 6.9 */
+#endif
+
+void target_init(struct target *t)
+{
+	*t = (struct target){ .go_fd = -1, .error_fd = -1 };
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void target_release(struct target *t)
+{
+	bool waiting = t->go_fd >= 0;
+
+	close_fd(&t->go_fd);
+	close_fd(&t->error_fd);
+	if (t->command && waiting)
+		waitpid(t->command, NULL, 0);
+	for (size_t i = 0; i < t->n; i++)
+		close_fd(&t->pidfds[i]);
+	free(t->pidfds);
+	free(t->ids);
+	free(t->pids);
+	target_init(t);
+}
+
+static int open_task(struct target *t, uint32_t id, bool thread)
+{
+	char folder[32];
+	int fd = -1;
+
+	if (!t->folders)
+		fd = (int)syscall(SYS_pidfd_open, (pid_t)id, thread ? PIDFD_THREAD : 0);
+	if (fd < 0 && !t->folders &&
+	    (errno == ENOSYS || errno == EPERM || (thread && errno == EINVAL)))
+		t->folders = true;
+	if (t->folders) {
+		/* Threads that are not their process's first have folders that are not listed. */
+		snprintf(folder, sizeof(folder), "/proc/%" PRIu32, id);
+		fd = open(folder, O_DIRECTORY | O_PATH | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* A zombie has ended: nothing will be sampled any more. */
+static bool has_ended(const struct target *t, size_t i)
+{
+	struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
+	char text[512], *comm_end;
+	ssize_t n = -1;
+	int fd;
+
+	if (!t->folders)
+		return poll(&p, 1, 0) == 1;
+	fd = openat(t->pidfds[i], "stat", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = 0;
+	comm_end = strrchr(text, ')');
+	return !comm_end || comm_end[1] != ' ' || comm_end[2] == 'Z' || comm_end[2] == 'X';
+}
+
+/* Appends to an array of numbers. 0 or -ENOMEM. */
+static int append(uint32_t **numbers, size_t n, uint32_t number)
+{
+	uint32_t *more = reallocarray(*numbers, n + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	*numbers = more;
+	more[n] = number;
+	return 0;
+}
+
+static bool is_among(const uint32_t *numbers, size_t n, uint32_t number)
+{
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* To be waited for: a process, or one thread of it. */
+static int add(struct target *t, uint32_t id, uint32_t pid, bool thread)
+{
+	int *pidfds = reallocarray(t->pidfds, t->n + 1, sizeof(*pidfds));
+	int fd;
+
+	if (!pidfds)
+		return -ENOMEM;
+	t->pidfds = pidfds;
+	if (append(&t->ids, t->n, id))
+		return -ENOMEM;
+	if (!is_among(t->pids, t->pid_count, pid)) {
+		if (append(&t->pids, t->pid_count, pid))
+			return -ENOMEM;
+		t->pid_count++;
+	}
+	fd = open_task(t, id, thread);
+	if (fd < 0)
+		return fd;
+	t->pidfds[t->n++] = fd;
+	t->alive++;
+	return 0;
+}
+
+static int add_running(struct target *t, uint32_t id, uint32_t pid, bool thread)
+{
+	int status = add(t, id, pid, thread);
+
+	return !status && has_ended(t, t->n - 1) ? -ESRCH : status;
+}
+
+int target_add_process(struct target *t, uint32_t pid, uint32_t *process)
+{
+	*process = pid;
+	if (is_among(t->ids, t->n, pid))
+		return 0;
+	if (proc_status(pid, "Tgid:", process))
+		return -ESRCH;
+	return *process == pid ? add_running(t, pid, pid, false) : -EINVAL;
+}
+
+int target_add_thread(struct target *t, uint32_t tid)
+{
+	uint32_t process;
+
+	if (is_among(t->ids, t->n, tid))
+		return 0;
+	if (proc_status(tid, "Tgid:", &process))
+		return -ESRCH;
+	return add_running(t, tid, process, true);
+}
+
+static void __attribute__((noreturn))
+run_command(char **argv, int go_fd, int error_fd, void (*prepare)(void))
+{
+	sigset_t none;
+	char byte;
+	int error;
+
+	sigemptyset(&none);
+	/* Without a byte the recorder has given up. */
+	if (read(go_fd, &byte, 1) != 1)
+		_exit(127);
+	if (prepare)
+		prepare();
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(error_fd, &error, sizeof(error)) != sizeof(error))
+		_exit(126);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+int target_add_command(struct target *t, char **argv, void (*prepare)(void))
+{
+	int go[2], error[2], status;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(error, O_CLOEXEC)) {
+		status = -errno;
+		goto close_go;
+	}
+	pid = fork();
+	if (pid < 0) {
+		status = -errno;
+		goto close_error;
+	}
+	if (!pid) {
+		close(go[1]);
+		close(error[0]);
+		run_command(argv, go[0], error[1], prepare);
+	}
+	close(go[0]);
+	close(error[1]);
+	t->command = pid;
+	t->go_fd = go[1];
+	t->error_fd = error[0];
+	return add(t, (uint32_t)pid, (uint32_t)pid, false);
+close_error:
+	close(error[0]);
+	close(error[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return status;
+}
+
+int target_go(struct target *t)
+{
+	int error = 0;
+	ssize_t n;
+
+	if (!t->command)
+		return 0;
+	if (write(t->go_fd, "", 1) != 1)
+		return -errno;
+	close_fd(&t->go_fd);
+	/* The pipe closes without a word when the exec succeeds. */
+	do
+		n = read(t->error_fd, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	close_fd(&t->error_fd);
+	if (n != sizeof(error))
+		return 0;
+	target_wait(t, -1);
+	return -error;
+}
+
+static void reap(struct target *t, int flags)
+{
+	int status;
+	pid_t pid;
+
+	if (!t->command || t->reaped)
+		return;
+	do
+		pid = waitpid(t->command, &status, flags);
+	while (pid < 0 && errno == EINTR);
+	if (pid != t->command)
+		return;
+	t->reaped = true;
+	t->wait_status = status;
+}
+
+void target_look(struct target *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->pidfds[i] < 0 || !has_ended(t, i))
+			continue;
+		if (t->command && t->ids[i] == (uint32_t)t->command)
+			reap(t, WNOHANG);
+		close_fd(&t->pidfds[i]);
+		t->alive--;
+	}
+}
+
+bool target_wait(struct target *t, int ms)
+{
+	struct pollfd p = { .fd = -1, .events = POLLIN };
+
+	if (!t->command || t->reaped)
+		return true;
+	for (size_t i = 0; i < t->n && !t->folders; i++)
+		if (t->ids[i] == (uint32_t)t->command)
+			p.fd = t->pidfds[i];
+	/* Without a pidfd this just sleeps for the time; it is asked for in small pieces. */
+	if (ms >= 0 && poll(&p, 1, ms) == 0 && !t->folders)
+		return false;
+	reap(t, ms < 0 ? 0 : WNOHANG);
+	return t->reaped;
+}
+
+bool target_ask(struct target *t, int signal, int ms)
+{
+	if (t->command && !t->reaped) {
+		kill(t->command, signal);
+		kill(t->command, SIGCONT);
+	}
+	for (; ms > 50 && !target_wait(t, 50); ms -= 50)
+		;
+	return target_wait(t, ms);
+}
+
+int target_killed_by(const struct target *t)
+{
+	return t->reaped && WIFSIGNALED(t->wait_status) ? WTERMSIG(t->wait_status) : 0;
+}
+
+int target_exit_status(const struct target *t)
+{
+	if (!t->reaped)
+		return 0;
+	if (target_killed_by(t))
+		return 128 + target_killed_by(t);
+	return WEXITSTATUS(t->wait_status);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/tracefs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <linux/mount.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* The file system itself, without a place in any mount namespace. */
+static int open_unmounted(void)
+{
+	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
+	int folder = -1;
+
+	if (context < 0)
+		return -errno;
+	if (!syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		folder = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
+	if (folder < 0)
+		folder = -errno;
+	close(context);
+	return folder;
+}
+
+int tracefs_open(void)
+{
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	int denied = 0, folder;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct statfs fs;
+
+		folder = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (folder >= 0 && !fstatfs(folder, &fs) && fs.f_type == TRACEFS_MAGIC)
+			return folder;
+		if (folder >= 0)
+			close(folder);
+		else if (errno == EACCES)
+			denied = -EACCES;
+	}
+	folder = open_unmounted();
+	return folder < 0 && denied ? denied : folder;
+}
+
+int64_t tracefs_id(int tracefs, const char *subsystem, const char *name)
+{
+	char path[PATH_MAX], text[32];
+	ssize_t size;
+	int fd;
+
+	/* Names come from the command line: none may lead out of the folder. */
+	if (!*subsystem || !*name || strchr(subsystem, '/') || strchr(name, '/') ||
+	    *subsystem == '.' || *name == '.')
+		return -ENOENT;
+	if ((size_t)snprintf(path, sizeof(path), "events/%s/%s/id", subsystem, name) >=
+	    sizeof(path))
+		return -ENOENT;
+	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return -EIO;
+	text[size] = 0;
+	return strtoll(text, NULL, 10);
+}
+
+static DIR *open_folder(int at, const char *name)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!folder && fd >= 0)
+		close(fd);
+	return folder;
+}
+
+static bool is_event(int subsystem, const char *name)
+{
+	char path[NAME_MAX + 8];
+
+	snprintf(path, sizeof(path), "%s/id", name);
+	return *name != '.' && !faccessat(subsystem, path, F_OK, 0);
+}
+
+int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *name, void *context),
+		 void *context)
+{
+	DIR *events = open_folder(tracefs, "events");
+	struct dirent *subsystem, *event;
+
+	if (!events)
+		return -errno;
+	while ((subsystem = readdir(events))) {
+		DIR *folder = NULL;
+
+		if (*subsystem->d_name != '.')
+			folder = open_folder(dirfd(events), subsystem->d_name);
+		while (folder && (event = readdir(folder)))
+			if (is_event(dirfd(folder), event->d_name))
+				visit(subsystem->d_name, event->d_name, context);
+		if (folder)
+			closedir(folder);
+	}
+	closedir(events);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/trace/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The user on whose behalf we run: the one who called sudo, else our own. */
+static void behalf_of(uid_t *uid, gid_t *gid)
+{
+	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
+
+	*uid = geteuid();
+	*gid = getegid();
+	if (*uid != 0 || !sudo_uid || !sudo_gid || !*sudo_uid || !*sudo_gid)
+		return;
+	*uid = (uid_t)strtoul(sudo_uid, NULL, 10);
+	*gid = (gid_t)strtoul(sudo_gid, NULL, 10);
+}
+
+static int check_existing(const struct output *output, const struct stat *st, uid_t uid)
+{
+	if (!output->is_file)
+		return S_ISDIR(st->st_mode) ? -EISDIR : 0;
+	if (st->st_nlink != 1 || (st->st_uid != uid && st->st_uid != geteuid()))
+		return -EPERM;
+	return 0;
+}
+
+static int check(struct output *output)
+{
+	struct stat st;
+	uid_t uid;
+	gid_t gid;
+
+	if (fstat(output->fd, &st))
+		return -errno;
+	output->is_file = S_ISREG(st.st_mode);
+	behalf_of(&uid, &gid);
+	return output->created ? 0 : check_existing(output, &st, uid);
+}
+
+int output_begin(struct output *output)
+{
+	struct stat st;
+	uid_t uid;
+	gid_t gid;
+
+	if (!output->is_file || !output->path)
+		return 0;
+	behalf_of(&uid, &gid);
+	if (fstat(output->fd, &st) || (uid != st.st_uid && fchown(output->fd, uid, gid)))
+		return -errno;
+	return fchmod(output->fd, 0600) || ftruncate(output->fd, 0) ? -errno : 0;
+}
+
+int output_open(struct output *output, const char *path)
+{
+	/* Without O_NONBLOCK a pipe that nobody reads from would be waited for, deaf to signals. */
+	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int error;
+
+	*output = (struct output){ .fd = -1 };
+	if (!strcmp(path, "-")) {
+		struct stat st;
+
+		output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		if (output->fd < 0 || fstat(output->fd, &st))
+			return -errno;
+		return 0;
+	}
+	output->path = strdup(path);
+	if (!output->path)
+		return -ENOMEM;
+	output->fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+	output->created = output->fd >= 0;
+	if (output->fd < 0 && errno == EEXIST)
+		output->fd = open(path, flags);
+	error = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? -errno : check(output);
+	if (error)
+		output_close(output, true);
+	return error;
+}
+
+int output_close(struct output *output, bool discard)
+{
+	int error = 0;
+
+	if (discard && output->created && output->path)
+		unlink(output->path);
+	if (output->fd >= 0 && close(output->fd))
+		error = -errno;
+	free(output->path);
+	*output = (struct output){ .fd = -1 };
+	return error;
+}
+
+const char *output_remedy(int error)
+{
+	switch (error) {
+	case -ELOOP: return "it is a symbolic link; name the file itself";
+	case -EPERM:
+		return "it belongs to another user or has several names; remove it or choose "
+		       "another name";
+	case -EISDIR: return "it is a folder; name a file with -o";
+	case -EACCES:
+	case -EROFS: return "the folder may not be written to; choose another place with -o";
+	case -ENOENT: return "the folder does not exist";
+	case -ENXIO: return "nobody reads from this pipe; start its reader first";
+	case -ENOSPC: return "the disk is full";
+	default: return "choose another place with -o";
+	}
+}

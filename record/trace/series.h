@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_TRACE_SERIES_H
+#define RECORD_TRACE_SERIES_H
+
+/*
+ * --switch-output: a recording as a series of files, each complete by itself. They are
+ * named after the output with the time at which each began, "trace.prf.20240131T120000.123",
+ * and only the newest --max-files are kept.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+struct series {
+	uint64_t bytes;		/* switch after so many, or 0 */
+	uint64_t ns;		/* switch after so long, or 0 */
+	bool on_signal;		/* SIGUSR2 switches */
+	unsigned int max_files; /* 0: keep all */
+	char *base;		/* what -o says */
+	char **names;		/* with max_files: of the files there are, oldest first */
+	size_t n;
+	uint64_t began_ns; /* CLOCK_MONOTONIC, of the current one */
+	uint64_t due_ns;   /* when the next one is due by time */
+};
+
+void series_release(struct series *s);
+
+/* Takes "SIZE" ("10M"), "TIME" ("1s", "5m") or "signal". NULL, or what is wrong (static text). */
+const char *series_parse(struct series *s, const char *text);
+
+static inline bool series_wanted(const struct series *s)
+{
+	return s->bytes || s->ns || s->on_signal;
+}
+
+/*
+ * The name of a file that begins now, to be freed by the caller. It is in no use yet.
+ * NULL without memory.
+ */
+char *series_name(const struct series *s, const struct timespec *wall_clock);
+
+/* A file `name` was begun: remembers it. 0 or -ENOMEM. */
+int series_begin(struct series *s, const char *name, uint64_t now_ns);
+
+/* Is it time for the next file? */
+bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes);
+
+/* Removes the oldest files above --max-files; returns how many. */
+unsigned int series_trim(struct series *s);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/trace/vanished.h"
+
+#include "record/system/elf_symbols.h"
+#include "record/system/proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct writing {
+	struct unwinder *unwinder;
+	struct prf_writer *writer;
+	int status;
+};
+
+static bool has_build_id(const struct elf_file *file, const struct prf_object *d)
+{
+	return file->build_id_size == d->build_id_size &&
+	       !memcmp(file->build_id, d->build_id, d->build_id_size);
+}
+
+/* The report looks there, too. */
+static bool is_at_its_path(const struct prf_object *d)
+{
+	struct elf_file file;
+	struct stat st;
+	bool same = false;
+	int fd;
+
+	if (d->deleted || *d->root || stat(d->path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	if (d->inode == st.st_ino && d->device == st.st_dev && d->size == (uint64_t)st.st_size)
+		return true;
+	fd = open_regular(d->path);
+	if (fd < 0)
+		return false;
+	if (!elf_file_open(&file, fd)) {
+		same = has_build_id(&file, d);
+		elf_file_release(&file);
+	}
+	close(fd);
+	return same;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The symbols that cover hits, each once. */
+static int write_hit(const struct elf_symbols *symbols, struct object *object, struct prf_writer *w)
+{
+	struct prf_symbol *named = calloc(object->hit_count, sizeof(*named));
+	const struct elf_symbol *last = NULL;
+	uint32_t id;
+	size_t n = 0;
+	int status;
+
+	if (!named)
+		return -ENOMEM;
+	qsort(object->hits, object->hit_count, sizeof(*object->hits), by_number);
+	for (size_t i = 0; i < object->hit_count; i++) {
+		const struct elf_symbol *symbol = elf_symbols_at(symbols, object->hits[i]);
+
+		if (!symbol || symbol == last)
+			continue;
+		last = symbol;
+		named[n++] = (struct prf_symbol){ symbol->start, symbol->size, symbol->name };
+	}
+	status = prf_writer_object(w, &object->definition, &id);
+	if (!status && n)
+		status = prf_writer_symbols(w, id, named, n);
+	free(named);
+	return status;
+}
+
+static void write_object(struct object *object, struct writing *writing)
+{
+	const struct prf_object *d = &object->definition;
+	struct elf_symbols symbols;
+	struct elf_file file;
+	int fd;
+
+	if (!d->build_id_size || !writing->unwinder || is_at_its_path(d))
+		return;
+	fd = unwinder_open_file(writing->unwinder, d->build_id, d->build_id_size);
+	if (fd < 0)
+		return;
+	if (!elf_file_open(&file, fd)) {
+		if (has_build_id(&file, d)) {
+			writing->status = elf_symbols_read(&symbols, &file);
+			if (!writing->status) {
+				writing->status = write_hit(&symbols, object, writing->writer);
+				elf_symbols_release(&symbols);
+			}
+		}
+		elf_file_release(&file);
+	}
+	close(fd);
+}
+
+static void visit(struct object *object, void *context)
+{
+	struct writing *writing = context;
+
+	if (!writing->status && object->hit_count)
+		write_object(object, writing);
+	object->hit_count = 0;
+}
+
+int vanished_write(const struct objects *objects, struct unwinder *unwinder, struct prf_writer *w)
+{
+	struct writing writing = { .unwinder = unwinder, .writer = w };
+
+	objects_each(objects, visit, &writing);
+	return writing.status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_TRACE_VANISHED_H
+#define RECORD_TRACE_VANISHED_H
+
+/*
+ * Programs that the report will not find where they were: deleted, replaced by another
+ * version, or only there inside of a container. The recorder still has some of them open
+ * and takes the names of what was hit out of them, into the trace.
+ */
+
+#include "record/spaces/object.h"
+#include "record/unwind/unwinder.h"
+
+/*
+ * Writes the names of code that was hit in files that cannot be found by their path, and
+ * forgets all hits. `unwinder` may be NULL: then nothing is open. 0, -ENOMEM or a prf_error.
+ */
+int vanished_write(const struct objects *objects, struct unwinder *unwinder, struct prf_writer *w);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_TRACES_H
+#define RECORD_TRACES_H
+
+#include "record/recording.h"
+
+/*
+ * Opens the first file, which keeps what it held until traces_begin(). 0, or the exit status
+ * after telling what is wrong.
+ */
+int traces_open(struct session *s);
+int traces_begin(struct session *s);
+
+/* Ends the file; `last`: nothing fires any more. 0, -errno or a prf_error. */
+int traces_finish(struct session *s, uint64_t now_ns, bool last);
+
+/* When the next file is due by time; UINT64_MAX: never. */
+uint64_t traces_due_ns(const struct session *s);
+
+/*
+ * Goes on in a new file when one is due, or when `signal` asks for it. 0, or the exit status
+ * after telling what is wrong.
+ */
+int traces_switch(struct session *s, uint64_t now_ns, int signal);
+
+/* True when the recording has reached --max-size. */
+bool traces_full(const struct session *s);
+
+/* Of all files. */
+void traces_totals(const struct session *s, struct prf_writer_totals *totals);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_UNWIND_CODE_FILES_H
+#define RECORD_UNWIND_CODE_FILES_H
+
+/*
+ * The files whose code the targets have mapped, each known once: by build-id, and by device,
+ * inode, size and time where that is all there is.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/map.h"
+#include "record/unwind/table_store.h"
+#include "record/unwind/unwinder_mapping.h"
+
+enum code_file_state {
+	CODE_FILE_WAITING, /* for the worker */
+	CODE_FILE_READY,   /* has a table in the kernel */
+	CODE_FILE_BARE,	   /* has no unwind information: frame pointers have to do */
+	CODE_FILE_REFUSED, /* no table, for want of memory or because the file was not to be had */
+};
+
+struct code_file {
+	char *path;
+	int fd;	  /* while waiting; -1: could not be opened, or the vDSO */
+	int kept; /* the same, for whoever needs the file when its name is gone; or -1 */
+	bool vdso;
+	enum code_file_state state;
+	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel said; to be verified */
+	uint8_t build_id_size;
+	struct stored_table stored;
+	uint64_t base; /* of the table's first page, link-time */
+	struct table_segment segments[TABLE_SEGMENTS_MAX];
+	uint32_t segment_count;
+	uint64_t device, inode; /* device as the kernel half has it; 0: not known */
+	uint64_t refused_ns;	/* since when; 0: it may be tried again at once */
+	uint64_t last_mapped_ns;
+	uint64_t build_ns;
+	const char *problem;
+};
+
+/* Starts as { 0 }. */
+struct code_files {
+	struct code_file **all;
+	size_t count, capacity;
+	struct map keys; /* -> index in `all` + 1 */
+};
+
+void code_files_release(struct code_files *files);
+
+/*
+ * The file of a mapping, new ones with state CODE_FILE_WAITING and an open fd if it could be
+ * opened. NULL for mappings without a file, and without memory.
+ */
+struct code_file *code_files_get(struct code_files *files, const struct unwinder_mapping *mapping);
+
+/* The same for a path of our own. */
+struct code_file *code_files_get_path(struct code_files *files, const char *path);
+
+/* The file with that build-id as far as it is known, or NULL. */
+struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
+				  size_t size);
+
+/* Lets the file be found by its build-id, too. */
+void code_files_alias(struct code_files *files, struct code_file *file, const uint8_t *build_id,
+		      size_t size);
+
+#endif

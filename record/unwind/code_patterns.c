@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/code_patterns.h"
+
+#include <string.h>
+
+#include "record/unwind/unwind_arch.h"
+
+/* The entry point's code is short; how far it reaches is cut off at the next known code. */
+#define ENTRY_SIZE 64
+
+#if defined(__x86_64__)
+static void plt(const struct elf_section *s, code_pattern_function *found, void *context)
+{
+	struct unwind_rule rule;
+
+	/* Only .plt pushes: the first entry jumps on with two words on the stack. */
+	if (strcmp(s->name, ".plt") != 0) {
+		rule = unwind_rule_at_entry(8);
+		found(context, s->address, s->address + s->size, &rule);
+		return;
+	}
+	if (s->size <= ARCH_PLT_ENTRY)
+		return;
+	rule = unwind_rule_plt(16, 6);
+	found(context, s->address, s->address + ARCH_PLT_ENTRY, &rule);
+	rule = unwind_rule_plt(8, 11);
+	found(context, s->address + ARCH_PLT_ENTRY, s->address + s->size, &rule);
+}
+
+/* crti.o and crtn.o: [endbr64] sub $8,%rsp ... add $8,%rsp; ret */
+static void init_or_fini(const struct elf_file *e, const struct elf_section *s,
+			 code_pattern_function *found, void *context)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t enter[] = { 0x48, 0x83, 0xec, 0x08 };
+	static const uint8_t leave[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	struct cursor c = elf_section_data(e, s);
+	size_t size = cursor_left(&c), at = 0;
+	struct unwind_rule outside = unwind_rule_at_entry(8), inside = unwind_rule_at_entry(16);
+
+	if (size >= 4 && memcmp(c.at, endbr, sizeof(endbr)) == 0)
+		at = sizeof(endbr);
+	if (size < at + sizeof(enter) + sizeof(leave) ||
+	    memcmp(c.at + at, enter, sizeof(enter)) != 0 ||
+	    memcmp(c.at + size - sizeof(leave), leave, sizeof(leave)) != 0)
+		return;
+	found(context, s->address, s->address + at + sizeof(enter), &outside);
+	found(context, s->address + at + sizeof(enter), s->address + size - 1, &inside);
+	found(context, s->address + size - 1, s->address + size, &outside);
+}
+#else
+/* A linkage table of arm64 does not touch the stack before it jumps. */
+static void plt(const struct elf_section *s, code_pattern_function *found, void *context)
+{
+	struct unwind_rule rule = unwind_rule_at_entry(0);
+
+	if (s->size > 2 * ARCH_PLT_ENTRY)
+		found(context, s->address + 2 * ARCH_PLT_ENTRY, s->address + s->size, &rule);
+}
+
+static void init_or_fini(const struct elf_file *e, const struct elf_section *s,
+			 code_pattern_function *found, void *context)
+{
+}
+#endif
+
+void code_patterns_each(const struct elf_file *e, code_pattern_function *found, void *context)
+{
+	static const struct unwind_rule end = { .kind = UNWIND_END };
+
+	for (size_t i = 0; i < e->section_count; i++) {
+		const struct elf_section *s = &e->sections[i];
+
+		if (s->type != SHT_PROGBITS || !(s->flags & SHF_EXECINSTR) || !s->size ||
+		    s->address + s->size < s->address)
+			continue;
+		if (strncmp(s->name, ".plt", 4) == 0)
+			plt(s, found, context);
+		else if (strcmp(s->name, ".init") == 0 || strcmp(s->name, ".fini") == 0)
+			init_or_fini(e, s, found, context);
+	}
+	if (e->entry && e->entry + ENTRY_SIZE > e->entry)
+		found(context, e->entry, e->entry + ENTRY_SIZE, &end);
+}

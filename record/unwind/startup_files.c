@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/startup_files.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/elf_file.h"
+
+#define FOLDERS_MAX 64
+#define CONFIG_DEPTH 4
+#define SCRIPT_DEPTH 4 /* scripts that run scripts, perhaps themselves */
+
+struct search {
+	char *folders[FOLDERS_MAX];
+	size_t folder_count;
+	char *files[STARTUP_FILES_MAX];
+	size_t file_count;
+	startup_file_function *found;
+	void *context;
+};
+
+static void add_folder(struct search *s, const char *path, size_t length)
+{
+	if (!length || s->folder_count == FOLDERS_MAX)
+		return;
+	for (size_t i = 0; i < s->folder_count; i++)
+		if (strlen(s->folders[i]) == length && memcmp(s->folders[i], path, length) == 0)
+			return;
+	s->folders[s->folder_count] = strndup(path, length);
+	if (s->folders[s->folder_count])
+		s->folder_count++;
+}
+
+/* Folders of ld.so.conf(5): one a line, and "include PATTERN". */
+static void read_config(struct search *s, const char *path, int depth)
+{
+	FILE *file = depth < CONFIG_DEPTH ? fopen(path, "re") : NULL;
+	char line[PATH_MAX];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		glob_t found;
+
+		line[strcspn(line, "#\n")] = 0;
+		if (strncmp(line, "include ", 8) == 0) {
+			if (glob(line + 8, 0, NULL, &found))
+				continue;
+			for (size_t i = 0; i < found.gl_pathc; i++)
+				read_config(s, found.gl_pathv[i], depth + 1);
+			globfree(&found);
+		} else if (line[0] == '/') {
+			add_folder(s, line, strlen(line));
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+/* "a:b:c", with $ORIGIN for the folder of the file that says so. */
+static void add_path_list(struct search *s, const char *list, const char *origin)
+{
+	while (list && *list) {
+		size_t length = strcspn(list, ":");
+		char path[PATH_MAX];
+		int size = 0;
+
+		if (strncmp(list, "$ORIGIN", 7) == 0)
+			size = snprintf(
+				path, sizeof(path), "%.*s%.*s",
+				(int)(strrchr(origin, '/') ? strrchr(origin, '/') - origin : 0),
+				origin, (int)(length - 7), list + 7);
+		else if (*list == '/')
+			size = snprintf(path, sizeof(path), "%.*s", (int)length, list);
+		if (size > 0 && (size_t)size < sizeof(path))
+			add_folder(s, path, (size_t)size);
+		list += length + (list[length] == ':');
+	}
+}
+
+/* Notes a file that exists and was not noted yet. */
+static bool add_file(struct search *s, const char *path)
+{
+	char real[PATH_MAX];
+
+	if (s->file_count == STARTUP_FILES_MAX || !realpath(path, real) || access(real, R_OK))
+		return false;
+	for (size_t i = 0; i < s->file_count; i++)
+		if (strcmp(s->files[i], real) == 0)
+			return true;
+	s->files[s->file_count] = strdup(real);
+	if (s->files[s->file_count])
+		s->file_count++;
+	return true;
+}
+
+static void find_library(struct search *s, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (strchr(name, '/')) {
+		add_file(s, name);
+		return;
+	}
+	for (size_t i = 0; i < s->folder_count; i++) {
+		int size = snprintf(path, sizeof(path), "%s/%s", s->folders[i], name);
+
+		if (size > 0 && (size_t)size < sizeof(path) && add_file(s, path))
+			return;
+	}
+}
+
+static const char *text_at(const struct elf_file *e, uint64_t table, uint64_t offset)
+{
+	struct cursor c = elf_file_at(e, table + offset);
+	const char *text;
+
+	if (cursor_left(&c) > PATH_MAX)
+		c.end = c.at + PATH_MAX;
+	text = cursor_string(&c);
+	return text ? text : "";
+}
+
+/* Calls for all entries of the dynamic section with that tag. */
+static uint64_t dynamic_value(const struct elf_file *e, struct cursor *c, int64_t tag)
+{
+	while (cursor_left(c) >= 16) {
+		int64_t found = (int64_t)cursor_u64(c);
+		uint64_t value = cursor_u64(c);
+
+		if (found == tag)
+			return value;
+		if (found == DT_NULL)
+			break;
+	}
+	cursor_fail(c);
+	return 0;
+}
+
+static void read_dynamic(struct search *s, const struct elf_file *e, struct cursor dynamic,
+			 const char *path)
+{
+	struct cursor c = dynamic;
+	uint64_t strings = dynamic_value(e, &c, DT_STRTAB), value;
+	static const int64_t paths[] = { DT_RPATH, DT_RUNPATH };
+
+	if (!cursor_ok(&c))
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		c = dynamic;
+		value = dynamic_value(e, &c, paths[i]);
+		if (cursor_ok(&c))
+			add_path_list(s, text_at(e, strings, value), path);
+	}
+	c = dynamic;
+	while (s->file_count < STARTUP_FILES_MAX) {
+		value = dynamic_value(e, &c, DT_NEEDED);
+		if (!cursor_ok(&c))
+			break;
+		find_library(s, text_at(e, strings, value));
+	}
+}
+
+static void read_file_needs(struct search *s, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct elf_file e;
+
+	if (fd < 0)
+		return;
+	if (elf_file_open(&e, fd) == ELF_OK) {
+		for (size_t i = 0; i < e.segment_count; i++) {
+			const struct elf_segment *segment = &e.segments[i];
+			struct cursor c;
+
+			if (segment->type == PT_INTERP) {
+				add_file(s, text_at(&e, segment->address, 0));
+			} else if (segment->type == PT_DYNAMIC) {
+				c = elf_file_at(&e, segment->address);
+				read_dynamic(s, &e, c, path);
+			}
+		}
+		elf_file_release(&e);
+	}
+	close(fd);
+}
+
+static void each_of_program(const char *program, startup_file_function *found, void *context,
+			    int depth);
+
+/* "#!/usr/bin/env python3" runs env, and then python3. */
+static void read_script(struct search *s, const char *path, int depth)
+{
+	char line[PATH_MAX] = "", *word, *rest = NULL;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return;
+	if (fgets(line, sizeof(line), file) && strncmp(line, "#!", 2) == 0) {
+		word = strtok_r(line + 2, " \t\n", &rest);
+		if (word)
+			add_file(s, word);
+		if (word && strcmp(word, "/usr/bin/env") == 0 && depth < SCRIPT_DEPTH) {
+			word = strtok_r(NULL, " \t\n", &rest);
+			if (word)
+				each_of_program(word, s->found, s->context, depth + 1);
+		}
+	}
+	fclose(file);
+}
+
+static bool find_program(const char *program, char *path, size_t size)
+{
+	const char *folder = getenv("PATH");
+
+	if (!*program)
+		return false;
+	if (strchr(program, '/'))
+		return (size_t)snprintf(path, size, "%s", program) < size && !access(path, X_OK);
+	while (folder && *folder) {
+		size_t length = strcspn(folder, ":");
+		int written = snprintf(path, size, "%.*s/%s", (int)length, folder, program);
+
+		if (written > 0 && (size_t)written < size && !access(path, X_OK))
+			return true;
+		folder += length + (folder[length] == ':');
+	}
+	return false;
+}
+
+static void each_of_program(const char *program, startup_file_function *found, void *context,
+			    int depth)
+{
+	static const char *const usual[] = { "/lib/x86_64-linux-gnu",
+					     "/usr/lib/x86_64-linux-gnu",
+					     "/lib/aarch64-linux-gnu",
+					     "/usr/lib/aarch64-linux-gnu",
+					     "/lib64",
+					     "/usr/lib64",
+					     "/lib",
+					     "/usr/lib",
+					     "/usr/local/lib" };
+	struct search *s = calloc(1, sizeof(*s));
+	char path[PATH_MAX];
+
+	if (!s || !find_program(program, path, sizeof(path)))
+		goto out;
+	s->found = found;
+	s->context = context;
+	add_path_list(s, getenv("LD_LIBRARY_PATH"), path);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		add_folder(s, usual[i], strlen(usual[i]));
+	read_config(s, "/etc/ld.so.conf", 0);
+	add_file(s, path);
+	read_script(s, path, depth);
+	for (size_t i = 0; i < s->file_count; i++) {
+		read_file_needs(s, s->files[i]); /* adds to the list */
+		found(context, s->files[i]);
+	}
+out:
+	for (size_t i = 0; s && i < s->file_count; i++)
+		free(s->files[i]);
+	for (size_t i = 0; s && i < s->folder_count; i++)
+		free(s->folders[i]);
+	free(s);
+}
+
+void startup_files_each(const char *program, startup_file_function *found, void *context)
+{
+	each_of_program(program, found, context, 0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_UNWIND_TABLE_STORE_H
+#define RECORD_UNWIND_TABLE_STORE_H
+
+/*
+ * The tables' memory in the kernel: rules, pages and slabs of rows (bpf/unwind.h), written
+ * in place through shared mappings. Putting a new slab into the array of maps makes the
+ * kernel wait for all readers (10 to 20 ms), so slabs are made in batches and ahead of need.
+ * One thread uses a store.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/unwind.h"
+#include "record/unwind/range_pool.h"
+#include "record/unwind/unwind_rules.h"
+#include "record/unwind/unwind_table.h"
+
+struct table_slab {
+	int fd; /* -1: not there */
+	uint32_t *rows;
+	uint32_t used;	     /* rows handed out, from the start */
+	uint32_t live;	     /* of those, rows of tables that were not dropped */
+	uint64_t emptied_ns; /* when `live` became 0 */
+};
+
+struct table_store {
+	int slabs_fd;
+	struct unwind_page *pages;
+	struct unwind_rule *kernel_rules;
+	size_t pages_size, rules_size; /* of the mappings, bytes */
+	struct rule_set rules;
+	uint32_t rules_written;
+	struct range_pool page_pool;
+	struct table_slab *slabs; /* [max_slabs] */
+	uint32_t max_slabs, slab_count;
+};
+
+/* A table in the store. */
+struct stored_table {
+	uint32_t first_page, pages;
+	uint64_t rows;
+};
+
+/* Fds of the BPF maps; `limit` is of bytes in slabs. 0 or a negative errno. */
+int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd,
+		     uint64_t limit);
+void table_store_release(struct table_store *s);
+
+/* 0, -ENOSPC when the limit is reached, or another negative errno. */
+int table_store_put(struct table_store *s, const struct unwind_table *t,
+		    struct stored_table *stored, uint64_t now_ns);
+/* Nothing names it any more; its memory rests for RANGE_POOL_REST_NS before it is used again. */
+void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns);
+
+/* Rows that no slab, present or allowed, has room for (0: it fits, as far as can be told). */
+uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
+			     uint64_t now_ns);
+
+/* Has one empty slab ready for the next table. */
+void table_store_reserve(struct table_store *s, uint64_t now_ns);
+
+uint64_t table_store_bytes(const struct table_store *s);
+
+#endif

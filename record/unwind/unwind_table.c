@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/unwind_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/array.h"
+#include "record/unwind/code_patterns.h"
+#include "record/unwind/unwind_arch.h"
+
+#define PAGE_BYTES (1U << UNWIND_PAGE_BITS)
+#define PAGES_MAX 65536 /* 4 GiB of text */
+/* Less than this between two functions is padding, which never runs. */
+#define PADDING_MAX 16
+#define FAMILIAR_MAX 64
+/* What zlib makes of a byte at most, and what is believed of a .debug_frame at most. */
+#define ZLIB_RATIO 1032
+#define UNPACKED_MAX (256U << 20)
+
+struct stretch {
+	uint64_t start, end;
+	int rule;
+};
+
+/* Rows repeat themselves: which rule a row became the last time. */
+#define REMEMBERED 1024
+struct remembered {
+	struct cfi_row row;
+	int rule; /* 0: none yet, as UNWIND_NONE comes of no row */
+};
+
+struct builder {
+	struct unwind_table *t;
+	size_t max_rows;
+	uint64_t next; /* everything before has its rows */
+	uint64_t fde_end;
+	int rule; /* that holds at `next` */
+	uint32_t page;
+	int error;
+	struct remembered *remembered;	       /* [REMEMBERED] */
+	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
+	size_t familiar_count, familiar_next;
+};
+
+const char *unwind_table_error_text(enum unwind_table_error error)
+{
+	switch (error) {
+	case UNWIND_TABLE_OK: return "no error";
+	case UNWIND_TABLE_NO_CODE: return "no code for this processor";
+	case UNWIND_TABLE_NO_INFO: return "no unwind information";
+	case UNWIND_TABLE_TOO_LARGE: return "the table would be too large";
+	case UNWIND_TABLE_MEMORY: return "out of memory";
+	}
+	return "unknown error";
+}
+
+/* -------- rows -------- */
+
+static void append_row(struct builder *b, uint32_t row)
+{
+	struct unwind_table *t = b->t;
+
+	if (t->row_count >= b->max_rows)
+		b->error = UNWIND_TABLE_TOO_LARGE;
+	if (b->error)
+		return;
+	if (!array_reserve(&t->rows, &t->row_capacity, t->row_count + 1)) {
+		b->error = UNWIND_TABLE_MEMORY;
+		return;
+	}
+	t->rows[t->row_count++] = row;
+	t->pages[b->page].rows++;
+}
+
+static void begin_page(struct builder *b, uint32_t page)
+{
+	b->page = page;
+	b->t->pages[page] = (struct table_page){ .first = (uint32_t)b->t->row_count };
+}
+
+/* From `address` on, `rule` holds. Addresses never go back. */
+static void add_row(struct builder *b, uint64_t address, int rule)
+{
+	struct unwind_table *t = b->t;
+	uint64_t offset = address - t->base;
+	uint32_t page = (uint32_t)(offset >> UNWIND_PAGE_BITS), low = offset & (PAGE_BYTES - 1);
+	struct table_page *p;
+
+	if (rule < 0)
+		b->error = UNWIND_TABLE_MEMORY;
+	if (b->error || rule == b->rule || page >= t->page_count)
+		return;
+	/* The pages up to this one begin with what held before. */
+	while (b->page < page) {
+		begin_page(b, b->page + 1);
+		if (b->rule != UNWIND_NONE && (b->page < page || low))
+			append_row(b, (uint32_t)b->rule);
+	}
+	p = &t->pages[page];
+	b->rule = rule;
+	if (!p->rows && low)
+		append_row(b, UNWIND_NONE);
+	if (p->rows && t->rows[t->row_count - 1] >> 16 == low)
+		t->rows[t->row_count - 1] = low << 16 | (uint32_t)rule;
+	else
+		append_row(b, low << 16 | (uint32_t)rule);
+}
+
+/* -------- code without information -------- */
+
+static void note_familiar(void *context, uint64_t start, uint64_t end,
+			  const struct unwind_rule *rule)
+{
+	struct builder *b = context;
+	struct stretch s = { start, end, rule_set_add(&b->t->rules, rule) };
+	size_t at = b->familiar_count;
+
+	if (at == FAMILIAR_MAX || s.rule < 0)
+		return;
+	for (; at > 0 && b->familiar[at - 1].start > start; at--)
+		b->familiar[at] = b->familiar[at - 1];
+	b->familiar[at] = s;
+	b->familiar_count++;
+}
+
+/* What lies between `b->next` and `until` has no FDE. */
+static void fill_gap(struct builder *b, uint64_t until)
+{
+	uint64_t at = b->next;
+
+	while (b->familiar_next < b->familiar_count) {
+		const struct stretch *s = &b->familiar[b->familiar_next];
+		uint64_t end = s->end < until ? s->end : until;
+
+		if (s->start >= until)
+			break;
+		b->familiar_next++;
+		if (s->start < at)
+			continue; /* it has an FDE after all */
+		if (s->start > at)
+			add_row(b, at, UNWIND_NONE);
+		add_row(b, s->start, s->rule);
+		at = end;
+	}
+	if (until - at >= PADDING_MAX)
+		add_row(b, at, UNWIND_NONE);
+	b->next = until;
+}
+
+/* -------- code with information -------- */
+
+static bool same_saved(const struct cfi_saved *a, const struct cfi_saved *b)
+{
+	return a->place == b->place && a->offset == b->offset;
+}
+
+static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
+{
+	return a->cfa == b->cfa && a->reg == b->reg && a->offset == b->offset && a->add == b->add &&
+	       a->signal == b->signal && same_saved(&a->ra, &b->ra) && same_saved(&a->fp, &b->fp) &&
+	       same_saved(&a->base, &b->base);
+}
+
+static int rule_of_row(struct builder *b, const struct cfi_row *row)
+{
+	uint64_t key = (uint64_t)row->offset + (uint64_t)row->fp.offset * 41 +
+		       (uint64_t)row->base.offset * 1009 + row->reg * 8191;
+	struct remembered *r = &b->remembered[(key * 0x9e3779b97f4a7c15ULL) >> 54];
+
+	if (!r->rule || !same_row(&r->row, row)) {
+		struct unwind_rule rule = unwind_rule_from_row(row);
+
+		r->row = *row;
+		r->rule = rule_set_add(&b->t->rules, &rule);
+	}
+	return r->rule;
+}
+
+static void take_row(void *context, uint64_t address, const struct cfi_row *row)
+{
+	struct builder *b = context;
+
+	if (address >= b->fde_end || b->error)
+		return;
+	if (address < b->next)
+		address = b->next; /* FDEs overlap: the first one counts */
+	add_row(b, address, rule_of_row(b, row));
+}
+
+static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; i < t->segment_count; i++)
+		if (start >= t->segments[i].address &&
+		    end - t->segments[i].address <= t->segments[i].size)
+			return true;
+	return false;
+}
+
+/*
+ * Where a file tells of its code. Both sections may have a part: the start files that a
+ * program is linked with have .eh_frame even if its own code has only .debug_frame.
+ */
+struct information {
+	struct cfi eh_frame, debug_frame;
+	void *unpacked; /* the bytes of .debug_frame, where they are compressed */
+};
+
+static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_fde *fde)
+{
+	if (!in_code(b->t, fde->start, cfi_fde_end(fde)) || cfi_fde_end(fde) <= b->next)
+		return;
+	if (fde->start > b->next)
+		fill_gap(b, fde->start);
+	b->fde_end = cfi_fde_end(fde);
+	cfi_run(cfi, fde, take_row, b);
+	b->next = cfi_fde_end(fde);
+}
+
+/* In the order of their starts. What both tell of counts as .eh_frame has it. */
+static void add_fdes(struct builder *b, const struct information *info)
+{
+	const struct cfi *eh = &info->eh_frame, *debug = &info->debug_frame;
+	size_t i = 0, j = 0;
+
+	while (!b->error && (i < eh->fde_count || j < debug->fde_count))
+		if (j == debug->fde_count ||
+		    (i < eh->fde_count && eh->fdes[i].start <= debug->fdes[j].start))
+			add_fde(b, eh, &eh->fdes[i++]);
+		else
+			add_fde(b, debug, &debug->fdes[j++]);
+}
+
+/* -------- the file -------- */
+
+static int find_segments(struct unwind_table *t, const struct elf_file *e)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	if (e->machine != ARCH_MACHINE)
+		return UNWIND_TABLE_NO_CODE;
+	for (size_t i = 0; i < e->segment_count && t->segment_count < TABLE_SEGMENTS_MAX; i++) {
+		const struct elf_segment *s = &e->segments[i];
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || !s->file_size ||
+		    s->address + s->file_size < s->address)
+			continue;
+		t->segments[t->segment_count++] = (struct table_segment){ s->offset, s->address,
+									  s->file_size };
+		low = s->address < low ? s->address : low;
+		high = s->address + s->file_size > high ? s->address + s->file_size : high;
+	}
+	if (!t->segment_count)
+		return UNWIND_TABLE_NO_CODE;
+	t->base = low & ~(uint64_t)(PAGE_BYTES - 1);
+	if ((high - t->base) >> UNWIND_PAGE_BITS >= PAGES_MAX)
+		return UNWIND_TABLE_TOO_LARGE;
+	t->page_count = (uint32_t)((high - t->base - 1) >> UNWIND_PAGE_BITS) + 1;
+	t->pages = calloc(t->page_count, sizeof(*t->pages));
+	return t->pages ? UNWIND_TABLE_OK : UNWIND_TABLE_MEMORY;
+}
+
+/* A file without section headers still names its .eh_frame_hdr, which names .eh_frame. */
+static struct cursor find_by_header(const struct elf_file *e, uint64_t *address)
+{
+	for (size_t i = 0; i < e->segment_count; i++) {
+		const struct elf_segment *s = &e->segments[i];
+		struct cursor c;
+
+		if (s->type != PT_GNU_EH_FRAME)
+			continue;
+		c = elf_file_at(e, s->address);
+		/* version 1, and a pc-relative 4-byte pointer: what all linkers write */
+		if (cursor_u8(&c) != 1 || cursor_u8(&c) != 0x1b)
+			continue;
+		cursor_skip(&c, 2);
+		*address = s->address + 4 + (uint64_t)(int32_t)cursor_u32(&c);
+		if (cursor_ok(&c))
+			return elf_file_at(e, *address);
+	}
+	return cursor_over(NULL, 0);
+}
+
+static int open_eh_frame(struct information *info, const struct elf_file *e)
+{
+	const struct elf_section *s = elf_file_section(e, ".eh_frame");
+	struct cursor data = elf_section_data(e, s);
+	uint64_t address = s ? s->address : 0;
+
+	if (!cursor_left(&data) || (s->flags & SHF_COMPRESSED))
+		data = find_by_header(e, &address);
+	return cursor_left(&data) && cursor_ok(&data)
+		       ? cfi_open(&info->eh_frame, data, address, false)
+		       : CFI_OK;
+}
+
+/* What a section holds that was compressed with zlib; nothing if it was not. */
+static struct cursor unpack(struct information *info, struct cursor packed)
+{
+	uint32_t type = cursor_u32(&packed);
+	uint64_t size;
+	uLongf length;
+
+	cursor_skip(&packed, 4);
+	size = cursor_u64(&packed);
+	cursor_skip(&packed, 8);
+	if (!cursor_ok(&packed) || type != ELFCOMPRESS_ZLIB || size > UNPACKED_MAX ||
+	    size > (uint64_t)cursor_left(&packed) * ZLIB_RATIO)
+		return cursor_over(NULL, 0);
+	length = size;
+	info->unpacked = malloc(size + 1);
+	if (!info->unpacked ||
+	    uncompress(info->unpacked, &length, packed.at, cursor_left(&packed)) != Z_OK)
+		return cursor_over(NULL, 0);
+	return cursor_over(info->unpacked, length);
+}
+
+static int open_debug_frame(struct information *info, const struct elf_file *e)
+{
+	const struct elf_section *s = elf_file_section(e, ".debug_frame");
+	struct cursor data = elf_section_data(e, s);
+
+	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers.
+	 */
+	if (!s || elf_file_section(e, ".gopclntab") ||
+	    elf_file_section(e, ".data.rel.ro.gopclntab"))
+		return CFI_OK;
+	if (s->flags & SHF_COMPRESSED)
+		data = unpack(info, data);
+	return cursor_left(&data) ? cfi_open(&info->debug_frame, data, s->address, true) : CFI_OK;
+}
+
+static int open_information(struct information *info, const struct elf_file *e)
+{
+	if (open_eh_frame(info, e) == CFI_ERROR_MEMORY ||
+	    open_debug_frame(info, e) == CFI_ERROR_MEMORY)
+		return UNWIND_TABLE_MEMORY;
+	return info->eh_frame.fde_count || info->debug_frame.fde_count ? UNWIND_TABLE_OK
+								       : UNWIND_TABLE_NO_INFO;
+}
+
+static int build_rows(struct unwind_table *t, const struct information *info,
+		      const struct elf_file *e, size_t max_rows)
+{
+	struct builder b = { .t = t, .max_rows = max_rows, .next = t->base, .rule = UNWIND_NONE };
+	uint64_t end = t->base + (uint64_t)t->page_count * PAGE_BYTES;
+
+	b.remembered = calloc(REMEMBERED, sizeof(*b.remembered));
+	if (!b.remembered)
+		return UNWIND_TABLE_MEMORY;
+	code_patterns_each(e, note_familiar, &b);
+	begin_page(&b, 0);
+	add_fdes(&b, info);
+	free(b.remembered);
+	if (!b.error && b.next < end)
+		fill_gap(&b, end);
+	/* Whatever holds at the end, holds to the end of the last page. */
+	while (!b.error && b.rule != UNWIND_NONE && b.page + 1 < t->page_count) {
+		begin_page(&b, b.page + 1);
+		append_row(&b, (uint32_t)b.rule);
+	}
+	return b.error;
+}
+
+int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows)
+{
+	struct information info = { 0 };
+	struct unwind_table found;
+	int error;
+
+	*t = (struct unwind_table){ 0 };
+	error = find_segments(t, e);
+	if (!error)
+		error = open_information(&info, e);
+	if (!error)
+		error = build_rows(t, &info, e, max_rows);
+	cfi_release(&info.eh_frame);
+	cfi_release(&info.debug_frame);
+	free(info.unpacked);
+	if (!error)
+		return 0;
+	found = *t;
+	unwind_table_release(t);
+	memcpy(t->segments, found.segments, sizeof(t->segments));
+	t->segment_count = found.segment_count;
+	return error;
+}
+
+void unwind_table_release(struct unwind_table *t)
+{
+	free(t->pages);
+	free(t->rows);
+	rule_set_release(&t->rules);
+	*t = (struct unwind_table){ 0 };
+}
+
+const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t address)
+{
+	uint64_t offset = address - t->base;
+	uint32_t key = (uint32_t)(offset & (PAGE_BYTES - 1)) << 16 | 0xffff;
+	const uint32_t *rows;
+	uint32_t n;
+
+	if (offset >> UNWIND_PAGE_BITS >= t->page_count ||
+	    !t->pages[offset >> UNWIND_PAGE_BITS].rows)
+		return &t->rules.rules[UNWIND_NONE];
+	rows = t->rows + t->pages[offset >> UNWIND_PAGE_BITS].first;
+	for (n = t->pages[offset >> UNWIND_PAGE_BITS].rows; n > 1; n -= n / 2)
+		if (rows[n / 2] <= key)
+			rows += n / 2;
+	return &t->rules.rules[*rows & 0xffff];
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/unwinder.h"
+
+#include <bpf/bpf.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/unwind/code_files.h"
+#include "record/unwind/startup_files.h"
+#include "record/unwind/unwind_spaces.h"
+
+#define DEFAULT_LIMIT (UINT64_C(256) << 20)
+#define SECOND UINT64_C(1000000000)
+
+static const char no_memory[] = "the memory for tables is used up";
+
+struct unwinder {
+	pthread_mutex_t lock; /* of everything but `store`, which is the worker's */
+	pthread_cond_t work;  /* something waits for the worker, or it shall end */
+	pthread_cond_t idle;  /* nothing does any more */
+	pthread_t worker;
+	bool started, stopping, busy;
+	struct code_files files;
+	struct unwind_spaces spaces;
+	struct table_store store;
+	uint64_t max_rows;
+	struct unwinder_totals totals;
+	struct unwinder_options options;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* -------- the worker -------- */
+
+static struct code_file *next_waiting(struct unwinder *u)
+{
+	for (size_t i = 0; i < u->files.count; i++)
+		if (u->files.all[i]->state == CODE_FILE_WAITING)
+			return u->files.all[i];
+	return NULL;
+}
+
+static int open_elf(struct elf_file *e, const struct code_file *file)
+{
+	if (file->vdso)
+		return elf_file_open_vdso(e);
+	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
+}
+
+/* Who the file is to the kernel half: struct unwind_file_key. */
+static void identify(struct code_file *file)
+{
+	struct stat status;
+
+	if (file->fd < 0 || fstat(file->fd, &status))
+		return;
+	file->device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
+	file->inode = status.st_ino;
+}
+
+/* Lets the kernel half find the table when the file is mapped, or no more. */
+static void announce(const struct unwinder *u, const struct code_file *file)
+{
+	struct unwind_file_key key = { file->device, file->inode };
+	struct unwind_file value = {
+		.first_page = file->stored.first_page,
+		.pages = file->stored.pages,
+	};
+
+	if (!file->inode)
+		return;
+	if (file->state != CODE_FILE_READY) {
+		bpf_map_delete_elem(u->options.maps.files, &key);
+		return;
+	}
+	for (; value.count < file->segment_count && value.count < 4; value.count++) {
+		const struct table_segment *t = &file->segments[value.count];
+
+		value.segments[value.count].offset = t->offset;
+		value.segments[value.count].size = t->size;
+		value.segments[value.count].delta = t->address - t->offset - file->base;
+	}
+	bpf_map_update_elem(u->options.maps.files, &key, &value, BPF_ANY);
+}
+
+/* The file's table, not yet in the kernel. Sets the state that follows when it has none. */
+static bool build_table(struct unwinder *u, const struct code_file *file, struct code_file *result,
+			struct unwind_table *t)
+{
+	struct elf_file e;
+	int error = open_elf(&e, file);
+
+	*t = (struct unwind_table){ 0 };
+	result->state = CODE_FILE_REFUSED;
+	if (error) {
+		result->problem = elf_error_text(error);
+		/* A file that is no ELF file has no unwind information, for sure. */
+		if (error == ELF_ERROR_NOT_ELF || error == ELF_ERROR_UNSUPPORTED)
+			result->state = CODE_FILE_BARE;
+		return false;
+	}
+	if (file->build_id_size && (e.build_id_size != file->build_id_size ||
+				    memcmp(e.build_id, file->build_id, e.build_id_size) != 0)) {
+		result->problem = "another file has its name now";
+		elf_file_release(&e);
+		return false;
+	}
+	identify(result);
+	result->build_id_size = e.build_id_size;
+	memcpy(result->build_id, e.build_id, e.build_id_size);
+	error = unwind_table_build(t, &e, u->max_rows);
+	elf_file_release(&e);
+	memcpy(result->segments, t->segments, sizeof(result->segments));
+	result->segment_count = t->segment_count;
+	result->base = t->base;
+	if (!error)
+		return true;
+	result->problem = unwind_table_error_text(error);
+	if (error == UNWIND_TABLE_NO_INFO || error == UNWIND_TABLE_NO_CODE)
+		result->state = CODE_FILE_BARE;
+	return false;
+}
+
+/* The file whose table is missed least: that of no process, or else of the fewest; NULL for none.
+ */
+static struct code_file *least_used(struct unwinder *u, const struct code_file *keep)
+{
+	struct code_file *best = NULL;
+	uint64_t best_users = 0;
+
+	for (size_t i = 0; i < u->files.count; i++) {
+		struct code_file *file = u->files.all[i];
+		uint64_t users;
+
+		if (file->state != CODE_FILE_READY || file == keep || file->vdso)
+			continue;
+		users = unwind_spaces_users(&u->spaces, file);
+		if (!best || users < best_users ||
+		    (users == best_users && file->last_mapped_ns < best->last_mapped_ns)) {
+			best = file;
+			best_users = users;
+		}
+	}
+	return best;
+}
+
+/*
+ * Gives tables back until `rows` more would fit. Those that several processes use stay. With
+ * the lock held; the memory itself has to rest before it can be used.
+ */
+static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64_t rows)
+{
+	uint64_t freed = 0;
+
+	while (freed < rows) {
+		struct code_file *file = least_used(u, keep);
+
+		if (!file || unwind_spaces_users(&u->spaces, file) > 1)
+			return false;
+		file->state = CODE_FILE_REFUSED;
+		file->problem = "its table was given back to stay within the limit";
+		file->refused_ns = now_ns();
+		u->totals.files--;
+		freed += file->stored.rows;
+		announce(u, file);
+		u->totals.dropped++;
+		u->totals.rows -= file->stored.rows;
+		unwind_spaces_touch(&u->spaces, file);
+		unwind_spaces_publish(&u->spaces, now_ns());
+		table_store_drop(&u->store, &file->stored, now_ns());
+	}
+	return true;
+}
+
+/* Sleeps, unless the worker shall end. With the lock held. */
+static void rest(struct unwinder *u, uint64_t ns)
+{
+	uint64_t until = now_ns() + ns;
+	struct timespec t = { (time_t)(until / SECOND), (long)(until % SECOND) };
+
+	while (!u->stopping && now_ns() < until)
+		pthread_cond_timedwait(&u->work, &u->lock, &t);
+}
+
+/* -ENOSPC when it does not fit, even without the tables that can be given back. */
+static int store_table(struct unwinder *u, const struct code_file *file,
+		       const struct unwind_table *t, struct stored_table *stored)
+{
+	uint64_t lacking = table_store_lacking(&u->store, t, now_ns());
+	bool room = true;
+
+	if (lacking) {
+		pthread_mutex_lock(&u->lock);
+		room = t->row_count <= u->max_rows && drop_tables(u, file, lacking);
+		if (room)
+			rest(u, RANGE_POOL_REST_NS + SECOND / 10);
+		pthread_mutex_unlock(&u->lock);
+	}
+	return room ? table_store_put(&u->store, t, stored, now_ns()) : -ENOSPC;
+}
+
+/* Tells the owner, without the lock. */
+static void report(struct unwinder *u, const struct code_file *file)
+{
+	struct unwinder_file about = {
+		.path = file->path,
+		.rows = file->state == CODE_FILE_READY ? file->stored.rows : 0,
+		.bytes = file->state == CODE_FILE_READY
+				 ? file->stored.rows * 4 +
+					   file->stored.pages * sizeof(struct unwind_page)
+				 : 0,
+		.build_ns = file->build_ns,
+		.problem = file->problem,
+		.refused = file->state == CODE_FILE_REFUSED,
+	};
+
+	if (u->options.built)
+		u->options.built(&about, u->options.context);
+}
+
+/* Takes over what was worked out for the file, and publishes the processes that map it. */
+static void finish_file(struct unwinder *u, struct code_file *file, const struct code_file *result)
+{
+	uint64_t seen = file->last_mapped_ns;
+	char *path = file->path;
+	int fd = file->fd;
+
+	*file = *result;
+	file->path = path;
+	file->last_mapped_ns = seen;
+	file->fd = -1;
+	if (fd >= 0)
+		close(fd);
+	u->totals.build_ns += result->build_ns;
+	u->totals.files += file->state == CODE_FILE_READY;
+	u->totals.failed += file->state == CODE_FILE_BARE;
+	u->totals.refused += file->state == CODE_FILE_REFUSED;
+	u->totals.short_of_memory += file->problem == no_memory;
+	if (file->state == CODE_FILE_READY) {
+		announce(u, file);
+		u->totals.rows += file->stored.rows;
+		if (file->build_id_size)
+			code_files_alias(&u->files, file, file->build_id, file->build_id_size);
+	}
+	if (unwind_spaces_touch(&u->spaces, file))
+		unwind_spaces_publish(&u->spaces, now_ns());
+	u->totals.rules = u->store.rules.count;
+	u->totals.slabs = u->store.slab_count;
+	u->totals.table_bytes = table_store_bytes(&u->store);
+}
+
+/* With the lock held, which is let go while the file is read. */
+static void build_file(struct unwinder *u, struct code_file *file)
+{
+	struct code_file result = *file;
+	struct unwind_table table;
+	uint64_t began = now_ns();
+
+	u->busy = true;
+	pthread_mutex_unlock(&u->lock);
+	result.problem = NULL;
+	result.refused_ns = 0;
+	if (build_table(u, file, &result, &table)) {
+		result.build_ns = now_ns() - began;
+		result.state = CODE_FILE_READY;
+		if (store_table(u, file, &table, &result.stored)) {
+			result.state = CODE_FILE_REFUSED;
+			result.problem = no_memory;
+			result.refused_ns = now_ns();
+		}
+	}
+	unwind_table_release(&table);
+	pthread_mutex_lock(&u->lock);
+	finish_file(u, file, &result);
+	pthread_mutex_unlock(&u->lock);
+	report(u, &result);
+	pthread_mutex_lock(&u->lock);
+	u->busy = false;
+}
+
+static void *work(void *context)
+{
+	struct unwinder *u = context;
+
+	pthread_mutex_lock(&u->lock);
+	while (!u->stopping) {
+		struct code_file *file = next_waiting(u);
+
+		if (file) {
+			build_file(u, file);
+			continue;
+		}
+		pthread_cond_broadcast(&u->idle);
+		/* A slab ahead of need: the next small file can be published at once. */
+		pthread_mutex_unlock(&u->lock);
+		table_store_reserve(&u->store, now_ns());
+		pthread_mutex_lock(&u->lock);
+		if (!u->stopping && !next_waiting(u))
+			pthread_cond_wait(&u->work, &u->lock);
+	}
+	pthread_mutex_unlock(&u->lock);
+	return NULL;
+}
+
+/* -------- beginning and end -------- */
+
+static void init_locks(struct unwinder *u)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&u->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&u->work, &monotonic);
+	pthread_cond_init(&u->idle, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+int unwinder_new(struct unwinder **unwinder, const struct unwinder_options *options)
+{
+	struct unwinder *u = calloc(1, sizeof(*u));
+	uint64_t limit = options->memory_limit ? options->memory_limit : DEFAULT_LIMIT;
+	const struct unwinder_maps *maps = &options->maps;
+	int error;
+
+	if (!u)
+		return -ENOMEM;
+	init_locks(u);
+	u->options = *options;
+	u->max_rows = limit / 4 / 2; /* no file gets more than half of it */
+	error = table_store_init(&u->store, maps->pages, maps->rules, maps->slabs, limit);
+	if (!error)
+		error = unwind_spaces_init(&u->spaces, maps->segments, maps->processes);
+	if (!error)
+		error = -pthread_create(&u->worker, NULL, work, u);
+	if (error) {
+		unwinder_free(u);
+		return error;
+	}
+	u->started = true;
+	*unwinder = u;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	if (u->started) {
+		pthread_mutex_lock(&u->lock);
+		u->stopping = true;
+		pthread_cond_broadcast(&u->work);
+		pthread_mutex_unlock(&u->lock);
+		pthread_join(u->worker, NULL);
+	}
+	unwind_spaces_release(&u->spaces);
+	code_files_release(&u->files);
+	table_store_release(&u->store);
+	pthread_cond_destroy(&u->work);
+	pthread_cond_destroy(&u->idle);
+	pthread_mutex_destroy(&u->lock);
+	free(u);
+}
+
+/* -------- what happens to the address spaces -------- */
+
+void unwinder_map(struct unwinder *u, const struct unwinder_mapping *m)
+{
+	struct mapping mapping = { .start = m->start, .end = m->end, .offset = m->file_offset };
+
+	pthread_mutex_lock(&u->lock);
+	mapping.file = code_files_get(&u->files, m);
+	if (mapping.file) {
+		mapping.file->last_mapped_ns = now_ns();
+		if (mapping.file->state == CODE_FILE_WAITING)
+			pthread_cond_signal(&u->work);
+	}
+	unwind_spaces_map(&u->spaces, m->pid, &mapping);
+	pthread_mutex_unlock(&u->lock);
+}
+
+void unwinder_unmap(struct unwinder *u, uint32_t pid, uint64_t start, uint64_t end)
+{
+	pthread_mutex_lock(&u->lock);
+	unwind_spaces_unmap(&u->spaces, pid, start, end);
+	pthread_mutex_unlock(&u->lock);
+}
+
+void unwinder_fork(struct unwinder *u, uint32_t parent, uint32_t child)
+{
+	pthread_mutex_lock(&u->lock);
+	unwind_spaces_fork(&u->spaces, parent, child);
+	pthread_mutex_unlock(&u->lock);
+}
+
+void unwinder_exec(struct unwinder *u, uint32_t pid)
+{
+	pthread_mutex_lock(&u->lock);
+	unwind_spaces_exec(&u->spaces, pid);
+	pthread_mutex_unlock(&u->lock);
+}
+
+void unwinder_exit(struct unwinder *u, uint32_t pid)
+{
+	pthread_mutex_lock(&u->lock);
+	unwind_spaces_exit(&u->spaces, pid, now_ns());
+	pthread_mutex_unlock(&u->lock);
+}
+
+bool unwinder_knows(struct unwinder *u, uint32_t pid)
+{
+	bool known;
+
+	pthread_mutex_lock(&u->lock);
+	known = unwind_spaces_knows(&u->spaces, pid);
+	pthread_mutex_unlock(&u->lock);
+	return known;
+}
+
+void unwinder_flush(struct unwinder *u)
+{
+	pthread_mutex_lock(&u->lock);
+	unwind_spaces_publish(&u->spaces, now_ns());
+	pthread_mutex_unlock(&u->lock);
+}
+
+/* -------- before something is started -------- */
+
+bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
+{
+	uint64_t until = now_ns() + limit_ns;
+	struct timespec t = { (time_t)(until / SECOND), (long)(until % SECOND) };
+	bool settled;
+
+	pthread_mutex_lock(&u->lock);
+	while ((u->busy || next_waiting(u)) && !pthread_cond_timedwait(&u->idle, &u->lock, &t))
+		;
+	settled = !u->busy && !next_waiting(u);
+	pthread_mutex_unlock(&u->lock);
+	return settled;
+}
+
+static void prepare_file(void *context, const char *path)
+{
+	struct unwinder *u = context;
+	struct code_file *file;
+
+	pthread_mutex_lock(&u->lock);
+	file = code_files_get_path(&u->files, path);
+	if (file && file->state == CODE_FILE_WAITING)
+		pthread_cond_signal(&u->work);
+	pthread_mutex_unlock(&u->lock);
+}
+
+void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns)
+{
+	struct unwinder_mapping vdso = { .path = "[vdso]" };
+
+	pthread_mutex_lock(&u->lock);
+	code_files_get(&u->files, &vdso);
+	pthread_mutex_unlock(&u->lock);
+	startup_files_each(path, prepare_file, u);
+	unwinder_settle(u, limit_ns);
+}
+
+void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
+{
+	pthread_mutex_lock(&u->lock);
+	*totals = u->totals;
+	totals->processes = u->spaces.by_pid.count;
+	totals->segments = u->spaces.pool.used;
+	pthread_mutex_unlock(&u->lock);
+}
+
+int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
+{
+	const struct code_file *file;
+	int fd = -1;
+
+	pthread_mutex_lock(&u->lock);
+	file = code_files_find(&u->files, build_id, size);
+	if (file && file->kept >= 0)
+		fd = fcntl(file->kept, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&u->lock);
+	return fd;
+}

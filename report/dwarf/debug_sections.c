@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/dwarf/debug_sections.h"
+
+#include <elf.h>
+#include <libdeflate.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* What zlib can at most make of its input; zstd stays far below that on debug information. */
+#define RATIO_MAX 1100
+/* Of all sections of a file together. */
+#define UNPACKED_BYTES_MAX (UINT64_C(768) << 20)
+#define MINI_BYTES_MAX (256 << 20)
+#define MINI_MEMORY_MAX (128 << 20)
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+static bool unpack_zlib(struct cursor *c, void *to, size_t size)
+{
+	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+	size_t made = 0;
+	bool good;
+
+	if (!d)
+		return false;
+	good = libdeflate_zlib_decompress(d, c->at, cursor_left(c), to, size, &made) ==
+		       LIBDEFLATE_SUCCESS &&
+	       made == size;
+	libdeflate_free_decompressor(d);
+	return good;
+}
+
+static bool unpack_zstd(struct cursor *c, void *to, size_t size)
+{
+	return ZSTD_decompress(to, size, c->at, cursor_left(c)) == size;
+}
+
+static uint64_t big_endian(struct cursor *c)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < 8; i++)
+		value = value << 8 | cursor_u8(c);
+	return value;
+}
+
+/* Unpacks what follows a compression header at the cursor. NULL when it is damaged. */
+static void *unpack(struct cursor c, bool old, uint64_t room, size_t *size)
+{
+	uint32_t kind = ELFCOMPRESS_ZLIB;
+	uint64_t claimed;
+	void *to;
+
+	if (old) {
+		const uint8_t *magic = cursor_bytes(&c, 4);
+
+		if (!magic || memcmp(magic, "ZLIB", 4))
+			return NULL;
+		claimed = big_endian(&c);
+	} else {
+		kind = cursor_u32(&c);
+		cursor_u32(&c);
+		claimed = cursor_u64(&c);
+		cursor_u64(&c);
+	}
+	if (!cursor_ok(&c) || claimed / RATIO_MAX > cursor_left(&c) || claimed > room)
+		return NULL;
+	to = malloc(claimed ? claimed : 1);
+	if (!to)
+		return NULL;
+	if (kind == ELFCOMPRESS_ZLIB ? !unpack_zlib(&c, to, claimed)
+				     : kind != ELFCOMPRESS_ZSTD || !unpack_zstd(&c, to, claimed)) {
+		free(to);
+		return NULL;
+	}
+	*size = claimed;
+	return to;
+}
+
+/* ".debug_x", ".zdebug_x" or with ".dwo" behind; the index of a package has no ".dwo". */
+static const struct elf_section *find_section(const struct elf_file *e, enum dwarf_section section,
+					      bool split, bool *old)
+{
+	char name[64];
+	const char *base = dwarf_section_names[section];
+	const char *suffix = split && section != DEBUG_CU_INDEX ? ".dwo" : "";
+	const struct elf_section *found;
+
+	snprintf(name, sizeof(name), "%s%s", base, suffix);
+	found = elf_file_section(e, name);
+	*old = false;
+	if (found && found->type != SHT_NOBITS)
+		return found;
+	snprintf(name, sizeof(name), ".z%s%s", base + 1, suffix);
+	*old = true;
+	return elf_file_section(e, name);
+}
+
+bool debug_sections_present(const struct elf_file *e, bool split)
+{
+	bool old;
+	const struct elf_section *info = find_section(e, DEBUG_INFO, split, &old);
+
+	return info && info->type != SHT_NOBITS && info->size;
+}
+
+static void load_section(struct debug_sections *s, const struct elf_file *e,
+			 enum dwarf_section which, bool split)
+{
+	struct dwarf_bytes *bytes = &s->dwarf.section[which];
+	bool old;
+	const struct elf_section *section = find_section(e, which, split, &old);
+	struct cursor c = elf_section_data(e, section);
+
+	if (!section || !cursor_left(&c))
+		return;
+	if (!old && !(section->flags & SHF_COMPRESSED)) {
+		bytes->data = c.at;
+		bytes->size = cursor_left(&c);
+		return;
+	}
+	s->unpacked[which] = unpack(c, old, UNPACKED_BYTES_MAX - s->unpacked_bytes, &bytes->size);
+	bytes->data = s->unpacked[which];
+	s->unpacked_bytes += bytes->size;
+}
+
+/* From the lowest to the highest address of executable segments. */
+static void find_code(struct dwarf *d, const struct elf_file *code)
+{
+	d->code_low = UINT64_MAX;
+	d->code_high = 0;
+	for (size_t i = 0; i < code->segment_count; i++) {
+		const struct elf_segment *segment = &code->segments[i];
+
+		if (segment->type != PT_LOAD || !(segment->flags & PF_X))
+			continue;
+		if (segment->address < d->code_low)
+			d->code_low = segment->address;
+		if (segment->address + segment->memory_size > d->code_high)
+			d->code_high = segment->address + segment->memory_size;
+	}
+}
+
+int debug_sections_load(struct debug_sections *s, const struct elf_file *e,
+			const struct elf_file *code, bool split)
+{
+	*s = (struct debug_sections){ .dwarf.split = split };
+	if (!debug_sections_present(e, split))
+		return -1;
+	for (enum dwarf_section i = 0; i < DWARF_SECTIONS; i++)
+		load_section(s, e, i, split);
+	find_code(&s->dwarf, code);
+	if (!s->dwarf.section[DEBUG_INFO].size || dwarf_index(&s->dwarf)) {
+		debug_sections_release(s);
+		return -1;
+	}
+	return 0;
+}
+
+void debug_sections_release(struct debug_sections *s)
+{
+	dwarf_release(&s->dwarf);
+	for (int i = 0; i < DWARF_SECTIONS; i++)
+		free(s->unpacked[i]);
+	*s = (struct debug_sections){ 0 };
+}
+
+uint8_t *debug_sections_mini(const struct elf_file *e, size_t *size)
+{
+	struct cursor c = elf_section_data(e, elf_file_section(e, ".gnu_debugdata"));
+	lzma_stream stream = LZMA_STREAM_INIT;
+	uint8_t *data = NULL;
+	size_t capacity = 0;
+	lzma_ret status = LZMA_OK;
+
+	if (!cursor_left(&c) || lzma_stream_decoder(&stream, MINI_MEMORY_MAX, 0) != LZMA_OK)
+		return NULL;
+	stream.next_in = c.at;
+	stream.avail_in = cursor_left(&c);
+	while (status == LZMA_OK && capacity < MINI_BYTES_MAX) {
+		size_t made = capacity - stream.avail_out;
+		uint8_t *grown;
+
+		capacity = capacity ? 2 * capacity : 1 << 16;
+		grown = realloc(data, capacity);
+		if (!grown)
+			break;
+		data = grown;
+		stream.next_out = data + made;
+		stream.avail_out = capacity - made;
+		status = lzma_code(&stream, LZMA_FINISH);
+	}
+	*size = capacity - stream.avail_out;
+	lzma_end(&stream);
+	if (status == LZMA_STREAM_END)
+		return data;
+	free(data);
+	return NULL;
+}

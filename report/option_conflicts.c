@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/option_conflicts.h"
+
+#include <string.h>
+
+static bool is_view(const struct report_options *o, const char *name)
+{
+	return o->action == REPORT_VIEW && !strcmp(o->view->name, name);
+}
+
+bool asks_for_first_frame(const struct report_options *o)
+{
+	return o->with_pid || o->with_tid || o->with_cpu || o->with_event || o->with_cgroup;
+}
+
+static const char *wrong_comparison(const struct report_options *o)
+{
+	if (o->base && o->action != REPORT_VIEW)
+		return "--diff goes with a view, not with --info, --dump, --check or --embed";
+	if (o->base && !o->view->can_diff)
+		return "this format cannot show a difference; folded and html can";
+	if (!o->base && o->shown.normalize)
+		return "--normalize goes with --diff=BASE";
+	if (!o->base && o->shown.safe_colours)
+		return "--safe-colors goes with --diff=BASE";
+	return NULL;
+}
+
+static const char *wrong_table(const struct report_options *o)
+{
+	bool top = is_view(o, "top");
+
+	if (o->shown.csv && !top)
+		return "--csv goes with -f top";
+	if (o->shown.json && o->action != REPORT_INFO &&
+	    (o->action != REPORT_VIEW || !o->view->paged))
+		return "--json goes with --info, -f top and -f tree";
+	if (o->shown.csv && o->shown.json)
+		return "--csv and --json exclude each other";
+	if (o->shown.function && !top)
+		return "--function goes with -f top";
+	if (o->shown.by && !top)
+		return "--by goes with -f top; elsewhere --group-by puts frames first";
+	if (o->shown.limit && !top)
+		return "--limit goes with -f top; elsewhere --min leaves out what is small";
+	return NULL;
+}
+
+static const char *wrong_stacks(const struct report_options *o)
+{
+	if (o->shape.no_kernel && o->shape.no_user)
+		return "--no-kernel and --no-user leave nothing of the stacks";
+	if (o->grouped && asks_for_first_frame(o))
+		return "--group-by says all first frames: --pid, --tid, --cpu, --event and "
+		       "--cgroup "
+		       "without a value go into its list";
+	if (o->action == REPORT_VIEW && o->view->sample &&
+	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
+		return "-f script and -f jsonl write samples as they are: --group-by, --min, "
+		       "--value "
+		       "and --wakers do not go with them";
+	return NULL;
+}
+
+const char *contradiction(const struct report_options *o)
+{
+	const char *why = wrong_comparison(o);
+
+	if (!why && o->action == REPORT_EMBED && (!o->output || o->path_count != 1))
+		why = "--embed needs one trace and -o FILE for the copy";
+	if (!why)
+		why = wrong_table(o);
+	return why ? why : wrong_stacks(o);
+}
+
+static bool selects(const struct report_options *o)
+{
+	const struct selection *s = &o->selection;
+	const struct shape *shape = &o->shape;
+
+	return s->pids.count || s->tids.count || s->cpus.count || s->comms.count ||
+	       s->cgroups.count || s->events.count || s->on_cpu || s->off_cpu || s->has_time ||
+	       shape->focus || shape->hide || shape->root || shape->caller_of;
+}
+
+const char *without_effect(const struct report_options *o)
+{
+	bool stacks = is_view(o, "folded") || is_view(o, "tree");
+	bool threads = is_view(o, "html") || is_view(o, "firefox") || is_view(o, "speedscope");
+
+	if (o->action != REPORT_VIEW)
+		return selects(o)
+			       ? "--info, --dump, --check and --embed are about the whole trace, "
+				 "whatever is selected"
+			       : NULL;
+	if (!stacks && (o->shown.annotate || o->shown.addresses || o->shown.modules))
+		return "--annotate, --addrs and --modules change -f folded and -f tree only";
+	if (is_view(o, "top") && o->grouped)
+		return "--group-by puts frames before stacks, which -f top does not show; --by "
+		       "counts by "
+		       "something else than functions";
+	if (!stacks && !threads && !is_view(o, "pprof") &&
+	    (o->with_cpu || o->with_event || o->with_cgroup))
+		return "--cpu, --event and --cgroup without a value put frames before stacks, "
+		       "which -f top, "
+		       "script and jsonl have no place for";
+	if (o->shown.title && !threads)
+		return "--title goes into -f html, firefox and speedscope only";
+	return NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int report_output_open(struct report_output *o, const char *path)
+{
+	struct stat info;
+	mode_t mask;
+
+	*o = (struct report_output){ .fd = STDOUT_FILENO, .path = path };
+	if (!path || !strcmp(path, "-")) {
+		o->path = NULL;
+		return 0;
+	}
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+		o->fd = open(path, O_WRONLY | O_CLOEXEC);
+		return o->fd < 0 ? -errno : 0;
+	}
+	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (o->fd < 0) {
+		int error = -errno;
+
+		free(o->temporary);
+		return error;
+	}
+	mask = umask(0);
+	umask(mask);
+	fchmod(o->fd, 0666 & ~mask);
+	return 0;
+}
+
+void report_output_page(struct report_output *o)
+{
+	const char *command = getenv("PROF_PAGER");
+	int ends[2];
+	pid_t pid;
+
+	if (o->path || !isatty(STDOUT_FILENO))
+		return;
+	if (!command)
+		command = getenv("PAGER");
+	if (!command)
+		command = "if command -v less > /dev/null; then exec less; else exec cat; fi";
+	if (!*command || !strcmp(command, "cat") || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		dup2(ends[0], STDIN_FILENO);
+		setenv("LESS", "FRX", 0);
+		setenv("LV", "-c", 0);
+		signal(SIGINT, SIG_DFL);
+		signal(SIGPIPE, SIG_DFL);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	close(ends[0]);
+	if (pid < 0) {
+		close(ends[1]);
+		return;
+	}
+	o->pager = pid;
+	o->fd = ends[1];
+}
+
+int report_output_close(struct report_output *o, bool keep)
+{
+	int error = 0;
+
+	if (o->fd > STDERR_FILENO && close(o->fd) < 0)
+		error = -errno;
+	if (o->pager)
+		while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (o->temporary) {
+		if (keep && !error && rename(o->temporary, o->path) < 0)
+			error = -errno;
+		if (!keep || error)
+			unlink(o->temporary);
+		free(o->temporary);
+	}
+	o->temporary = NULL;
+	return error;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/output/progress.h"
+
+#include "common/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal_number)
+{
+	interrupted = 1;
+}
+
+void progress_catch_interrupt(void)
+{
+	/* A second Ctrl-C ends the program at once. */
+	struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESETHAND };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+}
+
+bool progress_interrupted(void)
+{
+	return interrupted;
+}
+
+void progress_begin(struct progress *p, int fd, bool quiet)
+{
+	struct stat info;
+
+	*p = (struct progress){ .silent = quiet || !isatty(STDERR_FILENO) };
+	if (p->silent)
+		return;
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+		p->size = (uint64_t)info.st_size;
+	p->start_ns = p->last_ns = clock_now();
+}
+
+void progress_show(struct progress *p, const char *what, uint64_t bytes)
+{
+	uint64_t now, spent;
+
+	if (p->silent)
+		return;
+	now = clock_now();
+	spent = now - p->start_ns;
+	if (spent < 1000000000 || now - p->last_ns < 200000000)
+		return;
+	p->last_ns = now;
+	p->shown = true;
+	if (p->size && bytes && bytes <= p->size)
+		fprintf(stderr, "\rreading: %d %%, %.0f s left\033[K", (int)(bytes * 100 / p->size),
+			(double)spent / 1e9 * (double)(p->size - bytes) / (double)bytes);
+	else
+		fprintf(stderr, "\rreading: %.1f MB\033[K", (double)bytes / 1e6);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->shown)
+		fprintf(stderr, "\r\033[K");
+	p->shown = false;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_OUTPUT_PROGRESS_H
+#define REPORT_OUTPUT_PROGRESS_H
+
+/*
+ * A line on the terminal that says how far a long reading is and how long it will take, and
+ * whether Ctrl-C was pressed. Silent where standard error is no terminal, and in the first
+ * second.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	bool shown; /* there is a line to wipe */
+	bool silent;
+	uint64_t size; /* bytes in all; 0: not known */
+	uint64_t start_ns, last_ns;
+};
+
+void progress_begin(struct progress *p, int fd, bool quiet);
+void progress_show(struct progress *p, const char *what, uint64_t bytes);
+void progress_end(struct progress *p);
+
+/* From now on Ctrl-C is only noted. */
+void progress_catch_interrupt(void);
+bool progress_interrupted(void);
+
+#endif

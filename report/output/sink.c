@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/output/sink.h"
+
+#include "report/output/utf8.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WRITE_SIZE (1u << 20)
+
+void sink_init(struct sink *s, int fd)
+{
+	*s = (struct sink){ .fd = fd };
+}
+
+void sink_release(struct sink *s)
+{
+	buffer_release(&s->buffer);
+}
+
+static void write_out(struct sink *s)
+{
+	size_t done = 0;
+
+	if (!buffer_ok(&s->buffer) && !s->error)
+		s->error = ENOMEM;
+	while (!s->error && done < s->buffer.size) {
+		ssize_t n = write(s->fd, s->buffer.data + done, s->buffer.size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			s->error = errno;
+		else
+			done += (size_t)n;
+	}
+	buffer_clear(&s->buffer);
+}
+
+int sink_flush(struct sink *s)
+{
+	if (s->fd >= 0)
+		write_out(s);
+	else if (!buffer_ok(&s->buffer) && !s->error)
+		s->error = ENOMEM;
+	return -s->error;
+}
+
+uint8_t *sink_room(struct sink *s, size_t size)
+{
+	if (s->fd >= 0 && s->buffer.size + size > WRITE_SIZE && s->buffer.size)
+		write_out(s);
+	return s->error ? NULL : buffer_extend(&s->buffer, size);
+}
+
+void sink_bytes(struct sink *s, const void *data, size_t size)
+{
+	uint8_t *room = size ? sink_room(s, size) : NULL;
+
+	if (room)
+		memcpy(room, data, size);
+}
+
+void sink_text(struct sink *s, const char *text)
+{
+	sink_bytes(s, text, strlen(text));
+}
+
+void sink_char_slowly(struct sink *s, char c)
+{
+	sink_bytes(s, &c, 1);
+}
+
+static unsigned int digits_of(uint64_t value)
+{
+	unsigned int n = 1;
+
+	for (; value >= 100000000; value /= 100000000)
+		n += 8;
+	return n + (value >= 10) + (value >= 100) + (value >= 1000) + (value >= 10000) +
+	       (value >= 100000) + (value >= 1000000) + (value >= 10000000);
+}
+
+/* The last digits first, two at a time, which halves the divisions. */
+static void put_digits(char *end, uint64_t value)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+		"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+		"8081828384858687888990919293949596979899";
+
+	for (; value >= 100; value /= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (value % 100), 2);
+	}
+	if (value >= 10)
+		memcpy(end - 2, pairs + 2 * value, 2);
+	else
+		end[-1] = (char)('0' + value);
+}
+
+/* Formats with many numbers spend most of their time here: straight into the buffer. */
+void sink_unsigned(struct sink *s, uint64_t value)
+{
+	unsigned int n;
+	char text[20];
+
+	if (value < 10) {
+		sink_char(s, (char)('0' + value));
+		return;
+	}
+	n = digits_of(value);
+	if (sink_has_room(s, n)) {
+		s->buffer.size += n;
+		put_digits((char *)s->buffer.data + s->buffer.size, value);
+	} else {
+		put_digits(text + n, value);
+		sink_bytes(s, text, n);
+	}
+}
+
+void sink_printf(struct sink *s, const char *format, ...)
+{
+	va_list args;
+
+	if (s->error)
+		return;
+	va_start(args, format);
+	buffer_vprintf(&s->buffer, format, args);
+	va_end(args);
+	if (s->fd >= 0 && s->buffer.size > WRITE_SIZE)
+		write_out(s);
+}
+
+/* U+0080 to U+009F: terminals take them for control characters. */
+static bool is_c1_control(const unsigned char *text, size_t length)
+{
+	return length == 2 && text[0] == 0xc2 && text[1] < 0xa0;
+}
+
+void sink_json_string(struct sink *s, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text, *plain = at;
+
+	sink_char(s, '"');
+	while (*at) {
+		size_t length = utf8_length((const char *)at);
+
+		if (length && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f &&
+		    !is_c1_control(at, length)) {
+			at += length;
+			continue;
+		}
+		sink_bytes(s, plain, (size_t)(at - plain));
+		if (*at == '"' || *at == '\\')
+			sink_printf(s, "\\%c", *at);
+		else if (!length)
+			sink_text(s, "\xef\xbf\xbd");
+		else
+			sink_printf(s, "\\u%04x", length == 2 ? at[1] : at[0]);
+		at += length ? length : 1;
+		plain = at;
+	}
+	sink_bytes(s, plain, (size_t)(at - plain));
+	sink_char(s, '"');
+}
+
+void sink_printable(struct sink *s, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text, *plain = at;
+
+	while (*at) {
+		size_t length = utf8_length((const char *)at);
+
+		if (length && *at >= 0x20 && *at != 0x7f && !is_c1_control(at, length)) {
+			at += length;
+			continue;
+		}
+		sink_bytes(s, plain, (size_t)(at - plain));
+		sink_char(s, '?');
+		at += length ? length : 1;
+		plain = at;
+	}
+	sink_bytes(s, plain, (size_t)(at - plain));
+}

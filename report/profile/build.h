@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_BUILD_H
+#define REPORT_PROFILE_BUILD_H
+
+/*
+ * Makes a profile out of what was read: names the frames of the stacks that were counted,
+ * shapes the stacks, joins what shows the same, and sorts.
+ */
+
+#include "report/profile/profile.h"
+#include "report/profile/shape.h"
+#include "report/profile/tally.h"
+#include "report/profile/trace.h"
+#include "report/symbols/symbolizer.h"
+
+struct build_options {
+	const struct tally *tally;
+	struct trace *traces; /* in the order in which the tally got them */
+	size_t trace_count;
+	struct symbolizer *symbolizer; /* not run yet */
+	const struct shape *shape;
+	unsigned int dimensions; /* enum profile_dimension */
+	unsigned int detail;	 /* enum profile_detail */
+	enum profile_value value;
+	double min_percent;	     /* cut stacks where less than this passes; 0: nowhere */
+	const unsigned int *leading; /* frames before all stacks, as label_frames_add() wants them;
+					NULL: none */
+};
+
+/* All of the options' things must stay as long as the profile. 0 or an enum prf_error. */
+int profile_build(struct profile **profile, const struct build_options *options);
+
+/*
+ * The node of a trace's stack in a profile that was built with the option, PRF_NONE where it
+ * shows nothing; `*kept` is false when the stack does not count.
+ */
+uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *kept);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void described_release(struct described *d)
+{
+	free(d->events);
+	free(d->losses);
+	free(d->traces);
+	*d = (struct described){ 0 };
+}
+
+uint64_t event_ns_per_sample(const struct prf_event *event)
+{
+	if (event->kind != PRF_EVENT_ON_CPU || !strcmp(event->unit, "ns"))
+		return 0;
+	if (event->frequency)
+		return (1000000000 + event->frequency / 2) / event->frequency;
+	return strstr(event->name, "-clock") ? event->period : 0;
+}
+
+bool event_has_time(const struct prf_event *event)
+{
+	return event_ns_per_sample(event) || !strcmp(event->unit, "ns");
+}
+
+static int describe_events(struct described *d, struct profile *profile, const struct tally *tally)
+{
+	size_t n;
+	const struct prf_event *const *events = tally_events(tally, &n);
+
+	d->events = calloc(n + 1, sizeof(*d->events));
+	if (!d->events)
+		return PRF_ERROR_MEMORY;
+	for (size_t i = 0; i < n; i++)
+		d->events[i] = (struct profile_event){
+			.kind = events[i]->kind,
+			.name = events[i]->name,
+			.unit = events[i]->unit,
+			.frequency = events[i]->frequency,
+			.period = events[i]->period,
+			.ns_per_sample = event_ns_per_sample(events[i]),
+		};
+	profile->events = d->events;
+	profile->event_count = n;
+	return 0;
+}
+
+/* "2026-11-21T23:17:10.198Z" in ns since 1970; 0 when it is not that. */
+static uint64_t wall_clock(const char *text)
+{
+	struct tm parts = { 0 };
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+	time_t seconds = rest ? timegm(&parts) : 0;
+	uint64_t ns = 0, digit = 100000000;
+
+	if (!rest || seconds <= 0 || (*rest != '.' && *rest != 'Z'))
+		return 0;
+	for (rest += *rest == '.'; *rest >= '0' && *rest <= '9'; rest++, digit /= 10)
+		ns += (uint64_t)(*rest - '0') * digit;
+	return *rest == 'Z' ? (uint64_t)seconds * 1000000000 + ns : 0;
+}
+
+static const char *metadata_or_nothing(const struct trace *t, const char *key)
+{
+	const char *value = trace_metadata(t, key);
+
+	return value ? value : "";
+}
+
+static int describe_traces(struct described *d, struct profile *profile, const struct trace *traces,
+			   size_t trace_count)
+{
+	size_t losses = 0;
+
+	for (size_t i = 0; i < trace_count; i++)
+		losses += traces[i].loss_count;
+	d->traces = calloc(trace_count + 1, sizeof(*d->traces));
+	d->losses = calloc(losses + 1, sizeof(*d->losses));
+	if (!d->traces || !d->losses)
+		return PRF_ERROR_MEMORY;
+	for (size_t i = 0; i < trace_count; i++) {
+		const struct trace *t = &traces[i];
+
+		d->traces[i] = (struct profile_trace){
+			.path = t->path,
+			.host = metadata_or_nothing(t, "host"),
+			.kernel = metadata_or_nothing(t, "kernel"),
+			.arch = metadata_or_nothing(t, "arch"),
+			.command_line = metadata_or_nothing(t, "command_line"),
+			.start_ns = t->totals.first_ns,
+			.end_ns = t->totals.last_ns,
+			.realtime_ns = wall_clock(metadata_or_nothing(t, "start_time")),
+			.complete = prf_reader_complete(t->reader),
+		};
+		for (size_t k = 0; k < t->loss_count; k++) {
+			const struct prf_loss *loss = &t->losses[k];
+
+			d->losses[profile->loss_count++] =
+				(struct profile_loss){ loss->from_ns, loss->to_ns, loss->cpu,
+						       loss->reason,  loss->count, (uint32_t)i };
+		}
+		profile->lost += trace_lost_samples(t);
+	}
+	profile->losses = d->losses;
+	profile->traces = d->traces;
+	profile->trace_count = trace_count;
+	return 0;
+}
+
+int describe(struct described *d, struct profile *profile, const struct tally *tally,
+	     const struct trace *traces, size_t trace_count)
+{
+	int error = describe_events(d, profile, tally);
+
+	return error ? error : describe_traces(d, profile, traces, trace_count);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_DESCRIBE_H
+#define REPORT_PROFILE_DESCRIBE_H
+
+/* The parts of a profile that tell about the recording: events, traces, losses. */
+
+#include "report/profile/profile.h"
+#include "report/profile/tally.h"
+#include "report/profile/trace.h"
+
+/* Time that one sample of an event stands for; 0: none, or its weight is in ns. */
+uint64_t event_ns_per_sample(const struct prf_event *event);
+
+/* Whether its samples are times. */
+bool event_has_time(const struct prf_event *event);
+
+/* What the profile points to. Starts as { 0 }. */
+struct described {
+	struct profile_event *events;
+	struct profile_loss *losses;
+	struct profile_trace *traces;
+};
+
+void described_release(struct described *d);
+
+/* Fills events, losses, lost and traces of the profile. 0 or PRF_ERROR_MEMORY. */
+int describe(struct described *d, struct profile *profile, const struct tally *tally,
+	     const struct trace *traces, size_t trace_count);
+
+#endif

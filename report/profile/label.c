@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/label.h"
+
+#include "report/output/utf8.h"
+
+#include <string.h>
+
+/* Readers of folded stacks take a number behind a blank at the end for a count. */
+static void guard_end(struct buffer *b, size_t start)
+{
+	size_t at = b->size;
+
+	if (!buffer_ok(b))
+		return;
+	while (at > start &&
+	       ((b->data[at - 1] >= '0' && b->data[at - 1] <= '9') || b->data[at - 1] == '.'))
+		at--;
+	if (at > start && b->data[at - 1] == ' ')
+		b->data[at - 1] = '_';
+	if (b->data[start] == ' ')
+		b->data[start] = '_';
+}
+
+const char *label_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void label_text(struct buffer *b, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	size_t start = b->size;
+
+	if (!*text)
+		buffer_text(b, "[unknown]");
+	while (*at) {
+		const unsigned char *plain = at;
+		unsigned int length = 0;
+
+		while ((*at >= 0x20 && *at < 0x7f && *at != ';') ||
+		       (*at >= 0x80 && (length = utf8_length((const char *)at)) &&
+			!(at[0] == 0xc2 && at[1] < 0xa0)))
+			at += *at < 0x80 ? 1 : length;
+		buffer_append(b, plain, (size_t)(at - plain));
+		if (!*at)
+			break;
+		buffer_u8(b, *at == ';' ? ':' : '?');
+		length = utf8_length((const char *)at);
+		at += length ? length : 1;
+	}
+	guard_end(b, start);
+}
+
+static void label_comm(struct buffer *b, const char *comm)
+{
+	size_t start = b->size;
+
+	label_text(b, comm);
+	for (size_t i = start; buffer_ok(b) && i < b->size; i++)
+		if (b->data[i] == ' ')
+			b->data[i] = '_';
+}
+
+static void label_task(struct buffer *b, const struct profile_group *g, unsigned int mask)
+{
+	if (mask & PROFILE_BY_COMM) {
+		label_comm(b, g->comm);
+		if (mask & PROFILE_BY_PID)
+			buffer_printf(b, "-%u", g->pid);
+		if (mask & PROFILE_BY_TID)
+			buffer_printf(b, "%s/%u", mask & PROFILE_BY_PID ? "" : "-?", g->tid);
+	} else if (mask & PROFILE_BY_PID) {
+		buffer_printf(b, "pid-%u", g->pid);
+		if (mask & PROFILE_BY_TID)
+			buffer_printf(b, "/%u", g->tid);
+	} else {
+		buffer_printf(b, "tid-%u", g->tid);
+	}
+}
+
+void label_group(struct buffer *b, const struct profile *p, const struct profile_entry *entry,
+		 unsigned int mask)
+{
+	const struct profile_group *g = &p->groups[entry->group];
+
+	if (mask & (PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID)) {
+		label_task(b, g, mask);
+	} else if (mask & PROFILE_BY_CPU) {
+		buffer_printf(b, "cpu-%u", g->cpu);
+	} else if (mask & PROFILE_BY_EVENT) {
+		label_text(b, p->events[g->event].name);
+	} else if (mask & PROFILE_BY_CGROUP) {
+		label_text(b, g->cgroup);
+	} else if (mask & PROFILE_BY_HOST) {
+		label_text(b, p->traces[g->trace].host);
+	} else if (mask & PROFILE_BY_TRACE) {
+		label_text(b, label_base_name(p->traces[g->trace].path));
+	} else if (mask & PROFILE_BY_OBJECT) {
+		if (g->object == PRF_NONE)
+			label_text(b, "");
+		else
+			label_text(b, p->objects[g->object].name);
+	} else if (mask & PROFILE_BY_TIME) {
+		buffer_printf(b, "%.3fs", (double)entry->slice * (double)p->slice_ns / 1e9);
+	}
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_PROFILE_H
+#define REPORT_PROFILE_PROFILE_H
+
+/*
+ * What a view gets: one or several traces, read, filtered, added up and named. A view turns
+ * a profile into text or a file and needs nothing else: no reader, no symbols, no options of
+ * the tally.
+ *
+ *     entry ──group──▶ group   (comm, pid, tid, cpu, time, ...: who)
+ *       └────node────▶ node ──parent──▶ node ──▶ ... ──▶ PRF_NONE   (where)
+ *                        └──frame──▶ frame   (name, object, file:line)
+ *
+ * Walking from an entry's node along `parent` meets the frames leaf first. A parent has a
+ * lower number than its children, so one loop from 0 up (or from the end down) visits a tree
+ * in order and may add up inclusive values without recursion.
+ *
+ * Text is bytes from outside: it may hold anything but NUL, so a view escapes what it
+ * writes. No pointer is NULL unless a comment says so. All of it stays until profile_free().
+ */
+
+#include "format/prf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum profile_frame_kind {
+	PROFILE_FRAME_USER,
+	PROFILE_FRAME_KERNEL,
+	PROFILE_FRAME_JIT,
+	PROFILE_FRAME_END, /* "[truncated]", "[incomplete]": the stack does not reach the root */
+	PROFILE_FRAME_SEPARATOR, /* "-" between user and kernel, "--" before a waker's stack */
+	PROFILE_FRAME_GROUP,	 /* no code: whose the stack is, where profile.led */
+};
+
+/*
+ * A function, or with PROFILE_BY_ADDRESS a place in one. An inlined function is a frame of
+ * its own and lies on the function that it was inlined into; walking from the leaf, the
+ * first frame that is not `inlined` is the real function of the ones before it, and has the
+ * same object and offset.
+ */
+struct profile_frame {
+	const char *name;	  /* as shown: demangled, or "[libfoo.so.1]", "[unknown]" */
+	const char *linkage_name; /* as in the symbol table; "" when there is none */
+	const char *file;	  /* source file; "" when not known, or when lines are not wanted */
+	uint32_t line;		  /* 0: not known */
+	uint32_t start_line;	  /* where the function is declared; 0: not known */
+	uint32_t object;	  /* index into profile.objects, or PRF_NONE */
+	uint64_t offset; /* in the object, as PROFILE_BY_ADDRESS and the like say; else 0 */
+	uint8_t kind;	 /* enum profile_frame_kind */
+	bool inlined;
+	bool guessed; /* found by frame pointer where there was no unwind table */
+	bool waker;   /* of the stack that ended a wait */
+	bool named;   /* `name` is a function's name; false: it stands for an object */
+};
+
+/* The frame `frame`, called from the node `parent` (PRF_NONE: it is a root). */
+struct profile_node {
+	uint32_t parent;
+	uint32_t frame;
+	uint32_t depth; /* 1 for a root */
+};
+
+/* An object as recorded, and what became of its symbols. */
+struct profile_object {
+	const struct prf_object *recorded;
+	const char *name;    /* the path's last part, "[kernel]", "[nf_tables]" */
+	const char *symbols; /* "ok", "no file", "build-id differs", ... */
+};
+
+/*
+ * Whose samples. Only what profile.dimensions says is told apart; the rest is that of the
+ * first sample met, or 0 and "".
+ */
+struct profile_group {
+	const char *comm;
+	uint32_t pid, tid;
+	uint32_t cpu;
+	uint32_t event;	 /* index into profile.events */
+	uint32_t trace;	 /* index into profile.traces */
+	uint32_t object; /* of the leaf; index into profile.objects, or PRF_NONE */
+	const char *cgroup;
+	const char *command_line;
+	uint64_t origin_ns; /* where its time slices begin to count */
+};
+
+/*
+ * Samples of one group on one stack, and with PROFILE_BY_TIME in one slice of time: from
+ * group.origin_ns + slice * profile.slice_ns on. Sorted by group, then node with PRF_NONE before
+ * all nodes; by time instead by group, slice, and where in the slice the stack was met first.
+ */
+struct profile_entry {
+	uint32_t group;
+	uint32_t slice; /* 0 without PROFILE_BY_TIME */
+	uint32_t node;	/* PRF_NONE: a sample without frames */
+	uint64_t samples;
+	uint64_t value; /* in profile.unit */
+};
+
+struct profile_event {
+	enum prf_event_kind kind;
+	const char *name;
+	const char *unit; /* of recorded weights */
+	uint64_t frequency, period;
+	uint64_t ns_per_sample; /* what a sample stands for; 0: the weight is ns, or not time */
+};
+
+struct profile_loss {
+	uint64_t from_ns, to_ns;
+	uint32_t cpu; /* PRF_NONE: not known */
+	enum prf_loss_reason reason;
+	uint64_t count;
+	uint32_t trace;
+};
+
+struct profile_trace {
+	const char *path;				 /* as given; "-" for standard input */
+	const char *host, *kernel, *arch, *command_line; /* "" when not known */
+	uint64_t start_ns, end_ns; /* first and last sample, CLOCK_MONOTONIC; 0: none */
+	uint64_t realtime_ns; /* wall clock when the recording began, since 1970; 0: not known */
+	bool complete;
+};
+
+/* What groups are told apart by: dimensions of a profile, bits. */
+enum profile_dimension {
+	PROFILE_BY_COMM = 1 << 0,
+	PROFILE_BY_PID = 1 << 1,
+	PROFILE_BY_TID = 1 << 2,
+	PROFILE_BY_CPU = 1 << 3,
+	PROFILE_BY_EVENT = 1 << 4,
+	PROFILE_BY_CGROUP = 1 << 5,
+	PROFILE_BY_TIME = 1 << 6,
+	PROFILE_BY_TRACE = 1 << 7,
+	PROFILE_BY_OBJECT = 1 << 8,
+	PROFILE_BY_HOST = 1 << 9,
+	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
+};
+
+/* What frames are told apart by, beside name, object and kind: bits. */
+enum profile_detail {
+	PROFILE_BY_LINE = 1 << 0,    /* file and line are filled */
+	PROFILE_BY_ADDRESS = 1 << 1, /* offset is filled */
+	PROFILE_BY_UNNAMED = 1 << 2, /* offset is filled where `named` is false */
+	PROFILE_BY_FILE = 1 << 3,    /* file is filled, and start_line: at worst by a line in it */
+	PROFILE_LOWEST_ADDRESS = 1 << 4, /* offset is filled by the lowest; tells nothing apart */
+};
+
+enum profile_value { PROFILE_SAMPLES, PROFILE_TIME, PROFILE_WEIGHT };
+
+struct profile {
+	const struct profile_frame *frames;
+	const struct profile_node *nodes;
+	const struct profile_group *groups;
+	const struct profile_entry *entries;
+	const struct profile_object *objects;
+	const struct profile_event *events;
+	const struct profile_loss *losses;
+	const struct profile_trace *traces;
+	size_t frame_count, node_count, group_count, entry_count;
+	size_t object_count, event_count, loss_count, trace_count;
+
+	unsigned int dimensions; /* enum profile_dimension */
+	unsigned int detail;	 /* enum profile_detail */
+	enum profile_value value;
+	const char *unit;     /* of values: "samples", "us" (all times), "bytes", "events", ... */
+	uint64_t samples;     /* sum over entries */
+	uint64_t total;	      /* sum of values */
+	uint64_t lost;	      /* samples lost while recording */
+	uint64_t slice_ns;    /* with PROFILE_BY_TIME: length of a time slice */
+	uint32_t slice_count; /* the highest slice + 1; 1 without PROFILE_BY_TIME */
+	bool led; /* all stacks begin with frames that tell whose they are; none has no frame */
+	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
+};
+
+void profile_free(struct profile *p);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/regroup.h"
+
+#include "common/array.h"
+#include "common/buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void regrouped_release(struct regrouped *r)
+{
+	free(r->groups);
+	free(r->group_of);
+	free(r->entries);
+	free(r->new_node);
+	*r = (struct regrouped){ 0 };
+}
+
+/* -------- groups -------- */
+
+/* PRF_NONE without memory. */
+static uint32_t append_group(struct regrouped *r, const struct profile_group *group)
+{
+	if (!array_reserve(&r->groups, &r->group_capacity, r->group_count + 1))
+		return PRF_NONE;
+	r->groups[r->group_count] = *group;
+	return (uint32_t)r->group_count++;
+}
+
+static void group_key(unsigned int by, const struct profile_group *g, const char *host,
+		      struct buffer *key)
+{
+	buffer_clear(key);
+	buffer_append(key, host, by & PROFILE_BY_HOST && host ? strlen(host) + 1 : 0);
+	buffer_u32(key, by & PROFILE_BY_TRACE ? g->trace : 0);
+	buffer_u32(key, by & PROFILE_BY_EVENT ? g->event : 0);
+	buffer_u32(key, by & PROFILE_BY_CPU ? g->cpu : 0);
+	buffer_u32(key, by & PROFILE_BY_PID ? g->pid : 0);
+	buffer_u32(key, by & PROFILE_BY_TID ? g->tid : 0);
+	buffer_append(key, g->comm, by & PROFILE_BY_COMM ? strlen(g->comm) + 1 : 0);
+	buffer_append(key, g->cgroup, by & PROFILE_BY_CGROUP ? strlen(g->cgroup) + 1 : 0);
+}
+
+int regroup_groups(struct regrouped *r, const struct regroup *how, const struct tally_group *groups,
+		   size_t n, const struct trace *traces)
+{
+	struct buffer key = { 0 };
+	struct map ids = { 0 };
+	int error = PRF_ERROR_MEMORY;
+
+	r->group_of = malloc((n + 1) * sizeof(*r->group_of));
+	if (!r->group_of)
+		return PRF_ERROR_MEMORY;
+	for (size_t i = 0; i < n; i++) {
+		const struct trace *trace = &traces[groups[i].trace];
+		const struct prf_task *task = prf_reader_task(trace->reader, groups[i].task);
+		struct profile_group group = {
+			.comm = task->comm,
+			.pid = task->pid,
+			.tid = task->tid,
+			.cpu = groups[i].cpu,
+			.event = groups[i].event,
+			.trace = groups[i].trace,
+			.object = PRF_NONE,
+			.cgroup = task->cgroup,
+			.command_line = task->command_line,
+			.origin_ns = trace->totals.origin_ns,
+		};
+		uint64_t *id;
+		bool added;
+
+		group_key(how->dimensions, &group, trace_metadata(trace, "host"), &key);
+		id = buffer_ok(&key) ? map_put(&ids, key.data, key.size, &added) : NULL;
+		if (!id)
+			goto out;
+		if (added)
+			*id = append_group(r, &group);
+		if (*id == PRF_NONE)
+			goto out;
+		r->group_of[i] = (uint32_t)*id;
+	}
+	error = 0;
+out:
+	map_release(&ids);
+	buffer_release(&key);
+	return error;
+}
+
+int regroup_add(struct regrouped *r, const struct profile_entry *entry)
+{
+	if (!array_reserve(&r->entries, &r->entry_capacity, r->entry_count + 1))
+		return PRF_ERROR_MEMORY;
+	r->entries[r->entry_count] = *entry;
+	r->entries[r->entry_count++].group = r->group_of[entry->group];
+	return 0;
+}
+
+/* Splits groups by the objects of the entries' leaves. */
+static int split_by_object(struct regrouped *r, const struct node_tree *tree,
+			   const struct frame_table *frames)
+{
+	struct map ids = { 0 };
+	int error = 0;
+
+	for (size_t i = 0; i < r->entry_count; i++) {
+		struct profile_entry *e = &r->entries[i];
+		struct profile_group group = r->groups[e->group];
+		uint32_t key[2] = { e->group, PRF_NONE };
+		uint64_t *id;
+		bool added;
+
+		if (e->node != PRF_NONE)
+			key[1] = frames->frames[tree->nodes[e->node].frame].object;
+		id = map_put(&ids, key, sizeof(key), &added);
+		if (id && added) {
+			group.object = key[1];
+			*id = append_group(r, &group);
+		}
+		if (!id || *id == PRF_NONE) {
+			error = PRF_ERROR_MEMORY;
+			break;
+		}
+		e->group = (uint32_t)*id;
+	}
+	map_release(&ids);
+	return error;
+}
+
+#define COMPARE(a, b)                                                                              \
+	do {                                                                                       \
+		if ((a) != (b))                                                                    \
+			return (a) < (b) ? -1 : 1;                                                 \
+	} while (0)
+
+struct ordered_group {
+	struct profile_group group;
+	uint32_t old;
+};
+
+static int compare_groups(const void *left, const void *right)
+{
+	const struct ordered_group *a = left, *b = right;
+	int order;
+
+	COMPARE(a->group.trace, b->group.trace);
+	COMPARE(a->group.event, b->group.event);
+	order = strcmp(a->group.cgroup, b->group.cgroup);
+	if (!order)
+		order = strcmp(a->group.comm, b->group.comm);
+	if (order)
+		return order;
+	COMPARE(a->group.pid, b->group.pid);
+	COMPARE(a->group.tid, b->group.tid);
+	COMPARE(a->group.cpu, b->group.cpu);
+	COMPARE(a->group.object, b->group.object);
+	COMPARE(a->old, b->old);
+	return 0;
+}
+
+/* Sorts the groups, drops those without entries, and renumbers them in the entries. */
+static int sort_groups(struct regrouped *r)
+{
+	struct ordered_group *ordered = malloc((r->group_count + 1) * sizeof(*ordered));
+	uint32_t *number = malloc((r->group_count + 1) * sizeof(*number));
+	int error = PRF_ERROR_MEMORY;
+	size_t kept = 0;
+
+	if (!ordered || !number)
+		goto out;
+	memset(number, 0xff, (r->group_count + 1) * sizeof(*number));
+	for (size_t i = 0; i < r->entry_count; i++)
+		number[r->entries[i].group] = 0;
+	for (size_t i = 0; i < r->group_count; i++)
+		if (number[i] != PRF_NONE)
+			ordered[kept++] = (struct ordered_group){ r->groups[i], (uint32_t)i };
+	if (kept)
+		qsort(ordered, kept, sizeof(*ordered), compare_groups);
+	for (size_t i = 0; i < kept; i++) {
+		number[ordered[i].old] = (uint32_t)i;
+		r->groups[i] = ordered[i].group;
+	}
+	r->group_count = kept;
+	for (size_t i = 0; i < r->entry_count; i++)
+		r->entries[i].group = number[r->entries[i].group];
+	error = 0;
+out:
+	free(ordered);
+	free(number);
+	return error;
+}
+
+/* -------- entries -------- */
+
+/* Entries at nodes through which less than the given share passes go down to one with more. */
+static int cut_small(struct regrouped *r, double min_percent, const struct node_tree *tree)
+{
+	double *passing = calloc(tree->count + 1, sizeof(*passing));
+	double total = 0;
+
+	if (!passing)
+		return PRF_ERROR_MEMORY;
+	for (size_t i = 0; i < r->entry_count; i++) {
+		total += (double)r->entries[i].value;
+		if (r->entries[i].node != PRF_NONE)
+			passing[r->entries[i].node] += (double)r->entries[i].value;
+	}
+	for (size_t i = tree->count; i-- > 0;)
+		if (tree->nodes[i].parent != PRF_NONE)
+			passing[tree->nodes[i].parent] += passing[i];
+	for (size_t i = 0; i < r->entry_count; i++) {
+		uint32_t *node = &r->entries[i].node;
+
+		while (*node != PRF_NONE && passing[*node] < total * min_percent / 100)
+			*node = tree->nodes[*node].parent;
+	}
+	free(passing);
+	return 0;
+}
+
+/* Keeps the nodes that lead to an entry, and their frames, in the order they have. */
+static int drop_unused(struct regrouped *r, struct node_tree *tree, struct frame_table *frames)
+{
+	uint32_t *new_frame = calloc(frames->count + 1, sizeof(*new_frame));
+	size_t kept = 0;
+
+	r->new_node = calloc(tree->count + 1, sizeof(*r->new_node));
+	if (!new_frame || !r->new_node) {
+		free(new_frame);
+		return PRF_ERROR_MEMORY;
+	}
+	r->old_nodes = tree->count;
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].node != PRF_NONE)
+			r->new_node[r->entries[i].node] = 1;
+	for (size_t i = tree->count; i-- > 0;) {
+		if (!r->new_node[i])
+			continue;
+		new_frame[tree->nodes[i].frame] = 1;
+		if (tree->nodes[i].parent != PRF_NONE)
+			r->new_node[tree->nodes[i].parent] = 1;
+	}
+	for (size_t i = 0; i < frames->count; i++) {
+		bool used = new_frame[i];
+
+		new_frame[i] = (uint32_t)kept;
+		if (used)
+			frames->frames[kept++] = frames->frames[i];
+	}
+	frames->count = kept;
+	kept = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		struct profile_node node = tree->nodes[i];
+
+		if (!r->new_node[i]) {
+			r->new_node[i] = PRF_NONE;
+			continue;
+		}
+		r->new_node[i] = (uint32_t)kept;
+		node.frame = new_frame[node.frame];
+		if (node.parent != PRF_NONE)
+			node.parent = r->new_node[node.parent];
+		tree->nodes[kept++] = node;
+	}
+	tree->count = kept;
+	for (size_t i = 0; i < r->entry_count; i++)
+		r->entries[i].node = regrouped_node(r, r->entries[i].node);
+	free(new_frame);
+	return 0;
+}
+
+uint32_t regrouped_node(const struct regrouped *r, uint32_t node)
+{
+	return node < r->old_nodes ? r->new_node[node] : PRF_NONE;
+}
+
+enum sort_field { SORT_NODE, SORT_GROUP, SORT_FIELDS };
+
+static uint32_t field(const struct profile_entry *e, enum sort_field by)
+{
+	/* PRF_NONE + 1 is 0: entries without a node come first. */
+	return by == SORT_NODE ? e->node + 1 : e->group;
+}
+
+#define DIGIT_BITS 11
+#define DIGITS (1u << DIGIT_BITS)
+
+/* A stable sort by one digit of a field. */
+static void sort_by_digit(const struct profile_entry *from, struct profile_entry *to, size_t n,
+			  enum sort_field by, unsigned int shift)
+{
+	size_t at[DIGITS] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[field(&from[i], by) >> shift & (DIGITS - 1)]++;
+	for (size_t i = 0; i < DIGITS; i++) {
+		size_t count = at[i];
+
+		at[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[field(&from[i], by) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+static int sort_entries(struct regrouped *r)
+{
+	struct profile_entry *other = malloc((r->entry_count + 1) * sizeof(*other));
+
+	if (!other)
+		return PRF_ERROR_MEMORY;
+	for (enum sort_field by = 0; by < SORT_FIELDS; by++) {
+		uint32_t highest = 0;
+
+		for (size_t i = 0; i < r->entry_count; i++)
+			highest = field(&r->entries[i], by) > highest ? field(&r->entries[i], by)
+								      : highest;
+		for (unsigned int shift = 0; shift < 32 && highest >> shift; shift += DIGIT_BITS) {
+			struct profile_entry *sorted = other;
+
+			sort_by_digit(r->entries, sorted, r->entry_count, by, shift);
+			other = r->entries;
+			r->entries = sorted;
+			r->entry_capacity = r->entry_count + 1;
+		}
+	}
+	free(other);
+	return 0;
+}
+
+/* Joins equal entries; `places`, unless NULL, learns what became of each. */
+static void join_entries(struct regrouped *r, struct slices_place *places)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct profile_entry e = r->entries[i];
+		struct profile_entry *last = n ? &r->entries[n - 1] : NULL;
+
+		if (last && last->group == e.group && last->node == e.node) {
+			last->samples += e.samples;
+			last->value += e.value;
+		} else {
+			r->entries[n] = e;
+			r->entries[n++].slice = 0;
+		}
+		if (places)
+			places[e.slice].entry = (uint32_t)n - 1;
+	}
+	r->entry_count = n;
+}
+
+/* Joins equal entries, and splits what is left by time. */
+static int join_and_split(struct regrouped *r, const struct regroup *how)
+{
+	size_t n;
+	const struct tally_cell *cells = tally_cells(how->tally, &n);
+	struct slices_place *places = malloc((n + 1) * sizeof(*places));
+	struct profile_entry *split = NULL;
+
+	for (size_t i = 0; places && i < n; i++)
+		places[i] = (struct slices_place){ PRF_NONE, cells[i].group };
+	if (places) {
+		const struct slices_cells which = { places, how->worths };
+
+		join_entries(r, places);
+		split = slices_split(tally_slices(how->tally), r->entries, &r->entry_count, &which);
+	}
+	free(places);
+	if (!split)
+		return PRF_ERROR_MEMORY;
+	free(r->entries);
+	r->entries = split;
+	return 0;
+}
+
+/* Divides values, carrying what is left over to the next. */
+static void divide(struct profile_entry *entries, size_t n, uint64_t by)
+{
+	uint64_t carry = by / 2;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t rest = carry + entries[i].value % by;
+
+		entries[i].value = entries[i].value / by + rest / by;
+		carry = rest % by;
+	}
+}
+
+static void add_up(const struct regrouped *r, struct profile *profile)
+{
+	profile->slice_count = 1;
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct profile_entry *e = &r->entries[i];
+
+		profile->samples += e->samples;
+		profile->total += e->value;
+		if (e->slice >= profile->slice_count)
+			profile->slice_count = e->slice + 1;
+	}
+}
+
+int regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
+		   struct frame_table *frames, struct profile *profile)
+{
+	int error = 0;
+
+	if (how->dimensions & PROFILE_BY_OBJECT)
+		error = split_by_object(r, tree, frames);
+	if (!error && how->min_percent > 0)
+		error = cut_small(r, how->min_percent, tree);
+	if (!error)
+		error = drop_unused(r, tree, frames);
+	if (!error)
+		error = sort_groups(r);
+	if (!error)
+		error = sort_entries(r);
+	if (!error && (how->dimensions & PROFILE_BY_TIME))
+		error = join_and_split(r, how);
+	else if (!error)
+		join_entries(r, NULL);
+	if (error)
+		return error;
+	if (how->divide_by > 1)
+		divide(r->entries, r->entry_count, how->divide_by);
+	add_up(r, profile);
+	profile->groups = r->groups;
+	profile->group_count = r->group_count;
+	profile->entries = r->entries;
+	profile->entry_count = r->entry_count;
+	profile->nodes = tree->nodes;
+	profile->node_count = tree->count;
+	profile->frames = frames->frames;
+	profile->frame_count = frames->count;
+	return 0;
+}

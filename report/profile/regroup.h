@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_REGROUP_H
+#define REPORT_PROFILE_REGROUP_H
+
+/*
+ * The last step of building a profile: joins what the tally told apart (events, equal
+ * names) but the view does not, drops nodes and frames that nothing uses, and sorts, so that
+ * the same traces always give the same profile. Starts as { 0 }.
+ */
+
+#include "report/profile/frame_table.h"
+#include "report/profile/tally.h"
+#include "report/profile/trace.h"
+
+struct regroup {
+	unsigned int dimensions;   /* enum profile_dimension */
+	double min_percent;	   /* move entries down to where this much passes; 0: don't */
+	uint64_t divide_by;	   /* of values, such that their sum is rounded only once */
+	const struct tally *tally; /* with PROFILE_BY_TIME: it knows when samples came */
+	const struct slices_worth *worths; /* and what they are worth, in each of its groups */
+};
+
+struct regrouped {
+	struct profile_group *groups;
+	size_t group_count, group_capacity;
+	uint32_t *group_of; /* of each group of the tally */
+	struct profile_entry *entries;
+	size_t entry_count, entry_capacity;
+	uint32_t *new_node; /* of each node of the tree, once finished; PRF_NONE: dropped */
+	size_t old_nodes;
+};
+
+void regrouped_release(struct regrouped *r);
+
+/* The groups of the tally. 0 or an enum prf_error, as everywhere here. */
+int regroup_groups(struct regrouped *r, const struct regroup *how, const struct tally_group *groups,
+		   size_t n, const struct trace *traces);
+
+/* An entry with the tally's group and the tree's node; its slice is the number of the cell. */
+int regroup_add(struct regrouped *r, const struct profile_entry *entry);
+
+/* Fills the profile's groups, entries, nodes, frames and sums; reorders tree and frames. */
+int regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
+		   struct frame_table *frames, struct profile *profile);
+
+/* Once finished: the profile's number of a node of the tree; PRF_NONE for none. */
+uint32_t regrouped_node(const struct regrouped *r, uint32_t node);
+
+#endif

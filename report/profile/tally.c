@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/tally.h"
+
+#include "common/array.h"
+#include "common/buffer.h"
+#include "common/map.h"
+#include "common/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SLICE_NS 1000000
+#define DEFAULT_MAX_SLICES 4096
+#define MAX_GROUPS (1u << 24)
+#define LAST_CELLS 4 /* a power of two */
+#define LAST_EVENTS 4
+
+/* The group that the samples of a task with this event belong to. */
+struct known_group {
+	uint32_t event, group;
+};
+
+/* What a (task, event) is, if not a group's number. */
+#define NOT_ASKED UINT32_MAX
+#define NOT_COUNTED (UINT32_MAX - 1)
+#define OTHER_EVENT (UINT32_MAX - 2)
+
+struct tally {
+	struct tally_options options;
+
+	struct tally_cell *cells;
+	size_t cell_count, cell_capacity;
+	struct slices slices; /* with PROFILE_BY_TIME */
+	struct pairs wakers;  /* (global stack, task) */
+
+	/*
+	 * The cells that each stack of this trace was counted in last, by the low bits of the
+	 * group: no hashing for the next sample. Cells that are not here any more are kept by key.
+	 */
+	uint32_t (*last_cell)[LAST_CELLS];
+	size_t last_cell_count;
+	uint32_t no_stack[LAST_CELLS]; /* the same of samples without a stack, of all traces */
+	struct pairs keys;	       /* (group and waker, stack) */
+	uint32_t *kept;		       /* by key: its cell */
+	size_t kept_count, kept_capacity;
+
+	struct tally_group *groups;
+	size_t group_count, group_capacity;
+	struct map group_ids;
+
+	const struct prf_event **events;
+	size_t event_count, event_capacity;
+	struct map event_ids;
+
+	/* This trace. */
+	const struct prf_reader *reader;
+	uint32_t trace;
+	uint32_t stack_base;
+	struct known_group (*known)[LAST_EVENTS]; /* of each task, by the event's low bits */
+	struct map decided; /* (task, event) to group: all that were asked for */
+	uint32_t *global_event;
+	size_t local_events, task_capacity;
+	struct tally_totals totals;
+	bool has_origin;
+
+	/* The last group that was made of a (group, cpu), by number of the first. */
+	uint32_t last_base, last_cpu, last_cpu_group;
+};
+
+int tally_new(struct tally **tally, const struct tally_options *options)
+{
+	struct tally *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return PRF_ERROR_MEMORY;
+	t->options = *options;
+	t->slices.length_ns = options->slice_ns ? options->slice_ns : DEFAULT_SLICE_NS;
+	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
+	memset(t->no_stack, 0xff, sizeof(t->no_stack));
+	t->trace = PRF_NONE;
+	*tally = t;
+	return 0;
+}
+
+static void end_trace(struct tally *t)
+{
+	free(t->known);
+	map_release(&t->decided);
+	free(t->global_event);
+	free(t->last_cell);
+	t->known = NULL;
+	t->global_event = NULL;
+	t->last_cell = NULL;
+	t->local_events = t->task_capacity = t->last_cell_count = 0;
+}
+
+void tally_free(struct tally *t)
+{
+	if (!t)
+		return;
+	end_trace(t);
+	free(t->cells);
+	slices_release(&t->slices);
+	free(t->kept);
+	pairs_release(&t->keys);
+	free(t->groups);
+	free(t->events);
+	pairs_release(&t->wakers);
+	map_release(&t->group_ids);
+	map_release(&t->event_ids);
+	free(t);
+}
+
+int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stack_base)
+{
+	if (t->reader)
+		t->stack_base += (uint32_t)prf_reader_stacks(t->reader);
+	end_trace(t);
+	slices_restart(&t->slices);
+	t->reader = reader;
+	t->trace++;
+	t->totals = (struct tally_totals){ 0 };
+	t->has_origin = false;
+	t->last_base = NOT_ASKED;
+	*stack_base = t->stack_base;
+	return 0;
+}
+
+/* -------- cells -------- */
+
+static bool same_cell(const struct tally_cell *a, const struct tally_cell *b)
+{
+	return a->group == b->group && a->stack == b->stack && a->waker == b->waker;
+}
+
+/* Where the number of the cell with this key is kept, PRF_NONE if it is not; NULL without memory.
+ */
+static uint32_t *kept_cell(struct tally *t, const struct tally_cell *key)
+{
+	uint32_t number = pairs_put(&t->keys, (uint64_t)key->group << 32 | key->waker, key->stack);
+
+	if (number == UINT32_MAX || !array_reserve(&t->kept, &t->kept_capacity, t->keys.count))
+		return NULL;
+	if (number == t->kept_count)
+		t->kept[t->kept_count++] = PRF_NONE;
+	return &t->kept[number];
+}
+
+/* A new cell; PRF_NONE without memory. */
+static uint32_t append_cell(struct tally *t, const struct tally_cell *key)
+{
+	if (t->cell_count >= PRF_NONE / 2 ||
+	    !array_reserve(&t->cells, &t->cell_capacity, t->cell_count + 1))
+		return PRF_NONE;
+	t->cells[t->cell_count] = *key;
+	return (uint32_t)t->cell_count++;
+}
+
+/*
+ * The number of the cell with this key; PRF_NONE without memory. `last`: the cell met last of
+ * this stack and of groups with these low bits; as long as that is PRF_NONE there is none.
+ */
+static uint32_t find_cell(struct tally *t, const struct tally_cell *key, uint32_t last)
+{
+	uint32_t *kept;
+
+	if (last == PRF_NONE)
+		return append_cell(t, key);
+	if (same_cell(&t->cells[last], key))
+		return last;
+	if (!t->cells[last].kept) {
+		kept = kept_cell(t, &t->cells[last]);
+		if (!kept)
+			return PRF_NONE;
+		*kept = last;
+		t->cells[last].kept = true;
+	}
+	kept = kept_cell(t, key);
+	if (!kept)
+		return PRF_NONE;
+	if (*kept == PRF_NONE) {
+		*kept = append_cell(t, key);
+		if (*kept != PRF_NONE)
+			t->cells[*kept].kept = true;
+	}
+	return *kept;
+}
+
+/* -------- groups -------- */
+
+static uint32_t find_group(struct tally *t, const void *key, size_t size,
+			   const struct tally_group *group)
+{
+	bool added;
+	uint64_t *id = map_put(&t->group_ids, key, size, &added);
+
+	if (!id)
+		return PRF_NONE;
+	if (!added)
+		return (uint32_t)*id;
+	if (t->group_count == MAX_GROUPS ||
+	    !array_reserve(&t->groups, &t->group_capacity, t->group_count + 1)) {
+		map_remove(&t->group_ids, key, size);
+		return PRF_NONE;
+	}
+	*id = t->group_count;
+	t->groups[t->group_count] = *group;
+	return (uint32_t)t->group_count++;
+}
+
+/* The group of a (task, event) on any CPU: one per distinct text of what tells groups apart. */
+static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
+{
+	const struct prf_task *who = prf_reader_task(t->reader, task);
+	unsigned int by = t->options.dimensions;
+	struct tally_group group = { t->trace, task, event, PRF_NONE };
+	struct buffer key = { 0 };
+	uint32_t id = PRF_NONE;
+
+	buffer_u32(&key, event);
+	buffer_u32(&key, by & (PROFILE_BY_TRACE | PROFILE_BY_HOST) ? t->trace : 0);
+	buffer_u32(&key, by & PROFILE_BY_PID ? who->pid : 0);
+	buffer_u32(&key, by & PROFILE_BY_TID ? who->tid : 0);
+	buffer_append(&key, who->comm, by & PROFILE_BY_COMM ? strlen(who->comm) + 1 : 0);
+	buffer_append(&key, who->cgroup, by & PROFILE_BY_CGROUP ? strlen(who->cgroup) + 1 : 0);
+	if (buffer_ok(&key))
+		id = find_group(t, key.data, key.size, &group);
+	buffer_release(&key);
+	return id;
+}
+
+static uint32_t group_on_cpu(struct tally *t, uint32_t base, uint32_t cpu)
+{
+	struct tally_group group;
+	uint8_t key[9] = { 'c' }; /* shorter than any key of group_of_task() */
+
+	if (t->last_base == base && t->last_cpu == cpu)
+		return t->last_cpu_group;
+	group = t->groups[base];
+	group.cpu = cpu;
+	memcpy(key + 1, &base, 4);
+	memcpy(key + 5, &cpu, 4);
+	t->last_cpu_group = find_group(t, key, sizeof(key), &group);
+	t->last_base = base;
+	t->last_cpu = cpu;
+	return t->last_cpu_group;
+}
+
+static void event_key(const struct prf_event *event, struct buffer *key)
+{
+	buffer_u32(key, event->kind);
+	buffer_u64(key, event->frequency);
+	buffer_u64(key, event->period);
+	buffer_append(key, event->name, strlen(event->name) + 1);
+	buffer_text(key, event->unit);
+}
+
+uint32_t tally_find_event(const struct tally *t, const struct prf_event *event)
+{
+	struct buffer key = { 0 };
+	const uint64_t *id;
+
+	event_key(event, &key);
+	id = map_get(&t->event_ids, key.data, key.size);
+	buffer_release(&key);
+	return id ? (uint32_t)*id : PRF_NONE;
+}
+
+/* The global number of an event; PRF_NONE without memory. */
+static uint32_t global_event(struct tally *t, const struct prf_event *event)
+{
+	struct buffer key = { 0 };
+	uint64_t *id = NULL;
+	bool added;
+
+	if (!array_reserve(&t->events, &t->event_capacity, t->event_count + 1))
+		return PRF_NONE;
+	event_key(event, &key);
+	if (buffer_ok(&key))
+		id = map_put(&t->event_ids, key.data, key.size, &added);
+	buffer_release(&key);
+	if (!id)
+		return PRF_NONE;
+	if (added) {
+		*id = t->event_count;
+		t->events[t->event_count++] = event;
+	}
+	return (uint32_t)*id;
+}
+
+static bool follow_events(struct tally *t, size_t events)
+{
+	uint32_t *global = realloc(t->global_event, events * sizeof(*global));
+
+	if (!global)
+		return false;
+	t->global_event = global;
+	for (; t->local_events < events; t->local_events++) {
+		uint32_t i = (uint32_t)t->local_events;
+
+		global[i] = global_event(t, prf_reader_event(t->reader, i));
+		if (global[i] == PRF_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Room for the events, tasks and stacks that have been defined meanwhile. */
+static bool follow_definitions(struct tally *t)
+{
+	size_t events = prf_reader_events(t->reader);
+	size_t tasks = prf_reader_tasks(t->reader);
+	size_t stacks = prf_reader_stacks(t->reader);
+
+	if (events > t->local_events && !follow_events(t, events))
+		return false;
+	if (tasks > t->task_capacity) {
+		size_t capacity = tasks + tasks / 2;
+		struct known_group(*room)[LAST_EVENTS] = realloc(t->known,
+								 capacity * sizeof(*room));
+
+		if (!room)
+			return false;
+		memset(room + t->task_capacity, 0xff,
+		       (capacity - t->task_capacity) * sizeof(*room));
+		t->known = room;
+		t->task_capacity = capacity;
+	}
+	if (stacks > t->last_cell_count) {
+		size_t count = stacks + stacks / 2;
+		uint32_t(*room)[LAST_CELLS] = realloc(t->last_cell, count * sizeof(*room));
+
+		if (!room)
+			return false;
+		memset(room + t->last_cell_count, 0xff,
+		       (count - t->last_cell_count) * sizeof(*room));
+		t->last_cell = room;
+		t->last_cell_count = count;
+	}
+	return true;
+}
+
+/* -------- samples -------- */
+
+static uint32_t decide(struct tally *t, uint32_t task, uint32_t event)
+{
+	const struct selection *s = t->options.selection;
+	const struct prf_event *what = prf_reader_event(t->reader, event);
+
+	if (!selection_has_task(s, prf_reader_task(t->reader, task)))
+		return NOT_COUNTED;
+	if (!selection_has_event(s, what, t->events[0]))
+		return OTHER_EVENT;
+	return group_of_task(t, task, t->global_event[event]);
+}
+
+static void note_times(struct tally *t, const struct prf_samples *s)
+{
+	const uint64_t *time_ns = s->time_ns;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0, n = s->n; i < n; i++) {
+		first = time_ns[i] < first ? time_ns[i] : first;
+		last = time_ns[i] > last ? time_ns[i] : last;
+	}
+	if (!t->totals.samples || first < t->totals.first_ns)
+		t->totals.first_ns = first;
+	if (last > t->totals.last_ns)
+		t->totals.last_ns = last;
+	if (!t->has_origin) {
+		t->totals.origin_ns = first;
+		t->has_origin = true;
+	}
+	t->totals.samples += s->n;
+}
+
+/* The group that a sample's task and event belong to, or NOT_COUNTED and the like. */
+static uint32_t decided(struct tally *t, uint32_t task, uint32_t event)
+{
+	struct known_group *known = &t->known[task][event % LAST_EVENTS];
+	const uint32_t key[2] = { task, event };
+	uint64_t *group;
+	bool added;
+
+	if (known->event == event)
+		return known->group;
+	group = map_put(&t->decided, key, sizeof(key), &added);
+	if (!group)
+		return PRF_NONE;
+	if (added)
+		*group = decide(t, task, event);
+	*known = (struct known_group){ event, (uint32_t)*group };
+	return known->group;
+}
+
+/* A sample of a cell came at its time; false without memory. */
+static bool note_time(struct tally *t, uint32_t cell, const struct prf_samples *s, size_t i)
+{
+	uint64_t time_ns = s->time_ns[i], origin_ns = t->totals.origin_ns;
+	uint64_t since = time_ns > origin_ns ? time_ns - origin_ns : 0;
+
+	return slices_count(&t->slices, cell, since, s->weight[i]);
+}
+
+/* Counts one sample; false without memory. */
+static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group)
+{
+	uint32_t stack = s->stack[i], *last = &t->no_stack[group % LAST_CELLS], at;
+	struct tally_cell key = { .group = group, .stack = stack, .waker = PRF_NONE };
+
+	if (t->options.wakers && s->waker[i] != PRF_NONE) {
+		key.waker = pairs_put(&t->wakers, s->waker[i] + t->stack_base, s->waker_task[i]);
+		if (key.waker == UINT32_MAX)
+			return false;
+	}
+	if (stack != PRF_NONE) {
+		last = &t->last_cell[stack][group % LAST_CELLS];
+		key.stack += t->stack_base;
+	}
+	at = find_cell(t, &key, *last);
+	if (at == PRF_NONE)
+		return false;
+	*last = at;
+	t->cells[at].samples++;
+	t->cells[at].weight += s->weight[i];
+	return !(t->options.dimensions & PROFILE_BY_TIME) || note_time(t, at, s, i);
+}
+
+/*
+ * When neither CPU nor wakers tell anything apart, as mostly: the one loop that runs
+ * for every sample of a large trace. Locals, since stores could change what `t` points to.
+ */
+static int add_plain(struct tally *t, const struct prf_samples *s)
+{
+	const uint32_t *task = s->task, *event = s->event, *stack = s->stack;
+	const uint64_t *weight = s->weight;
+	struct known_group(*known)[LAST_EVENTS] = t->known;
+	uint32_t(*last_cell)[LAST_CELLS] = t->last_cell;
+	struct tally_cell *cells = t->cells;
+	const bool by_time = t->options.dimensions & PROFILE_BY_TIME;
+
+	for (size_t i = 0, n = s->n; i < n; i++) {
+		const struct known_group *one = &known[task[i]][event[i] % LAST_EVENTS];
+		uint32_t group = one->group, at = PRF_NONE;
+
+		if (one->event == event[i] && group < OTHER_EVENT && stack[i] != PRF_NONE)
+			at = last_cell[stack[i]][group % LAST_CELLS];
+		if (at != PRF_NONE && cells[at].group == group) {
+			cells[at].samples++;
+			cells[at].weight += weight[i];
+			if (by_time && !note_time(t, at, s, i))
+				return PRF_ERROR_MEMORY;
+			continue;
+		}
+		group = decided(t, task[i], event[i]);
+		if (group == PRF_NONE)
+			return PRF_ERROR_MEMORY;
+		if (group >= OTHER_EVENT)
+			t->totals.other_events += group == OTHER_EVENT;
+		else if (!count_sample(t, s, i, group))
+			return PRF_ERROR_MEMORY;
+		cells = t->cells;
+	}
+	return 0;
+}
+
+static int add_apart(struct tally *t, const struct prf_samples *s)
+{
+	const bool by_cpu = t->options.dimensions & PROFILE_BY_CPU;
+	const struct number_set *cpus = &t->options.selection->cpus;
+
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t group = decided(t, s->task[i], s->event[i]);
+
+		if (group < OTHER_EVENT && cpus->count && !number_set_has(cpus, s->cpu[i]))
+			continue;
+		if (group < OTHER_EVENT && by_cpu)
+			group = group_on_cpu(t, group, s->cpu[i]);
+		if (group == PRF_NONE)
+			return PRF_ERROR_MEMORY;
+		if (group >= OTHER_EVENT)
+			t->totals.other_events += group == OTHER_EVENT;
+		else if (!count_sample(t, s, i, group))
+			return PRF_ERROR_MEMORY;
+	}
+	return 0;
+}
+
+int tally_add(struct tally *t, const struct prf_samples *s)
+{
+	if (!s->n)
+		return 0;
+	if (!follow_definitions(t))
+		return PRF_ERROR_MEMORY;
+	note_times(t, s);
+	if ((t->options.dimensions & PROFILE_BY_CPU) || t->options.wakers ||
+	    t->options.selection->cpus.count)
+		return add_apart(t, s);
+	return add_plain(t, s);
+}
+
+/* -------- results -------- */
+
+void tally_trace_totals(const struct tally *t, struct tally_totals *totals)
+{
+	*totals = t->totals;
+}
+
+const struct tally_cell *tally_cells(const struct tally *t, size_t *n)
+{
+	*n = t->cell_count;
+	return t->cells;
+}
+
+struct tally_waker tally_waker(const struct tally *t, uint32_t number)
+{
+	const struct pair *pair = &t->wakers.pairs[number];
+
+	return (struct tally_waker){ (uint32_t)pair->a, (uint32_t)pair->b };
+}
+
+const struct tally_group *tally_groups(const struct tally *t, size_t *n)
+{
+	*n = t->group_count;
+	return t->groups;
+}
+
+const struct prf_event *const *tally_events(const struct tally *t, size_t *n)
+{
+	*n = t->event_count;
+	return t->events;
+}
+
+const struct slices *tally_slices(const struct tally *t)
+{
+	return &t->slices;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_TALLY_H
+#define REPORT_PROFILE_TALLY_H
+
+/*
+ * Adds samples up: one cell per (group, stack) that occurs, and one addition per sample.
+ * Who belongs to which group is decided once per (task, event), so that a sample costs two
+ * look-ups and no hashing, as long as its stack was last seen in the same group. With
+ * PROFILE_BY_TIME it also keeps when they came.
+ *
+ * Several traces are tallied one after the other. Ids here are global: stacks, tasks and
+ * events of a trace count on from those of the traces before it.
+ */
+
+#include "report/profile/profile.h"
+#include "report/profile/selection.h"
+#include "report/profile/slices.h"
+
+struct tally_options {
+	unsigned int
+		dimensions;  /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
+	bool wakers;	     /* tell apart by the waker's stack */
+	uint64_t slice_ns;   /* with PROFILE_BY_TIME: length of a slice to begin with */
+	uint32_t max_slices; /* slices double in length rather than become more; 0: 4096 */
+	const struct selection *selection; /* must stay; its times are the reader's business */
+};
+
+/* Everyone who is counted together. `task` and `event` are those of the first sample. */
+struct tally_group {
+	uint32_t trace;
+	uint32_t task;	/* in that trace */
+	uint32_t event; /* global */
+	uint32_t cpu;
+};
+
+struct tally_cell {
+	uint32_t group;
+	uint32_t stack; /* global, or PRF_NONE */
+	uint32_t waker; /* number of a tally_waker, or PRF_NONE */
+	bool kept;	/* the tally's own */
+	uint64_t samples;
+	uint64_t weight;
+};
+
+/* Who ended a wait. */
+struct tally_waker {
+	uint32_t stack; /* global */
+	uint32_t task;	/* in the trace of that stack; PRF_NONE: not known */
+};
+
+struct tally;
+
+int tally_new(struct tally **tally, const struct tally_options *options);
+void tally_free(struct tally *t);
+
+/*
+ * The samples that follow are this reader's. Ids of its stacks are moved up by the stacks of
+ * the traces before; `*stack_base` says by how many.
+ */
+int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stack_base);
+int tally_add(struct tally *t, const struct prf_samples *samples);
+
+/* About the trace that was begun last. */
+struct tally_totals {
+	uint64_t samples;	    /* all that were given, whether they count or not */
+	uint64_t other_events;	    /* of them, not counted because of their event alone */
+	uint64_t first_ns, last_ns; /* of all given; 0 when there were none */
+	uint64_t origin_ns;	    /* where its slices begin */
+};
+void tally_trace_totals(const struct tally *t, struct tally_totals *totals);
+
+/* Results; stay until the next call that takes a non-const tally. */
+const struct tally_cell *tally_cells(const struct tally *t, size_t *n);
+struct tally_waker tally_waker(const struct tally *t, uint32_t number);
+const struct tally_group *tally_groups(const struct tally *t, size_t *n);
+const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
+/* The number of such an event, PRF_NONE when no trace has it. */
+uint32_t tally_find_event(const struct tally *t, const struct prf_event *event);
+/* When the samples of the cells came; empty without PROFILE_BY_TIME. */
+const struct slices *tally_slices(const struct tally *t);
+
+#endif

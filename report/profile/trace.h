@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_TRACE_H
+#define REPORT_PROFILE_TRACE_H
+
+/*
+ * One trace as prof-report reads it: the file or pipe, its reader, and everything in it that
+ * is not a sample. What is kept is bounded by the trace's definitions, never by the number
+ * of its samples.
+ */
+
+#include "format/prf.h"
+#include "report/profile/tally.h"
+#include "report/profile/text_pool.h"
+#include "report/symbols/symbolizer.h"
+
+#include <sys/types.h>
+
+#define TRACE_DAMAGES_KEPT 16
+#define TRACE_LOSSES_KEPT 65536
+#define TRACE_KEYS_KEPT 1024  /* of metadata, and of statistics */
+#define TRACE_PLACES_MAX 1024 /* of one frame: with more inlined calls its names are not used */
+
+struct trace_pair {
+	const char *key, *value;
+};
+
+struct trace_number {
+	const char *key;
+	uint64_t value;
+};
+
+/* Embedded names of a frame: `count` of `places` from `first` on. */
+struct trace_names {
+	uint32_t frame;
+	uint32_t first, count;
+};
+
+struct trace {
+	const char *path; /* as given; "-" is standard input */
+	int fd;
+	bool seekable;
+	off_t start; /* where in the file the trace begins */
+	struct prf_reader *reader;
+
+	uint32_t stack_base; /* what the tally adds to its stacks */
+	uint32_t *objects;   /* symbolizer's number of each object; NULL without a symbolizer */
+	size_t object_count;
+
+	struct text_pool texts;
+	struct trace_pair *metadata;
+	size_t metadata_count, metadata_capacity;
+	struct trace_number *statistics;
+	size_t statistic_count, statistic_capacity;
+	struct prf_loss *losses; /* the first TRACE_LOSSES_KEPT */
+	size_t loss_count, loss_capacity;
+	uint64_t lost[PRF_LOSS_COUNT];
+	struct trace_names *names;
+	struct prf_place *places;
+	size_t name_count, name_capacity, place_count, place_capacity;
+	struct prf_damage damages[TRACE_DAMAGES_KEPT];
+	uint64_t damage_count, skipped_bytes;
+	uint64_t blocks;
+
+	struct tally_totals totals;
+	uint64_t from_ns, to_ns; /* the window that was asked for */
+	int error;		 /* why reading stopped before the end, or 0 */
+	struct prf_damage error_at;
+};
+
+/* `path` must stay. 0 or a negative enum prf_error; PRF_ERROR_IO leaves errno. */
+int trace_open(struct trace *t, const char *path);
+void trace_close(struct trace *t);
+
+/* For what needs to read twice: puts a pipe's bytes into an unnamed temporary file. */
+int trace_make_seekable(struct trace *t);
+
+/* Times of the first and last sample, read ahead from a seekable trace; 0, 0 without any. */
+int trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uint64_t *end_ns);
+
+struct trace_sinks {
+	struct tally *tally;	       /* NULL: samples are not counted */
+	struct symbolizer *symbolizer; /* NULL: symbols are not kept */
+	/* Called with each batch of samples after the tally; may be NULL. Not 0 ends reading. */
+	int (*samples)(struct trace *t, const struct prf_samples *samples, void *context);
+	/* Called now and then with the bytes read so far; true: stop here. May be NULL. */
+	bool (*progress)(const struct trace *t, uint64_t bytes, void *context);
+	void *context;
+	uint64_t from_ns, to_ns; /* samples in this window only; 0, UINT64_MAX for all */
+};
+
+/*
+ * Reads from the start to the end. 0 when the end was reached, however damaged the way
+ * (t->damage_count); otherwise t->error, and what came before it counts.
+ */
+int trace_read(struct trace *t, const struct trace_sinks *sinks);
+
+/* The value of a key, or NULL. */
+const char *trace_metadata(const struct trace *t, const char *key);
+bool trace_statistic(const struct trace *t, const char *key, uint64_t *value);
+
+/* Samples lost, of all reasons that count samples. */
+uint64_t trace_lost_samples(const struct trace *t);
+
+#endif

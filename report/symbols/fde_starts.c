@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Where functions begin, by the unwind table: the last resort for code without symbols.
+ * .eh_frame_hdr holds a sorted table of (start, FDE), LSB "Exception Frames" 10.6.2; the FDE
+ * tells how long the function is.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/symbols/symbol_table.h"
+
+#define ENCODING_DATA_REL_SDATA4 0x3b
+#define ENCODING_PC_REL_SDATA4 0x1b
+#define ENCODING_UDATA4 0x03
+#define NAME_BYTES_MAX 256
+
+struct fde_table {
+	const struct elf_file *file;
+	uint64_t address; /* of .eh_frame_hdr */
+	struct cursor entries;
+	uint64_t count;
+};
+
+static bool table_open(struct fde_table *t, const struct elf_file *e)
+{
+	struct cursor c = { .failed = true };
+
+	*t = (struct fde_table){ .file = e };
+	for (size_t i = 0; i < e->segment_count; i++) {
+		if (e->segments[i].type != PT_GNU_EH_FRAME)
+			continue;
+		t->address = e->segments[i].address;
+		c = elf_file_at(e, t->address);
+	}
+	if (cursor_u8(&c) != 1)
+		return false;
+	/* What all linkers write. */
+	if (cursor_u8(&c) != ENCODING_PC_REL_SDATA4 || cursor_u8(&c) != ENCODING_UDATA4 ||
+	    cursor_u8(&c) != ENCODING_DATA_REL_SDATA4)
+		return false;
+	cursor_u32(&c);
+	t->count = cursor_u32(&c);
+	if (t->count > cursor_left(&c) / 8)
+		t->count = cursor_left(&c) / 8;
+	t->entries = cursor_over(c.at, t->count * 8);
+	return cursor_ok(&c) && t->count;
+}
+
+static uint64_t relative(uint64_t base, uint32_t offset)
+{
+	return base + (uint64_t)(int64_t)(int32_t)offset;
+}
+
+static uint64_t entry_start(const struct fde_table *t, uint64_t i, uint64_t *fde)
+{
+	struct cursor c = t->entries;
+	uint64_t start;
+
+	cursor_seek(&c, i * 8);
+	start = relative(t->address, cursor_u32(&c));
+	*fde = relative(t->address, cursor_u32(&c));
+	return start;
+}
+
+/* How long the code of an FDE is; 0 when it is written in a way that is not usual. */
+static uint64_t fde_size(const struct elf_file *e, uint64_t fde)
+{
+	struct cursor c = elf_file_at(e, fde), cie;
+	uint32_t length = cursor_u32(&c), back = cursor_u32(&c);
+	const char *augmentation;
+	uint32_t range;
+
+	cursor_u32(&c);
+	range = cursor_u32(&c);
+	cie = elf_file_at(e, fde + 4 - back);
+	cursor_u32(&cie);
+	cursor_u32(&cie);
+	cursor_u8(&cie);
+	augmentation = cursor_string(&cie);
+	if (!cursor_ok(&c) || !augmentation || length == UINT32_MAX)
+		return 0;
+	/* "zR", "zPLR", "zRS": in all of them linkers leave pc-relative 4 bytes. */
+	return *augmentation == 'z' && strchr(augmentation, 'R') ? range : 0;
+}
+
+void fde_find(const struct elf_file *e, const char *file, const uint64_t *addresses, size_t n,
+	      struct symbol_name *names, struct arena *arena)
+{
+	struct fde_table t;
+
+	if (!table_open(&t, e))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t low = 0, high = t.count, fde, start, size;
+		char text[NAME_BYTES_MAX];
+		int length;
+
+		if (names[i].name)
+			continue;
+		while (low < high) {
+			uint64_t middle = (low + high) / 2;
+
+			if (entry_start(&t, middle, &fde) <= addresses[i])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (!low)
+			continue;
+		start = entry_start(&t, low - 1, &fde);
+		size = fde_size(e, fde);
+		if (addresses[i] - start >= size)
+			continue;
+		length = snprintf(text, sizeof(text), "[%s+0x%llx]", file,
+				  (unsigned long long)start);
+		if (length < (int)sizeof(text))
+			names[i] = (struct symbol_name){ arena_text(arena, text, (size_t)length),
+							 start, size };
+	}
+}

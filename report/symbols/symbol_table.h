@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_SYMBOLS_SYMBOL_TABLE_H
+#define REPORT_SYMBOLS_SYMBOL_TABLE_H
+
+/*
+ * Names of addresses from an ELF file's own tables. A table is not sorted: the addresses
+ * are, and each symbol looks for those that it may name.
+ *
+ * Of several symbols at one place a function with a size comes first, then global and weak
+ * before local ones, then the one with fewer leading underscores.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/arena.h"
+#include "common/elf_file.h"
+#include "format/prf.h"
+
+/* The name of an address; NULL when it has none yet. */
+struct symbol_name {
+	const char *name;
+	uint64_t start, size; /* of the symbol; size 0: it doesn't say */
+};
+
+/*
+ * Each of these names the sorted addresses that have no name yet. Text lies in the file, or
+ * in the arena.
+ */
+
+/*
+ * From the section `table`, ".symtab" or ".dynsym", without versions ("@@GLIBC_2.34").
+ * False: there is no such table.
+ */
+bool symbol_table_find(const struct elf_file *e, const char *table, const uint64_t *addresses,
+		       size_t n, struct symbol_name *names, struct arena *arena);
+
+/* From symbols as a trace holds them, sorted by start. */
+void symbol_list_find(const struct prf_symbol *symbols, size_t count, const uint64_t *addresses,
+		      size_t n, struct symbol_name *names);
+
+/* "puts@plt" for the stubs through which other files' functions are called. */
+void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
+	      struct symbol_name *names, struct arena *arena);
+
+/*
+ * "[libfoo.so.1+0x1234]" for code that has only an unwind table: 0x1234 is where the function
+ * begins. `file` is the last part of the path.
+ */
+void fde_find(const struct elf_file *e, const char *file, const uint64_t *addresses, size_t n,
+	      struct symbol_name *names, struct arena *arena);
+
+/* The value of a symbol in .symtab. False: there is none of that name. */
+bool symbol_table_value(const struct elf_file *e, const char *name, uint64_t *value);
+
+#endif

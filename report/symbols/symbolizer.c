@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/symbols/symbolizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arena.h"
+#include "common/array.h"
+#include "common/map.h"
+#include "report/output/parallel.h"
+#include "report/symbols/debuginfod.h"
+#include "report/symbols/demangle.h"
+#include "report/symbols/name_cache.h"
+#include "report/symbols/object_lookup.h"
+
+struct query {
+	uint32_t object;
+	bool exact, embedded;
+	uint64_t offset;
+	uint32_t place;	 /* index of the answer within the object */
+	uint32_t places; /* how many */
+	const struct symbolizer_place *answer;
+};
+
+struct object {
+	struct prf_object recorded;
+	struct prf_symbol *symbols;
+	size_t symbol_count, symbol_capacity;
+	/* The first object with this build-id: it is looked up for all of them. Or itself. */
+	struct object *first;
+	const struct prf_object **copies; /* what the others with its build-id are */
+	size_t copy_count, copy_capacity;
+	uint32_t *queries; /* to be looked up */
+	size_t query_count, query_capacity;
+	size_t asked, named;
+	uint64_t *offsets;
+	struct object_lookup lookup;
+	struct name_cache cache;
+	bool cached; /* all answers are in it */
+};
+
+struct symbolizer {
+	struct symbolizer_options options;
+	struct debug_search search;
+	struct object **objects;
+	size_t object_count, object_capacity;
+	struct query *queries;
+	size_t query_count, query_capacity;
+	struct arena arena;
+	struct arena workers[PARALLEL_THREADS_MAX];
+	unsigned int threads;
+	int failed;  /* a job found no memory */
+	bool stored; /* something in the cache */
+};
+
+int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_options *options)
+{
+	struct symbolizer *s = calloc(1, sizeof(*s));
+
+	*symbolizer = s;
+	if (!s)
+		return PRF_ERROR_MEMORY;
+	s->options = *options;
+	s->search = (struct debug_search){ options->sysroot, options->debug_directories };
+	s->threads = parallel_threads(options->jobs);
+	return 0;
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->object_count; i++) {
+		struct object *o = s->objects[i];
+
+		object_lookup_release(&o->lookup);
+		name_cache_release(&o->cache);
+		free(o->symbols);
+		free(o->copies);
+		free(o->queries);
+		free(o->offsets);
+		free(o);
+	}
+	for (unsigned int i = 0; i < PARALLEL_THREADS_MAX; i++)
+		arena_release(&s->workers[i]);
+	arena_release(&s->arena);
+	free(s->objects);
+	free(s->queries);
+	free(s);
+}
+
+static const char *copy_text(struct symbolizer *s, const char *text)
+{
+	return *text ? arena_text(&s->arena, text, strlen(text)) : "";
+}
+
+int symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorded, uint32_t *id)
+{
+	struct object *o;
+
+	if (!array_reserve(&s->objects, &s->object_capacity, s->object_count + 1))
+		return PRF_ERROR_MEMORY;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return PRF_ERROR_MEMORY;
+	o->recorded = *recorded;
+	o->recorded.path = copy_text(s, recorded->path);
+	o->recorded.root = copy_text(s, recorded->root);
+	if (!o->recorded.path || !o->recorded.root) {
+		free(o);
+		return PRF_ERROR_MEMORY;
+	}
+	o->lookup.status = SYMBOLS_NOT_LOOKED;
+	*id = (uint32_t)s->object_count;
+	s->objects[s->object_count++] = o;
+	return 0;
+}
+
+int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct prf_symbol *symbols,
+			   size_t n)
+{
+	struct object *o;
+
+	if (object >= s->object_count)
+		return PRF_ERROR_ARGUMENT;
+	o = s->objects[object];
+	for (size_t i = 0; i < n; i++) {
+		const char *name = copy_text(s, symbols[i].name);
+
+		if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
+			return PRF_ERROR_MEMORY;
+		o->symbols[o->symbol_count] = symbols[i];
+		o->symbols[o->symbol_count++].name = name;
+	}
+	return 0;
+}
+
+int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset, bool exact,
+			 uint32_t *query)
+{
+	if (!array_reserve(&s->queries, &s->query_capacity, s->query_count + 1))
+		return PRF_ERROR_MEMORY;
+	if (object >= s->object_count || s->query_count >= UINT32_MAX)
+		return PRF_ERROR_ARGUMENT;
+	*query = (uint32_t)s->query_count;
+	s->queries[s->query_count++] =
+		(struct query){ .object = object, .offset = offset, .exact = exact };
+	return 0;
+}
+
+int symbolizer_add_names(struct symbolizer *s, uint32_t query, const struct prf_place *places,
+			 size_t n)
+{
+	struct symbolizer_place *copies;
+
+	if (query >= s->query_count || n > UINT32_MAX)
+		return PRF_ERROR_ARGUMENT;
+	copies = arena_take(&s->arena, (n ? n : 1) * sizeof(*copies));
+	if (!copies)
+		return PRF_ERROR_MEMORY;
+	for (size_t i = 0; i < n; i++) {
+		copies[i] = (struct symbolizer_place){ .function = copy_text(s, places[i].function),
+						       .file = copy_text(s, places[i].file),
+						       .line = places[i].line,
+						       .start_line = places[i].start_line };
+		if (!copies[i].function || !copies[i].file)
+			return PRF_ERROR_MEMORY;
+	}
+	s->queries[query].embedded = true;
+	s->queries[query].answer = copies;
+	s->queries[query].places = (uint32_t)n;
+	return 0;
+}
+
+/* -------- gathering -------- */
+
+/* A return address belongs to the call before it. */
+static uint64_t looked_up(const struct query *q)
+{
+	return q->exact || !q->offset ? q->offset : q->offset - 1;
+}
+
+/* Adds what `o` is to the first object with its build-id, if it is not the first itself. */
+static int find_first(struct map *by_build_id, struct object *o)
+{
+	struct object *first;
+	bool added;
+	uint64_t *known = map_put(by_build_id, o->recorded.build_id, o->recorded.build_id_size,
+				  &added);
+
+	if (!known)
+		return PRF_ERROR_MEMORY;
+	if (added) {
+		*known = (uintptr_t)o;
+		return 0;
+	}
+	first = (struct object *)(uintptr_t)*known;
+	if (!array_reserve(&first->copies, &first->copy_capacity, first->copy_count + 1))
+		return PRF_ERROR_MEMORY;
+	first->copies[first->copy_count++] = &o->recorded;
+	o->first = first;
+	return 0;
+}
+
+/*
+ * A library that is in many containers is one file all the same. Where the trace holds symbols
+ * for an object, they are for this one only.
+ */
+static int find_copies(struct symbolizer *s)
+{
+	struct map by_build_id = { 0 };
+	int result = 0;
+
+	for (size_t i = 0; !result && i < s->object_count; i++) {
+		struct object *o = s->objects[i];
+
+		o->first = o;
+		if (o->recorded.kind == PRF_OBJECT_FILE && o->recorded.build_id_size &&
+		    !o->symbol_count)
+			result = find_first(&by_build_id, o);
+	}
+	map_release(&by_build_id);
+	return result;
+}
+
+static int gather(struct symbolizer *s)
+{
+	int result = find_copies(s);
+
+	if (result)
+		return result;
+	for (size_t i = 0; i < s->query_count; i++) {
+		struct object *o = s->objects[s->queries[i].object];
+
+		o->asked++;
+		if (s->queries[i].embedded)
+			continue;
+		o = o->first;
+		if (!array_reserve(&o->queries, &o->query_capacity, o->query_count + 1))
+			return PRF_ERROR_MEMORY;
+		o->queries[o->query_count++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct prf_symbol *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* The offsets to look up, sorted, each once; and which of them answers which query. */
+static int sort_offsets(struct symbolizer *s, struct object *o)
+{
+	struct object_lookup *l = &o->lookup;
+	size_t n = 0;
+
+	o->offsets = calloc(o->query_count ? o->query_count : 1, sizeof(*o->offsets));
+	if (!o->offsets)
+		return -1;
+	for (size_t i = 0; i < o->query_count; i++)
+		o->offsets[i] = looked_up(&s->queries[o->queries[i]]);
+	qsort(o->offsets, o->query_count, sizeof(*o->offsets), by_number);
+	for (size_t i = 0; i < o->query_count; i++)
+		if (!n || o->offsets[n - 1] != o->offsets[i])
+			o->offsets[n++] = o->offsets[i];
+	for (size_t i = 0; i < o->query_count; i++) {
+		struct query *q = &s->queries[o->queries[i]];
+		uint64_t offset = looked_up(q);
+		const uint64_t *found = bsearch(&offset, o->offsets, n, sizeof(offset), by_number);
+
+		q->place = (uint32_t)(found - o->offsets);
+	}
+	if (o->symbol_count)
+		qsort(o->symbols, o->symbol_count, sizeof(*o->symbols), by_start);
+	l->object = &o->recorded;
+	l->copies = o->copies;
+	l->copy_count = o->copy_count;
+	l->symbols = o->symbols;
+	l->symbol_count = o->symbol_count;
+	l->offsets = o->offsets;
+	l->n = n;
+	l->search = &s->search;
+	l->inlines = s->options.inlines;
+	l->lines = s->options.lines;
+	return 0;
+}
+
+/* -------- running -------- */
+
+/* Objects with something to look up, most first; and their units, most addresses first. */
+struct unit_job {
+	struct object *object;
+	size_t run;
+	uint32_t weight;
+};
+
+struct plan {
+	struct symbolizer *symbolizer;
+	struct object **objects;
+	size_t n;
+	struct unit_job *units;
+	size_t unit_count;
+};
+
+static void note(struct plan *p, int result)
+{
+	if (result)
+		__atomic_store_n(&p->symbolizer->failed, 1, __ATOMIC_RELAXED);
+}
+
+static void look_into_cache(struct object *o)
+{
+	struct name_cache_key key;
+
+	if (!object_lookup_key(&o->lookup, &key) || !name_cache_open(&o->cache, &key))
+		return;
+	o->cached = true;
+	for (size_t i = 0; o->cached && i < o->lookup.n; i++)
+		o->cached = name_cache_find(&o->cache, o->offsets[i]) != UINT32_MAX;
+}
+
+static void open_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+	struct object *o = p->objects[job];
+
+	note(p, sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup));
+	/* A server may know more than what was known when the answers were kept. */
+	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(&o->lookup))
+		return;
+	if (p->symbolizer->options.cache && !p->symbolizer->failed)
+		look_into_cache(o);
+}
+
+static void names_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+	struct object_lookup *l = &p->objects[job / 2]->lookup;
+
+	if (p->objects[job / 2]->cached)
+		return;
+	note(p, job % 2 ? object_lookup_symbols(l) : object_lookup_units(l));
+}
+
+static void unit_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+	struct unit_job *u = &p->units[job];
+
+	note(p, object_lookup_unit(&u->object->lookup, u->run, &p->symbolizer->workers[worker]));
+}
+
+static int by_weight(const void *left, const void *right)
+{
+	const struct unit_job *a = left, *b = right;
+
+	return (a->weight < b->weight) - (a->weight > b->weight);
+}
+
+static int by_queries(const void *left, const void *right)
+{
+	const struct object *a = *(struct object *const *)left, *b = *(struct object *const *)right;
+
+	return (a->query_count < b->query_count) - (a->query_count > b->query_count);
+}
+
+static int plan_objects(struct plan *p)
+{
+	struct symbolizer *s = p->symbolizer;
+
+	p->objects = calloc(s->object_count ? s->object_count : 1, sizeof(*p->objects));
+	if (!p->objects)
+		return -1;
+	for (size_t i = 0; i < s->object_count; i++)
+		if (s->objects[i]->query_count)
+			p->objects[p->n++] = s->objects[i];
+	qsort(p->objects, p->n, sizeof(*p->objects), by_queries);
+	return 0;
+}
+
+static int plan_units(struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		n += p->objects[i]->lookup.run_count;
+	p->units = calloc(n ? n : 1, sizeof(*p->units));
+	if (!p->units)
+		return -1;
+	for (size_t i = 0; i < p->n; i++) {
+		struct object_lookup *l = &p->objects[i]->lookup;
+
+		for (size_t run = 0; run < l->run_count; run++)
+			p->units[p->unit_count++] = (struct unit_job){ p->objects[i], run,
+								       l->runs[run].n };
+	}
+	qsort(p->units, p->unit_count, sizeof(*p->units), by_weight);
+	return 0;
+}
+
+/* One after the other: the user may interrupt, and servers are asked for the heaviest first. */
+static void download(struct plan *p)
+{
+	struct symbolizer *s = p->symbolizer;
+	struct debuginfod *client = s->options.debuginfod
+					    ? debuginfod_new(s->options.progress,
+							     s->options.progress_context)
+					    : NULL;
+
+	for (size_t i = 0; client && i < p->n; i++) {
+		struct object *o = p->objects[i];
+		char *path = NULL;
+
+		if (o->cached)
+			continue;
+		if (object_lookup_wants_main(&o->lookup))
+			path = debuginfod_executable(client, &o->recorded);
+		if (path)
+			object_lookup_add_main(&o->lookup, path);
+		free(path);
+		path = NULL;
+		if (object_lookup_wants_debug(&o->lookup))
+			path = debuginfod_debug_file(client, &o->recorded);
+		if (path)
+			object_lookup_add_debug(&o->lookup, path);
+		free(path);
+	}
+	debuginfod_free(client);
+}
+
+static int run_plan(struct plan *p)
+{
+	struct symbolizer *s = p->symbolizer;
+
+	if (plan_objects(p))
+		return -1;
+	parallel_run(p->n, s->threads, open_job, p);
+	if (s->failed)
+		return -1;
+	download(p);
+	parallel_run(2 * p->n, s->threads, names_job, p);
+	if (s->failed || plan_units(p))
+		return -1;
+	parallel_run(p->unit_count, s->threads, unit_job, p);
+	return s->failed ? -1 : 0;
+}
+
+/* -------- answers -------- */
+
+/* Names as shown, by where the linkage name stands: most names stand in one place only. */
+struct shown_names {
+	struct {
+		const char *function, *name;
+	} * slots;
+	size_t mask, used;
+};
+
+static int grow_shown(struct shown_names *t)
+{
+	struct shown_names bigger = { .mask = t->mask ? 2 * t->mask + 1 : 1023 };
+
+	bigger.slots = calloc(bigger.mask + 1, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -1;
+	for (size_t i = 0; t->slots && i <= t->mask; i++) {
+		size_t k = ((uintptr_t)t->slots[i].function * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+		if (!t->slots[i].function)
+			continue;
+		while (bigger.slots[k & bigger.mask].function)
+			k++;
+		bigger.slots[k & bigger.mask] = t->slots[i];
+	}
+	bigger.used = t->used;
+	free(t->slots);
+	*t = bigger;
+	return 0;
+}
+
+static const char *shown_name(struct symbolizer *s, struct shown_names *t, const char *function)
+{
+	size_t k = ((uintptr_t)function * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+
+	if (!s->options.demangle || !*function)
+		return function;
+	if (2 * t->used >= t->mask && grow_shown(t))
+		return function;
+	for (;; k++) {
+		size_t i = k & t->mask;
+
+		if (t->slots[i].function == function)
+			return t->slots[i].name;
+		if (t->slots[i].function)
+			continue;
+		t->used++;
+		t->slots[i].function = function;
+		t->slots[i].name = demangle(function, s->options.full_names, &s->arena);
+		return t->slots[i].name;
+	}
+}
+
+/* The places of one offset. The symbol table's name for the outermost one comes first. */
+static int answer_offset(struct symbolizer *s, const char *name, const struct dwarf_answer *a,
+			 struct query *q)
+{
+	size_t n = a ? a->n : name ? 1 : 0;
+	struct symbolizer_place *places = n ? arena_take(&s->arena, n * sizeof(*places)) : NULL;
+
+	q->answer = places;
+	q->places = 0;
+	if (n && !places)
+		return -1;
+	q->places = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		places[i] = (struct symbolizer_place){ .function = "", .file = "" };
+		if (!a)
+			continue;
+		places[i].function = a->places[i].function;
+		places[i].file = a->places[i].file;
+		places[i].line = a->places[i].line;
+		places[i].start_line = a->places[i].start_line;
+	}
+	/* A name made up from an unwind table is worth less than a real one. */
+	if (n && name && (*name != '[' || !*places[n - 1].function))
+		places[n - 1].function = name;
+	return 0;
+}
+
+static int answer_from_cache(struct symbolizer *s, const struct name_cache *c, uint64_t offset,
+			     struct query *q)
+{
+	uint32_t found = name_cache_find(c, offset), n = name_cache_places(c, found);
+	struct symbolizer_place *places = n ? arena_take(&s->arena, n * sizeof(*places)) : NULL;
+
+	if (n && !places)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		places[i] = name_cache_place(c, found, i);
+	q->answer = places;
+	q->places = n;
+	return 0;
+}
+
+/* For the next run. Answers are stored as they were found: not demangled. */
+static bool keep_answers(const struct object *o, const struct query *answers)
+{
+	struct name_cache_answer *kept;
+	struct name_cache_key key;
+
+	if (o->cached || !object_lookup_key(&o->lookup, &key))
+		return false;
+	kept = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*kept));
+	for (size_t i = 0; kept && i < o->lookup.n; i++)
+		kept[i] = (struct name_cache_answer){ o->offsets[i], answers[i].answer,
+						      answers[i].places };
+	if (kept)
+		name_cache_store(&key, &o->cache, kept, o->lookup.n);
+	free(kept);
+	return true;
+}
+
+static int answer_object(struct symbolizer *s, struct object *o)
+{
+	struct query *answers = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*answers));
+	int result = answers ? 0 : -1;
+
+	for (size_t i = 0; !result && i < o->lookup.n; i++) {
+		const struct dwarf_answer *a;
+		const char *name;
+
+		if (o->cached) {
+			result = answer_from_cache(s, &o->cache, o->offsets[i], &answers[i]);
+			continue;
+		}
+		object_lookup_answer(&o->lookup, i, &name, &a);
+		result = answer_offset(s, name, a, &answers[i]);
+	}
+	if (!result && s->options.cache && keep_answers(o, answers))
+		s->stored = true;
+	for (size_t i = 0; !result && i < o->query_count; i++) {
+		struct query *q = &s->queries[o->queries[i]];
+
+		q->answer = answers[q->place].answer;
+		q->places = answers[q->place].places;
+	}
+	free(answers);
+	return result;
+}
+
+static void finish_query(struct symbolizer *s, struct query *q, struct shown_names *shown)
+{
+	struct symbolizer_place *places = (struct symbolizer_place *)q->answer;
+
+	/* Embedded names have all that there is to know. */
+	if (q->embedded && q->places > 1 && !s->options.inlines) {
+		struct symbolizer_place *function = &places[q->places - 1];
+
+		function->file = places[0].file;
+		function->line = places[0].line;
+		q->answer = places = function;
+		q->places = 1;
+	}
+	for (uint32_t i = 0; i < q->places && !places[i].name; i++)
+		places[i].name = shown_name(s, shown, places[i].function);
+	if (q->places && *places[q->places - 1].function)
+		s->objects[q->object]->named++;
+}
+
+int symbolizer_run(struct symbolizer *s)
+{
+	struct plan plan = { .symbolizer = s };
+	struct shown_names shown = { 0 };
+	int result = gather(s);
+
+	if (!result && run_plan(&plan))
+		result = PRF_ERROR_MEMORY;
+	for (size_t i = 0; !result && i < plan.n; i++)
+		if (answer_object(s, plan.objects[i]))
+			result = PRF_ERROR_MEMORY;
+	for (size_t i = 0; !result && i < s->query_count; i++)
+		finish_query(s, &s->queries[i], &shown);
+	if (s->stored)
+		name_cache_trim();
+	free(shown.slots);
+	free(plan.objects);
+	free(plan.units);
+	return result;
+}
+
+const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,
+						 size_t *n)
+{
+	*n = query < s->query_count ? s->queries[query].places : 0;
+	return *n ? s->queries[query].answer : NULL;
+}
+
+void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found)
+{
+	const struct object *o = object < s->object_count ? s->objects[object] : NULL;
+	const struct object_lookup *l;
+
+	*found = (struct symbols_found){ .status = SYMBOLS_NOT_LOOKED,
+					 .path = "",
+					 .debug_path = "" };
+	if (!o)
+		return;
+	l = o->first ? &o->first->lookup : &o->lookup;
+	found->status = l->status;
+	if (l->main.path)
+		found->path = l->main.path;
+	if (l->debug.path)
+		found->debug_path = l->debug.path;
+	found->debug_info = l->has_dwarf;
+	found->queries = o->asked;
+	found->named = o->named;
+}

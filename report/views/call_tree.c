@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/call_tree.h"
+
+#include "common/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void call_tree_release(struct call_tree *t)
+{
+	functions_release(&t->functions);
+	free(t->nodes);
+	pairs_release(&t->ids);
+	*t = (struct call_tree){ .functions = t->functions };
+}
+
+/* The node `function` below `parent`; PRF_NONE without memory. */
+static uint32_t child_of(struct call_tree *t, uint32_t parent, uint32_t function)
+{
+	uint32_t node = PRF_NONE;
+
+	if (array_reserve(&t->nodes, &t->capacity, t->count + 1))
+		node = pairs_put(&t->ids, parent, function);
+	if (node == t->count)
+		t->nodes[t->count++] = (struct call_node){ parent, function };
+	return node;
+}
+
+/* What is remembered while the threads of one command are added, one command after another. */
+struct adding {
+	struct call_tree *tree;
+	const struct profile *profile;
+	uint32_t *function_of; /* per frame */
+	uint32_t *known;       /* per profile node: its tree node, ... */
+	uint32_t *epoch;       /* ... if this is the command's number */
+	uint32_t *path;
+	uint32_t command; /* counted from 1 */
+	uint32_t root;	  /* the command's own node; 0 where stacks have one already */
+};
+
+static uint32_t add_stack(struct adding *a, uint32_t node)
+{
+	const struct profile_node *nodes = a->profile->nodes;
+	uint32_t at = a->root;
+	size_t n = 0;
+
+	for (; node != PRF_NONE; node = nodes[node].parent) {
+		if (a->epoch[node] == a->command) {
+			at = a->known[node];
+			break;
+		}
+		a->path[n++] = node;
+	}
+	while (n-- && at != PRF_NONE) {
+		node = a->path[n];
+		at = child_of(a->tree, at, a->function_of[nodes[node].frame]);
+		a->known[node] = at;
+		a->epoch[node] = a->command;
+	}
+	return at;
+}
+
+static int add_command(struct adding *a, const char *comm)
+{
+	struct function command = {
+		.name = comm,
+		.linkage_name = "",
+		.object = "",
+		.file = "",
+		.kind = PROFILE_FRAME_GROUP,
+	};
+	uint32_t function;
+
+	if (functions_add_one(&a->tree->functions, &command, &function))
+		return -ENOMEM;
+	a->command++;
+	a->root = child_of(a->tree, 0, function);
+	return a->root != PRF_NONE ? 0 : -ENOMEM;
+}
+
+static int add_thread(struct adding *a, const struct threads *threads, const struct thread *thread,
+		      uint32_t *of_entry)
+{
+	for (size_t i = thread->first; i < thread->first + thread->count; i++) {
+		uint32_t entry = threads->entries[i];
+
+		of_entry[entry] = add_stack(a, a->profile->entries[entry].node);
+		if (of_entry[entry] == PRF_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_commands(const void *left, const void *right, void *context)
+{
+	const struct threads *threads = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = strcmp(threads->list[a].group->comm, threads->list[b].group->comm);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static int add_all(struct adding *a, const struct threads *threads, uint32_t *of_entry)
+{
+	uint32_t *order = calloc(threads->count + 1, sizeof(*order));
+	const char *comm = NULL;
+	int result = order ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; order && i < threads->count; i++)
+		order[i] = i;
+	if (order)
+		qsort_r(order, threads->count, sizeof(*order), compare_commands, (void *)threads);
+	for (size_t i = 0; !result && i < threads->count; i++) {
+		const struct thread *thread = &threads->list[order[i]];
+
+		if (!a->profile->led && (!comm || strcmp(comm, thread->group->comm)))
+			result = add_command(a, thread->group->comm);
+		comm = thread->group->comm;
+		if (!result)
+			result = add_thread(a, threads, thread, of_entry);
+	}
+	free(order);
+	return result;
+}
+
+static size_t deepest(const struct profile *p)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < p->node_count; i++)
+		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
+	return depth;
+}
+
+int call_tree_add(struct call_tree *t, const struct profile *p, const struct threads *threads,
+		  uint32_t **of_entry)
+{
+	struct adding a = { .tree = t, .profile = p, .command = p->led };
+	uint32_t *nodes = calloc(p->entry_count + 1, sizeof(*nodes));
+	int result = -ENOMEM;
+
+	*of_entry = NULL;
+	a.known = calloc(p->node_count + 1, sizeof(*a.known));
+	a.epoch = calloc(p->node_count + 1, sizeof(*a.epoch));
+	a.path = calloc(deepest(p) + 1, sizeof(*a.path));
+	if (!t->count)
+		child_of(t, PRF_NONE, PRF_NONE);
+	if (!nodes || !a.known || !a.epoch || !a.path || !t->count ||
+	    functions_add(&t->functions, p, &a.function_of))
+		goto out;
+	result = add_all(&a, threads, nodes);
+out:
+	free(a.known);
+	free(a.epoch);
+	free(a.path);
+	free(a.function_of);
+	if (result)
+		free(nodes);
+	else
+		*of_entry = nodes;
+	return result;
+}
+
+/* -------- order -------- */
+
+static int compare_functions(const void *left, const void *right, void *context)
+{
+	const struct function *list = context;
+	uint32_t ai = *(const uint32_t *)left, bi = *(const uint32_t *)right;
+	const struct function *a = &list[ai], *b = &list[bi];
+	int order = strcmp(a->name, b->name);
+
+	if (!order)
+		order = strcmp(a->object, b->object);
+	if (!order)
+		order = a->kind != b->kind ? a->kind - b->kind : a->inlined - b->inlined;
+	return order ? order : ai < bi ? -1 : ai > bi;
+}
+
+static void order_functions(const struct call_tree *t, struct call_order *o)
+{
+	for (uint32_t i = 0; i < t->functions.count; i++)
+		o->functions[i] = i;
+	qsort_r(o->functions, t->functions.count, sizeof(*o->functions), compare_functions,
+		t->functions.list);
+	for (uint32_t i = 0; i < t->functions.count; i++)
+		o->function_rank[o->functions[i]] = i;
+}
+
+/* Sorts nodes 1... into `out` by `key` < n, keeping the order of `in` (NULL: by number). */
+static int counting_sort(size_t count, const uint32_t *in, uint32_t *out, size_t n,
+			 uint32_t (*key)(const void *context, uint32_t node), const void *context)
+{
+	size_t *at = calloc(n + 2, sizeof(*at));
+
+	if (!at)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < count; i++)
+		at[key(context, i) + 1]++;
+	for (size_t i = 0; i < n; i++)
+		at[i + 1] += at[i];
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t node = in ? in[i - 1] : i;
+
+		out[at[key(context, node)]++] = node;
+	}
+	free(at);
+	return 0;
+}
+
+struct order_keys {
+	const struct call_tree *tree;
+	const uint32_t *function_rank;
+};
+
+static uint32_t key_of_function(const void *context, uint32_t node)
+{
+	const struct order_keys *keys = context;
+
+	return keys->function_rank[keys->tree->nodes[node].function];
+}
+
+static uint32_t key_of_parent(const void *context, uint32_t node)
+{
+	return ((const struct order_keys *)context)->tree->nodes[node].parent;
+}
+
+/*
+ * `children`: the nodes sorted by parent, then function. Nodes with the same parent follow
+ * each other; walks them depth first.
+ */
+static int order_nodes(const struct call_tree *t, const uint32_t *children, struct call_order *o)
+{
+	uint32_t *stack = calloc(t->count + 1, sizeof(*stack));
+	uint32_t *first = calloc(t->count + 2, sizeof(*first));
+	size_t n = 0, placed = 0;
+
+	if (!stack || !first) {
+		free(stack);
+		free(first);
+		return -ENOMEM;
+	}
+	for (size_t i = 1; i < t->count; i++)
+		first[t->nodes[i].parent + 1]++;
+	for (size_t i = 0; i < t->count; i++)
+		first[i + 1] += first[i];
+	stack[n++] = 0;
+	while (n) {
+		uint32_t node = stack[--n];
+
+		o->node_rank[node] = (uint32_t)placed;
+		o->nodes[placed++] = node;
+		for (uint32_t c = first[node + 1]; c > first[node]; c--)
+			stack[n++] = children[c - 1];
+	}
+	free(stack);
+	free(first);
+	return 0;
+}
+
+int call_tree_order(const struct call_tree *t, struct call_order *o)
+{
+	uint32_t *by_function = calloc(t->count + 1, sizeof(*by_function));
+	uint32_t *by_parent = calloc(t->count + 1, sizeof(*by_parent));
+	struct order_keys keys = { .tree = t };
+	int result = -ENOMEM;
+
+	*o = (struct call_order){
+		.functions = calloc(t->functions.count + 1, sizeof(uint32_t)),
+		.function_rank = calloc(t->functions.count + 1, sizeof(uint32_t)),
+		.nodes = calloc(t->count + 1, sizeof(uint32_t)),
+		.node_rank = calloc(t->count + 1, sizeof(uint32_t)),
+	};
+	keys.function_rank = o->function_rank;
+	if (!by_function || !by_parent || !o->functions || !o->function_rank || !o->nodes ||
+	    !o->node_rank)
+		goto out;
+	order_functions(t, o);
+	result = counting_sort(t->count, NULL, by_function, t->functions.count, key_of_function,
+			       &keys);
+	if (!result)
+		result = counting_sort(t->count, by_function, by_parent, t->count, key_of_parent,
+				       &keys);
+	if (!result)
+		result = order_nodes(t, by_parent, o);
+out:
+	free(by_function);
+	free(by_parent);
+	if (result)
+		call_order_release(o);
+	return result;
+}
+
+void call_order_release(struct call_order *o)
+{
+	free(o->functions);
+	free(o->function_rank);
+	free(o->nodes);
+	free(o->node_rank);
+	*o = (struct call_order){ 0 };
+}

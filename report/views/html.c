@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/html.h"
+
+#include "report/views/call_tree.h"
+#include "report/views/html_page.h"
+
+#include <errno.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What the page reads, report/views/html/payload.js in the same order; numbers are LEB128:
+ *
+ *   head       size, JSON
+ *   texts      count, the length of each, all bytes
+ *   functions  count; columns: name, object, file (numbers of texts), line, kind
+ *   tree       count; of each node, in preorder: levels up from the one before, function
+ *   cells      count; columns: slice (less that of the one before), source, node, value
+ *   base       count; columns: node, value (what it is compared with; else none)
+ */
+
+#define MAX_SLICES 65536
+#define MAX_TEXT 65536 /* of a longer name, the page has the beginning */
+
+/* As report/views/html/colours.js lists them, behind those of enum profile_frame_kind. */
+enum { KIND_INLINED = PROFILE_FRAME_GROUP + 1, KIND_WAKER };
+
+/* Whose cells: a thread, on or off the CPU. */
+struct source {
+	uint32_t thread;
+	bool off_cpu;
+};
+
+struct html {
+	const struct profile *profile, *base;
+	const struct view_options *options;
+	struct threads threads, base_threads;
+	struct call_tree tree;
+	struct call_order order;
+	uint32_t *node_of, *base_node_of; /* per entry */
+	uint32_t *sorted;		  /* entries, by slice */
+	uint16_t *slice_of;		  /* per entry */
+	uint32_t *source_of;		  /* per group: what its cells name as their source */
+	struct source *sources;
+	uint32_t source_count, slices;
+	struct map texts;
+	struct buffer text_bytes, text_lengths;
+	struct buffer out;
+};
+
+/* -------- columns -------- */
+
+/* Room for `n` numbers; the bytes in use are told by column_end(). */
+static uint8_t *column_begin(struct buffer *b, size_t n)
+{
+	return buffer_extend(b, 10 * n);
+}
+
+static void column_end(struct buffer *b, const uint8_t *end)
+{
+	b->size = (size_t)(end - b->data);
+}
+
+static inline uint8_t *put(uint8_t *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+/* -------- head -------- */
+
+static bool off_cpu(const struct profile *p, uint32_t group)
+{
+	uint32_t event = p->groups[group].event;
+	enum prf_event_kind kind = event < p->event_count ? p->events[event].kind
+							  : PRF_EVENT_ON_CPU;
+
+	return kind == PRF_EVENT_OFF_CPU || kind == PRF_EVENT_PREEMPTED;
+}
+
+static void head_text(struct sink *s, const char *key, const char *text)
+{
+	sink_printf(s, ",\"%s\":", key);
+	sink_json_string(s, text);
+}
+
+static void head_sources(struct html *h, struct sink *s)
+{
+	sink_text(s, ",\"sources\":[");
+	for (uint32_t i = 0; i < h->source_count; i++)
+		sink_printf(s, "%s[%u,%d]", i ? "," : "", h->sources[i].thread,
+			    h->sources[i].off_cpu);
+	sink_char(s, ']');
+}
+
+static void head_threads(struct html *h, struct sink *s)
+{
+	sink_text(s, ",\"threads\":[");
+	for (size_t i = 0; i < h->threads.count; i++) {
+		const struct profile_group *group = h->threads.list[i].group;
+
+		sink_printf(s, "%s[%u,%u,", i ? "," : "", group->pid, group->tid);
+		sink_json_string(s, group->comm);
+		sink_printf(s, ",%u]", group->trace);
+	}
+	sink_char(s, ']');
+}
+
+static uint32_t slice_at(const struct html *h, const struct profile_loss *loss, uint64_t time_ns)
+{
+	const struct profile *p = h->profile;
+	uint64_t start = loss->trace < p->trace_count ? p->traces[loss->trace].start_ns : 0;
+	uint64_t slice = p->slice_ns && time_ns > start ? (time_ns - start) / p->slice_ns : 0;
+
+	return slice > h->slices ? h->slices : (uint32_t)slice;
+}
+
+static void head_losses(struct html *h, struct sink *s)
+{
+	const struct profile *p = h->profile;
+
+	sink_text(s, ",\"losses\":[");
+	for (size_t i = 0; i < p->loss_count && i < 10000; i++)
+		sink_printf(s, "%s[%u,%u]", i ? "," : "",
+			    slice_at(h, &p->losses[i], p->losses[i].from_ns),
+			    slice_at(h, &p->losses[i], p->losses[i].to_ns));
+	sink_char(s, ']');
+}
+
+static void put_head(struct html *h)
+{
+	const struct profile *p = h->profile;
+	const struct profile_trace *trace = p->trace_count ? &p->traces[0] : NULL;
+	const char *title = h->options->title ? h->options->title : trace ? trace->path : "";
+	bool complete = true;
+	struct sink s;
+
+	for (size_t i = 0; i < p->trace_count; i++)
+		complete &= p->traces[i].complete;
+	sink_init(&s, -1);
+	sink_printf(&s,
+		    "{\"total\":%llu,\"lost\":%llu,\"slices\":%u,\"slice_ns\":%llu,\"duration_ns\":"
+		    "%llu,"
+		    "\"complete\":%s",
+		    (unsigned long long)p->total, (unsigned long long)p->lost, h->slices,
+		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
+		    complete ? "true" : "false");
+	head_text(&s, "title", title);
+	head_text(&s, "unit", p->unit);
+	head_text(&s, "host", trace ? trace->host : "");
+	head_text(&s, "kernel", trace ? trace->kernel : "");
+	head_text(&s, "command", trace ? trace->command_line : "");
+	head_threads(h, &s);
+	head_sources(h, &s);
+	head_losses(h, &s);
+	if (h->base) {
+		sink_printf(&s, ",\"diff\":{\"normalize\":%s,\"safe\":%s",
+			    h->options->normalize ? "true" : "false",
+			    h->options->safe_colours ? "true" : "false");
+		head_text(&s, "title", h->base->trace_count ? h->base->traces[0].path : "");
+		sink_char(&s, '}');
+	}
+	sink_char(&s, '}');
+	buffer_uleb(&h->out, s.buffer.size);
+	buffer_append(&h->out, s.buffer.data, s.buffer.size);
+	h->out.failed |= s.buffer.failed || s.error;
+	sink_release(&s);
+}
+
+/* -------- texts and functions -------- */
+
+static uint64_t text_number(struct html *h, const char *text)
+{
+	size_t size = strnlen(text, MAX_TEXT);
+	bool added;
+	uint64_t *entry = map_put(&h->texts, text, size, &added);
+
+	if (!entry) {
+		h->out.failed = true;
+		return 0;
+	}
+	if (added) {
+		*entry = h->texts.count - 1;
+		buffer_append(&h->text_bytes, text, size);
+		buffer_uleb(&h->text_lengths, size);
+	}
+	return *entry;
+}
+
+static uint8_t function_kind(const struct function *function)
+{
+	return function->waker ? KIND_WAKER : function->inlined ? KIND_INLINED : function->kind;
+}
+
+static void put_functions(struct html *h)
+{
+	const struct functions *functions = &h->tree.functions;
+	size_t n = functions->count;
+	struct buffer columns[5] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct function *function = &functions->list[h->order.functions[i]];
+
+		buffer_uleb(&columns[0], text_number(h, function->name));
+		buffer_uleb(&columns[1], text_number(h, function->object));
+		buffer_uleb(&columns[2], text_number(h, function->file));
+		buffer_uleb(&columns[3], function->line);
+		buffer_uleb(&columns[4], function_kind(function));
+	}
+	buffer_uleb(&h->out, h->texts.count);
+	buffer_append(&h->out, h->text_lengths.data, h->text_lengths.size);
+	buffer_append(&h->out, h->text_bytes.data, h->text_bytes.size);
+	buffer_uleb(&h->out, n);
+	for (int i = 0; i < 5; i++) {
+		buffer_append(&h->out, columns[i].data, columns[i].size);
+		h->out.failed |= columns[i].failed;
+		buffer_release(&columns[i]);
+	}
+	h->out.failed |= h->text_lengths.failed || h->text_bytes.failed;
+}
+
+static void put_tree(struct html *h)
+{
+	const struct call_tree *t = &h->tree;
+	uint32_t before = 0;
+	uint8_t *at;
+
+	buffer_uleb(&h->out, t->count - 1);
+	at = column_begin(&h->out, 2 * t->count);
+	if (!at)
+		return;
+	for (size_t i = 1; i < t->count; i++) {
+		uint32_t node = h->order.nodes[i], up = 0;
+
+		for (; before != t->nodes[node].parent; before = t->nodes[before].parent)
+			up++;
+		at = put(at, up);
+		at = put(at, h->order.function_rank[t->nodes[node].function]);
+		before = node;
+	}
+	column_end(&h->out, at);
+}
+
+/* -------- cells -------- */
+
+/*
+ * What is added to the slices of a group, so that they count from the start of its trace: its
+ * slices may begin before or after it.
+ */
+static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
+{
+	uint64_t start = group->trace < p->trace_count ? p->traces[group->trace].start_ns : 0;
+
+	if (!p->slice_ns)
+		return 0;
+	if (group->origin_ns >= start)
+		return (int64_t)((group->origin_ns - start) / p->slice_ns);
+	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
+}
+
+static uint16_t shifted_slice(const struct profile_entry *entry, int64_t shift)
+{
+	int64_t slice = (int64_t)entry->slice + shift;
+
+	return (uint16_t)(slice < 0 ? 0 : slice < MAX_SLICES ? slice : MAX_SLICES - 1);
+}
+
+/* The slice of each entry, and their number. Entries of a group follow each other. */
+static void find_slices(struct html *h)
+{
+	const struct profile *p = h->profile;
+	int64_t shift = 0;
+
+	h->slices = 1;
+	for (size_t i = 0; i < p->entry_count; i++) {
+		if (!i || p->entries[i].group != p->entries[i - 1].group)
+			shift = slice_shift(p, &p->groups[p->entries[i].group]);
+		h->slice_of[i] = shifted_slice(&p->entries[i], shift);
+		if (h->slice_of[i] >= h->slices)
+			h->slices = h->slice_of[i] + 1u;
+	}
+}
+
+/* Sorts the entries by slice, and within one by thread. */
+static int sort_by_slice(struct html *h)
+{
+	const struct profile *p = h->profile;
+	size_t *at = calloc(MAX_SLICES + 1, sizeof(*at));
+
+	h->slice_of = malloc((p->entry_count + 1) * sizeof(*h->slice_of));
+	h->sorted = malloc((p->entry_count + 1) * sizeof(*h->sorted));
+	if (!at || !h->slice_of || !h->sorted) {
+		free(at);
+		return -ENOMEM;
+	}
+	find_slices(h);
+	for (size_t i = 0; i < p->entry_count; i++)
+		at[h->slice_of[i] + 1]++;
+	for (size_t i = 0; i < h->slices; i++)
+		at[i + 1] += at[i];
+	for (size_t i = 0; i < p->entry_count; i++) {
+		uint32_t entry = h->threads.entries[i];
+
+		h->sorted[at[h->slice_of[entry]]++] = entry;
+	}
+	free(at);
+	return 0;
+}
+
+static void put_cells(struct html *h)
+{
+	const struct profile *p = h->profile;
+	const uint32_t *sorted = h->sorted;
+	size_t n = p->entry_count;
+	uint32_t before = 0;
+	uint8_t *at;
+
+	buffer_uleb(&h->out, n);
+	at = column_begin(&h->out, 4 * n);
+	if (!at)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t slice = h->slice_of[sorted[i]];
+
+		at = put(at, slice - before);
+		before = slice;
+	}
+	for (size_t i = 0; i < n; i++)
+		at = put(at, h->source_of[p->entries[sorted[i]].group]);
+	for (size_t i = 0; i < n; i++)
+		at = put(at, h->order.node_rank[h->node_of[sorted[i]]]);
+	for (size_t i = 0; i < n; i++)
+		at = put(at, p->entries[sorted[i]].value);
+	column_end(&h->out, at);
+}
+
+static void put_base(struct html *h)
+{
+	const struct profile *b = h->base;
+	uint64_t *value = b ? calloc(h->tree.count, sizeof(*value)) : NULL;
+	size_t n = 0;
+	uint8_t *at;
+
+	if (b && !value)
+		h->out.failed = true;
+	for (size_t i = 0; value && i < b->entry_count; i++) {
+		uint32_t rank = h->order.node_rank[h->base_node_of[i]];
+
+		n += !value[rank] && b->entries[i].value;
+		value[rank] += b->entries[i].value;
+	}
+	buffer_uleb(&h->out, n);
+	at = column_begin(&h->out, 2 * n);
+	for (size_t i = 0; value && at && i < h->tree.count; i++)
+		if (value[i])
+			at = put(at, i);
+	for (size_t i = 0; value && at && i < h->tree.count; i++)
+		if (value[i])
+			at = put(at, value[i]);
+	if (at)
+		column_end(&h->out, at);
+	free(value);
+}
+
+/* -------- the page -------- */
+
+/* A thread has at most two sources, which are the last two when its entries are looked at. */
+static uint32_t source_number(struct html *h, uint32_t thread, bool off)
+{
+	for (uint32_t i = h->source_count; i-- && h->sources[i].thread == thread;)
+		if (h->sources[i].off_cpu == off)
+			return i;
+	h->sources[h->source_count] = (struct source){ thread, off };
+	return h->source_count++;
+}
+
+static int html_sources(struct html *h)
+{
+	const struct profile *p = h->profile;
+
+	h->source_of = calloc(p->group_count + 1, sizeof(*h->source_of));
+	h->sources = calloc(2 * h->threads.count + 1, sizeof(*h->sources));
+	if (!h->source_of || !h->sources)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->threads.count; i++) {
+		const struct thread *thread = &h->threads.list[i];
+		uint32_t before = PRF_NONE;
+
+		for (size_t e = thread->first; e < thread->first + thread->count; e++) {
+			uint32_t group = p->entries[h->threads.entries[e]].group;
+
+			if (group != before)
+				h->source_of[group] = source_number(h, i, off_cpu(p, group));
+			before = group;
+		}
+	}
+	return 0;
+}
+
+static int html_build(struct html *h)
+{
+	int result = threads_init(&h->threads, h->profile);
+
+	if (!result)
+		result = call_tree_add(&h->tree, h->profile, &h->threads, &h->node_of);
+	if (!result && h->base)
+		result = threads_init(&h->base_threads, h->base);
+	if (!result && h->base)
+		result = call_tree_add(&h->tree, h->base, &h->base_threads, &h->base_node_of);
+	if (!result)
+		result = call_tree_order(&h->tree, &h->order);
+	if (!result)
+		result = html_sources(h);
+	if (!result)
+		result = sort_by_slice(h);
+	if (result)
+		return result;
+	put_head(h);
+	put_functions(h);
+	put_tree(h);
+	put_cells(h);
+	put_base(h);
+	return buffer_ok(&h->out) ? 0 : -ENOMEM;
+}
+
+static void write_base64(struct sink *s, const uint8_t *data, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char line[4096];
+	size_t n = 0;
+
+	for (size_t i = 0; i < size; i += 3) {
+		uint32_t left = (uint32_t)(size - i < 3 ? size - i : 3),
+			 bits = (uint32_t)data[i] << 16;
+
+		if (left > 1)
+			bits |= (uint32_t)data[i + 1] << 8;
+		if (left > 2)
+			bits |= data[i + 2];
+		line[n++] = digits[bits >> 18];
+		line[n++] = digits[bits >> 12 & 63];
+		line[n++] = left > 1 ? digits[bits >> 6 & 63] : '=';
+		line[n++] = left > 2 ? digits[bits & 63] : '=';
+		if (n == sizeof(line)) {
+			sink_bytes(s, line, n);
+			n = 0;
+		}
+	}
+	sink_bytes(s, line, n);
+}
+
+/* Level 1: the others take longer than all the rest, for a tenth less. */
+static int html_data(const struct html *h, struct sink *s)
+{
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
+	size_t size = libdeflate_zlib_compress_bound(compressor, h->out.size);
+	uint8_t *packed = compressor ? malloc(size) : NULL;
+
+	size = packed ? libdeflate_zlib_compress(compressor, h->out.data, h->out.size, packed, size)
+		      : 0;
+	if (size)
+		write_base64(s, packed, size);
+	free(packed);
+	libdeflate_free_compressor(compressor);
+	return size ? 0 : -ENOMEM;
+}
+
+static void write_piece(struct sink *s, const struct html_piece *piece)
+{
+	sink_bytes(s, piece->begin, (size_t)(piece->end - piece->begin));
+}
+
+/* One of the page's @words@. */
+static int html_word(const struct html *h, struct sink *s, const char *word, size_t size)
+{
+	if (size == 5 && !memcmp(word, "style", size))
+		write_piece(s, &html_style);
+	else if (size == 4 && !memcmp(word, "size", size))
+		sink_unsigned(s, h->out.size);
+	else if (size == 4 && !memcmp(word, "data", size))
+		return html_data(h, s);
+	else
+		for (const struct html_piece *script = html_scripts; script->begin; script++)
+			write_piece(s, script);
+	return 0;
+}
+
+static int html_write(const struct html *h, struct sink *s)
+{
+	const char *at = html_page.begin, *open, *close;
+	int result = 0;
+
+	while (!result && (open = memchr(at, '@', (size_t)(html_page.end - at)))) {
+		close = memchr(open + 1, '@', (size_t)(html_page.end - open - 1));
+		if (!close)
+			break;
+		sink_bytes(s, at, (size_t)(open - at));
+		result = html_word(h, s, open + 1, (size_t)(close - open - 1));
+		at = close + 1;
+	}
+	sink_bytes(s, at, (size_t)(html_page.end - at));
+	return result;
+}
+
+int html_render(const struct profile *p, const struct view_options *o, struct sink *s)
+{
+	struct html h = {
+		.profile = p,
+		.base = o->base,
+		.options = o,
+		/* What is compared may come from differently named files. */
+		.tree.functions.keys = o->base ? 0 : FUNCTIONS_BY_OBJECT,
+	};
+	int result = html_build(&h);
+
+	if (!result)
+		result = html_write(&h, s);
+	threads_release(&h.threads);
+	threads_release(&h.base_threads);
+	call_tree_release(&h.tree);
+	call_order_release(&h.order);
+	map_release(&h.texts);
+	buffer_release(&h.text_bytes);
+	buffer_release(&h.text_lengths);
+	buffer_release(&h.out);
+	free(h.node_of);
+	free(h.base_node_of);
+	free(h.sorted);
+	free(h.slice_of);
+	free(h.source_of);
+	free(h.sources);
+	return result;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_HTML_H
+#define REPORT_VIEWS_HTML_H
+
+#include "report/views/view.h"
+
+/*
+ * -f html: one page that needs nothing else: flame graph, icicle and sandwich, with time strip
+ * and thread selector; with o->base a comparison. report/views/html/ has its scripts.
+ *
+ * All that comes from the trace is in one base64 text (of a zlib stream), which holds neither
+ * markup nor script whatever the names are; the scripts show names only as text.
+ */
+int html_render(const struct profile *p, const struct view_options *o, struct sink *s);
+
+#endif

@@ -1,0 +1,84 @@
+/* What colour a box has: by kind of code, by object, by function, or by difference. */
+
+/* As report/views/html.c numbers them. */
+const KINDS = [
+	{ name: "user", hue: 43, saturation: 85, light: 66 },
+	{ name: "kernel", hue: 14, saturation: 78, light: 62 },
+	{ name: "JIT", hue: 95, saturation: 45, light: 60 },
+	{ name: "stack not complete", hue: 0, saturation: 0, light: 62 },
+	{ name: "separator", hue: 0, saturation: 0, light: 78 },
+	{ name: "thread, process or group", hue: 215, saturation: 14, light: 78 },
+	{ name: "inlined", hue: 174, saturation: 48, light: 64 },
+	{ name: "waker", hue: 285, saturation: 38, light: 72 },
+];
+const OFF_CPU = { name: "user, off CPU", hue: 212, saturation: 70, light: 70 };
+const OFF_CPU_KERNEL = { name: "kernel, off CPU", hue: 246, saturation: 58, light: 76 };
+
+/* Pairs of hues for "more" and "less", and what they are called. */
+const DIFFERENCES = {
+	"red-blue": { name: "red, blue", more: [4, 80], less: [215, 80] },
+	"orange-purple": { name: "orange, purple", more: [30, 95], less: [268, 55] },
+};
+
+function hash(text) {
+	let value = 2166136261;
+	for (let i = 0; i < text.length; i++)
+		value = Math.imul(value ^ text.charCodeAt(i), 16777619);
+	return (value ^ value >>> 15) >>> 0;
+}
+
+function hsl(hue, saturation, light) {
+	return `hsl(${hue} ${saturation}% ${light}%)`;
+}
+
+class Colours {
+	constructor(profile) {
+		this.profile = profile;
+		this.dark = false;
+		this.use("kind");
+	}
+	use(scheme) {
+		this.scheme = scheme;
+		this.known = new Map();
+	}
+	/* Light colours under dark text, a little less light on a dark page. */
+	shade(hue, saturation, light, turn) {
+		return hsl(hue, saturation, light + turn - (this.dark ? 10 : 0));
+	}
+	of(fn, offCpu) {
+		const key = offCpu ? -2 - fn : fn;
+		let colour = this.known.get(key);
+		if (colour === undefined) {
+			colour = this.made(fn, offCpu);
+			this.known.set(key, colour);
+		}
+		return colour;
+	}
+	made(fn, offCpu) {
+		if (fn < 0)
+			return this.shade(215, 10, 82, 0);
+		const { functions, texts } = this.profile;
+		const kind = KINDS[functions.kind[fn]], turn = hash(texts.get(functions.name[fn])) % 9 - 4;
+		if (this.scheme === "object") {
+			const h = hash(texts.get(functions.object[fn]));
+			return this.shade(h % 360, 40 + (h >> 9) % 30, 68, 0);
+		}
+		if (this.scheme === "name") {
+			const h = hash(texts.get(functions.name[fn]));
+			return this.shade(h % 60, 75, 58 + (h >> 8) % 14, 0);
+		}
+		const off = offCpu && [OFF_CPU, OFF_CPU_KERNEL][functions.kind[fn]];
+		if (off)
+			return this.shade(off.hue, off.saturation, off.light, turn);
+		return this.shade(kind.hue, kind.saturation, kind.light, turn);
+	}
+	/* change: -1 vanished, 0 the same, 1 new. */
+	difference(change) {
+		const { more, less } = DIFFERENCES[this.scheme];
+		const [hue, saturation] = change >= 0 ? more : less, size = Math.min(1, Math.abs(change));
+		if (size < 0.01)
+			return this.dark ? "hsl(0 0% 62%)" : "hsl(0 0% 90%)";
+		return hsl(hue, Math.round(saturation * (0.35 + 0.65 * size)),
+			Math.round((this.dark ? 76 : 90) - (this.dark ? 14 : 28) * size));
+	}
+}

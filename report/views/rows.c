@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/rows.h"
+
+#include "common/map.h"
+#include "report/profile/label.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+	struct rows *rows;
+	struct map ids;
+	size_t capacity;
+	/* Texts are kept by offset while the buffer may move. */
+	struct buffer text, key;
+	size_t *name_at;
+};
+
+void rows_release(struct rows *r)
+{
+	free(r->list);
+	free(r->row_of_frame);
+	if (r->names)
+		buffer_release(r->names);
+	free(r->names);
+	*r = (struct rows){ 0 };
+}
+
+/* The row with t->text as its name; UINT32_MAX without memory. */
+static uint32_t add_row(struct table *t, const char *object)
+{
+	struct rows *r = t->rows;
+	uint64_t *id;
+	bool added;
+
+	buffer_clear(&t->key);
+	buffer_append(&t->key, t->text.data, t->text.size);
+	buffer_u8(&t->key, 0);
+	buffer_text(&t->key, object);
+	if (!buffer_ok(&t->key))
+		return UINT32_MAX;
+	id = map_put(&t->ids, t->key.data, t->key.size, &added);
+	if (!id)
+		return UINT32_MAX;
+	if (!added)
+		return (uint32_t)*id;
+	if (r->count == t->capacity) {
+		size_t capacity = t->capacity ? t->capacity * 2 : 128;
+		struct row *list = realloc(r->list, capacity * sizeof(*list));
+		size_t *name_at = realloc(t->name_at, capacity * sizeof(*name_at));
+
+		if (list)
+			r->list = list;
+		if (name_at)
+			t->name_at = name_at;
+		if (!list || !name_at)
+			return UINT32_MAX;
+		t->capacity = capacity;
+	}
+	*id = r->count;
+	t->name_at[r->count] = r->names->size;
+	buffer_append(r->names, t->text.data, t->text.size);
+	buffer_u8(r->names, 0);
+	r->list[r->count] = (struct row){ .object = object };
+	return (uint32_t)r->count++;
+}
+
+static uint32_t row_of_frame(struct table *t, const struct profile *p,
+			     const struct profile_frame *frame, enum rows_key key)
+{
+	const char *object = frame->object == PRF_NONE ? "" : p->objects[frame->object].name;
+
+	buffer_clear(&t->text);
+	if (key == ROWS_BY_OBJECT) {
+		buffer_text(&t->text, *object ? object : frame->name);
+		return add_row(t, "");
+	}
+	if (key == ROWS_BY_LINE && frame->file[0])
+		buffer_printf(&t->text, "%s:%u", frame->file, frame->line);
+	else
+		buffer_text(&t->text, frame->name);
+	return add_row(t, object);
+}
+
+static bool shown(const struct profile_frame *frame)
+{
+	return frame->kind != PROFILE_FRAME_SEPARATOR && frame->kind != PROFILE_FRAME_END &&
+	       !frame->waker;
+}
+
+/* Values of all entries at and above each node, added up from the leaves to the roots. */
+struct passing {
+	uint64_t *samples, *value;
+};
+
+static bool add_up(struct passing *sum, const struct profile *p)
+{
+	sum->samples = calloc(p->node_count + 1, sizeof(*sum->samples));
+	sum->value = calloc(p->node_count + 1, sizeof(*sum->value));
+	if (!sum->samples || !sum->value)
+		return false;
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_entry *e = &p->entries[i];
+
+		if (e->node == PRF_NONE)
+			continue;
+		sum->samples[e->node] += e->samples;
+		sum->value[e->node] += e->value;
+	}
+	for (size_t i = p->node_count; i-- > 0;) {
+		uint32_t parent = p->nodes[i].parent;
+
+		if (parent == PRF_NONE)
+			continue;
+		sum->samples[parent] += sum->samples[i];
+		sum->value[parent] += sum->value[i];
+	}
+	return true;
+}
+
+static void release_sums(struct passing *sum)
+{
+	free(sum->samples);
+	free(sum->value);
+}
+
+/* Whether an outer frame of the node belongs to the same row: recursion counts once. */
+static bool is_recursion(const struct rows *r, const struct profile *p, uint32_t node)
+{
+	uint32_t row = r->row_of_frame[p->nodes[node].frame];
+
+	for (uint32_t up = p->nodes[node].parent; up != PRF_NONE; up = p->nodes[up].parent)
+		if (r->row_of_frame[p->nodes[up].frame] == row)
+			return true;
+	return false;
+}
+
+static bool count_frames(struct table *t, const struct profile *p, enum rows_key key)
+{
+	struct rows *r = t->rows;
+	struct passing sum = { 0 };
+	bool ok = false;
+
+	r->row_of_frame = malloc((p->frame_count + 1) * sizeof(*r->row_of_frame));
+	if (!r->row_of_frame || !add_up(&sum, p))
+		goto out;
+	for (size_t i = 0; i < p->frame_count; i++) {
+		r->row_of_frame[i] = row_of_frame(t, p, &p->frames[i], key);
+		if (r->row_of_frame[i] == UINT32_MAX)
+			goto out;
+	}
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_entry *e = &p->entries[i];
+		uint32_t node = e->node;
+		struct row *row;
+
+		/* What was counted in a function is its own, even if a separator lies on it. */
+		while (node != PRF_NONE && !shown(&p->frames[p->nodes[node].frame]))
+			node = p->nodes[node].parent;
+		if (node == PRF_NONE)
+			continue;
+		row = &r->list[r->row_of_frame[p->nodes[node].frame]];
+		row->self += e->value;
+		row->self_samples += e->samples;
+	}
+	for (uint32_t i = 0; i < p->node_count; i++) {
+		struct row *row = &r->list[r->row_of_frame[p->nodes[i].frame]];
+
+		if (!shown(&p->frames[p->nodes[i].frame]) || is_recursion(r, p, i))
+			continue;
+		row->total += sum.value[i];
+		row->total_samples += sum.samples[i];
+	}
+	ok = true;
+out:
+	release_sums(&sum);
+	return ok;
+}
+
+static bool count_groups(struct table *t, const struct profile *p, enum rows_key key)
+{
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_entry *e = &p->entries[i];
+		struct row *row;
+		uint32_t id;
+
+		buffer_clear(&t->text);
+		label_group(&t->text, p, e,
+			    key == ROWS_BY_COMM ? PROFILE_BY_COMM : PROFILE_BY_THREAD);
+		id = add_row(t, "");
+		if (id == UINT32_MAX)
+			return false;
+		row = &t->rows->list[id];
+		row->self += e->value;
+		row->total += e->value;
+		row->self_samples += e->samples;
+		row->total_samples += e->samples;
+	}
+	return true;
+}
+
+#define COMPARE(a, b)                                                                              \
+	do {                                                                                       \
+		if ((a) != (b))                                                                    \
+			return (a) > (b) ? -1 : 1;                                                 \
+	} while (0)
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order;
+
+	COMPARE(a->self, b->self);
+	COMPARE(a->total, b->total);
+	order = strcmp(a->name, b->name);
+	return order ? order : strcmp(a->object, b->object);
+}
+
+static int compare_totals(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	COMPARE(a->total, b->total);
+	return compare_rows(left, right);
+}
+
+static int fill(struct rows *r, const struct profile *p, enum rows_key key)
+{
+	struct table t = { .rows = r };
+	bool ok;
+
+	*r = (struct rows){ .names = calloc(1, sizeof(*r->names)) };
+	if (!r->names)
+		return -ENOMEM;
+	ok = key == ROWS_BY_THREAD || key == ROWS_BY_COMM ? count_groups(&t, p, key)
+							  : count_frames(&t, p, key);
+	ok = ok && buffer_ok(r->names);
+	for (size_t i = 0; ok && i < r->count; i++)
+		r->list[i].name = (const char *)r->names->data + t.name_at[i];
+	map_release(&t.ids);
+	buffer_release(&t.text);
+	buffer_release(&t.key);
+	free(t.name_at);
+	return ok ? 0 : -ENOMEM;
+}
+
+int rows_init(struct rows *r, const struct profile *p, enum rows_key key)
+{
+	size_t kept = 0;
+
+	if (fill(r, p, key))
+		return -ENOMEM;
+	/* Separators and the like have a row, but nothing in it. */
+	for (size_t i = 0; i < r->count; i++)
+		if (r->list[i].total_samples)
+			r->list[kept++] = r->list[i];
+	r->count = kept;
+	if (kept)
+		qsort(r->list, kept, sizeof(*r->list), compare_rows);
+	return 0;
+}
+
+/* -------- callers and callees -------- */
+
+struct edges {
+	struct row *list; /* by row; the last stands for the function itself */
+	size_t count;
+};
+
+static size_t kept_edges(struct row *list, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].total_samples)
+			list[kept++] = list[i];
+	if (kept)
+		qsort(list, kept, sizeof(*list), compare_totals);
+	return kept;
+}
+
+static void count_edge(struct row *edge, const struct profile_entry *e)
+{
+	edge->total += e->value;
+	edge->total_samples += e->samples;
+}
+
+/*
+ * The caller is that of the outermost occurrence in the stack, the callee that of the
+ * innermost one, so that recursion does not count a sample twice.
+ */
+static void count_neighbours(struct row_neighbours *n, const struct rows *r,
+			     const struct profile *p, uint32_t row)
+{
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_entry *e = &p->entries[i];
+		uint32_t callee = PRF_NONE, caller = PRF_NONE, below = PRF_NONE;
+		bool met = false;
+
+		for (uint32_t node = e->node; node != PRF_NONE; node = p->nodes[node].parent) {
+			const struct profile_frame *frame = &p->frames[p->nodes[node].frame];
+			uint32_t at = r->row_of_frame[p->nodes[node].frame];
+
+			if (!shown(frame))
+				continue;
+			if (at == row) {
+				if (!met)
+					callee = below;
+				met = true;
+				caller = PRF_NONE;
+			} else if (met && caller == PRF_NONE) {
+				caller = at;
+			}
+			below = at;
+		}
+		if (!met)
+			continue;
+		count_edge(&n->callees[callee == PRF_NONE ? r->count : callee], e);
+		count_edge(&n->callers[caller == PRF_NONE ? r->count : caller], e);
+	}
+}
+
+static bool fill_neighbours(struct row_neighbours *n, const struct rows *r, const struct profile *p,
+			    uint32_t row)
+{
+	n->row = r->list[row];
+	n->callers = calloc(r->count + 1, sizeof(*n->callers));
+	n->callees = calloc(r->count + 1, sizeof(*n->callees));
+	if (!n->callers || !n->callees)
+		return false;
+	for (size_t i = 0; i < r->count; i++) {
+		n->callers[i].name = n->callees[i].name = r->list[i].name;
+		n->callers[i].object = n->callees[i].object = r->list[i].object;
+	}
+	n->callers[r->count] = (struct row){ .name = "[root]", .object = "" };
+	n->callees[r->count] = (struct row){ .name = "[self]", .object = "" };
+	count_neighbours(n, r, p, row);
+	n->caller_count = kept_edges(n->callers, r->count + 1);
+	n->callee_count = kept_edges(n->callees, r->count + 1);
+	return true;
+}
+
+static int compare_neighbours(const void *left, const void *right)
+{
+	const struct row_neighbours *a = left, *b = right;
+
+	return compare_totals(&a->row, &b->row);
+}
+
+/* Names and objects of the table, which goes, to those of the profile, which stays. */
+static bool keep_names(struct row_neighbours *n)
+{
+	struct row *parts[] = { &n->row, n->callers, n->callees };
+	size_t counts[] = { 1, n->caller_count, n->callee_count };
+	bool ok = true;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < counts[i]; k++) {
+			parts[i][k].name = strdup(parts[i][k].name);
+			ok = ok && parts[i][k].name;
+		}
+	return ok;
+}
+
+void rows_neighbours_free(struct row_neighbours *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free((char *)(uintptr_t)list[i].row.name);
+		for (size_t k = 0; k < list[i].caller_count; k++)
+			free((char *)(uintptr_t)list[i].callers[k].name);
+		for (size_t k = 0; k < list[i].callee_count; k++)
+			free((char *)(uintptr_t)list[i].callees[k].name);
+		free(list[i].callers);
+		free(list[i].callees);
+	}
+	free(list);
+}
+
+int rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
+		    const regex_t *name)
+{
+	struct rows r;
+	int error = fill(&r, p, ROWS_BY_FUNCTION);
+
+	*n = 0;
+	*list = calloc(r.count + 1, sizeof(**list));
+	if (!*list)
+		error = -ENOMEM;
+	for (size_t i = 0; !error && i < r.count; i++) {
+		if (!r.list[i].total_samples || regexec(name, r.list[i].name, 0, NULL, 0))
+			continue;
+		if (!fill_neighbours(&(*list)[(*n)++], &r, p, (uint32_t)i))
+			error = -ENOMEM;
+		if (!keep_names(&(*list)[*n - 1]))
+			error = -ENOMEM;
+	}
+	if (!error && *n)
+		qsort(*list, *n, sizeof(**list), compare_neighbours);
+	rows_release(&r);
+	if (error) {
+		rows_neighbours_free(*list, *n);
+		*list = NULL;
+		*n = 0;
+	}
+	return error;
+}

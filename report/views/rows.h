@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_ROWS_H
+#define REPORT_VIEWS_ROWS_H
+
+/*
+ * A profile as a table: for each function (or object, line, thread, command) what was counted
+ * in it and what was counted in it or what it called.
+ */
+
+#include "report/views/view.h"
+
+enum rows_key { ROWS_BY_FUNCTION, ROWS_BY_OBJECT, ROWS_BY_LINE, ROWS_BY_THREAD, ROWS_BY_COMM };
+
+struct row {
+	const char *name;   /* not yet made printable */
+	const char *object; /* with ROWS_BY_FUNCTION and _LINE; "" when there is none */
+	uint64_t self_samples, total_samples;
+	uint64_t self, total; /* in the profile's unit */
+};
+
+struct rows {
+	struct row *list; /* most self first, then most total, then by name */
+	size_t count;
+	uint32_t *row_of_frame; /* before sorting; NULL by thread or comm */
+	struct buffer *names;	/* texts that are made for the table */
+};
+
+/* 0 or -ENOMEM; to be released in both cases. */
+int rows_init(struct rows *r, const struct profile *p, enum rows_key key);
+void rows_release(struct rows *r);
+
+/* One row, and what calls it or is called by it: each sample counts once on either side. */
+struct row_neighbours {
+	struct row row;
+	struct row *callers, *callees; /* most total first; the name "[self]" stands for itself */
+	size_t caller_count, callee_count;
+};
+
+/* For the rows, ROWS_BY_FUNCTION, whose names match; in the order of total. */
+int rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
+		    const regex_t *name);
+void rows_neighbours_free(struct row_neighbours *list, size_t n);
+
+#endif

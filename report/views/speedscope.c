@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/speedscope.h"
+
+#include "report/views/functions.h"
+#include "report/views/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SPELLED 1000000 /* frame numbers in the file: about 5 MB of them */
+
+struct speedscope {
+	const struct profile *profile;
+	struct sink *sink;
+	struct threads threads;
+	struct functions functions;
+	uint32_t *function_of; /* per frame */
+	uint32_t *path;	       /* of the stack that is being written, leaf first */
+	/* When equal stacks are added up: */
+	bool merged;
+	uint64_t *value; /* per node, and one for samples without frames at the end */
+	uint32_t *met;	 /* the nodes of this thread that have one */
+};
+
+/* Times are written in us by this unit, everything else as plain numbers. */
+static const char *speedscope_unit(const struct profile *p)
+{
+	if (p->value == PROFILE_TIME)
+		return "microseconds";
+	return strcmp(p->unit, "bytes") ? "none" : "bytes";
+}
+
+static void write_frames(struct speedscope *w)
+{
+	struct sink *s = w->sink;
+
+	sink_text(s, "\"shared\":{\"frames\":[");
+	for (size_t i = 0; i < w->functions.count; i++) {
+		const struct function *function = &w->functions.list[i];
+
+		sink_text(s, i ? ",\n{\"name\":" : "\n{\"name\":");
+		sink_json_string(s, function->name);
+		if (*function->file) {
+			sink_text(s, ",\"file\":");
+			sink_json_string(s, function->file);
+		} else if (*function->object) {
+			sink_text(s, ",\"file\":");
+			sink_json_string(s, function->object);
+		}
+		if (*function->file && function->line) {
+			sink_text(s, ",\"line\":");
+			sink_unsigned(s, function->line);
+		}
+		sink_char(s, '}');
+	}
+	sink_text(s, "]},\n");
+}
+
+static void write_stack(struct speedscope *w, uint32_t node)
+{
+	const struct profile *p = w->profile;
+	size_t n = 0;
+
+	for (; node != PRF_NONE; node = p->nodes[node].parent)
+		w->path[n++] = w->function_of[p->nodes[node].frame];
+	sink_char(w->sink, '[');
+	while (n--) {
+		sink_unsigned(w->sink, w->path[n]);
+		if (n)
+			sink_char(w->sink, ',');
+	}
+	sink_char(w->sink, ']');
+}
+
+/* Calls `visit` for each sample of a thread, added up or in the order of time. */
+static void each_sample(struct speedscope *w, const struct thread *thread,
+			void (*visit)(struct speedscope *w, uint32_t node, uint64_t value,
+				      bool first))
+{
+	const struct profile *p = w->profile;
+	size_t met = 0;
+	bool first = true;
+
+	for (size_t i = thread->first; i < thread->first + thread->count; i++) {
+		const struct profile_entry *entry = &p->entries[w->threads.entries[i]];
+		size_t slot = entry->node == PRF_NONE ? p->node_count : entry->node;
+
+		if (!entry->value)
+			continue;
+		if (!w->merged) {
+			visit(w, entry->node, entry->value, first);
+			first = false;
+			continue;
+		}
+		if (!w->value[slot])
+			w->met[met++] = (uint32_t)slot;
+		w->value[slot] += entry->value;
+	}
+	for (size_t i = 0; i < met; i++) {
+		visit(w, w->met[i] == p->node_count ? PRF_NONE : w->met[i], w->value[w->met[i]],
+		      !i);
+		w->value[w->met[i]] = 0;
+	}
+}
+
+static void visit_stack(struct speedscope *w, uint32_t node, uint64_t value, bool first)
+{
+	if (!first)
+		sink_char(w->sink, ',');
+	write_stack(w, node);
+}
+
+static void visit_weight(struct speedscope *w, uint32_t node, uint64_t value, bool first)
+{
+	if (!first)
+		sink_char(w->sink, ',');
+	sink_unsigned(w->sink, value);
+}
+
+static void write_thread(struct speedscope *w, const struct thread *thread)
+{
+	const struct profile_group *group = thread->group;
+	struct buffer name = { 0 };
+	struct sink *s = w->sink;
+
+	buffer_printf(&name, "%s %u/%u", group->comm, group->pid, group->tid);
+	if (w->profile->trace_count > 1)
+		buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
+	sink_text(s, "{\"type\":\"sampled\",\"name\":");
+	sink_json_string(s, buffer_string(&name));
+	buffer_release(&name);
+	sink_text(s, ",\"unit\":\"");
+	sink_text(s, speedscope_unit(w->profile));
+	sink_text(s, "\",\"startValue\":0,\"endValue\":");
+	sink_unsigned(s, thread->value);
+	sink_text(s, ",\n\"samples\":[");
+	each_sample(w, thread, visit_stack);
+	sink_text(s, "],\n\"weights\":[");
+	each_sample(w, thread, visit_weight);
+	sink_text(s, "]}");
+}
+
+static int speedscope_init(struct speedscope *w)
+{
+	const struct profile *p = w->profile;
+	uint64_t spelled = 0;
+	uint32_t depth = 0;
+
+	for (size_t i = 0; i < p->node_count; i++)
+		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
+	for (size_t i = 0; i < p->entry_count; i++)
+		spelled += p->entries[i].node == PRF_NONE ? 0 : p->nodes[p->entries[i].node].depth;
+	w->merged = spelled > MAX_SPELLED;
+	w->path = calloc(depth + 1, sizeof(*w->path));
+	w->value = calloc(p->node_count + 1, sizeof(*w->value));
+	w->met = calloc(p->node_count + 1, sizeof(*w->met));
+	if (!w->path || !w->value || !w->met || functions_add(&w->functions, p, &w->function_of))
+		return -ENOMEM;
+	if (threads_init(&w->threads, p))
+		return -ENOMEM;
+	threads_sort_by_time(&w->threads, p);
+	return 0;
+}
+
+/* The first profile shown: the thread with the most in it. */
+static size_t busiest(const struct threads *t)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < t->count; i++)
+		if (t->list[i].value > t->list[best].value)
+			best = i;
+	return best;
+}
+
+int speedscope_render(const struct profile *p, const struct view_options *o, struct sink *s)
+{
+	struct speedscope w = {
+		.profile = p,
+		.sink = s,
+		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
+	};
+	int result = speedscope_init(&w);
+
+	if (!result) {
+		sink_text(s,
+			  "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
+		write_frames(&w);
+		sink_text(s, "\"profiles\":[\n");
+		for (size_t i = 0; i < w.threads.count; i++) {
+			if (i)
+				sink_text(s, ",\n");
+			write_thread(&w, &w.threads.list[i]);
+		}
+		sink_text(s, "],\n\"name\":");
+		sink_json_string(s, o->title ? o->title : p->trace_count ? p->traces[0].path : "");
+		sink_text(s, ",\"activeProfileIndex\":");
+		sink_unsigned(s, busiest(&w.threads));
+		sink_text(s, ",\"exporter\":\"prof-report " PROF_VERSION "\"}\n");
+	}
+	free(w.path);
+	free(w.value);
+	free(w.met);
+	free(w.function_of);
+	functions_release(&w.functions);
+	threads_release(&w.threads);
+	return result;
+}

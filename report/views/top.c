@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/top.h"
+
+#include "report/views/rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double share_interval(uint64_t part, uint64_t whole)
+{
+	const double z = 1.959964;
+	double n = (double)whole + z * z;
+	double share = ((double)part + z * z / 2) / n;
+
+	return whole ? 100 * z * sqrt(share * (1 - share) / n) : 0;
+}
+
+double seconds_per_sample(const struct profile *p)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->group_count; i++) {
+		uint64_t one = p->events[p->groups[i].event].ns_per_sample;
+
+		if (!one || (ns && one != ns))
+			return 0;
+		ns = one;
+	}
+	return (double)ns / 1e9;
+}
+
+/* What the columns are measured in. */
+struct scale {
+	const struct profile *profile;
+	const struct view_options *options;
+	double seconds; /* per sample, or per unit of value; 0: no seconds */
+	bool by_value;	/* seconds are of values, not of samples */
+	bool interval;	/* samples are trials */
+};
+
+static struct scale scale_of(const struct profile *p, const struct view_options *o)
+{
+	struct scale c = { .profile = p, .options = o, .interval = p->value != PROFILE_WEIGHT };
+
+	c.seconds = seconds_per_sample(p);
+	if (p->value == PROFILE_TIME) {
+		/* Waits differ in length, so that their number says little. */
+		c.interval = c.seconds > 0;
+		c.seconds = 1e-6;
+		c.by_value = true;
+	}
+	for (size_t i = 0; i < p->group_count; i++)
+		if (p->events[p->groups[i].event].kind == PRF_EVENT_OFF_CPU ||
+		    p->events[p->groups[i].event].kind == PRF_EVENT_PREEMPTED)
+			c.interval = false;
+	return c;
+}
+
+static double percent(const struct scale *c, uint64_t value)
+{
+	return c->profile->total ? 100.0 * (double)value / (double)c->profile->total : 0;
+}
+
+static double seconds(const struct scale *c, uint64_t value, uint64_t samples)
+{
+	return c->seconds * (double)(c->by_value ? value : samples);
+}
+
+static enum rows_key key_of(const struct view_options *o)
+{
+	static const char *const names[] = { "function", "object", "line", "thread", "comm" };
+
+	for (unsigned int i = 0; o->by && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(o->by, names[i]))
+			return (enum rows_key)i;
+	return ROWS_BY_FUNCTION;
+}
+
+static bool wanted(const struct scale *c, const struct row *row)
+{
+	return percent(c, row->total) >= c->profile->min_percent;
+}
+
+/* -------- text -------- */
+
+static const char *colour(const struct scale *c, double share)
+{
+	if (!c->options->colour)
+		return "";
+	return share >= 5 ? "\033[31m" : share >= 0.5 ? "\033[32m" : "";
+}
+
+static void write_share(const struct scale *c, struct sink *s, uint64_t value, uint64_t samples)
+{
+	double share = percent(c, value);
+	const char *begin = colour(c, share);
+
+	sink_printf(s, "%s%6.2f%s", begin, share, *begin ? "\033[m" : "");
+	if (c->interval)
+		sink_printf(s, " ±%-5.2f", share_interval(samples, c->profile->samples));
+	if (c->seconds > 0)
+		sink_printf(s, " %10.3f", seconds(c, value, samples));
+	sink_printf(s, " %10" PRIu64, c->profile->value == PROFILE_WEIGHT ? value : samples);
+}
+
+static void write_heading(const struct scale *c, struct sink *s, const char *self)
+{
+	sink_printf(s, "%6s%s%s %10s", self, c->interval ? "       " : "",
+		    c->seconds > 0 ? "    seconds" : "",
+		    c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples");
+}
+
+static void write_summary(const struct scale *c, struct sink *s)
+{
+	const struct profile *p = c->profile;
+
+	sink_printf(s, "# %" PRIu64 " samples", p->samples);
+	if (c->seconds > 0)
+		sink_printf(s, ", %.3f s", seconds(c, p->total, p->samples));
+	if (p->value == PROFILE_WEIGHT) {
+		sink_printf(s, ", %" PRIu64 " ", p->total);
+		sink_printable(s, p->unit);
+	}
+	sink_printf(s, ", %" PRIu64 " lost", p->lost);
+	for (size_t i = 0; i < p->trace_count; i++) {
+		if (!p->traces[i].host[0])
+			continue;
+		sink_text(s, i ? ", " : "; ");
+		sink_printable(s, p->traces[i].host);
+		sink_text(s, " ");
+		sink_printable(s, p->traces[i].kernel);
+	}
+	sink_char(s, '\n');
+	if (c->interval)
+		sink_text(s, "# ±: half of the 95 % interval, in percent of all\n");
+}
+
+static void text_name(struct sink *s, const struct row *row)
+{
+	sink_text(s, "  ");
+	sink_printable(s, row->name);
+	/* What stands for an object says its name itself. */
+	if (row->object[0] && row->name[0] != '[') {
+		sink_text(s, "  ");
+		sink_printable(s, row->object);
+	}
+	sink_char(s, '\n');
+}
+
+static void text_table(const struct scale *c, const struct rows *r, const char *by, struct sink *s)
+{
+	unsigned int written = 0;
+
+	write_summary(c, s);
+	write_heading(c, s, "self %");
+	sink_text(s, "  ");
+	write_heading(c, s, "total %");
+	sink_printf(s, "  %s\n", by);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct row *row = &r->list[i];
+
+		if (!wanted(c, row))
+			continue;
+		if (c->options->limit && written++ == c->options->limit)
+			break;
+		write_share(c, s, row->self, row->self_samples);
+		sink_text(s, "  ");
+		write_share(c, s, row->total, row->total_samples);
+		text_name(s, row);
+	}
+}
+
+static void text_neighbours(const struct scale *c, const struct row_neighbours *list, size_t n,
+			    struct sink *s)
+{
+	write_summary(c, s);
+	for (size_t i = 0; i < n; i++) {
+		const struct row_neighbours *one = &list[i];
+
+		sink_char(s, '\n');
+		for (size_t k = 0; k < one->caller_count; k++) {
+			write_share(c, s, one->callers[k].total, one->callers[k].total_samples);
+			sink_text(s, "    from");
+			text_name(s, &one->callers[k]);
+		}
+		write_share(c, s, one->row.total, one->row.total_samples);
+		text_name(s, &one->row);
+		for (size_t k = 0; k < one->callee_count; k++) {
+			write_share(c, s, one->callees[k].total, one->callees[k].total_samples);
+			sink_text(s, "    to  ");
+			text_name(s, &one->callees[k]);
+		}
+	}
+}
+
+/* -------- CSV (RFC 4180) -------- */
+
+static void csv_text(struct sink *s, const char *text)
+{
+	struct sink clean;
+	const uint8_t *data;
+
+	sink_init(&clean, -1);
+	sink_printable(&clean, text);
+	sink_char(s, '"');
+	data = clean.buffer.data;
+	for (size_t i = 0; i < clean.buffer.size; i++) {
+		if (data[i] == '"')
+			sink_char(s, '"');
+		/* Spreadsheets run what begins like a formula. */
+		if (!i && strchr("=+-@", data[i]))
+			sink_char(s, '\'');
+		sink_char(s, (char)data[i]);
+	}
+	sink_char(s, '"');
+	sink_release(&clean);
+}
+
+static void csv_side(const struct scale *c, struct sink *s, uint64_t value, uint64_t samples)
+{
+	sink_printf(s, ",%" PRIu64, samples);
+	if (c->profile->value == PROFILE_WEIGHT)
+		sink_printf(s, ",%" PRIu64, value);
+	if (c->seconds > 0)
+		sink_printf(s, ",%.9g", seconds(c, value, samples));
+	sink_printf(s, ",%.4f", percent(c, value));
+	if (c->interval)
+		sink_printf(s, ",%.4f", share_interval(samples, c->profile->samples));
+}
+
+/* Rows that are no functions lie in no object, or are one. */
+static bool has_object(const struct scale *c)
+{
+	enum rows_key key = key_of(c->options);
+
+	return key == ROWS_BY_FUNCTION || key == ROWS_BY_LINE || c->options->function;
+}
+
+static void csv_heading(const struct scale *c, const char *by, struct sink *s)
+{
+	static const char *const sides[] = { "self", "total" };
+
+	sink_printf(s, "%s%s", by, has_object(c) ? ",object" : "");
+	for (size_t i = 0; i < 2; i++) {
+		sink_printf(s, ",%s_samples", sides[i]);
+		if (c->profile->value == PROFILE_WEIGHT)
+			sink_printf(s, ",%s_weight", sides[i]);
+		if (c->seconds > 0)
+			sink_printf(s, ",%s_seconds", sides[i]);
+		sink_printf(s, ",%s_percent", sides[i]);
+		if (c->interval)
+			sink_printf(s, ",%s_plus_minus", sides[i]);
+	}
+	sink_text(s, "\r\n");
+}
+
+static void csv_row(const struct scale *c, const struct row *row, struct sink *s)
+{
+	csv_text(s, row->name);
+	if (has_object(c)) {
+		sink_char(s, ',');
+		csv_text(s, row->object);
+	}
+	csv_side(c, s, row->self, row->self_samples);
+	csv_side(c, s, row->total, row->total_samples);
+	sink_text(s, "\r\n");
+}
+
+static void csv_table(const struct scale *c, const struct rows *r, const char *by, struct sink *s)
+{
+	unsigned int written = 0;
+
+	csv_heading(c, by, s);
+	for (size_t i = 0; i < r->count; i++) {
+		if (!wanted(c, &r->list[i]))
+			continue;
+		if (c->options->limit && written++ == c->options->limit)
+			break;
+		csv_row(c, &r->list[i], s);
+	}
+}
+
+static void csv_neighbours(const struct scale *c, const struct row_neighbours *list, size_t n,
+			   struct sink *s)
+{
+	sink_text(s, "of,");
+	csv_heading(c, "role,function", s);
+	for (size_t i = 0; i < n; i++) {
+		const struct row_neighbours *one = &list[i];
+		const struct row *parts[] = { one->callers, &one->row, one->callees };
+		const size_t counts[] = { one->caller_count, 1, one->callee_count };
+		static const char *const roles[] = { "caller", "function", "callee" };
+
+		for (size_t part = 0; part < 3; part++)
+			for (size_t k = 0; k < counts[part]; k++) {
+				csv_text(s, one->row.name);
+				sink_printf(s, ",%s,", roles[part]);
+				csv_row(c, &parts[part][k], s);
+			}
+	}
+}
+
+/* -------- JSON -------- */
+
+static void json_side(const struct scale *c, struct sink *s, const char *side, uint64_t value,
+		      uint64_t samples)
+{
+	sink_printf(s, ", \"%s\": {\"samples\": %" PRIu64 ", \"value\": %" PRIu64, side, samples,
+		    value);
+	if (c->seconds > 0)
+		sink_printf(s, ", \"seconds\": %.9g", seconds(c, value, samples));
+	sink_printf(s, ", \"percent\": %.4f", percent(c, value));
+	if (c->interval)
+		sink_printf(s, ", \"plus_minus\": %.4f",
+			    share_interval(samples, c->profile->samples));
+	sink_char(s, '}');
+}
+
+static void json_row(const struct scale *c, const struct row *row, bool edge, struct sink *s)
+{
+	sink_text(s, "{\"name\": ");
+	sink_json_string(s, row->name);
+	sink_text(s, ", \"object\": ");
+	sink_json_string(s, row->object);
+	if (!edge)
+		json_side(c, s, "self", row->self, row->self_samples);
+	json_side(c, s, "total", row->total, row->total_samples);
+}
+
+static void json_begin(const struct scale *c, const char *by, struct sink *s)
+{
+	sink_printf(s, "{\n\"samples\": %" PRIu64 ",\n\"total\": %" PRIu64 ",\n\"unit\": ",
+		    c->profile->samples, c->profile->total);
+	sink_json_string(s, c->profile->unit);
+	sink_printf(s, ",\n\"lost\": %" PRIu64 ",\n\"by\": \"%s\",\n\"rows\": [", c->profile->lost,
+		    by);
+}
+
+static void json_table(const struct scale *c, const struct rows *r, const char *by, struct sink *s)
+{
+	unsigned int written = 0;
+
+	json_begin(c, by, s);
+	for (size_t i = 0; i < r->count; i++) {
+		if (!wanted(c, &r->list[i]))
+			continue;
+		if (c->options->limit && written == c->options->limit)
+			break;
+		sink_text(s, written++ ? ",\n" : "\n");
+		json_row(c, &r->list[i], false, s);
+		sink_char(s, '}');
+	}
+	sink_text(s, "\n]\n}\n");
+}
+
+static void json_edges(const struct scale *c, const char *name, const struct row *list, size_t n,
+		       struct sink *s)
+{
+	sink_printf(s, ",\n  \"%s\": [", name);
+	for (size_t i = 0; i < n; i++) {
+		sink_text(s, i ? ",\n    " : "\n    ");
+		json_row(c, &list[i], true, s);
+		sink_char(s, '}');
+	}
+	sink_char(s, ']');
+}
+
+static void json_neighbours(const struct scale *c, const struct row_neighbours *list, size_t n,
+			    struct sink *s)
+{
+	json_begin(c, "function", s);
+	for (size_t i = 0; i < n; i++) {
+		sink_text(s, i ? ",\n" : "\n");
+		json_row(c, &list[i].row, false, s);
+		json_edges(c, "callers", list[i].callers, list[i].caller_count, s);
+		json_edges(c, "callees", list[i].callees, list[i].callee_count, s);
+		sink_char(s, '}');
+	}
+	sink_text(s, "\n]\n}\n");
+}
+
+/* -------- all of it -------- */
+
+/* How many of the first rows, most total first, --min and --limit leave. */
+static size_t wanted_rows(const struct scale *c, const struct row *rows, size_t n)
+{
+	size_t kept = 0, limit = c->options->limit ? c->options->limit : n;
+
+	while (kept < n && kept < limit && wanted(c, &rows[kept]))
+		kept++;
+	return kept;
+}
+
+static int render_neighbours(const struct scale *c, struct sink *s)
+{
+	struct row_neighbours *list, *shown;
+	size_t n, count;
+	int error = rows_neighbours(&list, &n, c->profile, c->options->function);
+
+	if (error)
+		return error;
+	shown = calloc(n + 1, sizeof(*shown));
+	if (!shown) {
+		rows_neighbours_free(list, n);
+		return -ENOMEM;
+	}
+	for (count = 0; count < n && wanted(c, &list[count].row) &&
+			(!c->options->limit || count < c->options->limit);
+	     count++) {
+		struct row_neighbours *one = &shown[count];
+
+		*one = list[count]; /* which is freed as it was */
+		one->caller_count = wanted_rows(c, one->callers, one->caller_count);
+		one->callee_count = wanted_rows(c, one->callees, one->callee_count);
+	}
+	if (c->options->csv)
+		csv_neighbours(c, shown, count, s);
+	else if (c->options->json)
+		json_neighbours(c, shown, count, s);
+	else
+		text_neighbours(c, shown, count, s);
+	free(shown);
+	rows_neighbours_free(list, n);
+	return 0;
+}
+
+int top_render(const struct profile *p, const struct view_options *o, struct sink *s)
+{
+	const struct scale scale = scale_of(p, o);
+	const char *by = o->by ? o->by : "function";
+	struct rows rows;
+	int error;
+
+	if (o->function)
+		return render_neighbours(&scale, s);
+	error = rows_init(&rows, p, key_of(o));
+	if (!error && o->csv)
+		csv_table(&scale, &rows, by, s);
+	else if (!error && o->json)
+		json_table(&scale, &rows, by, s);
+	else if (!error)
+		text_table(&scale, &rows, by, s);
+	rows_release(&rows);
+	return error;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/tree.h"
+
+#include "report/profile/frame_table.h"
+#include "report/profile/label.h"
+#include "report/views/frame_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below this share a call is not shown unless --min says otherwise. */
+#define DEFAULT_MIN_PERCENT 0.5
+
+/* What was counted in a call, and where its children begin in tree.order. */
+struct branch {
+	uint64_t self, total;
+	uint32_t first, count;
+};
+
+struct tree {
+	const struct profile *profile;
+	const struct view_options *options;
+	struct text_pool texts;
+	struct node_tree calls;	 /* node.frame is a text */
+	uint32_t *text_of;	 /* of each frame of the profile */
+	uint32_t *path;		 /* room for the deepest stack */
+	struct branch *branches; /* one more than calls: the last stands for all */
+	uint32_t *order;
+	double least; /* value below which a call is left out */
+};
+
+static void tree_release(struct tree *t)
+{
+	text_pool_release(&t->texts);
+	node_tree_release(&t->calls);
+	free(t->text_of);
+	free(t->path);
+	free(t->branches);
+	free(t->order);
+}
+
+/* -------- calls -------- */
+
+static bool name_frames(struct tree *t)
+{
+	const struct profile *p = t->profile;
+	struct buffer label = { 0 };
+	bool ok;
+
+	t->text_of = malloc((p->frame_count + 1) * sizeof(*t->text_of));
+	ok = t->text_of;
+	for (size_t i = 0; ok && i < p->frame_count; i++) {
+		buffer_clear(&label);
+		frame_text(&label, p, &p->frames[i], t->options);
+		t->text_of[i] = text_pool_add(&t->texts, buffer_string(&label));
+		ok = buffer_ok(&label) && t->text_of[i] != UINT32_MAX;
+	}
+	buffer_release(&label);
+	return ok;
+}
+
+/* The node of the frames that stand before an entry's stack; PRF_NONE for none. */
+static bool add_leading(struct tree *t, const struct profile_entry *e, uint32_t *at)
+{
+	struct buffer label = { 0 };
+	bool ok = true;
+
+	*at = PRF_NONE;
+	for (size_t i = 0; ok && i < VIEW_LEADING_MAX && t->options->leading[i]; i++) {
+		uint32_t text;
+
+		buffer_clear(&label);
+		label_group(&label, t->profile, e, t->options->leading[i]);
+		text = text_pool_add(&t->texts, buffer_string(&label));
+		ok = text != UINT32_MAX;
+		if (ok)
+			*at = node_tree_add(&t->calls, *at, text);
+		ok = ok && *at != PRF_NONE;
+	}
+	buffer_release(&label);
+	return ok;
+}
+
+/* Frames that show the same text are one call. `at` gets the call that the entry ends in. */
+static bool add_entry(struct tree *t, const struct profile_entry *e, uint32_t *at)
+{
+	const struct profile *p = t->profile;
+	uint32_t depth = e->node == PRF_NONE ? 0 : p->nodes[e->node].depth, i = depth;
+
+	if (!add_leading(t, e, at))
+		return false;
+	for (uint32_t node = e->node; node != PRF_NONE; node = p->nodes[node].parent)
+		t->path[--i] = t->text_of[p->nodes[node].frame];
+	for (; i < depth; i++) {
+		*at = node_tree_add(&t->calls, *at, t->path[i]);
+		if (*at == PRF_NONE)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t parent_of(const struct tree *t, size_t call)
+{
+	uint32_t parent = t->calls.nodes[call].parent;
+
+	return parent == PRF_NONE ? (uint32_t)t->calls.count : parent;
+}
+
+static bool add_up(struct tree *t, const uint32_t *ends)
+{
+	const struct profile *p = t->profile;
+
+	t->branches = calloc(t->calls.count + 1, sizeof(*t->branches));
+	if (!t->branches)
+		return false;
+	for (size_t i = 0; i < p->entry_count; i++) {
+		uint32_t at = ends[i] == PRF_NONE ? (uint32_t)t->calls.count : ends[i];
+
+		t->branches[at].self += p->entries[i].value;
+		t->branches[at].total += p->entries[i].value;
+	}
+	for (size_t i = t->calls.count; i-- > 0;)
+		t->branches[parent_of(t, i)].total += t->branches[i].total;
+	return true;
+}
+
+static bool add_entries(struct tree *t)
+{
+	const struct profile *p = t->profile;
+	uint32_t *ends = malloc((p->entry_count + 1) * sizeof(*ends)), deepest = 0;
+	bool ok;
+
+	for (size_t i = 0; i < p->node_count; i++)
+		deepest = p->nodes[i].depth > deepest ? p->nodes[i].depth : deepest;
+	t->path = malloc((deepest + 1) * sizeof(*t->path));
+	ok = ends && t->path;
+	for (size_t i = 0; ok && i < p->entry_count; i++)
+		ok = add_entry(t, &p->entries[i], &ends[i]);
+	ok = ok && add_up(t, ends);
+	free(ends);
+	return ok;
+}
+
+/* -------- order -------- */
+
+static int compare_calls(const void *left, const void *right, void *context)
+{
+	const struct tree *t = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	uint64_t x = t->branches[a].total, y = t->branches[b].total;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return strcmp(text_pool_get(&t->texts, t->calls.nodes[a].frame),
+		      text_pool_get(&t->texts, t->calls.nodes[b].frame));
+}
+
+/* Puts the children of each call that are shown together, the heaviest first. */
+static bool order_calls(struct tree *t)
+{
+	size_t n = t->calls.count;
+	uint32_t at = 0;
+
+	t->order = malloc((n + 1) * sizeof(*t->order));
+	if (!t->order)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((double)t->branches[i].total >= t->least)
+			t->branches[parent_of(t, i)].count++;
+	for (size_t i = 0; i <= n; i++) {
+		t->branches[i].first = at;
+		at += t->branches[i].count;
+		t->branches[i].count = 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct branch *parent = &t->branches[parent_of(t, i)];
+
+		if ((double)t->branches[i].total >= t->least)
+			t->order[parent->first + parent->count++] = (uint32_t)i;
+	}
+	for (size_t i = 0; i <= n; i++)
+		if (t->branches[i].count > 1)
+			qsort_r(t->order + t->branches[i].first, t->branches[i].count,
+				sizeof(*t->order), compare_calls, t);
+	return true;
+}
+
+/* -------- writing -------- */
+
+static double percent(const struct tree *t, uint64_t value)
+{
+	return t->profile->total ? 100.0 * (double)value / (double)t->profile->total : 0;
+}
+
+static void text_call(const struct tree *t, struct sink *s, uint32_t call, uint32_t indent)
+{
+	const struct branch *b = &t->branches[call];
+	double share = percent(t, b->total);
+	const char *colour = !t->options->colour ? ""
+			     : share >= 5	 ? "\033[31m"
+			     : share >= 0.5	 ? "\033[32m"
+						 : "";
+
+	sink_printf(s, "%s%6.2f%s %10" PRIu64 " %10" PRIu64 "  ", colour, share,
+		    *colour ? "\033[m" : "", b->total, b->self);
+	for (uint32_t i = 0; i < indent; i++)
+		sink_text(s, "| ");
+	sink_printable(s, text_pool_get(&t->texts, t->calls.nodes[call].frame));
+	sink_char(s, '\n');
+}
+
+static void json_call(const struct tree *t, struct sink *s, uint32_t call)
+{
+	const struct branch *b = &t->branches[call];
+
+	sink_text(s, "{\"name\": ");
+	sink_json_string(s, text_pool_get(&t->texts, t->calls.nodes[call].frame));
+	sink_printf(s,
+		    ", \"self\": %" PRIu64 ", \"total\": %" PRIu64
+		    ", \"percent\": %.4f, \"calls\": [",
+		    b->self, b->total, percent(t, b->total));
+}
+
+/* A call with a single callee that holds all of it does not push that to the right. */
+static bool is_chain(const struct tree *t, uint32_t call)
+{
+	const struct branch *b = &t->branches[call];
+
+	return b->count == 1 && t->branches[t->order[b->first]].total == b->total;
+}
+
+struct level {
+	uint32_t call; /* whose children are being written */
+	uint32_t next;
+	uint32_t indent;
+};
+
+/* From the top down; no recursion, as stacks may be deep. */
+static int walk(const struct tree *t, struct sink *s)
+{
+	struct level *levels = malloc((t->calls.count + 2) * sizeof(*levels));
+	size_t depth = 1;
+
+	if (!levels)
+		return -ENOMEM;
+	levels[0] = (struct level){ .call = (uint32_t)t->calls.count };
+	while (depth) {
+		struct level *at = &levels[depth - 1];
+		const struct branch *b = &t->branches[at->call];
+		uint32_t call;
+
+		if (at->next == b->count) {
+			if (--depth && t->options->json)
+				sink_text(s, "]}");
+			continue;
+		}
+		call = t->order[b->first + at->next];
+		if (t->options->json) {
+			sink_text(s, at->next ? ",\n" : "\n");
+			json_call(t, s, call);
+		} else {
+			text_call(t, s, call, at->indent);
+		}
+		at->next++;
+		levels[depth] = (struct level){ call, 0, at->indent + !is_chain(t, call) };
+		depth++;
+	}
+	free(levels);
+	return 0;
+}
+
+static int write_tree(const struct tree *t, struct sink *s)
+{
+	const struct profile *p = t->profile;
+	int error;
+
+	if (t->options->json) {
+		sink_printf(s, "{\"samples\": %" PRIu64 ", \"total\": %" PRIu64 ", \"unit\": ",
+			    p->samples, p->total);
+		sink_json_string(s, p->unit);
+		sink_printf(s, ", \"lost\": %" PRIu64 ", \"calls\": [", p->lost);
+	} else {
+		sink_printf(s, "# %" PRIu64 " samples, %" PRIu64 " lost", p->samples, p->lost);
+		if (t->least > 0)
+			sink_printf(s, "; calls below %.3g %% are not shown",
+				    p->min_percent < 0 ? DEFAULT_MIN_PERCENT : p->min_percent);
+		sink_printf(s, "\n%6s %10s %10s\n", "%", p->unit, "self");
+	}
+	error = walk(t, s);
+	if (t->options->json)
+		sink_text(s, "]}\n");
+	return error;
+}
+
+int tree_render(const struct profile *p, const struct view_options *o, struct sink *s)
+{
+	double least = p->min_percent < 0 ? DEFAULT_MIN_PERCENT : p->min_percent;
+	struct tree tree = { .profile = p, .options = o };
+	int error = -ENOMEM;
+
+	tree.least = (double)p->total * least / 100;
+	if (name_frames(&tree) && add_entries(&tree) && order_calls(&tree))
+		error = write_tree(&tree, s);
+	tree_release(&tree);
+	return error;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_VIEW_H
+#define REPORT_VIEWS_VIEW_H
+
+/*
+ * What a format of `prof-report -f` is: its name, what its profile must keep apart, and the
+ * function that writes it. view_registry.c has the table of all formats.
+ */
+
+#include "report/output/sink.h"
+#include "report/profile/profile.h"
+
+#include <regex.h>
+
+#define VIEW_LEADING_MAX 12
+
+/* How to show it; what a view does not know it ignores. */
+struct view_options {
+	bool annotate;	/* folded: _[k] _[i] _[j] _[w] */
+	bool addresses; /* folded: [libfoo.so.1 <offset>] */
+	bool lines;	/* name with file:line */
+	bool modules;	/* name with the object's name */
+	/*
+	 * Frames before the stack in text formats: each a mask of enum profile_dimension that
+	 * makes one frame ("comm", "comm-PID/TID", "cpu-3"), ended by 0.
+	 */
+	unsigned int leading[VIEW_LEADING_MAX];
+	bool csv, json; /* top */
+	bool colour;
+	unsigned int limit;	    /* rows of top; 0: all */
+	const char *by;		    /* top: "function", "object", "line", "thread", "comm" */
+	const regex_t *function;    /* top: callers and callees of these; NULL: none */
+	const struct profile *base; /* --diff: what to compare with; NULL: none */
+	bool normalize;		    /* --diff: scale the base to the same total */
+	bool safe_colours;	    /* --diff: colours that colour-blind people tell apart */
+	const char *title;	    /* NULL: the view's own */
+};
+
+/* A sample as it was recorded. */
+struct view_sample {
+	uint64_t time_ns;
+	uint64_t weight;
+	const struct prf_task *task;
+	const struct profile_event *event;
+	uint32_t trace; /* index into profile.traces */
+	uint32_t cpu;
+	uint32_t node; /* PRF_NONE: no frames */
+	/* What frame() made of profile.frames[i]: bytes text_at[i] up to text_at[i + 1]. */
+	const uint8_t *texts;
+	const size_t *text_at;
+};
+
+struct view {
+	const char *name;
+	unsigned int dimensions; /* enum profile_dimension: the least it needs */
+	unsigned int detail;	 /* enum profile_detail */
+	uint32_t max_slices;	 /* with PROFILE_BY_TIME: slices get longer rather than more */
+	bool binary;		 /* not for terminals */
+	bool can_diff;
+	bool led;   /* leading frames are in its profile, if any are asked for */
+	bool paged; /* for people: a pager on terminals */
+	/* 0, or a negative errno; failed writes are left to sink_flush(). */
+	int (*render)(const struct profile *p, const struct view_options *o, struct sink *s);
+	/*
+	 * Instead of render(): writes one sample after the other, in the traces' order. Frames
+	 * have a text that is made once, by frame().
+	 */
+	void (*frame)(const struct profile *p, const struct profile_frame *frame,
+		      struct sink *text);
+	void (*sample)(const struct profile *p, const struct view_options *o,
+		       const struct view_sample *sample, struct sink *s);
+};
+
+#endif

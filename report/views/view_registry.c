@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/views/view_registry.h"
+
+#include "report/views/firefox.h"
+#include "report/views/folded.h"
+#include "report/views/html.h"
+#include "report/views/pprof.h"
+#include "report/views/script.h"
+#include "report/views/speedscope.h"
+#include "report/views/top.h"
+#include "report/views/tree.h"
+
+#include <string.h>
+
+static const struct view views[] = {
+	{ .name = "folded", .render = folded_render, .can_diff = true },
+	{ .name = "top", .paged = true, .render = top_render },
+	{ .name = "tree", .paged = true, .render = tree_render },
+	{ .name = "html",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT | PROFILE_BY_TIME,
+	  .detail = PROFILE_BY_FILE,
+	  .max_slices = 500,
+	  .can_diff = true,
+	  .led = true,
+	  .render = html_render },
+	{ .name = "pprof",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT,
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
+	  .binary = true,
+	  .render = pprof_render },
+	{ .name = "firefox",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
+	  .detail = PROFILE_BY_FILE | PROFILE_LOWEST_ADDRESS,
+	  .max_slices = 1000,
+	  .led = true,
+	  .render = firefox_render },
+	{ .name = "speedscope",
+	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
+	  .detail = PROFILE_BY_FILE,
+	  .max_slices = 1000,
+	  .led = true,
+	  .render = speedscope_render },
+	{ .name = "script",
+	  .detail = PROFILE_BY_ADDRESS,
+	  .frame = script_frame,
+	  .sample = script_sample },
+	{ .name = "jsonl",
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
+	  .frame = jsonl_frame,
+	  .sample = jsonl_sample },
+};
+
+const struct view *view_at(size_t i)
+{
+	return i < sizeof(views) / sizeof(*views) ? &views[i] : NULL;
+}
+
+const struct view *view_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
+		if (!strcmp(views[i].name, name))
+			return &views[i];
+	return NULL;
+}

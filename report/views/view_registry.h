@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_VIEW_REGISTRY_H
+#define REPORT_VIEWS_VIEW_REGISTRY_H
+
+/* All formats of `prof-report -f`; the only place that knows every view. */
+
+#include "report/views/view.h"
+
+/* NULL when there is none of that name. */
+const struct view *view_find(const char *name);
+/* The i-th, or NULL after the last. */
+const struct view *view_at(size_t i);
+
+#endif
