@@ -37,7 +37,8 @@ bool error_is(const struct error *error, int os_error)
 }
 
 /* The text of `format`, and after it `more`. */
-static struct error *make(struct error like, const char *more, const char *format, va_list args)
+static struct error *make(const struct error *like, const char *more, const char *format,
+			  va_list args)
 {
 	struct error *error;
 	va_list again;
@@ -51,7 +52,7 @@ static struct error *make(struct error like, const char *more, const char *forma
 	error = malloc(sizeof(*error) + (size_t)length + strlen(more) + 1);
 	if (!error)
 		return error_memory();
-	*error = like;
+	*error = *like;
 	vsnprintf(error->text, (size_t)length + 1, format, args);
 	strcpy(error->text + length, more);
 	return error;
@@ -63,7 +64,7 @@ struct error *error_new(enum error_kind kind, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	error = make((struct error){ kind, 0, ERROR_NOWHERE }, "", format, args);
+	error = make(&(struct error){ kind, 0, ERROR_NOWHERE }, "", format, args);
 	va_end(args);
 	return error;
 }
@@ -76,7 +77,7 @@ struct error *error_at(enum error_kind kind, uint64_t position, const char *form
 
 	snprintf(where, sizeof(where), " at 0x%llx", (unsigned long long)position);
 	va_start(args, format);
-	error = make((struct error){ kind, 0, position }, where, format, args);
+	error = make(&(struct error){ kind, 0, position }, where, format, args);
 	va_end(args);
 	return error;
 }
@@ -92,7 +93,8 @@ struct error *error_system(int os_error, const char *format, ...)
 		return error_memory();
 	snprintf(reason, sizeof(reason), ": %s", strerror(os_error));
 	va_start(args, format);
-	error = make((struct error){ ERROR_SYSTEM, os_error, ERROR_NOWHERE }, reason, format, args);
+	error = make(&(struct error){ ERROR_SYSTEM, os_error, ERROR_NOWHERE }, reason, format,
+		     args);
 	va_end(args);
 	return error;
 }
@@ -107,7 +109,7 @@ struct error *error_prefix(struct error *error, const char *format, ...)
 	if (!error || error == &no_memory || asprintf(&rest, ": %s", error->text) < 0)
 		return error;
 	va_start(args, format);
-	longer = make(*error, rest, format, args);
+	longer = make(error, rest, format, args);
 	va_end(args);
 	free(rest);
 	if (longer == &no_memory)
