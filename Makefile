@@ -12,13 +12,13 @@ deps:
 	./.ci/deps
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-# `make deps check` on a bare machine: the goals beside deps run after it, in a make of their
-# own that finds the tools it has installed.
+# `make deps check` on a bare machine: the goals beside deps run after it, one after the other, each
+# in a make of its own that finds the tools it has installed and uses all CPUs.
 others := $(filter-out deps,$(MAKECMDGOALS))
 .PHONY: $(others)
 ifneq ($(others),)
 $(firstword $(others)): deps
-	+@$(MAKE) $(others)
+	+@set -e; for goal in $(others); do $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc)) $$goal; done
 $(wordlist 2,$(words $(others)),$(others)): $(firstword $(others))
 	@:
 endif
@@ -29,7 +29,9 @@ DESTDIR ?=
 BUILD ?= build
 CC ?= cc
 CLANG ?= clang
-BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool) bpftool)
+# Ubuntu's bpftool is a script that refuses kernels other than its own; the program it would start
+# makes skeletons on any.
+BPFTOOL ?= $(lastword bpftool $(wildcard /sbin/bpftool /usr/sbin/bpftool) $(sort $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/lib/linux-tools-*/bpftool)))
 LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 llvm-strip-15 llvm-strip-16 2>/dev/null) llvm-strip)
 PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
@@ -79,9 +81,14 @@ PROF_CPPFLAGS += $(foreach fault,$(INJECT),-DINJECT_$(fault))
 ## all: build the programs (needs no privileges)
 all: $(addprefix $(BUILD)/,$(programs))
 
+# Everything that the build needs, looked for once: one line for each thing that is missing.
+$(BUILD)/probed: .ci/probe
+	@mkdir -p $(@D)
+	@CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' .ci/probe && touch $@
+
 # The flags of the last build; a change of flags rebuilds what they touch.
 flags := $(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(PROF_CPPFLAGS) $(PROF_CFLAGS) $(PROF_LDFLAGS) $(CLANG)
-$(BUILD)/flags: FORCE
+$(BUILD)/flags: FORCE | $(BUILD)/probed
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(flags))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(flags))' > $@
 

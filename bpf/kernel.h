@@ -62,8 +62,8 @@ struct task_struct {
 	__u64 start_time;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
-	int on_cpu;   /* it runs right now */
-	int wake_cpu; /* where it ran last */
+	unsigned int on_cpu; /* it runs right now; unsigned, so that CO-RE may load the u8 of 7.x */
+	int wake_cpu;	     /* where it ran last */
 	struct css_set *cgroups;
 	unsigned int __state; /* `state` before Linux 5.14 */
 };

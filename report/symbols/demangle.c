@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/demangle.h"
 
+/* Debian has libiberty's headers in a folder of their own, Fedora has them in binutils-devel. */
+#if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
+#else
+#include <demangle.h>
+#endif
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>

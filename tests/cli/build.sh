@@ -26,6 +26,12 @@ for program in prof-record prof-report prof-bench; do
 	holds "the completion of $program is bash" bash -n \
 		"$work/root/usr/share/bash-completion/completions/$program"
 done
+output=$(make -s BUILD="$work/nothing" CLANG=no-such-clang BPFTOOL=no-such-bpftool 2>&1)
+is "$?" 2 "make ends when a tool is missing"
+like "$output" 'missing: a clang that compiles for BPF: no-such-clang' "... and names it"
+like "$output" 'missing: bpftool: no-such-bpftool does not run' "... and each other one"
+is "$(find "$work/nothing" -name '*.o')" "" "... before anything is compiled"
+
 make -s BUILD="$build" uninstall DESTDIR="$work/root" PREFIX=/usr > "$work/log" 2>&1
 is "$(find "$work/root" -type f | wc -l)" 0 "make uninstall removes every file"
 finish
