@@ -21,7 +21,7 @@ const volatile bool switch_tells_state = true; /* sched_switch has its fourth ar
 const volatile bool wakers = false;
 const volatile bool walk_when_leaving = false; /* nothing can run at the end of a switch */
 
-#define KEPT_FRAMES (MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+#define KEPT_FRAMES (MAX_USER_FRAMES + MAX_KERNEL_FRAMES + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
 
 struct kept_stack {
 	__u64 size; /* bytes of the sample */
@@ -49,7 +49,9 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task)
 	s = walk_sample(w);
 	s->pid = task->tgid;
 	fill_frames(ctx, w, NULL);
-	size = sizeof(*s) + ((__u64)s->user_frames + s->kernel_frames) * 8;
+	size = sizeof(*s) +
+	       ((__u64)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames) *
+		       8;
 	if (size > sizeof(kept->sample))
 		size = 0;
 	kept->size = size;
@@ -120,9 +122,10 @@ int note_waker(__u64 *ctx)
 static __always_inline void put_waker(struct sample *s, struct wait *wait)
 {
 	__u64 n = wait->waker_frames;
-	__u64 at = (__u64)s->user_frames + s->kernel_frames;
+	__u64 at = (__u64)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames;
 
-	if (!n || n > WAKER_FRAMES || at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+	if (!n || n > WAKER_FRAMES ||
+	    at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
 		return;
 	bpf_probe_read_kernel(&s->frames[at], n * 8, wait->waker);
 	s->waker_frames = n;

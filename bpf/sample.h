@@ -12,6 +12,7 @@
 
 #define MAX_USER_FRAMES 512
 #define MAX_KERNEL_FRAMES 127
+#define MAX_SCRIPT_FRAMES 512
 #define WAKER_FRAMES 64 /* of a waker; those farther from the leaf are cut off */
 
 /* Why the user walk ended; enum prf_stack_end has the same values. */
@@ -30,7 +31,26 @@ enum walk_end {
 /* Marks on user frames, in the high bits of the address, which user space never has. */
 #define FRAME_EXACT (1ULL << 63)   /* the pc itself (leaf, interrupted by a signal) */
 #define FRAME_GUESSED (1ULL << 62) /* found by frame pointer for want of a table */
-#define FRAME_ADDRESS (~(FRAME_EXACT | FRAME_GUESSED))
+#define FRAME_SCRIPT (1ULL << 61)  /* a runtime's frame: the next struct script_frame says which */
+#define FRAME_ADDRESS (~(FRAME_EXACT | FRAME_GUESSED | FRAME_SCRIPT))
+
+/*
+ * A frame of a runtime that runs a program of its own (bpf/runtimes.h). Those of runtimes whose
+ * frames lie on the stack belong to the user frames with FRAME_SCRIPT, one each, in order.
+ * Other runtimes keep a list of their own aside: its frames belong to no user frame, and come
+ * leaf first, too. A process has one runtime, so a sample has frames of one kind only.
+ */
+struct script_frame {
+	__u64 code;	/* which code, with marks of the runtime's */
+	__u64 position; /* where in it, and what tells the code from later code at its address */
+};
+
+/* Words of the frames that they take. */
+#define SCRIPT_FRAME_WORDS (sizeof(struct script_frame) / 8)
+
+/* As script_flags. */
+#define SCRIPT_CUT 1   /* there are more frames than MAX_SCRIPT_FRAMES, or one was not readable */
+#define SCRIPT_WAITS 2 /* the thread waits for the runtime's lock */
 
 struct sample {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
@@ -46,9 +66,14 @@ struct sample {
 	__u32 state;	 /* off-CPU: the task state it left the CPU with; 0: preempted */
 	__u32 waker_pid; /* whose stack the waker's frames are, if there are any */
 	__u32 waker_tid;
+	__u16 script_frames;
+	__u8 script_runtime; /* enum script_runtime: whose frames they are */
+	__u8 script_flags;   /* SCRIPT_... */
+	__u32 script_holder; /* SCRIPT_WAITS: the thread that has the lock; 0: not known */
 	/*
 	 * user_frames user addresses with their marks, leaf first; then kernel_frames kernel
-	 * addresses, leaf first; then waker_frames kernel addresses of the waker.
+	 * addresses, leaf first; then script_frames of struct script_frame, leaf first; then
+	 * waker_frames kernel addresses of the waker.
 	 */
 	__u64 frames[];
 };
@@ -80,6 +105,6 @@ struct sample_counters {
 	__u64 lost[SAMPLE_LOST_COUNT];
 };
 
-_Static_assert(sizeof(struct sample) == 48, "struct sample is part of the ABI between the halves");
+_Static_assert(sizeof(struct sample) == 56, "struct sample is part of the ABI between the halves");
 
 #endif

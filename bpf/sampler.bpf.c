@@ -17,6 +17,7 @@
 
 #include "bpf/phases.bpf.h"
 #include "bpf/sample.h"
+#include "bpf/script.bpf.h"
 #include "bpf/targets.bpf.h"
 #include "bpf/unwind.bpf.h"
 
@@ -83,7 +84,7 @@ static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
 }
 
 /* `registers` are those of the interrupted code, user or kernel; NULL: the kernel's, not known. */
-static __always_inline void fill_frames(void *ctx, struct walk *w, void *registers)
+static __always_inline void fill_stacks(void *ctx, struct walk *w, void *registers)
 {
 	struct sample *s = walk_sample(w);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -112,9 +113,16 @@ static __always_inline void fill_frames(void *ctx, struct walk *w, void *registe
 	PHASE_END(PHASE_KERNEL);
 }
 
+static __always_inline void fill_frames(void *ctx, struct walk *w, void *registers)
+{
+	fill_stacks(ctx, w, registers);
+	script_append(w);
+}
+
 static __always_inline void send(void *ring, struct sample *s, struct sample_counters *count)
 {
-	__u64 n = (__u64)s->user_frames + s->kernel_frames + s->waker_frames;
+	__u64 n = (__u64)s->user_frames + s->kernel_frames + s->waker_frames +
+		  SCRIPT_FRAME_WORDS * s->script_frames;
 	__u64 size = sizeof(struct sample) + n * 8;
 
 	if (size > WALK_SAMPLE_BYTES)
@@ -240,8 +248,10 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 	__u32 to = by_thread ? child->pid : child->tgid;
 	__u64 start = child->start_time;
 
-	if (unwind_by == UNWIND_BY_TABLES && parent->tgid != child->tgid)
+	if (unwind_by == UNWIND_BY_TABLES && parent->tgid != child->tgid) {
 		walk_fork(parent, child);
+		script_fork(parent->tgid, child->tgid);
+	}
 	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
 		return 0;
 	if (bpf_map_update_elem(&targets, &to, &start, BPF_ANY))
@@ -257,8 +267,10 @@ int BPF_PROG(follow_exec, struct task_struct *task, int old_pid)
 
 	if (command_pid && pid == command_pid)
 		bpf_map_update_elem(&targets, &pid, &start, BPF_NOEXIST);
-	if (unwind_by == UNWIND_BY_TABLES)
+	if (unwind_by == UNWIND_BY_TABLES) {
+		script_exec(pid);
 		walk_exec(pid, all_processes || bpf_map_lookup_elem(&targets, &pid));
+	}
 	return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "bpf/arch.h"
 #include "bpf/kernel.h"
 #include "bpf/sample.h"
+#include "bpf/runtimes.h"
 #include "bpf/unwind.h"
 
 #define WALK_STEPS 8   /* frames per call of walk_steps() */
@@ -30,7 +31,8 @@
 #define WALK_CACHE (1 << WALK_CACHE_BITS)
 #define WALK_SAMPLE_WORDS (sizeof(struct sample) / 8)
 #define WALK_SAMPLE_BYTES (8 * (WALK_SAMPLE_WORDS + WALK_MAX_FRAMES))
-#define WALK_MAX_FRAMES (MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1))
+#define WALK_MAX_FRAMES                                                                            \
+	(MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1) + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
 
 /*
  * Reads the walked task's memory: not 0 when it is not there. Who defines it walks another
@@ -72,6 +74,9 @@ struct walk {
 	__u64 window[WALK_WINDOW];
 	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES]; /* the sample, see walk_sample() */
 	struct walk_cached cache[WALK_CACHE];
+	__u32 script_frames; /* frames of a runtime, see bpf/script.bpf.h */
+	__u32 reserved;
+	struct script_frame scripts[MAX_SCRIPT_FRAMES];
 };
 
 struct {
@@ -551,7 +556,12 @@ static __always_inline struct walk *walk_begin(enum sample_class class)
 
 	if (w) {
 		w->index = index;
+		w->script_frames = 0;
 		walk_sample(w)->user_frames = 0;
+		walk_sample(w)->script_frames = 0;
+		walk_sample(w)->script_runtime = SCRIPT_NONE;
+		walk_sample(w)->script_flags = 0;
+		walk_sample(w)->script_holder = 0;
 		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 	}
 	return w;

@@ -169,6 +169,13 @@ static int resolve_stack(struct resolver *r, struct prf_writer *w, const struct 
 	return status ? status : prf_writer_frames(w, ids, n, stack);
 }
 
+/* All that follows the sample's head. */
+static size_t frame_words(const struct sample *s)
+{
+	return (size_t)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames +
+	       s->waker_frames;
+}
+
 static int find_stack(struct resolver *r, struct prf_writer *w, const struct sample *s,
 		      uint32_t *stack)
 {
@@ -181,8 +188,7 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^
 			(uint64_t)s->user_frames << 16 ^ s->kernel_frames;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(
-		s->frames, ((size_t)s->user_frames + s->kernel_frames) * sizeof(s->frames[0]),
-		seed);
+		s->frames, (frame_words(s) - s->waker_frames) * sizeof(s->frames[0]), seed);
 	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];
 	int status;
 
@@ -209,7 +215,7 @@ static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
 static int find_waker(struct resolver *r, struct prf_writer *w, const struct sample *s,
 		      struct prf_sample *sample)
 {
-	const __u64 *waker = s->frames + s->user_frames + s->kernel_frames;
+	const __u64 *waker = s->frames + frame_words(s) - s->waker_frames;
 	size_t skip = plumbing(r, waker, s->waker_frames), n = s->waker_frames - skip, by_interrupt;
 	uint32_t ids[FRAMES_MAX];
 	int status;
@@ -235,10 +241,9 @@ static bool is_sample(const struct sample *s, size_t size)
 	if (size < sizeof(*s))
 		return false;
 	if (s->user_frames > MAX_USER_FRAMES || s->kernel_frames > MAX_KERNEL_FRAMES ||
-	    s->waker_frames > WAKER_FRAMES)
+	    s->script_frames > MAX_SCRIPT_FRAMES || s->waker_frames > WAKER_FRAMES)
 		return false;
-	return size == sizeof(*s) + ((size_t)s->user_frames + s->kernel_frames + s->waker_frames) *
-					    sizeof(s->frames[0]);
+	return size == sizeof(*s) + frame_words(s) * sizeof(s->frames[0]);
 }
 
 bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,

@@ -58,8 +58,9 @@ static void look(struct seen *seen, const struct sample *s, uint32_t size, pid_t
 {
 	assert_true(size >= sizeof(*s));
 	assert_int_equal(size,
-			 sizeof(*s) +
-				 ((size_t)s->user_frames + s->kernel_frames + s->waker_frames) * 8);
+			 sizeof(*s) + ((size_t)s->user_frames + s->kernel_frames + s->waker_frames +
+				       SCRIPT_FRAME_WORDS * s->script_frames) *
+					      8);
 	assert_int_equal(s->pid, child);
 	if (s->event != 0 || s->weight < WAIT_NS / 2)
 		return;

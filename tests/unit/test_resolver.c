@@ -233,7 +233,7 @@ static void another_trace_begins_anew(void **state)
 static size_t add_waker(union bytes *b, size_t size, uint32_t tid, const uint64_t *waker, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		b->sample.frames[b->sample.user_frames + b->sample.kernel_frames + i] = waker[i];
+		b->words[size / sizeof(__u64) + i] = waker[i];
 	b->sample.waker_frames = (__u8)n;
 	b->sample.waker_pid = PID;
 	b->sample.waker_tid = tid;
@@ -292,6 +292,27 @@ static void a_waker_is_a_task_or_an_interrupt(void **state)
 }
 
 /* An interrupt may be below the end. */
+static void frames_of_a_runtime_lie_before_the_waker(void **state)
+{
+	static const uint64_t kernel[] = { KERNEL + 0x1010 }, task[] = { KERNEL + 0x2010 };
+	struct fixture *f = *state;
+	union bytes b;
+	size_t size = fill(&b, NULL, 0, kernel, 1);
+
+	b.sample.script_frames = 2;
+	b.words[size / sizeof(__u64)] = KERNEL + 0x3010;
+	size += 2 * sizeof(struct script_frame);
+	size = add_waker(&b, size, PID, task, 1);
+	assert_true(resolve(f, &b, size));
+	/* All that the counts promise must be there, and no more. */
+	assert_false(resolve(f, &b, size - sizeof(struct script_frame)));
+	b.sample.script_frames = 1;
+	assert_false(resolve(f, &b, size));
+	b.sample.script_frames = MAX_SCRIPT_FRAMES + 1;
+	assert_false(resolve(f, &b, size));
+	check_wakers(f, "prog 2010\n");
+}
+
 static void a_waker_whose_stack_was_cut_off_has_no_name(void **state)
 {
 	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
@@ -340,6 +361,7 @@ int main(void)
 		TEST(what_is_remembered_ends_with_the_layout),
 		TEST(another_trace_begins_anew),
 		TEST(a_waker_is_a_task_or_an_interrupt),
+		TEST(frames_of_a_runtime_lie_before_the_waker),
 		TEST(a_waker_whose_stack_was_cut_off_has_no_name),
 		TEST(nonsense_is_refused),
 	};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_SCRIPT_BPF_H
+#define BPF_SCRIPT_BPF_H
+
+/*
+ * Frames of runtimes, on their way into the sample. They are collected in the walk's scratch
+ * while the stack is walked, and put after the kernel frames once those are known.
+ */
+
+#include "bpf/sample.h"
+#include "bpf/runtimes.h"
+#include "bpf/unwind.bpf.h"
+
+/* Preallocated: perf_event programs may use no other hash before Linux 6.1. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SCRIPT_MAX_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct script_process);
+} scripts SEC(".maps");
+
+/* Notes the next frame towards the root. Not 0: there is no room for it. */
+static __always_inline int script_put(struct walk *w, __u64 code, __u64 position)
+{
+	__u32 n = w->script_frames;
+
+	if (n >= MAX_SCRIPT_FRAMES) {
+		walk_sample(w)->script_flags |= SCRIPT_CUT;
+		return -1;
+	}
+	w->scripts[n & (MAX_SCRIPT_FRAMES - 1)] = (struct script_frame){ code, position };
+	w->script_frames = n + 1;
+	return 0;
+}
+
+/* Once the sample has its user and kernel frames. */
+static __always_inline void script_append(struct walk *w)
+{
+	struct sample *s = walk_sample(w);
+	__u64 at = (__u64)s->user_frames + s->kernel_frames;
+	__u64 n = w->script_frames;
+
+	if (!n || n > MAX_SCRIPT_FRAMES || at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+		return;
+	bpf_probe_read_kernel(&s->frames[at], n * sizeof(struct script_frame), w->scripts);
+	s->script_frames = n;
+}
+
+/* The child of a fork has the parent's runtime. */
+static __always_inline void script_fork(__u32 parent, __u32 child)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &parent);
+
+	if (process)
+		bpf_map_update_elem(&scripts, &child, process, BPF_ANY);
+}
+
+static __always_inline void script_exec(__u32 tgid)
+{
+	bpf_map_delete_elem(&scripts, &tgid);
+}
+
+#endif
