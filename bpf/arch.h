@@ -3,9 +3,9 @@
 #define BPF_ARCH_H
 
 /*
- * What the kernel half must know about the processor: where the registers stand in the
- * kernel's struct pt_regs (their layout is ABI: asm/ptrace.h), and what a signal frame
- * looks like (asm/sigcontext.h, asm/ucontext.h). record/unwind/unwind_arch.h is its counterpart.
+ * What the kernel half must know about the processor: the order of the registers in the
+ * kernel's struct pt_regs (the layout is ABI: asm/ptrace.h), and the layout of a signal frame
+ * (asm/sigcontext.h, asm/ucontext.h). record/unwind/unwind_arch.h is its counterpart.
  */
 
 #if defined(__TARGET_ARCH_x86)
@@ -38,8 +38,8 @@ static inline int is_signal_return(__u64 code)
 }
 
 /*
- * What code that was made at run time does once its callee is back, as far as it shows at
- * once: takes so many bytes off the stack and returns. Python's trampolines do. -1: unknown.
+ * Code without a table whose next instructions remove so many bytes from the stack and return,
+ * as Python's trampolines do after their call. -1: other code.
  */
 static inline int returns_after(__u64 code)
 {

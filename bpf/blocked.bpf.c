@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Waits that last longer than the recording. One program looks at all tasks when it begins,
- * and notes those that wait already; another looks at them when it ends, and sends the
- * stacks of those that still wait. The maps are those of sampler.bpf.c.
+ * Waits that begin before the recording or end after it. One program runs over all tasks at the
+ * start and stores the time for those that wait already; another runs over them at the end and
+ * sends the stacks of those that still wait. The maps are those of sampler.bpf.c.
  *
- * The tasks are not running, so their memory is not there to be read in place: what may be
- * their stack is copied first, and the walk reads the copy.
+ * The tasks are not running, so their memory cannot be read in place: the pages above the stack
+ * pointer are copied first, and the walk reads the copy.
  */
 #include "bpf/kernel.h"
 
@@ -45,7 +45,7 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 	offset = from - c->start;
 	if (offset >= c->size || c->size - offset < size)
 		return -1;
-	/* A limit that the verifier understands; nobody reads more than that. */
+	/* A bound that the verifier understands; no read is larger than COPY_READ. */
 	barrier_var(offset);
 	if (offset > sizeof(c->bytes) - COPY_READ)
 		return -1;
@@ -54,7 +54,7 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 
 #define WALK_READ_USER(to, size, from) read_copy(to, size, from)
 #include "bpf/targets.bpf.h"
-#include "bpf/unwind.bpf.h"
+#include "bpf/unwind_walk.bpf.h"
 #include "bpf/waits.bpf.h"
 
 _Static_assert(sizeof(((struct walk *)0)->window) <= COPY_READ, "the walk reads no more at once");
@@ -93,7 +93,7 @@ int note_waiting(struct bpf_iter__task *ctx)
 	if (!task || task->on_cpu || !is_target(task))
 		return 0;
 	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	/* Nothing is known of a time before the recording: it begins to count now. */
+	/* How long it has waited already is not known: the wait is counted from now on. */
 	if (wait && !wait->start_ns) {
 		wait->state = task_state(task);
 		wait->start_ns = bpf_ktime_get_ns();
@@ -101,7 +101,7 @@ int note_waiting(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The stack from `sp` on, as far as it is there. */
+/* Copies the stack from `sp` on, up to the first page that is not there. */
 static __always_inline void copy_stack(struct task_struct *task, __u64 sp)
 {
 	__u32 zero = 0;
@@ -121,8 +121,6 @@ static __always_inline void copy_stack(struct task_struct *task, __u64 sp)
 
 static __always_inline void walk_waiting(struct walk *w, struct task_struct *task)
 {
-	walk_sample(w)->user_frames = 0;
-	walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 	if (unwind_by != UNWIND_BY_TABLES || task->flags & PF_KTHREAD || !task->mm)
 		return;
 	if (walk_read_saved(w, task))
@@ -141,12 +139,11 @@ static __always_inline void send_waiting(struct walk *w, struct task_struct *tas
 
 	walk_waiting(w, task);
 	user = s->user_frames;
-	barrier_var(user); /* or the verifier sees the number before it was limited */
+	barrier_var(user); /* or the compiler uses the value before its bound */
 	if (user > MAX_USER_FRAMES)
 		user = MAX_USER_FRAMES;
 	kernel = bpf_get_task_stack(task, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
 	s->kernel_frames = kernel > 0 ? (__u64)kernel / 8 : 0;
-	s->waker_frames = 0;
 	size = sizeof(*s) + (user + s->kernel_frames) * 8;
 	if (size > WALK_SAMPLE_BYTES)
 		size = WALK_SAMPLE_BYTES;
@@ -179,7 +176,7 @@ int send_still_waiting(struct bpf_iter__task *ctx)
 		return 0;
 	event = wait->state ? off_cpu_event : preempted_event;
 	if (event != NO_EVENT && on_wanted_cpu(task->wake_cpu)) {
-		w->index = 0;
+		walk_reset(w, 0);
 		s = walk_sample(w);
 		s->time_ns = now;
 		s->weight = now - wait->start_ns;
@@ -190,7 +187,7 @@ int send_still_waiting(struct bpf_iter__task *ctx)
 		s->state = wait->state;
 		send_waiting(w, task);
 	}
-	/* It is told: when it ends after all, before the recording does, it ends unheard. */
+	/* Sent: it must not be sent again if it ends before the recording does. */
 	wait->start_ns = 0;
 	return 0;
 }

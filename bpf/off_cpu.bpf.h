@@ -3,23 +3,31 @@
 #define BPF_OFF_CPU_BPF_H
 
 /*
- * Waits. When a target leaves its CPU, the time is noted in the task's own storage; when it
- * comes back after long enough, its stack is taken, which is still the one it waited with.
- * So a short wait costs two looks at a clock and no walk.
+ * The programs that sample waits. When a target leaves its CPU, the time is stored in the task's
+ * own storage; when it runs again after a long enough wait, its stack is taken, which is still
+ * the one it waited with. So a short wait costs two reads of a clock and no walk.
  *
- * The walk needs the task to be current and its memory to be there: at the end of a context
- * switch (sched_exit_tp, Linux 6.16), or in finish_task_switch() by a kprobe. A kernel that has
- * neither lets us look only when the task leaves: its stack is taken then, each time, and kept
- * until it is known how long the wait was.
- *
- * Included by sampler.bpf.c, whose rings, counters and questions these programs use.
+ * The walk needs the task to be current with its address space loaded: at the end of a context
+ * switch (sched_exit_tp, Linux 6.16), or in finish_task_switch() by a kprobe. On a kernel that has
+ * neither, the stack is taken each time the task leaves its CPU, and kept until the length of the
+ * wait is known.
  */
 
+#include "bpf/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "bpf/current.bpf.h"
+#include "bpf/sample.h"
+#include "bpf/targets.bpf.h"
+#include "bpf/unwind_walk.bpf.h"
 #include "bpf/waits.bpf.h"
 
+/* Set by the recorder before it loads the programs. */
 const volatile bool switch_tells_state = true; /* sched_switch has its fourth argument (5.18) */
 const volatile bool wakers = false;
-const volatile bool walk_when_leaving = false; /* nothing can run at the end of a switch */
+const volatile bool walk_when_leaving = false; /* no program can run at the end of a switch */
 
 #define KEPT_FRAMES (MAX_USER_FRAMES + MAX_KERNEL_FRAMES + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
 
@@ -48,10 +56,8 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task)
 		return;
 	s = walk_sample(w);
 	s->pid = task->tgid;
-	fill_frames(ctx, w, NULL);
-	size = sizeof(*s) +
-	       ((__u64)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames) *
-		       8;
+	current_frames(ctx, w, NULL);
+	size = sizeof(*s) + sample_words(s) * 8;
 	if (size > sizeof(kept->sample))
 		size = 0;
 	kept->size = size;
@@ -68,7 +74,9 @@ static __always_inline void recall_stack(struct sample *s, struct task_struct *t
 		bpf_probe_read_kernel(s, size, kept->sample);
 		return;
 	}
+	s->user_frames = 0;
 	s->kernel_frames = 0;
+	s->script_frames = 0;
 	s->waker_frames = 0;
 	s->walk_end = WALK_NO_REGISTERS;
 }
@@ -79,7 +87,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u64
 	struct wait *wait;
 
 	/* pid 0: the idle task. The task is still the current one here. */
-	if (!pid_tgid || state & TASK_DEAD_STATE || !is_target(pid_tgid))
+	if (!pid_tgid || state & TASK_DEAD_STATE || !current_is_target(pid_tgid))
 		return;
 	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!wait)
@@ -104,7 +112,7 @@ static __always_inline void come_back(struct task_struct *task, __u64 now)
 		wait->start_ns = 0;
 }
 
-/* The waker is the current task, or what interrupted it. */
+/* The waker is the current task, or an interrupt on top of it. */
 SEC("tp_btf/sched_waking")
 int note_waker(__u64 *ctx)
 {
@@ -122,7 +130,7 @@ int note_waker(__u64 *ctx)
 static __always_inline void put_waker(struct sample *s, struct wait *wait)
 {
 	__u64 n = wait->waker_frames;
-	__u64 at = (__u64)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames;
+	__u64 at = sample_words(s);
 
 	if (!n || n > WAKER_FRAMES ||
 	    at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
@@ -133,7 +141,7 @@ static __always_inline void put_waker(struct sample *s, struct wait *wait)
 	s->waker_tid = (__u32)wait->waker_id;
 }
 
-/* Sends the wait of the task, if one has ended. */
+/* Sends the wait of the current task, if one has ended. */
 static __always_inline int end_wait(void *ctx, struct task_struct *task)
 {
 	struct wait *wait = bpf_task_storage_get(&waits, task, 0, 0);
@@ -166,10 +174,10 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 		s->event = event;
 		s->state = wait->state;
 		if (!walk_when_leaving)
-			fill_frames(ctx, w, NULL);
+			current_frames(ctx, w, NULL);
 		if (wakers)
 			put_waker(s, wait);
-		send(&switch_ring, s, count);
+		sample_send(&switch_ring, s, count);
 	}
 	wait->end_ns = 0;
 	return 0;

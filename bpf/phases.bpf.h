@@ -3,8 +3,9 @@
 #define BPF_PHASES_BPF_H
 
 /*
- * The clock of bpf/phases.h. A program starts it with PHASE_END(PHASE_CLOCK) and marks the end
- * of each phase; switched off, all that the verifier leaves of a mark is reading the switch.
+ * Measures the phases of bpf/phases.h. A program starts with PHASE_END(PHASE_CLOCK) and marks the
+ * end of each phase; when switched off, the verifier removes all of a mark but the load of the
+ * switch.
  */
 
 #include <bpf/bpf_helpers.h>
@@ -28,7 +29,7 @@ struct {
 			end_phase(phase);                                                          \
 	} while (0)
 
-/* What this does itself lies between two phases. */
+/* The clock is read again at the end, so that the time this takes is in no phase. */
 __noinline int end_phase(__u32 phase)
 {
 	__u64 now = bpf_ktime_get_ns(), ns;

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 enum phase {
-	PHASE_CLOCK,	/* nothing: what looking at the clock takes, which is in all of them */
+	PHASE_CLOCK,	/* nothing: the cost of reading the clock, which is in all phases */
 	PHASE_QUESTION, /* whether this task is a target */
 	PHASE_RECORD,	/* the scratch, and the sample but for its frames */
 	PHASE_USER,	/* the registers and the user stack */
@@ -28,7 +28,7 @@ struct phase_time {
 };
 
 struct phase_times {
-	__u64 since; /* the current phase's begin; for the kernel half */
+	__u64 since; /* when the current phase began; used by the kernel half only */
 	struct phase_time phases[PHASE_COUNT];
 };
 

@@ -3,9 +3,9 @@
 #define BPF_RUNTIMES_H
 
 /*
- * Runtimes: programs that run programs of their own, and know of their frames. The recorder
- * recognises them and puts what the kernel half must know of a process into the map `scripts`.
- * Whose process is not in there costs one look at that map.
+ * Runtimes: programs that run programs in a language of their own, and keep frames for them. The
+ * recorder recognises them and stores what the kernel half must know of a process in the map
+ * `scripts`. A process that has no entry costs one lookup.
  */
 
 #include <linux/types.h>
@@ -16,7 +16,7 @@ enum script_runtime {
 	SCRIPT_NONE = 0,
 };
 
-/* Of a process, by its tgid. A forked child inherits it; with exec it is gone. */
+/* Of a process, by its tgid. A forked child gets a copy; exec removes it. */
 struct script_process {
 	__u32 runtime; /* enum script_runtime */
 	__u32 reserved;

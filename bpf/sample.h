@@ -4,8 +4,8 @@
 
 /*
  * What the kernel half sends to prof-record: one struct sample per stack, through a BPF ring
- * buffer, with its exact length. Both halves include this page; it is the only place where
- * the layout is written down.
+ * buffer, with its exact length. Both halves include this header; nothing else defines the
+ * layout.
  */
 
 #include <linux/types.h>
@@ -15,7 +15,7 @@
 #define MAX_SCRIPT_FRAMES 512
 #define WAKER_FRAMES 64 /* of a waker; those farther from the leaf are cut off */
 
-/* Why the user walk ended; enum prf_stack_end has the same values. */
+/* Why the user walk ended; enum prf_stack_end has the same values (record/trace/resolver.c). */
 enum walk_end {
 	WALK_ROOT = 0,
 	WALK_NO_TABLE = 1,
@@ -25,7 +25,7 @@ enum walk_end {
 	WALK_NO_REGISTERS = 5,
 	WALK_NO_MAPPING = 6,
 	WALK_FRAME_POINTER = 7,
-	WALK_NO_USER_STACK = 255, /* a kernel thread, or -a --no-user: nothing to walk */
+	WALK_NO_USER_STACK = 255, /* a kernel thread, or --no-user: nothing to walk */
 };
 
 /* Marks on user frames, in the high bits of the address, which user space never has. */
@@ -60,25 +60,32 @@ struct sample {
 	__u32 cpu;
 	__u16 event;	   /* index into the recorder's table of events */
 	__u8 walk_end;	   /* enum walk_end */
-	__u8 waker_frames; /* of the frames, how many at the end belong to the waker's stack */
+	__u8 waker_frames; /* of the last section of frames[] */
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u32 state;	 /* off-CPU: the task state it left the CPU with; 0: preempted */
-	__u32 waker_pid; /* whose stack the waker's frames are, if there are any */
+	__u32 waker_pid; /* the waker, if there are waker_frames */
 	__u32 waker_tid;
 	__u16 script_frames;
 	__u8 script_runtime; /* enum script_runtime: whose frames they are */
 	__u8 script_flags;   /* SCRIPT_... */
 	__u32 script_holder; /* SCRIPT_WAITS: the thread that has the lock; 0: not known */
 	/*
-	 * user_frames user addresses with their marks, leaf first; then kernel_frames kernel
-	 * addresses, leaf first; then script_frames of struct script_frame, leaf first; then
+	 * Sections, one after the other, each leaf first: user_frames user addresses with their
+	 * marks; kernel_frames kernel addresses; script_frames of struct script_frame;
 	 * waker_frames kernel addresses of the waker.
 	 */
 	__u64 frames[];
 };
 
-/* What became of what fired, counted by the programs for each CPU: fired = sent + all lost. */
+/* Words of frames[] that are in use. */
+static inline __u64 sample_words(const struct sample *s)
+{
+	return (__u64)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames +
+	       s->waker_frames;
+}
+
+/* Counted for each CPU and class: fired = sent + the sum of lost. */
 enum sample_loss {
 	SAMPLE_LOST_RING_FULL = 0,
 	SAMPLE_LOST_RING_BUSY = 1, /* the ring's lock was held by what was interrupted */
@@ -99,7 +106,8 @@ enum sample_class {
 #define CPU_MASK_WORDS 64 /* of 64 CPUs each */
 
 struct sample_counters {
-	__u64 busy; /* programs of the class at work on this CPU; for the kernel half */
+	__u64 busy; /* programs of the class that run on this CPU now; used by the kernel half only
+		     */
 	__u64 fired;
 	__u64 sent;
 	__u64 lost[SAMPLE_LOST_COUNT];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The kernel half of prof-record: asks of each timer tick whether the interrupted task is a
+ * The kernel half of prof-record: checks at each timer tick whether the interrupted task is a
  * target, and if so sends its stack.
  *
- * One perf event runs on each CPU, whatever runs there; `targets` holds the processes to be
- * sampled and follows forks here, in the kernel, so that no child is ever missed.
+ * One perf event runs on each CPU, for all tasks; the map `targets` holds the processes to be
+ * sampled. Forks are followed here, in the kernel, so that no child is missed.
  */
 #include "bpf/kernel.h"
 
@@ -15,36 +15,31 @@
 #include <linux/bpf_perf_event.h>
 #include <stdbool.h>
 
+#include "bpf/current.bpf.h"
+#include "bpf/off_cpu.bpf.h"
 #include "bpf/phases.bpf.h"
 #include "bpf/sample.h"
 #include "bpf/script.bpf.h"
 #include "bpf/targets.bpf.h"
-#include "bpf/unwind.bpf.h"
+#include "bpf/unwind_spaces.bpf.h"
+#include "bpf/unwind_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Set by the recorder before it loads this. */
+/* Set by the recorder before it loads the programs. */
 const volatile bool inherit = true;   /* children of targets are targets */
 const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
-
-/* By what it is, not by its level: inside of a cgroup namespace nobody knows how deep it is. */
-struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} cgroups SEC(".maps");
 
 /* Children of targets for which there was no room. */
 __u64 not_followed;
 
 /*
- * By event: 0 where a sample counts as one, PERIOD_OF_EVENT where the kernel tells how many
- * events it stands for, else how many hits of a probe make a sample.
+ * By event: 0: each sample has the weight 1; PERIOD_OF_EVENT: the kernel reports how many events
+ * a sample stands for; else: a probe is sampled each time after so many hits.
  */
 const volatile __u64 periods[SAMPLE_EVENTS_MAX] = {};
 
-/* What interrupts never shares a ring, a scratch or a counter with what it interrupted. */
+/* A program never shares a ring, a scratch or a counter with a program that it can interrupt. */
 struct sample_ring timer_ring SEC(".maps");
 struct sample_ring probe_ring SEC(".maps");
 
@@ -55,87 +50,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } hits SEC(".maps");
-
-/* Of the current task. */
-static __always_inline bool is_target(__u64 pid_tgid)
-{
-	__u32 pid = pid_tgid >> 32;
-
-	if (pid == recorder_pid)
-		return false;
-	if (by_cgroup)
-		return bpf_current_task_under_cgroup(&cgroups, 0) == 1;
-	return is_listed(pid, (__u32)pid_tgid);
-}
-
-/* By the kernel's own walk along frame pointers. */
-static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
-{
-	long size = bpf_get_stack(ctx, s->frames, MAX_USER_FRAMES * 8, BPF_F_USER_STACK);
-
-	s->user_frames = size > 0 ? (__u64)size / 8 : 0;
-	s->walk_end = WALK_FRAME_POINTER;
-	if (size <= 0)
-		s->walk_end = WALK_NO_REGISTERS;
-	else
-		s->frames[0] |= FRAME_EXACT;
-	if (s->user_frames == MAX_USER_FRAMES)
-		s->walk_end = WALK_TOO_DEEP;
-}
-
-/* `registers` are those of the interrupted code, user or kernel; NULL: the kernel's, not known. */
-static __always_inline void fill_stacks(void *ctx, struct walk *w, void *registers)
-{
-	struct sample *s = walk_sample(w);
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 user;
-	long size;
-
-	/* Without memory there is no stack: kernel threads, and the last part of an exit. */
-	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm)
-		s->walk_end = WALK_NO_USER_STACK;
-	else if (unwind_by == UNWIND_BY_FRAME_POINTER)
-		follow_frame_pointers(ctx, s);
-	else if (registers)
-		walk_user_regs(w, s->pid, registers);
-	else
-		walk_user_task(w, s->pid);
-	PHASE_END(PHASE_USER);
-	s->kernel_frames = 0;
-	s->waker_frames = 0;
-	if (registers && REGISTERS_USER((struct user_registers *)registers))
-		return; /* not a frame in the kernel: asking would cost as much as all the rest */
-	user = s->user_frames;
-	if (user > MAX_USER_FRAMES)
-		user = MAX_USER_FRAMES;
-	size = bpf_get_stack(ctx, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
-	s->kernel_frames = size > 0 ? (__u64)size / 8 : 0;
-	PHASE_END(PHASE_KERNEL);
-}
-
-static __always_inline void fill_frames(void *ctx, struct walk *w, void *registers)
-{
-	fill_stacks(ctx, w, registers);
-	script_append(w);
-}
-
-static __always_inline void send(void *ring, struct sample *s, struct sample_counters *count)
-{
-	__u64 n = (__u64)s->user_frames + s->kernel_frames + s->waker_frames +
-		  SCRIPT_FRAME_WORDS * s->script_frames;
-	__u64 size = sizeof(struct sample) + n * 8;
-
-	if (size > WALK_SAMPLE_BYTES)
-		size = WALK_SAMPLE_BYTES;
-	if (!bpf_ringbuf_output(ring, s, size, BPF_RB_NO_WAKEUP))
-		count->sent++;
-	else if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + size + 16 >
-		 bpf_ringbuf_query(ring, BPF_RB_RING_SIZE))
-		count->lost[SAMPLE_LOST_RING_FULL]++;
-	else
-		count->lost[SAMPLE_LOST_RING_BUSY]++;
-	PHASE_END(PHASE_SUBMIT);
-}
 
 /* The stack of the current task, as one sample of that event. */
 static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid_tgid, __u32 event,
@@ -160,8 +74,8 @@ static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid
 	s->event = event;
 	s->state = 0;
 	PHASE_END(PHASE_RECORD);
-	fill_frames(ctx, w, registers);
-	send(ring, s, count);
+	current_frames(ctx, w, registers);
+	sample_send(ring, s, count);
 }
 
 SEC("perf_event")
@@ -173,7 +87,7 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 
 	PHASE_END(PHASE_CLOCK);
 	/* The idle task is no target: pid 0. */
-	if (!pid_tgid || !is_target(pid_tgid))
+	if (!pid_tgid || !current_is_target(pid_tgid))
 		return 0;
 	if (event < SAMPLE_EVENTS_MAX && periods[event] == PERIOD_OF_EVENT)
 		weight = ctx->sample_period;
@@ -182,7 +96,7 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/* How many hits this one stands for; 0: it is passed over. */
+/* How many hits this one stands for; 0: it is not sampled. */
 static __always_inline __u64 count_hit(__u32 event)
 {
 	__u64 *n = bpf_map_lookup_elem(&hits, &event);
@@ -196,14 +110,14 @@ static __always_inline __u64 count_hit(__u32 event)
 	return period;
 }
 
-/* Others may have events on the same tracepoint: 1 lets them have theirs. */
+/* Returns 1, so that other users of the same tracepoint get their events, too. */
 SEC("tracepoint")
 int sample_tracepoint(void *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
 	__u32 event = bpf_get_attach_cookie(ctx);
 
-	if (!pid_tgid || !is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+	if (!pid_tgid || !current_is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
 		return 1;
 	weight = count_hit(event);
 	if (weight)
@@ -223,7 +137,7 @@ int sample_uprobe(struct pt_regs *ctx)
 	struct sample_counters *count;
 	__u32 class = CLASS_PROBE;
 
-	if (!is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+	if (!current_is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
 		return 0;
 	count = bpf_map_lookup_elem(&counters, &class);
 	weight = count_hit(event);
@@ -238,8 +152,6 @@ int sample_uprobe(struct pt_regs *ctx)
 	__sync_fetch_and_add(&count->busy, -1);
 	return 0;
 }
-
-#include "bpf/off_cpu.bpf.h"
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
@@ -275,8 +187,8 @@ int BPF_PROG(follow_exec, struct task_struct *task, int old_pid)
 }
 
 /*
- * A task counts until it is freed, later than its exit, as its teardown is part of what it
- * costs. The start time tells it from a new task with the same number.
+ * A task is a target until it is freed, which is after its exit: its teardown is part of its
+ * cost. The start time distinguishes it from a new task with the same number.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(forget_task, struct task_struct *task)

@@ -3,13 +3,13 @@
 #define BPF_SCRIPT_BPF_H
 
 /*
- * Frames of runtimes, on their way into the sample. They are collected in the walk's scratch
- * while the stack is walked, and put after the kernel frames once those are known.
+ * Frames of runtimes. They are collected in the walk's scratch while the stack is walked, and
+ * copied to the sample after the kernel frames.
  */
 
 #include "bpf/sample.h"
 #include "bpf/runtimes.h"
-#include "bpf/unwind.bpf.h"
+#include "bpf/unwind_step.bpf.h"
 
 /* Preallocated: perf_event programs may use no other hash before Linux 6.1. */
 struct {
@@ -19,7 +19,7 @@ struct {
 	__type(value, struct script_process);
 } scripts SEC(".maps");
 
-/* Notes the next frame towards the root. Not 0: there is no room for it. */
+/* Adds the next frame towards the root. Not 0: there is no room for it. */
 static __always_inline int script_put(struct walk *w, __u64 code, __u64 position)
 {
 	__u32 n = w->script_frames;
@@ -33,7 +33,7 @@ static __always_inline int script_put(struct walk *w, __u64 code, __u64 position
 	return 0;
 }
 
-/* Once the sample has its user and kernel frames. */
+/* After the sample has got its user and kernel frames. */
 static __always_inline void script_append(struct walk *w)
 {
 	struct sample *s = walk_sample(w);

@@ -3,8 +3,8 @@
 #define BPF_TARGETS_BPF_H
 
 /*
- * Whom the programs sample and where samples of waits go: what the recorder sets, and the maps
- * that sampler.bpf.c and blocked.bpf.c share. The former makes them, the latter is given them.
+ * Which tasks are sampled, and the ring for waits: the recorder's settings, and the maps that
+ * sampler.bpf.c and blocked.bpf.c share. The former creates them, the latter reuses them.
  */
 
 #include <bpf/bpf_helpers.h>
@@ -47,7 +47,7 @@ struct {
 	__type(value, struct sample_counters);
 } counters SEC(".maps");
 
-/* Whether the task is a target by its number; a cgroup is asked about elsewhere. */
+/* Whether the task is a target by its number; not for -G. */
 static __always_inline bool is_listed(__u32 pid, __u32 tid)
 {
 	__u32 key = by_thread ? tid : pid;

@@ -14,9 +14,9 @@
  * The first row of each page has pc 0: it carries over what held at the end of the page
  * before. A page's rows lie in one slab. Rules are shared by all files.
  *
- * Whatever is reachable is complete: rows are written before their page, pages before the
- * segments that name them, segments before the process that names them, and what is no
- * longer named is left alone for seconds before it is used again.
+ * Whatever the kernel half can reach is complete: rows are written before their page, pages
+ * before the segments that refer to them, segments before the process that refers to them. What
+ * is no longer referred to is not reused for some seconds.
  */
 
 #include <linux/types.h>
@@ -33,11 +33,11 @@
 /* How user stacks are walked. */
 enum unwind_by { UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTER, UNWIND_BY_NOTHING };
 
-/* What a rule says. The first three are the same for every file and have fixed numbers. */
+/* The kind of a rule. Rules 0 to 2 are the same for every file: their number is their kind. */
 enum unwind_kind {
 	UNWIND_NONE = 0,	/* no table for this code: try the frame pointer */
 	UNWIND_END = 1,		/* the root: nothing called this */
-	UNWIND_UNSUPPORTED = 2, /* the table asks for what we cannot do */
+	UNWIND_UNSUPPORTED = 2, /* the table has an expression that no rule can state */
 	UNWIND_SIGNAL = 3,	/* a signal frame: the interrupted registers lie on the stack */
 	UNWIND_CFA_SP = 4,	/* CFA = sp + cfa_offset */
 	UNWIND_CFA_FP = 5,	/* CFA = fp + cfa_offset */
@@ -60,12 +60,11 @@ enum unwind_kind {
 #define UNWIND_RA_FROM_REGISTER 4
 
 /*
- * What is saved is read at once: `words` 8-byte words at CFA + read_offset. ra_word,
- * fp_word and base_word tell which of them is the return address, the caller's frame pointer
- * and the caller's base register.
- * ra_word UNWIND_IN_REGISTER: it is in the link register (arm64). fp_word
- * UNWIND_IN_REGISTER: the caller's frame pointer is ours, if `flags` do not say otherwise.
- * The same for base_word, which may be UNWIND_LOST, too.
+ * The saved registers are read at once: `words` 8-byte words at CFA + read_offset. ra_word,
+ * fp_word and base_word are the indexes of the return address, the caller's frame pointer and
+ * the caller's base register among them, or UNWIND_IN_REGISTER: the return address is in the link
+ * register (arm64); the caller's frame pointer is the current one, unless `flags` say otherwise;
+ * the caller's base register is the current one. base_word may be UNWIND_LOST, too.
  */
 struct unwind_rule {
 	__u8 kind;
@@ -109,9 +108,9 @@ struct unwind_process {
 };
 
 /*
- * Files with tables, by device (as the kernel writes it: major << 20 | minor) and inode. A
- * file that is known is in a process's fresh segments as soon as it is mapped, without
- * waiting for the recorder to learn of it.
+ * Files with tables, by device (as the kernel writes it: major << 20 | minor) and inode. The
+ * kernel half can walk through a mapping of such a file before the recorder has learned of the
+ * mapping.
  */
 struct unwind_file_key {
 	__u64 device, inode;
@@ -131,7 +130,7 @@ struct unwind_file {
 #define UNWIND_FRESH_SEGMENTS 16
 #define UNWIND_MAX_FRESH 2048
 
-/* What a process mapped last, as seen by the kernel half. The published run goes first. */
+/* Mappings that the kernel half found itself. Used where the published run has no segment. */
 struct unwind_fresh {
 	__u64 mm;
 	__u32 next; /* where the next one goes, modulo UNWIND_FRESH_SEGMENTS */

@@ -2,9 +2,14 @@
 #ifndef BPF_WAITS_BPF_H
 #define BPF_WAITS_BPF_H
 
-#include "bpf/sample.h"
+/*
+ * A task's wait, in the task's own storage: shared by the programs that store its start and
+ * those that send it.
+ */
 
-/* What is known of a task's wait: shared by those who note it and those who end it. */
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/sample.h"
 
 #define NO_EVENT 0xffffffff
 

@@ -10,7 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <linux/bpf_perf_event.h>
 
-#include "bpf/unwind.bpf.h"
+#include "bpf/unwind_walk.bpf.h"
 #include "bpf/walk_copy.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -109,6 +109,16 @@ static int resolve_frame(struct resolver *r, struct prf_writer *w, const struct 
 	return status;
 }
 
+/* The kernel half's reasons are written to the trace as they are. */
+_Static_assert((int)WALK_ROOT == PRF_END_ROOT && (int)WALK_NO_TABLE == PRF_END_NO_TABLE &&
+		       (int)WALK_BAD_READ == PRF_END_BAD_READ &&
+		       (int)WALK_TOO_DEEP == PRF_END_TOO_DEEP &&
+		       (int)WALK_UNSUPPORTED == PRF_END_UNSUPPORTED &&
+		       (int)WALK_NO_REGISTERS == PRF_END_NO_REGISTERS &&
+		       (int)WALK_NO_MAPPING == PRF_END_NO_MAPPING &&
+		       (int)WALK_FRAME_POINTER == PRF_END_FRAME_POINTER,
+	       "enum walk_end and enum prf_stack_end have the same values");
+
 static int end_marker(struct prf_writer *w, enum walk_end end, uint32_t *id)
 {
 	struct prf_frame frame = {
@@ -169,13 +179,6 @@ static int resolve_stack(struct resolver *r, struct prf_writer *w, const struct 
 	return status ? status : prf_writer_frames(w, ids, n, stack);
 }
 
-/* All that follows the sample's head. */
-static size_t frame_words(const struct sample *s)
-{
-	return (size_t)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames +
-	       s->waker_frames;
-}
-
 static int find_stack(struct resolver *r, struct prf_writer *w, const struct sample *s,
 		      uint32_t *stack)
 {
@@ -188,7 +191,7 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^
 			(uint64_t)s->user_frames << 16 ^ s->kernel_frames;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(
-		s->frames, (frame_words(s) - s->waker_frames) * sizeof(s->frames[0]), seed);
+		s->frames, (sample_words(s) - s->waker_frames) * sizeof(s->frames[0]), seed);
 	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];
 	int status;
 
@@ -215,7 +218,7 @@ static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
 static int find_waker(struct resolver *r, struct prf_writer *w, const struct sample *s,
 		      struct prf_sample *sample)
 {
-	const __u64 *waker = s->frames + frame_words(s) - s->waker_frames;
+	const __u64 *waker = s->frames + sample_words(s) - s->waker_frames;
 	size_t skip = plumbing(r, waker, s->waker_frames), n = s->waker_frames - skip, by_interrupt;
 	uint32_t ids[FRAMES_MAX];
 	int status;
@@ -243,7 +246,7 @@ static bool is_sample(const struct sample *s, size_t size)
 	if (s->user_frames > MAX_USER_FRAMES || s->kernel_frames > MAX_KERNEL_FRAMES ||
 	    s->script_frames > MAX_SCRIPT_FRAMES || s->waker_frames > WAKER_FRAMES)
 		return false;
-	return size == sizeof(*s) + frame_words(s) * sizeof(s->frames[0]);
+	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]);
 }
 
 bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_CURRENT_BPF_H
+#define BPF_CURRENT_BPF_H
+
+/*
+ * The current task: whether it is a target, its stack, and a sample of it sent. Used by the
+ * programs of timers, probes and context switches alike.
+ */
+
+#include "bpf/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "bpf/phases.bpf.h"
+#include "bpf/sample.h"
+#include "bpf/script.bpf.h"
+#include "bpf/targets.bpf.h"
+#include "bpf/unwind_walk.bpf.h"
+
+/* The cgroup itself, not its level: inside a cgroup namespace the level is not known. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cgroups SEC(".maps");
+
+static __always_inline bool current_is_target(__u64 pid_tgid)
+{
+	__u32 pid = pid_tgid >> 32;
+
+	if (pid == recorder_pid)
+		return false;
+	if (by_cgroup)
+		return bpf_current_task_under_cgroup(&cgroups, 0) == 1;
+	return is_listed(pid, (__u32)pid_tgid);
+}
+
+/* By the kernel's own walk along frame pointers. */
+static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
+{
+	long size = bpf_get_stack(ctx, s->frames, MAX_USER_FRAMES * 8, BPF_F_USER_STACK);
+
+	s->user_frames = size > 0 ? (__u64)size / 8 : 0;
+	s->walk_end = WALK_FRAME_POINTER;
+	if (size <= 0)
+		s->walk_end = WALK_NO_REGISTERS;
+	else
+		s->frames[0] |= FRAME_EXACT;
+	if (s->user_frames == MAX_USER_FRAMES)
+		s->walk_end = WALK_TOO_DEEP;
+}
+
+static __always_inline void user_frames(void *ctx, struct walk *w, void *registers)
+{
+	struct sample *s = walk_sample(w);
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	/* Without memory there is no stack: kernel threads, and the last part of an exit. */
+	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm)
+		s->walk_end = WALK_NO_USER_STACK;
+	else if (unwind_by == UNWIND_BY_FRAME_POINTER)
+		follow_frame_pointers(ctx, s);
+	else if (registers)
+		walk_user_regs(w, s->pid, registers);
+	else
+		walk_user_task(w, s->pid);
+}
+
+/* Appended to the user frames. */
+static __always_inline void kernel_frames(void *ctx, struct sample *s)
+{
+	__u64 user = s->user_frames;
+	long size;
+
+	if (user > MAX_USER_FRAMES)
+		user = MAX_USER_FRAMES;
+	size = bpf_get_stack(ctx, s->frames + user, MAX_KERNEL_FRAMES * 8, 0);
+	s->kernel_frames = size > 0 ? (__u64)size / 8 : 0;
+}
+
+/*
+ * All sections of struct sample's frames[], in their order, but for the waker's. `registers` are
+ * those of the interrupted code, user or kernel; NULL: the kernel was running.
+ */
+static __always_inline void current_frames(void *ctx, struct walk *w, void *registers)
+{
+	struct sample *s = walk_sample(w);
+
+	user_frames(ctx, w, registers);
+	PHASE_END(PHASE_USER);
+	/* Interrupted user code has no kernel frames; asking would cost as much as all the rest. */
+	if (!registers || !REGISTERS_USER((struct user_registers *)registers)) {
+		kernel_frames(ctx, s);
+		PHASE_END(PHASE_KERNEL);
+	}
+	script_append(w);
+}
+
+static __always_inline void sample_send(void *ring, struct sample *s, struct sample_counters *count)
+{
+	__u64 size = sizeof(struct sample) + sample_words(s) * 8;
+
+	if (size > WALK_SAMPLE_BYTES)
+		size = WALK_SAMPLE_BYTES;
+	if (!bpf_ringbuf_output(ring, s, size, BPF_RB_NO_WAKEUP))
+		count->sent++;
+	else if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + size + 16 >
+		 bpf_ringbuf_query(ring, BPF_RB_RING_SIZE))
+		count->lost[SAMPLE_LOST_RING_FULL]++;
+	else
+		count->lost[SAMPLE_LOST_RING_BUSY]++;
+	PHASE_END(PHASE_SUBMIT);
+}
+
+#endif

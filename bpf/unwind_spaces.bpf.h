@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_UNWIND_SPACES_BPF_H
+#define BPF_UNWIND_SPACES_BPF_H
+
+/*
+ * Which segments a process has. The recorder publishes a run of segments for each process, but
+ * it learns of a new mapping only some milliseconds later. Until then the kernel half helps
+ * itself: a forked child gets a copy of its parent's run, exec drops the run, and a file that
+ * the run does not cover is looked up by asking the kernel which file is mapped there ("fresh"
+ * segments).
+ */
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/arch.h"
+#include "bpf/kernel.h"
+#include "bpf/unwind.h"
+#include "bpf/unwind_tables.bpf.h"
+#include "bpf/user_memory.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_MAX_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct unwind_process);
+} unwind_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_MAX_FILES);
+	__type(key, struct unwind_file_key);
+	__type(value, struct unwind_file);
+} unwind_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, UNWIND_MAX_FRESH);
+	__type(key, __u32);
+	__type(value, struct unwind_fresh);
+} unwind_fresh SEC(".maps");
+
+/* The initial value of an unwind_fresh entry, which is too large for the BPF stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_fresh);
+} unwind_fresh_empty SEC(".maps");
+
+/* Set by the loader: the kernel has bpf_find_vma(), since 5.17. */
+const volatile __u8 unwind_asks_kernel = 0;
+
+/* The current process's fresh segments, emptied when its address space is a new one. */
+static __always_inline struct unwind_fresh *walk_fresh(__u32 tgid, __u64 mm)
+{
+	struct unwind_fresh *fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+	__u32 zero = 0;
+
+	if (!fresh || fresh->mm != mm) {
+		fresh = bpf_map_lookup_elem(&unwind_fresh_empty, &zero);
+		if (!fresh || bpf_map_update_elem(&unwind_fresh, &tgid, fresh, BPF_ANY))
+			return NULL;
+		fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+		if (fresh)
+			fresh->mm = mm;
+	}
+	return fresh;
+}
+
+/* Adds the mapped file to the current process's fresh segments, if the file has a table. */
+static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
+{
+	struct file *file = vma->vm_file;
+	struct unwind_segment *segment;
+	struct unwind_file_key key;
+	struct unwind_fresh *fresh;
+	struct unwind_file *known;
+	__u64 offset = (__u64)vma->vm_pgoff << 12;
+
+	key.device = file->f_inode->i_sb->s_dev;
+	key.inode = file->f_inode->i_ino;
+	known = bpf_map_lookup_elem(&unwind_files, &key);
+	if (!known)
+		return;
+	for (__u32 i = 0; i < 4; i++) {
+		if (i >= known->count || offset < (known->segments[i].offset & ~0xfffULL) ||
+		    offset >= known->segments[i].offset + known->segments[i].size)
+			continue;
+		fresh = walk_fresh(tgid, (__u64)vma->vm_mm);
+		if (!fresh)
+			return;
+		segment = &fresh->segments[fresh->next++ & (UNWIND_FRESH_SEGMENTS - 1)];
+		segment->end = 0; /* not to be found while it is written */
+		segment->base = vma->vm_start - (offset + known->segments[i].delta);
+		segment->first_page = known->first_page;
+		segment->pages = known->pages;
+		segment->start = vma->vm_start;
+		segment->end = vma->vm_end;
+		return;
+	}
+}
+
+static long note_mapping(struct task_struct *task, struct vm_area_struct *vma, void *context)
+{
+	if (vma->vm_flags & VM_EXEC && vma->vm_file)
+		walk_map(*(__u32 *)context, vma);
+	return 0;
+}
+
+/*
+ * Asks the kernel which file is mapped at pc. In an interrupt only the first call succeeds; the
+ * helper is busy until the irq_work of that call has run.
+ */
+static __always_inline void walk_ask(__u32 tgid, __u64 pc)
+{
+	if (unwind_asks_kernel)
+		bpf_find_vma(bpf_get_current_task_btf(), pc, note_mapping, &tgid, 0);
+}
+
+static __always_inline struct unwind_segment *find_fresh(__u32 tgid, __u64 pc)
+{
+	struct unwind_fresh *fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+
+	if (!fresh || fresh->mm != (__u64)bpf_get_current_task_btf()->mm)
+		return NULL;
+	for (int i = 0; i < UNWIND_FRESH_SEGMENTS; i++)
+		if (pc >= fresh->segments[i].start && pc < fresh->segments[i].end)
+			return &fresh->segments[i];
+	return NULL;
+}
+
+/* The current process's rule at pc by its fresh segments, of which there may be a new one. */
+__noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
+{
+	struct unwind_segment *segment = WALKS_CURRENT ? find_fresh(tgid, pc) : NULL;
+
+	if (!segment && WALKS_CURRENT) {
+		walk_ask(tgid, pc);
+		segment = find_fresh(tgid, pc);
+	}
+	return segment ? rule_in_segment(segment, pc) : RULE_NO_MAPPING;
+}
+
+/* A forked child has a copy of its parent's address space, so it gets the same segments. */
+static __always_inline void walk_fork(struct task_struct *parent, struct task_struct *child)
+{
+	__u32 from = parent->tgid, to = child->tgid;
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &from);
+	struct unwind_fresh *fresh;
+	struct unwind_process copy;
+
+	if (!process)
+		return;
+	copy = *process;
+	copy.mm = (__u64)child->mm;
+	bpf_map_update_elem(&unwind_processes, &to, &copy, BPF_ANY);
+	fresh = bpf_map_lookup_elem(&unwind_fresh, &from);
+	if (fresh && fresh->mm == (__u64)parent->mm &&
+	    !bpf_map_update_elem(&unwind_fresh, &to, fresh, BPF_ANY)) {
+		fresh = bpf_map_lookup_elem(&unwind_fresh, &to);
+		if (fresh)
+			fresh->mm = (__u64)child->mm;
+	}
+}
+
+/*
+ * The process runs a new program: its old segments are dropped. A process without an entry gets
+ * one only when it is `wanted`.
+ */
+static __always_inline void walk_exec(__u32 tgid, int wanted)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	struct unwind_process fresh = { .execs = process ? process->execs + 1 : 1 };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct user_registers *registers = (void *)bpf_task_pt_regs(task);
+	__u64 pc;
+
+	fresh.mm = (__u64)task->mm;
+	if (!process && !wanted)
+		return;
+	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
+	/* The program itself, and where it starts: in the dynamic linker, mostly. */
+	walk_ask(tgid, task->mm->start_code);
+	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &registers->pc))
+		walk_ask(tgid, pc);
+}
+
+#endif

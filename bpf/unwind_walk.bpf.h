@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_UNWIND_WALK_BPF_H
+#define BPF_UNWIND_WALK_BPF_H
+
+/*
+ * The walk over a user stack. A program takes the scratch of its class, fills in the sample
+ * and has the user frames appended to it:
+ *
+ *     struct walk *w = walk_begin(CLASS_TIMER);
+ *     struct sample *s = walk_sample(w);
+ *     s->time_ns = ...;
+ *     walk_user_regs(w, tgid, &ctx->regs);
+ *     // s->user_frames, s->walk_end and s->frames[0 .. user_frames) are set; more frames
+ *     // may be appended
+ *
+ * The loader sizes unwind_walks (CPUs x CLASS_COUNT entries).
+ *
+ * The work is in global functions with scalar arguments (find a segment, find a rule, take
+ * some steps), each of which the verifier checks once, whatever calls it.
+ */
+
+#include "bpf/kernel.h"
+#include "bpf/runtimes.h"
+#include "bpf/sample.h"
+#include "bpf/unwind_step.bpf.h"
+
+#define WALK_STEPS 8 /* frames per call of walk_steps() */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the loader: CPUs x CLASS_COUNT */
+	__type(key, __u32);
+	__type(value, struct walk);
+} unwind_walks SEC(".maps");
+
+/* Takes WALK_STEPS steps of the walk in that scratch. Not 0: the walk has ended. */
+__noinline int walk_steps(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w)
+		return 1;
+	for (int i = 0; i < WALK_STEPS; i++)
+		if (step(w))
+			return 1;
+	return 0;
+}
+
+/* Empties the scratch, which is entry `index` of unwind_walks. */
+static __always_inline void walk_reset(struct walk *w, __u32 index)
+{
+	struct sample *s = walk_sample(w);
+
+	w->index = index;
+	w->script_frames = 0;
+	s->user_frames = 0;
+	s->kernel_frames = 0;
+	s->script_frames = 0;
+	s->waker_frames = 0;
+	s->script_runtime = SCRIPT_NONE;
+	s->script_flags = 0;
+	s->script_holder = 0;
+	s->walk_end = WALK_NO_USER_STACK;
+}
+
+/* The scratch of this CPU for programs of that class; NULL: the loader sized it too small. */
+static __always_inline struct walk *walk_begin(enum sample_class class)
+{
+	__u32 index = bpf_get_smp_processor_id() * CLASS_COUNT + class;
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (w)
+		walk_reset(w, index);
+	return w;
+}
+
+static __always_inline void walk_finish(struct walk *w)
+{
+	walk_sample(w)->user_frames = (__u16)w->frames;
+	walk_sample(w)->walk_end = w->end;
+}
+
+/*
+ * Walks from w->registers, which belong to a user program in the address space `mm`. Within
+ * exec, between the switch to the new address space and the start of the new program, they
+ * belong to the old program: there is no walk.
+ */
+static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u64 mm)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+
+	if (process && !process->mm)
+		process->mm = mm;
+	if (process && process->mm != mm)
+		return;
+	w->pc = w->registers.pc;
+	w->sp = w->registers.sp;
+	w->fp = w->registers.fp;
+	w->link = REGISTERS_LINK(&w->registers);
+	w->exact = 1;
+	w->guessed = 0;
+	w->frames = 0;
+	w->base = REGISTERS_BASE(&w->registers);
+	w->base_lost = 0;
+	w->end = WALK_TOO_DEEP;
+	w->window_bytes = 0;
+	w->tgid = tgid;
+	w->first = process ? process->first : 0;
+	w->count = process ? process->count : 0;
+	w->run = process ? process->id : 0;
+	for (int i = 0; i <= MAX_USER_FRAMES / WALK_STEPS; i++)
+		if (walk_steps(w->index))
+			break;
+	walk_finish(w);
+}
+
+/* The registers that a task saved when it entered the kernel. Not 0: there are none. */
+static __always_inline int walk_read_saved(struct walk *w, struct task_struct *task)
+{
+	struct user_registers *saved = (void *)bpf_task_pt_regs(task);
+
+	if (saved && !bpf_probe_read_kernel(&w->registers, sizeof(w->registers), saved) &&
+	    w->registers.pc)
+		return 0;
+	walk_sample(w)->walk_end = WALK_NO_REGISTERS;
+	return -1;
+}
+
+/* From the registers that the current task saved. */
+static __always_inline void walk_user_task(struct walk *w, __u32 tgid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (task->flags & PF_KTHREAD || !tgid)
+		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
+	else if (!walk_read_saved(w, task))
+		walk_from_registers(w, tgid, (__u64)task->mm);
+}
+
+/* From the registers of a perf event, which are those of the interrupted code, user or kernel. */
+#define walk_copy(name) w->registers.name = regs->name
+static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *context_registers)
+{
+	struct user_registers *regs = context_registers;
+
+	if (!REGISTERS_USER(regs)) {
+		walk_user_task(w, tgid);
+		return;
+	}
+#if defined(__TARGET_ARCH_x86)
+	walk_copy(r15), walk_copy(r14), walk_copy(r13), walk_copy(r12), walk_copy(bx);
+	walk_copy(r11), walk_copy(r10), walk_copy(r9), walk_copy(r8), walk_copy(ax);
+	walk_copy(cx), walk_copy(dx), walk_copy(si), walk_copy(di);
+#elif defined(__TARGET_ARCH_arm64)
+	walk_copy(link);
+#endif
+	walk_copy(fp), walk_copy(sp), walk_copy(pc);
+	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);
+}
+#undef walk_copy
+
+#endif
