@@ -85,7 +85,7 @@ static void judge(struct gate *g, const struct result *r)
 			    isnan(limits.baseline) ? "" : ", change ",
 			    isnan(limits.baseline) || limits.baseline == 0
 				    ? ""
-				    : output_percent(r->estimate.value / limits.baseline - 1));
+				    : output_percent(r->estimate.value / limits.baseline - 1).text);
 	} else {
 		g->fine++;
 		output_line("fine          %s %s: %g is within %s", r->benchmark, r->measure,

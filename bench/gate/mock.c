@@ -23,7 +23,7 @@ enum verdict mock_command(const struct settings *s)
 		if (results_estimate(&results, name, "latency",
 				     (struct estimate){ value, value * 0.9, value * 1.1 }))
 			return VERDICT_ERROR;
-		output_line("%-32s %s", name, output_time(value));
+		output_line("%-32s %s", name, output_time(value).text);
 	}
 	verdict = output_bmf(&results);
 	results_release(&results);

@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "bench/kernel/trivial.skel.h"
 #include "bench/kernel/wait.skel.h"
 #include "common/clock.h"
+#include "record/system/proc.h"
 
 #define MAPS_MAX 64
 #define RING_BYTES (UINT64_C(32) << 20)
@@ -46,34 +46,25 @@ void attachment_release(struct attachment *a)
 
 /* -------- the sampler -------- */
 
-/* Tells the unwinder of the worker's executable mappings. */
+/* Hands the worker's executable mappings to the unwinder. */
 static int map_worker(struct unwinder *u, pid_t pid)
 {
-	char path[64], line[4352];
-	FILE *f;
+	struct buffer text = { 0 };
+	struct proc_mapping m;
+	int status = proc_read((uint32_t)pid, "maps", &text);
+	char *rest = status ? NULL : (char *)buffer_string(&text);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (fgets(line, sizeof(line), f)) {
-		uint64_t start, end, offset;
-		char permissions[8];
-		int name = 0;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &start, &end,
-			   permissions, &offset, &name) < 4 ||
-		    !strchr(permissions, 'x'))
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
-							    .start = start,
-							    .end = end,
-							    .file_offset = offset,
-							    .path = name ? line + name : "" });
-	}
-	fclose(f);
-	return 0;
+	if (!status && !rest)
+		status = -ENOMEM;
+	while (rest && (rest = proc_next_mapping(rest, &m)))
+		if (m.executable)
+			unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
+								    .start = m.start,
+								    .end = m.end,
+								    .file_offset = m.offset,
+								    .path = m.path });
+	buffer_release(&text);
+	return status;
 }
 
 static enum benchmark_status build_tables(struct attachment *a, pid_t pid,

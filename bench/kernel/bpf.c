@@ -136,11 +136,11 @@ static enum benchmark_status measure_window(struct bpf_bench *b, struct benchmar
 	elapsed = (double)(last->time_ns - first->time_ns);
 	rate = (double)(last->runs - first->runs) * 1e9 / elapsed;
 	share = (double)(last->run_ns - first->run_ns) / elapsed;
-	output_line("%-23s time:   [%s %s %s] per run", b->name, output_time(ns.low),
-		    output_time(ns.value), output_time(ns.high));
+	output_line("%-23s time:   [%s %s %s] per run", b->name, output_time(ns.low).text,
+		    output_time(ns.value).text, output_time(ns.high).text);
 	output_line("%24s%s runs in %s, %s, %.4f%% of one CPU, %llu recursion misses", "",
-		    output_count((double)(last->runs - first->runs)), output_time(elapsed),
-		    output_rate(rate, "runs/s"), share * 100,
+		    output_count((double)(last->runs - first->runs)).text,
+		    output_time(elapsed).text, output_rate(rate, "runs/s").text, share * 100,
 		    (unsigned long long)(last->recursion_misses - first->recursion_misses));
 	output_line("%24shardware counters: not available (only with --test-run)", "");
 	if (results_estimate(&b->results, b->name, "latency", ns) ||
@@ -288,10 +288,10 @@ static enum benchmark_status measure_runs(struct bpf_bench *b, struct benchmark_
 	if (status)
 		return status;
 	output_line("%-23s time:   [%s %s %s] per run as the kernel counts it; returns %u", b->name,
-		    output_time(counted.low), output_time(counted.value), output_time(counted.high),
-		    b->output.result);
-	output_line("%24sand [%s %s %s] %s", "", output_time(timed.low), output_time(timed.value),
-		    output_time(timed.high),
+		    output_time(counted.low).text, output_time(counted.value).text,
+		    output_time(counted.high).text, b->output.result);
+	output_line("%24sand [%s %s %s] %s", "", output_time(timed.low).text,
+		    output_time(timed.value).text, output_time(timed.high).text,
 		    isnan(b->output.run_ns) ? "elapsed with its system call, without statistics"
 					    : "in a loop of the kernel, without statistics");
 	if (results_estimate(&b->results, b->name, "latency", counted) ||
@@ -314,11 +314,12 @@ static enum benchmark_status print_sizes(struct bpf_bench *b, struct benchmark_p
 		return status;
 	output_line("%24stype %s, verified %s, xlated %s bytes, JIT %s, maps %s bytes%s%s", "",
 		    program_type_name(b->program),
-		    sizes.verified ? output_count(sizes.verified) : "not available",
-		    output_count(sizes.xlated),
-		    sizes.jited ? output_count(sizes.jited) : "not available",
-		    output_count((double)sizes.map_bytes), isnan(load_ns) ? "" : ", loaded in ",
-		    isnan(load_ns) ? "" : output_time(load_ns));
+		    sizes.verified ? output_count(sizes.verified).text : "not available",
+		    output_count(sizes.xlated).text,
+		    sizes.jited ? output_count(sizes.jited).text : "not available",
+		    output_count((double)sizes.map_bytes).text,
+		    isnan(load_ns) ? "" : ", loaded in ",
+		    isnan(load_ns) ? "" : output_time(load_ns).text);
 	if (sizes.verified)
 		failed |= results_value(&b->results, b->name, "verified-instructions",
 					sizes.verified);

@@ -72,13 +72,11 @@ static enum benchmark_status by_perf(struct bench *b, unsigned int rate, double 
 		.ring_bytes = PERF_RING_BYTES,
 	};
 	struct perf_stacks_found found = { 0 };
-	enum benchmark_status status;
 	struct perf_stacks p;
-	int error = perf_stacks_open(&p, &options);
+	enum benchmark_status status = perf_stacks_open(&p, &options, problem);
 
-	if (error)
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "cannot open perf's event: %s", strerror(-error));
+	if (status)
+		return status;
 	status = work(b, ns, problem);
 	perf_stacks_drain(&p, &found);
 	perf_stacks_release(&p);
@@ -150,7 +148,7 @@ static double slope(const struct bench *b, const size_t *chosen)
 
 static void conclude(struct bench *b)
 {
-	static double slopes[RESAMPLES];
+	double slopes[RESAMPLES];
 	size_t chosen[ROUNDS_MOST];
 	struct random r;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,7 +15,7 @@
 #define USER_REGISTERS 0xff0fffULL /* of x86-64: all but the segments that are 0 */
 #endif
 #define COPIED_BYTES 8192
-#define CHAIN_OFFSET 32 /* of the number of entries: behind the header, ip, pid, tid and time */
+#define CHAIN_OFFSET 32 /* of the number of entries: after the header, ip, pid, tid and time */
 
 static void set_kind(struct perf_event_attr *attr, enum perf_stacks_kind kind)
 {
@@ -29,8 +30,18 @@ static void set_kind(struct perf_event_attr *attr, enum perf_stacks_kind kind)
 	attr->sample_stack_user = COPIED_BYTES;
 }
 
-int perf_stacks_open(struct perf_stacks *p, const struct perf_stacks_options *options)
+/* Of the errno of the moment. */
+static enum benchmark_status not_opened(struct benchmark_problem *problem)
 {
+	return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "cannot open perf's event: %s",
+				 strerror(errno));
+}
+
+enum benchmark_status perf_stacks_open(struct perf_stacks *p,
+				       const struct perf_stacks_options *options,
+				       struct benchmark_problem *problem)
+{
+	enum benchmark_status status;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
@@ -41,7 +52,6 @@ int perf_stacks_open(struct perf_stacks *p, const struct perf_stacks_options *op
 		.sample_id_all = 1,
 		.exclude_guest = 1,
 	};
-	int error;
 
 	set_kind(&attr, options->kind);
 	p->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -49,20 +59,20 @@ int perf_stacks_open(struct perf_stacks *p, const struct perf_stacks_options *op
 	p->fd = (int)syscall(SYS_perf_event_open, &attr, options->pid, (int)options->cpu, -1,
 			     PERF_FLAG_FD_CLOEXEC);
 	if (p->fd < 0)
-		return -errno;
+		return not_opened(problem);
 	p->ring = mmap(NULL, p->page_bytes + p->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		       p->fd, 0);
 	if (p->ring == MAP_FAILED) {
-		error = errno;
+		status = not_opened(problem);
 		close(p->fd);
-		return -error;
+		return status;
 	}
 	if (ioctl(p->fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		error = errno;
+		status = not_opened(problem);
 		perf_stacks_release(p);
-		return -error;
+		return status;
 	}
-	return 0;
+	return BENCHMARK_OK;
 }
 
 void perf_stacks_release(struct perf_stacks *p)

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bench/measure/benchmark.h"
+
 enum perf_stacks_kind {
 	PERF_STACKS_NONE,
 	PERF_STACKS_CALL_CHAIN, /* perf record -g */
@@ -34,8 +36,10 @@ struct perf_stacks {
 	struct perf_event_mmap_page *ring;
 };
 
-/* Opens and starts it. 0 or -errno; then there is nothing to release. */
-int perf_stacks_open(struct perf_stacks *p, const struct perf_stacks_options *options);
+/* Opens and starts it. Unless that is OK there is nothing to release. */
+enum benchmark_status perf_stacks_open(struct perf_stacks *p,
+				       const struct perf_stacks_options *options,
+				       struct benchmark_problem *problem);
 void perf_stacks_release(struct perf_stacks *p);
 
 /* What came out of the ring; starts as { 0 }. */

@@ -87,7 +87,8 @@ static void print_phase(const struct phase_times *t, enum phase phase, int first
 		else
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%6s", "");
 	}
-	output_line("  %-20s %12s%s", phases[phase].title, output_time(mean_ns(t, phase)), text);
+	output_line("  %-20s %12s%s", phases[phase].title, output_time(mean_ns(t, phase)).text,
+		    text);
 }
 
 static const char *unwinding(const struct setup *setup)
@@ -109,7 +110,7 @@ static enum benchmark_status print(const struct setup *setup, const struct phase
 	output_line("user stacks by %s, %u user and %.0f kernel frames, %s samples; ns and more:",
 		    unwinding(setup), found->most_frames,
 		    (double)found->kernel_frames / (double)found->samples,
-		    output_count((double)t->phases[PHASE_SUBMIT].samples));
+		    output_count((double)t->phases[PHASE_SUBMIT].samples).text);
 	print_columns(first);
 	for (int i = PHASE_QUESTION; i < PHASE_COUNT; i++) {
 		char name[96];
@@ -124,7 +125,8 @@ static enum benchmark_status print(const struct setup *setup, const struct phase
 			return benchmark_problem(problem, BENCHMARK_FAILED, "no usable number");
 	}
 	output_line("  %-20s %12s less %s in each for looking at the clock", "together",
-		    output_time(sum), output_time((double)clock->ns / (double)clock->samples));
+		    output_time(sum).text,
+		    output_time((double)clock->ns / (double)clock->samples).text);
 	return BENCHMARK_OK;
 }
 

@@ -178,9 +178,10 @@ static int measure(struct ring_bench *b, const struct policy *policy, size_t pro
 	if (bootstrap_estimates(&bootstrap, sent, ROUNDS, &rate))
 		return -1;
 	snprintf(name, sizeof(name), "ring/%zu-producers/wakeup-%s", producers, policy->name);
-	output_line("%-35s [%s %s %s] sent, %s dropped", name, output_rate(rate.mean.low, ""),
-		    output_rate(rate.mean.value, ""), output_rate(rate.mean.high, "records/s"),
-		    output_rate(statistics_mean(dropped, ROUNDS), "/s"));
+	output_line("%-35s [%s %s %s] sent, %s dropped", name, output_rate(rate.mean.low, "").text,
+		    output_rate(rate.mean.value, "").text,
+		    output_rate(rate.mean.high, "records/s").text,
+		    output_rate(statistics_mean(dropped, ROUNDS), "/s").text);
 	return results_estimate(results, name, "throughput", rate.mean);
 }
 

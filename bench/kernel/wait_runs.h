@@ -5,19 +5,16 @@
 /*
  * What the code for a wait costs in the kernel, by test runs: a worker has the kernel run a
  * whole wait (bench/kernel/wait.bpf.c) at a chosen call depth, exactly as often as asked. Each run
- * is a sample, which is looked at.
+ * is a sample, which is checked.
  */
 
+#include "bench/kernel/sample_cost.h"
 #include "bench/kernel/worker.h"
 #include "bench/measure/benchmark.h"
 
-struct wait_runs_cost {
-	struct estimate fixed, frame; /* ns, and ns per user frame */
-};
-
 struct wait_runs_result {
-	struct wait_runs_cost counted;	  /* as the kernel counts around the program */
-	struct wait_runs_cost difference; /* CPU time of a test run, less one of nothing */
+	struct sample_cost counted;    /* as the kernel counts around the program */
+	struct sample_cost difference; /* CPU time of a test run, less one of nothing */
 };
 
 /* BENCHMARK_UNAVAILABLE, with the kernel's reason, where it runs no such programs. */

@@ -22,16 +22,10 @@ struct allocations allocations_end(void);
 
 /* -------- for interpose.c -------- */
 
-extern bool allocations_counted; /* interpose.c is there */
-extern bool allocations_counting;
-extern uint64_t allocations_blocks, allocations_bytes;
+/* interpose.c is linked in and counts. */
+void allocations_announce(void);
 
-static inline void allocations_count(uint64_t size)
-{
-	if (__builtin_expect(__atomic_load_n(&allocations_counting, __ATOMIC_RELAXED), 0)) {
-		__atomic_fetch_add(&allocations_blocks, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&allocations_bytes, size, __ATOMIC_RELAXED);
-	}
-}
+/* One block of so many bytes was handed out. */
+void allocations_count(uint64_t size);
 
 #endif

@@ -132,7 +132,7 @@ static enum benchmark_status put_counts(struct results *results, const struct be
 {
 	output_line("%s", b->name);
 	for (size_t i = 0; i < n; i++) {
-		output_line("  %-24s %18s", counts[i].measure, output_count(counts[i].count));
+		output_line("  %-24s %18s", counts[i].measure, output_count(counts[i].count).text);
 		if (results_value(results, b->name, counts[i].measure, counts[i].count))
 			return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
 	}

@@ -32,7 +32,7 @@ ssize_t getrandom(void *buffer, size_t size, unsigned int flags)
 
 __attribute__((constructor)) static void announce(void)
 {
-	allocations_counted = true;
+	allocations_announce();
 }
 
 /* The C library's own names for its functions, which are there for this purpose. */

@@ -76,8 +76,9 @@ static void print_change(const struct run *run, const struct benchmark *b,
 	y = measurement_averages(now);
 	if (x && y && !bootstrap_change(&run->bootstrap, x, before.n, y, now->n, &change)) {
 		output_line("%24schange: [%s %s %s] (p = %.2f %c %.2f)", "",
-			    output_percent(change.mean.low), output_percent(change.mean.value),
-			    output_percent(change.mean.high), change.p,
+			    output_percent(change.mean.low).text,
+			    output_percent(change.mean.value).text,
+			    output_percent(change.mean.high).text, change.p,
 			    change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
 		output_line("%24s%s", "", change_verdict(&change));
 	}
@@ -105,8 +106,8 @@ static int print_summary(struct run *run, const struct benchmark *b, void *state
 	uint64_t units = 0, bytes = 0;
 	int failed;
 
-	output_line("%-23s time:   [%s %s %s]", b->name, output_time(s->typical.low),
-		    output_time(s->typical.value), output_time(s->typical.high));
+	output_line("%-23s time:   [%s %s %s]", b->name, output_time(s->typical.low).text,
+		    output_time(s->typical.value).text, output_time(s->typical.high).text);
 	failed = results_estimate(&run->results, b->name, "latency", s->typical);
 	if (b->size)
 		b->size(state, &units, &bytes);
@@ -114,10 +115,10 @@ static int print_summary(struct run *run, const struct benchmark *b, void *state
 		double n = (double)units * 1e9;
 
 		output_line("%24sthrpt:  [%s %s %s], %s per one", "",
-			    output_rate(n / s->typical.high, ""),
-			    output_rate(n / s->typical.value, ""),
-			    output_rate(n / s->typical.low, b->unit),
-			    output_time(s->typical.value / (double)units));
+			    output_rate(n / s->typical.high, "").text,
+			    output_rate(n / s->typical.value, "").text,
+			    output_rate(n / s->typical.low, b->unit).text,
+			    output_time(s->typical.value / (double)units).text);
 		failed |= results_estimate(&run->results, b->name, "throughput",
 					   (struct estimate){ n / s->typical.value,
 							      n / s->typical.high,
@@ -125,12 +126,13 @@ static int print_summary(struct run *run, const struct benchmark *b, void *state
 	}
 	if (bytes)
 		output_line("%24s        %s", "",
-			    output_rate((double)bytes * 1e9 / s->typical.value, "B/s"));
+			    output_rate((double)bytes * 1e9 / s->typical.value, "B/s").text);
 	if (run->settings->verbose)
 		output_line("%24smedian %s, mean %s, std. dev. %s, MAD %s, R2 %.5f", "",
-			    output_time(s->each.median.value), output_time(s->each.mean.value),
-			    output_time(s->each.deviation.value), output_time(s->each.mad.value),
-			    s->r2);
+			    output_time(s->each.median.value).text,
+			    output_time(s->each.mean.value).text,
+			    output_time(s->each.deviation.value).text,
+			    output_time(s->each.mad.value).text, s->r2);
 	return failed;
 }
 
@@ -233,7 +235,7 @@ enum verdict run_command(const struct settings *s)
 	}
 	run.overhead_ns = measurement_overhead();
 	output_line("harness overhead %s per measurement, subtracted; seed %llu",
-		    output_time(run.overhead_ns), (unsigned long long)s->seed);
+		    output_time(run.overhead_ns).text, (unsigned long long)s->seed);
 	verdict = run_all(&run, selected, count);
 	if (run.results.count && baseline_save(run.baseline)) {
 		message_error("cannot keep the measurements in %s: %s", baseline_path(run.baseline),

@@ -78,9 +78,9 @@ static int measure(void *context, int side, double *ns)
 static void print_change(const char *what, const struct paired_runs_change *c, size_t n)
 {
 	output_line("%-10s [%s %s %s] of %zu pairs, p = %.3f; bootstrap [%s %s]", what,
-		    output_percent(c->sign.low), output_percent(c->sign.value),
-		    output_percent(c->sign.high), n, c->p, output_percent(c->bootstrap.low),
-		    output_percent(c->bootstrap.high));
+		    output_percent(c->sign.low).text, output_percent(c->sign.value).text,
+		    output_percent(c->sign.high).text, n, c->p,
+		    output_percent(c->bootstrap.low).text, output_percent(c->bootstrap.high).text);
 }
 
 static enum verdict conclude(const struct paired_runs_change *change, double noise,

@@ -338,8 +338,8 @@ static bool print_loss(struct comparison *c, const char *rate, struct results *r
 	json_decref(root);
 	if (!(fired > 0))
 		return false;
-	output_line("%6s Hz: %s fired, %s lost (%.3f%%)", rate, output_count(fired),
-		    output_count(lost), lost / fired * 100);
+	output_line("%6s Hz: %s fired, %s lost (%.3f%%)", rate, output_count(fired).text,
+		    output_count(lost).text, lost / fired * 100);
 	snprintf(name, sizeof(name), "peers/prof-record/%s-hz", rate);
 	return !results_value(results, name, "lost-share", lost / fired);
 }
@@ -475,8 +475,9 @@ static void print_peer(struct comparison *c, size_t i, struct results *results)
 		snprintf(whole, sizeof(whole), "%.1f%%", r->whole * 100);
 	output_line("%-31s %+6.2f%% [%+.2f, %+.2f] %10s %10s %12s %10s %8s", peers[i].name,
 		    slow.value * 100, slow.low * 100, slow.high * 100,
-		    output_time(statistics_median(recorder, r->n)), output_count(r->samples),
-		    output_count(r->file_bytes), output_time(r->report_ns), whole);
+		    output_time(statistics_median(recorder, r->n)).text,
+		    output_count(r->samples).text, output_count(r->file_bytes).text,
+		    output_time(r->report_ns).text, whole);
 	snprintf(name, sizeof(name), "peers/%s", peers[i].slug);
 	results_estimate(results, name, "slowdown", slow);
 	results_value(results, name, "recorder-cpu-share", share);

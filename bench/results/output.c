@@ -10,15 +10,18 @@
 
 #include "common/message.h"
 
-static FILE *destination;
-static bool quiet;
-static const char *bmf; /* where --bmf wants the results; NULL: nowhere */
+/* Set once, before anything is printed: standard output belongs to the process as a whole. */
+static struct {
+	FILE *destination;
+	bool quiet;
+	const char *bmf; /* where --bmf wants the results; NULL: nowhere */
+} output;
 
-void output_setup(const char *bmf_path, bool be_quiet)
+void output_setup(const char *bmf, bool quiet)
 {
-	bmf = bmf_path;
-	destination = bmf && !strcmp(bmf, "-") ? stderr : stdout;
-	quiet = be_quiet;
+	output.bmf = bmf;
+	output.destination = bmf && !strcmp(bmf, "-") ? stderr : stdout;
+	output.quiet = quiet;
 }
 
 void output_line(const char *format, ...)
@@ -27,7 +30,7 @@ void output_line(const char *format, ...)
 	char *text;
 	int length;
 
-	if (quiet || !destination)
+	if (output.quiet || !output.destination)
 		return;
 	va_start(args, format);
 	length = vasprintf(&text, format, args);
@@ -36,38 +39,30 @@ void output_line(const char *format, ...)
 		return;
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
 		if (*c < 0x20 || *c == 0x7f)
-			fprintf(destination, "\\x%02x", *c);
+			fprintf(output.destination, "\\x%02x", *c);
 		else
-			fputc(*c, destination);
+			fputc(*c, output.destination);
 	}
-	fputc('\n', destination);
-	fflush(destination);
+	fputc('\n', output.destination);
+	fflush(output.destination);
 	free(text);
 }
 
-static char *next_text(void)
+/* Five significant digits, of which at most four after the decimal point. */
+static struct output_text five_digits(double value, const char *unit)
 {
-	static char texts[8][48];
-	static unsigned int turn;
-
-	return texts[turn++ % 8];
-}
-
-/* Five significant digits, as far as there are that many behind the point. */
-static const char *five_digits(double value, const char *unit)
-{
-	char *text = next_text();
+	struct output_text t;
 	double size = fabs(value);
 	int decimals = size < 10 ? 4 : size < 100 ? 3 : size < 1000 ? 2 : size < 10000 ? 1 : 0;
 
 	if (isnan(value))
-		snprintf(text, 48, "not available");
+		snprintf(t.text, sizeof(t.text), "not available");
 	else
-		snprintf(text, 48, "%.*f %s", decimals, value, unit);
-	return text;
+		snprintf(t.text, sizeof(t.text), "%.*f %s", decimals, value, unit);
+	return t;
 }
 
-const char *output_time(double ns)
+struct output_text output_time(double ns)
 {
 	double size = fabs(ns);
 
@@ -82,7 +77,7 @@ const char *output_time(double ns)
 	return five_digits(ns / 1e9, "s");
 }
 
-const char *output_rate(double per_second, const char *what)
+struct output_text output_rate(double per_second, const char *what)
 {
 	static const char prefixes[][2] = { "", "K", "M", "G", "T" };
 	char unit[24];
@@ -96,41 +91,42 @@ const char *output_rate(double per_second, const char *what)
 	return five_digits(per_second, unit);
 }
 
-const char *output_percent(double share)
+struct output_text output_percent(double share)
 {
-	char *text = next_text();
+	struct output_text t;
 
-	snprintf(text, 48, "%+.4f%%", share * 100);
-	return text;
+	snprintf(t.text, sizeof(t.text), "%+.4f%%", share * 100);
+	return t;
 }
 
-const char *output_count(double count)
+struct output_text output_count(double count)
 {
-	char *text = next_text(), plain[32];
+	struct output_text t;
+	char plain[32];
 	size_t length, used = 0;
 
 	if (!isfinite(count) || fabs(count) >= 1e18)
 		return five_digits(count, "");
 	length = (size_t)snprintf(plain, sizeof(plain), "%.0f", count);
 	for (size_t i = 0; i < length; i++) {
-		text[used++] = plain[i];
+		t.text[used++] = plain[i];
 		if (isdigit((unsigned char)plain[i]) && i + 1 < length && (length - i - 1) % 3 == 0)
-			text[used++] = ',';
+			t.text[used++] = ',';
 	}
-	text[used] = 0;
-	return text;
+	t.text[used] = 0;
+	return t;
 }
 
 enum verdict output_bmf(const struct results *results)
 {
-	if (!bmf)
+	if (!output.bmf)
 		return VERDICT_FINE;
 	if (!results->count) {
-		message_error("nothing was measured, so %s is not written", bmf);
+		message_error("nothing was measured, so %s is not written", output.bmf);
 		return VERDICT_ERROR;
 	}
-	if (results_write_bmf(results, bmf)) {
-		message_error("cannot write %s: %s", bmf, strerror(errno));
+	if (results_write_bmf(results, output.bmf)) {
+		message_error("cannot write %s: %s", output.bmf, strerror(errno));
 		return VERDICT_ERROR;
 	}
 	return VERDICT_FINE;

@@ -18,16 +18,24 @@ void output_setup(const char *bmf, bool quiet);
 /* One line; the newline is added. Control characters are shown as \xHH. */
 void output_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "12.345 ns", "1.2340 ms": five digits, as Criterion prints. One of eight texts that go round. */
-const char *output_time(double ns);
-/* "12.3 Melem/s" for `what` "elem/s"; thousands by 1000. */
-const char *output_rate(double per_second, const char *what);
-/* "+1.2345%" of 0.012345 */
-const char *output_percent(double share);
-/* "1,234,567" */
-const char *output_count(double count);
+/*
+ * A number as text, by value: `output_time(ns).text` is valid to the end of the full expression
+ * that it stands in.
+ */
+struct output_text {
+	char text[48];
+};
 
-/* Writes what --bmf asks for, saying when that fails. VERDICT_FINE also without --bmf. */
+/* "12.345 ns", "1.2340 ms": five digits, as Criterion prints. */
+struct output_text output_time(double ns);
+/* "12.3 Melem/s" for `what` "elem/s"; thousands by 1000. */
+struct output_text output_rate(double per_second, const char *what);
+/* "+1.2345%" of 0.012345 */
+struct output_text output_percent(double share);
+/* "1,234,567" */
+struct output_text output_count(double count);
+
+/* Writes what --bmf asks for, and reports when that fails. VERDICT_FINE also without --bmf. */
 enum verdict output_bmf(const struct results *results);
 
 #endif

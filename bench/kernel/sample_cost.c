@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/kernel/sample_cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bench/statistics/bootstrap.h"
+#include "bench/statistics/random.h"
+
+#define RESAMPLES 2000
+#define BATCH 100  /* waits between two readings of the statistics */
+#define BATCHES 20 /* of each depth */
+#define WAIT_ROUNDS 4
+
+/* -------- by page faults -------- */
+
+/* ns of a sample at one depth, in one round. */
+static double value_of(const struct fault_round *r, enum sample_cost_way way, size_t depth)
+{
+	const double sampler = r->fault_ns[FAULT_SAMPLER][depth];
+	const double nothing = r->fault_ns[FAULT_NOTHING][depth];
+
+	switch (way) {
+	case SAMPLE_COST_RUN_TIME: return r->run_ns[depth];
+	case SAMPLE_COST_ALL_IN: return sampler - nothing;
+	case SAMPLE_COST_PROGRAM: return sampler - r->fault_ns[FAULT_TRIVIAL][depth];
+	case SAMPLE_COST_PERF_ALL_IN: return r->fault_ns[FAULT_PERF][depth] - nothing;
+	}
+	return NAN;
+}
+
+/*
+ * The line through the medians over the rounds of each depth. What is resampled is rounds,
+ * each with all of its depths, as what disturbs a round disturbs all of it.
+ */
+static struct line fit_medians(const struct fault_rounds *r, enum sample_cost_way way,
+			       const size_t *chosen)
+{
+	double y[FAULT_DEPTHS], of_rounds[FAULT_ROUNDS_MOST];
+	struct line line = { NAN, NAN, 0, 0, 0 };
+
+	for (size_t d = 0; d < FAULT_DEPTHS; d++) {
+		for (size_t i = 0; i < r->count; i++)
+			of_rounds[i] = value_of(&r->all[chosen[i]], way, d);
+		y[d] = statistics_median(of_rounds, r->count);
+	}
+	statistics_line(r->frames, y, FAULT_DEPTHS, &line);
+	return line;
+}
+
+static struct estimate interval(double value, double *resampled)
+{
+	statistics_sort(resampled, RESAMPLES);
+	return (struct estimate){ value, statistics_quantile(resampled, RESAMPLES, 0.025),
+				  statistics_quantile(resampled, RESAMPLES, 0.975) };
+}
+
+struct sample_cost sample_cost_of_rounds(const struct fault_rounds *r, enum sample_cost_way way,
+					 uint64_t seed)
+{
+	double fixed[RESAMPLES], frame[RESAMPLES];
+	size_t chosen[FAULT_ROUNDS_MOST];
+	struct random random;
+	struct line line;
+
+	random_seed(&random, seed);
+	for (size_t i = 0; i < RESAMPLES; i++) {
+		for (size_t j = 0; j < r->count; j++)
+			chosen[j] = random_below(&random, r->count);
+		line = fit_medians(r, way, chosen);
+		fixed[i] = line.a;
+		frame[i] = line.b;
+	}
+	for (size_t j = 0; j < r->count; j++)
+		chosen[j] = j;
+	line = fit_medians(r, way, chosen);
+	return (struct sample_cost){ interval(line.a, fixed), interval(line.b, frame) };
+}
+
+int sample_cost_agreement(const struct fault_rounds *r, uint64_t seed,
+			  struct sample_cost_agreement *agreement)
+{
+	const struct bootstrap bootstrap = { seed, RESAMPLES, 0.95 };
+	double per_frame[FAULT_ROUNDS_MOST], at_64[FAULT_ROUNDS_MOST], y[FAULT_DEPTHS];
+
+	for (size_t i = 0; i < r->count; i++) {
+		struct line counted, own;
+
+		statistics_line(r->frames, r->all[i].run_ns, FAULT_DEPTHS, &counted);
+		for (size_t d = 0; d < FAULT_DEPTHS; d++)
+			y[d] = value_of(&r->all[i], SAMPLE_COST_PROGRAM, d);
+		statistics_line(r->frames, y, FAULT_DEPTHS, &own);
+		per_frame[i] = own.b / counted.b - 1;
+		at_64[i] = (own.a + 64 * own.b) / (counted.a + 64 * counted.b) - 1;
+	}
+	return bootstrap_median(&bootstrap, per_frame, r->count, &agreement->frame) ||
+			       bootstrap_median(&bootstrap, at_64, r->count, &agreement->at_64)
+		       ? -1
+		       : 0;
+}
+
+/* -------- by waits -------- */
+
+/* One batch of waits: ns per wait of both programs. */
+static enum benchmark_status count_waits(struct worker *worker, struct attachment *a, size_t d,
+					 double *ns, struct benchmark_problem *problem)
+{
+	struct program_counters before[2], after[2];
+	enum benchmark_status status = program_counters(a->departure, &before[0], problem);
+	double unused;
+
+	if (!status)
+		status = program_counters(a->program, &before[1], problem);
+	if (!status && worker_do(worker, WORKER_SLEEP, fault_depths[d], BATCH, &unused))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
+	if (!status)
+		status = program_counters(a->departure, &after[0], problem);
+	if (!status)
+		status = program_counters(a->program, &after[1], problem);
+	*ns = (double)(after[0].run_ns - before[0].run_ns + after[1].run_ns - before[1].run_ns) /
+	      BATCH;
+	return status;
+}
+
+/* The typical wait of one depth; its samples are checked. */
+static enum benchmark_status wait_typically(struct worker *worker, struct attachment *a, size_t d,
+					    double *frames, double *ns,
+					    struct benchmark_problem *problem)
+{
+	enum benchmark_status status = BENCHMARK_OK;
+	struct attachment_samples found;
+	double batches[BATCHES];
+
+	for (size_t i = 0; i < BATCHES && !status; i++)
+		status = count_waits(worker, a, d, &batches[i], problem);
+	if (!status)
+		status = attachment_drain(a, &found, problem);
+	if (status)
+		return status;
+	/* A wait may be over before it begins. */
+	if (found.samples < BATCH * BATCHES * 9 / 10 || found.most_frames < fault_depths[d])
+		return benchmark_problem(
+			problem, BENCHMARK_FAILED,
+			"%d waits at depth %u gave %llu samples of up to %u frames",
+			BATCH * BATCHES, fault_depths[d], (unsigned long long)found.samples,
+			found.most_frames);
+	*frames = found.most_frames;
+	*ns = statistics_median(batches, BATCHES) * BATCH * BATCHES / (double)found.samples;
+	return BENCHMARK_OK;
+}
+
+enum benchmark_status sample_cost_of_waits(struct worker *worker, uint64_t seed,
+					   struct sample_cost *cost,
+					   struct benchmark_problem *problem)
+{
+	const struct bootstrap bootstrap = { seed, RESAMPLES, 0.95 };
+	double frames[WAIT_ROUNDS * FAULT_DEPTHS], ns[WAIT_ROUNDS * FAULT_DEPTHS];
+	const size_t n = WAIT_ROUNDS * FAULT_DEPTHS;
+	struct attachment a = { 0 };
+	enum benchmark_status status = attachment_waits(&a, worker, problem);
+	int statistics = status ? -1 : program_enable_statistics(problem);
+	struct attachment_samples before;
+
+	if (!status && statistics < 0)
+		status = BENCHMARK_UNAVAILABLE;
+	if (!status)
+		status = attachment_drain(&a, &before, problem);
+	for (size_t i = 0; i < n && !status; i++)
+		status = wait_typically(worker, &a, i % FAULT_DEPTHS, &frames[i], &ns[i], problem);
+	if (statistics >= 0)
+		close(statistics);
+	attachment_release(&a);
+	if (!status && bootstrap_line(&bootstrap, frames, ns, n, &cost->fixed, &cost->frame))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	return status;
+}
