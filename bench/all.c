@@ -49,7 +49,7 @@ struct outcome {
 static struct outcome run_step(const struct step *step, const char *self, const struct settings *s,
 			       struct results *results)
 {
-	char bmf[] = "/tmp/prof-bench.XXXXXX", object[PATH_MAX], seed[32], why[256];
+	char bmf[] = "/tmp/prof-bench.XXXXXX", object[PATH_MAX], seed[32];
 	const char *arguments[ARGUMENTS_MAX + 8] = { self };
 	struct outcome outcome = { 0 };
 	struct child_cost cost;
@@ -83,10 +83,9 @@ static struct outcome run_step(const struct step *step, const char *self, const 
 	else
 		outcome = (struct outcome){ cost.elapsed_ns, !cost.status };
 	/* What was measured counts, also of a step of which a part failed. */
-	if (!access(bmf, R_OK) && results_read_bmf(results, bmf, why, sizeof(why))) {
-		message_error("%s: %s", step->arguments[0], why);
+	if (!access(bmf, R_OK) &&
+	    output_error(error_prefix(results_read_bmf(results, bmf), "%s", step->arguments[0])))
 		outcome.complete = false;
-	}
 	unlink(bmf);
 	return outcome;
 }

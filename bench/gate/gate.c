@@ -48,49 +48,67 @@ static const char *interval_text(const struct limits *l, char *text, size_t size
 	return text;
 }
 
-static void judge(struct gate *g, const struct result *r)
+static void print_regressed(const struct result *r, const struct threshold *t,
+			    const struct limits *limits, size_t n)
+{
+	bool change = !isnan(limits->baseline) && limits->baseline != 0;
+	char text[80];
+
+	output_line("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
+		    r->benchmark, r->measure, r->estimate.value,
+		    interval_text(limits, text, sizeof(text)), threshold_test_name(t->test), n,
+		    change ? ", change " : "",
+		    change ? output_percent(r->estimate.value / limits->baseline - 1).text : "");
+}
+
+/* By the limits, which `n` earlier values gave. */
+static void judge_by(struct gate *g, const struct result *r, const struct threshold *t,
+		     const struct limits *limits, size_t n)
+{
+	char text[80];
+
+	if (limits->status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
+	    n < (t->least ? t->least : 2)) {
+		g->fine++;
+		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
+			    r->measure, r->estimate.value, n);
+	} else if (limits->status != THRESHOLD_OK) {
+		g->inconclusive++;
+		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
+			    r->measure, r->estimate.value, n,
+			    n ? text_of(limits->status) : "no baseline");
+	} else if (!limits_hold(limits, r->estimate.value)) {
+		g->regressed++;
+		print_regressed(r, t, limits, n);
+	} else {
+		g->fine++;
+		output_line("fine          %s %s: %g is within %s", r->benchmark, r->measure,
+			    r->estimate.value, interval_text(limits, text, sizeof(text)));
+	}
+}
+
+static struct error *judge(struct gate *g, const struct result *r)
 {
 	const struct threshold *t = thresholds_find(&g->thresholds, r->benchmark, r->measure);
-	enum threshold_status status;
 	struct limits limits;
+	struct error *error;
 	double *values;
-	char text[80];
 	size_t n;
 
 	if (!t) {
 		g->unjudged++;
 		if (g->settings->verbose)
 			output_line("not judged    %s %s: no rule", r->benchmark, r->measure);
-		return;
+		return NULL;
 	}
 	g->view.since = t->window ? g->now - (int64_t)t->window : INT64_MIN;
-	values = history_values(&g->history, &g->view, r->benchmark, r->measure, &n);
-	status = threshold_limits(t, values, n, &limits);
+	error = history_values(&g->history, &g->view, r, &values, &n);
+	if (!error)
+		error = threshold_limits(t, values, n, &limits);
+	if (!error)
+		judge_by(g, r, t, &limits, n);
 	free(values);
-	if (status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
-	    n < (t->least ? t->least : 2)) {
-		g->fine++;
-		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
-			    r->measure, r->estimate.value, n);
-	} else if (status != THRESHOLD_OK) {
-		g->inconclusive++;
-		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
-			    r->measure, r->estimate.value, n, n ? text_of(status) : "no baseline");
-	} else if (!limits_hold(&limits, r->estimate.value)) {
-		g->regressed++;
-		output_line("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
-			    r->benchmark, r->measure, r->estimate.value,
-			    interval_text(&limits, text, sizeof(text)),
-			    threshold_test_name(t->test), n,
-			    isnan(limits.baseline) ? "" : ", change ",
-			    isnan(limits.baseline) || limits.baseline == 0
-				    ? ""
-				    : output_percent(r->estimate.value / limits.baseline - 1).text);
-	} else {
-		g->fine++;
-		output_line("fine          %s %s: %g is within %s", r->benchmark, r->measure,
-			    r->estimate.value, interval_text(&limits, text, sizeof(text)));
-	}
+	return error;
 }
 
 /* What was measured the last time and has a rule must not vanish in silence. */
@@ -117,25 +135,20 @@ static void find_missing(struct gate *g)
 static bool read_all(struct gate *g)
 {
 	const struct settings *s = g->settings;
-	char why[512];
 
 	if (!s->thresholds || !s->history || !s->rest_count) {
 		message_error(
 			"usage: prof-bench gate --thresholds FILE --history FILE RESULTS.json...");
 		return false;
 	}
-	if (thresholds_read(&g->thresholds, s->thresholds, why, sizeof(why)) ||
-	    history_read(&g->history, s->history, why, sizeof(why))) {
-		message_error("%s", why);
+	if (output_error(thresholds_read(&g->thresholds, s->thresholds)) ||
+	    output_error(history_read(&g->history, s->history)))
 		return false;
-	}
 	for (size_t i = 0; i < s->rest_count; i++) {
 		size_t before = g->results.count;
 
-		if (results_read_bmf(&g->results, s->rest[i], why, sizeof(why))) {
-			message_error("%s: %s", s->rest[i], why);
+		if (output_error(results_read_bmf(&g->results, s->rest[i])))
 			return false;
-		}
 		if (g->results.count == before) {
 			message_error("%s: holds no result", s->rest[i]);
 			return false;
@@ -154,21 +167,17 @@ static enum verdict keep(struct gate *g, enum verdict verdict)
 		.regressed = verdict == VERDICT_REGRESSED && !g->settings->accept,
 		.results = g->results,
 	};
-	char why[512];
 
-	if (g->settings->dry_run)
-		return verdict;
-	if (history_append(g->settings->history, &entry, why, sizeof(why))) {
-		message_error("%s", why);
+	if (!g->settings->dry_run && output_error(history_append(g->settings->history, &entry)))
 		return VERDICT_ERROR;
-	}
 	return verdict;
 }
 
 static enum verdict judge_all(struct gate *g)
 {
 	for (size_t i = 0; i < g->results.count; i++)
-		judge(g, &g->results.all[i]);
+		if (output_error(judge(g, &g->results.all[i])))
+			return VERDICT_ERROR;
 	find_missing(g);
 	output_line("%zu fine, %zu regressed, %zu inconclusive, %zu without a rule", g->fine,
 		    g->regressed, g->inconclusive, g->unjudged);

@@ -24,19 +24,20 @@ void history_release(struct history *h)
 	*h = (struct history){ 0 };
 }
 
-static int parse_entry(struct history_entry *e, const char *line, char *why, size_t why_size)
+static struct error *parse_entry(struct history_entry *e, const char *line)
 {
-	json_error_t error;
-	json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &error);
+	json_error_t wrong;
+	json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &wrong);
 	const json_t *time = json_object_get(object, "time");
 	const char *branch = json_string_value(json_object_get(object, "branch"));
 	const char *hash = json_string_value(json_object_get(object, "hash"));
 	const char *testbed = json_string_value(json_object_get(object, "testbed"));
-	int status = -1;
+	struct error *error;
 
-	if (!object || !json_is_integer(time) || !branch || !testbed) {
-		snprintf(why, why_size, "%s",
-			 object ? "lacks time, branch or testbed" : error.text);
+	if (!object)
+		return error_new(ERROR_CORRUPT, "%s", wrong.text);
+	if (!json_is_integer(time) || !branch || !testbed) {
+		error = error_new(ERROR_CORRUPT, "lacks time, branch or testbed");
 		goto out;
 	}
 	e->time = json_integer_value(time);
@@ -44,100 +45,100 @@ static int parse_entry(struct history_entry *e, const char *line, char *why, siz
 	e->branch = strdup(branch);
 	e->hash = strdup(hash ? hash : "");
 	e->testbed = strdup(testbed);
-	if (e->branch && e->hash && e->testbed)
-		status = results_from_json(&e->results, json_object_get(object, "results"), why,
-					   why_size);
+	error = e->branch && e->hash && e->testbed
+			? results_from_json(&e->results, json_object_get(object, "results"))
+			: error_memory();
 out:
 	json_decref(object);
-	return status;
+	return error;
 }
 
-static int add_line(struct history *h, const char *line, char *why, size_t why_size)
+static struct error *add_line(struct history *h, const char *line)
 {
 	struct history_entry *all, new = { 0 };
+	struct error *error;
 
 	if (!line[strspn(line, " \t\r\n")])
-		return 0;
-	if (parse_entry(&new, line, why, why_size)) {
-		entry_release(&new);
-		return -1;
-	}
-	all = realloc(h->all, (h->count + 1) * sizeof(*all));
+		return NULL;
+	error = parse_entry(&new, line);
+	all = error ? NULL : realloc(h->all, (h->count + 1) * sizeof(*all));
 	if (!all) {
 		entry_release(&new);
-		snprintf(why, why_size, "no memory");
-		return -1;
+		return error ? error : error_memory();
 	}
 	h->all = all;
 	h->all[h->count++] = new;
-	return 0;
+	return NULL;
 }
 
-int history_read(struct history *h, const char *path, char *why, size_t why_size)
+struct error *history_read(struct history *h, const char *path)
 {
 	FILE *f = fopen(path, "re");
-	char *line = NULL, wrong[256] = "";
+	struct error *error = NULL;
 	size_t size = 0, number = 0;
-	int status = 0;
+	char *line = NULL;
 
-	if (!f && errno == ENOENT)
-		return 0;
-	if (!f) {
-		snprintf(why, why_size, "%s: %s", path, strerror(errno));
-		return -1;
-	}
-	while (!status && getline(&line, &size, f) >= 0) {
+	if (!f)
+		return errno == ENOENT ? NULL : error_system(errno, "%s", path);
+	while (!error && getline(&line, &size, f) >= 0) {
 		number++;
-		status = add_line(h, line, wrong, sizeof(wrong));
+		error = error_prefix(add_line(h, line), "%s:%zu", path, number);
 	}
-	if (status) {
-		snprintf(why, why_size, "%s:%zu: %s", path, number, wrong);
-	} else if (ferror(f)) {
-		snprintf(why, why_size, "%s: %s", path, strerror(errno));
-		status = -1;
-	}
-	if (status)
+	if (!error && ferror(f))
+		error = error_system(errno, "%s", path);
+	if (error)
 		history_release(h);
 	free(line);
 	fclose(f);
-	return status;
+	return error;
 }
 
-int history_append(const char *path, const struct history_entry *entry, char *why, size_t why_size)
+/* One write, so that two gates at once do not mix their lines. */
+static struct error *append_line(const char *path, const char *line)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	size_t length = strlen(line);
+	struct error *error = NULL;
+	ssize_t written;
+
+	if (fd < 0)
+		return error_system(errno, "%s", path);
+	written = write(fd, line, length);
+	if (written < 0)
+		error = error_system(errno, "%s", path);
+	else if ((size_t)written != length)
+		error = error_system(ENOSPC, "%s", path);
+	close(fd);
+	return error;
+}
+
+struct error *history_append(const char *path, const struct history_entry *entry)
 {
 	json_t *results = results_to_json(&entry->results);
 	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:o*}", "time", (json_int_t)entry->time,
 				   "branch", entry->branch, "hash", entry->hash, "testbed",
 				   entry->testbed, "results", results);
 	char *line = NULL, *text = NULL;
-	int fd = -1, status = -1, length;
+	struct error *error;
 
 	if (!results || !object) {
-		snprintf(why, why_size, "%s: a name is not UTF-8", path);
+		error = error_new(ERROR_ARGUMENT, "%s: a name is not UTF-8", path);
 		goto out;
 	}
 	if (entry->regressed)
 		json_object_set_new(object, "regressed", json_true());
 	text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	length = text ? asprintf(&line, "%s\n", text) : -1;
-	if (length < 0) {
+	if (!text || asprintf(&line, "%s\n", text) < 0) {
 		line = NULL;
-		snprintf(why, why_size, "%s: no memory", path);
+		error = error_memory();
 		goto out;
 	}
-	/* One write, so that two gates at once do not mix their lines. */
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0 || write(fd, line, (size_t)length) != length)
-		snprintf(why, why_size, "%s: %s", path, strerror(errno));
-	else
-		status = 0;
+	error = append_line(path, line);
 out:
-	if (fd >= 0)
-		close(fd);
 	free(line);
 	free(text);
 	json_decref(object);
-	return status;
+	return error;
 }
 
 /* Entry i belongs to the start point, up to its hash. */
@@ -164,24 +165,21 @@ bool history_counts(const struct history *h, const struct history_view *view, si
 	return !strcmp(e->branch, view->branch) || in_start_point(h, view, i);
 }
 
-double *history_values(const struct history *h, const struct history_view *view,
-		       const char *benchmark, const char *measure, size_t *n)
+struct error *history_values(const struct history *h, const struct history_view *view,
+			     const struct result *of, double **values, size_t *n)
 {
-	double *values = h->count ? malloc(h->count * sizeof(*values)) : NULL;
-
 	*n = 0;
-	for (size_t i = 0; values && i < h->count; i++) {
+	*values = calloc(h->count + 1, sizeof(**values));
+	if (!*values)
+		return error_memory();
+	for (size_t i = 0; i < h->count; i++) {
 		const struct result *result;
 
 		if (!history_counts(h, view, i))
 			continue;
-		result = results_find(&h->all[i].results, benchmark, measure);
+		result = results_find(&h->all[i].results, of->benchmark, of->measure);
 		if (result)
-			values[(*n)++] = result->estimate.value;
+			(*values)[(*n)++] = result->estimate.value;
 	}
-	if (!*n) {
-		free(values);
-		values = NULL;
-	}
-	return values;
+	return NULL;
 }

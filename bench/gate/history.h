@@ -28,12 +28,12 @@ struct history {
 	size_t count;
 };
 
-/* A missing file is an empty history; a line that is none of ours is an error. */
-int history_read(struct history *h, const char *path, char *why, size_t why_size);
+/* A missing file is an empty history; a line that is not such an object is an error. */
+struct error *history_read(struct history *h, const char *path);
 void history_release(struct history *h);
 
 /* Adds a line at the end of the file. */
-int history_append(const char *path, const struct history_entry *entry, char *why, size_t why_size);
+struct error *history_append(const char *path, const struct history_entry *entry);
 
 /* Which entries come before the one to be judged. */
 struct history_view {
@@ -51,8 +51,8 @@ struct history_view {
  */
 bool history_counts(const struct history *h, const struct history_view *view, size_t i);
 
-/* The values of one measure in the entries that count, to be freed; *n 0 gives NULL. */
-double *history_values(const struct history *h, const struct history_view *view,
-		       const char *benchmark, const char *measure, size_t *n);
+/* The values of one measure in the entries that count, to be freed. */
+struct error *history_values(const struct history *h, const struct history_view *view,
+			     const struct result *of, double **values, size_t *n);
 
 #endif

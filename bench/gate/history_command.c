@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,17 +47,13 @@ enum verdict history_command(const struct settings *s)
 {
 	struct history h = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
-	char why[512];
-	int charts;
 
 	if (!s->history || s->rest_count) {
 		message_error("usage: prof-bench history --history FILE [--svg FILE]");
 		return VERDICT_ERROR;
 	}
-	if (history_read(&h, s->history, why, sizeof(why))) {
-		message_error("%s", why);
+	if (output_error(history_read(&h, s->history)))
 		return VERDICT_ERROR;
-	}
 	if (!h.count) {
 		message_error("%s: holds no results", s->history);
 		goto out;
@@ -68,12 +63,7 @@ enum verdict history_command(const struct settings *s)
 		verdict = VERDICT_FINE;
 		goto out;
 	}
-	charts = trend_write(&h, s->branch_given ? s->branch : NULL, s->testbed, s->svg);
-	if (charts < 0)
-		message_error("%s: %s", s->svg, strerror(errno));
-	else if (!charts)
-		message_error("%s: holds no results of this branch and testbed", s->history);
-	else
+	if (!output_error(trend_write(&h, s->branch_given ? s->branch : NULL, s->testbed, s->svg)))
 		verdict = VERDICT_FINE;
 out:
 	if (verdict == VERDICT_FINE)

@@ -48,24 +48,19 @@ static enum threshold_status by_deviation(const struct threshold *t, const doubl
 	return THRESHOLD_OK;
 }
 
-static enum threshold_status log_normal(const struct threshold *t, const double *values, size_t n,
+/* Replaces the values by their logarithms. */
+static enum threshold_status log_normal(const struct threshold *t, double *values, size_t n,
 					struct limits *limits)
 {
-	double *logs = n ? malloc(n * sizeof(*logs)) : NULL;
 	double location, deviation;
 
-	if (!logs)
-		return THRESHOLD_TOO_FEW;
 	for (size_t i = 0; i < n; i++) {
-		if (!(values[i] > 0)) {
-			free(logs);
+		if (!(values[i] > 0))
 			return THRESHOLD_NOT_POSITIVE;
-		}
-		logs[i] = log(values[i]);
+		values[i] = log(values[i]);
 	}
-	location = statistics_mean(logs, n);
-	deviation = statistics_deviation(logs, n);
-	free(logs);
+	location = statistics_mean(values, n);
+	deviation = statistics_deviation(values, n);
 	if (n < 2)
 		return THRESHOLD_TOO_FEW;
 	if (!(deviation > 0))
@@ -77,32 +72,25 @@ static enum threshold_status log_normal(const struct threshold *t, const double 
 	return THRESHOLD_OK;
 }
 
-/* Relative steps from each value to the next, as an array of n - 1 to be freed. */
-static double *steps(const double *values, size_t n)
+static double quartile_range(const double *sorted, size_t n)
 {
-	double *all = malloc(n * sizeof(*all));
-
-	for (size_t i = 0; all && i + 1 < n; i++)
-		all[i] = fabs(values[i + 1] / values[i] - 1);
-	return all;
+	return statistics_quantile(sorted, n, 0.75) - statistics_quantile(sorted, n, 0.25);
 }
 
-static enum threshold_status by_quartiles(const struct threshold *t, const double *values, size_t n,
-					  struct limits *limits)
+/* Sorts the values; `steps` are from each value to the next, relative and sorted. */
+static enum threshold_status by_quartiles(const struct threshold *t, double *values, size_t n,
+					  double *steps, struct limits *limits)
 {
 	double range;
 
-	limits->baseline = statistics_median(values, n);
-	if (t->test == THRESHOLD_IQR) {
-		range = statistics_interquartile_range(values, n);
-	} else {
-		double *relative = n >= 2 ? steps(values, n) : NULL;
-
-		if (!relative)
-			return THRESHOLD_TOO_FEW;
-		range = limits->baseline * statistics_interquartile_range(relative, n - 1);
-		free(relative);
-	}
+	for (size_t i = 0; i + 1 < n; i++)
+		steps[i] = fabs(values[i + 1] / values[i] - 1);
+	statistics_sort(steps, n ? n - 1 : 0);
+	statistics_sort(values, n);
+	limits->baseline = statistics_quantile(values, n, 0.5);
+	range = t->test == THRESHOLD_IQR ? quartile_range(values, n)
+		: n < 2			 ? NAN
+					 : limits->baseline * quartile_range(steps, n - 1);
 	if (!isfinite(range))
 		return THRESHOLD_TOO_FEW;
 	limits->lower = limits->baseline - t->lower * range;
@@ -110,33 +98,51 @@ static enum threshold_status by_quartiles(const struct threshold *t, const doubl
 	return THRESHOLD_OK;
 }
 
-enum threshold_status threshold_limits(const struct threshold *t, const double *values, size_t n,
-				       struct limits *limits)
+static enum threshold_status by_percentage(const struct threshold *t, const double *values,
+					   size_t n, struct limits *limits)
 {
+	limits->baseline = statistics_mean(values, n);
+	limits->lower = limits->baseline * (1 - t->lower);
+	limits->upper = limits->baseline * (1 + t->upper);
+	return THRESHOLD_OK;
+}
+
+struct error *threshold_limits(const struct threshold *t, const double *values, size_t n,
+			       struct limits *limits)
+{
+	double *copy;
+
 	*limits = (struct limits){ .baseline = NAN,
 				   .has_lower = t->has_lower,
 				   .has_upper = t->has_upper,
 				   .lower = t->lower,
 				   .upper = t->upper };
 	if (t->test == THRESHOLD_STATIC)
-		return THRESHOLD_OK;
-	if (n < (t->least ? t->least : 1))
-		return THRESHOLD_TOO_FEW;
+		return NULL;
+	if (n < (t->least ? t->least : 1)) {
+		limits->status = THRESHOLD_TOO_FEW;
+		return NULL;
+	}
 	if (t->most && n > t->most) {
 		values += n - t->most;
 		n = t->most;
 	}
+	/* All the memory that any test needs: one that is there for some tests only would hide. */
+	copy = calloc(n, 2 * sizeof(*copy));
+	if (!copy)
+		return error_memory();
+	memcpy(copy, values, n * sizeof(*copy));
 	switch (t->test) {
-	case THRESHOLD_PERCENTAGE:
-		limits->baseline = statistics_mean(values, n);
-		limits->lower = limits->baseline * (1 - t->lower);
-		limits->upper = limits->baseline * (1 + t->upper);
-		return THRESHOLD_OK;
-	case THRESHOLD_LOG_NORMAL: return log_normal(t, values, n, limits);
+	case THRESHOLD_PERCENTAGE: limits->status = by_percentage(t, copy, n, limits); break;
+	case THRESHOLD_LOG_NORMAL: limits->status = log_normal(t, copy, n, limits); break;
 	case THRESHOLD_IQR:
-	case THRESHOLD_DELTA_IQR: return by_quartiles(t, values, n, limits);
-	default: return by_deviation(t, values, n, limits);
+	case THRESHOLD_DELTA_IQR:
+		limits->status = by_quartiles(t, copy, n, copy + n, limits);
+		break;
+	default: limits->status = by_deviation(t, copy, n, limits);
 	}
+	free(copy);
+	return NULL;
 }
 
 bool limits_hold(const struct limits *limits, double value)
@@ -157,7 +163,7 @@ static const char *parse_boundary(const char *word, bool *has, double *value)
 		return NULL;
 	*value = strtod(word, &end);
 	if (end == word || *end || !isfinite(*value))
-		return "a boundary is no number";
+		return "a boundary is not a number";
 	return NULL;
 }
 
@@ -242,7 +248,7 @@ static const char *parse_line(struct threshold *t, char *line)
 		why = parse_boundary(words[4], &t->has_upper, &t->upper);
 	while (!why && (word = strtok_r(NULL, " \t\n", &save)))
 		if (!parse_further(t, word))
-			why = "behind the boundaries stand min=N, max=N and window=T only";
+			why = "after the boundaries only min=N, max=N and window=T may follow";
 	if (!why)
 		why = check_boundaries(t);
 	if (why)
@@ -272,34 +278,39 @@ static const char *add_line(struct thresholds *t, char *line)
 	return NULL;
 }
 
-int thresholds_read(struct thresholds *t, const char *path, char *why, size_t why_size)
+static struct error *read_lines(struct thresholds *t, FILE *f, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
 	const char *wrong = NULL;
 	size_t size = 0, number = 0;
+	char *line = NULL;
 
-	if (!f) {
-		snprintf(why, why_size, "%s: %s", path, strerror(errno));
-		return -1;
-	}
 	while (!wrong && getline(&line, &size, f) >= 0) {
 		number++;
 		wrong = add_line(t, line);
 	}
-	if (wrong)
-		snprintf(why, why_size, "%s:%zu: %s", path, number, wrong);
-	else if (ferror(f))
-		snprintf(why, why_size, "%s: %s", path, strerror(errno));
-	else if (!t->count)
-		snprintf(why, why_size, "%s: holds no rule, so nothing would be judged", path);
-	if (wrong || ferror(f) || !t->count) {
-		thresholds_release(t);
-		number = 0;
-	}
-	fclose(f);
 	free(line);
-	return number ? 0 : -1;
+	if (wrong)
+		return error_new(ERROR_ARGUMENT, "%s:%zu: %s", path, number, wrong);
+	if (ferror(f))
+		return error_system(errno, "%s", path);
+	if (!t->count)
+		return error_new(ERROR_ARGUMENT, "%s: has no rule, so nothing would be judged",
+				 path);
+	return NULL;
+}
+
+struct error *thresholds_read(struct thresholds *t, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	struct error *error;
+
+	if (!f)
+		return error_system(errno, "%s", path);
+	error = read_lines(t, f, path);
+	if (error)
+		thresholds_release(t);
+	fclose(f);
+	return error;
 }
 
 void thresholds_release(struct thresholds *t)

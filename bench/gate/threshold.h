@@ -4,7 +4,7 @@
 
 /*
  * Limits for the next value, from those before it: the seven tests of Bencher, with the
- * same results (except that what Bencher leaves unjudged in silence is said here).
+ * same results. Where Bencher does not judge and does not say so, the status here says why.
  *
  *     static      the boundaries themselves
  *     percentage  mean * (1 -/+ boundary)
@@ -28,6 +28,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "common/error.h"
 
 enum threshold_test {
 	THRESHOLD_STATIC,
@@ -55,18 +57,22 @@ enum threshold_status {
 	THRESHOLD_OK,
 	THRESHOLD_TOO_FEW,	/* values before it */
 	THRESHOLD_NO_VARIANCE,	/* a constant history has no standard deviation */
-	THRESHOLD_NOT_POSITIVE, /* log_normal of values that are not */
+	THRESHOLD_NOT_POSITIVE, /* log_normal of a value that is 0 or less */
 };
 
 struct limits {
-	double baseline; /* mean or median; NaN for static */
+	enum threshold_status status; /* unless it is OK there are no limits */
+	double baseline;	      /* mean or median; NaN for static */
 	bool has_lower, has_upper;
 	double lower, upper;
 };
 
-/* From `n` earlier values, oldest first. `least` and `most` are applied here. */
-enum threshold_status threshold_limits(const struct threshold *t, const double *values, size_t n,
-				       struct limits *limits);
+/*
+ * From `n` earlier values, oldest first. `least` and `most` are applied here. The only error is
+ * a lack of memory: too little history is a status.
+ */
+struct error *threshold_limits(const struct threshold *t, const double *values, size_t n,
+			       struct limits *limits);
 
 /* A value on the limit is fine. */
 bool limits_hold(const struct limits *limits, double value);
@@ -77,8 +83,7 @@ struct thresholds {
 	size_t count;
 };
 
-/* -1 with `why` filled. */
-int thresholds_read(struct thresholds *t, const char *path, char *why, size_t why_size);
+struct error *thresholds_read(struct thresholds *t, const char *path);
 void thresholds_release(struct thresholds *t);
 
 /* The first that matches, or NULL. */

@@ -137,15 +137,10 @@ static int charts(struct trend *t)
 	return 0;
 }
 
-static int write_page(const struct trend *t, const char *path)
+static struct error *write_page(const struct trend *t, FILE *f, const char *path)
 {
-	bool to_stdout = !strcmp(path, "-");
-	FILE *f = to_stdout ? stdout : fopen(path, "we");
 	size_t rows = (t->seen.count + COLUMNS - 1) / COLUMNS;
-	int status = 0;
 
-	if (!f)
-		return -1;
 	fprintf(f,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%zu\" "
 		"font-family=\"sans-serif\" font-size=\"11\">\n"
@@ -156,26 +151,42 @@ static int write_page(const struct trend *t, const char *path)
 		COLUMNS * WIDTH, rows * HEIGHT);
 	if (fwrite(t->svg.data, 1, t->svg.size, f) != t->svg.size || fputs("</svg>\n", f) < 0 ||
 	    fflush(f))
-		status = -1;
-	if (!to_stdout && fclose(f))
-		status = -1;
-	return status;
+		return error_system(errno, "%s", path);
+	return NULL;
 }
 
-int trend_write(const struct history *h, const char *branch, const char *testbed, const char *path)
+static struct error *write_file(const struct trend *t, const char *path)
+{
+	struct error *error;
+	FILE *f;
+
+	if (!strcmp(path, "-"))
+		return write_page(t, stdout, "standard output");
+	f = fopen(path, "we");
+	if (!f)
+		return error_system(errno, "%s", path);
+	error = write_page(t, f, path);
+	if (fclose(f) && !error)
+		error = error_system(errno, "%s", path);
+	return error;
+}
+
+struct error *trend_write(const struct history *h, const char *branch, const char *testbed,
+			  const char *path)
 {
 	struct trend t = { .history = h, .branch = branch, .testbed = testbed };
-	int status = -1;
+	struct error *error;
 
 	t.points = calloc(h->count + 1, sizeof(*t.points));
 	if (!t.points || charts(&t) || !buffer_ok(&t.svg))
-		errno = ENOMEM;
+		error = error_memory();
 	else if (!t.seen.count)
-		status = 0;
+		error = error_new(ERROR_ARGUMENT,
+				  "the history holds no results of this branch and testbed");
 	else
-		status = write_page(&t, path) ? -1 : (int)t.seen.count;
+		error = write_file(&t, path);
 	results_release(&t.seen);
 	buffer_release(&t.svg);
 	free(t.points);
-	return status;
+	return error;
 }

@@ -8,8 +8,9 @@
 
 /*
  * Charts of the entries of `branch` and `testbed` (NULL: of all); refused ones are marked.
- * Returns how many charts there are, or -1: errno says why.
+ * It is an error if there is no chart to draw.
  */
-int trend_write(const struct history *h, const char *branch, const char *testbed, const char *path);
+struct error *trend_write(const struct history *h, const char *branch, const char *testbed,
+			  const char *path);
 
 #endif

@@ -92,8 +92,8 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 
 	if (!runs)
 		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s did not run within the window, so there is no cost to "
-					 "tell; is it attached, and does anything trigger it?",
+					 "%s did not run within the window, so its cost is not "
+					 "known; is it attached, and does anything trigger it?",
 					 program_name(b->program));
 	if (!run_ns)
 		return benchmark_problem(
@@ -108,11 +108,11 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 				     (double)slice;
 	}
 	if (n < 5)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s ran %llu times in %zu of %d slices: too few to tell; "
-					 "watch longer with --time",
-					 program_name(b->program), (unsigned long long)runs, n,
-					 SLICES);
+		return benchmark_problem(
+			problem, BENCHMARK_FAILED,
+			"%s ran %llu times in %zu of %d slices: too few for an interval; "
+			"watch longer with --time",
+			program_name(b->program), (unsigned long long)runs, n, SLICES);
 	if (bootstrap_estimates(&bootstrap, means, n, &e))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
 	ns->value = (double)run_ns / (double)runs;

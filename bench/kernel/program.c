@@ -45,7 +45,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 
 /* -------- finding one -------- */
 
-/* The one loaded program of this name, compared as far as the kernel keeps names. */
+/* The one loaded program of this name, compared up to the length that the kernel keeps. */
 static enum benchmark_status find_by_name(struct program *p, const char *name,
 					  struct benchmark_problem *problem)
 {
@@ -250,7 +250,7 @@ double program_load_ns(const struct program *p)
 	return p->load_ns;
 }
 
-/* -------- what the kernel tells -------- */
+/* -------- what the kernel reports -------- */
 
 /* "memlock:" of the descriptor of one map; 0 when it cannot be had. */
 static uint64_t map_bytes(uint32_t id)

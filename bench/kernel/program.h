@@ -39,7 +39,7 @@ const char *program_type_name(const struct program *p);
 /* From opening the object file to having it in the kernel; NaN for programs loaded by others. */
 double program_load_ns(const struct program *p);
 
-/* Sizes as the kernel tells them; 0 of `verified` and `jited`: it does not. */
+/* Sizes as the kernel reports them; 0 of `verified` and `jited`: it does not. */
 struct program_sizes {
 	uint32_t verified;  /* instructions the verifier looked at */
 	uint32_t xlated;    /* bytes */
@@ -73,7 +73,7 @@ struct program_input {
 };
 struct program_output {
 	uint32_t result; /* what the last run returned */
-	double run_ns;	 /* per run, as the test run itself tells, in whole ns; NaN: it does not */
+	double run_ns;	 /* per run, as the test run reports it, in whole ns; NaN: it does not */
 };
 /* Runs it `times` times (at most INT32_MAX) on this CPU. */
 enum benchmark_status program_run(const struct program *p, const struct program_input *input,

@@ -81,7 +81,7 @@ static void *produce(void *argument)
 	return NULL;
 }
 
-/* Reads until told to stop, sleeping in poll() when the ring is empty. */
+/* Reads until `stop` is set, sleeping in poll() when the ring is empty. */
 static void *consume(void *argument)
 {
 	struct ring_bench *b = argument;

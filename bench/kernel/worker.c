@@ -55,7 +55,7 @@ static void touch_in_kernel(struct work *w)
 {
 	for (uint32_t i = 0; i < w->request.amount; i++)
 		if (read(w->zeros, w->pages + i * w->page_size, 1) != 1)
-			return; /* which the number of samples tells */
+			return; /* then there are too few samples, which is noticed */
 }
 
 static void spin(struct work *w)

@@ -36,39 +36,37 @@ void baseline_free(struct baseline *b)
 	free(b);
 }
 
-int baseline_open(struct baseline **baseline, const char *path, char *why, size_t why_size)
+static struct error *read_all(struct baseline *b)
 {
-	struct baseline *b = calloc(1, sizeof(*b));
-	json_error_t error;
-	FILE *f;
+	FILE *f = fopen(b->path, "re");
+	json_error_t wrong;
 
-	if (!b || !(b->path = path ? strdup(path) : default_path()))
-		goto memory;
-	f = fopen(b->path, "re");
-	if (f) {
-		b->all = json_loadf(f, 0, &error);
+	if (!f && errno != ENOENT)
+		return error_system(errno, "%s", b->path);
+	b->all = f ? json_loadf(f, 0, &wrong) : json_object();
+	if (f)
 		fclose(f);
-		if (!json_is_object(b->all)) {
-			snprintf(why, why_size,
+	if (f && !json_is_object(b->all))
+		return error_new(ERROR_CORRUPT,
 				 "%s: not a file of measurements; remove it to begin anew",
 				 b->path);
-			goto fail;
-		}
-	} else if (errno == ENOENT) {
-		b->all = json_object();
-	} else {
-		snprintf(why, why_size, "%s: %s", b->path, strerror(errno));
-		goto fail;
-	}
-	if (!b->all)
-		goto memory;
-	*baseline = b;
-	return 0;
-memory:
-	snprintf(why, why_size, "no memory");
-fail:
-	baseline_free(b);
-	return -1;
+	return b->all ? NULL : error_memory();
+}
+
+struct error *baseline_open(struct baseline **baseline, const char *path)
+{
+	struct baseline *b = calloc(1, sizeof(*b));
+	struct error *error;
+
+	if (!b || !(b->path = path ? strdup(path) : default_path()))
+		error = error_memory();
+	else
+		error = read_all(b);
+	if (error)
+		baseline_free(b);
+	else
+		*baseline = b;
+	return error;
 }
 
 const char *baseline_path(const struct baseline *b)
@@ -122,7 +120,7 @@ int baseline_put(struct baseline *b, const char *benchmark, const struct measure
 					     iterations, "ns", ns));
 }
 
-/* The folders above the file, as far as they are missing. */
+/* Makes the folders above the file that are missing. */
 static void make_folders(const char *path)
 {
 	char *copy = strdup(path);
@@ -136,19 +134,19 @@ static void make_folders(const char *path)
 	free(copy);
 }
 
-int baseline_save(const struct baseline *b)
+struct error *baseline_save(const struct baseline *b)
 {
+	struct error *error = NULL;
 	char *temporary;
-	int status;
 
 	if (asprintf(&temporary, "%s.%ld", b->path, (long)getpid()) < 0)
-		return -1;
+		return error_memory();
 	make_folders(b->path);
-	status = json_dump_file(b->all, temporary, JSON_REAL_PRECISION(12));
-	if (!status)
-		status = rename(temporary, b->path);
-	if (status)
+	if (json_dump_file(b->all, temporary, JSON_REAL_PRECISION(12)) ||
+	    rename(temporary, b->path)) {
+		error = error_system(errno, "%s", b->path);
 		unlink(temporary);
+	}
 	free(temporary);
-	return status;
+	return error;
 }

@@ -12,7 +12,7 @@
 struct baseline;
 
 /* `path` NULL: prof/bench.json in the user's cache folder. A missing file is an empty one. */
-int baseline_open(struct baseline **baseline, const char *path, char *why, size_t why_size);
+struct error *baseline_open(struct baseline **baseline, const char *path);
 void baseline_free(struct baseline *b);
 
 const char *baseline_path(const struct baseline *b);
@@ -21,7 +21,7 @@ const char *baseline_path(const struct baseline *b);
 int baseline_get(const struct baseline *b, const char *benchmark, struct measurement *m);
 int baseline_put(struct baseline *b, const char *benchmark, const struct measurement *m);
 
-/* Writes the file; -1: errno says why. */
-int baseline_save(const struct baseline *b);
+/* Writes the file. */
+struct error *baseline_save(const struct baseline *b);
 
 #endif

@@ -58,7 +58,7 @@ static inline void benchmark_keep(const void *value)
 }
 
 /*
- * run(), where valgrind's tools find it: the only function in which they count.
+ * Calls run(). valgrind's tools find this function by its name and count only within it.
  */
 void benchmark_measured(const struct benchmark *b, void *state, uint64_t iterations);
 

@@ -85,7 +85,7 @@ static enum verdict count_all(const struct settings *s, count_one *one)
 	if (s->list)
 		return registry_list(s);
 	if (!s->iterations) {
-		message_error("--iterations: nothing is done 0 times, so nothing can be counted");
+		message_error("--iterations 0: there would be nothing to count");
 		return VERDICT_ERROR;
 	}
 	selected = registry_select(s, &count);
@@ -96,7 +96,7 @@ static enum verdict count_all(const struct settings *s, count_one *one)
 		enum benchmark_status status = BENCHMARK_OK;
 		void *state;
 
-		/* First without the tool: tells "not available" from "failed". */
+		/* First without the tool, to tell apart "not available" and "failed". */
 		status = benchmark_start(selected[i], &state, s->seed, &problem);
 		if (!status) {
 			benchmark_stop(selected[i], state);

@@ -22,7 +22,7 @@ extern const struct benchmark_table format_benchmarks;
 extern const struct benchmark_table report_benchmarks;
 extern const struct benchmark_table xdp_benchmarks;
 
-/* The i-th of all, or NULL behind the last. */
+/* The i-th of all, or NULL after the last. */
 const struct benchmark *registry_get(size_t i);
 
 /*

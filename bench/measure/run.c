@@ -222,26 +222,21 @@ enum verdict run_command(const struct settings *s)
 	const struct benchmark **selected;
 	enum verdict verdict = VERDICT_ERROR, written;
 	size_t count;
-	char why[512];
 
 	if (s->list)
 		return registry_list(s);
 	selected = registry_select(s, &count);
 	if (!selected)
 		return VERDICT_ERROR;
-	if (baseline_open(&run.baseline, s->baseline, why, sizeof(why))) {
-		message_error("%s", why);
+	if (output_error(baseline_open(&run.baseline, s->baseline)))
 		goto out;
-	}
 	run.overhead_ns = measurement_overhead();
 	output_line("harness overhead %s per measurement, subtracted; seed %llu",
 		    output_time(run.overhead_ns).text, (unsigned long long)s->seed);
 	verdict = run_all(&run, selected, count);
-	if (run.results.count && baseline_save(run.baseline)) {
-		message_error("cannot keep the measurements in %s: %s", baseline_path(run.baseline),
-			      strerror(errno));
+	if (run.results.count &&
+	    output_error(error_prefix(baseline_save(run.baseline), "cannot keep the measurements")))
 		verdict = VERDICT_ERROR;
-	}
 	if (run.results.count) {
 		written = output_bmf(&run.results);
 		verdict = written > verdict ? written : verdict;

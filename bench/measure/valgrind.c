@@ -48,7 +48,7 @@ static enum benchmark_status explain(const char *path, int exit_status,
 
 struct tool {
 	const char *name;
-	const char *options[4]; /* further ones, as far as they are not NULL */
+	const char *options[4]; /* further ones, up to the first NULL */
 	const char *output;	/* "--callgrind-out-file=" */
 };
 
@@ -131,7 +131,7 @@ static bool event(const char *events, const double *totals, size_t n, const char
 	return false;
 }
 
-/* What stands behind `key` at the beginning of a line, or NULL. */
+/* What follows `key` at the beginning of a line, or NULL. */
 static const char *line_of(const char *text, const char *key)
 {
 	size_t length = strlen(key);

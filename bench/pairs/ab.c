@@ -16,7 +16,7 @@ struct ab {
 	const char **arguments[2];
 };
 
-/* The program and what stands behind "--". */
+/* The program and what follows "--". */
 static const char **arguments_of(const char *program, char *const *further)
 {
 	size_t n = 0;

@@ -48,7 +48,7 @@ enum paired_runs_verdict {
 	PAIRED_RUNS_SAME,	  /* the whole interval lies within the noise */
 	PAIRED_RUNS_FASTER,	  /* all below it */
 	PAIRED_RUNS_SLOWER,	  /* all above it */
-	PAIRED_RUNS_INCONCLUSIVE, /* partly in, partly out: more pairs may tell */
+	PAIRED_RUNS_INCONCLUSIVE, /* partly within, partly beyond: more pairs may decide */
 };
 enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *change, double noise);
 

@@ -2,7 +2,7 @@
 /*
  * prof beside its peers on this machine: what recording costs the program that is recorded
  * and the machine, how large the file is, how long a report takes, and how many stacks are
- * whole. The program is a benchmark of this one, which tells its own CPU time, so that the
+ * whole. The program is a benchmark of this one, which prints its own CPU time, so that the
  * start of the recorders is not in it.
  */
 #include <errno.h>
@@ -31,10 +31,10 @@
 struct peer {
 	const char *name, *slug;
 	const char *program;	/* NULL: nothing records */
-	const char *record[12]; /* arguments before the output file's name, and behind it */
-	const char *behind[4];
+	const char *record[12]; /* arguments before the output file's name, and after it */
+	const char *after[4];
 	const char *report[6]; /* arguments before the file's name */
-	const char *report_behind[4];
+	const char *report_after[4];
 	bool is_prof;
 };
 
@@ -44,20 +44,20 @@ static const struct peer peers[] = {
 	  .slug = "prof-record",
 	  .program = "prof-record",
 	  .record = { "-q", "-F", RATE, "-o" },
-	  .behind = { "--" },
+	  .after = { "--" },
 	  .report = { "prof-report", "-q", "--no-cache" },
 	  .is_prof = true },
 	{ .name = "perf record -g",
 	  .slug = "perf-fp",
 	  .program = "perf",
 	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "-g", "-o" },
-	  .behind = { "--" },
+	  .after = { "--" },
 	  .report = { "perf", "script", "--no-inline", "-i" } },
 	{ .name = "perf record --call-graph dwarf",
 	  .slug = "perf-dwarf",
 	  .program = "perf",
 	  .record = { "record", "-q", "-B", "-N", "-F", RATE, "--call-graph", "dwarf", "-o" },
-	  .behind = { "--" },
+	  .after = { "--" },
 	  .report = { "perf", "script", "--no-inline", "-i" } },
 };
 
@@ -159,7 +159,7 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 		n = append(arguments, n, p->record);
 		arguments[n++] = trace_path(c, p, trace);
 		unlink(trace); /* perf would keep it under another name */
-		n = append(arguments, n, p->behind);
+		n = append(arguments, n, p->after);
 	}
 	append(arguments, n, workload);
 	if (child_run(&(struct child_options){ arguments, out, err, NULL }, &cost) || cost.status ||
@@ -182,7 +182,7 @@ static bool record_twice(struct comparison *c, const struct peer *p, struct run 
 
 /* -------- what the files hold -------- */
 
-/* Share of whole stacks, and samples, as prof-report --info tells. */
+/* Share of whole stacks, and samples, from prof-report --info. */
 static bool examine_prof(struct comparison *c, const char *trace, struct peer_result *r)
 {
 	char program[PATH_MAX], out[64];
@@ -218,7 +218,7 @@ static bool is_root(const char *symbol)
 }
 
 /*
- * perf script prints a stack leaf first and an empty line behind it: it is whole when its last
+ * perf script prints a stack leaf first and an empty line after it: it is whole when its last
  * line is where programs and threads begin. Kernel addresses alone are no user stack.
  */
 static void examine_script(FILE *f, struct peer_result *r)
@@ -284,7 +284,7 @@ static bool examine(struct comparison *c, const struct peer *p, struct peer_resu
 	n = append(arguments, 0, p->report);
 	arguments[0] = program_path(c, p->report[0], program);
 	arguments[n++] = trace;
-	append(arguments, n, p->report_behind);
+	append(arguments, n, p->report_after);
 	/* Twice: the first one fills the page cache. */
 	for (int i = 0; i < 2; i++)
 		if (child_run(&(struct child_options){ arguments, NULL, NULL, NULL }, &cost) ||
@@ -316,8 +316,8 @@ static bool print_loss(struct comparison *c, const char *rate, struct results *r
 				       iterations,
 				       WORKLOAD,
 				       NULL };
-	const char *const tell[] = { program_path(c, "prof-report", report), "--info", "--json",
-				     trace, NULL };
+	const char *const info_of[] = { program_path(c, "prof-report", report), "--info", "--json",
+					trace, NULL };
 	struct child_cost cost;
 	double fired, lost = 0;
 	const char *key;
@@ -328,7 +328,8 @@ static bool print_loss(struct comparison *c, const char *rate, struct results *r
 	snprintf(trace, sizeof(trace), "%s/loss", c->folder);
 	snprintf(info, sizeof(info), "%s/info", c->folder);
 	if (child_run(&(struct child_options){ .arguments = record }, &cost) || cost.status ||
-	    child_run(&(struct child_options){ .arguments = tell, .stdout_path = info }, &cost) ||
+	    child_run(&(struct child_options){ .arguments = info_of, .stdout_path = info },
+		      &cost) ||
 	    cost.status)
 		return false;
 	root = json_load_file(info, 0, NULL);

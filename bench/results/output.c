@@ -117,6 +117,13 @@ struct output_text output_count(double count)
 	return t;
 }
 
+bool output_error(struct error *error)
+{
+	if (error)
+		message_error("%s", error->text);
+	return error_ignore(error);
+}
+
 enum verdict output_bmf(const struct results *results)
 {
 	if (!output.bmf)
@@ -125,9 +132,5 @@ enum verdict output_bmf(const struct results *results)
 		message_error("nothing was measured, so %s is not written", output.bmf);
 		return VERDICT_ERROR;
 	}
-	if (results_write_bmf(results, output.bmf)) {
-		message_error("cannot write %s: %s", output.bmf, strerror(errno));
-		return VERDICT_ERROR;
-	}
-	return VERDICT_FINE;
+	return output_error(results_write_bmf(results, output.bmf)) ? VERDICT_ERROR : VERDICT_FINE;
 }

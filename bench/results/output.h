@@ -35,6 +35,9 @@ struct output_text output_percent(double share);
 /* "1,234,567" */
 struct output_text output_count(double count);
 
+/* Prints an error on stderr and ends it; false for NULL. */
+bool output_error(struct error *error);
+
 /* Writes what --bmf asks for, and reports when that fails. VERDICT_FINE also without --bmf. */
 enum verdict output_bmf(const struct results *results);
 

@@ -123,53 +123,54 @@ json_t *results_to_json(const struct results *r)
 	return object;
 }
 
-int results_write_bmf(const struct results *r, const char *path)
+/* The object as text, with a newline. */
+static struct error *print_json(const json_t *object, FILE *f, const char *path)
 {
-	json_t *object = results_to_json(r);
-	bool to_stdout = !strcmp(path, "-");
-	char *temporary = NULL;
-	int status = -1;
-	FILE *f = stdout;
+	if (json_dumpf(object, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ||
+	    fputc('\n', f) == EOF || fflush(f))
+		return error_system(errno, "%s", path);
+	return NULL;
+}
 
-	if (!object) {
-		errno = EINVAL;
-		return -1;
-	}
-	if (!to_stdout) {
-		if (asprintf(&temporary, "%s.%ld", path, (long)getpid()) < 0) {
-			temporary = NULL;
-			goto out;
-		}
-		f = fopen(temporary, "we");
-		if (!f)
-			goto out;
-	}
-	status = json_dumpf(object, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	if (fputc('\n', f) == EOF || fflush(f))
-		status = -1;
-	if (!to_stdout) {
-		if (fclose(f))
-			status = -1;
-		if (!status)
-			status = rename(temporary, path);
-		if (status)
+static struct error *write_file(const json_t *object, const char *path)
+{
+	struct error *error = NULL;
+	char *temporary;
+	FILE *f;
+
+	if (asprintf(&temporary, "%s.%ld", path, (long)getpid()) < 0)
+		return error_memory();
+	f = fopen(temporary, "we");
+	if (!f) {
+		error = error_system(errno, "%s", temporary);
+	} else {
+		error = print_json(object, f, temporary);
+		if (fclose(f) && !error)
+			error = error_system(errno, "%s", temporary);
+		if (!error && rename(temporary, path))
+			error = error_system(errno, "%s", path);
+		if (error)
 			unlink(temporary);
 	}
-out:
 	free(temporary);
-	json_decref(object);
-	return status;
+	return error;
 }
 
-static int wrong(char *why, size_t why_size, const char *benchmark, const char *measure,
-		 const char *text)
+struct error *results_write_bmf(const struct results *r, const char *path)
 {
-	snprintf(why, why_size, "%s%s%s: %s", benchmark, *measure ? ": " : "", measure, text);
-	return -1;
+	json_t *object = results_to_json(r);
+	struct error *error;
+
+	if (!object)
+		return error_new(ERROR_ARGUMENT, "%s: a name is not UTF-8", path);
+	error = strcmp(path, "-") ? write_file(object, path)
+				  : print_json(object, stdout, "standard output");
+	json_decref(object);
+	return error;
 }
 
-static int metric_from_json(struct results *r, const char *benchmark, const char *measure,
-			    json_t *metric, char *why, size_t why_size)
+static struct error *metric_from_json(struct results *r, const char *benchmark, const char *measure,
+				      json_t *metric)
 {
 	const json_t *value = json_object_get(metric, "value");
 	const json_t *low = json_object_get(metric, "lower_value");
@@ -179,60 +180,66 @@ static int metric_from_json(struct results *r, const char *benchmark, const char
 	json_t *unused;
 
 	if (!json_is_number(value))
-		return wrong(why, why_size, benchmark, measure, "has no number as \"value\"");
+		return error_new(ERROR_CORRUPT, "%s: %s: has no number as \"value\"", benchmark,
+				 measure);
 	if ((low && !json_is_number(low)) || (high && !json_is_number(high)))
-		return wrong(why, why_size, benchmark, measure, "a bound is not a number");
-	json_object_foreach(
-		metric, key,
-		unused) if (strcmp(key, "value") && strcmp(key, "lower_value") &&
-			    strcmp(key, "upper_value")) return wrong(why, why_size, benchmark,
-								     measure, "has an unknown key");
+		return error_new(ERROR_CORRUPT, "%s: %s: a bound is not a number", benchmark,
+				 measure);
+	json_object_foreach(metric, key, unused)
+	{
+		if (strcmp(key, "value") && strcmp(key, "lower_value") &&
+		    strcmp(key, "upper_value"))
+			return error_new(ERROR_CORRUPT, "%s: %s: has an unknown key", benchmark,
+					 measure);
+	}
 	e.value = json_number_value(value);
 	e.low = low ? json_number_value(low) : e.value;
 	e.high = high ? json_number_value(high) : e.value;
 	if (put(r, benchmark, measure, e, low || high))
-		return wrong(why, why_size, benchmark, measure, "cannot be taken");
-	return 0;
+		return error_new(ERROR_CORRUPT, "%s: %s: its name or number is not allowed",
+				 benchmark, measure);
+	return NULL;
 }
 
-int results_from_json(struct results *r, const json_t *object, char *why, size_t why_size)
+struct error *results_from_json(struct results *r, const json_t *object)
 {
 	const char *benchmark, *measure;
 	json_t *measures, *metric;
 
 	if (!json_is_object(object))
-		return wrong(why, why_size, "results", "", "not a JSON object");
+		return error_new(ERROR_CORRUPT, "the results are not a JSON object");
 	json_object_foreach((json_t *)object, benchmark, measures)
 	{
 		if (!json_is_object(measures))
-			return wrong(why, why_size, benchmark, "", "its measures are no object");
-		json_object_foreach(measures, measure,
-				    metric) if (metric_from_json(r, benchmark, measure, metric, why,
-								 why_size)) return -1;
+			return error_new(ERROR_CORRUPT, "%s: its measures are no object",
+					 benchmark);
+		json_object_foreach(measures, measure, metric)
+		{
+			struct error *error = metric_from_json(r, benchmark, measure, metric);
+
+			if (error)
+				return error;
+		}
 	}
-	return 0;
+	return NULL;
 }
 
-int results_read_bmf(struct results *r, const char *path, char *why, size_t why_size)
+struct error *results_read_bmf(struct results *r, const char *path)
 {
 	bool from_stdin = !strcmp(path, "-");
 	FILE *f = from_stdin ? stdin : fopen(path, "re");
-	json_error_t error;
+	json_error_t wrong;
 	json_t *object;
-	int status;
+	struct error *error;
 
-	if (!f) {
-		snprintf(why, why_size, "%s", strerror(errno));
-		return -1;
-	}
-	object = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
+	if (!f)
+		return error_system(errno, "%s", path);
+	object = json_loadf(f, JSON_REJECT_DUPLICATES, &wrong);
 	if (!from_stdin)
 		fclose(f);
-	if (!object) {
-		snprintf(why, why_size, "line %d: %s", error.line, error.text);
-		return -1;
-	}
-	status = results_from_json(r, object, why, why_size);
+	if (!object)
+		return error_new(ERROR_CORRUPT, "%s: line %d: %s", path, wrong.line, wrong.text);
+	error = results_from_json(r, object);
 	json_decref(object);
-	return status;
+	return error_prefix(error, "%s", path);
 }

@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "bench/statistics/statistics.h"
+#include "common/error.h"
 
 struct result {
 	char *benchmark;
@@ -50,18 +51,18 @@ int results_estimate(struct results *r, const char *benchmark, const char *measu
 const struct result *results_find(const struct results *r, const char *benchmark,
 				  const char *measure);
 
-/* To a file, through a temporary one beside it; "-" is stdout. -1: errno says why. */
-int results_write_bmf(const struct results *r, const char *path);
+/* To a file, through a temporary one beside it; "-" is stdout. */
+struct error *results_write_bmf(const struct results *r, const char *path);
 
 /*
  * From a file, "-" for stdin. Strict: what the published schema does not allow is refused.
- * -1 with `why` filled.
+ * Errors name the file.
  */
-int results_read_bmf(struct results *r, const char *path, char *why, size_t why_size);
+struct error *results_read_bmf(struct results *r, const char *path);
 
 /* The same from and to a json_t object of the jansson library. */
 struct json_t;
 struct json_t *results_to_json(const struct results *r);
-int results_from_json(struct results *r, const struct json_t *object, char *why, size_t why_size);
+struct error *results_from_json(struct results *r, const struct json_t *object);
 
 #endif

@@ -61,7 +61,7 @@ struct settings {
 
 	const char *const *rest; /* arguments that are no options */
 	size_t rest_count;
-	char **command; /* behind "--", or NULL */
+	char **command; /* what follows "--", or NULL */
 };
 
 struct command {

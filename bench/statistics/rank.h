@@ -18,7 +18,7 @@ int rank_median(const double *x, size_t n, double confidence, struct estimate *m
 
 /*
  * Wilcoxon's signed-rank test of "symmetric around 0", two-sided; zeros are left out.
- * Exact up to 50 without ties, else normal. NaN when nothing is left.
+ * Exact up to 50 without ties, else normal. NaN without any number but zeros.
  */
 double signed_rank_p(const double *x, size_t n);
 

@@ -17,7 +17,7 @@ static const struct corpus_options shape = {
 	.samples = SAMPLES, .nodes = 2000, .depth = 40, .places = 1000, .threads = 1
 };
 
-/* Samples as the ring has them, one behind the other, each with its size before it. */
+/* Samples as the ring has them, one after the other, each with its size before it. */
 struct drain_state {
 	struct corpus corpus;
 	struct world world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Linked into build/prof-report-slow, which is prof-report and, at its end, as many rounds of
- * arithmetic as the name says under which it is called, behind a "+": "new+250000". A
+ * arithmetic as the name says under which it is called, after a "+": "new+250000". A
  * slowdown of known size for the gates to find, without a script in between.
  *
  * A round has seven instructions: a multiplication and an addition that wait for each other,

@@ -37,19 +37,20 @@ static void add(int64_t time, const char *branch, const char *hash, const char *
 				   .hash = (char *)hash,
 				   .testbed = (char *)testbed,
 				   .regressed = regressed };
-	char why[256];
 
 	assert_int_equal(results_value(&e.results, "b", "latency", value), 0);
-	assert_int_equal(history_append(path, &e, why, sizeof(why)), 0);
+	assert_null(history_append(path, &e));
 	results_release(&e.results);
 }
 
 static void expect(const struct history *h, struct history_view view, const double *expected,
 		   size_t n)
 {
+	const struct result of = { .benchmark = (char *)"b", .measure = (char *)"latency" };
+	double *values;
 	size_t found;
-	double *values = history_values(h, &view, "b", "latency", &found);
 
+	assert_null(history_values(h, &view, &of, &values, &found));
 	assert_int_equal(found, n);
 	for (size_t i = 0; i < n; i++)
 		assert_true(values[i] == expected[i]);
@@ -59,14 +60,13 @@ static void expect(const struct history *h, struct history_view view, const doub
 static void test_views(void **state)
 {
 	struct history h = { 0 };
-	char why[256];
 
 	add(1, "main", "a", "ci", false, 1);
 	add(2, "main", "b", "ci", true, 2);
 	add(3, "main", "c", "other", false, 3);
 	add(4, "main", "d", "ci", false, 4);
 	add(5, "feature", "e", "ci", false, 5);
-	assert_int_equal(history_read(&h, path, why, sizeof(why)), 0);
+	assert_null(history_read(&h, path));
 	assert_int_equal(h.count, 5);
 	assert_string_equal(h.all[4].hash, "e");
 	expect(&h, (struct history_view){ "main", "ci" }, (double[]){ 1, 4 }, 2);
@@ -92,9 +92,9 @@ static void test_missing_and_corrupt(void **state)
 		"{}}}}",
 	};
 	struct history h = { 0 };
-	char why[256];
+	struct error *error;
 
-	assert_int_equal(history_read(&h, "/nonexistent/history", why, sizeof(why)), 0);
+	assert_null(history_read(&h, "/nonexistent/history"));
 	assert_int_equal(h.count, 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		FILE *f = fopen(path, "w");
@@ -102,8 +102,10 @@ static void test_missing_and_corrupt(void **state)
 		assert_non_null(f);
 		fprintf(f, "\n%s\n", bad[i]);
 		fclose(f);
-		assert_int_equal(history_read(&h, path, why, sizeof(why)), -1);
-		assert_non_null(strstr(why, ":2: "));
+		error = history_read(&h, path);
+		assert_non_null(error);
+		assert_non_null(strstr(error->text, ":2: "));
+		error_free(error);
 		assert_int_equal(h.count, 0);
 	}
 }

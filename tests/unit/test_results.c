@@ -33,7 +33,7 @@ static void test_what_is_no_number(void **state)
 
 static void test_round_trip(void **state)
 {
-	char path[] = "/tmp/test_results.XXXXXX", why[256];
+	char path[] = "/tmp/test_results.XXXXXX";
 	int fd = mkstemp(path);
 	struct results r = { 0 }, back = { 0 };
 	const struct result *found;
@@ -46,8 +46,8 @@ static void test_round_trip(void **state)
 	assert_int_equal(results_value(&r, "b", "throughput", 0.1), 0);
 	assert_int_equal(results_value(&r, "b", "throughput", 0.2), 0);
 	assert_int_equal(r.count, 3);
-	assert_int_equal(results_write_bmf(&r, path), 0);
-	assert_int_equal(results_read_bmf(&back, path, why, sizeof(why)), 0);
+	assert_null(results_write_bmf(&r, path));
+	assert_null(results_read_bmf(&back, path));
 	unlink(path);
 	assert_int_equal(back.count, 3);
 	found = results_find(&back, "a \"b\" \xc3\xa9", "instructions");
@@ -67,11 +67,11 @@ static void test_unwritable(void **state)
 	struct results r = { 0 };
 
 	assert_int_equal(results_value(&r, "b", "latency", 1), 0);
-	assert_int_equal(results_write_bmf(&r, "/nonexistent/folder/results.json"), -1);
+	assert_true(error_ignore(results_write_bmf(&r, "/nonexistent/folder/results.json")));
 	results_release(&r);
 	/* BMF is UTF-8. */
 	assert_int_equal(results_value(&r, "\xff", "latency", 1), 0);
-	assert_int_equal(results_write_bmf(&r, "/dev/null"), -1);
+	assert_true(error_ignore(results_write_bmf(&r, "/dev/null")));
 	results_release(&r);
 }
 

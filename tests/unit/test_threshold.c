@@ -3,6 +3,7 @@
  * Reference values: Bencher's documentation (mean or median 100, standard deviation or range
  * 10) and the vectors of its unit tests.
  */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -33,8 +35,17 @@ static struct limits limits_of(enum threshold_test test, double boundary, const 
 			       .upper = boundary };
 	struct limits limits;
 
-	assert_int_equal(threshold_limits(&t, values, n, &limits), THRESHOLD_OK);
+	assert_null(threshold_limits(&t, values, n, &limits));
+	assert_int_equal(limits.status, THRESHOLD_OK);
 	return limits;
+}
+
+static enum threshold_status status_of(const struct threshold *t, const double *values, size_t n)
+{
+	struct limits limits;
+
+	assert_null(threshold_limits(t, values, n, &limits));
+	return limits.status;
 }
 
 /* 25 values with mean 100 and standard deviation 10. */
@@ -124,7 +135,8 @@ static void test_static(void **state)
 	struct threshold t = { .test = THRESHOLD_STATIC, .has_upper = true, .upper = 7 };
 	struct limits l;
 
-	assert_int_equal(threshold_limits(&t, NULL, 0, &l), THRESHOLD_OK);
+	assert_null(threshold_limits(&t, NULL, 0, &l));
+	assert_int_equal(l.status, THRESHOLD_OK);
 	assert_true(limits_hold(&l, 7));
 	assert_false(limits_hold(&l, 7.001));
 	assert_true(limits_hold(&l, -1000));
@@ -137,22 +149,22 @@ static void test_what_cannot_be_judged(void **state)
 	struct threshold t = { .test = THRESHOLD_T_TEST, .has_upper = true, .upper = 0.99 };
 	struct limits l;
 
-	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_NO_VARIANCE);
-	assert_int_equal(threshold_limits(&t, constant, 1, &l), THRESHOLD_TOO_FEW);
+	assert_int_equal(status_of(&t, constant, 3), THRESHOLD_NO_VARIANCE);
+	assert_int_equal(status_of(&t, constant, 1), THRESHOLD_TOO_FEW);
 	t.test = THRESHOLD_Z_SCORE;
-	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_NO_VARIANCE);
+	assert_int_equal(status_of(&t, constant, 3), THRESHOLD_NO_VARIANCE);
 	t.test = THRESHOLD_LOG_NORMAL;
-	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_NO_VARIANCE);
-	assert_int_equal(threshold_limits(&t, negative, 3, &l), THRESHOLD_NOT_POSITIVE);
+	assert_int_equal(status_of(&t, constant, 3), THRESHOLD_NO_VARIANCE);
+	assert_int_equal(status_of(&t, negative, 3), THRESHOLD_NOT_POSITIVE);
 	t.test = THRESHOLD_DELTA_IQR;
-	assert_int_equal(threshold_limits(&t, constant, 1, &l), THRESHOLD_TOO_FEW);
+	assert_int_equal(status_of(&t, constant, 1), THRESHOLD_TOO_FEW);
 	t.test = THRESHOLD_PERCENTAGE;
-	assert_int_equal(threshold_limits(&t, constant, 0, &l), THRESHOLD_TOO_FEW);
+	assert_int_equal(status_of(&t, constant, 0), THRESHOLD_TOO_FEW);
 	t.least = 4;
-	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_TOO_FEW);
+	assert_int_equal(status_of(&t, constant, 3), THRESHOLD_TOO_FEW);
 	/* A constant history does judge by range: any rise is one. */
 	t = (struct threshold){ .test = THRESHOLD_IQR, .has_upper = true, .upper = 3 };
-	assert_int_equal(threshold_limits(&t, constant, 3, &l), THRESHOLD_OK);
+	assert_null(threshold_limits(&t, constant, 3, &l));
 	assert_true(limits_hold(&l, 5));
 	assert_false(limits_hold(&l, 5.0001));
 }
@@ -165,40 +177,70 @@ static void test_most_uses_the_last(void **state)
 	};
 	struct limits l;
 
-	assert_int_equal(threshold_limits(&t, values, 5, &l), THRESHOLD_OK);
+	assert_null(threshold_limits(&t, values, 5, &l));
 	near(l.upper, 150, 1e-12);
 	t.most = 2;
-	assert_int_equal(threshold_limits(&t, values, 5, &l), THRESHOLD_OK);
+	assert_null(threshold_limits(&t, values, 5, &l));
 	near(l.upper, 225, 1e-12);
 }
 
-/* 0 when the text is taken; the message goes to `why`. */
-static int read_text(struct thresholds *t, const char *text, char *why, size_t size)
+/* More values than there is memory for a copy of: an error, and no judgement. */
+static void test_no_memory(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* its malloc() ends the program */
+#else
+	const size_t n = 32 << 20;
+	double *values = malloc(n * sizeof(*values));
+	struct rlimit before, none;
+	struct limits l;
+
+	assert_non_null(values);
+	for (size_t i = 0; i < n; i++)
+		values[i] = (double)(i % 7 + 1);
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	none = before;
+	none.rlim_cur = 1 << 20;
+	for (int test = THRESHOLD_PERCENTAGE; test < THRESHOLD_TESTS; test++) {
+		const struct threshold t = {
+			.test = test, .has_upper = true, .lower = 0.9, .upper = 0.9
+		};
+		struct error *error;
+
+		assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+		error = threshold_limits(&t, values, n, &l);
+		assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+		assert_non_null(error);
+		assert_int_equal(error->kind, ERROR_MEMORY);
+		error_free(error);
+	}
+	free(values);
+#endif
+}
+
+static struct error *read_text(struct thresholds *t, const char *text)
 {
 	char path[] = "/tmp/test_threshold.XXXXXX";
-	int fd = mkstemp(path), status;
+	int fd = mkstemp(path);
 	FILE *f = fdopen(fd, "w");
+	struct error *error;
 
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
-	status = thresholds_read(t, path, why, size);
+	error = thresholds_read(t, path);
 	unlink(path);
-	return status;
+	return error;
 }
 
 static void test_file(void **state)
 {
 	struct thresholds t = { 0 };
 	const struct threshold *found;
-	char why[512];
 
-	assert_int_equal(read_text(&t,
-				   "# comment\n\n"
-				   "format/* latency t_test - 0.99 min=5 max=64 window=30d\n"
-				   "* instructions percentage 0.05 0.01 max=1\n",
-				   why, sizeof(why)),
-			 0);
+	assert_null(read_text(&t, "# comment\n\n"
+				  "format/* latency t_test - 0.99 min=5 max=64 window=30d\n"
+				  "* instructions percentage 0.05 0.01 max=1\n"));
 	assert_int_equal(t.count, 2);
 	found = thresholds_find(&t, "format/encode", "latency");
 	assert_ptr_equal(found, &t.all[0]);
@@ -232,16 +274,19 @@ static void test_bad_files(void **state)
 		"* latency static - 2 max=4\n",
 	};
 	struct thresholds t = { 0 };
-	char why[512];
+	struct error *error;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		why[0] = 0;
-		if (!read_text(&t, bad[i], why, sizeof(why)))
+		error = read_text(&t, bad[i]);
+		if (!error)
 			fail_msg("taken: %s", bad[i]);
-		assert_true(why[0] != 0);
+		assert_int_equal(error->kind, ERROR_ARGUMENT);
+		error_free(error);
 		assert_int_equal(t.count, 0);
 	}
-	assert_int_equal(thresholds_read(&t, "/nonexistent/thresholds", why, sizeof(why)), -1);
+	error = thresholds_read(&t, "/nonexistent/thresholds");
+	assert_true(error_is(error, ENOENT));
+	error_free(error);
 }
 
 int main(void)
@@ -256,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_what_cannot_be_judged),
 		cmocka_unit_test(test_most_uses_the_last),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_bad_files),
 	};
