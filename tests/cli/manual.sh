@@ -28,7 +28,7 @@ done
 
 for page in prof-record.1 prof-report.1 prof-bench.1 prf.5; do
 	if command -v groff > /dev/null; then
-		is "$(groff -man -Tutf8 -ww -z "$top/man/$page" 2>&1)" "" "$page is well-formed"
+		is "$(groff -t -man -Tutf8 -ww -z "$top/man/$page" 2>&1)" "" "$page is well-formed"
 	else
 		skip "$page is well-formed" "no groff"
 	fi
