@@ -19,6 +19,32 @@ struct error *error_memory(void)
 	return &no_memory;
 }
 
+struct error *error_copy(const struct error *error)
+{
+	size_t size = error ? sizeof(*error) + strlen(error->text) + 1 : 0;
+	struct error *copy;
+
+	if (!error || error == &no_memory)
+		return error ? &no_memory : NULL;
+	copy = malloc(size);
+	return copy ? memcpy(copy, error, size) : &no_memory;
+}
+
+const char *error_kind_name(enum error_kind kind)
+{
+	switch (kind) {
+	case ERROR_MEMORY: return "out of memory";
+	case ERROR_SYSTEM: return "system error";
+	case ERROR_NOT_A_TRACE: return "not a trace";
+	case ERROR_CORRUPT: return "corrupt";
+	case ERROR_TRUNCATED: return "truncated";
+	case ERROR_UNSUPPORTED: return "unsupported";
+	case ERROR_LIMIT: return "beyond a limit";
+	case ERROR_ARGUMENT: return "wrong argument";
+	}
+	return "unknown error";
+}
+
 void error_free(struct error *error)
 {
 	if (error != &no_memory)

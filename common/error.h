@@ -43,7 +43,9 @@ struct error {
 	char text[];	   /* one line, without a full stop */
 };
 
-#define ERROR_FORMAT(at) __attribute__((format(printf, at, at + 1), warn_unused_result))
+/* For functions that return an error: a caller that drops it leaks it, and goes on blindly. */
+#define ERROR_CHECKED __attribute__((warn_unused_result))
+#define ERROR_FORMAT(at) __attribute__((format(printf, at, at + 1))) ERROR_CHECKED
 
 /* Any kind but ERROR_SYSTEM and ERROR_MEMORY. */
 struct error *error_new(enum error_kind kind, const char *format, ...) ERROR_FORMAT(2);
@@ -56,10 +58,16 @@ struct error *error_at(enum error_kind kind, uint64_t position, const char *form
 struct error *error_system(int os_error, const char *format, ...) ERROR_FORMAT(2);
 
 /* No memory. Needs none itself; the same each time. */
-struct error *error_memory(void) __attribute__((warn_unused_result));
+struct error *error_memory(void) ERROR_CHECKED;
 
 /* Puts "text: " before the error's own text; kind, errno and position stay. Returns the error. */
 struct error *error_prefix(struct error *error, const char *format, ...) ERROR_FORMAT(2);
+
+/* The same error again, for one that must be reported more than once; NULL for NULL. */
+struct error *error_copy(const struct error *error) ERROR_CHECKED;
+
+/* "corrupt", "truncated", ... */
+const char *error_kind_name(enum error_kind kind);
 
 /* Ends an error, or does nothing for NULL. */
 void error_free(struct error *error);

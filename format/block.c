@@ -64,8 +64,8 @@ static size_t compress(ZSTD_CCtx *zstd, int level, uint16_t type, uint8_t *room,
 	return result;
 }
 
-int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, uint16_t flags,
-		 uint32_t sequence, const void *raw, size_t size)
+struct error *block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type,
+			   uint16_t flags, uint32_t sequence, const void *raw, size_t size)
 {
 	struct block_header h = { .type = type, .flags = flags, .sequence = sequence };
 	size_t start = out->size, bound = ZSTD_compressBound(size) + 16 * PLANE_BOUNDS_MAX;
@@ -73,10 +73,10 @@ int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, 
 	size_t stored;
 
 	if (size > WIRE_RAW_MAX)
-		return PRF_ERROR_ARGUMENT;
+		return error_new(ERROR_LIMIT, "a block of %zu bytes", size);
 	at = buffer_extend(out, WIRE_BLOCK_HEADER_SIZE + bound);
 	if (!at)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	stored = compress(zstd, level, type, at + WIRE_BLOCK_HEADER_SIZE, bound, raw, size);
 	if (stored) {
 		h.flags |= WIRE_FLAG_ZSTD;
@@ -90,7 +90,7 @@ int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, 
 	h.checksum = XXH3_64bits(at + WIRE_BLOCK_HEADER_SIZE, stored);
 	header_put(at, &h);
 	out->size = start + WIRE_BLOCK_HEADER_SIZE + stored;
-	return PRF_OK;
+	return NULL;
 }
 
 bool block_header_decode(const uint8_t bytes[WIRE_BLOCK_HEADER_SIZE], struct block_header *h)
@@ -113,57 +113,57 @@ bool block_header_decode(const uint8_t bytes[WIRE_BLOCK_HEADER_SIZE], struct blo
 #endif
 }
 
-int block_header_check(const struct block_header *h, const char **reason)
+struct error *block_header_check(const struct block_header *h)
 {
-	if (h->flags & WIRE_FLAGS_CRITICAL & ~WIRE_FLAGS_KNOWN) {
-		*reason = "a block with flags that this version does not know";
-		return PRF_ERROR_UNSUPPORTED;
-	}
-	*reason = "impossible block size";
+	unsigned int unknown = h->flags & WIRE_FLAGS_CRITICAL & ~WIRE_FLAGS_KNOWN;
+
+	if (unknown)
+		return error_new(ERROR_UNSUPPORTED,
+				 "block flags 0x%x, which this version does not know", unknown);
 	if (h->stored_size > WIRE_STORED_MAX || h->raw_size > WIRE_RAW_MAX)
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "stored size %u or raw size %u is above the limit",
+				 h->stored_size, h->raw_size);
 	if (!(h->flags & WIRE_FLAG_ZSTD) && h->stored_size != h->raw_size)
-		return PRF_ERROR_CORRUPT;
-	if (h->raw_size > wire_raw_limit(h->type, h->stored_size)) {
-		*reason = "the block claims to expand too much";
-		return PRF_ERROR_CORRUPT;
-	}
-	*reason = NULL;
-	return PRF_OK;
+		return error_new(ERROR_CORRUPT,
+				 "stored size %u differs from raw size %u without compression",
+				 h->stored_size, h->raw_size);
+	if (h->raw_size > wire_raw_limit(h->type, h->stored_size))
+		return error_new(ERROR_CORRUPT, "%u stored bytes claim to expand to %u",
+				 h->stored_size, h->raw_size);
+	return NULL;
 }
 
-int block_payload_check(const struct block_header *h, const uint8_t *stored, const char **reason)
+bool block_payload_intact(const struct block_header *h, const uint8_t *stored)
 {
-#ifndef PRF_FUZZING
-	if (XXH3_64bits(stored, h->stored_size) != h->checksum) {
-		*reason = "payload checksum mismatch";
-		return PRF_ERROR_CORRUPT;
-	}
+#ifdef PRF_FUZZING
+	return true;
+#else
+	return XXH3_64bits(stored, h->stored_size) == h->checksum;
 #endif
-	return PRF_OK;
 }
 
-int block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
-		     struct buffer *room, const uint8_t **raw, const char **reason)
+struct error *block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
+			       struct buffer *room, const uint8_t **raw)
 {
 	uint8_t *target;
 	size_t size;
 
 	if (!(h->flags & WIRE_FLAG_ZSTD)) {
 		*raw = stored;
-		return PRF_OK;
+		return NULL;
 	}
 	buffer_clear(room);
 	target = buffer_extend(room, h->raw_size);
 	if (!target)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	size = ZSTD_decompressDCtx(zstd, target, h->raw_size, stored, h->stored_size);
-	if (ZSTD_isError(size) || size != h->raw_size) {
-		*reason = "the payload does not decompress";
-		return PRF_ERROR_CORRUPT;
-	}
+	if (ZSTD_isError(size))
+		return error_new(ERROR_CORRUPT, "the payload does not decompress");
+	if (size != h->raw_size)
+		return error_new(ERROR_CORRUPT, "the payload has %zu bytes instead of %u", size,
+				 h->raw_size);
 	*raw = target;
-	return PRF_OK;
+	return NULL;
 }
 
 const char *block_type_name(uint32_t type)

@@ -25,27 +25,28 @@ struct block_header {
 };
 
 /* Appends a whole block: header and payload, compressed when `level` > 0 and that is shorter. */
-int block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type, uint16_t flags,
-		 uint32_t sequence, const void *raw, size_t size);
+struct error *block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type,
+			   uint16_t flags, uint32_t sequence, const void *raw,
+			   size_t size) ERROR_CHECKED;
 
 /* False when these are not the bytes of a block header. */
 bool block_header_decode(const uint8_t bytes[WIRE_BLOCK_HEADER_SIZE], struct block_header *h);
 
 /*
- * Whether an intact header can be followed: PRF_OK, _CORRUPT when its sizes break a rule or
- * _UNSUPPORTED when it needs a newer reader. `reason` gets text when it is not PRF_OK.
+ * Whether an intact header can be followed: ERROR_CORRUPT when its sizes break a rule,
+ * ERROR_UNSUPPORTED when it needs a newer reader.
  */
-int block_header_check(const struct block_header *h, const char **reason);
+struct error *block_header_check(const struct block_header *h) ERROR_CHECKED;
 
-/* PRF_OK, or _CORRUPT with the reason. */
-int block_payload_check(const struct block_header *h, const uint8_t *stored, const char **reason);
+/* Whether the stored payload is the one that was written: compares its checksum. */
+bool block_payload_intact(const struct block_header *h, const uint8_t *stored);
 
 /*
  * The payload's raw bytes: `stored` itself, or `room` filled. They stay as long as both.
- * PRF_ERROR_CORRUPT with the reason, or _MEMORY.
+ * ERROR_CORRUPT or ERROR_MEMORY.
  */
-int block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
-		     struct buffer *room, const uint8_t **raw, const char **reason);
+struct error *block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
+			       struct buffer *room, const uint8_t **raw) ERROR_CHECKED;
 
 /* "samples", "objects", ...; "unknown" */
 const char *block_type_name(uint32_t type);

@@ -29,11 +29,11 @@ struct compressor {
 	struct payload queue[QUEUE];
 	size_t first, count; /* of the queue; the first one is being worked on */
 	bool stop;
-	int error, error_number; /* errno */
+	struct error *error; /* the first one */
 	uint64_t file_bytes, raw_bytes;
 };
 
-static int write_all(int fd, const uint8_t *bytes, size_t size)
+static struct error *write_all(int fd, const uint8_t *bytes, size_t size)
 {
 	while (size) {
 		ssize_t written = write(fd, bytes, size);
@@ -41,18 +41,18 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
-			return PRF_ERROR_IO;
+			return error_system(written ? errno : EIO, "cannot write");
 		bytes += written;
 		size -= (size_t)written;
 	}
-	return PRF_OK;
+	return NULL;
 }
 
 /* What is in `out` since `before` goes where it belongs. */
-static int deliver(struct compressor *c, size_t before)
+static struct error *deliver(struct compressor *c, size_t before)
 {
 	size_t size = c->out.size - before;
-	int error;
+	struct error *error;
 
 	if (c->fd >= 0) {
 		error = write_all(c->fd, c->out.data + before, size);
@@ -63,18 +63,18 @@ static int deliver(struct compressor *c, size_t before)
 	pthread_mutex_lock(&c->lock);
 	c->file_bytes += size;
 	pthread_mutex_unlock(&c->lock);
-	return PRF_OK;
+	return NULL;
 }
 
-static int write_block(struct compressor *c, const struct payload *p)
+static struct error *write_block(struct compressor *c, const struct payload *p)
 {
 	size_t before = c->out.size;
 	uint64_t offset = c->file_bytes;
 	/* The end block is looked for at the end of the file, where its size must be known. */
 	int level = p->type == WIRE_END ? 0 : c->level;
 	uint16_t flags = p->type == WIRE_INDEX ? WIRE_FLAG_OPTIONAL : 0;
-	int error = block_encode(&c->out, c->zstd, level, p->type, flags, c->sequence, p->raw.data,
-				 p->raw.size);
+	struct error *error = block_encode(&c->out, c->zstd, level, p->type, flags, c->sequence,
+					   p->raw.data, p->raw.size);
 
 	if (!error)
 		error = deliver(c, before);
@@ -84,12 +84,12 @@ static int write_block(struct compressor *c, const struct payload *p)
 	if (p->type == WIRE_SAMPLES) {
 		c->samples += p->samples;
 		if (!index_add(&c->index, offset, p->from_ns, p->to_ns))
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 	}
 	pthread_mutex_lock(&c->lock);
 	c->raw_bytes += p->raw.size;
 	pthread_mutex_unlock(&c->lock);
-	return PRF_OK;
+	return NULL;
 }
 
 static void *work(void *context)
@@ -98,7 +98,7 @@ static void *work(void *context)
 
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
-		int error = PRF_OK, number;
+		struct error *error;
 
 		while (!c->count && !c->stop)
 			pthread_cond_wait(&c->changed, &c->lock);
@@ -107,12 +107,8 @@ static void *work(void *context)
 		if (!c->error) {
 			pthread_mutex_unlock(&c->lock);
 			error = write_block(c, &c->queue[c->first]);
-			number = errno;
 			pthread_mutex_lock(&c->lock);
-		}
-		if (error && !c->error) {
 			c->error = error;
-			c->error_number = number;
 		}
 		c->first = (c->first + 1) % QUEUE;
 		c->count--;
@@ -135,15 +131,16 @@ static bool start_thread(struct compressor *c)
 	return started;
 }
 
-int compressor_new(struct compressor **compressor, const struct prf_writer_options *options)
+struct error *compressor_new(struct compressor **compressor,
+			     const struct prf_writer_options *options)
 {
 	struct compressor *c = calloc(1, sizeof(*c));
 	uint8_t *header;
-	int error = PRF_ERROR_MEMORY;
+	struct error *error = error_memory();
 
 	*compressor = NULL;
 	if (!c)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	c->fd = options->fd;
 	c->level = options->level;
 	pthread_mutex_init(&c->lock, NULL);
@@ -162,7 +159,7 @@ int compressor_new(struct compressor **compressor, const struct prf_writer_optio
 		goto fail;
 	c->threaded = options->compress_thread && start_thread(c);
 	*compressor = c;
-	return PRF_OK;
+	return NULL;
 fail:
 	compressor_free(c);
 	return error;
@@ -170,8 +167,6 @@ fail:
 
 void compressor_free(struct compressor *c)
 {
-	int number = errno;
-
 	if (!c)
 		return;
 	if (c->threaded) {
@@ -188,29 +183,25 @@ void compressor_free(struct compressor *c)
 	ZSTD_freeCCtx(c->zstd);
 	buffer_release(&c->out);
 	index_release(&c->index);
+	error_free(c->error);
 	free(c);
-	errno = number;
 }
 
-static int put_now(struct compressor *c, struct payload *payload)
+static struct error *put_now(struct compressor *c, struct payload *payload)
 {
-	if (!c->error) {
+	if (!c->error)
 		c->error = write_block(c, payload);
-		c->error_number = errno;
-	}
 	buffer_clear(&payload->raw);
-	if (c->error == PRF_ERROR_IO)
-		errno = c->error_number;
-	return c->error;
+	return error_copy(c->error);
 }
 
-int compressor_put(struct compressor *c, struct payload *payload)
+struct error *compressor_put(struct compressor *c, struct payload *payload)
 {
 	struct payload *slot, swapped;
-	int error;
+	struct error *error;
 
 	if (!buffer_ok(&payload->raw))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	if (!c->threaded)
 		return put_now(c, payload);
 	pthread_mutex_lock(&c->lock);
@@ -222,33 +213,29 @@ int compressor_put(struct compressor *c, struct payload *payload)
 	*payload = swapped;
 	buffer_clear(&payload->raw);
 	c->count++;
-	error = c->error;
-	if (error == PRF_ERROR_IO)
-		errno = c->error_number;
+	error = error_copy(c->error);
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 	return error;
 }
 
-int compressor_drain(struct compressor *c)
+struct error *compressor_drain(struct compressor *c)
 {
-	int error;
+	struct error *error;
 
 	pthread_mutex_lock(&c->lock);
 	while (c->count)
 		pthread_cond_wait(&c->changed, &c->lock);
-	error = c->error;
-	if (error == PRF_ERROR_IO)
-		errno = c->error_number;
+	error = error_copy(c->error);
 	pthread_mutex_unlock(&c->lock);
 	return error;
 }
 
-int compressor_finish(struct compressor *c)
+struct error *compressor_finish(struct compressor *c)
 {
 	struct payload index = { .type = WIRE_INDEX }, end = { .type = WIRE_END };
 	struct end values = { 0 };
-	int error = compressor_drain(c);
+	struct error *error = compressor_drain(c);
 
 	if (error)
 		return error;

@@ -14,9 +14,10 @@
 struct compressor;
 
 /* Writes the file header at once. */
-int compressor_new(struct compressor **compressor, const struct prf_writer_options *options);
+struct error *compressor_new(struct compressor **compressor,
+			     const struct prf_writer_options *options) ERROR_CHECKED;
 
-/* What is still queued is written; errors are no longer told. */
+/* What is still queued is written; errors are no longer reported. */
 void compressor_free(struct compressor *c);
 
 /* A payload for one block. */
@@ -30,13 +31,13 @@ struct payload {
  * Takes the bytes of `payload` and leaves an empty buffer with memory for the next one. An
  * error, of this block or an earlier one, comes again with every further call.
  */
-int compressor_put(struct compressor *c, struct payload *payload);
+struct error *compressor_put(struct compressor *c, struct payload *payload) ERROR_CHECKED;
 
 /* Waits until all is written. */
-int compressor_drain(struct compressor *c);
+struct error *compressor_drain(struct compressor *c) ERROR_CHECKED;
 
 /* Drains, then writes the index and the end block. */
-int compressor_finish(struct compressor *c);
+struct error *compressor_finish(struct compressor *c) ERROR_CHECKED;
 
 void compressor_totals(struct compressor *c, uint64_t *file_bytes, uint64_t *raw_bytes);
 

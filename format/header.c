@@ -23,7 +23,8 @@ void header_encode(uint8_t bytes[WIRE_HEADER_SIZE])
 	put(bytes + CHECKED, XXH3_64bits(bytes, CHECKED), 8);
 }
 
-int header_decode(const uint8_t *bytes, size_t size, unsigned int *major, unsigned int *minor)
+struct error *header_decode(const uint8_t *bytes, size_t size, unsigned int *major,
+			    unsigned int *minor)
 {
 	size_t compared = size < WIRE_MAGIC_SIZE ? size : WIRE_MAGIC_SIZE;
 	struct cursor c = cursor_over(bytes, size);
@@ -31,9 +32,10 @@ int header_decode(const uint8_t *bytes, size_t size, unsigned int *major, unsign
 	uint64_t checksum;
 
 	if (!size || memcmp(bytes, WIRE_MAGIC, compared) != 0)
-		return PRF_ERROR_NOT_A_TRACE;
+		return error_new(ERROR_NOT_A_TRACE,
+				 size ? "the magic bytes are not there" : "there are no bytes");
 	if (size < WIRE_HEADER_SIZE)
-		return PRF_ERROR_TRUNCATED;
+		return error_new(ERROR_TRUNCATED, "the bytes end inside the file header");
 	cursor_skip(&c, WIRE_MAGIC_SIZE);
 	*major = cursor_u16(&c);
 	*minor = cursor_u16(&c);
@@ -41,11 +43,13 @@ int header_decode(const uint8_t *bytes, size_t size, unsigned int *major, unsign
 	checksum = cursor_u64(&c);
 #ifndef PRF_FUZZING
 	if (checksum != XXH3_64bits(bytes, CHECKED))
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "file header checksum mismatch");
 #else
 	(void)checksum;
 #endif
-	if (*major != PRF_VERSION_MAJOR || flags)
-		return PRF_ERROR_UNSUPPORTED;
-	return PRF_OK;
+	if (*major != PRF_VERSION_MAJOR)
+		return error_new(ERROR_UNSUPPORTED, "version %u.%u", *major, *minor);
+	if (flags)
+		return error_new(ERROR_UNSUPPORTED, "file header flags 0x%x", flags);
+	return NULL;
 }

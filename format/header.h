@@ -10,10 +10,11 @@
 void header_encode(uint8_t bytes[WIRE_HEADER_SIZE]);
 
 /*
- * From `size` bytes at the start of a trace. PRF_ERROR_NOT_A_TRACE, _TRUNCATED, _UNSUPPORTED
- * for a newer major version or an unknown flag, or _CORRUPT when only the checksum is wrong: then
- * the blocks behind it may still be good. `major` and `minor` are set with 0 and _UNSUPPORTED.
+ * From `size` bytes at the start of a trace. ERROR_NOT_A_TRACE, _TRUNCATED, _UNSUPPORTED for a
+ * newer major version or an unknown flag, or _CORRUPT when only the checksum is wrong: then the
+ * blocks after it may still be good. `major` and `minor` are set on success and _UNSUPPORTED.
  */
-int header_decode(const uint8_t *bytes, size_t size, unsigned int *major, unsigned int *minor);
+struct error *header_decode(const uint8_t *bytes, size_t size, unsigned int *major,
+			    unsigned int *minor) ERROR_CHECKED;
 
 #endif

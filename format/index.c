@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/index.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
-
-#include "format/prf.h"
 
 void index_release(struct index *index)
 {
@@ -66,16 +65,17 @@ void index_encode(struct buffer *out, const struct index *index)
 	}
 }
 
-int index_decode(struct index *index, struct cursor *c)
+struct error *index_decode(struct index *index, struct cursor *c)
 {
 	uint64_t count = cursor_uleb(c), offset = 0, from_ns = 0;
 
 	index_release(index);
 	if (!cursor_ok(c) || count > WIRE_INDEX_MAX)
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "the index claims to have %" PRIu64 " spans",
+				 count);
 	index->spans = malloc(WIRE_INDEX_MAX * sizeof(*index->spans));
 	if (!index->spans)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	for (size_t i = 0; i < count; i++) {
 		uint64_t distance = cursor_uleb(c);
 
@@ -87,10 +87,10 @@ int index_decode(struct index *index, struct cursor *c)
 	}
 	if (!cursor_ok(c)) {
 		index_release(index);
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "the index ends early or its spans do not ascend");
 	}
 	index->count = count;
-	return PRF_OK;
+	return NULL;
 }
 
 bool index_wants(const struct index *index, uint64_t offset, uint64_t from_ns, uint64_t to_ns)

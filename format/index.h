@@ -12,6 +12,7 @@
 
 #include "common/buffer.h"
 #include "common/cursor.h"
+#include "common/error.h"
 #include "format/wire.h"
 
 struct index_span {
@@ -33,8 +34,8 @@ bool index_add(struct index *index, uint64_t offset, uint64_t from_ns, uint64_t 
 
 void index_encode(struct buffer *out, const struct index *index);
 
-/* PRF_ERROR_CORRUPT or _MEMORY; the index is empty then. */
-int index_decode(struct index *index, struct cursor *c);
+/* ERROR_CORRUPT or _MEMORY; the index is empty then. */
+struct error *index_decode(struct index *index, struct cursor *c) ERROR_CHECKED;
 
 /* Whether a block of samples at this offset may hold times with from <= time < to. */
 bool index_wants(const struct index *index, uint64_t offset, uint64_t from_ns, uint64_t to_ns);

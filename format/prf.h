@@ -13,33 +13,22 @@
  * Times are CLOCK_MONOTONIC nanoseconds of the recording machine. All text is bytes: it came
  * from the recorded machine, need not be UTF-8, and must be escaped where it is shown.
  *
- * Functions return 0 or a negative enum prf_error, unless they say otherwise. Nothing here
- * prints, exits or is safe to call from two threads on one writer or reader.
+ * Functions that can fail return an error that the caller owns (common/error.h), or NULL. Its
+ * kind is ERROR_MEMORY, ERROR_SYSTEM or another that the function names. Nothing here prints,
+ * exits or is safe to call from two threads on one writer or reader.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
+
 #define PRF_VERSION_MAJOR 1
 #define PRF_VERSION_MINOR 0
 
 #define PRF_NONE UINT32_MAX /* "no such thing", where an id is expected */
 #define PRF_BUILD_ID_MAX 20
-
-enum prf_error {
-	PRF_OK = 0,
-	PRF_ERROR_IO = -1,	    /* a system call failed: errno has it */
-	PRF_ERROR_NOT_A_TRACE = -2, /* the magic is not there */
-	PRF_ERROR_CORRUPT = -3,	    /* a checksum or a rule of the format is broken */
-	PRF_ERROR_TRUNCATED = -4,   /* the bytes end inside a block */
-	PRF_ERROR_UNSUPPORTED = -5, /* intact, but written by a newer version */
-	PRF_ERROR_MEMORY = -6,
-	PRF_ERROR_ARGUMENT = -7, /* the caller broke a rule of this page */
-};
-
-/* "corrupt", "truncated", ... */
-const char *prf_error_name(enum prf_error error);
 
 /* -------- definitions -------- */
 
@@ -201,45 +190,61 @@ struct prf_writer_options {
 	uint64_t block_bytes; /* raw bytes after which a block is sealed; 0: 1 MiB */
 };
 
-/* Writes the header. The writer does not close the fd. */
-int prf_writer_new(struct prf_writer **writer, const struct prf_writer_options *options);
+/* Writes the header. The writer does not close the fd. ERROR_ARGUMENT for an unknown level. */
+struct error *prf_writer_new(struct prf_writer **writer,
+			     const struct prf_writer_options *options) ERROR_CHECKED;
 
 /* Frees without an end block; a trace that shall be complete gets prf_writer_finish() first. */
 void prf_writer_free(struct prf_writer *w);
 
 /*
+ * A call that breaks a rule of this page fails with ERROR_ARGUMENT, one that asks for more than
+ * the format can hold with ERROR_LIMIT; the writer is as it was before, and can go on. After any
+ * other error the trace cannot be written any further, and each call fails with that error again.
+ */
+
+/*
  * Definitions. Equal ones get the same id, so callers need no tables of their own. Text is
  * copied. Ids count from 0 in order of first use.
  */
-int prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id);
-int prf_writer_object(struct prf_writer *w, const struct prf_object *object, uint32_t *id);
-int prf_writer_task(struct prf_writer *w, const struct prf_task *task, uint32_t *id);
-int prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame, uint32_t *id);
-int prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id);
+struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event,
+			       uint32_t *id) ERROR_CHECKED;
+struct error *prf_writer_object(struct prf_writer *w, const struct prf_object *object,
+				uint32_t *id) ERROR_CHECKED;
+struct error *prf_writer_task(struct prf_writer *w, const struct prf_task *task,
+			      uint32_t *id) ERROR_CHECKED;
+struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame,
+			       uint32_t *id) ERROR_CHECKED;
+struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack,
+			       uint32_t *id) ERROR_CHECKED;
 /* A whole stack at once, `frames` leaf first; PRF_NONE for `n` 0. */
-int prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n, uint32_t *stack);
+struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n,
+				uint32_t *stack) ERROR_CHECKED;
 
-int prf_writer_sample(struct prf_writer *w, const struct prf_sample *sample);
-int prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss);
+struct error *prf_writer_sample(struct prf_writer *w,
+				const struct prf_sample *sample) ERROR_CHECKED;
+struct error *prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss) ERROR_CHECKED;
 /* Symbols of one object, sorted by start; a later call for the same object adds to them. */
-int prf_writer_symbols(struct prf_writer *w, uint32_t object, const struct prf_symbol *symbols,
-		       size_t n);
+struct error *prf_writer_symbols(struct prf_writer *w, uint32_t object,
+				 const struct prf_symbol *symbols, size_t n) ERROR_CHECKED;
 /* All names of one frame; places[n - 1] is the function that the code belongs to. */
-int prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places,
-		     size_t n);
+struct error *prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places,
+			       size_t n) ERROR_CHECKED;
 /* "host", "kernel", "arch", "command_line", ... A key may be given again; the last counts. */
-int prf_writer_metadata(struct prf_writer *w, const char *key, const char *value);
+struct error *prf_writer_metadata(struct prf_writer *w, const char *key,
+				  const char *value) ERROR_CHECKED;
 /* A number at the end of the recording: "fired", "recorder_cpu_ns", ... The last counts. */
-int prf_writer_statistic(struct prf_writer *w, const char *key, uint64_t value);
+struct error *prf_writer_statistic(struct prf_writer *w, const char *key,
+				   uint64_t value) ERROR_CHECKED;
 
 /*
  * Writes out what has waited for a second or more by `now_ns` (CLOCK_MONOTONIC): to be
  * called several times a second, so that a kill loses at most a second of samples.
  */
-int prf_writer_tick(struct prf_writer *w, uint64_t now_ns);
+struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns) ERROR_CHECKED;
 
 /* Writes everything, the time index and the end block. Nothing may follow. */
-int prf_writer_finish(struct prf_writer *w);
+struct error *prf_writer_finish(struct prf_writer *w) ERROR_CHECKED;
 
 /* How much there is so far, for status lines; `file_bytes` lags behind a compress thread. */
 struct prf_writer_totals {
@@ -256,9 +261,10 @@ const void *prf_writer_memory(const struct prf_writer *w, size_t *size);
 struct prf_reader;
 
 /* From a file or a pipe; the same code reads both. The reader does not close the fd. */
-int prf_reader_new_fd(struct prf_reader **reader, int fd);
+struct error *prf_reader_new_fd(struct prf_reader **reader, int fd) ERROR_CHECKED;
 /* From memory, which must stay until prf_reader_free(). */
-int prf_reader_new_memory(struct prf_reader **reader, const void *data, size_t size);
+struct error *prf_reader_new_memory(struct prf_reader **reader, const void *data,
+				    size_t size) ERROR_CHECKED;
 void prf_reader_free(struct prf_reader *r);
 
 /*
@@ -274,7 +280,8 @@ enum prf_record_type {
 	PRF_RECORD_NAMES,
 	PRF_RECORD_METADATA,
 	PRF_RECORD_STATISTIC,
-	PRF_RECORD_DAMAGE, /* bytes were skipped; reading goes on behind them */
+	PRF_RECORD_DAMAGE, /* bytes were skipped; reading goes on after them */
+	PRF_RECORD_END,	   /* there is nothing more */
 };
 
 /* `n` samples as columns: sample i is time_ns[i], task[i], ... */
@@ -286,7 +293,7 @@ struct prf_samples {
 };
 
 struct prf_damage {
-	enum prf_error error; /* PRF_ERROR_CORRUPT, _TRUNCATED or _UNSUPPORTED */
+	enum error_kind kind; /* ERROR_CORRUPT or ERROR_TRUNCATED */
 	uint64_t offset;      /* where, in bytes from the start */
 	uint64_t block;	      /* number of the block, counted from 0 */
 	uint64_t skipped;     /* bytes not read */
@@ -321,14 +328,13 @@ struct prf_record {
 };
 
 /*
- * 1: `record` was filled; 0: the end of the bytes; < 0: the trace cannot be read any further
- * (not a trace, I/O, memory, unsupported). Damage is a record, not an error: what follows
- * it is still read, and ids that were defined in damaged blocks read as lost (see below).
+ * Fills `record`, with PRF_RECORD_END when no bytes are left. An error: the trace cannot be read
+ * any further (ERROR_NOT_A_TRACE, ERROR_TRUNCATED within the file header, ERROR_UNSUPPORTED, or
+ * reading itself failed), and each call fails with it again. Its text names block, offset and
+ * rule. Damage is a record, not an error: what follows it is still read, and ids that were
+ * defined in damaged blocks read as lost (see below).
  */
-int prf_reader_next(struct prf_reader *r, struct prf_record *record);
-
-/* About the last negative result: offset, block and reason. */
-const struct prf_damage *prf_reader_error(const struct prf_reader *r);
+struct error *prf_reader_next(struct prf_reader *r, struct prf_record *record) ERROR_CHECKED;
 
 /* True once the end block was read: the recording ended by itself and nothing is missing. */
 bool prf_reader_complete(const struct prf_reader *r);

@@ -58,22 +58,20 @@ struct prf_reader {
 
 	bool damage_waits;
 	struct prf_damage damage;
-	char damage_reason[96];
-	int failure; /* the error that ended the reading, or 0 */
-	struct prf_damage error;
-	char error_reason[96];
+	struct error *damage_cause; /* has the reason */
+	struct error *failure;	    /* that ended the reading */
 
 	void (*on_block)(const struct prf_block_info *info, void *context);
 	void *on_block_context;
 };
 
-static int reader_new(struct prf_reader **reader)
+static struct error *reader_new(struct prf_reader **reader)
 {
 	struct prf_reader *r = calloc(1, sizeof(*r));
 
 	*reader = NULL;
 	if (!r)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	tables_init(&r->tables);
 	r->to_ns = UINT64_MAX;
 	r->source.fd = -1;
@@ -81,24 +79,24 @@ static int reader_new(struct prf_reader **reader)
 	r->samples = samples_block_new();
 	if (!r->zstd || !r->samples) {
 		prf_reader_free(r);
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	}
 	*reader = r;
-	return PRF_OK;
+	return NULL;
 }
 
-int prf_reader_new_fd(struct prf_reader **reader, int fd)
+struct error *prf_reader_new_fd(struct prf_reader **reader, int fd)
 {
-	int error = reader_new(reader);
+	struct error *error = reader_new(reader);
 
 	if (!error)
 		source_init_fd(&(*reader)->source, fd);
 	return error;
 }
 
-int prf_reader_new_memory(struct prf_reader **reader, const void *data, size_t size)
+struct error *prf_reader_new_memory(struct prf_reader **reader, const void *data, size_t size)
 {
-	int error = reader_new(reader);
+	struct error *error = reader_new(reader);
 
 	if (!error)
 		source_init_memory(&(*reader)->source, data, size);
@@ -116,6 +114,8 @@ void prf_reader_free(struct prf_reader *r)
 	records_release(&r->records);
 	tables_release(&r->tables);
 	index_release(&r->index);
+	error_free(r->damage_cause);
+	error_free(r->failure);
 	free(r);
 }
 
@@ -127,127 +127,122 @@ void prf_reader_set_time(struct prf_reader *r, uint64_t from_ns, uint64_t to_ns)
 
 /* -------- damage and errors -------- */
 
-/* Damage is handed out before anything else. `reason` may be the buffer it is copied to. */
-static int damage(struct prf_reader *r, enum prf_error error, uint64_t offset, uint64_t skipped,
-		  const char *reason)
+/* Takes the error as the reason for bytes that are skipped, which is reported before all else. */
+static void damage(struct prf_reader *r, struct error *cause, uint64_t offset, uint64_t skipped)
 {
-	if (reason != r->damage_reason)
-		snprintf(r->damage_reason, sizeof(r->damage_reason), "%s", reason);
-	r->damage = (struct prf_damage){ error, offset, r->block, skipped, r->damage_reason };
+	error_free(r->damage_cause);
+	r->damage_cause = cause;
+	r->damage = (struct prf_damage){ cause->kind, offset, r->block, skipped, cause->text };
 	r->damage_waits = r->damaged = r->broken = true;
-	return PRF_OK;
 }
 
-/* The trace cannot be read any further. */
-static int stop(struct prf_reader *r, enum prf_error error, uint64_t offset, const char *reason)
+/* Takes the error as the end of all reading. */
+static void stop(struct prf_reader *r, struct error *error, uint64_t offset)
 {
-	if (reason != r->error_reason)
-		snprintf(r->error_reason, sizeof(r->error_reason), "%s",
-			 reason ? reason : prf_error_name(error));
-	r->error = (struct prf_damage){ error, offset, r->block, 0, r->error_reason };
+	error = error_prefix(error, "block %" PRIu64 " at 0x%" PRIx64, r->block, offset);
+	if (error->kind != ERROR_MEMORY)
+		error->position = offset;
+	error_free(r->failure);
 	r->failure = error;
-	return error;
 }
 
 /* -------- the start -------- */
 
 /* Finds the index, so that blocks outside of the wanted times can be left out. */
-static int read_index(struct prf_reader *r)
+static struct error *read_index(struct prf_reader *r)
 {
 	uint8_t bytes[WIRE_BLOCK_HEADER_SIZE + END_SIZE], *stored = NULL;
 	struct buffer room = { 0 };
 	struct block_header h;
 	const uint8_t *raw;
-	const char *reason;
 	struct cursor c;
 	struct end end;
 	uint64_t size;
-	int error = PRF_OK;
+	struct error *error = NULL;
 
 	if (!source_size(&r->source, &size) || size < sizeof(bytes) ||
 	    !source_read_at(&r->source, size - sizeof(bytes), bytes, sizeof(bytes)))
-		return PRF_OK;
+		return NULL;
 	c = cursor_over(bytes + WIRE_BLOCK_HEADER_SIZE, END_SIZE);
 	if (!block_header_decode(bytes, &h) || h.type != WIRE_END || h.stored_size != END_SIZE ||
-	    block_header_check(&h, &reason) ||
-	    block_payload_check(&h, bytes + WIRE_BLOCK_HEADER_SIZE, &reason) ||
-	    !end_decode(&c, &end) || !end.index_offset)
-		return PRF_OK;
+	    error_ignore(block_header_check(&h)) ||
+	    !block_payload_intact(&h, bytes + WIRE_BLOCK_HEADER_SIZE) || !end_decode(&c, &end) ||
+	    !end.index_offset)
+		return NULL;
 	if (!source_read_at(&r->source, end.index_offset, bytes, WIRE_BLOCK_HEADER_SIZE) ||
 	    !block_header_decode(bytes, &h) || h.type != WIRE_INDEX ||
-	    block_header_check(&h, &reason) || h.stored_size > size)
-		return PRF_OK;
+	    error_ignore(block_header_check(&h)) || h.stored_size > size)
+		return NULL;
 	stored = malloc(h.stored_size ? h.stored_size : 1);
 	if (!stored)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	if (source_read_at(&r->source, end.index_offset + WIRE_BLOCK_HEADER_SIZE, stored,
 			   h.stored_size) &&
-	    !block_payload_check(&h, stored, &reason) &&
-	    !block_decompress(&h, r->zstd, stored, &room, &raw, &reason)) {
-		c = cursor_over(raw, h.raw_size);
-		error = index_decode(&r->index, &c);
+	    block_payload_intact(&h, stored)) {
+		error = block_decompress(&h, r->zstd, stored, &room, &raw);
+		c = cursor_over(error ? NULL : raw, h.raw_size);
+		if (!error)
+			error = index_decode(&r->index, &c);
 	}
 	free(stored);
 	buffer_release(&room);
-	return error == PRF_ERROR_MEMORY ? error : PRF_OK;
+	/* Without an index all blocks are read. */
+	if (error && error->kind != ERROR_MEMORY) {
+		error_free(error);
+		error = NULL;
+	}
+	return error;
 }
 
-static int start(struct prf_reader *r)
+static struct error *read_header(struct prf_reader *r)
 {
 	const uint8_t *bytes;
 	size_t got;
-	int error = source_peek(&r->source, WIRE_HEADER_SIZE, &bytes, &got);
+	struct error *error = source_peek(&r->source, WIRE_HEADER_SIZE, &bytes, &got);
 
 	if (error)
-		return stop(r, error, 0, NULL);
-	r->started = true;
+		return error;
 	error = header_decode(bytes, got, &r->major, &r->minor);
-	switch (error) {
-	case PRF_OK: break;
-	case PRF_ERROR_CORRUPT:
+	if (error && error->kind == ERROR_CORRUPT) {
 		r->major = PRF_VERSION_MAJOR;
 		r->minor = PRF_VERSION_MINOR;
-		damage(r, error, 0, WIRE_HEADER_SIZE, "file header checksum mismatch");
-		break;
-	case PRF_ERROR_UNSUPPORTED:
-		if (r->major != PRF_VERSION_MAJOR)
-			snprintf(r->error_reason, sizeof(r->error_reason), "version %u.%u",
-				 r->major, r->minor);
-		else
-			snprintf(r->error_reason, sizeof(r->error_reason),
-				 "unknown file header flags");
-		return stop(r, error, 0, r->error_reason);
-	case PRF_ERROR_NOT_A_TRACE:
-		return stop(r, error, 0,
-			    got ? "the magic bytes are not there" : "there are no bytes");
-	default: return stop(r, error, 0, "the bytes end inside the file header");
+		damage(r, error, 0, WIRE_HEADER_SIZE);
+		error = NULL;
 	}
-	source_advance(&r->source, WIRE_HEADER_SIZE);
+	if (!error)
+		source_advance(&r->source, WIRE_HEADER_SIZE);
+	return error;
+}
+
+static void start(struct prf_reader *r)
+{
+	struct error *error = read_header(r);
+
+	r->started = true;
 	r->filtered = r->from_ns || r->to_ns != UINT64_MAX;
-	if (r->filtered) {
+	if (!error && r->filtered)
 		error = read_index(r);
-		if (error)
-			return stop(r, error, 0, NULL);
-	}
-	return PRF_OK;
+	r->failure = error;
 }
 
 /* -------- blocks -------- */
 
 /*
- * Behind damage: goes on to the next block header, or to the end. The bytes from `offset` up to
- * there were skipped.
+ * After damage: goes on to the next block header, or to the end. The bytes from `offset` up to
+ * there were skipped because of `cause`.
  */
-static int resynchronize(struct prf_reader *r, uint64_t offset, const char *reason)
+static void resynchronize(struct prf_reader *r, struct error *cause, uint64_t offset)
 {
 	for (;;) {
 		const uint8_t *bytes, *marker;
 		struct block_header h;
 		size_t got, ahead;
-		int error = source_peek(&r->source, (size_t)64 << 10, &bytes, &got);
+		struct error *error = source_peek(&r->source, (size_t)64 << 10, &bytes, &got);
 
-		if (error)
-			return stop(r, error, r->source.offset, NULL);
+		if (error) {
+			stop(r, error, r->source.offset);
+			break;
+		}
 		if (got < WIRE_BLOCK_HEADER_SIZE) {
 			source_advance(&r->source, got);
 			break;
@@ -263,7 +258,7 @@ static int resynchronize(struct prf_reader *r, uint64_t offset, const char *reas
 		}
 		source_advance(&r->source, ahead);
 	}
-	return damage(r, PRF_ERROR_CORRUPT, offset, r->source.offset - offset, reason);
+	damage(r, cause, offset, r->source.offset - offset);
 }
 
 /* Headers within payloads of headers within payloads: at some point they are believed. */
@@ -277,37 +272,38 @@ static bool may_search(struct prf_reader *r)
  * A damaged payload: the next block follows it where the header says, or, when bytes were lost or
  * put in, somewhere else.
  */
-static int skip_payload(struct prf_reader *r, const char *reason)
+static void skip_payload(struct prf_reader *r, struct error *cause)
 {
 	const struct block_header *h = &r->header;
 	const uint8_t *bytes;
 	struct block_header next;
 	size_t got;
-	int error = source_peek(&r->source, (size_t)h->stored_size + WIRE_BLOCK_HEADER_SIZE, &bytes,
-				&got);
+	struct error *error = source_peek(
+		&r->source, (size_t)h->stored_size + WIRE_BLOCK_HEADER_SIZE, &bytes, &got);
 
-	if (error)
-		return stop(r, error, r->block_offset, NULL);
-	if (got == h->stored_size ||
-	    (got == (size_t)h->stored_size + WIRE_BLOCK_HEADER_SIZE &&
-	     block_header_decode(bytes + h->stored_size, &next)) ||
-	    !may_search(r)) {
+	if (error) {
+		error_free(cause);
+		stop(r, error, r->block_offset);
+	} else if (got == h->stored_size ||
+		   (got == (size_t)h->stored_size + WIRE_BLOCK_HEADER_SIZE &&
+		    block_header_decode(bytes + h->stored_size, &next)) ||
+		   !may_search(r)) {
 		source_advance(&r->source, h->stored_size);
-		return damage(r, PRF_ERROR_CORRUPT, r->block_offset,
-			      r->source.offset - r->block_offset, reason);
+		damage(r, cause, r->block_offset, r->source.offset - r->block_offset);
+	} else {
+		resynchronize(r, cause, r->block_offset);
 	}
-	return resynchronize(r, r->block_offset, reason);
 }
 
-static int truncated(struct prf_reader *r, size_t left)
+static void truncated(struct prf_reader *r, size_t left)
 {
 	source_advance(&r->source, left);
 	r->stopped = true;
-	return damage(r, PRF_ERROR_TRUNCATED, r->block_offset, r->source.offset - r->block_offset,
-		      "the bytes end inside a block");
+	damage(r, error_new(ERROR_TRUNCATED, "the bytes end inside a block"), r->block_offset,
+	       r->source.offset - r->block_offset);
 }
 
-static void tell_block(struct prf_reader *r)
+static void report_block(struct prf_reader *r)
 {
 	struct prf_block_info info = {
 		.offset = r->block_offset,
@@ -324,74 +320,88 @@ static void tell_block(struct prf_reader *r)
 		r->on_block(&info, r->on_block_context);
 }
 
-static int take_end(struct prf_reader *r, struct cursor *c)
+/* What follows the end block does not belong to the trace. */
+static void check_nothing_follows(struct prf_reader *r)
 {
 	const uint8_t *bytes;
-	struct end end;
-	uint64_t behind;
+	uint64_t behind = 0;
 	size_t got;
-	int error;
+	struct error *error;
 
-	if (!end_decode(c, &end))
-		return damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, "the end block is broken");
-	r->ended = true;
-	if (!r->damaged &&
-	    (end.blocks != r->block + 1 || (!r->filtered && end.samples != r->sample_count)))
-		return damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0,
-			      "the end block counts other blocks or samples");
 	source_advance(&r->source, r->held);
 	r->held = 0;
 	error = source_peek(&r->source, 1, &bytes, &got);
-	if (error)
-		return stop(r, error, r->source.offset, NULL);
-	if (!got)
-		return PRF_OK;
+	if (!error && !got)
+		return;
 	r->block++;
 	r->stopped = true;
 	r->block_offset = r->source.offset;
-	error = source_skip(&r->source, UINT64_MAX / 2, &behind);
+	if (!error)
+		error = source_skip(&r->source, UINT64_MAX / 2, &behind);
 	if (error)
-		return stop(r, error, r->source.offset, NULL);
-	return damage(r, PRF_ERROR_CORRUPT, r->block_offset, behind, "bytes behind the end block");
+		stop(r, error, r->source.offset);
+	else
+		damage(r, error_new(ERROR_CORRUPT, "bytes after the end block"), r->block_offset,
+		       behind);
+}
+
+/* Compares what the end block counts with what was read; after damage nobody knows. */
+static struct error *check_end(const struct prf_reader *r, const struct end *end)
+{
+	if (!r->damaged && end->blocks != r->block + 1)
+		return error_new(ERROR_CORRUPT,
+				 "the end block counts %" PRIu64 " blocks, not %" PRIu64,
+				 end->blocks, r->block + 1);
+	if (!r->damaged && !r->filtered && end->samples != r->sample_count)
+		return error_new(ERROR_CORRUPT,
+				 "the end block counts %" PRIu64 " samples, not %" PRIu64,
+				 end->samples, r->sample_count);
+	return NULL;
+}
+
+static void take_end(struct prf_reader *r, struct cursor *c)
+{
+	struct error *error;
+	struct end end;
+
+	r->ended = end_decode(c, &end);
+	error = r->ended ? check_end(r, &end)
+			 : error_new(ERROR_CORRUPT, "the end block is too short");
+	if (error)
+		damage(r, error, r->block_offset, 0);
+	else
+		check_nothing_follows(r);
 }
 
 /* Takes definitions in, or gets ready to hand out what the block holds. */
-static int take_payload(struct prf_reader *r, const uint8_t *raw)
+static struct error *take_payload(struct prf_reader *r, const uint8_t *raw)
 {
 	struct cursor c = cursor_over(raw, r->header.raw_size);
-	const char *reason = "the block is broken";
 	struct tables *t = &r->tables;
-	int error = PRF_OK;
+	struct error *error = NULL;
 
 	t->lost_allowed = LOST_FREE + r->source.offset * LOST_PER_BYTE;
 	switch (r->header.type) {
-	case WIRE_EVENTS: error = events_decode(t, &c, &reason); break;
-	case WIRE_OBJECTS: error = objects_decode(t, &c, &reason); break;
-	case WIRE_TASKS: error = tasks_decode(t, &c, &reason); break;
-	case WIRE_FRAMES: error = frames_decode(t, &c, &reason); break;
-	case WIRE_STACKS: error = stacks_decode(t, &c, &reason); break;
+	case WIRE_EVENTS: return events_decode(t, &c);
+	case WIRE_OBJECTS: return objects_decode(t, &c);
+	case WIRE_TASKS: return tasks_decode(t, &c);
+	case WIRE_FRAMES: return frames_decode(t, &c);
+	case WIRE_STACKS: return stacks_decode(t, &c);
 	case WIRE_SAMPLES:
-		error = samples_decode(r->samples, t, &c, &reason);
-		r->content = CONTENT_SAMPLES;
-		break;
+		error = samples_decode(r->samples, t, &c);
+		r->content = error ? CONTENT_NONE : CONTENT_SAMPLES;
+		return error;
 	case WIRE_LOSSES:
 	case WIRE_SYMBOLS:
 	case WIRE_NAMES:
 	case WIRE_METADATA:
 	case WIRE_STATISTICS:
-		error = records_decode(&r->records, r->header.type, t, c, &reason);
-		r->content = CONTENT_RECORDS;
-		break;
-	case WIRE_END: return take_end(r, &c);
-	default: /* the index, which was read already if anybody wants it; unknown but optional */
-		break;
+		error = records_decode(&r->records, r->header.type, t, c);
+		r->content = error ? CONTENT_NONE : CONTENT_RECORDS;
+		return error;
+	case WIRE_END: take_end(r, &c); return NULL;
+	default: /* the index, which was read already if anybody wants it */ return NULL;
 	}
-	if (!error)
-		return PRF_OK;
-	r->content = CONTENT_NONE;
-	if (error == PRF_ERROR_MEMORY)
-		return stop(r, error, r->block_offset, NULL);
-	return damage(r, error, r->block_offset, WIRE_BLOCK_HEADER_SIZE + r->held, reason);
 }
 
 /* The number of a block in its trace: each is written once, in order. */
@@ -402,96 +412,108 @@ static bool in_sequence(struct prf_reader *r)
 	if (sequence < expected)
 		return false;
 	r->sequence = sequence + 1;
-	if (sequence > expected && !r->broken) {
-		snprintf(r->damage_reason, sizeof(r->damage_reason),
-			 "%" PRIu32 " %s missing before it", sequence - expected,
-			 sequence - expected == 1 ? "block is" : "blocks are");
-		damage(r, PRF_ERROR_CORRUPT, r->block_offset, 0, r->damage_reason);
-	}
+	if (sequence > expected && !r->broken)
+		damage(r,
+		       error_new(ERROR_CORRUPT, "%" PRIu32 " %s missing before it",
+				 sequence - expected,
+				 sequence - expected == 1 ? "block is" : "blocks are"),
+		       r->block_offset, 0);
 	r->broken = false;
 	return true;
 }
 
-static int unsupported_block(struct prf_reader *r, const char *reason)
+/* A block of a type that this version does not know. */
+static void unknown_block(struct prf_reader *r)
 {
-	if (!reason) {
-		snprintf(r->error_reason, sizeof(r->error_reason), "block type %u", r->header.type);
-		reason = r->error_reason;
+	if (!(r->header.flags & WIRE_FLAG_OPTIONAL)) {
+		stop(r, error_new(ERROR_UNSUPPORTED, "block type %u", r->header.type),
+		     r->block_offset);
+		return;
 	}
-	return stop(r, PRF_ERROR_UNSUPPORTED, r->block_offset, reason);
+	report_block(r);
+	source_advance(&r->source, r->header.stored_size);
+}
+
+/* A payload that is what its writer wrote. */
+static void read_intact_payload(struct prf_reader *r, const uint8_t *stored)
+{
+	struct error *error;
+	const uint8_t *raw;
+
+	r->held = r->header.stored_size;
+	error = block_decompress(&r->header, r->zstd, stored, &r->raw, &raw);
+	if (!error) {
+		r->raw_bytes += r->header.raw_size;
+		report_block(r);
+		error = take_payload(r, raw);
+	}
+	if (error && error->kind == ERROR_CORRUPT)
+		damage(r, error, r->block_offset, WIRE_BLOCK_HEADER_SIZE + r->held);
+	else if (error)
+		stop(r, error, r->block_offset);
 }
 
 /* The payload of r->header, which lies ahead. */
-static int read_payload(struct prf_reader *r)
+static void read_payload(struct prf_reader *r)
 {
-	const uint8_t *bytes, *raw;
-	const char *reason = NULL;
+	const uint8_t *stored;
 	size_t got;
-	int error = source_peek(&r->source, r->header.stored_size, &bytes, &got);
+	struct error *error = source_peek(&r->source, r->header.stored_size, &stored, &got);
 
-	if (error)
-		return stop(r, error, r->block_offset, NULL);
-	if (got < r->header.stored_size)
-		return truncated(r, got);
-	if (block_payload_check(&r->header, bytes, &reason))
-		return skip_payload(r, reason);
-	if (!in_sequence(r)) {
+	if (error) {
+		stop(r, error, r->block_offset);
+	} else if (got < r->header.stored_size) {
+		truncated(r, got);
+	} else if (!block_payload_intact(&r->header, stored)) {
+		skip_payload(r, error_new(ERROR_CORRUPT, "payload checksum mismatch"));
+	} else if (!in_sequence(r)) {
 		source_advance(&r->source, r->header.stored_size);
-		return damage(r, PRF_ERROR_CORRUPT, r->block_offset,
-			      r->source.offset - r->block_offset, "a block out of order");
+		damage(r,
+		       error_new(ERROR_CORRUPT,
+				 "a block out of order: sequence %" PRIu32 " after %" PRIu32,
+				 r->header.sequence, r->sequence - 1),
+		       r->block_offset, r->source.offset - r->block_offset);
+	} else if (r->header.type >= WIRE_TYPES || !r->header.type) {
+		unknown_block(r);
+	} else {
+		read_intact_payload(r, stored);
 	}
-	if (r->header.type >= WIRE_TYPES || !r->header.type) {
-		if (!(r->header.flags & WIRE_FLAG_OPTIONAL))
-			return unsupported_block(r, NULL);
-		tell_block(r);
-		source_advance(&r->source, r->header.stored_size);
-		return PRF_OK;
-	}
-	error = block_decompress(&r->header, r->zstd, bytes, &r->raw, &raw, &reason);
-	if (error == PRF_ERROR_MEMORY)
-		return stop(r, error, r->block_offset, NULL);
-	r->held = r->header.stored_size;
-	if (error)
-		return damage(r, error, r->block_offset, WIRE_BLOCK_HEADER_SIZE + r->held, reason);
-	r->raw_bytes += r->header.raw_size;
-	tell_block(r);
-	return take_payload(r, raw);
 }
 
 /* A block of samples that the index says are not wanted. */
-static int leave_out(struct prf_reader *r)
+static void leave_out(struct prf_reader *r)
 {
 	uint64_t skipped;
-	int error = source_skip(&r->source, r->header.stored_size, &skipped);
+	struct error *error = source_skip(&r->source, r->header.stored_size, &skipped);
 
-	if (error)
-		return stop(r, error, r->block_offset, NULL);
-	if (skipped < r->header.stored_size)
-		return truncated(r, 0);
-	in_sequence(r);
-	tell_block(r);
-	return PRF_OK;
+	if (error) {
+		stop(r, error, r->block_offset);
+	} else if (skipped < r->header.stored_size) {
+		truncated(r, 0);
+	} else {
+		in_sequence(r);
+		report_block(r);
+	}
 }
 
 static void no_header(struct prf_reader *r)
 {
 	source_advance(&r->source, 1);
-	resynchronize(r, r->block_offset, "this is no block header");
+	resynchronize(r, error_new(ERROR_CORRUPT, "this is no block header"), r->block_offset);
 }
 
 /* The block whose header is in r->header and lies ahead. */
 static void read_block(struct prf_reader *r)
 {
-	const char *reason;
-	int error = block_header_check(&r->header, &reason);
+	struct error *error = block_header_check(&r->header);
 
-	if (error == PRF_ERROR_UNSUPPORTED) {
-		unsupported_block(r, reason);
+	if (error && error->kind == ERROR_UNSUPPORTED) {
+		stop(r, error, r->block_offset);
 		return;
 	}
 	source_advance(&r->source, WIRE_BLOCK_HEADER_SIZE);
 	if (error)
-		resynchronize(r, r->block_offset, reason);
+		resynchronize(r, error, r->block_offset);
 	else if (r->header.type == WIRE_SAMPLES &&
 		 !index_wants(&r->index, r->block_offset, r->from_ns, r->to_ns))
 		leave_out(r);
@@ -499,18 +521,18 @@ static void read_block(struct prf_reader *r)
 		read_payload(r);
 }
 
-/* 1: there was a block, damage or a failure, 0: the end. */
-static int next_block(struct prf_reader *r)
+/* True: there was a block, damage or a failure; false: the end. */
+static bool next_block(struct prf_reader *r)
 {
 	const uint8_t *bytes;
 	size_t got;
-	int error = source_peek(&r->source, WIRE_BLOCK_HEADER_SIZE, &bytes, &got);
+	struct error *error = source_peek(&r->source, WIRE_BLOCK_HEADER_SIZE, &bytes, &got);
 
 	r->block_offset = r->source.offset;
 	if (error)
-		stop(r, error, r->block_offset, NULL);
+		stop(r, error, r->block_offset);
 	else if (!got)
-		return 0;
+		return false;
 	else if (got < WIRE_BLOCK_HEADER_SIZE)
 		truncated(r, got);
 	else if (!block_header_decode(bytes, &r->header))
@@ -518,69 +540,71 @@ static int next_block(struct prf_reader *r)
 	else
 		read_block(r);
 	r->block++;
-	return 1;
+	return true;
 }
 
 /* -------- records -------- */
 
-/* 1: `record` was filled, 0: the block has no more, < 0: stopped */
-static int next_content(struct prf_reader *r, struct prf_record *record)
+static bool content_left(const struct prf_reader *r)
 {
-	const char *reason = NULL;
-	int result;
+	switch (r->content) {
+	case CONTENT_SAMPLES: return samples_left(r->samples);
+	case CONTENT_RECORDS: return records_left(&r->records);
+	default: return false;
+	}
+}
+
+/* Fills `record` from the block; false: there is nothing in it, but perhaps damage or a failure. */
+static bool next_content(struct prf_reader *r, struct prf_record *record)
+{
+	struct error *error;
 
 	if (r->content == CONTENT_SAMPLES) {
 		record->type = PRF_RECORD_SAMPLES;
-		result = samples_next(r->samples, r->from_ns, r->to_ns, &record->samples, &reason);
-		if (result == 1)
-			r->sample_count += record->samples.n;
+		error = samples_next(r->samples, r->from_ns, r->to_ns, &record->samples);
 	} else {
-		result = records_next(&r->records, &r->tables, record, &reason);
+		error = records_next(&r->records, &r->tables, record);
 	}
-	if (result == 1)
-		return 1;
+	if (!error && record->type == PRF_RECORD_SAMPLES)
+		r->sample_count += record->samples.n;
+	if (!error)
+		return record->type != PRF_RECORD_SAMPLES || record->samples.n;
 	r->content = CONTENT_NONE;
-	if (result == PRF_ERROR_CORRUPT) {
-		r->block--;
-		damage(r, result, r->block_offset, WIRE_BLOCK_HEADER_SIZE + r->held, reason);
-		r->block++;
-		return 0;
-	}
-	return result ? stop(r, result, r->block_offset, reason) : 0;
+	/* The block counts as read since its header was. */
+	r->block--;
+	if (error->kind == ERROR_CORRUPT)
+		damage(r, error, r->block_offset, WIRE_BLOCK_HEADER_SIZE + r->held);
+	else
+		stop(r, error, r->block_offset);
+	r->block++;
+	return false;
 }
 
-int prf_reader_next(struct prf_reader *r, struct prf_record *record)
+struct error *prf_reader_next(struct prf_reader *r, struct prf_record *record)
 {
 	if (!r->started)
 		start(r);
 	for (;;) {
-		int result;
-
 		if (r->damage_waits) {
 			r->damage_waits = false;
 			record->type = PRF_RECORD_DAMAGE;
 			record->damage = r->damage;
-			return 1;
+			return NULL;
 		}
 		if (r->failure)
-			return r->failure;
-		if (r->content != CONTENT_NONE) {
-			result = next_content(r, record);
-			if (result == 1 &&
-			    (record->type != PRF_RECORD_SAMPLES || record->samples.n))
-				return 1;
+			return error_copy(r->failure);
+		if (content_left(r)) {
+			if (next_content(r, record))
+				return NULL;
 			continue;
 		}
 		source_advance(&r->source, r->held);
 		r->held = 0;
-		if (r->stopped || next_block(r) == 0)
-			return 0;
+		if (r->stopped || !next_block(r)) {
+			record->type = PRF_RECORD_END;
+			return NULL;
+		}
 	}
-}
-
-const struct prf_damage *prf_reader_error(const struct prf_reader *r)
-{
-	return &r->error;
 }
 
 bool prf_reader_complete(const struct prf_reader *r)

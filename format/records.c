@@ -59,22 +59,20 @@ void records_release(struct records *r)
 	buffer_release(&r->room);
 }
 
-int records_decode(struct records *r, uint32_t type, struct tables *t, struct cursor c,
-		   const char **reason)
+struct error *records_decode(struct records *r, uint32_t type, struct tables *t, struct cursor c)
 {
-	int error = PRF_OK;
+	struct error *error = NULL;
 
 	r->type = type;
 	r->referred = 0;
 	if (type == WIRE_SYMBOLS || type == WIRE_NAMES)
 		r->referred = cursor_uleb(&c);
-	*reason = "a record is broken";
 	if (!cursor_ok(&c))
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "a record is broken");
 	if (type == WIRE_SYMBOLS)
-		error = tables_expect_objects(t, r->referred, reason);
+		error = tables_expect_objects(t, r->referred);
 	else if (type == WIRE_NAMES)
-		error = tables_expect_frames(t, r->referred, reason);
+		error = tables_expect_frames(t, r->referred);
 	r->cursor = error ? cursor_over(NULL, 0) : c;
 	return error;
 }
@@ -107,15 +105,15 @@ static void *list_decode(struct records *r, struct cursor *c, uint64_t *id, size
 	return buffer_extend(&r->room, *n * entry_size);
 }
 
-static int symbols_decode(struct records *r, struct cursor *c, const struct tables *t,
-			  struct prf_record *record)
+static struct error *symbols_decode(struct records *r, struct cursor *c, const struct tables *t,
+				    struct prf_record *record)
 {
 	uint64_t object, start = 0;
 	struct prf_symbol *symbols = list_decode(r, c, &object, &record->symbols.n, 3,
 						 sizeof(*symbols));
 
 	if (!symbols)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	for (size_t i = 0; i < record->symbols.n; i++) {
 		uint64_t distance = cursor_uleb(c);
 
@@ -128,17 +126,17 @@ static int symbols_decode(struct records *r, struct cursor *c, const struct tabl
 	}
 	record->symbols.object = tables_object(t, object);
 	record->symbols.symbols = symbols;
-	return PRF_OK;
+	return NULL;
 }
 
-static int names_decode(struct records *r, struct cursor *c, const struct tables *t,
-			struct prf_record *record)
+static struct error *names_decode(struct records *r, struct cursor *c, const struct tables *t,
+				  struct prf_record *record)
 {
 	uint64_t frame;
 	struct prf_place *places = list_decode(r, c, &frame, &record->names.n, 4, sizeof(*places));
 
 	if (!places)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	for (size_t i = 0; i < record->names.n; i++) {
 		uint64_t line, start_line;
 
@@ -153,17 +151,17 @@ static int names_decode(struct records *r, struct cursor *c, const struct tables
 	}
 	record->names.frame = tables_frame(t, frame);
 	record->names.places = places;
-	return PRF_OK;
+	return NULL;
 }
 
-static int record_decode(struct records *r, struct cursor *c, const struct tables *t,
-			 struct prf_record *record)
+static struct error *record_decode(struct records *r, struct cursor *c, const struct tables *t,
+				   struct prf_record *record)
 {
 	switch (r->type) {
 	case WIRE_LOSSES:
 		record->type = PRF_RECORD_LOSS;
 		loss_decode(c, &record->loss);
-		return PRF_OK;
+		return NULL;
 	case WIRE_SYMBOLS:
 		record->type = PRF_RECORD_SYMBOLS;
 		return symbols_decode(r, c, t, record);
@@ -172,25 +170,22 @@ static int record_decode(struct records *r, struct cursor *c, const struct table
 		record->type = PRF_RECORD_METADATA;
 		record->metadata.key = cursor_string(c);
 		record->metadata.value = cursor_string(c);
-		return PRF_OK;
+		return NULL;
 	default:
 		record->type = PRF_RECORD_STATISTIC;
 		record->statistic.key = cursor_string(c);
 		record->statistic.value = cursor_uleb(c);
-		return PRF_OK;
+		return NULL;
 	}
 }
 
-int records_next(struct records *r, const struct tables *t, struct prf_record *record,
-		 const char **reason)
+struct error *records_next(struct records *r, const struct tables *t, struct prf_record *record)
 {
 	uint64_t size;
 	const uint8_t *bytes;
 	struct cursor c;
-	int error;
+	struct error *error;
 
-	if (!cursor_left(&r->cursor))
-		return 0;
 	size = cursor_uleb(&r->cursor);
 	bytes = cursor_bytes(&r->cursor, size);
 	c = cursor_over(bytes, bytes ? size : 0);
@@ -199,8 +194,7 @@ int records_next(struct records *r, const struct tables *t, struct prf_record *r
 		return error;
 	if (!cursor_ok(&r->cursor) || !cursor_ok(&c)) {
 		cursor_fail(&r->cursor);
-		*reason = "a record is broken";
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "a record is broken");
 	}
-	return 1;
+	return NULL;
 }

@@ -28,12 +28,18 @@ struct records {
 
 void records_release(struct records *r);
 
-/* Begins with a payload of one of the five types. PRF_ERROR_CORRUPT with the reason, or _MEMORY. */
-int records_decode(struct records *r, uint32_t type, struct tables *t, struct cursor c,
-		   const char **reason);
+/* Begins with a payload of one of the five types. ERROR_CORRUPT or _MEMORY. */
+struct error *records_decode(struct records *r, uint32_t type, struct tables *t,
+			     struct cursor c) ERROR_CHECKED;
 
-/* 1 with `record` filled, 0 at the end, or as above; `record` stays until the next call. */
-int records_next(struct records *r, const struct tables *t, struct prf_record *record,
-		 const char **reason);
+/* Whether there is another record. */
+static inline bool records_left(const struct records *r)
+{
+	return cursor_left(&r->cursor) > 0;
+}
+
+/* Fills `record`, which stays until the next call. ERROR_CORRUPT or _MEMORY. */
+struct error *records_next(struct records *r, const struct tables *t,
+			   struct prf_record *record) ERROR_CHECKED;
 
 #endif

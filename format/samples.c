@@ -48,17 +48,20 @@ static bool grow(struct samples_batch *b)
 	return true;
 }
 
-int samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
+bool samples_batch_full(const struct samples_batch *b)
+{
+	return b->n >= WIRE_SAMPLES_MAX || b->lanes.count >= WIRE_LANES_MAX;
+}
+
+bool samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
 {
 	uint32_t lane;
 
-	if (b->n >= WIRE_SAMPLES_MAX || b->lanes.count >= WIRE_LANES_MAX)
-		return PRF_ERROR_ARGUMENT;
 	if (b->n == b->room && !grow(b))
-		return PRF_ERROR_MEMORY;
+		return false;
 	lane = pairs_put(&b->lanes, sample->cpu, sample->event);
 	if (lane == UINT32_MAX)
-		return PRF_ERROR_MEMORY;
+		return false;
 	b->lane[b->n] = lane;
 	b->time_ns[b->n] = sample->time_ns;
 	b->task[b->n] = sample->task;
@@ -68,7 +71,7 @@ int samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
 	b->wakers |= b->waker_task[b->n] != PRF_NONE;
 	b->weight[b->n] = sample->weight;
 	b->n++;
-	return PRF_OK;
+	return true;
 }
 
 /* Each sample's distance from the one before it on its lane; the first ones get the least. */
@@ -108,8 +111,8 @@ static void column_of_ids(struct buffer *out, uint64_t *values, const uint32_t *
 	column_encode_min(out, values, n, false);
 }
 
-int samples_encode(struct samples_batch *b, const struct samples_counts *counts, struct buffer *out,
-		   uint64_t *from_ns, uint64_t *to_ns)
+bool samples_encode(struct samples_batch *b, const struct samples_counts *counts,
+		    struct buffer *out, uint64_t *from_ns, uint64_t *to_ns)
 {
 	size_t n = b->n, lanes = b->lanes.count;
 	uint64_t *values = malloc(n * sizeof(*values));
@@ -119,7 +122,7 @@ int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
 	if (!values || !start) {
 		free(values);
 		free(start);
-		return PRF_ERROR_MEMORY;
+		return false;
 	}
 	*from_ns = *to_ns = b->time_ns[0];
 	for (size_t i = 1; i < n; i++) {
@@ -154,7 +157,7 @@ int samples_encode(struct samples_batch *b, const struct samples_counts *counts,
 	pairs_clear(&b->lanes);
 	free(values);
 	free(start);
-	return out->failed ? PRF_ERROR_MEMORY : PRF_OK;
+	return buffer_ok(out);
 }
 
 /* -------- reading -------- */
@@ -192,17 +195,17 @@ void samples_block_free(struct samples_block *b)
 	free(b);
 }
 
-static int lanes_decode(struct samples_block *b, struct cursor *c, uint64_t events)
+static struct error *lanes_decode(struct samples_block *b, struct cursor *c, uint64_t events)
 {
 	uint64_t last = 0, count = cursor_uleb(c);
 
 	if (count > WIRE_LANES_MAX || count > cursor_left(c))
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "the samples are broken");
 	if (count > b->lane_room) {
 		struct lane *lanes = realloc(b->lanes, count * sizeof(*lanes));
 
 		if (!lanes)
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 		b->lanes = lanes;
 		b->lane_room = count;
 	}
@@ -212,24 +215,23 @@ static int lanes_decode(struct samples_block *b, struct cursor *c, uint64_t even
 
 		last += (uint64_t)cursor_sleb(c);
 		if (event >= events || cpu > UINT32_MAX)
-			return PRF_ERROR_CORRUPT;
+			return error_new(ERROR_CORRUPT, "the samples are broken");
 		b->lanes[i] = (struct lane){ last, (uint32_t)event, (uint32_t)cpu };
 	}
-	return PRF_OK;
+	return NULL;
 }
 
-int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c, const char **reason)
+struct error *samples_decode(struct samples_block *b, struct tables *t, struct cursor *c)
 {
 	uint64_t events = cursor_uleb(c), n;
-	int error;
+	struct error *error;
 
 	b->n = b->next = 0;
 	b->tasks = cursor_uleb(c);
 	b->stacks = cursor_uleb(c);
 	n = cursor_uleb(c);
-	*reason = "the samples are broken";
 	if (!cursor_ok(c) || n > WIRE_SAMPLES_MAX || n > cursor_left(c))
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "the samples are broken");
 	error = lanes_decode(b, c, events);
 	if (error)
 		return error;
@@ -243,12 +245,12 @@ int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c, 
 	if (cursor_left(c))
 		column_decode(c, n, false, &b->waker_task);
 	if (!cursor_ok(c))
-		return PRF_ERROR_CORRUPT;
-	error = tables_expect_events(t, events, reason);
+		return error_new(ERROR_CORRUPT, "the samples are broken");
+	error = tables_expect_events(t, events);
 	if (!error)
-		error = tables_expect_tasks(t, b->tasks, reason);
+		error = tables_expect_tasks(t, b->tasks);
 	if (!error)
-		error = tables_expect_stacks(t, b->stacks, reason);
+		error = tables_expect_stacks(t, b->stacks);
 	if (!error)
 		b->n = n;
 	return error;
@@ -339,17 +341,19 @@ static size_t filter(struct samples_block *b, size_t n, uint64_t from_ns, uint64
 	return kept;
 }
 
-int samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
-		 struct prf_samples *samples, const char **reason)
+bool samples_left(const struct samples_block *b)
+{
+	return b->next < b->n;
+}
+
+struct error *samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
+			   struct prf_samples *samples)
 {
 	size_t n = b->n - b->next < SLICE ? b->n - b->next : SLICE;
 
-	if (!n)
-		return 0;
 	if (!decode_ids(b, n)) {
-		*reason = "a sample names a definition that does not exist";
 		b->next = b->n;
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "a sample names a definition that does not exist");
 	}
 	column_read(&b->time_ns, b->next, n, b->slice_time);
 	decode_times(b, n);
@@ -370,5 +374,5 @@ int samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
 		.cpu = b->slice_cpu,
 		.weight = b->slice_weight,
 	};
-	return 1;
+	return NULL;
 }

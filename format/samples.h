@@ -25,8 +25,11 @@ struct samples_batch {
 
 void samples_batch_release(struct samples_batch *b);
 
-/* PRF_ERROR_MEMORY, or _ARGUMENT when the block has no room for another: seal it first. */
-int samples_batch_add(struct samples_batch *b, const struct prf_sample *sample);
+/* Whether the block has no room for another sample: it must be sealed first. */
+bool samples_batch_full(const struct samples_batch *b);
+
+/* Adds a sample to a batch that is not full; false without memory. */
+bool samples_batch_add(struct samples_batch *b, const struct prf_sample *sample);
 
 /* How many definitions there are when the block is sealed. */
 struct samples_counts {
@@ -35,10 +38,10 @@ struct samples_counts {
 
 /*
  * The payload of all samples, at least one; and the range of their times. The batch is empty
- * afterwards. PRF_ERROR_MEMORY otherwise.
+ * afterwards. False without memory.
  */
-int samples_encode(struct samples_batch *b, const struct samples_counts *counts, struct buffer *out,
-		   uint64_t *from_ns, uint64_t *to_ns);
+bool samples_encode(struct samples_batch *b, const struct samples_counts *counts,
+		    struct buffer *out, uint64_t *from_ns, uint64_t *to_ns);
 
 /* A block while it is read, some thousand samples at a time. Starts as { 0 }. */
 struct samples_block;
@@ -47,17 +50,20 @@ struct samples_block *samples_block_new(void);
 void samples_block_free(struct samples_block *b);
 
 /*
- * Begins with a payload, which must stay as long as samples are taken from it. PRF_ERROR_CORRUPT
- * with the reason, or _MEMORY.
+ * Begins with a payload, which must stay as long as samples are taken from it. ERROR_CORRUPT or
+ * _MEMORY.
  */
-int samples_decode(struct samples_block *b, struct tables *t, struct cursor *c,
-		   const char **reason);
+struct error *samples_decode(struct samples_block *b, struct tables *t,
+			     struct cursor *c) ERROR_CHECKED;
+
+/* Whether there are more samples, at any time. */
+bool samples_left(const struct samples_block *b);
 
 /*
- * The next samples, those from <= time < to only; they stay until the next call. 1, or 0 at
- * the end, or PRF_ERROR_CORRUPT with the reason.
+ * The next samples, those from <= time < to only, of which there may be none; they stay until
+ * the next call. ERROR_CORRUPT: no more are left.
  */
-int samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
-		 struct prf_samples *samples, const char **reason);
+struct error *samples_next(struct samples_block *b, uint64_t from_ns, uint64_t to_ns,
+			   struct prf_samples *samples) ERROR_CHECKED;
 
 #endif

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/prf.h"
-
 #define READ_SIZE ((size_t)128 << 10)
 
 void source_init_fd(struct source *s, int fd)
@@ -43,25 +41,25 @@ static void compact(struct source *s)
 	s->at = 0;
 }
 
-static int read_more(struct source *s)
+static struct error *read_more(struct source *s)
 {
 	uint8_t *room = buffer_extend(&s->window, READ_SIZE);
 	ssize_t size;
 
 	if (!room)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	do
 		size = read(s->fd, room, READ_SIZE);
 	while (size < 0 && errno == EINTR);
 	s->window.size -= READ_SIZE - (size > 0 ? (size_t)size : 0);
 	if (size < 0)
-		return PRF_ERROR_IO;
+		return error_system(errno, "cannot read");
 	if (size == 0)
 		s->end = true;
-	return PRF_OK;
+	return NULL;
 }
 
-int source_peek(struct source *s, size_t wanted, const uint8_t **bytes, size_t *got)
+struct error *source_peek(struct source *s, size_t wanted, const uint8_t **bytes, size_t *got)
 {
 	size_t left;
 
@@ -69,12 +67,12 @@ int source_peek(struct source *s, size_t wanted, const uint8_t **bytes, size_t *
 		left = s->memory_size - s->at;
 		*bytes = s->memory ? s->memory + s->at : NULL;
 		*got = left < wanted ? left : wanted;
-		return PRF_OK;
+		return NULL;
 	}
 	if (s->window.size - s->at < wanted)
 		compact(s);
 	while (s->window.size - s->at < wanted && !s->end) {
-		int error = read_more(s);
+		struct error *error = read_more(s);
 
 		if (error)
 			return error;
@@ -82,7 +80,7 @@ int source_peek(struct source *s, size_t wanted, const uint8_t **bytes, size_t *
 	left = s->window.size - s->at;
 	*bytes = s->window.data ? s->window.data + s->at : NULL;
 	*got = left < wanted ? left : wanted;
-	return PRF_OK;
+	return NULL;
 }
 
 void source_advance(struct source *s, size_t size)
@@ -91,14 +89,14 @@ void source_advance(struct source *s, size_t size)
 	s->offset += size;
 }
 
-int source_skip(struct source *s, uint64_t size, uint64_t *skipped)
+struct error *source_skip(struct source *s, uint64_t size, uint64_t *skipped)
 {
 	uint64_t left = size, total;
 
 	while (left) {
 		size_t wanted = left < READ_SIZE ? (size_t)left : READ_SIZE, got;
 		const uint8_t *bytes;
-		int error;
+		struct error *error;
 
 		if (s->fd >= 0 && left > s->window.size - s->at && source_size(s, &total) &&
 		    s->offset + left <= total &&
@@ -118,7 +116,7 @@ int source_skip(struct source *s, uint64_t size, uint64_t *skipped)
 			break;
 	}
 	*skipped = size - left;
-	return PRF_OK;
+	return NULL;
 }
 
 bool source_size(const struct source *s, uint64_t *size)

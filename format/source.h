@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "common/buffer.h"
+#include "common/error.h"
 
 struct source {
 	int fd; /* -1: memory */
@@ -29,19 +30,19 @@ void source_release(struct source *s);
 
 /*
  * The bytes ahead, at least `wanted` unless the source ends before; `got` says how many. They stay
- * until the next call. Memory is taken only for bytes that are there. PRF_ERROR_IO or
- * _MEMORY.
+ * until the next call. Memory is taken only for bytes that are there. ERROR_SYSTEM or _MEMORY.
  */
-int source_peek(struct source *s, size_t wanted, const uint8_t **bytes, size_t *got);
+struct error *source_peek(struct source *s, size_t wanted, const uint8_t **bytes,
+			  size_t *got) ERROR_CHECKED;
 
 /* Goes on by bytes that were peeked at. */
 void source_advance(struct source *s, size_t size);
 
 /*
  * Goes on by `size` bytes, without reading them where that is possible; `skipped` is less when the
- * source ends before. PRF_ERROR_IO or _MEMORY.
+ * source ends before. ERROR_SYSTEM or _MEMORY.
  */
-int source_skip(struct source *s, uint64_t size, uint64_t *skipped);
+struct error *source_skip(struct source *s, uint64_t size, uint64_t *skipped) ERROR_CHECKED;
 
 /* For sources with an end that can be known beforehand. */
 bool source_size(const struct source *s, uint64_t *size);

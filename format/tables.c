@@ -38,23 +38,22 @@ void tables_release(struct tables *t)
 	array_reserve(&(t)->what##s, &(t)->what##_room, (t)->what##_count + (more))
 
 /* How many placeholders bring `have` to `count`: checked against the limits. */
-static int missing(struct tables *t, uint64_t have, uint64_t count, uint64_t max, uint64_t *more,
-		   const char **reason)
+static struct error *missing(struct tables *t, uint64_t have, uint64_t count, uint64_t max,
+			     uint64_t *more)
 {
 	*more = 0;
 	if (count > max) {
-		*reason = "more definitions than the format allows";
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "more definitions than the format allows");
 	}
 	if (count <= have)
-		return PRF_OK;
+		return NULL;
 	if (count - have > t->lost_allowed - t->lost) {
-		*reason = "more definitions missing than the trace could have had";
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT,
+				 "more definitions missing than the trace could have had");
 	}
 	*more = count - have;
 	t->lost += *more;
-	return PRF_OK;
+	return NULL;
 }
 
 static uint64_t own_objects(const struct tables *t)
@@ -67,107 +66,107 @@ static uint64_t own_frames(const struct tables *t)
 	return t->frame_count - (t->extra_frame != PRF_NONE);
 }
 
-int tables_expect_events(struct tables *t, uint64_t count, const char **reason)
+struct error *tables_expect_events(struct tables *t, uint64_t count)
 {
 	uint64_t more;
-	int error = missing(t, t->event_count, count, WIRE_EVENTS_MAX, &more, reason);
+	struct error *error = missing(t, t->event_count, count, WIRE_EVENTS_MAX, &more);
 
 	if (error || !more)
 		return error;
 	if (!GROW(t, event, more))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	while (more--)
 		t->events[t->event_count++] = &lost_event;
-	return PRF_OK;
+	return NULL;
 }
 
-int tables_expect_objects(struct tables *t, uint64_t count, const char **reason)
+struct error *tables_expect_objects(struct tables *t, uint64_t count)
 {
 	uint64_t more;
-	int error = missing(t, own_objects(t), count, WIRE_OBJECTS_MAX, &more, reason);
+	struct error *error = missing(t, own_objects(t), count, WIRE_OBJECTS_MAX, &more);
 
 	if (error || !more)
 		return error;
 	if (!GROW(t, object, more))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	if (t->lost_object == PRF_NONE)
 		t->lost_object = (uint32_t)t->object_count;
 	while (more--)
 		t->objects[t->object_count++] = &lost_object;
-	return PRF_OK;
+	return NULL;
 }
 
-int tables_expect_tasks(struct tables *t, uint64_t count, const char **reason)
+struct error *tables_expect_tasks(struct tables *t, uint64_t count)
 {
 	uint64_t more;
-	int error = missing(t, t->task_count, count, WIRE_TASKS_MAX, &more, reason);
+	struct error *error = missing(t, t->task_count, count, WIRE_TASKS_MAX, &more);
 
 	if (error || !more)
 		return error;
 	if (!GROW(t, task, more))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	while (more--)
 		t->tasks[t->task_count++] = &lost_task;
-	return PRF_OK;
+	return NULL;
 }
 
-/* The "[lost]" object's id in `id`, made when there is none. */
-static int find_lost_object(struct tables *t, uint32_t *id)
+/* The "[lost]" object's id in `id`, made when there is none; false without memory. */
+static bool find_lost_object(struct tables *t, uint32_t *id)
 {
 	if (t->lost_object == PRF_NONE) {
 		if (!GROW(t, object, 1))
-			return PRF_ERROR_MEMORY;
+			return false;
 		t->lost_object = t->extra_object = (uint32_t)t->object_count;
 		t->objects[t->object_count++] = &lost_object;
 	}
 	*id = t->lost_object;
-	return PRF_OK;
+	return true;
 }
 
-int tables_expect_frames(struct tables *t, uint64_t count, const char **reason)
+struct error *tables_expect_frames(struct tables *t, uint64_t count)
 {
 	uint64_t more;
 	uint32_t object;
-	int error = missing(t, own_frames(t), count, WIRE_FRAMES_MAX, &more, reason);
+	struct error *error = missing(t, own_frames(t), count, WIRE_FRAMES_MAX, &more);
 
 	if (error || !more)
 		return error;
-	if (find_lost_object(t, &object) || !GROW(t, frame, more))
-		return PRF_ERROR_MEMORY;
+	if (!find_lost_object(t, &object) || !GROW(t, frame, more))
+		return error_memory();
 	if (t->lost_frame == PRF_NONE)
 		t->lost_frame = (uint32_t)t->frame_count;
 	while (more--)
 		t->frames[t->frame_count++] = (struct prf_frame){ .object = object };
-	return PRF_OK;
+	return NULL;
 }
 
-static int find_lost_frame(struct tables *t, uint32_t *id)
+static bool find_lost_frame(struct tables *t, uint32_t *id)
 {
 	uint32_t object;
 
 	if (t->lost_frame == PRF_NONE) {
-		if (find_lost_object(t, &object) || !GROW(t, frame, 1))
-			return PRF_ERROR_MEMORY;
+		if (!find_lost_object(t, &object) || !GROW(t, frame, 1))
+			return false;
 		t->lost_frame = t->extra_frame = (uint32_t)t->frame_count;
 		t->frames[t->frame_count++] = (struct prf_frame){ .object = object };
 	}
 	*id = t->lost_frame;
-	return PRF_OK;
+	return true;
 }
 
-int tables_expect_stacks(struct tables *t, uint64_t count, const char **reason)
+struct error *tables_expect_stacks(struct tables *t, uint64_t count)
 {
 	uint64_t more;
 	uint32_t frame;
-	int error = missing(t, t->stack_count, count, WIRE_STACKS_MAX, &more, reason);
+	struct error *error = missing(t, t->stack_count, count, WIRE_STACKS_MAX, &more);
 
 	if (error || !more)
 		return error;
-	if (find_lost_frame(t, &frame) || !GROW(t, stack, more))
-		return PRF_ERROR_MEMORY;
+	if (!find_lost_frame(t, &frame) || !GROW(t, stack, more))
+		return error_memory();
 	while (more--)
 		t->stacks[t->stack_count++] = (struct prf_stack){ PRF_NONE, frame };
-	return PRF_OK;
+	return NULL;
 }
 
 /* -------- definitions with text: one record each -------- */
@@ -268,25 +267,23 @@ static bool task_decode(struct cursor *c, struct tables *t)
 struct text_table {
 	size_t *count;
 	uint64_t extra, max;
-	int (*expect)(struct tables *t, uint64_t count, const char **reason);
+	struct error *(*expect)(struct tables *t, uint64_t count);
 	bool (*decode)(struct cursor *c, struct tables *t); /* false: no memory */
 };
 
-static int records_decode(struct tables *t, const struct text_table *table, struct cursor *c,
-			  const char **reason)
+static struct error *records_decode(struct tables *t, const struct text_table *table,
+				    struct cursor *c)
 {
 	uint64_t first = cursor_uleb(c);
 	size_t before;
-	int error;
+	struct error *error;
 
-	*reason = "a definition is broken";
 	if (!cursor_ok(c))
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "a definition is broken");
 	if (first < *table->count - table->extra) {
-		*reason = "definitions out of order";
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "definitions out of order");
 	}
-	error = table->expect(t, first, reason);
+	error = table->expect(t, first);
 	if (error)
 		return error;
 	before = *table->count;
@@ -298,61 +295,57 @@ static int records_decode(struct tables *t, const struct text_table *table, stru
 		if (*table->count - table->extra >= table->max)
 			cursor_fail(c);
 		if (cursor_ok(c) && (!table->decode(&record, t) || t->no_memory))
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 		if (!cursor_ok(c) || !cursor_ok(&record)) {
 			*table->count = before;
-			*reason = "a definition is broken";
-			return PRF_ERROR_CORRUPT;
+			return error_new(ERROR_CORRUPT, "a definition is broken");
 		}
 	}
-	return PRF_OK;
+	return NULL;
 }
 
-int events_decode(struct tables *t, struct cursor *c, const char **reason)
+struct error *events_decode(struct tables *t, struct cursor *c)
 {
 	struct text_table table = { &t->event_count, 0, WIRE_EVENTS_MAX, tables_expect_events,
 				    event_decode };
 
-	return records_decode(t, &table, c, reason);
+	return records_decode(t, &table, c);
 }
 
-int objects_decode(struct tables *t, struct cursor *c, const char **reason)
+struct error *objects_decode(struct tables *t, struct cursor *c)
 {
 	struct text_table table = { &t->object_count, t->extra_object != PRF_NONE, WIRE_OBJECTS_MAX,
 				    tables_expect_objects, object_decode };
 
-	return records_decode(t, &table, c, reason);
+	return records_decode(t, &table, c);
 }
 
-int tasks_decode(struct tables *t, struct cursor *c, const char **reason)
+struct error *tasks_decode(struct tables *t, struct cursor *c)
 {
 	struct text_table table = { &t->task_count, 0, WIRE_TASKS_MAX, tables_expect_tasks,
 				    task_decode };
 
-	return records_decode(t, &table, c, reason);
+	return records_decode(t, &table, c);
 }
 
 /* -------- definitions in columns -------- */
 
 /* The head of a block of columns: how many of `what` they name, their first id and number. */
-static int head_decode(struct cursor *c, uint64_t have, uint64_t max, uint64_t *referred,
-		       uint64_t *first, uint64_t *n, const char **reason)
+static struct error *head_decode(struct cursor *c, uint64_t have, uint64_t max, uint64_t *referred,
+				 uint64_t *first, uint64_t *n)
 {
 	*referred = cursor_uleb(c);
 	*first = cursor_uleb(c);
 	*n = cursor_uleb(c);
-	*reason = "a definition is broken";
 	if (!cursor_ok(c) || *n > cursor_left(c))
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "a definition is broken");
 	if (*first > max || *n > max - *first) {
-		*reason = "more definitions than the format allows";
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "more definitions than the format allows");
 	}
 	if (*first < have) {
-		*reason = "definitions out of order";
-		return PRF_ERROR_CORRUPT;
+		return error_new(ERROR_CORRUPT, "definitions out of order");
 	}
-	return PRF_OK;
+	return NULL;
 }
 
 static bool frame_check(struct tables *t, struct prf_frame *f, uint64_t object, uint64_t objects)
@@ -371,28 +364,27 @@ static bool frame_check(struct tables *t, struct prf_frame *f, uint64_t object, 
 
 #define SLICE 512
 
-int frames_decode(struct tables *t, struct cursor *c, const char **reason)
+struct error *frames_decode(struct tables *t, struct cursor *c)
 {
 	uint64_t objects, first, n, object[SLICE], flags[SLICE], offset[SLICE];
 	struct column column[3];
 	size_t before;
-	int error = head_decode(c, own_frames(t), WIRE_FRAMES_MAX, &objects, &first, &n, reason);
+	struct error *error = head_decode(c, own_frames(t), WIRE_FRAMES_MAX, &objects, &first, &n);
 
 	if (error)
 		return error;
 	column_decode(c, n, false, &column[0]);
 	column_decode(c, n, false, &column[1]);
 	column_decode(c, n, true, &column[2]);
-	*reason = "a definition is broken";
 	if (!cursor_ok(c))
-		return PRF_ERROR_CORRUPT;
-	error = tables_expect_objects(t, objects, reason);
+		return error_new(ERROR_CORRUPT, "a definition is broken");
+	error = tables_expect_objects(t, objects);
 	if (!error)
-		error = tables_expect_frames(t, first, reason);
+		error = tables_expect_frames(t, first);
 	if (error)
 		return error;
 	if (!GROW(t, frame, n))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	before = t->frame_count;
 	for (size_t from = 0; from < n; from += SLICE) {
 		size_t some = n - from < SLICE ? n - from : SLICE;
@@ -405,36 +397,35 @@ int frames_decode(struct tables *t, struct cursor *c, const char **reason)
 
 			*f = (struct prf_frame){ .flags = (uint32_t)flags[i], .offset = offset[i] };
 			if (!frame_check(t, f, object[i], objects)) {
-				*reason = "a frame names an object that does not exist";
-				return PRF_ERROR_CORRUPT;
+				return error_new(ERROR_CORRUPT,
+						 "a frame names an object that does not exist");
 			}
 		}
 	}
 	t->frame_count = before + n;
-	return PRF_OK;
+	return NULL;
 }
 
-int stacks_decode(struct tables *t, struct cursor *c, const char **reason)
+struct error *stacks_decode(struct tables *t, struct cursor *c)
 {
 	uint64_t frames, first, n, back[SLICE], frame[SLICE];
 	struct column column[2];
 	size_t before;
-	int error = head_decode(c, t->stack_count, WIRE_STACKS_MAX, &frames, &first, &n, reason);
+	struct error *error = head_decode(c, t->stack_count, WIRE_STACKS_MAX, &frames, &first, &n);
 
 	if (error)
 		return error;
 	column_decode(c, n, false, &column[0]);
 	column_decode(c, n, true, &column[1]);
-	*reason = "a definition is broken";
 	if (!cursor_ok(c))
-		return PRF_ERROR_CORRUPT;
-	error = tables_expect_frames(t, frames, reason);
+		return error_new(ERROR_CORRUPT, "a definition is broken");
+	error = tables_expect_frames(t, frames);
 	if (!error)
-		error = tables_expect_stacks(t, first, reason);
+		error = tables_expect_stacks(t, first);
 	if (error)
 		return error;
 	if (!GROW(t, stack, n))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	before = t->stack_count;
 	for (size_t from = 0; from < n; from += SLICE) {
 		size_t some = n - from < SLICE ? n - from : SLICE;
@@ -445,13 +436,14 @@ int stacks_decode(struct tables *t, struct cursor *c, const char **reason)
 			uint64_t id = before + from + i;
 
 			if (back[i] > id || frame[i] >= frames) {
-				*reason = "a stack names a frame or parent that does not exist";
-				return PRF_ERROR_CORRUPT;
+				return error_new(
+					ERROR_CORRUPT,
+					"a stack names a frame or parent that does not exist");
 			}
 			t->stacks[id].parent = back[i] ? (uint32_t)(id - back[i]) : PRF_NONE;
 			t->stacks[id].frame = tables_frame(t, frame[i]);
 		}
 	}
 	t->stack_count = before + n;
-	return PRF_OK;
+	return NULL;
 }

@@ -9,6 +9,7 @@
 
 #include "common/arena.h"
 #include "common/cursor.h"
+#include "common/error.h"
 #include "format/prf.h"
 #include "format/wire.h"
 
@@ -37,21 +38,20 @@ void tables_init(struct tables *t);
 void tables_release(struct tables *t);
 
 /*
- * Take a payload in. PRF_ERROR_CORRUPT with the reason: then nothing of it was taken.
- * PRF_ERROR_MEMORY else.
+ * Take a payload in. ERROR_CORRUPT: then nothing of it was taken. ERROR_MEMORY otherwise.
  */
-int events_decode(struct tables *t, struct cursor *c, const char **reason);
-int objects_decode(struct tables *t, struct cursor *c, const char **reason);
-int tasks_decode(struct tables *t, struct cursor *c, const char **reason);
-int frames_decode(struct tables *t, struct cursor *c, const char **reason);
-int stacks_decode(struct tables *t, struct cursor *c, const char **reason);
+struct error *events_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+struct error *objects_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+struct error *tasks_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+struct error *frames_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+struct error *stacks_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
 
 /* Placeholders until there are as many as the trace had. As above. */
-int tables_expect_events(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_objects(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_tasks(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_frames(struct tables *t, uint64_t count, const char **reason);
-int tables_expect_stacks(struct tables *t, uint64_t count, const char **reason);
+struct error *tables_expect_events(struct tables *t, uint64_t count) ERROR_CHECKED;
+struct error *tables_expect_objects(struct tables *t, uint64_t count) ERROR_CHECKED;
+struct error *tables_expect_tasks(struct tables *t, uint64_t count) ERROR_CHECKED;
+struct error *tables_expect_frames(struct tables *t, uint64_t count) ERROR_CHECKED;
+struct error *tables_expect_stacks(struct tables *t, uint64_t count) ERROR_CHECKED;
 
 /* The reader's id of one that the trace names, which must be below the count it stated. */
 static inline uint32_t tables_object(const struct tables *t, uint64_t id)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ struct prf_writer {
 	struct compressor *compressor;
 	size_t block_bytes;
 	bool finished;
-	int error; /* the first one: nothing works behind it */
+	struct error *error; /* the first one: nothing works after it */
 
 	struct text_table events, objects, tasks;
 	struct pairs frames; /* offset; flags and object */
@@ -45,17 +46,17 @@ struct prf_writer {
 	uint64_t samples;
 };
 
-int prf_writer_new(struct prf_writer **writer, const struct prf_writer_options *options)
+struct error *prf_writer_new(struct prf_writer **writer, const struct prf_writer_options *options)
 {
 	struct prf_writer *w;
-	int error;
+	struct error *error;
 
 	*writer = NULL;
 	if (options->level < 0 || options->level > 19)
-		return PRF_ERROR_ARGUMENT;
+		return error_new(ERROR_ARGUMENT, "compression level %d", options->level);
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	w->block_bytes = options->block_bytes ? options->block_bytes : BLOCK_BYTES;
 	if (options->block_bytes > BLOCK_BYTES_MAX)
 		w->block_bytes = BLOCK_BYTES_MAX;
@@ -65,7 +66,7 @@ int prf_writer_new(struct prf_writer **writer, const struct prf_writer_options *
 		return error;
 	}
 	*writer = w;
-	return PRF_OK;
+	return NULL;
 }
 
 static void text_table_release(struct text_table *t)
@@ -92,21 +93,22 @@ void prf_writer_free(struct prf_writer *w)
 	buffer_release(&w->statistics);
 	buffer_release(&w->record);
 	buffer_release(&w->payload.raw);
+	error_free(w->error);
 	free(w);
 }
 
 /* -------- sealing: what waits becomes blocks, definitions before what uses them -------- */
 
-static int put_payload(struct prf_writer *w, uint16_t type)
+static struct error *put_payload(struct prf_writer *w, uint16_t type)
 {
 	w->payload.type = type;
 	return compressor_put(w->compressor, &w->payload);
 }
 
-static int seal_text(struct prf_writer *w, struct text_table *t, uint16_t type)
+static struct error *seal_text(struct prf_writer *w, struct text_table *t, uint16_t type)
 {
 	if (!t->waiting.size)
-		return PRF_OK;
+		return NULL;
 	buffer_uleb(&w->payload.raw, t->written);
 	buffer_append(&w->payload.raw, t->waiting.data, t->waiting.size);
 	buffer_clear(&t->waiting);
@@ -127,17 +129,17 @@ static size_t per_block(const struct prf_writer *w)
 	return w->block_bytes / BYTES_PER_SAMPLE + 1;
 }
 
-static int seal_frames(struct prf_writer *w)
+static struct error *seal_frames(struct prf_writer *w)
 {
 	size_t limit = per_block(w);
 	struct prf_frame *frames;
-	int error = PRF_OK;
+	struct error *error = NULL;
 
 	if (w->frames_written == w->frames.count)
-		return PRF_OK;
+		return NULL;
 	frames = malloc(limit * sizeof(*frames));
 	if (!frames)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	while (!error && w->frames_written < w->frames.count) {
 		size_t n = w->frames.count - w->frames_written;
 
@@ -152,17 +154,17 @@ static int seal_frames(struct prf_writer *w)
 	return error;
 }
 
-static int seal_stacks(struct prf_writer *w)
+static struct error *seal_stacks(struct prf_writer *w)
 {
 	size_t limit = per_block(w);
 	struct prf_stack *stacks;
-	int error = PRF_OK;
+	struct error *error = NULL;
 
 	if (w->stacks_written == w->stacks.count)
-		return PRF_OK;
+		return NULL;
 	stacks = malloc(limit * sizeof(*stacks));
 	if (!stacks)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	while (!error && w->stacks_written < w->stacks.count) {
 		size_t n = w->stacks.count - w->stacks_written;
 
@@ -182,11 +184,11 @@ static int seal_stacks(struct prf_writer *w)
 }
 
 /* Records without ids, or behind how many `referred` there are. */
-static int seal_records(struct prf_writer *w, struct buffer *records, uint16_t type,
-			const size_t *referred)
+static struct error *seal_records(struct prf_writer *w, struct buffer *records, uint16_t type,
+				  const size_t *referred)
 {
 	if (!records->size)
-		return PRF_OK;
+		return NULL;
 	if (referred)
 		buffer_uleb(&w->payload.raw, *referred);
 	buffer_append(&w->payload.raw, records->data, records->size);
@@ -194,31 +196,37 @@ static int seal_records(struct prf_writer *w, struct buffer *records, uint16_t t
 	return put_payload(w, type);
 }
 
-static int seal_samples(struct prf_writer *w)
+static struct error *seal_samples(struct prf_writer *w)
 {
 	struct samples_counts counts = { w->events.count, w->tasks.count,
 					 (uint32_t)w->stacks.count };
-	int error;
 
 	if (!w->batch.n)
-		return PRF_OK;
+		return NULL;
 	w->payload.samples = w->batch.n;
-	error = samples_encode(&w->batch, &counts, &w->payload.raw, &w->payload.from_ns,
-			       &w->payload.to_ns);
-	return error ? error : put_payload(w, WIRE_SAMPLES);
+	if (!samples_encode(&w->batch, &counts, &w->payload.raw, &w->payload.from_ns,
+			    &w->payload.to_ns))
+		return error_memory();
+	return put_payload(w, WIRE_SAMPLES);
 }
 
-static int fail(struct prf_writer *w, int error)
+/* What the caller did wrong ends nothing; all else does. */
+static struct error *fail(struct prf_writer *w, struct error *error)
 {
-	if (error && error != PRF_ERROR_ARGUMENT && !w->error)
-		w->error = error;
+	if (error && !w->error && error->kind != ERROR_ARGUMENT && error->kind != ERROR_LIMIT)
+		w->error = error_copy(error);
 	return error;
 }
 
-static int seal(struct prf_writer *w)
+static struct error *no_memory(struct prf_writer *w)
+{
+	return fail(w, error_memory());
+}
+
+static struct error *seal(struct prf_writer *w)
 {
 	size_t objects = w->objects.count, frames = w->frames.count;
-	int error = seal_text(w, &w->events, WIRE_EVENTS);
+	struct error *error = seal_text(w, &w->events, WIRE_EVENTS);
 
 	if (!error)
 		error = seal_text(w, &w->objects, WIRE_OBJECTS);
@@ -254,43 +262,50 @@ static bool anything_waits(const struct prf_writer *w)
 
 /* -------- definitions -------- */
 
-static int writable(const struct prf_writer *w)
+static struct error *writable(const struct prf_writer *w)
 {
-	return w->error ? w->error : w->finished ? PRF_ERROR_ARGUMENT : PRF_OK;
+	if (w->finished && !w->error)
+		return error_new(ERROR_ARGUMENT, "the trace is finished");
+	return error_copy(w->error);
+}
+
+static struct error *too_long(const struct prf_writer *w)
+{
+	return error_new(ERROR_LIMIT, "a record of %zu bytes", w->record.size);
 }
 
 /* The definition in w->record, or the number it has already. */
-static int define(struct prf_writer *w, struct text_table *t, uint32_t max, uint32_t *id)
+static struct error *define(struct prf_writer *w, struct text_table *t, uint32_t max, uint32_t *id)
 {
 	uint64_t *value;
 	bool added;
 
 	if (!buffer_ok(&w->record))
-		return fail(w, PRF_ERROR_MEMORY);
+		return no_memory(w);
 	if (w->record.size > RECORD_MAX)
-		return PRF_ERROR_ARGUMENT;
+		return too_long(w);
 	if (t->count >= max) {
 		value = map_get(&t->ids, w->record.data, w->record.size);
 		if (!value)
-			return PRF_ERROR_ARGUMENT;
+			return error_new(ERROR_LIMIT, "more than %" PRIu32 " definitions", max);
 		*id = (uint32_t)*value;
-		return PRF_OK;
+		return NULL;
 	}
 	value = map_put(&t->ids, w->record.data, w->record.size, &added);
 	if (!value)
-		return fail(w, PRF_ERROR_MEMORY);
+		return no_memory(w);
 	if (added) {
 		*value = t->count++;
 		buffer_uleb(&t->waiting, w->record.size);
 		buffer_append(&t->waiting, w->record.data, w->record.size);
 	}
 	*id = (uint32_t)*value;
-	return t->waiting.size >= w->block_bytes ? seal(w) : PRF_OK;
+	return t->waiting.size >= w->block_bytes ? seal(w) : NULL;
 }
 
-int prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
+struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -299,9 +314,9 @@ int prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32
 	return define(w, &w->events, WIRE_EVENTS_MAX, id);
 }
 
-int prf_writer_object(struct prf_writer *w, const struct prf_object *object, uint32_t *id)
+struct error *prf_writer_object(struct prf_writer *w, const struct prf_object *object, uint32_t *id)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -310,9 +325,9 @@ int prf_writer_object(struct prf_writer *w, const struct prf_object *object, uin
 	return define(w, &w->objects, WIRE_OBJECTS_MAX, id);
 }
 
-int prf_writer_task(struct prf_writer *w, const struct prf_task *task, uint32_t *id)
+struct error *prf_writer_task(struct prf_writer *w, const struct prf_task *task, uint32_t *id)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -321,39 +336,43 @@ int prf_writer_task(struct prf_writer *w, const struct prf_task *task, uint32_t 
 	return define(w, &w->tasks, WIRE_TASKS_MAX, id);
 }
 
-int prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame, uint32_t *id)
+struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame, uint32_t *id)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
 	if (frame->flags & PRF_FRAME_END ? frame->object != PRF_NONE
 					 : frame->object >= w->objects.count)
-		return PRF_ERROR_ARGUMENT;
+		return error_new(ERROR_ARGUMENT, "a frame names object %" PRIu32, frame->object);
 	if (w->frames.count >= WIRE_FRAMES_MAX)
-		return PRF_ERROR_ARGUMENT;
+		return error_new(ERROR_LIMIT, "more than %u frames", WIRE_FRAMES_MAX);
 	*id = pairs_put(&w->frames, frame->offset, (uint64_t)frame->flags << 32 | frame->object);
-	return *id == UINT32_MAX ? fail(w, PRF_ERROR_MEMORY) : PRF_OK;
+	return *id == UINT32_MAX ? no_memory(w) : NULL;
 }
 
-int prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id)
+struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
 	if (stack->frame >= w->frames.count ||
-	    (stack->parent != PRF_NONE && stack->parent >= w->stacks.count) ||
-	    w->stacks.count >= WIRE_STACKS_MAX)
-		return PRF_ERROR_ARGUMENT;
+	    (stack->parent != PRF_NONE && stack->parent >= w->stacks.count))
+		return error_new(ERROR_ARGUMENT,
+				 "a stack names frame %" PRIu32 " and parent %" PRIu32,
+				 stack->frame, stack->parent);
+	if (w->stacks.count >= WIRE_STACKS_MAX)
+		return error_new(ERROR_LIMIT, "more than %u stacks", WIRE_STACKS_MAX);
 	*id = pairs_put(&w->stacks, stack->parent, stack->frame);
-	return *id == UINT32_MAX ? fail(w, PRF_ERROR_MEMORY) : PRF_OK;
+	return *id == UINT32_MAX ? no_memory(w) : NULL;
 }
 
-int prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n, uint32_t *stack)
+struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n,
+				uint32_t *stack)
 {
 	struct prf_stack next = { .parent = PRF_NONE };
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	while (!error && n--) {
 		next.frame = frames[n];
@@ -365,9 +384,9 @@ int prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n, ui
 
 /* -------- what is recorded -------- */
 
-int prf_writer_sample(struct prf_writer *w, const struct prf_sample *sample)
+struct error *prf_writer_sample(struct prf_writer *w, const struct prf_sample *sample)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -376,34 +395,32 @@ int prf_writer_sample(struct prf_writer *w, const struct prf_sample *sample)
 	    (sample->waker != PRF_NONE &&
 	     (sample->waker >= w->stacks.count ||
 	      (sample->waker_task != PRF_NONE && sample->waker_task >= w->tasks.count))))
-		return PRF_ERROR_ARGUMENT;
-	error = samples_batch_add(&w->batch, sample);
-	if (error == PRF_ERROR_ARGUMENT) {
+		return error_new(ERROR_ARGUMENT, "a sample names what is not defined");
+	if (samples_batch_full(&w->batch))
 		error = seal(w);
-		if (!error)
-			error = samples_batch_add(&w->batch, sample);
-	}
 	if (error)
-		return fail(w, error);
+		return error;
+	if (!samples_batch_add(&w->batch, sample))
+		return no_memory(w);
 	w->samples++;
-	return w->batch.n * BYTES_PER_SAMPLE >= w->block_bytes ? seal(w) : PRF_OK;
+	return w->batch.n * BYTES_PER_SAMPLE >= w->block_bytes ? seal(w) : NULL;
 }
 
 /* The record in w->record goes behind those that wait. */
-static int append_record(struct prf_writer *w, struct buffer *waiting)
+static struct error *append_record(struct prf_writer *w, struct buffer *waiting)
 {
 	if (w->record.size > RECORD_MAX)
-		return PRF_ERROR_ARGUMENT;
+		return too_long(w);
 	buffer_uleb(waiting, w->record.size);
 	buffer_append(waiting, w->record.data, w->record.size);
 	if (!buffer_ok(&w->record) || !buffer_ok(waiting))
-		return fail(w, PRF_ERROR_MEMORY);
-	return waiting->size >= w->block_bytes ? seal(w) : PRF_OK;
+		return no_memory(w);
+	return waiting->size >= w->block_bytes ? seal(w) : NULL;
 }
 
-int prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss)
+struct error *prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -412,18 +429,18 @@ int prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss)
 	return append_record(w, &w->losses);
 }
 
-int prf_writer_symbols(struct prf_writer *w, uint32_t object, const struct prf_symbol *symbols,
-		       size_t n)
+struct error *prf_writer_symbols(struct prf_writer *w, uint32_t object,
+				 const struct prf_symbol *symbols, size_t n)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
 	if (object >= w->objects.count)
-		return PRF_ERROR_ARGUMENT;
+		return error_new(ERROR_ARGUMENT, "symbols of object %" PRIu32, object);
 	for (size_t i = 1; i < n; i++)
 		if (symbols[i].start < symbols[i - 1].start)
-			return PRF_ERROR_ARGUMENT;
+			return error_new(ERROR_ARGUMENT, "symbols are not sorted");
 	while (n && !error) {
 		size_t some = n < SYMBOLS_PER_RECORD ? n : SYMBOLS_PER_RECORD;
 
@@ -442,22 +459,23 @@ int prf_writer_symbols(struct prf_writer *w, uint32_t object, const struct prf_s
 	return error;
 }
 
-int prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places, size_t n)
+struct error *prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places,
+			       size_t n)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
 	if (frame >= w->frames.count)
-		return PRF_ERROR_ARGUMENT;
+		return error_new(ERROR_ARGUMENT, "names of frame %" PRIu32, frame);
 	buffer_clear(&w->record);
 	names_encode(&w->record, frame, places, n);
 	return append_record(w, &w->names);
 }
 
-int prf_writer_metadata(struct prf_writer *w, const char *key, const char *value)
+struct error *prf_writer_metadata(struct prf_writer *w, const char *key, const char *value)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -466,9 +484,9 @@ int prf_writer_metadata(struct prf_writer *w, const char *key, const char *value
 	return append_record(w, &w->metadata);
 }
 
-int prf_writer_statistic(struct prf_writer *w, const char *key, uint64_t value)
+struct error *prf_writer_statistic(struct prf_writer *w, const char *key, uint64_t value)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error)
 		return error;
@@ -479,9 +497,9 @@ int prf_writer_statistic(struct prf_writer *w, const char *key, uint64_t value)
 
 /* -------- time, end and totals -------- */
 
-int prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
+struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (error || !anything_waits(w))
 		return error;
@@ -490,12 +508,12 @@ int prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
 		if (w->batch.n && w->batch.time_ns[0] && w->batch.time_ns[0] < now_ns)
 			w->waiting_since = w->batch.time_ns[0];
 	}
-	return now_ns - w->waiting_since >= SEAL_AFTER_NS ? seal(w) : PRF_OK;
+	return now_ns - w->waiting_since >= SEAL_AFTER_NS ? seal(w) : NULL;
 }
 
-int prf_writer_finish(struct prf_writer *w)
+struct error *prf_writer_finish(struct prf_writer *w)
 {
-	int error = writable(w);
+	struct error *error = writable(w);
 
 	if (!error)
 		error = seal(w);
@@ -519,6 +537,7 @@ void prf_writer_totals(const struct prf_writer *w, struct prf_writer_totals *tot
 
 const void *prf_writer_memory(const struct prf_writer *w, size_t *size)
 {
-	compressor_drain(w->compressor);
+	/* What was written before an error is there all the same. */
+	error_free(compressor_drain(w->compressor));
 	return compressor_memory(w->compressor, size);
 }

@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "record/system/error_status.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -115,7 +116,9 @@ int drain_round(struct session *s, uint64_t now_ns, int *wait_ms)
 	/* Rather a frame in the wrong file now and then than a lost sample. */
 	status = drain_until(s, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
 	/* What would have waited for a second when we come again is due now. */
-	return status ? status : prf_writer_tick(s->trace.writer, now_ns + LONGEST_MS * 1000000u);
+	return status ? status
+		      : error_status(
+				prf_writer_tick(s->trace.writer, now_ns + LONGEST_MS * 1000000u));
 }
 
 static void tell_lookahead(uint32_t pid, void *context)

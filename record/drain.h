@@ -7,7 +7,7 @@
 /* Puts the rings into the timeline. 0 or -ENOMEM. */
 int drain_init(struct session *s);
 
-/* Writes all that is in the rings up to a time. 0, -errno or a prf_error. */
+/* Writes all that is in the rings up to a time. 0 or -errno. */
 int drain_until(struct session *s, uint64_t horizon_ns);
 
 /*

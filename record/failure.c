@@ -38,8 +38,5 @@ int explain(const char *what, int status)
 
 int trace_failed(const char *path, int status)
 {
-	if (status == PRF_ERROR_IO)
-		return fail("cannot write %s: %s", path, strerror(errno));
-	return fail("cannot write %s: %s", path,
-		    status == -ENOMEM ? "out of memory" : prf_error_name((enum prf_error)status));
+	return fail("cannot write %s: %s", path, strerror(-status));
 }

@@ -11,7 +11,7 @@ int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "cannot WHAT: ..."; `status` is -errno. */
 int explain(const char *what, int status);
 
-/* A trace file that cannot be written; `status` is -errno or an enum prf_error. */
+/* A trace file that cannot be written; `status` is -errno. */
 int trace_failed(const char *path, int status);
 
 #endif

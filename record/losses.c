@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/losses.h"
+#include "record/system/error_status.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static int update_cpu(struct losses *a, struct prf_writer *w, size_t cpu, uint64
 		if (!loss.count)
 			continue;
 		a->lost[loss.reason] += loss.count;
-		status = prf_writer_loss(w, &loss);
+		status = error_status(prf_writer_loss(w, &loss));
 	}
 	return status;
 }
@@ -74,7 +75,7 @@ int losses_side_band(struct losses *a, struct prf_writer *w, uint32_t cpu, uint6
 	};
 
 	a->lost[PRF_LOSS_SIDE_BAND] += count;
-	return prf_writer_loss(w, &loss);
+	return error_status(prf_writer_loss(w, &loss));
 }
 
 uint64_t losses_samples(const struct losses *a)

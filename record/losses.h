@@ -23,10 +23,10 @@ struct losses {
 int losses_init(struct losses *a, size_t cpus, uint64_t now_ns);
 void losses_release(struct losses *a);
 
-/* Reads the counters and writes what was lost since the last time. 0, -errno or a prf_error. */
+/* Reads the counters and writes what was lost since the last time. 0 or -errno. */
 int losses_update(struct losses *a, struct sampler *s, struct prf_writer *w, uint64_t now_ns);
 
-/* Records of the side band that were lost on a CPU. 0 or a prf_error. */
+/* Records of the side band that were lost on a CPU. 0 or -errno. */
 int losses_side_band(struct losses *a, struct prf_writer *w, uint32_t cpu, uint64_t time_ns,
 		     uint64_t count);
 

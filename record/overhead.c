@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "record/system/error_status.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -41,15 +42,16 @@ void overhead_update(struct overhead *e, const struct sampler *sampler)
 
 int overhead_write(const struct overhead *e, struct prf_writer *w)
 {
-	int status = prf_writer_statistic(w, "ring_peak_bytes", e->ring_peak);
+	int status = error_status(prf_writer_statistic(w, "ring_peak_bytes", e->ring_peak));
 
 	if (!status)
-		status = prf_writer_statistic(w, "recorder_peak_memory_bytes", e->peak_memory);
+		status = error_status(
+			prf_writer_statistic(w, "recorder_peak_memory_bytes", e->peak_memory));
 	/* What was not measured is not there. */
 	if (!status && e->counting_fd >= 0)
-		status = prf_writer_statistic(w, "bpf_runs", e->runs);
+		status = error_status(prf_writer_statistic(w, "bpf_runs", e->runs));
 	if (!status && e->counting_fd >= 0)
-		status = prf_writer_statistic(w, "bpf_run_ns", e->run_ns);
+		status = error_status(prf_writer_statistic(w, "bpf_run_ns", e->run_ns));
 	return status;
 }
 

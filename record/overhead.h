@@ -23,7 +23,7 @@ void overhead_release(struct overhead *e);
 /* Brings all numbers up to date. */
 void overhead_update(struct overhead *e, const struct sampler *sampler);
 
-/* Into the trace. 0 or a prf_error. */
+/* Into the trace. 0 or -errno. */
 int overhead_write(const struct overhead *e, struct prf_writer *w);
 
 /* To the user. `duration_ns`: of the recording; `accounts`: what became of what fired. */

@@ -5,6 +5,7 @@
 #include "common/message.h"
 #include "record/drain.h"
 #include "record/failure.h"
+#include "record/system/error_status.h"
 #include "record/trace/vanished.h"
 #include "record/unwinding.h"
 
@@ -114,7 +115,8 @@ int traces_finish(struct session *s, uint64_t now_ns, bool last)
 	if (!status)
 		status = overhead_write(&s->overhead, w);
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics) && !status; i++)
-		status = prf_writer_statistic(w, statistics[i].key, statistics[i].value);
+		status = error_status(
+			prf_writer_statistic(w, statistics[i].key, statistics[i].value));
 	if (!status)
 		status = unwinding_finish(s);
 	if (!status)

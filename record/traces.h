@@ -11,7 +11,7 @@
 int traces_open(struct session *s);
 int traces_begin(struct session *s);
 
-/* Ends the file; `last`: nothing fires any more. 0, -errno or a prf_error. */
+/* Ends the file; `last`: nothing fires any more. 0 or -errno. */
 int traces_finish(struct session *s, uint64_t now_ns, bool last);
 
 /* When the next file is due by time; UINT64_MAX: never. */

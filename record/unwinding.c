@@ -6,6 +6,7 @@
 #include "common/message.h"
 #include "record/failure.h"
 #include "record/recording.h"
+#include "record/system/error_status.h"
 #include "record/system/proc.h"
 
 /* Longer than this nobody shall wait for a recording to begin. */
@@ -90,7 +91,8 @@ static int write_totals(struct prf_writer *w, const struct unwinder_totals *t)
 	int status = 0;
 
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]) && !status; i++)
-		status = prf_writer_statistic(w, statistics[i].key, statistics[i].value);
+		status = error_status(
+			prf_writer_statistic(w, statistics[i].key, statistics[i].value));
 	return status;
 }
 

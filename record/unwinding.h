@@ -15,7 +15,7 @@ int unwinding_open(struct session *s);
 /* Waits a little for the tables of what runs, or will be started, so that no sample lacks them. */
 void unwinding_prepare(struct session *s);
 
-/* What the tables came to, for the trace and the user. 0 or a prf_error. */
+/* What the tables came to, for the trace and the user. 0 or -errno. */
 int unwinding_finish(struct session *s);
 
 void unwinding_close(struct session *s);

@@ -180,7 +180,7 @@ static void dump_damage(struct dump *d, const struct prf_damage *damage)
 {
 	sink_printf(d->sink,
 		    "damage block=%" PRIu64 " offset=0x%" PRIx64 " skipped=%" PRIu64 " kind=%s",
-		    damage->block, damage->offset, damage->skipped, prf_error_name(damage->error));
+		    damage->block, damage->offset, damage->skipped, error_kind_name(damage->kind));
 	write_text(d->sink, "reason", damage->reason);
 	sink_char(d->sink, '\n');
 }
@@ -204,6 +204,7 @@ static void dump_record(struct dump *d, const struct prf_record *record)
 		sink_printf(d->sink, " value=%" PRIu64 "\n", record->statistic.value);
 		break;
 	case PRF_RECORD_DAMAGE: dump_damage(d, &record->damage); break;
+	case PRF_RECORD_END: break;
 	}
 }
 
@@ -223,36 +224,49 @@ static void dump_block(const struct prf_block_info *info, void *context)
 		    info->sequence, info->stored_bytes, info->raw_bytes);
 }
 
-int dump_trace(struct trace *t, struct sink *s)
+/* The next record; false at the end, after an error (t->error), and when the user interrupts. */
+static bool next_record(struct trace *t, struct prf_record *record)
+{
+	if (progress_interrupted())
+		return false;
+	t->error = prf_reader_next(t->reader, record);
+	return !t->error && record->type != PRF_RECORD_END;
+}
+
+const struct error *dump_trace(struct trace *t, struct sink *s)
 {
 	struct dump d = { .sink = s, .blocks = true };
 	struct prf_record record;
 	unsigned int major, minor;
-	int result = prf_reader_new_fd(&t->reader, t->fd);
 
-	if (result)
-		return t->error = result;
+	t->error = prf_reader_new_fd(&t->reader, t->fd);
+	if (t->error)
+		return t->error;
 	d.reader = t->reader;
 	prf_reader_on_block(t->reader, dump_block, &d);
-	while (!progress_interrupted() && (result = prf_reader_next(t->reader, &record)) > 0 &&
-	       !s->error) {
+	while (!s->error && next_record(t, &record)) {
 		dump_definitions(&d);
 		dump_record(&d, &record);
 	}
 	if (progress_interrupted())
-		return 0;
+		return NULL;
 	dump_definitions(&d);
-	if (result < 0) {
-		const struct prf_damage *at = prf_reader_error(t->reader);
-
-		t->error_at = at ? *at : (struct prf_damage){ 0 };
-		return t->error = result;
-	}
+	if (t->error)
+		return t->error;
 	prf_reader_version(t->reader, &major, &minor);
 	sink_printf(s, "%s version=%u.%u blocks=%" PRIu64 "\n",
 		    prf_reader_complete(t->reader) ? "complete" : "incomplete", major, minor,
 		    d.block_count);
-	return 0;
+	return NULL;
+}
+
+static void show_defect(const struct trace *t, const struct prf_damage *damage, struct sink *s)
+{
+	sink_printable(s, t->path);
+	sink_printf(s, ": block %" PRIu64 " at 0x%" PRIx64 ": %s: ", damage->block, damage->offset,
+		    error_kind_name(damage->kind));
+	sink_printable(s, damage->reason);
+	sink_printf(s, "; %" PRIu64 " bytes skipped\n", damage->skipped);
 }
 
 bool check_trace(struct trace *t, struct sink *s)
@@ -260,36 +274,22 @@ bool check_trace(struct trace *t, struct sink *s)
 	struct dump d = { .sink = s };
 	struct prf_record record;
 	uint64_t samples = 0, defects = 0;
-	int result = prf_reader_new_fd(&t->reader, t->fd);
 
-	if (result) {
-		t->error = result;
+	t->error = prf_reader_new_fd(&t->reader, t->fd);
+	if (t->error)
 		return false;
-	}
 	d.reader = t->reader;
 	prf_reader_on_block(t->reader, dump_block, &d);
-	while (!progress_interrupted() && (result = prf_reader_next(t->reader, &record)) > 0) {
+	while (next_record(t, &record)) {
 		if (record.type == PRF_RECORD_SAMPLES)
 			samples += record.samples.n;
 		if (record.type == PRF_RECORD_DAMAGE) {
 			defects++;
-			sink_printable(s, t->path);
-			sink_printf(s, ": block %" PRIu64 " at 0x%" PRIx64 ": %s: ",
-				    record.damage.block, record.damage.offset,
-				    prf_error_name(record.damage.error));
-			sink_printable(s, record.damage.reason);
-			sink_printf(s, "; %" PRIu64 " bytes skipped\n", record.damage.skipped);
+			show_defect(t, &record.damage, s);
 		}
 	}
-	if (progress_interrupted())
+	if (progress_interrupted() || t->error)
 		return false;
-	if (result < 0) {
-		const struct prf_damage *at = prf_reader_error(t->reader);
-
-		t->error_at = at ? *at : (struct prf_damage){ 0 };
-		t->error = result;
-		return false;
-	}
 	if (!prf_reader_ended(t->reader)) {
 		defects++;
 		sink_printable(s, t->path);

@@ -10,8 +10,8 @@
 #include "report/output/sink.h"
 #include "report/profile/trace.h"
 
-/* Every block, definition and record, in the order of the file. 0 or an enum prf_error. */
-int dump_trace(struct trace *t, struct sink *s);
+/* Every block, definition and record, in the order of the file. NULL or t->error. */
+const struct error *dump_trace(struct trace *t, struct sink *s);
 
 /*
  * Reads everything and writes a line per defect. True when there was none: no damage, all

@@ -39,12 +39,12 @@ static void copy_release(struct copy *c)
 	prf_reader_free(c->reader);
 }
 
-static int numbers_add(struct numbers *numbers, uint32_t number)
+static struct error *numbers_add(struct numbers *numbers, uint32_t number)
 {
 	if (!array_reserve(&numbers->list, &numbers->capacity, numbers->n + 1))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	numbers->list[numbers->n++] = number;
-	return 0;
+	return NULL;
 }
 
 static uint32_t mapped(const struct numbers *numbers, uint32_t number)
@@ -52,18 +52,24 @@ static uint32_t mapped(const struct numbers *numbers, uint32_t number)
 	return number < numbers->n ? numbers->list[number] : PRF_NONE;
 }
 
+/* From functions that return 0 or -errno. */
+static struct error *from_status(int status)
+{
+	return status ? error_system(status, "cannot look names up") : NULL;
+}
+
 /* -------- definitions -------- */
 
-static int copy_objects(struct copy *c)
+static struct error *copy_objects(struct copy *c)
 {
 	while (c->objects.n < prf_reader_objects(c->reader)) {
 		const struct prf_object *object = prf_reader_object(c->reader,
 								    (uint32_t)c->objects.n);
 		uint32_t id, symbols;
-		int error = prf_writer_object(c->writer, object, &id);
+		struct error *error = prf_writer_object(c->writer, object, &id);
 
 		if (!error)
-			error = symbolizer_add_object(c->symbolizer, object, &symbols);
+			error = from_status(symbolizer_add_object(c->symbolizer, object, &symbols));
 		if (!error)
 			error = numbers_add(&c->symbols, symbols);
 		if (!error)
@@ -71,21 +77,22 @@ static int copy_objects(struct copy *c)
 		if (error)
 			return error;
 	}
-	return 0;
+	return NULL;
 }
 
-static int copy_frames(struct copy *c)
+static struct error *copy_frames(struct copy *c)
 {
 	const struct prf_frame *frames = prf_reader_all_frames(c->reader);
 
 	while (c->frames.n < prf_reader_frames(c->reader)) {
 		struct prf_frame frame = frames[c->frames.n];
 		uint32_t symbols = mapped(&c->symbols, frame.object), id, query = PRF_NONE;
-		int error = 0;
+		struct error *error = NULL;
 
 		if (frame.object != PRF_NONE && !(frame.flags & PRF_FRAME_END))
-			error = symbolizer_add_query(c->symbolizer, symbols, frame.offset,
-						     frame.flags & PRF_FRAME_EXACT, &query);
+			error = from_status(
+				symbolizer_add_query(c->symbolizer, symbols, frame.offset,
+						     frame.flags & PRF_FRAME_EXACT, &query));
 		if (frame.object != PRF_NONE)
 			frame.object = mapped(&c->objects, frame.object);
 		if (!error)
@@ -97,14 +104,14 @@ static int copy_frames(struct copy *c)
 		if (error)
 			return error;
 	}
-	return 0;
+	return NULL;
 }
 
 /* All that has been defined since the last time. */
-static int copy_definitions(struct copy *c)
+static struct error *copy_definitions(struct copy *c)
 {
 	struct prf_reader *r = c->reader;
-	int error = copy_objects(c);
+	struct error *error = copy_objects(c);
 	uint32_t id;
 
 	if (!error)
@@ -134,7 +141,7 @@ static int copy_definitions(struct copy *c)
 
 /* -------- records -------- */
 
-static int copy_samples(struct copy *c, const struct prf_samples *s)
+static struct error *copy_samples(struct copy *c, const struct prf_samples *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct prf_sample sample = {
@@ -147,29 +154,30 @@ static int copy_samples(struct copy *c, const struct prf_samples *s)
 			.cpu = s->cpu[i],
 			.weight = s->weight[i],
 		};
-		int error = prf_writer_sample(c->writer, &sample);
+		struct error *error = prf_writer_sample(c->writer, &sample);
 
 		if (error)
 			return error;
 	}
-	return 0;
+	return NULL;
 }
 
-static int copy_symbols(struct copy *c, const struct prf_record *record)
+static struct error *copy_symbols(struct copy *c, const struct prf_record *record)
 {
 	uint32_t object = record->symbols.object;
-	int error;
+	struct error *error;
 
 	if (object == PRF_NONE)
-		return 0;
-	error = symbolizer_add_symbols(c->symbolizer, mapped(&c->symbols, object),
-				       record->symbols.symbols, record->symbols.n);
+		return NULL;
+	error = from_status(symbolizer_add_symbols(c->symbolizer, mapped(&c->symbols, object),
+						   record->symbols.symbols, record->symbols.n));
 	return error ? error
 		     : prf_writer_symbols(c->writer, mapped(&c->objects, object),
 					  record->symbols.symbols, record->symbols.n);
 }
 
-static int copy_record(struct copy *c, const struct prf_record *record, struct embed_result *result)
+static struct error *copy_record(struct copy *c, const struct prf_record *record,
+				 struct embed_result *result)
 {
 	uint32_t query;
 
@@ -180,30 +188,31 @@ static int copy_record(struct copy *c, const struct prf_record *record, struct e
 	case PRF_RECORD_NAMES:
 		/* They stay what they are, and are written with the others. */
 		query = mapped(&c->queries, record->names.frame);
-		return query == PRF_NONE
-			       ? 0
-			       : symbolizer_add_names(c->symbolizer, query, record->names.places,
-						      record->names.n);
+		if (query == PRF_NONE)
+			return NULL;
+		return from_status(symbolizer_add_names(c->symbolizer, query, record->names.places,
+							record->names.n));
 	case PRF_RECORD_METADATA:
 		return prf_writer_metadata(c->writer, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
 		return prf_writer_statistic(c->writer, record->statistic.key,
 					    record->statistic.value);
-	case PRF_RECORD_DAMAGE: result->damages++; return 0;
+	case PRF_RECORD_DAMAGE: result->damages++; return NULL;
+	case PRF_RECORD_END: return NULL;
 	}
-	return 0;
+	return NULL;
 }
 
 /* -------- names -------- */
 
-static int write_names(struct copy *c, uint32_t frame, const struct symbolizer_place *places,
-		       size_t n)
+static struct error *write_names(struct copy *c, uint32_t frame,
+				 const struct symbolizer_place *places, size_t n)
 {
 	struct prf_place *copies = calloc(n, sizeof(*copies));
-	int error;
+	struct error *error;
 
 	if (!copies)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	for (size_t i = 0; i < n; i++)
 		copies[i] = (struct prf_place){ .function = places[i].function,
 						.file = places[i].file,
@@ -214,9 +223,9 @@ static int write_names(struct copy *c, uint32_t frame, const struct symbolizer_p
 	return error;
 }
 
-static int write_all_names(struct copy *c, struct embed_result *result)
+static struct error *write_all_names(struct copy *c, struct embed_result *result)
 {
-	int error = symbolizer_run(c->symbolizer);
+	struct error *error = from_status(symbolizer_run(c->symbolizer));
 
 	for (size_t i = 0; !error && i < c->frames.n; i++) {
 		const struct symbolizer_place *places;
@@ -230,30 +239,49 @@ static int write_all_names(struct copy *c, struct embed_result *result)
 			continue;
 		error = write_names(c, c->frames.list[i], places, n);
 		/* Names of megabytes do not fit into a trace: this place goes without. */
-		if (error == PRF_ERROR_ARGUMENT)
-			error = 0;
-		else
+		if (error && error->kind == ERROR_LIMIT) {
+			error_free(error);
+			error = NULL;
+		} else {
 			result->named++;
+		}
 	}
 	return error;
 }
 
 /* Everything but the end: what the trace lacks, the copy must not claim to have. */
-static int write_end(struct copy *c, struct embed_result *result)
+static struct error *write_end(struct copy *c, struct embed_result *result)
 {
 	result->complete = prf_reader_complete(c->reader) && !result->damages;
 	return result->complete ? prf_writer_finish(c->writer)
 				: prf_writer_tick(c->writer, UINT64_MAX);
 }
 
-int embed_names(int from, int to, const struct symbolizer_options *options,
-		struct embed_result *result)
+static struct error *copy_records(struct copy *c, struct embed_result *result)
+{
+	struct prf_record record;
+	struct error *error = NULL;
+
+	while (!error && !progress_interrupted()) {
+		error = prf_reader_next(c->reader, &record);
+		result->read_failed = error;
+		if (error || record.type == PRF_RECORD_END)
+			break;
+		error = copy_definitions(c);
+		if (!error)
+			error = copy_record(c, &record, result);
+	}
+	result->interrupted = progress_interrupted();
+	return error;
+}
+
+struct error *embed_names(int from, int to, const struct symbolizer_options *options,
+			  struct embed_result *result)
 {
 	const struct prf_writer_options writing = { .fd = to, .level = LEVEL };
 	struct symbolizer_options naming = *options;
 	struct copy c = { 0 };
-	struct prf_record record;
-	int error, more = 0;
+	struct error *error;
 
 	*result = (struct embed_result){ 0 };
 	naming.inlines = true;
@@ -262,19 +290,9 @@ int embed_names(int from, int to, const struct symbolizer_options *options,
 	if (!error)
 		error = prf_writer_new(&c.writer, &writing);
 	if (!error)
-		error = symbolizer_new(&c.symbolizer, &naming);
-	while (!error && !progress_interrupted() &&
-	       (more = prf_reader_next(c.reader, &record)) > 0) {
-		error = copy_definitions(&c);
-		if (!error)
-			error = copy_record(&c, &record, result);
-	}
-	if (!error && more < 0) {
-		result->read_failed = true;
-		result->error_at = *prf_reader_error(c.reader);
-		error = more;
-	}
-	result->interrupted = progress_interrupted();
+		error = from_status(symbolizer_new(&c.symbolizer, &naming));
+	if (!error)
+		error = copy_records(&c, result);
 	if (!error && !result->interrupted)
 		error = copy_definitions(&c);
 	if (!error && !result->interrupted)

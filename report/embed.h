@@ -16,15 +16,14 @@ struct embed_result {
 	bool complete;	      /* the trace was; else the copy lacks its end block as well */
 	uint64_t damages;     /* places where bytes were skipped: the copy lacks what was there */
 	bool interrupted;     /* by Ctrl-C: the copy is not whole */
-	bool read_failed;     /* the error is of reading, not of writing; and where: */
-	struct prf_damage error_at;
+	bool read_failed;     /* the error is of reading, not of writing */
 };
 
 /*
  * Copies from one descriptor to another. `options` say where files are looked for; inlined
- * calls and lines are always taken. 0 or a negative enum prf_error.
+ * calls and lines are always taken.
  */
-int embed_names(int from, int to, const struct symbolizer_options *options,
-		struct embed_result *result);
+struct error *embed_names(int from, int to, const struct symbolizer_options *options,
+			  struct embed_result *result) ERROR_CHECKED;
 
 #endif

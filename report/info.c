@@ -3,6 +3,7 @@
 
 #include "report/unnamed.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ int user_stacks_count(struct user_stacks *u, const struct tally *tally, const st
 		uint64_t *ends = stack_ends(traces[trace].reader);
 
 		if (!ends)
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		for (size_t i = 0; i < n; i++) {
 			uint64_t end;
 
@@ -90,7 +91,7 @@ static int gather(struct facts *f, const struct loaded *l)
 		f->duration_ns = t->totals.last_ns - t->totals.first_ns;
 	f->event_samples = calloc(p->event_count + 1, sizeof(*f->event_samples));
 	if (!f->event_samples)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < p->entry_count; i++)
 		f->event_samples[p->groups[p->entries[i].group].event] += p->entries[i].samples;
 	return user_stacks_count(&f->user, l->tally, l->traces, l->trace_count);

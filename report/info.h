@@ -13,11 +13,11 @@ struct user_stacks {
 	uint64_t other; /* reasons of newer versions */
 };
 
-/* Counts the samples of a tally over these traces. 0 or an enum prf_error. */
+/* Counts the samples of a tally over these traces. 0 or -errno. */
 int user_stacks_count(struct user_stacks *u, const struct tally *tally, const struct trace *traces,
 		      size_t trace_count);
 
-/* About the only trace in `l`, which was read. 0 or an enum prf_error. */
+/* About the only trace in `l`, which was read. 0 or -errno. */
 int info_text(const struct loaded *l, struct sink *s);
 int info_json(const struct loaded *l, struct sink *s);
 

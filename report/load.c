@@ -17,37 +17,36 @@ static const char *shown_path(const struct trace *t)
 	return strcmp(t->path, "-") ? t->path : "standard input";
 }
 
-static void say_cannot_open(const struct trace *t, int why)
+static void say_cannot_open(const struct trace *t, struct error *error)
 {
-	if (why == ENOENT)
+	if (error_is(error, ENOENT))
 		message_error("%s: no such file; prof-record -o %s makes one", t->path, t->path);
-	else if (why == EISDIR)
+	else if (error_is(error, EISDIR))
 		message_error("%s: is a directory, not a trace", t->path);
 	else
-		message_error("%s: %s", shown_path(t), strerror(why));
+		message_error("%s: %s", shown_path(t), error->text);
+	error_free(error);
 }
 
-void trace_say_error(const struct trace *t, int error)
+static bool make_seekable(struct trace *t)
 {
-	const struct prf_damage *at = &t->error_at;
-	const char *reason = at->reason ? at->reason : prf_error_name((enum prf_error)error);
+	struct error *error = trace_make_seekable(t);
 
-	switch (error) {
-	case PRF_ERROR_IO:
-		message_error("%s: cannot be read: %s", shown_path(t), strerror(errno));
+	if (error)
+		message_error("%s: %s; set TMPDIR", shown_path(t), error->text);
+	return !error_ignore(error);
+}
+
+void trace_say_error(const struct trace *t, const struct error *error)
+{
+	switch (error->kind) {
+	case ERROR_NOT_A_TRACE:
+		message_error("%s: not a trace of prof-record: %s", shown_path(t), error->text);
 		break;
-	case PRF_ERROR_NOT_A_TRACE:
-		message_error("%s: not a trace of prof-record: %s", shown_path(t), reason);
+	case ERROR_UNSUPPORTED:
+		message_error("%s: %s; a newer prof-report is needed", shown_path(t), error->text);
 		break;
-	case PRF_ERROR_UNSUPPORTED:
-		message_error("%s: block %" PRIu64 " at 0x%" PRIx64
-			      ": %s; a newer prof-report is needed",
-			      shown_path(t), at->block, at->offset, reason);
-		break;
-	case PRF_ERROR_MEMORY: message_error("%s: out of memory", shown_path(t)); break;
-	default:
-		message_error("%s: block %" PRIu64 " at 0x%" PRIx64 ": %s", shown_path(t),
-			      at->block, at->offset, reason);
+	default: message_error("%s: %s", shown_path(t), error->text);
 	}
 }
 
@@ -61,16 +60,14 @@ bool loaded_open(struct loaded *l, char *const *paths, size_t n, bool two_passes
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct trace *t = &l->traces[l->trace_count++];
+		struct error *error = trace_open(t, paths[i]);
 
-		if (trace_open(t, paths[i])) {
-			say_cannot_open(t, errno);
+		if (error) {
+			say_cannot_open(t, error);
 			return false;
 		}
-		if (two_passes && trace_make_seekable(t)) {
-			message_error("%s: cannot be copied to a temporary file: %s; set TMPDIR",
-				      shown_path(t), strerror(errno));
+		if (two_passes && !make_seekable(t))
 			return false;
-		}
 	}
 	return true;
 }
@@ -98,18 +95,18 @@ static bool window(struct trace *t, const struct selection *s, struct trace_sink
 	if (!s->has_time)
 		return true;
 	if (selection_needs_start(s)) {
-		int error;
+		struct error *error;
 
-		if (trace_make_seekable(t)) {
-			message_error("%s: cannot be copied to a temporary file: %s; set TMPDIR",
-				      shown_path(t), strerror(errno));
+		if (!make_seekable(t))
 			return false;
-		}
 		error = trace_span(t, selection_needs_end(s), &start, &end);
-		if (error && error != PRF_ERROR_UNSUPPORTED) {
+		/* What comes before a block that is too new can be shown. */
+		if (error && error->kind != ERROR_UNSUPPORTED) {
 			trace_say_error(t, error);
+			error_free(error);
 			return false;
 		}
+		error_free(error);
 	}
 	selection_window(s, start, end, &sinks->from_ns, &sinks->to_ns);
 	return true;
@@ -132,11 +129,11 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 		.selection = &o->selection,
 	};
 	struct progress progress;
-	int error = tally_new(&l->tally, &tally);
+	int status = tally_new(&l->tally, &tally);
 
-	if (!error && symbols)
-		error = symbolizer_new(&l->symbolizer, &o->symbols);
-	if (error) {
+	if (!status && symbols)
+		status = symbolizer_new(&l->symbolizer, &o->symbols);
+	if (status) {
 		message_error("out of memory");
 		return false;
 	}
@@ -146,6 +143,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 					     .symbolizer = l->symbolizer,
 					     .progress = show_progress,
 					     .context = &progress };
+		const struct error *error;
 
 		if (!window(t, &o->selection, &sinks))
 			return false;
@@ -158,7 +156,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 			trace_say_error(t, error);
 			l->read_errors = true;
 			/* What came before the error is a profile too; nothing is none. */
-			if (!t->totals.samples || error == PRF_ERROR_MEMORY)
+			if (!t->totals.samples || error->kind == ERROR_MEMORY)
 				return false;
 		}
 	}
@@ -235,9 +233,7 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 		return false;
 	error = profile_build(&l->profile, &build);
 	if (error) {
-		message_error("cannot build the profile: %s",
-			      error == PRF_ERROR_MEMORY ? "out of memory"
-							: prf_error_name((enum prf_error)error));
+		message_error("cannot build the profile: %s", strerror(-error));
 		return false;
 	}
 	l->profile->min_percent = o->min_percent;
@@ -272,7 +268,7 @@ static bool make_texts(struct stream *s)
 	return !sink_flush(&s->texts);
 }
 
-static int stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
+static bool stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
 {
 	const struct stream *s = context;
 	const struct selection *selection = &s->options->selection;
@@ -313,7 +309,7 @@ static int stream_samples(struct trace *t, const struct prf_samples *samples, vo
 		s->options->view->sample(p, &s->options->shown, &one, s->sink);
 	}
 	/* Nobody reads on: no need to go on. */
-	return s->sink->error || progress_interrupted() ? PRF_ERROR_IO : 0;
+	return s->sink->error || progress_interrupted();
 }
 
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
@@ -333,12 +329,13 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 					     .context = &stream,
 					     .from_ns = first->from_ns,
 					     .to_ns = first->to_ns };
-		int error;
+		const struct error *error;
 
 		stream.first_pass = first;
 		stream.trace = (uint32_t)i;
 		error = trace_read(&again, &sinks);
-		ok = !error || error == first->error || sink->error || progress_interrupted();
+		/* The first pass met the same error and reported it. */
+		ok = !error || first->error || sink->error || progress_interrupted();
 		if (!ok)
 			trace_say_error(&again, error);
 		again.fd = -1;
@@ -364,7 +361,7 @@ static void warn_of_damage(const struct trace *t)
 		message_warning("%s: block %" PRIu64 " at 0x%" PRIx64 ": %s (%s); %" PRIu64
 				" bytes skipped",
 				shown_path(t), d->block, d->offset, d->reason,
-				prf_error_name(d->error), d->skipped);
+				error_kind_name(d->kind), d->skipped);
 	}
 	if (t->damage_count > TRACE_DAMAGES_KEPT)
 		message_warning("%s: damaged in %" PRIu64 " more places", shown_path(t),

@@ -32,8 +32,8 @@ bool loaded_profile(struct loaded *l, const struct report_options *o);
 /* Hands the samples to the view one by one; after loaded_profile() with two passes. */
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *s);
 
-/* Says why a trace cannot be read (t->error and t->error_at). */
-void trace_say_error(const struct trace *t, int error);
+/* Says why a trace cannot be read. */
+void trace_say_error(const struct trace *t, const struct error *error);
 
 /* Says what is wrong or missing in a trace that was read. */
 void loaded_warn(const struct loaded *l, const struct report_options *o);

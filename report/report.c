@@ -229,27 +229,27 @@ static int embed(const struct report_options *o)
 	struct loaded loaded;
 	struct embed_result result;
 	struct report_output output;
-	int error, status = STATUS_FAILED;
+	struct error *error;
+	int closed, status = STATUS_FAILED;
 
 	if (!loaded_open(&loaded, o->paths, 1, false))
 		goto out;
-	error = report_output_open(&output, o->output);
-	if (error) {
-		message_error("%s: cannot be written: %s", o->output, strerror(-error));
+	closed = report_output_open(&output, o->output);
+	if (closed) {
+		message_error("%s: cannot be written: %s", o->output, strerror(-closed));
 		goto out;
 	}
 	error = embed_names(loaded.traces[0].fd, output.fd, &o->symbols, &result);
-	if (error && result.read_failed) {
-		loaded.traces[0].error_at = result.error_at;
+	if (error && result.read_failed)
 		trace_say_error(&loaded.traces[0], error);
-	} else if (error) {
-		message_error("%s: cannot be written: %s", o->output,
-			      error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
-	}
-	if (report_output_close(&output, !error && !result.interrupted) && !error)
-		message_error("%s: cannot be written: %s", o->output, strerror(errno));
+	else if (error)
+		message_error("%s: %s", o->output, error->text);
+	closed = report_output_close(&output, !error && !result.interrupted);
+	if (closed && !error)
+		message_error("%s: cannot be written: %s", o->output, strerror(-closed));
 	else if (!error && !result.interrupted)
 		status = say_embedded(o, &loaded.traces[0], &result);
+	error_free(error);
 out:
 	loaded_release(&loaded);
 	return status;

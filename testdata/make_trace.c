@@ -49,14 +49,14 @@ struct generator {
 	uint32_t *stacks, *tasks;
 };
 
-static void die(int error, const char *what)
+static void die(struct error *error, const char *what)
 {
-	message_error("%s: %s", what,
-		      error == PRF_ERROR_IO ? strerror(errno) : prf_error_name(error));
+	message_error("%s: %s", what, error->text);
+	error_free(error);
 	exit(1);
 }
 
-static void must(int error, const char *what)
+static void must(struct error *error, const char *what)
 {
 	if (error)
 		die(error, what);
@@ -195,7 +195,7 @@ static void add_stacks(struct generator *g)
 	size_t depths[64] = { 0 };
 
 	if (!paths)
-		die(PRF_ERROR_MEMORY, "stacks");
+		die(error_memory(), "stacks");
 	for (size_t i = 0; i < s->stacks; i++) {
 		size_t from = below(g, i < 64 ? i + 1 : 64), to = i % 64;
 		size_t depth = s->depth / 2 + below(g, s->depth) + 1;
@@ -244,7 +244,7 @@ static void add_samples(struct generator *g)
 				   .frequency = 1000000000 / s->period_ns };
 
 	if (!running)
-		die(PRF_ERROR_MEMORY, "samples");
+		die(error_memory(), "samples");
 	must(prf_writer_event(g->writer, &clock, &event), "event");
 	for (uint64_t i = 0; i < s->samples; i++) {
 		uint32_t cpu = (uint32_t)(i % s->cpus);
@@ -280,7 +280,7 @@ static void generate(struct generator *g)
 	g->stacks = malloc(s->stacks * sizeof(*g->stacks));
 	g->tasks = malloc(s->threads * sizeof(*g->tasks));
 	if (!g->frames || !g->stacks || !g->tasks)
-		die(PRF_ERROR_MEMORY, "tables");
+		die(error_memory(), "tables");
 	must(prf_writer_metadata(g->writer, "recorder", "make_trace"), "metadata");
 	must(prf_writer_metadata(g->writer, "host", "invented"), "metadata");
 	for (size_t i = 0; i < s->object_count; i++)
@@ -399,7 +399,7 @@ int main(int argc, char **argv)
 	if (settings.output) {
 		writer.fd = open(settings.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (writer.fd < 0)
-			die(PRF_ERROR_IO, settings.output);
+			die(error_system(errno, "cannot open"), settings.output);
 	}
 	writer.level = (int)settings.level;
 	must(prf_writer_new(&g.writer, &writer), "header");
@@ -407,6 +407,6 @@ int main(int argc, char **argv)
 	must(prf_writer_finish(g.writer), "end");
 	prf_writer_free(g.writer);
 	if (close(writer.fd))
-		die(PRF_ERROR_IO, "close");
+		die(error_system(errno, "cannot close"), "output");
 	return 0;
 }

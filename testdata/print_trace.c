@@ -101,11 +101,12 @@ static void put_record(struct buffer *out, const struct prf_record *r)
 		buffer_printf(out, " %" PRIu64 "\n", r->statistic.value);
 		break;
 	case PRF_RECORD_DAMAGE:
-		buffer_printf(out, "# %s: block %" PRIu64 " at %" PRIu64 ": %s; ",
-			      prf_error_name(r->damage.error), r->damage.block, r->damage.offset,
+		buffer_printf(out, "# %s: block %" PRIu64 " at 0x%" PRIx64 ": %s; ",
+			      error_kind_name(r->damage.kind), r->damage.block, r->damage.offset,
 			      r->damage.reason);
 		buffer_printf(out, "%" PRIu64 " bytes skipped\n", r->damage.skipped);
 		break;
+	case PRF_RECORD_END: break;
 	}
 }
 
@@ -165,24 +166,23 @@ static void print_trace(const char *path, struct buffer *out)
 	struct buffer records = { 0 };
 	struct prf_reader *r;
 	struct prf_record record;
-	const struct prf_damage *error;
-	int result, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct error *error = fd < 0 ? error_system(errno, "cannot open")
+				     : prf_reader_new_fd(&r, fd);
 
-	if (fd < 0 || prf_reader_new_fd(&r, fd)) {
-		message_error("%s: %s", path, strerror(errno));
+	if (error) {
+		message_error("%s: %s", path, error->text);
 		exit(1);
 	}
-	while ((result = prf_reader_next(r, &record)) == 1)
+	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END)
 		put_record(&records, &record);
 	put_definitions(out, r);
 	buffer_append(out, records.data, records.size);
-	if (result < 0) {
-		error = prf_reader_error(r);
-		buffer_printf(out, "# %s: block %" PRIu64 " at %" PRIu64 ": %s\n",
-			      prf_error_name(result), error->block, error->offset, error->reason);
-	} else if (prf_reader_complete(r)) {
+	if (error)
+		buffer_printf(out, "# %s: %s\n", error_kind_name(error->kind), error->text);
+	else if (prf_reader_complete(r))
 		buffer_text(out, "finish\n");
-	}
+	error_free(error);
 	buffer_release(&records);
 	prf_reader_free(r);
 	close(fd);

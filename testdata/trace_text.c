@@ -127,10 +127,10 @@ static uint32_t id_at(const struct line *l, size_t i)
 
 /* -------- records, by libprf's writer -------- */
 
-static void must(const struct line *l, int error)
+static void must(const struct line *l, struct error *error)
 {
 	if (error)
-		wrong(l, prf_error_name(error));
+		wrong(l, error->text);
 }
 
 static void make_event(struct prf_writer *w, const struct line *l)

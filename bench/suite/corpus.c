@@ -159,7 +159,7 @@ static int write_object(const struct corpus *c, struct prf_writer *w, uint32_t *
 		elf_file_release(&elf);
 	}
 	close(fd);
-	return prf_writer_object(w, &o, object);
+	return error_ignore(prf_writer_object(w, &o, object)) ? -1 : 0;
 }
 
 /* Fills the writer's number of each node. */
@@ -170,14 +170,15 @@ static int write_stacks(const struct corpus *c, struct prf_writer *w, uint32_t o
 		uint32_t parent = c->parents[i], frame;
 		struct prf_stack stack;
 
-		if (prf_writer_frame(w,
-				     &(struct prf_frame){ .object = object,
-							  .offset = c->offsets[c->place[i]] },
-				     &frame))
+		if (error_ignore(prf_writer_frame(
+			    w,
+			    &(struct prf_frame){ .object = object,
+						 .offset = c->offsets[c->place[i]] },
+			    &frame)))
 			return -1;
 		stack.parent = parent == UINT32_MAX ? PRF_NONE : stacks[parent];
 		stack.frame = frame;
-		if (prf_writer_stack(w, &stack, &stacks[i]))
+		if (error_ignore(prf_writer_stack(w, &stack, &stacks[i])))
 			return -1;
 	}
 	return 0;
@@ -195,7 +196,7 @@ static int write_samples(const struct corpus *c, struct prf_writer *w, const uin
 						   .cpu = c->cpu[i],
 						   .weight = 1 };
 
-		if (prf_writer_sample(w, &sample))
+		if (error_ignore(prf_writer_sample(w, &sample)))
 			return -1;
 	}
 	return 0;
@@ -210,7 +211,8 @@ int corpus_write(const struct corpus *c, struct prf_writer *w)
 	uint32_t *tasks = stacks + c->options.nodes, object, number;
 	int status = -1;
 
-	if (!stacks || prf_writer_event(w, &event, &number) || write_object(c, w, &object))
+	if (!stacks || error_ignore(prf_writer_event(w, &event, &number)) ||
+	    write_object(c, w, &object))
 		goto out;
 	for (uint32_t i = 0; i < c->options.threads; i++) {
 		const struct prf_task task = { .pid = 1000,
@@ -221,7 +223,7 @@ int corpus_write(const struct corpus *c, struct prf_writer *w)
 					       .cgroup = "",
 					       .command_line = "" };
 
-		if (prf_writer_task(w, &task, &tasks[i]))
+		if (error_ignore(prf_writer_task(w, &task, &tasks[i])))
 			goto out;
 	}
 	if (!write_stacks(c, w, object, stacks) && !write_samples(c, w, stacks, tasks, number))
@@ -238,9 +240,9 @@ int corpus_trace(const struct corpus *c, int level, uint8_t **bytes, size_t *siz
 	const void *memory;
 	int status = -1;
 
-	if (prf_writer_new(&w, &options))
+	if (error_ignore(prf_writer_new(&w, &options)))
 		return -1;
-	if (!corpus_write(c, w) && !prf_writer_finish(w)) {
+	if (!corpus_write(c, w) && !error_ignore(prf_writer_finish(w))) {
 		memory = prf_writer_memory(w, size);
 		*bytes = malloc(*size);
 		if (*bytes) {

@@ -105,7 +105,7 @@ static int drain_all(struct drain_state *d, struct resolver *resolver, struct pr
 		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
 	};
 	uint32_t number;
-	int status = prf_writer_event(w, &event, &number);
+	int status = error_ignore(prf_writer_event(w, &event, &number)) ? -1 : 0;
 	uint64_t size;
 
 	for (size_t at = 0; at < d->raw_size && !status; at += 8 + size) {
@@ -132,11 +132,12 @@ static void drain_run(void *state, uint64_t iterations)
 		struct jit *jit = NULL;
 
 		tasks_forget_ids(d->world.tasks);
-		d->failed = prf_writer_new(&w, &options) ||
+		d->failed = error_ignore(prf_writer_new(&w, &options)) ||
 			    jit_new(&jit, &(struct jit_options){ .writer = w });
 		sources.jit = jit;
 		resolver = d->failed ? NULL : resolver_new(&sources);
-		d->failed = !resolver || drain_all(d, resolver, w) || prf_writer_finish(w);
+		d->failed = !resolver || drain_all(d, resolver, w) ||
+			    error_ignore(prf_writer_finish(w));
 		if (!d->failed)
 			prf_writer_totals(w, &totals);
 		d->samples = totals.samples;
@@ -190,9 +191,9 @@ static bool one_begin(struct one_state *o)
 					    .events = &d->events };
 
 	o->null_fd = options.fd;
-	if (options.fd < 0 || prf_writer_new(&o->writer, &options) ||
+	if (options.fd < 0 || error_ignore(prf_writer_new(&o->writer, &options)) ||
 	    jit_new(&o->jit, &(struct jit_options){ .writer = o->writer }) ||
-	    prf_writer_event(o->writer, &event, &o->event))
+	    error_ignore(prf_writer_event(o->writer, &event, &o->event)))
 		return false;
 	sources.jit = o->jit;
 	o->resolver = resolver_new(&sources);

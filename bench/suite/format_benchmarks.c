@@ -62,9 +62,9 @@ static void encode_run(void *state, uint64_t iterations)
 		struct prf_writer *w;
 
 		f->written = 0;
-		if (prf_writer_new(&w, &options))
+		if (error_ignore(prf_writer_new(&w, &options)))
 			return;
-		if (!corpus_write(&f->corpus, w) && !prf_writer_finish(w))
+		if (!corpus_write(&f->corpus, w) && !error_ignore(prf_writer_finish(w)))
 			prf_writer_memory(w, &f->written);
 		prf_writer_free(w);
 	}
@@ -105,20 +105,21 @@ static void decode_run(void *state, uint64_t iterations)
 	while (iterations--) {
 		struct prf_reader *reader;
 		struct prf_record record;
-		int status;
+		struct error *error;
 		uint64_t unused;
 
 		f->samples = f->weight = 0;
-		if (prf_reader_new_memory(&reader, f->trace, f->size))
+		if (error_ignore(prf_reader_new_memory(&reader, f->trace, f->size)))
 			return;
-		while ((status = prf_reader_next(reader, &record)) == 1) {
+		while (!(error = prf_reader_next(reader, &record)) &&
+		       record.type != PRF_RECORD_END) {
 			if (record.type != PRF_RECORD_SAMPLES)
 				continue;
 			f->samples += record.samples.n;
 			for (size_t i = 0; i < record.samples.n; i++)
 				f->weight += record.samples.weight[i];
 		}
-		f->failed = status < 0;
+		f->failed = error_ignore(error);
 		f->complete = prf_reader_complete(reader);
 		prf_reader_bytes(reader, &unused, &f->raw_bytes);
 		prf_reader_free(reader);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a trace to folded stacks, stage by stage and as a whole. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,19 +198,20 @@ static bool read_once(struct report_state *r)
 	struct prf_record record;
 	struct prf_reader *reader = NULL;
 	int fd = open(r->path, O_RDONLY | O_CLOEXEC);
-	int status = fd < 0 ? -1 : prf_reader_new_fd(&reader, fd);
+	struct error *error = fd < 0 ? error_system(errno, "%s", r->path)
+				     : prf_reader_new_fd(&reader, fd);
 
 	r->counted = 0;
 	r->expected = r->kind->samples;
-	while (!status && (status = prf_reader_next(reader, &record)) == 1) {
-		status = 0;
+	while (!error && !(error = prf_reader_next(reader, &record)) &&
+	       record.type != PRF_RECORD_END) {
 		if (record.type == PRF_RECORD_SAMPLES)
 			r->counted += record.samples.n;
 	}
 	prf_reader_free(reader);
 	if (fd >= 0)
 		close(fd);
-	return !status;
+	return !error_ignore(error);
 }
 
 static bool tally_once(struct report_state *r)

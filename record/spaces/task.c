@@ -4,6 +4,7 @@
 #include "common/buffer.h"
 #include "common/map.h"
 #include "record/system/cgroup.h"
+#include "record/system/error_status.h"
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
@@ -219,7 +220,7 @@ int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t t
 		namespace_numbers(pid, tid, &definition.inner_pid, &definition.inner_tid);
 		namespace_command_line(pid, command_line, sizeof(command_line));
 		cgroup_of(pid, cgroup, sizeof(cgroup));
-		status = prf_writer_task(w, &definition, &task->id);
+		status = error_status(prf_writer_task(w, &definition, &task->id));
 		if (status)
 			return status;
 	}

@@ -217,7 +217,7 @@ static uint32_t object_new(struct jit *jit, const struct process *p, uint32_t nu
 				     .base = (uint64_t)p->pid << 32 | number };
 	uint32_t id;
 
-	return prf_writer_object(jit->options.writer, &object, &id) ? PRF_NONE : id;
+	return error_ignore(prf_writer_object(jit->options.writer, &object, &id)) ? PRF_NONE : id;
 }
 
 static bool is_withheld(const struct process *p, uint64_t address)
@@ -406,7 +406,7 @@ static void name_hits(struct jit *jit, struct process *p)
 	p->n_pending = left;
 	qsort(symbols, n, sizeof(*symbols), by_start);
 	if (n)
-		prf_writer_symbols(jit->options.writer, p->object, symbols, n);
+		error_ignore(prf_writer_symbols(jit->options.writer, p->object, symbols, n));
 	free(symbols);
 }
 

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
+#include "record/system/error_status.h"
 #include "record/system/proc.h"
 
 #include <errno.h>
@@ -410,7 +411,7 @@ int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_
 		.flags = flags | PRF_FRAME_KERNEL,
 		.offset = address - object.base,
 	};
-	return prf_writer_object(w, &object, &frame->object);
+	return error_status(prf_writer_object(w, &object, &frame->object));
 }
 
 static bool begins_with(const char *name, const char *const *prefixes)
@@ -463,7 +464,7 @@ static int write_symbol(struct kernel_symbols *k, const struct symbol_list *list
 	int status;
 
 	describe(k, symbol, &object);
-	status = prf_writer_object(w, &object, &id);
+	status = error_status(prf_writer_object(w, &object, &id));
 	if (status)
 		return status;
 	written = (struct prf_symbol){
@@ -472,7 +473,7 @@ static int write_symbol(struct kernel_symbols *k, const struct symbol_list *list
 		.name = symbol->name,
 	};
 	symbol->written = true;
-	return prf_writer_symbols(w, id, &written, 1);
+	return error_status(prf_writer_symbols(w, id, &written, 1));
 }
 
 int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w)

@@ -29,7 +29,7 @@ void kernel_symbols_remove(struct kernel_symbols *k, uint64_t start);
 /* Grows with each of those two: what was found by address before may be wrong since. */
 uint32_t kernel_symbols_generation(const struct kernel_symbols *k);
 
-/* The place of an address, whose name the trace will get. 0 or a prf_error. */
+/* The place of an address, whose name the trace will get. 0 or -errno. */
 int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
 			 uint32_t flags, struct prf_frame *frame);
 
@@ -39,7 +39,7 @@ bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address);
 /* The way into an interrupt: what lies below it on the stack has nothing to do with it. */
 bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address);
 
-/* Writes the names that frames have needed since the last time. 0 or a prf_error. */
+/* Writes the names that frames have needed since the last time. 0 or -errno. */
 int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w);
 
 /* Another trace begins: it has no names yet. */

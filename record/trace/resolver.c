@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/resolver.h"
+#include "record/system/error_status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static int user_place(struct resolver *r, struct prf_writer *w, const struct lay
 
 	frame->offset = address;
 	if (!mapping)
-		return prf_writer_object(w, &unknown, &frame->object);
+		return error_status(prf_writer_object(w, &unknown, &frame->object));
 	object_examine(mapping->object, pid, mapping->start, mapping->end);
 	switch (mapping->object->definition.kind) {
 	case PRF_OBJECT_FILE:
@@ -73,10 +74,10 @@ static int user_place(struct resolver *r, struct prf_writer *w, const struct lay
 	case PRF_OBJECT_VDSO: frame->offset = address - mapping->start; break;
 	case PRF_OBJECT_ANONYMOUS:
 		frame->object = jit_object(r->sources.jit, pid, inside);
-		return frame->object == PRF_NONE ? PRF_ERROR_MEMORY : 0;
+		return frame->object == PRF_NONE ? -ENOMEM : 0;
 	default: break;
 	}
-	return prf_writer_object(w, &mapping->object->definition, &frame->object);
+	return error_status(prf_writer_object(w, &mapping->object->definition, &frame->object));
 }
 
 static int resolve_frame(struct resolver *r, struct prf_writer *w, const struct layout *layout,
@@ -103,7 +104,7 @@ static int resolve_frame(struct resolver *r, struct prf_writer *w, const struct 
 	else
 		status = user_place(r, w, layout, pid, marked & FRAME_ADDRESS, &frame);
 	if (!status)
-		status = prf_writer_frame(w, &frame, id);
+		status = error_status(prf_writer_frame(w, &frame, id));
 	if (!status && !(flags & PRF_FRAME_EXACT && !layout))
 		*known = (struct known_frame){ layout_id, marked, generation, *id };
 	return status;
@@ -127,7 +128,7 @@ static int end_marker(struct prf_writer *w, enum walk_end end, uint32_t *id)
 		.offset = end,
 	};
 
-	return prf_writer_frame(w, &frame, id);
+	return error_status(prf_writer_frame(w, &frame, id));
 }
 
 /* Taken at a switch: the kernel's stack begins with what took it. */
@@ -176,7 +177,7 @@ static int resolve_stack(struct resolver *r, struct prf_writer *w, const struct 
 	}
 	if (!status && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
 		status = end_marker(w, s->walk_end, &ids[n++]);
-	return status ? status : prf_writer_frames(w, ids, n, stack);
+	return status ? status : error_status(prf_writer_frames(w, ids, n, stack));
 }
 
 static int find_stack(struct resolver *r, struct prf_writer *w, const struct sample *s,
@@ -230,7 +231,7 @@ static int find_waker(struct resolver *r, struct prf_writer *w, const struct sam
 		n = by_interrupt;
 	status = kernel_frames(r, w, waker + skip, n, ids);
 	if (!status)
-		status = prf_writer_frames(w, ids, n, &sample->waker);
+		status = error_status(prf_writer_frames(w, ids, n, &sample->waker));
 	/* Where the stack was cut off, an interrupt may have been below. */
 	if (!status && !by_interrupt && s->waker_frames < WAKER_FRAMES && s->waker_tid)
 		status = tasks_define(r->sources.tasks, w, s->waker_pid, s->waker_tid,
@@ -268,6 +269,6 @@ bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *e
 	if (!*status)
 		*status = find_waker(r, w, s, &sample);
 	if (!*status)
-		*status = prf_writer_sample(w, &sample);
+		*status = error_status(prf_writer_sample(w, &sample));
 	return true;
 }

@@ -35,7 +35,7 @@ void resolver_forget(struct resolver *r);
 
 /*
  * Writes one sample. `events` gives the trace's number of each event. False: the bytes are no
- * sample. `status` gets 0 or a prf_error.
+ * sample. `status` gets 0 or -errno.
  */
 bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,
 		     size_t event_count, const void *data, size_t size, int *status);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/trace_file.h"
+#include "record/system/error_status.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,10 +52,10 @@ static int write_metadata(struct prf_writer *w, const struct trace_file_options 
 		{ "event_source", options->events->n ? options->events->events[0].name : "" },
 	};
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own) && !status; i++)
-		status = prf_writer_metadata(w, own[i].key, own[i].value);
+		status = error_status(prf_writer_metadata(w, own[i].key, own[i].value));
 	for (size_t i = 0; i < options->metadata_count && !status; i++)
-		status = prf_writer_metadata(w, options->metadata[i].key,
-					     options->metadata[i].value);
+		status = error_status(prf_writer_metadata(w, options->metadata[i].key,
+							  options->metadata[i].value));
 	return status;
 }
 
@@ -67,11 +68,9 @@ int trace_file_begin(struct trace_file *f, const struct trace_file_options *opti
 	};
 	int status = output_begin(&f->output);
 
-	if (status) {
-		errno = -status;
-		return PRF_ERROR_IO;
-	}
-	status = prf_writer_new(&f->writer, &writer);
+	if (status)
+		return status;
+	status = error_status(prf_writer_new(&f->writer, &writer));
 	f->event_count = 0;
 	for (size_t i = 0; i < options->events->n && !status; i++) {
 		const struct event *event = &options->events->events[i];
@@ -83,14 +82,15 @@ int trace_file_begin(struct trace_file *f, const struct trace_file_options *opti
 			.period = event->period,
 		};
 
-		status = prf_writer_event(f->writer, &definition, &f->events[f->event_count++]);
+		status = error_status(
+			prf_writer_event(f->writer, &definition, &f->events[f->event_count++]));
 	}
 	return status ? status : write_metadata(f->writer, options);
 }
 
 int trace_file_finish(struct trace_file *f)
 {
-	return prf_writer_finish(f->writer);
+	return error_status(prf_writer_finish(f->writer));
 }
 
 void trace_file_close(struct trace_file *f, bool discard)

@@ -35,10 +35,10 @@ void trace_file_init(struct trace_file *f);
  */
 int trace_file_open(struct trace_file *f, const char *path);
 
-/* Empties the file, and writes header, events and metadata. 0 or a prf_error. */
+/* Empties the file, and writes header, events and metadata. 0 or -errno. */
 int trace_file_begin(struct trace_file *f, const struct trace_file_options *options);
 
-/* Ends it well. 0 or a prf_error; with PRF_ERROR_IO errno tells more. */
+/* Ends it well. 0 or -errno. */
 int trace_file_finish(struct trace_file *f);
 
 /* Closes it; `discard` removes a file that was not there before. */

@@ -2,6 +2,7 @@
 #include "record/trace/vanished.h"
 
 #include "record/system/elf_symbols.h"
+#include "record/system/error_status.h"
 #include "record/system/proc.h"
 
 #include <errno.h>
@@ -72,9 +73,9 @@ static int write_hit(const struct elf_symbols *symbols, struct object *object, s
 		last = symbol;
 		named[n++] = (struct prf_symbol){ symbol->start, symbol->size, symbol->name };
 	}
-	status = prf_writer_object(w, &object->definition, &id);
+	status = error_status(prf_writer_object(w, &object->definition, &id));
 	if (!status && n)
-		status = prf_writer_symbols(w, id, named, n);
+		status = error_status(prf_writer_symbols(w, id, named, n));
 	free(named);
 	return status;
 }

@@ -13,7 +13,7 @@
 
 /*
  * Writes the names of code that was hit in files that cannot be found by their path, and
- * forgets all hits. `unwinder` may be NULL: then nothing is open. 0, -ENOMEM or a prf_error.
+ * forgets all hits. `unwinder` may be NULL: then nothing is open. 0 or -errno.
  */
 int vanished_write(const struct objects *objects, struct unwinder *unwinder, struct prf_writer *w);
 

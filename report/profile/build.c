@@ -9,6 +9,7 @@
 #include "report/profile/label_frames.h"
 #include "report/profile/regroup.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,14 +117,14 @@ static int mark_used(struct built *b)
 	b->used_stacks = calloc(b->options.trace_count, sizeof(*b->used_stacks));
 	b->expansions = calloc(b->options.trace_count, sizeof(*b->expansions));
 	if (!b->used_stacks || !b->expansions)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < b->options.trace_count; i++) {
 		const struct prf_reader *r = b->options.traces[i].reader;
 
 		b->used_stacks[i] = calloc(prf_reader_stacks(r) + 1, 1);
 		b->expansions[i] = calloc(prf_reader_frames(r) + 1, sizeof(**b->expansions));
 		if (!b->used_stacks[i] || !b->expansions[i])
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		b->stack_count = b->options.traces[i].stack_base + prf_reader_stacks(r);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -170,11 +171,11 @@ static int number_objects_of(struct built *b, size_t trace)
 	const struct prf_reader *r = b->options.traces[trace].reader;
 	size_t n = prf_reader_objects(r);
 	struct buffer key = { 0 };
-	int error = PRF_ERROR_MEMORY;
+	int error = -ENOMEM;
 
 	b->objects[trace] = calloc(n + 1, sizeof(**b->objects));
 	if (!b->objects[trace])
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct prf_object *o = prf_reader_object(r, i);
 		uint64_t *id;
@@ -210,7 +211,7 @@ static int number_objects(struct built *b)
 	b->object_list = calloc(n + 1, sizeof(*b->object_list));
 	b->object_symbolizer = calloc(n + 1, sizeof(*b->object_symbolizer));
 	if (!b->objects || !b->object_list || !b->object_symbolizer)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; !error && i < b->options.trace_count; i++)
 		error = number_objects_of(b, i);
 	return error;
@@ -333,7 +334,7 @@ static int name_frames(struct built *b)
 		for (size_t f = 0; !error && f < prf_reader_frames(r); f++)
 			if (b->expansions[i][f].count &&
 			    !expand_frame(b, i, &frames[f], &b->expansions[i][f], &room))
-				error = PRF_ERROR_MEMORY;
+				error = -ENOMEM;
 	}
 	buffer_release(&room);
 	for (size_t i = 0; !error && i < b->object_count; i++) {
@@ -357,7 +358,7 @@ static int match_frames(struct built *b)
 {
 	b->matches = calloc(b->frames.count + 1, 1);
 	if (!b->matches)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	b->matches_count = b->frames.count;
 	for (size_t i = 0; i < b->frames.count; i++)
 		b->matches[i] = shape_match(b->options.shape, &b->frames.frames[i]);
@@ -432,7 +433,7 @@ static int build_stacks_of(struct built *b, size_t trace)
 			e = &b->expansions[trace][stacks[s].frame];
 			for (uint32_t i = e->count; i-- > 0;)
 				if (!push_frame(b, &state, b->expanded[e->first + i]))
-					return PRF_ERROR_MEMORY;
+					return -ENOMEM;
 		}
 		states[s] = state;
 	}
@@ -445,7 +446,7 @@ static int build_stacks(struct built *b)
 
 	b->states = malloc((b->stack_count + 1) * sizeof(*b->states));
 	if (!b->states)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; !error && i < b->options.trace_count; i++)
 		error = build_stacks_of(b, i);
 	return error;
@@ -540,7 +541,7 @@ static int add_cell(struct built *b, uint32_t number, const struct tally_cell *c
 	if (cell->waker != PRF_NONE) {
 		node = add_waker(b, node, cell->waker);
 		if (node == PRF_NONE)
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 	}
 	return regroup_add(&b->regrouped, &(struct profile_entry){
 						  .group = cell->group,
@@ -565,7 +566,7 @@ static int make_entries(struct built *b)
 
 	b->worths = calloc(group_count + 1, sizeof(*b->worths));
 	if (!b->worths)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	regroup.worths = b->worths;
 	for (size_t i = 0; i < group_count; i++)
 		b->worths[i] = worth(b, &b->profile.events[groups[i].event]);
@@ -595,7 +596,7 @@ int profile_build(struct profile **profile, const struct build_options *options)
 	int error;
 
 	if (!b)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	b->options = *options;
 	b->delimiter = b->wake_delimiter = PRF_NONE;
 	error = mark_used(b);

@@ -27,7 +27,7 @@ struct build_options {
 					NULL: none */
 };
 
-/* All of the options' things must stay as long as the profile. 0 or an enum prf_error. */
+/* All of the options' things must stay as long as the profile. 0 or -errno. */
 int profile_build(struct profile **profile, const struct build_options *options);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/describe.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,7 +35,7 @@ static int describe_events(struct described *d, struct profile *profile, const s
 
 	d->events = calloc(n + 1, sizeof(*d->events));
 	if (!d->events)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		d->events[i] = (struct profile_event){
 			.kind = events[i]->kind,
@@ -81,7 +82,7 @@ static int describe_traces(struct described *d, struct profile *profile, const s
 	d->traces = calloc(trace_count + 1, sizeof(*d->traces));
 	d->losses = calloc(losses + 1, sizeof(*d->losses));
 	if (!d->traces || !d->losses)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < trace_count; i++) {
 		const struct trace *t = &traces[i];
 

@@ -3,6 +3,7 @@
 
 #include "report/profile/label.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,7 @@ int label_frames_add(struct label_frames *l, struct profile *p, struct profile_e
 	free(a.path);
 	buffer_release(&a.label);
 	if (!ok)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	p->frames = l->frames;
 	p->frame_count += l->texts.count;
 	p->nodes = l->tree.nodes;

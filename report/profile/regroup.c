@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/buffer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,11 +47,11 @@ int regroup_groups(struct regrouped *r, const struct regroup *how, const struct 
 {
 	struct buffer key = { 0 };
 	struct map ids = { 0 };
-	int error = PRF_ERROR_MEMORY;
+	int error = -ENOMEM;
 
 	r->group_of = malloc((n + 1) * sizeof(*r->group_of));
 	if (!r->group_of)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct trace *trace = &traces[groups[i].trace];
 		const struct prf_task *task = prf_reader_task(trace->reader, groups[i].task);
@@ -89,7 +90,7 @@ out:
 int regroup_add(struct regrouped *r, const struct profile_entry *entry)
 {
 	if (!array_reserve(&r->entries, &r->entry_capacity, r->entry_count + 1))
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	r->entries[r->entry_count] = *entry;
 	r->entries[r->entry_count++].group = r->group_of[entry->group];
 	return 0;
@@ -117,7 +118,7 @@ static int split_by_object(struct regrouped *r, const struct node_tree *tree,
 			*id = append_group(r, &group);
 		}
 		if (!id || *id == PRF_NONE) {
-			error = PRF_ERROR_MEMORY;
+			error = -ENOMEM;
 			break;
 		}
 		e->group = (uint32_t)*id;
@@ -162,7 +163,7 @@ static int sort_groups(struct regrouped *r)
 {
 	struct ordered_group *ordered = malloc((r->group_count + 1) * sizeof(*ordered));
 	uint32_t *number = malloc((r->group_count + 1) * sizeof(*number));
-	int error = PRF_ERROR_MEMORY;
+	int error = -ENOMEM;
 	size_t kept = 0;
 
 	if (!ordered || !number)
@@ -198,7 +199,7 @@ static int cut_small(struct regrouped *r, double min_percent, const struct node_
 	double total = 0;
 
 	if (!passing)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < r->entry_count; i++) {
 		total += (double)r->entries[i].value;
 		if (r->entries[i].node != PRF_NONE)
@@ -226,7 +227,7 @@ static int drop_unused(struct regrouped *r, struct node_tree *tree, struct frame
 	r->new_node = calloc(tree->count + 1, sizeof(*r->new_node));
 	if (!new_frame || !r->new_node) {
 		free(new_frame);
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	}
 	r->old_nodes = tree->count;
 	for (size_t i = 0; i < r->entry_count; i++)
@@ -307,7 +308,7 @@ static int sort_entries(struct regrouped *r)
 	struct profile_entry *other = malloc((r->entry_count + 1) * sizeof(*other));
 
 	if (!other)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (enum sort_field by = 0; by < SORT_FIELDS; by++) {
 		uint32_t highest = 0;
 
@@ -367,7 +368,7 @@ static int join_and_split(struct regrouped *r, const struct regroup *how)
 	}
 	free(places);
 	if (!split)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	free(r->entries);
 	r->entries = split;
 	return 0;

@@ -32,7 +32,7 @@ struct regrouped {
 
 void regrouped_release(struct regrouped *r);
 
-/* The groups of the tally. 0 or an enum prf_error, as everywhere here. */
+/* The groups of the tally. 0 or -errno, as everywhere here. */
 int regroup_groups(struct regrouped *r, const struct regroup *how, const struct tally_group *groups,
 		   size_t n, const struct trace *traces);
 

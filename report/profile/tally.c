@@ -6,6 +6,7 @@
 #include "common/map.h"
 #include "common/pairs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ int tally_new(struct tally **tally, const struct tally_options *options)
 	struct tally *t = calloc(1, sizeof(*t));
 
 	if (!t)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	t->options = *options;
 	t->slices.length_ns = options->slice_ns ? options->slice_ns : DEFAULT_SLICE_NS;
 	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
@@ -449,16 +450,16 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 			cells[at].samples++;
 			cells[at].weight += weight[i];
 			if (by_time && !note_time(t, at, s, i))
-				return PRF_ERROR_MEMORY;
+				return -ENOMEM;
 			continue;
 		}
 		group = decided(t, task[i], event[i]);
 		if (group == PRF_NONE)
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		if (group >= OTHER_EVENT)
 			t->totals.other_events += group == OTHER_EVENT;
 		else if (!count_sample(t, s, i, group))
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		cells = t->cells;
 	}
 	return 0;
@@ -477,11 +478,11 @@ static int add_apart(struct tally *t, const struct prf_samples *s)
 		if (group < OTHER_EVENT && by_cpu)
 			group = group_on_cpu(t, group, s->cpu[i]);
 		if (group == PRF_NONE)
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		if (group >= OTHER_EVENT)
 			t->totals.other_events += group == OTHER_EVENT;
 		else if (!count_sample(t, s, i, group))
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -491,7 +492,7 @@ int tally_add(struct tally *t, const struct prf_samples *s)
 	if (!s->n)
 		return 0;
 	if (!follow_definitions(t))
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	note_times(t, s);
 	if ((t->options.dimensions & PROFILE_BY_CPU) || t->options.wakers ||
 	    t->options.selection->cpus.count)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int trace_open(struct trace *t, const char *path)
+struct error *trace_open(struct trace *t, const char *path)
 {
 	struct stat info;
 
@@ -19,16 +19,14 @@ int trace_open(struct trace *t, const char *path)
 	if (strcmp(path, "-"))
 		t->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (t->fd < 0)
-		return PRF_ERROR_IO;
+		return error_system(errno, "cannot open");
 	if (fstat(t->fd, &info) < 0)
-		return PRF_ERROR_IO;
-	if (S_ISDIR(info.st_mode)) {
-		errno = EISDIR;
-		return PRF_ERROR_IO;
-	}
+		return error_system(errno, "cannot read");
+	if (S_ISDIR(info.st_mode))
+		return error_system(EISDIR, "cannot read");
 	t->start = lseek(t->fd, 0, SEEK_CUR);
 	t->seekable = S_ISREG(info.st_mode) && t->start >= 0;
-	return 0;
+	return NULL;
 }
 
 void trace_close(struct trace *t)
@@ -43,6 +41,7 @@ void trace_close(struct trace *t)
 	free(t->names);
 	free(t->places);
 	text_pool_release(&t->texts);
+	error_free(t->error);
 	*t = (struct trace){ .path = t->path, .fd = -1 };
 }
 
@@ -61,72 +60,85 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
-int trace_make_seekable(struct trace *t)
+/* All that is left to read, in a file without a name; its descriptor, or -1 with errno. */
+static int copy_to_file(int from)
 {
 	char data[65536];
-	FILE *file;
+	FILE *file = tmpfile();
+	int copy = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
 	ssize_t n;
+
+	if (file)
+		fclose(file);
+	while (copy >= 0 && (n = read(from, data, sizeof(data))) != 0) {
+		int number;
+
+		if ((n < 0 && errno == EINTR) || (n > 0 && write_all(copy, data, (size_t)n)))
+			continue;
+		number = errno;
+		close(copy);
+		errno = number;
+		copy = -1;
+	}
+	return copy;
+}
+
+struct error *trace_make_seekable(struct trace *t)
+{
 	int copy;
 
 	if (t->seekable)
-		return 0;
-	file = tmpfile();
-	copy = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
-	if (file)
-		fclose(file);
+		return NULL;
+	copy = copy_to_file(t->fd);
 	if (copy < 0)
-		return PRF_ERROR_IO;
-	while ((n = read(t->fd, data, sizeof(data))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || !write_all(copy, data, (size_t)n)) {
-			close(copy);
-			return PRF_ERROR_IO;
-		}
-	}
+		return error_system(errno, "cannot copy to a temporary file");
 	if (t->fd > STDERR_FILENO)
 		close(t->fd);
 	t->fd = copy;
 	t->start = 0;
 	t->seekable = true;
-	return 0;
+	return NULL;
 }
 
-int trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uint64_t *end_ns)
+static void widen(const struct prf_samples *samples, bool *found, uint64_t *start_ns,
+		  uint64_t *end_ns)
+{
+	for (size_t i = 0; i < samples->n; i++) {
+		uint64_t time = samples->time_ns[i];
+
+		if (!*found || time < *start_ns)
+			*start_ns = time;
+		if (!*found || time > *end_ns)
+			*end_ns = time;
+		*found = true;
+	}
+}
+
+struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uint64_t *end_ns)
 {
 	struct prf_reader *reader = NULL;
 	struct prf_record record;
+	struct error *error;
 	bool found = false;
-	int error;
 
 	*start_ns = *end_ns = 0;
 	if (lseek(t->fd, t->start, SEEK_SET) < 0)
-		return PRF_ERROR_IO;
+		return error_system(errno, "cannot go to the start");
 	error = prf_reader_new_fd(&reader, t->fd);
 	while (!error && (!found || need_end)) {
 		error = prf_reader_next(reader, &record);
-		if (error <= 0)
+		if (error || record.type == PRF_RECORD_END)
 			break;
-		error = 0;
-		if (record.type != PRF_RECORD_SAMPLES)
-			continue;
-		for (size_t i = 0; i < record.samples.n; i++) {
-			uint64_t time = record.samples.time_ns[i];
-
-			if (!found || time < *start_ns)
-				*start_ns = time;
-			if (!found || time > *end_ns)
-				*end_ns = time;
-			found = true;
-		}
+		if (record.type == PRF_RECORD_SAMPLES)
+			widen(&record.samples, &found, start_ns, end_ns);
 	}
 	prf_reader_free(reader);
-	return error < 0 ? error : 0;
+	return error;
 }
 
 /* -------- records -------- */
 
-static int keep_metadata(struct trace *t, const char *key, const char *value)
+static struct error *keep_metadata(struct trace *t, const char *key, const char *value)
 {
 	const char *kept = text_pool_keep(&t->texts, value);
 	size_t i = 0;
@@ -134,61 +146,62 @@ static int keep_metadata(struct trace *t, const char *key, const char *value)
 	while (i < t->metadata_count && strcmp(t->metadata[i].key, key))
 		i++;
 	if (!kept)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	if (i == TRACE_KEYS_KEPT)
-		return 0;
+		return NULL;
 	if (i == t->metadata_count) {
 		if (!array_reserve(&t->metadata, &t->metadata_capacity, i + 1))
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 		t->metadata[i].key = text_pool_keep(&t->texts, key);
 		if (!t->metadata[i].key)
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 		t->metadata_count++;
 	}
 	t->metadata[i].value = kept;
-	return 0;
+	return NULL;
 }
 
-static int keep_statistic(struct trace *t, const char *key, uint64_t value)
+static struct error *keep_statistic(struct trace *t, const char *key, uint64_t value)
 {
 	size_t i = 0;
 
 	while (i < t->statistic_count && strcmp(t->statistics[i].key, key))
 		i++;
 	if (i == TRACE_KEYS_KEPT)
-		return 0;
+		return NULL;
 	if (i == t->statistic_count) {
 		if (!array_reserve(&t->statistics, &t->statistic_capacity, i + 1))
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 		t->statistics[i].key = text_pool_keep(&t->texts, key);
 		if (!t->statistics[i].key)
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 		t->statistic_count++;
 	}
 	t->statistics[i].value = value;
-	return 0;
+	return NULL;
 }
 
-static int keep_loss(struct trace *t, const struct prf_loss *loss)
+static struct error *keep_loss(struct trace *t, const struct prf_loss *loss)
 {
 	if ((unsigned int)loss->reason < PRF_LOSS_COUNT)
 		t->lost[loss->reason] += loss->count;
 	if (t->loss_count == TRACE_LOSSES_KEPT)
-		return 0;
+		return NULL;
 	if (!array_reserve(&t->losses, &t->loss_capacity, t->loss_count + 1))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	t->losses[t->loss_count++] = *loss;
-	return 0;
+	return NULL;
 }
 
-static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *places, size_t n)
+static struct error *keep_names(struct trace *t, uint32_t frame, const struct prf_place *places,
+				size_t n)
 {
 	/* Every stack goes through all of them, for each of its frames. */
 	if (!n || n > TRACE_PLACES_MAX)
-		return 0;
+		return NULL;
 	if (!array_reserve(&t->names, &t->name_capacity, t->name_count + 1) ||
 	    !array_reserve(&t->places, &t->place_capacity, t->place_count + n))
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	for (size_t i = 0; i < n; i++) {
 		struct prf_place *place = &t->places[t->place_count + i];
 
@@ -196,15 +209,15 @@ static int keep_names(struct trace *t, uint32_t frame, const struct prf_place *p
 		place->function = text_pool_keep(&t->texts, places[i].function);
 		place->file = text_pool_keep(&t->texts, places[i].file);
 		if (!place->function || !place->file)
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 	}
 	t->names[t->name_count++] = (struct trace_names){ frame, (uint32_t)t->place_count,
 							  (uint32_t)n };
 	t->place_count += n;
-	return 0;
+	return NULL;
 }
 
-static int keep_damage(struct trace *t, const struct prf_damage *damage)
+static struct error *keep_damage(struct trace *t, const struct prf_damage *damage)
 {
 	if (t->damage_count < TRACE_DAMAGES_KEPT) {
 		struct prf_damage *kept = &t->damages[t->damage_count];
@@ -212,76 +225,76 @@ static int keep_damage(struct trace *t, const struct prf_damage *damage)
 		*kept = *damage;
 		kept->reason = text_pool_keep(&t->texts, damage->reason);
 		if (!kept->reason)
-			return PRF_ERROR_MEMORY;
+			return error_memory();
 	}
 	t->damage_count++;
 	t->skipped_bytes += damage->skipped;
-	return 0;
+	return NULL;
+}
+
+/* From functions that return 0 or -errno. */
+static struct error *from_status(int status)
+{
+	return status ? error_system(status, "cannot take the trace in") : NULL;
 }
 
 /* Tells the symbolizer of objects that have been defined meanwhile. */
-static int follow_objects(struct trace *t, struct symbolizer *symbolizer)
+static struct error *follow_objects(struct trace *t, struct symbolizer *symbolizer)
 {
 	size_t n = prf_reader_objects(t->reader);
 	uint32_t *objects;
 
 	if (n <= t->object_count)
-		return 0;
+		return NULL;
 	objects = realloc(t->objects, n * sizeof(*objects));
 	if (!objects)
-		return PRF_ERROR_MEMORY;
+		return error_memory();
 	t->objects = objects;
 	for (; t->object_count < n; t->object_count++) {
 		uint32_t i = (uint32_t)t->object_count;
-		int error = symbolizer_add_object(symbolizer, prf_reader_object(t->reader, i),
-						  &objects[i]);
+		int status = symbolizer_add_object(symbolizer, prf_reader_object(t->reader, i),
+						   &objects[i]);
 
-		if (error)
-			return error;
+		if (status)
+			return from_status(status);
 	}
-	return 0;
+	return NULL;
 }
 
-static int take_symbols(struct trace *t, const struct prf_record *record,
-			struct symbolizer *symbolizer)
+static struct error *take_symbols(struct trace *t, const struct prf_record *record,
+				  struct symbolizer *symbolizer)
 {
-	int error;
+	struct error *error;
 
 	if (!symbolizer || record->symbols.object == PRF_NONE)
-		return 0;
+		return NULL;
 	error = follow_objects(t, symbolizer);
-	return error ? error
-		     : symbolizer_add_symbols(symbolizer, t->objects[record->symbols.object],
-					      record->symbols.symbols, record->symbols.n);
+	if (error)
+		return error;
+	return from_status(symbolizer_add_symbols(symbolizer, t->objects[record->symbols.object],
+						  record->symbols.symbols, record->symbols.n));
 }
 
-static int take_samples(struct trace *t, const struct prf_samples *samples,
-			const struct trace_sinks *sinks)
-{
-	int error = sinks->tally ? tally_add(sinks->tally, samples) : 0;
-
-	if (!error && sinks->samples)
-		error = sinks->samples(t, samples, sinks->context);
-	return error;
-}
-
-static int take(struct trace *t, const struct prf_record *record, const struct trace_sinks *sinks)
+static struct error *take(struct trace *t, const struct prf_record *record,
+			  const struct trace_sinks *sinks)
 {
 	switch (record->type) {
-	case PRF_RECORD_SAMPLES: return take_samples(t, &record->samples, sinks);
+	case PRF_RECORD_SAMPLES:
+		return from_status(sinks->tally ? tally_add(sinks->tally, &record->samples) : 0);
 	case PRF_RECORD_LOSS: return keep_loss(t, &record->loss);
 	case PRF_RECORD_SYMBOLS: return take_symbols(t, record, sinks->symbolizer);
 	case PRF_RECORD_NAMES:
 		if (!sinks->symbolizer || record->names.frame == PRF_NONE)
-			return 0;
+			return NULL;
 		return keep_names(t, record->names.frame, record->names.places, record->names.n);
 	case PRF_RECORD_METADATA:
 		return keep_metadata(t, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
 		return keep_statistic(t, record->statistic.key, record->statistic.value);
 	case PRF_RECORD_DAMAGE: return keep_damage(t, &record->damage);
+	case PRF_RECORD_END: break;
 	}
-	return 0;
+	return NULL;
 }
 
 static void count_block(const struct prf_block_info *info, void *context)
@@ -291,45 +304,64 @@ static void count_block(const struct prf_block_info *info, void *context)
 	t->blocks++;
 }
 
-int trace_read(struct trace *t, const struct trace_sinks *sinks)
+/* What the sinks are asked after a batch of samples: whether to stop. */
+static bool wants_stop(struct trace *t, const struct prf_samples *samples,
+		       const struct trace_sinks *sinks)
+{
+	uint64_t bytes = 0, raw = 0;
+
+	if (sinks->samples && sinks->samples(t, samples, sinks->context))
+		return true;
+	if (!sinks->progress)
+		return false;
+	prf_reader_bytes(t->reader, &bytes, &raw);
+	return sinks->progress(t, bytes, sinks->context);
+}
+
+static struct error *read_records(struct trace *t, const struct trace_sinks *sinks)
 {
 	struct prf_record record;
-	int result = 0, error = 0;
+	struct error *error = NULL;
 
+	if (sinks->tally)
+		error = from_status(tally_begin(sinks->tally, t->reader, &t->stack_base));
+	while (!error) {
+		error = prf_reader_next(t->reader, &record);
+		if (error || record.type == PRF_RECORD_END)
+			break;
+		error = take(t, &record, sinks);
+		if (!error && record.type == PRF_RECORD_SAMPLES &&
+		    wants_stop(t, &record.samples, sinks))
+			break;
+	}
+	return error;
+}
+
+/* Also after an error: what came before it counts. */
+static struct error *finish_reading(struct trace *t, const struct trace_sinks *sinks)
+{
+	if (sinks->tally)
+		tally_trace_totals(sinks->tally, &t->totals);
+	return sinks->symbolizer ? follow_objects(t, sinks->symbolizer) : NULL;
+}
+
+const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
+{
 	if (t->seekable && lseek(t->fd, t->start, SEEK_SET) < 0)
-		return t->error = PRF_ERROR_IO;
-	error = prf_reader_new_fd(&t->reader, t->fd);
-	if (error)
-		return t->error = error;
+		return t->error = error_system(errno, "cannot go to the start");
+	t->error = prf_reader_new_fd(&t->reader, t->fd);
+	if (t->error)
+		return t->error;
 	t->from_ns = sinks->from_ns;
 	t->to_ns = sinks->to_ns;
 	if (sinks->from_ns || sinks->to_ns != UINT64_MAX)
 		prf_reader_set_time(t->reader, sinks->from_ns, sinks->to_ns);
 	prf_reader_on_block(t->reader, count_block, t);
-	if (sinks->tally)
-		error = tally_begin(sinks->tally, t->reader, &t->stack_base);
-	while (!error && (result = prf_reader_next(t->reader, &record)) > 0) {
-		error = take(t, &record, sinks);
-		if (!error && sinks->progress && record.type == PRF_RECORD_SAMPLES) {
-			uint64_t bytes = 0, raw = 0;
-
-			prf_reader_bytes(t->reader, &bytes, &raw);
-			if (sinks->progress(t, bytes, sinks->context))
-				break;
-		}
-	}
-	if (sinks->tally)
-		tally_trace_totals(sinks->tally, &t->totals);
-	if (!error && sinks->symbolizer)
-		error = follow_objects(t, sinks->symbolizer);
-	if (result < 0) {
-		const struct prf_damage *at = prf_reader_error(t->reader);
-
-		t->error_at = at ? *at : (struct prf_damage){ 0 };
-		t->error = result;
-	} else {
-		t->error = error;
-	}
+	t->error = read_records(t, sinks);
+	if (!t->error)
+		t->error = finish_reading(t, sinks);
+	else
+		error_free(finish_reading(t, sinks));
 	return t->error;
 }
 

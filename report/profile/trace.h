@@ -63,25 +63,25 @@ struct trace {
 
 	struct tally_totals totals;
 	uint64_t from_ns, to_ns; /* the window that was asked for */
-	int error;		 /* why reading stopped before the end, or 0 */
-	struct prf_damage error_at;
+	struct error *error;	 /* why reading stopped before the end, or NULL */
 };
 
-/* `path` must stay. 0 or a negative enum prf_error; PRF_ERROR_IO leaves errno. */
-int trace_open(struct trace *t, const char *path);
+/* `path` must stay. To be closed in any case. */
+struct error *trace_open(struct trace *t, const char *path) ERROR_CHECKED;
 void trace_close(struct trace *t);
 
 /* For what needs to read twice: puts a pipe's bytes into an unnamed temporary file. */
-int trace_make_seekable(struct trace *t);
+struct error *trace_make_seekable(struct trace *t) ERROR_CHECKED;
 
 /* Times of the first and last sample, read ahead from a seekable trace; 0, 0 without any. */
-int trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uint64_t *end_ns);
+struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns,
+			 uint64_t *end_ns) ERROR_CHECKED;
 
 struct trace_sinks {
 	struct tally *tally;	       /* NULL: samples are not counted */
 	struct symbolizer *symbolizer; /* NULL: symbols are not kept */
-	/* Called with each batch of samples after the tally; may be NULL. Not 0 ends reading. */
-	int (*samples)(struct trace *t, const struct prf_samples *samples, void *context);
+	/* Called with each batch of samples after the tally; true: stop here. May be NULL. */
+	bool (*samples)(struct trace *t, const struct prf_samples *samples, void *context);
 	/* Called now and then with the bytes read so far; true: stop here. May be NULL. */
 	bool (*progress)(const struct trace *t, uint64_t bytes, void *context);
 	void *context;
@@ -89,10 +89,10 @@ struct trace_sinks {
 };
 
 /*
- * Reads from the start to the end. 0 when the end was reached, however damaged the way
+ * Reads from the start to the end. NULL when the end was reached, however damaged the way
  * (t->damage_count); otherwise t->error, and what came before it counts.
  */
-int trace_read(struct trace *t, const struct trace_sinks *sinks);
+const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks);
 
 /* The value of a key, or NULL. */
 const char *trace_metadata(const struct trace *t, const char *key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/symbolizer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_optio
 
 	*symbolizer = s;
 	if (!s)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	s->options = *options;
 	s->search = (struct debug_search){ options->sysroot, options->debug_directories };
 	s->threads = parallel_threads(options->jobs);
@@ -99,16 +100,16 @@ int symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorde
 	struct object *o;
 
 	if (!array_reserve(&s->objects, &s->object_capacity, s->object_count + 1))
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	o->recorded = *recorded;
 	o->recorded.path = copy_text(s, recorded->path);
 	o->recorded.root = copy_text(s, recorded->root);
 	if (!o->recorded.path || !o->recorded.root) {
 		free(o);
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	}
 	o->lookup.status = SYMBOLS_NOT_LOOKED;
 	*id = (uint32_t)s->object_count;
@@ -122,13 +123,13 @@ int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct p
 	struct object *o;
 
 	if (object >= s->object_count)
-		return PRF_ERROR_ARGUMENT;
+		return -EINVAL;
 	o = s->objects[object];
 	for (size_t i = 0; i < n; i++) {
 		const char *name = copy_text(s, symbols[i].name);
 
 		if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		o->symbols[o->symbol_count] = symbols[i];
 		o->symbols[o->symbol_count++].name = name;
 	}
@@ -139,9 +140,9 @@ int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset,
 			 uint32_t *query)
 {
 	if (!array_reserve(&s->queries, &s->query_capacity, s->query_count + 1))
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	if (object >= s->object_count || s->query_count >= UINT32_MAX)
-		return PRF_ERROR_ARGUMENT;
+		return -EINVAL;
 	*query = (uint32_t)s->query_count;
 	s->queries[s->query_count++] =
 		(struct query){ .object = object, .offset = offset, .exact = exact };
@@ -154,17 +155,17 @@ int symbolizer_add_names(struct symbolizer *s, uint32_t query, const struct prf_
 	struct symbolizer_place *copies;
 
 	if (query >= s->query_count || n > UINT32_MAX)
-		return PRF_ERROR_ARGUMENT;
+		return -EINVAL;
 	copies = arena_take(&s->arena, (n ? n : 1) * sizeof(*copies));
 	if (!copies)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		copies[i] = (struct symbolizer_place){ .function = copy_text(s, places[i].function),
 						       .file = copy_text(s, places[i].file),
 						       .line = places[i].line,
 						       .start_line = places[i].start_line };
 		if (!copies[i].function || !copies[i].file)
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 	}
 	s->queries[query].embedded = true;
 	s->queries[query].answer = copies;
@@ -189,14 +190,14 @@ static int find_first(struct map *by_build_id, struct object *o)
 				  &added);
 
 	if (!known)
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	if (added) {
 		*known = (uintptr_t)o;
 		return 0;
 	}
 	first = (struct object *)(uintptr_t)*known;
 	if (!array_reserve(&first->copies, &first->copy_capacity, first->copy_count + 1))
-		return PRF_ERROR_MEMORY;
+		return -ENOMEM;
 	first->copies[first->copy_count++] = &o->recorded;
 	o->first = first;
 	return 0;
@@ -237,7 +238,7 @@ static int gather(struct symbolizer *s)
 			continue;
 		o = o->first;
 		if (!array_reserve(&o->queries, &o->query_capacity, o->query_count + 1))
-			return PRF_ERROR_MEMORY;
+			return -ENOMEM;
 		o->queries[o->query_count++] = (uint32_t)i;
 	}
 	return 0;
@@ -622,10 +623,10 @@ int symbolizer_run(struct symbolizer *s)
 	int result = gather(s);
 
 	if (!result && run_plan(&plan))
-		result = PRF_ERROR_MEMORY;
+		result = -ENOMEM;
 	for (size_t i = 0; !result && i < plan.n; i++)
 		if (answer_object(s, plan.objects[i]))
-			result = PRF_ERROR_MEMORY;
+			result = -ENOMEM;
 	for (size_t i = 0; !result && i < s->query_count; i++)
 		finish_query(s, &s->queries[i], &shown);
 	if (s->stored)

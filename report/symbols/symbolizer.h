@@ -14,7 +14,7 @@
  * do not depend on the number of threads.
  *
  * Except for symbolizer_run(), which starts threads of its own, nothing here may be called
- * from two threads at once. Functions return 0 or a negative enum prf_error.
+ * from two threads at once. Functions return 0 or -errno.
  */
 
 #include <stdbool.h>

@@ -40,7 +40,7 @@ static void make_base(void)
 	prf_writer_free(w);
 	fixture_must(prf_reader_new_memory(&r, base.data, base.size));
 	prf_reader_on_block(r, count_block, NULL);
-	while (prf_reader_next(r, &record) == 1)
+	while (fixture_next(r, &record))
 		continue;
 	prf_reader_free(r);
 }
@@ -74,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buffer trace = { 0 };
 	struct prf_reader *r;
 	struct prf_record record;
+	struct error *error;
 
 	if (!base.size)
 		make_base();
@@ -83,11 +84,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < 2; i++)
 		fixture_must(block_encode(&trace, NULL, 0, data[0], WIRE_FLAG_OPTIONAL,
 					  next_sequence + i, data + 1, size - 1));
-	if (prf_reader_new_memory(&r, trace.data, trace.size) == PRF_OK) {
-		while (prf_reader_next(r, &record) == 1)
-			check_record(r, &record);
-		prf_reader_free(r);
-	}
+	fixture_must(prf_reader_new_memory(&r, trace.data, trace.size));
+	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END)
+		check_record(r, &record);
+	error_free(error);
+	prf_reader_free(r);
 	buffer_release(&trace);
 	return 0;
 }

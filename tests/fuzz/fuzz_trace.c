@@ -61,9 +61,11 @@ static void check_record(const struct prf_reader *r, const struct prf_record *re
 		used += strlen(record->statistic.key) + record->statistic.value;
 		break;
 	case PRF_RECORD_DAMAGE:
-		check(record->damage.error < 0 && record->damage.reason);
+		check(record->damage.kind == ERROR_CORRUPT ||
+		      record->damage.kind == ERROR_TRUNCATED);
 		used += strlen(record->damage.reason);
 		break;
+	case PRF_RECORD_END: break;
 	}
 }
 
@@ -107,17 +109,17 @@ static void read_trace(const uint8_t *data, size_t size, uint64_t from_ns, uint6
 	struct prf_reader *r;
 	struct prf_record record;
 	uint64_t file_bytes, raw_bytes;
-	int result;
+	struct error *error;
 
-	if (prf_reader_new_memory(&r, data, size))
+	if (error_ignore(prf_reader_new_memory(&r, data, size)))
 		return;
 	prf_reader_set_time(r, from_ns, to_ns);
 	prf_reader_on_block(r, on_block, NULL);
-	while ((result = prf_reader_next(r, &record)) == 1)
+	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END)
 		check_record(r, &record);
-	if (result < 0)
-		check(prf_reader_error(r)->reason != NULL);
-	check(prf_reader_next(r, &record) <= 0);
+	/* An error stays, as the end does. */
+	check(error_ignore(error) == error_ignore(prf_reader_next(r, &record)));
+	check(record.type == PRF_RECORD_END || error);
 	check_definitions(r);
 	prf_reader_bytes(r, &file_bytes, &raw_bytes);
 	check(file_bytes <= size);

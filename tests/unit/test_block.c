@@ -9,6 +9,7 @@
 
 #include "format/block.h"
 #include "format/header.h"
+#include "tests/unit/error_check.h"
 
 struct made {
 	struct buffer bytes;
@@ -20,8 +21,7 @@ struct made {
 static void make(struct made *m, int level, uint16_t type, const void *raw, size_t size)
 {
 	*m = (struct made){ .compress = ZSTD_createCCtx(), .decompress = ZSTD_createDCtx() };
-	assert_int_equal(block_encode(&m->bytes, m->compress, level, type, 0, 77, raw, size),
-			 PRF_OK);
+	assert_no_error(block_encode(&m->bytes, m->compress, level, type, 0, 77, raw, size));
 	assert_true(block_header_decode(m->bytes.data, &m->header));
 	assert_int_equal(m->bytes.size, WIRE_BLOCK_HEADER_SIZE + m->header.stored_size);
 }
@@ -43,18 +43,15 @@ static void test_round_trip(void **state)
 		struct made m;
 		struct buffer room = { 0 };
 		const uint8_t *raw, *stored;
-		const char *reason;
 
 		make(&m, level, WIRE_OBJECTS, text, sizeof(text));
 		stored = m.bytes.data + WIRE_BLOCK_HEADER_SIZE;
 		assert_int_equal(m.header.sequence, 77);
 		assert_int_equal(m.header.type, WIRE_OBJECTS);
 		assert_int_equal(m.header.flags, level ? WIRE_FLAG_ZSTD : 0);
-		assert_int_equal(block_header_check(&m.header, &reason), PRF_OK);
-		assert_int_equal(block_payload_check(&m.header, stored, &reason), PRF_OK);
-		assert_int_equal(
-			block_decompress(&m.header, m.decompress, stored, &room, &raw, &reason),
-			PRF_OK);
+		assert_no_error(block_header_check(&m.header));
+		assert_true(block_payload_intact(&m.header, stored));
+		assert_no_error(block_decompress(&m.header, m.decompress, stored, &room, &raw));
 		assert_memory_equal(raw, text, sizeof(text));
 		buffer_release(&room);
 		release(&m);
@@ -66,14 +63,14 @@ static void test_ratio(void **state)
 {
 	static const uint8_t zeros[100000];
 	struct made m;
-	const char *reason;
 
 	make(&m, 3, WIRE_STACKS, zeros, sizeof(zeros));
 	assert_int_equal(m.header.flags, 0);
-	assert_int_equal(block_header_check(&m.header, &reason), PRF_OK);
+	assert_no_error(block_header_check(&m.header));
 	m.header.flags = WIRE_FLAG_ZSTD;
 	m.header.stored_size = 20;
-	assert_int_equal(block_header_check(&m.header, &reason), PRF_ERROR_CORRUPT);
+	assert_error(block_header_check(&m.header), ERROR_CORRUPT,
+		     "20 stored bytes claim to expand to 100000");
 	release(&m);
 }
 
@@ -81,20 +78,24 @@ static void test_header_rules(void **state)
 {
 	struct block_header good = { .type = WIRE_TASKS, .stored_size = 5, .raw_size = 5 },
 			    h = good;
-	const char *reason;
 
-	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
+	assert_no_error(block_header_check(&h));
 	h.raw_size = 6;
-	assert_int_equal(block_header_check(&h, &reason), PRF_ERROR_CORRUPT);
+	assert_error(block_header_check(&h), ERROR_CORRUPT,
+		     "stored size 5 differs from raw size 6 without compression");
 	h = good, h.stored_size = h.raw_size = UINT32_MAX;
-	assert_int_equal(block_header_check(&h, &reason), PRF_ERROR_CORRUPT);
+	assert_error(block_header_check(&h), ERROR_CORRUPT,
+		     "stored size 4294967295 or raw size 4294967295 is above the limit");
 	h = good, h.stored_size = h.raw_size = WIRE_RAW_MAX;
-	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
+	assert_no_error(block_header_check(&h));
 	h = good, h.flags = 0x8000;
-	assert_int_equal(block_header_check(&h, &reason), PRF_OK);
+	assert_no_error(block_header_check(&h));
+	h = good, h.flags = 0x0004;
+	assert_error(block_header_check(&h), ERROR_UNSUPPORTED,
+		     "block flags 0x4, which this version does not know");
 	for (unsigned int bit = 2; bit < 8; bit++) {
 		h = good, h.flags = (uint16_t)(1 << bit);
-		assert_int_equal(block_header_check(&h, &reason), PRF_ERROR_UNSUPPORTED);
+		assert_error_kind(block_header_check(&h), ERROR_UNSUPPORTED);
 	}
 }
 
@@ -102,7 +103,6 @@ static void test_flips(void **state)
 {
 	struct made m;
 	struct block_header h;
-	const char *reason;
 
 	make(&m, 0, WIRE_TASKS, "payload", 7);
 	for (size_t i = 0; i < WIRE_BLOCK_HEADER_SIZE; i++) {
@@ -111,9 +111,7 @@ static void test_flips(void **state)
 		m.bytes.data[i] ^= 1;
 	}
 	m.bytes.data[WIRE_BLOCK_HEADER_SIZE + 3] ^= 0x80;
-	assert_int_equal(
-		block_payload_check(&m.header, m.bytes.data + WIRE_BLOCK_HEADER_SIZE, &reason),
-		PRF_ERROR_CORRUPT);
+	assert_false(block_payload_intact(&m.header, m.bytes.data + WIRE_BLOCK_HEADER_SIZE));
 	release(&m);
 }
 
@@ -123,18 +121,18 @@ static void test_file_header(void **state)
 	unsigned int major, minor;
 
 	header_encode(bytes);
-	assert_int_equal(header_decode(bytes, sizeof(bytes), &major, &minor), PRF_OK);
+	assert_no_error(header_decode(bytes, sizeof(bytes), &major, &minor));
 	assert_int_equal(major, PRF_VERSION_MAJOR);
 	assert_int_equal(minor, PRF_VERSION_MINOR);
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] ^= 4;
-		assert_int_equal(header_decode(bytes, sizeof(bytes), &major, &minor),
-				 i < WIRE_MAGIC_SIZE ? PRF_ERROR_NOT_A_TRACE : PRF_ERROR_CORRUPT);
+		assert_error_kind(header_decode(bytes, sizeof(bytes), &major, &minor),
+				  i < WIRE_MAGIC_SIZE ? ERROR_NOT_A_TRACE : ERROR_CORRUPT);
 		bytes[i] ^= 4;
 	}
 	for (size_t size = 0; size < sizeof(bytes); size++)
-		assert_int_equal(header_decode(bytes, size, &major, &minor),
-				 size ? PRF_ERROR_TRUNCATED : PRF_ERROR_NOT_A_TRACE);
+		assert_error_kind(header_decode(bytes, size, &major, &minor),
+				  size ? ERROR_TRUNCATED : ERROR_NOT_A_TRACE);
 }
 
 static void test_type_names(void **state)

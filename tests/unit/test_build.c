@@ -8,6 +8,7 @@
 #include "report/info.h"
 #include "report/profile/build.h"
 #include "report/views/folded.h"
+#include "tests/unit/trace_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,16 +57,16 @@ static void begin(struct fixture *f)
 	assert_non_null(f->file);
 	options.fd = fileno(f->file);
 	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", options.fd);
-	must(prf_writer_new(&f->writer, &options));
-	must(prf_writer_event(f->writer, &on_cpu, &f->on_cpu));
-	must(prf_writer_event(f->writer, &off_cpu, &f->off_cpu));
-	must(prf_writer_task(f->writer, &task, &f->task));
-	must(prf_writer_object(f->writer, &jit, &f->jit));
-	must(prf_writer_object(f->writer, &kernel, &f->kernel));
-	must(prf_writer_symbols(f->writer, f->jit, functions, 3));
-	must(prf_writer_symbols(f->writer, f->kernel, &sys, 1));
-	must(prf_writer_metadata(f->writer, "host", "box"));
-	must(prf_writer_metadata(f->writer, "start_time", "1970-01-02T00:00:01.250Z"));
+	fixture_must(prf_writer_new(&f->writer, &options));
+	fixture_must(prf_writer_event(f->writer, &on_cpu, &f->on_cpu));
+	fixture_must(prf_writer_event(f->writer, &off_cpu, &f->off_cpu));
+	fixture_must(prf_writer_task(f->writer, &task, &f->task));
+	fixture_must(prf_writer_object(f->writer, &jit, &f->jit));
+	fixture_must(prf_writer_object(f->writer, &kernel, &f->kernel));
+	fixture_must(prf_writer_symbols(f->writer, f->jit, functions, 3));
+	fixture_must(prf_writer_symbols(f->writer, f->kernel, &sys, 1));
+	fixture_must(prf_writer_metadata(f->writer, "host", "box"));
+	fixture_must(prf_writer_metadata(f->writer, "start_time", "1970-01-02T00:00:01.250Z"));
 }
 
 /* A stack root first: m, f, g are functions, s is the kernel's, ? has no name, ! is cut off. */
@@ -94,9 +95,9 @@ static uint32_t stack(struct fixture *f, const char *text)
 			break;
 		default: frame.offset = 0x900;
 		}
-		must(prf_writer_frame(f->writer, &frame, &frames[n - 1 - i]));
+		fixture_must(prf_writer_frame(f->writer, &frame, &frames[n - 1 - i]));
 	}
-	must(prf_writer_frames(f->writer, frames, n, &id));
+	fixture_must(prf_writer_frames(f->writer, frames, n, &id));
 	return id;
 }
 
@@ -111,7 +112,7 @@ static void sample(struct fixture *f, const char *text, uint32_t event, const ch
 				      .waker_task = weight % 2 ? f->task : PRF_NONE,
 				      .weight = weight };
 
-	must(prf_writer_sample(f->writer, &s));
+	fixture_must(prf_writer_sample(f->writer, &s));
 }
 
 static void build(struct fixture *f, struct build_options *options, bool wakers)
@@ -122,13 +123,13 @@ static void build(struct fixture *f, struct build_options *options, bool wakers)
 	struct symbolizer_options symbols = { 0 };
 	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
 
-	must(prf_writer_finish(f->writer));
+	fixture_must(prf_writer_finish(f->writer));
 	must(tally_new(&f->tally, &tally));
 	must(symbolizer_new(&f->symbolizer, &symbols));
-	must(trace_open(&f->trace, f->path));
+	fixture_must(trace_open(&f->trace, f->path));
 	sinks.tally = f->tally;
 	sinks.symbolizer = f->symbolizer;
-	must(trace_read(&f->trace, &sinks));
+	assert_null(trace_read(&f->trace, &sinks));
 	options->tally = f->tally;
 	options->traces = &f->trace;
 	options->trace_count = 1;

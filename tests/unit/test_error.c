@@ -73,9 +73,33 @@ static void test_ignore(void **state)
 	error_free(NULL);
 }
 
+static void test_copies(void **state)
+{
+	struct error *e = error_at(ERROR_CORRUPT, 7, "a rule"), *copy = error_copy(e);
+
+	error_free(e);
+	assert_int_equal(copy->kind, ERROR_CORRUPT);
+	assert_true(copy->position == 7);
+	assert_string_equal(copy->text, "a rule at 0x7");
+	error_free(copy);
+	assert_null(error_copy(NULL));
+	e = error_memory();
+	assert_ptr_equal(error_copy(e), e);
+}
+
+static void test_kinds_have_names(void **state)
+{
+	for (int kind = ERROR_MEMORY; kind <= ERROR_ARGUMENT; kind++)
+		assert_string_not_equal(error_kind_name((enum error_kind)kind), "unknown error");
+	assert_string_equal(error_kind_name((enum error_kind)(ERROR_ARGUMENT + 1)),
+			    "unknown error");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_kinds_have_names),
 		cmocka_unit_test(test_says_what_and_where),
 		cmocka_unit_test(test_system_call),
 		cmocka_unit_test(test_prefix_keeps_the_rest),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "format/index.h"
-#include "format/prf.h"
+#include "tests/unit/error_check.h"
 
 static struct index filled(uint64_t blocks)
 {
@@ -27,7 +27,7 @@ static struct index copied(const struct index *index)
 
 	index_encode(&b, index);
 	c = cursor_over(b.data, b.size);
-	assert_int_equal(index_decode(&copy, &c), PRF_OK);
+	assert_no_error(index_decode(&copy, &c));
 	assert_int_equal(cursor_left(&c), 0);
 	buffer_release(&b);
 	return copy;
@@ -92,13 +92,14 @@ static void test_broken(void **state)
 	index_encode(&b, &index);
 	for (size_t size = 0; size < b.size; size++) {
 		c = cursor_over(b.data, size);
-		assert_int_equal(index_decode(&index, &c), PRF_ERROR_CORRUPT);
+		assert_error_kind(index_decode(&index, &c), ERROR_CORRUPT);
 		assert_int_equal(index.count, 0);
 	}
 	buffer_clear(&b);
 	buffer_uleb(&b, WIRE_INDEX_MAX + 1);
 	c = cursor_over(b.data, b.size);
-	assert_int_equal(index_decode(&index, &c), PRF_ERROR_CORRUPT);
+	assert_error(index_decode(&index, &c), ERROR_CORRUPT,
+		     "the index claims to have 4097 spans");
 	index_release(&index);
 	buffer_release(&b);
 }

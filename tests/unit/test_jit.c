@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/trace_fixture.h"
+
 /* The test is its own target: it writes the map of its own pid. */
 static uint32_t self;
 static char path[64], warned[512];
@@ -76,11 +78,11 @@ static const char *all_symbols(void)
 	const void *bytes;
 
 	jit_finish(jit);
-	assert_int_equal(prf_writer_finish(writer), 0);
+	fixture_must(prf_writer_finish(writer));
 	bytes = prf_writer_memory(writer, &size);
-	assert_int_equal(prf_reader_new_memory(&reader, bytes, size), 0);
+	fixture_must(prf_reader_new_memory(&reader, bytes, size));
 	text[0] = 0;
-	while (prf_reader_next(reader, &record) == 1) {
+	while (fixture_next(reader, &record)) {
 		if (record.type != PRF_RECORD_SYMBOLS)
 			continue;
 		for (size_t i = 0; i < record.symbols.n; i++)

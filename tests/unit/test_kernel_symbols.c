@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/trace_fixture.h"
+
 static const char kallsyms[] = "0000000000010000 A per_cpu_counter\n"
 			       "ffffffff81000000 T _text\n"
 			       "ffffffff81000000 T startup\n"
@@ -34,7 +36,7 @@ static int setup(void **state)
 	f->kallsyms = strdup(kallsyms);
 	f->modules = strdup(modules);
 	assert_int_equal(kernel_symbols_parse(&f->k, f->kallsyms, f->modules), 0);
-	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
 	*state = f;
 	return 0;
 }
@@ -72,10 +74,10 @@ static void check_written(struct fixture *f, const char *expected)
 	size_t size;
 
 	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
-	assert_int_equal(prf_writer_finish(f->w), 0);
+	fixture_must(prf_writer_finish(f->w));
 	data = prf_writer_memory(f->w, &size);
-	assert_int_equal(prf_reader_new_memory(&r, data, size), 0);
-	while (prf_reader_next(r, &record) == 1) {
+	fixture_must(prf_reader_new_memory(&r, data, size));
+	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SYMBOLS)
 			continue;
 		for (size_t i = 0; i < record.symbols.n; i++) {
@@ -123,7 +125,7 @@ static void another_trace_gets_them_again(void **state)
 	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
 	kernel_symbols_forget_written(f->k);
 	prf_writer_free(f->w);
-	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
 	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
 	check_written(f, "[kernel]:100+200=read_it ");
 }

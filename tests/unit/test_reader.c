@@ -17,7 +17,8 @@ struct found {
 	size_t samples, losses, symbols, names, metadata, statistics, damages;
 	struct prf_damage damage; /* the first one; `reason` is not kept */
 	char reason[96];
-	int result; /* the last one of prf_reader_next() */
+	bool failed; /* reading ended with an error: */
+	enum error_kind kind;
 	bool complete;
 };
 
@@ -54,6 +55,7 @@ static void count(struct found *found, const struct prf_record *record)
 			strncpy(found->reason, record->damage.reason, sizeof(found->reason) - 1);
 		}
 		break;
+	case PRF_RECORD_END: break;
 	}
 }
 
@@ -61,9 +63,14 @@ static struct found read_all(struct prf_reader *r)
 {
 	struct found found = { 0 };
 	struct prf_record record;
+	struct error *error;
 
-	while ((found.result = prf_reader_next(r, &record)) == 1)
+	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END)
 		count(&found, &record);
+	found.failed = error;
+	if (error)
+		found.kind = error->kind;
+	error_free(error);
 	found.complete = prf_reader_complete(r);
 	return found;
 }
@@ -73,7 +80,7 @@ static struct found read_memory(const void *data, size_t size)
 	struct prf_reader *r;
 	struct found found;
 
-	assert_int_equal(prf_reader_new_memory(&r, data, size), PRF_OK);
+	fixture_must(prf_reader_new_memory(&r, data, size));
 	found = read_all(r);
 	prf_reader_free(r);
 	return found;
@@ -143,6 +150,7 @@ static void check_record(struct prf_reader *r, const struct prf_record *record, 
 		assert_int_equal(record->statistic.value, FIXTURE_SAMPLES + 17);
 		break;
 	case PRF_RECORD_DAMAGE: fail_msg("damage: %s", record->damage.reason);
+	case PRF_RECORD_END: break;
 	}
 }
 
@@ -154,12 +162,10 @@ static void test_round_trip(void **state)
 		struct prf_record record;
 		size_t size, samples = 0;
 		const uint8_t *bytes = fixture_trace(&w, level, &size);
-		int result;
 
-		assert_int_equal(prf_reader_new_memory(&r, bytes, size), PRF_OK);
-		while ((result = prf_reader_next(r, &record)) == 1)
+		fixture_must(prf_reader_new_memory(&r, bytes, size));
+		while (fixture_next(r, &record))
 			check_record(r, &record, &samples);
-		assert_int_equal(result, 0);
 		assert_int_equal(samples, FIXTURE_SAMPLES);
 		assert_true(prf_reader_complete(r));
 		check_definitions(r);
@@ -184,14 +190,14 @@ static void test_truncation(void **state)
 		free(copy);
 		assert_false(found.complete);
 		if (cut < 24) {
-			assert_int_equal(found.result,
-					 cut ? PRF_ERROR_TRUNCATED : PRF_ERROR_NOT_A_TRACE);
+			assert_true(found.failed);
+			assert_int_equal(found.kind, cut ? ERROR_TRUNCATED : ERROR_NOT_A_TRACE);
 			continue;
 		}
-		assert_int_equal(found.result, 0);
+		assert_false(found.failed);
 		assert_true(found.damages <= 1);
 		if (found.damages) {
-			assert_int_equal(found.damage.error, PRF_ERROR_TRUNCATED);
+			assert_int_equal(found.damage.kind, ERROR_TRUNCATED);
 			assert_int_equal(found.damage.offset + found.damage.skipped, cut);
 		}
 		/* The longer, the more. */
@@ -220,12 +226,13 @@ static void test_every_byte_flip(void **state)
 			copy[at] ^= (uint8_t)flip;
 			assert_false(found.complete);
 			if (at < 8) {
-				assert_int_equal(found.result, PRF_ERROR_NOT_A_TRACE);
+				assert_true(found.failed);
+				assert_int_equal(found.kind, ERROR_NOT_A_TRACE);
 				continue;
 			}
-			assert_int_equal(found.result, 0);
+			assert_false(found.failed);
 			assert_true(found.damages >= 1);
-			assert_int_equal(found.damage.error, PRF_ERROR_CORRUPT);
+			assert_int_equal(found.damage.kind, ERROR_CORRUPT);
 			/* At most one block is lost. */
 			assert_true(found.samples >=
 				    FIXTURE_SAMPLES - FIXTURE_SAMPLES / FIXTURE_BLOCKS_OF_SAMPLES);
@@ -252,12 +259,12 @@ static void test_files_and_pipes(void **state)
 	assert_int_equal(fflush(file), 0);
 	for (int filtered = 0; filtered < 2; filtered++) {
 		assert_int_equal(lseek(fileno(file), 6, SEEK_SET), 6);
-		assert_int_equal(prf_reader_new_fd(&r, fileno(file)), PRF_OK);
+		fixture_must(prf_reader_new_fd(&r, fileno(file)));
 		if (filtered)
 			prf_reader_set_time(r, 0, 1005000000);
 		found = read_all(r);
 		prf_reader_free(r);
-		assert_int_equal(found.result, 0);
+		assert_false(found.failed);
 		assert_true(found.complete);
 		assert_int_equal(found.samples, filtered ? 5 : FIXTURE_SAMPLES);
 	}
@@ -267,7 +274,7 @@ static void test_files_and_pipes(void **state)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], bytes, size), size);
 	close(fds[1]);
-	assert_int_equal(prf_reader_new_fd(&r, fds[0]), PRF_OK);
+	fixture_must(prf_reader_new_fd(&r, fds[0]));
 	found = read_all(r);
 	prf_reader_free(r);
 	close(fds[0]);
@@ -290,8 +297,7 @@ static void test_times(void **state)
 				struct prf_reader *r;
 				struct found found;
 
-				assert_int_equal(prf_reader_new_memory(&r, bytes, size - cut),
-						 PRF_OK);
+				fixture_must(prf_reader_new_memory(&r, bytes, size - cut));
 				prf_reader_set_time(r, fixture_sample(from, stacks).time_ns,
 						    fixture_sample(to, stacks).time_ns);
 				found = read_all(r);
@@ -323,13 +329,13 @@ static void test_lost_and_added_bytes(void **state)
 		memset(copy + at, 0xf5, 100);
 		memcpy(copy + at + 100, bytes + at, size - at);
 		found = read_memory(copy, size + 100);
-		assert_int_equal(found.result, 0);
+		assert_false(found.failed);
 		assert_true(found.damages >= 1);
 		assert_true(found.samples >= least);
 		/* One byte is gone. */
 		memcpy(copy + at, bytes + at + 1, size - at - 1);
 		found = read_memory(copy, size - 1);
-		assert_int_equal(found.result, 0);
+		assert_false(found.failed);
 		assert_true(found.damages >= 1);
 		assert_true(found.samples >= least);
 	}
@@ -353,12 +359,12 @@ static void test_nested_headers(void **state)
 
 	assert_non_null(raw);
 	assert_non_null(bytes);
-	assert_int_equal(block_encode(&block, NULL, 0, WIRE_METADATA, 0, 0, raw, payload), 0);
+	fixture_must(block_encode(&block, NULL, 0, WIRE_METADATA, 0, 0, raw, payload));
 	memcpy(bytes, trace, 24);
 	for (size_t i = 0; i < headers; i++)
 		memcpy(bytes + 24 + i * 32, block.data, 32);
 	found = read_memory(bytes, 24 + headers * 32 + 2 * payload);
-	assert_int_equal(found.result, 0);
+	assert_false(found.failed);
 	assert_true(found.damages > 1);
 	assert_true(found.damages < headers / 2);
 	buffer_release(&block);
@@ -384,7 +390,7 @@ static void see_block(const struct prf_block_info *info, void *context)
 	seen->samples += strcmp(info->type, "samples") == 0;
 }
 
-static void test_blocks_are_told(void **state)
+static void test_blocks_are_reported(void **state)
 {
 	struct prf_writer *w;
 	size_t size;
@@ -394,7 +400,7 @@ static void test_blocks_are_told(void **state)
 	uint64_t file_bytes, raw_bytes;
 	unsigned int major, minor;
 
-	assert_int_equal(prf_reader_new_memory(&r, bytes, size), PRF_OK);
+	fixture_must(prf_reader_new_memory(&r, bytes, size));
 	prf_reader_on_block(r, see_block, &seen);
 	read_all(r);
 	assert_int_equal(seen.samples, FIXTURE_BLOCKS_OF_SAMPLES);
@@ -415,7 +421,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_truncation),
 		cmocka_unit_test(test_every_byte_flip), cmocka_unit_test(test_files_and_pipes),
 		cmocka_unit_test(test_times),		cmocka_unit_test(test_lost_and_added_bytes),
-		cmocka_unit_test(test_nested_headers),	cmocka_unit_test(test_blocks_are_told),
+		cmocka_unit_test(test_nested_headers),	cmocka_unit_test(test_blocks_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/trace_fixture.h"
+
 /* Above any number that the kernel gives, so that /proc knows nothing of it. */
 #define PID 100000000u
 #define KERNEL UINT64_C(0xffffffff81000000)
@@ -41,8 +43,8 @@ static int setup(void **state)
 	snprintf(f->kallsyms, sizeof(f->kallsyms),
 		 "ffffffff81000000 T _text\nffffffff81001000 T entry\nffffffff81002000 T work\n"
 		 "ffffffff81003000 T asm_sysvec_timer\nffffffff81004000 T end\n");
-	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
-	assert_int_equal(prf_writer_event(f->w, &event, &f->event), 0);
+	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
+	fixture_must(prf_writer_event(f->w, &event, &f->event));
 	assert_int_equal(event_list_add(&f->events, "cpu-clock"), 0);
 	f->objects = objects_new();
 	f->sources.spaces = spaces_new();
@@ -115,11 +117,11 @@ static void check(struct fixture *f, const char *expected)
 	const void *data;
 	size_t size;
 
-	assert_int_equal(prf_writer_finish(f->w), 0);
+	fixture_must(prf_writer_finish(f->w));
 	data = prf_writer_memory(f->w, &size);
-	assert_int_equal(prf_reader_new_memory(&r, data, size), 0);
+	fixture_must(prf_reader_new_memory(&r, data, size));
 #define SAY(...) snprintf(text + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
-	while (prf_reader_next(r, &record) == 1) {
+	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SAMPLES)
 			continue;
 		for (size_t i = 0; i < record.samples.n; i++) {
@@ -220,8 +222,8 @@ static void another_trace_begins_anew(void **state)
 
 	assert_true(resolve(f, &b, size));
 	prf_writer_free(f->w);
-	assert_int_equal(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }), 0);
-	assert_int_equal(prf_writer_event(f->w, &event, &f->event), 0);
+	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
+	fixture_must(prf_writer_event(f->w, &event, &f->event));
 	resolver_forget(f->r);
 	tasks_forget_ids(f->sources.tasks);
 	jit_set_writer(f->sources.jit, f->w);
@@ -249,10 +251,10 @@ static void check_wakers(struct fixture *f, const char *expected)
 	const void *data;
 	size_t size;
 
-	assert_int_equal(prf_writer_finish(f->w), 0);
+	fixture_must(prf_writer_finish(f->w));
 	data = prf_writer_memory(f->w, &size);
-	assert_int_equal(prf_reader_new_memory(&r, data, size), 0);
-	while (prf_reader_next(r, &record) == 1) {
+	fixture_must(prf_reader_new_memory(&r, data, size));
+	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SAMPLES)
 			continue;
 		for (size_t i = 0; i < record.samples.n; i++) {

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "report/profile/tally.h"
+#include "tests/unit/trace_fixture.h"
 
 /* A trace in memory: two threads, two stacks, an event on the CPU and one off it. */
 struct fixture {
@@ -37,16 +38,16 @@ static void begin(struct fixture *f)
 	uint32_t id, frame;
 
 	*f = (struct fixture){ 0 };
-	must(prf_writer_new(&f->writer, &options));
+	fixture_must(prf_writer_new(&f->writer, &options));
 	for (size_t i = 0; i < 2; i++)
-		must(prf_writer_event(f->writer, &events[i], &f->events[i]));
+		fixture_must(prf_writer_event(f->writer, &events[i], &f->events[i]));
 	for (size_t i = 0; i < 3; i++)
-		must(prf_writer_task(f->writer, &tasks[i], &f->tasks[i]));
-	must(prf_writer_object(f->writer, &object, &id));
-	must(prf_writer_frame(f->writer, &(struct prf_frame){ id, 0, 0x10 }, &frame));
-	must(prf_writer_frames(f->writer, &frame, 1, &f->stacks[0]));
-	must(prf_writer_frame(f->writer, &(struct prf_frame){ id, 0, 0x20 }, &frame));
-	must(prf_writer_frames(f->writer, &frame, 1, &f->stacks[1]));
+		fixture_must(prf_writer_task(f->writer, &tasks[i], &f->tasks[i]));
+	fixture_must(prf_writer_object(f->writer, &object, &id));
+	fixture_must(prf_writer_frame(f->writer, &(struct prf_frame){ id, 0, 0x10 }, &frame));
+	fixture_must(prf_writer_frames(f->writer, &frame, 1, &f->stacks[0]));
+	fixture_must(prf_writer_frame(f->writer, &(struct prf_frame){ id, 0, 0x20 }, &frame));
+	fixture_must(prf_writer_frames(f->writer, &frame, 1, &f->stacks[1]));
 }
 
 static void sample(struct fixture *f, uint64_t time, uint32_t task, uint32_t event, uint32_t stack,
@@ -60,7 +61,7 @@ static void sample(struct fixture *f, uint64_t time, uint32_t task, uint32_t eve
 				      .cpu = cpu,
 				      .weight = weight };
 
-	must(prf_writer_sample(f->writer, &s));
+	fixture_must(prf_writer_sample(f->writer, &s));
 }
 
 /* Tallies all that was written; `times` as often. */
@@ -70,19 +71,17 @@ static void count(struct fixture *f, struct tally_options *options, int times)
 	const void *data;
 	uint32_t base;
 	size_t size;
-	int result;
 
-	must(prf_writer_finish(f->writer));
+	fixture_must(prf_writer_finish(f->writer));
 	data = prf_writer_memory(f->writer, &size);
 	options->selection = &f->selection;
 	must(tally_new(&f->tally, options));
-	must(prf_reader_new_memory(&f->reader, data, size));
+	fixture_must(prf_reader_new_memory(&f->reader, data, size));
 	must(tally_begin(f->tally, f->reader, &base));
 	assert_int_equal(base, 0);
-	while ((result = prf_reader_next(f->reader, &record)) > 0)
+	while (fixture_next(f->reader, &record))
 		for (int i = 0; record.type == PRF_RECORD_SAMPLES && i < times; i++)
 			must(tally_add(f->tally, &record.samples));
-	must(result);
 }
 
 static void end(struct fixture *f)
@@ -267,10 +266,10 @@ static void test_traces_follow_each_other(void **state)
 	sample(&f, 1, 0, 0, 1, 0, 1);
 	count(&f, &options, 1);
 	data = prf_writer_memory(f.writer, &size);
-	must(prf_reader_new_memory(&again, data, size));
+	fixture_must(prf_reader_new_memory(&again, data, size));
 	must(tally_begin(f.tally, again, &base));
 	assert_int_equal(base, prf_reader_stacks(f.reader));
-	while (prf_reader_next(again, &record) > 0)
+	while (fixture_next(again, &record))
 		if (record.type == PRF_RECORD_SAMPLES)
 			must(tally_add(f.tally, &record.samples));
 	assert_int_equal(counted(&f, f.stacks[1], 0, &weight), 1);

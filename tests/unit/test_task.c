@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/trace_fixture.h"
+
 /* Above any number that the kernel gives, so that /proc knows nothing of them. */
 #define PID 100000000u
 
@@ -15,7 +17,7 @@ static struct prf_writer *new_writer(void)
 {
 	struct prf_writer *w;
 
-	assert_int_equal(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }), 0);
+	fixture_must(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
 	return w;
 }
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "report/profile/trace.h"
+#include "tests/unit/error_check.h"
 #include "tests/unit/trace_fixture.h"
 
 #include <errno.h>
@@ -72,9 +73,9 @@ static void test_what_is_kept(void **state)
 	FILE *file = trace_file(path);
 
 	assert_int_equal(symbolizer_new(&sinks.symbolizer, &none), 0);
-	assert_int_equal(trace_open(&t, path), 0);
+	assert_no_error(trace_open(&t, path));
 	assert_true(t.seekable);
-	assert_int_equal(trace_read(&t, &sinks), 0);
+	assert_null(trace_read(&t, &sinks));
 	assert_string_equal(trace_metadata(&t, "host"), "second");
 	assert_null(trace_metadata(&t, "kernel"));
 	assert_true(trace_statistic(&t, "fired", &fired));
@@ -101,18 +102,18 @@ static void test_span(void **state)
 	char path[64];
 	FILE *file = trace_file(path);
 
-	assert_int_equal(trace_open(&t, path), 0);
-	assert_int_equal(trace_span(&t, true, &start, &end), 0);
+	assert_no_error(trace_open(&t, path));
+	assert_no_error(trace_span(&t, true, &start, &end));
 	assert_int_equal(start, 1000);
 	assert_int_equal(end, 1900);
 	trace_close(&t);
 	fclose(file);
 }
 
-static int count(struct trace *t, const struct prf_samples *samples, void *context)
+static bool count(struct trace *t, const struct prf_samples *samples, void *context)
 {
 	*(size_t *)context += samples->n;
-	return 0;
+	return false;
 }
 
 static void test_window(void **state)
@@ -125,8 +126,8 @@ static void test_window(void **state)
 	char path[64];
 	FILE *file = trace_file(path);
 
-	assert_int_equal(trace_open(&t, path), 0);
-	assert_int_equal(trace_read(&t, &sinks), 0);
+	assert_no_error(trace_open(&t, path));
+	assert_null(trace_read(&t, &sinks));
 	assert_int_equal(n, 3);
 	trace_close(&t);
 	fclose(file);
@@ -150,13 +151,13 @@ static void test_pipe(void **state)
 	assert_int_equal(write(ends[1], data, (size_t)size), size);
 	close(ends[1]);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
-	assert_int_equal(trace_open(&t, path), 0);
+	assert_no_error(trace_open(&t, path));
 	assert_false(t.seekable);
-	assert_int_equal(trace_make_seekable(&t), 0);
-	assert_int_equal(trace_span(&t, true, &start, &end), 0);
+	assert_no_error(trace_make_seekable(&t));
+	assert_no_error(trace_span(&t, true, &start, &end));
 	assert_int_equal(start, 1000);
 	sinks.context = &n;
-	assert_int_equal(trace_read(&t, &sinks), 0);
+	assert_null(trace_read(&t, &sinks));
 	assert_int_equal(n, 10);
 	trace_close(&t);
 	close(ends[0]);
@@ -167,11 +168,10 @@ static void test_cannot_open(void **state)
 {
 	struct trace t;
 
-	assert_int_equal(trace_open(&t, "/nonexistent/trace.prf"), PRF_ERROR_IO);
-	assert_int_equal(errno, ENOENT);
+	assert_error(trace_open(&t, "/nonexistent/trace.prf"), ERROR_SYSTEM,
+		     "cannot open: No such file or directory");
 	trace_close(&t);
-	assert_int_equal(trace_open(&t, "/"), PRF_ERROR_IO);
-	assert_int_equal(errno, EISDIR);
+	assert_error(trace_open(&t, "/"), ERROR_SYSTEM, "cannot read: Is a directory");
 	trace_close(&t);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
 #include "tests/unit/trace_fixture.h"
 
 static struct prf_writer *writer(int fd, bool thread, uint64_t block_bytes)
@@ -19,7 +19,7 @@ static struct prf_writer *writer(int fd, bool thread, uint64_t block_bytes)
 	};
 	struct prf_writer *w;
 
-	assert_int_equal(prf_writer_new(&w, &options), PRF_OK);
+	fixture_must(prf_writer_new(&w, &options));
 	return w;
 }
 
@@ -28,15 +28,13 @@ static size_t samples_in(const void *bytes, size_t size, bool *complete)
 	struct prf_reader *r;
 	struct prf_record record;
 	size_t n = 0;
-	int result;
 
-	assert_int_equal(prf_reader_new_memory(&r, bytes, size), PRF_OK);
-	while ((result = prf_reader_next(r, &record)) == 1) {
+	fixture_must(prf_reader_new_memory(&r, bytes, size));
+	while (fixture_next(r, &record)) {
 		assert_int_not_equal(record.type, PRF_RECORD_DAMAGE);
 		if (record.type == PRF_RECORD_SAMPLES)
 			n += record.samples.n;
 	}
-	assert_int_equal(result, 0);
 	*complete = prf_reader_complete(r);
 	prf_reader_free(r);
 	return n;
@@ -132,27 +130,27 @@ static void test_wrong_arguments(void **state)
 	struct prf_place place = { "f", "", 0, 0 };
 	uint32_t id;
 
-	assert_int_equal(prf_writer_new(&w, &options), PRF_ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_new(&w, &options), ERROR_ARGUMENT);
 	assert_null(w);
 	w = writer(-1, false, 0);
-	assert_int_equal(prf_writer_frame(w, &frame, &id), PRF_ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_frame(w, &frame, &id), ERROR_ARGUMENT);
 	frame = (struct prf_frame){ 0, PRF_FRAME_END, 0 };
-	assert_int_equal(prf_writer_frame(w, &frame, &id), PRF_ERROR_ARGUMENT);
-	assert_int_equal(prf_writer_stack(w, &stack, &id), PRF_ERROR_ARGUMENT);
-	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
-	assert_int_equal(prf_writer_symbols(w, 0, symbols, 1), PRF_ERROR_ARGUMENT);
-	assert_int_equal(prf_writer_names(w, 0, &place, 1), PRF_ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_frame(w, &frame, &id), ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_stack(w, &stack, &id), ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_sample(w, &sample), ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_symbols(w, 0, symbols, 1), ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_names(w, 0, &place, 1), ERROR_ARGUMENT);
 	add_samples(w, 1);
-	assert_int_equal(prf_writer_symbols(w, 0, symbols, 2), PRF_ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_symbols(w, 0, symbols, 2), ERROR_ARGUMENT);
 	sample.stack = 1;
-	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_sample(w, &sample), ERROR_ARGUMENT);
 	sample.stack = sample.waker = 0;
 	sample.waker_task = 99;
-	assert_int_equal(prf_writer_sample(w, &sample), PRF_ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_sample(w, &sample), ERROR_ARGUMENT);
 	/* None of it did any harm. */
-	assert_int_equal(prf_writer_finish(w), PRF_OK);
-	assert_int_equal(prf_writer_finish(w), PRF_ERROR_ARGUMENT);
-	assert_int_equal(prf_writer_metadata(w, "a", "b"), PRF_ERROR_ARGUMENT);
+	fixture_must(prf_writer_finish(w));
+	assert_error_kind(prf_writer_finish(w), ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_metadata(w, "a", "b"), ERROR_ARGUMENT);
 	prf_writer_free(w);
 	prf_writer_free(NULL);
 }
@@ -193,8 +191,8 @@ static void test_full_disk(void **state)
 		if (fd < 0)
 			skip();
 		options.fd = fd;
-		assert_int_equal(prf_writer_new(&w, &options), PRF_ERROR_IO);
-		assert_int_equal(errno, ENOSPC);
+		assert_error(prf_writer_new(&w, &options), ERROR_SYSTEM,
+			     "cannot write: No space left on device");
 		assert_null(w);
 		close(fd);
 	}
@@ -207,7 +205,7 @@ static void test_closed_pipe(void **state)
 		struct prf_writer *w;
 		const struct prf_task task = { .pid = 1, .comm = "x" };
 		uint32_t id;
-		int fds[2], error = PRF_OK;
+		int fds[2];
 		char header[24];
 
 		assert_int_equal(pipe(fds), 0);
@@ -215,10 +213,9 @@ static void test_closed_pipe(void **state)
 		assert_int_equal(read(fds[0], header, sizeof(header)), sizeof(header));
 		close(fds[0]);
 		fixture_must(prf_writer_task(w, &task, &id));
-		error = prf_writer_finish(w);
-		assert_int_equal(error, PRF_ERROR_IO);
-		assert_int_equal(errno, EPIPE);
-		assert_int_equal(prf_writer_metadata(w, "a", "b"), PRF_ERROR_IO);
+		assert_error(prf_writer_finish(w), ERROR_SYSTEM, "cannot write: Broken pipe");
+		assert_error(prf_writer_metadata(w, "a", "b"), ERROR_SYSTEM,
+			     "cannot write: Broken pipe");
 		prf_writer_free(w);
 		close(fds[1]);
 	}
@@ -241,7 +238,7 @@ static void test_long_text_is_cut(void **state)
 	fixture_must(prf_writer_finish(w));
 	bytes = prf_writer_memory(w, &size);
 	fixture_must(prf_reader_new_memory(&r, bytes, size));
-	while (prf_reader_next(r, &record) == 1)
+	while (fixture_next(r, &record))
 		if (record.type == PRF_RECORD_METADATA)
 			found = strlen(record.metadata.value);
 	assert_int_equal(found, 1 << 20);

@@ -5,6 +5,8 @@
 /* A trace of some hundred bytes that has every kind of block, in memory. */
 
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/prf.h"
@@ -12,10 +14,19 @@
 #define FIXTURE_SAMPLES 60
 #define FIXTURE_BLOCKS_OF_SAMPLES 3
 
-static inline void fixture_must(int error)
+static inline void fixture_must(struct error *error)
 {
-	assert(error == PRF_OK);
-	(void)error;
+	if (!error)
+		return;
+	fprintf(stderr, "%s\n", error->text);
+	abort();
+}
+
+/* The next record of a trace that can be read; false at its end. */
+static inline bool fixture_next(struct prf_reader *r, struct prf_record *record)
+{
+	fixture_must(prf_reader_next(r, record));
+	return record->type != PRF_RECORD_END;
 }
 
 static inline struct prf_sample fixture_sample(uint32_t i, const uint32_t stacks[3])

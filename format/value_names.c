@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/prf.h"
 
-const char *prf_error_name(enum prf_error error)
-{
-	switch (error) {
-	case PRF_OK: return "ok";
-	case PRF_ERROR_IO: return "input/output error";
-	case PRF_ERROR_NOT_A_TRACE: return "not a trace";
-	case PRF_ERROR_CORRUPT: return "corrupt";
-	case PRF_ERROR_TRUNCATED: return "truncated";
-	case PRF_ERROR_UNSUPPORTED: return "unsupported";
-	case PRF_ERROR_MEMORY: return "out of memory";
-	case PRF_ERROR_ARGUMENT: return "wrong argument";
-	}
-	return "unknown error";
-}
-
 const char *prf_stack_end_name(enum prf_stack_end end)
 {
 	static const char *const names[PRF_END_COUNT] = {
