@@ -32,6 +32,8 @@ CLANG ?= clang
 # Ubuntu's bpftool is a script that refuses kernels other than its own; the program it would start
 # makes skeletons on any.
 BPFTOOL ?= $(lastword bpftool $(wildcard /sbin/bpftool /usr/sbin/bpftool) $(sort $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/lib/linux-tools-*/bpftool)))
+# .clang-format is written for version 14; others break some lines differently.
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null) clang-format)
 LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 llvm-strip-15 llvm-strip-16 2>/dev/null) llvm-strip)
 PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
@@ -76,7 +78,7 @@ PROF_CPPFLAGS += $(foreach fault,$(INJECT),-DINJECT_$(fault))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check bench fuzz install uninstall clean help FORCE
+.PHONY: all demo check bench fuzz format install uninstall clean help FORCE
 
 ## all: build the programs (needs no privileges)
 all: $(addprefix $(BUILD)/,$(programs))
@@ -185,6 +187,10 @@ check: all $(unit_tests) $(fuzz_targets) $(tools)
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
 fuzz:
 	$(Q)FUZZ_SECONDS=$${FUZZ_SECONDS:-60} tests/fuzz/run
+
+## format: bring all sources into the form that .clang-format describes
+format:
+	$(Q)$(CLANG_FORMAT) -i $(shell find $(rooms) bpf tests testdata -name '*.[ch]')
 
 ## bench: run all benchmarks and write results.json (needs root)
 bench: all $(tools)

@@ -31,8 +31,17 @@ not_ok() {
 
 skip() { checks=$((checks + 1)); printf 'skip %d - %s: %s\n' "$checks" "$1" "$2"; }
 
-# The whole script cannot run here; "why" is printed and nothing counts as passed.
+# The machine lacks what the whole script needs; "why" is printed and nothing counts as passed.
 skip_all() { skip "$(basename "$0" .sh)" "$1"; exit 0; }
+
+# need COMMAND...: our own tool, without which nothing of the script can be tested; where it
+# fails, the script fails.
+need() {
+	"$@" || {
+		not_ok "what the script needs: $*"
+		finish
+	}
+}
 
 # is GOT EXPECTED NAME
 is() {

@@ -2,13 +2,13 @@
 # make itself: help, install and uninstall, rebuilding, and user flags.
 . "$(dirname "$0")/../lib.sh"
 cd "$top" || exit 1
-[ -d "$build" ] || skip_all "no build folder"
+need test -d "$build"
 
 # The make that runs the tests passes its own flags down; these calls are new ones.
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
-is "$targets" "all bench check clean demo deps fuzz help install uninstall " "make help lists the targets"
+is "$targets" "all bench check clean demo deps format fuzz help install uninstall " "make help lists the targets"
 
 # With the flags of the running build nothing needs to be built again.
 if eval "make -s ${MAKE_ARGUMENTS:-} install DESTDIR='$work/root' PREFIX=/usr" \

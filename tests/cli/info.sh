@@ -4,7 +4,7 @@
 
 make=$build/testdata/make_trace
 trace=$work/t.prf
-"$make" -n 120000 -t 3 -k 50 -d 12 -s 5 -o "$trace" || skip_all "make_trace does not run"
+need "$make" -n 120000 -t 3 -k 50 -d 12 -s 5 -o "$trace"
 
 "$report" --info --json "$trace" > "$work/info" 2> "$work/err"
 is "$?" 0 "--info --json succeeds"

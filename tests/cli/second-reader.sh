@@ -5,7 +5,8 @@ cd "$top" || exit 1
 tool=$build/testdata/trace_text
 print=$build/testdata/print_trace
 command -v python3 > /dev/null || skip_all "no python3"
-[ -x "$tool" ] && [ -x "$print" ] || skip_all "trace_text and print_trace are not built"
+need test -x "$tool"
+need test -x "$print"
 
 # agree TRACE NAME
 agree() {

@@ -4,7 +4,8 @@
 cd "$top" || exit 1
 tool=$build/testdata/trace_text
 print=$build/testdata/print_trace
-[ -x "$tool" ] && [ -x "$print" ] || skip_all "trace_text and print_trace are not built"
+need test -x "$tool"
+need test -x "$print"
 
 # What print_trace says, in the words of the "#=" lines.
 summary() {

@@ -3,8 +3,8 @@
 . "$(dirname "$0")/../lib.sh"
 
 make_trace=$build/testdata/make_trace
-"$make_trace" -n 3000 -t 2 -k 50 -O "$make_trace" -o "$work/before.prf" || exit 1
-"$make_trace" -n 5000 -t 3 -k 60 -O "$make_trace" -o "$work/now.prf" || exit 1
+need "$make_trace" -n 3000 -t 2 -k 50 -O "$make_trace" -o "$work/before.prf"
+need "$make_trace" -n 5000 -t 3 -k 60 -O "$make_trace" -o "$work/now.prf"
 "$report" -q --no-cache "$work/before.prf" > "$work/before"
 "$report" -q --no-cache "$work/now.prf" > "$work/now"
 

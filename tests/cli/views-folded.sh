@@ -4,7 +4,7 @@
 
 make=$build/testdata/make_trace
 trace=$work/t.prf
-"$make" -n 4000 -t 3 -k 60 -d 12 -s 7 -o "$trace" || skip_all "make_trace does not run"
+need "$make" -n 4000 -t 3 -k 60 -d 12 -s 7 -o "$trace"
 
 fold() { "$report" -q "$@" "$trace"; }
 total() { awk '{ sum += $NF } END { print sum + 0 }'; }

@@ -5,7 +5,7 @@
 
 here=$top/tests/cli/views
 cd "$work" || exit 1
-"$build/testdata/trace_text" "$here/views.txt" -o views.prf || skip_all "trace_text does not run"
+need "$build/testdata/trace_text" "$here/views.txt" -o views.prf
 
 # shows NAME OPTIONS...
 shows() {

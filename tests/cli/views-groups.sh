@@ -6,8 +6,8 @@
 make_trace=$build/testdata/make_trace
 trace=$work/now.prf
 before=$work/before.prf
-"$make_trace" -n 4000 -t 3 -k 60 -d 12 -s 7 -o "$trace" || skip_all "make_trace does not run"
-"$make_trace" -n 1000 -t 2 -k 60 -d 12 -s 7 -o "$before" || exit 1
+need "$make_trace" -n 4000 -t 3 -k 60 -d 12 -s 7 -o "$trace"
+need "$make_trace" -n 1000 -t 2 -k 60 -d 12 -s 7 -o "$before"
 command -v python3 > /dev/null || skip_all "no python3"
 if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
 	node=yes

@@ -6,8 +6,8 @@
 make_trace=$build/testdata/make_trace
 trace=$work/now.prf
 before=$work/before.prf
-"$make_trace" -n 6000 -t 3 -k 200 -O "$make_trace" -o "$trace" || exit 1
-"$make_trace" -n 4000 -t 2 -k 200 -O "$make_trace" -o "$before" || exit 1
+need "$make_trace" -n 6000 -t 3 -k 200 -O "$make_trace" -o "$trace"
+need "$make_trace" -n 4000 -t 2 -k 200 -O "$make_trace" -o "$before"
 
 holds "a page is written" "$report" -q --no-cache -f html "$trace" -o "$work/page.html"
 holds "a comparison is written" "$report" -q --no-cache -f html --diff "$before" --safe-colors \

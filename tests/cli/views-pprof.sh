@@ -4,7 +4,7 @@
 
 make_trace=$build/testdata/make_trace
 trace=$work/trace.prf
-"$make_trace" -n 5000 -t 3 -k 100 -O "$make_trace" -o "$trace" || exit 1
+need "$make_trace" -n 5000 -t 3 -k 100 -O "$make_trace" -o "$trace"
 
 for format in folded pprof firefox speedscope; do
 	holds "-f $format" "$report" -q --no-cache -f "$format" "$trace" -o "$work/$format"

@@ -4,7 +4,7 @@
 
 make=$build/testdata/make_trace
 trace=$work/t.prf
-"$make" -n 3000 -t 3 -k 50 -d 12 -s 5 -o "$trace" || skip_all "make_trace does not run"
+need "$make" -n 3000 -t 3 -k 50 -d 12 -s 5 -o "$trace"
 
 view() { "$report" -q "$@" "$trace"; }
 view > "$work/folded"

@@ -1,0 +1,34 @@
+#!/bin/sh
+# tests/run itself: what it cannot run fails, and so does a script whose tools are broken.
+. "$(dirname "$0")/../lib.sh"
+cd "$top" || exit 1
+
+# fails NAME LAST-LINE ARGUMENT...: tests/run with the arguments ends with status 1 and these counts
+fails() {
+	name=$1
+	expected=$2
+	shift 2
+	BUILD=$broken tests/run "$@" > "$work/log" 2>&1
+	is "$?" 1 "$name: status 1"
+	like "$(tail -n 1 "$work/log")" "^$expected\$" "$name: counted"
+}
+
+broken=$build
+fails "a test that does not exist" "0 passed, 1 failed, 0 skipped" nosuchtest
+fails "a script that does not exist" "0 passed, 1 failed, 0 skipped" tests/cli/nosuchtest.sh
+fails "... beside one that passes" "[1-9][0-9]* passed, 1 failed, 0 skipped" nosuchtest buffer
+
+mkdir "$work/empty"
+broken=$work/empty
+fails "unit tests that were not built" "0 passed, 1 failed, 0 skipped" unit
+
+# A build of which only the tools that make and print traces fail.
+broken=$work/broken
+mkdir -p "$broken/testdata"
+ln -s "$build"/prof-* "$broken"
+for tool in make_trace trace_text print_trace; do ln -s "$(command -v false)" "$broken/testdata/$tool"; done
+for script in $(grep -lE 'testdata/(make_trace|trace_text|print_trace)' tests/cli/*.sh); do
+	[ "$script" != tests/cli/runner.sh ] || continue
+	fails "$script without its tools" "[0-9]+ passed, [1-9][0-9]* failed, [0-9]+ skipped" "$script"
+done
+finish
