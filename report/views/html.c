@@ -14,7 +14,7 @@
  *
  *   head       size, JSON
  *   texts      count, the length of each, all bytes
- *   functions  count; columns: name, object, file (numbers of texts), line, kind
+ *   functions  count; columns: name, object, file (numbers of texts), line, kind (of head.kinds)
  *   tree       count; of each node, in preorder: levels up from the one before, function
  *   cells      count; columns: slice (less that of the one before), source, node, value
  *   base       count; columns: node, value (what it is compared with; else none)
@@ -23,8 +23,20 @@
 #define MAX_SLICES 65536
 #define MAX_TEXT 65536 /* of a longer name, the page has the beginning */
 
-/* As report/views/html/colours.js lists them, behind those of enum profile_frame_kind. */
-enum { KIND_INLINED = PROFILE_FRAME_GROUP + 1, KIND_WAKER };
+/* Kinds of functions: those of enum profile_frame_kind, and what else has a colour of its own. */
+enum { KIND_INLINED = PROFILE_FRAME_GROUP + 1, KIND_WAKER, KIND_COUNT };
+
+/* Their names in the legend, by which report/views/html/colours.js finds their colours. */
+static const char *const kind_names[KIND_COUNT] = {
+	[PROFILE_FRAME_USER] = "user",
+	[PROFILE_FRAME_KERNEL] = "kernel",
+	[PROFILE_FRAME_JIT] = "JIT",
+	[PROFILE_FRAME_END] = "stack not complete",
+	[PROFILE_FRAME_SEPARATOR] = "separator",
+	[PROFILE_FRAME_GROUP] = "thread, process or group",
+	[KIND_INLINED] = "inlined",
+	[KIND_WAKER] = "waker",
+};
 
 /* Whose cells: a thread, on or off the CPU. */
 struct source {
@@ -118,6 +130,14 @@ static uint32_t slice_at(const struct html *h, const struct profile_loss *loss, 
 	return slice > h->slices ? h->slices : (uint32_t)slice;
 }
 
+static void head_kinds(struct sink *s)
+{
+	sink_text(s, ",\"kinds\":[");
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		sink_printf(s, "%s\"%s\"", i ? "," : "", kind_names[i]);
+	sink_char(s, ']');
+}
+
 static void head_losses(struct html *h, struct sink *s)
 {
 	const struct profile *p = h->profile;
@@ -156,6 +176,7 @@ static void put_head(struct html *h)
 	head_threads(h, &s);
 	head_sources(h, &s);
 	head_losses(h, &s);
+	head_kinds(&s);
 	if (h->base) {
 		sink_printf(&s, ",\"diff\":{\"normalize\":%s,\"safe\":%s",
 			    h->options->normalize ? "true" : "false",
@@ -479,8 +500,6 @@ static int html_word(const struct html *h, struct sink *s, const char *word, siz
 {
 	if (size == 5 && !memcmp(word, "style", size))
 		write_piece(s, &html_style);
-	else if (size == 4 && !memcmp(word, "size", size))
-		sink_unsigned(s, h->out.size);
 	else if (size == 4 && !memcmp(word, "data", size))
 		return html_data(h, s);
 	else

@@ -4,14 +4,13 @@
 const fs = require("fs"), vm = require("vm"), zlib = require("zlib"), assert = require("assert");
 
 const [page, foldedText] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
-const [, size, data] = /<script type="text\/plain" id="data" data-size="(\d+)">([^<]*)<\/script>/.exec(page);
+const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "bytesFromBase64, inflate, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, weight";
+const names = "bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, weight";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
-const packed = code.bytesFromBase64(data), bytes = code.inflate(packed, Number(size));
-assert.deepStrictEqual(Buffer.from(bytes), zlib.inflateSync(packed), "the page's own inflate");
+const bytes = new Uint8Array(zlib.inflateSync(code.bytesFromBase64(data)));
 const profile = code.readProfile(bytes), { tree, cells, base, head } = profile;
 
 // The weights of all stacks, as the page adds them up.
@@ -56,6 +55,17 @@ for (const byWeight of [false, true]) {
 		assert(places[n] >= places[parent] && places[n] + total[n] <= places[parent] + total[parent]);
 	}
 }
+
+// Every kind of function has a colour, and colours are for kinds that there are.
+assert.deepStrictEqual(head.kinds.slice().sort(), Object.keys(code.KINDS).sort());
+for (const name in code.OFF_CPU)
+	assert(head.kinds.includes(name));
+const colours = new code.Colours(profile);
+for (let f = -1; f < profile.functions.count; f++)
+	for (const scheme of ["kind", "object", "name"]) {
+		colours.use(scheme);
+		assert(/^hsl\(\d+ \d+% \d+%\)$/.test(colours.of(f, f % 2)), `colour of ${f}`);
+	}
 
 // Slices of time and sources are where they should be, and cells in the order of time.
 for (let i = 0; i < cells.count; i++) {

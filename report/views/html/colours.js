@@ -1,18 +1,23 @@
 /* What colour a box has: by kind of code, by object, by function, or by difference. */
 
-/* As report/views/html.c numbers them. */
-const KINDS = [
-	{ name: "user", hue: 43, saturation: 85, light: 66 },
-	{ name: "kernel", hue: 14, saturation: 78, light: 62 },
-	{ name: "JIT", hue: 95, saturation: 45, light: 60 },
-	{ name: "stack not complete", hue: 0, saturation: 0, light: 62 },
-	{ name: "separator", hue: 0, saturation: 0, light: 78 },
-	{ name: "thread, process or group", hue: 215, saturation: 14, light: 78 },
-	{ name: "inlined", hue: 174, saturation: 48, light: 64 },
-	{ name: "waker", hue: 285, saturation: 38, light: 72 },
-];
-const OFF_CPU = { name: "user, off CPU", hue: 212, saturation: 70, light: 70 };
-const OFF_CPU_KERNEL = { name: "kernel, off CPU", hue: 246, saturation: 58, light: 76 };
+/* By the names that report/views/html.c gives to the kinds of frames. */
+const KINDS = {
+	"user": { hue: 43, saturation: 85, light: 66 },
+	"kernel": { hue: 14, saturation: 78, light: 62 },
+	"JIT": { hue: 95, saturation: 45, light: 60 },
+	"stack not complete": { hue: 0, saturation: 0, light: 62 },
+	"separator": { hue: 0, saturation: 0, light: 78 },
+	"thread, process or group": { hue: 215, saturation: 14, light: 78 },
+	"inlined": { hue: 174, saturation: 48, light: 64 },
+	"waker": { hue: 285, saturation: 38, light: 72 },
+};
+/* And of those that mostly wait. */
+const OFF_CPU = {
+	"user": { hue: 212, saturation: 70, light: 70 },
+	"kernel": { hue: 246, saturation: 58, light: 76 },
+	"JIT": { hue: 196, saturation: 55, light: 70 },
+	"inlined": { hue: 224, saturation: 62, light: 80 },
+};
 
 /* Pairs of hues for "more" and "less", and what they are called. */
 const DIFFERENCES = {
@@ -58,7 +63,7 @@ class Colours {
 		if (fn < 0)
 			return this.shade(215, 10, 82, 0);
 		const { functions, texts } = this.profile;
-		const kind = KINDS[functions.kind[fn]], turn = hash(texts.get(functions.name[fn])) % 9 - 4;
+		const name = this.profile.kind(fn), turn = hash(texts.get(functions.name[fn])) % 9 - 4;
 		if (this.scheme === "object") {
 			const h = hash(texts.get(functions.object[fn]));
 			return this.shade(h % 360, 40 + (h >> 9) % 30, 68, 0);
@@ -67,9 +72,7 @@ class Colours {
 			const h = hash(texts.get(functions.name[fn]));
 			return this.shade(h % 60, 75, 58 + (h >> 8) % 14, 0);
 		}
-		const off = offCpu && [OFF_CPU, OFF_CPU_KERNEL][functions.kind[fn]];
-		if (off)
-			return this.shade(off.hue, off.saturation, off.light, turn);
+		const kind = (offCpu && OFF_CPU[name]) || KINDS[name];
 		return this.shade(kind.hue, kind.saturation, kind.light, turn);
 	}
 	/* change: -1 vanished, 0 the same, 1 new. */

@@ -8,113 +8,9 @@ function bytesFromBase64(text) {
 	return bytes;
 }
 
-/* A canonical Huffman code: counts per length, and symbols in the order of their codes. */
-function huffman(lengths) {
-	const counts = new Uint16Array(16), offsets = new Uint16Array(16);
-	const symbols = new Uint16Array(lengths.length);
-	for (const length of lengths)
-		counts[length]++;
-	counts[0] = 0;
-	for (let i = 1; i < 16; i++)
-		offsets[i] = offsets[i - 1] + counts[i - 1];
-	lengths.forEach((length, symbol) => { if (length) symbols[offsets[length]++] = symbol; });
-	return { counts, symbols };
-}
-
-/* Inflates a zlib stream of known size, for browsers that cannot do it themselves. */
-function inflate(input, size) {
-	const out = new Uint8Array(size);
-	let at = 2, held = 0, bits = 0, end = 0;
-
-	function take(n) {
-		while (bits < n) {
-			held |= input[at++] << bits;
-			bits += 8;
-		}
-		const value = held & ((1 << n) - 1);
-		held >>>= n;
-		bits -= n;
-		return value;
-	}
-	function decode({ counts, symbols }) {
-		let code = 0, first = 0, index = 0;
-		for (let length = 1; length < 16; length++) {
-			code |= take(1);
-			if (code - first < counts[length])
-				return symbols[index + code - first];
-			index += counts[length];
-			first = (first + counts[length]) << 1;
-			code <<= 1;
-		}
-		throw new Error("damaged data");
-	}
-	function fixed() {
-		const lengths = new Array(288).fill(8, 0, 144).fill(9, 144, 256).fill(7, 256, 280).fill(8, 280);
-		return [huffman(lengths), huffman(new Array(30).fill(5))];
-	}
-	function dynamic() {
-		const literals = take(5) + 257, distances = take(5) + 1, codes = take(4) + 4;
-		const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-		const lengths = new Array(19).fill(0), all = [];
-		for (let i = 0; i < codes; i++)
-			lengths[order[i]] = take(3);
-		const code = huffman(lengths);
-		while (all.length < literals + distances) {
-			const symbol = decode(code);
-			if (symbol < 16)
-				all.push(symbol);
-			else if (symbol === 16)
-				for (let n = 3 + take(2), last = all[all.length - 1]; n; n--) all.push(last);
-			else
-				for (let n = symbol === 17 ? 3 + take(3) : 11 + take(7); n; n--) all.push(0);
-		}
-		return [huffman(all.slice(0, literals)), huffman(all.slice(literals))];
-	}
-	function distanceOf(symbol) {
-		if (symbol < 4)
-			return symbol + 1;
-		const extra = (symbol >> 1) - 1;
-		return ((2 + (symbol & 1)) << extra) + 1 + take(extra);
-	}
-	function lengthOf(symbol) {
-		if (symbol < 265)
-			return symbol - 254;
-		if (symbol === 285)
-			return 258;
-		const extra = (symbol - 261) >> 2;
-		return ((4 + ((symbol - 261) & 3)) << extra) + 3 + take(extra);
-	}
-	for (let last = 0; !last;) {
-		last = take(1);
-		const type = take(2);
-		if (type === 0) {
-			held = bits = 0;
-			const n = input[at] | input[at + 1] << 8;
-			out.set(input.subarray(at + 4, at + 4 + n), end);
-			at += 4 + n;
-			end += n;
-			continue;
-		}
-		const [literal, distance] = type === 1 ? fixed() : dynamic();
-		for (;;) {
-			const symbol = decode(literal);
-			if (symbol === 256)
-				break;
-			if (symbol < 256) {
-				out[end++] = symbol;
-				continue;
-			}
-			let n = lengthOf(symbol), from = end - distanceOf(decode(distance));
-			while (n--)
-				out[end++] = out[from++];
-		}
-	}
-	return out;
-}
-
-async function inflated(bytes, size, own) {
-	if (own || typeof DecompressionStream !== "function")
-		return inflate(bytes, size);
+async function inflated(bytes) {
+	if (typeof DecompressionStream !== "function")
+		throw new Error("it needs a browser of 2023 or later");
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -230,5 +126,6 @@ function readProfile(bytes) {
 	const b = reader.number();
 	const base = { count: b, node: reader.column(b, Uint32Array), value: reader.column(b, Float64Array) };
 	return { head, texts, functions, tree, cells, base,
-		name: (f) => f < 0 ? "all" : texts.get(functions.name[f]) };
+		name: (f) => f < 0 ? "all" : texts.get(functions.name[f]),
+		kind: (f) => head.kinds[functions.kind[f]] };
 }

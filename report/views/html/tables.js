@@ -10,7 +10,7 @@ class FunctionTable {
 	}
 	show() {
 		const { app } = this, { profile } = app;
-		const { self, total } = app.functionTotals();
+		const { self, total } = app.weights.functions();
 		const list = [];
 		for (let f = 0; f < profile.functions.count; f++)
 			if (total[f] > 0 && (!app.matches || app.matches[f]))
@@ -20,7 +20,7 @@ class FunctionTable {
 		const table = element("table"), body = element("tbody");
 		table.append(this.heading(), body);
 		for (const f of list.slice(0, TABLE_ROWS)) {
-			const line = row([percent(self[f], app.whole), percent(total[f], app.whole), profile.name(f)]);
+			const line = row([percent(self[f], app.weights.whole), percent(total[f], app.weights.whole), profile.name(f)]);
 			line.dataset.fn = f;
 			line.title = cut(profile.name(f), 500);
 			line.classList.toggle("chosen", f === app.fn);
@@ -54,7 +54,7 @@ class FunctionTable {
 	}
 	/* The function with the most of its own, to begin with. */
 	busiest() {
-		const { self } = this.app.functionTotals();
+		const { self } = this.app.weights.functions();
 		return self.reduce((best, value, f) => value > self[best] ? f : best, 0);
 	}
 }
@@ -68,7 +68,7 @@ class ChangeTable {
 	show() {
 		const { app } = this, { profile, tree } = app, list = [];
 		for (let n = 1; n < tree.count; n++) {
-			const now = app.self[n], base = app.baseSelf[n] * app.baseScale;
+			const now = app.weights.self[n], base = app.weights.baseSelf[n] * app.weights.baseScale;
 			if ((now || base) && (!app.matches || this.matched(n)))
 				list.push({ n, now, base, change: now - base });
 		}

@@ -1,0 +1,135 @@
+/* The controls above the picture: filled from the profile, and the keys that stand for them. */
+
+const KEYS = [
+	["f i s c", "flame, icicle, sandwich; changes of a comparison"],
+	["/ or Ctrl-F", "search: a regular expression, any case"],
+	["click, Enter", "zoom to a frame"], ["double click, x", "callers and callees of a frame's function"],
+	["arrows", "walk over the frames"], ["Backspace", "zoom out one frame"],
+	["Esc, 0", "leave the search; show everything again"],
+	["o", "order boxes by name or by weight"], ["t", "colours: kind, object, name; of a comparison red and blue, or orange and purple, which colour-blind people tell apart"], ["w", "comparison: widths of now or before"],
+	["n", "comparison: what was before scaled to the same total, or not"],
+	["d", "dark or light"], ["drag over the strip", "a span of time; double click: all of it"],
+	["click a thread's name", "that thread only"], ["?", "this list"],
+];
+
+class Controls {
+	constructor(app) {
+		this.app = app;
+		this.on = app.on;
+	}
+	fill() {
+		const { app, on } = this, { head } = app.profile, { diff } = app.weights;
+		const option = (select, value, text) => {
+			const made = element("option", cut(text, 60));
+			made.value = value;
+			select.append(made);
+		};
+		document.title = on.title.textContent = cut(head.title || "prof", 100);
+		on.title.title = head.title;
+		option(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
+		let process = "";
+		head.threads.forEach((thread, i) => {
+			const more = head.threads[i + 1]?.process === thread.process;
+			if (process !== thread.process && more)
+				option(on.thread, `p${thread.process}`, `Process ${thread.pid} ${thread.comm}`);
+			process = thread.process;
+			option(on.thread, `t${i}`, thread.label);
+		});
+		if (diff)
+			for (const [key, { name }] of Object.entries(DIFFERENCES))
+				option(on.colour, key, `Colours: ${name}`);
+		for (const key of ["kind", "object", "name"])
+			option(on.colour, key, `Colours: ${key}`);
+		on.width.hidden = on.scale.hidden = on.changesButton.hidden = !diff;
+		on.scale.value = app.scale;
+		on.time.hidden = head.slices < 2;
+		if (diff)
+			app.colours.use(head.diff.safe ? "orange-purple" : "red-blue");
+	}
+	listen() {
+		const { app, on } = this;
+		for (const button of document.querySelectorAll("#views button"))
+			button.addEventListener("click", () => app.setView(button.dataset.view));
+		on.search.addEventListener("input", () => app.search(on.search.value));
+		on.thread.addEventListener("change", () => app.setThread(on.thread.value));
+		on.colour.addEventListener("change", () => app.setScheme(on.colour.value));
+		on.width.addEventListener("change", () => { app.width = on.width.value; app.paint(); });
+		on.scale.addEventListener("change", () => app.setScale(on.scale.value));
+		on.order.addEventListener("change", () => { app.order = on.order.value; app.paint(); });
+		on.reset.addEventListener("click", () => app.reset());
+		on.theme.addEventListener("click", () => app.setDark(!app.colours.dark));
+		on.helpButton.addEventListener("click", () => this.help());
+		document.addEventListener("keydown", (event) => this.key(event));
+		addEventListener("resize", () => app.paint());
+	}
+	key(event) {
+		const { app, on } = this, find = event.key === "f" && (event.ctrlKey || event.metaKey);
+		if (event.key === "Escape") {
+			on.help.hidden = on.tip.hidden = true;
+			if (on.search.value || document.activeElement === on.search)
+				app.search("");
+			else
+				app.reset();
+			on.search.blur();
+		} else if (find || (event.key === "/" && event.target !== on.search)) {
+			on.search.focus();
+			on.search.select();
+		} else if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select")) {
+			return;
+		} else if (!this.letter(event.key)) {
+			return;
+		}
+		event.preventDefault();
+	}
+	letter(key) {
+		const { app, on } = this, next = (select) => select.options[(select.selectedIndex + 1) % select.options.length].value;
+		const deeds = {
+			f: () => app.setView("flame"), i: () => app.setView("icicle"), s: () => app.setView("sandwich"),
+			c: () => app.setView("changes"), d: () => app.setDark(!app.colours.dark), "?": () => this.help(),
+			0: () => app.reset(), t: () => app.setScheme(next(on.colour)),
+			o: () => { app.order = on.order.value = next(on.order); app.paint(); },
+			w: () => { if (app.weights.diff) { app.width = on.width.value = next(on.width); app.paint(); } },
+			n: () => { if (app.weights.diff) app.setScale(next(on.scale)); },
+			x: () => { if (app.flame.cursor > 0) app.choose(app.tree.fn[app.flame.cursor]); },
+		};
+		deeds[key]?.();
+		return key in deeds;
+	}
+	legend() {
+		const { profile, colours, weights, matches } = this.app, items = [];
+		const item = (colour, name) => {
+			const mark = element("i"), line = element("span");
+			mark.style.background = colour;
+			line.append(mark, name);
+			items.push(line);
+		};
+		if (colours.scheme in DIFFERENCES) {
+			item(colours.difference(1), "new or more");
+			item(colours.difference(0), "the same");
+			item(colours.difference(-1), "less or vanished");
+		} else if (colours.scheme === "kind") {
+			const used = new Set(profile.functions.kind), names = profile.head.kinds.filter((_, i) => used.has(i));
+			const kind = ({ hue, saturation, light }, name) => item(colours.shade(hue, saturation, light, 0), name);
+			const waits = weights.offCpu ? OFF_CPU : {};
+			for (const name of names)
+				kind(KINDS[name], name + (name in waits ? ", on CPU" : ""));
+			for (const name of names)
+				if (name in waits)
+					kind(waits[name], name + ", off CPU");
+		}
+		if (matches)
+			item(this.app.colourOfMatch(), "found");
+		if (profile.head.slices > 1)
+			items.push(element("span", `over time: ${colours.dark ? "brighter" : "darker"} is more, drag to select a span`, "hint"));
+		this.on.legend.replaceChildren(...items);
+	}
+	help() {
+		const { head } = this.app.profile, list = element("dl");
+		const about = [["trace", head.title], ["host", head.host], ["kernel", head.kernel], ["command", head.command],
+			["compared with", head.diff?.title]].filter(([, text]) => text);
+		for (const [key, text] of [...KEYS, ...about])
+			list.append(element("dt", key), element("dd", cut(text, 2000)));
+		this.on.help.replaceChildren(element("b", "prof: keys, and what this is"), list);
+		this.on.help.hidden = !this.on.help.hidden;
+	}
+}

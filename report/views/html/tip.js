@@ -1,0 +1,69 @@
+/* What is said about a frame or a slice of time: at the pointer, or for the keyboard at the foot. */
+
+class Tip {
+	constructor(place, app) {
+		this.place = place;
+		this.app = app;
+	}
+	hide() {
+		this.place.hidden = true;
+	}
+	/* Shows the lines beside the pointer, on the side where there is room. */
+	show(lines, event) {
+		const { place } = this;
+		place.hidden = false;
+		place.replaceChildren(...lines);
+		const size = place.getBoundingClientRect();
+		const right = event.clientX + 14 + size.width > innerWidth, low = event.clientY + 18 + size.height > innerHeight;
+		place.style.left = Math.max(2, right ? event.clientX - 10 - size.width : event.clientX + 14) + "px";
+		place.style.top = Math.max(2, low ? event.clientY - 12 - size.height : event.clientY + 18) + "px";
+	}
+	/* The frame under the pointer. */
+	hover(flame, node, event) {
+		if (node < 0)
+			return this.hide();
+		this.show(this.describe(flame, node), event);
+	}
+	/* The frame that the keyboard has gone to. */
+	pointed(flame, node) {
+		const { place } = this;
+		place.hidden = node < 0;
+		if (node < 0)
+			return;
+		place.replaceChildren(...this.describe(flame, node));
+		place.style.left = "12px";
+		place.style.top = Math.max(2, innerHeight - place.getBoundingClientRect().height - 40) + "px";
+	}
+	describe(flame, node) {
+		const { profile } = this.app, { head, functions, texts } = profile, { tree } = flame, fn = tree.fn[node];
+		const { whole } = this.app.weights, total = this.app.nowOf(flame, node);
+		let self = total;
+		for (let c = node + 1; c < tree.end[node]; c = tree.end[c])
+			self -= this.app.nowOf(flame, c);
+		const lines = [element("b", cut(profile.name(fn), 1000))];
+		const say = (text) => lines.push(element("span", text));
+		if (fn >= 0) {
+			const object = texts.get(functions.object[fn]), file = texts.get(functions.file[fn]);
+			say([profile.kind(fn), cut(object, 200)].filter(Boolean).join(" · "));
+			if (file)
+				say(cut(file, 300) + (functions.line[fn] ? `:${functions.line[fn]}` : ""));
+		}
+		say(`total ${weight(total, head.unit)}, ${percent(total, whole)}` + (flame.zoom > 0
+			? `, ${percent(total, this.app.nowOf(flame, flame.zoom))} of the zoom` : ""));
+		say(`self ${weight(self, head.unit)}, ${percent(self, whole)}`);
+		if (this.app.weights.diff) {
+			const base = this.app.baseOf(flame, node);
+			say(`before ${weight(base, head.unit)}, ${base ? (total - base > 0 ? "+" : "") +
+				((total - base) / base * 100).toFixed(1) + " %" : "new"}`);
+		}
+		return lines;
+	}
+	/* A slice of time in one line of the strip. */
+	overStrip(strip, event, slice, line) {
+		const { head } = this.app.profile;
+		if (!event || event.offsetX < STRIP_LABEL || line >= strip.rows.length)
+			return this.hide();
+		this.show([element("b", cut(strip.labels[line], 100)),
+			element("span", `${(slice * head.slice_ns / 1e9).toFixed(3)} s: ${weight(strip.rows[line][slice], head.unit)}`)], event);
+	}
+}

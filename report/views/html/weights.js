@@ -1,0 +1,59 @@
+/*
+ * What is counted at each node of the tree: in the selected span of time and threads, of it off
+ * the CPU, and in a comparison before.
+ */
+
+class Weights {
+	constructor(profile) {
+		this.profile = profile;
+		this.tree = profile.tree;
+		this.diff = Boolean(profile.head.diff);
+		this.offCpu = profile.head.sources.some(([, off]) => off);
+	}
+	/* "all", "t3" for the third thread, or "p" and the process. */
+	threadMask(chosen) {
+		const { threads, sources } = this.profile.head, [kind, id] = [chosen[0], chosen.slice(1)];
+		return Uint8Array.from(sources, ([thread]) => kind === "a" ||
+			(kind === "t" ? thread === Number(id) : String(threads[thread].process) === id));
+	}
+	/* Adds up the cells of slices `from` up to `to` and of the chosen threads. */
+	select({ from, to, thread, scale }) {
+		const { cells, head } = this.profile, { tree } = this, mask = this.threadMask(thread);
+		const self = new Float64Array(tree.count);
+		const off = this.offCpu ? new Float64Array(tree.count) : null;
+		for (let i = 0; i < cells.count; i++) {
+			const slice = cells.slice[i];
+			if (slice < from)
+				continue;
+			if (slice >= to)
+				break;
+			const source = cells.source[i];
+			if (!mask[source])
+				continue;
+			self[cells.node[i]] += cells.value[i];
+			if (off && head.sources[source][1])
+				off[cells.node[i]] += cells.value[i];
+		}
+		this.self = self;
+		this.total = tree.totals(self);
+		this.offSelf = off;
+		this.offTotal = off && tree.totals(off);
+		this.whole = this.total[0];
+		this.sums = null;
+		if (this.diff)
+			this.selectBase(scale);
+	}
+	selectBase(scale) {
+		const { base } = this.profile, { tree } = this;
+		this.baseSelf = new Float64Array(tree.count);
+		for (let i = 0; i < base.count; i++)
+			this.baseSelf[base.node[i]] += base.value[i];
+		this.baseTotal = tree.totals(this.baseSelf);
+		const before = this.baseTotal[0];
+		this.baseScale = scale === "same" && before ? this.whole / before : 1;
+	}
+	/* Self and total of each function. */
+	functions() {
+		return this.sums ??= functionTotals(this.tree, this.profile.functions.count, this.self, this.total);
+	}
+}
