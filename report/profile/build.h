@@ -29,6 +29,7 @@ struct build_options {
 
 /* All of the options' things must stay as long as the profile. 0 or -errno. */
 int profile_build(struct profile **profile, const struct build_options *options);
+void profile_free(struct profile *p);
 
 /*
  * The node of a trace's stack in a profile that was built with the option, PRF_NONE where it

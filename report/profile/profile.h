@@ -173,6 +173,4 @@ struct profile {
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };
 
-void profile_free(struct profile *p);
-
 #endif

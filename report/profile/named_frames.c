@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/named_frames.h"
+
+#include "common/array.h"
+#include "common/buffer.h"
+#include "report/profile/frame_name.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void named_frames_release(struct named_frames *n)
+{
+	for (size_t i = 0; n->expansions && i < n->used->trace_count; i++)
+		free(n->expansions[i]);
+	free(n->expansions);
+	free(n->frames);
+	frame_table_release(&n->table);
+	*n = (struct named_frames){ 0 };
+}
+
+/* -------- what is looked up -------- */
+
+static int ask_for_frames(struct named_frames *n, size_t trace)
+{
+	const struct trace *t = &n->used->traces[trace];
+	const struct prf_frame *frames = prf_reader_all_frames(t->reader);
+	size_t count = prf_reader_frames(t->reader);
+	struct expansion *expansions = calloc(count + 1, sizeof(*expansions));
+	int error = 0;
+
+	n->expansions[trace] = expansions;
+	if (!expansions)
+		return -ENOMEM;
+	for (size_t i = 0; !error && i < count; i++) {
+		expansions[i].query = PRF_NONE;
+		if (!n->used->frames[trace][i] || frames[i].object == PRF_NONE ||
+		    (frames[i].flags & PRF_FRAME_END))
+			continue;
+		error = symbolizer_add_query(n->symbolizer, t->objects[frames[i].object],
+					     frames[i].offset, frames[i].flags & PRF_FRAME_EXACT,
+					     &expansions[i].query);
+	}
+	return error;
+}
+
+/* Names that the trace itself gives to some of its frames. */
+static int add_recorded_names(struct named_frames *n, size_t trace)
+{
+	const struct trace *t = &n->used->traces[trace];
+	size_t count = prf_reader_frames(t->reader);
+	int error = 0;
+
+	for (size_t i = 0; !error && i < t->name_count; i++) {
+		const struct trace_names *names = &t->names[i];
+		uint32_t query = names->frame < count ? n->expansions[trace][names->frame].query
+						      : PRF_NONE;
+
+		if (query != PRF_NONE)
+			error = symbolizer_add_names(n->symbolizer, query, t->places + names->first,
+						     names->count);
+	}
+	return error;
+}
+
+/* -------- what was found -------- */
+
+static bool add_frame(struct named_frames *n, struct expansion *expansion,
+		      const struct profile_frame *frame, uint64_t offset)
+{
+	uint32_t id = frame_table_add(&n->table, frame);
+	uint64_t *lowest = id == PRF_NONE ? NULL : &n->table.frames[id].offset;
+
+	if (lowest && (n->detail & PROFILE_LOWEST_ADDRESS) && (!*lowest || offset < *lowest))
+		*lowest = offset;
+	if (id == PRF_NONE || !array_reserve(&n->frames, &n->capacity, n->count + 1))
+		return false;
+	n->frames[n->count++] = id;
+	expansion->count++;
+	return true;
+}
+
+/* What all frames of an expansion have in common. */
+static struct profile_frame common_frame(const struct named_frames *n, size_t trace,
+					 const struct prf_frame *recorded,
+					 const struct prf_object *object)
+{
+	struct profile_frame frame = { .object = PRF_NONE, .linkage_name = "", .file = "" };
+
+	if (object)
+		frame.object = n->objects->of[trace][recorded->object];
+	frame.kind = (uint8_t)frame_kind_of(recorded, object);
+	frame.guessed = (n->detail & PROFILE_BY_ADDRESS) && (recorded->flags & PRF_FRAME_GUESSED);
+	return frame;
+}
+
+/* Where a place lies, as far as the view tells places apart. */
+static void add_position(const struct named_frames *n, const struct symbolizer_place *place,
+			 uint64_t offset, struct profile_frame *frame)
+{
+	if ((n->detail & PROFILE_BY_ADDRESS) || (!frame->named && (n->detail & PROFILE_BY_UNNAMED)))
+		frame->offset = offset;
+	frame->start_line = place->start_line;
+	if (n->detail & (PROFILE_BY_LINE | PROFILE_BY_FILE))
+		frame->file = place->file;
+	if (n->detail & PROFILE_BY_LINE)
+		frame->line = place->line;
+	else if (n->detail & PROFILE_BY_FILE && !frame->start_line)
+		frame->start_line = place->line;
+}
+
+static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_frame *recorded,
+			 struct expansion *expansion, struct buffer *room)
+{
+	const struct prf_reader *reader = n->used->traces[trace].reader;
+	const struct prf_object *object = recorded->object != PRF_NONE &&
+							  !(recorded->flags & PRF_FRAME_END)
+						  ? prf_reader_object(reader, recorded->object)
+						  : NULL;
+	struct profile_frame frame = common_frame(n, trace, recorded, object);
+	const struct symbolizer_place *places = NULL;
+	size_t count = 0;
+
+	expansion->first = (uint32_t)n->count;
+	if (expansion->query != PRF_NONE)
+		places = symbolizer_places(n->symbolizer, expansion->query, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct profile_frame one = frame;
+
+		one.inlined = i + 1 < count;
+		/* "[libfoo.so.1+0x1234]" tells functions apart, but names none. */
+		one.named = places[i].name[0] && places[i].name[0] != '[';
+		one.name = places[i].name[0] ? places[i].name
+					     : frame_placeholder(recorded, object, room);
+		one.linkage_name = places[i].function;
+		add_position(n, &places[i], recorded->offset, &one);
+		if (!add_frame(n, expansion, &one, recorded->offset))
+			return false;
+	}
+	if (count)
+		return true;
+	frame.name = frame_placeholder(recorded, object, room);
+	if (!frame.name)
+		return true;
+	if (frame.kind != PROFILE_FRAME_END &&
+	    (n->detail & (PROFILE_BY_ADDRESS | PROFILE_BY_UNNAMED)))
+		frame.offset = recorded->offset;
+	return add_frame(n, expansion, &frame, recorded->offset);
+}
+
+static int expand_trace(struct named_frames *n, size_t trace)
+{
+	const struct prf_reader *r = n->used->traces[trace].reader;
+	const struct prf_frame *frames = prf_reader_all_frames(r);
+	struct buffer room = { 0 };
+	bool ok = true;
+
+	for (size_t f = 0; ok && f < prf_reader_frames(r); f++)
+		if (n->used->frames[trace][f])
+			ok = expand_frame(n, trace, &frames[f], &n->expansions[trace][f], &room);
+	buffer_release(&room);
+	return ok ? 0 : -ENOMEM;
+}
+
+int named_frames_make(struct named_frames *n)
+{
+	size_t count = n->used->trace_count;
+	int error = 0;
+
+	n->expansions = calloc(count, sizeof(*n->expansions));
+	if (!n->expansions)
+		return -ENOMEM;
+	for (size_t i = 0; !error && i < count; i++) {
+		error = ask_for_frames(n, i);
+		if (!error)
+			error = add_recorded_names(n, i);
+	}
+	if (!error)
+		error = symbolizer_run(n->symbolizer);
+	for (size_t i = 0; !error && i < count; i++)
+		error = expand_trace(n, i);
+	return error;
+}

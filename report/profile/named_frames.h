@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PROFILE_NAMED_FRAMES_H
+#define REPORT_PROFILE_NAMED_FRAMES_H
+
+/*
+ * What each recorded frame is shown as: a function, or with inlined calls several, or what
+ * stands for an object without names. Starts as { 0 }.
+ */
+
+#include "report/profile/frame_table.h"
+#include "report/profile/object_numbers.h"
+#include "report/profile/used.h"
+#include "report/symbols/symbolizer.h"
+
+/* A recorded frame: `count` frames of the table, innermost first. */
+struct expansion {
+	uint32_t first, count;
+	uint32_t query; /* PRF_NONE: nothing to look up */
+};
+
+struct named_frames {
+	const struct used *used;
+	const struct object_numbers *objects;
+	struct symbolizer *symbolizer;
+	unsigned int detail; /* enum profile_detail */
+	struct frame_table table;
+	struct expansion **expansions; /* [trace][frame]; count 0 where not used */
+	uint32_t *frames;	       /* of all expansions: numbers in `table` */
+	size_t count, capacity;
+};
+
+/* Runs the symbolizer and names all used frames; the first four fields are the caller's. */
+int named_frames_make(struct named_frames *n);
+void named_frames_release(struct named_frames *n);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/object_numbers.h"
+
+#include "common/buffer.h"
+#include "report/profile/frame_name.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void object_numbers_release(struct object_numbers *o)
+{
+	for (size_t i = 0; o->of && i < o->trace_count; i++)
+		free(o->of[i]);
+	free(o->of);
+	free(o->list);
+	free(o->in_symbolizer);
+	map_release(&o->ids);
+	*o = (struct object_numbers){ 0 };
+}
+
+/* JIT code is never that of another trace: its functions lie where one process put them. */
+static void object_key(const struct prf_object *o, size_t trace, struct buffer *key)
+{
+	bool own = o->kind == PRF_OBJECT_JIT || o->kind == PRF_OBJECT_ANONYMOUS;
+
+	buffer_clear(key);
+	buffer_u32(key, o->kind);
+	buffer_u32(key, own ? (uint32_t)trace : 0);
+	buffer_u64(key, o->base);
+	buffer_u64(key, o->build_id_size ? 0 : o->inode);
+	buffer_u8(key, o->build_id_size);
+	buffer_append(key, o->build_id, o->build_id_size);
+	buffer_append(key, o->path, strlen(o->path) + 1);
+	buffer_append(key, o->root, strlen(o->root) + 1);
+}
+
+static int number_objects_of(struct object_numbers *o, const struct trace *t, size_t trace)
+{
+	size_t n = prf_reader_objects(t->reader);
+	struct buffer key = { 0 };
+	int error = -ENOMEM;
+
+	o->of[trace] = calloc(n + 1, sizeof(**o->of));
+	if (!o->of[trace])
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct prf_object *recorded = prf_reader_object(t->reader, i);
+		uint64_t *id;
+		bool added;
+
+		object_key(recorded, trace, &key);
+		id = buffer_ok(&key) ? map_put(&o->ids, key.data, key.size, &added) : NULL;
+		if (!id)
+			goto out;
+		if (added) {
+			*id = o->count;
+			o->list[o->count].recorded = recorded;
+			o->list[o->count].name = object_short_name(recorded);
+			o->in_symbolizer[o->count++] = t->objects[i];
+		}
+		o->of[trace][i] = (uint32_t)*id;
+	}
+	error = 0;
+out:
+	buffer_release(&key);
+	return error;
+}
+
+int object_numbers_init(struct object_numbers *o, const struct trace *traces, size_t n)
+{
+	size_t all = 0;
+	int error = 0;
+
+	*o = (struct object_numbers){ .trace_count = n };
+	for (size_t i = 0; i < n; i++)
+		all += prf_reader_objects(traces[i].reader);
+	o->of = calloc(n, sizeof(*o->of));
+	o->list = calloc(all + 1, sizeof(*o->list));
+	o->in_symbolizer = calloc(all + 1, sizeof(*o->in_symbolizer));
+	if (!o->of || !o->list || !o->in_symbolizer)
+		return -ENOMEM;
+	for (size_t i = 0; !error && i < n; i++)
+		error = number_objects_of(o, &traces[i], i);
+	return error;
+}
+
+void object_numbers_add_status(struct object_numbers *o, const struct symbolizer *symbolizer)
+{
+	for (size_t i = 0; i < o->count; i++) {
+		struct symbols_found found;
+
+		symbolizer_found(symbolizer, o->in_symbolizer[i], &found);
+		o->list[i].symbols = symbols_status_text(found.status);
+	}
+}

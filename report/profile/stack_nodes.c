@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/profile/stack_nodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void stack_nodes_release(struct stack_nodes *s)
+{
+	free(s->states);
+	free(s->matches);
+	node_tree_release(&s->tree);
+	*s = (struct stack_nodes){ 0 };
+}
+
+static struct profile_frame *table_frame(const struct stack_nodes *s, uint32_t frame)
+{
+	return &s->names->table.frames[frame];
+}
+
+static uint8_t match_of(const struct stack_nodes *s, uint32_t frame)
+{
+	/* Frames that came after the others were matched are separators and wakers' frames. */
+	return frame < s->matches_count ? s->matches[frame] : 0;
+}
+
+static int match_frames(struct stack_nodes *s)
+{
+	const struct frame_table *table = &s->names->table;
+
+	s->matches = calloc(table->count + 1, 1);
+	if (!s->matches)
+		return -ENOMEM;
+	s->matches_count = table->count;
+	for (size_t i = 0; i < table->count; i++)
+		s->matches[i] = shape_match(s->shape, &table->frames[i]);
+	return 0;
+}
+
+static uint32_t separator(struct stack_nodes *s, uint32_t *id, const char *name)
+{
+	struct profile_frame frame = { .name = name,
+				       .linkage_name = "",
+				       .file = "",
+				       .object = PRF_NONE,
+				       .kind = PROFILE_FRAME_SEPARATOR };
+
+	if (*id == PRF_NONE)
+		*id = frame_table_add(&s->names->table, &frame);
+	return *id;
+}
+
+static bool same_function(const struct profile_frame *a, const struct profile_frame *b)
+{
+	return a->name == b->name && a->object == b->object && a->kind == b->kind;
+}
+
+static bool enters_kernel(const struct profile_frame *top, const struct profile_frame *next)
+{
+	return next->kind == PROFILE_FRAME_KERNEL &&
+	       (top->kind == PROFILE_FRAME_USER || top->kind == PROFILE_FRAME_JIT);
+}
+
+/* Puts a frame on top of the stack; false without memory. */
+static bool push_frame(struct stack_nodes *s, struct shape_state *state, uint32_t frame)
+{
+	const struct profile_frame *top = NULL, *next = table_frame(s, frame);
+	uint32_t depth = 0;
+
+	if (state->node != PRF_NONE) {
+		depth = s->tree.nodes[state->node].depth;
+		top = table_frame(s, s->tree.nodes[state->node].frame);
+	}
+	if (!shape_takes(s->shape, state, next, match_of(s, frame), depth))
+		return true;
+	/* The inner call's frame stands for both, so that lines and addresses are its own. */
+	if (top && s->shape->collapse_recursion && same_function(top, next))
+		return true;
+	if (top && s->shape->delimiter && enters_kernel(top, next)) {
+		uint32_t dash = separator(s, &s->delimiter, "-");
+
+		state->node = dash == PRF_NONE ? PRF_NONE
+					       : node_tree_add(&s->tree, state->node, dash);
+		if (state->node == PRF_NONE)
+			return false;
+	}
+	state->node = node_tree_add(&s->tree, state->node, frame);
+	return state->node != PRF_NONE;
+}
+
+static int make_stacks_of(struct stack_nodes *s, size_t trace)
+{
+	const struct trace *t = &s->used->traces[trace];
+	const struct prf_stack *stacks = prf_reader_all_stacks(t->reader);
+	struct shape_state *states = s->states + t->stack_base;
+
+	for (size_t i = 0; i < prf_reader_stacks(t->reader); i++) {
+		struct shape_state state = { .node = PRF_NONE };
+		const struct expansion *e;
+
+		states[i] = state;
+		if (!s->used->stacks[trace][i])
+			continue;
+		if (stacks[i].parent != PRF_NONE)
+			state = states[stacks[i].parent];
+		if (stacks[i].frame != PRF_NONE) {
+			e = &s->names->expansions[trace][stacks[i].frame];
+			for (uint32_t k = e->count; k-- > 0;)
+				if (!push_frame(s, &state, s->names->frames[e->first + k]))
+					return -ENOMEM;
+		}
+		states[i] = state;
+	}
+	return 0;
+}
+
+int stack_nodes_make(struct stack_nodes *s)
+{
+	int error;
+
+	s->delimiter = s->wake_delimiter = PRF_NONE;
+	s->states = malloc((s->used->stack_count + 1) * sizeof(*s->states));
+	if (!s->states)
+		return -ENOMEM;
+	error = match_frames(s);
+	for (size_t i = 0; !error && i < s->used->trace_count; i++)
+		error = make_stacks_of(s, i);
+	return error;
+}
+
+struct shape_state stack_nodes_state(const struct stack_nodes *s, uint32_t stack)
+{
+	const struct shape_state none = { .node = PRF_NONE };
+
+	return stack < s->used->stack_count ? s->states[stack] : none;
+}
+
+/* -------- wakers -------- */
+
+/* The frame once more, as one of a waker. */
+static uint32_t waker_frame(struct stack_nodes *s, uint32_t frame)
+{
+	struct profile_frame copy = *table_frame(s, frame);
+
+	copy.waker = true;
+	return frame_table_add(&s->names->table, &copy);
+}
+
+/* The node with the waker's stack above it, leaf first; PRF_NONE without memory. */
+static uint32_t add_waker_stack(struct stack_nodes *s, uint32_t node, uint32_t trace,
+				uint32_t waker)
+{
+	const struct trace *t = &s->used->traces[trace];
+	const struct prf_stack *stacks = prf_reader_all_stacks(t->reader);
+	uint32_t frame = separator(s, &s->wake_delimiter, "--");
+
+	if (frame == PRF_NONE)
+		return PRF_NONE;
+	node = node_tree_add(&s->tree, node, frame);
+	for (uint32_t i = waker - t->stack_base;
+	     i != PRF_NONE && node != PRF_NONE && s->tree.nodes[node].depth < 2 * SHAPE_DEPTH_MAX;
+	     i = stacks[i].parent) {
+		const struct expansion *e;
+
+		if (stacks[i].frame == PRF_NONE)
+			continue;
+		e = &s->names->expansions[trace][stacks[i].frame];
+		for (uint32_t k = 0; k < e->count && node != PRF_NONE; k++) {
+			frame = waker_frame(s, s->names->frames[e->first + k]);
+			node = frame == PRF_NONE ? PRF_NONE : node_tree_add(&s->tree, node, frame);
+		}
+	}
+	return node;
+}
+
+uint32_t stack_nodes_add_waker(struct stack_nodes *s, uint32_t node, struct tally_waker waker)
+{
+	uint32_t trace = used_trace_of(s->used, waker.stack), frame;
+	struct profile_frame comm = {
+		.linkage_name = "",
+		.file = "",
+		.object = PRF_NONE,
+		.kind = PROFILE_FRAME_USER,
+		.waker = true,
+		.named = true,
+	};
+
+	node = add_waker_stack(s, node, trace, waker.stack);
+	if (node == PRF_NONE || waker.task == PRF_NONE)
+		return node;
+	comm.name = prf_reader_task(s->used->traces[trace].reader, waker.task)->comm;
+	frame = frame_table_add(&s->names->table, &comm);
+	return frame == PRF_NONE ? PRF_NONE : node_tree_add(&s->tree, node, frame);
+}
