@@ -184,6 +184,18 @@ check: all $(unit_tests) $(fuzz_targets) $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
 		MAKE_ARGUMENTS="BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 
+## check-kernels: run the end-to-end tests on other kernels and on arm64, in qemu (see tests/kernels/run)
+check-kernels:
+	$(Q)tests/kernels/run $(KERNELS)
+
+## deps-kernels: install what check-kernels needs (Debian)
+deps-kernels:
+	apt-get install -y -qq --no-install-recommends mmdebstrap qemu-system-x86 qemu-system-arm e2fsprogs cpio \
+		gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null
+
+.PHONY: tools check-kernels deps-kernels
+tools: $(tools)
+
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
 fuzz:
 	$(Q)FUZZ_SECONDS=$${FUZZ_SECONDS:-60} tests/fuzz/run
@@ -223,7 +235,7 @@ clean:
 
 ## help: list the targets
 help:
-	@sed -n 's/^## \([a-z]*\): /  \1\t/p' Makefile
+	@sed -n 's/^## \([a-z-]*\): /  \1\t/p' Makefile
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -9,6 +9,9 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/prof-test.XXXXXX")
 record=$build/prof-record
 report=$build/prof-report
 bench=$build/prof-bench
+# How many times slower than usual programs run here, as in an emulator: tests that need a program
+# to run for a while give it that much more time.
+slowness=${TEST_SLOWNESS:-1}
 export LC_ALL=C
 # Names that prof-report keeps for later are nobody else's.
 export XDG_CACHE_HOME="$work/.cache"

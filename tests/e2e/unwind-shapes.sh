@@ -16,7 +16,7 @@ info() {
 
 # shape NAME PROGRAM ARGUMENT PATTERN [PERCENT]: most stacks match the pattern
 shape() {
-	"$record" -q -F 999 -o "$work/$1.prf" -- "$2" "$3" 250 || { not_ok "$1: recorded"; return; }
+	"$record" -q -F 999 -o "$work/$1.prf" -- "$2" "$3" $((250 * slowness)) || { not_ok "$1: recorded"; return; }
 	read -r share n << END
 $(info "$work/$1.prf")
 END
