@@ -74,6 +74,7 @@ struct user_registers {
 #define SIGNAL_WORDS 4
 #define SIGNAL_FP 0
 #define SIGNAL_BASE 1 /* not used */
+#define SIGNAL_LINK 1 /* x30: the caller of an interrupted leaf that has no frame */
 #define SIGNAL_SP 2
 #define SIGNAL_PC 3
 

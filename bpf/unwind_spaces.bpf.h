@@ -68,6 +68,8 @@ static __always_inline struct unwind_fresh *walk_fresh(__u32 tgid, __u64 mm)
 	return fresh;
 }
 
+const volatile __u32 page_shift = 12; /* of the running kernel: vm_pgoff counts pages */
+
 /* Adds the mapped file to the current process's fresh segments, if the file has a table. */
 static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 {
@@ -76,7 +78,7 @@ static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 	struct unwind_file_key key;
 	struct unwind_fresh *fresh;
 	struct unwind_file *known;
-	__u64 offset = (__u64)vma->vm_pgoff << 12;
+	__u64 offset = (__u64)vma->vm_pgoff << page_shift;
 
 	key.device = file->f_inode->i_sb->s_dev;
 	key.inode = file->f_inode->i_ino;
@@ -84,7 +86,8 @@ static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 	if (!known)
 		return;
 	for (__u32 i = 0; i < 4; i++) {
-		if (i >= known->count || offset < (known->segments[i].offset & ~0xfffULL) ||
+		if (i >= known->count ||
+		    offset < (known->segments[i].offset >> page_shift << page_shift) ||
 		    offset >= known->segments[i].offset + known->segments[i].size)
 			continue;
 		fresh = walk_fresh(tgid, (__u64)vma->vm_mm);

@@ -129,6 +129,9 @@ static __always_inline int step_signal(struct walk *w)
 	w->sp = word(w, SIGNAL_SP);
 	w->fp = word(w, SIGNAL_FP);
 	w->base = word(w, SIGNAL_BASE);
+#ifdef SIGNAL_LINK
+	w->link = word(w, SIGNAL_LINK);
+#endif
 	w->base_lost = 0;
 	w->exact = 1;
 	w->guessed = 0;

@@ -135,6 +135,8 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	bool tracepoints = false, uprobes = false;
 
 	skeleton->rodata->unwind_by = options->unwind_by;
+	skeleton->rodata->page_shift =
+		(uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	skeleton->rodata->unwind_asks_kernel =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) == 1;
 	skeleton->rodata->all_processes = options->all_processes;

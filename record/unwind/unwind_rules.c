@@ -193,9 +193,31 @@ static void set_base(struct unwind_rule *rule, const struct cfi_row *row)
 		rule->base_word = word_at(rule, row->base.offset);
 }
 
-struct unwind_rule unwind_rule_from_row(const struct cfi_row *row)
+/*
+ * On arm64 the frame's own words lie below the CFA. glibc's _dl_runtime_resolve saves nothing
+ * itself: its return address was pushed by PLT0, two words that its CFI counts to the caller and
+ * has at CFA + 8. The caller's stack begins after them.
+ */
+static struct cfi_row above_pushed_words(const struct cfi_row *row)
+{
+	struct cfi_row moved = *row;
+
+	if (!ARCH_LINK_REGISTER || row->ra.place != CFI_AT_CFA || row->ra.offset != 8)
+		return moved;
+	moved.offset += 16;
+	moved.ra.offset -= 16;
+	if (moved.fp.place == CFI_AT_CFA)
+		moved.fp.offset -= 16;
+	if (moved.base.place == CFI_AT_CFA)
+		moved.base.offset -= 16;
+	return moved;
+}
+
+struct unwind_rule unwind_rule_from_row(const struct cfi_row *original)
 {
 	static const struct unwind_rule unsupported = { .kind = UNWIND_UNSUPPORTED };
+	struct cfi_row moved = above_pushed_words(original);
+	const struct cfi_row *row = &moved;
 	struct unwind_rule rule = { 0 };
 
 	if (row->signal)

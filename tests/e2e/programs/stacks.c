@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define KEEP __attribute__((noinline, noclone))
@@ -97,6 +98,31 @@ KEEP void interrupted(void)
 	sink++;
 }
 
+static volatile sig_atomic_t over;
+
+static void on_alarm(int number)
+{
+	leaf();
+	over = 1;
+}
+
+/* Has no frame: where a call leaves the return address in a register, it is still there. */
+KEEP void frameless(void)
+{
+	while (!over)
+		sink++;
+}
+
+KEEP void waits_for_alarm(void)
+{
+	struct itimerval soon = { .it_value.tv_usec = 10000 };
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	frameless();
+	sink++;
+}
+
 static void *thread(void *context)
 {
 	outer();
@@ -144,6 +170,8 @@ int main(int argc, char **argv)
 	} else if (strcmp(shape, "signal") == 0) {
 		signal(SIGUSR1, on_signal);
 		interrupted();
+	} else if (strcmp(shape, "alarm") == 0) {
+		waits_for_alarm();
 	} else if (strcmp(shape, "threads") == 0) {
 		for (int i = 0; i < 2; i++)
 			pthread_create(&threads[i], NULL, thread, NULL);
