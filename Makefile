@@ -35,7 +35,6 @@ BPFTOOL ?= $(lastword bpftool $(wildcard /sbin/bpftool /usr/sbin/bpftool) $(sort
 # .clang-format is written for version 14; others break some lines differently.
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null) clang-format)
 LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 llvm-strip-15 llvm-strip-16 2>/dev/null) llvm-strip)
-PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
@@ -59,10 +58,11 @@ PROF_LDFLAGS += -pthread
 ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 
+COMMON_LIBS := -lelf
 FORMAT_LIBS := -lzstd -lxxhash
-RECORD_LIBS := -lbpf -lelf -lz -lcap
-REPORT_LIBS := -ldw -lelf -liberty -lz -ldeflate -llzma -ljansson -lprotobuf-c -ldl -lm
-BENCH_LIBS := -lm
+RECORD_LIBS := -lbpf -lz -lcap
+REPORT_LIBS := -liberty -ldeflate -llzma -lm
+BENCH_LIBS := -ldw -ljansson
 
 rooms := common format record report bench
 sources = $(filter-out $(1)/main.c bench/measure/interpose.c bench/suite/slow.c %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c))
@@ -129,19 +129,19 @@ $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 $(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c bench/*/*.c tests/unit/*.c))): | $(skeletons)
 
 $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
-$(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS)
+$(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 $(BUILD)/prof-report: $(BUILD)/report/main.o $(call archive,report) $(call archive,format) $(call archive,common)
-$(BUILD)/prof-report: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
+$(BUILD)/prof-report: libs = $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(call archive,bench) $(call archive,report) $(call archive,record) \
 	$(call archive,format) $(call archive,common)
-$(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
+$(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_sample)
 
 # prof-report with a slowdown of chosen size, for bench/ci/operating-curve.py.
 $(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/suite/slow.o $(call archive,report) \
 	$(call archive,format) $(call archive,common)
-$(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS)
+$(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(addprefix $(BUILD)/,$(programs) prof-report-slow):
 	$(call say,LINK,$@)
@@ -156,7 +156,7 @@ tools := $(patsubst testdata/%.c,$(BUILD)/testdata/%,$(tool_sources))
 
 all_archives := $(foreach room,record report bench format common,$(call archive,$(room)))
 link_all = $(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(REPORT_LIBS) $(FORMAT_LIBS) $(BENCH_LIBS)
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(all_archives)
 	$(call say,LINK,$@)

@@ -3,20 +3,16 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <gelf.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#define SECTION_NAME_MAX 256
+#include "common/limits.h"
 
-/* Where the tables are, as the ELF header says. */
-struct header {
-	uint64_t segments_at, sections_at;
-	uint32_t segment_size, segment_count;
-	uint32_t section_size, section_count;
-	uint32_t names; /* index of the section that holds the section names */
-};
+#define SECTION_NAME_MAX 256
 
 static bool range_fits(uint64_t offset, uint64_t size, uint64_t limit)
 {
@@ -30,146 +26,192 @@ static struct cursor part_of(const struct elf_file *e, uint64_t offset, uint64_t
 	return cursor_over(e->data + offset, size);
 }
 
-static int read_header(struct elf_file *e, struct header *h)
-{
-	struct cursor c = cursor_over(e->data, e->size);
-	const uint8_t *identity = cursor_bytes(&c, EI_NIDENT);
+/* -------- before libelf -------- */
 
-	if (!identity || memcmp(identity, ELFMAG, SELFMAG) != 0)
+static int check_identity(const struct elf_file *e)
+{
+	if (e->size < EI_NIDENT || memcmp(e->data, ELFMAG, SELFMAG) != 0)
 		return ELF_ERROR_NOT_ELF;
-	if (identity[EI_CLASS] != ELFCLASS64 || identity[EI_DATA] != ELFDATA2LSB)
+	if (e->data[EI_CLASS] != ELFCLASS64 || e->data[EI_DATA] != ELFDATA2LSB)
 		return ELF_ERROR_UNSUPPORTED;
-	e->type = cursor_u16(&c);
-	e->machine = cursor_u16(&c);
-	cursor_skip(&c, 4); /* version */
-	e->entry = cursor_u64(&c);
-	h->segments_at = cursor_u64(&c);
-	h->sections_at = cursor_u64(&c);
-	cursor_skip(&c, 4 + 2); /* flags, header size */
-	h->segment_size = cursor_u16(&c);
-	h->segment_count = cursor_u16(&c);
-	h->section_size = cursor_u16(&c);
-	h->section_count = cursor_u16(&c);
-	h->names = cursor_u16(&c);
-	return cursor_ok(&c) ? ELF_OK : ELF_ERROR_CORRUPT;
+	return e->size < sizeof(Elf64_Ehdr) ? ELF_ERROR_CORRUPT : ELF_OK;
 }
 
-static void read_section(struct cursor *c, struct elf_section *s, uint32_t *name)
+/*
+ * libelf takes memory for each section that the file claims to have, and it reads fields of
+ * the headers again after it has checked them, while the owner of the file may be writing to
+ * it. So the counts are checked first, and the pages with the headers become private copies.
+ */
+static int secure_headers(struct elf_file *e)
 {
-	*name = cursor_u32(c);
-	s->name = "";
-	s->type = cursor_u32(c);
-	s->flags = cursor_u64(c);
-	s->address = cursor_u64(c);
-	s->offset = cursor_u64(c);
-	s->size = cursor_u64(c);
-	s->link = cursor_u32(c);
-	s->info = cursor_u32(c);
-	cursor_skip(c, 8); /* alignment */
-	s->entry_size = cursor_u64(c);
-}
+	Elf64_Shdr first = { 0 };
+	uint64_t sections, segments;
+	Elf64_Ehdr h;
 
-/* Counts that do not fit into the ELF header stand in the first section header. */
-static void read_large_counts(struct elf_file *e, struct header *h)
-{
-	struct cursor c = part_of(e, h->sections_at, sizeof(Elf64_Shdr));
-	struct elf_section first;
-	uint32_t name;
-
-	if (h->section_size != sizeof(Elf64_Shdr))
-		return;
-	read_section(&c, &first, &name);
-	if (!cursor_ok(&c))
-		return;
-	if (h->section_count == 0 && first.size <= UINT32_MAX)
-		h->section_count = (uint32_t)first.size;
-	if (h->names == SHN_XINDEX)
-		h->names = first.link;
-	if (h->segment_count == PN_XNUM)
-		h->segment_count = first.info;
-}
-
-static int read_segments(struct elf_file *e, const struct header *h)
-{
-	struct cursor c;
-
-	if (!h->segment_count)
-		return ELF_OK;
-	if (h->segment_size != sizeof(Elf64_Phdr) ||
-	    !range_fits(h->segments_at, (uint64_t)h->segment_count * sizeof(Elf64_Phdr), e->size))
+	if (!mapped_file_settle(&e->map, 0, sizeof(h)))
+		return ELF_ERROR_MEMORY;
+	memcpy(&h, e->data, sizeof(h));
+	if (h.e_shoff && range_fits(h.e_shoff, sizeof(first), e->size)) {
+		if (!mapped_file_settle(&e->map, h.e_shoff, sizeof(first)))
+			return ELF_ERROR_MEMORY;
+		memcpy(&first, e->data + h.e_shoff, sizeof(first));
+	}
+	/* Counts that do not fit into the ELF header are in the first section header. */
+	sections = h.e_shnum ? h.e_shnum : first.sh_size;
+	segments = h.e_phnum == PN_XNUM ? first.sh_info : h.e_phnum;
+	if (segments && (h.e_phentsize != sizeof(Elf64_Phdr) ||
+			 !range_fits(h.e_phoff, segments * sizeof(Elf64_Phdr), e->size)))
 		return ELF_ERROR_CORRUPT;
-	e->segments = calloc(h->segment_count, sizeof(*e->segments));
-	if (!e->segments)
+	if (segments > LIMIT_SEGMENTS || sections > LIMIT_SECTIONS)
+		return ELF_ERROR_LIMIT;
+	e->segment_count = segments;
+	/* A section table that is missing or cut off is normal (sstrip, memory images). */
+	if (h.e_shoff && h.e_shentsize == sizeof(Elf64_Shdr) &&
+	    range_fits(h.e_shoff, sections * sizeof(Elf64_Shdr), e->size))
+		e->section_count = sections;
+	if (!mapped_file_settle(&e->map, h.e_phoff, e->segment_count * sizeof(Elf64_Phdr)) ||
+	    !mapped_file_settle(&e->map, h.e_shoff, e->section_count * sizeof(Elf64_Shdr)))
 		return ELF_ERROR_MEMORY;
-	c = part_of(e, h->segments_at, (uint64_t)h->segment_count * sizeof(Elf64_Phdr));
-	for (uint32_t i = 0; i < h->segment_count; i++) {
-		struct elf_segment *s = &e->segments[i];
-
-		s->type = cursor_u32(&c);
-		s->flags = cursor_u32(&c);
-		s->offset = cursor_u64(&c);
-		s->address = cursor_u64(&c);
-		cursor_skip(&c, 8); /* physical address */
-		s->file_size = cursor_u64(&c);
-		s->memory_size = cursor_u64(&c);
-		cursor_skip(&c, 8); /* alignment */
-		if (!range_fits(s->offset, s->file_size, e->size))
-			s->file_size = 0;
-	}
-	e->segment_count = h->segment_count;
 	return ELF_OK;
 }
 
-static void name_sections(struct elf_file *e, const struct header *h, const uint32_t *names)
+/* -------- with libelf -------- */
+
+static void read_segment(struct elf_file *e, Elf *elf, size_t i)
 {
-	struct cursor table;
+	struct elf_segment *s = &e->segments[i];
+	GElf_Phdr h;
 
-	if (h->names >= e->section_count)
-		return;
-	table = elf_section_data(e, &e->sections[h->names]);
-	for (size_t i = 0; i < e->section_count; i++) {
-		struct cursor c = table;
-		const char *name;
-
-		cursor_seek(&c, names[i]);
-		/* A limit, so that a million names cannot all be megabytes long. */
-		if (cursor_left(&c) > SECTION_NAME_MAX)
-			c.end = c.at + SECTION_NAME_MAX;
-		name = cursor_string(&c);
-		if (name)
-			e->sections[i].name = name;
-	}
+	if (!gelf_getphdr(elf, (int)i, &h))
+		return; /* a PT_NULL segment without bytes */
+	*s = (struct elf_segment){ .type = h.p_type,
+				   .flags = h.p_flags,
+				   .offset = h.p_offset,
+				   .address = h.p_vaddr,
+				   .file_size = h.p_filesz,
+				   .memory_size = h.p_memsz };
+	if (!range_fits(s->offset, s->file_size, e->size))
+		s->file_size = 0;
+	if (s->type == PT_LOAD && s->file_size)
+		e->loads[e->load_count++] = s;
 }
 
-/* A section table that is missing or cut off is normal (sstrip, memory images): none then. */
-static int read_sections(struct elf_file *e, const struct header *h)
+static int by_address(const void *left, const void *right)
 {
-	uint64_t bytes = (uint64_t)h->section_count * sizeof(Elf64_Shdr);
-	struct cursor c;
-	uint32_t *names;
+	const struct elf_segment *a = *(struct elf_segment *const *)left;
+	const struct elf_segment *b = *(struct elf_segment *const *)right;
 
-	if (!h->sections_at || !h->section_count || h->section_size != sizeof(Elf64_Shdr) ||
-	    !range_fits(h->sections_at, bytes, e->size))
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static int read_segments(struct elf_file *e, Elf *elf)
+{
+	if (!e->segment_count)
 		return ELF_OK;
-	e->sections = calloc(h->section_count, sizeof(*e->sections));
-	names = calloc(h->section_count, sizeof(*names));
-	if (!e->sections || !names) {
-		free(names);
+	e->segments = calloc(e->segment_count, sizeof(*e->segments));
+	e->loads = calloc(e->segment_count, sizeof(*e->loads));
+	if (!e->segments || !e->loads)
 		return ELF_ERROR_MEMORY;
-	}
-	c = part_of(e, h->sections_at, bytes);
-	for (uint32_t i = 0; i < h->section_count; i++) {
-		struct elf_section *s = &e->sections[i];
-
-		read_section(&c, s, &names[i]);
-		if (s->type != SHT_NOBITS && !range_fits(s->offset, s->size, e->size))
-			s->size = 0;
-	}
-	e->section_count = h->section_count;
-	name_sections(e, h, names);
-	free(names);
+	for (size_t i = 0; i < e->segment_count; i++)
+		read_segment(e, elf, i);
+	qsort(e->loads, e->load_count, sizeof(*e->loads), by_address);
 	return ELF_OK;
 }
+
+/*
+ * The name at an offset of the section names. Not by elf_strptr(), which goes through the whole
+ * table for each name: the table may be as long as the file, and have 100,000 names.
+ */
+static const char *section_name(struct cursor table, uint64_t offset)
+{
+	const char *name;
+
+	cursor_seek(&table, offset);
+	if (cursor_left(&table) > SECTION_NAME_MAX)
+		table.end = table.at + SECTION_NAME_MAX;
+	name = cursor_string(&table);
+	return name ? name : "";
+}
+
+static void read_section(struct elf_file *e, Elf *elf, size_t i, uint32_t *name)
+{
+	struct elf_section *s = &e->sections[i];
+	GElf_Shdr h;
+
+	s->name = "";
+	if (!gelf_getshdr(elf_getscn(elf, i), &h))
+		return; /* an SHT_NULL section */
+	*name = h.sh_name;
+	s->type = h.sh_type;
+	s->flags = h.sh_flags;
+	s->address = h.sh_addr;
+	s->offset = h.sh_offset;
+	s->size = h.sh_size;
+	s->link = h.sh_link;
+	s->info = h.sh_info;
+	s->entry_size = h.sh_entsize;
+	if (s->type != SHT_NOBITS && !range_fits(s->offset, s->size, e->size))
+		s->size = 0;
+}
+
+static int read_sections(struct elf_file *e, Elf *elf)
+{
+	size_t count = 0, names = 0;
+	uint32_t *offsets;
+
+	if (elf_getshdrnum(elf, &count) || count < e->section_count)
+		e->section_count = count;
+	if (!e->section_count)
+		return ELF_OK;
+	e->sections = calloc(e->section_count, sizeof(*e->sections));
+	offsets = calloc(e->section_count, sizeof(*offsets));
+	if (!e->sections || !offsets) {
+		free(offsets);
+		return ELF_ERROR_MEMORY;
+	}
+	for (size_t i = 0; i < e->section_count; i++)
+		read_section(e, elf, i, &offsets[i]);
+	if (!elf_getshdrstrndx(elf, &names) && names < e->section_count) {
+		struct cursor table = elf_section_data(e, &e->sections[names]);
+
+		for (size_t i = 0; i < e->section_count; i++)
+			e->sections[i].name = section_name(table, offsets[i]);
+	}
+	free(offsets);
+	return ELF_OK;
+}
+
+static void announce_version(void)
+{
+	elf_version(EV_CURRENT);
+}
+
+static int read_headers(struct elf_file *e)
+{
+	static pthread_once_t announced = PTHREAD_ONCE_INIT;
+	int error = ELF_ERROR_CORRUPT;
+	GElf_Ehdr h;
+	Elf *elf;
+
+	pthread_once(&announced, announce_version);
+	errno = 0;
+	/* Not const, as others change headers by it. */
+	elf = elf_memory((char *)(uintptr_t)e->data, e->size);
+	if (!elf)
+		return errno == ENOMEM ? ELF_ERROR_MEMORY : ELF_ERROR_CORRUPT;
+	if (gelf_getehdr(elf, &h)) {
+		e->type = h.e_type;
+		e->machine = h.e_machine;
+		e->entry = h.e_entry;
+		error = read_segments(e, elf);
+	}
+	if (!error)
+		error = read_sections(e, elf);
+	elf_end(elf);
+	return error;
+}
+
+/* -------- build-id -------- */
 
 size_t elf_note_build_id(struct cursor c, uint64_t align, uint8_t build_id[ELF_BUILD_ID_MAX])
 {
@@ -196,18 +238,20 @@ size_t elf_note_build_id(struct cursor c, uint64_t align, uint8_t build_id[ELF_B
 	return 0;
 }
 
-/* Notes that overlap are read again for each header that names them, but not without end. */
+/* `budget`: the bytes of notes that are still read in this file. */
 static void try_notes(struct elf_file *e, struct cursor notes, uint64_t *budget)
 {
-	if (e->build_id_size || cursor_left(&notes) > *budget)
+	if (e->build_id_size)
 		return;
+	if (cursor_left(&notes) > *budget)
+		notes.end = notes.at + *budget;
 	*budget -= cursor_left(&notes);
 	e->build_id_size = (uint8_t)elf_note_build_id(notes, 4, e->build_id);
 }
 
 static void find_build_id(struct elf_file *e)
 {
-	uint64_t budget = 2 * (uint64_t)e->size;
+	uint64_t budget = LIMIT_NOTE_BYTES;
 
 	for (size_t i = 0; i < e->segment_count; i++) {
 		const struct elf_segment *s = &e->segments[i];
@@ -223,15 +267,12 @@ static void find_build_id(struct elf_file *e)
 
 static int decode(struct elf_file *e)
 {
-	struct header h = { 0 };
-	int error = read_header(e, &h);
+	int error = check_identity(e);
 
-	if (error)
-		return error;
-	read_large_counts(e, &h);
-	error = read_segments(e, &h);
 	if (!error)
-		error = read_sections(e, &h);
+		error = secure_headers(e);
+	if (!error)
+		error = read_headers(e);
 	if (!error)
 		find_build_id(e);
 	return error;
@@ -271,8 +312,8 @@ int elf_file_open_vdso(struct elf_file *e)
 
 	if (error)
 		return error;
-	/* The program header says how long it is, but for the section table behind, in its last
-	 * page. */
+	/* The program header says how long it is, but for the section table after it, which
+	 * lies in its last page. */
 	for (size_t i = 0; i < e->segment_count; i++)
 		if (e->segments[i].type == PT_LOAD)
 			size = e->segments[i].offset + e->segments[i].memory_size;
@@ -283,6 +324,7 @@ int elf_file_open_vdso(struct elf_file *e)
 void elf_file_release(struct elf_file *e)
 {
 	free(e->segments);
+	free(e->loads);
 	free(e->sections);
 	mapped_file_release(&e->map);
 	*e = (struct elf_file){ .map.slot = -1 };
@@ -297,6 +339,7 @@ const char *elf_error_text(enum elf_error error)
 	case ELF_ERROR_UNSUPPORTED: return "not a 64-bit little-endian ELF file";
 	case ELF_ERROR_CORRUPT: return "a damaged ELF file";
 	case ELF_ERROR_MEMORY: return "out of memory";
+	case ELF_ERROR_LIMIT: return "an ELF file with more headers than are read";
 	}
 	return "unknown error";
 }
@@ -316,17 +359,32 @@ struct cursor elf_section_data(const struct elf_file *e, const struct elf_sectio
 	return part_of(e, section->offset, section->size);
 }
 
+/* The segment that has the byte loaded at `address`; NULL: none. */
+static const struct elf_segment *load_at(const struct elf_file *e, uint64_t address)
+{
+	size_t low = 0, high = e->load_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (e->loads[middle]->address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address - e->loads[low - 1]->address >= e->loads[low - 1]->file_size)
+		return NULL;
+	return e->loads[low - 1];
+}
+
 struct cursor elf_file_at(const struct elf_file *e, uint64_t address)
 {
-	for (size_t i = 0; i < e->segment_count; i++) {
-		const struct elf_segment *s = &e->segments[i];
+	const struct elf_segment *s = load_at(e, address);
 
-		if (s->type == PT_LOAD && address >= s->address &&
-		    address - s->address < s->file_size)
-			return part_of(e, s->offset + (address - s->address),
-				       s->file_size - (address - s->address));
-	}
-	return (struct cursor){ .failed = true };
+	if (!s)
+		return (struct cursor){ .failed = true };
+	return part_of(e, s->offset + (address - s->address),
+		       s->file_size - (address - s->address));
 }
 
 bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint64_t *address)
@@ -345,14 +403,9 @@ bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint6
 
 bool elf_file_address_to_offset(const struct elf_file *e, uint64_t address, uint64_t *offset)
 {
-	for (size_t i = 0; i < e->segment_count; i++) {
-		const struct elf_segment *s = &e->segments[i];
+	const struct elf_segment *s = load_at(e, address);
 
-		if (s->type == PT_LOAD && address >= s->address &&
-		    address - s->address < s->file_size) {
-			*offset = s->offset + (address - s->address);
-			return true;
-		}
-	}
-	return false;
+	if (s)
+		*offset = s->offset + (address - s->address);
+	return s != NULL;
 }

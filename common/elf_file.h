@@ -3,10 +3,15 @@
 #define COMMON_ELF_FILE_H
 
 /*
- * An ELF file that nobody vouches for. Opening decodes the header, the program headers and
- * the section headers into arrays, each value checked against the file's size; the contents
- * are handed out as cursors (common/cursor.h), never as structs laid over the file.
- * ELF64 little-endian only. A file without a section table is fine: `section_count` is 0.
+ * An ELF file that may be damaged, hostile, or written to while it is read. Opening reads the
+ * header, the program headers and the section headers with libelf into arrays, each value
+ * checked against the file's size; the contents are handed out as cursors (common/cursor.h),
+ * never as structs laid over the file. ELF64 little-endian only. A file without a section
+ * table is fine: `section_count` is 0. common/limits.h says how many headers are read.
+ *
+ * The bytes come from common/mapped_file.h, not from libelf: a file that is cut short raises
+ * SIGBUS in libelf's own mapping, and without one libelf reads what a section claims to have
+ * into memory, terabytes of holes included.
  *
  * Layout: elf(5), the generic ABI (gABI) chapters "ELF Header", "Sections", "Program Header".
  */
@@ -25,6 +30,7 @@ enum elf_error {
 	ELF_ERROR_UNSUPPORTED = -3, /* 32 bit, or big-endian */
 	ELF_ERROR_CORRUPT = -4,	    /* a header points outside of the file */
 	ELF_ERROR_MEMORY = -5,
+	ELF_ERROR_LIMIT = -6, /* more headers than are read: common/limits.h */
 };
 
 /* Segments and sections whose contents do not lie in the file have file_size resp. size 0. */
@@ -51,6 +57,8 @@ struct elf_file {
 	uint64_t entry;
 	struct elf_segment *segments;
 	size_t segment_count;
+	struct elf_segment **loads; /* those of PT_LOAD that have bytes, by address */
+	size_t load_count;
 	struct elf_section *sections; /* sections[0] is the null section */
 	size_t section_count;
 	uint8_t build_id[ELF_BUILD_ID_MAX];

@@ -7,9 +7,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "common/limits.h"
 
 /* What the signal handler may look at: no locks, only words that are written in order. */
 #define GUARDS 512
@@ -39,8 +42,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
 
 	if (!is_guarded((uintptr_t)info->si_addr) ||
-	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-		 0) == MAP_FAILED)
+	    mmap((void *)page, page_size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 		sigaction(SIGBUS, &before, NULL); /* not ours: the fault happens again */
 	errno = saved;
 }
@@ -79,9 +82,14 @@ static int take_guard(uintptr_t start, size_t size)
 /* For more files than there are guards. */
 static int copy_file(struct mapped_file *f, int fd)
 {
-	uint8_t *data = malloc(f->size);
+	uint8_t *data;
 	size_t done = 0;
 
+	if (f->size > LIMIT_COPIED_BYTES) {
+		errno = EFBIG;
+		return -1;
+	}
+	data = malloc(f->size);
 	if (!data)
 		return -1;
 	while (done < f->size) {
@@ -100,10 +108,38 @@ static int copy_file(struct mapped_file *f, int fd)
 	return 0;
 }
 
+/* Bytes of address space: whole pages, and one page of zeros after the file. */
+static size_t span(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (size + page - 1) / page * page + page;
+}
+
+/*
+ * The page of zeros ends a text whose last byte is written over between the search for its end and
+ * its use; otherwise such a text would be read on beyond the mapping.
+ */
+static uint8_t *map_file(int fd, size_t size)
+{
+	void *space = mmap(NULL, span(size), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			   -1, 0);
+
+	if (space == MAP_FAILED)
+		return NULL;
+	if (mmap(space, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+		int error = errno;
+
+		munmap(space, span(size));
+		errno = error;
+		return NULL;
+	}
+	return space;
+}
+
 int mapped_file_open(struct mapped_file *f, int fd)
 {
 	struct stat status;
-	void *data;
 
 	*f = (struct mapped_file){ .slot = -1 };
 	if (fstat(fd, &status))
@@ -115,23 +151,47 @@ int mapped_file_open(struct mapped_file *f, int fd)
 	f->size = (size_t)status.st_size;
 	if (!f->size)
 		return 0;
-	data = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
+	f->data = map_file(fd, f->size);
+	if (!f->data)
 		return -1;
-	f->data = data;
-	f->slot = take_guard((uintptr_t)data, f->size);
+	f->slot = take_guard((uintptr_t)f->data, f->size);
 	if (f->slot >= 0)
 		return 0;
-	munmap(data, f->size);
+	munmap((void *)(uintptr_t)f->data, span(f->size));
 	f->data = NULL;
 	return copy_file(f, fd);
+}
+
+/* Copy-on-write alone would not do: cutting a file takes its private pages away, too. */
+bool mapped_file_settle(const struct mapped_file *f, uint64_t offset, uint64_t size)
+{
+	uint64_t first = offset & ~(uint64_t)(page_size - 1);
+	size_t length = (size_t)(offset + size - first);
+	void *at = (void *)(uintptr_t)(f->data + first), *copy;
+	bool good;
+
+	if (f->slot < 0 || !size)
+		return true;
+	/* Whole pages, since all of a page is replaced. */
+	length = (length + page_size - 1) & ~(page_size - 1);
+	length = length < f->size - first ? length : f->size - first;
+	copy = malloc(length);
+	if (!copy)
+		return false;
+	memcpy(copy, at, length);
+	good = mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) != MAP_FAILED;
+	if (good)
+		memcpy(at, copy, length);
+	free(copy);
+	return good;
 }
 
 void mapped_file_release(struct mapped_file *f)
 {
 	if (f->data && f->slot >= 0) {
 		atomic_store(&guards[f->slot].start, 0);
-		munmap((void *)(uintptr_t)f->data, f->size);
+		munmap((void *)(uintptr_t)f->data, span(f->size));
 	} else {
 		free((void *)(uintptr_t)f->data);
 	}

@@ -28,10 +28,12 @@ static int resolve_in(struct event *event, const struct elf_file *file, char *wh
 	struct elf_symbols symbols;
 	const struct elf_symbol *symbol;
 	const char *near;
+	struct error *error = elf_symbols_read(&symbols, file);
 	int result = -1;
 
-	if (elf_symbols_read(&symbols, file)) {
-		snprintf(why, size, "out of memory");
+	if (error) {
+		snprintf(why, size, "event '%s': %s: %s", event->name, event->file, error->text);
+		error_free(error);
 		return -1;
 	}
 	symbol = elf_symbols_named(&symbols, event->symbol);

@@ -2,9 +2,11 @@
 #include "record/system/elf_symbols.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/array.h"
+#include "common/limits.h"
 
 #define SYMBOL_SIZE 24
 
@@ -30,24 +32,29 @@ static bool read_one(const struct elf_file *file, struct cursor *table, struct c
 	return symbol->name && *symbol->name;
 }
 
-static int read_table(struct elf_symbols *s, const struct elf_file *file,
-		      const struct elf_section *section)
+static struct error *read_table(struct elf_symbols *s, const struct elf_file *file,
+				const char *name)
 {
+	const struct elf_section *section = elf_file_section(file, name);
 	struct cursor table = elf_section_data(file, section), names;
 	size_t n = cursor_left(&table) / SYMBOL_SIZE;
-	struct elf_symbol *more;
 
-	if (!n || !section || section->link >= file->section_count)
-		return 0;
+	if (!n || section->link >= file->section_count)
+		return NULL;
+	if (n > LIMIT_SYMBOLS)
+		return error_new(ERROR_LIMIT, "%s has %zu entries, of which at most %d are read",
+				 name, n, LIMIT_SYMBOLS);
 	names = elf_section_data(file, &file->sections[section->link]);
-	more = realloc(s->symbols, (s->n + n) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->symbols = more;
-	while (n--)
-		if (read_one(file, &table, names, &s->symbols[s->n]))
-			s->n++;
-	return 0;
+	while (n--) {
+		struct elf_symbol symbol;
+
+		if (!read_one(file, &table, names, &symbol))
+			continue;
+		if (!array_reserve(&s->symbols, &s->capacity, s->n + 1))
+			return error_memory();
+		s->symbols[s->n++] = symbol;
+	}
+	return NULL;
 }
 
 /* By start; of several names for one place, the one with a size and then the least first. */
@@ -62,17 +69,19 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-int elf_symbols_read(struct elf_symbols *s, const struct elf_file *file)
+struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *file)
 {
+	struct error *error;
+
 	*s = (struct elf_symbols){ 0 };
-	if (read_table(s, file, elf_file_section(file, ".symtab")) ||
-	    read_table(s, file, elf_file_section(file, ".dynsym"))) {
+	error = read_table(s, file, ".symtab");
+	if (!error)
+		error = read_table(s, file, ".dynsym");
+	if (error)
 		elf_symbols_release(s);
-		return -ENOMEM;
-	}
-	if (s->n)
+	else if (s->n)
 		qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
-	return 0;
+	return error;
 }
 
 void elf_symbols_release(struct elf_symbols *s)

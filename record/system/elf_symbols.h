@@ -8,6 +8,7 @@
  */
 
 #include "common/elf_file.h"
+#include "common/error.h"
 
 /* A function, in file offsets. */
 struct elf_symbol {
@@ -17,11 +18,14 @@ struct elf_symbol {
 
 struct elf_symbols {
 	struct elf_symbol *symbols; /* sorted by start */
-	size_t n;
+	size_t n, capacity;
 };
 
-/* Reads .symtab and .dynsym of an open file, which must stay open. 0 or -ENOMEM. */
-int elf_symbols_read(struct elf_symbols *s, const struct elf_file *file);
+/*
+ * Reads .symtab and .dynsym of an open file, which must stay open. A table with more entries than
+ * LIMIT_SYMBOLS of common/limits.h is an ERROR_LIMIT.
+ */
+struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *file);
 void elf_symbols_release(struct elf_symbols *s);
 
 /* By name, or NULL; of versioned ones ("f@@V1"), the name is "f". */

@@ -93,12 +93,11 @@ static void write_object(struct object *object, struct writing *writing)
 	if (fd < 0)
 		return;
 	if (!elf_file_open(&file, fd)) {
-		if (has_build_id(&file, d)) {
-			writing->status = elf_symbols_read(&symbols, &file);
-			if (!writing->status) {
-				writing->status = write_hit(&symbols, object, writing->writer);
-				elf_symbols_release(&symbols);
-			}
+		/* Symbols that are too many to be read cost this file's names, not the recording.
+		 */
+		if (has_build_id(&file, d) && !error_ignore(elf_symbols_read(&symbols, &file))) {
+			writing->status = write_hit(&symbols, object, writing->writer);
+			elf_symbols_release(&symbols);
 		}
 		elf_file_release(&file);
 	}

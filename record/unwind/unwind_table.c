@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "record/unwind/code_patterns.h"
 #include "record/unwind/unwind_arch.h"
 
@@ -14,9 +15,8 @@
 /* Less than this between two functions is padding, which never runs. */
 #define PADDING_MAX 16
 #define FAMILIAR_MAX 64
-/* What zlib makes of a byte at most, and what is believed of a .debug_frame at most. */
+/* What zlib makes of a byte at most. */
 #define ZLIB_RATIO 1032
-#define UNPACKED_MAX (256U << 20)
 
 struct stretch {
 	uint64_t start, end;
@@ -304,7 +304,7 @@ static struct cursor unpack(struct information *info, struct cursor packed)
 	cursor_skip(&packed, 4);
 	size = cursor_u64(&packed);
 	cursor_skip(&packed, 8);
-	if (!cursor_ok(&packed) || type != ELFCOMPRESS_ZLIB || size > UNPACKED_MAX ||
+	if (!cursor_ok(&packed) || type != ELFCOMPRESS_ZLIB || size > LIMIT_UNPACKED_FRAME_BYTES ||
 	    size > (uint64_t)cursor_left(&packed) * ZLIB_RATIO)
 		return cursor_over(NULL, 0);
 	length = size;

@@ -9,12 +9,10 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "common/limits.h"
+
 /* What zlib can at most make of its input; zstd stays far below that on debug information. */
 #define RATIO_MAX 1100
-/* Of all sections of a file together. */
-#define UNPACKED_BYTES_MAX (UINT64_C(768) << 20)
-#define MINI_BYTES_MAX (256 << 20)
-#define MINI_MEMORY_MAX (128 << 20)
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -117,14 +115,14 @@ static void load_section(struct debug_sections *s, const struct elf_file *e,
 	const struct elf_section *section = find_section(e, which, split, &old);
 	struct cursor c = elf_section_data(e, section);
 
-	if (!section || !cursor_left(&c))
+	if (!section || !cursor_left(&c) || cursor_left(&c) > LIMIT_DEBUG_BYTES)
 		return;
 	if (!old && !(section->flags & SHF_COMPRESSED)) {
 		bytes->data = c.at;
 		bytes->size = cursor_left(&c);
 		return;
 	}
-	s->unpacked[which] = unpack(c, old, UNPACKED_BYTES_MAX - s->unpacked_bytes, &bytes->size);
+	s->unpacked[which] = unpack(c, old, LIMIT_UNPACKED_BYTES - s->unpacked_bytes, &bytes->size);
 	bytes->data = s->unpacked[which];
 	s->unpacked_bytes += bytes->size;
 }
@@ -178,11 +176,11 @@ uint8_t *debug_sections_mini(const struct elf_file *e, size_t *size)
 	size_t capacity = 0;
 	lzma_ret status = LZMA_OK;
 
-	if (!cursor_left(&c) || lzma_stream_decoder(&stream, MINI_MEMORY_MAX, 0) != LZMA_OK)
+	if (!cursor_left(&c) || lzma_stream_decoder(&stream, LIMIT_MINI_MEMORY, 0) != LZMA_OK)
 		return NULL;
 	stream.next_in = c.at;
 	stream.avail_in = cursor_left(&c);
-	while (status == LZMA_OK && capacity < MINI_BYTES_MAX) {
+	while (status == LZMA_OK && capacity < LIMIT_MINI_BYTES) {
 		size_t made = capacity - stream.avail_out;
 		uint8_t *grown;
 

@@ -13,6 +13,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/limits.h"
+
 #define DEFAULT_DIRECTORY "/usr/lib/debug"
 
 void found_file_release(struct found_file *f)
@@ -72,7 +74,7 @@ static bool open_file(struct found_file *f, const char *root, const char *path, 
 	error = elf_file_open(&f->elf, fd);
 	close(fd);
 	if (error) {
-		errno = ENOEXEC;
+		errno = error == ELF_ERROR_LIMIT ? EFBIG : ENOEXEC;
 		return false;
 	}
 	f->open = true;
@@ -119,7 +121,7 @@ static bool try_object(const struct prf_object *o, const char *root, struct foun
 
 	if (!open_file(&candidate, root, o->path, &st)) {
 		if (errno != ENOENT && errno != ENOTDIR && *status == SYMBOLS_NO_FILE)
-			*status = SYMBOLS_UNREADABLE;
+			*status = errno == EFBIG ? SYMBOLS_TOO_LARGE : SYMBOLS_UNREADABLE;
 		return false;
 	}
 	if (belongs(o, &candidate, &st)) {
@@ -215,7 +217,8 @@ static bool try_link(struct found_file *f, const char *root, const char *path,
 		return false;
 	if (f->elf.build_id_size && e->build_id_size
 		    ? has_build_id(f, e->build_id, e->build_id_size)
-		    : libdeflate_crc32(0, f->elf.data, f->elf.size) == checksum)
+		    : f->elf.size <= LIMIT_CHECKED_BYTES &&
+			      libdeflate_crc32(0, f->elf.data, f->elf.size) == checksum)
 		return true;
 	found_file_release(f);
 	return false;

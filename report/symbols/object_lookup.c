@@ -49,7 +49,7 @@ static bool has_symbol_table(const struct elf_file *e)
 {
 	const struct elf_section *s = elf_file_section(e, ".symtab");
 
-	return s && s->type != SHT_NOBITS && s->size;
+	return s && s->type != SHT_NOBITS && s->size && !symbol_table_too_large(e);
 }
 
 static void open_mini(struct object_lookup *l)
@@ -69,7 +69,8 @@ static void take_status(struct object_lookup *l)
 	l->has_dwarf = (l->main.open && debug_sections_present(&l->main.elf, false)) ||
 		       (l->debug.open && debug_sections_present(&l->debug.elf, false));
 	if (l->status == SYMBOLS_OK && !l->has_symbols && !l->has_dwarf)
-		l->status = SYMBOLS_STRIPPED;
+		l->status = l->main.open && symbol_table_too_large(&l->main.elf) ? SYMBOLS_TOO_LARGE
+										 : SYMBOLS_STRIPPED;
 }
 
 /* At its place, else where it is known to be too; what is wrong there matters less. */
@@ -212,7 +213,7 @@ int object_lookup_add_debug(struct object_lookup *l, const char *path)
 	if (open_other(l, &l->debug, path))
 		return -1;
 	l->bias = first_address(&l->debug.elf) - first_address(&l->main.elf);
-	if (l->status == SYMBOLS_STRIPPED)
+	if (l->status == SYMBOLS_STRIPPED || l->status == SYMBOLS_TOO_LARGE)
 		l->status = SYMBOLS_OK;
 	take_status(l);
 	return 0;

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "report/symbols/symbol_table.h"
 
 #define STUB_BYTES 16
 #define SYMBOL_BYTES 24
+#define RELOCATION_BYTES 24
 #define NAME_BYTES_MAX 4096
 #define SECTIONS_MAX 8
 
@@ -171,7 +173,8 @@ void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
 	      struct symbol_name *names, struct arena *arena)
 {
 	struct stubs s = { .file = e };
-	uint64_t budget = e->size; /* so that tables do not overlap too often */
+	/* Of all tables together, which may overlap. */
+	uint64_t budget = (uint64_t)LIMIT_SYMBOLS * RELOCATION_BYTES;
 
 	find_sections(&s);
 	s.list = s.section_count ? calloc(n ? n : 1, sizeof(*s.list)) : NULL;

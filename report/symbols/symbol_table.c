@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "report/output/sorted.h"
 
 #define SYMBOL_BYTES 24
@@ -22,11 +23,24 @@ struct symbol_reader {
 	struct cursor table, strings;
 };
 
+static bool is_too_large(const struct elf_section *table)
+{
+	return table->type != SHT_NOBITS && table->size / SYMBOL_BYTES > LIMIT_SYMBOLS;
+}
+
+bool symbol_table_too_large(const struct elf_file *e)
+{
+	const struct elf_section *table = elf_file_section(e, ".symtab");
+
+	return table && is_too_large(table);
+}
+
 static bool reader_open(struct symbol_reader *r, const struct elf_file *e, const char *name)
 {
 	const struct elf_section *table = elf_file_section(e, name);
 
-	if (!table || table->type == SHT_NOBITS || table->link >= e->section_count)
+	if (!table || table->type == SHT_NOBITS || is_too_large(table) ||
+	    table->link >= e->section_count)
 		return false;
 	r->file = e;
 	r->table = elf_section_data(e, table);

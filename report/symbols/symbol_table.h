@@ -31,10 +31,13 @@ struct symbol_name {
 
 /*
  * From the section `table`, ".symtab" or ".dynsym", without versions ("@@GLIBC_2.34").
- * False: there is no such table.
+ * False: there is no such table, or it is longer than LIMIT_SYMBOLS of common/limits.h.
  */
 bool symbol_table_find(const struct elf_file *e, const char *table, const uint64_t *addresses,
 		       size_t n, struct symbol_name *names, struct arena *arena);
+
+/* True when the file has a .symtab that is not read because of its length. */
+bool symbol_table_too_large(const struct elf_file *e);
 
 /* From symbols as a trace holds them, sorted by start. */
 void symbol_list_find(const struct prf_symbol *symbols, size_t count, const uint64_t *addresses,
@@ -51,7 +54,7 @@ void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
 void fde_find(const struct elf_file *e, const char *file, const uint64_t *addresses, size_t n,
 	      struct symbol_name *names, struct arena *arena);
 
-/* The value of a symbol in .symtab. False: there is none of that name. */
+/* The value of a symbol in .symtab. False: there is none of that name, or no such table. */
 bool symbol_table_value(const struct elf_file *e, const char *name, uint64_t *value);
 
 #endif

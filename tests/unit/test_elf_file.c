@@ -3,15 +3,21 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <gelf.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "common/buffer.h"
+#include "common/limits.h"
 
 /* A file with one PT_LOAD, one PT_NOTE and the sections null, .text, .shstrtab. */
 static void build_file(struct buffer *b)
@@ -190,6 +196,255 @@ static void test_file_cut_short(void **state)
 	close(fd);
 }
 
+/* -------- limits -------- */
+
+#define HUGE_FILE (UINT64_C(2) << 40) /* on disk a few pages: the rest is a hole */
+
+/* The file of build_file(), as long as `size`, with `value` written at `at`. */
+static int make_sparse(uint64_t size, size_t at, uint64_t value, size_t bytes)
+{
+	int fd = memfd_create("sparse", MFD_CLOEXEC);
+	struct buffer b = { 0 };
+
+	build_file(&b);
+	memcpy(b.data + at, &value, bytes);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	assert_int_equal(pwrite(fd, b.data, b.size, 0), (ssize_t)b.size);
+	buffer_release(&b);
+	return fd;
+}
+
+static void put(int fd, size_t at, uint64_t value, size_t bytes)
+{
+	assert_int_equal(pwrite(fd, &value, bytes, (off_t)at), (ssize_t)bytes);
+}
+
+static void test_notes_of_terabytes(void **state)
+{
+	const size_t size_at = 64 + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_filesz);
+	const size_t offset_at = 64 + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, p_offset);
+	int fd = make_sparse(HUGE_FILE, size_at, HUGE_FILE - 0x200, 8);
+	struct elf_file e;
+
+	/* The build-id comes first, and is found. */
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(e.build_id_size, 20);
+	elf_file_release(&e);
+	/* Nothing but zeros: given up after LIMIT_NOTE_BYTES of them. */
+	put(fd, offset_at, 0x10000, 8);
+	put(fd, size_at, HUGE_FILE - 0x10000, 8);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(e.build_id_size, 0);
+	elf_file_release(&e);
+	close(fd);
+}
+
+static void test_too_many_headers(void **state)
+{
+	int fd = make_sparse(HUGE_FILE, offsetof(Elf64_Ehdr, e_phnum), PN_XNUM, 2);
+	struct elf_file e;
+
+	/* The counts that do not fit into the ELF header: sh_info and sh_size. */
+	put(fd, 0x300 + offsetof(Elf64_Shdr, sh_info), 20000000, 4);
+	assert_int_equal(elf_file_open(&e, fd), ELF_ERROR_LIMIT);
+	put(fd, 0x300 + offsetof(Elf64_Shdr, sh_info), LIMIT_SEGMENTS, 4);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(e.segment_count, LIMIT_SEGMENTS);
+	assert_int_equal(e.load_count, 1);
+	elf_file_release(&e);
+	put(fd, offsetof(Elf64_Ehdr, e_shnum), 0, 2);
+	put(fd, 0x300 + offsetof(Elf64_Shdr, sh_size), LIMIT_SECTIONS + 1, 8);
+	assert_int_equal(elf_file_open(&e, fd), ELF_ERROR_LIMIT);
+	put(fd, 0x300 + offsetof(Elf64_Shdr, sh_size), LIMIT_SECTIONS, 8);
+	put(fd, offsetof(Elf64_Ehdr, e_shstrndx), SHN_XINDEX, 2);
+	put(fd, 0x300 + offsetof(Elf64_Shdr, sh_link), 2, 4);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(e.section_count, LIMIT_SECTIONS);
+	assert_non_null(elf_file_section(&e, ".shstrtab"));
+	elf_file_release(&e);
+	close(fd);
+}
+
+/* Segments in any order: the one that has an address is found by bisection. */
+static void test_many_segments(void **state)
+{
+	enum { N = 1000, FIRST = 0x10000 };
+	int fd = make_sparse(FIRST + N * sizeof(Elf64_Phdr), offsetof(Elf64_Ehdr, e_phnum), N, 2);
+	struct elf_file e;
+	uint64_t offset;
+
+	put(fd, offsetof(Elf64_Ehdr, e_phoff), FIRST, 8);
+	for (uint64_t i = 0; i < N; i++) {
+		const Elf64_Phdr h = { .p_type = PT_LOAD,
+				       .p_offset = i,
+				       .p_vaddr = (N - i) * 0x1000,
+				       .p_filesz = 0x800 };
+
+		assert_int_equal(pwrite(fd, &h, sizeof(h), (off_t)(FIRST + i * sizeof(h))),
+				 sizeof(h));
+	}
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	for (uint64_t i = 0; i < N; i++) {
+		assert_true(elf_file_address_to_offset(&e, (N - i) * 0x1000 + 0x7ff, &offset));
+		assert_int_equal(offset, i + 0x7ff);
+		assert_false(elf_file_address_to_offset(&e, (N - i) * 0x1000 + 0x800, &offset));
+	}
+	assert_false(elf_file_address_to_offset(&e, 0xfff, &offset));
+	elf_file_release(&e);
+	close(fd);
+}
+
+/* -------- files that change -------- */
+
+static void test_settled_pages_stay(void **state)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("settled", MFD_CLOEXEC);
+	struct mapped_file f;
+
+	assert_int_equal(ftruncate(fd, page * 3), 0);
+	put(fd, 0, 7, 1);
+	put(fd, (size_t)page * 2, 7, 1);
+	assert_int_equal(mapped_file_open(&f, fd), 0);
+	assert_true(mapped_file_settle(&f, 0, 1));
+	put(fd, 0, 8, 1);
+	put(fd, (size_t)page * 2, 8, 1);
+	assert_int_equal(f.data[0], 7);
+	assert_int_equal(f.data[page * 2], 8);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(f.data[0], 7);
+	/* What is gone already reads as zeros from then on. */
+	assert_true(mapped_file_settle(&f, (uint64_t)page, (uint64_t)page * 2));
+	assert_int_equal(f.data[page * 2], 0);
+	/* After the file there is a page of zeros. */
+	assert_int_equal(f.data[page * 3], 0);
+	mapped_file_release(&f);
+	close(fd);
+}
+
+struct writing {
+	int fd;
+	atomic_bool end;
+};
+
+/* Counts and places of tables, now as they are and now absurd ones. */
+static void *write_headers(void *context)
+{
+	struct writing *w = context;
+
+	while (!atomic_load(&w->end)) {
+		put(w->fd, 0x300 + offsetof(Elf64_Shdr, sh_size), UINT64_C(1) << 40, 8);
+		put(w->fd, offsetof(Elf64_Ehdr, e_phoff), UINT64_MAX - 64, 8);
+		put(w->fd, offsetof(Elf64_Ehdr, e_shnum), 0, 2);
+		put(w->fd, offsetof(Elf64_Ehdr, e_shoff), 0x2fff, 8);
+		assert_int_equal(ftruncate(w->fd, 0x100), 0);
+		assert_int_equal(ftruncate(w->fd, 0x10000), 0);
+		put(w->fd, offsetof(Elf64_Ehdr, e_shoff), 0x300, 8);
+		put(w->fd, offsetof(Elf64_Ehdr, e_phoff), 64, 8);
+		put(w->fd, offsetof(Elf64_Ehdr, e_shnum), 3, 2);
+	}
+	return NULL;
+}
+
+static void test_headers_written_over(void **state)
+{
+	struct writing w = { .fd = make_sparse(0x10000, 0, 0x464c457f, 4) };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, write_headers, &w), 0);
+	for (int i = 0; i < 2000; i++) {
+		struct elf_file e;
+
+		if (elf_file_open(&e, w.fd))
+			continue;
+		assert_true(e.section_count <= LIMIT_SECTIONS);
+		assert_null(elf_file_section(&e, ".none"));
+		elf_file_release(&e);
+	}
+	atomic_store(&w.end, true);
+	pthread_join(thread, NULL);
+	close(w.fd);
+}
+
+/* -------- why libelf does not open the file itself -------- */
+
+/* Runs `work` in a child: the signal that ended it, else 0; *kilobytes: its memory. */
+static int signal_of(void (*work)(int fd), int fd, long *kilobytes)
+{
+	struct rusage usage;
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		signal(SIGBUS, SIG_DFL);
+		signal(SIGSEGV, SIG_DFL);
+		work(fd);
+		_exit(0);
+	}
+	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+	*kilobytes = usage.ru_maxrss;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void cut_while_mapped(int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf_Data *data = elf_rawdata(elf_getscn(elf, 1), NULL);
+
+	if (!ftruncate(fd, 0))
+		_exit(*(volatile char *)data->d_buf);
+}
+
+static void read_section_whole(int fd)
+{
+	elf_rawdata(elf_getscn(elf_begin(fd, ELF_C_READ, NULL), 1), NULL);
+}
+
+static void open_by_us(int fd)
+{
+	struct elf_file e;
+
+	elf_file_open(&e, fd);
+}
+
+static void open_in_memory(int fd)
+{
+	struct mapped_file f;
+
+	if (!mapped_file_open(&f, fd))
+		elf_memory((char *)(uintptr_t)f.data, f.size);
+}
+
+/*
+ * What elf_file.h says of libelf, so that nobody has to believe it: its mapping ends the program
+ * when the file is cut, its reads take what a hole claims to be, and it takes memory for every
+ * section that is claimed.
+ */
+static void test_libelf_alone(void **state)
+{
+	const size_t size_at = 0x300 + 64 + offsetof(Elf64_Shdr, sh_size);
+	const uint64_t hole = 256 << 20;
+	long base, kilobytes;
+	int fd = make_sparse(0x1000, 0, 0x464c457f, 4);
+
+	elf_version(EV_CURRENT);
+	assert_int_equal(signal_of(cut_while_mapped, fd, &kilobytes), SIGBUS);
+	close(fd);
+
+	fd = make_sparse(hole + 0x1000, size_at, hole, 8);
+	assert_int_equal(signal_of(open_by_us, fd, &base), 0);
+	assert_int_equal(signal_of(read_section_whole, fd, &kilobytes), 0);
+	assert_true(kilobytes > base + (long)(hole >> 11));
+	close(fd);
+
+	fd = make_sparse(hole + 0x1000, offsetof(Elf64_Ehdr, e_shnum), 0, 2);
+	put(fd, 0x300 + offsetof(Elf64_Shdr, sh_size), hole / sizeof(Elf64_Shdr), 8);
+	assert_int_equal(signal_of(open_by_us, fd, &base), 0);
+	assert_int_equal(signal_of(open_in_memory, fd, &kilobytes), 0);
+	assert_true(kilobytes > base + (long)(hole >> 11));
+	close(fd);
+}
+
 static void test_not_a_regular_file(void **state)
 {
 	struct elf_file e;
@@ -209,6 +464,12 @@ int main(void)
 		cmocka_unit_test(test_own_binary),
 		cmocka_unit_test(test_file_cut_short),
 		cmocka_unit_test(test_not_a_regular_file),
+		cmocka_unit_test(test_notes_of_terabytes),
+		cmocka_unit_test(test_too_many_headers),
+		cmocka_unit_test(test_many_segments),
+		cmocka_unit_test(test_settled_pages_stay),
+		cmocka_unit_test(test_headers_written_over),
+		cmocka_unit_test(test_libelf_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,11 +2,13 @@
 #include "record/events/uprobe.h"
 #include "record/system/elf_symbols.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -28,7 +30,7 @@ static void finds_itself(void **state)
 
 	assert_int_equal(elf_file_open(&file, fd), 0);
 	close(fd);
-	assert_int_equal(elf_symbols_read(&symbols, &file), 0);
+	assert_null(elf_symbols_read(&symbols, &file));
 	symbol = elf_symbols_named(&symbols, "a_function_to_be_found");
 	assert_non_null(symbol);
 	assert_true(symbol->size > 0);
@@ -38,6 +40,52 @@ static void finds_itself(void **state)
 	assert_null(elf_symbols_named(&symbols, "a_function_to_be_foun"));
 	assert_null(elf_symbols_at(&symbols, 0));
 	elf_symbols_release(&symbols);
+	elf_file_release(&file);
+}
+
+/* A symbol table of terabytes, which is a hole of the file. */
+static void too_many_symbols(void **state)
+{
+	static const char names[] = "\0.symtab\0.names";
+	const uint64_t size = UINT64_C(1) << 40, at = 0x1000;
+	Elf64_Shdr sections[3] = {
+		{ 0 },
+		{ .sh_name = 1,
+		  .sh_type = SHT_SYMTAB,
+		  .sh_offset = at,
+		  .sh_size = size,
+		  .sh_link = 2 },
+		{ .sh_name = 9,
+		  .sh_type = SHT_STRTAB,
+		  .sh_offset = 0x200,
+		  .sh_size = sizeof(names) },
+	};
+	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					   ELFDATA2LSB, EV_CURRENT },
+			      .e_version = EV_CURRENT,
+			      .e_shoff = 0x300,
+			      .e_ehsize = sizeof(header),
+			      .e_shentsize = sizeof(*sections),
+			      .e_shnum = 3,
+			      .e_shstrndx = 2 };
+	int fd = memfd_create("symbols", MFD_CLOEXEC);
+	struct elf_symbols symbols;
+	struct elf_file file;
+	struct error *error;
+
+	assert_int_equal(ftruncate(fd, (off_t)(at + size)), 0);
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, names, sizeof(names), 0x200), sizeof(names));
+	assert_int_equal(pwrite(fd, sections, sizeof(sections), 0x300), sizeof(sections));
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	close(fd);
+	error = elf_symbols_read(&symbols, &file);
+	assert_non_null(error);
+	assert_int_equal(error->kind, ERROR_LIMIT);
+	assert_string_equal(error->text,
+			    ".symtab has 45812984490 entries, of which at most 8388608 "
+			    "are read");
+	error_free(error);
 	elf_file_release(&file);
 }
 
@@ -66,6 +114,7 @@ static void probes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
+					    cmocka_unit_test(too_many_symbols),
 					    cmocka_unit_test(probes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COMMON_LIMITS_H
+#define COMMON_LIMITS_H
+
+/*
+ * How much of a file is read at most, whatever its headers claim. An ELF file of a few
+ * kilobytes on disk can claim terabytes, as the holes of a sparse file cost nothing; without
+ * these limits it would cost the reader hours and all memory. Each is far above what
+ * compilers and linkers are known to write; the comment says what a file beyond it loses.
+ */
+
+/* The file is refused: ELF_ERROR_LIMIT. Linkers write about 10 and about 40. */
+#define LIMIT_SEGMENTS 4096
+#define LIMIT_SECTIONS (1 << 17)
+
+/* Of all notes of a file together. A build-id after them is not found. */
+#define LIMIT_NOTE_BYTES (64 << 10)
+
+/* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
+#define LIMIT_SYMBOLS (8 << 20)
+
+/* A file that cannot be mapped is copied: EFBIG for a larger one. */
+#define LIMIT_COPIED_BYTES (UINT64_C(1) << 30)
+
+/* A debug file that only a checksum could tell to be the right one is not used. */
+#define LIMIT_CHECKED_BYTES (UINT64_C(4) << 30)
+
+/* One section of DWARF as it is in the file. A larger one counts as absent. */
+#define LIMIT_DEBUG_BYTES (UINT64_C(4) << 30)
+
+/*
+ * Compressed sections. What does not fit counts as absent: all of DWARF's of a file together,
+ * .debug_frame, and .gnu_debugdata, with the memory that its decoder may ask for.
+ */
+#define LIMIT_UNPACKED_BYTES (UINT64_C(768) << 20)
+#define LIMIT_UNPACKED_FRAME_BYTES (256u << 20)
+#define LIMIT_MINI_BYTES (256u << 20)
+#define LIMIT_MINI_MEMORY (128u << 20)
+
+#endif

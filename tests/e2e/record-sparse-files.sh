@@ -1,0 +1,39 @@
+#!/bin/sh
+# Programs made of files that are small on disk and claim terabytes, millions of headers or
+# symbols times headers: they are recorded and reported as others are. timeout stands for "never":
+# without limits each of these took minutes, or all memory.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+cd "$work" || exit 1
+gcc -O2 "$top/tests/e2e/programs/map_code.c" -o map_code || skip_all "gcc cannot build"
+# tmpfs and ext4 both make files of 2 TB; some file systems do not.
+truncate -s 3T big 2>/dev/null || skip_all "no sparse file of 3 TB can be made here"
+rm big
+
+# record KIND: records and reports a program that runs code of such a file, and then one whose
+# file is deleted, so that its names are taken out of it while recording
+record_kind() {
+	python3 "$top/testdata/sparse_elf.py" "$1" "$1.so"
+	timeout 60 "$record" -q -F 199 -o "$1.prf" -- ./map_code "$work/$1.so" 0.5 2> log
+	is $? 0 "$1: recorded"
+	timeout 60 "$report" -q --no-cache -f top "$1.prf" > "$1.top" 2>> log
+	is $? 0 "$1: reported"
+	"$report" --info "$1.prf" > "$1.info" 2>> log
+	timeout 60 "$record" -q -F 199 -o "$1-deleted.prf" -- ./map_code "$work/$1.so" 0.5 deleted 2>> log
+	is $? 0 "$1, deleted: recorded"
+	samples=$("$report" -f folded "$1-deleted.prf" 2>> log | awk '{ n += $NF } END { print n + 0 }')
+	number "$samples > 10" "$1, deleted: $samples samples"
+}
+
+for kind in honest notes symbols headers many-symbols sections debug; do
+	record_kind "$kind"
+done
+like "$(cat honest.top)" 'spin' "an honest file of this shape is named"
+like "$("$report" -f folded honest-deleted.prf)" 'spin' "... also when it is deleted"
+like "$(cat many-symbols.top)" 'spin' "so are 400,000 symbols in a file with 4,096 headers"
+like "$("$report" -f folded many-symbols-deleted.prf)" 'spin' "... also when it is deleted"
+like "$(cat debug.top)" 'spin' "a .debug_info of a terabyte leaves the symbols"
+like "$(cat headers.info)" 'headers.so.*larger than is read' "--info says of a file that it is too large"
+like "$(cat symbols.info)" 'symbols.so.*larger than is read' "... also by its symbols"
+finish
