@@ -19,10 +19,10 @@ record_kind() {
 	is $? 0 "$1: recorded"
 	timeout 60 "$report" -q --no-cache -f top "$1.prf" > "$1.top" 2>> log
 	is $? 0 "$1: reported"
-	"$report" --info "$1.prf" > "$1.info" 2>> log
+	timeout 60 "$report" --info "$1.prf" > "$1.info" 2>> log
 	timeout 60 "$record" -q -F 199 -o "$1-deleted.prf" -- ./map_code "$work/$1.so" 0.5 deleted 2>> log
 	is $? 0 "$1, deleted: recorded"
-	samples=$("$report" -f folded "$1-deleted.prf" 2>> log | awk '{ n += $NF } END { print n + 0 }')
+	samples=$(timeout 60 "$report" -f folded "$1-deleted.prf" 2>> log | awk '{ n += $NF } END { print n + 0 }')
 	number "$samples > 10" "$1, deleted: $samples samples"
 }
 
@@ -30,9 +30,9 @@ for kind in honest notes symbols headers many-symbols sections debug; do
 	record_kind "$kind"
 done
 like "$(cat honest.top)" 'spin' "an honest file of this shape is named"
-like "$("$report" -f folded honest-deleted.prf)" 'spin' "... also when it is deleted"
+like "$(timeout 60 "$report" -f folded honest-deleted.prf)" 'spin' "... also when it is deleted"
 like "$(cat many-symbols.top)" 'spin' "so are 400,000 symbols in a file with 4,096 headers"
-like "$("$report" -f folded many-symbols-deleted.prf)" 'spin' "... also when it is deleted"
+like "$(timeout 60 "$report" -f folded many-symbols-deleted.prf)" 'spin' "... also when it is deleted"
 like "$(cat debug.top)" 'spin' "a .debug_info of a terabyte leaves the symbols"
 like "$(cat headers.info)" 'headers.so.*larger than is read' "--info says of a file that it is too large"
 like "$(cat symbols.info)" 'symbols.so.*larger than is read' "... also by its symbols"
