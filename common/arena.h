@@ -21,7 +21,7 @@ void arena_release(struct arena *a);
 /* Memory for anything, aligned to 8 bytes, not cleared; NULL without memory. */
 void *arena_take(struct arena *a, size_t size);
 
-/* A copy of `size` bytes with a NUL behind; NULL without memory. */
+/* A copy of `size` bytes with a NUL after them; NULL without memory. */
 char *arena_text(struct arena *a, const char *text, size_t size);
 
 #endif

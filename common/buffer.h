@@ -4,7 +4,7 @@
 
 /*
  * Bytes that grow at the end. Starts as { 0 }. Memory that cannot be had is remembered
- * in `failed`; later appends do nothing, and buffer_ok() tells once at the end.
+ * in `failed`; later appends do nothing, and buffer_ok() is asked once at the end.
  */
 
 #include <stdarg.h>
@@ -49,7 +49,7 @@ void buffer_u64(struct buffer *b, uint64_t value);
 void buffer_uleb(struct buffer *b, uint64_t value);
 void buffer_sleb(struct buffer *b, int64_t value);
 
-/* The bytes with a NUL behind them that is not counted; "" without memory. */
+/* The bytes with a NUL after them that is not counted; "" without memory. */
 const char *buffer_string(struct buffer *b);
 
 #endif

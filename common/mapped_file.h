@@ -18,7 +18,7 @@ struct mapped_file {
 	int slot; /* of the guard; -1: a copy on the heap */
 };
 
-/* Maps the regular file behind `fd`, which may be closed afterwards. 0, or -1 with errno. */
+/* Maps the regular file of `fd`, which may be closed afterwards. 0, or -1 with errno. */
 int mapped_file_open(struct mapped_file *f, int fd);
 void mapped_file_release(struct mapped_file *f);
 

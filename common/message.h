@@ -3,7 +3,7 @@
 #define COMMON_MESSAGE_H
 
 /*
- * What a program tells its user, on stderr, one line each: "prof-record: text". Only
+ * What a program reports to its user, on stderr, one line each: "prof-record: text". Only
  * main.c and the programs' own top modules use it; library code returns errors instead.
  * Control characters in the text (names come from anywhere) are shown as \xHH.
  */

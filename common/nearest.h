@@ -6,7 +6,7 @@
 
 /*
  * How many letters must be changed, added, removed or swapped with their neighbour to make
- * `b` of `a`. Text above 63 bytes is told to be SIZE_MAX away.
+ * `b` of `a`. Text above 63 bytes counts as SIZE_MAX away.
  */
 size_t nearest_distance(const char *a, const char *b);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every program has, behind the entries of its own table. */
+/* What every program has, after the entries of its own table. */
 static const struct option_entry common_table[] = {
 	{ .name = NULL, .help = "Help" },
 	{ 'h', "help", NULL, "print this help", NULL },
@@ -33,7 +33,7 @@ static bool is_optional(const struct option_entry *e)
 	return e->argument && e->argument[0] == '[';
 }
 
-/* The n-th entry of both tables, or NULL behind the last. */
+/* The n-th entry of both tables, or NULL after the last. */
 static const struct option_entry *entry(const struct options *o, size_t n)
 {
 	size_t own = 0;

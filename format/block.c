@@ -5,85 +5,86 @@
 #include <xxhash.h>
 
 #include "common/cursor.h"
-#include "format/plane_bounds.h"
+#include "format/wire.h"
 
 #define CHECKED (WIRE_BLOCK_HEADER_SIZE - 4)
-
-static void put(uint8_t *at, uint64_t value, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
-}
 
 static void header_put(uint8_t *at, const struct block_header *h)
 {
 	memcpy(at, WIRE_MARKER, WIRE_MARKER_SIZE);
-	put(at + 4, h->type, 2);
-	put(at + 6, h->flags, 2);
-	put(at + 8, h->sequence, 4);
-	put(at + 12, h->stored_size, 4);
-	put(at + 16, h->raw_size, 4);
-	put(at + 20, h->checksum, 8);
-	put(at + CHECKED, XXH3_64bits(at, CHECKED), 4);
+	wire_put(at + 4, h->type, 2);
+	wire_put(at + 6, h->flags, 2);
+	wire_put(at + 8, h->sequence, 4);
+	wire_put(at + 12, h->stored_size, 4);
+	wire_put(at + 16, h->raw_size, 4);
+	wire_put(at + 20, h->checksum, 8);
+	wire_put(at + CHECKED, XXH3_64bits(at, CHECKED), 4);
 }
 
-/* The payload up to each seam becomes zstd blocks of its own, all in one frame. */
-static size_t compress_pieces(ZSTD_CCtx *zstd, uint16_t type, ZSTD_outBuffer *out, const void *raw,
-			      size_t size)
+/* What lies between two bounds becomes zstd blocks of its own, all in one frame. */
+static size_t compress_pieces(ZSTD_CCtx *zstd, ZSTD_outBuffer *out, const struct payload *p)
 {
-	size_t plane_bounds[PLANE_BOUNDS_MAX],
-		count = plane_bounds_find(type, raw, size, plane_bounds), left;
+	size_t count = p->plane_bound_count, from = 0;
 
+	/* A bound at the very end divides nothing. */
+	if (count && p->plane_bounds[count - 1] >= p->raw.size)
+		count--;
 	for (size_t i = 0; i <= count; i++) {
-		size_t from = i ? plane_bounds[i - 1] : 0, to = i < count ? plane_bounds[i] : size;
-		ZSTD_inBuffer in = { (const uint8_t *)raw + from, to - from, 0 };
+		size_t to = i < count ? p->plane_bounds[i] : p->raw.size, left;
+		ZSTD_inBuffer in = { p->raw.data + from, to - from, 0 };
 
 		left = ZSTD_compressStream2(zstd, out, &in, i < count ? ZSTD_e_flush : ZSTD_e_end);
 		if (ZSTD_isError(left) || left || in.pos < in.size)
 			return 0;
+		from = to;
 	}
 	return out->pos;
 }
 
-/* Bytes written to `room`, or 0 when the payload had better be stored as it is. */
-static size_t compress(ZSTD_CCtx *zstd, int level, uint16_t type, uint8_t *room, size_t capacity,
-		       const void *raw, size_t size)
+/* Bytes written to `out`, or 0 when the payload had better be stored as it is. */
+static size_t compress(ZSTD_outBuffer *out, const struct payload *p,
+		       const struct block_options *options)
 {
-	ZSTD_outBuffer out = { room, capacity, 0 };
+	ZSTD_CCtx *zstd = options->zstd;
 	size_t result;
 
-	if (level <= 0 || !zstd || !size)
+	if (options->level <= 0 || !p->raw.size)
 		return 0;
 	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
-	if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) ||
-	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, size)))
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, options->level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(zstd, p->raw.size)))
 		return 0;
-	result = compress_pieces(zstd, type, &out, raw, size);
-	if (!result || result >= size || size > wire_raw_limit(type, result))
+	result = compress_pieces(zstd, out, p);
+	/* What a reader would refuse as expanding too much is stored, too. */
+	if (result >= p->raw.size || p->raw.size > wire_raw_limit(p->type, result))
 		return 0;
 	return result;
 }
 
-struct error *block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type,
-			   uint16_t flags, uint32_t sequence, const void *raw, size_t size)
+struct error *block_encode(struct buffer *out, const struct payload *payload,
+			   const struct block_options *options)
 {
-	struct block_header h = { .type = type, .flags = flags, .sequence = sequence };
-	size_t start = out->size, bound = ZSTD_compressBound(size) + 16 * PLANE_BOUNDS_MAX;
+	struct block_header h = { .type = payload->type,
+				  .flags = options->flags,
+				  .sequence = options->sequence };
+	size_t start = out->size, size = payload->raw.size, stored;
+	/* Each bound ends a zstd block early, which costs the header of another. */
+	size_t room = ZSTD_compressBound(size) + 16 * PLANE_BOUNDS_MAX;
 	uint8_t *at;
-	size_t stored;
 
 	if (size > WIRE_RAW_MAX)
 		return error_new(ERROR_LIMIT, "a block of %zu bytes", size);
-	at = buffer_extend(out, WIRE_BLOCK_HEADER_SIZE + bound);
+	at = buffer_extend(out, WIRE_BLOCK_HEADER_SIZE + room);
 	if (!at)
 		return error_memory();
-	stored = compress(zstd, level, type, at + WIRE_BLOCK_HEADER_SIZE, bound, raw, size);
+	stored = compress(&(ZSTD_outBuffer){ at + WIRE_BLOCK_HEADER_SIZE, room, 0 }, payload,
+			  options);
 	if (stored) {
 		h.flags |= WIRE_FLAG_ZSTD;
 	} else {
 		stored = size;
 		if (size)
-			memcpy(at + WIRE_BLOCK_HEADER_SIZE, raw, size);
+			memcpy(at + WIRE_BLOCK_HEADER_SIZE, payload->raw.data, size);
 	}
 	h.stored_size = (uint32_t)stored;
 	h.raw_size = (uint32_t)size;

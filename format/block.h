@@ -12,7 +12,8 @@
 #include <zstd.h>
 
 #include "common/buffer.h"
-#include "format/prf.h"
+#include "common/error.h"
+#include "format/payload.h"
 #include "format/wire.h"
 
 struct block_header {
@@ -24,10 +25,16 @@ struct block_header {
 	uint64_t checksum; /* of the stored payload */
 };
 
-/* Appends a whole block: header and payload, compressed when `level` > 0 and that is shorter. */
-struct error *block_encode(struct buffer *out, ZSTD_CCtx *zstd, int level, uint16_t type,
-			   uint16_t flags, uint32_t sequence, const void *raw,
-			   size_t size) ERROR_CHECKED;
+struct block_options {
+	ZSTD_CCtx *zstd;
+	int level; /* 0: not compressed, and no `zstd` is needed */
+	uint16_t flags;
+	uint32_t sequence;
+};
+
+/* Appends a whole block: header and payload, compressed when that is shorter. ERROR_LIMIT. */
+struct error *block_encode(struct buffer *out, const struct payload *payload,
+			   const struct block_options *options) ERROR_CHECKED;
 
 /* False when these are not the bytes of a block header. */
 bool block_header_decode(const uint8_t bytes[WIRE_BLOCK_HEADER_SIZE], struct block_header *h);

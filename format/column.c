@@ -10,7 +10,7 @@ static unsigned int bytes_of(uint64_t value)
 	return n;
 }
 
-void column_encode(struct buffer *out, const uint64_t *values, size_t n, uint64_t base, bool dense)
+void column_encode(struct payload *out, const uint64_t *values, size_t n, uint64_t base, bool dense)
 {
 	uint64_t all = 0;
 	unsigned int planes;
@@ -21,15 +21,16 @@ void column_encode(struct buffer *out, const uint64_t *values, size_t n, uint64_
 	planes = bytes_of(all);
 	if (dense && !planes)
 		planes = 1;
-	buffer_u8(out, (uint8_t)planes);
-	buffer_uleb(out, base);
-	at = planes && n ? buffer_extend(out, planes * n) : NULL;
+	buffer_u8(&out->raw, (uint8_t)planes);
+	buffer_uleb(&out->raw, base);
+	at = planes && n ? buffer_extend(&out->raw, planes * n) : NULL;
 	for (unsigned int j = 0; at && j < planes; j++, at += n)
 		for (size_t i = 0; i < n; i++)
 			at[i] = (uint8_t)((values[i] - base) >> (8 * j));
+	payload_note_planes(out, n, planes);
 }
 
-void column_encode_min(struct buffer *out, const uint64_t *values, size_t n, bool dense)
+void column_encode_min(struct payload *out, const uint64_t *values, size_t n, bool dense)
 {
 	uint64_t min = n ? values[0] : 0;
 

@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-#include "common/buffer.h"
 #include "common/cursor.h"
+#include "format/payload.h"
 
 struct column {
 	uint64_t base;
@@ -23,13 +23,15 @@ struct column {
 };
 
 /*
- * Appends `n` values. `base` is subtracted from each, and no difference may be "negative" in the
- * caller's sense. With `dense` there is at least one plane (see prf.5, "Limits").
+ * Appends `n` values and notes where their planes are. `base` is subtracted from each, and no
+ * difference may be "negative" in the caller's sense. With `dense` there is at least one plane
+ * (see prf.5, "Limits").
  */
-void column_encode(struct buffer *out, const uint64_t *values, size_t n, uint64_t base, bool dense);
+void column_encode(struct payload *out, const uint64_t *values, size_t n, uint64_t base,
+		   bool dense);
 
 /* As above with the smallest value as base. */
-void column_encode_min(struct buffer *out, const uint64_t *values, size_t n, bool dense);
+void column_encode_min(struct payload *out, const uint64_t *values, size_t n, bool dense);
 
 /* Points `column` to `n` values in the cursor's bytes; the cursor fails when they are not there. */
 void column_decode(struct cursor *c, size_t n, bool dense, struct column *column);

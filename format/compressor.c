@@ -70,11 +70,14 @@ static struct error *write_block(struct compressor *c, const struct payload *p)
 {
 	size_t before = c->out.size;
 	uint64_t offset = c->file_bytes;
-	/* The end block is looked for at the end of the file, where its size must be known. */
-	int level = p->type == WIRE_END ? 0 : c->level;
-	uint16_t flags = p->type == WIRE_INDEX ? WIRE_FLAG_OPTIONAL : 0;
-	struct error *error = block_encode(&c->out, c->zstd, level, p->type, flags, c->sequence,
-					   p->raw.data, p->raw.size);
+	const struct block_options options = {
+		.zstd = c->zstd,
+		/* The end block is looked for from the end of the file: its size must be known. */
+		.level = p->type == WIRE_END ? 0 : c->level,
+		.flags = p->type == WIRE_INDEX ? WIRE_FLAG_OPTIONAL : 0,
+		.sequence = c->sequence,
+	};
+	struct error *error = block_encode(&c->out, p, &options);
 
 	if (!error)
 		error = deliver(c, before);
@@ -177,7 +180,7 @@ void compressor_free(struct compressor *c)
 		pthread_join(c->thread, NULL);
 	}
 	for (size_t i = 0; i < QUEUE; i++)
-		buffer_release(&c->queue[i].raw);
+		payload_release(&c->queue[i]);
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->changed);
 	ZSTD_freeCCtx(c->zstd);
@@ -191,7 +194,7 @@ static struct error *put_now(struct compressor *c, struct payload *payload)
 {
 	if (!c->error)
 		c->error = write_block(c, payload);
-	buffer_clear(&payload->raw);
+	payload_clear(payload);
 	return error_copy(c->error);
 }
 
@@ -211,7 +214,7 @@ struct error *compressor_put(struct compressor *c, struct payload *payload)
 	swapped = *slot;
 	*slot = *payload;
 	*payload = swapped;
-	buffer_clear(&payload->raw);
+	payload_clear(payload);
 	c->count++;
 	error = error_copy(c->error);
 	pthread_cond_broadcast(&c->changed);
@@ -253,8 +256,8 @@ struct error *compressor_finish(struct compressor *c)
 		error = compressor_put(c, &end);
 	if (!error)
 		error = compressor_drain(c);
-	buffer_release(&index.raw);
-	buffer_release(&end.raw);
+	payload_release(&index);
+	payload_release(&end);
 	return error;
 }
 

@@ -7,8 +7,8 @@
  * into memory. With a thread, the caller waits only when it is several blocks ahead.
  */
 
-#include "common/buffer.h"
 #include "format/index.h"
+#include "format/payload.h"
 #include "format/prf.h"
 
 struct compressor;
@@ -20,15 +20,8 @@ struct error *compressor_new(struct compressor **compressor,
 /* What is still queued is written; errors are no longer reported. */
 void compressor_free(struct compressor *c);
 
-/* A payload for one block. */
-struct payload {
-	uint16_t type; /* enum wire_type */
-	struct buffer raw;
-	uint64_t samples, from_ns, to_ns; /* of a block of samples */
-};
-
 /*
- * Takes the bytes of `payload` and leaves an empty buffer with memory for the next one. An
+ * Takes the bytes of `payload` and leaves an empty one with memory for the next. An
  * error, of this block or an earlier one, comes again with every further call.
  */
 struct error *compressor_put(struct compressor *c, struct payload *payload) ERROR_CHECKED;

@@ -3,27 +3,22 @@
 #define FORMAT_DEFINITIONS_H
 
 /*
- * Events, objects, tasks, frames and stacks as bytes (prf.5, "Definitions"). Ids are implicit: a
- * block states the id of its first definition and the others count up. A block that names ids
- * states how many of them there were, so that a reader notices definitions that it never saw.
+ * Events, objects and tasks as bytes (prf.5, "Definitions"): payloads of records, so that a later
+ * version can add fields at their ends. Ids are implicit: a block states the id of its first
+ * definition and the others count up. Frames and stacks, which are many, are columns: stacks.h.
  */
 
 #include "common/buffer.h"
-#include "format/prf.h"
-#include "format/wire.h"
+#include "format/tables.h"
 
-/* One record, without its length. Text beyond WIRE_TEXT_MAX is cut. */
+/* One record, without its size. Text beyond WIRE_TEXT_MAX is cut. */
 void event_encode(struct buffer *out, const struct prf_event *event);
 void object_encode(struct buffer *out, const struct prf_object *object);
 void task_encode(struct buffer *out, const struct prf_task *task);
 
-/* Text as records have it: its bytes and a NUL. NULL counts as "". */
-void text_encode(struct buffer *out, const char *text);
-
-/* Whole payloads. `objects` and `frames` are how many the trace had defined by then. */
-void frames_encode(struct buffer *out, const struct prf_frame *frames, uint32_t first, size_t n,
-		   uint32_t objects);
-void stacks_encode(struct buffer *out, const struct prf_stack *stacks, uint32_t first, size_t n,
-		   uint32_t frames);
+/* Takes a payload into the tables. ERROR_CORRUPT: then nothing of it was taken. ERROR_MEMORY. */
+struct error *events_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+struct error *objects_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+struct error *tasks_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
 
 #endif

@@ -8,19 +8,13 @@
 
 #define CHECKED (WIRE_HEADER_SIZE - 8)
 
-static void put(uint8_t *at, uint64_t value, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
-}
-
 void header_encode(uint8_t bytes[WIRE_HEADER_SIZE])
 {
 	memcpy(bytes, WIRE_MAGIC, WIRE_MAGIC_SIZE);
-	put(bytes + 8, PRF_VERSION_MAJOR, 2);
-	put(bytes + 10, PRF_VERSION_MINOR, 2);
-	put(bytes + 12, 0, 4);
-	put(bytes + CHECKED, XXH3_64bits(bytes, CHECKED), 8);
+	wire_put(bytes + 8, PRF_VERSION_MAJOR, 2);
+	wire_put(bytes + 10, PRF_VERSION_MINOR, 2);
+	wire_put(bytes + 12, 0, 4);
+	wire_put(bytes + CHECKED, XXH3_64bits(bytes, CHECKED), 8);
 }
 
 struct error *header_decode(const uint8_t *bytes, size_t size, unsigned int *major,

@@ -4,7 +4,7 @@
 
 /*
  * The time index and the end (prf.5, "Index" and "End"). The index divides the trace into at most
- * WIRE_INDEX_MAX spans of blocks and tells between which times the samples of each lie;
+ * WIRE_INDEX_MAX spans of blocks and says between which times the samples of each lie;
  * when there are more, neighbours are joined.
  */
 

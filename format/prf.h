@@ -85,6 +85,8 @@ struct prf_task {
 	const char *command_line; /* arguments joined by spaces, "" when not known */
 };
 
+#define PRF_TASK_OTHER "[other]" /* the comm of tasks that a trace has no room for */
+
 /* What a frame of a stack is, beside its place. */
 enum prf_frame_flags {
 	PRF_FRAME_KERNEL = 1 << 0,
@@ -204,13 +206,19 @@ void prf_writer_free(struct prf_writer *w);
  */
 
 /*
- * Definitions. Equal ones get the same id, so callers need no tables of their own. Text is
- * copied. Ids count from 0 in order of first use.
+ * Definitions. Equal ones get the same id, so callers need no tables of their own, except for
+ * tasks. Text is copied. Ids count from 0 in order of first use.
  */
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event,
 			       uint32_t *id) ERROR_CHECKED;
 struct error *prf_writer_object(struct prf_writer *w, const struct prf_object *object,
 				uint32_t *id) ERROR_CHECKED;
+/*
+ * A new task with each call: the caller keeps the id for as long as the thread has this name. So
+ * no memory is needed for threads that have ended. A trace has room for some four million; those
+ * beyond are known by name and cgroup only (process and thread 0, no command line), and if even
+ * these are too many, as PRF_TASK_OTHER.
+ */
 struct error *prf_writer_task(struct prf_writer *w, const struct prf_task *task,
 			      uint32_t *id) ERROR_CHECKED;
 struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame,

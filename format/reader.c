@@ -6,12 +6,14 @@
 #include <zstd.h>
 
 #include "format/block.h"
+#include "format/definitions.h"
 #include "format/header.h"
 #include "format/index.h"
 #include "format/prf.h"
 #include "format/records.h"
 #include "format/samples.h"
 #include "format/source.h"
+#include "format/stacks.h"
 #include "format/tables.h"
 
 /* What the size of a trace justifies: see prf.5, "Lost definitions". */
@@ -324,7 +326,7 @@ static void report_block(struct prf_reader *r)
 static void check_nothing_follows(struct prf_reader *r)
 {
 	const uint8_t *bytes;
-	uint64_t behind = 0;
+	uint64_t skipped = 0;
 	size_t got;
 	struct error *error;
 
@@ -337,12 +339,12 @@ static void check_nothing_follows(struct prf_reader *r)
 	r->stopped = true;
 	r->block_offset = r->source.offset;
 	if (!error)
-		error = source_skip(&r->source, UINT64_MAX / 2, &behind);
+		error = source_skip(&r->source, UINT64_MAX / 2, &skipped);
 	if (error)
 		stop(r, error, r->source.offset);
 	else
 		damage(r, error_new(ERROR_CORRUPT, "bytes after the end block"), r->block_offset,
-		       behind);
+		       skipped);
 }
 
 /* Compares what the end block counts with what was read; after damage nobody knows. */

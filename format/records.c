@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/records.h"
 
-#include "format/definitions.h"
+#include <inttypes.h>
 
-/* -------- writing -------- */
+#include "format/block.h"
+#include "format/fields.h"
+
+/* -------- losses -------- */
 
 void loss_encode(struct buffer *out, const struct prf_loss *loss)
 {
@@ -12,6 +15,46 @@ void loss_encode(struct buffer *out, const struct prf_loss *loss)
 	buffer_uleb(out, loss->from_ns);
 	buffer_uleb(out, loss->to_ns - loss->from_ns);
 	buffer_uleb(out, loss->count);
+}
+
+static struct error *loss_decode(struct cursor *c, struct prf_record *record)
+{
+	uint64_t reason = cursor_uleb(c);
+
+	record->type = PRF_RECORD_LOSS;
+	record->loss.reason = reason < PRF_LOSS_OTHER ? (enum prf_loss_reason)reason
+						      : PRF_LOSS_OTHER;
+	record->loss.cpu = u32_decode(c) - 1; /* 0 becomes PRF_NONE */
+	record->loss.from_ns = cursor_uleb(c);
+	record->loss.to_ns = record->loss.from_ns + cursor_uleb(c);
+	record->loss.count = cursor_uleb(c);
+	return NULL;
+}
+
+/* -------- symbols and names -------- */
+
+/* What precedes the entries of a record: an id and how many entries there are. */
+struct list {
+	const char *of; /* "object": what the id is of */
+	uint64_t id, n;
+	size_t least_bytes; /* that an entry takes */
+};
+
+/* Reads it, and checks that the id was defined and that the entries can be there. */
+static struct error *list_decode(struct list *list, struct cursor *c, uint64_t defined)
+{
+	list->id = cursor_uleb(c);
+	list->n = cursor_uleb(c);
+	if (!cursor_ok(c))
+		return error_new(ERROR_CORRUPT, "it does not hold all fields");
+	if (list->id >= defined)
+		return error_new(ERROR_CORRUPT,
+				 "its %s is %" PRIu64 ", but %" PRIu64 " are defined", list->of,
+				 list->id, defined);
+	if (list->n > cursor_left(c) / list->least_bytes)
+		return error_new(ERROR_CORRUPT, "it has %" PRIu64 " entries in %zu bytes", list->n,
+				 cursor_left(c));
+	return NULL;
 }
 
 void symbols_encode(struct buffer *out, uint32_t object, const struct prf_symbol *symbols, size_t n)
@@ -28,6 +71,37 @@ void symbols_encode(struct buffer *out, uint32_t object, const struct prf_symbol
 	}
 }
 
+static struct error *symbols_decode(struct records *r, struct cursor *c, const struct tables *t,
+				    struct prf_record *record)
+{
+	struct list list = { .of = "object", .least_bytes = 3 };
+	struct error *error = list_decode(&list, c, r->defined);
+	struct prf_symbol *symbols;
+	uint64_t start = 0;
+
+	if (error)
+		return error;
+	buffer_clear(&r->room);
+	symbols = buffer_extend(&r->room, list.n * sizeof(*symbols));
+	if (!symbols)
+		return error_memory();
+	for (size_t i = 0; i < list.n; i++) {
+		uint64_t distance = cursor_uleb(c);
+
+		if (distance > UINT64_MAX - start)
+			return error_new(ERROR_CORRUPT, "it has a symbol that starts beyond 2^64");
+		start += distance;
+		symbols[i].start = start;
+		symbols[i].size = cursor_uleb(c);
+		symbols[i].name = cursor_string(c);
+	}
+	record->type = PRF_RECORD_SYMBOLS;
+	record->symbols.object = tables_object(t, list.id);
+	record->symbols.symbols = symbols;
+	record->symbols.n = list.n;
+	return NULL;
+}
+
 void names_encode(struct buffer *out, uint32_t frame, const struct prf_place *places, size_t n)
 {
 	buffer_uleb(out, frame);
@@ -40,10 +114,46 @@ void names_encode(struct buffer *out, uint32_t frame, const struct prf_place *pl
 	}
 }
 
+static struct error *names_decode(struct records *r, struct cursor *c, const struct tables *t,
+				  struct prf_record *record)
+{
+	struct list list = { .of = "frame", .least_bytes = 4 };
+	struct error *error = list_decode(&list, c, r->defined);
+	struct prf_place *places;
+
+	if (error)
+		return error;
+	buffer_clear(&r->room);
+	places = buffer_extend(&r->room, list.n * sizeof(*places));
+	if (!places)
+		return error_memory();
+	for (size_t i = 0; i < list.n; i++) {
+		places[i].function = cursor_string(c);
+		places[i].file = cursor_string(c);
+		places[i].line = u32_decode(c);
+		places[i].start_line = u32_decode(c);
+	}
+	record->type = PRF_RECORD_NAMES;
+	record->names.frame = tables_frame(t, list.id);
+	record->names.places = places;
+	record->names.n = list.n;
+	return NULL;
+}
+
+/* -------- metadata and statistics -------- */
+
 void metadata_encode(struct buffer *out, const char *key, const char *value)
 {
 	text_encode(out, key);
 	text_encode(out, value);
+}
+
+static struct error *metadata_decode(struct cursor *c, struct prf_record *record)
+{
+	record->type = PRF_RECORD_METADATA;
+	record->metadata.key = cursor_string(c);
+	record->metadata.value = cursor_string(c);
+	return NULL;
 }
 
 void statistic_encode(struct buffer *out, const char *key, uint64_t value)
@@ -52,7 +162,15 @@ void statistic_encode(struct buffer *out, const char *key, uint64_t value)
 	buffer_uleb(out, value);
 }
 
-/* -------- reading -------- */
+static struct error *statistic_decode(struct cursor *c, struct prf_record *record)
+{
+	record->type = PRF_RECORD_STATISTIC;
+	record->statistic.key = cursor_string(c);
+	record->statistic.value = cursor_uleb(c);
+	return NULL;
+}
+
+/* -------- payloads -------- */
 
 void records_release(struct records *r)
 {
@@ -63,138 +181,48 @@ struct error *records_decode(struct records *r, uint32_t type, struct tables *t,
 {
 	struct error *error = NULL;
 
-	r->type = type;
-	r->referred = 0;
+	*r = (struct records){ .type = type, .room = r->room };
 	if (type == WIRE_SYMBOLS || type == WIRE_NAMES)
-		r->referred = cursor_uleb(&c);
+		r->defined = cursor_uleb(&c);
 	if (!cursor_ok(&c))
-		return error_new(ERROR_CORRUPT, "a record is broken");
+		return error_new(ERROR_CORRUPT, "the number of objects or frames is missing");
 	if (type == WIRE_SYMBOLS)
-		error = tables_expect_objects(t, r->referred);
+		error = tables_expect_objects(t, r->defined);
 	else if (type == WIRE_NAMES)
-		error = tables_expect_frames(t, r->referred);
-	r->cursor = error ? cursor_over(NULL, 0) : c;
+		error = tables_expect_frames(t, r->defined);
+	if (!error)
+		r->cursor = c;
 	return error;
 }
 
-static void loss_decode(struct cursor *c, struct prf_loss *loss)
-{
-	uint64_t reason = cursor_uleb(c), cpu = cursor_uleb(c);
-
-	if (cpu > UINT32_MAX)
-		cursor_fail(c);
-	loss->reason = reason < PRF_LOSS_OTHER ? (enum prf_loss_reason)reason : PRF_LOSS_OTHER;
-	loss->cpu = (uint32_t)cpu - 1;
-	loss->from_ns = cursor_uleb(c);
-	loss->to_ns = loss->from_ns + cursor_uleb(c);
-	loss->count = cursor_uleb(c);
-}
-
-/* An id and a count, which the rest of the record can hold; room for that many entries. */
-static void *list_decode(struct records *r, struct cursor *c, uint64_t *id, size_t *n,
-			 size_t least_bytes, size_t entry_size)
-{
-	uint64_t count;
-
-	*id = cursor_uleb(c);
-	count = cursor_uleb(c);
-	if (*id >= r->referred || count > cursor_left(c) / least_bytes)
-		cursor_fail(c);
-	*n = cursor_ok(c) ? count : 0;
-	buffer_clear(&r->room);
-	return buffer_extend(&r->room, *n * entry_size);
-}
-
-static struct error *symbols_decode(struct records *r, struct cursor *c, const struct tables *t,
-				    struct prf_record *record)
-{
-	uint64_t object, start = 0;
-	struct prf_symbol *symbols = list_decode(r, c, &object, &record->symbols.n, 3,
-						 sizeof(*symbols));
-
-	if (!symbols)
-		return error_memory();
-	for (size_t i = 0; i < record->symbols.n; i++) {
-		uint64_t distance = cursor_uleb(c);
-
-		if (distance > UINT64_MAX - start)
-			cursor_fail(c);
-		start += distance;
-		symbols[i].start = start;
-		symbols[i].size = cursor_uleb(c);
-		symbols[i].name = cursor_string(c);
-	}
-	record->symbols.object = tables_object(t, object);
-	record->symbols.symbols = symbols;
-	return NULL;
-}
-
-static struct error *names_decode(struct records *r, struct cursor *c, const struct tables *t,
-				  struct prf_record *record)
-{
-	uint64_t frame;
-	struct prf_place *places = list_decode(r, c, &frame, &record->names.n, 4, sizeof(*places));
-
-	if (!places)
-		return error_memory();
-	for (size_t i = 0; i < record->names.n; i++) {
-		uint64_t line, start_line;
-
-		places[i].function = cursor_string(c);
-		places[i].file = cursor_string(c);
-		line = cursor_uleb(c);
-		start_line = cursor_uleb(c);
-		if (line > UINT32_MAX || start_line > UINT32_MAX)
-			cursor_fail(c);
-		places[i].line = (uint32_t)line;
-		places[i].start_line = (uint32_t)start_line;
-	}
-	record->names.frame = tables_frame(t, frame);
-	record->names.places = places;
-	return NULL;
-}
-
-static struct error *record_decode(struct records *r, struct cursor *c, const struct tables *t,
-				   struct prf_record *record)
+static struct error *decode_one(struct records *r, struct cursor *c, const struct tables *t,
+				struct prf_record *record)
 {
 	switch (r->type) {
-	case WIRE_LOSSES:
-		record->type = PRF_RECORD_LOSS;
-		loss_decode(c, &record->loss);
-		return NULL;
-	case WIRE_SYMBOLS:
-		record->type = PRF_RECORD_SYMBOLS;
-		return symbols_decode(r, c, t, record);
-	case WIRE_NAMES: record->type = PRF_RECORD_NAMES; return names_decode(r, c, t, record);
-	case WIRE_METADATA:
-		record->type = PRF_RECORD_METADATA;
-		record->metadata.key = cursor_string(c);
-		record->metadata.value = cursor_string(c);
-		return NULL;
-	default:
-		record->type = PRF_RECORD_STATISTIC;
-		record->statistic.key = cursor_string(c);
-		record->statistic.value = cursor_uleb(c);
-		return NULL;
+	case WIRE_LOSSES: return loss_decode(c, record);
+	case WIRE_SYMBOLS: return symbols_decode(r, c, t, record);
+	case WIRE_NAMES: return names_decode(r, c, t, record);
+	case WIRE_METADATA: return metadata_decode(c, record);
+	default: return statistic_decode(c, record);
 	}
 }
 
 struct error *records_next(struct records *r, const struct tables *t, struct prf_record *record)
 {
-	uint64_t size;
-	const uint8_t *bytes;
-	struct cursor c;
 	struct error *error;
+	struct cursor c;
 
-	size = cursor_uleb(&r->cursor);
-	bytes = cursor_bytes(&r->cursor, size);
-	c = cursor_over(bytes, bytes ? size : 0);
-	error = record_decode(r, &c, t, record);
-	if (error)
-		return error;
-	if (!cursor_ok(&r->cursor) || !cursor_ok(&c)) {
-		cursor_fail(&r->cursor);
-		return error_new(ERROR_CORRUPT, "a record is broken");
+	if (record_decode(&r->cursor, &c)) {
+		error = decode_one(r, &c, t, record);
+		if (!error && !cursor_ok(&c))
+			error = error_new(ERROR_CORRUPT, "it does not hold all fields");
+	} else {
+		error = error_new(ERROR_CORRUPT, "it is longer than the block");
 	}
-	return NULL;
+	/* Where the next record would begin is known, but what else is wrong with it is not. */
+	if (error)
+		cursor_fail(&r->cursor);
+	error = error_prefix(error, "record %" PRIu64 " of %s", r->taken, block_type_name(r->type));
+	r->taken++;
+	return error;
 }

@@ -3,14 +3,14 @@
 #define FORMAT_RECORDS_H
 
 /*
- * Losses, symbols, names, metadata and statistics (prf.5, "Records"): payloads of records with a
- * length before each, so that a later version can add fields at their ends.
+ * Losses, symbols, names, metadata and statistics (prf.5, "Records"): payloads of records with
+ * their size before each, so that a later version can add fields at their ends.
  */
 
 #include "common/buffer.h"
 #include "format/tables.h"
 
-/* One record, without its length. */
+/* One record, without its size. */
 void loss_encode(struct buffer *out, const struct prf_loss *loss);
 void symbols_encode(struct buffer *out, uint32_t object, const struct prf_symbol *symbols,
 		    size_t n);
@@ -22,7 +22,8 @@ void statistic_encode(struct buffer *out, const char *key, uint64_t value);
 struct records {
 	uint32_t type; /* enum wire_type */
 	struct cursor cursor;
-	uint64_t referred;  /* how many objects or frames there are */
+	uint64_t defined;   /* how many objects or frames there are */
+	uint64_t taken;	    /* records so far */
 	struct buffer room; /* symbols and places of the last record */
 };
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/samples.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "format/column.h"
 
 /* -------- writing -------- */
@@ -79,7 +81,7 @@ static void distances(const struct samples_batch *b, uint64_t *start, uint64_t *
 		      uint64_t *base)
 {
 	int64_t least = INT64_MAX;
-	bool *seen = (bool *)(start + b->lanes.count); /* behind the starts */
+	bool *seen = (bool *)(start + b->lanes.count); /* after the starts */
 
 	memset(seen, 0, b->lanes.count);
 	for (size_t i = 0; i < b->n; i++) {
@@ -103,7 +105,7 @@ static void distances(const struct samples_batch *b, uint64_t *start, uint64_t *
 	}
 }
 
-static void column_of_ids(struct buffer *out, uint64_t *values, const uint32_t *ids, size_t n,
+static void column_of_ids(struct payload *out, uint64_t *values, const uint32_t *ids, size_t n,
 			  uint32_t add)
 {
 	for (size_t i = 0; i < n; i++)
@@ -111,53 +113,75 @@ static void column_of_ids(struct buffer *out, uint64_t *values, const uint32_t *
 	column_encode_min(out, values, n, false);
 }
 
-bool samples_encode(struct samples_batch *b, const struct samples_counts *counts,
-		    struct buffer *out, uint64_t *from_ns, uint64_t *to_ns)
+/* First and last time; on several lanes they need not be those of the first and last sample. */
+static void span(const struct samples_batch *b, uint64_t *from_ns, uint64_t *to_ns)
 {
-	size_t n = b->n, lanes = b->lanes.count;
-	uint64_t *values = malloc(n * sizeof(*values));
-	uint64_t *start = calloc(lanes, sizeof(*start) + sizeof(bool));
-	uint64_t base, before = 0;
-
-	if (!values || !start) {
-		free(values);
-		free(start);
-		return false;
-	}
 	*from_ns = *to_ns = b->time_ns[0];
-	for (size_t i = 1; i < n; i++) {
+	for (size_t i = 1; i < b->n; i++) {
 		*from_ns = b->time_ns[i] < *from_ns ? b->time_ns[i] : *from_ns;
 		*to_ns = b->time_ns[i] > *to_ns ? b->time_ns[i] : *to_ns;
 	}
-	distances(b, start, values, &base);
+}
+
+static void head_encode(const struct samples_batch *b, const struct samples_counts *counts,
+			const uint64_t *start, struct buffer *out)
+{
+	uint64_t before = 0;
+
 	buffer_uleb(out, counts->events);
 	buffer_uleb(out, counts->tasks);
 	buffer_uleb(out, counts->stacks);
-	buffer_uleb(out, n);
-	buffer_uleb(out, lanes);
-	for (size_t i = 0; i < lanes; i++) {
+	buffer_uleb(out, b->n);
+	buffer_uleb(out, b->lanes.count);
+	for (size_t i = 0; i < b->lanes.count; i++) {
 		buffer_uleb(out, b->lanes.pairs[i].b);
 		buffer_uleb(out, b->lanes.pairs[i].a);
 		buffer_sleb(out, (int64_t)(start[i] - before));
 		before = start[i];
 	}
+}
+
+/* `values` holds the distances in time at first, and is room for the other columns then. */
+static bool columns_encode(struct samples_batch *b, uint64_t *values, uint64_t base,
+			   struct payload *out)
+{
+	size_t n = b->n;
+
 	column_encode(out, values, n, base, true);
 	column_of_ids(out, values, b->lane, n, 0);
 	column_of_ids(out, values, b->task, n, 0);
 	for (size_t i = 0; i < n; i++)
 		b->stack[i]++; /* PRF_NONE becomes 0 */
 	if (!stack_column_encode(&b->stacks, out, b->stack, n, values))
-		out->failed = true;
+		return false;
 	column_of_ids(out, values, b->waker, n, 1);
 	column_encode_min(out, b->weight, n, false);
+	/* Hardly any trace has wakers, and a column of none costs two bytes a block. */
 	if (b->wakers)
 		column_of_ids(out, values, b->waker_task, n, 1);
-	b->wakers = false;
-	b->n = 0;
-	pairs_clear(&b->lanes);
+	return buffer_ok(&out->raw);
+}
+
+bool samples_encode(struct samples_batch *b, const struct samples_counts *counts,
+		    struct payload *out)
+{
+	uint64_t *values = malloc(b->n * sizeof(*values));
+	uint64_t *start = calloc(b->lanes.count, sizeof(*start) + sizeof(bool)), base;
+	bool good = false;
+
+	if (values && start) {
+		out->samples = b->n;
+		span(b, &out->from_ns, &out->to_ns);
+		distances(b, start, values, &base);
+		head_encode(b, counts, start, &out->raw);
+		good = columns_encode(b, values, base, out);
+		b->wakers = false;
+		b->n = 0;
+		pairs_clear(&b->lanes);
+	}
 	free(values);
 	free(start);
-	return buffer_ok(out);
+	return good;
 }
 
 /* -------- reading -------- */
@@ -197,28 +221,41 @@ void samples_block_free(struct samples_block *b)
 
 static struct error *lanes_decode(struct samples_block *b, struct cursor *c, uint64_t events)
 {
-	uint64_t last = 0, count = cursor_uleb(c);
+	uint64_t start = 0, lanes = cursor_uleb(c);
 
-	if (count > WIRE_LANES_MAX || count > cursor_left(c))
-		return error_new(ERROR_CORRUPT, "the samples are broken");
-	if (count > b->lane_room) {
-		struct lane *lanes = realloc(b->lanes, count * sizeof(*lanes));
-
-		if (!lanes)
-			return error_memory();
-		b->lanes = lanes;
-		b->lane_room = count;
-	}
-	b->lane_count = count;
-	for (size_t i = 0; i < count; i++) {
+	if (lanes > WIRE_LANES_MAX || lanes > cursor_left(c))
+		return error_new(ERROR_CORRUPT, "%" PRIu64 " lanes in %zu bytes", lanes,
+				 cursor_left(c));
+	if (!array_reserve(&b->lanes, &b->lane_room, lanes))
+		return error_memory();
+	b->lane_count = lanes;
+	for (size_t i = 0; i < lanes; i++) {
 		uint64_t event = cursor_uleb(c), cpu = cursor_uleb(c);
 
-		last += (uint64_t)cursor_sleb(c);
-		if (event >= events || cpu > UINT32_MAX)
-			return error_new(ERROR_CORRUPT, "the samples are broken");
-		b->lanes[i] = (struct lane){ last, (uint32_t)event, (uint32_t)cpu };
+		start += (uint64_t)cursor_sleb(c);
+		if (event >= events)
+			return error_new(ERROR_CORRUPT,
+					 "lane %zu: its event is %" PRIu64 ", but %" PRIu64
+					 " are defined",
+					 i, event, events);
+		if (cpu > UINT32_MAX)
+			return error_new(ERROR_CORRUPT, "lane %zu: its CPU is %" PRIu64, i, cpu);
+		b->lanes[i] = (struct lane){ start, (uint32_t)event, (uint32_t)cpu };
 	}
 	return NULL;
+}
+
+static void columns_decode(struct samples_block *b, struct cursor *c, size_t n)
+{
+	column_decode(c, n, true, &b->time_ns);
+	column_decode(c, n, false, &b->lane);
+	column_decode(c, n, false, &b->task);
+	stack_column_decode(c, n, &b->stack);
+	column_decode(c, n, false, &b->waker);
+	column_decode(c, n, false, &b->weight);
+	b->waker_task = (struct column){ 0 };
+	if (cursor_left(c))
+		column_decode(c, n, false, &b->waker_task);
 }
 
 struct error *samples_decode(struct samples_block *b, struct tables *t, struct cursor *c)
@@ -230,22 +267,17 @@ struct error *samples_decode(struct samples_block *b, struct tables *t, struct c
 	b->tasks = cursor_uleb(c);
 	b->stacks = cursor_uleb(c);
 	n = cursor_uleb(c);
-	if (!cursor_ok(c) || n > WIRE_SAMPLES_MAX || n > cursor_left(c))
-		return error_new(ERROR_CORRUPT, "the samples are broken");
+	if (!cursor_ok(c))
+		return error_new(ERROR_CORRUPT, "the head of a block of samples is cut short");
+	if (n > WIRE_SAMPLES_MAX || n > cursor_left(c))
+		return error_new(ERROR_CORRUPT, "%" PRIu64 " samples in %zu bytes", n,
+				 cursor_left(c));
 	error = lanes_decode(b, c, events);
 	if (error)
 		return error;
-	column_decode(c, n, true, &b->time_ns);
-	column_decode(c, n, false, &b->lane);
-	column_decode(c, n, false, &b->task);
-	stack_column_decode(c, n, &b->stack);
-	column_decode(c, n, false, &b->waker);
-	column_decode(c, n, false, &b->weight);
-	b->waker_task = (struct column){ 0 };
-	if (cursor_left(c))
-		column_decode(c, n, false, &b->waker_task);
+	columns_decode(b, c, n);
 	if (!cursor_ok(c))
-		return error_new(ERROR_CORRUPT, "the samples are broken");
+		return error_new(ERROR_CORRUPT, "a column of %" PRIu64 " samples is broken", n);
 	error = tables_expect_events(t, events);
 	if (!error)
 		error = tables_expect_tasks(t, b->tasks);
@@ -282,30 +314,72 @@ static bool wanted(const struct samples_block *b, const struct column *column)
 	return column->planes || b->next == 0;
 }
 
-static bool decode_ids(struct samples_block *b, size_t n)
-{
-	bool good = true;
+/* A column of ids, each of which must be defined. */
+struct ids {
+	const struct column *column;
+	const char *name;
+	uint64_t defined;
+	uint32_t plus; /* 1: the column holds id + 1, and 0 for none */
+	uint32_t *slice;
+};
 
-	if (wanted(b, &b->lane))
-		good &= column_read_u32(&b->lane, b->next, n, b->slice_lane) < b->lane_count;
-	if (wanted(b, &b->task))
-		good &= column_read_u32(&b->task, b->next, n, b->slice_task) < b->tasks;
-	/* PRF_NONE is 0 in the trace, and id 0 is 1. */
-	good &= stack_column_read(&b->stack, n, b->slice_stack, b->room) <= b->stacks;
+/* Says which sample of the next `n` is wrong. */
+static struct error *wrong_id(const struct samples_block *b, const struct ids *ids, size_t n)
+{
+	uint64_t value = 0;
+	size_t i = b->next;
+
+	for (; i < b->next + n; i++) {
+		column_read(ids->column, i, 1, &value);
+		if (value >= ids->defined + ids->plus)
+			break;
+	}
+	return error_new(ERROR_CORRUPT,
+			 "sample %zu: its %s is %" PRIu64 ", but %" PRIu64 " are defined", i,
+			 ids->name, value - ids->plus, ids->defined);
+}
+
+static struct error *ids_decode(struct samples_block *b, const struct ids *ids, size_t n)
+{
+	if (!wanted(b, ids->column))
+		return NULL;
+	if (column_read_u32(ids->column, b->next, n, ids->slice) >= ids->defined + ids->plus)
+		return wrong_id(b, ids, n);
+	for (size_t i = 0; ids->plus && i < n; i++)
+		ids->slice[i]--; /* 0 becomes PRF_NONE */
+	return NULL;
+}
+
+static struct error *stacks_of_samples(struct samples_block *b, size_t n)
+{
+	uint64_t highest = stack_column_read(&b->stack, n, b->slice_stack, b->room);
+
+	if (highest > UINT32_MAX)
+		return error_new(ERROR_CORRUPT, "samples %zu to %zu: their stacks are broken",
+				 b->next, b->next + n - 1);
+	if (highest > b->stacks)
+		return error_new(ERROR_CORRUPT,
+				 "samples %zu to %zu: their highest stack is %" PRIu64
+				 ", but %" PRIu64 " are defined",
+				 b->next, b->next + n - 1, highest - 1, b->stacks);
 	for (size_t i = 0; i < n; i++)
 		b->slice_stack[i]--;
-	if (wanted(b, &b->waker)) {
-		good &= column_read_u32(&b->waker, b->next, n, b->slice_waker) <= b->stacks;
-		for (size_t i = 0; i < n; i++)
-			b->slice_waker[i]--;
-	}
-	if (wanted(b, &b->waker_task)) {
-		good &= column_read_u32(&b->waker_task, b->next, n, b->slice_waker_task) <=
-			b->tasks;
-		for (size_t i = 0; i < n; i++)
-			b->slice_waker_task[i]--;
-	}
-	return good;
+	return NULL;
+}
+
+static struct error *all_ids_decode(struct samples_block *b, size_t n)
+{
+	const struct ids columns[] = {
+		{ &b->lane, "lane", b->lane_count, 0, b->slice_lane },
+		{ &b->task, "task", b->tasks, 0, b->slice_task },
+		{ &b->waker, "waker's stack", b->stacks, 1, b->slice_waker },
+		{ &b->waker_task, "waker", b->tasks, 1, b->slice_waker_task },
+	};
+	struct error *error = stacks_of_samples(b, n);
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns) && !error; i++)
+		error = ids_decode(b, &columns[i], n);
+	return error;
 }
 
 static void decode_lanes(struct samples_block *b, size_t n)
@@ -350,10 +424,11 @@ struct error *samples_next(struct samples_block *b, uint64_t from_ns, uint64_t t
 			   struct prf_samples *samples)
 {
 	size_t n = b->n - b->next < SLICE ? b->n - b->next : SLICE;
+	struct error *error = all_ids_decode(b, n);
 
-	if (!decode_ids(b, n)) {
+	if (error) {
 		b->next = b->n;
-		return error_new(ERROR_CORRUPT, "a sample names a definition that does not exist");
+		return error;
 	}
 	column_read(&b->time_ns, b->next, n, b->slice_time);
 	decode_times(b, n);

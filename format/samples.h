@@ -4,7 +4,7 @@
 
 /*
  * Blocks of samples (prf.5, "Samples"). A lane is a pair of event and CPU; the time of a sample is
- * told as the distance from the one before it on the same lane, which for a timer is
+ * stored as the distance from the one before it on the same lane, which for a timer is
  * its period and a little noise.
  */
 
@@ -41,7 +41,7 @@ struct samples_counts {
  * afterwards. False without memory.
  */
 bool samples_encode(struct samples_batch *b, const struct samples_counts *counts,
-		    struct buffer *out, uint64_t *from_ns, uint64_t *to_ns);
+		    struct payload *out);
 
 /* A block while it is read, some thousand samples at a time. Starts as { 0 }. */
 struct samples_block;

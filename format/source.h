@@ -19,7 +19,7 @@ struct source {
 	struct buffer window;
 	size_t at;	 /* in the window, or in memory */
 	uint64_t offset; /* from the start of the trace */
-	bool end;	 /* nothing behind the window */
+	bool end;	 /* nothing after the window */
 	bool seekable;	 /* a regular file */
 	uint64_t start;	 /* where the trace starts in it */
 };

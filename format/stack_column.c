@@ -78,7 +78,7 @@ static int find_frequent(struct stack_encoder *e, const uint32_t *stacks, size_t
 	return found;
 }
 
-bool stack_column_encode(struct stack_encoder *e, struct buffer *out, const uint32_t *stacks,
+bool stack_column_encode(struct stack_encoder *e, struct payload *out, const uint32_t *stacks,
 			 size_t n, uint64_t *room)
 {
 	uint64_t frequent[STACK_COLUMN_FREQUENT];
@@ -90,12 +90,13 @@ bool stack_column_encode(struct stack_encoder *e, struct buffer *out, const uint
 	count = find_frequent(e, stacks, n, frequent);
 	if (count < 0)
 		return false;
-	buffer_uleb(out, highest);
-	buffer_uleb(out, (uint64_t)count);
+	buffer_uleb(&out->raw, highest);
+	buffer_uleb(&out->raw, (uint64_t)count);
 	column_encode_min(out, frequent, (size_t)count, false);
-	bytes = buffer_extend(out, n);
+	bytes = buffer_extend(&out->raw, n);
 	if (!bytes)
 		return false;
+	payload_note_planes(out, n, 1);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t value = stacks[i];
 
@@ -109,7 +110,7 @@ bool stack_column_encode(struct stack_encoder *e, struct buffer *out, const uint
 		highest = value > highest ? value : highest;
 	}
 	e->highest = highest;
-	buffer_uleb(out, others);
+	buffer_uleb(&out->raw, others);
 	column_encode_min(out, room, others, false);
 	return true;
 }

@@ -28,7 +28,7 @@ struct stack_encoder {
 void stack_encoder_release(struct stack_encoder *e);
 
 /* False without memory. `room` is for `n` values. */
-bool stack_column_encode(struct stack_encoder *e, struct buffer *out, const uint32_t *stacks,
+bool stack_column_encode(struct stack_encoder *e, struct payload *out, const uint32_t *stacks,
 			 size_t n, uint64_t *room);
 
 struct stack_column {

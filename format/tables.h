@@ -3,8 +3,8 @@
 #define FORMAT_TABLES_H
 
 /*
- * What a trace has defined so far, by id, as a reader fills it from the payloads that
- * format/definitions.h describes. In the place of definitions that it never saw stands "[lost]".
+ * What a trace has defined so far, by id, as a reader fills it from payloads (definitions.h,
+ * stacks.h). In the place of definitions that it never saw stands "[lost]".
  */
 
 #include "common/arena.h"
@@ -29,7 +29,6 @@ struct tables {
 	 * PRF_NONE.
 	 */
 	uint32_t extra_object, extra_frame;
-	bool no_memory;	       /* for a text */
 	uint64_t lost;	       /* placeholders so far */
 	uint64_t lost_allowed; /* how many the size of the trace can justify */
 };
@@ -37,21 +36,35 @@ struct tables {
 void tables_init(struct tables *t);
 void tables_release(struct tables *t);
 
-/*
- * Take a payload in. ERROR_CORRUPT: then nothing of it was taken. ERROR_MEMORY otherwise.
- */
-struct error *events_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
-struct error *objects_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
-struct error *tasks_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
-struct error *frames_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
-struct error *stacks_decode(struct tables *t, struct cursor *c) ERROR_CHECKED;
+/* Adds a copy, with its text. False without memory. */
+bool tables_add_event(struct tables *t, const struct prf_event *event);
+bool tables_add_object(struct tables *t, const struct prf_object *object);
+bool tables_add_task(struct tables *t, const struct prf_task *task);
 
-/* Placeholders until there are as many as the trace had. As above. */
+/* Room for `n` more; what is in it counts once frame_count or stack_count is raised. */
+bool tables_reserve_frames(struct tables *t, size_t n);
+bool tables_reserve_stacks(struct tables *t, size_t n);
+
+/*
+ * Adds placeholders until there are as many as the trace had. ERROR_CORRUPT when that is more
+ * than the format allows or than the size of the trace can justify; ERROR_MEMORY.
+ */
 struct error *tables_expect_events(struct tables *t, uint64_t count) ERROR_CHECKED;
 struct error *tables_expect_objects(struct tables *t, uint64_t count) ERROR_CHECKED;
 struct error *tables_expect_tasks(struct tables *t, uint64_t count) ERROR_CHECKED;
 struct error *tables_expect_frames(struct tables *t, uint64_t count) ERROR_CHECKED;
 struct error *tables_expect_stacks(struct tables *t, uint64_t count) ERROR_CHECKED;
+
+/* How many the trace itself has defined. */
+static inline uint64_t tables_own_objects(const struct tables *t)
+{
+	return t->object_count - (t->extra_object != PRF_NONE);
+}
+
+static inline uint64_t tables_own_frames(const struct tables *t)
+{
+	return t->frame_count - (t->extra_frame != PRF_NONE);
+}
 
 /* The reader's id of one that the trace names, which must be below the count it stated. */
 static inline uint32_t tables_object(const struct tables *t, uint64_t id)

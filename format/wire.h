@@ -47,7 +47,7 @@ enum wire_type {
 #define WIRE_RAW_MAX (16u << 20)
 #define WIRE_STORED_MAX (WIRE_RAW_MAX + (WIRE_RAW_MAX >> 8) + 64)
 
-/* How much larger than its stored bytes a payload may become: see wire_ratio_max(). */
+/* How much larger than its stored bytes a payload may become: see wire_raw_limit(). */
 #define WIRE_RATIO_TEXT 64
 #define WIRE_RATIO_COLUMNS 16
 #define WIRE_RATIO_SAMPLES 256
@@ -73,6 +73,13 @@ static inline uint64_t wire_raw_limit(uint32_t type, uint64_t stored)
 								    : WIRE_RATIO_TEXT;
 
 	return WIRE_RATIO_FREE + stored * ratio;
+}
+
+/* The low `size` bytes of a value, little-endian, as headers have them. */
+static inline void wire_put(uint8_t *at, uint64_t value, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		at[i] = (uint8_t)(value >> (8 * i));
 }
 
 #endif

@@ -7,9 +7,11 @@
 #include "common/pairs.h"
 #include "format/compressor.h"
 #include "format/definitions.h"
+#include "format/fields.h"
 #include "format/prf.h"
 #include "format/records.h"
 #include "format/samples.h"
+#include "format/stacks.h"
 
 #define BLOCK_BYTES (1u << 20)
 #define BLOCK_BYTES_MAX (4u << 20)
@@ -18,12 +20,18 @@
 #define SEAL_AFTER_NS 500000000 /* half of what may be lost */
 #define SYMBOLS_PER_RECORD 1024
 
-/* Definitions with text that wait for their block: records with a length before each. */
-struct text_table {
-	struct map ids; /* encoded definition -> id */
+/*
+ * From this many tasks on, a definition is shared by all threads of one name and cgroup: a
+ * recording of many short processes goes on past the format's limit, in bounded memory.
+ */
+#define TASKS_SHARED (WIRE_TASKS_MAX - 65536)
+
+/* Definitions that are records. */
+struct definitions {
+	struct map ids; /* encoded definition -> id; only of those that may come again */
 	uint32_t count;
-	uint32_t written; /* how many are in blocks */
-	struct buffer waiting;
+	uint32_t written;      /* how many are in blocks */
+	struct buffer waiting; /* records of the others */
 };
 
 struct prf_writer {
@@ -32,7 +40,7 @@ struct prf_writer {
 	bool finished;
 	struct error *error; /* the first one: nothing works after it */
 
-	struct text_table events, objects, tasks;
+	struct definitions events, objects, tasks;
 	struct pairs frames; /* offset; flags and object */
 	struct pairs stacks; /* parent; frame */
 	uint32_t frames_written, stacks_written;
@@ -69,10 +77,10 @@ struct error *prf_writer_new(struct prf_writer **writer, const struct prf_writer
 	return NULL;
 }
 
-static void text_table_release(struct text_table *t)
+static void definitions_release(struct definitions *d)
 {
-	map_release(&t->ids);
-	buffer_release(&t->waiting);
+	map_release(&d->ids);
+	buffer_release(&d->waiting);
 }
 
 void prf_writer_free(struct prf_writer *w)
@@ -80,9 +88,9 @@ void prf_writer_free(struct prf_writer *w)
 	if (!w)
 		return;
 	compressor_free(w->compressor);
-	text_table_release(&w->events);
-	text_table_release(&w->objects);
-	text_table_release(&w->tasks);
+	definitions_release(&w->events);
+	definitions_release(&w->objects);
+	definitions_release(&w->tasks);
 	pairs_release(&w->frames);
 	pairs_release(&w->stacks);
 	samples_batch_release(&w->batch);
@@ -92,7 +100,7 @@ void prf_writer_free(struct prf_writer *w)
 	buffer_release(&w->metadata);
 	buffer_release(&w->statistics);
 	buffer_release(&w->record);
-	buffer_release(&w->payload.raw);
+	payload_release(&w->payload);
 	error_free(w->error);
 	free(w);
 }
@@ -105,14 +113,14 @@ static struct error *put_payload(struct prf_writer *w, uint16_t type)
 	return compressor_put(w->compressor, &w->payload);
 }
 
-static struct error *seal_text(struct prf_writer *w, struct text_table *t, uint16_t type)
+static struct error *seal_definitions(struct prf_writer *w, struct definitions *d, uint16_t type)
 {
-	if (!t->waiting.size)
+	if (!d->waiting.size)
 		return NULL;
-	buffer_uleb(&w->payload.raw, t->written);
-	buffer_append(&w->payload.raw, t->waiting.data, t->waiting.size);
-	buffer_clear(&t->waiting);
-	t->written = t->count;
+	buffer_uleb(&w->payload.raw, d->written);
+	buffer_append(&w->payload.raw, d->waiting.data, d->waiting.size);
+	buffer_clear(&d->waiting);
+	d->written = d->count;
 	return put_payload(w, type);
 }
 
@@ -146,7 +154,8 @@ static struct error *seal_frames(struct prf_writer *w)
 		n = n < limit ? n : limit;
 		for (size_t i = 0; i < n; i++)
 			frames[i] = frame_of(&w->frames.pairs[w->frames_written + i]);
-		frames_encode(&w->payload.raw, frames, w->frames_written, n, w->objects.count);
+		frames_encode(&w->payload, frames,
+			      &(struct definition_range){ w->objects.count, w->frames_written, n });
 		w->frames_written += (uint32_t)n;
 		error = put_payload(w, WIRE_FRAMES);
 	}
@@ -174,8 +183,9 @@ static struct error *seal_stacks(struct prf_writer *w)
 
 			stacks[i] = (struct prf_stack){ (uint32_t)pair->a, (uint32_t)pair->b };
 		}
-		stacks_encode(&w->payload.raw, stacks, w->stacks_written, n,
-			      (uint32_t)w->frames.count);
+		stacks_encode(&w->payload, stacks,
+			      &(struct definition_range){ (uint32_t)w->frames.count,
+							  w->stacks_written, n });
 		w->stacks_written += (uint32_t)n;
 		error = put_payload(w, WIRE_STACKS);
 	}
@@ -183,14 +193,14 @@ static struct error *seal_stacks(struct prf_writer *w)
 	return error;
 }
 
-/* Records without ids, or behind how many `referred` there are. */
+/* `defined`: how many of what the records name there are; NULL: they name nothing. */
 static struct error *seal_records(struct prf_writer *w, struct buffer *records, uint16_t type,
-				  const size_t *referred)
+				  const size_t *defined)
 {
 	if (!records->size)
 		return NULL;
-	if (referred)
-		buffer_uleb(&w->payload.raw, *referred);
+	if (defined)
+		buffer_uleb(&w->payload.raw, *defined);
 	buffer_append(&w->payload.raw, records->data, records->size);
 	buffer_clear(records);
 	return put_payload(w, type);
@@ -203,9 +213,7 @@ static struct error *seal_samples(struct prf_writer *w)
 
 	if (!w->batch.n)
 		return NULL;
-	w->payload.samples = w->batch.n;
-	if (!samples_encode(&w->batch, &counts, &w->payload.raw, &w->payload.from_ns,
-			    &w->payload.to_ns))
+	if (!samples_encode(&w->batch, &counts, &w->payload))
 		return error_memory();
 	return put_payload(w, WIRE_SAMPLES);
 }
@@ -226,12 +234,12 @@ static struct error *no_memory(struct prf_writer *w)
 static struct error *seal(struct prf_writer *w)
 {
 	size_t objects = w->objects.count, frames = w->frames.count;
-	struct error *error = seal_text(w, &w->events, WIRE_EVENTS);
+	struct error *error = seal_definitions(w, &w->events, WIRE_EVENTS);
 
 	if (!error)
-		error = seal_text(w, &w->objects, WIRE_OBJECTS);
+		error = seal_definitions(w, &w->objects, WIRE_OBJECTS);
 	if (!error)
-		error = seal_text(w, &w->tasks, WIRE_TASKS);
+		error = seal_definitions(w, &w->tasks, WIRE_TASKS);
 	if (!error)
 		error = seal_frames(w);
 	if (!error)
@@ -269,38 +277,53 @@ static struct error *writable(const struct prf_writer *w)
 	return error_copy(w->error);
 }
 
-static struct error *too_long(const struct prf_writer *w)
+/* Whether w->record is whole and fits into a block. */
+static struct error *check_record(struct prf_writer *w)
 {
-	return error_new(ERROR_LIMIT, "a record of %zu bytes", w->record.size);
-}
-
-/* The definition in w->record, or the number it has already. */
-static struct error *define(struct prf_writer *w, struct text_table *t, uint32_t max, uint32_t *id)
-{
-	uint64_t *value;
-	bool added;
-
 	if (!buffer_ok(&w->record))
 		return no_memory(w);
 	if (w->record.size > RECORD_MAX)
-		return too_long(w);
-	if (t->count >= max) {
-		value = map_get(&t->ids, w->record.data, w->record.size);
-		if (!value)
-			return error_new(ERROR_LIMIT, "more than %" PRIu32 " definitions", max);
+		return error_new(ERROR_LIMIT, "a record of %zu bytes", w->record.size);
+	return NULL;
+}
+
+/* Takes the definition in w->record as a new one. */
+static struct error *define_new(struct prf_writer *w, struct definitions *d, uint32_t *id)
+{
+	struct error *error = check_record(w);
+
+	if (error)
+		return error;
+	record_encode(&d->waiting, &w->record);
+	if (!buffer_ok(&d->waiting))
+		return no_memory(w);
+	*id = d->count++;
+	return d->waiting.size >= w->block_bytes ? seal(w) : NULL;
+}
+
+/* The same, unless it was defined before; no more than `max` in all. */
+static struct error *define(struct prf_writer *w, struct definitions *d, uint32_t max, uint32_t *id)
+{
+	struct error *error = check_record(w);
+	uint64_t *value;
+
+	if (error)
+		return error;
+	value = map_get(&d->ids, w->record.data, w->record.size);
+	if (value) {
 		*id = (uint32_t)*value;
 		return NULL;
 	}
-	value = map_put(&t->ids, w->record.data, w->record.size, &added);
+	if (d->count >= max)
+		return error_new(ERROR_LIMIT, "more than %" PRIu32 " definitions", max);
+	error = define_new(w, d, id);
+	if (error)
+		return error;
+	value = map_put(&d->ids, w->record.data, w->record.size, NULL);
 	if (!value)
 		return no_memory(w);
-	if (added) {
-		*value = t->count++;
-		buffer_uleb(&t->waiting, w->record.size);
-		buffer_append(&t->waiting, w->record.data, w->record.size);
-	}
-	*id = (uint32_t)*value;
-	return t->waiting.size >= w->block_bytes ? seal(w) : NULL;
+	*value = *id;
+	return NULL;
 }
 
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
@@ -325,15 +348,33 @@ struct error *prf_writer_object(struct prf_writer *w, const struct prf_object *o
 	return define(w, &w->objects, WIRE_OBJECTS_MAX, id);
 }
 
+/* All threads of the task's name and cgroup; in the last place, all threads that are left. */
+static struct error *define_shared_task(struct prf_writer *w, const struct prf_task *task,
+					uint32_t *id)
+{
+	struct prf_task shared = { .comm = task->comm, .cgroup = task->cgroup };
+
+	buffer_clear(&w->record);
+	task_encode(&w->record, &shared);
+	if (w->tasks.count >= WIRE_TASKS_MAX - 1 &&
+	    !map_get(&w->tasks.ids, w->record.data, w->record.size)) {
+		buffer_clear(&w->record);
+		task_encode(&w->record, &(struct prf_task){ .comm = PRF_TASK_OTHER });
+	}
+	return define(w, &w->tasks, WIRE_TASKS_MAX, id);
+}
+
 struct error *prf_writer_task(struct prf_writer *w, const struct prf_task *task, uint32_t *id)
 {
 	struct error *error = writable(w);
 
 	if (error)
 		return error;
+	if (w->tasks.count >= TASKS_SHARED)
+		return define_shared_task(w, task, id);
 	buffer_clear(&w->record);
 	task_encode(&w->record, task);
-	return define(w, &w->tasks, WIRE_TASKS_MAX, id);
+	return define_new(w, &w->tasks, id);
 }
 
 struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame, uint32_t *id)
@@ -406,14 +447,15 @@ struct error *prf_writer_sample(struct prf_writer *w, const struct prf_sample *s
 	return w->batch.n * BYTES_PER_SAMPLE >= w->block_bytes ? seal(w) : NULL;
 }
 
-/* The record in w->record goes behind those that wait. */
+/* The record in w->record joins those that wait. */
 static struct error *append_record(struct prf_writer *w, struct buffer *waiting)
 {
-	if (w->record.size > RECORD_MAX)
-		return too_long(w);
-	buffer_uleb(waiting, w->record.size);
-	buffer_append(waiting, w->record.data, w->record.size);
-	if (!buffer_ok(&w->record) || !buffer_ok(waiting))
+	struct error *error = check_record(w);
+
+	if (error)
+		return error;
+	record_encode(waiting, &w->record);
+	if (!buffer_ok(waiting))
 		return no_memory(w);
 	return waiting->size >= w->block_bytes ? seal(w) : NULL;
 }

@@ -72,6 +72,7 @@ static void check_record(const struct prf_reader *r, const struct prf_record *re
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buffer trace = { 0 };
+	struct payload p = { 0 };
 	struct prf_reader *r;
 	struct prf_record record;
 	struct error *error;
@@ -81,9 +82,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size || size > 65536)
 		return 0;
 	buffer_append(&trace, base.data, base.size);
+	p.type = data[0];
+	buffer_append(&p.raw, data + 1, size - 1);
 	for (uint32_t i = 0; i < 2; i++)
-		fixture_must(block_encode(&trace, NULL, 0, data[0], WIRE_FLAG_OPTIONAL,
-					  next_sequence + i, data + 1, size - 1));
+		fixture_must(
+			block_encode(&trace, &p,
+				     &(struct block_options){ .flags = WIRE_FLAG_OPTIONAL,
+							      .sequence = next_sequence + i }));
+	payload_release(&p);
 	fixture_must(prf_reader_new_memory(&r, trace.data, trace.size));
 	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END)
 		check_record(r, &record);

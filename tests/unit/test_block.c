@@ -20,8 +20,13 @@ struct made {
 
 static void make(struct made *m, int level, uint16_t type, const void *raw, size_t size)
 {
+	struct payload p = { .type = type };
+
 	*m = (struct made){ .compress = ZSTD_createCCtx(), .decompress = ZSTD_createDCtx() };
-	assert_no_error(block_encode(&m->bytes, m->compress, level, type, 0, 77, raw, size));
+	buffer_append(&p.raw, raw, size);
+	assert_no_error(block_encode(
+		&m->bytes, &p, &(struct block_options){ m->compress, level, .sequence = 77 }));
+	payload_release(&p);
 	assert_true(block_header_decode(m->bytes.data, &m->header));
 	assert_int_equal(m->bytes.size, WIRE_BLOCK_HEADER_SIZE + m->header.stored_size);
 }

@@ -12,13 +12,13 @@
 static void round_trip(const uint64_t *values, size_t n, unsigned int planes)
 {
 	uint64_t *read = malloc((n + 1) * sizeof(*read));
-	struct buffer b = { 0 };
+	struct payload p = { 0 };
 	struct column column;
 	struct cursor c;
 
-	column_encode_min(&b, values, n, false);
-	assert_true(buffer_ok(&b));
-	c = cursor_over(b.data, b.size);
+	column_encode_min(&p, values, n, false);
+	assert_true(buffer_ok(&p.raw));
+	c = cursor_over(p.raw.data, p.raw.size);
 	column_decode(&c, n, false, &column);
 	assert_true(cursor_ok(&c));
 	assert_int_equal(cursor_left(&c), 0);
@@ -31,12 +31,12 @@ static void round_trip(const uint64_t *values, size_t n, unsigned int planes)
 		assert_true(read[0] == values[i]);
 	}
 	/* No shorter one is taken. */
-	for (size_t size = 0; size < b.size; size++) {
-		c = cursor_over(b.data, size);
+	for (size_t size = 0; size < p.raw.size; size++) {
+		c = cursor_over(p.raw.data, size);
 		column_decode(&c, n, false, &column);
 		assert_false(cursor_ok(&c));
 	}
-	buffer_release(&b);
+	payload_release(&p);
 	free(read);
 }
 
@@ -60,40 +60,40 @@ static void test_negative_differences(void **state)
 {
 	const uint64_t values[] = { (uint64_t)-5, 3, 0, (uint64_t)-1, 7 };
 	uint64_t read[5];
-	struct buffer b = { 0 };
+	struct payload p = { 0 };
 	struct column column;
 	struct cursor c;
 
-	column_encode(&b, values, 5, (uint64_t)-5, false);
-	c = cursor_over(b.data, b.size);
+	column_encode(&p, values, 5, (uint64_t)-5, false);
+	c = cursor_over(p.raw.data, p.raw.size);
 	column_decode(&c, 5, false, &column);
 	assert_int_equal(column.planes, 1);
 	column_read(&column, 0, 5, read);
 	assert_memory_equal(read, values, sizeof(values));
-	buffer_release(&b);
+	payload_release(&p);
 }
 
 static void test_dense(void **state)
 {
 	const uint64_t values[] = { 4, 4, 4 };
-	struct buffer b = { 0 };
+	struct payload p = { 0 };
 	struct column column;
 	struct cursor c;
 
-	column_encode_min(&b, values, 3, true);
-	c = cursor_over(b.data, b.size);
+	column_encode_min(&p, values, 3, true);
+	c = cursor_over(p.raw.data, p.raw.size);
 	column_decode(&c, 3, true, &column);
 	assert_true(cursor_ok(&c));
 	assert_int_equal(column.planes, 1);
-	buffer_clear(&b);
-	column_encode_min(&b, values, 3, false);
-	c = cursor_over(b.data, b.size);
+	payload_clear(&p);
+	column_encode_min(&p, values, 3, false);
+	c = cursor_over(p.raw.data, p.raw.size);
 	column_decode(&c, 3, true, &column);
 	assert_false(cursor_ok(&c));
-	buffer_release(&b);
+	payload_release(&p);
 }
 
-static void test_u32_tells_its_maximum(void **state)
+static void test_u32_returns_its_maximum(void **state)
 {
 	static const uint64_t maxima[] = {
 		0,	   9,	     255,	256,	    65535,
@@ -104,17 +104,17 @@ static void test_u32_tells_its_maximum(void **state)
 	for (size_t i = 0; i < sizeof(maxima) / sizeof(*maxima); i++) {
 		uint64_t values[5] = { maxima[i], maxima[i] / 2, maxima[i], 0, maxima[i] / 3 };
 		uint32_t read[5];
-		struct buffer b = { 0 };
+		struct payload p = { 0 };
 		struct column column;
 		struct cursor c;
 
-		column_encode_min(&b, values, 5, false);
-		c = cursor_over(b.data, b.size);
+		column_encode_min(&p, values, 5, false);
+		c = cursor_over(p.raw.data, p.raw.size);
 		column_decode(&c, 5, false, &column);
 		assert_true(column_read_u32(&column, 0, 5, read) == maxima[i]);
 		for (size_t j = 0; j < 5; j++)
 			assert_int_equal(read[j], (uint32_t)values[j]);
-		buffer_release(&b);
+		payload_release(&p);
 	}
 }
 
@@ -143,7 +143,7 @@ int main(void)
 		cmocka_unit_test(test_every_width),
 		cmocka_unit_test(test_negative_differences),
 		cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_u32_tells_its_maximum),
+		cmocka_unit_test(test_u32_returns_its_maximum),
 		cmocka_unit_test(test_too_many_planes),
 		cmocka_unit_test(test_nothing),
 	};

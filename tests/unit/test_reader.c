@@ -354,12 +354,14 @@ static void test_nested_headers(void **state)
 	struct prf_writer *w;
 	size_t size;
 	const uint8_t *trace = fixture_trace(&w, 0, &size);
+	struct payload p = { .type = WIRE_METADATA, .raw.data = raw };
 	struct buffer block = { 0 };
 	struct found found;
 
 	assert_non_null(raw);
 	assert_non_null(bytes);
-	fixture_must(block_encode(&block, NULL, 0, WIRE_METADATA, 0, 0, raw, payload));
+	p.raw.size = payload;
+	fixture_must(block_encode(&block, &p, &(struct block_options){ .level = 0 }));
 	memcpy(bytes, trace, 24);
 	for (size_t i = 0; i < headers; i++)
 		memcpy(bytes + 24 + i * 32, block.data, 32);

@@ -26,9 +26,9 @@ static void fill(uint32_t *values, uint32_t seed, uint32_t *highest)
 	}
 }
 
-static void check(const struct buffer *b, const uint32_t *values, size_t n)
+static void check(const struct payload *p, const uint32_t *values, size_t n)
 {
-	struct cursor c = cursor_over(b->data, b->size);
+	struct cursor c = cursor_over(p->raw.data, p->raw.size);
 	struct stack_column column;
 	uint32_t read[700], room[700], largest = 0;
 	uint64_t told = 0;
@@ -51,19 +51,19 @@ static void check(const struct buffer *b, const uint32_t *values, size_t n)
 static void test_round_trip(void **state)
 {
 	struct stack_encoder e = { 0 };
-	struct buffer b = { 0 };
+	struct payload p = { 0 };
 	uint32_t *values = malloc(N * sizeof(*values)), highest = 1;
 	uint64_t *room = malloc(N * sizeof(*room));
 
 	for (uint32_t block = 0; block < 5; block++) {
 		fill(values, block, &highest);
-		buffer_clear(&b);
-		assert_true(stack_column_encode(&e, &b, values, N, room));
-		check(&b, values, N);
+		payload_clear(&p);
+		assert_true(stack_column_encode(&e, &p, values, N, room));
+		check(&p, values, N);
 		assert_int_equal(e.highest, highest);
 	}
 	stack_encoder_release(&e);
-	buffer_release(&b);
+	payload_release(&p);
 	free(values);
 	free(room);
 }
@@ -71,17 +71,17 @@ static void test_round_trip(void **state)
 static void test_new_stacks_take_a_byte(void **state)
 {
 	struct stack_encoder e = { 0 };
-	struct buffer b = { 0 };
+	struct payload p = { 0 };
 	uint32_t values[1000];
 	uint64_t room[1000];
 
 	for (uint32_t i = 0; i < 1000; i++)
 		values[i] = 7 * (i + 1);
-	assert_true(stack_column_encode(&e, &b, values, 1000, room));
-	assert_true(b.size < 1020);
-	check(&b, values, 1000);
+	assert_true(stack_column_encode(&e, &p, values, 1000, room));
+	assert_true(p.raw.size < 1020);
+	check(&p, values, 1000);
 	stack_encoder_release(&e);
-	buffer_release(&b);
+	payload_release(&p);
 }
 
 /* "highest" 5, frequent values 10 and 20, two samples, one other value. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fcntl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -82,24 +83,17 @@ static void test_a_thread_writes_the_same_bytes(void **state)
 static void test_equal_definitions_are_one(void **state)
 {
 	struct prf_writer *w = writer(-1, false, 0);
-	struct prf_task task = {
-		.pid = 5, .tid = 6, .comm = "a", .cgroup = "", .command_line = ""
-	};
 	struct prf_object object = { .path = "/a", .root = "" };
 	struct prf_frame frame = { 0, 0, 7 };
 	struct prf_writer_totals totals;
 	uint32_t first, second, third, frames[2], stack, again;
 
-	fixture_must(prf_writer_task(w, &task, &first));
-	fixture_must(prf_writer_task(w, &task, &second));
-	task.comm = "b";
-	fixture_must(prf_writer_task(w, &task, &third));
-	assert_int_equal(first, second);
-	assert_int_not_equal(first, third);
 	fixture_must(prf_writer_object(w, &object, &first));
-	object.build_id_size = 1;
 	fixture_must(prf_writer_object(w, &object, &second));
-	assert_int_not_equal(first, second);
+	assert_int_equal(first, second);
+	object.build_id_size = 1;
+	fixture_must(prf_writer_object(w, &object, &third));
+	assert_int_not_equal(first, third);
 	fixture_must(prf_writer_frame(w, &frame, &frames[0]));
 	frame.flags = PRF_FRAME_EXACT;
 	fixture_must(prf_writer_frame(w, &frame, &frames[1]));
@@ -112,11 +106,120 @@ static void test_equal_definitions_are_one(void **state)
 	fixture_must(prf_writer_frames(w, frames, 0, &again));
 	assert_int_equal(again, PRF_NONE);
 	prf_writer_totals(w, &totals);
-	assert_int_equal(totals.tasks, 2);
 	assert_int_equal(totals.objects, 2);
 	assert_int_equal(totals.frames, 2);
 	assert_int_equal(totals.stacks, 3);
 	prf_writer_free(w);
+}
+
+static void test_each_task_is_new(void **state)
+{
+	struct prf_writer *w = writer(-1, false, 0);
+	const struct prf_task task = { .pid = 5, .tid = 6, .comm = "a" };
+	struct prf_writer_totals totals;
+	uint32_t first, second;
+
+	fixture_must(prf_writer_task(w, &task, &first));
+	fixture_must(prf_writer_task(w, &task, &second));
+	assert_int_equal(first, 0);
+	assert_int_equal(second, 1);
+	prf_writer_totals(w, &totals);
+	assert_int_equal(totals.tasks, 2);
+	prf_writer_free(w);
+}
+
+#define MANY 5000000
+#define NAMES 70000 /* more than the definitions that are kept for shared tasks */
+
+/* Defines it, and takes a sample of it. */
+static void sample_task(struct prf_writer *w, const struct prf_task *task)
+{
+	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE, .weight = 1 };
+
+	fixture_must(prf_writer_task(w, task, &sample.task));
+	sample.time_ns = task->start_ns;
+	fixture_must(prf_writer_sample(w, &sample));
+}
+
+/* So many tasks as a machine of short processes has in an hour; the last ones of other names. */
+static void write_many_tasks(struct prf_writer *w)
+{
+	const struct prf_event event = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 99, 0 };
+	struct prf_task task = { .comm = "cc1", .cgroup = "/build", .command_line = "cc1 -O2" };
+	char comm[16];
+	uint32_t id;
+
+	fixture_must(prf_writer_event(w, &event, &id));
+	for (uint32_t i = 0; i < MANY; i++) {
+		task.pid = task.tid = i + 1;
+		task.start_ns = 1000000000 + i;
+		sample_task(w, &task);
+	}
+	for (uint32_t i = 0; i < NAMES; i++) {
+		snprintf(comm, sizeof(comm), "name-%u", i);
+		task.comm = comm;
+		sample_task(w, &task);
+	}
+}
+
+struct task_counts {
+	size_t own, shared, named, other, wrong;
+};
+
+static void count_tasks(const struct prf_reader *r, const struct prf_samples *s,
+			struct task_counts *counts)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct prf_task *task = prf_reader_task(r, s->task[i]);
+
+		if (!strcmp(task->comm, PRF_TASK_OTHER))
+			counts->other++;
+		else if (!strncmp(task->comm, "name-", 5))
+			counts->named++;
+		else if (strcmp(task->comm, "cc1") || strcmp(task->cgroup, "/build"))
+			counts->wrong++;
+		else if (task->pid)
+			counts->own++;
+		else
+			counts->shared++;
+	}
+}
+
+/* More tasks than a trace has room for: the writer needs no more memory, and all samples stay. */
+static void test_many_tasks(void **state)
+{
+	FILE *file = tmpfile();
+	struct task_counts counts = { 0 };
+	struct prf_record record;
+	struct prf_reader *r;
+	struct prf_writer *w;
+	size_t before;
+
+	assert_non_null(file);
+	w = writer(fileno(file), false, 0);
+	before = mallinfo2().uordblks;
+	write_many_tasks(w);
+	/* 65,536 shared ones of some 100 bytes each, and buffers. */
+	assert_true(mallinfo2().uordblks - before < (size_t)32 << 20);
+	fixture_must(prf_writer_finish(w));
+	prf_writer_free(w);
+
+	rewind(file);
+	fixture_must(prf_reader_new_fd(&r, fileno(file)));
+	while (fixture_next(r, &record)) {
+		assert_int_not_equal(record.type, PRF_RECORD_DAMAGE);
+		if (record.type == PRF_RECORD_SAMPLES)
+			count_tasks(r, &record.samples, &counts);
+	}
+	assert_true(prf_reader_complete(r));
+	assert_int_equal(counts.own, (1 << 22) - 65536);
+	assert_int_equal(counts.own + counts.shared, MANY);
+	assert_int_equal(counts.wrong, 0);
+	/* One is for "cc1", one for the names that are too many. */
+	assert_int_equal(counts.named, 65534);
+	assert_int_equal(counts.other, NAMES - 65534);
+	prf_reader_free(r);
+	fclose(file);
 }
 
 static void test_wrong_arguments(void **state)
@@ -272,6 +375,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_thread_writes_the_same_bytes),
 		cmocka_unit_test(test_equal_definitions_are_one),
+		cmocka_unit_test(test_each_task_is_new),
+		cmocka_unit_test(test_many_tasks),
 		cmocka_unit_test(test_wrong_arguments),
 		cmocka_unit_test(test_tick),
 		cmocka_unit_test(test_full_disk),

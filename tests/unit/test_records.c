@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "format/fields.h"
+#include "format/records.h"
+#include "tests/unit/error_check.h"
+
+#define DEFINED 3 /* objects or frames */
+
+/* A payload of one record: the record of `type` with the text of all its fields. */
+static void encode(uint32_t type, struct buffer *record)
+{
+	const struct prf_loss loss = { 5, 9, 1, PRF_LOSS_RING_FULL, 17 };
+	const struct prf_symbol symbols[2] = { { 0x90, 0x20, "a" }, { 0xb0, 0, "b" } };
+	const struct prf_place places[2] = { { "in", "a.c", 10, 5 }, { "out", "", 0, 0 } };
+
+	switch (type) {
+	case WIRE_LOSSES: loss_encode(record, &loss); break;
+	case WIRE_SYMBOLS: symbols_encode(record, 2, symbols, 2); break;
+	case WIRE_NAMES: names_encode(record, 2, places, 2); break;
+	case WIRE_METADATA: metadata_encode(record, "host", "box"); break;
+	default: statistic_encode(record, "fired", 300);
+	}
+}
+
+static struct error *decode(uint32_t type, const struct buffer *record)
+{
+	struct records records = { 0 };
+	struct buffer payload = { 0 };
+	struct prf_record found;
+	struct error *error;
+	struct tables t;
+
+	tables_init(&t);
+	t.lost_allowed = 100;
+	if (type == WIRE_SYMBOLS || type == WIRE_NAMES)
+		buffer_uleb(&payload, DEFINED);
+	record_encode(&payload, record);
+	error = records_decode(&records, type, &t, cursor_over(payload.data, payload.size));
+	if (!error)
+		error = records_next(&records, &t, &found);
+	/* After a broken record nothing is taken. */
+	assert_false(records_left(&records));
+	records_release(&records);
+	tables_release(&t);
+	buffer_release(&payload);
+	return error;
+}
+
+static void test_each_beginning_is_refused(void **state)
+{
+	static const char *const names[] = { "losses", "symbols", "names", "metadata",
+					     "statistics" };
+
+	for (uint32_t type = WIRE_LOSSES; type <= WIRE_STATISTICS; type++) {
+		struct buffer record = { 0 };
+		char begins[64];
+		size_t size;
+
+		encode(type, &record);
+		assert_no_error(decode(type, &record));
+		size = record.size;
+		snprintf(begins, sizeof(begins), "record 0 of %s: it ", names[type - WIRE_LOSSES]);
+		for (record.size = 0; record.size < size; record.size++) {
+			struct error *error = decode(type, &record);
+
+			assert_non_null(error);
+			assert_memory_equal(error->text, begins, strlen(begins));
+			assert_error_kind(error, ERROR_CORRUPT);
+		}
+		buffer_text(&record, "a field of a later version");
+		assert_no_error(decode(type, &record));
+		buffer_release(&record);
+	}
+}
+
+static void refused(uint32_t type, const struct buffer *record, const char *text)
+{
+	assert_error(decode(type, record), ERROR_CORRUPT, text);
+}
+
+static void test_one_wrong_field(void **state)
+{
+	struct buffer record = { 0 };
+
+	encode(WIRE_SYMBOLS, &record);
+	record.data[0] = DEFINED;
+	refused(WIRE_SYMBOLS, &record, "record 0 of symbols: its object is 3, but 3 are defined");
+	record.data[0] = 2;
+	record.data[1] = 5;
+	refused(WIRE_SYMBOLS, &record, "record 0 of symbols: it has 5 entries in 9 bytes");
+	buffer_clear(&record);
+	buffer_append(&record, "\2\2\1\1a", 6);
+	buffer_uleb(&record, UINT64_MAX);
+	buffer_append(&record, "\1b", 3);
+	refused(WIRE_SYMBOLS, &record,
+		"record 0 of symbols: it has a symbol that starts beyond 2^64");
+	buffer_clear(&record);
+	encode(WIRE_NAMES, &record);
+	record.data[0] = DEFINED;
+	refused(WIRE_NAMES, &record, "record 0 of names: its frame is 3, but 3 are defined");
+	buffer_clear(&record);
+	buffer_append(&record, "\2\1f\0c", 6);
+	buffer_uleb(&record, (uint64_t)UINT32_MAX + 1);
+	buffer_u8(&record, 0);
+	refused(WIRE_NAMES, &record, "record 0 of names: it does not hold all fields");
+	buffer_release(&record);
+}
+
+static void test_counts(void **state)
+{
+	struct records records = { 0 };
+	struct tables t;
+
+	tables_init(&t);
+	t.lost_allowed = 100;
+	assert_error(records_decode(&records, WIRE_NAMES, &t, cursor_over(NULL, 0)), ERROR_CORRUPT,
+		     "the number of objects or frames is missing");
+	assert_error(records_decode(&records, WIRE_NAMES, &t, cursor_over("\x65", 1)),
+		     ERROR_CORRUPT,
+		     "101 frames are missing, more than so short a trace could have");
+	assert_no_error(records_decode(&records, WIRE_METADATA, &t, cursor_over("\x65", 1)));
+	tables_release(&t);
+}
+
+/* Of two records the second is too long: the first was handed out, the error counts. */
+static void test_later_records(void **state)
+{
+	struct buffer record = { 0 }, payload = { 0 };
+	struct records records = { 0 };
+	struct prf_record found;
+	struct tables t;
+
+	tables_init(&t);
+	encode(WIRE_STATISTICS, &record);
+	record_encode(&payload, &record);
+	buffer_uleb(&payload, 9);
+	assert_no_error(records_decode(&records, WIRE_STATISTICS, &t,
+				       cursor_over(payload.data, payload.size)));
+	assert_no_error(records_next(&records, &t, &found));
+	assert_int_equal(found.statistic.value, 300);
+	assert_error(records_next(&records, &t, &found), ERROR_CORRUPT,
+		     "record 1 of statistics: it is longer than the block");
+	assert_false(records_left(&records));
+	tables_release(&t);
+	buffer_release(&record);
+	buffer_release(&payload);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_beginning_is_refused),
+		cmocka_unit_test(test_one_wrong_field),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_later_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
