@@ -66,7 +66,9 @@ struct prf_object {
 	uint8_t build_id_size; /* 0: none */
 	bool deleted;	       /* the file had no name any more when it was recorded */
 	uint64_t base;	       /* see enum prf_object_kind; 0 for files; for JIT any number that
-				  sets one process's code apart from all other */
+				  sets one process's code apart from all other, in the low 32
+				  bits 0 for code whose name was withheld because other code
+				  took its place at about the time of the sample */
 	uint64_t device, inode, size, mtime_ns; /* of the file; all 0 when not known */
 };
 

@@ -15,9 +15,31 @@ static int compare_unnamed(const void *left, const void *right)
 	return a->object < b->object ? -1 : a->object > b->object;
 }
 
+/* The recorder's object for code that it could name, but not for certain (man/prf.5). */
+static bool is_withheld(const struct profile_object *object)
+{
+	return object->recorded->kind == PRF_OBJECT_JIT && !(uint32_t)object->recorded->base;
+}
+
+/*
+ * A process that makes code has many objects (record/symbols/jit_names.h). They are listed as
+ * two: code without symbols, and code whose name was withheld.
+ */
+static uint32_t listed_as(const struct profile *p, uint32_t object, uint32_t *made)
+{
+	uint32_t *first = &made[is_withheld(&p->objects[object])];
+
+	if (p->objects[object].recorded->kind != PRF_OBJECT_JIT)
+		return object;
+	if (*first == PRF_NONE)
+		*first = object;
+	return *first;
+}
+
 struct unnamed *unnamed_objects(const struct profile *p, size_t *n)
 {
 	struct unnamed *list = calloc(p->object_count + 1, sizeof(*list));
+	uint32_t made[2] = { PRF_NONE, PRF_NONE };
 
 	*n = 0;
 	if (!list)
@@ -31,7 +53,7 @@ struct unnamed *unnamed_objects(const struct profile *p, size_t *n)
 			continue;
 		frame = &p->frames[p->nodes[p->entries[i].node].frame];
 		if (frame->object != PRF_NONE && !frame->named)
-			list[frame->object].samples += p->entries[i].samples;
+			list[listed_as(p, frame->object, made)].samples += p->entries[i].samples;
 	}
 	if (p->object_count)
 		qsort(list, p->object_count, sizeof(*list), compare_unnamed);
@@ -42,6 +64,8 @@ struct unnamed *unnamed_objects(const struct profile *p, size_t *n)
 
 const char *unnamed_reason(const struct profile_object *object)
 {
+	if (is_withheld(object))
+		return "withheld: other code took the place at about that time";
 	if (!strcmp(object->symbols, symbols_status_text(SYMBOLS_DIFFERENT)) &&
 	    !object->recorded->build_id_size)
 		return "another file is there now";
@@ -57,6 +81,9 @@ const char *unnamed_remedy(const struct profile_object *object)
 	case PRF_OBJECT_MODULE:
 	case PRF_OBJECT_BPF: return "prof-record must be allowed to read /proc/kallsyms";
 	case PRF_OBJECT_JIT:
+		if (is_withheld(object))
+			return "a jitdump has exact times, as node --perf-prof writes it";
+		/* fallthrough */
 	case PRF_OBJECT_ANONYMOUS:
 		return "the runtime must write a perf map, as node --perf-basic-prof does";
 	default: return "nothing is known of it";

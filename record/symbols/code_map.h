@@ -3,11 +3,17 @@
 #define RECORD_SYMBOLS_CODE_MAP_H
 
 /*
- * The names of the code that one process made for itself, by address. Newer code takes the
- * place of older code that it overlaps: the older one is gone, also the rest of it. What
- * comes in are files written by the process, so memory is limited, and adding n symbols
- * costs O(n log n) however they overlap.
+ * Which code a process had made at an address at a time. Newer code takes the place of older
+ * code that it overlaps: from then on the older one is gone, also the rest of it.
+ *
+ * When code came is often known only roughly, between two looks at a file. In between nobody
+ * can say whose code a sample hit, so the answer is "ambiguous", not the likelier one.
+ *
+ * What comes in are files written by the process, so memory is limited, and an addition costs
+ * O(log n) however they overlap.
  */
+
+#include "record/symbols/range_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,43 +23,57 @@
 #define CODE_MAP_MAX_NAMES (64 << 20) /* bytes */
 #define CODE_MAP_MAX_NAME 1023
 
-struct code_symbol {
+/* A piece of code [start, start + size) that came after `after` and is there since `by`, in ns. */
+struct code_piece {
 	uint64_t start, size;
-	uint32_t name;	/* see code_map_name() */
-	uint32_t order; /* a higher one came later */
+	uint64_t after, by;
+	/* The times are those of the code; else, of its line in a file, which may come late. */
+	bool exact;
 };
 
+struct code_symbol {
+	struct code_piece piece;
+	uint32_t name;	   /* see code_map_name() */
+	uint32_t replaced; /* by which symbol; CODE_NONE: it is still there */
+	uint32_t victims;  /* what it replaced: see code_map.c */
+};
+
+#define CODE_NONE UINT32_MAX
+
+struct code_victim;
+
 struct code_map {
-	struct code_symbol *symbols; /* sorted, without overlap */
-	size_t n;
-	struct code_symbol *added; /* since the last code_map_settle() */
-	size_t n_added, added_capacity;
+	struct code_symbol *symbols; /* in the order they came */
+	size_t n, capacity;
+	struct range_map places; /* -> the newest symbol that covered a place */
+	struct code_victim *victims;
+	size_t n_victims, victims_capacity;
 	char *names; /* NUL-terminated, one after the other */
 	size_t names_size, names_capacity;
-	uint32_t order, settled; /* of the next symbol, and of the first unsettled one */
-	uint64_t refused;	 /* symbols beyond the limits, or impossible ones */
+	uint64_t refused; /* symbols beyond the limits, or impossible ones */
+	uint64_t full_ns; /* since then symbols are missing for want of room; 0: none are */
 };
 
 void code_map_release(struct code_map *map);
 
-/* Adds code [start, start + size). False when it cannot be kept; then `refused` counts it. */
-bool code_map_add(struct code_map *map, uint64_t start, uint64_t size, const char *name,
+/* Adds a piece of code. False when it cannot be kept; then `refused` counts it. */
+bool code_map_add(struct code_map *map, const struct code_piece *piece, const char *name,
 		  size_t name_size);
 
 /* The same with a name that is there already: the `name` of a symbol that was added before. */
-bool code_map_add_again(struct code_map *map, uint64_t start, uint64_t size, uint32_t name);
+bool code_map_add_again(struct code_map *map, const struct code_piece *piece, uint32_t name);
 
-/*
- * Takes in what was added. `replaced` is called for every older symbol whose place was
- * taken by code of another name or extent, before the new ones can be found. Returns 0 or -ENOMEM.
- */
-int code_map_settle(struct code_map *map,
-		    void (*replaced)(const struct code_symbol *old, void *context), void *context);
+enum code_answer {
+	CODE_UNKNOWN,	/* no symbol ever covered the address */
+	CODE_KNOWN,	/* it was certainly this symbol */
+	CODE_AMBIGUOUS, /* it may have been the code before or after a change */
+};
 
-/* The settled symbol at an address, or NULL; valid until the next code_map_settle(). */
-const struct code_symbol *code_map_find(const struct code_map *map, uint64_t address);
+/* Whose code was at the address at that time; `symbol` is set with CODE_KNOWN. */
+enum code_answer code_map_find(const struct code_map *map, uint64_t address, uint64_t time_ns,
+			       uint32_t *symbol);
 
-/* Valid until the next code_map_add(). */
+/* Valid until the next addition. */
 const char *code_map_name(const struct code_map *map, const struct code_symbol *symbol);
 
 #endif

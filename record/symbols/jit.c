@@ -4,7 +4,8 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/map.h"
-#include "record/symbols/code_map.h"
+#include "record/symbols/file_watch.h"
+#include "record/symbols/jit_names.h"
 #include "record/symbols/jitdump.h"
 #include "record/symbols/perf_map.h"
 #include "record/system/growing_file.h"
@@ -22,14 +23,7 @@
 /* How often a map that is not there is looked for, at first and in the long run. */
 #define FIRST_RETRY_NS 10000000
 #define RETRY_NS 500000000
-#define WITHHELD_MAX 1024
-#define WITHHELD_TICKS 2 /* samples of the time before may arrive one batch late */
-#define HITS_MAX (1 << 20)
 #define FORESEEN_MAX 1024 /* processes at a time */
-
-struct range {
-	uint64_t start, end;
-};
 
 struct process {
 	uint32_t pid;
@@ -40,18 +34,10 @@ struct process {
 	bool warned;
 	bool replaced; /* ahead of the timeline, by another program */
 	struct growing_file map_file, dump_file;
+	struct write_times map_times, dump_times;
+	int map_watch; /* the map's number, or -1 */
 	struct jitdump dump;
-	struct code_map code;
-	uint32_t object, nameless; /* ids, PRF_NONE until they are needed */
-	struct map hits;	   /* addresses in `object` */
-	struct map named;	   /* starts of symbols that were passed on -> their order */
-	uint64_t *pending;	   /* hits without a name yet */
-	size_t n_pending, pending_capacity;
-	bool changed; /* names or hits came since the last naming */
-	bool renew;   /* a new object must begin */
-	struct range withheld[WITHHELD_MAX];
-	size_t n_withheld;
-	unsigned int withheld_ticks;
+	struct jit_names names;
 };
 
 struct jit {
@@ -61,8 +47,11 @@ struct jit {
 	struct map by_pid;   /* -> position in processes */
 	struct map foreseen; /* pid -> struct process * that is not among them yet */
 	uint64_t now_ns;
-	uint32_t generation;
-	uint32_t objects; /* that were begun */
+	uint32_t next_object, next_epoch;
+	struct process *current; /* whose sample is being resolved; NULL: not known yet */
+	uint64_t current_ns;
+	struct file_watch *watch;
+	bool watches; /* files are watched from now on */
 };
 
 int jit_new(struct jit **jit, const struct jit_options *options)
@@ -71,38 +60,40 @@ int jit_new(struct jit **jit, const struct jit_options *options)
 	if (!*jit)
 		return -ENOMEM;
 	(*jit)->options = *options;
+	(*jit)->next_epoch = 1;
 	return 0;
 }
 
-static void process_free(struct process *p)
+static void process_free(struct jit *jit, struct process *p)
 {
 	if (p->tmp >= 0)
 		close(p->tmp);
+	file_watch_remove(jit->watch, p->map_watch);
 	growing_file_release(&p->map_file);
 	growing_file_release(&p->dump_file);
+	write_times_release(&p->map_times);
+	write_times_release(&p->dump_times);
 	jitdump_release(&p->dump);
-	code_map_release(&p->code);
-	map_release(&p->hits);
-	map_release(&p->named);
-	free(p->pending);
+	jit_names_release(&p->names);
 	free(p);
 }
 
 static void free_foreseen(const void *key, size_t size, uint64_t value, void *context)
 {
-	process_free((struct process *)(uintptr_t)value);
+	process_free(context, (struct process *)(uintptr_t)value);
 }
 
 void jit_free(struct jit *jit)
 {
 	if (!jit)
 		return;
-	map_each(&jit->foreseen, free_foreseen, NULL);
+	map_each(&jit->foreseen, free_foreseen, jit);
 	map_release(&jit->foreseen);
 	for (size_t i = 0; i < jit->n; i++)
-		process_free(jit->processes[i]);
+		process_free(jit, jit->processes[i]);
 	free(jit->processes);
 	map_release(&jit->by_pid);
+	file_watch_free(jit->watch);
 	free(jit);
 }
 
@@ -160,6 +151,12 @@ static void open_map(struct jit *jit, struct process *p)
 		growing_file_init(&p->map_file, fd);
 }
 
+static void watch_map(struct jit *jit, struct process *p)
+{
+	if (p->map_file.fd >= 0 && p->map_watch < 0)
+		p->map_watch = file_watch_add(jit->watch, p->map_file.fd);
+}
+
 static struct process *process_find(const struct jit *jit, uint32_t pid)
 {
 	const uint64_t *at = map_get(&jit->by_pid, &pid, sizeof(pid));
@@ -175,7 +172,8 @@ static struct process *process_new(struct jit *jit, uint32_t pid)
 		return NULL;
 	p->pid = pid;
 	p->retry_after_ns = FIRST_RETRY_NS;
-	p->object = p->nameless = PRF_NONE;
+	p->map_watch = -1;
+	jit_names_init(&p->names);
 	growing_file_init(&p->map_file, -1);
 	growing_file_init(&p->dump_file, -1);
 	p->tmp = namespace_read(&p->inside, pid) ? -1 : namespace_open_folder(pid, "/tmp");
@@ -193,7 +191,7 @@ static struct process *process_add(struct jit *jit, struct process *p)
 		jit->processes = more;
 	if (!at) {
 		if (p)
-			process_free(p);
+			process_free(jit, p);
 		return NULL;
 	}
 	*at = jit->n;
@@ -208,61 +206,47 @@ static struct process *process_get(struct jit *jit, uint32_t pid)
 	return p ? p : process_add(jit, process_new(jit, pid));
 }
 
-/* `base` tells one process's code, and one program's and generation's of it, from all other. */
-static uint32_t object_new(struct jit *jit, const struct process *p, uint32_t number)
+static struct jit_names_owner owner_of(struct jit *jit, const struct process *p)
 {
-	struct prf_object object = { .kind = PRF_OBJECT_JIT,
-				     .path = "[jit]",
-				     .root = p->inside.root,
-				     .base = (uint64_t)p->pid << 32 | number };
-	uint32_t id;
-
-	return error_ignore(prf_writer_object(jit->options.writer, &object, &id)) ? PRF_NONE : id;
+	return (struct jit_names_owner){ .writer = jit->options.writer,
+					 .pid = p->pid,
+					 .root = p->inside.root,
+					 .next_object = &jit->next_object,
+					 .next_epoch = &jit->next_epoch };
 }
 
-static bool is_withheld(const struct process *p, uint64_t address)
+uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns)
 {
-	if (p->n_withheld == WITHHELD_MAX)
-		return true;
-	for (size_t i = 0; i < p->n_withheld; i++)
-		if (address >= p->withheld[i].start && address < p->withheld[i].end)
-			return true;
-	return false;
-}
+	struct process *p = process_find(jit, pid);
+	struct jit_names_owner owner;
 
-static void note_hit(struct process *p, uint64_t address)
-{
-	bool added = false;
-
-	if (p->hits.count >= HITS_MAX || !map_put(&p->hits, &address, sizeof(address), &added) ||
-	    !added)
-		return;
-	if (!array_reserve(&p->pending, &p->pending_capacity, p->n_pending + 1))
-		return;
-	p->pending[p->n_pending++] = address;
-	p->changed = true;
+	jit->current = p;
+	jit->current_ns = time_ns;
+	if (!p)
+		return 0;
+	owner = owner_of(jit, p);
+	jit_names_set_time(&p->names, &owner, time_ns);
+	return p->names.epoch;
 }
 
 uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address)
 {
-	struct process *p = process_get(jit, pid);
+	struct process *p = jit->current ? jit->current : process_get(jit, pid);
+	struct jit_names_owner owner;
 
 	if (!p)
 		return PRF_NONE;
-	if (p->n_withheld && is_withheld(p, address)) {
-		if (p->nameless == PRF_NONE)
-			p->nameless = object_new(jit, p, 0);
-		return p->nameless;
+	owner = owner_of(jit, p);
+	if (!jit->current) {
+		jit->current = p;
+		jit_names_set_time(&p->names, &owner, jit->current_ns);
 	}
-	if (p->object == PRF_NONE)
-		p->object = object_new(jit, p, ++jit->objects);
-	note_hit(p, address);
-	return p->object;
+	return jit_names_object(&p->names, &owner, address);
 }
 
 uint32_t jit_generation(const struct jit *jit)
 {
-	return jit->generation;
+	return jit->current ? jit->current->names.epoch : 0;
 }
 
 bool jit_is_dump(const char *path)
@@ -310,7 +294,7 @@ static void forget_foreseen(struct jit *jit, uint32_t pid, uint64_t until_ns)
 	if (!p || p->foreseen_ns > until_ns)
 		return;
 	map_remove(&jit->foreseen, &pid, sizeof(pid));
-	process_free(p);
+	process_free(jit, p);
 }
 
 void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *path)
@@ -327,7 +311,7 @@ void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *pa
 			p->foreseen_ns = time_ns;
 			*value = (uintptr_t)p;
 		} else if (p) {
-			process_free(p);
+			process_free(jit, p);
 			p = NULL;
 		}
 	}
@@ -367,96 +351,39 @@ void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	process_add(jit, p);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct prf_symbol *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Passes on the symbols that were hit and have not been passed on. */
-static void name_hits(struct jit *jit, struct process *p)
-{
-	struct prf_symbol *symbols;
-	size_t n = 0, left = 0;
-
-	if (!p->changed || !p->n_pending || p->object == PRF_NONE)
-		return;
-	p->changed = false;
-	symbols = malloc(p->n_pending * sizeof(*symbols));
-	if (!symbols)
-		return;
-	for (size_t i = 0; i < p->n_pending; i++) {
-		const struct code_symbol *s = code_map_find(&p->code, p->pending[i]);
-		bool added = false;
-		uint64_t *order;
-
-		if (!s) {
-			p->pending[left++] = p->pending[i];
-			continue;
-		}
-		order = map_put(&p->named, &s->start, sizeof(s->start), &added);
-		if (!order || !added)
-			continue;
-		*order = s->order;
-		symbols[n++] = (struct prf_symbol){ .start = s->start,
-						    .size = s->size,
-						    .name = code_map_name(&p->code, s) };
-	}
-	p->n_pending = left;
-	qsort(symbols, n, sizeof(*symbols), by_start);
-	if (n)
-		error_ignore(prf_writer_symbols(jit->options.writer, p->object, symbols, n));
-	free(symbols);
-}
-
-/* From here on frames belong to a new object. */
-static void begin_generation(struct jit *jit, struct process *p)
-{
-	jit->generation++;
-	p->object = PRF_NONE;
-	map_release(&p->hits);
-	map_release(&p->named);
-	p->n_pending = 0;
-	p->renew = false;
-}
-
-static void note_replaced(const struct code_symbol *old, void *context)
-{
-	struct process *p = context;
-
-	if (map_get(&p->named, &old->start, sizeof(old->start)))
-		p->renew = true;
-	if (p->n_withheld < WITHHELD_MAX)
-		p->withheld[p->n_withheld++] = (struct range){ .start = old->start,
-							       .end = old->start + old->size };
-	p->withheld_ticks = WITHHELD_TICKS + 1;
-}
-
 /* A file that was written anew: all that was known from it is of the past. */
 static void start_over(struct jit *jit, struct process *p)
 {
-	code_map_release(&p->code);
+	struct jit_names_owner owner = owner_of(jit, p);
+
+	jit_names_settle(&p->names, &owner);
+	jit_names_release(&p->names);
+	jit_names_renew(&p->names, &owner);
 	jitdump_release(&p->dump);
 	/* Both are read again from their start: the other one may still hold. */
 	growing_file_rewind(&p->map_file);
 	growing_file_rewind(&p->dump_file);
-	begin_generation(jit, p);
 }
 
 static void read_map(struct jit *jit, struct process *p)
 {
+	struct perf_map_source source = { .times = &p->map_times };
 	ssize_t n;
 
 	if (p->map_file.fd < 0)
 		return;
+	file_watch_take(jit->watch, p->map_watch, &p->map_times);
 	n = growing_file_read(&p->map_file, READ_PER_TICK);
+	write_times_look(&p->map_times, p->map_file.fd);
 	if (n == -ESTALE)
 		start_over(jit, p);
-	if (n > 0)
-		growing_file_consume(&p->map_file,
-				     perf_map_parse(&p->code, p->map_file.pending.data,
-						    p->map_file.pending.size));
+	if (n <= 0)
+		return;
+	source.offset = p->map_file.offset - p->map_file.pending.size;
+	growing_file_consume(&p->map_file,
+			     perf_map_parse(&p->names.code, &source, p->map_file.pending.data,
+					    p->map_file.pending.size));
+	write_times_forget(&p->map_times, p->map_file.offset - p->map_file.pending.size);
 }
 
 static void read_dump(struct jit *jit, struct process *p)
@@ -466,41 +393,26 @@ static void read_dump(struct jit *jit, struct process *p)
 	if (p->dump_file.fd < 0 || p->dump.broken)
 		return;
 	n = growing_file_read(&p->dump_file, READ_PER_TICK);
+	write_times_look(&p->dump_times, p->dump_file.fd);
 	if (n == -ESTALE)
 		start_over(jit, p);
-	if (n > 0)
-		growing_file_consume(&p->dump_file,
-				     jitdump_parse(&p->dump, &p->code, p->dump_file.pending.data,
-						   p->dump_file.pending.size));
+	if (n <= 0)
+		return;
+	growing_file_consume(&p->dump_file,
+			     jitdump_parse(&p->dump, &p->names.code, &p->dump_times,
+					   p->dump_file.pending.data, p->dump_file.pending.size));
+	write_times_forget(&p->dump_times, p->dump.offset);
+	/* Compilers hold records back: of the time after the last one nothing is known yet. */
+	if (p->dump.time_ns)
+		p->names.known_until_ns = p->dump.time_ns;
 }
 
-/* Settles what was read; hits from before are named by what was known before. */
 static void settle(struct jit *jit, struct process *p)
 {
-	if (p->withheld_ticks && !--p->withheld_ticks) {
-		p->n_withheld = 0;
-		jit->generation++;
-	}
-	if (!p->code.n_added) {
-		name_hits(jit, p);
-		return;
-	}
-	code_map_settle(&p->code, note_replaced, p);
-	p->changed = true;
-	/* A hit whose place changed hands since: pending, and now withheld. */
-	if (p->n_withheld) {
-		size_t left = 0;
+	struct jit_names_owner owner = owner_of(jit, p);
 
-		jit->generation++;
-		for (size_t i = 0; i < p->n_pending; i++)
-			if (!is_withheld(p, p->pending[i]))
-				p->pending[left++] = p->pending[i];
-		p->n_pending = left;
-	}
-	name_hits(jit, p);
-	if (p->renew)
-		begin_generation(jit, p);
-	if (p->code.refused)
+	jit_names_settle(&p->names, &owner);
+	if (p->names.code.refused)
 		warn(jit, p, "a part of its names for made code",
 		     "there are too many, or they make no sense");
 }
@@ -508,6 +420,7 @@ static void settle(struct jit *jit, struct process *p)
 static void process_tick(struct jit *jit, struct process *p)
 {
 	open_map(jit, p);
+	watch_map(jit, p);
 	read_map(jit, p);
 	read_dump(jit, p);
 	settle(jit, p);
@@ -516,11 +429,17 @@ static void process_tick(struct jit *jit, struct process *p)
 static void look_for_map(const void *key, size_t size, uint64_t value, void *context)
 {
 	open_map(context, (struct process *)(uintptr_t)value);
+	watch_map(context, (struct process *)(uintptr_t)value);
 }
 
 void jit_tick(struct jit *jit, uint64_t now_ns)
 {
 	jit->now_ns = now_ns;
+	/* Not before: the thread shall have no more privileges than recording needs. */
+	if (!jit->watches) {
+		jit->watches = true;
+		jit->watch = file_watch_new();
+	}
 	map_each(&jit->foreseen, look_for_map, jit);
 	for (size_t i = 0; i < jit->n; i++)
 		process_tick(jit, jit->processes[i]);
@@ -538,6 +457,9 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 		if (p->map_file.offset + p->dump_file.offset == before)
 			break;
 	}
+	/* Nothing can come any more that would name what is open. */
+	p->names.known_until_ns = UINT64_MAX;
+	settle(jit, p);
 }
 
 void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
@@ -553,14 +475,14 @@ void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	p = jit->processes[position];
 	last = jit->processes[jit->n - 1];
 	read_to_the_end(jit, p);
-	jit->generation++;
+	jit->current = NULL;
 	map_remove(&jit->by_pid, &pid, sizeof(pid));
 	if (last != p) {
 		jit->processes[position] = last;
 		*map_get(&jit->by_pid, &last->pid, sizeof(last->pid)) = position;
 	}
 	jit->n--;
-	process_free(p);
+	process_free(jit, p);
 }
 
 void jit_finish(struct jit *jit)
@@ -573,7 +495,10 @@ void jit_set_writer(struct jit *jit, struct prf_writer *writer)
 {
 	jit->options.writer = writer;
 	for (size_t i = 0; i < jit->n; i++) {
-		begin_generation(jit, jit->processes[i]);
-		jit->processes[i]->nameless = PRF_NONE;
+		struct jit_names_owner owner = owner_of(jit, jit->processes[i]);
+
+		jit_names_renew(&jit->processes[i]->names, &owner);
+		if (jit->processes[i]->dump.time_ns)
+			jit->processes[i]->names.known_until_ns = jit->processes[i]->dump.time_ns;
 	}
 }

@@ -8,10 +8,9 @@
  * are read while the recording runs, because file and process may be gone afterwards; the
  * open file is kept, so that its removal does no harm.
  *
- * Code is thrown away and its place used again. So all frames of one process belong to one
- * object only until a place that was hit gets another name; then a new object begins. And
- * where a place has just changed hands, nobody knows which code a sample hit: such frames
- * belong to an object that never gets names. A name that may be wrong is not given.
+ * Code is thrown away and its place is used again. A sample gets the name that its address had at
+ * its time (record/symbols/code_map.h): by the times in a jitdump, or by when a line was written
+ * to the map. Where that is not certain its frame has no name.
  *
  * jit_tick() must run before each batch of samples is resolved. Calls are from one thread.
  */
@@ -33,7 +32,14 @@ struct jit_options {
 int jit_new(struct jit **jit, const struct jit_options *options);
 void jit_free(struct jit *jit);
 
-/* The object (an id of the writer's) that made code at `address` belongs to now, or PRF_NONE. */
+/*
+ * The sample that the following calls are about. Returns a number, which jit_generation() repeats:
+ * with the same one, an address of the process has the same answer of jit_object().
+ */
+uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns);
+uint32_t jit_generation(const struct jit *jit);
+
+/* The object (an id of the writer's) that made code at `address` belongs to, or PRF_NONE. */
 uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address);
 
 /*
@@ -46,9 +52,6 @@ void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *pa
 void jit_foresee_exec(struct jit *jit, uint32_t pid);
 void jit_foresee_exit(struct jit *jit, uint32_t pid);
 void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns);
-
-/* Grows whenever jit_object() may answer something else than before. */
-uint32_t jit_generation(const struct jit *jit);
 
 /* The process mapped a jitdump file, that is one named jit-PID.dump. */
 void jit_dump(struct jit *jit, uint32_t pid, const char *path);

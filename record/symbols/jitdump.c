@@ -8,6 +8,7 @@
 #define RECORD_HEADER_SIZE 16
 #define CODE_LOAD 0
 #define CODE_MOVE 1
+#define ARCH_TIMESTAMP 1		    /* in the header's flags */
 #define LOAD_SIZE (RECORD_HEADER_SIZE + 40) /* up to the name */
 #define MOVE_SIZE (RECORD_HEADER_SIZE + 48)
 
@@ -22,42 +23,57 @@ static size_t parse_header(struct jitdump *d, const void *data, size_t size)
 		d->broken = true;
 		return 0;
 	}
+	cursor_skip(&c, 4 + 4 + 4 + 8); /* machine, pad, pid, time */
+	d->other_clock = cursor_u64(&c) & ARCH_TIMESTAMP;
 	d->began = true;
 	d->skip = header_size - HEADER_SIZE;
 	return HEADER_SIZE;
 }
 
-/* The record from its header on, without the code behind the name. */
-static void take_load(struct jitdump *d, struct code_map *map, struct cursor c)
+/* A record's time holds, unless it cannot be: later than the record was seen in the file. */
+static void set_time(struct jitdump *d, struct code_piece *piece, uint64_t time_ns,
+		     struct written written)
 {
-	uint64_t address, size, index, *name_of;
+	piece->exact = time_ns && time_ns <= written.by && !d->other_clock;
+	piece->after = piece->exact ? time_ns : written.after;
+	piece->by = piece->exact ? time_ns : written.by;
+	if (piece->exact && time_ns > d->time_ns)
+		d->time_ns = time_ns;
+}
+
+/* The record after its header, without the code that follows the name. */
+static void take_load(struct jitdump *d, struct code_map *map, struct cursor c,
+		      struct code_piece piece)
+{
+	uint64_t index, *name_of;
 	const char *name;
 
 	cursor_skip(&c, 4 + 4 + 8); /* pid, tid, vma */
-	address = cursor_u64(&c);
-	size = cursor_u64(&c);
+	piece.start = cursor_u64(&c);
+	piece.size = cursor_u64(&c);
 	index = cursor_u64(&c);
 	name = cursor_string(&c);
-	if (!cursor_ok(&c) || !code_map_add(map, address, size, name, strlen(name)))
+	if (!cursor_ok(&c) || !code_map_add(map, &piece, name, strlen(name)))
 		return;
 	name_of = map_put(&d->names, &index, sizeof(index), NULL);
 	if (name_of)
-		*name_of = map->added[map->n_added - 1].name;
+		*name_of = map->symbols[range_map_find(&map->places, piece.start)->value].name;
 }
 
-static void take_move(struct jitdump *d, struct code_map *map, struct cursor c)
+static void take_move(struct jitdump *d, struct code_map *map, struct cursor c,
+		      struct code_piece piece)
 {
-	uint64_t to, size, index, *name_of;
+	uint64_t index, *name_of;
 
 	cursor_skip(&c, 4 + 4 + 8 + 8); /* the last: where it was */
-	to = cursor_u64(&c);
-	size = cursor_u64(&c);
+	piece.start = cursor_u64(&c);
+	piece.size = cursor_u64(&c);
 	index = cursor_u64(&c);
 	if (!cursor_ok(&c))
 		return;
 	name_of = map_get(&d->names, &index, sizeof(index));
 	if (name_of)
-		code_map_add_again(map, to, size, (uint32_t)*name_of);
+		code_map_add_again(map, &piece, (uint32_t)*name_of);
 }
 
 /* How much of a record is needed; the rest is skipped without waiting for it. */
@@ -73,12 +89,15 @@ static uint32_t wanted_of(uint32_t kind, uint32_t total)
 }
 
 /* One record; returns how many bytes it took, 0 when it is not complete yet. */
-static size_t parse_record(struct jitdump *d, struct code_map *map, const void *data, size_t size)
+static size_t parse_record(struct jitdump *d, struct code_map *map, const struct write_times *times,
+			   struct cursor record)
 {
-	struct cursor c = cursor_over(data, size);
+	size_t size = cursor_left(&record);
+	struct cursor c = record;
 	uint32_t kind = cursor_u32(&c), total = cursor_u32(&c), wanted;
+	uint64_t time_ns = cursor_u64(&c);
+	struct code_piece piece = { 0 };
 
-	cursor_skip(&c, 8); /* time */
 	if (!cursor_ok(&c))
 		return 0;
 	if (total < RECORD_HEADER_SIZE) {
@@ -88,16 +107,18 @@ static size_t parse_record(struct jitdump *d, struct code_map *map, const void *
 	wanted = wanted_of(kind, total);
 	if (size < wanted)
 		return 0;
-	c.end = c.start + wanted;
+	c.end = record.at + wanted;
+	set_time(d, &piece, time_ns, write_times_of(times, d->offset + wanted));
 	if (kind == CODE_LOAD)
-		take_load(d, map, c);
+		take_load(d, map, c, piece);
 	else if (kind == CODE_MOVE)
-		take_move(d, map, c);
+		take_move(d, map, c, piece);
 	d->skip = total - wanted;
 	return wanted;
 }
 
-size_t jitdump_parse(struct jitdump *d, struct code_map *map, const void *data, size_t size)
+size_t jitdump_parse(struct jitdump *d, struct code_map *map, const struct write_times *times,
+		     const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
 	size_t done = 0, taken;
@@ -105,11 +126,14 @@ size_t jitdump_parse(struct jitdump *d, struct code_map *map, const void *data, 
 	do {
 		taken = d->skip < size - done ? (size_t)d->skip : size - done;
 		d->skip -= taken;
+		d->offset += taken;
 		done += taken;
 		if (d->broken || d->skip)
 			break;
-		taken = d->began ? parse_record(d, map, bytes + done, size - done)
+		taken = d->began ? parse_record(d, map, times,
+						cursor_over(bytes + done, size - done))
 				 : parse_header(d, bytes + done, size - done);
+		d->offset += taken;
 		done += taken;
 	} while (taken);
 	/* Nothing is kept of what cannot be read. */

@@ -32,23 +32,31 @@ static uint64_t number(struct cursor *c)
 	return digits && cursor_u8(c) == ' ' && cursor_ok(c) ? value : 0;
 }
 
-static void parse_line(struct code_map *map, const uint8_t *line, size_t size)
+static void parse_line(struct code_map *map, struct written written, const uint8_t *line,
+		       size_t size)
 {
 	struct cursor c = cursor_over(line, size);
-	uint64_t start = number(&c), length = start ? number(&c) : 0;
+	struct code_piece piece = { .after = written.after, .by = written.by };
+
+	piece.start = number(&c);
+	piece.size = piece.start ? number(&c) : 0;
 
 	while (cursor_left(&c) && (c.end[-1] == '\r' || c.end[-1] == ' '))
 		c.end--;
-	if (length)
-		code_map_add(map, start, length, (const char *)c.at, cursor_left(&c));
+	if (piece.size)
+		code_map_add(map, &piece, (const char *)c.at, cursor_left(&c));
 }
 
-size_t perf_map_parse(struct code_map *map, const void *data, size_t size)
+size_t perf_map_parse(struct code_map *map, const struct perf_map_source *source, const void *data,
+		      size_t size)
 {
 	const uint8_t *start = data, *at = start, *end = start + size, *newline;
 
 	while (at < end && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		parse_line(map, at, (size_t)(newline - at));
+		parse_line(map,
+			   write_times_of(source->times,
+					  source->offset + (size_t)(newline + 1 - start)),
+			   at, (size_t)(newline - at));
 		at = newline + 1;
 	}
 	/* What follows an overlong piece reads as a line of its own, and hardly as a symbol. */

@@ -8,14 +8,21 @@
  */
 
 #include "record/symbols/code_map.h"
+#include "record/symbols/write_times.h"
 
 #include <stddef.h>
 
 /*
- * Adds the symbols of all complete lines and returns how many bytes they took. Lines that
- * are no symbol are passed over. An incomplete line that is longer than any symbol's is
- * consumed as well, so that what stays pending is bounded.
+ * Adds the symbols of all complete lines and returns how many bytes they took. The code of a line
+ * came when the line was written: `times` are those of the file, in which `data` begins at
+ * `offset`. Lines that are no symbol are skipped. An incomplete line that is longer than any
+ * symbol's is consumed as well, so that what stays pending is bounded.
  */
-size_t perf_map_parse(struct code_map *map, const void *data, size_t size);
+struct perf_map_source {
+	const struct write_times *times;
+	uint64_t offset;
+};
+size_t perf_map_parse(struct code_map *map, const struct perf_map_source *source, const void *data,
+		      size_t size);
 
 #endif

@@ -186,9 +186,11 @@ static int find_stack(struct resolver *r, struct prf_writer *w, const struct sam
 	const struct layout *layout = spaces_layout(r->sources.spaces, s->pid);
 	uint64_t seed = layout->id * UINT64_C(0x9e3779b97f4a7c15) ^
 			(uint64_t)kernel_symbols_generation(r->sources.kernel) << 40 ^
-			(layout->made_code ? (uint64_t)jit_generation(r->sources.jit) << 32 ^
-						     s->pid * UINT64_C(0xff51afd7ed558ccd)
-					   : 0) ^
+			(layout->made_code
+				 ? (uint64_t)jit_set_sample(r->sources.jit, s->pid, s->time_ns)
+						   << 32 ^
+					   s->pid * UINT64_C(0xff51afd7ed558ccd)
+				 : 0) ^
 			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^
 			(uint64_t)s->user_frames << 16 ^ s->kernel_frames;
 	XXH128_hash_t hash = XXH3_128bits_withSeed(

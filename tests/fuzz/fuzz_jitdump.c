@@ -9,13 +9,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct code_map maps[2] = { 0 };
 
 	for (int pieces = 0; pieces < 2; pieces++) {
+		const struct write_times times = { 0 };
 		struct jitdump dump = { 0 };
 		size_t done = 0;
 
 		if (pieces)
-			done = jitdump_parse(&dump, &maps[1], data, size / 2);
-		jitdump_parse(&dump, &maps[pieces], data + done, size - done);
-		code_map_settle(&maps[pieces], NULL, NULL);
+			done = jitdump_parse(&dump, &maps[1], &times, data, size / 2);
+		jitdump_parse(&dump, &maps[pieces], &times, data + done, size - done);
 		jitdump_release(&dump);
 	}
 	if (maps[0].n != maps[1].n)

@@ -8,119 +8,158 @@
 #include <string.h>
 #include <cmocka.h>
 
-static char replaced_names[256];
-
-static void note_replaced(const struct code_symbol *old, void *context)
+/* Code that came between two moments. */
+static void add(struct code_map *map, struct code_piece piece, const char *name)
 {
-	strcat(replaced_names, code_map_name(context, old));
-	strcat(replaced_names, " ");
+	assert_true(code_map_add(map, &piece, name, strlen(name)));
 }
 
-static void add(struct code_map *map, uint64_t start, uint64_t size, const char *name)
+static const char *at(const struct code_map *map, uint64_t address, uint64_t time_ns)
 {
-	assert_true(code_map_add(map, start, size, name, strlen(name)));
-}
+	uint32_t symbol;
 
-static void settle(struct code_map *map)
-{
-	replaced_names[0] = 0;
-	assert_int_equal(code_map_settle(map, note_replaced, map), 0);
-}
-
-static const char *at(const struct code_map *map, uint64_t address)
-{
-	const struct code_symbol *symbol = code_map_find(map, address);
-
-	return symbol ? code_map_name(map, symbol) : "none";
+	switch (code_map_find(map, address, time_ns, &symbol)) {
+	case CODE_KNOWN: return code_map_name(map, &map->symbols[symbol]);
+	case CODE_UNKNOWN: return "unknown";
+	case CODE_AMBIGUOUS: break;
+	}
+	return "ambiguous";
 }
 
 static void finds_by_address(void **state)
 {
 	struct code_map map = { 0 };
 
-	assert_string_equal(at(&map, 5), "none");
-	add(&map, 0x2000, 0x10, "b");
-	add(&map, 0x1000, 0x100, "a");
-	assert_string_equal(at(&map, 0x1000), "none");
-	settle(&map);
-	assert_string_equal(at(&map, 0xfff), "none");
-	assert_string_equal(at(&map, 0x1000), "a");
-	assert_string_equal(at(&map, 0x10ff), "a");
-	assert_string_equal(at(&map, 0x1100), "none");
-	assert_string_equal(at(&map, 0x200f), "b");
-	assert_string_equal(at(&map, 0x2010), "none");
+	assert_string_equal(at(&map, 5, 1), "unknown");
+	add(&map, (struct code_piece){ 0x2000, 0x10, 1, 2 }, "b");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 1, 2 }, "a");
+	assert_string_equal(at(&map, 0xfff, 5), "unknown");
+	assert_string_equal(at(&map, 0x1000, 5), "a");
+	assert_string_equal(at(&map, 0x10ff, 5), "a");
+	assert_string_equal(at(&map, 0x1100, 5), "unknown");
+	assert_string_equal(at(&map, 0x200f, 5), "b");
+	assert_string_equal(at(&map, 0x2010, 5), "unknown");
 	code_map_release(&map);
 }
 
-static void newer_code_takes_the_place(void **state)
+/* Three owners of one place: each has its time, and between two of them nobody knows. */
+static void owners_have_their_times(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, 0x1000, 0x100, "old");
-	add(&map, 0x3000, 0x10, "stays");
-	settle(&map);
-	assert_string_equal(replaced_names, "");
-	add(&map, 0x1080, 0x100, "new");
-	add(&map, 0x3000, 0x10, "stays");
-	settle(&map);
-	assert_string_equal(replaced_names, "old ");
-	assert_string_equal(at(&map, 0x1000), "none");
-	assert_string_equal(at(&map, 0x1090), "new");
-	assert_string_equal(at(&map, 0x3000), "stays");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 20 }, "first");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 30, 40 }, "second");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 50, 60 }, "third");
+	assert_string_equal(at(&map, 0x1010, 5), "first");
+	assert_string_equal(at(&map, 0x1010, 30), "first");
+	assert_string_equal(at(&map, 0x1010, 31), "ambiguous");
+	assert_string_equal(at(&map, 0x1010, 39), "ambiguous");
+	assert_string_equal(at(&map, 0x1010, 40), "second");
+	assert_string_equal(at(&map, 0x1010, 50), "second");
+	assert_string_equal(at(&map, 0x1010, 55), "ambiguous");
+	assert_string_equal(at(&map, 0x1010, 60), "third");
 	code_map_release(&map);
 }
 
-static void same_place_other_name(void **state)
+/* All that was known at the first look: only the last one holds since. */
+static void owners_of_one_look(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, 0x1000, 0x10, "first");
-	settle(&map);
-	add(&map, 0x1000, 0x10, "second");
-	settle(&map);
-	assert_string_equal(replaced_names, "first ");
-	add(&map, 0x1000, 0x10, "first");
-	settle(&map);
-	assert_string_equal(replaced_names, "second ");
-	assert_string_equal(at(&map, 0x1000), "first");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 0, 20 }, "first");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 0, 20 }, "second");
+	assert_string_equal(at(&map, 0x1010, 10), "ambiguous");
+	assert_string_equal(at(&map, 0x1010, 20), "second");
 	code_map_release(&map);
 }
 
-/* The middle one replaced the first, and was then replaced itself: neither is there. */
-static void replaced_by_what_is_gone(void **state)
+static void exact_times(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, 60, 10, "first");
-	add(&map, 40, 60, "middle");
-	add(&map, 1, 49, "last");
-	settle(&map);
-	assert_string_equal(at(&map, 30), "last");
-	assert_string_equal(at(&map, 65), "none");
-	assert_string_equal(at(&map, 95), "none");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 10, true }, "first");
+	add(&map, (struct code_piece){ 0x1000, 0x100, 20, 20, true }, "second");
+	assert_string_equal(at(&map, 0x1010, 9), "ambiguous");
+	assert_string_equal(at(&map, 0x1010, 10), "first");
+	assert_string_equal(at(&map, 0x1010, 19), "first");
+	assert_string_equal(at(&map, 0x1010, 21), "second");
+	code_map_release(&map);
+}
+
+/* Code that was overlapped in part is gone as a whole, but was there before. */
+static void overlapped_in_part(void **state)
+{
+	struct code_map map = { 0 };
+
+	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 20 }, "old");
+	add(&map, (struct code_piece){ 0x3000, 0x10, 10, 20 }, "stays");
+	add(&map, (struct code_piece){ 0x1080, 0x100, 30, 40 }, "new");
+	assert_string_equal(at(&map, 0x1000, 30), "old");
+	assert_string_equal(at(&map, 0x1000, 50), "ambiguous");
+	assert_string_equal(at(&map, 0x1090, 30), "old");
+	assert_string_equal(at(&map, 0x1090, 50), "new");
+	/* Never covered before, but its code may have been another one. */
+	assert_string_equal(at(&map, 0x1110, 25), "ambiguous");
+	assert_string_equal(at(&map, 0x1110, 50), "new");
+	assert_string_equal(at(&map, 0x3000, 50), "stays");
+	code_map_release(&map);
+}
+
+static void the_same_again(void **state)
+{
+	struct code_map map = { 0 };
+
+	add(&map, (struct code_piece){ 0x1000, 0x10, 10, 20 }, "first");
+	add(&map, (struct code_piece){ 0x1000, 0x10, 30, 40 }, "first");
+	assert_int_equal(map.n, 1);
+	assert_string_equal(at(&map, 0x1000, 35), "first");
+	add(&map, (struct code_piece){ 0x1000, 0x10, 50, 60 }, "second");
+	add(&map, (struct code_piece){ 0x1000, 0x10, 70, 80 }, "first");
+	assert_string_equal(at(&map, 0x1000, 65), "second");
+	assert_string_equal(at(&map, 0x1000, 80), "first");
 	code_map_release(&map);
 }
 
 static void refuses_the_impossible(void **state)
 {
+	static const struct code_piece impossible[] = {
+		{ 0, 10 },
+		{ 10, 0 },
+		{ UINT64_MAX - 5, 10 },
+		{ 10, UINT64_MAX - 5 },
+	};
 	struct code_map map = { 0 };
 
-	assert_false(code_map_add(&map, 0, 10, "null", 4));
-	assert_false(code_map_add(&map, 10, 0, "empty", 5));
-	assert_false(code_map_add(&map, 10, 10, "", 0));
-	assert_false(code_map_add(&map, UINT64_MAX - 5, 10, "wraps", 5));
-	assert_false(code_map_add(&map, 10, UINT64_MAX - 5, "wraps", 5));
+	for (size_t i = 0; i < 4; i++)
+		assert_false(code_map_add(&map, &impossible[i], "name", 4));
+	assert_false(code_map_add(&map, &(struct code_piece){ 10, 10 }, "", 0));
 	assert_int_equal(map.refused, 5);
+	assert_int_equal(map.full_ns, 0);
 	code_map_release(&map);
 }
 
-/* Against the plain definition: a symbol is gone when any newer one overlaps it. */
+/* Once a symbol had to be left out, nobody knows what it replaced. */
+static void full(void **state)
+{
+	struct code_map map = { 0 };
+
+	add(&map, (struct code_piece){ 0x1000, 0x10, 10, 20 }, "known");
+	for (uint32_t i = 0; i < CODE_MAP_MAX_SYMBOLS; i++)
+		code_map_add_again(&map, &(struct code_piece){ 0x2000 + i, 1, 30, 40 }, 0);
+	assert_int_equal(map.refused, 1);
+	assert_string_equal(at(&map, 0x1000, 29), "known");
+	assert_string_equal(at(&map, 0x1000, 30), "ambiguous");
+	code_map_release(&map);
+}
+
+/* Against the plain definition: the newest one that came by then, unless a newer one overlaps it.
+ */
 static void agrees_with_the_definition(void **state)
 {
 	enum { N = 60, SPACE = 400 };
 	uint32_t random = 1;
 
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < 200; round++) {
 		struct code_map map = { 0 };
 		uint64_t start[N], size[N];
 		char name[16];
@@ -131,19 +170,19 @@ static void agrees_with_the_definition(void **state)
 			random = random * 1103515245 + 12345;
 			size[i] = 1 + (random >> 8) % 20;
 			snprintf(name, sizeof(name), "%d", i);
-			add(&map, start[i], size[i], name);
-			if (i % 7 == 0)
-				settle(&map);
+			add(&map, (struct code_piece){ start[i], size[i], 10 * i, 10 * i, true },
+			    name);
 		}
-		settle(&map);
 		for (int i = 0; i < N; i++) {
-			bool gone = false;
+			int gone = N;
 
-			for (int j = i + 1; j < N; j++)
-				gone |= start[j] < start[i] + size[i] &&
-					start[i] < start[j] + size[j];
+			for (int j = i + 1; j < N && gone == N; j++)
+				if (start[j] < start[i] + size[i] && start[i] < start[j] + size[j])
+					gone = j;
 			snprintf(name, sizeof(name), "%d", i);
-			assert_int_equal(strcmp(at(&map, start[i]), name) == 0, !gone);
+			for (int t = 0; t < N; t++)
+				assert_int_equal(strcmp(at(&map, start[i], 10 * t + 5), name) == 0,
+						 t >= i && t < gone);
 		}
 		code_map_release(&map);
 	}
@@ -153,10 +192,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_by_address),
-		cmocka_unit_test(newer_code_takes_the_place),
-		cmocka_unit_test(same_place_other_name),
-		cmocka_unit_test(replaced_by_what_is_gone),
+		cmocka_unit_test(owners_have_their_times),
+		cmocka_unit_test(owners_of_one_look),
+		cmocka_unit_test(exact_times),
+		cmocka_unit_test(overlapped_in_part),
+		cmocka_unit_test(the_same_again),
 		cmocka_unit_test(refuses_the_impossible),
+		cmocka_unit_test(full),
 		cmocka_unit_test(agrees_with_the_definition),
 	};
 

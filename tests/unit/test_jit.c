@@ -2,6 +2,7 @@
 #include "record/symbols/jit.h"
 
 #include "common/buffer.h"
+#include "common/clock.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -106,7 +107,7 @@ static void only_what_was_hit(void **state)
 	assert_int_equal(jit_object(jit, self, 0x1010), object);
 	assert_int_equal(jit_object(jit, self, 0x2020), object);
 	tick();
-	assert_string_equal(all_symbols(), "0:1000+100=one 0:2000+100=two ");
+	assert_string_equal(all_symbols(), "0:1010+1=one 0:2010+11=two ");
 }
 
 static void a_map_that_comes_later_and_grows(void **state)
@@ -118,35 +119,66 @@ static void a_map_that_comes_later_and_grows(void **state)
 	put("a", "00 100 one\n");
 	tick();
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(jit_object(jit, self, 0x5001), 0);
-	assert_string_equal(all_symbols(), "0:1000+100=one 0:5000+10=other ");
+	assert_int_equal(jit_object(jit, self, 0x5001), 1);
+	assert_string_equal(all_symbols(), "0:1010+1=one 1:5000+10=other ");
+}
+
+/* As the resolver does for each sample. */
+static uint32_t hit(uint64_t time_ns, uint64_t address)
+{
+	jit_set_sample(jit, self, time_ns);
+	return jit_object(jit, self, address);
 }
 
 static void a_place_that_is_used_again(void **state)
 {
+	uint64_t first, second;
+
 	put("w", "1000 100 one\n2000 100 two\n");
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	jit_object(jit, self, 0x9000); /* the map is read */
 	tick();
+	first = clock_now();
+	usleep(20000); /* the clock of files ticks that slowly */
 	put("a", "1080 100 uno\n");
 	tick();
-	/* Whose code this was nobody knows. */
-	assert_int_equal(jit_object(jit, self, 0x1010), 1);
-	assert_int_equal(jit_object(jit, self, 0x2010), 2);
-	tick();
-	tick();
-	tick();
-	assert_int_equal(jit_object(jit, self, 0x1090), 2);
-	assert_string_equal(all_symbols(), "0:1000+100=one 2:2000+100=two 2:1080+100=uno ");
+	second = clock_now();
+	/* Samples of the time before come later than the line. */
+	assert_int_equal(hit(first, 0x1010), 1);
+	assert_int_equal(hit(second, 0x1010), 2); /* gone, and nothing new is known there */
+	assert_int_equal(hit(first, 0x1090), 1);
+	assert_int_equal(hit(second, 0x1090), 3);
+	assert_int_equal(hit(second, 0x2010), 1);
+	assert_string_equal(all_symbols(), "1:1000+100=one 1:2000+100=two 3:1080+100=uno ");
 }
 
+/* Both lines are read after the hit. The second one is not older than the file's time. */
 static void the_hit_before_the_change(void **state)
 {
 	put("w", "1000 100 one\n");
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(hit(clock_now(), 0x1010), 0);
+	usleep(20000);
 	put("a", "1000 100 uno\n");
-	/* Both lines come in one read: then only the last one was ever known. */
 	tick();
-	assert_string_equal(all_symbols(), "0:1000+100=uno ");
+	assert_string_equal(all_symbols(), "0:1010+1=one ");
+}
+
+/* It may have been of either: both lines were written at once. */
+static void the_hit_between_two_lines(void **state)
+{
+	put("w", "1000 100 one\n1000 100 uno\n");
+	assert_int_equal(hit(clock_now(), 0x1010), 0);
+	tick();
+	assert_string_equal(all_symbols(), "");
+}
+
+/* Nothing is withheld because of what happened before the first sample of a place. */
+static void owners_before_the_first_hit(void **state)
+{
+	put("w", "1000 100 one\n1000 100 two\n1000 100 three\n");
+	jit_object(jit, self, 0x9000);
+	tick();
+	assert_int_equal(hit(clock_now(), 0x1010), 1);
+	assert_string_equal(all_symbols(), "1:1000+100=three ");
 }
 
 static void exit_passes_on_and_forgets(void **state)
@@ -156,7 +188,7 @@ static void exit_passes_on_and_forgets(void **state)
 	jit_exit(jit, self, UINT64_MAX);
 	jit_exit(jit, self, UINT64_MAX);
 	put("w", "1000 100 next program\n");
-	assert_string_equal(all_symbols(), "0:1000+100=one ");
+	assert_string_equal(all_symbols(), "0:1010+1=one ");
 }
 
 /* A process with a map, that has ended and was waited for when this comes back. */
@@ -189,7 +221,7 @@ static void ended_before_its_samples_come(void **state)
 	jit_begin(jit, pid, 5);
 	assert_int_equal(jit_object(jit, pid, 0x1010), 0);
 	jit_exit(jit, pid, 6);
-	assert_string_equal(all_symbols(), "0:1000+100=one ");
+	assert_string_equal(all_symbols(), "0:1010+1=one ");
 }
 
 static void foreseen_for_a_later_program(void **state)
@@ -202,7 +234,7 @@ static void foreseen_for_a_later_program(void **state)
 	jit_begin(jit, pid, 5);
 	assert_int_equal(jit_object(jit, pid, 0x1020), 1);
 	jit_exit(jit, pid, 6);
-	assert_string_equal(all_symbols(), "1:1000+100=one ");
+	assert_string_equal(all_symbols(), "1:1020+1=one ");
 }
 
 static void somebody_elses_map(void **state)
@@ -235,7 +267,7 @@ static void left_behind_by_an_older_process(void **state)
 	assert_string_equal(all_symbols(), "");
 }
 
-/* A jitdump with one piece of code. */
+/* A jitdump with one piece of code, without a time. */
 static void put_dump(const char *mode, uint64_t address, const char *name)
 {
 	const size_t size = strlen(name) + 1;
@@ -271,8 +303,55 @@ static void a_dump_that_is_written_anew(void **state)
 	put_dump("w", 0x2000, "two");
 	tick();
 	assert_int_equal(jit_object(jit, self, 0x1010), 1);
-	assert_int_equal(jit_object(jit, self, 0x2010), 1);
-	assert_string_equal(all_symbols(), "0:1000+100=one whose name is longer 1:2000+100=two ");
+	assert_int_equal(jit_object(jit, self, 0x2010), 2);
+	assert_string_equal(all_symbols(), "0:1010+1=one whose name is longer 2:2000+100=two ");
+}
+
+static void load(struct buffer *b, uint64_t time_ns, const char *name)
+{
+	const size_t size = strlen(name) + 1;
+
+	buffer_u32(b, 0);
+	buffer_u32(b, (uint32_t)(16 + 40 + size));
+	buffer_u64(b, time_ns);
+	memset(buffer_extend(b, 16), 0, 16);
+	buffer_u64(b, 0x1000);
+	buffer_u64(b, 0x100);
+	buffer_u64(b, time_ns);
+	buffer_append(b, name, size);
+}
+
+/* Compilers hold records back: those of a place's owners come after all of its samples. */
+static void by_the_times_of_the_dump(void **state)
+{
+	struct buffer b = { 0 };
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	buffer_u32(&b, 0x4a695444);
+	buffer_u32(&b, 1);
+	buffer_u32(&b, 40);
+	memset(buffer_extend(&b, 28), 0, 28);
+	load(&b, 1000000000, "one");
+	assert_int_equal(fwrite(b.data, 1, b.size, f), b.size);
+	fflush(f);
+	jit_dump(jit, self, path);
+	tick();
+	/* In one stretch of 50 ms each, the third one with both owners. */
+	assert_int_equal(hit(1010000000, 0x1010), 0);
+	assert_int_equal(hit(1020000000, 0x1010), 0);
+	assert_int_equal(hit(2010000000, 0x1010), 1);
+	assert_int_equal(hit(2990000000, 0x1010), 2);
+	assert_int_equal(hit(3010000000, 0x1010), 2);
+	assert_int_equal(hit(3020000000, 0x1020), 2);
+	b.size = 0;
+	load(&b, 2000000000, "two");
+	load(&b, 3000000000, "three");
+	assert_int_equal(fwrite(b.data, 1, b.size, f), b.size);
+	assert_int_equal(fclose(f), 0);
+	buffer_release(&b);
+	tick();
+	assert_string_equal(all_symbols(), "0:1010+1=one 1:1010+1=two 2:1020+1=three ");
 }
 
 static void names_of_dumps(void **state)
@@ -294,6 +373,9 @@ int main(void)
 		EACH(a_map_that_comes_later_and_grows),
 		EACH(a_place_that_is_used_again),
 		EACH(the_hit_before_the_change),
+		EACH(the_hit_between_two_lines),
+		EACH(owners_before_the_first_hit),
+		EACH(by_the_times_of_the_dump),
 		EACH(exit_passes_on_and_forgets),
 		EACH(somebody_elses_map),
 		EACH(a_link_instead_of_a_map),

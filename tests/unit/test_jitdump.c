@@ -9,6 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+static const struct write_times times;
+
 static void header(struct buffer *b)
 {
 	buffer_u32(b, 0x4a695444);
@@ -71,15 +73,26 @@ static void trace(struct buffer *b)
 	assert_true(buffer_ok(b));
 }
 
+/* What was at an address at a time. */
+static const char *at(const struct code_map *map, uint64_t address, uint64_t time_ns)
+{
+	uint32_t symbol;
+
+	if (code_map_find(map, address, time_ns, &symbol) != CODE_KNOWN)
+		return "none";
+	return code_map_name(map, &map->symbols[symbol]);
+}
+
 static void check(struct code_map *map)
 {
-	assert_int_equal(code_map_settle(map, NULL, NULL), 0);
 	assert_int_equal(map->n, 3);
-	assert_string_equal(code_map_name(map, code_map_find(map, 0x1063)), "one");
-	assert_null(code_map_find(map, 0x1064));
-	assert_string_equal(code_map_name(map, code_map_find(map, 0x2000)), "two");
-	assert_string_equal(code_map_name(map, code_map_find(map, 0x8bb7)), "two");
-	assert_null(code_map_find(map, 0x9000));
+	assert_string_equal(at(map, 0x1063, 2000), "one");
+	assert_string_equal(at(map, 0x1064, 2000), "none");
+	assert_string_equal(at(map, 0x2000, 2000), "two");
+	assert_string_equal(at(map, 0x2000, 1999), "none");
+	assert_string_equal(at(map, 0x8bb7, 3000), "two");
+	assert_string_equal(at(map, 0x8bb7, 2999), "none");
+	assert_string_equal(at(map, 0x9000, 3000), "none");
 }
 
 static void at_once(void **state)
@@ -89,7 +102,7 @@ static void at_once(void **state)
 	struct buffer b = { 0 };
 
 	trace(&b);
-	assert_int_equal(jitdump_parse(&dump, &map, b.data, b.size), b.size);
+	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
 	check(&map);
 	jitdump_release(&dump);
 	code_map_release(&map);
@@ -108,8 +121,8 @@ static void piece_by_piece(void **state)
 		size_t done = 0;
 
 		for (size_t have = 0; have <= b.size; have += step)
-			done += jitdump_parse(&dump, &map, b.data + done, have - done);
-		done += jitdump_parse(&dump, &map, b.data + done, b.size - done);
+			done += jitdump_parse(&dump, &map, &times, b.data + done, have - done);
+		done += jitdump_parse(&dump, &map, &times, b.data + done, b.size - done);
 		assert_int_equal(done, b.size);
 		check(&map);
 		jitdump_release(&dump);
@@ -124,7 +137,7 @@ static void not_a_dump(void **state)
 	struct jitdump dump = { 0 };
 	uint8_t bytes[64] = { 'D', 'T', 'i', 'X' };
 
-	assert_int_equal(jitdump_parse(&dump, &map, bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(jitdump_parse(&dump, &map, &times, bytes, sizeof(bytes)), sizeof(bytes));
 	assert_true(dump.broken);
 	jitdump_release(&dump);
 }
@@ -138,11 +151,34 @@ static void record_without_size(void **state)
 	header(&b);
 	for (int i = 0; i < 4; i++)
 		buffer_u32(&b, 0);
-	assert_int_equal(jitdump_parse(&dump, &map, b.data, b.size), b.size);
+	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
 	assert_true(dump.broken);
 	/* Or all that comes later would be kept for ever. */
-	assert_int_equal(jitdump_parse(&dump, &map, b.data, b.size), b.size);
+	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
 	jitdump_release(&dump);
+	buffer_release(&b);
+}
+
+/* A time that comes after the record was seen is none; then it is the time of the bytes. */
+static void times_that_cannot_be(void **state)
+{
+	struct write_times looked = { 0 };
+	struct code_map map = { 0 };
+	struct jitdump dump = { 0 };
+	struct buffer b = { 0 };
+
+	header(&b);
+	load(&b, 0x1000, 100, 1, "one");
+	write_times_add(&looked, (struct write_look){ .time_ns = 1000, .size = 1 });
+	write_times_add(&looked, (struct write_look){ .time_ns = 1500, .size = b.size });
+	jitdump_parse(&dump, &map, &looked, b.data, b.size);
+	assert_int_equal(map.symbols[0].piece.after, 1000);
+	assert_int_equal(map.symbols[0].piece.by, 1500);
+	assert_false(map.symbols[0].piece.exact);
+	assert_int_equal(dump.time_ns, 0);
+	write_times_release(&looked);
+	jitdump_release(&dump);
+	code_map_release(&map);
 	buffer_release(&b);
 }
 
@@ -153,6 +189,7 @@ int main(void)
 		cmocka_unit_test(piece_by_piece),
 		cmocka_unit_test(not_a_dump),
 		cmocka_unit_test(record_without_size),
+		cmocka_unit_test(times_that_cannot_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/symbols/jit_names.h"
+
+#include "common/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HITS_MAX (1 << 20)
+#define OPEN_NS 50000000
+#define CHANGES_KEPT_NS UINT64_C(3000000000) /* samples come out of order by less */
+#define LAYER_NONE UINT32_MAX
+
+struct jit_symbol_state {
+	uint32_t layer; /* LAYER_NONE: not hit */
+	bool waits;	/* is in hit_symbols, or was passed on */
+};
+
+/* Of one address in an open object. */
+struct jit_hit {
+	uint64_t address;
+	uint64_t first_ns, last_ns;
+	uint32_t object;
+};
+
+void jit_names_init(struct jit_names *n)
+{
+	*n = (struct jit_names){ .known_until_ns = UINT64_MAX,
+				 .open = PRF_NONE,
+				 .nameless = PRF_NONE };
+}
+
+void jit_names_release(struct jit_names *n)
+{
+	code_map_release(&n->code);
+	range_map_release(&n->layers);
+	map_release(&n->hit_of);
+	free(n->changes);
+	free(n->states);
+	free(n->objects);
+	free(n->hit_symbols);
+	free(n->hits);
+	jit_names_init(n);
+}
+
+/* -------- when answers change -------- */
+
+void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns)
+{
+	size_t low = 0, high = n->n_changes;
+
+	n->time_ns = time_ns;
+	/* Each hit of an open object is noted with its time. */
+	if (time_ns > n->known_until_ns) {
+		n->epoch = (*owner->next_epoch)++;
+		return;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (n->changes[middle] <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	n->epoch = n->first_epoch + (uint32_t)low;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void add_change(struct jit_names *n, uint64_t time_ns)
+{
+	if (time_ns + CHANGES_KEPT_NS > n->time_ns &&
+	    array_reserve(&n->changes, &n->changes_capacity, n->n_changes + 1))
+		n->changes[n->n_changes++] = time_ns;
+}
+
+static void drop_old_changes(struct jit_names *n)
+{
+	size_t old = 0;
+
+	while (old < n->n_changes && n->changes[old] + CHANGES_KEPT_NS < n->time_ns)
+		old++;
+	memmove(n->changes, n->changes + old, (n->n_changes - old) * sizeof(*n->changes));
+	n->n_changes -= old;
+}
+
+/* New epochs, as what was added may answer for any time. */
+static void note_changes(struct jit_names *n, const struct jit_names_owner *owner)
+{
+	if (n->seen == n->code.n)
+		return;
+	drop_old_changes(n);
+	for (; n->seen < n->code.n; n->seen++) {
+		const struct code_symbol *s = &n->code.symbols[n->seen];
+
+		if (s->victims == CODE_NONE && !s->piece.exact)
+			continue;
+		/* An answer holds up to `after`, and another one from `by` on. */
+		add_change(n, s->piece.after + 1);
+		add_change(n, s->piece.by);
+	}
+	qsort(n->changes, n->n_changes, sizeof(*n->changes), by_time);
+	n->first_epoch = *owner->next_epoch;
+	*owner->next_epoch += (uint32_t)n->n_changes + 1;
+}
+
+/* -------- objects -------- */
+
+static uint32_t object_new(const struct jit_names_owner *owner, uint32_t number)
+{
+	struct prf_object object = { .kind = PRF_OBJECT_JIT,
+				     .path = "[jit]",
+				     .root = owner->root,
+				     .base = (uint64_t)owner->pid << 32 | number };
+	uint32_t id;
+
+	return error_ignore(prf_writer_object(owner->writer, &object, &id)) ? PRF_NONE : id;
+}
+
+static uint32_t layer_object(struct jit_names *n, const struct jit_names_owner *owner,
+			     uint32_t layer)
+{
+	if (!array_reserve(&n->objects, &n->objects_capacity, layer + 1))
+		return PRF_NONE;
+	while (n->n_objects <= layer)
+		n->objects[n->n_objects++] = PRF_NONE;
+	if (n->objects[layer] == PRF_NONE)
+		n->objects[layer] = object_new(owner, ++*owner->next_object);
+	return n->objects[layer];
+}
+
+static void highest(const struct range *part, void *context)
+{
+	uint32_t *layer = context;
+
+	if (part->value > *layer)
+		*layer = part->value;
+}
+
+/* The lowest layer without other hit code in the symbol's place, which it now takes. */
+static uint32_t take_layer(struct jit_names *n, const struct code_piece *piece)
+{
+	struct range range = { piece->start, piece->start + piece->size, 0 };
+	uint32_t layer = 0;
+
+	if (!range_map_put(&n->layers, range, highest, &layer))
+		return LAYER_NONE;
+	range.value = layer + 1;
+	return range_map_put(&n->layers, range, NULL, NULL) ? layer : LAYER_NONE;
+}
+
+static struct jit_symbol_state *state_of(struct jit_names *n, uint32_t symbol)
+{
+	if (!array_reserve(&n->states, &n->states_capacity, symbol + 1))
+		return NULL;
+	while (n->n_states <= symbol)
+		n->states[n->n_states++] = (struct jit_symbol_state){ .layer = LAYER_NONE };
+	return &n->states[symbol];
+}
+
+static uint32_t known_object(struct jit_names *n, const struct jit_names_owner *owner,
+			     uint32_t symbol)
+{
+	struct jit_symbol_state *state = state_of(n, symbol);
+
+	if (!state)
+		return PRF_NONE;
+	if (state->layer == LAYER_NONE)
+		state->layer = take_layer(n, &n->code.symbols[symbol].piece);
+	if (state->layer == LAYER_NONE)
+		return PRF_NONE;
+	if (!state->waits) {
+		if (!array_reserve(&n->hit_symbols, &n->hit_symbols_capacity, n->n_hit_symbols + 1))
+			return PRF_NONE;
+		n->hit_symbols[n->n_hit_symbols++] = symbol;
+		state->waits = true;
+	}
+	return layer_object(n, owner, state->layer);
+}
+
+static void note_hit(struct jit_names *n, uint64_t address)
+{
+	bool added = false;
+	uint64_t *at;
+
+	if (n->n_hits >= HITS_MAX || !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1))
+		return;
+	at = map_put(&n->hit_of, &address, sizeof(address), &added);
+	if (!at)
+		return;
+	if (added) {
+		*at = n->n_hits;
+		n->hits[n->n_hits++] = (struct jit_hit){ address, n->time_ns, n->time_ns, n->open };
+	}
+	if (n->time_ns < n->hits[*at].first_ns)
+		n->hits[*at].first_ns = n->time_ns;
+	if (n->time_ns > n->hits[*at].last_ns)
+		n->hits[*at].last_ns = n->time_ns;
+}
+
+/* No more hits belong to the open object. */
+static void close_open(struct jit_names *n)
+{
+	/* Later hits of an address in the same epoch were not noted. */
+	for (size_t i = 0; i < n->n_hits && n->known_until_ns == UINT64_MAX; i++)
+		if (n->hits[i].object == n->open)
+			n->hits[i].last_ns = n->time_ns;
+	n->open = PRF_NONE;
+	map_release(&n->hit_of);
+}
+
+static uint32_t open_object(struct jit_names *n, const struct jit_names_owner *owner,
+			    uint64_t address)
+{
+	if (n->open == PRF_NONE || n->time_ns >= n->open_until_ns) {
+		close_open(n);
+		n->open = object_new(owner, ++*owner->next_object);
+		n->open_until_ns = n->known_until_ns == UINT64_MAX ? UINT64_MAX
+								   : n->time_ns + OPEN_NS;
+	}
+	note_hit(n, address);
+	return n->open;
+}
+
+uint32_t jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
+			  uint64_t address)
+{
+	uint32_t symbol;
+
+	if (n->time_ns > n->known_until_ns)
+		return open_object(n, owner, address);
+	switch (code_map_find(&n->code, address, n->time_ns, &symbol)) {
+	case CODE_KNOWN: return known_object(n, owner, symbol);
+	case CODE_UNKNOWN: return open_object(n, owner, address);
+	case CODE_AMBIGUOUS: break;
+	}
+	if (n->nameless == PRF_NONE)
+		n->nameless = object_new(owner, 0);
+	return n->nameless;
+}
+
+/* -------- names -------- */
+
+/* A symbol of an object that is to be passed on. */
+struct name {
+	uint32_t object;
+	struct prf_symbol symbol;
+};
+
+static int by_object(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->symbol.start < y->symbol.start ? -1 : x->symbol.start > y->symbol.start;
+}
+
+static void pass_on(const struct jit_names_owner *owner, struct name *names, size_t count)
+{
+	struct prf_symbol *symbols = malloc((count + 1) * sizeof(*symbols));
+	size_t from = 0;
+
+	if (!symbols)
+		return;
+	qsort(names, count, sizeof(*names), by_object);
+	for (size_t i = 0; i < count; i++) {
+		symbols[i - from] = names[i].symbol;
+		if (i + 1 < count && names[i + 1].object == names[i].object)
+			continue;
+		error_ignore(
+			prf_writer_symbols(owner->writer, names[i].object, symbols, i + 1 - from));
+		from = i + 1;
+	}
+	free(symbols);
+}
+
+/* All of the hit's samples were of one piece of code. */
+static bool is_certain(const struct jit_names *n, const struct jit_hit *hit, uint32_t *symbol)
+{
+	uint32_t last;
+
+	return code_map_find(&n->code, hit->address, hit->first_ns, symbol) == CODE_KNOWN &&
+	       code_map_find(&n->code, hit->address, hit->last_ns, &last) == CODE_KNOWN &&
+	       *symbol == last;
+}
+
+/* Whether nothing can come any more that decides about the hit. */
+static bool is_decided(const struct jit_names *n, const struct jit_hit *hit)
+{
+	uint32_t symbol;
+
+	if (n->known_until_ns != UINT64_MAX)
+		return hit->last_ns <= n->known_until_ns;
+	return code_map_find(&n->code, hit->address, hit->last_ns, &symbol) != CODE_UNKNOWN;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct jit_hit *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/*
+ * Names what is certain. Hits of one symbol with nothing else between them get one name. Not its
+ * whole place, as other code may have been in a part of that at another time.
+ */
+static size_t name_hits(struct jit_names *n, struct name *names)
+{
+	uint32_t symbol, before = CODE_NONE;
+	size_t count = 0, left = 0;
+
+	qsort(n->hits, n->n_hits, sizeof(*n->hits), by_place);
+	for (size_t i = 0; i < n->n_hits; i++) {
+		const struct jit_hit hit = n->hits[i];
+
+		if (!is_decided(n, &hit)) {
+			n->hits[left++] = hit;
+			before = CODE_NONE;
+		} else if (!is_certain(n, &hit, &symbol)) {
+			before = CODE_NONE;
+		} else if (symbol == before && names[count - 1].object == hit.object) {
+			names[count - 1].symbol.size = hit.address + 1 -
+						       names[count - 1].symbol.start;
+		} else {
+			names[count++] = (struct name){
+				hit.object,
+				{ hit.address, 1,
+				  code_map_name(&n->code, &n->code.symbols[symbol]) },
+			};
+			before = symbol;
+		}
+	}
+	n->n_hits = left;
+	return count;
+}
+
+static bool has_decided_hits(const struct jit_names *n)
+{
+	for (size_t i = 0; i < n->n_hits; i++)
+		if (is_decided(n, &n->hits[i]))
+			return true;
+	return false;
+}
+
+void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner)
+{
+	bool more = n->seen != n->code.n || n->known_until_ns != n->settled_until_ns;
+	struct name *names;
+	size_t count = 0;
+
+	note_changes(n, owner);
+	more = more && has_decided_hits(n);
+	n->settled_until_ns = n->known_until_ns;
+	if (!n->n_hit_symbols && !more)
+		return;
+	names = malloc((n->n_hit_symbols + n->n_hits + 1) * sizeof(*names));
+	if (!names)
+		return;
+	for (size_t i = 0; i < n->n_hit_symbols; i++) {
+		uint32_t number = n->hit_symbols[i];
+		const struct code_symbol *s = &n->code.symbols[number];
+
+		names[count++] = (struct name){
+			n->objects[n->states[number].layer],
+			{ s->piece.start, s->piece.size, code_map_name(&n->code, s) },
+		};
+	}
+	n->n_hit_symbols = 0;
+	if (more) {
+		close_open(n);
+		count += name_hits(n, names + count);
+	}
+	pass_on(owner, names, count);
+	free(names);
+}
+
+void jit_names_renew(struct jit_names *n, const struct jit_names_owner *owner)
+{
+	for (size_t i = 0; i < n->n_objects; i++)
+		n->objects[i] = PRF_NONE;
+	for (size_t i = 0; i < n->n_states; i++)
+		n->states[i].waits = false;
+	n->n_hit_symbols = n->n_hits = 0;
+	n->open = n->nameless = PRF_NONE;
+	map_release(&n->hit_of);
+	n->first_epoch = *owner->next_epoch;
+	*owner->next_epoch += (uint32_t)n->n_changes + 1;
+}

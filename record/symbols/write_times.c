@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/symbols/write_times.h"
+
+#include "common/array.h"
+#include "common/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LOOKS_MAX 65536
+#define CLOCKS_APART_NS 10000
+
+void write_times_release(struct write_times *t)
+{
+	free(t->looks);
+	*t = (struct write_times){ 0 };
+}
+
+void write_times_add(struct write_times *t, struct write_look look)
+{
+	struct write_look *last = t->n ? &t->looks[t->n - 1] : NULL;
+
+	if (last && look.size < last->size)
+		t->n = 0;
+	else if (last && look.time_ns <= last->time_ns)
+		return;
+	/* Of looks that found the same size, the first and the last one matter. */
+	if (t->n > 1 && last[0].size == look.size && last[-1].size == look.size) {
+		last->time_ns = look.time_ns;
+		return;
+	}
+	/* Without room the file was not looked at, which makes the times less exact. */
+	if (t->n == LOOKS_MAX || !array_reserve(&t->looks, &t->capacity, t->n + 1))
+		return;
+	t->looks[t->n++] = look;
+}
+
+/* A file's time by CLOCK_MONOTONIC. It may be any number: the owner of the file sets it. */
+static uint64_t modified_ns(const struct stat *st, uint64_t now)
+{
+	int64_t age = (int64_t)clock_ns(CLOCK_REALTIME);
+
+	if (st->st_mtim.tv_sec < 0 || st->st_mtim.tv_sec > UINT32_MAX)
+		return 0;
+	age -= st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+	/* The two clocks are not read at the same moment. */
+	age += CLOCKS_APART_NS;
+	return age < CLOCKS_APART_NS || (uint64_t)age > now ? 0 : now - (uint64_t)age;
+}
+
+void write_times_look(struct write_times *t, int fd)
+{
+	struct write_look look;
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return;
+	/* After the size: what is there was written by then. */
+	look.time_ns = clock_now();
+	look.size = (uint64_t)st.st_size;
+	look.modified_ns = modified_ns(&st, look.time_ns);
+	write_times_add(t, look);
+}
+
+/* The first look that found a file of at least that size; t->n: none. */
+static size_t first_look(const struct write_times *t, uint64_t size)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->looks[middle].size >= size)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+struct written write_times_of(const struct write_times *t, uint64_t end)
+{
+	size_t look = first_look(t, end);
+	struct written written = {
+		.after = look ? t->looks[look - 1].time_ns : 0,
+		.by = look < t->n ? t->looks[look].time_ns : UINT64_MAX,
+	};
+
+	if (look < t->n && t->looks[look].size == end && t->looks[look].modified_ns > written.after)
+		written.after = t->looks[look].modified_ns;
+	return written;
+}
+
+void write_times_forget(struct write_times *t, uint64_t offset)
+{
+	size_t look = first_look(t, offset + 1), drop = look ? look - 1 : 0;
+
+	memmove(t->looks, t->looks + drop, (t->n - drop) * sizeof(*t->looks));
+	t->n -= drop;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/symbols/file_watch.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* Nothing but the thread may look: until it has seen that size. */
+static void wait_for(struct file_watch *watch, int number, struct write_times *times, uint64_t size)
+{
+	while (!times->n || times->looks[times->n - 1].size < size) {
+		usleep(1000);
+		file_watch_take(watch, number, times);
+	}
+}
+
+static void sees_each_write(void **state)
+{
+	char path[] = "/tmp/test-file-watch-XXXXXX";
+	struct file_watch *watch = file_watch_new();
+	struct write_times times = { 0 };
+	int fd = mkstemp(path), number;
+
+	assert_non_null(watch);
+	number = file_watch_add(watch, fd);
+	assert_true(number >= 0);
+	assert_int_equal(file_watch_add(watch, fd), -1);
+	assert_int_equal(write(fd, "one", 3), 3);
+	wait_for(watch, number, &times, 3);
+	assert_int_equal(write(fd, "two", 3), 3);
+	wait_for(watch, number, &times, 6);
+	/* The first byte was there before the fourth. */
+	assert_true(write_times_of(&times, 3).by <= write_times_of(&times, 4).after);
+	file_watch_remove(watch, number);
+	file_watch_free(watch);
+	write_times_release(&times);
+	close(fd);
+	unlink(path);
+}
+
+/* A map that was created and written before anybody asked for it. */
+static void sees_maps_before_they_are_asked_for(void **state)
+{
+	struct file_watch *watch = file_watch_new();
+	struct write_times times = { 0 };
+	char path[64];
+	int fd, number;
+
+	assert_non_null(watch);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	/* Long enough for a thread that sleeps half a millisecond at a time, on a busy machine. */
+	usleep(300000);
+	assert_int_equal(write(fd, "one", 3), 3);
+	usleep(300000);
+	number = file_watch_add(watch, fd);
+	file_watch_take(watch, number, &times);
+	assert_true(times.n >= 2);
+	assert_true(write_times_of(&times, 3).after > 0);
+	file_watch_free(watch);
+	write_times_release(&times);
+	close(fd);
+	unlink(path);
+}
+
+static void without_a_watch(void **state)
+{
+	struct write_times times = { 0 };
+
+	assert_int_equal(file_watch_add(NULL, 0), -1);
+	file_watch_take(NULL, -1, &times);
+	file_watch_remove(NULL, -1);
+	file_watch_free(NULL);
+	assert_int_equal(times.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sees_each_write),
+		cmocka_unit_test(sees_maps_before_they_are_asked_for),
+		cmocka_unit_test(without_a_watch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
