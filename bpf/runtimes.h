@@ -14,6 +14,7 @@
 
 enum script_runtime {
 	SCRIPT_NONE = 0,
+	SCRIPT_HOTSPOT = 2, /* bpf/hotspot.h */
 };
 
 /* Of a process, by its tgid. A forked child gets a copy; exec removes it. */

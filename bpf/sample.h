@@ -25,6 +25,8 @@ enum walk_end {
 	WALK_NO_REGISTERS = 5,
 	WALK_NO_MAPPING = 6,
 	WALK_FRAME_POINTER = 7,
+	WALK_RUNTIME_CODE = 8,
+	WALK_RUNTIME_FRAME = 9,
 	WALK_NO_USER_STACK = 255, /* a kernel thread, or --no-user: nothing to walk */
 };
 

@@ -11,28 +11,6 @@
 #include "bpf/runtimes.h"
 #include "bpf/unwind_step.bpf.h"
 
-/* Preallocated: perf_event programs may use no other hash before Linux 6.1. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, SCRIPT_MAX_PROCESSES);
-	__type(key, __u32);
-	__type(value, struct script_process);
-} scripts SEC(".maps");
-
-/* Adds the next frame towards the root. Not 0: there is no room for it. */
-static __always_inline int script_put(struct walk *w, __u64 code, __u64 position)
-{
-	__u32 n = w->script_frames;
-
-	if (n >= MAX_SCRIPT_FRAMES) {
-		walk_sample(w)->script_flags |= SCRIPT_CUT;
-		return -1;
-	}
-	w->scripts[n & (MAX_SCRIPT_FRAMES - 1)] = (struct script_frame){ code, position };
-	w->script_frames = n + 1;
-	return 0;
-}
-
 /* After the sample has got its user and kernel frames. */
 static __always_inline void script_append(struct walk *w)
 {

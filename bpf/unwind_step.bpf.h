@@ -8,62 +8,13 @@
  *
  * step() finds the rule at the pc and hands the frame to the function for that kind of code:
  * step_rule() for code with a table, step_signal() for signal frames, step_guess() for code
- * without a table. Another kind of code (frames that a runtime lays out) is one more function
- * and one more case in step().
+ * without a table, hotspot_step() for code that a Java machine has made.
  */
 
-#include "bpf/arch.h"
-#include "bpf/sample.h"
+#include "bpf/hotspot_step.bpf.h"
 #include "bpf/unwind_spaces.bpf.h"
 #include "bpf/unwind_tables.bpf.h"
-#include "bpf/user_memory.bpf.h"
-
-#define WALK_WINDOW 64 /* words of the stack that are read at once */
-#define WALK_CACHE_BITS 11
-#define WALK_CACHE (1 << WALK_CACHE_BITS)
-#define WALK_SAMPLE_WORDS (sizeof(struct sample) / 8)
-#define WALK_SAMPLE_BYTES (8 * (WALK_SAMPLE_WORDS + WALK_MAX_FRAMES))
-#define WALK_MAX_FRAMES                                                                            \
-	(MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1) + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
-/* A remembered search: the rule that holds at a pc of the process with that run. */
-struct walk_cached {
-	__u64 pc;
-	__u32 run;
-	__u32 rule;
-};
-
-struct walk {
-	__u64 pc, sp, fp, link;
-	__u64 base;		 /* another register that code uses to find its frame */
-	__u32 index;		 /* of this scratch in unwind_walks */
-	__u32 first, count, run; /* the process's segments */
-	__u32 tgid;
-	__u32 frames;
-	__u8 exact;   /* pc is where the code was interrupted, not a return address */
-	__u8 guessed; /* pc was found by frame pointer */
-	__u8 end;
-	__u8 base_lost;
-	struct user_registers registers; /* of the interrupted frame */
-	/*
-	 * A copy of the stack from `window_start` on: one read of 64 words costs about as much as
-	 * one of 2, and serves several frames.
-	 */
-	__u64 window_start;
-	__u32 window_bytes;
-	__u32 at; /* index in `window` of the words that read_words() got last */
-	__u64 window[WALK_WINDOW];
-	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES]; /* the sample, see walk_sample() */
-	struct walk_cached cache[WALK_CACHE];
-	__u32 script_frames; /* frames of a runtime, see bpf/script.bpf.h */
-	__u32 reserved;
-	struct script_frame scripts[MAX_SCRIPT_FRAMES];
-};
-
-/* The sample in the scratch; its frames have room for WALK_MAX_FRAMES. */
-static __always_inline struct sample *walk_sample(struct walk *w)
-{
-	return (struct sample *)w->room;
-}
+#include "bpf/walk_state.bpf.h"
 
 /* The rule at pc: from the cache, as stacks share most frames, or the published run. */
 static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
@@ -85,39 +36,6 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 	c->pc = pc;
 	c->run = w->run;
 	return c->rule;
-}
-
-#define STEP_ON 0
-#define STEP_END(w, why)                                                                           \
-	({                                                                                         \
-		(w)->end = (why);                                                                  \
-		1;                                                                                 \
-	})
-
-/* Word `i` of those that read_words() got last. */
-static __always_inline __u64 word(const struct walk *w, __u32 i)
-{
-	return w->window[(w->at + i) & (WALK_WINDOW - 1)];
-}
-
-/* Reads at most 15 words of the stack, see word(). Not 0: they are not there. */
-static __always_inline int read_words(struct walk *w, __u64 address, __u32 words)
-{
-	__u32 bytes = (words & 15) * 8;
-	__u64 offset = address - w->window_start;
-
-	if (!(offset & 7) && offset + bytes <= w->window_bytes && offset < sizeof(w->window)) {
-		w->at = (__u32)offset / 8;
-		return 0;
-	}
-	w->window_start = address;
-	w->window_bytes = sizeof(w->window);
-	w->at = 0;
-	if (!WALK_READ_USER(w->window, sizeof(w->window), address))
-		return 0;
-	/* The stack may end within the window. */
-	w->window_bytes = 0;
-	return WALK_READ_USER(w->window, bytes, address);
 }
 
 /* To the code that the signal interrupted, by the registers in the signal frame. */
@@ -284,7 +202,14 @@ static __always_inline int step(struct walk *w)
 	w->room[WALK_SAMPLE_WORDS + (n & (MAX_USER_FRAMES - 1))] =
 		w->pc | (w->exact ? FRAME_EXACT : 0) | (w->guessed ? FRAME_GUESSED : 0);
 	w->frames = n + 1;
+	if (hotspot_has(w, w->pc))
+		return hotspot_step(w->index);
 	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
+	if (number == UNWIND_NONE || number == RULE_NO_MAPPING) {
+		hotspot_begin(w);
+		if (hotspot_has(w, w->pc))
+			return hotspot_step(w->index);
+	}
 	if (number == RULE_NO_MAPPING && !w->guessed)
 		return STEP_END(w, WALK_NO_MAPPING);
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING)

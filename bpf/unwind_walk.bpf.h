@@ -26,13 +26,6 @@
 
 #define WALK_STEPS 8 /* frames per call of walk_steps() */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* set by the loader: CPUs x CLASS_COUNT */
-	__type(key, __u32);
-	__type(value, struct walk);
-} unwind_walks SEC(".maps");
-
 /* Takes WALK_STEPS steps of the walk in that scratch. Not 0: the walk has ended. */
 __noinline int walk_steps(__u32 index)
 {
@@ -53,6 +46,8 @@ static __always_inline void walk_reset(struct walk *w, __u32 index)
 
 	w->index = index;
 	w->script_frames = 0;
+	w->hotspot.looked = 0;
+	w->hotspot.size = 0;
 	s->user_frames = 0;
 	s->kernel_frames = 0;
 	s->script_frames = 0;

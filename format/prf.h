@@ -119,6 +119,8 @@ enum prf_stack_end {
 	PRF_END_NO_REGISTERS = 5,  /* the user registers could not be had */
 	PRF_END_NO_MAPPING = 6,	   /* the pc lies in no known mapping */
 	PRF_END_FRAME_POINTER = 7, /* the frame-pointer chain ended; nobody knows if at the root */
+	PRF_END_RUNTIME_CODE = 8,  /* a runtime's code, but it does not say which */
+	PRF_END_RUNTIME_FRAME = 9, /* a frame of a runtime's code that does not make sense */
 	PRF_END_COUNT
 };
 

@@ -12,6 +12,8 @@ const char *prf_stack_end_name(enum prf_stack_end end)
 		[PRF_END_NO_REGISTERS] = "no-registers",
 		[PRF_END_NO_MAPPING] = "no-mapping",
 		[PRF_END_FRAME_POINTER] = "frame-pointer",
+		[PRF_END_RUNTIME_CODE] = "runtime-code",
+		[PRF_END_RUNTIME_FRAME] = "runtime-frame",
 	};
 
 	return (unsigned int)end < PRF_END_COUNT ? names[end] : "unknown";

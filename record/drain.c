@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LONGEST_MS 200
+#define JAVA_MS 10 /* while a Java machine sets itself up */
 #define FORGET_NS UINT64_C(3000000000)
 /* A record is written a moment after its time was taken; until then others must wait. */
 #define HOLD_BACK_NS UINT64_C(10000000)
@@ -100,6 +101,8 @@ int drain_until(struct session *s, uint64_t horizon_ns)
 	filled(s);
 	if (s->lookahead)
 		lookahead_run(s->lookahead);
+	if (s->java)
+		java_tick(s->java, clock_now());
 	jit_tick(s->jit, clock_now());
 	return timeline_run(&s->timeline, horizon_ns);
 }
@@ -113,6 +116,8 @@ int drain_round(struct session *s, uint64_t now_ns, int *wait_ms)
 		*wait_ms = *wait_ms > 1 ? *wait_ms / 2 : 1;
 	else if (percent < 10)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
+	if (s->java && java_is_waiting(s->java) && *wait_ms > JAVA_MS)
+		*wait_ms = JAVA_MS;
 	/* Rather a frame in the wrong file now and then than a lost sample. */
 	status = drain_until(s, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
 	/* What would have waited for a second when we come again is due now. */

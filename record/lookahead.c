@@ -15,6 +15,7 @@ struct lookahead {
 	struct sideband *sideband;
 	struct unwinder *unwinder;
 	struct jit *jit;
+	struct java *java; /* NULL: nobody wants to know */
 	struct timeline timeline;
 	struct map known; /* targets' pids */
 	struct map
@@ -38,6 +39,8 @@ static void tell_map(struct lookahead *s, const struct side_record *r)
 		jit_foresee(s->jit, r->pid, r->time_ns, path);
 	else if (s->jit && object_is_made(path, r->map.build_id_size))
 		jit_foresee(s->jit, r->pid, r->time_ns, NULL);
+	if (s->java)
+		java_map(s->java, r->pid, r->map.start, r->map.offset, path);
 	unwinder_map(s->unwinder, &(struct unwinder_mapping){
 					  .pid = r->pid,
 					  .start = r->map.start,
@@ -78,6 +81,8 @@ static void tell_exit(struct lookahead *s, const struct side_record *r)
 	unwinder_exit(s->unwinder, r->pid);
 	if (s->jit)
 		jit_foresee_exit(s->jit, r->pid);
+	if (s->java)
+		java_forget(s->java, r->pid);
 	s->changed = true;
 }
 
@@ -107,6 +112,8 @@ static void tell(struct lookahead *s, const struct side_record *r)
 			unwinder_exec(s->unwinder, r->pid);
 			if (s->jit)
 				jit_foresee_exec(s->jit, r->pid);
+			if (s->java)
+				java_forget(s->java, r->pid);
 			s->changed = true;
 		}
 		break;
@@ -160,6 +167,11 @@ void lookahead_free(struct lookahead *s)
 	free(s);
 }
 
+void lookahead_follow_java(struct lookahead *s, struct java *java)
+{
+	s->java = java;
+}
+
 int lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout)
 {
 	if (!map_put(&s->known, &pid, sizeof(pid), NULL) ||
@@ -169,6 +181,8 @@ int lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout
 		const struct mapping *m = &layout->mappings.list[i];
 		const struct prf_object *object = &m->object->definition;
 
+		if (s->java)
+			java_map(s->java, pid, m->start, m->offset, object->path);
 		unwinder_map(s->unwinder,
 			     &(struct unwinder_mapping){
 				     .pid = pid,

@@ -11,6 +11,7 @@
 
 #include "record/capture/sideband.h"
 #include "record/capture/timeline.h"
+#include "record/runtimes/java.h"
 #include "record/spaces/space.h"
 #include "record/symbols/jit.h"
 #include "record/unwind/unwinder.h"
@@ -21,6 +22,9 @@ struct lookahead;
 struct lookahead *lookahead_new(struct sideband *sideband, struct unwinder *unwinder,
 				struct jit *jit, bool everything);
 void lookahead_free(struct lookahead *s);
+
+/* Has the Java processes among the targets reported, from here on. */
+void lookahead_follow_java(struct lookahead *s, struct java *java);
 
 /* A process that ran before, with what it has mapped. 0 or -ENOMEM. */
 int lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout);

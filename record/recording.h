@@ -15,6 +15,7 @@
 #include "record/losses.h"
 #include "record/options.h"
 #include "record/overhead.h"
+#include "record/runtimes/java.h"
 #include "record/spaces/world.h"
 #include "record/system/target.h"
 #include "record/trace/resolver.h"
@@ -34,6 +35,7 @@ struct session {
 	struct lookahead *lookahead;
 	struct resolver *resolver;
 	struct jit *jit;
+	struct java *java; /* NULL: its code is not walked */
 	struct timeline timeline;
 	struct trace_file trace;
 	struct losses losses;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "common/clock.h"
 #include "common/message.h"
 #include "record/failure.h"
 #include "record/recording.h"
@@ -20,6 +21,11 @@ static void tell_built(const struct unwinder_file *file, void *context)
 	else
 		message_detail("unwind tables: %s: %" PRIu64 " rows, %" PRIu64 " bytes, %.2f ms",
 			       file->path, file->rows, file->bytes, (double)file->build_ns / 1e6);
+}
+
+static void tell_refused(const char *text, void *context)
+{
+	message_warning("%s", text);
 }
 
 struct adding {
@@ -58,6 +64,11 @@ int unwinding_open(struct session *s)
 	s->lookahead = lookahead_new(s->sideband, s->unwinder, s->jit, everything);
 	if (!s->lookahead)
 		return fail("out of memory");
+	s->java = java_new(&(struct java_options){ .scripts_fd = sampler_scripts(s->sampler),
+						   .refused = tell_refused });
+	if (!s->java)
+		return fail("out of memory");
+	lookahead_follow_java(s->lookahead, s->java);
 	if (everything)
 		proc_each("/proc", add_process, &adding);
 	for (size_t i = 0; i < s->target.pid_count; i++)
@@ -70,6 +81,7 @@ void unwinding_prepare(struct session *s)
 	if (!s->unwinder)
 		return;
 	lookahead_run(s->lookahead);
+	java_tick(s->java, clock_now());
 	unwinder_flush(s->unwinder);
 	if (s->settings->command)
 		unwinder_prepare(s->unwinder, s->settings->command[0], PREPARE_NS);
@@ -117,7 +129,9 @@ int unwinding_finish(struct session *s)
 void unwinding_close(struct session *s)
 {
 	lookahead_free(s->lookahead);
+	java_free(s->java);
 	unwinder_free(s->unwinder);
 	s->lookahead = NULL;
+	s->java = NULL;
 	s->unwinder = NULL;
 }

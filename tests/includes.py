@@ -30,7 +30,7 @@ def in_a_row(room, names):
         RULES[f"{room}/{name}"] = [f"{room}/{n}" for n in names[:i]]
 
 
-in_a_row("record", ["system", "events", "capture", "symbols", "spaces", "unwind", "trace"])
+in_a_row("record", ["system", "events", "capture", "symbols", "spaces", "unwind", "runtimes", "trace"])
 in_a_row("report", ["output", "dwarf", "symbols", "profile", "views"])
 in_a_row("bench", ["statistics", "results", "measure"])
 for name in ["kernel", "suite", "gate", "pairs"]:

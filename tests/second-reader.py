@@ -196,7 +196,7 @@ class Trace:
             if object_value > objects or (object_value == 0) != bool(flags & 8):
                 raise Bad("a frame in no object")
             if flags & 8:
-                offset = min(offset, 8)
+                offset = min(offset, 10)
             self.frames.append("frame %s %d %d" % (identifier(object_value), flags, offset))
 
     def read_stacks(self, payload):

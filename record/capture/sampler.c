@@ -365,6 +365,11 @@ void sampler_stop(struct sampler *s)
 	s->started = false;
 }
 
+int sampler_scripts(const struct sampler *s)
+{
+	return bpf_map__fd(s->skeleton->maps.scripts);
+}
+
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps)
 {
 	*maps = (struct unwinder_maps){

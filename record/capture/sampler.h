@@ -57,6 +57,9 @@ int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, ui
 /* For unwinder_new(). */
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 
+/* The map `scripts`, of bpf/script.bpf.h. */
+int sampler_scripts(const struct sampler *s);
+
 /* The rings samples arrive in. */
 size_t sampler_rings(const struct sampler *s);
 struct ring *sampler_ring(struct sampler *s, size_t i);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_RUNTIMES_HOTSPOT_H
+#define RECORD_RUNTIMES_HOTSPOT_H
+
+/*
+ * A Java process whose virtual machine is HotSpot: what its tables and its state come to, for
+ * the kernel half (bpf/hotspot.h) and for the names of its methods.
+ */
+
+#include "bpf/hotspot.h"
+#include "record/runtimes/hotspot_tables.h"
+
+struct hotspot {
+	struct target_memory memory;
+	const struct elf_file *libjvm;
+	uint64_t bias; /* from link-time addresses of libjvm.so to those in the process */
+	struct hotspot_exports exports;
+	struct hotspot_tables tables;
+	bool tables_known;
+	struct hotspot_process process;
+	uint32_t version; /* 17 */
+};
+
+enum hotspot_state {
+	HOTSPOT_READY,
+	HOTSPOT_NOT_YET, /* the machine is still being set up, or is none: ask again */
+	HOTSPOT_REFUSED,
+};
+
+/*
+ * A process that has mapped `libjvm`, `bias` bytes above its link-time addresses. The file stays
+ * open until it is ready or refused. False: it exports no tables.
+ */
+bool hotspot_init(struct hotspot *h, const struct target_memory *memory,
+		  const struct elf_file *libjvm, uint64_t bias);
+
+/* Asks it. `why` says what is not there yet, or not understood: static text. */
+enum hotspot_state hotspot_attach(struct hotspot *h, const char **why);
+
+#endif

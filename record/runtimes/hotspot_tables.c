@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/hotspot_tables.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES_MAX 16384 /* of one table; JDK 17 has 1,200 */
+#define STRIDE_MAX 256
+#define SYMBOLS_MAX (1 << 20)
+
+struct wanted_field {
+	const char *type, *field;
+	enum hotspot_field to;
+	bool optional;
+};
+
+static const struct wanted_field wanted_fields[] = {
+	{ "CodeCache", "_heaps", CODE_CACHE_HEAPS },
+	{ "CodeCache", "_low_bound", CODE_CACHE_LOW },
+	{ "CodeCache", "_high_bound", CODE_CACHE_HIGH },
+	{ "AbstractInterpreter", "_code", INTERPRETER_CODE },
+	{ "StubRoutines", "_call_stub_return_address", CALL_STUB_RETURN },
+	{ "Abstract_VM_Version", "_vm_major_version", VM_MAJOR_VERSION },
+	{ "CodeHeap", "_memory", CODE_HEAP_MEMORY },
+	{ "CodeHeap", "_segmap", CODE_HEAP_SEGMAP },
+	{ "CodeHeap", "_log2_segment_size", CODE_HEAP_SHIFT },
+	{ "VirtualSpace", "_low_boundary", VIRTUAL_SPACE_LOW },
+	{ "VirtualSpace", "_high_boundary", VIRTUAL_SPACE_HIGH },
+	{ "GrowableArrayBase", "_len", ARRAY_LENGTH },
+	{ "GenericGrowableArray", "_len", ARRAY_LENGTH }, /* before JDK 15 */
+	{ "GrowableArray<int>", "_data", ARRAY_DATA },
+	{ "CodeBlob", "_name", BLOB_NAME },
+	{ "CodeBlob", "_frame_size", BLOB_FRAME_SIZE },
+	{ "CodeBlob", "_frame_complete_offset", BLOB_FRAME_COMPLETE },
+	{ "CodeBlob", "_code_begin", BLOB_CODE_BEGIN, true },
+	{ "CodeBlob", "_code_offset", BLOB_CODE_OFFSET, true },
+	{ "CodeBlob", "_code_end", BLOB_CODE_END, true },
+	{ "CodeBlob", "_data_offset", BLOB_DATA_OFFSET, true },
+	{ "CodeBlob", "_mutable_data", BLOB_MUTABLE_DATA, true },
+	{ "CodeBlob", "_relocation_size", BLOB_RELOCATION_SIZE, true },
+	{ "nmethod", "_method", NMETHOD_METHOD },
+	{ "CompiledMethod", "_method", NMETHOD_METHOD },
+	{ "nmethod", "_compile_id", NMETHOD_COMPILE_ID },
+	{ "nmethod", "_comp_level", NMETHOD_COMP_LEVEL, true },
+	{ "nmethod", "_orig_pc_offset", NMETHOD_ORIG_PC },
+	{ "nmethod", "_deopt_handler_begin", NMETHOD_DEOPT_HANDLER, true },
+	{ "CompiledMethod", "_deopt_handler_begin", NMETHOD_DEOPT_HANDLER, true },
+	{ "nmethod", "_deopt_handler_offset", NMETHOD_DEOPT_OFFSET, true },
+	{ "CompiledMethod", "_scopes_data_begin", NMETHOD_SCOPES_DATA, true },
+	{ "nmethod", "_scopes_data_begin", NMETHOD_SCOPES_DATA, true },
+	{ "nmethod", "_scopes_pcs_offset", NMETHOD_SCOPES_PCS, true },
+	{ "nmethod", "_metadata_offset", NMETHOD_METADATA, true },
+	{ "nmethod", "_dependencies_offset", NMETHOD_DEPENDENCIES, true },
+	{ "nmethod", "_scopes_data_offset", NMETHOD_SCOPES_OFFSET, true },
+	{ "nmethod", "_immutable_data", NMETHOD_IMMUTABLE_DATA, true },
+	{ "nmethod", "_immutable_data_size", NMETHOD_IMMUTABLE_SIZE, true },
+	{ "PcDesc", "_pc_offset", PC_DESC_PC },
+	{ "PcDesc", "_scope_decode_offset", PC_DESC_SCOPE },
+	{ "StubQueue", "_stub_buffer", STUB_QUEUE_BUFFER },
+	{ "StubQueue", "_queue_begin", STUB_QUEUE_BEGIN },
+	{ "StubQueue", "_queue_end", STUB_QUEUE_END },
+	{ "InterpreterCodelet", "_size", CODELET_SIZE },
+	{ "InterpreterCodelet", "_description", CODELET_DESCRIPTION },
+	{ "Method", "_constMethod", METHOD_CONST_METHOD },
+	{ "ConstMethod", "_constants", CONST_METHOD_CONSTANTS },
+	{ "ConstMethod", "_flags", CONST_METHOD_FLAGS },
+	{ "ConstMethod", "_flags._flags", CONST_METHOD_FLAGS }, /* since JDK 21 */
+	{ "ConstMethod", "_code_size", CONST_METHOD_CODE_SIZE },
+	{ "ConstMethod", "_name_index", CONST_METHOD_NAME },
+	{ "ConstMethod", "_signature_index", CONST_METHOD_SIGNATURE },
+	{ "ConstantPool", "_pool_holder", CONSTANTS_HOLDER },
+	{ "ConstantPool", "_length", CONSTANTS_LENGTH },
+	{ "ConstantPool", "_source_file_name_index", CONSTANTS_SOURCE_FILE, true },
+	{ "InstanceKlass", "_source_file_name_index", CLASS_SOURCE_FILE, true },
+	{ "Klass", "_name", KLASS_NAME },
+	{ "Symbol", "_length", SYMBOL_LENGTH, true },
+	{ "Symbol", "_length_and_refcount", SYMBOL_LENGTH_AND_REFCOUNT, true },
+	{ "Symbol", "_body", SYMBOL_BODY },
+};
+
+static const struct {
+	const char *name;
+	enum hotspot_type to;
+} wanted_sizes[] = {
+	{ "HeapBlock", SIZE_HEAP_BLOCK },
+	{ "ConstMethod", SIZE_CONST_METHOD },
+	{ "ConstantPool", SIZE_CONSTANTS },
+	{ "PcDesc", SIZE_PC_DESC },
+};
+
+/* -------- the exported symbols -------- */
+
+enum exported {
+	STRUCTS,
+	STRUCTS_TYPE,
+	STRUCTS_FIELD,
+	STRUCTS_TYPE_TEXT,
+	STRUCTS_STATIC,
+	STRUCTS_OFFSET,
+	STRUCTS_ADDRESS,
+	STRUCTS_STRIDE,
+	TYPES,
+	TYPES_NAME,
+	TYPES_SIZE,
+	TYPES_STRIDE,
+	EXPORTED
+};
+
+_Static_assert(EXPORTED == HOTSPOT_EXPORTS, "one address for each");
+
+static const char *const exported_names[EXPORTED] = {
+	[STRUCTS] = "gHotSpotVMStructs",
+	[STRUCTS_TYPE] = "gHotSpotVMStructEntryTypeNameOffset",
+	[STRUCTS_FIELD] = "gHotSpotVMStructEntryFieldNameOffset",
+	[STRUCTS_TYPE_TEXT] = "gHotSpotVMStructEntryTypeStringOffset",
+	[STRUCTS_STATIC] = "gHotSpotVMStructEntryIsStaticOffset",
+	[STRUCTS_OFFSET] = "gHotSpotVMStructEntryOffsetOffset",
+	[STRUCTS_ADDRESS] = "gHotSpotVMStructEntryAddressOffset",
+	[STRUCTS_STRIDE] = "gHotSpotVMStructEntryArrayStride",
+	[TYPES] = "gHotSpotVMTypes",
+	[TYPES_NAME] = "gHotSpotVMTypeEntryTypeNameOffset",
+	[TYPES_SIZE] = "gHotSpotVMTypeEntrySizeOffset",
+	[TYPES_STRIDE] = "gHotSpotVMTypeEntryArrayStride",
+};
+
+/* Notes the address if the name is one of them. How many that are. */
+static unsigned int note_exported(struct hotspot_exports *exports, const char *name,
+				  uint64_t address)
+{
+	for (unsigned int i = 0; i < EXPORTED; i++) {
+		if (exports->addresses[i] || strcmp(name, exported_names[i]))
+			continue;
+		exports->addresses[i] = address;
+		return 1;
+	}
+	return 0;
+}
+
+bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file *libjvm)
+{
+	const struct elf_section *section = elf_file_section(libjvm, ".dynsym");
+	struct cursor table = elf_section_data(libjvm, section), names, at;
+	unsigned int found = 0;
+
+	*exports = (struct hotspot_exports){ 0 };
+	if (!section || section->link >= libjvm->section_count)
+		return false;
+	names = elf_section_data(libjvm, &libjvm->sections[section->link]);
+	for (size_t n = 0; n < SYMBOLS_MAX && cursor_left(&table) >= 24; n++) {
+		uint32_t name = cursor_u32(&table);
+		uint16_t where;
+		uint64_t address;
+		const char *text;
+
+		cursor_skip(&table, 2);
+		where = cursor_u16(&table);
+		address = cursor_u64(&table);
+		cursor_skip(&table, 8);
+		at = names;
+		cursor_seek(&at, name);
+		text = where == SHN_UNDEF ? NULL : cursor_string(&at);
+		if (text && !strncmp(text, "gHotSpotVM", strlen("gHotSpotVM")))
+			found += note_exported(exports, text, address);
+	}
+	return found == EXPORTED;
+}
+
+/* -------- the tables -------- */
+
+struct reading {
+	struct hotspot_tables *tables;
+	const struct target_memory *memory;
+	const struct elf_file *file;
+	uint64_t bias;
+	uint64_t values[EXPORTED];
+};
+
+/* A text of the file, at its address in the process; "" when there is none. */
+static const char *text_at(const struct reading *r, uint64_t address)
+{
+	struct cursor at;
+	const char *text;
+
+	if (!address)
+		return "";
+	at = elf_file_at(r->file, address - r->bias);
+	text = cursor_string(&at);
+	return text ? text : "";
+}
+
+static uint64_t word_at(const uint8_t *entry, uint64_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, entry + offset, sizeof(value));
+	return value;
+}
+
+static void take_field(struct reading *r, const uint8_t *entry)
+{
+	const char *type = text_at(r, word_at(entry, r->values[STRUCTS_TYPE]));
+	const char *field = text_at(r, word_at(entry, r->values[STRUCTS_FIELD]));
+	bool is_static = (uint32_t)word_at(entry, r->values[STRUCTS_STATIC]);
+	uint64_t value = word_at(entry, r->values[is_static ? STRUCTS_ADDRESS : STRUCTS_OFFSET]);
+
+	for (size_t i = 0; i < sizeof(wanted_fields) / sizeof(*wanted_fields); i++) {
+		const struct wanted_field *w = &wanted_fields[i];
+
+		if (strcmp(type, w->type) || strcmp(field, w->field) ||
+		    is_static != (w->to < CODE_HEAP_MEMORY))
+			continue;
+		/* No structure is larger than that; an address that is not relocated is 0. */
+		if (is_static ? !value : value > 4096)
+			continue;
+		r->tables->fields[w->to] = value;
+		if (w->to == BLOB_FRAME_COMPLETE)
+			r->tables->short_frame_complete =
+				!strcmp(text_at(r, word_at(entry, r->values[STRUCTS_TYPE_TEXT])),
+					"int16_t");
+	}
+}
+
+static void take_size(struct reading *r, const uint8_t *entry)
+{
+	const char *name = text_at(r, word_at(entry, r->values[TYPES_NAME]));
+
+	for (size_t i = 0; i < sizeof(wanted_sizes) / sizeof(*wanted_sizes); i++)
+		if (!strcmp(name, wanted_sizes[i].name))
+			r->tables->sizes[wanted_sizes[i].to] = word_at(entry,
+								       r->values[TYPES_SIZE]);
+}
+
+/* Up to the entry without a name. False: the table cannot be read, or does not end. */
+static bool read_table(struct reading *r, enum exported table, enum exported name,
+		       enum exported stride, void (*take)(struct reading *r, const uint8_t *entry))
+{
+	uint64_t size = r->values[stride];
+	uint8_t entries[64 * STRIDE_MAX], *entry;
+
+	for (size_t n = 0; n < ENTRIES_MAX; n++) {
+		/* Many at once; the last ones, before the end of the mapping, one by one. */
+		if (n % 64 == 0 &&
+		    !target_read(r->memory, r->values[table] + n * size, entries, 64 * size)) {
+			for (size_t i = 0; i < 64; i++)
+				if (!target_read(r->memory, r->values[table] + (n + i) * size,
+						 entries + i * size, size))
+					memset(entries + i * size, 0, size);
+		}
+		entry = entries + n % 64 * size;
+		if (!word_at(entry, r->values[name]))
+			return n > 0;
+		take(r, entry);
+	}
+	return false;
+}
+
+/* The strides and offsets make sense: all words of an entry lie in it. */
+static bool are_sound(const struct reading *r)
+{
+	static const enum exported of_structs[] = { STRUCTS_TYPE,   STRUCTS_FIELD,
+						    STRUCTS_STATIC, STRUCTS_TYPE_TEXT,
+						    STRUCTS_OFFSET, STRUCTS_ADDRESS };
+	bool sound = r->values[STRUCTS_STRIDE] >= 8 && r->values[STRUCTS_STRIDE] <= STRIDE_MAX &&
+		     r->values[TYPES_STRIDE] >= 8 && r->values[TYPES_STRIDE] <= STRIDE_MAX;
+
+	for (size_t i = 0; i < sizeof(of_structs) / sizeof(*of_structs) && sound; i++)
+		sound = r->values[of_structs[i]] <= r->values[STRUCTS_STRIDE] - 8;
+	return sound && r->values[TYPES_NAME] <= r->values[TYPES_STRIDE] - 8 &&
+	       r->values[TYPES_SIZE] <= r->values[TYPES_STRIDE] - 8;
+}
+
+static const char *find_missing(const struct hotspot_tables *t)
+{
+	for (size_t i = 0; i < sizeof(wanted_fields) / sizeof(*wanted_fields); i++)
+		if (!wanted_fields[i].optional && t->fields[wanted_fields[i].to] == HOTSPOT_MISSING)
+			return wanted_fields[i].field;
+	for (size_t i = 0; i < HOTSPOT_TYPES; i++)
+		if (t->sizes[i] == HOTSPOT_MISSING || t->sizes[i] > 4096)
+			return wanted_sizes[i].name;
+	return NULL;
+}
+
+const char *hotspot_tables_read(struct hotspot_tables *t, const struct target_memory *memory,
+				const struct elf_file *libjvm,
+				const struct hotspot_exports *exports, uint64_t bias)
+{
+	struct reading r = { t, memory, libjvm, bias, { 0 } };
+
+	memset(t, 0xff, sizeof(*t));
+	t->short_frame_complete = false;
+	t->missing = NULL;
+	for (unsigned int i = 0; i < EXPORTED; i++)
+		if (!target_u64(memory, exports->addresses[i] + bias, &r.values[i]))
+			return "its tables cannot be read";
+	if (!are_sound(&r) || !read_table(&r, STRUCTS, STRUCTS_TYPE, STRUCTS_STRIDE, take_field) ||
+	    !read_table(&r, TYPES, TYPES_NAME, TYPES_STRIDE, take_size))
+		return "its tables make no sense";
+	t->missing = find_missing(t);
+	return t->missing ? "its tables lack a field" : NULL;
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Stacks of Java programs reach the root, whatever their virtual machine does with frame pointers.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+command -v javac > /dev/null || skip_all "no javac"
+[ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
+home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+programs="$top/tests/e2e/programs/java"
+"${CC:-cc}" -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libmix.so" "$programs/mix.c" ||
+	skip_all "no compiler, or no jni.h"
+javac -d "$work" "$programs/Mix.java" || skip_all "javac does not compile the program"
+
+share() {
+	"$report" --info --json "$1" > "$work/info.json"
+	json "$work/info.json" '"%.2f" % (100 * d["user_stacks"]["root"] / max(1, sum(d["user_stacks"].values())))'
+}
+
+samples() {
+	json "$work/info.json" 'sum(d["user_stacks"].values())'
+}
+
+# A process that runs already, in each way to run.
+running() {
+	"$home/bin/java" "$@" -cp "$work" Mix 600 "$work/libmix.so" > "$work/says" 2> "$work/complains" &
+	pid=$!
+	tries=0
+	until grep -qs running "$work/says" || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+	holds "java $* is recorded" "$record" -q -F 1999 -d 2 -o "$work/java.prf" -p $pid
+	kill $pid
+	wait $pid 2> /dev/null
+	number "$(share "$work/java.prf") >= 99.5" "its stacks reach the root ($(share "$work/java.prf") % of $(samples))"
+	number "$(samples) >= 100" "and there are some"
+}
+
+running -XX:+UseG1GC
+running -XX:+UseParallelGC
+running -XX:+UseSerialGC
+running -Xint
+running -XX:TieredStopAtLevel=1
+running -XX:-TieredCompilation
+
+# One that is started, and lives for a moment: most of that is setting up the machine.
+holds "a short Java program is recorded" "$record" -q -F 1999 -o "$work/short.prf" -- \
+	"$home/bin/java" -cp "$work" Mix 0.3 "$work/libmix.so"
+number "$(share "$work/short.prf") >= 90" "its stacks reach the root ($(share "$work/short.prf") %)"
+finish
