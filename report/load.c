@@ -129,12 +129,13 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 		.selection = &o->selection,
 	};
 	struct progress progress;
-	int status = tally_new(&l->tally, &tally);
+	struct error *failed = tally_new(&l->tally, &tally);
 
-	if (!status && symbols)
-		status = symbolizer_new(&l->symbolizer, &o->symbols);
-	if (status) {
-		message_error("out of memory");
+	if (!failed && symbols)
+		failed = symbolizer_error(symbolizer_new(&l->symbolizer, &o->symbols));
+	if (failed) {
+		message_error("%s", failed->text);
+		error_free(failed);
 		return false;
 	}
 	for (size_t i = 0; i < l->trace_count; i++) {
@@ -221,7 +222,7 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
 		.leading = leads ? o->shown.leading : NULL,
 	};
-	int error;
+	struct error *error;
 
 	if (!loaded_read(l, o, true) || !choose_value(l, o, &build.value))
 		return false;
@@ -233,7 +234,8 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 		return false;
 	error = profile_build(&l->profile, &build);
 	if (error) {
-		message_error("cannot build the profile: %s", strerror(-error));
+		message_error("cannot build the profile: %s", error->text);
+		error_free(error);
 		return false;
 	}
 	l->profile->min_percent = o->min_percent;

@@ -23,7 +23,8 @@ static double duration(const struct loaded *l)
 		uint64_t start, end;
 		double seconds;
 
-		if (!l->traces[i].seekable || trace_span(&l->traces[i], true, &start, &end))
+		if (!l->traces[i].seekable ||
+		    error_ignore(trace_span(&l->traces[i], true, &start, &end)))
 			return -1;
 		seconds = (double)(end - start) / 1e9;
 		longest = seconds > longest ? seconds : longest;

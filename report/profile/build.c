@@ -7,7 +7,6 @@
 #include "report/profile/regroup.h"
 #include "report/profile/stack_nodes.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,19 +71,19 @@ static struct slices_worth worth(const struct built *b, const struct profile_eve
 	}
 }
 
-static int add_cell(struct built *b, uint32_t number, const struct tally_cell *cell)
+static struct error *add_cell(struct built *b, uint32_t number, const struct tally_cell *cell)
 {
 	struct shape_state state = stack_nodes_state(&b->stacks, cell->stack);
 	const struct slices_worth *one = &b->worths[cell->group];
 	uint32_t node = state.node;
 
 	if (!shape_keeps(b->options.shape, &state))
-		return 0;
+		return NULL;
 	if (cell->waker != PRF_NONE) {
 		node = stack_nodes_add_waker(&b->stacks, node,
 					     tally_waker(b->options.tally, cell->waker));
 		if (node == PRF_NONE)
-			return -ENOMEM;
+			return error_memory();
 	}
 	return regroup_add(&b->regrouped, &(struct profile_entry){
 						  .group = cell->group,
@@ -96,7 +95,7 @@ static int add_cell(struct built *b, uint32_t number, const struct tally_cell *c
 					  });
 }
 
-static int make_entries(struct built *b)
+static struct error *make_entries(struct built *b)
 {
 	size_t n, group_count;
 	const struct tally_cell *cells = tally_cells(b->options.tally, &n);
@@ -105,11 +104,12 @@ static int make_entries(struct built *b)
 				   .min_percent = b->options.min_percent,
 				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1,
 				   .tally = b->options.tally };
-	int error = regroup_groups(&b->regrouped, &regroup, groups, group_count, b->options.traces);
+	struct error *error = regroup_groups(&b->regrouped, &regroup, groups, group_count,
+					     b->options.traces);
 
 	b->worths = calloc(group_count + 1, sizeof(*b->worths));
 	if (!b->worths)
-		return -ENOMEM;
+		return error_memory();
 	regroup.worths = b->worths;
 	for (size_t i = 0; i < group_count; i++)
 		b->worths[i] = worth(b, &b->profile.events[groups[i].event]);
@@ -135,10 +135,10 @@ static const char *unit_of(const struct built *b)
 }
 
 /* Names what was counted and brings the stacks into shape. */
-static int make_stacks(struct built *b)
+static struct error *make_stacks(struct built *b)
 {
 	const struct build_options *o = &b->options;
-	int error = used_init(&b->used, o->tally, o->traces, o->trace_count);
+	struct error *error = used_init(&b->used, o->tally, o->traces, o->trace_count);
 
 	b->names.used = b->stacks.used = &b->used;
 	b->names.objects = &b->objects;
@@ -156,10 +156,10 @@ static int make_stacks(struct built *b)
 	return stack_nodes_make(&b->stacks);
 }
 
-static int build(struct built *b)
+static struct error *build(struct built *b)
 {
 	const struct build_options *o = &b->options;
-	int error = make_stacks(b);
+	struct error *error = make_stacks(b);
 
 	if (!error)
 		error = describe(&b->described, &b->profile, o->tally, o->traces, o->trace_count);
@@ -180,13 +180,13 @@ static int build(struct built *b)
 	return error;
 }
 
-int profile_build(struct profile **profile, const struct build_options *options)
+struct error *profile_build(struct profile **profile, const struct build_options *options)
 {
 	struct built *b = calloc(1, sizeof(*b));
-	int error;
+	struct error *error;
 
 	if (!b)
-		return -ENOMEM;
+		return error_memory();
 	b->options = *options;
 	error = build(b);
 	if (error)

@@ -27,8 +27,9 @@ struct build_options {
 					NULL: none */
 };
 
-/* All of the options' things must stay as long as the profile. 0 or -errno. */
-int profile_build(struct profile **profile, const struct build_options *options);
+/* All of the options' things must stay as long as the profile. */
+struct error *profile_build(struct profile **profile,
+			    const struct build_options *options) ERROR_CHECKED;
 void profile_free(struct profile *p);
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/describe.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,14 +27,15 @@ bool event_has_time(const struct prf_event *event)
 	return event_ns_per_sample(event) || !strcmp(event->unit, "ns");
 }
 
-static int describe_events(struct described *d, struct profile *profile, const struct tally *tally)
+static struct error *describe_events(struct described *d, struct profile *profile,
+				     const struct tally *tally)
 {
 	size_t n;
 	const struct prf_event *const *events = tally_events(tally, &n);
 
 	d->events = calloc(n + 1, sizeof(*d->events));
 	if (!d->events)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < n; i++)
 		d->events[i] = (struct profile_event){
 			.kind = events[i]->kind,
@@ -47,7 +47,7 @@ static int describe_events(struct described *d, struct profile *profile, const s
 		};
 	profile->events = d->events;
 	profile->event_count = n;
-	return 0;
+	return NULL;
 }
 
 /* "2026-11-21T23:17:10.198Z" in ns since 1970; 0 when it is not that. */
@@ -72,8 +72,8 @@ static const char *metadata_or_nothing(const struct trace *t, const char *key)
 	return value ? value : "";
 }
 
-static int describe_traces(struct described *d, struct profile *profile, const struct trace *traces,
-			   size_t trace_count)
+static struct error *describe_traces(struct described *d, struct profile *profile,
+				     const struct trace *traces, size_t trace_count)
 {
 	size_t losses = 0;
 
@@ -82,7 +82,7 @@ static int describe_traces(struct described *d, struct profile *profile, const s
 	d->traces = calloc(trace_count + 1, sizeof(*d->traces));
 	d->losses = calloc(losses + 1, sizeof(*d->losses));
 	if (!d->traces || !d->losses)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < trace_count; i++) {
 		const struct trace *t = &traces[i];
 
@@ -109,13 +109,13 @@ static int describe_traces(struct described *d, struct profile *profile, const s
 	profile->losses = d->losses;
 	profile->traces = d->traces;
 	profile->trace_count = trace_count;
-	return 0;
+	return NULL;
 }
 
-int describe(struct described *d, struct profile *profile, const struct tally *tally,
-	     const struct trace *traces, size_t trace_count)
+struct error *describe(struct described *d, struct profile *profile, const struct tally *tally,
+		       const struct trace *traces, size_t trace_count)
 {
-	int error = describe_events(d, profile, tally);
+	struct error *error = describe_events(d, profile, tally);
 
 	return error ? error : describe_traces(d, profile, traces, trace_count);
 }

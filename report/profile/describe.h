@@ -23,8 +23,8 @@ struct described {
 
 void described_release(struct described *d);
 
-/* Fills events, losses, lost and traces of the profile. 0 or -ENOMEM. */
-int describe(struct described *d, struct profile *profile, const struct tally *tally,
-	     const struct trace *traces, size_t trace_count);
+/* Fills events, losses, lost and traces of the profile. ERROR_MEMORY. */
+struct error *describe(struct described *d, struct profile *profile, const struct tally *tally,
+		       const struct trace *traces, size_t trace_count) ERROR_CHECKED;
 
 #endif

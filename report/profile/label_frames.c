@@ -3,7 +3,6 @@
 
 #include "report/profile/label.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,8 +113,8 @@ static size_t deepest(const struct profile *p)
 	return depth;
 }
 
-int label_frames_add(struct label_frames *l, struct profile *p, struct profile_entry *entries,
-		     const unsigned int *masks)
+struct error *label_frames_add(struct label_frames *l, struct profile *p,
+			       struct profile_entry *entries, const unsigned int *masks)
 {
 	struct adding a = { .leading = l, .profile = p };
 	bool ok;
@@ -132,11 +131,11 @@ int label_frames_add(struct label_frames *l, struct profile *p, struct profile_e
 	free(a.path);
 	buffer_release(&a.label);
 	if (!ok)
-		return -ENOMEM;
+		return error_memory();
 	p->frames = l->frames;
 	p->frame_count += l->texts.count;
 	p->nodes = l->tree.nodes;
 	p->node_count = l->tree.count;
 	p->led = true;
-	return 0;
+	return NULL;
 }

@@ -22,9 +22,10 @@ void label_frames_release(struct label_frames *l);
  * Puts what label_group() says for each of the masks, ended by 0 and at least one, below all
  * stacks of a profile that has everything else already. Its entries keep their order, its
  * frames their numbers; the new ones stand behind them, as PROFILE_FRAME_GROUP. `entries` are
- * the profile's own. 0 or -ENOMEM; the profile points to `l` then.
+ * the profile's own. ERROR_MEMORY; the profile points to `l` then.
  */
-int label_frames_add(struct label_frames *l, struct profile *p, struct profile_entry *entries,
-		     const unsigned int *masks);
+struct error *label_frames_add(struct label_frames *l, struct profile *p,
+			       struct profile_entry *entries,
+			       const unsigned int *masks) ERROR_CHECKED;
 
 #endif

@@ -5,7 +5,6 @@
 #include "common/buffer.h"
 #include "report/profile/frame_name.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void named_frames_release(struct named_frames *n)
@@ -20,35 +19,35 @@ void named_frames_release(struct named_frames *n)
 
 /* -------- what is looked up -------- */
 
-static int ask_for_frames(struct named_frames *n, size_t trace)
+static struct error *ask_for_frames(struct named_frames *n, size_t trace)
 {
 	const struct trace *t = &n->used->traces[trace];
 	const struct prf_frame *frames = prf_reader_all_frames(t->reader);
 	size_t count = prf_reader_frames(t->reader);
 	struct expansion *expansions = calloc(count + 1, sizeof(*expansions));
-	int error = 0;
+	struct error *error = NULL;
 
 	n->expansions[trace] = expansions;
 	if (!expansions)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; !error && i < count; i++) {
 		expansions[i].query = PRF_NONE;
 		if (!n->used->frames[trace][i] || frames[i].object == PRF_NONE ||
 		    (frames[i].flags & PRF_FRAME_END))
 			continue;
-		error = symbolizer_add_query(n->symbolizer, t->objects[frames[i].object],
-					     frames[i].offset, frames[i].flags & PRF_FRAME_EXACT,
-					     &expansions[i].query);
+		error = symbolizer_error(symbolizer_add_query(
+			n->symbolizer, t->objects[frames[i].object], frames[i].offset,
+			frames[i].flags & PRF_FRAME_EXACT, &expansions[i].query));
 	}
 	return error;
 }
 
 /* Names that the trace itself gives to some of its frames. */
-static int add_recorded_names(struct named_frames *n, size_t trace)
+static struct error *add_recorded_names(struct named_frames *n, size_t trace)
 {
 	const struct trace *t = &n->used->traces[trace];
 	size_t count = prf_reader_frames(t->reader);
-	int error = 0;
+	struct error *error = NULL;
 
 	for (size_t i = 0; !error && i < t->name_count; i++) {
 		const struct trace_names *names = &t->names[i];
@@ -56,8 +55,8 @@ static int add_recorded_names(struct named_frames *n, size_t trace)
 						      : PRF_NONE;
 
 		if (query != PRF_NONE)
-			error = symbolizer_add_names(n->symbolizer, query, t->places + names->first,
-						     names->count);
+			error = symbolizer_error(symbolizer_add_names(
+				n->symbolizer, query, t->places + names->first, names->count));
 	}
 	return error;
 }
@@ -147,7 +146,7 @@ static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_
 	return add_frame(n, expansion, &frame, recorded->offset);
 }
 
-static int expand_trace(struct named_frames *n, size_t trace)
+static struct error *expand_trace(struct named_frames *n, size_t trace)
 {
 	const struct prf_reader *r = n->used->traces[trace].reader;
 	const struct prf_frame *frames = prf_reader_all_frames(r);
@@ -158,24 +157,24 @@ static int expand_trace(struct named_frames *n, size_t trace)
 		if (n->used->frames[trace][f])
 			ok = expand_frame(n, trace, &frames[f], &n->expansions[trace][f], &room);
 	buffer_release(&room);
-	return ok ? 0 : -ENOMEM;
+	return ok ? NULL : error_memory();
 }
 
-int named_frames_make(struct named_frames *n)
+struct error *named_frames_make(struct named_frames *n)
 {
 	size_t count = n->used->trace_count;
-	int error = 0;
+	struct error *error = NULL;
 
 	n->expansions = calloc(count, sizeof(*n->expansions));
 	if (!n->expansions)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; !error && i < count; i++) {
 		error = ask_for_frames(n, i);
 		if (!error)
 			error = add_recorded_names(n, i);
 	}
 	if (!error)
-		error = symbolizer_run(n->symbolizer);
+		error = symbolizer_error(symbolizer_run(n->symbolizer));
 	for (size_t i = 0; !error && i < count; i++)
 		error = expand_trace(n, i);
 	return error;

@@ -30,7 +30,7 @@ struct named_frames {
 };
 
 /* Runs the symbolizer and names all used frames; the first four fields are the caller's. */
-int named_frames_make(struct named_frames *n);
+struct error *named_frames_make(struct named_frames *n) ERROR_CHECKED;
 void named_frames_release(struct named_frames *n);
 
 #endif

@@ -4,7 +4,6 @@
 #include "common/buffer.h"
 #include "report/profile/frame_name.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +34,16 @@ static void object_key(const struct prf_object *o, size_t trace, struct buffer *
 	buffer_append(key, o->root, strlen(o->root) + 1);
 }
 
-static int number_objects_of(struct object_numbers *o, const struct trace *t, size_t trace)
+static struct error *number_objects_of(struct object_numbers *o, const struct trace *t,
+				       size_t trace)
 {
 	size_t n = prf_reader_objects(t->reader);
 	struct buffer key = { 0 };
-	int error = -ENOMEM;
+	struct error *error = error_memory();
 
 	o->of[trace] = calloc(n + 1, sizeof(**o->of));
 	if (!o->of[trace])
-		return -ENOMEM;
+		return error_memory();
 	for (uint32_t i = 0; i < n; i++) {
 		const struct prf_object *recorded = prf_reader_object(t->reader, i);
 		uint64_t *id;
@@ -61,16 +61,16 @@ static int number_objects_of(struct object_numbers *o, const struct trace *t, si
 		}
 		o->of[trace][i] = (uint32_t)*id;
 	}
-	error = 0;
+	error = NULL;
 out:
 	buffer_release(&key);
 	return error;
 }
 
-int object_numbers_init(struct object_numbers *o, const struct trace *traces, size_t n)
+struct error *object_numbers_init(struct object_numbers *o, const struct trace *traces, size_t n)
 {
 	size_t all = 0;
-	int error = 0;
+	struct error *error = NULL;
 
 	*o = (struct object_numbers){ .trace_count = n };
 	for (size_t i = 0; i < n; i++)
@@ -79,7 +79,7 @@ int object_numbers_init(struct object_numbers *o, const struct trace *traces, si
 	o->list = calloc(all + 1, sizeof(*o->list));
 	o->in_symbolizer = calloc(all + 1, sizeof(*o->in_symbolizer));
 	if (!o->of || !o->list || !o->in_symbolizer)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; !error && i < n; i++)
 		error = number_objects_of(o, &traces[i], i);
 	return error;

@@ -18,8 +18,9 @@ struct object_numbers {
 	struct map ids;
 };
 
-/* 0 or -ENOMEM; to be released in both cases. */
-int object_numbers_init(struct object_numbers *o, const struct trace *traces, size_t n);
+/* ERROR_MEMORY; to be released in any case. */
+struct error *object_numbers_init(struct object_numbers *o, const struct trace *traces,
+				  size_t n) ERROR_CHECKED;
 void object_numbers_release(struct object_numbers *o);
 
 /* Fills in what became of the symbols of each, once the symbolizer has run. */

@@ -4,7 +4,6 @@
 #include "common/array.h"
 #include "common/buffer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,16 +41,16 @@ static void group_key(unsigned int by, const struct profile_group *g, const char
 	buffer_append(key, g->cgroup, by & PROFILE_BY_CGROUP ? strlen(g->cgroup) + 1 : 0);
 }
 
-int regroup_groups(struct regrouped *r, const struct regroup *how, const struct tally_group *groups,
-		   size_t n, const struct trace *traces)
+struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
+			     const struct tally_group *groups, size_t n, const struct trace *traces)
 {
 	struct buffer key = { 0 };
 	struct map ids = { 0 };
-	int error = -ENOMEM;
+	struct error *error = error_memory();
 
 	r->group_of = malloc((n + 1) * sizeof(*r->group_of));
 	if (!r->group_of)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < n; i++) {
 		const struct trace *trace = &traces[groups[i].trace];
 		const struct prf_task *task = prf_reader_task(trace->reader, groups[i].task);
@@ -80,28 +79,28 @@ int regroup_groups(struct regrouped *r, const struct regroup *how, const struct 
 			goto out;
 		r->group_of[i] = (uint32_t)*id;
 	}
-	error = 0;
+	error = NULL;
 out:
 	map_release(&ids);
 	buffer_release(&key);
 	return error;
 }
 
-int regroup_add(struct regrouped *r, const struct profile_entry *entry)
+struct error *regroup_add(struct regrouped *r, const struct profile_entry *entry)
 {
 	if (!array_reserve(&r->entries, &r->entry_capacity, r->entry_count + 1))
-		return -ENOMEM;
+		return error_memory();
 	r->entries[r->entry_count] = *entry;
 	r->entries[r->entry_count++].group = r->group_of[entry->group];
-	return 0;
+	return NULL;
 }
 
 /* Splits groups by the objects of the entries' leaves. */
-static int split_by_object(struct regrouped *r, const struct node_tree *tree,
-			   const struct frame_table *frames)
+static struct error *split_by_object(struct regrouped *r, const struct node_tree *tree,
+				     const struct frame_table *frames)
 {
 	struct map ids = { 0 };
-	int error = 0;
+	struct error *error = NULL;
 
 	for (size_t i = 0; i < r->entry_count; i++) {
 		struct profile_entry *e = &r->entries[i];
@@ -118,7 +117,7 @@ static int split_by_object(struct regrouped *r, const struct node_tree *tree,
 			*id = append_group(r, &group);
 		}
 		if (!id || *id == PRF_NONE) {
-			error = -ENOMEM;
+			error = error_memory();
 			break;
 		}
 		e->group = (uint32_t)*id;
@@ -159,11 +158,11 @@ static int compare_groups(const void *left, const void *right)
 }
 
 /* Sorts the groups, drops those without entries, and renumbers them in the entries. */
-static int sort_groups(struct regrouped *r)
+static struct error *sort_groups(struct regrouped *r)
 {
 	struct ordered_group *ordered = malloc((r->group_count + 1) * sizeof(*ordered));
 	uint32_t *number = malloc((r->group_count + 1) * sizeof(*number));
-	int error = -ENOMEM;
+	struct error *error = error_memory();
 	size_t kept = 0;
 
 	if (!ordered || !number)
@@ -183,7 +182,7 @@ static int sort_groups(struct regrouped *r)
 	r->group_count = kept;
 	for (size_t i = 0; i < r->entry_count; i++)
 		r->entries[i].group = number[r->entries[i].group];
-	error = 0;
+	error = NULL;
 out:
 	free(ordered);
 	free(number);
@@ -193,13 +192,14 @@ out:
 /* -------- entries -------- */
 
 /* Entries at nodes through which less than the given share passes go down to one with more. */
-static int cut_small(struct regrouped *r, double min_percent, const struct node_tree *tree)
+static struct error *cut_small(struct regrouped *r, double min_percent,
+			       const struct node_tree *tree)
 {
 	double *passing = calloc(tree->count + 1, sizeof(*passing));
 	double total = 0;
 
 	if (!passing)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < r->entry_count; i++) {
 		total += (double)r->entries[i].value;
 		if (r->entries[i].node != PRF_NONE)
@@ -215,11 +215,12 @@ static int cut_small(struct regrouped *r, double min_percent, const struct node_
 			*node = tree->nodes[*node].parent;
 	}
 	free(passing);
-	return 0;
+	return NULL;
 }
 
 /* Keeps the nodes that lead to an entry, and their frames, in the order they have. */
-static int drop_unused(struct regrouped *r, struct node_tree *tree, struct frame_table *frames)
+static struct error *drop_unused(struct regrouped *r, struct node_tree *tree,
+				 struct frame_table *frames)
 {
 	uint32_t *new_frame = calloc(frames->count + 1, sizeof(*new_frame));
 	size_t kept = 0;
@@ -227,7 +228,7 @@ static int drop_unused(struct regrouped *r, struct node_tree *tree, struct frame
 	r->new_node = calloc(tree->count + 1, sizeof(*r->new_node));
 	if (!new_frame || !r->new_node) {
 		free(new_frame);
-		return -ENOMEM;
+		return error_memory();
 	}
 	r->old_nodes = tree->count;
 	for (size_t i = 0; i < r->entry_count; i++)
@@ -266,7 +267,7 @@ static int drop_unused(struct regrouped *r, struct node_tree *tree, struct frame
 	for (size_t i = 0; i < r->entry_count; i++)
 		r->entries[i].node = regrouped_node(r, r->entries[i].node);
 	free(new_frame);
-	return 0;
+	return NULL;
 }
 
 uint32_t regrouped_node(const struct regrouped *r, uint32_t node)
@@ -303,12 +304,12 @@ static void sort_by_digit(const struct profile_entry *from, struct profile_entry
 		to[at[field(&from[i], by) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static int sort_entries(struct regrouped *r)
+static struct error *sort_entries(struct regrouped *r)
 {
 	struct profile_entry *other = malloc((r->entry_count + 1) * sizeof(*other));
 
 	if (!other)
-		return -ENOMEM;
+		return error_memory();
 	for (enum sort_field by = 0; by < SORT_FIELDS; by++) {
 		uint32_t highest = 0;
 
@@ -325,7 +326,7 @@ static int sort_entries(struct regrouped *r)
 		}
 	}
 	free(other);
-	return 0;
+	return NULL;
 }
 
 /* Joins equal entries; `places`, unless NULL, learns what became of each. */
@@ -351,7 +352,7 @@ static void join_entries(struct regrouped *r, struct slices_place *places)
 }
 
 /* Joins equal entries, and splits what is left by time. */
-static int join_and_split(struct regrouped *r, const struct regroup *how)
+static struct error *join_and_split(struct regrouped *r, const struct regroup *how)
 {
 	size_t n;
 	const struct tally_cell *cells = tally_cells(how->tally, &n);
@@ -368,10 +369,10 @@ static int join_and_split(struct regrouped *r, const struct regroup *how)
 	}
 	free(places);
 	if (!split)
-		return -ENOMEM;
+		return error_memory();
 	free(r->entries);
 	r->entries = split;
-	return 0;
+	return NULL;
 }
 
 /* Divides values, carrying what is left over to the next. */
@@ -400,10 +401,10 @@ static void add_up(const struct regrouped *r, struct profile *profile)
 	}
 }
 
-int regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
-		   struct frame_table *frames, struct profile *profile)
+struct error *regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
+			     struct frame_table *frames, struct profile *profile)
 {
-	int error = 0;
+	struct error *error = NULL;
 
 	if (how->dimensions & PROFILE_BY_OBJECT)
 		error = split_by_object(r, tree, frames);
@@ -432,5 +433,5 @@ int regroup_finish(struct regrouped *r, const struct regroup *how, struct node_t
 	profile->node_count = tree->count;
 	profile->frames = frames->frames;
 	profile->frame_count = frames->count;
-	return 0;
+	return NULL;
 }

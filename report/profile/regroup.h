@@ -32,16 +32,17 @@ struct regrouped {
 
 void regrouped_release(struct regrouped *r);
 
-/* The groups of the tally. 0 or -errno, as everywhere here. */
-int regroup_groups(struct regrouped *r, const struct regroup *how, const struct tally_group *groups,
-		   size_t n, const struct trace *traces);
+/* The groups of the tally. ERROR_MEMORY, as everywhere here. */
+struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
+			     const struct tally_group *groups, size_t n,
+			     const struct trace *traces) ERROR_CHECKED;
 
 /* An entry with the tally's group and the tree's node; its slice is the number of the cell. */
-int regroup_add(struct regrouped *r, const struct profile_entry *entry);
+struct error *regroup_add(struct regrouped *r, const struct profile_entry *entry) ERROR_CHECKED;
 
 /* Fills the profile's groups, entries, nodes, frames and sums; reorders tree and frames. */
-int regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
-		   struct frame_table *frames, struct profile *profile);
+struct error *regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
+			     struct frame_table *frames, struct profile *profile) ERROR_CHECKED;
 
 /* Once finished: the profile's number of a node of the tree; PRF_NONE for none. */
 uint32_t regrouped_node(const struct regrouped *r, uint32_t node);

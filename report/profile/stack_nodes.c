@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/stack_nodes.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void stack_nodes_release(struct stack_nodes *s)
@@ -23,17 +22,17 @@ static uint8_t match_of(const struct stack_nodes *s, uint32_t frame)
 	return frame < s->matches_count ? s->matches[frame] : 0;
 }
 
-static int match_frames(struct stack_nodes *s)
+static struct error *match_frames(struct stack_nodes *s)
 {
 	const struct frame_table *table = &s->names->table;
 
 	s->matches = calloc(table->count + 1, 1);
 	if (!s->matches)
-		return -ENOMEM;
+		return error_memory();
 	s->matches_count = table->count;
 	for (size_t i = 0; i < table->count; i++)
 		s->matches[i] = shape_match(s->shape, &table->frames[i]);
-	return 0;
+	return NULL;
 }
 
 static uint32_t separator(struct stack_nodes *s, uint32_t *id, const char *name)
@@ -87,7 +86,7 @@ static bool push_frame(struct stack_nodes *s, struct shape_state *state, uint32_
 	return state->node != PRF_NONE;
 }
 
-static int make_stacks_of(struct stack_nodes *s, size_t trace)
+static struct error *make_stacks_of(struct stack_nodes *s, size_t trace)
 {
 	const struct trace *t = &s->used->traces[trace];
 	const struct prf_stack *stacks = prf_reader_all_stacks(t->reader);
@@ -106,21 +105,21 @@ static int make_stacks_of(struct stack_nodes *s, size_t trace)
 			e = &s->names->expansions[trace][stacks[i].frame];
 			for (uint32_t k = e->count; k-- > 0;)
 				if (!push_frame(s, &state, s->names->frames[e->first + k]))
-					return -ENOMEM;
+					return error_memory();
 		}
 		states[i] = state;
 	}
-	return 0;
+	return NULL;
 }
 
-int stack_nodes_make(struct stack_nodes *s)
+struct error *stack_nodes_make(struct stack_nodes *s)
 {
-	int error;
+	struct error *error;
 
 	s->delimiter = s->wake_delimiter = PRF_NONE;
 	s->states = malloc((s->used->stack_count + 1) * sizeof(*s->states));
 	if (!s->states)
-		return -ENOMEM;
+		return error_memory();
 	error = match_frames(s);
 	for (size_t i = 0; !error && i < s->used->trace_count; i++)
 		error = make_stacks_of(s, i);

@@ -21,8 +21,8 @@ struct stack_nodes {
 	uint32_t delimiter, wake_delimiter; /* frames; PRF_NONE: not made yet */
 };
 
-/* Makes the nodes of all used stacks; the first three fields are the caller's. 0 or -ENOMEM. */
-int stack_nodes_make(struct stack_nodes *s);
+/* Makes the nodes of all used stacks; the first three fields are the caller's. */
+struct error *stack_nodes_make(struct stack_nodes *s) ERROR_CHECKED;
 void stack_nodes_release(struct stack_nodes *s);
 
 /* Where a global stack ended, or PRF_NONE a stack without frames. */

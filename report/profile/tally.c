@@ -6,7 +6,6 @@
 #include "common/map.h"
 #include "common/pairs.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,19 +67,19 @@ struct tally {
 	uint32_t last_base, last_cpu, last_cpu_group;
 };
 
-int tally_new(struct tally **tally, const struct tally_options *options)
+struct error *tally_new(struct tally **tally, const struct tally_options *options)
 {
 	struct tally *t = calloc(1, sizeof(*t));
 
 	if (!t)
-		return -ENOMEM;
+		return error_memory();
 	t->options = *options;
 	t->slices.length_ns = options->slice_ns ? options->slice_ns : DEFAULT_SLICE_NS;
 	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
 	memset(t->no_stack, 0xff, sizeof(t->no_stack));
 	t->trace = PRF_NONE;
 	*tally = t;
-	return 0;
+	return NULL;
 }
 
 static void end_trace(struct tally *t)
@@ -112,7 +111,7 @@ void tally_free(struct tally *t)
 	free(t);
 }
 
-int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stack_base)
+uint32_t tally_begin(struct tally *t, const struct prf_reader *reader)
 {
 	if (t->reader)
 		t->stack_base += (uint32_t)prf_reader_stacks(t->reader);
@@ -123,8 +122,7 @@ int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stac
 	t->totals = (struct tally_totals){ 0 };
 	t->has_origin = false;
 	t->last_base = NOT_ASKED;
-	*stack_base = t->stack_base;
-	return 0;
+	return t->stack_base;
 }
 
 /* -------- cells -------- */
@@ -431,7 +429,7 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
  * When neither CPU nor wakers tell anything apart, as mostly: the one loop that runs
  * for every sample of a large trace. Locals, since stores could change what `t` points to.
  */
-static int add_plain(struct tally *t, const struct prf_samples *s)
+static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 {
 	const uint32_t *task = s->task, *event = s->event, *stack = s->stack;
 	const uint64_t *weight = s->weight;
@@ -450,22 +448,22 @@ static int add_plain(struct tally *t, const struct prf_samples *s)
 			cells[at].samples++;
 			cells[at].weight += weight[i];
 			if (by_time && !note_time(t, at, s, i))
-				return -ENOMEM;
+				return error_memory();
 			continue;
 		}
 		group = decided(t, task[i], event[i]);
 		if (group == PRF_NONE)
-			return -ENOMEM;
+			return error_memory();
 		if (group >= OTHER_EVENT)
 			t->totals.other_events += group == OTHER_EVENT;
 		else if (!count_sample(t, s, i, group))
-			return -ENOMEM;
+			return error_memory();
 		cells = t->cells;
 	}
-	return 0;
+	return NULL;
 }
 
-static int add_apart(struct tally *t, const struct prf_samples *s)
+static struct error *add_apart(struct tally *t, const struct prf_samples *s)
 {
 	const bool by_cpu = t->options.dimensions & PROFILE_BY_CPU;
 	const struct number_set *cpus = &t->options.selection->cpus;
@@ -478,21 +476,21 @@ static int add_apart(struct tally *t, const struct prf_samples *s)
 		if (group < OTHER_EVENT && by_cpu)
 			group = group_on_cpu(t, group, s->cpu[i]);
 		if (group == PRF_NONE)
-			return -ENOMEM;
+			return error_memory();
 		if (group >= OTHER_EVENT)
 			t->totals.other_events += group == OTHER_EVENT;
 		else if (!count_sample(t, s, i, group))
-			return -ENOMEM;
+			return error_memory();
 	}
-	return 0;
+	return NULL;
 }
 
-int tally_add(struct tally *t, const struct prf_samples *s)
+struct error *tally_add(struct tally *t, const struct prf_samples *s)
 {
 	if (!s->n)
-		return 0;
+		return NULL;
 	if (!follow_definitions(t))
-		return -ENOMEM;
+		return error_memory();
 	note_times(t, s);
 	if ((t->options.dimensions & PROFILE_BY_CPU) || t->options.wakers ||
 	    t->options.selection->cpus.count)

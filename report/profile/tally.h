@@ -50,15 +50,15 @@ struct tally_waker {
 
 struct tally;
 
-int tally_new(struct tally **tally, const struct tally_options *options);
+struct error *tally_new(struct tally **tally, const struct tally_options *options) ERROR_CHECKED;
 void tally_free(struct tally *t);
 
 /*
  * The samples that follow are this reader's. Ids of its stacks are moved up by the stacks of
- * the traces before; `*stack_base` says by how many.
+ * the traces before: returns by how many.
  */
-int tally_begin(struct tally *t, const struct prf_reader *reader, uint32_t *stack_base);
-int tally_add(struct tally *t, const struct prf_samples *samples);
+uint32_t tally_begin(struct tally *t, const struct prf_reader *reader);
+struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERROR_CHECKED;
 
 /* About the trace that was begun last. */
 struct tally_totals {

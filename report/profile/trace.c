@@ -232,12 +232,6 @@ static struct error *keep_damage(struct trace *t, const struct prf_damage *damag
 	return NULL;
 }
 
-/* From functions that return 0 or -errno. */
-static struct error *from_status(int status)
-{
-	return status ? error_system(status, "cannot take the trace in") : NULL;
-}
-
 /* Tells the symbolizer of objects that have been defined meanwhile. */
 static struct error *follow_objects(struct trace *t, struct symbolizer *symbolizer)
 {
@@ -252,11 +246,11 @@ static struct error *follow_objects(struct trace *t, struct symbolizer *symboliz
 	t->objects = objects;
 	for (; t->object_count < n; t->object_count++) {
 		uint32_t i = (uint32_t)t->object_count;
-		int status = symbolizer_add_object(symbolizer, prf_reader_object(t->reader, i),
-						   &objects[i]);
+		struct error *error = symbolizer_error(symbolizer_add_object(
+			symbolizer, prf_reader_object(t->reader, i), &objects[i]));
 
-		if (status)
-			return from_status(status);
+		if (error)
+			return error;
 	}
 	return NULL;
 }
@@ -271,8 +265,9 @@ static struct error *take_symbols(struct trace *t, const struct prf_record *reco
 	error = follow_objects(t, symbolizer);
 	if (error)
 		return error;
-	return from_status(symbolizer_add_symbols(symbolizer, t->objects[record->symbols.object],
-						  record->symbols.symbols, record->symbols.n));
+	return symbolizer_error(symbolizer_add_symbols(symbolizer,
+						       t->objects[record->symbols.object],
+						       record->symbols.symbols, record->symbols.n));
 }
 
 static struct error *take(struct trace *t, const struct prf_record *record,
@@ -280,7 +275,7 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 {
 	switch (record->type) {
 	case PRF_RECORD_SAMPLES:
-		return from_status(sinks->tally ? tally_add(sinks->tally, &record->samples) : 0);
+		return sinks->tally ? tally_add(sinks->tally, &record->samples) : NULL;
 	case PRF_RECORD_LOSS: return keep_loss(t, &record->loss);
 	case PRF_RECORD_SYMBOLS: return take_symbols(t, record, sinks->symbolizer);
 	case PRF_RECORD_NAMES:
@@ -324,7 +319,7 @@ static struct error *read_records(struct trace *t, const struct trace_sinks *sin
 	struct error *error = NULL;
 
 	if (sinks->tally)
-		error = from_status(tally_begin(sinks->tally, t->reader, &t->stack_base));
+		t->stack_base = tally_begin(sinks->tally, t->reader);
 	while (!error) {
 		error = prf_reader_next(t->reader, &record);
 		if (error || record.type == PRF_RECORD_END)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/used.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void used_release(struct used *u)
@@ -52,29 +51,30 @@ static void mark_parents(struct used *u, size_t trace)
 	}
 }
 
-static int used_allocate(struct used *u)
+static struct error *used_allocate(struct used *u)
 {
 	u->stacks = calloc(u->trace_count, sizeof(*u->stacks));
 	u->frames = calloc(u->trace_count, sizeof(*u->frames));
 	if (!u->stacks || !u->frames)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < u->trace_count; i++) {
 		const struct prf_reader *r = u->traces[i].reader;
 
 		u->stacks[i] = calloc(prf_reader_stacks(r) + 1, 1);
 		u->frames[i] = calloc(prf_reader_frames(r) + 1, 1);
 		if (!u->stacks[i] || !u->frames[i])
-			return -ENOMEM;
+			return error_memory();
 		u->stack_count = u->traces[i].stack_base + prf_reader_stacks(r);
 	}
-	return 0;
+	return NULL;
 }
 
-int used_init(struct used *u, const struct tally *tally, const struct trace *traces, size_t n)
+struct error *used_init(struct used *u, const struct tally *tally, const struct trace *traces,
+			size_t n)
 {
 	size_t cell_count;
 	const struct tally_cell *cells = tally_cells(tally, &cell_count);
-	int error;
+	struct error *error;
 
 	*u = (struct used){ .traces = traces, .trace_count = n };
 	error = used_allocate(u);
@@ -87,5 +87,5 @@ int used_init(struct used *u, const struct tally *tally, const struct trace *tra
 	}
 	for (size_t i = 0; i < n; i++)
 		mark_parents(u, i);
-	return 0;
+	return NULL;
 }

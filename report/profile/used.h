@@ -16,8 +16,9 @@ struct used {
 	uint8_t **stacks, **frames; /* [trace][stack or frame] */
 };
 
-/* 0 or -ENOMEM; to be released in both cases. */
-int used_init(struct used *u, const struct tally *tally, const struct trace *traces, size_t n);
+/* ERROR_MEMORY; to be released in any case. */
+struct error *used_init(struct used *u, const struct tally *tally, const struct trace *traces,
+			size_t n) ERROR_CHECKED;
 void used_release(struct used *u);
 
 /* The trace that a global stack belongs to. */

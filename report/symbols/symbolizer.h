@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
 #include "format/prf.h"
 #include "report/symbols/place.h"
 
@@ -54,6 +55,12 @@ struct symbols_found {
 	bool debug_info;	/* there is DWARF for it */
 	size_t queries, named;	/* how many were asked, and how many have a name */
 };
+
+/* The result of one of these functions as an error. */
+static inline struct error *symbolizer_error(int status)
+{
+	return status ? error_system(status, "cannot look names up") : NULL;
+}
 
 int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_options *options);
 void symbolizer_free(struct symbolizer *s);

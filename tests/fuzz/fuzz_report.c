@@ -114,15 +114,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	check(!trace_open(&trace, path));
-	check(!tally_new(&loaded.tally, &tally));
+	check(!error_ignore(trace_open(&trace, path)));
+	check(!error_ignore(tally_new(&loaded.tally, &tally)));
 	check(!symbolizer_new(&loaded.symbolizer, &symbols));
 	sinks.tally = loaded.tally;
 	build.tally = loaded.tally;
 	sinks.symbolizer = loaded.symbolizer;
 	build.symbolizer = loaded.symbolizer;
 	trace_read(&trace, &sinks);
-	if (trace.reader && !profile_build(&loaded.profile, &build))
+	if (trace.reader && !error_ignore(profile_build(&loaded.profile, &build)))
 		views(&loaded);
 	profile_free(loaded.profile);
 	tally_free(loaded.tally);

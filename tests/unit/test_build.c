@@ -124,7 +124,7 @@ static void build(struct fixture *f, struct build_options *options, bool wakers)
 	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
 
 	fixture_must(prf_writer_finish(f->writer));
-	must(tally_new(&f->tally, &tally));
+	fixture_must(tally_new(&f->tally, &tally));
 	must(symbolizer_new(&f->symbolizer, &symbols));
 	fixture_must(trace_open(&f->trace, f->path));
 	sinks.tally = f->tally;
@@ -136,7 +136,7 @@ static void build(struct fixture *f, struct build_options *options, bool wakers)
 	options->symbolizer = f->symbolizer;
 	options->shape = &f->shape;
 	options->dimensions = PROFILE_BY_COMM;
-	must(profile_build(&f->profile, options));
+	fixture_must(profile_build(&f->profile, options));
 }
 
 static void expect(struct fixture *f, const char *text)

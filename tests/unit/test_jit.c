@@ -40,7 +40,7 @@ static int setup(void **state)
 	unlink(path);
 	warned[0] = 0;
 	now = 1;
-	if (prf_writer_new(&writer, &options))
+	if (error_ignore(prf_writer_new(&writer, &options)))
 		return -1;
 	jit_options.writer = writer;
 	return jit_new(&jit, &jit_options);

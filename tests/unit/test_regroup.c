@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "report/profile/regroup.h"
+#include "tests/unit/error_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,14 +55,14 @@ static void add(struct fixture *f, uint32_t group, uint32_t node, uint64_t value
 {
 	const struct profile_entry entry = { group, 0, node, 1, value };
 
-	assert_int_equal(regroup_add(&f->regrouped, &entry), 0);
+	assert_no_error(regroup_add(&f->regrouped, &entry));
 }
 
 static void finish(struct fixture *f, unsigned int dimensions, double min, uint64_t divide_by)
 {
 	const struct regroup how = { dimensions, min, divide_by };
 
-	assert_int_equal(regroup_finish(&f->regrouped, &how, &f->tree, &f->frames, &f->profile), 0);
+	assert_no_error(regroup_finish(&f->regrouped, &how, &f->tree, &f->frames, &f->profile));
 }
 
 static void end(struct fixture *f)

@@ -17,11 +17,6 @@ struct fixture {
 	struct tally *tally;
 };
 
-static void must(int error)
-{
-	assert_int_equal(error, 0);
-}
-
 static void begin(struct fixture *f)
 {
 	const struct prf_writer_options options = { .fd = -1 };
@@ -69,19 +64,17 @@ static void count(struct fixture *f, struct tally_options *options, int times)
 {
 	struct prf_record record;
 	const void *data;
-	uint32_t base;
 	size_t size;
 
 	fixture_must(prf_writer_finish(f->writer));
 	data = prf_writer_memory(f->writer, &size);
 	options->selection = &f->selection;
-	must(tally_new(&f->tally, options));
+	fixture_must(tally_new(&f->tally, options));
 	fixture_must(prf_reader_new_memory(&f->reader, data, size));
-	must(tally_begin(f->tally, f->reader, &base));
-	assert_int_equal(base, 0);
+	assert_int_equal(tally_begin(f->tally, f->reader), 0);
 	while (fixture_next(f->reader, &record))
 		for (int i = 0; record.type == PRF_RECORD_SAMPLES && i < times; i++)
-			must(tally_add(f->tally, &record.samples));
+			fixture_must(tally_add(f->tally, &record.samples));
 }
 
 static void end(struct fixture *f)
@@ -267,11 +260,11 @@ static void test_traces_follow_each_other(void **state)
 	count(&f, &options, 1);
 	data = prf_writer_memory(f.writer, &size);
 	fixture_must(prf_reader_new_memory(&again, data, size));
-	must(tally_begin(f.tally, again, &base));
+	base = tally_begin(f.tally, again);
 	assert_int_equal(base, prf_reader_stacks(f.reader));
 	while (fixture_next(again, &record))
 		if (record.type == PRF_RECORD_SAMPLES)
-			must(tally_add(f.tally, &record.samples));
+			fixture_must(tally_add(f.tally, &record.samples));
 	assert_int_equal(counted(&f, f.stacks[1], 0, &weight), 1);
 	assert_int_equal(counted(&f, f.stacks[1] + base, 0, &weight), 1);
 	/* Equal events are one. */
