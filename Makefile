@@ -52,7 +52,8 @@ ifneq ($(SAN),)
 PROF_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 PROF_LDFLAGS += -fsanitize=$(SAN)
 endif
-PROF_LDFLAGS += -pthread
+# Only libraries that are used: not all compilers have the linker drop the others.
+PROF_LDFLAGS += -pthread -Wl,--as-needed
 
 # Target architecture, from the compiler, so that cross compiling needs no further flag.
 ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))

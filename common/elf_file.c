@@ -37,41 +37,70 @@ static int check_identity(const struct elf_file *e)
 	return e->size < sizeof(Elf64_Ehdr) ? ELF_ERROR_CORRUPT : ELF_OK;
 }
 
-/*
- * libelf takes memory for each section that the file claims to have, and it reads fields of
- * the headers again after it has checked them, while the owner of the file may be writing to
- * it. So the counts are checked first, and the pages with the headers become private copies.
- */
-static int secure_headers(struct elf_file *e)
-{
-	Elf64_Shdr first = { 0 };
-	uint64_t sections, segments;
-	Elf64_Ehdr h;
+/* The ELF header and both tables, one after the other, as an ELF file without contents. */
+struct headers {
+	uint8_t *image;
+	size_t size;
+	size_t segment_count, section_count;
+};
 
-	if (!mapped_file_settle(&e->map, 0, sizeof(h)))
-		return ELF_ERROR_MEMORY;
-	memcpy(&h, e->data, sizeof(h));
-	if (h.e_shoff && range_fits(h.e_shoff, sizeof(first), e->size)) {
-		if (!mapped_file_settle(&e->map, h.e_shoff, sizeof(first)))
-			return ELF_ERROR_MEMORY;
-		memcpy(&first, e->data + h.e_shoff, sizeof(first));
-	}
-	/* Counts that do not fit into the ELF header are in the first section header. */
-	sections = h.e_shnum ? h.e_shnum : first.sh_size;
-	segments = h.e_phnum == PN_XNUM ? first.sh_info : h.e_phnum;
-	if (segments && (h.e_phentsize != sizeof(Elf64_Phdr) ||
-			 !range_fits(h.e_phoff, segments * sizeof(Elf64_Phdr), e->size)))
+/*
+ * How many headers there are. Counts that do not fit into the ELF header are in the first section
+ * header.
+ */
+static int count_headers(const struct elf_file *e, const Elf64_Ehdr *h, struct headers *headers)
+{
+	uint64_t sections, segments;
+	Elf64_Shdr first = { 0 };
+
+	if (h->e_shoff && range_fits(h->e_shoff, sizeof(first), e->size))
+		memcpy(&first, e->data + h->e_shoff, sizeof(first));
+	sections = h->e_shnum ? h->e_shnum : first.sh_size;
+	segments = h->e_phnum == PN_XNUM ? first.sh_info : h->e_phnum;
+	if (segments && (h->e_phentsize != sizeof(Elf64_Phdr) ||
+			 !range_fits(h->e_phoff, segments * sizeof(Elf64_Phdr), e->size)))
 		return ELF_ERROR_CORRUPT;
 	if (segments > LIMIT_SEGMENTS || sections > LIMIT_SECTIONS)
 		return ELF_ERROR_LIMIT;
-	e->segment_count = segments;
+	headers->segment_count = segments;
 	/* A section table that is missing or cut off is normal (sstrip, memory images). */
-	if (h.e_shoff && h.e_shentsize == sizeof(Elf64_Shdr) &&
-	    range_fits(h.e_shoff, sections * sizeof(Elf64_Shdr), e->size))
-		e->section_count = sections;
-	if (!mapped_file_settle(&e->map, h.e_phoff, e->segment_count * sizeof(Elf64_Phdr)) ||
-	    !mapped_file_settle(&e->map, h.e_shoff, e->section_count * sizeof(Elf64_Shdr)))
+	if (h->e_shoff && h->e_shentsize == sizeof(Elf64_Shdr) &&
+	    range_fits(h->e_shoff, sections * sizeof(Elf64_Shdr), e->size))
+		headers->section_count = sections;
+	return ELF_OK;
+}
+
+/*
+ * libelf takes memory for each section that a file claims to have, and it reads fields of the
+ * headers again after it has checked them, while the owner of the file may be writing to it. So
+ * it gets a copy, which has no more sections than are to be read and which nobody changes.
+ */
+static int copy_headers(const struct elf_file *e, struct headers *headers)
+{
+	uint64_t segments_at, sections_at;
+	size_t segment_bytes, section_bytes;
+	Elf64_Ehdr h;
+	int error;
+
+	memcpy(&h, e->data, sizeof(h));
+	error = count_headers(e, &h, headers);
+	if (error)
+		return error;
+	segments_at = h.e_phoff;
+	sections_at = h.e_shoff;
+	segment_bytes = headers->segment_count * sizeof(Elf64_Phdr);
+	section_bytes = headers->section_count * sizeof(Elf64_Shdr);
+	headers->size = sizeof(h) + segment_bytes + section_bytes;
+	headers->image = malloc(headers->size);
+	if (!headers->image)
 		return ELF_ERROR_MEMORY;
+	h.e_phoff = sizeof(h);
+	h.e_shoff = headers->section_count ? sizeof(h) + segment_bytes : 0;
+	memcpy(headers->image, &h, sizeof(h));
+	if (segment_bytes)
+		memcpy(headers->image + h.e_phoff, e->data + segments_at, segment_bytes);
+	if (section_bytes)
+		memcpy(headers->image + h.e_shoff, e->data + sections_at, section_bytes);
 	return ELF_OK;
 }
 
@@ -104,14 +133,15 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static int read_segments(struct elf_file *e, Elf *elf)
+static int read_segments(struct elf_file *e, Elf *elf, size_t count)
 {
-	if (!e->segment_count)
+	if (!count)
 		return ELF_OK;
-	e->segments = calloc(e->segment_count, sizeof(*e->segments));
-	e->loads = calloc(e->segment_count, sizeof(*e->loads));
+	e->segments = calloc(count, sizeof(*e->segments));
+	e->loads = calloc(count, sizeof(*e->loads));
 	if (!e->segments || !e->loads)
 		return ELF_ERROR_MEMORY;
+	e->segment_count = count;
 	for (size_t i = 0; i < e->segment_count; i++)
 		read_segment(e, elf, i);
 	qsort(e->loads, e->load_count, sizeof(*e->loads), by_address);
@@ -154,21 +184,20 @@ static void read_section(struct elf_file *e, Elf *elf, size_t i, uint32_t *name)
 		s->size = 0;
 }
 
-static int read_sections(struct elf_file *e, Elf *elf)
+static int read_sections(struct elf_file *e, Elf *elf, size_t count)
 {
-	size_t count = 0, names = 0;
 	uint32_t *offsets;
+	size_t names = 0;
 
-	if (elf_getshdrnum(elf, &count) || count < e->section_count)
-		e->section_count = count;
-	if (!e->section_count)
+	if (!count)
 		return ELF_OK;
-	e->sections = calloc(e->section_count, sizeof(*e->sections));
-	offsets = calloc(e->section_count, sizeof(*offsets));
+	e->sections = calloc(count, sizeof(*e->sections));
+	offsets = calloc(count, sizeof(*offsets));
 	if (!e->sections || !offsets) {
 		free(offsets);
 		return ELF_ERROR_MEMORY;
 	}
+	e->section_count = count;
 	for (size_t i = 0; i < e->section_count; i++)
 		read_section(e, elf, i, &offsets[i]);
 	if (!elf_getshdrstrndx(elf, &names) && names < e->section_count) {
@@ -186,7 +215,7 @@ static void announce_version(void)
 	elf_version(EV_CURRENT);
 }
 
-static int read_headers(struct elf_file *e)
+static int read_headers(struct elf_file *e, const struct headers *headers)
 {
 	static pthread_once_t announced = PTHREAD_ONCE_INIT;
 	int error = ELF_ERROR_CORRUPT;
@@ -195,18 +224,17 @@ static int read_headers(struct elf_file *e)
 
 	pthread_once(&announced, announce_version);
 	errno = 0;
-	/* Not const, as others change headers by it. */
-	elf = elf_memory((char *)(uintptr_t)e->data, e->size);
+	elf = elf_memory((char *)headers->image, headers->size);
 	if (!elf)
 		return errno == ENOMEM ? ELF_ERROR_MEMORY : ELF_ERROR_CORRUPT;
 	if (gelf_getehdr(elf, &h)) {
 		e->type = h.e_type;
 		e->machine = h.e_machine;
 		e->entry = h.e_entry;
-		error = read_segments(e, elf);
+		error = read_segments(e, elf, headers->segment_count);
 	}
 	if (!error)
-		error = read_sections(e, elf);
+		error = read_sections(e, elf, headers->section_count);
 	elf_end(elf);
 	return error;
 }
@@ -267,12 +295,14 @@ static void find_build_id(struct elf_file *e)
 
 static int decode(struct elf_file *e)
 {
+	struct headers headers = { 0 };
 	int error = check_identity(e);
 
 	if (!error)
-		error = secure_headers(e);
+		error = copy_headers(e, &headers);
 	if (!error)
-		error = read_headers(e);
+		error = read_headers(e, &headers);
+	free(headers.image);
 	if (!error)
 		find_build_id(e);
 	return error;

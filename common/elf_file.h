@@ -9,9 +9,9 @@
  * never as structs laid over the file. ELF64 little-endian only. A file without a section
  * table is fine: `section_count` is 0. common/limits.h says how many headers are read.
  *
- * The bytes come from common/mapped_file.h, not from libelf: a file that is cut short raises
- * SIGBUS in libelf's own mapping, and without one libelf reads what a section claims to have
- * into memory, terabytes of holes included.
+ * libelf gets a copy of the headers, and the contents come from common/mapped_file.h: a file that
+ * is cut short raises SIGBUS in libelf's own mapping, and without one libelf reads what a section
+ * claims to have into memory, terabytes of holes included.
  *
  * Layout: elf(5), the generic ABI (gABI) chapters "ELF Header", "Sections", "Program Header".
  */

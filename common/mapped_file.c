@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,31 +159,6 @@ int mapped_file_open(struct mapped_file *f, int fd)
 	munmap((void *)(uintptr_t)f->data, span(f->size));
 	f->data = NULL;
 	return copy_file(f, fd);
-}
-
-/* Copy-on-write alone would not do: cutting a file takes its private pages away, too. */
-bool mapped_file_settle(const struct mapped_file *f, uint64_t offset, uint64_t size)
-{
-	uint64_t first = offset & ~(uint64_t)(page_size - 1);
-	size_t length = (size_t)(offset + size - first);
-	void *at = (void *)(uintptr_t)(f->data + first), *copy;
-	bool good;
-
-	if (f->slot < 0 || !size)
-		return true;
-	/* Whole pages, since all of a page is replaced. */
-	length = (length + page_size - 1) & ~(page_size - 1);
-	length = length < f->size - first ? length : f->size - first;
-	copy = malloc(length);
-	if (!copy)
-		return false;
-	memcpy(copy, at, length);
-	good = mmap(at, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-		    0) != MAP_FAILED;
-	if (good)
-		memcpy(at, copy, length);
-	free(copy);
-	return good;
 }
 
 void mapped_file_release(struct mapped_file *f)

@@ -8,7 +8,6 @@
  * read as zeros, which every decoder must survive anyway.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,11 +20,5 @@ struct mapped_file {
 /* Maps the regular file of `fd`, which may be closed afterwards. 0, or -1 with errno. */
 int mapped_file_open(struct mapped_file *f, int fd);
 void mapped_file_release(struct mapped_file *f);
-
-/*
- * Makes the pages with these bytes, which must lie in the file, private copies: from now on no
- * change of the file changes them. False without memory.
- */
-bool mapped_file_settle(const struct mapped_file *f, uint64_t offset, uint64_t size);
 
 #endif

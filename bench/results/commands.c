@@ -24,6 +24,8 @@ const struct command commands[] = {
 	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
 	  "pairs max-pairs noise cpu-time resamples", ab_command },
 	{ "peers", "", "prof beside perf on this machine", "time measurements", peers_command },
+	{ "libraries", "", "our ELF and DWARF readers beside libelf and libdw", "",
+	  libraries_command },
 	{ "mock", "", "make up results, to try out a pipeline", "count power spread",
 	  mock_command },
 };

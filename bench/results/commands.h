@@ -22,6 +22,7 @@ enum verdict phases_command(const struct settings *s); /* kernel --phases */
 enum verdict peers_command(const struct settings *s);
 enum verdict all_command(const struct settings *s);
 enum verdict ring_command(const struct settings *s);
+enum verdict libraries_command(const struct settings *s);
 enum verdict mock_command(const struct settings *s);
 
 #endif

@@ -6,6 +6,9 @@
  * From addresses to functions, inlined calls and lines, by the DWARF of one file. First
  * dwarf_find_units() says which unit each address belongs to; then dwarf_lookup_unit()
  * answers for all addresses of one unit at once, and may do so for several units in parallel.
+ *
+ * libdw looks up one address at a time, from the unit's first DIE on: 2,000 places take it 19 times
+ * as long, and a whole report 14 times (bench/README.md).
  */
 
 #include <stdbool.h>

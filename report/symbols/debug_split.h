@@ -6,6 +6,9 @@
  * Split DWARF: a skeleton unit in the main file names a .dwo file, or all of them stand in
  * one package, FILE.dwp, with an index by id. Files are opened when a unit is first asked
  * for, and the ids must be equal.
+ *
+ * Not by libdw, which takes 1.3 times as long, but knows no --sysroot, maps files without a guard
+ * against SIGBUS, and has packages since 0.191 only (bench/README.md).
  */
 
 #include <pthread.h>
