@@ -3,7 +3,6 @@
 
 #include "report/unnamed.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +38,8 @@ static uint64_t *stack_ends(const struct prf_reader *r)
 	return ends;
 }
 
-int user_stacks_count(struct user_stacks *u, const struct tally *tally, const struct trace *traces,
-		      size_t trace_count)
+struct error *user_stacks_count(struct user_stacks *u, const struct tally *tally,
+				const struct trace *traces, size_t trace_count)
 {
 	size_t n, group_count;
 	const struct tally_cell *cells = tally_cells(tally, &n);
@@ -51,7 +50,7 @@ int user_stacks_count(struct user_stacks *u, const struct tally *tally, const st
 		uint64_t *ends = stack_ends(traces[trace].reader);
 
 		if (!ends)
-			return -ENOMEM;
+			return error_memory();
 		for (size_t i = 0; i < n; i++) {
 			uint64_t end;
 
@@ -65,7 +64,7 @@ int user_stacks_count(struct user_stacks *u, const struct tally *tally, const st
 		}
 		free(ends);
 	}
-	return 0;
+	return NULL;
 }
 
 /* -------- what both forms tell -------- */
@@ -79,7 +78,7 @@ struct facts {
 	uint64_t *event_samples; /* of each event of the profile */
 };
 
-static int gather(struct facts *f, const struct loaded *l)
+static struct error *gather(struct facts *f, const struct loaded *l)
 {
 	const struct profile *p = l->profile;
 	const struct trace *t = &l->traces[0];
@@ -91,7 +90,7 @@ static int gather(struct facts *f, const struct loaded *l)
 		f->duration_ns = t->totals.last_ns - t->totals.first_ns;
 	f->event_samples = calloc(p->event_count + 1, sizeof(*f->event_samples));
 	if (!f->event_samples)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < p->entry_count; i++)
 		f->event_samples[p->groups[p->entries[i].group].event] += p->entries[i].samples;
 	return user_stacks_count(&f->user, l->tally, l->traces, l->trace_count);
@@ -258,10 +257,10 @@ static void json_unnamed(const struct facts *f, struct sink *s)
 	free(list);
 }
 
-int info_json(const struct loaded *l, struct sink *s)
+struct error *info_json(const struct loaded *l, struct sink *s)
 {
 	struct facts f;
-	int error = gather(&f, l);
+	struct error *error = gather(&f, l);
 	const struct trace *t = f.trace;
 	uint64_t fired;
 
@@ -417,10 +416,10 @@ static void text_size(const struct facts *f, struct sink *s)
 		    prf_reader_objects(t->reader), prf_reader_tasks(t->reader));
 }
 
-int info_text(const struct loaded *l, struct sink *s)
+struct error *info_text(const struct loaded *l, struct sink *s)
 {
 	struct facts f;
-	int error = gather(&f, l);
+	struct error *error = gather(&f, l);
 	const struct trace *t = f.trace;
 
 	if (error)

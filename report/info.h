@@ -13,12 +13,12 @@ struct user_stacks {
 	uint64_t other; /* reasons of newer versions */
 };
 
-/* Counts the samples of a tally over these traces. 0 or -errno. */
-int user_stacks_count(struct user_stacks *u, const struct tally *tally, const struct trace *traces,
-		      size_t trace_count);
+/* Counts the samples of a tally over these traces. ERROR_MEMORY. */
+struct error *user_stacks_count(struct user_stacks *u, const struct tally *tally,
+				const struct trace *traces, size_t trace_count) ERROR_CHECKED;
 
-/* About the only trace in `l`, which was read. 0 or -errno. */
-int info_text(const struct loaded *l, struct sink *s);
-int info_json(const struct loaded *l, struct sink *s);
+/* About the only trace in `l`, which was read. ERROR_MEMORY. */
+struct error *info_text(const struct loaded *l, struct sink *s) ERROR_CHECKED;
+struct error *info_json(const struct loaded *l, struct sink *s) ERROR_CHECKED;
 
 #endif

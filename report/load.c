@@ -267,7 +267,7 @@ static bool make_texts(struct stream *s)
 		s->options->view->frame(p, &p->frames[i], &s->texts);
 	}
 	s->text_at[p->frame_count] = s->texts.buffer.size;
-	return !sink_flush(&s->texts);
+	return !error_ignore(sink_flush(&s->texts));
 }
 
 static bool stream_samples(struct trace *t, const struct prf_samples *samples, void *context)

@@ -83,12 +83,19 @@ struct writing {
 	struct sink sink;
 };
 
+/* Reports that the output cannot be written, and ends the error. */
+static void say_cannot_write(const struct report_options *o, struct error *error)
+{
+	message_error("%s: %s", o->output ? o->output : "standard output", error->text);
+	error_free(error);
+}
+
 static bool begin_writing(struct writing *w, const struct report_options *o, bool paged)
 {
-	int error = report_output_open(&w->output, o->output);
+	struct error *error = report_output_open(&w->output, o->output);
 
 	if (error) {
-		message_error("%s: cannot be written: %s", o->output, strerror(-error));
+		say_cannot_write(o, error);
 		return false;
 	}
 	if (paged && !o->no_pager && !o->shown.csv && !o->shown.json)
@@ -100,20 +107,24 @@ static bool begin_writing(struct writing *w, const struct report_options *o, boo
 /* False when it could not all be written; `ok`: the file is to be kept. */
 static bool end_writing(struct writing *w, const struct report_options *o, bool ok)
 {
-	int error;
+	struct error *error = sink_flush(&w->sink);
 
-	sink_flush(&w->sink);
 	/* Whoever reads our output may stop at any time. */
-	if (w->sink.error && w->sink.error != EPIPE) {
-		message_error("%s: cannot be written: %s",
-			      o->output ? o->output : "standard output", strerror(w->sink.error));
+	if (error && !error_is(error, EPIPE)) {
+		say_cannot_write(o, error);
 		ok = false;
+	} else {
+		error_free(error);
 	}
 	sink_release(&w->sink);
 	error = report_output_close(&w->output, ok);
-	if (error && ok)
-		message_error("%s: cannot be written: %s", o->output, strerror(-error));
-	return ok && !error;
+	if (!error)
+		return ok;
+	if (ok)
+		say_cannot_write(o, error);
+	else
+		error_free(error);
+	return false;
 }
 
 /* Writes the view to its output; an exit status. */
@@ -158,14 +169,14 @@ static bool info_of(const struct report_options *o, char *path, struct sink *sin
 	struct report_options all = everything(o);
 	struct loaded loaded;
 	bool ok = loaded_open(&loaded, &path, 1, false) && loaded_profile(&loaded, &all);
-	int error;
+	struct error *error;
 
 	if (ok) {
 		loaded_warn(&loaded, &all);
 		error = o->shown.json ? info_json(&loaded, sink) : info_text(&loaded, sink);
 		if (error)
-			message_error("out of memory");
-		ok = !error && !loaded.read_errors;
+			message_error("%s", error->text);
+		ok = !error_ignore(error) && !loaded.read_errors;
 	}
 	loaded_release(&loaded);
 	return ok;
@@ -185,7 +196,7 @@ static bool dump_or_check(const struct report_options *o, char *path, struct sin
 			ok = check_trace(t, sink);
 		if (t->error) {
 			/* What came before belongs above the message. */
-			sink_flush(sink);
+			error_free(sink_flush(sink));
 			trace_say_error(t, t->error);
 		}
 	}
@@ -224,33 +235,41 @@ static int say_embedded(const struct report_options *o, const struct trace *t,
 	return STATUS_DONE;
 }
 
+/* Writes the copy; an exit status. */
+static int write_embedded(const struct report_options *o, struct trace *t)
+{
+	struct embed_result result;
+	struct report_output output;
+	struct error *error = report_output_open(&output, o->output), *closing;
+	bool ok;
+
+	if (error) {
+		say_cannot_write(o, error);
+		return STATUS_FAILED;
+	}
+	error = embed_names(t->fd, output.fd, &o->symbols, &result);
+	ok = !error && !result.interrupted;
+	if (error && result.read_failed)
+		trace_say_error(t, error);
+	else if (error)
+		message_error("%s: %s", o->output, error->text);
+	closing = report_output_close(&output, ok);
+	error_free(error);
+	if (closing && ok) {
+		say_cannot_write(o, closing);
+		return STATUS_FAILED;
+	}
+	error_free(closing);
+	return ok ? say_embedded(o, t, &result) : STATUS_FAILED;
+}
+
 static int embed(const struct report_options *o)
 {
 	struct loaded loaded;
-	struct embed_result result;
-	struct report_output output;
-	struct error *error;
-	int closed, status = STATUS_FAILED;
+	int status = STATUS_FAILED;
 
-	if (!loaded_open(&loaded, o->paths, 1, false))
-		goto out;
-	closed = report_output_open(&output, o->output);
-	if (closed) {
-		message_error("%s: cannot be written: %s", o->output, strerror(-closed));
-		goto out;
-	}
-	error = embed_names(loaded.traces[0].fd, output.fd, &o->symbols, &result);
-	if (error && result.read_failed)
-		trace_say_error(&loaded.traces[0], error);
-	else if (error)
-		message_error("%s: %s", o->output, error->text);
-	closed = report_output_close(&output, !error && !result.interrupted);
-	if (closed && !error)
-		message_error("%s: cannot be written: %s", o->output, strerror(-closed));
-	else if (!error && !result.interrupted)
-		status = say_embedded(o, &loaded.traces[0], &result);
-	error_free(error);
-out:
+	if (loaded_open(&loaded, o->paths, 1, false))
+		status = write_embedded(o, &loaded.traces[0]);
 	loaded_release(&loaded);
 	return status;
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int report_output_open(struct report_output *o, const char *path)
+struct error *report_output_open(struct report_output *o, const char *path)
 {
 	struct stat info;
 	mode_t mask;
@@ -19,17 +19,17 @@ int report_output_open(struct report_output *o, const char *path)
 	*o = (struct report_output){ .fd = STDOUT_FILENO, .path = path };
 	if (!path || !strcmp(path, "-")) {
 		o->path = NULL;
-		return 0;
+		return NULL;
 	}
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC);
-		return o->fd < 0 ? -errno : 0;
+		return o->fd < 0 ? error_system(errno, "cannot be written") : NULL;
 	}
 	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
-		return -ENOMEM;
+		return error_memory();
 	o->fd = mkostemp(o->temporary, O_CLOEXEC);
 	if (o->fd < 0) {
-		int error = -errno;
+		struct error *error = error_system(errno, "cannot be written");
 
 		free(o->temporary);
 		return error;
@@ -37,7 +37,7 @@ int report_output_open(struct report_output *o, const char *path)
 	mask = umask(0);
 	umask(mask);
 	fchmod(o->fd, 0666 & ~mask);
-	return 0;
+	return NULL;
 }
 
 void report_output_page(struct report_output *o)
@@ -73,18 +73,18 @@ void report_output_page(struct report_output *o)
 	o->fd = ends[1];
 }
 
-int report_output_close(struct report_output *o, bool keep)
+struct error *report_output_close(struct report_output *o, bool keep)
 {
-	int error = 0;
+	struct error *error = NULL;
 
 	if (o->fd > STDERR_FILENO && close(o->fd) < 0)
-		error = -errno;
+		error = error_system(errno, "cannot be written");
 	if (o->pager)
 		while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
 			;
 	if (o->temporary) {
 		if (keep && !error && rename(o->temporary, o->path) < 0)
-			error = -errno;
+			error = error_system(errno, "cannot be written");
 		if (!keep || error)
 			unlink(o->temporary);
 		free(o->temporary);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "common/error.h"
+
 struct report_output {
 	int fd;
 	pid_t pager;	  /* 0: none */
@@ -17,13 +19,13 @@ struct report_output {
 	char *temporary;  /* what becomes `path`; NULL: `path` is written directly */
 };
 
-/* Standard output for a NULL path. 0 or a negative errno; then nothing needs closing. */
-int report_output_open(struct report_output *o, const char *path);
+/* Standard output for a NULL path. After an error nothing needs closing. */
+struct error *report_output_open(struct report_output *o, const char *path) ERROR_CHECKED;
 
 /* Puts a pager ($PROF_PAGER, $PAGER, less) in front of a terminal, as git does. */
 void report_output_page(struct report_output *o);
 
-/* Waits for the pager; gives the file its name if `keep`. 0 or a negative errno. */
-int report_output_close(struct report_output *o, bool keep);
+/* Waits for the pager; gives the file its name if `keep`. */
+struct error *report_output_close(struct report_output *o, bool keep) ERROR_CHECKED;
 
 #endif

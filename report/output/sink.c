@@ -38,13 +38,13 @@ static void write_out(struct sink *s)
 	buffer_clear(&s->buffer);
 }
 
-int sink_flush(struct sink *s)
+struct error *sink_flush(struct sink *s)
 {
 	if (s->fd >= 0)
 		write_out(s);
 	else if (!buffer_ok(&s->buffer) && !s->error)
 		s->error = ENOMEM;
-	return -s->error;
+	return s->error ? error_system(s->error, "cannot be written") : NULL;
 }
 
 uint8_t *sink_room(struct sink *s, size_t size)

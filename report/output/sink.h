@@ -5,11 +5,12 @@
 /*
  * Where a report goes: a large buffer in front of a file descriptor, so that a view may
  * write in small pieces. The first failed write is remembered; what follows is thrown away,
- * and sink_flush() tells once at the end. Without a descriptor (fd -1) the bytes stay in
+ * and sink_flush() returns it at the end. Without a descriptor (fd -1) the bytes stay in
  * `buffer`, for tests and for views that post-process.
  */
 
 #include "common/buffer.h"
+#include "common/error.h"
 
 struct sink {
 	struct buffer buffer;
@@ -48,7 +49,7 @@ void sink_json_string(struct sink *s, const char *text);
 /* Text for people: control characters (and bytes that are no UTF-8) become '?'. */
 void sink_printable(struct sink *s, const char *text);
 
-/* Writes what waits. 0, or a negative errno: the first one ever. */
-int sink_flush(struct sink *s);
+/* Writes what waits. The first error ever comes with each call. */
+struct error *sink_flush(struct sink *s) ERROR_CHECKED;
 
 #endif

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "profile_fixture.h"
+#include "tests/unit/error_check.h"
 
 static json_t *render_json(int (*render)(const struct profile *, const struct view_options *,
 					 struct sink *),
@@ -19,7 +20,7 @@ static json_t *render_json(int (*render)(const struct profile *, const struct vi
 
 	sink_init(&s, -1);
 	assert_int_equal(render(p, &o, &s), 0);
-	assert_int_equal(sink_flush(&s), 0);
+	assert_no_error(sink_flush(&s));
 	root = json_loadb((const char *)s.buffer.data, s.buffer.size, 0, &error);
 	if (!root)
 		print_error("%d:%d: %s\n", error.line, error.column, error.text);

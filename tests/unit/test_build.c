@@ -256,7 +256,7 @@ static void test_why_stacks_end(void **state)
 	sample(&f, "s", f.on_cpu, NULL, 1); /* a kernel thread: no user stack */
 	sample(&f, "", f.on_cpu, NULL, 1);
 	build(&f, &options, false);
-	must(user_stacks_count(&user, f.tally, &f.trace, 1));
+	fixture_must(user_stacks_count(&user, f.tally, &f.trace, 1));
 	assert_int_equal(user.samples[PRF_END_ROOT], 2);
 	assert_int_equal(user.samples[PRF_END_TOO_DEEP], 1);
 	assert_int_equal(user.samples[PRF_END_NO_TABLE], 1);

@@ -9,6 +9,7 @@
 
 #include "profile_fixture.h"
 #include "report/views/diff.h"
+#include "tests/unit/error_check.h"
 
 #define LEADING                                                                                    \
 	{                                                                                          \
@@ -32,7 +33,7 @@ static void expect(const struct profile *base, const struct profile *now, bool n
 
 	sink_init(&s, -1);
 	assert_int_equal(diff_render(now, &o, &s), 0);
-	assert_int_equal(sink_flush(&s), 0);
+	assert_no_error(sink_flush(&s));
 	assert_string_equal(buffer_string(&s.buffer), expected);
 	sink_release(&s);
 }

@@ -13,6 +13,7 @@
 #include "common/cursor.h"
 #include "profile_fixture.h"
 #include "report/views/html.h"
+#include "tests/unit/error_check.h"
 
 #define DATA_BEGIN "<script type=\"text/plain\" id=\"data\">"
 
@@ -59,7 +60,7 @@ static struct page render(const struct profile *p, const struct view_options *o)
 
 	sink_init(&page.sink, -1);
 	assert_int_equal(html_render(p, o, &page.sink), 0);
-	assert_int_equal(sink_flush(&page.sink), 0);
+	assert_no_error(sink_flush(&page.sink));
 	page.text = buffer_string(&page.sink.buffer);
 	begin = strstr(page.text, DATA_BEGIN);
 	assert_non_null(begin);

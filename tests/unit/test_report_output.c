@@ -6,12 +6,14 @@
 #include <cmocka.h>
 
 #include "report/output/output.h"
+#include "tests/unit/error_check.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[64], path[128];
@@ -59,10 +61,10 @@ static void test_appears_at_the_end(void **state)
 {
 	struct report_output o;
 
-	assert_int_equal(report_output_open(&o, path), 0);
+	assert_no_error(report_output_open(&o, path));
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(write(o.fd, "new", 3), 3);
-	assert_int_equal(report_output_close(&o, true), 0);
+	assert_no_error(report_output_close(&o, true));
 	expect("new");
 	assert_int_equal(files(), 1);
 }
@@ -71,9 +73,9 @@ static void test_nothing_remains_of_a_failure(void **state)
 {
 	struct report_output o;
 
-	assert_int_equal(report_output_open(&o, path), 0);
+	assert_no_error(report_output_open(&o, path));
 	assert_int_equal(write(o.fd, "broken", 6), 6);
-	assert_int_equal(report_output_close(&o, false), 0);
+	assert_no_error(report_output_close(&o, false));
 	/* What was there before still is. */
 	expect("new");
 	assert_int_equal(files(), 1);
@@ -83,9 +85,9 @@ static void test_devices_are_written_directly(void **state)
 {
 	struct report_output o;
 
-	assert_int_equal(report_output_open(&o, "/dev/null"), 0);
+	assert_no_error(report_output_open(&o, "/dev/null"));
 	assert_null(o.temporary);
-	assert_int_equal(report_output_close(&o, true), 0);
+	assert_no_error(report_output_close(&o, true));
 	assert_int_equal(access("/dev/null", F_OK), 0);
 }
 
@@ -93,19 +95,35 @@ static void test_standard_output(void **state)
 {
 	struct report_output o;
 
-	assert_int_equal(report_output_open(&o, NULL), 0);
+	assert_no_error(report_output_open(&o, NULL));
 	assert_int_equal(o.fd, STDOUT_FILENO);
-	assert_int_equal(report_output_close(&o, true), 0);
-	assert_int_equal(report_output_open(&o, "-"), 0);
+	assert_no_error(report_output_close(&o, true));
+	assert_no_error(report_output_open(&o, "-"));
 	assert_int_equal(o.fd, STDOUT_FILENO);
-	assert_int_equal(report_output_close(&o, true), 0);
+	assert_no_error(report_output_close(&o, true));
 }
 
 static void test_no_such_folder(void **state)
 {
 	struct report_output o;
 
-	assert_int_equal(report_output_open(&o, "/nonexistent/out"), -ENOENT);
+	assert_error(report_output_open(&o, "/nonexistent/out"), ERROR_SYSTEM,
+		     "cannot be written: No such file or directory");
+}
+
+/* The reason is that of the name, not that of what was tried afterwards. */
+static void test_name_is_taken_meanwhile(void **state)
+{
+	struct report_output o;
+
+	unlink(path);
+	assert_no_error(report_output_open(&o, path));
+	assert_int_equal(mkdir(path, 0700), 0);
+	errno = EIO;
+	assert_error(report_output_close(&o, true), ERROR_SYSTEM,
+		     "cannot be written: Is a directory");
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(files(), 0);
 }
 
 int main(void)
@@ -116,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_devices_are_written_directly),
 		cmocka_unit_test(test_standard_output),
 		cmocka_unit_test(test_no_such_folder),
+		cmocka_unit_test(test_name_is_taken_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "report/output/sink.h"
+#include "tests/unit/error_check.h"
 
 static void expect(struct sink *s, const char *text)
 {
-	assert_int_equal(sink_flush(s), 0);
+	assert_no_error(sink_flush(s));
 	assert_string_equal(buffer_string(&s->buffer), text);
 	sink_release(s);
 	sink_init(s, -1);
@@ -93,7 +94,7 @@ static void test_writes_everything(void **state)
 	sink_init(&s, ends[1]);
 	sink_text(&s, "hello ");
 	sink_printf(&s, "%s", "world");
-	assert_int_equal(sink_flush(&s), 0);
+	assert_no_error(sink_flush(&s));
 	close(ends[1]);
 	while ((n = read(ends[0], read_back + total, sizeof(read_back) - total)) > 0)
 		total += (size_t)n;
@@ -110,7 +111,7 @@ static void test_remembers_the_first_error(void **state)
 	sink_init(&s, 1 << 20); /* no such descriptor */
 	for (int i = 0; i < 1 << 18; i++)
 		sink_bytes(&s, "0123456789abcdef", 16);
-	assert_int_equal(sink_flush(&s), -EBADF);
+	assert_error(sink_flush(&s), ERROR_SYSTEM, "cannot be written: Bad file descriptor");
 	/* What comes behind it takes no memory. */
 	assert_true(s.buffer.size < 1 << 21);
 	sink_release(&s);
