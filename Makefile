@@ -137,7 +137,7 @@ $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
-$(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_sample)
+$(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_resolve)
 
 # prof-report with a slowdown of chosen size, for bench/ci/operating-curve.py.
 $(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/suite/slow.o $(call archive,report) \

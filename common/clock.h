@@ -21,4 +21,15 @@ static inline uint64_t clock_now(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* How long to wait at `now_ns` for what is due then, at most `most`; 0 when it is due by now. */
+static inline int clock_wait_ms(uint64_t now_ns, uint64_t due_ns, int most)
+{
+	if (due_ns <= now_ns)
+		return 0;
+	/* Rounded up: it shall be due after the wait. */
+	if (due_ns - now_ns >= (uint64_t)most * 1000000)
+		return most;
+	return (int)((due_ns - now_ns) / 1000000) + 1;
+}
+
 #endif

@@ -2,181 +2,136 @@
 #include "record/drain.h"
 
 #include "common/clock.h"
-#include "common/message.h"
-#include "record/system/error_status.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
 
 #define LONGEST_MS 200
-#define JAVA_MS 10 /* while a Java machine sets itself up */
+/* What ended is kept that long, for samples that are still in a ring. */
 #define FORGET_NS UINT64_C(3000000000)
-/* A record is written a moment after its time was taken; until then others must wait. */
+/* A record appears in its ring a moment after its time was taken; later ones must wait. */
 #define HOLD_BACK_NS UINT64_C(10000000)
+
+/* -------- records, each at its time -------- */
 
 static uint64_t peek_side(void *context, size_t number)
 {
-	struct session *s = context;
-
-	return sideband_peek(s->sideband, number);
+	return sideband_peek(((struct drain *)context)->sources->sideband, number);
 }
 
-static int take_side(void *context, size_t number)
+static struct error *take_side(void *context, size_t number)
 {
-	struct session *s = context;
+	struct drain *d = context;
 	struct side_record record;
 
-	if (!sideband_take(s->sideband, number, &record)) {
-		s->malformed++;
-		return 0;
+	if (!sideband_take(d->sources->sideband, number, &record)) {
+		d->malformed++;
+		return NULL;
 	}
-	if (record.type == SIDE_RECORD_LOST) {
-		s->refresh = true;
-		return losses_side_band(&s->losses, s->trace.writer,
-					sideband_cpu(s->sideband, number), record.time_ns,
-					record.lost);
-	}
-	return world_apply(&s->world, &record);
+	if (record.type != SIDE_RECORD_LOST)
+		return world_apply(d->world, &record);
+	d->refresh = true;
+	return trace_file_error(
+		d->trace, losses_side_band(d->losses, d->trace->writer,
+					   sideband_cpu(d->sources->sideband, number), &record));
 }
 
 static uint64_t peek_sample(void *context, size_t number)
 {
-	struct session *s = context;
 	uint32_t size;
-	const struct sample *sample = ring_peek(sampler_ring(s->sampler, number), &size);
+	const struct sample *sample =
+		ring_peek(sampler_ring(((struct drain *)context)->sources->sampler, number), &size);
 
 	return sample && size >= sizeof(*sample) ? sample->time_ns : sample ? 0 : UINT64_MAX;
 }
 
-static int take_sample(void *context, size_t number)
+static struct error *take_sample(void *context, size_t number)
 {
-	struct session *s = context;
-	struct ring *ring = sampler_ring(s->sampler, number);
+	struct drain *d = context;
+	struct ring *ring = sampler_ring(d->sources->sampler, number);
 	uint32_t size;
-	const void *data = ring_peek(ring, &size);
-	int status;
+	const void *record = ring_peek(ring, &size);
+	const struct sample *raw = resolver_check(d->resolver, record, size);
+	struct prf_sample sample;
+	struct error *error = NULL;
 
-	if (!resolver_sample(s->resolver, s->trace.writer, s->trace.events, s->trace.event_count,
-			     data, size, &status))
-		s->malformed++;
+	if (raw)
+		error = trace_file_error(d->trace, resolver_resolve(d->resolver, raw, &sample));
+	else
+		d->malformed++;
+	if (raw && !error)
+		error = trace_file_sample(d->trace, &sample);
 	ring_next(ring);
-	return status;
+	return error;
 }
 
-int drain_init(struct session *s)
+struct error *drain_init(struct drain *d)
 {
-	int status = 0;
+	struct error *error = NULL;
 
-	for (size_t i = 0; i < sideband_rings(s->sideband) && !status; i++)
-		status = timeline_add(&s->timeline,
-				      &(struct timeline_source){ peek_side, take_side, s, i });
-	for (size_t i = 0; i < sampler_rings(s->sampler) && !status; i++)
-		status = timeline_add(&s->timeline,
-				      &(struct timeline_source){ peek_sample, take_sample, s, i });
-	return status;
+	/* Mappings before samples of the same time. */
+	for (size_t i = 0; i < sideband_rings(d->sources->sideband) && !error; i++)
+		error = timeline_add(&d->timeline,
+				     &(struct timeline_source){ peek_side, take_side, d, i });
+	for (size_t i = 0; i < sampler_rings(d->sources->sampler) && !error; i++)
+		error = timeline_add(&d->timeline,
+				     &(struct timeline_source){ peek_sample, take_sample, d, i });
+	return error;
 }
 
-/* Percent of the fullest ring. */
-static unsigned int filled(struct session *s)
+void drain_release(struct drain *d)
 {
-	unsigned int most = sideband_filled(s->sideband);
-
-	for (size_t i = 0; i < sampler_rings(s->sampler); i++) {
-		const struct ring *ring = sampler_ring(s->sampler, i);
-		uint64_t waiting = ring_filled(ring);
-		unsigned int percent = (unsigned int)(waiting * 100 / ring->size);
-
-		if (waiting > s->overhead.ring_peak)
-			s->overhead.ring_peak = waiting;
-
-		if (percent > most)
-			most = percent;
-	}
-	return most;
+	timeline_release(&d->timeline);
+	resolver_free(d->resolver);
 }
 
-int drain_until(struct session *s, uint64_t horizon_ns)
+/* -------- rounds -------- */
+
+struct error *drain_until(struct drain *d, uint64_t horizon_ns)
 {
-	filled(s);
-	if (s->lookahead)
-		lookahead_run(s->lookahead);
-	if (s->java)
-		java_tick(s->java, clock_now());
-	jit_tick(s->jit, clock_now());
-	return timeline_run(&s->timeline, horizon_ns);
+	struct error *error = unwinding_run(d->unwinding);
+
+	jit_tick(d->jit, clock_now());
+	return error ? error : timeline_run(&d->timeline, horizon_ns);
 }
 
-int drain_round(struct session *s, uint64_t now_ns, int *wait_ms)
+struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 {
-	unsigned int percent = filled(s);
-	int status;
+	unsigned int percent = sources_measure_rings(d->sources);
+	struct error *error;
 
 	if (percent > 25)
 		*wait_ms = *wait_ms > 1 ? *wait_ms / 2 : 1;
 	else if (percent < 10)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
-	if (s->java && java_is_waiting(s->java) && *wait_ms > JAVA_MS)
-		*wait_ms = JAVA_MS;
-	/* Rather a frame in the wrong file now and then than a lost sample. */
-	status = drain_until(s, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
-	/* What would have waited for a second when we come again is due now. */
-	return status ? status
-		      : error_status(
-				prf_writer_tick(s->trace.writer, now_ns + LONGEST_MS * 1000000u));
+	*wait_ms = unwinding_wait_ms(d->unwinding, *wait_ms);
+	/* Under load, a frame in the wrong file now and then is better than a lost sample. */
+	error = drain_until(d, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
+	/* What will have waited for a second by the next round is due now. */
+	return error ? error : trace_file_tick(d->trace, now_ns + LONGEST_MS * 1000000u);
 }
 
-static void tell_lookahead(uint32_t pid, void *context)
+static void add_to_unwinding(uint32_t pid, void *context)
 {
-	struct session *s = context;
+	struct drain *d = context;
 
-	lookahead_add(s->lookahead, pid, spaces_layout(s->world.spaces, pid));
+	/* Of wakers, which the world knows, too, no user stack is walked. */
+	if (unwinding_follows(d->unwinding, pid))
+		error_free(unwinding_add(d->unwinding, pid, spaces_layout(d->world->spaces, pid)));
 }
 
-static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
+struct error *drain_settle(struct drain *d, uint64_t now_ns)
 {
-	struct session *s = context;
-	int status;
+	struct prf_writer *w = d->trace->writer;
+	struct error *error = losses_read(d->losses, d->sources->sampler);
 
-	if (change == HOTPLUG_WENT) {
-		message_warning("CPU %" PRIu32 " went offline", cpu);
-		return;
+	if (!error)
+		error = trace_file_error(d->trace, losses_write(d->losses, w, now_ns));
+	if (!error)
+		error = sources_look_at_cpus(d->sources, d->events, &d->refresh);
+	if (!error)
+		error = trace_file_error(d->trace, kernel_symbols_write(d->world->kernel, w));
+	if (!error && d->refresh) {
+		d->refresh = false;
+		error = world_refresh(d->world, now_ns, add_to_unwinding, d);
 	}
-	status = sideband_cpu_came_back(s->sideband, cpu);
-	if (!status)
-		status = sampler_cpu_came_back(s->sampler, &s->settings->events, cpu);
-	if (status)
-		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s",
-				cpu, strerror(-status));
-	else
-		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there",
-				cpu);
-	s->refresh = true; /* what was mapped meanwhile */
-}
-
-static int look_at_cpus(struct session *s)
-{
-	struct cpus online = { 0 };
-	int status = cpus_online(&online);
-
-	if (!status)
-		status = hotplug_look(&s->hotplug, &online, cpu_changed, s);
-	cpus_release(&online);
-	return status == -ENOMEM ? status : 0;
-}
-
-int drain_settle(struct session *s, uint64_t now_ns)
-{
-	int status = losses_update(&s->losses, s->sampler, s->trace.writer, now_ns);
-
-	if (!status)
-		status = look_at_cpus(s);
-	if (!status)
-		status = kernel_symbols_write(s->world.kernel, s->trace.writer);
-	if (!status && s->refresh) {
-		s->refresh = false;
-		status = world_refresh(&s->world, now_ns, s->lookahead ? tell_lookahead : NULL, s);
-	}
-	world_forget(&s->world, now_ns - FORGET_NS);
-	return status;
+	world_forget(d->world, now_ns - FORGET_NS);
+	return error;
 }

@@ -2,22 +2,50 @@
 #ifndef RECORD_DRAIN_H
 #define RECORD_DRAIN_H
 
-#include "record/recording.h"
+/*
+ * The way of a sample: drain -> resolve -> write. Records of all rings are taken in order of
+ * time. A record of the side band changes the world; a sample is resolved by the world as it is
+ * then, and written.
+ */
 
-/* Puts the rings into the timeline. 0 or -ENOMEM. */
-int drain_init(struct session *s);
+#include "record/capture/timeline.h"
+#include "record/losses.h"
+#include "record/sources.h"
+#include "record/spaces/world.h"
+#include "record/trace/resolver.h"
+#include "record/trace/trace_file.h"
+#include "record/unwinding.h"
 
-/* Writes all that is in the rings up to a time. 0 or -errno. */
-int drain_until(struct session *s, uint64_t horizon_ns);
+struct drain {
+	struct sources *sources;
+	struct world *world;
+	struct jit *jit;
+	struct unwinding *unwinding;
+	struct resolver *resolver;
+	struct trace_file *trace;
+	struct losses *losses;
+	const struct event_list *events;
+
+	struct timeline timeline;
+	bool refresh;	    /* records of the side band were lost since /proc was last read */
+	uint64_t malformed; /* records that break the rules of their layout */
+};
+
+/* With the parts above set: puts the rings into the timeline. To be released in both cases. */
+struct error *drain_init(struct drain *d);
+void drain_release(struct drain *d);
+
+/* Writes all that is in the rings up to a time. */
+struct error *drain_until(struct drain *d, uint64_t horizon_ns);
 
 /*
  * One round of the recording: writes what has been in the rings for a moment, and keeps the
- * file up to date to a second. `wait_ms` is how long it was waited before; it gets how long
- * to wait until the next round, judging by how full the rings were.
+ * file up to date to a second. `wait_ms` is the time waited before it, and is set to the time to
+ * wait until the next round, by how full the rings were.
  */
-int drain_round(struct session *s, uint64_t now_ns, int *wait_ms);
+struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms);
 
-/* What is due about once a second: losses and names. */
-int drain_settle(struct session *s, uint64_t now_ns);
+/* What is due about once a second: losses, CPUs and names. */
+struct error *drain_settle(struct drain *d, uint64_t now_ns);
 
 #endif

@@ -3,11 +3,9 @@
 
 #include "common/buffer.h"
 #include "common/message.h"
-#include "format/prf.h"
 #include "record/capture/sampler.h"
 
 #include <errno.h>
-#include <string.h>
 
 int fail(const char *format, ...)
 {
@@ -22,21 +20,30 @@ int fail(const char *format, ...)
 	return 1;
 }
 
-int explain(const char *what, int status)
+static bool lacks_files(const struct error *error)
+{
+	return error_is(error, EMFILE) || error_is(error, ENFILE);
+}
+
+int fail_error(struct error *error)
+{
+	fail("%s%s", error->text, lacks_files(error) ? FAILURE_MORE_FILES : "");
+	error_free(error);
+	return 1;
+}
+
+int fail_kernel(struct error *error)
 {
 	const char *remedy = "";
 
-	if (status == -EPERM || status == -EACCES)
+	if (error_is(error, EPERM) || error_is(error, EACCES))
 		remedy = "; run as root, or grant cap_bpf,cap_perfmon";
-	else if (status == -EMFILE || status == -ENFILE)
-		remedy = FAILURE_MORE_FILES;
-	else if (status == -ENOMEM)
+	else if (error_is(error, ENOMEM))
 		remedy = "; a smaller ring (-m) or more locked memory (ulimit -l) may help";
+	else if (lacks_files(error))
+		remedy = FAILURE_MORE_FILES;
 	message_detail("%s", sampler_log());
-	return fail("cannot %s: %s%s", what, strerror(-status), remedy);
-}
-
-int trace_failed(const char *path, int status)
-{
-	return fail("cannot write %s: %s", path, strerror(-status));
+	fail("%s%s", error->text, remedy);
+	error_free(error);
+	return 1;
 }

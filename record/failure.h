@@ -2,16 +2,18 @@
 #ifndef RECORD_FAILURE_H
 #define RECORD_FAILURE_H
 
-/* Each reports what failed and what to do about it, and returns the program's exit status. */
+#include "common/error.h"
+
+/* Each prints what failed and what to do about it, and returns the program's exit status, 1. */
 
 #define FAILURE_MORE_FILES "; raise the limit of open files (ulimit -n)"
 
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "cannot WHAT: ..."; `status` is -errno. */
-int explain(const char *what, int status);
+/* The error's text, with the remedy for its cause; ends the error. */
+int fail_error(struct error *error);
 
-/* A trace file that cannot be written; `status` is -errno. */
-int trace_failed(const char *path, int status);
+/* The same for what concerns the kernel half, where permissions and memory limits matter. */
+int fail_kernel(struct error *error);
 
 #endif

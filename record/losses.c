@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/losses.h"
-#include "record/system/error_status.h"
 
-#include <errno.h>
+#include "common/message.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 
 static const enum prf_loss_reason reasons[SAMPLE_LOST_COUNT] = {
@@ -11,12 +12,12 @@ static const enum prf_loss_reason reasons[SAMPLE_LOST_COUNT] = {
 	[SAMPLE_LOST_NESTED] = PRF_LOSS_NESTED,
 };
 
-int losses_init(struct losses *a, size_t cpus, uint64_t now_ns)
+struct error *losses_init(struct losses *a, size_t cpus, uint64_t now_ns)
 {
 	*a = (struct losses){ .cpus = cpus, .last_ns = now_ns };
 	a->last = calloc(cpus, sizeof(*a->last));
 	a->now = calloc(cpus, sizeof(*a->now));
-	return a->last && a->now ? 0 : -ENOMEM;
+	return a->last && a->now ? NULL : error_memory();
 }
 
 void losses_release(struct losses *a)
@@ -26,14 +27,14 @@ void losses_release(struct losses *a)
 	*a = (struct losses){ 0 };
 }
 
-static int update_cpu(struct losses *a, struct prf_writer *w, size_t cpu, uint64_t now_ns)
+static struct error *update_cpu(struct losses *a, struct prf_writer *w, size_t cpu, uint64_t now_ns)
 {
 	const struct sample_counters *last = &a->last[cpu], *now = &a->now[cpu];
-	int status = 0;
+	struct error *error = NULL;
 
 	a->fired += now->fired - last->fired;
 	a->sent += now->sent - last->sent;
-	for (int i = 0; i < SAMPLE_LOST_COUNT && !status; i++) {
+	for (int i = 0; i < SAMPLE_LOST_COUNT && !error; i++) {
 		struct prf_loss loss = {
 			.from_ns = a->last_ns,
 			.to_ns = now_ns,
@@ -45,37 +46,44 @@ static int update_cpu(struct losses *a, struct prf_writer *w, size_t cpu, uint64
 		if (!loss.count)
 			continue;
 		a->lost[loss.reason] += loss.count;
-		status = error_status(prf_writer_loss(w, &loss));
+		error = prf_writer_loss(w, &loss);
 	}
-	return status;
+	return error;
 }
 
-int losses_update(struct losses *a, struct sampler *s, struct prf_writer *w, uint64_t now_ns)
+struct error *losses_read(struct losses *a, struct sampler *s)
+{
+	int status = sampler_read_counters(s, a->now);
+
+	return status ? error_system(status, "cannot read the counters of samples") : NULL;
+}
+
+struct error *losses_write(struct losses *a, struct prf_writer *w, uint64_t now_ns)
 {
 	struct sample_counters *read = a->now;
-	int status = sampler_read_counters(s, read);
+	struct error *error = NULL;
 
-	for (size_t cpu = 0; cpu < a->cpus && !status; cpu++)
-		status = update_cpu(a, w, cpu, now_ns);
+	for (size_t cpu = 0; cpu < a->cpus && !error; cpu++)
+		error = update_cpu(a, w, cpu, now_ns);
 	a->now = a->last;
 	a->last = read;
 	a->last_ns = now_ns;
-	return status;
+	return error;
 }
 
-int losses_side_band(struct losses *a, struct prf_writer *w, uint32_t cpu, uint64_t time_ns,
-		     uint64_t count)
+struct error *losses_side_band(struct losses *a, struct prf_writer *w, uint32_t cpu,
+			       const struct side_record *record)
 {
 	struct prf_loss loss = {
-		.from_ns = time_ns,
-		.to_ns = time_ns,
+		.from_ns = record->time_ns,
+		.to_ns = record->time_ns,
 		.cpu = cpu,
 		.reason = PRF_LOSS_SIDE_BAND,
-		.count = count,
+		.count = record->lost,
 	};
 
-	a->lost[PRF_LOSS_SIDE_BAND] += count;
-	return error_status(prf_writer_loss(w, &loss));
+	a->lost[PRF_LOSS_SIDE_BAND] += record->lost;
+	return prf_writer_loss(w, &loss);
 }
 
 uint64_t losses_samples(const struct losses *a)
@@ -86,4 +94,14 @@ uint64_t losses_samples(const struct losses *a)
 		if (i != PRF_LOSS_SIDE_BAND)
 			lost += a->lost[i];
 	return lost;
+}
+
+void losses_show(const struct losses *a)
+{
+	for (size_t cpu = 0; cpu < a->cpus; cpu++)
+		for (int i = 0; i < SAMPLE_LOST_COUNT; i++)
+			if (a->last[cpu].lost[i])
+				message_info("  lost on CPU %zu: %" PRIu64 " (%s)", cpu,
+					     (uint64_t)a->last[cpu].lost[i],
+					     prf_loss_reason_name(reasons[i]));
 }

@@ -3,7 +3,6 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/system/error_status.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,10 +15,11 @@ void overhead_init(struct overhead *e)
 	*e = (struct overhead){ .counting_fd = -1 };
 }
 
-int overhead_count(struct overhead *e)
+struct error *overhead_count(struct overhead *e)
 {
 	e->counting_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	return e->counting_fd < 0 ? -errno : 0;
+	return e->counting_fd < 0 ? error_system(errno, "the kernel does not measure its programs")
+				  : NULL;
 }
 
 void overhead_release(struct overhead *e)
@@ -29,47 +29,29 @@ void overhead_release(struct overhead *e)
 	overhead_init(e);
 }
 
-void overhead_update(struct overhead *e, const struct sampler *sampler)
+void overhead_update(struct overhead *e, const struct sources *sources)
 {
 	struct rusage usage;
 
 	e->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (!getrusage(RUSAGE_SELF, &usage))
 		e->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
+	e->ring_peak = sources->ring_waited_most;
 	if (e->counting_fd >= 0)
-		sampler_runs(sampler, &e->runs, &e->run_ns);
+		sampler_runs(sources->sampler, &e->runs, &e->run_ns);
 }
 
-int overhead_write(const struct overhead *e, struct prf_writer *w)
+struct error *overhead_write(const struct overhead *e, struct trace_file *f)
 {
-	int status = error_status(prf_writer_statistic(w, "ring_peak_bytes", e->ring_peak));
-
-	if (!status)
-		status = error_status(
-			prf_writer_statistic(w, "recorder_peak_memory_bytes", e->peak_memory));
-	/* What was not measured is not there. */
-	if (!status && e->counting_fd >= 0)
-		status = error_status(prf_writer_statistic(w, "bpf_runs", e->runs));
-	if (!status && e->counting_fd >= 0)
-		status = error_status(prf_writer_statistic(w, "bpf_run_ns", e->run_ns));
-	return status;
-}
-
-/* By reason and CPU, only where there was loss. */
-static void show_losses(const struct losses *a)
-{
-	static const enum prf_loss_reason reasons[SAMPLE_LOST_COUNT] = {
-		[SAMPLE_LOST_RING_FULL] = PRF_LOSS_RING_FULL,
-		[SAMPLE_LOST_RING_BUSY] = PRF_LOSS_RING_BUSY,
-		[SAMPLE_LOST_NESTED] = PRF_LOSS_NESTED,
+	const struct statistic statistics[] = {
+		{ "ring_peak_bytes", e->ring_peak },
+		{ "recorder_peak_memory_bytes", e->peak_memory },
+		{ "bpf_runs", e->runs },
+		{ "bpf_run_ns", e->run_ns },
 	};
 
-	for (size_t cpu = 0; cpu < a->cpus; cpu++)
-		for (int i = 0; i < SAMPLE_LOST_COUNT; i++)
-			if (a->last[cpu].lost[i])
-				message_info("  lost on CPU %zu: %" PRIu64 " (%s)", cpu,
-					     (uint64_t)a->last[cpu].lost[i],
-					     prf_loss_reason_name(reasons[i]));
+	/* The last two only if they were measured: a zero would be taken for a result. */
+	return trace_file_statistics(f, statistics, e->counting_fd >= 0 ? 4 : 2);
 }
 
 void overhead_show(const struct overhead *e, const struct losses *losses, uint64_t duration_ns)
@@ -90,5 +72,5 @@ void overhead_show(const struct overhead *e, const struct losses *losses, uint64
 			     losses->fired ? (double)e->run_ns / (double)losses->fired : 0.0,
 			     losses->fired);
 	message_info("  rings: %.1f KB waited at most", (double)e->ring_peak / 1e3);
-	show_losses(losses);
+	losses_show(losses);
 }

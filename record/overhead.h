@@ -6,6 +6,8 @@
 
 #include "record/capture/sampler.h"
 #include "record/losses.h"
+#include "record/sources.h"
+#include "record/trace/trace_file.h"
 
 struct overhead {
 	int counting_fd;       /* keeps the kernel measuring its BPF programs; -1: it does not */
@@ -16,17 +18,17 @@ struct overhead {
 
 void overhead_init(struct overhead *e);
 
-/* Has the kernel measure its programs, which costs them a little. 0 or -errno. */
-int overhead_count(struct overhead *e);
+/* Has the kernel measure its programs, which costs them a little. */
+struct error *overhead_count(struct overhead *e);
 void overhead_release(struct overhead *e);
 
 /* Brings all numbers up to date. */
-void overhead_update(struct overhead *e, const struct sampler *sampler);
+void overhead_update(struct overhead *e, const struct sources *sources);
 
-/* Into the trace. 0 or -errno. */
-int overhead_write(const struct overhead *e, struct prf_writer *w);
+/* Into the trace. */
+struct error *overhead_write(const struct overhead *e, struct trace_file *f);
 
-/* To the user. `duration_ns`: of the recording; `accounts`: what became of what fired. */
+/* To the user. `duration_ns` is that of the recording. */
 void overhead_show(const struct overhead *e, const struct losses *losses, uint64_t duration_ns);
 
 #endif

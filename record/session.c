@@ -3,15 +3,12 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/drain.h"
 #include "record/embed.h"
 #include "record/failure.h"
 #include "record/setup.h"
 #include "record/status.h"
 #include "record/system/privileges.h"
 #include "record/traces.h"
-
-#include "record/unwinding.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,25 +23,31 @@
 #define STATUS_NS UINT64_C(1000000000)
 #define FIRST_WAIT_MS 20
 
+/* When what need not be done in each round is done next. */
+struct due {
+	uint64_t settle_ns, status_ns;
+};
+
 /*
- * As poll(), for fds that have room for SIDE_BANDS_MAX more. Meanwhile the unwinder is kept in
- * step with what the targets map, at once: programs may live for milliseconds.
+ * As poll(), for fds that have room for SIDE_BANDS_MAX more. Meanwhile the unwind tables are kept
+ * in step with what the targets map, at once: programs may live for milliseconds.
  */
-static int poll_and_scout(struct session *s, struct pollfd *fds, size_t n, int ms)
+static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, int ms)
 {
 	uint64_t until = clock_now() + (uint64_t)ms * 1000000;
 	size_t rings = 0;
 
-	for (; s->lookahead && rings < sideband_rings(s->sideband) && rings < SIDE_BANDS_MAX;
+	for (; s->unwinding.lookahead && rings < sideband_rings(s->sources.sideband) &&
+	       rings < SIDE_BANDS_MAX;
 	     rings++)
-		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sideband, rings),
+		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sources.sideband, rings),
 						  .events = POLLIN };
 	for (;;) {
 		int ready = poll(fds, n + rings, ms);
 		uint64_t now = clock_now();
 
-		if (s->lookahead)
-			lookahead_run(s->lookahead);
+		/* Without memory there are no tables; the next round reports that. */
+		error_free(unwinding_run(&s->unwinding));
 		for (size_t i = 0; i < rings; i++) {
 			ready -= ready > 0 && fds[n + i].revents;
 			/* A CPU that went offline: it would wake us again at once. */
@@ -68,7 +71,7 @@ static int wait_for(struct session *s, int ms)
 	for (size_t i = 0; i < s->target.n && n < 64 && !s->target.folders; i++)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
-	if (poll_and_scout(s, fds, n, ms) < 0 && errno != EINTR)
+	if (poll_and_look_ahead(s, fds, n, ms) < 0 && errno != EINTR)
 		return SIGTERM;
 	target_look(&s->target);
 	if (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
@@ -76,10 +79,13 @@ static int wait_for(struct session *s, int ms)
 	return 0;
 }
 
+/* 0, or the exit status after printing what is wrong. */
 static int start_sampling(struct session *s)
 {
+	int status = sampler_start(s->sources.sampler);
+
 	s->sampling = true;
-	return sampler_start(s->sampler);
+	return status ? fail_kernel(error_system(status, "cannot start sampling")) : 0;
 }
 
 /* When the loop must be awake at the latest: to begin sampling or another file, or to end. */
@@ -92,71 +98,77 @@ static uint64_t next_ns(const struct session *s, uint64_t end_ns)
 	return s->sampling || s->began_ns > next ? next : s->began_ns;
 }
 
+/* What each round of the recording does after the wait. 0, or the exit status. */
+static int work(struct session *s, int *wait_ms, int signal, struct due *due)
+{
+	uint64_t now = clock_now();
+	struct error *error = drain_round(&s->drain, now, wait_ms);
+	int status;
+
+	if (error)
+		return fail_error(error);
+	status = traces_switch(s, now, signal);
+	if (status)
+		return status;
+	if (now >= due->settle_ns) {
+		error = drain_settle(&s->drain, now);
+		due->settle_ns = now + SETTLE_NS;
+	}
+	if (now >= due->status_ns) {
+		status_show(s, now);
+		due->status_ns = now + STATUS_NS;
+	}
+	return error ? fail_error(error) : 0;
+}
+
 /*
- * Until a signal, the targets' end or the duration's. Answers the signal in `*signal`, and 0
- * or the exit status after telling what went wrong.
+ * Until a signal, the targets' end or the duration's. Sets `*signal` if it was one. 0, or the
+ * exit status after printing what is wrong.
  */
 static int record(struct session *s, int *signal)
 {
-	uint64_t settle_ns = s->began_ns + SETTLE_NS, status_ns = s->began_ns + STATUS_NS;
+	struct due due = { s->began_ns + SETTLE_NS, s->began_ns + STATUS_NS };
 	uint64_t end_ns = s->settings->duration_ns ? s->began_ns + s->settings->duration_ns
 						   : UINT64_MAX;
 	int wait_ms = FIRST_WAIT_MS, status = 0;
 
 	while (!status) {
-		int ms = wait_ms;
 		uint64_t now = clock_now();
 
 		if (now >= end_ns || (s->target.n && !s->target.alive))
 			return 0;
-		if (!s->sampling && now >= s->began_ns) {
+		if (!s->sampling && now >= s->began_ns)
 			status = start_sampling(s);
-			if (status)
-				return explain("start sampling", status);
-		}
-		if (next_ns(s, end_ns) - now < (uint64_t)ms * 1000000)
-			ms = (int)((next_ns(s, end_ns) - now) / 1000000) + 1;
-		*signal = wait_for(s, ms);
+		if (status)
+			break;
+		*signal = wait_for(s, clock_wait_ms(now, next_ns(s, end_ns), wait_ms));
 		if (*signal && *signal != SIGUSR2)
 			return 0;
-		now = clock_now();
-		status = drain_round(s, now, &wait_ms);
-		if (status)
-			return trace_failed(s->settings->output, status);
-		status = traces_switch(s, now, *signal);
+		status = work(s, &wait_ms, *signal, &due);
 		*signal = 0;
 		if (!status && traces_full(s)) {
 			message_info("the trace has reached its largest size");
 			return 0;
-		}
-		if (!status && now >= settle_ns) {
-			status = drain_settle(s, now);
-			if (status)
-				return trace_failed(s->settings->output, status);
-			settle_ns = now + SETTLE_NS;
-		}
-		if (now >= status_ns) {
-			status_show(s, now);
-			status_ns = now + STATUS_NS;
 		}
 	}
 	return status;
 }
 
 /* Nothing fires any more: what is in the rings is all there is. */
-static int finish(struct session *s)
+static struct error *finish(struct session *s)
 {
+	struct error *error;
 	uint64_t now;
-	int status;
 
-	sampler_stop(s->sampler);
-	sideband_disable(s->sideband);
+	sampler_stop(s->sources.sampler);
+	sideband_disable(s->sources.sideband);
 	now = clock_now();
-	status = drain_until(s, UINT64_MAX);
-	s->refresh = false; /* nothing follows that would need it */
-	if (!status)
-		status = drain_settle(s, now);
-	return status ? status : traces_finish(s, now, true);
+	sources_measure_rings(&s->sources);
+	error = drain_until(&s->drain, UINT64_MAX);
+	s->drain.refresh = false; /* no record follows for which it would matter */
+	if (!error)
+		error = drain_settle(&s->drain, now);
+	return error ? error : traces_finish(s, now, true);
 }
 
 /* As perf does: a command that outlives its recording is asked to end, too. */
@@ -175,45 +187,55 @@ static int end_command(struct session *s, int signal)
 	return asked && !signal && target_killed_by(t) == SIGTERM ? 0 : target_exit_status(t);
 }
 
-static int run(struct session *s)
+/* Lets the targets run and samples them. 0, or the exit status after printing what is wrong. */
+static int start(struct session *s)
 {
-	int status, signal = 0;
+	struct error *error = unwinding_prepare(
+		&s->unwinding, s->settings->command ? s->settings->command[0] : NULL);
+	int status = error ? fail_error(error) : 0;
 
-	unwinding_prepare(s);
 	s->began_ns = clock_now() + s->settings->delay_ns;
-	status = s->settings->delay_ns ? 0 : start_sampling(s);
+	if (!status && !s->settings->delay_ns)
+		status = start_sampling(s);
 	if (status)
-		return explain("start sampling", status);
+		return status;
 	status = target_go(&s->target);
 	if (status) {
 		fail("cannot run %s: %s", s->settings->command[0], strerror(-status));
 		return status == -ENOENT ? 127 : 126;
 	}
-	/* Not before: a command that is not there costs nobody an older trace. */
+	/* Not before: a command that is not there must not cost an older trace. */
 	status = traces_begin(s);
-	if (status) {
+	if (status)
 		end_command(s, 0);
+	return status;
+}
+
+static int run(struct session *s)
+{
+	struct error *error = NULL;
+	int signal = 0, status = start(s);
+
+	if (status)
 		return status;
-	}
-	/* Not before: root may be in a folder of the user's, from which a failure removes the file.
+	/*
+	 * Not before: root may be in a folder of the user's, from which a failure removes the
+	 * file.
 	 */
 	if (privileges_drop(series_wanted(&s->settings->series) || s->settings->embed))
 		message_warning("cannot give up privileges: %s", strerror(errno));
 	status = record(s, &signal);
-	if (!status) {
-		status = finish(s);
-		if (status)
-			status = trace_failed(s->settings->output, status);
-	}
-	if (status) {
-		/* What was recorded so far stays, and is seen to be incomplete. */
-		trace_file_close(&s->trace, false);
+	if (!status)
+		error = finish(s);
+	if (error)
+		status = fail_error(error);
+	/* What was recorded before a failure stays; readers see that it is incomplete. */
+	trace_file_close(&s->trace, false);
+	if (status)
 		return status;
-	}
 	status_end(s);
 	if (s->settings->stats)
 		overhead_show(&s->overhead, &s->losses, clock_now() - s->began_ns);
-	trace_file_close(&s->trace, false);
 	status = end_command(s, signal);
 	if (s->settings->embed && embed_names_into(s->settings->output) && !status)
 		status = 1;
@@ -222,27 +244,26 @@ static int run(struct session *s)
 
 static void release(struct session *s, bool discard)
 {
-	unwinding_close(s);
-	sampler_free(s->sampler);
-	sideband_free(s->sideband);
+	unwinding_release(&s->unwinding);
+	sources_release(&s->sources);
 	trace_file_close(&s->trace, discard);
 	target_release(&s->target);
-	timeline_release(&s->timeline);
+	drain_release(&s->drain);
 	losses_release(&s->losses);
-	resolver_free(s->resolver);
 	world_release(&s->world);
 	jit_free(s->jit);
 	overhead_release(&s->overhead);
-	hotplug_release(&s->hotplug);
-	cpus_release(&s->cpus);
-	cpus_release(&s->sampled);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 }
 
 int session_run(struct settings *settings)
 {
-	struct session s = { .settings = settings, .signal_fd = -1, .hotplug.cpus = &s.cpus };
+	struct session s = {
+		.settings = settings,
+		.signal_fd = -1,
+		.sources.hotplug.cpus = &s.sources.cpus,
+	};
 	int status;
 
 	target_init(&s.target);

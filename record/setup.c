@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/setup.h"
 
-#include "record/drain.h"
 #include "record/failure.h"
 #include "record/traces.h"
 
@@ -10,7 +9,7 @@
 #include "common/message.h"
 #include "record/system/privileges.h"
 #include "record/system/proc.h"
-#include "record/unwinding.h"
+#include "record/spaces/made_code.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -105,21 +104,23 @@ static int choose_cpus(struct session *s)
 	const char *list = s->settings->cpu_list;
 	struct cpus wanted = { 0 };
 
-	if (cpus_online(&s->cpus) || cpus_online(&s->sampled))
+	if (cpus_online(&s->sources.cpus) || cpus_online(&s->sources.sampled))
 		return fail("cannot tell which CPUs are online");
 	if (!list)
 		return 0;
 	if (cpus_parse(&wanted, list))
 		return fail("-C %s: not a list of CPUs", list);
-	s->sampled.n = 0;
-	for (size_t i = 0; i < s->cpus.n; i++)
+	s->sources.sampled.n = 0;
+	for (size_t i = 0; i < s->sources.cpus.n; i++)
 		for (size_t j = 0; j < wanted.n; j++)
-			if (s->cpus.ids[i] == wanted.ids[j])
-				s->sampled.ids[s->sampled.n++] = s->cpus.ids[i];
-	if (s->sampled.n < wanted.n)
-		message_warning("-C %s: only %zu of these CPUs are online", list, s->sampled.n);
+			if (s->sources.cpus.ids[i] == wanted.ids[j])
+				s->sources.sampled.ids[s->sources.sampled.n++] =
+					s->sources.cpus.ids[i];
+	if (s->sources.sampled.n < wanted.n)
+		message_warning("-C %s: only %zu of these CPUs are online", list,
+				s->sources.sampled.n);
 	cpus_release(&wanted);
-	return s->sampled.n ? 0 : fail("none of the CPUs %s is online", list);
+	return s->sources.sampled.n ? 0 : fail("none of the CPUs %s is online", list);
 }
 
 /* An fd for each CPU and event, twice, and for each process or thread that is named. */
@@ -185,7 +186,7 @@ static uint64_t ring_size(const struct session *s)
 	if (!wanted) {
 		for (size_t i = 0; i < s->settings->events.n; i++)
 			rate += s->settings->events.events[i].frequency;
-		wanted = rate * s->cpus.n * 1024 / 2;
+		wanted = rate * s->sources.cpus.n * 1024 / 2;
 		if (wanted < 1u << 20)
 			wanted = 1u << 20;
 		if (wanted > 64u << 20)
@@ -198,10 +199,11 @@ static uint64_t ring_size(const struct session *s)
 
 static int open_sampler(struct session *s)
 {
+	struct sources *sources = &s->sources;
 	struct sampler_options options = {
 		.events = &s->settings->events,
-		.cpus = &s->sampled,
-		.some_cpus = s->sampled.n < s->cpus.n,
+		.cpus = &sources->sampled,
+		.some_cpus = sources->sampled.n < sources->cpus.n,
 		.cgroup = s->settings->cgroup ? &s->cgroup : NULL,
 		.all_processes = s->settings->everything,
 		.by_thread = s->settings->by_thread,
@@ -214,59 +216,129 @@ static int open_sampler(struct session *s)
 	int status;
 
 	raise_limits();
-	s->ring_bytes = options.ring_bytes = ring_size(s);
-	status = sampler_new(&s->sampler, &options, &what);
+	sources->ring_bytes = options.ring_bytes = ring_size(s);
+	status = sampler_new(&sources->sampler, &options, &what);
 	if (!status)
-		status = sampler_follow(s->sampler, &what);
+		status = sampler_follow(sources->sampler, &what);
 	for (size_t i = 0; i < s->settings->pid_count && !status; i++) {
 		what = "add a target";
-		status = sampler_add_target(s->sampler, s->settings->pids[i]);
+		status = sampler_add_target(sources->sampler, s->settings->pids[i]);
 	}
-	return status ? explain(what, status) : 0;
+	return status ? fail_kernel(error_system(status, "cannot %s", what)) : 0;
 }
 
-static void warn_of_made_code(const char *text, void *context)
+static void show_warning(const char *text, void *context)
 {
 	message_warning("%s", text);
 }
 
+/* What the side band and the names of made code begin with: nothing that follows is missed. */
+static struct error *begin_world(struct session *s, bool everything)
+{
+	struct kernel_symbols *kernel = NULL;
+	struct error *error = kernel_symbols_new(&kernel);
+	int status;
+
+	if (!error)
+		error = world_init(&s->world, everything, kernel);
+	if (error)
+		return error;
+	status = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
+	if (status)
+		return error_system(status, "cannot follow mappings");
+	if (jit_new(&s->jit, &(struct jit_options){ .warn = show_warning }))
+		return error_memory();
+	error = made_code_follow(s->world.spaces, s->jit);
+	sideband_enable(s->sources.sideband);
+	return error;
+}
+
+/* What is there already. */
+static struct error *fill_world(struct session *s, bool everything)
+{
+	struct error *error = everything ? world_add_all(&s->world) : NULL;
+
+	if (!error && s->target.command)
+		error = world_add_command(&s->world, (uint32_t)s->target.command);
+	for (size_t i = 0; i < s->target.pid_count && !error; i++)
+		if (s->target.pids[i] != (uint32_t)s->target.command)
+			error = world_add_process(&s->world, s->target.pids[i]);
+	return error;
+}
+
 static int open_world(struct session *s)
 {
-	/* Tasks come into a cgroup at any time, and must be known when they do; wakers are anyone.
+	/*
+	 * Tasks come into a cgroup at any time, and must be known when they do; and any task may
+	 * be a waker.
 	 */
 	bool everything = s->settings->everything || s->settings->cgroup ||
 			  s->settings->waits.wakers;
-	struct kernel_symbols *kernel = NULL;
-	int status = kernel_symbols_new(&kernel);
+	struct error *error = begin_world(s, everything);
 
-	if (!status)
-		status = world_init(&s->world, everything, kernel);
-	if (!status)
-		status = sideband_new(&s->sideband, &s->cpus, SIDE_BAND_BYTES);
-	if (status)
-		return explain("follow mappings", status);
-	if (kernel_symbols_hidden(kernel))
+	if (error)
+		return fail_kernel(error);
+	if (kernel_symbols_hidden(s->world.kernel))
 		message_warning(
 			"the kernel hides its symbols' addresses; kernel frames will have no "
 			"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
-	if (jit_new(&s->jit, &(struct jit_options){ .warn = warn_of_made_code }))
-		return fail("out of memory");
-	s->world.jit = s->jit;
-	sideband_enable(s->sideband);
-	if (everything)
-		status = world_add_all(&s->world);
-	if (s->target.command)
-		status = world_add_command(&s->world, (uint32_t)s->target.command);
-	for (size_t i = 0; i < s->target.pid_count && !status; i++)
-		if (s->target.pids[i] != (uint32_t)s->target.command)
-			status = world_add_process(&s->world, s->target.pids[i]);
-	if (status == -ESRCH)
+	error = fill_world(s, everything);
+	if (error_is(error, ESRCH)) {
+		error_free(error);
 		return fail("a process ended before it could be recorded");
-	if (status == -EACCES || status == -EPERM)
-		return fail("no permission to read the process's mappings: missing cap_sys_ptrace; "
-			    "run as "
-			    "root, or grant it to prof-record");
-	return status ? explain("read /proc", status) : 0;
+	}
+	if (error_is(error, EACCES) || error_is(error, EPERM)) {
+		fail("%s: missing cap_sys_ptrace; run as root, or grant it to prof-record",
+		     error->text);
+		error_free(error);
+		return 1;
+	}
+	return error ? fail_error(error) : 0;
+}
+
+/* -------- unwind tables -------- */
+
+struct adding {
+	struct session *session;
+	struct error *error;
+};
+
+static void add_to_unwinding(uint32_t pid, void *context)
+{
+	struct adding *adding = context;
+	struct session *s = adding->session;
+
+	if (!adding->error && spaces_knows(s->world.spaces, pid))
+		adding->error = unwinding_add(&s->unwinding, pid,
+					      spaces_layout(s->world.spaces, pid));
+}
+
+static int open_unwinding(struct session *s)
+{
+	struct unwinding_options options = {
+		.sideband = s->sources.sideband,
+		.world = &s->world,
+		.jit = s->jit,
+		.unwinder.memory_limit = s->settings->unwind_memory,
+		.unwinder.built = unwinding_show_file,
+		.java.refused = show_warning,
+		.everything = s->settings->everything || s->settings->cgroup,
+	};
+	struct adding adding = { .session = s };
+	struct error *error;
+
+	if (s->settings->unwind_by != UNWIND_BY_TABLES)
+		return 0;
+	sampler_unwinder_maps(s->sources.sampler, &options.unwinder.maps);
+	options.java.scripts_fd = sampler_scripts(s->sources.sampler);
+	error = unwinding_open(&s->unwinding, &options);
+	if (error)
+		return fail_kernel(error_prefix(error, "cannot set up unwinding"));
+	if (options.everything)
+		proc_each("/proc", add_to_unwinding, &adding);
+	for (size_t i = 0; i < s->target.pid_count; i++)
+		add_to_unwinding(s->target.pids[i], &adding);
+	return adding.error ? fail_error(adding.error) : 0;
 }
 
 static int catch_signals(struct session *s)
@@ -298,12 +370,39 @@ static void hurry(void)
 	setpriority(PRIO_PROCESS, 0, -19);
 }
 
+/* The way of a sample, from the rings to the trace. */
+static struct error *open_drain(struct session *s)
+{
+	struct resolver_sources sources = {
+		.spaces = s->world.spaces,
+		.tasks = s->world.tasks,
+		.kernel = s->world.kernel,
+		.jit = s->jit,
+		.events = &s->settings->events,
+	};
+	struct error *error;
+
+	s->drain = (struct drain){
+		.sources = &s->sources,
+		.world = &s->world,
+		.jit = s->jit,
+		.unwinding = &s->unwinding,
+		.resolver = resolver_new(&sources),
+		.trace = &s->trace,
+		.losses = &s->losses,
+		.events = &s->settings->events,
+	};
+	error = s->drain.resolver ? drain_init(&s->drain) : error_memory();
+	return error ? error
+		     : losses_init(&s->losses, sampler_possible_cpus(s->sources.sampler),
+				   clock_now());
+}
+
 int session_set_up(struct session *s)
 {
-	struct resolver_sources sources;
-	int status;
+	struct error *error;
+	int status = check_machine();
 
-	status = check_machine();
 	if (!status)
 		status = choose_events(s->settings);
 	if (!status)
@@ -318,16 +417,15 @@ int session_set_up(struct session *s)
 	if (!status)
 		status = open_sampler(s);
 	if (!status)
-		status = unwinding_open(s);
+		status = open_unwinding(s);
 	if (status)
 		return status;
-	sources = (struct resolver_sources){ s->world.spaces, s->world.tasks, s->world.kernel,
-					     s->jit, &s->settings->events };
-	s->resolver = resolver_new(&sources);
-	if (!s->resolver || drain_init(s) ||
-	    losses_init(&s->losses, sampler_possible_cpus(s->sampler), clock_now()))
-		return fail("out of memory");
-	if (s->settings->stats && (status = overhead_count(&s->overhead)))
-		message_warning("the kernel does not measure its programs: %s", strerror(-status));
+	error = open_drain(s);
+	if (error)
+		return fail_error(error);
+	error = s->settings->stats ? overhead_count(&s->overhead) : NULL;
+	if (error)
+		message_warning("%s", error->text);
+	error_free(error);
 	return traces_open(s);
 }

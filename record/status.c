@@ -65,10 +65,11 @@ void status_end(const struct session *s)
 		message_warning("%" PRIu64 " records about mappings were lost; "
 				"some frames may be unknown",
 				a->lost[PRF_LOSS_SIDE_BAND]);
-	if (sampler_not_followed(s->sampler))
+	if (sampler_not_followed(s->sources.sampler))
 		message_warning("%" PRIu64 " children of the recorded processes were not recorded: "
 				"there were too many at a time; -a or -G has no such limit",
-				sampler_not_followed(s->sampler));
-	if (s->malformed)
-		message_warning("%" PRIu64 " records of the kernel made no sense", s->malformed);
+				sampler_not_followed(s->sources.sampler));
+	if (s->drain.malformed)
+		message_warning("%" PRIu64 " records of the kernel made no sense",
+				s->drain.malformed);
 }

@@ -3,13 +3,9 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/drain.h"
 #include "record/failure.h"
-#include "record/system/error_status.h"
 #include "record/trace/vanished.h"
-#include "record/unwinding.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +21,15 @@ static int open_file(struct session *s, const char *path)
 		      : 0;
 }
 
+/* Numbers of the last file mean nothing in this one. */
+static void begin_numbers(struct session *s)
+{
+	resolver_begin(s->drain.resolver, &s->trace);
+	tasks_forget_ids(s->world.tasks);
+	kernel_symbols_forget_written(s->world.kernel);
+	jit_set_writer(s->jit, s->trace.writer);
+}
+
 static int begin_file(struct session *s)
 {
 	struct trace_file_options options = {
@@ -34,12 +39,12 @@ static int begin_file(struct session *s)
 		.metadata = s->settings->metadata,
 		.metadata_count = s->settings->metadata_count,
 	};
-	int status = trace_file_begin(&s->trace, &options);
+	struct error *error = trace_file_begin(&s->trace, &options);
 
-	if (status)
-		return trace_failed(s->settings->output, status);
+	if (error)
+		return fail_error(error);
 	s->file_began_ns = clock_now();
-	jit_set_writer(s->jit, s->trace.writer);
+	begin_numbers(s);
 	return 0;
 }
 
@@ -72,7 +77,7 @@ int traces_open(struct session *s)
 	const char *path = s->settings->output;
 
 	if (!strcmp(path, "-") && isatty(STDOUT_FILENO))
-		return fail("a trace is not for a terminal; give -o FILE, or a pipe behind -o -");
+		return fail("a trace is not for a terminal; give -o FILE, or a pipe after -o -");
 	if (!series_wanted(series))
 		return open_file(s, path);
 	series->base = strdup(path);
@@ -85,51 +90,69 @@ int traces_begin(struct session *s)
 	return s->trace.writer ? 0 : begin_file(s);
 }
 
-int traces_finish(struct session *s, uint64_t now_ns, bool last)
+static struct error *write_statistics(struct session *s, uint64_t now_ns, uint64_t fired)
 {
-	struct prf_writer *w = s->trace.writer;
-	uint64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), lost = losses_samples(&s->losses);
-	struct prf_writer_totals totals;
-	uint64_t fired, began = s->file_began_ns > s->began_ns ? s->file_began_ns : s->began_ns;
-	int status;
-
-	jit_finish(s->jit);
-	prf_writer_totals(w, &totals);
-	/* What fired and still waits in a ring counts for the next file. */
-	fired = last ? s->losses.fired - s->earlier.fired : totals.samples + lost - s->earlier.lost;
-	const struct {
-		const char *key;
-		uint64_t value;
-	} statistics[] = {
+	uint64_t began = s->file_began_ns > s->began_ns ? s->file_began_ns : s->began_ns;
+	const struct statistic statistics[] = {
 		{ "fired", fired },
-		{ "ring_bytes", s->ring_bytes },
+		{ "ring_bytes", s->sources.ring_bytes },
 		{ "duration_ns", now_ns > began ? now_ns - began : 0 },
-		{ "recorder_cpu_ns", cpu_ns - s->earlier.cpu_ns },
-		{ "children_not_followed", sampler_not_followed(s->sampler) },
+		{ "recorder_cpu_ns", clock_ns(CLOCK_PROCESS_CPUTIME_ID) - s->earlier.cpu_ns },
+		{ "children_not_followed", sampler_not_followed(s->sources.sampler) },
 	};
+	struct error *error;
 
-	status = kernel_symbols_write(s->world.kernel, w);
-	if (!status)
-		status = vanished_write(s->world.objects, s->unwinder, w);
-	overhead_update(&s->overhead, s->sampler);
-	if (!status)
-		status = overhead_write(&s->overhead, w);
-	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics) && !status; i++)
-		status = error_status(
-			prf_writer_statistic(w, statistics[i].key, statistics[i].value));
-	if (!status)
-		status = unwinding_finish(s);
-	if (!status)
-		status = trace_file_finish(&s->trace);
-	prf_writer_totals(w, &totals);
+	overhead_update(&s->overhead, &s->sources);
+	error = overhead_write(&s->overhead, &s->trace);
+	if (!error)
+		error = trace_file_statistics(&s->trace, statistics,
+					      sizeof(statistics) / sizeof(*statistics));
+	return error ? error : unwinding_finish(&s->unwinding, &s->trace);
+}
+
+/* The finished file becomes an earlier one. */
+static void count_file(struct session *s, uint64_t fired)
+{
+	struct prf_writer_totals totals;
+
+	prf_writer_totals(s->trace.writer, &totals);
 	s->earlier.files++;
 	s->earlier.samples += totals.samples;
 	s->earlier.stacks += totals.stacks;
 	s->earlier.bytes += totals.file_bytes;
-	s->earlier.lost = lost;
+	s->earlier.lost = losses_samples(&s->losses);
 	s->earlier.fired += fired;
-	s->earlier.cpu_ns = cpu_ns;
-	return status;
+	s->earlier.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* What fired and still waits in a ring counts for the next file, if there is one. */
+static uint64_t fired_in_file(const struct session *s, bool last)
+{
+	struct prf_writer_totals totals;
+
+	if (last)
+		return s->losses.fired - s->earlier.fired;
+	prf_writer_totals(s->trace.writer, &totals);
+	return totals.samples + losses_samples(&s->losses) - s->earlier.lost;
+}
+
+struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
+{
+	struct prf_writer *w = s->trace.writer;
+	uint64_t fired = fired_in_file(s, last);
+	struct error *error;
+
+	jit_finish(s->jit);
+	error = kernel_symbols_write(s->world.kernel, w);
+	if (!error)
+		error = vanished_write(s->world.objects, s->unwinding.unwinder, w);
+	error = trace_file_error(&s->trace, error);
+	if (!error)
+		error = write_statistics(s, now_ns, fired);
+	if (!error)
+		error = trace_file_finish(&s->trace);
+	count_file(s, fired);
+	return error;
 }
 
 uint64_t traces_due_ns(const struct session *s)
@@ -137,29 +160,20 @@ uint64_t traces_due_ns(const struct session *s)
 	return s->settings->series.ns ? s->settings->series.due_ns : UINT64_MAX;
 }
 
-/* Ids of the last file mean nothing in the next one. */
-static void forget_ids(struct session *s)
-{
-	resolver_forget(s->resolver);
-	tasks_forget_ids(s->world.tasks);
-	kernel_symbols_forget_written(s->world.kernel);
-}
-
 int traces_switch(struct session *s, uint64_t now_ns, int signal)
 {
 	struct prf_writer_totals totals;
-	int status;
+	struct error *error;
 
 	prf_writer_totals(s->trace.writer, &totals);
 	if (signal != SIGUSR2 && !series_is_due(&s->settings->series, now_ns, totals.file_bytes))
 		return 0;
-	status = drain_settle(s, now_ns);
-	if (!status)
-		status = traces_finish(s, now_ns, false);
-	if (status)
-		return trace_failed(s->settings->output, status);
+	error = drain_settle(&s->drain, now_ns);
+	if (!error)
+		error = traces_finish(s, now_ns, false);
+	if (error)
+		return fail_error(error);
 	trace_file_close(&s->trace, false);
-	forget_ids(s);
 	return open_next(s);
 }
 

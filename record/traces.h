@@ -2,24 +2,26 @@
 #ifndef RECORD_TRACES_H
 #define RECORD_TRACES_H
 
+/* The files of a recording, one after the other: how each begins and ends. */
+
 #include "record/recording.h"
 
 /*
  * Opens the first file, which keeps what it held until traces_begin(). 0, or the exit status
- * after telling what is wrong.
+ * after printing what is wrong.
  */
 int traces_open(struct session *s);
 int traces_begin(struct session *s);
 
-/* Ends the file; `last`: nothing fires any more. 0 or -errno. */
-int traces_finish(struct session *s, uint64_t now_ns, bool last);
+/* Ends the file; `last`: nothing fires any more. */
+struct error *traces_finish(struct session *s, uint64_t now_ns, bool last);
 
 /* When the next file is due by time; UINT64_MAX: never. */
 uint64_t traces_due_ns(const struct session *s);
 
 /*
  * Goes on in a new file when one is due, or when `signal` asks for it. 0, or the exit status
- * after telling what is wrong.
+ * after printing what is wrong.
  */
 int traces_switch(struct session *s, uint64_t now_ns, int signal);
 

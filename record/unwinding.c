@@ -5,16 +5,14 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/failure.h"
-#include "record/recording.h"
-#include "record/system/error_status.h"
-#include "record/system/proc.h"
+#include "record/spaces/made_code.h"
 
-/* Longer than this nobody shall wait for a recording to begin. */
+/* Nobody waits longer than this for a recording to begin. */
 #define PREPARE_NS UINT64_C(2000000000)
+#define JAVA_MS 10 /* while a Java machine sets itself up */
 
-/* From the unwinder's worker. */
-static void tell_built(const struct unwinder_file *file, void *context)
+/* Called from the unwinder's worker. */
+void unwinding_show_file(const struct unwinder_file *file, void *context)
 {
 	if (file->problem)
 		message_detail("unwind tables: %s: none: %s", file->path, file->problem);
@@ -23,98 +21,91 @@ static void tell_built(const struct unwinder_file *file, void *context)
 			       file->path, file->rows, file->bytes, (double)file->build_ns / 1e6);
 }
 
-static void tell_refused(const char *text, void *context)
+struct error *unwinding_open(struct unwinding *u, const struct unwinding_options *options)
 {
-	message_warning("%s", text);
+	struct error *error;
+
+	u->lookahead = lookahead_new(options->sideband, options->world->objects,
+				     options->everything);
+	if (!u->lookahead)
+		return error_memory();
+	error = unwinder_new(&u->unwinder, &options->unwinder);
+	if (!error)
+		error = unwinder_follow(u->unwinder, lookahead_spaces(u->lookahead));
+	if (!error)
+		error = made_code_foresee(lookahead_spaces(u->lookahead), options->jit);
+	if (error)
+		return error;
+	u->java = java_new(&options->java);
+	return u->java ? java_follow(u->java, lookahead_spaces(u->lookahead)) : error_memory();
 }
 
-struct adding {
-	struct session *session;
-	int status;
-};
-
-static void add_process(uint32_t pid, void *context)
+void unwinding_release(struct unwinding *u)
 {
-	struct adding *adding = context;
-	struct session *s = adding->session;
-
-	if (!adding->status && spaces_knows(s->world.spaces, pid))
-		adding->status = lookahead_add(s->lookahead, pid,
-					       spaces_layout(s->world.spaces, pid));
+	unwinder_free(u->unwinder); /* first: it holds layouts of the lookahead's spaces */
+	java_free(u->java);
+	lookahead_free(u->lookahead);
+	*u = (struct unwinding){ 0 };
 }
 
-int unwinding_open(struct session *s)
+struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layout *layout)
 {
-	struct unwinder_options options = {
-		.memory_limit = s->settings->unwind_memory,
-		.built = tell_built,
-	};
-	struct adding adding = { .session = s };
-	bool everything;
-	int status;
-
-	if (s->settings->unwind_by != UNWIND_BY_TABLES)
-		return 0;
-	sampler_unwinder_maps(s->sampler, &options.maps);
-	status = unwinder_new(&s->unwinder, &options);
-	if (status)
-		return explain("set up unwinding", status);
-	/* Of wakers, of whom the world knows too, no user stack is walked. */
-	everything = s->settings->everything || s->settings->cgroup;
-	s->lookahead = lookahead_new(s->sideband, s->unwinder, s->jit, everything);
-	if (!s->lookahead)
-		return fail("out of memory");
-	s->java = java_new(&(struct java_options){ .scripts_fd = sampler_scripts(s->sampler),
-						   .refused = tell_refused });
-	if (!s->java)
-		return fail("out of memory");
-	lookahead_follow_java(s->lookahead, s->java);
-	if (everything)
-		proc_each("/proc", add_process, &adding);
-	for (size_t i = 0; i < s->target.pid_count; i++)
-		add_process(s->target.pids[i], &adding);
-	return adding.status ? fail("out of memory") : 0;
+	return u->lookahead ? lookahead_add(u->lookahead, pid, layout) : NULL;
 }
 
-void unwinding_prepare(struct session *s)
+bool unwinding_follows(const struct unwinding *u, uint32_t pid)
 {
-	if (!s->unwinder)
-		return;
-	lookahead_run(s->lookahead);
-	java_tick(s->java, clock_now());
-	unwinder_flush(s->unwinder);
-	if (s->settings->command)
-		unwinder_prepare(s->unwinder, s->settings->command[0], PREPARE_NS);
+	return u->lookahead && spaces_follows(lookahead_spaces(u->lookahead), pid);
+}
+
+struct error *unwinding_run(struct unwinding *u)
+{
+	struct error *error = u->lookahead ? lookahead_run(u->lookahead) : NULL;
+
+	if (u->java)
+		java_tick(u->java, clock_now());
+	if (u->unwinder)
+		unwinder_flush(u->unwinder);
+	return error;
+}
+
+int unwinding_wait_ms(const struct unwinding *u, int most_ms)
+{
+	return u->java && java_is_waiting(u->java) && most_ms > JAVA_MS ? JAVA_MS : most_ms;
+}
+
+struct error *unwinding_prepare(struct unwinding *u, const char *program)
+{
+	struct error *error = unwinding_run(u);
+
+	if (!u->unwinder)
+		return error;
+	if (program)
+		unwinder_prepare(u->unwinder, program, PREPARE_NS);
 	else
-		unwinder_settle(s->unwinder, PREPARE_NS);
+		unwinder_settle(u->unwinder, PREPARE_NS);
+	return error;
 }
 
-static int write_totals(struct prf_writer *w, const struct unwinder_totals *t)
+static struct error *write_totals(struct trace_file *f, const struct unwinder_totals *t)
 {
-	const struct {
-		const char *key;
-		uint64_t value;
-	} statistics[] = {
+	const struct statistic statistics[] = {
 		{ "unwind_files", t->files },	    { "unwind_rows", t->rows },
 		{ "unwind_rules", t->rules },	    { "unwind_table_bytes", t->table_bytes },
 		{ "unwind_build_ns", t->build_ns }, { "unwind_dropped", t->dropped },
 		{ "unwind_refused", t->refused },   { "unwind_without_info", t->failed },
 	};
-	int status = 0;
 
-	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]) && !status; i++)
-		status = error_status(
-			prf_writer_statistic(w, statistics[i].key, statistics[i].value));
-	return status;
+	return trace_file_statistics(f, statistics, sizeof(statistics) / sizeof(*statistics));
 }
 
-int unwinding_finish(struct session *s)
+struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 {
 	struct unwinder_totals t;
 
-	if (!s->unwinder)
-		return 0;
-	unwinder_totals(s->unwinder, &t);
+	if (!u->unwinder)
+		return NULL;
+	unwinder_totals(u->unwinder, &t);
 	message_detail("unwind tables: %" PRIu64 " files, %" PRIu64 " rows, %" PRIu64
 		       " rules, %" PRIu64 " KiB in the kernel, built in %.1f ms",
 		       t.files, t.rows, t.rules, t.table_bytes >> 10, (double)t.build_ns / 1e6);
@@ -123,15 +114,5 @@ int unwinding_finish(struct session *s)
 				" files had no unwind table at times, for want of memory; their "
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
-	return write_totals(s->trace.writer, &t);
-}
-
-void unwinding_close(struct session *s)
-{
-	lookahead_free(s->lookahead);
-	java_free(s->java);
-	unwinder_free(s->unwinder);
-	s->lookahead = NULL;
-	s->java = NULL;
-	s->unwinder = NULL;
+	return write_totals(f, &t);
 }

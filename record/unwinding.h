@@ -3,21 +3,60 @@
 #define RECORD_UNWINDING_H
 
 /*
- * The unwinder's part of a recording: it is opened with what the targets have mapped, fed by
- * the lookahead, and accounted for at the end.
+ * The part of a recording that runs ahead of the samples: the newest address spaces, and what is
+ * prepared from them for the kernel half: unwind tables, and how to walk code of Java machines.
+ * Empty when user stacks are not walked by tables.
  */
 
-#include "record/recording.h"
+#include "record/runtimes/java.h"
+#include "record/spaces/lookahead.h"
+#include "record/spaces/world.h"
+#include "record/symbols/jit.h"
+#include "record/trace/trace_file.h"
+#include "record/unwind/unwinder.h"
 
-/* When user stacks are walked by tables. 0, or the exit status after telling what is wrong. */
-int unwinding_open(struct session *s);
+/* Starts as { 0 }. */
+struct unwinding {
+	struct lookahead *lookahead; /* NULL: no tables are used */
+	struct unwinder *unwinder;
+	struct java *java;
+};
 
-/* Waits a little for the tables of what runs, or will be started, so that no sample lacks them. */
-void unwinding_prepare(struct session *s);
+struct unwinding_options {
+	struct sideband *sideband;
+	struct world *world; /* whose objects are shared */
+	struct jit *jit;
+	struct unwinder_options unwinder;
+	struct java_options java;
+	bool everything; /* all processes are targets */
+};
 
-/* What the tables came to, for the trace and the user. 0 or -errno. */
-int unwinding_finish(struct session *s);
+/* Everything in the options must outlive it. To be released in both cases. */
+struct error *unwinding_open(struct unwinding *u, const struct unwinding_options *options);
+void unwinding_release(struct unwinding *u);
 
-void unwinding_close(struct session *s);
+/* Prints what became of each file with -v: for unwinder_options. */
+void unwinding_show_file(const struct unwinder_file *file, void *context);
+
+/* A target, with what it is known to map. */
+struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layout *layout);
+
+/* Whether a process is a target, as far as is known. */
+bool unwinding_follows(const struct unwinding *u, uint32_t pid);
+
+/*
+ * Waits a little for the tables of what runs already, or of `program`, which will be started, so
+ * that the first samples do not lack them.
+ */
+struct error *unwinding_prepare(struct unwinding *u, const char *program);
+
+/* Reads what the targets have mapped since, and publishes the tables there are for it. */
+struct error *unwinding_run(struct unwinding *u);
+
+/* How soon unwinding_run() is worth to be called again, at most `most_ms`. */
+int unwinding_wait_ms(const struct unwinding *u, int most_ms);
+
+/* What the tables came to, for the user and the trace. */
+struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f);
 
 #endif

@@ -14,7 +14,6 @@
 #include "bench/kernel/trivial.skel.h"
 #include "bench/kernel/wait.skel.h"
 #include "common/clock.h"
-#include "record/system/proc.h"
 
 #define MAPS_MAX 64
 #define RING_BYTES (UINT64_C(32) << 20)
@@ -36,6 +35,8 @@ void attachment_release(struct attachment *a)
 	if (a->sampler)
 		sampler_stop(a->sampler);
 	unwinder_free(a->unwinder);
+	spaces_free(a->spaces);
+	objects_free(a->objects);
 	sampler_free(a->sampler);
 	event_list_release(&a->events);
 	bpf_link__destroy(a->link);
@@ -46,40 +47,35 @@ void attachment_release(struct attachment *a)
 
 /* -------- the sampler -------- */
 
-/* Hands the worker's executable mappings to the unwinder. */
-static int map_worker(struct unwinder *u, pid_t pid)
+/* The worker's mappings, and the unwinder that follows them. */
+static struct error *follow_worker(struct attachment *a, pid_t pid)
 {
-	struct buffer text = { 0 };
-	struct proc_mapping m;
-	int status = proc_read((uint32_t)pid, "maps", &text);
-	char *rest = status ? NULL : (char *)buffer_string(&text);
+	struct unwinder_options options = { .memory_limit = 0 };
+	struct error *error;
 
-	if (!status && !rest)
-		status = -ENOMEM;
-	while (rest && (rest = proc_next_mapping(rest, &m)))
-		if (m.executable)
-			unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
-								    .start = m.start,
-								    .end = m.end,
-								    .file_offset = m.offset,
-								    .path = m.path });
-	buffer_release(&text);
-	return status;
+	a->objects = objects_new();
+	a->spaces = a->objects ? spaces_new(a->objects, false) : NULL;
+	if (!a->spaces)
+		return error_memory();
+	sampler_unwinder_maps(a->sampler, &options.maps);
+	error = unwinder_new(&a->unwinder, &options);
+	if (!error)
+		error = unwinder_follow(a->unwinder, a->spaces);
+	return error ? error : spaces_read(a->spaces, (uint32_t)pid, 0);
 }
 
 static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
 					  struct benchmark_problem *problem)
 {
-	struct unwinder_options options = { .memory_limit = 0 };
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
-	int status;
+	struct error *error = follow_worker(a, pid);
 
-	sampler_unwinder_maps(a->sampler, &options.maps);
-	status = unwinder_new(&a->unwinder, &options);
-	if (!status)
-		status = map_worker(a->unwinder, pid);
-	if (status)
-		return failed(problem, "build unwind tables", status);
+	if (error) {
+		int os_error = error->os_error;
+
+		error_free(error);
+		return failed(problem, "build unwind tables", -os_error);
+	}
 	unwinder_flush(a->unwinder);
 	if (!unwinder_settle(a->unwinder, SETTLE_NS))
 		return benchmark_problem(problem, BENCHMARK_FAILED,

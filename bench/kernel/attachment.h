@@ -22,6 +22,8 @@ struct attachment {
 	bool time_phases; /* wanted; set before the sampler is attached */
 	struct event_list events;
 	struct sampler *sampler;
+	struct objects *objects;
+	struct spaces *spaces; /* the worker's mappings */
 	struct unwinder *unwinder;
 	struct program *program;   /* the one that samples; with waits, at their end */
 	struct program *departure; /* with waits: the one that notes their beginning */

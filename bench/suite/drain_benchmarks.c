@@ -89,9 +89,9 @@ static enum benchmark_status drain_setup(void **state, uint64_t seed,
 		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
 	options.seed = seed;
 	if (corpus_init(&d->corpus, &options) || event_list_add(&d->events, "cpu-clock") ||
-	    kernel_symbols_parse(&kernel, nothing[0], nothing[1]) ||
-	    world_init(&d->world, false, kernel) ||
-	    world_add_process(&d->world, (uint32_t)getpid()) || !make_raw(d)) {
+	    error_ignore(kernel_symbols_parse(&kernel, nothing[0], nothing[1])) ||
+	    error_ignore(world_init(&d->world, false, kernel)) ||
+	    error_ignore(world_add_process(&d->world, (uint32_t)getpid())) || !make_raw(d)) {
 		drain_teardown(d);
 		return benchmark_problem(problem, BENCHMARK_FAILED, "the corpus cannot be made");
 	}
@@ -99,21 +99,42 @@ static enum benchmark_status drain_setup(void **state, uint64_t seed,
 	return BENCHMARK_OK;
 }
 
-static int drain_all(struct drain_state *d, struct resolver *resolver, struct prf_writer *w)
+/* As the recorder does it for a record of a ring. */
+static bool drain_sample(struct resolver *resolver, struct trace_file *trace, const uint8_t *at,
+			 uint64_t size)
+{
+	const struct sample *raw = resolver_check(resolver, at, size);
+	struct prf_sample sample;
+
+	return raw && !error_ignore(resolver_resolve(resolver, raw, &sample)) &&
+	       !error_ignore(trace_file_sample(trace, &sample));
+}
+
+/* A trace of one event, to the writer. */
+static bool begin(struct trace_file *trace, struct prf_writer *w)
 {
 	const struct prf_event event = {
 		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
 	};
-	uint32_t number;
-	int status = error_ignore(prf_writer_event(w, &event, &number)) ? -1 : 0;
+
+	*trace = (struct trace_file){ .output.fd = -1, .writer = w, .event_count = 1 };
+	return !error_ignore(prf_writer_event(w, &event, &trace->events[0]));
+}
+
+static bool drain_all(const struct drain_state *d, struct resolver *resolver, struct prf_writer *w)
+{
+	struct trace_file trace;
 	uint64_t size;
 
-	for (size_t at = 0; at < d->raw_size && !status; at += 8 + size) {
+	if (!begin(&trace, w))
+		return false;
+	resolver_begin(resolver, &trace);
+	for (size_t at = 0; at < d->raw_size; at += 8 + size) {
 		memcpy(&size, d->raw + at, 8);
-		if (!resolver_sample(resolver, w, &number, 1, d->raw + at + 8, size, &status))
-			return -1;
+		if (!drain_sample(resolver, &trace, d->raw + at + 8, size))
+			return false;
 	}
-	return status;
+	return true;
 }
 
 static void drain_run(void *state, uint64_t iterations)
@@ -136,7 +157,7 @@ static void drain_run(void *state, uint64_t iterations)
 			    jit_new(&jit, &(struct jit_options){ .writer = w });
 		sources.jit = jit;
 		resolver = d->failed ? NULL : resolver_new(&sources);
-		d->failed = !resolver || drain_all(d, resolver, w) ||
+		d->failed = !resolver || !drain_all(d, resolver, w) ||
 			    error_ignore(prf_writer_finish(w));
 		if (!d->failed)
 			prf_writer_totals(w, &totals);
@@ -154,9 +175,8 @@ static void drain_run(void *state, uint64_t iterations)
 struct one_state {
 	struct drain_state *drain;
 	struct resolver *resolver;
-	struct prf_writer *writer;
+	struct trace_file trace;
 	struct jit *jit;
-	uint32_t event;
 	size_t at;
 	uint64_t expected;
 	int null_fd;
@@ -169,7 +189,7 @@ static void one_teardown(void *state)
 
 	resolver_free(o->resolver);
 	jit_free(o->jit);
-	prf_writer_free(o->writer);
+	prf_writer_free(o->trace.writer);
 	if (o->null_fd >= 0)
 		close(o->null_fd);
 	if (o->drain)
@@ -181,22 +201,21 @@ static bool one_begin(struct one_state *o)
 {
 	const struct prf_writer_options options = { .fd = open("/dev/null", O_WRONLY | O_CLOEXEC),
 						    .level = 3 };
-	const struct prf_event event = {
-		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
-	};
 	struct drain_state *d = o->drain;
 	struct resolver_sources sources = { .spaces = d->world.spaces,
 					    .tasks = d->world.tasks,
 					    .kernel = d->world.kernel,
 					    .events = &d->events };
+	struct prf_writer *w = NULL;
 
 	o->null_fd = options.fd;
-	if (options.fd < 0 || error_ignore(prf_writer_new(&o->writer, &options)) ||
-	    jit_new(&o->jit, &(struct jit_options){ .writer = o->writer }) ||
-	    error_ignore(prf_writer_event(o->writer, &event, &o->event)))
+	if (options.fd < 0 || error_ignore(prf_writer_new(&w, &options)) || !begin(&o->trace, w) ||
+	    jit_new(&o->jit, &(struct jit_options){ .writer = w }))
 		return false;
 	sources.jit = o->jit;
 	o->resolver = resolver_new(&sources);
+	if (o->resolver)
+		resolver_begin(o->resolver, &o->trace);
 	return o->resolver;
 }
 
@@ -225,15 +244,12 @@ static void one_run(void *state, uint64_t iterations)
 {
 	struct one_state *o = state;
 	struct drain_state *d = o->drain;
-	int status = 0;
 
 	while (iterations-- && !o->failed) {
 		uint64_t size;
 
 		memcpy(&size, d->raw + o->at, 8);
-		o->failed = !resolver_sample(o->resolver, o->writer, &o->event, 1,
-					     d->raw + o->at + 8, size, &status) ||
-			    status;
+		o->failed = !drain_sample(o->resolver, &o->trace, d->raw + o->at + 8, size);
 		o->at += 8 + size;
 		if (o->at == d->raw_size)
 			o->at = 0;
@@ -246,7 +262,7 @@ static enum benchmark_status one_check(void *state, struct benchmark_problem *pr
 	const struct one_state *o = state;
 	struct prf_writer_totals totals;
 
-	prf_writer_totals(o->writer, &totals);
+	prf_writer_totals(o->trace.writer, &totals);
 	if (o->failed || totals.samples != o->expected)
 		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %llu samples came out",
 					 (unsigned long long)totals.samples,

@@ -14,24 +14,24 @@
 #include "bench/statistics/random.h"
 #include "record/trace/resolver.h"
 
-bool __real_resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,
-			    size_t event_count, const void *data, size_t size, int *status);
-bool __wrap_resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,
-			    size_t event_count, const void *data, size_t size, int *status);
+struct error *__real_resolver_resolve(struct resolver *r, const struct sample *s,
+				      struct prf_sample *sample);
+struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
+				      struct prf_sample *sample);
 
-bool __wrap_resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,
-			    size_t event_count, const void *data, size_t size, int *status)
+struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
+				      struct prf_sample *sample)
 {
 	static struct random random = { { 1, 2, 3, 4 } };
 	struct timespec sleep = { 0, (long)random_below(&random, 1000000000) };
-	void *copy = malloc(size);
+	void *copy = malloc(sizeof(*s));
 
 	if (copy)
-		memcpy(copy, data, size);
+		memcpy(copy, s, sizeof(*s));
 	benchmark_keep(copy);
 	nanosleep(&sleep, NULL);
 	free(copy);
-	return __real_resolver_sample(r, w, events, event_count, data, size, status);
+	return __real_resolver_resolve(r, s, sample);
 }
 
 #else

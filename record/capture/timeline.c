@@ -3,7 +3,6 @@
 
 #include "common/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void timeline_release(struct timeline *t)
@@ -12,12 +11,12 @@ void timeline_release(struct timeline *t)
 	*t = (struct timeline){ 0 };
 }
 
-int timeline_add(struct timeline *t, const struct timeline_source *source)
+struct error *timeline_add(struct timeline *t, const struct timeline_source *source)
 {
 	if (!array_reserve(&t->sources, &t->capacity, t->n + 1))
-		return -ENOMEM;
+		return error_memory();
 	t->sources[t->n++] = *source;
-	return 0;
+	return NULL;
 }
 
 /* The source whose record is next, and the time up to which it stays the next one. */
@@ -43,14 +42,14 @@ static struct timeline_source *first(const struct timeline *t, uint64_t *time, u
 	return best;
 }
 
-int timeline_run(struct timeline *t, uint64_t horizon_ns)
+struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
 {
 	for (;;) {
 		uint64_t time, until;
 		struct timeline_source *source = first(t, &time, &until);
 
 		if (!source || time > horizon_ns)
-			return 0;
+			return NULL;
 		if (until > horizon_ns)
 			until = horizon_ns;
 		/*
@@ -58,10 +57,10 @@ int timeline_run(struct timeline *t, uint64_t horizon_ns)
 		 * ones only get later records. Records of the same time go the long way.
 		 */
 		do {
-			int status = source->take(source->context, source->number);
+			struct error *error = source->take(source->context, source->number);
 
-			if (status)
-				return status;
+			if (error)
+				return error;
 			time = source->peek(source->context, source->number);
 		} while (time < until);
 	}

@@ -8,15 +8,15 @@
  * what is later than the horizon just stays where it is until the next run.
  */
 
+#include "common/error.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 struct timeline_source {
 	/* Time of the oldest record in ns, UINT64_MAX for none. */
 	uint64_t (*peek)(void *context, size_t number);
-	/* Deals with the oldest record and removes it; 0 or a negative error, which ends the run.
-	 */
-	int (*take)(void *context, size_t number);
+	/* Processes the oldest record and removes it. An error ends the run. */
+	struct error *(*take)(void *context, size_t number);
 	void *context;
 	size_t number;
 };
@@ -28,10 +28,10 @@ struct timeline {
 
 void timeline_release(struct timeline *t);
 
-/* Of two records of the same time, that of the source added first comes first. 0 or -ENOMEM. */
-int timeline_add(struct timeline *t, const struct timeline_source *source);
+/* Of two records of the same time, that of the source added first comes first. */
+struct error *timeline_add(struct timeline *t, const struct timeline_source *source);
 
-/* Takes all records up to and including `horizon_ns`. 0 or what take() returned. */
-int timeline_run(struct timeline *t, uint64_t horizon_ns);
+/* Takes all records up to and including `horizon_ns`. NULL, or the error of take(). */
+struct error *timeline_run(struct timeline *t, uint64_t horizon_ns);
 
 #endif

@@ -83,8 +83,10 @@ static bool is_libjvm(const char *path)
 	return name && !strcmp(name, "/libjvm.so");
 }
 
-void java_map(struct java *j, uint32_t pid, uint64_t start, uint64_t file_offset, const char *path)
+static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
+	const char *path = m->object->definition.path;
+	struct java *j = context;
 	struct java_process *p;
 	uint64_t *value;
 
@@ -96,13 +98,13 @@ void java_map(struct java *j, uint32_t pid, uint64_t start, uint64_t file_offset
 		free(p);
 		return;
 	}
-	*p = (struct java_process){ .pid = pid, .start = start, .file_offset = file_offset };
+	*p = (struct java_process){ .pid = pid, .start = m->start, .file_offset = m->offset };
 	strcpy(p->path, path);
 	*value = (uintptr_t)p;
 	j->waiting++;
 }
 
-void java_forget(struct java *j, uint32_t pid)
+static void forget(struct java *j, uint32_t pid)
 {
 	struct java_process *p = find(j, pid);
 
@@ -113,6 +115,24 @@ void java_forget(struct java *j, uint32_t pid)
 	if (p->state == JAVA_READY && j->options.scripts_fd >= 0)
 		bpf_map_delete_elem(j->options.scripts_fd, &pid);
 	process_free(p);
+}
+
+static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
+{
+	forget(context, pid);
+}
+
+static void ended(void *context, uint32_t pid, uint64_t time_ns)
+{
+	forget(context, pid);
+}
+
+struct error *java_follow(struct java *j, struct spaces *newest)
+{
+	return spaces_listen(newest, &(struct space_listener){ .mapped = mapped,
+							       .cleared = cleared,
+							       .ended = ended,
+							       .context = j });
 }
 
 static void settle(struct java *j, struct java_process *p, enum java_state state)

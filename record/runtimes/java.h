@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/spaces/space.h"
+
 struct java;
 
 struct java_options {
@@ -27,11 +29,8 @@ struct java_options {
 struct java *java_new(const struct java_options *options);
 void java_free(struct java *j);
 
-/* The process has mapped code of a file, from that offset on. */
-void java_map(struct java *j, uint32_t pid, uint64_t start, uint64_t file_offset, const char *path);
-
-/* The process has a new program, or has ended. */
-void java_forget(struct java *j, uint32_t pid);
+/* Processes of these spaces, from now on. */
+struct error *java_follow(struct java *j, struct spaces *newest);
 
 /* Asks those that are not ready yet. */
 void java_tick(struct java *j, uint64_t now_ns);

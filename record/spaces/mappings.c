@@ -3,7 +3,6 @@
 
 #include "common/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,16 +43,17 @@ bool mappings_are_changed_by(const struct mappings *m, const struct mapping *map
 	       there->offset != mapping->offset || there->object != mapping->object;
 }
 
-/* Puts `with`, or nothing, in the place of whatever lies in [start, end). */
-static int replace(struct mappings *m, uint64_t start, uint64_t end, const struct mapping *with)
+bool mappings_add(struct mappings *m, const struct mapping *mapping)
 {
+	uint64_t start = mapping->start, end = mapping->end;
 	struct mapping pieces[3];
 	size_t from, to, n = 0;
 
 	if (start >= end)
-		return -EINVAL;
+		return true;
+	/* A mapping in the middle of another one splits it: at most two more than before. */
 	if (!array_reserve(&m->list, &m->capacity, m->n + 2))
-		return -ENOMEM;
+		return false;
 	from = to = first_above(m, start);
 	while (to < m->n && m->list[to].start < end)
 		to++;
@@ -61,8 +61,7 @@ static int replace(struct mappings *m, uint64_t start, uint64_t end, const struc
 		pieces[n] = m->list[from];
 		pieces[n++].end = start;
 	}
-	if (with)
-		pieces[n++] = *with;
+	pieces[n++] = *mapping;
 	if (to > from && m->list[to - 1].end > end) {
 		pieces[n] = m->list[to - 1];
 		pieces[n].offset += end - pieces[n].start;
@@ -71,25 +70,15 @@ static int replace(struct mappings *m, uint64_t start, uint64_t end, const struc
 	memmove(m->list + from + n, m->list + to, (m->n - to) * sizeof(*m->list));
 	memcpy(m->list + from, pieces, n * sizeof(*pieces));
 	m->n = m->n - (to - from) + n;
-	return 0;
+	return true;
 }
 
-int mappings_add(struct mappings *m, const struct mapping *mapping)
-{
-	return replace(m, mapping->start, mapping->end, mapping);
-}
-
-int mappings_remove(struct mappings *m, uint64_t start, uint64_t end)
-{
-	return replace(m, start, end, NULL);
-}
-
-int mappings_copy(struct mappings *to, const struct mappings *from)
+bool mappings_copy(struct mappings *to, const struct mappings *from)
 {
 	if (!array_reserve(&to->list, &to->capacity, from->n))
-		return -ENOMEM;
+		return false;
 	if (from->n)
 		memcpy(to->list, from->list, from->n * sizeof(*to->list));
 	to->n = from->n;
-	return 0;
+	return true;
 }

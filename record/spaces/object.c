@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/elf_file.h"
 #include "common/map.h"
+#include "record/system/namespace.h"
 #include "record/system/proc.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define HITS_MAX (1 << 20) /* of one object */
@@ -63,12 +63,7 @@ static enum prf_object_kind kind_of(const char *name, bool has_build_id)
 	return PRF_OBJECT_FILE;
 }
 
-bool object_is_made(const char *name, bool has_build_id)
-{
-	return kind_of(name, has_build_id) == PRF_OBJECT_ANONYMOUS;
-}
-
-/* The kernel does not tell; what is ours is theirs, too. */
+/* No record has it, but all processes of one kernel and architecture have the same vDSO. */
 static void take_vdso_build_id(struct prf_object *definition)
 {
 	struct elf_file vdso;
@@ -138,7 +133,8 @@ out:
 	return object;
 }
 
-static bool has_build_id(struct prf_object *d, int fd)
+/* False if the file has another build-id than the object. Sets it where it was not known. */
+static bool take_build_id(struct prf_object *d, int fd)
 {
 	struct elf_file elf;
 	bool same = true;
@@ -157,9 +153,9 @@ static bool has_build_id(struct prf_object *d, int fd)
 }
 
 /* True when the open file is the object, whose definition is then complete. */
-static bool complete(struct prf_object *d, int fd)
+static bool complete(struct object *object, int fd)
 {
-	struct prf_object found = *d;
+	struct prf_object found = object->definition;
 	struct stat status;
 
 	if (fstat(fd, &status))
@@ -168,50 +164,65 @@ static bool complete(struct prf_object *d, int fd)
 	 * The device is not compared: on btrfs and overlayfs maps and stat() name different
 	 * ones. The same path, inode and build-id are proof enough.
 	 */
-	if (d->inode && d->inode != status.st_ino)
+	if (found.inode && found.inode != status.st_ino)
 		return false;
-	if (!d->inode && !d->build_id_size)
+	if (!found.inode && !found.build_id_size)
 		return false;
-	if (!has_build_id(&found, fd))
+	/* One that was examined and has no build-id has only its inode to be known by. */
+	if ((!object->examined || found.build_id_size) && !take_build_id(&found, fd))
 		return false;
+	/* What the trace says of an object must not change once a sample has used it. */
+	if (object->examined)
+		return true;
 	found.device = status.st_dev;
 	found.inode = status.st_ino;
 	found.size = (uint64_t)status.st_size;
 	found.mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u +
 			 (uint64_t)status.st_mtim.tv_nsec;
-	*d = found;
+	object->definition = found;
+	object->examined = true;
 	return true;
 }
 
-static bool complete_path(struct prf_object *d, const char *path)
+/* The fd if it is the object's file; else it is closed. */
+static int checked(struct object *object, int fd)
 {
-	int fd = open_regular(path);
-	bool done;
-
-	if (fd < 0)
-		return false;
-	done = complete(d, fd);
+	if (fd < 0 || complete(object, fd))
+		return fd;
 	close(fd);
-	return done;
+	return -ESTALE;
 }
 
-void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end)
+int object_open(uint32_t pid, const struct mapping *m)
 {
-	struct prf_object *d = &object->definition;
-	struct buffer path = { 0 };
+	const struct prf_object *d = &m->object->definition;
+	char path[128];
+	int fd;
 
-	if (object->examined || d->kind != PRF_OBJECT_FILE)
+	if (d->kind != PRF_OBJECT_FILE)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 m->start, m->end);
+	fd = checked(m->object, open_regular(path));
+	/* A file that has lost its name is not found by it, but another one may be. */
+	if (fd < 0 && !d->deleted)
+		fd = checked(m->object, namespace_open_any(pid, d->path));
+	/* Without the process there is no other way into its root directory. */
+	if (fd < 0 && fd != -ESTALE && !d->deleted && !*d->root)
+		fd = checked(m->object, open_regular(d->path));
+	return fd;
+}
+
+void object_examine(uint32_t pid, const struct mapping *m)
+{
+	int fd;
+
+	if (m->object->examined || m->object->definition.kind != PRF_OBJECT_FILE)
 		return;
-	object->examined = true;
-	/* The very file that is mapped, even a deleted one; then by name. */
-	buffer_printf(&path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
-	if (!complete_path(d, buffer_string(&path)) && !d->deleted) {
-		buffer_clear(&path);
-		buffer_printf(&path, "/proc/%" PRIu32 "/root%s", pid, d->path);
-		if (!complete_path(d, buffer_string(&path)) && !*d->root)
-			complete_path(d, d->path);
-	}
-	buffer_release(&path);
+	fd = object_open(pid, m);
+	if (fd >= 0)
+		close(fd);
+	m->object->examined = true; /* once is enough: this is asked for each frame */
 }
 
 static int by_number(const void *a, const void *b)

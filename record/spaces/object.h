@@ -3,14 +3,17 @@
 #define RECORD_SPACES_OBJECT_H
 
 /*
- * Things that are mapped executable: files, the vDSO, anonymous memory. Equal ones are
- * stored once. What only the file itself can tell (build-id, size, time) is read when the
- * first sample hits it, while a process that maps it is likely to live.
+ * Things that are mapped executable: files, the vDSO, anonymous memory. Equal ones are stored
+ * once, whoever maps them and whenever. Build-id, size and time are read from the file itself
+ * when it is first opened, or when the first sample hits it: then a process that maps it is
+ * likely to live.
  */
 
 #include "format/prf.h"
+#include "record/spaces/mappings.h"
 
 struct objects;
+struct code_file;
 
 /* `definition`'s text stays valid until objects_free(). */
 struct object {
@@ -18,7 +21,8 @@ struct object {
 	bool examined;
 	uint64_t *hits; /* file offsets of code that samples hit, see object_hit() */
 	size_t hit_count, hit_capacity;
-	bool hits_full; /* no more are taken: to sort them costs more than they are worth */
+	bool hits_full;		/* no more are taken: to sort them costs more than they are worth */
+	struct code_file *code; /* the unwinder's: where its table is; NULL: not asked for yet */
 };
 
 struct objects *objects_new(void);
@@ -31,19 +35,19 @@ void objects_free(struct objects *o);
  */
 struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known);
 
-/* Whether a mapping with this name is of no file: code in it was made at run time. */
-bool object_is_made(const char *name, bool has_build_id);
-
 /*
- * Completes a file's identity through a process that maps it at [start, end). A file that
- * is not provably the same one is left as it is.
+ * Opens the file that a process maps at a mapping, by way of the mapping itself, so that a
+ * deleted file is opened, too, or else by its name. Completes the object's definition. An fd
+ * for the caller to close, or -errno; -ESTALE: another file has the name now.
  */
-void object_examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end);
+int object_open(uint32_t pid, const struct mapping *mapping);
+
+/* Completes the definition of a mapping's object, as far as the file can be opened. */
+void object_examine(uint32_t pid, const struct mapping *mapping);
 
 /*
- * Notes that a sample hit the file at an offset, in case its names must be taken from it
- * while it can be had. The same one may stand in `hits`
- * more than once.
+ * Notes that a sample hit the file at an offset, for when its names must be taken from it
+ * while it is still open. `hits` may hold the same offset more than once.
  */
 void object_hit(struct object *object, uint64_t offset);
 

@@ -1,19 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/space.h"
 
+#include "common/array.h"
 #include "common/map.h"
+#include "record/spaces/roots.h"
+#include "record/system/proc.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 struct spaces {
+	struct objects *objects;
+	bool everything;
 	struct map by_pid; /* -> struct layout * */
+	struct roots roots;
 	uint64_t next_id;
 	struct layout nothing;
+	struct space_listener *listeners;
+	size_t listener_count, listener_capacity;
 };
 
-static void layout_put(struct layout *layout)
+/* -------- layouts -------- */
+
+struct layout *layout_get(const struct layout *layout)
+{
+	struct layout *held = (struct layout *)(uintptr_t)layout;
+
+	held->users++;
+	return held;
+}
+
+void layout_put(struct layout *layout)
 {
 	if (!layout || --layout->users)
 		return;
@@ -21,12 +40,70 @@ static void layout_put(struct layout *layout)
 	free(layout);
 }
 
-struct spaces *spaces_new(void)
+static struct layout *layout_new(struct spaces *s)
+{
+	struct layout *layout = calloc(1, sizeof(*layout));
+
+	if (!layout)
+		return NULL;
+	layout->users = 1;
+	layout->id = s->next_id++;
+	return layout;
+}
+
+static struct layout *layout_of(const struct spaces *s, uint32_t pid)
+{
+	uint64_t *value = map_get(&s->by_pid, &pid, sizeof(pid));
+
+	return value ? (struct layout *)(uintptr_t)*value : NULL;
+}
+
+/* Gives the process this layout, whose count already includes it. */
+static struct error *set_layout(struct spaces *s, uint32_t pid, struct layout *layout)
+{
+	uint64_t *value = layout ? map_put(&s->by_pid, &pid, sizeof(pid), NULL) : NULL;
+
+	if (!value) {
+		layout_put(layout);
+		return error_memory();
+	}
+	layout_put((struct layout *)(uintptr_t)*value);
+	*value = (uintptr_t)layout;
+	return NULL;
+}
+
+/* A layout of its own for the process, to be changed: a copy, unless nobody else holds it. */
+static struct layout *own_layout(struct spaces *s, uint32_t pid)
+{
+	struct layout *old = layout_of(s, pid), *copy;
+
+	if (old && old->users == 1) {
+		old->id = s->next_id++;
+		return old;
+	}
+	copy = layout_new(s);
+	if (!copy)
+		return NULL;
+	if (old && !mappings_copy(&copy->mappings, &old->mappings)) {
+		layout_put(copy);
+		return NULL;
+	}
+	copy->made_code = old && old->made_code;
+	return error_ignore(set_layout(s, pid, copy)) ? NULL : copy;
+}
+
+/* -------- beginning and end -------- */
+
+struct spaces *spaces_new(struct objects *objects, bool everything)
 {
 	struct spaces *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->next_id = 1; /* 0 is the empty one */
+	if (!s)
+		return NULL;
+	s->objects = objects;
+	s->everything = everything;
+	s->nothing.users = 1;
+	s->next_id = 1; /* 0 is the empty one */
 	return s;
 }
 
@@ -41,103 +118,247 @@ void spaces_free(struct spaces *s)
 		return;
 	map_each(&s->by_pid, put_value, NULL);
 	map_release(&s->by_pid);
+	roots_release(&s->roots);
+	free(s->listeners);
 	free(s);
 }
 
-static struct layout *layout_of(const struct spaces *s, uint32_t pid)
-{
-	uint64_t *value = map_get(&s->by_pid, &pid, sizeof(pid));
+/* -------- listeners -------- */
 
-	return value ? (struct layout *)(uintptr_t)*value : NULL;
+static void report_mapped(const struct spaces *s, uint32_t pid, uint64_t time_ns,
+			  const struct mapping *m)
+{
+	for (size_t i = 0; i < s->listener_count; i++)
+		if (s->listeners[i].mapped)
+			s->listeners[i].mapped(s->listeners[i].context, pid, time_ns, m);
 }
 
-/* Gives the process this layout, whose count already includes it. */
-static int set_layout(struct spaces *s, uint32_t pid, struct layout *layout)
+static void report_forked(const struct spaces *s, uint32_t parent, uint32_t child)
 {
-	uint64_t *value = map_put(&s->by_pid, &pid, sizeof(pid), NULL);
-
-	if (!value) {
-		layout_put(layout);
-		return -ENOMEM;
-	}
-	layout_put((struct layout *)(uintptr_t)*value);
-	*value = (uintptr_t)layout;
-	return 0;
+	for (size_t i = 0; i < s->listener_count; i++)
+		if (s->listeners[i].forked)
+			s->listeners[i].forked(s->listeners[i].context, parent, child);
 }
 
-/* A layout of its own for the process, to be changed: a copy, unless nobody else has it. */
-static struct layout *own_layout(struct spaces *s, uint32_t pid)
+static void report_cleared(const struct spaces *s, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
-	struct layout *old = layout_of(s, pid), *copy;
+	for (size_t i = 0; i < s->listener_count; i++)
+		if (s->listeners[i].cleared)
+			s->listeners[i].cleared(s->listeners[i].context, pid, time_ns, by_exec);
+}
 
-	if (old && old->users == 1) {
-		old->id = s->next_id++;
-		return old;
-	}
-	copy = calloc(1, sizeof(*copy));
-	if (!copy)
+void spaces_end(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	for (size_t i = 0; i < s->listener_count; i++)
+		if (s->listeners[i].ended)
+			s->listeners[i].ended(s->listeners[i].context, pid, time_ns);
+}
+
+static void report_layout(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct layout *layout = (const struct layout *)(uintptr_t)value;
+	const struct space_listener *listener = context;
+	uint32_t pid;
+
+	memcpy(&pid, key, sizeof(pid));
+	for (size_t i = 0; i < layout->mappings.n; i++)
+		listener->mapped(listener->context, pid, 0, &layout->mappings.list[i]);
+}
+
+struct error *spaces_listen(struct spaces *s, const struct space_listener *listener)
+{
+	if (!array_reserve(&s->listeners, &s->listener_capacity, s->listener_count + 1))
+		return error_memory();
+	s->listeners[s->listener_count++] = *listener;
+	if (listener->mapped)
+		map_each(&s->by_pid, report_layout, &s->listeners[s->listener_count - 1]);
+	return NULL;
+}
+
+/* -------- changes -------- */
+
+static struct error *add_mapping(struct spaces *s, uint32_t pid, uint64_t time_ns,
+				 const struct mapping *mapping)
+{
+	struct layout *layout;
+
+	if (!mapping->object)
+		return error_memory();
+	if (mapping->start >= mapping->end ||
+	    !mappings_are_changed_by(&spaces_layout(s, pid)->mappings, mapping))
 		return NULL;
-	copy->users = 1;
-	copy->id = s->next_id++;
-	if (old && mappings_copy(&copy->mappings, &old->mappings)) {
-		free(copy);
-		return NULL;
-	}
-	copy->made_code = old && old->made_code;
-	return set_layout(s, pid, copy) ? NULL : copy;
+	layout = own_layout(s, pid);
+	if (!layout || !mappings_add(&layout->mappings, mapping))
+		return error_memory();
+	if (mapping->object->definition.kind == PRF_OBJECT_ANONYMOUS)
+		layout->made_code = true;
+	report_mapped(s, pid, time_ns, mapping);
+	return NULL;
 }
 
-int spaces_add(struct spaces *s, uint32_t pid)
+static struct error *clear(struct spaces *s, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
-	if (layout_of(s, pid))
-		return 0;
-	return own_layout(s, pid) ? 0 : -ENOMEM;
+	struct error *error = set_layout(s, pid, layout_new(s));
+
+	if (!error)
+		report_cleared(s, pid, time_ns, by_exec);
+	return error;
 }
+
+struct error *spaces_add(struct spaces *s, uint32_t pid)
+{
+	return layout_of(s, pid) ? NULL : set_layout(s, pid, layout_new(s));
+}
+
+struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct layout *layout)
+{
+	struct error *error;
+
+	/* To report what went away, too, where the process is known. */
+	error = layout_of(s, pid) ? clear(s, pid, 0, false) : NULL;
+	roots_read(&s->roots, pid);
+	if (!error)
+		error = set_layout(s, pid, layout_get(layout));
+	for (size_t i = 0; i < layout->mappings.n && !error; i++)
+		report_mapped(s, pid, 0, &layout->mappings.list[i]);
+	return error;
+}
+
+static struct mapping read_mapping(struct spaces *s, uint32_t pid, const struct proc_mapping *m)
+{
+	const struct prf_object known = {
+		.root = roots_of(&s->roots, pid),
+		.deleted = m->deleted,
+		.device = makedev(m->major, m->minor),
+		.inode = m->inode,
+	};
+
+	return (struct mapping){
+		.start = m->start,
+		.end = m->end,
+		.offset = m->offset,
+		.object = objects_get(s->objects, m->path, &known),
+	};
+}
+
+struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	struct buffer text = { 0 };
+	int status = proc_read(pid, "maps", &text);
+	struct error *error = status ? error_system(status, "cannot read /proc/%u/maps", pid)
+				     : spaces_add(s, pid);
+	struct proc_mapping m;
+	char *rest;
+
+	/* The file of a process that is ending is empty, as is that of a kernel thread. */
+	if (!error && text.size) {
+		roots_read(&s->roots, pid);
+		if (layout_of(s, pid)->mappings.n)
+			error = clear(s, pid, time_ns, false);
+		buffer_string(&text);
+		rest = buffer_ok(&text) ? (char *)text.data : NULL;
+		while (!error && rest && (rest = proc_next_mapping(rest, &m))) {
+			struct mapping mapping = { 0 };
+
+			if (!m.executable)
+				continue;
+			mapping = read_mapping(s, pid, &m);
+			error = add_mapping(s, pid, time_ns, &mapping);
+		}
+	}
+	buffer_release(&text);
+	return error;
+}
+
+/*
+ * The side band has no records of what is unmapped. When a process maps code at ever new
+ * addresses, most of what is known of it is gone; what it maps now is read from /proc.
+ */
+static struct error *tidy(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	struct error *error = spaces_read(s, pid, time_ns);
+
+	if (error && error->kind == ERROR_MEMORY)
+		return error;
+	error_free(error); /* the process has ended, or its maps cannot be read */
+	return spaces_layout(s, pid)->mappings.n >= MAPPINGS_MAX ? clear(s, pid, time_ns, false)
+								 : NULL;
+}
+
+static struct error *apply_map(struct spaces *s, const struct side_record *r)
+{
+	struct prf_object known = { .build_id_size = r->map.build_id_size };
+	struct mapping mapping = {
+		.start = r->map.start,
+		.end = r->map.start + r->map.size,
+		.offset = r->map.offset,
+	};
+	struct error *error = NULL;
+	char name[4096];
+
+	if (spaces_layout(s, r->pid)->mappings.n >= MAPPINGS_MAX)
+		error = tidy(s, r->pid, r->time_ns);
+	if (error)
+		return error;
+	memcpy(known.build_id, r->map.build_id, sizeof(known.build_id));
+	if (!known.build_id_size) {
+		known.device = makedev(r->map.major, r->map.minor);
+		known.inode = r->map.inode;
+	}
+	snprintf(name, sizeof(name), "%s", r->name);
+	known.deleted = cut_deleted(name);
+	known.root = roots_of(&s->roots, r->pid);
+	mapping.object = objects_get(s->objects, name, &known);
+	return add_mapping(s, r->pid, r->time_ns, &mapping);
+}
+
+static struct error *apply_fork(struct spaces *s, const struct side_record *r)
+{
+	struct layout *layout = layout_of(s, r->parent_pid);
+	struct error *error;
+
+	roots_fork(&s->roots, r->parent_pid, r->pid);
+	error = set_layout(s, r->pid, layout ? layout_get(layout) : layout_new(s));
+	if (!error)
+		report_forked(s, r->parent_pid, r->pid);
+	return error;
+}
+
+struct error *spaces_apply(struct spaces *s, const struct side_record *r)
+{
+	switch (r->type) {
+	case SIDE_RECORD_MAP: return spaces_follows(s, r->pid) ? apply_map(s, r) : NULL;
+	case SIDE_RECORD_FORK:
+		/* A fork within a process is a new thread. */
+		return r->pid != r->parent_pid && spaces_follows(s, r->parent_pid)
+			       ? apply_fork(s, r)
+			       : NULL;
+	case SIDE_RECORD_EXEC:
+		if (!spaces_follows(s, r->pid))
+			return NULL;
+		roots_read(&s->roots, r->pid);
+		return clear(s, r->pid, r->time_ns, true);
+	default: return NULL;
+	}
+}
+
+void spaces_remove(struct spaces *s, uint32_t pid)
+{
+	roots_remove(&s->roots, pid);
+	layout_put(layout_of(s, pid));
+	map_remove(&s->by_pid, &pid, sizeof(pid));
+}
+
+/* -------- questions -------- */
 
 bool spaces_knows(const struct spaces *s, uint32_t pid)
 {
 	return layout_of(s, pid) != NULL;
 }
 
-int spaces_map(struct spaces *s, uint32_t pid, const struct mapping *mapping)
+bool spaces_follows(const struct spaces *s, uint32_t pid)
 {
-	struct layout *layout;
-
-	if (!mappings_are_changed_by(&spaces_layout(s, pid)->mappings, mapping))
-		return 0;
-	layout = own_layout(s, pid);
-	if (!layout || mappings_add(&layout->mappings, mapping) == -ENOMEM)
-		return -ENOMEM;
-	if (mapping->object && mapping->object->definition.kind == PRF_OBJECT_ANONYMOUS)
-		layout->made_code = true;
-	return 0;
-}
-
-int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child)
-{
-	struct layout *layout = layout_of(s, parent);
-
-	if (!layout)
-		return spaces_clear(s, child);
-	layout->users++;
-	return set_layout(s, child, layout);
-}
-
-int spaces_clear(struct spaces *s, uint32_t pid)
-{
-	struct layout *layout = calloc(1, sizeof(*layout));
-
-	if (!layout)
-		return -ENOMEM;
-	layout->users = 1;
-	layout->id = s->next_id++;
-	return set_layout(s, pid, layout);
-}
-
-void spaces_remove(struct spaces *s, uint32_t pid)
-{
-	layout_put(layout_of(s, pid));
-	map_remove(&s->by_pid, &pid, sizeof(pid));
+	return s->everything || spaces_knows(s, pid);
 }
 
 struct visiting {
@@ -166,4 +387,9 @@ const struct layout *spaces_layout(const struct spaces *s, uint32_t pid)
 	const struct layout *layout = layout_of(s, pid);
 
 	return layout ? layout : &s->nothing;
+}
+
+const struct mapping *spaces_find(const struct spaces *s, uint32_t pid, uint64_t address)
+{
+	return mappings_find(&spaces_layout(s, pid)->mappings, address);
 }

@@ -3,40 +3,105 @@
 #define RECORD_SPACES_SPACE_H
 
 /*
- * What is mapped executable where, in each process. A layout is one state of an address
- * space: it never changes once it was handed out under its id, so that whatever was worked
- * out for (layout, address) stays true, and a forked child simply has its parent's.
+ * What is mapped executable where, in each followed process. This is the one place that knows:
+ * samples, unwind tables, JIT compilers and language runtimes all ask here.
+ *
+ * A `struct spaces` is the state after some record of the kernel's side band. The recorder keeps
+ * two, made of the same records and the same objects. The newest one (lookahead.h) has all
+ * records that have arrived; whoever prepares the kernel half for samples to come works with it.
+ * The other one (world.h) has the records up to the time of the sample that is being resolved.
+ *
+ * What is this address?           spaces_find(s, pid, address)
+ * What does this process map?     spaces_layout(s, pid)->mappings
+ * Report each file that is mapped: spaces_listen(s, &listener); the object in the mapping has
+ *                                 its kind and path, and object_open() opens the very file.
+ *
+ * A layout is one state of one address space. It never changes once somebody else holds it, so
+ * that whatever was worked out for (layout, address) stays true, and a forked child simply holds
+ * its parent's.
  */
 
+#include "common/error.h"
+#include "record/capture/side_record.h"
 #include "record/spaces/mappings.h"
 #include "record/spaces/object.h"
 
+/* Of code, known of one process. The kernel allows about as many. */
+#define MAPPINGS_MAX 65536
+
 struct layout {
-	uint64_t id; /* never used twice */
+	uint64_t id; /* never used twice in one `struct spaces` */
 	unsigned int users;
 	bool made_code; /* maps executable memory that is no file: addresses mean another thing in
 			   each process */
-	struct mappings mappings; /* of objects */
+	struct mappings mappings;
 };
+
+/* One more, and one less, user of a layout. One thread calls these. */
+struct layout *layout_get(const struct layout *layout);
+void layout_put(struct layout *layout); /* NULL is fine */
 
 struct spaces;
 
-/* Objects must outlive the spaces. NULL without memory. */
-struct spaces *spaces_new(void);
+/* Objects must outlive the spaces. `everything`: all processes are followed. NULL without memory.
+ */
+struct spaces *spaces_new(struct objects *objects, bool everything);
 void spaces_free(struct spaces *s);
 
-/* A process that nothing is known of gets an empty layout; so do those added here. 0 or -ENOMEM. */
-int spaces_add(struct spaces *s, uint32_t pid);
-bool spaces_knows(const struct spaces *s, uint32_t pid);
-int spaces_map(struct spaces *s, uint32_t pid, const struct mapping *mapping);
-int spaces_fork(struct spaces *s, uint32_t parent, uint32_t child);
-int spaces_clear(struct spaces *s, uint32_t pid); /* exec */
+/*
+ * Who wants to know of changes, as they are made. Each function may be NULL; it may ask the
+ * spaces, but not change them. Mappings are reported after they are in the layout.
+ */
+struct space_listener {
+	/* Something was mapped executable. `time_ns` 0: it was there before. */
+	void (*mapped)(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m);
+	/* The child has its parent's layout. */
+	void (*forked)(void *context, uint32_t parent, uint32_t child);
+	/*
+	 * Nothing is mapped any more: by exec, or else since records were lost and /proc is read
+	 * again. What is mapped now follows as reports of its own.
+	 */
+	void (*cleared)(void *context, uint32_t pid, uint64_t time_ns, bool by_exec);
+	void (*ended)(void *context, uint32_t pid, uint64_t time_ns);
+	void *context;
+};
+
+/* What is mapped by now is reported at once. The listener is copied. */
+struct error *spaces_listen(struct spaces *s, const struct space_listener *listener);
+
+/* Follows a process from now on. Nothing is known to be mapped. */
+struct error *spaces_add(struct spaces *s, uint32_t pid);
+
+/*
+ * Reads /proc/PID/maps, which replaces what was known, and follows the process. If it cannot be
+ * read, or the process is ending, what was known stays.
+ */
+struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns);
+
+/* The process has this layout of other spaces now. */
+struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct layout *layout);
+
+/* A record of the side band: mappings, execs and forks; others change nothing. */
+struct error *spaces_apply(struct spaces *s, const struct side_record *record);
+
+/* The process has ended. Samples may still come, so its layout stays until spaces_remove(). */
+void spaces_end(struct spaces *s, uint32_t pid, uint64_t time_ns);
 void spaces_remove(struct spaces *s, uint32_t pid);
 
-/* Calls `visit` for each process; it must not add or remove any. */
+bool spaces_knows(const struct spaces *s, uint32_t pid);
+/* The same, or all processes are followed. */
+bool spaces_follows(const struct spaces *s, uint32_t pid);
+
+/* Calls `visit` for each process that is known; it must not add or remove any. */
 void spaces_each(const struct spaces *s, void (*visit)(uint32_t pid, void *context), void *context);
 
-/* Valid until the next change of the same process; the empty layout for unknown ones. */
+/*
+ * Valid until the next change of the same process, longer with layout_get(). The empty layout
+ * for unknown processes.
+ */
 const struct layout *spaces_layout(const struct spaces *s, uint32_t pid);
+
+/* The mapping that holds an address of a process, or NULL. Valid as long as the layout. */
+const struct mapping *spaces_find(const struct spaces *s, uint32_t pid, uint64_t address);
 
 #endif

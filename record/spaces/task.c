@@ -4,11 +4,9 @@
 #include "common/buffer.h"
 #include "common/map.h"
 #include "record/system/cgroup.h"
-#include "record/system/error_status.h"
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,57 +84,58 @@ static struct task *start(struct tasks *t, uint32_t pid, uint32_t tid)
 	return task;
 }
 
-int tasks_add(struct tasks *t, uint32_t pid, uint32_t tid)
+struct error *tasks_add(struct tasks *t, uint32_t pid, uint32_t tid)
 {
 	struct task *task = tasks_find(t, tid);
 
 	if (task && task->pid == pid && !task->gone_ns)
-		return 0;
+		return NULL;
 	task = start(t, pid, tid);
 	if (!task)
-		return -ENOMEM;
+		return error_memory();
 	proc_comm(pid, tid, task->comm, sizeof(task->comm));
 	proc_status(pid, "PPid:", &task->parent_pid);
-	return 0;
+	return NULL;
 }
 
-int tasks_fork(struct tasks *t, uint32_t parent_tid, uint32_t parent_pid, uint32_t pid,
-	       uint32_t tid, uint64_t time_ns)
+struct error *tasks_fork(struct tasks *t, const struct side_record *fork)
 {
-	const struct task *parent = tasks_find(t, parent_tid);
+	const struct task *parent = tasks_find(t, fork->parent_tid);
+	uint32_t parent_pid = fork->parent_pid;
 	char comm[COMM_BYTES] = "";
 	struct task *task;
 
 	if (parent) {
 		memcpy(comm, parent->comm, sizeof(comm));
 		/* A thread's parent is the process's parent, not the thread that made it. */
-		if (pid == parent_pid)
+		if (fork->pid == fork->parent_pid)
 			parent_pid = parent->parent_pid;
 	}
-	task = start(t, pid, tid);
+	task = start(t, fork->pid, fork->tid);
 	if (!task)
-		return -ENOMEM;
+		return error_memory();
 	memcpy(task->comm, comm, sizeof(comm));
 	task->parent_pid = parent_pid;
-	task->start_ns = time_ns;
-	return 0;
+	task->start_ns = fork->time_ns;
+	return NULL;
 }
 
-int tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const char *comm, uint64_t time_ns)
+struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const char *comm,
+			   uint64_t time_ns)
 {
 	struct task *task = tasks_find(t, tid);
 
 	if (!task || task->pid != pid || task->gone_ns) {
 		task = start(t, pid, tid);
 		if (!task)
-			return -ENOMEM;
+			return error_memory();
 		proc_status(pid, "PPid:", &task->parent_pid);
 	}
 	/* An exec may keep the name, but not what the trace says of the process. */
 	task->id = PRF_NONE;
 	task->start_ns = time_ns;
 	snprintf(task->comm, sizeof(task->comm), "%s", comm);
-	return 0;
+	return NULL;
 }
 
 bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
@@ -194,38 +193,42 @@ void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t 
 	buffer_release(&f.tids);
 }
 
-int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid, uint32_t *id)
+/* What /proc says of the thread now; of one that has ended, what the side band said. */
+static struct error *write_task(struct task *task, struct prf_writer *w)
+{
+	char cgroup[512], command_line[COMMAND_LINE_BYTES];
+	struct prf_task definition = {
+		.pid = task->pid,
+		.tid = task->tid,
+		.parent_pid = task->parent_pid,
+		.start_ns = task->start_ns,
+		.comm = task->comm,
+		.cgroup = cgroup,
+		.command_line = command_line,
+	};
+
+	namespace_numbers(task->pid, task->tid, &definition.inner_pid, &definition.inner_tid);
+	namespace_command_line(task->pid, command_line, sizeof(command_line));
+	cgroup_of(task->pid, cgroup, sizeof(cgroup));
+	return prf_writer_task(w, &definition, &task->id);
+}
+
+struct error *tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid,
+			   uint32_t *id)
 {
 	struct task *task = tasks_find(t, tid);
-	char cgroup[512], command_line[COMMAND_LINE_BYTES];
-	int status;
+	struct error *error = NULL;
 
 	if (!task || task->pid != pid) {
-		status = tasks_add(t, pid, tid);
-		if (status)
-			return status;
+		error = tasks_add(t, pid, tid);
+		if (error)
+			return error;
 		task = tasks_find(t, tid);
 	}
-	if (task->id == PRF_NONE) {
-		struct prf_task definition = {
-			.pid = pid,
-			.tid = tid,
-			.parent_pid = task->parent_pid,
-			.start_ns = task->start_ns,
-			.comm = task->comm,
-			.cgroup = cgroup,
-			.command_line = command_line,
-		};
-
-		namespace_numbers(pid, tid, &definition.inner_pid, &definition.inner_tid);
-		namespace_command_line(pid, command_line, sizeof(command_line));
-		cgroup_of(pid, cgroup, sizeof(cgroup));
-		status = error_status(prf_writer_task(w, &definition, &task->id));
-		if (status)
-			return status;
-	}
+	if (task->id == PRF_NONE)
+		error = write_task(task, w);
 	*id = task->id;
-	return 0;
+	return error;
 }
 
 static void forget_id(const void *key, size_t size, uint64_t value, void *context)

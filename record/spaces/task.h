@@ -3,11 +3,12 @@
 #define RECORD_SPACES_TASK_H
 
 /*
- * Threads and their names at each time, as the side band tells them, and what the trace
- * calls them.
+ * Threads and their names as of some record of the side band, and their numbers in the trace.
  */
 
+#include "common/error.h"
 #include "format/prf.h"
+#include "record/capture/side_record.h"
 
 #define COMM_BYTES 16
 
@@ -28,11 +29,13 @@ void tasks_free(struct tasks *t);
 struct task *tasks_find(struct tasks *t, uint32_t tid);
 
 /* A thread that was there before: its name is read from /proc, unless it is known. */
-int tasks_add(struct tasks *t, uint32_t pid, uint32_t tid);
+struct error *tasks_add(struct tasks *t, uint32_t pid, uint32_t tid);
 
-int tasks_fork(struct tasks *t, uint32_t parent_tid, uint32_t parent_pid, uint32_t pid,
-	       uint32_t tid, uint64_t time_ns);
-int tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const char *comm, uint64_t time_ns);
+/* A record of type SIDE_RECORD_FORK: a new thread, or a process with its first one. */
+struct error *tasks_fork(struct tasks *t, const struct side_record *fork);
+
+struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const char *comm,
+			   uint64_t time_ns);
 
 /*
  * A thread that ended still has samples while the kernel takes it apart, so it is kept until
@@ -44,10 +47,11 @@ bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
 void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),
 		  void *context);
 
-/* The trace's number of a thread; one that nobody told of is looked up in /proc. */
-int tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid, uint32_t *id);
+/* The trace's number of a thread. One that no record has named is looked up in /proc. */
+struct error *tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid,
+			   uint32_t *id);
 
-/* All numbers in the trace are forgotten: another trace begins. */
+/* Another trace begins, in which no thread has a number yet. */
 void tasks_forget_ids(struct tasks *t);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/world.h"
 
+#include "common/buffer.h"
 #include "record/system/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
-int world_init(struct world *w, bool everything, struct kernel_symbols *kernel)
+struct error *world_init(struct world *w, bool everything, struct kernel_symbols *kernel)
 {
 	*w = (struct world){ .everything = everything, .kernel = kernel };
 	w->objects = objects_new();
-	w->spaces = spaces_new();
+	w->spaces = w->objects ? spaces_new(w->objects, everything) : NULL;
 	w->tasks = tasks_new();
-	return w->objects && w->spaces && w->tasks ? 0 : -ENOMEM;
+	return w->spaces && w->tasks ? NULL : error_memory();
 }
 
 void world_release(struct world *w)
@@ -24,204 +24,115 @@ void world_release(struct world *w)
 	spaces_free(w->spaces);
 	objects_free(w->objects);
 	kernel_symbols_free(w->kernel);
-	roots_release(&w->roots);
 	*w = (struct world){ 0 };
-}
-
-static int add_mapping(struct world *w, uint32_t pid, const struct proc_mapping *m)
-{
-	struct prf_object known = {
-		.root = roots_of(&w->roots, pid),
-		.deleted = m->deleted,
-		.device = makedev(m->major, m->minor),
-		.inode = m->inode,
-	};
-	if (w->jit && jit_is_dump(m->path))
-		jit_dump(w->jit, pid, m->path);
-	struct mapping mapping = {
-		.start = m->start,
-		.end = m->end,
-		.offset = m->offset,
-		.object = objects_get(w->objects, m->path, &known),
-	};
-
-	return mapping.object ? spaces_map(w->spaces, pid, &mapping) : -ENOMEM;
-}
-
-static int add_mappings(struct world *w, uint32_t pid)
-{
-	struct buffer text = { 0 };
-	struct proc_mapping m;
-	char *rest;
-	int status = proc_read(pid, "maps", &text);
-
-	/* A process that is ending has none: what was there before is known from elsewhere. */
-	if (!status && text.size) {
-		roots_read(&w->roots, pid);
-		buffer_string(&text);
-		rest = buffer_ok(&text) ? (char *)text.data : NULL;
-		while (!status && rest && (rest = proc_next_mapping(rest, &m)))
-			if (m.executable)
-				status = add_mapping(w, pid, &m);
-	}
-	buffer_release(&text);
-	return status;
 }
 
 struct adding {
 	struct world *world;
 	uint32_t pid;
-	int status;
+	uint64_t time_ns;
+	struct error *error;
 };
 
 static void add_thread(uint32_t tid, void *context)
 {
 	struct adding *adding = context;
 
-	if (!adding->status)
-		adding->status = tasks_add(adding->world->tasks, adding->pid, tid);
+	if (!adding->error)
+		adding->error = tasks_add(adding->world->tasks, adding->pid, tid);
 }
 
-int world_add_process(struct world *w, uint32_t pid)
+/* What a process maps, and its threads. */
+static struct error *read_process(struct world *w, uint32_t pid, uint64_t time_ns)
 {
 	struct adding adding = { .world = w, .pid = pid };
 	char folder[64];
 	int status;
 
 	snprintf(folder, sizeof(folder), "/proc/%" PRIu32 "/task", pid);
-	status = spaces_add(w->spaces, pid);
-	if (!status)
-		status = proc_each(folder, add_thread, &adding);
-	if (!status)
-		status = adding.status;
-	if (!status)
-		status = add_mappings(w, pid);
-	return status == -ENOENT ? -ESRCH : status;
+	status = proc_each(folder, add_thread, &adding);
+	if (status)
+		return error_system(status == -ENOENT ? ESRCH : status, "cannot read %s", folder);
+	return adding.error ? adding.error : spaces_read(w->spaces, pid, time_ns);
+}
+
+struct error *world_add_process(struct world *w, uint32_t pid)
+{
+	return read_process(w, pid, 0);
 }
 
 static void add_one(uint32_t pid, void *context)
 {
 	struct adding *adding = context;
-	int status;
+	struct error *error;
 
-	if (adding->status)
+	if (adding->error)
 		return;
-	/* Whatever it is that keeps one process from being read, the others can be. */
-	status = world_add_process(adding->world, pid);
-	if (status == -ENOMEM)
-		adding->status = status;
+	error = read_process(adding->world, pid, adding->time_ns);
+	if (error && error->kind == ERROR_MEMORY)
+		adding->error = error;
+	else
+		error_free(error); /* it has ended; or it cannot be read, but others can */
 }
 
-int world_add_all(struct world *w)
+static struct error *add_all(struct world *w, uint64_t time_ns)
 {
-	struct adding adding = { .world = w };
+	struct adding adding = { .world = w, .time_ns = time_ns };
 	int status = proc_each("/proc", add_one, &adding);
 
-	return status ? status : adding.status;
+	return adding.error ? adding.error : status ? error_system(status, "/proc") : NULL;
 }
 
-int world_add_command(struct world *w, uint32_t pid)
+struct error *world_add_all(struct world *w)
 {
-	int status = spaces_add(w->spaces, pid);
-
-	return status ? status : tasks_add(w->tasks, pid, pid);
+	return add_all(w, 0);
 }
 
-/*
- * Nothing tells of what is unmapped. A process that maps code at ever new addresses has most
- * of what is known of it no more: what it has now is read anew.
- */
-static int tidy(struct world *w, uint32_t pid)
+struct error *world_add_command(struct world *w, uint32_t pid)
 {
-	int status = spaces_clear(w->spaces, pid);
+	struct error *error = spaces_add(w->spaces, pid);
 
-	if (!status)
-		status = add_mappings(w, pid);
-	if (status && status != -ENOMEM)
-		status = 0; /* it has ended, or cannot be read */
-	if (!status && spaces_layout(w->spaces, pid)->mappings.n >= MAPPINGS_MAX)
-		status = spaces_clear(w->spaces, pid);
-	return status;
+	return error ? error : tasks_add(w->tasks, pid, pid);
 }
 
-static int apply_map(struct world *w, const struct side_record *r)
+static struct error *apply_name(struct world *w, const struct side_record *r)
 {
-	struct prf_object known = { .build_id_size = r->map.build_id_size };
-	struct mapping mapping = {
-		.start = r->map.start,
-		.end = r->map.start + r->map.size,
-		.offset = r->map.offset,
-	};
-	char name[4096];
+	struct error *error;
 
-	if (!w->everything && !spaces_knows(w->spaces, r->pid))
-		return 0;
-	if (spaces_layout(w->spaces, r->pid)->mappings.n >= MAPPINGS_MAX && tidy(w, r->pid))
-		return -ENOMEM;
-	memcpy(known.build_id, r->map.build_id, sizeof(known.build_id));
-	if (!known.build_id_size) {
-		known.device = makedev(r->map.major, r->map.minor);
-		known.inode = r->map.inode;
-	}
-	snprintf(name, sizeof(name), "%s", r->name);
-	known.deleted = cut_deleted(name);
-	known.root = roots_of(&w->roots, r->pid);
-	if (w->jit && (jit_is_dump(name) || object_is_made(name, known.build_id_size)))
-		jit_begin(w->jit, r->pid, r->time_ns);
-	if (w->jit && jit_is_dump(name))
-		jit_dump(w->jit, r->pid, name);
-	mapping.object = objects_get(w->objects, name, &known);
-	return mapping.object ? spaces_map(w->spaces, r->pid, &mapping) : -ENOMEM;
+	if (!spaces_follows(w->spaces, r->pid))
+		return NULL;
+	error = tasks_rename(w->tasks, r->pid, r->tid, r->name, r->time_ns);
+	return error ? error : spaces_apply(w->spaces, r);
 }
 
-static int apply_fork(struct world *w, const struct side_record *r)
+static struct error *apply_fork(struct world *w, const struct side_record *r)
 {
-	int status;
+	struct error *error;
 
-	if (!w->everything && !spaces_knows(w->spaces, r->parent_pid))
-		return 0;
-	status = tasks_fork(w->tasks, r->parent_tid, r->parent_pid, r->pid, r->tid, r->time_ns);
-	if (!status && r->pid != r->parent_pid) {
-		roots_fork(&w->roots, r->parent_pid, r->pid);
-		status = spaces_fork(w->spaces, r->parent_pid, r->pid);
-	}
-	return status;
+	if (!spaces_follows(w->spaces, r->parent_pid))
+		return NULL;
+	error = tasks_fork(w->tasks, r);
+	return error ? error : spaces_apply(w->spaces, r);
 }
 
-static int apply_name(struct world *w, const struct side_record *r)
+struct error *world_apply(struct world *w, const struct side_record *r)
 {
-	int status;
-
-	if (!w->everything && !spaces_knows(w->spaces, r->pid))
-		return 0;
-	status = tasks_rename(w->tasks, r->pid, r->tid, r->name, r->time_ns);
-	if (!status && r->type == SIDE_RECORD_EXEC) {
-		if (w->jit)
-			jit_exit(w->jit, r->pid, r->time_ns);
-		roots_read(&w->roots, r->pid);
-		status = spaces_clear(w->spaces, r->pid);
-	}
-	return status;
-}
-
-int world_apply(struct world *w, const struct side_record *record)
-{
-	switch (record->type) {
-	case SIDE_RECORD_MAP: return apply_map(w, record);
+	switch (r->type) {
+	case SIDE_RECORD_MAP: return spaces_apply(w->spaces, r);
 	case SIDE_RECORD_COMM:
-	case SIDE_RECORD_EXEC: return apply_name(w, record);
-	case SIDE_RECORD_FORK: return apply_fork(w, record);
+	case SIDE_RECORD_EXEC: return apply_name(w, r);
+	case SIDE_RECORD_FORK: return apply_fork(w, r);
 	case SIDE_RECORD_EXIT:
-		if (tasks_exit(w->tasks, record->tid, record->time_ns) && w->jit)
-			jit_exit(w->jit, record->pid, record->time_ns);
-		return 0;
+		if (tasks_exit(w->tasks, r->tid, r->time_ns))
+			spaces_end(w->spaces, r->pid, r->time_ns);
+		return NULL;
 	case SIDE_RECORD_KERNEL_SYMBOL:
-		if (!record->symbol.gone)
-			return kernel_symbols_add(w->kernel, record->symbol.start,
-						  record->symbol.size, record->name);
-		kernel_symbols_remove(w->kernel, record->symbol.start);
-		return 0;
-	default: return 0;
+		if (!r->symbol.gone)
+			return kernel_symbols_add(w->kernel, r->symbol.start, r->symbol.size,
+						  r->name);
+		kernel_symbols_remove(w->kernel, r->symbol.start);
+		return NULL;
+	default: return NULL;
 	}
 }
 
@@ -230,48 +141,47 @@ static void collect_pid(uint32_t pid, void *context)
 	buffer_append(context, &pid, sizeof(pid));
 }
 
-/* What an exec that nobody told of has left of a process. */
-static int refresh_process(struct world *w, uint32_t pid, uint64_t now_ns)
+/* Takes what an exec whose record was lost has left of a process. */
+static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now_ns)
 {
 	const struct task *task = tasks_find(w->tasks, pid);
+	struct error *error = NULL;
 	char comm[COMM_BYTES];
-	int status;
 
 	if (proc_comm(pid, pid, comm, sizeof(comm)))
-		return -ESRCH;
-	status = !task || strcmp(task->comm, comm) ? tasks_rename(w->tasks, pid, pid, comm, now_ns)
-						   : 0;
-	if (!status)
-		status = spaces_clear(w->spaces, pid);
-	return status ? status : world_add_process(w, pid);
+		return error_system(ESRCH, "process %" PRIu32, pid);
+	if (!task || strcmp(task->comm, comm))
+		error = tasks_rename(w->tasks, pid, pid, comm, now_ns);
+	return error ? error : read_process(w, pid, now_ns);
 }
 
-int world_refresh(struct world *w, uint64_t now_ns, void (*changed)(uint32_t pid, void *context),
-		  void *context)
+struct error *world_refresh(struct world *w, uint64_t now_ns,
+			    void (*changed)(uint32_t pid, void *context), void *context)
 {
 	struct buffer pids = { 0 };
-	int status = w->everything ? world_add_all(w) : 0;
+	struct error *error = w->everything ? add_all(w, now_ns) : NULL;
 
 	spaces_each(w->spaces, collect_pid, &pids);
-	for (size_t i = 0; i + sizeof(uint32_t) <= pids.size && status != -ENOMEM;
-	     i += sizeof(uint32_t)) {
+	for (size_t i = 0; i + sizeof(uint32_t) <= pids.size && !error; i += sizeof(uint32_t)) {
 		uint32_t pid;
 
 		memcpy(&pid, pids.data + i, sizeof(pid));
-		status = refresh_process(w, pid, now_ns);
-		if (!status && changed)
+		error = refresh_process(w, pid, now_ns);
+		if (!error && changed)
 			changed(pid, context);
+		/* One that ended meanwhile keeps what was known: its samples may still come. */
+		if (error && error->kind != ERROR_MEMORY) {
+			error_free(error);
+			error = NULL;
+		}
 	}
 	buffer_release(&pids);
-	return status == -ENOMEM ? status : 0;
+	return error;
 }
 
 static void forget_process(uint32_t pid, void *context)
 {
-	struct world *w = context;
-
-	roots_remove(&w->roots, pid);
-	spaces_remove(w->spaces, pid);
+	spaces_remove(((struct world *)context)->spaces, pid);
 }
 
 void world_forget(struct world *w, uint64_t before_ns)

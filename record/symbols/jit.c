@@ -229,19 +229,19 @@ uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	return p->names.epoch;
 }
 
-uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address)
+struct error *jit_object(struct jit *jit, uint32_t pid, uint64_t address, uint32_t *object)
 {
 	struct process *p = jit->current ? jit->current : process_get(jit, pid);
 	struct jit_names_owner owner;
 
 	if (!p)
-		return PRF_NONE;
+		return error_memory();
 	owner = owner_of(jit, p);
 	if (!jit->current) {
 		jit->current = p;
 		jit_names_set_time(&p->names, &owner, jit->current_ns);
 	}
-	return jit_names_object(&p->names, &owner, address);
+	return jit_names_object(&p->names, &owner, address, object);
 }
 
 uint32_t jit_generation(const struct jit *jit)

@@ -15,6 +15,7 @@
  * jit_tick() must run before each batch of samples is resolved. Calls are from one thread.
  */
 
+#include "common/error.h"
 #include "format/prf.h"
 
 #include <stdint.h>
@@ -39,8 +40,8 @@ void jit_free(struct jit *jit);
 uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns);
 uint32_t jit_generation(const struct jit *jit);
 
-/* The object (an id of the writer's) that made code at `address` belongs to, or PRF_NONE. */
-uint32_t jit_object(struct jit *jit, uint32_t pid, uint64_t address);
+/* The object (an id of the writer's) that made code at `address` belongs to. */
+struct error *jit_object(struct jit *jit, uint32_t pid, uint64_t address, uint32_t *object);
 
 /*
  * Ahead of the timeline, for processes that live shorter than it lags behind: one has mapped

@@ -112,27 +112,30 @@ static void note_changes(struct jit_names *n, const struct jit_names_owner *owne
 
 /* -------- objects -------- */
 
-static uint32_t object_new(const struct jit_names_owner *owner, uint32_t number)
+/* Begins an object. */
+static struct error *define(const struct jit_names_owner *owner, uint32_t number, uint32_t *id)
 {
 	struct prf_object object = { .kind = PRF_OBJECT_JIT,
 				     .path = "[jit]",
 				     .root = owner->root,
 				     .base = (uint64_t)owner->pid << 32 | number };
-	uint32_t id;
 
-	return error_ignore(prf_writer_object(owner->writer, &object, &id)) ? PRF_NONE : id;
+	return prf_writer_object(owner->writer, &object, id);
 }
 
-static uint32_t layer_object(struct jit_names *n, const struct jit_names_owner *owner,
-			     uint32_t layer)
+static struct error *layer_object(struct jit_names *n, const struct jit_names_owner *owner,
+				  uint32_t layer, uint32_t *object)
 {
+	struct error *error = NULL;
+
 	if (!array_reserve(&n->objects, &n->objects_capacity, layer + 1))
-		return PRF_NONE;
+		return error_memory();
 	while (n->n_objects <= layer)
 		n->objects[n->n_objects++] = PRF_NONE;
 	if (n->objects[layer] == PRF_NONE)
-		n->objects[layer] = object_new(owner, ++*owner->next_object);
-	return n->objects[layer];
+		error = define(owner, ++*owner->next_object, &n->objects[layer]);
+	*object = n->objects[layer];
+	return error;
 }
 
 static void highest(const struct range *part, void *context)
@@ -164,24 +167,24 @@ static struct jit_symbol_state *state_of(struct jit_names *n, uint32_t symbol)
 	return &n->states[symbol];
 }
 
-static uint32_t known_object(struct jit_names *n, const struct jit_names_owner *owner,
-			     uint32_t symbol)
+static struct error *known_object(struct jit_names *n, const struct jit_names_owner *owner,
+				  uint32_t symbol, uint32_t *object)
 {
 	struct jit_symbol_state *state = state_of(n, symbol);
 
 	if (!state)
-		return PRF_NONE;
+		return error_memory();
 	if (state->layer == LAYER_NONE)
 		state->layer = take_layer(n, &n->code.symbols[symbol].piece);
 	if (state->layer == LAYER_NONE)
-		return PRF_NONE;
+		return error_memory();
 	if (!state->waits) {
 		if (!array_reserve(&n->hit_symbols, &n->hit_symbols_capacity, n->n_hit_symbols + 1))
-			return PRF_NONE;
+			return error_memory();
 		n->hit_symbols[n->n_hit_symbols++] = symbol;
 		state->waits = true;
 	}
-	return layer_object(n, owner, state->layer);
+	return layer_object(n, owner, state->layer, object);
 }
 
 static void note_hit(struct jit_names *n, uint64_t address)
@@ -215,34 +218,40 @@ static void close_open(struct jit_names *n)
 	map_release(&n->hit_of);
 }
 
-static uint32_t open_object(struct jit_names *n, const struct jit_names_owner *owner,
-			    uint64_t address)
+static struct error *open_object(struct jit_names *n, const struct jit_names_owner *owner,
+				 uint64_t address, uint32_t *object)
 {
+	struct error *error = NULL;
+
 	if (n->open == PRF_NONE || n->time_ns >= n->open_until_ns) {
 		close_open(n);
-		n->open = object_new(owner, ++*owner->next_object);
+		error = define(owner, ++*owner->next_object, &n->open);
 		n->open_until_ns = n->known_until_ns == UINT64_MAX ? UINT64_MAX
 								   : n->time_ns + OPEN_NS;
 	}
-	note_hit(n, address);
-	return n->open;
+	*object = n->open;
+	if (!error)
+		note_hit(n, address);
+	return error;
 }
 
-uint32_t jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
-			  uint64_t address)
+struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
+			       uint64_t address, uint32_t *object)
 {
+	struct error *error = NULL;
 	uint32_t symbol;
 
 	if (n->time_ns > n->known_until_ns)
-		return open_object(n, owner, address);
+		return open_object(n, owner, address, object);
 	switch (code_map_find(&n->code, address, n->time_ns, &symbol)) {
-	case CODE_KNOWN: return known_object(n, owner, symbol);
-	case CODE_UNKNOWN: return open_object(n, owner, address);
+	case CODE_KNOWN: return known_object(n, owner, symbol, object);
+	case CODE_UNKNOWN: return open_object(n, owner, address, object);
 	case CODE_AMBIGUOUS: break;
 	}
 	if (n->nameless == PRF_NONE)
-		n->nameless = object_new(owner, 0);
-	return n->nameless;
+		error = define(owner, 0, &n->nameless);
+	*object = n->nameless;
+	return error;
 }
 
 /* -------- names -------- */

@@ -17,6 +17,7 @@
  *                    wrong is not given.
  */
 
+#include "common/error.h"
 #include "common/map.h"
 #include "format/prf.h"
 #include "record/symbols/code_map.h"
@@ -65,9 +66,9 @@ void jit_names_release(struct jit_names *n);
 /* The sample that the next calls are about; sets `epoch`. */
 void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns);
 
-/* The object of a sample's address, or PRF_NONE. */
-uint32_t jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
-			  uint64_t address);
+/* The object of a sample's address. */
+struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
+			       uint64_t address, uint32_t *object);
 
 /* To be called after additions to `code`: passes on the names that are now certain. */
 void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner);

@@ -4,10 +4,8 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
-#include "record/system/error_status.h"
 #include "record/system/proc.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,14 +187,14 @@ static bool parse_line(struct kernel_symbols *k, char *line, uint32_t *last_modu
 	return append(&k->known, &symbol);
 }
 
-int kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules)
+struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules)
 {
 	struct kernel_symbols *k = calloc(1, sizeof(*k));
 	uint32_t last_module = IN_KERNEL;
 	char *line, *rest = kallsyms;
 
 	if (!k)
-		return -ENOMEM;
+		return error_memory();
 	k->hidden = true;
 	parse_modules(k, modules);
 	while (k->modules && (line = strsep(&rest, "\n")))
@@ -204,7 +202,7 @@ int kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *
 			break;
 	if (!k->modules || rest) {
 		kernel_symbols_free(k);
-		return -ENOMEM;
+		return error_memory();
 	}
 	sort(&k->known);
 	if (!k->base)
@@ -212,7 +210,7 @@ int kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *
 			if (k->known.symbols[i].module == IN_KERNEL && k->known.symbols[i].text)
 				k->base = k->known.symbols[i].address;
 	*symbols = k;
-	return 0;
+	return NULL;
 }
 
 static uint8_t read_build_id(const char *path, uint8_t build_id[PRF_BUILD_ID_MAX])
@@ -226,26 +224,27 @@ static uint8_t read_build_id(const char *path, uint8_t build_id[PRF_BUILD_ID_MAX
 	return (uint8_t)size;
 }
 
-int kernel_symbols_new(struct kernel_symbols **symbols)
+struct error *kernel_symbols_new(struct kernel_symbols **symbols)
 {
 	struct buffer kallsyms = { 0 }, modules = { 0 };
 	struct kernel_symbols *k = NULL;
-	int status;
+	struct error *error = NULL;
+	int status = read_file("/proc/kallsyms", &kallsyms);
 
-	status = read_file("/proc/kallsyms", &kallsyms);
-	/* A kernel without modules has no such file. */
-	if (!status)
-		read_file("/proc/modules", &modules);
+	if (status)
+		error = error_system(status, "cannot read /proc/kallsyms");
+	else
+		read_file("/proc/modules", &modules); /* a kernel without modules has none */
 	buffer_string(&kallsyms);
 	buffer_string(&modules);
-	if (!status && (!kallsyms.data || !modules.data))
-		status = -ENOMEM;
-	if (!status)
-		status = kernel_symbols_parse(&k, (char *)kallsyms.data, (char *)modules.data);
-	if (status) {
+	if (!error && (!kallsyms.data || !modules.data))
+		error = error_memory();
+	if (!error)
+		error = kernel_symbols_parse(&k, (char *)kallsyms.data, (char *)modules.data);
+	if (error) {
 		buffer_release(&kallsyms);
 		buffer_release(&modules);
-		return status;
+		return error;
 	}
 	k->kallsyms = kallsyms;
 	k->modules_text = modules;
@@ -258,7 +257,7 @@ int kernel_symbols_new(struct kernel_symbols **symbols)
 		k->modules[i].build_id_size = read_build_id(path, k->modules[i].build_id);
 	}
 	*symbols = k;
-	return 0;
+	return NULL;
 }
 
 static void release_list(struct symbol_list *list)
@@ -292,7 +291,8 @@ uint32_t kernel_symbols_generation(const struct kernel_symbols *k)
 	return k->generation;
 }
 
-int kernel_symbols_add(struct kernel_symbols *k, uint64_t start, uint32_t size, const char *name)
+struct error *kernel_symbols_add(struct kernel_symbols *k, uint64_t start, uint32_t size,
+				 const char *name)
 {
 	struct symbol symbol = {
 		.address = start,
@@ -306,13 +306,13 @@ int kernel_symbols_add(struct kernel_symbols *k, uint64_t start, uint32_t size, 
 
 	if (!symbol.name || !append(&k->dynamic, &symbol)) {
 		free((char *)(uintptr_t)symbol.name);
-		return -ENOMEM;
+		return error_memory();
 	}
 	memmove(k->dynamic.symbols + at + 1, k->dynamic.symbols + at,
 		(k->dynamic.n - 1 - at) * sizeof(symbol));
 	k->dynamic.symbols[at] = symbol;
 	k->generation++;
-	return 0;
+	return NULL;
 }
 
 static void drop(struct symbol_list *list, size_t i)
@@ -391,11 +391,11 @@ static void describe(const struct kernel_symbols *k, const struct symbol *symbol
 	}
 }
 
-int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
-			 uint32_t flags, struct prf_frame *frame)
+struct error *kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
+				   struct prf_frame *frame)
 {
 	/* A return address may be the first of the next function: the call is what counts. */
-	struct symbol *symbol = find(k, flags & PRF_FRAME_EXACT ? address : address - 1);
+	struct symbol *symbol = find(k, frame->flags & PRF_FRAME_EXACT ? address : address - 1);
 	struct prf_object object;
 
 	if (symbol && !symbol->needed) {
@@ -407,11 +407,9 @@ int kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_
 		}
 	}
 	describe(k, symbol, &object);
-	*frame = (struct prf_frame){
-		.flags = flags | PRF_FRAME_KERNEL,
-		.offset = address - object.base,
-	};
-	return error_status(prf_writer_object(w, &object, &frame->object));
+	frame->flags |= PRF_FRAME_KERNEL;
+	frame->offset = address - object.base;
+	return prf_writer_object(w, &object, &frame->object);
 }
 
 static bool begins_with(const char *name, const char *const *prefixes)
@@ -454,49 +452,48 @@ static uint64_t end_of(const struct symbol_list *list, size_t i)
 	return symbol->address;
 }
 
-static int write_symbol(struct kernel_symbols *k, const struct symbol_list *list, size_t i,
-			struct prf_writer *w)
+static struct error *write_symbol(struct kernel_symbols *k, const struct symbol_list *list,
+				  size_t i, struct prf_writer *w)
 {
 	struct symbol *symbol = &list->symbols[i];
 	struct prf_object object;
 	struct prf_symbol written;
+	struct error *error;
 	uint32_t id;
-	int status;
 
 	describe(k, symbol, &object);
-	status = error_status(prf_writer_object(w, &object, &id));
-	if (status)
-		return status;
+	error = prf_writer_object(w, &object, &id);
+	if (error)
+		return error;
 	written = (struct prf_symbol){
 		.start = symbol->address - object.base,
 		.size = end_of(list, i) - symbol->address,
 		.name = symbol->name,
 	};
 	symbol->written = true;
-	return error_status(prf_writer_symbols(w, id, &written, 1));
+	return prf_writer_symbols(w, id, &written, 1);
 }
 
-int kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w)
+struct error *kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w)
 {
-	int status = 0;
+	struct error *error = NULL;
 
-	for (size_t i = 0; i + sizeof(uint32_t) <= k->fresh.size && !status;
-	     i += sizeof(uint32_t)) {
+	for (size_t i = 0; i + sizeof(uint32_t) <= k->fresh.size && !error; i += sizeof(uint32_t)) {
 		uint32_t index;
 
 		memcpy(&index, k->fresh.data + i, sizeof(index));
-		status = write_symbol(k, &k->known, index, w);
+		error = write_symbol(k, &k->known, index, w);
 	}
 	buffer_clear(&k->fresh);
-	for (size_t i = k->dynamic.n; i-- && !status;) {
+	for (size_t i = k->dynamic.n; i-- && !error;) {
 		const struct symbol *symbol = &k->dynamic.symbols[i];
 
 		if (symbol->needed && !symbol->written)
-			status = write_symbol(k, &k->dynamic, i, w);
+			error = write_symbol(k, &k->dynamic, i, w);
 		if (symbol->gone)
 			drop(&k->dynamic, i);
 	}
-	return status;
+	return error;
 }
 
 void kernel_symbols_forget_written(struct kernel_symbols *k)

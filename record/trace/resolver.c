@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/resolver.h"
-#include "record/system/error_status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +9,41 @@
 #define FRAME_SLOTS 32768
 #define FRAMES_MAX (MAX_USER_FRAMES + 2 * MAX_KERNEL_FRAMES + 1)
 
+/* What a stack depends on besides the addresses in its frames. No padding: it is hashed. */
+struct stack_key {
+	uint64_t layout;
+	uint32_t kernel_generation; /* of kernel symbols */
+	uint32_t made_generation;   /* of names of made code, where the layout has any */
+	uint32_t made_pid;	    /* whose code that is */
+	uint32_t walk_end;
+	uint16_t user_frames, kernel_frames, script_frames;
+	uint16_t wait; /* 1: see is_wait() */
+};
+
+_Static_assert(sizeof(struct stack_key) == 32, "the bytes of struct stack_key are hashed");
+
 struct known_stack {
-	XXH128_hash_t hash;
+	XXH128_hash_t hash; /* of the key and the frames */
 	uint32_t stack;
 };
 
+/* Whose addresses are resolved, and which state of names is valid. */
+struct owner {
+	const struct layout *layout; /* NULL: the kernel */
+	uint32_t pid;		     /* 0 for the kernel */
+	uint32_t made_pid;   /* the same if the layout has made code; else processes agree */
+	uint32_t generation; /* of made code's names, or of kernel symbols */
+};
+
 struct known_frame {
-	uint64_t layout, address; /* address with its marks; layout 0: kernel */
-	uint32_t generation;	  /* of kernel symbols */
-	uint32_t frame;		  /* PRF_NONE: the slot is empty */
+	uint64_t layout, address; /* the address with its marks; layout 0: kernel */
+	uint32_t made_pid, generation;
+	uint32_t frame; /* PRF_NONE: the slot is empty */
 };
 
 struct resolver {
 	struct resolver_sources sources;
+	const struct trace_file *trace;
 	struct known_stack stacks[STACK_SLOTS];
 	struct known_frame frames[FRAME_SLOTS];
 };
@@ -34,7 +55,7 @@ struct resolver *resolver_new(const struct resolver_sources *sources)
 	if (!r)
 		return NULL;
 	r->sources = *sources;
-	resolver_forget(r);
+	resolver_begin(r, NULL);
 	return r;
 }
 
@@ -43,71 +64,102 @@ void resolver_free(struct resolver *r)
 	free(r);
 }
 
-void resolver_forget(struct resolver *r)
+void resolver_begin(struct resolver *r, const struct trace_file *trace)
 {
+	r->trace = trace;
 	memset(r->stacks, 0, sizeof(r->stacks));
 	for (size_t i = 0; i < FRAME_SLOTS; i++)
 		r->frames[i].frame = PRF_NONE;
 }
 
-static int user_place(struct resolver *r, struct prf_writer *w, const struct layout *layout,
-		      uint32_t pid, uint64_t address, struct prf_frame *frame)
+/* -------- frames -------- */
+
+static struct owner owner_of(struct resolver *r, const struct sample *s)
 {
-	/* A return address right behind a mapping belongs to the call at its end. */
-	uint64_t inside = frame->flags & PRF_FRAME_EXACT ? address : address - 1;
-	const struct mapping *mapping = mappings_find(&layout->mappings, inside);
+	struct owner owner = {
+		.layout = spaces_layout(r->sources.spaces, s->pid),
+		.pid = s->pid,
+	};
+
+	if (owner.layout->made_code) {
+		owner.made_pid = s->pid;
+		owner.generation = jit_set_sample(r->sources.jit, s->pid, s->time_ns);
+	}
+	return owner;
+}
+
+/* Completes the frame of a user address by what is mapped there. */
+static struct error *user_place(struct resolver *r, const struct owner *owner,
+				struct prf_frame *frame)
+{
 	static const struct prf_object unknown = {
 		.kind = PRF_OBJECT_UNKNOWN,
 		.path = "[unknown]",
 		.root = "",
 	};
+	uint64_t address = frame->offset;
+	/* The return address of a call at the very end of a mapping lies right after it. */
+	uint64_t inside = frame->flags & PRF_FRAME_EXACT ? address : address - 1;
+	const struct mapping *m = mappings_find(&owner->layout->mappings, inside);
+	const struct prf_object *object = m ? &m->object->definition : &unknown;
 
-	frame->offset = address;
-	if (!mapping)
-		return error_status(prf_writer_object(w, &unknown, &frame->object));
-	object_examine(mapping->object, pid, mapping->start, mapping->end);
-	switch (mapping->object->definition.kind) {
-	case PRF_OBJECT_FILE:
-		frame->offset = address - mapping->start + mapping->offset;
-		object_hit(mapping->object, inside - mapping->start + mapping->offset);
-		break;
-	case PRF_OBJECT_VDSO: frame->offset = address - mapping->start; break;
-	case PRF_OBJECT_ANONYMOUS:
-		frame->object = jit_object(r->sources.jit, pid, inside);
-		return frame->object == PRF_NONE ? -ENOMEM : 0;
-	default: break;
+	if (m)
+		object_examine(owner->pid, m);
+	if (object->kind == PRF_OBJECT_ANONYMOUS)
+		return jit_object(r->sources.jit, owner->pid, inside, &frame->object);
+	if (object->kind == PRF_OBJECT_FILE) {
+		frame->offset = address - m->start + m->offset;
+		object_hit(m->object, inside - m->start + m->offset);
+	} else if (object->kind == PRF_OBJECT_VDSO) {
+		frame->offset = address - m->start;
 	}
-	return error_status(prf_writer_object(w, &mapping->object->definition, &frame->object));
+	return prf_writer_object(r->trace->writer, object, &frame->object);
 }
 
-static int resolve_frame(struct resolver *r, struct prf_writer *w, const struct layout *layout,
-			 uint32_t pid, uint64_t marked, uint32_t flags, uint32_t *id)
+static struct error *define_frame(struct resolver *r, const struct owner *owner,
+				  struct prf_frame *frame, uint32_t *id)
 {
-	uint64_t layout_id = layout ? layout->id : 0;
-	uint64_t slot = (marked ^ layout_id << 40 ^ flags) * UINT64_C(0x9e3779b97f4a7c15);
-	struct known_frame *known = &r->frames[slot >> 49];
-	uint32_t generation = layout ? 0 : kernel_symbols_generation(r->sources.kernel);
-	struct prf_frame frame = { .flags = flags };
-	int status;
+	struct prf_writer *w = r->trace->writer;
+	struct error *error;
 
-	if (layout && layout->made_code)
-		generation = jit_generation(r->sources.jit) ^ pid * 0x9e3779b9u;
-	_Static_assert(FRAME_SLOTS == 1 << 15, "the slot number is the hash's upper 15 bits");
-	/* Exactness is part of a user address, and a kernel address is a leaf seldom enough. */
-	if (known->frame != PRF_NONE && known->address == marked && known->layout == layout_id &&
-	    known->generation == generation && !(flags & PRF_FRAME_EXACT && !layout)) {
-		*id = known->frame;
-		return 0;
-	}
-	if (!layout)
-		status = kernel_symbols_frame(r->sources.kernel, w, marked, flags, &frame);
+	if (owner->layout)
+		error = user_place(r, owner, frame);
 	else
-		status = user_place(r, w, layout, pid, marked & FRAME_ADDRESS, &frame);
-	if (!status)
-		status = error_status(prf_writer_frame(w, &frame, id));
-	if (!status && !(flags & PRF_FRAME_EXACT && !layout))
-		*known = (struct known_frame){ layout_id, marked, generation, *id };
-	return status;
+		error = kernel_symbols_frame(r->sources.kernel, w, frame->offset, frame);
+	return error ? error : prf_writer_frame(w, frame, id);
+}
+
+static struct error *resolve_frame(struct resolver *r, const struct owner *owner, uint64_t marked,
+				   uint32_t flags, uint32_t *id)
+{
+	struct known_frame key = {
+		.layout = owner->layout ? owner->layout->id : 0,
+		.address = marked,
+		.made_pid = owner->made_pid,
+		.generation = owner->generation,
+	};
+	uint64_t slot = (marked ^ key.layout << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	struct known_frame *known = &r->frames[slot >> 49];
+	struct prf_frame frame = { .flags = flags, .offset = marked & FRAME_ADDRESS };
+	/* The marks of a user address have its flags. A kernel address is a leaf seldom enough. */
+	bool remembered = owner->layout || !(flags & PRF_FRAME_EXACT);
+	struct error *error;
+
+	_Static_assert(FRAME_SLOTS == 1 << 15, "the slot number is the hash's upper 15 bits");
+	if (known->frame != PRF_NONE && known->address == key.address &&
+	    known->layout == key.layout && known->made_pid == key.made_pid &&
+	    known->generation == key.generation && remembered) {
+		*id = known->frame;
+		return NULL;
+	}
+	if (!owner->layout)
+		frame.offset = marked; /* the kernel's addresses have the bits of the marks */
+	error = define_frame(r, owner, &frame, id);
+	if (!error && remembered) {
+		*known = key;
+		known->frame = *id;
+	}
+	return error;
 }
 
 /* The kernel half's reasons are written to the trace as they are. */
@@ -120,7 +172,7 @@ _Static_assert((int)WALK_ROOT == PRF_END_ROOT && (int)WALK_NO_TABLE == PRF_END_N
 		       (int)WALK_FRAME_POINTER == PRF_END_FRAME_POINTER,
 	       "enum walk_end and enum prf_stack_end have the same values");
 
-static int end_marker(struct prf_writer *w, enum walk_end end, uint32_t *id)
+static struct error *end_marker(struct resolver *r, enum walk_end end, uint32_t *id)
 {
 	struct prf_frame frame = {
 		.object = PRF_NONE,
@@ -128,8 +180,16 @@ static int end_marker(struct prf_writer *w, enum walk_end end, uint32_t *id)
 		.offset = end,
 	};
 
-	return error_status(prf_writer_frame(w, &frame, id));
+	return prf_writer_frame(r->trace->writer, &frame, id);
 }
+
+/* -------- stacks -------- */
+
+/* A stack, or the part of one that is done. */
+struct frames {
+	uint32_t ids[FRAMES_MAX]; /* leaf first */
+	size_t n;
+};
 
 /* Taken at a switch: the kernel's stack begins with what took it. */
 static bool is_wait(const struct resolver *r, const struct sample *s)
@@ -147,66 +207,95 @@ static size_t plumbing(struct resolver *r, const __u64 *addresses, size_t n)
 	return i;
 }
 
-static int kernel_frames(struct resolver *r, struct prf_writer *w, const __u64 *addresses, size_t n,
-			 uint32_t *ids)
+static struct error *kernel_frames(struct resolver *r, const __u64 *addresses, size_t n,
+				   struct frames *to)
 {
-	int status = 0;
+	const struct owner owner = { .generation = kernel_symbols_generation(r->sources.kernel) };
+	struct error *error = NULL;
 
-	for (size_t i = 0; i < n && !status; i++)
-		status = resolve_frame(r, w, NULL, 0, addresses[i],
-				       PRF_FRAME_KERNEL | (i ? 0 : PRF_FRAME_EXACT), &ids[i]);
-	return status;
+	for (size_t i = 0; i < n && !error; i++)
+		error = resolve_frame(r, &owner, addresses[i],
+				      PRF_FRAME_KERNEL | (i ? 0 : PRF_FRAME_EXACT),
+				      &to->ids[to->n++]);
+	return error;
 }
 
-/* The stack, leaf first: kernel frames, user frames, and why it ends there. */
-static int resolve_stack(struct resolver *r, struct prf_writer *w, const struct sample *s,
-			 const struct layout *layout, uint32_t *stack)
+static struct error *user_frames(struct resolver *r, const struct owner *owner,
+				 const struct sample *s, struct frames *to)
 {
-	uint32_t ids[FRAMES_MAX];
-	const __u64 *kernel = s->frames + s->user_frames;
-	size_t skip = is_wait(r, s) ? plumbing(r, kernel, s->kernel_frames) : 0;
-	size_t n = s->kernel_frames - skip;
-	int status = kernel_frames(r, w, kernel + skip, n, ids);
+	struct error *error = NULL;
 
-	for (size_t i = 0; i < s->user_frames && !status; i++) {
+	for (size_t i = 0; i < s->user_frames && !error; i++) {
 		uint64_t address = s->frames[i];
 		uint32_t flags = (address & FRAME_EXACT ? PRF_FRAME_EXACT : 0) |
 				 (address & FRAME_GUESSED ? PRF_FRAME_GUESSED : 0);
 
-		status = resolve_frame(r, w, layout, s->pid, address, flags, &ids[n++]);
+		error = resolve_frame(r, owner, address, flags, &to->ids[to->n++]);
 	}
-	if (!status && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
-		status = end_marker(w, s->walk_end, &ids[n++]);
-	return status ? status : error_status(prf_writer_frames(w, ids, n, stack));
+	if (!error && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
+		error = end_marker(r, s->walk_end, &to->ids[to->n++]);
+	return error;
 }
 
-static int find_stack(struct resolver *r, struct prf_writer *w, const struct sample *s,
-		      uint32_t *stack)
+static struct error *define_stack(struct resolver *r, const struct frames *frames, uint32_t *stack)
 {
-	const struct layout *layout = spaces_layout(r->sources.spaces, s->pid);
-	uint64_t seed = layout->id * UINT64_C(0x9e3779b97f4a7c15) ^
-			(uint64_t)kernel_symbols_generation(r->sources.kernel) << 40 ^
-			(layout->made_code
-				 ? (uint64_t)jit_set_sample(r->sources.jit, s->pid, s->time_ns)
-						   << 32 ^
-					   s->pid * UINT64_C(0xff51afd7ed558ccd)
-				 : 0) ^
-			(uint64_t)is_wait(r, s) << 63 ^ (uint64_t)s->walk_end << 32 ^
-			(uint64_t)s->user_frames << 16 ^ s->kernel_frames;
-	XXH128_hash_t hash = XXH3_128bits_withSeed(
-		s->frames, (sample_words(s) - s->waker_frames) * sizeof(s->frames[0]), seed);
+	return prf_writer_frames(r->trace->writer, frames->ids, frames->n, stack);
+}
+
+/* Kernel frames, user frames, and why the user stack ends there. */
+static struct error *new_stack(struct resolver *r, const struct owner *owner,
+			       const struct sample *s, uint32_t *stack)
+{
+	const __u64 *kernel = s->frames + s->user_frames;
+	size_t skip = is_wait(r, s) ? plumbing(r, kernel, s->kernel_frames) : 0;
+	struct frames frames;
+	struct error *error;
+
+	frames.n = 0;
+	error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &frames);
+	if (!error)
+		error = user_frames(r, owner, s, &frames);
+	return error ? error : define_stack(r, &frames, stack);
+}
+
+static XXH128_hash_t stack_hash(const struct resolver *r, const struct owner *owner,
+				const struct sample *s)
+{
+	const struct stack_key key = {
+		.layout = owner->layout->id,
+		.kernel_generation = kernel_symbols_generation(r->sources.kernel),
+		.made_generation = owner->generation,
+		.made_pid = owner->made_pid,
+		.walk_end = s->walk_end,
+		.user_frames = s->user_frames,
+		.kernel_frames = s->kernel_frames,
+		.script_frames = s->script_frames,
+		.wait = is_wait(r, s),
+	};
+
+	return XXH3_128bits_withSeed(s->frames,
+				     (sample_words(s) - s->waker_frames) * sizeof(s->frames[0]),
+				     XXH3_64bits(&key, sizeof(key)));
+}
+
+static struct error *find_stack(struct resolver *r, const struct sample *s, uint32_t *stack)
+{
+	struct owner owner = owner_of(r, s);
+	XXH128_hash_t hash = stack_hash(r, &owner, s);
 	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];
-	int status;
+	struct error *error;
 
 	if (XXH128_isEqual(known->hash, hash)) {
 		*stack = known->stack;
-		return 0;
+		return NULL;
 	}
-	status = resolve_stack(r, w, s, layout, stack);
-	if (!status)
+	error = new_stack(r, &owner, s, stack);
+	if (!error)
 		*known = (struct known_stack){ hash, *stack };
-	return status;
+	return error;
 }
+
+/* -------- wakers -------- */
 
 /* How many of the frames belong to an interrupt; 0: there was none. */
 static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
@@ -217,60 +306,64 @@ static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
 	return 0;
 }
 
-/* Who ended the wait: a task, or an interrupt, which is not the doing of the task below it. */
-static int find_waker(struct resolver *r, struct prf_writer *w, const struct sample *s,
-		      struct prf_sample *sample)
+/* What ended the wait: a task, or an interrupt, for which the task below it is not to blame. */
+static struct error *find_waker(struct resolver *r, const struct sample *s,
+				struct prf_sample *sample)
 {
 	const __u64 *waker = s->frames + sample_words(s) - s->waker_frames;
 	size_t skip = plumbing(r, waker, s->waker_frames), n = s->waker_frames - skip, by_interrupt;
-	uint32_t ids[FRAMES_MAX];
-	int status;
+	struct frames frames;
+	struct error *error;
 
 	if (!n)
-		return 0;
+		return NULL;
 	by_interrupt = interrupted(r, waker + skip, n);
 	if (by_interrupt)
 		n = by_interrupt;
-	status = kernel_frames(r, w, waker + skip, n, ids);
-	if (!status)
-		status = error_status(prf_writer_frames(w, ids, n, &sample->waker));
+	frames.n = 0;
+	error = kernel_frames(r, waker + skip, n, &frames);
+	if (!error)
+		error = define_stack(r, &frames, &sample->waker);
 	/* Where the stack was cut off, an interrupt may have been below. */
-	if (!status && !by_interrupt && s->waker_frames < WAKER_FRAMES && s->waker_tid)
-		status = tasks_define(r->sources.tasks, w, s->waker_pid, s->waker_tid,
-				      &sample->waker_task);
-	return status;
+	if (!error && !by_interrupt && s->waker_frames < WAKER_FRAMES && s->waker_tid)
+		error = tasks_define(r->sources.tasks, r->trace->writer, s->waker_pid, s->waker_tid,
+				     &sample->waker_task);
+	return error;
 }
 
-/* All that the counts promise must be there. */
-static bool is_sample(const struct sample *s, size_t size)
-{
-	if (size < sizeof(*s))
-		return false;
-	if (s->user_frames > MAX_USER_FRAMES || s->kernel_frames > MAX_KERNEL_FRAMES ||
-	    s->script_frames > MAX_SCRIPT_FRAMES || s->waker_frames > WAKER_FRAMES)
-		return false;
-	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]);
-}
+/* -------- samples -------- */
 
-bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,
-		     size_t event_count, const void *data, size_t size, int *status)
+const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size)
 {
 	const struct sample *s = data;
-	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE, .waker_task = PRF_NONE };
 
-	*status = 0;
-	if (!is_sample(s, size) || s->event >= event_count)
-		return false;
-	sample.time_ns = s->time_ns;
-	sample.event = events[s->event];
-	sample.cpu = s->cpu;
-	sample.weight = s->weight;
-	*status = tasks_define(r->sources.tasks, w, s->pid, s->tid, &sample.task);
-	if (!*status)
-		*status = find_stack(r, w, s, &sample.stack);
-	if (!*status)
-		*status = find_waker(r, w, s, &sample);
-	if (!*status)
-		*status = error_status(prf_writer_sample(w, &sample));
-	return true;
+	if (size < sizeof(*s))
+		return NULL;
+	if (s->user_frames > MAX_USER_FRAMES || s->kernel_frames > MAX_KERNEL_FRAMES ||
+	    s->script_frames > MAX_SCRIPT_FRAMES || s->waker_frames > WAKER_FRAMES)
+		return NULL;
+	if (s->event >= r->sources.events->n)
+		return NULL;
+	/* All that the counts promise must be there. */
+	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]) ? s : NULL;
+}
+
+struct error *resolver_resolve(struct resolver *r, const struct sample *s,
+			       struct prf_sample *sample)
+{
+	struct error *error;
+
+	*sample = (struct prf_sample){
+		.time_ns = s->time_ns,
+		.event = r->trace->events[s->event],
+		.stack = PRF_NONE,
+		.waker = PRF_NONE,
+		.waker_task = PRF_NONE,
+		.cpu = s->cpu,
+		.weight = s->weight,
+	};
+	error = tasks_define(r->sources.tasks, r->trace->writer, s->pid, s->tid, &sample->task);
+	if (!error)
+		error = find_stack(r, s, &sample->stack);
+	return error ? error : find_waker(r, s, sample);
 }

@@ -3,10 +3,10 @@
 #define RECORD_TRACE_RESOLVER_H
 
 /*
- * Turns samples as the kernel sends them into samples as the trace holds them: addresses
+ * Turns samples as the kernel half sends them into samples as the trace holds them: addresses
  * become (object, offset), stacks become numbers. Most samples repeat a stack that was seen
- * a moment ago, so whole stacks are remembered by a 128-bit hash of their bytes together
- * with the id of the address space's layout.
+ * a moment ago, so whole stacks are remembered by a 128-bit hash of their frames and of all
+ * else that they depend on.
  */
 
 #include "bpf/sample.h"
@@ -15,10 +15,11 @@
 #include "record/spaces/task.h"
 #include "record/symbols/jit.h"
 #include "record/symbols/kernel_symbols.h"
+#include "record/trace/trace_file.h"
 
 struct resolver;
 
-/* What it asks; all of it must outlive the resolver. */
+/* What a sample's numbers and addresses mean at its time. All of it must outlive the resolver. */
 struct resolver_sources {
 	struct spaces *spaces;
 	struct tasks *tasks;
@@ -27,17 +28,21 @@ struct resolver_sources {
 	const struct event_list *events; /* by their numbers in samples */
 };
 
+/* NULL without memory. */
 struct resolver *resolver_new(const struct resolver_sources *sources);
 void resolver_free(struct resolver *r);
 
-/* Another trace begins: numbers of the last one mean nothing any more. */
-void resolver_forget(struct resolver *r);
-
 /*
- * Writes one sample. `events` gives the trace's number of each event. False: the bytes are no
- * sample. `status` gets 0 or -errno.
+ * Samples go to this trace from now on, which has begun and stays valid until the next call.
+ * Numbers of the last trace are forgotten.
  */
-bool resolver_sample(struct resolver *r, struct prf_writer *w, const uint32_t *events,
-		     size_t event_count, const void *data, size_t size, int *status);
+void resolver_begin(struct resolver *r, const struct trace_file *trace);
+
+/* The sample in a record of a ring, or NULL if the bytes are none. */
+const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size);
+
+/* Fills `sample`, and writes the definitions that it names and the trace does not have yet. */
+struct error *resolver_resolve(struct resolver *r, const struct sample *s,
+			       struct prf_sample *sample);
 
 #endif

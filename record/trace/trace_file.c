@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/trace_file.h"
-#include "record/system/error_status.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -19,6 +17,11 @@ int trace_file_open(struct trace_file *f, const char *path)
 	return output_open(&f->output, path);
 }
 
+struct error *trace_file_error(const struct trace_file *f, struct error *error)
+{
+	return error_prefix(error, "%s", f->output.path ? f->output.path : "standard output");
+}
+
 /* ISO 8601 with milliseconds, in UTC. */
 static void wall_clock(char *text, size_t size)
 {
@@ -32,11 +35,11 @@ static void wall_clock(char *text, size_t size)
 	snprintf(text + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-static int write_metadata(struct prf_writer *w, const struct trace_file_options *options)
+static struct error *write_metadata(struct prf_writer *w, const struct trace_file_options *options)
 {
 	struct utsname name;
 	char start[64];
-	int status = 0;
+	struct error *error = NULL;
 
 	memset(&name, 0, sizeof(name));
 	uname(&name);
@@ -51,29 +54,21 @@ static int write_metadata(struct prf_writer *w, const struct trace_file_options 
 		{ "clock", "CLOCK_MONOTONIC" },
 		{ "event_source", options->events->n ? options->events->events[0].name : "" },
 	};
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own) && !status; i++)
-		status = error_status(prf_writer_metadata(w, own[i].key, own[i].value));
-	for (size_t i = 0; i < options->metadata_count && !status; i++)
-		status = error_status(prf_writer_metadata(w, options->metadata[i].key,
-							  options->metadata[i].value));
-	return status;
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own) && !error; i++)
+		error = prf_writer_metadata(w, own[i].key, own[i].value);
+	for (size_t i = 0; i < options->metadata_count && !error; i++)
+		error = prf_writer_metadata(w, options->metadata[i].key,
+					    options->metadata[i].value);
+	return error;
 }
 
-int trace_file_begin(struct trace_file *f, const struct trace_file_options *options)
+static struct error *write_events(struct trace_file *f, const struct event_list *events)
 {
-	struct prf_writer_options writer = {
-		.fd = f->output.fd,
-		.level = options->level,
-		.compress_thread = true,
-	};
-	int status = output_begin(&f->output);
+	struct error *error = NULL;
 
-	if (status)
-		return status;
-	status = error_status(prf_writer_new(&f->writer, &writer));
 	f->event_count = 0;
-	for (size_t i = 0; i < options->events->n && !status; i++) {
-		const struct event *event = &options->events->events[i];
+	for (size_t i = 0; i < events->n && !error; i++) {
+		const struct event *event = &events->events[i];
 		struct prf_event definition = {
 			.kind = event->kind,
 			.name = event->name,
@@ -82,15 +77,53 @@ int trace_file_begin(struct trace_file *f, const struct trace_file_options *opti
 			.period = event->period,
 		};
 
-		status = error_status(
-			prf_writer_event(f->writer, &definition, &f->events[f->event_count++]));
+		error = prf_writer_event(f->writer, &definition, &f->events[f->event_count++]);
 	}
-	return status ? status : write_metadata(f->writer, options);
+	return error;
 }
 
-int trace_file_finish(struct trace_file *f)
+struct error *trace_file_begin(struct trace_file *f, const struct trace_file_options *options)
 {
-	return error_status(prf_writer_finish(f->writer));
+	struct prf_writer_options writer = {
+		.fd = f->output.fd,
+		.level = options->level,
+		.compress_thread = true,
+	};
+	int status = output_begin(&f->output);
+	struct error *error;
+
+	if (status)
+		return trace_file_error(f, error_system(status, "cannot empty the file"));
+	error = prf_writer_new(&f->writer, &writer);
+	if (!error)
+		error = write_events(f, options->events);
+	if (!error)
+		error = write_metadata(f->writer, options);
+	return trace_file_error(f, error);
+}
+
+struct error *trace_file_sample(struct trace_file *f, const struct prf_sample *sample)
+{
+	return trace_file_error(f, prf_writer_sample(f->writer, sample));
+}
+
+struct error *trace_file_statistics(struct trace_file *f, const struct statistic *list, size_t n)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < n && !error; i++)
+		error = prf_writer_statistic(f->writer, list[i].key, list[i].value);
+	return trace_file_error(f, error);
+}
+
+struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns)
+{
+	return trace_file_error(f, prf_writer_tick(f->writer, now_ns));
+}
+
+struct error *trace_file_finish(struct trace_file *f)
+{
+	return trace_file_error(f, prf_writer_finish(f->writer));
 }
 
 void trace_file_close(struct trace_file *f, bool discard)

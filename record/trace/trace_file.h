@@ -2,8 +2,9 @@
 #ifndef RECORD_TRACE_TRACE_FILE_H
 #define RECORD_TRACE_TRACE_FILE_H
 
-/* One trace that is being written: the file, the writer, and what stands in every trace. */
+/* One trace that is being written: the file, the writer, and what every trace begins with. */
 
+#include "common/error.h"
 #include "format/prf.h"
 #include "record/events/event.h"
 #include "record/trace/output.h"
@@ -35,11 +36,29 @@ void trace_file_init(struct trace_file *f);
  */
 int trace_file_open(struct trace_file *f, const char *path);
 
-/* Empties the file, and writes header, events and metadata. 0 or -errno. */
-int trace_file_begin(struct trace_file *f, const struct trace_file_options *options);
+/*
+ * Puts the name of the file before an error of its writer, unless it is NULL. The functions below
+ * have done so; whoever writes definitions of its own to `writer` does it with this.
+ */
+struct error *trace_file_error(const struct trace_file *f, struct error *error);
 
-/* Ends it well. 0 or -errno. */
-int trace_file_finish(struct trace_file *f);
+/* Empties the file, and writes header, events and metadata. */
+struct error *trace_file_begin(struct trace_file *f, const struct trace_file_options *options);
+
+struct error *trace_file_sample(struct trace_file *f, const struct prf_sample *sample);
+
+/* Numbers about the recording; the last value of a key counts. */
+struct statistic {
+	const char *key;
+	uint64_t value;
+};
+struct error *trace_file_statistics(struct trace_file *f, const struct statistic *list, size_t n);
+
+/* Writes what has waited for a second or more by `now_ns`. */
+struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns);
+
+/* Writes the end. */
+struct error *trace_file_finish(struct trace_file *f);
 
 /* Closes it; `discard` removes a file that was not there before. */
 void trace_file_close(struct trace_file *f, bool discard);

@@ -2,10 +2,8 @@
 #include "record/trace/vanished.h"
 
 #include "record/system/elf_symbols.h"
-#include "record/system/error_status.h"
 #include "record/system/proc.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +12,7 @@
 struct writing {
 	struct unwinder *unwinder;
 	struct prf_writer *writer;
-	int status;
+	struct error *error;
 };
 
 static bool has_build_id(const struct elf_file *file, const struct prf_object *d)
@@ -54,16 +52,17 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The symbols that cover hits, each once. */
-static int write_hit(const struct elf_symbols *symbols, struct object *object, struct prf_writer *w)
+static struct error *write_hit(const struct elf_symbols *symbols, struct object *object,
+			       struct prf_writer *w)
 {
 	struct prf_symbol *named = calloc(object->hit_count, sizeof(*named));
 	const struct elf_symbol *last = NULL;
 	uint32_t id;
 	size_t n = 0;
-	int status;
+	struct error *error;
 
 	if (!named)
-		return -ENOMEM;
+		return error_memory();
 	qsort(object->hits, object->hit_count, sizeof(*object->hits), by_number);
 	for (size_t i = 0; i < object->hit_count; i++) {
 		const struct elf_symbol *symbol = elf_symbols_at(symbols, object->hits[i]);
@@ -73,11 +72,11 @@ static int write_hit(const struct elf_symbols *symbols, struct object *object, s
 		last = symbol;
 		named[n++] = (struct prf_symbol){ symbol->start, symbol->size, symbol->name };
 	}
-	status = error_status(prf_writer_object(w, &object->definition, &id));
-	if (!status && n)
-		status = error_status(prf_writer_symbols(w, id, named, n));
+	error = prf_writer_object(w, &object->definition, &id);
+	if (!error && n)
+		error = prf_writer_symbols(w, id, named, n);
 	free(named);
-	return status;
+	return error;
 }
 
 static void write_object(struct object *object, struct writing *writing)
@@ -93,10 +92,12 @@ static void write_object(struct object *object, struct writing *writing)
 	if (fd < 0)
 		return;
 	if (!elf_file_open(&file, fd)) {
-		/* Symbols that are too many to be read cost this file's names, not the recording.
-		 */
-		if (has_build_id(&file, d) && !error_ignore(elf_symbols_read(&symbols, &file))) {
-			writing->status = write_hit(&symbols, object, writing->writer);
+		if (!has_build_id(&file, d)) {
+			/* It was overwritten since: its names would be of other code. */
+		} else if (elf_symbols_read(&symbols, &file)) {
+			writing->error = error_memory();
+		} else {
+			writing->error = write_hit(&symbols, object, writing->writer);
 			elf_symbols_release(&symbols);
 		}
 		elf_file_release(&file);
@@ -108,15 +109,16 @@ static void visit(struct object *object, void *context)
 {
 	struct writing *writing = context;
 
-	if (!writing->status && object->hit_count)
+	if (!writing->error && object->hit_count)
 		write_object(object, writing);
 	object->hit_count = 0;
 }
 
-int vanished_write(const struct objects *objects, struct unwinder *unwinder, struct prf_writer *w)
+struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
+			     struct prf_writer *w)
 {
 	struct writing writing = { .unwinder = unwinder, .writer = w };
 
 	objects_each(objects, visit, &writing);
-	return writing.status;
+	return writing.error;
 }

@@ -4,8 +4,8 @@
 
 /*
  * Programs that the report will not find where they were: deleted, replaced by another
- * version, or only there inside of a container. The recorder still has some of them open
- * and takes the names of what was hit out of them, into the trace.
+ * version, or only there inside of a container. The recorder still has some of them open,
+ * and writes the names of the code that samples hit into the trace.
  */
 
 #include "record/spaces/object.h"
@@ -13,8 +13,9 @@
 
 /*
  * Writes the names of code that was hit in files that cannot be found by their path, and
- * forgets all hits. `unwinder` may be NULL: then nothing is open. 0 or -errno.
+ * forgets all hits. `unwinder` may be NULL: then nothing is open.
  */
-int vanished_write(const struct objects *objects, struct unwinder *unwinder, struct prf_writer *w);
+struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
+			     struct prf_writer *w);
 
 #endif

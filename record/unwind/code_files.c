@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +10,6 @@
 
 #include "common/array.h"
 #include "common/clock.h"
-#include "record/system/namespace.h"
 #include "record/system/proc.h"
 
 /* More than that many files are no longer told apart; the rest go without tables. */
@@ -20,6 +17,11 @@
 /* How long a file goes without a table, once it was refused one for want of memory. */
 #define RETRY_NS UINT64_C(10000000000)
 #define KEPT_MAX 4096 /* files that stay open */
+
+struct build_id {
+	uint8_t size; /* 0: none */
+	uint8_t bytes[ELF_BUILD_ID_MAX];
+};
 
 struct key {
 	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
@@ -112,27 +114,6 @@ failed:
 	return NULL;
 }
 
-/* The very file that is mapped, even when it was deleted; or what has its name now. */
-static int open_mapped(const struct unwinder_mapping *m)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, m->pid,
-		 m->start, m->end);
-	fd = open_regular(path);
-	if (fd < 0)
-		fd = namespace_open_any(m->pid, m->path);
-	/* By the time it is read, the process may be gone: then the name has to do. */
-	return fd < 0 && m->build_id_size ? open_regular(m->path) : fd;
-}
-
-static bool has_file(const char *path)
-{
-	return path[0] == '/' && path[1] != '/' && strncmp(path, "/dev/zero", 9) != 0 &&
-	       strncmp(path, "/SYSV", 5) != 0 && strncmp(path, "/memfd:", 7) != 0;
-}
-
 /*
  * A file that could not be opened for one process may be for another, and one whose table
  * was given back may find room again, but not all the time.
@@ -144,11 +125,32 @@ static bool may_retry(const struct code_file *file)
 	return clock_now() >= file->refused_ns + RETRY_NS || !file->refused_ns;
 }
 
-static void retry(struct code_file *file, int fd)
+/* Takes over the fd. Closes it if it is not wanted. */
+static struct code_file *known(const struct code_files *files, struct code_file *file, int fd)
 {
-	file->fd = fd;
-	if (fd >= 0)
+	if (may_retry(file) && fd >= 0) {
+		set_fd(files, file, fd);
 		file->state = CODE_FILE_WAITING;
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	return file;
+}
+
+static struct code_file *get_by_build_id(struct code_files *files, const char *path,
+					 const struct build_id *id, int fd)
+{
+	struct key key = build_id_key(id->bytes, id->size);
+	struct code_file *file = find(files, &key);
+
+	if (file)
+		return known(files, file, fd);
+	file = add(files, &key, path, fd);
+	if (!file)
+		return NULL;
+	file->build_id_size = id->size;
+	memcpy(file->build_id, id->bytes, id->size);
+	return file;
 }
 
 static struct code_file *get_by_inode(struct code_files *files, const char *path, int fd)
@@ -164,46 +166,58 @@ static struct code_file *get_by_inode(struct code_files *files, const char *path
 	}
 	key = inode_key(&status);
 	file = find(files, &key);
-	if (!file)
-		return add(files, &key, path, fd);
-	if (may_retry(file))
-		retry(file, fd);
-	else
-		close(fd);
+	return file ? known(files, file, fd) : add(files, &key, path, fd);
+}
+
+struct code_file *code_files_get_vdso(struct code_files *files)
+{
+	const struct key key = { .kind = 'v' };
+	struct code_file *file = find(files, &key);
+
+	if (file)
+		return file;
+	file = add(files, &key, "[vdso]", -1);
+	if (file)
+		file->vdso = true;
 	return file;
 }
 
-struct code_file *code_files_get(struct code_files *files, const struct unwinder_mapping *m)
+static struct build_id build_id_of(const struct prf_object *d)
 {
-	struct code_file *file;
-	struct key key = { .kind = 'v' };
+	struct build_id id = { .size = d->build_id_size };
 
-	if (strcmp(m->path, "[vdso]") == 0) {
-		file = find(files, &key);
-		if (file)
-			return file;
-		file = add(files, &key, m->path, -1);
-		if (file)
-			file->vdso = true;
+	memcpy(id.bytes, d->build_id, d->build_id_size);
+	return id;
+}
+
+static struct code_file *get_file(struct code_files *files, uint32_t pid, const struct mapping *m)
+{
+	const struct prf_object *d = &m->object->definition;
+	struct build_id id = build_id_of(d);
+	struct key key = build_id_key(id.bytes, id.size);
+	struct code_file *file = id.size ? find(files, &key) : NULL;
+	int fd;
+
+	if (file && !may_retry(file))
 		return file;
-	}
-	if (!has_file(m->path) && !m->build_id_size)
-		return NULL;
-	if (!m->build_id_size)
-		return get_by_inode(files, m->path, open_mapped(m));
-	key = build_id_key(m->build_id, m->build_id_size);
-	file = find(files, &key);
-	if (file && may_retry(file))
-		retry(file, open_mapped(m));
-	if (file)
-		return file;
-	file = add(files, &key, m->path, open_mapped(m));
-	if (!file)
-		return NULL;
-	file->build_id_size = (uint8_t)(m->build_id_size < ELF_BUILD_ID_MAX ? m->build_id_size
-									    : ELF_BUILD_ID_MAX);
-	memcpy(file->build_id, m->build_id, file->build_id_size);
+	fd = object_open(pid, m);
+	id = build_id_of(d); /* object_open() may have found it */
+	if (!id.size)
+		return get_by_inode(files, d->path, fd);
+	file = get_by_build_id(files, d->path, &id, fd);
+	if (file && fd < 0)
+		file->why = fd;
 	return file;
+}
+
+struct code_file *code_files_get(struct code_files *files, uint32_t pid, const struct mapping *m)
+{
+	switch (m->object->definition.kind) {
+	case PRF_OBJECT_VDSO: m->object->code = code_files_get_vdso(files); break;
+	case PRF_OBJECT_FILE: m->object->code = get_file(files, pid, m); break;
+	default: break;
+	}
+	return m->object->code;
 }
 
 struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
@@ -216,23 +230,14 @@ struct code_file *code_files_find(const struct code_files *files, const uint8_t 
 
 struct code_file *code_files_get_path(struct code_files *files, const char *path)
 {
-	return get_by_inode(files, path, open_regular(path));
-}
+	int fd = open_regular(path);
+	struct build_id id = { 0 };
+	struct elf_file elf;
 
-void code_files_alias(struct code_files *files, struct code_file *file, const uint8_t *build_id,
-		      size_t size)
-{
-	struct key key = build_id_key(build_id, size);
-	uint64_t *value;
-	bool added;
-
-	for (size_t i = 0; i < files->count; i++) {
-		if (files->all[i] != file)
-			continue;
-		value = map_put(&files->keys, &key, sizeof(key), &added);
-		/* One that was only known by build-id and could not be opened is no loss. */
-		if (value && (added || files->all[*value - 1]->state == CODE_FILE_REFUSED))
-			*value = i + 1;
-		return;
+	if (fd >= 0 && !elf_file_open(&elf, fd)) {
+		id.size = elf.build_id_size;
+		memcpy(id.bytes, elf.build_id, elf.build_id_size);
+		elf_file_release(&elf);
 	}
+	return id.size ? get_by_build_id(files, path, &id, fd) : get_by_inode(files, path, fd);
 }

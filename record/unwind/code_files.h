@@ -3,8 +3,9 @@
 #define RECORD_UNWIND_CODE_FILES_H
 
 /*
- * The files whose code the targets have mapped, each known once: by build-id, and by device,
- * inode, size and time where that is all there is.
+ * The files that have unwind tables, or wait for them, each known once: by build-id, and by
+ * device, inode, size and time where it has none. Objects of several names or containers may
+ * be one file.
  */
 
 #include <stdbool.h>
@@ -12,8 +13,8 @@
 #include <stdint.h>
 
 #include "common/map.h"
+#include "record/spaces/object.h"
 #include "record/unwind/table_store.h"
-#include "record/unwind/unwinder_mapping.h"
 
 enum code_file_state {
 	CODE_FILE_WAITING, /* for the worker */
@@ -25,10 +26,11 @@ enum code_file_state {
 struct code_file {
 	char *path;
 	int fd;	  /* while waiting; -1: could not be opened, or the vDSO */
+	int why;  /* with fd -1: -errno of object_open() */
 	int kept; /* the same, for whoever needs the file when its name is gone; or -1 */
 	bool vdso;
 	enum code_file_state state;
-	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel said; to be verified */
+	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel or /proc named it; verified later */
 	uint8_t build_id_size;
 	struct stored_table stored;
 	uint64_t base; /* of the table's first page, link-time */
@@ -51,20 +53,21 @@ struct code_files {
 void code_files_release(struct code_files *files);
 
 /*
- * The file of a mapping, new ones with state CODE_FILE_WAITING and an open fd if it could be
- * opened. NULL for mappings without a file, and without memory.
+ * The file that a process maps, which stays in the mapping's object, too. A new one has the state
+ * CODE_FILE_WAITING and an open fd if it could be opened. NULL for what is no file, and without
+ * memory.
  */
-struct code_file *code_files_get(struct code_files *files, const struct unwinder_mapping *mapping);
+struct code_file *code_files_get(struct code_files *files, uint32_t pid,
+				 const struct mapping *mapping);
 
-/* The same for a path of our own. */
+/* The vDSO, which all processes share. */
+struct code_file *code_files_get_vdso(struct code_files *files);
+
+/* The file with a path of our own. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);
 
 /* The file with that build-id as far as it is known, or NULL. */
 struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
 				  size_t size);
-
-/* Lets the file be found by its build-id, too. */
-void code_files_alias(struct code_files *files, struct code_file *file, const uint8_t *build_id,
-		      size_t size);
 
 #endif

@@ -14,13 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "record/unwind/code_files.h"
+#include "record/unwind/publication.h"
 #include "record/unwind/startup_files.h"
-#include "record/unwind/unwind_spaces.h"
 
 #define DEFAULT_LIMIT (UINT64_C(256) << 20)
 #define SECOND UINT64_C(1000000000)
 
+static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
 
 struct unwinder {
@@ -30,20 +32,13 @@ struct unwinder {
 	pthread_t worker;
 	bool started, stopping, busy;
 	struct code_files files;
-	struct unwind_spaces spaces;
+	const struct spaces *spaces; /* that are published; NULL: none yet */
+	struct publications published;
 	struct table_store store;
 	uint64_t max_rows;
 	struct unwinder_totals totals;
 	struct unwinder_options options;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 /* -------- the worker -------- */
 
@@ -62,7 +57,7 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
 }
 
-/* Who the file is to the kernel half: struct unwind_file_key. */
+/* What the kernel half knows the file by: struct unwind_file_key. */
 static void identify(struct code_file *file)
 {
 	struct stat status;
@@ -73,7 +68,7 @@ static void identify(struct code_file *file)
 	file->inode = status.st_ino;
 }
 
-/* Lets the kernel half find the table when the file is mapped, or no more. */
+/* Names the table to the kernel half, by the file, or withdraws it. */
 static void announce(const struct unwinder *u, const struct code_file *file)
 {
 	struct unwind_file_key key = { file->device, file->inode };
@@ -108,7 +103,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	*t = (struct unwind_table){ 0 };
 	result->state = CODE_FILE_REFUSED;
 	if (error) {
-		result->problem = elf_error_text(error);
+		result->problem = file->why == -ESTALE ? replaced : elf_error_text(error);
 		/* A file that is no ELF file has no unwind information, for sure. */
 		if (error == ELF_ERROR_NOT_ELF || error == ELF_ERROR_UNSUPPORTED)
 			result->state = CODE_FILE_BARE;
@@ -116,7 +111,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	}
 	if (file->build_id_size && (e.build_id_size != file->build_id_size ||
 				    memcmp(e.build_id, file->build_id, e.build_id_size) != 0)) {
-		result->problem = "another file has its name now";
+		result->problem = replaced;
 		elf_file_release(&e);
 		return false;
 	}
@@ -149,7 +144,7 @@ static struct code_file *least_used(struct unwinder *u, const struct code_file *
 
 		if (file->state != CODE_FILE_READY || file == keep || file->vdso)
 			continue;
-		users = unwind_spaces_users(&u->spaces, file);
+		users = publications_users(&u->published, file);
 		if (!best || users < best_users ||
 		    (users == best_users && file->last_mapped_ns < best->last_mapped_ns)) {
 			best = file;
@@ -170,19 +165,18 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64
 	while (freed < rows) {
 		struct code_file *file = least_used(u, keep);
 
-		if (!file || unwind_spaces_users(&u->spaces, file) > 1)
+		if (!file || publications_users(&u->published, file) > 1)
 			return false;
 		file->state = CODE_FILE_REFUSED;
 		file->problem = "its table was given back to stay within the limit";
-		file->refused_ns = now_ns();
+		file->refused_ns = clock_now();
 		u->totals.files--;
 		freed += file->stored.rows;
 		announce(u, file);
 		u->totals.dropped++;
 		u->totals.rows -= file->stored.rows;
-		unwind_spaces_touch(&u->spaces, file);
-		unwind_spaces_publish(&u->spaces, now_ns());
-		table_store_drop(&u->store, &file->stored, now_ns());
+		publications_refresh(&u->published, file, clock_now());
+		table_store_drop(&u->store, &file->stored, clock_now());
 	}
 	return true;
 }
@@ -190,10 +184,10 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64
 /* Sleeps, unless the worker shall end. With the lock held. */
 static void rest(struct unwinder *u, uint64_t ns)
 {
-	uint64_t until = now_ns() + ns;
+	uint64_t until = clock_now() + ns;
 	struct timespec t = { (time_t)(until / SECOND), (long)(until % SECOND) };
 
-	while (!u->stopping && now_ns() < until)
+	while (!u->stopping && clock_now() < until)
 		pthread_cond_timedwait(&u->work, &u->lock, &t);
 }
 
@@ -201,7 +195,7 @@ static void rest(struct unwinder *u, uint64_t ns)
 static int store_table(struct unwinder *u, const struct code_file *file,
 		       const struct unwind_table *t, struct stored_table *stored)
 {
-	uint64_t lacking = table_store_lacking(&u->store, t, now_ns());
+	uint64_t lacking = table_store_lacking(&u->store, t, clock_now());
 	bool room = true;
 
 	if (lacking) {
@@ -211,10 +205,10 @@ static int store_table(struct unwinder *u, const struct code_file *file,
 			rest(u, RANGE_POOL_REST_NS + SECOND / 10);
 		pthread_mutex_unlock(&u->lock);
 	}
-	return room ? table_store_put(&u->store, t, stored, now_ns()) : -ENOSPC;
+	return room ? table_store_put(&u->store, t, stored, clock_now()) : -ENOSPC;
 }
 
-/* Tells the owner, without the lock. */
+/* Reports the file to the owner, without the lock. */
 static void report(struct unwinder *u, const struct code_file *file)
 {
 	struct unwinder_file about = {
@@ -254,11 +248,8 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	if (file->state == CODE_FILE_READY) {
 		announce(u, file);
 		u->totals.rows += file->stored.rows;
-		if (file->build_id_size)
-			code_files_alias(&u->files, file, file->build_id, file->build_id_size);
 	}
-	if (unwind_spaces_touch(&u->spaces, file))
-		unwind_spaces_publish(&u->spaces, now_ns());
+	publications_refresh(&u->published, file, clock_now());
 	u->totals.rules = u->store.rules.count;
 	u->totals.slabs = u->store.slab_count;
 	u->totals.table_bytes = table_store_bytes(&u->store);
@@ -269,19 +260,19 @@ static void build_file(struct unwinder *u, struct code_file *file)
 {
 	struct code_file result = *file;
 	struct unwind_table table;
-	uint64_t began = now_ns();
+	uint64_t began = clock_now();
 
 	u->busy = true;
 	pthread_mutex_unlock(&u->lock);
 	result.problem = NULL;
 	result.refused_ns = 0;
 	if (build_table(u, file, &result, &table)) {
-		result.build_ns = now_ns() - began;
+		result.build_ns = clock_now() - began;
 		result.state = CODE_FILE_READY;
 		if (store_table(u, file, &table, &result.stored)) {
 			result.state = CODE_FILE_REFUSED;
 			result.problem = no_memory;
-			result.refused_ns = now_ns();
+			result.refused_ns = clock_now();
 		}
 	}
 	unwind_table_release(&table);
@@ -308,7 +299,7 @@ static void *work(void *context)
 		pthread_cond_broadcast(&u->idle);
 		/* A slab ahead of need: the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
-		table_store_reserve(&u->store, now_ns());
+		table_store_reserve(&u->store, clock_now());
 		pthread_mutex_lock(&u->lock);
 		if (!u->stopping && !next_waiting(u))
 			pthread_cond_wait(&u->work, &u->lock);
@@ -331,30 +322,39 @@ static void init_locks(struct unwinder *u)
 	pthread_condattr_destroy(&monotonic);
 }
 
-int unwinder_new(struct unwinder **unwinder, const struct unwinder_options *options)
+static struct error *start_worker(struct unwinder *u)
+{
+	int status = pthread_create(&u->worker, NULL, work, u);
+
+	u->started = !status;
+	return status ? error_system(status, "cannot start a thread") : NULL;
+}
+
+struct error *unwinder_new(struct unwinder **unwinder, const struct unwinder_options *options)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 	uint64_t limit = options->memory_limit ? options->memory_limit : DEFAULT_LIMIT;
 	const struct unwinder_maps *maps = &options->maps;
-	int error;
+	struct error *error;
+	int status;
 
 	if (!u)
-		return -ENOMEM;
+		return error_memory();
 	init_locks(u);
 	u->options = *options;
 	u->max_rows = limit / 4 / 2; /* no file gets more than half of it */
-	error = table_store_init(&u->store, maps->pages, maps->rules, maps->slabs, limit);
+	status = table_store_init(&u->store, maps->pages, maps->rules, maps->slabs, limit);
+	error = status ? error_system(status, "cannot map the memory of unwind tables") : NULL;
 	if (!error)
-		error = unwind_spaces_init(&u->spaces, maps->segments, maps->processes);
+		error = publications_init(&u->published, maps->segments, maps->processes);
 	if (!error)
-		error = -pthread_create(&u->worker, NULL, work, u);
+		error = start_worker(u);
 	if (error) {
 		unwinder_free(u);
 		return error;
 	}
-	u->started = true;
 	*unwinder = u;
-	return 0;
+	return NULL;
 }
 
 void unwinder_free(struct unwinder *u)
@@ -368,7 +368,7 @@ void unwinder_free(struct unwinder *u)
 		pthread_mutex_unlock(&u->lock);
 		pthread_join(u->worker, NULL);
 	}
-	unwind_spaces_release(&u->spaces);
+	publications_release(&u->published);
 	code_files_release(&u->files);
 	table_store_release(&u->store);
 	pthread_cond_destroy(&u->work);
@@ -379,63 +379,66 @@ void unwinder_free(struct unwinder *u)
 
 /* -------- what happens to the address spaces -------- */
 
-void unwinder_map(struct unwinder *u, const struct unwinder_mapping *m)
+static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
-	struct mapping mapping = { .start = m->start, .end = m->end, .offset = m->file_offset };
+	struct unwinder *u = context;
+	struct code_file *file;
 
 	pthread_mutex_lock(&u->lock);
-	mapping.file = code_files_get(&u->files, m);
-	if (mapping.file) {
-		mapping.file->last_mapped_ns = now_ns();
-		if (mapping.file->state == CODE_FILE_WAITING)
+	file = code_files_get(&u->files, pid, m);
+	if (file) {
+		file->last_mapped_ns = clock_now();
+		if (file->state == CODE_FILE_WAITING)
 			pthread_cond_signal(&u->work);
 	}
-	unwind_spaces_map(&u->spaces, m->pid, &mapping);
+	publications_change(&u->published, pid);
 	pthread_mutex_unlock(&u->lock);
 }
 
-void unwinder_unmap(struct unwinder *u, uint32_t pid, uint64_t start, uint64_t end)
+static void forked(void *context, uint32_t parent, uint32_t child)
 {
+	struct unwinder *u = context;
+
 	pthread_mutex_lock(&u->lock);
-	unwind_spaces_unmap(&u->spaces, pid, start, end);
+	publications_fork(&u->published, parent, child);
 	pthread_mutex_unlock(&u->lock);
 }
 
-void unwinder_fork(struct unwinder *u, uint32_t parent, uint32_t child)
+static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
+	struct unwinder *u = context;
+
 	pthread_mutex_lock(&u->lock);
-	unwind_spaces_fork(&u->spaces, parent, child);
+	if (by_exec)
+		publications_exec(&u->published, pid);
+	else
+		publications_change(&u->published, pid);
 	pthread_mutex_unlock(&u->lock);
 }
 
-void unwinder_exec(struct unwinder *u, uint32_t pid)
+static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
+	struct unwinder *u = context;
+
 	pthread_mutex_lock(&u->lock);
-	unwind_spaces_exec(&u->spaces, pid);
+	publications_exit(&u->published, pid, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
 
-void unwinder_exit(struct unwinder *u, uint32_t pid)
+struct error *unwinder_follow(struct unwinder *u, struct spaces *spaces)
 {
-	pthread_mutex_lock(&u->lock);
-	unwind_spaces_exit(&u->spaces, pid, now_ns());
-	pthread_mutex_unlock(&u->lock);
-}
-
-bool unwinder_knows(struct unwinder *u, uint32_t pid)
-{
-	bool known;
-
-	pthread_mutex_lock(&u->lock);
-	known = unwind_spaces_knows(&u->spaces, pid);
-	pthread_mutex_unlock(&u->lock);
-	return known;
+	u->spaces = spaces;
+	return spaces_listen(spaces, &(struct space_listener){ .mapped = mapped,
+							       .forked = forked,
+							       .cleared = cleared,
+							       .ended = ended,
+							       .context = u });
 }
 
 void unwinder_flush(struct unwinder *u)
 {
 	pthread_mutex_lock(&u->lock);
-	unwind_spaces_publish(&u->spaces, now_ns());
+	publications_update(&u->published, u->spaces, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -443,7 +446,7 @@ void unwinder_flush(struct unwinder *u)
 
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
 {
-	uint64_t until = now_ns() + limit_ns;
+	uint64_t until = clock_now() + limit_ns;
 	struct timespec t = { (time_t)(until / SECOND), (long)(until % SECOND) };
 	bool settled;
 
@@ -469,10 +472,8 @@ static void prepare_file(void *context, const char *path)
 
 void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns)
 {
-	struct unwinder_mapping vdso = { .path = "[vdso]" };
-
 	pthread_mutex_lock(&u->lock);
-	code_files_get(&u->files, &vdso);
+	code_files_get_vdso(&u->files);
 	pthread_mutex_unlock(&u->lock);
 	startup_files_each(path, prepare_file, u);
 	unwinder_settle(u, limit_ns);
@@ -482,8 +483,8 @@ void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 {
 	pthread_mutex_lock(&u->lock);
 	*totals = u->totals;
-	totals->processes = u->spaces.by_pid.count;
-	totals->segments = u->spaces.pool.used;
+	totals->processes = u->published.by_pid.count;
+	totals->segments = u->published.pool.used;
 	pthread_mutex_unlock(&u->lock);
 }
 

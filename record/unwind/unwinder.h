@@ -3,21 +3,22 @@
 #define RECORD_UNWIND_UNWINDER_H
 
 /*
- * Keeps the kernel half's unwind tables (bpf/unwind.h) in step with the address spaces of
- * the targets. Whoever follows the address spaces reports what changed, in order of time;
- * the calls only note it (and open files that are new). unwinder_flush() then publishes the
- * processes that changed; files that are not known yet are built by a worker thread, which
- * publishes them when they are ready. Until then their code counts as having no table.
+ * Keeps the kernel half's unwind tables (bpf/unwind.h) in step with the address spaces of the
+ * targets. It listens to the newest spaces and notes what changed, and opens files that are new;
+ * unwinder_flush() then publishes the processes that changed. The tables of new files are built
+ * by a worker thread, which publishes them when they are ready. Until then their code counts as
+ * having no table.
  *
- * Any thread may call these functions; nothing here prints.
+ * Calls are from the thread of the spaces. Nothing here prints.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
 #include "record/capture/unwinder_maps.h"
-#include "record/unwind/unwinder_mapping.h"
+#include "record/spaces/space.h"
 
 struct unwinder;
 
@@ -39,26 +40,14 @@ struct unwinder_options {
 	void *context;
 };
 
-/* 0, or a negative errno. */
-int unwinder_new(struct unwinder **unwinder, const struct unwinder_options *options);
+struct error *unwinder_new(struct unwinder **unwinder, const struct unwinder_options *options);
 /* Stops the worker. The tables stay as they are until the maps are closed. */
 void unwinder_free(struct unwinder *u);
 
-void unwinder_map(struct unwinder *u, const struct unwinder_mapping *mapping);
+/* The spaces that are published from now on. They must outlive the unwinder. To be called once. */
+struct error *unwinder_follow(struct unwinder *u, struct spaces *newest);
 
-/* Nothing executable is mapped there any more. */
-void unwinder_unmap(struct unwinder *u, uint32_t pid, uint64_t start, uint64_t end);
-
-/* The child has its parent's mappings. The kernel half did the same at the fork itself. */
-void unwinder_fork(struct unwinder *u, uint32_t parent, uint32_t child);
-/* All mappings are gone; the new ones follow. */
-void unwinder_exec(struct unwinder *u, uint32_t pid);
-void unwinder_exit(struct unwinder *u, uint32_t pid);
-
-/* Whether anything was reported of the process. */
-bool unwinder_knows(struct unwinder *u, uint32_t pid);
-
-/* Publishes what changed. To be called after each batch of the calls above. */
+/* Publishes what changed. To be called after each batch of changes of the spaces. */
 void unwinder_flush(struct unwinder *u);
 
 /*

@@ -20,5 +20,5 @@ like "$(cat "$work/err")" to-stderr "its messages too"
 # Nobody reads: an error, not a hang and not a signal.
 { "$record" -F 999 -o - -- "$work/burn" 2000 2> "$work/err"; echo $? > "$work/status"; } | true
 is "$(cat "$work/status")" 1 "a pipe that nobody reads ends it with status 1"
-like "$(cat "$work/err")" 'cannot write -?' "and with a message"
+like "$(cat "$work/err")" 'standard output: cannot write: Broken pipe' "and with a message"
 finish

@@ -4,8 +4,10 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,19 @@ static void put(const char *mode, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
+static uint32_t object_in(uint32_t pid, uint64_t address)
+{
+	uint32_t object = PRF_NONE;
+
+	assert_null(jit_object(jit, pid, address, &object));
+	return object;
+}
+
+static uint32_t object_of(uint64_t address)
+{
+	return object_in(self, address);
+}
+
 static void tick(void)
 {
 	now += 1000000000;
@@ -103,23 +118,23 @@ static void only_what_was_hit(void **state)
 	uint32_t object;
 
 	put("w", "1000 100 one\n2000 100 two\n3000 100 three\n");
-	object = jit_object(jit, self, 0x2010);
-	assert_int_equal(jit_object(jit, self, 0x1010), object);
-	assert_int_equal(jit_object(jit, self, 0x2020), object);
+	object = object_of(0x2010);
+	assert_int_equal(object_of(0x1010), object);
+	assert_int_equal(object_of(0x2020), object);
 	tick();
 	assert_string_equal(all_symbols(), "0:1010+1=one 0:2010+11=two ");
 }
 
 static void a_map_that_comes_later_and_grows(void **state)
 {
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(object_of(0x1010), 0);
 	tick();
 	put("w", "5000 10 other\n10");
 	tick();
 	put("a", "00 100 one\n");
 	tick();
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(jit_object(jit, self, 0x5001), 1);
+	assert_int_equal(object_of(0x5001), 1);
 	assert_string_equal(all_symbols(), "0:1010+1=one 1:5000+10=other ");
 }
 
@@ -127,7 +142,7 @@ static void a_map_that_comes_later_and_grows(void **state)
 static uint32_t hit(uint64_t time_ns, uint64_t address)
 {
 	jit_set_sample(jit, self, time_ns);
-	return jit_object(jit, self, address);
+	return object_of(address);
 }
 
 static void a_place_that_is_used_again(void **state)
@@ -135,7 +150,7 @@ static void a_place_that_is_used_again(void **state)
 	uint64_t first, second;
 
 	put("w", "1000 100 one\n2000 100 two\n");
-	jit_object(jit, self, 0x9000); /* the map is read */
+	object_of(0x9000); /* the map is read */
 	tick();
 	first = clock_now();
 	usleep(20000); /* the clock of files ticks that slowly */
@@ -175,7 +190,7 @@ static void the_hit_between_two_lines(void **state)
 static void owners_before_the_first_hit(void **state)
 {
 	put("w", "1000 100 one\n1000 100 two\n1000 100 three\n");
-	jit_object(jit, self, 0x9000);
+	object_of(0x9000);
 	tick();
 	assert_int_equal(hit(clock_now(), 0x1010), 1);
 	assert_string_equal(all_symbols(), "1:1000+100=three ");
@@ -184,7 +199,7 @@ static void owners_before_the_first_hit(void **state)
 static void exit_passes_on_and_forgets(void **state)
 {
 	put("w", "1000 100 one\n");
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(object_of(0x1010), 0);
 	jit_exit(jit, self, UINT64_MAX);
 	jit_exit(jit, self, UINT64_MAX);
 	put("w", "1000 100 next program\n");
@@ -219,7 +234,7 @@ static void ended_before_its_samples_come(void **state)
 	uint32_t pid = foresee_short_life(5);
 
 	jit_begin(jit, pid, 5);
-	assert_int_equal(jit_object(jit, pid, 0x1010), 0);
+	assert_int_equal(object_in(pid, 0x1010), 0);
 	jit_exit(jit, pid, 6);
 	assert_string_equal(all_symbols(), "0:1010+1=one ");
 }
@@ -229,10 +244,10 @@ static void foreseen_for_a_later_program(void **state)
 	uint32_t pid = foresee_short_life(5);
 
 	jit_begin(jit, pid, 4);
-	assert_int_equal(jit_object(jit, pid, 0x1010), 0);
+	assert_int_equal(object_in(pid, 0x1010), 0);
 	jit_exit(jit, pid, 4);
 	jit_begin(jit, pid, 5);
-	assert_int_equal(jit_object(jit, pid, 0x1020), 1);
+	assert_int_equal(object_in(pid, 0x1020), 1);
 	jit_exit(jit, pid, 6);
 	assert_string_equal(all_symbols(), "1:1020+1=one ");
 }
@@ -243,7 +258,7 @@ static void somebody_elses_map(void **state)
 		skip();
 	put("w", "1000 100 evil\n");
 	assert_int_equal(chown(path, 12345, 12345), 0);
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(object_of(0x1010), 0);
 	tick();
 	assert_non_null(strstr(warned, "another user"));
 	assert_string_equal(all_symbols(), "");
@@ -252,7 +267,7 @@ static void somebody_elses_map(void **state)
 static void a_link_instead_of_a_map(void **state)
 {
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(object_of(0x1010), 0);
 	assert_non_null(strstr(warned, "not a plain file"));
 }
 
@@ -262,7 +277,7 @@ static void left_behind_by_an_older_process(void **state)
 
 	put("w", "1000 100 stale\n");
 	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(object_of(0x1010), 0);
 	tick();
 	assert_string_equal(all_symbols(), "");
 }
@@ -295,15 +310,15 @@ static void put_dump(const char *mode, uint64_t address, const char *name)
 /* What the first one said is of the past, where the second one says nothing, too. */
 static void a_dump_that_is_written_anew(void **state)
 {
-	jit_object(jit, self, 0x9010); /* the map is looked for, and not there */
+	object_of(0x9010); /* the map is looked for, and not there */
 	put_dump("w", 0x1000, "one whose name is longer");
 	jit_dump(jit, self, path);
-	assert_int_equal(jit_object(jit, self, 0x1010), 0);
+	assert_int_equal(object_of(0x1010), 0);
 	tick();
 	put_dump("w", 0x2000, "two");
 	tick();
-	assert_int_equal(jit_object(jit, self, 0x1010), 1);
-	assert_int_equal(jit_object(jit, self, 0x2010), 2);
+	assert_int_equal(object_of(0x1010), 1);
+	assert_int_equal(object_of(0x2010), 2);
 	assert_string_equal(all_symbols(), "0:1010+1=one whose name is longer 2:2000+100=two ");
 }
 
@@ -365,11 +380,40 @@ static void names_of_dumps(void **state)
 	assert_false(jit_is_dump(""));
 }
 
+/* A reader of the trace that has gone, say, is no lack of memory. */
+static void write_errors_are_reported_as_such(void **state)
+{
+	struct prf_writer_options options = { .block_bytes = 1 };
+	struct error *error = NULL;
+	struct prf_writer *w;
+	struct jit *other;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	options.fd = ends[1];
+	fixture_must(prf_writer_new(&w, &options));
+	close(ends[0]);
+	assert_int_equal(jit_new(&other, &(struct jit_options){ .writer = w }), 0);
+	for (uint32_t i = 0; i < 100 && !error; i++) {
+		uint32_t object;
+
+		jit_set_sample(other, self + i, 1);
+		error = jit_object(other, self + i, 0x1000, &object);
+	}
+	assert_true(error_is(error, EPIPE));
+	error_free(error);
+	jit_free(other);
+	prf_writer_free(w);
+	close(ends[1]);
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		EACH(only_what_was_hit),
+		EACH(write_errors_are_reported_as_such),
 		EACH(a_map_that_comes_later_and_grows),
 		EACH(a_place_that_is_used_again),
 		EACH(the_hit_before_the_change),

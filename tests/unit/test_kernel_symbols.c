@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/kernel_symbols.h"
 
+#include "tests/unit/trace_fixture.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
-#include "tests/unit/trace_fixture.h"
 
 static const char kallsyms[] = "0000000000010000 A per_cpu_counter\n"
 			       "ffffffff81000000 T _text\n"
@@ -35,7 +35,7 @@ static int setup(void **state)
 
 	f->kallsyms = strdup(kallsyms);
 	f->modules = strdup(modules);
-	assert_int_equal(kernel_symbols_parse(&f->k, f->kallsyms, f->modules), 0);
+	assert_null(kernel_symbols_parse(&f->k, f->kallsyms, f->modules));
 	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
 	*state = f;
 	return 0;
@@ -56,9 +56,9 @@ static int teardown(void **state)
 /* Looks an address up and returns its offset; the object's id in `object`. */
 static uint64_t place(struct fixture *f, uint64_t address, uint32_t flags, uint32_t *object)
 {
-	struct prf_frame frame;
+	struct prf_frame frame = { .flags = flags };
 
-	assert_int_equal(kernel_symbols_frame(f->k, f->w, address, flags, &frame), 0);
+	assert_null(kernel_symbols_frame(f->k, f->w, address, &frame));
 	assert_true(frame.flags & PRF_FRAME_KERNEL);
 	*object = frame.object;
 	return frame.offset;
@@ -73,7 +73,7 @@ static void check_written(struct fixture *f, const char *expected)
 	const void *data;
 	size_t size;
 
-	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
+	assert_null(kernel_symbols_write(f->k, f->w));
 	fixture_must(prf_writer_finish(f->w));
 	data = prf_writer_memory(f->w, &size);
 	fixture_must(prf_reader_new_memory(&r, data, size));
@@ -111,7 +111,7 @@ static void each_name_is_written_once(void **state)
 	uint32_t object;
 
 	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
-	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
+	assert_null(kernel_symbols_write(f->k, f->w));
 	place(f, 0xffffffff81000190, PRF_FRAME_EXACT, &object);
 	check_written(f, "[kernel]:100+200=read_it ");
 }
@@ -122,7 +122,7 @@ static void another_trace_gets_them_again(void **state)
 	uint32_t object;
 
 	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
-	assert_int_equal(kernel_symbols_write(f->k, f->w), 0);
+	assert_null(kernel_symbols_write(f->k, f->w));
 	kernel_symbols_forget_written(f->k);
 	prf_writer_free(f->w);
 	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
@@ -155,12 +155,12 @@ static void bpf_programs_come_and_go(void **state)
 	uint32_t generation = kernel_symbols_generation(f->k), object, known;
 
 	assert_int_equal(place(f, 0xffffffffc0004010, PRF_FRAME_EXACT, &known), 0x10);
-	assert_int_equal(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x40, "bpf_prog_a"), 0);
+	assert_null(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x40, "bpf_prog_a"));
 	assert_int_not_equal(kernel_symbols_generation(f->k), generation);
 	assert_int_equal(place(f, 0xffffffffc0005008, PRF_FRAME_EXACT, &object), 8);
 	assert_int_not_equal(known, object);
 	kernel_symbols_remove(f->k, 0xffffffffc0005000);
-	assert_int_equal(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x80, "bpf_prog_b"), 0);
+	assert_null(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x80, "bpf_prog_b"));
 	assert_int_equal(place(f, 0xffffffffc0005050, PRF_FRAME_EXACT, &object), 0x50);
 	kernel_symbols_remove(f->k, 0xffffffffc0005000);
 	kernel_symbols_remove(f->k, 0xffffffffc0005000);
@@ -173,13 +173,13 @@ static void zeros_mean_hidden(void **state)
 	char hidden[] = "0000000000000000 T _text\n0000000000000000 T read_it\n", none[] = "";
 	struct fixture *f = *state;
 	struct kernel_symbols *k;
-	struct prf_frame frame;
+	struct prf_frame frame = { 0 };
 
 	assert_false(kernel_symbols_hidden(f->k));
-	assert_int_equal(kernel_symbols_parse(&k, hidden, none), 0);
+	assert_null(kernel_symbols_parse(&k, hidden, none));
 	assert_true(kernel_symbols_hidden(k));
-	assert_int_equal(kernel_symbols_frame(k, f->w, 0xffffffff81000180, 0, &frame), 0);
-	assert_int_equal(kernel_symbols_write(k, f->w), 0);
+	assert_null(kernel_symbols_frame(k, f->w, 0xffffffff81000180, &frame));
+	assert_null(kernel_symbols_write(k, f->w));
 	kernel_symbols_free(k);
 }
 

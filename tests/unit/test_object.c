@@ -3,6 +3,7 @@
 
 #include "record/system/proc.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,6 +71,11 @@ static void own_mapping(struct proc_mapping *found, char *path, size_t size)
 	buffer_release(&text);
 }
 
+static void examine(struct object *object, uint32_t pid, uint64_t start, uint64_t end)
+{
+	object_examine(pid, &(struct mapping){ .start = start, .end = end, .object = object });
+}
+
 static void files_are_completed(void **state)
 {
 	struct objects *o = objects_new();
@@ -81,7 +87,7 @@ static void files_are_completed(void **state)
 	own_mapping(&m, path, sizeof(path));
 	assert_int_equal(stat(path, &st), 0);
 	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode });
-	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.inode, st.st_ino);
 	assert_int_equal(object->definition.size, st.st_size);
 	assert_int_not_equal(object->definition.mtime_ns, 0);
@@ -98,19 +104,54 @@ static void another_file_of_the_name_is_not_it(void **state)
 	own_mapping(&m, path, sizeof(path));
 	/* Not the inode that is there now. */
 	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode + 1 });
-	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	/* Not the build-id. */
 	object = objects_get(
 		o, path,
 		&(struct prf_object){ .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20 });
-	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	assert_int_equal(object->definition.build_id[0], 1);
 	/* Nothing to tell it by. */
 	object = objects_get(o, path, &nothing);
-	object_examine(object, (uint32_t)getpid(), m.start, m.end);
+	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
+	objects_free(o);
+}
+
+/* The very file that is mapped is opened, by way of the mapping, once it has no name, too. */
+static void files_are_opened(void **state)
+{
+	struct objects *o = objects_new();
+	struct proc_mapping found;
+	struct mapping m = { 0 };
+	struct stat here, opened;
+	char path[4096];
+	int fd;
+
+	own_mapping(&found, path, sizeof(path));
+	assert_int_equal(stat(path, &here), 0);
+	m.start = found.start;
+	m.end = found.end;
+	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino });
+	fd = object_open((uint32_t)getpid(), &m);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &opened), 0);
+	assert_int_equal(opened.st_ino, here.st_ino);
+	assert_int_equal(m.object->definition.size, here.st_size);
+	close(fd);
+	m.object = objects_get(o, "/nonexistent",
+			       &(struct prf_object){ .inode = here.st_ino, .deleted = true });
+	fd = object_open((uint32_t)getpid(), &m);
+	assert_true(fd >= 0);
+	close(fd);
+	/* Another file has the name, and nothing of the right one is mapped there. */
+	m.start = m.end = 0;
+	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino + 1 });
+	assert_int_equal(object_open((uint32_t)getpid(), &m), -ESTALE);
+	m.object = objects_get(o, "[vdso]", &nothing);
+	assert_int_equal(object_open((uint32_t)getpid(), &m), -ENOENT);
 	objects_free(o);
 }
 
@@ -120,10 +161,10 @@ static void devices_and_the_missing_are_left_alone(void **state)
 	struct object *object;
 
 	object = objects_get(o, "/dev/null", &(struct prf_object){ .root = "", .inode = 1 });
-	object_examine(object, (uint32_t)getpid(), 0x1000, 0x2000);
+	examine(object, (uint32_t)getpid(), 0x1000, 0x2000);
 	assert_int_equal(object->definition.mtime_ns, 0);
 	object = objects_get(o, "/nonexistent", &(struct prf_object){ .root = "", .inode = 1 });
-	object_examine(object, INT32_MAX, 0x1000, 0x2000);
+	examine(object, INT32_MAX, 0x1000, 0x2000);
 	assert_int_equal(object->definition.size, 0);
 	objects_free(o);
 }
@@ -134,6 +175,7 @@ int main(void)
 		cmocka_unit_test(names_tell_kinds),
 		cmocka_unit_test(equal_ones_are_one),
 		cmocka_unit_test(files_are_completed),
+		cmocka_unit_test(files_are_opened),
 		cmocka_unit_test(another_file_of_the_name_is_not_it),
 		cmocka_unit_test(devices_and_the_missing_are_left_alone),
 	};

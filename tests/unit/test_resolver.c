@@ -4,14 +4,14 @@
 #include "record/events/event.h"
 #include "record/symbols/jit.h"
 
+#include "tests/unit/trace_fixture.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
-#include "tests/unit/trace_fixture.h"
 
 /* Above any number that the kernel gives, so that /proc knows nothing of it. */
 #define PID 100000000u
@@ -24,37 +24,51 @@ struct fixture {
 	struct event_list events;
 	struct prf_writer *w;
 	struct resolver *r;
-	uint32_t event;
+	struct trace_file trace;
 };
 
 static void map(struct fixture *f, uint64_t start, uint64_t end, uint64_t offset, const char *path)
 {
-	struct mapping m = { .start = start, .end = end, .offset = offset };
+	const struct side_record record = {
+		.type = SIDE_RECORD_MAP,
+		.pid = PID,
+		.tid = PID,
+		.map = { .start = start, .size = end - start, .offset = offset },
+		.name = path,
+	};
 
-	m.object = objects_get(f->objects, path, &(struct prf_object){ .root = "" });
-	assert_int_equal(spaces_map(f->sources.spaces, PID, &m), 0);
+	assert_null(spaces_apply(f->sources.spaces, &record));
+}
+
+/* An empty trace of one event, which samples go to from now on. */
+static void begin_trace(struct fixture *f)
+{
+	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
+
+	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
+	f->trace = (struct trace_file){ .output.fd = -1, .writer = f->w, .event_count = 1 };
+	fixture_must(prf_writer_event(f->w, &event, &f->trace.events[0]));
 }
 
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
 
 	snprintf(f->kallsyms, sizeof(f->kallsyms),
 		 "ffffffff81000000 T _text\nffffffff81001000 T entry\nffffffff81002000 T work\n"
 		 "ffffffff81003000 T asm_sysvec_timer\nffffffff81004000 T end\n");
-	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
-	fixture_must(prf_writer_event(f->w, &event, &f->event));
+	begin_trace(f);
 	assert_int_equal(event_list_add(&f->events, "cpu-clock"), 0);
 	f->objects = objects_new();
-	f->sources.spaces = spaces_new();
+	f->sources.spaces = spaces_new(f->objects, true);
 	f->sources.tasks = tasks_new();
 	f->sources.events = &f->events;
-	assert_int_equal(kernel_symbols_parse(&f->sources.kernel, f->kallsyms, f->modules), 0);
+	assert_null(kernel_symbols_parse(&f->sources.kernel, f->kallsyms, f->modules));
 	assert_int_equal(jit_new(&f->sources.jit, &(struct jit_options){ .writer = f->w }), 0);
 	f->r = resolver_new(&f->sources);
 	assert_non_null(f->r);
-	assert_int_equal(tasks_rename(f->sources.tasks, PID, PID, "prog", 1), 0);
+	resolver_begin(f->r, &f->trace);
+	assert_null(tasks_rename(f->sources.tasks, PID, PID, "prog", 1));
 	map(f, 0x400000, 0x500000, 0x1000, "/bin/prog");
 	map(f, 0x700000, 0x800000, 0, "/lib/lib.so");
 	*state = f;
@@ -101,11 +115,14 @@ static size_t fill(union bytes *b, const uint64_t *user, size_t users, const uin
 
 static bool resolve(struct fixture *f, const union bytes *b, size_t size)
 {
-	int status = -1;
-	bool good = resolver_sample(f->r, f->w, &f->event, 1, b, size, &status);
+	const struct sample *raw = resolver_check(f->r, b, size);
+	struct prf_sample sample;
 
-	assert_int_equal(status, 0);
-	return good;
+	if (!raw)
+		return false;
+	assert_null(resolver_resolve(f->r, raw, &sample));
+	assert_null(trace_file_sample(&f->trace, &sample));
+	return true;
 }
 
 /* Ends the trace and shows its stacks, one a line: "prog leaf < caller < ...". */
@@ -207,7 +224,10 @@ static void what_is_remembered_ends_with_the_layout(void **state)
 	assert_true(resolve(f, &b, size));
 	map(f, 0x400000, 0x500000, 0, "/bin/other");
 	assert_true(resolve(f, &b, size));
-	assert_int_equal(spaces_clear(f->sources.spaces, PID), 0);
+	assert_null(spaces_apply(f->sources.spaces, &(struct side_record){ .type = SIDE_RECORD_EXEC,
+									   .pid = PID,
+									   .tid = PID,
+									   .name = "prog" }));
 	assert_true(resolve(f, &b, size));
 	check(f, "prog /bin/prog+1020!\nprog /bin/other+20!\nprog [unknown]+400020!\n");
 }
@@ -215,20 +235,46 @@ static void what_is_remembered_ends_with_the_layout(void **state)
 static void another_trace_begins_anew(void **state)
 {
 	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020 };
-	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
 	struct fixture *f = *state;
 	union bytes b;
 	size_t size = fill(&b, user, 2, NULL, 0);
 
 	assert_true(resolve(f, &b, size));
 	prf_writer_free(f->w);
-	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
-	fixture_must(prf_writer_event(f->w, &event, &f->event));
-	resolver_forget(f->r);
+	begin_trace(f);
+	resolver_begin(f->r, &f->trace);
 	tasks_forget_ids(f->sources.tasks);
 	jit_set_writer(f->sources.jit, f->w);
 	assert_true(resolve(f, &b, size));
 	check(f, "prog /lib/lib.so+10! /bin/prog+1020\n");
+}
+
+/*
+ * Each part of what a stack depends on counts by itself: here the state of the names of made code
+ * and the end of the walk change at the same time, by the same bits.
+ */
+static void a_known_stack_is_of_its_end_and_its_names(void **state)
+{
+	static const uint64_t user[] = { 0x900010 | FRAME_EXACT };
+	struct fixture *f = *state;
+	union bytes b;
+	size_t size = fill(&b, user, 1, NULL, 0);
+	uint32_t first, second = 0;
+
+	map(f, 0x900000, 0xa00000, 0, "//anon");
+	b.sample.walk_end = WALK_FRAME_POINTER;
+	first = jit_set_sample(f->sources.jit, PID, b.sample.time_ns);
+	assert_true(resolve(f, &b, size));
+	for (int i = 0; i < 4; i++) {
+		jit_set_writer(f->sources.jit, f->w);
+		second = jit_set_sample(f->sources.jit, PID, b.sample.time_ns);
+		if ((first ^ second) == (WALK_FRAME_POINTER ^ WALK_NO_MAPPING))
+			break;
+	}
+	assert_int_equal(first ^ second, WALK_FRAME_POINTER ^ WALK_NO_MAPPING);
+	b.sample.walk_end = WALK_NO_MAPPING;
+	assert_true(resolve(f, &b, size));
+	check(f, "prog [jit]+900010! <frame-pointer\nprog [jit]+900010! <no-mapping\n");
 }
 
 /* Puts a waker's kernel frames behind those of fill(). */
@@ -282,7 +328,7 @@ static void a_waker_is_a_task_or_an_interrupt(void **state)
 	union bytes b;
 	size_t size;
 
-	assert_int_equal(tasks_rename(f->sources.tasks, PID, PID + 1, "waker", 1), 0);
+	assert_null(tasks_rename(f->sources.tasks, PID, PID + 1, "waker", 1));
 	size = fill(&b, user, 1, task, 1);
 	assert_true(resolve(f, &b, add_waker(&b, size, PID + 1, task, 2)));
 	size = fill(&b, user, 1, task, 1);
@@ -324,7 +370,7 @@ static void a_waker_whose_stack_was_cut_off_has_no_name(void **state)
 	union bytes b;
 	size_t size;
 
-	assert_int_equal(tasks_rename(f->sources.tasks, PID, PID + 1, "waker", 1), 0);
+	assert_null(tasks_rename(f->sources.tasks, PID, PID + 1, "waker", 1));
 	for (size_t i = 0; i < WAKER_FRAMES; i++) {
 		waker[i] = KERNEL + 0x2010;
 		strcat(expected, " 2010");
@@ -362,6 +408,7 @@ int main(void)
 		TEST(calls_at_the_end_belong_to_what_ends),
 		TEST(what_is_remembered_ends_with_the_layout),
 		TEST(another_trace_begins_anew),
+		TEST(a_known_stack_is_of_its_end_and_its_names),
 		TEST(a_waker_is_a_task_or_an_interrupt),
 		TEST(frames_of_a_runtime_lie_before_the_waker),
 		TEST(a_waker_whose_stack_was_cut_off_has_no_name),

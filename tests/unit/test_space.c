@@ -1,154 +1,331 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/space.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
-static struct object a = { .definition = { .path = "a" } };
-static struct object b = { .definition = { .path = "b" } };
+/* Above any number that the kernel gives, so that /proc knows nothing of them. */
+#define PID 100000000u
 
-static void map(struct spaces *s, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,
-		struct object *object)
+struct fixture {
+	struct objects *objects;
+	struct spaces *s;
+	char heard[1024]; /* by the listener */
+};
+
+static int setup(void **state)
 {
-	struct mapping m = { .start = start, .end = end, .offset = offset, .object = object };
+	struct fixture *f = calloc(1, sizeof(*f));
 
-	assert_int_equal(spaces_map(s, pid, &m), 0);
+	f->objects = objects_new();
+	f->s = spaces_new(f->objects, true);
+	*state = f;
+	return 0;
 }
 
-/* The file offset of an address, or UINT64_MAX where nothing is mapped. */
-static uint64_t offset_of(struct spaces *s, uint32_t pid, uint64_t address, struct object *object)
+static int teardown(void **state)
 {
-	const struct mapping *m = mappings_find(&spaces_layout(s, pid)->mappings, address);
+	struct fixture *f = *state;
 
-	if (!m)
-		return UINT64_MAX;
-	assert_ptr_equal(m->object, object);
-	return address - m->start + m->offset;
+	spaces_free(f->s);
+	objects_free(f->objects);
+	free(f);
+	return 0;
+}
+
+static void apply(struct spaces *s, struct side_record r)
+{
+	if (!r.name)
+		r.name = "";
+	assert_null(spaces_apply(s, &r));
+}
+
+static void map(struct spaces *s, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,
+		const char *path)
+{
+	apply(s, (struct side_record){
+			 .type = SIDE_RECORD_MAP,
+			 .time_ns = 1,
+			 .pid = pid,
+			 .tid = pid,
+			 .map = { .start = start, .size = end - start, .offset = offset },
+			 .name = path,
+		 });
+}
+
+static void fork_process(struct spaces *s, uint32_t parent, uint32_t child)
+{
+	apply(s, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .pid = child,
+				       .tid = child,
+				       .parent_pid = parent,
+				       .parent_tid = parent });
+}
+
+static void exec(struct spaces *s, uint32_t pid)
+{
+	apply(s, (struct side_record){
+			 .type = SIDE_RECORD_EXEC, .time_ns = 2, .pid = pid, .tid = pid });
+}
+
+/* "path+offset", or "" where nothing is mapped. */
+static const char *place(const struct spaces *s, uint32_t pid, uint64_t address)
+{
+	const struct mapping *m = spaces_find(s, pid, address);
+	static char text[128];
+
+	*text = 0;
+	if (m)
+		snprintf(text, sizeof(text), "%s+%llx", m->object->definition.path,
+			 (unsigned long long)(address - m->start + m->offset));
+	return text;
 }
 
 static void finds_what_is_mapped(void **state)
 {
-	struct spaces *s = spaces_new();
+	struct fixture *f = *state;
 
-	map(s, 1, 0x2000, 0x3000, 0x100, &b);
-	map(s, 1, 0x1000, 0x2000, 0, &a);
-	assert_int_equal(offset_of(s, 1, 0xfff, NULL), UINT64_MAX);
-	assert_int_equal(offset_of(s, 1, 0x1000, &a), 0);
-	assert_int_equal(offset_of(s, 1, 0x1fff, &a), 0xfff);
-	assert_int_equal(offset_of(s, 1, 0x2000, &b), 0x100);
-	assert_int_equal(offset_of(s, 1, 0x3000, NULL), UINT64_MAX);
-	assert_int_equal(offset_of(s, 2, 0x1000, NULL), UINT64_MAX);
-	assert_true(spaces_knows(s, 1));
-	assert_false(spaces_knows(s, 2));
-	spaces_free(s);
+	map(f->s, PID, 0x2000, 0x3000, 0x100, "/b");
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	assert_string_equal(place(f->s, PID, 0xfff), "");
+	assert_string_equal(place(f->s, PID, 0x1000), "/a+0");
+	assert_string_equal(place(f->s, PID, 0x1fff), "/a+fff");
+	assert_string_equal(place(f->s, PID, 0x2000), "/b+100");
+	assert_string_equal(place(f->s, PID, 0x3000), "");
+	assert_string_equal(place(f->s, PID + 1, 0x1000), "");
+	assert_true(spaces_knows(f->s, PID));
+	assert_false(spaces_knows(f->s, PID + 1));
 }
 
 static void later_mappings_replace_what_they_cover(void **state)
 {
-	struct spaces *s = spaces_new();
+	struct fixture *f = *state;
 
-	map(s, 1, 0x1000, 0x9000, 0, &a);
-	map(s, 1, 0x3000, 0x4000, 0x500, &b);
-	assert_int_equal(offset_of(s, 1, 0x2fff, &a), 0x1fff);
-	assert_int_equal(offset_of(s, 1, 0x3000, &b), 0x500);
-	assert_int_equal(offset_of(s, 1, 0x4000, &a), 0x3000);
-	assert_int_equal(offset_of(s, 1, 0x8fff, &a), 0x7fff);
-	assert_int_equal(spaces_layout(s, 1)->mappings.n, 3);
-	map(s, 1, 0x2000, 0x8000, 0, &b);
-	assert_int_equal(offset_of(s, 1, 0x1fff, &a), 0xfff);
-	assert_int_equal(offset_of(s, 1, 0x3000, &b), 0x1000);
-	assert_int_equal(offset_of(s, 1, 0x8000, &a), 0x7000);
-	assert_int_equal(spaces_layout(s, 1)->mappings.n, 3);
-	map(s, 1, 0, 0x10000, 0, &b);
-	assert_int_equal(spaces_layout(s, 1)->mappings.n, 1);
-	spaces_free(s);
+	map(f->s, PID, 0x1000, 0x9000, 0, "/a");
+	map(f->s, PID, 0x3000, 0x4000, 0x500, "/b");
+	assert_string_equal(place(f->s, PID, 0x2fff), "/a+1fff");
+	assert_string_equal(place(f->s, PID, 0x3000), "/b+500");
+	assert_string_equal(place(f->s, PID, 0x4000), "/a+3000");
+	assert_int_equal(spaces_layout(f->s, PID)->mappings.n, 3);
+	map(f->s, PID, 0, 0x10000, 0, "/b");
+	assert_int_equal(spaces_layout(f->s, PID)->mappings.n, 1);
 }
 
 static void children_have_their_parents_layout(void **state)
 {
-	struct spaces *s = spaces_new();
+	struct fixture *f = *state;
 
-	map(s, 1, 0x1000, 0x2000, 0, &a);
-	assert_int_equal(spaces_fork(s, 1, 2), 0);
-	assert_ptr_equal(spaces_layout(s, 1), spaces_layout(s, 2));
-	map(s, 2, 0x5000, 0x6000, 0, &b);
-	assert_int_equal(offset_of(s, 1, 0x5000, NULL), UINT64_MAX);
-	assert_int_equal(offset_of(s, 2, 0x5000, &b), 0);
-	assert_int_equal(offset_of(s, 2, 0x1000, &a), 0);
-	spaces_remove(s, 1);
-	assert_false(spaces_knows(s, 1));
-	assert_int_equal(offset_of(s, 2, 0x1000, &a), 0);
-	spaces_free(s);
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	fork_process(f->s, PID, PID + 1);
+	assert_ptr_equal(spaces_layout(f->s, PID), spaces_layout(f->s, PID + 1));
+	map(f->s, PID + 1, 0x5000, 0x6000, 0, "/b");
+	assert_string_equal(place(f->s, PID, 0x5000), "");
+	assert_string_equal(place(f->s, PID + 1, 0x5000), "/b+0");
+	assert_string_equal(place(f->s, PID + 1, 0x1000), "/a+0");
+	spaces_remove(f->s, PID);
+	assert_false(spaces_knows(f->s, PID));
+	assert_string_equal(place(f->s, PID + 1, 0x1000), "/a+0");
 }
 
 static void exec_leaves_nothing(void **state)
 {
-	struct spaces *s = spaces_new();
+	struct fixture *f = *state;
 
-	map(s, 1, 0x1000, 0x2000, 0, &a);
-	assert_int_equal(spaces_fork(s, 1, 2), 0);
-	assert_int_equal(spaces_clear(s, 2), 0);
-	assert_true(spaces_knows(s, 2));
-	assert_int_equal(spaces_layout(s, 2)->mappings.n, 0);
-	assert_int_equal(spaces_layout(s, 1)->mappings.n, 1);
-	spaces_free(s);
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	fork_process(f->s, PID, PID + 1);
+	exec(f->s, PID + 1);
+	assert_true(spaces_knows(f->s, PID + 1));
+	assert_int_equal(spaces_layout(f->s, PID + 1)->mappings.n, 0);
+	assert_int_equal(spaces_layout(f->s, PID)->mappings.n, 1);
 }
 
 static void an_id_stands_for_one_state(void **state)
 {
-	struct spaces *s = spaces_new();
+	struct fixture *f = *state;
 	uint64_t first, second;
 
-	map(s, 1, 0x1000, 0x2000, 0, &a);
-	first = spaces_layout(s, 1)->id;
-	map(s, 1, 0x1000, 0x2000, 0, &a);
-	assert_int_equal(spaces_layout(s, 1)->id, first);
-	map(s, 1, 0x1000, 0x2000, 0, &b);
-	second = spaces_layout(s, 1)->id;
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	first = spaces_layout(f->s, PID)->id;
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	assert_int_equal(spaces_layout(f->s, PID)->id, first);
+	map(f->s, PID, 0x1000, 0x1000, 0, "/b"); /* no bytes */
+	assert_int_equal(spaces_layout(f->s, PID)->id, first);
+	map(f->s, PID, 0x1000, 0x2000, 0, "/b");
+	second = spaces_layout(f->s, PID)->id;
 	assert_int_not_equal(first, second);
-	assert_int_equal(spaces_clear(s, 1), 0);
-	assert_int_not_equal(spaces_layout(s, 1)->id, first);
-	assert_int_not_equal(spaces_layout(s, 1)->id, second);
+	exec(f->s, PID);
+	assert_int_not_equal(spaces_layout(f->s, PID)->id, first);
+	assert_int_not_equal(spaces_layout(f->s, PID)->id, second);
+}
+
+static void what_is_held_does_not_change(void **state)
+{
+	struct fixture *f = *state;
+	struct layout *held;
+
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	held = layout_get(spaces_layout(f->s, PID));
+	map(f->s, PID, 0x5000, 0x6000, 0, "/b");
+	spaces_remove(f->s, PID);
+	assert_int_equal(held->mappings.n, 1);
+	assert_string_equal(held->mappings.list[0].object->definition.path, "/a");
+	layout_put(held);
+}
+
+static void strangers_are_not_followed(void **state)
+{
+	struct fixture *f = *state;
+	struct spaces *s = spaces_new(f->objects, false);
+
+	map(s, PID, 0x1000, 0x2000, 0, "/a");
+	fork_process(s, PID, PID + 1);
+	exec(s, PID);
+	assert_false(spaces_knows(s, PID));
+	assert_false(spaces_knows(s, PID + 1));
+	assert_null(spaces_add(s, PID));
+	map(s, PID, 0x1000, 0x2000, 0, "/a");
+	fork_process(s, PID, PID + 1);
+	assert_string_equal(place(s, PID + 1, 0x1000), "/a+0");
 	spaces_free(s);
+}
+
+#define HEAR(...)                                                                                  \
+	snprintf(f->heard + strlen(f->heard), sizeof(f->heard) - strlen(f->heard), __VA_ARGS__)
+
+static void hear_mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
+	struct fixture *f = context;
+
+	/* It is in the layout by then. */
+	assert_non_null(spaces_layout(f->s, pid));
+	HEAR("%u maps %s at %d; ", pid - PID, m->object->definition.path, (int)time_ns);
+}
+
+static void hear_forked(void *context, uint32_t parent, uint32_t child)
+{
+	struct fixture *f = context;
+
+	HEAR("%u forks %u; ", parent - PID, child - PID);
+}
+
+static void hear_cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
+{
+	struct fixture *f = context;
+
+	HEAR("%u %s; ", pid - PID, by_exec ? "execs" : "is read again");
+}
+
+static void hear_ended(void *context, uint32_t pid, uint64_t time_ns)
+{
+	struct fixture *f = context;
+
+	HEAR("%u ends at %d; ", pid - PID, (int)time_ns);
+}
+
+static const struct space_listener *listener(struct fixture *f)
+{
+	static struct space_listener listener;
+
+	listener = (struct space_listener){ hear_mapped, hear_forked, hear_cleared, hear_ended, f };
+	return &listener;
+}
+
+static void listeners_hear_of_each_change(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	assert_null(spaces_listen(f->s, listener(f)));
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a"); /* no change */
+	fork_process(f->s, PID, PID + 1);
+	exec(f->s, PID + 1);
+	map(f->s, PID + 1, 0x1000, 0x2000, 0, "/b");
+	spaces_end(f->s, PID + 1, 7);
+	assert_string_equal(f->heard, "0 maps /a at 0; 0 forks 1; 1 execs; 1 maps /b at 1; "
+				      "1 ends at 7; ");
+	assert_true(spaces_knows(f->s, PID + 1));
+}
+
+static void another_layout_is_adopted(void **state)
+{
+	struct fixture *f = *state;
+	struct spaces *other = spaces_new(f->objects, false);
+
+	assert_null(spaces_listen(f->s, listener(f)));
+	assert_null(spaces_add(other, PID));
+	map(other, PID, 0x1000, 0x2000, 0, "/a");
+	assert_null(spaces_adopt(f->s, PID, spaces_layout(other, PID)));
+	assert_ptr_equal(spaces_layout(f->s, PID), spaces_layout(other, PID));
+	/* From here on they go different ways. */
+	map(f->s, PID, 0x5000, 0x6000, 0, "/b");
+	assert_string_equal(place(other, PID, 0x5000), "");
+	assert_null(spaces_adopt(f->s, PID, spaces_layout(other, PID)));
+	assert_string_equal(place(f->s, PID, 0x5000), "");
+	assert_string_equal(f->heard, "0 maps /a at 0; 0 maps /b at 1; 0 is read again; "
+				      "0 maps /a at 0; ");
+	spaces_free(other);
+}
+
+static void reads_what_a_process_maps(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t self = (uint32_t)getpid();
+	struct error *error;
+
+	map(f->s, self, 0x1000, 0x2000, 0, "/gone");
+	assert_null(spaces_read(f->s, self, 5));
+	assert_string_equal(place(f->s, self, 0x1000), "");
+	assert_true(strstr(place(f->s, self, (uintptr_t)reads_what_a_process_maps), "test_space"));
+	/* What is known of a process that has ended stays. */
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	error = spaces_read(f->s, PID, 5);
+	assert_true(error_is(error, ENOENT));
+	error_free(error);
+	assert_string_equal(place(f->s, PID, 0x1000), "/a+0");
 }
 
 /* Against a plain array of pages. */
 static void agrees_with_a_simple_model(void **state)
 {
-	struct spaces *s = spaces_new();
-	struct object *model[64] = { 0 };
-	uint64_t offsets[64] = { 0 };
+	struct fixture *f = *state;
+	char model[64][32] = { "" };
 
 	srandom(3);
 	for (int round = 0; round < 500; round++) {
 		uint64_t from = (uint64_t)random() % 64, n = 1 + (uint64_t)random() % (64 - from);
-		struct object *object = random() % 2 ? &a : &b;
+		const char *path = random() % 2 ? "/a" : "/b";
 		uint64_t offset = (uint64_t)(random() % 16) << 12;
 
-		map(s, 1, from << 12, (from + n) << 12, offset, object);
-		for (uint64_t i = 0; i < n; i++) {
-			model[from + i] = object;
-			offsets[from + i] = offset + (i << 12);
-		}
+		map(f->s, PID, from << 12, (from + n) << 12, offset, path);
+		for (uint64_t i = 0; i < n; i++)
+			snprintf(model[from + i], sizeof(model[0]), "%s+%llx", path,
+				 (unsigned long long)(offset + (i << 12)));
 		for (uint64_t i = 0; i < 64; i++)
-			assert_int_equal(offset_of(s, 1, i << 12, model[i]),
-					 model[i] ? offsets[i] : UINT64_MAX);
+			assert_string_equal(place(f->s, PID, i << 12), model[i]);
 	}
-	spaces_free(s);
 }
 
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_what_is_mapped),
-		cmocka_unit_test(later_mappings_replace_what_they_cover),
-		cmocka_unit_test(children_have_their_parents_layout),
-		cmocka_unit_test(exec_leaves_nothing),
-		cmocka_unit_test(an_id_stands_for_one_state),
-		cmocka_unit_test(agrees_with_a_simple_model),
+		TEST(finds_what_is_mapped),
+		TEST(later_mappings_replace_what_they_cover),
+		TEST(children_have_their_parents_layout),
+		TEST(exec_leaves_nothing),
+		TEST(an_id_stands_for_one_state),
+		TEST(what_is_held_does_not_change),
+		TEST(strangers_are_not_followed),
+		TEST(listeners_hear_of_each_change),
+		TEST(another_layout_is_adopted),
+		TEST(reads_what_a_process_maps),
+		TEST(agrees_with_a_simple_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

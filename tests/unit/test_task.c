@@ -25,20 +25,34 @@ static uint32_t define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint
 {
 	uint32_t id = PRF_NONE;
 
-	assert_int_equal(tasks_define(t, w, pid, tid, &id), 0);
+	assert_null(tasks_define(t, w, pid, tid, &id));
 	return id;
+}
+
+static void fork_task(struct tasks *t, struct side_record fork)
+{
+	fork.type = SIDE_RECORD_FORK;
+	assert_null(tasks_fork(t, &fork));
 }
 
 static void threads_have_their_makers_name(void **state)
 {
 	struct tasks *t = tasks_new();
 
-	assert_int_equal(tasks_rename(t, PID, PID, "server", 5), 0);
-	assert_int_equal(tasks_fork(t, PID, PID, PID, PID + 1, 6), 0);
+	assert_null(tasks_rename(t, PID, PID, "server", 5));
+	fork_task(t, (struct side_record){ .parent_tid = PID,
+					   .parent_pid = PID,
+					   .pid = PID,
+					   .tid = PID + 1,
+					   .time_ns = 6 });
 	assert_string_equal(tasks_find(t, PID + 1)->comm, "server");
 	assert_int_equal(tasks_find(t, PID + 1)->pid, PID);
 	assert_int_equal(tasks_find(t, PID + 1)->start_ns, 6);
-	assert_int_equal(tasks_fork(t, PID + 1, PID, PID + 2, PID + 2, 7), 0);
+	fork_task(t, (struct side_record){ .parent_tid = PID + 1,
+					   .parent_pid = PID,
+					   .pid = PID + 2,
+					   .tid = PID + 2,
+					   .time_ns = 7 });
 	assert_int_equal(tasks_find(t, PID + 2)->parent_pid, PID);
 	assert_string_equal(tasks_find(t, PID + 2)->comm, "server");
 	assert_null(tasks_find(t, PID + 3));
@@ -51,10 +65,10 @@ static void a_new_name_is_a_new_definition(void **state)
 	struct prf_writer *w = new_writer();
 	uint32_t first, second;
 
-	assert_int_equal(tasks_rename(t, PID, PID, "before", 5), 0);
+	assert_null(tasks_rename(t, PID, PID, "before", 5));
 	first = define(t, w, PID, PID);
 	assert_int_equal(define(t, w, PID, PID), first);
-	assert_int_equal(tasks_rename(t, PID, PID, "a name that is too long", 9), 0);
+	assert_null(tasks_rename(t, PID, PID, "a name that is too long", 9));
 	second = define(t, w, PID, PID);
 	assert_int_not_equal(first, second);
 	assert_string_equal(tasks_find(t, PID)->comm, "a name that is ");
@@ -92,8 +106,12 @@ static void the_ended_are_kept_for_a_while(void **state)
 	struct tasks *t = tasks_new();
 	uint32_t gone = 0;
 
-	assert_int_equal(tasks_rename(t, PID, PID, "x", 5), 0);
-	assert_int_equal(tasks_fork(t, PID, PID, PID, PID + 1, 6), 0);
+	assert_null(tasks_rename(t, PID, PID, "x", 5));
+	fork_task(t, (struct side_record){ .parent_tid = PID,
+					   .parent_pid = PID,
+					   .pid = PID,
+					   .tid = PID + 1,
+					   .time_ns = 6 });
 	assert_false(tasks_exit(t, PID, 10));
 	tasks_forget(t, 10, collect, &gone);
 	assert_non_null(tasks_find(t, PID));
@@ -113,9 +131,13 @@ static void numbers_are_used_again(void **state)
 	struct tasks *t = tasks_new();
 	uint32_t gone = 0;
 
-	assert_int_equal(tasks_rename(t, PID, PID, "old", 5), 0);
+	assert_null(tasks_rename(t, PID, PID, "old", 5));
 	assert_true(tasks_exit(t, PID, 10));
-	assert_int_equal(tasks_fork(t, PID + 7, PID + 7, PID, PID, 11), 0);
+	fork_task(t, (struct side_record){ .parent_tid = PID + 7,
+					   .parent_pid = PID + 7,
+					   .pid = PID,
+					   .tid = PID,
+					   .time_ns = 11 });
 	assert_string_equal(tasks_find(t, PID)->comm, "");
 	tasks_forget(t, 1000, collect, &gone);
 	assert_non_null(tasks_find(t, PID));

@@ -22,21 +22,21 @@ static uint64_t peek(void *context, size_t number)
 	return r->at[number] < r->counts[number] ? r->times[number][r->at[number]] : UINT64_MAX;
 }
 
-static int take(void *context, size_t number)
+static struct error *take(void *context, size_t number)
 {
 	struct rings *r = context;
 
 	if (r->n == r->fail_at)
-		return -7;
+		return error_memory();
 	r->taken[r->n] = r->times[number][r->at[number]++];
 	r->from[r->n++] = number;
-	return 0;
+	return NULL;
 }
 
 static void add_all(struct timeline *t, struct rings *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(timeline_add(t, &(struct timeline_source){ peek, take, r, i }), 0);
+		assert_null(timeline_add(t, &(struct timeline_source){ peek, take, r, i }));
 }
 
 static void put(struct rings *r, size_t ring, uint64_t time)
@@ -60,7 +60,7 @@ static void merges_by_time(void **state)
 		put(&r, ring, next[ring]);
 	}
 	add_all(&t, &r, 4);
-	assert_int_equal(timeline_run(&t, UINT64_MAX), 0);
+	assert_null(timeline_run(&t, UINT64_MAX));
 	assert_int_equal(r.n, r.counts[0] + r.counts[1] + r.counts[2] + r.counts[3]);
 	for (size_t i = 1; i < r.n; i++) {
 		assert_true(r.taken[i - 1] <= r.taken[i]);
@@ -81,16 +81,16 @@ static void stops_at_the_horizon(void **state)
 	put(&r, 1, 20);
 	put(&r, 1, 21);
 	add_all(&t, &r, 2);
-	assert_int_equal(timeline_run(&t, 9), 0);
+	assert_null(timeline_run(&t, 9));
 	assert_int_equal(r.n, 0);
-	assert_int_equal(timeline_run(&t, 20), 0);
+	assert_null(timeline_run(&t, 20));
 	assert_int_equal(r.n, 3);
 	/* What came meanwhile is put in its place. */
 	put(&r, 1, 25);
-	assert_int_equal(timeline_run(&t, 29), 0);
+	assert_null(timeline_run(&t, 29));
 	assert_int_equal(r.n, 5);
 	assert_int_equal(r.taken[4], 25);
-	assert_int_equal(timeline_run(&t, UINT64_MAX), 0);
+	assert_null(timeline_run(&t, UINT64_MAX));
 	assert_int_equal(r.n, 6);
 	timeline_release(&t);
 }
@@ -105,7 +105,7 @@ static void of_equal_times_the_first_source_wins(void **state)
 	put(&r, 1, 5);
 	put(&r, 1, 6);
 	add_all(&t, &r, 2);
-	assert_int_equal(timeline_run(&t, UINT64_MAX), 0);
+	assert_null(timeline_run(&t, UINT64_MAX));
 	assert_int_equal(r.from[0], 0);
 	assert_int_equal(r.from[1], 1);
 	assert_int_equal(r.from[2], 0);
@@ -121,7 +121,7 @@ static void errors_end_the_run(void **state)
 	put(&r, 0, 1);
 	put(&r, 0, 2);
 	add_all(&t, &r, 1);
-	assert_int_equal(timeline_run(&t, UINT64_MAX), -7);
+	assert_ptr_equal(timeline_run(&t, UINT64_MAX), error_memory());
 	assert_int_equal(r.n, 1);
 	timeline_release(&t);
 }
@@ -131,9 +131,9 @@ static void nothing_is_fine(void **state)
 	struct rings r = { .fail_at = SIZE_MAX };
 	struct timeline t = { 0 };
 
-	assert_int_equal(timeline_run(&t, UINT64_MAX), 0);
+	assert_null(timeline_run(&t, UINT64_MAX));
 	add_all(&t, &r, 3);
-	assert_int_equal(timeline_run(&t, UINT64_MAX), 0);
+	assert_null(timeline_run(&t, UINT64_MAX));
 	timeline_release(&t);
 }
 

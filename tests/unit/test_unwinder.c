@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <cmocka.h>
 
 #include "bpf/unwind.h"
-#include "record/system/proc.h"
 
 #define LONG_NS UINT64_C(60000000000)
 
@@ -26,6 +24,8 @@ struct fixture {
 	int template;
 	struct unwind_segment *segments;
 	struct unwind_page *pages;
+	struct objects *objects;
+	struct spaces *spaces;
 	struct unwinder *unwinder;
 	char problem[256];
 };
@@ -70,6 +70,8 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	unwinder_free(f->unwinder);
+	spaces_free(f->spaces);
+	objects_free(f->objects);
 	if (f->maps.segments >= 0) {
 		munmap(f->segments, UNWIND_MAX_SEGMENTS * sizeof(*f->segments));
 		munmap(f->pages, UNWIND_MAX_PAGES * sizeof(*f->pages));
@@ -101,37 +103,45 @@ static void start(struct fixture *f, uint64_t limit)
 
 	if (f->maps.segments < 0)
 		skip();
-	assert_int_equal(unwinder_new(&f->unwinder, &options), 0);
+	f->objects = objects_new();
+	f->spaces = spaces_new(f->objects, true);
+	assert_null(unwinder_new(&f->unwinder, &options));
+	assert_null(unwinder_follow(f->unwinder, f->spaces));
 }
 
-/* Reports our own mappings; the address of `needle` says in which one we are interested. */
-static void map_self(struct fixture *f, const void *needle, struct unwinder_mapping *found)
+/* Our own mappings, with their tables built. */
+static uint32_t map_self(struct fixture *f)
 {
-	struct buffer text = { 0 };
-	struct proc_mapping m;
-	char *rest;
-	static char path[4096];
+	uint32_t self = (uint32_t)getpid();
 
-	assert_int_equal(proc_read((uint32_t)getpid(), "maps", &text), 0);
-	buffer_string(&text);
-	rest = (char *)text.data;
-	while ((rest = proc_next_mapping(rest, &m))) {
-		struct unwinder_mapping mapping = { .pid = (uint32_t)getpid(),
-						    .start = m.start,
-						    .end = m.end,
-						    .file_offset = m.offset,
-						    .path = m.path };
+	assert_null(spaces_read(f->spaces, self, 0));
+	unwinder_flush(f->unwinder);
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	return self;
+}
 
-		if (!m.executable)
-			continue;
-		unwinder_map(f->unwinder, &mapping);
-		if ((uintptr_t)needle < m.start || (uintptr_t)needle >= m.end)
-			continue;
-		snprintf(path, sizeof(path), "%s", m.path);
-		*found = mapping;
-		found->path = path;
-	}
-	buffer_release(&text);
+static void apply(struct fixture *f, struct side_record r)
+{
+	if (!r.name)
+		r.name = "";
+	r.tid = r.pid;
+	r.parent_tid = r.parent_pid;
+	assert_null(spaces_apply(f->spaces, &r));
+}
+
+/* A mapping as the side band reports it; `build_id` is its first byte, 0: none is known. */
+static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path,
+		uint8_t build_id)
+{
+	struct side_record r = { .type = SIDE_RECORD_MAP,
+				 .time_ns = 1,
+				 .pid = pid,
+				 .map = { .start = start, .size = end - start },
+				 .name = path };
+
+	r.map.build_id[0] = build_id;
+	r.map.build_id_size = build_id ? 20 : 0;
+	apply(f, r);
 }
 
 static struct unwind_process process_of(struct fixture *f, uint32_t pid)
@@ -160,18 +170,17 @@ static const struct unwind_segment *segment_of(struct fixture *f, uint32_t pid, 
 static void test_own_process(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder_mapping own = { 0 };
 	const struct unwind_segment *s;
 	struct unwinder_totals totals;
 	uint64_t page;
+	uint32_t self;
 
 	start(f, 0);
-	map_self(f, (const void *)test_own_process, &own);
-	unwinder_flush(f->unwinder);
-	assert_true(unwinder_settle(f->unwinder, LONG_NS));
-	s = segment_of(f, own.pid, (uintptr_t)test_own_process);
+	self = map_self(f);
+	s = segment_of(f, self, (uintptr_t)test_own_process);
 	assert_non_null(s);
-	assert_int_equal(s->start, own.start);
+	assert_int_equal(s->start,
+			 spaces_find(f->spaces, self, (uintptr_t)test_own_process)->start);
 	page = ((uintptr_t)test_own_process - s->base) >> UNWIND_PAGE_BITS;
 	assert_true(page < s->pages);
 	assert_true(f->pages[s->first_page + page].rows > 0);
@@ -185,23 +194,19 @@ static void test_own_process(void **state)
 static void test_fork_exec_exit(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder_mapping own = { 0 };
 	struct unwind_process mine, child;
-	uint32_t pid;
+	uint32_t self, pid;
 
 	start(f, 0);
-	map_self(f, (const void *)test_fork_exec_exit, &own);
+	self = map_self(f);
+	pid = self + 1;
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK, .pid = pid, .parent_pid = self });
 	unwinder_flush(f->unwinder);
-	assert_true(unwinder_settle(f->unwinder, LONG_NS));
-	pid = own.pid + 1;
-	unwinder_fork(f->unwinder, own.pid, pid);
-	unwinder_flush(f->unwinder);
-	assert_true(unwinder_knows(f->unwinder, pid));
-	mine = process_of(f, own.pid);
+	mine = process_of(f, self);
 	child = process_of(f, pid);
 	assert_true(mine.count > 0);
 	assert_int_equal(child.count, mine.count);
-	unwinder_exec(f->unwinder, pid);
+	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .pid = pid });
 	unwinder_flush(f->unwinder);
 	/* The kernel half has not seen that exec, so for a while it is not believed. */
 	child = process_of(f, pid);
@@ -209,56 +214,52 @@ static void test_fork_exec_exit(void **state)
 	assert_int_equal(bpf_map_update_elem(f->maps.processes, &pid, &child, BPF_ANY), 0);
 	unwinder_flush(f->unwinder);
 	assert_int_equal(process_of(f, pid).count, 0);
-	unwinder_exit(f->unwinder, pid);
-	assert_false(unwinder_knows(f->unwinder, pid));
+	spaces_end(f->spaces, pid, 9);
+	spaces_remove(f->spaces, pid);
 	assert_int_not_equal(bpf_map_lookup_elem(f->maps.processes, &pid, &child), 0);
-	assert_non_null(segment_of(f, own.pid, (uintptr_t)test_fork_exec_exit));
+	assert_non_null(segment_of(f, self, (uintptr_t)test_fork_exec_exit));
 }
 
 static void test_mappings_replace_each_other(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder_mapping m = { .pid = 7, .start = 0x10000, .end = 0x20000, .path = "" };
 
 	start(f, 0);
-	unwinder_map(f->unwinder, &m);
-	m.start = 0x14000;
-	m.end = 0x16000;
-	unwinder_map(f->unwinder, &m);
+	map(f, 7, 0x10000, 0x20000, "", 0);
+	map(f, 7, 0x14000, 0x16000, "/dev/zero", 0);
 	unwinder_flush(f->unwinder);
 	assert_int_equal(process_of(f, 7).count, 3);
 	assert_int_equal(segment_of(f, 7, 0x13fff)->end, 0x14000);
 	assert_int_equal(segment_of(f, 7, 0x15000)->start, 0x14000);
 	assert_int_equal(segment_of(f, 7, 0x16000)->end, 0x20000);
 	assert_int_equal(segment_of(f, 7, 0x15000)->pages, 0);
-	unwinder_unmap(f->unwinder, 7, 0x12000, 0x18000);
+}
+
+/* What is published is bounded; the mappings of files are not left out for those of none. */
+static void test_more_mappings_than_a_run_holds(void **state)
+{
+	const uint64_t step = 0x2000, above = 0x10000 + step * (UNWIND_MAX_RUN + 10);
+	struct fixture *f = *state;
+
+	start(f, 0);
+	for (uint64_t i = 0; i < UNWIND_MAX_RUN + 10; i++)
+		map(f, 7, 0x10000 + i * step, 0x11000 + i * step, "", 0);
+	map(f, 7, above, above + step, "/no/such/file", 1);
 	unwinder_flush(f->unwinder);
-	assert_int_equal(process_of(f, 7).count, 2);
-	assert_null(segment_of(f, 7, 0x15000));
-	assert_non_null(segment_of(f, 7, 0x11fff));
-	assert_non_null(segment_of(f, 7, 0x18000));
-	m.end = m.start; /* nonsense is passed over */
-	unwinder_map(f->unwinder, &m);
-	unwinder_flush(f->unwinder);
-	assert_int_equal(process_of(f, 7).count, 2);
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	assert_true(process_of(f, 7).count <= UNWIND_MAX_RUN);
+	assert_non_null(segment_of(f, 7, above));
 }
 
 static void test_file_that_is_not_there(void **state)
 {
 	struct fixture *f = *state;
-	static const uint8_t id[20] = { 1, 2, 3 };
-	struct unwinder_mapping m = { .pid = 0x7ffffff0,
-				      .start = 0x10000,
-				      .end = 0x20000,
-				      .path = "/no/such/file",
-				      .build_id = id,
-				      .build_id_size = sizeof(id) };
 
 	start(f, 0);
-	unwinder_map(f->unwinder, &m);
+	map(f, 0x7ffffff0, 0x10000, 0x20000, "/no/such/file", 1);
 	unwinder_flush(f->unwinder);
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
-	assert_int_equal(segment_of(f, m.pid, 0x10000)->pages, UNWIND_PAGES_MISSING);
+	assert_int_equal(segment_of(f, 0x7ffffff0, 0x10000)->pages, UNWIND_PAGES_MISSING);
 	assert_true(*f->problem);
 }
 
@@ -266,23 +267,16 @@ static void test_file_that_is_not_there(void **state)
 static void test_replaced_file(void **state)
 {
 	struct fixture *f = *state;
-	static const uint8_t id[20] = { 1, 2, 3 };
 	char path[4096];
 	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	struct unwinder_mapping m = { .pid = 0x7ffffff0,
-				      .start = 0x10000,
-				      .end = 0x20000,
-				      .path = path,
-				      .build_id = id,
-				      .build_id_size = sizeof(id) };
 
 	assert_true(size > 0);
 	path[size] = 0;
 	start(f, 0);
-	unwinder_map(f->unwinder, &m);
+	map(f, 0x7ffffff0, 0x10000, 0x20000, path, 1);
 	unwinder_flush(f->unwinder);
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
-	assert_int_equal(segment_of(f, m.pid, 0x10000)->pages, UNWIND_PAGES_MISSING);
+	assert_int_equal(segment_of(f, 0x7ffffff0, 0x10000)->pages, UNWIND_PAGES_MISSING);
 	assert_string_equal(f->problem, "another file has its name now");
 }
 
@@ -303,13 +297,10 @@ static void test_prepared_program(void **state)
 static void test_memory_limit(void **state)
 {
 	struct fixture *f = *state;
-	struct unwinder_mapping own = { 0 };
 	struct unwinder_totals totals;
 
 	start(f, 4096);
-	map_self(f, (const void *)test_memory_limit, &own);
-	unwinder_flush(f->unwinder);
-	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	map_self(f);
 	unwinder_totals(f->unwinder, &totals);
 	assert_true(totals.slabs <= 1);
 	assert_true(totals.refused + totals.dropped > 0);
@@ -321,6 +312,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_more_mappings_than_a_run_holds, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_file_that_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced_file, set_up, tear_down),

@@ -26,7 +26,6 @@
 
 #include "bpf/sample.h"
 #include "bpf/walk_copy.h"
-#include "record/system/proc.h"
 #include "record/unwind/unwinder.h"
 
 #if defined(__x86_64__)
@@ -196,23 +195,10 @@ static int take_copy(void *context, void *data, size_t size)
 
 /* -------- the test -------- */
 
-static void map_target(struct unwinder *u, pid_t pid)
+static void map_target(struct unwinder *u, struct spaces *spaces, pid_t pid)
 {
-	struct buffer text = { 0 };
-	struct proc_mapping m;
-	char *rest;
-
-	assert_int_equal(proc_read((uint32_t)pid, "maps", &text), 0);
-	buffer_string(&text);
-	rest = (char *)text.data;
-	while ((rest = proc_next_mapping(rest, &m)))
-		if (m.executable)
-			unwinder_map(u, &(struct unwinder_mapping){ .pid = (uint32_t)pid,
-								    .start = m.start,
-								    .end = m.end,
-								    .file_offset = m.offset,
-								    .path = m.path });
-	buffer_release(&text);
+	assert_null(unwinder_follow(u, spaces));
+	assert_null(spaces_read(spaces, (uint32_t)pid, 0));
 	unwinder_flush(u);
 	assert_true(unwinder_settle(u, UINT64_C(60000000000)));
 }
@@ -279,6 +265,8 @@ static void test_same_frames_as_libdw(void **state)
 	struct unwinder_options options = { 0 };
 	struct oracle o = { .pid = fork() };
 	struct walk_copy_bpf *skeleton;
+	struct objects *objects;
+	struct spaces *spaces;
 	struct unwinder *u;
 
 	if (o.pid == 0)
@@ -298,10 +286,14 @@ static void test_same_frames_as_libdw(void **state)
 		.processes = bpf_map__fd(skeleton->maps.unwind_processes),
 		.files = bpf_map__fd(skeleton->maps.unwind_files),
 	};
-	assert_int_equal(unwinder_new(&u, &options), 0);
-	map_target(u, o.pid);
+	objects = objects_new();
+	spaces = spaces_new(objects, false);
+	assert_null(unwinder_new(&u, &options));
+	map_target(u, spaces, o.pid);
 	compare_walks(skeleton, &o, wanted);
 	unwinder_free(u);
+	spaces_free(spaces);
+	objects_free(objects);
 	walk_copy_bpf__destroy(skeleton);
 	kill(o.pid, SIGKILL);
 	waitpid(o.pid, NULL, 0);

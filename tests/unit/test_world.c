@@ -24,8 +24,8 @@ static struct fixture *begin(bool everything)
 	struct kernel_symbols *kernel;
 
 	strcpy(f->kallsyms, "ffffffff81000000 T _text\n");
-	assert_int_equal(kernel_symbols_parse(&kernel, f->kallsyms, f->modules), 0);
-	assert_int_equal(world_init(&f->w, everything, kernel), 0);
+	assert_null(kernel_symbols_parse(&kernel, f->kallsyms, f->modules));
+	assert_null(world_init(&f->w, everything, kernel));
 	return f;
 }
 
@@ -39,13 +39,12 @@ static void apply(struct fixture *f, struct side_record r)
 {
 	if (!r.name)
 		r.name = "";
-	assert_int_equal(world_apply(&f->w, &r), 0);
+	assert_null(world_apply(&f->w, &r));
 }
 
 static const char *path_at(struct fixture *f, uint32_t pid, uint64_t address)
 {
-	const struct mapping *m = mappings_find(&spaces_layout(f->w.spaces, pid)->mappings,
-						address);
+	const struct mapping *m = spaces_find(f->w.spaces, pid, address);
 
 	return m ? m->object->definition.path : "";
 }
@@ -163,13 +162,13 @@ static void what_was_missed_is_asked_for(void **state)
 			execl("/bin/sleep", "sleep", "60", (char *)NULL);
 		_exit(1);
 	}
-	assert_int_equal(world_add_process(&f->w, (uint32_t)pid), 0);
+	assert_null(world_add_process(&f->w, (uint32_t)pid));
 	assert_string_equal(tasks_find(f->w.tasks, (uint32_t)pid)->comm, "test_world");
 	assert_int_equal(write(go[1], "", 1), 1);
 	/* The exec takes its time; nobody tells of it. Up to a minute: the machine may be busy. */
 	for (int i = 0; i < 1200 && !found; i++) {
 		usleep(50000);
-		assert_int_equal(world_refresh(&f->w, 9, count, &changed), 0);
+		assert_null(world_refresh(&f->w, 9, count, &changed));
 		found = has_begun(f, (uint32_t)pid);
 	}
 	assert_true(found);
@@ -177,7 +176,7 @@ static void what_was_missed_is_asked_for(void **state)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	/* A process that is gone keeps what was known: its samples may still be waiting. */
-	assert_int_equal(world_refresh(&f->w, 11, NULL, NULL), 0);
+	assert_null(world_refresh(&f->w, 11, NULL, NULL));
 	assert_true(spaces_knows(f->w.spaces, (uint32_t)pid));
 	close(go[0]);
 	close(go[1]);
@@ -197,9 +196,9 @@ static void mappings_without_end(void **state)
 	};
 	struct world w;
 
-	assert_int_equal(world_init(&w, true, NULL), 0);
+	assert_null(world_init(&w, true, NULL));
 	for (size_t i = 0; i <= MAPPINGS_MAX; i++) {
-		assert_int_equal(world_apply(&w, &record), 0);
+		assert_null(world_apply(&w, &record));
 		record.map.start += 0x2000;
 	}
 	layout = spaces_layout(w.spaces, record.pid);

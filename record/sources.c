@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/sources.h"
+
+#include "common/message.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void sources_release(struct sources *s)
+{
+	sampler_free(s->sampler);
+	sideband_free(s->sideband);
+	hotplug_release(&s->hotplug);
+	cpus_release(&s->cpus);
+	cpus_release(&s->sampled);
+}
+
+unsigned int sources_measure_rings(struct sources *s)
+{
+	unsigned int most = sideband_filled(s->sideband);
+
+	for (size_t i = 0; i < sampler_rings(s->sampler); i++) {
+		const struct ring *ring = sampler_ring(s->sampler, i);
+		uint64_t waiting = ring_filled(ring);
+		unsigned int percent = (unsigned int)(waiting * 100 / ring->size);
+
+		if (waiting > s->ring_waited_most)
+			s->ring_waited_most = waiting;
+		if (percent > most)
+			most = percent;
+	}
+	return most;
+}
+
+struct looking {
+	struct sources *sources;
+	const struct event_list *events;
+	bool *came_back;
+};
+
+static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
+{
+	const struct looking *l = context;
+	int status;
+
+	if (change == HOTPLUG_WENT) {
+		message_warning("CPU %" PRIu32 " went offline", cpu);
+		return;
+	}
+	status = sideband_cpu_came_back(l->sources->sideband, cpu);
+	if (!status)
+		status = sampler_cpu_came_back(l->sources->sampler, l->events, cpu);
+	if (status)
+		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s",
+				cpu, strerror(-status));
+	else
+		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there",
+				cpu);
+	*l->came_back = true;
+}
+
+struct error *sources_look_at_cpus(struct sources *s, const struct event_list *events,
+				   bool *came_back)
+{
+	struct looking looking = { s, events, came_back };
+	struct cpus online = { 0 };
+	struct error *error = NULL;
+
+	/* Without the list, the CPUs are taken to be as they were. */
+	if (!cpus_online(&online) && hotplug_look(&s->hotplug, &online, cpu_changed, &looking))
+		error = error_memory();
+	cpus_release(&online);
+	return error;
+}

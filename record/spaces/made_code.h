@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SPACES_MADE_CODE_H
+#define RECORD_SPACES_MADE_CODE_H
+
+/*
+ * Keeps the names of code that processes make (record/symbols/jit.h) in step with their address
+ * spaces. A process makes code if it maps executable memory that is no file, or a jitdump file.
+ */
+
+#include "record/spaces/space.h"
+#include "record/symbols/jit.h"
+
+/* As of the samples' time: from when on a process's code has names, and until when. */
+struct error *made_code_follow(struct spaces *spaces, struct jit *jit);
+
+/* As of now: opens what must be opened while the process lives and its files are there. */
+struct error *made_code_foresee(struct spaces *newest, struct jit *jit);
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/publication.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <bpf/bpf.h>
+
+/* How long our count of a process's execs may lag before the kernel half's count is taken. */
+#define LAG_MAX_NS UINT64_C(500000000)
+
+struct segment_run {
+	uint32_t first, count, id;
+	uint32_t users;
+};
+
+/* One process. */
+struct publication {
+	uint32_t pid;
+	uint32_t execs;		 /* as counted by the kernel half, too */
+	struct layout *layout;	 /* that is published, or will be; NULL: none yet */
+	struct segment_run *run; /* NULL: nothing is published */
+	bool changed;		 /* the process has another layout by now */
+	bool dirty;		 /* to be published */
+	uint64_t lag_since_ns;	 /* the kernel half has seen an exec that we have not; 0: no */
+};
+
+struct error *publications_init(struct publications *p, int segments_fd, int processes_fd)
+{
+	void *at;
+
+	*p = (struct publications){ .processes_fd = processes_fd, .next_id = 1 };
+	if (range_pool_init(&p->pool, UNWIND_MAX_SEGMENTS))
+		return error_memory();
+	p->segments_size = UNWIND_MAX_SEGMENTS * sizeof(*p->segments);
+	at = mmap(NULL, p->segments_size, PROT_READ | PROT_WRITE, MAP_SHARED, segments_fd, 0);
+	if (at == MAP_FAILED)
+		return error_system(errno, "cannot map the segments of unwind tables");
+	p->segments = at;
+	return NULL;
+}
+
+static struct publication *find(const struct publications *p, uint32_t pid)
+{
+	uint64_t *value = map_get(&p->by_pid, &pid, sizeof(pid));
+
+	return value ? (struct publication *)(uintptr_t)*value : NULL;
+}
+
+/* Without memory for it, NULL: the process goes without tables. */
+static struct publication *get(struct publications *p, uint32_t pid)
+{
+	uint64_t *value = map_put(&p->by_pid, &pid, sizeof(pid), NULL);
+	struct publication *process;
+
+	if (!value || *value)
+		return value ? (struct publication *)(uintptr_t)*value : NULL;
+	process = calloc(1, sizeof(*process));
+	if (!process) {
+		map_remove(&p->by_pid, &pid, sizeof(pid));
+		return NULL;
+	}
+	process->pid = pid;
+	*value = (uintptr_t)process;
+	return process;
+}
+
+static void put_run(struct publications *p, struct segment_run *run, uint64_t now_ns)
+{
+	if (!run || --run->users)
+		return;
+	range_pool_give(&p->pool, run->first, run->count, now_ns);
+	free(run);
+}
+
+static void free_process(struct publications *p, struct publication *process, uint64_t now_ns)
+{
+	put_run(p, process->run, now_ns);
+	layout_put(process->layout);
+	free(process);
+}
+
+static void free_value(const void *key, size_t size, uint64_t value, void *context)
+{
+	if (value)
+		free_process(context, (struct publication *)(uintptr_t)value, 0);
+}
+
+void publications_release(struct publications *p)
+{
+	map_each(&p->by_pid, free_value, p);
+	map_release(&p->by_pid);
+	range_pool_release(&p->pool);
+	if (p->segments)
+		munmap(p->segments, p->segments_size);
+	*p = (struct publications){ 0 };
+}
+
+/* -------- what happens to processes -------- */
+
+void publications_change(struct publications *p, uint32_t pid)
+{
+	struct publication *process = get(p, pid);
+
+	if (process)
+		process->changed = p->pending = true;
+}
+
+void publications_fork(struct publications *p, uint32_t parent, uint32_t child)
+{
+	struct publication *from = find(p, parent), *process;
+	struct unwind_process there;
+
+	if (!from || parent == child)
+		return;
+	p->pending = true;
+	publications_exit(p, child, 0); /* a pid that is used again */
+	process = get(p, child);
+	if (!process)
+		return;
+	process->execs = from->execs;
+	process->layout = from->layout ? layout_get(from->layout) : NULL;
+	process->changed = from->changed;
+	process->run = from->run;
+	if (process->run)
+		process->run->users++;
+	/* The kernel half gave the child what it had for the parent then, which may be less. */
+	if (bpf_map_lookup_elem(p->processes_fd, &child, &there) == 0 &&
+	    there.execs == process->execs)
+		process->dirty = from->dirty || !process->run || there.id != process->run->id;
+	else
+		process->dirty = true;
+}
+
+void publications_exec(struct publications *p, uint32_t pid)
+{
+	struct publication *process = get(p, pid);
+
+	if (!process)
+		return;
+	process->execs++;
+	process->changed = process->dirty = p->pending = true;
+	/* A table that is ready before the next update must not bring the old program back. */
+	layout_put(process->layout);
+	process->layout = NULL;
+}
+
+void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns)
+{
+	struct publication *process = find(p, pid);
+
+	if (!process)
+		return;
+	map_remove(&p->by_pid, &pid, sizeof(pid));
+	if (now_ns)
+		bpf_map_delete_elem(p->processes_fd, &pid);
+	free_process(p, process, now_ns);
+}
+
+/* -------- publication -------- */
+
+static void fill_segment(struct unwind_segment *segment, const struct mapping *m)
+{
+	const struct code_file *file = m->object->code;
+
+	*segment = (struct unwind_segment){ .start = m->start, .end = m->end };
+	if (file && file->state != CODE_FILE_READY && file->state != CODE_FILE_BARE)
+		segment->pages = UNWIND_PAGES_MISSING;
+	if (!file || file->state != CODE_FILE_READY)
+		return;
+	for (uint32_t i = 0; i < file->segment_count; i++) {
+		const struct table_segment *t = &file->segments[i];
+		uint64_t page_offset = t->offset & ~UINT64_C(4095);
+
+		if (m->offset < page_offset || m->offset >= t->offset + t->size)
+			continue;
+		segment->base = m->start - (t->address + (m->offset - t->offset) - file->base);
+		segment->first_page = file->stored.first_page;
+		segment->pages = file->stored.pages;
+		return;
+	}
+}
+
+/*
+ * A run is bounded, since the kernel half searches it for each frame. When there are more
+ * mappings, those of files go first: the others have no tables anyway.
+ */
+static uint32_t choose(const struct mappings *m, bool *files_only)
+{
+	uint32_t files = 0;
+
+	*files_only = m->n > UNWIND_MAX_RUN;
+	if (!*files_only)
+		return (uint32_t)m->n;
+	for (size_t i = 0; i < m->n; i++)
+		files += m->list[i].object->code != NULL;
+	return files < UNWIND_MAX_RUN ? files : UNWIND_MAX_RUN;
+}
+
+static struct segment_run *write_run(struct publications *p, const struct mappings *m,
+				     uint64_t now_ns)
+{
+	struct segment_run *run;
+	bool files_only;
+	uint32_t count = choose(m, &files_only), written = 0;
+	uint32_t first = count ? range_pool_take(&p->pool, count, now_ns) : RANGE_POOL_NONE;
+
+	if (first == RANGE_POOL_NONE)
+		return NULL;
+	run = calloc(1, sizeof(*run));
+	if (!run) {
+		range_pool_give(&p->pool, first, count, now_ns);
+		return NULL;
+	}
+	for (size_t i = 0; i < m->n && written < count; i++)
+		if (!files_only || m->list[i].object->code)
+			fill_segment(&p->segments[first + written++], &m->list[i]);
+	*run = (struct segment_run){ first, count, p->next_id++, 1 };
+	if (!p->next_id)
+		p->next_id = 1;
+	return run;
+}
+
+/*
+ * A layout must be of the program that runs there now. The kernel half counts a process's
+ * execs, and so do we, by records that arrive later. If such a record was lost, our count
+ * never gets there, so after a while the kernel half's is taken.
+ */
+static bool is_current(const struct publications *p, struct publication *process, uint64_t *mm)
+{
+	struct unwind_process there = { .execs = process->execs };
+
+	bpf_map_lookup_elem(p->processes_fd, &process->pid, &there);
+	*mm = there.mm;
+	if (there.execs == process->execs) {
+		process->lag_since_ns = 0;
+		return true;
+	}
+	if (!process->lag_since_ns)
+		process->lag_since_ns = p->now_ns;
+	if (p->now_ns - process->lag_since_ns < LAG_MAX_NS)
+		return false;
+	process->execs = there.execs;
+	process->lag_since_ns = 0;
+	return true;
+}
+
+static void publish(struct publications *p, struct publication *process)
+{
+	struct unwind_process value;
+	struct segment_run *run = NULL;
+	uint64_t mm;
+
+	if (!process->dirty || !is_current(p, process, &mm))
+		return;
+	process->dirty = false;
+	if (process->layout && process->layout->mappings.n) {
+		run = write_run(p, &process->layout->mappings, p->now_ns);
+		if (!run)
+			p->refused++;
+	}
+	value = (struct unwind_process){ .execs = process->execs, .mm = mm };
+	if (run) {
+		value.first = run->first;
+		value.count = run->count;
+		value.id = run->id;
+	}
+	bpf_map_update_elem(p->processes_fd, &process->pid, &value, BPF_ANY);
+	put_run(p, process->run, p->now_ns);
+	process->run = run;
+}
+
+struct updating {
+	struct publications *publications;
+	const struct spaces *spaces;
+};
+
+static void update(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct publication *process = (struct publication *)(uintptr_t)value;
+	const struct updating *u = context;
+
+	if (process->changed) {
+		struct layout *old = process->layout;
+
+		process->layout = layout_get(spaces_layout(u->spaces, process->pid));
+		layout_put(old);
+		process->changed = false;
+		process->dirty = true;
+	}
+	publish(u->publications, process);
+	u->publications->pending |= process->dirty;
+}
+
+void publications_update(struct publications *p, const struct spaces *spaces, uint64_t now_ns)
+{
+	struct updating u = { p, spaces };
+
+	if (!p->pending)
+		return;
+	p->pending = false;
+	p->now_ns = now_ns;
+	map_each(&p->by_pid, update, &u);
+}
+
+static bool maps_file(const struct publication *process, const struct code_file *file)
+{
+	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
+
+	for (size_t i = 0; m && i < m->n; i++)
+		if (m->list[i].object->code == file)
+			return true;
+	return false;
+}
+
+struct file_users {
+	struct publications *publications; /* to publish them; NULL: to count them only */
+	const struct code_file *file;
+	uint64_t n;
+};
+
+static void visit_user(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct publication *process = (struct publication *)(uintptr_t)value;
+	struct file_users *users = context;
+
+	if (!maps_file(process, users->file))
+		return;
+	users->n++;
+	if (!users->publications)
+		return;
+	process->dirty = true;
+	publish(users->publications, process);
+	users->publications->pending |= process->dirty;
+}
+
+uint64_t publications_refresh(struct publications *p, const struct code_file *file, uint64_t now_ns)
+{
+	struct file_users users = { p, file, 0 };
+
+	p->now_ns = now_ns;
+	map_each(&p->by_pid, visit_user, &users);
+	return users.n;
+}
+
+uint64_t publications_users(const struct publications *p, const struct code_file *file)
+{
+	struct file_users users = { NULL, file, 0 };
+
+	map_each(&p->by_pid, visit_user, &users);
+	return users.n;
+}

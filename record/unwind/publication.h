@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_UNWIND_PUBLICATION_H
+#define RECORD_UNWIND_PUBLICATION_H
+
+/*
+ * The layouts of processes as the kernel half has them: runs of segments. A run is never
+ * changed. A process whose layout or tables changed gets a new run, and the old one rests
+ * before its place is used again. Forked children share their parent's run.
+ *
+ * Calls are under the unwinder's lock. publications_update() and those that say what happened to
+ * a process are for the thread of the spaces; the others only read layouts, which stay as they
+ * are as long as they are held here.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/map.h"
+#include "record/spaces/space.h"
+#include "record/unwind/code_files.h"
+#include "record/unwind/range_pool.h"
+
+struct publications {
+	struct map by_pid; /* -> struct publication * */
+	struct unwind_segment *segments;
+	size_t segments_size;
+	struct range_pool pool;
+	int processes_fd;
+	uint32_t next_id;
+	bool pending;	  /* some process changed, or is still to be published */
+	uint64_t now_ns;  /* of the publication that is going on */
+	uint64_t refused; /* publications for which there was no room */
+};
+
+/* To be released in both cases. */
+struct error *publications_init(struct publications *p, int segments_fd, int processes_fd);
+void publications_release(struct publications *p);
+
+/* The process maps something else now. */
+void publications_change(struct publications *p, uint32_t pid);
+void publications_fork(struct publications *p, uint32_t parent, uint32_t child);
+void publications_exec(struct publications *p, uint32_t pid);
+void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns);
+
+/* Takes the layouts of the processes that changed, and publishes them. */
+void publications_update(struct publications *p, const struct spaces *spaces, uint64_t now_ns);
+
+/* Publishes the processes that map a file whose table came or went; how many those are. */
+uint64_t publications_refresh(struct publications *p, const struct code_file *file,
+			      uint64_t now_ns);
+
+/* How many processes map a file. */
+uint64_t publications_users(const struct publications *p, const struct code_file *file);
+
+#endif
