@@ -58,6 +58,8 @@ enum unwind_kind {
 #define UNWIND_FP_FROM_FP 2
 /* The return address is in register `add`; the interrupted frame only. */
 #define UNWIND_RA_FROM_REGISTER 4
+/* UNWIND_END: nothing called this, its start was put on the stack as a return address. */
+#define UNWIND_AT_START 8
 
 /*
  * The saved registers are read at once: `words` 8-byte words at CFA + read_offset. ra_word,

@@ -11,10 +11,14 @@
  * without a table, hotspot_step() for code that a Java machine has made.
  */
 
+#include <stdbool.h>
+
 #include "bpf/hotspot_step.bpf.h"
 #include "bpf/unwind_spaces.bpf.h"
 #include "bpf/unwind_tables.bpf.h"
 #include "bpf/walk_state.bpf.h"
+
+#define SCAN_WORDS 64 /* of the stack, searched for a return address */
 
 /* The rule at pc: from the cache, as stacks share most frames, or the published run. */
 static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
@@ -36,6 +40,12 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 	c->pc = pc;
 	c->run = w->run;
 	return c->rule;
+}
+
+/* The frame that was appended last lies exactly at its pc. */
+static __always_inline void mark_exact(struct walk *w)
+{
+	w->room[WALK_SAMPLE_WORDS + ((w->frames - 1) & (MAX_USER_FRAMES - 1))] |= FRAME_EXACT;
 }
 
 /* To the code that the signal interrupted, by the registers in the signal frame. */
@@ -65,12 +75,69 @@ static __always_inline int step_return(struct walk *w, __u32 bytes)
 	w->sp += bytes + 8;
 	w->exact = 0;
 	w->guessed = 0;
-	return w->pc ? STEP_ON : STEP_END(w, WALK_ROOT);
+	return w->pc ? STEP_ON : STEP_END(w, WALK_BAD_READ);
+}
+
+/* Whether code of this process calls something right before the address. */
+static __always_inline bool is_return_address(struct walk *w, __u64 address)
+{
+	__u64 before;
+
+	if (address >> USER_ADDRESS_BITS || address < 4096)
+		return false;
+	if (rule_at(w, address - 1) == RULE_NO_MAPPING)
+		return false;
+	return !WALK_READ_USER(&before, sizeof(before), address - sizeof(before)) &&
+	       ends_in_call(before);
+}
+
+/* By the frame pointer, if it leads to a return address. */
+static __always_inline bool guess_by_frame_pointer(struct walk *w)
+{
+	__u64 fp, pc;
+
+	/* The first frame pointer must lie on this stack; a chain may lead to another one. */
+	if (!w->fp || (w->fp < w->sp && !w->guessed) || (w->fp & 7) || read_words(w, w->fp, 2))
+		return false;
+	fp = word(w, 0);
+	pc = plain_address(word(w, 1));
+	if (!is_return_address(w, pc))
+		return false;
+	w->sp = w->fp + 16;
+	w->fp = fp;
+	w->pc = pc;
+	return true;
+}
+
+/*
+ * The first word of the interrupted frame that is a return address. A global function, so that
+ * the verifier checks its loop once. Not 0: there is none within reach.
+ */
+__noinline int scan_stack(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w)
+		return 1;
+	for (__u32 i = 0; i < SCAN_WORDS; i++) {
+		__u64 pc;
+
+		if (read_words(w, w->sp + i * 8, 1))
+			return 1;
+		pc = plain_address(word(w, 0));
+		if (!is_return_address(w, pc))
+			continue;
+		w->sp += i * 8 + 8;
+		w->pc = pc;
+		return 0;
+	}
+	return 1;
 }
 
 /*
  * Code without a table: hand-written, or made at run time. It may be a signal restorer without
- * unwind information; for all else there is only the frame pointer.
+ * unwind information. For all else the caller is guessed, which never proves to be the root: what
+ * looks like the end of a chain may be a register that the code uses for something else.
  */
 static __always_inline int step_guess(struct walk *w)
 {
@@ -80,31 +147,23 @@ static __always_inline int step_guess(struct walk *w)
 	if (!w->exact) {
 		if (WALK_READ_USER(&code, sizeof(code), w->pc))
 			return STEP_END(w, WALK_NO_TABLE);
-		if (is_signal_return(code))
+		if (is_signal_return(code)) {
+			mark_exact(w);
 			return step_signal(w);
+		}
 		bytes = returns_after(code);
 		if (bytes >= 0)
 			return step_return(w, (__u32)bytes);
 	}
-	/* The ABI marks the outermost frame with 0; believed in a chain, not in the first frame. */
-	if (!w->fp)
-		return STEP_END(w, w->guessed ? WALK_ROOT : WALK_NO_TABLE);
-	/* The first frame pointer must lie on this stack; a chain may lead to another one (Go). */
-	if ((w->fp < w->sp && !w->guessed) || (w->fp & 7))
-		return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
-	if (read_words(w, w->fp, 2))
-		return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
-	w->sp = w->fp + 16;
-	w->fp = word(w, 0);
+	if (!guess_by_frame_pointer(w)) {
+		if (!w->exact)
+			return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
+		if (scan_stack(w->index))
+			return STEP_END(w, WALK_NO_TABLE);
+	}
 	w->base_lost = 1;
-	w->pc = plain_address(word(w, 1));
 	w->exact = 0;
 	w->guessed = 1;
-	if (!w->pc)
-		return STEP_END(w, WALK_ROOT);
-	/* An address outside of all code is not a return address. */
-	if (rule_at(w, w->pc - 1) == RULE_NO_MAPPING)
-		return STEP_END(w, WALK_FRAME_POINTER);
 	return STEP_ON;
 }
 
@@ -183,9 +242,8 @@ static __always_inline int step_rule(struct walk *w, const struct unwind_rule *r
 	w->sp = cfa;
 	w->exact = 0;
 	w->guessed = 0;
-	if (!w->pc)
-		return STEP_END(w, WALK_ROOT);
-	if (w->pc >> USER_ADDRESS_BITS)
+	/* The outermost frame has a table that says so; this is a frame that was read wrongly. */
+	if (!w->pc || w->pc >> USER_ADDRESS_BITS)
 		return STEP_END(w, WALK_BAD_READ);
 	return STEP_ON;
 }
@@ -219,10 +277,15 @@ static __always_inline int step(struct walk *w)
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!rule)
 		return STEP_END(w, WALK_UNSUPPORTED);
-	if (rule->kind == UNWIND_END)
+	if (rule->kind == UNWIND_END) {
+		if (rule->flags & UNWIND_AT_START)
+			mark_exact(w);
 		return STEP_END(w, WALK_ROOT);
-	if (rule->kind == UNWIND_SIGNAL)
+	}
+	if (rule->kind == UNWIND_SIGNAL) {
+		mark_exact(w);
 		return step_signal(w);
+	}
 	return step_rule(w, rule);
 }
 

@@ -114,10 +114,13 @@ static __always_inline int walk_read_saved(struct walk *w, struct task_struct *t
 {
 	struct user_registers *saved = (void *)bpf_task_pt_regs(task);
 
-	if (saved && !bpf_probe_read_kernel(&w->registers, sizeof(w->registers), saved) &&
-	    w->registers.pc)
-		return 0;
 	walk_sample(w)->walk_end = WALK_NO_REGISTERS;
+	if (!saved || bpf_probe_read_kernel(&w->registers, sizeof(w->registers), saved))
+		return -1;
+	if (w->registers.pc || w->registers.sp)
+		return 0;
+	/* A thread of the process that only runs in the kernel, as those of io_uring. */
+	walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 	return -1;
 }
 

@@ -212,6 +212,7 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 bool loaded_profile(struct loaded *l, const struct report_options *o)
 {
 	unsigned int detail = o->view->detail | (o->shown.lines ? PROFILE_BY_LINE : 0) |
+			      (o->shown.annotate ? PROFILE_BY_GUESS : 0) |
 			      (o->shown.addresses ? PROFILE_BY_UNNAMED : 0);
 	bool prunes = !o->view->paged && !o->view->sample;
 	bool leads = o->view->led && (o->grouped || asks_for_first_frame(o));

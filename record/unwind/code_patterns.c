@@ -48,7 +48,25 @@ static void init_or_fini(const struct elf_file *e, const struct elf_section *s,
 	found(context, s->address + at + sizeof(enter), s->address + size - 1, &inside);
 	found(context, s->address + size - 1, s->address + size, &outside);
 }
+/* glibc's __start_context: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi */
+bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size)
+{
+	static const uint8_t begin[] = {
+		0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff
+	};
+	struct cursor c;
+
+	if (size < sizeof(begin) || size > 64)
+		return false;
+	c = elf_file_at(e, address);
+	return cursor_left(&c) >= sizeof(begin) && memcmp(c.at, begin, sizeof(begin)) == 0;
+}
 #else
+bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size)
+{
+	return false;
+}
+
 /* A linkage table of arm64 does not touch the stack before it jumps. */
 static void plt(const struct elf_section *s, code_pattern_function *found, void *context)
 {

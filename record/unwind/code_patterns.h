@@ -8,10 +8,17 @@
  * program's entry point, which nothing calls.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/elf_file.h"
 #include "record/unwind/unwind_rules.h"
+
+/*
+ * Whether a function is the one that makecontext() puts at the bottom of a stack: it is returned
+ * to, at its very start, and not called.
+ */
+bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size);
 
 /* From `start` up to `end`, `rule` holds. Link-time addresses. */
 typedef void code_pattern_function(void *context, uint64_t start, uint64_t end,

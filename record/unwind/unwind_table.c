@@ -32,6 +32,7 @@ struct remembered {
 
 struct builder {
 	struct unwind_table *t;
+	const struct elf_file *e;
 	size_t max_rows;
 	uint64_t next; /* everything before has its rows */
 	uint64_t fde_end;
@@ -206,10 +207,26 @@ struct information {
 	void *unpacked; /* the bytes of .debug_frame, where they are compressed */
 };
 
+/* A return address is looked up one byte before it. */
+static void add_stack_start(struct builder *b, const struct cfi_fde *fde)
+{
+	static const struct unwind_rule start = { .kind = UNWIND_END, .flags = UNWIND_AT_START };
+
+	if (fde->start - 1 > b->next)
+		fill_gap(b, fde->start - 1);
+	add_row(b, b->next > fde->start - 1 ? b->next : fde->start - 1,
+		rule_set_add(&b->t->rules, &start));
+	b->next = cfi_fde_end(fde);
+}
+
 static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_fde *fde)
 {
 	if (!in_code(b->t, fde->start, cfi_fde_end(fde)) || cfi_fde_end(fde) <= b->next)
 		return;
+	if (code_begins_stack(b->e, fde->start, fde->length)) {
+		add_stack_start(b, fde);
+		return;
+	}
 	if (fde->start > b->next)
 		fill_gap(b, fde->start);
 	b->fde_end = cfi_fde_end(fde);
@@ -342,7 +359,9 @@ static int open_information(struct information *info, const struct elf_file *e)
 static int build_rows(struct unwind_table *t, const struct information *info,
 		      const struct elf_file *e, size_t max_rows)
 {
-	struct builder b = { .t = t, .max_rows = max_rows, .next = t->base, .rule = UNWIND_NONE };
+	struct builder b = {
+		.t = t, .e = e, .max_rows = max_rows, .next = t->base, .rule = UNWIND_NONE
+	};
 	uint64_t end = t->base + (uint64_t)t->page_count * PAGE_BYTES;
 
 	b.remembered = calloc(REMEMBERED, sizeof(*b.remembered));

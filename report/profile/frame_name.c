@@ -17,8 +17,7 @@ static const char *end_name(uint64_t end)
 {
 	switch (end) {
 	case PRF_END_TOO_DEEP: return "[truncated]";
-	case PRF_END_ROOT:
-	case PRF_END_FRAME_POINTER: /* most likely the root */ return NULL;
+	case PRF_END_ROOT: return NULL;
 	default: return "[incomplete]";
 	}
 }

@@ -63,10 +63,26 @@ static struct error *add_recorded_names(struct named_frames *n, size_t trace)
 
 /* -------- what was found -------- */
 
+/* The frame under a name that says that it was guessed. */
+static uint32_t add_guessed(struct named_frames *n, struct profile_frame frame)
+{
+	struct buffer name = { 0 };
+	uint32_t id = PRF_NONE;
+
+	buffer_printf(&name, "%s [guessed]", frame.name);
+	frame.name = buffer_string(&name);
+	if (frame.name)
+		id = frame_table_add(&n->table, &frame);
+	buffer_release(&name);
+	return id;
+}
+
 static bool add_frame(struct named_frames *n, struct expansion *expansion,
 		      const struct profile_frame *frame, uint64_t offset)
 {
-	uint32_t id = frame_table_add(&n->table, frame);
+	uint32_t id = frame->guessed && (n->detail & PROFILE_GUESS_IN_NAME)
+			      ? add_guessed(n, *frame)
+			      : frame_table_add(&n->table, frame);
 	uint64_t *lowest = id == PRF_NONE ? NULL : &n->table.frames[id].offset;
 
 	if (lowest && (n->detail & PROFILE_LOWEST_ADDRESS) && (!*lowest || offset < *lowest))
@@ -88,7 +104,8 @@ static struct profile_frame common_frame(const struct named_frames *n, size_t tr
 	if (object)
 		frame.object = n->objects->of[trace][recorded->object];
 	frame.kind = (uint8_t)frame_kind_of(recorded, object);
-	frame.guessed = (n->detail & PROFILE_BY_ADDRESS) && (recorded->flags & PRF_FRAME_GUESSED);
+	frame.guessed = (n->detail & (PROFILE_BY_ADDRESS | PROFILE_BY_GUESS)) &&
+			(recorded->flags & PRF_FRAME_GUESSED);
 	return frame;
 }
 

@@ -144,6 +144,8 @@ enum profile_detail {
 	PROFILE_BY_UNNAMED = 1 << 2, /* offset is filled where `named` is false */
 	PROFILE_BY_FILE = 1 << 3,    /* file is filled, and start_line: at worst by a line in it */
 	PROFILE_LOWEST_ADDRESS = 1 << 4, /* offset is filled by the lowest; tells nothing apart */
+	PROFILE_BY_GUESS = 1 << 5,	 /* guessed is filled, as with PROFILE_BY_ADDRESS */
+	PROFILE_GUESS_IN_NAME = 1 << 6,	 /* names of guessed frames end in " [guessed]" */
 };
 
 enum profile_value { PROFILE_SAMPLES, PROFILE_TIME, PROFILE_WEIGHT };

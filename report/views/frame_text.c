@@ -9,6 +9,8 @@ static const char *suffix(const struct profile_frame *frame)
 		return "";
 	if (frame->waker)
 		return "_[w]";
+	if (frame->guessed)
+		return "_[g]";
 	if (frame->inlined)
 		return "_[i]";
 	if (frame->kind == PROFILE_FRAME_KERNEL)

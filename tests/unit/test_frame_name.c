@@ -66,8 +66,10 @@ static void test_ends(void **state)
 	assert_string_equal(frame_placeholder(&frame, NULL, &room), "[incomplete]");
 	frame.offset = 12345;
 	assert_string_equal(frame_placeholder(&frame, NULL, &room), "[incomplete]");
-	/* Nothing is known to be missing there. */
+	/* Most likely something is missing there. */
 	frame.offset = PRF_END_FRAME_POINTER;
+	assert_string_equal(frame_placeholder(&frame, NULL, &room), "[incomplete]");
+	frame.offset = PRF_END_ROOT;
 	assert_null(frame_placeholder(&frame, NULL, &room));
 	buffer_release(&room);
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * truth SHAPE MS: stacks that are easily walked wrongly, for some time.
+ *
+ *   garbage   the frame pointer register points to zeros (without unwind tables)
+ *   context   a coroutine of makecontext()
+ *   signal    a signal handler
+ *   tables    library calls below code without unwind tables
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+
+static volatile long sink;
+static struct timespec end;
+
+static int done(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec > end.tv_nsec);
+}
+
+__attribute__((noinline)) static void burn(void)
+{
+	for (long i = 0; i < 300000; i++)
+		sink += i;
+}
+
+#if defined(__x86_64__)
+__attribute__((noinline)) static void burn_frame_pointer(long *zeros, long n)
+{
+	__asm__ volatile("push %%rbp\n mov %0,%%rbp\n 1: dec %1\n jnz 1b\n pop %%rbp"
+			 : "+r"(zeros), "+r"(n)::"memory", "cc");
+}
+#else
+__attribute__((noinline)) static void burn_frame_pointer(long *zeros, long n)
+{
+	burn();
+}
+#endif
+
+__attribute__((noinline)) static void calls_garbage(void)
+{
+	long zeros[4] = { 0 };
+
+	while (!done())
+		burn_frame_pointer(zeros, 3000000);
+	sink += zeros[0];
+}
+
+static ucontext_t main_context, coroutine_context;
+
+static void coroutine(void)
+{
+	while (!done())
+		burn();
+}
+
+static void run_context(void)
+{
+	getcontext(&coroutine_context);
+	coroutine_context.uc_stack.ss_sp = malloc(65536);
+	coroutine_context.uc_stack.ss_size = 65536;
+	coroutine_context.uc_link = &main_context;
+	makecontext(&coroutine_context, coroutine, 0);
+	swapcontext(&main_context, &coroutine_context);
+}
+
+static void handler(int number)
+{
+	while (!done())
+		burn();
+}
+
+__attribute__((noinline)) static void format(void)
+{
+	char text[100];
+
+	for (int i = 0; i < 10000; i++)
+		sink += snprintf(text, sizeof(text), "%d %f", i, i * 1.5);
+}
+
+__attribute__((noinline)) static void calls_format(void)
+{
+	while (!done())
+		format();
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	long ms = argc > 2 ? atol(argv[2]) : 1000;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += ms / 1000;
+	if (!strcmp(argv[1], "garbage"))
+		calls_garbage();
+	if (!strcmp(argv[1], "context"))
+		run_context();
+	if (!strcmp(argv[1], "tables"))
+		calls_format();
+	if (!strcmp(argv[1], "signal")) {
+		signal(SIGUSR1, handler);
+		raise(SIGUSR1);
+	}
+	return 0;
+}

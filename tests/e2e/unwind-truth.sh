@@ -1,0 +1,64 @@
+#!/bin/sh
+# Stacks that are easily walked wrongly: no stack that is cut off counts as whole, and what was
+# guessed is marked.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+compile() {
+	${CC:-cc} -O2 -mno-red-zone -fno-optimize-sibling-calls -fno-sanitize=all "$@" \
+		"$top/tests/e2e/programs/truth.c" 2> /dev/null
+}
+compile -o "$work/truth" || skip_all "no compiler for this"
+compile -fno-asynchronous-unwind-tables -fno-unwind-tables -o "$work/truth-bare" || skip_all "no compiler for this"
+
+# shape PROGRAM SHAPE: records it and sets `folded` and `rooted`, percent of user stacks
+shape() {
+	"$record" -q -F 999 -o "$work/$2.prf" -- "$work/$1" "$2" 1000 || not_ok "records $2"
+	folded=$("$report" -q --annotate "$work/$2.prf")
+	rooted=$("$report" --info "$work/$2.prf" | sed -n 's/.*of which \([0-9]*\)[.0-9]* % reach.*/\1/p')
+}
+# share EXPRESSION: percent of the samples whose line matches
+share() {
+	printf '%s\n' "$folded" | awk -v e="$1" '{ all += $NF } $0 ~ e { some += $NF } END { print int(100 * some / all) }'
+}
+
+shape truth context
+like "$folded" ';__start_context;coroutine;burn [0-9]|;\[libc[^;]*;coroutine;burn [0-9]' "a coroutine's stack begins where makecontext() put it"
+number "$(share 'incomplete.*coroutine') == 0" "and is whole"
+number "$rooted >= 99" "so it has reached its root"
+
+shape truth signal
+like "$folded" ';main;.*;__restore_rt;handler;burn [0-9]|;main;.*;\[libc[^;]*;handler;burn [0-9]' "a signal's trampoline lies between handler and interrupted code"
+unlike "$folded" ';\[libc.so.6\+0x[0-9a-f]*f\];handler' "and is not looked for before its start"
+
+if [ "$(uname -m)" = x86_64 ]; then
+	shape truth-bare garbage
+	number "$(share 'calls_garbage.*burn_frame_pointer') >= 95" "a caller is found though the frame pointer leads to zeros"
+	number "$(share ';calls_garbage_\[g\];burn_frame_pointer|;main;calls_garbage;burn_frame_pointer') >= 95" "by a table, or marked as guessed"
+	number "$(share 'incomplete|_start') >= 95" "a stack that ends before its root says so"
+fi
+# No rule for a return address of 0: what ends there was read wrongly.
+cat > "$work/exc.cc" <<'C'
+#include <stdexcept>
+struct D { volatile int x; ~D() { x = 1; } };
+__attribute__((noinline)) int thrower(int n) { D d; d.x = n; if (!n) throw std::runtime_error("x"); return thrower(n - 1) + d.x; }
+__attribute__((noinline)) int catcher(int n) { try { return thrower(n); } catch (std::exception &e) { return e.what()[0]; } }
+int main() { long s = 0; for (int i = 0; i < 40000; i++) s += catcher(20); return s == 1; }
+C
+if ${CXX:-c++} -O2 -fomit-frame-pointer -o "$work/exc" "$work/exc.cc" 2> /dev/null; then
+	"$record" -q -F 1999 -o "$work/exc.prf" -- "$work/exc"
+	folded=$("$report" -q "$work/exc.prf")
+	is "$(printf '%s\n' "$folded" | grep -vE ';_start;|incomplete|;_dl_|\[ld-linux|_start [0-9]|^exc;entry_')" "" "no stack of a C++ exception that lost its callers looks whole"
+else
+	skip "exceptions" "no C++ compiler"
+fi
+
+# The labels in the outputs that people look at.
+if [ "$(uname -m)" = x86_64 ]; then
+	${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c" &&
+		"$record" -q -F 999 -o "$work/made.prf" -- "$work/made" 500 ""
+	like "$("$report" -q --annotate "$work/made.prf")" ';main_\[g\];' "--annotate marks a guessed frame"
+	like "$("$report" -q -f top "$work/made.prf")" 'main \[guessed\]' "so does the table"
+	"$report" -q -f pprof -o "$work/made.pprof" "$work/made.prf"
+	like "$(gzip -dc < "$work/made.pprof" | strings)" 'main \[guessed\]' "and pprof"
+fi
+finish
