@@ -18,7 +18,7 @@
 #include "bpf/unwind_tables.bpf.h"
 #include "bpf/walk_state.bpf.h"
 
-#define SCAN_WORDS 64 /* of the stack, searched for a return address */
+#define SCAN_WORDS 24 /* of the stack, searched for a return address */
 
 /* The rule at pc: from the cache, as stacks share most frames, or the published run. */
 static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
@@ -79,11 +79,12 @@ static __always_inline int step_return(struct walk *w, __u32 bytes)
 }
 
 /* Whether code of this process calls something right before the address. */
-static __always_inline bool is_return_address(struct walk *w, __u64 address)
+__noinline int is_return_address(__u32 index, __u64 address)
 {
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 	__u64 before;
 
-	if (address >> USER_ADDRESS_BITS || address < 4096)
+	if (!w || address >> USER_ADDRESS_BITS || address < 4096)
 		return false;
 	if (rule_at(w, address - 1) == RULE_NO_MAPPING)
 		return false;
@@ -101,7 +102,7 @@ static __always_inline bool guess_by_frame_pointer(struct walk *w)
 		return false;
 	fp = word(w, 0);
 	pc = plain_address(word(w, 1));
-	if (!is_return_address(w, pc))
+	if (!is_return_address(w->index, pc))
 		return false;
 	w->sp = w->fp + 16;
 	w->fp = fp;
@@ -125,7 +126,7 @@ __noinline int scan_stack(__u32 index)
 		if (read_words(w, w->sp + i * 8, 1))
 			return 1;
 		pc = plain_address(word(w, 0));
-		if (!is_return_address(w, pc))
+		if (!is_return_address(index, pc))
 			continue;
 		w->sp += i * 8 + 8;
 		w->pc = pc;
@@ -137,13 +138,17 @@ __noinline int scan_stack(__u32 index)
 /*
  * Code without a table: hand-written, or made at run time. It may be a signal restorer without
  * unwind information. For all else the caller is guessed, which never proves to be the root: what
- * looks like the end of a chain may be a register that the code uses for something else.
+ * looks like the end of a chain may be a register that the code uses for something else. A global
+ * function, as this is long and not the common case.
  */
-static __always_inline int step_guess(struct walk *w)
+__noinline int step_guess(__u32 index)
 {
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 	__u64 code;
 	int bytes;
 
+	if (!w)
+		return 1;
 	if (!w->exact) {
 		if (WALK_READ_USER(&code, sizeof(code), w->pc))
 			return STEP_END(w, WALK_NO_TABLE);
@@ -271,7 +276,7 @@ static __always_inline int step(struct walk *w)
 	if (number == RULE_NO_MAPPING && !w->guessed)
 		return STEP_END(w, WALK_NO_MAPPING);
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING)
-		return step_guess(w);
+		return step_guess(w->index);
 	if (number == RULE_MISSING)
 		return STEP_END(w, WALK_NO_TABLE);
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
