@@ -9,11 +9,13 @@
 #include "bench/pairs/paired_runs.h"
 #include "bench/results/commands.h"
 #include "bench/results/output.h"
+#include "common/clock.h"
 #include "common/message.h"
 
 struct ab {
 	const struct settings *settings;
 	const char **arguments[2];
+	uint64_t started; /* with the first pair */
 };
 
 /* The program and what follows "--". */
@@ -83,98 +85,99 @@ static void print_change(const char *what, const struct paired_runs_change *c, s
 		    output_percent(c->bootstrap.low).text, output_percent(c->bootstrap.high).text);
 }
 
-static enum verdict conclude(const struct paired_runs_change *change, double noise,
-			     enum paired_runs_verdict verdict)
+/* What would make it conclusive. */
+static void print_remedy(const struct ab *ab, const struct paired_runs_comparison *c, double wanted)
 {
-	switch (verdict) {
-	case PAIRED_RUNS_SAME:
-		output_line("no change beyond the noise of %.2f%%", noise * 100);
+	size_t n = c->different.n;
+	size_t needed = paired_runs_needed(&c->change, &c->same_change, n, wanted);
+	double pair_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - ab->started) / (double)n;
+
+	if (!needed)
+		output_line("  the change is about as large as the %.3g%% that are to be found; "
+			    "choose another --noise",
+			    wanted * 100);
+	else
+		output_line("  about %s pairs in place of %zu would decide: --max-pairs %zu "
+			    "(%.3g min), or a quieter machine",
+			    output_count((double)needed).text, n, needed,
+			    pair_ns * (double)needed / 60e9);
+}
+
+static enum verdict conclude(const struct ab *ab, const struct paired_runs_comparison *c,
+			     double wanted)
+{
+	double noise = paired_runs_noise(&c->same_change, 0), value = c->change.sign.value;
+
+	print_change("old/old", &c->same_change, c->same.n);
+	print_change("new/old", &c->change, c->different.n);
+	switch (c->verdict) {
+	case PAIRED_RUNS_FINE:
+		output_line("not slower by more than %.3g%% (noise %.2f%%)", wanted * 100,
+			    noise * 100);
 		return VERDICT_FINE;
 	case PAIRED_RUNS_FASTER:
-		output_line("faster by %.2f%% (noise %.2f%%)", -change->sign.value * 100,
-			    noise * 100);
+		output_line("faster by %.2f%% (noise %.2f%%)", -value * 100, noise * 100);
 		return VERDICT_FINE;
 	case PAIRED_RUNS_SLOWER:
-		output_line("SLOWER by %.2f%% (noise %.2f%%)", change->sign.value * 100,
-			    noise * 100);
+		output_line("SLOWER by %.2f%% (noise %.2f%%)", value * 100, noise * 100);
 		return VERDICT_REGRESSED;
 	case PAIRED_RUNS_INCONCLUSIVE: break;
 	}
-	output_line("inconclusive: the interval lies partly within the noise of %.2f%%",
-		    noise * 100);
+	output_line("inconclusive: a slowdown of more than %.3g%% can be there or not (noise "
+		    "%.2f%%)",
+		    wanted * 100, noise * 100);
+	print_remedy(ab, c, wanted);
 	return VERDICT_INCONCLUSIVE;
 }
 
-/*
- * Adds pairs of both kinds until the answer is clear, and more than "the machine is too
- * noisy to see", or there are enough.
- */
-static enum verdict compare(struct ab *ab, struct paired_runs *same, struct paired_runs *different)
+static struct estimate ratio(const struct paired_runs_change *c)
 {
-	const struct settings *s = ab->settings;
-	size_t most = s->max_pairs ? s->max_pairs : 4 * s->pairs, step = s->pairs;
-	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
-	struct paired_runs_change noise_change, change;
-	enum paired_runs_verdict verdict;
-	struct random r;
-	double noise, unused;
-	bool unclear;
-
-	random_seed(&r, s->seed);
-	/* Once each to fill the caches. */
-	if (measure(ab, 0, &unused) || measure(ab, 1, &unused))
-		return VERDICT_ERROR;
-	do {
-		if (paired_runs_take(same, step, true, &r, measure, ab) ||
-		    paired_runs_take(different, step, false, &r, measure, ab))
-			return VERDICT_ERROR;
-		if (paired_runs_change(same, &bootstrap, &noise_change) ||
-		    paired_runs_change(different, &bootstrap, &change)) {
-			message_error("too few pairs");
-			return VERDICT_ERROR;
-		}
-		noise = paired_runs_noise(&noise_change, s->noise / 100);
-		verdict = paired_runs_judge(&change, noise);
-		step = different->n < most - different->n ? different->n : most - different->n;
-		unclear = verdict == PAIRED_RUNS_INCONCLUSIVE ||
-			  (verdict == PAIRED_RUNS_SAME && noise > s->noise / 100);
-	} while (unclear && step);
-	print_change("old/old", &noise_change, same->n);
-	print_change("new/old", &change, different->n);
-	return conclude(&change, noise, verdict);
-}
-
-static int add_ratio(struct results *results, const struct settings *s, const char *program,
-		     const char *measure, const struct paired_runs *pairs)
-{
-	const struct bootstrap bootstrap = { s->seed, s->resamples, 0.95 };
-	struct paired_runs_change change;
-
-	if (paired_runs_change(pairs, &bootstrap, &change))
-		return -1;
-	return results_estimate(results, program, measure,
-				(struct estimate){ 1 + change.sign.value, 1 + change.sign.low,
-						   1 + change.sign.high });
+	return (struct estimate){ 1 + c->sign.value, 1 + c->sign.low, 1 + c->sign.high };
 }
 
 /* Both are the new program's: the old one may have the same name. */
-static enum verdict write_bmf(const struct settings *s, const struct paired_runs *same,
-			      const struct paired_runs *different)
+static enum verdict write_bmf(const char *program, const struct paired_runs_comparison *c)
 {
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
 
-	if (!add_ratio(&results, s, s->rest[1], "ratio", different) &&
-	    !add_ratio(&results, s, s->rest[1], "old-old-ratio", same))
+	if (!results_estimate(&results, program, "ratio", ratio(&c->change)) &&
+	    !results_estimate(&results, program, "old-old-ratio", ratio(&c->same_change)))
 		verdict = output_bmf(&results);
 	results_release(&results);
+	return verdict;
+}
+
+static enum verdict compare(struct ab *ab)
+{
+	const struct settings *s = ab->settings;
+	const struct paired_runs_options options = {
+		.pairs = s->pairs,
+		.max_pairs = s->max_pairs ? s->max_pairs : 4 * s->pairs,
+		.wanted = s->noise / 100,
+		.seed = s->seed,
+		.resamples = s->resamples,
+	};
+	struct paired_runs_comparison c = { 0 };
+	enum verdict verdict = VERDICT_ERROR;
+	double unused;
+
+	/* Once each to fill the caches. */
+	if (measure(ab, 0, &unused) || measure(ab, 1, &unused))
+		return VERDICT_ERROR;
+	ab->started = clock_ns(CLOCK_MONOTONIC_RAW);
+	if (!paired_runs_compare(&c, &options, measure, ab)) {
+		verdict = conclude(ab, &c, options.wanted);
+		if (s->bmf && write_bmf(s->rest[1], &c))
+			verdict = VERDICT_ERROR;
+	}
+	paired_runs_comparison_release(&c);
 	return verdict;
 }
 
 enum verdict ab_command(const struct settings *s)
 {
 	struct ab ab = { .settings = s };
-	struct paired_runs same = { 0 }, different = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
 
 	if (s->rest_count != 2) {
@@ -190,12 +193,8 @@ enum verdict ab_command(const struct settings *s)
 	for (int i = 0; i < 2; i++)
 		ab.arguments[i] = arguments_of(s->rest[i], s->command);
 	if (ab.arguments[0] && ab.arguments[1])
-		verdict = compare(&ab, &same, &different);
-	if (verdict != VERDICT_ERROR && s->bmf && write_bmf(s, &same, &different))
-		verdict = VERDICT_ERROR;
+		verdict = compare(&ab);
 	free(ab.arguments[0]);
 	free(ab.arguments[1]);
-	paired_runs_release(&same);
-	paired_runs_release(&different);
 	return verdict;
 }

@@ -80,13 +80,71 @@ double paired_runs_noise(const struct paired_runs_change *same, double least)
 	return fmax(least, fmax(fabs(same->sign.low), fabs(same->sign.high)));
 }
 
-enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *change, double noise)
+enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *different,
+					   const struct paired_runs_change *same, double wanted)
 {
-	if (change->sign.low > noise)
+	double noise = paired_runs_noise(same, wanted);
+
+	if (different->sign.low > noise)
 		return PAIRED_RUNS_SLOWER;
-	if (change->sign.high < -noise)
+	if (different->sign.high < -noise)
 		return PAIRED_RUNS_FASTER;
-	if (change->sign.low >= -noise && change->sign.high <= noise)
-		return PAIRED_RUNS_SAME;
+	if (different->sign.high <= wanted && noise <= wanted)
+		return PAIRED_RUNS_FINE;
 	return PAIRED_RUNS_INCONCLUSIVE;
+}
+
+/* How many times as many pairs make an interval half as wide as `margin`. */
+static double times(const struct estimate *e, double margin)
+{
+	double half = fmax(e->high - e->value, e->value - e->low);
+
+	return half / margin * (half / margin);
+}
+
+size_t paired_runs_needed(const struct paired_runs_change *different,
+			  const struct paired_runs_change *same, size_t n, double wanted)
+{
+	double margin = fabs(different->sign.value - wanted), factor;
+
+	if (margin < wanted / 10 || !(wanted > 0))
+		return 0;
+	factor = fmax(1, fmax(times(&same->sign, wanted), times(&different->sign, margin)));
+	return (size_t)fmin(1e9, ceil(factor * (double)n));
+}
+
+static int look(struct paired_runs_comparison *c, const struct paired_runs_options *options)
+{
+	const struct bootstrap bootstrap = { options->seed, options->resamples,
+					     PAIRED_RUNS_CONFIDENCE };
+
+	if (paired_runs_change(&c->same, &bootstrap, &c->same_change) ||
+	    paired_runs_change(&c->different, &bootstrap, &c->change))
+		return -1;
+	c->verdict = paired_runs_judge(&c->change, &c->same_change, options->wanted);
+	return 0;
+}
+
+int paired_runs_compare(struct paired_runs_comparison *c, const struct paired_runs_options *options,
+			paired_runs_measure *measure, void *context)
+{
+	size_t step = options->pairs, left;
+	struct random r;
+
+	random_seed(&r, options->seed);
+	do {
+		if (paired_runs_take(&c->same, step, true, &r, measure, context) ||
+		    paired_runs_take(&c->different, step, false, &r, measure, context) ||
+		    look(c, options))
+			return -1;
+		left = options->max_pairs - c->different.n;
+		step = c->different.n < left ? c->different.n : left;
+	} while (c->verdict == PAIRED_RUNS_INCONCLUSIVE && step);
+	return 0;
+}
+
+void paired_runs_comparison_release(struct paired_runs_comparison *c)
+{
+	paired_runs_release(&c->same);
+	paired_runs_release(&c->different);
 }

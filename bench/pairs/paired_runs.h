@@ -6,7 +6,8 @@
  * Two programs, run in turns. Pairs come in blocks of two, old-new new-old or the other way
  * round at random (ABBA), so that drift of the machine cancels; what is looked at is the
  * ratio within a pair. The same is done with the old program against itself: what differs
- * there is the noise of this machine today, and a change that is not larger is none.
+ * there is the noise of this machine today. A change is one only if it is larger than that, and
+ * there is none only if the noise is smaller than the change that is to be found.
  */
 
 #include <stdint.h>
@@ -45,11 +46,50 @@ int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b,
 double paired_runs_noise(const struct paired_runs_change *same, double least);
 
 enum paired_runs_verdict {
-	PAIRED_RUNS_SAME,	  /* the whole interval lies within the noise */
-	PAIRED_RUNS_FASTER,	  /* all below it */
-	PAIRED_RUNS_SLOWER,	  /* all above it */
-	PAIRED_RUNS_INCONCLUSIVE, /* partly within, partly beyond: more pairs may decide */
+	PAIRED_RUNS_FINE,   /* no slowdown of the wanted size, nor noise that could hide one */
+	PAIRED_RUNS_FASTER, /* the whole interval is below the noise */
+	PAIRED_RUNS_SLOWER, /* the whole interval is above the noise */
+	PAIRED_RUNS_INCONCLUSIVE,
 };
-enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *change, double noise);
+
+/*
+ * By pairs of old and new, and of the same. `wanted` is the slowdown that is to be found, as a
+ * share: where it could be there, the verdict is never fine.
+ */
+enum paired_runs_verdict paired_runs_judge(const struct paired_runs_change *different,
+					   const struct paired_runs_change *same, double wanted);
+
+/*
+ * About how many pairs it takes for a verdict, if `n` gave these intervals: their width falls
+ * with the square root. 0: the change is so close to `wanted` that no number would do.
+ */
+size_t paired_runs_needed(const struct paired_runs_change *different,
+			  const struct paired_runs_change *same, size_t n, double wanted);
+
+/*
+ * Intervals of a comparison, which looks at its pairs about three times: each time the truth may
+ * be beyond either end with a probability of 0.5 %.
+ */
+#define PAIRED_RUNS_CONFIDENCE 0.99
+#define PAIRED_RUNS_LEAST 8 /* pairs for an interval of that confidence */
+
+struct paired_runs_options {
+	size_t pairs, max_pairs; /* at first, and at most; at least PAIRED_RUNS_LEAST */
+	double wanted;
+	uint64_t seed;
+	size_t resamples;
+};
+
+/* Starts as { 0 }, and is released with what it holds. */
+struct paired_runs_comparison {
+	struct paired_runs same, different;
+	struct paired_runs_change same_change, change;
+	enum paired_runs_verdict verdict;
+};
+
+/* Measures pairs of both kinds, twice as many each time, until there is a verdict. */
+int paired_runs_compare(struct paired_runs_comparison *c, const struct paired_runs_options *options,
+			paired_runs_measure *measure, void *context);
+void paired_runs_comparison_release(struct paired_runs_comparison *c);
 
 #endif

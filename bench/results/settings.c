@@ -96,8 +96,8 @@ TAKE_FLAG(dry_run, "dry-run")
 TAKE_FLAG(allow_missing, "allow-missing-baseline")
 TAKE_FLAG(accept, "accept")
 TAKE_TEXT(svg, "svg")
-TAKE_NUMBER(pairs, "pairs", 6, 100000)
-TAKE_NUMBER(max_pairs, "max-pairs", 6, 100000)
+TAKE_NUMBER(pairs, "pairs", 8, 100000)
+TAKE_NUMBER(max_pairs, "max-pairs", 8, 1000000000)
 TAKE(take_noise, "noise", return take_real(argument, 0, 1000, &s->noise))
 TAKE_FLAG(cpu_time, "cpu-time")
 TAKE(take_count_option, "count", return take_count(argument, 1, 100000, &s->count))
@@ -169,8 +169,8 @@ static const struct option_entry table[64] = {
 	{ 0, "pairs", "N", "pairs measured at first (default 20)", take_pairs },
 	{ 0, "max-pairs", "N", "pairs after which it stays inconclusive (default 4 times --pairs)",
 	  take_max_pairs },
-	{ 0, "noise", "PERCENT",
-	  "smallest change that counts, if A/A runs show no more (default 2)", take_noise },
+	{ 0, "noise", "PERCENT", "the slowdown that is to be found, in percent (default 2)",
+	  take_noise },
 	{ 0, "cpu-time", NULL, "compare user and system time instead of elapsed time",
 	  take_cpu_time },
 	{ .help = "mock" },

@@ -100,8 +100,8 @@ is "$?" 2 "there is no history to show"
 is "$?" 2 "a program that fails has no time"
 "$bench" ab ./missing true > /dev/null 2>&1
 is "$?" 2 "nor one that is not there"
-"$bench" ab true true --pairs 6 --max-pairs 6 --resamples 1000 > ab.txt 2>&1
+"$bench" ab true true --pairs 8 --max-pairs 8 --resamples 1000 > ab.txt 2>&1
 unlike "$?" '^2$' "two programs that work get a verdict, whatever it is on this machine"
-like "$(cat ab.txt)" '^old/old .* of 6 pairs' "the noise is shown"
-like "$(cat ab.txt)" '^new/old .* of 6 pairs' "and the difference"
+like "$(cat ab.txt)" '^old/old .* of 8 pairs' "the noise is shown"
+like "$(cat ab.txt)" '^new/old .* of 8 pairs' "and the difference"
 finish

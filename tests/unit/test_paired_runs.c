@@ -51,38 +51,36 @@ static struct paired_runs_change change_of(double factor, double noise, size_t n
 	return change;
 }
 
-static void test_slower(void **state)
+static void test_verdicts(void **state)
 {
-	struct paired_runs_change change = change_of(1.1, 0.01, 40, false);
+	struct paired_runs_change same = change_of(1, 0.005, 40, true),
+				  loud = change_of(1, 0.3, 40, true),
+				  slower = change_of(1.1, 0.01, 40, false),
+				  faster = change_of(0.9, 0.01, 40, false),
+				  equal = change_of(1, 0.005, 40, false),
+				  unclear = change_of(1.02, 0.05, 10, false);
 
-	assert_true(change.sign.low > 0.08 && change.sign.high < 0.12);
-	assert_true(change.p < 1e-6);
-	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_SLOWER);
-	assert_int_equal(paired_runs_judge(&change, 0.2), PAIRED_RUNS_SAME);
-}
-
-static void test_faster(void **state)
-{
-	struct paired_runs_change change = change_of(0.9, 0.01, 40, false);
-
-	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_FASTER);
+	assert_true(slower.sign.low > 0.08 && slower.sign.high < 0.12);
+	assert_true(slower.p < 1e-6);
+	assert_int_equal(paired_runs_judge(&slower, &same, 0.02), PAIRED_RUNS_SLOWER);
+	assert_int_equal(paired_runs_judge(&slower, &same, 0.2), PAIRED_RUNS_FINE);
+	assert_int_equal(paired_runs_judge(&faster, &same, 0.02), PAIRED_RUNS_FASTER);
+	assert_int_equal(paired_runs_judge(&equal, &same, 0.02), PAIRED_RUNS_FINE);
+	assert_int_equal(paired_runs_judge(&unclear, &same, 0.02), PAIRED_RUNS_INCONCLUSIVE);
+	/* Within noise that is larger than what is to be found, nothing is fine. */
+	assert_int_equal(paired_runs_judge(&slower, &loud, 0.02), PAIRED_RUNS_INCONCLUSIVE);
+	assert_int_equal(paired_runs_judge(&equal, &loud, 0.02), PAIRED_RUNS_INCONCLUSIVE);
 }
 
 /* The machine slows down by 1 % a run; within ABBA blocks that cancels. */
 static void test_drift_cancels(void **state)
 {
-	struct paired_runs_change change = change_of(1, 0.0001, 40, false);
+	struct paired_runs_change change = change_of(1, 0.0001, 40, false),
+				  same = change_of(1, 0.0001, 40, true);
 
 	assert_true(fabs(change.sign.value) < 0.011);
 	assert_true(change.sign.low < 0 && change.sign.high > 0);
-	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_SAME);
-}
-
-static void test_inconclusive(void **state)
-{
-	struct paired_runs_change change = change_of(1.02, 0.05, 10, false);
-
-	assert_int_equal(paired_runs_judge(&change, 0.02), PAIRED_RUNS_INCONCLUSIVE);
+	assert_int_equal(paired_runs_judge(&change, &same, 0.02), PAIRED_RUNS_FINE);
 }
 
 static void test_noise(void **state)
@@ -94,29 +92,68 @@ static void test_noise(void **state)
 	assert_true(paired_runs_noise(&loud, 0.02) > 0.05);
 }
 
-/* Under noise, equal programs are hardly ever called slower. */
-static void test_false_alarms(void **state)
+/* What a comparison of the shipped size ends with, on machines of every kind. */
+struct outcomes {
+	size_t fine, slower, inconclusive;
+};
+
+static struct outcomes outcomes_of(double factor, double noise, size_t tries)
 {
-	const struct bootstrap bootstrap = { 1, 100, 0.95 };
-	struct machine m = { .factor = 1, .noise = 0.03 };
-	size_t alarms = 0;
-	struct random order;
+	const struct paired_runs_options options = { 20, 80, 0.02, 1, 100 };
+	struct machine m = { .factor = factor, .noise = noise };
+	struct outcomes found = { 0 };
 
 	random_seed(&m.random, 50);
-	random_seed(&order, 60);
-	for (size_t i = 0; i < 500; i++) {
-		struct paired_runs same = { 0 }, different = { 0 };
-		struct paired_runs_change a, b;
+	for (size_t i = 0; i < tries; i++) {
+		struct paired_runs_comparison c = { 0 };
 
-		assert_int_equal(paired_runs_take(&same, 20, true, &order, measure, &m), 0);
-		assert_int_equal(paired_runs_take(&different, 20, false, &order, measure, &m), 0);
-		assert_int_equal(paired_runs_change(&same, &bootstrap, &a), 0);
-		assert_int_equal(paired_runs_change(&different, &bootstrap, &b), 0);
-		alarms += paired_runs_judge(&b, paired_runs_noise(&a, 0.02)) == PAIRED_RUNS_SLOWER;
-		paired_runs_release(&same);
-		paired_runs_release(&different);
+		assert_int_equal(paired_runs_compare(&c, &options, measure, &m), 0);
+		found.fine += c.verdict == PAIRED_RUNS_FINE || c.verdict == PAIRED_RUNS_FASTER;
+		found.slower += c.verdict == PAIRED_RUNS_SLOWER;
+		found.inconclusive += c.verdict == PAIRED_RUNS_INCONCLUSIVE;
+		paired_runs_comparison_release(&c);
 	}
-	assert_true(alarms <= 5);
+	return found;
+}
+
+/* However loud the machine, equal programs are hardly ever called slower. */
+static void test_false_alarms(void **state)
+{
+	static const double noises[] = { 0.003, 0.01, 0.03, 0.1, 0.3 };
+
+	for (size_t i = 0; i < sizeof(noises) / sizeof(*noises); i++)
+		assert_true(outcomes_of(1, noises[i], 200).slower <= 2);
+	assert_true(outcomes_of(1, 0.01, 200).fine >= 195);
+}
+
+/* However loud the machine, what is slower than the size to be found is never fine. */
+static void test_never_open(void **state)
+{
+	static const double noises[] = { 0.003, 0.01, 0.03, 0.1, 0.3 };
+	static const double factors[] = { 1.03, 1.05, 1.1, 1.25 };
+
+	for (size_t i = 0; i < sizeof(noises) / sizeof(*noises); i++)
+		for (size_t j = 0; j < sizeof(factors) / sizeof(*factors); j++)
+			assert_int_equal(outcomes_of(factors[j], noises[i], 200).fine, 0);
+	assert_true(outcomes_of(1.05, 0.02, 200).slower >= 190);
+}
+
+/* As many pairs as are said to be needed do decide, mostly. */
+static void test_needed(void **state)
+{
+	const double wanted = 0.02;
+	struct paired_runs_change different = change_of(1.06, 0.06, 20, false),
+				  same = change_of(1, 0.06, 20, true);
+	size_t needed = paired_runs_needed(&different, &same, 20, wanted);
+
+	assert_int_equal(paired_runs_judge(&different, &same, wanted), PAIRED_RUNS_INCONCLUSIVE);
+	assert_true(needed > 20 && needed < 20000);
+	different = change_of(1.06, 0.06, 2 * needed, false);
+	same = change_of(1, 0.06, 2 * needed, true);
+	assert_int_equal(paired_runs_judge(&different, &same, wanted), PAIRED_RUNS_SLOWER);
+	/* A change of just the size that is to be found is never decided. */
+	different.sign = (struct estimate){ 0.0201, 0.01, 0.03 };
+	assert_int_equal(paired_runs_needed(&different, &same, 20, wanted), 0);
 }
 
 static void test_failure(void **state)
@@ -133,9 +170,9 @@ static void test_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slower),	      cmocka_unit_test(test_faster),
-		cmocka_unit_test(test_drift_cancels), cmocka_unit_test(test_inconclusive),
+		cmocka_unit_test(test_drift_cancels), cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_noise),	      cmocka_unit_test(test_false_alarms),
+		cmocka_unit_test(test_never_open),    cmocka_unit_test(test_needed),
 		cmocka_unit_test(test_failure),
 	};
 
