@@ -90,6 +90,8 @@ int baseline_get(const struct baseline *b, const char *benchmark, struct measure
 	const json_t *entry = json_object_get(b->all, benchmark);
 	const json_t *iterations = json_object_get(entry, "iterations");
 	const json_t *ns = json_object_get(entry, "ns");
+	const json_t *reference = json_object_get(entry, "reference");
+	const json_t *waited = json_object_get(entry, "waited");
 	size_t n = json_array_size(ns);
 
 	if (!entry)
@@ -100,8 +102,11 @@ int baseline_get(const struct baseline *b, const char *benchmark, struct measure
 				   .linear = json_is_true(json_object_get(entry, "linear")) };
 	m->iterations = calloc(n, sizeof(double));
 	m->ns = calloc(n, sizeof(double));
+	m->waited = waited ? json_number_value(waited) : NAN;
+	m->reference = reference ? calloc(n, sizeof(double)) : NULL;
 	if (m->iterations && m->ns && numbers(iterations, m->iterations, n, 1) &&
-	    numbers(ns, m->ns, n, 0))
+	    numbers(ns, m->ns, n, 0) &&
+	    (!reference || (m->reference && numbers(reference, m->reference, n, 1))))
 		return 1;
 	measurement_release(m);
 	return -1;
@@ -109,15 +114,19 @@ int baseline_get(const struct baseline *b, const char *benchmark, struct measure
 
 int baseline_put(struct baseline *b, const char *benchmark, const struct measurement *m)
 {
-	json_t *iterations = json_array(), *ns = json_array();
+	json_t *iterations = json_array(), *ns = json_array(), *reference = json_array();
+	json_t *entry;
 
 	for (size_t i = 0; i < m->n; i++) {
 		json_array_append_new(iterations, json_real(m->iterations[i]));
 		json_array_append_new(ns, json_real(m->ns[i]));
+		json_array_append_new(reference, json_real(m->reference[i]));
 	}
-	return json_object_set_new(b->all, benchmark,
-				   json_pack("{s:b, s:o, s:o}", "linear", m->linear, "iterations",
-					     iterations, "ns", ns));
+	entry = json_pack("{s:b, s:o, s:o, s:o}", "linear", m->linear, "iterations", iterations,
+			  "ns", ns, "reference", reference);
+	if (!isnan(m->waited))
+		json_object_set_new(entry, "waited", json_real(m->waited));
+	return json_object_set_new(b->all, benchmark, entry);
 }
 
 /* Makes the folders above the file that are missing. */

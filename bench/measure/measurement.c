@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/measure/measurement.h"
 
+#include "bench/measure/reference.h"
 #include "common/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* A change that is smaller is noise, however sure: Criterion's number. */
+#define NOISE 0.01
+#define SAME_SPEED 0.05 /* what the reference loop may have changed by */
+#define DISTURBED 0.02	/* the share of its time that a run may have waited for a CPU */
+
 void measurement_release(struct measurement *m)
 {
 	free(m->iterations);
 	free(m->ns);
+	free(m->reference);
 	*m = (struct measurement){ 0 };
 }
 
@@ -64,7 +71,8 @@ int measurement_plan(struct measurement *m, const struct measurement_options *op
 	m->n = options->count;
 	m->iterations = calloc(m->n, sizeof(*m->iterations));
 	m->ns = calloc(m->n, sizeof(*m->ns));
-	if (!m->iterations || !m->ns)
+	m->reference = calloc(m->n, sizeof(*m->reference));
+	if (!m->iterations || !m->ns || !m->reference)
 		return -1;
 	m->linear = step * steps * each <= 2 * target;
 	if (!m->linear)
@@ -84,12 +92,18 @@ int measurement_plan(struct measurement *m, const struct measurement_options *op
 int measurement_take(struct measurement *m, const struct measurement_options *options,
 		     const struct benchmark *b, void *state, double overhead_ns)
 {
-	double each = warm_up(b, state, options->warm_up_seconds);
+	double each = warm_up(b, state, options->warm_up_seconds), started, waited;
 
 	if (measurement_plan(m, options, each))
 		return -1;
-	for (size_t i = 0; i < m->n; i++)
+	started = (double)clock_ns(CLOCK_MONOTONIC_RAW);
+	waited = reference_waited_ns();
+	for (size_t i = 0; i < m->n; i++) {
+		m->reference[i] = reference_ns();
 		m->ns[i] = fmax(0, timed(b, state, (uint64_t)m->iterations[i]) - overhead_ns);
+	}
+	m->waited = (reference_waited_ns() - waited) /
+		    ((double)clock_ns(CLOCK_MONOTONIC_RAW) - started);
 	return 0;
 }
 
@@ -100,6 +114,47 @@ double *measurement_averages(const struct measurement *m)
 	for (size_t i = 0; averages && i < m->n; i++)
 		averages[i] = m->ns[i] / m->iterations[i];
 	return averages;
+}
+
+static double reach(const struct estimate *e)
+{
+	return fmax(fabs(e->low), fabs(e->high));
+}
+
+static int compare_references(const struct bootstrap *bootstrap, const struct measurement *before,
+			      const struct measurement *now, struct measurement_change *change)
+{
+	struct bootstrap_change found;
+
+	change->reference = (struct estimate){ NAN, NAN, NAN };
+	change->comparable = MEASUREMENT_NO_REFERENCE;
+	if (!before->reference || !now->reference)
+		return 0;
+	if (bootstrap_change(bootstrap, before->reference, before->n, now->reference, now->n,
+			     &found))
+		return -1;
+	change->reference = found.median;
+	change->comparable = before->waited > DISTURBED || now->waited > DISTURBED
+				     ? MEASUREMENT_DISTURBED
+			     : reach(&found.median) > SAME_SPEED ? MEASUREMENT_OTHER_SPEED
+								 : MEASUREMENT_COMPARABLE;
+	/* Its mean also holds what else ran meanwhile. */
+	change->noise = fmax(NOISE, fmax(reach(&found.median), reach(&found.mean)));
+	return 0;
+}
+
+int measurement_compare(const struct bootstrap *bootstrap, const struct measurement *before,
+			const struct measurement *now, struct measurement_change *change)
+{
+	double *x = measurement_averages(before), *y = measurement_averages(now);
+	int status = -1;
+
+	if (x && y && !compare_references(bootstrap, before, now, change) &&
+	    !bootstrap_change(bootstrap, x, before->n, y, now->n, &change->change))
+		status = 0;
+	free(x);
+	free(y);
+	return status;
 }
 
 int measurement_summarize(const struct measurement *m, const struct bootstrap *bootstrap,

@@ -22,6 +22,8 @@ struct measurement {
 	size_t n;
 	double *iterations; /* of each measurement */
 	double *ns;	    /* that it took, harness overhead subtracted */
+	double *reference;  /* ns of the reference loop just before it; see reference.h */
+	double waited; /* the share of the time in which other tasks had the CPU; NaN: not known */
 	bool linear;
 	/* The time was too short: it takes this long, or this many measurements fit (0: none). */
 	double needed_seconds;
@@ -41,6 +43,26 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 
 /* ns of one measurement of nothing, the median of many. */
 double measurement_overhead(void);
+
+/*
+ * What changed from one run to another. Both ran on the same machine at the same speed only if
+ * the reference loop took as long, and undisturbed only if they hardly waited for a CPU. A change
+ * of the loop that is small enough is noise for the benchmark.
+ */
+enum measurement_comparable {
+	MEASUREMENT_COMPARABLE,
+	MEASUREMENT_NO_REFERENCE, /* the earlier run did not time the loop */
+	MEASUREMENT_OTHER_SPEED,  /* its median changed by more than 5 % */
+	MEASUREMENT_DISTURBED,	  /* one of them waited for more than 2 % of its time */
+};
+struct measurement_change {
+	enum measurement_comparable comparable;
+	struct estimate reference; /* of the reference loop, as a share; NaN: there is none */
+	struct bootstrap_change change;
+	double noise; /* a change of the benchmark that is not larger is none */
+};
+int measurement_compare(const struct bootstrap *bootstrap, const struct measurement *before,
+			const struct measurement *now, struct measurement_change *change);
 
 /* ns per iteration: the slope for linear, the mean for flat measurements. */
 struct measurement_summary {

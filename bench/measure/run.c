@@ -10,9 +10,7 @@
 #include "bench/results/output.h"
 #include "common/message.h"
 
-/* A change that is smaller is noise, however sure: Criterion's numbers. */
-#define SIGNIFICANCE 0.05
-#define NOISE 0.01
+#define SIGNIFICANCE 0.05 /* Criterion's number */
 
 struct run {
 	const struct settings *settings;
@@ -47,23 +45,45 @@ static void print_outliers(const struct outliers *o, size_t n)
 				    (double)classes[i].count * percent, classes[i].name);
 }
 
-static const char *change_verdict(const struct bootstrap_change *change)
+static const char *change_verdict(const struct measurement_change *c)
 {
-	if (change->p >= SIGNIFICANCE)
+	if (c->change.p >= SIGNIFICANCE)
 		return "No change in performance detected.";
-	if (change->mean.low > NOISE)
+	if (c->change.mean.low > c->noise && c->change.median.low > c->noise)
 		return "Performance has regressed.";
-	if (change->mean.high < -NOISE)
+	if (c->change.mean.high < -c->noise && c->change.median.high < -c->noise)
 		return "Performance has improved.";
 	return "Change within noise threshold.";
+}
+
+/* No verdict where it is the machine that changed. */
+static void print_verdict(const struct measurement_change *c, double waited_before, double waited)
+{
+	const struct estimate *r = &c->reference;
+
+	switch (c->comparable) {
+	case MEASUREMENT_COMPARABLE: output_line("%24s%s", "", change_verdict(c)); return;
+	case MEASUREMENT_NO_REFERENCE:
+		output_line("%24sNo verdict: the earlier run did not time the reference loop.", "");
+		return;
+	case MEASUREMENT_OTHER_SPEED:
+		output_line("%24sNo verdict: the reference loop changed by [%s %s %s], so the "
+			    "machine is not as it was.",
+			    "", output_percent(r->low).text, output_percent(r->value).text,
+			    output_percent(r->high).text);
+		return;
+	case MEASUREMENT_DISTURBED:
+		output_line("%24sNo verdict: other tasks had the CPU for %.1f%% of the time, and "
+			    "for %.1f%% in the run before.",
+			    "", waited * 100, waited_before * 100);
+	}
 }
 
 static void print_change(const struct run *run, const struct benchmark *b,
 			 const struct measurement *now)
 {
 	struct measurement before = { 0 };
-	struct bootstrap_change change;
-	double *x, *y;
+	struct measurement_change c;
 
 	switch (baseline_get(run->baseline, b->name, &before)) {
 	case 0: return;
@@ -72,18 +92,15 @@ static void print_change(const struct run *run, const struct benchmark *b,
 				baseline_path(run->baseline), b->name);
 		return;
 	}
-	x = measurement_averages(&before);
-	y = measurement_averages(now);
-	if (x && y && !bootstrap_change(&run->bootstrap, x, before.n, y, now->n, &change)) {
+	if (!measurement_compare(&run->bootstrap, &before, now, &c)) {
+		const struct estimate *mean = &c.change.mean;
+
 		output_line("%24schange: [%s %s %s] (p = %.2f %c %.2f)", "",
-			    output_percent(change.mean.low).text,
-			    output_percent(change.mean.value).text,
-			    output_percent(change.mean.high).text, change.p,
-			    change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
-		output_line("%24s%s", "", change_verdict(&change));
+			    output_percent(mean->low).text, output_percent(mean->value).text,
+			    output_percent(mean->high).text, c.change.p,
+			    c.change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
+		print_verdict(&c, before.waited, now->waited);
 	}
-	free(x);
-	free(y);
 	measurement_release(&before);
 }
 

@@ -22,8 +22,23 @@ is "$(json one.json 'all(m["lower_value"] <= m["upper_value"] and m["value"] > 0
 	True "with values and bounds"
 output=$("$bench" run $quick xdp/classify 2> errors)
 like "$output" 'change: \[.*\] \(p = [01]\.[0-9]+ [<>] 0\.05\)' "the second run is compared"
-like "$output" '(No change in performance detected|Change within noise threshold|Performance has (improved|regressed))\.' \
-	"with a verdict"
+like "$output" '(No change in performance detected|Change within noise threshold|Performance has (improved|regressed)|No verdict: .*)\.' \
+	"with a verdict, or why there is none"
+sed 's/"reference"/"other"/' cache/prof/bench.json > without.json
+output=$("$bench" run $quick --baseline without.json xdp/classify 2> errors)
+like "$output" 'No verdict: the earlier run did not time the reference loop' \
+	"a baseline that does not say how fast its machine was gives none"
+python3 - cache/prof/bench.json > slower.json <<'END'
+import json, sys
+all = json.load(open(sys.argv[1]))
+for one in all.values():
+    one["reference"] = [2 * ns for ns in one["reference"]]
+    one["waited"] = 0
+json.dump(all, sys.stdout)
+END
+output=$("$bench" run $quick --baseline slower.json xdp/classify 2> errors)
+like "$output" 'No verdict: (the reference loop changed by \[-|other tasks had the CPU)' \
+	"nor does one of a slower machine"
 "$bench" run $quick --bmf - xdp/classify > bmf.json 2> /dev/null
 is "$(json bmf.json 'list(d)')" "['xdp/classify']" "with --bmf - stdout is JSON and nothing else"
 

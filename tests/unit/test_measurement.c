@@ -101,6 +101,48 @@ static void test_take(void **state)
 	measurement_release(&m);
 }
 
+/* A run in which the loop and the benchmark took so long, give or take a little. */
+static struct measurement run_of(double reference, double ns, double waited)
+{
+	struct measurement m = { 0 };
+
+	assert_int_equal(measurement_plan(&m, &options, 1000), 0);
+	for (size_t i = 0; i < m.n; i++) {
+		m.reference[i] = reference * (1 + 0.001 * (double)(i % 10));
+		m.ns[i] = m.iterations[i] * ns * (1 + 0.002 * (double)(i % 7));
+	}
+	m.waited = waited;
+	return m;
+}
+
+static void expect_change(struct measurement before, struct measurement now,
+			  enum measurement_comparable comparable, double noise)
+{
+	const struct bootstrap bootstrap = { 1, 1000, 0.95 };
+	struct measurement_change c;
+
+	assert_int_equal(measurement_compare(&bootstrap, &before, &now, &c), 0);
+	assert_int_equal(c.comparable, comparable);
+	assert_true(noise == 0 || (c.noise > 0.9 * noise && c.noise < 1.1 * noise));
+	measurement_release(&before);
+	measurement_release(&now);
+}
+
+static void test_compare(void **state)
+{
+	struct measurement without = run_of(1, 1000, 0);
+
+	expect_change(run_of(50000, 1000, 0), run_of(50000, 1100, 0), MEASUREMENT_COMPARABLE, 0.01);
+	/* The machine is 4 % slower: a change of the benchmark by as much is none. */
+	expect_change(run_of(50000, 1000, 0), run_of(52000, 1100, 0), MEASUREMENT_COMPARABLE, 0.04);
+	expect_change(run_of(50000, 1000, 0), run_of(60000, 1100, 0), MEASUREMENT_OTHER_SPEED, 0);
+	expect_change(run_of(50000, 1000, 0), run_of(50000, 1100, 0.1), MEASUREMENT_DISTURBED, 0);
+	expect_change(run_of(50000, 1000, 0.1), run_of(50000, 1100, 0), MEASUREMENT_DISTURBED, 0);
+	free(without.reference);
+	without.reference = NULL;
+	expect_change(without, run_of(50000, 1100, 0), MEASUREMENT_NO_REFERENCE, 0);
+}
+
 static void test_baseline(void **state)
 {
 	char path[] = "/tmp/test_measurement.XXXXXX";
@@ -114,6 +156,9 @@ static void test_baseline(void **state)
 	unlink(path);
 	assert_int_equal(measurement_plan(&m, &options, 1000), 0);
 	m.ns[7] = 1.25;
+	m.waited = 0.5;
+	for (size_t i = 0; i < m.n; i++)
+		m.reference[i] = 1 + (double)i;
 	assert_null(baseline_open(&b, path));
 	assert_int_equal(baseline_get(b, "x", &back), 0);
 	assert_int_equal(baseline_put(b, "x", &m), 0);
@@ -123,6 +168,7 @@ static void test_baseline(void **state)
 	assert_int_equal(baseline_get(b, "x", &back), 1);
 	assert_int_equal(back.n, 100);
 	assert_true(back.linear && back.ns[7] == 1.25 && back.iterations[0] == 199);
+	assert_true(back.waited == 0.5 && back.reference[7] == 8);
 	measurement_release(&back);
 	measurement_release(&m);
 	baseline_free(b);
@@ -148,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_linear),	  cmocka_unit_test(test_flat),
 		cmocka_unit_test(test_too_short), cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_take),	  cmocka_unit_test(test_baseline),
+		cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
