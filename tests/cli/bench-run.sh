@@ -24,7 +24,7 @@ output=$("$bench" run $quick xdp/classify 2> errors)
 like "$output" 'change: \[.*\] \(p = [01]\.[0-9]+ [<>] 0\.05\)' "the second run is compared"
 like "$output" '(No change in performance detected|Change within noise threshold|Performance has (improved|regressed)|No verdict: .*)\.' \
 	"with a verdict, or why there is none"
-sed 's/"reference"/"other"/' cache/prof/bench.json > without.json
+sed 's/"reference"/"other"/g' cache/prof/bench.json > without.json
 output=$("$bench" run $quick --baseline without.json xdp/classify 2> errors)
 like "$output" 'No verdict: the earlier run did not time the reference loop' \
 	"a baseline that does not say how fast its machine was gives none"
