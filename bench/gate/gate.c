@@ -61,6 +61,22 @@ static void print_regressed(const struct result *r, const struct threshold *t,
 		    change ? output_percent(r->estimate.value / limits->baseline - 1).text : "");
 }
 
+/* A change that is to be found may be there: how many more values would show it. */
+static void print_blurred(const struct result *r, const struct threshold *t,
+			  const struct limits *limits, size_t n)
+{
+	size_t used = t->most && n > t->most ? t->most : n;
+	size_t needed = limits_needed(limits, t, r->estimate.value, used);
+	char remedy[80] = "measure longer, or on a quieter machine";
+
+	if (needed > used)
+		snprintf(remedy, sizeof(remedy), "it takes %zu earlier values", needed);
+	output_line("inconclusive  %s %s: %g is within the noise of %.2g%%, which may hide a "
+		    "change by %g%%: %s",
+		    r->benchmark, r->measure, r->estimate.value,
+		    100 * limits->blur / fabs(limits->baseline), 100 * t->find, remedy);
+}
+
 /* By the limits, which `n` earlier values gave. */
 static void judge_by(struct gate *g, const struct result *r, const struct threshold *t,
 		     const struct limits *limits, size_t n)
@@ -77,9 +93,12 @@ static void judge_by(struct gate *g, const struct result *r, const struct thresh
 		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
 			    r->measure, r->estimate.value, n,
 			    n ? text_of(limits->status) : "no baseline");
-	} else if (!limits_hold(limits, r->estimate.value)) {
+	} else if (limits_judge(limits, t, r->estimate.value) == LIMITS_BROKEN) {
 		g->regressed++;
 		print_regressed(r, t, limits, n);
+	} else if (limits_judge(limits, t, r->estimate.value) == LIMITS_BLURRED) {
+		g->inconclusive++;
+		print_blurred(r, t, limits, n);
 	} else {
 		g->fine++;
 		output_line("fine          %s %s: %g is within %s", r->benchmark, r->measure,

@@ -24,6 +24,9 @@ const char *threshold_test_name(enum threshold_test test)
 
 /* -------- limits -------- */
 
+#define CLEAR 0.99 /* how sure it must be that a change to be found is not there */
+#define NEEDED_MOST 10000
+
 /* How far from the baseline, as the share `boundary` of the distribution. */
 static double spread(enum threshold_test test, double deviation, size_t n, double boundary)
 {
@@ -45,6 +48,7 @@ static enum threshold_status by_deviation(const struct threshold *t, const doubl
 	limits->baseline = statistics_mean(values, n);
 	limits->lower = limits->baseline - spread(t->test, deviation, n, t->lower);
 	limits->upper = limits->baseline + spread(t->test, deviation, n, t->upper);
+	limits->blur = spread(t->test, deviation, n, CLEAR);
 	return THRESHOLD_OK;
 }
 
@@ -69,6 +73,8 @@ static enum threshold_status log_normal(const struct threshold *t, double *value
 	limits->lower = 2 * limits->baseline -
 			exp(location + deviation * distribution_normal_inverse(t->lower));
 	limits->upper = exp(location + deviation * distribution_normal_inverse(t->upper));
+	limits->blur = exp(location + deviation * distribution_normal_inverse(CLEAR)) -
+		       limits->baseline;
 	return THRESHOLD_OK;
 }
 
@@ -95,6 +101,8 @@ static enum threshold_status by_quartiles(const struct threshold *t, double *val
 		return THRESHOLD_TOO_FEW;
 	limits->lower = limits->baseline - t->lower * range;
 	limits->upper = limits->baseline + t->upper * range;
+	/* Of a normal distribution, 1.349 standard deviations lie between the quartiles. */
+	limits->blur = range / 1.349 * distribution_normal_inverse(CLEAR);
 	return THRESHOLD_OK;
 }
 
@@ -145,11 +153,35 @@ struct error *threshold_limits(const struct threshold *t, const double *values, 
 	return NULL;
 }
 
-bool limits_hold(const struct limits *limits, double value)
+enum limits_verdict limits_judge(const struct limits *limits, const struct threshold *t,
+				 double value)
 {
-	if (limits->has_lower && !(value >= limits->lower))
-		return false;
-	return !(limits->has_upper && !(value <= limits->upper));
+	const double wanted = t->find * fabs(limits->baseline);
+
+	if ((limits->has_lower && !(value >= limits->lower)) ||
+	    (limits->has_upper && !(value <= limits->upper)))
+		return LIMITS_BROKEN;
+	if (t->find > 0 &&
+	    ((limits->has_upper && value + limits->blur > limits->baseline + wanted) ||
+	     (limits->has_lower && value - limits->blur < limits->baseline - wanted)))
+		return LIMITS_BLURRED;
+	return LIMITS_HOLD;
+}
+
+size_t limits_needed(const struct limits *limits, const struct threshold *t, double value, size_t n)
+{
+	const double wanted = t->find * fabs(limits->baseline);
+	double off = value - limits->baseline, room = wanted - fabs(off), deviation;
+
+	if (limits->has_upper != limits->has_lower)
+		room = limits->has_upper ? wanted - off : wanted + off;
+	if (t->test != THRESHOLD_T_TEST || n < 2)
+		return 0;
+	deviation = limits->blur / spread(t->test, 1, n, CLEAR);
+	for (size_t more = n; more <= (t->most ? t->most : NEEDED_MOST); more++)
+		if (spread(t->test, deviation, more, CLEAR) <= room)
+			return more;
+	return 0;
 }
 
 /* -------- the file -------- */
@@ -188,9 +220,19 @@ static const char *check_boundaries(const struct threshold *t)
 		return "its lower boundary is above the upper one";
 	if (t->test == THRESHOLD_STATIC && (t->least || t->most || t->window))
 		return "static boundaries look at no history: min=, max=, window= have no meaning";
+	if (t->find > 0 && (t->test == THRESHOLD_STATIC || t->test == THRESHOLD_PERCENTAGE))
+		return "static and percentage know no noise: find= has no meaning";
 	if (t->most && t->least > t->most)
 		return "min= is above max=";
 	return NULL;
+}
+
+static bool parse_find(struct threshold *t, const char *text)
+{
+	char *end;
+
+	t->find = strtod(text, &end);
+	return !*end && t->find > 0 && isfinite(t->find);
 }
 
 static bool parse_further(struct threshold *t, const char *word)
@@ -201,6 +243,8 @@ static bool parse_further(struct threshold *t, const char *word)
 
 	if (!equals || equals[1] < '0' || equals[1] > '9')
 		return false;
+	if (!strncmp(word, "find=", 5))
+		return parse_find(t, equals + 1);
 	errno = 0;
 	value = strtoull(equals + 1, &end, 10);
 	if (errno || value > UINT32_MAX)
@@ -236,7 +280,7 @@ static const char *parse_line(struct threshold *t, char *line)
 		words[i] = strtok_r(i ? NULL : line, " \t\n", &save);
 		if (!words[i])
 			return "a rule is: BENCHMARK MEASURE TEST LOWER UPPER [min=N] [max=N] "
-			       "[window=T]";
+			       "[window=T] [find=SHARE]";
 	}
 	while (t->test < THRESHOLD_TESTS && strcmp(names[t->test], words[2]))
 		t->test++;
@@ -248,7 +292,8 @@ static const char *parse_line(struct threshold *t, char *line)
 		why = parse_boundary(words[4], &t->has_upper, &t->upper);
 	while (!why && (word = strtok_r(NULL, " \t\n", &save)))
 		if (!parse_further(t, word))
-			why = "after the boundaries only min=N, max=N and window=T may follow";
+			why = "after the boundaries only min=N, max=N, window=T and find=SHARE may "
+			      "follow";
 	if (!why)
 		why = check_boundaries(t);
 	if (why)

@@ -22,7 +22,9 @@
  *     *            instructions  percentage  -      0.01   max=1
  *
  * Patterns are those of the shell; "-" is no boundary; min= and max= bound how many earlier
- * values are used, window= (seconds, or 30d) how old they may be.
+ * values are used, window= (seconds, or 30d) how old they may be. With find=0.1 a value passes
+ * only if a change by 10 % would have been seen: limits as wide as the noise of a machine pass
+ * everything.
  */
 
 #include <stdbool.h>
@@ -49,6 +51,7 @@ struct threshold {
 	enum threshold_test test;
 	bool has_lower, has_upper;
 	double lower, upper;
+	double find; /* the change, as a share, that must not pass unseen; 0: none is named */
 	size_t least, most; /* values; most 0: all */
 	uint64_t window;    /* seconds; 0: of any age */
 };
@@ -65,6 +68,7 @@ struct limits {
 	double baseline;	      /* mean or median; NaN for static */
 	bool has_lower, has_upper;
 	double lower, upper;
+	double blur; /* how far the true value may be from a measured one, at 99 % on each side */
 };
 
 /*
@@ -74,8 +78,21 @@ struct limits {
 struct error *threshold_limits(const struct threshold *t, const double *values, size_t n,
 			       struct limits *limits);
 
-/* A value on the limit is fine. */
-bool limits_hold(const struct limits *limits, double value);
+enum limits_verdict {
+	LIMITS_HOLD, /* also for a value on the limit */
+	LIMITS_BROKEN,
+	LIMITS_BLURRED, /* within them, but `find` may be hidden in the spread of the values */
+};
+enum limits_verdict limits_judge(const struct limits *limits, const struct threshold *t,
+				 double value);
+
+/*
+ * How many earlier values make a value judged LIMITS_BLURRED a clear one, if they spread as those
+ * did; 0: no number of them, as this benchmark is too noisy for `find`. For tests by standard
+ * deviation.
+ */
+size_t limits_needed(const struct limits *limits, const struct threshold *t, double value,
+		     size_t n);
 
 /* Starts as { 0 }. */
 struct thresholds {

@@ -18,6 +18,7 @@
 
 #include "bench/gate/threshold.h"
 #include "bench/statistics/distribution.h"
+#include "bench/statistics/random.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -137,10 +138,10 @@ static void test_static(void **state)
 
 	assert_null(threshold_limits(&t, NULL, 0, &l));
 	assert_int_equal(l.status, THRESHOLD_OK);
-	assert_true(limits_hold(&l, 7));
-	assert_false(limits_hold(&l, 7.001));
-	assert_true(limits_hold(&l, -1000));
-	assert_false(limits_hold(&l, NAN));
+	assert_int_equal(limits_judge(&l, &t, 7), LIMITS_HOLD);
+	assert_int_equal(limits_judge(&l, &t, 7.001), LIMITS_BROKEN);
+	assert_int_equal(limits_judge(&l, &t, -1000), LIMITS_HOLD);
+	assert_int_equal(limits_judge(&l, &t, NAN), LIMITS_BROKEN);
 }
 
 static void test_what_cannot_be_judged(void **state)
@@ -165,8 +166,8 @@ static void test_what_cannot_be_judged(void **state)
 	/* A constant history does judge by range: any rise is one. */
 	t = (struct threshold){ .test = THRESHOLD_IQR, .has_upper = true, .upper = 3 };
 	assert_null(threshold_limits(&t, constant, 3, &l));
-	assert_true(limits_hold(&l, 5));
-	assert_false(limits_hold(&l, 5.0001));
+	assert_int_equal(limits_judge(&l, &t, 5), LIMITS_HOLD);
+	assert_int_equal(limits_judge(&l, &t, 5.0001), LIMITS_BROKEN);
 }
 
 static void test_most_uses_the_last(void **state)
@@ -182,6 +183,79 @@ static void test_most_uses_the_last(void **state)
 	t.most = 2;
 	assert_null(threshold_limits(&t, values, 5, &l));
 	near(l.upper, 225, 1e-12);
+}
+
+/* `find` passes nothing that could be larger; by Student's 99 % and 99.99 % with 24 of freedom. */
+static void test_find(void **state)
+{
+	struct threshold t = {
+		.test = THRESHOLD_T_TEST, .has_upper = true, .upper = 0.9999, .find = 0.1
+	};
+	double values[25];
+	struct limits l;
+
+	twenty_five(values); /* a spread of 10 %: more than is to be found */
+	assert_null(threshold_limits(&t, values, 25, &l));
+	assert_int_equal(limits_judge(&l, &t, 100), LIMITS_BLURRED);
+	assert_int_equal(limits_judge(&l, &t, 110), LIMITS_BLURRED);
+	assert_int_equal(limits_judge(&l, &t, 150), LIMITS_BROKEN);
+	assert_int_equal(limits_needed(&l, &t, 100, 25), 0);
+	t.find = 0.5;
+	near(l.blur, 25.415, 0.01);
+	assert_int_equal(limits_judge(&l, &t, 124.5), LIMITS_HOLD);
+	assert_int_equal(limits_judge(&l, &t, 124.7), LIMITS_BLURRED);
+	/* With 24.8 there would be a clear answer, which takes more values than 25. */
+	assert_in_range(limits_needed(&l, &t, 125.1, 25), 26, 60);
+	t.find = 0;
+	assert_int_equal(limits_judge(&l, &t, 110), LIMITS_HOLD);
+	t = (struct threshold){ .test = THRESHOLD_IQR, .has_upper = true, .upper = 3, .find = 0.1 };
+	assert_null(threshold_limits(&t, values, 25, &l));
+	assert_int_equal(limits_judge(&l, &t, 110), LIMITS_BLURRED);
+}
+
+/* What the shipped rule does on machines of every kind: by `spread` and by the true change. */
+static void shipped_rule(double spread, double change, size_t *fine, size_t *found)
+{
+	const struct threshold t = {
+		.test = THRESHOLD_T_TEST, .has_upper = true, .upper = 0.9999, .find = 0.1
+	};
+	struct random r;
+
+	random_seed(&r, 7);
+	*fine = *found = 0;
+	for (size_t i = 0; i < 2000; i++) {
+		double values[20];
+		enum limits_verdict verdict;
+		struct limits l;
+
+		for (size_t j = 0; j < 20; j++)
+			values[j] = 100 * exp(spread * random_normal(&r));
+		assert_null(threshold_limits(&t, values, 20, &l));
+		verdict = limits_judge(&l, &t,
+				       100 * (1 + change) * exp(spread * random_normal(&r)));
+		*fine += verdict == LIMITS_HOLD;
+		*found += verdict == LIMITS_BROKEN;
+	}
+}
+
+static void test_shipped_rule(void **state)
+{
+	static const double spreads[] = { 0.005, 0.01, 0.02, 0.05, 0.1 };
+	size_t fine, found;
+
+	for (size_t i = 0; i < sizeof(spreads) / sizeof(*spreads); i++) {
+		shipped_rule(spreads[i], 0, &fine, &found);
+		assert_true(found <= 2); /* of 2000 that are equal */
+		/* One value in a hundred may pass at just the size that is to be found. */
+		shipped_rule(spreads[i], 0.1, &fine, &found);
+		assert_true(fine <= 35);
+		shipped_rule(spreads[i], 0.2, &fine, &found);
+		assert_true(fine <= 5);
+	}
+	shipped_rule(0.01, 0, &fine, &found);
+	assert_true(fine >= 1950);
+	shipped_rule(0.01, 0.1, &fine, &found);
+	assert_true(found >= 1950);
 }
 
 /* More values than there is memory for a copy of: an error, and no judgement. */
@@ -272,6 +346,9 @@ static void test_bad_files(void **state)
 		"* latency percentage - 0.1 window=3y\n",
 		"* latency static 3 2\n",
 		"* latency static - 2 max=4\n",
+		"* latency t_test - 0.99 find=0\n",
+		"* latency t_test - 0.99 find=10%\n",
+		"* latency percentage - 0.1 find=0.1\n",
 	};
 	struct thresholds t = { 0 };
 	struct error *error;
@@ -301,6 +378,8 @@ int main(void)
 		cmocka_unit_test(test_static),
 		cmocka_unit_test(test_what_cannot_be_judged),
 		cmocka_unit_test(test_most_uses_the_last),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_shipped_rule),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_bad_files),
