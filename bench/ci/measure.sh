@@ -1,13 +1,24 @@
 #!/bin/sh
-# Measures what a gate can judge, into the folder given (default: bench-results). Needs root for
-# the BPF part and valgrind for the counts.
+# Measures what a gate can judge, into the folder given (default: bench-results): counts.json,
+# which repeat from run to run, and with --time also time.json. Needs valgrind for the counts and
+# root for the BPF part; what the machine does not allow is left out, and said.
 #
-#     bench/ci/measure.sh [FOLDER] [PROF-BENCH]
+#     bench/ci/measure.sh [--time] [FOLDER [BUILD]]
 set -eu
+with_time=
+[ "${1:-}" != --time ] || { with_time=1; shift; }
 folder=${1:-bench-results}
-bench=${2:-build/prof-bench}
+build=${2:-build}
+bench=$build/prof-bench
 mkdir -p "$folder"
-"$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)|1e4' --bmf "$folder/instructions.json"
-"$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)|1e4' --bmf "$folder/heap.json"
-"$bench" bpf --object "$(dirname "$bench")/bench/suite/xdp_example.bpf.o" --test-run --bmf "$folder/bpf.json"
-"$bench" run --time 2 --measurements 50 --bmf "$folder/time.json"
+rm -f "$folder"/*.json
+
+"$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)|whole-1e4' \
+	--bmf "$folder/instructions.json"
+"$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)|whole-1e4' \
+	--bmf "$folder/heap.json"
+"$bench" bpf --object "$build/bench/suite/xdp_example.bpf.o" --test-run --time 0.5 \
+	--bmf "$folder/bpf.json" || echo "measure.sh: without what BPF programs cost" >&2
+[ -z "$with_time" ] ||
+	"$bench" run --cpu-time --time 1 --warm-up 0.2 --measurements 50 --resamples 10000 --baseline "$folder/none" --bmf "$folder/time.json"
+rm -f "$folder/none"

@@ -30,6 +30,12 @@ int child_run(const struct child_options *options, struct child_cost *cost);
 int child_start(const struct child_options *options, int *pid);
 int child_wait(int pid, struct child_cost *cost);
 
+/*
+ * From now on this process and its children run on the last of their CPUs only, as far as the
+ * system lets them: what a program does then does not depend on how its threads share the work.
+ */
+void child_use_one_cpu(void);
+
 /* True when PATH holds such a program. */
 bool child_exists(const char *program);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "bench/measure/allocations.h"
+#include "bench/measure/child.h"
 #include "bench/measure/registry.h"
 #include "bench/measure/valgrind.h"
 #include "bench/results/commands.h"
@@ -91,6 +92,7 @@ static enum verdict count_all(const struct settings *s, count_one *one)
 	selected = registry_select(s, &count);
 	if (!selected)
 		return VERDICT_ERROR;
+	child_use_one_cpu();
 	for (size_t i = 0; i < count; i++) {
 		struct benchmark_problem problem = { "" };
 		enum benchmark_status status = BENCHMARK_OK;

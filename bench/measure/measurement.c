@@ -20,12 +20,14 @@ void measurement_release(struct measurement *m)
 	*m = (struct measurement){ 0 };
 }
 
-static double timed(const struct benchmark *b, void *state, uint64_t iterations)
+static double timed(const struct measurement_options *options, const struct benchmark *b,
+		    void *state, uint64_t iterations)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+	clockid_t clock = options->cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC_RAW;
+	uint64_t start = clock_ns(clock);
 
 	benchmark_measured(b, state, iterations);
-	return (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
+	return (double)(clock_ns(clock) - start);
 }
 
 static void run_nothing(void *state, uint64_t iterations)
@@ -34,26 +36,27 @@ static void run_nothing(void *state, uint64_t iterations)
 	(void)iterations;
 }
 
-double measurement_overhead(void)
+double measurement_overhead(const struct measurement_options *options)
 {
 	static const struct benchmark nothing = { .name = "nothing", .run = run_nothing };
 	double ns[1001];
 
 	for (size_t i = 0; i < 1001; i++)
-		ns[i] = timed(&nothing, NULL, 1);
+		ns[i] = timed(options, &nothing, NULL, 1);
 	return statistics_median(ns, 1001);
 }
 
-/* ns per iteration, after at least `seconds` of work. */
-static double warm_up(const struct benchmark *b, void *state, double seconds)
+/* ns per iteration, after the time for warming up. */
+static double warm_up(const struct measurement_options *options, const struct benchmark *b,
+		      void *state)
 {
 	double total = 0;
 	uint64_t iterations = 1, done = 0;
 
 	for (;;) {
-		total += timed(b, state, iterations);
+		total += timed(options, b, state, iterations);
 		done += iterations;
-		if (total >= seconds * 1e9)
+		if (total >= options->warm_up_seconds * 1e9)
 			return total / (double)done;
 		if (iterations < UINT64_C(1) << 40)
 			iterations *= 2;
@@ -92,7 +95,7 @@ int measurement_plan(struct measurement *m, const struct measurement_options *op
 int measurement_take(struct measurement *m, const struct measurement_options *options,
 		     const struct benchmark *b, void *state, double overhead_ns)
 {
-	double each = warm_up(b, state, options->warm_up_seconds), started, waited;
+	double each = warm_up(options, b, state), started, waited;
 
 	if (measurement_plan(m, options, each))
 		return -1;
@@ -100,10 +103,13 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 	waited = reference_waited_ns();
 	for (size_t i = 0; i < m->n; i++) {
 		m->reference[i] = reference_ns();
-		m->ns[i] = fmax(0, timed(b, state, (uint64_t)m->iterations[i]) - overhead_ns);
+		m->ns[i] = fmax(0,
+				timed(options, b, state, (uint64_t)m->iterations[i]) - overhead_ns);
 	}
-	m->waited = (reference_waited_ns() - waited) /
-		    ((double)clock_ns(CLOCK_MONOTONIC_RAW) - started);
+	/* CPU time does not pass while others have the CPU. */
+	m->waited = options->cpu_time ? 0
+				      : (reference_waited_ns() - waited) /
+						((double)clock_ns(CLOCK_MONOTONIC_RAW) - started);
 	return 0;
 }
 

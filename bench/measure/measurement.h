@@ -16,6 +16,7 @@
 struct measurement_options {
 	double seconds, warm_up_seconds;
 	size_t count;
+	bool cpu_time; /* of this process, in place of elapsed time */
 };
 
 struct measurement {
@@ -42,7 +43,7 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 		     const struct benchmark *b, void *state, double overhead_ns);
 
 /* ns of one measurement of nothing, the median of many. */
-double measurement_overhead(void);
+double measurement_overhead(const struct measurement_options *options);
 
 /*
  * What changed from one run to another. Both ran on the same machine at the same speed only if

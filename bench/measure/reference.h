@@ -8,7 +8,7 @@
  * loop took as long in both: else it is the machine that changed.
  */
 
-/* ns that the loop took, once; some tens of microseconds. */
+/* ns of CPU time that the loop took, once; some tens of microseconds. */
 double reference_ns(void);
 
 /*

@@ -10,6 +10,7 @@
 #include "bench/results/output.h"
 #include "common/message.h"
 
+#define KEY_SIZE 1100
 #define SIGNIFICANCE 0.05 /* Criterion's number */
 
 struct run {
@@ -79,13 +80,21 @@ static void print_verdict(const struct measurement_change *c, double waited_befo
 	}
 }
 
+/* CPU time and elapsed time are never compared with each other. */
+static const char *baseline_key(const struct run *run, const struct benchmark *b, char *key)
+{
+	snprintf(key, KEY_SIZE, "%s%s", b->name, run->options.cpu_time ? " cpu-time" : "");
+	return key;
+}
+
 static void print_change(const struct run *run, const struct benchmark *b,
 			 const struct measurement *now)
 {
 	struct measurement before = { 0 };
 	struct measurement_change c;
+	char key[KEY_SIZE];
 
-	switch (baseline_get(run->baseline, b->name, &before)) {
+	switch (baseline_get(run->baseline, baseline_key(run, b, key), &before)) {
 	case 0: return;
 	case -1:
 		message_warning("%s: the baseline's measurements of %s cannot be used",
@@ -123,9 +132,11 @@ static int print_summary(struct run *run, const struct benchmark *b, void *state
 	uint64_t units = 0, bytes = 0;
 	int failed;
 
-	output_line("%-23s time:   [%s %s %s]", b->name, output_time(s->typical.low).text,
+	output_line("%-23s %s   [%s %s %s]", b->name,
+		    run->options.cpu_time ? "CPU time:" : "time:", output_time(s->typical.low).text,
 		    output_time(s->typical.value).text, output_time(s->typical.high).text);
-	failed = results_estimate(&run->results, b->name, "latency", s->typical);
+	failed = results_estimate(&run->results, b->name,
+				  run->options.cpu_time ? "cpu-time" : "latency", s->typical);
 	if (b->size)
 		b->size(state, &units, &bytes);
 	if (units && b->unit) {
@@ -174,6 +185,7 @@ static enum benchmark_status run_one(struct run *run, const struct benchmark *b,
 	struct measurement m = { 0 };
 	struct measurement_summary summary;
 	enum benchmark_status status;
+	char key[KEY_SIZE];
 	void *state;
 
 	status = benchmark_start(b, &state, run->settings->seed, problem);
@@ -198,7 +210,7 @@ static enum benchmark_status run_one(struct run *run, const struct benchmark *b,
 	}
 	print_change(run, b, &m);
 	print_outliers(&summary.outliers, m.n);
-	baseline_put(run->baseline, b->name, &m);
+	baseline_put(run->baseline, baseline_key(run, b, key), &m);
 out:
 	measurement_release(&m);
 	benchmark_stop(b, state);
@@ -233,7 +245,8 @@ enum verdict run_command(const struct settings *s)
 		.settings = s,
 		.options = { .seconds = s->seconds > 0 ? s->seconds : 5,
 			     .warm_up_seconds = s->warm_up_seconds,
-			     .count = s->measurements },
+			     .count = s->measurements,
+			     .cpu_time = s->cpu_time },
 		.bootstrap = { .seed = s->seed, .resamples = s->resamples, .confidence = 0.95 },
 	};
 	const struct benchmark **selected;
@@ -247,7 +260,7 @@ enum verdict run_command(const struct settings *s)
 		return VERDICT_ERROR;
 	if (output_error(baseline_open(&run.baseline, s->baseline)))
 		goto out;
-	run.overhead_ns = measurement_overhead();
+	run.overhead_ns = measurement_overhead(&run.options);
 	output_line("harness overhead %s per measurement, subtracted; seed %llu",
 		    output_time(run.overhead_ns).text, (unsigned long long)s->seed);
 	verdict = run_all(&run, selected, count);

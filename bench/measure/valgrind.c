@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench/measure/child.h"
+#include "bench/results/verdict.h"
 
 #define OUTPUT_MAX (64 << 20)
 
@@ -38,6 +39,9 @@ static enum benchmark_status explain(const char *path, int exit_status,
 	bool debug_info = text && strstr(text, "debuginfo reader");
 
 	free(text);
+	if (exit_status == VERDICT_INCONCLUSIVE)
+		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
+					 "what it needs is not there under valgrind");
 	if (debug_info)
 		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
 					 "valgrind cannot read the debug information of this "

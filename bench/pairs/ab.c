@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,24 +32,6 @@ static const char **arguments_of(const char *program, char *const *further)
 	for (size_t i = 0; i < n; i++)
 		all[i + 1] = further[i];
 	return all;
-}
-
-/*
- * For CPU time, both programs run on one and the same CPU: those of one machine differ in speed,
- * by what runs beside them. Elapsed time is left alone, as it may come from several CPUs.
- */
-static void stay_on_one_cpu(void)
-{
-	cpu_set_t all, one;
-	int cpu = CPU_SETSIZE - 1;
-
-	if (sched_getaffinity(0, sizeof(all), &all))
-		return; /* more than a thousand CPUs: noisier, but no less true */
-	while (cpu > 0 && !CPU_ISSET(cpu, &all))
-		cpu--;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
 }
 
 static int measure(void *context, int side, double *ns)
@@ -188,8 +169,9 @@ enum verdict ab_command(const struct settings *s)
 		message_error("--max-pairs is below --pairs");
 		return VERDICT_ERROR;
 	}
+	/* CPUs of one machine differ in speed. Elapsed time may come from several of them. */
 	if (s->cpu_time)
-		stay_on_one_cpu();
+		child_use_one_cpu();
 	for (int i = 0; i < 2; i++)
 		ab.arguments[i] = arguments_of(s->rest[i], s->command);
 	if (ab.arguments[0] && ab.arguments[1])

@@ -4,7 +4,7 @@
 const struct command commands[] = {
 	{ "all", "", "measure everything, in less than ten minutes", "", all_command },
 	{ "run", "[NAME...]", "time benchmarks, and compare with the run before",
-	  "list filter time warm-up measurements resamples baseline", run_command },
+	  "list filter time warm-up measurements resamples baseline cpu-time", run_command },
 	{ "instr", "[NAME...]", "count instructions and cache accesses (valgrind)",
 	  "list filter iterations", instr_command },
 	{ "heap", "[NAME...]", "count allocations (own counter; valgrind)",

@@ -1,0 +1,52 @@
+#!/bin/sh
+# A candidate: both builds are measured here and now, so that no other machine and no other day is
+# in the comparison, and no history is needed.
+#
+#     bench/ci/candidate.sh OLD-BUILD NEW-BUILD
+#
+# Counts (instructions, allocations, sizes of BPF programs) must not rise beyond thresholds.conf.
+# CPU time must not rise by 5 % or more, by pairs of runs of both builds.
+# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: it cannot be said, as
+# the noise of the machine could hide a slowdown.
+set -u
+old=${1:?usage: bench/ci/candidate.sh OLD-BUILD NEW-BUILD}
+new=${2:?usage: bench/ci/candidate.sh OLD-BUILD NEW-BUILD}
+here=$(dirname "$0")
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+regressed=0 inconclusive=0
+
+# judge COMMAND...: keeps its verdict
+judge() {
+	"$@"
+	case $? in
+	0) ;;
+	1) regressed=1 ;;
+	3) inconclusive=1 ;;
+	*) exit 2 ;;
+	esac
+}
+
+# What takes more than one earlier value to judge is left to the pairs.
+grep -v t_test "$here/thresholds.conf" > "$work/thresholds.conf"
+
+# gate FILE...: by the counts of the old build, which come first
+gate() {
+	"$new/prof-bench" gate --thresholds "$work/thresholds.conf" --history "$work/history" \
+		--testbed here "$@"
+}
+
+"$here/measure.sh" "$work/old" "$old" && "$here/measure.sh" "$work/new" "$new" || exit 2
+gate -q --allow-missing-baseline "$work"/old/*.json || exit 2
+echo "== Counts"
+judge gate "$work"/new/*.json
+
+echo "== CPU time of a report"
+"$new/testdata/make_trace" -n 100000 -O "$new/prof-report" -o "$work/trace.prf" || exit 2
+ab="$new/prof-bench ab --cpu-time --noise 5 --max-pairs 320"
+judge $ab "$old/prof-report" "$new/prof-report" -- -q --no-cache "$work/trace.prf"
+echo "== CPU time of the recorder's way of a sample"
+judge $ab "$old/prof-bench" "$new/prof-bench" -- once --iterations 3 drain/resolve
+
+[ $regressed = 0 ] || exit 1
+[ $inconclusive = 0 ] || exit 3
