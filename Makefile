@@ -66,7 +66,7 @@ REPORT_LIBS := -liberty -ldeflate -llzma -lm
 BENCH_LIBS := -ldw -ljansson
 
 rooms := common format record report bench
-sources = $(filter-out $(1)/main.c bench/measure/interpose.c bench/suite/slow.c %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c))
+sources = $(filter-out $(1)/main.c bench/library.c bench/measure/interpose.c bench/suite/slow.c %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 archive = $(BUILD)/lib$(1).a
 programs := prof-record prof-report prof-bench
@@ -81,8 +81,8 @@ PROF_CPPFLAGS += $(foreach fault,$(INJECT),-DINJECT_$(fault))
 .SECONDARY:
 .PHONY: all demo check bench fuzz format install uninstall clean help FORCE
 
-## all: build the programs (needs no privileges)
-all: $(addprefix $(BUILD)/,$(programs))
+## all: build the programs and libprof_bench (needs no privileges)
+all: $(addprefix $(BUILD)/,$(programs)) $(BUILD)/libprof_bench.a
 
 # Everything that the build needs, looked for once: one line for each thing that is missing.
 $(BUILD)/probed: .ci/probe
@@ -138,6 +138,14 @@ $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_resolve)
+
+# Benchmarks of other people's code link this; all names but those of bench/prof_bench.h are hidden.
+OBJCOPY ?= objcopy
+$(BUILD)/libprof_bench.a: $(BUILD)/bench/library.o $(call archive,bench) $(call archive,common)
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(BUILD)/prof_bench.o $< --start-group $(filter %.a,$^) --end-group
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='prof_bench_*' $(BUILD)/prof_bench.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/prof_bench.o
 
 # prof-report with a slowdown of chosen size, for bench/ci/operating-curve.py.
 $(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/suite/slow.o $(call archive,report) \
@@ -217,7 +225,10 @@ demo: all
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib
 	install -m 755 $(addprefix $(BUILD)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 bench/prof_bench.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 $(BUILD)/libprof_bench.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(PREFIX)/share/man/man5
 	for program in $(programs); do \
@@ -226,6 +237,7 @@ install: all
 ## uninstall: remove what install put there
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
+		$(DESTDIR)$(PREFIX)/include/prof_bench.h $(DESTDIR)$(PREFIX)/lib/libprof_bench.a \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard man/*.1))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard man/*.5))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,$(programs))

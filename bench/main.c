@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/results/commands.h"
+#include "bench/suite/suite.h"
 
 int main(int argc, char **argv)
 {
-	return settings_main(commands, commands_count, argc, argv);
+	return settings_main(
+		&(const struct command_table){ commands, commands_count, suite_tables }, argc,
+		argv);
 }

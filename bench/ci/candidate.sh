@@ -5,7 +5,7 @@
 #     bench/ci/candidate.sh OLD-BUILD NEW-BUILD
 #
 # Counts (instructions, allocations, sizes of BPF programs) must not rise beyond thresholds.conf.
-# CPU time must not rise by 5 % or more, by pairs of runs of both builds.
+# CPU time must not rise by 5 % or more, by up to MAX_PAIRS (320) pairs of runs of both builds.
 # Status 0: fine; 1: something regressed; 2: it could not be measured; 3: it cannot be said, as
 # the noise of the machine could hide a slowdown.
 set -u
@@ -15,6 +15,11 @@ here=$(dirname "$0")
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 regressed=0 inconclusive=0
+
+for program in "$old/prof-bench" "$old/prof-report" "$new/prof-bench" "$new/prof-report" \
+	"$new/testdata/make_trace"; do
+	[ -x "$program" ] || { echo "candidate.sh: there is no $program" >&2; exit 2; }
+done
 
 # judge COMMAND...: keeps its verdict
 judge() {
@@ -43,7 +48,7 @@ judge gate "$work"/new/*.json
 
 echo "== CPU time of a report"
 "$new/testdata/make_trace" -n 100000 -O "$new/prof-report" -o "$work/trace.prf" || exit 2
-ab="$new/prof-bench ab --cpu-time --noise 5 --max-pairs 320"
+ab="$new/prof-bench ab --cpu-time --noise 5 --max-pairs ${MAX_PAIRS:-320}"
 judge $ab "$old/prof-report" "$new/prof-report" -- -q --no-cache "$work/trace.prf"
 echo "== CPU time of the recorder's way of a sample"
 judge $ab "$old/prof-bench" "$new/prof-bench" -- once --iterations 3 drain/resolve

@@ -13,12 +13,13 @@ bench=$build/prof-bench
 mkdir -p "$folder"
 rm -f "$folder"/*.json
 
-"$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)|whole-1e4' \
+"$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)' \
 	--bmf "$folder/instructions.json"
-"$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)|whole-1e4' \
+"$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)' \
 	--bmf "$folder/heap.json"
 "$bench" bpf --object "$build/bench/suite/xdp_example.bpf.o" --test-run --time 0.5 \
 	--bmf "$folder/bpf.json" || echo "measure.sh: without what BPF programs cost" >&2
 [ -z "$with_time" ] ||
-	"$bench" run --cpu-time --time 1 --warm-up 0.2 --measurements 50 --resamples 10000 --baseline "$folder/none" --bmf "$folder/time.json"
+	"$bench" run --filter '^(common|drain/resolve|format|xdp)|report/(read|tally|symbols|inlines|whole-1e4|demangle)' \
+		--cpu-time --time 1 --warm-up 0.2 --measurements 50 --resamples 10000 --baseline "$folder/none" --bmf "$folder/time.json"
 rm -f "$folder/none"

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/kernel/program.h"
+#include "bench/kernel/program_attach.h"
+#include "bench/measure/child.h"
 #include "bench/results/commands.h"
 #include "bench/results/output.h"
 #include "bench/statistics/bootstrap.h"
@@ -20,6 +21,7 @@
 #include "common/message.h"
 
 #define SLICES 20
+#define SLICES_LEAST 5
 #define ROUNDS 100
 #define INPUT_MAX (1 << 20)
 
@@ -53,23 +55,52 @@ static void wait_ns(double ns)
 		;
 }
 
+/* What the kernel counted at the beginning and after each slice. */
 struct window {
 	struct program_counters slices[SLICES + 1];
+	size_t count; /* of slices */
 };
 
+/* Runs the command after "--" once; what it prints goes nowhere. */
+static enum benchmark_status run_command_once(const struct bpf_bench *b,
+					      struct benchmark_problem *problem)
+{
+	char *const *command = b->settings->command;
+	struct child_cost cost;
+
+	if (child_run(&(struct child_options){ .arguments = (const char *const *)command }, &cost))
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s", command[0],
+					 strerror(errno));
+	if (cost.status)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%s ended with status %d",
+					 command[0], cost.status);
+	return BENCHMARK_OK;
+}
+
+/*
+ * A slice is a run of the command, if there is one, else a share of the time. Commands that take
+ * long are run five times nevertheless: fewer slices say nothing about how the cost varies.
+ */
 static enum benchmark_status watch(const struct bpf_bench *b, struct window *w,
 				   struct benchmark_problem *problem)
 {
 	double seconds = b->settings->seconds > 0 ? b->settings->seconds : 2;
+	double start = now_seconds();
 	int statistics = program_enable_statistics(problem);
 	enum benchmark_status status;
 
 	if (statistics < 0)
 		return BENCHMARK_UNAVAILABLE;
 	status = program_counters(b->program, &w->slices[0], problem);
-	for (size_t i = 1; !status && i <= SLICES; i++) {
-		wait_ns(seconds * 1e9 / SLICES);
-		status = program_counters(b->program, &w->slices[i], problem);
+	while (!status && w->count < SLICES &&
+	       (w->count < SLICES_LEAST || !b->settings->command ||
+		now_seconds() - start < seconds)) {
+		if (b->settings->command)
+			status = run_command_once(b, problem);
+		else
+			wait_ns(seconds * 1e9 / SLICES);
+		if (!status)
+			status = program_counters(b->program, &w->slices[++w->count], problem);
 	}
 	close(statistics);
 	return status;
@@ -83,7 +114,7 @@ static enum benchmark_status watch(const struct bpf_bench *b, struct window *w,
 static enum benchmark_status per_run(const struct bpf_bench *b, const struct window *w,
 				     struct estimate *ns, struct benchmark_problem *problem)
 {
-	const struct program_counters *first = &w->slices[0], *last = &w->slices[SLICES];
+	const struct program_counters *first = &w->slices[0], *last = &w->slices[w->count];
 	uint64_t runs = last->runs - first->runs, run_ns = last->run_ns - first->run_ns;
 	struct bootstrap bootstrap = bootstrap_of(b->settings);
 	double means[SLICES];
@@ -100,19 +131,19 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 			problem, BENCHMARK_FAILED,
 			"%s ran %llu times in 0 ns: the kernel's clock is too coarse",
 			program_name(b->program), (unsigned long long)runs);
-	for (size_t i = 1; i <= SLICES; i++) {
+	for (size_t i = 1; i <= w->count; i++) {
 		uint64_t slice = w->slices[i].runs - w->slices[i - 1].runs;
 
 		if (slice)
 			means[n++] = (double)(w->slices[i].run_ns - w->slices[i - 1].run_ns) /
 				     (double)slice;
 	}
-	if (n < 5)
+	if (n < SLICES_LEAST)
 		return benchmark_problem(
 			problem, BENCHMARK_FAILED,
-			"%s ran %llu times in %zu of %d slices: too few for an interval; "
+			"%s ran %llu times in %zu of %zu slices: too few for an interval; "
 			"watch longer with --time",
-			program_name(b->program), (unsigned long long)runs, n, SLICES);
+			program_name(b->program), (unsigned long long)runs, n, w->count);
 	if (bootstrap_estimates(&bootstrap, means, n, &e))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
 	ns->value = (double)run_ns / (double)runs;
@@ -121,11 +152,28 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 	return BENCHMARK_OK;
 }
 
+/* One from an object file has to be attached first, and is detached before anything is printed. */
+static enum benchmark_status watch_attached(struct bpf_bench *b, struct window *w,
+					    struct benchmark_problem *problem)
+{
+	const struct program_place place = { b->settings->interface, b->settings->cgroup };
+	struct program_attachment *attachment = NULL;
+	enum benchmark_status status = BENCHMARK_OK;
+
+	w->count = 0;
+	if (program_of(b->program))
+		status = program_attach(&attachment, b->program, &place, problem);
+	if (!status)
+		status = watch(b, w, problem);
+	program_detach(attachment);
+	return status;
+}
+
 static enum benchmark_status measure_window(struct bpf_bench *b, struct benchmark_problem *problem)
 {
 	struct window w;
-	const struct program_counters *first = &w.slices[0], *last = &w.slices[SLICES];
-	enum benchmark_status status = watch(b, &w, problem);
+	enum benchmark_status status = watch_attached(b, &w, problem);
+	const struct program_counters *first = &w.slices[0], *last = &w.slices[w.count];
 	double elapsed, rate, share;
 	struct estimate ns;
 
@@ -368,10 +416,13 @@ static bool usage_fits(const struct settings *s)
 	int choices = (s->program_id != 0) + (s->pin != NULL) + (s->object != NULL) +
 		      (s->program_name && !s->object);
 
-	if (choices == 1 && !s->rest_count && (s->test_run || (!s->data && !s->context)))
+	if (choices == 1 && !s->rest_count &&
+	    (s->test_run ? !s->command && !s->interface && !s->cgroup : !s->data && !s->context) &&
+	    (s->object || (!s->interface && !s->cgroup)))
 		return true;
 	message_error("usage: prof-bench bpf {--id N | --name NAME | --pin PATH | --object FILE "
-		      "[--name NAME]} [--test-run [--data FILE] [--context FILE]]");
+		      "[--name NAME] [--interface NAME | --cgroup PATH]} [-- COMMAND]\n"
+		      "       prof-bench bpf ... --test-run [--data FILE] [--context FILE]");
 	return false;
 }
 

@@ -16,6 +16,7 @@ struct program {
 	int fd;
 	bool own_fd;
 	struct bpf_object *object;
+	struct bpf_program *program; /* of that object */
 	char name[128];
 	struct bpf_prog_info info;
 	double load_ns;
@@ -102,6 +103,7 @@ static enum benchmark_status choose(struct program *p, const char *file, const c
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "%s holds %zu programs; choose one by --name", file,
 					 count);
+	p->program = chosen;
 	p->fd = bpf_program__fd(chosen);
 	snprintf(p->name, sizeof(p->name), "%s", bpf_program__name(chosen));
 	return BENCHMARK_OK;
@@ -216,6 +218,11 @@ void program_free(struct program *p)
 		close(p->fd);
 	bpf_object__close(p->object);
 	free(p);
+}
+
+struct bpf_program *program_of(const struct program *p)
+{
+	return p->program;
 }
 
 int program_fd(const struct program *p)

@@ -22,6 +22,7 @@ struct program_choice {
 };
 
 struct program;
+struct bpf_program;
 
 /* Functions return BENCHMARK_OK or fill `problem`. */
 enum benchmark_status program_open(struct program **program, const struct program_choice *choice,
@@ -30,6 +31,9 @@ enum benchmark_status program_open(struct program **program, const struct progra
 enum benchmark_status program_from_fd(struct program **program, int fd,
 				      struct benchmark_problem *problem);
 void program_free(struct program *p);
+
+/* What libbpf has of a program from an object file; NULL for one that others loaded. */
+struct bpf_program *program_of(const struct program *p);
 
 int program_fd(const struct program *p);
 const char *program_name(const struct program *p);

@@ -46,7 +46,8 @@ struct benchmark {
 	/* Further measures, such as bytes per sample, under this benchmark's name; may be NULL. */
 	int (*measures)(void *state, const char *name, struct results *results);
 	void (*teardown)(void *state);
-	bool extra; /* takes long: done only when a name or --filter asks for it */
+	bool in_children; /* its work is done by child processes, whose CPU time counts */
+	bool extra;	  /* takes long: done only when a name or --filter asks for it */
 	const void
 		*argument; /* for setup() of benchmarks that share it: **state points here first */
 };

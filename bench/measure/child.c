@@ -62,6 +62,14 @@ int child_wait(int pid, struct child_cost *cost)
 	return 0;
 }
 
+uint64_t child_cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (uint64_t)(timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime));
+}
+
 int child_run(const struct child_options *options, struct child_cost *cost)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);

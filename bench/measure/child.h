@@ -26,6 +26,9 @@ struct child_cost {
 /* Runs it to its end. -1: it could not be started, errno says why. */
 int child_run(const struct child_options *options, struct child_cost *cost);
 
+/* User and system time of all children that have ended. */
+uint64_t child_cpu_ns(void);
+
 /* The same in two parts. */
 int child_start(const struct child_options *options, int *pid);
 int child_wait(int pid, struct child_cost *cost);

@@ -32,56 +32,78 @@ static enum verdict write_cpu_time(const struct settings *s, const char *name, d
 
 enum verdict once_command(const struct settings *s)
 {
-	const struct benchmark **selected;
+	struct benchmark_selection selection;
+	const struct benchmark *b;
 	struct benchmark_problem problem = { "" };
 	enum benchmark_status status;
 	enum verdict written = VERDICT_FINE;
-	size_t count;
 	void *state;
 
 	if (s->rest_count != 1) {
 		message_error("usage: prof-bench once [--iterations N] NAME");
 		return VERDICT_ERROR;
 	}
-	selected = registry_select(s, &count);
-	if (!selected)
+	if (!registry_select(s, &selection))
 		return VERDICT_ERROR;
-	status = benchmark_start(selected[0], &state, s->seed, &problem);
+	b = selection.all[0];
+	status = benchmark_start(b, &state, s->seed, &problem);
 	if (!status) {
 		double before = cpu_ns(), measured;
 
 		if (s->iterations)
-			benchmark_measured(selected[0], state, s->iterations);
+			benchmark_measured(b, state, s->iterations);
 		measured = cpu_ns() - before;
 		if (s->verbose)
 			output_line("measured %.0f total %.0f", measured, cpu_ns());
-		if (selected[0]->check)
-			status = selected[0]->check(state, &problem);
-		if (!status)
-			written = write_cpu_time(s, selected[0]->name, measured);
-		benchmark_stop(selected[0], state);
+		if (b->check)
+			status = b->check(state, &problem);
+		/* Unless it is asked for: DHAT would count its allocations. */
+		if (!status && s->bmf)
+			written = write_cpu_time(s, b->name, measured);
+		benchmark_stop(b, state);
 	}
 	if (status)
-		message_error("%s: %s", selected[0]->name, problem.text);
-	free(selected);
+		message_error("%s: %s", b->name, problem.text);
+	registry_release(&selection);
 	return status == BENCHMARK_OK		 ? written
 	       : status == BENCHMARK_UNAVAILABLE ? VERDICT_INCONCLUSIVE
 						 : VERDICT_ERROR;
 }
 
+#define SITES_SHOWN 10
+
 typedef enum benchmark_status count_one(const struct settings *s, const struct benchmark *b,
 					struct results *results, struct benchmark_problem *problem);
 
+/* Counts one benchmark, or one command: then `b` is its name only. */
+static enum verdict count_benchmark(const struct settings *s, const struct benchmark *b,
+				    count_one *one, struct results *results)
+{
+	struct benchmark_problem problem = { "" };
+	void *state;
+	/* First without the tool, to tell apart "not available" and "failed". */
+	enum benchmark_status status = benchmark_start(b, &state, s->seed, &problem);
+
+	if (!status) {
+		benchmark_stop(b, state);
+		status = one(s, b, results, &problem);
+	}
+	if (status == BENCHMARK_UNAVAILABLE)
+		output_line("%-23s not available: %s", b->name, problem.text);
+	if (status == BENCHMARK_FAILED)
+		message_error("%s: failed: %s", b->name, problem.text);
+	return status == BENCHMARK_FAILED ? VERDICT_ERROR : VERDICT_FINE;
+}
+
 /*
- * Does `one` for each selected benchmark. Benchmarks that cannot run here are said to be not
+ * Does `one` for each selected benchmark. Benchmarks that cannot run here are reported as not
  * available; that nothing could run is an error, and so is one that is wrong.
  */
 static enum verdict count_all(const struct settings *s, count_one *one)
 {
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_FINE, written;
-	size_t count;
-	const struct benchmark **selected;
+	struct benchmark_selection selection;
 
 	if (s->list)
 		return registry_list(s);
@@ -89,27 +111,12 @@ static enum verdict count_all(const struct settings *s, count_one *one)
 		message_error("--iterations 0: there would be nothing to count");
 		return VERDICT_ERROR;
 	}
-	selected = registry_select(s, &count);
-	if (!selected)
+	if (!registry_select(s, &selection))
 		return VERDICT_ERROR;
 	child_use_one_cpu();
-	for (size_t i = 0; i < count; i++) {
-		struct benchmark_problem problem = { "" };
-		enum benchmark_status status = BENCHMARK_OK;
-		void *state;
-
-		/* First without the tool, to tell apart "not available" and "failed". */
-		status = benchmark_start(selected[i], &state, s->seed, &problem);
-		if (!status) {
-			benchmark_stop(selected[i], state);
-			status = one(s, selected[i], &results, &problem);
-		}
-		if (status == BENCHMARK_UNAVAILABLE)
-			output_line("%-23s not available: %s", selected[i]->name, problem.text);
-		if (status == BENCHMARK_FAILED) {
-			message_error("%s: failed: %s", selected[i]->name, problem.text);
-			verdict = VERDICT_ERROR;
-		}
+	for (size_t i = 0; i < selection.count; i++) {
+		written = count_benchmark(s, selection.all[i], one, &results);
+		verdict = written > verdict ? written : verdict;
 	}
 	if (!results.count) {
 		message_error("nothing could be counted");
@@ -119,7 +126,7 @@ static enum verdict count_all(const struct settings *s, count_one *one)
 		verdict = written > verdict ? written : verdict;
 	}
 	results_release(&results);
-	free(selected);
+	registry_release(&selection);
 	return verdict;
 }
 
@@ -147,9 +154,10 @@ static enum benchmark_status count_instructions(const struct settings *s, const 
 						struct results *results,
 						struct benchmark_problem *problem)
 {
-	double n = (double)s->iterations;
+	const struct valgrind_work work = { b->name, s->iterations, s->seed, s->command };
+	double n = s->command ? 1 : (double)s->iterations;
 	struct callgrind_counts c;
-	enum benchmark_status status = callgrind_run(b->name, s->iterations, s->seed, &c, problem);
+	enum benchmark_status status = callgrind_run(&work, &c, problem);
 
 	if (status)
 		return status;
@@ -180,8 +188,9 @@ static enum benchmark_status count_own(const struct settings *s, const struct be
 	void *state;
 
 	if (!allocations_available())
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "the own counter does not work under sanitizers");
+		return benchmark_problem(
+			problem, BENCHMARK_UNAVAILABLE,
+			"the counter is not in this program, or it has a sanitizer");
 	status = benchmark_start(b, &state, s->seed, problem);
 	if (status)
 		return status;
@@ -201,36 +210,70 @@ static enum benchmark_status count_own(const struct settings *s, const struct be
 			  2, problem);
 }
 
+static void print_sites(const struct dhat *d)
+{
+	output_line("  %12s %12s %12s  allocated by", "at peak", "in all", "at end");
+	for (size_t i = 0; i < d->site_count && i < SITES_SHOWN; i++) {
+		const struct dhat_counts *c = &d->sites[i].counts;
+
+		output_line("  %12s %12s %12s  %s", output_count(c->peak_bytes).text,
+			    output_count(c->total_bytes).text, output_count(c->end_bytes).text,
+			    d->sites[i].stack);
+	}
+}
+
+static enum benchmark_status put_dhat(struct results *results, const struct benchmark *b,
+				      const struct dhat_counts *c,
+				      struct benchmark_problem *problem)
+{
+	return put_counts(results, b,
+			  (const struct named_count[]){
+				  { "total-bytes", c->total_bytes },
+				  { "total-blocks", c->total_blocks },
+				  { "at-t-gmax-bytes", c->peak_bytes },
+				  { "at-t-gmax-blocks", c->peak_blocks },
+				  { "at-t-end-bytes", c->end_bytes },
+				  { "at-t-end-blocks", c->end_blocks },
+			  },
+			  6, problem);
+}
+
 /* The iterations' part of the totals is the difference to a run with none of them. */
 static enum benchmark_status count_dhat(const struct settings *s, const struct benchmark *b,
 					struct results *results, struct benchmark_problem *problem)
 {
-	double n = (double)s->iterations;
-	struct dhat_counts with, without;
-	enum benchmark_status status = dhat_run(b->name, s->iterations, s->seed, &with, problem);
+	const struct valgrind_work work = { b->name, s->iterations, s->seed, s->command };
+	const struct valgrind_work none = { b->name, 0, s->seed, NULL };
+	struct dhat with = { 0 }, without = { 0 };
+	enum benchmark_status status = dhat_run(&work, s->dhat, &with, problem);
 
+	if (!status && !s->command)
+		status = dhat_run(&none, NULL, &without, problem);
+	if (!status && !s->command) {
+		double n = (double)s->iterations;
+
+		with.counts.total_bytes = (with.counts.total_bytes - without.counts.total_bytes) /
+					  n;
+		with.counts.total_blocks =
+			(with.counts.total_blocks - without.counts.total_blocks) / n;
+	}
 	if (!status)
-		status = dhat_run(b->name, 0, s->seed, &without, problem);
-	if (status)
-		return status;
-	return put_counts(
-		results, b,
-		(const struct named_count[]){
-			{ "total-bytes", (with.total_bytes - without.total_bytes) / n },
-			{ "total-blocks", (with.total_blocks - without.total_blocks) / n },
-			{ "at-t-gmax-bytes", with.peak_bytes },
-			{ "at-t-gmax-blocks", with.peak_blocks },
-			{ "at-t-end-bytes", with.end_bytes },
-			{ "at-t-end-blocks", with.end_blocks },
-		},
-		6, problem);
+		status = put_dhat(results, b, &with.counts, problem);
+	if (!status)
+		print_sites(&with);
+	dhat_release(&with);
+	dhat_release(&without);
+	return status;
 }
 
 static enum benchmark_status count_heap(const struct settings *s, const struct benchmark *b,
 					struct results *results, struct benchmark_problem *problem)
 {
-	enum benchmark_status own = count_own(s, b, results, problem), dhat;
+	enum benchmark_status own, dhat;
 
+	if (s->command)
+		return count_dhat(s, b, results, problem);
+	own = count_own(s, b, results, problem);
 	if (own == BENCHMARK_FAILED)
 		return own;
 	if (own == BENCHMARK_UNAVAILABLE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/measure/measurement.h"
 
+#include "bench/measure/child.h"
 #include "bench/measure/reference.h"
 #include "common/clock.h"
 
@@ -20,14 +21,20 @@ void measurement_release(struct measurement *m)
 	*m = (struct measurement){ 0 };
 }
 
+static uint64_t now(const struct measurement_options *options, const struct benchmark *b)
+{
+	if (options->cpu_time && b->in_children)
+		return child_cpu_ns();
+	return clock_ns(options->cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC_RAW);
+}
+
 static double timed(const struct measurement_options *options, const struct benchmark *b,
 		    void *state, uint64_t iterations)
 {
-	clockid_t clock = options->cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC_RAW;
-	uint64_t start = clock_ns(clock);
+	uint64_t start = now(options, b);
 
 	benchmark_measured(b, state, iterations);
-	return (double)(clock_ns(clock) - start);
+	return (double)(now(options, b) - start);
 }
 
 static void run_nothing(void *state, uint64_t iterations)
@@ -92,12 +99,23 @@ int measurement_plan(struct measurement *m, const struct measurement_options *op
 	return 0;
 }
 
+/* A command may take seconds: as many measurements as fit into the time, but ten. */
+static const struct measurement_options *fewer(const struct measurement_options *options,
+					       double each, struct measurement_options *fitting)
+{
+	*fitting = *options;
+	fitting->count = (size_t)fmin((double)options->count,
+				      fmax(10, options->seconds * 1e9 / each));
+	return fitting;
+}
+
 int measurement_take(struct measurement *m, const struct measurement_options *options,
 		     const struct benchmark *b, void *state, double overhead_ns)
 {
 	double each = warm_up(options, b, state), started, waited;
+	struct measurement_options fitting;
 
-	if (measurement_plan(m, options, each))
+	if (measurement_plan(m, b->in_children ? fewer(options, each, &fitting) : options, each))
 		return -1;
 	started = (double)clock_ns(CLOCK_MONOTONIC_RAW);
 	waited = reference_waited_ns();

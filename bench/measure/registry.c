@@ -8,17 +8,12 @@
 #include "bench/results/output.h"
 #include "common/message.h"
 
-static const struct benchmark_table *const tables[] = {
-	&common_benchmarks, &drain_benchmarks,	  &format_benchmarks,
-	&report_benchmarks, &demangle_benchmarks, &xdp_benchmarks,
-};
-
-const struct benchmark *registry_get(size_t i)
+const struct benchmark *registry_get(const struct settings *s, size_t i)
 {
-	for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++) {
-		if (i < tables[t]->count)
-			return &tables[t]->all[i];
-		i -= tables[t]->count;
+	for (size_t t = 0; s->benchmarks[t]; t++) {
+		if (i < s->benchmarks[t]->count)
+			return &s->benchmarks[t]->all[i];
+		i -= s->benchmarks[t]->count;
 	}
 	return NULL;
 }
@@ -37,7 +32,7 @@ static bool all_known(const struct settings *s)
 		const struct benchmark *b;
 		size_t j = 0;
 
-		while ((b = registry_get(j)) && strcmp(b->name, s->rest[i]))
+		while ((b = registry_get(s, j)) && strcmp(b->name, s->rest[i]))
 			j++;
 		if (!b) {
 			message_error("there is no benchmark \"%s\"; see prof-bench run --list",
@@ -48,44 +43,75 @@ static bool all_known(const struct settings *s)
 	return true;
 }
 
-const struct benchmark **registry_select(const struct settings *s, size_t *count)
+/* Of those in the tables. */
+static bool select_named(const struct settings *s, struct benchmark_selection *selection)
 {
-	const struct benchmark **selected, *b;
+	const struct benchmark *b;
 	size_t total = 0;
 	regex_t filter;
 
 	if (!all_known(s))
-		return NULL;
+		return false;
 	if (regcomp(&filter, s->filter ? s->filter : "", REG_EXTENDED | REG_NOSUB)) {
 		message_error("--filter: \"%s\" is no regular expression", s->filter);
-		return NULL;
+		return false;
 	}
-	while (registry_get(total))
+	while (registry_get(s, total))
 		total++;
-	selected = calloc(total + 1, sizeof(*selected));
-	*count = 0;
-	for (size_t i = 0; selected && (b = registry_get(i)); i++)
+	selection->all = calloc(total + 1, sizeof(*selection->all));
+	for (size_t i = 0; selection->all && (b = registry_get(s, i)); i++)
 		if (named(s, b->name) && !regexec(&filter, b->name, 0, NULL, 0) &&
 		    (!b->extra || s->filter || s->rest_count || s->list))
-			selected[(*count)++] = b;
+			selection->all[selection->count++] = b;
 	regfree(&filter);
-	if (selected && !*count) {
+	if (selection->all && !selection->count)
 		message_error("no benchmark matches; see prof-bench run --list");
-		free(selected);
-		return NULL;
+	return selection->count > 0;
+}
+
+static bool select_command(const struct settings *s, struct benchmark_selection *selection)
+{
+	if (s->rest_count || s->filter || !s->command[0]) {
+		message_error("either names of benchmarks, or a command after \"--\"");
+		return false;
 	}
-	return selected;
+	command_benchmark_init(&selection->command, s->program_name, s->command);
+	selection->all = calloc(1, sizeof(*selection->all));
+	if (!selection->all)
+		return false;
+	selection->all[selection->count++] = &selection->command.benchmark;
+	return true;
+}
+
+bool registry_select(const struct settings *s, struct benchmark_selection *selection)
+{
+	bool good;
+
+	*selection = (struct benchmark_selection){ 0 };
+	if (s->program_name && !s->command) {
+		message_error("--name is for a command after \"--\"");
+		return false;
+	}
+	good = s->command ? select_command(s, selection) : select_named(s, selection);
+	if (!good)
+		registry_release(selection);
+	return good;
+}
+
+void registry_release(struct benchmark_selection *selection)
+{
+	free(selection->all);
+	selection->all = NULL;
 }
 
 enum verdict registry_list(const struct settings *s)
 {
-	size_t count;
-	const struct benchmark **selected = registry_select(s, &count);
+	struct benchmark_selection selection;
 
-	if (!selected)
+	if (!registry_select(s, &selection))
 		return VERDICT_ERROR;
-	for (size_t i = 0; i < count; i++)
-		output_line("%s", selected[i]->name);
-	free(selected);
+	for (size_t i = 0; i < selection.count; i++)
+		output_line("%s", selection.all[i]->name);
+	registry_release(&selection);
 	return VERDICT_FINE;
 }

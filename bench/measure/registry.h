@@ -3,11 +3,12 @@
 #define BENCH_MEASURE_REGISTRY_H
 
 /*
- * All benchmarks that run, instr and heap know. A file of benchmarks offers one table; the
- * registry lists the tables.
+ * The benchmarks that run, instr and heap know: those of the program's tables, or the command
+ * that follows "--".
  */
 
 #include "bench/measure/benchmark.h"
+#include "bench/measure/command.h"
 #include "bench/results/settings.h"
 
 struct benchmark_table {
@@ -15,22 +16,22 @@ struct benchmark_table {
 	size_t count;
 };
 
-extern const struct benchmark_table common_benchmarks;
-extern const struct benchmark_table demangle_benchmarks;
-extern const struct benchmark_table drain_benchmarks;
-extern const struct benchmark_table format_benchmarks;
-extern const struct benchmark_table report_benchmarks;
-extern const struct benchmark_table xdp_benchmarks;
-
 /* The i-th of all, or NULL after the last. */
-const struct benchmark *registry_get(size_t i);
+const struct benchmark *registry_get(const struct settings *s, size_t i);
 
 /*
- * Those whose name is among the command's arguments (none: all) and matches --filter, to be
- * freed; without either, and without --list, not the extra ones. NULL, with a message, for a name
- * that is not there, a bad expression, or no match.
+ * What a command works on: the command after "--", if there is one; else those whose name is among
+ * the command's arguments (none: all) and matches --filter, without either not the extra ones.
  */
-const struct benchmark **registry_select(const struct settings *s, size_t *count);
+struct benchmark_selection {
+	const struct benchmark **all;
+	size_t count;
+	struct command_benchmark command;
+};
+
+/* False, with a message, for a name that is not there, a bad expression, or no match. */
+bool registry_select(const struct settings *s, struct benchmark_selection *selection);
+void registry_release(struct benchmark_selection *selection);
 
 /* --list */
 enum verdict registry_list(const struct settings *s);

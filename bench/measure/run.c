@@ -217,20 +217,21 @@ out:
 	return status;
 }
 
-static enum verdict run_all(struct run *run, const struct benchmark **selected, size_t count)
+static enum verdict run_all(struct run *run, const struct benchmark_selection *selection)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct benchmark *b = selection->all[i];
 		struct benchmark_problem problem = { "" };
 
-		switch (run_one(run, selected[i], &problem)) {
+		switch (run_one(run, b, &problem)) {
 		case BENCHMARK_OK: break;
 		case BENCHMARK_UNAVAILABLE:
 			run->unavailable++;
-			output_line("%-23s not available: %s", selected[i]->name, problem.text);
+			output_line("%-23s not available: %s", b->name, problem.text);
 			break;
 		case BENCHMARK_FAILED:
 			run->failed++;
-			message_error("%s: failed: %s", selected[i]->name, problem.text);
+			message_error("%s: failed: %s", b->name, problem.text);
 			break;
 		}
 	}
@@ -249,21 +250,19 @@ enum verdict run_command(const struct settings *s)
 			     .cpu_time = s->cpu_time },
 		.bootstrap = { .seed = s->seed, .resamples = s->resamples, .confidence = 0.95 },
 	};
-	const struct benchmark **selected;
+	struct benchmark_selection selection;
 	enum verdict verdict = VERDICT_ERROR, written;
-	size_t count;
 
 	if (s->list)
 		return registry_list(s);
-	selected = registry_select(s, &count);
-	if (!selected)
+	if (!registry_select(s, &selection))
 		return VERDICT_ERROR;
 	if (output_error(baseline_open(&run.baseline, s->baseline)))
 		goto out;
 	run.overhead_ns = measurement_overhead(&run.options);
 	output_line("harness overhead %s per measurement, subtracted; seed %llu",
 		    output_time(run.overhead_ns).text, (unsigned long long)s->seed);
-	verdict = run_all(&run, selected, count);
+	verdict = run_all(&run, &selection);
 	if (run.results.count &&
 	    output_error(error_prefix(baseline_save(run.baseline), "cannot keep the measurements")))
 		verdict = VERDICT_ERROR;
@@ -274,6 +273,6 @@ enum verdict run_command(const struct settings *s)
 out:
 	results_release(&run.results);
 	baseline_free(run.baseline);
-	free(selected);
+	registry_release(&selection);
 	return verdict;
 }

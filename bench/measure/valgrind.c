@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,61 +49,94 @@ static enum benchmark_status explain(const char *path, int exit_status,
 				 "under valgrind it ended with status %d", exit_status);
 }
 
+#define ARGUMENTS_MOST 512
+
 struct tool {
 	const char *name;
 	const char *options[4]; /* further ones, up to the first NULL */
 	const char *output;	/* "--callgrind-out-file=" */
 };
 
-/* Runs the benchmark under the tool; *text is what the tool wrote, to be freed. */
-static enum benchmark_status run_tool(const struct tool *tool, const char *benchmark,
-				      uint64_t iterations, uint64_t seed, char **text,
-				      struct benchmark_problem *problem)
+/* One run of a tool: its arguments, the texts that they point to, and its files. */
+struct tool_run {
+	const char *arguments[ARGUMENTS_MOST];
+	size_t count;
+	char folder[32], self[PATH_MAX];
+	char name[64], output[128], file[64], said[64], times[48], from[48];
+};
+
+static void add(struct tool_run *r, const char *argument)
 {
-	char folder[] = "/tmp/prof-bench.XXXXXX";
-	char self[PATH_MAX], name[64], output[128], file[64], said[64], times[48], from[48];
+	if (r->count + 1 < ARGUMENTS_MOST)
+		r->arguments[r->count++] = argument;
+}
+
+/* This program, which does the benchmark once. */
+static bool add_benchmark(struct tool_run *r, const struct valgrind_work *work)
+{
+	ssize_t length = readlink("/proc/self/exe", r->self, sizeof(r->self) - 1);
+
+	if (length < 0)
+		return false;
+	r->self[length] = 0;
+	snprintf(r->times, sizeof(r->times), "--iterations=%" PRIu64, work->iterations);
+	snprintf(r->from, sizeof(r->from), "--seed=%" PRIu64, work->seed);
+	add(r, r->self);
+	add(r, "once");
+	add(r, r->times);
+	add(r, r->from);
+	add(r, work->benchmark);
+	return true;
+}
+
+static bool fill_arguments(struct tool_run *r, const struct tool *tool,
+			   const struct valgrind_work *work)
+{
+	snprintf(r->name, sizeof(r->name), "--tool=%s", tool->name);
+	snprintf(r->file, sizeof(r->file), "%s/out", r->folder);
+	snprintf(r->said, sizeof(r->said), "%s/said", r->folder);
+	snprintf(r->output, sizeof(r->output), "%s%s", tool->output, r->file);
+	add(r, "valgrind");
+	add(r, r->name);
+	for (size_t i = 0; i < 4 && tool->options[i]; i++)
+		add(r, tool->options[i]);
+	add(r, r->output);
+	if (!work->command)
+		return add_benchmark(r, work);
+	for (size_t i = 0; work->command[i]; i++)
+		add(r, work->command[i]);
+	return r->count + 1 < ARGUMENTS_MOST;
+}
+
+/* Runs the work under the tool; *text is what the tool wrote, to be freed. */
+static enum benchmark_status run_tool(const struct tool *tool, const struct valgrind_work *work,
+				      char **text, struct benchmark_problem *problem)
+{
 	char *const environment[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", NULL };
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct tool_run r = { .folder = "/tmp/prof-bench.XXXXXX" };
+	struct child_options options = { .arguments = r.arguments,
+					 .stderr_path = r.said,
+					 .environment = work->command ? NULL : environment };
 	enum benchmark_status status = BENCHMARK_OK;
 	struct child_cost cost;
-	const char *arguments[16];
-	size_t n = 0;
 
 	if (!child_exists("valgrind"))
 		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
 					 "valgrind is not installed");
-	if (length < 0 || !mkdtemp(folder))
+	if (!mkdtemp(r.folder))
 		return benchmark_problem(problem, BENCHMARK_FAILED, "%s", strerror(errno));
-	self[length] = 0;
-	snprintf(name, sizeof(name), "--tool=%s", tool->name);
-	snprintf(file, sizeof(file), "%s/out", folder);
-	snprintf(said, sizeof(said), "%s/said", folder);
-	snprintf(output, sizeof(output), "%s%s", tool->output, file);
-	snprintf(times, sizeof(times), "--iterations=%" PRIu64, iterations);
-	snprintf(from, sizeof(from), "--seed=%" PRIu64, seed);
-	arguments[n++] = "valgrind";
-	arguments[n++] = name;
-	for (size_t i = 0; i < 4 && tool->options[i]; i++)
-		arguments[n++] = tool->options[i];
-	arguments[n++] = output;
-	arguments[n++] = self;
-	arguments[n++] = "once";
-	arguments[n++] = times;
-	arguments[n++] = from;
-	arguments[n++] = benchmark;
-	arguments[n] = NULL;
-
-	if (child_run(&(struct child_options){ arguments, NULL, said, environment }, &cost)) {
+	if (!fill_arguments(&r, tool, work))
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "too many arguments");
+	else if (child_run(&options, &cost))
 		status = benchmark_problem(problem, BENCHMARK_FAILED, "valgrind: %s",
 					   strerror(errno));
-	} else if (cost.status) {
-		status = explain(said, cost.status, problem);
-	} else if (!(*text = read_text(file))) {
+	else if (cost.status)
+		status = explain(r.said, cost.status, problem);
+	else if (!(*text = read_text(r.file)))
 		status = benchmark_problem(problem, BENCHMARK_FAILED, "valgrind wrote no result");
-	}
-	unlink(file);
-	unlink(said);
-	rmdir(folder);
+	unlink(r.file);
+	unlink(r.said);
+	rmdir(r.folder);
 	return status;
 }
 
@@ -180,19 +212,24 @@ bool callgrind_parse(const char *text, struct callgrind_counts *counts)
 	return true;
 }
 
-enum benchmark_status callgrind_run(const char *benchmark, uint64_t iterations, uint64_t seed,
+enum benchmark_status callgrind_run(const struct valgrind_work *work,
 				    struct callgrind_counts *counts,
 				    struct benchmark_problem *problem)
 {
-	static const struct tool callgrind = {
+	static const struct tool of_benchmark = {
 		.name = "callgrind",
 		.options = { "--cache-sim=yes", "--collect-atstart=no",
 			     "--toggle-collect=benchmark_measured" },
 		.output = "--callgrind-out-file=",
 	};
+	static const struct tool of_command = {
+		.name = "callgrind",
+		.options = { "--cache-sim=yes" },
+		.output = "--callgrind-out-file=",
+	};
 	char *text;
-	enum benchmark_status status = run_tool(&callgrind, benchmark, iterations, seed, &text,
-						problem);
+	enum benchmark_status status = run_tool(work->command ? &of_command : &of_benchmark, work,
+						&text, problem);
 	bool good;
 
 	if (status)
@@ -208,51 +245,39 @@ enum benchmark_status callgrind_run(const char *benchmark, uint64_t iterations, 
 
 /* -------- DHAT -------- */
 
-static double sum(const json_t *points, const char *key)
+static bool write_text(const char *path, const char *text)
 {
-	double total = 0;
-	size_t i;
-	json_t *point;
+	FILE *f = fopen(path, "we");
+	bool good = f && fputs(text, f) >= 0;
 
-	json_array_foreach((json_t *)points, i, point)
-		total += json_number_value(json_object_get(point, key));
-	return total;
-}
-
-bool dhat_parse(const char *text, struct dhat_counts *counts)
-{
-	json_t *root = json_loads(text, 0, NULL);
-	const json_t *points = json_object_get(root, "pps");
-	bool good = json_is_array(points);
-
-	if (good)
-		*counts = (struct dhat_counts){
-			sum(points, "tb"),  sum(points, "tbk"), sum(points, "gb"),
-			sum(points, "gbk"), sum(points, "eb"),	sum(points, "ebk"),
-		};
-	json_decref(root);
+	if (f && fclose(f))
+		good = false;
 	return good;
 }
 
-enum benchmark_status dhat_run(const char *benchmark, uint64_t iterations, uint64_t seed,
-			       struct dhat_counts *counts, struct benchmark_problem *problem)
+enum benchmark_status dhat_run(const struct valgrind_work *work, const char *keep,
+			       struct dhat *dhat, struct benchmark_problem *problem)
 {
-	static const struct tool dhat = {
+	static const struct tool of_benchmark = {
 		.name = "dhat",
 		/* This program brings its own malloc(); see allocations.h. */
 		.options = { "--soname-synonyms=somalloc=NONE" },
 		.output = "--dhat-out-file=",
 	};
+	static const struct tool of_command = { .name = "dhat", .output = "--dhat-out-file=" };
 	char *text;
-	enum benchmark_status status = run_tool(&dhat, benchmark, iterations, seed, &text, problem);
-	bool good;
+	enum benchmark_status status = run_tool(work->command ? &of_command : &of_benchmark, work,
+						&text, problem);
+	struct error *error;
 
 	if (status)
 		return status;
-	good = dhat_parse(text, counts);
+	error = dhat_parse(dhat, text);
+	if (!error && keep && !write_text(keep, text))
+		error = error_system(errno, "%s", keep);
 	free(text);
-	if (!good)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "DHAT's output is not understood");
-	return BENCHMARK_OK;
+	if (error)
+		status = benchmark_problem(problem, BENCHMARK_FAILED, "%s", error->text);
+	error_free(error);
+	return status;
 }

@@ -79,7 +79,10 @@ TAKE_FLAG(list, "list")
 TAKE_NUMBER(iterations, "iterations", 0, UINT32_MAX)
 TAKE_FLAG(phases, "phases")
 TAKE_TEXT(program_name, "name")
+TAKE_TEXT(dhat, "dhat")
 TAKE_TEXT(pin, "pin")
+TAKE_TEXT(interface, "interface")
+TAKE_TEXT(cgroup, "cgroup")
 TAKE_TEXT(object, "object")
 TAKE_FLAG(test_run, "test-run")
 TAKE_NUMBER(repeat, "repeat", 1, INT32_MAX)
@@ -138,13 +141,18 @@ static const struct option_entry table[64] = {
 	  take_baseline },
 	{ 0, "iterations", "N", "instr, heap: iterations under the tool (default 3)",
 	  take_iterations },
+	{ 0, "dhat", "FILE", "heap: keep what DHAT wrote, for its viewer", take_dhat },
 	{ 0, "phases", NULL, "kernel: what the phases of a sample take", take_phases },
 	{ .help = "bpf: which program, and what runs it" },
 	{ 0, "id", "N", "the loaded program with this id", take_id },
-	{ 0, "name", "NAME", "the loaded program of this name; with --object: the program in it",
+	{ 0, "name", "NAME",
+	  "the loaded program of this name; with --object: the program in it; run, instr, heap: "
+	  "what the command is called",
 	  take_program_name },
 	{ 0, "pin", "PATH", "the program pinned here", take_pin },
 	{ 0, "object", "FILE", "load this BPF object file", take_object },
+	{ 0, "interface", "NAME", "attach the object's XDP or tc program here", take_interface },
+	{ 0, "cgroup", "PATH", "attach the object's cgroup program here", take_cgroup },
 	{ 0, "test-run", NULL, "run it in the kernel with BPF_PROG_TEST_RUN", take_test_run },
 	{ 0, "repeat", "N", "runs per test run (default 10000)", take_repeat },
 	{ 0, "data", "FILE", "input packet of test runs (default: an IPv4 packet)", take_data },
@@ -221,9 +229,10 @@ static bool suits(const struct command *c, const struct settings *s)
 	return true;
 }
 
-int settings_main(const struct command *commands, size_t n, int argc, char **argv)
+int settings_main(const struct command_table *offered, int argc, char **argv)
 {
 	struct settings s = {
+		.benchmarks = offered->benchmarks,
 		.seed = 1,
 		.warm_up_seconds = 1,
 		.measurements = 100,
@@ -251,7 +260,7 @@ int settings_main(const struct command *commands, size_t n, int argc, char **arg
 	message_setup("prof-bench", MESSAGE_INFO);
 	if (!rest)
 		goto out;
-	print_commands(&summary, commands, n);
+	print_commands(&summary, offered->commands, offered->count);
 	options.summary = buffer_string(&summary);
 	status = options_parse(&options, argc, argv, rest, &rest_count, &s.command);
 	if (status != OPTIONS_OK)
@@ -264,7 +273,7 @@ int settings_main(const struct command *commands, size_t n, int argc, char **arg
 		message_error("no command given; see prof-bench --help");
 		goto out;
 	}
-	command = find(commands, n, rest[0]);
+	command = find(offered->commands, offered->count, rest[0]);
 	if (!command) {
 		message_error("there is no command \"%s\"; see prof-bench --help", rest[0]);
 		goto out;

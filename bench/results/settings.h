@@ -14,6 +14,8 @@
 #include "bench/results/verdict.h"
 #include "common/options.h"
 
+struct benchmark_table;
+
 struct settings {
 	uint64_t given; /* a bit for each option, by its place in the table */
 	bool verbose, quiet;
@@ -31,10 +33,12 @@ struct settings {
 	bool list;
 	uint64_t iterations;
 	bool phases;
+	const char *dhat;
 
 	uint32_t program_id;
 	const char *program_name;
 	const char *pin;
+	const char *interface, *cgroup;
 	const char *object;
 	bool test_run;
 	uint64_t repeat;
@@ -59,6 +63,7 @@ struct settings {
 	double power;
 	double spread;
 
+	const struct benchmark_table *const *benchmarks;
 	const char *const *rest; /* arguments that are no options */
 	size_t rest_count;
 	char **command; /* what follows "--", or NULL */
@@ -72,7 +77,14 @@ struct command {
 	enum verdict (*run)(const struct settings *s);
 };
 
+/* What a program offers: its commands, and the tables of its benchmarks, the last one NULL. */
+struct command_table {
+	const struct command *commands;
+	size_t count;
+	const struct benchmark_table *const *benchmarks;
+};
+
 /* Parses and runs one command; returns the exit status. */
-int settings_main(const struct command *commands, size_t n, int argc, char **argv);
+int settings_main(const struct command_table *table, int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
-#include "bench/measure/registry.h"
+#include "bench/suite/suite.h"
 #include "bench/statistics/random.h"
 #include "common/buffer.h"
 #include "common/cursor.h"

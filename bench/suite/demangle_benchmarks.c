@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/measure/registry.h"
+#include "bench/suite/suite.h"
 #include "bench/statistics/random.h"
 #include "report/symbols/demangle.h"
 

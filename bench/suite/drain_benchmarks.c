@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/measure/registry.h"
+#include "bench/suite/suite.h"
 #include "bench/suite/corpus.h"
 #include "bpf/sample.h"
 #include "record/spaces/world.h"

@@ -2,7 +2,7 @@
 /* The trace file: writing samples and reading them back. */
 #include <stdlib.h>
 
-#include "bench/measure/registry.h"
+#include "bench/suite/suite.h"
 #include "bench/suite/corpus.h"
 #include "format/prf.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bench/measure/cold_file.h"
-#include "bench/measure/registry.h"
+#include "bench/suite/suite.h"
 #include "bench/suite/corpus.h"
 #include "common/elf_file.h"
 #include "report/load.h"

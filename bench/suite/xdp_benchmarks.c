@@ -2,7 +2,7 @@
 /* The body of the XDP example, compiled for the host. */
 #include <stdlib.h>
 
-#include "bench/measure/registry.h"
+#include "bench/suite/suite.h"
 #include "bench/statistics/random.h"
 #include "bench/suite/xdp_example.h"
 

@@ -18,8 +18,57 @@ is "$(json x.json 'd["bpf/xdp_example"]["latency"]["value"] > 0 and d["bpf/xdp_e
 	True "with time and size"
 
 output=$("$bench" bpf --object "$object" --time 0.2 2>&1)
-is "$?" 2 "a program that nobody runs has no cost"
-like "$output" 'did not run within the window' "and that is said"
+is "$?" 2 "an XDP program needs an interface"
+like "$output" 'name an interface with --interface' "which is asked for"
+output=$("$bench" bpf --object "$object" --interface no-such --time 0.2 2>&1)
+is "$?" 2 "one that is there"
+
+# Attached to a place of each kind, with traffic made by a command; in a network of its own.
+clang -target bpf -O2 -g -idirafter "/usr/include/$(cc -dumpmachine)" -c -o places.o \
+	"$top/tests/e2e/programs/places.bpf.c" || not_ok "programs for all places are compiled"
+cat > traffic <<'END'
+#!/bin/sh
+getent hosts localhost > /dev/null
+python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(200): s.sendto(b"x" * 100, ("127.0.0.1", 9))'
+END
+chmod +x traffic
+cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+place() { # NAME ARGUMENTS...: attaches the program
+	program=$1
+	shift
+	output=$(unshare -n sh -c 'ip link set lo up; "$@"; status=$?; tc qdisc show dev lo; exit $status' \
+		sh "$bench" bpf --object places.o --name "$program" "$@" --time 0.2 --resamples 200 -- ./traffic 2>&1)
+	status=$?
+	case $output in
+	*"cannot attach"*"No such file"* | *"there is no"*) skip "$program" "this kernel cannot attach it"; return ;;
+	esac
+	is "$status" 0 "$program is attached and measured"
+	like "$output" "bpf/$program +time: +\[.* per run" "with a time per run"
+	unlike "$output" 'clsact' "and leaves nothing behind"
+}
+if unshare -n ip link set lo up 2> /dev/null; then
+	place at_xdp --interface lo
+	place at_tc --interface lo
+	if [ -n "$cgroup" ]; then place at_cgroup --cgroup "$cgroup"; else skip "at_cgroup" "no cgroup2 is mounted"; fi
+	place at_raw_tp
+	place at_tracepoint
+	place at_uprobe
+	place at_kprobe
+	place at_clock
+	# As many packets as were sent: each of the command's runs sends 200 through the interface.
+	runs=$(unshare -n sh -c 'ip link set lo up; "$@"' sh "$bench" bpf --object places.o --name at_xdp --interface lo \
+		--time 0.2 --resamples 200 -- ./traffic 2>&1 | sed -n 's/^ *\([0-9,]*\) runs in .*/\1/p' | tr -d ,)
+	number "$runs > 0 && $runs % 200 == 0" "every packet was a run"
+	output=$(unshare -n "$bench" bpf --object places.o --name at_xdp --interface lo --time 0.2 -- true 2>&1)
+	is "$?" 2 "a program that nothing makes run has no cost"
+	like "$output" 'did not run within the window' "and that is said"
+	output=$("$bench" bpf --object places.o --name at_raw_tp --time 0.2 -- false 2>&1)
+	is "$?" 2 "a command that fails makes no traffic"
+else
+	skip "places" "no network of its own can be had here"
+fi
 output=$("$bench" bpf --id 4294967295 2>&1)
 is "$?" 2 "a program that is not there"
 output=$("$bench" bpf --name no-such-program 2>&1)

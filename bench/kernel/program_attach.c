@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/kernel/program_attach.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CLOCK_HZ 999
+#define SIGNALS 4
+
+struct program_attachment {
+	struct bpf_link **links;
+	size_t link_count;
+	struct bpf_tc_hook tc; /* .ifindex 0: not attached there */
+	struct bpf_tc_opts tc_options;
+	bool own_hook; /* the queueing discipline was made by us */
+	struct sigaction before[SIGNALS];
+};
+
+static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * What is attached to tc stays there when we end. So signals do not end us while it is; a command
+ * that is running gets its own, and after it the measurement ends.
+ */
+static void delay_signals(struct program_attachment *a, bool delay)
+{
+	const struct sigaction ours = { .sa_handler = nothing };
+
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], delay ? &ours : &a->before[i], delay ? &a->before[i] : NULL);
+}
+
+void program_detach(struct program_attachment *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->link_count; i++)
+		bpf_link__destroy(a->links[i]);
+	if (a->tc.ifindex) {
+		struct bpf_tc_opts which = { .sz = sizeof(which),
+					     .handle = a->tc_options.handle,
+					     .priority = a->tc_options.priority };
+
+		bpf_tc_detach(&a->tc, &which);
+		if (a->own_hook) {
+			a->tc.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
+			bpf_tc_hook_destroy(&a->tc);
+		}
+		delay_signals(a, false);
+	}
+	free(a->links);
+	free(a);
+}
+
+static enum benchmark_status refused(struct benchmark_problem *problem,
+				     const struct program *program, int error)
+{
+	return benchmark_problem(problem, BENCHMARK_FAILED, "cannot attach %s, of type %s: %s",
+				 program_name(program), program_type_name(program),
+				 strerror(abs(error)));
+}
+
+static enum benchmark_status keep(struct program_attachment *a, const struct program *program,
+				  struct bpf_link *link, struct benchmark_problem *problem)
+{
+	struct bpf_link **links;
+
+	if (!link)
+		return refused(problem, program, errno);
+	links = realloc(a->links, (a->link_count + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	}
+	a->links = links;
+	links[a->link_count++] = link;
+	return BENCHMARK_OK;
+}
+
+/* A software clock on each CPU that is online. */
+static enum benchmark_status to_clocks(struct program_attachment *a, const struct program *program,
+				       struct benchmark_problem *problem)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.freq = 1,
+					.sample_freq = CLOCK_HZ };
+	enum benchmark_status status = BENCHMARK_OK;
+
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && !status; cpu++) {
+		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
+				      PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0 && errno == ENODEV)
+			continue;
+		if (fd < 0)
+			return refused(problem, program, errno);
+		status = keep(a, program, bpf_program__attach_perf_event(program_of(program), fd),
+			      problem);
+		if (status)
+			close(fd);
+	}
+	return status;
+}
+
+/* To what comes in. */
+static enum benchmark_status to_tc(struct program_attachment *a, const struct program *program,
+				   unsigned int ifindex, struct benchmark_problem *problem)
+{
+	struct bpf_tc_hook hook = { .sz = sizeof(hook),
+				    .ifindex = (int)ifindex,
+				    .attach_point = BPF_TC_INGRESS };
+	int status = bpf_tc_hook_create(&hook);
+
+	if (status && status != -EEXIST)
+		return refused(problem, program, status);
+	a->own_hook = !status;
+	a->tc_options = (struct bpf_tc_opts){ .sz = sizeof(a->tc_options),
+					      .prog_fd = program_fd(program) };
+	delay_signals(a, true);
+	a->tc = hook;
+	status = bpf_tc_attach(&hook, &a->tc_options);
+	return status ? refused(problem, program, status) : BENCHMARK_OK;
+}
+
+static enum benchmark_status to_interface(struct program_attachment *a,
+					  const struct program *program, const char *interface,
+					  struct benchmark_problem *problem)
+{
+	unsigned int ifindex = interface ? if_nametoindex(interface) : 0;
+
+	if (!interface)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%s is of type %s: name an interface with --interface, or "
+					 "use --test-run",
+					 program_name(program), program_type_name(program));
+	if (!ifindex)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "there is no interface \"%s\"",
+					 interface);
+	if (program_type(program) == BPF_PROG_TYPE_XDP)
+		return keep(a, program, bpf_program__attach_xdp(program_of(program), (int)ifindex),
+			    problem);
+	return to_tc(a, program, ifindex, problem);
+}
+
+static enum benchmark_status to_cgroup(struct program_attachment *a, const struct program *program,
+				       const char *cgroup, struct benchmark_problem *problem)
+{
+	enum benchmark_status status;
+	int fd;
+
+	if (!cgroup)
+		return benchmark_problem(problem, BENCHMARK_FAILED,
+					 "%s is of type %s: name a cgroup with --cgroup",
+					 program_name(program), program_type_name(program));
+	fd = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s", cgroup,
+					 strerror(errno));
+	status = keep(a, program, bpf_program__attach_cgroup(program_of(program), fd), problem);
+	close(fd);
+	return status;
+}
+
+static enum benchmark_status attach(struct program_attachment *a, const struct program *program,
+				    const struct program_place *place,
+				    struct benchmark_problem *problem)
+{
+	switch (program_type(program)) {
+	case BPF_PROG_TYPE_XDP:
+	case BPF_PROG_TYPE_SCHED_CLS: return to_interface(a, program, place->interface, problem);
+	case BPF_PROG_TYPE_CGROUP_SKB:
+	case BPF_PROG_TYPE_CGROUP_SOCK:
+	case BPF_PROG_TYPE_CGROUP_SOCK_ADDR:
+	case BPF_PROG_TYPE_CGROUP_SOCKOPT:
+	case BPF_PROG_TYPE_CGROUP_SYSCTL:
+	case BPF_PROG_TYPE_CGROUP_DEVICE:
+	case BPF_PROG_TYPE_SOCK_OPS: return to_cgroup(a, program, place->cgroup, problem);
+	case BPF_PROG_TYPE_PERF_EVENT: return to_clocks(a, program, problem);
+	default: return keep(a, program, bpf_program__attach(program_of(program)), problem);
+	}
+}
+
+enum benchmark_status program_attach(struct program_attachment **attachment,
+				     const struct program *program,
+				     const struct program_place *place,
+				     struct benchmark_problem *problem)
+{
+	struct program_attachment *a = calloc(1, sizeof(*a));
+	enum benchmark_status status;
+
+	if (!a)
+		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+	status = attach(a, program, place, problem);
+	if (status)
+		program_detach(a);
+	else
+		*attachment = a;
+	return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BENCH_KERNEL_PROGRAM_ATTACH_H
+#define BENCH_KERNEL_PROGRAM_ATTACH_H
+
+/*
+ * Attaches a program of an object file to what runs it. Where its section name says it all, as
+ * that of a tracepoint, kprobe, uprobe or raw tracepoint does, libbpf does that. XDP and tc need
+ * an interface, cgroup programs a cgroup; perf_event programs get a clock on each CPU.
+ */
+
+#include "bench/kernel/program.h"
+
+struct program_place {
+	const char *interface; /* XDP, tc */
+	const char *cgroup;    /* a folder below /sys/fs/cgroup */
+};
+
+struct program_attachment;
+
+/* BENCHMARK_FAILED where the place is missing or does not fit the type of program. */
+enum benchmark_status program_attach(struct program_attachment **attachment,
+				     const struct program *program,
+				     const struct program_place *place,
+				     struct benchmark_problem *problem);
+
+/* Detaches it; NULL is fine. */
+void program_detach(struct program_attachment *attachment);
+
+#endif
