@@ -28,10 +28,12 @@ static double number(const json_t *point, const char *key)
  */
 static const char *function_of(const char *frame, size_t *length)
 {
-	const char *start = strstr(frame, ": "), *place;
+	const char *start = strstr(frame, ": "), *place = NULL;
 
 	start = start ? start + 2 : frame;
-	place = strstr(start, " (");
+	/* The last one, as names of C++ have such, too. */
+	for (const char *at = start; (at = strstr(at, " (")); at++)
+		place = at;
 	*length = place ? (size_t)(place - start) : strlen(start);
 	return start;
 }

@@ -49,30 +49,12 @@ static void test_no_callgrind(void **state)
 		assert_false(callgrind_parse(bad[i], &c));
 }
 
-static void test_dhat(void **state)
-{
-	struct dhat_counts c;
-
-	assert_true(dhat_parse(
-		"{\"dhatFileVersion\": 2, \"pps\": ["
-		"{\"tb\": 100, \"tbk\": 2, \"gb\": 50, \"gbk\": 1, \"eb\": 0, \"ebk\": 0},"
-		"{\"tb\": 7, \"tbk\": 1, \"gb\": 7, \"gbk\": 1, \"eb\": 7, \"ebk\": 1}]}",
-		&c));
-	assert_true(c.total_bytes == 107 && c.total_blocks == 3);
-	assert_true(c.peak_bytes == 57 && c.peak_blocks == 2);
-	assert_true(c.end_bytes == 7 && c.end_blocks == 1);
-	assert_false(dhat_parse("", &c));
-	assert_false(dhat_parse("{}", &c));
-	assert_false(dhat_parse("[1]", &c));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_callgrind),
 		cmocka_unit_test(test_callgrind_short),
 		cmocka_unit_test(test_no_callgrind),
-		cmocka_unit_test(test_dhat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
