@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef PROF_BENCH_H
-#define PROF_BENCH_H
+#ifndef BENCH_PROF_BENCH_H
+#define BENCH_PROF_BENCH_H
 
 /*
  * Benchmarks of C and C++ functions, measured with the commands of prof-bench(1): run, instr,

@@ -145,9 +145,7 @@ static const struct option_entry table[64] = {
 	{ 0, "phases", NULL, "kernel: what the phases of a sample take", take_phases },
 	{ .help = "bpf: which program, and what runs it" },
 	{ 0, "id", "N", "the loaded program with this id", take_id },
-	{ 0, "name", "NAME",
-	  "the loaded program of this name; with --object: the program in it; run, instr, heap: "
-	  "what the command is called",
+	{ 0, "name", "NAME", "the loaded program, or that in --object; a command's name in results",
 	  take_program_name },
 	{ 0, "pin", "PATH", "the program pinned here", take_pin },
 	{ 0, "object", "FILE", "load this BPF object file", take_object },

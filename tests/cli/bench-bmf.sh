@@ -26,7 +26,7 @@ valid "mock" mock.json
 "$bench" run --time 0.05 --warm-up 0.01 --measurements 10 --resamples 200 --bmf run.json \
 	xdp/classify common/uleb format/encode > run.txt 2>&1
 valid "run" run.json
-"$bench" ab true true --pairs 6 --max-pairs 6 --resamples 1000 --bmf ab.json > ab.txt 2>&1
+"$bench" ab true true --pairs 8 --max-pairs 8 --resamples 1000 --bmf ab.json > ab.txt 2>&1
 valid "ab" ab.json
 is "$(json ab.json 'sorted(d["true"])')" "['old-old-ratio', 'ratio']" "which has both ratios"
 
