@@ -14,6 +14,7 @@ struct fixture_section {
 	uint64_t flags;
 	const void *data; /* NULL: a hole, at the end of the file */
 	uint64_t size;
+	uint32_t type; /* 0: SHT_PROGBITS */
 };
 
 /* Adds such a file to an empty buffer; up to 8 sections. */
@@ -37,7 +38,7 @@ static inline void fixture_elf(struct buffer *b, const struct fixture_section *l
 		Elf64_Shdr *s = &sections[i + 1];
 
 		s->sh_name = (uint32_t)length;
-		s->sh_type = SHT_PROGBITS;
+		s->sh_type = list[i].type ? list[i].type : SHT_PROGBITS;
 		s->sh_flags = list[i].flags;
 		s->sh_size = list[i].size;
 		s->sh_offset = list[i].data ? b->size : 1 << 20;

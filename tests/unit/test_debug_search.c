@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/debug_search.h"
 
+#include <arpa/inet.h>
+#include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -20,7 +24,7 @@
 #include "tests/unit/elf_fixture.h"
 
 struct folder {
-	char path[64], main[96], debug[96];
+	char path[64], main[96], debug[96], cache[96];
 };
 
 static void write_elf(const char *path, const struct fixture_section *section, uint64_t size)
@@ -55,6 +59,7 @@ static int setup(void **state)
 		return -1;
 	snprintf(f->main, sizeof(f->main), "%s/main", f->path);
 	snprintf(f->debug, sizeof(f->debug), "%s/link.debug", f->path);
+	snprintf(f->cache, sizeof(f->cache), "%s/cache", f->path);
 	*state = f;
 	return 0;
 }
@@ -62,10 +67,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct folder *f = *state;
+	char command[96];
 
-	unlink(f->main);
-	unlink(f->debug);
-	rmdir(f->path);
+	snprintf(command, sizeof(command), "rm -rf %s", f->path);
+	assert_int_equal(system(command), 0);
 	free(f);
 	return 0;
 }
@@ -73,10 +78,13 @@ static int teardown(void **state)
 static bool search(const struct folder *f)
 {
 	const struct debug_search nowhere = { 0 };
-	const struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = f->main, .root = "" };
+	struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = f->main, .root = "" };
 	struct found_file main = { 0 }, debug = { 0 };
-	bool found = found_file_open(&main, NULL, f->main) &&
-		     debug_search_debug(&nowhere, &object, &main, &debug);
+	bool found = found_file_open(&main, NULL, f->main);
+
+	memcpy(object.build_id, main.elf.build_id, sizeof(object.build_id));
+	object.build_id_size = main.elf.build_id_size;
+	found = found && debug_search_debug(&nowhere, &object, &main, &debug);
 
 	found_file_release(&debug);
 	found_file_release(&main);
@@ -138,11 +146,64 @@ static void test_pipe(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
 }
 
+/* A port of this machine, and its URL in the environment. */
+static int listen_as_server(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char url[64];
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%d", ntohs(address.sin_port));
+	setenv("DEBUGINFOD_URLS", url, 1);
+	return fd;
+}
+
+static bool is_asked(int fd, int milliseconds)
+{
+	return poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, milliseconds) == 1;
+}
+
+/* A server that is only named in the environment is asked by libdw, and not by us. */
+static void test_network(void **state)
+{
+	static const uint8_t note[36] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU\0an id of 20 bytes..";
+	const struct fixture_section section = { ".note.gnu.build-id", SHF_ALLOC, note,
+						 sizeof(note), SHT_NOTE };
+	const struct folder *f = *state;
+	void *client = dlopen("libdebuginfod.so.1", RTLD_NOW);
+	int server, status;
+	pid_t pid;
+
+	if (!client)
+		skip();
+	dlclose(client);
+	write_elf(f->main, &section, 0);
+	server = listen_as_server();
+	setenv("DEBUGINFOD_CACHE_PATH", f->cache, 1);
+	assert_false(search(f));
+	assert_false(is_asked(server, 0));
+	pid = fork();
+	if (!pid) {
+		search_by_libdw(f);
+		_exit(0);
+	}
+	assert_true(is_asked(server, 20000));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_checksum, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_network, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
