@@ -63,8 +63,7 @@ static struct error *copy_objects(struct copy *c)
 		struct error *error = prf_writer_object(c->writer, object, &id);
 
 		if (!error)
-			error = symbolizer_error(
-				symbolizer_add_object(c->symbolizer, object, &symbols));
+			error = symbolizer_add_object(c->symbolizer, object, &symbols);
 		if (!error)
 			error = numbers_add(&c->symbols, symbols);
 		if (!error)
@@ -85,9 +84,8 @@ static struct error *copy_frames(struct copy *c)
 		struct error *error = NULL;
 
 		if (frame.object != PRF_NONE && !(frame.flags & PRF_FRAME_END))
-			error = symbolizer_error(
-				symbolizer_add_query(c->symbolizer, symbols, frame.offset,
-						     frame.flags & PRF_FRAME_EXACT, &query));
+			error = symbolizer_add_query(c->symbolizer, symbols, frame.offset,
+						     frame.flags & PRF_FRAME_EXACT, &query);
 		if (frame.object != PRF_NONE)
 			frame.object = mapped(&c->objects, frame.object);
 		if (!error)
@@ -164,9 +162,8 @@ static struct error *copy_symbols(struct copy *c, const struct prf_record *recor
 
 	if (object == PRF_NONE)
 		return NULL;
-	error = symbolizer_error(symbolizer_add_symbols(c->symbolizer, mapped(&c->symbols, object),
-							record->symbols.symbols,
-							record->symbols.n));
+	error = symbolizer_add_symbols(c->symbolizer, mapped(&c->symbols, object),
+				       record->symbols.symbols, record->symbols.n);
 	return error ? error
 		     : prf_writer_symbols(c->writer, mapped(&c->objects, object),
 					  record->symbols.symbols, record->symbols.n);
@@ -186,8 +183,8 @@ static struct error *copy_record(struct copy *c, const struct prf_record *record
 		query = mapped(&c->queries, record->names.frame);
 		if (query == PRF_NONE)
 			return NULL;
-		return symbolizer_error(symbolizer_add_names(
-			c->symbolizer, query, record->names.places, record->names.n));
+		return symbolizer_add_names(c->symbolizer, query, record->names.places,
+					    record->names.n);
 	case PRF_RECORD_METADATA:
 		return prf_writer_metadata(c->writer, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
@@ -221,7 +218,7 @@ static struct error *write_names(struct copy *c, uint32_t frame,
 
 static struct error *write_all_names(struct copy *c, struct embed_result *result)
 {
-	struct error *error = symbolizer_error(symbolizer_run(c->symbolizer));
+	struct error *error = symbolizer_run(c->symbolizer);
 
 	for (size_t i = 0; !error && i < c->frames.n; i++) {
 		const struct symbolizer_place *places;
@@ -286,7 +283,7 @@ struct error *embed_names(int from, int to, const struct symbolizer_options *opt
 	if (!error)
 		error = prf_writer_new(&c.writer, &writing);
 	if (!error)
-		error = symbolizer_error(symbolizer_new(&c.symbolizer, &naming));
+		error = symbolizer_new(&c.symbolizer, &naming);
 	if (!error)
 		error = copy_records(&c, result);
 	if (!error && !result->interrupted)

@@ -132,7 +132,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 	struct error *failed = tally_new(&l->tally, &tally);
 
 	if (!failed && symbols)
-		failed = symbolizer_error(symbolizer_new(&l->symbolizer, &o->symbols));
+		failed = symbolizer_new(&l->symbolizer, &o->symbols);
 	if (failed) {
 		message_error("%s", failed->text);
 		error_free(failed);

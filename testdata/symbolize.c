@@ -44,7 +44,7 @@ static size_t read_queries(struct symbolizer *s, uint32_t object, const struct e
 			abort();
 		offset = address - text;
 		if ((!text && !elf_file_address_to_offset(e, address, &offset)) ||
-		    symbolizer_add_query(s, object, offset, true, &(*queries)[n]))
+		    error_ignore(symbolizer_add_query(s, object, offset, true, &(*queries)[n])))
 			(*queries)[n] = PRF_NONE;
 		n++;
 	}
@@ -109,10 +109,11 @@ int main(int argc, char **argv)
 	object.build_id_size = e.build_id_size;
 	if (object.kind == PRF_OBJECT_KERNEL && !symbol_table_value(&e, "_text", &text))
 		return fail("no _text in it");
-	if (symbolizer_new(&s, &options) || symbolizer_add_object(s, &object, &id))
+	if (error_ignore(symbolizer_new(&s, &options)) ||
+	    error_ignore(symbolizer_add_object(s, &object, &id)))
 		return fail("no memory");
 	n = read_queries(s, id, &e, text, &queries);
-	if (symbolizer_run(s))
+	if (error_ignore(symbolizer_run(s)))
 		return fail("no memory");
 	for (size_t i = 0; i < n; i++)
 		print_places(s, queries[i]);

@@ -448,15 +448,16 @@ static void places_ours(const struct library_files *f, const char *path, struct 
 		return;
 	memcpy(object.build_id, e.build_id, e.build_id_size);
 	object.build_id_size = e.build_id_size;
-	good = !symbolizer_new(&s, &options) && !symbolizer_add_object(s, &object, &id);
+	good = !error_ignore(symbolizer_new(&s, &options)) &&
+	       !error_ignore(symbolizer_add_object(s, &object, &id));
 	for (size_t i = 0; good && i < LIBRARY_PLACES; i++) {
 		uint64_t offset = 0;
 
 		elf_file_address_to_offset(&e, f->addresses[i], &offset);
-		good = !symbolizer_add_query(s, id, offset, true, &queries[i]);
+		good = !error_ignore(symbolizer_add_query(s, id, offset, true, &queries[i]));
 	}
 	elf_file_release(&e);
-	good = good && !symbolizer_run(s);
+	good = good && !error_ignore(symbolizer_run(s));
 	for (size_t i = 0; good && i < LIBRARY_PLACES; i++) {
 		size_t n;
 		const struct symbolizer_place *places = symbolizer_places(s, queries[i], &n);

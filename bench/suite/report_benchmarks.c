@@ -265,12 +265,13 @@ static bool symbols_once(struct report_state *r, uint32_t n)
 					   .root = "" };
 	struct symbolizer *s = NULL;
 	uint32_t number, query;
-	bool good = !symbolizer_new(&s, &r->options.symbols) &&
-		    !symbolizer_add_object(s, &object, &number);
+	bool good = !error_ignore(symbolizer_new(&s, &r->options.symbols)) &&
+		    !error_ignore(symbolizer_add_object(s, &object, &number));
 
 	for (uint32_t i = 0; good && i < n; i++)
-		good = !symbolizer_add_query(s, number, r->corpus.offsets[i], false, &query);
-	good = good && !symbolizer_run(s);
+		good = !error_ignore(
+			symbolizer_add_query(s, number, r->corpus.offsets[i], false, &query));
+	good = good && !error_ignore(symbolizer_run(s));
 	r->counted = 0;
 	for (uint32_t i = 0; good && i < n; i++) {
 		size_t count;

@@ -35,9 +35,9 @@ static struct error *ask_for_frames(struct named_frames *n, size_t trace)
 		if (!n->used->frames[trace][i] || frames[i].object == PRF_NONE ||
 		    (frames[i].flags & PRF_FRAME_END))
 			continue;
-		error = symbolizer_error(symbolizer_add_query(
-			n->symbolizer, t->objects[frames[i].object], frames[i].offset,
-			frames[i].flags & PRF_FRAME_EXACT, &expansions[i].query));
+		error = symbolizer_add_query(n->symbolizer, t->objects[frames[i].object],
+					     frames[i].offset, frames[i].flags & PRF_FRAME_EXACT,
+					     &expansions[i].query);
 	}
 	return error;
 }
@@ -55,8 +55,8 @@ static struct error *add_recorded_names(struct named_frames *n, size_t trace)
 						      : PRF_NONE;
 
 		if (query != PRF_NONE)
-			error = symbolizer_error(symbolizer_add_names(
-				n->symbolizer, query, t->places + names->first, names->count));
+			error = symbolizer_add_names(n->symbolizer, query, t->places + names->first,
+						     names->count);
 	}
 	return error;
 }
@@ -191,7 +191,7 @@ struct error *named_frames_make(struct named_frames *n)
 			error = add_recorded_names(n, i);
 	}
 	if (!error)
-		error = symbolizer_error(symbolizer_run(n->symbolizer));
+		error = symbolizer_run(n->symbolizer);
 	for (size_t i = 0; !error && i < count; i++)
 		error = expand_trace(n, i);
 	return error;

@@ -246,8 +246,8 @@ static struct error *follow_objects(struct trace *t, struct symbolizer *symboliz
 	t->objects = objects;
 	for (; t->object_count < n; t->object_count++) {
 		uint32_t i = (uint32_t)t->object_count;
-		struct error *error = symbolizer_error(symbolizer_add_object(
-			symbolizer, prf_reader_object(t->reader, i), &objects[i]));
+		struct error *error = symbolizer_add_object(
+			symbolizer, prf_reader_object(t->reader, i), &objects[i]);
 
 		if (error)
 			return error;
@@ -265,9 +265,8 @@ static struct error *take_symbols(struct trace *t, const struct prf_record *reco
 	error = follow_objects(t, symbolizer);
 	if (error)
 		return error;
-	return symbolizer_error(symbolizer_add_symbols(symbolizer,
-						       t->objects[record->symbols.object],
-						       record->symbols.symbols, record->symbols.n));
+	return symbolizer_add_symbols(symbolizer, t->objects[record->symbols.object],
+				      record->symbols.symbols, record->symbols.n);
 }
 
 static struct error *take(struct trace *t, const struct prf_record *record,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/symbolizer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,17 +53,18 @@ struct symbolizer {
 	bool stored; /* something in the cache */
 };
 
-int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_options *options)
+struct error *symbolizer_new(struct symbolizer **symbolizer,
+			     const struct symbolizer_options *options)
 {
 	struct symbolizer *s = calloc(1, sizeof(*s));
 
 	*symbolizer = s;
 	if (!s)
-		return -ENOMEM;
+		return error_memory();
 	s->options = *options;
 	s->search = (struct debug_search){ options->sysroot, options->debug_directories };
 	s->threads = parallel_threads(options->jobs);
-	return 0;
+	return NULL;
 }
 
 void symbolizer_free(struct symbolizer *s)
@@ -95,82 +95,83 @@ static const char *copy_text(struct symbolizer *s, const char *text)
 	return *text ? arena_text(&s->arena, text, strlen(text)) : "";
 }
 
-int symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorded, uint32_t *id)
+struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorded,
+				    uint32_t *id)
 {
 	struct object *o;
 
 	if (!array_reserve(&s->objects, &s->object_capacity, s->object_count + 1))
-		return -ENOMEM;
+		return error_memory();
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return -ENOMEM;
+		return error_memory();
 	o->recorded = *recorded;
 	o->recorded.path = copy_text(s, recorded->path);
 	o->recorded.root = copy_text(s, recorded->root);
 	if (!o->recorded.path || !o->recorded.root) {
 		free(o);
-		return -ENOMEM;
+		return error_memory();
 	}
 	o->lookup.status = SYMBOLS_NOT_LOOKED;
 	*id = (uint32_t)s->object_count;
 	s->objects[s->object_count++] = o;
-	return 0;
+	return NULL;
 }
 
-int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct prf_symbol *symbols,
-			   size_t n)
+struct error *symbolizer_add_symbols(struct symbolizer *s, uint32_t object,
+				     const struct prf_symbol *symbols, size_t n)
 {
 	struct object *o;
 
 	if (object >= s->object_count)
-		return -EINVAL;
+		return error_new(ERROR_ARGUMENT, "there is no object %u", object);
 	o = s->objects[object];
 	for (size_t i = 0; i < n; i++) {
 		const char *name = copy_text(s, symbols[i].name);
 
 		if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
-			return -ENOMEM;
+			return error_memory();
 		o->symbols[o->symbol_count] = symbols[i];
 		o->symbols[o->symbol_count++].name = name;
 	}
-	return 0;
+	return NULL;
 }
 
-int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset, bool exact,
-			 uint32_t *query)
+struct error *symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset,
+				   bool exact, uint32_t *query)
 {
 	if (!array_reserve(&s->queries, &s->query_capacity, s->query_count + 1))
-		return -ENOMEM;
+		return error_memory();
 	if (object >= s->object_count || s->query_count >= UINT32_MAX)
-		return -EINVAL;
+		return error_new(ERROR_ARGUMENT, "there is no object %u", object);
 	*query = (uint32_t)s->query_count;
 	s->queries[s->query_count++] =
 		(struct query){ .object = object, .offset = offset, .exact = exact };
-	return 0;
+	return NULL;
 }
 
-int symbolizer_add_names(struct symbolizer *s, uint32_t query, const struct prf_place *places,
-			 size_t n)
+struct error *symbolizer_add_names(struct symbolizer *s, uint32_t query,
+				   const struct prf_place *places, size_t n)
 {
 	struct symbolizer_place *copies;
 
 	if (query >= s->query_count || n > UINT32_MAX)
-		return -EINVAL;
+		return error_new(ERROR_ARGUMENT, "there is no query %u", query);
 	copies = arena_take(&s->arena, (n ? n : 1) * sizeof(*copies));
 	if (!copies)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < n; i++) {
 		copies[i] = (struct symbolizer_place){ .function = copy_text(s, places[i].function),
 						       .file = copy_text(s, places[i].file),
 						       .line = places[i].line,
 						       .start_line = places[i].start_line };
 		if (!copies[i].function || !copies[i].file)
-			return -ENOMEM;
+			return error_memory();
 	}
 	s->queries[query].embedded = true;
 	s->queries[query].answer = copies;
 	s->queries[query].places = (uint32_t)n;
-	return 0;
+	return NULL;
 }
 
 /* -------- gathering -------- */
@@ -182,7 +183,7 @@ static uint64_t looked_up(const struct query *q)
 }
 
 /* Adds what `o` is to the first object with its build-id, if it is not the first itself. */
-static int find_first(struct map *by_build_id, struct object *o)
+static struct error *find_first(struct map *by_build_id, struct object *o)
 {
 	struct object *first;
 	bool added;
@@ -190,46 +191,46 @@ static int find_first(struct map *by_build_id, struct object *o)
 				  &added);
 
 	if (!known)
-		return -ENOMEM;
+		return error_memory();
 	if (added) {
 		*known = (uintptr_t)o;
-		return 0;
+		return NULL;
 	}
 	first = (struct object *)(uintptr_t)*known;
 	if (!array_reserve(&first->copies, &first->copy_capacity, first->copy_count + 1))
-		return -ENOMEM;
+		return error_memory();
 	first->copies[first->copy_count++] = &o->recorded;
 	o->first = first;
-	return 0;
+	return NULL;
 }
 
 /*
  * A library that is in many containers is one file all the same. Where the trace holds symbols
  * for an object, they are for this one only.
  */
-static int find_copies(struct symbolizer *s)
+static struct error *find_copies(struct symbolizer *s)
 {
 	struct map by_build_id = { 0 };
-	int result = 0;
+	struct error *error = NULL;
 
-	for (size_t i = 0; !result && i < s->object_count; i++) {
+	for (size_t i = 0; !error && i < s->object_count; i++) {
 		struct object *o = s->objects[i];
 
 		o->first = o;
 		if (o->recorded.kind == PRF_OBJECT_FILE && o->recorded.build_id_size &&
 		    !o->symbol_count)
-			result = find_first(&by_build_id, o);
+			error = find_first(&by_build_id, o);
 	}
 	map_release(&by_build_id);
-	return result;
+	return error;
 }
 
-static int gather(struct symbolizer *s)
+static struct error *gather(struct symbolizer *s)
 {
-	int result = find_copies(s);
+	struct error *error = find_copies(s);
 
-	if (result)
-		return result;
+	if (error)
+		return error;
 	for (size_t i = 0; i < s->query_count; i++) {
 		struct object *o = s->objects[s->queries[i].object];
 
@@ -238,10 +239,10 @@ static int gather(struct symbolizer *s)
 			continue;
 		o = o->first;
 		if (!array_reserve(&o->queries, &o->query_capacity, o->query_count + 1))
-			return -ENOMEM;
+			return error_memory();
 		o->queries[o->query_count++] = (uint32_t)i;
 	}
-	return 0;
+	return NULL;
 }
 
 static int by_number(const void *left, const void *right)
@@ -616,25 +617,25 @@ static void finish_query(struct symbolizer *s, struct query *q, struct shown_nam
 		s->objects[q->object]->named++;
 }
 
-int symbolizer_run(struct symbolizer *s)
+struct error *symbolizer_run(struct symbolizer *s)
 {
 	struct plan plan = { .symbolizer = s };
 	struct shown_names shown = { 0 };
-	int result = gather(s);
+	struct error *error = gather(s);
 
-	if (!result && run_plan(&plan))
-		result = -ENOMEM;
-	for (size_t i = 0; !result && i < plan.n; i++)
+	if (!error && run_plan(&plan))
+		error = error_memory();
+	for (size_t i = 0; !error && i < plan.n; i++)
 		if (answer_object(s, plan.objects[i]))
-			result = -ENOMEM;
-	for (size_t i = 0; !result && i < s->query_count; i++)
+			error = error_memory();
+	for (size_t i = 0; !error && i < s->query_count; i++)
 		finish_query(s, &s->queries[i], &shown);
 	if (s->stored)
 		name_cache_trim();
 	free(shown.slots);
 	free(plan.objects);
 	free(plan.units);
-	return result;
+	return error;
 }
 
 const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,

@@ -14,13 +14,14 @@
  * do not depend on the number of threads.
  *
  * Except for symbolizer_run(), which starts threads of its own, nothing here may be called
- * from two threads at once. Functions return 0 or -errno.
+ * from two threads at once. Errors are no memory, and arguments that no call has made known.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
 #include "common/error.h"
 #include "format/prf.h"
 #include "report/symbols/place.h"
@@ -56,34 +57,30 @@ struct symbols_found {
 	size_t queries, named;	/* how many were asked, and how many have a name */
 };
 
-/* The result of one of these functions as an error. */
-static inline struct error *symbolizer_error(int status)
-{
-	return status ? error_system(status, "cannot look names up") : NULL;
-}
-
-int symbolizer_new(struct symbolizer **symbolizer, const struct symbolizer_options *options);
+struct error *symbolizer_new(struct symbolizer **symbolizer,
+			     const struct symbolizer_options *options) ERROR_CHECKED;
 void symbolizer_free(struct symbolizer *s);
 
 /* `id` counts from 0, in the order of the calls. The object is copied. */
-int symbolizer_add_object(struct symbolizer *s, const struct prf_object *object, uint32_t *id);
+struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_object *object,
+				    uint32_t *id) ERROR_CHECKED;
 
 /* Symbols that the trace holds for an object, in its own offsets. Copied. */
-int symbolizer_add_symbols(struct symbolizer *s, uint32_t object, const struct prf_symbol *symbols,
-			   size_t n);
+struct error *symbolizer_add_symbols(struct symbolizer *s, uint32_t object,
+				     const struct prf_symbol *symbols, size_t n) ERROR_CHECKED;
 
 /*
  * A place to look up. `exact`: the pc itself, not a return address, which belongs to the
  * instruction before it. `query` counts from 0, in the order of the calls.
  */
-int symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset, bool exact,
-			 uint32_t *query);
+struct error *symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset,
+				   bool exact, uint32_t *query) ERROR_CHECKED;
 
 /* The names that the trace holds for a query; nothing else is looked up for it. Copied. */
-int symbolizer_add_names(struct symbolizer *s, uint32_t query, const struct prf_place *places,
-			 size_t n);
+struct error *symbolizer_add_names(struct symbolizer *s, uint32_t query,
+				   const struct prf_place *places, size_t n) ERROR_CHECKED;
 
-int symbolizer_run(struct symbolizer *s);
+struct error *symbolizer_run(struct symbolizer *s) ERROR_CHECKED;
 
 /* After the run: the `n` places of a query, innermost first; 0 when nothing is known. */
 const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,

@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	check(!error_ignore(trace_open(&trace, path)));
 	check(!error_ignore(tally_new(&loaded.tally, &tally)));
-	check(!symbolizer_new(&loaded.symbolizer, &symbols));
+	check(!error_ignore(symbolizer_new(&loaded.symbolizer, &symbols)));
 	sinks.tally = loaded.tally;
 	build.tally = loaded.tally;
 	sinks.symbolizer = loaded.symbolizer;

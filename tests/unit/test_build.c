@@ -125,7 +125,7 @@ static void build(struct fixture *f, struct build_options *options, bool wakers)
 
 	fixture_must(prf_writer_finish(f->writer));
 	fixture_must(tally_new(&f->tally, &tally));
-	must(symbolizer_new(&f->symbolizer, &symbols));
+	fixture_must(symbolizer_new(&f->symbolizer, &symbols));
 	fixture_must(trace_open(&f->trace, f->path));
 	sinks.tally = f->tally;
 	sinks.symbolizer = f->symbolizer;

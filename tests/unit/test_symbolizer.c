@@ -15,6 +15,15 @@
 #include "common/elf_file.h"
 #include "report/symbols/symbolizer.h"
 
+/* Ends the error, which must be about an argument. */
+static bool is_argument(struct error *error)
+{
+	bool is = error && error->kind == ERROR_ARGUMENT;
+
+	error_free(error);
+	return is;
+}
+
 static struct symbolizer *new_symbolizer(unsigned int jobs)
 {
 	const struct symbolizer_options options = {
@@ -25,7 +34,7 @@ static struct symbolizer *new_symbolizer(unsigned int jobs)
 	};
 	struct symbolizer *s;
 
-	assert_int_equal(symbolizer_new(&s, &options), 0);
+	assert_null(symbolizer_new(&s, &options));
 	return s;
 }
 
@@ -34,7 +43,7 @@ static uint32_t add_object(struct symbolizer *s, enum prf_object_kind kind, cons
 	const struct prf_object object = { .kind = kind, .path = path, .root = "" };
 	uint32_t id;
 
-	assert_int_equal(symbolizer_add_object(s, &object, &id), 0);
+	assert_null(symbolizer_add_object(s, &object, &id));
 	return id;
 }
 
@@ -42,7 +51,7 @@ static uint32_t ask(struct symbolizer *s, uint32_t object, uint64_t offset, bool
 {
 	uint32_t query;
 
-	assert_int_equal(symbolizer_add_query(s, object, offset, exact, &query), 0);
+	assert_null(symbolizer_add_query(s, object, offset, exact, &query));
 	return query;
 }
 
@@ -68,7 +77,7 @@ static void recorded_symbols(void **state)
 	uint32_t inside, edge, call, unsized, behind, before, none;
 	struct symbols_found found;
 
-	assert_int_equal(symbolizer_add_symbols(s, jit, jit_symbols, 3), 0);
+	assert_null(symbolizer_add_symbols(s, jit, jit_symbols, 3));
 	inside = ask(s, jit, 0x1001, true);
 	edge = ask(s, jit, 0x1100, true);
 	/* The call is the last instruction of the first function. */
@@ -77,7 +86,7 @@ static void recorded_symbols(void **state)
 	behind = ask(s, jit, 0x3010, true);
 	before = ask(s, jit, 0xfff, true);
 	none = ask(s, kernel, 5, true);
-	assert_int_equal(symbolizer_run(s), 0);
+	assert_null(symbolizer_run(s));
 	assert_string_equal(name_of(s, inside), "first");
 	assert_string_equal(name_of(s, edge), "second::run");
 	assert_string_equal(name_of(s, call), "first");
@@ -107,9 +116,9 @@ static void embedded_names(void **state)
 	struct symbols_found found;
 	size_t n;
 
-	assert_int_equal(symbolizer_add_names(s, query, places, 2), 0);
-	assert_int_equal(symbolizer_add_names(s, 77, places, 2), -EINVAL);
-	assert_int_equal(symbolizer_run(s), 0);
+	assert_null(symbolizer_add_names(s, query, places, 2));
+	assert_true(is_argument(symbolizer_add_names(s, 77, places, 2)));
+	assert_null(symbolizer_run(s));
 	got = symbolizer_places(s, query, &n);
 	assert_int_equal(n, 2);
 	assert_string_equal(got[0].name, "a::inner");
@@ -130,9 +139,9 @@ static void wrong_numbers(void **state)
 	uint32_t query;
 	size_t n;
 
-	assert_int_equal(symbolizer_add_query(s, 0, 0, true, &query), -EINVAL);
-	assert_int_equal(symbolizer_add_symbols(s, 0, jit_symbols, 1), -EINVAL);
-	assert_int_equal(symbolizer_run(s), 0);
+	assert_true(is_argument(symbolizer_add_query(s, 0, 0, true, &query)));
+	assert_true(is_argument(symbolizer_add_symbols(s, 0, jit_symbols, 1)));
+	assert_null(symbolizer_run(s));
 	assert_null(symbolizer_places(s, 0, &n));
 	assert_int_equal(n, 0);
 	symbolizer_free(s);
@@ -155,12 +164,12 @@ static void files(void **state)
 	path[size] = 0;
 	wrong.path = path;
 	own = add_object(s, PRF_OBJECT_FILE, path);
-	assert_int_equal(symbolizer_add_object(s, &wrong, &other), 0);
+	assert_null(symbolizer_add_object(s, &wrong, &other));
 	text = add_object(s, PRF_OBJECT_FILE, "/proc/self/maps");
 	wrong_query = ask(s, other, 0x1000, true);
 	ask(s, own, 0x1000, true);
 	ask(s, text, 0x1000, true);
-	assert_int_equal(symbolizer_run(s), 0);
+	assert_null(symbolizer_run(s));
 	symbolizer_found(s, own, &found);
 	assert_int_equal(found.status, SYMBOLS_OK);
 	assert_string_equal(found.path, path);
@@ -187,16 +196,16 @@ static void unidentified(void **state)
 	path[size] = 0;
 	assert_int_equal(stat(path, &status), 0);
 	object.inode = status.st_ino;
-	assert_int_equal(symbolizer_add_object(s, &object, &same), 0);
+	assert_null(symbolizer_add_object(s, &object, &same));
 	object.inode++;
-	assert_int_equal(symbolizer_add_object(s, &object, &replaced), 0);
+	assert_null(symbolizer_add_object(s, &object, &replaced));
 	object.inode = 0;
 	object.deleted = true;
-	assert_int_equal(symbolizer_add_object(s, &object, &deleted), 0);
+	assert_null(symbolizer_add_object(s, &object, &deleted));
 	ask(s, same, 0x1000, true);
 	ask(s, replaced, 0x1000, true);
 	ask(s, deleted, 0x1000, true);
-	assert_int_equal(symbolizer_run(s), 0);
+	assert_null(symbolizer_run(s));
 	symbolizer_found(s, same, &found);
 	assert_int_equal(found.status, SYMBOLS_OK);
 	symbolizer_found(s, replaced, &found);
@@ -233,12 +242,12 @@ static void copies(void **state)
 	object.build_id_size = elf.build_id_size;
 	elf_file_release(&elf);
 	object.path = "/no/such/file";
-	assert_int_equal(symbolizer_add_object(s, &object, &gone), 0);
+	assert_null(symbolizer_add_object(s, &object, &gone));
 	object.path = path;
-	assert_int_equal(symbolizer_add_object(s, &object, &there), 0);
+	assert_null(symbolizer_add_object(s, &object, &there));
 	first = ask(s, gone, offset, true);
 	second = ask(s, there, offset, true);
-	assert_int_equal(symbolizer_run(s), 0);
+	assert_null(symbolizer_run(s));
 	assert_string_equal(name_of(s, first), "_start");
 	assert_string_equal(name_of(s, second), "_start");
 	symbolizer_found(s, gone, &found);
