@@ -11,7 +11,10 @@
 
 #include "common/limits.h"
 
-/* What zlib can at most make of its input; zstd stays far below that on debug information. */
+/*
+ * How many times larger zlib can make its input, and a bit. zstd could do more, but does not come
+ * near it on debug information.
+ */
 #define RATIO_MAX 1100
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -47,7 +50,11 @@ static uint64_t big_endian(struct cursor *c)
 	return value;
 }
 
-/* Unpacks what follows a compression header at the cursor. NULL when it is damaged. */
+/*
+ * Unpacks a section: gABI's Elf64_Chdr and what follows it, or with `old` "ZLIB" and the size.
+ * `room`: bytes that may still be taken. NULL when it is damaged, or claims more than is possible
+ * or wanted.
+ */
 static void *unpack(struct cursor c, bool old, uint64_t room, size_t *size)
 {
 	uint32_t kind = ELFCOMPRESS_ZLIB;
@@ -80,7 +87,7 @@ static void *unpack(struct cursor c, bool old, uint64_t room, size_t *size)
 	return to;
 }
 
-/* ".debug_x", ".zdebug_x" or with ".dwo" behind; the index of a package has no ".dwo". */
+/* ".debug_x", or ".zdebug_x", GNU's older way; ".dwo" follows in split files, but for the index. */
 static const struct elf_section *find_section(const struct elf_file *e, enum dwarf_section section,
 					      bool split, bool *old)
 {
@@ -127,7 +134,11 @@ static void load_section(struct debug_sections *s, const struct elf_file *e,
 	s->unpacked_bytes += bytes->size;
 }
 
-/* From the lowest to the highest address of executable segments. */
+/*
+ * From the lowest to the highest address of executable segments. Linkers leave the DWARF of
+ * functions that they dropped, at address 0 or so: what lies outside of this range is such a
+ * remainder.
+ */
 static void find_code(struct dwarf *d, const struct elf_file *code)
 {
 	d->code_low = UINT64_MAX;

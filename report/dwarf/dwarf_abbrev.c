@@ -44,7 +44,7 @@ static uint8_t slot_of(uint64_t attribute)
 	}
 }
 
-/* DIEs whose attributes are read; of all others only the sibling counts. */
+/* DIEs whose attributes are read; of all others only DW_AT_sibling is. */
 static bool tag_is_read(uint64_t tag)
 {
 	return tag == DW_TAG_SUBPROGRAM || tag == DW_TAG_INLINED_SUBROUTINE ||
@@ -114,7 +114,7 @@ bool form_size(uint64_t form, const struct form_sizes *sizes, uint32_t *size)
 	}
 }
 
-/* LEB128 of any kind: only its end matters. */
+/* LEB128, signed or not: its value is not needed, so it may have any length. */
 static void skip_leb(struct cursor *c)
 {
 	while (cursor_u8(c) & 0x80)
@@ -160,7 +160,10 @@ static struct abbrev_step *add_step(struct abbrev_table *t, struct abbrev *a)
 	return &t->steps[t->n_steps++];
 }
 
-/* Adds one attribute: to the run of bytes before it when only its size matters. */
+/*
+ * Adds one attribute. Without a slot and of fixed size it only makes the run of bytes longer that
+ * is passed over before it.
+ */
 static int add_attribute(struct abbrev_table *t, struct abbrev *a, uint8_t slot, uint64_t form,
 			 uint64_t constant, const struct form_sizes *sizes)
 {
@@ -213,6 +216,7 @@ static int read_attributes(struct abbrev_table *t, struct abbrev *a, struct curs
 			return 0;
 		if (slot != SLOT_SIBLING && !tag_is_read(a->tag))
 			slot = SLOT_NONE;
+		/* Of an attribute that occurs twice, which DWARF forbids, the first counts. */
 		if (seen & 1u << slot)
 			slot = SLOT_NONE;
 		seen |= 1u << slot;
@@ -252,6 +256,7 @@ int abbrev_table_read(struct abbrev_table *t, struct cursor *c, const struct for
 		a.children = cursor_u8(c) != 0;
 		if (t->n_steps > UINT32_MAX / 2 || read_attributes(t, &a, c, sizes))
 			return -1;
+		/* dwarf_unit_peek() wants one of them, and goes through the table for it. */
 		if (only && code != only) {
 			t->n_steps = a.first_step;
 			continue;

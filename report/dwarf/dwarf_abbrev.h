@@ -54,7 +54,7 @@ struct form_sizes {
 struct abbrev_step {
 	uint16_t form;
 	uint8_t slot;
-	uint32_t size;	/* of the bytes; ABBREV_VARIABLE: the form tells */
+	uint32_t size;	/* of the bytes; ABBREV_VARIABLE: by the form and the data */
 	uint64_t value; /* of DW_FORM_implicit_const */
 };
 
@@ -79,7 +79,7 @@ void abbrev_table_release(struct abbrev_table *t);
 
 /*
  * Compiles the table at `c`; or, with `only` not 0, just the abbreviation of that code.
- * Leaves `c` behind what was read. Returns 0, or -1 when it is damaged or memory is short.
+ * Leaves `c` after what was read. Returns 0, or -1 when it is damaged or memory is short.
  */
 int abbrev_table_read(struct abbrev_table *t, struct cursor *c, const struct form_sizes *sizes,
 		      uint64_t only);

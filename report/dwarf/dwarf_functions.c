@@ -13,7 +13,10 @@
 #define REFERENCES_MAX 16
 #define NESTING_MAX 512
 
-/* Where the DIE says that its next sibling is; 0: it doesn't, or not in a way to believe. */
+/*
+ * The offset of the next sibling, by DW_AT_sibling; 0: without it, or not after this DIE and within
+ * the unit. Going back would be a loop.
+ */
 static uint64_t sibling_of(const struct dwarf_unit *u, const struct die *die, uint64_t after)
 {
 	const struct die_value *v = &die->slot[SLOT_SIBLING];
@@ -41,6 +44,7 @@ static void cover_function(uint64_t low, uint64_t high, void *context)
 	size_t i = sorted_first(f->addresses, f->n, low), first = i;
 
 	for (; i < f->n && f->addresses[i] < high; i++) {
+		/* Of functions that the linker folded into one the first counts. */
 		if (f->function[i])
 			continue;
 		f->function[i] = s->die;
@@ -55,6 +59,7 @@ static void find_functions(struct dwarf_functions *f, struct dwarf_unit *u)
 	struct cursor c = dwarf_unit_cursor(u, u->dies);
 	struct die die;
 
+	/* Flat: functions within namespaces and functions are found as others are. */
 	while (s.missing && cursor_left(&c)) {
 		const uint8_t *start = c.at;
 		uint64_t code = cursor_uleb(&c);
@@ -107,7 +112,7 @@ static int add_site(struct inline_search *s, uint32_t address)
 	struct dwarf_functions *f = s->f;
 	uint32_t outer = f->innermost[address];
 
-	/* A call at the same depth over the same code: the later one counts. */
+	/* Of two calls at one depth that both have the address, the later one counts. */
 	while (outer != NO_SITE && f->sites[outer].depth >= s->depth)
 		outer = f->sites[outer].outer;
 	if (f->site_count >= UINT32_MAX / 2 ||
@@ -138,7 +143,10 @@ static void cover_call(uint64_t low, uint64_t high, void *context)
 	dwarf_spend(s->unit->dwarf, (i - first) * sizeof(struct inline_site));
 }
 
-/* Reads the DIEs below the function at the cursor. */
+/*
+ * Reads the DIEs below the function at the cursor. Lexical blocks add to the nesting of DIEs, not
+ * to the depth of calls, so both are kept.
+ */
 static void read_below(struct inline_search *s, struct cursor *c)
 {
 	struct dwarf_unit *u = s->unit;
@@ -163,7 +171,7 @@ static void read_below(struct inline_search *s, struct cursor *c)
 			if (!dwarf_spend(u->dwarf, 0))
 				return;
 			dwarf_ranges(u, die, cover_call, s);
-			/* What is inlined into it lies within it. */
+			/* Calls inlined into this one lie within its ranges. */
 			pass = !s->hit;
 			around++;
 		} else if (die->abbrev->tag == DW_TAG_SUBPROGRAM) {
@@ -192,7 +200,7 @@ static void find_inlined(struct inline_search *s, uint64_t function)
 	const uint8_t *start = c.at;
 
 	read_below(s, &c);
-	/* Functions within functions are read once for each. */
+	/* Nested functions lie within these bytes, and are read again for themselves. */
 	dwarf_spend(s->unit->dwarf, (uint64_t)(c.at - start));
 }
 
@@ -210,7 +218,7 @@ static int by_function(const void *left, const void *right)
 	return (a->which > b->which) - (a->which < b->which);
 }
 
-/* Function by function; a function's addresses are sorted, as all are. */
+/* Each function is read once, for all its addresses, which stay sorted. */
 static int find_all_inlined(struct dwarf_functions *f, struct dwarf_unit *u)
 {
 	struct located *order = calloc(f->n, sizeof(*order));

@@ -35,7 +35,7 @@ static int add_file(struct line_table *t, const char *name, uint64_t directory)
 	return 0;
 }
 
-/* Version 2 to 4: directories and files are lists of text, each ended by an empty one. */
+/* Version 2 to 4 (DWARF 4, 6.2.4): two lists, each ended by an empty name. Files count from 1. */
 static int read_old_entries(struct line_table *t, struct cursor *c)
 {
 	const char *name;
@@ -90,7 +90,7 @@ static uint64_t read_index(struct cursor *c, uint64_t form, const struct form_si
 	}
 }
 
-/* Version 5: a list of entries, each of the same described fields. */
+/* Version 5 (6.2.4.1): the forms of an entry's fields, and then the entries. Files count from 0. */
 static int read_entries(struct line_table *t, struct cursor *c, const struct form_sizes *sizes,
 			bool directories)
 {
@@ -118,6 +118,7 @@ static int read_entries(struct line_table *t, struct cursor *c, const struct for
 			else
 				form_skip(c, formats[f].form, sizes);
 		}
+		/* Entries of no bytes could be claimed without end. */
 		if (!cursor_ok(c) || c->at == start)
 			return -1;
 		if (directories ? add_directory(t, name) : add_file(t, name, directory))
@@ -210,7 +211,10 @@ static void start_sequence(struct line_machine *m)
 	m->sequence = SEQUENCE_NEW;
 }
 
-/* The row before covers what lies between it and here. */
+/*
+ * A row holds up to the next one of its sequence (6.2.5): the row before now covers the addresses
+ * between both.
+ */
 static void add_row(struct line_machine *m)
 {
 	struct dwarf *d = m->table->unit->dwarf;
@@ -218,6 +222,7 @@ static void add_row(struct line_machine *m)
 
 	if (m->sequence == SEQUENCE_DROPPED)
 		return;
+	/* The linker dropped the function: its code would be at address 0. */
 	if (m->sequence == SEQUENCE_NEW &&
 	    (m->address < d->code_low || m->address >= d->code_high)) {
 		m->sequence = SEQUENCE_DROPPED;
@@ -230,7 +235,7 @@ static void add_row(struct line_machine *m)
 			if (!row->found)
 				*row = (struct line_row){ m->previous_file, m->previous_line, 1 };
 		}
-		/* Sequences that overlap may come by the same addresses again and again. */
+		/* Sequences that overlap visit the same addresses again and again. */
 		if (m->next != first && !dwarf_spend(d, m->next - first))
 			m->n = 0;
 	} else {

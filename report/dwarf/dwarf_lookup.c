@@ -19,7 +19,7 @@ struct unit_search {
 	const uint64_t *addresses;
 	size_t n;
 	uint32_t *units;
-	uint64_t *spans; /* how wide the range was that gave an address its unit */
+	uint64_t *spans; /* by address: the size of the range by which it has its unit */
 	uint32_t unit;
 };
 
@@ -29,7 +29,10 @@ static void cover_unit(uint64_t low, uint64_t high, void *context)
 	size_t from = sorted_first(s->addresses, s->n, low), first = from;
 
 	for (; from < s->n && s->addresses[from] < high; from++) {
-		/* Of overlapping units the one with the narrowest range is right most often. */
+		/*
+		 * Units overlap where the linker folded functions, or where a unit claims all
+		 * between its first and last function: the narrowest range says most.
+		 */
 		if (s->units[from] != DWARF_NO_UNIT && s->spans[from] <= high - low)
 			continue;
 		s->units[from] = s->unit;

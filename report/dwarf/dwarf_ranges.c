@@ -9,6 +9,7 @@ struct visitor {
 	void *context;
 };
 
+/* Ranges outside of all code belong to functions that the linker dropped. */
 static void hand_out(const struct visitor *v, uint64_t low, uint64_t high)
 {
 	const struct dwarf_unit *u = v->unit->skeleton ? v->unit->skeleton : v->unit;
@@ -23,7 +24,7 @@ static uint64_t read_address(struct cursor *c, uint8_t size)
 	return size == 8 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* .debug_ranges: pairs, relative to a base that may change. DWARF 4, 2.17.3. */
+/* .debug_ranges: pairs of offsets from a base, which an entry of its own sets. DWARF 4, 2.17.3. */
 static bool old_list(const struct visitor *v, struct cursor *c)
 {
 	uint8_t size = v->unit->sizes.address;
@@ -77,6 +78,7 @@ static bool new_list(const struct visitor *v, struct cursor *c)
 		case DW_RLE_OFFSET_PAIR:
 			low = cursor_uleb(c);
 			high = cursor_uleb(c);
+			/* lld's marks of code that it dropped */
 			if (base >= UINT64_MAX - 1)
 				continue;
 			low += base;
@@ -137,7 +139,7 @@ bool dwarf_ranges(const struct dwarf_unit *u, const struct die *die, dwarf_range
 		return list(&v, &die->slot[SLOT_RANGES]);
 	if (!dwarf_address(u, die, SLOT_LOW_PC, &low) || !die_has(die, SLOT_HIGH_PC))
 		return false;
-	/* An address, or (from DWARF 4 on) how many bytes. */
+	/* DW_AT_high_pc is an address, or, since DWARF 4, the size (2.17.2). */
 	if (!dwarf_address(u, die, SLOT_HIGH_PC, &high))
 		high = low + die->slot[SLOT_HIGH_PC].value;
 	hand_out(&v, low, high);

@@ -9,12 +9,15 @@
 
 #define TEXT_MAX (64 * 1024)
 #define INDIRECT_DEPTH 4
-/* A file may ask for its own size of repeated work so many times over, and for a bit more. */
+/* For repeated work: so many times the bytes of all sections, and a bit more for small files. */
 #define BUDGET_FACTOR 16
 #define BUDGET_BASE (1 << 20)
-/* Compiled abbreviations are so many times larger. */
+/* Bytes of a compiled table for each byte of .debug_abbrev, at most. */
 #define COMPILED_FACTOR 8
-/* The least size of a unit, on average, where there are more than a few. */
+/*
+ * A unit has a header of at least 11 bytes and a DIE. Where there are more than a few, and they are
+ * smaller than this on average, they were made to cost memory: the rest is not read.
+ */
 #define UNIT_BYTES_MIN 32
 #define UNITS_FREE 4096
 
@@ -38,7 +41,7 @@ bool dwarf_spend(struct dwarf *d, uint64_t amount)
 
 /* -------- unit headers -------- */
 
-/* Reads the header at the cursor and moves behind the unit. False: no more units. */
+/* Reads the unit header at the cursor (DWARF 5, 7.5.1) and moves after the unit. False: no more. */
 static bool read_header(struct dwarf *d, struct cursor *c, struct dwarf_unit *u)
 {
 	uint64_t length;
@@ -158,7 +161,10 @@ static struct abbrev_table *compile(const struct dwarf_unit *u)
 	return NULL;
 }
 
-/* The table of the unit, compiled by the first unit that has it. Under the lock. */
+/*
+ * The compiled table of the unit. Units may share one, but it depends on their sizes of addresses
+ * and offsets, too. Under the lock.
+ */
 static const struct abbrev_table *abbrevs_of(const struct dwarf_unit *u)
 {
 	uint64_t key[2] = { u->abbrev_offset, 0 };
@@ -172,7 +178,7 @@ static const struct abbrev_table *abbrevs_of(const struct dwarf_unit *u)
 	return table ? (const struct abbrev_table *)(uintptr_t)*table : NULL;
 }
 
-/* Takes from the unit's own DIE what reading the others depends on. */
+/* Takes from the unit's own DIE the bases that indices in other DIEs count from. */
 static bool take_bases(struct dwarf_unit *u, const struct die *die)
 {
 	uint64_t header = u->sizes.offset == 8 ? 16 : 8;
@@ -180,7 +186,7 @@ static bool take_bases(struct dwarf_unit *u, const struct die *die)
 	if (die->abbrev->tag != DW_TAG_COMPILE_UNIT && die->abbrev->tag != DW_TAG_PARTIAL_UNIT &&
 	    die->abbrev->tag != DW_TAG_SKELETON_UNIT)
 		return false;
-	/* In a split file the tables have a header (DWARF 5) and no base is given. */
+	/* A split unit gives no bases: its tables begin after a header (DWARF 5, 7.26 and 7.28). */
 	if (!u->dwarf->split || u->version < 5)
 		header = 0;
 	u->str_offsets_base = dwarf_number(die, SLOT_STR_OFFSETS_BASE,
@@ -314,7 +320,7 @@ static void read_value(struct cursor *c, const struct abbrev_step *step,
 	}
 }
 
-/* NULL when there are none in the whole table. */
+/* NULL when no abbreviation of the table has steps: then there is no array to point into. */
 static const struct abbrev_step *steps_of(const struct dwarf_unit *u, const struct abbrev *a)
 {
 	return a->steps ? u->abbrevs->steps + a->first_step : NULL;
@@ -379,7 +385,7 @@ const char *dwarf_section_text(const struct dwarf *d, enum dwarf_section section
 	return memchr(text, 0, size) ? text : "";
 }
 
-/* Entry `index` of a table of offsets or addresses. */
+/* Entry `index` of a table of offsets or addresses. The limits keep the sum from wrapping. */
 static bool table_entry(const struct dwarf *d, enum dwarf_section section, uint64_t base,
 			uint64_t index, uint8_t size, uint64_t *value)
 {
@@ -471,8 +477,7 @@ bool dwarf_reference(const struct dwarf_unit *u, const struct die *die, enum die
 		if (v->value >= u->end - u->offset)
 			return false;
 		*offset = u->offset + v->value;
-		/* It is prepared already, so what is written to it under the lock stays as it is.
-		 */
+		/* The caller reads its DIEs, so it is prepared and no longer written to. */
 		*unit = (struct dwarf_unit *)u;
 		return true;
 	case DW_FORM_REF_SUP4:

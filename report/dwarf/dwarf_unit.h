@@ -38,7 +38,7 @@ enum dwarf_section {
 	DWARF_SECTIONS
 };
 
-/* ".debug_info", ...; of .dwo and .dwp files with ".dwo" behind, but for the index. */
+/* ".debug_info", ...; ".dwo" is added in .dwo and .dwp files, but for the index. */
 extern const char *const dwarf_section_names[DWARF_SECTIONS];
 
 struct dwarf_bytes {
@@ -75,15 +75,15 @@ struct dwarf {
 	struct dwarf_bytes section[DWARF_SECTIONS];
 	struct dwarf *alternate;      /* what dwz moved out, or NULL */
 	bool split;		      /* a .dwo or .dwp file */
-	uint64_t code_low, code_high; /* between these is code; what claims more was dropped */
+	uint64_t code_low, code_high; /* all code lies between these */
 	struct dwarf_unit *units;     /* by offset */
 	size_t unit_count;
 	atomic_llong budget;
-	pthread_mutex_t lock; /* of what follows, and of preparing units */
+	pthread_mutex_t lock; /* of `tables`, and of preparing units */
 	struct map tables;    /* compiled abbreviations, by what they were compiled from and for */
 };
 
-/* An attribute: a number, an offset, or for DW_FORM_string where it stands in .debug_info. */
+/* An attribute: a number, an offset, or for DW_FORM_string its place in .debug_info. */
 struct die_value {
 	uint16_t form;
 	uint64_t value;
@@ -122,7 +122,8 @@ bool dwarf_unit_prepare(struct dwarf_unit *u);
 
 /*
  * The unit's own DIE, without preparing it: only this one abbreviation is compiled.
- * `bases` gets a copy of the unit for the dwarf_value_...() calls. False: damaged.
+ * `bases` gets a copy of the unit, for dwarf_address(), dwarf_ranges() and the like. False:
+ * damaged.
  */
 bool dwarf_unit_peek(const struct dwarf_unit *u, struct dwarf_unit *bases, struct die *die);
 

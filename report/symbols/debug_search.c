@@ -46,6 +46,7 @@ static int open_inside(const char *root, const char *path)
 	if (directory < 0)
 		return -1;
 	fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+	/* Before Linux 5.6, or refused by a seccomp filter: links then lead out of the root. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
 		if (asprintf(&joined, "%s/%s", root, path) >= 0)
 			fd = open(joined, (int)how.flags);
@@ -103,8 +104,7 @@ static bool belongs(const struct prf_object *o, const struct found_file *f, cons
 {
 	if (o->build_id_size)
 		return has_build_id(f, o->build_id, o->build_id_size);
-	/* The recorder could not open it: nothing but its number tells it from what came after it.
-	 */
+	/* The recorder could not open it: only the inode can show that it is still the same. */
 	if (!o->size && !o->mtime_ns)
 		return !o->deleted && (!o->inode || o->inode == st->st_ino);
 	if (o->size && o->size != (uint64_t)st->st_size)
@@ -112,7 +112,11 @@ static bool belongs(const struct prf_object *o, const struct found_file *f, cons
 	return !o->mtime_ns || o->mtime_ns == changed_ns(st);
 }
 
-/* One candidate. A status that says more than an earlier candidate's replaces it. */
+/*
+ * One candidate. "Not the recorded file" says more than "cannot be read", and that more than "not
+ * there": of several candidates the status that says most is kept, and the path of the first that
+ * differs.
+ */
 static bool try_object(const struct prf_object *o, const char *root, struct found_file *f,
 		       enum symbols_status *status)
 {
@@ -176,7 +180,7 @@ static const char *debug_directory(const struct debug_search *s, size_t i)
 	return i == n ? DEFAULT_DIRECTORY : NULL;
 }
 
-/* The default directory lies in the sysroot, the named ones do not. */
+/* The default directory is looked for in the sysroot, those that the user named are not. */
 static const char *debug_root(const struct debug_search *s, const char *directory)
 {
 	return strcmp(directory, DEFAULT_DIRECTORY) ? NULL : s->sysroot;
@@ -247,7 +251,7 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 
 		if (asprintf(&path, "%.*s/%s%s", length, main->path, i ? ".debug/" : "", name) < 0)
 			return false;
-		/* A link to itself would be found to be right. */
+		/* A file that names itself would match, as it has the right build-id. */
 		found = strcmp(path, main->path) && try_link(f, NULL, path, main, checksum);
 		free(path);
 	}

@@ -40,7 +40,7 @@ void debug_split_release(struct debug_split *s)
 	*s = (struct debug_split){ 0 };
 }
 
-/* Opens a .dwo or .dwp file; where code is, the skeletons' file knows. */
+/* Opens a .dwo or .dwp file. It has no segments: code is where the skeleton's file has it. */
 static struct split_file *open_split(const char *root, const char *path,
 				     const struct dwarf_unit *skeleton)
 {
@@ -58,7 +58,7 @@ static struct split_file *open_split(const char *root, const char *path,
 	return f;
 }
 
-/* The unit as a split one of this skeleton, ready to be read. NULL: damaged. */
+/* Makes the unit the split one of this skeleton, ready to be read. NULL: damaged, or another's. */
 static struct dwarf_unit *tie(struct dwarf_unit *u, const struct dwarf_unit *skeleton)
 {
 	u->skeleton = (struct dwarf_unit *)skeleton;
@@ -78,7 +78,7 @@ static struct dwarf_unit *unit_in_file(struct split_file *f, const struct dwarf_
 	return NULL;
 }
 
-/* By its recorded path, else by its name beside the main file. */
+/* By its recorded path; else in the main file's folder, for programs that were moved. */
 static struct split_file *open_dwo(const struct debug_split *s, const struct dwarf_unit *skeleton)
 {
 	const char *name = skeleton->dwo_name, *base = strrchr(name, '/');
@@ -103,7 +103,7 @@ static struct split_file *open_dwo(const struct debug_split *s, const struct dwa
 
 /* -------- .dwp -------- */
 
-/* Where the parts of a unit lie in the package (DWARF 5, 7.3.5; GNU's version 2). */
+/* Where the parts of a unit lie in the package (DWARF 5, 7.3.5.3; GNU's version 2 for DWARF 4). */
 struct package_row {
 	struct dwarf_part info, abbrev, str_offsets, rnglists;
 };
@@ -122,7 +122,7 @@ static void take_part(struct package_row *row, uint32_t section, uint64_t value,
 		part->offset = value;
 }
 
-/* The slot of an id in the hash table; 0: not there. */
+/* The row of an id, by the hash table (7.3.5.3: open addressing, double hashing); 0: not there. */
 static uint32_t find_row(struct cursor hashes, uint32_t slots, uint64_t id)
 {
 	uint32_t mask = slots - 1, i = (uint32_t)id & mask,
@@ -185,6 +185,7 @@ static struct dwarf_unit *unit_in_package(struct split_file *package,
 	u = dwarf_unit_at(d, row.info.offset);
 	if (!u || u->offset != row.info.offset)
 		return NULL;
+	/* Once: the offsets in the unit count from the start of its part of the section. */
 	if (!u->skeleton) {
 		u->abbrev_offset += row.abbrev.offset;
 		u->str_offsets_base = row.str_offsets.offset;

@@ -3,8 +3,8 @@
 #define REPORT_SYMBOLS_DEBUG_SPLIT_H
 
 /*
- * Split DWARF: a skeleton unit in the main file names a .dwo file, or all of them stand in
- * one package, FILE.dwp, with an index by id. Files are opened when a unit is first asked
+ * Split DWARF: a skeleton unit in the main file names a .dwo file, or all units are in one
+ * package, FILE.dwp, with an index by id. Files are opened when a unit is first asked
  * for, and the ids must be equal.
  *
  * Not by libdw, which takes 1.3 times as long, but knows no --sysroot, maps files without a guard

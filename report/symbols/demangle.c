@@ -17,7 +17,7 @@
  * the length.
  */
 #define NAME_BYTES_MAX 8192
-/* A short name can stand for a text that grows exponentially; the demangler is then left. */
+/* A short mangled name can have exponentially long text: the demangler is left at this length. */
 #define TEXT_BYTES_MAX (32 * 1024)
 #define D_BYTES_MAX (256 * 1024) /* of a D name with its references written out */
 
@@ -39,7 +39,7 @@ static void collect(const char *part, size_t size, void *context)
 
 enum language { LANGUAGE_NONE, LANGUAGE_RUST, LANGUAGE_CPP, LANGUAGE_D };
 
-/* The demanglers with a callback take their memory from the stack, so they may be left. */
+/* The demanglers with a callback take no memory from the heap, so longjmp() leaks none. */
 static enum language translate(const char *name, bool full, struct text *t)
 {
 	int options = DMGL_ANSI | DMGL_NO_RECURSE_LIMIT;
@@ -56,7 +56,7 @@ static enum language translate(const char *name, bool full, struct text *t)
 	return LANGUAGE_NONE;
 }
 
-/* How far back a reference at `at` points, in digits to the base of 26; 0: it is none. */
+/* How far back a reference at `at` points (base 26); 0: it is not a reference. */
 static size_t d_distance(const char *name, size_t at)
 {
 	size_t distance = 0;

@@ -3,7 +3,7 @@
 /*
  * Where functions begin, by the unwind table: the last resort for code without symbols.
  * .eh_frame_hdr holds a sorted table of (start, FDE), LSB "Exception Frames" 10.6.2; the FDE
- * tells how long the function is.
+ * has the function's length.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static bool table_open(struct fde_table *t, const struct elf_file *e)
 	}
 	if (cursor_u8(&c) != 1)
 		return false;
-	/* What all linkers write. */
+	/* All linkers write these encodings. */
 	if (cursor_u8(&c) != ENCODING_PC_REL_SDATA4 || cursor_u8(&c) != ENCODING_UDATA4 ||
 	    cursor_u8(&c) != ENCODING_DATA_REL_SDATA4)
 		return false;
@@ -64,7 +64,7 @@ static uint64_t entry_start(const struct fde_table *t, uint64_t i, uint64_t *fde
 	return start;
 }
 
-/* How long the code of an FDE is; 0 when it is written in a way that is not usual. */
+/* How long the code of an FDE is; 0 for encodings that linkers do not write. */
 static uint64_t fde_size(const struct elf_file *e, uint64_t fde)
 {
 	struct cursor c = elf_file_at(e, fde), cie;
@@ -81,7 +81,7 @@ static uint64_t fde_size(const struct elf_file *e, uint64_t fde)
 	augmentation = cursor_string(&cie);
 	if (!cursor_ok(&c) || !augmentation || length == UINT32_MAX)
 		return 0;
-	/* "zR", "zPLR", "zRS": in all of them linkers leave pc-relative 4 bytes. */
+	/* With "zR", "zPLR" or "zRS" the pointer encoding is pc-relative, of 4 bytes. */
 	return *augmentation == 'z' && strchr(augmentation, 'R') ? range : 0;
 }
 

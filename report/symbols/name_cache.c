@@ -24,7 +24,7 @@
 
 /* -------- where -------- */
 
-/* The folder, made when it is not there. NULL: there is no place for it. */
+/* The folder, made when it is not there. NULL: neither $XDG_CACHE_HOME nor $HOME is set. */
 static char *folder(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -88,7 +88,10 @@ static uint64_t checksum(const uint8_t *data, size_t size)
 				    XXH3_64bits(data, CHECKED_HEADER));
 }
 
-/* The firsts must ascend, and the text end with a NUL: then no lookup can leave the file. */
+/*
+ * The numbers of first places must ascend, and the text end with a NUL: then no lookup reads
+ * outside of the file.
+ */
 static bool is_sound(const struct name_cache *c)
 {
 	uint32_t last = 0;
@@ -145,7 +148,7 @@ bool name_cache_open(struct name_cache *c, const struct name_cache_key *key)
 	    !name_cache_open_memory(c, key, c->file.data, c->file.size))
 		name_cache_release(c);
 	else
-		futimens(fd, NULL); /* it was used now */
+		futimens(fd, NULL); /* name_cache_trim() removes what was not used for longest */
 	close(fd);
 	return c->open;
 }
@@ -301,7 +304,10 @@ static bool seal(const struct cache_writer *w, const struct name_cache_key *key,
 	return true;
 }
 
-/* Under another name first. That it cannot be written is no matter. */
+/*
+ * Under a temporary name first, so that no reader sees half of it. A cache that cannot be written
+ * is not an error: the next run looks the names up again.
+ */
 static void write_file(const char *path, const struct buffer *data)
 {
 	char *temporary;
@@ -401,7 +407,7 @@ void name_cache_trim(void)
 	n = list_files(directory, &files, &total);
 	if (total > CACHE_BYTES_MAX) {
 		qsort(files, n, sizeof(*files), by_use);
-		/* Not just below the limit, or every run would have to do this. */
+		/* Down to three quarters, so that not each of the next runs has to trim again. */
 		for (size_t i = 0; i < n && total > CACHE_BYTES_MAX / 4 * 3; i++)
 			if (!unlinkat(dirfd(directory), files[i].name, 0))
 				total -= files[i].size;

@@ -62,7 +62,7 @@ struct name_cache_answer {
 	uint32_t n;
 };
 
-/* Writes sorted answers, together with those that `old` (may be NULL) has besides. */
+/* Writes sorted answers, and those of `old` (may be NULL) for other offsets. */
 void name_cache_store(const struct name_cache_key *key, const struct name_cache *old,
 		      const struct name_cache_answer *answers, size_t n);
 

@@ -30,7 +30,7 @@ void object_lookup_release(struct object_lookup *l)
 
 /* -------- step 1 -------- */
 
-/* The vDSO is the same file for all processes of a kernel: ours may serve for theirs. */
+/* All processes of a kernel have the same vDSO: ours is read if the build-id is equal. */
 static enum symbols_status open_vdso(const struct prf_object *o, struct found_file *f)
 {
 	if (elf_file_open_vdso(&f->elf))
@@ -73,7 +73,7 @@ static void take_status(struct object_lookup *l)
 										 : SYMBOLS_STRIPPED;
 }
 
-/* At its place, else where it is known to be too; what is wrong there matters less. */
+/* At its path, else at its copies' paths. If none is right, the status is that of its own. */
 static void search_object(struct object_lookup *l)
 {
 	l->status = debug_search_object(l->search, l->object, &l->main);
@@ -115,7 +115,7 @@ static void open_files(struct object_lookup *l)
 	take_status(l);
 }
 
-/* Where the first segment is loaded; prelink moves a file, but not its debug file. */
+/* Where the first segment is loaded: prelink changes it in a file, but not in its debug file. */
 static uint64_t first_address(const struct elf_file *e)
 {
 	for (size_t i = 0; i < e->segment_count; i++)
@@ -226,7 +226,7 @@ bool object_lookup_wants_main(const struct object_lookup *l)
 
 int object_lookup_add_main(struct object_lookup *l, const char *path)
 {
-	/* What may be here is a file that was refused. */
+	/* It may hold the path of a file that was refused. */
 	found_file_release(&l->main);
 	if (open_other(l, &l->main, path))
 		return -1;
@@ -273,7 +273,7 @@ int object_lookup_symbols(struct object_lookup *l)
 	if (l->main.open)
 		symbol_table_find(e, ".symtab", l->addresses, l->address_count, l->names,
 				  &l->arena);
-	/* The kernel's own table, as it was recorded, knows better. */
+	/* Not for the kernel, whose symbols the trace has as they were while recording. */
 	if (l->debug.open && l->main.open)
 		result = debug_symbols(l);
 	if (l->mini.open)
@@ -411,7 +411,7 @@ bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key
 	if (o->kind != PRF_OBJECT_FILE || !o->build_id_size || !l->main.open || l->symbol_count ||
 	    l->split.package_tried)
 		return false;
-	/* A common part that is missing now may be there next time. */
+	/* Answers without the file of dwz are not kept: it may be installed next time. */
 	if (!l->alternate.open && elf_file_section(&dwarf->elf, ".gnu_debugaltlink"))
 		return false;
 	*key = (struct name_cache_key){ .build_id_size = o->build_id_size };

@@ -57,7 +57,7 @@ struct object_lookup {
 
 	struct symbol_name *recorded; /* by offset: names from `symbols` */
 	struct symbol_name *names;    /* by address */
-	struct dwarf_answer *answers; /* by address; with n 0 where there is none */
+	struct dwarf_answer *answers; /* by address; n is 0 where nothing is known */
 
 	struct debug_sections sections, alternate_sections;
 	struct debug_split split;
@@ -85,8 +85,8 @@ bool object_lookup_wants_debug(const struct object_lookup *l);
 int object_lookup_add_debug(struct object_lookup *l, const char *path);
 
 /*
- * Under which key answers may be kept for later runs. False: they may not be, as they come
- * from the trace itself, or from more files than the key knows.
+ * The key under which answers may be kept for later runs. False: they may not be kept, as they come
+ * from the trace itself, or from files that are not part of the key.
  */
 bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key);
 

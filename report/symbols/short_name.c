@@ -8,8 +8,8 @@
 
 /*
  * One pass finds which brackets belong together, one more writes the short name. A "<" can
- * be a bracket, an operator's name, or a comparison in a template argument: what has no
- * partner within its surroundings is none.
+ * be a bracket, an operator's name, or a comparison in a template argument: without a partner
+ * inside of the same outer brackets it is not a bracket.
  */
 struct short_name {
 	const char *from;
@@ -76,7 +76,7 @@ static int find_partners(struct short_name *s)
 			continue;
 		if (c != '>' && c != ')' && c != '}' && c != ']')
 			continue;
-		/* Comparisons are left behind on the stack. */
+		/* What is above it on the stack were comparisons. */
 		while (depth && s->from[stack[depth - 1]] == '<' && c != '>')
 			depth--;
 		if (depth && closing(s->from[stack[depth - 1]]) == c)
@@ -145,7 +145,7 @@ static void put_brace(struct short_name *s, size_t open, size_t close)
 	put(s, s->from + open, close + 1 - open);
 }
 
-/* Writes what stands in [from, to). A space outside of brackets ends a return type. */
+/* Writes [from, to) of the name. A space outside of brackets ends a return type. */
 static void put_range(struct short_name *s, size_t from, size_t to)
 {
 	size_t start = s->made;

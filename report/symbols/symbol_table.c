@@ -96,7 +96,7 @@ bool symbol_table_value(const struct elf_file *e, const char *name, uint64_t *va
 
 /* -------- choosing -------- */
 
-/* The best symbol that begins between the address before and this one. */
+/* The best symbol that begins after the address before this one, and not after this one. */
 struct candidate {
 	const char *name; /* NULL: none */
 	uint64_t start, end;
@@ -124,7 +124,7 @@ static void choice_release(struct choice *c)
 	free(c->unsized);
 }
 
-/* Lower is better; equal ranks are told apart by name, so that the order does not matter. */
+/* Lower is better; of equal ranks the first by name counts, whatever the order in the table. */
 static uint32_t rank_of(uint8_t info, const char *name)
 {
 	uint8_t binding = ELF64_ST_BIND(info);
@@ -156,6 +156,7 @@ static void choice_add(struct choice *c, const struct symbol_reader *r, const st
 	if (slot->name && slot->start > s->value)
 		return;
 	new.name = reader_text(r, s->name);
+	/* "$x", "$d" (arm64) and ".L" (x86) mark places, not functions. */
 	if (!new.name || *new.name == '$' || !strncmp(new.name, ".L", 2))
 		return;
 	new.rank = rank_of(s->info, new.name);
@@ -189,7 +190,7 @@ static void choice_finish(struct choice *c, struct symbol_name *names, struct ar
 			continue;
 		if (sized.name && c->addresses[i] < sized.end)
 			best = &sized;
-		/* Behind a function that ended there is nothing but padding. */
+		/* After the end of a function with a size there is padding only. */
 		else if (unsized.name && c->addresses[i] < unsized.end &&
 			 (!sized.name || sized.start < unsized.start))
 			best = &unsized;

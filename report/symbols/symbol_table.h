@@ -21,7 +21,7 @@
 /* The name of an address; NULL when it has none yet. */
 struct symbol_name {
 	const char *name;
-	uint64_t start, size; /* of the symbol; size 0: it doesn't say */
+	uint64_t start, size; /* of the symbol; size 0: not known */
 };
 
 /*
@@ -54,7 +54,7 @@ void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
 void fde_find(const struct elf_file *e, const char *file, const uint64_t *addresses, size_t n,
 	      struct symbol_name *names, struct arena *arena);
 
-/* The value of a symbol in .symtab. False: there is none of that name, or no such table. */
+/* The value of a symbol in .symtab. False: without such a symbol or table. */
 bool symbol_table_value(const struct elf_file *e, const char *name, uint64_t *value);
 
 #endif

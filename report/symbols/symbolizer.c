@@ -336,7 +336,7 @@ static void open_job(size_t job, unsigned int worker, void *context)
 	struct object *o = p->objects[job];
 
 	note(p, sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup));
-	/* A server may know more than what was known when the answers were kept. */
+	/* The answers in the cache were found without the debug file that a server may have. */
 	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(&o->lookup))
 		return;
 	if (p->symbolizer->options.cache && !p->symbolizer->failed)
@@ -409,7 +409,7 @@ static int plan_units(struct plan *p)
 	return 0;
 }
 
-/* One after the other: the user may interrupt, and servers are asked for the heaviest first. */
+/* One after the other, those with the most queries first: the user may interrupt. */
 static void download(struct plan *p)
 {
 	struct symbolizer *s = p->symbolizer;
@@ -458,7 +458,7 @@ static int run_plan(struct plan *p)
 
 /* -------- answers -------- */
 
-/* Names as shown, by where the linkage name stands: most names stand in one place only. */
+/* Names as shown, by the address of the linkage name's text: most texts are in memory once. */
 struct shown_names {
 	struct {
 		const char *function, *name;
@@ -531,7 +531,7 @@ static int answer_offset(struct symbolizer *s, const char *name, const struct dw
 		places[i].line = a->places[i].line;
 		places[i].start_line = a->places[i].start_line;
 	}
-	/* A name made up from an unwind table is worth less than a real one. */
+	/* "[file+0x1234]", from an unwind table, does not replace a name from DWARF. */
 	if (n && name && (*name != '[' || !*places[n - 1].function))
 		places[n - 1].function = name;
 	return 0;
@@ -552,7 +552,7 @@ static int answer_from_cache(struct symbolizer *s, const struct name_cache *c, u
 	return 0;
 }
 
-/* For the next run. Answers are stored as they were found: not demangled. */
+/* For the next run, which may want other forms of names: answers are kept with linkage names. */
 static bool keep_answers(const struct object *o, const struct query *answers)
 {
 	struct name_cache_answer *kept;
@@ -602,7 +602,7 @@ static void finish_query(struct symbolizer *s, struct query *q, struct shown_nam
 {
 	struct symbolizer_place *places = (struct symbolizer_place *)q->answer;
 
-	/* Embedded names have all that there is to know. */
+	/* Embedded names have inlined functions, also when they are not wanted now. */
 	if (q->embedded && q->places > 1 && !s->options.inlines) {
 		struct symbolizer_place *function = &places[q->places - 1];
 
