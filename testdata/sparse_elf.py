@@ -14,11 +14,9 @@ What is claimed lies in a hole, but for the symbols of many-symbols. KIND:
     many-symbols  the most program headers that are read, and 400,000 symbols
     sections      4,000,000 section headers
     debug         a .debug_info of 1 TB, and a .gnu_debugdata of 1 TB
-    bomb          a compressed .debug_info that unpacks to 4 GiB
 """
 import struct
 import sys
-import zlib
 
 TEXT, NOTE, FRAME, SYMBOLS_SMALL, NAMES, LABELS, SECTIONS = 0x1000, 0x2000, 0x2800, 0x3000, 0x3800, 0x3900, 0x4000
 HOLE = 0x10000
@@ -51,14 +49,6 @@ def symbol(start, size):
     return struct.pack("<IBBHQQ", 1, 2, 0, 1, start, size)
 
 
-def compressed(size):
-    """An SHF_COMPRESSED section of zeros."""
-    pack, data = zlib.compressobj(9), b""
-    for _ in range(size >> 20):
-        data += pack.compress(bytes(1 << 20))
-    return struct.pack("<IIQQ", 1, 0, size, 1) + data + pack.flush()
-
-
 def main():
     kind, path = sys.argv[1:]
     code = b"\xb9\x00\x00\x10\x00\xff\xc9\x75\xfc\xc3".ljust(4096, b"\x90")
@@ -72,7 +62,7 @@ def main():
     symbols = (SYMBOLS_SMALL, bytes(24) + symbol(ADDRESS, 4096))
     segments = [segment(1, 5, TEXT, ADDRESS, 4096), segment(4, 4, NOTE, 0, len(note))]
     extra, size, counts = b"", HOLE, (0, 0)
-    flags, debug, mini = 0, (0, 0), (0, 0)
+    debug, mini = (0, 0), (0, 0)
     segments_at = 64
     if kind == "notes":
         segments[1] = segment(4, 4, HOLE, 0, 2 * TB)
@@ -89,9 +79,6 @@ def main():
         size = HOLE + 64 * counts[0]
     elif kind == "debug":
         debug, mini, size = (HOLE, TB), (HOLE, TB), HOLE + TB
-    elif kind == "bomb":
-        extra = compressed(4 << 30)
-        flags, debug = 0x800, (HOLE, len(extra))
     if counts[1]:
         segments_at = HOLE + (len(extra) + 4095) // 4096 * 4096
         size = segments_at + 56 * counts[1]
@@ -103,7 +90,7 @@ def main():
         section(at[".shstrtab"], 3, 0, LABELS, len(labels)),
         section(at[".note"], 1 if kind == "notes" else 7, 0, NOTE, len(note)),
         section(at[".eh_frame"], 1, FRAME, FRAME, len(frame), flags=2),
-        section(at[".debug_info"], 1 if debug[1] else 8, 0, *debug, flags=flags),
+        section(at[".debug_info"], 1 if debug[1] else 8, 0, *debug),
         section(at[".gnu_debugdata"], 1 if mini[1] else 8, 0, *mini),
     ]
     header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(

@@ -135,6 +135,14 @@ bool name_cache_open_memory(struct name_cache *c, const struct name_cache_key *k
 	return c->open;
 }
 
+/* What another user owns or may write to can have any names in it. */
+static bool is_ours(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 bool name_cache_open(struct name_cache *c, const struct name_cache_key *key)
 {
 	char *path = path_of(key);
@@ -144,7 +152,7 @@ bool name_cache_open(struct name_cache *c, const struct name_cache_key *key)
 	*c = (struct name_cache){ 0 };
 	if (fd < 0)
 		return false;
-	if (mapped_file_open(&c->file, fd) ||
+	if (!is_ours(fd) || mapped_file_open(&c->file, fd) ||
 	    !name_cache_open_memory(c, key, c->file.data, c->file.size))
 		name_cache_release(c);
 	else

@@ -156,11 +156,33 @@ static void trimmed(void **state)
 	assert_int_not_equal(stat(path, &st), 0);
 }
 
+/* What another user may have written has any names in it. */
+static void of_others(void **state)
+{
+	const struct name_cache_answer answer = { 0x10, places, 2 };
+	struct name_cache c;
+	char path[128];
+
+	name_cache_store(&key, NULL, &answer, 1);
+	snprintf(path, sizeof(path), "%s/prof/abcd-03", folder);
+	assert_true(name_cache_open(&c, &key));
+	name_cache_release(&c);
+	assert_int_equal(chmod(path, 0622), 0);
+	assert_false(name_cache_open(&c, &key));
+	assert_int_equal(chmod(path, 0600), 0);
+	if (geteuid())
+		skip();
+	assert_int_equal(chown(path, 1234, 1234), 0);
+	assert_false(name_cache_open(&c, &key));
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stored_and_merged),
 		cmocka_unit_test(damaged),
+		cmocka_unit_test(of_others),
 		cmocka_unit_test(trimmed),
 	};
 
