@@ -25,6 +25,7 @@ endif
 else
 
 PREFIX ?= /usr/local
+LIBDIR ?= lib
 DESTDIR ?=
 BUILD ?= build
 CC ?= cc
@@ -35,6 +36,7 @@ BPFTOOL ?= $(lastword bpftool $(wildcard /sbin/bpftool /usr/sbin/bpftool) $(sort
 # .clang-format is written for version 14; others break some lines differently.
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null) clang-format)
 LLVM_STRIP ?= $(firstword $(shell command -v llvm-strip llvm-strip-14 llvm-strip-15 llvm-strip-16 2>/dev/null) llvm-strip)
+OBJCOPY ?= objcopy
 CFLAGS ?= -O2 -g
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
@@ -54,6 +56,10 @@ PROF_LDFLAGS += -fsanitize=$(SAN)
 endif
 # Only libraries that are used: not all compilers have the linker drop the others.
 PROF_LDFLAGS += -pthread -Wl,--as-needed
+# STATIC=1: prof-record and prof-report need no library of the machine they run on. prof-bench counts
+# allocations by taking malloc's place, which a static libc does not allow.
+static := $(if $(STATIC),-static)
+PROF_CPPFLAGS += $(if $(STATIC),-DPROF_STATIC)
 
 # Target architecture, from the compiler, so that cross compiling needs no further flag.
 ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
@@ -155,7 +161,25 @@ $(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 $(addprefix $(BUILD)/,$(programs) prof-report-slow):
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(libs)
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(libs) $(if $(findstring bench,$@),,$(static))
+
+# libprf for other programs: format/prf.h and the errors it hands out, nothing else is visible.
+library := $(BUILD)/libprf.so.1 $(BUILD)/libprf.a
+library_objects := $(patsubst %.c,$(BUILD)/shared/%.o,$(call sources,common) $(call sources,format))
+$(BUILD)/shared/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PROF_CPPFLAGS) $(CPPFLAGS) $(PROF_CFLAGS) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+$(BUILD)/libprf.so.1: $(library_objects) format/libprf.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libprf.so.1 -Wl,--version-script=format/libprf.map $(PROF_LDFLAGS) $(LDFLAGS) \
+		-o $@ $(library_objects) $(FORMAT_LIBS)
+$(BUILD)/libprf.a: $(library_objects) format/libprf.map
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(BUILD)/shared/libprf.o $(library_objects)
+	$(Q)sed -n 's/^\t\t\([a-z].*\);$$/\1/p' format/libprf.map > $(BUILD)/shared/libprf.names
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbols=$(BUILD)/shared/libprf.names $(BUILD)/shared/libprf.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/shared/libprf.o
 
 # Tests: a unit test is one program per module, linked with the archives it pulls from.
 unit_tests := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -202,7 +226,7 @@ deps-kernels:
 	apt-get install -y -qq --no-install-recommends mmdebstrap qemu-system-x86 qemu-system-arm e2fsprogs cpio \
 		gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null
 
-.PHONY: tools check-kernels deps-kernels
+.PHONY: tools check-kernels deps-kernels install-library dist deb
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
@@ -234,13 +258,38 @@ install: all
 	for program in $(programs); do \
 		$(BUILD)/$$program --completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; done
 
-## uninstall: remove what install put there
+## install-library: install libprf, its headers, manual page and pkg-config file likewise
+install-library: $(library)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include/prf $(LIBDIR)/pkgconfig share/man/man3)
+	sed 's|"common/error.h"|"prf/error.h"|' format/prf.h > $(DESTDIR)$(PREFIX)/include/prf/prf.h
+	install -m 644 common/error.h $(DESTDIR)$(PREFIX)/include/prf
+	install -m 755 $(BUILD)/libprf.so.1 $(DESTDIR)$(PREFIX)/$(LIBDIR)
+	install -m 644 $(BUILD)/libprf.a $(DESTDIR)$(PREFIX)/$(LIBDIR)
+	ln -sf libprf.so.1 $(DESTDIR)$(PREFIX)/$(LIBDIR)/libprf.so
+	install -m 644 man/prf.3 $(DESTDIR)$(PREFIX)/share/man/man3
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: libprf' 'Description: reads and writes traces of prof' \
+		'Version: $(VERSION)' 'Requires.private: libzstd libxxhash' 'Cflags: -I$${prefix}/include' \
+		'Libs: -L$${prefix}/$(LIBDIR) -lprf' > $(DESTDIR)$(PREFIX)/$(LIBDIR)/pkgconfig/libprf.pc
+
+## uninstall: remove what install and install-library put there
 uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/include/prf
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix $(LIBDIR)/,libprf.so.1 libprf.so libprf.a pkgconfig/libprf.pc) \
+		share/man/man3/prf.3)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
 		$(DESTDIR)$(PREFIX)/include/prof_bench.h $(DESTDIR)$(PREFIX)/lib/libprof_bench.a \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard man/*.1))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard man/*.5))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,$(programs))
+
+## dist: the sources of this version as build/prof-VERSION.tar.xz
+dist:
+	@mkdir -p $(BUILD)
+	git archive --format=tar --prefix=prof-$(VERSION)/ HEAD | xz -9 > $(BUILD)/prof-$(VERSION).tar.xz
+
+## deb: packages for this Debian or Ubuntu, in build/deb (needs devscripts' tools: see .ci/debian)
+deb:
+	$(Q)BUILD='$(abspath $(BUILD))' VERSION='$(VERSION)' .ci/deb
 
 ## clean: remove the build folder
 clean:

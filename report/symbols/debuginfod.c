@@ -34,10 +34,20 @@ static int go_on(debuginfod_client *client, long a, long b)
 	return current && current->progress && current->progress(NULL, current->context);
 }
 
+/* A static program loads no libraries. */
+static void *open_library(void)
+{
+#ifdef PROF_STATIC
+	return NULL;
+#else
+	return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
 /* dlsym() gives an object pointer; POSIX says how to make a function of it. */
 static int load(struct debuginfod *d)
 {
-	d->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	d->library = open_library();
 	if (!d->library)
 		return -1;
 	*(void **)&d->begin = dlsym(d->library, "debuginfod_begin");
@@ -114,9 +124,9 @@ const char *debuginfod_missing(void)
 
 	if (!urls || !*urls)
 		return "DEBUGINFOD_URLS names no server";
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	library = open_library();
 	if (!library)
-		return "libdebuginfod.so.1 is not installed";
+		return "libdebuginfod.so.1 is not installed, or this program is static";
 	dlclose(library);
 	return NULL;
 }
