@@ -165,18 +165,22 @@ $(addprefix $(BUILD)/,$(programs) prof-report-slow):
 
 # libprf for other programs: format/prf.h and the errors it hands out, nothing else is visible.
 library := $(BUILD)/libprf.so.1 $(BUILD)/libprf.a
-library_objects := $(patsubst %.c,$(BUILD)/shared/%.o,$(call sources,common) $(call sources,format))
+library_objects := $(patsubst %.c,$(BUILD)/shared/%.o,$(call sources,format))
+library_common := $(BUILD)/shared/libcommon.a
 $(BUILD)/shared/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PROF_CPPFLAGS) $(CPPFLAGS) $(PROF_CFLAGS) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
-$(BUILD)/libprf.so.1: $(library_objects) format/libprf.map
+# Of common/ only what format/ calls.
+$(library_common): $(patsubst %.c,$(BUILD)/shared/%.o,$(call sources,common))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/libprf.so.1: $(library_objects) $(library_common) format/libprf.map
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libprf.so.1 -Wl,--version-script=format/libprf.map $(PROF_LDFLAGS) $(LDFLAGS) \
-		-o $@ $(library_objects) $(FORMAT_LIBS)
-$(BUILD)/libprf.a: $(library_objects) format/libprf.map
+	$(Q)$(CC) -shared -Wl,-soname,libprf.so.1 -Wl,--version-script=format/libprf.map -Wl,-z,defs \
+		$(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(library_objects) $(library_common) $(FORMAT_LIBS)
+$(BUILD)/libprf.a: $(library_objects) $(library_common) format/libprf.map
 	$(call say,AR,$@)
-	$(Q)$(LD) -r -o $(BUILD)/shared/libprf.o $(library_objects)
+	$(Q)$(LD) -r -o $(BUILD)/shared/libprf.o $(library_objects) $(library_common)
 	$(Q)sed -n 's/^\t\t\([a-z].*\);$$/\1/p' format/libprf.map > $(BUILD)/shared/libprf.names
 	$(Q)$(OBJCOPY) --wildcard --keep-global-symbols=$(BUILD)/shared/libprf.names $(BUILD)/shared/libprf.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/shared/libprf.o
