@@ -262,7 +262,7 @@ install: all
 	for program in $(programs); do \
 		$(BUILD)/$$program --completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; done
 
-## install-library: install libprf, its headers, manual page and pkg-config file likewise
+## install-library: install libprf, its headers, manual page and libprf.pc likewise
 install-library: $(library)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include/prf $(LIBDIR)/pkgconfig share/man/man3)
 	sed 's|"common/error.h"|"prf/error.h"|' format/prf.h > $(DESTDIR)$(PREFIX)/include/prf/prf.h
@@ -271,9 +271,8 @@ install-library: $(library)
 	install -m 644 $(BUILD)/libprf.a $(DESTDIR)$(PREFIX)/$(LIBDIR)
 	ln -sf libprf.so.1 $(DESTDIR)$(PREFIX)/$(LIBDIR)/libprf.so
 	install -m 644 man/prf.3 $(DESTDIR)$(PREFIX)/share/man/man3
-	printf '%s\n' 'prefix=$(PREFIX)' 'Name: libprf' 'Description: reads and writes traces of prof' \
-		'Version: $(VERSION)' 'Requires.private: libzstd libxxhash' 'Cflags: -I$${prefix}/include' \
-		'Libs: -L$${prefix}/$(LIBDIR) -lprf' > $(DESTDIR)$(PREFIX)/$(LIBDIR)/pkgconfig/libprf.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' format/libprf.pc.in \
+		> $(DESTDIR)$(PREFIX)/$(LIBDIR)/pkgconfig/libprf.pc
 
 ## uninstall: remove what install and install-library put there
 uninstall:
