@@ -11,24 +11,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/error.h"
 #include "common/message.h"
 #include "record/system/privileges.h"
 #include "record/trace/output.h"
 
 /* The prof-report that was built or installed together with us. */
-static int find_report(char *path, size_t size)
+static struct error *find_report(char *path, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", path, size);
 	char *slash;
 
-	if (length < 0 || (size_t)length >= size)
-		return -1;
+	if (length < 0)
+		return error_system(errno, "cannot find prof-report beside this program");
+	if ((size_t)length == size)
+		return error_system(ENAMETOOLONG, "cannot find prof-report beside this program");
 	path[length] = 0;
 	slash = strrchr(path, '/');
 	if (!slash || (size_t)(slash - path) + sizeof("/prof-report") > size)
-		return -1;
+		return error_system(ENAMETOOLONG, "cannot find prof-report beside this program");
 	strcpy(slash, "/prof-report");
-	return access(path, X_OK);
+	return access(path, X_OK) ? error_system(errno, "%s", path) : NULL;
 }
 
 static void run_report(const char *report, const char *trace, int to)
@@ -57,37 +60,40 @@ static bool copy_with_names(const char *report, const char *trace, int to)
 	return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/* A copy with names takes the place of the trace. */
+static struct error *replace(const char *report, const char *path, const char *name)
+{
+	struct output copy;
+	struct error *error = NULL;
+	int status = output_open(&copy, name);
+
+	if (!status)
+		status = output_begin(&copy);
+	if (status)
+		error = error_system(status, "%s", name);
+	else if (!copy_with_names(report, path, copy.fd))
+		error = error_new(ERROR_UNSUPPORTED, "%s failed", report);
+	else if (rename(name, path))
+		error = error_system(errno, "%s", path);
+	output_close(&copy, error != NULL);
+	return error;
+}
+
 int embed_names_into(const char *path)
 {
 	char report[PATH_MAX];
-	struct output copy;
-	char *name;
-	int error = -1;
+	struct error *error = find_report(report, sizeof(report));
+	char *name = NULL;
 
-	if (find_report(report, sizeof(report))) {
-		message_error(
-			"names are not embedded: %s is not there; prof-report --embed %s -o FILE "
-			"does it later, on this machine",
-			report, path);
-		return -1;
-	}
-	if (asprintf(&name, "%s.names", path) < 0)
-		return -1;
-	error = output_open(&copy, name);
 	if (!error)
-		error = output_begin(&copy);
-	if (error) {
-		message_error("names are not embedded: %s: %s; %s", name, strerror(-error),
-			      output_remedy(error));
-		output_close(&copy, true);
-		free(name);
-		return -1;
-	}
-	error = copy_with_names(report, path, copy.fd) ? rename(name, path) : -1;
-	if (error)
-		message_error("names are not embedded; prof-report --embed %s -o FILE tells why",
-			      path);
-	output_close(&copy, error != 0);
+		error = asprintf(&name, "%s.names", path) < 0 ? error_memory()
+							      : replace(report, path, name);
 	free(name);
-	return error;
+	if (!error)
+		return 0;
+	message_error("names are not embedded: %s; prof-report --embed %s -o FILE does it later, "
+		      "on this machine",
+		      error->text, path);
+	error_free(error);
+	return -1;
 }

@@ -8,7 +8,7 @@
  * symbols; should it fail, the trace stays as it was recorded.
  */
 
-/* Tells what went wrong, with the command that does it later. 0 or -1. */
+/* 0, or -1 after printing what went wrong and the command that does it later. */
 int embed_names_into(const char *path);
 
 #endif

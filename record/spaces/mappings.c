@@ -2,6 +2,7 @@
 #include "record/spaces/mappings.h"
 
 #include "common/array.h"
+#include "common/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +16,7 @@ void mappings_release(struct mappings *m)
 /* The number of the first one that ends above the address. */
 static size_t first_above(const struct mappings *m, uint64_t address)
 {
-	size_t low = 0, high = m->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(m->list, m->n, SORTED_BY(struct mapping, end), address);
 }
 
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address)

@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/elf_file.h"
 #include "common/map.h"
+#include "common/sorted.h"
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
@@ -225,18 +226,11 @@ void object_examine(uint32_t pid, const struct mapping *m)
 	m->object->examined = true; /* once is enough: this is asked for each frame */
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void drop_repeated(struct object *object)
 {
 	size_t n = 0;
 
-	qsort(object->hits, object->hit_count, sizeof(*object->hits), by_number);
+	qsort(object->hits, object->hit_count, sizeof(*object->hits), sorted_compare);
 	for (size_t i = 0; i < object->hit_count; i++)
 		if (!n || object->hits[n - 1] != object->hits[i])
 			object->hits[n++] = object->hits[i];

@@ -2,6 +2,7 @@
 #include "record/symbols/jit_names.h"
 
 #include "common/array.h"
+#include "common/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,30 +48,15 @@ void jit_names_release(struct jit_names *n)
 
 void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns)
 {
-	size_t low = 0, high = n->n_changes;
-
 	n->time_ns = time_ns;
 	/* Each hit of an open object is noted with its time. */
 	if (time_ns > n->known_until_ns) {
 		n->epoch = (*owner->next_epoch)++;
 		return;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->changes[middle] <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	n->epoch = n->first_epoch + (uint32_t)low;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	n->epoch = n->first_epoch +
+		   (uint32_t)sorted_up_to(n->changes, n->n_changes,
+					  (struct sorted_key){ sizeof(*n->changes), 0 }, time_ns);
 }
 
 static void add_change(struct jit_names *n, uint64_t time_ns)
@@ -105,7 +91,7 @@ static void note_changes(struct jit_names *n, const struct jit_names_owner *owne
 		add_change(n, s->piece.after + 1);
 		add_change(n, s->piece.by);
 	}
-	qsort(n->changes, n->n_changes, sizeof(*n->changes), by_time);
+	qsort(n->changes, n->n_changes, sizeof(*n->changes), sorted_compare);
 	n->first_epoch = *owner->next_epoch;
 	*owner->next_epoch += (uint32_t)n->n_changes + 1;
 }

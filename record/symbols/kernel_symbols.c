@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
+#include "common/sorted.h"
 #include "record/system/proc.h"
 
 #include <stdio.h>
@@ -63,17 +64,7 @@ static bool append(struct symbol_list *list, const struct symbol *symbol)
 /* How many of the symbols begin at or below the address. */
 static size_t count_below(const struct symbol_list *list, uint64_t address)
 {
-	size_t low = 0, high = list->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(list->symbols, list->n, SORTED_BY(struct symbol, address), address);
 }
 
 static int by_address(const void *a, const void *b)

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/clock.h"
+#include "common/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,17 +67,8 @@ void write_times_look(struct write_times *t, int fd)
 /* The first look that found a file of at least that size; t->n: none. */
 static size_t first_look(const struct write_times *t, uint64_t size)
 {
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->looks[middle].size >= size)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return size ? sorted_up_to(t->looks, t->n, SORTED_BY(struct write_look, size), size - 1)
+		    : 0;
 }
 
 struct written write_times_of(const struct write_times *t, uint64_t end)

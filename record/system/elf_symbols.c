@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/sorted.h"
 #include "common/limits.h"
 
 #define SYMBOL_SIZE 24
@@ -105,16 +106,8 @@ const struct elf_symbol *elf_symbols_named(const struct elf_symbols *s, const ch
 
 const struct elf_symbol *elf_symbols_at(const struct elf_symbols *s, uint64_t offset)
 {
-	size_t low = 0, high = s->n;
+	size_t low = sorted_up_to(s->symbols, s->n, SORTED_BY(struct elf_symbol, start), offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->symbols[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Names of one place stand together: the first of them is the best. */
 	while (low > 1 && s->symbols[low - 2].start == s->symbols[low - 1].start)
 		low--;

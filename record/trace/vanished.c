@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/vanished.h"
 
+#include "common/sorted.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/proc.h"
 
@@ -44,13 +45,6 @@ static bool is_at_its_path(const struct prf_object *d)
 	return same;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The symbols that cover hits, each once. */
 static struct error *write_hit(const struct elf_symbols *symbols, struct object *object,
 			       struct prf_writer *w)
@@ -63,7 +57,7 @@ static struct error *write_hit(const struct elf_symbols *symbols, struct object 
 
 	if (!named)
 		return error_memory();
-	qsort(object->hits, object->hit_count, sizeof(*object->hits), by_number);
+	qsort(object->hits, object->hit_count, sizeof(*object->hits), sorted_compare);
 	for (size_t i = 0; i < object->hit_count; i++) {
 		const struct elf_symbol *symbol = elf_symbols_at(symbols, object->hits[i]);
 

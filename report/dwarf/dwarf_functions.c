@@ -7,7 +7,7 @@
 #include "common/array.h"
 #include "report/dwarf/dwarf_constants.h"
 #include "report/dwarf/dwarf_ranges.h"
-#include "report/output/sorted.h"
+#include "common/sorted.h"
 
 #define NO_SITE UINT32_MAX
 #define REFERENCES_MAX 16

@@ -6,7 +6,7 @@
 
 #include "common/array.h"
 #include "report/dwarf/dwarf_constants.h"
-#include "report/output/sorted.h"
+#include "common/sorted.h"
 
 #define PATH_BYTES_MAX 8192
 

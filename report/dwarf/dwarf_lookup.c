@@ -8,7 +8,7 @@
 #include "report/dwarf/dwarf_functions.h"
 #include "report/dwarf/dwarf_line.h"
 #include "report/dwarf/dwarf_ranges.h"
-#include "report/output/sorted.h"
+#include "common/sorted.h"
 
 #define NO_SITE UINT32_MAX
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/limits.h"
-#include "report/output/sorted.h"
+#include "common/sorted.h"
 
 #define SYMBOL_BYTES 24
 #define NAME_MAX_BYTES (64 * 1024)

@@ -32,4 +32,20 @@ alone/prof-record --embed -F 499 -o plain.prf -- ./program > out 2>&1
 is $? 3 "the command's status all the same"
 like "$(cat out)" 'prof-report --embed plain.prf' "what to do is said"
 like "$("$report" plain.prf 2>/dev/null)" 'outer' "and the trace is there"
+
+# The path of the program itself may be longer than any buffer: then it has no neighbour.
+if command -v python3 >/dev/null 2>&1; then
+	python3 - "$record" "$work" > out 2>&1 <<'END'
+import os, shutil, sys
+for _ in range(20):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
+shutil.copy(sys.argv[1], "prof-record")
+os.execv("./prof-record", ["prof-record", "--embed", "-o", sys.argv[2] + "/deep.prf", "--", "true"])
+END
+	like "$(cat out)" 'not embedded: cannot find prof-report beside this program: File name too long' \
+		"a program in too deep a folder says why"
+else
+	skip "a program in too deep a folder" "python3 is not here"
+fi
 finish

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COMMON_SORTED_H
+#define COMMON_SORTED_H
+
+/* Searches in sorted arrays, of numbers or of structs with a number to sort by. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Which uint64_t of an element it is sorted by: SORTED_BY(struct mapping, end). */
+struct sorted_key {
+	size_t size;   /* of an element */
+	size_t offset; /* of the number in it */
+};
+
+/* 1. Does not compile for a number of another size. */
+#define SORTED_IS_U64(type, member)                                                                \
+	sizeof(char[sizeof(((type *)0)->member) == sizeof(uint64_t) ? 1 : -1])
+
+#define SORTED_BY(type, member)                                                                    \
+	((struct sorted_key){ sizeof(type), offsetof(type, member) * SORTED_IS_U64(type, member) })
+
+/* How many of `n` sorted elements have a number of at most `value`. */
+static inline size_t sorted_up_to(const void *elements, size_t n, struct sorted_key by,
+				  uint64_t value)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+		uint64_t number;
+
+		memcpy(&number, (const char *)elements + middle * by.size + by.offset,
+		       sizeof(number));
+		if (number <= value)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/* The index of the first of `n` sorted numbers that is not below `value`; `n` when all are. */
+static inline size_t sorted_first(const uint64_t *sorted, size_t n, uint64_t value)
+{
+	return value ? sorted_up_to(sorted, n, (struct sorted_key){ sizeof(*sorted), 0 }, value - 1)
+		     : 0;
+}
+
+/* For qsort(), of uint64_t. */
+static inline int sorted_compare(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x < y ? -1 : x > y;
+}
+
+#endif
