@@ -533,7 +533,9 @@ static __always_inline int hotspot_leave_entry(struct walk *w, bool registers)
 
 	if (hotspot_entered(w, registers))
 		return hotspot_leave_interpreted(w);
-	if (registers && hotspot_note_method(w->index, w->registers.bx, 0))
+	/* Where something is called without a frame, the method is kept nowhere. */
+	if (registers ? hotspot_note_method(w->index, w->registers.bx, 0)
+		      : script_put(w, w->hotspot.process.interpreter | HOTSPOT_STUB, 0))
 		return STEP_END(w, WALK_RUNTIME_FRAME);
 	if (read_words(w, w->sp, 4))
 		return STEP_END(w, WALK_BAD_READ);

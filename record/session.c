@@ -21,7 +21,7 @@
 /* CPUs whose side band is waited for; that of others is read when something else happens. */
 #define SIDE_BANDS_MAX 1024
 #define STATUS_NS UINT64_C(1000000000)
-#define FIRST_WAIT_MS 20
+#define FIRST_WAIT_MS 10
 
 /* When what need not be done in each round is done next. */
 struct due {

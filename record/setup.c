@@ -378,6 +378,7 @@ static struct error *open_drain(struct session *s)
 		.tasks = s->world.tasks,
 		.kernel = s->world.kernel,
 		.jit = s->jit,
+		.java = s->unwinding.java,
 		.events = &s->settings->events,
 	};
 	struct error *error;

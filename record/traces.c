@@ -28,6 +28,8 @@ static void begin_numbers(struct session *s)
 	tasks_forget_ids(s->world.tasks);
 	kernel_symbols_forget_written(s->world.kernel);
 	jit_set_writer(s->jit, s->trace.writer);
+	if (s->unwinding.java)
+		java_set_writer(s->unwinding.java, s->trace.writer);
 }
 
 static int begin_file(struct session *s)

@@ -9,7 +9,6 @@
 
 /* Nobody waits longer than this for a recording to begin. */
 #define PREPARE_NS UINT64_C(2000000000)
-#define JAVA_MS 10 /* while a Java machine sets itself up */
 
 /* Called from the unwinder's worker. */
 void unwinding_show_file(const struct unwinder_file *file, void *context)
@@ -71,7 +70,7 @@ struct error *unwinding_run(struct unwinding *u)
 
 int unwinding_wait_ms(const struct unwinding *u, int most_ms)
 {
-	return u->java && java_is_waiting(u->java) && most_ms > JAVA_MS ? JAVA_MS : most_ms;
+	return u->java ? java_wait_ms(u->java, most_ms) : most_ms;
 }
 
 struct error *unwinding_prepare(struct unwinding *u, const char *program)

@@ -39,6 +39,7 @@ static const struct wanted_field wanted_fields[] = {
 	{ "CodeBlob", "_data_offset", BLOB_DATA_OFFSET, true },
 	{ "CodeBlob", "_mutable_data", BLOB_MUTABLE_DATA, true },
 	{ "CodeBlob", "_relocation_size", BLOB_RELOCATION_SIZE, true },
+	{ "HeapBlock::Header", "_used", BLOCK_USED },
 	{ "nmethod", "_method", NMETHOD_METHOD },
 	{ "CompiledMethod", "_method", NMETHOD_METHOD },
 	{ "nmethod", "_compile_id", NMETHOD_COMPILE_ID },
@@ -64,6 +65,7 @@ static const struct wanted_field wanted_fields[] = {
 	{ "InterpreterCodelet", "_description", CODELET_DESCRIPTION },
 	{ "Method", "_constMethod", METHOD_CONST_METHOD },
 	{ "ConstMethod", "_constants", CONST_METHOD_CONSTANTS },
+	{ "ConstMethod", "_constMethod_size", CONST_METHOD_WORDS },
 	{ "ConstMethod", "_flags", CONST_METHOD_FLAGS },
 	{ "ConstMethod", "_flags._flags", CONST_METHOD_FLAGS }, /* since JDK 21 */
 	{ "ConstMethod", "_code_size", CONST_METHOD_CODE_SIZE },

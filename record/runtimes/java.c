@@ -10,12 +10,21 @@
 #include <unistd.h>
 
 #include "bpf/runtimes.h"
+#include "common/buffer.h"
+#include "common/clock.h"
 #include "common/map.h"
-#include "record/runtimes/hotspot.h"
+#include "record/runtimes/hotspot_names.h"
 #include "record/system/namespace.h"
 
 /* A machine that takes longer than this to set itself up is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
+/* For how long a program may be a machine that has not mapped its library yet. */
+#define YOUNG_NS UINT64_C(300000000)
+#define SOON_MS 10
+#define NAMES_MS 50
+/* How long the names of a process that has ended may be asked for. */
+#define GONE_NS UINT64_C(5000000000)
+#define FRAMES_MAX (1 << 20)
 
 _Static_assert(sizeof(struct hotspot_process) <= sizeof(((struct script_process *)0)->parameters),
 	       "the kernel half gets it as the runtime's parameters");
@@ -29,28 +38,46 @@ struct java_process {
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
 	struct elf_file libjvm;	     /* while it waits */
 	struct hotspot machine;
+	struct hotspot_names *names; /* once it is ready */
+	uint64_t gone_ns;	     /* when it ended */
+	struct java_process *next;   /* of those that have ended */
 	char path[];
+};
+
+/* Which frame it is, in words. */
+struct frame_key {
+	uint64_t pid_exact;
+	struct script_frame frame;
 };
 
 struct java {
 	struct java_options options;
 	struct map by_pid; /* -> struct java_process * */
+	struct java_process *gone;
 	size_t waiting;
 	uint32_t ids;
 	uint64_t now_ns;
+	uint64_t began_ns; /* a program, the last one */
+	struct prf_writer *writer;
+	struct map frames; /* struct frame_key -> number in the trace, PRF_NONE: nameless */
+	struct map places; /* the places of a frame, as text -> its number in the trace */
+	struct java_totals totals;
 };
 
 struct java *java_new(const struct java_options *options)
 {
 	struct java *j = calloc(1, sizeof(*j));
 
-	if (j)
+	if (j) {
 		j->options = *options;
+		j->began_ns = clock_now();
+	}
 	return j;
 }
 
 static void process_free(struct java_process *p)
 {
+	hotspot_names_free(p->names);
 	elf_file_release(&p->libjvm);
 	free(p);
 }
@@ -66,6 +93,14 @@ void java_free(struct java *j)
 		return;
 	map_each(&j->by_pid, free_process, NULL);
 	map_release(&j->by_pid);
+	while (j->gone) {
+		struct java_process *p = j->gone;
+
+		j->gone = p->next;
+		process_free(p);
+	}
+	map_release(&j->frames);
+	map_release(&j->places);
 	free(j);
 }
 
@@ -112,14 +147,24 @@ static void forget(struct java *j, uint32_t pid)
 		return;
 	j->waiting -= p->state == JAVA_WAITS;
 	map_remove(&j->by_pid, &pid, sizeof(pid));
-	if (p->state == JAVA_READY && j->options.scripts_fd >= 0)
+	if (p->state != JAVA_READY) {
+		process_free(p);
+		return;
+	}
+	if (j->options.scripts_fd >= 0)
 		bpf_map_delete_elem(j->options.scripts_fd, &pid);
-	process_free(p);
+	p->gone_ns = j->now_ns;
+	p->next = j->gone;
+	j->gone = p;
 }
 
 static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
-	forget(context, pid);
+	struct java *j = context;
+
+	forget(j, pid);
+	if (by_exec)
+		j->began_ns = time_ns;
 }
 
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
@@ -164,6 +209,8 @@ static void publish(struct java *j, struct java_process *p)
 	if (j->options.scripts_fd >= 0)
 		bpf_map_update_elem(j->options.scripts_fd, &p->pid, &process, BPF_ANY);
 	settle(j, p, JAVA_READY);
+	p->names = hotspot_names_new(&p->machine);
+	j->totals.processes++;
 }
 
 /* Opens the file, the first time. NULL, or why that cannot be. */
@@ -211,15 +258,146 @@ static void look(const void *key, size_t size, uint64_t value, void *context)
 		ask(context, p);
 }
 
-void java_tick(struct java *j, uint64_t now_ns)
+/* Those that ended long ago. */
+static void forget_gone(struct java *j)
 {
-	if (!j->waiting)
-		return;
-	j->now_ns = now_ns;
-	map_each(&j->by_pid, look, j);
+	struct java_process **at = &j->gone, *p;
+
+	while ((p = *at)) {
+		if (j->now_ns - p->gone_ns < GONE_NS) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		process_free(p);
+	}
 }
 
-bool java_is_waiting(const struct java *j)
+void java_tick(struct java *j, uint64_t now_ns)
 {
-	return j->waiting > 0;
+	j->now_ns = now_ns;
+	forget_gone(j);
+	if (j->waiting)
+		map_each(&j->by_pid, look, j);
+}
+
+int java_wait_ms(const struct java *j, int most_ms)
+{
+	int ms = most_ms;
+
+	if (j->waiting || j->now_ns < j->began_ns + YOUNG_NS)
+		ms = SOON_MS;
+	else if (j->by_pid.count)
+		ms = NAMES_MS;
+	return ms < most_ms ? ms : most_ms;
+}
+
+/* -------- names -------- */
+
+void java_set_writer(struct java *j, struct prf_writer *w)
+{
+	j->writer = w;
+	map_release(&j->frames);
+	map_release(&j->places);
+}
+
+void java_totals(const struct java *j, struct java_totals *totals)
+{
+	*totals = j->totals;
+}
+
+/* Of the process that has the pid, or had it a moment ago. */
+static struct hotspot_names *names_of(const struct java *j, uint32_t pid)
+{
+	const struct java_process *p = find(j, pid);
+
+	if (p && p->names)
+		return p->names;
+	for (p = j->gone; p; p = p->next)
+		if (p->pid == pid)
+			return p->names;
+	return NULL;
+}
+
+/* All that makes two frames different. */
+static void write_key(struct buffer *key, const struct prf_place *places, size_t n, bool compiled)
+{
+	buffer_u8(key, compiled);
+	for (size_t i = 0; i < n; i++) {
+		buffer_append(key, places[i].function, strlen(places[i].function) + 1);
+		buffer_append(key, places[i].file, strlen(places[i].file) + 1);
+		buffer_u32(key, places[i].line);
+		buffer_u32(key, places[i].start_line);
+	}
+}
+
+/* Code that was made, or bytecode that is interpreted; offsets are numbers that we give out. */
+static struct error *define_frame(struct java *j, const struct prf_place *places, size_t n,
+				  bool compiled, uint32_t *id)
+{
+	const struct prf_object object = {
+		.kind = PRF_OBJECT_JIT,
+		.path = compiled ? "[java]" : "[java interpreter]",
+		.root = "",
+	};
+	struct prf_frame frame = { .offset = j->places.count };
+	struct error *error = prf_writer_object(j->writer, &object, &frame.object);
+
+	if (!error)
+		error = prf_writer_frame(j->writer, &frame, id);
+	return error ? error : prf_writer_names(j->writer, *id, places, n);
+}
+
+static struct error *place_frame(struct java *j, const struct prf_place *places, size_t n,
+				 bool compiled, uint32_t *id)
+{
+	struct error *error = NULL;
+	struct buffer key = { 0 };
+	bool added = false;
+	uint64_t *value;
+
+	write_key(&key, places, n, compiled);
+	value = buffer_ok(&key) ? map_put(&j->places, key.data, key.size, &added) : NULL;
+	if (!value)
+		error = error_memory();
+	else if (added)
+		error = define_frame(j, places, n, compiled, id);
+	if (!error && added)
+		*value = *id;
+	else if (!error)
+		*id = (uint32_t)*value;
+	buffer_release(&key);
+	return error;
+}
+
+struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame *frame, bool exact,
+			 uint32_t *id)
+{
+	struct frame_key key = { (uint64_t)pid << 1 | exact, *frame };
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct hotspot_names *names;
+	struct error *error = NULL;
+	bool added = false;
+	uint64_t *value;
+	size_t n;
+
+	if (j->frames.count >= FRAMES_MAX)
+		map_release(&j->frames);
+	value = map_put(&j->frames, &key, sizeof(key), &added);
+	if (!value)
+		return error_memory();
+	if (!added) {
+		*id = (uint32_t)*value;
+		return NULL;
+	}
+	*value = *id = PRF_NONE;
+	names = names_of(j, pid);
+	n = names ? hotspot_names_find(names, frame, exact, places) : 0;
+	j->totals.frames++;
+	j->totals.nameless += !n;
+	if (n)
+		error = place_frame(j, places, n, !(frame->code & HOTSPOT_METHOD), id);
+	if (!error)
+		*map_get(&j->frames, &key, sizeof(key)) = *id;
+	return error;
 }

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/sample.h"
+#include "format/prf.h"
 #include "record/spaces/space.h"
 
 struct java;
@@ -29,13 +31,37 @@ struct java_options {
 struct java *java_new(const struct java_options *options);
 void java_free(struct java *j);
 
-/* Processes of these spaces, from now on. */
+/*
+ * Processes of these spaces, from now on. What is known of the methods of one that has ended is
+ * kept for the samples that were taken before.
+ */
 struct error *java_follow(struct java *j, struct spaces *newest);
 
 /* Asks those that are not ready yet. */
 void java_tick(struct java *j, uint64_t now_ns);
 
-/* Whether a machine is about to be ready, so that it is worth to be asked soon. */
-bool java_is_waiting(const struct java *j);
+/* Frames go there from now on; numbers of the last trace mean nothing in this one. */
+void java_set_writer(struct java *j, struct prf_writer *w);
+
+/*
+ * The trace's number of a frame of Java, which carries its names with it; PRF_NONE when it has
+ * none. Equal places are one frame, in whatever process. `exact` as for hotspot_names_find().
+ */
+struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame *frame, bool exact,
+			 uint32_t *id) ERROR_CHECKED;
+
+struct java_totals {
+	uint64_t processes; /* whose code is walked */
+	uint64_t frames;    /* different ones that were asked for */
+	uint64_t nameless;  /* of them */
+};
+void java_totals(const struct java *j, struct java_totals *totals);
+
+/*
+ * How soon it should be called again, at most `most_ms`: very soon while a program has just begun
+ * or a machine is about to be ready, and soon while there is one, for names are read from it
+ * before its classes may be unloaded.
+ */
+int java_wait_ms(const struct java *j, int most_ms);
 
 #endif

@@ -220,17 +220,37 @@ static struct error *kernel_frames(struct resolver *r, const __u64 *addresses, s
 	return error;
 }
 
+/* A user frame; one of Java has a part of its own in the sample. */
+static struct error *user_frame(struct resolver *r, const struct owner *owner,
+				const struct sample *s, uint64_t address,
+				const struct script_frame *script, uint32_t *id)
+{
+	uint32_t flags = (address & FRAME_EXACT ? PRF_FRAME_EXACT : 0) |
+			 (address & FRAME_GUESSED ? PRF_FRAME_GUESSED : 0);
+	struct error *error = NULL;
+
+	*id = PRF_NONE;
+	if (script && r->sources.java)
+		error = java_frame(r->sources.java, s->pid, script, flags & PRF_FRAME_EXACT, id);
+	if (error || *id != PRF_NONE)
+		return error;
+	return resolve_frame(r, owner, address & ~FRAME_SCRIPT, flags, id);
+}
+
 static struct error *user_frames(struct resolver *r, const struct owner *owner,
 				 const struct sample *s, struct frames *to)
 {
+	const struct script_frame *script =
+		(const void *)(s->frames + s->user_frames + s->kernel_frames);
 	struct error *error = NULL;
+	size_t scripts = 0;
 
 	for (size_t i = 0; i < s->user_frames && !error; i++) {
-		uint64_t address = s->frames[i];
-		uint32_t flags = (address & FRAME_EXACT ? PRF_FRAME_EXACT : 0) |
-				 (address & FRAME_GUESSED ? PRF_FRAME_GUESSED : 0);
+		bool is_script = s->frames[i] & FRAME_SCRIPT && scripts < s->script_frames;
 
-		error = resolve_frame(r, owner, address, flags, &to->ids[to->n++]);
+		error = user_frame(r, owner, s, s->frames[i], is_script ? &script[scripts] : NULL,
+				   &to->ids[to->n++]);
+		scripts += is_script;
 	}
 	if (!error && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
 		error = end_marker(r, s->walk_end, &to->ids[to->n++]);

@@ -11,6 +11,7 @@
 
 #include "bpf/sample.h"
 #include "record/events/event.h"
+#include "record/runtimes/java.h"
 #include "record/spaces/space.h"
 #include "record/spaces/task.h"
 #include "record/symbols/jit.h"
@@ -25,6 +26,7 @@ struct resolver_sources {
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
 	struct jit *jit;
+	struct java *java;		 /* NULL: no frames of Java come */
 	const struct event_list *events; /* by their numbers in samples */
 };
 

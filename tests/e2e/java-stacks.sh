@@ -6,7 +6,7 @@ command -v javac > /dev/null || skip_all "no javac"
 [ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
 home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
 programs="$top/tests/e2e/programs/java"
-"${CC:-cc}" -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libmix.so" "$programs/mix.c" ||
+"${CC:-cc}" -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" "$programs/native.c" ||
 	skip_all "no compiler, or no jni.h"
 javac -d "$work" "$programs/Mix.java" || skip_all "javac does not compile the program"
 
@@ -21,7 +21,7 @@ samples() {
 
 # A process that runs already, in each way to run.
 running() {
-	"$home/bin/java" "$@" -cp "$work" Mix 600 "$work/libmix.so" > "$work/says" 2> "$work/complains" &
+	"$home/bin/java" "$@" -cp "$work" Mix 600 "$work/libnative.so" > "$work/says" 2> "$work/complains" &
 	pid=$!
 	tries=0
 	until grep -qs running "$work/says" || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
@@ -41,6 +41,6 @@ running -XX:-TieredCompilation
 
 # One that is started, and lives for a moment: most of that is setting up the machine.
 holds "a short Java program is recorded" "$record" -q -F 1999 -o "$work/short.prf" -- \
-	"$home/bin/java" -cp "$work" Mix 0.3 "$work/libmix.so"
+	"$home/bin/java" -cp "$work" Mix 0.3 "$work/libnative.so"
 number "$(share "$work/short.prf") >= 90" "its stacks reach the root ($(share "$work/short.prf") %)"
 finish

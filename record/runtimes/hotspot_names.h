@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_RUNTIMES_HOTSPOT_NAMES_H
+#define RECORD_RUNTIMES_HOTSPOT_NAMES_H
+
+/*
+ * Names for the frames of one Java process, read from it while it lives. A compiled method is
+ * known by its compile id, an interpreted one by its cookie (bpf/hotspot.h): what is read counts
+ * only when it still has the one that came with the sample, before and after. So memory that was
+ * used again gives no name rather than a wrong one. What was read once is kept.
+ */
+
+#include "bpf/sample.h"
+#include "format/prf.h"
+#include "record/runtimes/hotspot.h"
+
+#define HOTSPOT_INLINED_MAX 64 /* methods in one frame */
+
+struct hotspot_names;
+
+/* `h` must be ready, and outlive the names. NULL without memory. */
+struct hotspot_names *hotspot_names_new(const struct hotspot *h);
+void hotspot_names_free(struct hotspot_names *n);
+
+/*
+ * The places of a frame, inlined methods first. How many there are; 0: it has no name. `exact`:
+ * the frame was interrupted there, it is not a return address. Texts stay valid until
+ * hotspot_names_free().
+ */
+size_t hotspot_names_find(struct hotspot_names *n, const struct script_frame *frame, bool exact,
+			  struct prf_place places[HOTSPOT_INLINED_MAX]);
+
+#endif

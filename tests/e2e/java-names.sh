@@ -1,0 +1,60 @@
+#!/bin/sh
+# Methods of Java programs have their names and lines, as the virtual machine itself tells them.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+command -v javac > /dev/null || skip_all "no javac"
+[ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
+home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+programs="$top/tests/e2e/programs/java"
+"${CC:-cc}" -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" "$programs/native.c" ||
+	skip_all "no compiler, or no jni.h"
+javac -d "$work" "$programs"/*.java || skip_all "javac does not compile the programs"
+
+# The program writes each stack before it calls what is probed. ROUNDS of 14 stacks.
+agrees() {
+	rounds=$1
+	shift
+	holds "java $* is recorded" "$record" -q -m 64M -e "uprobe:$work/libnative.so:Java_Oracle_marker" -o "$work/oracle.prf" -- \
+		"$home/bin/java" -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames "$@" -cp "$work" \
+		Oracle "$rounds" "$work/libnative.so" "$work/said"
+	"$report" -f jsonl "$work/oracle.prf" > "$work/oracle.jsonl"
+	python3 "$top/tests/e2e/java_oracle.py" "$work/said" "$work/oracle.jsonl" > "$work/verdict"
+	is "$(cat "$work/verdict")" "$((14 * rounds)) of $((14 * rounds)), $((14 * rounds)) samples" \
+		"each stack is the one that the machine tells"
+}
+
+agrees 1500
+agrees 150 -Xint
+agrees 1500 -XX:TieredStopAtLevel=1
+agrees 1500 -XX:-TieredCompilation
+like "$("$report" --lines "$work/oracle.prf")" 'Oracle.main \(Oracle.java:[0-9]+\).*Oracle..Lambda[^;]*\.go;Oracle.tiny' \
+	"packages, classes and lambdas are written as people write them"
+
+# The comparison can fail.
+sed 's/Oracle.tiny/Oracle.tidy/' "$work/said" > "$work/wrong"
+unlike "$(python3 "$top/tests/e2e/java_oracle.py" "$work/wrong" "$work/oracle.jsonl")" "^21000 of 21000" "a wrong name is found"
+
+# Classes whose memory is used again for other ones: no name rather than a wrong one.
+unloads() {
+	holds "java $* is recorded while it makes and unloads classes" "$record" -q -m 64M -F 999 -e cpu-clock \
+		-e "uprobe:$work/libnative.so:Java_Unloading_mark" -o "$work/unloading.prf" -- \
+		"$home/bin/java" "$@" -cp "$work" Unloading 5 "$work/libnative.so" "$work/said"
+	for event in cpu-clock "uprobe:$work/libnative.so:Java_Unloading_mark"; do
+		"$report" -f jsonl --event="$event" "$work/unloading.prf" > "$work/unloading.jsonl"
+		like "$(python3 "$top/tests/e2e/java_unloading.py" "$work/said" "$work/unloading.jsonl")" "^0 wrong" \
+			"no sample of ${event%%:*} has a wrong name"
+	done
+}
+
+unloads -XX:+UseSerialGC
+unloads -XX:+UseG1GC
+unloads -Xint
+sed 's/[13579]$/0/' "$work/said" > "$work/wrong"
+unlike "$(python3 "$top/tests/e2e/java_unloading.py" "$work/wrong" "$work/unloading.jsonl")" "^0 wrong" "a wrong name is found"
+
+# By samples of time: nearly all of it has names.
+holds "a program is recorded" "$record" -q -F 999 -o "$work/mix.prf" -- "$home/bin/java" -cp "$work" Mix 3 "$work/libnative.so"
+"$report" "$work/mix.prf" > "$work/folded"
+number "$(grep -c '\[jit\]' "$work/folded") * 20 <= $(wc -l < "$work/folded")" "hardly any stack has code without a name"
+like "$(cat "$work/folded")" ';Mix.main;Mix.work;Mix.all;.*java\.util\.stream\.' "the stacks are the program's"
+finish
