@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is left of a chunk when the next one is begun is lost: little, as most pieces are small. */
 #define CHUNK_BYTES (64 * 1024)
 
 struct arena_chunk {

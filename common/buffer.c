@@ -16,6 +16,7 @@ static bool reserve(struct buffer *b, size_t more)
 	size_t capacity = b->capacity ? b->capacity : 64;
 	uint8_t *data;
 
+	/* Half of the address space: so doubling the capacity below cannot wrap around. */
 	if (b->failed || more > SIZE_MAX / 2 - b->size)
 		goto fail;
 	if (b->size + more <= b->capacity)
@@ -66,6 +67,7 @@ void buffer_vprintf(struct buffer *b, const char *format, va_list args)
 	int length;
 
 	va_copy(again, args);
+	/* Measured first: a target's names in the text have no bound of their own. */
 	length = vsnprintf(NULL, 0, format, args);
 	if (length < 0 || !reserve(b, (size_t)length + 1)) {
 		b->failed = true;

@@ -120,6 +120,7 @@ static inline uint64_t cursor_uleb(struct cursor *c)
 	for (unsigned int shift = 0; shift < 70; shift += 7) {
 		uint8_t byte = cursor_u8(c);
 
+		/* Nine bytes hold 63 bits: the tenth has room for one more. */
 		if (c->failed || (shift == 63 && byte > 1))
 			break;
 		value |= (uint64_t)(byte & 0x7f) << shift;
@@ -143,6 +144,7 @@ static inline int64_t cursor_sleb(struct cursor *c)
 		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte & 0x80)
 			continue;
+		/* Bit 6 of the last byte is the sign, for all bits above it. */
 		if ((byte & 0x40) && shift + 7 < 64)
 			value |= ~UINT64_C(0) << (shift + 7);
 		return (int64_t)value;

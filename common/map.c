@@ -20,6 +20,7 @@ static uint64_t hash_of(const void *key, size_t size)
 	if (!__atomic_load_n(&seed, __ATOMIC_RELAXED)) {
 		uint64_t random = 0, empty = 0;
 
+		/* Not worth waiting for early in the boot: an address serves then. */
 		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 			random = (uintptr_t)&seed;
 		__atomic_compare_exchange_n(&seed, &empty, random | 1, false, __ATOMIC_RELAXED,
@@ -82,6 +83,7 @@ uint64_t *map_put(struct map *m, const void *key, size_t size, bool *added)
 	uint64_t hash = hash_of(key, size);
 	struct map_entry *e;
 
+	/* find() ends at an empty entry: there must always be one. */
 	if (m->count >= m->capacity / 4 * 3 && !grow(m))
 		return NULL;
 	e = find(m, key, size, hash);
@@ -113,7 +115,10 @@ bool map_remove(struct map *m, const void *key, size_t size)
 	free(e->key);
 	hole = (size_t)(e - m->entries);
 	m->count--;
-	/* Close the gap, so that no later entry of the same run is cut off. */
+	/*
+	 * Close the gap, so that no later entry of the same run is cut off: an entry moves into the
+	 * hole unless its home lies between the hole and itself.
+	 */
 	for (size_t i = (hole + 1) & mask; m->entries[i].key; i = (i + 1) & mask) {
 		size_t home = m->entries[i].hash & mask;
 

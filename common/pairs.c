@@ -42,6 +42,7 @@ static bool grow(struct pairs *p)
 	struct pair *pairs;
 	uint32_t *slots;
 
+	/* Slots hold number + 1 in 32 bits, and UINT32_MAX stands for no memory. */
 	if (room >= UINT32_MAX)
 		return false;
 	if (!p->seed && getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) != sizeof(p->seed))

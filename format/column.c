@@ -53,6 +53,10 @@ void column_decode(struct cursor *c, size_t n, bool dense, struct column *column
 		column->bytes = cursor_bytes(c, (uint64_t)n * column->planes);
 }
 
+/*
+ * Nearly all columns of a trace have one to three planes. Each of these has a loop of its own,
+ * without a loop over planes inside, which the compiler turns into vector instructions.
+ */
 void column_read(const struct column *column, size_t from, size_t n, uint64_t *restrict values)
 {
 	const uint64_t base = column->base;
@@ -92,6 +96,7 @@ void column_read(const struct column *column, size_t from, size_t n, uint64_t *r
 }
 
 /* Up to three planes on a base that leaves room for them: no sum can exceed 32 bits. */
+/* Up to three planes and a base that cannot carry beyond 32 bits. */
 static uint64_t read_small(const struct column *column, size_t from, size_t n,
 			   uint32_t *restrict values)
 {
@@ -133,6 +138,7 @@ uint64_t column_read_u32(const struct column *column, size_t from, size_t n, uin
 {
 	uint64_t max = 0;
 
+	/* The sum may exceed 32 bits in a hostile trace: then it is computed in 64, to be seen. */
 	if (column->planes <= 3 && column->base <= UINT32_MAX - 0xffffff)
 		return read_small(column, from, n, values);
 	for (size_t i = 0; i < n; i++) {

@@ -11,6 +11,7 @@
 #include "format/block.h"
 #include "format/header.h"
 
+/* Blocks that may wait for the thread: a disk that stalls shortly does not stop the recorder. */
 #define QUEUE 4
 
 struct compressor {
@@ -160,6 +161,7 @@ struct error *compressor_new(struct compressor **compressor,
 	error = deliver(c, 0);
 	if (error)
 		goto fail;
+	/* Where no thread can be had, the caller compresses. */
 	c->threaded = options->compress_thread && start_thread(c);
 	*compressor = c;
 	return NULL;
@@ -192,6 +194,7 @@ void compressor_free(struct compressor *c)
 
 static struct error *put_now(struct compressor *c, struct payload *payload)
 {
+	/* After an error nothing is written: a hole in the middle is worse than an early end. */
 	if (!c->error)
 		c->error = write_block(c, payload);
 	payload_clear(payload);

@@ -25,6 +25,7 @@ struct error *header_decode(const uint8_t *bytes, size_t size, unsigned int *maj
 	uint32_t flags;
 	uint64_t checksum;
 
+	/* The beginning of a magic number is a trace that was cut off, not another file. */
 	if (!size || memcmp(bytes, WIRE_MAGIC, compared) != 0)
 		return error_new(ERROR_NOT_A_TRACE,
 				 size ? "the magic bytes are not there" : "there are no bytes");

@@ -16,6 +16,7 @@ static void join(struct index_span *a, const struct index_span *b)
 	a->to_ns = b->to_ns > a->to_ns ? b->to_ns : a->to_ns;
 }
 
+/* Joins each two spans: a recording of any length has between half and all of the spans. */
 static void halve(struct index *index)
 {
 	for (size_t i = 0; i < index->count / 2; i++) {
@@ -105,6 +106,7 @@ bool index_wants(const struct index *index, uint64_t offset, uint64_t from_ns, u
 		else
 			high = middle;
 	}
+	/* Without an index, or before its first span, all is read. */
 	if (!low)
 		return true;
 	return index->spans[low - 1].to_ns >= from_ns && index->spans[low - 1].from_ns < to_ns;

@@ -76,7 +76,12 @@ bool samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
 	return true;
 }
 
-/* Each sample's distance from the one before it on its lane; the first ones get the least. */
+/*
+ * Each sample's distance in time from the one before it on its lane. The first of a lane has none
+ * before it: the lane's start is chosen so that it has the least distance of all, which is the
+ * column's base. No writer must give samples in order of time: distances are signed, and the base
+ * may be negative.
+ */
 static void distances(const struct samples_batch *b, uint64_t *start, uint64_t *distance,
 		      uint64_t *base)
 {

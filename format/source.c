@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* At a time: large against the cost of a system call, small against what stays in memory. */
 #define READ_SIZE ((size_t)128 << 10)
 
 void source_init_fd(struct source *s, int fd)
@@ -98,6 +99,7 @@ struct error *source_skip(struct source *s, uint64_t size, uint64_t *skipped)
 		const uint8_t *bytes;
 		struct error *error;
 
+		/* Only within the file: lseek() goes beyond its end without an error. */
 		if (s->fd >= 0 && left > s->window.size - s->at && source_size(s, &total) &&
 		    s->offset + left <= total &&
 		    lseek(s->fd, (off_t)(s->start + s->offset + left), SEEK_SET) >= 0) {

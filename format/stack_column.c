@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define STEPS (STACK_COLUMN_OTHER - STACK_COLUMN_FREQUENT)
-#define FREQUENT_LEAST 3 /* a stack must be there so often to be worth an entry */
+/* A stack must be there so often that its entry costs less than its ids among the others. */
+#define FREQUENT_LEAST 3
 
 void stack_encoder_release(struct stack_encoder *e)
 {
@@ -39,6 +40,7 @@ static int by_count(const void *a, const void *b, void *context)
 
 	if (counts[x] != counts[y])
 		return counts[x] > counts[y] ? -1 : 1;
+	/* Equal samples give equal bytes, whatever qsort does. */
 	return (x > y) - (x < y);
 }
 

@@ -168,7 +168,10 @@ struct error *tables_expect_tasks(struct tables *t, uint64_t count)
 	return NULL;
 }
 
-/* The "[lost]" object's id in `id`, made when there is none; false without memory. */
+/*
+ * The "[lost]" object's id in `id`; false without memory. A lost frame must lie in it, although no
+ * object may be lost: then it is put in, which moves the ids of all later ones (extra_object).
+ */
 static bool find_lost_object(struct tables *t, uint32_t *id)
 {
 	if (t->lost_object == PRF_NONE) {

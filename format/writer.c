@@ -14,8 +14,8 @@
 #include "format/stacks.h"
 
 #define BLOCK_BYTES (1u << 20)
-#define BLOCK_BYTES_MAX (4u << 20)
-#define BYTES_PER_SAMPLE 16 /* a rough guess that decides when a block is full */
+#define BLOCK_BYTES_MAX (4u << 20) /* with RECORD_MAX well below the limit of a payload */
+#define BYTES_PER_SAMPLE 16	   /* a rough guess that decides when a block is full */
 #define RECORD_MAX (4u << 20)
 #define SEAL_AFTER_NS 500000000 /* half of what may be lost */
 #define SYMBOLS_PER_RECORD 1024
