@@ -51,12 +51,6 @@ void error_free(struct error *error)
 		free(error);
 }
 
-bool error_ignore(struct error *error)
-{
-	error_free(error);
-	return error != NULL;
-}
-
 bool error_is(const struct error *error, int os_error)
 {
 	return error && error->os_error == os_error;

@@ -73,7 +73,13 @@ const char *error_kind_name(enum error_kind kind);
 void error_free(struct error *error);
 
 /* Ends an error whose cause does not matter; true if there was one. */
-bool error_ignore(struct error *error);
+static inline bool error_ignore(struct error *error)
+{
+	if (!error)
+		return false;
+	error_free(error);
+	return true;
+}
 
 /* True for an error of a system call with this errno. */
 bool error_is(const struct error *error, int os_error);

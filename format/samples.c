@@ -50,11 +50,6 @@ static bool grow(struct samples_batch *b)
 	return true;
 }
 
-bool samples_batch_full(const struct samples_batch *b)
-{
-	return b->n >= WIRE_SAMPLES_MAX || b->lanes.count >= WIRE_LANES_MAX;
-}
-
 bool samples_batch_add(struct samples_batch *b, const struct prf_sample *sample)
 {
 	uint32_t lane;

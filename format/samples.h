@@ -26,7 +26,10 @@ struct samples_batch {
 void samples_batch_release(struct samples_batch *b);
 
 /* Whether the block has no room for another sample: it must be sealed first. */
-bool samples_batch_full(const struct samples_batch *b);
+static inline bool samples_batch_full(const struct samples_batch *b)
+{
+	return b->n >= WIRE_SAMPLES_MAX || b->lanes.count >= WIRE_LANES_MAX;
+}
 
 /* Adds a sample to a batch that is not full; false without memory. */
 bool samples_batch_add(struct samples_batch *b, const struct prf_sample *sample);

@@ -272,9 +272,12 @@ static bool anything_waits(const struct prf_writer *w)
 
 static struct error *writable(const struct prf_writer *w)
 {
-	if (w->finished && !w->error)
+	/* Asked for every sample: nothing is called when all is well. */
+	if (w->error)
+		return error_copy(w->error);
+	if (w->finished)
 		return error_new(ERROR_ARGUMENT, "the trace is finished");
-	return error_copy(w->error);
+	return NULL;
 }
 
 /* Whether w->record is whole and fits into a block. */
