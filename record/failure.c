@@ -4,8 +4,10 @@
 #include "common/buffer.h"
 #include "common/message.h"
 #include "record/capture/sampler.h"
+#include "record/system/privileges.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 int fail(const char *format, ...)
 {
@@ -35,9 +37,15 @@ int fail_error(struct error *error)
 int fail_kernel(struct error *error)
 {
 	const char *remedy = "";
+	char paranoid[96];
 
-	if (error_is(error, EPERM) || error_is(error, EACCES))
-		remedy = "; run as root, or grant cap_bpf,cap_perfmon";
+	if ((error_is(error, EPERM) || error_is(error, EACCES)) && privileges_paranoid() > 2) {
+		snprintf(paranoid, sizeof(paranoid),
+			 "; run as root, or set kernel.perf_event_paranoid, which is %d, to 2",
+			 privileges_paranoid());
+		remedy = paranoid;
+	} else if (error_is(error, EPERM) || error_is(error, EACCES))
+		remedy = "; run as root, or grant " PRIVILEGES_WANTED;
 	else if (error_is(error, ENOMEM))
 		remedy = "; a smaller ring (-m) or more locked memory (ulimit -l) may help";
 	else if (lacks_files(error))

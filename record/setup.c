@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,15 @@
 
 static int check_machine(void)
 {
-	char missing[128];
+	char missing[128], self[PATH_MAX];
 
-	if (!privileges_suffice(missing, sizeof(missing)))
+	if (!privileges_suffice(missing, sizeof(missing))) {
+		ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
+
 		return fail("no permission to use BPF and perf events: missing %s; run as root, or "
-			    "setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep on prof-record",
-			    missing);
+			    "once: sudo setcap " PRIVILEGES_WANTED "+ep %.*s",
+			    missing, n > 0 ? (int)n : 11, n > 0 ? self : "prof-record");
+	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return fail("the kernel has no BTF (/sys/kernel/btf/vmlinux: %s); one built with "
 			    "CONFIG_DEBUG_INFO_BTF=y is needed",
@@ -244,6 +248,10 @@ static struct error *begin_world(struct session *s, bool everything)
 	if (error)
 		return error;
 	status = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
+	/* What older kernels do not know in struct perf_event_attr they refuse: build-ids (5.12). */
+	if (status == -EINVAL)
+		return error_new(ERROR_UNSUPPORTED, "this kernel cannot report what programs map; "
+						    "Linux 5.15 or later is needed");
 	if (status)
 		return error_system(status, "cannot follow mappings");
 	if (jit_new(&s->jit, &(struct jit_options){ .warn = show_warning }))
@@ -280,8 +288,10 @@ static int open_world(struct session *s)
 		return fail_kernel(error);
 	if (kernel_symbols_hidden(s->world.kernel))
 		message_warning(
-			"the kernel hides its symbols' addresses; kernel frames will have no "
-			"names (set /proc/sys/kernel/kptr_restrict to 0, or grant cap_syslog)");
+			"the kernel hides its symbols' addresses; kernel frames will have no names "
+			"(grant cap_syslog, or set kernel.kptr_restrict to 0 and "
+			"kernel.perf_event_paranoid, which is %d, to 1)",
+			privileges_paranoid());
 	error = fill_world(s, everything);
 	if (error_is(error, ESRCH)) {
 		error_free(error);

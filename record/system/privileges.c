@@ -26,6 +26,18 @@ static bool is_set(cap_t caps, cap_value_t cap, cap_flag_t flag)
 	return !cap_get_flag(caps, cap, flag, &value) && value == CAP_SET;
 }
 
+int privileges_paranoid(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = -1;
+
+	if (f && fscanf(f, "%d", &level) != 1)
+		level = -1;
+	if (f)
+		fclose(f);
+	return level;
+}
+
 bool privileges_suffice(char *missing, size_t size)
 {
 	static const struct {

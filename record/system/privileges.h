@@ -11,6 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* All that a recorder without root makes use of, as setcap(8) takes them. */
+#define PRIVILEGES_WANTED "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog"
+
+/*
+ * kernel.perf_event_paranoid. Above 2, a value that Debian's and Ubuntu's kernels know, perf events are
+ * refused to everyone without cap_sys_admin. -1 where it cannot be read.
+ */
+int privileges_paranoid(void);
+
 /* Names the missing ones, joined by commas, in `missing`; true when none is. */
 bool privileges_suffice(char *missing, size_t size);
 

@@ -69,6 +69,13 @@ like "$(cat "$work/err")" 'cap_bpf.*cap_perfmon' "the message names those that a
 if [ -n "${SAN:-}" ]; then
 	skip "with file capabilities" "the sanitizers' leak check cannot run with them"
 elif setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep "$work/prof-record" 2> /dev/null &&
+	as_user "$work/prof-record" --version > /dev/null 2>&1 &&
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
+	as_user "$work/prof-record" -q -o "$work/theirs/t.prf" -- true 2> "$work/err"
+	is $? 1 "with file capabilities a user cannot where perf events are root's alone"
+	like "$(cat "$work/err")" 'run as root, or set kernel.perf_event_paranoid, which is [0-9]+, to 2$' \
+		"the message names the setting"
+elif getcap "$work/prof-record" 2> /dev/null | grep -q cap_bpf &&
 	as_user "$work/prof-record" --version > /dev/null 2>&1; then
 	as_user "$work/prof-record" -q -F 999 -o "$work/theirs/t.prf" -- "$work/burn" 500 2> "$work/err"
 	is "$? $(cat "$work/err")" "0 " "with file capabilities a user can"

@@ -61,6 +61,8 @@ if command -v setpriv > /dev/null; then
 	said=$(setpriv --reuid=65534 --regid=65534 --clear-groups ./recorder -o "$work-refused.prf" -a 2>&1)
 	is $? 1 "no privileges: status 1"
 	like "$said" 'missing cap_bpf,cap_perfmon; run as root' "no privileges: names what is missing"
+	like "$said" "once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog\\+ep $work/recorder\$" \
+		"no privileges: a line to paste"
 	holds "no privileges: no file" [ ! -e "$work-refused.prf" ]
 else
 	skip "no privileges" "there is no setpriv"
