@@ -248,7 +248,8 @@ static struct error *begin_world(struct session *s, bool everything)
 	if (error)
 		return error;
 	status = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
-	/* What older kernels do not know in struct perf_event_attr they refuse: build-ids (5.12). */
+	/* What older kernels do not know in struct perf_event_attr they refuse: build-ids (5.12).
+	 */
 	if (status == -EINVAL)
 		return error_new(ERROR_UNSUPPORTED, "this kernel cannot report what programs map; "
 						    "Linux 5.15 or later is needed");

@@ -15,8 +15,8 @@
 #define PRIVILEGES_WANTED "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog"
 
 /*
- * kernel.perf_event_paranoid. Above 2, a value that Debian's and Ubuntu's kernels know, perf events are
- * refused to everyone without cap_sys_admin. -1 where it cannot be read.
+ * kernel.perf_event_paranoid. Above 2, a value that Debian's and Ubuntu's kernels know, perf events
+ * are refused to everyone without cap_sys_admin. -1 where it cannot be read.
  */
 int privileges_paranoid(void);
 
