@@ -47,6 +47,11 @@ enum unwind_kind {
 	UNWIND_CFA_BASE = 9,	/* CFA = base register (x86: rbx) + cfa_offset */
 	UNWIND_CFA_REGISTER =
 		10, /* CFA = register `add` + cfa_offset; the interrupted frame only */
+	/*
+	 * Go called C: at sp + add lies the goroutine, and in that, one word in, the end of its
+	 * stack; CFA = that end - *(sp + cfa_offset) + 8
+	 */
+	UNWIND_GO_STACK = 11,
 };
 
 #define UNWIND_IN_REGISTER 255
@@ -60,6 +65,8 @@ enum unwind_kind {
 #define UNWIND_RA_FROM_REGISTER 4
 /* UNWIND_END: nothing called this, its start was put on the stack as a return address. */
 #define UNWIND_AT_START 8
+/* The caller's frame lies on another stack, at a higher or a lower address. */
+#define UNWIND_OTHER_STACK 16
 
 /*
  * The saved registers are read at once: `words` 8-byte words at CFA + read_offset. ra_word,

@@ -172,6 +172,19 @@ __noinline int step_guess(__u32 index)
 	return STEP_ON;
 }
 
+/* The CFA on the goroutine's stack, see UNWIND_GO_STACK. */
+static __always_inline int go_cfa(struct walk *w, const struct unwind_rule *rule, __u64 *cfa)
+{
+	__u64 goroutine, depth, end;
+
+	if (WALK_READ_USER(&goroutine, 8, w->sp + rule->add) ||
+	    WALK_READ_USER(&depth, 8, w->sp + rule->cfa_offset) ||
+	    WALK_READ_USER(&end, 8, goroutine + 8))
+		return STEP_END(w, WALK_BAD_READ);
+	*cfa = end - depth + 8;
+	return STEP_ON;
+}
+
 /* The frame's CFA, the caller's stack pointer. */
 static __always_inline int rule_cfa(struct walk *w, const struct unwind_rule *rule, __u64 *cfa)
 {
@@ -200,8 +213,14 @@ static __always_inline int rule_cfa(struct walk *w, const struct unwind_rule *ru
 			return STEP_END(w, WALK_UNSUPPORTED);
 		*cfa = ((__u64 *)&w->registers)[rule->add & 15] + rule->cfa_offset;
 		break;
+	case UNWIND_GO_STACK:
+		if (go_cfa(w, rule, cfa))
+			return 1;
+		break;
 	default: return STEP_END(w, WALK_UNSUPPORTED);
 	}
+	if (rule->flags & UNWIND_OTHER_STACK)
+		return STEP_ON;
 	/* Frames lie below their callers'. A leaf of arm64 may have none. */
 	if (*cfa < w->sp || (*cfa == w->sp && !w->exact))
 		return STEP_END(w, WALK_BAD_READ);

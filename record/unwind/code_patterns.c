@@ -97,6 +97,7 @@ void code_patterns_each(const struct elf_file *e, code_pattern_function *found, 
 		else if (strcmp(s->name, ".init") == 0 || strcmp(s->name, ".fini") == 0)
 			init_or_fini(e, s, found, context);
 	}
-	if (e->entry && e->entry + ENTRY_SIZE > e->entry)
+	/* On x86-64 the code itself says where it ends (code_analysis.h). */
+	if (e->machine != EM_X86_64 && e->entry && e->entry + ENTRY_SIZE > e->entry)
 		found(context, e->entry, e->entry + ENTRY_SIZE, &end);
 }

@@ -7,6 +7,7 @@
 
 #include "common/array.h"
 #include "common/limits.h"
+#include "record/unwind/code_analysis.h"
 #include "record/unwind/code_patterns.h"
 #include "record/unwind/unwind_arch.h"
 
@@ -42,6 +43,7 @@ struct builder {
 	struct remembered *remembered;	       /* [REMEMBERED] */
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
+	struct code_analysis *analysis; /* NULL: not needed yet */
 };
 
 const char *unwind_table_error_text(enum unwind_table_error error)
@@ -125,6 +127,27 @@ static void note_familiar(void *context, uint64_t start, uint64_t end,
 	b->familiar_count++;
 }
 
+static void take_analysed(void *context, uint64_t address, const struct unwind_rule *rule)
+{
+	struct builder *b = context;
+
+	if (b->error)
+		return;
+	add_row(b, address, rule ? rule_set_add(&b->t->rules, rule) : UNWIND_NONE);
+}
+
+/* Nothing is said of this code but what it says itself. */
+static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
+{
+	add_row(b, start, UNWIND_NONE);
+	if (b->error || end - start < PADDING_MAX || code_analysis_is_padding(b->e, start, end))
+		return;
+	if (!b->analysis)
+		b->analysis = code_analysis_new(b->e);
+	if (b->analysis)
+		code_analysis_run(b->analysis, start, end, take_analysed, b);
+}
+
 /* What lies between `b->next` and `until` has no FDE. */
 static void fill_gap(struct builder *b, uint64_t until)
 {
@@ -140,12 +163,12 @@ static void fill_gap(struct builder *b, uint64_t until)
 		if (s->start < at)
 			continue; /* it has an FDE after all */
 		if (s->start > at)
-			add_row(b, at, UNWIND_NONE);
+			add_unknown(b, at, s->start);
 		add_row(b, s->start, s->rule);
 		at = end;
 	}
 	if (until - at >= PADDING_MAX)
-		add_row(b, at, UNWIND_NONE);
+		add_unknown(b, at, until);
 	b->next = until;
 }
 
@@ -352,8 +375,7 @@ static int open_information(struct information *info, const struct elf_file *e)
 	if (open_eh_frame(info, e) == CFI_ERROR_MEMORY ||
 	    open_debug_frame(info, e) == CFI_ERROR_MEMORY)
 		return UNWIND_TABLE_MEMORY;
-	return info->eh_frame.fde_count || info->debug_frame.fde_count ? UNWIND_TABLE_OK
-								       : UNWIND_TABLE_NO_INFO;
+	return UNWIND_TABLE_OK;
 }
 
 static int build_rows(struct unwind_table *t, const struct information *info,
@@ -373,11 +395,14 @@ static int build_rows(struct unwind_table *t, const struct information *info,
 	free(b.remembered);
 	if (!b.error && b.next < end)
 		fill_gap(&b, end);
+	code_analysis_free(b.analysis);
 	/* Whatever holds at the end, holds to the end of the last page. */
 	while (!b.error && b.rule != UNWIND_NONE && b.page + 1 < t->page_count) {
 		begin_page(&b, b.page + 1);
 		append_row(&b, (uint32_t)b.rule);
 	}
+	if (!b.error && !t->row_count)
+		return UNWIND_TABLE_NO_INFO;
 	return b.error;
 }
 

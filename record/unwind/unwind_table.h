@@ -5,8 +5,9 @@
 /*
  * One file's unwind table, in the form of bpf/unwind.h but with rule numbers of its own:
  * from the unwind information of all its executable segments (.eh_frame, and .debug_frame
- * that is not compressed or is with zlib), and from the shape of some code that is known to
- * have none. Once built, the table needs the file no more.
+ * that is not compressed or is with zlib), from the shape of some code that is known to have
+ * none, and for all other code from what its instructions do to the stack
+ * (record/unwind/code_analysis.h). Once built, the table needs the file no more.
  */
 
 #include <stdbool.h>

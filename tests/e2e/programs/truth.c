@@ -54,6 +54,7 @@ __attribute__((noinline)) static void calls_garbage(void)
 	sink += zeros[0];
 }
 
+#if defined(__GLIBC__)
 static ucontext_t main_context, coroutine_context;
 
 static void coroutine(void)
@@ -71,6 +72,11 @@ static void run_context(void)
 	makecontext(&coroutine_context, coroutine, 0);
 	swapcontext(&main_context, &coroutine_context);
 }
+#else
+static void run_context(void)
+{
+}
+#endif
 
 static void handler(int number)
 {

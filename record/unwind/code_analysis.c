@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/code_analysis.h"
+
+#include "common/array.h"
+#include "common/map.h"
+#include "record/system/elf_symbols.h"
+#include "record/unwind/unwind_arch.h"
+#include "record/unwind/x86_instruction.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+
+#define JUMPS_MAX (1 << 16) /* in one function */
+#define PASSES_MAX 8
+#define ALIGNMENT 16 /* where functions begin that nothing names */
+
+/* What is known before an instruction. */
+struct state {
+	bool sp_known, fp_known; /* the CFA is sp + sp_offset resp. fp + fp_offset */
+	bool outermost;		 /* nothing called this */
+	int32_t sp_offset, fp_offset;
+	int32_t fp_saved, base_saved;	 /* at CFA + this; 0: the register is the caller's */
+	const struct unwind_rule *fixed; /* instead of all that */
+};
+
+struct start {
+	uint64_t address;
+	const char *name; /* "": not known */
+};
+
+struct code_analysis {
+	const struct elf_file *e;
+	struct elf_symbols symbols;
+	struct start *starts; /* sorted */
+	size_t start_count, start_capacity;
+	/* Of the code that is being analysed: what is known at the targets of jumps. */
+	struct state *jumps;
+	size_t jump_count, jump_capacity;
+	struct map jump_at;    /* target -> position in `jumps` */
+	struct state indirect; /* at the last jump by a table */
+	bool indirect_known;
+	uint64_t farthest; /* that the function is known to reach */
+	const char *name;
+	struct unwind_rule go; /* of asmcgocall, see find_stack_switch() */
+	code_analysis_function *found;
+	void *context;
+};
+
+static const struct state at_entry = { .sp_known = true, .sp_offset = 8 };
+
+/* -------- where functions begin -------- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct start *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	/* Those with a name first. */
+	return !*x->name - !*y->name;
+}
+
+static void add_start(struct code_analysis *a, uint64_t address, const char *name)
+{
+	if (array_reserve(&a->starts, &a->start_capacity, a->start_count + 1))
+		a->starts[a->start_count++] = (struct start){ address, name };
+}
+
+static void add_symbols(struct code_analysis *a)
+{
+	uint64_t address;
+
+	/* Without symbols there are the calls. */
+	if (error_ignore(elf_symbols_read(&a->symbols, a->e)))
+		return;
+	for (size_t i = 0; i < a->symbols.n; i++)
+		if (elf_file_offset_to_address(a->e, a->symbols.symbols[i].start, &address))
+			add_start(a, address, a->symbols.symbols[i].name);
+}
+
+static bool in_code(const struct code_analysis *a, uint64_t address)
+{
+	for (size_t i = 0; i < a->e->load_count; i++) {
+		const struct elf_segment *s = a->e->loads[i];
+
+		if (address >= s->address && address - s->address < s->file_size)
+			return s->flags & PF_X;
+	}
+	return false;
+}
+
+static void add_calls(struct code_analysis *a, const struct elf_segment *s)
+{
+	struct cursor c = elf_file_at(a->e, s->address);
+	size_t size = cursor_left(&c) < s->file_size ? cursor_left(&c) : s->file_size;
+
+	for (size_t at = 0; at < size;) {
+		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
+		uint64_t target = s->address + at + i.size + (uint64_t)i.value;
+
+		if (i.effect == X86_CALL && in_code(a, target))
+			add_start(a, target, "");
+		at += i.size ? i.size : 1;
+	}
+}
+
+struct code_analysis *code_analysis_new(const struct elf_file *e)
+{
+	struct code_analysis *a = calloc(1, sizeof(*a));
+	size_t n = 0;
+
+	if (!a)
+		return NULL;
+	a->e = e;
+	add_symbols(a);
+	if (e->entry)
+		add_start(a, e->entry, "");
+	for (size_t i = 0; i < e->load_count; i++)
+		if (e->loads[i]->flags & PF_X)
+			add_calls(a, e->loads[i]);
+	if (a->start_count)
+		qsort(a->starts, a->start_count, sizeof(*a->starts), by_address);
+	for (size_t i = 0; i < a->start_count; i++)
+		if (!n || a->starts[n - 1].address != a->starts[i].address)
+			a->starts[n++] = a->starts[i];
+	a->start_count = n;
+	return a;
+}
+
+void code_analysis_free(struct code_analysis *a)
+{
+	if (!a)
+		return;
+	elf_symbols_release(&a->symbols);
+	map_release(&a->jump_at);
+	free(a->starts);
+	free(a->jumps);
+	free(a);
+}
+
+/* The first start at or after the address: its position. */
+static size_t next_start(const struct code_analysis *a, uint64_t address)
+{
+	size_t low = 0, high = a->start_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->starts[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* -------- functions that are known -------- */
+
+static const struct unwind_rule rule_end = { .kind = UNWIND_END };
+static const struct unwind_rule rule_signal = { .kind = UNWIND_SIGNAL };
+
+/*
+ * Go's runtime switches to the stack of its scheduler without a frame of its own, and leaves the
+ * frame pointer as it was: that of the function that called it.
+ */
+static const struct unwind_rule rule_other_stack = { .kind = UNWIND_CFA_FP,
+						     .words = 2,
+						     .ra_word = 1,
+						     .fp_word = 0,
+						     .cfa_offset = 16,
+						     .read_offset = -16,
+						     .flags = UNWIND_OTHER_STACK,
+						     .base_word = UNWIND_LOST };
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+/* mov $15,%rax or %eax; syscall */
+static bool is_signal_return(struct cursor c)
+{
+	static const uint8_t wide[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	static const uint8_t narrow[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+
+	return (cursor_left(&c) >= sizeof(wide) && !memcmp(c.at, wide, sizeof(wide))) ||
+	       (cursor_left(&c) >= sizeof(narrow) && !memcmp(c.at, narrow, sizeof(narrow)));
+}
+
+/* Go's goexit, to which the first function of a goroutine returns: nop; call; nop, and nothing. */
+static bool is_goexit(struct cursor c)
+{
+	return cursor_left(&c) >= 8 && c.at[0] == 0x90 && c.at[1] == 0xe8 && c.at[6] == 0x90 &&
+	       c.at[7] == 0xcc;
+}
+
+static struct state state_of_start(struct code_analysis *a, uint64_t address, const char *name)
+{
+	static const char *const outermost[] = { "runtime.goexit.abi0", "runtime.mstart.abi0",
+						 "runtime.rt0_go.abi0", "runtime.mcall", NULL };
+	struct cursor c = elf_file_at(a->e, address);
+	struct state state = at_entry;
+
+	if (address == a->e->entry || is_one_of(name, outermost) || is_goexit(c))
+		state.fixed = &rule_end;
+	if (is_signal_return(c))
+		state.fixed = &rule_signal;
+	return state;
+}
+
+/* A number on the stack, in `mov %reg,n(%rsp)` (48 89 /r) of the registers di or dx. */
+static size_t take_store(const uint8_t *code, uint8_t modrm, int32_t *offset)
+{
+	if (code[0] != 0x48 || code[1] != 0x89)
+		return 0;
+	if (code[2] == (0x44 | modrm) && code[3] == 0x24) {
+		*offset = code[4];
+		return 5;
+	}
+	*offset = 0;
+	return code[2] == (0x04 | modrm) && code[3] == 0x24 ? 4 : 0;
+}
+
+/*
+ * Go's asmcgocall, after it has aligned the scheduler's stack for C. It has switched stacks: on the
+ * new one it keeps the goroutine and the depth of its stack, which may be moved meanwhile,
+ *
+ *     mov %rdi,G(%rsp); mov 8(%rdi),%rdi; sub %rdx,%rdi; mov %rdi,DEPTH(%rsp)
+ *
+ * or it has not, and keeps the stack pointer: movq $0,G(%rsp); mov %rdx,DEPTH(%rsp).
+ */
+static bool find_stack_switch(struct code_analysis *a, const uint8_t *code, size_t size)
+{
+	static const uint8_t depth[] = { 0x48, 0x8b, 0x7f, 0x08, 0x48, 0x29, 0xd7 };
+	int32_t g = 0, offset = 0;
+	size_t taken;
+
+	if (size < 32)
+		return false;
+	taken = take_store(code, 0x38, &g);
+	if (taken && !memcmp(code + taken, depth, sizeof(depth)) &&
+	    take_store(code + taken + sizeof(depth), 0x38, &offset)) {
+		a->go = (struct unwind_rule){ .kind = UNWIND_GO_STACK,
+					      .words = 1,
+					      .ra_word = 0,
+					      .fp_word = UNWIND_IN_REGISTER,
+					      .cfa_offset = offset,
+					      .read_offset = -8,
+					      .add = (int16_t)g,
+					      .flags = UNWIND_OTHER_STACK,
+					      .base_word = UNWIND_LOST };
+		return true;
+	}
+	if (memcmp(code, "\x48\xc7\x44\x24", 4) != 0 || !take_store(code + 9, 0x10, &offset))
+		return false;
+	a->go = (struct unwind_rule){ .kind = UNWIND_DEREF_SP,
+				      .words = 1,
+				      .ra_word = 0,
+				      .fp_word = UNWIND_IN_REGISTER,
+				      .cfa_offset = offset,
+				      .read_offset = -8,
+				      .add = 8,
+				      .base_word = UNWIND_LOST };
+	return true;
+}
+
+/* -------- states -------- */
+
+static struct unwind_rule rule_of(const struct state *s)
+{
+	struct cfi_row row = { .cfa = CFI_CFA_REGISTER, .ra = { CFI_AT_CFA, -8 } };
+
+	row.reg = s->sp_known ? ARCH_REGISTER_SP : ARCH_REGISTER_FP;
+	row.offset = s->sp_known ? s->sp_offset : s->fp_offset;
+	if (s->fp_saved)
+		row.fp = (struct cfi_saved){ CFI_AT_CFA, s->fp_saved };
+	if (s->base_saved)
+		row.base = (struct cfi_saved){ CFI_AT_CFA, s->base_saved };
+	return unwind_rule_from_row(&row);
+}
+
+static void emit(struct code_analysis *a, uint64_t address, const struct state *s, bool known)
+{
+	static const char *const switching[] = { "runtime.systemstack.abi0",
+						 "runtime.morestack.abi0", NULL };
+	struct unwind_rule rule;
+
+	if (known && s->fixed) {
+		a->found(a->context, address, s->fixed);
+	} else if (known && s->outermost) {
+		a->found(a->context, address, &rule_end);
+	} else if (known && (s->sp_known || s->fp_known)) {
+		rule = rule_of(s);
+		a->found(a->context, address, rule.kind == UNWIND_UNSUPPORTED ? NULL : &rule);
+	} else if (is_one_of(a->name, switching)) {
+		a->found(a->context, address, &rule_other_stack);
+	} else {
+		a->found(a->context, address, NULL);
+	}
+}
+
+static void move_sp(struct state *s, int64_t by)
+{
+	int64_t offset = s->sp_offset - by;
+
+	s->sp_offset = (int32_t)offset;
+	/* Above the return address there is no frame. */
+	if (offset < 8 || offset > INT32_MAX / 2)
+		s->sp_known = false;
+}
+
+static void push(struct state *s, uint8_t reg)
+{
+	move_sp(s, -8);
+	if (!s->sp_known)
+		return;
+	if (reg == X86_REGISTER_FP && !s->fp_saved)
+		s->fp_saved = -s->sp_offset;
+	if (reg == X86_REGISTER_BASE && !s->base_saved)
+		s->base_saved = -s->sp_offset;
+}
+
+static void pop(struct state *s, uint8_t reg)
+{
+	if (reg == X86_REGISTER_FP && s->sp_known && s->fp_saved == -s->sp_offset)
+		s->fp_saved = 0;
+	if (reg == X86_REGISTER_FP)
+		s->fp_known = false;
+	if (reg == X86_REGISTER_BASE && s->sp_known && s->base_saved == -s->sp_offset)
+		s->base_saved = 0;
+	move_sp(s, 8);
+}
+
+static void set_sp_from_fp(struct state *s, int64_t value)
+{
+	s->sp_known = s->fp_known;
+	s->sp_offset = s->fp_offset;
+	move_sp(s, value);
+}
+
+static void apply(struct code_analysis *a, struct state *s, const struct x86_instruction *i,
+		  const uint8_t *after, size_t left)
+{
+	switch ((enum x86_effect)i->effect) {
+	case X86_PUSH: push(s, i->reg); break;
+	case X86_POP: pop(s, i->reg); break;
+	case X86_SP_ADD: move_sp(s, i->value); break;
+	case X86_SP_ALIGN:
+		s->sp_known = false;
+		if (find_stack_switch(a, after, left))
+			s->fixed = &a->go;
+		break;
+	case X86_SP_FROM_FP: set_sp_from_fp(s, i->value); break;
+	case X86_SP_OTHER:
+		s->sp_known = false;
+		/* asmcgocall is back on the stack that it came from. */
+		if (s->fixed == &a->go)
+			*s = at_entry;
+		break;
+	case X86_FP_FROM_SP:
+		s->fp_known = s->sp_known;
+		s->fp_offset = (int32_t)(s->sp_offset - i->value);
+		break;
+	case X86_FP_STORE:
+		if (s->sp_known && !s->fp_saved && !s->fp_known && i->value >= 0 &&
+		    i->value < s->sp_offset)
+			s->fp_saved = (int32_t)(i->value - s->sp_offset);
+		break;
+	case X86_FP_LOAD:
+		if (s->sp_known && s->fp_saved == i->value - s->sp_offset) {
+			s->fp_saved = 0;
+			s->fp_known = false;
+		}
+		break;
+	case X86_FP_CLEAR: s->outermost = !s->fp_saved; break;
+	case X86_LEAVE:
+		set_sp_from_fp(s, 0);
+		pop(s, X86_REGISTER_FP);
+		break;
+	default: break;
+	}
+}
+
+/* -------- from one start to the next -------- */
+
+/* Code between two known starts: a function, and perhaps others that nothing names after it. */
+struct span {
+	const uint8_t *code;
+	uint64_t start, end;
+	const char *name; /* NULL: `start` is none */
+	bool unnamed;	  /* code that nothing is known to lead to is another function */
+	bool emits;
+};
+
+static void note_jump(struct code_analysis *a, const struct span *span, uint64_t target,
+		      const struct state *s)
+{
+	bool added = false;
+	uint64_t *at;
+
+	if (target <= span->start || target >= span->end || a->jump_count >= JUMPS_MAX ||
+	    !array_reserve(&a->jumps, &a->jump_capacity, a->jump_count + 1))
+		return;
+	at = map_put(&a->jump_at, &target, sizeof(target), &added);
+	if (!at || !added)
+		return;
+	*at = a->jump_count;
+	a->jumps[a->jump_count++] = *s;
+}
+
+/* What code after the end of a flow of control begins with; false: not known. */
+static bool resume(struct code_analysis *a, const struct span *span, uint64_t address,
+		   struct state *s)
+{
+	const uint64_t *at = map_get(&a->jump_at, &address, sizeof(address));
+
+	if (at) {
+		*s = a->jumps[*at];
+		return true;
+	}
+	if (span->unnamed && address % ALIGNMENT == 0 && address > a->farthest) {
+		a->indirect_known = false;
+		*s = state_of_start(a, address, "");
+		return true;
+	}
+	/* A case of a switch, to which a table leads. */
+	*s = a->indirect;
+	return a->indirect_known;
+}
+
+static bool ends_flow(const struct x86_instruction *i)
+{
+	return i->effect == X86_RETURN || i->effect == X86_JUMP || i->effect == X86_JUMP_FAR ||
+	       i->effect == X86_STOP;
+}
+
+/* One instruction; the state after it. Returns whether that is known. */
+static bool step(struct code_analysis *a, const struct span *span, uint64_t at,
+		 const struct x86_instruction *i, struct state *s)
+{
+	uint64_t after = at + i->size;
+
+	if (i->effect == X86_JUMP || i->effect == X86_BRANCH) {
+		note_jump(a, span, after + (uint64_t)i->value, s);
+		if (after + (uint64_t)i->value < span->end &&
+		    after + (uint64_t)i->value > a->farthest)
+			a->farthest = after + (uint64_t)i->value;
+	}
+	if (i->effect == X86_JUMP_FAR) {
+		a->indirect = *s;
+		a->indirect_known = true;
+	}
+	apply(a, s, i, span->code + (after - span->start), (size_t)(span->end - after));
+	return !ends_flow(i) || s->fixed == &rule_end || s->fixed == &rule_signal;
+}
+
+/* Between functions; goexit begins with what looks like it. */
+static bool is_filler(const struct code_analysis *a, const struct x86_instruction *i,
+		      uint64_t address)
+{
+	if (i->effect != X86_PADDING && i->effect != X86_STOP)
+		return false;
+	return address % ALIGNMENT || !is_goexit(elf_file_at(a->e, address));
+}
+
+static void walk_span(struct code_analysis *a, const struct span *span)
+{
+	bool known = span->name != NULL;
+	struct state s = known ? state_of_start(a, span->start, span->name) : at_entry;
+	size_t size = (size_t)(span->end - span->start);
+
+	a->name = known ? span->name : "";
+	a->indirect_known = false;
+	a->farthest = 0;
+	/* A trampoline is returned to at its start, and looked up before it. */
+	if (span->emits && s.fixed == &rule_signal)
+		emit(a, span->start - 1, &s, true);
+	for (size_t at = 0; at < size;) {
+		struct x86_instruction i = x86_instruction_at(span->code + at, size - at);
+
+		if (!known && i.size && !is_filler(a, &i, span->start + at))
+			known = resume(a, span, span->start + at, &s);
+		if (span->emits)
+			emit(a, span->start + at, &s, known);
+		known = known && i.size && step(a, span, span->start + at, &i, &s);
+		at += i.size ? i.size : 1;
+	}
+}
+
+/* Jumps lead forwards and back, so all code is walked until no more is learned. */
+static void analyse_span(struct code_analysis *a, struct span *span)
+{
+	size_t before;
+
+	a->jump_count = 0;
+	map_release(&a->jump_at);
+	span->emits = false;
+	for (int pass = 0; pass < PASSES_MAX; pass++) {
+		before = a->jump_count;
+		walk_span(a, span);
+		if (a->jump_count == before && span->unnamed)
+			break;
+		if (a->jump_count == before)
+			span->unnamed = true;
+	}
+	span->emits = true;
+	walk_span(a, span);
+}
+
+static void analyse(struct code_analysis *a, struct cursor c, uint64_t start, uint64_t end)
+{
+	size_t next = next_start(a, start);
+	uint64_t at = start;
+
+	while (at < end) {
+		struct span span = { .code = c.at + (at - start), .start = at, .end = end };
+
+		if (next < a->start_count && a->starts[next].address == at)
+			span.name = a->starts[next++].name;
+		if (next < a->start_count && a->starts[next].address < end)
+			span.end = a->starts[next].address;
+		analyse_span(a, &span);
+		at = span.end;
+	}
+}
+
+void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
+		       code_analysis_function *found, void *context)
+{
+	a->found = found;
+	a->context = context;
+	for (size_t i = 0; i < a->e->load_count; i++) {
+		const struct elf_segment *s = a->e->loads[i];
+		uint64_t from = start > s->address ? start : s->address;
+		uint64_t to = end < s->address + s->file_size ? end : s->address + s->file_size;
+		struct cursor c;
+
+		if (!(s->flags & PF_X) || from >= to)
+			continue;
+		c = elf_file_at(a->e, from);
+		if (cursor_left(&c) < to - from)
+			to = from + cursor_left(&c);
+		analyse(a, c, from, to);
+		found(context, to, NULL);
+	}
+}
+
+bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end)
+{
+	struct cursor c = elf_file_at(e, start);
+	size_t size = (size_t)(end - start), at = 0;
+
+	if (cursor_left(&c) < size)
+		size = cursor_left(&c);
+	while (at < size) {
+		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
+
+		if (c.at[at] && (!i.size || (i.effect != X86_PADDING && i.effect != X86_STOP)))
+			return false;
+		at += c.at[at] ? i.size : 1;
+	}
+	return true;
+}
+
+#else
+
+bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end)
+{
+	return true;
+}
+
+struct code_analysis *code_analysis_new(const struct elf_file *e)
+{
+	return NULL;
+}
+
+void code_analysis_free(struct code_analysis *a)
+{
+}
+
+void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
+		       code_analysis_function *found, void *context)
+{
+}
+
+#endif

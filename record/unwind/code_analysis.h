@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_UNWIND_CODE_ANALYSIS_H
+#define RECORD_UNWIND_CODE_ANALYSIS_H
+
+/*
+ * Unwind rules for code without unwind information, from the code itself: instruction by
+ * instruction, how far the stack pointer is from the return address and where the frame pointer
+ * was saved. Functions begin at symbols, at what is called, and after padding; the state at the
+ * target of a jump is that at the jump. Where the state is not known there is no rule.
+ *
+ * Also known by their code or name: the functions of Go's runtime that switch stacks, its and the
+ * C library's outermost functions, and signal trampolines.
+ *
+ * For x86-64. The work is linear in the size of the code.
+ */
+
+#include "common/elf_file.h"
+#include "record/unwind/unwind_rules.h"
+
+#include <stdbool.h>
+
+/* Whether nothing of [start, end) does anything; elsewhere than on x86-64: true. */
+bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end);
+
+struct code_analysis;
+
+/* NULL without memory, or when code of this processor is not analysed. The file must stay. */
+struct code_analysis *code_analysis_new(const struct elf_file *e);
+void code_analysis_free(struct code_analysis *a);
+
+/*
+ * From `address` on the rule holds, up to the next call; NULL: none does. Addresses never go back.
+ */
+typedef void code_analysis_function(void *context, uint64_t address,
+				    const struct unwind_rule *rule);
+
+/* Analyses [start, end), as far as it is executable. */
+void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
+		       code_analysis_function *found, void *context);
+
+#endif
