@@ -36,4 +36,15 @@ for page in prof-record.1 prof-report.1 prof-bench.1 prf.5; do
 		like "$(cat "$top/man/$page")" "^\.SH \"?$section" "$page has a section $section"
 	done
 done
+
+# The limits in the pages are those of common/limits.h.
+limit() {
+	sed -n "s/^#define $1 (*\([^)]*\))*.*/\1/p" "$top/common/limits.h" | awk -F ' << ' '{ print $2 ? $1 * 2 ^ $2 : $1 }' |
+		sed -E ':more; s/([0-9])([0-9]{3})(,|$)/\1,\2\3/; t more'
+}
+for page in prof-record.1 prof-report.1; do
+	for name in SEGMENTS SECTIONS SYMBOLS; do
+		like "$(cat "$top/man/$page")" " $(limit "LIMIT_$name") " "$page has LIMIT_$name"
+	done
+done
 finish
