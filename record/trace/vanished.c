@@ -86,11 +86,11 @@ static void write_object(struct object *object, struct writing *writing)
 	if (fd < 0)
 		return;
 	if (!elf_file_open(&file, fd)) {
-		if (!has_build_id(&file, d)) {
-			/* It was overwritten since: its names would be of other code. */
-		} else if (elf_symbols_read(&symbols, &file)) {
-			writing->error = error_memory();
-		} else {
+		/*
+		 * A file that was overwritten since would give names of other code. Symbols that
+		 * are too many to be read cost this file's names, not the recording.
+		 */
+		if (has_build_id(&file, d) && !error_ignore(elf_symbols_read(&symbols, &file))) {
 			writing->error = write_hit(&symbols, object, writing->writer);
 			elf_symbols_release(&symbols);
 		}
