@@ -36,7 +36,7 @@ struct off_cpu {
 	struct blocked *blocked; /* NULL: this kernel cannot, see record/capture/blocked.h */
 };
 
-/* Before the programs are loaded: tells them what is wanted, and leaves out the others. */
+/* Before the programs are loaded: sets what is wanted, and leaves out the others. */
 void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
 		  const struct off_cpu_options *options);
 

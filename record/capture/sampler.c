@@ -128,7 +128,7 @@ static int attach(struct attached *a)
 	return a->link ? 0 : -errno;
 }
 
-/* What the programs are told before the verifier sees them: what is not wanted is not there. */
+/* What is set in the programs before the verifier sees them: what is not wanted is not there. */
 static void tell(struct sampler_bpf *skeleton, const struct sampler_options *options)
 {
 	const struct event_list *events = options->events;

@@ -20,7 +20,7 @@ struct side_ring {
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
 	uint64_t at;
-	uint64_t ahead; /* at or behind `at` */
+	uint64_t ahead; /* at or after `at` */
 };
 
 struct sideband {

@@ -115,7 +115,7 @@ static int parse_uprobe(struct event_list *list, struct event *e, const char *te
 	const char *colon, *plus;
 	char *end;
 
-	/* The first single colon behind the last slash ends the file's name. */
+	/* The first single colon after the last slash ends the file's name. */
 	colon = strrchr(text, '/');
 	colon = strchr(colon ? colon : text, ':');
 	if (!colon || colon == text || !colon[1])

@@ -32,7 +32,7 @@ struct event {
 	uint64_t period;
 	bool user_only, kernel_only; /* ":u" and ":k" */
 	char *file, *symbol;	     /* of a uprobe */
-	uint64_t symbol_offset;	     /* "+0x10" behind the symbol */
+	uint64_t symbol_offset;	     /* "+0x10" after the symbol */
 	uint64_t file_offset;	     /* after event_list_resolve() */
 };
 

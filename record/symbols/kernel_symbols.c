@@ -42,7 +42,7 @@ struct symbol_list {
 struct kernel_symbols {
 	struct buffer kallsyms, modules_text; /* names point in here */
 	struct symbol_list known;	      /* as read at the start */
-	struct symbol_list dynamic;	      /* told by the side band */
+	struct symbol_list dynamic;	      /* from the side band */
 	struct module *modules;
 	size_t module_count;
 	uint64_t base; /* of _text */
@@ -74,7 +74,7 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The kernel's own symbols come sorted, and what follows them lies mostly behind them. */
+/* The kernel's own symbols come sorted, and most of what follows has higher addresses. */
 static void sort(struct symbol_list *list)
 {
 	struct symbol *symbols = list->symbols;
@@ -331,7 +331,7 @@ static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 	size_t i = count_below(&k->dynamic, address);
 	struct symbol *symbol;
 
-	/* Newer ones stand behind older ones of the same place, which may linger as "gone". */
+	/* Newer ones come after older ones of the same place, which may linger as "gone". */
 	while (i--) {
 		symbol = &k->dynamic.symbols[i];
 		if (!symbol->gone && address - symbol->address < symbol->size)

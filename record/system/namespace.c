@@ -57,7 +57,7 @@ static bool status_number(const char *status, const char *name, int index, uint3
 	return true;
 }
 
-/* Ticks since boot, with the time asleep, that stand behind the name in /proc/PID/stat. */
+/* Ticks since boot, with the time asleep, that come after the name in /proc/PID/stat. */
 static uint64_t start_time(uint32_t pid)
 {
 	unsigned long long ticks;

@@ -21,7 +21,7 @@ struct namespace
 	char root[256];	    /* its root directory as we see it; "" for ours, or when not known */
 };
 
-/* Fills in what /proc tells. 0 or -errno: -ESRCH when the process is gone. */
+/* Fills in what /proc says. 0 or -errno: -ESRCH when the process is gone. */
 int namespace_read(struct namespace *inside, uint32_t pid);
 
 /* A thread's numbers in its own pid namespace; `pid` and `tid` themselves when it is gone. */

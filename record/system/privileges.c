@@ -49,7 +49,7 @@ bool privileges_suffice(char *missing, size_t size)
 
 	*missing = 0;
 	if (!caps)
-		return true; /* cannot tell: the kernel will */
+		return true; /* not known here: the kernel will refuse */
 	/* cap_sys_admin is what both were part of, and the kernel still takes it. */
 	if (!is_set(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE))
 		for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)

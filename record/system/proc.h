@@ -45,7 +45,7 @@ struct proc_mapping {
 	uint64_t inode;
 	uint32_t major, minor;
 	bool executable;
-	bool deleted;	  /* the path had a " (deleted)" behind it, which is cut off */
+	bool deleted;	  /* the path had a " (deleted)" after it, which is cut off */
 	const char *path; /* octal escapes resolved; "" for none */
 };
 

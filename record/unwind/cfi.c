@@ -369,7 +369,7 @@ int cfi_run(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_function *
 
 /* -------- CIEs and FDEs -------- */
 
-/* "zPLR" and the data behind it. False: FDEs of this CIE cannot be read. */
+/* "zPLR" and the data after it. False: FDEs of this CIE cannot be read. */
 static bool read_augmentation(const struct cfi *cfi, struct cursor *c, const char *text,
 			      struct cfi_cie *cie)
 {

@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "record/system/proc.h"
 
-/* More than that many files are no longer told apart; the rest go without tables. */
+/* Files that are known at most; later ones go without tables. */
 #define FILES_MAX 65536
 /* How long a file goes without a table, once it was refused one for want of memory. */
 #define RETRY_NS UINT64_C(10000000000)

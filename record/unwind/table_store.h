@@ -55,7 +55,7 @@ int table_store_put(struct table_store *s, const struct unwind_table *t,
 /* Nothing names it any more; its memory rests for RANGE_POOL_REST_NS before it is used again. */
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns);
 
-/* Rows that no slab, present or allowed, has room for (0: it fits, as far as can be told). */
+/* Rows that no slab, present or allowed, has room for (0: it fits, as far as is known). */
 uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
 			     uint64_t now_ns);
 

@@ -222,7 +222,7 @@ static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
 }
 
 /*
- * Where a file tells of its code. Both sections may have a part: the start files that a
+ * Where a file describes its code. Both sections may have a part: the start files that a
  * program is linked with have .eh_frame even if its own code has only .debug_frame.
  */
 struct information {
@@ -257,7 +257,7 @@ static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_f
 	b->next = cfi_fde_end(fde);
 }
 
-/* In the order of their starts. What both tell of counts as .eh_frame has it. */
+/* In the order of their starts. What both describe counts as .eh_frame has it. */
 static void add_fdes(struct builder *b, const struct information *info)
 {
 	const struct cfi *eh = &info->eh_frame, *debug = &info->debug_frame;
