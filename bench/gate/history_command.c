@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "bench/gate/change_points.h"
 #include "bench/gate/history.h"
 #include "bench/gate/trend.h"
 #include "bench/results/commands.h"
@@ -32,6 +34,26 @@ static void list(const struct settings *s, const struct history *h)
 	}
 }
 
+static enum verdict print_changes(const struct settings *s, const struct history *h)
+{
+	struct change_point *points;
+	size_t count;
+
+	if (output_error(change_points_find(h, s->branch_given ? s->branch : NULL, s->testbed,
+					    &points, &count)))
+		return VERDICT_ERROR;
+	for (size_t i = 0; i < count; i++) {
+		const struct change_point *p = &points[i];
+
+		output_line("%s %s: %.6g to %.6g (%s) at %s", p->benchmark, p->measure, p->before,
+			    p->after, output_percent(p->after / p->before - 1).text,
+			    *p->entry->hash ? p->entry->hash : "an entry without hash");
+	}
+	output_line("%zu changes", count);
+	free(points);
+	return VERDICT_FINE;
+}
+
 /* The results of the last entry that is wanted. */
 static enum verdict write_last(const struct settings *s, const struct history *h)
 {
@@ -49,13 +71,17 @@ enum verdict history_command(const struct settings *s)
 	enum verdict verdict = VERDICT_ERROR;
 
 	if (!s->history || s->rest_count) {
-		message_error("usage: prof-bench history --history FILE [--svg FILE]");
+		message_error("usage: prof-bench history --history FILE [--svg FILE | --changes]");
 		return VERDICT_ERROR;
 	}
 	if (output_error(history_read(&h, s->history)))
 		return VERDICT_ERROR;
 	if (!h.count) {
 		message_error("%s: holds no results", s->history);
+		goto out;
+	}
+	if (s->changes) {
+		verdict = print_changes(s, &h);
 		goto out;
 	}
 	if (!s->svg) {

@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "bench/measure/child.h"
+#include "bench/pairs/explain.h"
 #include "bench/pairs/paired_runs.h"
 #include "bench/results/commands.h"
 #include "bench/results/output.h"
 #include "common/clock.h"
 #include "common/message.h"
+
+#define EXPLAIN_ROUNDS 30 /* recordings of each program */
+#define FUNCTIONS_SHOWN 10
 
 struct ab {
 	const struct settings *settings;
@@ -111,6 +115,49 @@ static enum verdict conclude(const struct ab *ab, const struct paired_runs_compa
 	return VERDICT_INCONCLUSIVE;
 }
 
+/*
+ * Which functions made it slower: those whose time changed for certain, and by a tenth of the whole
+ * change at least: among hundreds of functions a few intervals miss the truth.
+ */
+static void print_explanation(const struct explanation *e)
+{
+	double least = fabs(e->ns[1] - e->ns[0]) / 10;
+	size_t shown = 0;
+
+	output_line("functions whose own time changed, of %s that the old one takes on a CPU:",
+		    output_time(e->ns[0]).text);
+	for (size_t i = 0; i < e->count && shown < FUNCTIONS_SHOWN; i++) {
+		const struct explained_function *f = &e->all[i];
+
+		if ((f->difference.low <= 0 && f->difference.high >= 0) ||
+		    fabs(f->difference.value) < least)
+			continue;
+		shown++;
+		output_line(
+			"  %s [%s %s] (%s of the whole)  %s", output_time(f->difference.value).text,
+			output_time(f->difference.low).text, output_time(f->difference.high).text,
+			output_percent(f->difference.value / e->ns[0]).text, f->name);
+	}
+	if (!shown)
+		output_line("  none for certain: it waits rather than computes, or the change is "
+			    "spread over many");
+}
+
+static void explain_change(const struct ab *ab)
+{
+	const struct explain_options options = {
+		.arguments = { ab->arguments[0], ab->arguments[1] },
+		.rounds = EXPLAIN_ROUNDS,
+		.seed = ab->settings->seed,
+	};
+	struct explanation e = { 0 };
+
+	if (output_error(error_prefix(explain(&e, &options), "it cannot be explained")))
+		return;
+	print_explanation(&e);
+	explanation_release(&e);
+}
+
 static struct estimate ratio(const struct paired_runs_change *c)
 {
 	return (struct estimate){ 1 + c->sign.value, 1 + c->sign.low, 1 + c->sign.high };
@@ -149,6 +196,8 @@ static enum verdict compare(struct ab *ab)
 	ab->started = clock_ns(CLOCK_MONOTONIC_RAW);
 	if (!paired_runs_compare(&c, &options, measure, ab)) {
 		verdict = conclude(ab, &c, options.wanted);
+		if (verdict == VERDICT_REGRESSED && s->explain)
+			explain_change(ab);
 		if (s->bmf && write_bmf(s->rest[1], &c))
 			verdict = VERDICT_ERROR;
 	}

@@ -20,10 +20,10 @@ const struct command commands[] = {
 	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
 	  "allow-missing-baseline accept",
 	  gate_command },
-	{ "history", "", "list the history, or draw it", "history branch testbed svg filter",
-	  history_command },
+	{ "history", "", "list the history, or draw it",
+	  "history branch testbed svg changes filter", history_command },
 	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
-	  "pairs max-pairs noise cpu-time resamples", ab_command },
+	  "pairs max-pairs noise cpu-time explain resamples", ab_command },
 	{ "peers", "", "prof beside perf on this machine", "time measurements", peers_command },
 	{ "libraries", "", "our ELF and DWARF readers beside libelf and libdw", "",
 	  libraries_command },

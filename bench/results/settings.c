@@ -103,6 +103,8 @@ TAKE_NUMBER(pairs, "pairs", 8, 100000)
 TAKE_NUMBER(max_pairs, "max-pairs", 8, 1000000000)
 TAKE(take_noise, "noise", return take_real(argument, 0, 1000, &s->noise))
 TAKE_FLAG(cpu_time, "cpu-time")
+TAKE_FLAG(explain, "explain")
+TAKE_FLAG(changes, "changes")
 TAKE(take_count_option, "count", return take_count(argument, 1, 100000, &s->count))
 TAKE(take_power, "power", return take_real(argument, -9, 12, &s->power))
 TAKE(take_spread, "spread", return take_real(argument, 0, 100, &s->spread))
@@ -170,6 +172,7 @@ static const struct option_entry table[64] = {
 	{ 0, "allow-missing-baseline", NULL, "no history to judge by is fine (for first runs)",
 	  take_allow_missing },
 	{ 0, "accept", NULL, "what regressed is wanted: it is the new baseline", take_accept },
+	{ 0, "changes", NULL, "history: where each measure changed for good", take_changes },
 	{ 0, "svg", "FILE", "draw the trend of each benchmark", take_svg },
 	{ 0, "cpu-time", NULL, "run, ab: user and system time in place of elapsed time",
 	  take_cpu_time },
@@ -179,6 +182,8 @@ static const struct option_entry table[64] = {
 	  take_max_pairs },
 	{ 0, "noise", "PERCENT", "the slowdown that is to be found, in percent (default 2)",
 	  take_noise },
+	{ 0, "explain", NULL, "record both if the new one is slower, and name the functions",
+	  take_explain },
 	{ .help = "mock" },
 	{ 0, "count", "N", "benchmarks to make up (default 5)", take_count_option },
 	{ 0, "power", "P", "values around 10 to the power of P (default 1)", take_power },

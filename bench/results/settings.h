@@ -54,10 +54,12 @@ struct settings {
 	bool allow_missing;
 	bool accept;
 	const char *svg;
+	bool changes;
 
 	uint64_t pairs, max_pairs;
 	double noise;
 	bool cpu_time;
+	bool explain;
 
 	uint64_t count;
 	double power;

@@ -93,6 +93,13 @@ is "$(json one.json 'all(set(m) <= {"value", "lower_value", "upper_value"} and a
 holds "history lists" "$bench" history --history h
 holds "history draws" "$bench" history --history h --svg trend.svg
 holds "and the drawing is XML" python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("trend.svg")'
+for i in $(seq 30); do
+	printf '{"time": %d, "branch": "main", "hash": "c%d", "testbed": "t", "results": {"b/one": {"latency": {"value": %d}, "instructions": {"value": 7}}}}\n' \
+		"$i" "$i" "$(((i > 12 ? 120 : 100) + i % 3))"
+done > changing
+is "$("$bench" history --history changing --changes)" "b/one latency: 101 to 121 (+19.8020%) at c13
+1 changes" "history finds where a measure changed"
+is "$("$bench" history --history constant --changes)" "0 changes" "and none where nothing did"
 "$bench" history --history missing > /dev/null 2>&1
 is "$?" 2 "there is no history to show"
 

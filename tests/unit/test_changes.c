@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bench/statistics/changes.h"
+#include "bench/statistics/random.h"
+
+#define VALUES 60
+
+static const struct change_options options = { 1, 4, 199, 0.01 };
+
+/* A level of 100 up to `at`, then one that is larger by `change`; with noise. */
+static void series(struct random *r, double noise, size_t at, double change, double *values)
+{
+	for (size_t i = 0; i < VALUES; i++)
+		values[i] = 100 * (i < at ? 1 : 1 + change) * exp(noise * random_normal(r));
+}
+
+static void test_exact(void **state)
+{
+	double values[VALUES];
+	size_t places[VALUES];
+	struct random r;
+
+	random_seed(&r, 1);
+	series(&r, 0, 25, 0.1, values);
+	assert_int_equal(changes_find(values, VALUES, &options, places), 1);
+	assert_int_equal(places[0], 25);
+	series(&r, 0, 25, 0, values);
+	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
+	/* Less than a percent is none, however sure. */
+	series(&r, 0, 25, 0.005, values);
+	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
+	assert_int_equal(changes_find(values, 0, &options, places), 0);
+	assert_int_equal(changes_find(values, CHANGES_VALUES_MOST + 1, &options, places), -1);
+}
+
+static void test_several(void **state)
+{
+	double values[VALUES];
+	size_t places[VALUES];
+	struct random r;
+
+	random_seed(&r, 2);
+	series(&r, 0.01, 20, 0.2, values);
+	for (size_t i = 40; i < VALUES; i++)
+		values[i] /= 1.2;
+	assert_int_equal(changes_find(values, VALUES, &options, places), 2);
+	assert_in_range(places[0], 19, 21);
+	assert_in_range(places[1], 39, 41);
+}
+
+/* One wild value is no change. */
+static void test_outlier(void **state)
+{
+	double values[VALUES];
+	size_t places[VALUES];
+	struct random r;
+
+	random_seed(&r, 3);
+	series(&r, 0.01, 20, 0, values);
+	values[30] = 1000;
+	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
+}
+
+/* On planted series: what is found of what is there, and how much of what is found is there. */
+static void planted(double noise, double change, size_t *found, size_t *wrong)
+{
+	struct random r;
+
+	random_seed(&r, 4);
+	*found = *wrong = 0;
+	for (size_t i = 0; i < 100; i++) {
+		double values[VALUES];
+		size_t places[VALUES], at = 10 + random_below(&r, 40);
+		int n;
+
+		series(&r, noise, at, change, values);
+		n = changes_find(values, VALUES, &options, places);
+		for (int j = 0; j < n; j++) {
+			if (change > 0 && places[j] + 2 >= at && places[j] <= at + 2)
+				++*found;
+			else
+				++*wrong;
+		}
+	}
+}
+
+static void test_planted(void **state)
+{
+	size_t found, wrong;
+
+	planted(0.01, 0, &found, &wrong);
+	assert_true(wrong <= 2);
+	planted(0.01, 0.05, &found, &wrong);
+	assert_true(found >= 98 && wrong <= 3);
+	planted(0.03, 0.1, &found, &wrong);
+	assert_true(found >= 90 && wrong <= 10);
+	planted(0.05, 0, &found, &wrong);
+	assert_true(wrong <= 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_outlier),
+		cmocka_unit_test(test_planted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
