@@ -77,8 +77,8 @@ static const struct command library_commands[] = {
 	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
 	  "allow-missing-baseline accept",
 	  gate_command },
-	{ "history", "", "list the history, or draw it", "history branch testbed svg changes filter",
-	  history_command },
+	{ "history", "", "list the history, or draw it",
+	  "history branch testbed svg changes filter", history_command },
 	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
 	  "pairs max-pairs noise cpu-time explain resamples", ab_command },
 };

@@ -15,6 +15,13 @@ rm -f "$folder"/*.json
 
 "$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)' \
 	--bmf "$folder/instructions.json"
+# Reports of real programs' traces, whole: what the report's own benchmarks cannot repeat from one
+# build to the next, as they look up places in prof-bench itself.
+for trace in "$(dirname "$0")"/../../testdata/fixtures/*.prf; do
+	name=$(basename "$trace" .prf)
+	"$bench" instr -q --name "prof-report/$name" --bmf "$folder/report-$name.json" -- \
+		"$build/prof-report" -q --no-cache "$trace"
+done
 "$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)' \
 	--bmf "$folder/heap.json"
 "$bench" bpf --object "$build/bench/suite/xdp_example.bpf.o" --test-run --time 0.5 \

@@ -6,6 +6,8 @@
     bench/ci/operating-curve.py time --seconds 150     again and again, on a quiet machine
     bench/ci/operating-curve.py count --seconds 150    again and again (valgrind)
     bench/ci/operating-curve.py table
+    bench/ci/operating-curve.py gate                   on made-up histories
+    bench/ci/operating-curve.py changes                the same
 
 Slowdowns of 1, 2, 5 and 10 % of prof-report's CPU time, or of its instructions, are built in
 (build/prof-report-slow), 50 tries each, among 200 tries in which old and new are equal. A try has a trace of its own seed
@@ -16,12 +18,15 @@ in Markdown, for bench/README.md.
 """
 import argparse
 import json
+import math
 import os
+import random
 import re
 import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 PERCENTS = [1, 2, 5, 10]
@@ -175,15 +180,84 @@ def table(curve):
             [c for c in counted if c["percent"] == percent])
 
 
+class MadeUp:
+    """Histories of 100 benchmarks whose values vary by `spread` around 100: what prof-bench makes of
+    them is that of a machine with so much noise, however busy this one is."""
+    SPREADS = [0.005, 0.01, 0.02, 0.05, 0.1]
+
+    def __init__(self, build, folder):
+        self.bench = os.path.join(build, "prof-bench")
+        self.folder = folder
+        self.random = random.Random(1)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def value(self, spread, change):
+        return 100 * (1 + change) * math.exp(self.random.gauss(0, spread))
+
+    def write_history(self, entries, value):
+        """value(benchmark, entry): one number."""
+        with open(self.path("history"), "w", encoding="utf-8") as file:
+            for i in range(entries):
+                results = {f"b{b}": {"latency": {"value": value(b, i)}} for b in range(100)}
+                file.write(json.dumps({"time": i, "branch": "main", "hash": f"c{i}",
+                                       "testbed": "t", "results": results}) + "\n")
+
+    def run(self, *arguments):
+        return subprocess.run([self.bench, *arguments], stdout=subprocess.PIPE, check=False,
+                              encoding="utf-8").stdout
+
+    def gate(self, thresholds):
+        """By 20 earlier values each and the shipped thresholds: 1000 tries of each."""
+        print("| spread | change | fine | regressed | inconclusive |\n|---|---|---|---|---|")
+        for spread in self.SPREADS:
+            for change in (0, 0.05, 0.1, 0.2, 0.3):
+                found = {"fine": 0, "REGRESSED": 0, "inconclusive": 0}
+                for _ in range(10):
+                    self.write_history(20, lambda b, i, s=spread: self.value(s, 0))
+                    with open(self.path("now.json"), "w", encoding="utf-8") as file:
+                        json.dump({f"b{b}": {"latency": {"value": self.value(spread, change)}}
+                                   for b in range(100)}, file)
+                    output = self.run("gate", "--thresholds", thresholds, "--history",
+                                      self.path("history"), "--testbed", "t", "--dry-run",
+                                      self.path("now.json"))
+                    for word in found:
+                        found[word] += len(re.findall(f"^{word} ", output, re.M))
+                print(f"| {spread:.1%} | {change:.0%} | {found['fine']} | {found['REGRESSED']} | "
+                      f"{found['inconclusive']} |")
+
+    def changes(self):
+        """Of 60 values each that change once, between the 11th and the 50th: 100 tries of each."""
+        print("| spread | change | found | found where there is none |\n|---|---|---|---|")
+        for spread in self.SPREADS:
+            for change in (0, 0.02, 0.05, 0.1, 0.2):
+                places = [self.random.randrange(10, 50) for _ in range(100)]
+                self.write_history(60, lambda b, i, s=spread, c=change, p=places:
+                                   self.value(s, c if i >= p[b] else 0))
+                output = self.run("history", "--history", self.path("history"), "--changes")
+                found = [abs(int(at) - places[int(b)]) <= 2 and change > 0
+                         for b, at in re.findall(r"^b(\d+) .* at c(\d+)$", output, re.M)]
+                print(f"| {spread:.1%} | {change:.0%} | {sum(found)} | {len(found) - sum(found)} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("prepare", "time", "count", "table"))
+    parser.add_argument("command", choices=("prepare", "time", "count", "table", "gate", "changes"))
     parser.add_argument("--folder", default="build/operating-curve")
     parser.add_argument("--build", default="build", help="where prepare finds the programs")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no try after this")
     parser.add_argument("--samples", type=int, default=50000, help="samples of the traces; by counts a tenth")
     settings = parser.parse_args()
+    if settings.command in ("gate", "changes"):
+        with tempfile.TemporaryDirectory() as folder:
+            made_up = MadeUp(settings.build, folder)
+            if settings.command == "gate":
+                made_up.gate(os.path.join(os.path.dirname(__file__), "thresholds.conf"))
+            else:
+                made_up.changes()
+        return
     curve = Curve(settings.folder, settings.samples)
     if settings.command == "prepare":
         subprocess.run(["make", "-s", "-j2", f"BUILD={settings.build}", "all",
