@@ -11,7 +11,6 @@
 
 #include "bench/measure/child.h"
 #include "bench/statistics/random.h"
-#include "common/map.h"
 
 #define RATE "4999"
 #define PERIOD_NS (1e9 / 4999)
@@ -27,8 +26,7 @@ struct function {
 
 struct folded_functions {
 	size_t rounds;
-	struct map places; /* name to the place in `all` */
-	struct function *all;
+	struct function *all; /* sorted by name */
 	size_t count, capacity;
 };
 
@@ -50,48 +48,59 @@ void folded_functions_free(struct folded_functions *f)
 		free(f->all[i].samples[0]);
 	}
 	free(f->all);
-	map_release(&f->places);
 	free(f);
 }
 
-static struct function *append(struct folded_functions *f, const char *name)
+/* Where the name is, or where it belongs. */
+static size_t place_of(const struct folded_functions *f, const char *name)
 {
-	struct function *all = f->all, *new;
+	size_t low = 0, high = f->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(f->all[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct function *insert(struct folded_functions *f, size_t place, const char *name)
+{
+	struct function *all = f->all, new = { .name = strdup(name) };
 
 	if (f->count == f->capacity) {
 		size_t capacity = f->capacity ? 2 * f->capacity : 64;
 
 		all = realloc(all, capacity * sizeof(*all));
-		if (!all)
-			return NULL;
-		f->all = all;
-		f->capacity = capacity;
+		if (all) {
+			f->all = all;
+			f->capacity = capacity;
+		}
 	}
-	new = &all[f->count];
-	*new = (struct function){ .name = strdup(name) };
-	new->samples[0] = calloc(2 * f->rounds, sizeof(double));
-	if (!new->name || !new->samples[0]) {
-		free(new->name);
-		free(new->samples[0]);
+	new.samples[0] = calloc(2 * f->rounds, sizeof(double));
+	if (!all || !new.name || !new.samples[0]) {
+		free(new.name);
+		free(new.samples[0]);
 		return NULL;
 	}
-	new->samples[1] = new->samples[0] + f->rounds;
+	new.samples[1] = new.samples[0] + f->rounds;
+	memmove(&all[place + 1], &all[place], (f->count - place) * sizeof(*all));
+	all[place] = new;
 	f->count++;
-	return new;
+	return &all[place];
 }
 
 /* NULL without memory. */
 static struct function *function_of(struct folded_functions *f, const char *name)
 {
-	bool added;
-	uint64_t *place = map_put(&f->places, name, strlen(name), &added);
+	size_t place = place_of(f, name);
 
-	if (!place)
-		return NULL;
-	if (!added)
-		return &f->all[*place];
-	*place = f->count;
-	return append(f, name);
+	if (place < f->count && !strcmp(f->all[place].name, name))
+		return &f->all[place];
+	return insert(f, place, name);
 }
 
 struct error *folded_functions_add(struct folded_functions *f, const char *path, int side,
@@ -192,11 +201,19 @@ void explanation_release(struct explanation *e)
 
 /* -------- recording -------- */
 
-/* The files of the recordings, and the programs beside this one. */
+/* The files of the recordings, and the programs that make and read them. */
 struct recordings {
 	char folder[32], trace[48], folded[48], said[48];
 	char record[PATH_MAX], report[PATH_MAX];
 };
+
+/* Beside this program, or, for one that links libprof_bench, in PATH. */
+static void find_program(char *path, const char *folder, const char *name)
+{
+	snprintf(path, PATH_MAX, "%s/%s", folder, name);
+	if (access(path, X_OK))
+		snprintf(path, PATH_MAX, "%s", name);
+}
 
 static bool find_programs(struct recordings *r)
 {
@@ -207,8 +224,8 @@ static bool find_programs(struct recordings *r)
 		return false;
 	self[length] = 0;
 	*strrchr(self, '/') = 0;
-	snprintf(r->record, sizeof(r->record), "%s/prof-record", self);
-	snprintf(r->report, sizeof(r->report), "%s/prof-report", self);
+	find_program(r->record, self, "prof-record");
+	find_program(r->report, self, "prof-report");
 	return true;
 }
 

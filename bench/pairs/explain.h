@@ -33,7 +33,7 @@ struct explanation {
 	double ns[2]; /* of all functions */
 };
 
-/* Records and compares. prof-record and prof-report are those beside this program. */
+/* Records and compares. prof-record and prof-report are those beside this program, or in PATH. */
 struct error *explain(struct explanation *e, const struct explain_options *options);
 void explanation_release(struct explanation *e);
 
