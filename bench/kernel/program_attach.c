@@ -68,9 +68,16 @@ void program_detach(struct program_attachment *a)
 static enum benchmark_status refused(struct benchmark_problem *problem,
 				     const struct program *program, int error)
 {
-	return benchmark_problem(problem, BENCHMARK_FAILED, "cannot attach %s, of type %s: %s",
-				 program_name(program), program_type_name(program),
-				 strerror(abs(error)));
+	/* Their numbers are in files there. */
+	bool traced = program_type(program) == BPF_PROG_TYPE_TRACEPOINT ||
+		      program_type(program) == BPF_PROG_TYPE_KPROBE;
+
+	return benchmark_problem(
+		problem, BENCHMARK_FAILED, "cannot attach %s, of type %s: %s%s",
+		program_name(program), program_type_name(program), strerror(abs(error)),
+		traced && abs(error) == ENOENT && access("/sys/kernel/tracing/events", F_OK)
+			? "; mount tracefs on /sys/kernel/tracing"
+			: "");
 }
 
 static enum benchmark_status keep(struct program_attachment *a, const struct program *program,

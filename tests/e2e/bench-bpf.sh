@@ -38,7 +38,9 @@ cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 place() { # NAME ARGUMENTS...: attaches the program
 	program=$1
 	shift
-	output=$(unshare -n sh -c 'ip link set lo up; "$@"; status=$?; tc qdisc show dev lo; exit $status' \
+	output=$(unshare -n -m sh -c 'ip link set lo up
+		[ -e /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2> /dev/null
+		"$@"; status=$?; tc qdisc show dev lo; exit $status' \
 		sh "$bench" bpf --object places.o --name "$program" "$@" --time 0.2 --resamples 200 -- ./traffic 2>&1)
 	status=$?
 	case $output in
