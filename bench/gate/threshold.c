@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/statistics/distribution.h"
+#include "common/distribution.h"
 #include "bench/statistics/statistics.h"
 
 static const char *const names[] = {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/statistics/distribution.h"
+#include "common/distribution.h"
 
 #define EXACT_LIMIT 50
 

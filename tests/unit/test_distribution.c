@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench/statistics/distribution.h"
+#include "common/distribution.h"
 
 static void near(double value, double expected, double tolerance)
 {

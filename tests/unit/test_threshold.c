@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "bench/gate/threshold.h"
-#include "bench/statistics/distribution.h"
 #include "bench/statistics/random.h"
+#include "common/distribution.h"
 
 static void near(double value, double expected, double tolerance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BENCH_STATISTICS_DISTRIBUTION_H
-#define BENCH_STATISTICS_DISTRIBUTION_H
+#ifndef COMMON_DISTRIBUTION_H
+#define COMMON_DISTRIBUTION_H
 
-/* The normal and Student's t distribution, and their inverses, to about 1e-12. */
+/* The normal, Student's t and the binomial distribution, to about 1e-12. */
 
 double distribution_normal(double x);
 /* 0 < p < 1, else NaN. */
@@ -11,5 +11,8 @@ double distribution_normal_inverse(double p);
 /* `freedom` > 0 degrees of freedom. */
 double distribution_student(double t, double freedom);
 double distribution_student_inverse(double p, double freedom);
+
+/* The chance of `k` or more of `n` trials that succeed with probability `p` each. */
+double distribution_binomial_tail(double k, double n, double p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bench/statistics/distribution.h"
+#include "common/distribution.h"
 
 #include <math.h>
 
@@ -108,4 +108,11 @@ double distribution_student_inverse(double p, double freedom)
 	if (p > 0.5)
 		return -inverse(distribution_student, freedom, 1 - p);
 	return inverse(distribution_student, freedom, p);
+}
+
+double distribution_binomial_tail(double k, double n, double p)
+{
+	if (k <= 0)
+		return 1;
+	return k > n ? 0 : incomplete_beta(k, n - k + 1, p);
 }

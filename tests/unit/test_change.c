@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bench/statistics/random.h"
+#include "report/views/change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 300
+#define TRIES 200
+
+/* Runs of a program whose functions have shares as real profiles do: proportional to 1 / rank. */
+struct fixture {
+	struct random random;
+	double mean[ROWS]; /* samples of each row in a run */
+	size_t runs[2];
+	double noise; /* of a run's time in each row, beyond sampling: relative */
+	size_t grown; /* the row that is planted; ROWS: none */
+	double by;    /* and the samples it grows by */
+	uint64_t *counts;
+	struct change changes[ROWS];
+};
+
+/* Poisson distributed: exactly for few, rounded normal for many. */
+static uint64_t draw(struct random *r, double mean)
+{
+	double product = 1, limit = exp(-mean);
+	uint64_t k = 0;
+
+	if (mean > 200)
+		return (uint64_t)fmax(0, round(mean + sqrt(mean) * random_normal(r)));
+	while ((product *= random_unit(r)) > limit)
+		k++;
+	return k;
+}
+
+static void set_means(struct fixture *f, double samples)
+{
+	double sum = 0;
+
+	for (int i = 0; i < ROWS; i++)
+		sum += 1.0 / (i + 2);
+	for (int i = 0; i < ROWS; i++)
+		f->mean[i] = samples / (i + 2) / sum;
+}
+
+/* Draws all counts and estimates the changes; the number of rows called sure. */
+static size_t run(struct fixture *f)
+{
+	size_t all = f->runs[0] + f->runs[1], sure = 0;
+	double exposure[16];
+	struct change_runs runs = { { f->runs[0], f->runs[1] }, exposure, true };
+
+	f->counts = realloc(f->counts, all * ROWS * sizeof(*f->counts));
+	for (size_t i = 0; i < ROWS; i++)
+		for (size_t r = 0; r < all; r++) {
+			double mean = f->mean[i] + (i == f->grown && r >= f->runs[0] ? f->by : 0);
+
+			mean *= 1 + f->noise * random_normal(&f->random);
+			f->counts[i * all + r] = draw(&f->random, fmax(0, mean));
+		}
+	for (size_t r = 0; r < all; r++)
+		exposure[r] = 999;
+	assert_int_equal(changes_estimate(f->changes, ROWS, f->counts, &runs), 0);
+	for (size_t i = 0; i < ROWS; i++)
+		sure += f->changes[i].sure;
+	return sure;
+}
+
+/* How often of TRIES anything is called sure, or with a planted row that it is. */
+static size_t found(struct fixture *f)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		size_t sure = run(f);
+
+		n += f->grown < ROWS ? f->changes[f->grown].sure : sure > 0;
+	}
+	return n;
+}
+
+static void begin(struct fixture *f, size_t before, size_t now, double samples)
+{
+	memset(f, 0, sizeof(*f));
+	random_seed(&f->random, 20);
+	f->runs[0] = before;
+	f->runs[1] = now;
+	f->grown = ROWS;
+	set_means(f, samples);
+}
+
+/* With the seed as it is these are fixed numbers; the bounds are what the header promises. */
+static void test_silence(void **state)
+{
+	static const struct {
+		size_t before, now;
+		double noise;
+	} cases[] = { { 1, 1, 0 }, { 3, 3, 0 }, { 3, 3, 0.05 }, { 5, 5, 0.02 }, { 4, 1, 0.05 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture f;
+
+		begin(&f, cases[i].before, cases[i].now, 60000);
+		f.noise = cases[i].noise;
+		assert_in_range(found(&f), 0, 2);
+		free(f.counts);
+	}
+}
+
+static void test_one_run_knows_only_sampling_noise(void **state)
+{
+	struct fixture f;
+
+	/* Runs that differ by 5 % in each function: the header says what then happens. */
+	begin(&f, 1, 1, 60000);
+	f.noise = 0.05;
+	assert_true(found(&f) > TRIES / 2);
+	free(f.counts);
+}
+
+/*
+ * +0.5 % of the total in one function is found: from one minute on each side where the function
+ * has up to 1.6 % of the samples, from three minutes up to 2.7 %.
+ */
+static void test_planted(void **state)
+{
+	static const struct {
+		size_t row, runs;
+		double share;
+	} cases[] = { { 10, 1, 1.58 }, { 20, 1, 0.86 }, { 50, 1, 0.36 }, { 5, 3, 2.70 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture f;
+
+		begin(&f, cases[i].runs, cases[i].runs, 60000);
+		f.grown = cases[i].row;
+		f.by = 300;
+		assert_true(fabs(f.mean[f.grown] / 600 - cases[i].share) < 0.01);
+		assert_true(found(&f) >= TRIES * 95 / 100);
+		free(f.counts);
+	}
+}
+
+/* The interval holds the true change in about 95 of 100 cases. */
+static void test_intervals(void **state)
+{
+	static const size_t runs[] = { 1, 3 };
+
+	for (size_t k = 0; k < 2; k++) {
+		struct fixture f;
+		size_t inside = 0;
+
+		begin(&f, runs[k], runs[k], 60000);
+		f.noise = k ? 0.03 : 0;
+		f.grown = 10;
+		f.by = 300;
+		for (int i = 0; i < TRIES; i++) {
+			run(&f);
+			for (size_t row = 0; row < 40; row++) {
+				double truth = row == 10 ? f.by / 999 : 0;
+
+				inside += f.changes[row].low <= truth &&
+					  truth <= f.changes[row].high;
+			}
+		}
+		assert_in_range(inside, TRIES * 40 * 93 / 100, TRIES * 40 * 98 / 100);
+		free(f.counts);
+	}
+}
+
+/* Rates and shares: the same value with other exposures is no change. */
+static void test_exposure(void **state)
+{
+	double exposure[] = { 99, 999 };
+	struct change_runs runs = { { 1, 1 }, exposure, true };
+	const uint64_t counts[] = { 990, 9990, 990, 5000, 0, 400, 3, 0 };
+	struct change c[4];
+
+	assert_int_equal(changes_estimate(c, 4, counts, &runs), 0);
+	assert_true(fabs(c[0].before - 10) < 1e-9 && fabs(c[0].now - 10) < 1e-9);
+	assert_false(c[0].sure);
+	assert_true(c[0].low < 0 && c[0].high > 0 && change_at_least(&c[0]) == 0);
+	assert_true(c[1].sure);
+	assert_true(c[1].high < -3 && change_at_least(&c[1]) == -c[1].high);
+	assert_true(c[2].sure); /* new */
+	assert_false(c[3].sure);
+}
+
+static void test_without_noise_known(void **state)
+{
+	double exposure[] = { 1, 1 };
+	struct change_runs runs = { { 1, 1 }, exposure, false };
+	const uint64_t counts[] = { 5, 5000000 };
+	struct change c;
+
+	assert_int_equal(changes_estimate(&c, 1, counts, &runs), 0);
+	assert_true(isnan(c.p) && isnan(c.low) && isnan(c.high));
+	assert_false(c.sure);
+	assert_int_equal(changes_estimate(&c, 0, counts, &runs), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_one_run_knows_only_sampling_noise),
+		cmocka_unit_test(test_planted),
+		cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_exposure),
+		cmocka_unit_test(test_without_noise_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
