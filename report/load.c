@@ -209,7 +209,7 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 	return true;
 }
 
-bool loaded_profile(struct loaded *l, const struct report_options *o)
+bool loaded_build(struct loaded *l, const struct report_options *o)
 {
 	unsigned int detail = o->view->detail | (o->shown.lines ? PROFILE_BY_LINE : 0) |
 			      (o->shown.annotate ? PROFILE_BY_GUESS : 0) |
@@ -225,7 +225,7 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 	};
 	struct error *error;
 
-	if (!loaded_read(l, o, true) || !choose_value(l, o, &build.value))
+	if (!choose_value(l, o, &build.value))
 		return false;
 	build.tally = l->tally;
 	build.traces = l->traces;
@@ -241,6 +241,11 @@ bool loaded_profile(struct loaded *l, const struct report_options *o)
 	}
 	l->profile->min_percent = o->min_percent;
 	return true;
+}
+
+bool loaded_profile(struct loaded *l, const struct report_options *o)
+{
+	return loaded_read(l, o, true) && loaded_build(l, o);
 }
 
 /* -------- one sample after the other -------- */

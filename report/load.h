@@ -26,6 +26,9 @@ void loaded_release(struct loaded *l);
 /* Reads all samples into the tally and, with the option, symbols into the symbolizer. */
 bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols);
 
+/* Builds the profile that the options ask for from what was read. */
+bool loaded_build(struct loaded *l, const struct report_options *o);
+
 /* Reads and builds the profile that the options ask for. */
 bool loaded_profile(struct loaded *l, const struct report_options *o);
 

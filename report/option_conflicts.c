@@ -15,14 +15,21 @@ bool asks_for_first_frame(const struct report_options *o)
 
 static const char *wrong_comparison(const struct report_options *o)
 {
-	if (o->base && o->action != REPORT_VIEW)
+	if (o->base_count && o->action != REPORT_VIEW)
 		return "--diff goes with a view, not with --info, --dump, --check or --embed";
-	if (o->base && !o->view->can_diff)
-		return "this format cannot show a difference; folded and html can";
-	if (!o->base && o->shown.normalize)
+	if (o->base_count && !o->view->can_diff)
+		return "this format cannot show a difference; folded, top and html can";
+	if (!o->base_count && o->shown.normalize)
 		return "--normalize goes with --diff=BASE";
-	if (!o->base && o->shown.safe_colours)
+	if (!o->base_count && o->shown.safe_colours)
 		return "--safe-colors goes with --diff=BASE";
+	if (o->fail_percent >= 0 && !(o->base_count && is_view(o, "top")))
+		return "--fail-on-regression goes with -f top --diff=BASE";
+	if (o->base_count && o->shown.function)
+		return "--function shows callers and callees of one recording; --focus goes with "
+		       "--diff";
+	if (o->base_count && o->shown.by && !strcmp(o->shown.by, "thread"))
+		return "threads have other numbers in every run; --by=comm compares commands";
 	return NULL;
 }
 

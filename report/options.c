@@ -28,7 +28,6 @@ FLAG(take_embed, action, REPORT_EMBED)
 FLAG(take_json, shown.json, true)
 FLAG(take_csv, shown.csv, true)
 FLAG(take_output, output, argument)
-FLAG(take_diff, base, argument)
 FLAG(take_normalize, shown.normalize, true)
 FLAG(take_safe_colors, shown.safe_colours, true)
 FLAG(take_title, shown.title, argument)
@@ -78,6 +77,16 @@ static const char *take_color(void *context, const char *argument)
 		o->colour = COLOUR_AUTO;
 	else
 		return "must be auto, always or never";
+	return NULL;
+}
+
+static const char *take_diff(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	if (o->base_count == BASES_MAX)
+		return "given too often";
+	o->bases[o->base_count++] = (char *)argument;
 	return NULL;
 }
 
@@ -262,18 +271,26 @@ static const char *take_max_depth(void *context, const char *argument)
 	return NULL;
 }
 
-static const char *take_min(void *context, const char *argument)
+static const char *take_percent(double *percent, const char *argument)
 {
-	struct report_options *o = context;
 	char *end;
 
-	o->min_percent = strtod(argument, &end);
+	*percent = strtod(argument, &end);
 	if (end != argument && *end == '%')
 		end++;
-	if (end == argument || *end || !isfinite(o->min_percent) || o->min_percent < 0 ||
-	    o->min_percent > 100)
+	if (end == argument || *end || !isfinite(*percent) || *percent < 0 || *percent > 100)
 		return "must be a percentage, 0 to 100";
 	return NULL;
+}
+
+static const char *take_min(void *context, const char *argument)
+{
+	return take_percent(&((struct report_options *)context)->min_percent, argument);
+}
+
+static const char *take_fail(void *context, const char *argument)
+{
+	return take_percent(&((struct report_options *)context)->fail_percent, argument);
 }
 
 static const struct {
@@ -364,7 +381,11 @@ static const struct option_entry table[] = {
 	{ 0, "value", "WHAT",
 	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
 	  take_value },
-	{ 0, "diff", "BASE", "compare with the trace BASE", take_diff },
+	{ 0, "diff", "BASE", "compare with the trace BASE (may be repeated: several runs)",
+	  take_diff },
+	{ 0, "fail-on-regression", "PERCENT",
+	  "with -f top --diff: exit 1 if a function surely takes this much of the total more",
+	  take_fail },
 	{ 0, "normalize", NULL, "with --diff: scale BASE to the same total", take_normalize },
 	{ 0, "safe-colors", NULL, "with --diff: colours that colour-blind people tell apart",
 	  take_safe_colors },
@@ -472,9 +493,9 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 
 	*o = (struct report_options){
 		.min_percent = -1, /* each view's own */
+		.fail_percent = -1,
 		.symbols = { .inlines = true, .demangle = true, .cache = true },
 	};
-	o->view = view_find("folded");
 	o->paths = malloc((size_t)argc * sizeof(*o->paths) + sizeof(*o->paths));
 	if (!o->paths)
 		return OPTIONS_WRONG;
@@ -483,7 +504,13 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		return result;
 	while (command && *command)
 		o->paths[o->path_count++] = *command++;
+	if (!o->view && o->output)
+		o->view = view_of_file(o->output);
+	if (!o->view)
+		o->view = view_find("folded");
 	set_leading(o);
+	if (o->base_count && o->view->paged) /* each trace is a run */
+		o->dimensions |= PROFILE_BY_TRACE;
 	if (o->shown.by && !strcmp(o->shown.by, "line"))
 		take_lines(o, NULL);
 	if (o->shown.by && !strcmp(o->shown.by, "thread"))

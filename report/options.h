@@ -11,6 +11,7 @@
 #include "report/views/view.h"
 
 #define DEBUG_DIRECTORIES_MAX 16
+#define BASES_MAX 64
 
 enum report_action { REPORT_VIEW, REPORT_INFO, REPORT_DUMP, REPORT_CHECK, REPORT_EMBED };
 
@@ -19,8 +20,10 @@ enum value_choice { VALUE_DEFAULT, VALUE_SAMPLES, VALUE_TIME, VALUE_BYTES, VALUE
 struct report_options {
 	enum report_action action;
 	const struct view *view;
-	const char *output; /* NULL: standard output */
-	const char *base;   /* --diff; NULL: none */
+	const char *output;	/* NULL: standard output */
+	char *bases[BASES_MAX]; /* --diff, in argv; as many as base_count */
+	int base_count;
+	double fail_percent; /* --fail-on-regression; below 0: never */
 	bool quiet, verbose, no_pager;
 	enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 

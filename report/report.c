@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "common/message.h"
+#include "report/compare.h"
 #include "report/dump.h"
 #include "report/embed.h"
 #include "report/info.h"
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +77,16 @@ static bool wants_colour(const struct report_options *o)
 	if (o->colour != COLOUR_AUTO)
 		return o->colour == COLOUR_ALWAYS;
 	return !o->output && isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb");
+}
+
+/* How many columns there are to show it in; 0 where it is not shown on a terminal. */
+static unsigned int terminal_width(const struct report_options *o)
+{
+	struct winsize size;
+
+	if (o->output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
 }
 
 /* Where a report goes. */
@@ -276,37 +288,55 @@ static int embed(const struct report_options *o)
 
 /* -------- views -------- */
 
-static int show(struct report_options *o)
+/* Reads and builds both sides of a comparison. */
+static bool load_both(struct report_options *o, struct loaded *base, struct loaded *now)
 {
 	/* A comparison shows when something happened now, not when it did before. */
 	struct view timeless = *o->view;
 	struct report_options of_base = *o;
+
+	timeless.dimensions &= ~(unsigned int)PROFILE_BY_TIME;
+	of_base.view = &timeless;
+	if (!loaded_open(base, o->bases, (size_t)o->base_count, false) ||
+	    !loaded_read(base, &of_base, true) ||
+	    !loaded_open(now, o->paths, (size_t)o->path_count, false) || !loaded_read(now, o, true))
+		return false;
+	compare_choose_value(o, base, now);
+	of_base.value = o->value;
+	if (!loaded_build(base, &of_base) || !loaded_build(now, o))
+		return false;
+	o->shown.base = base->profile;
+	return true;
+}
+
+static bool load(struct report_options *o, struct loaded *base, struct loaded *now)
+{
+	if (o->base_count)
+		return load_both(o, base, now);
+	return loaded_open(now, o->paths, (size_t)o->path_count, o->view->sample) &&
+	       loaded_profile(now, o);
+}
+
+static int show(struct report_options *o)
+{
 	struct loaded base = { 0 }, loaded = { 0 };
 	int status = STATUS_FAILED;
 
 	if (o->view->binary && !o->output && isatty(STDOUT_FILENO)) {
-		message_error("-f %s is not text: use -o FILE or a pipe", o->view->name);
+		message_error("-f %s is not for terminals: use -o FILE or a pipe", o->view->name);
 		return STATUS_USAGE;
 	}
 	o->symbols.lines |= (o->view->detail & (PROFILE_BY_LINE | PROFILE_BY_FILE)) != 0;
-	timeless.dimensions &= ~(unsigned int)PROFILE_BY_TIME;
-	of_base.view = &timeless;
-	of_base.symbols = o->symbols;
-	if (o->base) {
-		if (!loaded_open(&base, (char *const *)&o->base, 1, false) ||
-		    !loaded_profile(&base, &of_base))
-			goto out;
-		o->shown.base = base.profile;
-	}
-	if (!loaded_open(&loaded, o->paths, (size_t)o->path_count, o->view->sample) ||
-	    !loaded_profile(&loaded, o))
+	if (!load(o, &base, &loaded))
 		goto out;
 	loaded_warn(&loaded, o);
 	/* What vanished since the base, or is new in all, is a report too. */
-	if ((!o->base || !base.profile->samples) && unmatched(&loaded, o))
+	if ((!o->base_count || !base.profile->samples) && unmatched(&loaded, o))
 		goto out;
 	status = write_view(o, &loaded);
 	if (loaded.read_errors || base.read_errors)
+		status = STATUS_FAILED;
+	if (o->fail_percent >= 0 && compare_finds_regression(o, base.profile, loaded.profile))
 		status = STATUS_FAILED;
 out:
 	loaded_release(&loaded);
@@ -343,6 +373,7 @@ int report_run(struct report_options *o)
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);
+	o->shown.width = terminal_width(o);
 	o->symbols.progress = say_download;
 	why = o->symbols.debuginfod ? debuginfod_missing() : NULL;
 	if (why)

@@ -57,7 +57,7 @@ void report_output_page(struct report_output *o)
 	pid = fork();
 	if (pid == 0) {
 		dup2(ends[0], STDIN_FILENO);
-		setenv("LESS", "FRX", 0);
+		setenv("LESS", "FRSX", 0); /* as git does, and no line is wrapped */
 		setenv("LV", "-c", 0);
 		signal(SIGINT, SIG_DFL);
 		signal(SIGPIPE, SIG_DFL);

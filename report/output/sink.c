@@ -38,6 +38,27 @@ static void write_out(struct sink *s)
 	buffer_clear(&s->buffer);
 }
 
+void sink_csv(struct sink *s, const char *text)
+{
+	struct sink clean;
+	const uint8_t *data;
+
+	sink_init(&clean, -1);
+	sink_printable(&clean, text);
+	sink_char(s, '"');
+	data = clean.buffer.data;
+	for (size_t i = 0; i < clean.buffer.size; i++) {
+		if (data[i] == '"')
+			sink_char(s, '"');
+		/* Spreadsheets run what begins like a formula. */
+		if (!i && strchr("=+-@", data[i]))
+			sink_char(s, '\'');
+		sink_char(s, (char)data[i]);
+	}
+	sink_char(s, '"');
+	sink_release(&clean);
+}
+
 struct error *sink_flush(struct sink *s)
 {
 	if (s->fd >= 0)

@@ -49,6 +49,9 @@ void sink_json_string(struct sink *s, const char *text);
 /* Text for people: control characters (and bytes that are no UTF-8) become '?'. */
 void sink_printable(struct sink *s, const char *text);
 
+/* A field of CSV (RFC 4180) with its quotes, printable, and no formula for spreadsheets. */
+void sink_csv(struct sink *s, const char *text);
+
 /* Writes what waits. The first error ever comes with each call. */
 struct error *sink_flush(struct sink *s) ERROR_CHECKED;
 

@@ -10,6 +10,9 @@
 /* Rows with fewer counts in a run say little about how far counts vary. */
 #define ENOUGH_COUNTS 5
 
+/* Runs that agree better than this do so by chance, or because counts are whole numbers. */
+#define LEAST_DISPERSION 0.01
+
 struct row {
 	double count[2];   /* sums over the runs of a side */
 	double dispersion; /* variance of the counts, in multiples of a Poisson variance */
@@ -77,7 +80,7 @@ static double dispersion(const struct estimate *e, const struct row *row, const 
 			if (expected > 0)
 				sum += pow((double)*counts - expected, 2) / expected;
 		}
-	return sum / e->freedom;
+	return fmax(sum / e->freedom, LEAST_DISPERSION);
 }
 
 /*
@@ -95,7 +98,7 @@ static bool shows_noise(const struct estimate *e, const struct row *row)
 {
 	double runs = (double)(e->runs->runs[0] + e->runs->runs[1]);
 
-	return row->count[0] + row->count[1] >= ENOUGH_COUNTS * runs && row->dispersion > 0;
+	return row->count[0] + row->count[1] >= ENOUGH_COUNTS * runs;
 }
 
 /* Whether the rows vary more than that, on average. */

@@ -10,12 +10,23 @@
 
 struct table {
 	struct rows *rows;
+	uint32_t trace; /* count this one only; PRF_NONE: all */
 	struct map ids;
 	size_t capacity;
 	/* Texts are kept by offset while the buffer may move. */
 	struct buffer text, key;
 	size_t *name_at;
 };
+
+enum rows_key rows_key_of(const char *by)
+{
+	static const char *const names[] = { "function", "object", "line", "thread", "comm" };
+
+	for (unsigned int i = 0; by && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(by, names[i]))
+			return (enum rows_key)i;
+	return ROWS_BY_FUNCTION;
+}
 
 void rows_release(struct rows *r)
 {
@@ -89,12 +100,17 @@ static bool shown(const struct profile_frame *frame)
 	       !frame->waker;
 }
 
+static bool is_of_trace(const struct profile *p, const struct profile_entry *e, uint32_t trace)
+{
+	return trace == PRF_NONE || p->groups[e->group].trace == trace;
+}
+
 /* Values of all entries at and above each node, added up from the leaves to the roots. */
 struct passing {
 	uint64_t *samples, *value;
 };
 
-static bool add_up(struct passing *sum, const struct profile *p)
+static bool add_up(struct passing *sum, const struct profile *p, uint32_t trace)
 {
 	sum->samples = calloc(p->node_count + 1, sizeof(*sum->samples));
 	sum->value = calloc(p->node_count + 1, sizeof(*sum->value));
@@ -103,7 +119,7 @@ static bool add_up(struct passing *sum, const struct profile *p)
 	for (size_t i = 0; i < p->entry_count; i++) {
 		const struct profile_entry *e = &p->entries[i];
 
-		if (e->node == PRF_NONE)
+		if (e->node == PRF_NONE || !is_of_trace(p, e, trace))
 			continue;
 		sum->samples[e->node] += e->samples;
 		sum->value[e->node] += e->value;
@@ -143,7 +159,7 @@ static bool count_frames(struct table *t, const struct profile *p, enum rows_key
 	bool ok = false;
 
 	r->row_of_frame = malloc((p->frame_count + 1) * sizeof(*r->row_of_frame));
-	if (!r->row_of_frame || !add_up(&sum, p))
+	if (!r->row_of_frame || !add_up(&sum, p, t->trace))
 		goto out;
 	for (size_t i = 0; i < p->frame_count; i++) {
 		r->row_of_frame[i] = row_of_frame(t, p, &p->frames[i], key);
@@ -155,6 +171,8 @@ static bool count_frames(struct table *t, const struct profile *p, enum rows_key
 		uint32_t node = e->node;
 		struct row *row;
 
+		if (!is_of_trace(p, e, t->trace))
+			continue;
 		/* What was counted in a function is its own, even if a separator lies on it. */
 		while (node != PRF_NONE && !shown(&p->frames[p->nodes[node].frame]))
 			node = p->nodes[node].parent;
@@ -185,6 +203,8 @@ static bool count_groups(struct table *t, const struct profile *p, enum rows_key
 		struct row *row;
 		uint32_t id;
 
+		if (!is_of_trace(p, e, t->trace))
+			continue;
 		buffer_clear(&t->text);
 		label_group(&t->text, p, e,
 			    key == ROWS_BY_COMM ? PROFILE_BY_COMM : PROFILE_BY_THREAD);
@@ -225,9 +245,9 @@ static int compare_totals(const void *left, const void *right)
 	return compare_rows(left, right);
 }
 
-static int fill(struct rows *r, const struct profile *p, enum rows_key key)
+static int fill(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace)
 {
-	struct table t = { .rows = r };
+	struct table t = { .rows = r, .trace = trace };
 	bool ok;
 
 	*r = (struct rows){ .names = calloc(1, sizeof(*r->names)) };
@@ -247,9 +267,14 @@ static int fill(struct rows *r, const struct profile *p, enum rows_key key)
 
 int rows_init(struct rows *r, const struct profile *p, enum rows_key key)
 {
+	return rows_init_trace(r, p, key, PRF_NONE);
+}
+
+int rows_init_trace(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace)
+{
 	size_t kept = 0;
 
-	if (fill(r, p, key))
+	if (fill(r, p, key, trace))
 		return -ENOMEM;
 	/* Separators and the like have a row, but nothing in it. */
 	for (size_t i = 0; i < r->count; i++)
@@ -381,7 +406,7 @@ int rows_neighbours(struct row_neighbours **list, size_t *n, const struct profil
 		    const regex_t *name)
 {
 	struct rows r;
-	int error = fill(&r, p, ROWS_BY_FUNCTION);
+	int error = fill(&r, p, ROWS_BY_FUNCTION, PRF_NONE);
 
 	*n = 0;
 	*list = calloc(r.count + 1, sizeof(**list));

@@ -11,6 +11,9 @@
 
 enum rows_key { ROWS_BY_FUNCTION, ROWS_BY_OBJECT, ROWS_BY_LINE, ROWS_BY_THREAD, ROWS_BY_COMM };
 
+/* "function", "object", "line", "thread", "comm"; NULL: by function. */
+enum rows_key rows_key_of(const char *by);
+
 struct row {
 	const char *name;   /* not yet made printable */
 	const char *object; /* with ROWS_BY_FUNCTION and _LINE; "" when there is none */
@@ -27,6 +30,8 @@ struct rows {
 
 /* 0 or -ENOMEM; to be released in both cases. */
 int rows_init(struct rows *r, const struct profile *p, enum rows_key key);
+/* Of one trace only; the profile must tell traces apart. */
+int rows_init_trace(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace);
 void rows_release(struct rows *r);
 
 /* One row, and what calls it or is called by it: each sample counts once on either side. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/top.h"
 
+#include "report/output/fitted.h"
 #include "report/views/rows.h"
+#include "report/views/top_diff.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,6 +33,9 @@ double seconds_per_sample(const struct profile *p)
 	}
 	return (double)ns / 1e9;
 }
+
+/* Terminals of so many columns have room for long names and for seconds, or for intervals. */
+enum { WIDTH_OF_SECONDS = 110, WIDTH_OF_INTERVALS = 76 };
 
 /* What the columns are measured in. */
 struct scale {
@@ -69,16 +74,6 @@ static double seconds(const struct scale *c, uint64_t value, uint64_t samples)
 	return c->seconds * (double)(c->by_value ? value : samples);
 }
 
-static enum rows_key key_of(const struct view_options *o)
-{
-	static const char *const names[] = { "function", "object", "line", "thread", "comm" };
-
-	for (unsigned int i = 0; o->by && i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(o->by, names[i]))
-			return (enum rows_key)i;
-	return ROWS_BY_FUNCTION;
-}
-
 static bool wanted(const struct scale *c, const struct row *row)
 {
 	return percent(c, row->total) >= c->profile->min_percent;
@@ -93,23 +88,40 @@ static const char *colour(const struct scale *c, double share)
 	return share >= 5 ? "\033[31m" : share >= 0.5 ? "\033[32m" : "";
 }
 
+/* On a narrow terminal a name is worth more than the same number in another unit. */
+static bool shows_seconds(const struct scale *c)
+{
+	return c->seconds > 0 && (!c->options->width || c->options->width >= WIDTH_OF_SECONDS);
+}
+
+static bool shows_interval(const struct scale *c)
+{
+	return c->interval && (!c->options->width || c->options->width >= WIDTH_OF_INTERVALS);
+}
+
+/* How many columns write_share() takes. */
+static unsigned int share_columns(const struct scale *c)
+{
+	return 6 + (shows_interval(c) ? 7 : 0) + (shows_seconds(c) ? 11 : 0) + 11;
+}
+
 static void write_share(const struct scale *c, struct sink *s, uint64_t value, uint64_t samples)
 {
 	double share = percent(c, value);
 	const char *begin = colour(c, share);
 
 	sink_printf(s, "%s%6.2f%s", begin, share, *begin ? "\033[m" : "");
-	if (c->interval)
+	if (shows_interval(c))
 		sink_printf(s, " ±%-5.2f", share_interval(samples, c->profile->samples));
-	if (c->seconds > 0)
+	if (shows_seconds(c))
 		sink_printf(s, " %10.3f", seconds(c, value, samples));
 	sink_printf(s, " %10" PRIu64, c->profile->value == PROFILE_WEIGHT ? value : samples);
 }
 
 static void write_heading(const struct scale *c, struct sink *s, const char *self)
 {
-	sink_printf(s, "%6s%s%s %10s", self, c->interval ? "       " : "",
-		    c->seconds > 0 ? "    seconds" : "",
+	sink_printf(s, "%6s%s%s %10s", self, shows_interval(c) ? "       " : "",
+		    shows_seconds(c) ? "    seconds" : "",
 		    c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples");
 }
 
@@ -134,19 +146,16 @@ static void write_summary(const struct scale *c, struct sink *s)
 		sink_printable(s, p->traces[i].kernel);
 	}
 	sink_char(s, '\n');
-	if (c->interval)
+	if (shows_interval(c))
 		sink_text(s, "# ±: half of the 95 % interval, in percent of all\n");
 }
 
-static void text_name(struct sink *s, const struct row *row)
+/* After `used` columns. */
+static void text_name(const struct scale *c, struct sink *s, const struct row *row,
+		      unsigned int used)
 {
 	sink_text(s, "  ");
-	sink_printable(s, row->name);
-	/* What stands for an object says its name itself. */
-	if (row->object[0] && row->name[0] != '[') {
-		sink_text(s, "  ");
-		sink_printable(s, row->object);
-	}
+	fitted_name(s, row->name, row->object, fitted_room(c->options->width, used + 2));
 	sink_char(s, '\n');
 }
 
@@ -169,7 +178,7 @@ static void text_table(const struct scale *c, const struct rows *r, const char *
 		write_share(c, s, row->self, row->self_samples);
 		sink_text(s, "  ");
 		write_share(c, s, row->total, row->total_samples);
-		text_name(s, row);
+		text_name(c, s, row, 2 * share_columns(c) + 2);
 	}
 }
 
@@ -184,40 +193,19 @@ static void text_neighbours(const struct scale *c, const struct row_neighbours *
 		for (size_t k = 0; k < one->caller_count; k++) {
 			write_share(c, s, one->callers[k].total, one->callers[k].total_samples);
 			sink_text(s, "    from");
-			text_name(s, &one->callers[k]);
+			text_name(c, s, &one->callers[k], share_columns(c) + 8);
 		}
 		write_share(c, s, one->row.total, one->row.total_samples);
-		text_name(s, &one->row);
+		text_name(c, s, &one->row, share_columns(c));
 		for (size_t k = 0; k < one->callee_count; k++) {
 			write_share(c, s, one->callees[k].total, one->callees[k].total_samples);
 			sink_text(s, "    to  ");
-			text_name(s, &one->callees[k]);
+			text_name(c, s, &one->callees[k], share_columns(c) + 8);
 		}
 	}
 }
 
-/* -------- CSV (RFC 4180) -------- */
-
-static void csv_text(struct sink *s, const char *text)
-{
-	struct sink clean;
-	const uint8_t *data;
-
-	sink_init(&clean, -1);
-	sink_printable(&clean, text);
-	sink_char(s, '"');
-	data = clean.buffer.data;
-	for (size_t i = 0; i < clean.buffer.size; i++) {
-		if (data[i] == '"')
-			sink_char(s, '"');
-		/* Spreadsheets run what begins like a formula. */
-		if (!i && strchr("=+-@", data[i]))
-			sink_char(s, '\'');
-		sink_char(s, (char)data[i]);
-	}
-	sink_char(s, '"');
-	sink_release(&clean);
-}
+/* -------- CSV -------- */
 
 static void csv_side(const struct scale *c, struct sink *s, uint64_t value, uint64_t samples)
 {
@@ -234,7 +222,7 @@ static void csv_side(const struct scale *c, struct sink *s, uint64_t value, uint
 /* Rows that are no functions lie in no object, or are one. */
 static bool has_object(const struct scale *c)
 {
-	enum rows_key key = key_of(c->options);
+	enum rows_key key = rows_key_of(c->options->by);
 
 	return key == ROWS_BY_FUNCTION || key == ROWS_BY_LINE || c->options->function;
 }
@@ -259,10 +247,10 @@ static void csv_heading(const struct scale *c, const char *by, struct sink *s)
 
 static void csv_row(const struct scale *c, const struct row *row, struct sink *s)
 {
-	csv_text(s, row->name);
+	sink_csv(s, row->name);
 	if (has_object(c)) {
 		sink_char(s, ',');
-		csv_text(s, row->object);
+		sink_csv(s, row->object);
 	}
 	csv_side(c, s, row->self, row->self_samples);
 	csv_side(c, s, row->total, row->total_samples);
@@ -296,7 +284,7 @@ static void csv_neighbours(const struct scale *c, const struct row_neighbours *l
 
 		for (size_t part = 0; part < 3; part++)
 			for (size_t k = 0; k < counts[part]; k++) {
-				csv_text(s, one->row.name);
+				sink_csv(s, one->row.name);
 				sink_printf(s, ",%s,", roles[part]);
 				csv_row(c, &parts[part][k], s);
 			}
@@ -434,9 +422,11 @@ int top_render(const struct profile *p, const struct view_options *o, struct sin
 	struct rows rows;
 	int error;
 
+	if (o->base)
+		return top_diff_render(p, o, rows_key_of(o->by), s);
 	if (o->function)
 		return render_neighbours(&scale, s);
-	error = rows_init(&rows, p, key_of(o));
+	error = rows_init(&rows, p, rows_key_of(o->by));
 	if (!error && o->csv)
 		csv_table(&scale, &rows, by, s);
 	else if (!error && o->json)

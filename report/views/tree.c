@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/tree.h"
 
+#include "report/output/fitted.h"
 #include "report/profile/frame_table.h"
 #include "report/profile/label.h"
 #include "report/views/frame_text.h"
@@ -189,6 +190,9 @@ static bool order_calls(struct tree *t)
 
 /* -------- writing -------- */
 
+/* What stands before the name and its indent. */
+#define TREE_COLUMNS 30
+
 static double percent(const struct tree *t, uint64_t value)
 {
 	return t->profile->total ? 100.0 * (double)value / (double)t->profile->total : 0;
@@ -207,7 +211,8 @@ static void text_call(const struct tree *t, struct sink *s, uint32_t call, uint3
 		    *colour ? "\033[m" : "", b->total, b->self);
 	for (uint32_t i = 0; i < indent; i++)
 		sink_text(s, "| ");
-	sink_printable(s, text_pool_get(&t->texts, t->calls.nodes[call].frame));
+	fitted_text(s, text_pool_get(&t->texts, t->calls.nodes[call].frame),
+		    fitted_room(t->options->width, TREE_COLUMNS + 2 * indent));
 	sink_char(s, '\n');
 }
 

@@ -32,6 +32,7 @@ struct view_options {
 	const regex_t *function;    /* top: callers and callees of these; NULL: none */
 	const struct profile *base; /* --diff: what to compare with; NULL: none */
 	bool normalize;		    /* --diff: scale the base to the same total */
+	unsigned int width;	    /* columns of the terminal; 0: no terminal */
 	bool safe_colours;	    /* --diff: colours that colour-blind people tell apart */
 	const char *title;	    /* NULL: the view's own */
 };
@@ -55,7 +56,8 @@ struct view {
 	unsigned int dimensions; /* enum profile_dimension: the least it needs */
 	unsigned int detail;	 /* enum profile_detail */
 	uint32_t max_slices;	 /* with PROFILE_BY_TIME: slices get longer rather than more */
-	bool binary;		 /* not for terminals */
+	bool binary;		 /* for other programs: not for terminals */
+	const char *suffix;	 /* of files that hold it: the format where none is named */
 	bool can_diff;
 	bool led;   /* leading frames are in its profile, if any are asked for */
 	bool paged; /* for people: a pager on terminals */

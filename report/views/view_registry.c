@@ -13,13 +13,16 @@
 #include <string.h>
 
 static const struct view views[] = {
-	{ .name = "folded", .render = folded_render, .can_diff = true },
+	{ .name = "folded", .suffix = ".folded", .render = folded_render, .can_diff = true },
 	{ .name = "top",
 	  .detail = PROFILE_BY_GUESS | PROFILE_GUESS_IN_NAME,
 	  .paged = true,
+	  .can_diff = true,
 	  .render = top_render },
 	{ .name = "tree", .paged = true, .render = tree_render },
 	{ .name = "html",
+	  .suffix = ".html",
+	  .binary = true,
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT | PROFILE_BY_TIME,
 	  .detail = PROFILE_BY_FILE | PROFILE_BY_GUESS | PROFILE_GUESS_IN_NAME,
 	  .max_slices = 500,
@@ -27,17 +30,21 @@ static const struct view views[] = {
 	  .led = true,
 	  .render = html_render },
 	{ .name = "pprof",
+	  .suffix = ".pb.gz",
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT,
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS | PROFILE_GUESS_IN_NAME,
 	  .binary = true,
 	  .render = pprof_render },
 	{ .name = "firefox",
+	  .binary = true,
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
 	  .detail = PROFILE_BY_FILE | PROFILE_LOWEST_ADDRESS,
 	  .max_slices = 1000,
 	  .led = true,
 	  .render = firefox_render },
 	{ .name = "speedscope",
+	  .suffix = ".speedscope.json",
+	  .binary = true,
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_TIME,
 	  .detail = PROFILE_BY_FILE,
 	  .max_slices = 1000,
@@ -48,6 +55,7 @@ static const struct view views[] = {
 	  .frame = script_frame,
 	  .sample = script_sample },
 	{ .name = "jsonl",
+	  .suffix = ".jsonl",
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
 	  .frame = jsonl_frame,
 	  .sample = jsonl_sample },
@@ -63,5 +71,18 @@ const struct view *view_find(const char *name)
 	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
 		if (!strcmp(views[i].name, name))
 			return &views[i];
+	return NULL;
+}
+
+const struct view *view_of_file(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		size_t suffix = views[i].suffix ? strlen(views[i].suffix) : 0;
+
+		if (suffix && suffix < length && !strcmp(path + length - suffix, views[i].suffix))
+			return &views[i];
+	}
 	return NULL;
 }

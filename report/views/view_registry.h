@@ -8,6 +8,8 @@
 
 /* NULL when there is none of that name. */
 const struct view *view_find(const char *name);
+/* The format that files of such a name hold, or NULL. */
+const struct view *view_of_file(const char *path);
 /* The i-th, or NULL after the last. */
 const struct view *view_at(size_t i);
 

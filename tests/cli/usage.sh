@@ -46,7 +46,9 @@ wrong "first frames said twice" "go into its list" prof-report --pid --group-by=
 wrong "a list that became a path" "--pid=12" prof-report --pid 12
 wrong "a folder that is not there" "--debug-dir ./nowhere: " prof-report --debug-dir=./nowhere x.prf
 wrong "a root that is not there" "--sysroot ./nowhere: " prof-report --sysroot=./nowhere x.prf
-wrong "--diff of a table" "cannot show a difference" prof-report -f top --diff=x.prf x.prf
+wrong "--diff of a format for other programs" "cannot show a difference" prof-report --diff=a.prf -f pprof x.prf
+wrong "--fail-on-regression alone" "goes with -f top --diff" prof-report --fail-on-regression=1 x.prf
+wrong "--diff by thread" "threads have other numbers" prof-report --diff=a.prf -f top --by thread x.prf
 wrong "--csv of a tree" "goes with -f top" prof-report -f tree --csv x.prf
 
 "$build/prof-report" no-such.prf > out 2> err

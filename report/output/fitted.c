@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/output/fitted.h"
+
+unsigned int fitted_room(unsigned int width, unsigned int used)
+{
+	if (!width)
+		return 0;
+	return width > used + FITTED_LEAST ? width - used : FITTED_LEAST;
+}
+
+/* Bytes that continue a character do not count. */
+static bool begins(uint8_t byte)
+{
+	return (byte & 0xc0) != 0x80;
+}
+
+static size_t characters(const struct buffer *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->size; i++)
+		n += begins(b->data[i]);
+	return n;
+}
+
+/* Where the n-th character begins. */
+static size_t position(const struct buffer *b, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t seen = 0; at < b->size; at++)
+		if (begins(b->data[at]) && seen++ == n)
+			break;
+	return at;
+}
+
+static struct sink printable(const char *text)
+{
+	struct sink clean;
+
+	sink_init(&clean, -1);
+	sink_printable(&clean, text);
+	return clean;
+}
+
+static void write_fitted(struct sink *s, const struct buffer *text, size_t room)
+{
+	size_t n = characters(text), end = room / 2, begin;
+
+	if (!room || n <= room) {
+		sink_bytes(s, text->data, text->size);
+		return;
+	}
+	begin = room - 1 - end;
+	sink_bytes(s, text->data, position(text, begin));
+	sink_text(s, "…");
+	sink_bytes(s, text->data + position(text, n - end), text->size - position(text, n - end));
+}
+
+void fitted_text(struct sink *s, const char *text, unsigned int room)
+{
+	struct sink clean = printable(text);
+
+	write_fitted(s, &clean.buffer, room);
+	sink_release(&clean);
+}
+
+void fitted_name(struct sink *s, const char *name, const char *object, unsigned int room)
+{
+	struct sink first = printable(name), second = printable(object);
+	size_t both = characters(&first.buffer) + 2 + characters(&second.buffer);
+	/* What stands for an object says its name itself. */
+	bool shown = object[0] && name[0] != '[' && (!room || both <= room);
+
+	write_fitted(s, &first.buffer, room);
+	if (shown) {
+		sink_text(s, "  ");
+		sink_bytes(s, second.buffer.data, second.buffer.size);
+	}
+	sink_release(&first);
+	sink_release(&second);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_COMPARISON_H
+#define REPORT_VIEWS_COMPARISON_H
+
+/*
+ * What changed from function to function (or object, line, command) between the runs of two
+ * profiles, which must tell traces apart (PROFILE_BY_TRACE): each trace is a run.
+ *
+ * Functions are the same when their names are, without what compilers add to the names of
+ * copies (".isra.0", ".cold", "::h" and a hash); objects may be named differently, as libraries
+ * of two versions are.
+ */
+
+#include "report/views/change.h"
+#include "report/views/rows.h"
+
+struct compared {
+	const char *name;   /* as it is now, or was; not yet made printable */
+	const char *object; /* "" when there is none */
+	bool before, now;   /* whether it was met at all; one is true */
+	struct change self, total;
+};
+
+struct comparison {
+	struct compared *list; /* surely changed ones first, those that did most at the top */
+	size_t count;
+	size_t runs[2];	   /* enum change_side */
+	double totals[2];  /* of everything, for one run */
+	bool scaled;	   /* those before are scaled to the total of now */
+	bool noise_known;  /* else there are no intervals and no p */
+	const char *unit;  /* of values: "s", or that of the profile */
+	struct rows *rows; /* of each run, which the names belong to */
+};
+
+/* `scale`: compare shares of the total. 0 or -ENOMEM; to be released in both cases. */
+int comparison_init(struct comparison *c, const struct profile *base, const struct profile *now,
+		    enum rows_key key, bool scale);
+void comparison_release(struct comparison *c);
+
+/* The name without what compilers add to those of copies: so many of its bytes. */
+size_t comparison_name_length(const char *name);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_TOP_DIFF_H
+#define REPORT_VIEWS_TOP_DIFF_H
+
+#include "report/views/rows.h"
+
+/* -f top with --diff: a row for each function, as comparison.h finds and sorts them. */
+int top_diff_render(const struct profile *p, const struct view_options *o, enum rows_key key,
+		    struct sink *s);
+
+#endif

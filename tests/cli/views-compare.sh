@@ -1,0 +1,107 @@
+#!/bin/sh
+# -f top --diff: what changed from function to function, and whether it is more than noise.
+# Traces of one minute at 999 Hz with 300 functions, from fixed seeds: testdata/difference-curve.py.
+. "$(dirname "$0")/../lib.sh"
+command -v python3 > /dev/null || skip_all "no python3"
+export BUILD="$build"
+curve=$top/testdata/difference-curve.py
+cd "$work" || exit 1
+
+need "$curve" make before.prf 1
+need "$curve" make equal.prf 2
+need "$curve" make grown.prf 3 20 0.5
+RATE=99 need "$curve" make slow.prf 4
+compare() { "$report" -q --no-cache -f top "$@" 2> said; }
+
+# What is sure, as "name change" lines.
+sure() {
+	compare --csv "$@" | python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+	if row["self_sure"] == "1" or row["total_sure"] == "1":
+		print(row["function"], row["state"], end=";")'
+}
+
+is "$(sure --diff before.prf equal.prf)" "" "two equal programs: nothing is sure"
+is "$(sure --diff before.prf grown.prf)" "function_20 ;" "half a percent of the total in one function is named"
+is "$(sure --diff grown.prf before.prf)" "function_20 ;" "... and when it went away"
+is "$(sure --normalize --diff before.prf grown.prf)" "function_20 ;" "... and by shares"
+is "$(sure --diff before.prf --diff equal.prf grown.prf)" "function_20 ;" "... from two runs and one"
+is "$(sure --diff before.prf slow.prf)" "" "a tenth of the rate is no change"
+
+compare --diff before.prf grown.prf > text
+like "$(sed -n 1p text)" '^# before: 1 run of 5[0-9.]+ s; now: 1 run of 60[0-9.]+ s$' "the text says what is compared, in seconds"
+like "$(grep -v '^#' text | sed -n 2p)" ' <0\.00001\* .*function_20' "the sure one comes first"
+compare --json --diff before.prf --diff equal.prf grown.prf > json
+is "$(json json 'd["runs"]["before"], d["runs"]["now"], d["unit"], d["rows"][0]["name"]')" \
+	"(2, 1, 's', 'function_20')" "JSON has the runs"
+is "$(json json 'd["rows"][0]["self"]["low"] < 0.3 < d["rows"][0]["self"]["high"]')" True \
+	"the interval holds what was planted: 0.3 s"
+
+# New and vanished functions.
+sed 's/^	//' > one.txt <<'TRACE'
+	event 0 "cpu-clock" "samples" 1000 0
+	object 5 "[jit]" "" ""
+	task 1 1 "work" "" ""
+	frame 0 0 0x100
+	frame 0 0 0x200
+	stack - 0
+	stack 0 1
+	names 0 "main" "" 0 0
+TRACE
+samples() { awk -v n="$1" -v stack="$2" 'BEGIN { for (i = 0; i < n; i++) print "sample", 1000000 * (i + 1), 0, 0, stack, 0, 1 }'; }
+{ cat one.txt; echo 'names 1 "work.isra.0" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > a.txt
+{ cat one.txt; echo 'names 1 "work.constprop.1" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > b.txt
+{ cat one.txt; echo 'names 1 "other" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > c.txt
+for name in a b c; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
+is "$(sure --diff a.prf b.prf)" "" "a copy that the compiler named otherwise is the same function"
+is "$(sure --diff a.prf c.prf | tr ';' '\n' | sort | tr '\n' ';')" "other new;work.isra.0 vanished;" \
+	"new and vanished functions are told apart"
+
+# For scripts.
+compare --diff before.prf --fail-on-regression 0.4 grown.prf > out
+is "$?" 1 "--fail-on-regression: a growth of 0.5 % fails at 0.4 %"
+like "$(cat said)" 'function_20 takes 0\.[0-9]+ s more in itself' "... and is named"
+compare --diff before.prf --fail-on-regression 0.7 grown.prf > out
+is "$?" 0 "... not at 0.7 %"
+compare --diff before.prf --fail-on-regression 0 equal.prf > out
+is "$?" 0 "noise does not fail"
+compare --fail-on-regression 1 before.prf > out
+is "$?" 2 "without --diff it makes no sense"
+
+# Other formats: samples of different rates are different times.
+total() { awk -v column="$1" '{ sum += $(NF - 2 + column) } END { print sum }'; }
+"$report" --no-cache --diff before.prf slow.prf > out 2> said
+like "$(cat said)" 'the sampling rates differ: CPU time is compared' "folded: rates that differ are said"
+number "$(total 1 < out) > 55e6 && $(total 1 < out) < 65e6 && $(total 2 < out) > 55e6 && $(total 2 < out) < 65e6" \
+	"... and both columns are CPU time in us"
+"$report" -q --no-cache --value samples --diff before.prf slow.prf > out
+number "$(total 1 < out) > 8 * $(total 2 < out)" "... unless samples are asked for"
+
+# Terminals.
+if command -v script > /dev/null; then
+	for columns in 64 80 100 120 150 180; do
+		for options in "-f top --diff before.prf" "-f top" "-f tree"; do
+			script -qec "stty cols $columns; $report -q --no-cache --no-pager --color=never $options grown.prf" \
+				/dev/null < /dev/null > out
+			is "$(tr -d '\r' < out | grep -v '^#' | LC_ALL=C.UTF-8 python3 -c '
+import sys
+print(sum(len(line.rstrip("\n")) > int(sys.argv[1]) for line in sys.stdin))' "$columns")" 0 \
+				"$options fits $columns columns"
+		done
+	done
+	for format in html pprof speedscope firefox; do
+		script -qec "$report -q -f $format grown.prf" /dev/null < /dev/null > out
+		is "$?" 2 "-f $format is not for terminals"
+		like "$(cat out)" "use -o FILE or a pipe" "... and says so"
+	done
+else
+	skip "terminals" "no script"
+fi
+"$report" -q --no-cache grown.prf -o page.html
+like "$(head -c 15 page.html)" '^<!DOCTYPE html>' "-o FILE.html is a page"
+"$report" -q --no-cache grown.prf -o x.speedscope.json
+is "$(json x.speedscope.json '"speedscope" in d["$schema"]')" True "-o FILE.speedscope.json is for speedscope"
+"$report" -q --no-cache -f folded grown.prf -o folded.html
+like "$(head -n 1 folded.html)" '^work;main;' "-f decides where it is given"
+finish
