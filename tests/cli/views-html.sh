@@ -37,6 +37,52 @@ if [ -n "$browser" ]; then
 	like "$(cat "$work/dom")" 'data-ready="[0-9]+"' "a browser shows the page"
 	like "$(cat "$work/dom")" 'matched [0-9.]+ %' "a browser searches"
 	like "$(cat "$work/dom")" '6,000 samples' "a browser counts the samples"
+
+	# show PAGE#STATE: what the browser makes of it
+	show() {
+		timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+			--dump-dom "file://$work/$1" 2> /dev/null
+	}
+	# A copy of the page in which a script presses keys, as people do, where the focus is.
+	sed 's|</body>||; s|</html>||' "$work/page.html" > "$work/keys.html"
+	cat >> "$work/keys.html" <<-'PAGE'
+	<script>
+	const said = document.body.appendChild(document.createElement("pre"));
+	const note = (text) => { said.textContent += `[${text}]`; };
+	const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+	const wait = setInterval(() => {
+		if (!document.documentElement.dataset.ready)
+			return;
+		clearInterval(wait);
+		const by = (id) => document.getElementById(id);
+		note(`start ${document.activeElement.id}`);
+		press("ArrowUp");
+		note(`walks ${!by("tip").hidden}`);
+		by("search").focus();
+		press("Escape");
+		note(`after Esc ${document.activeElement.id}`);
+		by("thread").focus();
+		by("thread").selectedIndex = 1;
+		by("thread").dispatchEvent(new Event("change"));
+		note(`after a choice ${document.activeElement.id}`);
+		press("s");
+		note(`thread ${by("thread").selectedIndex}, view ${document.querySelector("#views [aria-pressed=true]").dataset.view}`);
+	}, 10);
+	</script></body></html>
+	PAGE
+	show keys.html > "$work/dom"
+	keys=$(grep -o '<pre>.*</pre>' "$work/dom")
+	like "$keys" '\[start graph\]' "the keys go to the picture at first"
+	like "$keys" '\[walks true\]' "... where arrows walk"
+	like "$keys" '\[after Esc graph\]' "... and after Esc"
+	like "$keys" '\[after a choice graph\]\[thread 1, view sandwich\]' "... and after a choice"
+	shares=$(grep -o '<option value="[tp][0-9.]*">[0-9.]* %' "$work/dom" | sed 's/.*>//; s/ %//')
+	number "$(printf '%s\n' "$shares" | wc -l) >= 3" "threads have shares"
+	is "$shares" "$(printf '%s\n' "$shares" | sort -rn)" "... the largest first"
+	show "page.html#colour=object" > "$work/dom"
+	like "$(grep -o 'id="legend">.*' "$work/dom")" '</i>[^<]+ [0-9.]+ %' "colours by object have a legend"
+	show "page.html#search=%28" > "$work/dom"
+	like "$(cat "$work/dom")" 'not a regular expression, taken as text: matched' "a wrong search is said"
 else
 	skip "a browser shows the page" "no chromium"
 fi

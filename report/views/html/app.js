@@ -165,12 +165,13 @@ class App {
 	/* -------- search -------- */
 	findMatches() {
 		const text = this.on.search.value;
-		let pattern = null;
+		let pattern = null, wrong = "";
 		this.on.search.classList.remove("wrong");
 		try {
 			pattern = text && new RegExp(text, "i");
 		} catch {
 			this.on.search.classList.add("wrong");
+			wrong = "not a regular expression, taken as text: ";
 			pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
 		}
 		this.matches = null;
@@ -183,7 +184,7 @@ class App {
 			this.matches[f] = pattern.test(this.profile.name(f).slice(0, 4096));
 		let matched = 0;
 		this.tree.outermost((f) => this.matches[f], (node) => { matched += this.weights.total[node]; });
-		this.on.matched.textContent = `matched ${percent(matched, this.weights.whole)}`;
+		this.on.matched.textContent = `${wrong}matched ${percent(matched, this.weights.whole)}`;
 	}
 	search(text) {
 		this.on.search.value = text;
@@ -197,6 +198,12 @@ class App {
 		this.view = view;
 		this.tip.hide();
 		this.paint();
+		this.focus();
+	}
+	/* Where the arrow keys are heard: the picture. */
+	focus() {
+		const place = { sandwich: this.on.callers, changes: this.on.changes }[this.view] ?? this.on.graph;
+		place.focus({ preventScroll: true, focusVisible: false });
 	}
 	choose(fn) {
 		if (fn < 0)
@@ -255,6 +262,7 @@ async function start() {
 		data.textContent = "";
 		const app = new App(readProfile(bytes));
 		app.address.restore();
+		app.focus();
 		document.documentElement.dataset.ready = Math.round(performance.now() - began);
 	} catch (error) {
 		document.getElementById("status").textContent = `This page cannot be shown: ${error.message}`;

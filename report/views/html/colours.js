@@ -64,16 +64,18 @@ class Colours {
 			return this.shade(215, 10, 82, 0);
 		const { functions, texts } = this.profile;
 		const name = this.profile.kind(fn), turn = hash(texts.get(functions.name[fn])) % 9 - 4;
-		if (this.scheme === "object") {
-			const h = hash(texts.get(functions.object[fn]));
-			return this.shade(h % 360, 40 + (h >> 9) % 30, 68, 0);
-		}
+		if (this.scheme === "object")
+			return this.ofObject(functions.object[fn]);
 		if (this.scheme === "name") {
 			const h = hash(texts.get(functions.name[fn]));
 			return this.shade(h % 60, 75, 58 + (h >> 8) % 14, 0);
 		}
 		const kind = (offCpu && OFF_CPU[name]) || KINDS[name];
 		return this.shade(kind.hue, kind.saturation, kind.light, turn);
+	}
+	ofObject(object) {
+		const h = hash(this.profile.texts.get(object));
+		return this.shade(h % 360, 40 + (h >> 9) % 30, 68, 0);
 	}
 	/* change: -1 vanished, 0 the same, 1 new. */
 	difference(change) {

@@ -1,5 +1,7 @@
 /* The controls above the picture: filled from the profile, and the keys that stand for them. */
 
+const LEGEND_OBJECTS = 8;
+
 const KEYS = [
 	["f i s c", "flame, icicle, sandwich; changes of a comparison"],
 	["/ or Ctrl-F", "search: a regular expression, any case"],
@@ -27,14 +29,7 @@ class Controls {
 		document.title = on.title.textContent = cut(head.title || "prof", 100);
 		on.title.title = head.title;
 		option(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
-		let process = "";
-		head.threads.forEach((thread, i) => {
-			const more = head.threads[i + 1]?.process === thread.process;
-			if (process !== thread.process && more)
-				option(on.thread, `p${thread.process}`, `Process ${thread.pid} ${thread.comm}`);
-			process = thread.process;
-			option(on.thread, `t${i}`, thread.label);
-		});
+		this.fillThreads(option);
 		if (diff)
 			for (const [key, { name }] of Object.entries(DIFFERENCES))
 				option(on.colour, key, `Colours: ${name}`);
@@ -46,11 +41,31 @@ class Controls {
 		if (diff)
 			app.colours.use(head.diff.safe ? "orange-purple" : "red-blue");
 	}
+	/* Processes of several threads and threads, those with the largest shares first. */
+	fillThreads(option) {
+		const { head } = this.app.profile, sums = threadSums(this.app.profile), processes = new Map(), list = [];
+		head.threads.forEach((thread, i) => {
+			const one = processes.get(thread.process) ?? { sum: 0, count: 0, thread };
+			one.sum += sums[i];
+			one.count++;
+			processes.set(thread.process, one);
+			list.push({ value: `t${i}`, text: thread.label, sum: sums[i] });
+		});
+		for (const [process, { sum, count, thread }] of processes)
+			if (count > 1)
+				list.push({ value: `p${process}`, text: `Process ${thread.pid} ${thread.comm}`, sum });
+		list.sort((a, b) => b.sum - a.sum);
+		for (const { value, text, sum } of list)
+			option(this.on.thread, value, `${percent(sum, head.total)}  ${text}`);
+	}
 	listen() {
 		const { app, on } = this;
 		for (const button of document.querySelectorAll("#views button"))
 			button.addEventListener("click", () => app.setView(button.dataset.view));
 		on.search.addEventListener("input", () => app.search(on.search.value));
+		/* A letter typed after a choice is a key of the page, not the next choice. */
+		for (const select of [on.thread, on.colour, on.width, on.scale, on.order])
+			select.addEventListener("change", () => app.focus());
 		on.thread.addEventListener("change", () => app.setThread(on.thread.value));
 		on.colour.addEventListener("change", () => app.setScheme(on.colour.value));
 		on.width.addEventListener("change", () => { app.width = on.width.value; app.paint(); });
@@ -70,7 +85,7 @@ class Controls {
 				app.search("");
 			else
 				app.reset();
-			on.search.blur();
+			app.focus();
 		} else if (find || (event.key === "/" && event.target !== on.search)) {
 			on.search.focus();
 			on.search.select();
@@ -117,11 +132,21 @@ class Controls {
 				if (name in waits)
 					kind(waits[name], name + ", off CPU");
 		}
+		if (colours.scheme === "object")
+			for (const [object, share] of this.objects())
+				item(colours.ofObject(object), `${cut(profile.texts.get(object) || "no object", 40)} ${percent(share, weights.whole)}`);
 		if (matches)
 			item(this.app.colourOfMatch(), "found");
 		if (profile.head.slices > 1)
 			items.push(element("span", `over time: ${colours.dark ? "brighter" : "darker"} is more, drag to select a span`, "hint"));
 		this.on.legend.replaceChildren(...items);
+	}
+	/* The objects with the largest shares of their own, as [text, weight]. */
+	objects() {
+		const { profile, weights } = this.app, { functions } = profile, { self } = weights.functions(), sums = new Map();
+		for (let f = 0; f < functions.count; f++)
+			sums.set(functions.object[f], (sums.get(functions.object[f]) ?? 0) + self[f]);
+		return [...sums].filter(([, sum]) => sum > 0).sort((a, b) => b[1] - a[1]).slice(0, LEGEND_OBJECTS);
 	}
 	help() {
 		const { head } = this.app.profile, list = element("dl");

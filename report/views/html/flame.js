@@ -130,7 +130,7 @@ class Flame {
 		const name = host.name(tree.fn[node]);
 		/* What is around the zoom is dimmed towards the page's own colour. */
 		pen.fillStyle = box.around ? host.style("--text") : "#16191d";
-		pen.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, x + 3, y + ROW / 2);
+		pen.fillText(cutMiddle(name, room), x + 3, y + ROW / 2);
 	}
 	outline(pen, scrolled, colour) {
 		const box = this.boxes.find((b) => b.node === this.cursor);

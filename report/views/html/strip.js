@@ -28,9 +28,7 @@ class Strip {
 	}
 	/* Adds the cells up into rows of slices; the busiest threads have a row of their own. */
 	fill() {
-		const { head, cells } = this.profile, sums = new Float64Array(head.threads.length);
-		for (let i = 0; i < cells.count; i++)
-			sums[head.sources[cells.source[i]][0]] += cells.value[i];
+		const { head, cells } = this.profile, sums = threadSums(this.profile);
 		const order = [...sums.keys()].sort((a, b) => sums[b] - sums[a] || a - b);
 		const own = order.length > STRIP_ROWS ? STRIP_ROWS - 1 : order.length;
 		this.threads = order.slice(0, own);

@@ -3,6 +3,14 @@
  * the CPU, and in a comparison before.
  */
 
+/* What each thread has, in all of the recording. */
+function threadSums({ head, cells }) {
+	const sums = new Float64Array(head.threads.length);
+	for (let i = 0; i < cells.count; i++)
+		sums[head.sources[cells.source[i]][0]] += cells.value[i];
+	return sums;
+}
+
 class Weights {
 	constructor(profile) {
 		this.profile = profile;

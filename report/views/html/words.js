@@ -4,6 +4,14 @@ function cut(text, length) {
 	return text.length > length ? text.slice(0, length - 1) + "…" : text;
 }
 
+/* Of a longer text its beginning and its end: in names of functions the end says most. */
+function cutMiddle(text, length) {
+	if (text.length <= length)
+		return text;
+	const begin = Math.floor((length - 1) / 3);
+	return text.slice(0, begin) + "…" + text.slice(text.length - (length - 1 - begin));
+}
+
 function grouped(number) {
 	return Math.round(number).toLocaleString("en-US");
 }
