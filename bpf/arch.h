@@ -31,6 +31,11 @@ struct user_registers {
 
 #define USER_ADDRESS_BITS 47
 
+/* glibc's struct pthread, from the thread pointer on: specific_1stblock and specific. */
+#define THREAD_POINTER(task) ((task)->thread.fsbase)
+#define THREAD_KEYS_FIRST 0x310
+#define THREAD_KEYS 0x510
+
 static inline int is_signal_return(__u64 code)
 {
 	/* mov $15,%rax; syscall: 48 c7 c0 0f 00 00 00 0f 05 */
@@ -89,6 +94,11 @@ struct user_registers {
 #define SIGNAL_PC 3
 
 #define USER_ADDRESS_BITS 52
+
+/* glibc's struct pthread ends at the thread pointer: specific_1stblock and specific. */
+#define THREAD_POINTER(task) ((task)->thread.uw.tp_value)
+#define THREAD_KEYS_FIRST (-1856 + 272)
+#define THREAD_KEYS (-1856 + 272 + 512)
 
 static inline int is_signal_return(__u64 code)
 {

@@ -14,7 +14,7 @@
 
 #include "bpf/phases.bpf.h"
 #include "bpf/sample.h"
-#include "bpf/script.bpf.h"
+#include "bpf/script_list.bpf.h"
 #include "bpf/targets.bpf.h"
 #include "bpf/unwind_walk.bpf.h"
 
@@ -90,6 +90,8 @@ static __always_inline void current_frames(void *ctx, struct walk *w, void *regi
 
 	user_frames(ctx, w, registers);
 	PHASE_END(PHASE_USER);
+	if (s->user_frames)
+		script_list(w, s->pid);
 	/* Interrupted user code has no kernel frames; asking would cost as much as all the rest. */
 	if (!registers || !REGISTERS_USER((struct user_registers *)registers)) {
 		kernel_frames(ctx, s);

@@ -55,8 +55,19 @@ struct css_set {
 	struct cgroup *dfl_cgrp; /* of the v2 hierarchy */
 };
 
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long fsbase;
+#else
+	struct {
+		unsigned long tp_value;
+	} uw;
+#endif
+};
+
 struct task_struct {
 	unsigned int flags;
+	struct thread_struct thread;
 	int pid;
 	int tgid;
 	__u64 start_time;

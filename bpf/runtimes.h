@@ -14,13 +14,14 @@
 
 enum script_runtime {
 	SCRIPT_NONE = 0,
+	SCRIPT_PYTHON = 1,  /* bpf/python.h */
 	SCRIPT_HOTSPOT = 2, /* bpf/hotspot.h */
 };
 
 /* Of a process, by its tgid. A forked child gets a copy; exec removes it. */
 struct script_process {
-	__u32 runtime; /* enum script_runtime */
-	__u32 reserved;
+	__u32 runtime;	      /* enum script_runtime */
+	__u32 image;	      /* of runtimes with lists aside: no two programs have the same */
 	__u64 parameters[16]; /* the runtime's own */
 };
 

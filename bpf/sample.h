@@ -34,7 +34,8 @@ enum walk_end {
 #define FRAME_EXACT (1ULL << 63)   /* the pc itself (leaf, interrupted by a signal) */
 #define FRAME_GUESSED (1ULL << 62) /* found by frame pointer for want of a table */
 #define FRAME_SCRIPT (1ULL << 61)  /* a runtime's frame: the next struct script_frame says which */
-#define FRAME_ADDRESS (~(FRAME_EXACT | FRAME_GUESSED | FRAME_SCRIPT))
+#define FRAME_EVALUATES (1ULL << 60) /* the evaluation loop of a runtime with frames aside */
+#define FRAME_ADDRESS (~(FRAME_EXACT | FRAME_GUESSED | FRAME_SCRIPT | FRAME_EVALUATES))
 
 /*
  * A frame of a runtime that runs a program of its own (bpf/runtimes.h). Those of runtimes whose

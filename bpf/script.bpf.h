@@ -7,8 +7,8 @@
  * copied to the sample after the kernel frames.
  */
 
-#include "bpf/sample.h"
 #include "bpf/runtimes.h"
+#include "bpf/sample.h"
 #include "bpf/unwind_step.bpf.h"
 
 /* After the sample has got its user and kernel frames. */

@@ -8,9 +8,8 @@
  * another task defines WALK_READ_USER before it includes any header of the walk.
  */
 
-#include <bpf/bpf_helpers.h>
-
 #ifndef WALK_READ_USER
+#include <bpf/bpf_helpers.h>
 #define WALK_READ_USER(to, size, from) bpf_probe_read_user(to, size, (void *)(from))
 #define WALKS_CURRENT 1
 #else

@@ -61,7 +61,7 @@ static struct error *object_decode(struct cursor *record, struct tables *t)
 	uint64_t kind = cursor_uleb(record), flags = cursor_uleb(record), build_id_size;
 	const uint8_t *build_id;
 	struct prf_object object = {
-		.kind = kind < PRF_OBJECT_UNKNOWN ? (enum prf_object_kind)kind : PRF_OBJECT_UNKNOWN,
+		.kind = kind <= PRF_OBJECT_SCRIPT ? (enum prf_object_kind)kind : PRF_OBJECT_UNKNOWN,
 		.deleted = flags & OBJECT_DELETED,
 	};
 

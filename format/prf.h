@@ -56,6 +56,8 @@ enum prf_object_kind {
 	PRF_OBJECT_JIT = 5,	  /* code a process made; offsets are addresses in that process */
 	PRF_OBJECT_ANONYMOUS = 6, /* executable memory without a file or symbols */
 	PRF_OBJECT_UNKNOWN = 7,	  /* nothing was mapped there, as far as the recorder knew */
+	PRF_OBJECT_SCRIPT =
+		8, /* source that a runtime runs; offsets are any numbers that set places apart */
 };
 
 struct prf_object {

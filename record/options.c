@@ -76,6 +76,12 @@ static const char *take_no_inherit(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_keep_interpreter(void *context, const char *argument)
+{
+	((struct settings *)context)->keep_interpreter = true;
+	return NULL;
+}
+
 static const char *take_event(void *context, const char *argument)
 {
 	struct settings *s = context;
@@ -305,6 +311,9 @@ static const struct option_entry table[] = {
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
 	{ 0, "unwind", "HOW",
 	  "walk user stacks by tables (default), by fp (frame pointers), or none", take_unwind },
+	{ 0, "keep-interpreter", NULL,
+	  "beside Python functions, show the interpreter's loop that runs them",
+	  take_keep_interpreter },
 	{ 0, "unwind-memory", "SIZE", "use at most so much for unwind tables (default 256M)",
 	  take_unwind_memory },
 	{ 0, "list", NULL, "list the events of this machine and end", take_list },

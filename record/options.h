@@ -18,6 +18,7 @@ struct settings {
 	const char *cgroup;   /* NULL: none */
 	const char *cpu_list; /* "0,2-3", or NULL */
 	bool no_inherit;
+	bool keep_interpreter;	    /* frames of its evaluation loop stay beside those of scripts */
 	bool everything;	    /* -a */
 	char **command;		    /* NULL: none */
 	uint64_t frequency, period; /* period 0: by frequency */

@@ -333,6 +333,7 @@ static int open_unwinding(struct session *s)
 		.unwinder.memory_limit = s->settings->unwind_memory,
 		.unwinder.built = unwinding_show_file,
 		.java.refused = show_warning,
+		.python.refused = show_warning,
 		.everything = s->settings->everything || s->settings->cgroup,
 	};
 	struct adding adding = { .session = s };
@@ -342,6 +343,9 @@ static int open_unwinding(struct session *s)
 		return 0;
 	sampler_unwinder_maps(s->sources.sampler, &options.unwinder.maps);
 	options.java.scripts_fd = sampler_scripts(s->sources.sampler);
+	options.python.scripts_fd = sampler_scripts(s->sources.sampler);
+	options.python.sent_fd = sampler_scripts_sent(s->sources.sampler);
+	options.python.names = sampler_script_names(s->sources.sampler);
 	error = unwinding_open(&s->unwinding, &options);
 	if (error)
 		return fail_kernel(error_prefix(error, "cannot set up unwinding"));
@@ -390,6 +394,8 @@ static struct error *open_drain(struct session *s)
 		.kernel = s->world.kernel,
 		.jit = s->jit,
 		.java = s->unwinding.java,
+		.python = s->unwinding.python,
+		.keep_interpreter = s->settings->keep_interpreter,
 		.events = &s->settings->events,
 	};
 	struct error *error;

@@ -92,6 +92,25 @@ int traces_begin(struct session *s)
 	return s->trace.writer ? 0 : begin_file(s);
 }
 
+/* What became of stacks of scripts, where there were any. */
+static struct error *write_scripts(struct session *s)
+{
+	const uint64_t *matches = resolver_matches(s->drain.resolver);
+	struct script_names *names = s->unwinding.python ? python_names(s->unwinding.python) : NULL;
+	const struct statistic statistics[] = {
+		{ "python_merged", matches[SCRIPT_MATCHED] },
+		{ "python_leaf_skew", matches[SCRIPT_LEAF_SKEW] },
+		{ "python_unmerged", matches[SCRIPT_UNMATCHED] },
+		{ "python_code_objects", names ? script_names_count(names) : 0 },
+		{ "python_frames_unnamed", names ? script_names_nameless(names) : 0 },
+	};
+
+	if (!names || !script_names_count(names))
+		return NULL;
+	return trace_file_statistics(&s->trace, statistics,
+				     sizeof(statistics) / sizeof(*statistics));
+}
+
 static struct error *write_statistics(struct session *s, uint64_t now_ns, uint64_t fired)
 {
 	uint64_t began = s->file_began_ns > s->began_ns ? s->file_began_ns : s->began_ns;
@@ -109,6 +128,8 @@ static struct error *write_statistics(struct session *s, uint64_t now_ns, uint64
 	if (!error)
 		error = trace_file_statistics(&s->trace, statistics,
 					      sizeof(statistics) / sizeof(*statistics));
+	if (!error)
+		error = write_scripts(s);
 	return error ? error : unwinding_finish(&s->unwinding, &s->trace);
 }
 

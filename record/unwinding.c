@@ -36,13 +36,18 @@ struct error *unwinding_open(struct unwinding *u, const struct unwinding_options
 	if (error)
 		return error;
 	u->java = java_new(&options->java);
-	return u->java ? java_follow(u->java, lookahead_spaces(u->lookahead)) : error_memory();
+	u->python = python_new(&options->python);
+	if (!u->java || !u->python)
+		return error_memory();
+	error = java_follow(u->java, lookahead_spaces(u->lookahead));
+	return error ? error : python_follow(u->python, lookahead_spaces(u->lookahead));
 }
 
 void unwinding_release(struct unwinding *u)
 {
 	unwinder_free(u->unwinder); /* first: it holds layouts of the lookahead's spaces */
 	java_free(u->java);
+	python_free(u->python);
 	lookahead_free(u->lookahead);
 	*u = (struct unwinding){ 0 };
 }
@@ -61,6 +66,8 @@ struct error *unwinding_run(struct unwinding *u)
 {
 	struct error *error = u->lookahead ? lookahead_run(u->lookahead) : NULL;
 
+	if (u->python)
+		python_read_names(u->python);
 	if (u->java)
 		java_tick(u->java, clock_now());
 	if (u->unwinder)

@@ -9,6 +9,7 @@
  */
 
 #include "record/runtimes/java.h"
+#include "record/runtimes/python.h"
 #include "record/spaces/lookahead.h"
 #include "record/spaces/world.h"
 #include "record/symbols/jit.h"
@@ -20,6 +21,7 @@ struct unwinding {
 	struct lookahead *lookahead; /* NULL: no tables are used */
 	struct unwinder *unwinder;
 	struct java *java;
+	struct python *python;
 };
 
 struct unwinding_options {
@@ -28,6 +30,7 @@ struct unwinding_options {
 	struct jit *jit;
 	struct unwinder_options unwinder;
 	struct java_options java;
+	struct python_options python;
 	bool everything; /* all processes are targets */
 };
 

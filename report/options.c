@@ -432,7 +432,8 @@ static const struct option_entry table[] = {
 	  take_group_by },
 
 	{ .help = "Showing frames" },
-	{ 0, "annotate", NULL, "mark kernel _[k], inlined _[i], JIT _[j], guessed _[g], waker _[w]",
+	{ 0, "annotate", NULL,
+	  "mark kernel _[k], inlined _[i], JIT _[j], script _[s], guessed _[g], waker _[w]",
 	  take_annotate },
 	{ 0, "delimiter", NULL, "a frame - between user and kernel", take_delimiter },
 	{ 0, "addrs", NULL, "show where frames without a name are", take_addrs },

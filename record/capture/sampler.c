@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define SCRIPT_NAMES_BYTES (2u << 20) /* about a thousand code objects */
 #define LOG_LIMIT (64u << 10)
 
 /* One event on one CPU. */
@@ -29,6 +30,7 @@ struct attached {
 struct sampler {
 	struct sampler_bpf *skeleton;
 	struct ring rings[CLASS_COUNT];
+	struct ring script_names;
 	size_t ring_count;
 	struct attached *attached;
 	size_t attached_count;
@@ -195,9 +197,17 @@ static int load(struct sampler *s, const struct sampler_options *options)
 		status = bpf_map__set_max_entries(skeleton->maps.unwind_walks,
 						  (uint32_t)s->possible_cpus * CLASS_COUNT);
 	if (!status)
+		status = bpf_map__set_max_entries(skeleton->maps.script_walks,
+						  (uint32_t)s->possible_cpus * CLASS_COUNT);
+	if (!status)
+		status = bpf_map__set_max_entries(skeleton->maps.script_names, SCRIPT_NAMES_BYTES);
+	if (!status)
 		status = sampler_bpf__load(skeleton);
 	if (!status)
 		off_cpu_prepare(&s->off_cpu, skeleton);
+	if (!status)
+		status = ring_map(&s->script_names, bpf_map__fd(skeleton->maps.script_names),
+				  SCRIPT_NAMES_BYTES);
 	for (int i = 0; i < CLASS_COUNT && !status; i++)
 		if (uses(options->events, i))
 			status = ring_map(&s->rings[s->ring_count++], bpf_map__fd(rings[i]),
@@ -257,6 +267,7 @@ void sampler_free(struct sampler *s)
 	free(s->attached);
 	for (size_t i = 0; i < s->ring_count; i++)
 		ring_unmap(&s->rings[i]);
+	ring_unmap(&s->script_names);
 	sampler_bpf__destroy(s->skeleton);
 	free(s);
 }
@@ -363,6 +374,16 @@ void sampler_stop(struct sampler *s)
 	if (s->started)
 		wait_for_programs();
 	s->started = false;
+}
+
+int sampler_scripts_sent(const struct sampler *s)
+{
+	return bpf_map__fd(s->skeleton->maps.script_sent);
+}
+
+struct ring *sampler_script_names(struct sampler *s)
+{
+	return &s->script_names;
 }
 
 int sampler_scripts(const struct sampler *s)

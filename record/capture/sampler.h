@@ -60,6 +60,10 @@ void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 /* The map `scripts`, of bpf/script.bpf.h. */
 int sampler_scripts(const struct sampler *s);
 
+/* Names of scripts' code: the map `script_sent` of bpf/script_list.bpf.h, and the ring. */
+int sampler_scripts_sent(const struct sampler *s);
+struct ring *sampler_script_names(struct sampler *s);
+
 /* The rings samples arrive in. */
 size_t sampler_rings(const struct sampler *s);
 struct ring *sampler_ring(struct sampler *s, size_t i);

@@ -5,9 +5,11 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "bpf/runtimes.h"
+
 #define STACK_SLOTS 65536
 #define FRAME_SLOTS 32768
-#define FRAMES_MAX (MAX_USER_FRAMES + 2 * MAX_KERNEL_FRAMES + 1)
+#define FRAMES_MAX (2 * SCRIPT_MERGE_MAX + 2 * MAX_KERNEL_FRAMES + 1)
 
 /* What a stack depends on besides the addresses in its frames. No padding: it is hashed. */
 struct stack_key {
@@ -25,6 +27,7 @@ _Static_assert(sizeof(struct stack_key) == 32, "the bytes of struct stack_key ar
 struct known_stack {
 	XXH128_hash_t hash; /* of the key and the frames */
 	uint32_t stack;
+	uint32_t match; /* enum script_match, when it has frames of a script */
 };
 
 /* Whose addresses are resolved, and which state of names is valid. */
@@ -44,6 +47,8 @@ struct known_frame {
 struct resolver {
 	struct resolver_sources sources;
 	const struct trace_file *trace;
+	uint64_t matches[SCRIPT_MATCHES]; /* of the trace's samples, by enum script_match */
+	struct script_merged merged[SCRIPT_MERGE_MAX];
 	struct known_stack stacks[STACK_SLOTS];
 	struct known_frame frames[FRAME_SLOTS];
 };
@@ -67,7 +72,10 @@ void resolver_free(struct resolver *r)
 void resolver_begin(struct resolver *r, const struct trace_file *trace)
 {
 	r->trace = trace;
+	memset(r->matches, 0, sizeof(r->matches));
 	memset(r->stacks, 0, sizeof(r->stacks));
+	if (r->sources.python && trace)
+		script_names_set_writer(python_names(r->sources.python), trace->writer);
 	for (size_t i = 0; i < FRAME_SLOTS; i++)
 		r->frames[i].frame = PRF_NONE;
 }
@@ -234,11 +242,50 @@ static struct error *user_frame(struct resolver *r, const struct owner *owner,
 		error = java_frame(r->sources.java, s->pid, script, flags & PRF_FRAME_EXACT, id);
 	if (error || *id != PRF_NONE)
 		return error;
-	return resolve_frame(r, owner, address & ~FRAME_SCRIPT, flags, id);
+	return resolve_frame(r, owner, address & ~(FRAME_SCRIPT | FRAME_EVALUATES), flags, id);
 }
 
-static struct error *user_frames(struct resolver *r, const struct owner *owner,
-				 const struct sample *s, struct frames *to)
+/*
+ * With -X perf, CPython calls each function by way of code that it makes for it, so that perf sees
+ * a name. Where the function itself is seen, that is one frame too many.
+ */
+static bool is_trampoline(const struct owner *owner, uint64_t address)
+{
+	const struct mapping *m = owner->layout->made_code
+					  ? mappings_find(&owner->layout->mappings,
+							  (address & FRAME_ADDRESS) - 1)
+					  : NULL;
+
+	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
+}
+
+/* User frames and those of a script's list, as one. `settled`: see script_names_frame(). */
+static struct error *merged_frames(struct resolver *r, const struct owner *owner,
+				   const struct sample *s, struct frames *to, bool *settled,
+				   enum script_match *match)
+{
+	size_t n = script_merge(s, r->sources.keep_interpreter, r->merged, match);
+	struct error *error = NULL;
+	bool known;
+
+	python_read_names(r->sources.python);
+	for (size_t i = 0; i < n && !error; i++) {
+		const struct script_merged *m = &r->merged[i];
+
+		if (m->script) {
+			error = script_names_frame(python_names(r->sources.python), m->script,
+						   &to->ids[to->n++], &known);
+			*settled &= known;
+		} else if (!i || !r->merged[i - 1].replaces || !is_trampoline(owner, m->native)) {
+			error = user_frame(r, owner, s, m->native, NULL, &to->ids[to->n++]);
+		}
+	}
+	return error;
+}
+
+/* User frames, of which some are a runtime's. */
+static struct error *inline_frames(struct resolver *r, const struct owner *owner,
+				   const struct sample *s, struct frames *to)
 {
 	const struct script_frame *script =
 		(const void *)(s->frames + s->user_frames + s->kernel_frames);
@@ -252,6 +299,19 @@ static struct error *user_frames(struct resolver *r, const struct owner *owner,
 				   &to->ids[to->n++]);
 		scripts += is_script;
 	}
+	return error;
+}
+
+static struct error *user_frames(struct resolver *r, const struct owner *owner,
+				 const struct sample *s, struct frames *to, bool *settled,
+				 enum script_match *match)
+{
+	struct error *error;
+
+	if (s->script_runtime == SCRIPT_PYTHON && r->sources.python)
+		error = merged_frames(r, owner, s, to, settled, match);
+	else
+		error = inline_frames(r, owner, s, to);
 	if (!error && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
 		error = end_marker(r, s->walk_end, &to->ids[to->n++]);
 	return error;
@@ -264,8 +324,9 @@ static struct error *define_stack(struct resolver *r, const struct frames *frame
 
 /* Kernel frames, user frames, and why the user stack ends there. */
 static struct error *new_stack(struct resolver *r, const struct owner *owner,
-			       const struct sample *s, uint32_t *stack)
+			       const struct sample *s, struct known_stack *stack, bool *settled)
 {
+	enum script_match match = SCRIPT_NO_LIST;
 	const __u64 *kernel = s->frames + s->user_frames;
 	size_t skip = is_wait(r, s) ? plumbing(r, kernel, s->kernel_frames) : 0;
 	struct frames frames;
@@ -274,8 +335,9 @@ static struct error *new_stack(struct resolver *r, const struct owner *owner,
 	frames.n = 0;
 	error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &frames);
 	if (!error)
-		error = user_frames(r, owner, s, &frames);
-	return error ? error : define_stack(r, &frames, stack);
+		error = user_frames(r, owner, s, &frames, settled, &match);
+	stack->match = match;
+	return error ? error : define_stack(r, &frames, &stack->stack);
 }
 
 static XXH128_hash_t stack_hash(const struct resolver *r, const struct owner *owner,
@@ -302,16 +364,20 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 {
 	struct owner owner = owner_of(r, s);
 	XXH128_hash_t hash = stack_hash(r, &owner, s);
-	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];
+	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS], new = { .hash = hash };
+	bool settled = true;
 	struct error *error;
 
 	if (XXH128_isEqual(known->hash, hash)) {
 		*stack = known->stack;
+		r->matches[known->match]++;
 		return NULL;
 	}
-	error = new_stack(r, &owner, s, stack);
-	if (!error)
-		*known = (struct known_stack){ hash, *stack };
+	error = new_stack(r, &owner, s, &new, &settled);
+	if (!error && settled)
+		*known = new;
+	*stack = new.stack;
+	r->matches[new.match]++;
 	return error;
 }
 
@@ -366,6 +432,11 @@ const struct sample *resolver_check(const struct resolver *r, const void *data, 
 		return NULL;
 	/* All that the counts promise must be there. */
 	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]) ? s : NULL;
+}
+
+const uint64_t *resolver_matches(const struct resolver *r)
+{
+	return r->matches;
 }
 
 struct error *resolver_resolve(struct resolver *r, const struct sample *s,

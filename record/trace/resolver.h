@@ -12,6 +12,8 @@
 #include "bpf/sample.h"
 #include "record/events/event.h"
 #include "record/runtimes/java.h"
+#include "record/runtimes/python.h"
+#include "record/runtimes/script_merge.h"
 #include "record/spaces/space.h"
 #include "record/spaces/task.h"
 #include "record/symbols/jit.h"
@@ -27,7 +29,9 @@ struct resolver_sources {
 	struct kernel_symbols *kernel;
 	struct jit *jit;
 	struct java *java;		 /* NULL: no frames of Java come */
+	struct python *python;		 /* NULL: nobody knows of scripts */
 	const struct event_list *events; /* by their numbers in samples */
+	bool keep_interpreter;		 /* frames of its evaluation loop stay */
 };
 
 /* NULL without memory. */
@@ -42,6 +46,9 @@ void resolver_begin(struct resolver *r, const struct trace_file *trace);
 
 /* The sample in a record of a ring, or NULL if the bytes are none. */
 const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size);
+
+/* How stacks of scripts and native stacks have come together, by enum script_match; samples. */
+const uint64_t *resolver_matches(const struct resolver *r);
 
 /* Fills `sample`, and writes the definitions that it names and the trace does not have yet. */
 struct error *resolver_resolve(struct resolver *r, const struct sample *s,

@@ -60,5 +60,7 @@ enum profile_frame_kind frame_kind_of(const struct prf_frame *frame,
 		return PROFILE_FRAME_KERNEL;
 	if (object && object->kind == PRF_OBJECT_JIT)
 		return PROFILE_FRAME_JIT;
+	if (object && object->kind == PRF_OBJECT_SCRIPT)
+		return PROFILE_FRAME_SCRIPT;
 	return PROFILE_FRAME_USER;
 }

@@ -32,6 +32,7 @@ enum profile_frame_kind {
 	PROFILE_FRAME_END, /* "[truncated]", "[incomplete]": the stack does not reach the root */
 	PROFILE_FRAME_SEPARATOR, /* "-" between user and kernel, "--" before a waker's stack */
 	PROFILE_FRAME_GROUP,	 /* no code: whose the stack is, where profile.led */
+	PROFILE_FRAME_SCRIPT,	 /* a function of a script that a runtime runs */
 };
 
 /*

@@ -56,7 +56,8 @@ static bool same_function(const struct profile_frame *a, const struct profile_fr
 static bool enters_kernel(const struct profile_frame *top, const struct profile_frame *next)
 {
 	return next->kind == PROFILE_FRAME_KERNEL &&
-	       (top->kind == PROFILE_FRAME_USER || top->kind == PROFILE_FRAME_JIT);
+	       (top->kind == PROFILE_FRAME_USER || top->kind == PROFILE_FRAME_JIT ||
+		top->kind == PROFILE_FRAME_SCRIPT);
 }
 
 /* Puts a frame on top of the stack; false without memory. */

@@ -611,8 +611,11 @@ static void finish_query(struct symbolizer *s, struct query *q, struct shown_nam
 		q->answer = places = function;
 		q->places = 1;
 	}
+	/* What a script calls its functions is how they are called. */
 	for (uint32_t i = 0; i < q->places && !places[i].name; i++)
-		places[i].name = shown_name(s, shown, places[i].function);
+		places[i].name = s->objects[q->object]->recorded.kind == PRF_OBJECT_SCRIPT
+					 ? places[i].function
+					 : shown_name(s, shown, places[i].function);
 	if (q->places && *places[q->places - 1].function)
 		s->objects[q->object]->named++;
 }

@@ -190,6 +190,7 @@ static void write_category(struct sink *s, const struct profile_frame *frame)
 		[PROFILE_FRAME_USER] = FIREFOX_USER,	   [PROFILE_FRAME_KERNEL] = FIREFOX_KERNEL,
 		[PROFILE_FRAME_JIT] = FIREFOX_JIT,	   [PROFILE_FRAME_END] = FIREFOX_OTHER,
 		[PROFILE_FRAME_SEPARATOR] = FIREFOX_OTHER, [PROFILE_FRAME_GROUP] = FIREFOX_OTHER,
+		[PROFILE_FRAME_SCRIPT] = FIREFOX_SCRIPT,
 	};
 
 	sink_unsigned(s, categories[frame->kind]);

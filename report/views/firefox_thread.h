@@ -17,6 +17,7 @@ enum firefox_category {
 	FIREFOX_KERNEL,
 	FIREFOX_JIT,
 	FIREFOX_OTHER,
+	FIREFOX_SCRIPT,
 };
 
 /* The numbers that a thread's table gives to things of the profile. */

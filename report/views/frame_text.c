@@ -15,6 +15,8 @@ static const char *suffix(const struct profile_frame *frame)
 		return "_[i]";
 	if (frame->kind == PROFILE_FRAME_KERNEL)
 		return "_[k]";
+	if (frame->kind == PROFILE_FRAME_SCRIPT)
+		return "_[s]";
 	return frame->kind == PROFILE_FRAME_JIT ? "_[j]" : "";
 }
 

@@ -24,7 +24,7 @@
 #define MAX_TEXT 65536 /* of a longer name, the page has the beginning */
 
 /* Kinds of functions: those of enum profile_frame_kind, and what else has a colour of its own. */
-enum { KIND_INLINED = PROFILE_FRAME_GROUP + 1, KIND_WAKER, KIND_COUNT };
+enum { KIND_INLINED = PROFILE_FRAME_SCRIPT + 1, KIND_WAKER, KIND_COUNT };
 
 /* Their names in the legend, by which report/views/html/colours.js finds their colours. */
 static const char *const kind_names[KIND_COUNT] = {
@@ -34,6 +34,7 @@ static const char *const kind_names[KIND_COUNT] = {
 	[PROFILE_FRAME_END] = "stack not complete",
 	[PROFILE_FRAME_SEPARATOR] = "separator",
 	[PROFILE_FRAME_GROUP] = "thread, process or group",
+	[PROFILE_FRAME_SCRIPT] = "script",
 	[KIND_INLINED] = "inlined",
 	[KIND_WAKER] = "waker",
 };

@@ -76,6 +76,7 @@ static const char *kind_of(const struct profile_frame *frame)
 	switch (frame->kind) {
 	case PROFILE_FRAME_KERNEL: return "kernel";
 	case PROFILE_FRAME_JIT: return "jit";
+	case PROFILE_FRAME_SCRIPT: return "script";
 	case PROFILE_FRAME_END: return "end";
 	default: return "user";
 	}

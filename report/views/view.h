@@ -16,7 +16,7 @@
 
 /* How to show it; what a view does not know it ignores. */
 struct view_options {
-	bool annotate;	/* folded: _[k] _[i] _[j] _[w] */
+	bool annotate;	/* folded: _[k] _[i] _[j] _[s] _[w] */
 	bool addresses; /* folded: [libfoo.so.1 <offset>] */
 	bool lines;	/* name with file:line */
 	bool modules;	/* name with the object's name */

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define INSTRUCTIONS_MAX 50000
+#define INSTRUCTIONS_MAX 80000
 #define LOG_BYTES 65536
 
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)

@@ -8,6 +8,7 @@ const KINDS = {
 	"stack not complete": { hue: 0, saturation: 0, light: 62 },
 	"separator": { hue: 0, saturation: 0, light: 78 },
 	"thread, process or group": { hue: 215, saturation: 14, light: 78 },
+	"script": { hue: 58, saturation: 70, light: 58 },
 	"inlined": { hue: 174, saturation: 48, light: 64 },
 	"waker": { hue: 285, saturation: 38, light: 72 },
 };
@@ -16,6 +17,7 @@ const OFF_CPU = {
 	"user": { hue: 212, saturation: 70, light: 70 },
 	"kernel": { hue: 246, saturation: 58, light: 76 },
 	"JIT": { hue: 196, saturation: 55, light: 70 },
+	"script": { hue: 180, saturation: 45, light: 62 },
 	"inlined": { hue: 224, saturation: 62, light: 80 },
 };
 

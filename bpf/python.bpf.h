@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_PYTHON_BPF_H
+#define BPF_PYTHON_BPF_H
+
+/*
+ * The frames of CPython 3.8 and later. A thread's state holds a list of them, leaf first; the
+ * recorder says where in the process each field of it lies (struct python_process). All that is
+ * read is the process's own claim: it costs a bounded number of reads, and leads to nothing but
+ * this process's names.
+ *
+ * A code object may be freed and its memory used for another. What a frame says of its code is
+ * therefore read with the frame, and hashed into a cookie: the addresses of name, file and line
+ * table, and a number of the code's own where the version has one (3.12 on). Without it, the
+ * hashes that CPython keeps in its strings stand for the texts, as they have new addresses or not.
+ *
+ * Nothing here needs a map, so that the tests can walk images of processes.
+ */
+
+#include "bpf/python.h"
+#include "bpf/sample.h"
+#include "bpf/user_memory.bpf.h"
+
+#define PYTHON_STEPS 8	      /* frames per call of python_steps() */
+#define PYTHON_LIST_MAX 1024  /* frames, with those without code */
+#define PYTHON_NAMES_MAX 64   /* sent with one sample */
+#define PYTHON_CODE_TYPE 8    /* in any object */
+#define PYTHON_TEXT_LENGTH 16 /* in a str or bytes object; then the hash, then str's state */
+#define PYTHON_BYTES_DATA 32
+
+/* A frame as it goes into the sample. */
+struct python_frame {
+	__u64 code; /* with marks */
+	__u64 position;
+	__u64 identity; /* 0: no code, or not readable */
+	int marks_last; /* this is no frame: the one before it was the last of its call */
+};
+
+/* The state of a walk over one thread's frames. */
+struct python_walk {
+	__u64 frame; /* the next one; 0: the list has ended */
+	__u32 listed;
+	__u32 names;
+	__u64 frame_words[PYTHON_FRAME_BYTES / 8];
+	__u64 code_words[PYTHON_CODE_BYTES / 8];
+	__u64 text[3]; /* length, hash and state */
+	__u64 end[4];
+	__u64 type;
+	struct python_frame last; /* read last */
+	struct script_name name;
+};
+
+static __always_inline __u64 python_word(const __u64 *words, __u32 offset)
+{
+	return words[(offset >> 3) & 15];
+}
+
+static __always_inline __u32 python_int(const __u64 *words, __u32 offset)
+{
+	return (__u32)(python_word(words, offset) >> (offset & 4) * 8);
+}
+
+static __always_inline __u8 python_byte(const __u64 *words, __u32 offset)
+{
+	return (__u8)(python_word(words, offset) >> (offset & 7) * 8);
+}
+
+static __always_inline __u64 python_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+/* The first frame of the thread with that thread pointer: 0, or what could not be read. */
+static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
+					__u64 keys_first, __u64 keys)
+{
+	__u64 block, state = 0;
+	__u32 key = 0;
+
+	w->frame = 0;
+	w->listed = 0;
+	w->names = 0;
+	if (WALK_READ_USER(&key, sizeof(key), p->key) || key >= 1024)
+		return -1;
+	if (key < 32) {
+		block = keys_first;
+	} else if (WALK_READ_USER(&block, sizeof(block), keys + 8 * (key / 32)) || !block) {
+		return -1;
+	}
+	/* struct pthread_key_data: a sequence number, then the value. */
+	if (WALK_READ_USER(&state, sizeof(state), block + 16 * (key & 31) + 8) || !state)
+		return -1;
+	if (WALK_READ_USER(&w->frame, sizeof(w->frame), state + p->thread_frame))
+		return -1;
+	if (p->holder_frame != PYTHON_NONE && w->frame &&
+	    WALK_READ_USER(&w->frame, sizeof(w->frame), w->frame + p->holder_frame))
+		return -1;
+	return 0;
+}
+
+static __always_inline __u32 python_position(const struct python_walk *w,
+					     const struct python_process *p, __u64 code)
+{
+	__u64 at;
+
+	if (p->position == PYTHON_POSITION_POINTER)
+		at = (__s64)(python_word(w->frame_words, p->frame_position) - code -
+			     p->code_bytecode) >>
+		     1;
+	else if (p->position == PYTHON_POSITION_UNITS)
+		at = (__s64)(__s32)python_int(w->frame_words, p->frame_position);
+	else
+		at = (__s64)(__s32)python_int(w->frame_words, p->frame_position) >> 1;
+	/* Before the first instruction it is -1. */
+	return at < SCRIPT_POSITION ? (__u32)at : (at >> 63 ? 0 : (__u32)SCRIPT_POSITION);
+}
+
+/* Length and hash of a string, which tell it from any other one at that address. */
+static __always_inline __u64 python_text_hash(struct python_walk *w, __u64 text, __u64 hash)
+{
+	if (WALK_READ_USER(w->text, 16, text + PYTHON_TEXT_LENGTH))
+		return python_mix(hash, 0);
+	return python_mix(python_mix(hash, w->text[0]), w->text[1]);
+}
+
+/* The end of a str or bytes object, whose length is in w->text. */
+static __always_inline __u64 python_end_hash(struct python_walk *w, __u64 data, __u64 hash)
+{
+	__u64 length = w->text[0], size = length < sizeof(w->end) ? length : sizeof(w->end);
+
+	w->end[0] = w->end[1] = w->end[2] = w->end[3] = 0;
+	if (WALK_READ_USER(w->end, size, data + length - size))
+		return hash;
+	for (int i = 0; i < 4; i++)
+		hash = python_mix(hash, w->end[i]);
+	return hash;
+}
+
+/*
+ * Strings that nobody has looked up have no hash, as the file name of code that a program has
+ * compiled by itself. Such code comes and goes; so the ends of file name and line table are read.
+ */
+static __always_inline __u64 python_hash_texts(struct python_walk *w,
+					       const struct python_process *p, __u64 hash)
+{
+	__u64 file = python_word(w->code_words, p->code_file);
+	__u64 table = python_word(w->code_words, p->code_table);
+
+	hash = python_text_hash(w, python_word(w->code_words, p->code_name), hash);
+	hash = python_text_hash(w, file, hash);
+	if (w->text[1] != ~0ULL)
+		return hash;
+	hash = python_end_hash(w, file + p->text_ascii, hash);
+	hash = python_text_hash(w, table, hash);
+	return python_end_hash(w, table + PYTHON_BYTES_DATA, hash);
+}
+
+/* What tells the code object from any other one; 0: it is not readable. */
+static __always_inline __u64 python_identity(struct python_walk *w, const struct python_process *p,
+					     __u32 image, __u64 code)
+{
+	__u64 hash = python_mix(code, image);
+	__u32 bytes = p->code_bytes;
+
+	if (bytes > PYTHON_CODE_BYTES)
+		bytes = PYTHON_CODE_BYTES;
+	if (WALK_READ_USER(w->code_words, bytes, code + p->code_start))
+		return 0;
+	for (int i = 0; i < PYTHON_COOKIE_WORDS; i++)
+		hash = python_mix(hash, python_word(w->code_words, p->cookie[i]));
+	if (p->version == PYTHON_NONE || !python_int(w->code_words, p->version))
+		hash = python_hash_texts(w, p, hash);
+	return hash ? hash : 1;
+}
+
+/* Reads the frame at w->frame and goes on to the next one. Not 0: it is not readable. */
+static __always_inline int python_read(struct python_walk *w, const struct python_process *p,
+				       __u32 image, struct python_frame *f)
+{
+	__u32 bytes = p->frame_bytes;
+
+	if (bytes > PYTHON_FRAME_BYTES)
+		bytes = PYTHON_FRAME_BYTES;
+	if (WALK_READ_USER(w->frame_words, bytes, w->frame))
+		return -1;
+	f->code = python_word(w->frame_words, p->frame_code);
+	f->marks_last = p->entry == PYTHON_ENTRY_SHIM &&
+			python_byte(w->frame_words, p->frame_entry) == p->owner;
+	w->frame = python_word(w->frame_words, p->frame_back);
+	if (f->marks_last)
+		return 0;
+	f->identity = f->code >> SCRIPT_ADDRESS_BITS ? 0 : python_identity(w, p, image, f->code);
+	f->position = f->identity >> SCRIPT_POSITION_BITS << SCRIPT_POSITION_BITS |
+		      python_position(w, p, f->code);
+	f->code &= SCRIPT_CODE;
+	if (p->entry == PYTHON_ENTRY_EACH ||
+	    (p->entry == PYTHON_ENTRY_FLAG && python_byte(w->frame_words, p->frame_entry) == 1))
+		f->code |= SCRIPT_ENTRY;
+	return 0;
+}
+
+/* Where a str object's text is. */
+static __always_inline void python_find_text(struct python_walk *w, const struct python_process *p,
+					     struct script_text *t, __u64 address)
+{
+	__u32 state;
+	__u64 bytes;
+
+	t->address = address;
+	t->data = t->bytes = t->captured = t->width = t->reserved = 0;
+	if (WALK_READ_USER(w->text, sizeof(w->text), address + PYTHON_TEXT_LENGTH))
+		return;
+	state = (__u32)w->text[2];
+	t->width = state >> 2 & 7;
+	/* 0x20: compact, the characters follow; 0x40: ASCII. */
+	if (!(state & 0x20) || (t->width != 1 && t->width != 2 && t->width != 4) ||
+	    w->text[0] > 0xffffff) {
+		t->width = 0;
+		return;
+	}
+	bytes = w->text[0] * t->width;
+	t->bytes = (__u32)bytes;
+	t->data = address + (state & 0x40 ? p->text_ascii : p->text_others);
+}
+
+static __always_inline void python_find_table(struct python_walk *w, struct script_text *t,
+					      __u64 address)
+{
+	t->address = address;
+	t->data = t->bytes = t->captured = t->width = t->reserved = 0;
+	if (WALK_READ_USER(w->text, 8, address + PYTHON_TEXT_LENGTH) || w->text[0] > 0xffffff)
+		return;
+	t->bytes = (__u32)w->text[0];
+	t->data = address + PYTHON_BYTES_DATA;
+	t->width = 1;
+}
+
+#define PYTHON_CAPTURE(t, room)                                                                    \
+	do {                                                                                       \
+		__u32 size_ = (t)->bytes;                                                          \
+                                                                                                   \
+		if (size_ > sizeof(room))                                                          \
+			size_ = sizeof(room);                                                      \
+		if ((t)->data && !WALK_READ_USER(room, size_, (t)->data))                          \
+			(t)->captured = size_;                                                     \
+	} while (0)
+
+/*
+ * Fills in w->name for the code object that python_read() read last. Not 0: it is no code object,
+ * or has changed since.
+ */
+static __always_inline int python_name(struct python_walk *w, const struct python_process *p,
+				       const struct python_frame *f)
+{
+	struct script_name *n = &w->name;
+
+	n->code = f->code & SCRIPT_CODE;
+	n->cookie = f->position & ~SCRIPT_POSITION;
+	if (WALK_READ_USER(&w->type, sizeof(w->type), n->code + PYTHON_CODE_TYPE) ||
+	    w->type != p->code_type)
+		return -1;
+	n->table_kind = p->table;
+	n->line = python_int(w->code_words, p->code_line);
+	python_find_text(w, p, &n->name, python_word(w->code_words, p->code_name));
+	python_find_text(w, p, &n->file, python_word(w->code_words, p->code_file));
+	python_find_table(w, &n->table, python_word(w->code_words, p->code_table));
+	PYTHON_CAPTURE(&n->name, n->name_bytes);
+	PYTHON_CAPTURE(&n->file, n->file_bytes);
+	PYTHON_CAPTURE(&n->table, n->table_bytes);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_PYTHON_H
+#define BPF_PYTHON_H
+
+/*
+ * CPython 3.8 and later: what the kernel half is told of a process, the frames that it sends, and
+ * the names of their code.
+ */
+
+#include <linux/types.h>
+
+#define SCRIPT_SENT_BITS 16
+#define SCRIPT_SENT (1 << SCRIPT_SENT_BITS) /* slots of the map `script_sent` */
+
+/*
+ * Frames of a side list (struct script_frame). `code` is the address of the code object, 0 for a
+ * frame of the runtime's own. `position` is a cookie, the upper 40 bits of a hash of what the code
+ * object says of itself, over where in its bytecode the frame is.
+ */
+#define SCRIPT_ENTRY (1ULL << 63) /* in code: the last frame of one call of the evaluation loop */
+#define SCRIPT_ADDRESS_BITS 52
+#define SCRIPT_CODE ((1ULL << SCRIPT_ADDRESS_BITS) - 1)
+#define SCRIPT_POSITION_BITS 24
+#define SCRIPT_POSITION ((1ULL << SCRIPT_POSITION_BITS) - 1)
+
+/* What marks the outermost frame that one call of the evaluation loop runs. */
+enum python_entry {
+	PYTHON_ENTRY_EACH = 0, /* each frame has its call: 3.8 to 3.10 */
+	PYTHON_ENTRY_FLAG = 1, /* a byte of the frame is 1: 3.11 */
+	PYTHON_ENTRY_SHIM = 2, /* a frame without code follows it, whose owner is that: 3.12 on */
+};
+
+/* Where in the bytecode a frame is. */
+enum python_position {
+	PYTHON_POSITION_BYTES = 0,   /* an int, in bytes: 3.8, 3.9 */
+	PYTHON_POSITION_UNITS = 1,   /* an int, in code units of 2 bytes: 3.10 */
+	PYTHON_POSITION_POINTER = 2, /* the address of the instruction: 3.11 on */
+};
+
+#define PYTHON_NONE 0xff /* an offset that this version has no use for */
+#define PYTHON_COOKIE_WORDS 4
+#define PYTHON_FRAME_BYTES 128
+#define PYTHON_CODE_BYTES 128
+
+/* Offsets are in bytes, of structures in the process. */
+struct python_process {
+	__u64 key;	     /* address of the number of the key that leads to the thread state */
+	__u64 code_type;     /* address of PyCode_Type; a code object's type */
+	__u64 evaluation[4]; /* start and end of the evaluation loop's code, and of its cold part */
+	__u16 thread_frame;  /* in the thread state: the frame, or what leads to it */
+	__u16 code_start;    /* in a code object: where what is read of it begins */
+	__u16 code_bytecode; /* in a code object */
+	__u8 holder_frame;   /* 3.11, 3.12: thread_frame leads to this offset of what holds it */
+	__u8 frame_bytes;    /* of a frame that are read; a multiple of 8 */
+	__u8 frame_code, frame_back, frame_position, frame_entry;
+	__u8 position; /* enum python_position */
+	__u8 entry;    /* enum python_entry */
+	__u8 owner;    /* PYTHON_ENTRY_SHIM: the byte of such a frame */
+	__u8 code_bytes;
+	__u8 cookie[PYTHON_COOKIE_WORDS]; /* words of what is read of the code, by offset in it */
+	__u8 code_file, code_name, code_table, code_line; /* likewise */
+	__u8 version;	  /* likewise: the word that holds a number that no code has twice */
+	__u8 text_ascii;  /* in a str object: its characters, when they are ASCII */
+	__u8 text_others; /* ... when they are not */
+	__u8 table;	  /* how the line table is to be read; for the recorder */
+};
+
+/*
+ * The names of a code object, sent when it is seen for the first time. What could not be read,
+ * or is longer than there is room, the recorder reads from the process.
+ */
+#define SCRIPT_NAME_BYTES 192
+#define SCRIPT_FILE_BYTES 320
+#define SCRIPT_TABLE_BYTES 1024
+
+struct script_text {
+	__u64 address;	/* of the object in the process */
+	__u64 data;	/* of its first byte; 0: the object was not readable */
+	__u32 bytes;	/* as it says */
+	__u16 captured; /* of them, as many are here */
+	__u8 width;	/* bytes of a character; 0: no text */
+	__u8 reserved;
+};
+
+struct script_name {
+	__u64 code;
+	__u64 cookie; /* as in the frame's position, over 0 */
+	__u32 pid;
+	__u32 line; /* the first one */
+	__u32 table_kind;
+	__u32 image;
+	struct script_text name, file, table;
+	__u8 name_bytes[SCRIPT_NAME_BYTES];
+	__u8 file_bytes[SCRIPT_FILE_BYTES];
+	__u8 table_bytes[SCRIPT_TABLE_BYTES]; /* sent as far as it is captured */
+};
+
+_Static_assert(sizeof(struct python_process) <= 128, "it has to fit into a script_process");
+_Static_assert(sizeof(struct script_name) % 8 == 0, "part of the ABI between the halves");
+
+#endif

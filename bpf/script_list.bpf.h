@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_SCRIPT_LIST_BPF_H
+#define BPF_SCRIPT_LIST_BPF_H
+
+/*
+ * Frames that a runtime keeps in a list aside, of the current task, once its user frames are
+ * there. The native frames that stand for them, those of the evaluation loop, are marked, so that
+ * the recorder can put each where it belongs.
+ */
+
+#include "bpf/python.bpf.h"
+#include "bpf/script.bpf.h"
+#include "bpf/unwind_walk.bpf.h"
+
+#define SCRIPT_MARKS 16 /* user frames per call of script_mark_evaluation() */
+
+/* Scratches for lists of frames aside, one for each of unwind_walks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct python_walk);
+} script_walks SEC(".maps");
+
+/* Names of code objects: struct script_name. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* set by the recorder */
+} script_names SEC(".maps");
+
+/*
+ * Whose names were sent: identities, each in the slot that its upper bits say. Two that share a
+ * slot are sent again and again, which costs time but loses nothing.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SCRIPT_SENT);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+} script_sent SEC(".maps");
+
+static __always_inline const struct python_process *
+script_python(const struct script_process *process)
+{
+	return (const struct python_process *)process->parameters;
+}
+
+/* The frame that was added last is the outermost of its call of the evaluation loop. */
+static __always_inline int script_mark_entry(struct walk *w)
+{
+	__u32 last = w->script_frames - 1;
+
+	/* The loop runs, and has no frame yet, or no more. */
+	if (last >= MAX_SCRIPT_FRAMES ||
+	    w->scripts[last & (MAX_SCRIPT_FRAMES - 1)].code & SCRIPT_ENTRY)
+		return script_put(w, SCRIPT_ENTRY, 0);
+	w->scripts[last & (MAX_SCRIPT_FRAMES - 1)].code |= SCRIPT_ENTRY;
+	return 0;
+}
+
+/* Sends the names of the code object that was read last. */
+__noinline int script_send_name(__u32 index, __u32 tgid)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct python_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+	__u32 slot, size;
+	__u64 *sent;
+
+	if (!process || !list)
+		return 0;
+	list->names++;
+	list->name.pid = tgid;
+	list->name.image = process->image;
+	if (python_name(list, script_python(process), &list->last))
+		return 0;
+	size = list->name.table.captured;
+	if (size > SCRIPT_TABLE_BYTES)
+		size = SCRIPT_TABLE_BYTES;
+	size += sizeof(list->name) - SCRIPT_TABLE_BYTES;
+	slot = list->last.identity >> (64 - SCRIPT_SENT_BITS);
+	sent = bpf_map_lookup_elem(&script_sent, &slot);
+	if (sent && !bpf_ringbuf_output(&script_names, &list->name, size, BPF_RB_NO_WAKEUP))
+		*sent = list->last.identity;
+	return 0;
+}
+
+static __always_inline int script_is_sent(const struct python_walk *list)
+{
+	__u32 slot = list->last.identity >> (64 - SCRIPT_SENT_BITS);
+	__u64 *sent = bpf_map_lookup_elem(&script_sent, &slot);
+
+	return sent && *sent == list->last.identity;
+}
+
+static __always_inline int script_step(struct walk *w, struct python_walk *list,
+				       struct script_process *process, __u32 tgid)
+{
+	struct python_frame *frame = &list->last;
+
+	if (!list->frame)
+		return 1;
+	if (list->listed++ >= PYTHON_LIST_MAX ||
+	    python_read(list, script_python(process), process->image, frame)) {
+		walk_sample(w)->script_flags |= SCRIPT_CUT;
+		return 1;
+	}
+	if (frame->marks_last)
+		return script_mark_entry(w);
+	if (frame->identity && list->names < PYTHON_NAMES_MAX && !script_is_sent(list))
+		script_send_name(w->index, tgid);
+	return script_put(w, frame->code, frame->position);
+}
+
+/* Some frames of the list of the walk in that scratch. Not 0: it has ended. */
+__noinline int script_steps(__u32 index, __u32 tgid)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct python_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!process || !list || !w)
+		return 1;
+	for (int i = 0; i < PYTHON_STEPS; i++)
+		if (script_step(w, list, process, tgid))
+			return 1;
+	return 0;
+}
+
+/* Marks those of some user frames that stand for the list's. Not 0: there are no more. */
+__noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	const __u64 *range;
+	struct sample *s;
+
+	if (!process || !w)
+		return 1;
+	s = walk_sample(w);
+	range = script_python(process)->evaluation;
+	for (__u32 i = 0; i < SCRIPT_MARKS; i++) {
+		__u32 n = (first + i) & (MAX_USER_FRAMES - 1);
+		__u64 at;
+
+		if (n >= s->user_frames)
+			return 1;
+		at = s->frames[n] & FRAME_ADDRESS;
+		if (at - range[0] < range[1] - range[0] || at - range[2] < range[3] - range[2])
+			s->frames[n] |= FRAME_EVALUATES;
+	}
+	return 0;
+}
+
+/* Of the current task, once its user frames are there: the frames that its runtime has aside. */
+static __always_inline void script_list(struct walk *w, __u32 tgid)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 index = w->index;
+	struct python_walk *list;
+	__u64 thread;
+
+	if (!process || process->runtime != SCRIPT_PYTHON)
+		return;
+	list = bpf_map_lookup_elem(&script_walks, &index);
+	if (!list)
+		return;
+	walk_sample(w)->script_runtime = process->runtime;
+	thread = THREAD_POINTER(task);
+	if (python_begin(list, script_python(process), thread + THREAD_KEYS_FIRST,
+			 thread + THREAD_KEYS))
+		return;
+	for (__u32 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
+		if (script_mark_evaluation(index, tgid, i))
+			break;
+	for (int i = 0; i < PYTHON_LIST_MAX / PYTHON_STEPS; i++)
+		if (script_steps(index, tgid))
+			break;
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/python.h"
+
+#include <bpf/bpf.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/runtimes.h"
+#include "common/map.h"
+#include "record/runtimes/python_file.h"
+#include "record/runtimes/python_memory.h"
+
+/* Of so many programs the processes' memory can still be read for what is missing of a name. */
+#define IMAGES 4096
+
+/* A file that holds an interpreter. */
+struct interpreter {
+	struct python_file file;
+	uint64_t delta; /* from file offsets of its code to link-time addresses */
+};
+
+struct image {
+	uint32_t number; /* 0: none */
+	struct python_process process;
+};
+
+struct python {
+	struct python_options options;
+	struct map files; /* struct object * -> struct interpreter *, NULL for a file without one */
+	struct image images[IMAGES]; /* by their numbers, modulo IMAGES */
+	uint32_t next_image;
+	struct script_names *names;
+};
+
+/* -------- files -------- */
+
+static void refuse(struct python *p, const char *path, const char *problem)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s: its Python functions are not seen: %s", path, problem);
+	if (p->options.refused)
+		p->options.refused(text, p->options.context);
+}
+
+static struct interpreter *read_interpreter(struct python *p, const struct elf_file *e,
+					    const char *path)
+{
+	struct interpreter *i = calloc(1, sizeof(*i));
+	const char *problem = i ? python_file_read(&i->file, e) : "no memory";
+
+	for (size_t n = 0; i && n < e->segment_count; n++)
+		if (e->segments[n].type == PT_LOAD && e->segments[n].flags & PF_X)
+			i->delta = e->segments[n].address - e->segments[n].offset;
+	if (!problem)
+		return i;
+	refuse(p, path, problem);
+	free(i);
+	return NULL;
+}
+
+static struct interpreter *look_into(struct python *p, uint32_t pid, const struct mapping *m)
+{
+	struct interpreter *i = NULL;
+	int fd = object_open(pid, m);
+	struct elf_file e;
+
+	if (fd < 0)
+		return NULL;
+	if (!elf_file_open(&e, fd)) {
+		if (python_file_is_one(&e))
+			i = read_interpreter(p, &e, m->object->definition.path);
+		elf_file_release(&e);
+	}
+	close(fd);
+	return i;
+}
+
+/* NULL for a file that holds no interpreter. */
+static struct interpreter *interpreter_of(struct python *p, uint32_t pid, const struct mapping *m)
+{
+	bool added;
+	uint64_t *value = map_put(&p->files, &m->object, sizeof(m->object), &added);
+
+	if (value && added)
+		*value = (uintptr_t)look_into(p, pid, m);
+	return value ? (struct interpreter *)(uintptr_t)*value : NULL;
+}
+
+/* -------- processes -------- */
+
+static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
+	struct python *p = context;
+	struct script_process process = { .runtime = SCRIPT_PYTHON };
+	struct interpreter *i;
+	struct image *image;
+
+	if (m->object->definition.kind != PRF_OBJECT_FILE)
+		return;
+	i = interpreter_of(p, pid, m);
+	if (!i)
+		return;
+	process.image = ++p->next_image;
+	image = &p->images[process.image % IMAGES];
+	image->number = process.image;
+	python_file_place(&i->file, m->start - (m->offset + i->delta), &image->process);
+	memcpy(process.parameters, &image->process, sizeof(image->process));
+	bpf_map_update_elem(p->options.scripts_fd, &pid, &process, BPF_ANY);
+}
+
+/* With an exec the kernel half has removed it already, and with a fork copied it. */
+static void ended(void *context, uint32_t pid, uint64_t time_ns)
+{
+	struct python *p = context;
+	struct script_process process;
+
+	/* It may be another runtime's. */
+	if (!bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) &&
+	    process.runtime == SCRIPT_PYTHON)
+		bpf_map_delete_elem(p->options.scripts_fd, &pid);
+}
+
+/* -------- names -------- */
+
+static size_t read_text(void *context, const struct script_name *name, struct script_text *text,
+			void *to, size_t most)
+{
+	struct python *p = context;
+	const struct image *image = &p->images[name->image % IMAGES];
+	struct target_memory memory = target_memory_of(name->pid);
+
+	if (image->number != name->image)
+		return 0;
+	return python_memory_text(&memory, &image->process, name, text, to, most);
+}
+
+/* All names are wanted again. */
+static void forgot(void *context)
+{
+	struct python *p = context;
+	uint64_t none = 0;
+
+	for (uint32_t i = 0; i < SCRIPT_SENT; i++)
+		bpf_map_update_elem(p->options.sent_fd, &i, &none, BPF_ANY);
+}
+
+void python_read_names(struct python *p)
+{
+	uint32_t size;
+	const void *data;
+
+	while ((data = ring_peek(p->options.names, &size))) {
+		script_names_add(p->names, data, size);
+		ring_next(p->options.names);
+	}
+}
+
+struct script_names *python_names(struct python *p)
+{
+	return p->names;
+}
+
+/* -------- beginning and end -------- */
+
+struct python *python_new(const struct python_options *options)
+{
+	struct python *p = calloc(1, sizeof(*p));
+
+	_Static_assert(sizeof(struct python_process) <=
+			       sizeof(((struct script_process *)0)->parameters),
+		       "the kernel half gets it as the runtime's parameters");
+	if (!p)
+		return NULL;
+	p->options = *options;
+	p->names = script_names_new(&(struct script_names_options){
+		.read = read_text, .forgot = forgot, .context = p });
+	if (p->names)
+		return p;
+	free(p);
+	return NULL;
+}
+
+static void free_interpreter(const void *key, size_t size, uint64_t value, void *context)
+{
+	free((struct interpreter *)(uintptr_t)value);
+}
+
+void python_free(struct python *p)
+{
+	if (!p)
+		return;
+	map_each(&p->files, free_interpreter, NULL);
+	map_release(&p->files);
+	script_names_free(p->names);
+	free(p);
+}
+
+struct error *python_follow(struct python *p, struct spaces *newest)
+{
+	return spaces_listen(
+		newest, &(struct space_listener){ .mapped = mapped, .ended = ended, .context = p });
+}

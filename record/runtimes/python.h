@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_RUNTIMES_PYTHON_H
+#define RECORD_RUNTIMES_PYTHON_H
+
+/*
+ * The CPython processes among the targets. Every file that is mapped is looked at once; a process
+ * that maps an interpreter is one, and is made known to the kernel half at once, which sends the
+ * frames of its scripts from then on, and their names when it meets them first.
+ *
+ * Nothing here prints. Calls are from one thread.
+ */
+
+#include "record/capture/ring.h"
+#include "record/runtimes/script_names.h"
+#include "record/spaces/space.h"
+
+struct python;
+
+struct python_options {
+	int scripts_fd;	    /* the map `scripts` of bpf/script.bpf.h */
+	int sent_fd;	    /* the map `script_sent` of bpf/script_list.bpf.h */
+	struct ring *names; /* of struct script_name; must outlive it */
+	/* An interpreter that is not understood, and why, in one line. May be NULL. */
+	void (*refused)(const char *text, void *context);
+	void *context;
+};
+
+/* NULL without memory. */
+struct python *python_new(const struct python_options *options);
+void python_free(struct python *p);
+
+/* Processes of these spaces, from now on. */
+struct error *python_follow(struct python *p, struct spaces *newest);
+
+/* Takes the names that have come. They are before their samples in their ring. */
+void python_read_names(struct python *p);
+
+/* What code is called, by now. Valid until python_free(). */
+struct script_names *python_names(struct python *p);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/python_file.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "record/runtimes/elf_names.h"
+#include "record/unwind/cfi.h"
+
+#define VERSION(minor) (0x0300u | (minor))
+
+enum symbol {
+	RUNTIME,
+	LOOP,
+	LOOP_COLD,
+	CODE_TYPE,
+	GET_STATE,
+	EXACT_VERSION, /* 3.11 on */
+	SINCE_3_8,
+	SINCE_3_9,
+	SINCE_3_10,
+	SYMBOLS
+};
+
+static const char *const symbol_names[SYMBOLS] = {
+	[RUNTIME] = "_PyRuntime",
+	[LOOP] = "_PyEval_EvalFrameDefault",
+	[LOOP_COLD] = "_PyEval_EvalFrameDefault.cold",
+	[CODE_TYPE] = "PyCode_Type",
+	[GET_STATE] = "PyGILState_GetThisThreadState",
+	[EXACT_VERSION] = "Py_Version",
+	[SINCE_3_8] = "PyCode_NewWithPosOnlyArgs",
+	[SINCE_3_9] = "PyFrame_GetCode",
+	[SINCE_3_10] = "Py_NewRef",
+};
+
+/* What is known of a version: the layout of its frames, and of all else where it does not say. */
+struct layout {
+	unsigned int version;
+	uint16_t key; /* in _PyRuntime */
+	uint16_t thread_frame;
+	uint8_t holder_frame, frame_bytes, frame_code, frame_back, frame_position, frame_entry;
+	enum python_position position;
+	enum python_entry entry;
+	uint16_t file, name, table, line; /* in a code object */
+	uint16_t code_version, bytecode;
+	uint8_t text_ascii, text_others;
+};
+
+static const struct layout layouts[] = {
+	{ VERSION(8), 1396, 24, PYTHON_NONE, 112, 32, 24, 104, 0, PYTHON_POSITION_BYTES,
+	  PYTHON_ENTRY_EACH, 104, 112, 120, 40, 0, 0, 48, 72 },
+	{ VERSION(9), 588, 24, PYTHON_NONE, 112, 32, 24, 104, 0, PYTHON_POSITION_BYTES,
+	  PYTHON_ENTRY_EACH, 104, 112, 120, 40, 0, 0, 48, 72 },
+	{ VERSION(10), 588, 24, PYTHON_NONE, 104, 32, 24, 96, 0, PYTHON_POSITION_UNITS,
+	  PYTHON_ENTRY_EACH, 104, 112, 120, 40, 0, 0, 48, 72 },
+	{ VERSION(11), 596, 56, 8, 72, 32, 48, 56, 68, PYTHON_POSITION_POINTER, PYTHON_ENTRY_FLAG,
+	  112, 128, 136, 72, 0, 184, 48, 72 },
+	{ VERSION(12), 1548, 56, 0, 72, 0, 8, 56, 70, PYTHON_POSITION_POINTER, PYTHON_ENTRY_SHIM,
+	  112, 128, 136, 68, 92, 192, 40, 56 },
+	{ VERSION(13), 2164, 72, PYTHON_NONE, 72, 0, 8, 56, 70, PYTHON_POSITION_POINTER,
+	  PYTHON_ENTRY_SHIM, 112, 128, 136, 68, 92, 200, 40, 56 },
+};
+
+bool python_file_is_one(const struct elf_file *e)
+{
+	return elf_names_has(e, "_PyRuntime") && elf_names_has(e, "_PyEval_EvalFrameDefault");
+}
+
+static uint64_t word_at(const struct elf_file *e, uint64_t address)
+{
+	struct cursor c = elf_file_at(e, address);
+
+	return cursor_u64(&c);
+}
+
+static unsigned int find_version(const struct elf_file *e, const struct elf_name *s)
+{
+	if (s[EXACT_VERSION].address)
+		return (unsigned int)(word_at(e, s[EXACT_VERSION].address) >> 16 & 0xffff);
+	if (s[SINCE_3_10].address)
+		return VERSION(10);
+	if (s[SINCE_3_9].address)
+		return VERSION(9);
+	return s[SINCE_3_8].address ? VERSION(8) : 0;
+}
+
+/* -------- the interpreter's own tables -------- */
+
+/*
+ * A pointer in data. Position-independent files have it in a relocation that puts base + addend
+ * there; linkers sort those by place.
+ */
+static uint64_t pointer_at(const struct elf_file *e, uint64_t address)
+{
+	struct cursor all = elf_section_data(e, elf_file_section(e, ".rela.dyn")), c;
+	size_t low = 0, high = cursor_left(&all) / 24;
+	uint64_t place, kind, addend;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		c = all;
+		cursor_seek(&c, middle * 24);
+		place = cursor_u64(&c);
+		kind = cursor_u64(&c);
+		addend = cursor_u64(&c);
+		/* R_X86_64_RELATIVE and R_AARCH64_RELATIVE; all others are sorted after them. */
+		if (place == address && (kind == 8 || kind == 1027))
+			return addend;
+		if (place < address && (kind == 8 || kind == 1027))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return word_at(e, address);
+}
+
+/* PyTypeObject.tp_members -> PyMemberDef { name, type, offset, flags, doc }. */
+#define TYPE_MEMBERS 240
+#define MEMBER_SIZE 40
+#define MEMBER_OFFSET 16
+#define MEMBERS_MAX 64
+
+static void read_member(struct layout *l, const char *name, uint64_t offset)
+{
+	const struct {
+		const char *name;
+		uint16_t *offset;
+	} known[] = {
+		{ "co_filename", &l->file },	{ "co_qualname", &l->name },
+		{ "co_linetable", &l->table },	{ "co_lnotab", &l->table },
+		{ "co_firstlineno", &l->line },
+	};
+
+	/* co_name stands for the qualified name where there is none. */
+	if (!strcmp(name, "co_name") && l->version < VERSION(11) && offset < 512)
+		l->name = (uint16_t)offset;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(name, known[i].name) && offset < 512)
+			*known[i].offset = (uint16_t)offset;
+}
+
+static void read_members(struct layout *l, const struct elf_file *e, uint64_t type)
+{
+	uint64_t member = pointer_at(e, type + TYPE_MEMBERS);
+
+	for (int i = 0; member && i < MEMBERS_MAX; i++, member += MEMBER_SIZE) {
+		struct cursor name = elf_file_at(e, pointer_at(e, member));
+		struct cursor offset = elf_file_at(e, member + MEMBER_OFFSET);
+		const char *text = cursor_string(&name);
+		uint64_t value = cursor_u64(&offset);
+
+		if (!text || !cursor_ok(&offset))
+			return;
+		read_member(l, text, value);
+	}
+}
+
+/*
+ * _Py_DebugOffsets, 3.13: words after "xdebugpy": version, free-threaded, 3 of the runtime, 13 of
+ * an interpreter, 9 of a thread, 6 of a frame, 10 of a code object. Free-threaded builds have
+ * other frames.
+ */
+static bool read_offsets(struct layout *l, const struct elf_file *e, uint64_t runtime)
+{
+	struct cursor c = elf_file_at(e, runtime);
+	const uint8_t *magic = cursor_bytes(&c, 8);
+	uint64_t word[44];
+
+	if (!magic || memcmp(magic, "xdebugpy", 8) != 0)
+		return true;
+	for (size_t i = 1; i < 44; i++)
+		word[i] = cursor_u64(&c);
+	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2])
+		return false;
+	for (size_t i = 19; i < 44; i++)
+		if (word[i] > 4096)
+			return false;
+	l->thread_frame = (uint16_t)word[23];
+	l->frame_back = (uint8_t)word[29];
+	l->frame_code = (uint8_t)word[30];
+	l->frame_position = (uint8_t)word[31];
+	l->frame_entry = (uint8_t)word[33];
+	l->file = (uint16_t)word[35];
+	l->name = (uint16_t)word[37];
+	l->table = (uint16_t)word[38];
+	l->line = (uint16_t)word[39];
+	l->bytecode = (uint16_t)word[43];
+	return true;
+}
+
+/* -------- what the code says -------- */
+
+static uint32_t u32_at(const uint8_t *bytes)
+{
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
+}
+
+/*
+ * The address of the key's number, by the function that asks for the thread's state. It takes the
+ * address of a Py_tss_t in _PyRuntime, whose second int the number is, or reads that at once:
+ *
+ *     lea disp(%rax),%rdi or %rbx	48 8d b8 or 98
+ *     mov disp(%rip),%edi		8b 3d
+ */
+static uint64_t key_by_code(const struct elf_file *e, const struct elf_name *s)
+{
+	uint64_t size = s[GET_STATE].size, runtime = s[RUNTIME].address, key;
+	struct cursor c = elf_file_at(e, s[GET_STATE].address);
+	const uint8_t *code;
+
+	if (e->machine != EM_X86_64 || size < 16 || size > 128)
+		return 0;
+	code = cursor_bytes(&c, size);
+	for (uint64_t i = 0; code && i + 7 <= size; i++) {
+		if (code[i] == 0x48 && code[i + 1] == 0x8d &&
+		    (code[i + 2] == 0xb8 || code[i + 2] == 0x98))
+			key = runtime + u32_at(code + i + 3) + 4;
+		else if (code[i] == 0x8b && code[i + 1] == 0x3d)
+			key = s[GET_STATE].address + i + 6 +
+			      (uint64_t)(int64_t)(int32_t)u32_at(code + i + 2);
+		else
+			continue;
+		if (key >= runtime && key < runtime + s[RUNTIME].size)
+			return key;
+	}
+	return 0;
+}
+
+struct cold {
+	uint64_t start, end;
+};
+
+/* The unwind information's function that holds an address. */
+static struct cold function_at(const struct elf_file *e, uint64_t address)
+{
+	const struct elf_section *section = elf_file_section(e, ".eh_frame");
+	struct cold cold = { 0 };
+	struct cfi cfi;
+
+	if (!section || cfi_open(&cfi, elf_section_data(e, section), section->address, false))
+		return cold;
+	for (size_t i = 0; i < cfi.fde_count; i++)
+		if (cfi.fdes[i].start <= address && address < cfi_fde_end(&cfi.fdes[i]))
+			cold = (struct cold){ cfi.fdes[i].start, cfi_fde_end(&cfi.fdes[i]) };
+	cfi_release(&cfi);
+	return cold;
+}
+
+/*
+ * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol says so, it
+ * is where conditional jumps lead that leave the function: those are no calls.
+ */
+static struct cold find_cold(const struct elf_file *e, const struct elf_name *s)
+{
+	uint64_t start = s[LOOP].address, size = s[LOOP].size, target;
+	struct cursor c = elf_file_at(e, start);
+	const uint8_t *code;
+
+	if (s[LOOP_COLD].address)
+		return (struct cold){ s[LOOP_COLD].address,
+				      s[LOOP_COLD].address + s[LOOP_COLD].size };
+	if (e->machine != EM_X86_64 || size > 1 << 20)
+		return (struct cold){ 0 };
+	code = cursor_bytes(&c, size);
+	for (uint64_t i = 0; code && i + 6 <= size; i++) {
+		struct cold cold;
+
+		/* jcc rel32 */
+		if (code[i] != 0x0f || (code[i + 1] & 0xf0) != 0x80)
+			continue;
+		target = start + i + 6 + (uint64_t)(int64_t)(int32_t)u32_at(code + i + 2);
+		if (target - start < size)
+			continue;
+		/* Bytes within another instruction may look like a jump: to somewhere else. */
+		cold = function_at(e, target);
+		if (cold.start && cold.start != target && cold.end - cold.start < size)
+			return cold;
+	}
+	return (struct cold){ 0 };
+}
+
+/* -------- all of it together -------- */
+
+static bool is_word(const struct python_process *p, uint64_t offset, unsigned int align)
+{
+	return offset >= p->code_start && offset % align == 0 &&
+	       offset - p->code_start + align <= PYTHON_CODE_BYTES;
+}
+
+/* The part of a code object that is read, and what stands where in it. */
+static const char *place_code(struct python_process *p, const struct layout *l)
+{
+	const uint16_t words[] = { l->file, l->name, l->table, l->line };
+	uint16_t first = l->line, last = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		first = words[i] < first ? words[i] : first;
+		last = words[i] > last ? words[i] : last;
+	}
+	p->code_start = first & ~7;
+	if (!is_word(p, l->file, 8) || !is_word(p, l->name, 8) || !is_word(p, l->table, 8) ||
+	    !is_word(p, l->line, 4))
+		return "its code objects are laid out in a way that is not known";
+	p->code_bytes = (uint8_t)((last & ~7) + 8 - p->code_start);
+	p->code_file = (uint8_t)(l->file - p->code_start);
+	p->code_name = (uint8_t)(l->name - p->code_start);
+	p->code_table = (uint8_t)(l->table - p->code_start);
+	p->code_line = (uint8_t)(l->line - p->code_start);
+	p->version = PYTHON_NONE;
+	if (l->code_version && is_word(p, l->code_version, 4))
+		p->version = (uint8_t)(l->code_version - p->code_start);
+	p->cookie[0] = p->code_name;
+	p->cookie[1] = p->code_table;
+	p->cookie[2] = p->code_line;
+	p->cookie[3] = p->version == PYTHON_NONE ? p->code_file : p->version;
+	return NULL;
+}
+
+static const char *place_frame(struct python_process *p, const struct layout *l)
+{
+	if (l->frame_code % 8 || l->frame_back % 8 || l->frame_position % 4 ||
+	    l->frame_code >= l->frame_bytes || l->frame_back >= l->frame_bytes ||
+	    l->frame_position >= l->frame_bytes || l->frame_entry >= l->frame_bytes)
+		return "its frames are laid out in a way that is not known";
+	p->thread_frame = l->thread_frame;
+	p->holder_frame = l->holder_frame;
+	p->frame_bytes = l->frame_bytes;
+	p->frame_code = l->frame_code;
+	p->frame_back = l->frame_back;
+	p->frame_position = l->frame_position;
+	p->frame_entry = l->frame_entry;
+	p->position = (uint8_t)l->position;
+	p->entry = (uint8_t)l->entry;
+	p->owner = 3; /* FRAME_OWNED_BY_CSTACK */
+	p->code_bytecode = l->bytecode;
+	p->text_ascii = l->text_ascii;
+	p->text_others = l->text_others;
+	p->table = l->version >= VERSION(11)   ? PYTHON_TABLE_LOCATIONS
+		   : l->version == VERSION(10) ? PYTHON_TABLE_LINES
+					       : PYTHON_TABLE_LNOTAB;
+	return NULL;
+}
+
+static const char *place_symbols(struct python_process *p, const struct elf_file *e,
+				 const struct elf_name *s, const struct layout *l)
+{
+	struct cold cold = find_cold(e, s);
+
+	if (!s[CODE_TYPE].address)
+		return "it hides its symbols";
+	p->key = key_by_code(e, s);
+	if (!p->key)
+		p->key = s[RUNTIME].address + l->key;
+	p->code_type = s[CODE_TYPE].address;
+	p->evaluation[0] = s[LOOP].address;
+	p->evaluation[1] = s[LOOP].address + s[LOOP].size;
+	p->evaluation[2] = cold.start;
+	p->evaluation[3] = cold.end;
+	return NULL;
+}
+
+const char *python_file_read(struct python_file *p, const struct elf_file *e)
+{
+	struct elf_name symbols[SYMBOLS];
+	struct layout layout = { 0 };
+	const char *problem;
+
+	*p = (struct python_file){ 0 };
+	for (size_t i = 0; i < SYMBOLS; i++)
+		symbols[i].name = symbol_names[i];
+	elf_names_find(e, symbols, SYMBOLS);
+	p->version = find_version(e, symbols);
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+		if (layouts[i].version == p->version)
+			layout = layouts[i];
+	if (!layout.version)
+		return "a version of CPython that is not known";
+	read_members(&layout, e, symbols[CODE_TYPE].address);
+	if (!read_offsets(&layout, e, symbols[RUNTIME].address))
+		return "a build of CPython that is not known";
+	problem = place_frame(&p->process, &layout);
+	if (!problem)
+		problem = place_code(&p->process, &layout);
+	return problem ? problem : place_symbols(&p->process, e, symbols, &layout);
+}
+
+void python_file_place(const struct python_file *p, uint64_t bias, struct python_process *process)
+{
+	*process = p->process;
+	process->key += bias;
+	process->code_type += bias;
+	for (int i = 0; i < 4; i++)
+		if (process->evaluation[i])
+			process->evaluation[i] += bias;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/script_merge.h"
+
+#include "bpf/python.h"
+
+struct merge {
+	const struct script_frame *next, *end;
+	struct script_merged *to;
+	size_t n;
+};
+
+static size_t count_loops(const struct sample *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->user_frames; i++)
+		n += (s->frames[i] & FRAME_EVALUATES) != 0;
+	return n;
+}
+
+static size_t count_entries(const struct merge *m)
+{
+	size_t n = 0;
+
+	for (const struct script_frame *f = m->next; f < m->end; f++)
+		n += f->code & SCRIPT_ENTRY || f + 1 == m->end;
+	return n;
+}
+
+static void put_native(struct merge *m, __u64 frame)
+{
+	m->to[m->n++] = (struct script_merged){ .native = frame };
+}
+
+/* The frames up to the next entry; false: there are none, as the loop has no frame now. */
+static bool put_entry(struct merge *m)
+{
+	bool any = false;
+
+	while (m->next < m->end) {
+		const struct script_frame *f = m->next++;
+
+		if (f->code & SCRIPT_CODE) {
+			m->to[m->n++] = (struct script_merged){ .script = f };
+			any = true;
+		}
+		if (f->code & SCRIPT_ENTRY)
+			break;
+	}
+	return any;
+}
+
+static bool native_is_whole(const struct sample *s)
+{
+	return s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER;
+}
+
+static enum script_match judge(const struct sample *s, size_t loops, size_t entries)
+{
+	if (!loops && !entries)
+		return SCRIPT_NO_LIST;
+	if (!native_is_whole(s) || s->script_flags & SCRIPT_CUT)
+		return SCRIPT_UNMATCHED;
+	if (loops == entries)
+		return SCRIPT_MATCHED;
+	return loops == entries + 1 ? SCRIPT_LEAF_SKEW : SCRIPT_UNMATCHED;
+}
+
+size_t script_merge(const struct sample *s, bool keep, struct script_merged *merged,
+		    enum script_match *match)
+{
+	const struct script_frame *list =
+		(const struct script_frame *)(s->frames + s->user_frames + s->kernel_frames);
+	struct merge m = { .next = list, .end = list + s->script_frames, .to = merged };
+	size_t loops = count_loops(s), entries = count_entries(&m), surplus = 0, missing = 0;
+
+	*match = judge(s, loops, entries);
+	if (native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
+		surplus = loops > entries ? loops - entries : 0;
+		missing = loops && entries > loops ? entries - loops : 0;
+	}
+	for (size_t i = 0; i < s->user_frames; i++) {
+		__u64 frame = s->frames[i];
+		bool any = false;
+
+		if (!(frame & FRAME_EVALUATES) || surplus) {
+			surplus -= surplus && frame & FRAME_EVALUATES;
+			put_native(&m, frame);
+			continue;
+		}
+		/* Loops that the native stack does not have: their frames stay in their order. */
+		for (; missing; missing--)
+			any |= put_entry(&m);
+		any |= put_entry(&m);
+		if (any)
+			m.to[m.n - 1].replaces = true;
+		if (!any || keep)
+			put_native(&m, frame);
+	}
+	while (m.next < m.end)
+		put_entry(&m);
+	return m.n;
+}

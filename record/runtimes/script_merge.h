@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_RUNTIMES_SCRIPT_MERGE_H
+#define RECORD_RUNTIMES_SCRIPT_MERGE_H
+
+/*
+ * One stack of two. A runtime that keeps its frames in a list aside runs them in calls of its
+ * evaluation loop, which are native frames: each stands for the frames of the list up to the next
+ * one with SCRIPT_ENTRY, and gives its place to them.
+ *
+ * While a call is made or ends, the loop is on the stack and its frame not in the list, or no
+ * more: then there is one loop more than the list has entries, and it is the one at the leaf. So
+ * where both are complete, they are matched from the root; where the native stack is cut off,
+ * from the leaf, and what is left of the list goes to the root's end.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bpf/sample.h"
+
+#define SCRIPT_MERGE_MAX (MAX_USER_FRAMES + MAX_SCRIPT_FRAMES)
+
+enum script_match {
+	SCRIPT_NO_LIST,	  /* the sample is of no process that has one */
+	SCRIPT_MATCHED,	  /* each loop has its entry */
+	SCRIPT_LEAF_SKEW, /* one loop more, at the leaf */
+	SCRIPT_UNMATCHED, /* or one of the two is cut off */
+	SCRIPT_MATCHES
+};
+
+/* A frame of the merged stack. `script` NULL: the user frame `native`. */
+struct script_merged {
+	const struct script_frame *script;
+	__u64 native;
+	bool replaces; /* the last script frame of a loop that has given its place to them */
+};
+
+/*
+ * Merges the user frames with those of the list, leaf first, into `merged`, which has room for
+ * SCRIPT_MERGE_MAX; `keep`: the frames of the loop stay, after those that they stand for.
+ */
+size_t script_merge(const struct sample *s, bool keep, struct script_merged *merged,
+		    enum script_match *match);
+
+#endif

@@ -1,0 +1,84 @@
+#!/bin/sh
+# Python functions have their own names, whatever was at their address before, and however short
+# their process lives.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+[ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
+programs="$top/tests/e2e/programs/python"
+"${CC:-cc}" -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c" || skip_all "no compiler"
+changes=${CHANGES:-3000}
+
+# Each stack is of f_N in a file that has its name and its line; and N goes up.
+changing() {
+	holds "$1: changing code is recorded" "$record" -q -o "$work/python.prf" \
+		-e "uprobe:$work/libmark.so:mark" -- "$2" "$programs/changing.py" "$work/libmark.so" "$changes"
+	"$report" -f jsonl --lines "$work/python.prf" > "$work/samples"
+	is "$(python3 - "$work/samples" <<-'END'
+	import json, sys
+	right = wrong = unnamed = 0
+	for n, line in enumerate(open(sys.argv[1])):
+	    leaf = next(f for f in json.loads(line)["stack"] if f["kind"] == "script")
+	    name = "f_%06d" % n
+	    if leaf["name"] == "[script]":
+	        unnamed += 1
+	    elif (leaf["name"], leaf["file"], leaf["line"]) == (name, "<%s line %d>" % (name, 2 + n % 7), 2 + n % 7):
+	        right += 1
+	    else:
+	        wrong += 1
+	print(right, wrong, unnamed)
+	END
+	)" "$changes 0 0" "$1: $changes functions that take each other's place have their own names"
+}
+
+# Programs that end at once: every sample that runs Python code has its names.
+short() {
+	cat > "$work/short.py" <<-'END'
+	def sum_up(n):
+	    return sum(i * i for i in range(n))
+	for _ in range(20):
+	    sum_up(5000)
+	END
+	holds "$1: short programs are recorded" "$record" -q -F 1999 -o "$work/short.prf" -- \
+		sh -c "for i in 1 2 3 4 5 6 7 8 9 10; do '$2' -S -E '$work/short.py'; done"
+	"$report" --info --json "$work/short.prf" > "$work/info.json"
+	is "$(json "$work/info.json" 'd["statistics"]["python_frames_unnamed"]')" 0 "$1: every frame of short programs has a name"
+	named=$("$report" -q "$work/short.prf" | grep -c 'sum_up')
+	number "$named >= 1" "$1: and there are some"
+}
+
+# A table and a name that are longer than what the kernel half has room for.
+long() {
+	cat > "$work/long.py" <<-END
+	import ctypes
+	library = ctypes.CDLL("$work/libmark.so")
+	name = "n" * 1000
+	body = "".join("    x = %d if x != %d else x + 1\n" % (i, i + 1) for i in range(3000))
+	scope = {"mark": library.mark}
+	exec(compile("def %s(x):\n%s    mark()\n    return x\n" % (name, body), "<%s>" % ("p" * 500), "exec"), scope)
+	scope[name](1)
+	END
+	# The program waits, so that the rest can be read from it.
+	echo "import time; time.sleep(1)" >> "$work/long.py"
+	holds "$1: long names are recorded" "$record" -q -o "$work/long.prf" -e "uprobe:$work/libmark.so:mark" -- \
+		"$2" "$work/long.py"
+	"$report" -f jsonl --lines "$work/long.prf" > "$work/samples"
+	is "$(python3 -c 'import json,sys
+f = next(f for f in json.loads(open(sys.argv[1]).readline())["stack"] if f["kind"] == "script")
+print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples")" "1000 502 3002" "$1: long names, paths and tables are whole"
+}
+
+found=0
+for python in "$(command -v /usr/bin/python3)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
+	[ -x "$python" ] || continue
+	version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	case $version in
+	3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13) ;;
+	*) continue ;;
+	esac
+	found=$((found + 1))
+	changing "$version" "$python"
+	short "$version" "$python"
+	long "$version" "$python"
+done
+[ $found -gt 0 ] || skip "CPython 3.8 to 3.13" "none is installed"
+finish

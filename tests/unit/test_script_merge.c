@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/script_merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bpf/python.h"
+
+struct merging {
+	union {
+		struct sample sample;
+		__u64 words[sizeof(struct sample) / 8 + MAX_USER_FRAMES + 2 * MAX_SCRIPT_FRAMES];
+	};
+	struct script_merged merged[SCRIPT_MERGE_MAX];
+	enum script_match match;
+	bool keep;
+};
+
+/*
+ * Merges two stacks, leaf first. Native: E is the evaluation loop, other letters are other frames.
+ * The list: a letter is a frame, '.' after it says that it is an entry, '.' alone that there is
+ * only an entry. The merged stack is in the same letters.
+ */
+static const char *merge(struct merging *m, const char *native, const char *list)
+{
+	static char text[2 * SCRIPT_MERGE_MAX + 1];
+	struct sample *s = &m->sample;
+	struct script_frame *scripts;
+	size_t n = 0, length;
+
+	s->user_frames = s->script_frames = 0;
+	for (; *native; native++)
+		s->frames[s->user_frames++] = *native == 'E' ? 'E' | FRAME_EVALUATES
+							     : (__u64)*native;
+	scripts = (struct script_frame *)(s->frames + s->user_frames);
+	for (; *list; list++) {
+		if (*list != '.')
+			scripts[n++] = (struct script_frame){ .code = (__u64)*list };
+		else if (n && !(scripts[n - 1].code & SCRIPT_ENTRY) && list[-1] != '.')
+			scripts[n - 1].code |= SCRIPT_ENTRY;
+		else
+			scripts[n++] = (struct script_frame){ .code = SCRIPT_ENTRY };
+	}
+	s->script_frames = (__u16)n;
+	length = script_merge(s, m->keep, m->merged, &m->match);
+	for (size_t i = 0; i < length; i++)
+		text[i] = (char)(m->merged[i].script ? m->merged[i].script->code & SCRIPT_CODE
+						     : m->merged[i].native & FRAME_ADDRESS);
+	text[length] = 0;
+	return text;
+}
+
+static void each_loop_has_its_frames(void **state)
+{
+	struct merging m = { 0 };
+
+	/* One frame each, and several for one loop. */
+	assert_string_equal(merge(&m, "xEyEz", "a.b."), "xaybz");
+	assert_int_equal(m.match, SCRIPT_MATCHED);
+	assert_string_equal(merge(&m, "xEyEz", "abc.de."), "xabcydez");
+	assert_int_equal(m.match, SCRIPT_MATCHED);
+	assert_true(m.merged[3].replaces);
+	assert_false(m.merged[2].replaces);
+	m.keep = true;
+	assert_string_equal(merge(&m, "xEyEz", "abc.de."), "xabcEydeEz");
+}
+
+static void a_loop_without_a_frame_is_at_the_leaf(void **state)
+{
+	struct merging m = { 0 };
+
+	assert_string_equal(merge(&m, "xEyEz", "ab."), "xEyabz");
+	assert_int_equal(m.match, SCRIPT_LEAF_SKEW);
+	/* The interpreter itself says so. */
+	assert_string_equal(merge(&m, "xEyEz", ".ab."), "xEyabz");
+	assert_int_equal(m.match, SCRIPT_MATCHED);
+}
+
+static void nothing_is_lost(void **state)
+{
+	struct merging m = { 0 };
+
+	/* More entries than loops. */
+	assert_string_equal(merge(&m, "xEz", "a.b.c."), "xabcz");
+	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	assert_string_equal(merge(&m, "xz", "a.b."), "xzab");
+	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	/* More loops than entries. */
+	assert_string_equal(merge(&m, "EyEzE", "a."), "EyEza");
+	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	/* The native stack is cut off: what is left of the list goes to the root. */
+	m.sample.walk_end = WALK_TOO_DEEP;
+	assert_string_equal(merge(&m, "xEy", "a.b.c."), "xaybc");
+	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	/* So is the list: the loops that it does not reach stay. */
+	m.sample.walk_end = WALK_ROOT;
+	m.sample.script_flags = SCRIPT_CUT;
+	assert_string_equal(merge(&m, "xEyEz", "ab"), "xabyEz");
+	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+}
+
+static void a_thread_may_have_no_list(void **state)
+{
+	struct merging m = { 0 };
+
+	assert_string_equal(merge(&m, "xyz", ""), "xyz");
+	assert_int_equal(m.match, SCRIPT_NO_LIST);
+	assert_string_equal(merge(&m, "", ""), "");
+	assert_int_equal(m.match, SCRIPT_NO_LIST);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_loop_has_its_frames),
+		cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
+		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(a_thread_may_have_no_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/script_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "record/runtimes/python_file.h"
+
+#define COOKIE(n) ((uint64_t)(n) << SCRIPT_POSITION_BITS)
+
+struct fixture {
+	struct script_names *names;
+	struct prf_writer *w;
+	const char *in_process; /* what can be read later; NULL: nothing */
+};
+
+static size_t read_later(void *context, const struct script_name *name, struct script_text *text,
+			 void *to, size_t most)
+{
+	const struct fixture *f = context;
+	size_t size = f->in_process ? strlen(f->in_process) : 0;
+
+	if (!size || text != &name->name)
+		return 0;
+	text->width = 1;
+	text->bytes = (uint32_t)size;
+	memcpy(to, f->in_process, size < most ? size : most);
+	return size < most ? size : most;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_null(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
+	f->names = script_names_new(
+		&(struct script_names_options){ .read = read_later, .context = f });
+	script_names_set_writer(f->names, f->w);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	script_names_free(f->names);
+	prf_writer_free(f->w);
+	free(f);
+	return 0;
+}
+
+static void set_text(struct script_text *t, uint8_t *room, const void *bytes, size_t size,
+		     uint8_t width)
+{
+	*t = (struct script_text){ .data = 1, .bytes = (uint32_t)size, .width = width };
+	t->captured = (uint16_t)size;
+	memcpy(room, bytes, size);
+}
+
+/* A record of a function of "f.py" whose second code unit has the line after its first. */
+static struct script_name record(uint64_t code, uint64_t cookie, const char *name)
+{
+	static const uint8_t table[] = { 2, 0, 2, 1 };
+	struct script_name r = { .code = code, .cookie = COOKIE(cookie), .line = 10 };
+
+	r.table_kind = PYTHON_TABLE_LINES;
+	set_text(&r.name, r.name_bytes, name, strlen(name), 1);
+	set_text(&r.file, r.file_bytes, "f.py", 4, 1);
+	set_text(&r.table, r.table_bytes, table, sizeof(table), 1);
+	return r;
+}
+
+static bool add(struct fixture *f, const struct script_name *r)
+{
+	return script_names_add(f->names, r, sizeof(*r) - SCRIPT_TABLE_BYTES + r->table.captured);
+}
+
+static uint32_t frame(struct fixture *f, uint64_t code, uint64_t cookie, uint32_t unit,
+		      bool expected)
+{
+	struct script_frame frame = { code | SCRIPT_ENTRY, COOKIE(cookie) | unit };
+	bool settled;
+	uint32_t id;
+
+	assert_null(script_names_frame(f->names, &frame, &id, &settled));
+	assert_int_equal(settled, expected);
+	return id;
+}
+
+/* What the trace calls its frames: "object function file:line@start", one a line, in order. */
+static void check(struct fixture *f, const char *expected)
+{
+	char text[1024] = "";
+	struct prf_reader *r;
+	struct prf_record record;
+	const void *data;
+	size_t size;
+	struct error *error = NULL;
+
+	assert_null(prf_writer_finish(f->w));
+	data = prf_writer_memory(f->w, &size);
+	assert_null(prf_reader_new_memory(&r, data, size));
+	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END) {
+		const struct prf_place *place;
+
+		if (record.type != PRF_RECORD_NAMES)
+			continue;
+		place = record.names.places;
+		assert_int_equal(record.names.n, 1);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%u %s %s %s:%u@%u\n",
+			 record.names.frame,
+			 prf_reader_object(r, prf_reader_all_frames(r)[record.names.frame].object)
+				 ->path,
+			 place->function, place->file, place->line, place->start_line);
+	}
+	assert_null(error);
+	assert_string_equal(text, expected);
+	prf_reader_free(r);
+}
+
+static void equal_code_is_one_function(void **state)
+{
+	struct fixture *f = *state;
+	struct script_name one = record(0x1000, 1, "work"), same = record(0x2000, 2, "work");
+
+	assert_true(add(f, &one));
+	assert_true(add(f, &same));
+	assert_int_equal(script_names_count(f->names), 1);
+	assert_int_equal(frame(f, 0x1000, 1, 0, true), 0);
+	assert_int_equal(frame(f, 0x2000, 2, 0, true), 0);
+	assert_int_equal(frame(f, 0x2000, 2, 1, true), 1);
+	check(f, "0 f.py work f.py:10@10\n1 f.py work f.py:11@10\n");
+}
+
+static void code_at_the_place_of_other_code_is_other_code(void **state)
+{
+	struct fixture *f = *state;
+	struct script_name old = record(0x1000, 1, "old"), new = record(0x1000, 2, "new");
+
+	assert_true(add(f, &old));
+	assert_int_equal(frame(f, 0x1000, 1, 0, true), 0);
+	/* Its names have not come. */
+	assert_int_equal(frame(f, 0x1000, 2, 0, false), 1);
+	assert_int_equal(script_names_nameless(f->names), 1);
+	assert_true(add(f, &new));
+	assert_int_equal(script_names_nameless(f->names), 0);
+	assert_int_equal(frame(f, 0x1000, 2, 0, true), 2);
+	assert_int_equal(frame(f, 0x1000, 1, 0, true), 0);
+	check(f, "0 f.py old f.py:10@10\n1 [script] new f.py:10@10\n2 f.py new f.py:10@10\n");
+}
+
+static void what_never_comes_has_no_name(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(frame(f, 0x1000, 1, 5, false), 0);
+	assert_int_equal(frame(f, 0x1000, 1, 5, false), 0);
+	assert_int_equal(frame(f, 0x1000, 1, 6, false), 1);
+	assert_int_equal(frame(f, 0x1000, 0, 6, false), 2);
+	check(f, "");
+}
+
+static void text_of_any_width_becomes_utf8(void **state)
+{
+	static const uint8_t latin[] = { 'a', 0xe9 };
+	static const uint16_t wide[] = { 'b', 0x4e2d, 0xd800, 0 };
+	static const uint32_t widest[] = { 'c', 0x1f600, 0xffffffff };
+	struct fixture *f = *state;
+	struct script_name r = record(0x1000, 1, "");
+
+	set_text(&r.name, r.name_bytes, latin, sizeof(latin), 1);
+	assert_true(add(f, &r));
+	frame(f, 0x1000, 1, 0, true);
+	r.code = 0x2000;
+	set_text(&r.name, r.name_bytes, wide, sizeof(wide), 2);
+	assert_true(add(f, &r));
+	frame(f, 0x2000, 1, 0, true);
+	r.code = 0x3000;
+	set_text(&r.name, r.name_bytes, widest, sizeof(widest), 4);
+	assert_true(add(f, &r));
+	frame(f, 0x3000, 1, 0, true);
+	check(f, "0 f.py a\xc3\xa9 f.py:10@10\n"
+		 "1 f.py b\xe4\xb8\xad\xef\xbf\xbd\xef\xbf\xbd f.py:10@10\n"
+		 "2 f.py c\xf0\x9f\x98\x80\xef\xbf\xbd f.py:10@10\n");
+}
+
+static void the_rest_is_read_from_the_process(void **state)
+{
+	struct fixture *f = *state;
+	struct script_name r = record(0x1000, 1, "lon");
+
+	/* Not all of it came, and the process is gone: it is seen to be cut off. */
+	r.name.bytes = 9;
+	assert_true(add(f, &r));
+	frame(f, 0x1000, 1, 0, true);
+	/* Nothing came, but the process is there. */
+	f->in_process = "long_name";
+	r.code = 0x2000;
+	r.name = (struct script_text){ .address = 5 };
+	assert_true(add(f, &r));
+	frame(f, 0x2000, 1, 0, true);
+	/* Nothing came, and nothing is there. */
+	f->in_process = NULL;
+	r.code = 0x3000;
+	assert_false(add(f, &r));
+	frame(f, 0x3000, 1, 0, false);
+	check(f, "0 f.py lon... f.py:10@10\n1 f.py long_name f.py:10@10\n");
+}
+
+static void nonsense_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct script_name r = record(0x1000, 1, "f");
+	size_t head = sizeof(r) - SCRIPT_TABLE_BYTES;
+
+	assert_false(script_names_add(f->names, &r, head - 1));
+	assert_false(script_names_add(f->names, &r, head + r.table.captured + 8));
+	r.name.captured = SCRIPT_NAME_BYTES + 1;
+	assert_false(add(f, &r));
+	r = record(0x1000, 1, "f");
+	r.name.width = 3;
+	assert_false(add(f, &r));
+	assert_int_equal(script_names_count(f->names), 0);
+	check(f, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(equal_code_is_one_function),
+		TEST(code_at_the_place_of_other_code_is_other_code),
+		TEST(what_never_comes_has_no_name),
+		TEST(text_of_any_width_becomes_utf8),
+		TEST(the_rest_is_read_from_the_process),
+		TEST(nonsense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
