@@ -84,6 +84,11 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 {
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 
+	/* Other registers and other tables, which there are none of. */
+	if (REGISTERS_COMPAT(&w->registers)) {
+		walk_sample(w)->walk_end = WALK_UNSUPPORTED;
+		return;
+	}
 	if (process && !process->mm)
 		process->mm = mm;
 	if (process && process->mm != mm)
@@ -148,9 +153,9 @@ static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *con
 #if defined(__TARGET_ARCH_x86)
 	walk_copy(r15), walk_copy(r14), walk_copy(r13), walk_copy(r12), walk_copy(bx);
 	walk_copy(r11), walk_copy(r10), walk_copy(r9), walk_copy(r8), walk_copy(ax);
-	walk_copy(cx), walk_copy(dx), walk_copy(si), walk_copy(di);
+	walk_copy(cx), walk_copy(dx), walk_copy(si), walk_copy(di), walk_copy(cs);
 #elif defined(__TARGET_ARCH_arm64)
-	walk_copy(link);
+	walk_copy(link), walk_copy(pstate);
 #endif
 	walk_copy(fp), walk_copy(sp), walk_copy(pc);
 	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);

@@ -52,6 +52,16 @@ else
 	skip "exceptions" "no C++ compiler"
 fi
 
+# Programs of 32 bit have other registers and tables: their user stacks are refused, not half shown.
+if [ "$(uname -m)" = x86_64 ] && ${CC:-cc} -m32 -O2 -fno-sanitize=all -o "$work/truth-32" "$top/tests/e2e/programs/truth.c" 2> /dev/null; then
+	shape truth-32 tables
+	number "$(share '^truth-32;\[incomplete\][; ]') >= 90" "a 32-bit program's stack is marked as missing"
+	unlike "$folded" '^truth-32;(\[incomplete\];)?([^;]*\[(truth-32|libc)|main|[^;]*format)' "and nothing of it is shown"
+	like "$("$report" --info "$work/tables.prf")" '[0-9]+ unsupported' "and --info says why"
+else
+	skip "32 bit" "nothing compiles for it"
+fi
+
 # The labels in the outputs that people look at.
 if [ "$(uname -m)" = x86_64 ]; then
 	${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c" &&
