@@ -122,14 +122,16 @@ static bool write_endless(const struct library_files *f)
 bool library_files_make(struct library_files *f, uint64_t seed)
 {
 	const char *arguments[] = { "sh", "-c", script, "sh", f->folder, NULL };
+	char folder[sizeof(f->folder)];
 	struct child_cost cost;
 	bool good;
 
-	strcpy(f->folder, "/tmp/prof-bench.XXXXXX");
-	if (!mkdtemp(f->folder))
+	strcpy(folder, "/tmp/prof-bench.XXXXXX");
+	if (!mkdtemp(folder))
 		return false;
+	strcpy(f->folder, folder);
 	for (int i = 0; i < LIBRARY_FILES; i++)
-		snprintf(f->paths[i], sizeof(f->paths[i]), "%s/%s", f->folder, file_names[i]);
+		snprintf(f->paths[i], sizeof(f->paths[i]), "%s/%s", folder, file_names[i]);
 	good = !child_run(&(struct child_options){ .arguments = arguments }, &cost) &&
 	       !access(f->paths[FILE_PLAIN], R_OK) && write_endless(f) && choose_addresses(f, seed);
 	for (int i = 0; i < LIBRARY_FILES; i++)

@@ -72,8 +72,9 @@ static void drop_old_changes(struct jit_names *n)
 
 	while (old < n->n_changes && n->changes[old] + CHANGES_KEPT_NS < n->time_ns)
 		old++;
-	memmove(n->changes, n->changes + old, (n->n_changes - old) * sizeof(*n->changes));
 	n->n_changes -= old;
+	if (n->n_changes) /* there is no array before the first one */
+		memmove(n->changes, n->changes + old, n->n_changes * sizeof(*n->changes));
 }
 
 /* New epochs, as what was added may answer for any time. */
@@ -91,7 +92,8 @@ static void note_changes(struct jit_names *n, const struct jit_names_owner *owne
 		add_change(n, s->piece.after + 1);
 		add_change(n, s->piece.by);
 	}
-	qsort(n->changes, n->n_changes, sizeof(*n->changes), sorted_compare);
+	if (n->n_changes)
+		qsort(n->changes, n->n_changes, sizeof(*n->changes), sorted_compare);
 	n->first_epoch = *owner->next_epoch;
 	*owner->next_epoch += (uint32_t)n->n_changes + 1;
 }
