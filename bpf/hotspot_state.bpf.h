@@ -24,6 +24,7 @@ struct hotspot_blob {
 	__u64 address; /* of the CodeBlob */
 	__u64 code;    /* where its code begins */
 	__u32 process; /* hotspot_process.id */
+	__u32 walk;    /* in which it was looked at last */
 	__u32 compile_id;
 	__u32 frame_words;
 	__u32 complete; /* how far from the beginning frames are complete; negative: nowhere */

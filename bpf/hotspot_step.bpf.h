@@ -155,32 +155,35 @@ __noinline int hotspot_find(__u32 index, __u64 pc)
 		return -1;
 	blob->pc = pc;
 	blob->process = p->id;
+	blob->walk = w->hotspot.walks;
 	return blob->kind == HOTSPOT_UNKNOWN;
 }
 
 /*
  * The same by a cache: return addresses come again and again. Compiled code may have made place
- * for other code, which has another compile id then.
+ * for other code, which has another compile id then; while a walk lasts the code on its stack
+ * stays. NULL: there is none.
  */
-static __always_inline int hotspot_recall(struct walk *w, __u64 pc)
+static __always_inline struct hotspot_blob *hotspot_recall(struct walk *w, __u64 pc)
 {
 	__u32 slot = ((__u32)pc * 0x9e3779b1U) >> (32 - HOTSPOT_CACHE_BITS);
 	struct hotspot_blob *cached = &w->hotspot.cache[slot & (HOTSPOT_CACHE - 1)];
 	__u32 compile_id;
 
 	if (cached->pc == pc && cached->process == w->hotspot.process.id) {
-		if (cached->kind != HOTSPOT_COMPILED ||
-		    (!WALK_READ_USER(&compile_id, 4,
-				     cached->address + w->hotspot.process.compile_id) &&
-		     compile_id == cached->compile_id)) {
-			w->hotspot.blob = *cached;
-			return 0;
+		if (cached->walk == w->hotspot.walks || cached->kind != HOTSPOT_COMPILED)
+			return cached;
+		if (!WALK_READ_USER(&compile_id, 4,
+				    cached->address + w->hotspot.process.compile_id) &&
+		    compile_id == cached->compile_id) {
+			cached->walk = w->hotspot.walks;
+			return cached;
 		}
 	}
 	if (hotspot_find(w->index, pc))
-		return -1;
+		return NULL;
 	*cached = w->hotspot.blob;
-	return 0;
+	return cached;
 }
 
 /* -------- which method is interpreted -------- */
@@ -281,6 +284,7 @@ static __always_inline bool hotspot_is_return(const struct walk *w, __u64 pc)
 /* A complete frame of known size that ends at `cfa`. */
 static __always_inline int hotspot_leave_sized(struct walk *w, __u64 cfa)
 {
+	/* Nearly always it is the first; barriers push a few words below it. */
 	for (int i = 0; i < HOTSPOT_SCAN; i++, cfa += 8) {
 		if (read_words(w, cfa - 16, 2))
 			return STEP_END(w, WALK_BAD_READ);
@@ -583,11 +587,15 @@ static __always_inline int hotspot_step_interpreter(struct walk *w)
 
 static __always_inline int hotspot_step_blob(struct walk *w)
 {
-	struct hotspot_blob *blob = &w->hotspot.blob;
+	struct hotspot_blob *blob;
 	__u64 real;
 
 	/* A return address may be the last of a blob's code, but never of another one's. */
-	if (w->exact ? hotspot_find(w->index, w->pc) : hotspot_recall(w, w->pc))
+	if (w->exact)
+		blob = hotspot_find(w->index, w->pc) ? NULL : &w->hotspot.blob;
+	else
+		blob = hotspot_recall(w, w->pc);
+	if (!blob)
 		return STEP_END(w, WALK_RUNTIME_CODE);
 	if (blob->kind == HOTSPOT_COMPILED) {
 		real = w->pc;

@@ -108,6 +108,7 @@ static struct error *write_totals(struct trace_file *f, const struct unwinder_to
 struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 {
 	struct unwinder_totals t;
+	struct error *error;
 
 	if (!u->unwinder)
 		return NULL;
@@ -120,5 +121,6 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				" files had no unwind table at times, for want of memory; their "
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
-	return write_totals(f, &t);
+	error = write_totals(f, &t);
+	return error ? error : trace_file_error(f, java_finish(u->java));
 }

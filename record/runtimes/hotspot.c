@@ -204,7 +204,7 @@ static bool take_methods(struct hotspot *h)
 bool hotspot_init(struct hotspot *h, const struct target_memory *memory,
 		  const struct elf_file *libjvm, uint64_t bias)
 {
-	*h = (struct hotspot){ .memory = *memory, .libjvm = libjvm, .bias = bias };
+	*h = (struct hotspot){ .memory = *memory, .bias = bias };
 	return hotspot_tables_find(&h->exports, libjvm);
 }
 
@@ -213,7 +213,7 @@ enum hotspot_state hotspot_attach(struct hotspot *h, const char **why)
 	enum hotspot_state state;
 
 	if (!h->tables_known) {
-		*why = hotspot_tables_read(&h->tables, &h->memory, h->libjvm, &h->exports, h->bias);
+		*why = hotspot_tables_read(&h->tables, &h->memory, &h->exports, h->bias);
 		if (*why)
 			return HOTSPOT_NOT_YET;
 		h->tables_known = true;

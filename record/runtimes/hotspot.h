@@ -12,7 +12,6 @@
 
 struct hotspot {
 	struct target_memory memory;
-	const struct elf_file *libjvm;
 	uint64_t bias; /* from link-time addresses of libjvm.so to those in the process */
 	struct hotspot_exports exports;
 	struct hotspot_tables tables;
@@ -28,8 +27,8 @@ enum hotspot_state {
 };
 
 /*
- * A process that has mapped `libjvm`, `bias` bytes above its link-time addresses. The file stays
- * open until it is ready or refused. False: it exports no tables.
+ * A process that has mapped `libjvm`, `bias` bytes above its link-time addresses. False: the file
+ * exports no tables. It is not needed afterwards.
  */
 bool hotspot_init(struct hotspot *h, const struct target_memory *memory,
 		  const struct elf_file *libjvm, uint64_t bias);

@@ -2,12 +2,16 @@
 #include "record/runtimes/hotspot_tables.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRIES_MAX 16384 /* of one table; JDK 17 has 1,200 */
 #define STRIDE_MAX 256
 #define SYMBOLS_MAX (1 << 20)
+#define TEXT_PAGE 1024 /* bytes; no name of a type or field is as long */
+#define TEXT_PAGES 64
+#define TEXT_MAX 128
 
 struct wanted_field {
 	const char *type, *field;
@@ -170,25 +174,51 @@ bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file 
 
 /* -------- the tables -------- */
 
+/* The texts lie close together, and each is asked for many times: as they are in memory. */
+struct text_page {
+	uint64_t address;
+	bool read;
+	char bytes[TEXT_PAGE];
+};
+
 struct reading {
 	struct hotspot_tables *tables;
 	const struct target_memory *memory;
-	const struct elf_file *file;
 	uint64_t bias;
 	uint64_t values[EXPORTED];
+	struct text_page *pages; /* TEXT_PAGES of them */
+	char texts[TEXT_PAGE];	 /* the last one that crosses the end of a page */
 };
 
-/* A text of the file, at its address in the process; "" when there is none. */
-static const char *text_at(const struct reading *r, uint64_t address)
+/* NULL: it cannot be read. */
+static const char *page_at(struct reading *r, uint64_t address)
 {
-	struct cursor at;
-	const char *text;
+	struct text_page *page = &r->pages[address / TEXT_PAGE % TEXT_PAGES];
 
-	if (!address)
+	if (!page->read || page->address != address) {
+		page->address = address;
+		page->read = target_read(r->memory, address, page->bytes, TEXT_PAGE);
+	}
+	return page->read ? page->bytes : NULL;
+}
+
+/* "" when there is none. Valid until the next call. */
+static const char *text_at(struct reading *r, uint64_t address)
+{
+	uint64_t at = address % TEXT_PAGE;
+	const char *page = address ? page_at(r, address - at) : NULL;
+	size_t n = TEXT_PAGE - at;
+
+	if (!page)
 		return "";
-	at = elf_file_at(r->file, address - r->bias);
-	text = cursor_string(&at);
-	return text ? text : "";
+	if (memchr(page + at, 0, n))
+		return page + at;
+	memcpy(r->texts, page + at, n);
+	page = page_at(r, address - at + TEXT_PAGE);
+	if (!page || !memchr(page, 0, TEXT_PAGE - n))
+		return "";
+	memcpy(r->texts + n, page, TEXT_PAGE - n);
+	return r->texts;
 }
 
 static uint64_t word_at(const uint8_t *entry, uint64_t offset)
@@ -201,11 +231,12 @@ static uint64_t word_at(const uint8_t *entry, uint64_t offset)
 
 static void take_field(struct reading *r, const uint8_t *entry)
 {
-	const char *type = text_at(r, word_at(entry, r->values[STRUCTS_TYPE]));
-	const char *field = text_at(r, word_at(entry, r->values[STRUCTS_FIELD]));
+	char type[TEXT_MAX], field[TEXT_MAX];
 	bool is_static = (uint32_t)word_at(entry, r->values[STRUCTS_STATIC]);
 	uint64_t value = word_at(entry, r->values[is_static ? STRUCTS_ADDRESS : STRUCTS_OFFSET]);
 
+	snprintf(type, sizeof(type), "%s", text_at(r, word_at(entry, r->values[STRUCTS_TYPE])));
+	snprintf(field, sizeof(field), "%s", text_at(r, word_at(entry, r->values[STRUCTS_FIELD])));
 	for (size_t i = 0; i < sizeof(wanted_fields) / sizeof(*wanted_fields); i++) {
 		const struct wanted_field *w = &wanted_fields[i];
 
@@ -283,21 +314,30 @@ static const char *find_missing(const struct hotspot_tables *t)
 	return NULL;
 }
 
+static const char *read_all(struct reading *r, const struct hotspot_exports *exports)
+{
+	for (unsigned int i = 0; i < EXPORTED; i++)
+		if (!target_u64(r->memory, exports->addresses[i] + r->bias, &r->values[i]))
+			return "its tables cannot be read";
+	if (!are_sound(r) || !read_table(r, STRUCTS, STRUCTS_TYPE, STRUCTS_STRIDE, take_field) ||
+	    !read_table(r, TYPES, TYPES_NAME, TYPES_STRIDE, take_size))
+		return "its tables make no sense";
+	r->tables->missing = find_missing(r->tables);
+	return r->tables->missing ? "its tables lack a field" : NULL;
+}
+
 const char *hotspot_tables_read(struct hotspot_tables *t, const struct target_memory *memory,
-				const struct elf_file *libjvm,
 				const struct hotspot_exports *exports, uint64_t bias)
 {
-	struct reading r = { t, memory, libjvm, bias, { 0 } };
+	struct reading r = { .tables = t, .memory = memory, .bias = bias };
+	const char *why = "there is no memory";
 
 	memset(t, 0xff, sizeof(*t));
 	t->short_frame_complete = false;
 	t->missing = NULL;
-	for (unsigned int i = 0; i < EXPORTED; i++)
-		if (!target_u64(memory, exports->addresses[i] + bias, &r.values[i]))
-			return "its tables cannot be read";
-	if (!are_sound(&r) || !read_table(&r, STRUCTS, STRUCTS_TYPE, STRUCTS_STRIDE, take_field) ||
-	    !read_table(&r, TYPES, TYPES_NAME, TYPES_STRIDE, take_size))
-		return "its tables make no sense";
-	t->missing = find_missing(t);
-	return t->missing ? "its tables lack a field" : NULL;
+	r.pages = calloc(TEXT_PAGES, sizeof(*r.pages));
+	if (r.pages)
+		why = read_all(&r, exports);
+	free(r.pages);
+	return why;
 }

@@ -7,8 +7,7 @@
  * own structures, for debuggers (hotspot/share/runtime/vmStructs.hpp). So no version of it needs
  * to be known here; where a field is missing, it is not understood and the reason says so.
  *
- * The tables are relocated data and are read from the process; their texts are read from the
- * file, which has the same.
+ * All of it is read from the process; only where the tables are is looked up in the file.
  */
 
 #include "common/elf_file.h"
@@ -110,7 +109,6 @@ bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file 
  * relocated yet; so whatever is wrong with them may be right a moment later.
  */
 const char *hotspot_tables_read(struct hotspot_tables *t, const struct target_memory *memory,
-				const struct elf_file *libjvm,
 				const struct hotspot_exports *exports, uint64_t bias);
 
 #endif

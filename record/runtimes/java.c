@@ -25,6 +25,7 @@
 /* How long the names of a process that has ended may be asked for. */
 #define GONE_NS UINT64_C(5000000000)
 #define FRAMES_MAX (1 << 20)
+#define PAST_MAX 1024 /* processes of which more than the names is kept */
 
 _Static_assert(sizeof(struct hotspot_process) <= sizeof(((struct script_process *)0)->parameters),
 	       "the kernel half gets it as the runtime's parameters");
@@ -36,12 +37,18 @@ struct java_process {
 	enum java_state state;
 	uint64_t start, file_offset; /* of the mapping of libjvm.so that made it known */
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
-	struct elf_file libjvm;	     /* while it waits */
 	struct hotspot machine;
 	struct hotspot_names *names; /* once it is ready */
+	uint64_t frames, nameless;   /* different ones that were asked for, and those without */
 	uint64_t gone_ns;	     /* when it ended */
 	struct java_process *next;   /* of those that have ended */
 	char path[];
+};
+
+/* What remains of a process. */
+struct java_past {
+	uint32_t pid, version;
+	uint64_t frames, nameless;
 };
 
 /* Which frame it is, in words. */
@@ -59,9 +66,9 @@ struct java {
 	uint64_t now_ns;
 	uint64_t began_ns; /* a program, the last one */
 	struct prf_writer *writer;
-	struct map frames; /* struct frame_key -> number in the trace, PRF_NONE: nameless */
-	struct map places; /* the places of a frame, as text -> its number in the trace */
-	struct java_totals totals;
+	struct map frames;  /* struct frame_key -> number in the trace, PRF_NONE: nameless */
+	struct map places;  /* the places of a frame, as text -> its number in the trace */
+	struct buffer past; /* struct java_past of processes that are forgotten */
 };
 
 struct java *java_new(const struct java_options *options)
@@ -78,7 +85,6 @@ struct java *java_new(const struct java_options *options)
 static void process_free(struct java_process *p)
 {
 	hotspot_names_free(p->names);
-	elf_file_release(&p->libjvm);
 	free(p);
 }
 
@@ -101,6 +107,7 @@ void java_free(struct java *j)
 	}
 	map_release(&j->frames);
 	map_release(&j->places);
+	buffer_release(&j->past);
 	free(j);
 }
 
@@ -184,7 +191,6 @@ static void settle(struct java *j, struct java_process *p, enum java_state state
 {
 	p->state = state;
 	j->waiting--;
-	elf_file_release(&p->libjvm);
 }
 
 static void refuse(struct java *j, struct java_process *p, const char *why)
@@ -210,29 +216,30 @@ static void publish(struct java *j, struct java_process *p)
 		bpf_map_update_elem(j->options.scripts_fd, &p->pid, &process, BPF_ANY);
 	settle(j, p, JAVA_READY);
 	p->names = hotspot_names_new(&p->machine);
-	j->totals.processes++;
 }
 
-/* Opens the file, the first time. NULL, or why that cannot be. */
+/* Looks into the file, the first time. NULL, or why that cannot be. */
 static const char *open_machine(struct java_process *p)
 {
 	struct target_memory memory = target_memory_of(p->pid);
-	int fd = namespace_open_any(p->pid, p->path), status = -1;
+	int fd = namespace_open_any(p->pid, p->path);
+	const char *why = NULL;
+	struct elf_file file;
 	uint64_t address;
 
-	if (fd >= 0) {
-		status = elf_file_open(&p->libjvm, fd);
-		close(fd);
-	}
-	if (status) {
-		p->libjvm = (struct elf_file){ 0 };
-		return "the file cannot be read";
-	}
-	if (!elf_file_offset_to_address(&p->libjvm, p->file_offset, &address))
-		return "the file is another one now";
-	return hotspot_init(&p->machine, &memory, &p->libjvm, p->start - address)
-		       ? NULL
-		       : "it exports no tables about itself";
+	if (fd < 0)
+		return "the file cannot be opened";
+	if (elf_file_open(&file, fd))
+		why = "the file is no ELF file";
+	close(fd);
+	if (why)
+		return why;
+	if (!elf_file_offset_to_address(&file, p->file_offset, &address))
+		why = "the file is another one now";
+	else if (!hotspot_init(&p->machine, &memory, &file, p->start - address))
+		why = "it exports no tables about itself";
+	elf_file_release(&file);
+	return why;
 }
 
 static void ask(struct java *j, struct java_process *p)
@@ -258,6 +265,11 @@ static void look(const void *key, size_t size, uint64_t value, void *context)
 		ask(context, p);
 }
 
+static struct java_past past_of(const struct java_process *p)
+{
+	return (struct java_past){ p->pid, p->machine.version, p->frames, p->nameless };
+}
+
 /* Those that ended long ago. */
 static void forget_gone(struct java *j)
 {
@@ -269,6 +281,11 @@ static void forget_gone(struct java *j)
 			continue;
 		}
 		*at = p->next;
+		if (j->past.size < PAST_MAX * sizeof(struct java_past)) {
+			const struct java_past past = past_of(p);
+
+			buffer_append(&j->past, &past, sizeof(past));
+		}
 		process_free(p);
 	}
 }
@@ -301,21 +318,16 @@ void java_set_writer(struct java *j, struct prf_writer *w)
 	map_release(&j->places);
 }
 
-void java_totals(const struct java *j, struct java_totals *totals)
-{
-	*totals = j->totals;
-}
-
 /* Of the process that has the pid, or had it a moment ago. */
-static struct hotspot_names *names_of(const struct java *j, uint32_t pid)
+static struct java_process *process_of(const struct java *j, uint32_t pid)
 {
-	const struct java_process *p = find(j, pid);
+	struct java_process *p = find(j, pid);
 
 	if (p && p->names)
-		return p->names;
+		return p;
 	for (p = j->gone; p; p = p->next)
 		if (p->pid == pid)
-			return p->names;
+			return p;
 	return NULL;
 }
 
@@ -375,8 +387,8 @@ struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame
 {
 	struct frame_key key = { (uint64_t)pid << 1 | exact, *frame };
 	struct prf_place places[HOTSPOT_INLINED_MAX];
-	struct hotspot_names *names;
 	struct error *error = NULL;
+	struct java_process *p;
 	bool added = false;
 	uint64_t *value;
 	size_t n;
@@ -391,13 +403,59 @@ struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame
 		return NULL;
 	}
 	*value = *id = PRF_NONE;
-	names = names_of(j, pid);
-	n = names ? hotspot_names_find(names, frame, exact, places) : 0;
-	j->totals.frames++;
-	j->totals.nameless += !n;
+	p = process_of(j, pid);
+	n = p && p->names ? hotspot_names_find(p->names, frame, exact, places) : 0;
+	if (p) {
+		p->frames++;
+		p->nameless += !n;
+	}
 	if (n)
 		error = place_frame(j, places, n, !(frame->code & HOTSPOT_METHOD), id);
 	if (!error)
 		*map_get(&j->frames, &key, sizeof(key)) = *id;
 	return error;
+}
+
+/* -------- what became of it -------- */
+
+static struct error *note_past(const struct java *j, const struct java_past *past)
+{
+	char key[32], text[160];
+
+	snprintf(key, sizeof(key), "java.%" PRIu32, past->pid);
+	snprintf(text, sizeof(text),
+		 "HotSpot %" PRIu32 ": %" PRIu64 " of %" PRIu64
+		 " frames named by the machine itself%s",
+		 past->version, past->frames - past->nameless, past->frames,
+		 past->nameless ? ", the others by a perf map if there is one" : "");
+	return prf_writer_metadata(j->writer, key, text);
+}
+
+struct noting {
+	const struct java *java;
+	struct error *error;
+};
+
+static void note_process(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct java_process *p = (const struct java_process *)(uintptr_t)value;
+	const struct java_past past = past_of(p);
+	struct noting *noting = context;
+
+	if (!noting->error && p->state == JAVA_READY)
+		noting->error = note_past(noting->java, &past);
+}
+
+struct error *java_finish(const struct java *j)
+{
+	const struct java_past *past = (const void *)j->past.data;
+	struct noting noting = { .java = j };
+
+	for (size_t i = 0; i < j->past.size / sizeof(*past) && !noting.error; i++)
+		noting.error = note_past(j, &past[i]);
+	for (const struct java_process *p = j->gone; p && !noting.error; p = p->next)
+		note_process(NULL, 0, (uintptr_t)p, &noting);
+	if (!noting.error)
+		map_each(&j->by_pid, note_process, &noting);
+	return noting.error;
 }

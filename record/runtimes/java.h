@@ -50,12 +50,8 @@ void java_set_writer(struct java *j, struct prf_writer *w);
 struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame *frame, bool exact,
 			 uint32_t *id) ERROR_CHECKED;
 
-struct java_totals {
-	uint64_t processes; /* whose code is walked */
-	uint64_t frames;    /* different ones that were asked for */
-	uint64_t nameless;  /* of them */
-};
-void java_totals(const struct java *j, struct java_totals *totals);
+/* Notes in the trace, for each process, what its machine is and how many frames it has named. */
+struct error *java_finish(const struct java *j) ERROR_CHECKED;
 
 /*
  * How soon it should be called again, at most `most_ms`: very soon while a program has just begun

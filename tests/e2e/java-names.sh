@@ -52,6 +52,9 @@ unloads -Xint
 sed 's/[13579]$/0/' "$work/said" > "$work/wrong"
 unlike "$(python3 "$top/tests/e2e/java_unloading.py" "$work/wrong" "$work/unloading.jsonl")" "^0 wrong" "a wrong name is found"
 
+like "$("$report" --info "$work/oracle.prf")" 'java\.[0-9]+ = HotSpot [0-9]+: [0-9]+ of [0-9]+ frames named by the machine itself' \
+	"--info says where the names come from"
+
 # By samples of time: nearly all of it has names.
 holds "a program is recorded" "$record" -q -F 999 -o "$work/mix.prf" -- "$home/bin/java" -cp "$work" Mix 3 "$work/libnative.so"
 "$report" "$work/mix.prf" > "$work/folded"

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What was read of two Java machines is worked out again, from images of their memory. */
+
+#include "record/runtimes/hotspot_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "testdata/memory_image.h"
+
+static void attach(struct hotspot *h, struct memory_image *image)
+{
+	const char *why = NULL;
+
+	*h = (struct hotspot){ .memory = { memory_image_read, image },
+			       .bias = image->bias,
+			       .exports = image->exports };
+	assert_int_equal(hotspot_attach(h, &why), HOTSPOT_READY);
+}
+
+/* All frames, against what was found then; how many have a name. */
+static size_t check_frames(const struct hotspot *h, const struct memory_image *image)
+{
+	struct hotspot_names *names = hotspot_names_new(h);
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct buffer text = { 0 };
+	size_t named = 0;
+
+	assert_non_null(names);
+	for (size_t i = 0; i < image->frame_count; i++) {
+		const struct memory_image_frame *f = &image->frames[i];
+		size_t n = hotspot_names_find(names, &f->frame, f->exact, places);
+
+		buffer_clear(&text);
+		memory_image_describe(&text, places, n);
+		assert_string_equal(buffer_string(&text), f->expected);
+		named += n > 0;
+	}
+	buffer_release(&text);
+	hotspot_names_free(names);
+	return named;
+}
+
+static const char *expected_with(const struct memory_image *image, const char *part)
+{
+	for (size_t i = 0; i < image->frame_count; i++)
+		if (strstr(image->frames[i].expected, part))
+			return image->frames[i].expected;
+	return NULL;
+}
+
+static void check_image(const char *path, uint32_t version)
+{
+	struct memory_image image;
+	struct hotspot h;
+
+	assert_true(memory_image_open(&image, path));
+	attach(&h, &image);
+	assert_int_equal(h.version, version);
+	assert_true(h.process.entries_size > 0);
+	assert_true(h.process.interpreter >= h.process.low[0]);
+	assert_true(check_frames(&h, &image) > image.frame_count / 2);
+	/* Inlined ones, with lines; packages as people write them. */
+	assert_non_null(expected_with(&image, " < "));
+	assert_non_null(expected_with(&image, "java.lang.String"));
+	assert_non_null(expected_with(&image, "(java/lang/String"));
+	memory_image_release(&image);
+}
+
+static void test_jdk_17(void **state)
+{
+	check_image("testdata/hotspot-17.image", 17);
+}
+
+static void test_jdk_25(void **state)
+{
+	check_image("testdata/hotspot-25.image", 25);
+}
+
+/* A compile id or a cookie that is not that of what is there now. */
+static void test_what_is_something_else_now_has_no_name(void **state)
+{
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct memory_image image;
+	struct hotspot_names *names;
+	struct hotspot h;
+	size_t tried = 0;
+
+	assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
+	attach(&h, &image);
+	names = hotspot_names_new(&h);
+	for (size_t i = 0; i < image.frame_count; i++) {
+		struct script_frame frame = image.frames[i].frame;
+
+		if (frame.code & HOTSPOT_STUB)
+			continue;
+		frame.position ^= UINT64_C(1) << 62;
+		assert_int_equal(hotspot_names_find(names, &frame, false, places), 0);
+		tried++;
+	}
+	assert_true(tried > 100);
+	hotspot_names_free(names);
+	memory_image_release(&image);
+}
+
+/* Memory that is not there, or that is all the same. */
+static bool read_same(void *context, uint64_t address, void *bytes, size_t size)
+{
+	if (!context)
+		return false;
+	memset(bytes, *(const int *)context, size);
+	return true;
+}
+
+static void test_machines_that_are_none(void **state)
+{
+	static const int values[] = { 0, 1, 8, 0x7f, 0xff };
+	const char *why = NULL;
+
+	for (size_t i = 0; i <= sizeof(values) / sizeof(*values); i++) {
+		struct hotspot h = { .memory = { read_same,
+						 i ? (void *)(uintptr_t)&values[i - 1] : NULL } };
+
+		assert_int_equal(hotspot_attach(&h, &why), HOTSPOT_NOT_YET);
+		assert_non_null(why);
+	}
+}
+
+/* Without a field that is needed, it is named. The texts may be cut by a granule's end. */
+static void test_missing_field(void **state)
+{
+	static const char *const fields[] = { "_frame_complete_offset", "_low_bound",
+					      "_pool_holder" };
+	struct memory_image image;
+	struct hotspot h;
+
+	for (size_t i = 0; i < 3; i++) {
+		size_t size = strlen(fields[i]), left;
+		const char *why = NULL;
+		uint8_t *at;
+
+		assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
+		at = image.bytes;
+		left = image.size;
+		for (; (at = memmem(at, left, fields[i], size));
+		     left = image.size - (at - image.bytes))
+			*at = 'x';
+		h = (struct hotspot){ .memory = { memory_image_read, &image },
+				      .bias = image.bias,
+				      .exports = image.exports };
+		assert_int_equal(hotspot_attach(&h, &why), HOTSPOT_NOT_YET);
+		assert_string_equal(why, "its tables lack a field");
+		assert_string_equal(h.tables.missing, fields[i]);
+		memory_image_release(&image);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_jdk_17),
+		cmocka_unit_test(test_jdk_25),
+		cmocka_unit_test(test_what_is_something_else_now_has_no_name),
+		cmocka_unit_test(test_machines_that_are_none),
+		cmocka_unit_test(test_missing_field),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
