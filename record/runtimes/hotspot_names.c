@@ -15,6 +15,8 @@
 #define LINES_BYTES 16384
 #define KNOWN_BYTES (UINT64_C(256) << 20) /* of one process; then no more is read */
 #define SYMBOL_BYTES 1024
+#define BLOCK 256 /* bytes; no page ends within one */
+#define BLOCKS 32
 
 /* A method, as people write it. */
 struct method_name {
@@ -35,8 +37,16 @@ struct compiled {
 	struct map methods; /* number in the metadata -> struct method_name *, 0: it has none */
 };
 
+/* What was read a moment ago: the fields of a structure cost one system call, not one each. */
+struct block {
+	uint64_t address; /* 0: nothing */
+	uint8_t bytes[BLOCK];
+};
+
 struct hotspot_names {
 	const struct hotspot *h;
+	struct target_memory memory; /* through the blocks */
+	struct block blocks[BLOCKS];
 	struct arena arena;
 	uint64_t bytes;		/* in it */
 	struct map compiled;	/* compile id -> struct compiled *, 0: it has no names */
@@ -44,12 +54,45 @@ struct hotspot_names {
 	struct map blobs;	/* stub -> struct method_name * */
 };
 
+/* From here on the process is asked again. */
+static void forget_blocks(struct hotspot_names *n)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		n->blocks[i].address = 0;
+}
+
+static const uint8_t *block_at(struct hotspot_names *n, uint64_t address)
+{
+	struct block *block = &n->blocks[address / BLOCK % BLOCKS];
+
+	if (!address)
+		return NULL;
+	if (block->address != address)
+		block->address = target_read(&n->h->memory, address, block->bytes, BLOCK) ? address
+											  : 0;
+	return block->address ? block->bytes : NULL;
+}
+
+static bool read_blocks(void *context, uint64_t address, void *to, size_t size)
+{
+	uint64_t at = address % BLOCK;
+	const uint8_t *block = at + size <= BLOCK ? block_at(context, address - at) : NULL;
+
+	if (!block)
+		return target_read(&((struct hotspot_names *)context)->h->memory, address, to,
+				   size);
+	memcpy(to, block + at, size);
+	return true;
+}
+
 struct hotspot_names *hotspot_names_new(const struct hotspot *h)
 {
 	struct hotspot_names *n = calloc(1, sizeof(*n));
 
-	if (n)
+	if (n) {
 		n->h = h;
+		n->memory = (struct target_memory){ read_blocks, n };
+	}
 	return n;
 }
 
@@ -107,19 +150,19 @@ static bool no_zero(const struct hotspot_names *n)
 static bool read_word(const struct hotspot_names *n, uint64_t object, enum hotspot_field name,
 		      uint64_t *value)
 {
-	return has(n, name) && target_u64(&n->h->memory, object + field(n, name), value);
+	return has(n, name) && target_u64(&n->memory, object + field(n, name), value);
 }
 
 static bool read_half(const struct hotspot_names *n, uint64_t object, enum hotspot_field name,
 		      uint32_t *value)
 {
-	return has(n, name) && target_u32(&n->h->memory, object + field(n, name), value);
+	return has(n, name) && target_u32(&n->memory, object + field(n, name), value);
 }
 
 static bool read_short(const struct hotspot_names *n, uint64_t object, enum hotspot_field name,
 		       uint16_t *value)
 {
-	return has(n, name) && target_u16(&n->h->memory, object + field(n, name), value);
+	return has(n, name) && target_u16(&n->memory, object + field(n, name), value);
 }
 
 /* -------- texts -------- */
@@ -130,12 +173,12 @@ static bool read_symbol(const struct hotspot_names *n, uint64_t symbol, char tex
 	uint64_t head;
 	size_t length;
 
-	if (!symbol || !target_u64(&n->h->memory, symbol, &head))
+	if (!symbol || !target_u64(&n->memory, symbol, &head))
 		return false;
 	length = head >> n->h->process.symbol_length_shift & 0xffff;
 	if (length >= SYMBOL_BYTES)
 		length = SYMBOL_BYTES - 1;
-	if (!target_read(&n->h->memory, symbol + field(n, SYMBOL_BODY), text, length))
+	if (!target_read(&n->memory, symbol + field(n, SYMBOL_BODY), text, length))
 		return false;
 	text[length] = 0;
 	return length && !memchr(text, 0, length);
@@ -147,7 +190,7 @@ static bool read_constant(const struct hotspot_names *n, uint64_t constants, uin
 	uint64_t symbol;
 
 	return index &&
-	       target_u64(&n->h->memory,
+	       target_u64(&n->memory,
 			  constants + n->h->tables.sizes[SIZE_CONSTANTS] + 8 * (uint64_t)index,
 			  &symbol) &&
 	       read_symbol(n, symbol, text);
@@ -217,7 +260,7 @@ static void read_lines(struct hotspot_names *n, struct method_name *m)
 	if (size > LINES_BYTES)
 		size = LINES_BYTES;
 	bytes = take_room(n, size);
-	if (!bytes || !target_read(&n->h->memory, m->const_method + before, bytes, size))
+	if (!bytes || !target_read(&n->memory, m->const_method + before, bytes, size))
 		return;
 	m->lines = bytes;
 	m->line_bytes = size;
@@ -276,13 +319,14 @@ static void fill_place(const struct hotspot_names *n, const struct method_name *
  * freed before their memory is used again, or loses its method at least; a freed one keeps its
  * bytes for a while, but not its block.
  */
-static bool is_current(const struct hotspot_names *n, uint64_t nmethod, uint32_t compile_id)
+static bool is_current(struct hotspot_names *n, uint64_t nmethod, uint32_t compile_id)
 {
 	uint64_t method;
 	uint32_t id;
 	uint8_t used;
 
-	return target_u8(&n->h->memory,
+	forget_blocks(n);
+	return target_u8(&n->memory,
 			 nmethod - n->h->tables.sizes[SIZE_HEAP_BLOCK] + field(n, BLOCK_USED),
 			 &used) &&
 	       used && read_half(n, nmethod, NMETHOD_COMPILE_ID, &id) && id == compile_id &&
@@ -296,7 +340,7 @@ static const uint8_t *read_bytes(struct hotspot_names *n, uint64_t at, uint64_t 
 	if (!size || size > max)
 		return NULL;
 	bytes = take_room(n, size);
-	return bytes && target_read(&n->h->memory, at, bytes, size) ? bytes : NULL;
+	return bytes && target_read(&n->memory, at, bytes, size) ? bytes : NULL;
 }
 
 /* Where its tables are: pcs up to `pcs_end`, scopes up to `scopes_end`. */
@@ -397,7 +441,7 @@ static struct method_name *inlined_method(struct hotspot_names *n, struct compil
 	if (!value || !added)
 		return value ? (struct method_name *)(uintptr_t)*value : NULL;
 	if (number && is_current(n, c->nmethod, compile_id) &&
-	    target_u64(&n->h->memory, c->metadata + 8 * (uint64_t)(number - 1), &method))
+	    target_u64(&n->memory, c->metadata + 8 * (uint64_t)(number - 1), &method))
 		m = read_method(n, method);
 	if (m && !is_current(n, c->nmethod, compile_id))
 		m = NULL;
@@ -443,7 +487,7 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 static bool read_head(const struct hotspot_names *n, uint64_t symbol,
 		      __u64 words[HOTSPOT_SYMBOL_WORDS])
 {
-	const struct target_memory *memory = &n->h->memory;
+	const struct target_memory *memory = &n->memory;
 
 	if (!target_read(memory, symbol, words, HOTSPOT_SYMBOL_WORDS * sizeof(*words)) &&
 	    !target_read(memory, symbol, words, sizeof(*words)))
@@ -452,18 +496,18 @@ static bool read_head(const struct hotspot_names *n, uint64_t symbol,
 	return true;
 }
 
-static bool identify(const struct hotspot_names *n, uint64_t method,
-		     struct hotspot_identity *identity)
+static bool identify(struct hotspot_names *n, uint64_t method, struct hotspot_identity *identity)
 {
 	uint64_t const_method, constants, holder, method_symbol, class_symbol;
 	uint16_t name;
 
 	memset(identity, 0, sizeof(*identity));
+	forget_blocks(n);
 	if (!read_word(n, method, METHOD_CONST_METHOD, &const_method) ||
 	    !read_word(n, const_method, CONST_METHOD_CONSTANTS, &constants) ||
 	    !read_short(n, const_method, CONST_METHOD_NAME, &name) ||
 	    !read_word(n, constants, CONSTANTS_HOLDER, &holder) ||
-	    !target_u64(&n->h->memory, constants + n->h->process.pool_size + 8 * (uint64_t)name,
+	    !target_u64(&n->memory, constants + n->h->process.pool_size + 8 * (uint64_t)name,
 			&method_symbol) ||
 	    !read_word(n, holder, KLASS_NAME, &class_symbol))
 		return false;
@@ -474,7 +518,7 @@ static bool identify(const struct hotspot_names *n, uint64_t method,
 	       read_head(n, method_symbol, identity->method_name);
 }
 
-static bool is_method(const struct hotspot_names *n, uint64_t method, uint32_t cookie)
+static bool is_method(struct hotspot_names *n, uint64_t method, uint32_t cookie)
 {
 	struct hotspot_identity identity;
 
@@ -524,7 +568,7 @@ static size_t find_stub(struct hotspot_names *n, const struct script_frame *fram
 		return 0;
 	if (added && (blob == n->h->process.interpreter ||
 		      (read_word(n, blob, BLOB_NAME, &at) &&
-		       target_text(&n->h->memory, at, text, sizeof(text)) && text[0])))
+		       target_text(&n->memory, at, text, sizeof(text)) && text[0])))
 		*value = (uintptr_t)keep_text(n, text);
 	places[0] = (struct prf_place){ .function = (const char *)(uintptr_t)*value, .file = "" };
 	return places[0].function ? 1 : 0;
