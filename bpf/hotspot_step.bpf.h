@@ -394,6 +394,16 @@ static __always_inline int hotspot_leave_leaf(struct walk *w, const struct hotsp
 	return hotspot_leave_sized(w, w->sp + 8ULL * blob->frame_words);
 }
 
+/* Whether that word of the stack is a return address; negative: it is not there. */
+__noinline int hotspot_returns_at(__u32 index, __u64 at)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w || read_words(w, at, 1))
+		return -1;
+	return hotspot_is_return(w, word(w, 0));
+}
+
 /*
  * The interrupted frame of a stub: the first word of the stack that is a return address. Below
  * it are the few registers that the stub has saved, if any.
@@ -404,9 +414,11 @@ static __always_inline int hotspot_leave_saved(struct walk *w, const struct hots
 	for (int i = 0; i < HOTSPOT_SAVED; i++) {
 		__u64 at = w->sp + 8 * i;
 
-		if (read_words(w, at, 1))
+		int returns = hotspot_returns_at(w->index, at);
+
+		if (returns < 0)
 			return -1;
-		if (!hotspot_is_return(w, word(w, 0)))
+		if (!returns || read_words(w, at, 1))
 			continue;
 		*pc = word(w, 0);
 		*sp = at + 8;
