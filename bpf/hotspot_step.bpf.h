@@ -31,6 +31,7 @@
 #define HOTSPOT_BACK 64 /* steps back in a segment map; each goes up to 254 segments */
 #define HOTSPOT_COOKIE (~0ULL)
 #define HOTSPOT_SCAN 8	    /* words that barriers may push below a compiled frame's call */
+#define HOTSPOT_PUSHED 6    /* words that stubs push that have no frame */
 #define HOTSPOT_SAVED 20    /* words that stubs save before they have a frame, or after it */
 #define HOTSPOT_FRAME 65536 /* words; no frame of compiled code is larger */
 
@@ -417,6 +418,10 @@ static __always_inline int hotspot_leave_saved(struct walk *w, const struct hots
 		int returns = hotspot_returns_at(w->index, at);
 
 		if (returns < 0)
+			return -1;
+		/* Among more words than are pushed, a larger frame's locals: it is linked then. */
+		if (i == HOTSPOT_PUSHED && w->fp > at && w->fp - at < 4096 &&
+		    hotspot_returns_at(w->index, w->fp + 8) > 0)
 			return -1;
 		if (!returns || read_words(w, at, 1))
 			continue;
