@@ -4,9 +4,15 @@
 #include "common/clock.h"
 
 #define LONGEST_MS 200
-/* What ended is kept that long, for samples that are still in a ring. */
+/*
+ * Threads and processes are forgotten this long after their end: samples of them may still be in a
+ * ring.
+ */
 #define FORGET_NS UINT64_C(3000000000)
-/* A record appears in its ring a moment after its time was taken; later ones must wait. */
+/*
+ * A record appears in its ring a moment after its time was taken, so the newest records wait for
+ * others that may be older.
+ */
 #define HOLD_BACK_NS UINT64_C(10000000)
 
 /* -------- records, each at its time -------- */
@@ -102,9 +108,12 @@ struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 	else if (percent < 10)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
 	*wait_ms = unwinding_wait_ms(d->unwinding, *wait_ms);
-	/* Under load, a frame in the wrong file now and then is better than a lost sample. */
+	/*
+	 * Under load, losing samples is worse than now and then a frame in the wrong file: nothing
+	 * is held back.
+	 */
 	error = drain_until(d, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
-	/* What will have waited for a second by the next round is due now. */
+	/* Records that will be a second old by the next round are written now. */
 	return error ? error : trace_file_tick(d->trace, now_ns + LONGEST_MS * 1000000u);
 }
 
@@ -112,7 +121,7 @@ static void add_to_unwinding(uint32_t pid, void *context)
 {
 	struct drain *d = context;
 
-	/* Of wakers, which the world knows, too, no user stack is walked. */
+	/* The world also has processes that are only wakers; their user stacks are not walked. */
 	if (unwinding_follows(d->unwinding, pid))
 		error_free(unwinding_add(d->unwinding, pid, spaces_layout(d->world->spaces, pid)));
 }

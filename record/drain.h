@@ -3,9 +3,9 @@
 #define RECORD_DRAIN_H
 
 /*
- * The way of a sample: drain -> resolve -> write. Records of all rings are taken in order of
- * time. A record of the side band changes the world; a sample is resolved by the world as it is
- * then, and written.
+ * The path of a sample: drain -> resolve -> write. Records of all rings are taken in order of time.
+ * A record of the side band changes the world; a sample is resolved against the world of that
+ * moment, and written.
  */
 
 #include "record/capture/timeline.h"
@@ -31,11 +31,11 @@ struct drain {
 	uint64_t malformed; /* records that break the rules of their layout */
 };
 
-/* With the parts above set: puts the rings into the timeline. To be released in both cases. */
+/* Adds the rings to the timeline; the parts above must be set. Release it even after an error. */
 struct error *drain_init(struct drain *d);
 void drain_release(struct drain *d);
 
-/* Writes all that is in the rings up to a time. */
+/* Processes all records in the rings up to a time. */
 struct error *drain_until(struct drain *d, uint64_t horizon_ns);
 
 /*
@@ -45,7 +45,7 @@ struct error *drain_until(struct drain *d, uint64_t horizon_ns);
  */
 struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms);
 
-/* What is due about once a second: losses, CPUs and names. */
+/* The work that is due about once a second: losses, CPUs and names. */
 struct error *drain_settle(struct drain *d, uint64_t now_ns);
 
 #endif

@@ -16,7 +16,7 @@
 #include "record/system/privileges.h"
 #include "record/trace/output.h"
 
-/* The prof-report that was built or installed together with us. */
+/* Path of the prof-report that was built or installed together with this program. */
 static struct error *find_report(char *path, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", path, size);
@@ -38,7 +38,9 @@ static void run_report(const char *report, const char *trace, int to)
 {
 	sigset_t none;
 
-	/* Our signals are blocked; Ctrl-C is to end this. */
+	/*
+	 * The recorder blocks its signals; the child must not inherit that, so that Ctrl-C ends it.
+	 */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(to, STDOUT_FILENO) < 0 || privileges_drop_all())
@@ -47,7 +49,7 @@ static void run_report(const char *report, const char *trace, int to)
 	_exit(127);
 }
 
-/* True when the copy is whole. */
+/* Returns true when the copy is complete. */
 static bool copy_with_names(const char *report, const char *trace, int to)
 {
 	pid_t pid = fork();
@@ -60,7 +62,7 @@ static bool copy_with_names(const char *report, const char *trace, int to)
 	return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* A copy with names takes the place of the trace. */
+/* Replaces the trace by a copy that contains the names. */
 static struct error *replace(const char *report, const char *path, const char *name)
 {
 	struct output copy;

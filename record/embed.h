@@ -3,12 +3,12 @@
 #define RECORD_EMBED_H
 
 /*
- * prof-record --embed: when the trace is written, the prof-report beside this program copies
- * it with all names in it, and the copy takes its place. The recorder knows nothing of
- * symbols; should it fail, the trace stays as it was recorded.
+ * prof-record --embed: when the trace is complete, the prof-report next to this program writes a
+ * copy with all names in it, which replaces the trace. The recorder itself resolves no symbols. If
+ * the copy fails, the trace stays as it was recorded.
  */
 
-/* 0, or -1 after printing what went wrong and the command that does it later. */
+/* 0, or -1 after printing the error and the command that embeds the names later. */
 int embed_names_into(const char *path);
 
 #endif

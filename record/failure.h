@@ -4,16 +4,16 @@
 
 #include "common/error.h"
 
-/* Each prints what failed and what to do about it, and returns the program's exit status, 1. */
+/* Each prints what failed and a remedy, and returns the program's exit status, 1. */
 
 #define FAILURE_MORE_FILES "; raise the limit of open files (ulimit -n)"
 
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The error's text, with the remedy for its cause; ends the error. */
+/* Prints the error's text with a remedy for its cause. Frees the error. */
 int fail_error(struct error *error);
 
-/* The same for what concerns the kernel half, where permissions and memory limits matter. */
+/* The same for errors of the kernel half, which may come from permissions and memory limits. */
 int fail_kernel(struct error *error);
 
 #endif

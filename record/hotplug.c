@@ -16,7 +16,7 @@ int hotplug_look(struct hotplug *h, const struct cpus *online,
 {
 	if (!h->gone && !(h->gone = calloc(h->cpus->n + 1, sizeof(*h->gone))))
 		return -ENOMEM;
-	/* Both are in order. */
+	/* Both lists are sorted. */
 	for (size_t i = 0, at = 0; i < h->cpus->n; i++) {
 		uint32_t cpu = h->cpus->ids[i];
 		bool gone;

@@ -3,8 +3,8 @@
 #define RECORD_HOTPLUG_H
 
 /*
- * CPUs that go offline while they are recorded, and come back. The kernel takes their perf events
- * away and does not bring them back, so somebody has to look and open them anew.
+ * CPUs that go offline while they are recorded, and come back. The kernel ends their perf events
+ * and does not start them again, so the recorder must notice and open new ones.
  */
 
 #include "record/system/cpus.h"
@@ -14,14 +14,17 @@
 /* Starts as { .cpus = those that are recorded }, which must stay. */
 struct hotplug {
 	const struct cpus *cpus;
-	bool *gone; /* of each of them; NULL: none has been so far */
+	bool *gone; /* for each of them; NULL: none has gone offline so far */
 };
 
 void hotplug_release(struct hotplug *h);
 
 enum hotplug_change { HOTPLUG_WENT, HOTPLUG_CAME_BACK };
 
-/* Tells of each change since the last call, given those that are online now. 0 or -ENOMEM. */
+/*
+ * Calls `changed` for each CPU that changed since the last call, given those online now. 0 or
+ * -ENOMEM.
+ */
 int hotplug_look(struct hotplug *h, const struct cpus *online,
 		 void (*changed)(uint32_t cpu, enum hotplug_change change, void *context),
 		 void *context);

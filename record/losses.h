@@ -24,20 +24,21 @@ struct error *losses_init(struct losses *a, size_t cpus, uint64_t now_ns);
 void losses_release(struct losses *a);
 
 /*
- * Reads the counters, and writes what was lost since the last time. The first fails for reasons
- * of the kernel half, the second for those of the trace: an error must name the right one.
+ * losses_read() reads the counters, losses_write() writes what was lost since its last call. They
+ * are separate, since one fails because of the kernel half and the other because of the trace, and
+ * the error must say which.
  */
 struct error *losses_read(struct losses *a, struct sampler *s);
 struct error *losses_write(struct losses *a, struct prf_writer *w, uint64_t now_ns);
 
-/* Records of the side band that were lost on a CPU. */
+/* Writes that a CPU lost this many records of the side band. */
 struct error *losses_side_band(struct losses *a, struct prf_writer *w, uint32_t cpu,
 			       const struct side_record *record);
 
-/* Samples that were lost, for whatever reason. */
+/* Number of samples lost so far, for any reason. */
 uint64_t losses_samples(const struct losses *a);
 
-/* By reason and CPU, to the user; only where there was loss. */
+/* Prints the losses by reason and CPU; only those that are not 0. */
 void losses_show(const struct losses *a);
 
 #endif

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What was closed stays closed: else another file gets its number, and the messages or the trace.
+/*
+ * Opens /dev/null, read-only, in place of standard fds that are closed: writing still fails, and no
+ * other file gets the number, and with it the messages or the trace.
  */
 static void keep_standard_fds(void)
 {

@@ -287,7 +287,7 @@ static const char *take_verbose(void *context, const char *argument)
 }
 
 static const struct option_entry table[] = {
-	{ .help = "Whom to record" },
+	{ .help = "What to record" },
 	{ 'p', "pid", "PID,...", "record these processes, their threads and children", take_pids },
 	{ 't', "tid", "TID,...", "record these threads only", take_threads },
 	{ 'a', "all", NULL, "record everything on the machine", take_all },
@@ -295,17 +295,17 @@ static const struct option_entry table[] = {
 	  take_cgroup },
 	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3", take_cpus },
 	{ 0, "no-inherit", NULL, "do not record children of the processes", take_no_inherit },
-	{ .help = "How" },
-	{ 'F', "frequency", "HZ", "take so many samples per second and CPU (default 99)",
+	{ .help = "How to record" },
+	{ 'F', "frequency", "HZ", "take this many samples per second and CPU (default 99)",
 	  take_frequency },
 	{ 'e', "event", "EVENT,...",
-	  "sample on these, such as cycles, page-faults/period=1/ or sched:sched_switch",
+	  "sample these events, such as cycles, page-faults/period=1/ or sched:sched_switch",
 	  take_event },
 	{ 'c', "count", "N", "take a sample of every N events, not by frequency", take_period },
 	{ 0, "off-cpu", "[=MIN]",
 	  "record also waits of MIN or longer (default 1ms), and time spent runnable",
 	  take_off_cpu },
-	{ 0, "wakers", NULL, "note who ended a wait", take_wakers },
+	{ 0, "wakers", NULL, "record who ended each wait", take_wakers },
 	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
@@ -314,8 +314,8 @@ static const struct option_entry table[] = {
 	{ 0, "keep-interpreter", NULL,
 	  "beside Python functions, show the interpreter's loop that runs them",
 	  take_keep_interpreter },
-	{ 0, "unwind-memory", "SIZE", "use at most so much for unwind tables (default 256M)",
-	  take_unwind_memory },
+	{ 0, "unwind-memory", "SIZE",
+	  "use at most this much memory for unwind tables (default 256M)", take_unwind_memory },
 	{ 0, "list", NULL, "list the events of this machine and end", take_list },
 	{ .help = "Output" },
 	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",
@@ -325,13 +325,13 @@ static const struct option_entry table[] = {
 	  take_switch_output },
 	{ 0, "max-files", "N", "keep only the newest N of these files", take_max_files },
 	{ 0, "max-size", "SIZE", "end when the trace has this size", take_max_size },
-	{ 'z', "compression", "LEVEL", "compress so hard, 0 to 19 (default 3)", take_level },
-	{ 'M', "metadata", "KEY=VALUE", "note this in the trace", take_metadata },
+	{ 'z', "compression", "LEVEL", "compression level, 0 to 19 (default 3)", take_level },
+	{ 'M', "metadata", "KEY=VALUE", "add this note to the trace", take_metadata },
 	{ 0, "embed", NULL, "put all names into the trace at the end, for other machines",
 	  take_embed },
-	{ 0, "stats", NULL, "tell at the end what the recording itself cost", take_stats },
-	{ 'q', "quiet", NULL, "say nothing but errors", take_quiet },
-	{ 'v', "verbose", NULL, "say more", take_verbose },
+	{ 0, "stats", NULL, "report at the end what the recording itself cost", take_stats },
+	{ 'q', "quiet", NULL, "print errors only", take_quiet },
+	{ 'v', "verbose", NULL, "print more details", take_verbose },
 	{ .help = NULL },
 };
 
@@ -348,7 +348,7 @@ static char *join(int argc, char **argv)
 	return NULL;
 }
 
-/* What single options cannot see. */
+/* Checks that need more than one option. */
 static bool agree(const struct settings *s, int rest_count, char **rest)
 {
 	int targets = (s->pid_count != 0) + s->everything + (s->command != NULL) +

@@ -2,7 +2,7 @@
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H
 
-/* What the user asked prof-record for. */
+/* The settings of prof-record, from its command line. */
 
 #include "bpf/unwind.h"
 #include "common/options.h"
@@ -12,7 +12,7 @@
 #include "record/trace/trace_file.h"
 
 struct settings {
-	uint32_t *pids; /* or threads, with by_thread */
+	uint32_t *pids; /* processes to record, or threads with by_thread */
 	size_t pid_count;
 	bool by_thread;
 	const char *cgroup;   /* NULL: none */
@@ -23,28 +23,28 @@ struct settings {
 	char **command;		    /* NULL: none */
 	uint64_t frequency, period; /* period 0: by frequency */
 	uint64_t delay_ns;
-	bool off_cpu; /* waits too, beside what -e says */
+	bool off_cpu; /* also record waits, besides the events of -e */
 	struct off_cpu_options waits;
-	bool list; /* --list, and nothing else */
+	bool list; /* only print the list of events */
 	struct event_list events;
 	const char *output;
 	struct series series; /* --switch-output */
 	uint64_t max_bytes;   /* of the trace; 0: no limit */
 	bool stats;
-	bool embed;	      /* names, by prof-report, at the end */
-	uint64_t duration_ns; /* 0: until it ends */
+	bool embed;	      /* run prof-report at the end to add names */
+	uint64_t duration_ns; /* 0: until the targets end */
 	int level;
 	bool quiet, verbose;
 	enum unwind_by unwind_by;
-	uint64_t unwind_memory; /* bytes; 0: the default */
-	uint64_t ring_bytes;	/* 0: by CPUs and rate */
+	uint64_t unwind_memory; /* bytes; 0: default */
+	uint64_t ring_bytes;	/* 0: chosen from CPUs and rate */
 	struct metadata *metadata;
 	size_t metadata_count;
-	char *command_line; /* all of ours, for the trace */
-	char why[256];	    /* of a wrong option */
+	char *command_line; /* the recorder's own, for the trace */
+	char why[256];	    /* one line: what is wrong with an option */
 };
 
-/* Fills `s` from the command line; settings_release() in all cases. */
+/* Fills `s` from the command line. Call settings_release() whatever the result. */
 enum options_result settings_parse(struct settings *s, int argc, char **argv);
 void settings_release(struct settings *s);
 

@@ -50,7 +50,7 @@ struct error *overhead_write(const struct overhead *e, struct trace_file *f)
 		{ "bpf_run_ns", e->run_ns },
 	};
 
-	/* The last two only if they were measured: a zero would be taken for a result. */
+	/* The last two only if they were measured: a zero would be read as a result. */
 	return trace_file_statistics(f, statistics, e->counting_fd >= 0 ? 4 : 2);
 }
 

@@ -3,8 +3,9 @@
 #define RECORD_RECORDING_H
 
 /*
- * One recording, put together: setup.c opens its parts, session.c runs them from the first sample
- * to the end of the file, traces.c begins and ends the files. No part knows this struct.
+ * One recording as a whole: setup.c opens its parts, session.c runs them from the first sample to
+ * the end of the file, traces.c begins and ends the files. The parts themselves do not use this
+ * struct.
  */
 
 #include "record/drain.h"
@@ -12,7 +13,7 @@
 #include "record/overhead.h"
 #include "record/system/target.h"
 
-/* Of the files of this recording before the one that is being written. */
+/* Totals of the files of this recording before the current one. */
 struct earlier_files {
 	uint64_t files, samples, stacks, bytes, lost, fired, cpu_ns;
 };
@@ -31,7 +32,7 @@ struct session {
 	struct drain drain;
 	int signal_fd;
 	bool sampling;
-	uint64_t began_ns; /* of sampling */
+	uint64_t began_ns; /* when sampling began, CLOCK_MONOTONIC */
 	uint64_t file_began_ns;
 	struct earlier_files earlier;
 };

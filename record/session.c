@@ -18,19 +18,19 @@
 #include <unistd.h>
 
 #define SETTLE_NS UINT64_C(500000000)
-/* CPUs whose side band is waited for; that of others is read when something else happens. */
+/* At most so many side band rings are polled; the others are read when something else wakes us. */
 #define SIDE_BANDS_MAX 1024
 #define STATUS_NS UINT64_C(1000000000)
 #define FIRST_WAIT_MS 10
 
-/* When what need not be done in each round is done next. */
+/* When the work that is not done in each round is due next. */
 struct due {
 	uint64_t settle_ns, status_ns;
 };
 
 /*
- * As poll(), for fds that have room for SIDE_BANDS_MAX more. Meanwhile the unwind tables are kept
- * in step with what the targets map, at once: programs may live for milliseconds.
+ * As poll(), for `fds` with room for SIDE_BANDS_MAX more. While it waits, it updates the unwind
+ * tables as soon as a target maps code: programs may live for milliseconds only.
  */
 static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, int ms)
 {
@@ -46,11 +46,14 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 		int ready = poll(fds, n + rings, ms);
 		uint64_t now = clock_now();
 
-		/* Without memory there are no tables; the next round reports that. */
+		/*
+		 * Fails only without memory, and then tables are missing; the next round reports
+		 * it.
+		 */
 		error_free(unwinding_run(&s->unwinding));
 		for (size_t i = 0; i < rings; i++) {
 			ready -= ready > 0 && fds[n + i].revents;
-			/* A CPU that went offline: it would wake us again at once. */
+			/* The CPU went offline: its fd would end every poll() at once. */
 			if (fds[n + i].revents & (POLLHUP | POLLERR))
 				fds[n + i].fd = -1;
 		}
@@ -60,14 +63,14 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 	}
 }
 
-/* Waits until something happens or the time has come; the signal that arrived, or 0. */
+/* Waits until an fd is ready or the time is over. Returns the signal that arrived, or 0. */
 static int wait_for(struct session *s, int ms)
 {
 	struct pollfd fds[64 + SIDE_BANDS_MAX] = { { .fd = s->signal_fd, .events = POLLIN } };
 	struct signalfd_siginfo info;
 	size_t n = 1;
 
-	/* With more targets than that, ends of the others are seen by looking. */
+	/* The ends of further targets are found by target_look() in each round. */
 	for (size_t i = 0; i < s->target.n && n < 64 && !s->target.folders; i++)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
@@ -79,7 +82,7 @@ static int wait_for(struct session *s, int ms)
 	return 0;
 }
 
-/* 0, or the exit status after printing what is wrong. */
+/* 0, or the exit status after printing the error. */
 static int start_sampling(struct session *s)
 {
 	int status = sampler_start(s->sources.sampler);
@@ -88,7 +91,7 @@ static int start_sampling(struct session *s)
 	return status ? fail_kernel(error_system(status, "cannot start sampling")) : 0;
 }
 
-/* When the loop must be awake at the latest: to begin sampling or another file, or to end. */
+/* When the loop must wake up at the latest: to begin sampling or the next file, or to end. */
 static uint64_t next_ns(const struct session *s, uint64_t end_ns)
 {
 	uint64_t next = traces_due_ns(s);
@@ -98,7 +101,7 @@ static uint64_t next_ns(const struct session *s, uint64_t end_ns)
 	return s->sampling || s->began_ns > next ? next : s->began_ns;
 }
 
-/* What each round of the recording does after the wait. 0, or the exit status. */
+/* The work of one round, after the wait. 0, or the exit status. */
 static int work(struct session *s, int *wait_ms, int signal, struct due *due)
 {
 	uint64_t now = clock_now();
@@ -122,8 +125,8 @@ static int work(struct session *s, int *wait_ms, int signal, struct due *due)
 }
 
 /*
- * Until a signal, the targets' end or the duration's. Sets `*signal` if it was one. 0, or the
- * exit status after printing what is wrong.
+ * Runs rounds until a signal, the end of the targets or of the duration. Sets `*signal` if it was a
+ * signal. 0, or the exit status after printing the error.
  */
 static int record(struct session *s, int *signal)
 {
@@ -154,7 +157,7 @@ static int record(struct session *s, int *signal)
 	return status;
 }
 
-/* Nothing fires any more: what is in the rings is all there is. */
+/* Sampling has stopped: writes what is left in the rings. */
 static struct error *finish(struct session *s)
 {
 	struct error *error;
@@ -165,13 +168,13 @@ static struct error *finish(struct session *s)
 	now = clock_now();
 	sources_measure_rings(&s->sources);
 	error = drain_until(&s->drain, UINT64_MAX);
-	s->drain.refresh = false; /* no record follows for which it would matter */
+	s->drain.refresh = false; /* nothing follows for which /proc would have to be read again */
 	if (!error)
 		error = drain_settle(&s->drain, now);
 	return error ? error : traces_finish(s, now, true);
 }
 
-/* As perf does: a command that outlives its recording is asked to end, too. */
+/* Asks a command that outlives its recording to end, as perf does, and returns its exit status. */
 static int end_command(struct session *s, int signal)
 {
 	struct target *t = &s->target;
@@ -183,11 +186,11 @@ static int end_command(struct session *s, int signal)
 	    !target_ask(t, SIGTERM, 2000))
 		message_warning("%s does not end and goes on as process %d",
 				s->settings->command[0], (int)t->command);
-	/* That it did what it was asked is no failure. */
+	/* A command that ended by our SIGTERM did what it was asked to: that is no failure. */
 	return asked && !signal && target_killed_by(t) == SIGTERM ? 0 : target_exit_status(t);
 }
 
-/* Lets the targets run and samples them. 0, or the exit status after printing what is wrong. */
+/* Starts sampling and lets the command run. 0, or the exit status after printing the error. */
 static int start(struct session *s)
 {
 	struct error *error = unwinding_prepare(
@@ -204,7 +207,7 @@ static int start(struct session *s)
 		fail("cannot run %s: %s", s->settings->command[0], strerror(-status));
 		return status == -ENOENT ? 127 : 126;
 	}
-	/* Not before: a command that is not there must not cost an older trace. */
+	/* The old trace is emptied only now: a command that cannot be run must not cost it. */
 	status = traces_begin(s);
 	if (status)
 		end_command(s, 0);
@@ -219,8 +222,8 @@ static int run(struct session *s)
 	if (status)
 		return status;
 	/*
-	 * Not before: root may be in a folder of the user's, from which a failure removes the
-	 * file.
+	 * Privileges are dropped only now: until here, a failure may have to remove the new file
+	 * from a user's folder, which takes root's capabilities.
 	 */
 	if (privileges_drop(series_wanted(&s->settings->series) || s->settings->embed))
 		message_warning("cannot give up privileges: %s", strerror(errno));
@@ -229,7 +232,10 @@ static int run(struct session *s)
 		error = finish(s);
 	if (error)
 		status = fail_error(error);
-	/* What was recorded before a failure stays; readers see that it is incomplete. */
+	/*
+	 * After a failure the samples up to then stay in the file; readers see that it is
+	 * incomplete.
+	 */
 	trace_file_close(&s->trace, false);
 	if (status)
 		return status;

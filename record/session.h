@@ -6,7 +6,7 @@
 
 struct settings;
 
-/* Records as the settings say, and reports to the user how it went. The program's exit status. */
+/* Records as set, and prints how it went. Returns the program's exit status. */
 int session_run(struct settings *settings);
 
 #endif

@@ -54,7 +54,7 @@ static uint64_t highest_frequency(void)
 	return hz;
 }
 
-/* --off-cpu: both kinds, unless -e named them already. */
+/* --off-cpu: adds both events of waits, unless -e named them already. */
 static int add_waits(struct event_list *events)
 {
 	static const char *const names[] = { "off-cpu", "preempted" };
@@ -109,7 +109,7 @@ static int choose_cpus(struct session *s)
 	struct cpus wanted = { 0 };
 
 	if (cpus_online(&s->sources.cpus) || cpus_online(&s->sources.sampled))
-		return fail("cannot tell which CPUs are online");
+		return fail("cannot read which CPUs are online");
 	if (!list)
 		return 0;
 	if (cpus_parse(&wanted, list))
@@ -127,7 +127,9 @@ static int choose_cpus(struct session *s)
 	return s->sources.sampled.n ? 0 : fail("none of the CPUs %s is online", list);
 }
 
-/* An fd for each CPU and event, twice, and for each process or thread that is named. */
+/*
+ * Raises the limit of open files: each CPU and event takes two, each named process or thread one.
+ */
 static void raise_limits(void)
 {
 	struct rlimit limit;
@@ -148,7 +150,7 @@ static int find_targets(struct session *s)
 	const struct settings *settings = s->settings;
 	char why[512];
 
-	/* A command is to have the limits that we were given. */
+	/* Not for a command, which inherits the limit and shall have the one that we were given. */
 	if (!settings->command)
 		raise_limits();
 	if (settings->cgroup && cgroup_find(&s->cgroup, settings->cgroup, why, sizeof(why)))
@@ -181,7 +183,7 @@ static int find_targets(struct session *s)
 
 /* -------- setting up -------- */
 
-/* Half a second's worth of stacks of a hundred frames, between 1 and 64 MiB. */
+/* Room for half a second of stacks with a hundred frames each, between 1 and 64 MiB. */
 static uint64_t ring_size(const struct session *s)
 {
 	uint64_t wanted = s->settings->ring_bytes, size = 4096;
@@ -236,7 +238,7 @@ static void show_warning(const char *text, void *context)
 	message_warning("%s", text);
 }
 
-/* What the side band and the names of made code begin with: nothing that follows is missed. */
+/* Opens the side band and the listeners before /proc is read, so that no change is missed. */
 static struct error *begin_world(struct session *s, bool everything)
 {
 	struct kernel_symbols *kernel = NULL;
@@ -248,8 +250,7 @@ static struct error *begin_world(struct session *s, bool everything)
 	if (error)
 		return error;
 	status = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
-	/* What older kernels do not know in struct perf_event_attr they refuse: build-ids (5.12).
-	 */
+	/* Older kernels refuse attributes that they do not know: here build-ids (Linux 5.12). */
 	if (status == -EINVAL)
 		return error_new(ERROR_UNSUPPORTED, "this kernel cannot report what programs map; "
 						    "Linux 5.15 or later is needed");
@@ -262,7 +263,7 @@ static struct error *begin_world(struct session *s, bool everything)
 	return error;
 }
 
-/* What is there already. */
+/* Reads the processes that run already. */
 static struct error *fill_world(struct session *s, bool everything)
 {
 	struct error *error = everything ? world_add_all(&s->world) : NULL;
@@ -278,8 +279,8 @@ static struct error *fill_world(struct session *s, bool everything)
 static int open_world(struct session *s)
 {
 	/*
-	 * Tasks come into a cgroup at any time, and must be known when they do; and any task may
-	 * be a waker.
+	 * Tasks may enter a cgroup at any time and must be known by then; and any task may be a
+	 * waker.
 	 */
 	bool everything = s->settings->everything || s->settings->cgroup ||
 			  s->settings->waits.wakers;
@@ -364,7 +365,7 @@ static int catch_signals(struct session *s)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* Under nohup(1) a terminal that goes away is nothing to end for. */
+	/* nohup(1) ignores SIGHUP: then a closed terminal must not end the recording. */
 	if (sigaction(SIGHUP, NULL, &hangup) || hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	if (s->settings->series.on_signal)
@@ -376,16 +377,16 @@ static int catch_signals(struct session *s)
 }
 
 /*
- * The rings must be emptied however many threads want the CPUs, and that takes little time.
- * The command was forked before and does not have it from us; without privileges we stay as
- * we are.
+ * Raises our priority: the rings must be emptied however busy the CPUs are, and that takes little
+ * time. The command was forked before and does not inherit it. Without privileges it fails, which
+ * is fine.
  */
 static void hurry(void)
 {
 	setpriority(PRIO_PROCESS, 0, -19);
 }
 
-/* The way of a sample, from the rings to the trace. */
+/* Opens the path of a sample, from the rings to the trace. */
 static struct error *open_drain(struct session *s)
 {
 	struct resolver_sources sources = {

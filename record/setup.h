@@ -5,8 +5,8 @@
 #include "record/recording.h"
 
 /*
- * Opens all that a recording needs, in the order in which it must be there, up to the trace
- * file. 0, or the program's exit status after telling the user what is wrong.
+ * Opens everything that a recording needs, up to the trace file, each part after those that it
+ * depends on. 0, or the program's exit status after printing the error.
  */
 int session_set_up(struct session *s);
 

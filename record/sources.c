@@ -66,7 +66,7 @@ struct error *sources_look_at_cpus(struct sources *s, const struct event_list *e
 	struct cpus online = { 0 };
 	struct error *error = NULL;
 
-	/* Without the list, the CPUs are taken to be as they were. */
+	/* If the list of CPUs cannot be read, it is taken to be unchanged. */
 	if (!cpus_online(&online) && hotplug_look(&s->hotplug, &online, cpu_changed, &looking))
 		error = error_memory();
 	cpus_release(&online);

@@ -3,8 +3,8 @@
 #define RECORD_SOURCES_H
 
 /*
- * Where records come from: the sampler and the side band, each with a ring for each CPU or more,
- * and the CPUs that they run on.
+ * The sources of records: the sampler with its rings, the side band with a ring for each CPU, and
+ * the CPUs that they run on.
  */
 
 #include "common/error.h"
@@ -25,12 +25,15 @@ struct sources {
 
 void sources_release(struct sources *s);
 
-/* Measures how full the rings are now: the fullest one, in percent. */
+/*
+ * Fill level of the fullest of the sampler's and the side band's rings, in percent. Updates
+ * `ring_waited_most`.
+ */
 unsigned int sources_measure_rings(struct sources *s);
 
 /*
- * Looks which CPUs went offline or came back, which the user is warned of. Sets `*came_back` when
- * one did: what happened there meanwhile is not known.
+ * Checks which CPUs went offline or came back, and warns the user. Sets `*came_back` when one came
+ * back: what was mapped there meanwhile is unknown.
  */
 struct error *sources_look_at_cpus(struct sources *s, const struct event_list *events,
 				   bool *came_back);

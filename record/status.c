@@ -46,7 +46,7 @@ void status_end(const struct session *s)
 
 	if (wanted(s))
 		fputs("\r\033[K", stderr);
-	/* The last file counts among the earlier ones by now. */
+	/* The last file is already part of the totals. */
 	bytes_text(bytes, sizeof(bytes), s->earlier.bytes);
 	if (series_wanted(&s->settings->series))
 		snprintf(where, sizeof(where), "%" PRIu64 " files %s.*", s->earlier.files,
@@ -70,6 +70,6 @@ void status_end(const struct session *s)
 				"there were too many at a time; -a or -G has no such limit",
 				sampler_not_followed(s->sources.sampler));
 	if (s->drain.malformed)
-		message_warning("%" PRIu64 " records of the kernel made no sense",
+		message_warning("%" PRIu64 " records of the kernel were malformed",
 				s->drain.malformed);
 }

@@ -4,10 +4,10 @@
 
 #include "record/recording.h"
 
-/* On a terminal: one line that is written over and over. */
+/* Updates the status line, if standard error is a terminal. */
 void status_show(const struct session *s, uint64_t now_ns);
 
-/* Clears that line, and says how it went. */
+/* Clears that line, and prints a summary. */
 void status_end(const struct session *s);
 
 #endif

@@ -21,7 +21,7 @@ static int open_file(struct session *s, const char *path)
 		      : 0;
 }
 
-/* Numbers of the last file mean nothing in this one. */
+/* Numbers of the previous file are not valid in the new one. */
 static void begin_numbers(struct session *s)
 {
 	resolver_begin(s->drain.resolver, &s->trace);
@@ -50,7 +50,7 @@ static int begin_file(struct session *s)
 	return 0;
 }
 
-/* The next one of the series. */
+/* Opens the next file of the series. */
 static int open_next(struct session *s)
 {
 	struct series *series = &s->settings->series;
@@ -88,11 +88,11 @@ int traces_open(struct session *s)
 
 int traces_begin(struct session *s)
 {
-	/* A series has begun: its files are new ones. */
+	/* The first file of a series is always new, so traces_open() has begun it already. */
 	return s->trace.writer ? 0 : begin_file(s);
 }
 
-/* What became of stacks of scripts, where there were any. */
+/* Writes how script stacks were merged, if there were any. */
 static struct error *write_scripts(struct session *s)
 {
 	const uint64_t *matches = resolver_matches(s->drain.resolver);
@@ -133,7 +133,7 @@ static struct error *write_statistics(struct session *s, uint64_t now_ns, uint64
 	return error ? error : unwinding_finish(&s->unwinding, &s->trace);
 }
 
-/* The finished file becomes an earlier one. */
+/* Adds the finished file to the totals. */
 static void count_file(struct session *s, uint64_t fired)
 {
 	struct prf_writer_totals totals;
@@ -148,7 +148,7 @@ static void count_file(struct session *s, uint64_t fired)
 	s->earlier.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* What fired and still waits in a ring counts for the next file, if there is one. */
+/* Samples still in a ring count for the next file, unless this is the last one. */
 static uint64_t fired_in_file(const struct session *s, bool last)
 {
 	struct prf_writer_totals totals;

@@ -7,28 +7,28 @@
 #include "record/recording.h"
 
 /*
- * Opens the first file, which keeps what it held until traces_begin(). 0, or the exit status
- * after printing what is wrong.
+ * Opens the first file, which keeps its content until traces_begin(). 0, or the exit status after
+ * printing the error.
  */
 int traces_open(struct session *s);
 int traces_begin(struct session *s);
 
-/* Ends the file; `last`: nothing fires any more. */
+/* Ends the current file; `last`: no more samples will come. */
 struct error *traces_finish(struct session *s, uint64_t now_ns, bool last);
 
-/* When the next file is due by time; UINT64_MAX: never. */
+/* When the next file is due by time; UINT64_MAX: there is no such limit. */
 uint64_t traces_due_ns(const struct session *s);
 
 /*
- * Goes on in a new file when one is due, or when `signal` asks for it. 0, or the exit status
- * after printing what is wrong.
+ * Switches to a new file when one is due, or when `signal` requests it. 0, or the exit status after
+ * printing the error.
  */
 int traces_switch(struct session *s, uint64_t now_ns, int signal);
 
 /* True when the recording has reached --max-size. */
 bool traces_full(const struct session *s);
 
-/* Of all files. */
+/* Sums over all files. */
 void traces_totals(const struct session *s, struct prf_writer_totals *totals);
 
 #endif

@@ -7,7 +7,7 @@
 #include "common/message.h"
 #include "record/spaces/made_code.h"
 
-/* Nobody waits longer than this for a recording to begin. */
+/* The start of a recording is delayed by at most this much. */
 #define PREPARE_NS UINT64_C(2000000000)
 
 /* Called from the unwinder's worker. */

@@ -4,8 +4,8 @@
 
 /*
  * The part of a recording that runs ahead of the samples: the newest address spaces, and what is
- * prepared from them for the kernel half: unwind tables, and how to walk code of Java machines.
- * Empty when user stacks are not walked by tables.
+ * prepared from them for the kernel half, that is unwind tables and how to walk code of Java
+ * machines. Does nothing unless user stacks are walked by tables.
  */
 
 #include "record/runtimes/java.h"
@@ -18,7 +18,7 @@
 
 /* Starts as { 0 }. */
 struct unwinding {
-	struct lookahead *lookahead; /* NULL: no tables are used */
+	struct lookahead *lookahead; /* NULL: tables are not used */
 	struct unwinder *unwinder;
 	struct java *java;
 	struct python *python;
@@ -34,32 +34,35 @@ struct unwinding_options {
 	bool everything; /* all processes are targets */
 };
 
-/* Everything in the options must outlive it. To be released in both cases. */
+/* Everything in the options must outlive it. Release it even after an error. */
 struct error *unwinding_open(struct unwinding *u, const struct unwinding_options *options);
 void unwinding_release(struct unwinding *u);
 
-/* Prints what became of each file with -v: for unwinder_options. */
+/* Prints the result for each file with -v: the callback for unwinder_options. */
 void unwinding_show_file(const struct unwinder_file *file, void *context);
 
-/* A target, with what it is known to map. */
+/* Adds a target and its known mappings. */
 struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layout *layout);
 
-/* Whether a process is a target, as far as is known. */
+/* Whether a process is known to be a target. */
 bool unwinding_follows(const struct unwinding *u, uint32_t pid);
 
 /*
- * Waits a little for the tables of what runs already, or of `program`, which will be started, so
- * that the first samples do not lack them.
+ * Waits a little for the tables of the running targets, or of `program`, which is about to be
+ * started, so that the first samples have them.
  */
 struct error *unwinding_prepare(struct unwinding *u, const char *program);
 
-/* Reads what the targets have mapped since, and publishes the tables there are for it. */
+/*
+ * Reads which mappings the targets have made since, and publishes the tables that are ready for
+ * them.
+ */
 struct error *unwinding_run(struct unwinding *u);
 
-/* How soon unwinding_run() is worth to be called again, at most `most_ms`. */
+/* When unwinding_run() should be called again, in ms; at most `most_ms`. */
 int unwinding_wait_ms(const struct unwinding *u, int most_ms);
 
-/* What the tables came to, for the user and the trace. */
+/* Reports totals of the tables to the user and writes them to the trace. */
 struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f);
 
 #endif

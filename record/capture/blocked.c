@@ -16,7 +16,10 @@ struct blocked {
 	struct bpf_link *begin, *end;
 };
 
-/* All maps that both have are the sampler's; the scratch and the constants are each one's own. */
+/*
+ * Both objects use the sampler's maps, except for the scratch and the constants, of which each has
+ * its own.
+ */
 static int share_maps(struct blocked_bpf *skeleton, const struct sampler_bpf *sampler)
 {
 	struct bpf_map *map;
@@ -91,7 +94,10 @@ void blocked_free(struct blocked *b)
 	free(b);
 }
 
-/* Reading is what makes the program look at all tasks; it has nothing to say. */
+/*
+ * Reading the iterator runs its program on every task. The program writes no text, so the read
+ * returns end of file.
+ */
 static int run(const struct bpf_link *link)
 {
 	int fd = bpf_iter_create(bpf_link__fd(link));

@@ -13,14 +13,14 @@
 struct blocked;
 struct sampler_bpf;
 
-/* For programs that are loaded; both keep the same maps. 0 or -errno. */
+/* Call after the sampler's programs are loaded; both use the same maps. 0 or -errno. */
 int blocked_new(struct blocked **blocked, struct sampler_bpf *sampler);
 void blocked_free(struct blocked *b);
 
-/* From now on what waits counts as waiting. 0 or -errno. */
+/* Tasks that wait now get this moment as the start of their wait. 0 or -errno. */
 int blocked_begin(struct blocked *b);
 
-/* Sends a sample for whatever still waits. 0 or -errno. */
+/* Sends a sample for each task that is still waiting. 0 or -errno. */
 int blocked_end(struct blocked *b);
 
 #endif

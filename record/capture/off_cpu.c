@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many arguments the tracepoint has for programs; 0: there is no such tracepoint. */
+/* Number of arguments that the tracepoint passes to programs; 0 if there is no such tracepoint. */
 static int tracepoint_arguments(const char *name)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -109,7 +109,7 @@ int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
 
 	if (!o->wanted)
 		return 0;
-	/* First what ends waits, so that none begins that is never ended. */
+	/* Programs that end waits are attached first: no wait may begin whose end is not seen. */
 	if (o->way == OFF_CPU_AT_EXIT) {
 		status = attach(&o->links[0], skeleton->progs.end_of_switch);
 	} else if (o->way == OFF_CPU_BY_PROBE) {

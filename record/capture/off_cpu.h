@@ -14,18 +14,18 @@ struct bpf_link;
 struct sampler_bpf;
 
 struct off_cpu_options {
-	uint64_t min_ns;   /* shorter waits are passed over */
-	bool wakers;	   /* note the stack of whoever ends a wait */
-	bool when_leaving; /* as on a kernel that has no other way; for tests */
+	uint64_t min_ns;   /* shorter waits are not recorded */
+	bool wakers;	   /* record the kernel stack of the task that ended a wait */
+	bool when_leaving; /* take stacks as on a kernel without a better way; for tests */
 };
 
 #define OFF_CPU_LINKS 3
 
-/* When stacks are taken: the best way first. */
+/* When stacks are taken, best way first. */
 enum off_cpu_way {
 	OFF_CPU_AT_EXIT,      /* at the end of a switch, by tracepoint */
 	OFF_CPU_BY_PROBE,     /* near it, by kprobe */
-	OFF_CPU_WHEN_LEAVING, /* of each wait, however short it will be */
+	OFF_CPU_WHEN_LEAVING, /* for every wait when it begins, even if it turns out too short */
 };
 
 struct off_cpu {
@@ -33,19 +33,25 @@ struct off_cpu {
 	enum off_cpu_way way;
 	char probe[64]; /* the kernel's name for finish_task_switch() */
 	struct bpf_link *links[OFF_CPU_LINKS];
-	struct blocked *blocked; /* NULL: this kernel cannot, see record/capture/blocked.h */
+	struct blocked *blocked; /* NULL: not supported, see record/capture/blocked.h */
 };
 
-/* Before the programs are loaded: sets what is wanted, and leaves out the others. */
+/*
+ * Call before the programs are loaded: sets their constants, and disables programs that are not
+ * needed.
+ */
 void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
 		  const struct off_cpu_options *options);
 
-/* After the programs are loaded: gets ready for waits longer than the recording. */
+/*
+ * Call after the programs are loaded: prepares for waits that began before the recording or outlast
+ * it.
+ */
 void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton);
 
-/* 0 or -errno. */
+/* Attaches the programs. 0 or -errno. */
 int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton);
-/* Sends what still waits, and ends. */
+/* Sends samples for tasks that still wait, and detaches the programs. */
 void off_cpu_stop(struct off_cpu *o);
 void off_cpu_release(struct off_cpu *o);
 

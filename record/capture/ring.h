@@ -24,11 +24,14 @@ struct ring {
 int ring_map(struct ring *r, int map_fd, uint64_t size);
 void ring_unmap(struct ring *r);
 
-/* The oldest record, valid until ring_next(); NULL when none is complete. */
+/*
+ * The oldest record, valid until ring_next(); sets `size` in bytes. NULL when no record is
+ * complete.
+ */
 const void *ring_peek(struct ring *r, uint32_t *size);
 void ring_next(struct ring *r);
 
-/* Bytes that wait to be read. */
+/* Bytes in the ring that have not been read yet. */
 uint64_t ring_filled(const struct ring *r);
 
 #endif

@@ -37,11 +37,11 @@ struct sampler {
 	struct bpf_link *follow[3];
 	struct off_cpu off_cpu;
 	int possible_cpus;
-	bool follows; /* forks and execs of targets */
-	bool started; /* programs may be at work */
+	bool follows; /* targets' forks and execs are followed */
+	bool started; /* programs may be running */
 };
 
-/* libbpf has one place for what it says in the whole process. */
+/* libbpf has one print callback for the whole process, so its log is global, too. */
 static struct buffer log_text;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
@@ -49,7 +49,7 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	if (level == LIBBPF_DEBUG)
 		return 0;
 	buffer_vprintf(&log_text, format, args);
-	/* What the verifier did not like stands at the end. */
+	/* The verifier writes the reason for a rejection at the end, so the end is kept. */
 	if (log_text.size > LOG_LIMIT) {
 		memmove(log_text.data, log_text.data + log_text.size - LOG_LIMIT / 2,
 			LOG_LIMIT / 2);
@@ -63,7 +63,7 @@ const char *sampler_log(void)
 	return buffer_string(&log_text);
 }
 
-/* The program is attached when sampling begins: from then on it runs. */
+/* The program is attached only when sampling begins; it runs from then on. */
 static int open_event(struct sampler *s, struct perf_event_attr *attributes,
 		      const struct bpf_program *program, size_t number, uint32_t cpu)
 {
@@ -84,7 +84,10 @@ static int open_counter(struct sampler *s, const struct event *event, size_t num
 	return open_event(s, &attributes, s->skeleton->progs.sample_timer, number, cpu);
 }
 
-/* The program of a probe runs at each hit and on all CPUs, whatever its event counts, and where. */
+/*
+ * The program of a probe runs at each hit and on all CPUs, whichever CPU and period the event was
+ * opened with.
+ */
 static int open_probe(struct sampler *s, const struct event *event, size_t number, uint32_t cpu)
 {
 	struct perf_event_attr attributes;
@@ -125,12 +128,12 @@ static int attach(struct attached *a)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = a->number);
 
-	/* This enables the event, too, and the fd belongs to the link then. */
+	/* This also enables the event. The link now owns the fd. */
 	a->link = bpf_program__attach_perf_event_opts(a->program, a->fd, &options);
 	return a->link ? 0 : -errno;
 }
 
-/* What is set in the programs before the verifier sees them: what is not wanted is not there. */
+/* Sets the programs' constants before the verifier sees them: it removes code that they disable. */
 static void tell(struct sampler_bpf *skeleton, const struct sampler_options *options)
 {
 	const struct event_list *events = options->events;
@@ -165,7 +168,7 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	bpf_program__set_autoload(skeleton->progs.sample_uprobe, uprobes);
 }
 
-/* Which classes' rings are used at all; the others stay as small as they can be. */
+/* Whether any event uses this class. Rings of unused classes get the smallest size. */
 static bool uses(const struct event_list *events, enum sample_class class)
 {
 	for (size_t i = 0; i < events->n; i++)
@@ -313,13 +316,13 @@ int sampler_start(struct sampler *s)
 }
 
 /*
- * What is detached may still be at work on another CPU: a sample that fired and is not there
- * yet would be neither recorded nor lost. This waits for all that the kernel runs under RCU.
+ * A detached program may still be running on another CPU, and its sample would be counted neither
+ * as recorded nor as lost. membarrier(2) waits until every program that runs under RCU has ended.
  */
 static void wait_for_programs(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(20000); /* not to be had with nohz_full */
+		usleep(20000); /* membarrier(2) is refused with nohz_full */
 }
 
 static int open_anew(struct attached *a, const struct event *event, bool started)
@@ -332,7 +335,7 @@ static int open_anew(struct attached *a, const struct event *event, bool started
 			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The old fd goes with its link. */
+	/* Freeing the link closes the old fd. */
 	if (a->link)
 		bpf_link__destroy(a->link);
 	else
@@ -358,7 +361,7 @@ int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, ui
 void sampler_stop(struct sampler *s)
 {
 	off_cpu_stop(&s->off_cpu);
-	/* All at once first, so that CPUs stop at about the same time. */
+	/* Disable all of them first, so that all CPUs stop at about the same time. */
 	for (size_t i = 0; i < s->attached_count; i++)
 		ioctl(s->attached[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	for (size_t i = 0; i < s->attached_count; i++)
@@ -476,7 +479,7 @@ void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns)
 		uint32_t size = sizeof(info);
 		int fd = bpf_program__fd(program);
 
-		/* Those that were not wanted are not loaded. */
+		/* Programs that were not needed were not loaded. */
 		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
 			continue;
 		*runs += info.run_cnt;

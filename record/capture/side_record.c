@@ -13,9 +13,9 @@
 			     */
 
 /*
- * How much of a record holds. When several events listen, the kernel adds the room for the
- * time to these two once for each of them, and writes it once: bytes of older records stand
- * at the end.
+ * The bytes of a record that are valid. When several events listen, the kernel reserves room for
+ * the time in these two types once for each of them, but writes it once: the rest holds bytes of
+ * older records.
  */
 static size_t true_size(const void *data, size_t size)
 {

@@ -3,15 +3,15 @@
 #define RECORD_CAPTURE_SIDE_RECORD_H
 
 /*
- * One record of the kernel's side band: what was mapped, renamed, born and gone. The layout
- * is that of enum perf_event_type in linux/perf_event.h, with sample_id_all and a
- * sample_type of PERF_SAMPLE_TIME, so that each record ends with its time.
+ * One record of the kernel's side band: mappings, names, forks, exits. The layout is that of enum
+ * perf_event_type in linux/perf_event.h, with sample_id_all and a sample_type of PERF_SAMPLE_TIME,
+ * so that each record ends with its time.
  */
 
 #include "format/prf.h"
 
 enum side_record_type {
-	SIDE_RECORD_OTHER, /* nothing that we use */
+	SIDE_RECORD_OTHER, /* a type that is not used */
 	SIDE_RECORD_MAP,   /* executable memory appeared, over whatever was there */
 	SIDE_RECORD_COMM,
 	SIDE_RECORD_EXEC, /* a COMM that also means: all mappings of `pid` are gone */
@@ -32,7 +32,8 @@ struct side_record {
 			uint32_t major, minor;
 			uint64_t inode;
 			uint8_t build_id[PRF_BUILD_ID_MAX];
-			uint8_t build_id_size; /* 0: then device and inode are known */
+			uint8_t build_id_size; /* 0: no build-id; device and inode are set instead
+						*/
 		} map;
 		struct {
 			uint64_t start;
@@ -48,7 +49,7 @@ struct side_record {
 /* Time of a record of `size` bytes, which must be its whole length; 0 when it is too short. */
 uint64_t side_record_time(const void *data, size_t size);
 
-/* False for a record that does not keep its own rules. */
+/* Decodes a record of `size` bytes. False when it breaks the rules of its layout. */
 bool side_record_read(struct side_record *record, const void *data, size_t size);
 
 #endif

@@ -14,8 +14,8 @@
 #define SMALLEST_RING (64u << 10)
 
 struct side_ring {
-	int fd;	       /* who maps the ring */
-	int writer_fd; /* who fills it, when that is another; else -1 */
+	int fd;	       /* event that owns the mapping of the ring */
+	int writer_fd; /* event that writes to the ring, when it is another one; else -1 */
 	uint32_t cpu;
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
@@ -28,8 +28,8 @@ struct sideband {
 	size_t n;
 	uint64_t bytes; /* of each ring */
 	size_t page_bytes;
-	bool ahead;	       /* somebody looks ahead, and must not be overtaken */
-	uint8_t copy[1 << 16]; /* of a record, which may go around the end of its ring */
+	bool ahead;	       /* a reader looks ahead, and must not be overtaken */
+	uint8_t copy[1 << 16]; /* of a record, which may wrap around the end of its ring */
 };
 
 static int open_on(uint32_t cpu)
@@ -52,14 +52,14 @@ static int open_on(uint32_t cpu)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = 1, /* who looks ahead wants to know at once */
+		.wakeup_watermark = 1, /* wakes the reader that looks ahead for each record */
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
 
-/* The first ring finds out which size is allowed. */
+/* Maps a ring. The first one finds out which size the kernel allows. */
 static int map_ring(struct sideband *s, struct side_ring *r, bool first)
 {
 	for (;;) {
@@ -93,7 +93,7 @@ int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t b
 		struct side_ring *r = &s->rings[s->n];
 		int fd = open_on(cpus->ids[i]);
 
-		if (fd == -ENODEV) /* went offline meanwhile */
+		if (fd == -ENODEV) /* the CPU went offline meanwhile */
 			continue;
 		if (fd < 0) {
 			status = fd;
@@ -143,7 +143,7 @@ void sideband_disable(struct sideband *s)
 	}
 }
 
-/* The event is dead, its ring is not: a new event takes it over. */
+/* The CPU's event is dead, but its ring is still mapped: a new event is redirected into it. */
 int sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -185,7 +185,7 @@ static uint64_t written(const struct side_ring *r)
 	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The size of the record at a place, 0 when there is none. */
+/* Size of the record at position `at`; 0 when there is none. */
 static size_t record_at(const struct sideband *s, const struct side_ring *r, uint64_t at)
 {
 	uint64_t left = written(r) - at;

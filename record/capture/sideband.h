@@ -3,8 +3,8 @@
 #define RECORD_CAPTURE_SIDEBAND_H
 
 /*
- * The kernel's own account of mappings, names, forks and exits: one event that never fires
- * on each CPU, with a ring of its own, on the same clock as the samples.
+ * The side band: the kernel's records of mappings, names, forks and exits. On each CPU one event
+ * that never fires writes them to a ring of its own, with the same clock as the samples.
  */
 
 #include "record/capture/side_record.h"
@@ -13,34 +13,34 @@
 struct sideband;
 
 /*
- * Opens it, disabled, on all CPUs, with rings of `bytes` (a power of two; less where the
- * kernel does not allow as much). 0 or -errno.
+ * Opens the events, disabled, on all CPUs, with rings of `bytes` each (a power of two; smaller
+ * where the kernel does not allow as much). 0 or -errno.
  */
 int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes);
 void sideband_free(struct sideband *s);
 
 void sideband_enable(struct sideband *s);
 
-/* The CPU was offline: its ring gets records again. 0 or -errno. */
+/* To be called when a CPU is online again: its ring receives records again. 0 or -errno. */
 int sideband_cpu_came_back(struct sideband *s, uint32_t cpu);
 void sideband_disable(struct sideband *s);
 
-/* Rings are numbered from 0; each is in order of time. */
+/* Number of rings; they are numbered from 0, and each is in order of time. */
 size_t sideband_rings(const struct sideband *s);
 uint32_t sideband_cpu(const struct sideband *s, size_t ring);
 
 /*
- * Time of a ring's oldest record, UINT64_MAX when it is empty, or when somebody looks ahead
- * and has not seen it yet.
+ * Time of a ring's oldest record; UINT64_MAX when the ring is empty, or when the reader that looks
+ * ahead has not seen the record yet.
  */
 uint64_t sideband_peek(struct sideband *s, size_t ring);
 
-/* Takes the oldest record; false when it makes no sense. Its name is valid until the next. */
+/* Removes the oldest record. False when it is malformed. Its name is valid until the next call. */
 bool sideband_take(struct sideband *s, size_t ring, struct side_record *record);
 
 /*
- * The same for who cannot wait until the record's time has come: the oldest record that was
- * not seen this way yet. It stays in the ring for sideband_take().
+ * The same for a reader that looks ahead of the samples' time: time of the oldest record that was
+ * not taken this way yet. The record stays in the ring for sideband_take().
  */
 uint64_t sideband_peek_ahead(struct sideband *s, size_t ring);
 bool sideband_take_ahead(struct sideband *s, size_t ring, struct side_record *record);

@@ -53,8 +53,9 @@ struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
 		if (until > horizon_ns)
 			until = horizon_ns;
 		/*
-		 * As long as it has the oldest record, no other source needs a look: later
-		 * ones only get later records. Records of the same time go the long way.
+		 * While this source has the oldest record, the others need not be asked: a source
+		 * only gets records later than those that it has. For equal times the search is
+		 * repeated, since the order of the sources counts then.
 		 */
 		do {
 			struct error *error = source->take(source->context, source->number);

@@ -28,7 +28,10 @@ struct timeline {
 
 void timeline_release(struct timeline *t);
 
-/* Of two records of the same time, that of the source added first comes first. */
+/*
+ * Adds a source; it is copied. Of two records of the same time, that of the source added first
+ * comes first.
+ */
 struct error *timeline_add(struct timeline *t, const struct timeline_source *source);
 
 /* Takes all records up to and including `horizon_ns`. NULL, or the error of take(). */

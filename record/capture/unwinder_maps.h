@@ -2,7 +2,7 @@
 #ifndef RECORD_CAPTURE_UNWINDER_MAPS_H
 #define RECORD_CAPTURE_UNWINDER_MAPS_H
 
-/* Where the loaded BPF object takes its unwind tables from: what capture hands to unwind. */
+/* Fds of the BPF maps that hold unwind tables: passed from the sampler to the unwinder. */
 
 struct unwinder_maps {
 	int segments, pages,

@@ -115,7 +115,7 @@ static int parse_uprobe(struct event_list *list, struct event *e, const char *te
 	const char *colon, *plus;
 	char *end;
 
-	/* The first single colon after the last slash ends the file's name. */
+	/* FILE ends at the first single colon after its last slash. */
 	colon = strrchr(text, '/');
 	colon = strchr(colon ? colon : text, ':');
 	if (!colon || colon == text || !colon[1])
@@ -172,7 +172,7 @@ static int parse_kind(struct event_list *list, struct event *e, char *text)
 	return wrong(list, "unknown event '%s'; prof-record --list shows what there is", whole);
 }
 
-/* Adds one event; `text` is taken apart. */
+/* Adds one event; modifies `text`. */
 static int parse_one(struct event_list *list, char *text)
 {
 	struct event e = { 0 };
@@ -233,7 +233,10 @@ void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t p
 
 		if (e->frequency || e->period)
 			continue;
-		/* A probe runs at each hit: it can only be thinned out by a period. */
+		/*
+		 * A probe is sampled by period only: its program runs at each hit, and there is no
+		 * rate.
+		 */
 		if (e->source != EVENT_PERF) {
 			e->period = period ? period : 1;
 			continue;
@@ -275,6 +278,6 @@ uint64_t event_period_rule(const struct event *event)
 {
 	if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
 		return event->period;
-	/* A sample of a counter stands for as many events as its period had then. */
+	/* A sample of a counter has the event's period at that time as its weight. */
 	return event->source == EVENT_PERF && event->kind == PRF_EVENT_COUNT ? PERIOD_OF_EVENT : 0;
 }

@@ -24,11 +24,11 @@
 struct event {
 	enum event_source source;
 	enum prf_event_kind kind;
-	char *name;	    /* without options: "cycles:u", "sched:sched_switch" */
+	char *name;	    /* as given, without options: "cycles:u", "sched:sched_switch" */
 	const char *unit;   /* of the weight; static text */
 	uint32_t type;	    /* PERF_TYPE_... */
 	uint64_t config;    /* with EVENT_TRACEPOINT: its id, after event_list_resolve() */
-	uint64_t frequency; /* Hz, or 0 when by period; both 0: as -F and -c say */
+	uint64_t frequency; /* Hz, or 0 when by period; both 0: the rate of -F or -c */
 	uint64_t period;
 	bool user_only, kernel_only; /* ":u" and ":k" */
 	char *file, *symbol;	     /* of a uprobe */
@@ -47,38 +47,40 @@ struct event_list {
 
 void event_list_release(struct event_list *list);
 
-/* Adds the events of `text`, separated by commas. 0, or -1 and `why`. */
+/* Adds the comma-separated events of `text`. 0, or -1 and `why`. */
 int event_list_parse(struct event_list *list, const char *text);
 
-/* Adds one of the recorder's own: "cpu-clock" when nothing was asked for, "off-cpu", "preempted".
+/*
+ * Adds an event that the recorder needs itself: "cpu-clock" when none was given, "off-cpu",
+ * "preempted". 0, or -1 and `why`.
  */
 int event_list_add(struct event_list *list, const char *name);
 
-/* Gives `frequency` or `period` to the events that have none of their own. */
+/* Sets `frequency` or `period` for events without a rate of their own. */
 void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t period);
 
 /*
- * Looks up tracepoints and symbols, and asks the kernel for each of the perf events once.
- * 0, or -1 and `why`, which names what this machine has instead.
+ * Looks up tracepoints and symbols, and opens each perf event once to see whether the kernel has
+ * it. 0, or -1 and `why`, which lists alternatives of this machine.
  */
 int event_list_resolve(struct event_list *list);
 
-/* True when the kernel would count it here. */
+/* True when the kernel can count the event on this machine. */
 bool event_is_available(const struct event *event);
 
-/* What perf_event_open(2) wants for it; rate, flags of the mode, nothing else. */
+/* Fills in type, config, rate and mode for perf_event_open(2), nothing else. */
 void event_attributes(const struct event *event, struct perf_event_attr *attributes);
 
-/* The kernel's number for uprobes; false: it has none. */
+/* Sets the kernel's PMU type for uprobes; false when the kernel has none. */
 bool event_uprobe_type(uint32_t *type);
 
-/* Which ring, scratch and counters its samples use. */
+/* The class of the event's samples: it selects ring, scratch and counters. */
 enum sample_class event_class(const struct event *event);
 
-/* What the kernel half must know of its period: see `periods` there. */
+/* The event's entry in `periods` of bpf/sampler.bpf.c. */
 uint64_t event_period_rule(const struct event *event);
 
-/* What --list prints: every event that this machine has, one a line, grouped. */
+/* Output of --list: the events that this machine has, one per line, grouped. */
 void event_list_print_available(FILE *out);
 
 #endif

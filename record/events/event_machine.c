@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this machine offers: the part of record/events/event.h that asks the kernel. */
+/* The part of record/events/event.h that asks the kernel which events this machine has. */
 #include "record/events/event.h"
 
 #include "common/buffer.h"
@@ -22,7 +22,10 @@ bool event_is_available(const struct event *event)
 	if (event->source != EVENT_PERF)
 		return true;
 	event_attributes(event, &attributes);
-	/* On our own task and for a rate that no limit forbids: only the event is in question. */
+	/*
+	 * Opened for our own thread and at a rate that no limit forbids, so that a failure is about
+	 * the event only.
+	 */
 	attributes.freq = 0;
 	attributes.sample_period = 1000000000;
 	attributes.exclude_kernel = geteuid() != 0 || event->user_only;
@@ -52,7 +55,7 @@ static bool name_is_available(const struct event_name *known)
 	return event_is_available(&event);
 }
 
-/* "cycles, instructions" or "none" of the hardware's. */
+/* Hardware events of this machine as text: "cycles, instructions", or "none". */
 static void available_hardware(char *text, size_t size)
 {
 	size_t used = 0;

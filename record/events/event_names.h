@@ -11,7 +11,7 @@
 
 struct event_name {
 	const char *name;
-	const char *other_name; /* that means the same, or NULL */
+	const char *other_name; /* a second name for the same event, or NULL */
 	enum event_source source;
 	uint32_t type;
 	uint64_t config;
@@ -19,13 +19,13 @@ struct event_name {
 	const char *unit;
 };
 
-/* All of them, ending with one whose name is NULL. */
+/* All of them; the last entry has the name NULL. */
 extern const struct event_name event_names[];
 
-/* By either name, or NULL. */
+/* The entry with this name or other name, or NULL. */
 const struct event_name *event_name_find(const char *name);
 
-/* The one that a mistyped name most likely meant, or NULL. */
+/* The entry whose name is nearest to a mistyped one, or NULL when none is near. */
 const char *event_name_nearest(const char *name);
 
 #endif

@@ -13,12 +13,12 @@ struct lookahead {
 	struct sideband *sideband;
 	struct spaces *spaces;
 	struct timeline timeline;
-	struct map threaded; /* pids that may have several threads -> whether the first ended */
+	struct map threaded; /* pids with several threads -> 1: the first one has ended */
 };
 
 /*
- * Threads other than the first one may outlive it, and no record says which thread is the last.
- * The folder of threads has two links more than it has entries.
+ * Other threads may outlive the first one, and no record marks the last thread of a process. The
+ * link count of /proc/PID/task is the number of threads plus 2.
  */
 static bool has_other_threads(uint32_t pid)
 {
@@ -104,7 +104,7 @@ struct spaces *lookahead_spaces(struct lookahead *s)
 
 struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout)
 {
-	/* Whether it has several threads is looked up when the first one ends. */
+	/* Whether the process has other threads is checked when its first one ends. */
 	if (!map_put(&s->threaded, &pid, sizeof(pid), NULL))
 		return error_memory();
 	return spaces_adopt(s->spaces, pid, layout);

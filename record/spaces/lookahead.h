@@ -3,11 +3,11 @@
 #define RECORD_SPACES_LOOKAHEAD_H
 
 /*
- * The newest address spaces. A sample is resolved a moment after it was taken, but the kernel
- * half needs the unwind tables of a new program before its samples are taken. So the lookahead
- * reads each record of the side band as soon as it arrives, without removing it from the ring,
- * and applies it to spaces of its own. Who prepares something for samples to come listens to
- * those (spaces_listen()).
+ * The newest address spaces. A sample is resolved a moment after it was taken, but the kernel half
+ * needs the unwind tables of a new program before its samples are taken. So the lookahead reads
+ * each record of the side band as soon as it arrives, without removing it from the ring, and
+ * applies it to spaces of its own. Modules that prepare the kernel half for samples to come listen
+ * to those (spaces_listen()).
  */
 
 #include "record/capture/sideband.h"
@@ -15,18 +15,21 @@
 
 struct lookahead;
 
-/* Side band and objects must outlive it. `everything`: of all processes. NULL without memory. */
+/*
+ * The side band and the objects must outlive it. `everything`: follow all processes. NULL without
+ * memory.
+ */
 struct lookahead *lookahead_new(struct sideband *sideband, struct objects *objects,
 				bool everything);
 void lookahead_free(struct lookahead *s);
 
-/* What is mapped by now. Valid until lookahead_free(). */
+/* What is mapped according to the newest records. Valid until lookahead_free(). */
 struct spaces *lookahead_spaces(struct lookahead *s);
 
-/* A process that ran before, with what it has mapped. */
+/* Adds a process that ran before the recording, with what it has mapped. */
 struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout);
 
-/* Reads what is new; the side band gives a record to others only after that. */
+/* Applies the new records. sideband_take() returns a record only after this has read it. */
 struct error *lookahead_run(struct lookahead *s);
 
 #endif

@@ -6,7 +6,7 @@ static bool is_made(const struct mapping *m)
 	return m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
 
-/* A compiler maps its jitdump file executable only to have a record of it in the side band. */
+/* Compilers map their jitdump file executable for one purpose: to have the side band report it. */
 static bool is_dump(const struct mapping *m)
 {
 	return m->object->definition.kind == PRF_OBJECT_FILE &&
@@ -44,7 +44,7 @@ struct error *made_code_follow(struct spaces *spaces, struct jit *jit)
 
 static void mapped_now(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
-	/* Who made code before the recording began is looked at when a sample hits it. */
+	/* Code made before the recording began is looked at when a sample hits it. */
 	if (!time_ns)
 		return;
 	if (is_dump(m))

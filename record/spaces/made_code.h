@@ -10,10 +10,12 @@
 #include "record/spaces/space.h"
 #include "record/symbols/jit.h"
 
-/* As of the samples' time: from when on a process's code has names, and until when. */
+/*
+ * Listens to the spaces of the samples' time: from when and until when a process's code has names.
+ */
 struct error *made_code_follow(struct spaces *spaces, struct jit *jit);
 
-/* As of now: opens what must be opened while the process lives and its files are there. */
+/* Listens to the newest spaces: opens what must be opened while the process and its files exist. */
 struct error *made_code_foresee(struct spaces *newest, struct jit *jit);
 
 #endif

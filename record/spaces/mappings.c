@@ -13,7 +13,7 @@ void mappings_release(struct mappings *m)
 	*m = (struct mappings){ 0 };
 }
 
-/* The number of the first one that ends above the address. */
+/* Index of the first mapping that ends above the address. */
 static size_t first_above(const struct mappings *m, uint64_t address)
 {
 	return sorted_up_to(m->list, m->n, SORTED_BY(struct mapping, end), address);
@@ -42,7 +42,7 @@ bool mappings_add(struct mappings *m, const struct mapping *mapping)
 
 	if (start >= end)
 		return true;
-	/* A mapping in the middle of another one splits it: at most two more than before. */
+	/* A mapping in the middle of another one splits it, which adds two mappings. */
 	if (!array_reserve(&m->list, &m->capacity, m->n + 2))
 		return false;
 	from = to = first_above(m, start);

@@ -30,10 +30,15 @@ void mappings_release(struct mappings *m);
 /* The mapping that holds an address, or NULL. */
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address);
 
-/* False when that very mapping is there: at the start /proc and the side band report the same. */
+/*
+ * False if exactly this mapping is there already: at the start /proc and the side band both report
+ * it.
+ */
 bool mappings_are_changed_by(const struct mappings *m, const struct mapping *mapping);
 
-/* A mapping of no bytes changes nothing. False without memory, with nothing changed. */
+/*
+ * Adds a mapping; one of no bytes changes nothing. False without memory; then nothing has changed.
+ */
 bool mappings_add(struct mappings *m, const struct mapping *mapping);
 
 /* `to` becomes equal to `from`. False without memory. */

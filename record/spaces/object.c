@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HITS_MAX (1 << 20) /* of one object */
+#define HITS_MAX (1 << 20) /* for one object */
 
 struct objects {
 	struct map by_key; /* -> struct object * */
@@ -55,16 +55,19 @@ static enum prf_object_kind kind_of(const char *name, bool has_build_id)
 		return PRF_OBJECT_VDSO;
 	if (name[0] != '/' || !strncmp(name, "//", 2))
 		return PRF_OBJECT_ANONYMOUS;
-	/* Shared anonymous memory, as the kernel names its files. */
+	/* Shared anonymous memory: the names of the kernel's internal files. */
 	if (!strcmp(name, "/dev/zero") || !strncmp(name, "/SYSV", 5))
 		return PRF_OBJECT_ANONYMOUS;
-	/* Shared memory that holds no program: where some compilers put the code they make. */
+	/*
+	 * A memfd without build-id is no program: some compilers write the code that they make
+	 * there.
+	 */
 	if (!strncmp(name, "/memfd:", 7) && !has_build_id)
 		return PRF_OBJECT_ANONYMOUS;
 	return PRF_OBJECT_FILE;
 }
 
-/* No record has it, but all processes of one kernel and architecture have the same vDSO. */
+/* No record reports it, but all processes of one kind have the same vDSO, so ours is read. */
 static void take_vdso_build_id(struct prf_object *definition)
 {
 	struct elf_file vdso;
@@ -134,7 +137,7 @@ out:
 	return object;
 }
 
-/* False if the file has another build-id than the object. Sets it where it was not known. */
+/* False if the file has another build-id than the object. Sets the object's if it was not known. */
 static bool take_build_id(struct prf_object *d, int fd)
 {
 	struct elf_file elf;
@@ -153,7 +156,7 @@ static bool take_build_id(struct prf_object *d, int fd)
 	return same;
 }
 
-/* True when the open file is the object, whose definition is then complete. */
+/* Whether the open file is the object's; if so, completes the object's definition. */
 static bool complete(struct object *object, int fd)
 {
 	struct prf_object found = object->definition;
@@ -169,10 +172,10 @@ static bool complete(struct object *object, int fd)
 		return false;
 	if (!found.inode && !found.build_id_size)
 		return false;
-	/* One that was examined and has no build-id has only its inode to be known by. */
+	/* An object that was examined and has no build-id is identified by its inode alone. */
 	if ((!object->examined || found.build_id_size) && !take_build_id(&found, fd))
 		return false;
-	/* What the trace says of an object must not change once a sample has used it. */
+	/* The trace's definition of an object must not change after a sample has used it. */
 	if (object->examined)
 		return true;
 	found.device = status.st_dev;
@@ -185,7 +188,7 @@ static bool complete(struct object *object, int fd)
 	return true;
 }
 
-/* The fd if it is the object's file; else it is closed. */
+/* Returns the fd if it is the object's file; closes it otherwise. */
 static int checked(struct object *object, int fd)
 {
 	if (fd < 0 || complete(object, fd))
@@ -205,10 +208,10 @@ int object_open(uint32_t pid, const struct mapping *m)
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 m->start, m->end);
 	fd = checked(m->object, open_regular(path));
-	/* A file that has lost its name is not found by it, but another one may be. */
+	/* The name of a deleted file may belong to another file by now. */
 	if (fd < 0 && !d->deleted)
 		fd = checked(m->object, namespace_open_any(pid, d->path));
-	/* Without the process there is no other way into its root directory. */
+	/* Without the process, its root directory cannot be reached. */
 	if (fd < 0 && fd != -ESTALE && !d->deleted && !*d->root)
 		fd = checked(m->object, open_regular(d->path));
 	return fd;
@@ -223,7 +226,7 @@ void object_examine(uint32_t pid, const struct mapping *m)
 	fd = object_open(pid, m);
 	if (fd >= 0)
 		close(fd);
-	m->object->examined = true; /* once is enough: this is asked for each frame */
+	m->object->examined = true; /* one attempt only: this runs for each frame */
 }
 
 static void drop_repeated(struct object *object)
@@ -245,7 +248,10 @@ void object_hit(struct object *object, uint64_t offset)
 		drop_repeated(object);
 		object->hits_full = object->hit_count > HITS_MAX / 2 &&
 				    object->hit_capacity >= HITS_MAX;
-		/* Where few are repeated, they are sorted again when there are twice as many. */
+		/*
+		 * If that freed less than half of the array, it grows, so that it is not sorted
+		 * again soon.
+		 */
 		if (object->hit_count > object->hit_capacity / 2 && object->hit_capacity < HITS_MAX)
 			(void)array_reserve(&object->hits, &object->hit_capacity,
 					    object->hit_capacity + 1);

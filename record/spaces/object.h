@@ -3,10 +3,10 @@
 #define RECORD_SPACES_OBJECT_H
 
 /*
- * Things that are mapped executable: files, the vDSO, anonymous memory. Equal ones are stored
- * once, whoever maps them and whenever. Build-id, size and time are read from the file itself
- * when it is first opened, or when the first sample hits it: then a process that maps it is
- * likely to live.
+ * Things that are mapped executable: files, the vDSO, anonymous memory. Equal ones are stored once,
+ * for all processes and times. Build-id, size and time are read from the file itself when it is
+ * first opened, or when the first sample hits it: at that moment a process that maps it is probably
+ * alive.
  */
 
 #include "format/prf.h"
@@ -21,8 +21,8 @@ struct object {
 	bool examined;
 	uint64_t *hits; /* file offsets of code that samples hit, see object_hit() */
 	size_t hit_count, hit_capacity;
-	bool hits_full;		/* no more are taken: to sort them costs more than they are worth */
-	struct code_file *code; /* the unwinder's: where its table is; NULL: not asked for yet */
+	bool hits_full; /* no more are added: sorting them would cost more than they are worth */
+	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 };
 
 struct objects *objects_new(void);
@@ -42,12 +42,12 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
  */
 int object_open(uint32_t pid, const struct mapping *mapping);
 
-/* Completes the definition of a mapping's object, as far as the file can be opened. */
+/* Completes the definition of a mapping's object, if the file can be opened. */
 void object_examine(uint32_t pid, const struct mapping *mapping);
 
 /*
- * Notes that a sample hit the file at an offset, for when its names must be taken from it
- * while it is still open. `hits` may hold the same offset more than once.
+ * Notes that a sample hit the file at this offset. The names of such code are written to the trace
+ * if the file cannot be found at the end. `hits` may hold the same offset more than once.
  */
 void object_hit(struct object *object, uint64_t offset);
 

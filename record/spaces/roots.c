@@ -29,7 +29,7 @@ static void set(struct roots *r, uint32_t pid, const char *path)
 {
 	uint64_t *copy, *value;
 
-	/* Almost all have ours: they need no entry. */
+	/* Most processes have our root: they get no entry. */
 	if (!*path) {
 		map_remove(&r->by_pid, &pid, sizeof(pid));
 		return;

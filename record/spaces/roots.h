@@ -19,10 +19,10 @@ struct roots {
 
 void roots_release(struct roots *r);
 
-/* "" for our own root, or when it is not known. Valid until roots_release(). */
+/* "" for our own root, or when it is unknown. Valid until roots_release(). */
 const char *roots_of(const struct roots *r, uint32_t pid);
 
-/* Asks /proc; what was known stays when the process is gone. Without memory nothing changes. */
+/* Reads the root from /proc. Keeps the old value when the process is gone or there is no memory. */
 void roots_read(struct roots *r, uint32_t pid);
 
 void roots_fork(struct roots *r, uint32_t parent, uint32_t child);

@@ -58,7 +58,7 @@ static struct layout *layout_of(const struct spaces *s, uint32_t pid)
 	return value ? (struct layout *)(uintptr_t)*value : NULL;
 }
 
-/* Gives the process this layout, whose count already includes it. */
+/* Replaces the process's layout. Takes over the caller's reference to `layout`. */
 static struct error *set_layout(struct spaces *s, uint32_t pid, struct layout *layout)
 {
 	uint64_t *value = layout ? map_put(&s->by_pid, &pid, sizeof(pid), NULL) : NULL;
@@ -72,7 +72,7 @@ static struct error *set_layout(struct spaces *s, uint32_t pid, struct layout *l
 	return NULL;
 }
 
-/* A layout of its own for the process, to be changed: a copy, unless nobody else holds it. */
+/* A layout to be changed for this process: its own, with a new id, or a copy if it is shared. */
 static struct layout *own_layout(struct spaces *s, uint32_t pid)
 {
 	struct layout *old = layout_of(s, pid), *copy;
@@ -103,7 +103,7 @@ struct spaces *spaces_new(struct objects *objects, bool everything)
 	s->objects = objects;
 	s->everything = everything;
 	s->nothing.users = 1;
-	s->next_id = 1; /* 0 is the empty one */
+	s->next_id = 1; /* 0 is the empty layout */
 	return s;
 }
 
@@ -214,7 +214,7 @@ struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct layout *
 {
 	struct error *error;
 
-	/* To report what went away, too, where the process is known. */
+	/* If the process is known, listeners are also told that its mappings are gone. */
 	error = layout_of(s, pid) ? clear(s, pid, 0, false) : NULL;
 	roots_read(&s->roots, pid);
 	if (!error)
@@ -250,7 +250,7 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	struct proc_mapping m;
 	char *rest;
 
-	/* The file of a process that is ending is empty, as is that of a kernel thread. */
+	/* An ending process and a kernel thread have an empty maps file. */
 	if (!error && text.size) {
 		roots_read(&s->roots, pid);
 		if (layout_of(s, pid)->mappings.n)
@@ -271,8 +271,8 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 }
 
 /*
- * The side band has no records of what is unmapped. When a process maps code at ever new
- * addresses, most of what is known of it is gone; what it maps now is read from /proc.
+ * The side band reports no munmap(). When a process keeps mapping code at new addresses, most of
+ * its known mappings are gone by then, so /proc is read again.
  */
 static struct error *tidy(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
@@ -329,7 +329,7 @@ struct error *spaces_apply(struct spaces *s, const struct side_record *r)
 	switch (r->type) {
 	case SIDE_RECORD_MAP: return spaces_follows(s, r->pid) ? apply_map(s, r) : NULL;
 	case SIDE_RECORD_FORK:
-		/* A fork within a process is a new thread. */
+		/* A fork record within a process is a new thread. */
 		return r->pid != r->parent_pid && spaces_follows(s, r->parent_pid)
 			       ? apply_fork(s, r)
 			       : NULL;

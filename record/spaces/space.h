@@ -26,78 +26,79 @@
 #include "record/spaces/mappings.h"
 #include "record/spaces/object.h"
 
-/* Of code, known of one process. The kernel allows about as many. */
+/* Executable mappings kept for one process. The kernel's own limit is about the same. */
 #define MAPPINGS_MAX 65536
 
 struct layout {
 	uint64_t id; /* never used twice in one `struct spaces` */
 	unsigned int users;
-	bool made_code; /* maps executable memory that is no file: addresses mean another thing in
+	bool made_code; /* maps executable memory without a file: an address means something else in
 			   each process */
 	struct mappings mappings;
 };
 
-/* One more, and one less, user of a layout. One thread calls these. */
+/* Add and drop a reference to a layout. Reference counts are not atomic: one thread only. */
 struct layout *layout_get(const struct layout *layout);
 void layout_put(struct layout *layout); /* NULL is fine */
 
 struct spaces;
 
-/* Objects must outlive the spaces. `everything`: all processes are followed. NULL without memory.
- */
+/* Objects must outlive the spaces. `everything`: follow all processes. NULL without memory. */
 struct spaces *spaces_new(struct objects *objects, bool everything);
 void spaces_free(struct spaces *s);
 
 /*
- * Who wants to know of changes, as they are made. Each function may be NULL; it may ask the
- * spaces, but not change them. Mappings are reported after they are in the layout.
+ * Called on each change. Each function may be NULL; it may query the spaces, but not change them. A
+ * mapping is reported after it was added to the layout.
  */
 struct space_listener {
-	/* Something was mapped executable. `time_ns` 0: it was there before. */
+	/* Something was mapped executable; `time_ns` 0: before the recording began. */
 	void (*mapped)(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m);
-	/* The child has its parent's layout. */
+	/* The child has its parent's layout now. */
 	void (*forked)(void *context, uint32_t parent, uint32_t child);
 	/*
-	 * Nothing is mapped any more: by exec, or else since records were lost and /proc is read
-	 * again. What is mapped now follows as reports of its own.
+	 * All mappings are gone: after an exec, or because records were lost and /proc is read
+	 * again. Calls of mapped() for what is mapped now follow.
 	 */
 	void (*cleared)(void *context, uint32_t pid, uint64_t time_ns, bool by_exec);
 	void (*ended)(void *context, uint32_t pid, uint64_t time_ns);
 	void *context;
 };
 
-/* What is mapped by now is reported at once. The listener is copied. */
+/* Adds a listener, which is copied. Calls it for everything that is mapped already. */
 struct error *spaces_listen(struct spaces *s, const struct space_listener *listener);
 
-/* Follows a process from now on. Nothing is known to be mapped. */
+/* Starts to follow a process, with no mappings. */
 struct error *spaces_add(struct spaces *s, uint32_t pid);
 
 /*
- * Reads /proc/PID/maps, which replaces what was known, and follows the process. If it cannot be
- * read, or the process is ending, what was known stays.
+ * Reads /proc/PID/maps, which replaces the known mappings, and follows the process. They stay as
+ * they are if the file cannot be read or the process is ending.
  */
 struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns);
 
-/* The process has this layout of other spaces now. */
+/* Gives the process a layout that belongs to other spaces. */
 struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct layout *layout);
 
-/* A record of the side band: mappings, execs and forks; others change nothing. */
+/* Applies a record of the side band: mappings, execs and forks. Other records change nothing. */
 struct error *spaces_apply(struct spaces *s, const struct side_record *record);
 
-/* The process has ended. Samples may still come, so its layout stays until spaces_remove(). */
+/*
+ * The process has ended. Samples of it may still come, so its layout stays until spaces_remove().
+ */
 void spaces_end(struct spaces *s, uint32_t pid, uint64_t time_ns);
 void spaces_remove(struct spaces *s, uint32_t pid);
 
 bool spaces_knows(const struct spaces *s, uint32_t pid);
-/* The same, or all processes are followed. */
+/* Whether this process is followed; always true if all are. */
 bool spaces_follows(const struct spaces *s, uint32_t pid);
 
 /* Calls `visit` for each process that is known; it must not add or remove any. */
 void spaces_each(const struct spaces *s, void (*visit)(uint32_t pid, void *context), void *context);
 
 /*
- * Valid until the next change of the same process, longer with layout_get(). The empty layout
- * for unknown processes.
+ * The process's layout; the empty one if the process is unknown. Valid until the process's next
+ * change; longer with layout_get().
  */
 const struct layout *spaces_layout(const struct spaces *s, uint32_t pid);
 

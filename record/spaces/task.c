@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As much of a process's arguments as is kept: each task of the trace has them. */
+/* How much of a command line is kept: it is written for each task of the trace. */
 #define COMMAND_LINE_BYTES 4096
 
 struct tasks {
 	struct map by_tid; /* -> struct task * */
 	struct map alive;  /* pid -> number of its threads that live */
-	size_t gone;	   /* entries of threads that ended */
+	size_t gone;	   /* entries of threads that have ended */
 };
 
 struct tasks *tasks_new(void)
@@ -59,7 +59,7 @@ static void count_out(struct tasks *t, struct task *task, uint64_t time_ns)
 		--*alive;
 }
 
-/* A fresh entry for a thread; what was known under the number is forgotten. */
+/* A new entry for a thread; an older one with the same number is dropped. */
 static struct task *start(struct tasks *t, uint32_t pid, uint32_t tid)
 {
 	uint64_t *value = map_put(&t->by_tid, &tid, sizeof(tid), NULL);
@@ -107,7 +107,7 @@ struct error *tasks_fork(struct tasks *t, const struct side_record *fork)
 
 	if (parent) {
 		memcpy(comm, parent->comm, sizeof(comm));
-		/* A thread's parent is the process's parent, not the thread that made it. */
+		/* A thread's parent is that of its process, not the thread that created it. */
 		if (fork->pid == fork->parent_pid)
 			parent_pid = parent->parent_pid;
 	}
@@ -131,7 +131,7 @@ struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const ch
 			return error_memory();
 		proc_status(pid, "PPid:", &task->parent_pid);
 	}
-	/* An exec may keep the name, but not what the trace says of the process. */
+	/* An exec may keep the name, but the trace's description of the process changes. */
 	task->id = PRF_NONE;
 	task->start_ns = time_ns;
 	snprintf(task->comm, sizeof(task->comm), "%s", comm);
@@ -193,7 +193,7 @@ void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t 
 	buffer_release(&f.tids);
 }
 
-/* What /proc says of the thread now; of one that has ended, what the side band said. */
+/* Writes what /proc says of the thread now, or what the side band reported if it has ended. */
 static struct error *write_task(struct task *task, struct prf_writer *w)
 {
 	char cgroup[512], command_line[COMMAND_LINE_BYTES];

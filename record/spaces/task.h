@@ -14,8 +14,8 @@
 
 struct task {
 	uint32_t pid, tid, parent_pid;
-	uint64_t start_ns; /* of this name; 0: before the recording */
-	uint64_t gone_ns;  /* when it exited; 0: it lives */
+	uint64_t start_ns; /* when it got this name; 0: before the recording */
+	uint64_t gone_ns;  /* when it exited; 0: it has not */
 	char comm[COMM_BYTES];
 	uint32_t id; /* in the trace; PRF_NONE until a sample needs it */
 };
@@ -28,7 +28,7 @@ void tasks_free(struct tasks *t);
 /* The thread, or NULL. Valid until the next call that may add or remove one. */
 struct task *tasks_find(struct tasks *t, uint32_t tid);
 
-/* A thread that was there before: its name is read from /proc, unless it is known. */
+/* Adds a thread that existed before the recording; its name is read from /proc unless known. */
 struct error *tasks_add(struct tasks *t, uint32_t pid, uint32_t tid);
 
 /* A record of type SIDE_RECORD_FORK: a new thread, or a process with its first one. */
@@ -38,8 +38,8 @@ struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const ch
 			   uint64_t time_ns);
 
 /*
- * A thread that ended still has samples while the kernel takes it apart, so it is kept until
- * tasks_forget(). True when no other thread of its process is known to live.
+ * A thread that ended still has samples during its teardown in the kernel, so it is kept until
+ * tasks_forget(). True when no other thread of its process is known to be alive.
  */
 bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
 
@@ -47,11 +47,11 @@ bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
 void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),
 		  void *context);
 
-/* The trace's number of a thread. One that no record has named is looked up in /proc. */
+/* Sets the trace's number of a thread. A thread that no record named is looked up in /proc. */
 struct error *tasks_define(struct tasks *t, struct prf_writer *w, uint32_t pid, uint32_t tid,
 			   uint32_t *id);
 
-/* Another trace begins, in which no thread has a number yet. */
+/* To be called when another trace begins: no thread has a number in it. */
 void tasks_forget_ids(struct tasks *t);
 
 #endif

@@ -42,7 +42,7 @@ static void add_thread(uint32_t tid, void *context)
 		adding->error = tasks_add(adding->world->tasks, adding->pid, tid);
 }
 
-/* What a process maps, and its threads. */
+/* Reads a process's mappings and threads. */
 static struct error *read_process(struct world *w, uint32_t pid, uint64_t time_ns)
 {
 	struct adding adding = { .world = w, .pid = pid };
@@ -72,7 +72,7 @@ static void add_one(uint32_t pid, void *context)
 	if (error && error->kind == ERROR_MEMORY)
 		adding->error = error;
 	else
-		error_free(error); /* it has ended; or it cannot be read, but others can */
+		error_free(error); /* it has ended, or it cannot be read but others can */
 }
 
 static struct error *add_all(struct world *w, uint64_t time_ns)
@@ -141,7 +141,7 @@ static void collect_pid(uint32_t pid, void *context)
 	buffer_append(context, &pid, sizeof(pid));
 }
 
-/* Takes what an exec whose record was lost has left of a process. */
+/* Reads a process's name and mappings again: an exec may have replaced both without a record. */
 static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now_ns)
 {
 	const struct task *task = tasks_find(w->tasks, pid);
@@ -169,7 +169,10 @@ struct error *world_refresh(struct world *w, uint64_t now_ns,
 		error = refresh_process(w, pid, now_ns);
 		if (!error && changed)
 			changed(pid, context);
-		/* One that ended meanwhile keeps what was known: its samples may still come. */
+		/*
+		 * A process that has ended meanwhile keeps its mappings: samples of it may still
+		 * come.
+		 */
 		if (error && error->kind != ERROR_MEMORY) {
 			error_free(error);
 			error = NULL;

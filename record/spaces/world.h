@@ -3,9 +3,9 @@
 #define RECORD_SPACES_WORLD_H
 
 /*
- * What is known of the recorded machine at the time of the sample that is being resolved: its
- * processes, what they map, their threads' names, and the kernel's symbols. Begins as a snapshot
- * of /proc and then follows the side band.
+ * The state of the recorded machine at the time of the sample that is being resolved: processes,
+ * their mappings, threads' names, and the kernel's symbols. Begins as a snapshot of /proc and then
+ * follows the side band.
  */
 
 #include "record/capture/side_record.h"
@@ -18,10 +18,10 @@ struct world {
 	struct spaces *spaces;
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
-	bool everything; /* processes that were not named are followed, too (-a) */
+	bool everything; /* follow all processes (-a) */
 };
 
-/* Takes over `kernel`. To be released in both cases. */
+/* Takes ownership of `kernel`. Release it even after an error. */
 struct error *world_init(struct world *w, bool everything, struct kernel_symbols *kernel);
 void world_release(struct world *w);
 
@@ -31,23 +31,23 @@ void world_release(struct world *w);
  */
 struct error *world_add_process(struct world *w, uint32_t pid);
 
-/* All processes there are. */
+/* Reads all processes of the machine. */
 struct error *world_add_all(struct world *w);
 
-/* A child of ours that will exec. Our own mappings, which it has until then, are left out. */
+/* Adds a child of ours that will exec. It has our own mappings until then; they are not added. */
 struct error *world_add_command(struct world *w, uint32_t pid);
 
-/* The next record of the side band, in order of time. */
+/* Applies the next record of the side band, in order of time. */
 struct error *world_apply(struct world *w, const struct side_record *record);
 
 /*
- * After records of the side band were lost, mappings and names may be wrong. Reads /proc again
- * for all processes that live, and calls `changed` (unless NULL) for each.
+ * For when records of the side band were lost, so that mappings and names may be wrong. Reads /proc
+ * again for all processes that live, and calls `changed` (unless NULL) for each.
  */
 struct error *world_refresh(struct world *w, uint64_t now_ns,
 			    void (*changed)(uint32_t pid, void *context), void *context);
 
-/* Forgets what ended before a time. */
+/* Forgets tasks and processes that ended before this time. */
 void world_forget(struct world *w, uint64_t before_ns);
 
 #endif

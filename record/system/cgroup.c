@@ -30,7 +30,7 @@ int cgroup_mount_point(char *path, size_t size)
 	return result;
 }
 
-/* The id is the file handle of the folder, which for cgroup2 is 8 bytes. */
+/* A cgroup2 folder's file handle is its 8-byte id. */
 static int read_id(const char *path, uint64_t *id)
 {
 	struct {
@@ -56,7 +56,7 @@ static int fill(struct cgroup *cgroup, const char *full, size_t mount_size, char
 	if (fs.f_type != CGROUP2_SUPER_MAGIC) {
 		snprintf(why, size, "'%s' is not a cgroup v2 folder%s", full,
 			 fs.f_type == CGROUP_SUPER_MAGIC
-				 ? " but one of v1, whose tasks cannot be told apart"
+				 ? " but one of v1, whose tasks cannot be distinguished"
 				 : "");
 		return -1;
 	}
@@ -82,7 +82,7 @@ int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size)
 		return -1;
 	}
 	mount_size = strlen(mount);
-	/* A group's name, such as "/" for all of them; else a path. */
+	/* A path below the mount point first, such as "/" for the root group; else a full path. */
 	if ((size_t)snprintf(wanted, sizeof(wanted), "%s/%s", mount, path) >= sizeof(wanted)) {
 		snprintf(why, size, "the cgroup's path is too long");
 		return -1;

@@ -3,9 +3,8 @@
 #define RECORD_SYSTEM_CGROUP_H
 
 /*
- * Control groups, version 2: one to sample (-G), and those that tasks belong to. A group is
- * named by its path below the mount point ("/system.slice/x.service"), or by a path that
- * begins with the mount point.
+ * Control groups, version 2: the one to sample (-G), and those of tasks. A group is named by its
+ * path below the mount point ("/system.slice/x.service"), or by the full path of its folder.
  */
 
 #include <limits.h>
@@ -15,16 +14,16 @@
 struct cgroup {
 	uint64_t id;	       /* as bpf_get_current_cgroup_id() gives it */
 	char path[PATH_MAX];   /* below the mount point, "/" for the root */
-	char folder[PATH_MAX]; /* where it is */
+	char folder[PATH_MAX]; /* full path of its folder */
 };
 
-/* 0, or -1 and in `why` what is wrong: no cgroup2 mounted, no such group, a v1 group. */
+/* 0, or -1 with the reason in `why`: no cgroup2 mounted, no such group, a v1 group. */
 int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size);
 
-/* The v2 group of a process as /proc shows it, "" when there is none or the process is gone. */
+/* The v2 group of a process from /proc; "" when it has none or is gone. */
 void cgroup_of(uint32_t pid, char *path, size_t size);
 
-/* Where cgroup2 is mounted; 0, or -1 when it is not. */
+/* Mount point of cgroup2. 0, or -1 when it is not mounted. */
 int cgroup_mount_point(char *path, size_t size);
 
 #endif

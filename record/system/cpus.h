@@ -16,10 +16,10 @@ struct cpus {
 
 void cpus_release(struct cpus *c);
 
-/* 0, -EINVAL (no such list, or a number of CPUS_MAX and above) or -ENOMEM. */
+/* 0, -EINVAL (no list of CPUs, or a number of CPUS_MAX or more) or -ENOMEM. */
 int cpus_parse(struct cpus *c, const char *text);
 
-/* Those that are online now. */
+/* The CPUs that are online now. 0 or -errno. */
 int cpus_online(struct cpus *c);
 
 #endif

@@ -58,7 +58,7 @@ static struct error *read_table(struct elf_symbols *s, const struct elf_file *fi
 	return NULL;
 }
 
-/* By start; of several names for one place, the one with a size and then the least first. */
+/* By start; of several names for one place, those with a size first, then in alphabetical order. */
 static int by_start(const void *a, const void *b)
 {
 	const struct elf_symbol *x = a, *y = b;
@@ -108,7 +108,7 @@ const struct elf_symbol *elf_symbols_at(const struct elf_symbols *s, uint64_t of
 {
 	size_t low = sorted_up_to(s->symbols, s->n, SORTED_BY(struct elf_symbol, start), offset);
 
-	/* Names of one place stand together: the first of them is the best. */
+	/* Of several names for one place, the first in the order is preferred. */
 	while (low > 1 && s->symbols[low - 2].start == s->symbols[low - 1].start)
 		low--;
 	if (!low || offset - s->symbols[low - 1].start >= s->symbols[low - 1].size)

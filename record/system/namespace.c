@@ -34,7 +34,7 @@ static ssize_t read_proc(uint32_t pid, const char *name, char *text, size_t size
 	return (ssize_t)used;
 }
 
-/* The last number of a line "Name:\t1 2 3" of a status file, or the one at `index`. */
+/* Number at `index` (-1: the last one) of a line "Name:\t1 2 3" of a status file. */
 static bool status_number(const char *status, const char *name, int index, uint32_t *value)
 {
 	const char *line = strstr(status, name);
@@ -57,7 +57,7 @@ static bool status_number(const char *status, const char *name, int index, uint3
 	return true;
 }
 
-/* Ticks since boot, with the time asleep, that come after the name in /proc/PID/stat. */
+/* Field 22 of /proc/PID/stat: start time in ticks since boot, including suspend. 0: not known. */
 static uint64_t start_time(uint32_t pid)
 {
 	unsigned long long ticks;
@@ -90,7 +90,10 @@ static void read_root(uint32_t pid, char *root, size_t size)
 	if (n <= 0)
 		return;
 	target[n] = 0;
-	/* In another mount namespace its root reads as "/": the way there is through /proc. */
+	/*
+	 * In another mount namespace the link reads "/": the root is reached through
+	 * /proc/PID/root.
+	 */
 	snprintf(root, size, "%s", strcmp(target, "/") ? target : path);
 }
 
@@ -124,7 +127,7 @@ void namespace_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t
 	status_number(status, "\nNSpid:", -1, inner_tid);
 }
 
-/* Below a folder, as if that were the root. An fd with O_PATH, or -errno. */
+/* Opens a path below a folder, as if that were the root. An fd with O_PATH, or -errno. */
 static int open_below(int folder, const char *path, uint64_t flags)
 {
 	struct open_how how = {

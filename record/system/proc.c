@@ -99,7 +99,9 @@ int proc_status(uint32_t pid, const char *key, uint32_t *value)
 
 	if (!status) {
 		status = -ENOENT;
-		/* Keys begin a line; the name of the process, in the first one, may hold anything.
+		/*
+		 * A key is at the start of a line. The first line is skipped: it holds the name of
+		 * the process, which may contain anything.
 		 */
 		for (line = buffer_string(&text); (line = strchr(line, '\n'));) {
 			line++;
@@ -168,7 +170,7 @@ bool cut_deleted(char *path)
 	return true;
 }
 
-/* maps shows a line feed as \012; nothing else is escaped. */
+/* In maps a line feed is written as \012; nothing else is escaped. */
 static void unescape(char *path)
 {
 	char *to = path;

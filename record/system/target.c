@@ -58,14 +58,17 @@ static int open_task(struct target *t, uint32_t id, bool thread)
 	    (errno == ENOSYS || errno == EPERM || (thread && errno == EINVAL)))
 		t->folders = true;
 	if (t->folders) {
-		/* Threads that are not their process's first have folders that are not listed. */
+		/*
+		 * A thread has a folder in /proc even if it is not its process's first one, though
+		 * it is not listed.
+		 */
 		snprintf(folder, sizeof(folder), "/proc/%" PRIu32, id);
 		fd = open(folder, O_DIRECTORY | O_PATH | O_CLOEXEC);
 	}
 	return fd < 0 ? -errno : fd;
 }
 
-/* A zombie has ended: nothing will be sampled any more. */
+/* A zombie counts as ended: no more samples can come from it. */
 static bool has_ended(const struct target *t, size_t i)
 {
 	struct pollfd p = { .fd = t->pidfds[i], .events = POLLIN };
@@ -105,7 +108,7 @@ static bool is_among(const uint32_t *numbers, size_t n, uint32_t number)
 	return false;
 }
 
-/* To be waited for: a process, or one thread of it. */
+/* Adds a process, or one thread of it, to those that are waited for. */
 static int add(struct target *t, uint32_t id, uint32_t pid, bool thread)
 {
 	int *pidfds = reallocarray(t->pidfds, t->n + 1, sizeof(*pidfds));
@@ -165,7 +168,7 @@ run_command(char **argv, int go_fd, int error_fd, void (*prepare)(void))
 	int error;
 
 	sigemptyset(&none);
-	/* Without a byte the recorder has given up. */
+	/* End of file instead of a byte: the recorder has given up. */
 	if (read(go_fd, &byte, 1) != 1)
 		_exit(127);
 	if (prepare)
@@ -225,7 +228,7 @@ int target_go(struct target *t)
 	if (write(t->go_fd, "", 1) != 1)
 		return -errno;
 	close_fd(&t->go_fd);
-	/* The pipe closes without a word when the exec succeeds. */
+	/* A successful exec closes the pipe, and this reads end of file. */
 	do
 		n = read(t->error_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);
@@ -273,7 +276,7 @@ bool target_wait(struct target *t, int ms)
 	for (size_t i = 0; i < t->n && !t->folders; i++)
 		if (t->ids[i] == (uint32_t)t->command)
 			p.fd = t->pidfds[i];
-	/* Without a pidfd this just sleeps for the time; it is asked for in small pieces. */
+	/* Without a pidfd, just sleeps; the caller waits in small pieces then. */
 	if (ms >= 0 && poll(&p, 1, ms) == 0 && !t->folders)
 		return false;
 	reap(t, ms < 0 ? 0 : WNOHANG);

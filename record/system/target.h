@@ -3,10 +3,10 @@
 #define RECORD_SYSTEM_TARGET_H
 
 /*
- * Whom a recording is about, as far as it must be waited for: processes or threads that run
- * already, held by pidfd so that a reused number is never mistaken for them, or a command that the
- * recorder starts. Where pidfds are not to be had (seccomp filters, valgrind) their folders
- * in /proc are held, which does the same but wakes nobody.
+ * The targets that a recording waits for: running processes or threads, held by pidfd so that a
+ * reused number is never mistaken for them, or a command that the recorder starts. Where pidfds are
+ * not available (seccomp filters, valgrind), their folders in /proc are held open instead; those
+ * detect reuse, too, but cannot be polled.
  */
 
 #include <stdbool.h>
@@ -15,15 +15,15 @@
 #include <sys/types.h>
 
 struct target {
-	int *pidfds; /* of `ids`, or folders in /proc; -1 once it ended */
+	int *pidfds; /* of `ids`, or fds of folders in /proc; -1 once it has ended */
 	bool folders;
-	uint32_t *ids; /* processes, or threads: what is waited for */
+	uint32_t *ids; /* processes or threads that are waited for */
 	size_t n, alive;
-	uint32_t *pids; /* the processes it is all about, each once */
+	uint32_t *pids; /* the processes that they belong to, each once */
 	size_t pid_count;
 	pid_t command; /* 0: none */
-	int go_fd;     /* a byte lets the command begin; -1 once it has */
-	int error_fd;  /* errno of a failed exec comes out here */
+	int go_fd;     /* writing a byte lets the command start; -1 afterwards */
+	int error_fd;  /* receives the errno of a failed exec */
 	bool reaped;
 	int wait_status; /* of the command, once reaped */
 };
@@ -31,25 +31,27 @@ struct target {
 /* Starts empty. */
 void target_init(struct target *t);
 
-/* A command that was never let go is killed; one that runs goes on running. */
+/* A command that was not started is killed; one that runs is left running. */
 void target_release(struct target *t);
 
-/* -ESRCH: no such process; -EINVAL: a thread, whose process is `*process`. */
+/*
+ * 0 or -errno. -ESRCH: no such process; -EINVAL: a thread, whose process is stored in `*process`.
+ */
 int target_add_process(struct target *t, uint32_t pid, uint32_t *process);
 
-/* -ESRCH: no such thread. Its process may go on when it has ended. */
+/* 0 or -errno. -ESRCH: no such thread. Its process may outlive it. */
 int target_add_thread(struct target *t, uint32_t tid);
 
 /*
- * Forks a child that will exec `argv` when target_go() says so. `prepare` runs in it right
- * before the exec. 0 or -errno.
+ * Forks a child that execs `argv` at target_go(). The child calls `prepare` right before the exec.
+ * 0 or -errno.
  */
 int target_add_command(struct target *t, char **argv, void (*prepare)(void));
 
 /* Lets the command begin. 0, or the -errno with which it could not be run. */
 int target_go(struct target *t);
 
-/* To be called when a pidfd became readable, and now and then: notes who ended. */
+/* To be called when a pidfd became readable, and from time to time: notes which targets ended. */
 void target_look(struct target *t);
 
 /* Waits up to `ms` for the command's end; -1: for ever. True when it ended. */

@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* The file system itself, without a place in any mount namespace. */
+/* A mount of tracefs that is attached nowhere. */
 static int open_unmounted(void)
 {
 	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
@@ -58,7 +58,7 @@ int64_t tracefs_id(int tracefs, const char *subsystem, const char *name)
 	ssize_t size;
 	int fd;
 
-	/* Names come from the command line: none may lead out of the folder. */
+	/* Names come from the command line: they must not lead out of the folder. */
 	if (!*subsystem || !*name || strchr(subsystem, '/') || strchr(name, '/') ||
 	    *subsystem == '.' || *name == '.')
 		return -ENOENT;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The user on whose behalf we run: the one who called sudo, else our own. */
+/* The user whom the file shall belong to: the one who called sudo, else our own. */
 static void behalf_of(uid_t *uid, gid_t *gid)
 {
 	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
@@ -59,7 +59,10 @@ int output_begin(struct output *output)
 
 int output_open(struct output *output, const char *path)
 {
-	/* Without O_NONBLOCK a pipe that nobody reads from would be waited for, deaf to signals. */
+	/*
+	 * Without O_NONBLOCK, opening a FIFO blocks until it has a reader, and signals would not be
+	 * handled.
+	 */
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int error;
 

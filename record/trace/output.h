@@ -3,11 +3,10 @@
 #define RECORD_TRACE_OUTPUT_H
 
 /*
- * The file that a recording is written to. It is created with mode 0600 and belongs to the
- * user who called sudo, if one did: a recorder with privileges must not be talked into
- * writing where that user could not. So the last part of the path is never followed as a
- * symbolic link, and what is there already is only overwritten when it is a regular file of
- * root or of that user, with one link.
+ * The file that a recording is written to. It is created with mode 0600 and belongs to the user who
+ * called sudo, if one did. That user must not be able to make a privileged recorder write where the
+ * user could not: the last part of the path is never followed as a symbolic link, and an existing
+ * file is only overwritten if it is a regular file of root or of that user, with one link.
  */
 
 #include <stdbool.h>
@@ -20,18 +19,20 @@ struct output {
 };
 
 /*
- * 0, or -errno: -ELOOP for a symbolic link, -EPERM for somebody else's file. "-" is stdout.
- * What the file held before stays until output_begin().
+ * 0, or -errno: -ELOOP for a symbolic link, -EPERM for another user's file. "-" is stdout. The file
+ * keeps its content until output_begin().
  */
 int output_open(struct output *output, const char *path);
 
-/* To be called before anything is written: the file becomes an empty one of the user's. */
+/*
+ * Truncates the file and makes it the user's. To be called before anything is written. 0 or -errno.
+ */
 int output_begin(struct output *output);
 
-/* Closes it. `discard` removes what output_open() had created. Returns 0 or -errno. */
+/* Closes the file. `discard` removes it if output_open() created it. 0 or -errno. */
 int output_close(struct output *output, bool discard);
 
-/* What to do about an error of output_open(), as the end of a message. */
+/* The remedy for an error of output_open(), as the end of a message. Static text. */
 const char *output_remedy(int error);
 
 #endif

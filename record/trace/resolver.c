@@ -11,12 +11,14 @@
 #define FRAME_SLOTS 32768
 #define FRAMES_MAX (2 * SCRIPT_MERGE_MAX + 2 * MAX_KERNEL_FRAMES + 1)
 
-/* What a stack depends on besides the addresses in its frames. No padding: it is hashed. */
+/*
+ * What a resolved stack depends on besides the addresses of its frames. No padding: it is hashed.
+ */
 struct stack_key {
 	uint64_t layout;
 	uint32_t kernel_generation; /* of kernel symbols */
-	uint32_t made_generation;   /* of names of made code, where the layout has any */
-	uint32_t made_pid;	    /* whose code that is */
+	uint32_t made_generation;   /* of names of made code, if the layout has such code */
+	uint32_t made_pid;	    /* the process that made that code */
 	uint32_t walk_end;
 	uint16_t user_frames, kernel_frames, script_frames;
 	uint16_t wait; /* 1: see is_wait() */
@@ -25,12 +27,12 @@ struct stack_key {
 _Static_assert(sizeof(struct stack_key) == 32, "the bytes of struct stack_key are hashed");
 
 struct known_stack {
-	XXH128_hash_t hash; /* of the key and the frames */
+	XXH128_hash_t hash; /* of key and frames */
 	uint32_t stack;
 	uint32_t match; /* enum script_match, when it has frames of a script */
 };
 
-/* Whose addresses are resolved, and which state of names is valid. */
+/* Whose addresses are resolved, and the generation of the names. */
 struct owner {
 	const struct layout *layout; /* NULL: the kernel */
 	uint32_t pid;		     /* 0 for the kernel */
@@ -39,7 +41,7 @@ struct owner {
 };
 
 struct known_frame {
-	uint64_t layout, address; /* the address with its marks; layout 0: kernel */
+	uint64_t layout, address; /* address with its marks; layout 0: kernel */
 	uint32_t made_pid, generation;
 	uint32_t frame; /* PRF_NONE: the slot is empty */
 };
@@ -96,7 +98,7 @@ static struct owner owner_of(struct resolver *r, const struct sample *s)
 	return owner;
 }
 
-/* Completes the frame of a user address by what is mapped there. */
+/* Sets object and offset of a user address from what is mapped there. */
 static struct error *user_place(struct resolver *r, const struct owner *owner,
 				struct prf_frame *frame)
 {
@@ -106,7 +108,7 @@ static struct error *user_place(struct resolver *r, const struct owner *owner,
 		.root = "",
 	};
 	uint64_t address = frame->offset;
-	/* The return address of a call at the very end of a mapping lies right after it. */
+	/* A call may be the last instruction of a mapping: then its return address lies outside. */
 	uint64_t inside = frame->flags & PRF_FRAME_EXACT ? address : address - 1;
 	const struct mapping *m = mappings_find(&owner->layout->mappings, inside);
 	const struct prf_object *object = m ? &m->object->definition : &unknown;
@@ -149,7 +151,10 @@ static struct error *resolve_frame(struct resolver *r, const struct owner *owner
 	uint64_t slot = (marked ^ key.layout << 40) * UINT64_C(0x9e3779b97f4a7c15);
 	struct known_frame *known = &r->frames[slot >> 49];
 	struct prf_frame frame = { .flags = flags, .offset = marked & FRAME_ADDRESS };
-	/* The marks of a user address have its flags. A kernel address is a leaf seldom enough. */
+	/*
+	 * A user address is cached with its marks. A kernel address has no room for marks, so
+	 * exact ones, which are rare, are not cached.
+	 */
 	bool remembered = owner->layout || !(flags & PRF_FRAME_EXACT);
 	struct error *error;
 
@@ -193,19 +198,22 @@ static struct error *end_marker(struct resolver *r, enum walk_end end, uint32_t 
 
 /* -------- stacks -------- */
 
-/* A stack, or the part of one that is done. */
+/* A stack, as far as it is resolved. */
 struct frames {
 	uint32_t ids[FRAMES_MAX]; /* leaf first */
 	size_t n;
 };
 
-/* Taken at a switch: the kernel's stack begins with what took it. */
+/*
+ * Whether the sample was taken at a context switch: its kernel stack begins with frames of our
+ * program.
+ */
 static bool is_wait(const struct resolver *r, const struct sample *s)
 {
 	return r->sources.events->events[s->event].source == EVENT_SCHEDULER;
 }
 
-/* How many of the frames, from the leaf on, only belong to running our program. */
+/* Number of leaf frames that only belong to running our BPF program. */
 static size_t plumbing(struct resolver *r, const __u64 *addresses, size_t n)
 {
 	size_t i = 0;
@@ -228,7 +236,7 @@ static struct error *kernel_frames(struct resolver *r, const __u64 *addresses, s
 	return error;
 }
 
-/* A user frame; one of Java has a part of its own in the sample. */
+/* Resolves a user frame; one of Java takes its details from the sample's script frames. */
 static struct error *user_frame(struct resolver *r, const struct owner *owner,
 				const struct sample *s, uint64_t address,
 				const struct script_frame *script, uint32_t *id)
@@ -246,8 +254,8 @@ static struct error *user_frame(struct resolver *r, const struct owner *owner,
 }
 
 /*
- * With -X perf, CPython calls each function by way of code that it makes for it, so that perf sees
- * a name. Where the function itself is seen, that is one frame too many.
+ * With -X perf, CPython calls each function through a trampoline made for it, so that perf sees a
+ * name. Where the function itself is shown, the trampoline is left out.
  */
 static bool is_trampoline(const struct owner *owner, uint64_t address)
 {
@@ -259,7 +267,7 @@ static bool is_trampoline(const struct owner *owner, uint64_t address)
 	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
 
-/* User frames and those of a script's list, as one. `settled`: see script_names_frame(). */
+/* Merges user frames with the runtime's list of frames. `settled`: see script_names_frame(). */
 static struct error *merged_frames(struct resolver *r, const struct owner *owner,
 				   const struct sample *s, struct frames *to, bool *settled,
 				   enum script_match *match)
@@ -283,7 +291,7 @@ static struct error *merged_frames(struct resolver *r, const struct owner *owner
 	return error;
 }
 
-/* User frames, of which some are a runtime's. */
+/* Resolves user frames of which some belong to a runtime. */
 static struct error *inline_frames(struct resolver *r, const struct owner *owner,
 				   const struct sample *s, struct frames *to)
 {
@@ -383,7 +391,7 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 
 /* -------- wakers -------- */
 
-/* How many of the frames belong to an interrupt; 0: there was none. */
+/* Number of leaf frames that belong to an interrupt; 0: none. */
 static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -392,7 +400,10 @@ static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
 	return 0;
 }
 
-/* What ended the wait: a task, or an interrupt, for which the task below it is not to blame. */
+/*
+ * Finds what ended the wait: a task, or an interrupt, in which case the interrupted task had no
+ * part in it.
+ */
 static struct error *find_waker(struct resolver *r, const struct sample *s,
 				struct prf_sample *sample)
 {
@@ -410,7 +421,10 @@ static struct error *find_waker(struct resolver *r, const struct sample *s,
 	error = kernel_frames(r, waker + skip, n, &frames);
 	if (!error)
 		error = define_stack(r, &frames, &sample->waker);
-	/* Where the stack was cut off, an interrupt may have been below. */
+	/*
+	 * If the waker's stack was truncated, an interrupt may be below the cut: then no thread
+	 * is named as the waker.
+	 */
 	if (!error && !by_interrupt && s->waker_frames < WAKER_FRAMES && s->waker_tid)
 		error = tasks_define(r->sources.tasks, r->trace->writer, s->waker_pid, s->waker_tid,
 				     &sample->waker_task);
@@ -430,7 +444,7 @@ const struct sample *resolver_check(const struct resolver *r, const void *data, 
 		return NULL;
 	if (s->event >= r->sources.events->n)
 		return NULL;
-	/* All that the counts promise must be there. */
+	/* The record must hold all frames that its counts announce. */
 	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]) ? s : NULL;
 }
 

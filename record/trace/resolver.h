@@ -22,16 +22,18 @@
 
 struct resolver;
 
-/* What a sample's numbers and addresses mean at its time. All of it must outlive the resolver. */
+/*
+ * What gives a sample's numbers and addresses their meaning. All of it must outlive the resolver.
+ */
 struct resolver_sources {
 	struct spaces *spaces;
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
 	struct jit *jit;
-	struct java *java;		 /* NULL: no frames of Java come */
-	struct python *python;		 /* NULL: nobody knows of scripts */
+	struct java *java;		 /* NULL: no Java frames are resolved */
+	struct python *python;		 /* NULL: no script frames are resolved */
 	const struct event_list *events; /* by their numbers in samples */
-	bool keep_interpreter;		 /* frames of its evaluation loop stay */
+	bool keep_interpreter;		 /* keep frames of the evaluation loop */
 };
 
 /* NULL without memory. */
@@ -39,18 +41,21 @@ struct resolver *resolver_new(const struct resolver_sources *sources);
 void resolver_free(struct resolver *r);
 
 /*
- * Samples go to this trace from now on, which has begun and stays valid until the next call.
- * Numbers of the last trace are forgotten.
+ * Writes to this trace from now on. It has begun, and must stay valid until the next call. Numbers
+ * given in the last trace are forgotten.
  */
 void resolver_begin(struct resolver *r, const struct trace_file *trace);
 
-/* The sample in a record of a ring, or NULL if the bytes are none. */
+/* The sample in a record of a ring, in place; NULL if the bytes are not a valid sample. */
 const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size);
 
-/* How stacks of scripts and native stacks have come together, by enum script_match; samples. */
+/* Number of samples by enum script_match: how script frames and native stacks were merged. */
 const uint64_t *resolver_matches(const struct resolver *r);
 
-/* Fills `sample`, and writes the definitions that it names and the trace does not have yet. */
+/*
+ * Fills `sample`, after writing the definitions that it refers to and that the trace does not have
+ * yet.
+ */
 struct error *resolver_resolve(struct resolver *r, const struct sample *s,
 			       struct prf_sample *sample);
 

@@ -27,17 +27,17 @@ const char *series_parse(struct series *s, const char *text)
 		s->on_signal = true;
 		return NULL;
 	}
-	/* "10M" is a size and "10m" are minutes; a bare number would be either. */
+	/* "10M" is a size and "10m" is minutes; a bare number could be either and is refused. */
 	if (size > 1 && strchr("smh", text[size - 1]) &&
 	    option_duration(text, 1000000000, &number)) {
 		if (number < 100000000)
-			return "a file shall last 100 ms or longer";
+			return "expected 100 ms or longer";
 		s->ns = number;
 		return NULL;
 	}
 	if (size > 1 && strchr("KMGT", text[size - 1]) && option_size(text, &number)) {
 		if (number < 64 << 10)
-			return "a file shall have 64K or more";
+			return "expected a size of 64K or more";
 		s->bytes = number;
 		return NULL;
 	}
@@ -52,7 +52,9 @@ char *series_name(const struct series *s, const struct timespec *wall_clock)
 
 	localtime_r(&wall_clock->tv_sec, &tm);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", &tm);
-	/* Clocks step back: a name may be taken, by ourselves or by an older recording. */
+	/*
+	 * The clock may have been set back: the name may be taken, by this or an older recording.
+	 */
 	for (unsigned int i = 0; i < 1000; i++) {
 		free(name);
 		if (asprintf(&name, "%s.%s.%03ld%s%.0u", s->base, stamp,
@@ -80,7 +82,10 @@ int series_begin(struct series *s, const char *name, uint64_t now_ns)
 		}
 		s->names[s->n++] = copy;
 	}
-	/* Due times keep their raster, so that a late switch does not delay all that follow. */
+	/*
+	 * Due times stay on a fixed grid, so that one late switch does not delay the following
+	 * ones.
+	 */
 	if (!s->due_ns || now_ns >= s->due_ns + s->ns)
 		s->due_ns = now_ns;
 	s->due_ns += s->ns;

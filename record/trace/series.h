@@ -18,8 +18,8 @@ struct series {
 	uint64_t ns;		/* switch after so long, or 0 */
 	bool on_signal;		/* SIGUSR2 switches */
 	unsigned int max_files; /* 0: keep all */
-	char *base;		/* what -o says */
-	char **names;		/* with max_files: of the files there are, oldest first */
+	char *base;		/* value of -o */
+	char **names;		/* with max_files: existing files of the series, oldest first */
 	size_t n;
 	uint64_t began_ns; /* CLOCK_MONOTONIC, of the current one */
 	uint64_t due_ns;   /* when the next one is due by time */
@@ -27,7 +27,7 @@ struct series {
 
 void series_release(struct series *s);
 
-/* Takes "SIZE" ("10M"), "TIME" ("1s", "5m") or "signal". NULL, or what is wrong (static text). */
+/* Parses "SIZE" ("10M"), "TIME" ("1s", "5m") or "signal". NULL, or the error (static text). */
 const char *series_parse(struct series *s, const char *text);
 
 static inline bool series_wanted(const struct series *s)
@@ -36,18 +36,18 @@ static inline bool series_wanted(const struct series *s)
 }
 
 /*
- * The name of a file that begins now, to be freed by the caller. It is in no use yet.
+ * A new name for a file that begins now, not used by any existing file. To be freed by the caller.
  * NULL without memory.
  */
 char *series_name(const struct series *s, const struct timespec *wall_clock);
 
-/* A file `name` was begun: remembers it. 0 or -ENOMEM. */
+/* Notes that file `name` was begun. 0 or -ENOMEM. */
 int series_begin(struct series *s, const char *name, uint64_t now_ns);
 
-/* Is it time for the next file? */
+/* Whether the next file is due, by size or by time. */
 bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes);
 
-/* Removes the oldest files above --max-files; returns how many. */
+/* Removes the oldest files beyond --max-files; returns how many. */
 unsigned int series_trim(struct series *s);
 
 #endif

@@ -22,7 +22,7 @@ static bool has_build_id(const struct elf_file *file, const struct prf_object *d
 	       !memcmp(file->build_id, d->build_id, d->build_id_size);
 }
 
-/* The report looks there, too. */
+/* The report looks there itself. */
 static bool is_at_its_path(const struct prf_object *d)
 {
 	struct elf_file file;
@@ -45,7 +45,7 @@ static bool is_at_its_path(const struct prf_object *d)
 	return same;
 }
 
-/* The symbols that cover hits, each once. */
+/* Writes the symbols that cover hits, each once. */
 static struct error *write_hit(const struct elf_symbols *symbols, struct object *object,
 			       struct prf_writer *w)
 {
@@ -87,8 +87,9 @@ static void write_object(struct object *object, struct writing *writing)
 		return;
 	if (!elf_file_open(&file, fd)) {
 		/*
-		 * A file that was overwritten since would give names of other code. Symbols that
-		 * are too many to be read cost this file's names, not the recording.
+		 * A file that was overwritten in place would give wrong names, so its build-id is
+		 * checked again. If it has too many symbols to read, the recording goes on without
+		 * its names.
 		 */
 		if (has_build_id(&file, d) && !error_ignore(elf_symbols_read(&symbols, &file))) {
 			writing->error = write_hit(&symbols, object, writing->writer);

@@ -3,17 +3,17 @@
 #define RECORD_TRACE_VANISHED_H
 
 /*
- * Programs that the report will not find where they were: deleted, replaced by another
- * version, or only there inside of a container. The recorder still has some of them open,
- * and writes the names of the code that samples hit into the trace.
+ * Programs that the report will not find at their path: deleted, replaced by another version, or
+ * only visible inside a container. The recorder still has some of them open, and writes the names
+ * of the functions that samples hit to the trace.
  */
 
 #include "record/spaces/object.h"
 #include "record/unwind/unwinder.h"
 
 /*
- * Writes the names of code that was hit in files that cannot be found by their path, and
- * forgets all hits. `unwinder` may be NULL: then nothing is open.
+ * Writes names for code that was hit in files that cannot be found by their path, and forgets all
+ * hits. `unwinder` may be NULL: then no files are open.
  */
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
 			     struct prf_writer *w);
