@@ -39,7 +39,7 @@ static const struct step steps[] = {
 
 #define STEPS (sizeof(steps) / sizeof(*steps))
 
-/* What became of a step. */
+/* The outcome of a step. */
 struct outcome {
 	double ns; /* that it took */
 	bool complete;
@@ -82,7 +82,7 @@ static struct outcome run_step(const struct step *step, const char *self, const 
 		message_error("%s: %s", self, strerror(errno));
 	else
 		outcome = (struct outcome){ cost.elapsed_ns, !cost.status };
-	/* What was measured counts, also of a step of which a part failed. */
+	/* Results are kept even if a part of the step failed. */
 	if (!access(bmf, R_OK) &&
 	    output_error(error_prefix(results_read_bmf(results, bmf), "%s", step->arguments[0])))
 		outcome.complete = false;

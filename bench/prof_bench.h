@@ -50,7 +50,7 @@ struct prof_benchmark {
 	 * outside of all measurement; NULL: it failed.
 	 */
 	void *(*setup)(uint64_t seed);
-	/* Was what run() did last right? A benchmark that is wrong has no time. */
+	/* Verifies the result of the last run(). No time is reported for a wrong result. */
 	bool (*check)(void *state);
 	void (*teardown)(void *state);
 

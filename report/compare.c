@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Lengths that differ by less are those of the same recording made twice. */
+/* Recordings whose lengths differ by a smaller share than this count as equally long. */
 #define SAME_LENGTH 0.1
 
 /* -------- what is compared -------- */
@@ -79,7 +79,10 @@ void compare_choose_value(struct report_options *o, const struct loaded *base,
 
 /* -------- --fail-on-regression -------- */
 
-/* Whether it surely grew, and by how much of the total before, in percent. */
+/*
+ * True when it surely grew by at least `least` percent of the total before; `percent` gets the
+ * growth.
+ */
 static bool grew(const struct change *c, double total, double least, double *percent)
 {
 	*percent = total > 0 ? 100 * (c->now - c->before) / total : INFINITY;

@@ -2,19 +2,20 @@
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
 
-/* What --diff needs beside a view: what is compared, and --fail-on-regression. */
+/* What --diff needs besides a view: the choice of what is compared, and --fail-on-regression. */
 
 #include "report/load.h"
 
 /*
- * Once both sides are read, decides what is counted where the user did not: CPU time in tables,
- * and wherever the sampling rates differ, for there samples mean different times. Says so, and
- * that recordings of different lengths are compared as they are.
+ * To be called when both sides are read. Where the user did not choose what is counted, chooses CPU
+ * time for tables, and for every format if the sampling rates differ, because samples then stand
+ * for different times. Reports that, and that recordings of different lengths are compared
+ * unscaled.
  */
 void compare_choose_value(struct report_options *o, const struct loaded *base,
 			  const struct loaded *now);
 
-/* Whether a function surely grew by o->fail_percent of the total; says which. */
+/* True when a function surely grew by o->fail_percent of the total; reports each of them. */
 bool compare_finds_regression(const struct report_options *o, const struct profile *base,
 			      const struct profile *now);
 

@@ -106,7 +106,7 @@ static void dump_stack(struct dump *d, uint32_t id)
 	sink_char(d->sink, '\n');
 }
 
-/* The definitions that were read since the last time. */
+/* Writes the definitions that were read since the last call. */
 static void dump_definitions(struct dump *d)
 {
 	while (d->events < prf_reader_events(d->reader))
@@ -215,7 +215,7 @@ static void dump_block(const struct prf_block_info *info, void *context)
 	d->block_count++;
 	if (!d->blocks)
 		return;
-	/* What the block before defined without handing out a record. */
+	/* Definitions of the block before: they do not come as records. */
 	dump_definitions(d);
 	sink_printf(d->sink,
 		    "block %" PRIu64 " offset=0x%" PRIx64 " type=%s (%" PRIu32 ") flags=0x%" PRIx32

@@ -3,8 +3,8 @@
 #define REPORT_DUMP_H
 
 /*
- * A trace as text, record by record, for people who look for what is wrong with it; and the
- * verdict on a whole trace.
+ * A trace as text, record by record, to find what is wrong with it; and --check, which verifies a
+ * whole trace.
  */
 
 #include "report/output/sink.h"

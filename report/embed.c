@@ -10,8 +10,8 @@
 #define LEVEL 6
 
 /*
- * Numbers of the copy, by those of the trace: they differ where the trace has a definition
- * twice, as it has for definitions that were lost.
+ * Numbers in the copy, indexed by numbers in the trace. They differ where the trace defines
+ * something twice, as for definitions that were lost.
  */
 struct numbers {
 	uint32_t *list;
@@ -100,7 +100,7 @@ static struct error *copy_frames(struct copy *c)
 	return NULL;
 }
 
-/* All that has been defined since the last time. */
+/* Copies what was defined since the last call. */
 static struct error *copy_definitions(struct copy *c)
 {
 	struct prf_reader *r = c->reader;
@@ -179,7 +179,9 @@ static struct error *copy_record(struct copy *c, const struct prf_record *record
 	case PRF_RECORD_LOSS: return prf_writer_loss(c->writer, &record->loss);
 	case PRF_RECORD_SYMBOLS: return copy_symbols(c, record);
 	case PRF_RECORD_NAMES:
-		/* They stay what they are, and are written with the others. */
+		/*
+		 * The names that the trace has are kept, and are written with those that are found.
+		 */
 		query = mapped(&c->queries, record->names.frame);
 		if (query == PRF_NONE)
 			return NULL;
@@ -231,7 +233,7 @@ static struct error *write_all_names(struct copy *c, struct embed_result *result
 		if (!n)
 			continue;
 		error = write_names(c, c->frames.list[i], places, n);
-		/* Names of megabytes do not fit into a trace: this place goes without. */
+		/* Names of megabytes do not fit into a trace: the frame is left without names. */
 		if (error && error->kind == ERROR_LIMIT) {
 			error_free(error);
 			error = NULL;

@@ -3,9 +3,9 @@
 #define REPORT_EMBED_H
 
 /*
- * Portable traces: a copy of a trace that holds the names of all its frames, so that it can
- * be reported where the recorded files are not. One pass, from a file or a pipe; the names
- * come behind the samples.
+ * Portable traces: a copy of a trace that holds the names of all its frames, so that it can be
+ * reported where the recorded files are not. One pass, from a file or a pipe; the names follow the
+ * samples.
  */
 
 #include "format/prf.h"

@@ -67,7 +67,7 @@ struct error *user_stacks_count(struct user_stacks *u, const struct tally *tally
 	return NULL;
 }
 
-/* -------- what both forms tell -------- */
+/* -------- what both forms report -------- */
 
 struct facts {
 	const struct loaded *loaded;

@@ -156,7 +156,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 		if (error) {
 			trace_say_error(t, error);
 			l->read_errors = true;
-			/* What came before the error is a profile too; nothing is none. */
+			/* The samples read before the error make a profile, if there are any. */
 			if (!t->totals.samples || error->kind == ERROR_MEMORY)
 				return false;
 		}
@@ -316,7 +316,7 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 		one.event = &p->events[known];
 		s->options->view->sample(p, &s->options->shown, &one, s->sink);
 	}
-	/* Nobody reads on: no need to go on. */
+	/* The reader of the output has closed it: stop. */
 	return s->sink->error || progress_interrupted();
 }
 
@@ -400,7 +400,7 @@ static void warn_of_selection(const struct loaded *l, const struct trace *t,
 			      const struct report_options *o)
 {
 	if (l->trace_count > 1 && o->selection.has_time && !t->totals.samples)
-		message_warning("%s: no sample lies in the window of --time; --info tells how long "
+		message_warning("%s: no sample lies in the window of --time; --info shows how long "
 				"the recording is",
 				shown_path(t));
 	if (t->totals.other_events && !o->selection.events.count && !o->selection.on_cpu &&

@@ -3,8 +3,8 @@
 #define REPORT_LOAD_H
 
 /*
- * From the command line to a profile: opens the traces, reads, tallies, looks names up. It
- * tells the user what was wrong on the way; its functions return false when that was fatal.
+ * From the command line to a profile: opens the traces, reads, tallies, looks names up. Problems
+ * are reported to the user as messages; the functions return false when a problem was fatal.
  */
 
 #include "report/options.h"

@@ -390,7 +390,7 @@ static const struct option_entry table[] = {
 	{ 0, "safe-colors", NULL, "with --diff: colours that colour-blind people tell apart",
 	  take_safe_colors },
 	{ 0, "title", "TEXT", "title of the page or profile", take_title },
-	{ 0, "info", NULL, "tell what the trace holds", take_info },
+	{ 0, "info", NULL, "report what the trace holds", take_info },
 	{ 0, "dump", NULL, "write every block and record as text", take_dump },
 	{ 0, "check", NULL, "verify the whole trace; exit 1 when something is wrong", take_check },
 	{ 0, "embed", NULL, "copy the trace to -o FILE with all names in it", take_embed },

@@ -42,7 +42,7 @@ static bool missing_path(const struct report_options *o)
 {
 	for (int i = 0; asks_for_first_frame(o) && i < o->path_count; i++)
 		if (strcmp(o->paths[i], "-") && access(o->paths[i], F_OK)) {
-			message_error("%s: no such file; a value goes behind '=', as in --pid=%s; "
+			message_error("%s: no such file; a value follows '=', as in --pid=%s; "
 				      "see prof-report --help",
 				      o->paths[i], o->paths[i]);
 			return true;
@@ -60,7 +60,7 @@ static bool is_folder(const char *option, const char *path)
 	return !error;
 }
 
-/* A mistyped folder would only show in names that are not found. */
+/* Without this check a mistyped folder would only show as missing names. */
 static bool missing_folder(const struct report_options *o)
 {
 	bool missing = o->symbols.sysroot && !is_folder("--sysroot", o->symbols.sysroot);
@@ -207,7 +207,7 @@ static bool dump_or_check(const struct report_options *o, char *path, struct sin
 		else
 			ok = check_trace(t, sink);
 		if (t->error) {
-			/* What came before belongs above the message. */
+			/* The output so far is to appear above the message. */
 			error_free(sink_flush(sink));
 			trace_say_error(t, t->error);
 		}
@@ -291,7 +291,7 @@ static int embed(const struct report_options *o)
 /* Reads and builds both sides of a comparison. */
 static bool load_both(struct report_options *o, struct loaded *base, struct loaded *now)
 {
-	/* A comparison shows when something happened now, not when it did before. */
+	/* Only the profile of now needs slices of time: the page has no time strip for the base. */
 	struct view timeless = *o->view;
 	struct report_options of_base = *o;
 
@@ -330,7 +330,7 @@ static int show(struct report_options *o)
 	if (!load(o, &base, &loaded))
 		goto out;
 	loaded_warn(&loaded, o);
-	/* What vanished since the base, or is new in all, is a report too. */
+	/* A comparison with one empty side is a valid report: everything vanished or is new. */
 	if ((!o->base_count || !base.profile->samples) && unmatched(&loaded, o))
 		goto out;
 	status = write_view(o, &loaded);

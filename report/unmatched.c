@@ -14,7 +14,7 @@ static const char *shown_path(const struct loaded *l)
 	return strcmp(l->traces[0].path, "-") ? l->traces[0].path : "standard input";
 }
 
-/* How long the longest recording is, in seconds; negative when that cannot be told. */
+/* How long the longest recording is, in seconds; negative when that is not known. */
 static double duration(const struct loaded *l)
 {
 	double longest = -1;
@@ -38,7 +38,7 @@ static void say_outside(const struct loaded *l)
 
 	if (seconds < 0)
 		message_error(
-			"%s: no sample lies in the window of --time; --info tells how long the "
+			"%s: no sample lies in the window of --time; --info shows how long the "
 			"recording is",
 			shown_path(l));
 	else

@@ -2,11 +2,14 @@
 #ifndef REPORT_UNMATCHED_H
 #define REPORT_UNMATCHED_H
 
-/* Tells the user why a report would be empty, and what to look at. */
+/* Reports to the user why a report would be empty, and what to look at. */
 
 #include "report/load.h"
 
-/* False, and nothing said, when there is something to report. */
+/*
+ * True when the report would be empty, after a message that says why; else false, without a
+ * message.
+ */
 bool unmatched(const struct loaded *l, const struct report_options *o);
 
 #endif

@@ -11,7 +11,10 @@ struct unnamed {
 	uint64_t samples; /* whose leaf lies in unnamed code of it */
 };
 
-/* Those that hold samples, most first; to be freed. NULL without memory. */
+/*
+ * The objects whose unnamed code holds samples, those with the most first; to be freed. NULL
+ * without memory.
+ */
 struct unnamed *unnamed_objects(const struct profile *p, size_t *n);
 
 /* "no file", "build-id differs", ... */

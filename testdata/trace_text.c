@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Traces as text, for tests: tiny good and bad ones are kept as descriptions that a person can
- * read. testdata/README.md tells the language.
+ * read. testdata/README.md describes the language.
  *
  *     trace_text DESCRIPTION -o FILE
  */

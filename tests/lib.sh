@@ -13,11 +13,11 @@ bench=$build/prof-bench
 # to run for a while give it that much more time.
 slowness=${TEST_SLOWNESS:-1}
 export LC_ALL=C
-# Names that prof-report keeps for later are nobody else's.
+# A cache of names of its own, so that a test neither sees nor changes the user's.
 export XDG_CACHE_HOME="$work/.cache"
 
 cleanup() {
-	# Children that a failed check left behind.
+	# Children that a failed check did not end.
 	pkill -KILL -P $$ 2>/dev/null
 	rm -rf "$work"
 }

@@ -61,7 +61,7 @@ static void print_regressed(const struct result *r, const struct threshold *t,
 		    change ? output_percent(r->estimate.value / limits->baseline - 1).text : "");
 }
 
-/* A change that is to be found may be there: how many more values would show it. */
+/* The change named by `find` cannot be excluded: prints how many more values would decide. */
 static void print_blurred(const struct result *r, const struct threshold *t,
 			  const struct limits *limits, size_t n)
 {
@@ -130,7 +130,7 @@ static struct error *judge(struct gate *g, const struct result *r)
 	return error;
 }
 
-/* What was measured the last time and has a rule must not vanish in silence. */
+/* Reports each result of the last entry that has a rule and is missing now. */
 static void find_missing(struct gate *g)
 {
 	const struct results *last = NULL;

@@ -93,7 +93,7 @@ struct error *history_read(struct history *h, const char *path)
 	return error;
 }
 
-/* One write, so that two gates at once do not mix their lines. */
+/* A single write(), so that lines of concurrent gates are not interleaved. */
 static struct error *append_line(const char *path, const char *line)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

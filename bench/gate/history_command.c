@@ -12,7 +12,7 @@
 
 static bool wanted(const struct settings *s, const struct history_entry *e)
 {
-	/* "main" is only where the gate puts results; looking shows all branches. */
+	/* "main" is the default for adding results only; the listing shows all branches. */
 	return (!s->branch_given || !strcmp(s->branch, e->branch)) &&
 	       (!s->testbed || !strcmp(s->testbed, e->testbed));
 }

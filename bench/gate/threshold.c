@@ -24,7 +24,7 @@ const char *threshold_test_name(enum threshold_test test)
 
 /* -------- limits -------- */
 
-#define CLEAR 0.99 /* how sure it must be that a change to be found is not there */
+#define CLEAR 0.99 /* confidence required to exclude the change named by `find` */
 #define NEEDED_MOST 10000
 
 /* How far from the baseline, as the share `boundary` of the distribution. */
@@ -135,7 +135,10 @@ struct error *threshold_limits(const struct threshold *t, const double *values, 
 		values += n - t->most;
 		n = t->most;
 	}
-	/* All the memory that any test needs: one that is there for some tests only would hide. */
+	/*
+	 * Allocated for the tests with the largest need, so that a lack of memory does not depend
+	 * on the test.
+	 */
 	copy = calloc(n, 2 * sizeof(*copy));
 	if (!copy)
 		return error_memory();

@@ -3,8 +3,8 @@
 #define BENCH_GATE_THRESHOLD_H
 
 /*
- * Limits for the next value, from those before it: the seven tests of Bencher, with the
- * same results. Where Bencher does not judge and does not say so, the status here says why.
+ * Limits for the next value, from those before it: the seven tests of Bencher, with the same
+ * results. Where Bencher silently gives no verdict, the status here says why.
  *
  *     static      the boundaries themselves
  *     percentage  mean * (1 -/+ boundary)
@@ -14,17 +14,16 @@
  *     iqr         median -/+ boundary * interquartile range
  *     delta_iqr   median * (1 -/+ boundary * interquartile range of relative steps)
  *
- * A thresholds file holds one rule a line, and the first whose pattern and measure match a
- * result judges it:
+ * A thresholds file holds one rule a line, and the first whose pattern and measure match a result
+ * judges it:
  *
  *     # benchmark  measure       test        lower  upper  further
  *     format/[a-z]*   latency       t_test      -      0.99   min=5 max=64
  *     *            instructions  percentage  -      0.01   max=1
  *
- * Patterns are those of the shell; "-" is no boundary; min= and max= bound how many earlier
- * values are used, window= (seconds, or 30d) how old they may be. With find=0.1 a value passes
- * only if a change by 10 % would have been seen: limits as wide as the noise of a machine pass
- * everything.
+ * Patterns are those of the shell; "-" is no boundary; min= and max= bound how many earlier values
+ * are used, window= (seconds, or 30d) how old they may be. With find=0.1 a value passes only if a
+ * change by 10 % would have been seen: limits as wide as the noise of a machine pass everything.
  */
 
 #include <stdbool.h>
@@ -68,7 +67,8 @@ struct limits {
 	double baseline;	      /* mean or median; NaN for static */
 	bool has_lower, has_upper;
 	double lower, upper;
-	double blur; /* how far the true value may be from a measured one, at 99 % on each side */
+	double blur; /* how far the true value may be from a measured one, with 99 % confidence on
+			each side */
 };
 
 /*
@@ -87,9 +87,9 @@ enum limits_verdict limits_judge(const struct limits *limits, const struct thres
 				 double value);
 
 /*
- * How many earlier values make a value judged LIMITS_BLURRED a clear one, if they spread as those
- * did; 0: no number of them, as this benchmark is too noisy for `find`. For tests by standard
- * deviation.
+ * How many earlier values would turn LIMITS_BLURRED into a clear verdict, if their spread stays the
+ * same; 0: no number would, as this benchmark is too noisy for `find`. For tests that use the
+ * standard deviation.
  */
 size_t limits_needed(const struct limits *limits, const struct threshold *t, double value,
 		     size_t n);

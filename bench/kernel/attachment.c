@@ -85,7 +85,10 @@ static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
 	return BENCHMARK_OK;
 }
 
-/* A program whose name begins so, among our own descriptors: others may have loaded the same. */
+/*
+ * Finds a program by the beginning of its name, among our own descriptors only: other processes may
+ * have loaded the same program.
+ */
 static enum benchmark_status find_program(struct program **found, const char *name,
 					  struct benchmark_problem *problem)
 {
@@ -210,7 +213,7 @@ static bool same_map(const struct bpf_map *map, const char *kernel_name)
 	return name && kernel_name && !strcmp(name, kernel_name);
 }
 
-/* What that program uses becomes what ours will use. */
+/* Makes `object` use the maps of `program`. */
 static int share_maps(struct bpf_object *object, const struct program *program)
 {
 	uint32_t ids[MAPS_MAX];
@@ -254,7 +257,7 @@ static int load_wait(struct attachment *a)
 		return -errno;
 	bpf_object__for_each_program(program, a->wait->obj) bpf_program__set_autoload(
 		program, program == a->wait->progs.whole_wait || program == a->wait->progs.nothing);
-	/* Of variables that the programs of a wait do not use we have our own. */
+	/* Our own are only the internal maps (variables) that the programs of a wait do not use. */
 	bpf_object__for_each_map(map, a->wait->obj)
 		bpf_map__set_autocreate(map, bpf_map__is_internal(map));
 	status = share_maps(a->wait->obj, a->departure);

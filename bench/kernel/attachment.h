@@ -45,8 +45,8 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
 					 struct benchmark_problem *problem);
 
 /*
- * The programs of --off-cpu, for waits of any length. They have no CPU of their own, but are
- * those of the worker, and see the switches of all.
+ * The programs of --off-cpu, for waits of any length. They are not bound to a CPU: they sample the
+ * worker's waits, but run at every task's switches.
  */
 enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
 				       struct benchmark_problem *problem);

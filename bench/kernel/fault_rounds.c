@@ -25,7 +25,7 @@ static enum benchmark_status fault(struct fault_rounds *r, uint32_t depth, uint3
 	return BENCHMARK_OK;
 }
 
-/* Of FAULTS in batches, the median: what came between in some of them is left out. */
+/* The median over batches of FAULTS faults, which excludes the batches that were disturbed. */
 static enum benchmark_status fault_typically(struct fault_rounds *r, uint32_t depth, double *ns,
 					     struct benchmark_problem *problem)
 {
@@ -75,7 +75,7 @@ static enum benchmark_status check_samples(struct fault_rounds *r, struct attach
 		return benchmark_problem(
 			problem, BENCHMARK_FAILED, "only %llu of %llu stacks reach the root",
 			(unsigned long long)found.rooted, (unsigned long long)found.samples);
-	/* A few faults beside those asked for, as of the pipe, have other stacks. */
+	/* The worker has a few further faults, for example by its pipe, with other stacks. */
 	if (found.most_frames < fault_depths[d])
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "stacks of %u calls were seen with %u frames",
@@ -86,8 +86,8 @@ static enum benchmark_status check_samples(struct fault_rounds *r, struct attach
 }
 
 /*
- * The program also runs, shortly, for page faults of others on this CPU. Batches are so
- * small that most see none of these; the others are left out.
+ * The program also runs, briefly, for page faults of other tasks on this CPU. Batches are small
+ * enough that most have none of these; the others are dropped.
  */
 static enum benchmark_status count_batches(struct fault_rounds *r, struct attachment *a, size_t d,
 					   double *run_ns, uint64_t *faults,
@@ -178,7 +178,7 @@ static enum benchmark_status with_trivial(struct fault_rounds *r, struct fault_r
 	return status;
 }
 
-/* Every fault must have become a sample with its stack, here, too. */
+/* As for the sampler: every fault must have become a sample with its stack. */
 static enum benchmark_status check_perf(const struct fault_rounds *r,
 					struct benchmark_problem *problem)
 {

@@ -32,8 +32,8 @@ struct bench {
 };
 
 /*
- * Whether a thread's CPU time has the interrupts in it that came meanwhile: it does unless
- * the kernel accounts for them apart. Not known counts as no.
+ * Whether a thread's CPU time includes the interrupts during its run: it does unless the kernel
+ * accounts for them separately. False when that is not known.
  */
 static bool cpu_time_has_interrupts(void)
 {

@@ -24,7 +24,7 @@ struct frequency_options {
 struct frequency_result {
 	struct estimate ns; /* per sample */
 	uint64_t samples, lost;
-	bool by_cpu_time; /* interrupts are in it; else elapsed time was taken */
+	bool by_cpu_time; /* the CPU time includes interrupts; false: elapsed time was taken */
 };
 
 enum benchmark_status frequency_measure(const struct frequency_options *options,

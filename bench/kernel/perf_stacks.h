@@ -3,10 +3,10 @@
 #define BENCH_KERNEL_PERF_STACKS_H
 
 /*
- * The kernel's part of perf record: an event on one process with perf's own settings, whose
- * samples hold a call chain (-g) or registers and a copy of the stack (--call-graph dwarf).
- * It is driven as the sampling program is. What perf does with the samples then, reading,
- * writing and unwinding them, is not in it.
+ * The kernel's part of perf record: an event on one process with perf's own settings, whose samples
+ * hold a call chain (-g) or registers and a copy of the stack (--call-graph dwarf). It is driven as
+ * the sampling program is. What perf does with the samples afterwards (reading, writing and
+ * unwinding them) is not included.
  */
 
 #include <stddef.h>

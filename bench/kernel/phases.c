@@ -40,7 +40,7 @@ static const struct {
 	[PHASE_SUBMIT] = { "submit: ring", "submit" },
 };
 
-/* Of one phase, less what looking at the clock takes. NaN: there was none. */
+/* The mean time of a phase, without the cost of reading the clock. NaN: it never ran. */
 static double mean_ns(const struct phase_times *t, enum phase phase)
 {
 	const struct phase_time *p = &t->phases[phase], *clock = &t->phases[PHASE_CLOCK];

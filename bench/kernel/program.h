@@ -63,7 +63,7 @@ struct program_counters {
 enum benchmark_status program_counters(const struct program *p, struct program_counters *c,
 				       struct benchmark_problem *problem);
 
-/* Statistics are on until the descriptor is closed; -1 and a problem otherwise. */
+/* Switches statistics on until the returned descriptor is closed; -1 and a problem on failure. */
 int program_enable_statistics(struct benchmark_problem *problem);
 
 /* Whether BPF_PROG_TEST_RUN runs programs of this type, and takes `repeat` with it. */

@@ -32,8 +32,8 @@ static void nothing(int signal)
 }
 
 /*
- * What is attached to tc stays there when we end. So signals do not end us while it is; a command
- * that is running gets its own, and after it the measurement ends.
+ * A tc attachment outlives the process. So signals do not end us while it exists; a running command
+ * receives the signal itself, and when the command has ended the measurement ends too.
  */
 static void delay_signals(struct program_attachment *a, bool delay)
 {

@@ -3,9 +3,9 @@
 #define BENCH_KERNEL_PROGRAM_ATTACH_H
 
 /*
- * Attaches a program of an object file to what runs it. Where its section name says it all, as
- * that of a tracepoint, kprobe, uprobe or raw tracepoint does, libbpf does that. XDP and tc need
- * an interface, cgroup programs a cgroup; perf_event programs get a clock on each CPU.
+ * Attaches a program of an object file to what runs it. libbpf does that where the section name is
+ * sufficient, as for a tracepoint, kprobe, uprobe or raw tracepoint. XDP and tc need an interface,
+ * cgroup programs a cgroup; perf_event programs get a clock on each CPU.
  */
 
 #include "bench/kernel/program.h"
@@ -23,7 +23,7 @@ enum benchmark_status program_attach(struct program_attachment **attachment,
 				     const struct program_place *place,
 				     struct benchmark_problem *problem);
 
-/* Detaches it; NULL is fine. */
+/* Detaches it; NULL is allowed. */
 void program_detach(struct program_attachment *attachment);
 
 #endif

@@ -21,8 +21,8 @@ struct sample_cost sample_cost_of_rounds(const struct fault_rounds *r, enum samp
 					 uint64_t seed);
 
 /*
- * How much larger SAMPLE_COST_PROGRAM is than SAMPLE_COST_RUN_TIME, as shares: compared within
- * rounds, as the machine may change its speed from one to the next. -1 without memory.
+ * How much larger SAMPLE_COST_PROGRAM is than SAMPLE_COST_RUN_TIME, as shares. They are compared
+ * within rounds, because the machine's speed may change between rounds. -1 without memory.
  */
 struct sample_cost_agreement {
 	struct estimate frame; /* per frame */
@@ -32,10 +32,10 @@ int sample_cost_agreement(const struct fault_rounds *r, uint64_t seed,
 			  struct sample_cost_agreement *agreement);
 
 /*
- * What a wait costs with --off-cpu: the run time of the programs at both of its ends, for waits
- * of a worker that sleeps at the depths of fault_depths. The programs also run, shortly, at
- * switches of other tasks, which on a quiet machine are few. BENCHMARK_UNAVAILABLE, with the
- * reason, where they cannot be attached.
+ * What a wait costs with --off-cpu: the run time of the programs at both of its ends, for waits of
+ * a worker that sleeps at the depths of fault_depths. The programs also run, briefly, at switches
+ * of other tasks, which are few on a quiet machine. BENCHMARK_UNAVAILABLE, with the reason, where
+ * they cannot be attached.
  */
 enum benchmark_status sample_cost_of_waits(struct worker *worker, uint64_t seed,
 					   struct sample_cost *cost,

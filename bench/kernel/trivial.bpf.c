@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does nothing: what an event costs that has a program at all. */
+/* Does nothing: the cost of an event that has any program. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>

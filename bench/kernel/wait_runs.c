@@ -49,7 +49,7 @@ static enum benchmark_status check_samples(struct bench *b, uint32_t depth, uint
 	return BENCHMARK_OK;
 }
 
-/* With statistics on: nobody else runs this program, so that each run is one of ours. */
+/* With statistics on. No other process runs this program, so each counted run is ours. */
 static enum benchmark_status count(struct bench *b, uint32_t depth, double *ns,
 				   struct benchmark_problem *problem)
 {

@@ -37,7 +37,7 @@ static bool is_fault(uint32_t task)
 	return task == WORKER_FAULT || task == WORKER_FAULT_IN_KERNEL;
 }
 
-/* CPU time of work, so that others who run here meanwhile are not counted; else real time. */
+/* CPU time for work, so that other tasks on this CPU are not counted; else elapsed time. */
 static double now_ns(const struct work *w)
 {
 	bool real = w->request.task == WORKER_SLEEP || w->request.task == WORKER_SPIN_ELAPSED;
@@ -55,7 +55,7 @@ static void touch_in_kernel(struct work *w)
 {
 	for (uint32_t i = 0; i < w->request.amount; i++)
 		if (read(w->zeros, w->pages + i * w->page_size, 1) != 1)
-			return; /* then there are too few samples, which is noticed */
+			return; /* on failure there are too few samples, which the caller checks */
 }
 
 static void spin(struct work *w)

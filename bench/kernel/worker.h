@@ -3,11 +3,10 @@
 #define BENCH_KERNEL_WORKER_H
 
 /*
- * A child process on one CPU that is sampled: it calls itself to a chosen depth and there
- * touches fresh pages, one fault each, or computes for a while, or sleeps, or has the kernel
- * run a BPF program. A software event
- * on page faults with period 1 so runs a sampling program as often as wanted, at once and
- * with real user registers, without a timer.
+ * A child process on one CPU that is sampled: it calls itself to a chosen depth and there touches
+ * fresh pages, one fault each, or computes for a while, or sleeps, or has the kernel run a BPF
+ * program. So a software event on page faults with period 1 runs a sampling program as often as
+ * wanted, synchronously and with real user registers, without a timer.
  */
 
 #include <stddef.h>
@@ -19,7 +18,7 @@ enum worker_task {
 	WORKER_FAULT_IN_KERNEL, /* the same pages, touched by a system call for each */
 	WORKER_SPIN,		/* `amount` rounds of computing */
 	WORKER_SPIN_ELAPSED,	/* the same, by elapsed time */
-	WORKER_SLEEP,		/* `amount` times as shortly as possible */
+	WORKER_SLEEP,		/* `amount` of the shortest possible sleeps */
 	WORKER_TEST_RUN,	/* `amount` runs of `program_id` by the kernel */
 };
 

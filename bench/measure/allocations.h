@@ -16,7 +16,7 @@ struct allocations {
 
 bool allocations_available(void);
 
-/* What happens between these two counts; not nested. */
+/* Allocations between these two calls are counted; calls do not nest. */
 void allocations_begin(void);
 struct allocations allocations_end(void);
 

@@ -34,12 +34,12 @@ struct benchmark {
 	const char *name; /* "format/encode" */
 	const char *unit; /* what an iteration handles: "samples/s"; NULL: nothing to count */
 
-	/* Makes the state of the work, outside of all measurement. NULL: there is none. */
+	/* Makes the state of the work; it is not measured. NULL: the work has no state. */
 	enum benchmark_status (*setup)(void **state, uint64_t seed,
 				       struct benchmark_problem *problem);
 	/* Does the work `iterations` times. */
 	void (*run)(void *state, uint64_t iterations);
-	/* Was what run() did last right? */
+	/* Verifies the result of the last run(). */
 	enum benchmark_status (*check)(void *state, struct benchmark_problem *problem);
 	/* Units and bytes that one iteration handles, known after the first run; may be NULL. */
 	void (*size)(void *state, uint64_t *units, uint64_t *bytes);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Writes a file out and drops its pages, and those of no other file, from the page cache. True
- * when none is in memory any more; it cannot be so for a file that is mapped, or on tmpfs.
+ * Writes a file out and drops its pages, and those of no other file, from the page cache. True when
+ * none of its pages is in memory any more; never true for a file that is mapped or on tmpfs.
  */
 bool cold_file(const char *path);
 

@@ -3,8 +3,8 @@
 #define BENCH_MEASURE_COMMAND_H
 
 /*
- * Any command as a benchmark: an iteration is one run of it. Its output goes nowhere, and a run
- * that does not end with status 0 has no time.
+ * Any command as a benchmark: an iteration is one run of it. Its output is discarded, and a run
+ * that does not end with status 0 is a failure.
  */
 
 #include "bench/measure/benchmark.h"

@@ -57,7 +57,7 @@ enum verdict once_command(const struct settings *s)
 			output_line("measured %.0f total %.0f", measured, cpu_ns());
 		if (b->check)
 			status = b->check(state, &problem);
-		/* Unless it is asked for: DHAT would count its allocations. */
+		/* Only with --bmf, because DHAT would count the allocations that this takes. */
 		if (!status && s->bmf)
 			written = write_cpu_time(s, b->name, measured);
 		benchmark_stop(b, state);
@@ -81,7 +81,7 @@ static enum verdict count_benchmark(const struct settings *s, const struct bench
 {
 	struct benchmark_problem problem = { "" };
 	void *state;
-	/* First without the tool, to tell apart "not available" and "failed". */
+	/* First without the tool, which distinguishes "not available" from "failed". */
 	enum benchmark_status status = benchmark_start(b, &state, s->seed, &problem);
 
 	if (!status) {

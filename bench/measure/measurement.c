@@ -10,7 +10,7 @@
 
 /* A change that is smaller is noise, however sure: Criterion's number. */
 #define NOISE 0.01
-#define SAME_SPEED 0.05 /* what the reference loop may have changed by */
+#define SAME_SPEED 0.05 /* largest change of the reference loop, as a share */
 #define DISTURBED 0.02	/* the share of its time that a run may have waited for a CPU */
 
 void measurement_release(struct measurement *m)
@@ -162,7 +162,7 @@ static int compare_references(const struct bootstrap *bootstrap, const struct me
 				     ? MEASUREMENT_DISTURBED
 			     : reach(&found.median) > SAME_SPEED ? MEASUREMENT_OTHER_SPEED
 								 : MEASUREMENT_COMPARABLE;
-	/* Its mean also holds what else ran meanwhile. */
+	/* The mean includes the disturbance by other tasks. */
 	change->noise = fmax(NOISE, fmax(reach(&found.median), reach(&found.mean)));
 	return 0;
 }

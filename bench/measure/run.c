@@ -57,7 +57,7 @@ static const char *change_verdict(const struct measurement_change *c)
 	return "Change within noise threshold.";
 }
 
-/* No verdict where it is the machine that changed. */
+/* No verdict if the machine's speed changed. */
 static void print_verdict(const struct measurement_change *c, double waited_before, double waited)
 {
 	const struct estimate *r = &c->reference;

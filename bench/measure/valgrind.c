@@ -236,7 +236,7 @@ enum benchmark_status callgrind_run(const struct valgrind_work *work,
 		return status;
 	good = callgrind_parse(text, counts);
 	free(text);
-	/* Nothing counted means that the function was not found, not that it is free. */
+	/* A count of 0 means that the tool did not find the function. */
 	if (!good || !(counts->instructions > 0))
 		return benchmark_problem(problem, BENCHMARK_FAILED,
 					 "callgrind counted nothing; are its symbols stripped?");

@@ -70,7 +70,7 @@ static void print_change(const char *what, const struct paired_runs_change *c, s
 		    output_percent(c->bootstrap.low).text, output_percent(c->bootstrap.high).text);
 }
 
-/* What would make it conclusive. */
+/* Prints what would make the comparison conclusive. */
 static void print_remedy(const struct ab *ab, const struct paired_runs_comparison *c, double wanted)
 {
 	size_t n = c->different.n;
@@ -116,8 +116,9 @@ static enum verdict conclude(const struct ab *ab, const struct paired_runs_compa
 }
 
 /*
- * Which functions made it slower: those whose time changed for certain, and by a tenth of the whole
- * change at least: among hundreds of functions a few intervals miss the truth.
+ * Prints the functions that made it slower: their interval excludes 0, and their change is at least
+ * a tenth of the whole change. The second condition is needed because among hundreds of functions a
+ * few intervals miss the true value.
  */
 static void print_explanation(const struct explanation *e)
 {

@@ -51,7 +51,7 @@ void folded_functions_free(struct folded_functions *f)
 	free(f);
 }
 
-/* Where the name is, or where it belongs. */
+/* The index of the name, or the index to insert it at. */
 static size_t place_of(const struct folded_functions *f, const char *name)
 {
 	size_t low = 0, high = f->count;
@@ -282,7 +282,7 @@ static struct error *record_all(const struct recordings *r, const struct explain
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < 2 * options->rounds && !error; i++) {
-		/* Old, new, new, old: what drifts is the same for both. */
+		/* Old, new, new, old: a drift of the machine affects both sides equally. */
 		int side = (i + 1) / 2 % 2;
 
 		error = record(r, options->arguments[side]);

@@ -121,7 +121,7 @@ static bool read_measured(const char *path, double *measured, double *total)
 	return found;
 }
 
-/* Keeps how a child ended, and the last that it had to say. */
+/* Keeps how a child ended and the last line of its messages. */
 static void note_failure(struct comparison *c, const struct child_cost *cost, const char *err)
 {
 	FILE *f = fopen(err, "re");
@@ -158,7 +158,7 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 		arguments[n++] = program_path(c, p->program, program);
 		n = append(arguments, n, p->record);
 		arguments[n++] = trace_path(c, p, trace);
-		unlink(trace); /* perf would keep it under another name */
+		unlink(trace); /* perf would rename an existing file */
 		n = append(arguments, n, p->after);
 	}
 	append(arguments, n, workload);
@@ -171,7 +171,7 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 	return true;
 }
 
-/* A second time when it did not work: perf 6.1 aborts now and then at the end of a recording. */
+/* Tries again after a failure: perf 6.1 sometimes aborts at the end of a recording. */
 static bool record_twice(struct comparison *c, const struct peer *p, struct run *run)
 {
 	if (record(c, p, run))

@@ -5,7 +5,7 @@
 /* Exit statuses. */
 enum verdict {
 	VERDICT_FINE = 0,
-	VERDICT_REGRESSED = 1, /* for commands that judge nothing: failed */
+	VERDICT_REGRESSED = 1, /* commands that judge nothing: failure */
 	VERDICT_ERROR = 2,     /* also: bad usage */
 	VERDICT_INCONCLUSIVE = 3,
 };

@@ -70,7 +70,7 @@ static void shuffle(struct random *r, double *values, size_t n)
 	}
 }
 
-/* No order of the same values at random has as large a distance, but one in so many. */
+/* True when none of options->permutations random orders of the values has as large a distance. */
 static bool is_rare(struct search *s, const double *values, size_t n, double energy)
 {
 	size_t unused;

@@ -3,15 +3,15 @@
 #define BENCH_STATISTICS_RANK_H
 
 /*
- * Tests that look at the order of numbers only, so that one wild outlier counts as one.
+ * Tests that use only the order of numbers, so that an outlier counts no more than any other value.
  */
 
 #include "bench/statistics/statistics.h"
 
 /*
- * The median with the confidence interval of the sign test: two of the numbers themselves,
- * whose coverage is at least `confidence`. `coverage` gets what it really is. With too few
- * numbers for the confidence (below six for 95 %) returns -1.
+ * The median with the confidence interval of the sign test: two of the numbers themselves, whose
+ * coverage is at least `confidence`. `coverage` gets the actual coverage. With too few numbers for
+ * the confidence (below six for 95 %) returns -1.
  */
 int rank_median(const double *x, size_t n, double confidence, struct estimate *median,
 		double *coverage);

@@ -54,7 +54,7 @@ static void make_samples(struct corpus *c, struct random *r)
 	}
 }
 
-/* The path; of this program it may name another file by now, or none. */
+/* The path. This program's own path may name another file by now, or none. */
 static int find_object(struct corpus *c)
 {
 	const char *object = c->options.object;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * INJECT=drain: what was once found in a profiler of this kind, a sleep of up to a second and
- * an allocation for each sample. The linker puts it in front of the resolver (--wrap), so the
+ * INJECT=drain: a sleep of up to a second and an allocation for each sample, a fault that a
+ * profiler of this kind once had. The linker puts it in front of the resolver (--wrap), so the
  * recorder's own code knows nothing of it. Without INJECT this file is empty.
  */
 #ifdef INJECT_drain

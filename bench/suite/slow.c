@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Linked into build/prof-report-slow, which is prof-report and, at its end, as many rounds of
- * arithmetic as the name says under which it is called, after a "+": "new+250000". A
- * slowdown of known size for the gates to find, without a script in between.
+ * Linked into build/prof-report-slow, which is prof-report plus rounds of arithmetic at its end.
+ * Their number is in the name that it is called by, after a "+": "new+250000". This gives the gates
+ * a slowdown of known size to find, without a wrapper script.
  *
- * A round has seven instructions: a multiplication and an addition that wait for each other,
- * and five that wait for neither, so that they pass at about the pace of the report's own.
+ * A round has seven instructions: a multiplication and an addition that wait for each other, and
+ * five that wait for neither, so that they pass at about the pace of the report's own.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -24,7 +24,7 @@ enum packet_class {
 #if defined(INJECT_fibonacci)
 static inline int is_fibonacci(unsigned int n)
 {
-	/* As one writes it who does not think of the cost: each number anew from the start. */
+	/* The naive way: each number is computed again from the start. */
 	for (unsigned int i = 0; i < 14; i++) {
 		unsigned int previous = 0, current = 1;
 

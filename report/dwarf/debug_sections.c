@@ -12,8 +12,8 @@
 #include "common/limits.h"
 
 /*
- * How many times larger zlib can make its input, and a bit. zstd could do more, but does not come
- * near it on debug information.
+ * Slightly more than zlib's largest possible ratio. zstd could exceed it, but on debug information
+ * it does not come near it.
  */
 #define RATIO_MAX 1100
 
@@ -135,9 +135,9 @@ static void load_section(struct debug_sections *s, const struct elf_file *e,
 }
 
 /*
- * From the lowest to the highest address of executable segments. Linkers leave the DWARF of
- * functions that they dropped, at address 0 or so: what lies outside of this range is such a
- * remainder.
+ * From the lowest to the highest address of executable segments. Linkers drop functions but keep
+ * their DWARF, relocated to address 0 or near it; so DWARF for addresses outside of this range is
+ * ignored.
  */
 static void find_code(struct dwarf *d, const struct elf_file *code)
 {

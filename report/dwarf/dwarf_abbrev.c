@@ -161,8 +161,8 @@ static struct abbrev_step *add_step(struct abbrev_table *t, struct abbrev *a)
 }
 
 /*
- * Adds one attribute. Without a slot and of fixed size it only makes the run of bytes longer that
- * is passed over before it.
+ * Adds one attribute. One of fixed size that has no slot only lengthens the preceding run of bytes
+ * to skip.
  */
 static int add_attribute(struct abbrev_table *t, struct abbrev *a, uint8_t slot, uint64_t form,
 			 uint64_t constant, const struct form_sizes *sizes)
@@ -192,7 +192,7 @@ static int add_attribute(struct abbrev_table *t, struct abbrev *a, uint8_t slot,
 	step = add_step(t, a);
 	if (!step)
 		return -1;
-	/* An unknown form stays one that form_skip() fails on. */
+	/* An unknown form is kept as it is; form_skip() fails on it. */
 	*step = (struct abbrev_step){ .form = known ? (uint16_t)form : UINT16_MAX,
 				      .slot = slot,
 				      .size = size,
@@ -256,7 +256,7 @@ int abbrev_table_read(struct abbrev_table *t, struct cursor *c, const struct for
 		a.children = cursor_u8(c) != 0;
 		if (t->n_steps > UINT32_MAX / 2 || read_attributes(t, &a, c, sizes))
 			return -1;
-		/* dwarf_unit_peek() wants one of them, and goes through the table for it. */
+		/* dwarf_unit_peek() needs a single one and scans the table for it. */
 		if (only && code != only) {
 			t->n_steps = a.first_step;
 			continue;

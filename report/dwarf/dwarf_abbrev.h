@@ -3,13 +3,11 @@
 #define REPORT_DWARF_DWARF_ABBREV_H
 
 /*
- * Abbreviations, compiled. An abbreviation says which attributes follow in a DIE and in
- * which form; most of them are of no interest here, so each is compiled into few steps: runs
- * of bytes to pass over, and the attributes that have a slot. A DIE whose size is fixed is
- * passed over with one addition.
+ * Abbreviations, compiled. An abbreviation says which attributes follow in a DIE and in which form;
+ * most of them are not needed here, so each is compiled into few steps: runs of bytes to skip, and
+ * the attributes that have a slot. A DIE of fixed size is skipped with one addition.
  *
- * An abbreviation with a form that we don't know cannot be passed over; it is kept, and
- * reading such a DIE fails.
+ * An abbreviation with an unknown form cannot be skipped; it is kept, and reading such a DIE fails.
  */
 
 #include <stdbool.h>

@@ -44,7 +44,7 @@ static void cover_function(uint64_t low, uint64_t high, void *context)
 	size_t i = sorted_first(f->addresses, f->n, low), first = i;
 
 	for (; i < f->n && f->addresses[i] < high; i++) {
-		/* Of functions that the linker folded into one the first counts. */
+		/* Where the linker folded functions into one, the first in the unit is taken. */
 		if (f->function[i])
 			continue;
 		f->function[i] = s->die;

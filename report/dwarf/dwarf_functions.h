@@ -3,9 +3,9 @@
 #define REPORT_DWARF_DWARF_FUNCTIONS_H
 
 /*
- * Which function of a unit an address belongs to, and what was inlined there. The unit's
- * DIEs are passed over once to find the functions; then only the functions that hold an
- * address of interest are read.
+ * Which function of a unit an address belongs to, and what was inlined there. The unit's DIEs are
+ * scanned once to find the functions; then only the functions that contain one of the addresses are
+ * read.
  */
 
 #include <stdbool.h>

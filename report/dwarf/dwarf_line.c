@@ -212,8 +212,8 @@ static void start_sequence(struct line_machine *m)
 }
 
 /*
- * A row holds up to the next one of its sequence (6.2.5): the row before now covers the addresses
- * between both.
+ * A row is valid up to the next one of its sequence (6.2.5): the addresses from the row before up
+ * to this row belong to the row before.
  */
 static void add_row(struct line_machine *m)
 {

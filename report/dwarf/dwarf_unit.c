@@ -9,14 +9,18 @@
 
 #define TEXT_MAX (64 * 1024)
 #define INDIRECT_DEPTH 4
-/* For repeated work: so many times the bytes of all sections, and a bit more for small files. */
+/*
+ * The budget of repeated work: this factor times the bytes of all sections, plus a base for small
+ * files.
+ */
 #define BUDGET_FACTOR 16
 #define BUDGET_BASE (1 << 20)
 /* Bytes of a compiled table for each byte of .debug_abbrev, at most. */
 #define COMPILED_FACTOR 8
 /*
  * A unit has a header of at least 11 bytes and a DIE. Where there are more than a few, and they are
- * smaller than this on average, they were made to cost memory: the rest is not read.
+ * smaller than this on average, the file was made to exhaust memory: the remaining units are not
+ * read.
  */
 #define UNIT_BYTES_MIN 32
 #define UNITS_FREE 4096

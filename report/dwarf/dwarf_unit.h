@@ -9,9 +9,9 @@
  * dwarf_index() finds the unit headers. Units are prepared (abbreviations compiled, bases read)
  * when they are first needed, from any thread.
  *
- * All bytes are hostile. Work that could be asked for again and again (a table of
- * abbreviations, a list of ranges) is paid from `budget`; when that is spent, what asks for
- * more is treated as absent.
+ * All bytes are hostile. Work that could be asked for again and again (a table of abbreviations, a
+ * list of ranges) is charged to `budget`; when that is exhausted, further such data is treated as
+ * absent.
  */
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #ifndef REPORT_PROFILE_DESCRIBE_H
 #define REPORT_PROFILE_DESCRIBE_H
 
-/* The parts of a profile that tell about the recording: events, traces, losses. */
+/* The parts of a profile that describe the recording: events, traces, losses. */
 
 #include "report/profile/profile.h"
 #include "report/profile/tally.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Readers of folded stacks take a number behind a blank at the end for a count. */
+/* Readers of folded stacks take a number after a blank at the end of a line for the count. */
 static void guard_end(struct buffer *b, size_t start)
 {
 	size_t at = b->size;

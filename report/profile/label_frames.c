@@ -14,7 +14,7 @@ void label_frames_release(struct label_frames *l)
 	*l = (struct label_frames){ 0 };
 }
 
-/* What is remembered while the stacks of one group are added, one group after another. */
+/* State while the stacks of a group are added; groups are added one at a time. */
 struct adding {
 	struct label_frames *leading;
 	const struct profile *profile;
@@ -25,7 +25,7 @@ struct adding {
 	struct buffer label;
 };
 
-/* Texts are numbered as the frames behind the profile's own. */
+/* A text's frame number is its number in the pool plus the number of the profile's own frames. */
 static bool add_root(struct adding *a, const struct profile_entry *entry, const unsigned int *masks)
 {
 	struct label_frames *l = a->leading;

@@ -109,7 +109,7 @@ static struct profile_frame common_frame(const struct named_frames *n, size_t tr
 	return frame;
 }
 
-/* Where a place lies, as far as the view tells places apart. */
+/* Fills in where a place lies, in the detail that the view distinguishes. */
 static void add_position(const struct named_frames *n, const struct symbolizer_place *place,
 			 uint64_t offset, struct profile_frame *frame)
 {
@@ -143,7 +143,7 @@ static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_
 		struct profile_frame one = frame;
 
 		one.inlined = i + 1 < count;
-		/* "[libfoo.so.1+0x1234]" tells functions apart, but names none. */
+		/* "[libfoo.so.1+0x1234]" identifies a function, but is not its name. */
 		one.named = places[i].name[0] && places[i].name[0] != '[';
 		one.name = places[i].name[0] ? places[i].name
 					     : frame_placeholder(recorded, object, room);

@@ -71,8 +71,8 @@ struct profile_object {
 };
 
 /*
- * Whose samples. Only what profile.dimensions says is told apart; the rest is that of the
- * first sample met, or 0 and "".
+ * Whose samples. Groups differ only in the fields that profile.dimensions selects; the other fields
+ * are those of the first sample met, or 0 and "".
  */
 struct profile_group {
 	const char *comm;
@@ -123,7 +123,7 @@ struct profile_trace {
 	bool complete;
 };
 
-/* What groups are told apart by: dimensions of a profile, bits. */
+/* What distinguishes groups: the dimensions of a profile, bits. */
 enum profile_dimension {
 	PROFILE_BY_COMM = 1 << 0,
 	PROFILE_BY_PID = 1 << 1,
@@ -138,13 +138,13 @@ enum profile_dimension {
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };
 
-/* What frames are told apart by, beside name, object and kind: bits. */
+/* What distinguishes frames besides name, object and kind: bits. */
 enum profile_detail {
 	PROFILE_BY_LINE = 1 << 0,    /* file and line are filled */
 	PROFILE_BY_ADDRESS = 1 << 1, /* offset is filled */
 	PROFILE_BY_UNNAMED = 1 << 2, /* offset is filled where `named` is false */
 	PROFILE_BY_FILE = 1 << 3,    /* file is filled, and start_line: at worst by a line in it */
-	PROFILE_LOWEST_ADDRESS = 1 << 4, /* offset is filled by the lowest; tells nothing apart */
+	PROFILE_LOWEST_ADDRESS = 1 << 4, /* offset is the lowest met, not a key */
 	PROFILE_BY_GUESS = 1 << 5,	 /* guessed is filled, as with PROFILE_BY_ADDRESS */
 	PROFILE_GUESS_IN_NAME = 1 << 6,	 /* names of guessed frames end in " [guessed]" */
 };
@@ -172,7 +172,7 @@ struct profile {
 	uint64_t lost;	      /* samples lost while recording */
 	uint64_t slice_ns;    /* with PROFILE_BY_TIME: length of a time slice */
 	uint32_t slice_count; /* the highest slice + 1; 1 without PROFILE_BY_TIME */
-	bool led; /* all stacks begin with frames that tell whose they are; none has no frame */
+	bool led; /* every stack begins with a frame that says whose it is, so none is empty */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };
 

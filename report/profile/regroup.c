@@ -329,7 +329,7 @@ static struct error *sort_entries(struct regrouped *r)
 	return NULL;
 }
 
-/* Joins equal entries; `places`, unless NULL, learns what became of each. */
+/* Joins equal entries; `places`, unless NULL, gets the new index of each entry's cells. */
 static void join_entries(struct regrouped *r, struct slices_place *places)
 {
 	size_t n = 0;

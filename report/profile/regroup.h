@@ -3,9 +3,9 @@
 #define REPORT_PROFILE_REGROUP_H
 
 /*
- * The last step of building a profile: joins what the tally told apart (events, equal
- * names) but the view does not, drops nodes and frames that nothing uses, and sorts, so that
- * the same traces always give the same profile. Starts as { 0 }.
+ * The last step of building a profile: joins what the tally kept separate (events, equal names) and
+ * the view does not, drops nodes and frames that nothing uses, and sorts, so that the same traces
+ * always give the same profile. Starts as { 0 }.
  */
 
 #include "report/profile/frame_table.h"

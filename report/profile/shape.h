@@ -11,7 +11,7 @@
 
 #include <regex.h>
 
-/* No recorder walks deeper; what lies above in a trace that says so is left out. */
+/* No recorder walks deeper; frames beyond this in a trace are left out. */
 #define SHAPE_DEPTH_MAX 4096
 
 struct shape {

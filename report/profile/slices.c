@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_MOMENTS (4u << 20)
-#define MAX_JOINED (3u << 20) /* more than that, joined, make the slices longer */
+#define MAX_JOINED (3u << 20) /* joined moments above this number make the slices longer */
 
 void slices_release(struct slices *s)
 {
@@ -141,7 +141,10 @@ static void coarsen(struct slices *s)
 	s->begin = s->end = 0;
 }
 
-/* There are as many moments as there may be: fewer, by longer slices if need be. */
+/*
+ * Called when the limit of moments is reached: joins them, and lengthens the slices until few
+ * enough remain.
+ */
 static bool make_fewer(struct slices *s)
 {
 	if (s->count && !slices_join(s))
@@ -151,12 +154,14 @@ static bool make_fewer(struct slices *s)
 		if (!slices_join(s))
 			return false;
 	}
-	/* Of one slice there is no less than a moment of each cell. */
+	/*
+	 * A single slice cannot be reduced below one moment for each cell, so the limit must rise.
+	 */
 	s->limit = s->count > MAX_JOINED ? 2 * s->count : MAX_MOMENTS;
 	return true;
 }
 
-/* Goes on in the slice of this time. */
+/* Makes the slice of this time the current one. */
 static bool turn(struct slices *s, uint64_t since)
 {
 	uint32_t slice;
@@ -216,7 +221,7 @@ static int compare_spans(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* The runs in the order of their slices, in which mostly they are. */
+/* The runs sorted by slice; mostly they are in that order already. */
 static struct span *sorted_spans(const struct slices *s)
 {
 	struct span *spans = malloc((s->run_count + 1) * sizeof(*spans));

@@ -18,7 +18,10 @@ static struct profile_frame *table_frame(const struct stack_nodes *s, uint32_t f
 
 static uint8_t match_of(const struct stack_nodes *s, uint32_t frame)
 {
-	/* Frames that came after the others were matched are separators and wakers' frames. */
+	/*
+	 * Frames added after the matching are separators and wakers' frames, which no expression
+	 * applies to.
+	 */
 	return frame < s->matches_count ? s->matches[frame] : 0;
 }
 

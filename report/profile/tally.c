@@ -20,7 +20,7 @@ struct known_group {
 	uint32_t event, group;
 };
 
-/* What a (task, event) is, if not a group's number. */
+/* What a (task, event) has in place of a group's number. */
 #define NOT_ASKED UINT32_MAX
 #define NOT_COUNTED (UINT32_MAX - 1)
 #define OTHER_EVENT (UINT32_MAX - 2)
@@ -35,7 +35,8 @@ struct tally {
 
 	/*
 	 * The cells that each stack of this trace was counted in last, by the low bits of the
-	 * group: no hashing for the next sample. Cells that are not here any more are kept by key.
+	 * group: no hashing for the next sample. Cells that were displaced from here are found by
+	 * `keys`.
 	 */
 	uint32_t (*last_cell)[LAST_CELLS];
 	size_t last_cell_count;
@@ -207,7 +208,10 @@ static uint32_t find_group(struct tally *t, const void *key, size_t size,
 	return (uint32_t)t->group_count++;
 }
 
-/* The group of a (task, event) on any CPU: one per distinct text of what tells groups apart. */
+/*
+ * The group of a (task, event) on any CPU. Groups are distinct by the text of what the dimensions
+ * select.
+ */
 static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 {
 	const struct prf_task *who = prf_reader_task(t->reader, task);
@@ -426,8 +430,9 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 }
 
 /*
- * When neither CPU nor wakers tell anything apart, as mostly: the one loop that runs
- * for every sample of a large trace. Locals, since stores could change what `t` points to.
+ * The common case, where neither CPU nor wakers distinguish groups: the loop that runs for every
+ * sample of a large trace. Fields are copied to locals because the compiler must assume that stores
+ * change what `t` points to.
  */
 static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 {

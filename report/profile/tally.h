@@ -19,13 +19,13 @@
 struct tally_options {
 	unsigned int
 		dimensions;  /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
-	bool wakers;	     /* tell apart by the waker's stack */
+	bool wakers;	     /* distinguish by the waker's stack */
 	uint64_t slice_ns;   /* with PROFILE_BY_TIME: length of a slice to begin with */
 	uint32_t max_slices; /* slices double in length rather than become more; 0: 4096 */
 	const struct selection *selection; /* must stay; its times are the reader's business */
 };
 
-/* Everyone who is counted together. `task` and `event` are those of the first sample. */
+/* Samples that are counted together. `task` and `event` are those of the first sample. */
 struct tally_group {
 	uint32_t trace;
 	uint32_t task;	/* in that trace */
@@ -54,8 +54,8 @@ struct error *tally_new(struct tally **tally, const struct tally_options *option
 void tally_free(struct tally *t);
 
 /*
- * The samples that follow are this reader's. Ids of its stacks are moved up by the stacks of
- * the traces before: returns by how many.
+ * Begins the samples of this reader. Returns what its stack ids are raised by to become global: the
+ * number of stacks in the traces before.
  */
 uint32_t tally_begin(struct tally *t, const struct prf_reader *reader);
 struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERROR_CHECKED;
@@ -63,7 +63,7 @@ struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERRO
 /* About the trace that was begun last. */
 struct tally_totals {
 	uint64_t samples;	    /* all that were given, whether they count or not */
-	uint64_t other_events;	    /* of them, not counted because of their event alone */
+	uint64_t other_events;	    /* of them, those not counted only because of their event */
 	uint64_t first_ns, last_ns; /* of all given; 0 when there were none */
 	uint64_t origin_ns;	    /* where its slices begin */
 };

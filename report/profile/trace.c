@@ -232,7 +232,7 @@ static struct error *keep_damage(struct trace *t, const struct prf_damage *damag
 	return NULL;
 }
 
-/* Tells the symbolizer of objects that have been defined meanwhile. */
+/* Adds to the symbolizer the objects that were defined since the last call. */
 static struct error *follow_objects(struct trace *t, struct symbolizer *symbolizer)
 {
 	size_t n = prf_reader_objects(t->reader);

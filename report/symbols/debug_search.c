@@ -113,9 +113,8 @@ static bool belongs(const struct prf_object *o, const struct found_file *f, cons
 }
 
 /*
- * One candidate. "Not the recorded file" says more than "cannot be read", and that more than "not
- * there": of several candidates the status that says most is kept, and the path of the first that
- * differs.
+ * One candidate. Of several candidates the most specific status is kept: "not the recorded file"
+ * before "cannot be read" before "not there"; and the path of the first candidate that differs.
  */
 static bool try_object(const struct prf_object *o, const char *root, struct found_file *f,
 		       enum symbols_status *status)
@@ -251,7 +250,9 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 
 		if (asprintf(&path, "%.*s/%s%s", length, main->path, i ? ".debug/" : "", name) < 0)
 			return false;
-		/* A file that names itself would match, as it has the right build-id. */
+		/*
+		 * The file itself has the right build-id too, so a link that names it would match.
+		 */
 		found = strcmp(path, main->path) && try_link(f, NULL, path, main, checksum);
 		free(path);
 	}

@@ -27,7 +27,7 @@ struct debug_search {
 /* An open ELF file and its path. Starts as { 0 }. */
 struct found_file {
 	struct elf_file elf;
-	char *path; /* NULL: not found; of what was refused, when the status says so */
+	char *path; /* NULL: not found; of a refused file if the status says so */
 	bool open;
 	uint64_t size, changed_ns; /* of the file */
 };

@@ -135,7 +135,7 @@ bool name_cache_open_memory(struct name_cache *c, const struct name_cache_key *k
 	return c->open;
 }
 
-/* What another user owns or may write to can have any names in it. */
+/* A file that another user owns or may write to can hold forged names. */
 static bool is_ours(int fd)
 {
 	struct stat st;
@@ -415,7 +415,7 @@ void name_cache_trim(void)
 	n = list_files(directory, &files, &total);
 	if (total > CACHE_BYTES_MAX) {
 		qsort(files, n, sizeof(*files), by_use);
-		/* Down to three quarters, so that not each of the next runs has to trim again. */
+		/* Down to three quarters, so that the next runs need not trim again. */
 		for (size_t i = 0; i < n && total > CACHE_BYTES_MAX / 4 * 3; i++)
 			if (!unlinkat(dirfd(directory), files[i].name, 0))
 				total -= files[i].size;

@@ -45,7 +45,7 @@ struct name_cache {
 
 /* True when there is one for the key, and it is sound. */
 bool name_cache_open(struct name_cache *c, const struct name_cache_key *key);
-/* The same over memory, which must stay. */
+/* The same for a file that is in memory, which must stay. */
 bool name_cache_open_memory(struct name_cache *c, const struct name_cache_key *key,
 			    const void *data, size_t size);
 void name_cache_release(struct name_cache *c);
@@ -66,7 +66,10 @@ struct name_cache_answer {
 void name_cache_store(const struct name_cache_key *key, const struct name_cache *old,
 		      const struct name_cache_answer *answers, size_t n);
 
-/* Deletes what is too much. After storing. */
+/*
+ * Deletes the files that were not used for longest, down to three quarters of CACHE_BYTES_MAX, when
+ * there is more than that. To be called after storing.
+ */
 void name_cache_trim(void);
 
 #endif

@@ -226,7 +226,7 @@ bool object_lookup_wants_main(const struct object_lookup *l)
 
 int object_lookup_add_main(struct object_lookup *l, const char *path)
 {
-	/* It may hold the path of a file that was refused. */
+	/* `main` may hold the path of a file that was refused. */
 	found_file_release(&l->main);
 	if (open_other(l, &l->main, path))
 		return -1;

@@ -26,9 +26,12 @@ struct object {
 	struct prf_object recorded;
 	struct prf_symbol *symbols;
 	size_t symbol_count, symbol_capacity;
-	/* The first object with this build-id: it is looked up for all of them. Or itself. */
+	/*
+	 * The first object with this build-id, which may be this one: all queries of equal
+	 * build-ids go to it.
+	 */
 	struct object *first;
-	const struct prf_object **copies; /* what the others with its build-id are */
+	const struct prf_object **copies; /* the other objects with its build-id, as recorded */
 	size_t copy_count, copy_capacity;
 	uint32_t *queries; /* to be looked up */
 	size_t query_count, query_capacity;
@@ -49,8 +52,8 @@ struct symbolizer {
 	struct arena arena;
 	struct arena workers[PARALLEL_THREADS_MAX];
 	unsigned int threads;
-	int failed;  /* a job found no memory */
-	bool stored; /* something in the cache */
+	int failed;  /* a job ran out of memory */
+	bool stored; /* answers were written to the cache */
 };
 
 struct error *symbolizer_new(struct symbolizer **symbolizer,
@@ -182,7 +185,7 @@ static uint64_t looked_up(const struct query *q)
 	return q->exact || !q->offset ? q->offset : q->offset - 1;
 }
 
-/* Adds what `o` is to the first object with its build-id, if it is not the first itself. */
+/* Adds `o` to the copies of the first object with its build-id, unless it is the first itself. */
 static struct error *find_first(struct map *by_build_id, struct object *o)
 {
 	struct object *first;
@@ -611,7 +614,7 @@ static void finish_query(struct symbolizer *s, struct query *q, struct shown_nam
 		q->answer = places = function;
 		q->places = 1;
 	}
-	/* What a script calls its functions is how they are called. */
+	/* Names of script functions are not mangled: they are shown unchanged. */
 	for (uint32_t i = 0; i < q->places && !places[i].name; i++)
 		places[i].name = s->objects[q->object]->recorded.kind == PRF_OBJECT_SCRIPT
 					 ? places[i].function

@@ -3,18 +3,19 @@
 #define REPORT_SYMBOLS_SYMBOLIZER_H
 
 /*
- * Names for places in code. The caller adds objects and then queries, each a (object,
- * offset) pair, in any order; symbolizer_run() looks all of them up at once, file by file and
- * in parallel; then every query has its places: the inlined functions, innermost first, and
- * last the function that the code belongs to.
+ * Names for places in code. The caller adds objects and then queries, each a (object, offset) pair,
+ * in any order; symbolizer_run() looks all of them up at once, file by file and in parallel; then
+ * every query has its places: the inlined functions, innermost first, and last the function that
+ * the code belongs to.
  *
  * Names come from, in this order: those embedded in the trace (symbolizer_add_names(),
- * symbolizer_add_symbols()), the recorded file, its debug files. A file whose build-id
- * differs from the recorded one is never used; the object's status then says so. The results
- * do not depend on the number of threads.
+ * symbolizer_add_symbols()), the recorded file, its debug files. A file whose build-id differs from
+ * the recorded one is never used; the object's status then says so. The results do not depend on
+ * the number of threads.
  *
- * Except for symbolizer_run(), which starts threads of its own, nothing here may be called
- * from two threads at once. Errors are no memory, and arguments that no call has made known.
+ * Except for symbolizer_run(), which starts threads of its own, nothing here may be called from two
+ * threads at once. Errors are: out of memory, and numbers of objects or queries that no call has
+ * returned.
  */
 
 #include <stdbool.h>

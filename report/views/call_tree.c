@@ -27,7 +27,7 @@ static uint32_t child_of(struct call_tree *t, uint32_t parent, uint32_t function
 	return node;
 }
 
-/* What is remembered while the threads of one command are added, one command after another. */
+/* State while the threads of a command are added; commands are added one at a time. */
 struct adding {
 	struct call_tree *tree;
 	const struct profile *profile;

@@ -113,7 +113,10 @@ static bool counts_samples(const struct work *w)
 	return true;
 }
 
-/* The count of a run that a value of 1 gives. An empty run says nothing: as 1000 Hz would. */
+/*
+ * The count of a run that a value of 1 gives. An empty run has no rate of its own and is taken as
+ * one of 1000 Hz.
+ */
 static double exposure_of(const struct work *w, const struct profile *p, size_t run)
 {
 	uint64_t ns = sample_ns(p, run);
@@ -167,7 +170,9 @@ static void describe_runs(struct work *w, bool scale)
 
 /* -------- rows -------- */
 
-/* The row of a name; PRF_NONE without memory. Kernel modules keep apart from other objects. */
+/*
+ * The row of a name; PRF_NONE without memory. Kernel modules are never joined with other objects.
+ */
 static uint32_t find_row(struct work *w, const struct row *row)
 {
 	struct comparison *c = w->result;

@@ -4,11 +4,11 @@
 
 /*
  * What changed from function to function (or object, line, command) between the runs of two
- * profiles, which must tell traces apart (PROFILE_BY_TRACE): each trace is a run.
+ * profiles, which must distinguish traces (PROFILE_BY_TRACE): each trace is a run.
  *
- * Functions are the same when their names are, without what compilers add to the names of
- * copies (".isra.0", ".cold", "::h" and a hash); objects may be named differently, as libraries
- * of two versions are.
+ * Functions are the same when their names are, without what compilers add to the names of copies
+ * (".isra.0", ".cold", "::h" and a hash); objects may be named differently, as libraries of two
+ * versions are.
  */
 
 #include "report/views/change.h"
@@ -17,17 +17,17 @@
 struct compared {
 	const char *name;   /* as it is now, or was; not yet made printable */
 	const char *object; /* "" when there is none */
-	bool before, now;   /* whether it was met at all; one is true */
+	bool before, now;   /* whether the side has it; at least one is true */
 	struct change self, total;
 };
 
 struct comparison {
-	struct compared *list; /* surely changed ones first, those that did most at the top */
+	struct compared *list; /* those that surely changed first, the largest change at the top */
 	size_t count;
 	size_t runs[2];	   /* enum change_side */
 	double totals[2];  /* of everything, for one run */
 	bool scaled;	   /* those before are scaled to the total of now */
-	bool noise_known;  /* else there are no intervals and no p */
+	bool noise_known;  /* false: there are no intervals and no p */
 	const char *unit;  /* of values: "s", or that of the profile */
 	struct rows *rows; /* of each run, which the names belong to */
 };

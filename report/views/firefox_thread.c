@@ -153,7 +153,7 @@ static void sample_time(struct firefox *w, uint32_t i)
 	const struct profile_entry *entry = nth_entry(w, i);
 	struct sink *text = &w->time_text;
 
-	/* All samples of a slice have the same. */
+	/* All samples of a slice have the same time, so its text is made once. */
 	if (!i || entry->slice != w->time_of->slice || entry->group != w->time_of->group) {
 		buffer_clear(&text->buffer);
 		firefox_ms(text, threads_time(w->profile, entry) / 1000);

@@ -18,8 +18,8 @@ struct folded_text {
 };
 
 /*
- * Lines are compared as sequences of numbers, in which texts are ranked as they would sort
- * with a ';' behind them: much less to look at than the characters themselves.
+ * Lines are compared as sequences of numbers, in which texts are ranked as they would sort with a
+ * ';' after them: this compares far fewer bytes than the characters themselves.
  */
 struct builder {
 	const struct profile *profile;
@@ -201,14 +201,14 @@ static int compare_lines(const void *left, const void *right, void *context)
 	const uint32_t *x = f->frames + a->first, *y = f->frames + b->first;
 	size_t common = a->count < b->count ? a->count : b->count, i = 0;
 
-	/* Stacks share most of their outer frames: four at a time. */
+	/* Stacks share most of their outer frames, so these are compared four at a time. */
 	while (i + 4 <= common && !memcmp(x + i, y + i, 4 * sizeof(*x)))
 		i += 4;
 	while (i < common && x[i] == y[i])
 		i++;
 	if (i == common)
 		return a->count < b->count ? -1 : a->count > b->count;
-	/* The ranks hold for frames with a ';' behind them; at the end of a line there is none. */
+	/* The ranks assume a ';' after each frame; the last frame of a line has none. */
 	if (i + 1 == a->count && begins(f, y[i], x[i]))
 		return -1;
 	if (i + 1 == b->count && begins(f, x[i], y[i]))

@@ -3,16 +3,16 @@
 #define REPORT_VIEWS_FUNCTIONS_H
 
 /*
- * The functions behind the frames of one or several profiles. Frames may be told apart by
- * line and address, while most formats list each function once and draw it as one box.
- * Starts as { 0 }, apart from `keys`.
+ * The functions that the frames of one or several profiles belong to. Frames may differ by line and
+ * address, while most formats list each function once and draw it as one box. Starts as { 0 },
+ * apart from `keys`.
  */
 
 #include "common/buffer.h"
 #include "common/map.h"
 #include "report/profile/profile.h"
 
-/* What tells functions apart, beside name, kind, inlined and waker: bits. */
+/* What distinguishes functions besides name, kind, inlined and waker: bits. */
 enum functions_key {
 	FUNCTIONS_BY_OBJECT = 1 << 0,
 	FUNCTIONS_BY_FILE = 1 << 1,

@@ -64,7 +64,7 @@ struct html {
 
 /* -------- columns -------- */
 
-/* Room for `n` numbers; the bytes in use are told by column_end(). */
+/* Room for `n` numbers; column_end() sets the bytes in use. */
 static uint8_t *column_begin(struct buffer *b, size_t n)
 {
 	return buffer_extend(b, 10 * n);
@@ -269,8 +269,8 @@ static void put_tree(struct html *h)
 /* -------- cells -------- */
 
 /*
- * What is added to the slices of a group, so that they count from the start of its trace: its
- * slices may begin before or after it.
+ * What to add to the slices of a group so that they count from the start of its trace. A group's
+ * slices may begin before or after that start.
  */
 static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
 {
@@ -389,7 +389,7 @@ static void put_base(struct html *h)
 
 /* -------- the page -------- */
 
-/* A thread has at most two sources, which are the last two when its entries are looked at. */
+/* A thread has at most two sources. Threads come one after the other, so they are the last two. */
 static uint32_t source_number(struct html *h, uint32_t thread, bool off)
 {
 	for (uint32_t i = h->source_count; i-- && h->sources[i].thread == thread;)

@@ -30,7 +30,7 @@ struct rows {
 
 /* 0 or -ENOMEM; to be released in both cases. */
 int rows_init(struct rows *r, const struct profile *p, enum rows_key key);
-/* Of one trace only; the profile must tell traces apart. */
+/* Of one trace only; the profile must distinguish traces. */
 int rows_init_trace(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace);
 void rows_release(struct rows *r);
 

@@ -372,7 +372,9 @@ static void json_neighbours(const struct scale *c, const struct row_neighbours *
 
 /* -------- all of it -------- */
 
-/* How many of the first rows, most total first, --min and --limit leave. */
+/*
+ * The number of leading rows that --min and --limit leave; the rows are sorted, most total first.
+ */
 static size_t wanted_rows(const struct scale *c, const struct row *rows, size_t n)
 {
 	size_t kept = 0, limit = c->options->limit ? c->options->limit : n;
@@ -400,7 +402,7 @@ static int render_neighbours(const struct scale *c, struct sink *s)
 	     count++) {
 		struct row_neighbours *one = &shown[count];
 
-		*one = list[count]; /* which is freed as it was */
+		*one = list[count]; /* with shorter lists; the original is freed */
 		one->caller_count = wanted_rows(c, one->callers, one->caller_count);
 		one->callee_count = wanted_rows(c, one->callees, one->callee_count);
 	}

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to which width of the terminal a row leaves out what. */
+/* Terminals narrower than these widths: the row leaves out what the name says. */
 enum { WIDTH_OF_ALL = 170, WIDTH_OF_INTERVALS = 140, WIDTH_OF_TOTAL_P = 100, WIDTH_OF_TOTAL = 76 };
 
 struct table {

@@ -62,7 +62,10 @@ static bool name_frames(struct tree *t)
 	return ok;
 }
 
-/* The node of the frames that stand before an entry's stack; PRF_NONE for none. */
+/*
+ * Adds the leading frames of an entry; `at` gets the node of the last one, PRF_NONE if there is
+ * none. False without memory.
+ */
 static bool add_leading(struct tree *t, const struct profile_entry *e, uint32_t *at)
 {
 	struct buffer label = { 0 };
@@ -84,7 +87,10 @@ static bool add_leading(struct tree *t, const struct profile_entry *e, uint32_t 
 	return ok;
 }
 
-/* Frames that show the same text are one call. `at` gets the call that the entry ends in. */
+/*
+ * Adds an entry's stack; frames with equal text become one call. `at` gets the entry's last call.
+ * False without memory.
+ */
 static bool add_entry(struct tree *t, const struct profile_entry *e, uint32_t *at)
 {
 	const struct profile *p = t->profile;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program of `make demo`: searches amicable pairs (two numbers, each the sum of the
- * other's proper divisors) below 65,536, in a few threads and call levels, again and again
- * until it is told to stop or its seconds are over.
+ * The program of `make demo`: searches amicable pairs (two numbers, each the sum of the other's
+ * proper divisors) below 65,536, in a few threads and call levels, again and again until it is
+ * interrupted or its seconds are over.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -17,7 +17,7 @@ is "$(json "$work/info" '[(e["name"], e["rate"], e["samples"]) for e in d["event
 is "$(json "$work/info" 'd["user_stacks"]["root"] == sum(d["user_stacks"].values()) > 0')" True "user stacks by why they end"
 is "$(json "$work/info" 'd["tasks"]')" 3 "tasks"
 is "$("$report" --info --json - < "$trace" | grep -v '"file"' | cksum)" "$(grep -v '"file"' "$work/info" | cksum)" \
-	"standard input tells the same"
+	"standard input gives the same"
 like "$("$report" -q --info "$trace")" '^samples +120000$' "--info as text"
 is "$("$report" -q --info --json "$trace" "$trace" | grep -c '"samples": 120000,$')" 2 "--info of two traces"
 
@@ -70,11 +70,11 @@ fails "$work/none" "no such file" "no file"
 # Outputs that cannot be.
 out=$("$report" -o "$work/none/x" "$trace" 2>&1)
 is "$?" 1 "an output that cannot be made"
-like "$out" "cannot be written" "is told"
+like "$out" "cannot be written" "is reported"
 if [ -w /dev/full ]; then
 	out=$("$report" -q "$trace" 2>&1 > /dev/full)
 	is "$?" 1 "a full disk"
-	like "$out" "cannot be written" "is told too"
+	like "$out" "cannot be written" "is reported too"
 else
 	skip "a full disk" "no /dev/full"
 fi

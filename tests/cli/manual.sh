@@ -8,7 +8,7 @@ of_help() {
 		tr ' ' '\n' | grep -E '^-' | sort -u
 }
 
-# Those that have an entry in the page: the lines behind .TP that begin with .B, .BR or .BI.
+# Those that have an entry in the page: the lines after .TP that begin with .B, .BR or .BI.
 of_page() {
 	sed 's/\\-/-/g; s/"//g' "$top/man/$1.1" |
 		awk '/^\.TP/ { entry = 1; next } entry && /^\.B/ { print } { entry = 0 }' |

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the README says of itself is there.
+# The files and options that the README names exist.
 . "$(dirname "$0")/../lib.sh"
 missing=
 for path in $(grep -oE '\b(tests|man|bpf|record|report|format|common|bench)/[A-Za-z0-9_./-]+\.(sh|c|h|md|1|5)\b' "$top/README.md" | sort -u); do

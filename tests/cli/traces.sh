@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tiny traces, good and bad: what a reader must find in them is told by their descriptions.
+# Tiny traces, good and bad: their descriptions say what a reader must find in them.
 . "$(dirname "$0")/../lib.sh"
 cd "$top" || exit 1
 tool=$build/testdata/trace_text

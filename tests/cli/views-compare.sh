@@ -56,7 +56,7 @@ samples() { awk -v n="$1" -v stack="$2" 'BEGIN { for (i = 0; i < n; i++) print "
 for name in a b c; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
 is "$(sure --diff a.prf b.prf)" "" "a copy that the compiler named otherwise is the same function"
 is "$(sure --diff a.prf c.prf | tr ';' '\n' | sort | tr '\n' ';')" "other new;work.isra.0 vanished;" \
-	"new and vanished functions are told apart"
+	"new and vanished functions are distinguished"
 
 # For scripts.
 compare --diff before.prf --fail-on-regression 0.4 grown.prf > out

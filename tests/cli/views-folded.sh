@@ -78,7 +78,7 @@ out=$("$report" "$work/idle.prf" 2>&1)
 is "$?" 1 "a recording without samples: no report"
 like "$out" "there are no samples: .*--off-cpu" "a recording without samples: says why"
 out=$("$report" --wakers "$trace" 2>&1 > "$work/none")
-like "$out" "warning: --wakers: no wait here knows" "--wakers without any is told"
+like "$out" "warning: --wakers: no wait here knows" "--wakers without any is reported"
 
 # Shapes.
 is "$(part --no-kernel)" 4000 "--no-kernel keeps the samples"
@@ -106,13 +106,13 @@ is "$(part --value time)" 4004004 "--value=time is in microseconds"
 out=$("$report" --value bytes "$trace" 2>&1)
 is "$?" 1 "bytes of an event that has none fail"
 like "$out" "not bytes" "and say so"
-like "$("$report" -v "$trace" 2>&1 > /dev/null)" "4000 samples" "-v tells the unit"
+like "$("$report" -v "$trace" 2>&1 > /dev/null)" "4000 samples" "-v reports the unit"
 
 # Several traces.
 "$make" -n 1000 -t 3 -k 60 -d 12 -s 7 -o "$work/u.prf"
 is "$("$report" -q "$trace" "$work/u.prf" | total)" 5000 "two traces are one profile"
 like "$("$report" -q --group-by trace "$trace" "$work/u.prf" | cut -d';' -f1 | sort -u | tr '\n' ' ')" \
-	'^t\.prf u\.prf $' "--group-by=trace tells them apart"
+	'^t\.prf u\.prf $' "--group-by=trace distinguishes them"
 
 is "$("$report" -q --group-by host "$trace" "$work/u.prf" | cut -d';' -f1 | cut -d' ' -f1 | sort -u)" invented \
 	"--group-by=host joins what one host recorded"

@@ -93,9 +93,9 @@ fi
 
 # Formats without stacks of frames say that they do nothing with it.
 like "$("$report" -f top --group-by cpu "$trace" 2>&1 > "$work/none")" "warning: --group-by.*--by" \
-	"--group-by of -f top is told to do nothing"
+	"--group-by of -f top is reported to do nothing"
 for format in top script jsonl; do
 	like "$("$report" -f $format --cpu "$trace" 2>&1 > "$work/none")" "warning: .*--cpu.* no place" \
-		"--cpu of -f $format is told to do nothing"
+		"--cpu of -f $format is reported to do nothing"
 done
 finish

@@ -29,7 +29,7 @@ for address in range(start, start + 64):
 		break
 PYTHON
 )
-[ -n "$offset" ] || skip_all "the compiler did not inline as it was told"
+[ -n "$offset" ] || skip_all "the compiler did not inline as requested"
 
 cat > "$work/inlines.txt" <<TRACE
 event 0 "cpu-clock" "samples" 999 0

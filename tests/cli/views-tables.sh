@@ -46,7 +46,7 @@ number "$(view -f top --function 'invented_' --csv | grep -c ',callee,') > 0" "c
 is "$(view -f top --function . --limit 2 --csv | grep -c ',function,')" 3 "--limit with --function: two, and the heading"
 number "$(view -f top --function . --min 50 --csv | wc -l) < $(view -f top --function . --csv | wc -l)" \
 	"--min with --function"
-holds "--min and --limit leave no memory behind" \
+holds "--min and --limit leak no memory" \
 	"$report" -q -f top --function . --min 10 --limit 1 -o "$work/few" "$trace"
 
 # -f tree

@@ -48,7 +48,7 @@ place() { # NAME ARGUMENTS...: attaches the program
 	esac
 	is "$status" 0 "$program is attached and measured"
 	like "$output" "bpf/$program +time: +\[.* per run" "with a time per run"
-	unlike "$output" 'clsact' "and leaves nothing behind"
+	unlike "$output" 'clsact' "and leaves nothing attached"
 }
 if unshare -n ip link set lo up 2> /dev/null; then
 	place at_xdp --interface lo

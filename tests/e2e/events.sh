@@ -98,10 +98,10 @@ like "$(cat "$work/err")" "did you mean 'page-faults'" "with the name that was m
 if ! printf '%s\n' "$list" | grep -q '^  cycles'; then
 	"$record" -q -e cycles -o "$work/none.prf" -- true 2> "$work/err"
 	is $? 1 "an event that this machine does not have is an error"
-	like "$(cat "$work/err")" "no event 'cycles'" "which is told"
+	like "$(cat "$work/err")" "no event 'cycles'" "which is reported"
 	[ -e "$work/none.prf" ] && not_ok "no file is left" || ok "no file is left"
 fi
 said=$("$record" --stats -F 999 -o "$work/stats.prf" -- "$work/work" 2>&1)
-like "$said" 'recorder: [0-9.]+ s of CPU' "--stats tells what the recorder cost"
+like "$said" 'recorder: [0-9.]+ s of CPU' "--stats reports what the recorder cost"
 like "$said" 'kernel: [0-9]+ runs|kernel: not measured' "and what it cost in the kernel"
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Methods of Java programs have their names and lines, as the virtual machine itself tells them.
+# Methods of Java programs have their names and lines, as the virtual machine itself reports them.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 command -v javac > /dev/null || skip_all "no javac"
@@ -20,7 +20,7 @@ agrees() {
 	"$report" -f jsonl "$work/oracle.prf" > "$work/oracle.jsonl"
 	python3 "$top/tests/e2e/java_oracle.py" "$work/said" "$work/oracle.jsonl" > "$work/verdict"
 	is "$(cat "$work/verdict")" "$((14 * rounds)) of $((14 * rounds)), $((14 * rounds)) samples" \
-		"each stack is the one that the machine tells"
+		"each stack is the one that the virtual machine reports"
 }
 
 agrees 1500

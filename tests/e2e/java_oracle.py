@@ -10,7 +10,7 @@ import sys
 
 
 def said(line):
-    """Frames that check() told; itself, which goes on to marker(), without its line."""
+    """Frames that check() printed; itself, which goes on to marker(), without its line."""
     frames = [re.sub(r"/0x[0-9a-f]+", "", word) for word in line.split()]
     return [re.sub(r":-\d+$", "", frame) for frame in frames][1:]
 

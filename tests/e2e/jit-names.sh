@@ -49,7 +49,7 @@ exec "$2" 700 "$3"
 S
 printf '0 7fffffffffff planted\n' > "$work/planted.map"
 output=$("$record" -F 999 -o "$work/planted.prf" -- sh "$work/planted.sh" "$work/planted.map" "$work/made" "$work" 2>&1)
-like "$output" 'warning: process [0-9]+: /tmp/perf-[0-9]+.map is ignored' "a link in its place is told of"
+like "$output" 'warning: process [0-9]+: /tmp/perf-[0-9]+.map is ignored' "a link in its place is reported"
 unlike "$("$report" "$work/planted.prf")" 'planted' "and not read"
 
 # Python's own trampolines have neither tables nor frame pointers.

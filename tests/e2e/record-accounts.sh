@@ -44,9 +44,9 @@ if [ "$lost" -gt 0 ]; then
 		"the reason is a full ring"
 	"$report" --dump "$work/small.prf" | grep '^ *loss ' | grep -v 'reason=side' > "$work/losses"
 	is "$(sed 's/.* count=\([0-9]*\) .*/\1/' "$work/losses" | awk '{ n += $1 } END { print n }')" "$lost" \
-		"all of it is told"
+		"all of it is reported"
 	is "$(grep -cvE ' from_ns=[0-9]+ to_ns=[0-9]+ cpu=[0-9]+$' "$work/losses")" 0 "with its time and CPU"
-	like "$(cat "$work/said")" " $samples samples, $lost lost," "tells the same numbers"
+	like "$(cat "$work/said")" " $samples samples, $lost lost," "has the same numbers"
 else
 	skip "says that a larger ring helps" "the program did not run meanwhile"
 fi

@@ -25,7 +25,7 @@ mv away program
 "$record" --embed -o - -- ./program > out 2>err
 is $? 2 "not into a pipe"
 
-# Without prof-report the trace stays as it was recorded, and the way out is said.
+# Without prof-report the trace stays as it was recorded, and the message names the remedy.
 mkdir alone
 cp "$record" alone/prof-record
 alone/prof-record --embed -F 499 -o plain.prf -- ./program > out 2>&1
@@ -33,7 +33,7 @@ is $? 3 "the command's status all the same"
 like "$(cat out)" 'prof-report --embed plain.prf' "what to do is said"
 like "$("$report" plain.prf 2>/dev/null)" 'outer' "and the trace is there"
 
-# The path of the program itself may be longer than any buffer: then it has no neighbour.
+# The path of the program itself may be longer than any buffer: then prof-report is not found beside it.
 if command -v python3 >/dev/null 2>&1; then
 	python3 - "$record" "$work" > out 2>&1 <<'END'
 import os, shutil, sys

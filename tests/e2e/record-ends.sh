@@ -44,7 +44,7 @@ is "$status" 0 "-a: SIGTERM ends it with 0"
 is "$(complete "$work/all.prf")" True "-a: the trace is complete"
 kill $pid
 
-# The command is told too. Shells start background jobs with SIGINT ignored, so it may need SIGTERM.
+# The command gets the signal too. Shells start background jobs with SIGINT ignored, so it may need SIGTERM.
 interrupt command INT -- "$work/burn" 0
 case $status in
 130 | 143 | 0) ok "--: SIGINT ends it with the command's status ($status)" ;;
@@ -79,7 +79,7 @@ for d in 0.2 2 20; do
 	[ -s "$work/deaf" ] && break
 done
 is $status 0 "one that does not want to end is left alone"
-like "$(cat "$work/err")" "goes on as process $(cat "$work/deaf")" "which is told"
+like "$(cat "$work/err")" "goes on as process $(cat "$work/deaf")" "which is reported"
 kill -KILL "$(cat "$work/deaf")"
 
 # A trace that is there is not given up for a command that is not.

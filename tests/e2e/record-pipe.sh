@@ -1,5 +1,5 @@
 #!/bin/sh
-# A trace through a pipe says the same as one from a file.
+# A trace through a pipe has the same content as one in a file.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 "${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \

@@ -51,7 +51,7 @@ fi
 
 said=$("$record" -F 99999999 -a -d 0.1 -o y.prf 2>&1)
 case $? in
-0) like "$said" 'more than the kernel allows' "a rate above the limit is told, and cut" ;;
+0) like "$said" 'more than the kernel allows' "a rate above the limit is reported, and cut" ;;
 *) like "$said" '1 or more|kernel allows' "a rate above the limit is refused" ;;
 esac
 

@@ -15,7 +15,7 @@ is "$("$report" --tid "$work/tid.prf" | cut -d';' -f1 | sort -u | sed 's/.*[^0-9
 like "$("$record" -q -t $tid -p $burn 2>&1)" 'only one of -p and -t' "-t and -p do not go together"
 "$record" -q -o "$work/none.prf" -t 2147483646 2> "$work/err"
 is $? 1 "a thread that does not exist is an error"
-like "$(cat "$work/err")" 'no thread 2147483646' "which is told"
+like "$(cat "$work/err")" 'no thread 2147483646' "which is reported"
 
 # CPUs.
 first=$(sed 's/[-,].*//' /sys/devices/system/cpu/online)
@@ -32,7 +32,7 @@ if command -v taskset > /dev/null && [ "$(nproc)" -gt 1 ]; then
 fi
 "$record" -q -o "$work/none.prf" -C 4000 -a 2> "$work/err"
 is $? 1 "a CPU that is not there is an error"
-like "$(cat "$work/err")" 'none of the CPUs 4000 is online' "which is told"
+like "$(cat "$work/err")" 'none of the CPUs 4000 is online' "which is reported"
 
 # Children.
 holds "records with children" "$record" -q -F 999 -o "$work/with.prf" -- sh -c '"$0" 200; :' "$work/burn"
@@ -104,5 +104,5 @@ else
 fi
 "$record" -q -o "$work/none.prf" -G no-such-group -d 1 2> "$work/err"
 is $? 1 "a cgroup that does not exist is an error"
-like "$(cat "$work/err")" 'cgroup' "which is told"
+like "$(cat "$work/err")" 'cgroup' "which is reported"
 finish

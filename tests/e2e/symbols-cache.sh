@@ -1,5 +1,5 @@
 #!/bin/sh
-# The cache changes nothing but the time it takes.
+# With the cache a report is the same as without.
 . "$(dirname "$0")/../lib.sh"
 
 symbolize=$build/testdata/symbolize
@@ -25,7 +25,7 @@ is "$(ask -c)" "$plain" "second"
 is "$(ask -c -n)" "$(ask -n)" "other options"
 is "$(kept)" 2 "are kept on their own"
 
-# Whoever damages it gets right answers all the same.
+# A damaged cache is ignored: the names are still right.
 for file in "$XDG_CACHE_HOME"/prof/*; do
 	printf 'outer\0wrong' | dd of="$file" bs=1 seek=60 conv=notrunc 2>/dev/null
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that nobody vouches for: no crash, no endless work, and the other files are still named.
+# Files from untrusted sources: no crash, no endless work, and the other files are still named.
 . "$(dirname "$0")/../lib.sh"
 
 symbolize=$build/testdata/symbolize
@@ -87,7 +87,7 @@ is $status 0 "reported"
 like "$out" 'first|second|inner' "others are named"
 like "$out" '\[claims\]' "the damaged one is not"
 
-# Neither is something that is no file.
+# A path that is no regular file is not read.
 rm claims
 mkfifo claims
 like "$("$report" -q --no-cache trace.prf)" '\[claims\]' "a pipe is not waited for"

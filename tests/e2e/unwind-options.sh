@@ -1,5 +1,5 @@
 #!/bin/sh
-# --unwind and --unwind-memory, and what -v and --info tell of the tables.
+# --unwind and --unwind-memory, and what -v and --info report about the tables.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 "${CC:-cc}" -O2 -fomit-frame-pointer -pthread -o "$work/stacks" \
@@ -11,7 +11,7 @@ value() {
 }
 
 output=$("$record" -v -F 999 -o "$work/tables.prf" -- "$work/stacks" outer 300 2>&1)
-like "$output" "unwind tables: $work/stacks: [0-9]+ rows, [0-9]+ bytes, [0-9.]+ ms" "-v tells of each file's table"
+like "$output" "unwind tables: $work/stacks: [0-9]+ rows, [0-9]+ bytes, [0-9.]+ ms" "-v reports each file's table"
 number "$(value "$work/tables.prf" 'd["user_stacks"]["root"]') > 20" "tables: stacks reach the root"
 
 holds "--unwind fp records" "$record" -q --unwind fp -F 999 -o "$work/fp.prf" -- "$work/stacks" outer 300

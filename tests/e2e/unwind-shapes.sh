@@ -40,7 +40,7 @@ shape exec "$work/stacks" exec ';main;outer;middle;leaf'
 shape library "$work/stacks" "$work/library.so" ';main;.*;call_back;outer;middle;leaf' 50
 shape stripped "$work/stripped" outer ''
 
-# All of its own code is told of in .debug_frame alone, plain or compressed.
+# Only .debug_frame describes its own code, plain or compressed.
 for packed in none zlib; do
 	"${CC:-cc}" -O2 -g -gz=$packed -fomit-frame-pointer -fno-asynchronous-unwind-tables \
 		-fno-unwind-tables -pthread -o "$work/$packed" "$top/tests/e2e/programs/stacks.c" -ldl &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One block of any type behind good definitions, and the same one again as if it came next: the
+ * One block of any type after good definitions, and the same one again as if it came next: the
  * first byte is the type, the rest the payload. So every decoder is reached without luck.
  */
 

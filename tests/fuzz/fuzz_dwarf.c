@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Copies, so that a read behind a section's end is seen. */
+/* Copies, so that a read beyond a section's end is detected. */
 static void take_sections(struct dwarf *d, void **copies, const uint8_t *data, size_t size)
 {
 	size_t at = DWARF_SECTIONS, rest = size - at;

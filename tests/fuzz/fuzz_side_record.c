@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What the kernel tells of mappings: as a record of the side band, and as text of /proc. */
+/* What the kernel reports about mappings: as a record of the side band, and as text of /proc. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct side_record record;

@@ -142,7 +142,7 @@ static void test_hostile_names(void **state)
 
 	small_begin(&s);
 	group = small_group(&s, "\x1b[31m c\n", 1, 1);
-	/* A number behind a blank would be read as a count. */
+	/* A number after a blank would be read as a count. */
 	small_entry(&s, group, "x 5", 1);
 	small_entry(&s, group, "a\nb\xff\xc2\x9b", 2);
 	small_entry(&s, group, "", 3);

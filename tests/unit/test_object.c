@@ -113,7 +113,7 @@ static void another_file_of_the_name_is_not_it(void **state)
 	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	assert_int_equal(object->definition.build_id[0], 1);
-	/* Nothing to tell it by. */
+	/* Nothing to identify it by. */
 	object = objects_get(o, path, &nothing);
 	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);

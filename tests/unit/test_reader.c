@@ -344,7 +344,7 @@ static void test_lost_and_added_bytes(void **state)
 }
 
 /*
- * Intact headers, one behind the other, each of a large payload that the others lie in: their
+ * Intact headers, one after the other, each of a large payload that the others lie in: their
  * checksums must not all be computed, or a file of some megabytes would take hours.
  */
 static void test_nested_headers(void **state)

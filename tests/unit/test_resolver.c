@@ -91,7 +91,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A sample with room for 16 frames behind it. */
+/* A sample with room for 16 frames after it. */
 union bytes {
 	struct sample sample;
 	__u64 words[sizeof(struct sample) / sizeof(__u64) + 16 + WAKER_FRAMES];
@@ -204,7 +204,7 @@ static void stacks_say_why_they_end(void **state)
 
 static void calls_at_the_end_belong_to_what_ends(void **state)
 {
-	/* The byte behind a mapping is a return address of its last call, but no leaf. */
+	/* The byte after a mapping is a return address of its last call, but no leaf. */
 	static const uint64_t user[] = { 0x800000, 0x800000 | FRAME_EXACT };
 	struct fixture *f = *state;
 	union bytes b;
@@ -277,7 +277,7 @@ static void a_known_stack_is_of_its_end_and_its_names(void **state)
 	check(f, "prog [jit]+900010! <frame-pointer\nprog [jit]+900010! <no-mapping\n");
 }
 
-/* Puts a waker's kernel frames behind those of fill(). */
+/* Puts a waker's kernel frames after those of fill(). */
 static size_t add_waker(union bytes *b, size_t size, uint32_t tid, const uint64_t *waker, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -112,7 +112,7 @@ static void test_remembers_the_first_error(void **state)
 	for (int i = 0; i < 1 << 18; i++)
 		sink_bytes(&s, "0123456789abcdef", 16);
 	assert_error(sink_flush(&s), ERROR_SYSTEM, "cannot be written: Bad file descriptor");
-	/* What comes behind it takes no memory. */
+	/* What follows takes no memory. */
 	assert_true(s.buffer.size < 1 << 21);
 	sink_release(&s);
 }

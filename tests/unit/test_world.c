@@ -165,7 +165,10 @@ static void what_was_missed_is_asked_for(void **state)
 	assert_null(world_add_process(&f->w, (uint32_t)pid));
 	assert_string_equal(tasks_find(f->w.tasks, (uint32_t)pid)->comm, "test_world");
 	assert_int_equal(write(go[1], "", 1), 1);
-	/* The exec takes its time; nobody tells of it. Up to a minute: the machine may be busy. */
+	/*
+	 * The exec takes its time, and nothing announces it. Up to a minute: the machine may be
+	 * busy.
+	 */
 	for (int i = 0; i < 1200 && !found; i++) {
 		usleep(50000);
 		assert_null(world_refresh(&f->w, 9, count, &changed));
@@ -183,7 +186,7 @@ static void what_was_missed_is_asked_for(void **state)
 	end(f);
 }
 
-/* What is mapped is told, and what is unmapped is not. */
+/* What is mapped is reported, and what is unmapped is not. */
 static void mappings_without_end(void **state)
 {
 	const struct layout *layout;

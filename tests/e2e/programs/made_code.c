@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * made_code MS [DUMP]: copies a function to memory of its own, as a JIT compiler would, writes
- * its name to /tmp/perf-PID.map, runs the copy for MS milliseconds and removes the map. With
- * DUMP, a file named jit-PID.dump in that folder is written and mapped instead; with an empty
- * DUMP the map is left behind.
+ * made_code MS [DUMP]: copies a function to memory of its own, as a JIT compiler would, writes its
+ * name to /tmp/perf-PID.map, runs the copy for MS milliseconds and removes the map. With DUMP, a
+ * file named jit-PID.dump in that folder is written and mapped instead; with an empty DUMP the map
+ * is not removed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -5,7 +5,7 @@ import java.util.function.*;
 import java.util.stream.*;
 
 /*
- * Writes its own stack, as the virtual machine tells it, each time before it calls the native
+ * Writes its own stack, as the virtual machine reports it, each time before it calls the native
  * method marker(): what a probe there samples must be the same. The calls come from as many kinds
  * of frames as there are, first interpreted, then compiled and inlined.
  */
