@@ -388,7 +388,7 @@ struct prf_block_info {
 	uint64_t offset, number, sequence;
 	const char *type; /* "samples", "objects", ...; "unknown" */
 	uint32_t type_code, flags;
-	uint64_t stored_bytes, raw_bytes;
+	uint64_t header_bytes, stored_bytes, raw_bytes;
 };
 
 /* Called for each block before its records are handed out. */

@@ -314,6 +314,7 @@ static void report_block(struct prf_reader *r)
 		.type = block_type_name(r->header.type),
 		.type_code = r->header.type,
 		.flags = r->header.flags,
+		.header_bytes = WIRE_BLOCK_HEADER_SIZE,
 		.stored_bytes = r->header.stored_size,
 		.raw_bytes = r->header.raw_size,
 	};

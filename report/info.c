@@ -74,9 +74,26 @@ struct facts {
 	const struct trace *trace;
 	struct user_stacks user;
 	uint64_t file_bytes, raw_bytes, duration_ns;
+	uint64_t part_bytes[TRACE_PART_COUNT];
 	unsigned int major, minor;
 	uint64_t *event_samples; /* of each event of the profile */
 };
+
+static const char *const part_names[TRACE_PART_COUNT] = {
+	[TRACE_PART_SAMPLES] = "samples", [TRACE_PART_STACKS] = "stacks",
+	[TRACE_PART_FRAMES] = "frames",	  [TRACE_PART_NAMES] = "names",
+	[TRACE_PART_OTHER] = "other",
+};
+
+/* The file's bytes by what they are for; the file header and skipped bytes are in the last. */
+static void split_bytes(struct facts *f)
+{
+	uint64_t counted = 0;
+
+	for (unsigned int i = 0; i < TRACE_PART_OTHER; i++)
+		counted += f->part_bytes[i] = f->trace->part_bytes[i];
+	f->part_bytes[TRACE_PART_OTHER] = f->file_bytes - counted;
+}
 
 static struct error *gather(struct facts *f, const struct loaded *l)
 {
@@ -85,6 +102,7 @@ static struct error *gather(struct facts *f, const struct loaded *l)
 
 	*f = (struct facts){ .loaded = l, .trace = t };
 	prf_reader_bytes(t->reader, &f->file_bytes, &f->raw_bytes);
+	split_bytes(f);
 	prf_reader_version(t->reader, &f->major, &f->minor);
 	if (!trace_statistic(t, "duration_ns", &f->duration_ns))
 		f->duration_ns = t->totals.last_ns - t->totals.first_ns;
@@ -201,6 +219,17 @@ static void json_losses(const struct facts *f, struct sink *s)
 	json_number(s, "lost_mapping_records", f->trace->lost[PRF_LOSS_SIDE_BAND]);
 }
 
+static void json_bytes(const struct facts *f, struct sink *s)
+{
+	json_number(s, "file_bytes", f->file_bytes);
+	json_key(s, "bytes");
+	sink_char(s, '{');
+	for (unsigned int i = 0; i < TRACE_PART_COUNT; i++)
+		json_member(s, i == 0, part_names[i], f->part_bytes[i]);
+	sink_char(s, '}');
+	json_number(s, "raw_bytes", f->raw_bytes);
+}
+
 static void json_user_stacks(const struct facts *f, struct sink *s)
 {
 	json_key(s, "user_stacks");
@@ -278,8 +307,7 @@ struct error *info_json(const struct loaded *l, struct sink *s)
 	json_number(s, "duration_ns", f.duration_ns);
 	json_number(s, "first_ns", t->totals.first_ns);
 	json_number(s, "last_ns", t->totals.last_ns);
-	json_number(s, "file_bytes", f.file_bytes);
-	json_number(s, "raw_bytes", f.raw_bytes);
+	json_bytes(&f, s);
 	json_number(s, "blocks", t->blocks);
 	json_number(s, "stacks", prf_reader_stacks(t->reader));
 	json_number(s, "frames", prf_reader_frames(t->reader));
@@ -402,6 +430,23 @@ static void text_unnamed(const struct facts *f, struct sink *s)
 	free(list);
 }
 
+/* What a sample costs, and what the definitions that it brought do. */
+static void text_bytes(const struct facts *f, struct sink *s)
+{
+	const uint64_t counts[TRACE_PART_COUNT] = {
+		[TRACE_PART_SAMPLES] = f->trace->totals.samples,
+		[TRACE_PART_STACKS] = prf_reader_stacks(f->trace->reader),
+		[TRACE_PART_FRAMES] = prf_reader_frames(f->trace->reader),
+	};
+
+	for (unsigned int i = 0; i < TRACE_PART_COUNT; i++) {
+		sink_printf(s, "%-16s%" PRIu64 " for %s", "", f->part_bytes[i], part_names[i]);
+		if (counts[i])
+			sink_printf(s, ", %.2f each", (double)f->part_bytes[i] / (double)counts[i]);
+		sink_char(s, '\n');
+	}
+}
+
 static void text_size(const struct facts *f, struct sink *s)
 {
 	const struct trace *t = f->trace;
@@ -411,7 +456,9 @@ static void text_size(const struct facts *f, struct sink *s)
 	if (t->totals.samples)
 		sink_printf(s, "; %.2f bytes per sample",
 			    (double)f->file_bytes / (double)t->totals.samples);
-	sink_printf(s, "\n%-16s%zu stacks, %zu frames, %zu objects, %zu tasks\n", "definitions",
+	sink_char(s, '\n');
+	text_bytes(f, s);
+	sink_printf(s, "%-16s%zu stacks, %zu frames, %zu objects, %zu tasks\n", "definitions",
 		    prf_reader_stacks(t->reader), prf_reader_frames(t->reader),
 		    prf_reader_objects(t->reader), prf_reader_tasks(t->reader));
 }

@@ -291,11 +291,30 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 	return NULL;
 }
 
+static enum trace_part part_of(const char *type)
+{
+	static const struct {
+		const char *type;
+		enum trace_part part;
+	} parts[] = {
+		{ "samples", TRACE_PART_SAMPLES }, { "stacks", TRACE_PART_STACKS },
+		{ "frames", TRACE_PART_FRAMES },   { "events", TRACE_PART_NAMES },
+		{ "objects", TRACE_PART_NAMES },   { "tasks", TRACE_PART_NAMES },
+		{ "symbols", TRACE_PART_NAMES },   { "names", TRACE_PART_NAMES },
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strcmp(type, parts[i].type))
+			return parts[i].part;
+	return TRACE_PART_OTHER;
+}
+
 static void count_block(const struct prf_block_info *info, void *context)
 {
 	struct trace *t = context;
 
 	t->blocks++;
+	t->part_bytes[part_of(info->type)] += info->header_bytes + info->stored_bytes;
 }
 
 /* What the sinks are asked after a batch of samples: whether to stop. */

@@ -35,6 +35,16 @@ struct trace_names {
 	uint32_t first, count;
 };
 
+/* What the blocks of a trace are for. */
+enum trace_part {
+	TRACE_PART_SAMPLES,
+	TRACE_PART_STACKS,
+	TRACE_PART_FRAMES,
+	TRACE_PART_NAMES, /* events, objects, tasks, symbols, names */
+	TRACE_PART_OTHER, /* metadata, statistics, losses, index, end */
+	TRACE_PART_COUNT
+};
+
 struct trace {
 	const char *path; /* as given; "-" is standard input */
 	int fd;
@@ -60,6 +70,7 @@ struct trace {
 	struct prf_damage damages[TRACE_DAMAGES_KEPT];
 	uint64_t damage_count, skipped_bytes;
 	uint64_t blocks;
+	uint64_t part_bytes[TRACE_PART_COUNT]; /* stored payloads, with their block headers */
 
 	struct tally_totals totals;
 	uint64_t from_ns, to_ns; /* the window that was asked for */

@@ -13,12 +13,19 @@ is "$(json "$work/info" 'sorted(set("complete samples fired lost duration_ns fil
 	"[]" "all keys are there"
 is "$(json "$work/info" 'd["complete"], d["samples"], d["fired"], sum(d["lost"].values())')" "(True, 120000, 120000, 0)" "the counts"
 is "$(json "$work/info" 'd["file_bytes"]')" "$(wc -c < "$trace")" "file_bytes is the size of the file"
+is "$(json "$work/info" 'sum(d["bytes"].values()) == d["file_bytes"], sorted(d["bytes"])')" \
+	"(True, ['frames', 'names', 'other', 'samples', 'stacks'])" "and divided by what they are for"
+for part in samples stacks frames; do
+	is "$("$report" --dump "$trace" | awk -v type="type=$part" '/^block / && $0 ~ type { sub(/.*stored=/, ""); n += $1 + 32 } END { print n }')" \
+		"$(json "$work/info" "d['bytes']['$part']")" "the bytes of $part are those of their blocks"
+done
 is "$(json "$work/info" '[(e["name"], e["rate"], e["samples"]) for e in d["events"]]')" "[('cpu-clock', 999, 120000)]" "events with their rate"
 is "$(json "$work/info" 'd["user_stacks"]["root"] == sum(d["user_stacks"].values()) > 0')" True "user stacks by why they end"
 is "$(json "$work/info" 'd["tasks"]')" 3 "tasks"
 is "$("$report" --info --json - < "$trace" | grep -v '"file"' | cksum)" "$(grep -v '"file"' "$work/info" | cksum)" \
 	"standard input gives the same"
 like "$("$report" -q --info "$trace")" '^samples +120000$' "--info as text"
+like "$("$report" -q --info "$trace")" '^ +[0-9]+ for stacks, [0-9]+\.[0-9]+ each$' "with the bytes that a stack takes"
 is "$("$report" -q --info --json "$trace" "$trace" | grep -c '"samples": 120000,$')" 2 "--info of two traces"
 
 like "$("$report" --check "$trace")" ': intact; [0-9]+ blocks, 120000 samples$' "--check of a whole trace"
