@@ -6,7 +6,7 @@
 #
 # Counts (instructions, allocations, sizes of BPF programs) must not rise beyond thresholds.conf.
 # CPU time must not rise by 5 % or more, by up to MAX_PAIRS (320) pairs of runs of both builds.
-# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: it cannot be said, as
+# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: inconclusive, as
 # the noise of the machine could hide a slowdown.
 set -u
 old=${1:?usage: bench/ci/candidate.sh OLD-BUILD NEW-BUILD}

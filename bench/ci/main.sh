@@ -3,7 +3,7 @@
 #
 #     bench/ci/main.sh HISTORY.jsonl [BUILD [HASH]]
 #
-# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: it cannot be said, as
+# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: inconclusive, as
 # the noise of the machine could hide a slowdown. Set TESTBED to a name for this kind of machine.
 set -u
 history=${1:?usage: bench/ci/main.sh HISTORY.jsonl [BUILD [HASH]]}
@@ -14,7 +14,7 @@ results=$(mktemp -d) || exit 2
 trap 'rm -rf "$results"' EXIT
 
 "$here/measure.sh" --time "$results" "$build" || exit 2
-# A benchmark that is new on the main branch has no history yet, which is no fault of it.
+# A benchmark that is new on the main branch has no history yet, which is not an error.
 "$build/prof-bench" gate --thresholds "$here/thresholds.conf" --history "$history" --branch main \
 	--hash "${hash:-unknown}" --testbed "${TESTBED:-$(uname -n)}" --allow-missing-baseline \
 	"$results"/*.json

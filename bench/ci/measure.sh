@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures what a gate can judge, into the folder given (default: bench-results): counts.json,
 # which repeat from run to run, and with --time also time.json. Needs valgrind for the counts and
-# root for the BPF part; what the machine does not allow is left out, and said.
+# root for the BPF part; what the machine does not allow is left out, with a message.
 #
 #     bench/ci/measure.sh [--time] [FOLDER [BUILD]]
 set -eu

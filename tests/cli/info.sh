@@ -1,5 +1,5 @@
 #!/bin/sh
-# --info, --dump and --check, on traces that are whole and on such that are not.
+# --info, --dump and --check, on whole and on damaged traces.
 . "$(dirname "$0")/../lib.sh"
 
 make=$build/testdata/make_trace
@@ -59,7 +59,7 @@ out=$("$report" --check "$work/bad.prf" 2>&1)
 is "$?" 1 "--check finds it"
 like "$out" "at $offset" "and says where"
 
-# What is no trace.
+# Files that are not traces.
 fails() {
 	out=$("$report" "$1" 2>&1 > "$work/stdout")
 	is "$?" 1 "$3: status 1"
@@ -74,7 +74,7 @@ fails "$work/text" "not a trace" "some text"
 fails "$work" "is a directory" "a directory"
 fails "$work/none" "no such file" "no file"
 
-# Outputs that cannot be.
+# Outputs that cannot be written.
 out=$("$report" -o "$work/none/x" "$trace" 2>&1)
 is "$?" 1 "an output that cannot be made"
 like "$out" "cannot be written" "is reported"

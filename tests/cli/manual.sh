@@ -1,5 +1,5 @@
 #!/bin/sh
-# The option tables and the manual pages say the same, and every page is well-formed.
+# The option tables and the manual pages agree, and every page is well-formed.
 . "$(dirname "$0")/../lib.sh"
 
 # The long and short options of --help, one a line.

@@ -33,7 +33,7 @@ for description in testdata/good-*.txt testdata/bad-*.txt testdata/unsupported-*
 	grep -qF "| $name.txt |" testdata/README.md || not_ok "$name: a line in testdata/README.md"
 done
 
-# Compressed, the good ones say the same.
+# Compressed, the good ones have the same content.
 for description in testdata/good-*.txt; do
 	name=$(basename "$description" .txt)
 	grep -qE '^(payload|insert)' "$description" && continue

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the programs say to wrong command lines: one line with the remedy, and status 2.
+# What the programs print for wrong command lines: one line with the remedy, and status 2.
 . "$(dirname "$0")/../lib.sh"
 cd "$work" || exit 1
 

@@ -117,7 +117,7 @@ like "$("$report" -q --group-by trace "$trace" "$work/u.prf" | cut -d';' -f1 | s
 is "$("$report" -q --group-by host "$trace" "$work/u.prf" | cut -d';' -f1 | cut -d' ' -f1 | sort -u)" invented \
 	"--group-by=host joins what one host recorded"
 
-# Ctrl-C: nothing half-made remains. (In the background, a shell lets programs ignore it.)
+# Ctrl-C: no partial file remains. (A shell starts background programs with SIGINT ignored.)
 if command -v python3 > /dev/null; then
 	python3 - "$report" "$work" <<'PYTHON'
 import os, signal, subprocess, sys
@@ -137,7 +137,7 @@ PYTHON
 	is "$(find "$work" -name 'interrupted*' | wc -l)" 0 "and leaves no file"
 fi
 
-# Somebody reads only the beginning.
+# The reader closes the pipe early.
 "$report" -q "$trace" 2> "$work/err" | head -1 > /dev/null
 is "$(cat "$work/err")" "" "a closed pipe is no error"
 finish

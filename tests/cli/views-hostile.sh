@@ -1,5 +1,5 @@
 #!/bin/sh
-# Names come from anywhere. Whatever they hold, every format stays well-formed and inert.
+# Names may hold any bytes: every format stays well-formed, and nothing in it is executed.
 . "$(dirname "$0")/../lib.sh"
 
 # Each as the text language of testdata/README.md writes it.

@@ -12,7 +12,7 @@ int main(int argc, char **argv) { outer((unsigned)argc); return 0; }
 PROGRAM
 ${CC:-cc} -O2 -g -o "$work/inlines" "$work/inlines.c" || skip_all "no compiler"
 
-# Where it is in the file: the first address of outer() that lies in leaf(), by another tool.
+# Its offset in the file: the first address of outer() that lies in leaf(), by another tool.
 start=$(nm "$work/inlines" | awk '$3 == "outer" { print $1 }')
 offset=$(python3 - "$work/inlines" "$start" <<'PYTHON'
 import subprocess, sys

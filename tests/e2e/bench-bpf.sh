@@ -86,7 +86,7 @@ if [ -n "${SAN:-}" ]; then
 fi
 output=$("$bench" kernel --time 0.1 --bmf kernel.json 2>&1)
 status=$?
-# What it needs of the machine is a lot, and it says so when that is not there.
+# Without what it needs of the machine it reports what is missing.
 if [ "$status" != 0 ]; then
 	like "$output" '^prof-bench: kernel/[a-z-]+: ' "the kernel path says why it cannot be measured"
 	skip "kernel" "$(printf '%s' "$output" | tail -n 1)"

@@ -10,7 +10,7 @@ is "$(cat "$work/log")" "" "no complaint"
 is "$(sed -n 1p "$work/table")" "| function | ours | library | ratio | whole report | decision |" "a table"
 rows=$(sed 1,2d "$work/table")
 is "$(printf '%s\n' "$rows" | wc -l)" 14 "of 14 functions"
-# A row has both times, or says why not.
+# A row has both times, or the reason why one is missing.
 is "$(printf '%s\n' "$rows" | grep -vcE '^\| [^|]+ \| ([0-9.]+ .?s \| [0-9.]+ .?s \| [0-9.]+ \| ([0-9.]+|-) \||[0-9.]+ .?s \| not possible \||not available \|)')" 0 \
 	"each has times, or says what is missing"
 for function in 'ELF headers' 'sections of DWARF' 'all rows' '2,000 places'; do

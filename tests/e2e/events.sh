@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is sampled on: counters of the kernel, tracepoints, uprobes, several at once.
+# Events to sample: counters of the kernel, tracepoints, uprobes, several at once.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 cat > "$work/work.c" <<'C'

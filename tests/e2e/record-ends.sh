@@ -82,7 +82,7 @@ is $status 0 "one that does not want to end is left alone"
 like "$(cat "$work/err")" "goes on as process $(cat "$work/deaf")" "which is reported"
 kill -KILL "$(cat "$work/deaf")"
 
-# A trace that is there is not given up for a command that is not.
+# An existing trace is kept if the command does not exist.
 "$record" -q -o "$work/kept.prf" -- true
 "$record" -q -o "$work/kept.prf" -- "$work/no-such-command" 2> "$work/err"
 is $? 127 "a command that is not there"

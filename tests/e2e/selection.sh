@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whom: threads, CPUs, cgroups, children or not; and when.
+# Selecting threads, CPUs, cgroups, children or not, and the time.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 ${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"

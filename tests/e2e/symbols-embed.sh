@@ -53,7 +53,7 @@ mkdir -p root/"$work"/machine
 cp away root/"$work"/machine/program
 is "$("$report" --sysroot "$work/root" trace.prf 2>/dev/null)" "$direct" "--sysroot"
 
-# The end of the recording is missing: so it is in the copy.
+# A recording without an end: the copy has no end either.
 size=$(wc -c < trace.prf)
 head -c $((size - 40)) trace.prf > cut.prf
 "$report" -q --embed cut.prf -o cut-copy.prf

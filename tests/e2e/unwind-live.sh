@@ -1,5 +1,5 @@
 #!/bin/sh
-# What runs already, what was deleted meanwhile, and many programs that live only briefly.
+# Processes that run already, deleted files, and many programs that live only briefly.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 "${CC:-cc}" -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" \
