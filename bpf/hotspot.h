@@ -39,7 +39,7 @@ struct hotspot_process {
 	__u8 name, frame_size, frame_complete, code_begin, code_end;
 	__u8 segment_shift, block_header;
 	__u8 flags;
-	/* From a Method to what tells it from others that had its place */
+	/* from a Method to what identifies it at its address */
 	__u8 const_method;
 	__u8 constants, name_index, const_method_size; /* ConstMethod */
 	__u8 holder, pool_size;			       /* ConstantPool */
@@ -63,7 +63,7 @@ _Static_assert(sizeof(struct hotspot_process) <= 128, "it has to fit into a scri
 #define HOTSPOT_CODE (~7ULL)
 #define HOTSPOT_NO_INDEX 0xffffffffU /* the bytecode index is not known */
 
-/* What an interpreted method is known by; of the names the length and the first characters. */
+/* What identifies an interpreted method; of the names, the length and the first characters. */
 struct hotspot_identity {
 	__u64 const_method;
 	__u64 class_symbol, class_name[HOTSPOT_SYMBOL_WORDS];

@@ -199,7 +199,10 @@ static __always_inline int hotspot_symbol(struct walk *w, __u64 symbol, __u64 *w
 	return 0;
 }
 
-/* What tells the method from others that had or will have its place. Not 0: it is no method. */
+/*
+ * What identifies the method among others at the same address, earlier or later. Not 0: it is no
+ * method.
+ */
 static __always_inline int hotspot_identify(struct walk *w, __u64 method,
 					    struct hotspot_identity *identity)
 {
@@ -237,7 +240,10 @@ __noinline int hotspot_note_method(__u32 index, __u64 method, __u64 bytecode)
 		m->method = 0;
 		if (method & 7 || !method)
 			return -1;
-		/* What is not in memory just now cannot be told: the frame has no name then. */
+		/*
+		 * If it is not in memory now, the method cannot be identified, and the frame has no
+		 * name.
+		 */
 		if (hotspot_identify(w, method, &identity))
 			return script_put(w, method | HOTSPOT_METHOD, HOTSPOT_NO_INDEX);
 		m->const_method = identity.const_method;

@@ -115,7 +115,7 @@ static __always_inline __u32 python_position(const struct python_walk *w,
 	return at < SCRIPT_POSITION ? (__u32)at : (at >> 63 ? 0 : (__u32)SCRIPT_POSITION);
 }
 
-/* Length and hash of a string, which tell it from any other one at that address. */
+/* Length and hash of a string: they identify it among all strings that were at that address. */
 static __always_inline __u64 python_text_hash(struct python_walk *w, __u64 text, __u64 hash)
 {
 	if (WALK_READ_USER(w->text, 16, text + PYTHON_TEXT_LENGTH))
@@ -155,7 +155,7 @@ static __always_inline __u64 python_hash_texts(struct python_walk *w,
 	return python_end_hash(w, table + PYTHON_BYTES_DATA, hash);
 }
 
-/* What tells the code object from any other one; 0: it is not readable. */
+/* A hash that identifies the code object; 0: it is not readable. */
 static __always_inline __u64 python_identity(struct python_walk *w, const struct python_process *p,
 					     __u32 image, __u64 code)
 {

@@ -3,8 +3,8 @@
 #define BPF_PYTHON_H
 
 /*
- * CPython 3.8 and later: what the kernel half is told of a process, the frames that it sends, and
- * the names of their code.
+ * CPython 3.8 and later: the parameters of a process for the kernel half, the frames that it sends,
+ * and the names of their code.
  */
 
 #include <linux/types.h>

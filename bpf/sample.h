@@ -45,7 +45,7 @@ enum walk_end {
  */
 struct script_frame {
 	__u64 code;	/* which code, with marks of the runtime's */
-	__u64 position; /* where in it, and what tells the code from later code at its address */
+	__u64 position; /* where in it; also identifies the code at its address */
 };
 
 /* Words of the frames that they take. */

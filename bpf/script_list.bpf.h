@@ -3,9 +3,9 @@
 #define BPF_SCRIPT_LIST_BPF_H
 
 /*
- * Frames that a runtime keeps in a list aside, of the current task, once its user frames are
- * there. The native frames that stand for them, those of the evaluation loop, are marked, so that
- * the recorder can put each where it belongs.
+ * For runtimes that keep a list of frames apart from the stack: reads the list of the current task,
+ * once its user frames are there. The native frames of the evaluation loop, which run the list's
+ * frames, are marked, so that the recorder can put each where it belongs.
  */
 
 #include "bpf/python.bpf.h"
@@ -29,8 +29,8 @@ struct {
 } script_names SEC(".maps");
 
 /*
- * Whose names were sent: identities, each in the slot that its upper bits say. Two that share a
- * slot are sent again and again, which costs time but loses nothing.
+ * Identities of code whose names were sent, each in the slot given by its upper bits. Two that
+ * share a slot are sent repeatedly, which costs time but loses nothing.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

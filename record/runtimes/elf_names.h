@@ -3,9 +3,9 @@
 #define RECORD_RUNTIMES_ELF_NAMES_H
 
 /*
- * Where a file has a few things that are known by name: functions and data alike. Asking for a
- * name that is not there is cheap, as every file that a target maps is asked (ELF gABI, "Symbol
- * Table"; the hash table is the GNU one).
+ * Addresses of functions and data that are known by name. Looking for a name that is not there is
+ * cheap, since every file that a target maps is searched (ELF gABI, "Symbol Table"; the hash table
+ * is the GNU one).
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct elf_name {
 /* Whether the file defines that dynamic symbol. */
 bool elf_names_has(const struct elf_file *e, const char *name);
 
-/* Finds the names among dynamic symbols, and among all where the file still has those. */
+/* Finds the names among dynamic symbols, and in .symtab if the file still has it. */
 void elf_names_find(const struct elf_file *e, struct elf_name *names, size_t n);
 
 #endif

@@ -112,13 +112,13 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	bpf_map_update_elem(p->options.scripts_fd, &pid, &process, BPF_ANY);
 }
 
-/* With an exec the kernel half has removed it already, and with a fork copied it. */
+/* After an exec the kernel half has removed the entry already; after a fork it has copied it. */
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
 	struct python *p = context;
 	struct script_process process;
 
-	/* It may be another runtime's. */
+	/* The entry may be another runtime's. */
 	if (!bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) &&
 	    process.runtime == SCRIPT_PYTHON)
 		bpf_map_delete_elem(p->options.scripts_fd, &pid);
@@ -138,7 +138,7 @@ static size_t read_text(void *context, const struct script_name *name, struct sc
 	return python_memory_text(&memory, &image->process, name, text, to, most);
 }
 
-/* All names are wanted again. */
+/* The names of all code must be sent again. */
 static void forgot(void *context)
 {
 	struct python *p = context;

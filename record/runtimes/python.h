@@ -32,10 +32,10 @@ void python_free(struct python *p);
 /* Processes of these spaces, from now on. */
 struct error *python_follow(struct python *p, struct spaces *newest);
 
-/* Takes the names that have come. They are before their samples in their ring. */
+/* Reads the names that have arrived. In their ring they precede the samples that use them. */
 void python_read_names(struct python *p);
 
-/* What code is called, by now. Valid until python_free(). */
+/* The names of code read so far. Valid until python_free(). */
 struct script_names *python_names(struct python *p);
 
 #endif

@@ -30,13 +30,13 @@ struct python_file {
 	struct python_process process; /* with link-time addresses */
 };
 
-/* Whether the file holds an interpreter at all; to be asked of each file. */
+/* Whether the file holds an interpreter; called for each file. */
 bool python_file_is_one(const struct elf_file *e);
 
-/* NULL, or why it is none that can be read. */
+/* NULL, or the reason why the interpreter is not supported (static text). */
 const char *python_file_read(struct python_file *p, const struct elf_file *e);
 
-/* What holds in a process in which the file's address 0 is at `bias`. */
+/* Fills in the parameters of a process that has the file's address 0 at `bias`. */
 void python_file_place(const struct python_file *p, uint64_t bias, struct python_process *process);
 
 #endif

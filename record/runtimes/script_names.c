@@ -12,7 +12,7 @@
 #include "common/map.h"
 #include "record/runtimes/python_lines.h"
 
-/* More than that is forgotten, and asked for again as it is met. */
+/* At this number all codes are forgotten, and sent again when they are next sampled. */
 #define CODES_MAX 200000
 #define BYTES_MAX (64u << 20)
 #define PENDING_MAX 4096
@@ -47,7 +47,7 @@ struct script_names {
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
 	uint64_t next_place; /* offsets are never used twice in a trace */
-	XXH64_hash_t seed;   /* nobody shall make two codes look the same */
+	XXH64_hash_t seed; /* random, so that a process cannot make two codes have the same hash */
 	struct buffer room, bytes_room;
 };
 
@@ -285,7 +285,7 @@ static struct error *nameless_frame(struct script_names *n, const struct identit
 			return NULL;
 		}
 	}
-	/* A cookie of 0: it was not readable, and will have no name. */
+	/* A cookie of 0: the code was not readable, and gets no name. */
 	if (!identity->cookie || n->pending_count == PENDING_MAX)
 		return define_frame(n, "[script]", 0, id);
 	if (!array_reserve(&n->pending, &n->pending_capacity, n->pending_count + 1))
@@ -308,7 +308,7 @@ struct error *script_names_frame(struct script_names *n, const struct script_fra
 	return number ? known_frame(n, *number, unit, id) : nameless_frame(n, &identity, unit, id);
 }
 
-/* The names of a code have come: frames of it that have none yet get theirs. */
+/* The names of a code have arrived: its frames without a name get theirs. */
 static void name_pending(struct script_names *n, const struct identity *identity, uint64_t number)
 {
 	const struct code *code = &n->codes[number - 1];
@@ -326,7 +326,7 @@ static void name_pending(struct script_names *n, const struct identity *identity
 	n->pending_count = left;
 }
 
-/* All that the record's own numbers promise must be there. */
+/* The record must hold all bytes that it announces. */
 static bool is_name(const struct script_name *name, size_t size)
 {
 	size_t head = sizeof(*name) - SCRIPT_TABLE_BYTES;

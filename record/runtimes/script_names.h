@@ -30,7 +30,7 @@ struct script_names_options {
 	 */
 	size_t (*read)(void *context, const struct script_name *name, struct script_text *text,
 		       void *to, size_t most);
-	/* So much is known that all was forgotten: names must be sent again. */
+	/* Called when so much was kept that all was forgotten: names must be sent again. */
 	void (*forgot)(void *context);
 	void *context;
 };
@@ -39,10 +39,10 @@ struct script_names_options {
 struct script_names *script_names_new(const struct script_names_options *options);
 void script_names_free(struct script_names *n);
 
-/* A record of the kernel half. False: it makes no sense, or there is no memory for it. */
+/* Adds a record of the kernel half. False: it is malformed, or there is no memory for it. */
 bool script_names_add(struct script_names *n, const void *data, size_t size);
 
-/* Frames go there from now on; numbers of the last trace mean nothing in this one. */
+/* Frames are written to `w` from now on; numbers of the last trace are not valid in it. */
 void script_names_set_writer(struct script_names *n, struct prf_writer *w);
 
 /*
@@ -52,7 +52,7 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w);
 struct error *script_names_frame(struct script_names *n, const struct script_frame *frame,
 				 uint32_t *id, bool *settled);
 
-/* Code objects that are known, and frames whose names never came. */
+/* Number of known code objects, and of frames whose names never arrived. */
 size_t script_names_count(const struct script_names *n);
 size_t script_names_nameless(const struct script_names *n);
 

@@ -3,8 +3,8 @@
 #define RECORD_RUNTIMES_TARGET_MEMORY_H
 
 /*
- * The memory of a process that is being recorded, read from outside while it runs: whatever is
- * read may be nonsense and may change between two reads. Tests put an image in its place.
+ * Reads the memory of a process that is being recorded, while it runs: any value may be invalid and
+ * may change between two reads. Tests use an image instead.
  */
 
 #include <stdbool.h>

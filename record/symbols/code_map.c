@@ -8,7 +8,10 @@
 
 /* User addresses end below this on every machine we know (57 bits of virtual address). */
 #define ADDRESS_LIMIT (UINT64_C(1) << 56)
-/* Of the places that one symbol took; one that took more has no past that is looked at. */
+/*
+ * Of the places that one symbol replaced, only so many are kept; what a symbol with more replaced
+ * is not looked up.
+ */
 #define VICTIMS_LOOKED_AT 256
 #define PAST_LOOKED_AT 4096
 
@@ -34,7 +37,7 @@ static bool refuse(struct code_map *map)
 	return false;
 }
 
-/* For want of room: from then on nothing is certain. */
+/* Refuses an addition for want of room. From then on no answer is certain. */
 static bool refuse_full(struct code_map *map, uint64_t time_ns)
 {
 	if (!map->full_ns || time_ns < map->full_ns)
@@ -106,13 +109,13 @@ bool code_map_add(struct code_map *map, const struct code_piece *piece, const ch
 	map->names[at + name_size] = 0;
 	if (!code_map_add_again(map, piece, at))
 		return false;
-	/* One that was there already has its name already. */
+	/* Adding a symbol that is there already must not keep its name twice. */
 	if (map->n && map->symbols[map->n - 1].name == at)
 		map->names_size += name_size + 1;
 	return true;
 }
 
-/* What the symbol replaced at the address: CODE_NONE: nothing, as far as it is looked at. */
+/* The symbol that this one replaced at the address; CODE_NONE: none that is known. */
 static uint32_t victim_at(const struct code_map *map, const struct code_symbol *s, uint64_t address)
 {
 	uint32_t at = s->victims;
@@ -142,7 +145,10 @@ enum code_answer code_map_find(const struct code_map *map, uint64_t address, uin
 
 		if (s->replaced != CODE_NONE && time_ns > map->symbols[s->replaced].piece.after)
 			return CODE_AMBIGUOUS;
-		/* Before the first code of a place there was none: its line came late. */
+		/*
+		 * The first code of a place replaced nothing, so a sample before its line was
+		 * written may still be of it.
+		 */
 		if (time_ns >= s->piece.by || (s->victims == CODE_NONE && !s->piece.exact)) {
 			*symbol = at;
 			return CODE_KNOWN;

@@ -23,18 +23,24 @@
 #define CODE_MAP_MAX_NAMES (64 << 20) /* bytes */
 #define CODE_MAP_MAX_NAME 1023
 
-/* A piece of code [start, start + size) that came after `after` and is there since `by`, in ns. */
+/*
+ * A piece of code [start, start + size) that came at some time after `after` and no later than
+ * `by`, in ns.
+ */
 struct code_piece {
 	uint64_t start, size;
 	uint64_t after, by;
-	/* The times are those of the code; else, of its line in a file, which may come late. */
+	/*
+	 * True: the times are those of the code itself. False: those of its line in a file, which
+	 * may be written late.
+	 */
 	bool exact;
 };
 
 struct code_symbol {
 	struct code_piece piece;
 	uint32_t name;	   /* see code_map_name() */
-	uint32_t replaced; /* by which symbol; CODE_NONE: it is still there */
+	uint32_t replaced; /* the symbol that replaced it; CODE_NONE: it is still there */
 	uint32_t victims;  /* what it replaced: see code_map.c */
 };
 
@@ -51,16 +57,16 @@ struct code_map {
 	char *names; /* NUL-terminated, one after the other */
 	size_t names_size, names_capacity;
 	uint64_t refused; /* symbols beyond the limits, or impossible ones */
-	uint64_t full_ns; /* since then symbols are missing for want of room; 0: none are */
+	uint64_t full_ns; /* since this time symbols are missing for want of room; 0: none are */
 };
 
 void code_map_release(struct code_map *map);
 
-/* Adds a piece of code. False when it cannot be kept; then `refused` counts it. */
+/* Adds a piece of code. False when there is no room; then it is counted in `refused`. */
 bool code_map_add(struct code_map *map, const struct code_piece *piece, const char *name,
 		  size_t name_size);
 
-/* The same with a name that is there already: the `name` of a symbol that was added before. */
+/* The same with a name that was stored before: the `name` of an earlier symbol. */
 bool code_map_add_again(struct code_map *map, const struct code_piece *piece, uint32_t name);
 
 enum code_answer {
@@ -69,7 +75,7 @@ enum code_answer {
 	CODE_AMBIGUOUS, /* it may have been the code before or after a change */
 };
 
-/* Whose code was at the address at that time; `symbol` is set with CODE_KNOWN. */
+/* Looks up whose code was at the address at that time. Sets `symbol` for CODE_KNOWN only. */
 enum code_answer code_map_find(const struct code_map *map, uint64_t address, uint64_t time_ns,
 			       uint32_t *symbol);
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define FILES_MAX 64
-/* Between two looks: compilers write line by line, thousands of them at once. */
+/* Pause between two looks: compilers write line by line, thousands at once. */
 #define PAUSE_NS 500000
 
 struct watched {
@@ -67,7 +67,7 @@ static struct watched *find_watched(struct file_watch *w, int descriptor)
 	return NULL;
 }
 
-/* An entry that nobody needs: a free one, else one that nobody claimed. */
+/* An entry that can be used: a free one, else one that nobody claimed. */
 static struct watched *room(struct file_watch *w)
 {
 	struct watched *unclaimed = NULL;
@@ -85,7 +85,7 @@ static struct watched *room(struct file_watch *w)
 	return unclaimed;
 }
 
-/* One file has one entry, as inotify has one watch for it. Takes over `fd`. */
+/* A file has one entry, since inotify has one watch for it. Takes over `fd`. */
 static struct watched *add_locked(struct file_watch *w, int fd)
 {
 	char path[64];
@@ -110,7 +110,7 @@ static struct watched *add_locked(struct file_watch *w, int fd)
 	return f;
 }
 
-/* What /tmp holds may be anybody's: it is opened only to look at its size. */
+/* Files in /tmp may be anyone's: this one is only opened to look at its size. */
 static void add_created(struct file_watch *w, const char *name)
 {
 	size_t digits = strncmp(name, "perf-", 5) ? 0 : strspn(name + 5, "0123456789");
@@ -143,7 +143,7 @@ static void take_events(struct file_watch *w)
 				add_created(w, event->name);
 		}
 	}
-	/* Which file was written is not asked: there are few. */
+	/* All files are looked at, whichever was written: there are few. */
 	for (size_t i = 0; i < FILES_MAX; i++)
 		if (w->files[i].fd >= 0)
 			write_times_look(&w->files[i].times, w->files[i].fd);
@@ -210,7 +210,7 @@ int file_watch_add(struct file_watch *w, int fd)
 		return -1;
 	pthread_mutex_lock(&w->lock);
 	f = add_locked(w, copy);
-	/* A file that belongs to two is watched for the first one. */
+	/* A file that two processes add is watched for the first one only. */
 	if (f && f->claimed)
 		f = NULL;
 	if (f)

@@ -23,19 +23,19 @@
 /* How often a map that is not there is looked for, at first and in the long run. */
 #define FIRST_RETRY_NS 10000000
 #define RETRY_NS 500000000
-#define FORESEEN_MAX 1024 /* processes at a time */
+#define FORESEEN_MAX 1024 /* processes at a time whose files were opened ahead of the timeline */
 
 struct process {
 	uint32_t pid;
 	struct namespace inside;
-	int tmp; /* its /tmp, for when it has ended; -1: not to be had */
+	int tmp; /* its /tmp, to be used after its end; -1: could not be opened */
 	uint64_t retry_ns, retry_after_ns;
 	uint64_t foreseen_ns;
 	bool warned;
-	bool replaced; /* ahead of the timeline, by another program */
+	bool replaced; /* another program has replaced it, ahead of the timeline */
 	struct growing_file map_file, dump_file;
 	struct write_times map_times, dump_times;
-	int map_watch; /* the map's number, or -1 */
+	int map_watch; /* number of the map in the file watch, or -1 */
 	struct jitdump dump;
 	struct jit_names names;
 };
@@ -48,7 +48,7 @@ struct jit {
 	struct map foreseen; /* pid -> struct process * that is not among them yet */
 	uint64_t now_ns;
 	uint32_t next_object, next_epoch;
-	struct process *current; /* whose sample is being resolved; NULL: not known yet */
+	struct process *current; /* of the current sample; NULL: not looked up yet */
 	uint64_t current_ns;
 	struct file_watch *watch;
 	bool watches; /* files are watched from now on */
@@ -108,7 +108,7 @@ static void warn(struct jit *jit, struct process *p, const char *path, const cha
 	jit->options.warn(text, jit->options.context);
 }
 
-/* A map that an older process with the same pid left behind names other code. */
+/* A map left over from an older process with the same pid names other code. */
 static bool is_stale(int fd, const struct process *p)
 {
 	struct stat st;
@@ -116,7 +116,7 @@ static bool is_stale(int fd, const struct process *p)
 
 	if (!p->inside.start_ns || fstat(fd, &st))
 		return false;
-	/* Its owner sets it to what he likes. */
+	/* The owner of the file can set any time. */
 	if (st.st_mtim.tv_sec < 0 || st.st_mtim.tv_sec > UINT32_MAX)
 		return true;
 	age = (int64_t)(clock_now() - p->inside.start_ns);
@@ -181,7 +181,7 @@ static struct process *process_new(struct jit *jit, uint32_t pid)
 	return p;
 }
 
-/* Takes over `p`, also when there is no memory for it. */
+/* Takes over `p`; frees it when there is no memory. */
 static struct process *process_add(struct jit *jit, struct process *p)
 {
 	struct process **more = realloc(jit->processes, (jit->n + 1) * sizeof(*more));
@@ -344,14 +344,16 @@ void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns)
 {
 	struct process *p = find_foreseen(jit, pid);
 
-	/* One that was foreseen later belongs to a program that the timeline does not know yet. */
+	/*
+	 * A process that was foreseen later runs a program that the timeline has not reached yet.
+	 */
 	if (!p || p->foreseen_ns > time_ns || process_find(jit, pid))
 		return;
 	map_remove(&jit->foreseen, &pid, sizeof(pid));
 	process_add(jit, p);
 }
 
-/* A file that was written anew: all that was known from it is of the past. */
+/* A file was rewritten: what was read from it only holds for the past. */
 static void start_over(struct jit *jit, struct process *p)
 {
 	struct jit_names_owner owner = owner_of(jit, p);
@@ -360,7 +362,7 @@ static void start_over(struct jit *jit, struct process *p)
 	jit_names_release(&p->names);
 	jit_names_renew(&p->names, &owner);
 	jitdump_release(&p->dump);
-	/* Both are read again from their start: the other one may still hold. */
+	/* Both files are read again from their start: the other one may still be valid. */
 	growing_file_rewind(&p->map_file);
 	growing_file_rewind(&p->dump_file);
 }
@@ -402,7 +404,7 @@ static void read_dump(struct jit *jit, struct process *p)
 			     jitdump_parse(&p->dump, &p->names.code, &p->dump_times,
 					   p->dump_file.pending.data, p->dump_file.pending.size));
 	write_times_forget(&p->dump_times, p->dump.offset);
-	/* Compilers hold records back: of the time after the last one nothing is known yet. */
+	/* Compilers buffer records: nothing is known yet about the time after the last one. */
 	if (p->dump.time_ns)
 		p->names.known_until_ns = p->dump.time_ns;
 }
@@ -414,7 +416,7 @@ static void settle(struct jit *jit, struct process *p)
 	jit_names_settle(&p->names, &owner);
 	if (p->names.code.refused)
 		warn(jit, p, "a part of its names for made code",
-		     "there are too many, or they make no sense");
+		     "there are too many, or they are malformed");
 }
 
 static void process_tick(struct jit *jit, struct process *p)
@@ -435,7 +437,10 @@ static void look_for_map(const void *key, size_t size, uint64_t value, void *con
 void jit_tick(struct jit *jit, uint64_t now_ns)
 {
 	jit->now_ns = now_ns;
-	/* Not before: the thread shall have no more privileges than recording needs. */
+	/*
+	 * Started only now, after capabilities were dropped: the thread must not keep more than
+	 * recording needs.
+	 */
 	if (!jit->watches) {
 		jit->watches = true;
 		jit->watch = file_watch_new();
@@ -445,7 +450,7 @@ void jit_tick(struct jit *jit, uint64_t now_ns)
 		process_tick(jit, jit->processes[i]);
 }
 
-/* Everything there is to read, however much: the files no longer grow, or only slowly. */
+/* Reads all that is left in the files, without the limit per tick: they hardly grow any more. */
 static void read_to_the_end(struct jit *jit, struct process *p)
 {
 	uint64_t before;
@@ -457,7 +462,7 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 		if (p->map_file.offset + p->dump_file.offset == before)
 			break;
 	}
-	/* Nothing can come any more that would name what is open. */
+	/* Nothing can arrive any more that would name the hits of the open object. */
 	p->names.known_until_ns = UINT64_MAX;
 	settle(jit, p);
 }

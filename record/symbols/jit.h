@@ -24,7 +24,7 @@ struct jit;
 
 struct jit_options {
 	struct prf_writer *writer;
-	/* Something the user should know, in one line: a map of another user, limits. */
+	/* Called with one line for the user: a map of another user, or a limit that was reached. */
 	void (*warn)(const char *text, void *context);
 	void *context;
 };
@@ -34,13 +34,14 @@ int jit_new(struct jit **jit, const struct jit_options *options);
 void jit_free(struct jit *jit);
 
 /*
- * The sample that the following calls are about. Returns a number, which jit_generation() repeats:
- * with the same one, an address of the process has the same answer of jit_object().
+ * Sets the sample that the following calls are about. Returns a generation, as jit_generation()
+ * does: as long as it is the same, jit_object() gives the same answer for an address of the
+ * process.
  */
 uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns);
 uint32_t jit_generation(const struct jit *jit);
 
-/* The object (an id of the writer's) that made code at `address` belongs to. */
+/* Sets `*object` to the id of the object that the made code at `address` belongs to. */
 struct error *jit_object(struct jit *jit, uint32_t pid, uint64_t address, uint32_t *object);
 
 /*
@@ -54,18 +55,23 @@ void jit_foresee_exec(struct jit *jit, uint32_t pid);
 void jit_foresee_exit(struct jit *jit, uint32_t pid);
 void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns);
 
-/* The process mapped a jitdump file, that is one named jit-PID.dump. */
+/* The process mapped a jitdump file, one named jit-PID.dump. */
 void jit_dump(struct jit *jit, uint32_t pid, const char *path);
-/* True for the names of such files. */
+/* True if the file's name is that of a jitdump file. */
 bool jit_is_dump(const char *path);
 
-/* Reads what has been written since the last time, and passes on the names of what was hit. */
+/* Reads what has been written since the last call, and writes the names of code that was hit. */
 void jit_tick(struct jit *jit, uint64_t now_ns);
 
-/* The process has a new program, or has ended: what is left is read, then it is forgotten. */
+/*
+ * The process runs a new program, or has ended: reads what is left of its files, then forgets it.
+ */
 void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns);
 
-/* Passes on all names; afterwards another writer may take over, which knows nothing yet. */
+/*
+ * Writes all remaining names. Afterwards another writer may be used, in which nothing is defined
+ * yet.
+ */
 void jit_finish(struct jit *jit);
 void jit_set_writer(struct jit *jit, struct prf_writer *writer);
 

@@ -14,7 +14,7 @@
 
 struct jit_symbol_state {
 	uint32_t layer; /* LAYER_NONE: not hit */
-	bool waits;	/* is in hit_symbols, or was passed on */
+	bool waits;	/* in hit_symbols, or written already */
 };
 
 /* Of one address in an open object. */
@@ -49,7 +49,7 @@ void jit_names_release(struct jit_names *n)
 void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns)
 {
 	n->time_ns = time_ns;
-	/* Each hit of an open object is noted with its time. */
+	/* In the open object each hit is noted with its time. */
 	if (time_ns > n->known_until_ns) {
 		n->epoch = (*owner->next_epoch)++;
 		return;
@@ -88,7 +88,7 @@ static void note_changes(struct jit_names *n, const struct jit_names_owner *owne
 
 		if (s->victims == CODE_NONE && !s->piece.exact)
 			continue;
-		/* An answer holds up to `after`, and another one from `by` on. */
+		/* One answer holds up to `after`, another one from `by` on. */
 		add_change(n, s->piece.after + 1);
 		add_change(n, s->piece.by);
 	}
@@ -134,7 +134,7 @@ static void highest(const struct range *part, void *context)
 		*layer = part->value;
 }
 
-/* The lowest layer without other hit code in the symbol's place, which it now takes. */
+/* The lowest layer in which no other hit code overlaps the symbol, which then occupies it. */
 static uint32_t take_layer(struct jit_names *n, const struct code_piece *piece)
 {
 	struct range range = { piece->start, piece->start + piece->size, 0 };
@@ -195,7 +195,7 @@ static void note_hit(struct jit_names *n, uint64_t address)
 		n->hits[*at].last_ns = n->time_ns;
 }
 
-/* No more hits belong to the open object. */
+/* Closes the open object: later hits go to a new one. */
 static void close_open(struct jit_names *n)
 {
 	/* Later hits of an address in the same epoch were not noted. */
@@ -244,7 +244,7 @@ struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner
 
 /* -------- names -------- */
 
-/* A symbol of an object that is to be passed on. */
+/* A symbol that is to be written. */
 struct name {
 	uint32_t object;
 	struct prf_symbol symbol;
@@ -278,7 +278,7 @@ static void pass_on(const struct jit_names_owner *owner, struct name *names, siz
 	free(symbols);
 }
 
-/* All of the hit's samples were of one piece of code. */
+/* Whether all samples of the hit were of one piece of code. */
 static bool is_certain(const struct jit_names *n, const struct jit_hit *hit, uint32_t *symbol)
 {
 	uint32_t last;
@@ -288,7 +288,7 @@ static bool is_certain(const struct jit_names *n, const struct jit_hit *hit, uin
 	       *symbol == last;
 }
 
-/* Whether nothing can come any more that decides about the hit. */
+/* Whether nothing can arrive any more that would change the answer for the hit. */
 static bool is_decided(const struct jit_names *n, const struct jit_hit *hit)
 {
 	uint32_t symbol;
@@ -308,8 +308,9 @@ static int by_place(const void *a, const void *b)
 }
 
 /*
- * Names what is certain. Hits of one symbol with nothing else between them get one name. Not its
- * whole place, as other code may have been in a part of that at another time.
+ * Writes names for hits that are certain. Hits of one symbol with no other hits in between get one
+ * name. It does not cover the symbol's whole place, since other code may have been in a part of
+ * that at another time.
  */
 static size_t name_hits(struct jit_names *n, struct name *names)
 {

@@ -29,7 +29,7 @@ struct jit_hit;
 struct jit_names {
 	struct code_map code;
 	uint64_t known_until_ns;   /* all code up to then is in `code`; UINT64_MAX: up to now */
-	uint64_t settled_until_ns; /* the same, as it was when names were passed on last */
+	uint64_t settled_until_ns; /* the same, when names were last written */
 	/* Of the sample that is being resolved. */
 	uint64_t time_ns;
 	uint32_t epoch; /* differs when the same address may belong to another object */
@@ -43,7 +43,7 @@ struct jit_names {
 	size_t n_states, states_capacity;
 	uint32_t *objects; /* of the layers; PRF_NONE: not begun */
 	size_t n_objects, objects_capacity;
-	uint32_t *hit_symbols; /* not passed on yet */
+	uint32_t *hit_symbols; /* not written yet */
 	size_t n_hit_symbols, hit_symbols_capacity;
 	uint32_t open, nameless;
 	uint64_t open_until_ns;
@@ -63,17 +63,17 @@ struct jit_names_owner {
 void jit_names_init(struct jit_names *n);
 void jit_names_release(struct jit_names *n);
 
-/* The sample that the next calls are about; sets `epoch`. */
+/* Sets the sample that the next calls are about; updates `epoch`. */
 void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns);
 
 /* The object of a sample's address. */
 struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
 			       uint64_t address, uint32_t *object);
 
-/* To be called after additions to `code`: passes on the names that are now certain. */
+/* To be called after additions to `code`: writes the names that have become certain. */
 void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner);
 
-/* All that was written before is forgotten: there is another writer, or the files are new ones. */
+/* Forgets all that was written: there is another writer, or the files were rewritten. */
 void jit_names_renew(struct jit_names *n, const struct jit_names_owner *owner);
 
 #endif

@@ -30,7 +30,10 @@ static size_t parse_header(struct jitdump *d, const void *data, size_t size)
 	return HEADER_SIZE;
 }
 
-/* A record's time holds, unless it cannot be: later than the record was seen in the file. */
+/*
+ * A record's own time is used, unless it is later than the record was seen in the file, which is
+ * impossible.
+ */
 static void set_time(struct jitdump *d, struct code_piece *piece, uint64_t time_ns,
 		     struct written written)
 {
@@ -136,7 +139,7 @@ size_t jitdump_parse(struct jitdump *d, struct code_map *map, const struct write
 		d->offset += taken;
 		done += taken;
 	} while (taken);
-	/* Nothing is kept of what cannot be read. */
+	/* After an error everything is consumed, so that nothing stays pending. */
 	return d->broken ? size : done;
 }
 

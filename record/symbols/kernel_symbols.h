@@ -13,7 +13,7 @@
 
 struct kernel_symbols;
 
-/* Reads what the kernel shows now. */
+/* Reads the symbols from /proc/kallsyms and /proc/modules. */
 struct error *kernel_symbols_new(struct kernel_symbols **symbols);
 void kernel_symbols_free(struct kernel_symbols *k);
 
@@ -23,28 +23,36 @@ struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsy
 /* True when all addresses read as zero: kptr_restrict, or no cap_syslog. */
 bool kernel_symbols_hidden(const struct kernel_symbols *k);
 
-/* Code that appeared (a BPF program) or went. */
+/* Code was added (a BPF program) or removed. */
 struct error *kernel_symbols_add(struct kernel_symbols *k, uint64_t start, uint32_t size,
 				 const char *name);
 void kernel_symbols_remove(struct kernel_symbols *k, uint64_t start);
 
-/* Grows with each of those two: what was found by address before may be wrong since. */
+/*
+ * Changes with each call of the two functions above: results of earlier lookups may be wrong then.
+ */
 uint32_t kernel_symbols_generation(const struct kernel_symbols *k);
 
-/* Completes a frame, which has its flags, by its address; the trace will get its name. */
+/*
+ * Sets object and offset of a frame, whose flags are set, from its address. Its name will be
+ * written to the trace.
+ */
 struct error *kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
 				   struct prf_frame *frame);
 
-/* Code that only runs because a BPF program is attached there, as its way in: or that program. */
+/* Whether the address is in a BPF program, or in kernel code that only runs to call one. */
 bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address);
 
-/* The way into an interrupt: what lies below it on the stack has nothing to do with it. */
+/*
+ * Whether the address is in the entry code of an interrupt: frames below it on the stack have
+ * nothing to do with it.
+ */
 bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address);
 
-/* Writes the names that frames have needed since the last time. */
+/* Writes the names of the frames since the last call. */
 struct error *kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w);
 
-/* Another trace begins: it has no names yet. */
+/* To be called when another trace begins: no names are in it. */
 void kernel_symbols_forget_written(struct kernel_symbols *k);
 
 #endif

@@ -59,7 +59,10 @@ size_t perf_map_parse(struct code_map *map, const struct perf_map_source *source
 			   at, (size_t)(newline - at));
 		at = newline + 1;
 	}
-	/* What follows an overlong piece reads as a line of its own, and hardly as a symbol. */
+	/*
+	 * The rest of an overlong piece is parsed as a line of its own, and will hardly be a valid
+	 * symbol.
+	 */
 	if ((size_t)(end - at) > 64 * LINE_MAX_BYTES)
 		at = end;
 	return (size_t)(at - start);

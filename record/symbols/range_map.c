@@ -9,7 +9,7 @@
 struct range_node {
 	struct range range;
 	uint32_t left, right;
-	uint32_t priority; /* at least that of both children */
+	uint32_t priority; /* at least as high as that of both children */
 };
 
 void range_map_release(struct range_map *map)
@@ -18,7 +18,10 @@ void range_map_release(struct range_map *map)
 	*map = (struct range_map){ 0 };
 }
 
-/* xorshift32, seeded by the clock: who chooses the ranges must not know the tree's shape. */
+/*
+ * xorshift32, seeded by the clock: a process that chooses the ranges must not be able to predict
+ * the tree's shape.
+ */
 static uint32_t next_random(struct range_map *map)
 {
 	uint32_t x = map->random ? map->random : ((uint32_t)clock_now() | 1);

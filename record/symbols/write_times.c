@@ -26,12 +26,12 @@ void write_times_add(struct write_times *t, struct write_look look)
 		t->n = 0;
 	else if (last && look.time_ns <= last->time_ns)
 		return;
-	/* Of looks that found the same size, the first and the last one matter. */
+	/* Of several looks at the same size only the first and the last matter. */
 	if (t->n > 1 && last[0].size == look.size && last[-1].size == look.size) {
 		last->time_ns = look.time_ns;
 		return;
 	}
-	/* Without room the file was not looked at, which makes the times less exact. */
+	/* Without room the look is dropped, which makes the times less exact. */
 	if (t->n == LOOKS_MAX || !array_reserve(&t->looks, &t->capacity, t->n + 1))
 		return;
 	t->looks[t->n++] = look;
@@ -57,7 +57,7 @@ void write_times_look(struct write_times *t, int fd)
 
 	if (fstat(fd, &st))
 		return;
-	/* After the size: what is there was written by then. */
+	/* The time is taken after the size: what the size covers was written by then. */
 	look.time_ns = clock_now();
 	look.size = (uint64_t)st.st_size;
 	look.modified_ns = modified_ns(&st, look.time_ns);

@@ -49,8 +49,8 @@ bool privileges_suffice(char *missing, size_t size)
 
 	*missing = 0;
 	if (!caps)
-		return true; /* not known here: the kernel will refuse */
-	/* cap_sys_admin is what both were part of, and the kernel still takes it. */
+		return true; /* cannot be read: the kernel will refuse what is missing */
+	/* CAP_SYS_ADMIN included both before Linux 5.8, and the kernel still accepts it. */
 	if (!is_set(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE))
 		for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 			if (!is_set(caps, needed[i].cap, CAP_EFFECTIVE) && used < size)
@@ -60,7 +60,7 @@ bool privileges_suffice(char *missing, size_t size)
 	return !used;
 }
 
-/* Keeps `kept` as far as we have them; clears all others from every set. */
+/* Keeps those of `kept` that we have, and clears all others from every set. */
 static int keep_only(const cap_value_t *kept, size_t n)
 {
 	cap_t old = cap_get_proc(), caps = cap_init();
@@ -95,7 +95,10 @@ int privileges_drop(bool creates_files)
 	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE,
 					    CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE, CAP_SYSLOG,
 					    CAP_KILL,
-					    /* The last three are for files. */
+					    /*
+					     * the last three: to create and remove files in a
+					     * user's folder
+					     */
 					    CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER };
 	size_t n = sizeof(kept) / sizeof(*kept);
 
@@ -106,6 +109,9 @@ int privileges_drop(bool creates_files)
 
 int privileges_drop_all(void)
 {
-	/* Root gives its command what root has; only a user's borrowed rights are taken back. */
+	/*
+	 * Root's commands run with root's capabilities. Only those that file capabilities gave to a
+	 * user's recorder are dropped.
+	 */
 	return geteuid() ? keep_only(NULL, 0) : 0;
 }

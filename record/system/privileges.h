@@ -3,15 +3,15 @@
 #define RECORD_SYSTEM_PRIVILEGES_H
 
 /*
- * What the recorder may do, and giving it up. Attaching needs cap_bpf and cap_perfmon;
- * other users' processes also cap_sys_ptrace, to read their maps and open their binaries.
- * Once attached only those that are used while recording are kept.
+ * The capabilities of the recorder, and dropping them. Attaching needs cap_bpf and cap_perfmon;
+ * recording other users' processes also cap_sys_ptrace, to read their maps and open their binaries.
+ * Once everything is attached, only those that are still needed are kept.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All that a recorder without root makes use of, as setcap(8) takes them. */
+/* All capabilities that a recorder without root uses, in the syntax of setcap(8). */
 #define PRIVILEGES_WANTED "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog"
 
 /*
@@ -20,7 +20,10 @@
  */
 int privileges_paranoid(void);
 
-/* Names the missing ones, joined by commas, in `missing`; true when none is. */
+/*
+ * True when all required capabilities are there; otherwise `missing` gets the names of the others,
+ * joined by commas.
+ */
 bool privileges_suffice(char *missing, size_t size);
 
 /*
@@ -32,8 +35,8 @@ bool privileges_suffice(char *missing, size_t size);
 int privileges_drop(bool creates_files);
 
 /*
- * In the child, before a command is run: the capabilities that file capabilities gave the
- * recorder are not for the command.
+ * Called in the child before a command is run: drops what file capabilities gave to the recorder,
+ * which the command must not have. 0 or -errno.
  */
 int privileges_drop_all(void);
 

@@ -58,7 +58,7 @@ static bool encoding_known(uint8_t encoding)
 
 /* -------- expressions -------- */
 
-/* DW_OP_breg0..31 or DW_OP_bregx. */
+/* The operand of DW_OP_breg0..31 or DW_OP_bregx. */
 static bool read_register_operand(struct cursor *c, uint8_t op, uint32_t *reg, int64_t *offset)
 {
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
@@ -161,7 +161,7 @@ struct machine {
 	struct cfi_row remembered[REMEMBER_MAX];
 	unsigned int depth;
 	uint64_t address, end;
-	bool changed; /* since the last row that was handed out */
+	bool changed; /* since the row that was last passed to the caller */
 	cfi_row_function *emit;
 	void *context;
 };
@@ -209,7 +209,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 	m->changed = true;
 }
 
-/* Hands out the row that held up to `address`. False: the FDE ends before. */
+/* Passes on the row that held up to `address`. False: the FDE ends before it. */
 static bool advance_to(struct machine *m, uint64_t address)
 {
 	if (address < m->address || !m->emit)
@@ -396,7 +396,7 @@ static bool read_augmentation(const struct cfi *cfi, struct cursor *c, const cha
 			break;
 		case 'S': cie->row.signal = true; break;
 		case 'B': break;      /* arm64: return addresses are signed with the B key */
-		default: return true; /* the size tells where the rest is */
+		default: return true; /* the augmentation's size says where the rest begins */
 		}
 	}
 	return cursor_ok(&data);

@@ -19,7 +19,10 @@
 
 #include <stdbool.h>
 
-/* Whether nothing of [start, end) does anything; elsewhere than on x86-64: true. */
+/*
+ * Whether [start, end) holds only instructions without effect. On machines other than x86-64:
+ * always true.
+ */
 bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end);
 
 struct code_analysis;
@@ -29,12 +32,13 @@ struct code_analysis *code_analysis_new(const struct elf_file *e);
 void code_analysis_free(struct code_analysis *a);
 
 /*
- * From `address` on the rule holds, up to the next call; NULL: none does. Addresses never go back.
+ * `rule` holds from `address` up to that of the next call; NULL: no rule does. Addresses never
+ * decrease.
  */
 typedef void code_analysis_function(void *context, uint64_t address,
 				    const struct unwind_rule *rule);
 
-/* Analyses [start, end), as far as it is executable. */
+/* Analyses the executable part of [start, end). */
 void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 		       code_analysis_function *found, void *context);
 

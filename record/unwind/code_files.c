@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "record/system/proc.h"
 
-/* Files that are known at most; later ones go without tables. */
+/* Most files that are tracked; further ones have no tables. */
 #define FILES_MAX 65536
 /* How long a file goes without a table, once it was refused one for want of memory. */
 #define RETRY_NS UINT64_C(10000000000)
@@ -115,8 +115,8 @@ failed:
 }
 
 /*
- * A file that could not be opened for one process may be for another, and one whose table
- * was given back may find room again, but not all the time.
+ * A file that could not be opened for one process may be for another, and one whose table was
+ * dropped may find room again. It is not tried again at each mapping.
  */
 static bool may_retry(const struct code_file *file)
 {

@@ -19,15 +19,15 @@
 enum code_file_state {
 	CODE_FILE_WAITING, /* for the worker */
 	CODE_FILE_READY,   /* has a table in the kernel */
-	CODE_FILE_BARE,	   /* has no unwind information: frame pointers have to do */
-	CODE_FILE_REFUSED, /* no table, for want of memory or because the file was not to be had */
+	CODE_FILE_BARE,	   /* has no unwind information: frame pointers are used */
+	CODE_FILE_REFUSED, /* no table: no memory for it, or the file could not be opened */
 };
 
 struct code_file {
 	char *path;
 	int fd;	  /* while waiting; -1: could not be opened, or the vDSO */
 	int why;  /* with fd -1: -errno of object_open() */
-	int kept; /* the same, for whoever needs the file when its name is gone; or -1 */
+	int kept; /* another fd, for use when the file's name is gone; -1: none */
 	bool vdso;
 	enum code_file_state state;
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel or /proc named it; verified later */
@@ -36,8 +36,8 @@ struct code_file {
 	uint64_t base; /* of the table's first page, link-time */
 	struct table_segment segments[TABLE_SEGMENTS_MAX];
 	uint32_t segment_count;
-	uint64_t device, inode; /* device as the kernel half has it; 0: not known */
-	uint64_t refused_ns;	/* since when; 0: it may be tried again at once */
+	uint64_t device, inode; /* device as the kernel half encodes it; 0: not known */
+	uint64_t refused_ns;	/* when it was refused; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t build_ns;
 	const char *problem;
@@ -53,9 +53,9 @@ struct code_files {
 void code_files_release(struct code_files *files);
 
 /*
- * The file that a process maps, which stays in the mapping's object, too. A new one has the state
- * CODE_FILE_WAITING and an open fd if it could be opened. NULL for what is no file, and without
- * memory.
+ * The file that a process maps; also stored in the mapping's object. A new one has the state
+ * CODE_FILE_WAITING, and an open fd if it could be opened. NULL for mappings that are no file, and
+ * without memory.
  */
 struct code_file *code_files_get(struct code_files *files, uint32_t pid,
 				 const struct mapping *mapping);
@@ -63,10 +63,10 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid,
 /* The vDSO, which all processes share. */
 struct code_file *code_files_get_vdso(struct code_files *files);
 
-/* The file with a path of our own. */
+/* The file at a path in the recorder's own root. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);
 
-/* The file with that build-id as far as it is known, or NULL. */
+/* The known file with that build-id, or NULL. */
 struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
 				  size_t size);
 

@@ -24,7 +24,7 @@ struct publication {
 	struct segment_run *run; /* NULL: nothing is published */
 	bool changed;		 /* the process has another layout by now */
 	bool dirty;		 /* to be published */
-	uint64_t lag_since_ns;	 /* the kernel half has seen an exec that we have not; 0: no */
+	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
 };
 
 struct error *publications_init(struct publications *p, int segments_fd, int processes_fd)
@@ -49,7 +49,9 @@ static struct publication *find(const struct publications *p, uint32_t pid)
 	return value ? (struct publication *)(uintptr_t)*value : NULL;
 }
 
-/* Without memory for it, NULL: the process goes without tables. */
+/*
+ * The entry of a process, created if needed. NULL without memory: then the process has no tables.
+ */
 static struct publication *get(struct publications *p, uint32_t pid)
 {
 	uint64_t *value = map_put(&p->by_pid, &pid, sizeof(pid), NULL);
@@ -116,7 +118,7 @@ void publications_fork(struct publications *p, uint32_t parent, uint32_t child)
 	if (!from || parent == child)
 		return;
 	p->pending = true;
-	publications_exit(p, child, 0); /* a pid that is used again */
+	publications_exit(p, child, 0); /* the pid may have been used before */
 	process = get(p, child);
 	if (!process)
 		return;
@@ -126,7 +128,7 @@ void publications_fork(struct publications *p, uint32_t parent, uint32_t child)
 	process->run = from->run;
 	if (process->run)
 		process->run->users++;
-	/* The kernel half gave the child what it had for the parent then, which may be less. */
+	/* The child got what the kernel half had for its parent at the fork, which may be less. */
 	if (bpf_map_lookup_elem(p->processes_fd, &child, &there) == 0 &&
 	    there.execs == process->execs)
 		process->dirty = from->dirty || !process->run || there.id != process->run->id;

@@ -28,16 +28,16 @@ struct publications {
 	struct range_pool pool;
 	int processes_fd;
 	uint32_t next_id;
-	bool pending;	  /* some process changed, or is still to be published */
+	bool pending;	  /* some process changed, or has not been published yet */
 	uint64_t now_ns;  /* of the publication that is going on */
-	uint64_t refused; /* publications for which there was no room */
+	uint64_t refused; /* publications that failed for want of room */
 };
 
-/* To be released in both cases. */
+/* Release it even after an error. */
 struct error *publications_init(struct publications *p, int segments_fd, int processes_fd);
 void publications_release(struct publications *p);
 
-/* The process maps something else now. */
+/* The process's mappings have changed. */
 void publications_change(struct publications *p, uint32_t pid);
 void publications_fork(struct publications *p, uint32_t parent, uint32_t child);
 void publications_exec(struct publications *p, uint32_t pid);
@@ -46,11 +46,13 @@ void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns);
 /* Takes the layouts of the processes that changed, and publishes them. */
 void publications_update(struct publications *p, const struct spaces *spaces, uint64_t now_ns);
 
-/* Publishes the processes that map a file whose table came or went; how many those are. */
+/*
+ * Publishes the processes that map a file whose table was added or dropped; returns their number.
+ */
 uint64_t publications_refresh(struct publications *p, const struct code_file *file,
 			      uint64_t now_ns);
 
-/* How many processes map a file. */
+/* Number of processes that map a file. */
 uint64_t publications_users(const struct publications *p, const struct code_file *file);
 
 #endif

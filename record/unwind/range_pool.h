@@ -3,9 +3,9 @@
 #define RECORD_UNWIND_RANGE_POOL_H
 
 /*
- * Ranges of the entries of an array that the kernel half reads without locks. What is given
- * back is not handed out again for RANGE_POOL_REST_NS, so that whoever may still be reading
- * it has finished.
+ * Allocates ranges of an array's entries that the kernel half reads without locks. Freed entries
+ * are not used again for RANGE_POOL_REST_NS, so that a program that is still reading them has
+ * finished.
  */
 
 #include <stdint.h>

@@ -49,13 +49,16 @@ int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slab
 		     uint64_t limit);
 void table_store_release(struct table_store *s);
 
-/* 0, -ENOSPC when the limit is reached, or another negative errno. */
+/* Stores a table. 0, -ENOSPC when the limit is reached, or another negative errno. */
 int table_store_put(struct table_store *s, const struct unwind_table *t,
 		    struct stored_table *stored, uint64_t now_ns);
-/* Nothing names it any more; its memory rests for RANGE_POOL_REST_NS before it is used again. */
+/*
+ * Frees a table that no segment refers to any more; its memory is not reused for
+ * RANGE_POOL_REST_NS.
+ */
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns);
 
-/* Rows that no slab, present or allowed, has room for (0: it fits, as far as is known). */
+/* Number of rows for which no slab, present or allowed, has room; 0: the table probably fits. */
 uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
 			     uint64_t now_ns);
 

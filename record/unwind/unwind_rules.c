@@ -169,7 +169,7 @@ static bool set_frame_pointer(struct unwind_rule *rule, const struct cfi_row *ro
 		return true;
 	}
 	if (row->fp.place != CFI_AT_CFA)
-		return true; /* unchanged, or lost: then a later frame will notice */
+		return true; /* unchanged or lost; if lost, a later frame fails */
 	if (!fits(row->fp.offset, 16))
 		return false;
 	if (read_too(rule, row->fp.offset)) {
@@ -181,7 +181,7 @@ static bool set_frame_pointer(struct unwind_rule *rule, const struct cfi_row *ro
 	return true;
 }
 
-/* The base register is worth no second read. */
+/* The base register is restored only if the same read covers it. */
 static void set_base(struct unwind_rule *rule, const struct cfi_row *row)
 {
 	rule->base_word = UNWIND_IN_REGISTER;

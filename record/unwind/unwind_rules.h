@@ -29,7 +29,7 @@ void rule_set_release(struct rule_set *set);
 /* The rule's number; UNWIND_UNSUPPORTED when the set is full. -1 only without memory. */
 int rule_set_add(struct rule_set *set, const struct unwind_rule *rule);
 
-/* What the kernel half shall do for a row; rules it cannot follow become UNWIND_UNSUPPORTED. */
+/* The kernel half's rule for a row; UNWIND_UNSUPPORTED if it cannot be expressed. */
 struct unwind_rule unwind_rule_from_row(const struct cfi_row *row);
 
 /* CFA = sp + offset, the return address at the CFA's usual place, nothing else saved. */

@@ -110,7 +110,7 @@ static void add_row(struct builder *b, uint64_t address, int rule)
 		append_row(b, low << 16 | (uint32_t)rule);
 }
 
-/* -------- code without information -------- */
+/* -------- code without unwind information -------- */
 
 static void note_familiar(void *context, uint64_t start, uint64_t end,
 			  const struct unwind_rule *rule)
@@ -136,7 +136,7 @@ static void take_analysed(void *context, uint64_t address, const struct unwind_r
 	add_row(b, address, rule ? rule_set_add(&b->t->rules, rule) : UNWIND_NONE);
 }
 
-/* Nothing is said of this code but what it says itself. */
+/* Code without unwind information: its rules come from the analysis of its instructions. */
 static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 {
 	add_row(b, start, UNWIND_NONE);
@@ -222,8 +222,8 @@ static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
 }
 
 /*
- * Where a file describes its code. Both sections may have a part: the start files that a
- * program is linked with have .eh_frame even if its own code has only .debug_frame.
+ * Where a file's unwind information is. Both sections may be used: the start files that a program
+ * is linked with have .eh_frame even if its own code has only .debug_frame.
  */
 struct information {
 	struct cfi eh_frame, debug_frame;
@@ -257,7 +257,7 @@ static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_f
 	b->next = cfi_fde_end(fde);
 }
 
-/* In the order of their starts. What both describe counts as .eh_frame has it. */
+/* In order of start. Code that both sections describe gets its rules from .eh_frame. */
 static void add_fdes(struct builder *b, const struct information *info)
 {
 	const struct cfi *eh = &info->eh_frame, *debug = &info->debug_frame;
@@ -334,7 +334,7 @@ static int open_eh_frame(struct information *info, const struct elf_file *e)
 		       : CFI_OK;
 }
 
-/* What a section holds that was compressed with zlib; nothing if it was not. */
+/* The content of a section compressed with zlib; empty if it is not. */
 static struct cursor unpack(struct information *info, struct cursor packed)
 {
 	uint32_t type = cursor_u32(&packed);
@@ -396,7 +396,7 @@ static int build_rows(struct unwind_table *t, const struct information *info,
 	if (!b.error && b.next < end)
 		fill_gap(&b, end);
 	code_analysis_free(b.analysis);
-	/* Whatever holds at the end, holds to the end of the last page. */
+	/* The last rule holds up to the end of the last page. */
 	while (!b.error && b.rule != UNWIND_NONE && b.page + 1 < t->page_count) {
 		begin_page(&b, b.page + 1);
 		append_row(&b, (uint32_t)b.rule);

@@ -51,7 +51,10 @@ struct unwind_table {
 	uint32_t segment_count;
 };
 
-/* On failure the table is empty, but for `segments`. At most `max_rows` rows. */
+/*
+ * 0 or an enum unwind_table_error. On failure the table is empty except for `segments`. At most
+ * `max_rows` rows.
+ */
 int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows);
 void unwind_table_release(struct unwind_table *t);
 

@@ -27,12 +27,12 @@ static const char no_memory[] = "the memory for tables is used up";
 
 struct unwinder {
 	pthread_mutex_t lock; /* of everything but `store`, which is the worker's */
-	pthread_cond_t work;  /* something waits for the worker, or it shall end */
-	pthread_cond_t idle;  /* nothing does any more */
+	pthread_cond_t work;  /* something waits for the worker, or it is to end */
+	pthread_cond_t idle;  /* the worker has nothing to do */
 	pthread_t worker;
 	bool started, stopping, busy;
 	struct code_files files;
-	const struct spaces *spaces; /* that are published; NULL: none yet */
+	const struct spaces *spaces; /* the spaces that are published; NULL: not set yet */
 	struct publications published;
 	struct table_store store;
 	uint64_t max_rows;
@@ -68,7 +68,7 @@ static void identify(struct code_file *file)
 	file->inode = status.st_ino;
 }
 
-/* Names the table to the kernel half, by the file, or withdraws it. */
+/* Makes the table known to the kernel half under its file's key, or withdraws it. */
 static void announce(const struct unwinder *u, const struct code_file *file)
 {
 	struct unwind_file_key key = { file->device, file->inode };
@@ -131,7 +131,8 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	return false;
 }
 
-/* The file whose table is missed least: that of no process, or else of the fewest; NULL for none.
+/*
+ * The file whose table is needed least: mapped by no process, or else by the fewest. NULL for none.
  */
 static struct code_file *least_used(struct unwinder *u, const struct code_file *keep)
 {
@@ -155,8 +156,8 @@ static struct code_file *least_used(struct unwinder *u, const struct code_file *
 }
 
 /*
- * Gives tables back until `rows` more would fit. Those that several processes use stay. With
- * the lock held; the memory itself has to rest before it can be used.
+ * Drops tables until `rows` more would fit, but not those that several processes use. With the lock
+ * held. The memory is reusable only some time later.
  */
 static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64_t rows)
 {
@@ -191,7 +192,7 @@ static void rest(struct unwinder *u, uint64_t ns)
 		pthread_cond_timedwait(&u->work, &u->lock, &t);
 }
 
-/* -ENOSPC when it does not fit, even without the tables that can be given back. */
+/* Stores a table, dropping others if needed. -ENOSPC when it does not fit even then. */
 static int store_table(struct unwinder *u, const struct code_file *file,
 		       const struct unwind_table *t, struct stored_table *stored)
 {
@@ -227,7 +228,7 @@ static void report(struct unwinder *u, const struct code_file *file)
 		u->options.built(&about, u->options.context);
 }
 
-/* Takes over what was worked out for the file, and publishes the processes that map it. */
+/* Takes over the result of the build, and publishes the processes that map the file. */
 static void finish_file(struct unwinder *u, struct code_file *file, const struct code_file *result)
 {
 	uint64_t seen = file->last_mapped_ns;
@@ -255,7 +256,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	u->totals.table_bytes = table_store_bytes(&u->store);
 }
 
-/* With the lock held, which is let go while the file is read. */
+/* Called with the lock held, which is released while the file is read. */
 static void build_file(struct unwinder *u, struct code_file *file)
 {
 	struct code_file result = *file;
@@ -297,7 +298,7 @@ static void *work(void *context)
 			continue;
 		}
 		pthread_cond_broadcast(&u->idle);
-		/* A slab ahead of need: the next small file can be published at once. */
+		/* Keep a slab ready, so that the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
 		table_store_reserve(&u->store, clock_now());
 		pthread_mutex_lock(&u->lock);

@@ -33,8 +33,8 @@ struct unwinder_options {
 	struct unwinder_maps maps;
 	uint64_t memory_limit; /* of table bytes in the kernel; 0: 256 MiB */
 	/*
-	 * Called from the worker after each file, when not NULL: for -v, and to warn of files
-	 * that got no table.
+	 * Called from the worker for each finished file, unless NULL: for -v, and for a warning
+	 * about files without a table.
 	 */
 	void (*built)(const struct unwinder_file *file, void *context);
 	void *context;
@@ -44,10 +44,10 @@ struct error *unwinder_new(struct unwinder **unwinder, const struct unwinder_opt
 /* Stops the worker. The tables stay as they are until the maps are closed. */
 void unwinder_free(struct unwinder *u);
 
-/* The spaces that are published from now on. They must outlive the unwinder. To be called once. */
+/* Publishes these spaces from now on; they must outlive the unwinder. To be called once. */
 struct error *unwinder_follow(struct unwinder *u, struct spaces *newest);
 
-/* Publishes what changed. To be called after each batch of changes of the spaces. */
+/* Publishes the changes. To be called after each batch of changes of the spaces. */
 void unwinder_flush(struct unwinder *u);
 
 /*
@@ -59,16 +59,18 @@ void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns);
 /* Waits until all files known so far are built, at most `limit_ns`. True when they are. */
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);
 
-/* An fd of the file with that build-id, to be closed by the caller, even if it has no name any
- * more; or -1. */
+/*
+ * An fd of the known file with that build-id, even if it has been removed; to be closed by the
+ * caller. -1: none.
+ */
 int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
 
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;
 	uint64_t processes, segments;
 	uint64_t build_ns;
-	uint64_t dropped;	  /* files whose tables were given back to stay within the limit */
-	uint64_t refused;	  /* files that got no table although they may have information */
+	uint64_t dropped; /* files whose tables were given back to stay within the limit */
+	uint64_t refused; /* files that got no table although they may have unwind information */
 	uint64_t short_of_memory; /* of the refused: those for want of memory */
 	uint64_t failed;	  /* files without usable unwind information */
 };
