@@ -88,8 +88,7 @@ static void test_missing_and_corrupt(void **state)
 		"{\"time\": \"x\", \"branch\": \"m\", \"testbed\": \"t\", \"results\": {}}",
 		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\", \"results\": []}",
 		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\"}",
-		"{\"time\": 1, \"branch\": \"m\", \"testbed\": \"t\", \"results\": {\"b\": {\"l\": "
-		"{}}}}",
+		"{\"time\":1,\"branch\":\"m\",\"testbed\":\"t\",\"results\":{\"b\":{\"l\":{}}}}",
 	};
 	struct history h = { 0 };
 	struct error *error;
