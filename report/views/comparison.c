@@ -13,7 +13,8 @@
 struct work {
 	struct comparison *result;
 	const struct profile *sides[2];
-	struct map ids; /* name: number in result->list */
+	enum rows_key by;
+	struct map ids; /* row_common_key(): number in result->list */
 	struct buffer key;
 	size_t capacity, self_capacity, total_capacity;
 	size_t all; /* runs */
@@ -31,33 +32,6 @@ void comparison_release(struct comparison *c)
 	free(c->rows);
 	free(c->list);
 	*c = (struct comparison){ 0 };
-}
-
-/* -------- names -------- */
-
-/* The length of "::h0123456789abcdef" at the end, which Rust puts there; 0: none. */
-static size_t hash_length(const char *name, size_t length)
-{
-	const size_t size = 3 + 16;
-
-	if (length <= size || memcmp(name + length - size, "::h", 3))
-		return 0;
-	return strspn(name + length - 16, "0123456789abcdef") == 16 ? size : 0;
-}
-
-size_t comparison_name_length(const char *name)
-{
-	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.",    ".part.",
-					     ".cold",	 ".llvm.",	".lto_priv." };
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		const char *at = strstr(name, marks[i]);
-
-		if (at && at > name && (size_t)(at - name) < length)
-			length = (size_t)(at - name);
-	}
-	return name[length] ? length : length - hash_length(name, length);
 }
 
 /* -------- runs -------- */
@@ -170,19 +144,14 @@ static void describe_runs(struct work *w, bool scale)
 
 /* -------- rows -------- */
 
-/*
- * The row of a name; PRF_NONE without memory. Kernel modules are never joined with other objects.
- */
+/* The row of a name; PRF_NONE without memory. */
 static uint32_t find_row(struct work *w, const struct row *row)
 {
 	struct comparison *c = w->result;
 	uint64_t *id;
 	bool added;
 
-	buffer_clear(&w->key);
-	buffer_append(&w->key, row->name, comparison_name_length(row->name));
-	if (row->object[0] == '[')
-		buffer_append(&w->key, row->object, strlen(row->object) + 1);
+	row_common_key(&w->key, w->by, row->name, row->object);
 	id = buffer_ok(&w->key) ? map_put(&w->ids, w->key.data, w->key.size, &added) : NULL;
 	if (!id)
 		return PRF_NONE;
@@ -221,7 +190,7 @@ static int add_run(struct work *w, enum change_side side, size_t run, size_t num
 	return 0;
 }
 
-static int add_runs(struct work *w, enum rows_key key)
+static int add_runs(struct work *w)
 {
 	struct comparison *c = w->result;
 	size_t number = 0;
@@ -229,7 +198,7 @@ static int add_runs(struct work *w, enum rows_key key)
 
 	for (int side = 0; side < 2; side++)
 		for (size_t r = 0; !error && r < c->runs[side]; r++, number++) {
-			error = rows_init_trace(&c->rows[number], w->sides[side], key, (uint32_t)r);
+			error = rows_init_run(&c->rows[number], w->sides[side], w->by, (uint32_t)r);
 			if (!error)
 				error = add_run(w, (enum change_side)side, r, number);
 		}
@@ -293,7 +262,7 @@ static int compare(const void *left, const void *right)
 int comparison_init(struct comparison *c, const struct profile *base, const struct profile *now,
 		    enum rows_key key, bool scale)
 {
-	struct work w = { .result = c, .sides = { base, now } };
+	struct work w = { .result = c, .sides = { base, now }, .by = key };
 	int error = -ENOMEM;
 
 	*c = (struct comparison){ .runs = { base->trace_count, now->trace_count } };
@@ -303,7 +272,7 @@ int comparison_init(struct comparison *c, const struct profile *base, const stru
 	w.samples = calloc(w.all, sizeof(*w.samples));
 	if (c->rows && w.exposure && w.samples) {
 		describe_runs(&w, scale);
-		error = add_runs(&w, key);
+		error = add_runs(&w);
 	}
 	if (!error)
 		error = estimate(&w);

@@ -6,9 +6,7 @@
  * What changed from function to function (or object, line, command) between the runs of two
  * profiles, which must distinguish traces (PROFILE_BY_TRACE): each trace is a run.
  *
- * Functions are the same when their names are, without what compilers add to the names of copies
- * (".isra.0", ".cold", "::h" and a hash); objects may be named differently, as libraries of two
- * versions are.
+ * row_common_key() says which rows are the same in two runs.
  */
 
 #include "report/views/change.h"
@@ -36,8 +34,5 @@ struct comparison {
 int comparison_init(struct comparison *c, const struct profile *base, const struct profile *now,
 		    enum rows_key key, bool scale);
 void comparison_release(struct comparison *c);
-
-/* The name without what compilers add to those of copies: so many of its bytes. */
-size_t comparison_name_length(const char *name);
 
 #endif

@@ -10,7 +10,8 @@
 
 struct table {
 	struct rows *rows;
-	uint32_t trace; /* count this one only; PRF_NONE: all */
+	enum rows_key by;
+	uint32_t run; /* count this trace only, by row_common_key(); PRF_NONE: all */
 	struct map ids;
 	size_t capacity;
 	/* Texts are kept by offset while the buffer may move. */
@@ -28,6 +29,45 @@ enum rows_key rows_key_of(const char *by)
 	return ROWS_BY_FUNCTION;
 }
 
+/* -------- names -------- */
+
+/* The length of "::h0123456789abcdef" at the end, which Rust puts there; 0: none. */
+static size_t hash_length(const char *name, size_t length)
+{
+	const size_t size = 3 + 16;
+
+	if (length <= size || memcmp(name + length - size, "::h", 3))
+		return 0;
+	return strspn(name + length - 16, "0123456789abcdef") == 16 ? size : 0;
+}
+
+/* The length of a function's name without what compilers add to those of copies. */
+static size_t common_length(const char *name)
+{
+	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.",    ".part.",
+					     ".cold",	 ".llvm.",	".lto_priv." };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const char *at = strstr(name, marks[i]);
+
+		if (at && at > name && (size_t)(at - name) < length)
+			length = (size_t)(at - name);
+	}
+	return length - hash_length(name, length);
+}
+
+void row_common_key(struct buffer *key, enum rows_key by, const char *name, const char *object)
+{
+	buffer_clear(key);
+	buffer_append(key, name, by == ROWS_BY_FUNCTION ? common_length(name) : strlen(name));
+	buffer_u8(key, 0);
+	if (object[0] == '[')
+		buffer_text(key, object);
+}
+
+/* -------- counting -------- */
+
 void rows_release(struct rows *r)
 {
 	free(r->list);
@@ -38,6 +78,18 @@ void rows_release(struct rows *r)
 	*r = (struct rows){ 0 };
 }
 
+static void make_key(struct table *t, const char *object)
+{
+	if (t->run != PRF_NONE) {
+		row_common_key(&t->key, t->by, buffer_string(&t->text), object);
+		return;
+	}
+	buffer_clear(&t->key);
+	buffer_append(&t->key, t->text.data, t->text.size);
+	buffer_u8(&t->key, 0);
+	buffer_text(&t->key, object);
+}
+
 /* The row with t->text as its name; UINT32_MAX without memory. */
 static uint32_t add_row(struct table *t, const char *object)
 {
@@ -45,10 +97,7 @@ static uint32_t add_row(struct table *t, const char *object)
 	uint64_t *id;
 	bool added;
 
-	buffer_clear(&t->key);
-	buffer_append(&t->key, t->text.data, t->text.size);
-	buffer_u8(&t->key, 0);
-	buffer_text(&t->key, object);
+	make_key(t, object);
 	if (!buffer_ok(&t->key))
 		return UINT32_MAX;
 	id = map_put(&t->ids, t->key.data, t->key.size, &added);
@@ -78,16 +127,16 @@ static uint32_t add_row(struct table *t, const char *object)
 }
 
 static uint32_t row_of_frame(struct table *t, const struct profile *p,
-			     const struct profile_frame *frame, enum rows_key key)
+			     const struct profile_frame *frame)
 {
 	const char *object = frame->object == PRF_NONE ? "" : p->objects[frame->object].name;
 
 	buffer_clear(&t->text);
-	if (key == ROWS_BY_OBJECT) {
+	if (t->by == ROWS_BY_OBJECT) {
 		buffer_text(&t->text, *object ? object : frame->name);
 		return add_row(t, "");
 	}
-	if (key == ROWS_BY_LINE && frame->file[0])
+	if (t->by == ROWS_BY_LINE && frame->file[0])
 		buffer_printf(&t->text, "%s:%u", frame->file, frame->line);
 	else
 		buffer_text(&t->text, frame->name);
@@ -152,17 +201,17 @@ static bool is_recursion(const struct rows *r, const struct profile *p, uint32_t
 	return false;
 }
 
-static bool count_frames(struct table *t, const struct profile *p, enum rows_key key)
+static bool count_frames(struct table *t, const struct profile *p)
 {
 	struct rows *r = t->rows;
 	struct passing sum = { 0 };
 	bool ok = false;
 
 	r->row_of_frame = malloc((p->frame_count + 1) * sizeof(*r->row_of_frame));
-	if (!r->row_of_frame || !add_up(&sum, p, t->trace))
+	if (!r->row_of_frame || !add_up(&sum, p, t->run))
 		goto out;
 	for (size_t i = 0; i < p->frame_count; i++) {
-		r->row_of_frame[i] = row_of_frame(t, p, &p->frames[i], key);
+		r->row_of_frame[i] = row_of_frame(t, p, &p->frames[i]);
 		if (r->row_of_frame[i] == UINT32_MAX)
 			goto out;
 	}
@@ -171,7 +220,7 @@ static bool count_frames(struct table *t, const struct profile *p, enum rows_key
 		uint32_t node = e->node;
 		struct row *row;
 
-		if (!is_of_trace(p, e, t->trace))
+		if (!is_of_trace(p, e, t->run))
 			continue;
 		/* What was counted in a function is its own, even if a separator lies on it. */
 		while (node != PRF_NONE && !shown(&p->frames[p->nodes[node].frame]))
@@ -196,18 +245,18 @@ out:
 	return ok;
 }
 
-static bool count_groups(struct table *t, const struct profile *p, enum rows_key key)
+static bool count_groups(struct table *t, const struct profile *p)
 {
 	for (size_t i = 0; i < p->entry_count; i++) {
 		const struct profile_entry *e = &p->entries[i];
 		struct row *row;
 		uint32_t id;
 
-		if (!is_of_trace(p, e, t->trace))
+		if (!is_of_trace(p, e, t->run))
 			continue;
 		buffer_clear(&t->text);
 		label_group(&t->text, p, e,
-			    key == ROWS_BY_COMM ? PROFILE_BY_COMM : PROFILE_BY_THREAD);
+			    t->by == ROWS_BY_COMM ? PROFILE_BY_COMM : PROFILE_BY_THREAD);
 		id = add_row(t, "");
 		if (id == UINT32_MAX)
 			return false;
@@ -245,16 +294,15 @@ static int compare_totals(const void *left, const void *right)
 	return compare_rows(left, right);
 }
 
-static int fill(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace)
+static int fill(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
 {
-	struct table t = { .rows = r, .trace = trace };
+	struct table t = { .rows = r, .by = by, .run = run };
 	bool ok;
 
 	*r = (struct rows){ .names = calloc(1, sizeof(*r->names)) };
 	if (!r->names)
 		return -ENOMEM;
-	ok = key == ROWS_BY_THREAD || key == ROWS_BY_COMM ? count_groups(&t, p, key)
-							  : count_frames(&t, p, key);
+	ok = by == ROWS_BY_THREAD || by == ROWS_BY_COMM ? count_groups(&t, p) : count_frames(&t, p);
 	ok = ok && buffer_ok(r->names);
 	for (size_t i = 0; ok && i < r->count; i++)
 		r->list[i].name = (const char *)r->names->data + t.name_at[i];
@@ -265,16 +313,16 @@ static int fill(struct rows *r, const struct profile *p, enum rows_key key, uint
 	return ok ? 0 : -ENOMEM;
 }
 
-int rows_init(struct rows *r, const struct profile *p, enum rows_key key)
+int rows_init(struct rows *r, const struct profile *p, enum rows_key by)
 {
-	return rows_init_trace(r, p, key, PRF_NONE);
+	return rows_init_run(r, p, by, PRF_NONE);
 }
 
-int rows_init_trace(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace)
+int rows_init_run(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
 {
 	size_t kept = 0;
 
-	if (fill(r, p, key, trace))
+	if (fill(r, p, by, run))
 		return -ENOMEM;
 	/* Separators and the like have a row, but nothing in it. */
 	for (size_t i = 0; i < r->count; i++)

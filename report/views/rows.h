@@ -29,10 +29,21 @@ struct rows {
 };
 
 /* 0 or -ENOMEM; to be released in both cases. */
-int rows_init(struct rows *r, const struct profile *p, enum rows_key key);
-/* Of one trace only; the profile must distinguish traces. */
-int rows_init_trace(struct rows *r, const struct profile *p, enum rows_key key, uint32_t trace);
+int rows_init(struct rows *r, const struct profile *p, enum rows_key by);
+/*
+ * Of one trace only, to be compared with others: what row_common_key() takes for the same is
+ * one row. The profile must distinguish traces.
+ */
+int rows_init_run(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run);
 void rows_release(struct rows *r);
+
+/*
+ * What identifies a row in all runs of a program and its versions. Functions are the same when
+ * their names are, without what compilers add to the names of copies (".isra.0", ".cold", "::h"
+ * and a hash). Objects may be named differently, as libraries of two versions are, but those of
+ * the kernel ("[kernel]", modules) are never joined with others.
+ */
+void row_common_key(struct buffer *key, enum rows_key by, const char *name, const char *object);
 
 /* One row, and what calls it or is called by it: each sample counts once on either side. */
 struct row_neighbours {

@@ -59,6 +59,37 @@ static void test_self_and_total(void **state)
 	small_end(&s);
 }
 
+/* A function that calls a copy of itself is one function in runs that are compared: it counts
+ * once, as in recursion. */
+static void test_copies_in_a_run(void **state)
+{
+	struct small_profile s;
+	struct rows rows;
+	const struct row *row;
+	uint32_t group;
+
+	small_begin(&s);
+	group = small_group(&s, "one", 1, 1);
+	small_entry(&s, group, "main;f", 3);
+	small_entry(&s, group, "main;f;f.part.0", 5);
+	small_entry(&s, group, "main;rust::h0123456789abcdef;rust::h89abcdef01234567.llvm.42", 2);
+	assert_int_equal(rows_init_run(&rows, small_finish(&s), ROWS_BY_FUNCTION, 0), 0);
+	assert_int_equal(rows.count, 3);
+	row = find(rows.list, rows.count, "f");
+	assert_int_equal(row->self, 8);
+	assert_int_equal(row->total, 8);
+	row = find(rows.list, rows.count, "rust::h0123456789abcdef");
+	assert_int_equal(row->self, 2);
+	assert_int_equal(row->total, 2);
+	rows_release(&rows);
+
+	/* Nothing is joined where nothing is compared. */
+	assert_int_equal(rows_init(&rows, &s.profile, ROWS_BY_FUNCTION), 0);
+	assert_int_equal(rows.count, 5);
+	rows_release(&rows);
+	small_end(&s);
+}
+
 static void test_by_comm(void **state)
 {
 	struct small_profile s;
@@ -146,11 +177,9 @@ static void test_seconds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self_and_total),
-		cmocka_unit_test(test_by_comm),
-		cmocka_unit_test(test_callers_and_callees),
-		cmocka_unit_test(test_nothing_matches),
-		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_self_and_total),	cmocka_unit_test(test_copies_in_a_run),
+		cmocka_unit_test(test_by_comm),		cmocka_unit_test(test_callers_and_callees),
+		cmocka_unit_test(test_nothing_matches), cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_seconds),
 	};
 
