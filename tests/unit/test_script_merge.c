@@ -11,13 +11,14 @@
 #include "bpf/python.h"
 
 struct merging {
+	struct script_merged merged[SCRIPT_MERGE_MAX];
+	enum script_match match;
+	bool keep;
+	/* At the end, as a sample is without a size of its own. */
 	union {
 		struct sample sample;
 		__u64 words[sizeof(struct sample) / 8 + MAX_USER_FRAMES + 2 * MAX_SCRIPT_FRAMES];
 	};
-	struct script_merged merged[SCRIPT_MERGE_MAX];
-	enum script_match match;
-	bool keep;
 };
 
 /*
