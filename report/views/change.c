@@ -277,39 +277,46 @@ static int compare_p(const void *left, const void *right)
 	return ((*a)->p > (*b)->p) - ((*a)->p < (*b)->p);
 }
 
-/*
- * The number of rows that are tested: with K rows tested at alpha / K each, the others must
- * have too few counts to get there at all.
- */
-static size_t testable(const struct estimate *e)
+static int compare_least_p(const void *left, const void *right)
 {
-	for (size_t k = 1; k < e->n; k++) {
-		size_t able = 0;
+	const struct row *const *a = left, *const *b = right;
 
-		for (size_t i = 0; i < e->n && able <= k; i++)
-			able += e->rows[i].least_p <= CHANGE_ALPHA / (double)k;
+	return ((*a)->least_p > (*b)->least_p) - ((*a)->least_p < (*b)->least_p);
+}
+
+/*
+ * How many rows are tested: with K rows tested at alpha / K each, the others must have too few
+ * counts to get there at all. They are the first ones of `rows`, which are in the order of least_p.
+ */
+static size_t testable(const struct row *const *rows, size_t n)
+{
+	size_t able = n;
+
+	for (size_t k = 1;; k++) {
+		while (able && rows[able - 1]->least_p > CHANGE_ALPHA / (double)k)
+			able--;
 		if (able <= k)
-			return k;
+			return able;
 	}
-	return e->n ? e->n : 1;
 }
 
 static int adjust(const struct estimate *e, struct change *changes)
 {
-	size_t k = testable(e), able = 0;
 	const struct row **order = calloc(e->n + 1, sizeof(*order));
 	double before = 0;
+	size_t able;
 
 	if (!order)
 		return -ENOMEM;
 	for (size_t i = 0; i < e->n; i++) {
 		changes[i].p = isnan(e->rows[i].p) ? NAN : 1;
 		changes[i].sure = false;
-		if (e->rows[i].least_p <= CHANGE_ALPHA / (double)k && !isnan(e->rows[i].p))
-			order[able++] = &e->rows[i];
+		order[i] = &e->rows[i];
 	}
+	qsort(order, e->n, sizeof(*order), compare_least_p);
+	able = testable(order, e->n);
 	qsort(order, able, sizeof(*order), compare_p);
-	for (size_t i = 0; i < able; i++) {
+	for (size_t i = 0; i < able && !isnan(order[i]->p); i++) {
 		struct change *c = &changes[order[i] - e->rows];
 
 		before = fmax(before, smaller(1, order[i]->p * (double)(able - i)));

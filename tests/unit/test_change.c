@@ -193,6 +193,25 @@ static void test_exposure(void **state)
 	assert_false(c[3].sure);
 }
 
+/* As many functions as a trace of some MB may have: time must not grow with their square. */
+static void test_many_rows(void **state)
+{
+	const size_t n = 400000;
+	uint64_t *counts = calloc(2 * n, sizeof(*counts));
+	struct change *changes = calloc(n, sizeof(*changes));
+	double exposure[] = { 1000, 1000 };
+	struct change_runs runs = { { 1, 1 }, exposure, true };
+
+	for (size_t i = 0; i < n; i++)
+		counts[2 * i] = counts[2 * i + 1] = i < n / 2 ? 1 : 10 + i % 20;
+	counts[2 * n - 1] = 200;
+	assert_int_equal(changes_estimate(changes, n, counts, &runs), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(changes[i].sure, i == n - 1);
+	free(counts);
+	free(changes);
+}
+
 static void test_without_noise_known(void **state)
 {
 	double exposure[] = { 1, 1 };
@@ -214,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_planted),
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_exposure),
+		cmocka_unit_test(test_many_rows),
 		cmocka_unit_test(test_without_noise_known),
 	};
 
