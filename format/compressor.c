@@ -23,6 +23,7 @@ struct compressor {
 	uint64_t samples;
 
 	bool threaded;
+	void (*thread_began)(void);
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -100,6 +101,8 @@ static void *work(void *context)
 {
 	struct compressor *c = context;
 
+	if (c->thread_began)
+		c->thread_began();
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
 		struct error *error;
@@ -147,6 +150,7 @@ struct error *compressor_new(struct compressor **compressor,
 		return error_memory();
 	c->fd = options->fd;
 	c->level = options->level;
+	c->thread_began = options->thread_began;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
 	if (c->level > 0) {

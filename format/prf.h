@@ -196,6 +196,8 @@ struct prf_writer_options {
 	int level;	      /* zstd level 1..19; 0 stores */
 	bool compress_thread; /* compress and write in a thread of its own */
 	uint64_t block_bytes; /* raw bytes after which a block is sealed; 0: 1 MiB */
+	/* What that thread does first, such as giving up privileges; NULL: nothing. */
+	void (*thread_began)(void);
 };
 
 /* Writes the header. The writer does not close the fd. ERROR_ARGUMENT for an unknown level. */

@@ -225,8 +225,9 @@ static int run(struct session *s)
 	 * Privileges are dropped only now: until here, a failure may have to remove the new file
 	 * from a user's folder, which takes root's capabilities.
 	 */
-	if (privileges_drop(series_wanted(&s->settings->series) || s->settings->embed))
-		message_warning("cannot give up privileges: %s", strerror(errno));
+	status = privileges_drop(series_wanted(&s->settings->series) || s->settings->embed);
+	if (status)
+		message_warning("cannot give up privileges: %s", strerror(-status));
 	status = record(s, &signal);
 	if (!status)
 		error = finish(s);

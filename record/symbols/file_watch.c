@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/file_watch.h"
 
+#include "record/system/privileges.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -155,6 +157,8 @@ static void *watch_files(void *context)
 	struct file_watch *w = context;
 	struct pollfd fds[2] = { { w->inotify, POLLIN, 0 }, { w->stop, POLLIN, 0 } };
 
+	/* A map may be readable by its owner only. */
+	privileges_drop_in_thread(PRIVILEGES_FOR_FILES);
 	for (;;) {
 		if (poll(fds, 2, -1) < 0)
 			continue;

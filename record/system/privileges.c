@@ -60,7 +60,13 @@ bool privileges_suffice(char *missing, size_t size)
 	return !used;
 }
 
-/* Keeps those of `kept` that we have, and clears all others from every set. */
+/* cap_bpf was part of cap_sys_admin, which stands in for it where only that was granted. */
+static cap_value_t granted(cap_t caps, cap_value_t cap)
+{
+	return cap == CAP_BPF && !is_set(caps, CAP_BPF, CAP_PERMITTED) ? CAP_SYS_ADMIN : cap;
+}
+
+/* Keeps `kept` as far as this thread has them; clears all others from every set of its own. */
 static int keep_only(const cap_value_t *kept, size_t n)
 {
 	cap_t old = cap_get_proc(), caps = cap_init();
@@ -71,11 +77,13 @@ static int keep_only(const cap_value_t *kept, size_t n)
 		goto out;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!is_set(old, kept[i], CAP_PERMITTED))
+		cap_value_t cap = granted(old, kept[i]);
+
+		if (!is_set(old, cap, CAP_PERMITTED))
 			continue;
-		cap_set_flag(caps, CAP_PERMITTED, 1, &kept[i], CAP_SET);
-		if (is_set(old, kept[i], CAP_EFFECTIVE))
-			cap_set_flag(caps, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+		cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_SET);
+		if (is_set(old, cap, CAP_EFFECTIVE))
+			cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET);
 	}
 	cap_reset_ambient();
 	if (cap_set_proc(caps))
@@ -105,6 +113,17 @@ int privileges_drop(bool creates_files)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	return keep_only(kept, creates_files ? n : n - 3);
+}
+
+void privileges_drop_in_thread(enum privileges_use use)
+{
+	static const cap_value_t kept[] = {
+		[PRIVILEGES_FOR_TABLES] = CAP_BPF,
+		[PRIVILEGES_FOR_FILES] = CAP_DAC_READ_SEARCH,
+	};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	keep_only(&kept[use], use != PRIVILEGES_FOR_NOTHING);
 }
 
 int privileges_drop_all(void)

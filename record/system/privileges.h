@@ -5,7 +5,8 @@
 /*
  * The capabilities of the recorder, and dropping them. Attaching needs cap_bpf and cap_perfmon;
  * recording other users' processes also cap_sys_ptrace, to read their maps and open their binaries.
- * Once everything is attached, only those that are still needed are kept.
+ * Once everything is attached, only those that are still needed are kept. The kernel gives
+ * them to threads, not to processes: each thread drops its own.
  */
 
 #include <stdbool.h>
@@ -27,12 +28,25 @@ int privileges_paranoid(void);
 bool privileges_suffice(char *missing, size_t size);
 
 /*
- * Drops every capability but those for reading other processes and for publishing unwind
- * tables, and makes that final (no_new_privs, empty inheritable and ambient sets). With
- * `creates_files`, also those are kept that let root write where the user of sudo may. 0 or
- * -errno.
+ * For the thread that records. Drops every capability but those for reading other processes and
+ * for publishing unwind tables, and makes that final (no_new_privs, empty inheritable and ambient
+ * sets). With `creates_files`, also those are kept that let root write where the user of sudo may.
+ * 0 or -errno.
  */
 int privileges_drop(bool creates_files);
+
+/* What a thread beside that one does with capabilities. */
+enum privileges_use {
+	PRIVILEGES_FOR_NOTHING,
+	PRIVILEGES_FOR_TABLES, /* makes BPF maps */
+	PRIVILEGES_FOR_FILES,  /* reads files of any user */
+};
+
+/*
+ * The first thing that such a thread does: keeps the one capability that it uses. Fails only
+ * where privileges_drop() fails, too, which reports it.
+ */
+void privileges_drop_in_thread(enum privileges_use use);
 
 /*
  * Called in the child before a command is run: drops what file capabilities gave to the recorder,

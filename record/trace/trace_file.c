@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/trace_file.h"
 
+#include "record/system/privileges.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -82,12 +84,19 @@ static struct error *write_events(struct trace_file *f, const struct event_list 
 	return error;
 }
 
+/* The thread that compresses writes to what is open. */
+static void give_up_privileges(void)
+{
+	privileges_drop_in_thread(PRIVILEGES_FOR_NOTHING);
+}
+
 struct error *trace_file_begin(struct trace_file *f, const struct trace_file_options *options)
 {
 	struct prf_writer_options writer = {
 		.fd = f->output.fd,
 		.level = options->level,
 		.compress_thread = true,
+		.thread_began = give_up_privileges,
 	};
 	int status = output_begin(&f->output);
 	struct error *error;

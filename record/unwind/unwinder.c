@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "record/system/privileges.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/publication.h"
 #include "record/unwind/startup_files.h"
@@ -289,6 +290,8 @@ static void *work(void *context)
 {
 	struct unwinder *u = context;
 
+	/* Here files that anybody may have made are parsed. */
+	privileges_drop_in_thread(PRIVILEGES_FOR_TABLES);
 	pthread_mutex_lock(&u->lock);
 	while (!u->stopping) {
 		struct code_file *file = next_waiting(u);

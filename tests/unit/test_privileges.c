@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -56,6 +57,22 @@ static int drop_everything(void)
 	return strcmp(missing, "cap_bpf,cap_perfmon") != 0;
 }
 
+static int drop_in_thread(void)
+{
+	privileges_drop_in_thread(PRIVILEGES_FOR_FILES);
+	if (!has(CAP_DAC_READ_SEARCH) || has(CAP_BPF) || has(CAP_DAC_OVERRIDE))
+		return 1;
+	privileges_drop_in_thread(PRIVILEGES_FOR_NOTHING);
+	return has(CAP_DAC_READ_SEARCH) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
+}
+
+static void threads_keep_one(void **state)
+{
+	if (!has(CAP_BPF) || !has(CAP_DAC_READ_SEARCH))
+		skip();
+	assert_int_equal(in_child(drop_in_thread), 0);
+}
+
 static void keeps_what_recording_needs(void **state)
 {
 	if (!has(CAP_BPF) || !has(CAP_SYS_CHROOT))
@@ -72,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_what_recording_needs),
+		cmocka_unit_test(threads_keep_one),
 		cmocka_unit_test(names_what_is_missing),
 	};
 
