@@ -2,17 +2,23 @@
 #include "format/compressor.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include "common/clock.h"
 #include "format/block.h"
 #include "format/header.h"
 
 /* Blocks that may wait for the thread: a disk that stalls shortly does not stop the recorder. */
 #define QUEUE 4
+/* How often somebody is asked whether to wait on for a pipe's reader. */
+#define STALL_MS 100
 
 struct compressor {
 	int fd, level;
@@ -23,7 +29,10 @@ struct compressor {
 	uint64_t samples;
 
 	bool threaded;
+	bool may_stall; /* a pipe or a socket */
 	void (*thread_began)(void);
+	bool (*keep_waiting)(void *context, uint64_t stalled_ns);
+	void *context;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -35,11 +44,30 @@ struct compressor {
 	uint64_t file_bytes, raw_bytes;
 };
 
-static struct error *write_all(int fd, const uint8_t *bytes, size_t size)
+/* Until the fd takes PIPE_BUF bytes without blocking, or fails, which write() will report. */
+static struct error *await_room(const struct compressor *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
+	uint64_t began = clock_now();
+
+	while (poll(&p, 1, STALL_MS) == 0)
+		if (c->keep_waiting && !c->keep_waiting(c->context, clock_now() - began))
+			return error_system(ECANCELED,
+					    "cannot write, as nothing is read from the pipe");
+	return NULL;
+}
+
+static struct error *write_all(const struct compressor *c, const uint8_t *bytes, size_t size)
 {
 	while (size) {
-		ssize_t written = write(fd, bytes, size);
+		/* What is more could block in write(), where nothing gives up. */
+		size_t most = c->may_stall && size > PIPE_BUF ? PIPE_BUF : size;
+		struct error *error = c->may_stall ? await_room(c) : NULL;
+		ssize_t written;
 
+		if (error)
+			return error;
+		written = write(c->fd, bytes, most);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
@@ -57,7 +85,7 @@ static struct error *deliver(struct compressor *c, size_t before)
 	struct error *error;
 
 	if (c->fd >= 0) {
-		error = write_all(c->fd, c->out.data + before, size);
+		error = write_all(c, c->out.data + before, size);
 		buffer_clear(&c->out);
 		if (error)
 			return error;
@@ -138,6 +166,13 @@ static bool start_thread(struct compressor *c)
 	return started;
 }
 
+static bool may_stall(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
 struct error *compressor_new(struct compressor **compressor,
 			     const struct prf_writer_options *options)
 {
@@ -150,7 +185,10 @@ struct error *compressor_new(struct compressor **compressor,
 		return error_memory();
 	c->fd = options->fd;
 	c->level = options->level;
+	c->may_stall = may_stall(c->fd);
 	c->thread_began = options->thread_began;
+	c->keep_waiting = options->keep_waiting;
+	c->context = options->context;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
 	if (c->level > 0) {

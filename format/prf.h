@@ -198,6 +198,13 @@ struct prf_writer_options {
 	uint64_t block_bytes; /* raw bytes after which a block is sealed; 0: 1 MiB */
 	/* What that thread does first, such as giving up privileges; NULL: nothing. */
 	void (*thread_began)(void);
+	/*
+	 * While a pipe or socket takes nothing, this is called in the thread that writes, about
+	 * every 100 ms, with how long that has lasted. False gives up: the error is ERROR_SYSTEM
+	 * with ECANCELED. NULL: the writer waits as long as it lasts.
+	 */
+	bool (*keep_waiting)(void *context, uint64_t stalled_ns);
+	void *context;
 };
 
 /* Writes the header. The writer does not close the fd. ERROR_ARGUMENT for an unknown level. */

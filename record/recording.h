@@ -13,6 +13,8 @@
 #include "record/overhead.h"
 #include "record/system/target.h"
 
+#include <stdatomic.h>
+
 /* Totals of the files of this recording before the current one. */
 struct earlier_files {
 	uint64_t files, samples, stacks, bytes, lost, fired, cpu_ns;
@@ -32,7 +34,8 @@ struct session {
 	struct drain drain;
 	int signal_fd;
 	bool sampling;
-	uint64_t began_ns; /* when sampling began, CLOCK_MONOTONIC */
+	atomic_bool ending; /* as a signal asked for; read by the thread that writes the trace */
+	uint64_t began_ns;  /* when sampling began, CLOCK_MONOTONIC */
 	uint64_t file_began_ns;
 	struct earlier_files earlier;
 };

@@ -63,11 +63,22 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 	}
 }
 
+/* The next signal that has arrived, or 0. */
+static int read_signal(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo != SIGUSR2)
+		s->ending = true;
+	return (int)info.ssi_signo;
+}
+
 /* Waits until an fd is ready or the time is over. Returns the signal that arrived, or 0. */
 static int wait_for(struct session *s, int ms)
 {
 	struct pollfd fds[64 + SIDE_BANDS_MAX] = { { .fd = s->signal_fd, .events = POLLIN } };
-	struct signalfd_siginfo info;
 	size_t n = 1;
 
 	/* The ends of further targets are found by target_look() in each round. */
@@ -77,9 +88,7 @@ static int wait_for(struct session *s, int ms)
 	if (poll_and_look_ahead(s, fds, n, ms) < 0 && errno != EINTR)
 		return SIGTERM;
 	target_look(&s->target);
-	if (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
-		return (int)info.ssi_signo;
-	return 0;
+	return read_signal(s);
 }
 
 /* 0, or the exit status after printing the error. */
@@ -238,8 +247,14 @@ static int run(struct session *s)
 	 * incomplete.
 	 */
 	trace_file_close(&s->trace, false);
-	if (status)
+	if (status) {
+		/* A signal may have come while a pipe's reader was waited for. */
+		while (!s->ending && (signal = read_signal(s)))
+			;
+		if (s->ending)
+			end_command(s, signal);
 		return status;
+	}
 	status_end(s);
 	if (s->settings->stats)
 		overhead_show(&s->overhead, &s->losses, clock_now() - s->began_ns);

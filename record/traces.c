@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Once a signal asked for the end, how long a reader may take nothing of a trace in a pipe. */
+#define GIVE_UP_NS UINT64_C(500000000)
+
 static int open_file(struct session *s, const char *path)
 {
 	int status = trace_file_open(&s->trace, path);
@@ -32,6 +35,22 @@ static void begin_numbers(struct session *s)
 		java_set_writer(s->unwinding.java, s->trace.writer);
 }
 
+/*
+ * Called by the thread that writes. A signal may be pending for as long as the one that records
+ * waits for this one.
+ */
+static bool keep_waiting(void *context, uint64_t stalled_ns)
+{
+	struct session *s = context;
+	sigset_t pending;
+
+	sigemptyset(&pending);
+	sigpending(&pending);
+	return stalled_ns < GIVE_UP_NS ||
+	       !(s->ending || sigismember(&pending, SIGINT) == 1 ||
+		 sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1);
+}
+
 static int begin_file(struct session *s)
 {
 	struct trace_file_options options = {
@@ -40,6 +59,8 @@ static int begin_file(struct session *s)
 		.command_line = s->settings->command_line,
 		.metadata = s->settings->metadata,
 		.metadata_count = s->settings->metadata_count,
+		.keep_waiting = keep_waiting,
+		.context = s,
 	};
 	struct error *error = trace_file_begin(&s->trace, &options);
 

@@ -97,6 +97,8 @@ struct error *trace_file_begin(struct trace_file *f, const struct trace_file_opt
 		.level = options->level,
 		.compress_thread = true,
 		.thread_began = give_up_privileges,
+		.keep_waiting = options->keep_waiting,
+		.context = options->context,
 	};
 	int status = output_begin(&f->output);
 	struct error *error;

@@ -28,6 +28,9 @@ struct trace_file_options {
 	const char *command_line;
 	const struct metadata *metadata; /* from -M */
 	size_t metadata_count;
+	/* As in struct prf_writer_options. */
+	bool (*keep_waiting)(void *context, uint64_t stalled_ns);
+	void *context;
 };
 
 void trace_file_init(struct trace_file *f);

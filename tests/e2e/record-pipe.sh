@@ -21,4 +21,39 @@ like "$(cat "$work/err")" to-stderr "its messages too"
 { "$record" -F 999 -o - -- "$work/burn" 2000 2> "$work/err"; echo $? > "$work/status"; } | true
 is "$(cat "$work/status")" 1 "a pipe that nobody reads ends it with status 1"
 like "$(cat "$work/err")" 'standard output: cannot write: Broken pipe' "and with a message"
+
+# A pipe that is open for reading, full and not read: a signal ends the recorder and its command.
+mkfifo "$work/pipe"
+# until_true CONDITION...: waits for it, for half a minute at most
+until_true() {
+	i=0
+	until "$@" || [ $i = 300 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	[ $i -lt 300 ]
+}
+python3 -c 'import fcntl, os, sys, time
+end = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+fcntl.fcntl(end, 1031, 4096) # F_SETPIPE_SZ
+open(sys.argv[1] + ".open", "w")
+time.sleep(1000)' "$work/pipe" &
+reader=$!
+until_true [ -e "$work/pipe.open" ]
+"$record" -q -F 999 -o "$work/pipe" -- "$work/burn" 0 2> "$work/err" &
+recorder=$!
+waits() { grep -q futex /proc/$recorder/wchan; }
+ended() { ! grep -q '^State:.[^Z]' /proc/$recorder/status 2> /dev/null; }
+command_ended() { ! kill -0 $burn 2> /dev/null; }
+# The blocks that may wait for the pipe have become too many.
+holds "the recorder waits for the pipe" until_true waits
+burn=$(pgrep -P $recorder)
+kill -TERM $recorder
+holds "a signal ends it while nobody reads" until_true ended
+kill -KILL $recorder 2> /dev/null
+wait $recorder
+is $? 1 "with status 1"
+like "$(cat "$work/err")" 'pipe: cannot write, as nothing is read from the pipe' "and a message"
+holds "the command has ended, too" until_true command_ended
+kill $reader
 finish

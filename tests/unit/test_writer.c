@@ -324,6 +324,38 @@ static void test_closed_pipe(void **state)
 	}
 }
 
+static bool wait_twice(void *context, uint64_t stalled_ns)
+{
+	int *calls = context;
+
+	assert_true(stalled_ns > 0);
+	return ++*calls < 3;
+}
+
+/* A pipe that is full and not read: the caller is asked, and may give up. */
+static void test_stalled_pipe(void **state)
+{
+	for (int thread = 0; thread < 2; thread++) {
+		int fds[2], calls = 0;
+		struct prf_writer_options options = { .compress_thread = thread,
+						      .keep_waiting = wait_twice,
+						      .context = &calls };
+		struct prf_writer *w;
+
+		assert_int_equal(pipe(fds), 0);
+		assert_true(fcntl(fds[1], F_SETPIPE_SZ, 4096) >= 4096);
+		options.fd = fds[1];
+		fixture_must(prf_writer_new(&w, &options));
+		add_samples(w, 20000);
+		assert_error(prf_writer_finish(w), ERROR_SYSTEM,
+			     "cannot write, as nothing is read from the pipe: Operation canceled");
+		assert_int_equal(calls, 3);
+		prf_writer_free(w);
+		close(fds[0]);
+		close(fds[1]);
+	}
+}
+
 static void test_long_text_is_cut(void **state)
 {
 	const size_t length = 3 << 20;
@@ -381,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_tick),
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_closed_pipe),
+		cmocka_unit_test(test_stalled_pipe),
 		cmocka_unit_test(test_long_text_is_cut),
 		cmocka_unit_test(test_block_sizes),
 	};
