@@ -3,10 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A decimal number; -1 is nobody's. */
+static bool is_id(const char *text)
+{
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+
+	return digits && digits <= 10 && !text[digits] && strtoull(text, NULL, 10) < UINT32_MAX;
+}
 
 /* The user whom the file shall belong to: the one who called sudo, else our own. */
 static void behalf_of(uid_t *uid, gid_t *gid)
@@ -15,7 +24,7 @@ static void behalf_of(uid_t *uid, gid_t *gid)
 
 	*uid = geteuid();
 	*gid = getegid();
-	if (*uid != 0 || !sudo_uid || !sudo_gid || !*sudo_uid || !*sudo_gid)
+	if (*uid != 0 || !is_id(sudo_uid) || !is_id(sudo_gid))
 		return;
 	*uid = (uid_t)strtoul(sudo_uid, NULL, 10);
 	*gid = (gid_t)strtoul(sudo_gid, NULL, 10);
@@ -25,7 +34,7 @@ static int check_existing(const struct output *output, const struct stat *st, ui
 {
 	if (!output->is_file)
 		return S_ISDIR(st->st_mode) ? -EISDIR : 0;
-	if (st->st_nlink != 1 || (st->st_uid != uid && st->st_uid != geteuid()))
+	if (st->st_nlink != 1 || st->st_uid != uid)
 		return -EPERM;
 	return 0;
 }
@@ -52,9 +61,20 @@ int output_begin(struct output *output)
 	if (!output->is_file || !output->path)
 		return 0;
 	behalf_of(&uid, &gid);
-	if (fstat(output->fd, &st) || (uid != st.st_uid && fchown(output->fd, uid, gid)))
+	if (fstat(output->fd, &st))
+		return -errno;
+	/* Only what we have made changes hands, whatever the environment says. */
+	if (output->created && uid != st.st_uid && fchown(output->fd, uid, gid))
 		return -errno;
 	return fchmod(output->fd, 0600) || ftruncate(output->fd, 0) ? -errno : 0;
+}
+
+/* The kernel has one error for it and for a FIFO that nobody reads. */
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISSOCK(st.st_mode);
 }
 
 int output_open(struct output *output, const char *path)
@@ -83,6 +103,8 @@ int output_open(struct output *output, const char *path)
 	if (output->fd < 0 && errno == EEXIST)
 		output->fd = open(path, flags);
 	error = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? -errno : check(output);
+	if (error == -ENXIO && is_socket(path))
+		error = -EOPNOTSUPP;
 	if (error)
 		output_close(output, true);
 	return error;
@@ -112,6 +134,7 @@ const char *output_remedy(int error)
 	case -EACCES:
 	case -EROFS: return "the folder may not be written to; choose another place with -o";
 	case -ENOENT: return "the folder does not exist";
+	case -EOPNOTSUPP: return "it is a socket; name a file or a pipe";
 	case -ENXIO: return "nobody reads from this pipe; start its reader first";
 	case -ENOSPC: return "the disk is full";
 	default: return "choose another place with -o";

@@ -6,7 +6,8 @@
  * The file that a recording is written to. It is created with mode 0600 and belongs to the user who
  * called sudo, if one did. That user must not be able to make a privileged recorder write where the
  * user could not: the last part of the path is never followed as a symbolic link, and an existing
- * file is only overwritten if it is a regular file of root or of that user, with one link.
+ * file is only overwritten if it is a regular file of that user, with one link. Its owner
+ * does not change.
  */
 
 #include <stdbool.h>

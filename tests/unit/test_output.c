@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -120,6 +122,52 @@ static void belongs_to_who_called_sudo(void **state)
 	assert_int_equal(output_open(&output, other), -EPERM);
 }
 
+/* An environment that was kept, or made up, must not give away a file that was there. */
+static void no_file_changes_hands(void **state)
+{
+	static const char *const no_ids[] = { "-1", "4294967295", "12345678901", "x", "1x", "" };
+	struct output output;
+	struct stat st;
+
+	if (geteuid())
+		skip();
+	put(path, "root's");
+	setenv("SUDO_UID", "12345", 1);
+	setenv("SUDO_GID", "12346", 1);
+	assert_int_equal(output_open(&output, path), -EPERM);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(st.st_size, 6);
+	assert_int_equal(chown(path, 12345, 777), 0);
+	assert_int_equal(output_open(&output, path), 0);
+	assert_int_equal(output_begin(&output), 0);
+	output_close(&output, false);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_gid, 777);
+	for (size_t i = 0; i < sizeof(no_ids) / sizeof(*no_ids); i++) {
+		unlink(path);
+		setenv("SUDO_UID", no_ids[i], 1);
+		assert_int_equal(output_open(&output, path), 0);
+		assert_int_equal(output_begin(&output), 0);
+		output_close(&output, false);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_uid, 0);
+	}
+}
+
+static void no_sockets(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct output output;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(address.sun_path, path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(output_open(&output, path), -EOPNOTSUPP);
+	assert_non_null(strstr(output_remedy(-EOPNOTSUPP), "socket"));
+	close(fd);
+}
+
 static void folders_and_pipes(void **state)
 {
 	struct output output;
@@ -159,6 +207,8 @@ int main(void)
 		EACH(discards_what_it_made),
 		EACH(follows_no_link),
 		EACH(belongs_to_who_called_sudo),
+		EACH(no_file_changes_hands),
+		EACH(no_sockets),
 		EACH(folders_and_pipes),
 		EACH(standard_output),
 	};
