@@ -94,8 +94,12 @@ static int wait_for(struct session *s, int ms)
 /* 0, or the exit status after printing the error. */
 static int start_sampling(struct session *s)
 {
-	int status = sampler_start(s->sources.sampler);
+	struct error *error = trace_file_started(&s->trace);
+	int status;
 
+	if (error)
+		return fail_error(error);
+	status = sampler_start(s->sources.sampler);
 	s->sampling = true;
 	return status ? fail_kernel(error_system(status, "cannot start sampling")) : 0;
 }

@@ -66,6 +66,10 @@ static int begin_file(struct session *s)
 
 	if (error)
 		return fail_error(error);
+	if (s->sampling)
+		error = trace_file_started(&s->trace);
+	if (error)
+		return fail_error(error);
 	s->file_began_ns = clock_now();
 	begin_numbers(s);
 	return 0;

@@ -43,7 +43,7 @@ static double length(const struct loaded *l)
 	double sum = 0;
 
 	for (size_t i = 0; i < l->trace_count; i++)
-		sum += (double)(l->traces[i].totals.last_ns - l->traces[i].totals.first_ns) / 1e9;
+		sum += (double)trace_duration(&l->traces[i]) / 1e9;
 	return sum / (double)l->trace_count;
 }
 

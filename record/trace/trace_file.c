@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/trace_file.h"
 
+#include "common/clock.h"
 #include "record/system/privileges.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -24,35 +26,46 @@ struct error *trace_file_error(const struct trace_file *f, struct error *error)
 	return error_prefix(error, "%s", f->output.path ? f->output.path : "standard output");
 }
 
-/* ISO 8601 with milliseconds, in UTC. */
-static void wall_clock(char *text, size_t size)
+/* ISO 8601 with nanoseconds, in UTC. */
+static void wall_clock(char *text, size_t size, const struct timespec *now)
 {
-	struct timespec now;
 	struct tm parts;
 	size_t n;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
+	gmtime_r(&now->tv_sec, &parts);
 	n = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &parts);
-	snprintf(text + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
+	snprintf(text + n, size - n, ".%09ldZ", now->tv_nsec);
+}
+
+struct error *trace_file_started(struct trace_file *f)
+{
+	struct timespec wall;
+	char realtime[64], monotonic[32];
+	uint64_t now_ns = clock_now();
+	struct error *error;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	wall_clock(realtime, sizeof(realtime), &wall);
+	snprintf(monotonic, sizeof(monotonic), "%" PRIu64, now_ns);
+	error = prf_writer_metadata(f->writer, "start_time", realtime);
+	if (!error)
+		error = prf_writer_metadata(f->writer, "start_monotonic_ns", monotonic);
+	return trace_file_error(f, error);
 }
 
 static struct error *write_metadata(struct prf_writer *w, const struct trace_file_options *options)
 {
 	struct utsname name;
-	char start[64];
 	struct error *error = NULL;
 
 	memset(&name, 0, sizeof(name));
 	uname(&name);
-	wall_clock(start, sizeof(start));
 	const struct metadata own[] = {
 		{ "host", name.nodename },
 		{ "kernel", name.release },
 		{ "arch", name.machine },
 		{ "command_line", options->command_line },
 		{ "recorder", "prof-record " PROF_VERSION },
-		{ "start_time", start },
 		{ "clock", "CLOCK_MONOTONIC" },
 		{ "event_source", options->events->n ? options->events->events[0].name : "" },
 	};

@@ -49,6 +49,12 @@ struct error *trace_file_error(const struct trace_file *f, struct error *error);
 /* Empties the file, and writes the header, events and metadata. */
 struct error *trace_file_begin(struct trace_file *f, const struct trace_file_options *options);
 
+/*
+ * Sampling begins, or goes on from the file before: writes the time of both clocks. Before the
+ * first sample.
+ */
+struct error *trace_file_started(struct trace_file *f);
+
 struct error *trace_file_sample(struct trace_file *f, const struct prf_sample *sample);
 
 /* A number about the recording; of several values for a key, the last one counts. */

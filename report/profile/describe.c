@@ -94,6 +94,7 @@ static struct error *describe_traces(struct described *d, struct profile *profil
 			.command_line = metadata_or_nothing(t, "command_line"),
 			.start_ns = t->totals.first_ns,
 			.end_ns = t->totals.last_ns,
+			.duration_ns = trace_duration(t),
 			.realtime_ns = wall_clock(metadata_or_nothing(t, "start_time")),
 			.complete = prf_reader_complete(t->reader),
 		};

@@ -119,6 +119,7 @@ struct profile_trace {
 	const char *path;				 /* as given; "-" for standard input */
 	const char *host, *kernel, *arch, *command_line; /* "" when not known */
 	uint64_t start_ns, end_ns; /* first and last sample, CLOCK_MONOTONIC; 0: none */
+	uint64_t duration_ns;	   /* that was recorded */
 	uint64_t realtime_ns; /* wall clock when the recording began, since 1970; 0: not known */
 	bool complete;
 };

@@ -114,10 +114,47 @@ static void widen(const struct prf_samples *samples, bool *found, uint64_t *star
 	}
 }
 
+#define START_KEY "start_monotonic_ns"
+#define DURATION_KEY "duration_ns"
+
+/* A number in text; 0: it is none. */
+static uint64_t read_ns(const char *text)
+{
+	unsigned long long value;
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	return errno || *end ? 0 : value;
+}
+
+/* What the recorder says of the times, which need not be true of the samples. */
+struct said_times {
+	uint64_t start_ns, duration_ns; /* 0: not said */
+};
+
+static void take_said(struct said_times *said, const struct prf_record *record)
+{
+	if (record->type == PRF_RECORD_METADATA && !strcmp(record->metadata.key, START_KEY))
+		said->start_ns = read_ns(record->metadata.value);
+	if (record->type == PRF_RECORD_STATISTIC && !strcmp(record->statistic.key, DURATION_KEY))
+		said->duration_ns = record->statistic.value;
+}
+
+static uint64_t said_end(const struct said_times *said)
+{
+	if (!said->start_ns || said->duration_ns > UINT64_MAX - said->start_ns)
+		return 0;
+	return said->start_ns + said->duration_ns;
+}
+
 struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uint64_t *end_ns)
 {
 	struct prf_reader *reader = NULL;
 	struct prf_record record;
+	struct said_times said = { 0 };
 	struct error *error;
 	bool found = false;
 
@@ -131,7 +168,13 @@ struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uin
 			break;
 		if (record.type == PRF_RECORD_SAMPLES)
 			widen(&record.samples, &found, start_ns, end_ns);
+		else
+			take_said(&said, &record);
 	}
+	if (found && said.start_ns && said.start_ns < *start_ns)
+		*start_ns = said.start_ns;
+	if (found && said_end(&said) > *end_ns)
+		*end_ns = said_end(&said);
 	prf_reader_free(reader);
 	return error;
 }
@@ -406,4 +449,16 @@ uint64_t trace_lost_samples(const struct trace *t)
 		if (i != PRF_LOSS_SIDE_BAND)
 			lost += t->lost[i];
 	return lost;
+}
+
+uint64_t trace_duration(const struct trace *t)
+{
+	struct said_times said = { .start_ns = read_ns(trace_metadata(t, START_KEY)) };
+	uint64_t from, to;
+
+	if (!said.start_ns || !trace_statistic(t, DURATION_KEY, &said.duration_ns))
+		return t->totals.last_ns - t->totals.first_ns;
+	from = t->from_ns > said.start_ns ? t->from_ns : said.start_ns;
+	to = said_end(&said) < t->to_ns ? said_end(&said) : t->to_ns;
+	return to > from ? to - from : 0;
 }

@@ -84,7 +84,10 @@ void trace_close(struct trace *t);
 /* For what needs to read twice: puts a pipe's bytes into an unnamed temporary file. */
 struct error *trace_make_seekable(struct trace *t) ERROR_CHECKED;
 
-/* Times of the first and last sample, read ahead from a seekable trace; 0, 0 without any. */
+/*
+ * When the recording began and ended, read ahead from a seekable trace: the times of the first and
+ * the last sample where it does not say; 0, 0 without any.
+ */
 struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns,
 			 uint64_t *end_ns) ERROR_CHECKED;
 
@@ -108,6 +111,9 @@ const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
 /* The value of a key, or NULL. */
 const char *trace_metadata(const struct trace *t, const char *key);
 bool trace_statistic(const struct trace *t, const char *key, uint64_t *value);
+
+/* How long was recorded within the window; without that in the trace, between its samples. */
+uint64_t trace_duration(const struct trace *t);
 
 /* Samples lost, of all reasons that count samples. */
 uint64_t trace_lost_samples(const struct trace *t);

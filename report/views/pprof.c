@@ -386,7 +386,7 @@ static void pprof_origin(struct pprof *pp)
 		const struct profile_trace *trace = &p->traces[0];
 
 		protobuf_number(&pp->out, PROFILE_TIME_NANOS, trace->realtime_ns);
-		protobuf_number(&pp->out, PROFILE_DURATION_NANOS, trace->end_ns - trace->start_ns);
+		protobuf_number(&pp->out, PROFILE_DURATION_NANOS, trace->duration_ns);
 		pprof_comment(pp, "host", trace->host);
 		pprof_comment(pp, "kernel", trace->kernel);
 		pprof_comment(pp, "command line", trace->command_line);

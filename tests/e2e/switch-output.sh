@@ -30,6 +30,9 @@ set -- "$work"/time.prf.*
 number "$# >= 2" "by time: $# files"
 is "$(total "$@")" "$(printf '%s' "$said" | sed -n 's/.*: \([0-9]*\) samples.*/\1/p')" "no sample is lost or doubled between them"
 like "$said" "$# files" "the last line counts them"
+starts=$(for file; do "$report" -q --info "$file" | sed -n 's/^start_monotonic_ns = //p'; done)
+is "$(printf '%s\n' "$starts" | sort -nu | wc -l)" $# "each says when it began, by CLOCK_MONOTONIC"
+is "$(for file; do "$report" -q --info "$file"; done | grep -cE '^start_time = .*\.[0-9]{9}Z$')" $# "and by the wall clock, in nanoseconds"
 like "$("$report" "$2" 2> /dev/null)" '^burn;.*work;(seventy|twenty|ten)' "the second can be read without the first"
 is "$("$report" "$@" 2> /dev/null | awk '{ n += $NF } END { print n }')" "$(total "$@")" "all together are the whole"
 
