@@ -167,4 +167,23 @@ static inline const char *cursor_string(struct cursor *c)
 	return (const char *)text;
 }
 
+/*
+ * Likewise, where the text and its NUL have at most `most` bytes. Without such a bound, a million
+ * references to one endless text take hours.
+ */
+static inline const char *cursor_short_string(struct cursor *c, size_t most)
+{
+	struct cursor start = *c;
+	const char *text;
+
+	if (cursor_left(&start) > most)
+		start.end = start.at + most;
+	text = cursor_string(&start);
+	if (text)
+		c->at = start.at;
+	else
+		cursor_fail(c);
+	return text;
+}
+
 #endif

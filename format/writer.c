@@ -395,12 +395,9 @@ struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *fra
 	return *id == UINT32_MAX ? no_memory(w) : NULL;
 }
 
-struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id)
+/* Why a stack could not be added. */
+static struct error *refuse_stack(struct prf_writer *w, const struct prf_stack *stack)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	if (stack->frame >= w->frames.count ||
 	    (stack->parent != PRF_NONE && stack->parent >= w->stacks.count))
 		return error_new(ERROR_ARGUMENT,
@@ -408,8 +405,27 @@ struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *sta
 				 stack->frame, stack->parent);
 	if (w->stacks.count >= WIRE_STACKS_MAX)
 		return error_new(ERROR_LIMIT, "more than %u stacks", WIRE_STACKS_MAX);
-	*id = pairs_put(&w->stacks, stack->parent, stack->frame);
-	return *id == UINT32_MAX ? no_memory(w) : NULL;
+	return no_memory(w);
+}
+
+/* Its number, or UINT32_MAX. Called for each frame of a new stack: nothing else is called. */
+static inline uint32_t add_stack(struct prf_writer *w, struct prf_stack stack)
+{
+	if (stack.frame >= w->frames.count ||
+	    (stack.parent != PRF_NONE && stack.parent >= w->stacks.count) ||
+	    w->stacks.count >= WIRE_STACKS_MAX)
+		return UINT32_MAX;
+	return pairs_put(&w->stacks, stack.parent, stack.frame);
+}
+
+struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id)
+{
+	struct error *error = writable(w);
+
+	if (error)
+		return error;
+	*id = add_stack(w, *stack);
+	return *id == UINT32_MAX ? refuse_stack(w, stack) : NULL;
 }
 
 struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n,
@@ -418,11 +434,14 @@ struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, si
 	struct prf_stack next = { .parent = PRF_NONE };
 	struct error *error = writable(w);
 
+	*stack = PRF_NONE;
 	while (!error && n--) {
 		next.frame = frames[n];
-		error = prf_writer_stack(w, &next, &next.parent);
+		*stack = add_stack(w, next);
+		if (*stack == UINT32_MAX)
+			error = refuse_stack(w, &next);
+		next.parent = *stack;
 	}
-	*stack = next.parent;
 	return error;
 }
 

@@ -6,6 +6,7 @@
 
 #define SYMBOL_SIZE 24
 #define SYMBOLS_MAX 1000000 /* of one table; the others are not looked at */
+#define NAME_MAX_BYTES 64   /* no name that is looked for is longer */
 
 struct symbol {
 	const char *name;
@@ -23,7 +24,7 @@ static struct symbol read_symbol(struct cursor *table, struct cursor names)
 	s.address = cursor_u64(table);
 	s.size = cursor_u64(table);
 	cursor_seek(&names, name);
-	s.name = cursor_string(&names);
+	s.name = cursor_short_string(&names, NAME_MAX_BYTES);
 	if (!s.name || !cursor_ok(table))
 		s = (struct symbol){ .name = "" };
 	return s;

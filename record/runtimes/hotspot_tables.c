@@ -165,7 +165,7 @@ bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file 
 		cursor_skip(&table, 8);
 		at = names;
 		cursor_seek(&at, name);
-		text = where == SHN_UNDEF ? NULL : cursor_string(&at);
+		text = where == SHN_UNDEF ? NULL : cursor_short_string(&at, TEXT_MAX);
 		if (text && !strncmp(text, "gHotSpotVM", strlen("gHotSpotVM")))
 			found += note_exported(exports, text, address);
 	}

@@ -118,8 +118,8 @@ static void ended(void *context, uint32_t pid, uint64_t time_ns)
 	struct python *p = context;
 	struct script_process process;
 
-	/* The entry may be another runtime's. */
-	if (!bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) &&
+	/* Most recordings have no interpreter; else the entry may be another runtime's. */
+	if (p->next_image && !bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) &&
 	    process.runtime == SCRIPT_PYTHON)
 		bpf_map_delete_elem(p->options.scripts_fd, &pid);
 }

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "common/sorted.h"
 #include "record/runtimes/elf_names.h"
 #include "record/unwind/cfi.h"
 
@@ -121,6 +122,7 @@ static uint64_t pointer_at(const struct elf_file *e, uint64_t address)
 #define MEMBER_SIZE 40
 #define MEMBER_OFFSET 16
 #define MEMBERS_MAX 64
+#define MEMBER_NAME_MAX 64
 
 static void read_member(struct layout *l, const char *name, uint64_t offset)
 {
@@ -148,7 +150,7 @@ static void read_members(struct layout *l, const struct elf_file *e, uint64_t ty
 	for (int i = 0; member && i < MEMBERS_MAX; i++, member += MEMBER_SIZE) {
 		struct cursor name = elf_file_at(e, pointer_at(e, member));
 		struct cursor offset = elf_file_at(e, member + MEMBER_OFFSET);
-		const char *text = cursor_string(&name);
+		const char *text = cursor_short_string(&name, MEMBER_NAME_MAX);
 		uint64_t value = cursor_u64(&offset);
 
 		if (!text || !cursor_ok(&offset))
@@ -234,37 +236,25 @@ struct cold {
 };
 
 /* The unwind information's function that holds an address. */
-static struct cold function_at(const struct elf_file *e, uint64_t address)
+static struct cold function_at(const struct cfi *cfi, uint64_t address)
 {
-	const struct elf_section *section = elf_file_section(e, ".eh_frame");
-	struct cold cold = { 0 };
-	struct cfi cfi;
+	size_t n = sorted_up_to(cfi->fdes, cfi->fde_count, SORTED_BY(struct cfi_fde, start),
+				address);
+	const struct cfi_fde *fde = n ? &cfi->fdes[n - 1] : NULL;
 
-	if (!section || cfi_open(&cfi, elf_section_data(e, section), section->address, false))
-		return cold;
-	for (size_t i = 0; i < cfi.fde_count; i++)
-		if (cfi.fdes[i].start <= address && address < cfi_fde_end(&cfi.fdes[i]))
-			cold = (struct cold){ cfi.fdes[i].start, cfi_fde_end(&cfi.fdes[i]) };
-	cfi_release(&cfi);
-	return cold;
+	if (!fde || address >= cfi_fde_end(fde))
+		return (struct cold){ 0 };
+	return (struct cold){ fde->start, cfi_fde_end(fde) };
 }
 
-/*
- * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol says so, it
- * is where conditional jumps lead that leave the function: those are no calls.
- */
-static struct cold find_cold(const struct elf_file *e, const struct elf_name *s)
+/* Where conditional jumps lead that leave the evaluation loop. */
+static struct cold follow_jumps(const struct elf_file *e, const struct cfi *cfi, uint64_t start,
+				uint64_t size)
 {
-	uint64_t start = s[LOOP].address, size = s[LOOP].size, target;
 	struct cursor c = elf_file_at(e, start);
-	const uint8_t *code;
+	const uint8_t *code = cursor_bytes(&c, size);
+	uint64_t target;
 
-	if (s[LOOP_COLD].address)
-		return (struct cold){ s[LOOP_COLD].address,
-				      s[LOOP_COLD].address + s[LOOP_COLD].size };
-	if (e->machine != EM_X86_64 || size > 1 << 20)
-		return (struct cold){ 0 };
-	code = cursor_bytes(&c, size);
 	for (uint64_t i = 0; code && i + 6 <= size; i++) {
 		struct cold cold;
 
@@ -275,11 +265,32 @@ static struct cold find_cold(const struct elf_file *e, const struct elf_name *s)
 		if (target - start < size)
 			continue;
 		/* Bytes within another instruction may look like a jump: to somewhere else. */
-		cold = function_at(e, target);
+		cold = function_at(cfi, target);
 		if (cold.start && cold.start != target && cold.end - cold.start < size)
 			return cold;
 	}
 	return (struct cold){ 0 };
+}
+
+/*
+ * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol says so, it
+ * is where conditional jumps lead that leave the function: those are no calls.
+ */
+static struct cold find_cold(const struct elf_file *e, const struct elf_name *s)
+{
+	const struct elf_section *section = elf_file_section(e, ".eh_frame");
+	struct cold cold = { 0 };
+	struct cfi cfi;
+
+	if (s[LOOP_COLD].address)
+		return (struct cold){ s[LOOP_COLD].address,
+				      s[LOOP_COLD].address + s[LOOP_COLD].size };
+	if (e->machine != EM_X86_64 || s[LOOP].size > 1 << 20 || !section)
+		return cold;
+	if (!cfi_open(&cfi, elf_section_data(e, section), section->address, false))
+		cold = follow_jumps(e, &cfi, s[LOOP].address, s[LOOP].size);
+	cfi_release(&cfi);
+	return cold;
 }
 
 /* -------- all of it together -------- */

@@ -10,6 +10,7 @@
 #include "common/limits.h"
 
 #define SYMBOL_SIZE 24
+#define NAME_BYTES 16384 /* a symbol with a longer name is left out */
 
 static bool read_one(const struct elf_file *file, struct cursor *table, struct cursor names,
 		     struct elf_symbol *symbol)
@@ -29,7 +30,7 @@ static bool read_one(const struct elf_file *file, struct cursor *table, struct c
 	    symbol->size > file->size - symbol->start)
 		return false;
 	cursor_seek(&names, name);
-	symbol->name = cursor_string(&names);
+	symbol->name = cursor_short_string(&names, NAME_BYTES);
 	return symbol->name && *symbol->name;
 }
 

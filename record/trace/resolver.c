@@ -61,8 +61,10 @@ struct resolver *resolver_new(const struct resolver_sources *sources)
 
 	if (!r)
 		return NULL;
+	/* The tables are large: resolver_begin() empties them, once. */
 	r->sources = *sources;
-	resolver_begin(r, NULL);
+	r->trace = NULL;
+	memset(r->matches, 0, sizeof(r->matches));
 	return r;
 }
 

@@ -36,7 +36,7 @@ struct resolver_sources {
 	bool keep_interpreter;		 /* keep frames of the evaluation loop */
 };
 
-/* NULL without memory. */
+/* NULL without memory. The first call is resolver_begin(). */
 struct resolver *resolver_new(const struct resolver_sources *sources);
 void resolver_free(struct resolver *r);
 

@@ -23,6 +23,9 @@ int trace_file_open(struct trace_file *f, const char *path)
 
 struct error *trace_file_error(const struct trace_file *f, struct error *error)
 {
+	/* Asked for every sample, twice. */
+	if (!error)
+		return NULL;
 	return error_prefix(error, "%s", f->output.path ? f->output.path : "standard output");
 }
 

@@ -54,6 +54,26 @@ static void test_huge_sizes(void **state)
 	assert_false(cursor_ok(&c));
 }
 
+static void test_short_strings(void **state)
+{
+	static const char bytes[] = "four\0x";
+	struct cursor c = cursor_over(bytes, sizeof(bytes));
+
+	assert_string_equal(cursor_short_string(&c, 5), "four");
+	assert_int_equal(cursor_offset(&c), 5);
+	assert_string_equal(cursor_short_string(&c, 100), "x");
+	assert_int_equal(cursor_left(&c), 0);
+	assert_null(cursor_short_string(&c, 100));
+	assert_false(cursor_ok(&c));
+	c = cursor_over(bytes, sizeof(bytes));
+	assert_null(cursor_short_string(&c, 4));
+	assert_false(cursor_ok(&c));
+	assert_int_equal(cursor_left(&c), 0);
+	c = cursor_over(bytes, 4);
+	assert_null(cursor_short_string(&c, 100));
+	assert_false(cursor_ok(&c));
+}
+
 static void test_leb_round_trip(void **state)
 {
 	static const int64_t values[] = { 0,	   1,	      -1,	 63,	    64,
@@ -115,9 +135,10 @@ static void test_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers),   cmocka_unit_test(test_failure_stays),
-		cmocka_unit_test(test_huge_sizes), cmocka_unit_test(test_leb_round_trip),
-		cmocka_unit_test(test_leb_limits), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_integers),       cmocka_unit_test(test_failure_stays),
+		cmocka_unit_test(test_huge_sizes),     cmocka_unit_test(test_short_strings),
+		cmocka_unit_test(test_leb_round_trip), cmocka_unit_test(test_leb_limits),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,65 @@ static void too_many_symbols(void **state)
 	elf_file_release(&file);
 }
 
+/* Many functions that all have one text without an end as their name: each is 64 MiB to read. */
+static void endless_names(void **state)
+{
+	enum { SYMBOLS = 100000, NAMES = 64 << 20, AT = 0x1000 };
+	static const char names[] = "\0.symtab";
+	const uint64_t names_at = AT + SYMBOLS * sizeof(Elf64_Sym);
+	const uint64_t size = names_at + NAMES;
+	Elf64_Shdr sections[4] = {
+		{ 0 },
+		{ .sh_name = 1,
+		  .sh_type = SHT_SYMTAB,
+		  .sh_offset = AT,
+		  .sh_size = SYMBOLS * sizeof(Elf64_Sym),
+		  .sh_link = 3 },
+		{ .sh_type = SHT_STRTAB, .sh_offset = 0x200, .sh_size = sizeof(names) },
+		{ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = NAMES },
+	};
+	Elf64_Phdr code = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = AT };
+	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					   ELFDATA2LSB, EV_CURRENT },
+			      .e_version = EV_CURRENT,
+			      .e_phoff = 0x100,
+			      .e_phentsize = sizeof(code),
+			      .e_phnum = 1,
+			      .e_shoff = 0x300,
+			      .e_ehsize = sizeof(header),
+			      .e_shentsize = sizeof(*sections),
+			      .e_shnum = 4,
+			      .e_shstrndx = 2 };
+	uint8_t *bytes = calloc(1, size);
+	struct elf_symbols symbols;
+	struct elf_file file;
+
+	assert_non_null(bytes);
+	code.p_memsz = code.p_filesz;
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + 0x100, &code, sizeof(code));
+	memcpy(bytes + 0x200, names, sizeof(names));
+	memcpy(bytes + 0x300, sections, sizeof(sections));
+	memset(bytes + names_at, 'a', NAMES - 1);
+	for (size_t i = 0; i < SYMBOLS; i++) {
+		Elf64_Sym symbol = { .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				     .st_shndx = 1,
+				     .st_value = 0x800,
+				     .st_size = 1 };
+
+		/* But for the last one. */
+		symbol.st_name = i + 1 == SYMBOLS ? NAMES - 9 : 0;
+		memcpy(bytes + AT + i * sizeof(symbol), &symbol, sizeof(symbol));
+	}
+	assert_int_equal(elf_file_open_memory(&file, bytes, size), 0);
+	assert_null(elf_symbols_read(&symbols, &file));
+	assert_int_equal(symbols.n, 1);
+	assert_string_equal(symbols.symbols[0].name, "aaaaaaaa");
+	elf_symbols_release(&symbols);
+	elf_file_release(&file);
+	free(bytes);
+}
+
 static void probes(void **state)
 {
 	struct event event = { .name = "p", .file = "/proc/self/exe" };
@@ -115,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
 					    cmocka_unit_test(too_many_symbols),
+					    cmocka_unit_test(endless_names),
 					    cmocka_unit_test(probes) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
