@@ -12,9 +12,15 @@
 
 #if defined(__x86_64__)
 
+static bool is_stopped(const atomic_bool *stop)
+{
+	return stop && atomic_load_explicit(stop, memory_order_relaxed);
+}
+
 #define JUMPS_MAX (1 << 16) /* in one function */
 #define PASSES_MAX 8
-#define ALIGNMENT 16 /* where functions begin that nothing names */
+#define ALIGNMENT 16	     /* where functions begin that nothing names */
+#define STARTS_MAX (4 << 20) /* of functions; code after them is as that of an unknown one */
 
 /* What is known before an instruction. */
 struct state {
@@ -32,6 +38,7 @@ struct start {
 
 struct code_analysis {
 	const struct elf_file *e;
+	const atomic_bool *stop;
 	struct elf_symbols symbols;
 	struct start *starts; /* sorted */
 	size_t start_count, start_capacity;
@@ -64,7 +71,8 @@ static int by_address(const void *a, const void *b)
 
 static void add_start(struct code_analysis *a, uint64_t address, const char *name)
 {
-	if (array_reserve(&a->starts, &a->start_capacity, a->start_count + 1))
+	if (a->start_count < STARTS_MAX &&
+	    array_reserve(&a->starts, &a->start_capacity, a->start_count + 1))
 		a->starts[a->start_count++] = (struct start){ address, name };
 }
 
@@ -96,7 +104,7 @@ static void add_calls(struct code_analysis *a, const struct elf_segment *s)
 	struct cursor c = elf_file_at(a->e, s->address);
 	size_t size = cursor_left(&c) < s->file_size ? cursor_left(&c) : s->file_size;
 
-	for (size_t at = 0; at < size;) {
+	for (size_t at = 0; at < size && !is_stopped(a->stop);) {
 		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
 		uint64_t target = s->address + at + i.size + (uint64_t)i.value;
 
@@ -106,7 +114,7 @@ static void add_calls(struct code_analysis *a, const struct elf_segment *s)
 	}
 }
 
-struct code_analysis *code_analysis_new(const struct elf_file *e)
+struct code_analysis *code_analysis_new(const struct elf_file *e, const atomic_bool *stop)
 {
 	struct code_analysis *a = calloc(1, sizeof(*a));
 	size_t n = 0;
@@ -114,6 +122,7 @@ struct code_analysis *code_analysis_new(const struct elf_file *e)
 	if (!a)
 		return NULL;
 	a->e = e;
+	a->stop = stop;
 	add_symbols(a);
 	if (e->entry)
 		add_start(a, e->entry, "");
@@ -480,7 +489,7 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 	/* A trampoline is returned to at its start, and looked up before it. */
 	if (span->emits && s.fixed == &rule_signal)
 		emit(a, span->start - 1, &s, true);
-	for (size_t at = 0; at < size;) {
+	for (size_t at = 0; at < size && !is_stopped(a->stop);) {
 		struct x86_instruction i = x86_instruction_at(span->code + at, size - at);
 
 		if (!known && i.size && !is_filler(a, &i, span->start + at))
@@ -500,7 +509,7 @@ static void analyse_span(struct code_analysis *a, struct span *span)
 	a->jump_count = 0;
 	map_release(&a->jump_at);
 	span->emits = false;
-	for (int pass = 0; pass < PASSES_MAX; pass++) {
+	for (int pass = 0; pass < PASSES_MAX && !is_stopped(a->stop); pass++) {
 		before = a->jump_count;
 		walk_span(a, span);
 		if (a->jump_count == before && span->unnamed)
@@ -517,7 +526,7 @@ static void analyse(struct code_analysis *a, struct cursor c, uint64_t start, ui
 	size_t next = next_start(a, start);
 	uint64_t at = start;
 
-	while (at < end) {
+	while (at < end && !is_stopped(a->stop)) {
 		struct span span = { .code = c.at + (at - start), .start = at, .end = end };
 
 		if (next < a->start_count && a->starts[next].address == at)
@@ -550,14 +559,15 @@ void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 	}
 }
 
-bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end)
+bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end,
+			      const atomic_bool *stop)
 {
 	struct cursor c = elf_file_at(e, start);
 	size_t size = (size_t)(end - start), at = 0;
 
 	if (cursor_left(&c) < size)
 		size = cursor_left(&c);
-	while (at < size) {
+	while (at < size && !is_stopped(stop)) {
 		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
 
 		if (c.at[at] && (!i.size || (i.effect != X86_PADDING && i.effect != X86_STOP)))
@@ -569,12 +579,13 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 
 #else
 
-bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end)
+bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end,
+			      const atomic_bool *stop)
 {
 	return true;
 }
 
-struct code_analysis *code_analysis_new(const struct elf_file *e)
+struct code_analysis *code_analysis_new(const struct elf_file *e, const atomic_bool *stop)
 {
 	return NULL;
 }

@@ -17,18 +17,25 @@
 #include "common/elf_file.h"
 #include "record/unwind/unwind_rules.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
+
+/*
+ * All of this takes as long as there is code, and a file can claim gigabytes of it. It ends early
+ * when another thread sets `stop` (NULL: nobody does), with what was found until then.
+ */
 
 /*
  * Whether [start, end) holds only instructions without effect. On machines other than x86-64:
  * always true.
  */
-bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end);
+bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end,
+			      const atomic_bool *stop);
 
 struct code_analysis;
 
 /* NULL without memory, or when code of this processor is not analysed. The file must stay. */
-struct code_analysis *code_analysis_new(const struct elf_file *e);
+struct code_analysis *code_analysis_new(const struct elf_file *e, const atomic_bool *stop);
 void code_analysis_free(struct code_analysis *a);
 
 /*

@@ -35,7 +35,8 @@ struct builder {
 	struct unwind_table *t;
 	const struct elf_file *e;
 	size_t max_rows;
-	uint64_t next; /* everything before has its rows */
+	const atomic_bool *stop; /* see unwind_table_build() */
+	uint64_t next;		 /* everything before has its rows */
 	uint64_t fde_end;
 	int rule; /* that holds at `next` */
 	uint32_t page;
@@ -54,6 +55,7 @@ const char *unwind_table_error_text(enum unwind_table_error error)
 	case UNWIND_TABLE_NO_INFO: return "no unwind information";
 	case UNWIND_TABLE_TOO_LARGE: return "the table would be too large";
 	case UNWIND_TABLE_MEMORY: return "out of memory";
+	case UNWIND_TABLE_STOPPED: return "the recording has ended";
 	}
 	return "unknown error";
 }
@@ -140,10 +142,11 @@ static void take_analysed(void *context, uint64_t address, const struct unwind_r
 static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 {
 	add_row(b, start, UNWIND_NONE);
-	if (b->error || end - start < PADDING_MAX || code_analysis_is_padding(b->e, start, end))
+	if (b->error || end - start < PADDING_MAX ||
+	    code_analysis_is_padding(b->e, start, end, b->stop))
 		return;
 	if (!b->analysis)
-		b->analysis = code_analysis_new(b->e);
+		b->analysis = code_analysis_new(b->e, b->stop);
 	if (b->analysis)
 		code_analysis_run(b->analysis, start, end, take_analysed, b);
 }
@@ -378,36 +381,40 @@ static int open_information(struct information *info, const struct elf_file *e)
 	return UNWIND_TABLE_OK;
 }
 
-static int build_rows(struct unwind_table *t, const struct information *info,
-		      const struct elf_file *e, size_t max_rows)
+static int build_rows(struct builder *b, const struct information *info)
 {
-	struct builder b = {
-		.t = t, .e = e, .max_rows = max_rows, .next = t->base, .rule = UNWIND_NONE
-	};
-	uint64_t end = t->base + (uint64_t)t->page_count * PAGE_BYTES;
+	uint64_t end = b->t->base + (uint64_t)b->t->page_count * PAGE_BYTES;
 
-	b.remembered = calloc(REMEMBERED, sizeof(*b.remembered));
-	if (!b.remembered)
+	b->next = b->t->base;
+	b->remembered = calloc(REMEMBERED, sizeof(*b->remembered));
+	if (!b->remembered)
 		return UNWIND_TABLE_MEMORY;
-	code_patterns_each(e, note_familiar, &b);
-	begin_page(&b, 0);
-	add_fdes(&b, info);
-	free(b.remembered);
-	if (!b.error && b.next < end)
-		fill_gap(&b, end);
-	code_analysis_free(b.analysis);
+	code_patterns_each(b->e, note_familiar, b);
+	begin_page(b, 0);
+	add_fdes(b, info);
+	free(b->remembered);
+	if (!b->error && b->next < end)
+		fill_gap(b, end);
+	code_analysis_free(b->analysis);
 	/* The last rule holds up to the end of the last page. */
-	while (!b.error && b.rule != UNWIND_NONE && b.page + 1 < t->page_count) {
-		begin_page(&b, b.page + 1);
-		append_row(&b, (uint32_t)b.rule);
+	while (!b->error && b->rule != UNWIND_NONE && b->page + 1 < b->t->page_count) {
+		begin_page(b, b->page + 1);
+		append_row(b, (uint32_t)b->rule);
 	}
-	if (!b.error && !t->row_count)
+	/* Half a table would lead to wrong callers. */
+	if (!b->error && b->stop && atomic_load(b->stop))
+		return UNWIND_TABLE_STOPPED;
+	if (!b->error && !b->t->row_count)
 		return UNWIND_TABLE_NO_INFO;
-	return b.error;
+	return b->error;
 }
 
-int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows)
+int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows,
+		       const atomic_bool *stop)
 {
+	struct builder b = {
+		.t = t, .e = e, .max_rows = max_rows, .stop = stop, .rule = UNWIND_NONE
+	};
 	struct information info = { 0 };
 	struct unwind_table found;
 	int error;
@@ -417,7 +424,7 @@ int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t 
 	if (!error)
 		error = open_information(&info, e);
 	if (!error)
-		error = build_rows(t, &info, e, max_rows);
+		error = build_rows(&b, &info);
 	cfi_release(&info.eh_frame);
 	cfi_release(&info.debug_frame);
 	free(info.unpacked);

@@ -11,6 +11,7 @@
  */
 
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ enum unwind_table_error {
 	UNWIND_TABLE_NO_INFO = -2, /* no unwind information at all */
 	UNWIND_TABLE_TOO_LARGE = -3,
 	UNWIND_TABLE_MEMORY = -4,
+	UNWIND_TABLE_STOPPED = -5,
 };
 
 /* Text for a message: static. */
@@ -53,9 +55,10 @@ struct unwind_table {
 
 /*
  * 0 or an enum unwind_table_error. On failure the table is empty except for `segments`. At most
- * `max_rows` rows.
+ * `max_rows` rows. Ends early when another thread sets `stop`, which may be NULL.
  */
-int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows);
+int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows,
+		       const atomic_bool *stop);
 void unwind_table_release(struct unwind_table *t);
 
 /* The rule at a link-time address, as the kernel half would find it (for tests). */

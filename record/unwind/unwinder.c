@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -31,7 +32,8 @@ struct unwinder {
 	pthread_cond_t work;  /* something waits for the worker, or it is to end */
 	pthread_cond_t idle;  /* the worker has nothing to do */
 	pthread_t worker;
-	bool started, stopping, busy;
+	bool started, busy;
+	atomic_bool stopping; /* set with the lock held, read without it while a file is read */
 	struct code_files files;
 	const struct spaces *spaces; /* the spaces that are published; NULL: not set yet */
 	struct publications published;
@@ -119,7 +121,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	identify(result);
 	result->build_id_size = e.build_id_size;
 	memcpy(result->build_id, e.build_id, e.build_id_size);
-	error = unwind_table_build(t, &e, u->max_rows);
+	error = unwind_table_build(t, &e, u->max_rows, &u->stopping);
 	elf_file_release(&e);
 	memcpy(result->segments, t->segments, sizeof(result->segments));
 	result->segment_count = t->segment_count;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -83,7 +84,7 @@ static void compare_with_libdw(const char *path)
 
 	assert_true(fd >= 0);
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_OK);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_OK);
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	cfi = dwarf_getcfi_elf(elf);
@@ -158,7 +159,7 @@ static void test_finds_a_function(void **state)
 	dl_iterate_phdr(own_bias, &bias);
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
 	close(fd);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_OK);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_OK);
 	elf_file_release(&e);
 	assert_int_equal(unwind_table_find(&t, (uintptr_t)some_function - bias)->kind,
 			 UNWIND_CFA_SP);
@@ -174,9 +175,41 @@ static void test_limit_of_rows(void **state)
 
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
 	close(fd);
-	assert_int_equal(unwind_table_build(&t, &e, 10), UNWIND_TABLE_TOO_LARGE);
+	assert_int_equal(unwind_table_build(&t, &e, 10, NULL), UNWIND_TABLE_TOO_LARGE);
 	assert_null(t.rows);
 	assert_true(t.segment_count > 0);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+}
+
+/* Code without unwind information, three gigabytes of it, while nobody wants the table any more. */
+static void test_stopped(void **state)
+{
+	const uint64_t size = UINT64_C(3) << 30;
+	const Elf64_Phdr code = {
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size, .p_memsz = size
+	};
+	const Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_machine = ARCH_MACHINE,
+		.e_phoff = sizeof(header),
+		.e_phentsize = sizeof(code),
+		.e_phnum = 1,
+		.e_ehsize = sizeof(header),
+	};
+	int fd = memfd_create("code", MFD_CLOEXEC);
+	atomic_bool stop = true;
+	struct unwind_table t;
+	struct elf_file e;
+
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, &code, sizeof(code), sizeof(header)), sizeof(code));
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	close(fd);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, &stop), UNWIND_TABLE_STOPPED);
+	assert_null(t.rows);
 	unwind_table_release(&t);
 	elf_file_release(&e);
 }
@@ -192,7 +225,7 @@ static void test_file_without_code(void **state)
 	struct elf_file e;
 
 	assert_int_equal(elf_file_open_memory(&e, &header, sizeof(header)), ELF_OK);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX), UNWIND_TABLE_NO_CODE);
+	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_NO_CODE);
 	unwind_table_release(&t);
 	elf_file_release(&e);
 }
@@ -204,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_libc_against_libdw),
 		cmocka_unit_test(test_finds_a_function),
 		cmocka_unit_test(test_limit_of_rows),
+		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_file_without_code),
 	};
 
