@@ -34,6 +34,7 @@ struct session {
 	struct drain drain;
 	int signal_fd;
 	bool sampling;
+	struct trace_start start; /* of sampling in the file that is written, once it is on */
 	atomic_bool ending; /* as a signal asked for; read by the thread that writes the trace */
 	uint64_t began_ns;  /* when sampling began, CLOCK_MONOTONIC */
 	uint64_t file_began_ns;

@@ -94,9 +94,14 @@ static int wait_for(struct session *s, int ms)
 /* 0, or the exit status after printing the error. */
 static int start_sampling(struct session *s)
 {
-	struct error *error = trace_file_started(&s->trace);
+	struct error *error = NULL;
 	int status;
 
+	s->start = trace_start_now();
+	/* The file of a command begins only when that could be started, and has the time from
+	 * there. */
+	if (s->trace.writer)
+		error = trace_file_started(&s->trace, &s->start);
 	if (error)
 		return fail_error(error);
 	status = sampler_start(s->sources.sampler);

@@ -67,7 +67,7 @@ static int begin_file(struct session *s)
 	if (error)
 		return fail_error(error);
 	if (s->sampling)
-		error = trace_file_started(&s->trace);
+		error = trace_file_started(&s->trace, &s->start);
 	if (error)
 		return fail_error(error);
 	s->file_began_ns = clock_now();
@@ -222,6 +222,7 @@ int traces_switch(struct session *s, uint64_t now_ns, int signal)
 	if (error)
 		return fail_error(error);
 	trace_file_close(&s->trace, false);
+	s->start = trace_start_now();
 	return open_next(s);
 }
 

@@ -40,16 +40,21 @@ static void wall_clock(char *text, size_t size, const struct timespec *now)
 	snprintf(text + n, size - n, ".%09ldZ", now->tv_nsec);
 }
 
-struct error *trace_file_started(struct trace_file *f)
+struct trace_start trace_start_now(void)
 {
-	struct timespec wall;
+	struct trace_start start = { .monotonic_ns = clock_now() };
+
+	clock_gettime(CLOCK_REALTIME, &start.wall);
+	return start;
+}
+
+struct error *trace_file_started(struct trace_file *f, const struct trace_start *start)
+{
 	char realtime[64], monotonic[32];
-	uint64_t now_ns = clock_now();
 	struct error *error;
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	wall_clock(realtime, sizeof(realtime), &wall);
-	snprintf(monotonic, sizeof(monotonic), "%" PRIu64, now_ns);
+	wall_clock(realtime, sizeof(realtime), &start->wall);
+	snprintf(monotonic, sizeof(monotonic), "%" PRIu64, start->monotonic_ns);
 	error = prf_writer_metadata(f->writer, "start_time", realtime);
 	if (!error)
 		error = prf_writer_metadata(f->writer, "start_monotonic_ns", monotonic);

@@ -11,6 +11,8 @@
 #include "record/events/event.h"
 #include "record/trace/output.h"
 
+#include <time.h>
+
 struct trace_file {
 	struct output output;
 	struct prf_writer *writer;
@@ -49,11 +51,16 @@ struct error *trace_file_error(const struct trace_file *f, struct error *error);
 /* Empties the file, and writes the header, events and metadata. */
 struct error *trace_file_begin(struct trace_file *f, const struct trace_file_options *options);
 
-/*
- * Sampling begins, or goes on from the file before: writes the time of both clocks. Before the
- * first sample.
+/* A moment by both clocks. */
+struct trace_start {
+	struct timespec wall; /* CLOCK_REALTIME */
+	uint64_t monotonic_ns;
+};
+struct trace_start trace_start_now(void);
+
+/* Writes when the file's sampling began, or went on from the file before. Before the first sample.
  */
-struct error *trace_file_started(struct trace_file *f);
+struct error *trace_file_started(struct trace_file *f, const struct trace_start *start);
 
 struct error *trace_file_sample(struct trace_file *f, const struct prf_sample *sample);
 
