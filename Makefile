@@ -221,6 +221,10 @@ check: all $(unit_tests) $(fuzz_targets) $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
 		MAKE_ARGUMENTS="BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 
+## check-slow: run the tests that take minutes each: the recipes of bench/ci from end to end
+check-slow:
+	$(Q)$(MAKE) check TESTS=slow
+
 ## check-kernels: run the end-to-end tests on other kernels and on arm64, in qemu (see tests/kernels/run)
 check-kernels:
 	$(Q)tests/kernels/run $(KERNELS)
@@ -230,7 +234,7 @@ deps-kernels:
 	apt-get install -y -qq --no-install-recommends mmdebstrap qemu-system-x86 qemu-system-arm e2fsprogs cpio \
 		gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null
 
-.PHONY: tools check-kernels deps-kernels install-library dist deb
+.PHONY: tools check-slow check-kernels deps-kernels install-library dist deb
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
