@@ -2,6 +2,9 @@
 # A place that holds one function after another: each sample has the name of its time, or none.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
+# The time of a line in a perf map is when the recorder saw it written. A sanitized recorder on a busy
+# machine sees that too late: 11 of 1,416 samples of node had the name of another time.
+[ -z "${SAN:-}" ] || skip_all "a sanitized recorder is too slow to see when lines of a perf map are written"
 [ "$(uname -m)" = x86_64 ] || skip_all "the program's code is x86-64's"
 ${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/reused" "$top/tests/e2e/programs/reused_code.c" ||
 	skip_all "no compiler"
