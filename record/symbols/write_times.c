@@ -5,9 +5,11 @@
 #include "common/clock.h"
 #include "common/sorted.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LOOKS_MAX 65536
 #define CLOCKS_APART_NS 10000
@@ -24,11 +26,12 @@ void write_times_add(struct write_times *t, struct write_look look)
 
 	if (last && look.size < last->size)
 		t->n = 0;
-	else if (last && look.time_ns <= last->time_ns)
+	else if (last && look.end_ns <= last->end_ns)
 		return;
 	/* Of several looks at the same size only the first and the last matter. */
 	if (t->n > 1 && last[0].size == look.size && last[-1].size == look.size) {
-		last->time_ns = look.time_ns;
+		last->begin_ns = look.begin_ns;
+		last->end_ns = look.end_ns;
 		return;
 	}
 	/* Without room the look is dropped, which makes the times less exact. */
@@ -50,17 +53,32 @@ static uint64_t modified_ns(const struct stat *st, uint64_t now)
 	return age < CLOCKS_APART_NS || (uint64_t)age > now ? 0 : now - (uint64_t)age;
 }
 
+/*
+ * Whether no write was under way when `before` was taken. A write sets the modification time
+ * first and the size last, under the inode's lock. SEEK_HOLE takes that lock, too (on ext4, btrfs
+ * and tmpfs), so that it returns after such a write.
+ */
+static bool was_quiet(int fd, const struct stat *before)
+{
+	struct stat st;
+
+	lseek(fd, before->st_size, SEEK_HOLE);
+	return !fstat(fd, &st) && st.st_size == before->st_size &&
+	       st.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
 void write_times_look(struct write_times *t, int fd)
 {
-	struct write_look look;
+	/* Two times, since this thread may have to wait for a processor before or after fstat. */
+	struct write_look look = { .begin_ns = clock_now() };
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return;
-	/* The time is taken after the size: what the size covers was written by then. */
-	look.time_ns = clock_now();
+	look.end_ns = clock_now();
 	look.size = (uint64_t)st.st_size;
-	look.modified_ns = modified_ns(&st, look.time_ns);
+	look.modified_ns = was_quiet(fd, &st) ? modified_ns(&st, look.end_ns) : 0;
 	write_times_add(t, look);
 }
 
@@ -75,8 +93,8 @@ struct written write_times_of(const struct write_times *t, uint64_t end)
 {
 	size_t look = first_look(t, end);
 	struct written written = {
-		.after = look ? t->looks[look - 1].time_ns : 0,
-		.by = look < t->n ? t->looks[look].time_ns : UINT64_MAX,
+		.after = look ? t->looks[look - 1].begin_ns : 0,
+		.by = look < t->n ? t->looks[look].end_ns : UINT64_MAX,
 	};
 
 	if (look < t->n && t->looks[look].size == end && t->looks[look].modified_ns > written.after)

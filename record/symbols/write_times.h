@@ -4,21 +4,21 @@
 
 /*
  * When which part of a growing file was written, as far as its size was looked at: a byte was
- * written after the last look that did not find it, and before the first one that did. The last
- * byte that a look found was not written before the file's modification time. Times are
- * CLOCK_MONOTONIC ns. Starts as { 0 }.
+ * written after the last look that did not find it began, and before the first one that did
+ * ended. The last byte that a look found was not written before the file's modification time.
+ * Times are CLOCK_MONOTONIC ns. Starts as { 0 }.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct write_look {
-	uint64_t time_ns, size;
+	uint64_t begin_ns, end_ns, size;
 	uint64_t modified_ns; /* 0: not known */
 };
 
 struct write_times {
-	struct write_look *looks; /* time and size grow */
+	struct write_look *looks; /* times and size grow */
 	size_t n, capacity;
 };
 

@@ -34,8 +34,9 @@ static void sees_each_write(void **state)
 	wait_for(watch, number, &times, 3);
 	assert_int_equal(write(fd, "two", 3), 3);
 	wait_for(watch, number, &times, 6);
-	/* The first byte was there before the fourth. */
-	assert_true(write_times_of(&times, 3).by <= write_times_of(&times, 4).after);
+	/* The look that found the first three bytes is the last that did not find the fourth. */
+	assert_true(write_times_of(&times, 4).after > write_times_of(&times, 3).after);
+	assert_true(write_times_of(&times, 4).by > write_times_of(&times, 3).by);
 	file_watch_remove(watch, number);
 	file_watch_free(watch);
 	write_times_release(&times);

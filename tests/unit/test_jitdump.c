@@ -169,8 +169,10 @@ static void times_that_cannot_be(void **state)
 
 	header(&b);
 	load(&b, 0x1000, 100, 1, "one");
-	write_times_add(&looked, (struct write_look){ .time_ns = 1000, .size = 1 });
-	write_times_add(&looked, (struct write_look){ .time_ns = 1500, .size = b.size });
+	write_times_add(&looked,
+			(struct write_look){ .begin_ns = 1000, .end_ns = 1010, .size = 1 });
+	write_times_add(&looked,
+			(struct write_look){ .begin_ns = 1490, .end_ns = 1500, .size = b.size });
 	jitdump_parse(&dump, &map, &looked, b.data, b.size);
 	assert_int_equal(map.symbols[0].piece.after, 1000);
 	assert_int_equal(map.symbols[0].piece.by, 1500);

@@ -75,14 +75,14 @@ static void times_of_lines(void **state)
 	const struct perf_map_source source = { .times = &times, .offset = 100 };
 	struct code_map map = { 0 };
 
-	write_times_add(&times, (struct write_look){ .time_ns = 10, .size = 100 });
-	write_times_add(&times, (struct write_look){ .time_ns = 20, .size = 112 });
-	write_times_add(&times, (struct write_look){ .time_ns = 30, .size = 138 });
+	write_times_add(&times, (struct write_look){ .begin_ns = 8, .end_ns = 10, .size = 100 });
+	write_times_add(&times, (struct write_look){ .begin_ns = 18, .end_ns = 20, .size = 112 });
+	write_times_add(&times, (struct write_look){ .begin_ns = 28, .end_ns = 30, .size = 138 });
 	perf_map_parse(&map, &source, text, strlen(text));
 	assert_int_equal(map.n, 3);
-	assert_int_equal(map.symbols[0].piece.after, 10);
+	assert_int_equal(map.symbols[0].piece.after, 8);
 	assert_int_equal(map.symbols[0].piece.by, 20);
-	assert_int_equal(map.symbols[1].piece.after, 20);
+	assert_int_equal(map.symbols[1].piece.after, 18);
 	assert_int_equal(map.symbols[1].piece.by, 30);
 	assert_int_equal(map.symbols[2].piece.by, 30);
 	write_times_release(&times);

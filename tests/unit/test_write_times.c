@@ -24,18 +24,18 @@ static void between_two_looks(void **state)
 	struct write_times t = { 0 };
 
 	is_written(&t, 1, 0, UINT64_MAX);
-	write_times_add(&t, (struct write_look){ 10, 100 });
-	write_times_add(&t, (struct write_look){ 20, 200 });
-	write_times_add(&t, (struct write_look){ 30, 200 });
-	write_times_add(&t, (struct write_look){ 40, 200 });
-	write_times_add(&t, (struct write_look){ 50, 300 });
+	write_times_add(&t, (struct write_look){ 8, 10, 100 });
+	write_times_add(&t, (struct write_look){ 18, 20, 200 });
+	write_times_add(&t, (struct write_look){ 28, 30, 200 });
+	write_times_add(&t, (struct write_look){ 38, 40, 200 });
+	write_times_add(&t, (struct write_look){ 48, 50, 300 });
 	is_written(&t, 100, 0, 10);
-	is_written(&t, 101, 10, 20);
-	is_written(&t, 200, 10, 20);
-	is_written(&t, 201, 40, 50);
-	is_written(&t, 301, 50, UINT64_MAX);
+	is_written(&t, 101, 8, 20);
+	is_written(&t, 200, 8, 20);
+	is_written(&t, 201, 38, 50);
+	is_written(&t, 301, 48, UINT64_MAX);
 	write_times_forget(&t, 200);
-	is_written(&t, 201, 40, 50);
+	is_written(&t, 201, 38, 50);
 	write_times_release(&t);
 }
 
@@ -44,10 +44,10 @@ static void not_before_the_files_time(void **state)
 {
 	struct write_times t = { 0 };
 
-	write_times_add(&t, (struct write_look){ 10, 100 });
-	write_times_add(&t, (struct write_look){ 50, 300, .modified_ns = 45 });
+	write_times_add(&t, (struct write_look){ 8, 10, 100 });
+	write_times_add(&t, (struct write_look){ 48, 50, 300, .modified_ns = 45 });
 	is_written(&t, 300, 45, 50);
-	is_written(&t, 299, 10, 50);
+	is_written(&t, 299, 8, 50);
 	write_times_release(&t);
 }
 
@@ -55,10 +55,10 @@ static void another_file(void **state)
 {
 	struct write_times t = { 0 };
 
-	write_times_add(&t, (struct write_look){ 10, 100 });
-	write_times_add(&t, (struct write_look){ 20, 50 });
+	write_times_add(&t, (struct write_look){ 8, 10, 100 });
+	write_times_add(&t, (struct write_look){ 18, 20, 50 });
 	is_written(&t, 50, 0, 20);
-	is_written(&t, 51, 20, UINT64_MAX);
+	is_written(&t, 51, 18, UINT64_MAX);
 	write_times_release(&t);
 }
 
@@ -75,9 +75,9 @@ static void looks_at_a_file(void **state)
 	assert_int_equal(write(fd, "12345", 5), 5);
 	write_times_look(&t, fd);
 	assert_int_equal(t.looks[0].size, 5);
-	assert_in_range(t.looks[0].time_ns, before, clock_now());
+	assert_in_range(t.looks[0].end_ns, t.looks[0].begin_ns, clock_now());
 	/* The file's clock ticks some milliseconds apart. */
-	assert_in_range(t.looks[0].modified_ns, before - 20000000, t.looks[0].time_ns);
+	assert_in_range(t.looks[0].modified_ns, before - 20000000, t.looks[0].end_ns);
 	assert_int_equal(write(fd, "6", 1), 1);
 	assert_int_equal(futimens(fd, future), 0);
 	write_times_look(&t, fd);
