@@ -8,14 +8,14 @@
  * The tasks are not running, so their memory cannot be read in place: the pages above the stack
  * pointer are copied first, and the walk reads the copy.
  */
-#include "bpf/kernel.h"
+#include "bpf/state/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 
 #define COPY_PAGE 4096
 #define COPY_PAGES 32
@@ -53,9 +53,9 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 }
 
 #define WALK_READ_USER(to, size, from) read_copy(to, size, from)
-#include "bpf/targets.bpf.h"
-#include "bpf/unwind_walk.bpf.h"
-#include "bpf/waits.bpf.h"
+#include "bpf/tasks/targets.bpf.h"
+#include "bpf/walk/unwind_walk.bpf.h"
+#include "bpf/tasks/waits.bpf.h"
 
 _Static_assert(sizeof(((struct walk *)0)->window) <= COPY_READ, "the walk reads no more at once");
 

@@ -7,7 +7,7 @@
  * One perf event runs on each CPU, for all tasks; the map `targets` holds the processes to be
  * sampled. Forks are followed here, in the kernel, so that no child is missed.
  */
-#include "bpf/kernel.h"
+#include "bpf/state/kernel.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -15,14 +15,14 @@
 #include <linux/bpf_perf_event.h>
 #include <stdbool.h>
 
-#include "bpf/current.bpf.h"
-#include "bpf/off_cpu.bpf.h"
-#include "bpf/phases.bpf.h"
-#include "bpf/sample.h"
-#include "bpf/script.bpf.h"
-#include "bpf/targets.bpf.h"
-#include "bpf/unwind_spaces.bpf.h"
-#include "bpf/unwind_walk.bpf.h"
+#include "bpf/tasks/current.bpf.h"
+#include "bpf/tasks/off_cpu.bpf.h"
+#include "bpf/tasks/phases.bpf.h"
+#include "bpf/abi/sample.h"
+#include "bpf/runtimes/script.bpf.h"
+#include "bpf/tasks/targets.bpf.h"
+#include "bpf/walk/unwind_spaces.bpf.h"
+#include "bpf/walk/unwind_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

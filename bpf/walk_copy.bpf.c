@@ -5,13 +5,13 @@
  * registers and of the stack with it, so that another unwinder can be asked about the same
  * moment.
  */
-#include "bpf/kernel.h"
+#include "bpf/state/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 #include <linux/bpf_perf_event.h>
 
-#include "bpf/unwind_walk.bpf.h"
-#include "bpf/walk_copy.h"
+#include "bpf/walk/unwind_walk.bpf.h"
+#include "bpf/abi/walk_copy.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -4,7 +4,7 @@
 
 /* The settings of prof-record, from its command line. */
 
-#include "bpf/unwind.h"
+#include "bpf/abi/unwind.h"
 #include "common/options.h"
 #include "record/capture/off_cpu.h"
 #include "record/events/event.h"

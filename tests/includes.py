@@ -13,12 +13,13 @@ import sys
 
 # Each room and the rooms that it may include, besides itself. A sub-room may include what its
 # room may include, too, and the sub-rooms named here. A room's own files may include all of
-# its sub-rooms; a sub-room never includes the files of the room above it.
+# its sub-rooms; a sub-room never includes the files of the room above it. Of a room that is named
+# without a sub-room, all of them may be included.
 RULES = {
     "common": [],
     "format": ["common"],
     "bpf": [],
-    "record": ["common", "format", "bpf"],
+    "record": ["common", "format", "bpf/abi"],
     "report": ["common", "format"],
     "bench": ["common", "format", "bpf", "record", "report"],
 }
@@ -30,7 +31,10 @@ def in_a_row(room, names):
         RULES[f"{room}/{name}"] = [f"{room}/{n}" for n in names[:i]]
 
 
+in_a_row("bpf", ["abi", "state", "runtimes", "walk", "tasks"])
 in_a_row("record", ["system", "events", "capture", "symbols", "spaces", "unwind", "runtimes", "trace"])
+# The recorder reads a Python process's frames as the kernel half does, with the same code.
+RULES["record/runtimes"].append("bpf/runtimes")
 in_a_row("report", ["output", "dwarf", "symbols", "profile", "views"])
 in_a_row("bench", ["statistics", "results", "measure"])
 for name in ["kernel", "suite", "gate", "pairs"]:
@@ -51,7 +55,8 @@ def allowed(room, target):
     top = room.split("/")[0]
     if room == top and target.startswith(top + "/"):
         return True
-    return target.split("/")[0] in RULES[top]
+    may = RULES[room] + RULES[top]
+    return target in may or target.split("/")[0] in may
 
 
 def module(path):

@@ -10,7 +10,7 @@
 #include "bench/kernel/program.h"
 #include "bench/kernel/worker.h"
 #include "bench/measure/benchmark.h"
-#include "bpf/unwind.h"
+#include "bpf/abi/unwind.h"
 #include "record/capture/sampler.h"
 #include "record/unwind/unwinder.h"
 

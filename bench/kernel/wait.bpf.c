@@ -2,8 +2,8 @@
 /*
  * A whole wait of the current task, from leaving the CPU to the sample, as one program that
  * BPF_PROG_TEST_RUN takes: the recorder's own programs for waits are of type tp_btf, which the
- * kernel does not run that way. The steps are those of bpf/off_cpu.bpf.h, and the maps those of
- * a recorder that is loaded already.
+ * kernel does not run that way. The steps are those of bpf/tasks/off_cpu.bpf.h, and the maps those
+ * of a recorder that is loaded already.
  */
 #include "bpf/sampler.bpf.c"
 

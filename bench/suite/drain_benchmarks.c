@@ -7,7 +7,7 @@
 
 #include "bench/suite/suite.h"
 #include "bench/suite/corpus.h"
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 #include "record/spaces/world.h"
 #include "record/trace/resolver.h"
 

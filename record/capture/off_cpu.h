@@ -2,7 +2,8 @@
 #ifndef RECORD_CAPTURE_OFF_CPU_H
 #define RECORD_CAPTURE_OFF_CPU_H
 
-/* The user half of bpf/off_cpu.bpf.h: which of its programs this kernel can run, and running them.
+/* The user half of bpf/tasks/off_cpu.bpf.h: which of its programs this kernel can run, and running
+ * them.
  */
 
 #include "record/events/event.h"

@@ -8,9 +8,9 @@
  * so that the counters are final.
  */
 
-#include "bpf/phases.h"
-#include "bpf/sample.h"
-#include "bpf/unwind.h"
+#include "bpf/abi/phases.h"
+#include "bpf/abi/sample.h"
+#include "bpf/abi/unwind.h"
 #include "record/capture/off_cpu.h"
 #include "record/capture/ring.h"
 #include "record/capture/unwinder_maps.h"
@@ -59,10 +59,10 @@ int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, ui
 /* Fills in the maps that unwinder_new() needs. */
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 
-/* Fd of the map `scripts` of bpf/script.bpf.h; owned by the sampler. */
+/* Fd of the map `scripts` of bpf/runtimes/script.bpf.h; owned by the sampler. */
 int sampler_scripts(const struct sampler *s);
 
-/* Names of scripts' code: the map `script_sent` of bpf/script_list.bpf.h, and the ring. */
+/* Names of scripts' code: the map `script_sent` of bpf/runtimes/script_list.bpf.h, and the ring. */
 int sampler_scripts_sent(const struct sampler *s);
 struct ring *sampler_script_names(struct sampler *s);
 

@@ -11,7 +11,7 @@
  * only the machine knows (numbers of tracepoints, offsets of symbols).
  */
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 #include "format/prf.h"
 #include "record/events/event_source.h"
 

@@ -4,10 +4,10 @@
 
 /*
  * A Java process whose virtual machine is HotSpot: what its tables and its state come to, for
- * the kernel half (bpf/hotspot.h) and for the names of its methods.
+ * the kernel half (bpf/abi/hotspot.h) and for the names of its methods.
  */
 
-#include "bpf/hotspot.h"
+#include "bpf/abi/hotspot.h"
 #include "record/runtimes/hotspot_tables.h"
 
 struct hotspot {

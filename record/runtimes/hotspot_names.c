@@ -483,7 +483,7 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 
 /* -------- the interpreter, and stubs -------- */
 
-/* As the kernel half does it (hotspot_identify() in bpf/hotspot_step.bpf.h). */
+/* As the kernel half does it (hotspot_identify() in bpf/runtimes/hotspot_step.bpf.h). */
 static bool read_head(const struct hotspot_names *n, uint64_t symbol,
 		      __u64 words[HOTSPOT_SYMBOL_WORDS])
 {

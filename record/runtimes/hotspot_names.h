@@ -4,12 +4,12 @@
 
 /*
  * Names for the frames of one Java process, read from it while it lives. A compiled method is
- * known by its compile id, an interpreted one by its cookie (bpf/hotspot.h): what is read counts
- * only when it still has the one that came with the sample, before and after. So memory that was
- * used again gives no name rather than a wrong one. What was read once is kept.
+ * known by its compile id, an interpreted one by its cookie (bpf/abi/hotspot.h): what is read
+ * counts only when it still has the one that came with the sample, before and after. So memory that
+ * was used again gives no name rather than a wrong one. What was read once is kept.
  */
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 #include "format/prf.h"
 #include "record/runtimes/hotspot.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/runtimes.h"
+#include "bpf/abi/runtimes.h"
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/map.h"

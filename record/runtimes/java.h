@@ -14,14 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 #include "format/prf.h"
 #include "record/spaces/space.h"
 
 struct java;
 
 struct java_options {
-	int scripts_fd; /* the map `scripts` of bpf/script.bpf.h; -1: nobody wants to know */
+	int scripts_fd; /* the map `scripts` of bpf/runtimes/script.bpf.h; -1: nobody wants to know
+			 */
 	/* A machine that is not understood, and why, in one line. May be NULL. */
 	void (*refused)(const char *text, void *context);
 	void *context;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/runtimes.h"
+#include "bpf/abi/runtimes.h"
 #include "common/map.h"
 #include "record/runtimes/python_file.h"
 #include "record/runtimes/python_memory.h"

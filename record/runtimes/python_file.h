@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "bpf/python.h"
+#include "bpf/abi/python.h"
 #include "common/elf_file.h"
 
 /* How a code object says which line an instruction belongs to. */

@@ -4,7 +4,7 @@
 static __thread const struct target_memory *walked;
 
 #define WALK_READ_USER(to, size, from) (!target_read(walked, from, to, size))
-#include "bpf/python.bpf.h"
+#include "bpf/runtimes/python.bpf.h"
 
 static bool is_still(const struct python_process *p, const struct script_name *name)
 {

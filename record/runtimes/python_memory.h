@@ -9,7 +9,7 @@
  * kernel half.
  */
 
-#include "bpf/python.h"
+#include "bpf/abi/python.h"
 #include "record/runtimes/target_memory.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/script_merge.h"
 
-#include "bpf/python.h"
+#include "bpf/abi/python.h"
 
 struct merge {
 	const struct script_frame *next, *end;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 
 #define SCRIPT_MERGE_MAX (MAX_USER_FRAMES + MAX_SCRIPT_FRAMES)
 

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/python.h"
-#include "bpf/sample.h"
+#include "bpf/abi/python.h"
+#include "bpf/abi/sample.h"
 #include "common/error.h"
 #include "format/prf.h"
 

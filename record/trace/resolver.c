@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "bpf/runtimes.h"
+#include "bpf/abi/runtimes.h"
 
 #define STACK_SLOTS 65536
 #define FRAME_SLOTS 32768

@@ -9,7 +9,7 @@
  * else that they depend on.
  */
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 #include "record/events/event.h"
 #include "record/runtimes/java.h"
 #include "record/runtimes/python.h"

@@ -3,7 +3,7 @@
 #define RECORD_UNWIND_TABLE_STORE_H
 
 /*
- * The tables' memory in the kernel: rules, pages and slabs of rows (bpf/unwind.h), written
+ * The tables' memory in the kernel: rules, pages and slabs of rows (bpf/abi/unwind.h), written
  * in place through shared mappings. Putting a new slab into the array of maps makes the
  * kernel wait for all readers (10 to 20 ms), so slabs are made in batches and ahead of need.
  * One thread uses a store.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/unwind.h"
+#include "bpf/abi/unwind.h"
 #include "record/unwind/range_pool.h"
 #include "record/unwind/unwind_rules.h"
 #include "record/unwind/unwind_table.h"

@@ -4,7 +4,7 @@
 
 /*
  * What the table builder must know about the processor: DWARF register numbers, and code
- * whose shape says how to unwind it although its file does not. bpf/arch.h is the
+ * whose shape says how to unwind it although its file does not. bpf/state/arch.h is the
  * counterpart in the kernel half. Files of other processors get no tables.
  */
 
@@ -21,7 +21,7 @@
 #define ARCH_LINK_REGISTER 0 /* return addresses are always on the stack */
 #define ARCH_PLT_ENTRY 16
 
-/* Where bpf/arch.h's struct user_registers has the DWARF register, in words. */
+/* Where bpf/state/arch.h's struct user_registers has the DWARF register, in words. */
 static inline int arch_register_word(unsigned int dwarf)
 {
 	static const signed char words[16] = {

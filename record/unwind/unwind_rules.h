@@ -3,14 +3,14 @@
 #define RECORD_UNWIND_UNWIND_RULES_H
 
 /*
- * Sets of unwind rules (bpf/unwind.h), each kept once and known by its number. Numbers
+ * Sets of unwind rules (bpf/abi/unwind.h), each kept once and known by its number. Numbers
  * below RULE_FIRST_FREE are the same in every set: UNWIND_NONE, _END, _UNSUPPORTED, _SIGNAL.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/unwind.h"
+#include "bpf/abi/unwind.h"
 #include "record/unwind/cfi.h"
 
 #define RULE_FIRST_FREE 4

@@ -3,7 +3,7 @@
 #define RECORD_UNWIND_UNWIND_TABLE_H
 
 /*
- * One file's unwind table, in the form of bpf/unwind.h but with rule numbers of its own:
+ * One file's unwind table, in the form of bpf/abi/unwind.h but with rule numbers of its own:
  * from the unwind information of all its executable segments (.eh_frame, and .debug_frame
  * that is not compressed or is with zlib), from the shape of some code that is known to have
  * none, and for all other code from what its instructions do to the stack

@@ -3,7 +3,7 @@
 #define RECORD_UNWIND_UNWINDER_H
 
 /*
- * Keeps the kernel half's unwind tables (bpf/unwind.h) in step with the address spaces of the
+ * Keeps the kernel half's unwind tables (bpf/abi/unwind.h) in step with the address spaces of the
  * targets. It listens to the newest spaces and notes what changed, and opens files that are new;
  * unwinder_flush() then publishes the processes that changed. The tables of new files are built
  * by a worker thread, which publishes them when they are ready. Until then their code counts as

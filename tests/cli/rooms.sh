@@ -32,6 +32,11 @@ planted "... a sub-room, too" record/system/proc.c record/spaces/world.h \
 	'^record/system/proc.c:[0-9]+: record/system/ may not include record/spaces/world.h$'
 planted "... and one that includes the room above it" report/views/top.c report/options.h \
 	'^report/views/top.c:[0-9]+: report/views/ may not include report/options.h$'
+planted "... and one of the kernel half" bpf/state/walk_state.bpf.h bpf/walk/unwind_step.bpf.h \
+	'^bpf/state/walk_state.bpf.h:[0-9]+: bpf/state/ may not include bpf/walk/unwind_step.bpf.h$'
+planted "... and a recorder that includes more than the layout of what the kernel half sends" \
+	record/capture/ring.c bpf/tasks/targets.bpf.h \
+	'^record/capture/ring.c:[0-9]+: record/capture/ may not include bpf/tasks/targets.bpf.h$'
 planted "a circle is found" report/profile/text_pool.h report/profile/frame_table.h \
 	'^cycle: report/profile/frame_table report/profile/text_pool$'
 none "libbpf is used by record and bench only" '^#include <bpf/(libbpf|bpf)\.h>' common format report
@@ -39,7 +44,7 @@ none "libdw is used by report only" '^#include <elfutils/libdw' common format re
 none "only programs print" '\b(fprintf\(stderr|perror\()' format
 none "only programs exit" '[^_a-z](exit|abort)\(' format common
 
-for room in common format record report bench; do
+for room in common format bpf record report bench; do
 	for header in "$room"/*.h "$room"/*/*.h; do
 		[ -e "$header" ] || continue
 		guard=$(printf '%s' "$header" | tr 'a-z./-' 'A-Z___')

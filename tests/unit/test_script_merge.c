@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "bpf/python.h"
+#include "bpf/abi/python.h"
 
 struct merging {
 	struct script_merged merged[SCRIPT_MERGE_MAX];

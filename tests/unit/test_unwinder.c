@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "bpf/unwind.h"
+#include "bpf/abi/unwind.h"
 
 #define LONG_NS UINT64_C(60000000000)
 

@@ -24,8 +24,8 @@
 
 #include <cmocka.h>
 
-#include "bpf/sample.h"
-#include "bpf/walk_copy.h"
+#include "bpf/abi/sample.h"
+#include "bpf/abi/walk_copy.h"
 #include "record/unwind/unwinder.h"
 
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_WALK_COPY_H
-#define BPF_WALK_COPY_H
+#ifndef BPF_ABI_WALK_COPY_H
+#define BPF_ABI_WALK_COPY_H
 
 /* What bpf/walk_copy.bpf.c, which only tests load, sends: a walk and what it was a walk of. */
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_CURRENT_BPF_H
-#define BPF_CURRENT_BPF_H
+#ifndef BPF_TASKS_CURRENT_BPF_H
+#define BPF_TASKS_CURRENT_BPF_H
 
 /*
  * The current task: whether it is a target, its stack, and a sample of it sent. Used by the
  * programs of timers, probes and context switches alike.
  */
 
-#include "bpf/kernel.h"
+#include "bpf/state/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "bpf/phases.bpf.h"
-#include "bpf/sample.h"
-#include "bpf/script_list.bpf.h"
-#include "bpf/targets.bpf.h"
-#include "bpf/unwind_walk.bpf.h"
+#include "bpf/tasks/phases.bpf.h"
+#include "bpf/abi/sample.h"
+#include "bpf/runtimes/script_list.bpf.h"
+#include "bpf/tasks/targets.bpf.h"
+#include "bpf/walk/unwind_walk.bpf.h"
 
 /* The cgroup itself, not its level: inside a cgroup namespace the level is not known. */
 struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_PYTHON_H
-#define BPF_PYTHON_H
+#ifndef BPF_ABI_PYTHON_H
+#define BPF_ABI_PYTHON_H
 
 /*
  * CPython 3.8 and later: the parameters of a process for the kernel half, the frames that it sends,

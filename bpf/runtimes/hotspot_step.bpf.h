@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_HOTSPOT_STEP_BPF_H
-#define BPF_HOTSPOT_STEP_BPF_H
+#ifndef BPF_RUNTIMES_HOTSPOT_STEP_BPF_H
+#define BPF_RUNTIMES_HOTSPOT_STEP_BPF_H
 
 /*
- * The step through the frames of Java code that HotSpot makes (bpf/hotspot.h). It has no unwind
+ * The step through the frames of Java code that HotSpot makes (bpf/abi/hotspot.h). It has no unwind
  * tables and uses the frame pointer as it likes, so the CodeBlob around the pc is asked how
  * large its frames are. Four layouts follow from it:
  *
@@ -22,7 +22,7 @@
  * x86-64 only.
  */
 
-#include "bpf/walk_state.bpf.h"
+#include "bpf/state/walk_state.bpf.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_USER_MEMORY_BPF_H
-#define BPF_USER_MEMORY_BPF_H
+#ifndef BPF_STATE_USER_MEMORY_BPF_H
+#define BPF_STATE_USER_MEMORY_BPF_H
 
 /*
  * How the walk reads the walked task's memory: WALK_READ_USER(to, size, from) is not 0 when the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_OFF_CPU_BPF_H
-#define BPF_OFF_CPU_BPF_H
+#ifndef BPF_TASKS_OFF_CPU_BPF_H
+#define BPF_TASKS_OFF_CPU_BPF_H
 
 /*
  * The programs that sample waits. When a target leaves its CPU, the time is stored in the task's
@@ -13,16 +13,16 @@
  * wait is known.
  */
 
-#include "bpf/kernel.h"
+#include "bpf/state/kernel.h"
 
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "bpf/current.bpf.h"
-#include "bpf/sample.h"
-#include "bpf/targets.bpf.h"
-#include "bpf/unwind_walk.bpf.h"
-#include "bpf/waits.bpf.h"
+#include "bpf/tasks/current.bpf.h"
+#include "bpf/abi/sample.h"
+#include "bpf/tasks/targets.bpf.h"
+#include "bpf/walk/unwind_walk.bpf.h"
+#include "bpf/tasks/waits.bpf.h"
 
 /* Set by the recorder before it loads the programs. */
 const volatile bool switch_tells_state = true; /* sched_switch has its fourth argument (5.18) */

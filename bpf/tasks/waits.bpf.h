@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_WAITS_BPF_H
-#define BPF_WAITS_BPF_H
+#ifndef BPF_TASKS_WAITS_BPF_H
+#define BPF_TASKS_WAITS_BPF_H
 
 /*
  * A task's wait, in the task's own storage: shared by the programs that store its start and
@@ -9,7 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/sample.h"
+#include "bpf/abi/sample.h"
 
 #define NO_EVENT 0xffffffff
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_UNWIND_TABLES_BPF_H
-#define BPF_UNWIND_TABLES_BPF_H
+#ifndef BPF_WALK_UNWIND_TABLES_BPF_H
+#define BPF_WALK_UNWIND_TABLES_BPF_H
 
 /*
- * The tables of bpf/unwind.h in the kernel half: the maps that hold them, and the search from
+ * The tables of bpf/abi/unwind.h in the kernel half: the maps that hold them, and the search from
  * a pc to the rule that holds there. The recorder fills the maps; nothing here writes them.
  */
 
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/unwind.h"
+#include "bpf/abi/unwind.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

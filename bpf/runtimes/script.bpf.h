@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_SCRIPT_BPF_H
-#define BPF_SCRIPT_BPF_H
+#ifndef BPF_RUNTIMES_SCRIPT_BPF_H
+#define BPF_RUNTIMES_SCRIPT_BPF_H
 
 /*
  * Frames of runtimes. They are collected in the walk's scratch while the stack is walked, and
  * copied to the sample after the kernel frames.
  */
 
-#include "bpf/runtimes.h"
-#include "bpf/sample.h"
-#include "bpf/unwind_step.bpf.h"
+#include "bpf/abi/runtimes.h"
+#include "bpf/abi/sample.h"
+#include "bpf/state/walk_state.bpf.h"
 
 /* After the sample has got its user and kernel frames. */
 static __always_inline void script_append(struct walk *w)

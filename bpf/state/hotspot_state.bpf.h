@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_HOTSPOT_STATE_BPF_H
-#define BPF_HOTSPOT_STATE_BPF_H
+#ifndef BPF_STATE_HOTSPOT_STATE_BPF_H
+#define BPF_STATE_HOTSPOT_STATE_BPF_H
 
-/* What a walk keeps of a Java process, for bpf/hotspot_step.bpf.h. */
+/* What a walk keeps of a Java process, for bpf/runtimes/hotspot_step.bpf.h. */
 
-#include "bpf/hotspot.h"
+#include "bpf/abi/hotspot.h"
 
 #define HOTSPOT_CACHE_BITS 10
 #define HOTSPOT_CACHE (1 << HOTSPOT_CACHE_BITS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_PYTHON_BPF_H
-#define BPF_PYTHON_BPF_H
+#ifndef BPF_RUNTIMES_PYTHON_BPF_H
+#define BPF_RUNTIMES_PYTHON_BPF_H
 
 /*
  * The frames of CPython 3.8 and later. A thread's state holds a list of them, leaf first; the
@@ -16,9 +16,9 @@
  * Nothing here needs a map, so that the tests can walk images of processes.
  */
 
-#include "bpf/python.h"
-#include "bpf/sample.h"
-#include "bpf/user_memory.bpf.h"
+#include "bpf/abi/python.h"
+#include "bpf/abi/sample.h"
+#include "bpf/state/user_memory.bpf.h"
 
 #define PYTHON_STEPS 8	      /* frames per call of python_steps() */
 #define PYTHON_LIST_MAX 1024  /* frames, with those without code */

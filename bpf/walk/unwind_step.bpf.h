@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_UNWIND_STEP_BPF_H
-#define BPF_UNWIND_STEP_BPF_H
+#ifndef BPF_WALK_UNWIND_STEP_BPF_H
+#define BPF_WALK_UNWIND_STEP_BPF_H
 
 /*
  * One step of a walk: from a frame to its caller. struct walk holds the registers of the frame
@@ -13,10 +13,10 @@
 
 #include <stdbool.h>
 
-#include "bpf/hotspot_step.bpf.h"
-#include "bpf/unwind_spaces.bpf.h"
-#include "bpf/unwind_tables.bpf.h"
-#include "bpf/walk_state.bpf.h"
+#include "bpf/runtimes/hotspot_step.bpf.h"
+#include "bpf/walk/unwind_spaces.bpf.h"
+#include "bpf/walk/unwind_tables.bpf.h"
+#include "bpf/state/walk_state.bpf.h"
 
 #define SCAN_WORDS 24 /* of the stack, searched for a return address */
 

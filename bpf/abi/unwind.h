@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_UNWIND_H
-#define BPF_UNWIND_H
+#ifndef BPF_ABI_UNWIND_H
+#define BPF_ABI_UNWIND_H
 
 /*
  * The unwind tables, as prof-record fills them and the kernel half reads them.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_UNWIND_WALK_BPF_H
-#define BPF_UNWIND_WALK_BPF_H
+#ifndef BPF_WALK_UNWIND_WALK_BPF_H
+#define BPF_WALK_UNWIND_WALK_BPF_H
 
 /*
  * The walk over a user stack. A program takes the scratch of its class, fills in the sample
@@ -19,10 +19,10 @@
  * some steps), each of which the verifier checks once, whatever calls it.
  */
 
-#include "bpf/kernel.h"
-#include "bpf/runtimes.h"
-#include "bpf/sample.h"
-#include "bpf/unwind_step.bpf.h"
+#include "bpf/state/kernel.h"
+#include "bpf/abi/runtimes.h"
+#include "bpf/abi/sample.h"
+#include "bpf/walk/unwind_step.bpf.h"
 
 #define WALK_STEPS 8 /* frames per call of walk_steps() */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_RUNTIMES_H
-#define BPF_RUNTIMES_H
+#ifndef BPF_ABI_RUNTIMES_H
+#define BPF_ABI_RUNTIMES_H
 
 /*
  * Runtimes: programs that run programs in a language of their own, and keep frames for them. The
@@ -14,8 +14,8 @@
 
 enum script_runtime {
 	SCRIPT_NONE = 0,
-	SCRIPT_PYTHON = 1,  /* bpf/python.h */
-	SCRIPT_HOTSPOT = 2, /* bpf/hotspot.h */
+	SCRIPT_PYTHON = 1,  /* bpf/abi/python.h */
+	SCRIPT_HOTSPOT = 2, /* bpf/abi/hotspot.h */
 };
 
 /* Of a process, by its tgid. A forked child gets a copy; exec removes it. */

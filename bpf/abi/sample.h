@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_SAMPLE_H
-#define BPF_SAMPLE_H
+#ifndef BPF_ABI_SAMPLE_H
+#define BPF_ABI_SAMPLE_H
 
 /*
  * What the kernel half sends to prof-record: one struct sample per stack, through a BPF ring
@@ -38,7 +38,7 @@ enum walk_end {
 #define FRAME_ADDRESS (~(FRAME_EXACT | FRAME_GUESSED | FRAME_SCRIPT | FRAME_EVALUATES))
 
 /*
- * A frame of a runtime that runs a program of its own (bpf/runtimes.h). Those of runtimes whose
+ * A frame of a runtime that runs a program of its own (bpf/abi/runtimes.h). Those of runtimes whose
  * frames lie on the stack belong to the user frames with FRAME_SCRIPT, one each, in order.
  * Other runtimes keep a list of their own aside: its frames belong to no user frame, and come
  * leaf first, too. A process has one runtime, so a sample has frames of one kind only.

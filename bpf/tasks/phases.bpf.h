@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_PHASES_BPF_H
-#define BPF_PHASES_BPF_H
+#ifndef BPF_TASKS_PHASES_BPF_H
+#define BPF_TASKS_PHASES_BPF_H
 
 /*
- * Measures the phases of bpf/phases.h. A program starts with PHASE_END(PHASE_CLOCK) and marks the
- * end of each phase; when switched off, the verifier removes all of a mark but the load of the
+ * Measures the phases of bpf/abi/phases.h. A program starts with PHASE_END(PHASE_CLOCK) and marks
+ * the end of each phase; when switched off, the verifier removes all of a mark but the load of the
  * switch.
  */
 
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "bpf/phases.h"
+#include "bpf/abi/phases.h"
 
 /* Set by the loader. */
 const volatile bool time_phases = false;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_WALK_STATE_BPF_H
-#define BPF_WALK_STATE_BPF_H
+#ifndef BPF_STATE_WALK_STATE_BPF_H
+#define BPF_STATE_WALK_STATE_BPF_H
 
 /*
  * A walk in progress: the frame it has reached, the part of the stack that was read last, and
  * the sample that its frames go to. Shared by the steps of all kinds of code.
  */
 
-#include "bpf/arch.h"
-#include "bpf/hotspot_state.bpf.h"
-#include "bpf/runtimes.h"
-#include "bpf/sample.h"
-#include "bpf/user_memory.bpf.h"
+#include "bpf/state/arch.h"
+#include "bpf/state/hotspot_state.bpf.h"
+#include "bpf/abi/runtimes.h"
+#include "bpf/abi/sample.h"
+#include "bpf/state/user_memory.bpf.h"
 
 #define WALK_WINDOW 64 /* words of the stack that are read at once */
 #define WALK_CACHE_BITS 11
@@ -49,7 +49,7 @@ struct walk {
 	__u64 window[WALK_WINDOW];
 	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES]; /* the sample, see walk_sample() */
 	struct walk_cached cache[WALK_CACHE];
-	__u32 script_frames; /* frames of a runtime, see bpf/script.bpf.h */
+	__u32 script_frames; /* frames of a runtime, see bpf/runtimes/script.bpf.h */
 	__u32 reserved;
 	struct script_frame scripts[MAX_SCRIPT_FRAMES];
 	struct hotspot_walk hotspot;

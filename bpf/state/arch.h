@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_ARCH_H
-#define BPF_ARCH_H
+#ifndef BPF_STATE_ARCH_H
+#define BPF_STATE_ARCH_H
 
 /*
  * What the kernel half must know about the processor: the order of the registers in the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_UNWIND_SPACES_BPF_H
-#define BPF_UNWIND_SPACES_BPF_H
+#ifndef BPF_WALK_UNWIND_SPACES_BPF_H
+#define BPF_WALK_UNWIND_SPACES_BPF_H
 
 /*
  * Which segments a process has. The recorder publishes a run of segments for each process, but
@@ -13,11 +13,11 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bpf/arch.h"
-#include "bpf/kernel.h"
-#include "bpf/unwind.h"
-#include "bpf/unwind_tables.bpf.h"
-#include "bpf/user_memory.bpf.h"
+#include "bpf/state/arch.h"
+#include "bpf/state/kernel.h"
+#include "bpf/abi/unwind.h"
+#include "bpf/walk/unwind_tables.bpf.h"
+#include "bpf/state/user_memory.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

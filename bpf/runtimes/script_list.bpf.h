@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_SCRIPT_LIST_BPF_H
-#define BPF_SCRIPT_LIST_BPF_H
+#ifndef BPF_RUNTIMES_SCRIPT_LIST_BPF_H
+#define BPF_RUNTIMES_SCRIPT_LIST_BPF_H
 
 /*
  * For runtimes that keep a list of frames apart from the stack: reads the list of the current task,
@@ -8,9 +8,11 @@
  * frames, are marked, so that the recorder can put each where it belongs.
  */
 
-#include "bpf/python.bpf.h"
-#include "bpf/script.bpf.h"
-#include "bpf/unwind_walk.bpf.h"
+#include "bpf/runtimes/python.bpf.h"
+#include "bpf/runtimes/script.bpf.h"
+#include "bpf/state/arch.h"
+#include "bpf/state/kernel.h"
+#include "bpf/state/walk_state.bpf.h"
 
 #define SCRIPT_MARKS 16 /* user frames per call of script_mark_evaluation() */
 

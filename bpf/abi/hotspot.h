@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_HOTSPOT_H
-#define BPF_HOTSPOT_H
+#ifndef BPF_ABI_HOTSPOT_H
+#define BPF_ABI_HOTSPOT_H
 
 /*
  * Java processes whose virtual machine is HotSpot: what the recorder finds in the tables that

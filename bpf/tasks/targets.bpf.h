@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_TARGETS_BPF_H
-#define BPF_TARGETS_BPF_H
+#ifndef BPF_TASKS_TARGETS_BPF_H
+#define BPF_TASKS_TARGETS_BPF_H
 
 /*
  * Which tasks are sampled, and the ring for waits: the recorder's settings, and the maps that
@@ -10,8 +10,8 @@
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "bpf/sample.h"
-#include "bpf/unwind.h"
+#include "bpf/abi/sample.h"
+#include "bpf/abi/unwind.h"
 
 /* Set by the recorder before it loads the programs. */
 const volatile bool all_processes = false; /* -a: everything but the recorder itself */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_PHASES_H
-#define BPF_PHASES_H
+#ifndef BPF_ABI_PHASES_H
+#define BPF_ABI_PHASES_H
 
 /*
  * How long the phases of a sample take, as the kernel half measures it when prof-bench asks

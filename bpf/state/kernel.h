@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_KERNEL_H
-#define BPF_KERNEL_H
+#ifndef BPF_STATE_KERNEL_H
+#define BPF_STATE_KERNEL_H
 
 /*
  * The few fields of kernel structures that the programs read. Offsets are put in when the
