@@ -109,6 +109,14 @@ static struct profile_frame common_frame(const struct named_frames *n, size_t tr
 	return frame;
 }
 
+/* A return address lies after its call, or in what follows a function that does not return. */
+static uint64_t shown_offset(const struct named_frames *n, const struct prf_frame *recorded)
+{
+	bool inside = n->detail & PROFILE_INSIDE_CALL && !(recorded->flags & PRF_FRAME_EXACT);
+
+	return recorded->offset - (inside && recorded->offset);
+}
+
 /* Fills in where a place lies, in the detail that the view distinguishes. */
 static void add_position(const struct named_frames *n, const struct symbolizer_place *place,
 			 uint64_t offset, struct profile_frame *frame)
@@ -134,6 +142,7 @@ static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_
 						  : NULL;
 	struct profile_frame frame = common_frame(n, trace, recorded, object);
 	const struct symbolizer_place *places = NULL;
+	const uint64_t offset = shown_offset(n, recorded);
 	size_t count = 0;
 
 	expansion->first = (uint32_t)n->count;
@@ -148,8 +157,8 @@ static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_
 		one.name = places[i].name[0] ? places[i].name
 					     : frame_placeholder(recorded, object, room);
 		one.linkage_name = places[i].function;
-		add_position(n, &places[i], recorded->offset, &one);
-		if (!add_frame(n, expansion, &one, recorded->offset))
+		add_position(n, &places[i], offset, &one);
+		if (!add_frame(n, expansion, &one, offset))
 			return false;
 	}
 	if (count)
@@ -159,8 +168,8 @@ static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_
 		return true;
 	if (frame.kind != PROFILE_FRAME_END &&
 	    (n->detail & (PROFILE_BY_ADDRESS | PROFILE_BY_UNNAMED)))
-		frame.offset = recorded->offset;
-	return add_frame(n, expansion, &frame, recorded->offset);
+		frame.offset = offset;
+	return add_frame(n, expansion, &frame, offset);
 }
 
 static struct error *expand_trace(struct named_frames *n, size_t trace)

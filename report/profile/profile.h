@@ -148,6 +148,7 @@ enum profile_detail {
 	PROFILE_LOWEST_ADDRESS = 1 << 4, /* offset is the lowest met, not a key */
 	PROFILE_BY_GUESS = 1 << 5,	 /* guessed is filled, as with PROFILE_BY_ADDRESS */
 	PROFILE_GUESS_IN_NAME = 1 << 6,	 /* names of guessed frames end in " [guessed]" */
+	PROFILE_INSIDE_CALL = 1 << 7,	 /* a caller's offset is that of its call's last byte */
 };
 
 enum profile_value { PROFILE_SAMPLES, PROFILE_TIME, PROFILE_WEIGHT };

@@ -177,9 +177,49 @@ static void pprof_mapping(struct pprof *pp, uint32_t object, uint64_t limit, boo
 	protobuf_message(&pp->out, PROFILE_MAPPING, &pp->message);
 }
 
+static bool is_program(const struct profile *p, uint32_t object)
+{
+	const struct prf_object *o = object == PRF_NONE ? NULL : p->objects[object].recorded;
+
+	return o && o->kind == PRF_OBJECT_FILE && !strstr(p->objects[object].name, ".so");
+}
+
+/*
+ * The program that the outermost frames of most samples are in, as far as they are in no library;
+ * PRF_NONE: none. pprof takes the first mapping for the program.
+ */
+static uint32_t main_program(const struct profile *p)
+{
+	uint32_t *program_of = calloc(p->node_count + 1, sizeof(*program_of)), best = PRF_NONE;
+	uint64_t *samples = calloc(p->object_count + 1, sizeof(*samples));
+
+	/* Parents come before their children. */
+	for (size_t i = 0; program_of && i < p->node_count; i++) {
+		uint32_t parent = p->nodes[i].parent, object = p->frames[p->nodes[i].frame].object;
+
+		program_of[i] = parent == PRF_NONE ? PRF_NONE : program_of[parent];
+		if (program_of[i] == PRF_NONE && is_program(p, object))
+			program_of[i] = object;
+	}
+	for (size_t i = 0; program_of && samples && i < p->entry_count; i++) {
+		uint32_t node = p->entries[i].node;
+		uint32_t program = node == PRF_NONE ? PRF_NONE : program_of[node];
+
+		if (program == PRF_NONE)
+			continue;
+		samples[program] += p->entries[i].samples;
+		if (best == PRF_NONE || samples[program] > samples[best])
+			best = program;
+	}
+	free(program_of);
+	free(samples);
+	return best;
+}
+
 static int pprof_mappings(struct pprof *pp)
 {
 	const struct profile *p = pp->profile;
+	const uint32_t program = main_program(p);
 	uint64_t *limits = calloc(p->object_count + 1, sizeof(*limits));
 	bool *inlines = calloc(p->object_count + 1, sizeof(*inlines));
 
@@ -193,8 +233,10 @@ static int pprof_mappings(struct pprof *pp)
 								  : frame->offset;
 		inlines[frame->object] |= frame->inlined;
 	}
+	if (limits && inlines && program != PRF_NONE)
+		pprof_mapping(pp, program, limits[program], inlines[program]);
 	for (uint32_t i = 0; limits && inlines && i < p->object_count; i++)
-		if (limits[i])
+		if (limits[i] && i != program)
 			pprof_mapping(pp, i, limits[i], inlines[i]);
 	if (!limits || !inlines)
 		pp->out.failed = true;

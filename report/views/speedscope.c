@@ -118,18 +118,12 @@ static void visit_weight(struct speedscope *w, uint32_t node, uint64_t value, bo
 	sink_unsigned(w->sink, value);
 }
 
-static void write_thread(struct speedscope *w, const struct thread *thread)
+static void write_profile(struct speedscope *w, const char *name, const struct thread *thread)
 {
-	const struct profile_group *group = thread->group;
-	struct buffer name = { 0 };
 	struct sink *s = w->sink;
 
-	buffer_printf(&name, "%s %u/%u", group->comm, group->pid, group->tid);
-	if (w->profile->trace_count > 1)
-		buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
 	sink_text(s, "{\"type\":\"sampled\",\"name\":");
-	sink_json_string(s, buffer_string(&name));
-	buffer_release(&name);
+	sink_json_string(s, name);
 	sink_text(s, ",\"unit\":\"");
 	sink_text(s, speedscope_unit(w->profile));
 	sink_text(s, "\",\"startValue\":0,\"endValue\":");
@@ -139,6 +133,37 @@ static void write_thread(struct speedscope *w, const struct thread *thread)
 	sink_text(s, "],\n\"weights\":[");
 	each_sample(w, thread, visit_weight);
 	sink_text(s, "]}");
+}
+
+static void write_thread(struct speedscope *w, const struct thread *thread)
+{
+	const struct profile_group *group = thread->group;
+	struct buffer name = { 0 };
+
+	buffer_printf(&name, "%s %u/%u", group->comm, group->pid, group->tid);
+	if (w->profile->trace_count > 1)
+		buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
+	write_profile(w, buffer_string(&name), thread);
+	buffer_release(&name);
+}
+
+/*
+ * All threads in one profile, which is the one that is shown at first. Its samples have no common
+ * order, so equal stacks are added up.
+ */
+static void write_all_threads(struct speedscope *w)
+{
+	const struct threads *t = &w->threads;
+	const bool merged = w->merged;
+	struct thread all = { 0 };
+
+	for (size_t i = 0; i < t->count; i++) {
+		all.count += t->list[i].count;
+		all.value += t->list[i].value;
+	}
+	w->merged = true;
+	write_profile(w, "all threads", &all);
+	w->merged = merged;
 }
 
 static int speedscope_init(struct speedscope *w)
@@ -163,17 +188,6 @@ static int speedscope_init(struct speedscope *w)
 	return 0;
 }
 
-/* The first profile shown: the thread with the most in it. */
-static size_t busiest(const struct threads *t)
-{
-	size_t best = 0;
-
-	for (size_t i = 1; i < t->count; i++)
-		if (t->list[i].value > t->list[best].value)
-			best = i;
-	return best;
-}
-
 int speedscope_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct speedscope w = {
@@ -188,16 +202,17 @@ int speedscope_render(const struct profile *p, const struct view_options *o, str
 			  "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
 		write_frames(&w);
 		sink_text(s, "\"profiles\":[\n");
+		if (w.threads.count > 1)
+			write_all_threads(&w);
 		for (size_t i = 0; i < w.threads.count; i++) {
-			if (i)
+			if (i || w.threads.count > 1)
 				sink_text(s, ",\n");
 			write_thread(&w, &w.threads.list[i]);
 		}
 		sink_text(s, "],\n\"name\":");
 		sink_json_string(s, o->title ? o->title : p->trace_count ? p->traces[0].path : "");
-		sink_text(s, ",\"activeProfileIndex\":");
-		sink_unsigned(s, busiest(&w.threads));
-		sink_text(s, ",\"exporter\":\"prof-report " PROF_VERSION "\"}\n");
+		sink_text(s, ",\"activeProfileIndex\":0,\"exporter\":\"prof-report " PROF_VERSION
+			     "\"}\n");
 	}
 	free(w.path);
 	free(w.value);

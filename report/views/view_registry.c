@@ -32,7 +32,8 @@ static const struct view views[] = {
 	{ .name = "pprof",
 	  .suffix = ".pb.gz",
 	  .dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE | PROFILE_BY_EVENT,
-	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS | PROFILE_GUESS_IN_NAME,
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS | PROFILE_INSIDE_CALL |
+		    PROFILE_GUESS_IN_NAME,
 	  .binary = true,
 	  .render = pprof_render },
 	{ .name = "firefox",

@@ -24,7 +24,7 @@ lines = collections.Counter()
 
 def speedscope():
     names = [frame["name"] for frame in data["shared"]["frames"]]
-    for profile in data["profiles"]:
+    for profile in data["profiles"][:1]:
         for stack, weight in zip(profile["samples"], profile["weights"]):
             lines[";".join(names[i] for i in stack)] += weight
 

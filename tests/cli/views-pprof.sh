@@ -10,7 +10,8 @@ for format in folded pprof firefox speedscope; do
 	holds "-f $format" "$report" -q --no-cache -f "$format" "$trace" -o "$work/$format"
 done
 is "$(awk '{ n += $NF } END { print n }' "$work/folded")" 5000 "folded stacks add up to all samples"
-is "$(json "$work/speedscope" 'sum(sum(p["weights"]) for p in d["profiles"])')" 5000 "so does speedscope"
+is "$(json "$work/speedscope" '[sum(p["weights"]) for p in d["profiles"]][0]')" 5000 "so do all threads of speedscope"
+is "$(json "$work/speedscope" 'sum(sum(p["weights"]) for p in d["profiles"][1:])')" 5000 "so do its single threads"
 is "$(json "$work/firefox" 'sum(sum(t["samples"]["weight"]) for t in d["threads"])')" 5000 "so does firefox"
 is "$(json "$work/firefox" 'all(t["samples"]["time"] == sorted(t["samples"]["time"]) for t in d["threads"])')" \
 	True "firefox: samples are in the order of time"
@@ -21,7 +22,7 @@ import collections, json, sys
 d, stacks = json.load(open(sys.argv[1])), collections.Counter()
 if "profiles" in d:
 	names = [f["name"] for f in d["shared"]["frames"]]
-	for p in d["profiles"]:
+	for p in d["profiles"][1:]: # the first one is all of them
 		for stack, weight in zip(p["samples"], p["weights"]):
 			stacks[";".join(names[i] for i in stack)] += weight
 else:

@@ -317,6 +317,22 @@ static void test_addresses_tell_apart(void **state)
 	end(&f);
 }
 
+/* A return address belongs to the instruction after the call; the pc of a leaf is its own. */
+static void test_addresses_inside_calls(void **state)
+{
+	struct build_options options = { .detail = PROFILE_BY_ADDRESS | PROFILE_INSIDE_CALL };
+	struct fixture f;
+
+	begin(&f);
+	sample(&f, "mg", f.on_cpu, NULL, 1);
+	build(&f, &options, false);
+	assert_int_equal(f.profile->frame_count, 2);
+	for (size_t i = 0; i < f.profile->frame_count; i++)
+		assert_int_equal(f.profile->frames[i].offset,
+				 strcmp(f.profile->frames[i].name, "g") ? 0x10f : 0x300);
+	end(&f);
+}
+
 static void test_lowest_addresses(void **state)
 {
 	struct build_options options = { .detail = PROFILE_LOWEST_ADDRESS };
@@ -343,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_why_stacks_end),
 		cmocka_unit_test(test_leading_frames),
 		cmocka_unit_test(test_addresses_tell_apart),
+		cmocka_unit_test(test_addresses_inside_calls),
 		cmocka_unit_test(test_lowest_addresses),
 	};
 

@@ -182,6 +182,51 @@ static void mappings_have_their_build_id(void **state)
 	free(r.bytes);
 }
 
+/* pprof calls the first mapping the program. */
+static void the_program_is_the_first_mapping(void **state)
+{
+	static const struct prf_object recorded[] = {
+		{ .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "" },
+		{ .kind = PRF_OBJECT_FILE, .path = "/lib/libc.so.6", .root = "" },
+		{ .kind = PRF_OBJECT_FILE, .path = "/bin/sh", .root = "" },
+		{ .kind = PRF_OBJECT_FILE, .path = "/usr/bin/server", .root = "" },
+	};
+	static const struct profile_object objects[] = {
+		{ &recorded[0], "[kernel]", "ok" },
+		{ &recorded[1], "libc.so.6", "ok" },
+		{ &recorded[2], "sh", "ok" },
+		{ &recorded[3], "server", "ok" },
+	};
+	static const struct profile_frame frames[] = {
+		FRAME("clone", "", "", 1, .offset = 0x100),
+		FRAME("serve", "", "", 3, .offset = 0x200),
+		FRAME("run", "", "", 2, .offset = 0x300),
+		FRAME("write", "", "", 0, .offset = 0x400),
+	};
+	static const struct profile_node nodes[] = {
+		{ PRF_NONE, 0, 1 }, { 0, 1, 2 }, { 1, 3, 3 }, { PRF_NONE, 2, 1 }
+	};
+	static const struct profile_entry entries[] = { { 0, 0, 0, 9, 9 },
+							{ 0, 0, 2, 3, 3 },
+							{ 0, 0, 3, 2, 2 } };
+	struct profile p = fixture;
+	struct rendered r;
+
+	p.objects = objects;
+	p.object_count = 4;
+	p.frames = frames;
+	p.frame_count = 4;
+	p.nodes = nodes;
+	p.node_count = 4;
+	p.entries = entries;
+	p.entry_count = 3;
+	r = render(&p);
+	assert_int_equal(count(r.profile, 3), 4);
+	string_is(r.profile, number(message(r.profile, 3, 0), 5), "/usr/bin/server");
+	string_is(r.profile, number(message(r.profile, 3, 1), 5), "[kernel]");
+	free(r.bytes);
+}
+
 static void labels_say_whose_sample_it_is(void **state)
 {
 	struct rendered r = render(&fixture);
@@ -244,6 +289,7 @@ int main(void)
 		cmocka_unit_test(values_add_up),
 		cmocka_unit_test(inlined_functions_are_lines_of_one_location),
 		cmocka_unit_test(mappings_have_their_build_id),
+		cmocka_unit_test(the_program_is_the_first_mapping),
 		cmocka_unit_test(labels_say_whose_sample_it_is),
 		cmocka_unit_test(names_become_valid_text),
 		cmocka_unit_test(inlined_frames_without_a_function_end_at_the_root),

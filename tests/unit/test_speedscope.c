@@ -18,13 +18,16 @@ static const char *frame_name(json_t *root, json_int_t frame)
 	return json_string_value(json_object_get(json_array_get(frames, (size_t)frame), "name"));
 }
 
-static void one_profile_per_thread(void **state)
+static void all_threads_and_each_of_them(void **state)
 {
 	json_t *root = render_json(speedscope_render, &fixture), *profiles, *first, *stack;
 
 	profiles = json_object_get(root, "profiles");
-	assert_int_equal(json_array_size(profiles), 3);
+	assert_int_equal(json_array_size(profiles), 4);
 	first = json_array_get(profiles, 0);
+	assert_string_equal(json_string_value(json_object_get(first, "name")), "all threads");
+	assert_int_equal(json_integer_value(json_object_get(first, "endValue")), 21);
+	first = json_array_get(profiles, 1);
 	assert_string_equal(json_string_value(json_object_get(first, "name")), "server 100/100");
 	assert_string_equal(json_string_value(json_object_get(first, "type")), "sampled");
 	assert_string_equal(json_string_value(json_object_get(first, "unit")), "none");
@@ -53,7 +56,8 @@ static void samples_and_weights_go_together(void **state)
 		for (size_t w = 0; w < json_array_size(weights); w++)
 			total += number_at(weights, w);
 	}
-	assert_int_equal(total, 21);
+	/* Once in all threads, once in each. */
+	assert_int_equal(total, 2 * 21);
 	json_decref(root);
 }
 
@@ -108,7 +112,7 @@ static void an_empty_profile_is_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_profile_per_thread),
+		cmocka_unit_test(all_threads_and_each_of_them),
 		cmocka_unit_test(samples_and_weights_go_together),
 		cmocka_unit_test(times_are_microseconds),
 		cmocka_unit_test(long_profiles_are_added_up),
