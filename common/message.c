@@ -2,6 +2,7 @@
 #include "common/message.h"
 
 #include "common/buffer.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -13,6 +14,20 @@ void message_setup(const char *program, enum message_level shown)
 {
 	program_name = program;
 	shown_level = shown;
+}
+
+static void append_escaped(struct buffer *line, const char *text)
+{
+	for (;;) {
+		size_t visible = utf8_visible(text);
+
+		buffer_append(line, text, visible);
+		text += visible;
+		if (!*text)
+			return;
+		for (unsigned int skip = utf8_skip(text); skip; skip--)
+			buffer_printf(line, "\\x%02x", (unsigned char)*text++);
+	}
 }
 
 static void __attribute__((format(printf, 2, 0)))
@@ -32,14 +47,7 @@ message(enum message_level level, const char *format, va_list args)
 		return;
 	buffer_vprintf(&text, format, args);
 	buffer_printf(&line, "%s: %s", program_name, prefix[level]);
-	for (size_t i = 0; i < text.size; i++) {
-		uint8_t byte = text.data[i];
-
-		if (byte < 0x20 || byte == 0x7f)
-			buffer_printf(&line, "\\x%02x", byte);
-		else
-			buffer_u8(&line, byte);
-	}
+	append_escaped(&line, buffer_string(&text));
 	buffer_u8(&line, '\n');
 	/* One write, so that lines of several threads do not mix. */
 	while (done < line.size) {

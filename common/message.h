@@ -5,7 +5,7 @@
 /*
  * What a program reports to its user, on stderr, one line each: "prof-record: text". Only
  * main.c and the programs' own top modules use it; library code returns errors instead.
- * Control characters in the text (names come from anywhere) are shown as \xHH.
+ * What utf8.h does not let be shown as it is (names come from anywhere) is shown as \xHH.
  */
 
 enum message_level {

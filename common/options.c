@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/options.h"
 
+#include "common/buffer.h"
+#include "common/message.h"
 #include "common/nearest.h"
 
 #include <errno.h>
@@ -46,9 +48,20 @@ static const struct option_entry *entry(const struct options *o, size_t n)
 	return n < sizeof(common_table) / sizeof(*common_table) - 1 ? &common_table[n] : NULL;
 }
 
-static enum options_result wrong(const struct options *o, const char *text)
+/* Nothing is known yet of how messages are to be shown: the name of the program is set here. */
+static enum options_result wrong(const struct options *o, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static enum options_result wrong(const struct options *o, const char *format, ...)
 {
-	fprintf(stderr, "%s: %s; see %s --help\n", o->program, text, o->program);
+	struct buffer text = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	buffer_vprintf(&text, format, args);
+	va_end(args);
+	message_setup(o->program, MESSAGE_INFO);
+	message_error("%s; see %s --help", buffer_string(&text), o->program);
+	buffer_release(&text);
 	return OPTIONS_WRONG;
 }
 
@@ -126,12 +139,8 @@ static enum options_result take(const struct options *o, const struct option_ent
 	why = e->take(o->context, argument);
 	if (!why)
 		return OPTIONS_OK;
-	if (argument)
-		fprintf(stderr, "%s: %s %s: %s; see %s --help\n", o->program, shown, argument, why,
-			o->program);
-	else
-		fprintf(stderr, "%s: %s: %s; see %s --help\n", o->program, shown, why, o->program);
-	return OPTIONS_WRONG;
+	return argument ? wrong(o, "%s %s: %s", shown, argument, why)
+			: wrong(o, "%s: %s", shown, why);
 }
 
 /* A long name in full, or cut short where only one begins like it. */
@@ -166,7 +175,7 @@ static enum options_result unknown_long(const struct options *o, const char *nam
 	snprintf(typed, sizeof(typed), "%.*s", (int)(length < 60 ? length : 60), name);
 	if (unclear) {
 		snprintf(text, sizeof(text), "--%s is the beginning of several options", typed);
-		return wrong(o, text);
+		return wrong(o, "%s", text);
 	}
 	for (size_t i = 0; (e = entry(o, i)) && n < 128; i++)
 		if (e->name)
@@ -174,7 +183,7 @@ static enum options_result unknown_long(const struct options *o, const char *nam
 	meant = nearest_word(typed, words, n);
 	snprintf(text, sizeof(text), "unknown option --%s%s%s%s", typed,
 		 meant ? "; did you mean --" : "", meant ? meant : "", meant ? "?" : "");
-	return wrong(o, text);
+	return wrong(o, "%s", text);
 }
 
 static enum options_result parse_long(const struct options *o, char **argv, int argc, int *at)
@@ -193,12 +202,12 @@ static enum options_result parse_long(const struct options *o, char **argv, int 
 	snprintf(shown, sizeof(shown), "--%s", e->name);
 	if (!e->argument && argument) {
 		snprintf(text, sizeof(text), "%s takes no argument", shown);
-		return wrong(o, text);
+		return wrong(o, "%s", text);
 	}
 	if (e->argument && !is_optional(e) && !argument) {
 		if (*at + 1 >= argc) {
 			snprintf(text, sizeof(text), "%s needs %s", shown, e->argument);
-			return wrong(o, text);
+			return wrong(o, "%s", text);
 		}
 		argument = argv[++*at];
 	}
@@ -227,7 +236,7 @@ static enum options_result parse_short(const struct options *o, char **argv, int
 
 		if (!e) {
 			snprintf(text, sizeof(text), "unknown option -%c", *letter);
-			return wrong(o, text);
+			return wrong(o, "%s", text);
 		}
 		if (e->argument && is_optional(e)) {
 			if (letter[1] == '=')
@@ -236,7 +245,7 @@ static enum options_result parse_short(const struct options *o, char **argv, int
 			argument = letter[1] ? letter + 1 : *at + 1 < argc ? argv[++*at] : NULL;
 			if (!argument) {
 				snprintf(text, sizeof(text), "%s needs %s", shown, e->argument);
-				return wrong(o, text);
+				return wrong(o, "%s", text);
 			}
 			return take(o, e, shown, argument);
 		}

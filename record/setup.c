@@ -300,8 +300,10 @@ static int open_world(struct session *s)
 		return fail("a process ended before it could be recorded");
 	}
 	if (error_is(error, EACCES) || error_is(error, EPERM)) {
-		fail("%s: missing cap_sys_ptrace; run as root, or grant it to prof-record",
-		     error->text);
+		fail("%s%s", error->text,
+		     privileges_can_trace()
+			     ? ""
+			     : ": missing cap_sys_ptrace; run as root, or grant it to prof-record");
 		error_free(error);
 		return 1;
 	}

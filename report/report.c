@@ -70,6 +70,34 @@ static bool missing_folder(const struct report_options *o)
 	return missing;
 }
 
+static bool is_same_file(const struct stat *output, const char *input)
+{
+	struct stat info;
+
+	if (strcmp(input, "-") ? stat(input, &info) : fstat(STDIN_FILENO, &info))
+		return false;
+	return info.st_dev == output->st_dev && info.st_ino == output->st_ino;
+}
+
+/* A report in the place of its trace would be the end of the trace. --embed loses nothing. */
+static bool replaces_input(const struct report_options *o)
+{
+	const char *input = NULL;
+	struct stat output;
+
+	if (!o->output || o->action == REPORT_EMBED || stat(o->output, &output) ||
+	    !S_ISREG(output.st_mode))
+		return false;
+	for (int i = 0; i < o->path_count && !input; i++)
+		input = is_same_file(&output, o->paths[i]) ? o->paths[i] : NULL;
+	for (int i = 0; i < o->base_count && !input; i++)
+		input = is_same_file(&output, o->bases[i]) ? o->bases[i] : NULL;
+	if (input)
+		message_error("-o %s would replace the trace that is read; name another file",
+			      o->output);
+	return input;
+}
+
 static bool wants_colour(const struct report_options *o)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
@@ -368,7 +396,7 @@ int report_run(struct report_options *o)
 	why = without_effect(o);
 	if (why)
 		message_warning("%s", why);
-	if (missing_path(o) || missing_folder(o))
+	if (missing_path(o) || missing_folder(o) || replaces_input(o))
 		return STATUS_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();

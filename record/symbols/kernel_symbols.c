@@ -351,6 +351,7 @@ static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 	return NULL;
 }
 
+/* Of a symbol, or of code without one: the object that it is in, and where that begins. */
 static void describe(const struct kernel_symbols *k, const struct symbol *symbol,
 		     struct prf_object *object)
 {
@@ -382,6 +383,17 @@ static void describe(const struct kernel_symbols *k, const struct symbol *symbol
 	}
 }
 
+/*
+ * Samples have addresses even where kptr_restrict keeps them from the user, who can read the trace:
+ * only what is relative to a BPF program is stored then.
+ */
+static void hide(const struct symbol *symbol, struct prf_object *object, struct prf_frame *frame)
+{
+	object->base = 0;
+	if (!symbol)
+		frame->offset = 0;
+}
+
 struct error *kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
 				   struct prf_frame *frame)
 {
@@ -400,6 +412,8 @@ struct error *kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *
 	describe(k, symbol, &object);
 	frame->flags |= PRF_FRAME_KERNEL;
 	frame->offset = address - object.base;
+	if (k->hidden)
+		hide(symbol, &object, frame);
 	return prf_writer_object(w, &object, &frame->object);
 }
 
@@ -450,14 +464,18 @@ static struct error *write_symbol(struct kernel_symbols *k, const struct symbol_
 	struct prf_object object;
 	struct prf_symbol written;
 	struct error *error;
+	uint64_t start;
 	uint32_t id;
 
 	describe(k, symbol, &object);
+	start = symbol->address - object.base;
+	if (k->hidden)
+		object.base = 0;
 	error = prf_writer_object(w, &object, &id);
 	if (error)
 		return error;
 	written = (struct prf_symbol){
-		.start = symbol->address - object.base,
+		.start = start,
 		.size = end_of(list, i) - symbol->address,
 		.name = symbol->name,
 	};

@@ -2,9 +2,12 @@
 #include "record/system/growing_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define KEPT_BYTES 65536 /* a buffer that this suffices for shrinks to it */
 
 void growing_file_init(struct growing_file *f, int fd)
 {
@@ -22,7 +25,7 @@ void growing_file_release(struct growing_file *f)
 void growing_file_rewind(struct growing_file *f)
 {
 	f->offset = 0;
-	buffer_clear(&f->pending);
+	growing_file_consume(f, f->pending.size);
 }
 
 ssize_t growing_file_read(struct growing_file *f, size_t limit)
@@ -54,8 +57,24 @@ ssize_t growing_file_read(struct growing_file *f, size_t limit)
 	return n;
 }
 
+/* There is one of these for each process: what a large part of a file took is given back. */
+static void shrink(struct buffer *b)
+{
+	uint8_t *data;
+
+	if (b->capacity <= KEPT_BYTES || b->size > KEPT_BYTES / 2)
+		return;
+	data = realloc(b->data, KEPT_BYTES);
+	if (!data)
+		return;
+	b->data = data;
+	b->capacity = KEPT_BYTES;
+}
+
 void growing_file_consume(struct growing_file *f, size_t size)
 {
-	memmove(f->pending.data, f->pending.data + size, f->pending.size - size);
+	if (size) /* there is no buffer before the first read */
+		memmove(f->pending.data, f->pending.data + size, f->pending.size - size);
 	f->pending.size -= size;
+	shrink(&f->pending);
 }

@@ -60,6 +60,16 @@ bool privileges_suffice(char *missing, size_t size)
 	return !used;
 }
 
+bool privileges_can_trace(void)
+{
+	cap_t caps = cap_get_proc();
+	bool can = caps && is_set(caps, CAP_SYS_PTRACE, CAP_EFFECTIVE);
+
+	if (caps)
+		cap_free(caps);
+	return can;
+}
+
 /* cap_bpf was part of cap_sys_admin, which stands in for it where only that was granted. */
 static cap_value_t granted(cap_t caps, cap_value_t cap)
 {

@@ -27,6 +27,9 @@ int privileges_paranoid(void);
  */
 bool privileges_suffice(char *missing, size_t size);
 
+/* Whether cap_sys_ptrace is there, with which any process may be read. */
+bool privileges_can_trace(void);
+
 /*
  * For the thread that records. Drops every capability but those for reading other processes and
  * for publishing unwind tables, and makes that final (no_new_privs, empty inheritable and ambient

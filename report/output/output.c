@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/output/output.h"
 
+#include "report/output/progress.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,6 +36,7 @@ struct error *report_output_open(struct report_output *o, const char *path)
 		free(o->temporary);
 		return error;
 	}
+	progress_removes(o->temporary);
 	mask = umask(0);
 	umask(mask);
 	fchmod(o->fd, 0666 & ~mask);
@@ -87,6 +90,7 @@ struct error *report_output_close(struct report_output *o, bool keep)
 			error = error_system(errno, "cannot be written");
 		if (!keep || error)
 			unlink(o->temporary);
+		progress_removes(NULL);
 		free(o->temporary);
 	}
 	o->temporary = NULL;

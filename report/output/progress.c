@@ -9,19 +9,46 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static const char *volatile removed; /* when a signal ends the program */
 
+/* The signal is blocked in its handler, so that it ends the program when this returns. */
+static void end(int signal_number)
+{
+	if (removed)
+		unlink(removed);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+/* A second Ctrl-C ends the program at once. */
 static void note_interrupt(int signal_number)
 {
+	if (interrupted)
+		end(signal_number);
 	interrupted = 1;
+}
+
+static void catch (int signal_number, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler }, before;
+
+	/* nohup(1) ignores SIGHUP, and shells SIGINT of what runs in the background. */
+	if (sigaction(signal_number, NULL, &before) || before.sa_handler == SIG_IGN)
+		return;
+	sigemptyset(&action.sa_mask);
+	sigaction(signal_number, &action, NULL);
 }
 
 void progress_catch_interrupt(void)
 {
-	/* A second Ctrl-C ends the program at once. */
-	struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESETHAND };
+	catch (SIGINT, note_interrupt);
+	catch (SIGTERM, end);
+	catch (SIGHUP, end);
+}
 
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
+void progress_removes(const char *path)
+{
+	removed = path;
 }
 
 bool progress_interrupted(void)

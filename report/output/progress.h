@@ -22,8 +22,11 @@ void progress_begin(struct progress *p, int fd, bool quiet);
 void progress_show(struct progress *p, const char *what, uint64_t bytes);
 void progress_end(struct progress *p);
 
-/* From now on Ctrl-C is only noted. */
+/* From now on the first Ctrl-C is only noted. */
 void progress_catch_interrupt(void);
 bool progress_interrupted(void);
+
+/* A file that is not whole: a signal that ends the program removes it first. NULL: none. */
+void progress_removes(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/output/sink.h"
 
-#include "report/output/utf8.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <string.h>
@@ -154,54 +154,53 @@ void sink_printf(struct sink *s, const char *format, ...)
 		write_out(s);
 }
 
-/* U+0080 to U+009F: terminals take them for control characters. */
-static bool is_c1_control(const unsigned char *text, size_t length)
+static void json_quoted(struct sink *s, const char *text, size_t size)
 {
-	return length == 2 && text[0] == 0xc2 && text[1] < 0xa0;
+	for (size_t at = 0; at < size; at++) {
+		if (text[at] == '"' || text[at] == '\\')
+			sink_char(s, '\\');
+		sink_char(s, text[at]);
+	}
+}
+
+/* The character that follows what is visible: of three bytes at most. */
+static void json_escaped(struct sink *s, const unsigned char *at)
+{
+	switch (utf8_length((const char *)at)) {
+	case 0: sink_text(s, "\xef\xbf\xbd"); break;
+	case 1: sink_printf(s, "\\u%04x", at[0]); break;
+	case 2: sink_printf(s, "\\u%04x", (at[0] & 0x1f) << 6 | (at[1] & 0x3f)); break;
+	default:
+		sink_printf(s, "\\u%04x",
+			    (at[0] & 0xf) << 12 | (at[1] & 0x3f) << 6 | (at[2] & 0x3f));
+	}
 }
 
 void sink_json_string(struct sink *s, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text, *plain = at;
-
 	sink_char(s, '"');
-	while (*at) {
-		size_t length = utf8_length((const char *)at);
+	for (;;) {
+		size_t visible = utf8_visible(text);
 
-		if (length && *at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f &&
-		    !is_c1_control(at, length)) {
-			at += length;
-			continue;
-		}
-		sink_bytes(s, plain, (size_t)(at - plain));
-		if (*at == '"' || *at == '\\')
-			sink_printf(s, "\\%c", *at);
-		else if (!length)
-			sink_text(s, "\xef\xbf\xbd");
-		else
-			sink_printf(s, "\\u%04x", length == 2 ? at[1] : at[0]);
-		at += length ? length : 1;
-		plain = at;
+		json_quoted(s, text, visible);
+		text += visible;
+		if (!*text)
+			break;
+		json_escaped(s, (const unsigned char *)text);
+		text += utf8_skip(text);
 	}
-	sink_bytes(s, plain, (size_t)(at - plain));
 	sink_char(s, '"');
 }
 
 void sink_printable(struct sink *s, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text, *plain = at;
+	while (*text) {
+		size_t visible = utf8_visible(text);
 
-	while (*at) {
-		size_t length = utf8_length((const char *)at);
-
-		if (length && *at >= 0x20 && *at != 0x7f && !is_c1_control(at, length)) {
-			at += length;
-			continue;
-		}
-		sink_bytes(s, plain, (size_t)(at - plain));
-		sink_char(s, '?');
-		at += length ? length : 1;
-		plain = at;
+		sink_bytes(s, text, visible);
+		text += visible;
+		if (*text)
+			sink_char(s, '?');
+		text += utf8_skip(text);
 	}
-	sink_bytes(s, plain, (size_t)(at - plain));
 }

@@ -43,10 +43,13 @@ static inline void sink_char(struct sink *s, char c)
 void sink_unsigned(struct sink *s, uint64_t value);
 void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD. */
+/*
+ * A JSON string with its quotes: \uHHHH for what utf8.h does not let be shown as it is, U+FFFD for
+ * bytes that are no UTF-8.
+ */
 void sink_json_string(struct sink *s, const char *text);
 
-/* Text for people: control characters (and bytes that are no UTF-8) become '?'. */
+/* Text for people: '?' for each character that utf8.h does not let be shown as it is. */
 void sink_printable(struct sink *s, const char *text);
 
 /* A field of CSV (RFC 4180) with its quotes, printable, and no formula for spreadsheets. */

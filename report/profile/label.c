@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/label.h"
 
-#include "report/output/utf8.h"
+#include "common/utf8.h"
 
 #include <string.h>
 
@@ -28,27 +28,29 @@ const char *label_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* What separates frames must not be in one. */
+static void append_visible(struct buffer *b, const char *text, size_t size)
+{
+	uint8_t *at = size ? buffer_extend(b, size) : NULL;
+
+	for (size_t i = 0; at && i < size; i++)
+		at[i] = text[i] == ';' ? ':' : (uint8_t)text[i];
+}
+
 void label_text(struct buffer *b, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
 	size_t start = b->size;
 
 	if (!*text)
 		buffer_text(b, "[unknown]");
-	while (*at) {
-		const unsigned char *plain = at;
-		unsigned int length = 0;
+	while (*text) {
+		size_t visible = utf8_visible(text);
 
-		while ((*at >= 0x20 && *at < 0x7f && *at != ';') ||
-		       (*at >= 0x80 && (length = utf8_length((const char *)at)) &&
-			!(at[0] == 0xc2 && at[1] < 0xa0)))
-			at += *at < 0x80 ? 1 : length;
-		buffer_append(b, plain, (size_t)(at - plain));
-		if (!*at)
-			break;
-		buffer_u8(b, *at == ';' ? ':' : '?');
-		length = utf8_length((const char *)at);
-		at += length ? length : 1;
+		append_visible(b, text, visible);
+		text += visible;
+		if (*text)
+			buffer_u8(b, '?');
+		text += utf8_skip(text);
 	}
 	guard_end(b, start);
 }

@@ -2,7 +2,7 @@
 #include "report/views/pprof.h"
 
 #include "report/output/protobuf.h"
-#include "report/output/utf8.h"
+#include "common/utf8.h"
 #include "report/views/functions.h"
 
 #include <errno.h>

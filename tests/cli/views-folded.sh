@@ -137,6 +137,42 @@ PYTHON
 	is "$(find "$work" -name 'interrupted*' | wc -l)" 0 "and leaves no file"
 fi
 
+# SIGTERM while it writes: the file that is not whole goes, too. It waits for the second half.
+if command -v python3 > /dev/null; then
+	python3 - "$report" "$work" <<'PYTHON'
+import glob, os, signal, subprocess, sys, time
+report, work = sys.argv[1:]
+read, write = os.pipe()
+trace = open(work + "/t.prf", "rb").read()
+p = subprocess.Popen([report, "-q", "--embed", "-", "-o", work + "/ended"], stdin=read)
+os.close(read)
+os.write(write, trace[: len(trace) // 2])
+limit = time.time() + 60
+while not glob.glob(work + "/ended.*") and time.time() < limit:
+    time.sleep(0.01)
+if not glob.glob(work + "/ended.*"):
+    sys.exit("no temporary file was seen")
+p.send_signal(signal.SIGTERM)
+sys.exit(0 if p.wait(60) == -signal.SIGTERM else 1)
+PYTHON
+	is "$?" 0 "SIGTERM ends it"
+	is "$(find "$work" -name 'ended*' | wc -l)" 0 "and it removes what it began to write"
+fi
+
+# A report never takes the place of a trace that it reads.
+cp "$trace" "$work/kept.prf"
+ln -s kept.prf "$work/kept.link"
+for arguments in "$work/kept.prf -o $work/kept.prf" "$trace $work/kept.prf -o $work/kept.link" \
+	"--diff $work/kept.prf $trace -o $work/kept.prf" "--info $work/kept.prf -o $work/kept.prf"; do
+	out=$("$report" -q $arguments 2>&1)
+	is "$?" 2 "refused: $(echo "$arguments" | sed "s|$work/||g")"
+	like "$out" 'would replace the trace' "and says why"
+done
+"$report" -q -o "$work/kept.prf" < "$work/kept.prf" 2> /dev/null
+is "$?" 2 "nor that on its standard input"
+is "$(cmp "$trace" "$work/kept.prf")" "" "and the trace is as it was"
+holds "an older report is replaced" "$report" -q "$trace" -o "$work/folded"
+
 # The reader closes the pipe early.
 "$report" -q "$trace" 2> "$work/err" | head -1 > /dev/null
 is "$(cat "$work/err")" "" "a closed pipe is no error"

@@ -32,7 +32,7 @@ stack 6 7
 names 0 "<script>alert(1)</script>" "<img src=x onerror=alert(3)>.c" 1 1
 names 1 "a;b" "" 0 0
 names 2 "x 5" "a b.c" 7 7
-names 3 "two\nlines\x0d\x09tab" "" 0 0
+names 3 "ab\xe2\x80\xae\xd8\x9c\xe2\x80\x8f\xe2\x80\xa8\xe2\x81\xa7 two\nlines\x0d\x09tab" "" 0 0
 names 4 "\x1b[31mred\x1b]0;title\x07\xc2\x9b31m" "" 0 0
 names 5 "quote\"back\\slash'%s%n ${x} @data@" "" 0 0
 TRACE
@@ -47,14 +47,16 @@ TRACE
 } > "$work/hostile.txt"
 holds "a trace of hostile names" "$build/testdata/trace_text" "$work/hostile.txt" -o "$work/t.prf"
 
-# No control characters but these; no byte that ends or steers a terminal's line.
+# No control characters but these; nothing that ends or steers a terminal's line, or turns it around.
 inert() {
 	python3 - "$1" <<'PYTHON'
 import sys
 text = open(sys.argv[1], "rb").read()
 bad = sorted({b for b in text if b < 32 and b not in (9, 10)} | ({127} & set(text)))
-if b"\xc2\x9b" in text:
-	bad.append("CSI")
+known = text.decode(errors="replace")
+bad += [hex(ord(c)) for c in "\x9b\u061c\u200f\u2028\u202e\u2067" if c in known]
+if "\ufffd" in known and text.count(b"\xef\xbf\xbd") != known.count("\ufffd"):
+	bad.append("no UTF-8")
 print(bad if bad else "inert")
 PYTHON
 }
@@ -80,6 +82,10 @@ is "$(python3 -c 'import json, sys; print(sum(1 for line in open(sys.argv[1]) if
 	"$work/jsonl")" "$(wc -l < "$work/jsonl")" "jsonl: every line is JSON"
 is "$(python3 -c 'import gzip, sys; print(len(gzip.open(sys.argv[1]).read()) > 1 << 20)' "$work/pprof")" True \
 	"pprof: the long name is whole"
-"$report" --no-cache "$work/none-$(printf '\033[31m').prf" > /dev/null 2> "$work/said"
+hostile=$(printf '\033[31m\302\2331m\342\200\256\377')
+"$report" --no-cache "$work/none-$hostile.prf" > /dev/null 2> "$work/said"
 is "$(inert "$work/said")" inert "messages have no control characters"
+like "$(cat "$work/said")" 'none-\\x1b\[31m\\xc2\\x9b1m\\xe2\\x80\\xae\\xff.prf: no such file' "and show their bytes"
+"$report" "--$hostile" 2> "$work/said"
+is "$(inert "$work/said")" inert "nor have those of the option parser"
 finish

@@ -68,6 +68,41 @@ if command -v capsh > /dev/null; then
 	like "$("$report" "$work/admin.prf")" '^burn;.*_start;.*work' "and unwinds"
 fi
 
+# Where the kernel hides its addresses from the recorder, the trace does not have them either.
+if ! command -v capsh > /dev/null; then
+	skip "hidden addresses" "no capsh"
+elif capsh --drop=cap_syslog -- -c 'grep -qv ^0000000000000000 /proc/kallsyms'; then
+	skip "hidden addresses" "the kernel shows them to everyone here"
+else
+	capsh --drop=cap_syslog -- -c "exec '$record' -F 999 -o '$work/hidden.prf' -- dd if=/dev/zero of=/dev/null bs=1 count=300000" \
+		> "$work/err" 2>&1
+	like "$(cat "$work/err")" 'hides its symbols' "hidden addresses are reported"
+	"$report" --no-pager --dump "$work/hidden.prf" > "$work/hidden.txt"
+	like "$(cat "$work/hidden.txt")" '\[kernel\]' "the kernel's frames are in the trace"
+	unlike "$(cat "$work/hidden.txt")" 'ffff[0-9a-f]{12}' "and its addresses are not"
+fi
+
+# A process that cannot be read though the capability is there: no claim that it is missing.
+if command -v unshare > /dev/null && command -v capsh > /dev/null; then
+	"$work/burn" 0 &
+	burn=$!
+	touch "$work/maps"
+	chown 54321 "$work/maps"
+	chmod 000 "$work/maps"
+	unshare -m sh -c "mount --bind '$work/maps' /proc/$burn/maps &&
+		exec capsh --drop=cap_dac_override,cap_dac_read_search -- -c 'cd /; exec \"$record\" -q -o - -p $burn'" \
+		> "$work/none.prf" 2> "$work/err"
+	is $? 1 "a process that cannot be read"
+	like "$(cat "$work/err")" "cannot read /proc/$burn/maps: Permission denied\$" "is not explained by a capability that is there"
+	unshare -m sh -c "mount --bind '$work/maps' /proc/$burn/maps &&
+		exec capsh --drop=cap_dac_override,cap_dac_read_search,cap_sys_ptrace -- -c 'cd /; exec \"$record\" -q -o - -p $burn'" \
+		> "$work/none.prf" 2> "$work/err"
+	like "$(cat "$work/err")" 'missing cap_sys_ptrace' "only by one that is not"
+	kill $burn
+else
+	skip "a process that cannot be read" "no unshare or capsh"
+fi
+
 # The command has all that root has.
 command -v capsh > /dev/null &&
 	is "$("$record" -q -o "$work/t.prf" -- sh -c 'grep CapEff /proc/self/status')" "$(grep CapEff /proc/self/status)" "the command keeps them"

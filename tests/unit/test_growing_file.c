@@ -37,9 +37,35 @@ static void grows_and_starts_anew(void **state)
 	close(writer);
 }
 
+/* A sparse file of a terabyte costs its owner nothing, and there may be one for each process. */
+static void gives_memory_back(void **state)
+{
+	char path[] = "/tmp/prof-growing.XXXXXX";
+	int writer = mkstemp(path);
+	struct growing_file f;
+
+	assert_true(writer >= 0);
+	growing_file_init(&f, dup(writer));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(ftruncate(writer, (off_t)1 << 40), 0);
+	assert_int_equal(growing_file_read(&f, 8 << 20), 8 << 20);
+	assert_true(f.pending.capacity >= 8 << 20);
+	growing_file_consume(&f, (8 << 20) - 100);
+	assert_int_equal(f.pending.size, 100);
+	assert_true(f.pending.capacity <= 65536);
+	assert_int_equal(growing_file_read(&f, 8 << 20), 8 << 20);
+	growing_file_rewind(&f);
+	assert_true(f.pending.capacity <= 65536);
+	growing_file_release(&f);
+	close(writer);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(grows_and_starts_anew) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(grows_and_starts_anew),
+		cmocka_unit_test(gives_memory_back),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

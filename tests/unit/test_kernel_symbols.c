@@ -183,6 +183,40 @@ static void zeros_mean_hidden(void **state)
 	kernel_symbols_free(k);
 }
 
+/* Nothing of the trace says where the kernel is, though samples have its addresses. */
+static void hidden_addresses_are_not_stored(void **state)
+{
+	char zeros[] = "0000000000000000 T _text\n0000000000000000 t read_it\n", none[] = "";
+	struct fixture *f = *state;
+	struct kernel_symbols *seen = f->k;
+	struct prf_writer *w = f->w;
+	struct prf_reader *r;
+	struct prf_record record;
+	uint32_t kernel, other, program;
+	const void *data;
+	size_t size;
+
+	assert_null(kernel_symbols_parse(&f->k, zeros, none));
+	assert_true(kernel_symbols_hidden(f->k));
+	assert_null(kernel_symbols_add(f->k, 0xffffffffc0005000, 0x100, "bpf_prog_5_new"));
+	assert_int_equal(place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &kernel), 0);
+	assert_int_equal(place(f, 0xffffffff81000280, 0, &other), 0);
+	assert_int_equal(kernel, other);
+	assert_int_equal(place(f, 0xffffffffc0005020, PRF_FRAME_EXACT, &program), 0x20);
+	assert_null(kernel_symbols_write(f->k, w));
+	fixture_must(prf_writer_finish(w));
+	data = prf_writer_memory(w, &size);
+	fixture_must(prf_reader_new_memory(&r, data, size));
+	while (fixture_next(r, &record))
+		if (record.type == PRF_RECORD_SYMBOLS)
+			assert_int_equal(record.symbols.symbols[0].start, 0);
+	for (uint32_t object = 0; object <= program; object++)
+		assert_int_equal(prf_reader_object(r, object)->base, 0);
+	prf_reader_free(r);
+	kernel_symbols_free(f->k);
+	f->k = seen;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +228,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(data_has_no_name_for_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(bpf_programs_come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(zeros_mean_hidden, setup, teardown),
+		cmocka_unit_test_setup_teardown(hidden_addresses_are_not_stored, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,9 @@ static void test_json(void **state)
 	/* A control character of terminals in two bytes. */
 	sink_json_string(&s, "\xc2\x9b");
 	expect(&s, "\"\\u009b\"");
+	/* Marks of direction and separators of lines; the last one is no such mark. */
+	sink_json_string(&s, "\xe2\x80\xae\xd8\x9c\xe2\x80\xa8\xe2\x80\x8d");
+	expect(&s, "\"\\u202e\\u061c\\u2028\xe2\x80\x8d\"");
 }
 
 static void test_printable(void **state)
@@ -80,6 +83,8 @@ static void test_printable(void **state)
 	sink_init(&s, -1);
 	sink_printable(&s, "a\nb\x1b[31m\xff\xc2\x9bz\xc3\xa9");
 	expect(&s, "a?b?[31m??z\xc3\xa9");
+	sink_printable(&s, "a\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa6z");
+	expect(&s, "a?|?|\xe2\x80\xa6z");
 }
 
 static void test_writes_everything(void **state)

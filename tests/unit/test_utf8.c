@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "report/output/utf8.h"
+#include "common/utf8.h"
 
 static void expect(const char *text, const char *valid)
 {
@@ -46,12 +46,53 @@ static void overlong_surrogates_and_beyond_are_no_text(void **state)
 	expect("\xf5\x80\x80\x80", BAD BAD BAD BAD);
 }
 
+/* What may be shown of a text, and how long the character after it is. */
+static void expect_visible(const char *text, size_t visible, unsigned int skip)
+{
+	assert_int_equal(utf8_visible(text), visible);
+	assert_int_equal(utf8_skip(text + visible), skip);
+}
+
+static void what_steers_terminals_is_not_shown(void **state)
+{
+	expect_visible("", 0, 0);
+	expect_visible("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5", 14, 0);
+	expect_visible("a\nb", 1, 1);
+	expect_visible("a\x1b[31m", 1, 1);
+	expect_visible("\x7f", 0, 1);
+	expect_visible("ab\xff", 2, 1);
+	expect_visible("\xe2\x80", 0, 1);
+	/* U+0080 and U+009F are controls, U+00A0 is not. */
+	expect_visible("\xc2\x80", 0, 2);
+	expect_visible("\xc2\x9f", 0, 2);
+	expect_visible("\xc2\xa0", 2, 0);
+}
+
+static void what_changes_the_direction_is_not_shown(void **state)
+{
+	static const unsigned int hidden[] = { 0x200e, 0x200f, 0x2028, 0x2029, 0x202a,
+					       0x202b, 0x202c, 0x202d, 0x202e, 0x2066,
+					       0x2067, 0x2068, 0x2069 };
+
+	expect_visible("\xd8\x9c", 0, 2); /* U+061C */
+	for (unsigned int code = 0x2000, i = 0; code < 0x2080; code++) {
+		const char text[] = { (char)0xe2, (char)(0x80 | (code >> 6 & 0x3f)),
+				      (char)(0x80 | (code & 0x3f)), 0 };
+		bool listed = i < sizeof(hidden) / sizeof(*hidden) && hidden[i] == code;
+
+		assert_int_equal(utf8_visible(text), listed ? 0 : 3);
+		i += listed;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(valid_text_stays),
 		cmocka_unit_test(broken_bytes_are_replaced),
 		cmocka_unit_test(overlong_surrogates_and_beyond_are_no_text),
+		cmocka_unit_test(what_steers_terminals_is_not_shown),
+		cmocka_unit_test(what_changes_the_direction_is_not_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
