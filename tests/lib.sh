@@ -9,6 +9,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/prof-test.XXXXXX")
 record=$build/prof-record
 report=$build/prof-report
 bench=$build/prof-bench
+cc=${CC:-cc}
 # How many times slower than usual programs run here, as in an emulator: tests that need a program
 # to run for a while give it that much more time.
 slowness=${TEST_SLOWNESS:-1}
@@ -44,6 +45,26 @@ need() {
 		not_ok "what the script needs: $*"
 		finish
 	}
+}
+
+# need_tools PROGRAM...: what the machine may lack; then the script is skipped.
+need_tools() {
+	for tool; do
+		command -v "$tool" > /dev/null 2>&1 || skip_all "$tool is not here"
+	done
+}
+
+# compile_c ARGUMENTS...: a test program of ours. Without a compiler the script is skipped; where
+# there is one, a program that it refuses fails the script.
+compile_c() {
+	need_tools "${cc%% *}"
+	need $cc "$@"
+}
+
+# accepts COMPILER ARGUMENTS...: whether the smallest C program can be made in this way
+accepts() {
+	echo 'int main(void) { return 0; }' > "$work/accepted.c"
+	"$@" -o "$work/accepted" "$work/accepted.c" 2> /dev/null
 }
 
 # is GOT EXPECTED NAME

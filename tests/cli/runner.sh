@@ -22,6 +22,17 @@ mkdir "$work/empty"
 broken=$work/empty
 fails "unit tests that were not built" "0 passed, 1 failed, 0 skipped" unit
 
+# A program of ours that does not compile is a failure; a machine without a compiler is not.
+broken=$build
+if command -v addr2line > /dev/null; then
+	CC=false fails "a test program that does not compile" "0 passed, 1 failed, 0 skipped" tests/cli/views-inlines.sh
+else
+	skip "a test program that does not compile" "its test needs addr2line"
+fi
+output=$(CC=no-compiler-has-this-name tests/run tests/cli/views-inlines.sh)
+is "$?" 0 "no compiler: status 0"
+like "$(printf '%s' "$output" | tail -n 1)" '^0 passed, 0 failed, 1 skipped$' "no compiler: skipped"
+
 # A build of which only the tools that make and print traces fail.
 broken=$work/broken
 mkdir -p "$broken/testdata"

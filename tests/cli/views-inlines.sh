@@ -10,7 +10,7 @@ static inline __attribute__((always_inline)) void middle(unsigned n) { leaf(n); 
 __attribute__((noinline)) void outer(unsigned n) { middle(n); sink -= 1; }
 int main(int argc, char **argv) { outer((unsigned)argc); return 0; }
 PROGRAM
-${CC:-cc} -O2 -g -o "$work/inlines" "$work/inlines.c" || skip_all "no compiler"
+compile_c -O2 -g -o "$work/inlines" "$work/inlines.c"
 
 # Its offset in the file: the first address of outer() that lies in leaf(), by another tool.
 start=$(nm "$work/inlines" | awk '$3 == "outer" { print $1 }')
@@ -29,7 +29,7 @@ for address in range(start, start + 64):
 		break
 PYTHON
 )
-[ -n "$offset" ] || skip_all "the compiler did not inline as requested"
+need test -n "$offset"
 
 cat > "$work/inlines.txt" <<TRACE
 event 0 "cpu-clock" "samples" 999 0

@@ -2,7 +2,7 @@
 # Processes in namespaces, programs that only they can see, and programs that are gone.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-${CC:-cc} -O1 -g -pthread -fno-sanitize=all -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -pthread -fno-sanitize=all -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 if unshare -mpf --propagation private true 2> /dev/null; then
 	cat > "$work/inner.sh" <<'S'

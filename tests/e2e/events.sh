@@ -32,7 +32,7 @@ __attribute__((noinline)) int switches(void)
 }
 int main(void) { return calls() + touch() + switches() == -1; }
 C
-${CC:-cc} -O1 -g -fno-sanitize=all -o "$work/work" "$work/work.c" || skip_all "no compiler"
+compile_c -O1 -g -fno-sanitize=all -o "$work/work" "$work/work.c"
 
 # info EXPRESSION over d, with w the weights by event's name
 info() { "$report" --info --json "$1" > "$work/info" && json "$work/info" "$2"; }

@@ -6,9 +6,9 @@ command -v javac > /dev/null || skip_all "no javac"
 [ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
 home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
 programs="$top/tests/e2e/programs/java"
-"${CC:-cc}" -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" "$programs/native.c" ||
-	skip_all "no compiler, or no jni.h"
-javac -d "$work" "$programs"/*.java || skip_all "javac does not compile the programs"
+[ -e "$home/include/jni.h" ] || skip_all "no jni.h"
+compile_c -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" "$programs/native.c"
+need javac -d "$work" "$programs"/*.java
 
 # The program writes each stack before it calls what is probed. ROUNDS of 14 stacks.
 agrees() {

@@ -2,8 +2,7 @@
 # Code made at run time has its names, though process and map are gone when it is looked at.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c" ||
-	skip_all "no compiler"
+compile_c -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c"
 "$work/made" 1
 [ $? = 77 ] && skip_all "no memory may be writable and executable here"
 

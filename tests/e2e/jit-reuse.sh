@@ -6,8 +6,7 @@ need_bpf
 # machine sees that too late: 11 of 1,416 samples of node had the name of another time.
 [ -z "${SAN:-}" ] || skip_all "a sanitized recorder is too slow to see when lines of a perf map are written"
 [ "$(uname -m)" = x86_64 ] || skip_all "the program's code is x86-64's"
-${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/reused" "$top/tests/e2e/programs/reused_code.c" ||
-	skip_all "no compiler"
+compile_c -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/reused" "$top/tests/e2e/programs/reused_code.c"
 "$work/reused" 1 1 "$work/times"
 [ $? = 77 ] && skip_all "no memory may be writable and executable here"
 

@@ -2,7 +2,7 @@
 # Waits: each cause with its own stack and the right time, those before and after the recording too.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-${CC:-cc} -O1 -g -pthread -o "$work/waits" "$top/tests/e2e/programs/waits.c" || skip_all "no compiler"
+compile_c -O1 -g -pthread -o "$work/waits" "$top/tests/e2e/programs/waits.c"
 "$record" -q --off-cpu -o "$work/try.prf" -- true 2> "$work/err"
 is "$(cat "$work/err")" "" "records waits"
 
@@ -68,7 +68,7 @@ int main(void)
 	return 0;
 }
 C
-${CC:-cc} -O1 -g -pthread -o "$work/forever" "$work/forever.c" || skip_all "no compiler"
+compile_c -O1 -g -pthread -o "$work/forever" "$work/forever.c"
 "$work/forever" > "$work/ready" &
 forever=$!
 i=0

@@ -2,7 +2,7 @@
 # What the recorder needs, what it gives up, and what it refuses to write.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 # While it records it has what recording takes, and no more.
 "$work/burn" 0 &

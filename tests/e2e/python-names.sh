@@ -5,7 +5,7 @@
 need_bpf
 [ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
 programs="$top/tests/e2e/programs/python"
-"${CC:-cc}" -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c" || skip_all "no compiler"
+compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
 changes=${CHANGES:-3000}
 
 # Each stack is of f_N in a file that has its name and its line; and N goes up.

@@ -4,7 +4,7 @@
 need_bpf
 [ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
 programs="$top/tests/e2e/programs/python"
-"${CC:-cc}" -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c" || skip_all "no compiler"
+compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
 
 # compare TRACE SAID: "right of all" samples, and the first that differs.
 compare() {

@@ -2,8 +2,8 @@
 # Every sample that fired is in the trace or counted as lost, exactly, whatever the load.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
-	"$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
+	"$top/tests/e2e/programs/burn.c"
 
 # sums NAME: checks that fired = samples + lost, and sets fired, samples and lost
 sums() {

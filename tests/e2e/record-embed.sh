@@ -2,7 +2,7 @@
 # prof-record --embed: a trace that needs no other file, as soon as it is recorded.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+need_tools gcc
 cd "$work" || exit 1
 cat > program.c <<'END'
 #include <time.h>
@@ -12,7 +12,7 @@ __attribute__((noinline)) void outer(void) { inner(); sink = 0; }
 static double now(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
 int main(void) { while (now() < 1.0) for (int i = 0; i < 1000; i++) outer(); return 3; }
 END
-gcc -g -O2 program.c -o program || skip_all "gcc cannot build"
+need gcc -g -O2 program.c -o program
 "$record" --embed -F 499 -o trace.prf -- ./program > out 2>&1
 is $? 3 "the command's status"
 mv program away

@@ -2,8 +2,8 @@
 # However a recording ends, its trace is complete and its status is right.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
-	"$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
+	"$top/tests/e2e/programs/burn.c"
 
 complete() {
 	"$report" --info --json "$1" > "$work/info.json" && json "$work/info.json" 'd["complete"]'

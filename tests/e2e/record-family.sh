@@ -2,9 +2,9 @@
 # Children, threads, names and programs are followed from their first to their last moment.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-cc="${CC:-cc} -O1 -g -fno-omit-frame-pointer -pthread"
-$cc -o "$work/family" "$top/tests/e2e/programs/family.c" || skip_all "no compiler"
-$cc -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+for program in family burn; do
+	compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/$program" "$top/tests/e2e/programs/$program.c"
+done
 
 # A child burns 20 ms: at 1999 Hz about 40 samples, and never none.
 holds "records 60 children" "$record" -q -F 1999 -o "$work/family.prf" -- "$work/family" 60 20

@@ -2,8 +2,8 @@
 # A trace through a pipe has the same content as one in a file.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
-	"$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
+	"$top/tests/e2e/programs/burn.c"
 
 "$record" -q -F 999 -o - -- "$work/burn" 500 | tee "$work/copy.prf" | "$report" - > "$work/piped"
 "$report" "$work/copy.prf" > "$work/filed"

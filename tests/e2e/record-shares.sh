@@ -2,8 +2,8 @@
 # A program that spends 70, 20 and 10 % of its time in three functions is seen to do so.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
-	"$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
+	"$top/tests/e2e/programs/burn.c"
 
 # shares FILE: percentages of the three functions among samples that have one of them
 shares() {

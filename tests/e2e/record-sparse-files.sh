@@ -4,9 +4,9 @@
 # without limits each of these took minutes, or all memory.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+need_tools gcc
 cd "$work" || exit 1
-gcc -O2 "$top/tests/e2e/programs/map_code.c" -o map_code || skip_all "gcc cannot build"
+need gcc -O2 "$top/tests/e2e/programs/map_code.c" -o map_code
 # tmpfs and ext4 both make files of 2 TB; some file systems do not.
 truncate -s 3T big 2>/dev/null || skip_all "no sparse file of 3 TB can be made here"
 rm big

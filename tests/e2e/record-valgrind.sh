@@ -4,8 +4,8 @@
 need_bpf
 [ -z "${SAN:-}" ] || skip_all "sanitizers and valgrind exclude each other"
 command -v valgrind > /dev/null || skip_all "there is no valgrind"
-"${CC:-cc}" -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
-	"$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
+	"$top/tests/e2e/programs/burn.c"
 
 # checked NAME COMMAND...: valgrind's own trouble (calls it does not know) is no failure
 checked() {

@@ -2,7 +2,7 @@
 # Selecting threads, CPUs, cgroups, children or not, and the time.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 # Threads of a process: only the one that is named.
 "$work/burn" 0 3 &

@@ -2,7 +2,7 @@
 # One recording in several files, each complete by itself.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-${CC:-cc} -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c" || skip_all "no compiler"
+compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 # total FILES...: samples of all files; words instead of a number when one of them is not right.
 total() {

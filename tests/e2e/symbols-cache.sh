@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 symbolize=$build/testdata/symbolize
-command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+need_tools gcc
 cd "$work" || exit 1
 cat > program.c <<'END'
 volatile int sink;
@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) void inner(int x) { sink = x; sink 
 __attribute__((noinline)) void outer(int x) { inner(x); sink = 1; }
 int main(int argc, char **argv) { outer(argc); return 0; }
 END
-gcc -g -O2 program.c -Wl,--build-id=sha1 -o program || skip_all "gcc cannot build"
+need gcc -g -O2 program.c -Wl,--build-id=sha1 -o program
 nm program | sed -n 's/ [Tt] .*//p' > addresses
 kept() { find "$XDG_CACHE_HOME/prof" -type f 2>/dev/null | wc -l; }
 ask() { "$symbolize" "$@" program < addresses 2>/dev/null; }

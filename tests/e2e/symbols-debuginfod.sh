@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 symbolize=$build/testdata/symbolize
-command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+need_tools gcc
 cd "$work" || exit 1
 mkdir served
 cat > program.c <<'END'
@@ -11,7 +11,7 @@ volatile int sink;
 static __attribute__((noinline)) void hidden(int x) { sink = x; }
 int main(int argc, char **argv) { hidden(argc); return 0; }
 END
-gcc -g -O2 program.c -Wl,--build-id=sha1 -o program || skip_all "gcc cannot build"
+need gcc -g -O2 program.c -Wl,--build-id=sha1 -o program
 address=$(nm program | sed -n 's/ t hidden$//p')
 objcopy --only-keep-debug program served/program.debug
 strip program

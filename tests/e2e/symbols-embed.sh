@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 make_trace=$build/testdata/make_trace
-command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+need_tools gcc
 cd "$work" || exit 1
 python3 - > program.c <<'END'
 print("volatile int sink;")
@@ -14,8 +14,8 @@ print("int main(void) {" + "".join(f"outer{i}({i});" for i in range(40)) + "retu
 END
 sed 's/\(inner\|outer\)/wrong_\1/g; s/sink = x;/sink = x; sink = x + 1000;/' program.c > wrong.c
 mkdir machine
-gcc -g -O2 program.c -Wl,--build-id=sha1 -o machine/program || skip_all "gcc cannot build"
-gcc -g -O2 wrong.c -Wl,--build-id=sha1 -o wrong || skip_all "gcc cannot build"
+need gcc -g -O2 program.c -Wl,--build-id=sha1 -o machine/program
+need gcc -g -O2 wrong.c -Wl,--build-id=sha1 -o wrong
 "$make_trace" -n 2000 --object "$work/machine/program" -o trace.prf
 
 direct=$("$report" --no-cache trace.prf 2>err)

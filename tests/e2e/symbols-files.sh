@@ -5,7 +5,7 @@
 symbolize=$build/testdata/symbolize
 cc=gcc
 have() { command -v "$1" >/dev/null 2>&1; }
-have gcc && have objcopy && have nm || skip_all "gcc or binutils are not here"
+need_tools gcc objcopy nm
 cd "$work" || exit 1
 
 # The label stands in code that is inlined once, so its address has a known answer.
@@ -51,13 +51,12 @@ answer() {
 	echo "$address" | "$symbolize" "$@" "$file" 2>status | sed '/^$/d'
 }
 
-# built NAME FLAGS...: builds ./NAME, or skips
+# built NAME FLAGS...: builds ./NAME; false and skipped where the compiler does not know the flags
 built() {
 	name=$1
 	shift
-	$cc -O2 "$@" "$work/program.c" "$work/other.c" -o "$name" 2>log && return 0
-	skip "$name" "cannot be built: $(head -n 1 log)"
-	return 1
+	accepts $cc "$@" || { skip "$name" "$cc does not know $*"; return 1; }
+	need $cc -O2 "$@" "$work/program.c" "$work/other.c" -o "$name"
 }
 
 # plain NAME FLAGS...: as built, the answer is known
@@ -234,13 +233,14 @@ fi
 # Split DWARF, alone and packed.
 split() {
 	name=split-$cc-$1
+	accepts $cc -g -gdwarf-"$1" -gsplit-dwarf || { skip "$name" "$cc does not write it"; return; }
 	mkdir -p "$name"
-	(
-		cd "$name" || exit 1
-		$cc -O2 -g -gdwarf-"$1" -gsplit-dwarf -c ../program.c -o program.o 2>log &&
-			$cc -O2 -g -gdwarf-"$1" -gsplit-dwarf -c ../other.c -o other.o 2>log &&
-			$cc -o split program.o other.o 2>log && [ -s program.dwo ]
-	) || { skip "$name" "cannot be built"; return; }
+	cd "$name" || exit 1
+	need $cc -O2 -g -gdwarf-"$1" -gsplit-dwarf -c ../program.c -o program.o
+	need $cc -O2 -g -gdwarf-"$1" -gsplit-dwarf -c ../other.c -o other.o
+	need $cc -o split program.o other.o
+	cd "$work" || exit 1
+	need test -s "$name/program.dwo"
 	address=$(marker "$name/split")
 	expected=$(printf '%s' "$places" | sed "s,$work/program.c,$work/$name/../program.c,")
 	is "$(answer "$name/split" "$address")" "$expected" "$name: .dwo"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 symbolize=$build/testdata/symbolize
-command -v gcc >/dev/null 2>&1 || skip_all "gcc is not here"
+need_tools gcc
 cd "$work" || exit 1
 cat > program.c <<'END'
 volatile int sink;
@@ -12,7 +12,7 @@ __attribute__((noinline)) int first(int x) { inner(x); return sink; }
 __attribute__((noinline)) int second(int x) { inner(x + 1); return first(x) + 1; }
 int main(int argc, char **argv) { return second(argc); }
 END
-gcc -g -O2 program.c -Wl,--build-id=sha1 -o program || skip_all "gcc cannot build"
+need gcc -g -O2 program.c -Wl,--build-id=sha1 -o program
 objdump -d -j .text --no-show-raw-insn program | sed -n 's/^ *\([0-9a-f]*\):.*/0x\1/p' > addresses
 
 # Bytes of the debug sections changed in many ways, always the same ones.

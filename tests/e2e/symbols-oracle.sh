@@ -37,7 +37,8 @@ END
 compare() {
 	name=$1
 	shift
-	"$@" -O2 program.cc -o "$name" 2>log || { skip "$name" "cannot be built: $(head -n 1 log)"; return; }
+	accepts "$@" || { skip "$name" "$* makes no programs here"; return; }
+	need "$@" -O2 program.cc -o "$name"
 	objdump -d -j .text --no-show-raw-insn "$name" | sed -n 's/^ *\([0-9a-f]*\):.*/0x\1/p' > addresses
 	"$symbolize" -r "$name" < addresses > ours 2>/dev/null
 	if [ -n "$llvm" ]; then

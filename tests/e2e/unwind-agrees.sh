@@ -4,10 +4,10 @@
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 source=$top/tests/e2e/programs/stacks.c
-"${CC:-cc}" -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" "$source" -ldl || skip_all "no compiler"
+compile_c -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" "$source" -ldl
 mkdir "$work/fp"
-"${CC:-cc}" -O2 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -pthread -o "$work/fp/stacks" \
-	"$source" -ldl 2>/dev/null || skip_all "the compiler cannot keep all frame pointers"
+accepts $cc -mno-omit-leaf-frame-pointer || skip_all "the compiler cannot keep all frame pointers"
+compile_c -O2 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -pthread -o "$work/fp/stacks" "$source" -ldl
 
 # below_main FILE: the stacks in the program itself, of which there are enough
 below_main() {

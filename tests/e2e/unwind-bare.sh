@@ -16,20 +16,22 @@ shape() {
 share() {
 	printf '%s\n' "$folded" | awk -v e="$1" -v of="$2" '$0 ~ of { all += $NF; if ($0 ~ e) some += $NF } END { print all ? int(100 * some / all) : 0 }'
 }
-compile() {
-	"$@" -O2 -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables \
-		"$top/tests/e2e/programs/truth.c" -o "$work/bare" 2> /dev/null
+# compile_bare COMPILER ARGUMENTS...
+compile_bare() {
+	need "$@" -O2 -fno-optimize-sibling-calls -fno-asynchronous-unwind-tables -fno-unwind-tables \
+		"$top/tests/e2e/programs/truth.c" -o "$work/bare"
 }
 
-if compile "${CC:-cc}" -fno-sanitize=all; then
-	shape bare "$work/bare" tables 1000
-	number "$(share ';main;calls_format;format[; ]' ';format[; ]') >= 95" "callers of code that was compiled without tables"
-	number "$rooted >= 95" "and its root"
-	strip -o "$work/stripped" "$work/bare"
-	shape stripped "$work/stripped" tables 1000
-	number "$rooted >= 95" "without symbols, too"
-fi
-if command -v musl-gcc > /dev/null && compile musl-gcc -static; then
+need_tools "${cc%% *}" strip
+compile_bare $cc -fno-sanitize=all
+shape bare "$work/bare" tables 1000
+number "$(share ';main;calls_format;format[; ]' ';format[; ]') >= 95" "callers of code that was compiled without tables"
+number "$rooted >= 95" "and its root"
+strip -o "$work/stripped" "$work/bare"
+shape stripped "$work/stripped" tables 1000
+number "$rooted >= 95" "without symbols, too"
+if command -v musl-gcc > /dev/null; then
+	compile_bare musl-gcc -static
 	shape musl "$work/bare" tables 1000
 	number "$(share ';main;calls_format;format[; ]' ';format[; ]') >= 95" "callers in a static musl program"
 	number "$rooted >= 95" "and its root"
@@ -87,22 +89,22 @@ func main() {
 }
 G
 for flags in "" "-buildmode=pie"; do
-	(cd "$work/plain" && go build $flags -o "$work/go" main.go) 2> "$work/log" || { skip "Go $flags" "it does not build"; continue; }
+	need go build $flags -o "$work/go" "$work/plain/main.go"
 	shape go "$work/go"
 	number "$rooted >= 99" "Go's stacks reach their root ($flags)"
 	number "$(share 'main;main.(middle|other);main.leaf' 'main.leaf') >= 99" "with the callers of functions without a frame ($flags)"
 	number "$(share 'main.main;main.hash;crypto/sha256.Sum256;.*sha256.block' 'sha256.block') >= 99" "and of assembly that uses the frame pointer ($flags)"
 done
-if (cd "$work/plain" && go build -ldflags '-s -w' -o "$work/go" main.go); then
-	shape go-stripped "$work/go"
-	number "$rooted >= 99" "also without symbols"
-fi
-if (cd "$work/cgo" && CGO_CFLAGS=-O2 go build -o "$work/cgo-program" main.go) 2> "$work/log"; then
+need go build -ldflags '-s -w' -o "$work/go" "$work/plain/main.go"
+shape go-stripped "$work/go"
+number "$rooted >= 99" "also without symbols"
+if [ "$(go env CGO_ENABLED)" = 1 ] && command -v "$(go env CC)" > /dev/null; then
+	need env CGO_CFLAGS=-O2 go build -o "$work/cgo-program" "$work/cgo/main.go"
 	shape cgo "$work/cgo-program"
 	number "$rooted >= 99" "cgo's stacks reach their root"
 	number "$(share 'main.main;main.down;.*;cwork;cleaf' 'cleaf') >= 99" "C's callers in Go"
 	number "$(share 'main.main;main.back;.*;ccall;.*;main.work' 'main.work') >= 99" "and Go's callers in C and again in Go"
 else
-	skip "cgo" "it does not build"
+	skip "cgo" "there is no C compiler for go"
 fi
 finish

@@ -2,8 +2,8 @@
 # Processes that run already, deleted files, and many programs that live only briefly.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" \
-	"$top/tests/e2e/programs/stacks.c" -ldl || skip_all "no compiler"
+compile_c -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" \
+	"$top/tests/e2e/programs/stacks.c" -ldl
 
 share() {
 	"$report" --info --json "$1" > "$work/info.json"

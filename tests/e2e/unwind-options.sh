@@ -2,8 +2,8 @@
 # --unwind and --unwind-memory, and what -v and --info report about the tables.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O2 -fomit-frame-pointer -pthread -o "$work/stacks" \
-	"$top/tests/e2e/programs/stacks.c" -ldl || skip_all "no compiler"
+compile_c -O2 -fomit-frame-pointer -pthread -o "$work/stacks" \
+	"$top/tests/e2e/programs/stacks.c" -ldl
 
 value() {
 	"$report" --info --json "$1" > "$work/info.json"

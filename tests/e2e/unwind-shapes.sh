@@ -2,8 +2,8 @@
 # Stacks of programs without frame pointers are walked to their root, and are the right ones.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" \
-	"$top/tests/e2e/programs/stacks.c" -ldl || skip_all "no compiler"
+compile_c -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" \
+	"$top/tests/e2e/programs/stacks.c" -ldl
 printf 'void call_back(void (*f)(void));\nvolatile int n;\nvoid call_back(void (*f)(void)) { f(); n++; }\n' |
 	"${CC:-cc}" -O2 -fPIC -shared -fomit-frame-pointer -x c -o "$work/library.so" -
 strip -o "$work/stripped" "$work/stacks"

@@ -3,12 +3,14 @@
 # guessed is marked.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-compile() {
-	${CC:-cc} -O2 -mno-red-zone -fno-optimize-sibling-calls -fno-sanitize=all "$@" \
-		"$top/tests/e2e/programs/truth.c" 2> /dev/null
+# compile_truth ARGUMENTS...
+compile_truth() {
+	set -- -O2 -fno-optimize-sibling-calls -fno-sanitize=all "$@" "$top/tests/e2e/programs/truth.c"
+	! accepts $cc -mno-red-zone || set -- -mno-red-zone "$@"
+	compile_c "$@"
 }
-compile -o "$work/truth" || skip_all "no compiler for this"
-compile -fno-asynchronous-unwind-tables -fno-unwind-tables -o "$work/truth-bare" || skip_all "no compiler for this"
+compile_truth -o "$work/truth"
+compile_truth -fno-asynchronous-unwind-tables -fno-unwind-tables -o "$work/truth-bare"
 
 # shape PROGRAM SHAPE: records it and sets `folded` and `rooted`, percent of user stacks
 shape() {
@@ -44,7 +46,9 @@ __attribute__((noinline)) int thrower(int n) { D d; d.x = n; if (!n) throw std::
 __attribute__((noinline)) int catcher(int n) { try { return thrower(n); } catch (std::exception &e) { return e.what()[0]; } }
 int main() { long s = 0; for (int i = 0; i < 40000; i++) s += catcher(20); return s == 1; }
 C
-if ${CXX:-c++} -O2 -fomit-frame-pointer -o "$work/exc" "$work/exc.cc" 2> /dev/null; then
+cxx=${CXX:-c++}
+if command -v "${cxx%% *}" > /dev/null; then
+	need $cxx -O2 -fomit-frame-pointer -o "$work/exc" "$work/exc.cc"
 	"$record" -q -F 1999 -o "$work/exc.prf" -- "$work/exc"
 	folded=$("$report" -q "$work/exc.prf")
 	is "$(printf '%s\n' "$folded" | grep -vE ';_start;|incomplete|;_dl_|\[ld-linux|_start [0-9]|^exc;entry_')" "" "no stack of a C++ exception that lost its callers looks whole"
@@ -53,7 +57,8 @@ else
 fi
 
 # Programs of 32 bit have other registers and tables: their user stacks are refused, not half shown.
-if [ "$(uname -m)" = x86_64 ] && ${CC:-cc} -m32 -O2 -fno-sanitize=all -o "$work/truth-32" "$top/tests/e2e/programs/truth.c" 2> /dev/null; then
+if [ "$(uname -m)" = x86_64 ] && accepts $cc -m32; then
+	compile_c -m32 -O2 -fno-sanitize=all -o "$work/truth-32" "$top/tests/e2e/programs/truth.c"
 	shape truth-32 tables
 	number "$(share '^truth-32;\[incomplete\][; ]') >= 90" "a 32-bit program's stack is marked as missing"
 	unlike "$folded" '^truth-32;(\[incomplete\];)?([^;]*\[(truth-32|libc)|main|[^;]*format)' "and nothing of it is shown"
@@ -64,8 +69,8 @@ fi
 
 # The labels in the outputs that people look at.
 if [ "$(uname -m)" = x86_64 ]; then
-	${CC:-cc} -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c" &&
-		"$record" -q -F 999 -o "$work/made.prf" -- "$work/made" 500 ""
+	compile_c -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/tests/e2e/programs/made_code.c"
+	"$record" -q -F 999 -o "$work/made.prf" -- "$work/made" 500 ""
 	like "$("$report" -q --annotate "$work/made.prf")" ';main_\[g\];' "--annotate marks a guessed frame"
 	like "$("$report" -q -f top "$work/made.prf")" 'main \[guessed\]' "so does the table"
 	"$report" -q -f pprof -o "$work/made.pprof" "$work/made.prf"
