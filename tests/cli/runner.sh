@@ -30,7 +30,6 @@ else
 	skip "a test program that does not compile" "its test needs addr2line"
 fi
 output=$(CC=no-compiler-has-this-name tests/run tests/cli/views-inlines.sh)
-is "$?" 0 "no compiler: status 0"
 like "$(printf '%s' "$output" | tail -n 1)" '^0 passed, 0 failed, 1 skipped$' "no compiler: skipped"
 
 # A build of which only the tools that make and print traces fail.
