@@ -43,7 +43,7 @@ static void run_report(const char *report, const char *trace, int to)
 	 */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(to, STDOUT_FILENO) < 0 || privileges_drop_all())
+	if (dup2(to, STDOUT_FILENO) < 0 || !privileges_drop_all())
 		_exit(126);
 	execl(report, report, "-q", "--embed", "-o", "-", trace, (char *)NULL);
 	_exit(127);
@@ -66,19 +66,20 @@ static bool copy_with_names(const char *report, const char *trace, int to)
 static struct error *replace(const char *report, const char *path, const char *name)
 {
 	struct output copy;
-	struct error *error = NULL;
-	int status = output_open(&copy, name);
+	struct error *error = output_open(&copy, name), *closed;
 
-	if (!status)
-		status = output_begin(&copy);
-	if (status)
-		error = error_system(status, "%s", name);
+	if (!error)
+		error = output_begin(&copy);
+	if (error)
+		;
 	else if (!copy_with_names(report, path, copy.fd))
 		error = error_new(ERROR_UNSUPPORTED, "%s failed", report);
 	else if (rename(name, path))
 		error = error_system(errno, "%s", path);
-	output_close(&copy, error != NULL);
-	return error;
+	closed = output_close(&copy, error != NULL);
+	if (error)
+		error_free(closed);
+	return error ? error : closed;
 }
 
 int embed_names_into(const char *path)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/hotplug.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 void hotplug_release(struct hotplug *h)
@@ -10,12 +9,12 @@ void hotplug_release(struct hotplug *h)
 	h->gone = NULL;
 }
 
-int hotplug_look(struct hotplug *h, const struct cpus *online,
-		 void (*changed)(uint32_t cpu, enum hotplug_change change, void *context),
-		 void *context)
+struct error *hotplug_look(struct hotplug *h, const struct cpus *online,
+			   void (*changed)(uint32_t cpu, enum hotplug_change change, void *context),
+			   void *context)
 {
 	if (!h->gone && !(h->gone = calloc(h->cpus->n + 1, sizeof(*h->gone))))
-		return -ENOMEM;
+		return error_memory();
 	/* Both lists are sorted. */
 	for (size_t i = 0, at = 0; i < h->cpus->n; i++) {
 		uint32_t cpu = h->cpus->ids[i];
@@ -28,5 +27,5 @@ int hotplug_look(struct hotplug *h, const struct cpus *online,
 			changed(cpu, gone ? HOTPLUG_WENT : HOTPLUG_CAME_BACK, context);
 		h->gone[i] = gone;
 	}
-	return 0;
+	return NULL;
 }

@@ -7,6 +7,7 @@
  * and does not start them again, so the recorder must notice and open new ones.
  */
 
+#include "common/error.h"
 #include "record/system/cpus.h"
 
 #include <stdbool.h>
@@ -21,12 +22,9 @@ void hotplug_release(struct hotplug *h);
 
 enum hotplug_change { HOTPLUG_WENT, HOTPLUG_CAME_BACK };
 
-/*
- * Calls `changed` for each CPU that changed since the last call, given those online now. 0 or
- * -ENOMEM.
- */
-int hotplug_look(struct hotplug *h, const struct cpus *online,
-		 void (*changed)(uint32_t cpu, enum hotplug_change change, void *context),
-		 void *context);
+/* Calls `changed` for each CPU that changed since the last call, given those online now. */
+struct error *hotplug_look(struct hotplug *h, const struct cpus *online,
+			   void (*changed)(uint32_t cpu, enum hotplug_change change, void *context),
+			   void *context);
 
 #endif

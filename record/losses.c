@@ -53,9 +53,7 @@ static struct error *update_cpu(struct losses *a, struct prf_writer *w, size_t c
 
 struct error *losses_read(struct losses *a, struct sampler *s)
 {
-	int status = sampler_read_counters(s, a->now);
-
-	return status ? error_system(status, "cannot read the counters of samples") : NULL;
+	return sampler_read_counters(s, a->now);
 }
 
 struct error *losses_write(struct losses *a, struct prf_writer *w, uint64_t now_ns)

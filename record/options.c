@@ -63,7 +63,7 @@ static const char *take_cpus(void *context, const char *argument)
 {
 	struct cpus cpus;
 
-	if (cpus_parse(&cpus, argument))
+	if (error_ignore(cpus_parse(&cpus, argument)))
 		return "expected CPU numbers such as 0,2-3";
 	cpus_release(&cpus);
 	((struct settings *)context)->cpu_list = argument;

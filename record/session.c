@@ -95,7 +95,6 @@ static int wait_for(struct session *s, int ms)
 static int start_sampling(struct session *s)
 {
 	struct error *error = NULL;
-	int status;
 
 	s->start = trace_start_now();
 	/* The file of a command begins only when that could be started, and has the time from
@@ -104,9 +103,9 @@ static int start_sampling(struct session *s)
 		error = trace_file_started(&s->trace, &s->start);
 	if (error)
 		return fail_error(error);
-	status = sampler_start(s->sources.sampler);
+	error = sampler_start(s->sources.sampler);
 	s->sampling = true;
-	return status ? fail_kernel(error_system(status, "cannot start sampling")) : 0;
+	return error ? fail_kernel(error) : 0;
 }
 
 /* When the loop must wake up at the latest: to begin sampling or the next file, or to end. */
@@ -220,10 +219,11 @@ static int start(struct session *s)
 		status = start_sampling(s);
 	if (status)
 		return status;
-	status = target_go(&s->target);
-	if (status) {
-		fail("cannot run %s: %s", s->settings->command[0], strerror(-status));
-		return status == -ENOENT ? 127 : 126;
+	error = target_go(&s->target);
+	if (error) {
+		status = error_is(error, ENOENT) ? 127 : 126;
+		fail_error(error);
+		return status;
 	}
 	/* The old trace is emptied only now: a command that cannot be run must not cost it. */
 	status = traces_begin(s);
@@ -243,19 +243,24 @@ static int run(struct session *s)
 	 * Privileges are dropped only now: until here, a failure may have to remove the new file
 	 * from a user's folder, which takes root's capabilities.
 	 */
-	status = privileges_drop(series_wanted(&s->settings->series) || s->settings->embed);
-	if (status)
-		message_warning("cannot give up privileges: %s", strerror(-status));
+	error = privileges_drop(series_wanted(&s->settings->series) || s->settings->embed);
+	if (error)
+		message_warning("%s", error->text);
+	error_free(error);
+	error = NULL;
 	status = record(s, &signal);
 	if (!status)
 		error = finish(s);
-	if (error)
-		status = fail_error(error);
 	/*
 	 * After a failure the samples up to then stay in the file; readers see that it is
 	 * incomplete.
 	 */
-	trace_file_close(&s->trace, false);
+	if (error || status)
+		error_ignore(trace_file_close(&s->trace, false));
+	else
+		error = trace_file_close(&s->trace, false);
+	if (error)
+		status = fail_error(error);
 	if (status) {
 		/* A signal may have come while a pipe's reader was waited for. */
 		while (!s->ending && (signal = read_signal(s)))
@@ -277,7 +282,7 @@ static void release(struct session *s, bool discard)
 {
 	unwinding_release(&s->unwinding);
 	sources_release(&s->sources);
-	trace_file_close(&s->trace, discard);
+	error_ignore(trace_file_close(&s->trace, discard));
 	target_release(&s->target);
 	drain_release(&s->drain);
 	losses_release(&s->losses);

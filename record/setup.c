@@ -107,13 +107,16 @@ static int choose_cpus(struct session *s)
 {
 	const char *list = s->settings->cpu_list;
 	struct cpus wanted = { 0 };
+	struct error *error = cpus_online(&s->sources.cpus);
 
-	if (cpus_online(&s->sources.cpus) || cpus_online(&s->sources.sampled))
-		return fail("cannot read which CPUs are online");
+	if (!error)
+		error = cpus_online(&s->sources.sampled);
+	if (!error && list)
+		error = error_prefix(cpus_parse(&wanted, list), "-C %s", list);
+	if (error)
+		return fail_error(error);
 	if (!list)
 		return 0;
-	if (cpus_parse(&wanted, list))
-		return fail("-C %s: not a list of CPUs", list);
 	s->sources.sampled.n = 0;
 	for (size_t i = 0; i < s->sources.cpus.n; i++)
 		for (size_t j = 0; j < wanted.n; j++)
@@ -140,45 +143,29 @@ static void raise_limits(void)
 	}
 }
 
+/* Right before the command is run: it must not begin with what was granted to the recorder. */
 static void prepare_command(void)
 {
-	privileges_drop_all();
+	if (!privileges_drop_all())
+		_exit(126);
 }
 
 static int find_targets(struct session *s)
 {
 	const struct settings *settings = s->settings;
-	char why[512];
+	struct error *error = NULL;
 
 	/* Not for a command, which inherits the limit and shall have the one that we were given. */
 	if (!settings->command)
 		raise_limits();
-	if (settings->cgroup && cgroup_find(&s->cgroup, settings->cgroup, why, sizeof(why)))
-		return fail("%s", why);
-	for (size_t i = 0; i < settings->pid_count; i++) {
-		uint32_t process = 0, pid = settings->pids[i];
-		int status = settings->by_thread ? target_add_thread(&s->target, pid)
-						 : target_add_process(&s->target, pid, &process);
-
-		if (status == -EINVAL)
-			return fail("%" PRIu32 " is a thread of process %" PRIu32
-				    "; give -p %" PRIu32,
-				    pid, process, process);
-		if (status == -ESRCH)
-			return fail("no %s %" PRIu32 "; it may have ended",
-				    settings->by_thread ? "thread" : "process", pid);
-		if (status)
-			return fail("cannot watch %s %" PRIu32 ": %s%s",
-				    settings->by_thread ? "thread" : "process", pid,
-				    strerror(-status), status == -EMFILE ? FAILURE_MORE_FILES : "");
-	}
-	if (settings->command) {
-		int status = target_add_command(&s->target, settings->command, prepare_command);
-
-		if (status)
-			return fail("cannot start a process: %s", strerror(-status));
-	}
-	return 0;
+	if (settings->cgroup)
+		error = cgroup_find(&s->cgroup, settings->cgroup);
+	for (size_t i = 0; i < settings->pid_count && !error; i++)
+		error = settings->by_thread ? target_add_thread(&s->target, settings->pids[i])
+					    : target_add_process(&s->target, settings->pids[i]);
+	if (!error && settings->command)
+		error = target_add_command(&s->target, settings->command, prepare_command);
+	return error ? fail_error(error) : 0;
 }
 
 /* -------- setting up -------- */
@@ -203,6 +190,11 @@ static uint64_t ring_size(const struct session *s)
 	return size;
 }
 
+static void show_warning(const char *text, void *context)
+{
+	message_warning("%s", text);
+}
+
 static int open_sampler(struct session *s)
 {
 	struct sources *sources = &s->sources;
@@ -218,24 +210,17 @@ static int open_sampler(struct session *s)
 		.off_cpu = s->settings->waits,
 		.unwind_by = s->settings->unwind_by,
 	};
-	const char *what = "";
-	int status;
+	struct error *error;
 
+	options.off_cpu.warn = show_warning;
 	raise_limits();
 	sources->ring_bytes = options.ring_bytes = ring_size(s);
-	status = sampler_new(&sources->sampler, &options, &what);
-	if (!status)
-		status = sampler_follow(sources->sampler, &what);
-	for (size_t i = 0; i < s->settings->pid_count && !status; i++) {
-		what = "add a target";
-		status = sampler_add_target(sources->sampler, s->settings->pids[i]);
-	}
-	return status ? fail_kernel(error_system(status, "cannot %s", what)) : 0;
-}
-
-static void show_warning(const char *text, void *context)
-{
-	message_warning("%s", text);
+	error = sampler_new(&sources->sampler, &options);
+	if (!error)
+		error = sampler_follow(sources->sampler);
+	for (size_t i = 0; i < s->settings->pid_count && !error; i++)
+		error = sampler_add_target(sources->sampler, s->settings->pids[i]);
+	return error ? fail_kernel(error) : 0;
 }
 
 /* Opens the side band and the listeners before /proc is read, so that no change is missed. */
@@ -243,22 +228,16 @@ static struct error *begin_world(struct session *s, bool everything)
 {
 	struct kernel_symbols *kernel = NULL;
 	struct error *error = kernel_symbols_new(&kernel);
-	int status;
 
 	if (!error)
 		error = world_init(&s->world, everything, kernel);
+	if (!error)
+		error = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
 	if (error)
 		return error;
-	status = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
-	/* Older kernels refuse attributes that they do not know: here build-ids (Linux 5.12). */
-	if (status == -EINVAL)
-		return error_new(ERROR_UNSUPPORTED, "this kernel cannot report what programs map; "
-						    "Linux 5.15 or later is needed");
-	if (status)
-		return error_system(status, "cannot follow mappings");
-	if (jit_new(&s->jit, &(struct jit_options){ .warn = show_warning }))
-		return error_memory();
-	error = made_code_follow(s->world.spaces, s->jit);
+	error = jit_new(&s->jit, &(struct jit_options){ .warn = show_warning });
+	if (!error)
+		error = made_code_follow(s->world.spaces, s->jit);
 	sideband_enable(s->sources.sideband);
 	return error;
 }

@@ -4,7 +4,6 @@
 #include "common/message.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 void sources_release(struct sources *s)
 {
@@ -41,21 +40,22 @@ struct looking {
 static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
 {
 	const struct looking *l = context;
-	int status;
+	struct error *error;
 
 	if (change == HOTPLUG_WENT) {
 		message_warning("CPU %" PRIu32 " went offline", cpu);
 		return;
 	}
-	status = sideband_cpu_came_back(l->sources->sideband, cpu);
-	if (!status)
-		status = sampler_cpu_came_back(l->sources->sampler, l->events, cpu);
-	if (status)
+	error = sideband_cpu_came_back(l->sources->sideband, cpu);
+	if (!error)
+		error = sampler_cpu_came_back(l->sources->sampler, l->events, cpu);
+	if (error)
 		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s",
-				cpu, strerror(-status));
+				cpu, error->text);
 	else
 		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there",
 				cpu);
+	error_free(error);
 	*l->came_back = true;
 }
 
@@ -67,8 +67,8 @@ struct error *sources_look_at_cpus(struct sources *s, const struct event_list *e
 	struct error *error = NULL;
 
 	/* If the list of CPUs cannot be read, it is taken to be unchanged. */
-	if (!cpus_online(&online) && hotplug_look(&s->hotplug, &online, cpu_changed, &looking))
-		error = error_memory();
+	if (!error_ignore(cpus_online(&online)))
+		error = hotplug_look(&s->hotplug, &online, cpu_changed, &looking);
 	cpus_release(&online);
 	return error;
 }

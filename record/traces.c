@@ -17,11 +17,13 @@
 
 static int open_file(struct session *s, const char *path)
 {
-	int status = trace_file_open(&s->trace, path);
+	struct error *error = trace_file_open(&s->trace, path);
 
-	return status ? fail("cannot write %s: %s; %s", path, strerror(-status),
-			     output_remedy(status))
-		      : 0;
+	if (!error)
+		return 0;
+	fail("%s; %s", error->text, output_remedy(error));
+	error_free(error);
+	return 1;
 }
 
 /* Numbers of the previous file are not valid in the new one. */
@@ -79,6 +81,7 @@ static int begin_file(struct session *s)
 static int open_next(struct session *s)
 {
 	struct series *series = &s->settings->series;
+	struct error *error;
 	struct timespec wall;
 	int status;
 	char *name;
@@ -90,12 +93,12 @@ static int open_next(struct session *s)
 	status = open_file(s, name);
 	if (!status)
 		status = begin_file(s);
-	if (!status && series_begin(series, name, clock_now()))
-		status = fail("out of memory");
+	error = status ? NULL : series_begin(series, name, clock_now());
 	free(name);
-	if (!status)
-		series_trim(series);
-	return status;
+	if (status || error)
+		return error ? fail_error(error) : status;
+	series_trim(series);
+	return 0;
 }
 
 int traces_open(struct session *s)
@@ -219,9 +222,10 @@ int traces_switch(struct session *s, uint64_t now_ns, int signal)
 	error = drain_settle(&s->drain, now_ns);
 	if (!error)
 		error = traces_finish(s, now_ns, false);
+	if (!error)
+		error = trace_file_close(&s->trace, false);
 	if (error)
 		return fail_error(error);
-	trace_file_close(&s->trace, false);
 	s->start = trace_start_now();
 	return open_next(s);
 }

@@ -19,13 +19,16 @@
 #define RING_BYTES (UINT64_C(32) << 20)
 #define SETTLE_NS UINT64_C(5000000000)
 
-static enum benchmark_status failed(struct benchmark_problem *problem, const char *what, int status)
+/* Ends the error. */
+static enum benchmark_status failed(struct benchmark_problem *problem, struct error *error)
 {
-	bool forbidden = status == -EPERM || status == -EACCES;
+	bool forbidden = error_is(error, EPERM) || error_is(error, EACCES);
+	enum benchmark_status status = benchmark_problem(
+		problem, forbidden ? BENCHMARK_UNAVAILABLE : BENCHMARK_FAILED, "%s%s", error->text,
+		forbidden ? "; run as root or with cap_bpf and cap_perfmon" : "");
 
-	return benchmark_problem(problem, forbidden ? BENCHMARK_UNAVAILABLE : BENCHMARK_FAILED,
-				 "cannot %s: %s%s", what, strerror(-status),
-				 forbidden ? "; run as root or with cap_bpf and cap_perfmon" : "");
+	error_free(error);
+	return status;
 }
 
 void attachment_release(struct attachment *a)
@@ -70,12 +73,8 @@ static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	struct error *error = follow_worker(a, pid);
 
-	if (error) {
-		int os_error = error->os_error;
-
-		error_free(error);
-		return failed(problem, "build unwind tables", -os_error);
-	}
+	if (error)
+		return failed(problem, error_prefix(error, "cannot build unwind tables"));
 	unwinder_flush(a->unwinder);
 	if (!unwinder_settle(a->unwinder, SETTLE_NS))
 		return benchmark_problem(problem, BENCHMARK_FAILED,
@@ -118,16 +117,14 @@ static enum benchmark_status load(struct attachment *a, const struct worker *wor
 				  const struct sampler_options *options,
 				  struct benchmark_problem *problem)
 {
-	const char *what = "";
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
-	int status = sampler_new(&a->sampler, options, &what);
+	struct error *error = sampler_new(&a->sampler, options);
 
 	a->load_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
-	if (status)
-		return failed(problem, what, status);
-	status = sampler_add_target(a->sampler, (uint32_t)worker->pid);
-	if (status)
-		return failed(problem, "name the worker as target", status);
+	if (!error)
+		error = sampler_add_target(a->sampler, (uint32_t)worker->pid);
+	if (error)
+		return failed(problem, error);
 	if (options->unwind_by == UNWIND_BY_TABLES)
 		return build_tables(a, worker->pid, problem);
 	return BENCHMARK_OK;
@@ -135,9 +132,9 @@ static enum benchmark_status load(struct attachment *a, const struct worker *wor
 
 static enum benchmark_status start(struct attachment *a, struct benchmark_problem *problem)
 {
-	int status = sampler_start(a->sampler);
+	struct error *error = sampler_start(a->sampler);
 
-	return status ? failed(problem, "start sampling", status) : BENCHMARK_OK;
+	return error ? failed(problem, error) : BENCHMARK_OK;
 }
 
 enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
@@ -293,16 +290,17 @@ static enum benchmark_status counters_of(struct attachment *a, struct attachment
 {
 	size_t n = sampler_possible_cpus(a->sampler);
 	struct sample_counters *counters = calloc(n, sizeof(*counters));
-	int status = counters ? sampler_read_counters(a->sampler, counters) : -ENOMEM;
+	struct error *error = counters ? sampler_read_counters(a->sampler, counters)
+				       : error_memory();
 
-	for (size_t i = 0; !status && i < n; i++) {
+	for (size_t i = 0; !error && i < n; i++) {
 		found->fired += counters[i].fired;
 		found->sent += counters[i].sent;
 		for (int j = 0; j < SAMPLE_LOST_COUNT; j++)
 			found->lost += counters[i].lost[j];
 	}
 	free(counters);
-	return status ? failed(problem, "read the counters", status) : BENCHMARK_OK;
+	return error ? failed(problem, error) : BENCHMARK_OK;
 }
 
 enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
@@ -344,16 +342,18 @@ enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
 
 	a->trivial = trivial_bpf__open_and_load();
 	if (!a->trivial)
-		return failed(problem, "load the program that does nothing", -errno);
+		return failed(problem,
+			      error_system(errno, "cannot load the program that does nothing"));
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return failed(problem, "open a page-fault event", -errno);
+		return failed(problem, error_system(errno, "cannot open a page-fault event"));
 	a->link = bpf_program__attach_perf_event(a->trivial->progs.trivial, fd);
 	if (!a->link) {
 		int error = errno;
 
 		close(fd);
-		return failed(problem, "attach to the page-fault event", -error);
+		return failed(problem,
+			      error_system(error, "cannot attach to the page-fault event"));
 	}
 	return BENCHMARK_OK;
 }

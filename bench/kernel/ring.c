@@ -90,7 +90,7 @@ static void *consume(void *argument)
 	struct ring ring;
 	uint32_t size;
 
-	if (ring_map(&ring, fd, RING_BYTES))
+	if (error_ignore(ring_map(&ring, fd, RING_BYTES)))
 		return NULL;
 	while (!__atomic_load_n(&b->stop, __ATOMIC_RELAXED)) {
 		while (ring_peek(&ring, &size)) {

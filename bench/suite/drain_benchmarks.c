@@ -154,7 +154,7 @@ static void drain_run(void *state, uint64_t iterations)
 
 		tasks_forget_ids(d->world.tasks);
 		d->failed = error_ignore(prf_writer_new(&w, &options)) ||
-			    jit_new(&jit, &(struct jit_options){ .writer = w });
+			    error_ignore(jit_new(&jit, &(struct jit_options){ .writer = w }));
 		sources.jit = jit;
 		resolver = d->failed ? NULL : resolver_new(&sources);
 		d->failed = !resolver || !drain_all(d, resolver, w) ||
@@ -210,7 +210,7 @@ static bool one_begin(struct one_state *o)
 
 	o->null_fd = options.fd;
 	if (options.fd < 0 || error_ignore(prf_writer_new(&w, &options)) || !begin(&o->trace, w) ||
-	    jit_new(&o->jit, &(struct jit_options){ .writer = w }))
+	    error_ignore(jit_new(&o->jit, &(struct jit_options){ .writer = w })))
 		return false;
 	sources.jit = o->jit;
 	o->resolver = resolver_new(&sources);

@@ -55,13 +55,13 @@ static void tell(struct blocked_bpf *skeleton, const struct sampler_bpf *sampler
 	skeleton->rodata->preempted_event = sampler->rodata->preempted_event;
 }
 
-int blocked_new(struct blocked **blocked, struct sampler_bpf *sampler)
+struct error *blocked_new(struct blocked **blocked, struct sampler_bpf *sampler)
 {
 	struct blocked *b = calloc(1, sizeof(*b));
 	int status;
 
 	if (!b)
-		return -ENOMEM;
+		return error_memory();
 	b->skeleton = blocked_bpf__open();
 	status = b->skeleton ? 0 : -errno;
 	if (!status) {
@@ -78,10 +78,10 @@ int blocked_new(struct blocked **blocked, struct sampler_bpf *sampler)
 		status = -errno;
 	if (status) {
 		blocked_free(b);
-		return status;
+		return error_system(status, "cannot load the programs for waits that last");
 	}
 	*blocked = b;
-	return 0;
+	return NULL;
 }
 
 void blocked_free(struct blocked *b)
@@ -98,28 +98,30 @@ void blocked_free(struct blocked *b)
  * Reading the iterator runs its program on every task. The program writes no text, so the read
  * returns end of file.
  */
-static int run(const struct bpf_link *link)
+static struct error *run(const struct bpf_link *link)
 {
 	int fd = bpf_iter_create(bpf_link__fd(link));
+	struct error *error = NULL;
 	ssize_t n;
 	char byte;
 
 	if (fd < 0)
-		return -errno;
+		return error_system(errno, "cannot go through the tasks that wait");
 	do
 		n = read(fd, &byte, 1);
 	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	n = n < 0 ? -errno : 0;
+	if (n < 0)
+		error = error_system(errno, "cannot go through the tasks that wait");
 	close(fd);
-	return (int)n;
+	return error;
 }
 
-int blocked_begin(struct blocked *b)
+struct error *blocked_begin(struct blocked *b)
 {
 	return run(b->begin);
 }
 
-int blocked_end(struct blocked *b)
+struct error *blocked_end(struct blocked *b)
 {
 	return run(b->end);
 }

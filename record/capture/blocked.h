@@ -8,19 +8,19 @@
  * other waits.
  */
 
-#include <stddef.h>
+#include "common/error.h"
 
 struct blocked;
 struct sampler_bpf;
 
-/* Call after the sampler's programs are loaded; both use the same maps. 0 or -errno. */
-int blocked_new(struct blocked **blocked, struct sampler_bpf *sampler);
+/* Call after the sampler's programs are loaded; both use the same maps. */
+struct error *blocked_new(struct blocked **blocked, struct sampler_bpf *sampler);
 void blocked_free(struct blocked *b);
 
-/* Tasks that wait now get this moment as the start of their wait. 0 or -errno. */
-int blocked_begin(struct blocked *b);
+/* Tasks that wait now get this moment as the start of their wait. */
+struct error *blocked_begin(struct blocked *b);
 
-/* Sends a sample for each task that is still waiting. 0 or -errno. */
-int blocked_end(struct blocked *b);
+/* Sends a sample for each task that is still waiting. */
+struct error *blocked_end(struct blocked *b);
 
 #endif

@@ -63,7 +63,7 @@ static enum off_cpu_way find_way(struct off_cpu *o)
 void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
 		  const struct off_cpu_options *options)
 {
-	*o = (struct off_cpu){ .wakers = options->wakers };
+	*o = (struct off_cpu){ .wakers = options->wakers, .warn = options->warn };
 	for (size_t i = 0; i < events->n; i++) {
 		if (events->events[i].source != EVENT_SCHEDULER)
 			continue;
@@ -91,45 +91,56 @@ void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct 
 				o->wanted && o->way == OFF_CPU_WHEN_LEAVING);
 }
 
+/* Ends an error after which the recording goes on without these waits. */
+static void warn(const struct off_cpu *o, struct error *error)
+{
+	error = error_prefix(error,
+			     "waits that begin before the recording or outlast it are missing");
+	if (error && o->warn)
+		o->warn(error->text, NULL);
+	error_free(error);
+}
+
 void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton)
 {
 	if (o->wanted)
-		blocked_new(&o->blocked, skeleton);
+		warn(o, blocked_new(&o->blocked, skeleton));
 }
 
-static int attach(struct bpf_link **link, const struct bpf_program *program)
+static struct error *attach(struct bpf_link **link, const struct bpf_program *program)
 {
 	*link = bpf_program__attach(program);
-	return *link ? 0 : -errno;
+	return *link ? NULL : error_system(errno, "cannot attach %s", bpf_program__name(program));
 }
 
-int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
+struct error *off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
 {
-	int status = 0;
+	struct error *error = NULL;
 
 	if (!o->wanted)
-		return 0;
+		return NULL;
 	/* Programs that end waits are attached first: no wait may begin whose end is not seen. */
 	if (o->way == OFF_CPU_AT_EXIT) {
-		status = attach(&o->links[0], skeleton->progs.end_of_switch);
+		error = attach(&o->links[0], skeleton->progs.end_of_switch);
 	} else if (o->way == OFF_CPU_BY_PROBE) {
 		o->links[0] = bpf_program__attach_kprobe(skeleton->progs.end_of_switch_probe, false,
 							 o->probe);
-		status = o->links[0] ? 0 : -errno;
+		if (!o->links[0])
+			error = error_system(errno, "cannot probe %s", o->probe);
 	}
-	if (!status && o->wakers)
-		status = attach(&o->links[1], skeleton->progs.note_waker);
-	if (!status)
-		status = attach(&o->links[2], skeleton->progs.note_switch);
-	if (!status && o->blocked)
-		blocked_begin(o->blocked);
-	return status;
+	if (!error && o->wakers)
+		error = attach(&o->links[1], skeleton->progs.note_waker);
+	if (!error)
+		error = attach(&o->links[2], skeleton->progs.note_switch);
+	if (!error && o->blocked)
+		warn(o, blocked_begin(o->blocked));
+	return error;
 }
 
 void off_cpu_stop(struct off_cpu *o)
 {
 	if (o->blocked && o->links[2])
-		blocked_end(o->blocked);
+		warn(o, blocked_end(o->blocked));
 	for (int i = OFF_CPU_LINKS - 1; i >= 0; i--) {
 		bpf_link__destroy(o->links[i]);
 		o->links[i] = NULL;

@@ -6,6 +6,7 @@
  * them.
  */
 
+#include "common/error.h"
 #include "record/events/event.h"
 
 #include <stdbool.h>
@@ -18,6 +19,8 @@ struct off_cpu_options {
 	uint64_t min_ns;   /* shorter waits are not recorded */
 	bool wakers;	   /* record the kernel stack of the task that ended a wait */
 	bool when_leaving; /* take stacks as on a kernel without a better way; for tests */
+	/* Called with one line for the user when waits will be missing; or NULL. */
+	void (*warn)(const char *text, void *context);
 };
 
 #define OFF_CPU_LINKS 3
@@ -35,6 +38,7 @@ struct off_cpu {
 	char probe[64]; /* the kernel's name for finish_task_switch() */
 	struct bpf_link *links[OFF_CPU_LINKS];
 	struct blocked *blocked; /* NULL: not supported, see record/capture/blocked.h */
+	void (*warn)(const char *text, void *context);
 };
 
 /*
@@ -46,12 +50,12 @@ void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct 
 
 /*
  * Call after the programs are loaded: prepares for waits that began before the recording or outlast
- * it.
+ * it. A kernel that cannot do so records all other waits, and the user is warned.
  */
 void off_cpu_prepare(struct off_cpu *o, struct sampler_bpf *skeleton);
 
-/* Attaches the programs. 0 or -errno. */
-int off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton);
+/* Attaches the programs. */
+struct error *off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton);
 /* Sends samples for tasks that still wait, and detaches the programs. */
 void off_cpu_stop(struct off_cpu *o);
 void off_cpu_release(struct off_cpu *o);

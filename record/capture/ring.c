@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int ring_map(struct ring *r, int map_fd, uint64_t size)
+struct error *ring_map(struct ring *r, int map_fd, uint64_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *reader, *writer;
@@ -14,20 +14,20 @@ int ring_map(struct ring *r, int map_fd, uint64_t size)
 	*r = (struct ring){ 0 };
 	reader = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (reader == MAP_FAILED)
-		return -errno;
+		return error_system(errno, "cannot map a ring of samples");
 	writer = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, map_fd, (off_t)page);
 	if (writer == MAP_FAILED) {
-		int status = -errno;
+		struct error *error = error_system(errno, "cannot map a ring of samples");
 
 		munmap(reader, page);
-		return status;
+		return error;
 	}
 	r->reader = reader;
 	r->writer = writer;
 	r->data = (const uint8_t *)writer + page;
 	r->size = size;
 	r->at = *r->reader;
-	return 0;
+	return NULL;
 }
 
 void ring_unmap(struct ring *r)

@@ -10,6 +10,8 @@
  * writers', and the data twice in a row, so that no record is ever split.
  */
 
+#include "common/error.h"
+
 #include <stdint.h>
 
 struct ring {
@@ -20,8 +22,8 @@ struct ring {
 	uint64_t at;
 };
 
-/* 0 or -errno. `map_fd` may be closed as soon as the BPF object holds it. */
-int ring_map(struct ring *r, int map_fd, uint64_t size);
+/* Maps the ring of `size` bytes. `map_fd` may be closed as long as the BPF object holds it. */
+struct error *ring_map(struct ring *r, int map_fd, uint64_t size);
 void ring_unmap(struct ring *r);
 
 /*

@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,73 +65,86 @@ const char *sampler_log(void)
 }
 
 /* The program is attached only when sampling begins; it runs from then on. */
-static int open_event(struct sampler *s, struct perf_event_attr *attributes,
-		      const struct bpf_program *program, size_t number, uint32_t cpu)
+static struct error *open_event(struct sampler *s, const struct event *event,
+				struct perf_event_attr *attributes, struct attached attached)
 {
-	int fd = (int)syscall(SYS_perf_event_open, attributes, -1, (int)cpu, -1,
-			      PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return errno == ENODEV ? 0 : -errno; /* the CPU went offline */
-	s->attached[s->attached_count++] = (struct attached){ fd, cpu, number, program, NULL };
-	return 0;
+	attached.fd = (int)syscall(SYS_perf_event_open, attributes, -1, (int)attached.cpu, -1,
+				   PERF_FLAG_FD_CLOEXEC);
+	if (attached.fd < 0 && errno == ENODEV)
+		return NULL; /* the CPU went offline */
+	if (attached.fd < 0)
+		return error_system(errno, "cannot open perf event %s on CPU %" PRIu32, event->name,
+				    attached.cpu);
+	s->attached[s->attached_count++] = attached;
+	return NULL;
 }
 
-static int open_counter(struct sampler *s, const struct event *event, size_t number, uint32_t cpu)
+static struct error *open_counter(struct sampler *s, const struct event *event, size_t number,
+				  uint32_t cpu)
 {
+	struct attached attached = { .cpu = cpu,
+				     .number = number,
+				     .program = s->skeleton->progs.sample_timer };
 	struct perf_event_attr attributes;
 
 	event_attributes(event, &attributes);
-	return open_event(s, &attributes, s->skeleton->progs.sample_timer, number, cpu);
+	return open_event(s, event, &attributes, attached);
 }
 
 /*
  * The program of a probe runs at each hit and on all CPUs, whichever CPU and period the event was
  * opened with.
  */
-static int open_probe(struct sampler *s, const struct event *event, size_t number, uint32_t cpu)
+static struct error *open_probe(struct sampler *s, const struct event *event, size_t number,
+				uint32_t cpu)
 {
+	struct attached attached = { .cpu = cpu, .number = number };
 	struct perf_event_attr attributes;
 
 	event_attributes(event, &attributes);
 	attributes.sample_period = 1;
-	if (event->source == EVENT_TRACEPOINT)
-		return open_event(s, &attributes, s->skeleton->progs.sample_tracepoint, number,
-				  cpu);
+	if (event->source == EVENT_TRACEPOINT) {
+		attached.program = s->skeleton->progs.sample_tracepoint;
+		return open_event(s, event, &attributes, attached);
+	}
 	if (!event_uprobe_type(&attributes.type))
-		return -EOPNOTSUPP;
+		return error_new(ERROR_UNSUPPORTED, "cannot open %s: this kernel has no uprobes",
+				 event->name);
+	attached.program = s->skeleton->progs.sample_uprobe;
 	attributes.uprobe_path = (uintptr_t)event->file;
 	attributes.probe_offset = event->file_offset;
-	return open_event(s, &attributes, s->skeleton->progs.sample_uprobe, number, cpu);
+	return open_event(s, event, &attributes, attached);
 }
 
-static int open_events(struct sampler *s, const struct sampler_options *options)
+static struct error *open_events(struct sampler *s, const struct sampler_options *options)
 {
 	const struct event_list *events = options->events;
 	const struct cpus *cpus = options->cpus;
-	int status = 0;
+	struct error *error = NULL;
 
 	s->attached = calloc(events->n * cpus->n + 1, sizeof(*s->attached));
 	if (!s->attached)
-		return -ENOMEM;
-	for (size_t i = 0; i < events->n && !status; i++) {
+		return error_memory();
+	for (size_t i = 0; i < events->n && !error; i++) {
 		const struct event *event = &events->events[i];
 
 		if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
-			status = open_probe(s, event, i, cpus->ids[0]);
-		for (size_t j = 0; j < cpus->n && event->source == EVENT_PERF && !status; j++)
-			status = open_counter(s, event, i, cpus->ids[j]);
+			error = open_probe(s, event, i, cpus->ids[0]);
+		for (size_t j = 0; j < cpus->n && event->source == EVENT_PERF && !error; j++)
+			error = open_counter(s, event, i, cpus->ids[j]);
 	}
-	return status;
+	return error;
 }
 
-static int attach(struct attached *a)
+static struct error *attach(struct attached *a)
 {
 	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = a->number);
 
 	/* This also enables the event. The link now owns the fd. */
 	a->link = bpf_program__attach_perf_event_opts(a->program, a->fd, &options);
-	return a->link ? 0 : -errno;
+	return a->link ? NULL
+		       : error_system(errno, "cannot start sampling: attaching %s on CPU %" PRIu32,
+				      bpf_program__name(a->program), a->cpu);
 }
 
 /* Sets the programs' constants before the verifier sees them: it removes code that they disable. */
@@ -177,48 +191,66 @@ static bool uses(const struct event_list *events, enum sample_class class)
 	return false;
 }
 
-static int load(struct sampler *s, const struct sampler_options *options)
+static struct bpf_map *ring_of(const struct sampler *s, enum sample_class class)
 {
-	struct sampler_bpf *skeleton = sampler_bpf__open();
-	int status = 0;
+	switch (class) {
+	case CLASS_SWITCH: return s->skeleton->maps.switch_ring;
+	case CLASS_PROBE: return s->skeleton->maps.probe_ring;
+	default: return s->skeleton->maps.timer_ring;
+	}
+}
 
-	if (!skeleton)
-		return -errno;
-	s->skeleton = skeleton;
-	tell(skeleton, options);
-	off_cpu_tell(&s->off_cpu, skeleton, options->events, &options->off_cpu);
-	struct bpf_map *const rings[CLASS_COUNT] = {
-		[CLASS_TIMER] = skeleton->maps.timer_ring,
-		[CLASS_SWITCH] = skeleton->maps.switch_ring,
-		[CLASS_PROBE] = skeleton->maps.probe_ring,
-	};
+/* Before the programs are loaded. 0 or -errno, as libbpf returns it. */
+static int size_maps(struct sampler *s, const struct sampler_options *options)
+{
+	uint32_t scratches = (uint32_t)s->possible_cpus * CLASS_COUNT;
+	int status = bpf_map__set_max_entries(s->skeleton->maps.unwind_walks, scratches);
+
+	if (!status)
+		status = bpf_map__set_max_entries(s->skeleton->maps.script_walks, scratches);
+	if (!status)
+		status = bpf_map__set_max_entries(s->skeleton->maps.script_names,
+						  SCRIPT_NAMES_BYTES);
 	for (int i = 0; i < CLASS_COUNT && !status; i++)
 		status = bpf_map__set_max_entries(
-			rings[i], uses(options->events, i) ? (uint32_t)options->ring_bytes
-							   : (uint32_t)sysconf(_SC_PAGESIZE));
-	if (!status)
-		status = bpf_map__set_max_entries(skeleton->maps.unwind_walks,
-						  (uint32_t)s->possible_cpus * CLASS_COUNT);
-	if (!status)
-		status = bpf_map__set_max_entries(skeleton->maps.script_walks,
-						  (uint32_t)s->possible_cpus * CLASS_COUNT);
-	if (!status)
-		status = bpf_map__set_max_entries(skeleton->maps.script_names, SCRIPT_NAMES_BYTES);
-	if (!status)
-		status = sampler_bpf__load(skeleton);
-	if (!status)
-		off_cpu_prepare(&s->off_cpu, skeleton);
-	if (!status)
-		status = ring_map(&s->script_names, bpf_map__fd(skeleton->maps.script_names),
-				  SCRIPT_NAMES_BYTES);
-	for (int i = 0; i < CLASS_COUNT && !status; i++)
-		if (uses(options->events, i))
-			status = ring_map(&s->rings[s->ring_count++], bpf_map__fd(rings[i]),
-					  options->ring_bytes);
+			ring_of(s, i), uses(options->events, i) ? (uint32_t)options->ring_bytes
+								: (uint32_t)sysconf(_SC_PAGESIZE));
 	return status;
 }
 
-static int set_cgroup(struct sampler *s, const struct cgroup *cgroup)
+static struct error *map_rings(struct sampler *s, const struct sampler_options *options)
+{
+	struct error *error = ring_map(
+		&s->script_names, bpf_map__fd(s->skeleton->maps.script_names), SCRIPT_NAMES_BYTES);
+
+	for (int i = 0; i < CLASS_COUNT && !error; i++)
+		if (uses(options->events, i))
+			error = ring_map(&s->rings[s->ring_count++], bpf_map__fd(ring_of(s, i)),
+					 options->ring_bytes);
+	return error;
+}
+
+static struct error *load(struct sampler *s, const struct sampler_options *options)
+{
+	int status = s->possible_cpus < 0 ? s->possible_cpus : 0;
+
+	s->skeleton = sampler_bpf__open();
+	if (!status && !s->skeleton)
+		status = -errno;
+	if (!status) {
+		tell(s->skeleton, options);
+		off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
+		status = size_maps(s, options);
+	}
+	if (!status)
+		status = sampler_bpf__load(s->skeleton);
+	if (status)
+		return error_system(status, "cannot load the BPF programs");
+	off_cpu_prepare(&s->off_cpu, s->skeleton);
+	return map_rings(s, options);
+}
+
+static struct error *set_cgroup(struct sampler *s, const struct cgroup *cgroup)
 {
 	int fd = open(cgroup->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	uint32_t zero = 0;
@@ -228,37 +260,32 @@ static int set_cgroup(struct sampler *s, const struct cgroup *cgroup)
 
 	if (fd >= 0)
 		close(fd);
-	return status;
+	return status ? error_system(status, "cannot watch the cgroup %s", cgroup->path) : NULL;
 }
 
-int sampler_new(struct sampler **sampler, const struct sampler_options *options, const char **what)
+struct error *sampler_new(struct sampler **sampler, const struct sampler_options *options)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	int status;
+	struct error *error;
 
 	if (!s)
-		return -ENOMEM;
+		return error_memory();
 	buffer_clear(&log_text);
 	libbpf_set_print(keep_log);
 	s->follows = options->unwind_by == UNWIND_BY_TABLES ||
 		     (!options->all_processes && !options->cgroup);
 	s->possible_cpus = libbpf_num_possible_cpus();
-	*what = "load the BPF programs";
-	status = s->possible_cpus < 0 ? s->possible_cpus : load(s, options);
-	if (!status && options->cgroup) {
-		*what = "watch the cgroup";
-		status = set_cgroup(s, options->cgroup);
-	}
-	if (!status) {
-		*what = "open perf events";
-		status = open_events(s, options);
-	}
-	if (status) {
+	error = load(s, options);
+	if (!error && options->cgroup)
+		error = set_cgroup(s, options->cgroup);
+	if (!error)
+		error = open_events(s, options);
+	if (error) {
 		sampler_free(s);
-		return status;
+		return error;
 	}
 	*sampler = s;
-	return 0;
+	return NULL;
 }
 
 void sampler_free(struct sampler *s)
@@ -275,7 +302,7 @@ void sampler_free(struct sampler *s)
 	free(s);
 }
 
-int sampler_follow(struct sampler *s, const char **what)
+struct error *sampler_follow(struct sampler *s)
 {
 	const struct bpf_program *const programs[] = {
 		s->skeleton->progs.follow_fork,
@@ -283,21 +310,25 @@ int sampler_follow(struct sampler *s, const char **what)
 		s->skeleton->progs.forget_task,
 	};
 
-	*what = "follow forks";
 	for (size_t i = 0; i < 3 && s->follows; i++) {
 		s->follow[i] = bpf_program__attach(programs[i]);
 		if (!s->follow[i])
-			return -errno;
+			return error_system(errno, "cannot follow forks");
 	}
-	return 0;
+	return NULL;
 }
 
-int sampler_add_target(struct sampler *s, uint32_t pid)
+struct error *sampler_add_target(struct sampler *s, uint32_t pid)
 {
 	uint64_t start = 0;
+	int status = bpf_map__update_elem(s->skeleton->maps.targets, &pid, sizeof(pid), &start,
+					  sizeof(start), BPF_ANY);
 
-	return bpf_map__update_elem(s->skeleton->maps.targets, &pid, sizeof(pid), &start,
-				    sizeof(start), BPF_ANY);
+	if (status == -E2BIG)
+		return error_new(ERROR_LIMIT,
+				 "there are more targets than the %" PRIu32 " that can be followed",
+				 bpf_map__max_entries(s->skeleton->maps.targets));
+	return status ? error_system(status, "cannot add a target") : NULL;
 }
 
 uint64_t sampler_not_followed(const struct sampler *s)
@@ -305,14 +336,14 @@ uint64_t sampler_not_followed(const struct sampler *s)
 	return s->skeleton->bss->not_followed;
 }
 
-int sampler_start(struct sampler *s)
+struct error *sampler_start(struct sampler *s)
 {
-	int status = off_cpu_start(&s->off_cpu, s->skeleton);
+	struct error *error = off_cpu_start(&s->off_cpu, s->skeleton);
 
 	s->started = true;
-	for (size_t i = 0; i < s->attached_count && !status; i++)
-		status = attach(&s->attached[i]);
-	return status;
+	for (size_t i = 0; i < s->attached_count && !error; i++)
+		error = attach(&s->attached[i]);
+	return error;
 }
 
 /*
@@ -325,7 +356,7 @@ static void wait_for_programs(void)
 		usleep(20000); /* membarrier(2) is refused with nohz_full */
 }
 
-static int open_anew(struct attached *a, const struct event *event, bool started)
+static struct error *open_anew(struct attached *a, const struct event *event, bool started)
 {
 	struct perf_event_attr attributes;
 	int fd;
@@ -334,7 +365,7 @@ static int open_anew(struct attached *a, const struct event *event, bool started
 	fd = (int)syscall(SYS_perf_event_open, &attributes, -1, (int)a->cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return error_system(errno, "cannot open perf event %s anew", event->name);
 	/* Freeing the link closes the old fd. */
 	if (a->link)
 		bpf_link__destroy(a->link);
@@ -342,20 +373,21 @@ static int open_anew(struct attached *a, const struct event *event, bool started
 		close(a->fd);
 	a->link = NULL;
 	a->fd = fd;
-	return started ? attach(a) : 0;
+	return started ? attach(a) : NULL;
 }
 
-int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, uint32_t cpu)
+struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *events,
+				    uint32_t cpu)
 {
-	int status = 0;
+	struct error *error = NULL;
 
 	/* Programs of probes run on all CPUs, wherever the probe was opened. */
-	for (size_t i = 0; i < s->attached_count && !status; i++)
+	for (size_t i = 0; i < s->attached_count && !error; i++)
 		if (s->attached[i].cpu == cpu &&
 		    events->events[s->attached[i].number].source == EVENT_PERF)
-			status = open_anew(&s->attached[i], &events->events[s->attached[i].number],
-					   s->started);
-	return status;
+			error = open_anew(&s->attached[i], &events->events[s->attached[i].number],
+					  s->started);
+	return error;
 }
 
 void sampler_stop(struct sampler *s)
@@ -421,7 +453,7 @@ size_t sampler_possible_cpus(const struct sampler *s)
 	return (size_t)s->possible_cpus;
 }
 
-int sampler_read_counters(struct sampler *s, struct sample_counters *counters)
+struct error *sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 {
 	size_t cpus = (size_t)s->possible_cpus;
 	struct sample_counters *one = calloc(cpus, sizeof(*one));
@@ -439,7 +471,7 @@ int sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 		}
 	}
 	free(one);
-	return status;
+	return status ? error_system(status, "cannot read the counters of samples") : NULL;
 }
 
 static void add_phase(struct phase_time *to, const struct phase_time *from)
@@ -450,7 +482,7 @@ static void add_phase(struct phase_time *to, const struct phase_time *from)
 		to->bins[i] += from->bins[i];
 }
 
-int sampler_read_phases(const struct sampler *s, struct phase_times *times)
+struct error *sampler_read_phases(const struct sampler *s, struct phase_times *times)
 {
 	size_t cpus = (size_t)s->possible_cpus;
 	struct phase_times *of_cpus = calloc(cpus, sizeof(*of_cpus));
@@ -465,7 +497,7 @@ int sampler_read_phases(const struct sampler *s, struct phase_times *times)
 		for (int i = 0; i < PHASE_COUNT; i++)
 			add_phase(&times->phases[i], &of_cpus[cpu].phases[i]);
 	free(of_cpus);
-	return status;
+	return status ? error_system(status, "cannot read the times of phases") : NULL;
 }
 
 void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns)

@@ -11,6 +11,7 @@
 #include "bpf/abi/phases.h"
 #include "bpf/abi/sample.h"
 #include "bpf/abi/unwind.h"
+#include "common/error.h"
 #include "record/capture/off_cpu.h"
 #include "record/capture/ring.h"
 #include "record/capture/unwinder_maps.h"
@@ -35,26 +36,26 @@ struct sampler_options {
 	bool time_phases; /* for prof-bench: see sampler_read_phases() */
 };
 
-/*
- * Loads the programs and opens the events. 0, or -errno with what failed in `what` (static text).
- */
-int sampler_new(struct sampler **sampler, const struct sampler_options *options, const char **what);
+/* Loads the programs and opens the events. */
+struct error *sampler_new(struct sampler **sampler, const struct sampler_options *options);
 void sampler_free(struct sampler *s);
 
-/* Starts to follow forks and execs of targets. 0, or -errno with what failed in `what`. */
-int sampler_follow(struct sampler *s, const char **what);
+/* Starts to follow forks and execs of targets. */
+struct error *sampler_follow(struct sampler *s);
 
-/* Makes a process (or thread, with by_thread) a target. 0 or -errno; -E2BIG: too many targets. */
-int sampler_add_target(struct sampler *s, uint32_t pid);
+/* Makes a process (or thread, with by_thread) a target. ERROR_LIMIT: there are too many. */
+struct error *sampler_add_target(struct sampler *s, uint32_t pid);
 
 /* Number of children of targets that did not become targets, because there were too many. */
 uint64_t sampler_not_followed(const struct sampler *s);
 
-int sampler_start(struct sampler *s);
+/* Attaches the programs; samples arrive from then on, also if it fails half-way. */
+struct error *sampler_start(struct sampler *s);
 void sampler_stop(struct sampler *s);
 
-/* To be called when a CPU is online again: opens its events anew. 0 or -errno. */
-int sampler_cpu_came_back(struct sampler *s, const struct event_list *events, uint32_t cpu);
+/* To be called when a CPU is online again: opens its events anew. */
+struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *events,
+				    uint32_t cpu);
 
 /* Fills in the maps that unwinder_new() needs. */
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
@@ -72,13 +73,12 @@ struct ring *sampler_ring(struct sampler *s, size_t i);
 
 /* Number of CPUs for which counters are kept: all possible ones, numbered from 0. */
 size_t sampler_possible_cpus(const struct sampler *s);
-int sampler_read_counters(struct sampler *s, struct sample_counters *counters);
 
-/*
- * Time spent in each phase of samples since the programs were loaded, summed over all CPUs. 0 or
- * -errno.
- */
-int sampler_read_phases(const struct sampler *s, struct phase_times *times);
+/* Fills in an array of so many, one for each CPU: the sums over all classes of samples. */
+struct error *sampler_read_counters(struct sampler *s, struct sample_counters *counters);
+
+/* Time spent in each phase of samples since the programs were loaded, summed over all CPUs. */
+struct error *sampler_read_phases(const struct sampler *s, struct phase_times *times);
 
 /* How often our programs ran and for how long; both 0 unless the kernel measures it. */
 void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns);

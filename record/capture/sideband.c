@@ -2,6 +2,7 @@
 #include "record/capture/sideband.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct sideband {
 	uint8_t copy[1 << 16]; /* of a record, which may wrap around the end of its ring */
 };
 
+/* An fd, or -1 and errno. */
 static int open_on(uint32_t cpu)
 {
 	struct perf_event_attr attr = {
@@ -54,13 +56,12 @@ static int open_on(uint32_t cpu)
 		.watermark = 1,
 		.wakeup_watermark = 1, /* wakes the reader that looks ahead for each record */
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* Maps a ring. The first one finds out which size the kernel allows. */
-static int map_ring(struct sideband *s, struct side_ring *r, bool first)
+static struct error *map_ring(struct sideband *s, struct side_ring *r, bool first)
 {
 	for (;;) {
 		void *memory = mmap(NULL, s->page_bytes + s->bytes, PROT_READ | PROT_WRITE,
@@ -69,48 +70,55 @@ static int map_ring(struct sideband *s, struct side_ring *r, bool first)
 		if (memory != MAP_FAILED) {
 			r->page = memory;
 			r->data = (const uint8_t *)memory + s->page_bytes;
-			return 0;
+			return NULL;
 		}
 		if (!first || (errno != EPERM && errno != ENOMEM) || s->bytes <= SMALLEST_RING)
-			return -errno;
+			return error_system(errno, "cannot map a ring for mappings");
 		s->bytes /= 2;
 	}
 }
 
-int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes)
+/* Opens the next ring; none if the CPU went offline meanwhile. */
+static struct error *add_ring(struct sideband *s, uint32_t cpu)
+{
+	struct side_ring *r = &s->rings[s->n];
+	int fd = open_on(cpu);
+
+	if (fd < 0 && errno == ENODEV)
+		return NULL;
+	/* Older kernels refuse attributes that they do not know: here build-ids (Linux 5.12). */
+	if (fd < 0 && errno == EINVAL)
+		return error_new(ERROR_UNSUPPORTED, "this kernel cannot report what programs map; "
+						    "Linux 5.15 or later is needed");
+	if (fd < 0)
+		return error_system(errno, "cannot follow mappings on CPU %" PRIu32, cpu);
+	r->fd = fd;
+	r->writer_fd = -1;
+	r->cpu = cpu;
+	s->n++;
+	return map_ring(s, r, s->n == 1);
+}
+
+struct error *sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes)
 {
 	struct sideband *s = calloc(1, sizeof(*s));
-	int status = 0;
+	struct error *error = NULL;
 
 	if (!s)
-		return -ENOMEM;
+		return error_memory();
 	s->bytes = bytes;
 	s->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	s->rings = calloc(cpus->n ? cpus->n : 1, sizeof(*s->rings));
 	if (!s->rings)
-		status = -ENOMEM;
-	for (size_t i = 0; i < cpus->n && !status; i++) {
-		struct side_ring *r = &s->rings[s->n];
-		int fd = open_on(cpus->ids[i]);
-
-		if (fd == -ENODEV) /* the CPU went offline meanwhile */
-			continue;
-		if (fd < 0) {
-			status = fd;
-			break;
-		}
-		r->fd = fd;
-		r->writer_fd = -1;
-		r->cpu = cpus->ids[i];
-		s->n++;
-		status = map_ring(s, r, s->n == 1);
-	}
-	if (status) {
+		error = error_memory();
+	for (size_t i = 0; i < cpus->n && !error; i++)
+		error = add_ring(s, cpus->ids[i]);
+	if (error) {
 		sideband_free(s);
-		return status;
+		return error;
 	}
 	*sideband = s;
-	return 0;
+	return NULL;
 }
 
 void sideband_free(struct sideband *s)
@@ -144,30 +152,28 @@ void sideband_disable(struct sideband *s)
 }
 
 /* The CPU's event is dead, but its ring is still mapped: a new event is redirected into it. */
-int sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
+struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		struct side_ring *r = &s->rings[i];
-		int fd;
+	struct side_ring *r = s->rings;
+	struct error *error = NULL;
+	int fd;
 
-		if (r->cpu != cpu)
-			continue;
-		fd = open_on(cpu);
-		if (fd < 0)
-			return fd;
-		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) ||
-		    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
-			int status = -errno;
-
-			close(fd);
-			return status;
-		}
-		if (r->writer_fd >= 0)
-			close(r->writer_fd);
-		r->writer_fd = fd;
-		return 0;
-	}
-	return -ENOENT;
+	while (r < s->rings + s->n && r->cpu != cpu)
+		r++;
+	if (r == s->rings + s->n)
+		return error_new(ERROR_ARGUMENT, "it was offline when the recording began");
+	fd = open_on(cpu);
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		error = error_system(errno, "cannot follow mappings on CPU %" PRIu32, cpu);
+	if (error && fd >= 0)
+		close(fd);
+	if (error)
+		return error;
+	if (r->writer_fd >= 0)
+		close(r->writer_fd);
+	r->writer_fd = fd;
+	return NULL;
 }
 
 size_t sideband_rings(const struct sideband *s)

@@ -7,6 +7,7 @@
  * that never fires writes them to a ring of its own, with the same clock as the samples.
  */
 
+#include "common/error.h"
 #include "record/capture/side_record.h"
 #include "record/system/cpus.h"
 
@@ -14,15 +15,15 @@ struct sideband;
 
 /*
  * Opens the events, disabled, on all CPUs, with rings of `bytes` each (a power of two; smaller
- * where the kernel does not allow as much). 0 or -errno.
+ * where the kernel does not allow as much). ERROR_UNSUPPORTED: the kernel is too old.
  */
-int sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes);
+struct error *sideband_new(struct sideband **sideband, const struct cpus *cpus, uint64_t bytes);
 void sideband_free(struct sideband *s);
 
 void sideband_enable(struct sideband *s);
 
-/* To be called when a CPU is online again: its ring receives records again. 0 or -errno. */
-int sideband_cpu_came_back(struct sideband *s, uint32_t cpu);
+/* To be called when a CPU is online again: its ring receives records again. */
+struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu);
 void sideband_disable(struct sideband *s);
 
 /* Number of rings; they are numbered from 0, and each is in order of time. */

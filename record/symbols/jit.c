@@ -54,14 +54,14 @@ struct jit {
 	bool watches; /* files are watched from now on */
 };
 
-int jit_new(struct jit **jit, const struct jit_options *options)
+struct error *jit_new(struct jit **jit, const struct jit_options *options)
 {
 	*jit = calloc(1, sizeof(**jit));
 	if (!*jit)
-		return -ENOMEM;
+		return error_memory();
 	(*jit)->options = *options;
 	(*jit)->next_epoch = 1;
-	return 0;
+	return NULL;
 }
 
 static void process_free(struct jit *jit, struct process *p)

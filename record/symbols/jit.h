@@ -29,8 +29,7 @@ struct jit_options {
 	void *context;
 };
 
-/* 0 or -ENOMEM. */
-int jit_new(struct jit **jit, const struct jit_options *options);
+struct error *jit_new(struct jit **jit, const struct jit_options *options);
 void jit_free(struct jit *jit);
 
 /*

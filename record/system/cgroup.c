@@ -45,57 +45,44 @@ static int read_id(const char *path, uint64_t *id)
 	return 0;
 }
 
-static int fill(struct cgroup *cgroup, const char *full, size_t mount_size, char *why, size_t size)
+static struct error *fill(struct cgroup *cgroup, const char *full, size_t mount_size)
 {
 	struct statfs fs;
 
-	if (statfs(full, &fs)) {
-		snprintf(why, size, "no cgroup '%s': %s", full, strerror(errno));
-		return -1;
-	}
-	if (fs.f_type != CGROUP2_SUPER_MAGIC) {
-		snprintf(why, size, "'%s' is not a cgroup v2 folder%s", full,
-			 fs.f_type == CGROUP_SUPER_MAGIC
-				 ? " but one of v1, whose tasks cannot be distinguished"
-				 : "");
-		return -1;
-	}
-	if (read_id(full, &cgroup->id)) {
-		snprintf(why, size, "cgroup '%s': cannot read its id: %s", full, strerror(errno));
-		return -1;
-	}
+	if (statfs(full, &fs))
+		return error_system(errno, "no cgroup '%s'", full);
+	if (fs.f_type != CGROUP2_SUPER_MAGIC)
+		return error_new(ERROR_ARGUMENT, "'%s' is not a cgroup v2 folder%s", full,
+				 fs.f_type == CGROUP_SUPER_MAGIC
+					 ? " but one of v1, whose tasks cannot be distinguished"
+					 : "");
+	if (read_id(full, &cgroup->id))
+		return error_system(errno, "cgroup '%s': cannot read its id", full);
 	snprintf(cgroup->path, sizeof(cgroup->path), "%s",
 		 full[mount_size] ? full + mount_size : "/");
 	snprintf(cgroup->folder, sizeof(cgroup->folder), "%s", full);
-	return 0;
+	return NULL;
 }
 
-int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size)
+struct error *cgroup_find(struct cgroup *cgroup, const char *path)
 {
 	char mount[PATH_MAX], wanted[PATH_MAX], full[PATH_MAX];
 	size_t mount_size;
 
-	if (cgroup_mount_point(mount, sizeof(mount))) {
-		snprintf(why, size,
-			 "no cgroup v2 hierarchy is mounted; as root: "
-			 "mount -t cgroup2 none /sys/fs/cgroup");
-		return -1;
-	}
+	if (cgroup_mount_point(mount, sizeof(mount)))
+		return error_new(ERROR_UNSUPPORTED, "no cgroup v2 hierarchy is mounted; as root: "
+						    "mount -t cgroup2 none /sys/fs/cgroup");
 	mount_size = strlen(mount);
 	/* A path below the mount point first, such as "/" for the root group; else a full path. */
-	if ((size_t)snprintf(wanted, sizeof(wanted), "%s/%s", mount, path) >= sizeof(wanted)) {
-		snprintf(why, size, "the cgroup's path is too long");
-		return -1;
-	}
+	if ((size_t)snprintf(wanted, sizeof(wanted), "%s/%s", mount, path) >= sizeof(wanted))
+		return error_new(ERROR_ARGUMENT, "the cgroup's path is too long");
 	if (*path == '/' && access(wanted, F_OK) && !access(path, F_OK))
 		snprintf(wanted, sizeof(wanted), "%s", path);
-	if (!realpath(wanted, full)) {
-		snprintf(why, size, "no cgroup '%s' below %s: %s", path, mount, strerror(errno));
-		return -1;
-	}
+	if (!realpath(wanted, full))
+		return error_system(errno, "no cgroup '%s' below %s", path, mount);
 	if (strncmp(full, mount, mount_size) || (full[mount_size] && full[mount_size] != '/'))
 		mount_size = 0;
-	return fill(cgroup, full, mount_size, why, size);
+	return fill(cgroup, full, mount_size);
 }
 
 void cgroup_of(uint32_t pid, char *path, size_t size)

@@ -7,6 +7,8 @@
  * path below the mount point ("/system.slice/x.service"), or by the full path of its folder.
  */
 
+#include "common/error.h"
+
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +19,8 @@ struct cgroup {
 	char folder[PATH_MAX]; /* full path of its folder */
 };
 
-/* 0, or -1 with the reason in `why`: no cgroup2 mounted, no such group, a v1 group. */
-int cgroup_find(struct cgroup *cgroup, const char *path, char *why, size_t size);
+/* Fails when no cgroup2 is mounted, for a path that is no group, and for groups of v1. */
+struct error *cgroup_find(struct cgroup *cgroup, const char *path);
 
 /* The v2 group of a process from /proc; "" when it has none or is gone. */
 void cgroup_of(uint32_t pid, char *path, size_t size);

@@ -4,7 +4,6 @@
 #include "common/buffer.h"
 #include "record/system/proc.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -47,21 +46,21 @@ static bool mark(bool *wanted, const char *at)
 	}
 }
 
-int cpus_parse(struct cpus *c, const char *text)
+struct error *cpus_parse(struct cpus *c, const char *text)
 {
 	bool *wanted = calloc(CPUS_MAX, sizeof(*wanted));
-	int status = 0;
+	struct error *error = NULL;
 
 	*c = (struct cpus){ 0 };
 	if (!wanted)
-		return -ENOMEM;
+		return error_memory();
 	if (!mark(wanted, text)) {
-		status = -EINVAL;
+		error = error_new(ERROR_ARGUMENT, "not a list of CPUs");
 		goto out;
 	}
 	c->ids = malloc(CPUS_MAX * sizeof(*c->ids));
 	if (!c->ids) {
-		status = -ENOMEM;
+		error = error_memory();
 		goto out;
 	}
 	for (uint32_t i = 0; i < CPUS_MAX; i++)
@@ -69,16 +68,18 @@ int cpus_parse(struct cpus *c, const char *text)
 			c->ids[c->n++] = i;
 out:
 	free(wanted);
-	return status;
+	return error;
 }
 
-int cpus_online(struct cpus *c)
+struct error *cpus_online(struct cpus *c)
 {
+	static const char path[] = "/sys/devices/system/cpu/online";
 	struct buffer text = { 0 };
-	int status = read_file("/sys/devices/system/cpu/online", &text);
+	int status = read_file(path, &text);
+	struct error *error = status ? error_system(status, "cannot read which CPUs are online")
+				     : error_prefix(cpus_parse(c, buffer_string(&text)), "%s",
+						    path);
 
-	if (!status)
-		status = cpus_parse(c, buffer_string(&text));
 	buffer_release(&text);
-	return status;
+	return error;
 }

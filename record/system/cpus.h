@@ -4,6 +4,8 @@
 
 /* Sets of CPUs, as the kernel writes them: "0-3,8". Starts as { 0 }. */
 
+#include "common/error.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,10 +18,10 @@ struct cpus {
 
 void cpus_release(struct cpus *c);
 
-/* 0, -EINVAL (no list of CPUs, or a number of CPUS_MAX or more) or -ENOMEM. */
-int cpus_parse(struct cpus *c, const char *text);
+/* ERROR_ARGUMENT: it is no list of CPUs, or has a number of CPUS_MAX or more. */
+struct error *cpus_parse(struct cpus *c, const char *text);
 
-/* The CPUs that are online now. 0 or -errno. */
-int cpus_online(struct cpus *c);
+/* The CPUs that are online now. */
+struct error *cpus_online(struct cpus *c);
 
 #endif

@@ -76,14 +76,15 @@ static cap_value_t granted(cap_t caps, cap_value_t cap)
 	return cap == CAP_BPF && !is_set(caps, CAP_BPF, CAP_PERMITTED) ? CAP_SYS_ADMIN : cap;
 }
 
-/* Keeps `kept` as far as this thread has them; clears all others from every set of its own. */
+/* Keeps `kept` as far as this thread has them; clears all others from every set of its own. 0 or an
+ * errno. */
 static int keep_only(const cap_value_t *kept, size_t n)
 {
 	cap_t old = cap_get_proc(), caps = cap_init();
 	int error = 0;
 
 	if (!old || !caps) {
-		error = -errno;
+		error = errno;
 		goto out;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -97,14 +98,14 @@ static int keep_only(const cap_value_t *kept, size_t n)
 	}
 	cap_reset_ambient();
 	if (cap_set_proc(caps))
-		error = -errno;
+		error = errno;
 out:
 	cap_free(old);
 	cap_free(caps);
 	return error;
 }
 
-int privileges_drop(bool creates_files)
+struct error *privileges_drop(bool creates_files)
 {
 	/*
 	 * cap_bpf: unwind tables are new maps. cap_perfmon goes with it when programs read the
@@ -119,10 +120,12 @@ int privileges_drop(bool creates_files)
 					     */
 					    CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER };
 	size_t n = sizeof(kept) / sizeof(*kept);
+	int status;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -errno;
-	return keep_only(kept, creates_files ? n : n - 3);
+	status = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+			 ? errno
+			 : keep_only(kept, creates_files ? n : n - 3);
+	return status ? error_system(status, "cannot give up privileges") : NULL;
 }
 
 void privileges_drop_in_thread(enum privileges_use use)
@@ -136,11 +139,11 @@ void privileges_drop_in_thread(enum privileges_use use)
 	keep_only(&kept[use], use != PRIVILEGES_FOR_NOTHING);
 }
 
-int privileges_drop_all(void)
+bool privileges_drop_all(void)
 {
 	/*
 	 * Root's commands run with root's capabilities. Only those that file capabilities gave to a
 	 * user's recorder are dropped.
 	 */
-	return geteuid() ? keep_only(NULL, 0) : 0;
+	return !geteuid() || !keep_only(NULL, 0);
 }

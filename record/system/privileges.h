@@ -9,6 +9,8 @@
  * them to threads, not to processes: each thread drops its own.
  */
 
+#include "common/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,9 +36,8 @@ bool privileges_can_trace(void);
  * For the thread that records. Drops every capability but those for reading other processes and
  * for publishing unwind tables, and makes that final (no_new_privs, empty inheritable and ambient
  * sets). With `creates_files`, also those are kept that let root write where the user of sudo may.
- * 0 or -errno.
  */
-int privileges_drop(bool creates_files);
+struct error *privileges_drop(bool creates_files);
 
 /* What a thread beside that one does with capabilities. */
 enum privileges_use {
@@ -53,8 +54,8 @@ void privileges_drop_in_thread(enum privileges_use use);
 
 /*
  * Called in the child before a command is run: drops what file capabilities gave to the recorder,
- * which the command must not have. 0 or -errno.
+ * which the command must not have. False if the kernel refuses; errno says why.
  */
-int privileges_drop_all(void);
+bool privileges_drop_all(void);
 
 #endif

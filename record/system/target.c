@@ -31,6 +31,12 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
+static void close_pair(int fds[2])
+{
+	close_fd(&fds[0]);
+	close_fd(&fds[1]);
+}
+
 void target_release(struct target *t)
 {
 	bool waiting = t->go_fd >= 0;
@@ -47,6 +53,7 @@ void target_release(struct target *t)
 	target_init(t);
 }
 
+/* An fd, or -1 and errno. */
 static int open_task(struct target *t, uint32_t id, bool thread)
 {
 	char folder[32];
@@ -65,7 +72,7 @@ static int open_task(struct target *t, uint32_t id, bool thread)
 		snprintf(folder, sizeof(folder), "/proc/%" PRIu32, id);
 		fd = open(folder, O_DIRECTORY | O_PATH | O_CLOEXEC);
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
 }
 
 /* A zombie counts as ended: no more samples can come from it. */
@@ -88,16 +95,16 @@ static bool has_ended(const struct target *t, size_t i)
 	return !comm_end || comm_end[1] != ' ' || comm_end[2] == 'Z' || comm_end[2] == 'X';
 }
 
-/* Appends to an array of numbers. 0 or -ENOMEM. */
-static int append(uint32_t **numbers, size_t n, uint32_t number)
+/* Appends to an array of numbers. False without memory. */
+static bool append(uint32_t **numbers, size_t n, uint32_t number)
 {
 	uint32_t *more = reallocarray(*numbers, n + 1, sizeof(*more));
 
 	if (!more)
-		return -ENOMEM;
+		return false;
 	*numbers = more;
 	more[n] = number;
-	return 0;
+	return true;
 }
 
 static bool is_among(const uint32_t *numbers, size_t n, uint32_t number)
@@ -108,55 +115,72 @@ static bool is_among(const uint32_t *numbers, size_t n, uint32_t number)
 	return false;
 }
 
+static const char *noun(bool thread)
+{
+	return thread ? "thread" : "process";
+}
+
+static struct error *no_such(uint32_t id, bool thread)
+{
+	return error_new(ERROR_ARGUMENT, "no %s %" PRIu32 "; it may have ended", noun(thread), id);
+}
+
 /* Adds a process, or one thread of it, to those that are waited for. */
-static int add(struct target *t, uint32_t id, uint32_t pid, bool thread)
+static struct error *add(struct target *t, uint32_t id, uint32_t pid, bool thread)
 {
 	int *pidfds = reallocarray(t->pidfds, t->n + 1, sizeof(*pidfds));
 	int fd;
 
 	if (!pidfds)
-		return -ENOMEM;
+		return error_memory();
 	t->pidfds = pidfds;
-	if (append(&t->ids, t->n, id))
-		return -ENOMEM;
+	if (!append(&t->ids, t->n, id))
+		return error_memory();
 	if (!is_among(t->pids, t->pid_count, pid)) {
-		if (append(&t->pids, t->pid_count, pid))
-			return -ENOMEM;
+		if (!append(&t->pids, t->pid_count, pid))
+			return error_memory();
 		t->pid_count++;
 	}
 	fd = open_task(t, id, thread);
+	if (fd < 0 && errno == ESRCH)
+		return no_such(id, thread);
 	if (fd < 0)
-		return fd;
+		return error_system(errno, "cannot watch %s %" PRIu32, noun(thread), id);
 	t->pidfds[t->n++] = fd;
 	t->alive++;
-	return 0;
+	return NULL;
 }
 
-static int add_running(struct target *t, uint32_t id, uint32_t pid, bool thread)
+static struct error *add_running(struct target *t, uint32_t id, uint32_t pid, bool thread)
 {
-	int status = add(t, id, pid, thread);
+	struct error *error = add(t, id, pid, thread);
 
-	return !status && has_ended(t, t->n - 1) ? -ESRCH : status;
+	return !error && has_ended(t, t->n - 1) ? no_such(id, thread) : error;
 }
 
-int target_add_process(struct target *t, uint32_t pid, uint32_t *process)
+struct error *target_add_process(struct target *t, uint32_t pid)
 {
-	*process = pid;
+	uint32_t process;
+
 	if (is_among(t->ids, t->n, pid))
-		return 0;
-	if (proc_status(pid, "Tgid:", process))
-		return -ESRCH;
-	return *process == pid ? add_running(t, pid, pid, false) : -EINVAL;
+		return NULL;
+	if (proc_status(pid, "Tgid:", &process))
+		return no_such(pid, false);
+	if (process != pid)
+		return error_new(ERROR_ARGUMENT,
+				 "%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
+				 pid, process, process);
+	return add_running(t, pid, pid, false);
 }
 
-int target_add_thread(struct target *t, uint32_t tid)
+struct error *target_add_thread(struct target *t, uint32_t tid)
 {
 	uint32_t process;
 
 	if (is_among(t->ids, t->n, tid))
-		return 0;
+		return NULL;
 	if (proc_status(tid, "Tgid:", &process))
-		return -ESRCH;
+		return no_such(tid, true);
 	return add_running(t, tid, process, true);
 }
 
@@ -182,21 +206,19 @@ run_command(char **argv, int go_fd, int error_fd, void (*prepare)(void))
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-int target_add_command(struct target *t, char **argv, void (*prepare)(void))
+struct error *target_add_command(struct target *t, char **argv, void (*prepare)(void))
 {
-	int go[2], error[2], status;
-	pid_t pid;
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	pid_t pid = -1;
 
-	if (pipe2(go, O_CLOEXEC))
-		return -errno;
-	if (pipe2(error, O_CLOEXEC)) {
-		status = -errno;
-		goto close_go;
-	}
-	pid = fork();
+	if (!pipe2(go, O_CLOEXEC) && !pipe2(error, O_CLOEXEC))
+		pid = fork();
 	if (pid < 0) {
-		status = -errno;
-		goto close_error;
+		struct error *failure = error_system(errno, "cannot start a process");
+
+		close_pair(error);
+		close_pair(go);
+		return failure;
 	}
 	if (!pid) {
 		close(go[1]);
@@ -206,27 +228,21 @@ int target_add_command(struct target *t, char **argv, void (*prepare)(void))
 	close(go[0]);
 	close(error[1]);
 	t->command = pid;
+	t->program = argv[0];
 	t->go_fd = go[1];
 	t->error_fd = error[0];
 	return add(t, (uint32_t)pid, (uint32_t)pid, false);
-close_error:
-	close(error[0]);
-	close(error[1]);
-close_go:
-	close(go[0]);
-	close(go[1]);
-	return status;
 }
 
-int target_go(struct target *t)
+struct error *target_go(struct target *t)
 {
 	int error = 0;
 	ssize_t n;
 
 	if (!t->command)
-		return 0;
+		return NULL;
 	if (write(t->go_fd, "", 1) != 1)
-		return -errno;
+		return error_system(errno, "cannot run %s", t->program);
 	close_fd(&t->go_fd);
 	/* A successful exec closes the pipe, and this reads end of file. */
 	do
@@ -234,9 +250,9 @@ int target_go(struct target *t)
 	while (n < 0 && errno == EINTR);
 	close_fd(&t->error_fd);
 	if (n != sizeof(error))
-		return 0;
+		return NULL;
 	target_wait(t, -1);
-	return -error;
+	return error_system(error, "cannot run %s", t->program);
 }
 
 static void reap(struct target *t, int flags)

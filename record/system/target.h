@@ -9,6 +9,8 @@
  * detect reuse, too, but cannot be polled.
  */
 
+#include "common/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,9 +23,10 @@ struct target {
 	size_t n, alive;
 	uint32_t *pids; /* the processes that they belong to, each once */
 	size_t pid_count;
-	pid_t command; /* 0: none */
-	int go_fd;     /* writing a byte lets the command start; -1 afterwards */
-	int error_fd;  /* receives the errno of a failed exec */
+	pid_t command;	     /* 0: none */
+	const char *program; /* of the command */
+	int go_fd;	     /* writing a byte lets the command start; -1 afterwards */
+	int error_fd;	     /* receives the errno of a failed exec */
 	bool reaped;
 	int wait_status; /* of the command, once reaped */
 };
@@ -34,22 +37,20 @@ void target_init(struct target *t);
 /* A command that was not started is killed; one that runs is left running. */
 void target_release(struct target *t);
 
-/*
- * 0 or -errno. -ESRCH: no such process; -EINVAL: a thread, whose process is stored in `*process`.
- */
-int target_add_process(struct target *t, uint32_t pid, uint32_t *process);
+/* ERROR_ARGUMENT: there is no such process, or it is a thread of another one. */
+struct error *target_add_process(struct target *t, uint32_t pid);
 
-/* 0 or -errno. -ESRCH: no such thread. Its process may outlive it. */
-int target_add_thread(struct target *t, uint32_t tid);
+/* ERROR_ARGUMENT: there is no such thread. Its process may outlive it. */
+struct error *target_add_thread(struct target *t, uint32_t tid);
 
 /*
- * Forks a child that execs `argv` at target_go(). The child calls `prepare` right before the exec.
- * 0 or -errno.
+ * Forks a child that execs `argv`, which must stay, at target_go(). The child calls `prepare`
+ * right before the exec.
  */
-int target_add_command(struct target *t, char **argv, void (*prepare)(void));
+struct error *target_add_command(struct target *t, char **argv, void (*prepare)(void));
 
-/* Lets the command begin. 0, or the -errno with which it could not be run. */
-int target_go(struct target *t);
+/* Lets the command begin. The errno of an error is that of execvp(3). */
+struct error *target_go(struct target *t);
 
 /* To be called when a pidfd became readable, and from time to time: notes which targets ended. */
 void target_look(struct target *t);

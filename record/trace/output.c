@@ -30,15 +30,17 @@ static void behalf_of(uid_t *uid, gid_t *gid)
 	*gid = (gid_t)strtoul(sudo_gid, NULL, 10);
 }
 
+/* 0 or the errno that says why the file must not be overwritten. */
 static int check_existing(const struct output *output, const struct stat *st, uid_t uid)
 {
 	if (!output->is_file)
-		return S_ISDIR(st->st_mode) ? -EISDIR : 0;
+		return S_ISDIR(st->st_mode) ? EISDIR : 0;
 	if (st->st_nlink != 1 || st->st_uid != uid)
-		return -EPERM;
+		return EPERM;
 	return 0;
 }
 
+/* 0 or an errno. */
 static int check(struct output *output)
 {
 	struct stat st;
@@ -46,27 +48,27 @@ static int check(struct output *output)
 	gid_t gid;
 
 	if (fstat(output->fd, &st))
-		return -errno;
+		return errno;
 	output->is_file = S_ISREG(st.st_mode);
 	behalf_of(&uid, &gid);
 	return output->created ? 0 : check_existing(output, &st, uid);
 }
 
-int output_begin(struct output *output)
+struct error *output_begin(struct output *output)
 {
 	struct stat st;
 	uid_t uid;
 	gid_t gid;
 
 	if (!output->is_file || !output->path)
-		return 0;
+		return NULL;
 	behalf_of(&uid, &gid);
-	if (fstat(output->fd, &st))
-		return -errno;
 	/* Only what we have made changes hands, whatever the environment says. */
-	if (output->created && uid != st.st_uid && fchown(output->fd, uid, gid))
-		return -errno;
-	return fchmod(output->fd, 0600) || ftruncate(output->fd, 0) ? -errno : 0;
+	if (fstat(output->fd, &st) ||
+	    (output->created && uid != st.st_uid && fchown(output->fd, uid, gid)) ||
+	    fchmod(output->fd, 0600) || ftruncate(output->fd, 0))
+		return error_system(errno, "%s: cannot empty the file", output->path);
+	return NULL;
 }
 
 /* The kernel has one error for it and for a FIFO that nobody reads. */
@@ -77,66 +79,72 @@ static bool is_socket(const char *path)
 	return !lstat(path, &st) && S_ISSOCK(st.st_mode);
 }
 
-int output_open(struct output *output, const char *path)
+static struct error *open_standard_output(struct output *output)
+{
+	struct stat st;
+
+	output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	return output->fd < 0 || fstat(output->fd, &st)
+		       ? error_system(errno, "cannot write to standard output")
+		       : NULL;
+}
+
+struct error *output_open(struct output *output, const char *path)
 {
 	/*
 	 * Without O_NONBLOCK, opening a FIFO blocks until it has a reader, and signals would not be
 	 * handled.
 	 */
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-	int error;
+	int status;
 
 	*output = (struct output){ .fd = -1 };
-	if (!strcmp(path, "-")) {
-		struct stat st;
-
-		output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		if (output->fd < 0 || fstat(output->fd, &st))
-			return -errno;
-		return 0;
-	}
+	if (!strcmp(path, "-"))
+		return open_standard_output(output);
 	output->path = strdup(path);
 	if (!output->path)
-		return -ENOMEM;
+		return error_memory();
 	output->fd = open(path, flags | O_CREAT | O_EXCL, 0600);
 	output->created = output->fd >= 0;
 	if (output->fd < 0 && errno == EEXIST)
 		output->fd = open(path, flags);
-	error = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? -errno : check(output);
-	if (error == -ENXIO && is_socket(path))
-		error = -EOPNOTSUPP;
-	if (error)
-		output_close(output, true);
-	return error;
+	status = output->fd < 0 || fcntl(output->fd, F_SETFL, 0) ? errno : check(output);
+	if (status == ENXIO && is_socket(path))
+		status = EOPNOTSUPP;
+	if (!status)
+		return NULL;
+	error_ignore(output_close(output, true));
+	return error_system(status, "cannot write %s", path);
 }
 
-int output_close(struct output *output, bool discard)
+struct error *output_close(struct output *output, bool discard)
 {
-	int error = 0;
+	struct error *error = NULL;
 
 	if (discard && output->created && output->path)
 		unlink(output->path);
 	if (output->fd >= 0 && close(output->fd))
-		error = -errno;
+		error = error_system(errno, "%s: closing it",
+				     output->path ? output->path : "standard output");
 	free(output->path);
 	*output = (struct output){ .fd = -1 };
 	return error;
 }
 
-const char *output_remedy(int error)
+const char *output_remedy(const struct error *error)
 {
-	switch (error) {
-	case -ELOOP: return "it is a symbolic link; name the file itself";
-	case -EPERM:
+	switch (error->os_error) {
+	case ELOOP: return "it is a symbolic link; name the file itself";
+	case EPERM:
 		return "it belongs to another user or has several names; remove it or choose "
 		       "another name";
-	case -EISDIR: return "it is a folder; name a file with -o";
-	case -EACCES:
-	case -EROFS: return "the folder may not be written to; choose another place with -o";
-	case -ENOENT: return "the folder does not exist";
-	case -EOPNOTSUPP: return "it is a socket; name a file or a pipe";
-	case -ENXIO: return "nobody reads from this pipe; start its reader first";
-	case -ENOSPC: return "the disk is full";
+	case EISDIR: return "it is a folder; name a file with -o";
+	case EACCES:
+	case EROFS: return "the folder may not be written to; choose another place with -o";
+	case ENOENT: return "the folder does not exist";
+	case EOPNOTSUPP: return "it is a socket; name a file or a pipe";
+	case ENXIO: return "nobody reads from this pipe; start its reader first";
+	case ENOSPC: return "the disk is full";
 	default: return "choose another place with -o";
 	}
 }

@@ -10,6 +10,8 @@
  * does not change.
  */
 
+#include "common/error.h"
+
 #include <stdbool.h>
 
 struct output {
@@ -20,20 +22,18 @@ struct output {
 };
 
 /*
- * 0, or -errno: -ELOOP for a symbolic link, -EPERM for another user's file. "-" is stdout. The file
- * keeps its content until output_begin().
+ * "-" is stdout. The file keeps its content until output_begin(). An error has an errno, which is
+ * ELOOP for a symbolic link and EPERM for another user's file.
  */
-int output_open(struct output *output, const char *path);
+struct error *output_open(struct output *output, const char *path);
 
-/*
- * Truncates the file and makes it the user's. To be called before anything is written. 0 or -errno.
- */
-int output_begin(struct output *output);
+/* Truncates the file and makes it the user's. To be called before anything is written. */
+struct error *output_begin(struct output *output);
 
-/* Closes the file. `discard` removes it if output_open() created it. 0 or -errno. */
-int output_close(struct output *output, bool discard);
+/* Closes the file. `discard` removes it if output_open() created it. */
+struct error *output_close(struct output *output, bool discard);
 
 /* The remedy for an error of output_open(), as the end of a message. Static text. */
-const char *output_remedy(int error);
+const char *output_remedy(const struct error *error);
 
 #endif

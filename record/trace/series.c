@@ -3,7 +3,6 @@
 
 #include "common/options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +65,7 @@ char *series_name(const struct series *s, const struct timespec *wall_clock)
 	return name;
 }
 
-int series_begin(struct series *s, const char *name, uint64_t now_ns)
+struct error *series_begin(struct series *s, const char *name, uint64_t now_ns)
 {
 	char **names;
 	char *copy;
@@ -78,7 +77,7 @@ int series_begin(struct series *s, const char *name, uint64_t now_ns)
 			s->names = names;
 		if (!names || !copy) {
 			free(copy);
-			return -ENOMEM;
+			return error_memory();
 		}
 		s->names[s->n++] = copy;
 	}
@@ -90,7 +89,7 @@ int series_begin(struct series *s, const char *name, uint64_t now_ns)
 		s->due_ns = now_ns;
 	s->due_ns += s->ns;
 	s->began_ns = now_ns;
-	return 0;
+	return NULL;
 }
 
 bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes)

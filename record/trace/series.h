@@ -8,6 +8,8 @@
  * and only the newest --max-files are kept.
  */
 
+#include "common/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,8 +43,8 @@ static inline bool series_wanted(const struct series *s)
  */
 char *series_name(const struct series *s, const struct timespec *wall_clock);
 
-/* Notes that file `name` was begun. 0 or -ENOMEM. */
-int series_begin(struct series *s, const char *name, uint64_t now_ns);
+/* Notes that file `name` was begun. */
+struct error *series_begin(struct series *s, const char *name, uint64_t now_ns);
 
 /* Whether the next file is due, by size or by time. */
 bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes);

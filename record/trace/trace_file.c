@@ -15,7 +15,7 @@ void trace_file_init(struct trace_file *f)
 	*f = (struct trace_file){ .output = { .fd = -1 } };
 }
 
-int trace_file_open(struct trace_file *f, const char *path)
+struct error *trace_file_open(struct trace_file *f, const char *path)
 {
 	trace_file_init(f);
 	return output_open(&f->output, path);
@@ -121,11 +121,10 @@ struct error *trace_file_begin(struct trace_file *f, const struct trace_file_opt
 		.keep_waiting = options->keep_waiting,
 		.context = options->context,
 	};
-	int status = output_begin(&f->output);
-	struct error *error;
+	struct error *error = output_begin(&f->output);
 
-	if (status)
-		return trace_file_error(f, error_system(status, "cannot empty the file"));
+	if (error)
+		return error;
 	error = prf_writer_new(&f->writer, &writer);
 	if (!error)
 		error = write_events(f, options->events);
@@ -158,9 +157,9 @@ struct error *trace_file_finish(struct trace_file *f)
 	return trace_file_error(f, prf_writer_finish(f->writer));
 }
 
-void trace_file_close(struct trace_file *f, bool discard)
+struct error *trace_file_close(struct trace_file *f, bool discard)
 {
 	prf_writer_free(f->writer);
 	f->writer = NULL;
-	output_close(&f->output, discard);
+	return output_close(&f->output, discard);
 }

@@ -37,10 +37,8 @@ struct trace_file_options {
 
 void trace_file_init(struct trace_file *f);
 
-/*
- * Opens the file, whose content stays until trace_file_begin(). 0 or -errno; see output_remedy().
- */
-int trace_file_open(struct trace_file *f, const char *path);
+/* Opens the file, whose content stays until trace_file_begin(); see output_remedy(). */
+struct error *trace_file_open(struct trace_file *f, const char *path);
 
 /*
  * Prefixes an error of the file's writer with the file's name; passes NULL through. The functions
@@ -78,6 +76,6 @@ struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns);
 struct error *trace_file_finish(struct trace_file *f);
 
 /* Closes the file; `discard` removes it if it did not exist before. */
-void trace_file_close(struct trace_file *f, bool discard);
+struct error *trace_file_close(struct trace_file *f, bool discard);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/cgroup.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include "tests/unit/error_check.h"
 
 static char mount[1024];
 
@@ -21,13 +24,12 @@ static void need_cgroup2(void)
 static void root_of_the_hierarchy(void **state)
 {
 	struct cgroup by_name, by_path;
-	char why[256] = "";
 
 	need_cgroup2();
-	assert_int_equal(cgroup_find(&by_name, "/", why, sizeof(why)), 0);
+	assert_no_error(cgroup_find(&by_name, "/"));
 	assert_string_equal(by_name.path, "/");
-	assert_int_equal(cgroup_find(&by_name, "", why, sizeof(why)), 0);
-	assert_int_equal(cgroup_find(&by_path, mount, why, sizeof(why)), 0);
+	assert_no_error(cgroup_find(&by_name, ""));
+	assert_no_error(cgroup_find(&by_path, mount));
 	assert_string_equal(by_name.path, "/");
 	assert_string_equal(by_path.path, "/");
 	assert_true(by_name.id == by_path.id && by_name.id);
@@ -35,8 +37,9 @@ static void root_of_the_hierarchy(void **state)
 
 static void nested(void **state)
 {
-	char outer[1100], inner[1200], why[256] = "", name[64];
+	char outer[1100], inner[1200], name[64];
 	struct cgroup group;
+	struct error *error;
 
 	need_cgroup2();
 	snprintf(name, sizeof(name), "prof-test-%d", (int)getpid());
@@ -45,23 +48,24 @@ static void nested(void **state)
 	if (mkdir(outer, 0755))
 		skip();
 	assert_int_equal(mkdir(inner, 0755), 0);
-	assert_int_equal(cgroup_find(&group, inner, why, sizeof(why)), 0);
+	assert_no_error(cgroup_find(&group, inner));
 	assert_string_equal(group.folder, inner);
-	assert_int_equal(cgroup_find(&group, name, why, sizeof(why)), 0);
+	assert_no_error(cgroup_find(&group, name));
 	assert_int_equal(rmdir(inner), 0);
 	assert_int_equal(rmdir(outer), 0);
-	assert_int_equal(cgroup_find(&group, name, why, sizeof(why)), -1);
-	assert_non_null(strstr(why, name));
+	error = cgroup_find(&group, name);
+	assert_true(error_is(error, ENOENT));
+	assert_non_null(strstr(error->text, name));
+	error_free(error);
 }
 
 static void not_a_group(void **state)
 {
 	struct cgroup group;
-	char why[256] = "";
 
 	need_cgroup2();
-	assert_int_equal(cgroup_find(&group, "/tmp", why, sizeof(why)), -1);
-	assert_non_null(strstr(why, "not a cgroup v2 folder"));
+	assert_error(cgroup_find(&group, "/tmp"), ERROR_ARGUMENT,
+		     "\'/tmp\' is not a cgroup v2 folder");
 }
 
 int main(void)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/cpus.h"
 
-#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+
+#include "tests/unit/error_check.h"
 
 static void reads_lists(void **state)
 {
 	struct cpus c;
 
-	assert_int_equal(cpus_parse(&c, "0-2,8,4-4\n"), 0);
+	assert_no_error(cpus_parse(&c, "0-2,8,4-4\n"));
 	assert_int_equal(c.n, 5);
 	assert_int_equal(c.ids[0], 0);
 	assert_int_equal(c.ids[2], 2);
@@ -23,7 +24,7 @@ static void counts_each_once(void **state)
 {
 	struct cpus c;
 
-	assert_int_equal(cpus_parse(&c, "3,1-3,3"), 0);
+	assert_no_error(cpus_parse(&c, "3,1-3,3"));
 	assert_int_equal(c.n, 3);
 	cpus_release(&c);
 }
@@ -38,7 +39,7 @@ static void refuses_other_text(void **state)
 	struct cpus c;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		assert_int_equal(cpus_parse(&c, bad[i]), -EINVAL);
+		assert_error_kind(cpus_parse(&c, bad[i]), ERROR_ARGUMENT);
 		assert_int_equal(c.n, 0);
 		cpus_release(&c);
 	}
@@ -48,7 +49,7 @@ static void finds_the_one_it_runs_on(void **state)
 {
 	struct cpus c;
 
-	assert_int_equal(cpus_online(&c), 0);
+	assert_no_error(cpus_online(&c));
 	assert_true(c.n >= 1);
 	for (size_t i = 1; i < c.n; i++)
 		assert_true(c.ids[i - 1] < c.ids[i]);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 static void note(uint32_t cpu, enum hotplug_change change, void *context)
 {
 	char *text = context;
@@ -21,8 +23,8 @@ static void look(struct hotplug *h, const char *online, const char *expected)
 	struct cpus now = { 0 };
 	char text[64] = "";
 
-	assert_int_equal(cpus_parse(&now, online), 0);
-	assert_int_equal(hotplug_look(h, &now, note, text), 0);
+	assert_no_error(cpus_parse(&now, online));
+	assert_no_error(hotplug_look(h, &now, note, text));
 	assert_string_equal(text, expected);
 	cpus_release(&now);
 }
@@ -32,7 +34,7 @@ static void test_changes_are_told_once(void **state)
 	struct cpus cpus = { 0 };
 	struct hotplug h = { .cpus = &cpus };
 
-	assert_int_equal(cpus_parse(&cpus, "0-2,5"), 0);
+	assert_no_error(cpus_parse(&cpus, "0-2,5"));
 	look(&h, "0-2,5", "");
 	look(&h, "0,2", "-1 -5 ");
 	look(&h, "0,2,7", "");

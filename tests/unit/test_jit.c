@@ -45,7 +45,7 @@ static int setup(void **state)
 	if (error_ignore(prf_writer_new(&writer, &options)))
 		return -1;
 	jit_options.writer = writer;
-	return jit_new(&jit, &jit_options);
+	return error_ignore(jit_new(&jit, &jit_options)) ? -1 : 0;
 }
 
 static int teardown(void **state)
@@ -394,7 +394,7 @@ static void write_errors_are_reported_as_such(void **state)
 	options.fd = ends[1];
 	fixture_must(prf_writer_new(&w, &options));
 	close(ends[0]);
-	assert_int_equal(jit_new(&other, &(struct jit_options){ .writer = w }), 0);
+	fixture_must(jit_new(&other, &(struct jit_options){ .writer = w }));
 	for (uint32_t i = 0; i < 100 && !error; i++) {
 		uint32_t object;
 

@@ -15,10 +15,12 @@
 static struct sample_counters counters[CPUS];
 static int counters_status;
 
-int sampler_read_counters(struct sampler *s, struct sample_counters *to)
+struct error *sampler_read_counters(struct sampler *s, struct sample_counters *to)
 {
 	memcpy(to, counters, sizeof(counters));
-	return counters_status;
+	return counters_status
+		       ? error_system(counters_status, "cannot read the counters of samples")
+		       : NULL;
 }
 
 struct fixture {

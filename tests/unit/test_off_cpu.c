@@ -4,6 +4,8 @@
 
 #include "record/capture/off_cpu.h"
 
+#include "bpf/sampler.skel.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bpf/libbpf.h>
 #include <cmocka.h>
+
+#include "tests/unit/error_check.h"
 
 #include "record/capture/sampler.h"
 
@@ -83,7 +88,7 @@ static void record_waits(bool when_leaving, struct seen *seen)
 		.unwind_by = UNWIND_BY_FRAME_POINTER,
 	};
 	struct sampler *sampler;
-	const char *what;
+	struct error *error;
 	const void *data;
 	uint32_t size;
 	int go, status;
@@ -91,17 +96,18 @@ static void record_waits(bool when_leaving, struct seen *seen)
 
 	memset(seen, 0, sizeof(*seen));
 	assert_int_equal(event_list_add(&events, "off-cpu"), 0);
-	assert_int_equal(cpus_online(&cpus), 0);
-	status = sampler_new(&sampler, &options, &what);
-	if (status) {
-		print_message("cannot %s: %s\n", what, strerror(-status));
+	assert_no_error(cpus_online(&cpus));
+	error = sampler_new(&sampler, &options);
+	if (error) {
+		print_message("%s\n", error->text);
+		error_free(error);
 		event_list_release(&events);
 		cpus_release(&cpus);
 		skip();
 	}
 	child = start_child(&go);
-	assert_int_equal(sampler_add_target(sampler, (uint32_t)child), 0);
-	assert_int_equal(sampler_start(sampler), 0);
+	assert_no_error(sampler_add_target(sampler, (uint32_t)child));
+	assert_no_error(sampler_start(sampler));
 	assert_int_equal(write(go, "x", 1), 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
@@ -143,11 +149,40 @@ static void test_when_leaving(void **state)
 	check_waits(true);
 }
 
+static char warned[512];
+
+static void keep_warning(const char *text, void *context)
+{
+	snprintf(warned, sizeof(warned), "%s", text);
+}
+
+/* The sampler's programs are not loaded, so those that share its maps cannot be loaded either. */
+static void test_warns_of_missing_waits(void **state)
+{
+	struct off_cpu_options options = { .warn = keep_warning };
+	struct sampler_bpf *skeleton = sampler_bpf__open();
+	struct event_list events = { 0 };
+	struct off_cpu off_cpu;
+
+	assert_non_null(skeleton);
+	assert_int_equal(event_list_add(&events, "off-cpu"), 0);
+	libbpf_set_print(NULL);
+	off_cpu_tell(&off_cpu, skeleton, &events, &options);
+	off_cpu_prepare(&off_cpu, skeleton);
+	assert_null(off_cpu.blocked);
+	assert_non_null(strstr(warned, "waits that begin before the recording or outlast it are "
+				       "missing: cannot load the programs"));
+	off_cpu_release(&off_cpu);
+	event_list_release(&events);
+	sampler_bpf__destroy(skeleton);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when_coming_back),
 		cmocka_unit_test(test_when_leaving),
+		cmocka_unit_test(test_warns_of_missing_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static int drop(void)
 
 	if (!has(CAP_BPF) || !has(CAP_SYS_CHROOT))
 		return 0;
-	if (privileges_drop(false) || has(CAP_DAC_OVERRIDE) || !has(CAP_BPF) ||
+	if (error_ignore(privileges_drop(false)) || has(CAP_DAC_OVERRIDE) || !has(CAP_BPF) ||
 	    has(CAP_SYS_CHROOT) || has(CAP_SYS_ADMIN))
 		return 1;
 	return !privileges_suffice(missing, sizeof(missing));

@@ -64,7 +64,7 @@ static int setup(void **state)
 	f->sources.tasks = tasks_new();
 	f->sources.events = &f->events;
 	assert_null(kernel_symbols_parse(&f->sources.kernel, f->kallsyms, f->modules));
-	assert_int_equal(jit_new(&f->sources.jit, &(struct jit_options){ .writer = f->w }), 0);
+	fixture_must(jit_new(&f->sources.jit, &(struct jit_options){ .writer = f->w }));
 	f->r = resolver_new(&f->sources);
 	assert_non_null(f->r);
 	resolver_begin(f->r, &f->trace);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 #define SIZE 4096u
 
 /* A file in the shape of a ring buffer map; the second copy of the data is a real copy. */
@@ -29,7 +31,7 @@ static int setup(void **state)
 	assert_int_equal(ftruncate(f.fd, (off_t)(2 * f.page + 2 * SIZE)), 0);
 	f.memory = mmap(NULL, 2 * f.page + 2 * SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, f.fd, 0);
 	assert_true(f.memory != MAP_FAILED);
-	assert_int_equal(ring_map(&f.ring, f.fd, SIZE), 0);
+	assert_no_error(ring_map(&f.ring, f.fd, SIZE));
 	*state = &f;
 	return 0;
 }

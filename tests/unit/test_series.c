@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 static void sizes_times_and_signal(void **state)
 {
 	struct series s = { 0 };
@@ -36,15 +38,15 @@ static void due_by_size_and_time(void **state)
 {
 	struct series s = { .bytes = 1000, .ns = 100 };
 
-	assert_int_equal(series_begin(&s, "a", 1000), 0);
+	assert_no_error(series_begin(&s, "a", 1000));
 	assert_false(series_is_due(&s, 1099, 999));
 	assert_true(series_is_due(&s, 1099, 1000));
 	assert_true(series_is_due(&s, 1100, 0));
 	/* A late switch keeps the raster. */
-	assert_int_equal(series_begin(&s, "b", 1130), 0);
+	assert_no_error(series_begin(&s, "b", 1130));
 	assert_true(series_is_due(&s, 1200, 0));
 	/* After a long stall it begins anew. */
-	assert_int_equal(series_begin(&s, "c", 5000), 0);
+	assert_no_error(series_begin(&s, "c", 5000));
 	assert_false(series_is_due(&s, 5099, 0));
 	assert_true(series_is_due(&s, 5100, 0));
 	series_release(&s);
@@ -70,7 +72,7 @@ static void keeps_the_newest(void **state)
 		f = fopen(names[i], "wx"); /* the same moment twice: still a name of its own */
 		assert_non_null(f);
 		fclose(f);
-		assert_int_equal(series_begin(&s, names[i], 1), 0);
+		assert_no_error(series_begin(&s, names[i], 1));
 		assert_int_equal(series_trim(&s), i >= 2);
 	}
 	for (int i = 0; i < 4; i++) {

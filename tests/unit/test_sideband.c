@@ -8,14 +8,16 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 static struct cpus cpus;
 static struct sideband *sideband;
 
 static int setup(void **state)
 {
-	assert_int_equal(cpus_online(&cpus), 0);
+	assert_no_error(cpus_online(&cpus));
 	/* Needs privileges; without them the tests are skipped. */
-	if (sideband_new(&sideband, &cpus, 1u << 20))
+	if (error_ignore(sideband_new(&sideband, &cpus, 1u << 20)))
 		sideband = NULL;
 	return 0;
 }

@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 /* Both ways of holding a process: by pidfd, and by its folder where there is none. */
 static void begin(struct target *t, void **state)
 {
@@ -21,13 +23,21 @@ static void begin(struct target *t, void **state)
 	t->folders = *state != NULL;
 }
 
-static int run(struct target *t, const char *script)
+static void run(struct target *t, const char *script)
 {
 	static char sh[] = "/bin/sh", c[] = "-c";
 	char *argv[] = { sh, c, (char *)(uintptr_t)script, NULL };
 
-	assert_int_equal(target_add_command(t, argv, NULL), 0);
-	return target_go(t);
+	assert_no_error(target_add_command(t, argv, NULL));
+	assert_no_error(target_go(t));
+}
+
+static void cannot_go(struct target *t, int os_error)
+{
+	struct error *error = target_go(t);
+
+	assert_true(error_is(error, os_error));
+	error_free(error);
 }
 
 static void wait_and_look(struct target *t)
@@ -43,7 +53,7 @@ static void passes_the_status_on(void **state)
 	struct target t;
 
 	begin(&t, state);
-	assert_int_equal(run(&t, "exit 7"), 0);
+	run(&t, "exit 7");
 	wait_and_look(&t);
 	assert_true(t.reaped);
 	assert_int_equal(t.alive, 0);
@@ -56,7 +66,7 @@ static void tells_signals_as_a_shell(void **state)
 	struct target t;
 
 	begin(&t, state);
-	assert_int_equal(run(&t, "kill -9 $$"), 0);
+	run(&t, "kill -9 $$");
 	wait_and_look(&t);
 	assert_int_equal(target_exit_status(&t), 128 + SIGKILL);
 	target_release(&t);
@@ -74,10 +84,10 @@ static void begins_only_when_told(void **state)
 	unlink(path);
 	snprintf(script, sizeof(script), "echo > %s", path);
 	begin(&t, state);
-	assert_int_equal(target_add_command(&t, argv, NULL), 0);
+	assert_no_error(target_add_command(&t, argv, NULL));
 	assert_false(target_wait(&t, 50));
 	assert_int_equal(access(path, F_OK), -1);
-	assert_int_equal(target_go(&t), 0);
+	assert_no_error(target_go(&t));
 	wait_and_look(&t);
 	assert_int_equal(access(path, F_OK), 0);
 	unlink(path);
@@ -90,7 +100,7 @@ static void never_let_go_it_never_runs(void **state)
 	char *argv[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "exit 0" }, NULL };
 
 	begin(&t, state);
-	assert_int_equal(target_add_command(&t, argv, NULL), 0);
+	assert_no_error(target_add_command(&t, argv, NULL));
 	target_release(&t); /* comes back: the child has ended */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -103,19 +113,18 @@ static void reports_what_cannot_be_run(void **state)
 	struct target t;
 
 	begin(&t, state);
-	assert_int_equal(target_add_command(&t, missing, NULL), 0);
-	assert_int_equal(target_go(&t), -ENOENT);
+	assert_no_error(target_add_command(&t, missing, NULL));
+	cannot_go(&t, ENOENT);
 	target_release(&t);
 	begin(&t, state);
-	assert_int_equal(target_add_command(&t, no_program, NULL), 0);
-	assert_int_equal(target_go(&t), -EACCES);
+	assert_no_error(target_add_command(&t, no_program, NULL));
+	cannot_go(&t, EACCES);
 	target_release(&t);
 }
 
 static void watches_running_processes(void **state)
 {
 	struct target t;
-	uint32_t process;
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -123,8 +132,8 @@ static void watches_running_processes(void **state)
 		_exit(0);
 	}
 	begin(&t, state);
-	assert_int_equal(target_add_process(&t, (uint32_t)pid, &process), 0);
-	assert_int_equal(target_add_process(&t, (uint32_t)pid, &process), 0);
+	assert_no_error(target_add_process(&t, (uint32_t)pid));
+	assert_no_error(target_add_process(&t, (uint32_t)pid));
 	assert_int_equal(t.n, 1);
 	target_look(&t);
 	assert_int_equal(t.alive, 1);
@@ -137,11 +146,11 @@ static void watches_running_processes(void **state)
 	target_release(&t);
 	/* It is a zombie now. */
 	begin(&t, state);
-	assert_int_equal(target_add_process(&t, (uint32_t)pid, &process), -ESRCH);
+	assert_error_kind(target_add_process(&t, (uint32_t)pid), ERROR_ARGUMENT);
 	target_release(&t);
 	waitpid(pid, NULL, 0);
 	begin(&t, state);
-	assert_int_equal(target_add_process(&t, INT32_MAX, &process), -ESRCH);
+	assert_error_kind(target_add_process(&t, INT32_MAX), ERROR_ARGUMENT);
 	target_release(&t);
 }
 
@@ -181,9 +190,9 @@ static void watches_threads(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_byte, &fds[0]), 0);
 	tid = other_thread(own);
 	assert_int_not_equal(tid, 0);
-	assert_int_equal(target_add_thread(&t, tid), 0);
-	assert_int_equal(target_add_thread(&t, tid), 0);
-	assert_int_equal(target_add_thread(&t, own), 0);
+	assert_no_error(target_add_thread(&t, tid));
+	assert_no_error(target_add_thread(&t, tid));
+	assert_no_error(target_add_thread(&t, own));
 	assert_int_equal(t.n, 2);
 	assert_int_equal(t.pid_count, 1);
 	assert_int_equal(t.pids[0], own);
@@ -198,7 +207,7 @@ static void watches_threads(void **state)
 	assert_int_equal(t.alive, 1);
 	target_release(&t);
 	begin(&t, state);
-	assert_int_equal(target_add_thread(&t, INT32_MAX), -ESRCH);
+	assert_error_kind(target_add_thread(&t, INT32_MAX), ERROR_ARGUMENT);
 	target_release(&t);
 	close(fds[0]);
 	close(fds[1]);
