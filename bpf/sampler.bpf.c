@@ -127,17 +127,17 @@ int sample_tracepoint(void *ctx)
 
 /*
  * Uprobes run with interrupts and preemption on: another thread may hit one on this CPU while
- * this one is being sampled.
+ * this one is being sampled. A kprobe may be hit then by an interrupt, or by the idle task.
  */
-SEC("uprobe")
-int sample_uprobe(struct pt_regs *ctx)
+SEC("kprobe")
+int sample_probe(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
 	__u32 event = bpf_get_attach_cookie(ctx);
 	struct sample_counters *count;
 	__u32 class = CLASS_PROBE;
 
-	if (!current_is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+	if (!pid_tgid || !current_is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
 		return 0;
 	count = bpf_map_lookup_elem(&counters, &class);
 	weight = count_hit(event);

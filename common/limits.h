@@ -15,6 +15,8 @@
 
 /* Of all notes of a file together. A build-id after them is not found. */
 #define LIMIT_NOTE_BYTES (64 << 10)
+/* Of the notes that name probes: a virtual machine for Java has 500 of 100 bytes. */
+#define LIMIT_PROBE_NOTE_BYTES (4 << 20)
 
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
 #define LIMIT_SYMBOLS (8 << 20)

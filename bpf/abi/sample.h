@@ -100,7 +100,7 @@ enum sample_loss {
 enum sample_class {
 	CLASS_TIMER,  /* perf events and tracepoints: the kernel runs one of them at a time */
 	CLASS_SWITCH, /* at context switches */
-	CLASS_PROBE,  /* uprobes: in process context, preemptible */
+	CLASS_PROBE,  /* uprobes, which are preemptible, and kprobes */
 	CLASS_COUNT
 };
 

@@ -92,28 +92,35 @@ static struct error *open_counter(struct sampler *s, const struct event *event, 
 }
 
 /*
- * The program of a probe runs at each hit and on all CPUs, whichever CPU and period the event was
- * opened with.
+ * The program of a probe or tracepoint runs at each hit and on all CPUs, whichever CPU and period
+ * the event was opened with.
  */
-static struct error *open_probe(struct sampler *s, const struct event *event, size_t number,
-				uint32_t cpu)
+static struct error *open_places(struct sampler *s, const struct event *event, size_t number,
+				 uint32_t cpu)
 {
 	struct attached attached = { .cpu = cpu, .number = number };
 	struct perf_event_attr attributes;
+	struct error *error = NULL;
 
-	event_attributes(event, &attributes);
-	attributes.sample_period = 1;
-	if (event->source == EVENT_TRACEPOINT) {
-		attached.program = s->skeleton->progs.sample_tracepoint;
-		return open_event(s, event, &attributes, attached);
+	attached.program = event_is_probe(event) ? s->skeleton->progs.sample_probe
+						 : s->skeleton->progs.sample_tracepoint;
+	for (size_t i = 0; i < event_place_count(event) && !error; i++) {
+		if (!event_place_attributes(event, i, &attributes))
+			return error_new(ERROR_UNSUPPORTED,
+					 "cannot open %s: this kernel has no %ss", event->name,
+					 event->probe.form->device);
+		error = open_event(s, event, &attributes, attached);
 	}
-	if (!event_uprobe_type(&attributes.type))
-		return error_new(ERROR_UNSUPPORTED, "cannot open %s: this kernel has no uprobes",
-				 event->name);
-	attached.program = s->skeleton->progs.sample_uprobe;
-	attributes.uprobe_path = (uintptr_t)event->file;
-	attributes.probe_offset = event->file_offset;
-	return open_event(s, event, &attributes, attached);
+	return error;
+}
+
+static size_t most_attached(const struct event_list *events, const struct cpus *cpus)
+{
+	size_t n = events->n * cpus->n;
+
+	for (size_t i = 0; i < events->n; i++)
+		n += event_place_count(&events->events[i]);
+	return n;
 }
 
 static struct error *open_events(struct sampler *s, const struct sampler_options *options)
@@ -122,14 +129,13 @@ static struct error *open_events(struct sampler *s, const struct sampler_options
 	const struct cpus *cpus = options->cpus;
 	struct error *error = NULL;
 
-	s->attached = calloc(events->n * cpus->n + 1, sizeof(*s->attached));
+	s->attached = calloc(most_attached(events, cpus) + 1, sizeof(*s->attached));
 	if (!s->attached)
 		return error_memory();
 	for (size_t i = 0; i < events->n && !error; i++) {
 		const struct event *event = &events->events[i];
 
-		if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
-			error = open_probe(s, event, i, cpus->ids[0]);
+		error = open_places(s, event, i, cpus->ids[0]);
 		for (size_t j = 0; j < cpus->n && event->source == EVENT_PERF && !error; j++)
 			error = open_counter(s, event, i, cpus->ids[j]);
 	}
@@ -151,7 +157,7 @@ static struct error *attach(struct attached *a)
 static void tell(struct sampler_bpf *skeleton, const struct sampler_options *options)
 {
 	const struct event_list *events = options->events;
-	bool tracepoints = false, uprobes = false;
+	bool tracepoints = false, probes = false;
 
 	skeleton->rodata->unwind_by = options->unwind_by;
 	skeleton->rodata->page_shift =
@@ -176,10 +182,10 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	for (size_t i = 0; i < events->n; i++) {
 		skeleton->rodata->periods[i] = event_period_rule(&events->events[i]);
 		tracepoints |= events->events[i].source == EVENT_TRACEPOINT;
-		uprobes |= events->events[i].source == EVENT_UPROBE;
+		probes |= event_is_probe(&events->events[i]);
 	}
 	bpf_program__set_autoload(skeleton->progs.sample_tracepoint, tracepoints);
-	bpf_program__set_autoload(skeleton->progs.sample_uprobe, uprobes);
+	bpf_program__set_autoload(skeleton->progs.sample_probe, probes);
 }
 
 /* Whether any event uses this class. Rings of unused classes get the smallest size. */

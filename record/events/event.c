@@ -14,8 +14,8 @@
 static void event_release(struct event *e)
 {
 	free(e->name);
-	free(e->file);
-	free(e->symbol);
+	probe_release(&e->probe);
+	free(e->places);
 	*e = (struct event){ 0 };
 }
 
@@ -109,33 +109,6 @@ static bool parse_named(struct event *e, const char *text)
 	return true;
 }
 
-/* "uprobe:FILE:SYMBOL[+OFFSET]"; FILE may hold colons, SYMBOL may hold "::". */
-static int parse_uprobe(struct event_list *list, struct event *e, const char *text)
-{
-	const char *colon, *plus;
-	char *end;
-
-	/* FILE ends at the first single colon after its last slash. */
-	colon = strrchr(text, '/');
-	colon = strchr(colon ? colon : text, ':');
-	if (!colon || colon == text || !colon[1])
-		return wrong(list, "event 'uprobe:%s': expected uprobe:FILE:SYMBOL", text);
-	plus = strrchr(colon, '+');
-	if (plus && isdigit((unsigned char)plus[1])) {
-		e->symbol_offset = strtoull(plus + 1, &end, 0);
-		if (*end || plus == colon + 1)
-			return wrong(list, "event 'uprobe:%s': expected SYMBOL+OFFSET", text);
-	} else {
-		plus = colon + strlen(colon);
-	}
-	e->source = EVENT_UPROBE;
-	e->kind = PRF_EVENT_COUNT;
-	e->unit = "events";
-	e->file = strndup(text, (size_t)(colon - text));
-	e->symbol = strndup(colon + 1, (size_t)(plus - colon - 1));
-	return e->file && e->symbol ? 0 : wrong(list, "out of memory");
-}
-
 static bool is_tracepoint(const char *text)
 {
 	const char *colon = strchr(text, ':');
@@ -154,8 +127,14 @@ static int parse_kind(struct event_list *list, struct event *e, char *text)
 	const char *near;
 
 	snprintf(whole, sizeof(whole), "%s", text);
-	if (!strncmp(text, "uprobe:", 7))
-		return parse_uprobe(list, e, text + 7);
+	if (probe_parse(&e->probe, text, list->why, sizeof(list->why)))
+		return -1;
+	if (e->probe.form) {
+		e->source = e->probe.form->source;
+		e->kind = PRF_EVENT_COUNT;
+		e->unit = "events";
+		return 0;
+	}
 	take_mode(e, text);
 	if (parse_named(e, text) || parse_raw(e, text))
 		return 0;
@@ -265,18 +244,34 @@ void event_attributes(const struct event *event, struct perf_event_attr *attribu
 	}
 }
 
-enum sample_class event_class(const struct event *event)
+bool event_is_probe(const struct event *event)
 {
 	switch (event->source) {
-	case EVENT_SCHEDULER: return CLASS_SWITCH;
-	case EVENT_UPROBE: return CLASS_PROBE;
-	default: return CLASS_TIMER;
+	case EVENT_TRACED_PROBE:
+	case EVENT_UPROBE:
+	case EVENT_USDT:
+	case EVENT_KPROBE: return true;
+	default: return false;
 	}
+}
+
+size_t event_place_count(const struct event *event)
+{
+	if (event->source == EVENT_UPROBE || event->source == EVENT_USDT)
+		return event->place_count;
+	return event->source == EVENT_TRACEPOINT || event_is_probe(event);
+}
+
+enum sample_class event_class(const struct event *event)
+{
+	if (event->source == EVENT_SCHEDULER)
+		return CLASS_SWITCH;
+	return event_is_probe(event) ? CLASS_PROBE : CLASS_TIMER;
 }
 
 uint64_t event_period_rule(const struct event *event)
 {
-	if (event->source == EVENT_TRACEPOINT || event->source == EVENT_UPROBE)
+	if (event->source == EVENT_TRACEPOINT || event_is_probe(event))
 		return event->period;
 	/* A sample of a counter has the event's period at that time as its weight. */
 	return event->source == EVENT_PERF && event->kind == PRF_EVENT_COUNT ? PERIOD_OF_EVENT : 0;

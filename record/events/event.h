@@ -13,13 +13,19 @@
 
 #include "bpf/abi/sample.h"
 #include "format/prf.h"
-#include "record/events/event_source.h"
+#include "record/events/probe.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* In file offsets. */
+struct event_place {
+	uint64_t offset;
+	uint64_t semaphore; /* a counter that the kernel raises while the probe is used, or 0 */
+};
 
 struct event {
 	enum event_source source;
@@ -31,9 +37,9 @@ struct event {
 	uint64_t frequency; /* Hz, or 0 when by period; both 0: the rate of -F or -c */
 	uint64_t period;
 	bool user_only, kernel_only; /* ":u" and ":k" */
-	char *file, *symbol;	     /* of a uprobe */
-	uint64_t symbol_offset;	     /* "+0x10" after the symbol */
-	uint64_t file_offset;	     /* after event_list_resolve() */
+	struct probe probe;
+	struct event_place *places; /* in the probe's file, after event_list_resolve() */
+	size_t place_count;
 };
 
 #define EVENT_LIST_MAX SAMPLE_EVENTS_MAX
@@ -71,8 +77,21 @@ bool event_is_available(const struct event *event);
 /* Fills in type, config, rate and mode for perf_event_open(2), nothing else. */
 void event_attributes(const struct event *event, struct perf_event_attr *attributes);
 
-/* Sets the kernel's PMU type for uprobes; false when the kernel has none. */
-bool event_uprobe_type(uint32_t *type);
+/* True if the event's program is one for probes, BPF_PROG_TYPE_KPROBE to the kernel. */
+bool event_is_probe(const struct event *event);
+
+/* In how many places of a file, or as how many perf events, each hit of the event is seen. */
+size_t event_place_count(const struct event *event);
+
+/*
+ * Likewise for one place of a probe or tracepoint, whose program runs at each hit: false if the
+ * kernel has no such probes.
+ */
+bool event_place_attributes(const struct event *event, size_t place,
+			    struct perf_event_attr *attributes);
+
+/* Sets the kernel's PMU type of that name ("uprobe", "kprobe"); false when it has none. */
+bool event_device_type(const char *name, uint32_t *type);
 
 /* The class of the event's samples: it selects ring, scratch and counters. */
 enum sample_class event_class(const struct event *event);

@@ -5,7 +5,9 @@
 #include "common/buffer.h"
 #include "common/nearest.h"
 #include "record/events/event_names.h"
+#include "record/events/kprobe.h"
 #include "record/events/uprobe.h"
+#include "record/events/usdt.h"
 #include "record/system/tracefs.h"
 
 #include <errno.h>
@@ -36,14 +38,43 @@ bool event_is_available(const struct event *event)
 	return true;
 }
 
-bool event_uprobe_type(uint32_t *type)
+bool event_device_type(const char *name, uint32_t *type)
 {
-	FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-	bool found = f && fscanf(f, "%u", type) == 1;
+	char path[96];
+	bool found;
+	FILE *f;
 
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	f = fopen(path, "re");
+	found = f && fscanf(f, "%u", type) == 1;
 	if (f)
 		fclose(f);
 	return found;
+}
+
+/* Bits of `config`, as in format/retprobe and format/ref_ctr_offset of both PMUs. */
+#define PROBE_AT_RETURN 1
+#define PROBE_SEMAPHORE_SHIFT 32
+
+bool event_place_attributes(const struct event *event, size_t place,
+			    struct perf_event_attr *attributes)
+{
+	event_attributes(event, attributes);
+	attributes->sample_period = 1;
+	if (event->source == EVENT_TRACEPOINT || event->source == EVENT_TRACED_PROBE)
+		return true;
+	if (!event_device_type(event->probe.form->device, &attributes->type))
+		return false;
+	attributes->config = event->probe.form->at_return ? PROBE_AT_RETURN : 0;
+	if (event->source == EVENT_KPROBE) {
+		attributes->kprobe_func = (uintptr_t)event->probe.symbol;
+		attributes->probe_offset = event->probe.symbol_offset;
+		return true;
+	}
+	attributes->config |= event->places[place].semaphore << PROBE_SEMAPHORE_SHIFT;
+	attributes->uprobe_path = (uintptr_t)event->probe.file;
+	attributes->probe_offset = event->places[place].offset;
+	return true;
 }
 
 static bool name_is_available(const struct event_name *known)
@@ -128,6 +159,8 @@ static int resolve_tracepoint(struct event_list *list, struct event *event)
 		result = unknown_tracepoint(list, event, tracefs);
 	else
 		event->config = (uint64_t)id;
+	if (!result && tracefs_is_probe(tracefs, subsystem, colon + 1))
+		event->source = EVENT_TRACED_PROBE;
 	close(tracefs);
 	return result;
 }
@@ -145,21 +178,23 @@ static int resolve_counter(struct event_list *list, const struct event *event)
 	return -1;
 }
 
+static int resolve(struct event_list *list, struct event *event)
+{
+	switch (event->source) {
+	case EVENT_PERF: return resolve_counter(list, event);
+	case EVENT_TRACEPOINT: return resolve_tracepoint(list, event);
+	case EVENT_UPROBE: return uprobe_resolve(event, list->why, sizeof(list->why));
+	case EVENT_USDT: return usdt_resolve(event, list->why, sizeof(list->why));
+	case EVENT_KPROBE: return kprobe_resolve(event, list->why, sizeof(list->why));
+	default: return 0;
+	}
+}
+
 int event_list_resolve(struct event_list *list)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		struct event *event = &list->events[i];
-		int result = 0;
-
-		if (event->source == EVENT_PERF)
-			result = resolve_counter(list, event);
-		else if (event->source == EVENT_TRACEPOINT)
-			result = resolve_tracepoint(list, event);
-		else if (event->source == EVENT_UPROBE)
-			result = uprobe_resolve(event, list->why, sizeof(list->why));
-		if (result)
+	for (size_t i = 0; i < list->n; i++)
+		if (resolve(list, &list->events[i]))
 			return -1;
-	}
 	return 0;
 }
 
@@ -221,10 +256,15 @@ static void print_tracepoints(FILE *out)
 
 void event_list_print_available(FILE *out)
 {
+	uint32_t type;
+
 	print_group(out, "hardware", EVENT_PERF, PERF_TYPE_HARDWARE);
 	fprintf(out, "  rNNN (raw, in hexadecimal)\n");
 	print_group(out, "software", EVENT_PERF, PERF_TYPE_SOFTWARE);
 	print_group(out, "scheduler (with --off-cpu)", EVENT_SCHEDULER, 0);
-	fprintf(out, "probes:\n  uprobe:FILE:SYMBOL[+OFFSET]\n");
+	fprintf(out, "probes:\n");
+	for (const struct probe_form *form = probe_forms; form->word; form++)
+		if (event_device_type(form->device, &type))
+			fprintf(out, "  %s%s\n", form->word, form->rest);
 	print_tracepoints(out);
 }

@@ -52,28 +52,55 @@ int tracefs_open(void)
 	return folder < 0 && denied ? denied : folder;
 }
 
-int64_t tracefs_id(int tracefs, const char *subsystem, const char *name)
+/* A file of an event, or -errno. */
+static int open_event_file(int tracefs, const char *subsystem, const char *name, const char *file)
 {
-	char path[PATH_MAX], text[32];
-	ssize_t size;
+	char path[PATH_MAX];
 	int fd;
 
 	/* Names come from the command line: they must not lead out of the folder. */
 	if (!*subsystem || !*name || strchr(subsystem, '/') || strchr(name, '/') ||
 	    *subsystem == '.' || *name == '.')
 		return -ENOENT;
-	if ((size_t)snprintf(path, sizeof(path), "events/%s/%s/id", subsystem, name) >=
+	if ((size_t)snprintf(path, sizeof(path), "events/%s/%s/%s", subsystem, name, file) >=
 	    sizeof(path))
 		return -ENOENT;
 	fd = openat(tracefs, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int64_t tracefs_id(int tracefs, const char *subsystem, const char *name)
+{
+	int fd = open_event_file(tracefs, subsystem, name, "id");
+	char text[32];
+	ssize_t size;
+
 	if (fd < 0)
-		return -errno;
+		return fd;
 	size = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (size <= 0)
 		return -EIO;
 	text[size] = 0;
 	return strtoll(text, NULL, 10);
+}
+
+bool tracefs_is_probe(int tracefs, const char *subsystem, const char *name)
+{
+	int fd = open_event_file(tracefs, subsystem, name, "format");
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	bool found = false;
+	char line[512];
+
+	/* Their first field: __probe_ip, or __probe_func of one at a return; uprobes':
+	 * __probe_vaddr. */
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strstr(line, "field:unsigned long __probe_") != NULL;
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 static DIR *open_folder(int at, const char *name)

@@ -7,6 +7,7 @@
  * other process sees (fsmount(2)), which needs CAP_SYS_ADMIN.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* An fd of the folder, to be closed by the caller, or -errno. */
@@ -17,6 +18,9 @@ int tracefs_open(void);
  * tracepoint.
  */
 int64_t tracefs_id(int tracefs, const char *subsystem, const char *name);
+
+/* Whether somebody made it, with kprobe_events or uprobe_events; other programs can be attached. */
+bool tracefs_is_probe(int tracefs, const char *subsystem, const char *name);
 
 /* Calls `visit` for each tracepoint, in no particular order. 0 or -errno. */
 int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *name, void *context),

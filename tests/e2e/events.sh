@@ -30,7 +30,30 @@ __attribute__((noinline)) int switches(void)
 		usleep(1000);
 	return getppid();
 }
-int main(void) { return calls() + touch() + switches() == -1; }
+/* What <sys/sdt.h> would make: two places of the probe "shop:sale", which counts who traces it. */
+volatile unsigned short sale_semaphore __attribute__((section(".probes")));
+#define SALE() __asm__ volatile("990: nop\n" \
+	".pushsection .note.stapsdt,\"?\",\"note\"\n.balign 4\n" \
+	".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
+	"993: .8byte 990b, _.stapsdt.base, sale_semaphore\n" \
+	".asciz \"shop\"\n.asciz \"sale\"\n.asciz \"\"\n994: .balign 4\n.popsection\n" \
+	".ifndef _.stapsdt.base\n" \
+	".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+	".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n.popsection\n.endif\n")
+__attribute__((noinline)) int sells(void) { SALE(); return getppid(); }
+__attribute__((noinline)) int sells_more(void)
+{
+	for (int i = 0; i < 99; i++)
+		SALE();
+	return getppid();
+}
+int main(void)
+{
+	int sum = calls() + touch() + switches() + sells() + sells_more();
+
+	printf("traced %d\n", sale_semaphore);
+	return sum == -1;
+}
 C
 compile_c -O1 -g -fno-sanitize=all -o "$work/work" "$work/work.c"
 
@@ -77,6 +100,67 @@ if "$record" -q -e "uprobe:$work/work:probed" -o "$work/probe.prf" -- "$work/wor
 else
 	skip "records a uprobe" "$(cat "$work/err")"
 fi
+
+# has FORM: whether --list shows a kind of probe, or skips what NAME says
+has() { printf '%s\n' "$list" | grep -q "^  $1:" || { skip "$2" "this kernel has no such probes"; false; }; }
+
+if has uretprobe "records returns"; then
+	holds "records returns" "$record" -q -e "uretprobe:$work/work:probed" -o "$work/return.prf" -- "$work/work"
+	is "$(info "$work/return.prf" 'd["samples"] + sum(d["lost"].values())')" 1000 "each of 1000"
+	like "$("$report" "$work/return.prf")" '^work;_start;.*main;calls [0-9]+$' "in the caller"
+fi
+if has usdt "records places that a program's notes name"; then
+	is "$("$record" -q -e "usdt:$work/work:shop:sale" -o "$work/usdt.prf" -- "$work/work")" "traced 2" \
+		"records places that a program's notes name, which counts them"
+	is "$(info "$work/usdt.prf" 'd["samples"] + sum(d["lost"].values())')" 100 "each of 100 hits of two places"
+	is "$(weight "usdt:$work/work:shop:sale" sells "$work/usdt.prf") $(weight "usdt:$work/work:shop:sale" sells_more "$work/usdt.prf")" \
+		"1 99" "in its function"
+	is "$("$work/work")" "traced 0" "afterwards nobody traces"
+	"$record" -q -e "usdt:$work/work:shop:sail" -o "$work/none.prf" -- true 2> "$work/err"
+	is $? 1 "a probe that is not there is an error"
+	like "$(cat "$work/err")" "did you mean 'shop:sale'" "with the name that was meant"
+fi
+if has kprobe "records calls of a function of the kernel"; then
+	holds "records calls of a function of the kernel" \
+		"$record" -q -e kprobe:hrtimer_nanosleep -o "$work/kprobe.prf" -- "$work/work"
+	is "$(info "$work/kprobe.prf" 'd["samples"] + sum(d["lost"].values())')" 50 "each of 50"
+	like "$("$report" "$work/kprobe.prf")" '^work;_start;.*main;switches;.*;hrtimer_nanosleep [0-9]+$' "with its whole stack"
+	holds "records its returns" \
+		"$record" -q -e kretprobe:hrtimer_nanosleep -o "$work/kprobe.prf" -- "$work/work"
+	is "$(info "$work/kprobe.prf" 'd["samples"] + sum(d["lost"].values())')" 50 "each of 50"
+	like "$("$report" "$work/kprobe.prf")" '^work;_start;.*main;switches;.*[a-z_0-9]+ [0-9]+$' "with the stack of the caller"
+	"$record" -q -e kprobe:hrtimer_nanoslepe -o "$work/none.prf" -- true 2> "$work/err"
+	is $? 1 "a function that is not there is an error"
+	like "$(cat "$work/err")" "did you mean 'hrtimer_nanosleep'" "with the name that was meant"
+else
+	"$record" -q -e kprobe:hrtimer_nanosleep -o "$work/none.prf" -- true 2> "$work/err"
+	is $? 1 "a kernel without kprobes refuses them"
+	like "$(cat "$work/err")" "this kernel has no kprobes" "and says so"
+fi
+
+# Probes that somebody has made with tracefs. made KIND PLACE STACK HITS
+made() {
+	(echo "p:prof_test_$$/$1 $2" >> "$work/tracing/$1_events") 2> /dev/null || {
+		skip "records a $1 that tracefs has made" "tracefs makes none"
+		return
+	}
+	"$record" -q -e "prof_test_$$:$1" -o "$work/made.prf" -- "$work/work" > "$work/out" 2> "$work/err"
+	is "$?: $(cat "$work/err")" "0: " "records a $1 that tracefs has made"
+	echo "-:prof_test_$$/$1" >> "$work/tracing/$1_events"
+	n=$(info "$work/made.prf" 'd["samples"] + sum(d["lost"].values())')
+	is "$n" "$4" "each of $4"
+	like "$("$report" "$work/made.prf")" "main;$3" "with its stack"
+}
+mkdir "$work/tracing"
+if mount -t tracefs tracefs "$work/tracing" 2> /dev/null; then
+	place=$(nm "$work/work" | awk '$3 == "probed" { print "0x" $1 }')
+	made uprobe "$work/work:$place" 'calls;probed' 1000
+	made kprobe hrtimer_nanosleep 'switches;.*;hrtimer_nanosleep' 50
+	umount "$work/tracing"
+else
+	skip "records probes that tracefs has made" "tracefs cannot be mounted"
+fi
+
 "$record" -q -e "uprobe:$work/work:prodeb" -o "$work/none.prf" -- true 2> "$work/err"
 is $? 1 "a function that is not there is an error"
 like "$(cat "$work/err")" "did you mean 'probed'" "with the name that was meant"

@@ -150,23 +150,25 @@ static void endless_names(void **state)
 
 static void probes(void **state)
 {
-	struct event event = { .name = "p", .file = "/proc/self/exe" };
+	struct event event = { .name = "p", .probe.file = "/proc/self/exe" };
 	char why[512];
 
-	event.symbol = "a_function_to_be_found";
+	event.probe.symbol = "a_function_to_be_found";
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), 0);
-	assert_true(event.file_offset > 0);
-	event.symbol = "a_function_to_be_fuond";
+	assert_int_equal(event.place_count, 1);
+	assert_true(event.places[0].offset > 0);
+	free(event.places);
+	event.probe.symbol = "a_function_to_be_fuond";
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
 	assert_string_equal(why,
 			    "event 'p': /proc/self/exe has no function 'a_function_to_be_fuond'; "
 			    "did you mean 'a_function_to_be_found'?");
-	event.symbol = "a_function_to_be_found";
-	event.symbol_offset = 1 << 20;
+	event.probe.symbol = "a_function_to_be_found";
+	event.probe.symbol_offset = 1 << 20;
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
-	event.file = "/nowhere";
+	event.probe.file = "/nowhere";
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
-	event.file = "/proc/self/status";
+	event.probe.file = "/proc/self/status";
 	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
 }
 

@@ -74,15 +74,34 @@ static void uprobes(void **state)
 	assert_int_equal(event_list_parse(&list, "uprobe:/a:b/lib.so.6:malloc/period=100/"), 0);
 	assert_int_equal(list.events[0].source, EVENT_UPROBE);
 	assert_string_equal(list.events[0].name, "uprobe:/a:b/lib.so.6:malloc");
-	assert_string_equal(list.events[0].file, "/a:b/lib.so.6");
-	assert_string_equal(list.events[0].symbol, "malloc");
+	assert_string_equal(list.events[0].probe.file, "/a:b/lib.so.6");
+	assert_string_equal(list.events[0].probe.symbol, "malloc");
 	assert_int_equal(list.events[0].period, 100);
 	assert_int_equal(event_list_parse(&list, "uprobe:./x:ns::f+0x10"), 0);
-	assert_string_equal(list.events[1].file, "./x");
-	assert_string_equal(list.events[1].symbol, "ns::f");
-	assert_int_equal(list.events[1].symbol_offset, 0x10);
+	assert_string_equal(list.events[1].probe.file, "./x");
+	assert_string_equal(list.events[1].probe.symbol, "ns::f");
+	assert_int_equal(list.events[1].probe.symbol_offset, 0x10);
 	assert_int_equal(event_list_parse(&list, "uprobe:x:operator+"), 0);
-	assert_string_equal(list.events[2].symbol, "operator+");
+	assert_string_equal(list.events[2].probe.symbol, "operator+");
+}
+
+static void other_probes(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "uretprobe:/a/b:f::g,usdt:/c:d:e:f"), 0);
+	assert_int_equal(list.events[0].source, EVENT_UPROBE);
+	assert_true(list.events[0].probe.form->at_return);
+	assert_string_equal(list.events[0].probe.symbol, "f::g");
+	assert_int_equal(list.events[1].source, EVENT_USDT);
+	assert_string_equal(list.events[1].probe.file, "/c");
+	assert_string_equal(list.events[1].probe.provider, "d");
+	assert_string_equal(list.events[1].probe.symbol, "e:f");
+	assert_int_equal(event_list_parse(&list, "kprobe:f+8,kretprobe:f/period=3/"), 0);
+	assert_int_equal(list.events[2].source, EVENT_KPROBE);
+	assert_int_equal(list.events[2].probe.symbol_offset, 8);
+	assert_true(list.events[3].probe.form->at_return);
+	assert_int_equal(list.events[3].period, 3);
+	for (size_t i = 0; i < list.n; i++)
+		assert_int_equal(event_class(&list.events[i]), CLASS_PROBE);
 }
 
 static void says_what_is_wrong(const char *text, const char *expected)
@@ -107,7 +126,12 @@ static void wrong_ones(void **state)
 	says_what_is_wrong("cycles/",
 			   "event 'cycles/': expected /freq=N/ or /period=N/ at the end");
 	says_what_is_wrong("uprobe:/bin/true",
-			   "event 'uprobe:/bin/true': expected uprobe:FILE:SYMBOL");
+			   "event 'uprobe:/bin/true': expected uprobe:FILE:SYMBOL[+OFFSET]");
+	says_what_is_wrong("uretprobe:/bin/true:main+4",
+			   "event 'uretprobe:/bin/true:main+4': expected uretprobe:FILE:SYMBOL");
+	says_what_is_wrong("usdt:/bin/true:python",
+			   "event 'usdt:/bin/true:python': expected usdt:FILE:PROVIDER:NAME");
+	says_what_is_wrong("kprobe:", "event 'kprobe:': expected kprobe:SYMBOL[+OFFSET]");
 	assert_int_equal(list.n, 1);
 }
 
@@ -155,6 +179,7 @@ int main(void)
 		EACH(tracepoint_by_frequency_takes_each),
 		EACH(raw),
 		EACH(uprobes),
+		EACH(other_probes),
 		EACH(wrong_ones),
 		EACH(too_many),
 		EACH(the_recorders_own),
