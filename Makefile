@@ -44,6 +44,10 @@ say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
 VERSION := 0.1.0
 
+# Target architecture, from the compiler, so that cross compiling needs no further flag.
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+
 PROF_CPPFLAGS := -I. -I$(BUILD) -D_GNU_SOURCE -DPROF_VERSION='"$(VERSION)"'
 PROF_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing -pthread
@@ -54,16 +58,18 @@ ifneq ($(SAN),)
 PROF_CFLAGS += -fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all
 PROF_LDFLAGS += -fsanitize=$(SAN)
 endif
+# Hardened: nothing at fixed addresses or writable after the start, no executable stack, checked
+# copies and returns. Fortified headers need an optimizing compiler, and are in the sanitizers' way.
+PROF_CFLAGS += -fPIE -fstack-protector-strong -fstack-clash-protection \
+	$(if $(filter aarch64,$(ARCH)),-mbranch-protection=standard,-fcf-protection=full)
+PROF_CPPFLAGS += $(if $(filter -O1 -O2 -O3 -Os -Og,$(CFLAGS)),$(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+PROF_LDFLAGS += -Wl,-z,relro,-z,now,-z,noexecstack
 # Only libraries that are used: not all compilers have the linker drop the others.
 PROF_LDFLAGS += -pthread -Wl,--as-needed
 # STATIC=1: prof-record and prof-report need no library of the machine they run on. prof-bench counts
 # allocations by taking malloc's place, which a static libc does not allow.
-static := $(if $(STATIC),-static)
+static := $(if $(STATIC),-static-pie,-pie)
 PROF_CPPFLAGS += $(if $(STATIC),-DPROF_STATIC)
-
-# Target architecture, from the compiler, so that cross compiling needs no further flag.
-ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-BPF_ARCH := $(if $(filter aarch64,$(ARCH)),arm64,x86)
 
 COMMON_LIBS := -lelf
 FORMAT_LIBS := -lzstd -lxxhash
@@ -161,7 +167,7 @@ $(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 $(addprefix $(BUILD)/,$(programs) prof-report-slow):
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
-		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(libs) $(if $(findstring bench,$@),,$(static))
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(libs) $(if $(findstring bench,$@),-pie,$(static))
 
 # libprf for other programs: format/prf.h and the errors it hands out, nothing else is visible.
 library := $(BUILD)/libprf.so.1 $(BUILD)/libprf.a
@@ -192,7 +198,7 @@ tool_sources := $(wildcard testdata/*.c)
 tools := $(patsubst testdata/%.c,$(BUILD)/testdata/%,$(tool_sources))
 
 all_archives := $(foreach room,record report bench format common,$(call archive,$(room)))
-link_all = $(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+link_all = $(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -pie -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(all_archives)

@@ -40,6 +40,9 @@ struct report_options {
 	double min_percent;
 	struct symbolizer_options symbols;
 
+	/* Set by report_run(). */
+	struct report_pager *pager;
+
 	char **paths; /* in argv */
 	int path_count;
 

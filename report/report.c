@@ -10,6 +10,7 @@
 #include "report/option_conflicts.h"
 #include "report/output/output.h"
 #include "report/output/progress.h"
+#include "report/sandbox.h"
 #include "report/symbols/debuginfod.h"
 #include "report/unmatched.h"
 
@@ -130,7 +131,7 @@ static void say_cannot_write(const struct report_options *o, struct error *error
 	error_free(error);
 }
 
-static bool begin_writing(struct writing *w, const struct report_options *o, bool paged)
+static bool begin_writing(struct writing *w, const struct report_options *o)
 {
 	struct error *error = report_output_open(&w->output, o->output);
 
@@ -138,8 +139,7 @@ static bool begin_writing(struct writing *w, const struct report_options *o, boo
 		say_cannot_write(o, error);
 		return false;
 	}
-	if (paged && !o->no_pager && !o->shown.csv && !o->shown.json)
-		report_output_page(&w->output);
+	report_output_page(&w->output, o->pager);
 	sink_init(&w->sink, w->output.fd);
 	return true;
 }
@@ -174,7 +174,7 @@ static int write_view(struct report_options *o, struct loaded *l)
 	bool ok = true;
 	int error = 0;
 
-	if (!begin_writing(&w, o, o->view->paged))
+	if (!begin_writing(&w, o))
 		return STATUS_FAILED;
 	if (o->view->sample)
 		ok = loaded_stream(l, o, &w.sink);
@@ -249,7 +249,7 @@ static int tell(const struct report_options *o)
 	struct writing w;
 	bool ok = true;
 
-	if (!begin_writing(&w, o, o->action == REPORT_DUMP))
+	if (!begin_writing(&w, o))
 		return STATUS_FAILED;
 	for (int i = 0; i < o->path_count; i++) {
 		if (i && o->action == REPORT_INFO && !o->shown.json)
@@ -379,10 +379,29 @@ static bool say_download(const char *what, void *context)
 	return progress_interrupted();
 }
 
+static bool wants_pager(const struct report_options *o)
+{
+	if (o->no_pager || o->output || o->shown.csv || o->shown.json)
+		return false;
+	return o->action == REPORT_DUMP || (o->action == REPORT_VIEW && o->view->paged);
+}
+
+static int act(struct report_options *o)
+{
+	switch (o->action) {
+	case REPORT_INFO:
+	case REPORT_DUMP:
+	case REPORT_CHECK: return tell(o);
+	case REPORT_EMBED: return embed(o);
+	default: return show(o);
+	}
+}
+
 int report_run(struct report_options *o)
 {
+	struct report_pager pager = { .fd = -1 };
 	const char *why;
-	int status;
+	int status, error;
 
 	message_setup("prof-report", o->quiet	  ? MESSAGE_ERROR
 				     : o->verbose ? MESSAGE_DETAIL
@@ -406,12 +425,13 @@ int report_run(struct report_options *o)
 	why = o->symbols.debuginfod ? debuginfod_missing() : NULL;
 	if (why)
 		message_warning("--debuginfod: %s", why);
-	switch (o->action) {
-	case REPORT_INFO:
-	case REPORT_DUMP:
-	case REPORT_CHECK: status = tell(o); break;
-	case REPORT_EMBED: status = embed(o); break;
-	default: status = show(o);
-	}
+	if (wants_pager(o))
+		report_pager_start(&pager);
+	o->pager = &pager;
+	error = sandbox_enter(o->symbols.debuginfod);
+	if (error)
+		message_detail("the kernel does not let rights be given up: %s", strerror(-error));
+	status = act(o);
+	report_pager_end(&pager);
 	return progress_interrupted() ? STATUS_INTERRUPTED : status;
 }

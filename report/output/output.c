@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +44,32 @@ struct error *report_output_open(struct report_output *o, const char *path)
 	return NULL;
 }
 
-void report_output_page(struct report_output *o)
+/* In the child. */
+static void become_pager(const char *command, int input)
+{
+	struct pollfd data = { .fd = input, .events = POLLIN };
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	while (poll(&data, 1, -1) < 0 && errno == EINTR)
+		;
+	if (!(data.revents & POLLIN))
+		_exit(0); /* the other end was closed */
+	dup2(input, STDIN_FILENO);
+	setenv("LESS", "FRSX", 0); /* as git does, and no line is wrapped */
+	setenv("LV", "-c", 0);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+void report_pager_start(struct report_pager *p)
 {
 	const char *command = getenv("PROF_PAGER");
 	int ends[2];
 	pid_t pid;
 
-	if (o->path || !isatty(STDOUT_FILENO))
+	*p = (struct report_pager){ .fd = -1 };
+	if (!isatty(STDOUT_FILENO))
 		return;
 	if (!command)
 		command = getenv("PAGER");
@@ -59,32 +79,45 @@ void report_output_page(struct report_output *o)
 		return;
 	pid = fork();
 	if (pid == 0) {
-		dup2(ends[0], STDIN_FILENO);
-		setenv("LESS", "FRSX", 0); /* as git does, and no line is wrapped */
-		setenv("LV", "-c", 0);
-		signal(SIGINT, SIG_DFL);
-		signal(SIGPIPE, SIG_DFL);
-		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-		_exit(127);
+		close(ends[1]);
+		become_pager(command, ends[0]);
 	}
 	close(ends[0]);
 	if (pid < 0) {
 		close(ends[1]);
 		return;
 	}
-	o->pager = pid;
-	o->fd = ends[1];
+	p->pid = pid;
+	p->fd = ends[1];
+}
+
+void report_pager_end(struct report_pager *p)
+{
+	if (!p->pid)
+		return;
+	if (p->fd >= 0)
+		close(p->fd);
+	while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*p = (struct report_pager){ .fd = -1 };
+}
+
+void report_output_page(struct report_output *o, struct report_pager *p)
+{
+	if (o->path || !p->pid)
+		return;
+	o->pager = p;
+	o->fd = p->fd;
 }
 
 struct error *report_output_close(struct report_output *o, bool keep)
 {
 	struct error *error = NULL;
 
-	if (o->fd > STDERR_FILENO && close(o->fd) < 0)
-		error = error_system(errno, "cannot be written");
 	if (o->pager)
-		while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
-			;
+		report_pager_end(o->pager);
+	else if (o->fd > STDERR_FILENO && close(o->fd) < 0)
+		error = error_system(errno, "cannot be written");
 	if (o->temporary) {
 		if (keep && !error && rename(o->temporary, o->path) < 0)
 			error = error_system(errno, "cannot be written");

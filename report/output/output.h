@@ -12,18 +12,34 @@
 
 #include "common/error.h"
 
+/*
+ * A process that becomes a pager ($PROF_PAGER, $PAGER, less) when the first byte is written to
+ * it, as git has one, and ends when there is none. It is made before the program gives up starting
+ * others.
+ */
+struct report_pager {
+	pid_t pid; /* 0: none */
+	int fd;	   /* to write to */
+};
+
 struct report_output {
 	int fd;
-	pid_t pager;	  /* 0: none */
-	const char *path; /* NULL: standard output */
-	char *temporary;  /* what becomes `path`; NULL: `path` is written directly */
+	struct report_pager *pager; /* NULL: none */
+	const char *path;	    /* NULL: standard output */
+	char *temporary;	    /* what becomes `path`; NULL: `path` is written directly */
 };
+
+/* Makes no process where standard output is no terminal, or the user wants no pager. */
+void report_pager_start(struct report_pager *p);
+
+/* Waits for its end. */
+void report_pager_end(struct report_pager *p);
 
 /* Standard output for a NULL path. After an error nothing needs closing. */
 struct error *report_output_open(struct report_output *o, const char *path) ERROR_CHECKED;
 
-/* Puts a pager ($PROF_PAGER, $PAGER, less) in front of a terminal, as git does. */
-void report_output_page(struct report_output *o);
+/* Puts the pager, which may be none, in front of the terminal. */
+void report_output_page(struct report_output *o, struct report_pager *p);
 
 /* Waits for the pager; gives the file its name if `keep`. */
 struct error *report_output_close(struct report_output *o, bool keep) ERROR_CHECKED;
