@@ -13,22 +13,22 @@ struct state {
 	void *own;
 };
 
-static enum benchmark_status setup(void **state, uint64_t seed, struct benchmark_problem *problem)
+static struct error *setup(void **state, uint64_t seed)
 {
 	struct state *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	s->benchmark = *state;
 	if (s->benchmark->setup) {
 		s->own = s->benchmark->setup(seed);
 		if (!s->own) {
 			free(s);
-			return benchmark_problem(problem, BENCHMARK_FAILED, "its setup failed");
+			return error_new(ERROR_FAILED, "its setup failed");
 		}
 	}
 	*state = s;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void run(void *state, uint64_t iterations)
@@ -38,13 +38,13 @@ static void run(void *state, uint64_t iterations)
 	s->benchmark->run(s->own, iterations);
 }
 
-static enum benchmark_status check(void *state, struct benchmark_problem *problem)
+static struct error *check(void *state)
 {
 	struct state *s = state;
 
 	if (!s->benchmark->check || s->benchmark->check(s->own))
-		return BENCHMARK_OK;
-	return benchmark_problem(problem, BENCHMARK_FAILED, "what it did is wrong");
+		return NULL;
+	return error_new(ERROR_FAILED, "what it did is wrong");
 }
 
 static void size(void *state, uint64_t *units, uint64_t *bytes)

@@ -41,6 +41,8 @@ const char *error_kind_name(enum error_kind kind)
 	case ERROR_UNSUPPORTED: return "unsupported";
 	case ERROR_LIMIT: return "beyond a limit";
 	case ERROR_ARGUMENT: return "wrong argument";
+	case ERROR_UNAVAILABLE: return "not available";
+	case ERROR_FAILED: return "failed";
 	}
 	return "unknown error";
 }

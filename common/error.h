@@ -32,6 +32,8 @@ enum error_kind {
 	ERROR_UNSUPPORTED, /* sound, but newer than this program, or not known to it */
 	ERROR_LIMIT,	   /* more than this program is willing to take */
 	ERROR_ARGUMENT,	   /* the caller, or the user, asked for what makes no sense */
+	ERROR_UNAVAILABLE, /* this machine, or what it allows, does not have what is needed */
+	ERROR_FAILED,	   /* it was done, and what came out is wrong */
 };
 
 #define ERROR_NOWHERE UINT64_MAX

@@ -17,6 +17,6 @@ struct change_point {
  * the last CHANGES_VALUES_MOST of them, to be freed.
  */
 struct error *change_points_find(const struct history *h, const char *branch, const char *testbed,
-				 struct change_point **points, size_t *count);
+				 struct change_point **points, size_t *count) ERROR_CHECKED;
 
 #endif

@@ -29,11 +29,11 @@ struct history {
 };
 
 /* A missing file is an empty history; a line that is not such an object is an error. */
-struct error *history_read(struct history *h, const char *path);
+struct error *history_read(struct history *h, const char *path) ERROR_CHECKED;
 void history_release(struct history *h);
 
 /* Adds a line at the end of the file. */
-struct error *history_append(const char *path, const struct history_entry *entry);
+struct error *history_append(const char *path, const struct history_entry *entry) ERROR_CHECKED;
 
 /* Which entries come before the one to be judged. */
 struct history_view {
@@ -53,6 +53,6 @@ bool history_counts(const struct history *h, const struct history_view *view, si
 
 /* The values of one measure in the entries that count, to be freed. */
 struct error *history_values(const struct history *h, const struct history_view *view,
-			     const struct result *of, double **values, size_t *n);
+			     const struct result *of, double **values, size_t *n) ERROR_CHECKED;
 
 #endif

@@ -76,7 +76,7 @@ struct limits {
  * a lack of memory: too little history is a status.
  */
 struct error *threshold_limits(const struct threshold *t, const double *values, size_t n,
-			       struct limits *limits);
+			       struct limits *limits) ERROR_CHECKED;
 
 enum limits_verdict {
 	LIMITS_HOLD, /* also for a value on the limit */
@@ -100,7 +100,7 @@ struct thresholds {
 	size_t count;
 };
 
-struct error *thresholds_read(struct thresholds *t, const char *path);
+struct error *thresholds_read(struct thresholds *t, const char *path) ERROR_CHECKED;
 void thresholds_release(struct thresholds *t);
 
 /* The first that matches, or NULL. */

@@ -11,6 +11,6 @@
  * It is an error if there is no chart to draw.
  */
 struct error *trend_write(const struct history *h, const char *branch, const char *testbed,
-			  const char *path);
+			  const char *path) ERROR_CHECKED;
 
 #endif

@@ -19,16 +19,18 @@
 #define RING_BYTES (UINT64_C(32) << 20)
 #define SETTLE_NS UINT64_C(5000000000)
 
-/* Ends the error. */
-static enum benchmark_status failed(struct benchmark_problem *problem, struct error *error)
+/* The same error, or NULL; but one that permissions explain is ERROR_UNAVAILABLE. */
+static struct error *failed(struct error *error)
 {
 	bool forbidden = error_is(error, EPERM) || error_is(error, EACCES);
-	enum benchmark_status status = benchmark_problem(
-		problem, forbidden ? BENCHMARK_UNAVAILABLE : BENCHMARK_FAILED, "%s%s", error->text,
-		forbidden ? "; run as root or with cap_bpf and cap_perfmon" : "");
+	struct error *refused;
 
+	if (!forbidden)
+		return error;
+	refused = error_new(ERROR_UNAVAILABLE, "%s; run as root or with cap_bpf and cap_perfmon",
+			    error->text);
 	error_free(error);
-	return status;
+	return refused;
 }
 
 void attachment_release(struct attachment *a)
@@ -67,29 +69,26 @@ static struct error *follow_worker(struct attachment *a, pid_t pid)
 	return error ? error : spaces_read(a->spaces, (uint32_t)pid, 0);
 }
 
-static enum benchmark_status build_tables(struct attachment *a, pid_t pid,
-					  struct benchmark_problem *problem)
+static struct error *build_tables(struct attachment *a, pid_t pid)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	struct error *error = follow_worker(a, pid);
 
 	if (error)
-		return failed(problem, error_prefix(error, "cannot build unwind tables"));
+		return failed(error_prefix(error, "cannot build unwind tables"));
 	unwinder_flush(a->unwinder);
 	if (!unwinder_settle(a->unwinder, SETTLE_NS))
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "unwind tables were not ready within 5 s");
+		return error_new(ERROR_FAILED, "unwind tables were not ready within 5 s");
 	unwinder_flush(a->unwinder);
 	a->tables_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /*
  * Finds a program by the beginning of its name, among our own descriptors only: other processes may
  * have loaded the same program.
  */
-static enum benchmark_status find_program(struct program **found, const char *name,
-					  struct benchmark_problem *problem)
+static struct error *find_program(struct program **found, const char *name)
 {
 	for (int fd = 3; fd < 4096; fd++) {
 		char path[64], line[128];
@@ -102,20 +101,19 @@ static enum benchmark_status find_program(struct program **found, const char *na
 			is_program |= !strncmp(line, "prog_type:", 10);
 		if (f)
 			fclose(f);
-		if (!is_program || program_from_fd(found, fd, problem))
+		if (!is_program || error_ignore(program_from_fd(found, fd)))
 			continue;
 		if (!strncmp(program_name(*found), name, strlen(name)))
-			return BENCHMARK_OK;
+			return NULL;
 		program_free(*found);
 		*found = NULL;
 	}
-	return benchmark_problem(problem, BENCHMARK_FAILED, "the program %s is not found", name);
+	return error_new(ERROR_FAILED, "the program %s is not found", name);
 }
 
 /* Loads, names the worker as target and builds its tables. */
-static enum benchmark_status load(struct attachment *a, const struct worker *worker,
-				  const struct sampler_options *options,
-				  struct benchmark_problem *problem)
+static struct error *load(struct attachment *a, const struct worker *worker,
+			  const struct sampler_options *options)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	struct error *error = sampler_new(&a->sampler, options);
@@ -124,23 +122,19 @@ static enum benchmark_status load(struct attachment *a, const struct worker *wor
 	if (!error)
 		error = sampler_add_target(a->sampler, (uint32_t)worker->pid);
 	if (error)
-		return failed(problem, error);
+		return failed(error);
 	if (options->unwind_by == UNWIND_BY_TABLES)
-		return build_tables(a, worker->pid, problem);
-	return BENCHMARK_OK;
+		return build_tables(a, worker->pid);
+	return NULL;
 }
 
-static enum benchmark_status start(struct attachment *a, struct benchmark_problem *problem)
+static struct error *start(struct attachment *a)
 {
-	struct error *error = sampler_start(a->sampler);
-
-	return error ? failed(problem, error) : BENCHMARK_OK;
+	return failed(sampler_start(a->sampler));
 }
 
-enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
-					 unsigned int cpu, const char *event,
-					 enum unwind_by unwind_by,
-					 struct benchmark_problem *problem)
+struct error *attachment_sampler(struct attachment *a, const struct worker *worker,
+				 unsigned int cpu, const char *event, enum unwind_by unwind_by)
 {
 	uint32_t id = cpu;
 	const struct cpus cpus = { &id, 1 };
@@ -152,18 +146,17 @@ enum benchmark_status attachment_sampler(struct attachment *a, const struct work
 		.unwind_by = unwind_by,
 		.time_phases = a->time_phases,
 	};
-	enum benchmark_status status;
+	struct error *error;
 
 	if (event_list_parse(&a->events, event) || event_list_resolve(&a->events))
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
-	status = load(a, worker, &options, problem);
-	if (!status)
-		status = find_program(&a->program, "sample_timer", problem);
-	return status ? status : start(a, problem);
+		return error_new(ERROR_UNAVAILABLE, "%.200s", a->events.why);
+	error = load(a, worker, &options);
+	if (!error)
+		error = find_program(&a->program, "sample_timer");
+	return error ? error : start(a);
 }
 
-static enum benchmark_status load_waits(struct attachment *a, const struct worker *worker,
-					struct benchmark_problem *problem)
+static struct error *load_waits(struct attachment *a, const struct worker *worker)
 {
 	struct cpus cpus = { 0 };
 	const struct sampler_options options = {
@@ -172,28 +165,27 @@ static enum benchmark_status load_waits(struct attachment *a, const struct worke
 		.ring_bytes = RING_BYTES,
 		.unwind_by = UNWIND_BY_TABLES,
 	};
-	enum benchmark_status status;
+	struct error *error;
 
 	if (cpus_online(&cpus))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	if (event_list_add(&a->events, "off-cpu") || event_list_resolve(&a->events))
-		status = benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%.200s", a->events.why);
+		error = error_new(ERROR_UNAVAILABLE, "%.200s", a->events.why);
 	else
-		status = load(a, worker, &options, problem);
+		error = load(a, worker, &options);
 	cpus_release(&cpus);
-	if (!status)
-		status = find_program(&a->departure, "note_switch", problem);
-	if (!status)
-		status = find_program(&a->program, "end_of_switch", problem);
-	return status;
+	if (!error)
+		error = find_program(&a->departure, "note_switch");
+	if (!error)
+		error = find_program(&a->program, "end_of_switch");
+	return error;
 }
 
-enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
-				       struct benchmark_problem *problem)
+struct error *attachment_waits(struct attachment *a, const struct worker *worker)
 {
-	enum benchmark_status status = load_waits(a, worker, problem);
+	struct error *error = load_waits(a, worker);
 
-	return status ? status : start(a, problem);
+	return error ? error : start(a);
 }
 
 /* -------- a wait by test runs -------- */
@@ -263,30 +255,28 @@ static int load_wait(struct attachment *a)
 	return status ? status : wait_bpf__load(a->wait);
 }
 
-enum benchmark_status attachment_test_waits(struct attachment *a, const struct worker *worker,
-					    struct benchmark_problem *problem)
+struct error *attachment_test_waits(struct attachment *a, const struct worker *worker)
 {
-	enum benchmark_status status = load_waits(a, worker, problem);
-	int error = status ? 0 : load_wait(a);
+	struct error *error = load_waits(a, worker);
+	int status;
 
 	if (error)
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "the kernel does not take the program for test runs: %s",
-					 strerror(-error));
+		return error;
+	status = load_wait(a);
 	if (status)
-		return status;
+		return error_new(ERROR_UNAVAILABLE,
+				 "the kernel does not take the program for test runs: %s",
+				 strerror(-status));
 	program_free(a->departure);
 	program_free(a->program);
 	a->departure = a->program = NULL;
-	status = program_from_fd(&a->program, bpf_program__fd(a->wait->progs.whole_wait), problem);
-	if (!status)
-		status = program_from_fd(&a->departure, bpf_program__fd(a->wait->progs.nothing),
-					 problem);
-	return status;
+	error = program_from_fd(&a->program, bpf_program__fd(a->wait->progs.whole_wait));
+	if (!error)
+		error = program_from_fd(&a->departure, bpf_program__fd(a->wait->progs.nothing));
+	return error;
 }
 
-static enum benchmark_status counters_of(struct attachment *a, struct attachment_samples *found,
-					 struct benchmark_problem *problem)
+static struct error *counters_of(struct attachment *a, struct attachment_samples *found)
 {
 	size_t n = sampler_possible_cpus(a->sampler);
 	struct sample_counters *counters = calloc(n, sizeof(*counters));
@@ -300,11 +290,10 @@ static enum benchmark_status counters_of(struct attachment *a, struct attachment
 			found->lost += counters[i].lost[j];
 	}
 	free(counters);
-	return error ? failed(problem, error) : BENCHMARK_OK;
+	return failed(error);
 }
 
-enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
-				       struct benchmark_problem *problem)
+struct error *attachment_drain(struct attachment *a, struct attachment_samples *found)
 {
 	*found = (struct attachment_samples){ .least_frames = UINT32_MAX };
 	for (size_t i = 0; i < sampler_rings(a->sampler); i++) {
@@ -314,8 +303,7 @@ enum benchmark_status attachment_drain(struct attachment *a, struct attachment_s
 
 		for (; (s = ring_peek(ring, &size)); ring_next(ring)) {
 			if (size < sizeof(*s))
-				return benchmark_problem(problem, BENCHMARK_FAILED,
-							 "the ring holds what is no sample");
+				return error_new(ERROR_FAILED, "the ring holds what is no sample");
 			found->samples++;
 			found->bytes += size;
 			found->rooted += s->walk_end == WALK_ROOT;
@@ -326,13 +314,12 @@ enum benchmark_status attachment_drain(struct attachment *a, struct attachment_s
 				found->most_frames = s->user_frames;
 		}
 	}
-	return counters_of(a, found, problem);
+	return counters_of(a, found);
 }
 
 /* -------- the program that does nothing -------- */
 
-enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
-					 struct benchmark_problem *problem)
+struct error *attachment_trivial(struct attachment *a, unsigned int cpu)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.size = sizeof(attr),
@@ -342,18 +329,16 @@ enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
 
 	a->trivial = trivial_bpf__open_and_load();
 	if (!a->trivial)
-		return failed(problem,
-			      error_system(errno, "cannot load the program that does nothing"));
+		return failed(error_system(errno, "cannot load the program that does nothing"));
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return failed(problem, error_system(errno, "cannot open a page-fault event"));
+		return failed(error_system(errno, "cannot open a page-fault event"));
 	a->link = bpf_program__attach_perf_event(a->trivial->progs.trivial, fd);
 	if (!a->link) {
 		int error = errno;
 
 		close(fd);
-		return failed(problem,
-			      error_system(error, "cannot attach to the page-fault event"));
+		return failed(error_system(error, "cannot attach to the page-fault event"));
 	}
-	return BENCHMARK_OK;
+	return NULL;
 }

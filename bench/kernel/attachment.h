@@ -39,28 +39,25 @@ struct attachment {
 void attachment_release(struct attachment *a);
 
 /* `event` as prof-record -e takes it: "page-faults/period=1/", "cpu-clock/freq=999/". */
-enum benchmark_status attachment_sampler(struct attachment *a, const struct worker *worker,
-					 unsigned int cpu, const char *event,
-					 enum unwind_by unwind_by,
-					 struct benchmark_problem *problem);
+struct error *attachment_sampler(struct attachment *a, const struct worker *worker,
+				 unsigned int cpu, const char *event,
+				 enum unwind_by unwind_by) ERROR_CHECKED;
 
 /*
  * The programs of --off-cpu, for waits of any length. They are not bound to a CPU: they sample the
  * worker's waits, but run at every task's switches.
  */
-enum benchmark_status attachment_waits(struct attachment *a, const struct worker *worker,
-				       struct benchmark_problem *problem);
+struct error *attachment_waits(struct attachment *a, const struct worker *worker) ERROR_CHECKED;
 
 /*
  * The same programs, loaded but attached to nothing, and a program for test runs that does what
  * they do for one wait: `program`. `departure` is one that does nothing.
  */
-enum benchmark_status attachment_test_waits(struct attachment *a, const struct worker *worker,
-					    struct benchmark_problem *problem);
+struct error *attachment_test_waits(struct attachment *a,
+				    const struct worker *worker) ERROR_CHECKED;
 
 /* The program that does nothing, at every page fault on that CPU. */
-enum benchmark_status attachment_trivial(struct attachment *a, unsigned int cpu,
-					 struct benchmark_problem *problem);
+struct error *attachment_trivial(struct attachment *a, unsigned int cpu) ERROR_CHECKED;
 
 /* What came out of the sampler since the last call; empties the rings. */
 struct attachment_samples {
@@ -71,7 +68,7 @@ struct attachment_samples {
 	uint64_t kernel_frames;
 	uint64_t bytes;
 };
-enum benchmark_status attachment_drain(struct attachment *a, struct attachment_samples *found,
-				       struct benchmark_problem *problem);
+struct error *attachment_drain(struct attachment *a,
+			       struct attachment_samples *found) ERROR_CHECKED;
 
 #endif

@@ -62,48 +62,44 @@ struct window {
 };
 
 /* Runs the command after "--" once; what it prints goes nowhere. */
-static enum benchmark_status run_command_once(const struct bpf_bench *b,
-					      struct benchmark_problem *problem)
+static struct error *run_command_once(const struct bpf_bench *b)
 {
 	char *const *command = b->settings->command;
 	struct child_cost cost;
 
 	if (child_run(&(struct child_options){ .arguments = (const char *const *)command }, &cost))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s", command[0],
-					 strerror(errno));
+		return error_new(ERROR_FAILED, "%s: %s", command[0], strerror(errno));
 	if (cost.status)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s ended with status %d",
-					 command[0], cost.status);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%s ended with status %d", command[0], cost.status);
+	return NULL;
 }
 
 /*
  * A slice is a run of the command, if there is one, else a share of the time. Commands that take
  * long are run five times nevertheless: fewer slices say nothing about how the cost varies.
  */
-static enum benchmark_status watch(const struct bpf_bench *b, struct window *w,
-				   struct benchmark_problem *problem)
+static struct error *watch(const struct bpf_bench *b, struct window *w)
 {
 	double seconds = b->settings->seconds > 0 ? b->settings->seconds : 2;
 	double start = now_seconds();
-	int statistics = program_enable_statistics(problem);
-	enum benchmark_status status;
+	int statistics;
+	struct error *error = program_enable_statistics(&statistics);
 
-	if (statistics < 0)
-		return BENCHMARK_UNAVAILABLE;
-	status = program_counters(b->program, &w->slices[0], problem);
-	while (!status && w->count < SLICES &&
+	if (error)
+		return error;
+	error = program_counters(b->program, &w->slices[0]);
+	while (!error && w->count < SLICES &&
 	       (w->count < SLICES_LEAST || !b->settings->command ||
 		now_seconds() - start < seconds)) {
 		if (b->settings->command)
-			status = run_command_once(b, problem);
+			error = run_command_once(b);
 		else
 			wait_ns(seconds * 1e9 / SLICES);
-		if (!status)
-			status = program_counters(b->program, &w->slices[++w->count], problem);
+		if (!error)
+			error = program_counters(b->program, &w->slices[++w->count]);
 	}
 	close(statistics);
-	return status;
+	return error;
 }
 
 /*
@@ -111,8 +107,7 @@ static enum benchmark_status watch(const struct bpf_bench *b, struct window *w,
  * its runs; slices in which nothing ran say nothing. The slope of least squares would weigh
  * by their squares, so each slice's mean is resampled with its number of runs.
  */
-static enum benchmark_status per_run(const struct bpf_bench *b, const struct window *w,
-				     struct estimate *ns, struct benchmark_problem *problem)
+static struct error *per_run(const struct bpf_bench *b, const struct window *w, struct estimate *ns)
 {
 	const struct program_counters *first = &w->slices[0], *last = &w->slices[w->count];
 	uint64_t runs = last->runs - first->runs, run_ns = last->run_ns - first->run_ns;
@@ -122,15 +117,14 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 	size_t n = 0;
 
 	if (!runs)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s did not run within the window, so its cost is not "
-					 "known; is it attached, and does anything trigger it?",
-					 program_name(b->program));
+		return error_new(ERROR_FAILED,
+				 "%s did not run within the window, so its cost is not "
+				 "known; is it attached, and does anything trigger it?",
+				 program_name(b->program));
 	if (!run_ns)
-		return benchmark_problem(
-			problem, BENCHMARK_FAILED,
-			"%s ran %llu times in 0 ns: the kernel's clock is too coarse",
-			program_name(b->program), (unsigned long long)runs);
+		return error_new(ERROR_FAILED,
+				 "%s ran %llu times in 0 ns: the kernel's clock is too coarse",
+				 program_name(b->program), (unsigned long long)runs);
 	for (size_t i = 1; i <= w->count; i++) {
 		uint64_t slice = w->slices[i].runs - w->slices[i - 1].runs;
 
@@ -139,48 +133,46 @@ static enum benchmark_status per_run(const struct bpf_bench *b, const struct win
 				     (double)slice;
 	}
 	if (n < SLICES_LEAST)
-		return benchmark_problem(
-			problem, BENCHMARK_FAILED,
-			"%s ran %llu times in %zu of %zu slices: too few for an interval; "
-			"watch longer with --time",
-			program_name(b->program), (unsigned long long)runs, n, w->count);
+		return error_new(ERROR_FAILED,
+				 "%s ran %llu times in %zu of %zu slices: too few for an interval; "
+				 "watch longer with --time",
+				 program_name(b->program), (unsigned long long)runs, n, w->count);
 	if (bootstrap_estimates(&bootstrap, means, n, &e))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	ns->value = (double)run_ns / (double)runs;
 	ns->low = ns->value + (e.mean.low - e.mean.value);
 	ns->high = ns->value + (e.mean.high - e.mean.value);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* One from an object file has to be attached first, and is detached before anything is printed. */
-static enum benchmark_status watch_attached(struct bpf_bench *b, struct window *w,
-					    struct benchmark_problem *problem)
+static struct error *watch_attached(struct bpf_bench *b, struct window *w)
 {
 	const struct program_place place = { b->settings->interface, b->settings->cgroup };
 	struct program_attachment *attachment = NULL;
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error = NULL;
 
 	w->count = 0;
 	if (program_of(b->program))
-		status = program_attach(&attachment, b->program, &place, problem);
-	if (!status)
-		status = watch(b, w, problem);
+		error = program_attach(&attachment, b->program, &place);
+	if (!error)
+		error = watch(b, w);
 	program_detach(attachment);
-	return status;
+	return error;
 }
 
-static enum benchmark_status measure_window(struct bpf_bench *b, struct benchmark_problem *problem)
+static struct error *measure_window(struct bpf_bench *b)
 {
 	struct window w;
-	enum benchmark_status status = watch_attached(b, &w, problem);
+	struct error *error = watch_attached(b, &w);
 	const struct program_counters *first = &w.slices[0], *last = &w.slices[w.count];
 	double elapsed, rate, share;
 	struct estimate ns;
 
-	if (!status)
-		status = per_run(b, &w, &ns, problem);
-	if (status)
-		return status;
+	if (!error)
+		error = per_run(b, &w, &ns);
+	if (error)
+		return error;
 	elapsed = (double)(last->time_ns - first->time_ns);
 	rate = (double)(last->runs - first->runs) * 1e9 / elapsed;
 	share = (double)(last->run_ns - first->run_ns) / elapsed;
@@ -194,83 +186,77 @@ static enum benchmark_status measure_window(struct bpf_bench *b, struct benchmar
 	if (results_estimate(&b->results, b->name, "latency", ns) ||
 	    results_value(&b->results, b->name, "throughput", rate) ||
 	    results_value(&b->results, b->name, "cpu-share", share))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
-	return BENCHMARK_OK;
+		return error_memory();
+	return NULL;
 }
 
 /* -------- a program that we run -------- */
 
-static enum benchmark_status run_program(struct bpf_bench *b, struct benchmark_problem *problem)
+static struct error *run_program(struct bpf_bench *b)
 {
-	enum benchmark_status status = program_run(b->program, &b->input, b->settings->repeat,
-						   &b->output, problem);
+	struct error *error = program_run(b->program, &b->input, b->settings->repeat, &b->output);
 
-	if (!status && program_type(b->program) == BPF_PROG_TYPE_XDP &&
+	if (!error && program_type(b->program) == BPF_PROG_TYPE_XDP &&
 	    b->output.result == XDP_ABORTED)
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "it returned XDP_ABORTED");
-	return status;
+		error = error_new(ERROR_FAILED, "it returned XDP_ABORTED");
+	return error;
 }
 
 /* One round of runs with statistics on: ns per run as the kernel counts them. */
-static enum benchmark_status count_round(struct bpf_bench *b, double *ns,
-					 struct benchmark_problem *problem)
+static struct error *count_round(struct bpf_bench *b, double *ns)
 {
 	struct program_counters before, after;
-	enum benchmark_status status = program_counters(b->program, &before, problem);
+	struct error *error = program_counters(b->program, &before);
 
-	if (!status)
-		status = run_program(b, problem);
-	if (!status)
-		status = program_counters(b->program, &after, problem);
-	if (!status && after.runs - before.runs < b->settings->repeat)
-		status = benchmark_problem(problem, BENCHMARK_FAILED,
-					   "the kernel counted %llu of %llu runs",
-					   (unsigned long long)(after.runs - before.runs),
-					   (unsigned long long)b->settings->repeat);
-	if (!status && after.run_ns == before.run_ns)
-		status = benchmark_problem(problem, BENCHMARK_FAILED,
-					   "the kernel's clock is too coarse for this program");
-	if (!status)
+	if (!error)
+		error = run_program(b);
+	if (!error)
+		error = program_counters(b->program, &after);
+	if (!error && after.runs - before.runs < b->settings->repeat)
+		error = error_new(ERROR_FAILED, "the kernel counted %llu of %llu runs",
+				  (unsigned long long)(after.runs - before.runs),
+				  (unsigned long long)b->settings->repeat);
+	if (!error && after.run_ns == before.run_ns)
+		error = error_new(ERROR_FAILED,
+				  "the kernel's clock is too coarse for this program");
+	if (!error)
 		*ns = (double)(after.run_ns - before.run_ns) / (double)(after.runs - before.runs);
-	return status;
+	return error;
 }
 
 /* One round without: what the test run says, or the elapsed time with the system calls. */
-static enum benchmark_status time_round(struct bpf_bench *b, double *ns,
-					struct benchmark_problem *problem)
+static struct error *time_round(struct bpf_bench *b, double *ns)
 {
 	double start = now_seconds();
-	enum benchmark_status status = run_program(b, problem);
+	struct error *error = run_program(b);
 	double elapsed = now_seconds() - start;
 
 	*ns = b->output.run_ns;
 	if (isnan(*ns))
 		*ns = elapsed * 1e9 / (double)b->settings->repeat;
-	return status;
+	return error;
 }
 
 /* At least ten rounds, and as many more as fit into half of the time. */
-static enum benchmark_status rounds(struct bpf_bench *b, bool counted, struct estimate *ns,
-				    struct benchmark_problem *problem)
+static struct error *rounds(struct bpf_bench *b, bool counted, struct estimate *ns)
 {
 	struct bootstrap bootstrap = bootstrap_of(b->settings);
 	double budget = (b->settings->seconds > 0 ? b->settings->seconds : 2) / 2;
 	double values[ROUNDS];
 	struct bootstrap_estimates e;
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error = NULL;
 	double start = now_seconds();
 	size_t n = 0;
 
-	while (!status && n < ROUNDS && (n < 10 || now_seconds() - start < budget)) {
-		status = counted ? count_round(b, &values[n], problem)
-				 : time_round(b, &values[n], problem);
+	while (!error && n < ROUNDS && (n < 10 || now_seconds() - start < budget)) {
+		error = counted ? count_round(b, &values[n]) : time_round(b, &values[n]);
 		n++;
 	}
-	if (!status && bootstrap_estimates(&bootstrap, values, n, &e))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
-	if (!status)
+	if (!error && bootstrap_estimates(&bootstrap, values, n, &e))
+		error = error_memory();
+	if (!error)
 		*ns = e.mean;
-	return status;
+	return error;
 }
 
 /* Hardware events of the kernel side of `repeat` runs on this thread; NaN: not available. */
@@ -281,7 +267,6 @@ static double hardware_count(struct bpf_bench *b, uint64_t config)
 					.config = config,
 					.exclude_user = 1,
 					.disabled = 1 };
-	struct benchmark_problem problem;
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	uint64_t count = 0;
 	bool good;
@@ -289,7 +274,7 @@ static double hardware_count(struct bpf_bench *b, uint64_t config)
 	if (fd < 0)
 		return NAN;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	good = !run_program(b, &problem);
+	good = !error_ignore(run_program(b));
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	good = good && read(fd, &count, sizeof(count)) == sizeof(count);
 	close(fd);
@@ -320,21 +305,23 @@ static void print_hardware(struct bpf_bench *b)
 	}
 }
 
-static enum benchmark_status measure_runs(struct bpf_bench *b, struct benchmark_problem *problem)
+static struct error *measure_runs(struct bpf_bench *b)
 {
 	/* The first round also warms up. */
-	enum benchmark_status status = run_program(b, problem);
+	struct error *error = run_program(b);
 	struct estimate counted, timed;
-	int statistics = status ? -1 : program_enable_statistics(problem);
+	int statistics;
 
-	if (statistics < 0)
-		return status ? status : BENCHMARK_UNAVAILABLE;
-	status = rounds(b, true, &counted, problem);
+	if (!error)
+		error = program_enable_statistics(&statistics);
+	if (error)
+		return error;
+	error = rounds(b, true, &counted);
 	close(statistics);
-	if (!status)
-		status = rounds(b, false, &timed, problem);
-	if (status)
-		return status;
+	if (!error)
+		error = rounds(b, false, &timed);
+	if (error)
+		return error;
 	output_line("%-23s time:   [%s %s %s] per run as the kernel counts it; returns %u", b->name,
 		    output_time(counted.low).text, output_time(counted.value).text,
 		    output_time(counted.high).text, b->output.result);
@@ -344,22 +331,22 @@ static enum benchmark_status measure_runs(struct bpf_bench *b, struct benchmark_
 					    : "in a loop of the kernel, without statistics");
 	if (results_estimate(&b->results, b->name, "latency", counted) ||
 	    results_estimate(&b->results, b->name, "test-run-latency", timed))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	print_hardware(b);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* -------- all -------- */
 
-static enum benchmark_status print_sizes(struct bpf_bench *b, struct benchmark_problem *problem)
+static struct error *print_sizes(struct bpf_bench *b)
 {
 	struct program_sizes sizes;
-	enum benchmark_status status = program_sizes(b->program, &sizes, problem);
+	struct error *error = program_sizes(b->program, &sizes);
 	double load_ns = program_load_ns(b->program);
 	int failed = 0;
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	output_line("%24stype %s, verified %s, xlated %s bytes, JIT %s, maps %s bytes%s%s", "",
 		    program_type_name(b->program),
 		    sizes.verified ? output_count(sizes.verified).text : "not available",
@@ -375,7 +362,7 @@ static enum benchmark_status print_sizes(struct bpf_bench *b, struct benchmark_p
 		failed |= results_value(&b->results, b->name, "jited-bytes", sizes.jited);
 	failed |= results_value(&b->results, b->name, "xlated-bytes", sizes.xlated);
 	failed |= results_value(&b->results, b->name, "map-bytes", (double)sizes.map_bytes);
-	return failed ? benchmark_problem(problem, BENCHMARK_FAILED, "no memory") : BENCHMARK_OK;
+	return failed ? error_memory() : NULL;
 }
 
 /* An Ethernet frame with an IPv4 header from 10.0.0.15, padded to the least size there is. */
@@ -445,23 +432,19 @@ enum verdict bpf_command(const struct settings *s)
 	const struct program_choice choice = { s->program_id, s->pin, s->object, s->program_name };
 	struct bpf_bench b = { .settings = s };
 	void *data = NULL, *context = NULL;
-	struct benchmark_problem problem = { "" };
 	enum verdict verdict = VERDICT_ERROR;
-	enum benchmark_status status;
+	struct error *error;
 
 	if (!usage_fits(s) || !set_input(&b, &data, &context))
 		goto out;
-	status = program_open(&b.program, &choice, &problem);
-	if (!status) {
+	error = program_open(&b.program, &choice);
+	if (!error) {
 		snprintf(b.name, sizeof(b.name), "bpf/%s", program_name(b.program));
-		status = s->test_run ? measure_runs(&b, &problem) : measure_window(&b, &problem);
+		error = s->test_run ? measure_runs(&b) : measure_window(&b);
 	}
-	if (!status)
-		status = print_sizes(&b, &problem);
-	if (status)
-		message_error("%s%s", status == BENCHMARK_UNAVAILABLE ? "not available: " : "",
-			      problem.text);
-	else
+	if (!error)
+		error = print_sizes(&b);
+	if (!output_error(error))
 		verdict = output_bmf(&b.results);
 out:
 	program_free(b.program);

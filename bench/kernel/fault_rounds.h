@@ -43,7 +43,6 @@ struct fault_rounds {
 };
 
 /* Takes `n` rounds (at most FAULT_ROUNDS_MOST), after a first one that is not kept. */
-enum benchmark_status fault_rounds_take(struct fault_rounds *r, size_t n,
-					struct benchmark_problem *problem);
+struct error *fault_rounds_take(struct fault_rounds *r, size_t n) ERROR_CHECKED;
 
 #endif

@@ -53,15 +53,14 @@ static bool cpu_time_has_interrupts(void)
 	return known;
 }
 
-static enum benchmark_status work(struct bench *b, double *ns, struct benchmark_problem *problem)
+static struct error *work(struct bench *b, double *ns)
 {
 	if (worker_do(&b->worker, b->task, b->options->depth, b->amount, ns))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "the worker ended");
+	return NULL;
 }
 
-static enum benchmark_status by_perf(struct bench *b, unsigned int rate, double *ns,
-				     double *samples, struct benchmark_problem *problem)
+static struct error *by_perf(struct bench *b, unsigned int rate, double *ns, double *samples)
 {
 	const struct perf_stacks_options options = {
 		.kind = b->options->perf,
@@ -73,59 +72,57 @@ static enum benchmark_status by_perf(struct bench *b, unsigned int rate, double 
 	};
 	struct perf_stacks_found found = { 0 };
 	struct perf_stacks p;
-	enum benchmark_status status = perf_stacks_open(&p, &options, problem);
+	struct error *error = perf_stacks_open(&p, &options);
 
-	if (status)
-		return status;
-	status = work(b, ns, problem);
+	if (error)
+		return error;
+	error = work(b, ns);
 	perf_stacks_drain(&p, &found);
 	perf_stacks_release(&p);
 	*samples = (double)found.samples;
 	b->result->samples += found.samples;
 	b->result->lost += found.lost;
-	return status;
+	return error;
 }
 
-static enum benchmark_status at_rate(struct bench *b, unsigned int rate, double *ns,
-				     double *samples, struct benchmark_problem *problem)
+static struct error *at_rate(struct bench *b, unsigned int rate, double *ns, double *samples)
 {
 	struct attachment a = { 0 };
 	struct attachment_samples found;
-	enum benchmark_status status;
+	struct error *error;
 	char event[48];
 
 	*samples = 0;
 	if (!rate)
-		return work(b, ns, problem);
+		return work(b, ns);
 	if (b->options->perf)
-		return by_perf(b, rate, ns, samples, problem);
+		return by_perf(b, rate, ns, samples);
 	snprintf(event, sizeof(event), "cpu-clock/period=%u/", 1000000000 / rate);
-	status = attachment_sampler(&a, &b->worker, b->options->cpu, event, b->options->unwind_by,
-				    problem);
-	if (!status)
-		status = work(b, ns, problem);
-	if (!status)
-		status = attachment_drain(&a, &found, problem);
+	error = attachment_sampler(&a, &b->worker, b->options->cpu, event, b->options->unwind_by);
+	if (!error)
+		error = work(b, ns);
+	if (!error)
+		error = attachment_drain(&a, &found);
 	attachment_release(&a);
-	if (status)
-		return status;
+	if (error)
+		return error;
 	*samples = (double)found.fired;
 	b->result->samples += found.fired;
 	b->result->lost += found.lost;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* Enough rounds of computing for the wanted time. */
-static enum benchmark_status calibrate(struct bench *b, struct benchmark_problem *problem)
+static struct error *calibrate(struct bench *b)
 {
-	enum benchmark_status status;
+	struct error *error;
 	double ns;
 
 	b->amount = 100000;
-	status = work(b, &ns, problem);
-	if (!status && ns > 0)
+	error = work(b, &ns);
+	if (!error && ns > 0)
 		b->amount = (uint32_t)fmin(4e9, 1 + b->amount * b->options->seconds * 1e9 / ns);
-	return status;
+	return error;
 }
 
 static double slope(const struct bench *b, const size_t *chosen)
@@ -166,40 +163,38 @@ static void conclude(struct bench *b)
 					   statistics_quantile(slopes, RESAMPLES, 0.975) };
 }
 
-enum benchmark_status frequency_measure(const struct frequency_options *options,
-					struct frequency_result *result,
-					struct benchmark_problem *problem)
+struct error *frequency_measure(const struct frequency_options *options,
+				struct frequency_result *result)
 {
 	struct bench b = { .options = options, .result = result };
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error;
 	struct random r;
-	int error;
+	int status;
 
 	memset(result, 0, sizeof(*result));
 	if (options->rounds < 2 || options->rounds > ROUNDS_MOST)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "2 to %d rounds", ROUNDS_MOST);
+		return error_new(ERROR_FAILED, "2 to %d rounds", ROUNDS_MOST);
 	result->by_cpu_time = cpu_time_has_interrupts();
 	b.task = result->by_cpu_time ? WORKER_SPIN : WORKER_SPIN_ELAPSED;
-	error = worker_start(&b.worker, options->cpu);
-	if (error)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "cannot start a worker: %s",
-					 strerror(-error));
+	status = worker_start(&b.worker, options->cpu);
+	if (status)
+		return error_system(status, "cannot start a worker");
 	random_seed(&r, options->seed);
-	status = calibrate(&b, problem);
-	for (size_t round = 0; round < options->rounds && !status; round++) {
+	error = calibrate(&b);
+	for (size_t round = 0; round < options->rounds && !error; round++) {
 		size_t first = random_below(&r, RATES);
 
-		for (size_t i = 0; i < RATES && !status; i++) {
+		for (size_t i = 0; i < RATES && !error; i++) {
 			size_t rate = (first + i) % RATES;
 
-			status = at_rate(&b, rates[rate], &b.rounds[round].ns[rate],
-					 &b.rounds[round].samples[rate], problem);
+			error = at_rate(&b, rates[rate], &b.rounds[round].ns[rate],
+					&b.rounds[round].samples[rate]);
 		}
 	}
 	worker_stop(&b.worker);
-	if (!status && !result->samples)
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "no sample came");
-	if (!status)
+	if (!error && !result->samples)
+		error = error_new(ERROR_FAILED, "no sample came");
+	if (!error)
 		conclude(&b);
-	return status;
+	return error;
 }

@@ -27,8 +27,7 @@ struct frequency_result {
 	bool by_cpu_time; /* the CPU time includes interrupts; false: elapsed time was taken */
 };
 
-enum benchmark_status frequency_measure(const struct frequency_options *options,
-					struct frequency_result *result,
-					struct benchmark_problem *problem);
+struct error *frequency_measure(const struct frequency_options *options,
+				struct frequency_result *result) ERROR_CHECKED;
 
 #endif

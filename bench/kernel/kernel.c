@@ -122,7 +122,7 @@ static int print_way(struct kernel_bench *k, const char *name, enum sample_cost_
 	return print_cost(k, name, &cost);
 }
 
-static enum benchmark_status print_rounds(struct kernel_bench *k, struct benchmark_problem *problem)
+static struct error *print_rounds(struct kernel_bench *k)
 {
 	const struct fault_rounds *r = &k->rounds;
 
@@ -132,22 +132,21 @@ static enum benchmark_status print_rounds(struct kernel_bench *k, struct benchma
 	if (print_way(k, "run-time", SAMPLE_COST_RUN_TIME) ||
 	    print_way(k, "all-in", SAMPLE_COST_ALL_IN) ||
 	    print_way(k, "program", SAMPLE_COST_PROGRAM) || print_agreement(k))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+		return error_new(ERROR_FAILED, "yields no usable number");
 	output_line("  beside it, all-in: the kernel's part of %s, %.0f bytes a sample",
 		    k->way->perf_command,
 		    (double)r->perf_found.bytes / (double)r->perf_found.samples);
 	if (print_way(k, k->way->perf_slug, SAMPLE_COST_PERF_ALL_IN))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+		return error_new(ERROR_FAILED, "yields no usable number");
 	if (k->settings->verbose)
 		output_line("  %zu of %zu batches had no runs for other processes", r->clean,
 			    r->tries);
 	print_program(k);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* Work of a tenth of a second at six rates, in as many rounds as fit into the time. */
-static enum benchmark_status timer_slope(struct kernel_bench *k, enum perf_stacks_kind perf,
-					 struct benchmark_problem *problem)
+static struct error *timer_slope(struct kernel_bench *k, enum perf_stacks_kind perf)
 {
 	double seconds = k->settings->seconds > 0 ? k->settings->seconds : 20;
 	const struct frequency_options options = {
@@ -161,11 +160,11 @@ static enum benchmark_status timer_slope(struct kernel_bench *k, enum perf_stack
 	};
 	const char *who = perf ? k->way->perf_slug : "prof";
 	struct frequency_result result;
-	enum benchmark_status status = frequency_measure(&options, &result, problem);
+	struct error *error = frequency_measure(&options, &result);
 	char name[96];
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	output_line("  timer      [%s %s %s] per sample of %s, %u calls deep, by %s",
 		    output_time(result.ns.low).text, output_time(result.ns.value).text,
 		    output_time(result.ns.high).text, who, options.depth,
@@ -176,72 +175,66 @@ static enum benchmark_status timer_slope(struct kernel_bench *k, enum perf_stack
 	if (!(result.ns.low > 0))
 		output_line("            not available: the machine is too busy");
 	else if (results_estimate(&k->results, name, "latency", result.ns))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
-	return BENCHMARK_OK;
+		return error_memory();
+	return NULL;
 }
 
 /* What a wait costs, by the programs at its ends. */
-static enum benchmark_status waits(struct kernel_bench *k, struct benchmark_problem *problem)
+static struct error *waits(struct kernel_bench *k)
 {
 	struct sample_cost cost;
-	enum benchmark_status status = sample_cost_of_waits(&k->worker, k->settings->seed, &cost,
-							    problem);
+	struct error *error = sample_cost_of_waits(&k->worker, k->settings->seed, &cost);
 
-	if (status == BENCHMARK_UNAVAILABLE) {
-		output_line("  off-cpu   not available: %s", problem->text);
-		return BENCHMARK_OK;
-	}
-	if (!status && print_cost(k, "off-cpu", &cost))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
-	return status;
+	if (output_unavailable("  off-cpu", error))
+		return NULL;
+	if (!error && print_cost(k, "off-cpu", &cost))
+		error = error_new(ERROR_FAILED, "yields no usable number");
+	return error;
 }
 
 /* The code for a wait by test runs, in the two ways in which a sample is measured. */
-static enum benchmark_status test_waits(struct kernel_bench *k, struct benchmark_problem *problem)
+static struct error *test_waits(struct kernel_bench *k)
 {
 	struct wait_runs_result result;
-	enum benchmark_status status = wait_runs_measure(
-		&k->worker, k->settings->seed, fault_depths, FAULT_DEPTHS, &result, problem);
+	struct error *error = wait_runs_measure(&k->worker, k->settings->seed, fault_depths,
+						FAULT_DEPTHS, &result);
 
-	if (status == BENCHMARK_UNAVAILABLE) {
-		output_line("  off-cpu by test runs: not available: %s", problem->text);
-		return BENCHMARK_OK;
-	}
-	if (!status && (print_cost(k, "test-run", &result.counted) ||
-			print_cost(k, "test-run-program", &result.difference)))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
-	return status;
+	if (output_unavailable("  off-cpu by test runs", error))
+		return NULL;
+	if (!error && (print_cost(k, "test-run", &result.counted) ||
+		       print_cost(k, "test-run-program", &result.difference)))
+		error = error_new(ERROR_FAILED, "yields no usable number");
+	return error;
 }
 
 /* What is measured with the worker. */
-static enum benchmark_status with_worker(struct kernel_bench *k, struct benchmark_problem *problem)
+static struct error *with_worker(struct kernel_bench *k)
 {
 	double seconds = k->settings->seconds > 0 ? k->settings->seconds : 20;
 	size_t rounds = (size_t)fmax(ROUNDS_LEAST, fmin(FAULT_ROUNDS_MOST, seconds / 0.8));
-	enum benchmark_status status = fault_rounds_take(&k->rounds, rounds, problem);
+	struct error *error = fault_rounds_take(&k->rounds, rounds);
 
-	if (!status)
-		status = print_rounds(k, problem);
-	if (!status && k->way->unwind_by == UNWIND_BY_TABLES)
-		status = waits(k, problem);
-	if (!status && k->way->unwind_by == UNWIND_BY_TABLES)
-		status = test_waits(k, problem);
-	return status;
+	if (!error)
+		error = print_rounds(k);
+	if (!error && k->way->unwind_by == UNWIND_BY_TABLES)
+		error = waits(k);
+	if (!error && k->way->unwind_by == UNWIND_BY_TABLES)
+		error = test_waits(k);
+	return error;
 }
 
-static enum benchmark_status measure(struct kernel_bench *k, struct benchmark_problem *problem)
+static struct error *measure(struct kernel_bench *k)
 {
-	enum benchmark_status status;
-	int error = worker_start(&k->worker, k->rounds.cpu);
+	int status = worker_start(&k->worker, k->rounds.cpu);
+	struct error *error;
 
-	if (error)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "cannot start a worker: %s",
-					 strerror(-error));
-	status = with_worker(k, problem);
+	if (status)
+		return error_system(status, "cannot start a worker");
+	error = with_worker(k);
 	worker_stop(&k->worker);
-	if (!status)
-		status = timer_slope(k, PERF_STACKS_NONE, problem);
-	return status ? status : timer_slope(k, k->way->perf, problem);
+	if (!error)
+		error = timer_slope(k, PERF_STACKS_NONE);
+	return error ? error : timer_slope(k, k->way->perf);
 }
 
 enum verdict kernel_command(const struct settings *s)
@@ -263,8 +256,7 @@ enum verdict kernel_command(const struct settings *s)
 		return phases_command(s);
 	for (size_t i = 0; i < 2 && verdict == VERDICT_FINE; i++) {
 		struct kernel_bench *k = calloc(1, sizeof(*k));
-		struct benchmark_problem problem = { "no memory" };
-		enum benchmark_status status = BENCHMARK_FAILED;
+		struct error *error = k ? NULL : error_memory();
 
 		if (k) {
 			k->settings = s;
@@ -274,16 +266,12 @@ enum verdict kernel_command(const struct settings *s)
 							   .unwind_by = ways[i].unwind_by,
 							   .perf = ways[i].perf };
 			k->results = results;
-			status = measure(k, &problem);
+			error = measure(k);
 			results = k->results;
 		}
 		free(k);
-		if (status) {
-			message_error("kernel/%s: %s%s", ways[i].name,
-				      status == BENCHMARK_UNAVAILABLE ? "not available: " : "",
-				      problem.text);
+		if (output_error(error_prefix(error, "kernel/%s", ways[i].name)))
 			verdict = VERDICT_ERROR;
-		}
 	}
 	if (verdict == VERDICT_FINE)
 		verdict = output_bmf(&results);

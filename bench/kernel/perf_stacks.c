@@ -31,17 +31,14 @@ static void set_kind(struct perf_event_attr *attr, enum perf_stacks_kind kind)
 }
 
 /* Of the errno of the moment. */
-static enum benchmark_status not_opened(struct benchmark_problem *problem)
+static struct error *not_opened(void)
 {
-	return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "cannot open perf's event: %s",
-				 strerror(errno));
+	return error_new(ERROR_UNAVAILABLE, "cannot open perf's event: %s", strerror(errno));
 }
 
-enum benchmark_status perf_stacks_open(struct perf_stacks *p,
-				       const struct perf_stacks_options *options,
-				       struct benchmark_problem *problem)
+struct error *perf_stacks_open(struct perf_stacks *p, const struct perf_stacks_options *options)
 {
-	enum benchmark_status status;
+	struct error *error;
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
@@ -59,20 +56,20 @@ enum benchmark_status perf_stacks_open(struct perf_stacks *p,
 	p->fd = (int)syscall(SYS_perf_event_open, &attr, options->pid, (int)options->cpu, -1,
 			     PERF_FLAG_FD_CLOEXEC);
 	if (p->fd < 0)
-		return not_opened(problem);
+		return not_opened();
 	p->ring = mmap(NULL, p->page_bytes + p->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		       p->fd, 0);
 	if (p->ring == MAP_FAILED) {
-		status = not_opened(problem);
+		error = not_opened();
 		close(p->fd);
-		return status;
+		return error;
 	}
 	if (ioctl(p->fd, PERF_EVENT_IOC_ENABLE, 0)) {
-		status = not_opened(problem);
+		error = not_opened();
 		perf_stacks_release(p);
-		return status;
+		return error;
 	}
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 void perf_stacks_release(struct perf_stacks *p)

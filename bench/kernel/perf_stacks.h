@@ -37,9 +37,8 @@ struct perf_stacks {
 };
 
 /* Opens and starts it. Unless that is OK there is nothing to release. */
-enum benchmark_status perf_stacks_open(struct perf_stacks *p,
-				       const struct perf_stacks_options *options,
-				       struct benchmark_problem *problem);
+struct error *perf_stacks_open(struct perf_stacks *p,
+			       const struct perf_stacks_options *options) ERROR_CHECKED;
 void perf_stacks_release(struct perf_stacks *p);
 
 /* What came out of the ring; starts as { 0 }. */

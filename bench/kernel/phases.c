@@ -96,9 +96,8 @@ static const char *unwinding(const struct setup *setup)
 	return setup->unwind_by == UNWIND_BY_TABLES ? "tables" : "frame-pointers";
 }
 
-static enum benchmark_status print(const struct setup *setup, const struct phase_times *t,
-				   const struct attachment_samples *found, struct results *results,
-				   struct benchmark_problem *problem)
+static struct error *print(const struct setup *setup, const struct phase_times *t,
+			   const struct attachment_samples *found, struct results *results)
 {
 	const bool in_kernel = setup->task == WORKER_FAULT_IN_KERNEL;
 	const struct phase_time *clock = &t->phases[PHASE_CLOCK];
@@ -122,12 +121,12 @@ static enum benchmark_status print(const struct setup *setup, const struct phase
 		snprintf(name, sizeof(name), "kernel/%s/depth-%u%s/%s", unwinding(setup),
 			 setup->depth, in_kernel ? "-in-kernel" : "", phases[i].slug);
 		if (results_value(results, name, "latency", mean_ns(t, i)))
-			return benchmark_problem(problem, BENCHMARK_FAILED, "no usable number");
+			return error_new(ERROR_FAILED, "no usable number");
 	}
 	output_line("  %-20s %12s less %s in each for looking at the clock", "together",
 		    output_time(sum).text,
 		    output_time((double)clock->ns / (double)clock->samples).text);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void subtract(struct phase_times *from, const struct phase_times *what)
@@ -141,99 +140,83 @@ static void subtract(struct phase_times *from, const struct phase_times *what)
 }
 
 /* Each fault must have become a sample of the depth that was made, with a kernel stack if asked. */
-static enum benchmark_status check(const struct setup *setup, const struct phase_times *t,
-				   const struct attachment_samples *found,
-				   struct benchmark_problem *problem)
+static struct error *check(const struct setup *setup, const struct phase_times *t,
+			   const struct attachment_samples *found)
 {
 	const struct phase_time *submit = &t->phases[PHASE_SUBMIT];
 
 	if (found->lost || submit->samples < FAULTS || found->samples != submit->samples)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%d page faults gave %llu samples, %llu of them read, "
-					 "%llu lost",
-					 FAULTS, (unsigned long long)submit->samples,
-					 (unsigned long long)found->samples,
-					 (unsigned long long)found->lost);
+		return error_new(ERROR_FAILED,
+				 "%d page faults gave %llu samples, %llu of them read, "
+				 "%llu lost",
+				 FAULTS, (unsigned long long)submit->samples,
+				 (unsigned long long)found->samples,
+				 (unsigned long long)found->lost);
 	if (found->most_frames < setup->depth)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "stacks of %u calls were seen with %u frames",
-					 setup->depth, found->most_frames);
+		return error_new(ERROR_FAILED, "stacks of %u calls were seen with %u frames",
+				 setup->depth, found->most_frames);
 	if (setup->task == WORKER_FAULT_IN_KERNEL && found->kernel_frames < FAULTS)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "faults in system calls show no kernel stack");
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "faults in system calls show no kernel stack");
+	return NULL;
 }
 
-static enum benchmark_status faults(struct worker *worker, const struct setup *setup, int n,
-				    struct benchmark_problem *problem)
+static struct error *faults(struct worker *worker, const struct setup *setup, int n)
 {
 	double ns;
 
 	for (int i = 0; i < n; i += BATCH)
 		if (worker_do(worker, setup->task, setup->depth, BATCH, &ns))
-			return benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
-	return BENCHMARK_OK;
+			return error_new(ERROR_FAILED, "the worker ended");
+	return NULL;
 }
 
-static enum benchmark_status read_phases(const struct attachment *a, struct phase_times *t,
-					 struct benchmark_problem *problem)
-{
-	if (error_ignore(sampler_read_phases(a->sampler, t)))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "cannot read the phases");
-	return BENCHMARK_OK;
-}
-
-static enum benchmark_status measure(struct worker *worker, unsigned int cpu,
-				     const struct setup *setup, struct results *results,
-				     struct benchmark_problem *problem)
+static struct error *measure(struct worker *worker, unsigned int cpu, const struct setup *setup,
+			     struct results *results)
 {
 	struct attachment a = { .time_phases = true };
 	struct attachment_samples found;
 	struct phase_times before, after;
-	enum benchmark_status status = attachment_sampler(&a, worker, cpu, "page-faults/period=1/",
-							  setup->unwind_by, problem);
+	struct error *error = attachment_sampler(&a, worker, cpu, "page-faults/period=1/",
+						 setup->unwind_by);
 
 	/* The first ones find nothing in the caches. */
-	if (!status)
-		status = faults(worker, setup, FAULTS / 10, problem);
-	if (!status)
-		status = attachment_drain(&a, &found, problem);
-	if (!status)
-		status = read_phases(&a, &before, problem);
-	if (!status)
-		status = faults(worker, setup, FAULTS, problem);
-	if (!status)
-		status = read_phases(&a, &after, problem);
-	if (!status)
-		status = attachment_drain(&a, &found, problem);
+	if (!error)
+		error = faults(worker, setup, FAULTS / 10);
+	if (!error)
+		error = attachment_drain(&a, &found);
+	if (!error)
+		error = sampler_read_phases(a.sampler, &before);
+	if (!error)
+		error = faults(worker, setup, FAULTS);
+	if (!error)
+		error = sampler_read_phases(a.sampler, &after);
+	if (!error)
+		error = attachment_drain(&a, &found);
 	attachment_release(&a);
-	if (status)
-		return status;
+	if (error)
+		return error;
 	subtract(&after, &before);
-	status = check(setup, &after, &found, problem);
-	return status ? status : print(setup, &after, &found, results, problem);
+	error = check(setup, &after, &found);
+	return error ? error : print(setup, &after, &found, results);
 }
 
 enum verdict phases_command(const struct settings *s)
 {
 	const unsigned int cpu = worker_choose_cpu();
-	struct benchmark_problem problem = { "cannot start a worker" };
-	enum benchmark_status status = BENCHMARK_FAILED;
 	struct results results = { 0 };
 	enum verdict verdict = VERDICT_ERROR;
+	struct error *error = NULL;
 	struct worker worker;
+	int status = worker_start(&worker, cpu);
 
-	if (!worker_start(&worker, cpu)) {
-		status = BENCHMARK_OK;
-		for (size_t i = 0; i < sizeof(setups) / sizeof(*setups) && !status; i++)
-			status = measure(&worker, cpu, &setups[i], &results, &problem);
+	if (status) {
+		error = error_system(status, "cannot start a worker");
+	} else {
+		for (size_t i = 0; i < sizeof(setups) / sizeof(*setups) && !error; i++)
+			error = measure(&worker, cpu, &setups[i], &results);
 		worker_stop(&worker);
 	}
-	if (status)
-		message_error("kernel --phases: %s%s",
-			      status == BENCHMARK_UNAVAILABLE ? "not available: " : "",
-			      problem.text);
-	else
+	if (!output_error(error_prefix(error, "kernel --phases")))
 		verdict = output_bmf(&results);
 	results_release(&results);
 	return verdict;

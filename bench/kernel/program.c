@@ -24,16 +24,16 @@ struct program {
 
 #define MAPS_MAX 256
 
-static enum benchmark_status system_problem(struct benchmark_problem *problem, const char *what)
+static struct error *refused(const char *what)
 {
 	int error = errno;
 
 	if (error == EPERM || error == EACCES)
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "%s: permission denied; run as root or with cap_bpf, "
-					 "cap_perfmon and cap_sys_admin",
-					 what);
-	return benchmark_problem(problem, BENCHMARK_UNAVAILABLE, "%s: %s", what, strerror(error));
+		return error_new(ERROR_UNAVAILABLE,
+				 "%s: permission denied; run as root or with cap_bpf, "
+				 "cap_perfmon and cap_sys_admin",
+				 what);
+	return error_new(ERROR_UNAVAILABLE, "%s: %s", what, strerror(error));
 }
 
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
@@ -47,8 +47,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 /* -------- finding one -------- */
 
 /* The one loaded program of this name, compared up to the length that the kernel keeps. */
-static enum benchmark_status find_by_name(struct program *p, const char *name,
-					  struct benchmark_problem *problem)
+static struct error *find_by_name(struct program *p, const char *name)
 {
 	uint32_t id = 0, found = 0;
 
@@ -66,25 +65,22 @@ static enum benchmark_status find_by_name(struct program *p, const char *name,
 		}
 		if (found) {
 			close(fd);
-			return benchmark_problem(
-				problem, BENCHMARK_FAILED,
-				"programs %u and %u are both named \"%s\"; choose by --id", found,
-				id, name);
+			return error_new(ERROR_FAILED,
+					 "programs %u and %u are both named \"%s\"; choose by --id",
+					 found, id, name);
 		}
 		found = id;
 		p->fd = fd;
 		p->own_fd = true;
 	}
 	if (!found && errno != ENOENT)
-		return system_problem(problem, "cannot list BPF programs");
+		return refused("cannot list BPF programs");
 	if (!found)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "no loaded BPF program is named \"%s\"", name);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "no loaded BPF program is named \"%s\"", name);
+	return NULL;
 }
 
-static enum benchmark_status choose(struct program *p, const char *file, const char *name,
-				    struct benchmark_problem *problem)
+static struct error *choose(struct program *p, const char *file, const char *name)
 {
 	struct bpf_program *program, *chosen = NULL;
 	size_t count = 0;
@@ -97,20 +93,18 @@ static enum benchmark_status choose(struct program *p, const char *file, const c
 		count++;
 	}
 	if (!count)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s holds no program%s%s", file,
-					 name ? " " : "", name ? name : "");
+		return error_new(ERROR_FAILED, "%s holds no program%s%s", file, name ? " " : "",
+				 name ? name : "");
 	if (count > 1)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s holds %zu programs; choose one by --name", file,
-					 count);
+		return error_new(ERROR_FAILED, "%s holds %zu programs; choose one by --name", file,
+				 count);
 	p->program = chosen;
 	p->fd = bpf_program__fd(chosen);
 	snprintf(p->name, sizeof(p->name), "%s", bpf_program__name(chosen));
-	return BENCHMARK_OK;
+	return NULL;
 }
 
-static enum benchmark_status load(struct program *p, const char *file, const char *name,
-				  struct benchmark_problem *problem)
+static struct error *load(struct program *p, const char *file, const char *name)
 {
 	uint64_t start = clock_now();
 	int error;
@@ -118,96 +112,91 @@ static enum benchmark_status load(struct program *p, const char *file, const cha
 	libbpf_set_print(silent);
 	p->object = bpf_object__open_file(file, NULL);
 	if (!p->object) {
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s", file,
-					 errno == ENOENT ? strerror(errno)
-							 : "no BPF object file that can be used");
+		return error_new(ERROR_FAILED, "%s: %s", file,
+				 errno == ENOENT ? strerror(errno)
+						 : "no BPF object file that can be used");
 	}
 	error = bpf_object__load(p->object);
 	p->load_ns = (double)(clock_now() - start);
 	if (error == -EPERM || error == -EACCES) {
 		errno = -error;
 		if (geteuid())
-			return system_problem(problem, "cannot load BPF programs");
+			return refused("cannot load BPF programs");
 	}
 	if (error)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s: the kernel does not take it: %s", file,
-					 strerror(-error));
-	return choose(p, file, name, problem);
+		return error_new(ERROR_FAILED, "%s: the kernel does not take it: %s", file,
+				 strerror(-error));
+	return choose(p, file, name);
 }
 
-static enum benchmark_status find(struct program *p, const struct program_choice *choice,
-				  struct benchmark_problem *problem)
+static struct error *find(struct program *p, const struct program_choice *choice)
 {
 	if (choice->object)
-		return load(p, choice->object, choice->name, problem);
+		return load(p, choice->object, choice->name);
 	if (choice->name)
-		return find_by_name(p, choice->name, problem);
+		return find_by_name(p, choice->name);
 	p->own_fd = true;
 	p->fd = choice->pin ? bpf_obj_get(choice->pin) : bpf_prog_get_fd_by_id(choice->id);
 	if (p->fd >= 0)
-		return BENCHMARK_OK;
+		return NULL;
 	if (choice->pin)
-		return system_problem(problem, choice->pin);
+		return refused(choice->pin);
 	if (errno == ENOENT)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "there is no BPF program with id %u", choice->id);
-	return system_problem(problem, "cannot open the BPF program");
+		return error_new(ERROR_FAILED, "there is no BPF program with id %u", choice->id);
+	return refused("cannot open the BPF program");
 }
 
-static enum benchmark_status read_info(struct program *p, struct benchmark_problem *problem)
+static struct error *read_info(struct program *p)
 {
 	uint32_t size = sizeof(p->info);
 
 	p->info = (struct bpf_prog_info){ 0 };
 	if (bpf_obj_get_info_by_fd(p->fd, &p->info, &size))
-		return system_problem(problem, "cannot read about the BPF program");
+		return refused("cannot read about the BPF program");
 	if (!p->info.type && !p->info.id)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "not a BPF program");
+		return error_new(ERROR_FAILED, "not a BPF program");
 	if (!*p->name && *p->info.name)
 		snprintf(p->name, sizeof(p->name), "%s", p->info.name);
 	else if (!*p->name)
 		snprintf(p->name, sizeof(p->name), "id-%u", p->info.id);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
-enum benchmark_status program_open(struct program **program, const struct program_choice *choice,
-				   struct benchmark_problem *problem)
+struct error *program_open(struct program **program, const struct program_choice *choice)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	enum benchmark_status status;
+	struct error *error;
 
 	if (!p)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	p->fd = -1;
 	p->load_ns = NAN;
-	status = find(p, choice, problem);
-	if (!status)
-		status = read_info(p, problem);
-	if (status) {
+	error = find(p, choice);
+	if (!error)
+		error = read_info(p);
+	if (error) {
 		program_free(p);
-		return status;
+		return error;
 	}
 	*program = p;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
-enum benchmark_status program_from_fd(struct program **program, int fd,
-				      struct benchmark_problem *problem)
+struct error *program_from_fd(struct program **program, int fd)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	enum benchmark_status status;
+	struct error *error;
 
 	if (!p)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	p->fd = fd;
 	p->load_ns = NAN;
-	status = read_info(p, problem);
-	if (status)
+	error = read_info(p);
+	if (error)
 		program_free(p);
 	else
 		*program = p;
-	return status;
+	return error;
 }
 
 void program_free(struct program *p)
@@ -280,8 +269,7 @@ static uint64_t map_bytes(uint32_t id)
 	return bytes;
 }
 
-enum benchmark_status program_sizes(const struct program *p, struct program_sizes *sizes,
-				    struct benchmark_problem *problem)
+struct error *program_sizes(const struct program *p, struct program_sizes *sizes)
 {
 	uint32_t maps[MAPS_MAX];
 	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX,
@@ -289,37 +277,33 @@ enum benchmark_status program_sizes(const struct program *p, struct program_size
 	uint32_t size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(p->fd, &info, &size))
-		return system_problem(problem, "cannot read about the BPF program");
+		return refused("cannot read about the BPF program");
 	*sizes = (struct program_sizes){ .verified = info.verified_insns,
 					 .xlated = info.xlated_prog_len,
 					 .jited = info.jited_prog_len };
 	for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX; i++)
 		sizes->map_bytes += map_bytes(maps[i]);
-	return BENCHMARK_OK;
+	return NULL;
 }
 
-enum benchmark_status program_counters(const struct program *p, struct program_counters *c,
-				       struct benchmark_problem *problem)
+struct error *program_counters(const struct program *p, struct program_counters *c)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(p->fd, &info, &size))
-		return system_problem(problem, "cannot read about the BPF program");
+		return refused("cannot read about the BPF program");
 	*c = (struct program_counters){ .runs = info.run_cnt,
 					.run_ns = info.run_time_ns,
 					.recursion_misses = info.recursion_misses,
 					.time_ns = clock_now() };
-	return BENCHMARK_OK;
+	return NULL;
 }
 
-int program_enable_statistics(struct benchmark_problem *problem)
+struct error *program_enable_statistics(int *fd)
 {
-	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-
-	if (fd < 0)
-		system_problem(problem, "cannot switch BPF statistics on");
-	return fd;
+	*fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return *fd < 0 ? refused("cannot switch BPF statistics on") : NULL;
 }
 
 /* -------- running it -------- */
@@ -343,18 +327,17 @@ bool program_can_run(const struct program *p, bool *repeats)
 	}
 }
 
-enum benchmark_status program_run(const struct program *p, const struct program_input *input,
-				  uint64_t times, struct program_output *output,
-				  struct benchmark_problem *problem)
+struct error *program_run(const struct program *p, const struct program_input *input,
+			  uint64_t times, struct program_output *output)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = input->context,
 		    .ctx_size_in = (uint32_t)input->context_size);
 	bool repeats;
 
 	if (!program_can_run(p, &repeats))
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "the kernel has no test run for programs of type %s",
-					 program_type_name(p));
+		return error_new(ERROR_UNAVAILABLE,
+				 "the kernel has no test run for programs of type %s",
+				 program_type_name(p));
 	if (repeats) {
 		options.repeat = (int)times;
 		options.data_in = input->data;
@@ -363,8 +346,8 @@ enum benchmark_status program_run(const struct program *p, const struct program_
 	}
 	while (times--)
 		if (bpf_prog_test_run_opts(p->fd, &options))
-			return system_problem(problem, "test run");
+			return refused("test run");
 	output->result = options.retval;
 	output->run_ns = repeats ? options.duration : NAN;
-	return BENCHMARK_OK;
+	return NULL;
 }

@@ -24,12 +24,10 @@ struct program_choice {
 struct program;
 struct bpf_program;
 
-/* Functions return BENCHMARK_OK or fill `problem`. */
-enum benchmark_status program_open(struct program **program, const struct program_choice *choice,
-				   struct benchmark_problem *problem);
+struct error *program_open(struct program **program,
+			   const struct program_choice *choice) ERROR_CHECKED;
 /* Takes a descriptor that stays the caller's. */
-enum benchmark_status program_from_fd(struct program **program, int fd,
-				      struct benchmark_problem *problem);
+struct error *program_from_fd(struct program **program, int fd) ERROR_CHECKED;
 void program_free(struct program *p);
 
 /* What libbpf has of a program from an object file; NULL for one that others loaded. */
@@ -50,8 +48,7 @@ struct program_sizes {
 	uint32_t jited;	    /* bytes */
 	uint64_t map_bytes; /* of all its maps */
 };
-enum benchmark_status program_sizes(const struct program *p, struct program_sizes *sizes,
-				    struct benchmark_problem *problem);
+struct error *program_sizes(const struct program *p, struct program_sizes *sizes) ERROR_CHECKED;
 
 /* Counters since the program was loaded; only differences mean something. */
 struct program_counters {
@@ -60,11 +57,10 @@ struct program_counters {
 	uint64_t recursion_misses;
 	uint64_t time_ns; /* CLOCK_MONOTONIC when they were read */
 };
-enum benchmark_status program_counters(const struct program *p, struct program_counters *c,
-				       struct benchmark_problem *problem);
+struct error *program_counters(const struct program *p, struct program_counters *c) ERROR_CHECKED;
 
-/* Switches statistics on until the returned descriptor is closed; -1 and a problem on failure. */
-int program_enable_statistics(struct benchmark_problem *problem);
+/* Switches statistics on until *fd is closed; *fd is -1 on failure. */
+struct error *program_enable_statistics(int *fd) ERROR_CHECKED;
 
 /* Whether BPF_PROG_TEST_RUN runs programs of this type, and takes `repeat` with it. */
 bool program_can_run(const struct program *p, bool *repeats);
@@ -80,8 +76,7 @@ struct program_output {
 	double run_ns;	 /* per run, as the test run reports it, in whole ns; NaN: it does not */
 };
 /* Runs it `times` times (at most INT32_MAX) on this CPU. */
-enum benchmark_status program_run(const struct program *p, const struct program_input *input,
-				  uint64_t times, struct program_output *output,
-				  struct benchmark_problem *problem);
+struct error *program_run(const struct program *p, const struct program_input *input,
+			  uint64_t times, struct program_output *output) ERROR_CHECKED;
 
 #endif

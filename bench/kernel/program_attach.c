@@ -65,68 +65,65 @@ void program_detach(struct program_attachment *a)
 	free(a);
 }
 
-static enum benchmark_status refused(struct benchmark_problem *problem,
-				     const struct program *program, int error)
+static struct error *refused(const struct program *program, int error)
 {
 	/* Their numbers are in files there. */
 	bool traced = program_type(program) == BPF_PROG_TYPE_TRACEPOINT ||
 		      program_type(program) == BPF_PROG_TYPE_KPROBE;
 
-	return benchmark_problem(
-		problem, BENCHMARK_FAILED, "cannot attach %s, of type %s: %s%s",
-		program_name(program), program_type_name(program), strerror(abs(error)),
-		traced && abs(error) == ENOENT && access("/sys/kernel/tracing/events", F_OK)
-			? "; mount tracefs on /sys/kernel/tracing"
-			: "");
+	return error_new(ERROR_FAILED, "cannot attach %s, of type %s: %s%s", program_name(program),
+			 program_type_name(program), strerror(abs(error)),
+			 traced && abs(error) == ENOENT &&
+					 access("/sys/kernel/tracing/events", F_OK)
+				 ? "; mount tracefs on /sys/kernel/tracing"
+				 : "");
 }
 
-static enum benchmark_status keep(struct program_attachment *a, const struct program *program,
-				  struct bpf_link *link, struct benchmark_problem *problem)
+static struct error *keep(struct program_attachment *a, const struct program *program,
+			  struct bpf_link *link)
 {
 	struct bpf_link **links;
 
 	if (!link)
-		return refused(problem, program, errno);
+		return refused(program, errno);
 	links = realloc(a->links, (a->link_count + 1) * sizeof(*links));
 	if (!links) {
 		bpf_link__destroy(link);
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	}
 	a->links = links;
 	links[a->link_count++] = link;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* A software clock on each CPU that is online. */
-static enum benchmark_status to_clocks(struct program_attachment *a, const struct program *program,
-				       struct benchmark_problem *problem)
+static struct error *to_clocks(struct program_attachment *a, const struct program *program)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.size = sizeof(attr),
 					.config = PERF_COUNT_SW_CPU_CLOCK,
 					.freq = 1,
 					.sample_freq = CLOCK_HZ };
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error = NULL;
 
-	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && !status; cpu++) {
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && !error; cpu++) {
 		int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1,
 				      PERF_FLAG_FD_CLOEXEC);
 
 		if (fd < 0 && errno == ENODEV)
 			continue;
 		if (fd < 0)
-			return refused(problem, program, errno);
-		status = keep(a, program, bpf_program__attach_perf_event(program_of(program), fd),
-			      problem);
-		if (status)
+			return refused(program, errno);
+		error = keep(a, program, bpf_program__attach_perf_event(program_of(program), fd));
+		if (error)
 			close(fd);
 	}
-	return status;
+	return error;
 }
 
 /* To what comes in. */
-static enum benchmark_status to_tc(struct program_attachment *a, const struct program *program,
-				   unsigned int ifindex, struct benchmark_problem *problem)
+static struct error *to_tc(struct program_attachment *a, const struct program *program,
+			   unsigned int ifindex)
 {
 	struct bpf_tc_hook hook = { .sz = sizeof(hook),
 				    .ifindex = (int)ifindex,
@@ -134,88 +131,80 @@ static enum benchmark_status to_tc(struct program_attachment *a, const struct pr
 	int status = bpf_tc_hook_create(&hook);
 
 	if (status && status != -EEXIST)
-		return refused(problem, program, status);
+		return refused(program, status);
 	a->own_hook = !status;
 	a->tc_options = (struct bpf_tc_opts){ .sz = sizeof(a->tc_options),
 					      .prog_fd = program_fd(program) };
 	delay_signals(a, true);
 	a->tc = hook;
 	status = bpf_tc_attach(&hook, &a->tc_options);
-	return status ? refused(problem, program, status) : BENCHMARK_OK;
+	return status ? refused(program, status) : NULL;
 }
 
-static enum benchmark_status to_interface(struct program_attachment *a,
-					  const struct program *program, const char *interface,
-					  struct benchmark_problem *problem)
+static struct error *to_interface(struct program_attachment *a, const struct program *program,
+				  const char *interface)
 {
 	unsigned int ifindex = interface ? if_nametoindex(interface) : 0;
 
 	if (!interface)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s is of type %s: name an interface with --interface, or "
-					 "use --test-run",
-					 program_name(program), program_type_name(program));
+		return error_new(ERROR_FAILED,
+				 "%s is of type %s: name an interface with --interface, or "
+				 "use --test-run",
+				 program_name(program), program_type_name(program));
 	if (!ifindex)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "there is no interface \"%s\"",
-					 interface);
+		return error_new(ERROR_FAILED, "there is no interface \"%s\"", interface);
 	if (program_type(program) == BPF_PROG_TYPE_XDP)
-		return keep(a, program, bpf_program__attach_xdp(program_of(program), (int)ifindex),
-			    problem);
-	return to_tc(a, program, ifindex, problem);
+		return keep(a, program, bpf_program__attach_xdp(program_of(program), (int)ifindex));
+	return to_tc(a, program, ifindex);
 }
 
-static enum benchmark_status to_cgroup(struct program_attachment *a, const struct program *program,
-				       const char *cgroup, struct benchmark_problem *problem)
+static struct error *to_cgroup(struct program_attachment *a, const struct program *program,
+			       const char *cgroup)
 {
-	enum benchmark_status status;
+	struct error *error;
 	int fd;
 
 	if (!cgroup)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%s is of type %s: name a cgroup with --cgroup",
-					 program_name(program), program_type_name(program));
+		return error_new(ERROR_FAILED, "%s is of type %s: name a cgroup with --cgroup",
+				 program_name(program), program_type_name(program));
 	fd = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s", cgroup,
-					 strerror(errno));
-	status = keep(a, program, bpf_program__attach_cgroup(program_of(program), fd), problem);
+		return error_new(ERROR_FAILED, "%s: %s", cgroup, strerror(errno));
+	error = keep(a, program, bpf_program__attach_cgroup(program_of(program), fd));
 	close(fd);
-	return status;
+	return error;
 }
 
-static enum benchmark_status attach(struct program_attachment *a, const struct program *program,
-				    const struct program_place *place,
-				    struct benchmark_problem *problem)
+static struct error *attach(struct program_attachment *a, const struct program *program,
+			    const struct program_place *place)
 {
 	switch (program_type(program)) {
 	case BPF_PROG_TYPE_XDP:
-	case BPF_PROG_TYPE_SCHED_CLS: return to_interface(a, program, place->interface, problem);
+	case BPF_PROG_TYPE_SCHED_CLS: return to_interface(a, program, place->interface);
 	case BPF_PROG_TYPE_CGROUP_SKB:
 	case BPF_PROG_TYPE_CGROUP_SOCK:
 	case BPF_PROG_TYPE_CGROUP_SOCK_ADDR:
 	case BPF_PROG_TYPE_CGROUP_SOCKOPT:
 	case BPF_PROG_TYPE_CGROUP_SYSCTL:
 	case BPF_PROG_TYPE_CGROUP_DEVICE:
-	case BPF_PROG_TYPE_SOCK_OPS: return to_cgroup(a, program, place->cgroup, problem);
-	case BPF_PROG_TYPE_PERF_EVENT: return to_clocks(a, program, problem);
-	default: return keep(a, program, bpf_program__attach(program_of(program)), problem);
+	case BPF_PROG_TYPE_SOCK_OPS: return to_cgroup(a, program, place->cgroup);
+	case BPF_PROG_TYPE_PERF_EVENT: return to_clocks(a, program);
+	default: return keep(a, program, bpf_program__attach(program_of(program)));
 	}
 }
 
-enum benchmark_status program_attach(struct program_attachment **attachment,
-				     const struct program *program,
-				     const struct program_place *place,
-				     struct benchmark_problem *problem)
+struct error *program_attach(struct program_attachment **attachment, const struct program *program,
+			     const struct program_place *place)
 {
 	struct program_attachment *a = calloc(1, sizeof(*a));
-	enum benchmark_status status;
+	struct error *error;
 
 	if (!a)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
-	status = attach(a, program, place, problem);
-	if (status)
+		return error_memory();
+	error = attach(a, program, place);
+	if (error)
 		program_detach(a);
 	else
 		*attachment = a;
-	return status;
+	return error;
 }

@@ -17,11 +17,9 @@ struct program_place {
 
 struct program_attachment;
 
-/* BENCHMARK_FAILED where the place is missing or does not fit the type of program. */
-enum benchmark_status program_attach(struct program_attachment **attachment,
-				     const struct program *program,
-				     const struct program_place *place,
-				     struct benchmark_problem *problem);
+/* ERROR_FAILED where the place is missing or does not fit the type of program. */
+struct error *program_attach(struct program_attachment **attachment, const struct program *program,
+			     const struct program_place *place) ERROR_CHECKED;
 
 /* Detaches it; NULL is allowed. */
 void program_detach(struct program_attachment *attachment);

@@ -103,75 +103,70 @@ int sample_cost_agreement(const struct fault_rounds *r, uint64_t seed,
 /* -------- by waits -------- */
 
 /* One batch of waits: ns per wait of both programs. */
-static enum benchmark_status count_waits(struct worker *worker, struct attachment *a, size_t d,
-					 double *ns, struct benchmark_problem *problem)
+static struct error *count_waits(struct worker *worker, struct attachment *a, size_t d, double *ns)
 {
 	struct program_counters before[2], after[2];
-	enum benchmark_status status = program_counters(a->departure, &before[0], problem);
+	struct error *error = program_counters(a->departure, &before[0]);
 	double unused;
 
-	if (!status)
-		status = program_counters(a->program, &before[1], problem);
-	if (!status && worker_do(worker, WORKER_SLEEP, fault_depths[d], BATCH, &unused))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "the worker ended");
-	if (!status)
-		status = program_counters(a->departure, &after[0], problem);
-	if (!status)
-		status = program_counters(a->program, &after[1], problem);
+	if (!error)
+		error = program_counters(a->program, &before[1]);
+	if (!error && worker_do(worker, WORKER_SLEEP, fault_depths[d], BATCH, &unused))
+		error = error_new(ERROR_FAILED, "the worker ended");
+	if (!error)
+		error = program_counters(a->departure, &after[0]);
+	if (!error)
+		error = program_counters(a->program, &after[1]);
 	*ns = (double)(after[0].run_ns - before[0].run_ns + after[1].run_ns - before[1].run_ns) /
 	      BATCH;
-	return status;
+	return error;
 }
 
 /* The typical wait of one depth; its samples are checked. */
-static enum benchmark_status wait_typically(struct worker *worker, struct attachment *a, size_t d,
-					    double *frames, double *ns,
-					    struct benchmark_problem *problem)
+static struct error *wait_typically(struct worker *worker, struct attachment *a, size_t d,
+				    double *frames, double *ns)
 {
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error = NULL;
 	struct attachment_samples found;
 	double batches[BATCHES];
 
-	for (size_t i = 0; i < BATCHES && !status; i++)
-		status = count_waits(worker, a, d, &batches[i], problem);
-	if (!status)
-		status = attachment_drain(a, &found, problem);
-	if (status)
-		return status;
+	for (size_t i = 0; i < BATCHES && !error; i++)
+		error = count_waits(worker, a, d, &batches[i]);
+	if (!error)
+		error = attachment_drain(a, &found);
+	if (error)
+		return error;
 	/* A wait may be over before it begins. */
 	if (found.samples < BATCH * BATCHES * 9 / 10 || found.most_frames < fault_depths[d])
-		return benchmark_problem(
-			problem, BENCHMARK_FAILED,
-			"%d waits at depth %u gave %llu samples of up to %u frames",
-			BATCH * BATCHES, fault_depths[d], (unsigned long long)found.samples,
-			found.most_frames);
+		return error_new(ERROR_FAILED,
+				 "%d waits at depth %u gave %llu samples of up to %u frames",
+				 BATCH * BATCHES, fault_depths[d],
+				 (unsigned long long)found.samples, found.most_frames);
 	*frames = found.most_frames;
 	*ns = statistics_median(batches, BATCHES) * BATCH * BATCHES / (double)found.samples;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
-enum benchmark_status sample_cost_of_waits(struct worker *worker, uint64_t seed,
-					   struct sample_cost *cost,
-					   struct benchmark_problem *problem)
+struct error *sample_cost_of_waits(struct worker *worker, uint64_t seed, struct sample_cost *cost)
 {
 	const struct bootstrap bootstrap = { seed, RESAMPLES, 0.95 };
 	double frames[WAIT_ROUNDS * FAULT_DEPTHS], ns[WAIT_ROUNDS * FAULT_DEPTHS];
 	const size_t n = WAIT_ROUNDS * FAULT_DEPTHS;
 	struct attachment a = { 0 };
-	enum benchmark_status status = attachment_waits(&a, worker, problem);
-	int statistics = status ? -1 : program_enable_statistics(problem);
+	struct error *error = attachment_waits(&a, worker);
 	struct attachment_samples before;
+	int statistics = -1;
 
-	if (!status && statistics < 0)
-		status = BENCHMARK_UNAVAILABLE;
-	if (!status)
-		status = attachment_drain(&a, &before, problem);
-	for (size_t i = 0; i < n && !status; i++)
-		status = wait_typically(worker, &a, i % FAULT_DEPTHS, &frames[i], &ns[i], problem);
+	if (!error)
+		error = program_enable_statistics(&statistics);
+	if (!error)
+		error = attachment_drain(&a, &before);
+	for (size_t i = 0; i < n && !error; i++)
+		error = wait_typically(worker, &a, i % FAULT_DEPTHS, &frames[i], &ns[i]);
 	if (statistics >= 0)
 		close(statistics);
 	attachment_release(&a);
-	if (!status && bootstrap_line(&bootstrap, frames, ns, n, &cost->fixed, &cost->frame))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
-	return status;
+	if (!error && bootstrap_line(&bootstrap, frames, ns, n, &cost->fixed, &cost->frame))
+		error = error_memory();
+	return error;
 }

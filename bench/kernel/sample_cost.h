@@ -34,11 +34,10 @@ int sample_cost_agreement(const struct fault_rounds *r, uint64_t seed,
 /*
  * What a wait costs with --off-cpu: the run time of the programs at both of its ends, for waits of
  * a worker that sleeps at the depths of fault_depths. The programs also run, briefly, at switches
- * of other tasks, which are few on a quiet machine. BENCHMARK_UNAVAILABLE, with the reason, where
+ * of other tasks, which are few on a quiet machine. ERROR_UNAVAILABLE, with the reason, where
  * they cannot be attached.
  */
-enum benchmark_status sample_cost_of_waits(struct worker *worker, uint64_t seed,
-					   struct sample_cost *cost,
-					   struct benchmark_problem *problem);
+struct error *sample_cost_of_waits(struct worker *worker, uint64_t seed,
+				   struct sample_cost *cost) ERROR_CHECKED;
 
 #endif

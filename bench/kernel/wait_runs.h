@@ -17,10 +17,8 @@ struct wait_runs_result {
 	struct sample_cost difference; /* CPU time of a test run, less one of nothing */
 };
 
-/* BENCHMARK_UNAVAILABLE, with the kernel's reason, where it runs no such programs. */
-enum benchmark_status wait_runs_measure(struct worker *worker, uint64_t seed,
-					const uint32_t *depths, size_t n,
-					struct wait_runs_result *result,
-					struct benchmark_problem *problem);
+/* ERROR_UNAVAILABLE, with the kernel's reason, where it runs no such programs. */
+struct error *wait_runs_measure(struct worker *worker, uint64_t seed, const uint32_t *depths,
+				size_t n, struct wait_runs_result *result) ERROR_CHECKED;
 
 #endif

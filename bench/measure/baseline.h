@@ -12,7 +12,7 @@
 struct baseline;
 
 /* `path` NULL: prof/bench.json in the user's cache folder. A missing file is an empty one. */
-struct error *baseline_open(struct baseline **baseline, const char *path);
+struct error *baseline_open(struct baseline **baseline, const char *path) ERROR_CHECKED;
 void baseline_free(struct baseline *b);
 
 const char *baseline_path(const struct baseline *b);
@@ -22,6 +22,6 @@ int baseline_get(const struct baseline *b, const char *benchmark, struct measure
 int baseline_put(struct baseline *b, const char *benchmark, const struct measurement *m);
 
 /* Writes the file. */
-struct error *baseline_save(const struct baseline *b);
+struct error *baseline_save(const struct baseline *b) ERROR_CHECKED;
 
 #endif

@@ -15,16 +15,16 @@ struct state {
 	uint64_t peak_bytes;
 };
 
-static enum benchmark_status setup(void **state, uint64_t seed, struct benchmark_problem *problem)
+static struct error *setup(void **state, uint64_t seed)
 {
 	struct state *s = calloc(1, sizeof(*s));
 
 	(void)seed;
 	if (!s)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	s->command = *state;
 	*state = s;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void run(void *state, uint64_t iterations)
@@ -47,18 +47,17 @@ static void run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status check(void *state, struct benchmark_problem *problem)
+static struct error *check(void *state)
 {
 	const struct state *s = state;
 
 	if (s->error)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s: %s",
-					 s->command->arguments[0], strerror(s->error));
+		return error_new(ERROR_FAILED, "%s: %s", s->command->arguments[0],
+				 strerror(s->error));
 	if (s->status)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "it ended with status %d, so its time means nothing",
-					 s->status);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "it ended with status %d, so its time means nothing",
+				 s->status);
+	return NULL;
 }
 
 static int measures(void *state, const char *name, struct results *results)

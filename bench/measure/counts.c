@@ -34,9 +34,8 @@ enum verdict once_command(const struct settings *s)
 {
 	struct benchmark_selection selection;
 	const struct benchmark *b;
-	struct benchmark_problem problem = { "" };
-	enum benchmark_status status;
-	enum verdict written = VERDICT_FINE;
+	struct error *error;
+	enum verdict verdict = VERDICT_FINE;
 	void *state;
 
 	if (s->rest_count != 1) {
@@ -46,8 +45,8 @@ enum verdict once_command(const struct settings *s)
 	if (!registry_select(s, &selection))
 		return VERDICT_ERROR;
 	b = selection.all[0];
-	status = benchmark_start(b, &state, s->seed, &problem);
-	if (!status) {
+	error = benchmark_start(b, &state, s->seed);
+	if (!error) {
 		double before = cpu_ns(), measured;
 
 		if (s->iterations)
@@ -56,43 +55,40 @@ enum verdict once_command(const struct settings *s)
 		if (s->verbose)
 			output_line("measured %.0f total %.0f", measured, cpu_ns());
 		if (b->check)
-			status = b->check(state, &problem);
+			error = b->check(state);
 		/* Only with --bmf, because DHAT would count the allocations that this takes. */
-		if (!status && s->bmf)
-			written = write_cpu_time(s, b->name, measured);
+		if (!error && s->bmf)
+			verdict = write_cpu_time(s, b->name, measured);
 		benchmark_stop(b, state);
 	}
-	if (status)
-		message_error("%s: %s", b->name, problem.text);
+	if (error)
+		verdict = error->kind == ERROR_UNAVAILABLE ? VERDICT_INCONCLUSIVE : VERDICT_ERROR;
+	output_error(error_prefix(error, "%s", b->name));
 	registry_release(&selection);
-	return status == BENCHMARK_OK		 ? written
-	       : status == BENCHMARK_UNAVAILABLE ? VERDICT_INCONCLUSIVE
-						 : VERDICT_ERROR;
+	return verdict;
 }
 
 #define SITES_SHOWN 10
 
-typedef enum benchmark_status count_one(const struct settings *s, const struct benchmark *b,
-					struct results *results, struct benchmark_problem *problem);
+typedef struct error *count_one(const struct settings *s, const struct benchmark *b,
+				struct results *results);
 
 /* Counts one benchmark, or one command: then `b` is its name only. */
 static enum verdict count_benchmark(const struct settings *s, const struct benchmark *b,
 				    count_one *one, struct results *results)
 {
-	struct benchmark_problem problem = { "" };
 	void *state;
 	/* First without the tool, which distinguishes "not available" from "failed". */
-	enum benchmark_status status = benchmark_start(b, &state, s->seed, &problem);
+	struct error *error = benchmark_start(b, &state, s->seed);
 
-	if (!status) {
+	if (!error) {
 		benchmark_stop(b, state);
-		status = one(s, b, results, &problem);
+		error = one(s, b, results);
 	}
-	if (status == BENCHMARK_UNAVAILABLE)
-		output_line("%-23s not available: %s", b->name, problem.text);
-	if (status == BENCHMARK_FAILED)
-		message_error("%s: failed: %s", b->name, problem.text);
-	return status == BENCHMARK_FAILED ? VERDICT_ERROR : VERDICT_FINE;
+	if (output_unavailable(b->name, error))
+		return VERDICT_FINE;
+	return output_error(error_prefix(error, "%s: failed", b->name)) ? VERDICT_ERROR
+									: VERDICT_FINE;
 }
 
 /*
@@ -135,32 +131,30 @@ struct named_count {
 	double count;
 };
 
-static enum benchmark_status put_counts(struct results *results, const struct benchmark *b,
-					const struct named_count *counts, size_t n,
-					struct benchmark_problem *problem)
+static struct error *put_counts(struct results *results, const struct benchmark *b,
+				const struct named_count *counts, size_t n)
 {
 	output_line("%s", b->name);
 	for (size_t i = 0; i < n; i++) {
 		output_line("  %-24s %18s", counts[i].measure, output_count(counts[i].count).text);
 		if (results_value(results, b->name, counts[i].measure, counts[i].count))
-			return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+			return error_memory();
 	}
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* -------- instr -------- */
 
-static enum benchmark_status count_instructions(const struct settings *s, const struct benchmark *b,
-						struct results *results,
-						struct benchmark_problem *problem)
+static struct error *count_instructions(const struct settings *s, const struct benchmark *b,
+					struct results *results)
 {
 	const struct valgrind_work work = { b->name, s->iterations, s->seed, s->command };
 	double n = s->command ? 1 : (double)s->iterations;
 	struct callgrind_counts c;
-	enum benchmark_status status = callgrind_run(&work, &c, problem);
+	struct error *error = callgrind_run(&work, &c);
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	return put_counts(results, b,
 			  (const struct named_count[]){
 				  { "instructions", c.instructions / n },
@@ -169,7 +163,7 @@ static enum benchmark_status count_instructions(const struct settings *s, const 
 				  { "ram-hits", c.ram_hits / n },
 				  { "estimated-cycles", c.estimated_cycles / n },
 			  },
-			  5, problem);
+			  5);
 }
 
 enum verdict instr_command(const struct settings *s)
@@ -179,35 +173,34 @@ enum verdict instr_command(const struct settings *s)
 
 /* -------- heap -------- */
 
-static enum benchmark_status count_own(const struct settings *s, const struct benchmark *b,
-				       struct results *results, struct benchmark_problem *problem)
+static struct error *count_own(const struct settings *s, const struct benchmark *b,
+			       struct results *results)
 {
 	double n = (double)s->iterations;
-	enum benchmark_status status;
+	struct error *error;
 	struct allocations made;
 	void *state;
 
 	if (!allocations_available())
-		return benchmark_problem(
-			problem, BENCHMARK_UNAVAILABLE,
-			"the counter is not in this program, or it has a sanitizer");
-	status = benchmark_start(b, &state, s->seed, problem);
-	if (status)
-		return status;
+		return error_new(ERROR_UNAVAILABLE,
+				 "the counter is not in this program, or it has a sanitizer");
+	error = benchmark_start(b, &state, s->seed);
+	if (error)
+		return error;
 	allocations_begin();
 	benchmark_measured(b, state, s->iterations);
 	made = allocations_end();
 	if (b->check)
-		status = b->check(state, problem);
+		error = b->check(state);
 	benchmark_stop(b, state);
-	if (status)
-		return status;
+	if (error)
+		return error;
 	return put_counts(results, b,
 			  (const struct named_count[]){
 				  { "allocated-bytes", (double)made.bytes / n },
 				  { "allocated-blocks", (double)made.blocks / n },
 			  },
-			  2, problem);
+			  2);
 }
 
 static void print_sites(const struct dhat *d)
@@ -222,9 +215,8 @@ static void print_sites(const struct dhat *d)
 	}
 }
 
-static enum benchmark_status put_dhat(struct results *results, const struct benchmark *b,
-				      const struct dhat_counts *c,
-				      struct benchmark_problem *problem)
+static struct error *put_dhat(struct results *results, const struct benchmark *b,
+			      const struct dhat_counts *c)
 {
 	return put_counts(results, b,
 			  (const struct named_count[]){
@@ -235,21 +227,21 @@ static enum benchmark_status put_dhat(struct results *results, const struct benc
 				  { "at-t-end-bytes", c->end_bytes },
 				  { "at-t-end-blocks", c->end_blocks },
 			  },
-			  6, problem);
+			  6);
 }
 
 /* The iterations' part of the totals is the difference to a run with none of them. */
-static enum benchmark_status count_dhat(const struct settings *s, const struct benchmark *b,
-					struct results *results, struct benchmark_problem *problem)
+static struct error *count_dhat(const struct settings *s, const struct benchmark *b,
+				struct results *results)
 {
 	const struct valgrind_work work = { b->name, s->iterations, s->seed, s->command };
 	const struct valgrind_work none = { b->name, 0, s->seed, NULL };
 	struct dhat with = { 0 }, without = { 0 };
-	enum benchmark_status status = dhat_run(&work, s->dhat, &with, problem);
+	struct error *error = dhat_run(&work, s->dhat, &with);
 
-	if (!status && !s->command)
-		status = dhat_run(&none, NULL, &without, problem);
-	if (!status && !s->command) {
+	if (!error && !s->command)
+		error = dhat_run(&none, NULL, &without);
+	if (!error && !s->command) {
 		double n = (double)s->iterations;
 
 		with.counts.total_bytes = (with.counts.total_bytes - without.counts.total_bytes) /
@@ -257,33 +249,29 @@ static enum benchmark_status count_dhat(const struct settings *s, const struct b
 		with.counts.total_blocks =
 			(with.counts.total_blocks - without.counts.total_blocks) / n;
 	}
-	if (!status)
-		status = put_dhat(results, b, &with.counts, problem);
-	if (!status)
+	if (!error)
+		error = put_dhat(results, b, &with.counts);
+	if (!error)
 		print_sites(&with);
 	dhat_release(&with);
 	dhat_release(&without);
-	return status;
+	return error;
 }
 
-static enum benchmark_status count_heap(const struct settings *s, const struct benchmark *b,
-					struct results *results, struct benchmark_problem *problem)
+static struct error *count_heap(const struct settings *s, const struct benchmark *b,
+				struct results *results)
 {
-	enum benchmark_status own, dhat;
+	struct error *error;
+	bool counted;
 
 	if (s->command)
-		return count_dhat(s, b, results, problem);
-	own = count_own(s, b, results, problem);
-	if (own == BENCHMARK_FAILED)
-		return own;
-	if (own == BENCHMARK_UNAVAILABLE)
-		output_line("%s: allocations: not available: %s", b->name, problem->text);
-	dhat = count_dhat(s, b, results, problem);
-	if (dhat == BENCHMARK_UNAVAILABLE && own == BENCHMARK_OK) {
-		output_line("%s: DHAT: not available: %s", b->name, problem->text);
-		return BENCHMARK_OK;
-	}
-	return dhat;
+		return count_dhat(s, b, results);
+	error = count_own(s, b, results);
+	counted = !error;
+	if (error && !output_unavailable("  allocations", error))
+		return error;
+	error = count_dhat(s, b, results);
+	return counted && output_unavailable("  DHAT", error) ? NULL : error;
 }
 
 enum verdict heap_command(const struct settings *s)

@@ -33,7 +33,7 @@ struct dhat {
 };
 
 /* From the text of DHAT's output file. */
-struct error *dhat_parse(struct dhat *d, const char *text);
+struct error *dhat_parse(struct dhat *d, const char *text) ERROR_CHECKED;
 void dhat_release(struct dhat *d);
 
 #endif

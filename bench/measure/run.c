@@ -179,33 +179,32 @@ static int print_measures(struct run *run, const struct benchmark *b, void *stat
 	return 0;
 }
 
-static enum benchmark_status run_one(struct run *run, const struct benchmark *b,
-				     struct benchmark_problem *problem)
+static struct error *run_one(struct run *run, const struct benchmark *b)
 {
 	struct measurement m = { 0 };
 	struct measurement_summary summary;
-	enum benchmark_status status;
+	struct error *error;
 	char key[KEY_SIZE];
 	void *state;
 
-	status = benchmark_start(b, &state, run->settings->seed, problem);
-	if (status)
-		return status;
+	error = benchmark_start(b, &state, run->settings->seed);
+	if (error)
+		return error;
 	if (measurement_take(&m, &run->options, b, state, run->overhead_ns)) {
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		error = error_memory();
 		goto out;
 	}
 	/* Only a run that was right to its end is a result. */
-	status = b->check ? b->check(state, problem) : BENCHMARK_OK;
-	if (status)
+	error = b->check ? b->check(state) : NULL;
+	if (error)
 		goto out;
 	if (measurement_summarize(&m, &run->bootstrap, &summary)) {
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "too few measurements");
+		error = error_new(ERROR_FAILED, "too few measurements");
 		goto out;
 	}
 	print_too_short(run, &m);
 	if (print_summary(run, b, state, &summary) || print_measures(run, b, state)) {
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "yields no usable number");
+		error = error_new(ERROR_FAILED, "yields no usable number");
 		goto out;
 	}
 	print_change(run, b, &m);
@@ -214,26 +213,19 @@ static enum benchmark_status run_one(struct run *run, const struct benchmark *b,
 out:
 	measurement_release(&m);
 	benchmark_stop(b, state);
-	return status;
+	return error;
 }
 
 static enum verdict run_all(struct run *run, const struct benchmark_selection *selection)
 {
 	for (size_t i = 0; i < selection->count; i++) {
 		const struct benchmark *b = selection->all[i];
-		struct benchmark_problem problem = { "" };
+		struct error *error = run_one(run, b);
 
-		switch (run_one(run, b, &problem)) {
-		case BENCHMARK_OK: break;
-		case BENCHMARK_UNAVAILABLE:
+		if (output_unavailable(b->name, error))
 			run->unavailable++;
-			output_line("%-23s not available: %s", b->name, problem.text);
-			break;
-		case BENCHMARK_FAILED:
+		else if (output_error(error_prefix(error, "%s: failed", b->name)))
 			run->failed++;
-			message_error("%s: failed: %s", b->name, problem.text);
-			break;
-		}
 	}
 	if (run->failed || !run->results.count)
 		return VERDICT_ERROR;

@@ -31,22 +31,19 @@ static char *read_text(const char *path)
 }
 
 /* Why the tool failed, from what it said. Old valgrinds cannot read newer debug information. */
-static enum benchmark_status explain(const char *path, int exit_status,
-				     struct benchmark_problem *problem)
+static struct error *explain(const char *path, int exit_status)
 {
 	char *text = read_text(path);
 	bool debug_info = text && strstr(text, "debuginfo reader");
 
 	free(text);
 	if (exit_status == VERDICT_INCONCLUSIVE)
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "what it needs is not there under valgrind");
+		return error_new(ERROR_UNAVAILABLE, "what it needs is not there under valgrind");
 	if (debug_info)
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "valgrind cannot read the debug information of this "
-					 "build; build with -gdwarf-4");
-	return benchmark_problem(problem, BENCHMARK_FAILED,
-				 "under valgrind it ended with status %d", exit_status);
+		return error_new(ERROR_UNAVAILABLE,
+				 "valgrind cannot read the debug information of this "
+				 "build; build with -gdwarf-4");
+	return error_new(ERROR_FAILED, "under valgrind it ended with status %d", exit_status);
 }
 
 #define ARGUMENTS_MOST 512
@@ -109,35 +106,33 @@ static bool fill_arguments(struct tool_run *r, const struct tool *tool,
 }
 
 /* Runs the work under the tool; *text is what the tool wrote, to be freed. */
-static enum benchmark_status run_tool(const struct tool *tool, const struct valgrind_work *work,
-				      char **text, struct benchmark_problem *problem)
+static struct error *run_tool(const struct tool *tool, const struct valgrind_work *work,
+			      char **text)
 {
 	char *const environment[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", NULL };
 	struct tool_run r = { .folder = "/tmp/prof-bench.XXXXXX" };
 	struct child_options options = { .arguments = r.arguments,
 					 .stderr_path = r.said,
 					 .environment = work->command ? NULL : environment };
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error = NULL;
 	struct child_cost cost;
 
 	if (!child_exists("valgrind"))
-		return benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					 "valgrind is not installed");
+		return error_new(ERROR_UNAVAILABLE, "valgrind is not installed");
 	if (!mkdtemp(r.folder))
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%s", strerror(errno));
+		return error_new(ERROR_FAILED, "%s", strerror(errno));
 	if (!fill_arguments(&r, tool, work))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "too many arguments");
+		error = error_new(ERROR_FAILED, "too many arguments");
 	else if (child_run(&options, &cost))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "valgrind: %s",
-					   strerror(errno));
+		error = error_new(ERROR_FAILED, "valgrind: %s", strerror(errno));
 	else if (cost.status)
-		status = explain(r.said, cost.status, problem);
+		error = explain(r.said, cost.status);
 	else if (!(*text = read_text(r.file)))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "valgrind wrote no result");
+		error = error_new(ERROR_FAILED, "valgrind wrote no result");
 	unlink(r.file);
 	unlink(r.said);
 	rmdir(r.folder);
-	return status;
+	return error;
 }
 
 /* -------- callgrind -------- */
@@ -212,9 +207,7 @@ bool callgrind_parse(const char *text, struct callgrind_counts *counts)
 	return true;
 }
 
-enum benchmark_status callgrind_run(const struct valgrind_work *work,
-				    struct callgrind_counts *counts,
-				    struct benchmark_problem *problem)
+struct error *callgrind_run(const struct valgrind_work *work, struct callgrind_counts *counts)
 {
 	static const struct tool of_benchmark = {
 		.name = "callgrind",
@@ -228,19 +221,18 @@ enum benchmark_status callgrind_run(const struct valgrind_work *work,
 		.output = "--callgrind-out-file=",
 	};
 	char *text;
-	enum benchmark_status status = run_tool(work->command ? &of_command : &of_benchmark, work,
-						&text, problem);
+	struct error *error = run_tool(work->command ? &of_command : &of_benchmark, work, &text);
 	bool good;
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	good = callgrind_parse(text, counts);
 	free(text);
 	/* A count of 0 means that the tool did not find the function. */
 	if (!good || !(counts->instructions > 0))
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "callgrind counted nothing; are its symbols stripped?");
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED,
+				 "callgrind counted nothing; are its symbols stripped?");
+	return NULL;
 }
 
 /* -------- DHAT -------- */
@@ -255,8 +247,7 @@ static bool write_text(const char *path, const char *text)
 	return good;
 }
 
-enum benchmark_status dhat_run(const struct valgrind_work *work, const char *keep,
-			       struct dhat *dhat, struct benchmark_problem *problem)
+struct error *dhat_run(const struct valgrind_work *work, const char *keep, struct dhat *dhat)
 {
 	static const struct tool of_benchmark = {
 		.name = "dhat",
@@ -266,18 +257,13 @@ enum benchmark_status dhat_run(const struct valgrind_work *work, const char *kee
 	};
 	static const struct tool of_command = { .name = "dhat", .output = "--dhat-out-file=" };
 	char *text;
-	enum benchmark_status status = run_tool(work->command ? &of_command : &of_benchmark, work,
-						&text, problem);
-	struct error *error;
+	struct error *error = run_tool(work->command ? &of_command : &of_benchmark, work, &text);
 
-	if (status)
-		return status;
+	if (error)
+		return error;
 	error = dhat_parse(dhat, text);
 	if (!error && keep && !write_text(keep, text))
 		error = error_system(errno, "%s", keep);
 	free(text);
-	if (error)
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "%s", error->text);
-	error_free(error);
-	return status;
+	return error;
 }

@@ -25,14 +25,13 @@ struct callgrind_counts {
 	double l1_hits, ll_hits, ram_hits;
 	double estimated_cycles; /* L1 + 5 LL + 35 RAM */
 };
-enum benchmark_status callgrind_run(const struct valgrind_work *work,
-				    struct callgrind_counts *counts,
-				    struct benchmark_problem *problem);
+struct error *callgrind_run(const struct valgrind_work *work,
+			    struct callgrind_counts *counts) ERROR_CHECKED;
 /* Of the text of its output file; false when it is none. */
 bool callgrind_parse(const char *text, struct callgrind_counts *counts);
 
 /* Of the whole program. `keep`: a file that gets what DHAT wrote, or NULL. */
-enum benchmark_status dhat_run(const struct valgrind_work *work, const char *keep,
-			       struct dhat *dhat, struct benchmark_problem *problem);
+struct error *dhat_run(const struct valgrind_work *work, const char *keep,
+		       struct dhat *dhat) ERROR_CHECKED;
 
 #endif

@@ -34,7 +34,7 @@ struct explanation {
 };
 
 /* Records and compares. prof-record and prof-report are those beside this program, or in PATH. */
-struct error *explain(struct explanation *e, const struct explain_options *options);
+struct error *explain(struct explanation *e, const struct explain_options *options) ERROR_CHECKED;
 void explanation_release(struct explanation *e);
 
 /*
@@ -45,8 +45,8 @@ struct folded_functions;
 struct folded_functions *folded_functions_new(size_t rounds);
 void folded_functions_free(struct folded_functions *f);
 struct error *folded_functions_add(struct folded_functions *f, const char *path, int side,
-				   size_t round);
+				   size_t round) ERROR_CHECKED;
 struct error *folded_functions_compare(const struct folded_functions *f, double period_ns,
-				       uint64_t seed, struct explanation *e);
+				       uint64_t seed, struct explanation *e) ERROR_CHECKED;
 
 #endif

@@ -120,7 +120,16 @@ struct output_text output_count(double count)
 bool output_error(struct error *error)
 {
 	if (error)
-		message_error("%s", error->text);
+		message_error("%s%s", error->kind == ERROR_UNAVAILABLE ? "not available: " : "",
+			      error->text);
+	return error_ignore(error);
+}
+
+bool output_unavailable(const char *what, struct error *error)
+{
+	if (!error || error->kind != ERROR_UNAVAILABLE)
+		return false;
+	output_line("%-23s not available: %s", what, error->text);
 	return error_ignore(error);
 }
 

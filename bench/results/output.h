@@ -35,8 +35,15 @@ struct output_text output_percent(double share);
 /* "1,234,567" */
 struct output_text output_count(double count);
 
-/* Prints an error on stderr and ends it; false for NULL. */
+/* Prints an error on stderr and ends it; false for NULL. ERROR_UNAVAILABLE is printed as such. */
 bool output_error(struct error *error);
+
+/*
+ * An error that is no failure of ours: for ERROR_UNAVAILABLE a line of the report says that `what`
+ * is not available and why, the error is ended, and the result is true. Other errors stay as they
+ * are, for output_error().
+ */
+bool output_unavailable(const char *what, struct error *error);
 
 /* Writes what --bmf asks for, and reports when that fails. VERDICT_FINE also without --bmf. */
 enum verdict output_bmf(const struct results *results);

@@ -52,17 +52,17 @@ const struct result *results_find(const struct results *r, const char *benchmark
 				  const char *measure);
 
 /* To a file, through a temporary one beside it; "-" is stdout. */
-struct error *results_write_bmf(const struct results *r, const char *path);
+struct error *results_write_bmf(const struct results *r, const char *path) ERROR_CHECKED;
 
 /*
  * From a file, "-" for stdin. Strict: what the published schema does not allow is refused.
  * Errors name the file.
  */
-struct error *results_read_bmf(struct results *r, const char *path);
+struct error *results_read_bmf(struct results *r, const char *path) ERROR_CHECKED;
 
 /* The same from and to a json_t object of the jansson library. */
 struct json_t;
 struct json_t *results_to_json(const struct results *r);
-struct error *results_from_json(struct results *r, const struct json_t *object);
+struct error *results_from_json(struct results *r, const struct json_t *object) ERROR_CHECKED;
 
 #endif

@@ -25,14 +25,13 @@ static void numbers_teardown(void *state)
 	free(n);
 }
 
-static enum benchmark_status numbers_setup(void **state, uint64_t seed,
-					   struct benchmark_problem *problem)
+static struct error *numbers_setup(void **state, uint64_t seed)
 {
 	struct numbers *n = calloc(1, sizeof(*n));
 	struct random r;
 
 	if (!n)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	random_seed(&r, seed);
 	for (size_t i = 0; i < NUMBERS; i++) {
 		/* Lengths of one to five bytes, mixed as in deltas. */
@@ -44,9 +43,9 @@ static enum benchmark_status numbers_setup(void **state, uint64_t seed,
 	*state = n;
 	if (!buffer_ok(&n->encoded)) {
 		numbers_teardown(n);
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	}
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void numbers_run(void *state, uint64_t iterations)
@@ -63,13 +62,13 @@ static void numbers_run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status numbers_check(void *state, struct benchmark_problem *problem)
+static struct error *numbers_check(void *state)
 {
 	const struct numbers *n = state;
 
 	if (n->sum != n->expected)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "decoded numbers add up wrong");
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "decoded numbers add up wrong");
+	return NULL;
 }
 
 static void numbers_size(void *state, uint64_t *units, uint64_t *bytes)
@@ -94,14 +93,13 @@ static void keys_teardown(void *state)
 	free(k);
 }
 
-static enum benchmark_status keys_setup(void **state, uint64_t seed,
-					struct benchmark_problem *problem)
+static struct error *keys_setup(void **state, uint64_t seed)
 {
 	struct keys *k = calloc(1, sizeof(*k));
 	struct random r;
 
 	if (!k)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	random_seed(&r, seed);
 	for (size_t i = 0; i < KEYS; i++) {
 		uint64_t *value;
@@ -110,12 +108,12 @@ static enum benchmark_status keys_setup(void **state, uint64_t seed,
 		value = map_put(&k->map, &k->key[i], sizeof(k->key[i]), NULL);
 		if (!value) {
 			keys_teardown(k);
-			return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+			return error_memory();
 		}
 		*value = i;
 	}
 	*state = k;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void keys_run(void *state, uint64_t iterations)
@@ -133,14 +131,14 @@ static void keys_run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status keys_check(void *state, struct benchmark_problem *problem)
+static struct error *keys_check(void *state)
 {
 	const struct keys *k = state;
 
 	if (k->found != KEYS)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %d keys found",
-					 (unsigned long long)k->found, KEYS);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%llu of %d keys found",
+				 (unsigned long long)k->found, KEYS);
+	return NULL;
 }
 
 static void keys_size(void *state, uint64_t *units, uint64_t *bytes)

@@ -45,8 +45,7 @@ static int make_name(char **name, struct random *r, size_t i)
 	}
 }
 
-static enum benchmark_status names_setup(void **state, uint64_t seed,
-					 struct benchmark_problem *problem)
+static struct error *names_setup(void **state, uint64_t seed)
 {
 	struct names *n = calloc(1, sizeof(*n));
 	struct random r;
@@ -60,9 +59,9 @@ static enum benchmark_status names_setup(void **state, uint64_t seed,
 		}
 	}
 	if (!n)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	*state = n;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void names_run(void *state, uint64_t iterations)
@@ -82,14 +81,14 @@ static void names_run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status names_check(void *state, struct benchmark_problem *problem)
+static struct error *names_check(void *state)
 {
 	const struct names *n = state;
 
 	if (n->readable != NAMES)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%zu of %d names became readable", n->readable, NAMES);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%zu of %d names became readable", n->readable,
+				 NAMES);
+	return NULL;
 }
 
 static void names_size(void *state, uint64_t *units, uint64_t *bytes)

@@ -77,8 +77,7 @@ static bool make_raw(struct drain_state *d)
 	return d->raw;
 }
 
-static enum benchmark_status drain_setup(void **state, uint64_t seed,
-					 struct benchmark_problem *problem)
+static struct error *drain_setup(void **state, uint64_t seed)
 {
 	struct drain_state *d = calloc(1, sizeof(*d));
 	struct corpus_options options = shape;
@@ -86,17 +85,17 @@ static enum benchmark_status drain_setup(void **state, uint64_t seed,
 	char nothing[2][1] = { "", "" };
 
 	if (!d)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	options.seed = seed;
 	if (corpus_init(&d->corpus, &options) || event_list_add(&d->events, "cpu-clock") ||
 	    error_ignore(kernel_symbols_parse(&kernel, nothing[0], nothing[1])) ||
 	    error_ignore(world_init(&d->world, false, kernel)) ||
 	    error_ignore(world_add_process(&d->world, (uint32_t)getpid())) || !make_raw(d)) {
 		drain_teardown(d);
-		return benchmark_problem(problem, BENCHMARK_FAILED, "the corpus cannot be made");
+		return error_new(ERROR_FAILED, "the corpus cannot be made");
 	}
 	*state = d;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* As the recorder does it for a record of a ring. */
@@ -219,25 +218,24 @@ static bool one_begin(struct one_state *o)
 	return o->resolver;
 }
 
-static enum benchmark_status one_setup(void **state, uint64_t seed,
-				       struct benchmark_problem *problem)
+static struct error *one_setup(void **state, uint64_t seed)
 {
 	struct one_state *o = calloc(1, sizeof(*o));
-	enum benchmark_status status;
+	struct error *error;
 	void *drain = NULL;
 
 	if (!o)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	o->null_fd = -1;
-	status = drain_setup(&drain, seed, problem);
+	error = drain_setup(&drain, seed);
 	o->drain = drain;
-	if (!status && !one_begin(o))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "cannot begin a trace");
-	if (status)
+	if (!error && !one_begin(o))
+		error = error_new(ERROR_FAILED, "cannot begin a trace");
+	if (error)
 		one_teardown(o);
 	else
 		*state = o;
-	return status;
+	return error;
 }
 
 static void one_run(void *state, uint64_t iterations)
@@ -257,27 +255,27 @@ static void one_run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status one_check(void *state, struct benchmark_problem *problem)
+static struct error *one_check(void *state)
 {
 	const struct one_state *o = state;
 	struct prf_writer_totals totals;
 
 	prf_writer_totals(o->trace.writer, &totals);
 	if (o->failed || totals.samples != o->expected)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %llu samples came out",
-					 (unsigned long long)totals.samples,
-					 (unsigned long long)o->expected);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%llu of %llu samples came out",
+				 (unsigned long long)totals.samples,
+				 (unsigned long long)o->expected);
+	return NULL;
 }
 
-static enum benchmark_status drain_check(void *state, struct benchmark_problem *problem)
+static struct error *drain_check(void *state)
 {
 	const struct drain_state *d = state;
 
 	if (d->failed || d->samples != SAMPLES)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %d samples came out",
-					 (unsigned long long)d->samples, SAMPLES);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%llu of %d samples came out",
+				 (unsigned long long)d->samples, SAMPLES);
+	return NULL;
 }
 
 static void drain_size(void *state, uint64_t *units, uint64_t *bytes)

@@ -32,23 +32,22 @@ static void format_teardown(void *state)
 	free(f);
 }
 
-static enum benchmark_status format_setup(void **state, uint64_t seed,
-					  struct benchmark_problem *problem)
+static struct error *format_setup(void **state, uint64_t seed)
 {
 	struct corpus_options options = shape;
 	struct format_state *f = calloc(1, sizeof(*f));
 
 	if (!f)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	options.seed = seed;
 	f->level = *state ? *(const int *)*state : 3;
 	if (corpus_init(&f->corpus, &options) ||
 	    corpus_trace(&f->corpus, f->level, &f->trace, &f->size)) {
 		format_teardown(f);
-		return benchmark_problem(problem, BENCHMARK_FAILED, "the corpus cannot be made");
+		return error_new(ERROR_FAILED, "the corpus cannot be made");
 	}
 	*state = f;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 /* -------- encoding -------- */
@@ -70,16 +69,15 @@ static void encode_run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status encode_check(void *state, struct benchmark_problem *problem)
+static struct error *encode_check(void *state)
 {
 	const struct format_state *f = state;
 
 	/* Blocks may be sealed elsewhere by time; the sizes differ by next to nothing then. */
 	if (f->written < f->size - f->size / 50 || f->written > f->size + f->size / 50)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "the trace has %zu bytes, not about %zu", f->written,
-					 f->size);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "the trace has %zu bytes, not about %zu", f->written,
+				 f->size);
+	return NULL;
 }
 
 static int encode_measures(void *state, const char *name, struct results *results)
@@ -126,14 +124,14 @@ static void decode_run(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status decode_check(void *state, struct benchmark_problem *problem)
+static struct error *decode_check(void *state)
 {
 	const struct format_state *f = state;
 
 	if (f->failed || !f->complete || f->samples != SAMPLES || f->weight != SAMPLES)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "%llu of %d samples were read",
-					 (unsigned long long)f->samples, SAMPLES);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%llu of %d samples were read",
+				 (unsigned long long)f->samples, SAMPLES);
+	return NULL;
 }
 
 static void decode_size(void *state, uint64_t *units, uint64_t *bytes)

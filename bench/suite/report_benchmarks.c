@@ -167,28 +167,26 @@ static bool prepare_stage(struct report_state *r)
 		loaded_profile(&r->loaded, &r->options));
 }
 
-static enum benchmark_status report_setup(void **state, uint64_t seed,
-					  struct benchmark_problem *problem)
+static struct error *report_setup(void **state, uint64_t seed)
 {
 	const struct kind *kind = *state;
 	struct report_state *r = calloc(1, sizeof(*r));
-	enum benchmark_status status = BENCHMARK_OK;
+	struct error *error = NULL;
 
 	if (!r)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	r->kind = kind;
 	if (!make_corpus(r, seed))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "the corpus cannot be made");
+		error = error_new(ERROR_FAILED, "the corpus cannot be made");
 	else if (!parse_options(r) || !prepare_stage(r))
-		status = benchmark_problem(problem, BENCHMARK_FAILED, "the trace is not read");
+		error = error_new(ERROR_FAILED, "the trace is not read");
 	else if (kind->cold && !(cold_file(r->path) && cold_file(r->object)))
-		status = benchmark_problem(problem, BENCHMARK_UNAVAILABLE,
-					   "files in /var/tmp stay in memory");
-	if (status)
+		error = error_new(ERROR_UNAVAILABLE, "files in /var/tmp stay in memory");
+	if (error)
 		report_teardown(r);
 	else
 		*state = r;
-	return status;
+	return error;
 }
 
 /* -------- the stages -------- */
@@ -328,15 +326,14 @@ static void report_run_stage(void *state, uint64_t iterations)
 	}
 }
 
-static enum benchmark_status report_check(void *state, struct benchmark_problem *problem)
+static struct error *report_check(void *state)
 {
 	const struct report_state *r = state;
 
 	if (r->failed || r->counted != r->expected)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "gave %llu, not %llu",
-					 (unsigned long long)r->counted,
-					 (unsigned long long)r->expected);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "gave %llu, not %llu",
+				 (unsigned long long)r->counted, (unsigned long long)r->expected);
+	return NULL;
 }
 
 static void report_size(void *state, uint64_t *units, uint64_t *bytes)

@@ -13,19 +13,18 @@ struct addresses {
 	uint64_t counts[PACKET_CLASSES];
 };
 
-static enum benchmark_status addresses_setup(void **state, uint64_t seed,
-					     struct benchmark_problem *problem)
+static struct error *addresses_setup(void **state, uint64_t seed)
 {
 	struct addresses *a = calloc(1, sizeof(*a));
 	struct random r;
 
 	if (!a)
-		return benchmark_problem(problem, BENCHMARK_FAILED, "no memory");
+		return error_memory();
 	random_seed(&r, seed);
 	for (size_t i = 0; i < ADDRESSES; i++)
 		a->address[i] = (uint32_t)random_next(&r);
 	*state = a;
-	return BENCHMARK_OK;
+	return NULL;
 }
 
 static void addresses_run(void *state, uint64_t iterations)
@@ -50,7 +49,7 @@ static int fibonacci_by_squares(uint32_t n)
 	return 0;
 }
 
-static enum benchmark_status addresses_check(void *state, struct benchmark_problem *problem)
+static struct error *addresses_check(void *state)
 {
 	const struct addresses *a = state;
 	uint64_t expected = 0;
@@ -61,11 +60,10 @@ static enum benchmark_status addresses_check(void *state, struct benchmark_probl
 	expected = 0;
 #endif
 	if (a->counts[PACKET_FIBONACCI] != expected)
-		return benchmark_problem(problem, BENCHMARK_FAILED,
-					 "%llu Fibonacci numbers found, %llu are there",
-					 (unsigned long long)a->counts[PACKET_FIBONACCI],
-					 (unsigned long long)expected);
-	return BENCHMARK_OK;
+		return error_new(ERROR_FAILED, "%llu Fibonacci numbers found, %llu are there",
+				 (unsigned long long)a->counts[PACKET_FIBONACCI],
+				 (unsigned long long)expected);
+	return NULL;
 }
 
 static void addresses_size(void *state, uint64_t *units, uint64_t *bytes)
