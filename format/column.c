@@ -96,7 +96,6 @@ void column_read(const struct column *column, size_t from, size_t n, uint64_t *r
 }
 
 /* Up to three planes on a base that leaves room for them: no sum can exceed 32 bits. */
-/* Up to three planes and a base that cannot carry beyond 32 bits. */
 static uint64_t read_small(const struct column *column, size_t from, size_t n,
 			   uint32_t *restrict values)
 {

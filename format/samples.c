@@ -105,12 +105,19 @@ static void distances(const struct samples_batch *b, uint64_t *start, uint64_t *
 	}
 }
 
-static void column_of_ids(struct payload *out, uint64_t *values, const uint32_t *ids, size_t n,
-			  uint32_t add)
+/* Where columns of `n` values go; `values` is room for one of them. */
+struct columns {
+	struct payload *out;
+	uint64_t *values;
+	size_t n;
+};
+
+/* With `add` 1, PRF_NONE becomes 0. */
+static void column_of_ids(const struct columns *to, const uint32_t *ids, uint32_t add)
 {
-	for (size_t i = 0; i < n; i++)
-		values[i] = (uint32_t)(ids[i] + add);
-	column_encode_min(out, values, n, false);
+	for (size_t i = 0; i < to->n; i++)
+		to->values[i] = (uint32_t)(ids[i] + add);
+	column_encode_min(to->out, to->values, to->n, false);
 }
 
 /* First and last time; on several lanes they need not be those of the first and last sample. */
@@ -141,25 +148,22 @@ static void head_encode(const struct samples_batch *b, const struct samples_coun
 	}
 }
 
-/* `values` holds the distances in time at first, and is room for the other columns then. */
-static bool columns_encode(struct samples_batch *b, uint64_t *values, uint64_t base,
-			   struct payload *out)
+/* At first the room for values holds the distances in time. */
+static bool columns_encode(struct samples_batch *b, uint64_t base, const struct columns *to)
 {
-	size_t n = b->n;
-
-	column_encode(out, values, n, base, true);
-	column_of_ids(out, values, b->lane, n, 0);
-	column_of_ids(out, values, b->task, n, 0);
-	for (size_t i = 0; i < n; i++)
+	column_encode(to->out, to->values, to->n, base, true);
+	column_of_ids(to, b->lane, 0);
+	column_of_ids(to, b->task, 0);
+	for (size_t i = 0; i < to->n; i++)
 		b->stack[i]++; /* PRF_NONE becomes 0 */
-	if (!stack_column_encode(&b->stacks, out, b->stack, n, values))
+	if (!stack_column_encode(&b->stacks, to->out, b->stack, to->n, to->values))
 		return false;
-	column_of_ids(out, values, b->waker, n, 1);
-	column_encode_min(out, b->weight, n, false);
+	column_of_ids(to, b->waker, 1);
+	column_encode_min(to->out, b->weight, to->n, false);
 	/* Hardly any trace has wakers, and a column of none costs two bytes a block. */
 	if (b->wakers)
-		column_of_ids(out, values, b->waker_task, n, 1);
-	return buffer_ok(&out->raw);
+		column_of_ids(to, b->waker_task, 1);
+	return buffer_ok(&to->out->raw);
 }
 
 bool samples_encode(struct samples_batch *b, const struct samples_counts *counts,
@@ -174,7 +178,7 @@ bool samples_encode(struct samples_batch *b, const struct samples_counts *counts
 		span(b, &out->from_ns, &out->to_ns);
 		distances(b, start, values, &base);
 		head_encode(b, counts, start, &out->raw);
-		good = columns_encode(b, values, base, out);
+		good = columns_encode(b, base, &(struct columns){ out, values, b->n });
 		b->wakers = false;
 		b->n = 0;
 		pairs_clear(&b->lanes);

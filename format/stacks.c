@@ -23,34 +23,85 @@ static uint64_t *begin(struct payload *payload, const struct definition_range *r
 	return values;
 }
 
+#define COLUMNS_MAX 3
+
 /* The head as it is read: not yet believed. */
 struct head {
-	const char *name;   /* of what is defined */
-	uint64_t have, max; /* how many are defined already, and may be */
-	uint64_t defined;   /* of what they name */
+	uint64_t defined; /* of what they name */
 	uint64_t first_id, n;
 };
 
-static struct error *head_decode(struct head *head, struct cursor *c)
+/* Some of the definitions of a payload, from the `from`th on: each column's values. */
+struct slice {
+	size_t from, n;
+	uint64_t values[COLUMNS_MAX][SLICE];
+};
+
+/* One of the two kinds of definitions that are columns, of which the last one is dense. */
+struct kind {
+	const char *name;
+	uint64_t have, max; /* how many are defined already, and may be */
+	size_t columns;
+	struct error *(*expect_named)(struct tables *t, uint64_t count); /* those that they name */
+	struct error *(*expect)(struct tables *t, uint64_t count);
+	bool (*reserve)(struct tables *t, size_t n);
+	/* Puts a slice where it belongs in the table. */
+	struct error *(*take)(const struct tables *t, const struct head *head,
+			      const struct slice *slice);
+};
+
+static struct error *head_decode(struct head *head, const struct kind *kind, struct cursor *c)
 {
 	head->defined = cursor_uleb(c);
 	head->first_id = cursor_uleb(c);
 	head->n = cursor_uleb(c);
 	if (!cursor_ok(c))
 		return error_new(ERROR_CORRUPT, "the head of a block of %s is cut short",
-				 head->name);
+				 kind->name);
 	if (head->n > cursor_left(c))
-		return error_new(ERROR_CORRUPT, "%" PRIu64 " %s in %zu bytes", head->n, head->name,
+		return error_new(ERROR_CORRUPT, "%" PRIu64 " %s in %zu bytes", head->n, kind->name,
 				 cursor_left(c));
-	if (head->first_id > head->max || head->n > head->max - head->first_id)
+	if (head->first_id > kind->max || head->n > kind->max - head->first_id)
 		return error_new(ERROR_CORRUPT,
 				 "%" PRIu64 " %s from id %" PRIu64 " on, but the limit is %" PRIu64,
-				 head->n, head->name, head->first_id, head->max);
-	if (head->first_id < head->have)
+				 head->n, kind->name, head->first_id, kind->max);
+	if (head->first_id < kind->have)
 		return error_new(ERROR_CORRUPT,
 				 "%s begin with id %" PRIu64 ", but %" PRIu64 " are defined",
-				 head->name, head->first_id, head->have);
+				 kind->name, head->first_id, kind->have);
 	return NULL;
+}
+
+/* The whole payload; it counts once *count, the table's, was raised. */
+static struct error *payload_decode(struct tables *t, const struct kind *kind, struct cursor *c,
+				    size_t *count)
+{
+	struct column columns[COLUMNS_MAX];
+	struct slice slice;
+	struct head head;
+	struct error *error = head_decode(&head, kind, c);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < kind->columns; i++)
+		column_decode(c, head.n, i == kind->columns - 1, &columns[i]);
+	if (!cursor_ok(c))
+		return error_new(ERROR_CORRUPT, "a column of %" PRIu64 " %s is broken", head.n,
+				 kind->name);
+	error = kind->expect_named(t, head.defined);
+	if (!error)
+		error = kind->expect(t, head.first_id);
+	if (!error && !kind->reserve(t, head.n))
+		error = error_memory();
+	for (slice.from = 0; slice.from < head.n && !error; slice.from += SLICE) {
+		slice.n = head.n - slice.from < SLICE ? head.n - slice.from : SLICE;
+		for (size_t i = 0; i < kind->columns; i++)
+			column_read(&columns[i], slice.from, slice.n, slice.values[i]);
+		error = kind->take(t, &head, &slice);
+	}
+	if (!error)
+		*count += head.n;
+	return error;
 }
 
 /* -------- frames -------- */
@@ -74,10 +125,6 @@ void frames_encode(struct payload *payload, const struct prf_frame *frames,
 	column_encode_min(payload, values, n, true);
 	free(values);
 }
-
-struct frame_columns {
-	struct column object, flags, offset;
-};
 
 /* One frame; `object` is its object's id + 1, or 0. */
 static struct error *frame_take(const struct tables *t, struct prf_frame *frame, uint64_t object,
@@ -103,51 +150,39 @@ static struct error *frame_take(const struct tables *t, struct prf_frame *frame,
 	return NULL;
 }
 
-/* `n` frames from the `from`th of the block on, to where they belong in the table. */
 static struct error *frames_take(const struct tables *t, const struct head *head,
-				 const struct frame_columns *columns, size_t from, size_t n)
+				 const struct slice *slice)
 {
-	uint64_t object[SLICE], flags[SLICE], offset[SLICE];
-	struct prf_frame *frames = &t->frames[t->frame_count + from];
+	const uint64_t *object = slice->values[0], *flags = slice->values[1],
+		       *offset = slice->values[2];
+	struct prf_frame *frames = &t->frames[t->frame_count + slice->from];
 
-	column_read(&columns->object, from, n, object);
-	column_read(&columns->flags, from, n, flags);
-	column_read(&columns->offset, from, n, offset);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < slice->n; i++) {
 		struct error *error;
 
 		frames[i] = (struct prf_frame){ .flags = (uint32_t)flags[i], .offset = offset[i] };
 		error = frame_take(t, &frames[i], object[i], head->defined);
 		if (error)
-			return error_prefix(error, "frame %" PRIu64, head->first_id + from + i);
+			return error_prefix(error, "frame %" PRIu64,
+					    head->first_id + slice->from + i);
 	}
 	return NULL;
 }
 
 struct error *frames_decode(struct tables *t, struct cursor *c)
 {
-	struct head head = { "frames", tables_own_frames(t), WIRE_FRAMES_MAX };
-	struct error *error = head_decode(&head, c);
-	struct frame_columns columns;
+	const struct kind kind = {
+		.name = "frames",
+		.have = tables_own_frames(t),
+		.max = WIRE_FRAMES_MAX,
+		.columns = 3,
+		.expect_named = tables_expect_objects,
+		.expect = tables_expect_frames,
+		.reserve = tables_reserve_frames,
+		.take = frames_take,
+	};
 
-	if (error)
-		return error;
-	column_decode(c, head.n, false, &columns.object);
-	column_decode(c, head.n, false, &columns.flags);
-	column_decode(c, head.n, true, &columns.offset);
-	if (!cursor_ok(c))
-		return error_new(ERROR_CORRUPT, "a column of %" PRIu64 " frames is broken", head.n);
-	error = tables_expect_objects(t, head.defined);
-	if (!error)
-		error = tables_expect_frames(t, head.first_id);
-	if (!error && !tables_reserve_frames(t, head.n))
-		error = error_memory();
-	for (size_t from = 0; from < head.n && !error; from += SLICE)
-		error = frames_take(t, &head, &columns, from,
-				    head.n - from < SLICE ? head.n - from : SLICE);
-	if (!error)
-		t->frame_count += head.n;
-	return error;
+	return payload_decode(t, &kind, c, &t->frame_count);
 }
 
 /* -------- stacks -------- */
@@ -171,21 +206,15 @@ void stacks_encode(struct payload *payload, const struct prf_stack *stacks,
 	free(values);
 }
 
-struct stack_columns {
-	struct column back; /* the stack's own id minus that of its parent; 0: no parent */
-	struct column frame;
-};
-
+/* The first column is the stack's own id minus that of its parent; 0: no parent. */
 static struct error *stacks_take(const struct tables *t, const struct head *head,
-				 const struct stack_columns *columns, size_t from, size_t n)
+				 const struct slice *slice)
 {
-	uint64_t back[SLICE], frame[SLICE];
-	struct prf_stack *stacks = &t->stacks[t->stack_count + from];
+	const uint64_t *back = slice->values[0], *frame = slice->values[1];
+	struct prf_stack *stacks = &t->stacks[t->stack_count + slice->from];
 
-	column_read(&columns->back, from, n, back);
-	column_read(&columns->frame, from, n, frame);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t id = head->first_id + from + i;
+	for (size_t i = 0; i < slice->n; i++) {
+		uint64_t id = head->first_id + slice->from + i;
 
 		if (back[i] > id)
 			return error_new(ERROR_CORRUPT,
@@ -204,25 +233,16 @@ static struct error *stacks_take(const struct tables *t, const struct head *head
 
 struct error *stacks_decode(struct tables *t, struct cursor *c)
 {
-	struct head head = { "stacks", t->stack_count, WIRE_STACKS_MAX };
-	struct error *error = head_decode(&head, c);
-	struct stack_columns columns;
+	const struct kind kind = {
+		.name = "stacks",
+		.have = t->stack_count,
+		.max = WIRE_STACKS_MAX,
+		.columns = 2,
+		.expect_named = tables_expect_frames,
+		.expect = tables_expect_stacks,
+		.reserve = tables_reserve_stacks,
+		.take = stacks_take,
+	};
 
-	if (error)
-		return error;
-	column_decode(c, head.n, false, &columns.back);
-	column_decode(c, head.n, true, &columns.frame);
-	if (!cursor_ok(c))
-		return error_new(ERROR_CORRUPT, "a column of %" PRIu64 " stacks is broken", head.n);
-	error = tables_expect_frames(t, head.defined);
-	if (!error)
-		error = tables_expect_stacks(t, head.first_id);
-	if (!error && !tables_reserve_stacks(t, head.n))
-		error = error_memory();
-	for (size_t from = 0; from < head.n && !error; from += SLICE)
-		error = stacks_take(t, &head, &columns, from,
-				    head.n - from < SLICE ? head.n - from : SLICE);
-	if (!error)
-		t->stack_count += head.n;
-	return error;
+	return payload_decode(t, &kind, c, &t->stack_count);
 }

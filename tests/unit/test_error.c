@@ -91,8 +91,7 @@ static void test_kinds_have_names(void **state)
 {
 	for (int kind = ERROR_MEMORY; kind <= ERROR_FAILED; kind++)
 		assert_string_not_equal(error_kind_name((enum error_kind)kind), "unknown error");
-	assert_string_equal(error_kind_name((enum error_kind)(ERROR_FAILED + 1)),
-			    "unknown error");
+	assert_string_equal(error_kind_name((enum error_kind)(ERROR_FAILED + 1)), "unknown error");
 }
 
 int main(void)
