@@ -267,6 +267,10 @@ enum options_result options_parse(const struct options *o, int argc, char **argv
 				*command = argv + i + 1;
 			return OPTIONS_OK;
 		}
+		if (o->command_follows && argv[i][0] != '-') {
+			*command = argv + i;
+			return OPTIONS_OK;
+		}
 		if (argv[i][0] != '-' || !argv[i][1])
 			rest[(*rest_count)++] = argv[i];
 		else if (argv[i][1] == '-')

@@ -34,6 +34,8 @@ struct options {
 	const char *summary;  /* one sentence with its full stop */
 	const struct option_entry *table;
 	void *context; /* for take() */
+	/* True: the first argument that is no option begins the command, as after "--". */
+	bool command_follows;
 };
 
 /* Whether to go on, or else the program's exit status. */
@@ -44,7 +46,7 @@ enum options_result {
 };
 
 /*
- * Parses until the end or "--". What is no option is moved, in order, to the front of
+ * Parses until the end, "--", or the command. What is no option is moved, in order, to the front of
  * `rest` (room for argc pointers) and counted in `rest_count`; `command` gets the first
  * argument after "--", or NULL.
  */

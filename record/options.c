@@ -4,6 +4,7 @@
 #include "common/buffer.h"
 #include "common/message.h"
 #include "record/system/cpus.h"
+#include "record/system/process_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,35 +13,54 @@
 static const char *const no_memory = "out of memory";
 static const char *const one_rate = "give only one of -F and -c";
 
-static const char *take_numbers(struct settings *s, const char *argument)
+static const char *add_number(struct settings *s, const char *text)
 {
-	const char *at = argument;
+	unsigned long long pid;
+	uint32_t *pids;
 
-	for (;;) {
-		unsigned long pid;
-		uint32_t *pids;
-		char *end;
+	if (!option_number(text, 1, INT32_MAX, &pid))
+		return "expected numbers of processes or threads, separated by commas";
+	pids = reallocarray(s->pids, s->pid_count + 1, sizeof(*pids));
+	if (!pids)
+		return no_memory;
+	s->pids = pids;
+	s->pids[s->pid_count++] = (uint32_t)pid;
+	return NULL;
+}
 
-		pid = strtoul(at, &end, 10);
-		if (end == at || *at < '0' || *at > '9' || !pid || pid > INT32_MAX ||
-		    (*end && *end != ','))
-			return "expected numbers of processes or threads, separated by commas";
-		pids = reallocarray(s->pids, s->pid_count + 1, sizeof(*pids));
-		if (!pids)
-			return no_memory;
-		s->pids = pids;
-		s->pids[s->pid_count++] = (uint32_t)pid;
-		if (!*end)
-			return NULL;
-		at = end + 1;
-	}
+static const char *add_named(struct settings *s, const char *name)
+{
+	size_t before = s->pid_count;
+	struct error *error = process_names_find(name, &s->pids, &s->pid_count);
+
+	if (error)
+		snprintf(s->why, sizeof(s->why), "%s", error->text);
+	else if (s->pid_count == before)
+		snprintf(s->why, sizeof(s->why), "no process is called '%s' now", name);
+	else
+		return NULL;
+	error_free(error);
+	return s->why;
+}
+
+/* Takes "7,8" and, for processes, names, too. */
+static const char *take_tasks(struct settings *s, const char *argument)
+{
+	const char *why = NULL;
+	char *list = strdup(argument), *next = list, *one;
+
+	while (list && !why && (one = strsep(&next, ",")))
+		why = s->by_thread || !*one || !one[strspn(one, "0123456789")] ? add_number(s, one)
+									       : add_named(s, one);
+	free(list);
+	return list ? why : no_memory;
 }
 
 static const char *take_pids(void *context, const char *argument)
 {
 	struct settings *s = context;
 
-	return s->by_thread ? "give only one of -p and -t" : take_numbers(s, argument);
+	return s->by_thread ? "give only one of -p and -t" : take_tasks(s, argument);
 }
 
 static const char *take_threads(void *context, const char *argument)
@@ -50,7 +70,7 @@ static const char *take_threads(void *context, const char *argument)
 	if (s->pid_count && !s->by_thread)
 		return "give only one of -p and -t";
 	s->by_thread = true;
-	return take_numbers(s, argument);
+	return take_tasks(s, argument);
 }
 
 static const char *take_cgroup(void *context, const char *argument)
@@ -268,6 +288,13 @@ static const char *take_stats(void *context, const char *argument)
 	return NULL;
 }
 
+/* People who know perf give -g: they shall have what they want, and know that it is there. */
+static const char *take_call_graph(void *context, const char *argument)
+{
+	((struct settings *)context)->asked_for_stacks = true;
+	return NULL;
+}
+
 static const char *take_embed(void *context, const char *argument)
 {
 	((struct settings *)context)->embed = true;
@@ -288,12 +315,13 @@ static const char *take_verbose(void *context, const char *argument)
 
 static const struct option_entry table[] = {
 	{ .help = "What to record" },
-	{ 'p', "pid", "PID,...", "record these processes, their threads and children", take_pids },
+	{ 'p', "pid", "PID,...",
+	  "record these processes (numbers or names), their threads and children", take_pids },
 	{ 't', "tid", "TID,...", "record these threads only", take_threads },
 	{ 'a', "all", NULL, "record everything on the machine", take_all },
 	{ 'G', "cgroup", "PATH", "record the tasks of this cgroup (v2) and of those below it",
 	  take_cgroup },
-	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3", take_cpus },
+	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3; alone, with -a", take_cpus },
 	{ 0, "no-inherit", NULL, "do not record children of the processes", take_no_inherit },
 	{ .help = "How to record" },
 	{ 'F', "frequency", "HZ", "take this many samples per second and CPU (default 99)",
@@ -311,6 +339,8 @@ static const struct option_entry table[] = {
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
 	{ 0, "unwind", "HOW",
 	  "walk user stacks by tables (default), by fp (frame pointers), or none", take_unwind },
+	{ 'g', NULL, NULL, "accepted, as perf has it: stacks are always taken", take_call_graph },
+	{ 0, "call-graph", "HOW", "accepted, as perf has it; see --unwind", take_call_graph },
 	{ 0, "keep-interpreter", NULL,
 	  "beside Python functions, show the interpreter's loop that runs them",
 	  take_keep_interpreter },
@@ -349,24 +379,19 @@ static char *join(int argc, char **argv)
 }
 
 /* Checks that need more than one option. */
-static bool agree(const struct settings *s, int rest_count, char **rest)
+static bool agree(const struct settings *s)
 {
-	int targets = (s->pid_count != 0) + s->everything + (s->command != NULL) +
-		      (s->cgroup != NULL);
+	int targets = (s->pid_count != 0) + s->everything + (s->cgroup != NULL);
 
-	if (rest_count) {
-		message_error("unexpected argument '%s'; put -- before a command", rest[0]);
-		return false;
-	}
 	if (s->list)
 		return true;
-	if (!targets) {
+	if (!targets && !s->command) {
 		message_error(
-			"nothing to record; give -p PID, -t TID, -a, -G CGROUP, or -- COMMAND");
+			"nothing to record; give -p PID, -t TID, -a, -G CGROUP, or a COMMAND");
 		return false;
 	}
 	if (targets > 1) {
-		message_error("give only one of -p or -t, -a, -G and -- COMMAND");
+		message_error("give only one of -p or -t, -a and -G");
 		return false;
 	}
 	if (series_wanted(&s->series) && !strcmp(s->output, "-")) {
@@ -393,12 +418,13 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 {
 	const struct options options = {
 		.program = "prof-record",
-		.synopsis = "[OPTIONS] (-p PID,... | -t TID,... | -a | -G CGROUP | -- COMMAND "
-			    "[ARG...])",
+		.synopsis = "[OPTIONS] [-p PID,... | -t TID,... | -a | -G CGROUP] [[--] COMMAND "
+			    "[ARG...]]",
 		.summary = "Samples the stacks of running programs and writes a trace for "
 			   "prof-report.",
 		.table = table,
 		.context = s,
+		.command_follows = true,
 	};
 	enum options_result result = OPTIONS_WRONG;
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
@@ -415,7 +441,10 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 		s->frequency = 99;
 	if (s->command && !*s->command)
 		s->command = NULL;
-	if (result == OPTIONS_OK && !agree(s, rest_count, rest))
+	/* perf's -C 1 without a target is everything on that CPU. */
+	if (s->cpu_list && !s->pid_count && !s->cgroup && !s->command)
+		s->everything = true;
+	if (result == OPTIONS_OK && !agree(s))
 		result = OPTIONS_WRONG;
 out:
 	free(rest);

@@ -18,9 +18,10 @@ struct settings {
 	const char *cgroup;   /* NULL: none */
 	const char *cpu_list; /* "0,2-3", or NULL */
 	bool no_inherit;
-	bool keep_interpreter;	    /* frames of its evaluation loop stay beside those of scripts */
-	bool everything;	    /* -a */
-	char **command;		    /* NULL: none */
+	bool keep_interpreter; /* frames of its evaluation loop stay beside those of scripts */
+	bool everything;       /* -a */
+	/* NULL: none. Beside another target it is not recorded: its end ends the recording. */
+	char **command;
 	uint64_t frequency, period; /* period 0: by frequency */
 	uint64_t delay_ns;
 	bool off_cpu; /* also record waits, besides the events of -e */
@@ -35,6 +36,7 @@ struct settings {
 	uint64_t duration_ns; /* 0: until the targets end */
 	int level;
 	bool quiet, verbose;
+	bool asked_for_stacks; /* -g */
 	enum unwind_by unwind_by;
 	uint64_t unwind_memory; /* bytes; 0: default */
 	uint64_t ring_bytes;	/* 0: chosen from CPUs and rate */

@@ -155,7 +155,7 @@ static int record(struct session *s, int *signal)
 	while (!status) {
 		uint64_t now = clock_now();
 
-		if (now >= end_ns || (s->target.n && !s->target.alive))
+		if (now >= end_ns || target_has_ended(&s->target))
 			return 0;
 		if (!s->sampling && now >= s->began_ns)
 			status = start_sampling(s);
@@ -211,7 +211,8 @@ static int end_command(struct session *s, int signal)
 static int start(struct session *s)
 {
 	struct error *error = unwinding_prepare(
-		&s->unwinding, s->settings->command ? s->settings->command[0] : NULL);
+		&s->unwinding,
+		s->settings->command && !s->target.paced ? s->settings->command[0] : NULL);
 	int status = error ? fail_error(error) : 0;
 
 	s->began_ns = clock_now() + s->settings->delay_ns;
@@ -219,6 +220,7 @@ static int start(struct session *s)
 		status = start_sampling(s);
 	if (status)
 		return status;
+	status_begin(s);
 	error = target_go(&s->target);
 	if (error) {
 		status = error_is(error, ENOENT) ? 127 : 126;

@@ -123,7 +123,7 @@ static int choose_cpus(struct session *s)
 			if (s->sources.cpus.ids[i] == wanted.ids[j])
 				s->sources.sampled.ids[s->sources.sampled.n++] =
 					s->sources.cpus.ids[i];
-	if (s->sources.sampled.n < wanted.n)
+	if (s->sources.sampled.n && s->sources.sampled.n < wanted.n)
 		message_warning("-C %s: only %zu of these CPUs are online", list,
 				s->sources.sampled.n);
 	cpus_release(&wanted);
@@ -163,6 +163,8 @@ static int find_targets(struct session *s)
 	for (size_t i = 0; i < settings->pid_count && !error; i++)
 		error = settings->by_thread ? target_add_thread(&s->target, settings->pids[i])
 					    : target_add_process(&s->target, settings->pids[i]);
+	s->target.paced = settings->command &&
+			  (settings->pid_count || settings->everything || settings->cgroup);
 	if (!error && settings->command)
 		error = target_add_command(&s->target, settings->command, prepare_command);
 	return error ? fail_error(error) : 0;
@@ -206,7 +208,7 @@ static int open_sampler(struct session *s)
 		.all_processes = s->settings->everything,
 		.by_thread = s->settings->by_thread,
 		.inherit = !s->settings->no_inherit && !s->settings->by_thread,
-		.command_pid = (uint32_t)s->target.command,
+		.command_pid = s->target.paced ? 0 : (uint32_t)s->target.command,
 		.off_cpu = s->settings->waits,
 		.unwind_by = s->settings->unwind_by,
 	};
@@ -247,7 +249,7 @@ static struct error *fill_world(struct session *s, bool everything)
 {
 	struct error *error = everything ? world_add_all(&s->world) : NULL;
 
-	if (!error && s->target.command)
+	if (!error && s->target.command && !s->target.paced)
 		error = world_add_command(&s->world, (uint32_t)s->target.command);
 	for (size_t i = 0; i < s->target.pid_count && !error; i++)
 		if (s->target.pids[i] != (uint32_t)s->target.command)
@@ -338,6 +340,19 @@ static int open_unwinding(struct session *s)
 	return adding.error ? fail_error(adding.error) : 0;
 }
 
+/* What holds from the beginning: the next file may be asked for before there is a first one. */
+static void prepare_signals(const struct session *s)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	if (s->settings->series.on_signal)
+		sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* To be called last: until then there is nothing to save, and a signal ends the program at once. */
 static int catch_signals(struct session *s)
 {
 	struct sigaction hangup;
@@ -352,7 +367,6 @@ static int catch_signals(struct session *s)
 	if (s->settings->series.on_signal)
 		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signal_fd < 0 ? fail("cannot catch signals: %s", strerror(errno)) : 0;
 }
@@ -407,8 +421,7 @@ int session_set_up(struct session *s)
 		status = choose_events(s->settings);
 	if (!status)
 		status = choose_cpus(s);
-	if (!status)
-		status = catch_signals(s);
+	prepare_signals(s);
 	if (!status)
 		status = find_targets(s);
 	hurry();
@@ -427,5 +440,6 @@ int session_set_up(struct session *s)
 	if (error)
 		message_warning("%s", error->text);
 	error_free(error);
-	return traces_open(s);
+	status = catch_signals(s);
+	return status ? status : traces_open(s);
 }

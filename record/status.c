@@ -24,6 +24,18 @@ static bool wanted(const struct session *s)
 	return !s->settings->quiet && isatty(STDERR_FILENO);
 }
 
+void status_begin(const struct session *s)
+{
+	const struct settings *settings = s->settings;
+
+	if (settings->asked_for_stacks)
+		message_info("stacks are always taken; -g and --call-graph are not needed");
+	/* Nothing else would end it. */
+	if (wanted(s) && !s->target.n && !settings->duration_ns && !settings->max_bytes)
+		message_info("recording %s; Ctrl-C ends it",
+			     settings->everything ? "everything" : "the control group");
+}
+
 void status_show(const struct session *s, uint64_t now_ns)
 {
 	struct prf_writer_totals totals;

@@ -4,6 +4,9 @@
 
 #include "record/recording.h"
 
+/* Sampling begins: says what the user may want to know. */
+void status_begin(const struct session *s);
+
 /* Updates the status line, if standard error is a terminal. */
 void status_show(const struct session *s, uint64_t now_ns);
 

@@ -136,7 +136,7 @@ static struct error *add(struct target *t, uint32_t id, uint32_t pid, bool threa
 	t->pidfds = pidfds;
 	if (!append(&t->ids, t->n, id))
 		return error_memory();
-	if (!is_among(t->pids, t->pid_count, pid)) {
+	if (!is_among(t->pids, t->pid_count, pid) && !(t->paced && pid == (uint32_t)t->command)) {
 		if (!append(&t->pids, t->pid_count, pid))
 			return error_memory();
 		t->pid_count++;
@@ -234,6 +234,14 @@ struct error *target_add_command(struct target *t, char **argv, void (*prepare)(
 	return add(t, (uint32_t)pid, (uint32_t)pid, false);
 }
 
+static struct error *cannot_run(const struct target *t, int number)
+{
+	if (t->program[strspn(t->program, "0123456789")])
+		return error_system(number, "cannot run %s", t->program);
+	return error_system(number, "cannot run %s (a process is given as -p %s)", t->program,
+			    t->program);
+}
+
 struct error *target_go(struct target *t)
 {
 	int error = 0;
@@ -242,7 +250,7 @@ struct error *target_go(struct target *t)
 	if (!t->command)
 		return NULL;
 	if (write(t->go_fd, "", 1) != 1)
-		return error_system(errno, "cannot run %s", t->program);
+		return cannot_run(t, errno);
 	close_fd(&t->go_fd);
 	/* A successful exec closes the pipe, and this reads end of file. */
 	do
@@ -252,7 +260,7 @@ struct error *target_go(struct target *t)
 	if (n != sizeof(error))
 		return NULL;
 	target_wait(t, -1);
-	return error_system(error, "cannot run %s", t->program);
+	return cannot_run(t, error);
 }
 
 static void reap(struct target *t, int flags)
@@ -281,6 +289,13 @@ void target_look(struct target *t)
 		close_fd(&t->pidfds[i]);
 		t->alive--;
 	}
+}
+
+bool target_has_ended(const struct target *t)
+{
+	if (!t->n)
+		return false;
+	return !t->alive || (t->paced && (t->reaped || (t->n > 1 && t->alive == 1)));
 }
 
 bool target_wait(struct target *t, int ms)

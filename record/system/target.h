@@ -24,6 +24,7 @@ struct target {
 	uint32_t *pids; /* the processes that they belong to, each once */
 	size_t pid_count;
 	pid_t command;	     /* 0: none */
+	bool paced;	     /* the command is not a target: it says how long the recording takes */
 	const char *program; /* of the command */
 	int go_fd;	     /* writing a byte lets the command start; -1 afterwards */
 	int error_fd;	     /* receives the errno of a failed exec */
@@ -44,8 +45,8 @@ struct error *target_add_process(struct target *t, uint32_t pid);
 struct error *target_add_thread(struct target *t, uint32_t tid);
 
 /*
- * Forks a child that execs `argv`, which must stay, at target_go(). The child calls `prepare`
- * right before the exec.
+ * Forks a child that execs `argv`, which must stay, at target_go(). It is a target, unless `paced`
+ * is set before. The child calls `prepare` right before the exec.
  */
 struct error *target_add_command(struct target *t, char **argv, void (*prepare)(void));
 
@@ -54,6 +55,9 @@ struct error *target_go(struct target *t);
 
 /* To be called when a pidfd became readable, and from time to time: notes which targets ended. */
 void target_look(struct target *t);
+
+/* Whether there is nothing left to wait for. */
+bool target_has_ended(const struct target *t);
 
 /* Waits up to `ms` for the command's end; -1: for ever. True when it ended. */
 bool target_wait(struct target *t, int ms);

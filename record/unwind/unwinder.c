@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,7 +331,14 @@ static void init_locks(struct unwinder *u)
 
 static struct error *start_worker(struct unwinder *u)
 {
-	int status = pthread_create(&u->worker, NULL, work, u);
+	sigset_t all, before;
+	int status;
+
+	/* Signals are for the thread that records. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	status = pthread_create(&u->worker, NULL, work, u);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 
 	u->started = !status;
 	return status ? error_system(status, "cannot start a thread") : NULL;

@@ -20,11 +20,15 @@ refuse() {
 refuse 2 'nothing to record; give -p PID' -F 99
 refuse 2 'unknown option --frob' --frob -a
 refuse 2 '-F 0: .*1 or more' -F 0 -a
-refuse 2 'expected .*numbers' -p 1,x
+refuse 2 "no process is called 'no such name' now" -p '1,no such name'
+refuse 2 'expected .*numbers' -t 1,x
+refuse 2 'expected .*numbers' -p 1,
 refuse 2 'only one of' -a -p 1
+refuse 2 'only one of' -a -G / -- true
 refuse 2 'only one of -F and -c' -F 99 -c 1000 -a
 refuse 2 'only one of -F and -c' -c 1000 -F 99 -a
-refuse 2 'put -- before' -a ls
+refuse 1 'none of the CPUs 4095 is online' -C 4095
+refuse 127 'cannot run 1234 .*a process is given as -p 1234' 1234
 refuse 1 'no process 2147483646' -p 2147483646
 refuse 1 'Is a directory' -a -o "$work"
 refuse 1 'cannot write /nonexistent/x: .*does not exist' -a -o /nonexistent/x

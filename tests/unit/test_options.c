@@ -57,9 +57,10 @@ static char *rest[16];
 static int rest_count;
 static char **command;
 
-static enum options_result parse(struct settings *s, const char *const *words)
+static enum options_result parse_as(struct settings *s, bool command_follows,
+				    const char *const *words)
 {
-	struct options o = { "prof-test", "[OPTIONS]", "Tests", table, s };
+	struct options o = { "prof-test", "[OPTIONS]", "Tests", table, s, command_follows };
 	static char copies[16][64];
 	char *argv[17] = { (char *)"prof-test" };
 	int argc = 1;
@@ -72,7 +73,7 @@ static enum options_result parse(struct settings *s, const char *const *words)
 	return options_parse(&o, argc, argv, rest, &rest_count, &command);
 }
 
-#define PARSE(s, ...) parse(s, (const char *const[]){ __VA_ARGS__, NULL })
+#define PARSE(s, ...) parse_as(s, false, (const char *const[]){ __VA_ARGS__, NULL })
 
 static void letters_join(void **state)
 {
@@ -116,6 +117,19 @@ static void rest_and_command(void **state)
 	assert_int_equal(s.verbose, 0);
 	assert_int_equal(PARSE(&s, "--"), OPTIONS_OK);
 	assert_null(command);
+}
+
+static void command_without_dashes(void **state)
+{
+	const char *const words[] = { "-q", "cmd", "-v", "--", "x", NULL };
+	struct settings s;
+
+	assert_int_equal(parse_as(&s, true, words), OPTIONS_OK);
+	assert_int_equal(rest_count, 0);
+	assert_string_equal(command[0], "cmd");
+	assert_string_equal(command[2], "--");
+	assert_int_equal(s.quiet, 1);
+	assert_int_equal(s.verbose, 0);
 }
 
 static void what_is_wrong(void **state)
@@ -178,9 +192,13 @@ static void durations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(letters_join),	    cmocka_unit_test(long_names),
-		cmocka_unit_test(rest_and_command), cmocka_unit_test(what_is_wrong),
-		cmocka_unit_test(numbers),	    cmocka_unit_test(sizes),
+		cmocka_unit_test(letters_join),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(rest_and_command),
+		cmocka_unit_test(command_without_dashes),
+		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(sizes),
 		cmocka_unit_test(durations),
 	};
 

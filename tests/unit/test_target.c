@@ -61,6 +61,27 @@ static void passes_the_status_on(void **state)
 	target_release(&t);
 }
 
+/* Beside another target, the command says how long; the end of either is the end. */
+static void paces_a_recording(void **state)
+{
+	struct target t;
+
+	begin(&t, state);
+	t.paced = true;
+	assert_no_error(target_add_process(&t, (uint32_t)getpid()));
+	run(&t, "exit 0");
+	assert_int_equal(t.pid_count, 1);
+	assert_int_equal(t.pids[0], getpid());
+	wait_and_look(&t);
+	assert_true(target_has_ended(&t));
+	target_release(&t);
+	/* Without a command nothing paces: one of two targets may end. */
+	begin(&t, state);
+	assert_no_error(target_add_process(&t, (uint32_t)getpid()));
+	assert_false(target_has_ended(&t));
+	target_release(&t);
+}
+
 static void tells_signals_as_a_shell(void **state)
 {
 	struct target t;
@@ -222,13 +243,10 @@ static void watches_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH_WAYS(passes_the_status_on),
-		BOTH_WAYS(tells_signals_as_a_shell),
-		BOTH_WAYS(begins_only_when_told),
-		BOTH_WAYS(never_let_go_it_never_runs),
-		BOTH_WAYS(reports_what_cannot_be_run),
-		BOTH_WAYS(watches_running_processes),
-		BOTH_WAYS(watches_threads),
+		BOTH_WAYS(passes_the_status_on),       BOTH_WAYS(paces_a_recording),
+		BOTH_WAYS(tells_signals_as_a_shell),   BOTH_WAYS(begins_only_when_told),
+		BOTH_WAYS(never_let_go_it_never_runs), BOTH_WAYS(reports_what_cannot_be_run),
+		BOTH_WAYS(watches_running_processes),  BOTH_WAYS(watches_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+#!/bin/sh
+# What perf's users type: a command without --, one that says how long, -g, -C alone, names.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+cd "$work" || exit 1
+
+busy='while :; do :; done'
+cp "$(command -v sh)" busy-program-of-ours
+./busy-program-of-ours -c "$busy" &
+pid=$!
+trap 'kill $pid 2> /dev/null' EXIT
+
+# threads TRACE: the first frame of folded stacks is the thread's name.
+threads() { "$report" -q "$1" | cut -d';' -f1 | sort -u; }
+
+holds "a command needs no --" "$record" -q -F 999 -o command.prf sh -c 'i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done'
+is "$(threads command.prf)" sh "it is recorded"
+
+holds "-p PID COMMAND" "$record" -q -F 499 -o paced.prf -p $pid sh -c 'i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done; sleep 1'
+is "$(threads paced.prf)" busy-program-of "the command beside -p is not recorded"
+"$record" -q -o status.prf -p $pid -- sh -c 'sleep 0.2; exit 7'
+is $? 7 "its status is passed on"
+holds "-a -- COMMAND" "$record" -q -F 499 -o all.prf -a -- sleep 0.5
+like "$(threads all.prf)" 'busy-program-of' "-a -- COMMAND records everything while it runs"
+
+holds "-p NAME" "$record" -q -F 499 -d 0.5 -o name.prf -p busy-program-of
+is "$(threads name.prf)" busy-program-of "-p NAME finds a comm"
+holds "-p LONGNAME" "$record" -q -F 499 -d 0.5 -o long.prf -p busy-program-of-ours
+is "$(threads long.prf)" busy-program-of "-p NAME finds a name that is longer than a comm"
+
+holds "-C alone" "$record" -q -d 0.2 -o cpu.prf -C 0
+is "$("$report" -q -f jsonl cpu.prf | sed 's/.*"cpu":\([0-9]*\).*/\1/' | sort -u | grep -vc '^0$')" 0 "-C alone records that CPU"
+output=$("$record" -g --call-graph dwarf -d 0.1 -o g.prf -p $pid 2>&1)
+is $? 0 "-g and --call-graph are accepted"
+like "$output" 'stacks are always taken' "with a word"
+
+# The target's end ends the recording, and the command that paces it.
+(sleep 0.5; kill $pid) &
+"$record" -q -o end.prf -p $pid sleep 600
+is $? 0 "a target's end ends the recording before the command"
+finish

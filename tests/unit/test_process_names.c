@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/process_names.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/unit/error_check.h"
+
+static void finds_a_process_by_its_comm(void **state)
+{
+	uint32_t *pids = NULL;
+	size_t n = 0;
+	int named[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(named), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_NAME, "test names x");
+		if (write(named[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(named[0], &byte, 1), 1);
+	assert_no_error(process_names_find("test names x", &pids, &n));
+	assert_int_equal(n, 1);
+	assert_int_equal(pids[0], pid);
+	/* What is found is added to what was there. */
+	assert_no_error(process_names_find("test names x", &pids, &n));
+	assert_int_equal(n, 2);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_no_error(process_names_find("test names x", &pids, &n));
+	assert_int_equal(n, 2);
+	free(pids);
+	close(named[0]);
+	close(named[1]);
+}
+
+static void does_not_find_itself(void **state)
+{
+	uint32_t *pids = NULL;
+	size_t n = 0;
+
+	prctl(PR_SET_NAME, "test names self");
+	assert_no_error(process_names_find("test names self", &pids, &n));
+	assert_int_equal(n, 0);
+	free(pids);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_a_process_by_its_comm),
+		cmocka_unit_test(does_not_find_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
