@@ -240,7 +240,17 @@ deps-kernels:
 	apt-get install -y -qq --no-install-recommends mmdebstrap qemu-system-x86 qemu-system-arm e2fsprogs cpio \
 		gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null
 
-.PHONY: tools check-slow check-kernels deps-kernels install-library dist deb
+## truth: record the programs of tests/truth and write tests/truth.md (needs root)
+truth: all
+	$(Q)BUILD='$(abspath $(BUILD))' tests/truth-table > $(BUILD)/truth.md
+	$(Q)mv $(BUILD)/truth.md tests/truth.md
+
+## deps-truth: install the programs that `make truth` records (Debian)
+deps-truth:
+	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
+		default-jdk-headless python3 postgresql rustc git sqlite3 perl valgrind qemu-user >/dev/null
+
+.PHONY: tools truth deps-truth check-slow check-kernels deps-kernels install-library dist deb
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)

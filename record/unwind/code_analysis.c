@@ -48,6 +48,7 @@ struct code_analysis {
 	struct map jump_at;    /* target -> position in `jumps` */
 	struct state indirect; /* at the last jump by a table */
 	bool indirect_known;
+	bool changed;	   /* a state in `jumps`, since it was cleared */
 	uint64_t farthest; /* that the function is known to reach */
 	const char *name;
 	struct unwind_rule go; /* of asmcgocall, see find_stack_switch() */
@@ -406,6 +407,20 @@ struct span {
 	bool emits;
 };
 
+/*
+ * Where two flows of control meet with different stack pointers, as after a loop that pushes, only
+ * the frame pointer says where the frame is. Without one, the first state is kept: the other may
+ * come from code that never returns. Returns whether `s` has changed.
+ */
+static bool meet(struct state *s, const struct state *other)
+{
+	if (!s->sp_known || !s->fp_known || !other->fp_known || s->fp_offset != other->fp_offset ||
+	    (other->sp_known && other->sp_offset == s->sp_offset))
+		return false;
+	s->sp_known = false;
+	return true;
+}
+
 static void note_jump(struct code_analysis *a, const struct span *span, uint64_t target,
 		      const struct state *s)
 {
@@ -416,10 +431,25 @@ static void note_jump(struct code_analysis *a, const struct span *span, uint64_t
 	    !array_reserve(&a->jumps, &a->jump_capacity, a->jump_count + 1))
 		return;
 	at = map_put(&a->jump_at, &target, sizeof(target), &added);
+	if (at && !added && meet(&a->jumps[*at], s))
+		a->changed = true;
 	if (!at || !added)
 		return;
 	*at = a->jump_count;
 	a->jumps[a->jump_count++] = *s;
+	a->changed = true;
+}
+
+/* Control comes to the address from the instruction before, perhaps from jumps, too. */
+static void join(struct code_analysis *a, uint64_t address, struct state *s)
+{
+	const uint64_t *at = s->fp_known ? map_get(&a->jump_at, &address, sizeof(address)) : NULL;
+
+	if (!at)
+		return;
+	meet(s, &a->jumps[*at]);
+	if (meet(&a->jumps[*at], s))
+		a->changed = true;
 }
 
 /* What code after the end of a flow of control begins with; false: not known. */
@@ -494,6 +524,8 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 
 		if (!known && i.size && !is_filler(a, &i, span->start + at))
 			known = resume(a, span, span->start + at, &s);
+		else if (known)
+			join(a, span->start + at, &s);
 		if (span->emits)
 			emit(a, span->start + at, &s, known);
 		known = known && i.size && step(a, span, span->start + at, &i, &s);
@@ -504,17 +536,15 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 /* Jumps lead forwards and back, so all code is walked until no more is learned. */
 static void analyse_span(struct code_analysis *a, struct span *span)
 {
-	size_t before;
-
 	a->jump_count = 0;
 	map_release(&a->jump_at);
 	span->emits = false;
 	for (int pass = 0; pass < PASSES_MAX && !is_stopped(a->stop); pass++) {
-		before = a->jump_count;
+		a->changed = false;
 		walk_span(a, span);
-		if (a->jump_count == before && span->unnamed)
+		if (!a->changed && span->unnamed)
 			break;
-		if (a->jump_count == before)
+		if (!a->changed)
 			span->unnamed = true;
 	}
 	span->emits = true;

@@ -30,6 +30,8 @@ number "$rooted >= 95" "and its root"
 strip -o "$work/stripped" "$work/bare"
 shape stripped "$work/stripped" tables 1000
 number "$rooted >= 95" "without symbols, too"
+shape pushes "$work/bare" pushes 1000
+number "$(share ';main;calls_pushes;pushes;burn' ';burn[; ]') >= 95" "callers of code that pushes in a loop"
 if command -v musl-gcc > /dev/null; then
 	compile_bare musl-gcc -static
 	shape musl "$work/bare" tables 1000

@@ -7,6 +7,7 @@
  *   context   a coroutine of makecontext()
  *   signal    a signal handler
  *   tables    library calls below code without unwind tables
+ *   pushes    assembly that pushes in a loop, without unwind tables
  */
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static int done(void)
 	return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec > end.tv_nsec);
 }
 
-__attribute__((noinline)) static void burn(void)
+__attribute__((noinline, used)) static void burn(void)
 {
 	for (long i = 0; i < 300000; i++)
 		sink += i;
@@ -38,7 +39,31 @@ __attribute__((noinline)) static void burn_frame_pointer(long *zeros, long n)
 	__asm__ volatile("push %%rbp\n mov %0,%%rbp\n 1: dec %1\n jnz 1b\n pop %%rbp"
 			 : "+r"(zeros), "+r"(n)::"memory", "cc");
 }
+
+/* Only the frame pointer says how much it has pushed. */
+__asm__(".pushsection .text\n"
+	".type pushes, @function\n"
+	"pushes: push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	jmp 2f\n"
+	"1:	push %rax\n"
+	"2:	sub $1, %rdi\n"
+	"	jge 1b\n"
+	"	test %rdi, %rdi\n"
+	"	jns 4f\n"
+	"3:	call burn\n"
+	"	leave\n"
+	"	ret\n"
+	"4:	jmp 3b\n"
+	".size pushes, .-pushes\n"
+	".popsection\n");
+void pushes(long n);
 #else
+static void pushes(long n)
+{
+	burn();
+}
+
 __attribute__((noinline)) static void burn_frame_pointer(long *zeros, long n)
 {
 	burn();
@@ -99,6 +124,13 @@ __attribute__((noinline)) static void calls_format(void)
 	sink++;
 }
 
+__attribute__((noinline)) static void calls_pushes(void)
+{
+	while (!done())
+		pushes(10);
+	sink++;
+}
+
 int main(int argc, char **argv)
 {
 	long ms = argc > 2 ? atol(argv[2]) : 1000;
@@ -111,6 +143,8 @@ int main(int argc, char **argv)
 		run_context();
 	if (!strcmp(argv[1], "tables"))
 		calls_format();
+	if (!strcmp(argv[1], "pushes"))
+		calls_pushes();
 	if (!strcmp(argv[1], "signal")) {
 		signal(SIGUSR1, handler);
 		raise(SIGUSR1);
