@@ -106,7 +106,13 @@ static const char *take_event(void *context, const char *argument)
 {
 	struct settings *s = context;
 
-	return event_list_parse(&s->events, argument) ? s->events.why : NULL;
+	struct error *error = event_list_parse(&s->events, argument);
+
+	if (!error)
+		return NULL;
+	snprintf(s->why, sizeof(s->why), "%s", error->text);
+	error_free(error);
+	return s->why;
 }
 
 static const char *take_period(void *context, const char *argument)

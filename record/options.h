@@ -43,7 +43,7 @@ struct settings {
 	struct metadata *metadata;
 	size_t metadata_count;
 	char *command_line; /* the recorder's own, for the trace */
-	char why[256];	    /* one line: what is wrong with an option */
+	char why[512];	    /* one line: what is wrong with an option */
 };
 
 /* Fills `s` from the command line. Call settings_release() whatever the result. */

@@ -55,38 +55,45 @@ static uint64_t highest_frequency(void)
 }
 
 /* --off-cpu: adds both events of waits, unless -e named them already. */
-static int add_waits(struct event_list *events)
+static struct error *add_waits(struct event_list *events)
 {
 	static const char *const names[] = { "off-cpu", "preempted" };
+	struct error *error = NULL;
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2 && !error; i++) {
 		bool there = false;
 
 		for (size_t j = 0; j < events->n; j++)
 			there |= !strcmp(events->events[j].name, names[i]);
-		if (!there && event_list_add(events, names[i]))
-			return -1;
+		if (!there)
+			error = event_list_add(events, names[i]);
 	}
-	return 0;
+	return error;
+}
+
+static struct error *add_default(struct event_list *events)
+{
+	struct error *error = event_list_add(events, "cycles");
+
+	if (error || event_is_available(&events->events[0]))
+		return error;
+	event_list_release(events);
+	message_detail("no hardware counter for cycles here; using cpu-clock");
+	return event_list_add(events, "cpu-clock");
 }
 
 static int choose_events(struct settings *settings)
 {
 	struct event_list *events = &settings->events;
 	uint64_t highest = highest_frequency();
+	struct error *error = NULL;
 
-	if (!events->n) {
-		if (event_list_add(events, "cycles"))
-			return fail("%s", events->why);
-		if (!event_is_available(&events->events[0])) {
-			event_list_release(events);
-			if (event_list_add(events, "cpu-clock"))
-				return fail("%s", events->why);
-			message_detail("no hardware counter for cycles here; using cpu-clock");
-		}
-	}
-	if (settings->off_cpu && add_waits(events))
-		return fail("%s", events->why);
+	if (!events->n)
+		error = add_default(events);
+	if (!error && settings->off_cpu)
+		error = add_waits(events);
+	if (error)
+		return fail_error(error);
 	event_list_set_rate(events, settings->frequency, settings->period);
 	for (size_t i = 0; i < events->n && highest; i++) {
 		struct event *event = &events->events[i];
@@ -98,9 +105,8 @@ static int choose_events(struct settings *settings)
 				event->frequency, highest);
 		event->frequency = highest;
 	}
-	if (event_list_resolve(events))
-		return fail("%s", events->why);
-	return 0;
+	error = event_list_resolve(events);
+	return error ? fail_error(error) : 0;
 }
 
 static int choose_cpus(struct session *s)

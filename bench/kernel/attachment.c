@@ -111,6 +111,15 @@ static struct error *find_program(struct program **found, const char *name)
 	return error_new(ERROR_FAILED, "the program %s is not found", name);
 }
 
+/* This machine does not have the event, so the benchmark is not available here. */
+static struct error *no_event(struct error *error)
+{
+	struct error *unavailable = error_new(ERROR_UNAVAILABLE, "%.200s", error->text);
+
+	error_free(error);
+	return unavailable;
+}
+
 /* Loads, names the worker as target and builds its tables. */
 static struct error *load(struct attachment *a, const struct worker *worker,
 			  const struct sampler_options *options)
@@ -146,10 +155,12 @@ struct error *attachment_sampler(struct attachment *a, const struct worker *work
 		.unwind_by = unwind_by,
 		.time_phases = a->time_phases,
 	};
-	struct error *error;
+	struct error *error = event_list_parse(&a->events, event);
 
-	if (event_list_parse(&a->events, event) || event_list_resolve(&a->events))
-		return error_new(ERROR_UNAVAILABLE, "%.200s", a->events.why);
+	if (!error)
+		error = event_list_resolve(&a->events);
+	if (error)
+		return no_event(error);
 	error = load(a, worker, &options);
 	if (!error)
 		error = find_program(&a->program, "sample_timer");
@@ -165,14 +176,14 @@ static struct error *load_waits(struct attachment *a, const struct worker *worke
 		.ring_bytes = RING_BYTES,
 		.unwind_by = UNWIND_BY_TABLES,
 	};
-	struct error *error;
+	struct error *error = cpus_online(&cpus);
 
-	if (cpus_online(&cpus))
-		return error_memory();
-	if (event_list_add(&a->events, "off-cpu") || event_list_resolve(&a->events))
-		error = error_new(ERROR_UNAVAILABLE, "%.200s", a->events.why);
-	else
-		error = load(a, worker, &options);
+	if (error)
+		return error;
+	error = event_list_add(&a->events, "off-cpu");
+	if (!error)
+		error = event_list_resolve(&a->events);
+	error = error ? no_event(error) : load(a, worker, &options);
 	cpus_release(&cpus);
 	if (!error)
 		error = find_program(&a->departure, "note_switch");

@@ -87,7 +87,8 @@ static struct error *drain_setup(void **state, uint64_t seed)
 	if (!d)
 		return error_memory();
 	options.seed = seed;
-	if (corpus_init(&d->corpus, &options) || event_list_add(&d->events, "cpu-clock") ||
+	if (corpus_init(&d->corpus, &options) ||
+	    error_ignore(event_list_add(&d->events, "cpu-clock")) ||
 	    error_ignore(kernel_symbols_parse(&kernel, nothing[0], nothing[1])) ||
 	    error_ignore(world_init(&d->world, false, kernel)) ||
 	    error_ignore(world_add_process(&d->world, (uint32_t)getpid())) || !make_raw(d)) {

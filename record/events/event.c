@@ -6,8 +6,6 @@
 #include "record/events/event_names.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,44 +24,36 @@ void event_list_release(struct event_list *list)
 	list->n = 0;
 }
 
-static int __attribute__((format(printf, 2, 3)))
-wrong(struct event_list *list, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(list->why, sizeof(list->why), format, args);
-	va_end(args);
-	return -1;
-}
-
 /* Takes "/freq=99/" or "/period=1000/" off the end of `text`. */
-static int take_rate(struct event_list *list, struct event *e, char *text)
+static struct error *take_rate(struct event *e, char *text)
 {
 	size_t size = strlen(text);
 	unsigned long long number;
 	char *option, *value;
 
 	if (!size || text[size - 1] != '/')
-		return 0;
+		return NULL;
 	text[size - 1] = 0;
 	option = strrchr(text, '/');
 	if (!option || !(value = strchr(option, '='))) {
 		text[size - 1] = '/';
-		return wrong(list, "event '%s': expected /freq=N/ or /period=N/ at the end", text);
+		return error_new(ERROR_ARGUMENT,
+				 "event '%s': expected /freq=N/ or /period=N/ at the end", text);
 	}
 	*option++ = 0;
 	*value++ = 0;
 	if (strcmp(option, "freq") && strcmp(option, "period"))
-		return wrong(list, "event '%s': unknown option '%s'; there are freq and period",
-			     text, option);
+		return error_new(ERROR_ARGUMENT,
+				 "event '%s': unknown option '%s'; there are freq and period", text,
+				 option);
 	if (!option_number(value, 1, 1000000000000, &number))
-		return wrong(list, "event '%s': '%s' is not a number from 1 to 10^12", text, value);
+		return error_new(ERROR_ARGUMENT, "event '%s': '%s' is not a number from 1 to 10^12",
+				 text, value);
 	if (*option == 'f')
 		e->frequency = number;
 	else
 		e->period = number;
-	return 0;
+	return NULL;
 }
 
 /* Takes ":u" or ":k" off the end. */
@@ -121,88 +111,94 @@ static bool is_tracepoint(const char *text)
 	return true;
 }
 
-static int parse_kind(struct event_list *list, struct event *e, char *text)
+static struct error *parse_kind(struct event *e, char *text)
 {
 	char whole[EVENT_TEXT_MAX];
+	struct error *error;
 	const char *near;
 
 	snprintf(whole, sizeof(whole), "%s", text);
-	if (probe_parse(&e->probe, text, list->why, sizeof(list->why)))
-		return -1;
+	error = probe_parse(&e->probe, text);
+	if (error)
+		return error;
 	if (e->probe.form) {
 		e->source = e->probe.form->source;
 		e->kind = PRF_EVENT_COUNT;
 		e->unit = "events";
-		return 0;
+		return NULL;
 	}
 	take_mode(e, text);
 	if (parse_named(e, text) || parse_raw(e, text))
-		return 0;
+		return NULL;
 	if (is_tracepoint(text)) {
 		e->source = EVENT_TRACEPOINT;
 		e->type = PERF_TYPE_TRACEPOINT;
 		e->kind = PRF_EVENT_COUNT;
 		e->unit = "events";
-		return 0;
+		return NULL;
 	}
 	near = event_name_nearest(text);
 	if (near)
-		return wrong(list, "unknown event '%s'; did you mean '%s'?", whole, near);
-	return wrong(list, "unknown event '%s'; prof-record --list shows what there is", whole);
+		return error_new(ERROR_ARGUMENT, "unknown event '%s'; did you mean '%s'?", whole,
+				 near);
+	return error_new(ERROR_ARGUMENT,
+			 "unknown event '%s'; prof-record --list shows what there is", whole);
 }
 
 /* Adds one event; modifies `text`. */
-static int parse_one(struct event_list *list, char *text)
+static struct error *parse_one(struct event_list *list, char *text)
 {
 	struct event e = { 0 };
+	struct error *error;
 
 	if (list->n == EVENT_LIST_MAX)
-		return wrong(list, "more than %d events", EVENT_LIST_MAX);
+		return error_new(ERROR_ARGUMENT, "more than %d events", EVENT_LIST_MAX);
 	if (strlen(text) >= EVENT_TEXT_MAX)
-		return wrong(list, "an event's name is longer than %d bytes", EVENT_TEXT_MAX - 1);
-	if (take_rate(list, &e, text))
-		return -1;
+		return error_new(ERROR_ARGUMENT, "an event's name is longer than %d bytes",
+				 EVENT_TEXT_MAX - 1);
+	error = take_rate(&e, text);
+	if (error)
+		return error;
 	if (!*text)
-		return wrong(list, "an event's name is missing");
+		return error_new(ERROR_ARGUMENT, "an event's name is missing");
 	for (size_t i = 0; i < list->n; i++)
 		if (!strcmp(list->events[i].name, text))
-			return wrong(list, "event '%s' was given twice", text);
+			return error_new(ERROR_ARGUMENT, "event '%s' was given twice", text);
 	e.name = strdup(text);
-	if (!e.name || parse_kind(list, &e, text)) {
-		if (!e.name)
-			wrong(list, "out of memory");
+	error = e.name ? parse_kind(&e, text) : error_memory();
+	if (error) {
 		event_release(&e);
-		return -1;
+		return error;
 	}
 	list->events[list->n++] = e;
-	return 0;
+	return NULL;
 }
 
-int event_list_parse(struct event_list *list, const char *text)
+struct error *event_list_parse(struct event_list *list, const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *one;
-	int result = 0;
+	struct error *error = NULL;
 
 	if (!copy)
-		return wrong(list, "out of memory");
-	while (!result && (one = strsep(&rest, ",")))
-		result = parse_one(list, one);
+		return error_memory();
+	while (!error && (one = strsep(&rest, ",")))
+		error = parse_one(list, one);
 	free(copy);
-	return result;
+	return error;
 }
 
-int event_list_add(struct event_list *list, const char *name)
+struct error *event_list_add(struct event_list *list, const char *name)
 {
 	struct event e = { .name = strdup(name) };
 
 	if (list->n == EVENT_LIST_MAX || !e.name || !parse_named(&e, name)) {
 		event_release(&e);
-		return wrong(list, "cannot add event '%s'", name);
+		return error_new(ERROR_ARGUMENT, "cannot add event '%s'", name);
 	}
 	if (e.source == EVENT_SCHEDULER)
 		e.period = 1;
 	list->events[list->n++] = e;
-	return 0;
+	return NULL;
 }
 
 void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t period)

@@ -12,6 +12,7 @@
  */
 
 #include "bpf/abi/sample.h"
+#include "common/error.h"
 #include "format/prf.h"
 #include "record/events/probe.h"
 
@@ -48,28 +49,27 @@ struct event {
 struct event_list {
 	struct event events[EVENT_LIST_MAX];
 	size_t n;
-	char why[512]; /* the last error, one line without a full stop */
 };
 
 void event_list_release(struct event_list *list);
 
-/* Adds the comma-separated events of `text`. 0, or -1 and `why`. */
-int event_list_parse(struct event_list *list, const char *text);
+/* Adds the comma-separated events of `text`. */
+struct error *event_list_parse(struct event_list *list, const char *text);
 
 /*
  * Adds an event that the recorder needs itself: "cpu-clock" when none was given, "off-cpu",
- * "preempted". 0, or -1 and `why`.
+ * "preempted".
  */
-int event_list_add(struct event_list *list, const char *name);
+struct error *event_list_add(struct event_list *list, const char *name);
 
 /* Sets `frequency` or `period` for events without a rate of their own. */
 void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t period);
 
 /*
  * Looks up tracepoints and symbols, and opens each perf event once to see whether the kernel has
- * it. 0, or -1 and `why`, which lists alternatives of this machine.
+ * it. An error's text names alternatives of this machine.
  */
-int event_list_resolve(struct event_list *list);
+struct error *event_list_resolve(struct event_list *list);
 
 /* True when the kernel can count the event on this machine. */
 bool event_is_available(const struct event *event);

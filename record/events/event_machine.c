@@ -121,81 +121,74 @@ static void compare_tracepoint(const char *subsystem, const char *name, void *co
 	}
 }
 
-static int unknown_tracepoint(struct event_list *list, const struct event *event, int tracefs)
+static struct error *unknown_tracepoint(const struct event *event, int tracefs)
 {
 	struct tracepoint_names names = { .wanted = event->name };
 
 	names.distance = strlen(event->name) / 3 + 1;
-	tracefs_each(tracefs, compare_tracepoint, &names);
+	error_ignore(tracefs_each(tracefs, compare_tracepoint, &names));
 	if (*names.best)
-		snprintf(list->why, sizeof(list->why),
-			 "this kernel has no tracepoint '%.100s'; did you mean '%s'?", event->name,
-			 names.best);
-	else
-		snprintf(list->why, sizeof(list->why),
+		return error_new(ERROR_ARGUMENT,
+				 "this kernel has no tracepoint '%.100s'; did you mean '%s'?",
+				 event->name, names.best);
+	return error_new(ERROR_ARGUMENT,
 			 "this kernel has no tracepoint '%.100s'; prof-record --list shows all",
 			 event->name);
-	return -1;
 }
 
-static int resolve_tracepoint(struct event_list *list, struct event *event)
+static struct error *resolve_tracepoint(struct event *event)
 {
-	int tracefs = tracefs_open(), result = 0;
-	char subsystem[128];
 	const char *colon = strchr(event->name, ':');
-	int64_t id;
+	struct error *error;
+	char subsystem[128];
+	int tracefs;
 
-	if (tracefs < 0) {
-		snprintf(list->why, sizeof(list->why),
-			 "event '%.100s': tracefs is not mounted and cannot be opened (%s); as "
-			 "root: "
-			 "mount -t tracefs tracefs /sys/kernel/tracing",
-			 event->name, strerror(-tracefs));
-		return -1;
-	}
+	error = tracefs_open(&tracefs);
+	if (error)
+		return error_prefix(error, "event '%.100s'", event->name);
 	snprintf(subsystem, sizeof(subsystem), "%.*s", (int)(colon - event->name), event->name);
-	id = tracefs_id(tracefs, subsystem, colon + 1);
-	if (id < 0)
-		result = unknown_tracepoint(list, event, tracefs);
-	else
-		event->config = (uint64_t)id;
-	if (!result && tracefs_is_probe(tracefs, subsystem, colon + 1))
+	error = tracefs_id(tracefs, subsystem, colon + 1, &event->config);
+	if (error_is(error, ENOENT)) {
+		error_free(error);
+		error = unknown_tracepoint(event, tracefs);
+	}
+	if (!error && tracefs_is_probe(tracefs, subsystem, colon + 1))
 		event->source = EVENT_TRACED_PROBE;
 	close(tracefs);
-	return result;
+	return error;
 }
 
-static int resolve_counter(struct event_list *list, const struct event *event)
+static struct error *resolve_counter(const struct event *event)
 {
 	char hardware[256];
 
 	if (event_is_available(event))
-		return 0;
+		return NULL;
 	available_hardware(hardware, sizeof(hardware));
-	snprintf(list->why, sizeof(list->why),
-		 "this machine has no event '%.100s'; of the hardware's it has: %s", event->name,
-		 hardware);
-	return -1;
+	return error_new(ERROR_UNSUPPORTED,
+			 "this machine has no event '%.100s'; of the hardware's it has: %s",
+			 event->name, hardware);
 }
 
-static int resolve(struct event_list *list, struct event *event)
+static struct error *resolve(struct event *event)
 {
 	switch (event->source) {
-	case EVENT_PERF: return resolve_counter(list, event);
-	case EVENT_TRACEPOINT: return resolve_tracepoint(list, event);
-	case EVENT_UPROBE: return uprobe_resolve(event, list->why, sizeof(list->why));
-	case EVENT_USDT: return usdt_resolve(event, list->why, sizeof(list->why));
-	case EVENT_KPROBE: return kprobe_resolve(event, list->why, sizeof(list->why));
-	default: return 0;
+	case EVENT_PERF: return resolve_counter(event);
+	case EVENT_TRACEPOINT: return resolve_tracepoint(event);
+	case EVENT_UPROBE: return uprobe_resolve(event);
+	case EVENT_USDT: return usdt_resolve(event);
+	case EVENT_KPROBE: return kprobe_resolve(event);
+	default: return NULL;
 	}
 }
 
-int event_list_resolve(struct event_list *list)
+struct error *event_list_resolve(struct event_list *list)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (resolve(list, &list->events[i]))
-			return -1;
-	return 0;
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < list->n && !error; i++)
+		error = resolve(&list->events[i]);
+	return error;
 }
 
 static void print_group(FILE *out, const char *title, enum event_source source, uint32_t type)
@@ -236,14 +229,18 @@ static int by_name(const void *a, const void *b)
 static void print_tracepoints(FILE *out)
 {
 	struct name_array all = { 0 };
-	int tracefs = tracefs_open();
+	int tracefs;
+	struct error *error = tracefs_open(&tracefs);
 
-	if (tracefs < 0) {
-		fprintf(out, "tracepoints: cannot be listed: %s\n", strerror(-tracefs));
+	if (!error) {
+		error = tracefs_each(tracefs, collect, &all);
+		close(tracefs);
+	}
+	if (error) {
+		fprintf(out, "tracepoints: cannot be listed: %s\n", error->text);
+		error_free(error);
 		return;
 	}
-	tracefs_each(tracefs, collect, &all);
-	close(tracefs);
 	if (all.n)
 		qsort(all.names, all.n, sizeof(*all.names), by_name);
 	fprintf(out, "tracepoints:\n");

@@ -33,38 +33,35 @@ static bool find_nearest(const char *wanted, char nearest[128])
 	return *nearest;
 }
 
-static void explain(const struct event *event, int error, char *why, size_t size)
+static struct error *explain(const struct event *event, int error)
 {
 	char nearest[128];
 
 	/* By version, a function that is not there is any of these. */
 	if (error != ENOENT && error != EINVAL && error != EADDRNOTAVAIL)
-		snprintf(why, size, "event '%.100s': %s", event->name, strerror(error));
-	else if (find_nearest(event->probe.symbol, nearest) && strcmp(nearest, event->probe.symbol))
-		snprintf(why, size, "this kernel has no function '%.100s'; did you mean '%s'?",
-			 event->probe.symbol, nearest);
-	else
-		snprintf(why, size, "event '%.100s': this kernel has no such place to be probed",
-			 event->name);
+		return error_system(error, "event '%.100s'", event->name);
+	if (find_nearest(event->probe.symbol, nearest) && strcmp(nearest, event->probe.symbol))
+		return error_new(ERROR_ARGUMENT,
+				 "this kernel has no function '%.100s'; did you mean '%s'?",
+				 event->probe.symbol, nearest);
+	return error_new(ERROR_ARGUMENT,
+			 "event '%.100s': this kernel has no such place to be probed", event->name);
 }
 
-int kprobe_resolve(const struct event *event, char *why, size_t size)
+struct error *kprobe_resolve(const struct event *event)
 {
 	struct perf_event_attr attributes;
 	int fd;
 
-	if (!event_place_attributes(event, 0, &attributes)) {
-		snprintf(why, size, "event '%.100s': this kernel has no kprobes", event->name);
-		return -1;
-	}
+	if (!event_place_attributes(event, 0, &attributes))
+		return error_new(ERROR_UNSUPPORTED, "event '%.100s': this kernel has no kprobes",
+				 event->name);
 	/* For our own thread only, and disabled: it is never hit. */
 	fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	/* Without the privilege to ask, the attempt to sample says so. */
-	if (fd < 0 && errno != EACCES && errno != EPERM) {
-		explain(event, errno, why, size);
-		return -1;
-	}
+	if (fd < 0 && errno != EACCES && errno != EPERM)
+		return explain(event, errno);
 	if (fd >= 0)
 		close(fd);
-	return 0;
+	return NULL;
 }

@@ -4,12 +4,10 @@
 
 #include "record/events/event.h"
 
-#include <stddef.h>
-
 /*
- * Asks the kernel whether the function of a kprobe event can be probed. 0, or -1 and in `why`
- * what is wrong, with the nearest name that the kernel has.
+ * Asks the kernel whether the function of a kprobe event can be probed. The text of an
+ * error has the nearest name that the kernel has.
  */
-int kprobe_resolve(const struct event *event, char *why, size_t size);
+struct error *kprobe_resolve(const struct event *event);
 
 #endif

@@ -2,7 +2,6 @@
 #include "record/events/probe.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,22 +75,20 @@ static bool take_place(struct probe *p, const char *text)
 	return p->form->source == EVENT_USDT ? take_provider(p, text) : take_symbol(p, text);
 }
 
-int probe_parse(struct probe *probe, const char *text, char *why, size_t size)
+struct error *probe_parse(struct probe *probe, const char *text)
 {
 	const struct probe_form *form = form_of(text);
 
 	*probe = (struct probe){ .form = form };
 	if (!form)
-		return 0;
-	if (!take_place(probe, text + strlen(form->word))) {
-		snprintf(why, size, "event '%s': expected %s%s", text, form->word, form->rest);
-		return -1;
-	}
+		return NULL;
+	if (!take_place(probe, text + strlen(form->word)))
+		return error_new(ERROR_ARGUMENT, "event '%s': expected %s%s", text, form->word,
+				 form->rest);
 	if (probe->symbol && (form->source == EVENT_KPROBE || probe->file) &&
 	    (form->source != EVENT_USDT || probe->provider))
-		return 0;
-	snprintf(why, size, "out of memory");
-	return -1;
+		return NULL;
+	return error_memory();
 }
 
 void probe_release(struct probe *probe)

@@ -4,6 +4,7 @@
 
 /* Probes of functions and places, as they are written on the command line. */
 
+#include "common/error.h"
 #include "record/events/event_source.h"
 
 #include <stdbool.h>
@@ -27,10 +28,10 @@ struct probe {
 };
 
 /*
- * Parses one of these forms; FILE may hold colons, SYMBOL may hold "::". 0; without a form if
- * `text` begins like none of them. -1 and `why`: it is a wrong one.
+ * Parses one of these forms; FILE may hold colons, SYMBOL may hold "::". Text that begins like none
+ * of them is no error, and has no form. To be released even after an error.
  */
-int probe_parse(struct probe *probe, const char *text, char *why, size_t size);
+struct error *probe_parse(struct probe *probe, const char *text);
 void probe_release(struct probe *probe);
 
 #endif

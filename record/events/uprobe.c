@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char *nearest_name(const struct elf_symbols *symbols, const char *wanted)
@@ -23,74 +22,72 @@ static const char *nearest_name(const struct elf_symbols *symbols, const char *w
 	return nearest;
 }
 
-static int add_place(struct event *event, uint64_t offset, char *why, size_t size)
+static struct error *add_place(struct event *event, uint64_t offset)
 {
 	event->places = malloc(sizeof(*event->places));
-	if (!event->places) {
-		snprintf(why, size, "out of memory");
-		return -1;
-	}
+	if (!event->places)
+		return error_memory();
 	event->places[0] = (struct event_place){ .offset = offset };
 	event->place_count = 1;
-	return 0;
+	return NULL;
 }
 
-static int resolve_in(struct event *event, const struct elf_file *file, char *why, size_t size)
+static struct error *no_function(const struct event *event, const struct elf_symbols *symbols)
+{
+	const struct probe *p = &event->probe;
+	const char *near = nearest_name(symbols, p->symbol);
+
+	if (near)
+		return error_new(ERROR_ARGUMENT,
+				 "event '%s': %s has no function '%s'; did you mean '%s'?",
+				 event->name, p->file, p->symbol, near);
+	return error_new(ERROR_ARGUMENT, "event '%s': %s has no function '%s' among its %zu",
+			 event->name, p->file, p->symbol, symbols->n);
+}
+
+static struct error *resolve_in(struct event *event, const struct elf_file *file)
 {
 	struct elf_symbols symbols;
 	const struct elf_symbol *symbol;
-	const char *near;
 	struct error *error = elf_symbols_read(&symbols, file);
-	int result = -1;
 
-	if (error) {
-		snprintf(why, size, "event '%s': %s: %s", event->name, event->probe.file,
-			 error->text);
-		error_free(error);
-		return -1;
-	}
+	if (error)
+		return error_prefix(error, "event '%s': %s", event->name, event->probe.file);
 	symbol = elf_symbols_named(&symbols, event->probe.symbol);
-	if (symbol && (!symbol->size || event->probe.symbol_offset < symbol->size)) {
-		result = add_place(event, symbol->start + event->probe.symbol_offset, why, size);
-	} else if (symbol) {
-		snprintf(why, size, "event '%s': the function has only %llu bytes", event->name,
-			 (unsigned long long)symbol->size);
-	} else if ((near = nearest_name(&symbols, event->probe.symbol))) {
-		snprintf(why, size, "event '%s': %s has no function '%s'; did you mean '%s'?",
-			 event->name, event->probe.file, event->probe.symbol, near);
-	} else {
-		snprintf(why, size, "event '%s': %s has no function '%s' among its %zu",
-			 event->name, event->probe.file, event->probe.symbol, symbols.n);
-	}
+	if (!symbol)
+		error = no_function(event, &symbols);
+	else if (symbol->size && event->probe.symbol_offset >= symbol->size)
+		error = error_new(ERROR_ARGUMENT, "event '%s': the function has only %llu bytes",
+				  event->name, (unsigned long long)symbol->size);
+	else
+		error = add_place(event, symbol->start + event->probe.symbol_offset);
 	elf_symbols_release(&symbols);
-	return result;
+	return error;
 }
 
-int uprobe_open(struct elf_file *file, const struct event *event, char *why, size_t size)
+struct error *uprobe_open(struct elf_file *file, const struct event *event)
 {
-	int fd = open_regular(event->probe.file), result;
+	int fd = open_regular(event->probe.file), status;
 
-	if (fd < 0) {
-		snprintf(why, size, "event '%s': %s: %s", event->name, event->probe.file,
-			 fd == -EINVAL ? "not a file" : strerror(-fd));
-		return -1;
-	}
-	result = elf_file_open(file, fd);
-	close(fd);
-	if (result)
-		snprintf(why, size, "event '%s': %s: %s", event->name, event->probe.file,
-			 elf_error_text(result));
-	return result ? -1 : 0;
+	if (fd < 0 && fd != -EINVAL)
+		return error_system(fd, "event '%s': %s", event->name, event->probe.file);
+	status = fd < 0 ? 0 : elf_file_open(file, fd);
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || status)
+		return error_new(ERROR_ARGUMENT, "event '%s': %s: %s", event->name,
+				 event->probe.file, fd < 0 ? "not a file" : elf_error_text(status));
+	return NULL;
 }
 
-int uprobe_resolve(struct event *event, char *why, size_t size)
+struct error *uprobe_resolve(struct event *event)
 {
 	struct elf_file file;
-	int result;
+	struct error *error = uprobe_open(&file, event);
 
-	if (uprobe_open(&file, event, why, size))
-		return -1;
-	result = resolve_in(event, &file, why, size);
+	if (error)
+		return error;
+	error = resolve_in(event, &file);
 	elf_file_release(&file);
-	return result;
+	return error;
 }

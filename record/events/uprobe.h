@@ -5,15 +5,13 @@
 #include "common/elf_file.h"
 #include "record/events/event.h"
 
-#include <stddef.h>
-
-/* Opens the event's file, to be released by the caller. 0, or -1 and `why`. */
-int uprobe_open(struct elf_file *file, const struct event *event, char *why, size_t size);
+/* Opens the event's file, to be released by the caller. */
+struct error *uprobe_open(struct elf_file *file, const struct event *event);
 
 /*
- * Finds where in its file the symbol of a uprobe event lies, and fills `places`. 0, or -1
- * and in `why` what is wrong, with the nearest name that the file has.
+ * Finds where in its file the symbol of a uprobe event lies, and fills `places`. The
+ * text of an error has the nearest name that the file has.
  */
-int uprobe_resolve(struct event *event, char *why, size_t size);
+struct error *uprobe_resolve(struct event *event);
 
 #endif

@@ -5,7 +5,6 @@
 #include "common/nearest.h"
 #include "record/events/uprobe.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,22 +58,22 @@ static bool place_of(const struct elf_file *file, const struct note *note,
 	       elf_file_address_to_offset(file, note->semaphore + moved, &place->semaphore);
 }
 
-int usdt_each(const struct elf_file *file,
-	      int (*visit)(const char *provider, const char *name, struct event_place place,
-			   void *context),
-	      void *context)
+struct error *usdt_each(const struct elf_file *file,
+			struct error *(*visit)(const char *provider, const char *name,
+					       struct event_place place, void *context),
+			void *context)
 {
 	struct cursor notes = elf_section_data(file, elf_file_section(file, ".note.stapsdt"));
 	struct event_place place;
+	struct error *error = NULL;
 	struct note note;
-	int result = 0;
 
 	if (cursor_left(&notes) > LIMIT_PROBE_NOTE_BYTES)
 		notes.end = notes.at + LIMIT_PROBE_NOTE_BYTES;
-	while (!result && cursor_left(&notes) && read_note(&notes, &note))
+	while (!error && cursor_left(&notes) && read_note(&notes, &note))
 		if (note.name && place_of(file, &note, &place))
-			result = visit(note.provider, note.name, place, context);
-	return result;
+			error = visit(note.provider, note.name, place, context);
+	return error;
 }
 
 /* What is looked for in a file, and the name nearest to it. */
@@ -84,21 +83,22 @@ struct search {
 	size_t distance, probes;
 };
 
-static int add_place(struct event *event, struct event_place place)
+static struct error *add_place(struct event *event, struct event_place place)
 {
 	struct event_place *places;
 
 	if (event->place_count == USDT_PLACES_MAX)
-		return -E2BIG;
+		return error_new(ERROR_LIMIT, "the probe has more than %d places", USDT_PLACES_MAX);
 	places = reallocarray(event->places, event->place_count + 1, sizeof(*places));
 	if (!places)
-		return -ENOMEM;
+		return error_memory();
 	event->places = places;
 	event->places[event->place_count++] = place;
-	return 0;
+	return NULL;
 }
 
-static int compare(const char *provider, const char *name, struct event_place place, void *context)
+static struct error *compare(const char *provider, const char *name, struct event_place place,
+			     void *context)
 {
 	struct search *search = context;
 	char full[2 * NAME_MAX_BYTES];
@@ -114,42 +114,38 @@ static int compare(const char *provider, const char *name, struct event_place pl
 		search->distance = distance;
 		strcpy(search->nearest, full);
 	}
-	return 0;
+	return NULL;
 }
 
-static int resolve_in(struct event *event, const struct elf_file *file, char *why, size_t size)
+static struct error *resolve_in(struct event *event, const struct elf_file *file)
 {
 	struct search search = { .event = event };
-	int status;
+	struct error *error;
 
 	snprintf(search.wanted, sizeof(search.wanted), "%s:%s", event->probe.provider,
 		 event->probe.symbol);
 	search.distance = strlen(search.wanted) / 3 + 1;
-	status = usdt_each(file, compare, &search);
-	if (!status && event->place_count)
-		return 0;
-	if (status == -E2BIG)
-		snprintf(why, size, "event '%s': the probe has more than %d places", event->name,
-			 USDT_PLACES_MAX);
-	else if (status)
-		snprintf(why, size, "event '%s': %s", event->name, strerror(-status));
-	else if (*search.nearest)
-		snprintf(why, size, "event '%s': %s has no probe '%s'; did you mean '%s'?",
-			 event->name, event->probe.file, search.wanted, search.nearest);
-	else
-		snprintf(why, size, "event '%s': %s has no probe '%s' among its %zu", event->name,
-			 event->probe.file, search.wanted, search.probes);
-	return -1;
+	error = usdt_each(file, compare, &search);
+	if (error)
+		return error_prefix(error, "event '%s'", event->name);
+	if (event->place_count)
+		return NULL;
+	if (*search.nearest)
+		return error_new(ERROR_ARGUMENT,
+				 "event '%s': %s has no probe '%s'; did you mean '%s'?",
+				 event->name, event->probe.file, search.wanted, search.nearest);
+	return error_new(ERROR_ARGUMENT, "event '%s': %s has no probe '%s' among its %zu",
+			 event->name, event->probe.file, search.wanted, search.probes);
 }
 
-int usdt_resolve(struct event *event, char *why, size_t size)
+struct error *usdt_resolve(struct event *event)
 {
 	struct elf_file file;
-	int result;
+	struct error *error = uprobe_open(&file, event);
 
-	if (uprobe_open(&file, event, why, size))
-		return -1;
-	result = resolve_in(event, &file, why, size);
+	if (error)
+		return error;
+	error = resolve_in(event, &file);
 	elf_file_release(&file);
-	return result;
+	return error;
 }

@@ -13,24 +13,21 @@
 #include "common/elf_file.h"
 #include "record/events/event.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 #define USDT_PLACES_MAX 1024 /* of one probe: each becomes a perf event */
 
 /*
- * Calls `visit` for each probe of the file whose place lies in it, as often as it has places;
- * a result other than 0 ends the walk and becomes its result.
+ * Calls `visit` for each probe of the file whose place lies in it, as often as it has places. An
+ * error of it ends the walk.
  */
-int usdt_each(const struct elf_file *file,
-	      int (*visit)(const char *provider, const char *name, struct event_place place,
-			   void *context),
-	      void *context);
+struct error *usdt_each(const struct elf_file *file,
+			struct error *(*visit)(const char *provider, const char *name,
+					       struct event_place place, void *context),
+			void *context);
 
 /*
- * Fills `places` of a usdt event. 0, or -1 and in `why` what is wrong, with the nearest name that
- * the file has.
+ * Fills `places` of a usdt event. The text of an error has the nearest name that the file has.
+ * ERROR_LIMIT: the probe has more than USDT_PLACES_MAX.
  */
-int usdt_resolve(struct event *event, char *why, size_t size);
+struct error *usdt_resolve(struct event *event);
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* A mount of tracefs that is attached nowhere. */
+/* A mount of tracefs that is attached nowhere: an fd or -errno. */
 static int open_unmounted(void)
 {
 	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC);
@@ -32,7 +32,7 @@ static int open_unmounted(void)
 	return folder;
 }
 
-int tracefs_open(void)
+struct error *tracefs_open(int *fd)
 {
 	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	int denied = 0, folder;
@@ -41,15 +41,22 @@ int tracefs_open(void)
 		struct statfs fs;
 
 		folder = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (folder >= 0 && !fstatfs(folder, &fs) && fs.f_type == TRACEFS_MAGIC)
-			return folder;
+		if (folder >= 0 && !fstatfs(folder, &fs) && fs.f_type == TRACEFS_MAGIC) {
+			*fd = folder;
+			return NULL;
+		}
 		if (folder >= 0)
 			close(folder);
 		else if (errno == EACCES)
 			denied = -EACCES;
 	}
-	folder = open_unmounted();
-	return folder < 0 && denied ? denied : folder;
+	*fd = open_unmounted();
+	if (*fd >= 0)
+		return NULL;
+	return error_new(ERROR_SYSTEM,
+			 "tracefs is not mounted and cannot be opened (%s); as root: "
+			 "mount -t tracefs tracefs /sys/kernel/tracing",
+			 strerror(denied ? -denied : -*fd));
 }
 
 /* A file of an event, or -errno. */
@@ -69,20 +76,21 @@ static int open_event_file(int tracefs, const char *subsystem, const char *name,
 	return fd < 0 ? -errno : fd;
 }
 
-int64_t tracefs_id(int tracefs, const char *subsystem, const char *name)
+struct error *tracefs_id(int tracefs, const char *subsystem, const char *name, uint64_t *id)
 {
 	int fd = open_event_file(tracefs, subsystem, name, "id");
 	char text[32];
 	ssize_t size;
 
 	if (fd < 0)
-		return fd;
+		return error_system(fd, "tracepoint '%s:%s'", subsystem, name);
 	size = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (size <= 0)
-		return -EIO;
+		return error_system(EIO, "tracepoint '%s:%s'", subsystem, name);
 	text[size] = 0;
-	return strtoll(text, NULL, 10);
+	*id = strtoull(text, NULL, 10);
+	return NULL;
 }
 
 bool tracefs_is_probe(int tracefs, const char *subsystem, const char *name)
@@ -121,14 +129,15 @@ static bool is_event(int subsystem, const char *name)
 	return *name != '.' && !faccessat(subsystem, path, F_OK, 0);
 }
 
-int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *name, void *context),
-		 void *context)
+struct error *tracefs_each(int tracefs,
+			   void (*visit)(const char *subsystem, const char *name, void *context),
+			   void *context)
 {
 	DIR *events = open_folder(tracefs, "events");
 	struct dirent *subsystem, *event;
 
 	if (!events)
-		return -errno;
+		return error_system(errno, "the folder events of tracefs");
 	while ((subsystem = readdir(events))) {
 		DIR *folder = NULL;
 
@@ -141,5 +150,5 @@ int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *n
 			closedir(folder);
 	}
 	closedir(events);
-	return 0;
+	return NULL;
 }

@@ -7,23 +7,23 @@
  * other process sees (fsmount(2)), which needs CAP_SYS_ADMIN.
  */
 
+#include "common/error.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An fd of the folder, to be closed by the caller, or -errno. */
-int tracefs_open(void);
+/* Opens the folder; the caller closes it. */
+struct error *tracefs_open(int *fd);
 
-/*
- * Id of the tracepoint "subsys:name" for perf_event_open(2), or -errno; -ENOENT: no such
- * tracepoint.
- */
-int64_t tracefs_id(int tracefs, const char *subsystem, const char *name);
+/* Id of the tracepoint "subsystem:name" for perf_event_open(2). ENOENT: no such tracepoint. */
+struct error *tracefs_id(int tracefs, const char *subsystem, const char *name, uint64_t *id);
 
 /* Whether somebody made it, with kprobe_events or uprobe_events; other programs can be attached. */
 bool tracefs_is_probe(int tracefs, const char *subsystem, const char *name);
 
-/* Calls `visit` for each tracepoint, in no particular order. 0 or -errno. */
-int tracefs_each(int tracefs, void (*visit)(const char *subsystem, const char *name, void *context),
-		 void *context);
+/* Calls `visit` for each tracepoint, in no particular order. */
+struct error *tracefs_each(int tracefs,
+			   void (*visit)(const char *subsystem, const char *name, void *context),
+			   void *context);
 
 #endif

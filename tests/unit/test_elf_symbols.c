@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 int a_function_to_be_found(void);
 
 int __attribute__((noinline)) a_function_to_be_found(void)
@@ -151,25 +153,23 @@ static void endless_names(void **state)
 static void probes(void **state)
 {
 	struct event event = { .name = "p", .probe.file = "/proc/self/exe" };
-	char why[512];
 
 	event.probe.symbol = "a_function_to_be_found";
-	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), 0);
+	assert_no_error(uprobe_resolve(&event));
 	assert_int_equal(event.place_count, 1);
 	assert_true(event.places[0].offset > 0);
 	free(event.places);
 	event.probe.symbol = "a_function_to_be_fuond";
-	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
-	assert_string_equal(why,
-			    "event 'p': /proc/self/exe has no function 'a_function_to_be_fuond'; "
-			    "did you mean 'a_function_to_be_found'?");
+	assert_error(uprobe_resolve(&event), ERROR_ARGUMENT,
+		     "event 'p': /proc/self/exe has no function 'a_function_to_be_fuond'; "
+		     "did you mean 'a_function_to_be_found'?");
 	event.probe.symbol = "a_function_to_be_found";
 	event.probe.symbol_offset = 1 << 20;
-	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
+	assert_error_kind(uprobe_resolve(&event), ERROR_ARGUMENT);
 	event.probe.file = "/nowhere";
-	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
+	assert_error_kind(uprobe_resolve(&event), ERROR_SYSTEM);
 	event.probe.file = "/proc/self/status";
-	assert_int_equal(uprobe_resolve(&event, why, sizeof(why)), -1);
+	assert_error_kind(uprobe_resolve(&event), ERROR_ARGUMENT);
 }
 
 int main(void)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 static struct event_list list;
 
 static int setup(void **state)
@@ -23,7 +25,7 @@ static int teardown(void **state)
 
 static void several_with_own_rates(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "cycles/freq=99/,page-faults/period=7/,cs:u"), 0);
+	assert_no_error(event_list_parse(&list, "cycles/freq=99/,page-faults/period=7/,cs:u"));
 	assert_int_equal(list.n, 3);
 	assert_string_equal(list.events[0].name, "cycles");
 	assert_int_equal(list.events[0].type, PERF_TYPE_HARDWARE);
@@ -41,8 +43,7 @@ static void several_with_own_rates(void **state)
 
 static void period_for_all(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "instructions,sched:sched_switch,faults/freq=5/"),
-			 0);
+	assert_no_error(event_list_parse(&list, "instructions,sched:sched_switch,faults/freq=5/"));
 	event_list_set_rate(&list, 0, 100000);
 	assert_int_equal(list.events[0].period, 100000);
 	assert_int_equal(list.events[1].period, 100000);
@@ -52,7 +53,7 @@ static void period_for_all(void **state)
 
 static void tracepoint_by_frequency_takes_each(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "sched:sched_switch"), 0);
+	assert_no_error(event_list_parse(&list, "sched:sched_switch"));
 	event_list_set_rate(&list, 999, 0);
 	assert_int_equal(list.events[0].source, EVENT_TRACEPOINT);
 	assert_int_equal(list.events[0].frequency, 0);
@@ -61,33 +62,33 @@ static void tracepoint_by_frequency_takes_each(void **state)
 
 static void raw(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "r1a2"), 0);
+	assert_no_error(event_list_parse(&list, "r1a2"));
 	assert_int_equal(list.events[0].type, PERF_TYPE_RAW);
 	assert_int_equal(list.events[0].config, 0x1a2);
-	assert_int_equal(event_list_parse(&list, "r"), -1);
-	assert_int_equal(event_list_parse(&list, "r12345678901234567"), -1);
+	assert_error_kind(event_list_parse(&list, "r"), ERROR_ARGUMENT);
+	assert_error_kind(event_list_parse(&list, "r12345678901234567"), ERROR_ARGUMENT);
 	assert_int_equal(list.n, 1);
 }
 
 static void uprobes(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "uprobe:/a:b/lib.so.6:malloc/period=100/"), 0);
+	assert_no_error(event_list_parse(&list, "uprobe:/a:b/lib.so.6:malloc/period=100/"));
 	assert_int_equal(list.events[0].source, EVENT_UPROBE);
 	assert_string_equal(list.events[0].name, "uprobe:/a:b/lib.so.6:malloc");
 	assert_string_equal(list.events[0].probe.file, "/a:b/lib.so.6");
 	assert_string_equal(list.events[0].probe.symbol, "malloc");
 	assert_int_equal(list.events[0].period, 100);
-	assert_int_equal(event_list_parse(&list, "uprobe:./x:ns::f+0x10"), 0);
+	assert_no_error(event_list_parse(&list, "uprobe:./x:ns::f+0x10"));
 	assert_string_equal(list.events[1].probe.file, "./x");
 	assert_string_equal(list.events[1].probe.symbol, "ns::f");
 	assert_int_equal(list.events[1].probe.symbol_offset, 0x10);
-	assert_int_equal(event_list_parse(&list, "uprobe:x:operator+"), 0);
+	assert_no_error(event_list_parse(&list, "uprobe:x:operator+"));
 	assert_string_equal(list.events[2].probe.symbol, "operator+");
 }
 
 static void other_probes(void **state)
 {
-	assert_int_equal(event_list_parse(&list, "uretprobe:/a/b:f::g,usdt:/c:d:e:f"), 0);
+	assert_no_error(event_list_parse(&list, "uretprobe:/a/b:f::g,usdt:/c:d:e:f"));
 	assert_int_equal(list.events[0].source, EVENT_UPROBE);
 	assert_true(list.events[0].probe.form->at_return);
 	assert_string_equal(list.events[0].probe.symbol, "f::g");
@@ -95,7 +96,7 @@ static void other_probes(void **state)
 	assert_string_equal(list.events[1].probe.file, "/c");
 	assert_string_equal(list.events[1].probe.provider, "d");
 	assert_string_equal(list.events[1].probe.symbol, "e:f");
-	assert_int_equal(event_list_parse(&list, "kprobe:f+8,kretprobe:f/period=3/"), 0);
+	assert_no_error(event_list_parse(&list, "kprobe:f+8,kretprobe:f/period=3/"));
 	assert_int_equal(list.events[2].source, EVENT_KPROBE);
 	assert_int_equal(list.events[2].probe.symbol_offset, 8);
 	assert_true(list.events[3].probe.form->at_return);
@@ -106,8 +107,7 @@ static void other_probes(void **state)
 
 static void says_what_is_wrong(const char *text, const char *expected)
 {
-	assert_int_equal(event_list_parse(&list, text), -1);
-	assert_string_equal(list.why, expected);
+	assert_error(event_list_parse(&list, text), ERROR_ARGUMENT, expected);
 }
 
 static void wrong_ones(void **state)
@@ -141,25 +141,25 @@ static void too_many(void **state)
 
 	for (int i = 0; i < EVENT_LIST_MAX; i++) {
 		snprintf(name, sizeof(name), "r%x", i);
-		assert_int_equal(event_list_parse(&list, name), 0);
+		assert_no_error(event_list_parse(&list, name));
 	}
 	says_what_is_wrong("cycles", "more than 64 events");
 }
 
 static void the_recorders_own(void **state)
 {
-	assert_int_equal(event_list_add(&list, "off-cpu"), 0);
+	assert_no_error(event_list_add(&list, "off-cpu"));
 	assert_int_equal(list.events[0].kind, PRF_EVENT_OFF_CPU);
 	assert_string_equal(list.events[0].unit, "ns");
 	assert_int_equal(event_class(&list.events[0]), CLASS_SWITCH);
-	assert_int_equal(event_list_add(&list, "none"), -1);
+	assert_error_kind(event_list_add(&list, "none"), ERROR_ARGUMENT);
 }
 
 static void attributes(void **state)
 {
 	struct perf_event_attr a;
 
-	assert_int_equal(event_list_parse(&list, "task-clock:k"), 0);
+	assert_no_error(event_list_parse(&list, "task-clock:k"));
 	event_list_set_rate(&list, 4999, 0);
 	event_attributes(&list.events[0], &a);
 	assert_int_equal(a.type, PERF_TYPE_SOFTWARE);

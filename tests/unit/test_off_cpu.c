@@ -95,7 +95,7 @@ static void record_waits(bool when_leaving, struct seen *seen)
 	pid_t child;
 
 	memset(seen, 0, sizeof(*seen));
-	assert_int_equal(event_list_add(&events, "off-cpu"), 0);
+	assert_no_error(event_list_add(&events, "off-cpu"));
 	assert_no_error(cpus_online(&cpus));
 	error = sampler_new(&sampler, &options);
 	if (error) {
@@ -165,7 +165,7 @@ static void test_warns_of_missing_waits(void **state)
 	struct off_cpu off_cpu;
 
 	assert_non_null(skeleton);
-	assert_int_equal(event_list_add(&events, "off-cpu"), 0);
+	assert_no_error(event_list_add(&events, "off-cpu"));
 	libbpf_set_print(NULL);
 	off_cpu_tell(&off_cpu, skeleton, &events, &options);
 	off_cpu_prepare(&off_cpu, skeleton);

@@ -58,7 +58,7 @@ static int setup(void **state)
 		 "ffffffff81000000 T _text\nffffffff81001000 T entry\nffffffff81002000 T work\n"
 		 "ffffffff81003000 T asm_sysvec_timer\nffffffff81004000 T end\n");
 	begin_trace(f);
-	assert_int_equal(event_list_add(&f->events, "cpu-clock"), 0);
+	fixture_must(event_list_add(&f->events, "cpu-clock"));
 	f->objects = objects_new();
 	f->sources.spaces = spaces_new(f->objects, true);
 	f->sources.tasks = tasks_new();

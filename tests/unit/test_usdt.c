@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 /* A file with one segment, 64 KiB at TEXT, and one section of notes; `BASE` moved by prelink. */
 #define TEXT 0x400000
 #define NOTES_AT 0x1000
@@ -100,24 +102,25 @@ struct seen {
 	size_t n, end_after;
 };
 
-static int see(const char *provider, const char *name, struct event_place place, void *context)
+static struct error *see(const char *provider, const char *name, struct event_place place,
+			 void *context)
 {
 	struct seen *seen = context;
 
 	snprintf(seen->names[seen->n], 64, "%s:%s", provider, name);
 	seen->places[seen->n++] = place;
-	return seen->n == seen->end_after ? -7 : 0;
+	return seen->n == seen->end_after ? error_new(ERROR_LIMIT, "enough") : NULL;
 }
 
-static int walk(struct seen *seen)
+static struct error *walk(struct seen *seen)
 {
 	struct elf_file file;
-	int result;
+	struct error *error;
 
 	assert_int_equal(elf_file_open_memory(&file, image, sizeof(image)), 0);
-	result = usdt_each(&file, see, seen);
+	error = usdt_each(&file, see, seen);
 	elf_file_release(&file);
-	return result;
+	return error;
 }
 
 static void finds_places(void **state)
@@ -131,7 +134,7 @@ static void finds_places(void **state)
 	add_probe(TEXT + SIZE + 0x500, TEXT + BASE_AT, 0, "shop", "outside");
 	add_probe(TEXT + 0x500, TEXT + BASE_AT, TEXT + SIZE, "shop", "semaphore outside");
 	make(notes_size);
-	assert_int_equal(walk(&seen), 0);
+	assert_no_error(walk(&seen));
 	assert_int_equal(seen.n, 2);
 	assert_string_equal(seen.names[0], "shop:sale");
 	assert_int_equal(seen.places[0].offset, 0x500);
@@ -139,7 +142,7 @@ static void finds_places(void **state)
 	assert_int_equal(seen.places[1].offset, 0x1500);
 	assert_int_equal(seen.places[1].semaphore, 0);
 	seen = (struct seen){ .end_after = 1 };
-	assert_int_equal(walk(&seen), -7);
+	assert_error(walk(&seen), ERROR_LIMIT, "enough");
 }
 
 /* Whatever its sizes say, a note is read inside its section only. */
@@ -154,14 +157,14 @@ static void damaged_notes(void **state)
 		struct seen seen = { 0 };
 
 		make(size);
-		assert_int_equal(walk(&seen), 0);
+		assert_no_error(walk(&seen));
 		assert_int_equal(seen.n, size == notes_size);
 	}
 	for (size_t at = 0; at < notes_size; at++) {
 		struct seen seen = { 0 };
 
 		image[NOTES_AT + at] ^= 0xff;
-		assert_int_equal(walk(&seen), 0);
+		assert_no_error(walk(&seen));
 		assert_true(seen.n <= 1);
 		image[NOTES_AT + at] ^= 0xff;
 	}
@@ -170,14 +173,13 @@ static void damaged_notes(void **state)
 static void says_what_is_wrong(void **state)
 {
 	struct event event = { .name = "p", .probe.file = "/proc/self/exe" };
-	char why[512];
 
 	event.probe.provider = "shop";
 	event.probe.symbol = "sale";
-	assert_int_equal(usdt_resolve(&event, why, sizeof(why)), -1);
-	assert_string_equal(why, "event 'p': /proc/self/exe has no probe 'shop:sale' among its 0");
+	assert_error(usdt_resolve(&event), ERROR_ARGUMENT,
+		     "event 'p': /proc/self/exe has no probe 'shop:sale' among its 0");
 	event.probe.file = "/proc/self/status";
-	assert_int_equal(usdt_resolve(&event, why, sizeof(why)), -1);
+	assert_error_kind(usdt_resolve(&event), ERROR_ARGUMENT);
 }
 
 int main(void)
