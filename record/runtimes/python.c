@@ -65,10 +65,10 @@ static struct interpreter *read_interpreter(struct python *p, const struct elf_f
 static struct interpreter *look_into(struct python *p, uint32_t pid, const struct mapping *m)
 {
 	struct interpreter *i = NULL;
-	int fd = object_open(pid, m);
 	struct elf_file e;
+	int fd;
 
-	if (fd < 0)
+	if (error_ignore(object_open(pid, m, &fd)))
 		return NULL;
 	if (!elf_file_open(&e, fd)) {
 		if (python_file_is_one(&e))

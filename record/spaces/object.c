@@ -188,7 +188,8 @@ static bool complete(struct object *object, int fd)
 	return true;
 }
 
-/* Returns the fd if it is the object's file; closes it otherwise. */
+/* The fd or -errno as given; if it is not the object's file, it is closed, and the result -ESTALE.
+ */
 static int checked(struct object *object, int fd)
 {
 	if (fd < 0 || complete(object, fd))
@@ -197,7 +198,8 @@ static int checked(struct object *object, int fd)
 	return -ESTALE;
 }
 
-int object_open(uint32_t pid, const struct mapping *m)
+/* An fd or -errno. */
+static int open_mapped(uint32_t pid, const struct mapping *m)
 {
 	const struct prf_object *d = &m->object->definition;
 	char path[128];
@@ -217,13 +219,21 @@ int object_open(uint32_t pid, const struct mapping *m)
 	return fd;
 }
 
+struct error *object_open(uint32_t pid, const struct mapping *m, int *fd)
+{
+	int opened = open_mapped(pid, m);
+
+	*fd = opened < 0 ? -1 : opened;
+	return opened < 0 ? error_system(opened, "%s", m->object->definition.path) : NULL;
+}
+
 void object_examine(uint32_t pid, const struct mapping *m)
 {
 	int fd;
 
 	if (m->object->examined || m->object->definition.kind != PRF_OBJECT_FILE)
 		return;
-	fd = object_open(pid, m);
+	fd = open_mapped(pid, m);
 	if (fd >= 0)
 		close(fd);
 	m->object->examined = true; /* one attempt only: this runs for each frame */

@@ -9,6 +9,7 @@
  * alive.
  */
 
+#include "common/error.h"
 #include "format/prf.h"
 #include "record/spaces/mappings.h"
 
@@ -37,10 +38,10 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
 
 /*
  * Opens the file that a process maps at a mapping, by way of the mapping itself, so that a
- * deleted file is opened, too, or else by its name. Completes the object's definition. An fd
- * for the caller to close, or -errno; -ESTALE: another file has the name now.
+ * deleted file is opened, too, or else by its name. Completes the object's definition. Sets
+ * `*fd`, for the caller to close; -1 after an error. ESTALE: another file has the name now.
  */
-int object_open(uint32_t pid, const struct mapping *mapping);
+struct error *object_open(uint32_t pid, const struct mapping *mapping, int *fd);
 
 /* Completes the definition of a mapping's object, if the file can be opened. */
 void object_examine(uint32_t pid, const struct mapping *mapping);

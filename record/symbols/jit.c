@@ -370,16 +370,16 @@ static void start_over(struct jit *jit, struct process *p)
 static void read_map(struct jit *jit, struct process *p)
 {
 	struct perf_map_source source = { .times = &p->map_times };
-	ssize_t n;
+	enum growing_file_news news;
 
 	if (p->map_file.fd < 0)
 		return;
 	file_watch_take(jit->watch, p->map_watch, &p->map_times);
-	n = growing_file_read(&p->map_file, READ_PER_TICK);
+	news = growing_file_read(&p->map_file, READ_PER_TICK);
 	write_times_look(&p->map_times, p->map_file.fd);
-	if (n == -ESTALE)
+	if (news == GROWING_FILE_REWRITTEN)
 		start_over(jit, p);
-	if (n <= 0)
+	if (news != GROWING_FILE_GREW)
 		return;
 	source.offset = p->map_file.offset - p->map_file.pending.size;
 	growing_file_consume(&p->map_file,
@@ -390,15 +390,15 @@ static void read_map(struct jit *jit, struct process *p)
 
 static void read_dump(struct jit *jit, struct process *p)
 {
-	ssize_t n;
+	enum growing_file_news news;
 
 	if (p->dump_file.fd < 0 || p->dump.broken)
 		return;
-	n = growing_file_read(&p->dump_file, READ_PER_TICK);
+	news = growing_file_read(&p->dump_file, READ_PER_TICK);
 	write_times_look(&p->dump_times, p->dump_file.fd);
-	if (n == -ESTALE)
+	if (news == GROWING_FILE_REWRITTEN)
 		start_over(jit, p);
-	if (n <= 0)
+	if (news != GROWING_FILE_GREW)
 		return;
 	growing_file_consume(&p->dump_file,
 			     jitdump_parse(&p->dump, &p->names.code, &p->dump_times,

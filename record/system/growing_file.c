@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/growing_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +27,7 @@ void growing_file_rewind(struct growing_file *f)
 	growing_file_consume(f, f->pending.size);
 }
 
-ssize_t growing_file_read(struct growing_file *f, size_t limit)
+enum growing_file_news growing_file_read(struct growing_file *f, size_t limit)
 {
 	struct stat st;
 	uint64_t left;
@@ -36,25 +35,23 @@ ssize_t growing_file_read(struct growing_file *f, size_t limit)
 	void *room;
 
 	if (fstat(f->fd, &st))
-		return -errno;
+		return GROWING_FILE_SAME;
 	if ((uint64_t)st.st_size < f->offset) {
 		growing_file_rewind(f);
-		return -ESTALE;
+		return GROWING_FILE_REWRITTEN;
 	}
 	left = (uint64_t)st.st_size - f->offset;
 	if (left > limit)
 		left = limit;
-	if (!left)
-		return 0;
-	room = buffer_extend(&f->pending, left);
+	room = left ? buffer_extend(&f->pending, left) : NULL;
 	if (!room)
-		return -ENOMEM;
+		return GROWING_FILE_SAME;
 	n = pread(f->fd, room, left, (off_t)f->offset);
 	f->pending.size -= left - (n < 0 ? 0 : (size_t)n);
-	if (n < 0)
-		return -errno;
+	if (n <= 0)
+		return GROWING_FILE_SAME;
 	f->offset += (uint64_t)n;
-	return n;
+	return GROWING_FILE_GREW;
 }
 
 /* There is one of these for each process: what a large part of a file took is given back. */

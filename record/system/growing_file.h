@@ -11,7 +11,6 @@
 #include "common/buffer.h"
 
 #include <stdint.h>
-#include <sys/types.h>
 
 struct growing_file {
 	int fd;		       /* -1: none */
@@ -22,12 +21,14 @@ struct growing_file {
 void growing_file_init(struct growing_file *f, int fd);
 void growing_file_release(struct growing_file *f);
 
-/*
- * Appends up to `limit` new bytes. Returns their number, 0 when there are none, or -errno. -ESTALE:
- * the file has become shorter, so it was rewritten; the next read begins at its start and nothing
- * is pending.
- */
-ssize_t growing_file_read(struct growing_file *f, size_t limit);
+enum growing_file_news {
+	GROWING_FILE_SAME,	/* nothing new, or it cannot be read now */
+	GROWING_FILE_GREW,	/* more bytes are pending */
+	GROWING_FILE_REWRITTEN, /* it has become shorter: nothing is pending, and it is read anew */
+};
+
+/* Appends up to `limit` new bytes to the pending ones. */
+enum growing_file_news growing_file_read(struct growing_file *f, size_t limit);
 
 /* Starts over at the beginning of the file; nothing is pending. */
 void growing_file_rewind(struct growing_file *f);

@@ -196,17 +196,21 @@ static struct code_file *get_file(struct code_files *files, uint32_t pid, const 
 	struct build_id id = build_id_of(d);
 	struct key key = build_id_key(id.bytes, id.size);
 	struct code_file *file = id.size ? find(files, &key) : NULL;
+	struct error *error;
+	bool replaced;
 	int fd;
 
 	if (file && !may_retry(file))
 		return file;
-	fd = object_open(pid, m);
+	error = object_open(pid, m, &fd);
+	replaced = error_is(error, ESTALE);
+	error_free(error);
 	id = build_id_of(d); /* object_open() may have found it */
 	if (!id.size)
 		return get_by_inode(files, d->path, fd);
 	file = get_by_build_id(files, d->path, &id, fd);
-	if (file && fd < 0)
-		file->why = fd;
+	if (file)
+		file->replaced = replaced;
 	return file;
 }
 

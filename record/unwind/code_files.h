@@ -25,9 +25,9 @@ enum code_file_state {
 
 struct code_file {
 	char *path;
-	int fd;	  /* while waiting; -1: could not be opened, or the vDSO */
-	int why;  /* with fd -1: -errno of object_open() */
-	int kept; /* another fd, for use when the file's name is gone; -1: none */
+	int fd;	       /* while waiting; -1: could not be opened, or the vDSO */
+	bool replaced; /* with fd -1: another file has the name now */
+	int kept;      /* another fd, for use when the file's name is gone; -1: none */
 	bool vdso;
 	enum code_file_state state;
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel or /proc named it; verified later */
@@ -40,6 +40,9 @@ struct code_file {
 	uint64_t refused_ns;	/* when it was refused; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t build_ns;
+	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
+	uint32_t counted_pid; /* the last of them */
+	bool changed;	      /* its table was added or dropped, and users have to be published */
 	const char *problem;
 };
 

@@ -307,50 +307,50 @@ void publications_update(struct publications *p, const struct spaces *spaces, ui
 	map_each(&p->by_pid, update, &u);
 }
 
-static bool maps_file(const struct publication *process, const struct code_file *file)
+static bool maps_changed(const struct publication *process)
 {
 	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
 
 	for (size_t i = 0; m && i < m->n; i++)
-		if (m->list[i].object->code == file)
+		if (m->list[i].object->code && m->list[i].object->code->changed)
 			return true;
 	return false;
 }
 
-struct file_users {
-	struct publications *publications; /* to publish them; NULL: to count them only */
-	const struct code_file *file;
-	uint64_t n;
-};
-
-static void visit_user(const void *key, size_t size, uint64_t value, void *context)
+static void refresh(const void *key, size_t size, uint64_t value, void *context)
 {
 	struct publication *process = (struct publication *)(uintptr_t)value;
-	struct file_users *users = context;
+	struct publications *p = context;
 
-	if (!maps_file(process, users->file))
-		return;
-	users->n++;
-	if (!users->publications)
+	if (!maps_changed(process))
 		return;
 	process->dirty = true;
-	publish(users->publications, process);
-	users->publications->pending |= process->dirty;
+	publish(p, process);
+	p->pending |= process->dirty;
 }
 
-uint64_t publications_refresh(struct publications *p, const struct code_file *file, uint64_t now_ns)
+void publications_refresh(struct publications *p, uint64_t now_ns)
 {
-	struct file_users users = { p, file, 0 };
-
 	p->now_ns = now_ns;
-	map_each(&p->by_pid, visit_user, &users);
-	return users.n;
+	map_each(&p->by_pid, refresh, p);
 }
 
-uint64_t publications_users(const struct publications *p, const struct code_file *file)
+static void count_user(const void *key, size_t size, uint64_t value, void *context)
 {
-	struct file_users users = { NULL, file, 0 };
+	const struct publication *process = (const struct publication *)(uintptr_t)value;
+	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
 
-	map_each(&p->by_pid, visit_user, &users);
-	return users.n;
+	for (size_t i = 0; m && i < m->n; i++) {
+		struct code_file *file = m->list[i].object->code;
+
+		if (!file || file->counted_pid == process->pid)
+			continue;
+		file->counted_pid = process->pid;
+		file->users++;
+	}
+}
+
+void publications_count_users(const struct publications *p)
+{
+	map_each(&p->by_pid, count_user, NULL);
 }

@@ -46,13 +46,10 @@ void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns);
 /* Takes the layouts of the processes that changed, and publishes them. */
 void publications_update(struct publications *p, const struct spaces *spaces, uint64_t now_ns);
 
-/*
- * Publishes the processes that map a file whose table was added or dropped; returns their number.
- */
-uint64_t publications_refresh(struct publications *p, const struct code_file *file,
-			      uint64_t now_ns);
+/* Publishes the processes that map a file whose `changed` is set. */
+void publications_refresh(struct publications *p, uint64_t now_ns);
 
-/* Number of processes that map a file. */
-uint64_t publications_users(const struct publications *p, const struct code_file *file);
+/* Adds the number of processes that map it to `users` of each file. `counted_pid` starts as 0. */
+void publications_count_users(const struct publications *p);
 
 #endif

@@ -26,13 +26,13 @@ static void *map_array(int fd, size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd,
-		     uint64_t limit)
+struct error *table_store_init(struct table_store *s, const struct unwinder_maps *maps,
+			       uint64_t limit)
 {
 	uint64_t slabs = limit / SLAB_BYTES;
-	int error = 0;
+	struct error *error = NULL;
 
-	*s = (struct table_store){ .slabs_fd = slabs_fd };
+	*s = (struct table_store){ .slabs_fd = maps->slabs };
 	s->max_slabs = slabs < 1		  ? 1
 		       : slabs > UNWIND_MAX_SLABS ? UNWIND_MAX_SLABS
 						  : (uint32_t)slabs;
@@ -40,15 +40,14 @@ int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slab
 	s->rules_size = map_bytes(UNWIND_MAX_RULES, sizeof(*s->kernel_rules));
 	s->slabs = calloc(s->max_slabs, sizeof(*s->slabs));
 	if (!s->slabs || range_pool_init(&s->page_pool, UNWIND_MAX_PAGES)) {
-		error = -ENOMEM;
+		error = error_memory();
 		goto out;
 	}
 	for (uint32_t i = 0; i < s->max_slabs; i++)
 		s->slabs[i].fd = -1;
-	s->pages = map_array(pages_fd, s->pages_size);
-	s->kernel_rules = map_array(rules_fd, s->rules_size);
-	if (!s->pages || !s->kernel_rules)
-		error = -errno;
+	if (!(s->pages = map_array(maps->pages, s->pages_size)) ||
+	    !(s->kernel_rules = map_array(maps->rules, s->rules_size)))
+		error = error_system(errno, "cannot map the memory of unwind tables");
 out:
 	if (error)
 		table_store_release(s);
@@ -83,45 +82,50 @@ void table_store_release(struct table_store *s)
 
 /* -------- slabs -------- */
 
-static int create_slab(struct table_slab *slab)
+static struct error *no_room(void)
+{
+	return error_new(ERROR_LIMIT, "the memory for unwind tables is used up");
+}
+
+static struct error *create_slab(struct table_slab *slab)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_slab", sizeof(uint32_t), SLAB_BYTES, 1,
 				&options);
+	uint32_t *rows = fd < 0 ? NULL : map_array(fd, SLAB_BYTES);
+	struct error *error;
 
-	if (fd < 0)
-		return -errno;
-	*slab = (struct table_slab){ .fd = fd, .rows = map_array(fd, SLAB_BYTES) };
-	if (!slab->rows) {
-		int error = -errno;
-
-		close(fd);
-		slab->fd = -1;
-		return error;
+	if (rows) {
+		*slab = (struct table_slab){ .fd = fd, .rows = rows };
+		return NULL;
 	}
-	return 0;
+	error = error_system(errno, "cannot make a map for unwind tables");
+	if (fd >= 0)
+		close(fd);
+	return error;
 }
 
 /* One call for all of them: the kernel waits for its readers once per call. */
-static int publish_slabs(struct table_store *s, const uint32_t *keys, const int *fds,
-			 uint32_t count)
+static struct error *publish_slabs(struct table_store *s, const uint32_t *keys, const int *fds,
+				   uint32_t count)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
 	uint32_t done = count;
 
 	if (bpf_map_update_batch(s->slabs_fd, keys, fds, &done, &options) == 0)
-		return 0;
+		return NULL;
 	for (uint32_t i = 0; i < count; i++)
 		if (bpf_map_update_elem(s->slabs_fd, &keys[i], &fds[i], BPF_ANY))
-			return -errno;
-	return 0;
+			return error_system(errno, "cannot publish a map for unwind tables");
+	return NULL;
 }
 
 /* Makes up to `wanted` more slabs, as far as the limit allows. */
-static int add_slabs(struct table_store *s, uint32_t wanted)
+static struct error *add_slabs(struct table_store *s, uint32_t wanted)
 {
 	uint32_t keys[BATCH], count = 0;
-	int fds[BATCH], error = 0;
+	struct error *error = NULL;
+	int fds[BATCH];
 
 	for (uint32_t i = 0; i < s->max_slabs && count < wanted && count < BATCH; i++) {
 		if (s->slabs[i].fd >= 0)
@@ -134,7 +138,9 @@ static int add_slabs(struct table_store *s, uint32_t wanted)
 		fds[count++] = s->slabs[i].fd;
 	}
 	if (!count)
-		return error ? error : -ENOSPC;
+		return error ? error : no_room();
+	/* Some are better than none. */
+	error_free(error);
 	error = publish_slabs(s, keys, fds, count);
 	for (uint32_t i = 0; error && i < count; i++)
 		release_slab(s, keys[i]);
@@ -163,30 +169,42 @@ uint64_t table_store_lacking(const struct table_store *s, const struct unwind_ta
 	return t->row_count > room ? t->row_count - room : 0;
 }
 
-/* A slab with room for `rows`; `hint` is where the page before went. */
-static int find_slab(struct table_store *s, uint32_t rows, uint32_t *hint, uint64_t missing,
-		     uint64_t now_ns)
+/* A table on its way into the store. */
+struct putting {
+	struct table_store *store;
+	const struct unwind_table *table;
+	uint16_t *numbers; /* of its rules, in the kernel half */
+	uint32_t slab;	   /* where the page before went */
+	uint64_t now_ns;
+};
+
+/* Sets p->slab to one with room for the page. */
+static struct error *find_slab(struct putting *p, const struct table_page *page)
 {
+	struct table_store *s = p->store;
+	uint64_t missing = p->table->row_count - page->first;
+
 	for (int attempt = 0; attempt < 2; attempt++) {
 		for (uint32_t n = 0; n < s->max_slabs; n++) {
-			uint32_t i = (*hint + n) % s->max_slabs;
+			uint32_t i = (p->slab + n) % s->max_slabs;
 			struct table_slab *slab = &s->slabs[i];
 
-			if (slab_room(slab, now_ns) < rows)
+			if (slab_room(slab, p->now_ns) < page->rows)
 				continue;
-			if (slab_rested(slab, now_ns))
+			if (slab_rested(slab, p->now_ns))
 				slab->used = 0;
-			*hint = i;
-			return 0;
+			p->slab = i;
+			return NULL;
 		}
 		if (attempt == 0) {
-			int error = add_slabs(s, (uint32_t)(missing / UNWIND_SLAB_ROWS) + 1);
+			struct error *error = add_slabs(s,
+							(uint32_t)(missing / UNWIND_SLAB_ROWS) + 1);
 
 			if (error)
 				return error;
 		}
 	}
-	return -ENOSPC;
+	return no_room();
 }
 
 void table_store_reserve(struct table_store *s, uint64_t now_ns)
@@ -194,7 +212,8 @@ void table_store_reserve(struct table_store *s, uint64_t now_ns)
 	for (uint32_t i = 0; i < s->max_slabs; i++)
 		if (slab_room(&s->slabs[i], now_ns) >= UNWIND_SLAB_ROWS / 2)
 			return;
-	add_slabs(s, 1);
+	/* Without one the next table is published later. */
+	error_ignore(add_slabs(s, 1));
 }
 
 uint64_t table_store_bytes(const struct table_store *s)
@@ -237,58 +256,102 @@ static void forget_pages(struct table_store *s, uint32_t first, uint32_t count, 
 	}
 }
 
-static int put_page(struct table_store *s, const struct unwind_table *t,
-		    const struct table_page *from, const uint16_t *numbers, uint32_t *hint,
-		    struct unwind_page *page, uint64_t now_ns)
+static struct error *put_page(struct putting *p, const struct table_page *from,
+			      struct unwind_page *page)
 {
 	struct table_slab *slab;
-	int error;
+	struct error *error;
 
-	if (!from->rows || from->rows > UINT16_MAX) {
-		*page = (struct unwind_page){ 0 };
-		return 0;
-	}
-	error = find_slab(s, from->rows, hint, t->row_count - from->first, now_ns);
+	*page = (struct unwind_page){ 0 };
+	if (!from->rows || from->rows > UINT16_MAX)
+		return NULL;
+	error = find_slab(p, from);
 	if (error)
 		return error;
-	slab = &s->slabs[*hint];
+	slab = &p->store->slabs[p->slab];
 	for (uint32_t i = 0; i < from->rows; i++) {
-		uint32_t row = t->rows[from->first + i];
+		uint32_t row = p->table->rows[from->first + i];
 
-		slab->rows[slab->used + i] = (row & 0xffff0000) | numbers[row & 0xffff];
+		slab->rows[slab->used + i] = (row & 0xffff0000) | p->numbers[row & 0xffff];
 	}
 	*page = (struct unwind_page){ .first = slab->used,
-				      .slab = (uint16_t)*hint,
+				      .slab = (uint16_t)p->slab,
 				      .rows = (uint16_t)from->rows };
 	slab->used += from->rows;
 	slab->live += from->rows;
-	return 0;
+	return NULL;
 }
 
-int table_store_put(struct table_store *s, const struct unwind_table *t,
-		    struct stored_table *stored, uint64_t now_ns)
+struct error *table_store_put(struct table_store *s, const struct unwind_table *t,
+			      struct stored_table *stored, uint64_t now_ns)
 {
-	uint16_t *numbers = translate_rules(s, &t->rules);
-	uint32_t first, hint = 0;
-	int error = 0;
+	struct putting p = { .store = s, .table = t, .now_ns = now_ns };
+	struct error *error = NULL;
+	uint32_t first;
 
-	if (!numbers)
-		return -ENOMEM;
+	p.numbers = translate_rules(s, &t->rules);
+	if (!p.numbers)
+		return error_memory();
 	first = range_pool_take(&s->page_pool, t->page_count, now_ns);
 	if (first == RANGE_POOL_NONE) {
-		free(numbers);
-		return -ENOSPC;
+		free(p.numbers);
+		return no_room();
 	}
 	for (uint32_t i = 0; i < t->page_count && !error; i++) {
-		error = put_page(s, t, &t->pages[i], numbers, &hint, &s->pages[first + i], now_ns);
+		error = put_page(&p, &t->pages[i], &s->pages[first + i]);
 		if (error) {
 			forget_pages(s, first, i, now_ns);
 			range_pool_give(&s->page_pool, first, t->page_count, now_ns);
 		}
 	}
-	free(numbers);
+	free(p.numbers);
 	*stored = (struct stored_table){ first, t->page_count, t->row_count };
 	return error;
+}
+
+/* Takes a table's rows off those that live in each slab; returns the rows that become free. */
+static uint64_t take_off(const struct table_store *s, const struct stored_table *table,
+			 uint32_t *live)
+{
+	uint64_t freed = 0;
+
+	for (uint32_t i = 0; i < table->pages; i++) {
+		const struct unwind_page *page = &s->pages[table->first_page + i];
+
+		live[page->slab] -= page->rows;
+		if (page->rows && !live[page->slab])
+			freed += s->slabs[page->slab].used;
+	}
+	return freed;
+}
+
+static bool empties_a_slab(const struct table_store *s, const struct stored_table *table,
+			   const uint32_t *live)
+{
+	for (uint32_t i = 0; i < table->pages; i++) {
+		const struct unwind_page *page = &s->pages[table->first_page + i];
+
+		if (page->rows && !live[page->slab])
+			return true;
+	}
+	return false;
+}
+
+bool table_store_choose(const struct table_store *s, struct table_choice *choices, size_t n,
+			uint64_t rows)
+{
+	uint32_t *live = calloc(s->max_slabs, sizeof(*live));
+	uint64_t freed = 0;
+	size_t taken = 0;
+
+	for (uint32_t i = 0; live && i < s->max_slabs; i++)
+		live[i] = s->slabs[i].live;
+	while (live && taken < n && freed < rows)
+		freed += take_off(s, choices[taken++].table, live);
+	for (size_t i = 0; i < taken; i++)
+		choices[i].drop = freed >= rows && empties_a_slab(s, choices[i].table, live);
+	free(live);
+	return freed >= rows;
 }
 
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)

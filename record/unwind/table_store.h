@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "bpf/abi/unwind.h"
+#include "common/error.h"
+#include "record/capture/unwinder_maps.h"
 #include "record/unwind/range_pool.h"
 #include "record/unwind/unwind_rules.h"
 #include "record/unwind/unwind_table.h"
@@ -44,14 +46,14 @@ struct stored_table {
 	uint64_t rows;
 };
 
-/* Fds of the BPF maps; `limit` is of bytes in slabs. 0 or a negative errno. */
-int table_store_init(struct table_store *s, int pages_fd, int rules_fd, int slabs_fd,
-		     uint64_t limit);
+/* `limit` is of bytes in slabs. */
+struct error *table_store_init(struct table_store *s, const struct unwinder_maps *maps,
+			       uint64_t limit);
 void table_store_release(struct table_store *s);
 
-/* Stores a table. 0, -ENOSPC when the limit is reached, or another negative errno. */
-int table_store_put(struct table_store *s, const struct unwind_table *t,
-		    struct stored_table *stored, uint64_t now_ns);
+/* Stores a table. ERROR_LIMIT: it does not fit into what is left. */
+struct error *table_store_put(struct table_store *s, const struct unwind_table *t,
+			      struct stored_table *stored, uint64_t now_ns);
 /*
  * Frees a table that no segment refers to any more; its memory is not reused for
  * RANGE_POOL_REST_NS.
@@ -61,6 +63,20 @@ void table_store_drop(struct table_store *s, const struct stored_table *stored, 
 /* Number of rows for which no slab, present or allowed, has room; 0: the table probably fits. */
 uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
 			     uint64_t now_ns);
+
+/* A table that may be dropped, and whether it has to be. */
+struct table_choice {
+	const struct stored_table *table;
+	bool drop;
+};
+
+/*
+ * Sets `drop` of as many tables, from the first one on, as make room for `rows` more. A slab is
+ * used again only once all of it is empty, so tables that do not empty one are kept. False: even
+ * without all of them there is no room, or no memory to find out.
+ */
+bool table_store_choose(const struct table_store *s, struct table_choice *choices, size_t n,
+			uint64_t rows);
 
 /* Has one empty slab ready for the next table. */
 void table_store_reserve(struct table_store *s, uint64_t now_ns);

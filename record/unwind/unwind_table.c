@@ -444,20 +444,3 @@ void unwind_table_release(struct unwind_table *t)
 	rule_set_release(&t->rules);
 	*t = (struct unwind_table){ 0 };
 }
-
-const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t address)
-{
-	uint64_t offset = address - t->base;
-	uint32_t key = (uint32_t)(offset & (PAGE_BYTES - 1)) << 16 | 0xffff;
-	const uint32_t *rows;
-	uint32_t n;
-
-	if (offset >> UNWIND_PAGE_BITS >= t->page_count ||
-	    !t->pages[offset >> UNWIND_PAGE_BITS].rows)
-		return &t->rules.rules[UNWIND_NONE];
-	rows = t->rows + t->pages[offset >> UNWIND_PAGE_BITS].first;
-	for (n = t->pages[offset >> UNWIND_PAGE_BITS].rows; n > 1; n -= n / 2)
-		if (rows[n / 2] <= key)
-			rows += n / 2;
-	return &t->rules.rules[*rows & 0xffff];
-}

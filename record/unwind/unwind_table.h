@@ -61,7 +61,4 @@ int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t 
 		       const atomic_bool *stop);
 void unwind_table_release(struct unwind_table *t);
 
-/* The rule at a link-time address, as the kernel half would find it (for tests). */
-const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t address);
-
 #endif

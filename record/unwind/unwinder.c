@@ -27,6 +27,7 @@
 
 static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
+static const char refused[] = "the kernel refuses more memory for tables";
 
 struct unwinder {
 	pthread_mutex_t lock; /* of everything but `store`, which is the worker's */
@@ -107,7 +108,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	*t = (struct unwind_table){ 0 };
 	result->state = CODE_FILE_REFUSED;
 	if (error) {
-		result->problem = file->why == -ESTALE ? replaced : elf_error_text(error);
+		result->problem = file->replaced ? replaced : elf_error_text(error);
 		/* A file that is no ELF file has no unwind information, for sure. */
 		if (error == ELF_ERROR_NOT_ELF || error == ELF_ERROR_UNSUPPORTED)
 			result->state = CODE_FILE_BARE;
@@ -135,55 +136,97 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	return false;
 }
 
-/*
- * The file whose table is needed least: mapped by no process, or else by the fewest. NULL for none.
- */
-static struct code_file *least_used(struct unwinder *u, const struct code_file *keep)
+/* Those whose tables are needed least come first. */
+static int by_need(const void *a, const void *b)
 {
-	struct code_file *best = NULL;
-	uint64_t best_users = 0;
+	const struct code_file *x = *(struct code_file *const *)a;
+	const struct code_file *y = *(struct code_file *const *)b;
 
-	for (size_t i = 0; i < u->files.count; i++) {
-		struct code_file *file = u->files.all[i];
-		uint64_t users;
-
-		if (file->state != CODE_FILE_READY || file == keep || file->vdso)
-			continue;
-		users = publications_users(&u->published, file);
-		if (!best || users < best_users ||
-		    (users == best_users && file->last_mapped_ns < best->last_mapped_ns)) {
-			best = file;
-			best_users = users;
-		}
-	}
-	return best;
+	if (x->users != y->users)
+		return x->users < y->users ? -1 : 1;
+	return x->last_mapped_ns < y->last_mapped_ns ? -1 : x->last_mapped_ns > y->last_mapped_ns;
 }
 
 /*
- * Drops tables until `rows` more would fit, but not those that several processes use. With the lock
- * held. The memory is reusable only some time later.
+ * The files with a table that at most one process maps, in the order in which they are dropped;
+ * `list` has room for all files. Returns their number.
+ */
+static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
+			     struct code_file **list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->files.count; i++) {
+		u->files.all[i]->users = 0;
+		u->files.all[i]->counted_pid = 0;
+	}
+	publications_count_users(&u->published);
+	for (size_t i = 0; i < u->files.count; i++) {
+		struct code_file *file = u->files.all[i];
+
+		if (file->state == CODE_FILE_READY && file != keep && !file->vdso &&
+		    file->users <= 1)
+			list[n++] = file;
+	}
+	if (n)
+		qsort(list, n, sizeof(struct code_file *), by_need);
+	return n;
+}
+
+static void drop_table(struct unwinder *u, struct code_file *file)
+{
+	file->state = CODE_FILE_REFUSED;
+	file->problem = "its table was given back to stay within the limit";
+	file->refused_ns = clock_now();
+	file->changed = true;
+	announce(u, file);
+	u->totals.files--;
+	u->totals.dropped++;
+	u->totals.rows -= file->stored.rows;
+}
+
+/* The processes that map changed files are published without their old tables, or with the new. */
+static void refresh(struct unwinder *u, struct code_file **changed, size_t n)
+{
+	publications_refresh(&u->published, clock_now());
+	for (size_t i = 0; i < n; i++)
+		changed[i]->changed = false;
+}
+
+/* Moves those to the beginning of the list whose tables must go for `rows` more to fit. */
+static size_t choose(const struct unwinder *u, struct code_file **list, size_t n, uint64_t rows)
+{
+	struct table_choice *choices = calloc(n + 1, sizeof(*choices));
+	size_t chosen = 0;
+
+	for (size_t i = 0; choices && i < n; i++)
+		choices[i].table = &list[i]->stored;
+	if (choices && table_store_choose(&u->store, choices, n, rows))
+		for (size_t i = 0; i < n; i++)
+			if (choices[i].drop)
+				list[chosen++] = list[i];
+	free(choices);
+	return chosen;
+}
+
+/*
+ * Drops tables for `rows` more to fit, but not those that several processes use; none if that does
+ * not suffice. With the lock held. The memory is reusable only some time later.
  */
 static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64_t rows)
 {
-	uint64_t freed = 0;
+	struct code_file **list = calloc(u->files.count + 1, sizeof(*list));
+	size_t n = list ? find_droppable(u, keep, list) : 0;
 
-	while (freed < rows) {
-		struct code_file *file = least_used(u, keep);
-
-		if (!file || publications_users(&u->published, file) > 1)
-			return false;
-		file->state = CODE_FILE_REFUSED;
-		file->problem = "its table was given back to stay within the limit";
-		file->refused_ns = clock_now();
-		u->totals.files--;
-		freed += file->stored.rows;
-		announce(u, file);
-		u->totals.dropped++;
-		u->totals.rows -= file->stored.rows;
-		publications_refresh(&u->published, file, clock_now());
-		table_store_drop(&u->store, &file->stored, clock_now());
-	}
-	return true;
+	n = choose(u, list, n, rows);
+	for (size_t i = 0; i < n; i++)
+		drop_table(u, list[i]);
+	if (n)
+		refresh(u, list, n);
+	for (size_t i = 0; i < n; i++)
+		table_store_drop(&u->store, &list[i]->stored, clock_now());
+	free(list);
+	return n;
 }
 
 /* Sleeps, unless the worker shall end. With the lock held. */
@@ -196,9 +239,9 @@ static void rest(struct unwinder *u, uint64_t ns)
 		pthread_cond_timedwait(&u->work, &u->lock, &t);
 }
 
-/* Stores a table, dropping others if needed. -ENOSPC when it does not fit even then. */
-static int store_table(struct unwinder *u, const struct code_file *file,
-		       const struct unwind_table *t, struct stored_table *stored)
+/* Stores a table, dropping others if needed. ERROR_LIMIT: it does not fit even then. */
+static struct error *store_table(struct unwinder *u, const struct code_file *file,
+				 const struct unwind_table *t, struct stored_table *stored)
 {
 	uint64_t lacking = table_store_lacking(&u->store, t, clock_now());
 	bool room = true;
@@ -210,7 +253,8 @@ static int store_table(struct unwinder *u, const struct code_file *file,
 			rest(u, RANGE_POOL_REST_NS + SECOND / 10);
 		pthread_mutex_unlock(&u->lock);
 	}
-	return room ? table_store_put(&u->store, t, stored, clock_now()) : -ENOSPC;
+	return room ? table_store_put(&u->store, t, stored, clock_now())
+		    : error_new(ERROR_LIMIT, "%s", no_memory);
 }
 
 /* Reports the file to the owner, without the lock. */
@@ -254,7 +298,8 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 		announce(u, file);
 		u->totals.rows += file->stored.rows;
 	}
-	publications_refresh(&u->published, file, clock_now());
+	file->changed = true;
+	refresh(u, &file, 1);
 	u->totals.rules = u->store.rules.count;
 	u->totals.slabs = u->store.slab_count;
 	u->totals.table_bytes = table_store_bytes(&u->store);
@@ -265,6 +310,7 @@ static void build_file(struct unwinder *u, struct code_file *file)
 {
 	struct code_file result = *file;
 	struct unwind_table table;
+	struct error *error;
 	uint64_t began = clock_now();
 
 	u->busy = true;
@@ -274,11 +320,13 @@ static void build_file(struct unwinder *u, struct code_file *file)
 	if (build_table(u, file, &result, &table)) {
 		result.build_ns = clock_now() - began;
 		result.state = CODE_FILE_READY;
-		if (store_table(u, file, &table, &result.stored)) {
+		error = store_table(u, file, &table, &result.stored);
+		if (error) {
 			result.state = CODE_FILE_REFUSED;
-			result.problem = no_memory;
+			result.problem = error->kind == ERROR_SYSTEM ? refused : no_memory;
 			result.refused_ns = clock_now();
 		}
+		error_free(error);
 	}
 	unwind_table_release(&table);
 	pthread_mutex_lock(&u->lock);
@@ -350,15 +398,13 @@ struct error *unwinder_new(struct unwinder **unwinder, const struct unwinder_opt
 	uint64_t limit = options->memory_limit ? options->memory_limit : DEFAULT_LIMIT;
 	const struct unwinder_maps *maps = &options->maps;
 	struct error *error;
-	int status;
 
 	if (!u)
 		return error_memory();
 	init_locks(u);
 	u->options = *options;
 	u->max_rows = limit / 4 / 2; /* no file gets more than half of it */
-	status = table_store_init(&u->store, maps->pages, maps->rules, maps->slabs, limit);
-	error = status ? error_system(status, "cannot map the memory of unwind tables") : NULL;
+	error = table_store_init(&u->store, maps, limit);
 	if (!error)
 		error = publications_init(&u->published, maps->segments, maps->processes);
 	if (!error)

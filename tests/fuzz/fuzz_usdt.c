@@ -5,14 +5,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int check(const char *provider, const char *name, struct event_place place, void *context)
+static struct error *check(const char *provider, const char *name, struct event_place place,
+			   void *context)
 {
 	size_t size = *(const size_t *)context;
 
 	if (place.offset >= size || place.semaphore >= size || strlen(provider) > size ||
 	    strlen(name) > size)
 		__builtin_trap();
-	return 0;
+	return NULL;
 }
 
 /* Whatever the notes say, places and counters lie within the file. */
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (elf_file_open_memory(&file, data, size))
 		return 0;
-	usdt_each(&file, check, &size);
+	error_ignore(usdt_each(&file, check, &size));
 	elf_file_release(&file);
 	return 0;
 }

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "tests/unit/error_check.h"
+
 static const struct prf_object nothing = { .root = "" };
 
 static enum prf_object_kind kind_of(struct objects *o, const char *name)
@@ -120,6 +122,17 @@ static void another_file_of_the_name_is_not_it(void **state)
 	objects_free(o);
 }
 
+static void cannot_open(const struct mapping *m, int os_error)
+{
+	struct error *error;
+	int fd;
+
+	error = object_open((uint32_t)getpid(), m, &fd);
+	assert_true(error_is(error, os_error));
+	assert_int_equal(fd, -1);
+	error_free(error);
+}
+
 /* The very file that is mapped is opened, by way of the mapping, once it has no name, too. */
 static void files_are_opened(void **state)
 {
@@ -135,7 +148,7 @@ static void files_are_opened(void **state)
 	m.start = found.start;
 	m.end = found.end;
 	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino });
-	fd = object_open((uint32_t)getpid(), &m);
+	assert_no_error(object_open((uint32_t)getpid(), &m, &fd));
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &opened), 0);
 	assert_int_equal(opened.st_ino, here.st_ino);
@@ -143,15 +156,15 @@ static void files_are_opened(void **state)
 	close(fd);
 	m.object = objects_get(o, "/nonexistent",
 			       &(struct prf_object){ .inode = here.st_ino, .deleted = true });
-	fd = object_open((uint32_t)getpid(), &m);
+	assert_no_error(object_open((uint32_t)getpid(), &m, &fd));
 	assert_true(fd >= 0);
 	close(fd);
 	/* Another file has the name, and nothing of the right one is mapped there. */
 	m.start = m.end = 0;
 	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino + 1 });
-	assert_int_equal(object_open((uint32_t)getpid(), &m), -ESTALE);
+	cannot_open(&m, ESTALE);
 	m.object = objects_get(o, "[vdso]", &nothing);
-	assert_int_equal(object_open((uint32_t)getpid(), &m), -ENOENT);
+	cannot_open(&m, ENOENT);
 	objects_free(o);
 }
 

@@ -72,6 +72,24 @@ static bool agrees(const struct unwind_rule *rule, const struct cfi_row *libdw)
 	       rule->read_offset + 8 * rule->ra_word == libdw->ra.offset;
 }
 
+/* The rule that holds at a link-time address, found as the kernel half does. */
+static const struct unwind_rule *find_rule(const struct unwind_table *t, uint64_t address)
+{
+	uint64_t offset = address - t->base;
+	uint32_t key = (uint32_t)(offset & ((1u << UNWIND_PAGE_BITS) - 1)) << 16 | 0xffff;
+	const uint32_t *rows;
+	uint32_t n;
+
+	if (offset >> UNWIND_PAGE_BITS >= t->page_count ||
+	    !t->pages[offset >> UNWIND_PAGE_BITS].rows)
+		return &t->rules.rules[UNWIND_NONE];
+	rows = t->rows + t->pages[offset >> UNWIND_PAGE_BITS].first;
+	for (n = t->pages[offset >> UNWIND_PAGE_BITS].rows; n > 1; n -= n / 2)
+		if (rows[n / 2] <= key)
+			rows += n / 2;
+	return &t->rules.rules[*rows & 0xffff];
+}
+
 /* Every row of the file, at its first byte and in its middle, against libdw. */
 static void compare_with_libdw(const char *path)
 {
@@ -93,7 +111,7 @@ static void compare_with_libdw(const char *path)
 		for (uint32_t i = 0; i < t.pages[page].rows; i++) {
 			uint64_t pc = t.base + ((uint64_t)page << UNWIND_PAGE_BITS) +
 				      (t.rows[t.pages[page].first + i] >> 16);
-			const struct unwind_rule *rule = unwind_table_find(&t, pc);
+			const struct unwind_rule *rule = find_rule(&t, pc);
 			struct cfi_row row;
 
 			if (rule->kind == UNWIND_NONE || !ask_libdw(cfi, pc, &row))
@@ -161,9 +179,8 @@ static void test_finds_a_function(void **state)
 	close(fd);
 	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_OK);
 	elf_file_release(&e);
-	assert_int_equal(unwind_table_find(&t, (uintptr_t)some_function - bias)->kind,
-			 UNWIND_CFA_SP);
-	assert_int_equal(unwind_table_find(&t, UINT64_MAX)->kind, UNWIND_NONE);
+	assert_int_equal(find_rule(&t, (uintptr_t)some_function - bias)->kind, UNWIND_CFA_SP);
+	assert_int_equal(find_rule(&t, UINT64_MAX)->kind, UNWIND_NONE);
 	unwind_table_release(&t);
 }
 

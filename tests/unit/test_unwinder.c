@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "bpf/abi/unwind.h"
+#include "common/elf_file.h"
 
 #define LONG_NS UINT64_C(60000000000)
 
@@ -306,6 +308,54 @@ static void test_memory_limit(void **state)
 	assert_true(totals.refused + totals.dropped > 0);
 }
 
+/* A copy of our own program that another build could have made: with another build-id. */
+static void make_other(char *path, uint8_t number)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	struct elf_file elf;
+	uint8_t *bytes, *id;
+	struct stat status;
+
+	assert_int_equal(fstat(from, &status), 0);
+	assert_int_equal(elf_file_open(&elf, from), ELF_OK);
+	bytes = malloc((size_t)status.st_size);
+	assert_int_equal(pread(from, bytes, (size_t)status.st_size, 0), status.st_size);
+	id = memmem(bytes, (size_t)status.st_size, elf.build_id, elf.build_id_size);
+	assert_non_null(id);
+	id[0] ^= number;
+	to = mkstemp(path);
+	assert_true(to >= 0);
+	assert_int_equal(write(to, bytes, (size_t)status.st_size), status.st_size);
+	assert_int_equal(fchmod(to, 0700), 0);
+	close(to);
+	close(from);
+	free(bytes);
+	elf_file_release(&elf);
+}
+
+/* Tables of files that nobody maps make room for others, which get tables then. */
+static void test_unused_tables_make_room(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder_totals before = { 0 }, totals = { 0 };
+
+	start(f, 2 * UNWIND_SLAB_ROWS * sizeof(uint32_t));
+	for (uint8_t i = 1; i < 200 && !totals.dropped; i++) {
+		char path[] = "/tmp/prof-test.XXXXXX";
+
+		make_other(path, i);
+		before = totals;
+		unwinder_prepare(f->unwinder, path, LONG_NS);
+		unwinder_totals(f->unwinder, &totals);
+		unlink(path);
+	}
+	assert_true(totals.dropped > 0);
+	assert_int_equal(totals.short_of_memory, 0);
+	assert_int_equal(totals.files, before.files + 1 - totals.dropped);
+	/* Only those of one of the two slabs had to go. */
+	assert_true(totals.files > before.files / 4 && totals.slabs == 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_replaced_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_prepared_program, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
