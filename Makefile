@@ -250,7 +250,7 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth check-slow check-kernels deps-kernels install-library dist deb
+.PHONY: tools truth deps-truth check-slow check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
@@ -269,18 +269,24 @@ bench: all $(tools)
 demo: all
 	$(Q)BUILD='$(abspath $(BUILD))' testdata/demo.sh
 
-## install: install the programs, manual pages and completion under DESTDIR and PREFIX
+# Debian's zsh looks into vendor-completions, others into site-functions.
+ZSHDIR ?= share/zsh/site-functions
+UNITDIR ?= lib/systemd/system
+completions := share/bash-completion/completions $(ZSHDIR) share/fish/vendor_completions.d
+
+## install: install the programs, manual pages, completion and a systemd unit under DESTDIR and PREFIX
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib share/man/man1 share/man/man5 $(UNITDIR) $(completions))
 	install -m 755 $(addprefix $(BUILD)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 bench/prof_bench.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(BUILD)/libprof_bench.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(PREFIX)/share/man/man5
-	for program in $(programs); do \
-		$(BUILD)/$$program --completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program; done
+	cd $(DESTDIR)$(PREFIX) && for program in $(programs); do \
+		bin/$$program --completion=bash > share/bash-completion/completions/$$program; \
+		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program; \
+		bin/$$program --completion=fish > share/fish/vendor_completions.d/$$program.fish; done
+	sed 's|@PREFIX@|$(PREFIX)|' packaging/prof-record.service.in > $(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service
 
 ## install-library: install libprf, its headers, manual page and libprf.pc likewise
 install-library: $(library)
@@ -303,7 +309,9 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/include/prof_bench.h $(DESTDIR)$(PREFIX)/lib/libprof_bench.a \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard man/*.1))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard man/*.5))) \
-		$(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,$(programs))
+		$(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service \
+		$(foreach program,$(programs),$(addprefix $(DESTDIR)$(PREFIX)/,share/bash-completion/completions/$(program) \
+		$(ZSHDIR)/_$(program) share/fish/vendor_completions.d/$(program).fish))
 
 ## dist: the sources of this version as build/prof-VERSION.tar.xz
 dist:
@@ -313,6 +321,11 @@ dist:
 ## deb: packages for this Debian or Ubuntu, in build/deb (needs devscripts' tools: see .ci/debian)
 deb:
 	$(Q)BUILD='$(abspath $(BUILD))' VERSION='$(VERSION)' .ci/deb
+
+## rpm: packages for this Fedora or another distribution that has rpmbuild, in build/rpm
+rpm: dist
+	rpmbuild -bb $(RPM_FLAGS) --define '_topdir $(abspath $(BUILD))/rpm' --define '_sourcedir $(abspath $(BUILD))' \
+		packaging/prof.spec
 
 ## clean: remove the build folder
 clean:

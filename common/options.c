@@ -3,6 +3,7 @@
 
 #include "common/buffer.h"
 #include "common/message.h"
+#include "common/completion.h"
 #include "common/nearest.h"
 
 #include <errno.h>
@@ -11,41 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every program has, after the entries of its own table. */
-static const struct option_entry common_table[] = {
-	{ .name = NULL, .help = "Help" },
-	{ 'h', "help", NULL, "print this help", NULL },
-	{ 0, "version", NULL, "print the version", NULL },
-	{ 0, "completion", NULL, "print the completion script for bash", NULL },
-	{ .help = NULL },
-};
-
 static bool is_heading(const struct option_entry *e)
 {
 	return !e->letter && !e->name;
-}
-
-static bool is_common(const struct option_entry *e)
-{
-	return e >= common_table && e < common_table + sizeof(common_table) / sizeof(*common_table);
-}
-
-static bool is_optional(const struct option_entry *e)
-{
-	return e->argument && e->argument[0] == '[';
-}
-
-/* The n-th entry of both tables, or NULL after the last. */
-static const struct option_entry *entry(const struct options *o, size_t n)
-{
-	size_t own = 0;
-
-	while (o->table[own].help)
-		own++;
-	if (n < own)
-		return &o->table[n];
-	n -= own;
-	return n < sizeof(common_table) / sizeof(*common_table) - 1 ? &common_table[n] : NULL;
 }
 
 /* Nothing is known yet of how messages are to be shown: the name of the program is set here. */
@@ -72,7 +41,7 @@ static void print_help(const struct options *o)
 	const struct option_entry *e;
 
 	printf("usage: %s %s\n%s\n", o->program, o->synopsis, o->summary);
-	for (size_t i = 0; (e = entry(o, i)); i++) {
+	for (size_t i = 0; (e = options_entry(o, i)); i++) {
 		char left[64];
 		int length;
 
@@ -88,9 +57,9 @@ static void print_help(const struct options *o)
 					   e->name);
 		if (e->argument)
 			snprintf(left + length, sizeof(left) - (size_t)length, "%s%s",
-				 is_optional(e) ? ""
-				 : e->name	? "="
-						: " ",
+				 option_is_optional(e) ? ""
+				 : e->name	       ? "="
+						       : " ",
 				 e->argument);
 		if (strlen(left) < 30)
 			printf("%-30s  %s\n", left, e->help);
@@ -99,31 +68,15 @@ static void print_help(const struct options *o)
 	}
 }
 
-static void print_completion(const struct options *o)
-{
-	const struct option_entry *e;
-
-	printf("_%s() {\n\tlocal word=${COMP_WORDS[COMP_CWORD]}\n", strchr(o->program, '-') + 1);
-	printf("\tif [[ $word == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (size_t i = 0; (e = entry(o, i)); i++) {
-		if (e->letter)
-			printf("-%c ", e->letter);
-		if (e->name)
-			printf("--%s%s ", e->name, e->argument && !is_optional(e) ? "=" : "");
-	}
-	printf("' -- \"$word\"))\n\t\t[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n");
-	printf("\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n\tfi\n}\n");
-	printf("complete -o filenames -F _%s %s\n", strchr(o->program, '-') + 1, o->program);
-}
-
-static enum options_result print_common(const struct options *o, const struct option_entry *e)
+static enum options_result print_common(const struct options *o, const struct option_entry *e,
+					const char *argument)
 {
 	if (e->letter == 'h')
 		print_help(o);
 	else if (!strcmp(e->name, "version"))
 		printf("%s " PROF_VERSION "\n", o->program);
-	else
-		print_completion(o);
+	else if (!completion_print(o, argument ? argument : "bash"))
+		return wrong(o, "--completion is for bash, zsh or fish");
 	return fflush(stdout) ? OPTIONS_WRONG : OPTIONS_DONE;
 }
 
@@ -134,8 +87,8 @@ static enum options_result take(const struct options *o, const struct option_ent
 {
 	const char *why;
 
-	if (is_common(e))
-		return print_common(o, e);
+	if (option_is_common(e))
+		return print_common(o, e, argument);
 	why = e->take(o->context, argument);
 	if (!why)
 		return OPTIONS_OK;
@@ -150,7 +103,7 @@ static const struct option_entry *find_long(const struct options *o, const char 
 	const struct option_entry *e, *found = NULL;
 
 	*unclear = false;
-	for (size_t i = 0; (e = entry(o, i)); i++) {
+	for (size_t i = 0; (e = options_entry(o, i)); i++) {
 		if (!e->name || strncmp(e->name, name, length))
 			continue;
 		if (!e->name[length]) {
@@ -177,7 +130,7 @@ static enum options_result unknown_long(const struct options *o, const char *nam
 		snprintf(text, sizeof(text), "--%s is the beginning of several options", typed);
 		return wrong(o, "%s", text);
 	}
-	for (size_t i = 0; (e = entry(o, i)) && n < 128; i++)
+	for (size_t i = 0; (e = options_entry(o, i)) && n < 128; i++)
 		if (e->name)
 			words[n++] = e->name;
 	meant = nearest_word(typed, words, n);
@@ -204,7 +157,7 @@ static enum options_result parse_long(const struct options *o, char **argv, int 
 		snprintf(text, sizeof(text), "%s takes no argument", shown);
 		return wrong(o, "%s", text);
 	}
-	if (e->argument && !is_optional(e) && !argument) {
+	if (e->argument && !option_is_optional(e) && !argument) {
 		if (*at + 1 >= argc) {
 			snprintf(text, sizeof(text), "%s needs %s", shown, e->argument);
 			return wrong(o, "%s", text);
@@ -218,7 +171,7 @@ static const struct option_entry *find_letter(const struct options *o, char lett
 {
 	const struct option_entry *e;
 
-	for (size_t i = 0; (e = entry(o, i)); i++)
+	for (size_t i = 0; (e = options_entry(o, i)); i++)
 		if (e->letter && e->letter == letter)
 			return e;
 	return NULL;
@@ -238,7 +191,7 @@ static enum options_result parse_short(const struct options *o, char **argv, int
 			snprintf(text, sizeof(text), "unknown option -%c", *letter);
 			return wrong(o, "%s", text);
 		}
-		if (e->argument && is_optional(e)) {
+		if (e->argument && option_is_optional(e)) {
 			if (letter[1] == '=')
 				return take(o, e, shown, letter + 2);
 		} else if (e->argument) {

@@ -3,40 +3,16 @@
 #define COMMON_OPTIONS_H
 
 /*
- * Command lines from a table. One table drives parsing, --help and bash completion, and a
+ * Command lines from a table. One table drives parsing, --help and completion, and a
  * test compares it with the manual page. Short options may be joined (-qv) and may carry
  * their argument (-F99); long ones take --name=ARG or --name ARG, and may be cut short
  * where that is clear.
- *
- * An `argument` in brackets, "[=MIN]", is optional and can only be given with "=".
- * The table ends with an entry whose `help` is NULL; an entry with neither letter nor name
- * is a heading. --help, --version and --completion need no entry.
  */
+
+#include "common/option_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct option_entry {
-	char letter;	      /* 0: none */
-	const char *name;     /* long name without "--", or NULL */
-	const char *argument; /* "FILE", "[=MIN]", or NULL: takes none */
-	const char *help;     /* one sentence, no full stop */
-	/*
-	 * Takes the argument (NULL when there is none) into the program's own settings.
-	 * Returns NULL, or why it is wrong: static text or text that lives as long as `context`.
-	 */
-	const char *(*take)(void *context, const char *argument);
-};
-
-struct options {
-	const char *program;  /* "prof-record" */
-	const char *synopsis; /* "[OPTIONS] [-- COMMAND [ARG...]]" */
-	const char *summary;  /* one sentence with its full stop */
-	const struct option_entry *table;
-	void *context; /* for take() */
-	/* True: the first argument that is no option begins the command, as after "--". */
-	bool command_follows;
-};
 
 /* Whether to go on, or else the program's exit status. */
 enum options_result {

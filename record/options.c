@@ -319,22 +319,31 @@ static const char *take_verbose(void *context, const char *argument)
 	return NULL;
 }
 
+/* Commands that print what completion offers; see common/option_table.h. */
+#define PIDS "$ ps -eo pid=,comm= | sed \"s/^ *//; s/ /\\t/\""
+#define TIDS "$ ps -eLo tid=,comm= | sed \"s/^ *//; s/ /\\t/\""
+#define CGROUPS "$ find /sys/fs/cgroup -mindepth 1 -maxdepth 3 -type d -printf \"%P\\n\""
+#define CPUS "$ sed -n \"s/^processor[^0-9]*//p\" /proc/cpuinfo"
+#define EVENTS "$ prof-record --list | sed -n \"s/^  \\([^ ]*\\).*/\\1/p\""
+
 static const struct option_entry table[] = {
 	{ .help = "What to record" },
 	{ 'p', "pid", "PID,...",
-	  "record these processes (numbers or names), their threads and children", take_pids },
-	{ 't', "tid", "TID,...", "record these threads only", take_threads },
+	  "record these processes (numbers or names), their threads and children", take_pids,
+	  PIDS },
+	{ 't', "tid", "TID,...", "record these threads only", take_threads, TIDS },
 	{ 'a', "all", NULL, "record everything on the machine", take_all },
 	{ 'G', "cgroup", "PATH", "record the tasks of this cgroup (v2) and of those below it",
-	  take_cgroup },
-	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3; alone, with -a", take_cpus },
+	  take_cgroup, CGROUPS },
+	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3; alone, with -a", take_cpus,
+	  CPUS },
 	{ 0, "no-inherit", NULL, "do not record children of the processes", take_no_inherit },
 	{ .help = "How to record" },
 	{ 'F', "frequency", "HZ", "take this many samples per second and CPU (default 99)",
 	  take_frequency },
 	{ 'e', "event", "EVENT,...",
 	  "sample these events, such as cycles, page-faults/period=1/ or sched:sched_switch",
-	  take_event },
+	  take_event, EVENTS },
 	{ 'c', "count", "N", "take a sample of every N events, not by frequency", take_period },
 	{ 0, "off-cpu", "[=MIN]",
 	  "record also waits of MIN or longer (default 1ms), and time spent runnable",
@@ -344,7 +353,8 @@ static const struct option_entry table[] = {
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
 	{ 0, "unwind", "HOW",
-	  "walk user stacks by tables (default), by fp (frame pointers), or none", take_unwind },
+	  "walk user stacks by tables (default), by fp (frame pointers), or none", take_unwind,
+	  "tables fp none" },
 	{ 'g', NULL, NULL, "accepted, as perf has it: stacks are always taken", take_call_graph },
 	{ 0, "call-graph", "HOW", "accepted, as perf has it; see --unwind", take_call_graph },
 	{ 0, "keep-interpreter", NULL,
@@ -355,10 +365,10 @@ static const struct option_entry table[] = {
 	{ 0, "list", NULL, "list the events of this machine and end", take_list },
 	{ .help = "Output" },
 	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",
-	  take_output },
+	  take_output, VALUES_FILES },
 	{ 0, "switch-output", "WHEN",
 	  "begin a new file after a size (10M), a time (30s), or at a \"signal\" (SIGUSR2)",
-	  take_switch_output },
+	  take_switch_output, "10M 30s signal" },
 	{ 0, "max-files", "N", "keep only the newest N of these files", take_max_files },
 	{ 0, "max-size", "SIZE", "end when the trace has this size", take_max_size },
 	{ 'z', "compression", "LEVEL", "compression level, 0 to 19 (default 3)", take_level },

@@ -372,17 +372,29 @@ static const char *take_debug_dir(void *context, const char *argument)
 
 /* -------- the table -------- */
 
+/* Commands that print what completion offers; see common/option_table.h. */
+#define BY_THREAD(what)                                                                            \
+	"$ prof-report -q -f top --by=thread --csv \"$trace\" | sed -n "                           \
+	"\"s/^.\\(.*\\)-\\([0-9]*\\)\\/\\([0-9]*\\).*/" what "\\t\\1/p\" | sort -u"
+#define TRACE_PIDS BY_THREAD("\\2")
+#define TRACE_TIDS BY_THREAD("\\3")
+#define COMMS "$ prof-report -q -f top --by=comm --csv \"$trace\" | tail -n +2 | cut -d \\\" -f 2"
+#define TRACE_EVENTS                                                                               \
+	"$ prof-report --info \"$trace\" | sed -n \"s/^\\(events\\)\\{0,1\\} "                     \
+	"*\\([^ ]*\\) (.* samples/\\2/p\""
+
 static const struct option_entry table[] = {
 	{ .help = "Output" },
 	{ 'f', "format", "FORMAT",
 	  "folded (default), top, tree, html, pprof, firefox, speedscope, script or jsonl",
-	  take_format },
-	{ 'o', "output", "FILE", "write to FILE instead of standard output", take_output },
+	  take_format, "folded top tree html pprof firefox speedscope script jsonl" },
+	{ 'o', "output", "FILE", "write to FILE instead of standard output", take_output,
+	  VALUES_FILES },
 	{ 0, "value", "WHAT",
 	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
-	  take_value },
+	  take_value, "samples time bytes weight" },
 	{ 0, "diff", "BASE", "compare with the trace BASE (may be repeated: several runs)",
-	  take_diff },
+	  take_diff, VALUES_FILES },
 	{ 0, "fail-on-regression", "PERCENT",
 	  "with -f top --diff: exit 1 if a function surely takes this much of the total more",
 	  take_fail },
@@ -396,19 +408,21 @@ static const struct option_entry table[] = {
 	{ 0, "embed", NULL, "copy the trace to -o FILE with all names in it", take_embed },
 	{ 0, "json", NULL, "as JSON: --info, -f top, -f tree", take_json },
 	{ 0, "csv", NULL, "as CSV: -f top", take_csv },
-	{ 0, "color", "[=WHEN]", "auto (default), always or never", take_color },
+	{ 0, "color", "[=WHEN]", "auto (default), always or never", take_color,
+	  "auto always never" },
 	{ 0, "no-pager", NULL, "do not show long text in a pager", take_no_pager },
 	{ 'j', "jobs", "N", "threads for looking up names (default: one per CPU)", take_jobs },
 	{ 'q', "quiet", NULL, "only errors on standard error", take_quiet },
 	{ 'v', "verbose", NULL, "say more on standard error", take_verbose },
 
 	{ .help = "Selection" },
-	{ 0, "comm", "NAME[,NAME...]", "only these commands (shell patterns)", take_comm },
-	{ 0, "pid", "[=LIST]", "only these processes; alone: show comm-PID", take_pid },
-	{ 0, "tid", "[=LIST]", "only these threads; alone: show comm-PID/TID", take_tid },
+	{ 0, "comm", "NAME[,NAME...]", "only these commands (shell patterns)", take_comm, COMMS },
+	{ 0, "pid", "[=LIST]", "only these processes; alone: show comm-PID", take_pid, TRACE_PIDS },
+	{ 0, "tid", "[=LIST]", "only these threads; alone: show comm-PID/TID", take_tid,
+	  TRACE_TIDS },
 	{ 0, "cpu", "[=LIST]", "only these CPUs; alone: show the CPU as first frame", take_cpu },
 	{ 0, "event", "[=NAME]", "only this event (may be repeated); alone: show it as first frame",
-	  take_event },
+	  take_event, TRACE_EVENTS },
 	{ 0, "cgroup", "[=PATH]", "only this cgroup (pattern); alone: show it as first frame",
 	  take_cgroup },
 	{ 0, "time", "FROM,TO", "only this window: 1.5s,3s or 10%,20% or @ABSOLUTE,", take_time },
@@ -428,8 +442,8 @@ static const struct option_entry table[] = {
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
 	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", take_wakers },
 	{ 0, "group-by", "LIST",
-	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms",
-	  take_group_by },
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms", take_group_by,
+	  "comm pid tid cpu event object cgroup host trace time:100ms" },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL,
@@ -441,7 +455,8 @@ static const struct option_entry table[] = {
 	{ 0, "modules", NULL, "show the file each function is in", take_modules },
 
 	{ .help = "Tables (-f top)" },
-	{ 0, "by", "WHAT", "function (default), object, line, thread or comm", take_by },
+	{ 0, "by", "WHAT", "function (default), object, line, thread or comm", take_by,
+	  "function object line thread comm" },
 	{ 0, "limit", "N", "only the first N rows", take_limit },
 	{ 0, "function", "RE", "callers and callees of the functions that match", take_function },
 
@@ -449,9 +464,9 @@ static const struct option_entry table[] = {
 	{ 0, "no-inlines", NULL, "do not show inlined functions", take_no_inlines },
 	{ 0, "no-demangle", NULL, "names as in the symbol table", take_no_demangle },
 	{ 0, "full-names", NULL, "names with template and function arguments", take_full_names },
-	{ 0, "sysroot", "DIR", "look for recorded files below DIR", take_sysroot },
+	{ 0, "sysroot", "DIR", "look for recorded files below DIR", take_sysroot, VALUES_FOLDERS },
 	{ 0, "debug-dir", "DIR", "look for debug files in DIR too (may be repeated)",
-	  take_debug_dir },
+	  take_debug_dir, VALUES_FOLDERS },
 	{ 0, "debuginfod", NULL, "ask debuginfod servers for debug files", take_debuginfod },
 	{ 0, "no-cache", NULL, "do not keep looked-up names in the cache", take_no_cache },
 	{ .help = NULL },

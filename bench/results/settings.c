@@ -124,7 +124,7 @@ static const char *take_id(void *context, const char *argument)
 static const struct option_entry table[64] = {
 	{ .help = "All commands" },
 	{ 0, "bmf", "FILE", "also write the results in Bencher Metric Format; - is stdout",
-	  take_bmf },
+	  take_bmf, VALUES_FILES },
 	{ 0, "seed", "N", "seed of resampling, order and generated data (default 1)", take_seed },
 	{ 'q', "quiet", NULL, "say only what fails", take_quiet },
 	{ 'v', "verbose", NULL, "say more", take_verbose },
@@ -140,27 +140,30 @@ static const struct option_entry table[64] = {
 	  take_measurements },
 	{ 0, "resamples", "N", "bootstrap resamples (default 100000)", take_resamples },
 	{ 0, "baseline", "FILE", "compare with the measurements kept here, and keep these instead",
-	  take_baseline },
+	  take_baseline, VALUES_FILES },
 	{ 0, "iterations", "N", "instr, heap: iterations under the tool (default 3)",
 	  take_iterations },
-	{ 0, "dhat", "FILE", "heap: keep what DHAT wrote, for its viewer", take_dhat },
+	{ 0, "dhat", "FILE", "heap: keep what DHAT wrote, for its viewer", take_dhat,
+	  VALUES_FILES },
 	{ 0, "phases", NULL, "kernel: what the phases of a sample take", take_phases },
 	{ .help = "bpf: which program, and what runs it" },
 	{ 0, "id", "N", "the loaded program with this id", take_id },
 	{ 0, "name", "NAME", "the loaded program, or that in --object; a command's name in results",
 	  take_program_name },
 	{ 0, "pin", "PATH", "the program pinned here", take_pin },
-	{ 0, "object", "FILE", "load this BPF object file", take_object },
+	{ 0, "object", "FILE", "load this BPF object file", take_object, VALUES_FILES },
 	{ 0, "interface", "NAME", "attach the object's XDP or tc program here", take_interface },
 	{ 0, "cgroup", "PATH", "attach the object's cgroup program here", take_cgroup },
 	{ 0, "test-run", NULL, "run it in the kernel with BPF_PROG_TEST_RUN", take_test_run },
 	{ 0, "repeat", "N", "runs per test run (default 10000)", take_repeat },
-	{ 0, "data", "FILE", "input packet of test runs (default: an IPv4 packet)", take_data },
-	{ 0, "context", "FILE", "input context of test runs", take_context },
+	{ 0, "data", "FILE", "input packet of test runs (default: an IPv4 packet)", take_data,
+	  VALUES_FILES },
+	{ 0, "context", "FILE", "input context of test runs", take_context, VALUES_FILES },
 	{ .help = "gate and history" },
 	{ 0, "thresholds", "FILE", "what may change how much (see THE GATE in the manual)",
-	  take_thresholds },
-	{ 0, "history", "FILE", "results of earlier runs, one JSON object a line", take_history },
+	  take_thresholds, VALUES_FILES },
+	{ 0, "history", "FILE", "results of earlier runs, one JSON object a line", take_history,
+	  VALUES_FILES },
 	{ 0, "branch", "NAME", "branch that was measured (default main)", take_branch },
 	{ 0, "hash", "HASH", "commit that was measured", take_hash },
 	{ 0, "testbed", "NAME", "machine that measured (default: host name)", take_testbed },
@@ -173,7 +176,7 @@ static const struct option_entry table[64] = {
 	  take_allow_missing },
 	{ 0, "accept", NULL, "what regressed is wanted: it is the new baseline", take_accept },
 	{ 0, "changes", NULL, "history: where each measure changed for good", take_changes },
-	{ 0, "svg", "FILE", "draw the trend of each benchmark", take_svg },
+	{ 0, "svg", "FILE", "draw the trend of each benchmark", take_svg, VALUES_FILES },
 	{ 0, "cpu-time", NULL, "run, ab: user and system time in place of elapsed time",
 	  take_cpu_time },
 	{ .help = "ab" },
@@ -197,6 +200,13 @@ static void print_commands(struct buffer *summary, const struct command *command
 		    "Measures prof and other programs, and stops regressions.\n\nCommands:");
 	for (size_t i = 0; i < n; i++)
 		buffer_printf(summary, "\n  %-28s  %s", commands[i].name, commands[i].summary);
+}
+
+/* For completion. */
+static void join_names(struct buffer *names, const struct command *commands, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buffer_printf(names, "%s%s", i ? " " : "", commands[i].name);
 }
 
 static const struct command *find(const struct command *commands, size_t n, const char *name)
@@ -250,7 +260,7 @@ int settings_main(const struct command_table *offered, int argc, char **argv)
 		.spread = 10,
 	};
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
-	struct buffer summary = { 0 };
+	struct buffer summary = { 0 }, names = { 0 };
 	const struct command *command;
 	int rest_count = 0, status = VERDICT_ERROR;
 	struct options options = {
@@ -265,6 +275,8 @@ int settings_main(const struct command_table *offered, int argc, char **argv)
 		goto out;
 	print_commands(&summary, offered->commands, offered->count);
 	options.summary = buffer_string(&summary);
+	join_names(&names, offered->commands, offered->count);
+	options.values = buffer_string(&names);
 	status = options_parse(&options, argc, argv, rest, &rest_count, &s.command);
 	if (status != OPTIONS_OK)
 		goto out;
@@ -289,5 +301,6 @@ int settings_main(const struct command_table *offered, int argc, char **argv)
 out:
 	free(rest);
 	buffer_release(&summary);
+	buffer_release(&names);
 	return status;
 }

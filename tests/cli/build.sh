@@ -8,7 +8,7 @@ need test -d "$build"
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
-is "$targets" "all bench check check-kernels check-slow clean deb demo deps deps-kernels dist format fuzz help install install-library uninstall " "make help lists the targets"
+is "$targets" "all bench check check-kernels check-slow clean deb demo deps deps-kernels dist format fuzz help install install-library rpm uninstall " "make help lists the targets"
 
 # With the flags of the running build nothing needs to be built again.
 if eval "make -s ${MAKE_ARGUMENTS:-} install DESTDIR='$work/root' PREFIX=/usr" \
@@ -19,12 +19,9 @@ else
 fi
 for file in bin/prof-record bin/prof-report bin/prof-bench share/man/man1/prof-record.1 \
 	share/man/man1/prof-report.1 share/man/man1/prof-bench.1 share/man/man5/prf.5 \
-	share/bash-completion/completions/prof-record share/bash-completion/completions/prof-report; do
+	share/bash-completion/completions/prof-record share/zsh/site-functions/_prof-report \
+	share/fish/vendor_completions.d/prof-bench.fish lib/systemd/system/prof-record.service; do
 	if [ -s "$work/root/usr/$file" ]; then ok "installs $file"; else not_ok "installs $file"; fi
-done
-for program in prof-record prof-report prof-bench; do
-	holds "the completion of $program is bash" bash -n \
-		"$work/root/usr/share/bash-completion/completions/$program"
 done
 output=$(make -s BUILD="$work/nothing" CLANG=no-such-clang BPFTOOL=no-such-bpftool 2>&1)
 is "$?" 2 "make ends when a tool is missing"

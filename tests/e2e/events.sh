@@ -27,7 +27,7 @@ __attribute__((noinline)) int touch(void)
 __attribute__((noinline)) int switches(void)
 {
 	for (int i = 0; i < 50; i++)
-		usleep(1000);
+		usleep(1000 * SLOWNESS); /* that is not over before it begins */
 	return getppid();
 }
 /* What <sys/sdt.h> would make: two places of the probe "shop:sale", which counts who traces it. */
@@ -55,7 +55,7 @@ int main(void)
 	return sum == -1;
 }
 C
-compile_c -O1 -g -fno-sanitize=all -o "$work/work" "$work/work.c"
+compile_c -O1 -g -fno-sanitize=all "-DSLOWNESS=$slowness" -o "$work/work" "$work/work.c"
 
 # info EXPRESSION over d, with w the weights by event's name
 info() { "$report" --info --json "$1" > "$work/info" && json "$work/info" "$2"; }

@@ -22,14 +22,14 @@ check() {
 	number "$4 > 6 && $4 < 14" "$1: ten() has about 10 % ($4)"
 }
 
-holds "records a command" "$record" -q -F 999 -o "$work/command.prf" -- "$work/burn" 1200
+holds "records a command" "$record" -q -F 999 -o "$work/command.prf" -- "$work/burn" $((1200 * slowness))
 check command
-holds "records two threads" "$record" -q -F 999 -o "$work/threads.prf" -- "$work/burn" 600 2
+holds "records two threads" "$record" -q -F 999 -o "$work/threads.prf" -- "$work/burn" $((600 * slowness)) 2
 check threads
 
 "$work/burn" 0 &
 pid=$!
-holds "records a process" "$record" -q -F 999 -d 2 -o "$work/process.prf" -p $pid
+holds "records a process" "$record" -q -F 999 -d $((2 * slowness)) -o "$work/process.prf" -p $pid
 kill $pid
 "$report" --info --json "$work/process.prf" > "$work/info.json"
 # A loaded machine gives the process less than a CPU, but its shares are the same.

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COMMON_OPTION_TABLE_H
+#define COMMON_OPTION_TABLE_H
+
+/*
+ * The options of a program as a table, which parsing, --help and completion read.
+ *
+ * An `argument` in brackets, "[=MIN]", is optional and can only be given with "=".
+ * The table ends with an entry whose `help` is NULL; an entry with neither letter nor name
+ * is a heading. --help, --version and --completion need no entry.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct option_entry {
+	char letter;	      /* 0: none */
+	const char *name;     /* long name without "--", or NULL */
+	const char *argument; /* "FILE", "[=MIN]", or NULL: takes none */
+	const char *help;     /* one sentence, no full stop */
+	/*
+	 * Takes the argument (NULL when there is none) into the program's own settings.
+	 * Returns NULL, or why it is wrong: static text or text that lives as long as `context`.
+	 */
+	const char *(*take)(void *context, const char *argument);
+	/*
+	 * What completion offers for the argument: words with blanks between them, "$ COMMAND" of
+	 * the shell that prints a word per line ("WORD", or "WORD<tab>WHAT IT IS"; $trace is the
+	 * trace on the command line), or one of VALUES_*. NULL: nothing.
+	 */
+	const char *values;
+};
+
+#define VALUES_FILES "files"
+#define VALUES_FOLDERS "folders"
+
+struct options {
+	const char *program;  /* "prof-record" */
+	const char *synopsis; /* "[OPTIONS] [-- COMMAND [ARG...]]" */
+	const char *summary;  /* one sentence with its full stop */
+	const struct option_entry *table;
+	void *context; /* for take() */
+	/* True: the first argument that is no option begins the command, as after "--". */
+	bool command_follows;
+	const char *values; /* likewise, of arguments that belong to no option; NULL: files */
+};
+
+/* The n-th entry of the table and of what every program has; NULL after the last. */
+const struct option_entry *options_entry(const struct options *o, size_t n);
+
+/* Whether the argument may be left out. */
+bool option_is_optional(const struct option_entry *e);
+
+/* Whether it is one of those that every program has. */
+bool option_is_common(const struct option_entry *e);
+
+#endif
