@@ -112,11 +112,13 @@ bool compare_finds_regression(const struct report_options *o, const struct profi
 			      const struct profile *now)
 {
 	struct comparison c;
-	size_t found = 0;
+	struct error *error = comparison_init(&c, base, now, rows_key_of(o->shown.by),
+					      o->shown.normalize);
+	size_t found = error ? 1 : 0;
 
-	if (comparison_init(&c, base, now, rows_key_of(o->shown.by), o->shown.normalize)) {
-		message_error("out of memory");
-		found = 1;
+	if (error) {
+		message_error("%s", error->text);
+		error_free(error);
 	} else if (!c.noise_known) {
 		message_warning("--fail-on-regression: what these events vary by is known from "
 				"several runs only");

@@ -172,7 +172,7 @@ static int write_view(struct report_options *o, struct loaded *l)
 {
 	struct writing w;
 	bool ok = true;
-	int error = 0;
+	struct error *error = NULL;
 
 	if (!begin_writing(&w, o))
 		return STATUS_FAILED;
@@ -181,9 +181,9 @@ static int write_view(struct report_options *o, struct loaded *l)
 	else
 		error = o->view->render(l->profile, &o->shown, &w.sink);
 	if (error)
-		message_error("cannot write the report: %s", strerror(-error));
+		message_error("cannot make the report: %s", error->text);
 	/* Whoever interrupts does not want the file, nor half of it. */
-	ok = ok && !error && !progress_interrupted();
+	ok = ok && !error_ignore(error) && !progress_interrupted();
 	return end_writing(&w, o, ok) ? STATUS_DONE : STATUS_FAILED;
 }
 

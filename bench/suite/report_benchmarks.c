@@ -288,7 +288,8 @@ static bool render(struct report_state *r, const struct loaded *loaded)
 	bool good;
 
 	sink_init(&sink, -1);
-	good = !r->options.view->render(loaded->profile, &r->options.shown, &sink) && !sink.error;
+	good = !error_ignore(r->options.view->render(loaded->profile, &r->options.shown, &sink)) &&
+	       !sink.error;
 	r->counted = sink.buffer.size;
 	if (!r->expected)
 		r->expected = r->counted;

@@ -3,7 +3,6 @@
 
 #include "common/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +60,7 @@ static uint32_t add_stack(struct adding *a, uint32_t node)
 	return at;
 }
 
-static int add_command(struct adding *a, const char *comm)
+static struct error *add_command(struct adding *a, const char *comm)
 {
 	struct function command = {
 		.name = comm,
@@ -71,25 +70,26 @@ static int add_command(struct adding *a, const char *comm)
 		.kind = PROFILE_FRAME_GROUP,
 	};
 	uint32_t function;
+	struct error *error = functions_add_one(&a->tree->functions, &command, &function);
 
-	if (functions_add_one(&a->tree->functions, &command, &function))
-		return -ENOMEM;
+	if (error)
+		return error;
 	a->command++;
 	a->root = child_of(a->tree, 0, function);
-	return a->root != PRF_NONE ? 0 : -ENOMEM;
+	return a->root != PRF_NONE ? NULL : error_memory();
 }
 
-static int add_thread(struct adding *a, const struct threads *threads, const struct thread *thread,
-		      uint32_t *of_entry)
+static struct error *add_thread(struct adding *a, const struct threads *threads,
+				const struct thread *thread, uint32_t *of_entry)
 {
 	for (size_t i = thread->first; i < thread->first + thread->count; i++) {
 		uint32_t entry = threads->entries[i];
 
 		of_entry[entry] = add_stack(a, a->profile->entries[entry].node);
 		if (of_entry[entry] == PRF_NONE)
-			return -ENOMEM;
+			return error_memory();
 	}
-	return 0;
+	return NULL;
 }
 
 static int compare_commands(const void *left, const void *right, void *context)
@@ -101,27 +101,27 @@ static int compare_commands(const void *left, const void *right, void *context)
 	return order ? order : a < b ? -1 : a > b;
 }
 
-static int add_all(struct adding *a, const struct threads *threads, uint32_t *of_entry)
+static struct error *add_all(struct adding *a, const struct threads *threads, uint32_t *of_entry)
 {
 	uint32_t *order = calloc(threads->count + 1, sizeof(*order));
 	const char *comm = NULL;
-	int result = order ? 0 : -ENOMEM;
+	struct error *error = order ? NULL : error_memory();
 
 	for (uint32_t i = 0; order && i < threads->count; i++)
 		order[i] = i;
 	if (order)
 		qsort_r(order, threads->count, sizeof(*order), compare_commands, (void *)threads);
-	for (size_t i = 0; !result && i < threads->count; i++) {
+	for (size_t i = 0; !error && i < threads->count; i++) {
 		const struct thread *thread = &threads->list[order[i]];
 
 		if (!a->profile->led && (!comm || strcmp(comm, thread->group->comm)))
-			result = add_command(a, thread->group->comm);
+			error = add_command(a, thread->group->comm);
 		comm = thread->group->comm;
-		if (!result)
-			result = add_thread(a, threads, thread, of_entry);
+		if (!error)
+			error = add_thread(a, threads, thread, of_entry);
 	}
 	free(order);
-	return result;
+	return error;
 }
 
 static size_t deepest(const struct profile *p)
@@ -133,12 +133,12 @@ static size_t deepest(const struct profile *p)
 	return depth;
 }
 
-int call_tree_add(struct call_tree *t, const struct profile *p, const struct threads *threads,
-		  uint32_t **of_entry)
+struct error *call_tree_add(struct call_tree *t, const struct profile *p,
+			    const struct threads *threads, uint32_t **of_entry)
 {
 	struct adding a = { .tree = t, .profile = p, .command = p->led };
 	uint32_t *nodes = calloc(p->entry_count + 1, sizeof(*nodes));
-	int result = -ENOMEM;
+	struct error *error = error_memory();
 
 	*of_entry = NULL;
 	a.known = calloc(p->node_count + 1, sizeof(*a.known));
@@ -146,20 +146,21 @@ int call_tree_add(struct call_tree *t, const struct profile *p, const struct thr
 	a.path = calloc(deepest(p) + 1, sizeof(*a.path));
 	if (!t->count)
 		child_of(t, PRF_NONE, PRF_NONE);
-	if (!nodes || !a.known || !a.epoch || !a.path || !t->count ||
-	    functions_add(&t->functions, p, &a.function_of))
+	if (!nodes || !a.known || !a.epoch || !a.path || !t->count)
 		goto out;
-	result = add_all(&a, threads, nodes);
+	error = functions_add(&t->functions, p, &a.function_of);
+	if (!error)
+		error = add_all(&a, threads, nodes);
 out:
 	free(a.known);
 	free(a.epoch);
 	free(a.path);
 	free(a.function_of);
-	if (result)
+	if (error)
 		free(nodes);
 	else
 		*of_entry = nodes;
-	return result;
+	return error;
 }
 
 /* -------- order -------- */
@@ -189,13 +190,14 @@ static void order_functions(const struct call_tree *t, struct call_order *o)
 }
 
 /* Sorts nodes 1... into `out` by `key` < n, keeping the order of `in` (NULL: by number). */
-static int counting_sort(size_t count, const uint32_t *in, uint32_t *out, size_t n,
-			 uint32_t (*key)(const void *context, uint32_t node), const void *context)
+static struct error *counting_sort(size_t count, const uint32_t *in, uint32_t *out, size_t n,
+				   uint32_t (*key)(const void *context, uint32_t node),
+				   const void *context)
 {
 	size_t *at = calloc(n + 2, sizeof(*at));
 
 	if (!at)
-		return -ENOMEM;
+		return error_memory();
 	for (uint32_t i = 1; i < count; i++)
 		at[key(context, i) + 1]++;
 	for (size_t i = 0; i < n; i++)
@@ -206,7 +208,7 @@ static int counting_sort(size_t count, const uint32_t *in, uint32_t *out, size_t
 		out[at[key(context, node)]++] = node;
 	}
 	free(at);
-	return 0;
+	return NULL;
 }
 
 struct order_keys {
@@ -230,7 +232,8 @@ static uint32_t key_of_parent(const void *context, uint32_t node)
  * `children`: the nodes sorted by parent, then function. Nodes with the same parent follow
  * each other; walks them depth first.
  */
-static int order_nodes(const struct call_tree *t, const uint32_t *children, struct call_order *o)
+static struct error *order_nodes(const struct call_tree *t, const uint32_t *children,
+				 struct call_order *o)
 {
 	uint32_t *stack = calloc(t->count + 1, sizeof(*stack));
 	uint32_t *first = calloc(t->count + 2, sizeof(*first));
@@ -239,7 +242,7 @@ static int order_nodes(const struct call_tree *t, const uint32_t *children, stru
 	if (!stack || !first) {
 		free(stack);
 		free(first);
-		return -ENOMEM;
+		return error_memory();
 	}
 	for (size_t i = 1; i < t->count; i++)
 		first[t->nodes[i].parent + 1]++;
@@ -256,15 +259,15 @@ static int order_nodes(const struct call_tree *t, const uint32_t *children, stru
 	}
 	free(stack);
 	free(first);
-	return 0;
+	return NULL;
 }
 
-int call_tree_order(const struct call_tree *t, struct call_order *o)
+struct error *call_tree_order(const struct call_tree *t, struct call_order *o)
 {
 	uint32_t *by_function = calloc(t->count + 1, sizeof(*by_function));
 	uint32_t *by_parent = calloc(t->count + 1, sizeof(*by_parent));
 	struct order_keys keys = { .tree = t };
-	int result = -ENOMEM;
+	struct error *error = error_memory();
 
 	*o = (struct call_order){
 		.functions = calloc(t->functions.count + 1, sizeof(uint32_t)),
@@ -277,19 +280,19 @@ int call_tree_order(const struct call_tree *t, struct call_order *o)
 	    !o->node_rank)
 		goto out;
 	order_functions(t, o);
-	result = counting_sort(t->count, NULL, by_function, t->functions.count, key_of_function,
-			       &keys);
-	if (!result)
-		result = counting_sort(t->count, by_function, by_parent, t->count, key_of_parent,
-				       &keys);
-	if (!result)
-		result = order_nodes(t, by_parent, o);
+	error = counting_sort(t->count, NULL, by_function, t->functions.count, key_of_function,
+			      &keys);
+	if (!error)
+		error = counting_sort(t->count, by_function, by_parent, t->count, key_of_parent,
+				      &keys);
+	if (!error)
+		error = order_nodes(t, by_parent, o);
 out:
 	free(by_function);
 	free(by_parent);
-	if (result)
+	if (error)
 		call_order_release(o);
-	return result;
+	return error;
 }
 
 void call_order_release(struct call_order *o)

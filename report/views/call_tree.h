@@ -29,10 +29,10 @@ void call_tree_release(struct call_tree *t);
 
 /*
  * Adds the stacks of a profile, whose threads `threads` are. of_entry gets one node for each
- * of profile.entries. 0 or -ENOMEM.
+ * of profile.entries. ERROR_MEMORY.
  */
-int call_tree_add(struct call_tree *t, const struct profile *p, const struct threads *threads,
-		  uint32_t **of_entry);
+struct error *call_tree_add(struct call_tree *t, const struct profile *p,
+			    const struct threads *threads, uint32_t **of_entry) ERROR_CHECKED;
 
 /*
  * The tree in preorder, siblings by function name. Both arrays belong to the caller.
@@ -43,7 +43,7 @@ struct call_order {
 	uint32_t *nodes, *node_rank;
 };
 
-int call_tree_order(const struct call_tree *t, struct call_order *order);
+struct error *call_tree_order(const struct call_tree *t, struct call_order *order) ERROR_CHECKED;
 void call_order_release(struct call_order *order);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "common/distribution.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -300,14 +299,14 @@ static size_t testable(const struct row *const *rows, size_t n)
 	}
 }
 
-static int adjust(const struct estimate *e, struct change *changes)
+static struct error *adjust(const struct estimate *e, struct change *changes)
 {
 	const struct row **order = calloc(e->n + 1, sizeof(*order));
 	double before = 0;
 	size_t able;
 
 	if (!order)
-		return -ENOMEM;
+		return error_memory();
 	for (size_t i = 0; i < e->n; i++) {
 		changes[i].p = isnan(e->rows[i].p) ? NAN : 1;
 		changes[i].sure = false;
@@ -324,7 +323,7 @@ static int adjust(const struct estimate *e, struct change *changes)
 		c->sure = c->p < CHANGE_ALPHA;
 	}
 	free(order);
-	return 0;
+	return NULL;
 }
 
 static void add_runs(struct estimate *e, const uint64_t *counts)
@@ -340,15 +339,15 @@ static void add_runs(struct estimate *e, const uint64_t *counts)
 	}
 }
 
-int changes_estimate(struct change *changes, size_t n, const uint64_t *counts,
-		     const struct change_runs *runs)
+struct error *changes_estimate(struct change *changes, size_t n, const uint64_t *counts,
+			       const struct change_runs *runs)
 {
 	struct estimate e = { .runs = runs, .n = n, .rows = calloc(n + 1, sizeof(*e.rows)) };
 	double z = 1.959964;
-	int error;
+	struct error *error;
 
 	if (!e.rows)
-		return -ENOMEM;
+		return error_memory();
 	add_runs(&e, counts);
 	e.freedom = (double)(runs->runs[0] + runs->runs[1]) - 2;
 	for (size_t i = 0; i < n; i++)

@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
+
 #define CHANGE_ALPHA 0.001
 
 enum change_side { CHANGE_BEFORE, CHANGE_NOW };
@@ -45,9 +47,9 @@ struct change {
 	bool sure;	  /* p < CHANGE_ALPHA */
 };
 
-/* Fills changes[0..n); row i has counts[i * all runs + run]. 0 or -ENOMEM. */
-int changes_estimate(struct change *changes, size_t n, const uint64_t *counts,
-		     const struct change_runs *runs);
+/* Fills changes[0..n); row i has counts[i * all runs + run]. ERROR_MEMORY. */
+struct error *changes_estimate(struct change *changes, size_t n, const uint64_t *counts,
+			       const struct change_runs *runs) ERROR_CHECKED;
 
 /* How large the change is at least, by its interval: 0 if it may be none. */
 double change_at_least(const struct change *c);

@@ -4,7 +4,6 @@
 #include "common/array.h"
 #include "common/map.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +169,7 @@ static uint32_t find_row(struct work *w, const struct row *row)
 	return (uint32_t)*id;
 }
 
-static int add_run(struct work *w, enum change_side side, size_t run, size_t number)
+static struct error *add_run(struct work *w, enum change_side side, size_t run, size_t number)
 {
 	const struct rows *rows = &w->result->rows[number];
 
@@ -180,21 +179,21 @@ static int add_run(struct work *w, enum change_side side, size_t run, size_t num
 		struct compared *one = id == PRF_NONE ? NULL : &w->result->list[id];
 
 		if (!one)
-			return -ENOMEM;
+			return error_memory();
 		one->name = row->name;
 		one->object = row->object;
 		*(side == CHANGE_NOW ? &one->now : &one->before) = true;
 		w->selfs[id * w->all + number] += w->by_samples ? row->self_samples : row->self;
 		w->totals[id * w->all + number] += w->by_samples ? row->total_samples : row->total;
 	}
-	return 0;
+	return NULL;
 }
 
-static int add_runs(struct work *w)
+static struct error *add_runs(struct work *w)
 {
 	struct comparison *c = w->result;
 	size_t number = 0;
-	int error = 0;
+	struct error *error = NULL;
 
 	for (int side = 0; side < 2; side++)
 		for (size_t r = 0; !error && r < c->runs[side]; r++, number++) {
@@ -206,14 +205,14 @@ static int add_runs(struct work *w)
 }
 
 /* Self and total are tested together, so that the chance of a false alarm is that of both. */
-static int estimate(struct work *w)
+static struct error *estimate(struct work *w)
 {
 	struct comparison *c = w->result;
 	struct change_runs runs = { { c->runs[0], c->runs[1] }, w->exposure, w->by_samples };
 	size_t row = w->all * sizeof(*w->selfs);
 	struct change *changes = calloc(2 * c->count + 1, sizeof(*changes));
 	uint64_t *counts = malloc(2 * c->count * row + 1);
-	int error = changes && counts ? 0 : -ENOMEM;
+	struct error *error = changes && counts ? NULL : error_memory();
 
 	if (!error && c->count) {
 		memcpy(counts, w->selfs, c->count * row);
@@ -259,11 +258,11 @@ static int compare(const void *left, const void *right)
 
 /* -------- all of it -------- */
 
-int comparison_init(struct comparison *c, const struct profile *base, const struct profile *now,
-		    enum rows_key key, bool scale)
+struct error *comparison_init(struct comparison *c, const struct profile *base,
+			      const struct profile *now, enum rows_key key, bool scale)
 {
 	struct work w = { .result = c, .sides = { base, now }, .by = key };
-	int error = -ENOMEM;
+	struct error *error = error_memory();
 
 	*c = (struct comparison){ .runs = { base->trace_count, now->trace_count } };
 	w.all = c->runs[0] + c->runs[1];

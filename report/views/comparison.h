@@ -30,9 +30,10 @@ struct comparison {
 	struct rows *rows; /* of each run, which the names belong to */
 };
 
-/* `scale`: compare shares of the total. 0 or -ENOMEM; to be released in both cases. */
-int comparison_init(struct comparison *c, const struct profile *base, const struct profile *now,
-		    enum rows_key key, bool scale);
+/* `scale`: compare shares of the total. ERROR_MEMORY; to be released in both cases. */
+struct error *comparison_init(struct comparison *c, const struct profile *base,
+			      const struct profile *now, enum rows_key key,
+			      bool scale) ERROR_CHECKED;
 void comparison_release(struct comparison *c);
 
 #endif

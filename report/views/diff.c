@@ -3,7 +3,6 @@
 
 #include "report/views/folded_lines.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* One of the two profiles, on its way from line to line. */
@@ -14,14 +13,15 @@ struct side {
 	uint64_t total;
 };
 
-static int side_init(struct side *side, const struct profile *p, const struct view_options *o)
+static struct error *side_init(struct side *side, const struct profile *p,
+			       const struct view_options *o)
 {
-	int result = folded_lines_init(&side->folded, p, o);
+	struct error *error = folded_lines_init(&side->folded, p, o);
 
 	sink_init(&side->text, -1);
-	for (size_t i = 0; !result && i < side->folded.line_count; i++)
+	for (size_t i = 0; !error && i < side->folded.line_count; i++)
 		side->total += side->folded.lines[i].value;
-	return result;
+	return error;
 }
 
 static void side_release(struct side *side)
@@ -92,18 +92,18 @@ static void write_lines(struct side *base, struct side *now, bool normalize, str
 	}
 }
 
-int diff_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *diff_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct side base = { 0 }, now = { 0 };
-	int result = side_init(&base, o->base, o);
+	struct error *error = side_init(&base, o->base, o);
 
-	if (!result)
-		result = side_init(&now, p, o);
-	if (!result)
+	if (!error)
+		error = side_init(&now, p, o);
+	if (!error)
 		write_lines(&base, &now, o->normalize, s);
 	if (!buffer_ok(&base.text.buffer) || !buffer_ok(&now.text.buffer))
-		result = -ENOMEM;
+		error = error_memory();
 	side_release(&base);
 	side_release(&now);
-	return result;
+	return error;
 }

@@ -9,6 +9,7 @@
  * "comm;root;...;leaf BEFORE NOW", as difffolded.pl writes it and flamegraph.pl reads it.
  * With o->normalize the first counts are scaled to the same total, and rounded down.
  */
-int diff_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *diff_render(const struct profile *p, const struct view_options *o,
+			  struct sink *s) ERROR_CHECKED;
 
 #endif

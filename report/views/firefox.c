@@ -92,21 +92,21 @@ static void write_libs(const struct firefox *w)
 	sink_text(s, "],\n\"pages\":[],\"profilerOverhead\":[],\"counters\":[],\n\"threads\":[\n");
 }
 
-int firefox_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *firefox_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct firefox w;
-	int result = firefox_init(&w, p, s);
+	struct error *error = firefox_init(&w, p, s);
 
-	if (!result) {
+	if (!error) {
 		write_meta(&w, o->title ? o->title : p->trace_count ? p->traces[0].path : "prof");
 		write_libs(&w);
 	}
-	for (size_t i = 0; !result && i < w.threads.count; i++) {
+	for (size_t i = 0; !error && i < w.threads.count; i++) {
 		if (i)
 			sink_text(s, ",\n");
-		result = firefox_thread(&w, i);
+		error = firefox_thread(&w, i);
 	}
 	sink_text(s, "]}\n");
 	firefox_release(&w);
-	return result;
+	return error;
 }

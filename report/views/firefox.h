@@ -10,6 +10,7 @@
  * by itself; names are already in it. Samples stand where the profile's time slices begin;
  * lost samples are markers of the first thread.
  */
-int firefox_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *firefox_render(const struct profile *p, const struct view_options *o,
+			     struct sink *s) ERROR_CHECKED;
 
 #endif

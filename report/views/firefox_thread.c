@@ -4,17 +4,16 @@
 #include "common/array.h"
 #include "common/pairs.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* -------- numbers and strings of a thread -------- */
 
-static int numbering_init(struct numbering *n, size_t things)
+static bool numbering_init(struct numbering *n, size_t things)
 {
 	n->number = calloc(things + 1, sizeof(*n->number));
 	n->list = calloc(things + 1, sizeof(*n->list));
-	return n->number && n->list ? 0 : -ENOMEM;
+	return n->number && n->list;
 }
 
 static void numbering_release(struct numbering *n)
@@ -467,7 +466,7 @@ static bool is_main(const struct firefox *w, size_t i)
 	       w->threads.list[i - 1].group->trace != group->trace;
 }
 
-int firefox_thread(struct firefox *w, size_t i)
+struct error *firefox_thread(struct firefox *w, size_t i)
 {
 	const struct profile *p = w->profile;
 	const struct thread *thread = &w->threads.list[i];
@@ -511,7 +510,7 @@ int firefox_thread(struct firefox *w, size_t i)
 	numbering_clear(&w->objects);
 	map_release(&w->strings);
 	buffer_clear(&w->texts);
-	return buffer_ok(&w->texts) && buffer_ok(&w->time_text.buffer) ? 0 : -ENOMEM;
+	return buffer_ok(&w->texts) && buffer_ok(&w->time_text.buffer) ? NULL : error_memory();
 }
 
 /* -------- all threads -------- */
@@ -563,9 +562,10 @@ static void find_symbols(struct firefox *w)
 		w->object_of[w->function_of[i]] = p->frames[i].object;
 }
 
-int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
+struct error *firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 {
 	size_t functions, depth = 0;
+	struct error *error;
 
 	*w = (struct firefox){
 		.profile = p,
@@ -575,8 +575,11 @@ int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 	sink_init(&w->time_text, -1);
 	for (size_t i = 0; i < p->node_count; i++)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
-	if (threads_init(&w->threads, p) || functions_add(&w->functions, p, &w->function_of))
-		return -ENOMEM;
+	error = threads_init(&w->threads, p);
+	if (!error)
+		error = functions_add(&w->functions, p, &w->function_of);
+	if (error)
+		return error;
 	threads_sort_by_time(&w->threads, p);
 	functions = w->functions.count;
 	w->object_of = calloc(functions + 1, sizeof(*w->object_of));
@@ -584,12 +587,13 @@ int firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 	w->place_of = calloc(p->node_count + 1, sizeof(*w->place_of));
 	w->path = calloc(depth + 1, sizeof(*w->path));
 	if (!w->object_of || !w->lowest || !w->place_of || !w->path || !find_places(w) ||
-	    numbering_init(&w->stacks, p->node_count) ||
-	    numbering_init(&w->frames, w->place_count) || numbering_init(&w->calls, functions) ||
-	    numbering_init(&w->symbols, functions) || numbering_init(&w->objects, p->object_count))
-		return -ENOMEM;
+	    !numbering_init(&w->stacks, p->node_count) ||
+	    !numbering_init(&w->frames, w->place_count) || !numbering_init(&w->calls, functions) ||
+	    !numbering_init(&w->symbols, functions) ||
+	    !numbering_init(&w->objects, p->object_count))
+		return error_memory();
 	find_symbols(w);
-	return 0;
+	return NULL;
 }
 
 void firefox_release(struct firefox *w)

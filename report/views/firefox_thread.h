@@ -56,12 +56,13 @@ struct firefox {
 	struct sink time_text; /* the time of that entry's slice */
 };
 
-/* 0 or -ENOMEM; to be released in both cases. */
-int firefox_init(struct firefox *w, const struct profile *p, struct sink *s);
+/* ERROR_MEMORY; to be released in both cases. */
+struct error *firefox_init(struct firefox *w, const struct profile *p,
+			   struct sink *s) ERROR_CHECKED;
 void firefox_release(struct firefox *w);
 
-/* Writes the i-th of w->threads, as a JSON object. 0 or -ENOMEM. */
-int firefox_thread(struct firefox *w, size_t i);
+/* Writes the i-th of w->threads, as a JSON object. ERROR_MEMORY. */
+struct error *firefox_thread(struct firefox *w, size_t i) ERROR_CHECKED;
 
 /* Ms with up to three decimals, from us. */
 void firefox_ms(struct sink *s, uint64_t us);

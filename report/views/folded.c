@@ -4,10 +4,10 @@
 #include "report/views/diff.h"
 #include "report/views/folded_lines.h"
 
-int folded_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *folded_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct folded_lines f;
-	int error;
+	struct error *error;
 
 	if (o->base)
 		return diff_render(p, o, s);

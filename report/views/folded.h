@@ -9,6 +9,7 @@
 
 #include "report/views/view.h"
 
-int folded_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *folded_render(const struct profile *p, const struct view_options *o,
+			    struct sink *s) ERROR_CHECKED;
 
 #endif

@@ -6,7 +6,6 @@
 #include "report/profile/label.h"
 #include "report/views/frame_text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,7 +228,8 @@ static void join_lines(struct folded_lines *f)
 	f->line_count = n;
 }
 
-int folded_lines_init(struct folded_lines *f, const struct profile *p, const struct view_options *o)
+struct error *folded_lines_init(struct folded_lines *f, const struct profile *p,
+				const struct view_options *o)
 {
 	struct builder b = { .profile = p, .options = o, .out = f };
 	bool ok;
@@ -243,7 +243,7 @@ int folded_lines_init(struct folded_lines *f, const struct profile *p, const str
 	map_release(&b.ids);
 	free(b.text_of);
 	buffer_release(&b.label);
-	return ok ? 0 : -ENOMEM;
+	return ok ? NULL : error_memory();
 }
 
 void folded_lines_stack(const struct folded_lines *f, const struct folded_line *line,

@@ -23,9 +23,9 @@ struct folded_lines {
 	struct buffer bytes;
 };
 
-/* 0 or -ENOMEM; to be released in both cases. */
-int folded_lines_init(struct folded_lines *f, const struct profile *p,
-		      const struct view_options *o);
+/* ERROR_MEMORY; to be released in both cases. */
+struct error *folded_lines_init(struct folded_lines *f, const struct profile *p,
+				const struct view_options *o) ERROR_CHECKED;
 void folded_lines_release(struct folded_lines *f);
 
 /* Writes the stack of a line, without its count. */

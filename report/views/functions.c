@@ -3,7 +3,6 @@
 
 #include "common/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@ static const void *function_key(struct functions *f, const struct function *func
 	return buffer_ok(&f->key) ? f->key.data : NULL;
 }
 
-int functions_add_one(struct functions *f, const struct function *function, uint32_t *id)
+struct error *functions_add_one(struct functions *f, const struct function *function, uint32_t *id)
 {
 	const void *key = function_key(f, function);
 	struct function *known;
@@ -37,10 +36,10 @@ int functions_add_one(struct functions *f, const struct function *function, uint
 
 	entry = key ? map_put(&f->index, key, f->key.size, &added) : NULL;
 	if (!entry)
-		return -ENOMEM;
+		return error_memory();
 	if (added) {
 		if (!array_reserve(&f->list, &f->capacity, f->count + 1))
-			return -ENOMEM;
+			return error_memory();
 		*entry = f->count;
 		f->list[f->count++] = *function;
 	}
@@ -50,17 +49,16 @@ int functions_add_one(struct functions *f, const struct function *function, uint
 		known->file = function->file;
 		known->line = function->line;
 	}
-	return 0;
+	return NULL;
 }
 
-int functions_add(struct functions *f, const struct profile *p, uint32_t **of_frame)
+struct error *functions_add(struct functions *f, const struct profile *p, uint32_t **of_frame)
 {
 	uint32_t *ids = calloc(p->frame_count + 1, sizeof(*ids));
+	struct error *error = ids ? NULL : error_memory();
 
 	*of_frame = NULL;
-	if (!ids)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->frame_count; i++) {
+	for (size_t i = 0; !error && i < p->frame_count; i++) {
 		const struct profile_frame *frame = &p->frames[i];
 		struct function function = {
 			.name = frame->name,
@@ -73,11 +71,11 @@ int functions_add(struct functions *f, const struct profile *p, uint32_t **of_fr
 			.waker = frame->waker,
 		};
 
-		if (functions_add_one(f, &function, &ids[i])) {
-			free(ids);
-			return -ENOMEM;
-		}
+		error = functions_add_one(f, &function, &ids[i]);
 	}
-	*of_frame = ids;
-	return 0;
+	if (error)
+		free(ids);
+	else
+		*of_frame = ids;
+	return error;
 }

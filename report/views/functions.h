@@ -40,10 +40,12 @@ struct functions {
 
 void functions_release(struct functions *f);
 
-/* Adds the functions of all frames of a profile; of_frame[i] is that of frames[i]. 0 or -ENOMEM. */
-int functions_add(struct functions *f, const struct profile *p, uint32_t **of_frame);
+/* Adds the functions of all frames of a profile; of_frame[i] is that of frames[i]. ERROR_MEMORY. */
+struct error *functions_add(struct functions *f, const struct profile *p,
+			    uint32_t **of_frame) ERROR_CHECKED;
 
-/* Adds one by itself, as a task that stands at the root of its stacks. 0 or -ENOMEM. */
-int functions_add_one(struct functions *f, const struct function *function, uint32_t *id);
+/* Adds one by itself, as a task that stands at the root of its stacks. ERROR_MEMORY. */
+struct error *functions_add_one(struct functions *f, const struct function *function,
+				uint32_t *id) ERROR_CHECKED;
 
 #endif

@@ -4,7 +4,6 @@
 #include "report/views/call_tree.h"
 #include "report/views/html_page.h"
 
-#include <errno.h>
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,7 +306,7 @@ static void find_slices(struct html *h)
 }
 
 /* Sorts the entries by slice, and within one by thread. */
-static int sort_by_slice(struct html *h)
+static struct error *sort_by_slice(struct html *h)
 {
 	const struct profile *p = h->profile;
 	size_t *at = calloc(MAX_SLICES + 1, sizeof(*at));
@@ -316,7 +315,7 @@ static int sort_by_slice(struct html *h)
 	h->sorted = malloc((p->entry_count + 1) * sizeof(*h->sorted));
 	if (!at || !h->slice_of || !h->sorted) {
 		free(at);
-		return -ENOMEM;
+		return error_memory();
 	}
 	find_slices(h);
 	for (size_t i = 0; i < p->entry_count; i++)
@@ -329,7 +328,7 @@ static int sort_by_slice(struct html *h)
 		h->sorted[at[h->slice_of[entry]]++] = entry;
 	}
 	free(at);
-	return 0;
+	return NULL;
 }
 
 static void put_cells(struct html *h)
@@ -399,14 +398,14 @@ static uint32_t source_number(struct html *h, uint32_t thread, bool off)
 	return h->source_count++;
 }
 
-static int html_sources(struct html *h)
+static struct error *html_sources(struct html *h)
 {
 	const struct profile *p = h->profile;
 
 	h->source_of = calloc(p->group_count + 1, sizeof(*h->source_of));
 	h->sources = calloc(2 * h->threads.count + 1, sizeof(*h->sources));
 	if (!h->source_of || !h->sources)
-		return -ENOMEM;
+		return error_memory();
 	for (uint32_t i = 0; i < h->threads.count; i++) {
 		const struct thread *thread = &h->threads.list[i];
 		uint32_t before = PRF_NONE;
@@ -419,33 +418,33 @@ static int html_sources(struct html *h)
 			before = group;
 		}
 	}
-	return 0;
+	return NULL;
 }
 
-static int html_build(struct html *h)
+static struct error *html_build(struct html *h)
 {
-	int result = threads_init(&h->threads, h->profile);
+	struct error *error = threads_init(&h->threads, h->profile);
 
-	if (!result)
-		result = call_tree_add(&h->tree, h->profile, &h->threads, &h->node_of);
-	if (!result && h->base)
-		result = threads_init(&h->base_threads, h->base);
-	if (!result && h->base)
-		result = call_tree_add(&h->tree, h->base, &h->base_threads, &h->base_node_of);
-	if (!result)
-		result = call_tree_order(&h->tree, &h->order);
-	if (!result)
-		result = html_sources(h);
-	if (!result)
-		result = sort_by_slice(h);
-	if (result)
-		return result;
+	if (!error)
+		error = call_tree_add(&h->tree, h->profile, &h->threads, &h->node_of);
+	if (!error && h->base)
+		error = threads_init(&h->base_threads, h->base);
+	if (!error && h->base)
+		error = call_tree_add(&h->tree, h->base, &h->base_threads, &h->base_node_of);
+	if (!error)
+		error = call_tree_order(&h->tree, &h->order);
+	if (!error)
+		error = html_sources(h);
+	if (!error)
+		error = sort_by_slice(h);
+	if (error)
+		return error;
 	put_head(h);
 	put_functions(h);
 	put_tree(h);
 	put_cells(h);
 	put_base(h);
-	return buffer_ok(&h->out) ? 0 : -ENOMEM;
+	return buffer_ok(&h->out) ? NULL : error_memory();
 }
 
 static void write_base64(struct sink *s, const uint8_t *data, size_t size)
@@ -476,7 +475,7 @@ static void write_base64(struct sink *s, const uint8_t *data, size_t size)
 }
 
 /* Level 1: the others take longer than all the rest, for a tenth less. */
-static int html_data(const struct html *h, struct sink *s)
+static struct error *html_data(const struct html *h, struct sink *s)
 {
 	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
 	size_t size = libdeflate_zlib_compress_bound(compressor, h->out.size);
@@ -488,7 +487,7 @@ static int html_data(const struct html *h, struct sink *s)
 		write_base64(s, packed, size);
 	free(packed);
 	libdeflate_free_compressor(compressor);
-	return size ? 0 : -ENOMEM;
+	return size ? NULL : error_memory();
 }
 
 static void write_piece(struct sink *s, const struct html_piece *piece)
@@ -497,7 +496,7 @@ static void write_piece(struct sink *s, const struct html_piece *piece)
 }
 
 /* One of the page's @words@. */
-static int html_word(const struct html *h, struct sink *s, const char *word, size_t size)
+static struct error *html_word(const struct html *h, struct sink *s, const char *word, size_t size)
 {
 	if (size == 5 && !memcmp(word, "style", size))
 		write_piece(s, &html_style);
@@ -506,27 +505,27 @@ static int html_word(const struct html *h, struct sink *s, const char *word, siz
 	else
 		for (const struct html_piece *script = html_scripts; script->begin; script++)
 			write_piece(s, script);
-	return 0;
+	return NULL;
 }
 
-static int html_write(const struct html *h, struct sink *s)
+static struct error *html_write(const struct html *h, struct sink *s)
 {
 	const char *at = html_page.begin, *open, *close;
-	int result = 0;
+	struct error *error = NULL;
 
-	while (!result && (open = memchr(at, '@', (size_t)(html_page.end - at)))) {
+	while (!error && (open = memchr(at, '@', (size_t)(html_page.end - at)))) {
 		close = memchr(open + 1, '@', (size_t)(html_page.end - open - 1));
 		if (!close)
 			break;
 		sink_bytes(s, at, (size_t)(open - at));
-		result = html_word(h, s, open + 1, (size_t)(close - open - 1));
+		error = html_word(h, s, open + 1, (size_t)(close - open - 1));
 		at = close + 1;
 	}
 	sink_bytes(s, at, (size_t)(html_page.end - at));
-	return result;
+	return error;
 }
 
-int html_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *html_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct html h = {
 		.profile = p,
@@ -535,10 +534,10 @@ int html_render(const struct profile *p, const struct view_options *o, struct si
 		/* What is compared may come from differently named files. */
 		.tree.functions.keys = o->base ? 0 : FUNCTIONS_BY_OBJECT,
 	};
-	int result = html_build(&h);
+	struct error *error = html_build(&h);
 
-	if (!result)
-		result = html_write(&h, s);
+	if (!error)
+		error = html_write(&h, s);
 	threads_release(&h.threads);
 	threads_release(&h.base_threads);
 	call_tree_release(&h.tree);
@@ -553,5 +552,5 @@ int html_render(const struct profile *p, const struct view_options *o, struct si
 	free(h.slice_of);
 	free(h.source_of);
 	free(h.sources);
-	return result;
+	return error;
 }

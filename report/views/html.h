@@ -11,6 +11,7 @@
  * All that comes from the trace is in one base64 text (of a zlib stream), which holds neither
  * markup nor script whatever the names are; the scripts show names only as text.
  */
-int html_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *html_render(const struct profile *p, const struct view_options *o,
+			  struct sink *s) ERROR_CHECKED;
 
 #endif

@@ -5,7 +5,6 @@
 #include "common/utf8.h"
 #include "report/views/functions.h"
 
-#include <errno.h>
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +215,7 @@ static uint32_t main_program(const struct profile *p)
 	return best;
 }
 
-static int pprof_mappings(struct pprof *pp)
+static void pprof_mappings(struct pprof *pp)
 {
 	const struct profile *p = pp->profile;
 	const uint32_t program = main_program(p);
@@ -242,7 +241,6 @@ static int pprof_mappings(struct pprof *pp)
 		pp->out.failed = true;
 	free(limits);
 	free(inlines);
-	return pp->out.failed ? -ENOMEM : 0;
 }
 
 static void pprof_functions(struct pprof *pp)
@@ -439,7 +437,7 @@ static void pprof_origin(struct pprof *pp)
 }
 
 /* gzip at level 1: higher ones take longer than everything else here together. */
-static int pprof_write(const struct buffer *message, struct sink *s)
+static struct error *pprof_write(const struct buffer *message, struct sink *s)
 {
 	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
 	size_t size = libdeflate_gzip_compress_bound(compressor, message->size);
@@ -452,41 +450,44 @@ static int pprof_write(const struct buffer *message, struct sink *s)
 		sink_bytes(s, packed, size);
 	free(packed);
 	libdeflate_free_compressor(compressor);
-	return size ? 0 : -ENOMEM;
+	return size ? NULL : error_memory();
 }
 
-static int pprof_build(struct pprof *pp)
+static struct error *pprof_build(struct pprof *pp)
 {
 	const struct profile *p = pp->profile;
 	enum worth worth = pprof_worth(p);
+	struct error *error;
 	size_t depth = 0;
 
 	for (size_t i = 0; i < p->node_count; i++)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	pp->places = calloc(p->node_count + 1, sizeof(*pp->places));
 	pp->ids = malloc((depth + 1) * PROTOBUF_NUMBER_MAX);
-	if (!pp->places || !pp->ids || functions_add(&pp->functions, p, &pp->function_of))
-		return -ENOMEM;
+	if (!pp->places || !pp->ids)
+		return error_memory();
+	error = functions_add(&pp->functions, p, &pp->function_of);
+	if (error)
+		return error;
 	pprof_string(pp, "");
 	pprof_types(pp, worth);
 	pprof_origin(pp);
-	if (pprof_mappings(pp))
-		return -ENOMEM;
+	pprof_mappings(pp);
 	pprof_functions(pp);
 	pprof_samples(pp, worth);
-	return pp->out.failed || pp->message.failed || pp->part.failed ? -ENOMEM : 0;
+	return pp->out.failed || pp->message.failed || pp->part.failed ? error_memory() : 0;
 }
 
-int pprof_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *pprof_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct pprof pp = {
 		.profile = p,
 		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
 	};
-	int result = pprof_build(&pp);
+	struct error *error = pprof_build(&pp);
 
-	if (!result)
-		result = pprof_write(&pp.out, s);
+	if (!error)
+		error = pprof_write(&pp.out, s);
 	buffer_release(&pp.out);
 	buffer_release(&pp.message);
 	buffer_release(&pp.part);
@@ -498,5 +499,5 @@ int pprof_render(const struct profile *p, const struct view_options *o, struct s
 	free(pp.function_of);
 	free(pp.places);
 	free(pp.ids);
-	return result;
+	return error;
 }

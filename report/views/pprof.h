@@ -13,6 +13,7 @@
  * that they were inlined into. Stacks that were shaped (hidden or recursive frames) are written as
  * shown.
  */
-int pprof_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *pprof_render(const struct profile *p, const struct view_options *o,
+			   struct sink *s) ERROR_CHECKED;
 
 #endif

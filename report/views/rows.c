@@ -4,7 +4,6 @@
 #include "common/map.h"
 #include "report/profile/label.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,14 +293,14 @@ static int compare_totals(const void *left, const void *right)
 	return compare_rows(left, right);
 }
 
-static int fill(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
+static struct error *fill(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
 {
 	struct table t = { .rows = r, .by = by, .run = run };
 	bool ok;
 
 	*r = (struct rows){ .names = calloc(1, sizeof(*r->names)) };
 	if (!r->names)
-		return -ENOMEM;
+		return error_memory();
 	ok = by == ROWS_BY_THREAD || by == ROWS_BY_COMM ? count_groups(&t, p) : count_frames(&t, p);
 	ok = ok && buffer_ok(r->names);
 	for (size_t i = 0; ok && i < r->count; i++)
@@ -310,20 +309,21 @@ static int fill(struct rows *r, const struct profile *p, enum rows_key by, uint3
 	buffer_release(&t.text);
 	buffer_release(&t.key);
 	free(t.name_at);
-	return ok ? 0 : -ENOMEM;
+	return ok ? NULL : error_memory();
 }
 
-int rows_init(struct rows *r, const struct profile *p, enum rows_key by)
+struct error *rows_init(struct rows *r, const struct profile *p, enum rows_key by)
 {
 	return rows_init_run(r, p, by, PRF_NONE);
 }
 
-int rows_init_run(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
+struct error *rows_init_run(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
 {
+	struct error *error = fill(r, p, by, run);
 	size_t kept = 0;
 
-	if (fill(r, p, by, run))
-		return -ENOMEM;
+	if (error)
+		return error;
 	/* Separators and the like have a row, but nothing in it. */
 	for (size_t i = 0; i < r->count; i++)
 		if (r->list[i].total_samples)
@@ -331,7 +331,7 @@ int rows_init_run(struct rows *r, const struct profile *p, enum rows_key by, uin
 	r->count = kept;
 	if (kept)
 		qsort(r->list, kept, sizeof(*r->list), compare_rows);
-	return 0;
+	return NULL;
 }
 
 /* -------- callers and callees -------- */
@@ -450,23 +450,23 @@ void rows_neighbours_free(struct row_neighbours *list, size_t n)
 	free(list);
 }
 
-int rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
-		    const regex_t *name)
+struct error *rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
+			      const regex_t *name)
 {
 	struct rows r;
-	int error = fill(&r, p, ROWS_BY_FUNCTION, PRF_NONE);
+	struct error *error = fill(&r, p, ROWS_BY_FUNCTION, PRF_NONE);
 
 	*n = 0;
 	*list = calloc(r.count + 1, sizeof(**list));
 	if (!*list)
-		error = -ENOMEM;
+		error = error_memory();
 	for (size_t i = 0; !error && i < r.count; i++) {
 		if (!r.list[i].total_samples || regexec(name, r.list[i].name, 0, NULL, 0))
 			continue;
 		if (!fill_neighbours(&(*list)[(*n)++], &r, p, (uint32_t)i))
-			error = -ENOMEM;
+			error = error_memory();
 		if (!keep_names(&(*list)[*n - 1]))
-			error = -ENOMEM;
+			error = error_memory();
 	}
 	if (!error && *n)
 		qsort(*list, *n, sizeof(**list), compare_neighbours);

@@ -28,13 +28,14 @@ struct rows {
 	struct buffer *names;	/* texts that are made for the table */
 };
 
-/* 0 or -ENOMEM; to be released in both cases. */
-int rows_init(struct rows *r, const struct profile *p, enum rows_key by);
+/* ERROR_MEMORY; to be released in both cases. */
+struct error *rows_init(struct rows *r, const struct profile *p, enum rows_key by) ERROR_CHECKED;
 /*
  * Of one trace only, to be compared with others: what row_common_key() takes for the same is
  * one row. The profile must distinguish traces.
  */
-int rows_init_run(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run);
+struct error *rows_init_run(struct rows *r, const struct profile *p, enum rows_key by,
+			    uint32_t run) ERROR_CHECKED;
 void rows_release(struct rows *r);
 
 /*
@@ -53,8 +54,8 @@ struct row_neighbours {
 };
 
 /* For the rows, ROWS_BY_FUNCTION, whose names match; in the order of total. */
-int rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
-		    const regex_t *name);
+struct error *rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
+			      const regex_t *name) ERROR_CHECKED;
 void rows_neighbours_free(struct row_neighbours *list, size_t n);
 
 #endif

@@ -4,7 +4,6 @@
 #include "report/views/functions.h"
 #include "report/views/threads.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,11 +165,12 @@ static void write_all_threads(struct speedscope *w)
 	w->merged = merged;
 }
 
-static int speedscope_init(struct speedscope *w)
+static struct error *speedscope_init(struct speedscope *w)
 {
 	const struct profile *p = w->profile;
 	uint64_t spelled = 0;
 	uint32_t depth = 0;
+	struct error *error;
 
 	for (size_t i = 0; i < p->node_count; i++)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
@@ -180,24 +180,27 @@ static int speedscope_init(struct speedscope *w)
 	w->path = calloc(depth + 1, sizeof(*w->path));
 	w->value = calloc(p->node_count + 1, sizeof(*w->value));
 	w->met = calloc(p->node_count + 1, sizeof(*w->met));
-	if (!w->path || !w->value || !w->met || functions_add(&w->functions, p, &w->function_of))
-		return -ENOMEM;
-	if (threads_init(&w->threads, p))
-		return -ENOMEM;
-	threads_sort_by_time(&w->threads, p);
-	return 0;
+	if (!w->path || !w->value || !w->met)
+		return error_memory();
+	error = functions_add(&w->functions, p, &w->function_of);
+	if (!error)
+		error = threads_init(&w->threads, p);
+	if (!error)
+		threads_sort_by_time(&w->threads, p);
+	return error;
 }
 
-int speedscope_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *speedscope_render(const struct profile *p, const struct view_options *o,
+				struct sink *s)
 {
 	struct speedscope w = {
 		.profile = p,
 		.sink = s,
 		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
 	};
-	int result = speedscope_init(&w);
+	struct error *error = speedscope_init(&w);
 
-	if (!result) {
+	if (!error) {
 		sink_text(s,
 			  "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n");
 		write_frames(&w);
@@ -220,5 +223,5 @@ int speedscope_render(const struct profile *p, const struct view_options *o, str
 	free(w.function_of);
 	functions_release(&w.functions);
 	threads_release(&w.threads);
-	return result;
+	return error;
 }

@@ -9,6 +9,7 @@
  * profile's time slices. The format spells out every stack of every sample; where that would
  * be too much for a browser, equal stacks of a thread are added up and the order is lost.
  */
-int speedscope_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *speedscope_render(const struct profile *p, const struct view_options *o,
+				struct sink *s) ERROR_CHECKED;
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/threads.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,11 +101,11 @@ static uint64_t longest_trace(const struct profile *p)
 	return longest;
 }
 
-int threads_init(struct threads *t, const struct profile *p)
+struct error *threads_init(struct threads *t, const struct profile *p)
 {
 	uint32_t *order = calloc(p->group_count + 1, sizeof(*order));
 	size_t *first = calloc(p->group_count + 2, sizeof(*first));
-	int result = -ENOMEM;
+	struct error *error = error_memory();
 
 	*t = (struct threads){ 0 };
 	t->list = calloc(p->group_count + 1, sizeof(*t->list));
@@ -122,13 +121,13 @@ int threads_init(struct threads *t, const struct profile *p)
 	qsort_r(order, p->group_count, sizeof(*order), compare_groups, (void *)p);
 	threads_fill(t, p, order, first);
 	t->duration_ns = longest_trace(p);
-	result = 0;
+	error = NULL;
 out:
 	free(order);
 	free(first);
-	if (result)
+	if (error)
 		threads_release(t);
-	return result;
+	return error;
 }
 
 void threads_release(struct threads *t)

@@ -21,8 +21,8 @@ struct threads {
 	uint64_t duration_ns; /* of the longest trace in the profile */
 };
 
-/* 0 or -ENOMEM. What it points to belongs to the profile. */
-int threads_init(struct threads *t, const struct profile *p);
+/* ERROR_MEMORY. What it points to belongs to the profile. */
+struct error *threads_init(struct threads *t, const struct profile *p) ERROR_CHECKED;
 void threads_release(struct threads *t);
 
 /*

@@ -5,7 +5,6 @@
 #include "report/views/rows.h"
 #include "report/views/top_diff.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -384,18 +383,18 @@ static size_t wanted_rows(const struct scale *c, const struct row *rows, size_t 
 	return kept;
 }
 
-static int render_neighbours(const struct scale *c, struct sink *s)
+static struct error *render_neighbours(const struct scale *c, struct sink *s)
 {
 	struct row_neighbours *list, *shown;
 	size_t n, count;
-	int error = rows_neighbours(&list, &n, c->profile, c->options->function);
+	struct error *error = rows_neighbours(&list, &n, c->profile, c->options->function);
 
 	if (error)
 		return error;
 	shown = calloc(n + 1, sizeof(*shown));
 	if (!shown) {
 		rows_neighbours_free(list, n);
-		return -ENOMEM;
+		return error_memory();
 	}
 	for (count = 0; count < n && wanted(c, &list[count].row) &&
 			(!c->options->limit || count < c->options->limit);
@@ -414,15 +413,15 @@ static int render_neighbours(const struct scale *c, struct sink *s)
 		text_neighbours(c, shown, count, s);
 	free(shown);
 	rows_neighbours_free(list, n);
-	return 0;
+	return NULL;
 }
 
-int top_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *top_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	const struct scale scale = scale_of(p, o);
 	const char *by = o->by ? o->by : "function";
 	struct rows rows;
-	int error;
+	struct error *error;
 
 	if (o->base)
 		return top_diff_render(p, o, rows_key_of(o->by), s);

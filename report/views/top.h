@@ -10,7 +10,8 @@
 
 #include "report/views/view.h"
 
-int top_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *top_render(const struct profile *p, const struct view_options *o,
+			 struct sink *s) ERROR_CHECKED;
 
 /*
  * The half width of the 95 % interval of a share, in percent, when `part` of `whole` samples

@@ -286,14 +286,14 @@ static void write_table(const struct table *t, struct sink *s)
 	}
 }
 
-int top_diff_render(const struct profile *p, const struct view_options *o, enum rows_key key,
-		    struct sink *s)
+struct error *top_diff_render(const struct profile *p, const struct view_options *o,
+			      enum rows_key key, struct sink *s)
 {
 	struct comparison comparison;
 	struct table table = { .comparison = &comparison,
 			       .options = o,
 			       .by = o->by ? o->by : "function" };
-	int error = comparison_init(&comparison, o->base, p, key, o->normalize);
+	struct error *error = comparison_init(&comparison, o->base, p, key, o->normalize);
 
 	if (!error) {
 		table.min = p->min_percent / 100 * comparison.totals[CHANGE_NOW];

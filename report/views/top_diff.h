@@ -5,7 +5,7 @@
 #include "report/views/rows.h"
 
 /* -f top with --diff: a row for each function, as comparison.h finds and sorts them. */
-int top_diff_render(const struct profile *p, const struct view_options *o, enum rows_key key,
-		    struct sink *s);
+struct error *top_diff_render(const struct profile *p, const struct view_options *o,
+			      enum rows_key key, struct sink *s) ERROR_CHECKED;
 
 #endif

@@ -6,7 +6,6 @@
 #include "report/profile/label.h"
 #include "report/views/frame_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,13 +248,13 @@ struct level {
 };
 
 /* From the top down; no recursion, as stacks may be deep. */
-static int walk(const struct tree *t, struct sink *s)
+static struct error *walk(const struct tree *t, struct sink *s)
 {
 	struct level *levels = malloc((t->calls.count + 2) * sizeof(*levels));
 	size_t depth = 1;
 
 	if (!levels)
-		return -ENOMEM;
+		return error_memory();
 	levels[0] = (struct level){ .call = (uint32_t)t->calls.count };
 	while (depth) {
 		struct level *at = &levels[depth - 1];
@@ -279,13 +278,13 @@ static int walk(const struct tree *t, struct sink *s)
 		depth++;
 	}
 	free(levels);
-	return 0;
+	return NULL;
 }
 
-static int write_tree(const struct tree *t, struct sink *s)
+static struct error *write_tree(const struct tree *t, struct sink *s)
 {
 	const struct profile *p = t->profile;
-	int error;
+	struct error *error;
 
 	if (t->options->json) {
 		sink_printf(s, "{\"samples\": %" PRIu64 ", \"total\": %" PRIu64 ", \"unit\": ",
@@ -305,11 +304,11 @@ static int write_tree(const struct tree *t, struct sink *s)
 	return error;
 }
 
-int tree_render(const struct profile *p, const struct view_options *o, struct sink *s)
+struct error *tree_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	double least = p->min_percent < 0 ? DEFAULT_MIN_PERCENT : p->min_percent;
 	struct tree tree = { .profile = p, .options = o };
-	int error = -ENOMEM;
+	struct error *error = error_memory();
 
 	tree.least = (double)p->total * least / 100;
 	if (name_frames(&tree) && add_entries(&tree) && order_calls(&tree))

@@ -9,6 +9,7 @@
 
 #include "report/views/view.h"
 
-int tree_render(const struct profile *p, const struct view_options *o, struct sink *s);
+struct error *tree_render(const struct profile *p, const struct view_options *o,
+			  struct sink *s) ERROR_CHECKED;
 
 #endif

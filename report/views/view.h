@@ -61,8 +61,10 @@ struct view {
 	bool can_diff;
 	bool led;   /* leading frames are in its profile, if any are asked for */
 	bool paged; /* for people: a pager on terminals */
-	/* 0, or a negative errno; failed writes are left to sink_flush(). */
-	int (*render)(const struct profile *p, const struct view_options *o, struct sink *s);
+	/* What could not be made, mostly for want of memory; failed writes are left to
+	 * sink_flush(). */
+	struct error *(*render)(const struct profile *p, const struct view_options *o,
+				struct sink *s);
 	/*
 	 * Instead of render(): writes one sample after the other, in the traces' order. Frames
 	 * have a text that is made once, by frame().

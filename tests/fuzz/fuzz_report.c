@@ -28,12 +28,13 @@ static void check(int condition)
 }
 
 static void render(const struct profile *p, const struct view_options *o,
-		   int (*view)(const struct profile *, const struct view_options *, struct sink *))
+		   struct error *(*view)(const struct profile *, const struct view_options *,
+					 struct sink *))
 {
 	struct sink sink;
 
 	sink_init(&sink, -1);
-	check(!view(p, o, &sink));
+	check(!error_ignore(view(p, o, &sink)));
 	sink_release(&sink);
 }
 
@@ -42,7 +43,7 @@ static void check_folded(const struct profile *p, const struct view_options *o)
 	struct folded_lines folded;
 	uint64_t sum = 0;
 
-	check(!folded_lines_init(&folded, p, o));
+	check(!error_ignore(folded_lines_init(&folded, p, o)));
 	for (size_t i = 0; i < folded.line_count; i++)
 		sum += folded.lines[i].value;
 	check(sum == p->total);

@@ -9,8 +9,8 @@
 #include "profile_fixture.h"
 #include "tests/unit/error_check.h"
 
-static json_t *render_json(int (*render)(const struct profile *, const struct view_options *,
-					 struct sink *),
+static json_t *render_json(struct error *(*render)(const struct profile *,
+						   const struct view_options *, struct sink *),
 			   const struct profile *p)
 {
 	struct view_options o = { 0 };
@@ -19,7 +19,7 @@ static json_t *render_json(int (*render)(const struct profile *, const struct vi
 	json_t *root;
 
 	sink_init(&s, -1);
-	assert_int_equal(render(p, &o, &s), 0);
+	assert_no_error(render(p, &o, &s));
 	assert_no_error(sink_flush(&s));
 	root = json_loadb((const char *)s.buffer.data, s.buffer.size, 0, &error);
 	if (!root)

@@ -33,11 +33,6 @@ struct fixture {
 	struct shape shape;
 };
 
-static void must(int error)
-{
-	assert_int_equal(error, 0);
-}
-
 static void begin(struct fixture *f)
 {
 	const struct prf_event on_cpu = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 1000, 0 };
@@ -147,7 +142,7 @@ static void expect(struct fixture *f, const char *text)
 	if (f->profile->led)
 		o.leading[0] = 0;
 	sink_init(&sink, -1);
-	must(folded_render(f->profile, &o, &sink));
+	fixture_must(folded_render(f->profile, &o, &sink));
 	assert_string_equal(buffer_string(&sink.buffer), text);
 	sink_release(&sink);
 }

@@ -10,6 +10,7 @@
 
 #include "profile_fixture.h"
 #include "report/views/call_tree.h"
+#include "tests/unit/error_check.h"
 
 static const char *name_of(const struct call_tree *t, uint32_t node)
 {
@@ -33,8 +34,8 @@ static void commands_stand_at_the_root(void **state)
 	struct threads threads;
 	uint32_t *of_entry;
 
-	assert_int_equal(threads_init(&threads, &fixture), 0);
-	assert_int_equal(call_tree_add(&t, &fixture, &threads, &of_entry), 0);
+	assert_no_error(threads_init(&threads, &fixture));
+	assert_no_error(call_tree_add(&t, &fixture, &threads, &of_entry));
 	expect_path(&t, of_entry[0], "main,</script>");
 	expect_path(&t, of_entry[1], "leaf,middle,main,server");
 	expect_path(&t, of_entry[3], "ksys_write,write,main,server");
@@ -55,9 +56,9 @@ static void preorder_by_name(void **state)
 	struct threads threads;
 	uint32_t *of_entry;
 
-	assert_int_equal(threads_init(&threads, &fixture), 0);
-	assert_int_equal(call_tree_add(&t, &fixture, &threads, &of_entry), 0);
-	assert_int_equal(call_tree_order(&t, &order), 0);
+	assert_no_error(threads_init(&threads, &fixture));
+	assert_no_error(call_tree_add(&t, &fixture, &threads, &of_entry));
+	assert_no_error(call_tree_order(&t, &order));
 	assert_int_equal(t.count, COUNT(expected));
 	for (uint32_t i = 0; i < t.count; i++) {
 		assert_int_equal(order.node_rank[order.nodes[i]], i);
@@ -94,10 +95,10 @@ static void equal_stacks_are_equal_nodes(void **state)
 	p.nodes = nodes;
 	p.entries = entries;
 	p.node_count = p.entry_count = N;
-	assert_int_equal(threads_init(&threads, &p), 0);
-	assert_int_equal(call_tree_add(&t, &p, &threads, &first), 0);
+	assert_no_error(threads_init(&threads, &p));
+	assert_no_error(call_tree_add(&t, &p, &threads, &first));
 	count = t.count;
-	assert_int_equal(call_tree_add(&t, &p, &threads, &second), 0);
+	assert_no_error(call_tree_add(&t, &p, &threads, &second));
 	assert_int_equal(t.count, count);
 	assert_memory_equal(first, second, N * sizeof(*first));
 	for (uint32_t i = 1; i < t.count; i++)
@@ -117,9 +118,9 @@ static void an_empty_profile_is_only_the_root(void **state)
 	struct threads threads;
 	uint32_t *of_entry;
 
-	assert_int_equal(threads_init(&threads, &fixture_empty), 0);
-	assert_int_equal(call_tree_add(&t, &fixture_empty, &threads, &of_entry), 0);
-	assert_int_equal(call_tree_order(&t, &order), 0);
+	assert_no_error(threads_init(&threads, &fixture_empty));
+	assert_no_error(call_tree_add(&t, &fixture_empty, &threads, &of_entry));
+	assert_no_error(call_tree_order(&t, &order));
 	assert_int_equal(t.count, 1);
 	call_order_release(&order);
 	free(of_entry);

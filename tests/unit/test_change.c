@@ -7,6 +7,7 @@
 
 #include "bench/statistics/random.h"
 #include "report/views/change.h"
+#include "tests/unit/error_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static size_t run(struct fixture *f)
 		}
 	for (size_t r = 0; r < all; r++)
 		exposure[r] = 999;
-	assert_int_equal(changes_estimate(f->changes, ROWS, f->counts, &runs), 0);
+	assert_no_error(changes_estimate(f->changes, ROWS, f->counts, &runs));
 	for (size_t i = 0; i < ROWS; i++)
 		sure += f->changes[i].sure;
 	return sure;
@@ -183,7 +184,7 @@ static void test_exposure(void **state)
 	const uint64_t counts[] = { 990, 9990, 990, 5000, 0, 400, 3, 0 };
 	struct change c[4];
 
-	assert_int_equal(changes_estimate(c, 4, counts, &runs), 0);
+	assert_no_error(changes_estimate(c, 4, counts, &runs));
 	assert_true(fabs(c[0].before - 10) < 1e-9 && fabs(c[0].now - 10) < 1e-9);
 	assert_false(c[0].sure);
 	assert_true(c[0].low < 0 && c[0].high > 0 && change_at_least(&c[0]) == 0);
@@ -205,7 +206,7 @@ static void test_many_rows(void **state)
 	for (size_t i = 0; i < n; i++)
 		counts[2 * i] = counts[2 * i + 1] = i < n / 2 ? 1 : 10 + i % 20;
 	counts[2 * n - 1] = 200;
-	assert_int_equal(changes_estimate(changes, n, counts, &runs), 0);
+	assert_no_error(changes_estimate(changes, n, counts, &runs));
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(changes[i].sure, i == n - 1);
 	free(counts);
@@ -219,10 +220,10 @@ static void test_without_noise_known(void **state)
 	const uint64_t counts[] = { 5, 5000000 };
 	struct change c;
 
-	assert_int_equal(changes_estimate(&c, 1, counts, &runs), 0);
+	assert_no_error(changes_estimate(&c, 1, counts, &runs));
 	assert_true(isnan(c.p) && isnan(c.low) && isnan(c.high));
 	assert_false(c.sure);
-	assert_int_equal(changes_estimate(&c, 0, counts, &runs), 0);
+	assert_no_error(changes_estimate(&c, 0, counts, &runs));
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void expect(const struct profile *base, const struct profile *now, bool n
 	struct sink s;
 
 	sink_init(&s, -1);
-	assert_int_equal(diff_render(now, &o, &s), 0);
+	assert_no_error(diff_render(now, &o, &s));
 	assert_no_error(sink_flush(&s));
 	assert_string_equal(buffer_string(&s.buffer), expected);
 	sink_release(&s);

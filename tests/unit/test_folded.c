@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "report/views/folded.h"
+#include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ static void expect(struct small_profile *s, const struct view_options *o, const 
 	struct sink sink;
 
 	sink_init(&sink, -1);
-	assert_int_equal(folded_render(small_finish(s), o, &sink), 0);
+	assert_no_error(folded_render(small_finish(s), o, &sink));
 	assert_string_equal(buffer_string(&sink.buffer), text);
 	sink_release(&sink);
 	small_end(s);
@@ -97,7 +98,7 @@ static void test_order_of_many(void **state)
 		small_entry(&s, group, stack, 1);
 	}
 	sink_init(&sink, -1);
-	assert_int_equal(folded_render(small_finish(&s), &plain, &sink), 0);
+	assert_no_error(folded_render(small_finish(&s), &plain, &sink));
 	rest = (char *)(uintptr_t)buffer_string(&sink.buffer);
 	while ((line = strsep(&rest, "\n")) && *line) {
 		char *count = strrchr(line, ' ');

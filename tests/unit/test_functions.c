@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "report/views/functions.h"
+#include "tests/unit/error_check.h"
 
 #define FRAME(text, from, where)                                                                   \
 	{                                                                                          \
@@ -34,7 +35,7 @@ static void expect(unsigned int keys, size_t count, const uint32_t expected[5])
 	struct functions f = { .keys = keys };
 	uint32_t *of_frame;
 
-	assert_int_equal(functions_add(&f, &profile, &of_frame), 0);
+	assert_no_error(functions_add(&f, &profile, &of_frame));
 	assert_int_equal(f.count, count);
 	for (size_t i = 0; i < 5; i++)
 		assert_int_equal(of_frame[i], expected[i]);
@@ -55,7 +56,7 @@ static void the_first_known_file_counts(void **state)
 	struct functions f = { 0 };
 	uint32_t *of_frame;
 
-	assert_int_equal(functions_add(&f, &profile, &of_frame), 0);
+	assert_no_error(functions_add(&f, &profile, &of_frame));
 	assert_string_equal(f.list[0].file, "a.c");
 	assert_int_equal(f.list[0].line, 7);
 	assert_string_equal(f.list[0].object, "x");
@@ -70,8 +71,8 @@ static void two_profiles_share_functions(void **state)
 	struct functions f = { 0 };
 	uint32_t *first, *second;
 
-	assert_int_equal(functions_add(&f, &profile, &first), 0);
-	assert_int_equal(functions_add(&f, &profile, &second), 0);
+	assert_no_error(functions_add(&f, &profile, &first));
+	assert_no_error(functions_add(&f, &profile, &second));
 	assert_int_equal(f.count, 2);
 	assert_memory_equal(first, second, 5 * sizeof(*first));
 	free(first);

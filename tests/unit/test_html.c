@@ -59,7 +59,7 @@ static struct page render(const struct profile *p, const struct view_options *o)
 	uLongf size;
 
 	sink_init(&page.sink, -1);
-	assert_int_equal(html_render(p, o, &page.sink), 0);
+	assert_no_error(html_render(p, o, &page.sink));
 	assert_no_error(sink_flush(&page.sink));
 	page.text = buffer_string(&page.sink.buffer);
 	begin = strstr(page.text, DATA_BEGIN);

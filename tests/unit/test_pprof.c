@@ -109,7 +109,7 @@ static struct rendered render(const struct profile *p)
 	struct sink s;
 
 	sink_init(&s, -1);
-	assert_int_equal(pprof_render(p, &o, &s), 0);
+	assert_no_error(pprof_render(p, &o, &s));
 	assert_no_error(sink_flush(&s));
 	assert_int_equal(s.buffer.data[0], 0x1f);
 	assert_int_equal(s.buffer.data[1], 0x8b);

@@ -7,6 +7,7 @@
 
 #include "report/views/rows.h"
 #include "report/views/top.h"
+#include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ static void test_self_and_total(void **state)
 	const struct row *row;
 
 	fill(&s);
-	assert_int_equal(rows_init(&rows, small_finish(&s), ROWS_BY_FUNCTION), 0);
+	assert_no_error(rows_init(&rows, small_finish(&s), ROWS_BY_FUNCTION));
 	assert_int_equal(rows.count, 3);
 	row = find(rows.list, rows.count, "f");
 	assert_int_equal(row->self, 8);
@@ -73,7 +74,7 @@ static void test_copies_in_a_run(void **state)
 	small_entry(&s, group, "main;f", 3);
 	small_entry(&s, group, "main;f;f.part.0", 5);
 	small_entry(&s, group, "main;rust::h0123456789abcdef;rust::h89abcdef01234567.llvm.42", 2);
-	assert_int_equal(rows_init_run(&rows, small_finish(&s), ROWS_BY_FUNCTION, 0), 0);
+	assert_no_error(rows_init_run(&rows, small_finish(&s), ROWS_BY_FUNCTION, 0));
 	assert_int_equal(rows.count, 3);
 	row = find(rows.list, rows.count, "f");
 	assert_int_equal(row->self, 8);
@@ -84,7 +85,7 @@ static void test_copies_in_a_run(void **state)
 	rows_release(&rows);
 
 	/* Nothing is joined where nothing is compared. */
-	assert_int_equal(rows_init(&rows, &s.profile, ROWS_BY_FUNCTION), 0);
+	assert_no_error(rows_init(&rows, &s.profile, ROWS_BY_FUNCTION));
 	assert_int_equal(rows.count, 5);
 	rows_release(&rows);
 	small_end(&s);
@@ -96,7 +97,7 @@ static void test_by_comm(void **state)
 	struct rows rows;
 
 	fill(&s);
-	assert_int_equal(rows_init(&rows, small_finish(&s), ROWS_BY_COMM), 0);
+	assert_no_error(rows_init(&rows, small_finish(&s), ROWS_BY_COMM));
 	assert_int_equal(rows.count, 2);
 	assert_int_equal(find(rows.list, rows.count, "one")->self, 8);
 	assert_int_equal(find(rows.list, rows.count, "two")->self, 7);
@@ -113,7 +114,7 @@ static void test_callers_and_callees(void **state)
 
 	fill(&s);
 	assert_int_equal(regcomp(&regex, "^f$", REG_EXTENDED | REG_NOSUB), 0);
-	assert_int_equal(rows_neighbours(&list, &n, small_finish(&s), &regex), 0);
+	assert_no_error(rows_neighbours(&list, &n, small_finish(&s), &regex));
 	assert_int_equal(n, 1);
 	assert_int_equal(list[0].row.total, 8);
 	/* The outermost f is called by main, and the innermost calls nothing. */
@@ -125,7 +126,7 @@ static void test_callers_and_callees(void **state)
 	regfree(&regex);
 
 	assert_int_equal(regcomp(&regex, "main", REG_EXTENDED | REG_NOSUB), 0);
-	assert_int_equal(rows_neighbours(&list, &n, small_finish(&s), &regex), 0);
+	assert_no_error(rows_neighbours(&list, &n, small_finish(&s), &regex));
 	assert_int_equal(n, 1);
 	assert_int_equal(find(list[0].callers, list[0].caller_count, "[root]")->total, 11);
 	assert_int_equal(find(list[0].callees, list[0].callee_count, "f")->total, 8);
@@ -145,7 +146,7 @@ static void test_nothing_matches(void **state)
 
 	fill(&s);
 	assert_int_equal(regcomp(&regex, "nothing", REG_EXTENDED | REG_NOSUB), 0);
-	assert_int_equal(rows_neighbours(&list, &n, small_finish(&s), &regex), 0);
+	assert_no_error(rows_neighbours(&list, &n, small_finish(&s), &regex));
 	assert_int_equal(n, 0);
 	rows_neighbours_free(list, n);
 	regfree(&regex);

@@ -8,12 +8,13 @@
 
 #include "profile_fixture.h"
 #include "report/views/threads.h"
+#include "tests/unit/error_check.h"
 
 static void threads_stand_by_process_main_first(void **state)
 {
 	struct threads t;
 
-	assert_int_equal(threads_init(&t, &fixture), 0);
+	assert_no_error(threads_init(&t, &fixture));
 	assert_int_equal(t.count, 3);
 	assert_int_equal(t.list[0].group->tid, 100);
 	assert_int_equal(t.list[1].group->tid, 101);
@@ -39,7 +40,7 @@ static void a_main_thread_precedes_lower_ids(void **state)
 	};
 	struct threads t;
 
-	assert_int_equal(threads_init(&t, &p), 0);
+	assert_no_error(threads_init(&t, &p));
 	assert_int_equal(t.list[0].group->tid, 50);
 	assert_int_equal(t.list[1].group->tid, 7);
 	threads_release(&t);
@@ -63,7 +64,7 @@ static void groups_of_a_thread_are_merged_by_time(void **state)
 	};
 	struct threads t;
 
-	assert_int_equal(threads_init(&t, &p), 0);
+	assert_no_error(threads_init(&t, &p));
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.list[0].value, 60);
 	threads_sort_by_time(&t, &p);
@@ -83,7 +84,7 @@ static void an_empty_profile_has_no_threads(void **state)
 {
 	struct threads t;
 
-	assert_int_equal(threads_init(&t, &fixture_empty), 0);
+	assert_no_error(threads_init(&t, &fixture_empty));
 	assert_int_equal(t.count, 0);
 	threads_release(&t);
 }
