@@ -94,7 +94,8 @@ struct error *drain_until(struct drain *d, uint64_t horizon_ns)
 {
 	struct error *error = unwinding_run(d->unwinding);
 
-	jit_tick(d->jit, clock_now());
+	if (!error)
+		error = trace_file_error(d->trace, jit_tick(d->jit, clock_now()));
 	return error ? error : timeline_run(&d->timeline, horizon_ns);
 }
 

@@ -193,8 +193,9 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
 	uint64_t fired = fired_in_file(s, last);
 	struct error *error;
 
-	jit_finish(s->jit);
-	error = kernel_symbols_write(s->world.kernel, w);
+	error = jit_finish(s->jit);
+	if (!error)
+		error = kernel_symbols_write(s->world.kernel, w);
 	if (!error)
 		error = vanished_write(s->world.objects, s->unwinding.unwinder, w);
 	error = trace_file_error(&s->trace, error);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define HITS_MAX (1 << 20) /* for one object */
+#define HITS_FIRST 64	   /* room for so many at first: sorting a few often costs more */
 
 struct objects {
 	struct map by_key; /* -> struct object * */
@@ -267,7 +268,8 @@ void object_hit(struct object *object, uint64_t offset)
 					    object->hit_capacity + 1);
 	}
 	if (object->hit_count == HITS_MAX ||
-	    !array_reserve(&object->hits, &object->hit_capacity, object->hit_count + 1))
+	    !array_reserve(&object->hits, &object->hit_capacity,
+			   object->hit_count ? object->hit_count + 1 : HITS_FIRST))
 		return;
 	object->hits[object->hit_count++] = offset;
 }

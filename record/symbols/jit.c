@@ -51,7 +51,8 @@ struct jit {
 	struct process *current; /* of the current sample; NULL: not looked up yet */
 	uint64_t current_ns;
 	struct file_watch *watch;
-	bool watches; /* files are watched from now on */
+	bool watches;	      /* files are watched from now on */
+	struct error *failed; /* the writer's first error, for jit_tick() to return */
 };
 
 struct error *jit_new(struct jit **jit, const struct jit_options *options)
@@ -60,7 +61,7 @@ struct error *jit_new(struct jit **jit, const struct jit_options *options)
 	if (!*jit)
 		return error_memory();
 	(*jit)->options = *options;
-	(*jit)->next_epoch = 1;
+	(*jit)->next_epoch = JIT_UNKNOWN + 1;
 	return NULL;
 }
 
@@ -94,6 +95,7 @@ void jit_free(struct jit *jit)
 	free(jit->processes);
 	map_release(&jit->by_pid);
 	file_watch_free(jit->watch);
+	error_free(jit->failed);
 	free(jit);
 }
 
@@ -174,6 +176,7 @@ static struct process *process_new(struct jit *jit, uint32_t pid)
 	p->retry_after_ns = FIRST_RETRY_NS;
 	p->map_watch = -1;
 	jit_names_init(&p->names);
+	p->names.first_epoch = jit->next_epoch++;
 	growing_file_init(&p->map_file, -1);
 	growing_file_init(&p->dump_file, -1);
 	p->tmp = namespace_read(&p->inside, pid) ? -1 : namespace_open_folder(pid, "/tmp");
@@ -217,13 +220,13 @@ static struct jit_names_owner owner_of(struct jit *jit, const struct process *p)
 
 uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns)
 {
-	struct process *p = process_find(jit, pid);
+	struct process *p = jit->n ? process_find(jit, pid) : NULL;
 	struct jit_names_owner owner;
 
 	jit->current = p;
 	jit->current_ns = time_ns;
 	if (!p)
-		return 0;
+		return JIT_UNKNOWN;
 	owner = owner_of(jit, p);
 	jit_names_set_time(&p->names, &owner, time_ns);
 	return p->names.epoch;
@@ -246,7 +249,7 @@ struct error *jit_object(struct jit *jit, uint32_t pid, uint64_t address, uint32
 
 uint32_t jit_generation(const struct jit *jit)
 {
-	return jit->current ? jit->current->names.epoch : 0;
+	return jit->current ? jit->current->names.epoch : JIT_UNKNOWN;
 }
 
 bool jit_is_dump(const char *path)
@@ -353,12 +356,32 @@ void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	process_add(jit, p);
 }
 
+/* Writes names. Some callers cannot fail: the first error is kept until the next tick. */
+static void write_names(struct jit *jit, struct process *p)
+{
+	struct jit_names_owner owner = owner_of(jit, p);
+	struct error *error = jit_names_settle(&p->names, &owner);
+
+	if (jit->failed)
+		error_free(error);
+	else
+		jit->failed = error;
+}
+
+static struct error *take_failure(struct jit *jit)
+{
+	struct error *error = jit->failed;
+
+	jit->failed = NULL;
+	return error;
+}
+
 /* A file was rewritten: what was read from it only holds for the past. */
 static void start_over(struct jit *jit, struct process *p)
 {
 	struct jit_names_owner owner = owner_of(jit, p);
 
-	jit_names_settle(&p->names, &owner);
+	write_names(jit, p);
 	jit_names_release(&p->names);
 	jit_names_renew(&p->names, &owner);
 	jitdump_release(&p->dump);
@@ -411,9 +434,7 @@ static void read_dump(struct jit *jit, struct process *p)
 
 static void settle(struct jit *jit, struct process *p)
 {
-	struct jit_names_owner owner = owner_of(jit, p);
-
-	jit_names_settle(&p->names, &owner);
+	write_names(jit, p);
 	if (p->names.code.refused)
 		warn(jit, p, "a part of its names for made code",
 		     "there are too many, or they are malformed");
@@ -434,7 +455,7 @@ static void look_for_map(const void *key, size_t size, uint64_t value, void *con
 	watch_map(context, (struct process *)(uintptr_t)value);
 }
 
-void jit_tick(struct jit *jit, uint64_t now_ns)
+struct error *jit_tick(struct jit *jit, uint64_t now_ns)
 {
 	jit->now_ns = now_ns;
 	/*
@@ -448,6 +469,7 @@ void jit_tick(struct jit *jit, uint64_t now_ns)
 	map_each(&jit->foreseen, look_for_map, jit);
 	for (size_t i = 0; i < jit->n; i++)
 		process_tick(jit, jit->processes[i]);
+	return take_failure(jit);
 }
 
 /* Reads all that is left in the files, without the limit per tick: they hardly grow any more. */
@@ -490,10 +512,11 @@ void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	process_free(jit, p);
 }
 
-void jit_finish(struct jit *jit)
+struct error *jit_finish(struct jit *jit)
 {
 	for (size_t i = 0; i < jit->n; i++)
 		read_to_the_end(jit, jit->processes[i]);
+	return take_failure(jit);
 }
 
 void jit_set_writer(struct jit *jit, struct prf_writer *writer)

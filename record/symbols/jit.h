@@ -35,8 +35,10 @@ void jit_free(struct jit *jit);
 /*
  * Sets the sample that the following calls are about. Returns a generation, as jit_generation()
  * does: as long as it is the same, jit_object() gives the same answer for an address of the
- * process.
+ * process. JIT_UNKNOWN: nothing is known of the process yet, until jit_object() asks about it; so
+ * what jit_object() answers then belongs to the generation that jit_generation() returns after it.
  */
+#define JIT_UNKNOWN 0
 uint32_t jit_set_sample(struct jit *jit, uint32_t pid, uint64_t time_ns);
 uint32_t jit_generation(const struct jit *jit);
 
@@ -59,8 +61,11 @@ void jit_dump(struct jit *jit, uint32_t pid, const char *path);
 /* True if the file's name is that of a jitdump file. */
 bool jit_is_dump(const char *path);
 
-/* Reads what has been written since the last call, and writes the names of code that was hit. */
-void jit_tick(struct jit *jit, uint64_t now_ns);
+/*
+ * Reads what has been written since the last call, and writes the names of code that was hit. The
+ * error is the writer's: the first one since the last call, also of jit_exit() and jit_begin().
+ */
+struct error *jit_tick(struct jit *jit, uint64_t now_ns);
 
 /*
  * The process runs a new program, or has ended: reads what is left of its files, then forgets it.
@@ -68,10 +73,10 @@ void jit_tick(struct jit *jit, uint64_t now_ns);
 void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns);
 
 /*
- * Writes all remaining names. Afterwards another writer may be used, in which nothing is defined
- * yet.
+ * Writes all remaining names; an error as of jit_tick(). Afterwards another writer may be used, in
+ * which nothing is defined yet.
  */
-void jit_finish(struct jit *jit);
+struct error *jit_finish(struct jit *jit);
 void jit_set_writer(struct jit *jit, struct prf_writer *writer);
 
 #endif

@@ -259,23 +259,24 @@ static int by_object(const void *a, const void *b)
 	return x->symbol.start < y->symbol.start ? -1 : x->symbol.start > y->symbol.start;
 }
 
-static void pass_on(const struct jit_names_owner *owner, struct name *names, size_t count)
+static struct error *pass_on(const struct jit_names_owner *owner, struct name *names, size_t count)
 {
 	struct prf_symbol *symbols = malloc((count + 1) * sizeof(*symbols));
+	struct error *error = NULL;
 	size_t from = 0;
 
 	if (!symbols)
-		return;
+		return error_memory();
 	qsort(names, count, sizeof(*names), by_object);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !error; i++) {
 		symbols[i - from] = names[i].symbol;
 		if (i + 1 < count && names[i + 1].object == names[i].object)
 			continue;
-		error_ignore(
-			prf_writer_symbols(owner->writer, names[i].object, symbols, i + 1 - from));
+		error = prf_writer_symbols(owner->writer, names[i].object, symbols, i + 1 - from);
 		from = i + 1;
 	}
 	free(symbols);
+	return error;
 }
 
 /* Whether all samples of the hit were of one piece of code. */
@@ -350,9 +351,10 @@ static bool has_decided_hits(const struct jit_names *n)
 	return false;
 }
 
-void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner)
+struct error *jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner)
 {
 	bool more = n->seen != n->code.n || n->known_until_ns != n->settled_until_ns;
+	struct error *error;
 	struct name *names;
 	size_t count = 0;
 
@@ -360,10 +362,10 @@ void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner)
 	more = more && has_decided_hits(n);
 	n->settled_until_ns = n->known_until_ns;
 	if (!n->n_hit_symbols && !more)
-		return;
+		return NULL;
 	names = malloc((n->n_hit_symbols + n->n_hits + 1) * sizeof(*names));
 	if (!names)
-		return;
+		return error_memory();
 	for (size_t i = 0; i < n->n_hit_symbols; i++) {
 		uint32_t number = n->hit_symbols[i];
 		const struct code_symbol *s = &n->code.symbols[number];
@@ -378,8 +380,9 @@ void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner)
 		close_open(n);
 		count += name_hits(n, names + count);
 	}
-	pass_on(owner, names, count);
+	error = pass_on(owner, names, count);
 	free(names);
+	return error;
 }
 
 void jit_names_renew(struct jit_names *n, const struct jit_names_owner *owner)

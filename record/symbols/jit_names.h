@@ -71,7 +71,7 @@ struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner
 			       uint64_t address, uint32_t *object);
 
 /* To be called after additions to `code`: writes the names that have become certain. */
-void jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner);
+struct error *jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner);
 
 /* Forgets all that was written: there is another writer, or the files were rewritten. */
 void jit_names_renew(struct jit_names *n, const struct jit_names_owner *owner);

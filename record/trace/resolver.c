@@ -11,23 +11,8 @@
 #define FRAME_SLOTS 32768
 #define FRAMES_MAX (2 * SCRIPT_MERGE_MAX + 2 * MAX_KERNEL_FRAMES + 1)
 
-/*
- * What a resolved stack depends on besides the addresses of its frames. No padding: it is hashed.
- */
-struct stack_key {
-	uint64_t layout;
-	uint32_t kernel_generation; /* of kernel symbols */
-	uint32_t made_generation;   /* of names of made code, if the layout has such code */
-	uint32_t made_pid;	    /* the process that made that code */
-	uint32_t walk_end;
-	uint16_t user_frames, kernel_frames, script_frames;
-	uint16_t wait; /* 1: see is_wait() */
-};
-
-_Static_assert(sizeof(struct stack_key) == 32, "the bytes of struct stack_key are hashed");
-
 struct known_stack {
-	XXH128_hash_t hash; /* of key and frames */
+	XXH128_hash_t hash; /* see stack_hash() */
 	uint32_t stack;
 	uint32_t match; /* enum script_match, when it has frames of a script */
 };
@@ -35,6 +20,7 @@ struct known_stack {
 /* Whose addresses are resolved, and the generation of the names. */
 struct owner {
 	const struct layout *layout; /* NULL: the kernel */
+	uint64_t layout_id;	     /* 0: the kernel */
 	uint32_t pid;		     /* 0 for the kernel */
 	uint32_t made_pid;   /* the same if the layout has made code; else processes agree */
 	uint32_t generation; /* of made code's names, or of kernel symbols */
@@ -93,6 +79,7 @@ static struct owner owner_of(struct resolver *r, const struct sample *s)
 		.pid = s->pid,
 	};
 
+	owner.layout_id = owner.layout->id;
 	if (owner.layout->made_code) {
 		owner.made_pid = s->pid;
 		owner.generation = jit_set_sample(r->sources.jit, s->pid, s->time_ns);
@@ -141,40 +128,63 @@ static struct error *define_frame(struct resolver *r, const struct owner *owner,
 	return error ? error : prf_writer_frame(w, frame, id);
 }
 
-static struct error *resolve_frame(struct resolver *r, const struct owner *owner, uint64_t marked,
-				   uint32_t flags, uint32_t *id)
+/*
+ * Whether what was resolved just now belongs to the generation that it began with. It does not
+ * where a frame was the first one to ask about its process's made code.
+ */
+static bool is_of_generation(const struct resolver *r, const struct owner *owner)
 {
-	struct known_frame key = {
-		.layout = owner->layout ? owner->layout->id : 0,
-		.address = marked,
-		.made_pid = owner->made_pid,
-		.generation = owner->generation,
-	};
-	uint64_t slot = (marked ^ key.layout << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	struct known_frame *known = &r->frames[slot >> 49];
-	struct prf_frame frame = { .flags = flags, .offset = marked & FRAME_ADDRESS };
-	/*
-	 * A user address is cached with its marks. A kernel address has no room for marks, so
-	 * exact ones, which are rare, are not cached.
-	 */
-	bool remembered = owner->layout || !(flags & PRF_FRAME_EXACT);
+	return !owner->made_pid || jit_generation(r->sources.jit) == owner->generation;
+}
+
+static struct known_frame *frame_slot(struct resolver *r, uint64_t layout, uint64_t address)
+{
+	_Static_assert(FRAME_SLOTS == 1 << 15, "the slot number is the hash's upper 15 bits");
+	return &r->frames[((address ^ layout << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> 49];
+}
+
+/* Defines a frame that is not known, and remembers it. */
+static __attribute__((noinline)) struct error *
+new_frame(struct resolver *r, const struct owner *owner, uint64_t address, uint32_t *id)
+{
+	struct prf_frame frame = { .offset = address };
 	struct error *error;
 
-	_Static_assert(FRAME_SLOTS == 1 << 15, "the slot number is the hash's upper 15 bits");
-	if (known->frame != PRF_NONE && known->address == key.address &&
-	    known->layout == key.layout && known->made_pid == key.made_pid &&
-	    known->generation == key.generation && remembered) {
+	if (owner->layout) {
+		frame.offset = address & FRAME_ADDRESS;
+		frame.flags = (address & FRAME_EXACT ? PRF_FRAME_EXACT : 0) |
+			      (address & FRAME_GUESSED ? PRF_FRAME_GUESSED : 0);
+	} else {
+		frame.flags = PRF_FRAME_KERNEL;
+	}
+	error = define_frame(r, owner, &frame, id);
+	if (!error && is_of_generation(r, owner))
+		*frame_slot(r, owner->layout_id, address) = (struct known_frame){
+			.layout = owner->layout_id,
+			.address = address,
+			.made_pid = owner->made_pid,
+			.generation = owner->generation,
+			.frame = *id,
+		};
+	return error;
+}
+
+/*
+ * The frame of an address, a user's with its marks. Nearly all are known, so this part has to be
+ * short; a kernel's exact address has no room for a mark and does not come here.
+ */
+static inline struct error *resolve_frame(struct resolver *r, const struct owner *owner,
+					  uint64_t address, uint32_t *id)
+{
+	const struct known_frame *known = frame_slot(r, owner->layout_id, address);
+
+	if (known->address == address && known->layout == owner->layout_id &&
+	    known->made_pid == owner->made_pid && known->generation == owner->generation &&
+	    known->frame != PRF_NONE) {
 		*id = known->frame;
 		return NULL;
 	}
-	if (!owner->layout)
-		frame.offset = marked; /* the kernel's addresses have the bits of the marks */
-	error = define_frame(r, owner, &frame, id);
-	if (!error && remembered) {
-		*known = key;
-		known->frame = *id;
-	}
-	return error;
+	return new_frame(r, owner, address, id);
 }
 
 /* The kernel half's reasons are written to the trace as they are. */
@@ -225,6 +235,15 @@ static size_t plumbing(struct resolver *r, const __u64 *addresses, size_t n)
 	return i;
 }
 
+/* The leaf. It is not remembered, as its address would need a mark to tell it from a caller's. */
+static struct error *exact_kernel_frame(struct resolver *r, uint64_t address, uint32_t *id)
+{
+	const struct owner kernel = { .layout = NULL };
+	struct prf_frame frame = { .flags = PRF_FRAME_KERNEL | PRF_FRAME_EXACT, .offset = address };
+
+	return define_frame(r, &kernel, &frame, id);
+}
+
 static struct error *kernel_frames(struct resolver *r, const __u64 *addresses, size_t n,
 				   struct frames *to)
 {
@@ -232,9 +251,8 @@ static struct error *kernel_frames(struct resolver *r, const __u64 *addresses, s
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < n && !error; i++)
-		error = resolve_frame(r, &owner, addresses[i],
-				      PRF_FRAME_KERNEL | (i ? 0 : PRF_FRAME_EXACT),
-				      &to->ids[to->n++]);
+		error = i ? resolve_frame(r, &owner, addresses[i], &to->ids[to->n++])
+			  : exact_kernel_frame(r, addresses[i], &to->ids[to->n++]);
 	return error;
 }
 
@@ -243,16 +261,16 @@ static struct error *user_frame(struct resolver *r, const struct owner *owner,
 				const struct sample *s, uint64_t address,
 				const struct script_frame *script, uint32_t *id)
 {
-	uint32_t flags = (address & FRAME_EXACT ? PRF_FRAME_EXACT : 0) |
-			 (address & FRAME_GUESSED ? PRF_FRAME_GUESSED : 0);
 	struct error *error = NULL;
 
-	*id = PRF_NONE;
-	if (script && r->sources.java)
-		error = java_frame(r->sources.java, s->pid, script, flags & PRF_FRAME_EXACT, id);
-	if (error || *id != PRF_NONE)
-		return error;
-	return resolve_frame(r, owner, address & ~(FRAME_SCRIPT | FRAME_EVALUATES), flags, id);
+	if (script && r->sources.java) {
+		*id = PRF_NONE;
+		error = java_frame(r->sources.java, s->pid, script, (address & FRAME_EXACT) != 0,
+				   id);
+		if (error || *id != PRF_NONE)
+			return error;
+	}
+	return resolve_frame(r, owner, address & ~(FRAME_SCRIPT | FRAME_EVALUATES), id);
 }
 
 /*
@@ -300,14 +318,13 @@ static struct error *inline_frames(struct resolver *r, const struct owner *owner
 	const struct script_frame *script =
 		(const void *)(s->frames + s->user_frames + s->kernel_frames);
 	struct error *error = NULL;
-	size_t scripts = 0;
+	const struct script_frame *end = script + s->script_frames;
 
 	for (size_t i = 0; i < s->user_frames && !error; i++) {
-		bool is_script = s->frames[i] & FRAME_SCRIPT && scripts < s->script_frames;
+		bool is_script = script < end && s->frames[i] & FRAME_SCRIPT;
 
-		error = user_frame(r, owner, s, s->frames[i], is_script ? &script[scripts] : NULL,
+		error = user_frame(r, owner, s, s->frames[i], is_script ? script++ : NULL,
 				   &to->ids[to->n++]);
-		scripts += is_script;
 	}
 	return error;
 }
@@ -350,24 +367,29 @@ static struct error *new_stack(struct resolver *r, const struct owner *owner,
 	return error ? error : define_stack(r, &frames, &stack->stack);
 }
 
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
+/*
+ * Of all that a resolved stack depends on: the addresses of its frames; and as the seed, mixed so
+ * that no two parts can make up for each other, what the same addresses stand for.
+ */
 static XXH128_hash_t stack_hash(const struct resolver *r, const struct owner *owner,
 				const struct sample *s)
 {
-	const struct stack_key key = {
-		.layout = owner->layout->id,
-		.kernel_generation = kernel_symbols_generation(r->sources.kernel),
-		.made_generation = owner->generation,
-		.made_pid = owner->made_pid,
-		.walk_end = s->walk_end,
-		.user_frames = s->user_frames,
-		.kernel_frames = s->kernel_frames,
-		.script_frames = s->script_frames,
-		.wait = is_wait(r, s),
-	};
+	uint64_t counts = s->user_frames | (uint64_t)s->kernel_frames << 16 |
+			  (uint64_t)s->script_frames << 32;
+	uint64_t seed = mix(owner->layout->id, counts);
 
-	return XXH3_128bits_withSeed(s->frames,
-				     (sample_words(s) - s->waker_frames) * sizeof(s->frames[0]),
-				     XXH3_64bits(&key, sizeof(key)));
+	seed = mix(seed, (uint64_t)kernel_symbols_generation(r->sources.kernel) << 32 |
+				 owner->generation);
+	seed = mix(seed,
+		   (uint64_t)owner->made_pid << 32 | (uint64_t)s->walk_end << 1 | is_wait(r, s));
+	return XXH3_128bits_withSeed(
+		s->frames, (sample_words(s) - s->waker_frames) * sizeof(s->frames[0]), seed);
 }
 
 static struct error *find_stack(struct resolver *r, const struct sample *s, uint32_t *stack)
@@ -384,7 +406,7 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 		return NULL;
 	}
 	error = new_stack(r, &owner, s, &new, &settled);
-	if (!error && settled)
+	if (!error && settled && is_of_generation(r, &owner))
 		*known = new;
 	*stack = new.stack;
 	r->matches[new.match]++;
@@ -472,5 +494,7 @@ struct error *resolver_resolve(struct resolver *r, const struct sample *s,
 	error = tasks_define(r->sources.tasks, r->trace->writer, s->pid, s->tid, &sample->task);
 	if (!error)
 		error = find_stack(r, s, &sample->stack);
-	return error ? error : find_waker(r, s, sample);
+	if (!error && s->waker_frames)
+		error = find_waker(r, s, sample);
+	return error;
 }

@@ -81,7 +81,7 @@ static uint32_t object_of(uint64_t address)
 static void tick(void)
 {
 	now += 1000000000;
-	jit_tick(jit, now);
+	fixture_must(jit_tick(jit, now));
 }
 
 /* "object:start+size=name " for all symbols in the trace. */
@@ -93,7 +93,7 @@ static const char *all_symbols(void)
 	size_t size, used = 0;
 	const void *bytes;
 
-	jit_finish(jit);
+	fixture_must(jit_finish(jit));
 	fixture_must(prf_writer_finish(writer));
 	bytes = prf_writer_memory(writer, &size);
 	fixture_must(prf_reader_new_memory(&reader, bytes, size));
@@ -408,12 +408,44 @@ static void write_errors_are_reported_as_such(void **state)
 	close(ends[1]);
 }
 
+/* Names are written where nothing can fail, as at the end of a process: the next tick reports it.
+ */
+static void names_that_cannot_be_written(void **state)
+{
+	struct prf_writer_options options = { .block_bytes = 1 };
+	struct error *error = NULL;
+	struct prf_writer *w;
+	uint32_t object;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	options.fd = ends[1];
+	fixture_must(prf_writer_new(&w, &options));
+	put("w", "1000 100 f\n");
+	tick();
+	jit_set_writer(jit, w);
+	jit_set_sample(jit, self, now);
+	fixture_must(jit_object(jit, self, 0x1000, &object));
+	close(ends[0]);
+	jit_exit(jit, self, UINT64_MAX);
+	for (int i = 0; i < 100 && !error; i++)
+		error = jit_tick(jit, ++now);
+	assert_true(error_is(error, EPIPE));
+	error_free(error);
+	assert_null(jit_tick(jit, ++now));
+	jit_set_writer(jit, writer);
+	prf_writer_free(w);
+	close(ends[1]);
+}
+
 int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		EACH(only_what_was_hit),
 		EACH(write_errors_are_reported_as_such),
+		EACH(names_that_cannot_be_written),
 		EACH(a_map_that_comes_later_and_grows),
 		EACH(a_place_that_is_used_again),
 		EACH(the_hit_before_the_change),

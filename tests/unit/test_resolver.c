@@ -259,11 +259,16 @@ static void a_known_stack_is_of_its_end_and_its_names(void **state)
 	struct fixture *f = *state;
 	union bytes b;
 	size_t size = fill(&b, user, 1, NULL, 0);
-	uint32_t first, second = 0;
+	uint32_t first, second = 0, object;
 
 	map(f, 0x900000, 0xa00000, 0, "//anon");
 	b.sample.walk_end = WALK_FRAME_POINTER;
-	first = jit_set_sample(f->sources.jit, PID, b.sample.time_ns);
+	assert_int_equal(jit_set_sample(f->sources.jit, PID, b.sample.time_ns), JIT_UNKNOWN);
+	fixture_must(jit_object(f->sources.jit, PID, 0x900010, &object));
+	do {
+		jit_set_writer(f->sources.jit, f->w);
+		first = jit_set_sample(f->sources.jit, PID, b.sample.time_ns);
+	} while (first & 1);
 	assert_true(resolve(f, &b, size));
 	for (int i = 0; i < 4; i++) {
 		jit_set_writer(f->sources.jit, f->w);
