@@ -244,7 +244,8 @@ static bool lookup_once(struct report_state *r)
 	uint32_t n = r->corpus.options.places;
 	struct symbol_name *names = calloc(n, sizeof(*names));
 	struct arena arena = { 0 };
-	bool good = names && symbol_table_find(&r->elf, ".symtab", r->addresses, n, names, &arena);
+	const struct symbol_search search = { r->addresses, n, names, &arena };
+	bool good = names && symbol_table_find(&r->elf, ".symtab", &search);
 
 	r->counted = 0;
 	for (uint32_t i = 0; good && i < n; i++)

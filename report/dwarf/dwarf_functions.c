@@ -253,10 +253,10 @@ out:
 
 /* -------- both -------- */
 
-int dwarf_functions_find(struct dwarf_functions *f, struct dwarf_unit *u, const uint64_t *addresses,
-			 size_t n, bool inlines)
+int dwarf_functions_find(struct dwarf_functions *f, struct dwarf_unit *u, bool inlines)
 {
-	*f = (struct dwarf_functions){ .addresses = addresses, .n = n };
+	const size_t n = f->n;
+
 	f->function = calloc(n ? n : 1, sizeof(*f->function));
 	f->innermost = calloc(n ? n : 1, sizeof(*f->innermost));
 	if (!f->function || !f->innermost || n > UINT32_MAX)

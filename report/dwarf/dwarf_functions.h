@@ -33,11 +33,10 @@ struct dwarf_functions {
 };
 
 /*
- * Looks all addresses up in a prepared unit, which for split DWARF is the split one. 0, or
- * -1 without memory. To be released in both cases.
+ * Looks f->addresses up, all that is set in *f before, in a prepared unit, which for split DWARF is
+ * the split one. 0, or -1 without memory. To be released in both cases.
  */
-int dwarf_functions_find(struct dwarf_functions *f, struct dwarf_unit *u, const uint64_t *addresses,
-			 size_t n, bool inlines);
+int dwarf_functions_find(struct dwarf_functions *f, struct dwarf_unit *u, bool inlines);
 void dwarf_functions_release(struct dwarf_functions *f);
 
 /*

@@ -122,10 +122,15 @@ static int answer(struct unit_lookup *l, size_t i, struct dwarf_answer *a)
 }
 
 int dwarf_lookup_unit(const struct dwarf_lookup *lookup, struct dwarf_unit *u,
-		      const uint64_t *addresses, size_t n, struct arena *arena,
 		      struct dwarf_answer *answers)
 {
-	struct unit_lookup l = { .unit = u, .where = u, .arena = arena };
+	const size_t n = lookup->n;
+	struct unit_lookup l = {
+		.unit = u,
+		.where = u,
+		.functions = { .addresses = lookup->addresses, .n = n },
+		.arena = lookup->arena,
+	};
 	int result = -1;
 
 	memset(answers, 0, n * sizeof(*answers));
@@ -138,10 +143,10 @@ int dwarf_lookup_unit(const struct dwarf_lookup *lookup, struct dwarf_unit *u,
 			l.where = split;
 	}
 	l.rows = calloc(n ? n : 1, sizeof(*l.rows));
-	if (!l.rows || dwarf_functions_find(&l.functions, l.where, addresses, n, lookup->inlines))
+	if (!l.rows || dwarf_functions_find(&l.functions, l.where, lookup->inlines))
 		goto out;
 	if (lookup->lines)
-		find_lines(&l, addresses, n);
+		find_lines(&l, lookup->addresses, n);
 	for (size_t i = 0; i < n; i++)
 		if (answer(&l, i, &answers[i]))
 			goto out;

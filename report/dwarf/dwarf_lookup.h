@@ -34,8 +34,12 @@ struct dwarf_answer {
 	bool function_known;
 };
 
+/* What is looked up in a unit. */
 struct dwarf_lookup {
+	const uint64_t *addresses; /* sorted */
+	size_t n;
 	bool inlines, lines;
+	struct arena *arena; /* for the answers */
 	/* The split unit of a prepared skeleton, prepared too, or NULL. May be NULL. */
 	struct dwarf_unit *(*split)(const struct dwarf_unit *skeleton, void *context);
 	void *context;
@@ -45,10 +49,10 @@ struct dwarf_lookup {
 void dwarf_find_units(struct dwarf *d, const uint64_t *addresses, size_t n, uint32_t *units);
 
 /*
- * Answers for `n` sorted addresses of one unit; answers go to `arena`. 0, or -1 without
- * memory. Damage is not an error: what cannot be read is not answered.
+ * Fills answers[0..n), one for each address. 0, or -1 without memory. Damage is not an error: what
+ * cannot be read is not answered.
  */
-int dwarf_lookup_unit(const struct dwarf_lookup *l, struct dwarf_unit *u, const uint64_t *addresses,
-		      size_t n, struct arena *arena, struct dwarf_answer *answers);
+int dwarf_lookup_unit(const struct dwarf_lookup *l, struct dwarf_unit *u,
+		      struct dwarf_answer *answers);
 
 #endif

@@ -85,38 +85,45 @@ static uint64_t fde_size(const struct elf_file *e, uint64_t fde)
 	return *augmentation == 'z' && strchr(augmentation, 'R') ? range : 0;
 }
 
-void fde_find(const struct elf_file *e, const char *file, const uint64_t *addresses, size_t n,
-	      struct symbol_name *names, struct arena *arena)
+/* The last entry that begins at or before the address; false when there is none. */
+static bool find_entry(const struct fde_table *t, uint64_t address, uint64_t *start, uint64_t *fde)
+{
+	uint64_t low = 0, high = t->count;
+
+	while (low < high) {
+		uint64_t middle = (low + high) / 2;
+
+		if (entry_start(t, middle, fde) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		*start = entry_start(t, low - 1, fde);
+	return low;
+}
+
+void fde_find(const struct elf_file *e, const char *file, const struct symbol_search *search)
 {
 	struct fde_table t;
 
 	if (!table_open(&t, e))
 		return;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t low = 0, high = t.count, fde, start, size;
+	for (size_t i = 0; i < search->n; i++) {
+		uint64_t address = search->addresses[i], fde, start, size;
 		char text[NAME_BYTES_MAX];
 		int length;
 
-		if (names[i].name)
+		if (search->names[i].name || !find_entry(&t, address, &start, &fde))
 			continue;
-		while (low < high) {
-			uint64_t middle = (low + high) / 2;
-
-			if (entry_start(&t, middle, &fde) <= addresses[i])
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (!low)
-			continue;
-		start = entry_start(&t, low - 1, &fde);
 		size = fde_size(e, fde);
-		if (addresses[i] - start >= size)
+		if (address - start >= size)
 			continue;
 		length = snprintf(text, sizeof(text), "[%s+0x%llx]", file,
 				  (unsigned long long)start);
 		if (length < (int)sizeof(text))
-			names[i] = (struct symbol_name){ arena_text(arena, text, (size_t)length),
-							 start, size };
+			search->names[i] = (struct symbol_name){
+				arena_text(search->arena, text, (size_t)length), start, size
+			};
 	}
 }

@@ -243,13 +243,12 @@ int object_lookup_add_main(struct object_lookup *l, const char *path)
 /* -------- step 2 -------- */
 
 /* The debug file's addresses are the addresses plus the bias. */
-static int debug_symbols(struct object_lookup *l)
+static int debug_symbols(struct object_lookup *l, struct symbol_search search)
 {
 	uint64_t *moved;
 
 	if (!l->bias) {
-		symbol_table_find(&l->debug.elf, ".symtab", l->addresses, l->address_count,
-				  l->names, &l->arena);
+		symbol_table_find(&l->debug.elf, ".symtab", &search);
 		return 0;
 	}
 	moved = calloc(l->address_count ? l->address_count : 1, sizeof(*moved));
@@ -257,7 +256,8 @@ static int debug_symbols(struct object_lookup *l)
 		return -1;
 	for (size_t i = 0; i < l->address_count; i++)
 		moved[i] = l->addresses[i] + l->bias;
-	symbol_table_find(&l->debug.elf, ".symtab", moved, l->address_count, l->names, &l->arena);
+	search.addresses = moved;
+	symbol_table_find(&l->debug.elf, ".symtab", &search);
 	free(moved);
 	return 0;
 }
@@ -267,24 +267,23 @@ int object_lookup_symbols(struct object_lookup *l)
 	const struct elf_file *e = &l->main.elf;
 	const char *base = l->object->kind == PRF_OBJECT_VDSO ? "/vdso"
 							      : strrchr(l->object->path, '/');
+	const struct symbol_search recorded = { l->offsets, l->n, l->recorded, &l->arena };
+	const struct symbol_search search = { l->addresses, l->address_count, l->names, &l->arena };
 	int result = 0;
 
-	symbol_list_find(l->symbols, l->symbol_count, l->offsets, l->n, l->recorded);
+	symbol_list_find(l->symbols, l->symbol_count, &recorded);
 	if (l->main.open)
-		symbol_table_find(e, ".symtab", l->addresses, l->address_count, l->names,
-				  &l->arena);
+		symbol_table_find(e, ".symtab", &search);
 	/* Not for the kernel, whose symbols the trace has as they were while recording. */
 	if (l->debug.open && l->main.open)
-		result = debug_symbols(l);
+		result = debug_symbols(l, search);
 	if (l->mini.open)
-		symbol_table_find(&l->mini.elf, ".symtab", l->addresses, l->address_count, l->names,
-				  &l->arena);
+		symbol_table_find(&l->mini.elf, ".symtab", &search);
 	if (!l->main.open)
 		return result;
-	symbol_table_find(e, ".dynsym", l->addresses, l->address_count, l->names, &l->arena);
-	plt_find(e, l->addresses, l->address_count, l->names, &l->arena);
-	fde_find(e, base ? base + 1 : l->object->path, l->addresses, l->address_count, l->names,
-		 &l->arena);
+	symbol_table_find(e, ".dynsym", &search);
+	plt_find(e, &search);
+	fde_find(e, base ? base + 1 : l->object->path, &search);
 	return result;
 }
 
@@ -370,21 +369,23 @@ int object_lookup_units(struct object_lookup *l)
 
 int object_lookup_unit(struct object_lookup *l, size_t run, struct arena *arena)
 {
-	const struct dwarf_lookup lookup = { .inlines = l->inlines,
-					     .lines = l->lines,
-					     .split = debug_split_unit,
-					     .context = &l->split };
 	const struct unit_run *r = &l->runs[run];
 	struct dwarf_answer *answers = calloc(r->n, sizeof(*answers));
 	uint64_t *addresses = calloc(r->n, sizeof(*addresses));
+	const struct dwarf_lookup lookup = { .addresses = addresses,
+					     .n = r->n,
+					     .inlines = l->inlines,
+					     .lines = l->lines,
+					     .arena = arena,
+					     .split = debug_split_unit,
+					     .context = &l->split };
 	int result = -1;
 
 	if (!answers || !addresses)
 		goto out;
 	for (uint32_t i = 0; i < r->n; i++)
 		addresses[i] = l->addresses[l->order[r->first + i]] + l->dwarf_bias;
-	result = dwarf_lookup_unit(&lookup, &l->sections.dwarf.units[r->unit], addresses, r->n,
-				   arena, answers);
+	result = dwarf_lookup_unit(&lookup, &l->sections.dwarf.units[r->unit], answers);
 	for (uint32_t i = 0; i < r->n && !result; i++)
 		l->answers[l->order[r->first + i]] = answers[i];
 out:

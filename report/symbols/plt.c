@@ -147,7 +147,7 @@ static const char *symbol_text(const struct elf_file *e, uint32_t table, uint64_
 }
 
 static void name_stubs(const struct stubs *s, const struct elf_section *relocations,
-		       struct symbol_name *names, struct arena *arena)
+		       const struct symbol_search *search)
 {
 	struct cursor c = elf_section_data(s->file, relocations);
 
@@ -159,30 +159,30 @@ static void name_stubs(const struct stubs *s, const struct elf_section *relocati
 			return;
 		for (size_t i = first_of_slot(s, slot); i < s->n && s->list[i].slot == slot; i++) {
 			const struct stub *stub = &s->list[i];
+			struct symbol_name *name = &search->names[stub->which];
 
-			if (!names[stub->which].name)
-				names[stub->which] = (struct symbol_name){
-					symbol_text(s->file, relocations->link, info >> 32, arena),
-					stub->start, stub->size
-				};
+			if (!name->name)
+				*name = (struct symbol_name){ symbol_text(
+								      s->file, relocations->link,
+								      info >> 32, search->arena),
+							      stub->start, stub->size };
 		}
 	}
 }
 
-void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
-	      struct symbol_name *names, struct arena *arena)
+void plt_find(const struct elf_file *e, const struct symbol_search *search)
 {
 	struct stubs s = { .file = e };
 	/* Of all tables together, which may overlap. */
 	uint64_t budget = (uint64_t)LIMIT_SYMBOLS * RELOCATION_BYTES;
 
 	find_sections(&s);
-	s.list = s.section_count ? calloc(n ? n : 1, sizeof(*s.list)) : NULL;
+	s.list = s.section_count ? calloc(search->n ? search->n : 1, sizeof(*s.list)) : NULL;
 	if (!s.list)
 		return;
-	for (size_t i = 0; i < n; i++)
-		if (!names[i].name)
-			add_stub(&s, addresses[i], i);
+	for (size_t i = 0; i < search->n; i++)
+		if (!search->names[i].name)
+			add_stub(&s, search->addresses[i], i);
 	qsort(s.list, s.n, sizeof(*s.list), by_slot);
 	for (size_t i = 0; s.n && i < e->section_count; i++) {
 		const struct elf_section *section = &e->sections[i];
@@ -191,7 +191,7 @@ void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
 		    section->size > budget)
 			continue;
 		budget -= section->size;
-		name_stubs(&s, section, names, arena);
+		name_stubs(&s, section, search);
 	}
 	free(s.list);
 }

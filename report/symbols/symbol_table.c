@@ -105,17 +105,19 @@ struct candidate {
 };
 
 struct choice {
-	const uint64_t *addresses;
-	size_t n;
+	const struct symbol_search *search;
 	struct candidate *sized, *unsized; /* by address */
 };
 
-static int choice_start(struct choice *c, const uint64_t *addresses, size_t n)
+/* False without memory. To be released in both cases. */
+static bool choice_init(struct choice *c, const struct symbol_search *search)
 {
-	*c = (struct choice){ .addresses = addresses, .n = n };
-	c->sized = calloc(n ? n : 1, sizeof(*c->sized));
-	c->unsized = calloc(n ? n : 1, sizeof(*c->unsized));
-	return c->sized && c->unsized ? 0 : -1;
+	size_t room = search->n ? search->n : 1;
+
+	*c = (struct choice){ .search = search };
+	c->sized = calloc(room, sizeof(*c->sized));
+	c->unsized = calloc(room, sizeof(*c->unsized));
+	return c->sized && c->unsized;
 }
 
 static void choice_release(struct choice *c)
@@ -147,10 +149,10 @@ static bool is_better(const struct candidate *new, const struct candidate *old)
 static void choice_add(struct choice *c, const struct symbol_reader *r, const struct symbol *s,
 		       uint64_t end)
 {
-	size_t i = sorted_first(c->addresses, c->n, s->value);
+	size_t i = sorted_first(c->search->addresses, c->search->n, s->value);
 	struct candidate new = { .start = s->value, .end = end, .size = s->size }, *slot;
 
-	if (i == c->n)
+	if (i == c->search->n)
 		return;
 	slot = s->size ? &c->sized[i] : &c->unsized[i];
 	if (slot->name && slot->start > s->value)
@@ -175,28 +177,30 @@ static const char *without_version(const char *name, struct arena *arena)
 	return copy ? copy : name;
 }
 
-static void choice_finish(struct choice *c, struct symbol_name *names, struct arena *arena)
+static void choice_finish(struct choice *c)
 {
+	const struct symbol_search *search = c->search;
 	struct candidate sized = { 0 }, unsized = { 0 };
 
-	for (size_t i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < search->n; i++) {
 		const struct candidate *best = NULL;
 
 		if (c->sized[i].name)
 			sized = c->sized[i];
 		if (c->unsized[i].name)
 			unsized = c->unsized[i];
-		if (names[i].name)
+		if (search->names[i].name)
 			continue;
-		if (sized.name && c->addresses[i] < sized.end)
+		if (sized.name && search->addresses[i] < sized.end)
 			best = &sized;
 		/* After the end of a function with a size there is padding only. */
-		else if (unsized.name && c->addresses[i] < unsized.end &&
+		else if (unsized.name && search->addresses[i] < unsized.end &&
 			 (!sized.name || sized.start < unsized.start))
 			best = &unsized;
 		if (best)
-			names[i] = (struct symbol_name){ without_version(best->name, arena),
-							 best->start, best->size };
+			search->names[i] = (struct symbol_name){
+				without_version(best->name, search->arena), best->start, best->size
+			};
 	}
 }
 
@@ -220,42 +224,45 @@ static uint64_t symbol_end(const struct elf_file *e, const struct symbol *s)
 	return s->size ? s->value + s->size : section->address + section->size;
 }
 
-bool symbol_table_find(const struct elf_file *e, const char *table, const uint64_t *addresses,
-		       size_t n, struct symbol_name *names, struct arena *arena)
+bool symbol_table_find(const struct elf_file *e, const char *table,
+		       const struct symbol_search *search)
 {
+	const uint64_t *addresses = search->addresses;
+	size_t n = search->n;
 	struct symbol_reader r;
 	struct choice c;
 	struct symbol s;
 
 	if (!reader_open(&r, e, table))
 		return false;
-	if (!choice_start(&c, addresses, n)) {
+	if (choice_init(&c, search)) {
 		while (n && reader_next(&r, &s)) {
 			uint64_t end = symbol_end(e, &s);
 
 			if (end > addresses[0] && s.value <= addresses[n - 1])
 				choice_add(&c, &r, &s, end);
 		}
-		choice_finish(&c, names, arena);
+		choice_finish(&c);
 	}
 	choice_release(&c);
 	return true;
 }
 
-void symbol_list_find(const struct prf_symbol *symbols, size_t count, const uint64_t *addresses,
-		      size_t n, struct symbol_name *names)
+void symbol_list_find(const struct prf_symbol *symbols, size_t count,
+		      const struct symbol_search *search)
 {
 	size_t next = 0;
 
-	for (size_t i = 0; i < n && count; i++) {
+	for (size_t i = 0; i < search->n && count; i++) {
 		const struct prf_symbol *s;
+		uint64_t address = search->addresses[i];
 
-		while (next < count && symbols[next].start <= addresses[i])
+		while (next < count && symbols[next].start <= address)
 			next++;
-		if (!next || names[i].name)
+		if (!next || search->names[i].name)
 			continue;
 		s = &symbols[next - 1];
-		if (!s->size || addresses[i] - s->start < s->size)
-			names[i] = (struct symbol_name){ s->name, s->start, s->size };
+		if (!s->size || address - s->start < s->size)
+			search->names[i] = (struct symbol_name){ s->name, s->start, s->size };
 	}
 }

@@ -24,35 +24,36 @@ struct symbol_name {
 	uint64_t start, size; /* of the symbol; size 0: not known */
 };
 
-/*
- * Each of these names the sorted addresses that have no name yet. Text lies in the file, or
- * in the arena.
- */
+/* What is looked for: names of those addresses that have none yet. */
+struct symbol_search {
+	const uint64_t *addresses; /* sorted */
+	size_t n;
+	struct symbol_name *names; /* as many */
+	struct arena *arena;	   /* for text that does not lie in the file */
+};
 
 /*
  * From the section `table`, ".symtab" or ".dynsym", without versions ("@@GLIBC_2.34").
  * False: there is no such table, or it is longer than LIMIT_SYMBOLS of common/limits.h.
  */
-bool symbol_table_find(const struct elf_file *e, const char *table, const uint64_t *addresses,
-		       size_t n, struct symbol_name *names, struct arena *arena);
+bool symbol_table_find(const struct elf_file *e, const char *table,
+		       const struct symbol_search *search);
 
 /* True when the file has a .symtab that is not read because of its length. */
 bool symbol_table_too_large(const struct elf_file *e);
 
 /* From symbols as a trace holds them, sorted by start. */
-void symbol_list_find(const struct prf_symbol *symbols, size_t count, const uint64_t *addresses,
-		      size_t n, struct symbol_name *names);
+void symbol_list_find(const struct prf_symbol *symbols, size_t count,
+		      const struct symbol_search *search);
 
 /* "puts@plt" for the stubs through which other files' functions are called. */
-void plt_find(const struct elf_file *e, const uint64_t *addresses, size_t n,
-	      struct symbol_name *names, struct arena *arena);
+void plt_find(const struct elf_file *e, const struct symbol_search *search);
 
 /*
  * "[libfoo.so.1+0x1234]" for code that has only an unwind table: 0x1234 is where the function
  * begins. `file` is the last part of the path.
  */
-void fde_find(const struct elf_file *e, const char *file, const uint64_t *addresses, size_t n,
-	      struct symbol_name *names, struct arena *arena);
+void fde_find(const struct elf_file *e, const char *file, const struct symbol_search *search);
 
 /* The value of a symbol in .symtab. False: without such a symbol or table. */
 bool symbol_table_value(const struct elf_file *e, const char *name, uint64_t *value);

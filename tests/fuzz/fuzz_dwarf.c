@@ -36,16 +36,20 @@ static void take_sections(struct dwarf *d, void **copies, const uint8_t *data, s
 
 static void look_up(struct dwarf *d, const uint64_t *addresses)
 {
-	const struct dwarf_lookup lookup = { .inlines = true, .lines = true };
 	uint32_t units[ADDRESSES];
 
 	dwarf_find_units(d, addresses, ADDRESSES, units);
 	for (size_t i = 0; i < d->unit_count; i++) {
 		struct dwarf_answer answers[ADDRESSES];
 		struct arena arena = { 0 };
+		const struct dwarf_lookup lookup = { .addresses = addresses,
+						     .n = ADDRESSES,
+						     .inlines = true,
+						     .lines = true,
+						     .arena = &arena };
 
 		/* All addresses in every unit, whatever it says about itself. */
-		dwarf_lookup_unit(&lookup, &d->units[i], addresses, ADDRESSES, &arena, answers);
+		dwarf_lookup_unit(&lookup, &d->units[i], answers);
 		arena_release(&arena);
 	}
 }

@@ -37,20 +37,20 @@ static void choose_addresses(const struct elf_file *e, uint64_t *addresses)
 static void name_all(const struct elf_file *e, const uint64_t *addresses, struct arena *arena)
 {
 	struct symbol_name names[ADDRESSES] = { 0 };
+	const struct symbol_search search = { addresses, ADDRESSES, names, arena };
 	uint64_t value;
 
-	symbol_table_find(e, ".symtab", addresses, ADDRESSES, names, arena);
-	symbol_table_find(e, ".dynsym", addresses, ADDRESSES, names, arena);
-	plt_find(e, addresses, ADDRESSES, names, arena);
+	symbol_table_find(e, ".symtab", &search);
+	symbol_table_find(e, ".dynsym", &search);
+	plt_find(e, &search);
 	memset(names, 0, sizeof(names));
-	plt_find(e, addresses, ADDRESSES, names, arena);
-	fde_find(e, "file", addresses, ADDRESSES, names, arena);
+	plt_find(e, &search);
+	fde_find(e, "file", &search);
 	symbol_table_value(e, "_text", &value);
 }
 
 static void look_up(const struct elf_file *e, const uint64_t *addresses, bool split)
 {
-	const struct dwarf_lookup lookup = { .inlines = true, .lines = true };
 	struct debug_sections s;
 	uint32_t units[ADDRESSES];
 
@@ -59,11 +59,15 @@ static void look_up(const struct elf_file *e, const uint64_t *addresses, bool sp
 	dwarf_find_units(&s.dwarf, addresses, ADDRESSES, units);
 	for (size_t i = 0; i < ADDRESSES; i++) {
 		struct arena arena = { 0 };
+		const struct dwarf_lookup lookup = { .addresses = &addresses[i],
+						     .n = 1,
+						     .inlines = true,
+						     .lines = true,
+						     .arena = &arena };
 		struct dwarf_answer answer;
 
 		if (units[i] != DWARF_NO_UNIT)
-			dwarf_lookup_unit(&lookup, &s.dwarf.units[units[i]], &addresses[i], 1,
-					  &arena, &answer);
+			dwarf_lookup_unit(&lookup, &s.dwarf.units[units[i]], &answer);
 		arena_release(&arena);
 	}
 	debug_sections_release(&s);

@@ -223,10 +223,12 @@ static void open_dwarf(struct dwarf *d, const struct writer *w, size_t info_size
 static void look_up(struct dwarf *d, const uint64_t *addresses, size_t n, struct arena *arena,
 		    struct dwarf_answer *answers)
 {
-	const struct dwarf_lookup lookup = { .inlines = true, .lines = true };
+	const struct dwarf_lookup lookup = {
+		.addresses = addresses, .n = n, .inlines = true, .lines = true, .arena = arena
+	};
 
 	assert_true(d->unit_count > 0);
-	assert_int_equal(dwarf_lookup_unit(&lookup, &d->units[0], addresses, n, arena, answers), 0);
+	assert_int_equal(dwarf_lookup_unit(&lookup, &d->units[0], answers), 0);
 }
 
 static void is_place(const struct dwarf_place *p, const char *name, const char *file, uint32_t line)
