@@ -112,8 +112,9 @@ bool compare_finds_regression(const struct report_options *o, const struct profi
 			      const struct profile *now)
 {
 	struct comparison c;
-	struct error *error = comparison_init(&c, base, now, rows_key_of(o->shown.by),
-					      o->shown.normalize);
+	const struct comparison_sides sides = { base, now, rows_key_of(o->shown.by),
+						o->shown.normalize };
+	struct error *error = comparison_init(&c, &sides);
 	size_t found = error ? 1 : 0;
 
 	if (error) {

@@ -88,7 +88,7 @@ void loaded_release(struct loaded *l)
 /* The time window of a trace, for which its start and end may have to be read ahead. */
 static bool window(struct trace *t, const struct selection *s, struct trace_sinks *sinks)
 {
-	uint64_t start = 0, end = 0;
+	struct time_window of_trace = { 0 };
 
 	sinks->from_ns = 0;
 	sinks->to_ns = UINT64_MAX;
@@ -99,7 +99,7 @@ static bool window(struct trace *t, const struct selection *s, struct trace_sink
 
 		if (!make_seekable(t))
 			return false;
-		error = trace_span(t, selection_needs_end(s), &start, &end);
+		error = trace_span(t, selection_needs_end(s), &of_trace.from_ns, &of_trace.to_ns);
 		/* What comes before a block that is too new can be shown. */
 		if (error && error->kind != ERROR_UNSUPPORTED) {
 			trace_say_error(t, error);
@@ -108,7 +108,9 @@ static bool window(struct trace *t, const struct selection *s, struct trace_sink
 		}
 		error_free(error);
 	}
-	selection_window(s, start, end, &sinks->from_ns, &sinks->to_ns);
+	of_trace = selection_window(s, of_trace);
+	sinks->from_ns = of_trace.from_ns;
+	sinks->to_ns = of_trace.to_ns;
 	return true;
 }
 

@@ -160,22 +160,27 @@ static struct abbrev_step *add_step(struct abbrev_table *t, struct abbrev *a)
 	return &t->steps[t->n_steps++];
 }
 
+struct attribute {
+	uint8_t slot;
+	uint64_t form, constant;
+};
+
 /*
  * Adds one attribute. One of fixed size that has no slot only lengthens the preceding run of bytes
  * to skip.
  */
-static int add_attribute(struct abbrev_table *t, struct abbrev *a, uint8_t slot, uint64_t form,
-			 uint64_t constant, const struct form_sizes *sizes)
+static int add_attribute(struct abbrev_table *t, struct abbrev *a, const struct attribute *added,
+			 const struct form_sizes *sizes)
 {
 	struct abbrev_step *step;
 	uint32_t size;
-	bool known = form_size(form, sizes, &size);
+	bool known = form_size(added->form, sizes, &size);
 
 	if (size == ABBREV_VARIABLE || a->fixed > UINT16_MAX)
 		a->fixed = ABBREV_VARIABLE;
 	else
 		a->fixed += size;
-	if (slot == SLOT_NONE && known && size != ABBREV_VARIABLE) {
+	if (added->slot == SLOT_NONE && known && size != ABBREV_VARIABLE) {
 		if (!size)
 			return 0;
 		step = a->steps ? &t->steps[t->n_steps - 1] : NULL;
@@ -193,10 +198,10 @@ static int add_attribute(struct abbrev_table *t, struct abbrev *a, uint8_t slot,
 	if (!step)
 		return -1;
 	/* An unknown form is kept as it is; form_skip() fails on it. */
-	*step = (struct abbrev_step){ .form = known ? (uint16_t)form : UINT16_MAX,
-				      .slot = slot,
+	*step = (struct abbrev_step){ .form = known ? (uint16_t)added->form : UINT16_MAX,
+				      .slot = added->slot,
 				      .size = size,
-				      .value = constant };
+				      .value = added->constant };
 	return 0;
 }
 
@@ -222,7 +227,7 @@ static int read_attributes(struct abbrev_table *t, struct abbrev *a, struct curs
 		seen |= 1u << slot;
 		a->code_range |= slot == SLOT_LOW_PC || slot == SLOT_RANGES;
 		a->passable |= slot == SLOT_SIBLING && a->children && tag_is_type(a->tag);
-		if (add_attribute(t, a, slot, form, constant, sizes))
+		if (add_attribute(t, a, &(struct attribute){ slot, form, constant }, sizes))
 			return -1;
 	}
 }

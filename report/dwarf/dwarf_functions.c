@@ -284,7 +284,7 @@ const char *dwarf_function_name(const struct dwarf_unit *u, uint64_t offset, uin
 	for (int i = 0; i < REFERENCES_MAX; i++) {
 		struct cursor c = dwarf_unit_cursor(u, offset);
 		const uint8_t *start = c.at;
-		struct dwarf_unit *next;
+		struct die_place next;
 		struct die die;
 		const char *linkage;
 
@@ -300,10 +300,11 @@ const char *dwarf_function_name(const struct dwarf_unit *u, uint64_t offset, uin
 			return linkage;
 		if (!*name)
 			name = dwarf_text(u, &die, SLOT_NAME);
-		if (!dwarf_reference(u, &die, SLOT_ORIGIN, &next, &offset) &&
-		    !dwarf_reference(u, &die, SLOT_SPECIFICATION, &next, &offset))
+		if (!dwarf_reference(u, &die, SLOT_ORIGIN, &next) &&
+		    !dwarf_reference(u, &die, SLOT_SPECIFICATION, &next))
 			break;
-		u = next;
+		u = next.unit;
+		offset = next.offset;
 	}
 	return name;
 }

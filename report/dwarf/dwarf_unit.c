@@ -389,16 +389,22 @@ const char *dwarf_section_text(const struct dwarf *d, enum dwarf_section section
 	return memchr(text, 0, size) ? text : "";
 }
 
-/* Entry `index` of a table of offsets or addresses. The limits keep the sum from wrapping. */
-static bool table_entry(const struct dwarf *d, enum dwarf_section section, uint64_t base,
-			uint64_t index, uint8_t size, uint64_t *value)
-{
-	struct cursor c = dwarf_cursor(d, section);
+/* An entry of a table of numbers: the `index`th of `size` bytes from `base` on. */
+struct table_place {
+	enum dwarf_section section;
+	uint64_t base, index;
+	uint8_t size;
+};
 
-	if (base > UINT32_MAX * UINT64_C(256) || index > UINT32_MAX)
+/* Entry `index` of a table of offsets or addresses. The limits keep the sum from wrapping. */
+static bool table_entry(const struct dwarf *d, const struct table_place *place, uint64_t *value)
+{
+	struct cursor c = dwarf_cursor(d, place->section);
+
+	if (place->base > UINT32_MAX * UINT64_C(256) || place->index > UINT32_MAX)
 		return false;
-	cursor_seek(&c, base + index * size);
-	*value = size == 8 ? cursor_u64(&c) : cursor_u32(&c);
+	cursor_seek(&c, place->base + place->index * place->size);
+	*value = place->size == 8 ? cursor_u64(&c) : cursor_u32(&c);
 	return cursor_ok(&c);
 }
 
@@ -424,8 +430,10 @@ const char *dwarf_text(const struct dwarf_unit *u, const struct die *die, enum d
 	case DW_FORM_STRX3:
 	case DW_FORM_STRX4:
 	case DW_FORM_GNU_STR_INDEX:
-		if (!table_entry(u->dwarf, DEBUG_STR_OFFSETS, u->str_offsets_base, v->value,
-				 u->sizes.offset, &offset))
+		if (!table_entry(u->dwarf,
+				 &(struct table_place){ DEBUG_STR_OFFSETS, u->str_offsets_base,
+							v->value, u->sizes.offset },
+				 &offset))
 			return "";
 		return dwarf_section_text(u->dwarf, DEBUG_STR, offset);
 	default: return "";
@@ -441,7 +449,9 @@ bool dwarf_indexed_address(const struct dwarf_unit *u, uint64_t index, uint64_t 
 {
 	const struct dwarf *d = u->skeleton ? u->skeleton->dwarf : u->dwarf;
 
-	return table_entry(d, DEBUG_ADDR, u->addr_base, index, u->sizes.address, address);
+	return table_entry(
+		d, &(struct table_place){ DEBUG_ADDR, u->addr_base, index, u->sizes.address },
+		address);
 }
 
 bool dwarf_address(const struct dwarf_unit *u, const struct die *die, enum die_slot slot,
@@ -464,14 +474,14 @@ bool dwarf_address(const struct dwarf_unit *u, const struct die *die, enum die_s
 }
 
 bool dwarf_reference(const struct dwarf_unit *u, const struct die *die, enum die_slot slot,
-		     struct dwarf_unit **unit, uint64_t *offset)
+		     struct die_place *place)
 {
 	const struct die_value *v = &die->slot[slot];
 	struct dwarf *d = u->dwarf;
 
 	if (!die_has(die, slot))
 		return false;
-	*offset = v->value;
+	place->offset = v->value;
 	switch (v->form) {
 	case DW_FORM_REF1:
 	case DW_FORM_REF2:
@@ -480,9 +490,9 @@ bool dwarf_reference(const struct dwarf_unit *u, const struct die *die, enum die
 	case DW_FORM_REF_UDATA:
 		if (v->value >= u->end - u->offset)
 			return false;
-		*offset = u->offset + v->value;
+		place->offset = u->offset + v->value;
 		/* The caller reads its DIEs, so it is prepared and no longer written to. */
-		*unit = (struct dwarf_unit *)u;
+		place->unit = (struct dwarf_unit *)u;
 		return true;
 	case DW_FORM_REF_SUP4:
 	case DW_FORM_REF_SUP8:
@@ -490,6 +500,6 @@ bool dwarf_reference(const struct dwarf_unit *u, const struct die *die, enum die
 	case DW_FORM_REF_ADDR: break;
 	default: return false;
 	}
-	*unit = d ? dwarf_unit_at(d, *offset) : NULL;
-	return *unit && *offset >= (*unit)->dies && dwarf_unit_prepare(*unit);
+	place->unit = d ? dwarf_unit_at(d, place->offset) : NULL;
+	return place->unit && place->offset >= place->unit->dies && dwarf_unit_prepare(place->unit);
 }

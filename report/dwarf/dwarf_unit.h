@@ -152,12 +152,15 @@ bool dwarf_address(const struct dwarf_unit *u, const struct die *die, enum die_s
 /* Entry `index` of the unit's part of .debug_addr. */
 bool dwarf_indexed_address(const struct dwarf_unit *u, uint64_t index, uint64_t *address);
 
-/*
- * The DIE that an attribute refers to: its unit (prepared) and offset. False: none, damaged,
- * or in a type unit.
- */
+/* Where a DIE is. */
+struct die_place {
+	struct dwarf_unit *unit; /* prepared */
+	uint64_t offset;
+};
+
+/* The DIE that an attribute refers to. False: none, damaged, or in a type unit. */
 bool dwarf_reference(const struct dwarf_unit *u, const struct die *die, enum die_slot slot,
-		     struct dwarf_unit **unit, uint64_t *offset);
+		     struct die_place *place);
 
 /* A NUL-ended text of a section, no longer than 64 KiB, or "". */
 const char *dwarf_section_text(const struct dwarf *d, enum dwarf_section section, uint64_t offset);

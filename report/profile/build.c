@@ -103,9 +103,11 @@ static struct error *make_entries(struct built *b)
 	struct regroup regroup = { .dimensions = b->options.dimensions,
 				   .min_percent = b->options.min_percent,
 				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1,
-				   .tally = b->options.tally };
-	struct error *error = regroup_groups(&b->regrouped, &regroup, groups, group_count,
-					     b->options.traces);
+				   .tally = b->options.tally,
+				   .traces = b->options.traces,
+				   .tree = &b->stacks.tree,
+				   .frames = &b->names.table };
+	struct error *error = regroup_groups(&b->regrouped, &regroup, groups, group_count);
 
 	b->worths = calloc(group_count + 1, sizeof(*b->worths));
 	if (!b->worths)
@@ -115,9 +117,7 @@ static struct error *make_entries(struct built *b)
 		b->worths[i] = worth(b, &b->profile.events[groups[i].event]);
 	for (size_t i = 0; !error && i < n; i++)
 		error = add_cell(b, (uint32_t)i, &cells[i]);
-	return error ? error
-		     : regroup_finish(&b->regrouped, &regroup, &b->stacks.tree, &b->names.table,
-				      &b->profile);
+	return error ? error : regroup_finish(&b->regrouped, &regroup, &b->profile);
 }
 
 /* -------- all of it -------- */
@@ -162,7 +162,9 @@ static struct error *build(struct built *b)
 	struct error *error = make_stacks(b);
 
 	if (!error)
-		error = describe(&b->described, &b->profile, o->tally, o->traces, o->trace_count);
+		error = describe_events(&b->described, &b->profile, o->tally);
+	if (!error)
+		error = describe_traces(&b->described, &b->profile, o->traces, o->trace_count);
 	if (!error)
 		error = make_entries(b);
 	if (error)

@@ -27,8 +27,8 @@ bool event_has_time(const struct prf_event *event)
 	return event_ns_per_sample(event) || !strcmp(event->unit, "ns");
 }
 
-static struct error *describe_events(struct described *d, struct profile *profile,
-				     const struct tally *tally)
+struct error *describe_events(struct described *d, struct profile *profile,
+			      const struct tally *tally)
 {
 	size_t n;
 	const struct prf_event *const *events = tally_events(tally, &n);
@@ -72,8 +72,8 @@ static const char *metadata_or_nothing(const struct trace *t, const char *key)
 	return value ? value : "";
 }
 
-static struct error *describe_traces(struct described *d, struct profile *profile,
-				     const struct trace *traces, size_t trace_count)
+struct error *describe_traces(struct described *d, struct profile *profile,
+			      const struct trace *traces, size_t trace_count)
 {
 	size_t losses = 0;
 
@@ -111,12 +111,4 @@ static struct error *describe_traces(struct described *d, struct profile *profil
 	profile->traces = d->traces;
 	profile->trace_count = trace_count;
 	return NULL;
-}
-
-struct error *describe(struct described *d, struct profile *profile, const struct tally *tally,
-		       const struct trace *traces, size_t trace_count)
-{
-	struct error *error = describe_events(d, profile, tally);
-
-	return error ? error : describe_traces(d, profile, traces, trace_count);
 }

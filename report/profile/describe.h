@@ -23,8 +23,12 @@ struct described {
 
 void described_release(struct described *d);
 
-/* Fills events, losses, lost and traces of the profile. ERROR_MEMORY. */
-struct error *describe(struct described *d, struct profile *profile, const struct tally *tally,
-		       const struct trace *traces, size_t trace_count) ERROR_CHECKED;
+/* Fills the profile's events. ERROR_MEMORY. */
+struct error *describe_events(struct described *d, struct profile *profile,
+			      const struct tally *tally) ERROR_CHECKED;
+
+/* Fills its losses, lost and traces. ERROR_MEMORY. */
+struct error *describe_traces(struct described *d, struct profile *profile,
+			      const struct trace *traces, size_t trace_count) ERROR_CHECKED;
 
 #endif

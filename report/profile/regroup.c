@@ -42,7 +42,7 @@ static void group_key(unsigned int by, const struct profile_group *g, const char
 }
 
 struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
-			     const struct tally_group *groups, size_t n, const struct trace *traces)
+			     const struct tally_group *groups, size_t n)
 {
 	struct buffer key = { 0 };
 	struct map ids = { 0 };
@@ -52,7 +52,7 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 	if (!r->group_of)
 		return error_memory();
 	for (size_t i = 0; i < n; i++) {
-		const struct trace *trace = &traces[groups[i].trace];
+		const struct trace *trace = &how->traces[groups[i].trace];
 		const struct prf_task *task = prf_reader_task(trace->reader, groups[i].task);
 		struct profile_group group = {
 			.comm = task->comm,
@@ -401,9 +401,11 @@ static void add_up(const struct regrouped *r, struct profile *profile)
 	}
 }
 
-struct error *regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
-			     struct frame_table *frames, struct profile *profile)
+struct error *regroup_finish(struct regrouped *r, const struct regroup *how,
+			     struct profile *profile)
 {
+	struct node_tree *tree = how->tree;
+	struct frame_table *frames = how->frames;
 	struct error *error = NULL;
 
 	if (how->dimensions & PROFILE_BY_OBJECT)

@@ -18,6 +18,10 @@ struct regroup {
 	uint64_t divide_by;	   /* of values, such that their sum is rounded only once */
 	const struct tally *tally; /* with PROFILE_BY_TIME: it knows when samples came */
 	const struct slices_worth *worths; /* and what they are worth, in each of its groups */
+	const struct trace *traces;	   /* which the tally's groups name */
+	/* What entries and nodes point to; regroup_finish() reorders both. */
+	struct node_tree *tree;
+	struct frame_table *frames;
 };
 
 struct regrouped {
@@ -34,15 +38,14 @@ void regrouped_release(struct regrouped *r);
 
 /* The groups of the tally. ERROR_MEMORY, as everywhere here. */
 struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
-			     const struct tally_group *groups, size_t n,
-			     const struct trace *traces) ERROR_CHECKED;
+			     const struct tally_group *groups, size_t n) ERROR_CHECKED;
 
 /* An entry with the tally's group and the tree's node; its slice is the number of the cell. */
 struct error *regroup_add(struct regrouped *r, const struct profile_entry *entry) ERROR_CHECKED;
 
-/* Fills the profile's groups, entries, nodes, frames and sums; reorders tree and frames. */
-struct error *regroup_finish(struct regrouped *r, const struct regroup *how, struct node_tree *tree,
-			     struct frame_table *frames, struct profile *profile) ERROR_CHECKED;
+/* Fills the profile's groups, entries, nodes, frames and sums. */
+struct error *regroup_finish(struct regrouped *r, const struct regroup *how,
+			     struct profile *profile) ERROR_CHECKED;
 
 /* Once finished: the profile's number of a node of the tree; PRF_NONE for none. */
 uint32_t regrouped_node(const struct regrouped *r, uint32_t node);

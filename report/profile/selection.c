@@ -150,28 +150,31 @@ bool selection_needs_end(const struct selection *s)
 	return s->has_time && (s->from.kind == TIME_PERCENT || s->to.kind == TIME_PERCENT);
 }
 
-static uint64_t resolve(const struct time_point *point, uint64_t start_ns, uint64_t end_ns,
+static uint64_t resolve(const struct time_point *point, const struct time_window *recorded,
 			uint64_t open)
 {
 	switch (point->kind) {
 	case TIME_RELATIVE:
-		return point->ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + point->ns;
+		return point->ns > UINT64_MAX - recorded->from_ns ? UINT64_MAX
+								  : recorded->from_ns + point->ns;
 	case TIME_ABSOLUTE: return point->ns;
 	case TIME_PERCENT:
 		/* The end itself belongs to the last percent. */
 		if (point->percent >= 100)
 			return open;
-		return start_ns + (uint64_t)((double)(end_ns - start_ns) * point->percent / 100);
+		return recorded->from_ns +
+		       (uint64_t)((double)(recorded->to_ns - recorded->from_ns) * point->percent /
+				  100);
 	default: return open;
 	}
 }
 
-void selection_window(const struct selection *s, uint64_t start_ns, uint64_t end_ns,
-		      uint64_t *from_ns, uint64_t *to_ns)
+struct time_window selection_window(const struct selection *s, struct time_window recorded)
 {
-	*from_ns = resolve(&s->from, start_ns, end_ns,
-			   s->from.kind == TIME_PERCENT ? UINT64_MAX : 0);
-	*to_ns = resolve(&s->to, start_ns, end_ns, UINT64_MAX);
+	return (struct time_window){
+		resolve(&s->from, &recorded, s->from.kind == TIME_PERCENT ? UINT64_MAX : 0),
+		resolve(&s->to, &recorded, UINT64_MAX),
+	};
 }
 
 /* -------- tasks and events -------- */

@@ -57,9 +57,13 @@ bool selection_set_time(struct selection *s, const char *text);
 bool selection_needs_start(const struct selection *s);
 bool selection_needs_end(const struct selection *s);
 
-/* The window in CLOCK_MONOTONIC ns for a trace with samples from start_ns to end_ns. */
-void selection_window(const struct selection *s, uint64_t start_ns, uint64_t end_ns,
-		      uint64_t *from_ns, uint64_t *to_ns);
+/* In CLOCK_MONOTONIC ns; what lies at `to_ns` is outside. */
+struct time_window {
+	uint64_t from_ns, to_ns;
+};
+
+/* The window for a trace whose first and last samples are at the ends of `recorded`. */
+struct time_window selection_window(const struct selection *s, struct time_window recorded);
 
 bool selection_has_task(const struct selection *s, const struct prf_task *task);
 

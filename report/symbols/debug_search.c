@@ -210,18 +210,24 @@ bool debug_search_build_id(const struct debug_search *s, const uint8_t *id, size
 	return false;
 }
 
+/* A file's .gnu_debuglink, without the name. */
+struct debug_link {
+	const struct found_file *main;
+	uint32_t checksum; /* of the file that is meant */
+};
+
 /* A candidate for a .gnu_debuglink: by build-id if both have one, else by its checksum. */
 static bool try_link(struct found_file *f, const char *root, const char *path,
-		     const struct found_file *main, uint32_t checksum)
+		     const struct debug_link *link)
 {
-	const struct elf_file *e = &main->elf;
+	const struct elf_file *e = &link->main->elf;
 
 	if (!found_file_open(f, root, path))
 		return false;
 	if (f->elf.build_id_size && e->build_id_size
 		    ? has_build_id(f, e->build_id, e->build_id_size)
 		    : f->elf.size <= LIMIT_CHECKED_BYTES &&
-			      libdeflate_crc32(0, f->elf.data, f->elf.size) == checksum)
+			      libdeflate_crc32(0, f->elf.data, f->elf.size) == link->checksum)
 		return true;
 	found_file_release(f);
 	return false;
@@ -233,14 +239,14 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 	struct cursor c = elf_section_data(&main->elf,
 					   elf_file_section(&main->elf, ".gnu_debuglink"));
 	const char *name = cursor_string(&c), *directory, *slash;
-	uint32_t checksum;
+	struct debug_link link = { .main = main };
 	bool found = false;
 	int length;
 
 	if (!name || !*name || strchr(name, '/') || !main->path)
 		return false;
 	cursor_seek(&c, (cursor_offset(&c) + 3) & ~(uint64_t)3);
-	checksum = cursor_u32(&c);
+	link.checksum = cursor_u32(&c);
 	slash = strrchr(main->path, '/');
 	if (!cursor_ok(&c) || !slash)
 		return false;
@@ -253,7 +259,7 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 		/*
 		 * The file itself has the right build-id too, so a link that names it would match.
 		 */
-		found = strcmp(path, main->path) && try_link(f, NULL, path, main, checksum);
+		found = strcmp(path, main->path) && try_link(f, NULL, path, &link);
 		free(path);
 	}
 	slash = strrchr(o->path, '/');
@@ -263,7 +269,7 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 
 		if (asprintf(&path, "%s%.*s/%s", directory, length, o->path, name) < 0)
 			return false;
-		found = try_link(f, debug_root(s, directory), path, main, checksum);
+		found = try_link(f, debug_root(s, directory), path, &link);
 		free(path);
 	}
 	return found;

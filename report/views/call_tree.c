@@ -189,43 +189,38 @@ static void order_functions(const struct call_tree *t, struct call_order *o)
 		o->function_rank[o->functions[i]] = i;
 }
 
-/* Sorts nodes 1... into `out` by `key` < n, keeping the order of `in` (NULL: by number). */
-static struct error *counting_sort(size_t count, const uint32_t *in, uint32_t *out, size_t n,
-				   uint32_t (*key)(const void *context, uint32_t node),
-				   const void *context)
+/* By what nodes are sorted. */
+struct sort_key {
+	const struct call_tree *tree;
+	const uint32_t *function_rank; /* by their functions' ranks; NULL: by their parents */
+	size_t limit;		       /* all keys are below it */
+};
+
+static uint32_t key_of(const struct sort_key *key, uint32_t node)
 {
-	size_t *at = calloc(n + 2, sizeof(*at));
+	const struct call_node *n = &key->tree->nodes[node];
+
+	return key->function_rank ? key->function_rank[n->function] : n->parent;
+}
+
+/* Sorts nodes 1... into `out`, where equal ones keep the order of `in` (NULL: by number). */
+static struct error *counting_sort(const struct sort_key *key, const uint32_t *in, uint32_t *out)
+{
+	size_t *at = calloc(key->limit + 2, sizeof(*at));
 
 	if (!at)
 		return error_memory();
-	for (uint32_t i = 1; i < count; i++)
-		at[key(context, i) + 1]++;
-	for (size_t i = 0; i < n; i++)
+	for (uint32_t i = 1; i < key->tree->count; i++)
+		at[key_of(key, i) + 1]++;
+	for (size_t i = 0; i < key->limit; i++)
 		at[i + 1] += at[i];
-	for (uint32_t i = 1; i < count; i++) {
+	for (uint32_t i = 1; i < key->tree->count; i++) {
 		uint32_t node = in ? in[i - 1] : i;
 
-		out[at[key(context, node)]++] = node;
+		out[at[key_of(key, node)]++] = node;
 	}
 	free(at);
 	return NULL;
-}
-
-struct order_keys {
-	const struct call_tree *tree;
-	const uint32_t *function_rank;
-};
-
-static uint32_t key_of_function(const void *context, uint32_t node)
-{
-	const struct order_keys *keys = context;
-
-	return keys->function_rank[keys->tree->nodes[node].function];
-}
-
-static uint32_t key_of_parent(const void *context, uint32_t node)
-{
-	return ((const struct order_keys *)context)->tree->nodes[node].parent;
 }
 
 /*
@@ -266,7 +261,8 @@ struct error *call_tree_order(const struct call_tree *t, struct call_order *o)
 {
 	uint32_t *by_function = calloc(t->count + 1, sizeof(*by_function));
 	uint32_t *by_parent = calloc(t->count + 1, sizeof(*by_parent));
-	struct order_keys keys = { .tree = t };
+	const struct sort_key parent = { .tree = t, .limit = t->count };
+	struct sort_key function = { .tree = t, .limit = t->functions.count };
 	struct error *error = error_memory();
 
 	*o = (struct call_order){
@@ -275,16 +271,14 @@ struct error *call_tree_order(const struct call_tree *t, struct call_order *o)
 		.nodes = calloc(t->count + 1, sizeof(uint32_t)),
 		.node_rank = calloc(t->count + 1, sizeof(uint32_t)),
 	};
-	keys.function_rank = o->function_rank;
+	function.function_rank = o->function_rank;
 	if (!by_function || !by_parent || !o->functions || !o->function_rank || !o->nodes ||
 	    !o->node_rank)
 		goto out;
 	order_functions(t, o);
-	error = counting_sort(t->count, NULL, by_function, t->functions.count, key_of_function,
-			      &keys);
+	error = counting_sort(&function, NULL, by_function);
 	if (!error)
-		error = counting_sort(t->count, by_function, by_parent, t->count, key_of_parent,
-				      &keys);
+		error = counting_sort(&parent, by_function, by_parent);
 	if (!error)
 		error = order_nodes(t, by_parent, o);
 out:

@@ -241,30 +241,34 @@ static void find_p(const struct estimate *e, struct row *row)
 		row->p = fmax(row->p, t_p(e, row));
 }
 
+struct interval {
+	double low, high;
+};
+
 /* The score interval of a side's value, whose variance grows with the value. */
-static void side_interval(const struct estimate *e, const struct row *row, int side, double z,
-			  double limits[2])
+static struct interval side_interval(const struct estimate *e, const struct row *row, int side,
+				     double z)
 {
 	double k = row->count[side], wide = z * z * row->dispersion;
 	double reach = sqrt(wide * k + wide * wide / 4);
 
-	limits[0] = (k + wide / 2 - reach) / e->exposure[side];
-	limits[1] = (k + wide / 2 + reach) / e->exposure[side];
+	return (struct interval){ (k + wide / 2 - reach) / e->exposure[side],
+				  (k + wide / 2 + reach) / e->exposure[side] };
 }
 
 /* Both sides' intervals joined, as the variances of independent values add up. */
 static void find_interval(const struct estimate *e, const struct row *row, double z,
 			  struct change *c)
 {
-	double before[2], now[2], change = c->now - c->before;
+	const struct interval before = side_interval(e, row, CHANGE_BEFORE, z);
+	const struct interval now = side_interval(e, row, CHANGE_NOW, z);
+	double change = c->now - c->before;
 
 	c->low = c->high = NAN;
 	if (!e->runs->poisson && !(e->freedom > 0))
 		return;
-	side_interval(e, row, CHANGE_BEFORE, z, before);
-	side_interval(e, row, CHANGE_NOW, z, now);
-	c->low = change - hypot(c->now - now[0], before[1] - c->before);
-	c->high = change + hypot(now[1] - c->now, c->before - before[0]);
+	c->low = change - hypot(c->now - now.low, before.high - c->before);
+	c->high = change + hypot(now.high - c->now, c->before - before.low);
 }
 
 /* -------- all rows together -------- */

@@ -258,19 +258,18 @@ static int compare(const void *left, const void *right)
 
 /* -------- all of it -------- */
 
-struct error *comparison_init(struct comparison *c, const struct profile *base,
-			      const struct profile *now, enum rows_key key, bool scale)
+struct error *comparison_init(struct comparison *c, const struct comparison_sides *sides)
 {
-	struct work w = { .result = c, .sides = { base, now }, .by = key };
+	struct work w = { .result = c, .sides = { sides->base, sides->now }, .by = sides->key };
 	struct error *error = error_memory();
 
-	*c = (struct comparison){ .runs = { base->trace_count, now->trace_count } };
+	*c = (struct comparison){ .runs = { sides->base->trace_count, sides->now->trace_count } };
 	w.all = c->runs[0] + c->runs[1];
 	c->rows = calloc(w.all, sizeof(*c->rows));
 	w.exposure = calloc(w.all, sizeof(*w.exposure));
 	w.samples = calloc(w.all, sizeof(*w.samples));
 	if (c->rows && w.exposure && w.samples) {
-		describe_runs(&w, scale);
+		describe_runs(&w, sides->scale);
 		error = add_runs(&w);
 	}
 	if (!error)

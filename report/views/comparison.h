@@ -30,10 +30,16 @@ struct comparison {
 	struct rows *rows; /* of each run, which the names belong to */
 };
 
-/* `scale`: compare shares of the total. ERROR_MEMORY; to be released in both cases. */
-struct error *comparison_init(struct comparison *c, const struct profile *base,
-			      const struct profile *now, enum rows_key key,
-			      bool scale) ERROR_CHECKED;
+/* What is compared, and by what. */
+struct comparison_sides {
+	const struct profile *base, *now;
+	enum rows_key key;
+	bool scale; /* shares of the total, not the values themselves */
+};
+
+/* ERROR_MEMORY; to be released in both cases. */
+struct error *comparison_init(struct comparison *c,
+			      const struct comparison_sides *sides) ERROR_CHECKED;
 void comparison_release(struct comparison *c);
 
 #endif

@@ -292,9 +292,12 @@ static void csv_neighbours(const struct scale *c, const struct row_neighbours *l
 
 /* -------- JSON -------- */
 
-static void json_side(const struct scale *c, struct sink *s, const char *side, uint64_t value,
-		      uint64_t samples)
+static void json_side(const struct scale *c, const struct row *row, bool self, struct sink *s)
 {
+	const char *side = self ? "self" : "total";
+	uint64_t value = self ? row->self : row->total;
+	uint64_t samples = self ? row->self_samples : row->total_samples;
+
 	sink_printf(s, ", \"%s\": {\"samples\": %" PRIu64 ", \"value\": %" PRIu64, side, samples,
 		    value);
 	if (c->seconds > 0)
@@ -313,8 +316,8 @@ static void json_row(const struct scale *c, const struct row *row, bool edge, st
 	sink_text(s, ", \"object\": ");
 	sink_json_string(s, row->object);
 	if (!edge)
-		json_side(c, s, "self", row->self, row->self_samples);
-	json_side(c, s, "total", row->total, row->total_samples);
+		json_side(c, row, true, s);
+	json_side(c, row, false, s);
 }
 
 static void json_begin(const struct scale *c, const char *by, struct sink *s)
@@ -343,10 +346,13 @@ static void json_table(const struct scale *c, const struct rows *r, const char *
 	sink_text(s, "\n]\n}\n");
 }
 
-static void json_edges(const struct scale *c, const char *name, const struct row *list, size_t n,
+static void json_edges(const struct scale *c, const struct row_neighbours *of, bool callers,
 		       struct sink *s)
 {
-	sink_printf(s, ",\n  \"%s\": [", name);
+	const struct row *list = callers ? of->callers : of->callees;
+	size_t n = callers ? of->caller_count : of->callee_count;
+
+	sink_printf(s, ",\n  \"%s\": [", callers ? "callers" : "callees");
 	for (size_t i = 0; i < n; i++) {
 		sink_text(s, i ? ",\n    " : "\n    ");
 		json_row(c, &list[i], true, s);
@@ -362,8 +368,8 @@ static void json_neighbours(const struct scale *c, const struct row_neighbours *
 	for (size_t i = 0; i < n; i++) {
 		sink_text(s, i ? ",\n" : "\n");
 		json_row(c, &list[i].row, false, s);
-		json_edges(c, "callers", list[i].callers, list[i].caller_count, s);
-		json_edges(c, "callees", list[i].callees, list[i].callee_count, s);
+		json_edges(c, &list[i], true, s);
+		json_edges(c, &list[i], false, s);
 		sink_char(s, '}');
 	}
 	sink_text(s, "\n]\n}\n");

@@ -293,7 +293,8 @@ struct error *top_diff_render(const struct profile *p, const struct view_options
 	struct table table = { .comparison = &comparison,
 			       .options = o,
 			       .by = o->by ? o->by : "function" };
-	struct error *error = comparison_init(&comparison, o->base, p, key, o->normalize);
+	const struct comparison_sides sides = { o->base, p, key, o->normalize };
+	struct error *error = comparison_init(&comparison, &sides);
 
 	if (!error) {
 		table.min = p->min_percent / 100 * comparison.totals[CHANGE_NOW];

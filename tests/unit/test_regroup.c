@@ -60,9 +60,13 @@ static void add(struct fixture *f, uint32_t group, uint32_t node, uint64_t value
 
 static void finish(struct fixture *f, unsigned int dimensions, double min, uint64_t divide_by)
 {
-	const struct regroup how = { dimensions, min, divide_by };
+	const struct regroup how = { .dimensions = dimensions,
+				     .min_percent = min,
+				     .divide_by = divide_by,
+				     .tree = &f->tree,
+				     .frames = &f->frames };
 
-	assert_no_error(regroup_finish(&f->regrouped, &how, &f->tree, &f->frames, &f->profile));
+	assert_no_error(regroup_finish(&f->regrouped, &how, &f->profile));
 }
 
 static void end(struct fixture *f)

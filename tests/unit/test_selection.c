@@ -54,9 +54,12 @@ static void test_patterns(void **state)
 static void window(const char *text, uint64_t *from, uint64_t *to)
 {
 	struct selection s = { 0 };
+	struct time_window window = { 1000000000, 11000000000 };
 
 	assert_true(selection_set_time(&s, text));
-	selection_window(&s, 1000000000, 11000000000, from, to);
+	window = selection_window(&s, window);
+	*from = window.from_ns;
+	*to = window.to_ns;
 }
 
 static void test_time(void **state)
