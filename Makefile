@@ -231,6 +231,14 @@ check: all $(unit_tests) $(fuzz_targets) $(tools)
 check-slow:
 	$(Q)$(MAKE) check TESTS=slow
 
+## faults: let every call of the C library fail once, in small runs of both programs (an hour; needs root)
+faults: all $(tools)
+	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/faults/run $(FAULTS)
+
+## kills: kill the recorder a hundred times, and read what it has written (needs root)
+kills: all
+	$(Q)BUILD='$(abspath $(BUILD))' tests/faults/kills --kills $(or $(KILLS),100)
+
 ## check-kernels: run the end-to-end tests on other kernels and on arm64, in qemu (see tests/kernels/run)
 check-kernels:
 	$(Q)tests/kernels/run $(KERNELS)
@@ -250,7 +258,7 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth check-slow check-kernels deps-kernels install-library dist deb rpm
+.PHONY: tools truth deps-truth faults kills check-slow check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)

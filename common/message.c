@@ -5,6 +5,8 @@
 #include "common/utf8.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *program_name = "prof";
@@ -30,6 +32,44 @@ static void append_escaped(struct buffer *line, const char *text)
 	}
 }
 
+static void write_out(const void *data, size_t size)
+{
+	const uint8_t *at = data;
+
+	while (size) {
+		ssize_t n = write(STDERR_FILENO, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		at += n;
+		size -= (size_t)n;
+	}
+}
+
+/* Without memory, which may be what there is to report: piece by piece, a long text cut short. */
+static void write_pieces(const char *prefix, const char *format, va_list args)
+{
+	char text[512], byte[8];
+	const char *at = text;
+
+	vsnprintf(text, sizeof(text), format, args);
+	write_out(program_name, strlen(program_name));
+	write_out(": ", 2);
+	write_out(prefix, strlen(prefix));
+	while (*at) {
+		size_t visible = utf8_visible(at);
+
+		write_out(at, visible);
+		at += visible;
+		for (unsigned int skip = utf8_skip(at); skip; skip--)
+			write_out(byte, (size_t)snprintf(byte, sizeof(byte), "\\x%02x",
+							 (unsigned char)*at++));
+	}
+	write_out("\n", 1);
+}
+
 static void __attribute__((format(printf, 2, 0)))
 message(enum message_level level, const char *format, va_list args)
 {
@@ -41,22 +81,21 @@ message(enum message_level level, const char *format, va_list args)
 	};
 	struct buffer text = { 0 }, line = { 0 };
 	int saved = errno;
-	size_t done = 0;
+	va_list again;
 
 	if (level > shown_level)
 		return;
+	va_copy(again, args);
 	buffer_vprintf(&text, format, args);
 	buffer_printf(&line, "%s: %s", program_name, prefix[level]);
 	append_escaped(&line, buffer_string(&text));
 	buffer_u8(&line, '\n');
 	/* One write, so that lines of several threads do not mix. */
-	while (done < line.size) {
-		ssize_t n = write(STDERR_FILENO, line.data + done, line.size - done);
-
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
+	if (buffer_ok(&text) && buffer_ok(&line))
+		write_out(line.data, line.size);
+	else
+		write_pieces(prefix[level], format, again);
+	va_end(again);
 	buffer_release(&text);
 	buffer_release(&line);
 	errno = saved;

@@ -29,7 +29,10 @@ static enum options_result wrong(const struct options *o, const char *format, ..
 	buffer_vprintf(&text, format, args);
 	va_end(args);
 	message_setup(o->program, MESSAGE_INFO);
-	message_error("%s; see %s --help", buffer_string(&text), o->program);
+	if (buffer_ok(&text))
+		message_error("%s; see %s --help", buffer_string(&text), o->program);
+	else
+		message_error("out of memory");
 	buffer_release(&text);
 	return OPTIONS_WRONG;
 }

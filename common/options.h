@@ -17,8 +17,9 @@
 /* Whether to go on, or else the program's exit status. */
 enum options_result {
 	OPTIONS_OK = -1,
-	OPTIONS_DONE = 0,  /* --help and the like were printed */
-	OPTIONS_WRONG = 2, /* said what is wrong on stderr */
+	OPTIONS_DONE = 0,   /* --help and the like were printed */
+	OPTIONS_FAILED = 1, /* without memory, which was said on stderr */
+	OPTIONS_WRONG = 2,  /* said what is wrong on stderr */
 };
 
 /*

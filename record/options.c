@@ -442,7 +442,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 		.context = s,
 		.command_follows = true,
 	};
-	enum options_result result = OPTIONS_WRONG;
+	enum options_result result = OPTIONS_FAILED;
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
 	int rest_count = 0;
 

@@ -3,6 +3,7 @@
 
 #include "report/unnamed.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,8 @@ static void json_unnamed(const struct facts *f, struct sink *s)
 		sink_printf(s, ", \"samples\": %" PRIu64 "}", list[i].samples);
 	}
 	sink_text(s, list && n ? "\n  ]" : "]");
+	if (!list)
+		s->error = ENOMEM;
 	free(list);
 }
 
@@ -427,6 +430,8 @@ static void text_unnamed(const struct facts *f, struct sink *s)
 		sink_printf(s, ": %s, %" PRIu64 " samples; %s\n", unnamed_reason(o),
 			    list[i].samples, unnamed_remedy(o));
 	}
+	if (!list)
+		s->error = ENOMEM;
 	free(list);
 }
 

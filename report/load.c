@@ -432,6 +432,8 @@ static void warn_of_names(const struct loaded *l)
 	size_t n;
 	struct unnamed *list = unnamed_objects(p, &n);
 
+	if (!list)
+		message_warning("out of memory: files without names are not listed");
 	for (size_t i = 0; list && i < 3 && i < n; i++) {
 		const struct profile_object *object = &p->objects[list[i].object];
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/options.h"
+
+#include "common/message.h"
 #include "report/views/view_registry.h"
 
 #include <math.h>
@@ -513,8 +515,11 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		.symbols = { .inlines = true, .demangle = true, .cache = true },
 	};
 	o->paths = malloc((size_t)argc * sizeof(*o->paths) + sizeof(*o->paths));
-	if (!o->paths)
-		return OPTIONS_WRONG;
+	if (!o->paths) {
+		message_setup(options.program, MESSAGE_INFO);
+		message_error("out of memory");
+		return OPTIONS_FAILED;
+	}
 	result = options_parse(&options, argc, argv, o->paths, &o->path_count, &command);
 	if (result != OPTIONS_OK)
 		return result;

@@ -8,7 +8,7 @@ need test -d "$build"
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
-is "$targets" "all bench check check-kernels check-slow clean deb demo deps deps-kernels deps-truth dist format fuzz help install install-library rpm truth uninstall " "make help lists the targets"
+is "$targets" "all bench check check-kernels check-slow clean deb demo deps deps-kernels deps-truth dist faults format fuzz help install install-library kills rpm truth uninstall " "make help lists the targets"
 
 # With the flags of the running build nothing needs to be built again.
 if eval "make -s ${MAKE_ARGUMENTS:-} install DESTDIR='$work/root' PREFIX=/usr" \

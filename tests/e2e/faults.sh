@@ -1,0 +1,11 @@
+#!/bin/sh
+# prof-record when calls of the C library fail, or it is killed: a few of each kind. `make faults`
+# and `make kills` try more.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+command -v python3 > /dev/null || skip_all "no python3"
+holds "a recorder that is killed leaves a trace that can be read" "$top/tests/faults/kills" --kills 3
+readelf -d "$record" 2> /dev/null | grep -q NEEDED || { skip "faults" "a static program takes no library into it"; finish; }
+[ -z "${SAN:-}" ] || { skip "faults" "with sanitizers it takes minutes: make faults"; finish; }
+holds "it survives, or says what is wrong" "$top/tests/faults/run" --points 3 record
+finish

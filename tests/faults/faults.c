@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A library for LD_PRELOAD that lets calls of the C library fail. FAULT in the environment says
+ * which: "KIND HOW FIRST COUNT", where KIND is a group of calls below, HOW an errno, or "short" for
+ * reads and writes of one byte, FIRST the number of the first call of the group that fails, from 1,
+ * and COUNT how many do; 0: all from there on. Without FAULT nothing fails.
+ * FAULT_PROGRAM names the program that it is for; its children and others are left alone.
+ * FAULT_COUNTS names a file that gets "KIND CALLS" for each group when that program ends.
+ */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum kind { MEMORY, MAP, OPEN, READ, WRITE, CLOSE, NAME, FORK, KINDS };
+static const char *const names[KINDS] = {
+	[MEMORY] = "memory", [MAP] = "map",	[OPEN] = "open", [READ] = "read",
+	[WRITE] = "write",   [CLOSE] = "close", [NAME] = "name", [FORK] = "fork",
+};
+
+#define SHORT -1
+
+static atomic_ulong calls[KINDS];
+static bool active;
+static pid_t process;
+static int fault_kind = -1, fault_how;
+static unsigned long fault_first, fault_count;
+
+/* The next definition of a function: the C library's, or that of a sanitizer. */
+#define NEXT(name)                                                                                 \
+	static __typeof__(name) *next;                                                             \
+	if (!next)                                                                                 \
+	*(void **)&next = dlsym(RTLD_NEXT, #name)
+
+/* 0: this call does what it always does; else an errno or SHORT. */
+static int fault(enum kind kind)
+{
+	unsigned long n;
+
+	if (!active || getpid() != process)
+		return 0;
+	n = atomic_fetch_add(&calls[kind], 1) + 1;
+	if ((int)kind != fault_kind || n < fault_first ||
+	    (fault_count && n >= fault_first + fault_count))
+		return 0;
+	return fault_how;
+}
+
+/* Whether the call fails; errno says how. */
+static bool fails(enum kind kind)
+{
+	int how = fault(kind);
+
+	if (how)
+		errno = how;
+	return how;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	static const struct {
+		const char *name;
+		int how;
+	} hows[] = { { "short", SHORT },   { "EINTR", EINTR },	 { "EIO", EIO },
+		     { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "ENOMEM", ENOMEM },
+		     { "EAGAIN", EAGAIN } };
+	const char *program = getenv("FAULT_PROGRAM"), *text = getenv("FAULT");
+	char kind[16], how[16];
+
+	process = getpid();
+	if (text && sscanf(text, "%15s %15s %lu %lu", kind, how, &fault_first, &fault_count) == 4) {
+		for (int i = 0; i < KINDS; i++)
+			if (!strcmp(kind, names[i]))
+				fault_kind = i;
+		for (size_t i = 0; i < sizeof(hows) / sizeof(*hows); i++)
+			if (!strcmp(how, hows[i].name))
+				fault_how = hows[i].how;
+	}
+	active = program && !strcmp(program, program_invocation_short_name);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	const char *path = getenv("FAULT_COUNTS");
+	FILE *file;
+
+	if (!active || getpid() != process)
+		return;
+	active = false;
+	file = path ? fopen(path, "w") : NULL;
+	for (int i = 0; file && i < KINDS; i++)
+		fprintf(file, "%s %lu\n", names[i], atomic_load(&calls[i]));
+	if (file)
+		fclose(file);
+}
+
+/* -------- memory -------- */
+
+/* dlsym() itself may need memory before there is any. */
+static char first_memory[4096];
+static size_t first_used;
+
+static void *from_first(size_t size)
+{
+	void *memory = first_memory + first_used;
+
+	first_used += (size + 15) & ~(size_t)15;
+	return first_used <= sizeof(first_memory) ? memory : NULL;
+}
+
+static bool is_first(const void *memory)
+{
+	return (const char *)memory >= first_memory &&
+	       (const char *)memory < first_memory + sizeof(first_memory);
+}
+
+static void *(*next_malloc)(size_t), *(*next_calloc)(size_t, size_t);
+static void *(*next_realloc)(void *, size_t);
+static void (*next_free)(void *);
+
+static bool find_memory(void)
+{
+	static bool looking;
+
+	if (next_malloc)
+		return true;
+	if (looking)
+		return false;
+	looking = true;
+	*(void **)&next_calloc = dlsym(RTLD_NEXT, "calloc");
+	*(void **)&next_realloc = dlsym(RTLD_NEXT, "realloc");
+	*(void **)&next_free = dlsym(RTLD_NEXT, "free");
+	*(void **)&next_malloc = dlsym(RTLD_NEXT, "malloc");
+	return true;
+}
+
+void *malloc(size_t size)
+{
+	if (!find_memory())
+		return from_first(size);
+	return fails(MEMORY) ? NULL : next_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	if (!find_memory())
+		return from_first(n * size);
+	return fails(MEMORY) ? NULL : next_calloc(n, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+	if (!find_memory())
+		return NULL;
+	return fails(MEMORY) ? NULL : next_realloc(memory, size);
+}
+
+void free(void *memory)
+{
+	if (!is_first(memory) && find_memory())
+		next_free(memory);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	NEXT(mmap);
+	return fails(MAP) ? MAP_FAILED : next(address, size, protection, flags, fd, offset);
+}
+
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
+{
+	return mmap(address, size, protection, flags, fd, offset);
+}
+
+/* -------- files -------- */
+
+static int mode_of(int flags, va_list args)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, int) : 0;
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+	NEXT(openat);
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = mode_of(flags, args);
+	va_end(args);
+	return fails(OPEN) ? -1 : next(folder, path, flags, mode);
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = mode_of(flags, args);
+	va_end(args);
+	return openat(AT_FDCWD, path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+int openat64(int folder, const char *path, int flags, ...) __attribute__((alias("openat")));
+
+/* What the fortified headers of the C library make of calls without a mode. */
+int __open_2(const char *path, int flags);
+int __open_2(const char *path, int flags)
+{
+	return openat(AT_FDCWD, path, flags);
+}
+
+int __open64_2(const char *path, int flags) __attribute__((alias("__open_2")));
+
+FILE *fopen(const char *path, const char *mode)
+{
+	NEXT(fopen);
+	return fails(OPEN) ? NULL : next(path, mode);
+}
+
+FILE *fopen64(const char *path, const char *mode) __attribute__((alias("fopen")));
+
+int pipe2(int ends[2], int flags)
+{
+	NEXT(pipe2);
+	return fails(OPEN) ? -1 : next(ends, flags);
+}
+
+ssize_t read(int fd, void *data, size_t size)
+{
+	NEXT(read);
+	int how = fault(READ);
+
+	if (how > 0) {
+		errno = how;
+		return -1;
+	}
+	return next(fd, data, how == SHORT && size ? 1 : size);
+}
+
+ssize_t __read_chk(int fd, void *data, size_t size, size_t room);
+ssize_t __read_chk(int fd, void *data, size_t size, size_t room)
+{
+	return read(fd, data, size);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t offset)
+{
+	NEXT(pread);
+	int how = fault(READ);
+
+	if (how > 0) {
+		errno = how;
+		return -1;
+	}
+	return next(fd, data, how == SHORT && size ? 1 : size, offset);
+}
+
+ssize_t pread64(int fd, void *data, size_t size, off64_t offset) __attribute__((alias("pread")));
+ssize_t __pread_chk(int fd, void *data, size_t size, off_t offset, size_t room);
+ssize_t __pread_chk(int fd, void *data, size_t size, off_t offset, size_t room)
+{
+	return pread(fd, data, size, offset);
+}
+ssize_t __pread64_chk(int fd, void *data, size_t size, off_t offset, size_t room)
+	__attribute__((alias("__pread_chk")));
+
+/* Messages get through, unless a write of theirs is cut short or interrupted. */
+ssize_t write(int fd, const void *data, size_t size)
+{
+	NEXT(write);
+	int how = fault(WRITE);
+
+	if (how > 0 && (fd != STDERR_FILENO || how == EINTR)) {
+		errno = how;
+		return -1;
+	}
+	return next(fd, data, how == SHORT && size ? 1 : size);
+}
+
+int close(int fd)
+{
+	NEXT(close);
+	int how = fault(CLOSE), status = next(fd);
+
+	/* Linux has closed it all the same. */
+	if (how <= 0)
+		return status;
+	errno = how;
+	return -1;
+}
+
+int rename(const char *from, const char *to)
+{
+	NEXT(rename);
+	return fails(NAME) ? -1 : next(from, to);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	NEXT(mkdir);
+	return fails(NAME) ? -1 : next(path, mode);
+}
+
+int mkostemp(char *path, int flags)
+{
+	NEXT(mkostemp);
+	return fails(NAME) ? -1 : next(path, flags);
+}
+
+/* -------- processes and threads -------- */
+
+pid_t fork(void)
+{
+	NEXT(fork);
+	return fails(FORK) ? -1 : next();
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+		   void *argument)
+{
+	NEXT(pthread_create);
+	return fails(FORK) ? EAGAIN : next(thread, attributes, start, argument);
+}
