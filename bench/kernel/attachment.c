@@ -40,6 +40,7 @@ void attachment_release(struct attachment *a)
 	if (a->sampler)
 		sampler_stop(a->sampler);
 	unwinder_free(a->unwinder);
+	python_free(a->python);
 	spaces_free(a->spaces);
 	objects_free(a->objects);
 	sampler_free(a->sampler);
@@ -52,20 +53,27 @@ void attachment_release(struct attachment *a)
 
 /* -------- the sampler -------- */
 
-/* The worker's mappings, and the unwinder that follows them. */
+/* The worker's mappings, and what follows them: the unwinder, and Python's interpreters. */
 static struct error *follow_worker(struct attachment *a, pid_t pid)
 {
 	struct unwinder_options options = { .memory_limit = 0 };
+	const struct python_options python = { .scripts_fd = sampler_scripts(a->sampler),
+					       .lists_fd = sampler_script_lists(a->sampler),
+					       .sent_fd = sampler_scripts_sent(a->sampler),
+					       .names = sampler_script_names(a->sampler) };
 	struct error *error;
 
 	a->objects = objects_new();
 	a->spaces = a->objects ? spaces_new(a->objects, false) : NULL;
-	if (!a->spaces)
+	a->python = python_new(&python);
+	if (!a->spaces || !a->python)
 		return error_memory();
 	sampler_unwinder_maps(a->sampler, &options.maps);
 	error = unwinder_new(&a->unwinder, &options);
 	if (!error)
 		error = unwinder_follow(a->unwinder, a->spaces);
+	if (!error)
+		error = python_follow(a->python, a->spaces);
 	return error ? error : spaces_read(a->spaces, (uint32_t)pid, 0);
 }
 
@@ -319,12 +327,15 @@ struct error *attachment_drain(struct attachment *a, struct attachment_samples *
 			found->bytes += size;
 			found->rooted += s->walk_end == WALK_ROOT;
 			found->kernel_frames += s->kernel_frames;
+			found->script_frames += s->script_frames;
 			if (s->user_frames < found->least_frames)
 				found->least_frames = s->user_frames;
 			if (s->user_frames > found->most_frames)
 				found->most_frames = s->user_frames;
 		}
 	}
+	if (a->python)
+		python_read_names(a->python);
 	return counters_of(a, found);
 }
 

@@ -12,6 +12,7 @@
 #include "bench/measure/benchmark.h"
 #include "bpf/abi/unwind.h"
 #include "record/capture/sampler.h"
+#include "record/runtimes/python.h"
 #include "record/unwind/unwinder.h"
 
 struct trivial_bpf;
@@ -25,6 +26,7 @@ struct attachment {
 	struct objects *objects;
 	struct spaces *spaces; /* the worker's mappings */
 	struct unwinder *unwinder;
+	struct python *python;
 	struct program *program;   /* the one that samples; with waits, at their end */
 	struct program *departure; /* with waits: the one that notes their beginning */
 	double load_ns;		   /* of the sampler's programs: open, verify, JIT */
@@ -65,7 +67,7 @@ struct attachment_samples {
 	uint64_t samples;		    /* read */
 	uint64_t rooted;		    /* of them, whose user stack was whole */
 	uint32_t least_frames, most_frames; /* of user stacks */
-	uint64_t kernel_frames;
+	uint64_t kernel_frames, script_frames;
 	uint64_t bytes;
 };
 struct error *attachment_drain(struct attachment *a,

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "bench/kernel/frequency.h"
+#include "bench/kernel/python_frames.h"
 #include "bench/kernel/sample_cost.h"
 #include "bench/kernel/wait_runs.h"
 #include "bench/results/commands.h"
@@ -41,19 +42,25 @@ struct kernel_bench {
 	struct results results;
 };
 
-static int print_cost(struct kernel_bench *k, const char *way, const struct sample_cost *c)
+static int print_frames(struct kernel_bench *k, const char *way, const struct sample_cost *c,
+			const char *frames)
 {
 	char name[96];
 	int failed;
 
-	output_line("  %-10s a = [%s %s %s] + b = [%s %s %s] x user frames", way,
+	output_line("  %-10s a = [%s %s %s] + b = [%s %s %s] x %s", way,
 		    output_time(c->fixed.low).text, output_time(c->fixed.value).text,
 		    output_time(c->fixed.high).text, output_time(c->frame.low).text,
-		    output_time(c->frame.value).text, output_time(c->frame.high).text);
+		    output_time(c->frame.value).text, output_time(c->frame.high).text, frames);
 	snprintf(name, sizeof(name), "kernel/%s/%s/fixed", k->way->name, way);
 	failed = results_estimate(&k->results, name, "latency", c->fixed);
 	snprintf(name, sizeof(name), "kernel/%s/%s/frame", k->way->name, way);
 	return failed | results_estimate(&k->results, name, "latency", c->frame);
+}
+
+static int print_cost(struct kernel_bench *k, const char *way, const struct sample_cost *c)
+{
+	return print_frames(k, way, c, "user frames");
 }
 
 static void print_depths(const struct fault_rounds *r)
@@ -207,6 +214,23 @@ static struct error *test_waits(struct kernel_bench *k)
 	return error;
 }
 
+/* What the frames that a Python program has beside its native ones cost. */
+static struct error *python(struct kernel_bench *k)
+{
+	struct python_frames found;
+	struct error *error = python_frames_measure(&found, k->rounds.cpu, k->settings->seed);
+	char frames[64];
+
+	if (output_unavailable("  python   ", error))
+		return NULL;
+	if (error)
+		return error;
+	snprintf(frames, sizeof(frames), "Python frames (%s)", found.version);
+	return print_frames(k, "python", &found.cost, frames)
+		       ? error_new(ERROR_FAILED, "yields no usable number")
+		       : NULL;
+}
+
 /* What is measured with the worker. */
 static struct error *with_worker(struct kernel_bench *k)
 {
@@ -220,6 +244,8 @@ static struct error *with_worker(struct kernel_bench *k)
 		error = waits(k);
 	if (!error && k->way->unwind_by == UNWIND_BY_TABLES)
 		error = test_waits(k);
+	if (!error && k->way->unwind_by == UNWIND_BY_TABLES)
+		error = python(k);
 	return error;
 }
 

@@ -37,6 +37,7 @@ static const struct {
 	[PHASE_RECORD] = { "record: head", "record" },
 	[PHASE_USER] = { "user stack", "user-stack" },
 	[PHASE_KERNEL] = { "kernel stack", "kernel-stack" },
+	[PHASE_SCRIPT] = { "frames of runtimes", "script" },
 	[PHASE_SUBMIT] = { "submit: ring", "submit" },
 };
 

@@ -15,6 +15,7 @@ enum phase {
 	PHASE_RECORD,	/* the scratch, and the sample but for its frames */
 	PHASE_USER,	/* the registers and the user stack */
 	PHASE_KERNEL,	/* the kernel's stack, where the kernel was interrupted */
+	PHASE_SCRIPT,	/* the frames that a runtime keeps aside */
 	PHASE_SUBMIT,	/* into the ring */
 	PHASE_COUNT
 };

@@ -37,25 +37,42 @@ enum python_position {
 	PYTHON_POSITION_POINTER = 2, /* the address of the instruction: 3.11 on */
 };
 
+/*
+ * A number that goes up whenever a code object is made. While it stays, every address of a code
+ * object belongs to the same one.
+ */
+enum python_counter {
+	PYTHON_COUNTER_NONE = 0,	/* before 3.12 there is none */
+	PYTHON_COUNTER_ADDRESS = 1,	/* `created` is its address: 3.12 */
+	PYTHON_COUNTER_INTERPRETER = 2, /* it is at that offset in the interpreter: 3.13 */
+};
+
 #define PYTHON_NONE 0xff /* an offset that this version has no use for */
 #define PYTHON_COOKIE_WORDS 4
 #define PYTHON_FRAME_BYTES 128
+#define PYTHON_WINDOW_BYTES 1024
+#define PYTHON_STATE_BYTES 128
+#define PYTHON_KNOWN_BITS 10
 #define PYTHON_CODE_BYTES 128
 
 /* Offsets are in bytes, of structures in the process. */
 struct python_process {
 	__u64 key;	     /* address of the number of the key that leads to the thread state */
 	__u64 code_type;     /* address of PyCode_Type; a code object's type */
+	__u64 created;	     /* enum python_counter: where the number of code objects is */
 	__u64 evaluation[4]; /* start and end of the evaluation loop's code, and of its cold part */
+	__u16 window; /* bytes that are read with a frame's end, PYTHON_WINDOW_BYTES at most */
 	__u16 thread_frame;  /* in the thread state: the frame, or what leads to it */
 	__u16 code_start;    /* in a code object: where what is read of it begins */
 	__u16 code_bytecode; /* in a code object */
 	__u8 holder_frame;   /* 3.11, 3.12: thread_frame leads to this offset of what holds it */
 	__u8 frame_bytes;    /* of a frame that are read; a multiple of 8 */
 	__u8 frame_code, frame_back, frame_position, frame_entry;
-	__u8 position; /* enum python_position */
-	__u8 entry;    /* enum python_entry */
-	__u8 owner;    /* PYTHON_ENTRY_SHIM: the byte of such a frame */
+	__u8 position;		 /* enum python_position */
+	__u8 counter;		 /* enum python_counter */
+	__u8 thread_interpreter; /* PYTHON_COUNTER_INTERPRETER: in the thread state */
+	__u8 entry;		 /* enum python_entry */
+	__u8 owner;		 /* PYTHON_ENTRY_SHIM: the byte of such a frame */
 	__u8 code_bytes;
 	__u8 cookie[PYTHON_COOKIE_WORDS]; /* words of what is read of the code, by offset in it */
 	__u8 code_file, code_name, code_table, code_line; /* likewise */
@@ -84,7 +101,8 @@ struct script_text {
 
 struct script_name {
 	__u64 code;
-	__u64 cookie; /* as in the frame's position, over 0 */
+	__u64 cookie;  /* as in the frame's position, over 0 */
+	__u64 process; /* which one, and which of its images: part of the cookie */
 	__u32 pid;
 	__u32 line; /* the first one */
 	__u32 table_kind;

@@ -5,12 +5,14 @@
 /*
  * Runtimes: programs that run programs in a language of their own, and keep frames for them. The
  * recorder recognises them and stores what the kernel half must know of a process in the map
- * `scripts`. A process that has no entry costs one lookup.
+ * `scripts`. Those of runtimes that keep their frames aside are first noted in the array
+ * `script_lists`, by tgid modulo SCRIPT_LISTS, so that all others pay no more than a look there.
  */
 
 #include <linux/types.h>
 
 #define SCRIPT_MAX_PROCESSES 4096
+#define SCRIPT_LISTS 4096 /* a power of two */
 
 enum script_runtime {
 	SCRIPT_NONE = 0,

@@ -27,11 +27,33 @@
 #define PYTHON_TEXT_LENGTH 16 /* in a str or bytes object; then the hash, then str's state */
 #define PYTHON_BYTES_DATA 32
 
+/* Odd numbers without pattern: sums of products need no result before the next product. */
+#define PYTHON_HASH_CODE 0x9fb21c651e98df25ULL
+#define PYTHON_HASH_PROCESS 0xa0761d6478bd642fULL
+#define PYTHON_HASH_0 0xe7037ed1a0b428dbULL
+#define PYTHON_HASH_1 0x8ebc6af09c88c6e3ULL
+#define PYTHON_HASH_2 0x589965cc75374cc3ULL
+#define PYTHON_HASH_3 0x1d8e4e27c47d124fULL
+
+/* The thread whose frames are read, as the kernel knows it. */
+struct python_thread {
+	__u64 keys_first, keys; /* where the values of its keys are */
+	__u64 process;		/* no two processes and images have the same */
+	__u64 sendings;		/* how often all names had to be sent anew */
+};
+
+/* The identity of a code object that was read before. */
+struct python_known {
+	__u64 tag; /* of its address, its process and its time, see python_begin() */
+	__u64 identity;
+};
+
 /* A frame as it goes into the sample. */
 struct python_frame {
 	__u64 code; /* with marks */
 	__u64 position;
 	__u64 identity; /* 0: no code, or not readable */
+	__u32 known;	/* its name was sent, as remembered */
 	int marks_last; /* this is no frame: the one before it was the last of its call */
 };
 
@@ -40,28 +62,51 @@ struct python_walk {
 	__u64 frame; /* the next one; 0: the list has ended */
 	__u32 listed;
 	__u32 names;
-	__u64 frame_words[PYTHON_FRAME_BYTES / 8];
+	/*
+	 * Memory around the frame that was read last. From 3.11 on the frames of a thread lie one
+	 * above the other, the leaf on top: one read serves several.
+	 */
+	__u64 window_start;
+	__u32 window_bytes;
+	__u32 at; /* index in `window` of the frame that was read last */
+	__u64 window[PYTHON_WINDOW_BYTES / 8];
 	__u64 code_words[PYTHON_CODE_BYTES / 8];
 	__u64 text[3]; /* length, hash and state */
 	__u64 end[4];
 	__u64 type;
+	__u64 file, file_hash; /* of the code read last, where it is hashed */
+	__u64 process;	       /* as in struct python_thread */
+	__u64 epoch;	       /* the process and its count of code objects; 0: not known */
+	struct python_known known[1 << PYTHON_KNOWN_BITS];
 	struct python_frame last; /* read last */
 	struct script_name name;
 };
 
+/* Of the frame that was read last. */
+static __always_inline __u64 python_frame_word(const struct python_walk *w, __u32 offset)
+{
+	return w->window[(w->at + (offset >> 3)) & (PYTHON_WINDOW_BYTES / 8 - 1)];
+}
+
+static __always_inline __u32 python_frame_int(const struct python_walk *w, __u32 offset)
+{
+	return (__u32)(python_frame_word(w, offset) >> (offset & 4) * 8);
+}
+
+static __always_inline __u8 python_frame_byte(const struct python_walk *w, __u32 offset)
+{
+	return (__u8)(python_frame_word(w, offset) >> (offset & 7) * 8);
+}
+
+/* Of the code object that was read last. */
 static __always_inline __u64 python_word(const __u64 *words, __u32 offset)
 {
-	return words[(offset >> 3) & 15];
+	return words[(offset >> 3) & (PYTHON_CODE_BYTES / 8 - 1)];
 }
 
 static __always_inline __u32 python_int(const __u64 *words, __u32 offset)
 {
 	return (__u32)(python_word(words, offset) >> (offset & 4) * 8);
-}
-
-static __always_inline __u8 python_byte(const __u64 *words, __u32 offset)
-{
-	return (__u8)(python_word(words, offset) >> (offset & 7) * 8);
 }
 
 static __always_inline __u64 python_mix(__u64 hash, __u64 word)
@@ -70,28 +115,61 @@ static __always_inline __u64 python_mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* The first frame of the thread with that thread pointer: 0, or what could not be read. */
-static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
-					__u64 keys_first, __u64 keys)
+/* The thread's state, whose first words are then in the window. Not 0: it is not readable. */
+static __always_inline int python_read_state(struct python_walk *w, const struct python_process *p,
+					     const struct python_thread *t)
 {
 	__u64 block, state = 0;
 	__u32 key = 0;
 
-	w->frame = 0;
-	w->listed = 0;
-	w->names = 0;
 	if (WALK_READ_USER(&key, sizeof(key), p->key) || key >= 1024)
 		return -1;
 	if (key < 32) {
-		block = keys_first;
-	} else if (WALK_READ_USER(&block, sizeof(block), keys + 8 * (key / 32)) || !block) {
+		block = t->keys_first;
+	} else if (WALK_READ_USER(&block, sizeof(block), t->keys + 8 * (key / 32)) || !block) {
 		return -1;
 	}
 	/* struct pthread_key_data: a sequence number, then the value. */
 	if (WALK_READ_USER(&state, sizeof(state), block + 16 * (key & 31) + 8) || !state)
 		return -1;
-	if (WALK_READ_USER(&w->frame, sizeof(w->frame), state + p->thread_frame))
+	w->at = 0;
+	return WALK_READ_USER(w->window, PYTHON_STATE_BYTES, state) ? -1 : 0;
+}
+
+/*
+ * A thread that is looked at stands still, and so do the code objects of its frames. If since an
+ * earlier look no code object was made, the one at an address is the one that was there then.
+ */
+static __always_inline __u64 python_epoch(const struct python_walk *w,
+					  const struct python_process *p, __u64 sendings)
+{
+	__u64 interpreter = 0;
+	__u32 created = 0;
+
+	if (p->counter == PYTHON_COUNTER_NONE)
+		return 0;
+	if (p->counter == PYTHON_COUNTER_INTERPRETER)
+		interpreter = python_frame_word(w, p->thread_interpreter);
+	/* It stays 0 when it has overflowed. */
+	if (WALK_READ_USER(&created, sizeof(created), interpreter + p->created) || !created)
+		return 0;
+	return python_mix(python_mix(w->process + sendings, interpreter), created) | 1;
+}
+
+/* The first frame of the thread: 0, or what could not be read. */
+static __always_inline int python_begin(struct python_walk *w, const struct python_process *p,
+					const struct python_thread *t)
+{
+	w->frame = 0;
+	w->window_bytes = 0;
+	w->file = 0;
+	w->listed = 0;
+	w->names = 0;
+	w->process = t->process;
+	if (python_read_state(w, p, t))
 		return -1;
+	w->epoch = python_epoch(w, p, t->sendings);
+	w->frame = python_frame_word(w, p->thread_frame);
 	if (p->holder_frame != PYTHON_NONE && w->frame &&
 	    WALK_READ_USER(&w->frame, sizeof(w->frame), w->frame + p->holder_frame))
 		return -1;
@@ -104,13 +182,12 @@ static __always_inline __u32 python_position(const struct python_walk *w,
 	__u64 at;
 
 	if (p->position == PYTHON_POSITION_POINTER)
-		at = (__s64)(python_word(w->frame_words, p->frame_position) - code -
-			     p->code_bytecode) >>
+		at = (__s64)(python_frame_word(w, p->frame_position) - code - p->code_bytecode) >>
 		     1;
 	else if (p->position == PYTHON_POSITION_UNITS)
-		at = (__s64)(__s32)python_int(w->frame_words, p->frame_position);
+		at = (__s64)(__s32)python_frame_int(w, p->frame_position);
 	else
-		at = (__s64)(__s32)python_int(w->frame_words, p->frame_position) >> 1;
+		at = (__s64)(__s32)python_frame_int(w, p->frame_position) >> 1;
 	/* Before the first instruction it is -1. */
 	return at < SCRIPT_POSITION ? (__u32)at : (at >> 63 ? 0 : (__u32)SCRIPT_POSITION);
 }
@@ -139,6 +216,8 @@ static __always_inline __u64 python_end_hash(struct python_walk *w, __u64 data, 
 /*
  * Strings that nobody has looked up have no hash, as the file name of code that a program has
  * compiled by itself. Such code comes and goes; so the ends of file name and line table are read.
+ * The frames of a stack stay as they are while it is read, so that a file name is read once for
+ * those that follow each other.
  */
 static __always_inline __u64 python_hash_texts(struct python_walk *w,
 					       const struct python_process *p, __u64 hash)
@@ -147,54 +226,124 @@ static __always_inline __u64 python_hash_texts(struct python_walk *w,
 	__u64 table = python_word(w->code_words, p->code_table);
 
 	hash = python_text_hash(w, python_word(w->code_words, p->code_name), hash);
-	hash = python_text_hash(w, file, hash);
-	if (w->text[1] != ~0ULL)
+	if (file && file == w->file)
+		return python_mix(hash, w->file_hash);
+	w->file = 0;
+	w->file_hash = python_text_hash(w, file, 0);
+	hash = python_mix(hash, w->file_hash);
+	if (w->text[1] != ~0ULL) {
+		w->file = file;
 		return hash;
+	}
 	hash = python_end_hash(w, file + p->text_ascii, hash);
 	hash = python_text_hash(w, table, hash);
 	return python_end_hash(w, table + PYTHON_BYTES_DATA, hash);
 }
 
-/* A hash that identifies the code object; 0: it is not readable. */
+/* A hash that identifies the code object, which is read; 0: it is not readable. */
 static __always_inline __u64 python_identity(struct python_walk *w, const struct python_process *p,
-					     __u32 image, __u64 code)
+					     __u64 code)
 {
-	__u64 hash = python_mix(code, image);
+	__u64 hash = code * PYTHON_HASH_CODE + w->process * PYTHON_HASH_PROCESS;
 	__u32 bytes = p->code_bytes;
 
 	if (bytes > PYTHON_CODE_BYTES)
 		bytes = PYTHON_CODE_BYTES;
 	if (WALK_READ_USER(w->code_words, bytes, code + p->code_start))
 		return 0;
-	for (int i = 0; i < PYTHON_COOKIE_WORDS; i++)
-		hash = python_mix(hash, python_word(w->code_words, p->cookie[i]));
+	hash += python_word(w->code_words, p->cookie[0]) * PYTHON_HASH_0 +
+		python_word(w->code_words, p->cookie[1]) * PYTHON_HASH_1 +
+		python_word(w->code_words, p->cookie[2]) * PYTHON_HASH_2 +
+		python_word(w->code_words, p->cookie[3]) * PYTHON_HASH_3;
+	hash = python_mix(hash, hash >> 32);
 	if (p->version == PYTHON_NONE || !python_int(w->code_words, p->version))
 		hash = python_hash_texts(w, p, hash);
 	return hash ? hash : 1;
 }
 
+/* Where a code object is remembered: two neighbours, the latest one first. */
+static __always_inline struct python_known *python_known(struct python_walk *w, __u64 tag)
+{
+	return &w->known[tag >> (64 - PYTHON_KNOWN_BITS) & ~1ULL];
+}
+
+static __always_inline __u64 python_tag(const struct python_walk *w, __u64 code)
+{
+	return code * PYTHON_HASH_CODE + w->epoch;
+}
+
+/* The identity of the frame's code object, as remembered or else read; 0: it is not readable. */
+static __always_inline __u64 python_identify(struct python_walk *w, const struct python_process *p,
+					     struct python_frame *f)
+{
+	__u64 tag = python_tag(w, f->code);
+	const struct python_known *known = python_known(w, tag);
+
+	f->known = 1;
+	if (w->epoch && known[0].tag == tag)
+		return known[0].identity;
+	if (w->epoch && known[1].tag == tag)
+		return known[1].identity;
+	f->known = 0;
+	return python_identity(w, p, f->code);
+}
+
+/* The name of that frame's code object is where it belongs: it is not to be read again. */
+static __always_inline void python_remember(struct python_walk *w, const struct python_frame *f)
+{
+	__u64 tag = python_tag(w, f->code & SCRIPT_CODE);
+	struct python_known *known = python_known(w, tag);
+
+	if (!w->epoch)
+		return;
+	known[1] = known[0];
+	known[0].identity = f->identity;
+	known[0].tag = tag;
+}
+
+/* Has the window hold the frame at w->frame, from w->at on. Not 0: it is not readable. */
+static __always_inline int python_look(struct python_walk *w, const struct python_process *p)
+{
+	__u64 frame = w->frame, offset = frame - w->window_start, start, bytes;
+
+	if (frame & 7)
+		return -1;
+	if (offset + p->frame_bytes <= w->window_bytes && offset < PYTHON_WINDOW_BYTES) {
+		w->at = (__u32)offset / 8;
+		return 0;
+	}
+	/* Never into a page below the frame's own, which may not be there. */
+	start = frame + p->frame_bytes - p->window;
+	if (start < (frame & ~4095ULL))
+		start = frame & ~4095ULL;
+	bytes = frame + p->frame_bytes - start;
+	w->window_bytes = 0;
+	if (bytes > sizeof(w->window) || WALK_READ_USER(w->window, bytes, start))
+		return -1;
+	w->window_start = start;
+	w->window_bytes = (__u32)bytes;
+	w->at = (__u32)(frame - start) / 8;
+	return 0;
+}
+
 /* Reads the frame at w->frame and goes on to the next one. Not 0: it is not readable. */
 static __always_inline int python_read(struct python_walk *w, const struct python_process *p,
-				       __u32 image, struct python_frame *f)
+				       struct python_frame *f)
 {
-	__u32 bytes = p->frame_bytes;
-
-	if (bytes > PYTHON_FRAME_BYTES)
-		bytes = PYTHON_FRAME_BYTES;
-	if (WALK_READ_USER(w->frame_words, bytes, w->frame))
+	if (python_look(w, p))
 		return -1;
-	f->code = python_word(w->frame_words, p->frame_code);
+	f->code = python_frame_word(w, p->frame_code);
 	f->marks_last = p->entry == PYTHON_ENTRY_SHIM &&
-			python_byte(w->frame_words, p->frame_entry) == p->owner;
-	w->frame = python_word(w->frame_words, p->frame_back);
+			python_frame_byte(w, p->frame_entry) == p->owner;
+	w->frame = python_frame_word(w, p->frame_back);
 	if (f->marks_last)
 		return 0;
-	f->identity = f->code >> SCRIPT_ADDRESS_BITS ? 0 : python_identity(w, p, image, f->code);
+	f->identity = f->code >> SCRIPT_ADDRESS_BITS ? 0 : python_identify(w, p, f);
 	f->position = f->identity >> SCRIPT_POSITION_BITS << SCRIPT_POSITION_BITS |
 		      python_position(w, p, f->code);
 	f->code &= SCRIPT_CODE;
 	if (p->entry == PYTHON_ENTRY_EACH ||
-	    (p->entry == PYTHON_ENTRY_FLAG && python_byte(w->frame_words, p->frame_entry) == 1))
+	    (p->entry == PYTHON_ENTRY_FLAG && python_frame_byte(w, p->frame_entry) == 1))
 		f->code |= SCRIPT_ENTRY;
 	return 0;
 }
@@ -246,8 +395,8 @@ static __always_inline void python_find_table(struct python_walk *w, struct scri
 	} while (0)
 
 /*
- * Fills in w->name for the code object that python_read() read last. Not 0: it is no code object,
- * or has changed since.
+ * Fills in w->name for the code object of that frame, the one that was read last. Not 0: it is no
+ * code object, or not readable.
  */
 static __always_inline int python_name(struct python_walk *w, const struct python_process *p,
 				       const struct python_frame *f)
@@ -256,7 +405,10 @@ static __always_inline int python_name(struct python_walk *w, const struct pytho
 
 	n->code = f->code & SCRIPT_CODE;
 	n->cookie = f->position & ~SCRIPT_POSITION;
-	if (WALK_READ_USER(&w->type, sizeof(w->type), n->code + PYTHON_CODE_TYPE) ||
+	n->process = w->process;
+	/* Its words are read, or read again where its identity was known. */
+	if (python_identity(w, p, n->code) != f->identity ||
+	    WALK_READ_USER(&w->type, sizeof(w->type), n->code + PYTHON_CODE_TYPE) ||
 	    w->type != p->code_type)
 		return -1;
 	n->table_kind = p->table;

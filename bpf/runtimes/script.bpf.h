@@ -11,6 +11,21 @@
 #include "bpf/abi/sample.h"
 #include "bpf/state/walk_state.bpf.h"
 
+/* Not 0: a process with that tgid, modulo SCRIPT_LISTS, may have frames aside. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SCRIPT_LISTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} script_lists SEC(".maps");
+
+static __always_inline __u64 *script_lists_of(__u32 tgid)
+{
+	__u32 slot = tgid & (SCRIPT_LISTS - 1);
+
+	return bpf_map_lookup_elem(&script_lists, &slot);
+}
+
 /* After the sample has got its user and kernel frames. */
 static __always_inline void script_append(struct walk *w)
 {
@@ -28,9 +43,13 @@ static __always_inline void script_append(struct walk *w)
 static __always_inline void script_fork(__u32 parent, __u32 child)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &parent);
+	__u64 *lists = script_lists_of(child);
 
-	if (process)
-		bpf_map_update_elem(&scripts, &child, process, BPF_ANY);
+	if (!process)
+		return;
+	if (lists && process->runtime == SCRIPT_PYTHON)
+		*lists = 1;
+	bpf_map_update_elem(&scripts, &child, process, BPF_ANY);
 }
 
 static __always_inline void script_exec(__u32 tgid)

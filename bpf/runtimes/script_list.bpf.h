@@ -32,11 +32,12 @@ struct {
 
 /*
  * Identities of code whose names were sent, each in the slot given by its upper bits. Two that
- * share a slot are sent repeatedly, which costs time but loses nothing.
+ * share a slot are sent repeatedly, which costs time but loses nothing. The last entry says how
+ * often the recorder has emptied all others.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SCRIPT_SENT);
+	__uint(max_entries, SCRIPT_SENT + 1);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, __u64);
@@ -102,15 +103,18 @@ static __always_inline int script_step(struct walk *w, struct python_walk *list,
 
 	if (!list->frame)
 		return 1;
-	if (list->listed++ >= PYTHON_LIST_MAX ||
-	    python_read(list, script_python(process), process->image, frame)) {
+	if (list->listed++ >= PYTHON_LIST_MAX || python_read(list, script_python(process), frame)) {
 		walk_sample(w)->script_flags |= SCRIPT_CUT;
 		return 1;
 	}
 	if (frame->marks_last)
 		return script_mark_entry(w);
-	if (frame->identity && list->names < PYTHON_NAMES_MAX && !script_is_sent(list))
-		script_send_name(w->index, tgid);
+	if (frame->identity && !frame->known) {
+		if (script_is_sent(list))
+			python_remember(list, frame);
+		else if (list->names < PYTHON_NAMES_MAX)
+			script_send_name(w->index, tgid);
+	}
 	return script_put(w, frame->code, frame->position);
 }
 
@@ -154,24 +158,31 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 	return 0;
 }
 
-/* Of the current task, once its user frames are there: the frames that its runtime has aside. */
-static __always_inline void script_list(struct walk *w, __u32 tgid)
+/* Of the current task: the frames of a process that may have a list. */
+static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 index = w->index;
+	__u32 index = w->index, last = SCRIPT_SENT;
 	struct python_walk *list;
-	__u64 thread;
+	struct python_thread thread;
+	__u64 pointer, *sendings;
 
 	if (!process || process->runtime != SCRIPT_PYTHON)
 		return;
 	list = bpf_map_lookup_elem(&script_walks, &index);
-	if (!list)
+	sendings = bpf_map_lookup_elem(&script_sent, &last);
+	if (!list || !sendings)
 		return;
 	walk_sample(w)->script_runtime = process->runtime;
-	thread = THREAD_POINTER(task);
-	if (python_begin(list, script_python(process), thread + THREAD_KEYS_FIRST,
-			 thread + THREAD_KEYS))
+	pointer = THREAD_POINTER(task);
+	thread.keys_first = pointer + THREAD_KEYS_FIRST;
+	thread.keys = pointer + THREAD_KEYS;
+	/* A forked child has the parent's image, and then code of its own at the same addresses. */
+	thread.process = python_mix(python_mix(process->image, tgid),
+				    task->group_leader->start_time);
+	thread.sendings = *sendings;
+	if (python_begin(list, script_python(process), &thread))
 		return;
 	for (__u32 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
@@ -179,6 +190,15 @@ static __always_inline void script_list(struct walk *w, __u32 tgid)
 	for (int i = 0; i < PYTHON_LIST_MAX / PYTHON_STEPS; i++)
 		if (script_steps(index, tgid))
 			break;
+}
+
+/* Of the current task, once its user frames are there: the frames that its runtime has aside. */
+static __always_inline void script_list(struct walk *w, __u32 tgid)
+{
+	const __u64 *lists = script_lists_of(tgid);
+
+	if (lists && *lists)
+		script_read_list(w, tgid);
 }
 
 #endif

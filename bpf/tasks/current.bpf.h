@@ -90,14 +90,15 @@ static __always_inline void current_frames(void *ctx, struct walk *w, void *regi
 
 	user_frames(ctx, w, registers);
 	PHASE_END(PHASE_USER);
-	if (s->user_frames)
-		script_list(w, s->pid);
 	/* Interrupted user code has no kernel frames; asking would cost as much as all the rest. */
 	if (!registers || !REGISTERS_USER((struct user_registers *)registers)) {
 		kernel_frames(ctx, s);
 		PHASE_END(PHASE_KERNEL);
 	}
+	if (s->user_frames)
+		script_list(w, s->pid);
 	script_append(w);
+	PHASE_END(PHASE_SCRIPT);
 }
 
 static __always_inline void sample_send(void *ring, struct sample *s, struct sample_counters *count)

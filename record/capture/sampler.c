@@ -427,6 +427,11 @@ struct ring *sampler_script_names(struct sampler *s)
 	return &s->script_names;
 }
 
+int sampler_script_lists(const struct sampler *s)
+{
+	return bpf_map__fd(s->skeleton->maps.script_lists);
+}
+
 int sampler_scripts(const struct sampler *s)
 {
 	return bpf_map__fd(s->skeleton->maps.scripts);

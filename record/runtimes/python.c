@@ -96,6 +96,8 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 {
 	struct python *p = context;
 	struct script_process process = { .runtime = SCRIPT_PYTHON };
+	const uint32_t slot = pid % SCRIPT_LISTS;
+	const uint64_t has_list = 1;
 	struct interpreter *i;
 	struct image *image;
 
@@ -108,6 +110,7 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	image = &p->images[process.image % IMAGES];
 	image->number = process.image;
 	python_file_place(&i->file, m->start - (m->offset + i->delta), &image->process);
+	bpf_map_update_elem(p->options.lists_fd, &slot, &has_list, BPF_ANY);
 	memcpy(process.parameters, &image->process, sizeof(image->process));
 	bpf_map_update_elem(p->options.scripts_fd, &pid, &process, BPF_ANY);
 }
@@ -142,10 +145,15 @@ static size_t read_text(void *context, const struct script_name *name, struct sc
 static void forgot(void *context)
 {
 	struct python *p = context;
-	uint64_t none = 0;
+	uint64_t none = 0, sendings = 0;
+	const uint32_t last = SCRIPT_SENT;
 
 	for (uint32_t i = 0; i < SCRIPT_SENT; i++)
 		bpf_map_update_elem(p->options.sent_fd, &i, &none, BPF_ANY);
+	/* After they are empty: from now on nothing is remembered that was sent before. */
+	bpf_map_lookup_elem(p->options.sent_fd, &last, &sendings);
+	sendings++;
+	bpf_map_update_elem(p->options.sent_fd, &last, &sendings, BPF_ANY);
 }
 
 void python_read_names(struct python *p)

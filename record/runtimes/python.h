@@ -18,6 +18,7 @@ struct python;
 
 struct python_options {
 	int scripts_fd;	    /* the map `scripts` of bpf/runtimes/script.bpf.h */
+	int lists_fd;	    /* `script_lists` */
 	int sent_fd;	    /* the map `script_sent` of bpf/runtimes/script_list.bpf.h */
 	struct ring *names; /* of struct script_name; must outlive it */
 	/* An interpreter that is not understood, and why, in one line. May be NULL. */

@@ -16,6 +16,7 @@ enum symbol {
 	LOOP_COLD,
 	CODE_TYPE,
 	GET_STATE,
+	NEW_CODE,
 	EXACT_VERSION, /* 3.11 on */
 	SINCE_3_8,
 	SINCE_3_9,
@@ -29,6 +30,7 @@ static const char *const symbol_names[SYMBOLS] = {
 	[LOOP_COLD] = "_PyEval_EvalFrameDefault.cold",
 	[CODE_TYPE] = "PyCode_Type",
 	[GET_STATE] = "PyGILState_GetThisThreadState",
+	[NEW_CODE] = "_PyCode_New",
 	[EXACT_VERSION] = "Py_Version",
 	[SINCE_3_8] = "PyCode_NewWithPosOnlyArgs",
 	[SINCE_3_9] = "PyFrame_GetCode",
@@ -46,6 +48,7 @@ struct layout {
 	uint16_t file, name, table, line; /* in a code object */
 	uint16_t code_version, bytecode;
 	uint8_t text_ascii, text_others;
+	uint16_t thread_interpreter; /* 3.13 */
 };
 
 static const struct layout layouts[] = {
@@ -179,6 +182,7 @@ static bool read_offsets(struct layout *l, const struct elf_file *e, uint64_t ru
 	for (size_t i = 19; i < 44; i++)
 		if (word[i] > 4096)
 			return false;
+	l->thread_interpreter = (uint16_t)word[22];
 	l->thread_frame = (uint16_t)word[23];
 	l->frame_back = (uint8_t)word[29];
 	l->frame_code = (uint8_t)word[30];
@@ -229,6 +233,60 @@ static uint64_t key_by_code(const struct elf_file *e, const struct elf_name *s)
 			return key;
 	}
 	return 0;
+}
+
+/* The store of the new count at code + i, where an instruction ends that made it in %eax. */
+static bool read_store(struct python_process *p, const uint8_t *code, uint64_t i, uint64_t address)
+{
+	uint8_t high = code[i] == 0x41; /* of registers 8 to 15 */
+	const uint8_t *store = code + i + high;
+	uint8_t base = store[1] & 7;
+
+	if (store[0] != 0x89 || store[1] & 0x38 || base == 4)
+		return false;
+	p->counter = PYTHON_COUNTER_ADDRESS;
+	if (store[1] >> 6 == 2) {
+		p->counter = PYTHON_COUNTER_INTERPRETER;
+		p->created = u32_at(store + 2);
+		return true;
+	}
+	if (store[1] >> 6 == 0 && base == 5) {
+		p->created = address + i + 6 + (uint64_t)(int64_t)(int32_t)u32_at(store + 2);
+		return !high;
+	}
+	/* lea disp(%rip) has put the address into the register. */
+	for (uint64_t j = i - 1; store[1] >> 6 == 0 && j >= i - 48; j--) {
+		if (code[j] != (high ? 0x4c : 0x48) || code[j + 1] != 0x8d ||
+		    code[j + 2] != (base << 3 | 5))
+			continue;
+		p->created = address + j + 7 + (uint64_t)(int64_t)(int32_t)u32_at(code + j + 3);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * How many code objects were made, by the function that makes them. It counts with
+ *
+ *     test %eax,%eax; je ...; add $1,%eax	85 c0 74 .. 83 c0 01
+ *
+ * and a store to the interpreter (3.13) or to a variable (3.12).
+ */
+static void find_counter(struct python_process *p, const struct elf_file *e,
+			 const struct elf_name *new_code)
+{
+	uint64_t size = new_code->size < 1 << 14 ? new_code->size : 0;
+	struct cursor c = elf_file_at(e, new_code->address);
+	const uint8_t *code = cursor_bytes(&c, size);
+
+	if (e->machine != EM_X86_64 || !code)
+		return;
+	for (uint64_t i = 48; i + 14 <= size; i++)
+		if (code[i] == 0x85 && code[i + 1] == 0xc0 && code[i + 2] == 0x74 &&
+		    code[i + 4] == 0x83 && code[i + 5] == 0xc0 && code[i + 6] == 1 &&
+		    read_store(p, code, i + 7, new_code->address))
+			return;
+	p->counter = PYTHON_COUNTER_NONE;
 }
 
 struct cold {
@@ -334,11 +392,19 @@ static const char *place_frame(struct python_process *p, const struct layout *l)
 {
 	if (l->frame_code % 8 || l->frame_back % 8 || l->frame_position % 4 ||
 	    l->frame_code >= l->frame_bytes || l->frame_back >= l->frame_bytes ||
-	    l->frame_position >= l->frame_bytes || l->frame_entry >= l->frame_bytes)
+	    l->frame_position >= l->frame_bytes || l->frame_entry >= l->frame_bytes ||
+	    l->thread_frame % 8 || l->thread_frame >= PYTHON_STATE_BYTES ||
+	    l->thread_interpreter % 8 || l->thread_interpreter >= PYTHON_STATE_BYTES)
 		return "its frames are laid out in a way that is not known";
 	p->thread_frame = l->thread_frame;
+	/* The place in the interpreter is of use only where the thread's state leads to it. */
+	p->thread_interpreter = (uint8_t)l->thread_interpreter;
+	if (p->counter == PYTHON_COUNTER_INTERPRETER && !l->thread_interpreter)
+		p->counter = PYTHON_COUNTER_NONE;
 	p->holder_frame = l->holder_frame;
 	p->frame_bytes = l->frame_bytes;
+	/* Before 3.11 frames are objects, each in a place of its own. */
+	p->window = l->version >= VERSION(11) ? PYTHON_WINDOW_BYTES : l->frame_bytes;
 	p->frame_code = l->frame_code;
 	p->frame_back = l->frame_back;
 	p->frame_position = l->frame_position;
@@ -392,6 +458,8 @@ const char *python_file_read(struct python_file *p, const struct elf_file *e)
 	read_members(&layout, e, symbols[CODE_TYPE].address);
 	if (!read_offsets(&layout, e, symbols[RUNTIME].address))
 		return "a build of CPython that is not known";
+	if (layout.code_version)
+		find_counter(&p->process, e, &symbols[NEW_CODE]);
 	problem = place_frame(&p->process, &layout);
 	if (!problem)
 		problem = place_code(&p->process, &layout);
@@ -403,6 +471,8 @@ void python_file_place(const struct python_file *p, uint64_t bias, struct python
 	*process = p->process;
 	process->key += bias;
 	process->code_type += bias;
+	if (process->counter == PYTHON_COUNTER_ADDRESS)
+		process->created += bias;
 	for (int i = 0; i < 4; i++)
 		if (process->evaluation[i])
 			process->evaluation[i] += bias;

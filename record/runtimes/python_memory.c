@@ -8,8 +8,8 @@ static __thread const struct target_memory *walked;
 
 static bool is_still(const struct python_process *p, const struct script_name *name)
 {
-	struct python_walk w = { 0 };
-	uint64_t identity = python_identity(&w, p, name->image, name->code);
+	struct python_walk w = { .process = name->process };
+	uint64_t identity = python_identity(&w, p, name->code);
 
 	return identity >> SCRIPT_POSITION_BITS << SCRIPT_POSITION_BITS == name->cookie;
 }

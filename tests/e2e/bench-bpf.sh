@@ -95,6 +95,7 @@ fi
 ok "samples are measured in the kernel"
 like "$output" 'run-time +a = \[.*\] \+ b = \[.*\] x user frames' "as a line over frames"
 like "$output" 'test-run +a = |by test runs: not available: .' "a wait is measured by test runs, or why it is not"
+like "$output" '  python +a = \[.*\] \+ b = \[.*\] x Python frames \([0-9.]+\)|  python +not available: .' "so are the frames of Python, or why they are not"
 is "$(json kernel.json 'd["kernel/tables/run-time/frame"]["latency"]["value"] > 0')" True "in BMF, too"
 holds "which is valid" "$top/tests/bmf-valid.py" kernel.json
 
@@ -106,6 +107,7 @@ if [ "$?" != 0 ]; then
 fi
 ok "the phases of samples are measured"
 like "$output" 'user stack +[0-9.]+ [num]?s .* [0-9.]+' "with a histogram"
+like "$output" 'frames of runtimes +[0-9.]+ [num]?s ' "and what a process pays that has no runtime"
 like "$output" 'kernel stack +[0-9.]+ [num]?s ' "also that of the kernel's stack"
 is "$(json phases.json 'd["kernel/tables/depth-110/user-stack"]["latency"]["value"] > 0')" True \
 	"and in BMF"

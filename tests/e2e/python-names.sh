@@ -8,26 +8,33 @@ programs="$top/tests/e2e/programs/python"
 compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
 changes=${CHANGES:-3000}
 
-# Each stack is of f_N in a file that has its name and its line; and N goes up.
-changing() {
-	holds "$1: changing code is recorded" "$record" -q -o "$work/python.prf" \
-		-e "uprobe:$work/libmark.so:mark" -- "$2" "$programs/changing.py" "$work/libmark.so" "$changes"
+# names_of PROGRAM INTERPRETER COUNT: how many stacks are of f_N in a file that has its name and its
+# line, where N goes up; how many of something else; how many of nothing.
+names_of() {
+	"$record" -q -o "$work/python.prf" -e "uprobe:$work/libmark.so:mark" -- \
+		"$2" "$programs/$1" "$work/libmark.so" "$3" || return
 	"$report" -f jsonl --lines "$work/python.prf" > "$work/samples"
-	is "$(python3 - "$work/samples" <<-'END'
+	python3 - "$work/samples" <<-'END'
 	import json, sys
 	right = wrong = unnamed = 0
 	for n, line in enumerate(open(sys.argv[1])):
 	    leaf = next(f for f in json.loads(line)["stack"] if f["kind"] == "script")
 	    name = "f_%06d" % n
+	    place = leaf.get("file", "").strip("<>").split(" line ")
 	    if leaf["name"] == "[script]":
 	        unnamed += 1
-	    elif (leaf["name"], leaf["file"], leaf["line"]) == (name, "<%s line %d>" % (name, 2 + n % 7), 2 + n % 7):
+	    elif leaf["name"] == name and place == [name, str(leaf["line"])]:
 	        right += 1
 	    else:
 	        wrong += 1
 	print(right, wrong, unnamed)
 	END
-	)" "$changes 0 0" "$1: $changes functions that take each other's place have their own names"
+}
+
+changing() {
+	is "$(names_of changing.py "$2" "$changes")" "$changes 0 0" \
+		"$1: $changes functions that take each other's place have their own names"
+	is "$(names_of forking.py "$2" 20)" "20 0 0" "$1: so do those of 20 children of one process"
 }
 
 # Programs that end at once: every sample that runs Python code has its names.
