@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
-#include "record/system/elf_symbols.h"
+#include "record/unwind/go_functions.h"
 #include "record/unwind/unwind_arch.h"
 #include "record/unwind/x86_instruction.h"
 
@@ -19,8 +19,7 @@ static bool is_stopped(const atomic_bool *stop)
 
 #define JUMPS_MAX (1 << 16) /* in one function */
 #define PASSES_MAX 8
-#define ALIGNMENT 16	     /* where functions begin that nothing names */
-#define STARTS_MAX (4 << 20) /* of functions; code after them is as that of an unknown one */
+#define ALIGNMENT 16 /* where functions begin that nothing names */
 
 /* What is known before an instruction. */
 struct state {
@@ -31,17 +30,14 @@ struct state {
 	const struct unwind_rule *fixed; /* instead of all that */
 };
 
-struct start {
-	uint64_t address;
-	const char *name; /* "": not known */
-};
-
 struct code_analysis {
 	const struct elf_file *e;
 	const atomic_bool *stop;
-	struct elf_symbols symbols;
-	struct start *starts; /* sorted */
-	size_t start_count, start_capacity;
+	struct function_starts starts;
+	struct go_functions go_functions;
+	bool is_go;
+	struct go_frame go_frame; /* of the code that is being analysed */
+	bool go_known;
 	/* Of the code that is being analysed: what is known at the targets of jumps. */
 	struct state *jumps;
 	size_t jump_count, jump_capacity;
@@ -58,84 +54,21 @@ struct code_analysis {
 
 static const struct state at_entry = { .sp_known = true, .sp_offset = 8 };
 
-/* -------- where functions begin -------- */
-
-static int by_address(const void *a, const void *b)
-{
-	const struct start *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	/* Those with a name first. */
-	return !*x->name - !*y->name;
-}
-
-static void add_start(struct code_analysis *a, uint64_t address, const char *name)
-{
-	if (a->start_count < STARTS_MAX &&
-	    array_reserve(&a->starts, &a->start_capacity, a->start_count + 1))
-		a->starts[a->start_count++] = (struct start){ address, name };
-}
-
-static void add_symbols(struct code_analysis *a)
-{
-	uint64_t address;
-
-	/* Without symbols there are the calls. */
-	if (error_ignore(elf_symbols_read(&a->symbols, a->e)))
-		return;
-	for (size_t i = 0; i < a->symbols.n; i++)
-		if (elf_file_offset_to_address(a->e, a->symbols.symbols[i].start, &address))
-			add_start(a, address, a->symbols.symbols[i].name);
-}
-
-static bool in_code(const struct code_analysis *a, uint64_t address)
-{
-	for (size_t i = 0; i < a->e->load_count; i++) {
-		const struct elf_segment *s = a->e->loads[i];
-
-		if (address >= s->address && address - s->address < s->file_size)
-			return s->flags & PF_X;
-	}
-	return false;
-}
-
-static void add_calls(struct code_analysis *a, const struct elf_segment *s)
-{
-	struct cursor c = elf_file_at(a->e, s->address);
-	size_t size = cursor_left(&c) < s->file_size ? cursor_left(&c) : s->file_size;
-
-	for (size_t at = 0; at < size && !is_stopped(a->stop);) {
-		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
-		uint64_t target = s->address + at + i.size + (uint64_t)i.value;
-
-		if (i.effect == X86_CALL && in_code(a, target))
-			add_start(a, target, "");
-		at += i.size ? i.size : 1;
-	}
-}
-
-struct code_analysis *code_analysis_new(const struct elf_file *e, const atomic_bool *stop)
+struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_gaps *gaps,
+					const atomic_bool *stop)
 {
 	struct code_analysis *a = calloc(1, sizeof(*a));
-	size_t n = 0;
 
 	if (!a)
 		return NULL;
 	a->e = e;
 	a->stop = stop;
-	add_symbols(a);
-	if (e->entry)
-		add_start(a, e->entry, "");
-	for (size_t i = 0; i < e->load_count; i++)
-		if (e->loads[i]->flags & PF_X)
-			add_calls(a, e->loads[i]);
-	if (a->start_count)
-		qsort(a->starts, a->start_count, sizeof(*a->starts), by_address);
-	for (size_t i = 0; i < a->start_count; i++)
-		if (!n || a->starts[n - 1].address != a->starts[i].address)
-			a->starts[n++] = a->starts[i];
-	a->start_count = n;
+	a->is_go = go_functions_open(&a->go_functions, e);
+	function_starts_find(&a->starts,
+			     &(struct code_source){ .file = e,
+						    .gaps = gaps,
+						    .go = a->is_go ? &a->go_functions : NULL,
+						    .stop = stop });
 	return a;
 }
 
@@ -143,27 +76,10 @@ void code_analysis_free(struct code_analysis *a)
 {
 	if (!a)
 		return;
-	elf_symbols_release(&a->symbols);
+	function_starts_release(&a->starts);
 	map_release(&a->jump_at);
-	free(a->starts);
 	free(a->jumps);
 	free(a);
-}
-
-/* The first start at or after the address: its position. */
-static size_t next_start(const struct code_analysis *a, uint64_t address)
-{
-	size_t low = 0, high = a->start_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->starts[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* -------- functions that are known -------- */
@@ -184,11 +100,16 @@ static const struct unwind_rule rule_other_stack = { .kind = UNWIND_CFA_FP,
 						     .flags = UNWIND_OTHER_STACK,
 						     .base_word = UNWIND_LOST };
 
+/* Symbols of Go's assembly have a suffix, which its own table of functions leaves out. */
 static bool is_one_of(const char *name, const char *const *names)
 {
-	for (; *names; names++)
-		if (!strcmp(name, *names))
+	for (; *names; names++) {
+		size_t length = strlen(*names);
+
+		if (!strncmp(name, *names, length) &&
+		    (!name[length] || !strcmp(name + length, ".abi0")))
 			return true;
+	}
 	return false;
 }
 
@@ -211,8 +132,8 @@ static bool is_goexit(struct cursor c)
 
 static struct state state_of_start(struct code_analysis *a, uint64_t address, const char *name)
 {
-	static const char *const outermost[] = { "runtime.goexit.abi0", "runtime.mstart.abi0",
-						 "runtime.rt0_go.abi0", "runtime.mcall", NULL };
+	static const char *const outermost[] = { "runtime.goexit", "runtime.mstart",
+						 "runtime.rt0_go", "runtime.mcall", NULL };
 	struct cursor c = elf_file_at(a->e, address);
 	struct state state = at_entry;
 
@@ -296,8 +217,7 @@ static struct unwind_rule rule_of(const struct state *s)
 
 static void emit(struct code_analysis *a, uint64_t address, const struct state *s, bool known)
 {
-	static const char *const switching[] = { "runtime.systemstack.abi0",
-						 "runtime.morestack.abi0", NULL };
+	static const char *const switching[] = { "runtime.systemstack", "runtime.morestack", NULL };
 	struct unwind_rule rule;
 
 	if (known && s->fixed) {
@@ -507,6 +427,34 @@ static bool is_filler(const struct code_analysis *a, const struct x86_instructio
 	return address % ALIGNMENT || !is_goexit(elf_file_at(a->e, address));
 }
 
+static void begin_go(struct code_analysis *a, uint64_t address)
+{
+	struct go_function f;
+	size_t number = a->is_go ? go_functions_at(&a->go_functions, address) : 0;
+
+	a->go_known = a->is_go && number < a->go_functions.count &&
+		      go_functions_get(&a->go_functions, number, &f) && f.start == address &&
+		      !f.moves_sp && go_frame_first(&a->go_functions, &f, &a->go_frame);
+}
+
+/*
+ * Go's compiler says how large the frame is at each instruction. In code that no known flow of
+ * control leads to, the frame pointer lies where Go's functions save it. Returns whether `s` is
+ * known.
+ */
+static bool follow_go(struct code_analysis *a, uint64_t address, bool known, struct state *s)
+{
+	while (a->go_known && address >= a->go_frame.end)
+		a->go_known = go_frame_next(&a->go_frame);
+	if (!a->go_known)
+		return known;
+	if (!known)
+		*s = (struct state){ .fp_saved = a->go_frame.size >= 8 ? -16 : 0 };
+	s->sp_known = true;
+	s->sp_offset = (int32_t)a->go_frame.size + 8;
+	return true;
+}
+
 static void walk_span(struct code_analysis *a, const struct span *span)
 {
 	bool known = span->name != NULL;
@@ -516,6 +464,7 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 	a->name = known ? span->name : "";
 	a->indirect_known = false;
 	a->farthest = 0;
+	begin_go(a, span->start);
 	/* A trampoline is returned to at its start, and looked up before it. */
 	if (span->emits && s.fixed == &rule_signal)
 		emit(a, span->start - 1, &s, true);
@@ -526,6 +475,7 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 			known = resume(a, span, span->start + at, &s);
 		else if (known)
 			join(a, span->start + at, &s);
+		known = follow_go(a, span->start + at, known, &s);
 		if (span->emits)
 			emit(a, span->start + at, &s, known);
 		known = known && i.size && step(a, span, span->start + at, &i, &s);
@@ -553,16 +503,16 @@ static void analyse_span(struct code_analysis *a, struct span *span)
 
 static void analyse(struct code_analysis *a, struct cursor c, uint64_t start, uint64_t end)
 {
-	size_t next = next_start(a, start);
+	size_t next = function_starts_next(&a->starts, start);
 	uint64_t at = start;
 
 	while (at < end && !is_stopped(a->stop)) {
 		struct span span = { .code = c.at + (at - start), .start = at, .end = end };
 
-		if (next < a->start_count && a->starts[next].address == at)
-			span.name = a->starts[next++].name;
-		if (next < a->start_count && a->starts[next].address < end)
-			span.end = a->starts[next].address;
+		if (next < a->starts.n && a->starts.all[next].address == at)
+			span.name = a->starts.all[next++].name;
+		if (next < a->starts.n && a->starts.all[next].address < end)
+			span.end = a->starts.all[next].address;
 		analyse_span(a, &span);
 		at = span.end;
 	}
@@ -615,7 +565,8 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 	return true;
 }
 
-struct code_analysis *code_analysis_new(const struct elf_file *e, const atomic_bool *stop)
+struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_gaps *gaps,
+					const atomic_bool *stop)
 {
 	return NULL;
 }

@@ -6,7 +6,8 @@
  * Unwind rules for code without unwind information, from the code itself: instruction by
  * instruction, how far the stack pointer is from the return address and where the frame pointer
  * was saved. Functions begin at symbols, at what is called, and after padding; the state at the
- * target of a jump is that at the jump. Where the state is not known there is no rule.
+ * target of a jump is that at the jump. Where the state is not known there is no rule. Of Go's code
+ * its own table has the size of each frame (record/unwind/go_functions.h).
  *
  * Also known by their code or name: the functions of Go's runtime that switch stacks, its and the
  * C library's outermost functions, and signal trampolines.
@@ -15,6 +16,7 @@
  */
 
 #include "common/elf_file.h"
+#include "record/unwind/function_starts.h"
 #include "record/unwind/unwind_rules.h"
 
 #include <stdatomic.h>
@@ -34,8 +36,12 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 
 struct code_analysis;
 
-/* NULL without memory, or when code of this processor is not analysed. The file must stay. */
-struct code_analysis *code_analysis_new(const struct elf_file *e, const atomic_bool *stop);
+/*
+ * For the code in the gaps. NULL without memory, or when code of this processor is not analysed.
+ * The file must stay.
+ */
+struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_gaps *gaps,
+					const atomic_bool *stop);
 void code_analysis_free(struct code_analysis *a);
 
 /*

@@ -44,6 +44,7 @@ struct builder {
 	struct remembered *remembered;	       /* [REMEMBERED] */
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
+	struct code_gaps gaps;
 	struct code_analysis *analysis; /* NULL: not needed yet */
 };
 
@@ -146,7 +147,7 @@ static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 	    code_analysis_is_padding(b->e, start, end, b->stop))
 		return;
 	if (!b->analysis)
-		b->analysis = code_analysis_new(b->e, b->stop);
+		b->analysis = code_analysis_new(b->e, &b->gaps, b->stop);
 	if (b->analysis)
 		code_analysis_run(b->analysis, start, end, take_analysed, b);
 }
@@ -260,18 +261,62 @@ static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_f
 	b->next = cfi_fde_end(fde);
 }
 
-/* In order of start. Code that both sections describe gets its rules from .eh_frame. */
+/* All FDEs in order of start. Code that both sections describe gets its rules from .eh_frame. */
+struct fdes {
+	const struct cfi *eh, *debug;
+	size_t i, j;
+};
+
+/* The next one; NULL: that was all. `*cfi` is where it is from. */
+static const struct cfi_fde *next_fde(struct fdes *f, const struct cfi **cfi)
+{
+	const struct cfi_fde *eh = f->i < f->eh->fde_count ? &f->eh->fdes[f->i] : NULL;
+	const struct cfi_fde *debug = f->j < f->debug->fde_count ? &f->debug->fdes[f->j] : NULL;
+
+	if (eh && (!debug || eh->start <= debug->start)) {
+		f->i++;
+		*cfi = f->eh;
+		return eh;
+	}
+	f->j += debug != NULL;
+	*cfi = f->debug;
+	return debug;
+}
+
 static void add_fdes(struct builder *b, const struct information *info)
 {
-	const struct cfi *eh = &info->eh_frame, *debug = &info->debug_frame;
-	size_t i = 0, j = 0;
+	struct fdes fdes = { &info->eh_frame, &info->debug_frame, 0, 0 };
+	const struct cfi_fde *fde;
+	const struct cfi *cfi;
 
-	while (!b->error && (i < eh->fde_count || j < debug->fde_count))
-		if (j == debug->fde_count ||
-		    (i < eh->fde_count && eh->fdes[i].start <= debug->fdes[j].start))
-			add_fde(b, eh, &eh->fdes[i++]);
-		else
-			add_fde(b, debug, &debug->fdes[j++]);
+	while (!b->error && (fde = next_fde(&fdes, &cfi)))
+		add_fde(b, cfi, fde);
+}
+
+static void add_gap(struct builder *b, uint64_t start, uint64_t end)
+{
+	if (end < start || end - start < PADDING_MAX)
+		return;
+	if (!array_reserve(&b->gaps.all, &b->gaps.capacity, b->gaps.n + 1))
+		b->error = UNWIND_TABLE_MEMORY;
+	else
+		b->gaps.all[b->gaps.n++] = (struct code_gap){ start, end };
+}
+
+static void find_gaps(struct builder *b, const struct information *info, uint64_t end)
+{
+	struct fdes fdes = { &info->eh_frame, &info->debug_frame, 0, 0 };
+	uint64_t at = b->t->base;
+	const struct cfi_fde *fde;
+	const struct cfi *cfi;
+
+	while (!b->error && (fde = next_fde(&fdes, &cfi))) {
+		if (fde->start > at)
+			add_gap(b, at, fde->start < end ? fde->start : end);
+		if (cfi_fde_end(fde) > at)
+			at = cfi_fde_end(fde);
+	}
+	add_gap(b, at, end);
 }
 
 /* -------- the file -------- */
@@ -390,12 +435,14 @@ static int build_rows(struct builder *b, const struct information *info)
 	if (!b->remembered)
 		return UNWIND_TABLE_MEMORY;
 	code_patterns_each(b->e, note_familiar, b);
+	find_gaps(b, info, end);
 	begin_page(b, 0);
 	add_fdes(b, info);
 	free(b->remembered);
 	if (!b->error && b->next < end)
 		fill_gap(b, end);
 	code_analysis_free(b->analysis);
+	free(b->gaps.all);
 	/* The last rule holds up to the end of the last page. */
 	while (!b->error && b->rule != UNWIND_NONE && b->page + 1 < b->t->page_count) {
 		begin_page(b, b->page + 1);

@@ -143,7 +143,7 @@ GO = [(r"main\.leaf$", r"main\.main;main\.(middle|other);main\.leaf$"),
       (r"sha256\.block", r"main\.main;main\.hash;.*Sum256;.*sha256\.block"),
       (r"main\.grow;main\.grow", r"runtime\.goexit(\.abi0)?;main\.routines\.func1;main\.grow;")]
 CGO = [(r"cleaf$", r"main\.main;main\.down;.*;cwork;cleaf$"),
-       (r"main\.work", r"main\.main;main\.back;.*;ccall;.*;main\.work$")]
+       (r"main\.work$", r"main\.main;main\.back;.*;ccall;.*;main\.work$")]
 NODE = ["--expose-gc", "--logfile=FOLDER/v8.log", os.path.join(here, "phases.js"), "FOLDER/times"]
 SQL = "with recursive c(x) as (select 1 union all select x+1 from c where x<12000000) select sum(x%7) from c"
 

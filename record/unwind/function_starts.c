@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/function_starts.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "record/unwind/x86_instruction.h"
+
+#define STARTS_MAX (4 << 20) /* code after them is as that of an unknown function */
+#define CALL 0xe8
+/* Instructions that are read from a wrong place soon agree with the right ones again. */
+#define BYTES_TO_AGREE 64
+
+static bool is_stopped(const atomic_bool *stop)
+{
+	return stop && atomic_load_explicit(stop, memory_order_relaxed);
+}
+
+static bool in_gap(const struct code_gaps *gaps, uint64_t address)
+{
+	size_t low = 0, high = gaps->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (gaps->all[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < gaps->n && gaps->all[low].start <= address;
+}
+
+static void add(struct function_starts *s, const struct code_source *from, uint64_t address,
+		const char *name)
+{
+	if (in_gap(from->gaps, address) && s->n < STARTS_MAX &&
+	    array_reserve(&s->all, &s->capacity, s->n + 1))
+		s->all[s->n++] = (struct function_start){ address, name };
+}
+
+static void add_symbols(struct function_starts *s, const struct code_source *from)
+{
+	uint64_t address;
+
+	/* Without symbols there are the calls. */
+	if (error_ignore(elf_symbols_read(&s->symbols, from->file)))
+		return;
+	for (size_t i = 0; i < s->symbols.n; i++)
+		if (elf_file_offset_to_address(from->file, s->symbols.symbols[i].start, &address))
+			add(s, from, address, s->symbols.symbols[i].name);
+}
+
+static void add_go(struct function_starts *s, const struct code_source *from)
+{
+	struct go_function f;
+
+	for (size_t i = 0; i < from->go->count && go_functions_get(from->go, i, &f); i++)
+		add(s, from, f.start, f.name);
+}
+
+/* Bytes that are being searched for calls. */
+struct code {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t address;
+	size_t read; /* an instruction begins here */
+};
+
+/* Whether an instruction begins at the offset; offsets never go back. */
+static bool is_instruction(struct code *c, size_t at)
+{
+	if (at > BYTES_TO_AGREE && c->read < at - BYTES_TO_AGREE)
+		c->read = at - BYTES_TO_AGREE;
+	while (c->read < at) {
+		uint8_t size = x86_instruction_at(c->bytes + c->read, c->size - c->read).size;
+
+		c->read += size ? size : 1;
+	}
+	return c->read == at;
+}
+
+/* Whether the address lies in code of which only the calls may say where functions begin. */
+static bool needs_calls(const struct code_source *from, uint64_t address)
+{
+	return in_gap(from->gaps, address) &&
+	       (!from->go || go_functions_at(from->go, address) == from->go->count);
+}
+
+/* Most calls are of functions with unwind information: they need not be decoded. */
+static void add_calls(struct function_starts *s, const struct code_source *from, struct code c)
+{
+	const uint8_t *at = c.bytes, *end = c.bytes + c.size;
+
+	while (end - at >= 5 && (at = memchr(at, CALL, (size_t)(end - at) - 4)) &&
+	       !is_stopped(from->stop)) {
+		uint32_t distance = (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 |
+				    (uint32_t)at[4] << 24;
+		size_t offset = (size_t)(at - c.bytes);
+		uint64_t target = c.address + offset + 5 + (uint64_t)(int32_t)distance;
+
+		if (needs_calls(from, target) && is_instruction(&c, offset))
+			add(s, from, target, "");
+		at++;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct function_start *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	/* Those with a name first. */
+	return !*x->name - !*y->name;
+}
+
+static void sort(struct function_starts *s)
+{
+	size_t n = 0;
+
+	if (s->n)
+		qsort(s->all, s->n, sizeof(*s->all), by_address);
+	for (size_t i = 0; i < s->n; i++)
+		if (!n || s->all[n - 1].address != s->all[i].address)
+			s->all[n++] = s->all[i];
+	s->n = n;
+}
+
+void function_starts_find(struct function_starts *s, const struct code_source *from)
+{
+	const struct elf_file *e = from->file;
+
+	*s = (struct function_starts){ 0 };
+	add_symbols(s, from);
+	if (from->go)
+		add_go(s, from);
+	if (e->entry)
+		add(s, from, e->entry, "");
+	for (size_t i = 0; i < e->load_count; i++) {
+		const struct elf_segment *segment = e->loads[i];
+		struct cursor c = elf_file_at(e, segment->address);
+
+		if (!(segment->flags & PF_X))
+			continue;
+		if (cursor_left(&c) > segment->file_size)
+			c = cursor_over(c.at, segment->file_size);
+		add_calls(s, from, (struct code){ c.at, cursor_left(&c), segment->address, 0 });
+	}
+	sort(s);
+}
+
+void function_starts_release(struct function_starts *s)
+{
+	elf_symbols_release(&s->symbols);
+	free(s->all);
+	*s = (struct function_starts){ 0 };
+}
+
+size_t function_starts_next(const struct function_starts *s, uint64_t address)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->all[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
