@@ -244,17 +244,22 @@ static struct error *store_table(struct unwinder *u, const struct code_file *fil
 				 const struct unwind_table *t, struct stored_table *stored)
 {
 	uint64_t lacking = table_store_lacking(&u->store, t, clock_now());
-	bool room = true;
+	struct error *error = lacking ? error_new(ERROR_LIMIT, "%s", no_memory)
+				      : table_store_put(&u->store, t, stored, clock_now());
+	bool room;
 
-	if (lacking) {
-		pthread_mutex_lock(&u->lock);
-		room = t->row_count <= u->max_rows && drop_tables(u, file, lacking);
-		if (room)
-			rest(u, RANGE_POOL_REST_NS + SECOND / 10);
-		pthread_mutex_unlock(&u->lock);
-	}
-	return room ? table_store_put(&u->store, t, stored, clock_now())
-		    : error_new(ERROR_LIMIT, "%s", no_memory);
+	if (!error || error->kind != ERROR_LIMIT)
+		return error;
+	/* Although no row is lacking, the room may be in pieces that are too small for a page. */
+	pthread_mutex_lock(&u->lock);
+	room = t->row_count <= u->max_rows && drop_tables(u, file, lacking ? lacking : 1);
+	if (room)
+		rest(u, RANGE_POOL_REST_NS + SECOND / 10);
+	pthread_mutex_unlock(&u->lock);
+	if (!room)
+		return error;
+	error_free(error);
+	return table_store_put(&u->store, t, stored, clock_now());
 }
 
 /* Reports the file to the owner, without the lock. */
