@@ -1,0 +1,34 @@
+#!/bin/sh
+# The systemd unit: systemd finds nothing wrong with it, and what it starts records with no more
+# privileges than it has.
+. "$(dirname "$0")/../lib.sh"
+unit=$work/prof-record.service
+mkdir "$work/bin"
+ln -s "$record" "$work/bin/prof-record"
+sed "s|@PREFIX@|$work|" "$top/packaging/prof-record.service.in" > "$unit"
+if command -v systemd-analyze > /dev/null; then
+	is "$(systemd-analyze verify --man=no "$unit" 2>&1); $?" "; 0" "systemd finds nothing wrong"
+else
+	skip "systemd finds nothing wrong" "there is no systemd-analyze"
+fi
+
+need_bpf
+command -v setpriv > /dev/null || skip_all "no setpriv"
+# As systemd would: variables and the folder of state filled in, within the unit's capabilities.
+setting() { sed -n "s/^$1=//p" "$unit"; }
+for assignment in $(setting Environment); do eval "$assignment"; done
+PROF_OPTIONS="--duration=3"
+command=$(setting ExecStart | sed "s|%S|$work|")
+mkdir "$work/prof"
+eval "set -- $command"
+like "$*" "prof-record -q -a -F 19 --switch-output=60s --max-files 1440 .*--duration=3$" "the variables are used"
+capabilities=$(setting CapabilityBoundingSet | tr 'A-Z' 'a-z' | sed 's/cap_/+/g; s/ /,/g')
+if setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all true 2> "$work/err"; then
+	setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all "$@" > "$work/out" 2>&1
+	is "$?: $(cat "$work/out")" "0: " "what it starts records"
+	"$report" --check "$work"/prof/trace.prf.* > "$work/out" 2>&1
+	is $? 0 "into a whole trace"
+else
+	skip "what it starts records" "$(cat "$work/err")"
+fi
+finish
