@@ -39,4 +39,11 @@
 #define LIMIT_MINI_BYTES (256u << 20)
 #define LIMIT_MINI_MEMORY (128u << 20)
 
+/*
+ * What is read of names from the memory of one Java process, and of all of them together. What
+ * comes after it has no name. A large server takes some tens of MiB.
+ */
+#define LIMIT_JAVA_BYTES (UINT64_C(256) << 20)
+#define LIMIT_JAVA_TOTAL_BYTES (UINT64_C(512) << 20)
+
 #endif

@@ -59,7 +59,8 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 		}
 		if (ready || now >= until)
 			return ready;
-		ms = (int)((until - now) / 1000000) + 1;
+		/* A machine that was noticed meanwhile is asked soon. */
+		ms = unwinding_wait_ms(&s->unwinding, (int)((until - now) / 1000000) + 1);
 	}
 }
 

@@ -7,13 +7,13 @@
 
 #include "common/arena.h"
 #include "common/buffer.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/runtimes/hotspot_scopes.h"
 
 #define PCS_MAX (4 << 20) /* bytes of one nmethod */
 #define SCOPES_MAX (16 << 20)
 #define LINES_BYTES 16384
-#define KNOWN_BYTES (UINT64_C(256) << 20) /* of one process; then no more is read */
 #define SYMBOL_BYTES 1024
 #define BLOCK 256 /* bytes; no page ends within one */
 #define BLOCKS 32
@@ -49,6 +49,7 @@ struct hotspot_names {
 	struct block blocks[BLOCKS];
 	struct arena arena;
 	uint64_t bytes;		/* in it */
+	uint64_t *total;	/* in those of all processes */
 	struct map compiled;	/* compile id -> struct compiled *, 0: it has no names */
 	struct map interpreted; /* Method, cookie -> struct method_name * */
 	struct map blobs;	/* stub -> struct method_name * */
@@ -85,12 +86,13 @@ static bool read_blocks(void *context, uint64_t address, void *to, size_t size)
 	return true;
 }
 
-struct hotspot_names *hotspot_names_new(const struct hotspot *h)
+struct hotspot_names *hotspot_names_new(const struct hotspot *h, uint64_t *total)
 {
 	struct hotspot_names *n = calloc(1, sizeof(*n));
 
 	if (n) {
 		n->h = h;
+		n->total = total;
 		n->memory = (struct target_memory){ read_blocks, n };
 	}
 	return n;
@@ -113,14 +115,16 @@ void hotspot_names_free(struct hotspot_names *n)
 	map_release(&n->interpreted);
 	map_release(&n->blobs);
 	arena_release(&n->arena);
+	*n->total -= n->bytes;
 	free(n);
 }
 
 static void *take_room(struct hotspot_names *n, size_t size)
 {
-	if (n->bytes + size > KNOWN_BYTES)
+	if (n->bytes + size > LIMIT_JAVA_BYTES || *n->total + size > LIMIT_JAVA_TOTAL_BYTES)
 		return NULL;
 	n->bytes += size;
+	*n->total += size;
 	return arena_take(&n->arena, size);
 }
 

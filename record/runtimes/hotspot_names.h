@@ -17,8 +17,11 @@
 
 struct hotspot_names;
 
-/* `h` must be ready, and outlive the names. NULL without memory. */
-struct hotspot_names *hotspot_names_new(const struct hotspot *h);
+/*
+ * `h` must be ready, and outlive the names. `*total` counts the bytes that are read for all
+ * processes, which LIMIT_JAVA_TOTAL_BYTES bounds; it must outlive them, too. NULL without memory.
+ */
+struct hotspot_names *hotspot_names_new(const struct hotspot *h, uint64_t *total);
 void hotspot_names_free(struct hotspot_names *n);
 
 /*

@@ -11,15 +11,12 @@
 
 #include "bpf/abi/runtimes.h"
 #include "common/buffer.h"
-#include "common/clock.h"
 #include "common/map.h"
 #include "record/runtimes/hotspot_names.h"
 #include "record/system/namespace.h"
 
 /* A machine that takes longer than this to set itself up is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
-/* For how long a program may be a machine that has not mapped its library yet. */
-#define YOUNG_NS UINT64_C(300000000)
 #define SOON_MS 10
 #define NAMES_MS 50
 /* How long the names of a process that has ended may be asked for. */
@@ -36,11 +33,12 @@ struct java_process {
 	uint32_t pid;
 	enum java_state state;
 	uint64_t start, file_offset; /* of the mapping of libjvm.so that made it known */
+	uint64_t began_ns;	     /* when that was mapped; 0: before the recording */
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
 	struct hotspot machine;
 	struct hotspot_names *names; /* once it is ready */
 	uint64_t frames, nameless;   /* different ones that were asked for, and those without */
-	uint64_t gone_ns;	     /* when it ended */
+	uint64_t gone_ns;	     /* when it ended, or ran another program */
 	struct java_process *next;   /* of those that have ended */
 	char path[];
 };
@@ -51,9 +49,12 @@ struct java_past {
 	uint64_t frames, nameless;
 };
 
-/* Which frame it is, in words. */
+/*
+ * Which frame it is, in words. The machine, by its number: a process may run one after the other,
+ * and pids are used again.
+ */
 struct frame_key {
-	uint64_t pid_exact;
+	uint64_t machine_exact;
 	struct script_frame frame;
 };
 
@@ -64,7 +65,7 @@ struct java {
 	size_t waiting;
 	uint32_t ids;
 	uint64_t now_ns;
-	uint64_t began_ns; /* a program, the last one */
+	uint64_t name_bytes; /* that all processes' names take */
 	struct prf_writer *writer;
 	struct map frames;  /* struct frame_key -> number in the trace, PRF_NONE: nameless */
 	struct map places;  /* the places of a frame, as text -> its number in the trace */
@@ -75,10 +76,8 @@ struct java *java_new(const struct java_options *options)
 {
 	struct java *j = calloc(1, sizeof(*j));
 
-	if (j) {
+	if (j)
 		j->options = *options;
-		j->began_ns = clock_now();
-	}
 	return j;
 }
 
@@ -140,13 +139,15 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 		free(p);
 		return;
 	}
-	*p = (struct java_process){ .pid = pid, .start = m->start, .file_offset = m->offset };
+	*p = (struct java_process){
+		.pid = pid, .start = m->start, .file_offset = m->offset, .began_ns = time_ns
+	};
 	strcpy(p->path, path);
 	*value = (uintptr_t)p;
 	j->waiting++;
 }
 
-static void forget(struct java *j, uint32_t pid)
+static void forget(struct java *j, uint32_t pid, uint64_t time_ns)
 {
 	struct java_process *p = find(j, pid);
 
@@ -160,23 +161,19 @@ static void forget(struct java *j, uint32_t pid)
 	}
 	if (j->options.scripts_fd >= 0)
 		bpf_map_delete_elem(j->options.scripts_fd, &pid);
-	p->gone_ns = j->now_ns;
+	p->gone_ns = time_ns;
 	p->next = j->gone;
 	j->gone = p;
 }
 
 static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
-	struct java *j = context;
-
-	forget(j, pid);
-	if (by_exec)
-		j->began_ns = time_ns;
+	forget(context, pid, time_ns);
 }
 
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
-	forget(context, pid);
+	forget(context, pid, time_ns);
 }
 
 struct error *java_follow(struct java *j, struct spaces *newest)
@@ -215,7 +212,7 @@ static void publish(struct java *j, struct java_process *p)
 	if (j->options.scripts_fd >= 0)
 		bpf_map_update_elem(j->options.scripts_fd, &p->pid, &process, BPF_ANY);
 	settle(j, p, JAVA_READY);
-	p->names = hotspot_names_new(&p->machine);
+	p->names = hotspot_names_new(&p->machine, &j->name_bytes);
 }
 
 /* Looks into the file, the first time. NULL, or why that cannot be. */
@@ -276,7 +273,7 @@ static void forget_gone(struct java *j)
 	struct java_process **at = &j->gone, *p;
 
 	while ((p = *at)) {
-		if (j->now_ns - p->gone_ns < GONE_NS) {
+		if (j->now_ns < p->gone_ns + GONE_NS) {
 			at = &p->next;
 			continue;
 		}
@@ -302,7 +299,7 @@ int java_wait_ms(const struct java *j, int most_ms)
 {
 	int ms = most_ms;
 
-	if (j->waiting || j->now_ns < j->began_ns + YOUNG_NS)
+	if (j->waiting)
 		ms = SOON_MS;
 	else if (j->by_pid.count)
 		ms = NAMES_MS;
@@ -318,15 +315,16 @@ void java_set_writer(struct java *j, struct prf_writer *w)
 	map_release(&j->places);
 }
 
-/* Of the process that has the pid, or had it a moment ago. */
-static struct java_process *process_of(const struct java *j, uint32_t pid)
+/* The one that the process ran at that time. The newest spaces are ahead of the samples. */
+static struct java_process *process_at(const struct java *j, uint32_t pid, uint64_t time_ns)
 {
 	struct java_process *p = find(j, pid);
 
-	if (p && p->names)
+	if (p && p->names && time_ns >= p->began_ns)
 		return p;
+	/* Those that ended last come first. */
 	for (p = j->gone; p; p = p->next)
-		if (p->pid == pid)
+		if (p->pid == pid && p->names && time_ns >= p->began_ns)
 			return p;
 	return NULL;
 }
@@ -382,17 +380,20 @@ static struct error *place_frame(struct java *j, const struct prf_place *places,
 	return error;
 }
 
-struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame *frame, bool exact,
-			 uint32_t *id)
+struct error *java_frame(struct java *j, const struct java_question *q, uint32_t *id)
 {
-	struct frame_key key = { (uint64_t)pid << 1 | exact, *frame };
+	struct java_process *p = process_at(j, q->pid, q->time_ns);
 	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct frame_key key = { .frame = *q->frame };
 	struct error *error = NULL;
-	struct java_process *p;
 	bool added = false;
 	uint64_t *value;
 	size_t n;
 
+	*id = PRF_NONE;
+	if (!p)
+		return NULL;
+	key.machine_exact = (uint64_t)p->machine.process.id << 1 | q->exact;
 	if (j->frames.count >= FRAMES_MAX)
 		map_release(&j->frames);
 	value = map_put(&j->frames, &key, sizeof(key), &added);
@@ -402,15 +403,12 @@ struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame
 		*id = (uint32_t)*value;
 		return NULL;
 	}
-	*value = *id = PRF_NONE;
-	p = process_of(j, pid);
-	n = p && p->names ? hotspot_names_find(p->names, frame, exact, places) : 0;
-	if (p) {
-		p->frames++;
-		p->nameless += !n;
-	}
+	*value = PRF_NONE;
+	n = hotspot_names_find(p->names, q->frame, q->exact, places);
+	p->frames++;
+	p->nameless += !n;
 	if (n)
-		error = place_frame(j, places, n, !(frame->code & HOTSPOT_METHOD), id);
+		error = place_frame(j, places, n, !(q->frame->code & HOTSPOT_METHOD), id);
 	if (!error)
 		*map_get(&j->frames, &key, sizeof(key)) = *id;
 	return error;

@@ -44,20 +44,28 @@ void java_tick(struct java *j, uint64_t now_ns);
 /* Frames go there from now on; numbers of the last trace mean nothing in this one. */
 void java_set_writer(struct java *j, struct prf_writer *w);
 
+/* A frame of a sample. `exact` as for hotspot_names_find(). */
+struct java_question {
+	uint32_t pid;
+	uint64_t time_ns; /* of the sample */
+	const struct script_frame *frame;
+	bool exact;
+};
+
 /*
  * The trace's number of a frame of Java, which carries its names with it; PRF_NONE when it has
- * none. Equal places are one frame, in whatever process. `exact` as for hotspot_names_find().
+ * none. Equal places are one frame, in whatever process.
  */
-struct error *java_frame(struct java *j, uint32_t pid, const struct script_frame *frame, bool exact,
+struct error *java_frame(struct java *j, const struct java_question *question,
 			 uint32_t *id) ERROR_CHECKED;
 
 /* Notes in the trace, for each process, what its machine is and how many frames it has named. */
 struct error *java_finish(const struct java *j) ERROR_CHECKED;
 
 /*
- * How soon it should be called again, at most `most_ms`: very soon while a program has just begun
- * or a machine is about to be ready, and soon while there is one, for names are read from it
- * before its classes may be unloaded.
+ * How soon it should be called again, at most `most_ms`: very soon while a machine is about to be
+ * ready, and soon while there is one, for names are read from it before its classes may be
+ * unloaded.
  */
 int java_wait_ms(const struct java *j, int most_ms);
 

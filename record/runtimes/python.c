@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/abi/runtimes.h"
@@ -144,16 +145,18 @@ static size_t read_text(void *context, const struct script_name *name, struct sc
 /* The names of all code must be sent again. */
 static void forgot(void *context)
 {
-	struct python *p = context;
-	uint64_t none = 0, sendings = 0;
-	const uint32_t last = SCRIPT_SENT;
+	const struct python *p = context;
+	const size_t size = (SCRIPT_SENT + 1) * sizeof(uint64_t);
+	uint64_t *sent = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, p->options.sent_fd,
+			      0);
 
-	for (uint32_t i = 0; i < SCRIPT_SENT; i++)
-		bpf_map_update_elem(p->options.sent_fd, &i, &none, BPF_ANY);
+	/* Without it, code that was sent before keeps its frames without names. */
+	if (sent == MAP_FAILED)
+		return;
+	memset(sent, 0, SCRIPT_SENT * sizeof(*sent));
 	/* After they are empty: from now on nothing is remembered that was sent before. */
-	bpf_map_lookup_elem(p->options.sent_fd, &last, &sendings);
-	sendings++;
-	bpf_map_update_elem(p->options.sent_fd, &last, &sendings, BPF_ANY);
+	__atomic_fetch_add(&sent[SCRIPT_SENT], 1, __ATOMIC_RELEASE);
+	munmap(sent, size);
 }
 
 void python_read_names(struct python *p)

@@ -29,9 +29,15 @@ struct identity {
 	uint64_t code, cookie;
 };
 
-struct pending {
+/* A frame without a name so far, and in which unit of the code it is. */
+struct place {
 	struct identity identity;
-	uint32_t unit, frame;
+	uint64_t unit;
+};
+
+struct pending {
+	struct place place;
+	uint32_t frame;
 };
 
 struct script_names {
@@ -46,7 +52,9 @@ struct script_names {
 	struct map frames;     /* code, line -> number in the trace + 1 */
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
-	uint64_t next_place; /* offsets are never used twice in a trace */
+	struct map pending_frames; /* struct place -> frame */
+	struct error *failed; /* the writer's first error, for script_names_frame() to return */
+	uint64_t next_place;  /* offsets are never used twice in a trace */
 	XXH64_hash_t seed; /* random, so that a process cannot make two codes have the same hash */
 	struct buffer room, bytes_room;
 };
@@ -80,6 +88,8 @@ void script_names_free(struct script_names *n)
 	forget_codes(n);
 	free(n->codes);
 	free(n->pending);
+	map_release(&n->pending_frames);
+	error_free(n->failed);
 	buffer_release(&n->room);
 	buffer_release(&n->bytes_room);
 	free(n);
@@ -90,6 +100,7 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w)
 	n->writer = w;
 	n->pending_count = 0;
 	n->next_place = 0;
+	map_release(&n->pending_frames);
 	map_release(&n->frames);
 }
 
@@ -271,29 +282,39 @@ static struct error *known_frame(struct script_names *n, uint64_t number, uint32
 	return error;
 }
 
+/* Defines the frame of a place that may get a name later. */
+static struct error *add_pending(struct script_names *n, const struct place *place, uint32_t *id)
+{
+	uint64_t *value;
+	struct error *error;
+
+	if (!array_reserve(&n->pending, &n->pending_capacity, n->pending_count + 1))
+		return error_memory();
+	error = define_frame(n, "[script]", ++n->next_place, id);
+	if (error)
+		return error;
+	value = map_put(&n->pending_frames, place, sizeof(*place), NULL);
+	if (!value)
+		return error_memory();
+	*value = *id;
+	n->pending[n->pending_count++] = (struct pending){ *place, *id };
+	return NULL;
+}
+
 static struct error *nameless_frame(struct script_names *n, const struct identity *identity,
 				    uint32_t unit, uint32_t *id)
 {
-	struct error *error;
+	const struct place place = { *identity, unit };
+	const uint64_t *frame = map_get(&n->pending_frames, &place, sizeof(place));
 
-	for (size_t i = 0; i < n->pending_count; i++) {
-		const struct pending *p = &n->pending[i];
-
-		if (p->identity.code == identity->code && p->identity.cookie == identity->cookie &&
-		    p->unit == unit) {
-			*id = p->frame;
-			return NULL;
-		}
+	if (frame) {
+		*id = (uint32_t)*frame;
+		return NULL;
 	}
 	/* A cookie of 0: the code was not readable, and gets no name. */
 	if (!identity->cookie || n->pending_count == PENDING_MAX)
 		return define_frame(n, "[script]", 0, id);
-	if (!array_reserve(&n->pending, &n->pending_capacity, n->pending_count + 1))
-		return error_memory();
-	error = define_frame(n, "[script]", ++n->next_place, id);
-	if (!error)
-		n->pending[n->pending_count++] = (struct pending){ *identity, unit, *id };
-	return error;
+	return add_pending(n, &place, id);
 }
 
 struct error *script_names_frame(struct script_names *n, const struct script_frame *frame,
@@ -303,8 +324,12 @@ struct error *script_names_frame(struct script_names *n, const struct script_fra
 				     frame->position & ~SCRIPT_POSITION };
 	uint32_t unit = (uint32_t)(frame->position & SCRIPT_POSITION);
 	const uint64_t *number = map_get(&n->identities, &identity, sizeof(identity));
+	struct error *error = n->failed;
 
+	n->failed = NULL;
 	*settled = number != NULL;
+	if (error)
+		return error;
 	return number ? known_frame(n, *number, unit, id) : nameless_frame(n, &identity, unit, id);
 }
 
@@ -312,18 +337,24 @@ struct error *script_names_frame(struct script_names *n, const struct script_fra
 static void name_pending(struct script_names *n, const struct identity *identity, uint64_t number)
 {
 	const struct code *code = &n->codes[number - 1];
+	struct error *error = n->failed;
 	size_t left = 0;
 
 	for (size_t i = 0; i < n->pending_count; i++) {
-		struct pending p = n->pending[i];
+		const struct pending p = n->pending[i];
+		const struct place *place = &p.place;
 
-		if (p.identity.code == identity->code && p.identity.cookie == identity->cookie)
-			error_free(write_name(n, code, python_lines_at(&code->lines, p.unit),
-					      p.frame));
-		else
+		if (error || place->identity.code != identity->code ||
+		    place->identity.cookie != identity->cookie) {
 			n->pending[left++] = p;
+			continue;
+		}
+		error = write_name(n, code, python_lines_at(&code->lines, (uint32_t)place->unit),
+				   p.frame);
+		map_remove(&n->pending_frames, place, sizeof(*place));
 	}
 	n->pending_count = left;
+	n->failed = error;
 }
 
 /* The record must hold all bytes that it announces. */

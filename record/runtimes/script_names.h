@@ -47,7 +47,7 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w);
 
 /*
  * The trace's number of a frame. `settled`: a later call gives the same one; else the code's
- * names have not come yet.
+ * names have not come yet. The error may be one of writing the names of an earlier frame.
  */
 struct error *script_names_frame(struct script_names *n, const struct script_frame *frame,
 				 uint32_t *id, bool *settled);

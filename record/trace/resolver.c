@@ -265,7 +265,11 @@ static struct error *user_frame(struct resolver *r, const struct owner *owner,
 
 	if (script && r->sources.java) {
 		*id = PRF_NONE;
-		error = java_frame(r->sources.java, s->pid, script, (address & FRAME_EXACT) != 0,
+		error = java_frame(r->sources.java,
+				   &(struct java_question){ .pid = s->pid,
+							    .time_ns = s->time_ns,
+							    .frame = script,
+							    .exact = address & FRAME_EXACT },
 				   id);
 		if (error || *id != PRF_NONE)
 			return error;

@@ -5,6 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static uint64_t total_bytes;
+
 /*
  * A Java machine whose memory has other bytes in some places: the input is a list of position
  * (u24 in the image's granules, counted in bytes) and value. Whatever comes out, it ends.
@@ -33,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			      .bias = image.bias,
 			      .exports = image.exports };
 	if (hotspot_attach(&h, &why) == HOTSPOT_READY) {
-		names = hotspot_names_new(&h);
+		names = hotspot_names_new(&h, &total_bytes);
 		for (size_t i = 0; names && i < image.frame_count; i++)
 			hotspot_names_find(names, &image.frames[i].frame, image.frames[i].exact,
 					   places);

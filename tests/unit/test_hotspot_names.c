@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/limits.h"
 #include "testdata/memory_image.h"
 
 static void attach(struct hotspot *h, struct memory_image *image)
@@ -22,10 +23,12 @@ static void attach(struct hotspot *h, struct memory_image *image)
 	assert_int_equal(hotspot_attach(h, &why), HOTSPOT_READY);
 }
 
+static uint64_t total_bytes; /* as the limit counts them */
+
 /* All frames, against what was found then; how many have a name. */
 static size_t check_frames(const struct hotspot *h, const struct memory_image *image)
 {
-	struct hotspot_names *names = hotspot_names_new(h);
+	struct hotspot_names *names = hotspot_names_new(h, &total_bytes);
 	struct prf_place places[HOTSPOT_INLINED_MAX];
 	struct buffer text = { 0 };
 	size_t named = 0;
@@ -92,7 +95,7 @@ static void test_what_is_something_else_now_has_no_name(void **state)
 
 	assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
 	attach(&h, &image);
-	names = hotspot_names_new(&h);
+	names = hotspot_names_new(&h, &total_bytes);
 	for (size_t i = 0; i < image.frame_count; i++) {
 		struct script_frame frame = image.frames[i].frame;
 
@@ -104,6 +107,31 @@ static void test_what_is_something_else_now_has_no_name(void **state)
 	}
 	assert_true(tried > 100);
 	hotspot_names_free(names);
+	memory_image_release(&image);
+}
+
+/* Many machines together take no more than is allowed, and what they took is given back. */
+static void test_all_machines_have_one_limit(void **state)
+{
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct memory_image image;
+	struct hotspot_names *names;
+	struct hotspot h;
+	size_t named = 0;
+
+	assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
+	attach(&h, &image);
+	assert_int_equal(total_bytes, 0);
+	total_bytes = LIMIT_JAVA_TOTAL_BYTES - 4096;
+	names = hotspot_names_new(&h, &total_bytes);
+	for (size_t i = 0; i < image.frame_count; i++)
+		named += hotspot_names_find(names, &image.frames[i].frame, image.frames[i].exact,
+					    places) > 0;
+	assert_true(named > 0 && named < image.frame_count);
+	assert_true(total_bytes <= LIMIT_JAVA_TOTAL_BYTES);
+	hotspot_names_free(names);
+	assert_int_equal(total_bytes, LIMIT_JAVA_TOTAL_BYTES - 4096);
+	total_bytes = 0;
 	memory_image_release(&image);
 }
 
@@ -165,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_jdk_17),
 		cmocka_unit_test(test_jdk_25),
 		cmocka_unit_test(test_what_is_something_else_now_has_no_name),
+		cmocka_unit_test(test_all_machines_have_one_limit),
 		cmocka_unit_test(test_machines_that_are_none),
 		cmocka_unit_test(test_missing_field),
 	};

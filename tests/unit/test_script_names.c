@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/script_names.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "record/runtimes/python_file.h"
@@ -154,6 +157,36 @@ static void code_at_the_place_of_other_code_is_other_code(void **state)
 	check(f, "0 f.py old f.py:10@10\n1 [script] new f.py:10@10\n2 f.py new f.py:10@10\n");
 }
 
+/* Records with names arrive where nothing can fail: the next frame reports what the writer said. */
+static void names_that_cannot_be_written(void **state)
+{
+	struct prf_writer_options options = { .block_bytes = 1 };
+	struct script_frame again = { 0x1000, COOKIE(1) };
+	struct script_name late = record(0x1000, 1, "late");
+	struct fixture *f = *state;
+	struct prf_writer *broken;
+	struct error *error;
+	bool settled;
+	uint32_t id;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	options.fd = ends[1];
+	assert_null(prf_writer_new(&broken, &options));
+	script_names_set_writer(f->names, broken);
+	for (uint32_t unit = 0; unit < 100; unit++)
+		frame(f, 0x1000, 1, unit, false);
+	close(ends[0]);
+	assert_true(add(f, &late));
+	error = script_names_frame(f->names, &again, &id, &settled);
+	assert_true(error_is(error, EPIPE));
+	error_free(error);
+	script_names_set_writer(f->names, f->w);
+	prf_writer_free(broken);
+	close(ends[1]);
+}
+
 static void what_never_comes_has_no_name(void **state)
 {
 	struct fixture *f = *state;
@@ -236,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(equal_code_is_one_function),
 		TEST(code_at_the_place_of_other_code_is_other_code),
+		TEST(names_that_cannot_be_written),
 		TEST(what_never_comes_has_no_name),
 		TEST(text_of_any_width_becomes_utf8),
 		TEST(the_rest_is_read_from_the_process),
