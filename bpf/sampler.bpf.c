@@ -21,6 +21,7 @@
 #include "bpf/abi/sample.h"
 #include "bpf/runtimes/script.bpf.h"
 #include "bpf/tasks/targets.bpf.h"
+#include "bpf/tasks/ticks.bpf.h"
 #include "bpf/walk/unwind_spaces.bpf.h"
 #include "bpf/walk/unwind_walk.bpf.h"
 
@@ -51,9 +52,17 @@ struct {
 	__type(value, __u64);
 } hits SEC(".maps");
 
-/* The stack of the current task, as one sample of that event. */
-static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid_tgid, __u32 event,
-				   __u64 weight, void *registers)
+/* What the current task is sampled for. */
+struct hit {
+	__u64 pid_tgid;
+	__u64 time_ns;
+	__u64 weight;
+	__u32 event;
+};
+
+/* The stack of the current task, as one sample. */
+static __always_inline void sample(void *ctx, __u32 class, void *ring, const struct hit *hit,
+				   void *registers)
 {
 	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
 	struct walk *w = walk_begin(class);
@@ -66,12 +75,12 @@ static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid
 		__sync_fetch_and_add(&count->fired, 1);
 	else
 		count->fired++;
-	s->time_ns = bpf_ktime_get_ns();
-	s->weight = weight;
-	s->pid = pid_tgid >> 32;
-	s->tid = (__u32)pid_tgid;
+	s->time_ns = hit->time_ns;
+	s->weight = hit->weight;
+	s->pid = hit->pid_tgid >> 32;
+	s->tid = (__u32)hit->pid_tgid;
 	s->cpu = bpf_get_smp_processor_id();
-	s->event = event;
+	s->event = hit->event;
 	s->state = 0;
 	PHASE_END(PHASE_RECORD);
 	current_frames(ctx, w, registers);
@@ -81,18 +90,21 @@ static __always_inline void sample(void *ctx, __u32 class, void *ring, __u64 pid
 SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 event = bpf_get_attach_cookie(ctx);
-	__u64 weight = 1;
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct hit hit = { bpf_get_current_pid_tgid(), bpf_ktime_get_ns(), 1, (__u32)cookie };
+	bool wanted;
 
 	PHASE_END(PHASE_CLOCK);
 	/* The idle task is no target: pid 0. */
-	if (!pid_tgid || !current_is_target(pid_tgid))
+	wanted = hit.pid_tgid && ticks_mode(hit.event, &ctx->regs) &&
+		 current_is_target(hit.pid_tgid);
+	ticks_count(cookie, hit.time_ns, wanted);
+	if (!wanted)
 		return 0;
-	if (event < SAMPLE_EVENTS_MAX && periods[event] == PERIOD_OF_EVENT)
-		weight = ctx->sample_period;
+	if (hit.event < SAMPLE_EVENTS_MAX && periods[hit.event] == PERIOD_OF_EVENT)
+		hit.weight = ctx->sample_period;
 	PHASE_END(PHASE_QUESTION);
-	sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight, &ctx->regs);
+	sample(ctx, CLASS_TIMER, &timer_ring, &hit, &ctx->regs);
 	return 0;
 }
 
@@ -114,14 +126,16 @@ static __always_inline __u64 count_hit(__u32 event)
 SEC("tracepoint")
 int sample_tracepoint(void *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
-	__u32 event = bpf_get_attach_cookie(ctx);
+	struct hit hit = { .pid_tgid = bpf_get_current_pid_tgid(),
+			   .event = (__u32)bpf_get_attach_cookie(ctx) };
 
-	if (!pid_tgid || !current_is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+	if (!hit.pid_tgid || !current_is_target(hit.pid_tgid) ||
+	    !on_wanted_cpu(bpf_get_smp_processor_id()))
 		return 1;
-	weight = count_hit(event);
-	if (weight)
-		sample(ctx, CLASS_TIMER, &timer_ring, pid_tgid, event, weight, NULL);
+	hit.weight = count_hit(hit.event);
+	hit.time_ns = bpf_ktime_get_ns();
+	if (hit.weight)
+		sample(ctx, CLASS_TIMER, &timer_ring, &hit, NULL);
 	return 1;
 }
 
@@ -132,22 +146,24 @@ int sample_tracepoint(void *ctx)
 SEC("kprobe")
 int sample_probe(struct pt_regs *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
-	__u32 event = bpf_get_attach_cookie(ctx);
+	struct hit hit = { .pid_tgid = bpf_get_current_pid_tgid(),
+			   .event = (__u32)bpf_get_attach_cookie(ctx) };
 	struct sample_counters *count;
 	__u32 class = CLASS_PROBE;
 
-	if (!pid_tgid || !current_is_target(pid_tgid) || !on_wanted_cpu(bpf_get_smp_processor_id()))
+	if (!hit.pid_tgid || !current_is_target(hit.pid_tgid) ||
+	    !on_wanted_cpu(bpf_get_smp_processor_id()))
 		return 0;
 	count = bpf_map_lookup_elem(&counters, &class);
-	weight = count_hit(event);
-	if (!weight || !count)
+	hit.weight = count_hit(hit.event);
+	hit.time_ns = bpf_ktime_get_ns();
+	if (!hit.weight || !count)
 		return 0;
 	if (__sync_fetch_and_add(&count->busy, 1)) {
 		__sync_fetch_and_add(&count->fired, 1);
 		__sync_fetch_and_add(&count->lost[SAMPLE_LOST_NESTED], 1);
 	} else {
-		sample(ctx, CLASS_PROBE, &probe_ring, pid_tgid, event, weight, NULL);
+		sample(ctx, CLASS_PROBE, &probe_ring, &hit, NULL);
 	}
 	__sync_fetch_and_add(&count->busy, -1);
 	return 0;

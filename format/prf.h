@@ -160,6 +160,7 @@ enum prf_loss_reason {
 	PRF_LOSS_LATE = 3,	/* arrived after its task or mappings were gone */
 	PRF_LOSS_NESTED = 4,	/* the program was running on this CPU already */
 	PRF_LOSS_OTHER = 5,	/* a reason that a newer version wrote, and this one cannot name */
+	PRF_LOSS_SKIPPED = 6,	/* ticks of a timer that the kernel skipped: a lower rate helps */
 	PRF_LOSS_COUNT
 };
 

@@ -22,7 +22,7 @@ static struct error *loss_decode(struct cursor *c, struct prf_record *record)
 	uint64_t reason = cursor_uleb(c);
 
 	record->type = PRF_RECORD_LOSS;
-	record->loss.reason = reason < PRF_LOSS_OTHER ? (enum prf_loss_reason)reason
+	record->loss.reason = reason < PRF_LOSS_COUNT ? (enum prf_loss_reason)reason
 						      : PRF_LOSS_OTHER;
 	record->loss.cpu = u32_decode(c) - 1; /* 0 becomes PRF_NONE */
 	record->loss.from_ns = cursor_uleb(c);

@@ -25,6 +25,7 @@ const char *prf_loss_reason_name(enum prf_loss_reason reason)
 		[PRF_LOSS_RING_FULL] = "ring-full", [PRF_LOSS_RING_BUSY] = "ring-busy",
 		[PRF_LOSS_SIDE_BAND] = "side-band", [PRF_LOSS_LATE] = "late",
 		[PRF_LOSS_NESTED] = "nested",	    [PRF_LOSS_OTHER] = "other",
+		[PRF_LOSS_SKIPPED] = "skipped",
 	};
 
 	return (unsigned int)reason < PRF_LOSS_COUNT ? names[reason] : "unknown";

@@ -10,6 +10,7 @@ static const enum prf_loss_reason reasons[SAMPLE_LOST_COUNT] = {
 	[SAMPLE_LOST_RING_FULL] = PRF_LOSS_RING_FULL,
 	[SAMPLE_LOST_RING_BUSY] = PRF_LOSS_RING_BUSY,
 	[SAMPLE_LOST_NESTED] = PRF_LOSS_NESTED,
+	[SAMPLE_LOST_SKIPPED] = PRF_LOSS_SKIPPED,
 };
 
 struct error *losses_init(struct losses *a, size_t cpus, uint64_t now_ns)

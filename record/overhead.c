@@ -57,6 +57,7 @@ struct error *overhead_write(const struct overhead *e, struct trace_file *f)
 void overhead_show(const struct overhead *e, const struct losses *losses, uint64_t duration_ns)
 {
 	double seconds = (double)(duration_ns ? duration_ns : 1) / 1e9;
+	uint64_t ran = losses->fired - losses->lost[PRF_LOSS_SKIPPED];
 
 	message_info("what the recording cost:");
 	message_info("  recorder: %.3f s of CPU, %.2f %% of one; at most %.1f MB of memory",
@@ -69,8 +70,7 @@ void overhead_show(const struct overhead *e, const struct losses *losses, uint64
 			     " runs of our programs, %.3f s, %.2f %% of one CPU; "
 			     "%.0f ns for each of %" PRIu64 " samples",
 			     e->runs, (double)e->run_ns / 1e9, (double)e->run_ns / 1e7 / seconds,
-			     losses->fired ? (double)e->run_ns / (double)losses->fired : 0.0,
-			     losses->fired);
+			     ran ? (double)e->run_ns / (double)ran : 0.0, ran);
 	message_info("  rings: %.1f KB waited at most", (double)e->ring_peak / 1e3);
 	losses_show(losses);
 }

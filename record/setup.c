@@ -105,6 +105,11 @@ static int choose_events(struct settings *settings)
 				event->frequency, highest);
 		event->frequency = highest;
 	}
+	for (size_t i = 0; i < events->n; i++)
+		if (event_limit_ticks(&events->events[i]))
+			message_warning("%s: the kernel's timers have no period below %d ns; "
+					"using that",
+					events->events[i].name, EVENT_TICK_LEAST_NS);
 	error = event_list_resolve(events);
 	return error ? fail_error(error) : 0;
 }
@@ -178,6 +183,14 @@ static int find_targets(struct session *s)
 
 /* -------- setting up -------- */
 
+/* How often a CPU samples the event in a second, if that is known. */
+static uint64_t event_rate(const struct event *event)
+{
+	uint64_t tick_ns = event_tick_ns(event);
+
+	return tick_ns ? 1000000000 / tick_ns : event->frequency;
+}
+
 /* Room for half a second of stacks with a hundred frames each, between 1 and 64 MiB. */
 static uint64_t ring_size(const struct session *s)
 {
@@ -186,7 +199,7 @@ static uint64_t ring_size(const struct session *s)
 
 	if (!wanted) {
 		for (size_t i = 0; i < s->settings->events.n; i++)
-			rate += s->settings->events.events[i].frequency;
+			rate += event_rate(&s->settings->events.events[i]);
 		wanted = rate * s->sources.cpus.n * 1024 / 2;
 		if (wanted < 1u << 20)
 			wanted = 1u << 20;

@@ -120,7 +120,7 @@ static double event_rate(const struct profile_event *e)
 {
 	if (e->frequency)
 		return (double)e->frequency;
-	return e->ns_per_sample ? 1e9 / (double)e->ns_per_sample : 0;
+	return e->interval_ns ? 1e9 / (double)e->interval_ns : 0;
 }
 
 static const char *kind_name(enum prf_event_kind kind)

@@ -390,9 +390,10 @@ static void warn_of_damage(const struct trace *t)
 
 static void warn_of_loss(const struct trace *t)
 {
-	uint64_t lost = trace_lost_samples(t);
+	uint64_t lost = trace_lost_samples(t), skipped = t->lost[PRF_LOSS_SKIPPED];
 
-	if (lost)
+	/* A machine whose hypervisor has other work skips a tick now and then. */
+	if (lost - skipped || skipped > t->totals.samples / 100)
 		message_warning("%s: %" PRIu64
 				" samples were lost while recording; --info says why",
 				shown_path(t), lost);

@@ -243,7 +243,7 @@ class Trace:
             reason, cpu, start, length, count = (record.uleb() for _ in range(5))
             self.records.append(
                 "loss %d %d %s %d %d" % (start, (start + length) & MASK, identifier(cpu),
-                                         min(reason, 5), count)
+                                         reason if reason <= 6 else 5, count)
             )
 
     def read_symbols(self, payload):

@@ -93,6 +93,7 @@ enum sample_loss {
 	SAMPLE_LOST_RING_FULL = 0,
 	SAMPLE_LOST_RING_BUSY = 1, /* the ring's lock was held by what was interrupted */
 	SAMPLE_LOST_NESTED = 2,	   /* the class's scratch was in use on this CPU */
+	SAMPLE_LOST_SKIPPED = 3,   /* ticks of a timer that did not come: bpf/tasks/ticks.bpf.h */
 	SAMPLE_LOST_COUNT
 };
 
@@ -106,6 +107,16 @@ enum sample_class {
 
 #define SAMPLE_EVENTS_MAX 64
 #define PERIOD_OF_EVENT (~0ULL)
+
+/* Which ticks of a timer are samples. */
+enum tick_mode { TICK_ANY, TICK_USER, TICK_KERNEL };
+
+/*
+ * The cookie of a perf event's program: the event's number, and how many events were opened up to
+ * this one. The latter distinguishes a timer from the one that its CPU had before it went offline.
+ */
+#define TICK_COOKIE(event, opened) ((__u64)(opened) << 32 | (event))
+
 #define CPU_MASK_WORDS 64 /* of 64 CPUs each */
 
 struct sample_counters {

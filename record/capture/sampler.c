@@ -23,7 +23,8 @@
 struct attached {
 	int fd;
 	uint32_t cpu;
-	size_t number; /* of the event */
+	size_t number;	 /* of the event */
+	uint32_t opened; /* how many events were opened up to this one */
 	const struct bpf_program *program;
 	struct bpf_link *link; /* once sampling began */
 };
@@ -35,6 +36,7 @@ struct sampler {
 	size_t ring_count;
 	struct attached *attached;
 	size_t attached_count;
+	uint32_t opened; /* events so far, those of CPUs that came back included */
 	struct bpf_link *follow[3];
 	struct off_cpu off_cpu;
 	int possible_cpus;
@@ -75,6 +77,7 @@ static struct error *open_event(struct sampler *s, const struct event *event,
 	if (attached.fd < 0)
 		return error_system(errno, "cannot open perf event %s on CPU %" PRIu32, event->name,
 				    attached.cpu);
+	attached.opened = ++s->opened;
 	s->attached[s->attached_count++] = attached;
 	return NULL;
 }
@@ -144,7 +147,7 @@ static struct error *open_events(struct sampler *s, const struct sampler_options
 
 static struct error *attach(struct attached *a)
 {
-	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = a->number);
+	LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = TICK_COOKIE(a->number, a->opened));
 
 	/* This also enables the event. The link now owns the fd. */
 	a->link = bpf_program__attach_perf_event_opts(a->program, a->fd, &options);
@@ -181,6 +184,8 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 				UINT64_C(1) << (options->cpus->ids[i] % 64);
 	for (size_t i = 0; i < events->n; i++) {
 		skeleton->rodata->periods[i] = event_period_rule(&events->events[i]);
+		skeleton->rodata->tick_ns[i] = event_tick_ns(&events->events[i]);
+		skeleton->rodata->tick_modes[i] = event_tick_mode(&events->events[i]);
 		tracepoints |= events->events[i].source == EVENT_TRACEPOINT;
 		probes |= event_is_probe(&events->events[i]);
 	}
@@ -362,7 +367,7 @@ static void wait_for_programs(void)
 		usleep(20000); /* membarrier(2) is refused with nohz_full */
 }
 
-static struct error *open_anew(struct attached *a, const struct event *event, bool started)
+static struct error *open_anew(struct sampler *s, struct attached *a, const struct event *event)
 {
 	struct perf_event_attr attributes;
 	int fd;
@@ -379,7 +384,8 @@ static struct error *open_anew(struct attached *a, const struct event *event, bo
 		close(a->fd);
 	a->link = NULL;
 	a->fd = fd;
-	return started ? attach(a) : NULL;
+	a->opened = ++s->opened;
+	return s->started ? attach(a) : NULL;
 }
 
 struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *events,
@@ -391,8 +397,8 @@ struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *
 	for (size_t i = 0; i < s->attached_count && !error; i++)
 		if (s->attached[i].cpu == cpu &&
 		    events->events[s->attached[i].number].source == EVENT_PERF)
-			error = open_anew(&s->attached[i], &events->events[s->attached[i].number],
-					  s->started);
+			error = open_anew(s, &s->attached[i],
+					  &events->events[s->attached[i].number]);
 	return error;
 }
 

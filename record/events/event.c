@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_S UINT64_C(1000000000)
+
 static void event_release(struct event *e)
 {
 	free(e->name);
@@ -221,15 +223,49 @@ void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t p
 	}
 }
 
+static bool is_timer(const struct event *event)
+{
+	return event->source == EVENT_PERF && event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+uint64_t event_tick_ns(const struct event *event)
+{
+	if (!is_timer(event))
+		return 0;
+	return event->frequency ? NS_PER_S / event->frequency : event->period;
+}
+
+uint8_t event_tick_mode(const struct event *event)
+{
+	if (!is_timer(event) || event->user_only == event->kernel_only)
+		return TICK_ANY;
+	return event->user_only ? TICK_USER : TICK_KERNEL;
+}
+
+bool event_limit_ticks(struct event *event)
+{
+	if (!is_timer(event) || event_tick_ns(event) >= EVENT_TICK_LEAST_NS)
+		return false;
+	if (event->frequency)
+		event->frequency = NS_PER_S / EVENT_TICK_LEAST_NS;
+	else
+		event->period = EVENT_TICK_LEAST_NS;
+	return true;
+}
+
 void event_attributes(const struct event *event, struct perf_event_attr *attributes)
 {
+	bool timer = is_timer(event);
+
 	*attributes = (struct perf_event_attr){
 		.size = sizeof(*attributes),
 		.type = event->type,
 		.config = event->config,
 		.disabled = 1,
-		.exclude_kernel = event->user_only,
-		.exclude_user = event->kernel_only,
+		.exclude_kernel = event->user_only && !timer,
+		.exclude_user = event->kernel_only && !timer,
 		.exclude_hv = 1,
 	};
 	if (event->frequency) {

@@ -44,7 +44,8 @@ struct event {
 };
 
 #define EVENT_LIST_MAX SAMPLE_EVENTS_MAX
-#define EVENT_TEXT_MAX 4096 /* bytes of one event on the command line */
+#define EVENT_TEXT_MAX 4096	  /* bytes of one event on the command line */
+#define EVENT_TICK_LEAST_NS 10000 /* the shortest period of the kernel's timers */
 
 struct event_list {
 	struct event events[EVENT_LIST_MAX];
@@ -74,7 +75,10 @@ struct error *event_list_resolve(struct event_list *list);
 /* True when the kernel can count the event on this machine. */
 bool event_is_available(const struct event *event);
 
-/* Fills in type, config, rate and mode for perf_event_open(2), nothing else. */
+/*
+ * Fills in type, config, rate and mode for perf_event_open(2), nothing else. The mode of timers is
+ * left to our program, since it must know of all ticks, see bpf/tasks/ticks.bpf.h.
+ */
 void event_attributes(const struct event *event, struct perf_event_attr *attributes);
 
 /* True if the event's program is one for probes, BPF_PROG_TYPE_KPROBE to the kernel. */
@@ -98,6 +102,18 @@ enum sample_class event_class(const struct event *event);
 
 /* The event's entry in `periods` of bpf/sampler.bpf.c. */
 uint64_t event_period_rule(const struct event *event);
+
+/* The period of the kernel's timer behind cpu-clock and task-clock; 0: not one of them. */
+uint64_t event_tick_ns(const struct event *event);
+
+/* Which ticks of it are samples: enum tick_mode. */
+uint8_t event_tick_mode(const struct event *event);
+
+/*
+ * Limits the rate of a timer to the highest that the kernel's timers have, EVENT_TICK_LEAST_NS.
+ * False if it was within the limit.
+ */
+bool event_limit_ticks(struct event *event);
 
 /* Output of --list: the events that this machine has, one per line, grouped. */
 void event_list_print_available(FILE *out);

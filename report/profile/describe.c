@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/describe.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -43,7 +44,7 @@ struct error *describe_events(struct described *d, struct profile *profile,
 			.unit = events[i]->unit,
 			.frequency = events[i]->frequency,
 			.period = events[i]->period,
-			.ns_per_sample = event_ns_per_sample(events[i]),
+			.interval_ns = event_ns_per_sample(events[i]),
 		};
 	profile->events = d->events;
 	profile->event_count = n;
@@ -70,6 +71,33 @@ static const char *metadata_or_nothing(const struct trace *t, const char *key)
 	const char *value = trace_metadata(t, key);
 
 	return value ? value : "";
+}
+
+/*
+ * How many samples of CPU time there would be for each one that there is, had none been lost. Of
+ * several events it is known only for ticks that the timer skipped whose they are.
+ */
+static double samples_per_sample(const struct trace *traces, size_t n, bool one_event)
+{
+	double there = 0, lost = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		there += (double)traces[i].totals.cpu_samples;
+		lost += one_event ? trace_lost_in_window(&traces[i], PRF_LOSS_COUNT)
+				  : trace_lost_in_window(&traces[i], PRF_LOSS_SKIPPED);
+	}
+	return there > 0 ? (there + lost) / there : 1;
+}
+
+/* Their time is divided evenly among the samples that there are. */
+static void share_lost_time(struct described *d, const struct profile *profile,
+			    const struct trace *traces, size_t trace_count)
+{
+	double samples = samples_per_sample(traces, trace_count, profile->event_count == 1);
+
+	for (size_t i = 0; i < profile->event_count; i++)
+		d->events[i].ns_per_sample =
+			(uint64_t)llround(samples * (double)d->events[i].interval_ns);
 }
 
 struct error *describe_traces(struct described *d, struct profile *profile,
@@ -110,5 +138,6 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 	profile->losses = d->losses;
 	profile->traces = d->traces;
 	profile->trace_count = trace_count;
+	share_lost_time(d, profile, traces, trace_count);
 	return NULL;
 }

@@ -27,7 +27,10 @@ void described_release(struct described *d);
 struct error *describe_events(struct described *d, struct profile *profile,
 			      const struct tally *tally) ERROR_CHECKED;
 
-/* Fills its losses, lost and traces. ERROR_MEMORY. */
+/*
+ * Fills its losses, lost and traces, and in its events what a sample stands for: lost samples were
+ * CPU time, too. ERROR_MEMORY.
+ */
 struct error *describe_traces(struct described *d, struct profile *profile,
 			      const struct trace *traces, size_t trace_count) ERROR_CHECKED;
 

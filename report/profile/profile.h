@@ -104,7 +104,8 @@ struct profile_event {
 	const char *name;
 	const char *unit; /* of recorded weights */
 	uint64_t frequency, period;
-	uint64_t ns_per_sample; /* what a sample stands for; 0: the weight is ns, or not time */
+	uint64_t interval_ns;	/* between two samples; 0: the weight is ns, or not time */
+	uint64_t ns_per_sample; /* CPU time: the interval, and a share of those of lost samples */
 };
 
 struct profile_loss {

@@ -357,6 +357,18 @@ static uint32_t decide(struct tally *t, uint32_t task, uint32_t event)
 	return group_of_task(t, task, t->global_event[event]);
 }
 
+/* Most traces have one event, and then no sample has to be looked at. */
+static uint64_t count_cpu_samples(const struct tally *t, const struct prf_samples *s)
+{
+	uint64_t count = 0;
+
+	if (t->local_events == 1)
+		return prf_reader_event(t->reader, 0)->kind == PRF_EVENT_ON_CPU ? s->n : 0;
+	for (size_t i = 0; i < s->n; i++)
+		count += prf_reader_event(t->reader, s->event[i])->kind == PRF_EVENT_ON_CPU;
+	return count;
+}
+
 static void note_times(struct tally *t, const struct prf_samples *s)
 {
 	const uint64_t *time_ns = s->time_ns;
@@ -497,6 +509,7 @@ struct error *tally_add(struct tally *t, const struct prf_samples *s)
 	if (!follow_definitions(t))
 		return error_memory();
 	note_times(t, s);
+	t->totals.cpu_samples += count_cpu_samples(t, s);
 	if ((t->options.dimensions & PROFILE_BY_CPU) || t->options.wakers ||
 	    t->options.selection->cpus.count)
 		return add_apart(t, s);

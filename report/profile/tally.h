@@ -63,6 +63,7 @@ struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERRO
 /* About the trace that was begun last. */
 struct tally_totals {
 	uint64_t samples;	    /* all that were given, whether they count or not */
+	uint64_t cpu_samples;	    /* of them, those of CPU time */
 	uint64_t other_events;	    /* of them, those not counted only because of their event */
 	uint64_t first_ns, last_ns; /* of all given; 0 when there were none */
 	uint64_t origin_ns;	    /* where its slices begin */

@@ -451,6 +451,31 @@ uint64_t trace_lost_samples(const struct trace *t)
 	return lost;
 }
 
+/* The part of a loss's time that lies in the window. */
+static double part_in_window(const struct trace *t, const struct prf_loss *loss)
+{
+	uint64_t from = loss->from_ns > t->from_ns ? loss->from_ns : t->from_ns;
+	uint64_t to = loss->to_ns < t->to_ns ? loss->to_ns : t->to_ns;
+
+	if (from == loss->from_ns && to == loss->to_ns)
+		return 1;
+	return to > from ? (double)(to - from) / (double)(loss->to_ns - loss->from_ns) : 0;
+}
+
+double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason)
+{
+	double lost = 0;
+
+	for (size_t i = 0; i < t->loss_count; i++) {
+		const struct prf_loss *loss = &t->losses[i];
+
+		if (loss->reason != PRF_LOSS_SIDE_BAND &&
+		    (reason == PRF_LOSS_COUNT || loss->reason == reason))
+			lost += (double)loss->count * part_in_window(t, loss);
+	}
+	return lost;
+}
+
 uint64_t trace_duration(const struct trace *t)
 {
 	struct said_times said = { .start_ns = read_ns(trace_metadata(t, START_KEY)) };

@@ -118,4 +118,10 @@ uint64_t trace_duration(const struct trace *t);
 /* Samples lost, of all reasons that count samples. */
 uint64_t trace_lost_samples(const struct trace *t);
 
+/*
+ * Those of them that were lost within the window; of one reason, or of all with PRF_LOSS_COUNT. Of
+ * a stretch of time that lies partly in the window its part counts.
+ */
+double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason);
+
 #endif

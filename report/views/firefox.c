@@ -10,9 +10,8 @@ static void write_meta(const struct firefox *w, const char *title)
 	struct sink *s = w->sink;
 
 	sink_text(s, "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":49,\"interval\":");
-	firefox_ms(s, p->event_count && p->events[0].ns_per_sample
-			      ? p->events[0].ns_per_sample / 1000
-			      : 1000);
+	firefox_ms(s, p->event_count && p->events[0].interval_ns ? p->events[0].interval_ns / 1000
+								 : 1000);
 	sink_text(s, ",\"startTime\":");
 	firefox_ms(s, trace ? trace->realtime_ns / 1000 : 0);
 	sink_text(s, ",\"product\":");

@@ -143,9 +143,9 @@ static void pprof_types(struct pprof *pp, enum worth worth)
 		value_type(pp, PROFILE_SAMPLE_TYPE, worth_name(p, worth), p->unit);
 	else if (worth != WORTH_NOTHING)
 		value_type(pp, PROFILE_SAMPLE_TYPE, worth_name(p, worth), "nanoseconds");
-	if (p->event_count && p->events[0].ns_per_sample) {
+	if (p->event_count && p->events[0].interval_ns) {
 		value_type(pp, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-		protobuf_number(&pp->out, PROFILE_PERIOD, p->events[0].ns_per_sample);
+		protobuf_number(&pp->out, PROFILE_PERIOD, p->events[0].interval_ns);
 	}
 }
 

@@ -106,6 +106,7 @@ static const struct profile_event fixture_events[] = {
 	  .name = "cpu-clock",
 	  .unit = "samples",
 	  .frequency = 1000,
+	  .interval_ns = 1000000,
 	  .ns_per_sample = 1000000 },
 };
 

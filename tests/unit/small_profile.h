@@ -32,6 +32,7 @@ static inline void small_begin(struct small_profile *s)
 					   .name = "cpu-clock",
 					   .unit = "samples",
 					   .frequency = 1000,
+					   .interval_ns = 1000000,
 					   .ns_per_sample = 1000000 };
 	s->profile.events = &s->event;
 	s->profile.event_count = 1;

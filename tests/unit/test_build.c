@@ -205,6 +205,26 @@ static void test_times_of_waits(void **state)
 	end(&f);
 }
 
+/* Of two events it is known only of skipped ticks whose they are. */
+static void test_time_of_lost_samples(void **state)
+{
+	const struct prf_loss losses[] = { { 1000, 1000, 0, PRF_LOSS_SKIPPED, 3 },
+					   { 1000, 1000, 0, PRF_LOSS_RING_FULL, 7 } };
+	struct build_options options = { .value = PROFILE_TIME };
+	struct fixture f;
+
+	begin(&f);
+	sample(&f, "mf", f.on_cpu, NULL, 1);
+	sample(&f, "m", f.on_cpu, NULL, 1);
+	sample(&f, "mf", f.off_cpu, NULL, 2500000);
+	for (size_t i = 0; i < 2; i++)
+		fixture_must(prf_writer_loss(f.writer, &losses[i]));
+	build(&f, &options, false);
+	expect(&f, "c;main_[j] 2500\nc;main_[j];f_[j] 2500\n");
+	assert_int_equal(f.profile->events[0].interval_ns, 1000000);
+	end(&f);
+}
+
 static void test_wakers(void **state)
 {
 	struct build_options options = { .value = PROFILE_TIME };
@@ -349,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_and_counts),
 		cmocka_unit_test(test_times_of_waits),
+		cmocka_unit_test(test_time_of_lost_samples),
 		cmocka_unit_test(test_wakers),
 		cmocka_unit_test(test_delimiter_and_recursion),
 		cmocka_unit_test(test_why_stacks_end),

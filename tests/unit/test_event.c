@@ -166,8 +166,39 @@ static void attributes(void **state)
 	assert_int_equal(a.config, PERF_COUNT_SW_TASK_CLOCK);
 	assert_int_equal(a.freq, 1);
 	assert_int_equal(a.sample_freq, 4999);
-	assert_int_equal(a.exclude_user, 1);
+	/* Our program leaves ticks out, since it counts those that do not come. */
+	assert_int_equal(a.exclude_user, 0);
 	assert_int_equal(a.exclude_kernel, 0);
+	assert_int_equal(event_tick_mode(&list.events[0]), TICK_KERNEL);
+	assert_int_equal(event_tick_ns(&list.events[0]), 1000000000 / 4999);
+}
+
+static void counters_are_left_to_the_kernel(void **state)
+{
+	struct perf_event_attr a;
+
+	assert_int_equal(event_list_parse(&list, "cycles:k"), 0);
+	event_list_set_rate(&list, 99, 0);
+	event_attributes(&list.events[0], &a);
+	assert_int_equal(a.exclude_user, 1);
+	assert_int_equal(event_tick_mode(&list.events[0]), TICK_ANY);
+	assert_int_equal(event_tick_ns(&list.events[0]), 0);
+	assert_false(event_limit_ticks(&list.events[0]));
+}
+
+/* The kernel takes a shorter period, and has ticks every 10 us then. */
+static void timers_have_a_shortest_period(void **state)
+{
+	assert_int_equal(event_list_parse(&list, "cpu-clock/period=9999/,task-clock/freq=100001/,"
+						 "page-faults/period=1/"),
+			 0);
+	assert_true(event_limit_ticks(&list.events[0]));
+	assert_int_equal(event_tick_ns(&list.events[0]), 10000);
+	assert_true(event_limit_ticks(&list.events[1]));
+	assert_int_equal(list.events[1].frequency, 100000);
+	assert_false(event_limit_ticks(&list.events[1]));
+	assert_false(event_limit_ticks(&list.events[2]));
+	assert_int_equal(list.events[2].period, 1);
 }
 
 int main(void)
@@ -184,6 +215,8 @@ int main(void)
 		EACH(too_many),
 		EACH(the_recorders_own),
 		EACH(attributes),
+		EACH(counters_are_left_to_the_kernel),
+		EACH(timers_have_a_shortest_period),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,7 @@ static void what_is_lost_is_written_once(void **state)
 	counters[1].sent = 7;
 	counters[1].lost[SAMPLE_LOST_RING_FULL] = 2;
 	counters[1].lost[SAMPLE_LOST_NESTED] = 1;
+	counters[1].lost[SAMPLE_LOST_SKIPPED] = 8;
 	fixture_must(losses_read(&f->losses, NULL));
 	fixture_must(losses_write(&f->losses, f->w, 200));
 	fixture_must(losses_read(&f->losses, NULL));
@@ -88,8 +89,9 @@ static void what_is_lost_is_written_once(void **state)
 	fixture_must(losses_write(&f->losses, f->w, 400));
 	assert_int_equal(f->losses.fired, 10);
 	assert_int_equal(f->losses.sent, 7);
-	assert_int_equal(losses_samples(&f->losses), 7);
-	check(f, "100-200 1 ring-full 2; 100-200 1 nested 1; 300-400 0 ring-busy 4; ");
+	assert_int_equal(losses_samples(&f->losses), 15);
+	check(f, "100-200 1 ring-full 2; 100-200 1 nested 1; 100-200 1 skipped 8; "
+		 "300-400 0 ring-busy 4; ");
 }
 
 static void mapping_records_are_no_samples(void **state)

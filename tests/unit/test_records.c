@@ -113,6 +113,39 @@ static void test_one_wrong_field(void **state)
 	buffer_release(&record);
 }
 
+static void test_reasons_that_are_not_known(void **state)
+{
+	static const struct {
+		uint64_t written;
+		enum prf_loss_reason read;
+	} reasons[] = { { 4, PRF_LOSS_NESTED },
+			{ 5, PRF_LOSS_OTHER },
+			{ 6, PRF_LOSS_SKIPPED },
+			{ PRF_LOSS_COUNT, PRF_LOSS_OTHER },
+			{ UINT64_MAX, PRF_LOSS_OTHER } };
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++) {
+		struct buffer record = { 0 }, payload = { 0 };
+		struct records records = { 0 };
+		struct prf_record found;
+		struct tables t;
+
+		tables_init(&t);
+		buffer_uleb(&record, reasons[i].written);
+		buffer_append(&record, "\1\5\4\21", 4);
+		record_encode(&payload, &record);
+		assert_no_error(records_decode(&records, WIRE_LOSSES, &t,
+					       cursor_over(payload.data, payload.size)));
+		assert_no_error(records_next(&records, &t, &found));
+		assert_int_equal(found.loss.reason, reasons[i].read);
+		assert_int_equal(found.loss.count, 17);
+		records_release(&records);
+		tables_release(&t);
+		buffer_release(&record);
+		buffer_release(&payload);
+	}
+}
+
 static void test_counts(void **state)
 {
 	struct records records = { 0 };
@@ -158,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_beginning_is_refused),
 		cmocka_unit_test(test_one_wrong_field),
+		cmocka_unit_test(test_reasons_that_are_not_known),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_later_records),
 	};

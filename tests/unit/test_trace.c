@@ -129,6 +129,11 @@ static void test_window(void **state)
 	assert_no_error(trace_open(&t, path));
 	assert_null(trace_read(&t, &sinks));
 	assert_int_equal(n, 3);
+	/* What was lost before it does not count. */
+	assert_true(trace_lost_in_window(&t, PRF_LOSS_COUNT) == 0);
+	t.losses[0].to_ns = 2401;
+	assert_true(trace_lost_in_window(&t, PRF_LOSS_COUNT) == 0.625);
+	assert_true(trace_lost_in_window(&t, PRF_LOSS_SKIPPED) == 0);
 	trace_close(&t);
 	fclose(file);
 }

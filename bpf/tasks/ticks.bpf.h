@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_TICKS_BPF_H
+#define BPF_TICKS_BPF_H
+
+/*
+ * The ticks of timers that did not come. A kernel timer keeps to a grid of times. As long as the
+ * program of a tick runs, and as long as interrupts are off or the machine is held up by its
+ * hypervisor, the ticks that fall due are skipped, and the kernel does not say so. Here the time
+ * since the tick before says it.
+ */
+
+#include "bpf/state/kernel.h"
+
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "bpf/state/arch.h"
+#include "bpf/abi/sample.h"
+#include "bpf/tasks/targets.bpf.h"
+
+/* By event, set by the recorder: the period of a timer; 0: no timer. */
+const volatile __u64 tick_ns[SAMPLE_EVENTS_MAX] = {};
+/* By event: enum tick_mode. For timers only; the kernel itself leaves out ticks of others. */
+const volatile __u8 tick_modes[SAMPLE_EVENTS_MAX] = {};
+
+/* A timer on one CPU. */
+struct ticks {
+	__u64 due_ns; /* of the next tick */
+	__u32 opened; /* the event's opening that this is about, see TICK_COOKIE; 0: no tick yet */
+	__u32 wanted; /* the last tick hit a target */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SAMPLE_EVENTS_MAX);
+	__type(key, __u32);
+	__type(value, struct ticks);
+} ticks SEC(".maps");
+
+static __always_inline bool ticks_mode(__u32 event, void *registers)
+{
+	__u8 mode = event < SAMPLE_EVENTS_MAX ? tick_modes[event] : TICK_ANY;
+
+	return mode == TICK_ANY ||
+	       !!REGISTERS_USER((struct user_registers *)registers) == (mode == TICK_USER);
+}
+
+/*
+ * How many ticks were skipped before this one. An earlier tick than expected was expected too late:
+ * interrupts come a little later than the grid, never before it.
+ */
+static __always_inline __u64 ticks_skipped(struct ticks *t, __u64 now_ns, __u64 period_ns)
+{
+	__u64 skipped;
+
+	if (now_ns < t->due_ns) {
+		t->due_ns = now_ns + period_ns;
+		return 0;
+	}
+	skipped = (now_ns - t->due_ns) / period_ns;
+	t->due_ns += (skipped + 1) * period_ns;
+	return skipped;
+}
+
+/*
+ * To be called at each tick. Skipped ticks are those of the task that the tick before hit: its
+ * sample is what mostly takes so long.
+ */
+static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, bool wanted)
+{
+	__u32 event = (__u32)cookie, opened = cookie >> 32, class = CLASS_TIMER;
+	__u64 period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0, skipped;
+	struct ticks *t = bpf_map_lookup_elem(&ticks, &event);
+	struct sample_counters *count;
+
+	if (!period || !t)
+		return;
+	if (t->opened != opened) {
+		t->opened = opened;
+		t->due_ns = now_ns + period;
+	} else {
+		skipped = ticks_skipped(t, now_ns, period);
+		count = skipped && t->wanted ? bpf_map_lookup_elem(&counters, &class) : NULL;
+		if (count) {
+			count->fired += skipped;
+			count->lost[SAMPLE_LOST_SKIPPED] += skipped;
+		}
+	}
+	t->wanted = wanted;
+}
+
+#endif
