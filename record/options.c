@@ -90,6 +90,12 @@ static const char *take_cpus(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_children(void *context, const char *argument)
+{
+	((struct settings *)context)->children = true;
+	return NULL;
+}
+
 static const char *take_no_inherit(void *context, const char *argument)
 {
 	((struct settings *)context)->no_inherit = true;
@@ -337,6 +343,8 @@ static const struct option_entry table[] = {
 	  take_cgroup, CGROUPS },
 	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3; alone, with -a", take_cpus,
 	  CPUS },
+	{ 0, "children", NULL, "with -p: record also the children that run already",
+	  take_children },
 	{ 0, "no-inherit", NULL, "do not record children of the processes", take_no_inherit },
 	{ .help = "How to record" },
 	{ 'F', "frequency", "HZ", "take this many samples per second and CPU (default 99)",
@@ -404,6 +412,10 @@ static bool agree(const struct settings *s)
 	if (!targets && !s->command) {
 		message_error(
 			"nothing to record; give -p PID, -t TID, -a, -G CGROUP, or a COMMAND");
+		return false;
+	}
+	if (s->children && (!s->pid_count || s->by_thread)) {
+		message_error("--children needs -p");
 		return false;
 	}
 	if (targets > 1) {

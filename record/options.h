@@ -18,6 +18,7 @@ struct settings {
 	const char *cgroup;   /* NULL: none */
 	const char *cpu_list; /* "0,2-3", or NULL */
 	bool no_inherit;
+	bool children;	       /* of `pids`, those that run already are recorded, too */
 	bool keep_interpreter; /* frames of its evaluation loop stay beside those of scripts */
 	bool everything;       /* -a */
 	/* NULL: none. Beside another target it is not recorded: its end ends the recording. */

@@ -7,6 +7,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/message.h"
+#include "record/system/descendants.h"
 #include "record/system/privileges.h"
 #include "record/system/proc.h"
 #include "record/spaces/made_code.h"
@@ -216,6 +217,50 @@ static void show_warning(const char *text, void *context)
 	message_warning("%s", text);
 }
 
+/*
+ * --children: makes the children that run already targets, too. Those that are forked meanwhile by
+ * a process that is no target yet are found by looking again.
+ */
+static struct error *take_children(struct session *s)
+{
+	struct error *error;
+	uint32_t *pids;
+	size_t n;
+
+	do {
+		error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
+		for (size_t i = 0; i < n && !error; i++) {
+			error = target_add_process(&s->target, pids[i]);
+			if (!error)
+				error = sampler_add_target(s->sources.sampler, pids[i]);
+			if (!error)
+				error = world_add_process(&s->world, pids[i]);
+			/* It has ended: the next look does not find it. */
+			if (error_is(error, ESRCH) || (error && error->kind == ERROR_ARGUMENT)) {
+				error_free(error);
+				error = NULL;
+			}
+		}
+		free(pids);
+	} while (n && !error);
+	return error;
+}
+
+/* What -p leaves out is easily missed: servers work in children that run for long. */
+static struct error *count_children(const struct session *s)
+{
+	uint32_t *pids;
+	size_t n;
+	struct error *error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
+
+	free(pids);
+	if (n)
+		message_info("%zu %s already %s not recorded; --children records them, too", n,
+			     n == 1 ? "child that runs" : "children that run",
+			     n == 1 ? "is" : "are");
+	return error;
+}
+
 static int open_sampler(struct session *s)
 {
 	struct sources *sources = &s->sources;
@@ -241,6 +286,10 @@ static int open_sampler(struct session *s)
 		error = sampler_follow(sources->sampler);
 	for (size_t i = 0; i < s->settings->pid_count && !error; i++)
 		error = sampler_add_target(sources->sampler, s->settings->pids[i]);
+	if (!error && s->settings->children)
+		error = take_children(s);
+	else if (!error && s->settings->pid_count && !s->settings->by_thread)
+		error = count_children(s);
 	return error ? fail_kernel(error) : 0;
 }
 

@@ -29,6 +29,8 @@ done
 wrong "a letter nobody knows" "unknown option -Y" prof-record -Y
 wrong "a mistyped name" "did you mean --output" prof-record --outptu=x
 wrong "no target" "(-p|command|COMMAND)" prof-record
+wrong "children of nothing" "--children needs -p" prof-record --children -- true
+wrong "children of threads" "--children needs -p" prof-record --children -t 1
 wrong "-F 0" "-F|--freq" prof-record -F 0 -- true
 wrong "-F text" "-F|--freq" prof-record -F many -- true
 wrong "-p text" "-p|--pid" prof-record -p me

@@ -40,6 +40,36 @@ like "$("$report" "$work/with.prf")" '^burn;' "they are there"
 holds "records without children" "$record" -q -F 999 --no-inherit -o "$work/without.prf" -- sh -c '"$0" 200; :' "$work/burn"
 unlike "$("$report" "$work/without.prf" 2> /dev/null)" '^burn;' "they are not"
 
+# Those that run already: a child of two threads, and one that has children of its own.
+cp "$work/burn" "$work/child"
+cp "$work/burn" "$work/grandchild"
+sh -c '"$0/child" 0 2 & sh -c "while :; do \"\$0/grandchild\" 30; done" "$0" & wait; :' "$work" &
+parent=$!
+until [ "$(pgrep -c -P $parent)" = 2 ] && pgrep -x grandchild > /dev/null; do
+	sleep 0.1
+done
+"$record" -F 999 -d 1 -p $parent -o "$work/parent.prf" 2> "$work/err"
+like "$(cat "$work/err")" '^prof-record: [23] children that run already are not recorded; --children' \
+	"says how many children run already"
+unlike "$("$report" "$work/parent.prf" 2> /dev/null)" child "they are not recorded"
+holds "records children that run already" "$record" -F 999 -d 1 --children -p $parent -o "$work/children.prf"
+unlike "$output" "not recorded" "then nothing is left out"
+is "$("$report" -f jsonl "$work/children.prf" | python3 -c '
+import json, sys
+threads, processes = set(), set()
+for line in sys.stdin:
+    sample = json.loads(line)
+    if sample["comm"] == "child":
+        threads.add(sample["tid"])
+    if sample["comm"] == "grandchild":
+        processes.add(sample["pid"])
+print(len(threads), len(processes) > 2)')" "2 True" "with their threads, and children of children, as they come and go"
+pkill -STOP -P $parent # it forks no more
+pkill -KILL -P "$(pgrep -d, -P $parent)"
+pkill -KILL -P $parent
+kill -KILL $parent 2> /dev/null
+wait
+
 # A delay: no sample is from before its end.
 "$work/burn" 0 &
 burn=$!
