@@ -28,7 +28,7 @@ static struct cursor part_of(const struct elf_file *e, uint64_t offset, uint64_t
 
 /* -------- before libelf -------- */
 
-static int check_identity(const struct elf_file *e)
+static enum elf_error check_identity(const struct elf_file *e)
 {
 	if (e->size < EI_NIDENT || memcmp(e->data, ELFMAG, SELFMAG) != 0)
 		return ELF_ERROR_NOT_ELF;
@@ -75,12 +75,12 @@ static int count_headers(const struct elf_file *e, const Elf64_Ehdr *h, struct h
  * headers again after it has checked them, while the owner of the file may be writing to it. So
  * it gets a copy, which has no more sections than are to be read and which nobody changes.
  */
-static int copy_headers(const struct elf_file *e, struct headers *headers)
+static enum elf_error copy_headers(const struct elf_file *e, struct headers *headers)
 {
 	uint64_t segments_at, sections_at;
 	size_t segment_bytes, section_bytes;
 	Elf64_Ehdr h;
-	int error;
+	enum elf_error error;
 
 	memcpy(&h, e->data, sizeof(h));
 	error = count_headers(e, &h, headers);
@@ -133,7 +133,7 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static int read_segments(struct elf_file *e, Elf *elf, size_t count)
+static enum elf_error read_segments(struct elf_file *e, Elf *elf, size_t count)
 {
 	if (!count)
 		return ELF_OK;
@@ -184,7 +184,7 @@ static void read_section(struct elf_file *e, Elf *elf, size_t i, uint32_t *name)
 		s->size = 0;
 }
 
-static int read_sections(struct elf_file *e, Elf *elf, size_t count)
+static enum elf_error read_sections(struct elf_file *e, Elf *elf, size_t count)
 {
 	uint32_t *offsets;
 	size_t names = 0;
@@ -215,10 +215,10 @@ static void announce_version(void)
 	elf_version(EV_CURRENT);
 }
 
-static int read_headers(struct elf_file *e, const struct headers *headers)
+static enum elf_error read_headers(struct elf_file *e, const struct headers *headers)
 {
 	static pthread_once_t announced = PTHREAD_ONCE_INIT;
-	int error = ELF_ERROR_CORRUPT;
+	enum elf_error error = ELF_ERROR_CORRUPT;
 	GElf_Ehdr h;
 	Elf *elf;
 
@@ -293,10 +293,10 @@ static void find_build_id(struct elf_file *e)
 			try_notes(e, elf_section_data(e, &e->sections[i]), &budget);
 }
 
-static int decode(struct elf_file *e)
+static enum elf_error decode(struct elf_file *e)
 {
 	struct headers headers = { 0 };
-	int error = check_identity(e);
+	enum elf_error error = check_identity(e);
 
 	if (!error)
 		error = copy_headers(e, &headers);
@@ -308,9 +308,9 @@ static int decode(struct elf_file *e)
 	return error;
 }
 
-int elf_file_open_memory(struct elf_file *e, const void *data, size_t size)
+enum elf_error elf_file_open_memory(struct elf_file *e, const void *data, size_t size)
 {
-	int error;
+	enum elf_error error;
 
 	*e = (struct elf_file){ .data = data, .size = size, .map.slot = -1 };
 	error = decode(e);
@@ -319,10 +319,10 @@ int elf_file_open_memory(struct elf_file *e, const void *data, size_t size)
 	return error;
 }
 
-int elf_file_open(struct elf_file *e, int fd)
+enum elf_error elf_file_open(struct elf_file *e, int fd)
 {
 	struct mapped_file map;
-	int error;
+	enum elf_error error;
 
 	*e = (struct elf_file){ .map.slot = -1 };
 	if (mapped_file_open(&map, fd))
@@ -334,11 +334,11 @@ int elf_file_open(struct elf_file *e, int fd)
 	return error;
 }
 
-int elf_file_open_vdso(struct elf_file *e)
+enum elf_error elf_file_open_vdso(struct elf_file *e)
 {
 	const void *at = (const void *)getauxval(AT_SYSINFO_EHDR);
 	uint64_t size = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
-	int error = at ? elf_file_open_memory(e, at, page) : ELF_ERROR_IO;
+	enum elf_error error = at ? elf_file_open_memory(e, at, page) : ELF_ERROR_IO;
 
 	if (error)
 		return error;

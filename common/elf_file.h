@@ -23,6 +23,10 @@
 #include "common/cursor.h"
 #include "common/mapped_file.h"
 
+/*
+ * Why a file is not opened: a kind and no text, for nearly all who ask go on without the file, and
+ * a recorder opens thousands.
+ */
 enum elf_error {
 	ELF_OK = 0,
 	ELF_ERROR_IO = -1, /* errno has it */
@@ -66,13 +70,13 @@ struct elf_file {
 };
 
 /*
- * 0 or a negative enum elf_error. The fd may be closed afterwards; memory must stay.
+ * ELF_OK, or why not. The fd may be closed afterwards; memory must stay.
  * On failure nothing needs to be released.
  */
-int elf_file_open(struct elf_file *e, int fd);
-int elf_file_open_memory(struct elf_file *e, const void *data, size_t size);
+enum elf_error elf_file_open(struct elf_file *e, int fd);
+enum elf_error elf_file_open_memory(struct elf_file *e, const void *data, size_t size);
 /* Our own vDSO, which is that of every 64-bit process of this kernel. */
-int elf_file_open_vdso(struct elf_file *e);
+enum elf_error elf_file_open_vdso(struct elf_file *e);
 void elf_file_release(struct elf_file *e);
 
 /* "not an ELF file", ... */

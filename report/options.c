@@ -415,7 +415,7 @@ static const struct option_entry table[] = {
 	{ 0, "no-pager", NULL, "do not show long text in a pager", take_no_pager },
 	{ 'j', "jobs", "N", "threads for looking up names (default: one per CPU)", take_jobs },
 	{ 'q', "quiet", NULL, "only errors on standard error", take_quiet },
-	{ 'v', "verbose", NULL, "say more on standard error", take_verbose },
+	{ 'v', "verbose", NULL, "print more details", take_verbose },
 
 	{ .help = "Selection" },
 	{ 0, "comm", "NAME[,NAME...]", "only these commands (shell patterns)", take_comm, COMMS },

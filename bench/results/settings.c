@@ -127,7 +127,7 @@ static const struct option_entry table[64] = {
 	  take_bmf, VALUES_FILES },
 	{ 0, "seed", "N", "seed of resampling, order and generated data (default 1)", take_seed },
 	{ 'q', "quiet", NULL, "say only what fails", take_quiet },
-	{ 'v', "verbose", NULL, "say more", take_verbose },
+	{ 'v', "verbose", NULL, "print more details", take_verbose },
 	{ .help = "Which benchmarks, and how long" },
 	{ 0, "list", NULL, "print the names, one a line", take_list },
 	{ 0, "filter", "RE", "only benchmarks whose name matches the extended regular expression",

@@ -63,7 +63,8 @@ static uint64_t changed_ns(const struct stat *st)
 
 static bool open_file(struct found_file *f, const char *root, const char *path, struct stat *st)
 {
-	int fd = open_inside(root, path), error;
+	int fd = open_inside(root, path);
+	enum elf_error error;
 
 	if (fd < 0)
 		return false;
