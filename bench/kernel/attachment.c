@@ -151,19 +151,19 @@ static struct error *start(struct attachment *a)
 }
 
 struct error *attachment_sampler(struct attachment *a, const struct worker *worker,
-				 unsigned int cpu, const char *event, enum unwind_by unwind_by)
+				 const struct attachment_options *wanted)
 {
-	uint32_t id = cpu;
+	uint32_t id = wanted->cpu;
 	const struct cpus cpus = { &id, 1 };
 	const struct sampler_options options = {
 		.events = &a->events,
 		.cpus = &cpus,
 		.some_cpus = true,
 		.ring_bytes = RING_BYTES,
-		.unwind_by = unwind_by,
+		.unwind_by = wanted->unwind_by,
 		.time_phases = a->time_phases,
 	};
-	struct error *error = event_list_parse(&a->events, event);
+	struct error *error = event_list_parse(&a->events, wanted->event);
 
 	if (!error)
 		error = event_list_resolve(&a->events);

@@ -40,10 +40,14 @@ struct attachment {
 /* Starts as { 0 }, but for what is wanted. */
 void attachment_release(struct attachment *a);
 
-/* `event` as prof-record -e takes it: "page-faults/period=1/", "cpu-clock/freq=999/". */
+struct attachment_options {
+	const char *event; /* as -e takes it: "page-faults/period=1/", "cpu-clock/freq=999/" */
+	unsigned int cpu;
+	enum unwind_by unwind_by;
+};
+
 struct error *attachment_sampler(struct attachment *a, const struct worker *worker,
-				 unsigned int cpu, const char *event,
-				 enum unwind_by unwind_by) ERROR_CHECKED;
+				 const struct attachment_options *wanted) ERROR_CHECKED;
 
 /*
  * The programs of --off-cpu, for waits of any length. They are not bound to a CPU: they sample the

@@ -16,7 +16,7 @@ const uint32_t fault_depths[FAULT_DEPTHS] = { 0, 16, 32, 64, 110 };
 
 static struct error *fault(struct fault_rounds *r, uint32_t depth, uint32_t faults, double *ns)
 {
-	if (worker_do(r->worker, WORKER_FAULT, depth, faults, ns))
+	if (worker_do(r->worker, &(struct worker_order){ WORKER_FAULT, depth, faults }, ns))
 		return error_new(ERROR_FAILED, "the worker ended");
 	*ns /= faults;
 	if (r->attached)
@@ -46,20 +46,26 @@ static struct error *fault_at_all(struct fault_rounds *r, double *ns)
 	return error;
 }
 
+/* The sampler at work. */
+struct sampled {
+	struct attachment attachment;
+	uint64_t fired; /* until the last look at its samples */
+};
+
 /*
  * Each fault must have become one sample of the depth that was made, or the number next to
  * it would be that of other work.
  */
-static struct error *check_samples(struct fault_rounds *r, struct attachment *a, uint64_t *fired,
-				   size_t d, uint64_t faults)
+static struct error *check_samples(struct fault_rounds *r, struct sampled *s, size_t d,
+				   uint64_t faults)
 {
 	struct attachment_samples found;
-	struct error *error = attachment_drain(a, &found);
-	uint64_t taken = found.fired - *fired;
+	struct error *error = attachment_drain(&s->attachment, &found);
+	uint64_t taken = found.fired - s->fired;
 
 	if (error)
 		return error;
-	*fired = found.fired;
+	s->fired = found.fired;
 	if (taken < faults || taken > faults + faults / 20 || found.lost || found.samples != taken)
 		return error_new(ERROR_FAILED,
 				 "%llu page faults gave %llu samples, %llu of them read, "
@@ -83,8 +89,8 @@ static struct error *check_samples(struct fault_rounds *r, struct attachment *a,
  * The program also runs, briefly, for page faults of other tasks on this CPU. Batches are small
  * enough that most have none of these; the others are dropped.
  */
-static struct error *count_batches(struct fault_rounds *r, struct attachment *a, size_t d,
-				   double *run_ns, uint64_t *faults)
+static struct error *count_batches(struct fault_rounds *r, struct sampled *s, size_t d,
+				   double *run_ns)
 {
 	struct error *error = NULL;
 	double clean[BATCHES], unused;
@@ -94,15 +100,14 @@ static struct error *count_batches(struct fault_rounds *r, struct attachment *a,
 		struct program_counters before, after;
 
 		tries++;
-		error = program_counters(a->program, &before);
+		error = program_counters(s->attachment.program, &before);
 		if (!error)
 			error = fault(r, fault_depths[d], BATCH, &unused);
 		if (!error)
-			error = program_counters(a->program, &after);
+			error = program_counters(s->attachment.program, &after);
 		if (!error && after.runs - before.runs == BATCH && after.run_ns > before.run_ns)
 			clean[n++] = (double)(after.run_ns - before.run_ns) / BATCH;
 	}
-	*faults = tries * BATCH;
 	if (error)
 		return error;
 	r->tries += tries;
@@ -113,23 +118,18 @@ static struct error *count_batches(struct fault_rounds *r, struct attachment *a,
 				 "processes' page faults; the machine is too busy",
 				 n, tries);
 	*run_ns = statistics_median(clean, n);
-	return NULL;
+	return check_samples(r, s, d, tries * BATCH);
 }
 
 /* Run time as the kernel counts it: apart, as counting costs time itself. */
-static struct error *count_runs(struct fault_rounds *r, struct attachment *a, uint64_t *fired,
+static struct error *count_runs(struct fault_rounds *r, struct sampled *s,
 				struct fault_round *round)
 {
 	int statistics;
 	struct error *error = program_enable_statistics(&statistics);
 
-	for (size_t d = 0; d < FAULT_DEPTHS && !error; d++) {
-		uint64_t faults;
-
-		error = count_batches(r, a, d, &round->run_ns[d], &faults);
-		if (!error)
-			error = check_samples(r, a, fired, d, faults);
-	}
+	for (size_t d = 0; d < FAULT_DEPTHS && !error; d++)
+		error = count_batches(r, s, d, &round->run_ns[d]);
 	if (statistics >= 0)
 		close(statistics);
 	return error;
@@ -137,22 +137,21 @@ static struct error *count_runs(struct fault_rounds *r, struct attachment *a, ui
 
 static struct error *with_sampler(struct fault_rounds *r, struct fault_round *round)
 {
-	struct attachment a = { 0 };
-	struct error *error = attachment_sampler(&a, r->worker, r->cpu, "page-faults/period=1/",
-						 r->unwind_by);
-	uint64_t fired = 0;
+	struct sampled a = { 0 };
+	const struct attachment_options options = { "page-faults/period=1/", r->cpu, r->unwind_by };
+	struct error *error = attachment_sampler(&a.attachment, r->worker, &options);
 
 	for (size_t d = 0; d < FAULT_DEPTHS && !error; d++) {
 		error = fault_typically(r, fault_depths[d], &round->fault_ns[FAULT_SAMPLER][d]);
 		if (!error)
-			error = check_samples(r, &a, &fired, d, FAULTS);
+			error = check_samples(r, &a, d, FAULTS);
 	}
 	if (!error)
-		error = count_runs(r, &a, &fired, round);
+		error = count_runs(r, &a, round);
 	if (!error)
-		error = program_sizes(a.program, &r->sizes);
-	r->load_ns[r->count] = a.load_ns;
-	attachment_release(&a);
+		error = program_sizes(a.attachment.program, &r->sizes);
+	r->load_ns[r->count] = a.attachment.load_ns;
+	attachment_release(&a.attachment);
 	return error;
 }
 

@@ -55,7 +55,8 @@ static bool cpu_time_has_interrupts(void)
 
 static struct error *work(struct bench *b, double *ns)
 {
-	if (worker_do(&b->worker, b->task, b->options->depth, b->amount, ns))
+	if (worker_do(&b->worker, &(struct worker_order){ b->task, b->options->depth, b->amount },
+		      ns))
 		return error_new(ERROR_FAILED, "the worker ended");
 	return NULL;
 }
@@ -98,7 +99,9 @@ static struct error *at_rate(struct bench *b, unsigned int rate, double *ns, dou
 	if (b->options->perf)
 		return by_perf(b, rate, ns, samples);
 	snprintf(event, sizeof(event), "cpu-clock/period=%u/", 1000000000 / rate);
-	error = attachment_sampler(&a, &b->worker, b->options->cpu, event, b->options->unwind_by);
+	error = attachment_sampler(
+		&a, &b->worker,
+		&(struct attachment_options){ event, b->options->cpu, b->options->unwind_by });
 	if (!error)
 		error = work(b, ns);
 	if (!error)

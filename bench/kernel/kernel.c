@@ -203,8 +203,7 @@ static struct error *waits(struct kernel_bench *k)
 static struct error *test_waits(struct kernel_bench *k)
 {
 	struct wait_runs_result result;
-	struct error *error = wait_runs_measure(&k->worker, k->settings->seed, fault_depths,
-						FAULT_DEPTHS, &result);
+	struct error *error = wait_runs_measure(&k->worker, k->settings->seed, &result);
 
 	if (output_unavailable("  off-cpu by test runs", error))
 		return NULL;

@@ -166,7 +166,8 @@ static struct error *faults(struct worker *worker, const struct setup *setup, in
 	double ns;
 
 	for (int i = 0; i < n; i += BATCH)
-		if (worker_do(worker, setup->task, setup->depth, BATCH, &ns))
+		if (worker_do(worker, &(struct worker_order){ setup->task, setup->depth, BATCH },
+			      &ns))
 			return error_new(ERROR_FAILED, "the worker ended");
 	return NULL;
 }
@@ -177,8 +178,9 @@ static struct error *measure(struct worker *worker, unsigned int cpu, const stru
 	struct attachment a = { .time_phases = true };
 	struct attachment_samples found;
 	struct phase_times before, after;
-	struct error *error = attachment_sampler(&a, worker, cpu, "page-faults/period=1/",
-						 setup->unwind_by);
+	const struct attachment_options options = { "page-faults/period=1/", cpu,
+						    setup->unwind_by };
+	struct error *error = attachment_sampler(&a, worker, &options);
 
 	/* The first ones find nothing in the caches. */
 	if (!error)

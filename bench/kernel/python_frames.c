@@ -154,8 +154,9 @@ static struct error *take_batches(const struct worker *python, struct attachment
 static struct error *measure(const struct worker *python, unsigned int cpu, struct batches *b)
 {
 	struct attachment a = { .time_phases = true };
-	struct error *error = attachment_sampler(&a, python, cpu, "page-faults/period=1/",
-						 UNWIND_BY_TABLES);
+	const struct attachment_options options = { "page-faults/period=1/", cpu,
+						    UNWIND_BY_TABLES };
+	struct error *error = attachment_sampler(&a, python, &options);
 
 	if (!error)
 		error = take_batches(python, &a, b);
@@ -174,8 +175,8 @@ struct error *python_frames_measure(struct python_frames *found, unsigned int cp
 		error = measure(&python, cpu, &b);
 	if (python.pid > 0)
 		worker_stop(&python);
-	if (!error && bootstrap_line(&bootstrap, b.frames, b.ns, DEPTHS * BATCHES,
-				     &found->cost.fixed, &found->cost.frame))
-		error = error_memory();
+	if (!error)
+		error = sample_cost_fit(&found->cost, &bootstrap,
+					&(struct points){ b.frames, b.ns, DEPTHS * BATCHES });
 	return error;
 }

@@ -123,9 +123,13 @@ static bool all_ran(struct producer *p, size_t n)
 	return true;
 }
 
-/* Sent and dropped records per second, of one round. -1: it did not work. */
-static int take_round(struct ring_bench *b, size_t producers, double seconds, double *sent,
-		      double *dropped)
+/* Records per second. */
+struct rates {
+	double sent, dropped;
+};
+
+/* One round. -1: it did not work. */
+static int take_round(struct ring_bench *b, size_t producers, double seconds, struct rates *rates)
 {
 	struct producer p[PRODUCERS_MOST] = { { 0 } };
 	struct timespec wait = { (time_t)seconds, (long)(fmod(seconds, 1) * 1e9) };
@@ -155,9 +159,9 @@ static int take_round(struct ring_bench *b, size_t producers, double seconds, do
 	}
 	elapsed = now_seconds() - start;
 	pthread_join(consumer, NULL);
-	*sent = (double)(count_of(b, 0) - sent_before) / elapsed;
-	*dropped = (double)(count_of(b, 1) - dropped_before) / elapsed;
-	return failed || !(*sent > 0) ? -1 : 0;
+	rates->sent = (double)(count_of(b, 0) - sent_before) / elapsed;
+	rates->dropped = (double)(count_of(b, 1) - dropped_before) / elapsed;
+	return failed || !(rates->sent > 0) ? -1 : 0;
 }
 
 static int measure(struct ring_bench *b, const struct policy *policy, size_t producers,
@@ -170,10 +174,14 @@ static int measure(struct ring_bench *b, const struct policy *policy, size_t pro
 	char name[64];
 
 	for (size_t i = 0; i < ROUNDS; i++) {
-		if (take_round(b, producers, seconds, &sent[i], &dropped[i])) {
+		struct rates rates;
+
+		if (take_round(b, producers, seconds, &rates)) {
 			message_error("ring: a producer did not run, or sent nothing");
 			return -1;
 		}
+		sent[i] = rates.sent;
+		dropped[i] = rates.dropped;
 	}
 	if (bootstrap_estimates(&bootstrap, sent, ROUNDS, &rate))
 		return -1;

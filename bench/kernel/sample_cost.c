@@ -56,6 +56,17 @@ static struct estimate interval(double value, double *resampled)
 				  statistics_quantile(resampled, RESAMPLES, 0.975) };
 }
 
+struct error *sample_cost_fit(struct sample_cost *cost, const struct bootstrap *b,
+			      const struct points *points)
+{
+	struct bootstrap_line line;
+
+	if (bootstrap_line(b, points, &line))
+		return error_memory();
+	*cost = (struct sample_cost){ line.a, line.b };
+	return NULL;
+}
+
 struct sample_cost sample_cost_of_rounds(const struct fault_rounds *r, enum sample_cost_way way,
 					 uint64_t seed)
 {
@@ -111,7 +122,9 @@ static struct error *count_waits(struct worker *worker, struct attachment *a, si
 
 	if (!error)
 		error = program_counters(a->program, &before[1]);
-	if (!error && worker_do(worker, WORKER_SLEEP, fault_depths[d], BATCH, &unused))
+	if (!error &&
+	    worker_do(worker, &(struct worker_order){ WORKER_SLEEP, fault_depths[d], BATCH },
+		      &unused))
 		error = error_new(ERROR_FAILED, "the worker ended");
 	if (!error)
 		error = program_counters(a->departure, &after[0]);
@@ -166,7 +179,7 @@ struct error *sample_cost_of_waits(struct worker *worker, uint64_t seed, struct 
 	if (statistics >= 0)
 		close(statistics);
 	attachment_release(&a);
-	if (!error && bootstrap_line(&bootstrap, frames, ns, n, &cost->fixed, &cost->frame))
-		error = error_memory();
+	if (!error)
+		error = sample_cost_fit(cost, &bootstrap, &(struct points){ frames, ns, n });
 	return error;
 }

@@ -5,10 +5,15 @@
 /* What a sample costs in the kernel: ns = fixed + frame x user frames, with 95 % intervals. */
 
 #include "bench/kernel/fault_rounds.h"
+#include "bench/statistics/bootstrap.h"
 
 struct sample_cost {
 	struct estimate fixed, frame;
 };
+
+/* The line of ns by frames. ERROR_MEMORY. */
+struct error *sample_cost_fit(struct sample_cost *cost, const struct bootstrap *b,
+			      const struct points *points) ERROR_CHECKED;
 
 /* Of rounds of page faults, by what is compared. */
 enum sample_cost_way {

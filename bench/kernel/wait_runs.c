@@ -9,7 +9,7 @@
 #define ROUNDS 8
 #define BATCH 100  /* runs between two looks at the statistics */
 #define BATCHES 10 /* of which the median counts */
-#define DEPTHS_MAX 8
+#define MEASURED (ROUNDS * FAULT_DEPTHS)
 
 struct bench {
 	struct worker *worker;
@@ -19,7 +19,7 @@ struct bench {
 static struct error *run(struct bench *b, const struct program *program, uint32_t depth, double *ns)
 {
 	b->worker->program_id = program_id(program);
-	if (worker_do(b->worker, WORKER_TEST_RUN, depth, BATCH, ns))
+	if (worker_do(b->worker, &(struct worker_order){ WORKER_TEST_RUN, depth, BATCH }, ns))
 		return error_new(ERROR_UNAVAILABLE, "the kernel refuses test runs of %s",
 				 program_name(program));
 	*ns /= BATCH;
@@ -93,46 +93,49 @@ static struct error *time_both(struct bench *b, uint32_t depth, double *ns)
 	return error;
 }
 
-static struct error *take_rounds(struct bench *b, const uint32_t *depths, size_t n, double *frames,
-				 double *counted, double *difference)
+/* Of ROUNDS rounds, each at all depths. */
+struct rounds {
+	double frames[MEASURED], counted[MEASURED], difference[MEASURED];
+};
+
+static struct error *take_rounds(struct bench *b, struct rounds *r)
 {
 	struct error *error = NULL;
 
-	for (size_t i = 0; i < ROUNDS * n && !error; i++) {
-		uint32_t depth = depths[i % n];
+	for (size_t i = 0; i < MEASURED && !error; i++) {
+		uint32_t depth = fault_depths[i % FAULT_DEPTHS];
 
-		error = count(b, depth, &counted[i]);
+		error = count(b, depth, &r->counted[i]);
 		if (!error)
-			error = time_both(b, depth, &difference[i]);
+			error = time_both(b, depth, &r->difference[i]);
 		if (!error)
-			error = check_samples(b, depth, 2 * BATCH * BATCHES, &frames[i]);
+			error = check_samples(b, depth, 2 * BATCH * BATCHES, &r->frames[i]);
 	}
 	return error;
 }
 
-struct error *wait_runs_measure(struct worker *worker, uint64_t seed, const uint32_t *depths,
-				size_t n, struct wait_runs_result *result)
+struct error *wait_runs_measure(struct worker *worker, uint64_t seed,
+				struct wait_runs_result *result)
 {
 	const struct bootstrap bootstrap = { seed, 2000, 0.95 };
-	double frames[ROUNDS * DEPTHS_MAX], counted[ROUNDS * DEPTHS_MAX],
-		difference[ROUNDS * DEPTHS_MAX], unused;
 	struct bench b = { .worker = worker };
 	struct error *error;
+	struct rounds r;
+	double unused;
 
-	if (n > DEPTHS_MAX)
-		return error_new(ERROR_FAILED, "too many depths");
 	error = attachment_test_waits(&b.attachment, worker);
 	if (!error)
 		error = run(&b, b.attachment.program, 0, &unused);
 	if (!error)
 		error = check_samples(&b, 0, BATCH, &unused);
 	if (!error)
-		error = take_rounds(&b, depths, n, frames, counted, difference);
+		error = take_rounds(&b, &r);
 	attachment_release(&b.attachment);
-	if (!error && (bootstrap_line(&bootstrap, frames, counted, ROUNDS * n,
-				      &result->counted.fixed, &result->counted.frame) ||
-		       bootstrap_line(&bootstrap, frames, difference, ROUNDS * n,
-				      &result->difference.fixed, &result->difference.frame)))
-		error = error_memory();
+	if (!error)
+		error = sample_cost_fit(&result->counted, &bootstrap,
+					&(struct points){ r.frames, r.counted, MEASURED });
+	if (!error)
+		error = sample_cost_fit(&result->difference, &bootstrap,
+					&(struct points){ r.frames, r.difference, MEASURED });
 	return error;
 }

@@ -17,8 +17,11 @@ struct wait_runs_result {
 	struct sample_cost difference; /* CPU time of a test run, less one of nothing */
 };
 
-/* ERROR_UNAVAILABLE, with the kernel's reason, where it runs no such programs. */
-struct error *wait_runs_measure(struct worker *worker, uint64_t seed, const uint32_t *depths,
-				size_t n, struct wait_runs_result *result) ERROR_CHECKED;
+/*
+ * At the depths of fault_depths. ERROR_UNAVAILABLE, with the kernel's reason, where it runs no such
+ * programs.
+ */
+struct error *wait_runs_measure(struct worker *worker, uint64_t seed,
+				struct wait_runs_result *result) ERROR_CHECKED;
 
 #endif

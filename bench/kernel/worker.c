@@ -200,9 +200,9 @@ void worker_stop(struct worker *w)
 	w->pid = 0;
 }
 
-int worker_do(struct worker *w, enum worker_task task, uint32_t depth, uint32_t amount, double *ns)
+int worker_do(struct worker *w, const struct worker_order *order, double *ns)
 {
-	const struct request request = { task, depth, amount, w->program_id };
+	const struct request request = { order->task, order->depth, order->amount, w->program_id };
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	bool good = write(w->to, &request, sizeof(request)) == sizeof(request) &&
 		    read(w->from, ns, sizeof(*ns)) == sizeof(*ns);

@@ -38,10 +38,16 @@ unsigned int worker_choose_cpu(void);
 int worker_start(struct worker *w, unsigned int cpu);
 void worker_stop(struct worker *w);
 
+struct worker_order {
+	enum worker_task task;
+	uint32_t depth; /* calls below its main function */
+	uint32_t amount;
+};
+
 /*
- * Has it do one task, `depth` calls below its main function; `ns` is the CPU time it took,
- * for WORKER_SLEEP and WORKER_SPIN_ELAPSED the elapsed time. -1 when it is gone or cannot.
+ * Has it do one task; `ns` is the CPU time it took, for WORKER_SLEEP and WORKER_SPIN_ELAPSED the
+ * elapsed time. -1 when it is gone or cannot.
  */
-int worker_do(struct worker *w, enum worker_task task, uint32_t depth, uint32_t amount, double *ns);
+int worker_do(struct worker *w, const struct worker_order *order, double *ns);
 
 #endif

@@ -110,7 +110,7 @@ static const struct measurement_options *fewer(const struct measurement_options 
 }
 
 int measurement_take(struct measurement *m, const struct measurement_options *options,
-		     const struct benchmark *b, void *state, double overhead_ns)
+		     const struct benchmark *b, void *state)
 {
 	double each = warm_up(options, b, state), started, waited;
 	struct measurement_options fitting;
@@ -121,8 +121,8 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 	waited = reference_waited_ns();
 	for (size_t i = 0; i < m->n; i++) {
 		m->reference[i] = reference_ns();
-		m->ns[i] = fmax(0,
-				timed(options, b, state, (uint64_t)m->iterations[i]) - overhead_ns);
+		m->ns[i] = fmax(0, timed(options, b, state, (uint64_t)m->iterations[i]) -
+					   options->overhead_ns);
 	}
 	/* CPU time does not pass while others have the CPU. */
 	m->waited = options->cpu_time ? 0
@@ -154,8 +154,8 @@ static int compare_references(const struct bootstrap *bootstrap, const struct me
 	change->comparable = MEASUREMENT_NO_REFERENCE;
 	if (!before->reference || !now->reference)
 		return 0;
-	if (bootstrap_change(bootstrap, before->reference, before->n, now->reference, now->n,
-			     &found))
+	if (bootstrap_change(bootstrap, &(struct bootstrap_group){ before->reference, before->n },
+			     &(struct bootstrap_group){ now->reference, now->n }, &found))
 		return -1;
 	change->reference = found.median;
 	change->comparable = before->waited > DISTURBED || now->waited > DISTURBED
@@ -171,10 +171,11 @@ int measurement_compare(const struct bootstrap *bootstrap, const struct measurem
 			const struct measurement *now, struct measurement_change *change)
 {
 	double *x = measurement_averages(before), *y = measurement_averages(now);
+	const struct bootstrap_group earlier = { x, before->n }, later = { y, now->n };
 	int status = -1;
 
 	if (x && y && !compare_references(bootstrap, before, now, change) &&
-	    !bootstrap_change(bootstrap, x, before->n, y, now->n, &change->change))
+	    !bootstrap_change(bootstrap, &earlier, &later, &change->change))
 		status = 0;
 	free(x);
 	free(y);
@@ -193,7 +194,9 @@ int measurement_summarize(const struct measurement *m, const struct bootstrap *b
 	summary->typical = summary->each.mean;
 	summary->r2 = NAN;
 	if (m->linear) {
-		if (bootstrap_slope(bootstrap, m->iterations, m->ns, m->n, &summary->typical))
+		const struct points points = { m->iterations, m->ns, m->n };
+
+		if (bootstrap_slope(bootstrap, &points, &summary->typical))
 			goto out;
 		summary->r2 = statistics_slope_r2(m->iterations, m->ns, m->n,
 						  summary->typical.value);

@@ -16,7 +16,8 @@
 struct measurement_options {
 	double seconds, warm_up_seconds;
 	size_t count;
-	bool cpu_time; /* of this process, in place of elapsed time */
+	bool cpu_time;	    /* of this process, in place of elapsed time */
+	double overhead_ns; /* of a measurement of nothing: subtracted from each */
 };
 
 struct measurement {
@@ -40,7 +41,7 @@ int measurement_plan(struct measurement *m, const struct measurement_options *op
 
 /* Warms up, plans and measures; -1 without memory. */
 int measurement_take(struct measurement *m, const struct measurement_options *options,
-		     const struct benchmark *b, void *state, double overhead_ns);
+		     const struct benchmark *b, void *state);
 
 /* ns of one measurement of nothing, the median of many. */
 double measurement_overhead(const struct measurement_options *options);

@@ -17,7 +17,6 @@ struct run {
 	const struct settings *settings;
 	struct measurement_options options;
 	struct bootstrap bootstrap;
-	double overhead_ns;
 	struct baseline *baseline;
 	struct results results;
 	size_t unavailable, failed;
@@ -190,7 +189,7 @@ static struct error *run_one(struct run *run, const struct benchmark *b)
 	error = benchmark_start(b, &state, run->settings->seed);
 	if (error)
 		return error;
-	if (measurement_take(&m, &run->options, b, state, run->overhead_ns)) {
+	if (measurement_take(&m, &run->options, b, state)) {
 		error = error_memory();
 		goto out;
 	}
@@ -251,9 +250,9 @@ enum verdict run_command(const struct settings *s)
 		return VERDICT_ERROR;
 	if (output_error(baseline_open(&run.baseline, s->baseline)))
 		goto out;
-	run.overhead_ns = measurement_overhead(&run.options);
+	run.options.overhead_ns = measurement_overhead(&run.options);
 	output_line("harness overhead %s per measurement, subtracted; seed %llu",
-		    output_time(run.overhead_ns).text, (unsigned long long)s->seed);
+		    output_time(run.options.overhead_ns).text, (unsigned long long)s->seed);
 	verdict = run_all(&run, &selection);
 	if (run.results.count &&
 	    output_error(error_prefix(baseline_save(run.baseline), "cannot keep the measurements")))

@@ -26,31 +26,30 @@ static int reserve(struct paired_runs *p, size_t more)
 	return 0;
 }
 
-static int take_pair(struct paired_runs *p, bool new_first, bool same, paired_runs_measure *measure,
-		     void *context)
+static int take_pair(struct paired_runs *p, bool new_first, bool same,
+		     const struct paired_runs_way *way)
 {
 	double ns[2];
 
 	for (int i = 0; i < 2; i++) {
 		int side = i ^ new_first;
 
-		if (measure(context, same ? 0 : side, &ns[side]) || !(ns[side] > 0))
+		if (way->measure(way->context, same ? 0 : side, &ns[side]) || !(ns[side] > 0))
 			return -1;
 	}
 	p->log_ratios[p->n++] = log(ns[1] / ns[0]);
 	return 0;
 }
 
-int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r,
-		     paired_runs_measure *measure, void *context)
+int paired_runs_take(struct paired_runs *p, size_t n, bool same, const struct paired_runs_way *way)
 {
 	bool new_first = false;
 
 	if (reserve(p, n))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		new_first = i % 2 ? !new_first : random_below(r, 2);
-		if (take_pair(p, new_first, same, measure, context))
+		new_first = i % 2 ? !new_first : random_below(way->order, 2);
+		if (take_pair(p, new_first, same, way))
 			return -1;
 	}
 	return 0;
@@ -64,12 +63,13 @@ static struct estimate to_change(struct estimate logs)
 int paired_runs_change(const struct paired_runs *p, const struct bootstrap *b,
 		       struct paired_runs_change *change)
 {
-	struct estimate sign, bootstrap;
+	struct rank_median sign;
+	struct estimate bootstrap;
 
-	if (rank_median(p->log_ratios, p->n, b->confidence, &sign, NULL) ||
+	if (rank_median(p->log_ratios, p->n, b->confidence, &sign) ||
 	    bootstrap_median(b, p->log_ratios, p->n, &bootstrap))
 		return -1;
-	change->sign = to_change(sign);
+	change->sign = to_change(sign.median);
 	change->bootstrap = to_change(bootstrap);
 	change->p = signed_rank_p(p->log_ratios, p->n);
 	return 0;
@@ -129,13 +129,13 @@ int paired_runs_compare(struct paired_runs_comparison *c, const struct paired_ru
 			paired_runs_measure *measure, void *context)
 {
 	size_t step = options->pairs, left;
-	struct random r;
+	struct random order;
+	const struct paired_runs_way way = { measure, context, &order };
 
-	random_seed(&r, options->seed);
+	random_seed(&order, options->seed);
 	do {
-		if (paired_runs_take(&c->same, step, true, &r, measure, context) ||
-		    paired_runs_take(&c->different, step, false, &r, measure, context) ||
-		    look(c, options))
+		if (paired_runs_take(&c->same, step, true, &way) ||
+		    paired_runs_take(&c->different, step, false, &way) || look(c, options))
 			return -1;
 		left = options->max_pairs - c->different.n;
 		step = c->different.n < left ? c->different.n : left;

@@ -27,9 +27,15 @@ struct paired_runs {
 
 void paired_runs_release(struct paired_runs *p);
 
+/* How pairs are taken. */
+struct paired_runs_way {
+	paired_runs_measure *measure;
+	void *context;
+	struct random *order; /* says which side of a block is first */
+};
+
 /* Measures `n` more pairs; with `same` both sides are the old program. -1: one failed. */
-int paired_runs_take(struct paired_runs *p, size_t n, bool same, struct random *r,
-		     paired_runs_measure *measure, void *context);
+int paired_runs_take(struct paired_runs *p, size_t n, bool same, const struct paired_runs_way *way);
 
 /* new / old - 1: the median of the pairs' ratios, with the sign test's interval. */
 struct paired_runs_change {

@@ -107,9 +107,10 @@ int bootstrap_median(const struct bootstrap *b, const double *x, size_t n, struc
 	return 0;
 }
 
-int bootstrap_slope(const struct bootstrap *b, const double *x, const double *y, size_t n,
-		    struct estimate *result)
+int bootstrap_slope(const struct bootstrap *b, const struct points *points, struct estimate *result)
 {
+	const double *x = points->x, *y = points->y;
+	const size_t n = points->n;
 	double *values = enough(b, n) ? malloc(b->resamples * sizeof(*values)) : NULL;
 	struct random r;
 
@@ -132,10 +133,11 @@ int bootstrap_slope(const struct bootstrap *b, const double *x, const double *y,
 	return 0;
 }
 
-int bootstrap_line(const struct bootstrap *b, const double *x, const double *y, size_t n,
-		   struct estimate *a, struct estimate *slope)
+int bootstrap_line(const struct bootstrap *b, const struct points *points,
+		   struct bootstrap_line *result)
 {
-	size_t m = b->resamples;
+	const double *x = points->x, *y = points->y;
+	const size_t n = points->n, m = b->resamples;
 	double *values;
 	double *drawn_x, *drawn_y;
 	struct line line, resampled;
@@ -162,8 +164,8 @@ int bootstrap_line(const struct bootstrap *b, const double *x, const double *y, 
 		values[i] = resampled.a;
 		values[m + i] = resampled.b;
 	}
-	*a = interval(line.a, values, m, b->confidence);
-	*slope = interval(line.b, values + m, m, b->confidence);
+	result->a = interval(line.a, values, m, b->confidence);
+	result->b = interval(line.b, values + m, m, b->confidence);
 	free(values);
 	return 0;
 }
@@ -179,25 +181,34 @@ static double welch_t(const double *x, size_t n, const double *y, size_t m)
 	return difference == 0 ? 0 : copysign(INFINITY, difference);
 }
 
+/* Both groups' numbers, and room for as many that are drawn from them. */
+struct pool {
+	const double *all;
+	size_t n, m; /* the sizes of the groups */
+	double *drawn;
+};
+
 /* The share of t statistics from the common pool that are at least as far out as `t`. */
-static double pooled_p(const struct bootstrap *b, const double *pool, size_t n, size_t m, double t,
-		       double *drawn)
+static double pooled_p(const struct bootstrap *b, const struct pool *pool, double t)
 {
+	double *drawn = pool->drawn;
 	struct random r;
 	size_t beyond = 0;
 
 	random_seed(&r, b->seed ^ 0x706f6f6c);
 	for (size_t i = 0; i < b->resamples; i++) {
-		draw(&r, pool, n + m, drawn);
-		if (fabs(welch_t(drawn, n, drawn + n, m)) >= fabs(t))
+		draw(&r, pool->all, pool->n + pool->m, drawn);
+		if (fabs(welch_t(drawn, pool->n, drawn + pool->n, pool->m)) >= fabs(t))
 			beyond++;
 	}
 	return (double)beyond / (double)b->resamples;
 }
 
-int bootstrap_change(const struct bootstrap *b, const double *before, size_t before_n,
-		     const double *after, size_t after_n, struct bootstrap_change *result)
+int bootstrap_change(const struct bootstrap *b, const struct bootstrap_group *earlier,
+		     const struct bootstrap_group *later, struct bootstrap_change *result)
 {
+	const double *before = earlier->x, *after = later->x;
+	const size_t before_n = earlier->n, after_n = later->n;
 	size_t total = before_n + after_n, m = b->resamples;
 	double *values;
 	double *pool, *drawn;
@@ -213,7 +224,7 @@ int bootstrap_change(const struct bootstrap *b, const double *before, size_t bef
 	for (size_t i = 0; i < total; i++)
 		pool[i] = i < after_n ? after[i] : before[i - after_n];
 	result->t = welch_t(after, after_n, before, before_n);
-	result->p = pooled_p(b, pool, after_n, before_n, result->t, drawn);
+	result->p = pooled_p(b, &(struct pool){ pool, after_n, before_n, drawn }, result->t);
 
 	random_seed(&r, b->seed);
 	for (size_t i = 0; i < m; i++) {

@@ -26,25 +26,38 @@ int bootstrap_estimates(const struct bootstrap *b, const double *x, size_t n,
 /* Of the median alone. */
 int bootstrap_median(const struct bootstrap *b, const double *x, size_t n, struct estimate *result);
 
-/* Of the slope of y = slope * x; pairs are drawn together. */
-int bootstrap_slope(const struct bootstrap *b, const double *x, const double *y, size_t n,
+/* `n` pairs of numbers, which are drawn together. */
+struct points {
+	const double *x, *y;
+	size_t n;
+};
+
+/* Of the slope of y = slope * x. */
+int bootstrap_slope(const struct bootstrap *b, const struct points *points,
 		    struct estimate *result);
 
 /* Of the line y = a + b * x. Resamples in which all x are equal are drawn again. */
-int bootstrap_line(const struct bootstrap *b, const double *x, const double *y, size_t n,
-		   struct estimate *a, struct estimate *slope);
+struct bootstrap_line {
+	struct estimate a, b;
+};
+int bootstrap_line(const struct bootstrap *b, const struct points *points,
+		   struct bootstrap_line *result);
 
 /*
- * Two groups, `after` against `before`: relative change of mean and median (after / before
+ * Two groups, `later` against `earlier`: relative change of mean and median (later / earlier
  * - 1), and the two-sided probability of a difference of means (Welch's t) at least this
  * large if both came from one distribution, which is had by drawing both from the pool.
  */
+struct bootstrap_group {
+	const double *x;
+	size_t n;
+};
 struct bootstrap_change {
 	struct estimate mean, median;
 	double t;
 	double p;
 };
-int bootstrap_change(const struct bootstrap *b, const double *before, size_t before_n,
-		     const double *after, size_t after_n, struct bootstrap_change *result);
+int bootstrap_change(const struct bootstrap *b, const struct bootstrap_group *earlier,
+		     const struct bootstrap_group *later, struct bootstrap_change *result);
 
 #endif

@@ -41,8 +41,7 @@ static double assign_ranks(struct ranked *all, size_t n)
 	return ties;
 }
 
-int rank_median(const double *x, size_t n, double confidence, struct estimate *median,
-		double *coverage)
+int rank_median(const double *x, size_t n, double confidence, struct rank_median *result)
 {
 	double tail = pow(0.5, (double)n), term = tail, below = 0;
 	double *sorted;
@@ -62,11 +61,9 @@ int rank_median(const double *x, size_t n, double confidence, struct estimate *m
 		return -1;
 	memcpy(sorted, x, n * sizeof(*sorted));
 	statistics_sort(sorted, n);
-	median->value = statistics_quantile(sorted, n, 0.5);
-	median->low = sorted[k - 1];
-	median->high = sorted[n - k];
-	if (coverage)
-		*coverage = 1 - 2 * below;
+	result->median = (struct estimate){ statistics_quantile(sorted, n, 0.5), sorted[k - 1],
+					    sorted[n - k] };
+	result->coverage = 1 - 2 * below;
 	free(sorted);
 	return 0;
 }

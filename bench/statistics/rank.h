@@ -10,11 +10,14 @@
 
 /*
  * The median with the confidence interval of the sign test: two of the numbers themselves, whose
- * coverage is at least `confidence`. `coverage` gets the actual coverage. With too few numbers for
- * the confidence (below six for 95 %) returns -1.
+ * coverage is at least `confidence`. With too few numbers for the confidence (below six for 95 %)
+ * returns -1.
  */
-int rank_median(const double *x, size_t n, double confidence, struct estimate *median,
-		double *coverage);
+struct rank_median {
+	struct estimate median;
+	double coverage; /* the actual one */
+};
+int rank_median(const double *x, size_t n, double confidence, struct rank_median *result);
 
 /*
  * Wilcoxon's signed-rank test of "symmetric around 0", two-sided; zeros are left out.

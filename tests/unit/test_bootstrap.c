@@ -85,7 +85,9 @@ static void test_seed(void **state)
 static void test_slope_and_line(void **state)
 {
 	double x[100], y[100];
-	struct estimate slope, a, b;
+	const struct points points = { x, y, 100 };
+	struct bootstrap_line line;
+	struct estimate slope;
 	struct random r;
 
 	random_seed(&r, 1);
@@ -93,19 +95,21 @@ static void test_slope_and_line(void **state)
 		x[i] = (double)(i + 1);
 		y[i] = 3 * x[i] + random_normal(&r);
 	}
-	assert_int_equal(bootstrap_slope(&options, x, y, 100, &slope), 0);
+	assert_int_equal(bootstrap_slope(&options, &points, &slope), 0);
 	assert_true(slope.low < 3 && slope.high > 3);
 	assert_true(slope.high - slope.low < 0.02);
-	assert_int_equal(bootstrap_line(&options, x, y, 100, &a, &b), 0);
-	assert_true(a.low < 0 && a.high > 0);
-	assert_true(b.low < 3 && b.high > 3);
+	assert_int_equal(bootstrap_line(&options, &points, &line), 0);
+	assert_true(line.a.low < 0 && line.a.high > 0);
+	assert_true(line.b.low < 3 && line.b.high > 3);
 	/* Standard errors times 3.92, by the formula for ordinary least squares. */
-	near(b.high - b.low, 3.92 * 1 / sqrt(83325.0), 0.004);
+	near(line.b.high - line.b.low, 3.92 * 1 / sqrt(83325.0), 0.004);
 }
 
 static void test_change(void **state)
 {
 	double before[100], same[100], slower[100];
+	const struct bootstrap_group first = { before, 100 }, equal = { same, 100 },
+				     second = { slower, 100 };
 	struct bootstrap_change change;
 	struct random r;
 
@@ -115,15 +119,15 @@ static void test_change(void **state)
 		same[i] = 100 + random_normal(&r);
 		slower[i] = 105 + random_normal(&r);
 	}
-	assert_int_equal(bootstrap_change(&options, before, 100, slower, 100, &change), 0);
+	assert_int_equal(bootstrap_change(&options, &first, &second, &change), 0);
 	near(change.mean.value, 0.05, 0.005);
 	near(change.median.value, 0.05, 0.005);
 	assert_true(change.mean.low > 0.04 && change.mean.high < 0.06);
 	assert_true(change.p < 0.001);
-	assert_int_equal(bootstrap_change(&options, before, 100, same, 100, &change), 0);
+	assert_int_equal(bootstrap_change(&options, &first, &equal, &change), 0);
 	assert_true(change.mean.low > -0.01 && change.mean.high < 0.01);
 	assert_true(change.p > 0.01);
-	assert_int_equal(bootstrap_change(&options, before, 100, before, 100, &change), 0);
+	assert_int_equal(bootstrap_change(&options, &first, &first, &change), 0);
 	near(change.p, 1, 0);
 }
 
@@ -131,28 +135,31 @@ static void test_change(void **state)
 static void test_p(void **state)
 {
 	double x[10], y[10];
+	const struct bootstrap_group first = { x, 10 }, second = { y, 10 };
 	struct bootstrap_change change;
 
 	for (size_t i = 0; i < 10; i++) {
 		x[i] = (double)i;
 		y[i] = (double)i + 2 * 1.353965; /* twice the error of the difference */
 	}
-	assert_int_equal(bootstrap_change(&options, x, 10, y, 10, &change), 0);
+	assert_int_equal(bootstrap_change(&options, &first, &second, &change), 0);
 	near(change.t, 2, 0.001);
 	near(change.p, 0.061, 0.015);
 }
 
 static void test_too_few(void **state)
 {
+	const struct bootstrap_group one = { five, 1 }, all = { five, 5 };
 	struct bootstrap_estimates e;
 	struct bootstrap_change change;
-	struct estimate a, b;
+	struct bootstrap_line line;
+	struct estimate a;
 
 	assert_int_equal(bootstrap_estimates(&options, five, 1, &e), -1);
 	assert_int_equal(bootstrap_median(&options, five, 0, &a), -1);
-	assert_int_equal(bootstrap_slope(&options, five, five, 1, &a), -1);
-	assert_int_equal(bootstrap_line(&options, five, five, 2, &a, &b), -1);
-	assert_int_equal(bootstrap_change(&options, five, 1, five, 5, &change), -1);
+	assert_int_equal(bootstrap_slope(&options, &(struct points){ five, five, 1 }, &a), -1);
+	assert_int_equal(bootstrap_line(&options, &(struct points){ five, five, 2 }, &line), -1);
+	assert_int_equal(bootstrap_change(&options, &one, &all, &change), -1);
 }
 
 int main(void)

@@ -93,7 +93,7 @@ static void test_take(void **state)
 	double planned = 0;
 
 	done = 0;
-	assert_int_equal(measurement_take(&m, &few, &b, NULL, 0), 0);
+	assert_int_equal(measurement_take(&m, &few, &b, NULL), 0);
 	for (size_t i = 0; i < m.n; i++)
 		planned += m.iterations[i];
 	assert_int_equal(m.n, 5);

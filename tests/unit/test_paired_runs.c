@@ -40,10 +40,11 @@ static struct paired_runs_change change_of(double factor, double noise, size_t n
 	struct paired_runs pairs = { 0 };
 	struct paired_runs_change change;
 	struct random order;
+	const struct paired_runs_way way = { measure, &m, &order };
 
 	random_seed(&m.random, 5);
 	random_seed(&order, 6);
-	assert_int_equal(paired_runs_take(&pairs, n, same, &order, measure, &m), 0);
+	assert_int_equal(paired_runs_take(&pairs, n, same, &way), 0);
 	assert_int_equal(m.runs[0], same ? 2 * n : n);
 	assert_int_equal(m.runs[1], same ? 0 : n);
 	assert_int_equal(paired_runs_change(&pairs, &bootstrap, &change), 0);
@@ -161,9 +162,10 @@ static void test_failure(void **state)
 	struct machine m = { .factor = 1, .fail_at = 7 };
 	struct paired_runs pairs = { 0 };
 	struct random order;
+	const struct paired_runs_way way = { measure, &m, &order };
 
 	random_seed(&order, 1);
-	assert_int_equal(paired_runs_take(&pairs, 10, false, &order, measure, &m), -1);
+	assert_int_equal(paired_runs_take(&pairs, 10, false, &way), -1);
 	paired_runs_release(&pairs);
 }
 

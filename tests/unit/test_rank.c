@@ -20,33 +20,32 @@ static void near(double value, double expected, double tolerance)
 static void test_median(void **state)
 {
 	const double x[] = { 10, 9, 8, 7, 6, 5, 4, 3, 2, 1 };
-	struct estimate median;
-	double coverage;
+	struct rank_median r;
 
-	assert_int_equal(rank_median(x, 10, 0.95, &median, &coverage), 0);
-	near(median.value, 5.5, 1e-12);
-	near(median.low, 2, 0);
-	near(median.high, 9, 0);
-	near(coverage, 1 - 22.0 / 1024, 1e-12);
-	assert_int_equal(rank_median(x, 6, 0.95, &median, &coverage), 0);
-	near(median.low, 5, 0);
-	near(median.high, 10, 0);
-	assert_int_equal(rank_median(x, 5, 0.95, &median, &coverage), -1);
-	assert_int_equal(rank_median(x, 0, 0.95, &median, NULL), -1);
+	assert_int_equal(rank_median(x, 10, 0.95, &r), 0);
+	near(r.median.value, 5.5, 1e-12);
+	near(r.median.low, 2, 0);
+	near(r.median.high, 9, 0);
+	near(r.coverage, 1 - 22.0 / 1024, 1e-12);
+	assert_int_equal(rank_median(x, 6, 0.95, &r), 0);
+	near(r.median.low, 5, 0);
+	near(r.median.high, 10, 0);
+	assert_int_equal(rank_median(x, 5, 0.95, &r), -1);
+	assert_int_equal(rank_median(x, 0, 0.95, &r), -1);
 }
 
 /* n = 20: the 6th and the 15th, 95.86 %. */
 static void test_median_of_twenty(void **state)
 {
-	double x[20], coverage;
-	struct estimate median;
+	struct rank_median r;
+	double x[20];
 
 	for (size_t i = 0; i < 20; i++)
 		x[i] = (double)(i + 1);
-	assert_int_equal(rank_median(x, 20, 0.95, &median, &coverage), 0);
-	near(median.low, 6, 0);
-	near(median.high, 15, 0);
-	near(coverage, 0.9586, 1e-4);
+	assert_int_equal(rank_median(x, 20, 0.95, &r), 0);
+	near(r.median.low, 6, 0);
+	near(r.median.high, 15, 0);
+	near(r.coverage, 0.9586, 1e-4);
 }
 
 /* The example of R's ?wilcox.test on depression data: V = 40, p = 0.01953 one-sided. */
