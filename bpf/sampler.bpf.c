@@ -35,8 +35,9 @@ const volatile __u32 command_pid = 0; /* becomes a target with its first exec */
 __u64 not_followed;
 
 /*
- * By event: 0: each sample has the weight 1; PERIOD_OF_EVENT: the kernel reports how many events
- * a sample stands for; else: a probe is sampled each time after so many hits.
+ * How samples of each event are weighted. 0: by 1. PERIOD_OF_EVENT: by the period with which the
+ * perf event fired, which the kernel adapts to the frequency that was asked for. Any other number
+ * n, for probes and tracepoints: each n-th hit is sampled, and its weight is n.
  */
 const volatile __u64 periods[SAMPLE_EVENTS_MAX] = {};
 
@@ -52,18 +53,19 @@ struct {
 	__type(value, __u64);
 } hits SEC(".maps");
 
-/* What the current task is sampled for. */
+/* What made a program run, in the current task. */
 struct hit {
 	__u64 pid_tgid;
 	__u64 time_ns;
 	__u64 weight;
 	__u32 event;
+	void *registers; /* of the interrupted code; NULL: those that the task saved */
 };
 
-/* The stack of the current task, as one sample. */
-static __always_inline void sample(void *ctx, __u32 class, void *ring, const struct hit *hit,
-				   void *registers)
+/* The stack of the current task, as one sample of that event. */
+static __always_inline void sample(void *ctx, __u32 class, const struct hit *hit)
 {
+	void *ring = class == CLASS_PROBE ? (void *)&probe_ring : (void *)&timer_ring;
 	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
 	struct walk *w = walk_begin(class);
 	struct sample *s;
@@ -83,7 +85,7 @@ static __always_inline void sample(void *ctx, __u32 class, void *ring, const str
 	s->event = hit->event;
 	s->state = 0;
 	PHASE_END(PHASE_RECORD);
-	current_frames(ctx, w, registers);
+	current_frames(ctx, w, hit->registers);
 	sample_send(ring, s, count);
 }
 
@@ -91,7 +93,13 @@ SEC("perf_event")
 int sample_timer(struct bpf_perf_event_data *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct hit hit = { bpf_get_current_pid_tgid(), bpf_ktime_get_ns(), 1, (__u32)cookie };
+	struct hit hit = {
+		.pid_tgid = bpf_get_current_pid_tgid(),
+		.time_ns = bpf_ktime_get_ns(),
+		.weight = 1,
+		.event = (__u32)cookie,
+		.registers = &ctx->regs,
+	};
 	bool wanted;
 
 	PHASE_END(PHASE_CLOCK);
@@ -104,38 +112,44 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 	if (hit.event < SAMPLE_EVENTS_MAX && periods[hit.event] == PERIOD_OF_EVENT)
 		hit.weight = ctx->sample_period;
 	PHASE_END(PHASE_QUESTION);
-	sample(ctx, CLASS_TIMER, &timer_ring, &hit, &ctx->regs);
+	sample(ctx, CLASS_TIMER, &hit);
 	return 0;
 }
 
-/* How many hits this one stands for; 0: it is not sampled. */
-static __always_inline __u64 count_hit(__u32 event)
+/* Whether a probe was hit by a target, where it is sampled. Sets by which task, and when. */
+static __always_inline bool is_wanted(struct hit *hit)
 {
+	hit->pid_tgid = bpf_get_current_pid_tgid();
+	hit->time_ns = bpf_ktime_get_ns();
+	return hit->pid_tgid && current_is_target(hit->pid_tgid) &&
+	       on_wanted_cpu(bpf_get_smp_processor_id());
+}
+
+/* Sets how many hits this one stands for. False: it is not sampled. */
+static __always_inline bool count_hit(struct hit *hit)
+{
+	__u32 event = hit->event;
 	__u64 *n = bpf_map_lookup_elem(&hits, &event);
 	__u64 period = event < SAMPLE_EVENTS_MAX ? periods[event] : 0;
 
+	hit->weight = 1;
 	if (period <= 1 || !n)
-		return 1;
+		return true;
 	if (++*n < period)
-		return 0;
+		return false;
 	*n = 0;
-	return period;
+	hit->weight = period;
+	return true;
 }
 
 /* Returns 1, so that other users of the same tracepoint get their events, too. */
 SEC("tracepoint")
 int sample_tracepoint(void *ctx)
 {
-	struct hit hit = { .pid_tgid = bpf_get_current_pid_tgid(),
-			   .event = (__u32)bpf_get_attach_cookie(ctx) };
+	struct hit hit = { .event = (__u32)bpf_get_attach_cookie(ctx) };
 
-	if (!hit.pid_tgid || !current_is_target(hit.pid_tgid) ||
-	    !on_wanted_cpu(bpf_get_smp_processor_id()))
-		return 1;
-	hit.weight = count_hit(hit.event);
-	hit.time_ns = bpf_ktime_get_ns();
-	if (hit.weight)
-		sample(ctx, CLASS_TIMER, &timer_ring, &hit, NULL);
+	if (is_wanted(&hit) && count_hit(&hit))
+		sample(ctx, CLASS_TIMER, &hit);
 	return 1;
 }
 
@@ -146,24 +160,20 @@ int sample_tracepoint(void *ctx)
 SEC("kprobe")
 int sample_probe(struct pt_regs *ctx)
 {
-	struct hit hit = { .pid_tgid = bpf_get_current_pid_tgid(),
-			   .event = (__u32)bpf_get_attach_cookie(ctx) };
+	struct hit hit = { .event = (__u32)bpf_get_attach_cookie(ctx) };
 	struct sample_counters *count;
 	__u32 class = CLASS_PROBE;
 
-	if (!hit.pid_tgid || !current_is_target(hit.pid_tgid) ||
-	    !on_wanted_cpu(bpf_get_smp_processor_id()))
+	if (!is_wanted(&hit))
 		return 0;
 	count = bpf_map_lookup_elem(&counters, &class);
-	hit.weight = count_hit(hit.event);
-	hit.time_ns = bpf_ktime_get_ns();
-	if (!hit.weight || !count)
+	if (!count_hit(&hit) || !count)
 		return 0;
 	if (__sync_fetch_and_add(&count->busy, 1)) {
 		__sync_fetch_and_add(&count->fired, 1);
 		__sync_fetch_and_add(&count->lost[SAMPLE_LOST_NESTED], 1);
 	} else {
-		sample(ctx, CLASS_PROBE, &probe_ring, &hit, NULL);
+		sample(ctx, CLASS_PROBE, &hit);
 	}
 	__sync_fetch_and_add(&count->busy, -1);
 	return 0;

@@ -329,25 +329,33 @@ static struct java_process *process_at(const struct java *j, uint32_t pid, uint6
 	return NULL;
 }
 
+/* What is shown of a frame: inlined methods first. */
+struct java_places {
+	struct prf_place list[HOTSPOT_INLINED_MAX];
+	size_t n;
+	bool compiled;
+};
+
 /* All that makes two frames different. */
-static void write_key(struct buffer *key, const struct prf_place *places, size_t n, bool compiled)
+static void write_key(struct buffer *key, const struct java_places *places)
 {
-	buffer_u8(key, compiled);
-	for (size_t i = 0; i < n; i++) {
-		buffer_append(key, places[i].function, strlen(places[i].function) + 1);
-		buffer_append(key, places[i].file, strlen(places[i].file) + 1);
-		buffer_u32(key, places[i].line);
-		buffer_u32(key, places[i].start_line);
+	buffer_u8(key, places->compiled);
+	for (size_t i = 0; i < places->n; i++) {
+		const struct prf_place *place = &places->list[i];
+
+		buffer_append(key, place->function, strlen(place->function) + 1);
+		buffer_append(key, place->file, strlen(place->file) + 1);
+		buffer_u32(key, place->line);
+		buffer_u32(key, place->start_line);
 	}
 }
 
 /* Code that was made, or bytecode that is interpreted; offsets are numbers that we give out. */
-static struct error *define_frame(struct java *j, const struct prf_place *places, size_t n,
-				  bool compiled, uint32_t *id)
+static struct error *define_frame(struct java *j, const struct java_places *places, uint32_t *id)
 {
 	const struct prf_object object = {
 		.kind = PRF_OBJECT_JIT,
-		.path = compiled ? "[java]" : "[java interpreter]",
+		.path = places->compiled ? "[java]" : "[java interpreter]",
 		.root = "",
 	};
 	struct prf_frame frame = { .offset = j->places.count };
@@ -355,23 +363,22 @@ static struct error *define_frame(struct java *j, const struct prf_place *places
 
 	if (!error)
 		error = prf_writer_frame(j->writer, &frame, id);
-	return error ? error : prf_writer_names(j->writer, *id, places, n);
+	return error ? error : prf_writer_names(j->writer, *id, places->list, places->n);
 }
 
-static struct error *place_frame(struct java *j, const struct prf_place *places, size_t n,
-				 bool compiled, uint32_t *id)
+static struct error *place_frame(struct java *j, const struct java_places *places, uint32_t *id)
 {
 	struct error *error = NULL;
 	struct buffer key = { 0 };
 	bool added = false;
 	uint64_t *value;
 
-	write_key(&key, places, n, compiled);
+	write_key(&key, places);
 	value = buffer_ok(&key) ? map_put(&j->places, key.data, key.size, &added) : NULL;
 	if (!value)
 		error = error_memory();
 	else if (added)
-		error = define_frame(j, places, n, compiled, id);
+		error = define_frame(j, places, id);
 	if (!error && added)
 		*value = *id;
 	else if (!error)
@@ -383,12 +390,11 @@ static struct error *place_frame(struct java *j, const struct prf_place *places,
 struct error *java_frame(struct java *j, const struct java_question *q, uint32_t *id)
 {
 	struct java_process *p = process_at(j, q->pid, q->time_ns);
-	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct java_places places;
 	struct frame_key key = { .frame = *q->frame };
 	struct error *error = NULL;
 	bool added = false;
 	uint64_t *value;
-	size_t n;
 
 	*id = PRF_NONE;
 	if (!p)
@@ -404,11 +410,12 @@ struct error *java_frame(struct java *j, const struct java_question *q, uint32_t
 		return NULL;
 	}
 	*value = PRF_NONE;
-	n = hotspot_names_find(p->names, q->frame, q->exact, places);
+	places.n = hotspot_names_find(p->names, q->frame, q->exact, places.list);
+	places.compiled = !(q->frame->code & HOTSPOT_METHOD);
 	p->frames++;
-	p->nameless += !n;
-	if (n)
-		error = place_frame(j, places, n, !(q->frame->code & HOTSPOT_METHOD), id);
+	p->nameless += !places.n;
+	if (places.n)
+		error = place_frame(j, &places, id);
 	if (!error)
 		*map_get(&j->frames, &key, sizeof(key)) = *id;
 	return error;

@@ -256,25 +256,32 @@ static struct error *kernel_frames(struct resolver *r, const __u64 *addresses, s
 	return error;
 }
 
+/* A sample's stack that is not known, on its way. */
+struct new_stack {
+	const struct owner *owner;
+	const struct sample *sample;
+	struct frames frames;
+	bool settled; /* all frames have the names that they will have, see script_names_frame() */
+	enum script_match match;
+};
+
 /* Resolves a user frame; one of Java takes its details from the sample's script frames. */
-static struct error *user_frame(struct resolver *r, const struct owner *owner,
-				const struct sample *s, uint64_t address,
-				const struct script_frame *script, uint32_t *id)
+static struct error *user_frame(struct resolver *r, struct new_stack *new, uint64_t address,
+				const struct script_frame *script)
 {
-	struct error *error = NULL;
+	uint32_t *id = &new->frames.ids[new->frames.n++];
 
 	if (script && r->sources.java) {
-		*id = PRF_NONE;
-		error = java_frame(r->sources.java,
-				   &(struct java_question){ .pid = s->pid,
-							    .time_ns = s->time_ns,
-							    .frame = script,
-							    .exact = address & FRAME_EXACT },
-				   id);
+		const struct java_question question = { .pid = new->sample->pid,
+							.time_ns = new->sample->time_ns,
+							.frame = script,
+							.exact = address &FRAME_EXACT };
+		struct error *error = java_frame(r->sources.java, &question, id);
+
 		if (error || *id != PRF_NONE)
 			return error;
 	}
-	return resolve_frame(r, owner, address & ~(FRAME_SCRIPT | FRAME_EVALUATES), id);
+	return resolve_frame(r, new->owner, address & ~(FRAME_SCRIPT | FRAME_EVALUATES), id);
 }
 
 /*
@@ -291,12 +298,11 @@ static bool is_trampoline(const struct owner *owner, uint64_t address)
 	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
 
-/* Merges user frames with the runtime's list of frames. `settled`: see script_names_frame(). */
-static struct error *merged_frames(struct resolver *r, const struct owner *owner,
-				   const struct sample *s, struct frames *to, bool *settled,
-				   enum script_match *match)
+/* Merges user frames with the runtime's list of frames. */
+static struct error *merged_frames(struct resolver *r, struct new_stack *new)
 {
-	size_t n = script_merge(s, r->sources.keep_interpreter, r->merged, match);
+	size_t n = script_merge(new->sample, r->sources.keep_interpreter, r->merged, &new->match);
+	struct frames *to = &new->frames;
 	struct error *error = NULL;
 	bool known;
 
@@ -307,44 +313,40 @@ static struct error *merged_frames(struct resolver *r, const struct owner *owner
 		if (m->script) {
 			error = script_names_frame(python_names(r->sources.python), m->script,
 						   &to->ids[to->n++], &known);
-			*settled &= known;
-		} else if (!i || !r->merged[i - 1].replaces || !is_trampoline(owner, m->native)) {
-			error = user_frame(r, owner, s, m->native, NULL, &to->ids[to->n++]);
+			new->settled &= known;
+		} else if (!i || !r->merged[i - 1].replaces ||
+			   !is_trampoline(new->owner, m->native)) {
+			error = user_frame(r, new, m->native, NULL);
 		}
 	}
 	return error;
 }
 
 /* Resolves user frames of which some belong to a runtime. */
-static struct error *inline_frames(struct resolver *r, const struct owner *owner,
-				   const struct sample *s, struct frames *to)
+static struct error *inline_frames(struct resolver *r, struct new_stack *new)
 {
+	const struct sample *s = new->sample;
 	const struct script_frame *script =
 		(const void *)(s->frames + s->user_frames + s->kernel_frames);
-	struct error *error = NULL;
 	const struct script_frame *end = script + s->script_frames;
+	struct error *error = NULL;
 
 	for (size_t i = 0; i < s->user_frames && !error; i++) {
 		bool is_script = script < end && s->frames[i] & FRAME_SCRIPT;
 
-		error = user_frame(r, owner, s, s->frames[i], is_script ? script++ : NULL,
-				   &to->ids[to->n++]);
+		error = user_frame(r, new, s->frames[i], is_script ? script++ : NULL);
 	}
 	return error;
 }
 
-static struct error *user_frames(struct resolver *r, const struct owner *owner,
-				 const struct sample *s, struct frames *to, bool *settled,
-				 enum script_match *match)
+static struct error *user_frames(struct resolver *r, struct new_stack *new)
 {
-	struct error *error;
+	const struct sample *s = new->sample;
+	bool merge = s->script_runtime == SCRIPT_PYTHON && r->sources.python;
+	struct error *error = merge ? merged_frames(r, new) : inline_frames(r, new);
 
-	if (s->script_runtime == SCRIPT_PYTHON && r->sources.python)
-		error = merged_frames(r, owner, s, to, settled, match);
-	else
-		error = inline_frames(r, owner, s, to);
 	if (!error && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
-		error = end_marker(r, s->walk_end, &to->ids[to->n++]);
+		error = end_marker(r, s->walk_end, &new->frames.ids[new->frames.n++]);
 	return error;
 }
 
@@ -354,21 +356,17 @@ static struct error *define_stack(struct resolver *r, const struct frames *frame
 }
 
 /* Kernel frames, user frames, and why the user stack ends there. */
-static struct error *new_stack(struct resolver *r, const struct owner *owner,
-			       const struct sample *s, struct known_stack *stack, bool *settled)
+static struct error *resolve_stack(struct resolver *r, struct new_stack *new, uint32_t *stack)
 {
-	enum script_match match = SCRIPT_NO_LIST;
+	const struct sample *s = new->sample;
 	const __u64 *kernel = s->frames + s->user_frames;
 	size_t skip = is_wait(r, s) ? plumbing(r, kernel, s->kernel_frames) : 0;
-	struct frames frames;
 	struct error *error;
 
-	frames.n = 0;
-	error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &frames);
+	error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &new->frames);
 	if (!error)
-		error = user_frames(r, owner, s, &frames, settled, &match);
-	stack->match = match;
-	return error ? error : define_stack(r, &frames, &stack->stack);
+		error = user_frames(r, new);
+	return error ? error : define_stack(r, &new->frames, stack);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -400,8 +398,8 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 {
 	struct owner owner = owner_of(r, s);
 	XXH128_hash_t hash = stack_hash(r, &owner, s);
-	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS], new = { .hash = hash };
-	bool settled = true;
+	struct known_stack *known = &r->stacks[hash.low64 % STACK_SLOTS];
+	struct new_stack new;
 	struct error *error;
 
 	if (XXH128_isEqual(known->hash, hash)) {
@@ -409,10 +407,15 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 		r->matches[known->match]++;
 		return NULL;
 	}
-	error = new_stack(r, &owner, s, &new, &settled);
-	if (!error && settled && is_of_generation(r, &owner))
-		*known = new;
-	*stack = new.stack;
+	/* Not by an initializer, which would clear the room for all frames. */
+	new.owner = &owner;
+	new.sample = s;
+	new.frames.n = 0;
+	new.settled = true;
+	new.match = SCRIPT_NO_LIST;
+	error = resolve_stack(r, &new, stack);
+	if (!error && new.settled && is_of_generation(r, &owner))
+		*known = (struct known_stack){ hash, *stack, new.match };
 	r->matches[new.match]++;
 	return error;
 }
