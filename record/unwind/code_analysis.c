@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
+#include "record/unwind/function_starts.h"
 #include "record/unwind/go_functions.h"
 #include "record/unwind/unwind_arch.h"
 #include "record/unwind/x86_instruction.h"
@@ -32,6 +33,7 @@ struct state {
 
 struct code_analysis {
 	const struct elf_file *e;
+	const struct code_ranges *gaps;
 	const atomic_bool *stop;
 	struct function_starts starts;
 	struct go_functions go_functions;
@@ -54,18 +56,20 @@ struct code_analysis {
 
 static const struct state at_entry = { .sp_known = true, .sp_offset = 8 };
 
-struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_gaps *gaps,
-					const atomic_bool *stop)
+struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_ranges *code,
+					const struct code_ranges *gaps, const atomic_bool *stop)
 {
 	struct code_analysis *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
 	a->e = e;
+	a->gaps = gaps;
 	a->stop = stop;
 	a->is_go = go_functions_open(&a->go_functions, e);
 	function_starts_find(&a->starts,
 			     &(struct code_source){ .file = e,
+						    .code = code,
 						    .gaps = gaps,
 						    .go = a->is_go ? &a->go_functions : NULL,
 						    .stop = stop });
@@ -523,15 +527,13 @@ void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 {
 	a->found = found;
 	a->context = context;
-	for (size_t i = 0; i < a->e->load_count; i++) {
-		const struct elf_segment *s = a->e->loads[i];
-		uint64_t from = start > s->address ? start : s->address;
-		uint64_t to = end < s->address + s->file_size ? end : s->address + s->file_size;
-		struct cursor c;
+	for (size_t i = code_ranges_next(a->gaps, start);
+	     i < a->gaps->n && a->gaps->all[i].start < end; i++) {
+		const struct code_range *gap = &a->gaps->all[i];
+		uint64_t from = start > gap->start ? start : gap->start;
+		uint64_t to = end < gap->end ? end : gap->end;
+		struct cursor c = elf_file_at(a->e, from);
 
-		if (!(s->flags & PF_X) || from >= to)
-			continue;
-		c = elf_file_at(a->e, from);
 		if (cursor_left(&c) < to - from)
 			to = from + cursor_left(&c);
 		analyse(a, c, from, to);
@@ -565,8 +567,8 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 	return true;
 }
 
-struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_gaps *gaps,
-					const atomic_bool *stop)
+struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_ranges *code,
+					const struct code_ranges *gaps, const atomic_bool *stop)
 {
 	return NULL;
 }

@@ -16,7 +16,7 @@
  */
 
 #include "common/elf_file.h"
-#include "record/unwind/function_starts.h"
+#include "record/unwind/code_ranges.h"
 #include "record/unwind/unwind_rules.h"
 
 #include <stdatomic.h>
@@ -37,11 +37,11 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 struct code_analysis;
 
 /*
- * For the code in the gaps. NULL without memory, or when code of this processor is not analysed.
- * The file must stay.
+ * For the code without unwind information (`gaps`) of all `code`; file and ranges must stay. NULL
+ * without memory, or when code of this processor is not analysed.
  */
-struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_gaps *gaps,
-					const atomic_bool *stop);
+struct code_analysis *code_analysis_new(const struct elf_file *e, const struct code_ranges *code,
+					const struct code_ranges *gaps, const atomic_bool *stop);
 void code_analysis_free(struct code_analysis *a);
 
 /*
@@ -51,7 +51,7 @@ void code_analysis_free(struct code_analysis *a);
 typedef void code_analysis_function(void *context, uint64_t address,
 				    const struct unwind_rule *rule);
 
-/* Analyses the executable part of [start, end). */
+/* Analyses what lies in the gaps between `start` and `end`. */
 void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 		       code_analysis_function *found, void *context);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/function_starts.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,25 +17,10 @@ static bool is_stopped(const atomic_bool *stop)
 	return stop && atomic_load_explicit(stop, memory_order_relaxed);
 }
 
-static bool in_gap(const struct code_gaps *gaps, uint64_t address)
-{
-	size_t low = 0, high = gaps->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (gaps->all[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < gaps->n && gaps->all[low].start <= address;
-}
-
 static void add(struct function_starts *s, const struct code_source *from, uint64_t address,
 		const char *name)
 {
-	if (in_gap(from->gaps, address) && s->n < STARTS_MAX &&
+	if (code_ranges_have(from->gaps, address) && s->n < STARTS_MAX &&
 	    array_reserve(&s->all, &s->capacity, s->n + 1))
 		s->all[s->n++] = (struct function_start){ address, name };
 }
@@ -85,7 +69,7 @@ static bool is_instruction(struct code *c, size_t at)
 /* Whether the address lies in code of which only the calls may say where functions begin. */
 static bool needs_calls(const struct code_source *from, uint64_t address)
 {
-	return in_gap(from->gaps, address) &&
+	return code_ranges_have(from->gaps, address) &&
 	       (!from->go || go_functions_at(from->go, address) == from->go->count);
 }
 
@@ -139,15 +123,14 @@ void function_starts_find(struct function_starts *s, const struct code_source *f
 		add_go(s, from);
 	if (e->entry)
 		add(s, from, e->entry, "");
-	for (size_t i = 0; i < e->load_count; i++) {
-		const struct elf_segment *segment = e->loads[i];
-		struct cursor c = elf_file_at(e, segment->address);
+	for (size_t i = 0; i < from->code->n; i++) {
+		const struct code_range *range = &from->code->all[i];
+		struct cursor c = elf_file_at(e, range->start);
+		size_t size = cursor_left(&c);
 
-		if (!(segment->flags & PF_X))
-			continue;
-		if (cursor_left(&c) > segment->file_size)
-			c = cursor_over(c.at, segment->file_size);
-		add_calls(s, from, (struct code){ c.at, cursor_left(&c), segment->address, 0 });
+		if (size > range->end - range->start)
+			size = range->end - range->start;
+		add_calls(s, from, (struct code){ c.at, size, range->start, 0 });
 	}
 	sort(s);
 }

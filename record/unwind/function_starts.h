@@ -14,17 +14,8 @@
 
 #include "common/elf_file.h"
 #include "record/system/elf_symbols.h"
+#include "record/unwind/code_ranges.h"
 #include "record/unwind/go_functions.h"
-
-/* Code without unwind information, link-time addresses; sorted, none overlaps another. */
-struct code_gap {
-	uint64_t start, end;
-};
-
-struct code_gaps {
-	struct code_gap *all;
-	size_t n, capacity;
-};
 
 struct function_start {
 	uint64_t address;
@@ -39,9 +30,10 @@ struct function_starts {
 
 struct code_source {
 	const struct elf_file *file;
-	const struct code_gaps *gaps;
-	const struct go_functions *go; /* NULL: it is no Go program */
-	const atomic_bool *stop;       /* ends the search early, with fewer; NULL: nobody sets it */
+	const struct code_ranges *code; /* all of it */
+	const struct code_ranges *gaps; /* that without unwind information */
+	const struct go_functions *go;	/* NULL: it is no Go program */
+	const atomic_bool *stop; /* ends the search early, with fewer; NULL: nobody sets it */
 };
 
 /* Those within the gaps. */

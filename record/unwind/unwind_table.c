@@ -44,7 +44,7 @@ struct builder {
 	struct remembered *remembered;	       /* [REMEMBERED] */
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
-	struct code_gaps gaps;
+	struct code_ranges code, gaps;
 	struct code_analysis *analysis; /* NULL: not needed yet */
 };
 
@@ -147,7 +147,7 @@ static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 	    code_analysis_is_padding(b->e, start, end, b->stop))
 		return;
 	if (!b->analysis)
-		b->analysis = code_analysis_new(b->e, &b->gaps, b->stop);
+		b->analysis = code_analysis_new(b->e, &b->code, &b->gaps, b->stop);
 	if (b->analysis)
 		code_analysis_run(b->analysis, start, end, take_analysed, b);
 }
@@ -293,14 +293,18 @@ static void add_fdes(struct builder *b, const struct information *info)
 		add_fde(b, cfi, fde);
 }
 
+/* The code between `start` and `end`, which no FDE covers. */
 static void add_gap(struct builder *b, uint64_t start, uint64_t end)
 {
-	if (end < start || end - start < PADDING_MAX)
-		return;
-	if (!array_reserve(&b->gaps.all, &b->gaps.capacity, b->gaps.n + 1))
-		b->error = UNWIND_TABLE_MEMORY;
-	else
-		b->gaps.all[b->gaps.n++] = (struct code_gap){ start, end };
+	for (size_t i = code_ranges_next(&b->code, start);
+	     i < b->code.n && b->code.all[i].start < end; i++) {
+		const struct code_range *code = &b->code.all[i];
+		uint64_t from = start > code->start ? start : code->start;
+		uint64_t to = end < code->end ? end : code->end;
+
+		if (to > from && to - from >= PADDING_MAX && !code_ranges_add(&b->gaps, from, to))
+			b->error = UNWIND_TABLE_MEMORY;
+	}
 }
 
 static void find_gaps(struct builder *b, const struct information *info, uint64_t end)
@@ -435,6 +439,8 @@ static int build_rows(struct builder *b, const struct information *info)
 	if (!b->remembered)
 		return UNWIND_TABLE_MEMORY;
 	code_patterns_each(b->e, note_familiar, b);
+	if (!code_ranges_of_file(&b->code, b->e))
+		b->error = UNWIND_TABLE_MEMORY;
 	find_gaps(b, info, end);
 	begin_page(b, 0);
 	add_fdes(b, info);
@@ -442,7 +448,8 @@ static int build_rows(struct builder *b, const struct information *info)
 	if (!b->error && b->next < end)
 		fill_gap(b, end);
 	code_analysis_free(b->analysis);
-	free(b->gaps.all);
+	code_ranges_release(&b->gaps);
+	code_ranges_release(&b->code);
 	/* The last rule holds up to the end of the last page. */
 	while (!b->error && b->rule != UNWIND_NONE && b->page + 1 < b->t->page_count) {
 		begin_page(b, b->page + 1);
