@@ -26,6 +26,7 @@
 #define PYTHON_CODE_TYPE 8    /* in any object */
 #define PYTHON_TEXT_LENGTH 16 /* in a str or bytes object; then the hash, then str's state */
 #define PYTHON_BYTES_DATA 32
+#define PYTHON_TABLE_WORDS 8 /* of a line table that are hashed */
 
 /* Odd numbers without pattern: sums of products need no result before the next product. */
 #define PYTHON_HASH_CODE 0x9fb21c651e98df25ULL
@@ -73,10 +74,13 @@ struct python_walk {
 	__u64 code_words[PYTHON_CODE_BYTES / 8];
 	__u64 text[3]; /* length, hash and state */
 	__u64 end[4];
+	__u64 table[2 + PYTHON_TABLE_WORDS]; /* length, hash and beginning */
 	__u64 type;
 	__u64 file, file_hash; /* of the code read last, where it is hashed */
-	__u64 process;	       /* as in struct python_thread */
-	__u64 epoch;	       /* the process and its count of code objects; 0: not known */
+	__u64 file_hashed;
+	__u64 process; /* as in struct python_thread */
+	__u64 epoch;   /* while it is the same, so are the code objects of frames */
+	__u64 looks;
 	struct python_known known[1 << PYTHON_KNOWN_BITS];
 	struct python_frame last; /* read last */
 	struct script_name name;
@@ -139,21 +143,21 @@ static __always_inline int python_read_state(struct python_walk *w, const struct
 /*
  * A thread that is looked at stands still, and so do the code objects of its frames. If since an
  * earlier look no code object was made, the one at an address is the one that was there then.
+ * Where nobody counts them, that holds within one look.
  */
-static __always_inline __u64 python_epoch(const struct python_walk *w,
-					  const struct python_process *p, __u64 sendings)
+static __always_inline __u64 python_epoch(struct python_walk *w, const struct python_process *p,
+					  __u64 sendings)
 {
 	__u64 interpreter = 0;
 	__u32 created = 0;
 
-	if (p->counter == PYTHON_COUNTER_NONE)
-		return 0;
 	if (p->counter == PYTHON_COUNTER_INTERPRETER)
 		interpreter = python_frame_word(w, p->thread_interpreter);
 	/* It stays 0 when it has overflowed. */
-	if (WALK_READ_USER(&created, sizeof(created), interpreter + p->created) || !created)
-		return 0;
-	return python_mix(python_mix(w->process + sendings, interpreter), created) | 1;
+	if (p->counter != PYTHON_COUNTER_NONE &&
+	    !WALK_READ_USER(&created, sizeof(created), interpreter + p->created) && created)
+		return python_mix(python_mix(w->process + sendings, interpreter), created);
+	return python_mix(~w->process, ++w->looks);
 }
 
 /* The first frame of the thread: 0, or what could not be read. */
@@ -200,7 +204,7 @@ static __always_inline __u64 python_text_hash(struct python_walk *w, __u64 text,
 	return python_mix(python_mix(hash, w->text[0]), w->text[1]);
 }
 
-/* The end of a str or bytes object, whose length is in w->text. */
+/* The end of a str object, whose length is in w->text. */
 static __always_inline __u64 python_end_hash(struct python_walk *w, __u64 data, __u64 hash)
 {
 	__u64 length = w->text[0], size = length < sizeof(w->end) ? length : sizeof(w->end);
@@ -213,11 +217,50 @@ static __always_inline __u64 python_end_hash(struct python_walk *w, __u64 data, 
 	return hash;
 }
 
+/* A file name; w->file_hashed: it has a hash of its own. */
+static __always_inline __u64 python_file_hash(struct python_walk *w, const struct python_process *p,
+					      __u64 file)
+{
+	__u64 hash;
+
+	/* Frames stay as they are while they are read, and those of one file often follow. */
+	if (file && file == w->file)
+		return w->file_hash;
+	hash = python_text_hash(w, file, 0);
+	w->file_hashed = w->text[1] != ~0ULL;
+	if (!w->file_hashed)
+		hash = python_end_hash(w, file + p->text_ascii, hash);
+	w->file = file;
+	w->file_hash = hash;
+	return hash;
+}
+
+/* The length of a bytes object, and its beginning, in one read. */
+static __always_inline __u64 python_table_hash(struct python_walk *w, __u64 table, __u64 hash)
+{
+	__u64 length;
+
+	if (WALK_READ_USER(w->table, sizeof(w->table), table + PYTHON_TEXT_LENGTH))
+		return hash;
+	length = w->table[0];
+	hash = python_mix(hash, length);
+	for (__u64 i = 0; i < PYTHON_TABLE_WORDS; i++) {
+		__u64 word = w->table[2 + i];
+
+		if (8 * i >= length)
+			break;
+		/* What is after its end is not its own. */
+		if (length - 8 * i < 8)
+			word &= (1ULL << 8 * (length - 8 * i)) - 1;
+		hash = python_mix(hash, word);
+	}
+	return hash;
+}
+
 /*
  * Strings that nobody has looked up have no hash, as the file name of code that a program has
- * compiled by itself. Such code comes and goes; so the ends of file name and line table are read.
- * The frames of a stack stay as they are while it is read, so that a file name is read once for
- * those that follow each other.
+ * compiled by itself. Such code comes and goes; so the end of the file name is read, and the
+ * beginning of the line table.
  */
 static __always_inline __u64 python_hash_texts(struct python_walk *w,
 					       const struct python_process *p, __u64 hash)
@@ -226,18 +269,8 @@ static __always_inline __u64 python_hash_texts(struct python_walk *w,
 	__u64 table = python_word(w->code_words, p->code_table);
 
 	hash = python_text_hash(w, python_word(w->code_words, p->code_name), hash);
-	if (file && file == w->file)
-		return python_mix(hash, w->file_hash);
-	w->file = 0;
-	w->file_hash = python_text_hash(w, file, 0);
-	hash = python_mix(hash, w->file_hash);
-	if (w->text[1] != ~0ULL) {
-		w->file = file;
-		return hash;
-	}
-	hash = python_end_hash(w, file + p->text_ascii, hash);
-	hash = python_text_hash(w, table, hash);
-	return python_end_hash(w, table + PYTHON_BYTES_DATA, hash);
+	hash = python_mix(hash, python_file_hash(w, p, file));
+	return w->file_hashed ? hash : python_table_hash(w, table, hash);
 }
 
 /* A hash that identifies the code object, which is read; 0: it is not readable. */
@@ -280,9 +313,9 @@ static __always_inline __u64 python_identify(struct python_walk *w, const struct
 	const struct python_known *known = python_known(w, tag);
 
 	f->known = 1;
-	if (w->epoch && known[0].tag == tag)
+	if (known[0].tag == tag)
 		return known[0].identity;
-	if (w->epoch && known[1].tag == tag)
+	if (known[1].tag == tag)
 		return known[1].identity;
 	f->known = 0;
 	return python_identity(w, p, f->code);
@@ -294,8 +327,6 @@ static __always_inline void python_remember(struct python_walk *w, const struct 
 	__u64 tag = python_tag(w, f->code & SCRIPT_CODE);
 	struct python_known *known = python_known(w, tag);
 
-	if (!w->epoch)
-		return;
 	known[1] = known[0];
 	known[0].identity = f->identity;
 	known[0].tag = tag;
