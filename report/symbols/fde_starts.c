@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Where functions begin, by the unwind table: the last resort for code without symbols.
+ * Where functions begin and end, by the unwind table: the last resort for code without symbols, and
+ * for symbols without a size.
  * .eh_frame_hdr holds a sorted table of (start, FDE), LSB "Exception Frames" 10.6.2; the FDE
  * has the function's length.
  */
@@ -101,6 +102,32 @@ static bool find_entry(const struct fde_table *t, uint64_t address, uint64_t *st
 	if (low)
 		*start = entry_start(t, low - 1, fde);
 	return low;
+}
+
+/* Whether a function begins or ends after `start` and not after the address. */
+static bool is_beyond(const struct fde_table *t, uint64_t start, uint64_t address)
+{
+	uint64_t first, fde;
+
+	if (!find_entry(t, address, &first, &fde))
+		return false;
+	if (first > start)
+		return true;
+	return start - first < fde_size(t->file, fde) && address - first >= fde_size(t->file, fde);
+}
+
+void fde_bound(const struct elf_file *e, const struct symbol_search *search)
+{
+	struct fde_table t;
+
+	if (!table_open(&t, e))
+		return;
+	for (size_t i = 0; i < search->n; i++) {
+		struct symbol_name *name = &search->names[i];
+
+		if (name->name && !name->size && is_beyond(&t, name->start, search->addresses[i]))
+			*name = (struct symbol_name){ 0 };
+	}
 }
 
 void fde_find(const struct elf_file *e, const char *file, const struct symbol_search *search)

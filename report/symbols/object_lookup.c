@@ -282,6 +282,8 @@ int object_lookup_symbols(struct object_lookup *l)
 	if (!l->main.open)
 		return result;
 	symbol_table_find(e, ".dynsym", &search);
+	if (!l->bias)
+		fde_bound(e, &search);
 	plt_find(e, &search);
 	fde_find(e, base ? base + 1 : l->object->path, &search);
 	return result;

@@ -50,6 +50,12 @@ void symbol_list_find(const struct prf_symbol *symbols, size_t count,
 void plt_find(const struct elf_file *e, const struct symbol_search *search);
 
 /*
+ * Takes names away that are of a symbol without a size, and from code that is not its function's by
+ * the unwind table.
+ */
+void fde_bound(const struct elf_file *e, const struct symbol_search *search);
+
+/*
  * "[libfoo.so.1+0x1234]" for code that has only an unwind table: 0x1234 is where the function
  * begins. `file` is the last part of the path.
  */
