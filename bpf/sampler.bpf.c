@@ -120,9 +120,11 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 static __always_inline bool is_wanted(struct hit *hit)
 {
 	hit->pid_tgid = bpf_get_current_pid_tgid();
+	if (!hit->pid_tgid || !current_is_target(hit->pid_tgid) ||
+	    !on_wanted_cpu(bpf_get_smp_processor_id()))
+		return false;
 	hit->time_ns = bpf_ktime_get_ns();
-	return hit->pid_tgid && current_is_target(hit->pid_tgid) &&
-	       on_wanted_cpu(bpf_get_smp_processor_id());
+	return true;
 }
 
 /* Sets how many hits this one stands for. False: it is not sampled. */

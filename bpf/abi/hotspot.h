@@ -39,7 +39,7 @@ struct hotspot_process {
 	__u8 name, frame_size, frame_complete, code_begin, code_end;
 	__u8 segment_shift, block_header;
 	__u8 flags;
-	/* from a Method to what identifies it at its address */
+	/* the way from a Method to the names that identify it */
 	__u8 const_method;
 	__u8 constants, name_index, const_method_size; /* ConstMethod */
 	__u8 holder, pool_size;			       /* ConstantPool */

@@ -36,7 +36,7 @@ enum unwind_by { UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTER, UNWIND_BY_NOTHING };
 /* The kind of a rule. Rules 0 to 2 are the same for every file: their number is their kind. */
 enum unwind_kind {
 	UNWIND_NONE = 0,	/* no table for this code: try the frame pointer */
-	UNWIND_END = 1,		/* the root: nothing called this */
+	UNWIND_END = 1,		/* the root: this code was not called */
 	UNWIND_UNSUPPORTED = 2, /* the table has an expression that no rule can state */
 	UNWIND_SIGNAL = 3,	/* a signal frame: the interrupted registers lie on the stack */
 	UNWIND_CFA_SP = 4,	/* CFA = sp + cfa_offset */
@@ -63,7 +63,7 @@ enum unwind_kind {
 #define UNWIND_FP_FROM_FP 2
 /* The return address is in register `add`; the interrupted frame only. */
 #define UNWIND_RA_FROM_REGISTER 4
-/* UNWIND_END: nothing called this, its start was put on the stack as a return address. */
+/* UNWIND_END: the code is entered by a return to its first byte, not by a call. */
 #define UNWIND_AT_START 8
 /* The caller's frame lies on another stack, at a higher or a lower address. */
 #define UNWIND_OTHER_STACK 16

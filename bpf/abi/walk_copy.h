@@ -2,7 +2,10 @@
 #ifndef BPF_ABI_WALK_COPY_H
 #define BPF_ABI_WALK_COPY_H
 
-/* What bpf/walk_copy.bpf.c, which only tests load, sends: a walk and what it was a walk of. */
+/*
+ * What bpf/walk_copy.bpf.c sends, which only tests load: the result of a walk, and the registers
+ * and the stack that it walked.
+ */
 
 #include <linux/types.h>
 

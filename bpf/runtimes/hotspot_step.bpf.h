@@ -3,21 +3,21 @@
 #define BPF_RUNTIMES_HOTSPOT_STEP_BPF_H
 
 /*
- * The step through the frames of Java code that HotSpot makes (bpf/abi/hotspot.h). It has no unwind
- * tables and uses the frame pointer as it likes, so the CodeBlob around the pc is asked how
- * large its frames are. Four layouts follow from it:
+ * One step of a walk through a frame of the code that HotSpot generates (bpf/abi/hotspot.h). That
+ * code has no unwind tables, and uses the frame pointer for other purposes; so the size of a frame
+ * is read from the CodeBlob around the pc. There are four layouts:
  *
- *   compiled code, and stubs of known frame size: return address and the caller's frame pointer
- *     are the two topmost words of the frame; in the interrupted frame the instructions at the
- *     pc show whether the frame is there yet, or no more;
- *   the interpreter: by the frame pointer, which it never gives away. The caller's stack pointer
- *     is kept in the frame;
- *   entries of the interpreter and adapters: the return address is on top of the stack, or in
- *     rax while the arguments are being moved, and r13 is the caller's stack pointer;
+ *   compiled code, and stubs whose frame size is known: return address and the caller's frame
+ *     pointer are the two topmost words of the frame. In the interrupted frame, the instructions
+ *     at the pc show whether the frame is set up, or has been removed;
+ *   the interpreter: by the frame pointer, which always points to its frame. The caller's stack
+ *     pointer is stored in the frame;
+ *   entries of the interpreter, and adapters: the return address is on top of the stack, or in
+ *     rax while the arguments are moved; r13 is the caller's stack pointer;
  *   other stubs: by the frame pointer, or they have no frame at all.
  *
- * Code in the cache is called by code in the cache, except for the call stub. So a return
- * address outside of it is none, and that is how wrong guesses are found out.
+ * Except for the call stub, code in the cache is called by code in the cache only. A return address
+ * outside of it is therefore wrong, and shows that a guess was wrong.
  *
  * x86-64 only.
  */

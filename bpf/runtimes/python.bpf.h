@@ -4,14 +4,15 @@
 
 /*
  * The frames of CPython 3.8 and later. A thread's state holds a list of them, leaf first; the
- * recorder says where in the process each field of it lies (struct python_process). All that is
- * read is the process's own claim: it costs a bounded number of reads, and leads to nothing but
- * this process's names.
+ * recorder says where in the process each field of it lies (struct python_process). What is read
+ * is not trusted: the number of reads is bounded, and wrong values lead to wrong names in this
+ * process only.
  *
- * A code object may be freed and its memory used for another. What a frame says of its code is
- * therefore read with the frame, and hashed into a cookie: the addresses of name, file and line
- * table, and a number of the code's own where the version has one (3.12 on). Without it, the
- * hashes that CPython keeps in its strings stand for the texts, as they have new addresses or not.
+ * A code object may be freed, and its memory be used for another one. What identifies it is
+ * therefore read together with the frame, and hashed into a cookie: the addresses of its name, file
+ * and line table, and since 3.12 a number that no other code object has. Without that number, new
+ * texts may have the addresses of old ones; so the texts themselves are hashed, too, by the hashes
+ * that CPython keeps in its strings, or by their ends.
  *
  * Nothing here needs a map, so that the tests can walk images of processes.
  */

@@ -2,7 +2,7 @@
 #ifndef BPF_STATE_HOTSPOT_STATE_BPF_H
 #define BPF_STATE_HOTSPOT_STATE_BPF_H
 
-/* What a walk keeps of a Java process, for bpf/runtimes/hotspot_step.bpf.h. */
+/* The state of a walk in a Java process, for bpf/runtimes/hotspot_step.bpf.h. */
 
 #include "bpf/abi/hotspot.h"
 

@@ -4,7 +4,7 @@
 
 /*
  * Measures the phases of bpf/abi/phases.h. A program starts with PHASE_END(PHASE_CLOCK) and marks
- * the end of each phase; when switched off, the verifier removes all of a mark but the load of the
+ * the end of each phase. When measuring is off, all that is left of a mark is the load of the
  * switch.
  */
 

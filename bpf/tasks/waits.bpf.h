@@ -20,7 +20,7 @@ const volatile __u32 preempted_event = NO_EVENT; /* for time spent runnable */
 #define TASK_DEAD_STATE 0x80
 
 struct wait {
-	__u64 start_ns; /* when it left the CPU; 0: it did not, as far as we know */
+	__u64 start_ns; /* when it left the CPU; 0: it has not, or that was not seen */
 	__u64 end_ns;	/* when it came back, if its stack is wanted */
 	__u32 state;	/* TASK_... with which it left; 0: preempted */
 	__u32 waker_frames;

@@ -84,7 +84,7 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 {
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 
-	/* Other registers and other tables, which there are none of. */
+	/* A process in 32-bit mode: its registers are others, and its code has no tables. */
 	if (REGISTERS_COMPAT(&w->registers)) {
 		walk_sample(w)->walk_end = WALK_UNSUPPORTED;
 		return;

@@ -124,7 +124,7 @@ static enum hotspot_state read_interpreter(struct hotspot *h, const char **why)
 		entries = entries ? entries : at;
 		entries_end = at + size;
 	}
-	/* It is there as a whole or not yet: its last codelets are those of deoptimization. */
+	/* The interpreter is complete once its last codelets are there, those of deoptimization. */
 	if (!entries || !bytecodes || !last)
 		return HOTSPOT_NOT_YET;
 	*why = "its interpreter is not in the code cache";

@@ -3,8 +3,8 @@
 #define RECORD_RUNTIMES_HOTSPOT_H
 
 /*
- * A Java process whose virtual machine is HotSpot: what its tables and its state come to, for
- * the kernel half (bpf/abi/hotspot.h) and for the names of its methods.
+ * A Java process whose virtual machine is HotSpot: the layout of its structures, its code cache and
+ * its interpreter, as the kernel half (bpf/abi/hotspot.h) and the names of its methods need them.
  */
 
 #include "bpf/abi/hotspot.h"
@@ -33,7 +33,10 @@ enum hotspot_state {
 bool hotspot_init(struct hotspot *h, const struct target_memory *memory,
 		  const struct elf_file *libjvm, uint64_t bias);
 
-/* Asks it. `why` says what is not there yet, or not understood: static text. */
+/*
+ * Reads the state of the virtual machine. Unless it is ready, `why` is static text that says what
+ * is missing or not understood.
+ */
 enum hotspot_state hotspot_attach(struct hotspot *h, const char **why);
 
 #endif

@@ -18,7 +18,7 @@
 #define BLOCK 256 /* bytes; no page ends within one */
 #define BLOCKS 32
 
-/* A method, as people write it. */
+/* The names of a method as they are shown, and its line table. */
 struct method_name {
 	const char *function, *file;
 	const uint8_t *lines;
@@ -37,7 +37,10 @@ struct compiled {
 	struct map methods; /* number in the metadata -> struct method_name *, 0: it has none */
 };
 
-/* What was read a moment ago: the fields of a structure cost one system call, not one each. */
+/*
+ * A cache of the process's memory: reading the fields of a structure takes one system call, not one
+ * for each.
+ */
 struct block {
 	uint64_t address; /* 0: nothing */
 	uint8_t bytes[BLOCK];
@@ -55,7 +58,7 @@ struct hotspot_names {
 	struct map blobs;	/* stub -> struct method_name * */
 };
 
-/* From here on the process is asked again. */
+/* Empties the cache: from here on everything is read from the process. */
 static void forget_blocks(struct hotspot_names *n)
 {
 	for (size_t i = 0; i < BLOCKS; i++)
@@ -201,8 +204,8 @@ static bool read_constant(const struct hotspot_names *n, uint64_t constants, uin
 }
 
 /*
- * Dots between packages. What the machine adds to the names of hidden classes, where they are in
- * memory, is left out: it says nothing, and is another one in each run.
+ * Replaces slashes by dots. The suffix of hidden classes, which is an address in memory, is
+ * removed: it means nothing to a reader, and differs in each run.
  */
 static void write_class(char *name)
 {
@@ -352,7 +355,7 @@ struct tables_at {
 	uint64_t pcs, pcs_end, scopes, scopes_end, metadata;
 };
 
-/* Up to JDK 22 they follow the code. */
+/* Up to JDK 22 the tables follow the code. */
 static bool find_in_code(const struct hotspot_names *n, uint64_t nmethod, struct tables_at *t)
 {
 	uint32_t pcs, end, metadata;
@@ -368,7 +371,10 @@ static bool find_in_code(const struct hotspot_names *n, uint64_t nmethod, struct
 	return true;
 }
 
-/* Later they are in memory of their own: what changes after the relocations, and the rest. */
+/*
+ * Since JDK 23 the tables have memory of their own: one part for metadata, after the relocations,
+ * and one for what never changes.
+ */
 static bool find_apart(const struct hotspot_names *n, uint64_t nmethod, struct tables_at *t)
 {
 	uint64_t immutable, mutable;
@@ -464,7 +470,10 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 
 	if (!c)
 		return 0;
-	/* A return address has information of its own; else that of the next call is near. */
+	/*
+	 * A return address has debug information of its own. Another pc gets that of the next call,
+	 * which is near.
+	 */
 	at = c->scopes ? hotspot_pcs_find(&c->pcs, exact ? offset + 1 : offset) : 0;
 	while (count < HOTSPOT_INLINED_MAX &&
 	       hotspot_scope_at(c->scopes, c->scope_bytes, no_zero(n), at, &scope)) {
@@ -541,7 +550,7 @@ static size_t find_interpreted(struct hotspot_names *n, const struct script_fram
 	uint64_t *value;
 	struct method_name *m;
 
-	/* The kernel half could not read what it is known by. */
+	/* The kernel half could not read the names that the cookie is made of. */
 	if (!key.cookie)
 		return 0;
 	value = map_put(&n->interpreted, &key, sizeof(key), &added);

@@ -4,10 +4,10 @@
 
 /*
  * The debug information of HotSpot's code: which methods are inlined at a pc, and which line a
- * bytecode belongs to. Decoders of bytes that came from a stranger's process.
+ * bytecode belongs to. The bytes come from a process that is not trusted.
  *
- * Numbers are in the UNSIGNED5 code (hotspot/share/code/compressedStream.cpp): up to five bytes
- * of which all but the last are among the 64 highest values; since JDK 20 no byte is 0.
+ * Numbers are in the UNSIGNED5 code (hotspot/share/code/compressedStream.cpp): up to five bytes of
+ * which all but the last are among the 64 highest values; since JDK 20 no byte is 0.
  */
 
 #include <stdbool.h>

@@ -174,7 +174,10 @@ bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file 
 
 /* -------- the tables -------- */
 
-/* The texts lie close together, and each is asked for many times: as they are in memory. */
+/*
+ * Copies of the memory pages with the tables' texts, which lie close together and are compared many
+ * times.
+ */
 struct text_page {
 	uint64_t address;
 	bool read;
@@ -288,7 +291,7 @@ static bool read_table(struct reading *r, enum exported table, enum exported nam
 	return false;
 }
 
-/* The strides and offsets make sense: all words of an entry lie in it. */
+/* Whether strides and offsets are consistent: all words of an entry lie within it. */
 static bool are_sound(const struct reading *r)
 {
 	static const enum exported of_structs[] = { STRUCTS_TYPE,   STRUCTS_FIELD,

@@ -91,7 +91,7 @@ struct hotspot_tables {
 	uint64_t fields[HOTSPOT_FIELDS]; /* HOTSPOT_MISSING: not there */
 	uint64_t sizes[HOTSPOT_TYPES];
 	bool short_frame_complete; /* it is an int16_t */
-	const char *missing;	   /* the first field without which nothing goes, or NULL */
+	const char *missing;	   /* the first required field that is missing, or NULL */
 };
 
 /* The symbols that lead to the tables: their link-time addresses, in an order of our own. */
@@ -105,8 +105,8 @@ struct hotspot_exports {
 bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file *libjvm);
 
 /*
- * The ways to fail, or NULL. Texts are static. While the file is being loaded its tables are not
- * relocated yet; so whatever is wrong with them may be right a moment later.
+ * Reads the tables. NULL, or why that failed: static text. While libjvm.so is being loaded its
+ * tables are not relocated yet, so a failure may be temporary.
  */
 const char *hotspot_tables_read(struct hotspot_tables *t, const struct target_memory *memory,
 				const struct hotspot_exports *exports, uint64_t bias);

@@ -15,14 +15,14 @@
 #include "record/runtimes/hotspot_names.h"
 #include "record/system/namespace.h"
 
-/* A machine that takes longer than this to set itself up is stopped, or is none. */
+/* A virtual machine that is not ready after this time is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
 #define SOON_MS 10
 #define NAMES_MS 50
 /* How long the names of a process that has ended may be asked for. */
 #define GONE_NS UINT64_C(5000000000)
 #define FRAMES_MAX (1 << 20)
-#define PAST_MAX 1024 /* processes of which more than the names is kept */
+#define PAST_MAX 1024 /* ended processes whose totals are kept */
 
 _Static_assert(sizeof(struct hotspot_process) <= sizeof(((struct script_process *)0)->parameters),
 	       "the kernel half gets it as the runtime's parameters");
@@ -37,13 +37,13 @@ struct java_process {
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
 	struct hotspot machine;
 	struct hotspot_names *names; /* once it is ready */
-	uint64_t frames, nameless;   /* different ones that were asked for, and those without */
-	uint64_t gone_ns;	     /* when it ended, or ran another program */
-	struct java_process *next;   /* of those that have ended */
+	uint64_t frames, nameless; /* distinct ones that were looked up, and those without a name */
+	uint64_t gone_ns;	   /* when it ended, or ran another program */
+	struct java_process *next; /* of those that have ended */
 	char path[];
 };
 
-/* What remains of a process. */
+/* The totals of a process that has ended. */
 struct java_past {
 	uint32_t pid, version;
 	uint64_t frames, nameless;
@@ -421,7 +421,7 @@ struct error *java_frame(struct java *j, const struct java_question *q, uint32_t
 	return error;
 }
 
-/* -------- what became of it -------- */
+/* -------- totals -------- */
 
 static struct error *note_past(const struct java *j, const struct java_past *past)
 {

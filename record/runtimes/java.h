@@ -3,9 +3,9 @@
 #define RECORD_RUNTIMES_JAVA_H
 
 /*
- * The Java processes among the targets. A process is one once it has mapped libjvm.so; its machine
- * takes some time to set itself up, so it is asked with each tick until it is ready. Then the
- * kernel half learns of it and walks through the code that it makes.
+ * The Java processes among the targets. A process becomes one when it maps libjvm.so. Its virtual
+ * machine takes some time to initialize, so each tick tries to read its state until it is ready.
+ * Then it is published to the kernel half, which walks through its code from then on.
  *
  * Nothing here prints. Calls are from one thread.
  */
@@ -21,9 +21,11 @@
 struct java;
 
 struct java_options {
-	int scripts_fd; /* the map `scripts` of bpf/runtimes/script.bpf.h; -1: nobody wants to know
-			 */
-	/* A machine that is not understood, and why, in one line. May be NULL. */
+	int scripts_fd; /* the map `scripts` of bpf/runtimes/script.bpf.h; -1: none */
+	/*
+	 * Called with one line about a virtual machine that is not understood, and why. May be
+	 * NULL.
+	 */
 	void (*refused)(const char *text, void *context);
 	void *context;
 };
@@ -41,7 +43,7 @@ struct error *java_follow(struct java *j, struct spaces *newest);
 /* Asks those that are not ready yet. */
 void java_tick(struct java *j, uint64_t now_ns);
 
-/* Frames go there from now on; numbers of the last trace mean nothing in this one. */
+/* Frames are written to `w` from now on; numbers of the last trace are not valid in it. */
 void java_set_writer(struct java *j, struct prf_writer *w);
 
 /* A frame of a sample. `exact` as for hotspot_names_find(). */

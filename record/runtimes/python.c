@@ -14,7 +14,10 @@
 #include "record/runtimes/python_file.h"
 #include "record/runtimes/python_memory.h"
 
-/* Of so many programs the processes' memory can still be read for what is missing of a name. */
+/*
+ * For so many programs the layout is kept, to read missing parts of names from their processes'
+ * memory.
+ */
 #define IMAGES 4096
 
 /* A file that holds an interpreter. */

@@ -3,9 +3,9 @@
 #define RECORD_RUNTIMES_PYTHON_H
 
 /*
- * The CPython processes among the targets. Every file that is mapped is looked at once; a process
- * that maps an interpreter is one, and is made known to the kernel half at once, which sends the
- * frames of its scripts from then on, and their names when it meets them first.
+ * The CPython processes among the targets. Every mapped file is examined once. A process that maps
+ * an interpreter is published to the kernel half at once, which from then on sends the frames of
+ * its scripts, and their names when it sees them for the first time.
  *
  * Nothing here prints. Calls are from one thread.
  */
@@ -21,7 +21,9 @@ struct python_options {
 	int lists_fd;	    /* `script_lists` */
 	int sent_fd;	    /* the map `script_sent` of bpf/runtimes/script_list.bpf.h */
 	struct ring *names; /* of struct script_name; must outlive it */
-	/* An interpreter that is not understood, and why, in one line. May be NULL. */
+	/*
+	 * Called with one line about an interpreter that is not understood, and why. May be NULL.
+	 */
 	void (*refused)(const char *text, void *context);
 	void *context;
 };

@@ -3,9 +3,10 @@
 #define RECORD_RUNTIMES_PYTHON_LINES_H
 
 /*
- * Which source line an instruction of CPython bytecode belongs to, by the table of its code
- * object. The formats are those of CPython's Objects/lnotab_notes.txt (3.8 to 3.10) and of
- * "Locations table" in its InternalDocs/code_objects.md (3.11 on). The bytes are a stranger's.
+ * Which source line an instruction of CPython bytecode belongs to, by the table of its code object.
+ * The formats are those of CPython's Objects/lnotab_notes.txt (3.8 to 3.10) and of "Locations
+ * table" in its InternalDocs/code_objects.md (3.11 on). The bytes come from a process that is not
+ * trusted.
  */
 
 #include <stddef.h>

@@ -3,14 +3,14 @@
 #define RECORD_RUNTIMES_SCRIPT_MERGE_H
 
 /*
- * One stack of two. A runtime that keeps its frames in a list aside runs them in calls of its
- * evaluation loop, which are native frames: each stands for the frames of the list up to the next
- * one with SCRIPT_ENTRY, and gives its place to them.
+ * Merges the two stacks of a runtime that keeps a list of frames of its own. It runs these frames
+ * in calls of its evaluation loop, which are native frames: each of them stands for the frames of
+ * the list up to the next one with SCRIPT_ENTRY, and is replaced by them.
  *
- * While a call is made or ends, the loop is on the stack and its frame not in the list, or no
- * more: then there is one loop more than the list has entries, and it is the one at the leaf. So
- * where both are complete, they are matched from the root; where the native stack is cut off,
- * from the leaf, and what is left of the list goes to the root's end.
+ * While a call begins or ends, the loop is on the native stack and its frame is not in the list:
+ * then there is one loop more than the list has entries, and it is the one at the leaf. So where
+ * both stacks are complete they are matched from the root. Where the native stack is cut off they
+ * are matched from the leaf, and the rest of the list is put at the root.
  */
 
 #include <stdbool.h>

@@ -71,7 +71,7 @@ struct script_names *script_names_new(const struct script_names_options *options
 	return n;
 }
 
-/* What the frames of the trace are stays as it is. */
+/* Frames that were defined in the trace stay valid. */
 static void forget_codes(struct script_names *n)
 {
 	arena_release(&n->texts);
@@ -108,7 +108,7 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w)
 
 static void append_utf8(struct buffer *b, uint32_t c)
 {
-	/* What no text can hold: NUL, which would end it, and what is no character. */
+	/* Replaces NUL, which would end the text, and what is no character. */
 	if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		c = 0xfffd;
 	if (c < 0x80) {
@@ -130,8 +130,8 @@ static void append_utf8(struct buffer *b, uint32_t c)
 }
 
 /*
- * All bytes of a text as far as they are to be had: what came with the record, or else what the
- * process still has. Stays until the next call.
+ * The bytes of a text: those of the record, or else what can still be read from the process. Valid
+ * until the next call.
  */
 static const uint8_t *gather(struct script_names *n, const struct script_name *name,
 			     struct script_text *text, size_t most, const uint8_t *captured,
@@ -200,7 +200,7 @@ static struct code *keep_code(struct script_names *n, size_t file, size_t table,
 	return code;
 }
 
-/* The number of the code, which is kept unless an equal one is known; 0: nothing is known of it. */
+/* The number of the code, which is added unless an equal one is known; 0: it has no name. */
 static uint64_t find_code(struct script_names *n, struct script_name *name)
 {
 	struct {
@@ -375,7 +375,7 @@ bool script_names_add(struct script_names *n, const void *data, size_t size)
 
 	if (size > sizeof(room) || !is_name(data, size))
 		return false;
-	memcpy(&room, data, size); /* it is completed */
+	memcpy(&room, data, size); /* because texts are completed in it */
 	if (n->count >= CODES_MAX || n->bytes >= BYTES_MAX) {
 		forget_codes(n);
 		if (n->options.forgot)

@@ -3,13 +3,13 @@
 #define RECORD_RUNTIMES_SCRIPT_NAMES_H
 
 /*
- * What the code of scripts is called: function, file, lines. The kernel half sends it once for
- * each code object, with the first sample that has it (struct script_name). Equal code, in
- * whatever process, is one function in the trace; a frame of it is a line of it.
+ * The names of scripts' code: function, file, lines. The kernel half sends them once for each code
+ * object, with the first sample that has it (struct script_name). Equal code, in whatever process,
+ * is one function in the trace; a frame of it is a line of it.
  *
  * In the trace such a frame is a place in an object of kind PRF_OBJECT_SCRIPT, which stands for a
- * source file, and carries its names with it (prf_writer_names()). A frame whose code's names
- * have not come yet belongs to an object without a file, and is named when they come.
+ * source file, and carries its names with it (prf_writer_names()). A frame whose names have not
+ * arrived yet belongs to an object without a file, and gets its names when they arrive.
  */
 
 #include <stdbool.h>
@@ -30,7 +30,9 @@ struct script_names_options {
 	 */
 	size_t (*read)(void *context, const struct script_name *name, struct script_text *text,
 		       void *to, size_t most);
-	/* Called when so much was kept that all was forgotten: names must be sent again. */
+	/*
+	 * Called when a limit was reached and all codes were forgotten: names must be sent again.
+	 */
 	void (*forgot)(void *context);
 	void *context;
 };

@@ -9,8 +9,8 @@
 /* User addresses end below this on every machine we know (57 bits of virtual address). */
 #define ADDRESS_LIMIT (UINT64_C(1) << 56)
 /*
- * Of the places that one symbol replaced, only so many are kept; what a symbol with more replaced
- * is not looked up.
+ * A symbol remembers at most so many of the places that it replaced. What was at the places of one
+ * that replaced more is not looked up.
  */
 #define VICTIMS_LOOKED_AT 256
 #define PAST_LOOKED_AT 4096

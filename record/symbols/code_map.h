@@ -3,14 +3,14 @@
 #define RECORD_SYMBOLS_CODE_MAP_H
 
 /*
- * Which code a process had made at an address at a time. Newer code takes the place of older
- * code that it overlaps: from then on the older one is gone, also the rest of it.
+ * Which generated code a process had at an address at a given time. New code replaces older code
+ * that it overlaps, all of it, including the parts that do not overlap.
  *
- * When code came is often known only roughly, between two looks at a file. In between nobody
- * can say whose code a sample hit, so the answer is "ambiguous", not the likelier one.
+ * When code came is often known only roughly, between two looks at a file. A sample in between may
+ * have hit either code, so the answer is "ambiguous", not the likelier one.
  *
- * What comes in are files written by the process, so memory is limited, and an addition costs
- * O(log n) however they overlap.
+ * The input is files written by the process, so memory is limited, and an addition costs O(log n)
+ * however pieces overlap.
  */
 
 #include "record/symbols/range_map.h"

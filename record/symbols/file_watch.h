@@ -4,11 +4,12 @@
 
 /*
  * Looks at the size of files whenever they are written, in a thread of its own (inotify), so that
- * it is known to a millisecond or so when a part of a file was written, however rarely the file
- * is read. Where this is not possible nothing is lost but precision.
+ * it is known to about a millisecond when a part of a file was written, however rarely the file is
+ * read. Without the thread these times are less exact, and nothing else is lost.
  *
- * Files in /tmp that are named like perf maps are watched as soon as they are created, before it
- * is known whose they are; of containers, whose /tmp is another one, those that were added.
+ * Files in /tmp that are named like perf maps are watched as soon as they are created, before it is
+ * known whose they are. Of containers, which have another /tmp, only files that were added are
+ * watched.
  */
 
 #include "record/symbols/write_times.h"

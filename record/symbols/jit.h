@@ -46,10 +46,10 @@ uint32_t jit_generation(const struct jit *jit);
 struct error *jit_object(struct jit *jit, uint32_t pid, uint64_t address, uint32_t *object);
 
 /*
- * Ahead of the timeline, for processes that live shorter than it lags behind: one has mapped
- * code that is made, or a jitdump file if there is a `path`; it has a new program; it has
- * ended. What must be asked while it lives, or before its files are removed, is asked at once.
- * jit_begin() is for the timeline, when it comes to a mapping.
+ * For processes that live shorter than the timeline lags behind, these three are called ahead of
+ * it: the process mapped generated code, or a jitdump file if there is a `path`; it runs a new
+ * program; it has ended. Files that can only be opened while it lives are opened at once.
+ * jit_begin() is called by the timeline when it reaches such a mapping.
  */
 void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *path);
 void jit_foresee_exec(struct jit *jit, uint32_t pid);

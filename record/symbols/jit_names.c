@@ -88,7 +88,10 @@ static void note_changes(struct jit_names *n, const struct jit_names_owner *owne
 
 		if (s->victims == CODE_NONE && !s->piece.exact)
 			continue;
-		/* One answer holds up to `after`, another one from `by` on. */
+		/*
+		 * The answer changes twice: after `after` it is uncertain, from `by` on it is the
+		 * new code.
+		 */
 		add_change(n, s->piece.after + 1);
 		add_change(n, s->piece.by);
 	}

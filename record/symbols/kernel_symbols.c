@@ -397,7 +397,10 @@ static void hide(const struct symbol *symbol, struct prf_object *object, struct 
 struct error *kernel_symbols_frame(struct kernel_symbols *k, struct prf_writer *w, uint64_t address,
 				   struct prf_frame *frame)
 {
-	/* A return address may be the first of the next function: the call is what counts. */
+	/*
+	 * A call may be the last instruction of a function, and its return address the first byte
+	 * of the next one. So the byte before is looked up.
+	 */
 	struct symbol *symbol = find(k, frame->flags & PRF_FRAME_EXACT ? address : address - 1);
 	struct prf_object object;
 

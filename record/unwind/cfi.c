@@ -49,7 +49,10 @@ static uint64_t read_pointer(const struct cfi *cfi, struct cursor *c, uint8_t en
 	return (encoding & 0x70) == DW_EH_PE_pcrel ? at + value : value;
 }
 
-/* Code addresses are absolute or relative to where they stand; linkers write nothing else. */
+/*
+ * Code addresses are absolute, or relative to the place where they are stored. Linkers write no
+ * other encoding.
+ */
 static bool encoding_known(uint8_t encoding)
 {
 	return !(encoding & DW_EH_PE_indirect) &&
@@ -71,7 +74,10 @@ static bool read_register_operand(struct cursor *c, uint8_t op, uint32_t *reg, i
 	return cursor_ok(c);
 }
 
-/* The linker's: sp + 8 + ((pc & 15) >= n) * 8, written with these operations. */
+/*
+ * The expression that linkers write for procedure linkage tables, sp + 8 + ((pc & 15) >= n) * 8,
+ * always consists of these operations.
+ */
 static bool read_plt_expression(struct cursor c, struct cfi_row *row)
 {
 	uint32_t sp, pc;
@@ -131,7 +137,9 @@ static void read_cfa_expression(struct cursor c, struct cfi_row *row)
 				 row->ra,	row->fp, row->base, row->signal };
 }
 
-/* Where a register was saved: only "frame pointer + offset", of functions that align their stack.
+/*
+ * A register that is saved where an expression says. Only "frame pointer + offset" is known, which
+ * functions have that align their stack.
  */
 static struct cfi_saved read_place_expression(struct cursor c)
 {
@@ -240,7 +248,7 @@ static bool recall(struct machine *m)
 	return true;
 }
 
-/* The instructions whose opcode takes the whole byte. False: stop here. */
+/* The instructions whose opcode takes the whole byte. False: the rows end here. */
 static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
 {
 	uint64_t reg, factor = m->cie->code_factor;
@@ -466,7 +474,10 @@ static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 	size = read_pointer(cfi, &c, cie->pointer_encoding & 0x0f);
 	if (cie->augmented)
 		cursor_skip(&c, cursor_uleb(&c));
-	/* What the linker dropped has no size, or address 0; no function has 4 GiB. */
+	/*
+	 * FDEs of sections that the linker has dropped have size 0 or address 0. No function is 4
+	 * GiB large.
+	 */
 	if (!cursor_ok(&c) || !size || !start || start + size < start || size > UINT32_MAX)
 		return CFI_OK;
 	if (cfi->fde_count == FDES_MAX)

@@ -3,10 +3,10 @@
 #define RECORD_UNWIND_CFI_H
 
 /*
- * Call frame information: which code has it (FDEs), and for each pc how the caller's
- * registers are found (rows). Reads .eh_frame and .debug_frame; nothing is believed, and
- * the work is linear in the size of the section times a constant.
- * libdw finds the rows of one pc at a time, and takes 12 times as long for all (bench/README.md).
+ * Call frame information: which code has it (FDEs), and for each pc how the caller's registers are
+ * found (rows). Reads .eh_frame and .debug_frame. All lengths and offsets are checked, and the work
+ * is linear in the size of the section. libdw finds the rows of one pc at a time, and takes 12
+ * times as long for all (bench/README.md).
  *
  * Layout: DWARF 5 section 6.4, and the Linux Standard Base, "Exception Frames".
  */

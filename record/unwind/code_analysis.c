@@ -25,10 +25,10 @@ static bool is_stopped(const atomic_bool *stop)
 /* What is known before an instruction. */
 struct state {
 	bool sp_known, fp_known; /* the CFA is sp + sp_offset resp. fp + fp_offset */
-	bool outermost;		 /* nothing called this */
+	bool outermost;		 /* the root: this code was not called */
 	int32_t sp_offset, fp_offset;
 	int32_t fp_saved, base_saved;	 /* at CFA + this; 0: the register is the caller's */
-	const struct unwind_rule *fixed; /* instead of all that */
+	const struct unwind_rule *fixed; /* the rule, whatever the other fields are */
 };
 
 struct code_analysis {
@@ -326,8 +326,8 @@ static void apply(struct code_analysis *a, struct state *s, const struct x86_ins
 struct span {
 	const uint8_t *code;
 	uint64_t start, end;
-	const char *name; /* NULL: `start` is none */
-	bool unnamed;	  /* code that nothing is known to lead to is another function */
+	const char *name; /* NULL: `start` is no known start */
+	bool unnamed;	  /* code that cannot be reached from `start` is another function */
 	bool emits;
 };
 
@@ -376,7 +376,7 @@ static void join(struct code_analysis *a, uint64_t address, struct state *s)
 		a->changed = true;
 }
 
-/* What code after the end of a flow of control begins with; false: not known. */
+/* The state at code that follows a return or a jump. False: it is not known. */
 static bool resume(struct code_analysis *a, const struct span *span, uint64_t address,
 		   struct state *s)
 {
@@ -422,7 +422,7 @@ static bool step(struct code_analysis *a, const struct span *span, uint64_t at,
 	return !ends_flow(i) || s->fixed == &rule_end || s->fixed == &rule_signal;
 }
 
-/* Between functions; goexit begins with what looks like it. */
+/* Padding between functions. The goexit of Go begins with the same instruction. */
 static bool is_filler(const struct code_analysis *a, const struct x86_instruction *i,
 		      uint64_t address)
 {
@@ -469,7 +469,10 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 	a->indirect_known = false;
 	a->farthest = 0;
 	begin_go(a, span->start);
-	/* A trampoline is returned to at its start, and looked up before it. */
+	/*
+	 * A signal trampoline is entered by a return to its first byte, and return addresses are
+	 * looked up one byte before: the rule holds from there.
+	 */
 	if (span->emits && s.fixed == &rule_signal)
 		emit(a, span->start - 1, &s, true);
 	for (size_t at = 0; at < size && !is_stopped(a->stop);) {

@@ -5,7 +5,7 @@
 
 #include "record/unwind/unwind_arch.h"
 
-/* The entry point's code is short; how far it reaches is cut off at the next known code. */
+/* The entry point's code is short. Its rule ends where the next known code begins. */
 #define ENTRY_SIZE 64
 
 #if defined(__x86_64__)
