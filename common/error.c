@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The only error that is not on the heap, for when nothing more can be had from there. */
-static struct error no_memory = {
+static const struct error no_memory = {
 	.kind = ERROR_MEMORY,
 	.os_error = ENOMEM,
 	.position = ERROR_NOWHERE,
@@ -16,7 +16,8 @@ static struct error no_memory = {
 
 struct error *error_memory(void)
 {
-	return &no_memory;
+	/* Nobody writes into an error, and error_free() knows this one. */
+	return (struct error *)&no_memory;
 }
 
 struct error *error_copy(const struct error *error)
@@ -25,9 +26,9 @@ struct error *error_copy(const struct error *error)
 	struct error *copy;
 
 	if (!error || error == &no_memory)
-		return error ? &no_memory : NULL;
+		return error ? error_memory() : NULL;
 	copy = malloc(size);
-	return copy ? memcpy(copy, error, size) : &no_memory;
+	return copy ? memcpy(copy, error, size) : error_memory();
 }
 
 const char *error_kind_name(enum error_kind kind)

@@ -13,22 +13,28 @@
 
 #include "common/limits.h"
 
-/* What the signal handler may look at: no locks, only words that are written in order. */
 #define GUARDS 512
+
+/*
+ * One for the process, as the signal handler is. The handler takes no lock: what it looks at are
+ * words that are written in order.
+ */
 static struct {
-	atomic_uintptr_t start; /* 0: free */
-	atomic_uintptr_t end;
-} guards[GUARDS];
-static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction before;
-static uintptr_t page_size;
+	struct {
+		atomic_uintptr_t start; /* 0: free */
+		atomic_uintptr_t end;
+	} all[GUARDS];
+	pthread_mutex_t lock; /* of those who take one */
+	struct sigaction before;
+	uintptr_t page_size;
+} guards = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool is_guarded(uintptr_t address)
 {
 	for (int i = 0; i < GUARDS; i++) {
-		uintptr_t start = atomic_load(&guards[i].start);
+		uintptr_t start = atomic_load(&guards.all[i].start);
 
-		if (start && address >= start && address < atomic_load(&guards[i].end))
+		if (start && address >= start && address < atomic_load(&guards.all[i].end))
 			return true;
 	}
 	return false;
@@ -38,12 +44,12 @@ static bool is_guarded(uintptr_t address)
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
+	uintptr_t page = (uintptr_t)info->si_addr & ~(guards.page_size - 1);
 
 	if (!is_guarded((uintptr_t)info->si_addr) ||
-	    mmap((void *)page, page_size, PROT_READ | PROT_WRITE,
+	    mmap((void *)page, guards.page_size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-		sigaction(SIGBUS, &before, NULL); /* not ours: the fault happens again */
+		sigaction(SIGBUS, &guards.before, NULL); /* not ours: the fault happens again */
 	errno = saved;
 }
 
@@ -55,8 +61,8 @@ static void install_handler(void)
 
 	if (sigaction(SIGBUS, NULL, &now) || now.sa_sigaction == on_bus_error)
 		return;
-	page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-	before = now;
+	guards.page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	guards.before = now;
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGBUS, &action, NULL);
 }
@@ -65,16 +71,16 @@ static int take_guard(uintptr_t start, size_t size)
 {
 	int slot = -1;
 
-	pthread_mutex_lock(&guards_lock);
+	pthread_mutex_lock(&guards.lock);
 	install_handler();
 	for (int i = 0; i < GUARDS && slot < 0; i++) {
-		if (atomic_load(&guards[i].start))
+		if (atomic_load(&guards.all[i].start))
 			continue;
-		atomic_store(&guards[i].end, start + size);
-		atomic_store(&guards[i].start, start);
+		atomic_store(&guards.all[i].end, start + size);
+		atomic_store(&guards.all[i].start, start);
 		slot = i;
 	}
-	pthread_mutex_unlock(&guards_lock);
+	pthread_mutex_unlock(&guards.lock);
 	return slot;
 }
 
@@ -164,7 +170,7 @@ int mapped_file_open(struct mapped_file *f, int fd)
 void mapped_file_release(struct mapped_file *f)
 {
 	if (f->data && f->slot >= 0) {
-		atomic_store(&guards[f->slot].start, 0);
+		atomic_store(&guards.all[f->slot].start, 0);
 		munmap((void *)(uintptr_t)f->data, span(f->size));
 	} else {
 		free((void *)(uintptr_t)f->data);

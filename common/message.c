@@ -9,13 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *program_name = "prof";
-static enum message_level shown_level = MESSAGE_INFO;
+/* One for the process, as standard error is. */
+static struct {
+	const char *program;
+	enum message_level shown;
+} to = { "prof", MESSAGE_INFO };
 
 void message_setup(const char *program, enum message_level shown)
 {
-	program_name = program;
-	shown_level = shown;
+	to.program = program;
+	to.shown = shown;
 }
 
 static void append_escaped(struct buffer *line, const char *text)
@@ -55,7 +58,7 @@ static void write_pieces(const char *prefix, const char *format, va_list args)
 	const char *at = text;
 
 	vsnprintf(text, sizeof(text), format, args);
-	write_out(program_name, strlen(program_name));
+	write_out(to.program, strlen(to.program));
 	write_out(": ", 2);
 	write_out(prefix, strlen(prefix));
 	while (*at) {
@@ -83,11 +86,11 @@ message(enum message_level level, const char *format, va_list args)
 	int saved = errno;
 	va_list again;
 
-	if (level > shown_level)
+	if (level > to.shown)
 		return;
 	va_copy(again, args);
 	buffer_vprintf(&text, format, args);
-	buffer_printf(&line, "%s: %s", program_name, prefix[level]);
+	buffer_printf(&line, "%s: %s", to.program, prefix[level]);
 	append_escaped(&line, buffer_string(&text));
 	buffer_u8(&line, '\n');
 	/* One write, so that lines of several threads do not mix. */
