@@ -16,7 +16,7 @@ static const struct error no_memory = {
 
 struct error *error_memory(void)
 {
-	/* Nobody writes into an error, and error_free() knows this one. */
+	/* Whoever writes into an error leaves this kind as it is. */
 	return (struct error *)&no_memory;
 }
 

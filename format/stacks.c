@@ -172,14 +172,14 @@ static struct error *frames_take(const struct tables *t, const struct head *head
 struct error *frames_decode(struct tables *t, struct cursor *c)
 {
 	const struct kind kind = {
-		.name = "frames",
-		.have = tables_own_frames(t),
-		.max = WIRE_FRAMES_MAX,
-		.columns = 3,
-		.expect_named = tables_expect_objects,
-		.expect = tables_expect_frames,
-		.reserve = tables_reserve_frames,
-		.take = frames_take,
+		"frames",
+		tables_own_frames(t),
+		WIRE_FRAMES_MAX,
+		3,
+		tables_expect_objects,
+		tables_expect_frames,
+		tables_reserve_frames,
+		frames_take,
 	};
 
 	return payload_decode(t, &kind, c, &t->frame_count);
@@ -234,14 +234,14 @@ static struct error *stacks_take(const struct tables *t, const struct head *head
 struct error *stacks_decode(struct tables *t, struct cursor *c)
 {
 	const struct kind kind = {
-		.name = "stacks",
-		.have = t->stack_count,
-		.max = WIRE_STACKS_MAX,
-		.columns = 2,
-		.expect_named = tables_expect_frames,
-		.expect = tables_expect_stacks,
-		.reserve = tables_reserve_stacks,
-		.take = stacks_take,
+		"stacks",
+		t->stack_count,
+		WIRE_STACKS_MAX,
+		2,
+		tables_expect_frames,
+		tables_expect_stacks,
+		tables_reserve_stacks,
+		stacks_take,
 	};
 
 	return payload_decode(t, &kind, c, &t->stack_count);

@@ -57,27 +57,25 @@ class Bytes:
     def unsigned(self, size):
         return int.from_bytes(self.take(size), "little")
 
-    def uleb(self):
+    def leb(self):
+        """The value, the number of its bits, and the last byte."""
         value = shift = 0
         while True:
             byte = self.take(1)[0]
             value |= (byte & 0x7F) << shift
             shift += 7
             if not byte & 0x80:
-                break
+                return value, shift, byte
+
+    def uleb(self):
+        value, _, _ = self.leb()
         if value > MASK:
             raise Bad("a number that is too large")
         return value
 
     def sleb(self):
-        value = shift = 0
-        while True:
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80:
-                break
-        return value - (1 << shift) if byte & 0x40 else value
+        value, bits, last = self.leb()
+        return value - (1 << bits) if last & 0x40 else value
 
     def text(self):
         end = self.data.find(b"\0", self.at)

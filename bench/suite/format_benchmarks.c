@@ -142,39 +142,20 @@ static void decode_size(void *state, uint64_t *units, uint64_t *bytes)
 
 static const int stored = 0;
 
+/* clang-format off */
+#define ENCODING                                                                                   \
+	.unit = "samples/s", .setup = format_setup, .run = encode_run, .check = encode_check,      \
+	.size = encode_size, .measures = encode_measures, .teardown = format_teardown
+#define DECODING                                                                                   \
+	.unit = "samples/s", .setup = format_setup, .run = decode_run, .check = decode_check,      \
+	.size = decode_size, .teardown = format_teardown
+/* clang-format on */
+
 static const struct benchmark table[] = {
-	{ .name = "format/encode",
-	  .unit = "samples/s",
-	  .setup = format_setup,
-	  .run = encode_run,
-	  .check = encode_check,
-	  .size = encode_size,
-	  .measures = encode_measures,
-	  .teardown = format_teardown },
-	{ .name = "format/encode-stored",
-	  .unit = "samples/s",
-	  .setup = format_setup,
-	  .run = encode_run,
-	  .check = encode_check,
-	  .size = encode_size,
-	  .measures = encode_measures,
-	  .teardown = format_teardown,
-	  .argument = &stored },
-	{ .name = "format/decode",
-	  .unit = "samples/s",
-	  .setup = format_setup,
-	  .run = decode_run,
-	  .check = decode_check,
-	  .size = decode_size,
-	  .teardown = format_teardown },
-	{ .name = "format/decode-stored",
-	  .unit = "samples/s",
-	  .setup = format_setup,
-	  .run = decode_run,
-	  .check = decode_check,
-	  .size = decode_size,
-	  .teardown = format_teardown,
-	  .argument = &stored },
+	{ .name = "format/encode", ENCODING },
+	{ .name = "format/encode-stored", ENCODING, .argument = &stored },
+	{ .name = "format/decode", DECODING },
+	{ .name = "format/decode-stored", DECODING, .argument = &stored },
 };
 
 const struct benchmark_table format_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -1,14 +1,9 @@
 #!/bin/sh
 # Methods of Java programs have their names and lines, as the virtual machine itself reports them.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/runtimes.sh"
 need_bpf
-command -v javac > /dev/null || skip_all "no javac"
-[ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
-home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
-programs="$top/tests/e2e/programs/java"
-[ -e "$home/include/jni.h" ] || skip_all "no jni.h"
-compile_c -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" "$programs/native.c"
-need javac -d "$work" "$programs"/*.java
+build_java "$top"/tests/e2e/programs/java/*.java
 
 # The program writes each stack before it calls what is probed. ROUNDS of 14 stacks.
 agrees() {

@@ -1,14 +1,9 @@
 #!/bin/sh
 # Stacks of Java programs reach the root, whatever their virtual machine does with frame pointers.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/runtimes.sh"
 need_bpf
-command -v javac > /dev/null || skip_all "no javac"
-[ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
-home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
-programs="$top/tests/e2e/programs/java"
-[ -e "$home/include/jni.h" ] || skip_all "no jni.h"
-compile_c -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" "$programs/native.c"
-need javac -d "$work" "$programs/Mix.java"
+build_java "$top/tests/e2e/programs/java/Mix.java"
 
 share() {
 	"$report" --info --json "$1" > "$work/info.json"

@@ -2,10 +2,9 @@
 # Python functions have their own names, whatever was at their address before, and however short
 # their process lives.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/runtimes.sh"
 need_bpf
-[ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
-programs="$top/tests/e2e/programs/python"
-compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
+build_python
 changes=${CHANGES:-3000}
 
 # names_of PROGRAM INTERPRETER COUNT: how many stacks are of f_N in a file that has its name and its
@@ -74,18 +73,10 @@ f = next(f for f in json.loads(open(sys.argv[1]).readline())["stack"] if f["kind
 print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples")" "1000 502 3002" "$1: long names, paths and tables are whole"
 }
 
-found=0
-for python in "$(command -v /usr/bin/python3)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
-	[ -x "$python" ] || continue
-	version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-	case $version in
-	3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13) ;;
-	*) continue ;;
-	esac
-	found=$((found + 1))
-	changing "$version" "$python"
-	short "$version" "$python"
-	long "$version" "$python"
-done
-[ $found -gt 0 ] || skip "CPython 3.8 to 3.13" "none is installed"
+all_of() {
+	changing "$1" "$2"
+	short "$1" "$2"
+	long "$1" "$2"
+}
+each_python all_of
 finish

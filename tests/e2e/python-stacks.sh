@@ -1,10 +1,9 @@
 #!/bin/sh
 # Python functions stand in the stacks, frame for frame as the program itself says.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/runtimes.sh"
 need_bpf
-[ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
-programs="$top/tests/e2e/programs/python"
-compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
+build_python
 
 # compare TRACE SAID: "right of all" samples, and the first that differs.
 compare() {
@@ -43,18 +42,9 @@ check() {
 		"[0, 0, 0]" "$what: native and Python frames match wherever both are whole"
 }
 
-# The system's, and all versions that pyenv has.
-found=0
-for python in "$(command -v /usr/bin/python3)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
-	[ -x "$python" ] || continue
-	version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-	case $version in
-	3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13) ;;
-	*) continue ;;
-	esac
-	found=$((found + 1))
-	check "Python $version ($python)" "$python"
-	[ "$version" != 3.12 ] || check "Python $version -X perf" "$python" -X perf
-done
-[ $found -gt 0 ] || skip "CPython 3.8 to 3.13" "none is installed"
+ways() {
+	check "Python $1 ($2)" "$2"
+	[ "$1" != 3.12 ] || check "Python $1 -X perf" "$2" -X perf
+}
+each_python ways
 finish

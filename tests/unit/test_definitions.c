@@ -160,39 +160,49 @@ static void test_first_ids(void **state)
 	buffer_release(&record);
 }
 
+/* Appends the record of an event. */
+static void append_event(struct buffer *payload)
+{
+	struct buffer record = { 0 };
+
+	event_encode(&record, &(struct prf_event){ .name = "a", .unit = "b" });
+	record_encode(payload, &record);
+	buffer_release(&record);
+}
+
 /* A block that is broken at its second record leaves no first one either. */
 static void test_all_or_nothing(void **state)
 {
-	struct buffer record = { 0 }, payload = { 0 };
+	struct buffer payload = { 0 };
 	struct cursor c;
 	struct tables t;
 
 	tables_init(&t);
-	event_encode(&record, &(struct prf_event){ .name = "a", .unit = "b" });
 	buffer_uleb(&payload, 0);
-	record_encode(&payload, &record);
+	append_event(&payload);
 	buffer_uleb(&payload, 200);
 	c = cursor_over(payload.data, payload.size);
 	assert_error(events_decode(&t, &c), ERROR_CORRUPT,
 		     "event 1: its record is longer than the block");
 	assert_int_equal(t.event_count, 0);
 	tables_release(&t);
-	buffer_release(&record);
 	buffer_release(&payload);
 }
 
 static void test_limit(void **state)
 {
-	struct buffer record = { 0 }, payload = { 0 };
+	struct buffer payload = { 0 };
+	size_t allowed = 0;
 	struct cursor c;
 	struct tables t;
 
 	tables_init(&t);
-	event_encode(&record, &(struct prf_event){ .name = "a", .unit = "b" });
 	buffer_uleb(&payload, 0);
-	for (uint32_t i = 0; i <= WIRE_EVENTS_MAX; i++)
-		record_encode(&payload, &record);
-	c = cursor_over(payload.data, payload.size - 1 - record.size);
+	for (uint32_t i = 0; i <= WIRE_EVENTS_MAX; i++) {
+		allowed = payload.size;
+		append_event(&payload);
+	}
+	c = cursor_over(payload.data, allowed);
 	assert_no_error(events_decode(&t, &c));
 	assert_int_equal(t.event_count, WIRE_EVENTS_MAX);
 	tables_release(&t);
@@ -201,7 +211,6 @@ static void test_limit(void **state)
 	assert_error(events_decode(&t, &c), ERROR_CORRUPT, "there are more than 4096 events");
 	assert_int_equal(t.event_count, 0);
 	tables_release(&t);
-	buffer_release(&record);
 	buffer_release(&payload);
 }
 

@@ -297,94 +297,98 @@ static void inlined_calls_and_lines(void **state)
 	writer_release(&w);
 }
 
+/* One unit, and what is known of a place in it. */
+struct fixture {
+	struct writer w;
+	struct dwarf d;
+	struct arena arena;
+	struct dwarf_answer answer;
+};
+
+static void begin_one(struct fixture *f)
+{
+	f->arena = (struct arena){ 0 };
+	writer_start(&f->w);
+	begin_unit(&f->w, 0x1000, 0x100);
+}
+
+static void ask_one(struct fixture *f)
+{
+	const uint64_t address = 0x1004;
+
+	end_unit(&f->w);
+	open_dwarf(&f->d, &f->w, f->w.info.size);
+	look_up(&f->d, &address, 1, &f->arena, &f->answer);
+}
+
+static void end(struct fixture *f)
+{
+	arena_release(&f->arena);
+	dwarf_release(&f->d);
+	writer_release(&f->w);
+}
+
 /* A name that refers to a name that refers to the first. */
 static void cycle(void **state)
 {
-	const uint64_t address = 0x1004;
-	struct dwarf_answer a;
-	struct arena arena = { 0 };
-	struct writer w;
-	struct dwarf d;
+	struct fixture f;
 	uint32_t at;
 
-	writer_start(&w);
-	begin_unit(&w, 0x1000, 0x100);
-	at = here(&w);
-	buffer_u8(&w.info, REFERENCE);
-	buffer_u32(&w.info, at + 5);
-	buffer_u8(&w.info, REFERENCE);
-	buffer_u32(&w.info, at);
-	function(&w, "real", 0x1000, 0x40);
-	inlined(&w, at, 0x1000, 0x20, 33);
-	buffer_u8(&w.info, 0);
-	buffer_u8(&w.info, 0);
-	end_unit(&w);
-	open_dwarf(&d, &w, w.info.size);
-	look_up(&d, &address, 1, &arena, &a);
-	assert_int_equal(a.n, 2);
-	assert_string_equal(a.places[0].function, "");
-	assert_string_equal(a.places[1].function, "real");
-	arena_release(&arena);
-	dwarf_release(&d);
-	writer_release(&w);
+	begin_one(&f);
+	at = here(&f.w);
+	buffer_u8(&f.w.info, REFERENCE);
+	buffer_u32(&f.w.info, at + 5);
+	buffer_u8(&f.w.info, REFERENCE);
+	buffer_u32(&f.w.info, at);
+	function(&f.w, "real", 0x1000, 0x40);
+	inlined(&f.w, at, 0x1000, 0x20, 33);
+	buffer_u8(&f.w.info, 0);
+	buffer_u8(&f.w.info, 0);
+	ask_one(&f);
+	assert_int_equal(f.answer.n, 2);
+	assert_string_equal(f.answer.places[0].function, "");
+	assert_string_equal(f.answer.places[1].function, "real");
+	end(&f);
 }
 
 static void deep_nesting(void **state)
 {
-	const uint64_t address = 0x1004;
-	struct dwarf_answer a;
-	struct arena arena = { 0 };
-	struct writer w;
-	struct dwarf d;
+	struct fixture f;
 	uint32_t name;
 
-	writer_start(&w);
-	begin_unit(&w, 0x1000, 0x100);
-	name = named(&w, "again");
-	function(&w, "real", 0x1000, 0x40);
+	begin_one(&f);
+	name = named(&f.w, "again");
+	function(&f.w, "real", 0x1000, 0x40);
 	for (int i = 0; i < 100000; i++)
-		inlined(&w, name, 0x1000, 0x20, 33);
-	end_unit(&w);
-	open_dwarf(&d, &w, w.info.size);
-	look_up(&d, &address, 1, &arena, &a);
-	assert_true(a.n > 100 && a.n < 10000);
-	assert_string_equal(a.places[a.n - 1].function, "real");
-	arena_release(&arena);
-	dwarf_release(&d);
-	writer_release(&w);
+		inlined(&f.w, name, 0x1000, 0x20, 33);
+	ask_one(&f);
+	assert_true(f.answer.n > 100 && f.answer.n < 10000);
+	assert_string_equal(f.answer.places[f.answer.n - 1].function, "real");
+	end(&f);
 }
 
 /* Two calls side by side that claim the same code, and functions that overlap. */
 static void overlaps(void **state)
 {
-	const uint64_t address = 0x1004;
-	struct dwarf_answer a;
-	struct arena arena = { 0 };
-	struct writer w;
-	struct dwarf d;
+	struct fixture f;
 	uint32_t one, two;
 
-	writer_start(&w);
-	begin_unit(&w, 0x1000, 0x100);
-	one = named(&w, "one");
-	two = named(&w, "two");
-	function(&w, "real", 0x1000, 0x40);
-	inlined(&w, one, 0x1000, 0x20, 33);
-	buffer_u8(&w.info, 0);
-	inlined(&w, two, 0x1000, 0x20, 34);
-	buffer_u8(&w.info, 0);
-	buffer_u8(&w.info, 0);
-	function(&w, "folded", 0x1000, 0x40);
-	buffer_u8(&w.info, 0);
-	end_unit(&w);
-	open_dwarf(&d, &w, w.info.size);
-	look_up(&d, &address, 1, &arena, &a);
-	assert_int_equal(a.n, 2);
-	assert_string_equal(a.places[0].function, "two");
-	assert_string_equal(a.places[1].function, "real");
-	arena_release(&arena);
-	dwarf_release(&d);
-	writer_release(&w);
+	begin_one(&f);
+	one = named(&f.w, "one");
+	two = named(&f.w, "two");
+	function(&f.w, "real", 0x1000, 0x40);
+	inlined(&f.w, one, 0x1000, 0x20, 33);
+	buffer_u8(&f.w.info, 0);
+	inlined(&f.w, two, 0x1000, 0x20, 34);
+	buffer_u8(&f.w.info, 0);
+	buffer_u8(&f.w.info, 0);
+	function(&f.w, "folded", 0x1000, 0x40);
+	buffer_u8(&f.w.info, 0);
+	ask_one(&f);
+	assert_int_equal(f.answer.n, 2);
+	assert_string_equal(f.answer.places[0].function, "two");
+	assert_string_equal(f.answer.places[1].function, "real");
+	end(&f);
 }
 
 /* Code that was dropped stands at address 0 and above. */

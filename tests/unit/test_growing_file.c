@@ -9,15 +9,23 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static void grows_and_starts_anew(void **state)
+/* An empty file; returns who may write into it. */
+static int begin(struct growing_file *f)
 {
 	char path[] = "/tmp/prof-growing.XXXXXX";
 	int writer = mkstemp(path);
-	struct growing_file f;
 
 	assert_true(writer >= 0);
-	growing_file_init(&f, dup(writer));
+	growing_file_init(f, dup(writer));
 	assert_int_equal(unlink(path), 0);
+	return writer;
+}
+
+static void grows_and_starts_anew(void **state)
+{
+	struct growing_file f;
+	int writer = begin(&f);
+
 	assert_int_equal(growing_file_read(&f, 100), GROWING_FILE_SAME);
 	assert_int_equal(write(writer, "abcdef", 6), 6);
 	assert_int_equal(growing_file_read(&f, 4), GROWING_FILE_GREW);
@@ -40,13 +48,9 @@ static void grows_and_starts_anew(void **state)
 /* A sparse file of a terabyte costs its owner nothing, and there may be one for each process. */
 static void gives_memory_back(void **state)
 {
-	char path[] = "/tmp/prof-growing.XXXXXX";
-	int writer = mkstemp(path);
 	struct growing_file f;
+	int writer = begin(&f);
 
-	assert_true(writer >= 0);
-	growing_file_init(&f, dup(writer));
-	assert_int_equal(unlink(path), 0);
 	assert_int_equal(ftruncate(writer, (off_t)1 << 40), 0);
 	assert_int_equal(growing_file_read(&f, 8 << 20), GROWING_FILE_GREW);
 	assert_true(f.pending.capacity >= 8 << 20);

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+
+#include "tests/unit/in_child.h"
 
 static cap_flag_value_t has(cap_value_t cap)
 {
@@ -19,19 +20,6 @@ static cap_flag_value_t has(cap_value_t cap)
 	cap_get_flag(caps, cap, CAP_EFFECTIVE, &value);
 	cap_free(caps);
 	return value;
-}
-
-/* Runs `check` in a child, whose rights it may give up; true when it returned 0. */
-static int in_child(int (*check)(void))
-{
-	pid_t child = fork();
-	int status;
-
-	if (!child)
-		_exit(check());
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
 }
 
 static int drop(void)

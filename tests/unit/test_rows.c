@@ -21,6 +21,14 @@ static const struct row *find(const struct row *list, size_t n, const char *name
 	return NULL;
 }
 
+static void expect_row(const struct rows *rows, const char *name, uint64_t self, uint64_t total)
+{
+	const struct row *row = find(rows->list, rows->count, name);
+
+	assert_int_equal(row->self, self);
+	assert_int_equal(row->total, total);
+}
+
 static void fill(struct small_profile *s)
 {
 	uint32_t one, two;
@@ -39,20 +47,13 @@ static void test_self_and_total(void **state)
 {
 	struct small_profile s;
 	struct rows rows;
-	const struct row *row;
 
 	fill(&s);
 	assert_no_error(rows_init(&rows, small_finish(&s), ROWS_BY_FUNCTION));
 	assert_int_equal(rows.count, 3);
-	row = find(rows.list, rows.count, "f");
-	assert_int_equal(row->self, 8);
-	assert_int_equal(row->total, 8);
-	row = find(rows.list, rows.count, "g");
-	assert_int_equal(row->self, 2);
-	assert_int_equal(row->total, 7);
-	row = find(rows.list, rows.count, "main");
-	assert_int_equal(row->self, 1);
-	assert_int_equal(row->total, 11);
+	expect_row(&rows, "f", 8, 8);
+	expect_row(&rows, "g", 2, 7);
+	expect_row(&rows, "main", 1, 11);
 	/* Most self first. */
 	assert_string_equal(rows.list[0].name, "f");
 	assert_string_equal(rows.list[2].name, "main");
@@ -66,7 +67,6 @@ static void test_copies_in_a_run(void **state)
 {
 	struct small_profile s;
 	struct rows rows;
-	const struct row *row;
 	uint32_t group;
 
 	small_begin(&s);
@@ -76,12 +76,8 @@ static void test_copies_in_a_run(void **state)
 	small_entry(&s, group, "main;rust::h0123456789abcdef;rust::h89abcdef01234567.llvm.42", 2);
 	assert_no_error(rows_init_run(&rows, small_finish(&s), ROWS_BY_FUNCTION, 0));
 	assert_int_equal(rows.count, 3);
-	row = find(rows.list, rows.count, "f");
-	assert_int_equal(row->self, 8);
-	assert_int_equal(row->total, 8);
-	row = find(rows.list, rows.count, "rust::h0123456789abcdef");
-	assert_int_equal(row->self, 2);
-	assert_int_equal(row->total, 2);
+	expect_row(&rows, "f", 8, 8);
+	expect_row(&rows, "rust::h0123456789abcdef", 2, 2);
 	rows_release(&rows);
 
 	/* Nothing is joined where nothing is compared. */

@@ -51,39 +51,25 @@ static void test_patterns(void **state)
 	pattern_list_release(&list);
 }
 
-static void window(const char *text, uint64_t *from, uint64_t *to)
+static void expect_window(const char *text, uint64_t from_ns, uint64_t to_ns)
 {
 	struct selection s = { 0 };
 	struct time_window window = { 1000000000, 11000000000 };
 
 	assert_true(selection_set_time(&s, text));
 	window = selection_window(&s, window);
-	*from = window.from_ns;
-	*to = window.to_ns;
+	assert_int_equal(window.from_ns, from_ns);
+	assert_int_equal(window.to_ns, to_ns);
 }
 
 static void test_time(void **state)
 {
-	uint64_t from, to;
-
-	window("1.5s,3s", &from, &to);
-	assert_int_equal(from, 2500000000);
-	assert_int_equal(to, 4000000000);
-	window("100ms,", &from, &to);
-	assert_int_equal(from, 1100000000);
-	assert_int_equal(to, UINT64_MAX);
-	window(",2", &from, &to);
-	assert_int_equal(from, 0);
-	assert_int_equal(to, 3000000000);
-	window("@4.5,@5", &from, &to);
-	assert_int_equal(from, 4500000000);
-	assert_int_equal(to, 5000000000);
-	window("10%,20%", &from, &to);
-	assert_int_equal(from, 2000000000);
-	assert_int_equal(to, 3000000000);
-	window("50%,100%", &from, &to);
-	assert_int_equal(from, 6000000000);
-	assert_int_equal(to, UINT64_MAX);
+	expect_window("1.5s,3s", 2500000000, 4000000000);
+	expect_window("100ms,", 1100000000, UINT64_MAX);
+	expect_window(",2", 0, 3000000000);
+	expect_window("@4.5,@5", 4500000000, 5000000000);
+	expect_window("10%,20%", 2000000000, 3000000000);
+	expect_window("50%,100%", 6000000000, UINT64_MAX);
 }
 
 static void test_times_that_are_none(void **state)

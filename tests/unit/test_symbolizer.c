@@ -38,6 +38,23 @@ static struct symbolizer *new_symbolizer(unsigned int jobs)
 	return s;
 }
 
+/* The file of this program. */
+static void own_path(char path[4096])
+{
+	ssize_t size = readlink("/proc/self/exe", path, 4095);
+
+	assert_true(size > 0);
+	path[size] = 0;
+}
+
+static void expect_status(const struct symbolizer *s, uint32_t object, enum symbols_status status)
+{
+	struct symbols_found found;
+
+	symbolizer_found(s, object, &found);
+	assert_int_equal(found.status, status);
+}
+
 static uint32_t add_object(struct symbolizer *s, enum prf_object_kind kind, const char *path)
 {
 	const struct prf_object object = { .kind = kind, .path = path, .root = "" };
@@ -98,8 +115,7 @@ static void recorded_symbols(void **state)
 	assert_int_equal(found.status, SYMBOLS_OK);
 	assert_int_equal(found.queries, 6);
 	assert_int_equal(found.named, 4);
-	symbolizer_found(s, kernel, &found);
-	assert_int_equal(found.status, SYMBOLS_NO_SYMBOLS);
+	expect_status(s, kernel, SYMBOLS_NO_SYMBOLS);
 	symbolizer_free(s);
 }
 
@@ -113,7 +129,6 @@ static void embedded_names(void **state)
 	uint32_t object = add_object(s, PRF_OBJECT_FILE, "/no/such/file");
 	uint32_t query = ask(s, object, 0x10, false), other = ask(s, object, 0x10, false);
 	const struct symbolizer_place *got;
-	struct symbols_found found;
 	size_t n;
 
 	assert_null(symbolizer_add_names(s, query, places, 2));
@@ -128,8 +143,7 @@ static void embedded_names(void **state)
 	assert_string_equal(got[1].name, "outer");
 	assert_int_equal(got[1].start_line, 7);
 	assert_null(name_of(s, other));
-	symbolizer_found(s, object, &found);
-	assert_int_equal(found.status, SYMBOLS_NO_FILE);
+	expect_status(s, object, SYMBOLS_NO_FILE);
 	symbolizer_free(s);
 }
 
@@ -152,7 +166,6 @@ static void wrong_numbers(void **state)
 static void files(void **state)
 {
 	char path[4096];
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	struct prf_object wrong = {
 		.kind = PRF_OBJECT_FILE, .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20
 	};
@@ -160,8 +173,7 @@ static void files(void **state)
 	uint32_t own, other, text, wrong_query;
 	struct symbols_found found;
 
-	assert_true(size > 0);
-	path[size] = 0;
+	own_path(path);
 	wrong.path = path;
 	own = add_object(s, PRF_OBJECT_FILE, path);
 	assert_null(symbolizer_add_object(s, &wrong, &other));
@@ -173,11 +185,9 @@ static void files(void **state)
 	symbolizer_found(s, own, &found);
 	assert_int_equal(found.status, SYMBOLS_OK);
 	assert_string_equal(found.path, path);
-	symbolizer_found(s, other, &found);
-	assert_int_equal(found.status, SYMBOLS_DIFFERENT);
+	expect_status(s, other, SYMBOLS_DIFFERENT);
 	assert_null(name_of(s, wrong_query));
-	symbolizer_found(s, text, &found);
-	assert_int_equal(found.status, SYMBOLS_UNREADABLE);
+	expect_status(s, text, SYMBOLS_UNREADABLE);
 	symbolizer_free(s);
 }
 
@@ -185,15 +195,12 @@ static void files(void **state)
 static void unidentified(void **state)
 {
 	char path[4096];
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = path, .root = "" };
 	struct symbolizer *s = new_symbolizer(1);
 	uint32_t deleted, replaced, same;
-	struct symbols_found found;
 	struct stat status;
 
-	assert_true(size > 0);
-	path[size] = 0;
+	own_path(path);
 	assert_int_equal(stat(path, &status), 0);
 	object.inode = status.st_ino;
 	assert_null(symbolizer_add_object(s, &object, &same));
@@ -206,12 +213,9 @@ static void unidentified(void **state)
 	ask(s, replaced, 0x1000, true);
 	ask(s, deleted, 0x1000, true);
 	assert_null(symbolizer_run(s));
-	symbolizer_found(s, same, &found);
-	assert_int_equal(found.status, SYMBOLS_OK);
-	symbolizer_found(s, replaced, &found);
-	assert_int_equal(found.status, SYMBOLS_DIFFERENT);
-	symbolizer_found(s, deleted, &found);
-	assert_int_equal(found.status, SYMBOLS_DIFFERENT);
+	expect_status(s, same, SYMBOLS_OK);
+	expect_status(s, replaced, SYMBOLS_DIFFERENT);
+	expect_status(s, deleted, SYMBOLS_DIFFERENT);
 	symbolizer_free(s);
 }
 
@@ -219,7 +223,6 @@ static void unidentified(void **state)
 static void copies(void **state)
 {
 	char path[4096];
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	struct prf_object object = { .kind = PRF_OBJECT_FILE, .root = "" };
 	struct symbolizer *s = new_symbolizer(2);
 	struct symbols_found found;
@@ -228,8 +231,7 @@ static void copies(void **state)
 	uint64_t offset = 0;
 	int fd;
 
-	assert_true(size > 0);
-	path[size] = 0;
+	own_path(path);
 	fd = open(path, O_RDONLY);
 	assert_int_equal(elf_file_open(&elf, fd), 0);
 	close(fd);

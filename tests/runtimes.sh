@@ -1,0 +1,37 @@
+# Sourced after lib.sh by scripts about programs of a runtime.
+
+# build_python: the library whose function the programs call; sets `programs`.
+build_python() {
+	[ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
+	programs="$top/tests/e2e/programs/python"
+	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
+}
+
+# each_python COMMAND: calls COMMAND VERSION PYTHON for the system's CPython and those of pyenv.
+each_python() {
+	found=0
+	for python in "$(command -v /usr/bin/python3)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
+		[ -x "$python" ] || continue
+		version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+		case $version in
+		3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13) ;;
+		*) continue ;;
+		esac
+		found=$((found + 1))
+		"$1" "$version" "$python"
+	done
+	[ $found -gt 0 ] || skip "CPython 3.8 to 3.13" "none is installed"
+}
+
+# build_java SOURCE...: the classes and the native library that they call; sets `home`, where Java
+# is, and `programs`.
+build_java() {
+	need_tools javac
+	[ "$(uname -m)" = x86_64 ] || skip_all "the walk through Java code is for x86-64"
+	home=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+	programs="$top/tests/e2e/programs/java"
+	[ -e "$home/include/jni.h" ] || skip_all "no jni.h"
+	compile_c -O2 -shared -fPIC -I"$home/include" -I"$home/include/linux" -o "$work/libnative.so" \
+		"$programs/native.c"
+	need javac -d "$work" "$@"
+}
