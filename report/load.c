@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/in_order.h"
 #include "report/load.h"
 
 #include "common/message.h"
@@ -260,6 +261,7 @@ struct stream {
 	uint32_t trace;
 	struct sink texts; /* of all frames */
 	size_t *text_at;
+	struct in_order order;
 };
 
 static bool make_texts(struct stream *s)
@@ -278,9 +280,20 @@ static bool make_texts(struct stream *s)
 	return !error_ignore(sink_flush(&s->texts));
 }
 
+/* Writes the earliest sample that waits; false: none does. */
+static bool stream_earliest(struct stream *s)
+{
+	struct view_sample one;
+
+	if (!in_order_take(&s->order, &one))
+		return false;
+	s->options->view->sample(s->loaded->profile, &s->options->shown, &one, s->sink);
+	return true;
+}
+
 static bool stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
 {
-	const struct stream *s = context;
+	struct stream *s = context;
 	const struct selection *selection = &s->options->selection;
 	const struct profile *p = s->loaded->profile;
 	size_t events, stacks = prf_reader_stacks(s->first_pass->reader);
@@ -316,7 +329,9 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 		if (!kept)
 			continue;
 		one.event = &p->events[known];
-		s->options->view->sample(p, &s->options->shown, &one, s->sink);
+		if (in_order_full(&s->order))
+			stream_earliest(s);
+		in_order_put(&s->order, &one);
 	}
 	/* The reader of the output has closed it: stop. */
 	return s->sink->error || progress_interrupted();
@@ -325,7 +340,7 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
 {
 	struct stream stream = { .loaded = l, .options = o, .sink = sink };
-	bool ok = make_texts(&stream);
+	bool ok = in_order_init(&stream.order) && make_texts(&stream);
 
 	if (!ok)
 		message_error("out of memory");
@@ -344,6 +359,8 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 		stream.first_pass = first;
 		stream.trace = (uint32_t)i;
 		error = trace_read(&again, &sinks);
+		while (!sink->error && !progress_interrupted() && stream_earliest(&stream))
+			;
 		/* The first pass met the same error and reported it. */
 		ok = !error || first->error || sink->error || progress_interrupted();
 		if (!ok)
@@ -351,6 +368,7 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 		again.fd = -1;
 		trace_close(&again);
 	}
+	in_order_release(&stream.order);
 	sink_release(&stream.texts);
 	free(stream.text_at);
 	return ok;

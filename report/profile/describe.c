@@ -100,6 +100,13 @@ static void share_lost_time(struct described *d, const struct profile *profile,
 			(uint64_t)llround(samples * (double)d->events[i].interval_ns);
 }
 
+static uint64_t wall_clock_at_start(const struct trace *t)
+{
+	uint64_t began = wall_clock(metadata_or_nothing(t, "start_time"));
+
+	return began ? began + trace_since_start(t) : 0;
+}
+
 struct error *describe_traces(struct described *d, struct profile *profile,
 			      const struct trace *traces, size_t trace_count)
 {
@@ -120,10 +127,10 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 			.kernel = metadata_or_nothing(t, "kernel"),
 			.arch = metadata_or_nothing(t, "arch"),
 			.command_line = metadata_or_nothing(t, "command_line"),
-			.start_ns = t->totals.first_ns,
-			.end_ns = t->totals.last_ns,
+			.start_ns = t->totals.origin_ns,
+			.end_ns = trace_end(t),
 			.duration_ns = trace_duration(t),
-			.realtime_ns = wall_clock(metadata_or_nothing(t, "start_time")),
+			.realtime_ns = wall_clock_at_start(t),
 			.complete = prf_reader_complete(t->reader),
 		};
 		for (size_t k = 0; k < t->loss_count; k++) {

@@ -119,9 +119,14 @@ struct profile_loss {
 struct profile_trace {
 	const char *path;				 /* as given; "-" for standard input */
 	const char *host, *kernel, *arch, *command_line; /* "" when not known */
-	uint64_t start_ns, end_ns; /* first and last sample, CLOCK_MONOTONIC; 0: none */
-	uint64_t duration_ns;	   /* that was recorded */
-	uint64_t realtime_ns; /* wall clock when the recording began, since 1970; 0: not known */
+	/*
+	 * When the recording began and ended, or the part of it that was asked for:
+	 * CLOCK_MONOTONIC. The first and the last sample where the trace does not say; 0: there are
+	 * none.
+	 */
+	uint64_t start_ns, end_ns;
+	uint64_t duration_ns; /* that was recorded */
+	uint64_t realtime_ns; /* wall clock at start_ns, since 1970; 0: not known */
 	bool complete;
 };
 

@@ -63,6 +63,7 @@ struct tally {
 	size_t local_events, task_capacity;
 	struct tally_totals totals;
 	bool has_origin;
+	uint64_t start_ns; /* see tally_set_start() */
 
 	/* The last group that was made of a (group, cpu), by number of the first. */
 	uint32_t last_base, last_cpu, last_cpu_group;
@@ -122,8 +123,14 @@ uint32_t tally_begin(struct tally *t, const struct prf_reader *reader)
 	t->trace++;
 	t->totals = (struct tally_totals){ 0 };
 	t->has_origin = false;
+	t->start_ns = 0;
 	t->last_base = NOT_ASKED;
 	return t->stack_base;
+}
+
+void tally_set_start(struct tally *t, uint64_t start_ns)
+{
+	t->start_ns = start_ns;
 }
 
 /* -------- cells -------- */
@@ -383,7 +390,8 @@ static void note_times(struct tally *t, const struct prf_samples *s)
 	if (last > t->totals.last_ns)
 		t->totals.last_ns = last;
 	if (!t->has_origin) {
-		t->totals.origin_ns = first;
+		/* What comes before the start is not after it, whatever the trace says. */
+		t->totals.origin_ns = t->start_ns && t->start_ns < first ? t->start_ns : first;
 		t->has_origin = true;
 	}
 	t->totals.samples += s->n;

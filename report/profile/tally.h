@@ -58,6 +58,12 @@ void tally_free(struct tally *t);
  * number of stacks in the traces before.
  */
 uint32_t tally_begin(struct tally *t, const struct prf_reader *reader);
+
+/*
+ * When the recording began, or the part of it that is read: from there on the slices of the trace
+ * that was begun last count, instead of from its first sample. To be called before its samples.
+ */
+void tally_set_start(struct tally *t, uint64_t start_ns);
 struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERROR_CHECKED;
 
 /* About the trace that was begun last. */

@@ -312,6 +312,15 @@ static struct error *take_symbols(struct trace *t, const struct prf_record *reco
 				      record->symbols.symbols, record->symbols.n);
 }
 
+static void take_start(const struct trace *t, const struct prf_record *record, struct tally *tally)
+{
+	struct said_times said = { 0 };
+
+	take_said(&said, record);
+	if (tally && said.start_ns)
+		tally_set_start(tally, said.start_ns > t->from_ns ? said.start_ns : t->from_ns);
+}
+
 static struct error *take(struct trace *t, const struct prf_record *record,
 			  const struct trace_sinks *sinks)
 {
@@ -325,6 +334,7 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 			return NULL;
 		return keep_names(t, record->names.frame, record->names.places, record->names.n);
 	case PRF_RECORD_METADATA:
+		take_start(t, record, sinks->tally);
 		return keep_metadata(t, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
 		return keep_statistic(t, record->statistic.key, record->statistic.value);
@@ -476,14 +486,37 @@ double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason)
 	return lost;
 }
 
-uint64_t trace_duration(const struct trace *t)
+/* The part of the window in which was recorded; false: the trace does not say when that was. */
+static bool recorded_window(const struct trace *t, uint64_t *from_ns, uint64_t *to_ns)
 {
 	struct said_times said = { .start_ns = read_ns(trace_metadata(t, START_KEY)) };
-	uint64_t from, to;
 
 	if (!said.start_ns || !trace_statistic(t, DURATION_KEY, &said.duration_ns))
+		return false;
+	*from_ns = t->from_ns > said.start_ns ? t->from_ns : said.start_ns;
+	*to_ns = said_end(&said) < t->to_ns ? said_end(&said) : t->to_ns;
+	return true;
+}
+
+uint64_t trace_duration(const struct trace *t)
+{
+	uint64_t from, to;
+
+	if (!recorded_window(t, &from, &to))
 		return t->totals.last_ns - t->totals.first_ns;
-	from = t->from_ns > said.start_ns ? t->from_ns : said.start_ns;
-	to = said_end(&said) < t->to_ns ? said_end(&said) : t->to_ns;
 	return to > from ? to - from : 0;
+}
+
+uint64_t trace_end(const struct trace *t)
+{
+	uint64_t from, to;
+
+	return recorded_window(t, &from, &to) && to > t->totals.last_ns ? to : t->totals.last_ns;
+}
+
+uint64_t trace_since_start(const struct trace *t)
+{
+	uint64_t start = read_ns(trace_metadata(t, START_KEY));
+
+	return start && start < t->totals.origin_ns ? t->totals.origin_ns - start : 0;
 }

@@ -115,6 +115,12 @@ bool trace_statistic(const struct trace *t, const char *key, uint64_t *value);
 /* How long was recorded within the window; without that in the trace, between its samples. */
 uint64_t trace_duration(const struct trace *t);
 
+/* When that ended. */
+uint64_t trace_end(const struct trace *t);
+
+/* How long after the start of the recording its slices begin. */
+uint64_t trace_since_start(const struct trace *t);
+
 /* Samples lost, of all reasons that count samples. */
 uint64_t trace_lost_samples(const struct trace *t);
 

@@ -66,8 +66,8 @@ struct view {
 	struct error *(*render)(const struct profile *p, const struct view_options *o,
 				struct sink *s);
 	/*
-	 * Instead of render(): writes one sample after the other, in the traces' order. Frames
-	 * have a text that is made once, by frame().
+	 * Instead of render(): writes one sample after the other, trace by trace, in order of time.
+	 * Frames have a text that is made once, by frame().
 	 */
 	void (*frame)(const struct profile *p, const struct profile_frame *frame,
 		      struct sink *text);

@@ -24,7 +24,9 @@ is "$(lines 0,1s)" 0 "the first second of the recording has no sample"
 is "$(lines 1s,2s)" 1 "the second one has it"
 is "$(lines 0%,30%)" 0 "nothing lies in the first 30 percent"
 is "$(lines 30%,40%)" 1 "but in the next ten"
-duration() {
+field() {
+	number=$1
+	shift
 	"$report" -q -f pprof "$@" -o "$work/late.pb.gz" "$work/late.prf"
 	gzip -dc "$work/late.pb.gz" | python3 -c '
 import sys
@@ -42,12 +44,44 @@ while at < len(data):
     value = varint()
     if key & 7 == 2:
         at += value
-    elif key >> 3 == 10:
+    elif key >> 3 == int(sys.argv[1]):
         print(value)
-'
+' "$number"
 }
-is "$(duration)" 4000000000 "the duration of pprof is the recording's"
-is "$(duration --time 1s,3s)" 2000000000 "or the window's"
+is "$(field 10)" 4000000000 "the duration of pprof is the recording's"
+is "$(field 10 --time 1s,3s)" 2000000000 "or the window's"
+
+# Of a window, pprof's time is the one when it begins, and so is the page's and the profiler's.
+sed 's/^event 0/metadata "start_time" "2026-11-22T18:00:00.000000000Z"\n&/' "$work/late.txt" > "$work/wall.txt"
+need "$build/testdata/trace_text" "$work/wall.txt" -o "$work/late.prf"
+began=1795370400000000000
+is "$(field 9)" $began "pprof has the wall clock at the start"
+is "$(field 9 --time 1s,3s)" $((began + 1000000000)) "or when the window begins"
+firefox() {
+	"$report" -q -f firefox "$@" -o "$work/late.json" "$work/late.prf"
+	gzip -cdf "$work/late.json" > "$work/plain.json"
+	json "$work/plain.json" '(d["meta"]["startTime"], d["threads"][0]["samples"]["time"])'
+}
+is "$(firefox)" "(1795370400000, [1500])" "firefox counts from the start of the recording"
+is "$(firefox --time 1s,3s)" "(1795370401000, [500])" "or of the window"
+page() {
+	"$report" -q -f html "$@" -o "$work/late.html" "$work/late.prf"
+	python3 - "$work/late.html" <<'P'
+import base64, re, sys, zlib
+data = re.search('id="data">([^<]*)<', open(sys.argv[1]).read()).group(1)
+print(re.findall(b'"duration_ns":[0-9]*', zlib.decompress(base64.b64decode(data)))[0].decode())
+P
+}
+is "$(page)" '"duration_ns":4000000000' "the page is as long as the recording"
+is "$(page --time 1s,3s)" '"duration_ns":2000000000' "or as the window"
+
+# Samples come in order of time, though two CPUs wrote them out of order.
+sed 's/^sample .*/sample 2500003000 0 0 0 1 1\nsample 2500001000 0 0 0 0 1\nsample 2500002000 0 0 0 1 1/' \
+	"$work/late.txt" > "$work/two.txt"
+need "$build/testdata/trace_text" "$work/two.txt" -o "$work/late.prf"
+is "$("$report" -q -f jsonl "$work/late.prf" | sed 's/.*"time_ns":250000\(.\).*/\1/' | xargs)" "1 2 3" \
+	"jsonl is in order of time"
+is "$("$report" -q -f script "$work/late.prf" | sed -n 's/.* 2\.50000\(.\): .*/\1/p' | xargs)" "1 2 3" "so is script"
 
 sed 's/"1000000000"/"99999999999999999999"/' "$work/late.txt" > "$work/bad.txt"
 need "$build/testdata/trace_text" "$work/bad.txt" -o "$work/late.prf"

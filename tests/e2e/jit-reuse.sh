@@ -3,8 +3,9 @@
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 # The time of a line in a perf map is when the recorder saw it written. A sanitized recorder on a busy
-# machine sees that too late: 11 of 1,416 samples of node had the name of another time.
-[ -z "${SAN:-}" ] || skip_all "a sanitized recorder is too slow to see when lines of a perf map are written"
+# machine sees that late, and withholds more names.
+most=3
+[ -z "${SAN:-}" ] || most=1
 [ "$(uname -m)" = x86_64 ] || skip_all "the program's code is x86-64's"
 compile_c -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/reused" "$top/tests/e2e/programs/reused_code.c"
 "$work/reused" 1 1 "$work/times"
@@ -44,7 +45,7 @@ for shape in "20 100" "40 12" "8 300"; do
 	holds "records $shape" "$record" -q -F 999 -o "$work/trace.prf" -- "$work/reused" $shape "$work/times"
 	judge "$work/trace.prf" phase_
 	is "$wrong" 0 "no sample has a name of another time ($shape ms)"
-	[ "$shape" = "40 12" ] || number "$right > 3 * $unnamed" "most have their name ($shape ms)"
+	[ "$shape" = "40 12" ] || number "$right > $most * $unnamed" "most have their name ($shape ms)"
 done
 
 if node -e 'process.exit(0)' > /dev/null 2>&1; then
@@ -66,7 +67,7 @@ J
 			--logfile="$work/v8.log" "$work/phases.js" "$work/times"
 		judge "$work/node.prf" phase_
 		is "$wrong" 0 "no sample has a name of another time ($option)"
-		number "$right > 3 * $unnamed" "most have their name ($option)"
+		number "$right > $most * $unnamed" "most have their name ($option)"
 	done
 
 else

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/in_order.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static void put(struct in_order *o, uint64_t time_ns, uint32_t cpu)
+{
+	const struct view_sample sample = { .time_ns = time_ns, .cpu = cpu };
+
+	in_order_put(o, &sample);
+}
+
+static void takes_the_earliest(void **state)
+{
+	struct view_sample sample;
+	struct in_order o;
+	uint64_t last = 0;
+
+	assert_true(in_order_init(&o));
+	assert_false(in_order_take(&o, &sample));
+	for (uint64_t i = 0; i < IN_ORDER_MAX; i++)
+		put(&o, i * 7919 % 10007, 0);
+	assert_true(in_order_full(&o));
+	for (size_t i = 0; i < IN_ORDER_MAX; i++) {
+		assert_true(in_order_take(&o, &sample));
+		assert_true(sample.time_ns >= last);
+		last = sample.time_ns;
+	}
+	assert_false(in_order_take(&o, &sample));
+	in_order_release(&o);
+}
+
+static void keeps_the_order_of_equal_times(void **state)
+{
+	struct view_sample sample;
+	struct in_order o;
+
+	assert_true(in_order_init(&o));
+	for (uint32_t cpu = 0; cpu < 100; cpu++)
+		put(&o, cpu % 2, cpu / 2);
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_true(in_order_take(&o, &sample));
+		assert_int_equal(sample.time_ns, i / 50);
+		assert_int_equal(sample.cpu, i % 50);
+	}
+	in_order_release(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_the_earliest),
+		cmocka_unit_test(keeps_the_order_of_equal_times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
