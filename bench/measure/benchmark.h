@@ -22,17 +22,20 @@ struct benchmark {
 	const char *name; /* "format/encode" */
 	const char *unit; /* what an iteration handles: "samples/s"; NULL: nothing to count */
 
-	/* Makes the state of the work; it is not measured. NULL: the work has no state. */
-	struct error *(*setup)(void **state, uint64_t seed);
-	/* Does the work `iterations` times. */
-	void (*run)(void *state, uint64_t iterations);
-	/* Verifies the result of the last run(). */
-	struct error *(*check)(void *state);
-	/* Units and bytes that one iteration handles, known after the first run; may be NULL. */
-	void (*size)(void *state, uint64_t *units, uint64_t *bytes);
-	/* Further measures, such as bytes per sample, under this benchmark's name; may be NULL. */
-	int (*measures)(void *state, const char *name, struct results *results);
-	void (*teardown)(void *state);
+	/* Without a name, so that a table has its functions in one line, and users need none. */
+	struct {
+		/* Makes the state of the work; it is not measured. NULL: the work has no state. */
+		struct error *(*setup)(void **state, uint64_t seed);
+		/* Does the work `iterations` times. */
+		void (*run)(void *state, uint64_t iterations);
+		/* Verifies the result of the last run(). */
+		struct error *(*check)(void *state);
+		void (*teardown)(void *state);
+		/* Units and bytes that one iteration handles, known after the first run. */
+		void (*size)(void *state, uint64_t *units, uint64_t *bytes);
+		/* Further measures, such as bytes per sample, under this benchmark's name. */
+		int (*measures)(void *state, const char *name, struct results *results);
+	};		  /* all but run() may be NULL */
 	bool in_children; /* its work is done by child processes, whose CPU time counts */
 	bool extra;	  /* takes long: done only when a name or --filter asks for it */
 	const void

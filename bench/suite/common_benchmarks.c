@@ -148,20 +148,12 @@ static void keys_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "common/uleb",
-	  .unit = "numbers/s",
-	  .setup = numbers_setup,
-	  .run = numbers_run,
-	  .check = numbers_check,
-	  .size = numbers_size,
-	  .teardown = numbers_teardown },
-	{ .name = "common/map",
-	  .unit = "look-ups/s",
-	  .setup = keys_setup,
-	  .run = keys_run,
-	  .check = keys_check,
-	  .size = keys_size,
-	  .teardown = keys_teardown },
+	{ "common/uleb",
+	  "numbers/s",
+	  { numbers_setup, numbers_run, numbers_check, numbers_teardown, numbers_size } },
+	{ "common/map",
+	  "look-ups/s",
+	  { keys_setup, keys_run, keys_check, keys_teardown, keys_size } },
 };
 
 const struct benchmark_table common_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -98,13 +98,9 @@ static void names_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "report/demangle",
-	  .unit = "names/s",
-	  .setup = names_setup,
-	  .run = names_run,
-	  .check = names_check,
-	  .size = names_size,
-	  .teardown = names_teardown },
+	{ "report/demangle",
+	  "names/s",
+	  { names_setup, names_run, names_check, names_teardown, names_size } },
 };
 
 const struct benchmark_table demangle_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -286,18 +286,10 @@ static void drain_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "drain/resolve",
-	  .unit = "samples/s",
-	  .setup = drain_setup,
-	  .run = drain_run,
-	  .check = drain_check,
-	  .size = drain_size,
-	  .teardown = drain_teardown },
-	{ .name = "drain/one",
-	  .setup = one_setup,
-	  .run = one_run,
-	  .check = one_check,
-	  .teardown = one_teardown },
+	{ "drain/resolve",
+	  "samples/s",
+	  { drain_setup, drain_run, drain_check, drain_teardown, drain_size } },
+	{ "drain/one", NULL, { one_setup, one_run, one_check, one_teardown } },
 };
 
 const struct benchmark_table drain_benchmarks = { table, sizeof(table) / sizeof(*table) };

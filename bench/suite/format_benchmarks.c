@@ -142,20 +142,21 @@ static void decode_size(void *state, uint64_t *units, uint64_t *bytes)
 
 static const int stored = 0;
 
-/* clang-format off */
-#define ENCODING                                                                                   \
-	.unit = "samples/s", .setup = format_setup, .run = encode_run, .check = encode_check,      \
-	.size = encode_size, .measures = encode_measures, .teardown = format_teardown
-#define DECODING                                                                                   \
-	.unit = "samples/s", .setup = format_setup, .run = decode_run, .check = decode_check,      \
-	.size = decode_size, .teardown = format_teardown
-/* clang-format on */
+#define ENCODE                                                                                     \
+	{                                                                                          \
+		format_setup, encode_run, encode_check, format_teardown, encode_size,              \
+			encode_measures                                                            \
+	}
+#define DECODE                                                                                     \
+	{                                                                                          \
+		format_setup, decode_run, decode_check, format_teardown, decode_size               \
+	}
 
 static const struct benchmark table[] = {
-	{ .name = "format/encode", ENCODING },
-	{ .name = "format/encode-stored", ENCODING, .argument = &stored },
-	{ .name = "format/decode", DECODING },
-	{ .name = "format/decode-stored", DECODING, .argument = &stored },
+	{ "format/encode", "samples/s", ENCODE },
+	{ "format/encode-stored", "samples/s", ENCODE, .argument = &stored },
+	{ "format/decode", "samples/s", DECODE },
+	{ "format/decode-stored", "samples/s", DECODE, .argument = &stored },
 };
 
 const struct benchmark_table format_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -74,13 +74,9 @@ static void addresses_size(void *state, uint64_t *units, uint64_t *bytes)
 }
 
 static const struct benchmark table[] = {
-	{ .name = "xdp/classify",
-	  .unit = "packets/s",
-	  .setup = addresses_setup,
-	  .run = addresses_run,
-	  .check = addresses_check,
-	  .size = addresses_size,
-	  .teardown = free },
+	{ "xdp/classify",
+	  "packets/s",
+	  { addresses_setup, addresses_run, addresses_check, free, addresses_size } },
 };
 
 const struct benchmark_table xdp_benchmarks = { table, sizeof(table) / sizeof(*table) };
