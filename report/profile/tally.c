@@ -315,6 +315,24 @@ static bool follow_events(struct tally *t, size_t events)
 	return true;
 }
 
+/* Room for `n` elements of `size` bytes, and for some more to come; all bits of new ones are set.
+ */
+static bool reserve_empty(void *array, size_t *capacity, size_t n, size_t size)
+{
+	size_t larger = n + n / 2;
+	uint8_t **elements = array, *room;
+
+	if (n <= *capacity)
+		return true;
+	room = realloc(*elements, larger * size);
+	if (!room)
+		return false;
+	memset(room + *capacity * size, 0xff, (larger - *capacity) * size);
+	*elements = room;
+	*capacity = larger;
+	return true;
+}
+
 /* Room for the events, tasks and stacks that have been defined meanwhile. */
 static bool follow_definitions(struct tally *t)
 {
@@ -324,30 +342,8 @@ static bool follow_definitions(struct tally *t)
 
 	if (events > t->local_events && !follow_events(t, events))
 		return false;
-	if (tasks > t->task_capacity) {
-		size_t capacity = tasks + tasks / 2;
-		struct known_group(*room)[LAST_EVENTS] = realloc(t->known,
-								 capacity * sizeof(*room));
-
-		if (!room)
-			return false;
-		memset(room + t->task_capacity, 0xff,
-		       (capacity - t->task_capacity) * sizeof(*room));
-		t->known = room;
-		t->task_capacity = capacity;
-	}
-	if (stacks > t->last_cell_count) {
-		size_t count = stacks + stacks / 2;
-		uint32_t(*room)[LAST_CELLS] = realloc(t->last_cell, count * sizeof(*room));
-
-		if (!room)
-			return false;
-		memset(room + t->last_cell_count, 0xff,
-		       (count - t->last_cell_count) * sizeof(*room));
-		t->last_cell = room;
-		t->last_cell_count = count;
-	}
-	return true;
+	return reserve_empty(&t->known, &t->task_capacity, tasks, sizeof(*t->known)) &&
+	       reserve_empty(&t->last_cell, &t->last_cell_count, stacks, sizeof(*t->last_cell));
 }
 
 /* -------- samples -------- */
