@@ -238,19 +238,29 @@ uint64_t sideband_peek(struct sideband *s, size_t ring)
 	return s->ahead && r->at >= r->ahead ? UINT64_MAX : time_at(s, r, r->at);
 }
 
-bool sideband_take(struct sideband *s, size_t ring, struct side_record *record)
+/* Takes the record at `*at`, which moves to the next one. */
+static bool take(struct sideband *s, const struct side_ring *r, uint64_t *at,
+		 struct side_record *record)
 {
-	struct side_ring *r = &s->rings[ring];
-	size_t size = record_at(s, r, r->at);
+	size_t size = record_at(s, r, *at);
 
 	if (!size)
 		return false;
-	copy_record(s, r, r->at, size);
-	r->at += size;
+	copy_record(s, r, *at, size);
+	*at += size;
+	return side_record_read(record, s->copy, size);
+}
+
+bool sideband_take(struct sideband *s, size_t ring, struct side_record *record)
+{
+	struct side_ring *r = &s->rings[ring];
+	bool taken = take(s, r, &r->at, record);
+
 	if (r->ahead < r->at)
 		r->ahead = r->at;
+	/* Only now the kernel may write there again. */
 	__atomic_store_n(&r->page->data_tail, r->at, __ATOMIC_RELEASE);
-	return side_record_read(record, s->copy, size);
+	return taken;
 }
 
 uint64_t sideband_peek_ahead(struct sideband *s, size_t ring)
@@ -262,13 +272,8 @@ uint64_t sideband_peek_ahead(struct sideband *s, size_t ring)
 bool sideband_take_ahead(struct sideband *s, size_t ring, struct side_record *record)
 {
 	struct side_ring *r = &s->rings[ring];
-	size_t size = record_at(s, r, r->ahead);
 
-	if (!size)
-		return false;
-	copy_record(s, r, r->ahead, size);
-	r->ahead += size;
-	return side_record_read(record, s->copy, size);
+	return take(s, r, &r->ahead, record);
 }
 
 int sideband_fd(const struct sideband *s, size_t ring)

@@ -65,7 +65,7 @@ static struct error *resolve_in(struct event *event, const struct elf_file *file
 	return error;
 }
 
-struct error *uprobe_open(struct elf_file *file, const struct event *event)
+static struct error *open_file(struct elf_file *file, const struct event *event)
 {
 	int fd = open_regular(event->probe.file), status;
 
@@ -80,14 +80,21 @@ struct error *uprobe_open(struct elf_file *file, const struct event *event)
 	return NULL;
 }
 
-struct error *uprobe_resolve(struct event *event)
+struct error *uprobe_in_file(struct event *event,
+			     struct error *(*resolve)(struct event *event,
+						      const struct elf_file *file))
 {
 	struct elf_file file;
-	struct error *error = uprobe_open(&file, event);
+	struct error *error = open_file(&file, event);
 
 	if (error)
 		return error;
-	error = resolve_in(event, &file);
+	error = resolve(event, &file);
 	elf_file_release(&file);
 	return error;
+}
+
+struct error *uprobe_resolve(struct event *event)
+{
+	return uprobe_in_file(event, resolve_in);
 }

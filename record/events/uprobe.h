@@ -5,8 +5,10 @@
 #include "common/elf_file.h"
 #include "record/events/event.h"
 
-/* Opens the event's file, to be released by the caller. */
-struct error *uprobe_open(struct elf_file *file, const struct event *event);
+/* Opens the event's file for `resolve`, which fills `places`. */
+struct error *uprobe_in_file(struct event *event,
+			     struct error *(*resolve)(struct event *event,
+						      const struct elf_file *file));
 
 /*
  * Finds where in its file the symbol of a uprobe event lies, and fills `places`. The

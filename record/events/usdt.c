@@ -140,12 +140,5 @@ static struct error *resolve_in(struct event *event, const struct elf_file *file
 
 struct error *usdt_resolve(struct event *event)
 {
-	struct elf_file file;
-	struct error *error = uprobe_open(&file, event);
-
-	if (error)
-		return error;
-	error = resolve_in(event, &file);
-	elf_file_release(&file);
-	return error;
+	return uprobe_in_file(event, resolve_in);
 }

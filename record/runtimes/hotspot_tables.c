@@ -267,26 +267,33 @@ static void take_size(struct reading *r, const uint8_t *entry)
 								       r->values[TYPES_SIZE]);
 }
 
+/* An exported table: which symbols say where it is, and how its entries look. */
+struct exported_table {
+	enum exported start, name, stride;
+	void (*take)(struct reading *r, const uint8_t *entry);
+};
+
+static const struct exported_table fields = { STRUCTS, STRUCTS_TYPE, STRUCTS_STRIDE, take_field };
+static const struct exported_table types = { TYPES, TYPES_NAME, TYPES_STRIDE, take_size };
+
 /* Up to the entry without a name. False: the table cannot be read, or does not end. */
-static bool read_table(struct reading *r, enum exported table, enum exported name,
-		       enum exported stride, void (*take)(struct reading *r, const uint8_t *entry))
+static bool read_table(struct reading *r, const struct exported_table *t)
 {
-	uint64_t size = r->values[stride];
+	uint64_t size = r->values[t->stride], start = r->values[t->start];
 	uint8_t entries[64 * STRIDE_MAX], *entry;
 
 	for (size_t n = 0; n < ENTRIES_MAX; n++) {
 		/* Many at once; the last ones, before the end of the mapping, one by one. */
-		if (n % 64 == 0 &&
-		    !target_read(r->memory, r->values[table] + n * size, entries, 64 * size)) {
+		if (n % 64 == 0 && !target_read(r->memory, start + n * size, entries, 64 * size)) {
 			for (size_t i = 0; i < 64; i++)
-				if (!target_read(r->memory, r->values[table] + (n + i) * size,
+				if (!target_read(r->memory, start + (n + i) * size,
 						 entries + i * size, size))
 					memset(entries + i * size, 0, size);
 		}
 		entry = entries + n % 64 * size;
-		if (!word_at(entry, r->values[name]))
+		if (!word_at(entry, r->values[t->name]))
 			return n > 0;
-		take(r, entry);
+		t->take(r, entry);
 	}
 	return false;
 }
@@ -322,8 +329,7 @@ static const char *read_all(struct reading *r, const struct hotspot_exports *exp
 	for (unsigned int i = 0; i < EXPORTED; i++)
 		if (!target_u64(r->memory, exports->addresses[i] + r->bias, &r->values[i]))
 			return "its tables cannot be read";
-	if (!are_sound(r) || !read_table(r, STRUCTS, STRUCTS_TYPE, STRUCTS_STRIDE, take_field) ||
-	    !read_table(r, TYPES, TYPES_NAME, TYPES_STRIDE, take_size))
+	if (!are_sound(r) || !read_table(r, &fields) || !read_table(r, &types))
 		return "its tables make no sense";
 	r->tables->missing = find_missing(r->tables);
 	return r->tables->missing ? "its tables lack a field" : NULL;

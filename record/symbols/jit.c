@@ -390,19 +390,26 @@ static void start_over(struct jit *jit, struct process *p)
 	growing_file_rewind(&p->dump_file);
 }
 
+/* Reads what is new in one of the process's files. False: nothing is. */
+static bool read_news(struct jit *jit, struct process *p, struct growing_file *file,
+		      struct write_times *times)
+{
+	enum growing_file_news news = growing_file_read(file, READ_PER_TICK);
+
+	write_times_look(times, file->fd);
+	if (news == GROWING_FILE_REWRITTEN)
+		start_over(jit, p);
+	return news == GROWING_FILE_GREW;
+}
+
 static void read_map(struct jit *jit, struct process *p)
 {
 	struct perf_map_source source = { .times = &p->map_times };
-	enum growing_file_news news;
 
 	if (p->map_file.fd < 0)
 		return;
 	file_watch_take(jit->watch, p->map_watch, &p->map_times);
-	news = growing_file_read(&p->map_file, READ_PER_TICK);
-	write_times_look(&p->map_times, p->map_file.fd);
-	if (news == GROWING_FILE_REWRITTEN)
-		start_over(jit, p);
-	if (news != GROWING_FILE_GREW)
+	if (!read_news(jit, p, &p->map_file, &p->map_times))
 		return;
 	source.offset = p->map_file.offset - p->map_file.pending.size;
 	growing_file_consume(&p->map_file,
@@ -413,15 +420,8 @@ static void read_map(struct jit *jit, struct process *p)
 
 static void read_dump(struct jit *jit, struct process *p)
 {
-	enum growing_file_news news;
-
-	if (p->dump_file.fd < 0 || p->dump.broken)
-		return;
-	news = growing_file_read(&p->dump_file, READ_PER_TICK);
-	write_times_look(&p->dump_times, p->dump_file.fd);
-	if (news == GROWING_FILE_REWRITTEN)
-		start_over(jit, p);
-	if (news != GROWING_FILE_GREW)
+	if (p->dump_file.fd < 0 || p->dump.broken ||
+	    !read_news(jit, p, &p->dump_file, &p->dump_times))
 		return;
 	growing_file_consume(&p->dump_file,
 			     jitdump_parse(&p->dump, &p->names.code, &p->dump_times,

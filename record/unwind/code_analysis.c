@@ -50,8 +50,8 @@ struct code_analysis {
 	uint64_t farthest; /* that the function is known to reach */
 	const char *name;
 	struct unwind_rule go; /* of asmcgocall, see find_stack_switch() */
-	code_analysis_function *found;
-	void *context;
+	struct code_analysis_listener listener;
+	uint64_t at; /* of the instruction that is being analysed */
 };
 
 static const struct state at_entry = { .sp_known = true, .sp_offset = 8 };
@@ -225,16 +225,17 @@ static void emit(struct code_analysis *a, uint64_t address, const struct state *
 	struct unwind_rule rule;
 
 	if (known && s->fixed) {
-		a->found(a->context, address, s->fixed);
+		a->listener.found(a->listener.context, address, s->fixed);
 	} else if (known && s->outermost) {
-		a->found(a->context, address, &rule_end);
+		a->listener.found(a->listener.context, address, &rule_end);
 	} else if (known && (s->sp_known || s->fp_known)) {
 		rule = rule_of(s);
-		a->found(a->context, address, rule.kind == UNWIND_UNSUPPORTED ? NULL : &rule);
+		a->listener.found(a->listener.context, address,
+				  rule.kind == UNWIND_UNSUPPORTED ? NULL : &rule);
 	} else if (is_one_of(a->name, switching)) {
-		a->found(a->context, address, &rule_other_stack);
+		a->listener.found(a->listener.context, address, &rule_other_stack);
 	} else {
-		a->found(a->context, address, NULL);
+		a->listener.found(a->listener.context, address, NULL);
 	}
 }
 
@@ -277,8 +278,9 @@ static void set_sp_from_fp(struct state *s, int64_t value)
 	move_sp(s, value);
 }
 
+/* `rest`: the code after the instruction. */
 static void apply(struct code_analysis *a, struct state *s, const struct x86_instruction *i,
-		  const uint8_t *after, size_t left)
+		  struct cursor rest)
 {
 	switch ((enum x86_effect)i->effect) {
 	case X86_PUSH: push(s, i->reg); break;
@@ -286,7 +288,7 @@ static void apply(struct code_analysis *a, struct state *s, const struct x86_ins
 	case X86_SP_ADD: move_sp(s, i->value); break;
 	case X86_SP_ALIGN:
 		s->sp_known = false;
-		if (find_stack_switch(a, after, left))
+		if (find_stack_switch(a, rest.at, cursor_left(&rest)))
 			s->fixed = &a->go;
 		break;
 	case X86_SP_FROM_FP: set_sp_from_fp(s, i->value); break;
@@ -402,11 +404,11 @@ static bool ends_flow(const struct x86_instruction *i)
 	       i->effect == X86_STOP;
 }
 
-/* One instruction; the state after it. Returns whether that is known. */
-static bool step(struct code_analysis *a, const struct span *span, uint64_t at,
-		 const struct x86_instruction *i, struct state *s)
+/* The instruction at a->at; the state after it. Returns whether that is known. */
+static bool step(struct code_analysis *a, const struct span *span, const struct x86_instruction *i,
+		 struct state *s)
 {
-	uint64_t after = at + i->size;
+	uint64_t after = a->at + i->size;
 
 	if (i->effect == X86_JUMP || i->effect == X86_BRANCH) {
 		note_jump(a, span, after + (uint64_t)i->value, s);
@@ -418,7 +420,8 @@ static bool step(struct code_analysis *a, const struct span *span, uint64_t at,
 		a->indirect = *s;
 		a->indirect_known = true;
 	}
-	apply(a, s, i, span->code + (after - span->start), (size_t)(span->end - after));
+	apply(a, s, i,
+	      cursor_over(span->code + (after - span->start), (size_t)(span->end - after)));
 	return !ends_flow(i) || s->fixed == &rule_end || s->fixed == &rule_signal;
 }
 
@@ -485,7 +488,8 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 		known = follow_go(a, span->start + at, known, &s);
 		if (span->emits)
 			emit(a, span->start + at, &s, known);
-		known = known && i.size && step(a, span, span->start + at, &i, &s);
+		a->at = span->start + at;
+		known = known && i.size && step(a, span, &i, &s);
 		at += i.size ? i.size : 1;
 	}
 }
@@ -526,10 +530,9 @@ static void analyse(struct code_analysis *a, struct cursor c, uint64_t start, ui
 }
 
 void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
-		       code_analysis_function *found, void *context)
+		       struct code_analysis_listener listener)
 {
-	a->found = found;
-	a->context = context;
+	a->listener = listener;
 	for (size_t i = code_ranges_next(a->gaps, start);
 	     i < a->gaps->n && a->gaps->all[i].start < end; i++) {
 		const struct code_range *gap = &a->gaps->all[i];
@@ -540,7 +543,7 @@ void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 		if (cursor_left(&c) < to - from)
 			to = from + cursor_left(&c);
 		analyse(a, c, from, to);
-		found(context, to, NULL);
+		listener.found(listener.context, to, NULL);
 	}
 }
 
@@ -581,7 +584,7 @@ void code_analysis_free(struct code_analysis *a)
 }
 
 void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
-		       code_analysis_function *found, void *context)
+		       struct code_analysis_listener listener)
 {
 }
 

@@ -45,14 +45,16 @@ struct code_analysis *code_analysis_new(const struct elf_file *e, const struct c
 void code_analysis_free(struct code_analysis *a);
 
 /*
- * `rule` holds from `address` up to that of the next call; NULL: no rule does. Addresses never
- * decrease.
+ * Who is called with what is found: `rule` holds from `address` up to that of the next call; NULL:
+ * no rule does. Addresses never decrease.
  */
-typedef void code_analysis_function(void *context, uint64_t address,
-				    const struct unwind_rule *rule);
+struct code_analysis_listener {
+	void (*found)(void *context, uint64_t address, const struct unwind_rule *rule);
+	void *context;
+};
 
 /* Analyses what lies in the gaps between `start` and `end`. */
 void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
-		       code_analysis_function *found, void *context);
+		       struct code_analysis_listener listener);
 
 #endif

@@ -33,12 +33,11 @@ static bool is_free(uint32_t state, uint32_t now)
 			      now - state < UINT32_MAX / 2);
 }
 
-static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t to, uint32_t n,
-		     uint32_t now)
+static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t n, uint32_t now)
 {
 	uint32_t length = 0;
 
-	for (uint32_t i = from; i < to; i++) {
+	for (uint32_t i = from; i < p->count; i++) {
 		length = is_free(p->states[i], now) ? length + 1 : 0;
 		if (length == n)
 			return i + 1 - n;
@@ -52,9 +51,9 @@ uint32_t range_pool_take(struct range_pool *p, uint32_t n, uint64_t now_ns)
 
 	if (n == 0 || n > p->count)
 		return RANGE_POOL_NONE;
-	first = find(p, p->hint, p->count, n, now);
+	first = find(p, p->hint, n, now);
 	if (first == RANGE_POOL_NONE)
-		first = find(p, 0, p->count, n, now);
+		first = find(p, 0, n, now);
 	if (first == RANGE_POOL_NONE)
 		return first;
 	for (uint32_t i = 0; i < n; i++)

@@ -149,7 +149,8 @@ static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 	if (!b->analysis)
 		b->analysis = code_analysis_new(b->e, &b->code, &b->gaps, b->stop);
 	if (b->analysis)
-		code_analysis_run(b->analysis, start, end, take_analysed, b);
+		code_analysis_run(b->analysis, start, end,
+				  (struct code_analysis_listener){ take_analysed, b });
 }
 
 /* What lies between `b->next` and `until` has no FDE. */
