@@ -139,7 +139,7 @@ $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c bench/*/*.c tests/unit/*.c))): | $(skeletons)
+$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c bench/*/*.c tests/unit/*.c tests/simulate/*.c))): | $(skeletons)
 
 $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
@@ -222,8 +222,14 @@ $(BUILD)/testdata/%: $(BUILD)/testdata/%.o $(all_archives)
 	$(call say,LINK,$@)
 	$(Q)$(link_all)
 
+# The recorder on a machine that does not exist; it has its own sideband and sampler.
+simulator := $(BUILD)/tests/simulate/simulate
+$(simulator): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/simulate/*.c)) $(all_archives)
+	$(call say,LINK,$@)
+	$(Q)$(link_all)
+
 ## check: build and run all tests; those that need root or BPF say "skipped" without it
-check: all $(unit_tests) $(fuzz_targets) $(tools)
+check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
 		MAKE_ARGUMENTS="BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 
@@ -234,6 +240,10 @@ check-slow:
 ## faults: let every call of the C library fail once, in small runs of both programs (an hour; needs root)
 faults: all $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/faults/run $(FAULTS)
+
+## simulate: run the recorder on simulated machines: SEEDS=100 of EVENTS=1000000 events each, from SEED=1
+simulate: $(simulator)
+	$(Q)$(simulator) $(or $(SEED),1) $(or $(SEEDS),100) $(or $(EVENTS),1000000)
 
 ## kills: kill the recorder a hundred times, and read what it has written (needs root)
 kills: all
@@ -258,7 +268,7 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth faults kills check-slow check-kernels deps-kernels install-library dist deb rpm
+.PHONY: tools truth deps-truth faults kills simulate check-slow check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/simulate/machine.h"
+
+#include "common/array.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGES 192
+#define PAGE 4096u
+#define BASE UINT64_C(0x400000)
+#define FILES 12
+#define FILE_PAGES 64
+#define MADE (FILES + 1) /* executable memory without a file */
+#define COMMS 32
+#define PROGRAMS 8	 /* places for BPF programs */
+#define PROGRAM_NAMES 24 /* and their names, from 1 */
+#define PROGRAM_BASE UINT64_C(0xffffffffc0100000)
+#define PROGRAM_BYTES 0x800u
+
+struct task {
+	bool alive, name_lost;
+	uint8_t comm;
+	uint32_t process; /* slot of its process */
+};
+
+struct process {
+	unsigned int threads; /* that live; 0: there is no such process */
+	bool space_lost;
+	uint32_t pages[PAGES]; /* places of their first bytes; 0: nothing */
+};
+
+/* One bit for each place that was ever on a page of a process, by its number. */
+typedef uint8_t places_seen[PAGES][((MADE + 1) * FILE_PAGES + 7) / 8];
+
+struct machine {
+	struct kernel *kernel;
+	uint64_t state, now_ns;
+	bool broken;
+	struct task tasks[MACHINE_TASKS]; /* tid - MACHINE_FIRST_PID */
+	struct process processes[MACHINE_TASKS];
+	uint8_t programs[PROGRAMS]; /* their names' numbers; 0: none */
+	bool kernel_lost;
+	places_seen *seen; /* of each process */
+	uint32_t comms_seen[MACHINE_TASKS], programs_seen[PROGRAMS];
+	struct expected *expected;
+	size_t n, capacity, sorted;
+};
+
+/* splitmix64 */
+static uint64_t next_random(struct machine *m)
+{
+	uint64_t z = m->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+uint32_t machine_random(struct machine *m, uint32_t n)
+{
+	return (uint32_t)(next_random(m) % n);
+}
+
+/* -------- what there is and was -------- */
+
+static uint32_t place_of(uint32_t file, uint32_t page)
+{
+	return file * FILE_PAGES + page;
+}
+
+static void set_page(struct machine *m, uint32_t process, uint32_t page, uint32_t place)
+{
+	m->processes[process].pages[page] = place;
+	m->seen[process][page][place / 8] |= (uint8_t)(1u << (place & 7));
+}
+
+static void set_comm(struct machine *m, uint32_t task, uint8_t comm)
+{
+	m->tasks[task].comm = comm;
+	m->comms_seen[task] |= 1u << comm;
+}
+
+void machine_place(char *text, size_t size, uint32_t place, uint64_t address)
+{
+	uint32_t file = place / FILE_PAGES;
+
+	if (!place)
+		snprintf(text, size, "[unknown]+%llx", (unsigned long long)address);
+	else if (file == MADE)
+		snprintf(text, size, "[jit]+%llx", (unsigned long long)address);
+	else
+		snprintf(text, size, "/sim/lib%02u.so+%llx", file,
+			 (unsigned long long)(place % FILE_PAGES) * PAGE + address % PAGE);
+}
+
+void machine_name(char *text, size_t size, uint8_t comm)
+{
+	snprintf(text, size, "name-%02u", comm);
+}
+
+void machine_program(char *text, size_t size, uint8_t program)
+{
+	if (program)
+		snprintf(text, size, "bpf_prog_%02u", program);
+	else
+		snprintf(text, size, "[kernel]");
+}
+
+/* The page of a user address; a return address belongs to the byte before it. */
+static uint32_t page_of(uint64_t address)
+{
+	return (uint32_t)((address - BASE) / PAGE);
+}
+
+bool machine_had_place(const struct machine *m, uint32_t pid, uint64_t address, const char *place)
+{
+	uint32_t page = page_of(address);
+	char text[64];
+
+	for (uint32_t p = 0; p < (MADE + 1) * FILE_PAGES; p++) {
+		if (p && !(m->seen[pid - MACHINE_FIRST_PID][page][p / 8] & 1u << (p & 7)))
+			continue;
+		machine_place(text, sizeof(text), p, address);
+		if (!strcmp(text, place))
+			return true;
+	}
+	return false;
+}
+
+bool machine_had_name(const struct machine *m, uint32_t tid, const char *name)
+{
+	char text[32];
+
+	for (uint8_t comm = 0; comm < COMMS; comm++) {
+		machine_name(text, sizeof(text), comm);
+		if (m->comms_seen[tid - MACHINE_FIRST_PID] & 1u << comm && !strcmp(text, name))
+			return true;
+	}
+	return !*name;
+}
+
+bool machine_had_program(const struct machine *m, uint64_t address, const char *name)
+{
+	uint32_t slot = (uint32_t)((address - PROGRAM_BASE) / PAGE);
+	char text[32];
+
+	for (uint8_t program = 0; program <= PROGRAM_NAMES; program++) {
+		machine_program(text, sizeof(text), program);
+		if ((!program || m->programs_seen[slot] & 1u << program) && !strcmp(text, name))
+			return true;
+	}
+	return false;
+}
+
+/* -------- records of the side band -------- */
+
+struct body {
+	uint8_t bytes[256];
+	size_t size;
+};
+
+static void put(struct body *b, const void *data, size_t size)
+{
+	memcpy(b->bytes + b->size, data, size);
+	b->size += size;
+}
+
+static void put_u32(struct body *b, uint32_t value)
+{
+	put(b, &value, sizeof(value));
+}
+
+static void put_u64(struct body *b, uint64_t value)
+{
+	put(b, &value, sizeof(value));
+}
+
+static void put_name(struct body *b, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	put(b, name, size);
+	while (b->size & 7)
+		b->bytes[b->size++] = 0;
+}
+
+/* False when it was lost. */
+static bool send(struct machine *m, uint32_t type, uint16_t misc, const struct body *b)
+{
+	if (m->broken && machine_random(m, 2000) == 0)
+		return true;
+	return kernel_side(m->kernel, machine_random(m, KERNEL_CPUS), type, misc, b->bytes, b->size,
+			   m->now_ns);
+}
+
+static bool send_family(struct machine *m, uint32_t type, uint32_t task, uint32_t parent)
+{
+	struct body b = { .size = 0 };
+
+	put_u32(&b, MACHINE_FIRST_PID + m->tasks[task].process);
+	put_u32(&b, MACHINE_FIRST_PID + m->tasks[parent].process);
+	put_u32(&b, MACHINE_FIRST_PID + task);
+	put_u32(&b, MACHINE_FIRST_PID + parent);
+	put_u64(&b, m->now_ns);
+	return send(m, type, 0, &b);
+}
+
+/* -------- what happens -------- */
+
+/* A task that lives; of a few tries, so that it may be none: MACHINE_TASKS. */
+static uint32_t some_task(struct machine *m)
+{
+	for (int i = 0; i < 8; i++) {
+		uint32_t task = machine_random(m, MACHINE_TASKS);
+
+		if (m->tasks[task].alive)
+			return task;
+	}
+	return MACHINE_TASKS;
+}
+
+static uint32_t free_slot(struct machine *m)
+{
+	for (int i = 0; i < 4; i++) {
+		uint32_t task = machine_random(m, MACHINE_TASKS);
+
+		/* A number is in use as long as a thread of its process lives. */
+		if (!m->tasks[task].alive && !m->processes[task].threads)
+			return task;
+	}
+	return MACHINE_TASKS;
+}
+
+static void map_file(struct machine *m, uint32_t task)
+{
+	uint32_t process = m->tasks[task].process, file = 1 + machine_random(m, MADE);
+	uint32_t length = 1 + machine_random(m, 24), first = machine_random(m, PAGES - length);
+	uint32_t from = file == MADE ? 0 : machine_random(m, FILE_PAGES - length);
+	struct body b = { .size = 0 };
+	char path[32] = "//anon";
+
+	if (file != MADE)
+		snprintf(path, sizeof(path), "/sim/lib%02u.so", file);
+	put_u32(&b, MACHINE_FIRST_PID + process);
+	put_u32(&b, MACHINE_FIRST_PID + task);
+	put_u64(&b, BASE + (uint64_t)first * PAGE);
+	put_u64(&b, (uint64_t)length * PAGE);
+	put_u64(&b, (uint64_t)from * PAGE);
+	put_u32(&b, 8);
+	put_u32(&b, 1);
+	put_u64(&b, file == MADE ? 0 : 100 + file);
+	put_u64(&b, 0);
+	put_u32(&b, 5); /* PROT_READ | PROT_EXEC */
+	put_u32(&b, 2); /* MAP_PRIVATE */
+	put_name(&b, path);
+	if (!send(m, PERF_RECORD_MMAP2, 0, &b))
+		m->processes[process].space_lost = true;
+	for (uint32_t i = 0; i < length; i++)
+		set_page(m, process, first + i, place_of(file, file == MADE ? 0 : from + i));
+}
+
+static void start_task(struct machine *m, uint32_t task, uint32_t parent, uint32_t process)
+{
+	const struct task *from = &m->tasks[parent];
+	struct process *p = &m->processes[process];
+	bool known, thread = process == from->process;
+
+	m->tasks[task] = (struct task){ .alive = true, .process = process };
+	set_comm(m, task, from->comm);
+	/* What is wrongly known of the parent is so of the child. */
+	m->comms_seen[task] |= m->comms_seen[parent];
+	for (size_t i = 0; i < sizeof(places_seen); i++)
+		(&m->seen[process][0][0])[i] |= (&m->seen[from->process][0][0])[i];
+	known = send_family(m, PERF_RECORD_FORK, task, parent);
+	m->tasks[task].name_lost = !known || from->name_lost;
+	p->threads++;
+	if (thread)
+		return;
+	p->space_lost = !known || m->processes[from->process].space_lost;
+	/* Who is not known to be followed has no children that are. */
+	m->tasks[task].name_lost |= p->space_lost;
+	for (uint32_t i = 0; i < PAGES; i++)
+		set_page(m, process, i, m->processes[from->process].pages[i]);
+}
+
+static void send_comm(struct machine *m, uint32_t task, bool exec)
+{
+	struct process *p = &m->processes[m->tasks[task].process];
+	struct body b = { .size = 0 };
+	char name[16];
+
+	set_comm(m, task, (uint8_t)machine_random(m, COMMS));
+	machine_name(name, sizeof(name), m->tasks[task].comm);
+	put_u32(&b, MACHINE_FIRST_PID + m->tasks[task].process);
+	put_u32(&b, MACHINE_FIRST_PID + task);
+	put_name(&b, name);
+	if (exec)
+		memset(p->pages, 0, sizeof(p->pages));
+	if (send(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &b))
+		return;
+	m->tasks[task].name_lost = true;
+	p->space_lost |= exec;
+}
+
+static void end_task(struct machine *m, uint32_t task)
+{
+	struct process *p = &m->processes[m->tasks[task].process];
+
+	/* If this is not known, nothing becomes wrong: the number is given anew by a fork. */
+	send_family(m, PERF_RECORD_EXIT, task, task);
+	m->tasks[task].alive = false;
+	p->threads--;
+}
+
+/* The main thread runs another program; the other threads end before. */
+static void run_program(struct machine *m, uint32_t task)
+{
+	uint32_t process = m->tasks[task].process;
+
+	if (task != process)
+		return;
+	for (uint32_t i = 0; i < MACHINE_TASKS; i++)
+		if (i != task && m->tasks[i].alive && m->tasks[i].process == process)
+			end_task(m, i);
+	send_comm(m, task, true);
+	for (uint32_t n = machine_random(m, 4); n; n--) {
+		m->now_ns += 1 + machine_random(m, 1000);
+		map_file(m, task);
+	}
+}
+
+static void change_program(struct machine *m)
+{
+	uint32_t slot = machine_random(m, PROGRAMS);
+	bool gone = m->programs[slot];
+	struct body b = { .size = 0 };
+	char name[32];
+
+	if (!gone)
+		m->programs[slot] = (uint8_t)(1 + machine_random(m, PROGRAM_NAMES));
+	m->programs_seen[slot] |= 1u << m->programs[slot];
+	machine_program(name, sizeof(name), m->programs[slot]);
+	put_u64(&b, PROGRAM_BASE + (uint64_t)slot * PAGE);
+	put_u32(&b, PROGRAM_BYTES);
+	put_u32(&b, PERF_RECORD_KSYMBOL_TYPE_BPF |
+			    (gone ? (uint32_t)PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER << 16 : 0));
+	put_name(&b, name);
+	if (!send(m, PERF_RECORD_KSYMBOL, 0, &b))
+		m->kernel_lost = true;
+	if (gone)
+		m->programs[slot] = 0;
+}
+
+/* -------- samples -------- */
+
+struct sample_room {
+	struct sample sample;
+	__u64 words[MACHINE_FRAMES + 1];
+};
+
+static void describe(struct machine *m, uint32_t task, struct expected *e)
+{
+	const struct process *p = &m->processes[m->tasks[task].process];
+	uint32_t slot = machine_random(m, PROGRAMS);
+
+	*e = (struct expected){
+		.time_ns = m->now_ns,
+		.pid = MACHINE_FIRST_PID + m->tasks[task].process,
+		.tid = MACHINE_FIRST_PID + task,
+		.cpu = machine_random(m, KERNEL_CPUS),
+		.comm = m->tasks[task].comm,
+		.frames = (uint8_t)(1 + machine_random(m, MACHINE_FRAMES)),
+		.name_lost = m->tasks[task].name_lost || p->space_lost,
+		.space_lost = p->space_lost,
+		.kernel_lost = m->kernel_lost,
+		.program = m->programs[slot],
+		.kernel_address = PROGRAM_BASE + (uint64_t)slot * PAGE + 16 +
+				  machine_random(m, PROGRAM_BYTES - 32),
+	};
+	for (uint8_t i = 0; i < e->frames; i++) {
+		uint32_t page = machine_random(m, PAGES);
+
+		/* Few addresses, so that stacks repeat, which the resolver remembers. */
+		e->addresses[i] = BASE + (uint64_t)page * PAGE + 16 + 512 * machine_random(m, 7);
+		e->places[i] = p->pages[page];
+	}
+}
+
+static void fire(struct machine *m, const struct expected *e, size_t ring)
+{
+	struct sample_room room = { .sample = { .time_ns = e->time_ns,
+						.weight = 1,
+						.pid = e->pid,
+						.tid = e->tid,
+						.cpu = e->cpu,
+						.kernel_frames = 1,
+						.user_frames = e->frames } };
+	__u64 *words = room.sample.frames;
+
+	for (uint8_t i = 0; i < e->frames; i++)
+		words[i] = e->addresses[i] | (i ? 0 : FRAME_EXACT);
+	words[e->frames] = e->kernel_address;
+	if (!kernel_sample(m->kernel, ring, &room.sample))
+		return;
+	if (!array_reserve(&m->expected, &m->capacity, m->n + 1))
+		abort();
+	m->expected[m->n++] = *e;
+}
+
+/* Now and then another CPU was faster: its sample is younger, and was written before. */
+static void take_sample(struct machine *m, uint32_t task)
+{
+	size_t ring = machine_random(m, KERNEL_RINGS);
+	struct expected older, younger;
+
+	describe(m, task, &older);
+	if (machine_random(m, 8)) {
+		fire(m, &older, ring);
+		return;
+	}
+	m->now_ns += 1 + machine_random(m, 2000);
+	describe(m, task, &younger);
+	older.late = true;
+	fire(m, &younger, ring);
+	fire(m, &older, ring);
+}
+
+/* -------- all together -------- */
+
+struct machine *machine_new(struct kernel *kernel, uint64_t seed, uint64_t start_ns, bool broken)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	if (!m || !(m->seen = calloc(MACHINE_TASKS, sizeof(*m->seen))))
+		abort();
+	m->kernel = kernel;
+	m->state = seed;
+	m->now_ns = start_ns;
+	m->broken = broken;
+	for (uint32_t i = 0; i < MACHINE_FIRST_PROCESSES; i++) {
+		m->tasks[i] = (struct task){ .alive = true, .process = i };
+		m->processes[i].threads = 1;
+		send_comm(m, i, true);
+	}
+	return m;
+}
+
+void machine_free(struct machine *m)
+{
+	free(m->seen);
+	free(m->expected);
+	free(m);
+}
+
+uint64_t machine_step(struct machine *m)
+{
+	uint32_t task = some_task(m), what = machine_random(m, 100), slot;
+
+	m->now_ns += 1 + machine_random(m, 50000);
+	if (task == MACHINE_TASKS)
+		return m->now_ns;
+	if (what < 80) {
+		take_sample(m, task);
+	} else if (what < 88) {
+		map_file(m, task);
+	} else if (what < 92) {
+		slot = free_slot(m);
+		if (slot != MACHINE_TASKS)
+			start_task(m, slot, task,
+				   machine_random(m, 2) ? slot : m->tasks[task].process);
+	} else if (what < 94) {
+		run_program(m, task);
+	} else if (what < 96) {
+		send_comm(m, task, false);
+	} else if (what < 97) {
+		change_program(m);
+	} else if (what < 98) {
+		kernel_discard(m->kernel, machine_random(m, KERNEL_RINGS), m->now_ns);
+	} else if (task >= MACHINE_FIRST_PROCESSES) {
+		end_task(m, task); /* those of the start live on, so that there is always one */
+	}
+	return m->now_ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct expected *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+struct expected *machine_expected(struct machine *m, size_t *n)
+{
+	*n = m->n;
+	if (m->sorted < m->n)
+		qsort(m->expected, m->n, sizeof(*m->expected), by_time);
+	m->sorted = m->n;
+	return m->expected;
+}
