@@ -228,17 +228,17 @@ void kernel_discard(struct kernel *k, size_t ring, uint64_t time_ns)
 	reserve(k->sampler, ring, 40, BPF_RINGBUF_DISCARD_BIT, time_ns);
 }
 
-void kernel_publish(struct kernel *k, uint64_t until_ns)
+void kernel_publish(struct kernel *k, size_t ring, uint64_t until_ns)
 {
-	for (size_t i = 0; i < KERNEL_CPUS; i++) {
-		struct perf_event_mmap_page *page = k->sideband->rings[i].page;
+	if (ring < KERNEL_CPUS) {
+		struct perf_event_mmap_page *page = k->sideband->rings[ring].page;
 
-		page->data_head = queue_take(&k->sides[i].queue, until_ns, page->data_head);
-	}
-	for (size_t i = 0; i < KERNEL_RINGS; i++) {
-		uint64_t *writer = (uint64_t *)(uintptr_t)k->sampler->rings[i].writer;
+		page->data_head = queue_take(&k->sides[ring].queue, until_ns, page->data_head);
+	} else {
+		const struct ring *r = &k->sampler->rings[ring - KERNEL_CPUS];
+		uint64_t *writer = (uint64_t *)(uintptr_t)r->writer;
 
-		*writer = queue_take(&k->sampler->queues[i], until_ns, *writer);
+		*writer = queue_take(&k->sampler->queues[ring - KERNEL_CPUS], until_ns, *writer);
 	}
 }
 

@@ -38,8 +38,9 @@ bool kernel_sample(struct kernel *k, size_t ring, const struct sample *sample);
 /* A record that the kernel half gave up after it had reserved the room. */
 void kernel_discard(struct kernel *k, size_t ring, uint64_t time_ns);
 
-/* What was written up to a time becomes visible. */
-void kernel_publish(struct kernel *k, uint64_t until_ns);
+/* What was written to a ring up to a time becomes visible: first those of the side band. */
+#define KERNEL_ALL_RINGS (KERNEL_CPUS + KERNEL_RINGS)
+void kernel_publish(struct kernel *k, size_t ring, uint64_t until_ns);
 
 /* Records of the side band that were lost, as far as a record of the ring says so. */
 uint64_t kernel_side_lost(const struct kernel *k);

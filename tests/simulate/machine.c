@@ -378,13 +378,13 @@ static void describe(struct machine *m, uint32_t task, struct expected *e)
 		.kernel_lost = m->kernel_lost,
 		.program = m->programs[slot],
 		.kernel_address = PROGRAM_BASE + (uint64_t)slot * PAGE + 16 +
-				  machine_random(m, PROGRAM_BYTES - 32),
+				  PROGRAM_BYTES / 2 * machine_random(m, 2),
 	};
 	for (uint8_t i = 0; i < e->frames; i++) {
 		uint32_t page = machine_random(m, PAGES);
 
 		/* Few addresses, so that stacks repeat, which the resolver remembers. */
-		e->addresses[i] = BASE + (uint64_t)page * PAGE + 16 + 512 * machine_random(m, 7);
+		e->addresses[i] = BASE + (uint64_t)page * PAGE + 16 + 512 * machine_random(m, 2);
 		e->places[i] = p->pages[page];
 	}
 }

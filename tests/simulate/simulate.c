@@ -112,12 +112,28 @@ static void end(struct simulation *s)
 	kernel_free(s->kernel);
 }
 
-/* One round, as the session makes them. Under load nothing is held back, nor may anything be late.
+static void publish_all(struct simulation *s, uint64_t until_ns)
+{
+	for (size_t ring = 0; ring < KERNEL_ALL_RINGS; ring++)
+		kernel_publish(s->kernel, ring, until_ns);
+}
+
+/* Records are visible within 5 ms, in each ring after another time. */
+static void publish_some(struct simulation *s, uint64_t now)
+{
+	for (size_t ring = 0; ring < KERNEL_ALL_RINGS; ring++)
+		kernel_publish(s->kernel, ring, now - machine_random(s->machine, 5000000));
+}
+
+/*
+ * One round, as the session makes them. Under load nothing is held back, so nothing may be late
+ * either: what the recorder says then is not certain.
  */
 static void drain(struct simulation *s, uint64_t now, int *wait_ms)
 {
+	publish_some(s, now);
 	if (sources_measure_rings(&s->sources) > 20)
-		kernel_publish(s->kernel, now);
+		publish_all(s, now);
 	must(drain_round(&s->drain, now, wait_ms));
 }
 
@@ -128,12 +144,10 @@ static void run(struct simulation *s, uint64_t events)
 
 	for (uint64_t i = 0; i < events; i++) {
 		now = machine_step(s->machine);
-		/* A record is visible within 5 ms. */
 		if (machine_random(s->machine, 16) == 0)
-			kernel_publish(s->kernel, now - machine_random(s->machine, 5000000));
+			publish_some(s, now);
 		if (now < round_ns)
 			continue;
-		kernel_publish(s->kernel, now - machine_random(s->machine, 5000000));
 		drain(s, now, &wait_ms);
 		round_ns = now + (uint64_t)wait_ms * 1000000;
 		/* The recorder does not run for a while, and rings become full. */
@@ -144,7 +158,7 @@ static void run(struct simulation *s, uint64_t events)
 			settle_ns = now + SETTLE_NS;
 		}
 	}
-	kernel_publish(s->kernel, UINT64_MAX);
+	publish_all(s, UINT64_MAX);
 	must(drain_until(&s->drain, UINT64_MAX));
 	must(drain_settle(&s->drain, now));
 	must(jit_finish(s->drain.jit));
