@@ -237,6 +237,16 @@ check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator)
 check-slow:
 	$(Q)$(MAKE) check TESTS=slow
 
+## trust: try to break both programs, and write tests/README.md (hours; needs root)
+trust: all $(tools) $(simulator)
+	$(Q)BUILD='$(abspath $(BUILD))' tests/trust-table > $(BUILD)/trust.md
+	$(Q)mv $(BUILD)/trust.md tests/README.md
+
+## coverage: run the tests (TESTS) in a build of its own, and print how many lines of each room they run
+coverage:
+	$(Q)$(MAKE) -s BUILD=build-coverage CFLAGS='-O1 -g --coverage' LDFLAGS='--coverage' check || echo 'some tests failed'
+	$(Q)tests/coverage build-coverage
+
 ## faults: let every call of the C library fail once, in small runs of both programs (an hour; needs root)
 faults: all $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/faults/run $(FAULTS)
@@ -268,12 +278,12 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth faults kills simulate check-slow check-kernels deps-kernels install-library dist deb rpm
+.PHONY: tools truth deps-truth trust coverage faults kills simulate check-slow check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
-## fuzz: build the fuzz targets with libFuzzer and run each for FUZZ_SECONDS (60)
+## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60)
 fuzz:
-	$(Q)FUZZ_SECONDS=$${FUZZ_SECONDS:-60} tests/fuzz/run
+	$(Q)FUZZ_SECONDS=$(or $(TIME),$(FUZZ_SECONDS),60) tests/fuzz/run
 
 ## format: bring all sources into the form that .clang-format describes
 format:
