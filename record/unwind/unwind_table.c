@@ -35,7 +35,7 @@ struct builder {
 	struct unwind_table *t;
 	const struct elf_file *e;
 	size_t max_rows;
-	const atomic_bool *stop; /* see unwind_table_build() */
+	const atomic_bool *stop; /* see struct unwind_source */
 	uint64_t next;		 /* everything before has its rows */
 	uint64_t fde_end;
 	int rule; /* that holds at `next` */
@@ -408,25 +408,32 @@ static struct cursor unpack(struct information *info, struct cursor packed)
 	return cursor_over(info->unpacked, length);
 }
 
-static int open_debug_frame(struct information *info, const struct elf_file *e)
+static int open_debug_frame(struct information *info, const struct unwind_source *source)
 {
+	const struct elf_file *e = source->file;
 	const struct elf_section *s = elf_file_section(e, ".debug_frame");
-	struct cursor data = elf_section_data(e, s);
+	struct cursor data;
+
+	if (!s && source->debug) {
+		e = source->debug;
+		s = elf_file_section(e, ".debug_frame");
+	}
+	data = elf_section_data(e, s);
 
 	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers.
 	 */
-	if (!s || elf_file_section(e, ".gopclntab") ||
-	    elf_file_section(e, ".data.rel.ro.gopclntab"))
+	if (!s || elf_file_section(source->file, ".gopclntab") ||
+	    elf_file_section(source->file, ".data.rel.ro.gopclntab"))
 		return CFI_OK;
 	if (s->flags & SHF_COMPRESSED)
 		data = unpack(info, data);
 	return cursor_left(&data) ? cfi_open(&info->debug_frame, data, s->address, true) : CFI_OK;
 }
 
-static int open_information(struct information *info, const struct elf_file *e)
+static int open_information(struct information *info, const struct unwind_source *source)
 {
-	if (open_eh_frame(info, e) == CFI_ERROR_MEMORY ||
-	    open_debug_frame(info, e) == CFI_ERROR_MEMORY)
+	if (open_eh_frame(info, source->file) == CFI_ERROR_MEMORY ||
+	    open_debug_frame(info, source) == CFI_ERROR_MEMORY)
 		return UNWIND_TABLE_MEMORY;
 	return UNWIND_TABLE_OK;
 }
@@ -464,20 +471,21 @@ static int build_rows(struct builder *b, const struct information *info)
 	return b->error;
 }
 
-int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows,
-		       const atomic_bool *stop)
+int unwind_table_build(struct unwind_table *t, const struct unwind_source *source)
 {
-	struct builder b = {
-		.t = t, .e = e, .max_rows = max_rows, .stop = stop, .rule = UNWIND_NONE
-	};
+	struct builder b = { .t = t,
+			     .e = source->file,
+			     .max_rows = source->max_rows,
+			     .stop = source->stop,
+			     .rule = UNWIND_NONE };
 	struct information info = { 0 };
 	struct unwind_table found;
 	int error;
 
 	*t = (struct unwind_table){ 0 };
-	error = find_segments(t, e);
+	error = find_segments(t, source->file);
 	if (!error)
-		error = open_information(&info, e);
+		error = open_information(&info, source);
 	if (!error)
 		error = build_rows(&b, &info);
 	cfi_release(&info.eh_frame);

@@ -5,9 +5,9 @@
 /*
  * One file's unwind table, in the form of bpf/abi/unwind.h but with rule numbers of its own:
  * from the unwind information of all its executable segments (.eh_frame, and .debug_frame
- * that is not compressed or is with zlib), from the shape of some code that is known to have
- * none, and for all other code from what its instructions do to the stack
- * (record/unwind/code_analysis.h). Once built, the table needs the file no more.
+ * that is not compressed or is with zlib, here or in the separate debug file), from the shape of
+ * some code that is known to have none, and for all other code from what its instructions do to the
+ * stack (record/unwind/code_analysis.h). Once built, the table needs the file no more.
  */
 
 #include <stdbool.h>
@@ -53,12 +53,15 @@ struct unwind_table {
 	uint32_t segment_count;
 };
 
-/*
- * 0 or an enum unwind_table_error. On failure the table is empty except for `segments`. At most
- * `max_rows` rows. Ends early when another thread sets `stop`, which may be NULL.
- */
-int unwind_table_build(struct unwind_table *t, const struct elf_file *e, size_t max_rows,
-		       const atomic_bool *stop);
+struct unwind_source {
+	const struct elf_file *file;
+	const struct elf_file *debug; /* its separate debug file, or NULL */
+	size_t max_rows;
+	const atomic_bool *stop; /* ends the work early when another thread sets it; may be NULL */
+};
+
+/* 0 or an enum unwind_table_error. On failure the table is empty except for `segments`. */
+int unwind_table_build(struct unwind_table *t, const struct unwind_source *source);
 void unwind_table_release(struct unwind_table *t);
 
 #endif

@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "record/system/privileges.h"
 #include "record/unwind/code_files.h"
+#include "record/unwind/debug_file.h"
 #include "record/unwind/publication.h"
 #include "record/unwind/startup_files.h"
 
@@ -98,6 +99,21 @@ static void announce(const struct unwinder *u, const struct code_file *file)
 	bpf_map_update_elem(u->options.maps.files, &key, &value, BPF_ANY);
 }
 
+static int build_from(const struct unwinder *u, const struct elf_file *e, const char *path,
+		      struct unwind_table *t)
+{
+	struct unwind_source source = { .file = e, .max_rows = u->max_rows, .stop = &u->stopping };
+	struct elf_file debug;
+	int error;
+
+	if (debug_file_open(&debug, e, path))
+		source.debug = &debug;
+	error = unwind_table_build(t, &source);
+	if (source.debug)
+		elf_file_release(&debug);
+	return error;
+}
+
 /* The file's table, not yet in the kernel. Sets the state that follows when it has none. */
 static bool build_table(struct unwinder *u, const struct code_file *file, struct code_file *result,
 			struct unwind_table *t)
@@ -123,7 +139,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	identify(result);
 	result->build_id_size = e.build_id_size;
 	memcpy(result->build_id, e.build_id, e.build_id_size);
-	error = unwind_table_build(t, &e, u->max_rows, &u->stopping);
+	error = build_from(u, &e, file->path, t);
 	elf_file_release(&e);
 	memcpy(result->segments, t->segments, sizeof(result->segments));
 	result->segment_count = t->segment_count;

@@ -52,7 +52,7 @@ static void run_file(const uint8_t *data, size_t size)
 
 	if (elf_file_open_memory(&e, data, size))
 		return;
-	if (!unwind_table_build(&t, &e, MAX_ROWS, NULL)) {
+	if (!unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = MAX_ROWS })) {
 		if (t.row_count > MAX_ROWS)
 			abort();
 		for (uint32_t i = 0; i < t.page_count; i++) {

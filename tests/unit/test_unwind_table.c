@@ -102,7 +102,9 @@ static void compare_with_libdw(const char *path)
 
 	assert_true(fd >= 0);
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_OK);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_OK);
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	cfi = dwarf_getcfi_elf(elf);
@@ -177,7 +179,9 @@ static void test_finds_a_function(void **state)
 	dl_iterate_phdr(own_bias, &bias);
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
 	close(fd);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_OK);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_OK);
 	elf_file_release(&e);
 	assert_int_equal(find_rule(&t, (uintptr_t)some_function - bias)->kind, UNWIND_CFA_SP);
 	assert_int_equal(find_rule(&t, UINT64_MAX)->kind, UNWIND_NONE);
@@ -192,7 +196,9 @@ static void test_limit_of_rows(void **state)
 
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
 	close(fd);
-	assert_int_equal(unwind_table_build(&t, &e, 10, NULL), UNWIND_TABLE_TOO_LARGE);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = 10 }),
+		UNWIND_TABLE_TOO_LARGE);
 	assert_null(t.rows);
 	assert_true(t.segment_count > 0);
 	unwind_table_release(&t);
@@ -225,7 +231,10 @@ static void test_stopped(void **state)
 	assert_int_equal(pwrite(fd, &code, sizeof(code), sizeof(header)), sizeof(code));
 	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
 	close(fd);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, &stop), UNWIND_TABLE_STOPPED);
+	assert_int_equal(unwind_table_build(&t, &(struct unwind_source){ .file = &e,
+									 .max_rows = SIZE_MAX,
+									 .stop = &stop }),
+			 UNWIND_TABLE_STOPPED);
 	assert_null(t.rows);
 	unwind_table_release(&t);
 	elf_file_release(&e);
@@ -242,7 +251,9 @@ static void test_file_without_code(void **state)
 	struct elf_file e;
 
 	assert_int_equal(elf_file_open_memory(&e, &header, sizeof(header)), ELF_OK);
-	assert_int_equal(unwind_table_build(&t, &e, SIZE_MAX, NULL), UNWIND_TABLE_NO_CODE);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_NO_CODE);
 	unwind_table_release(&t);
 	elf_file_release(&e);
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/debug_file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/system/proc.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+static bool open_same(struct elf_file *debug, const struct elf_file *file, const char *path)
+{
+	int fd = open_regular(path), error;
+
+	if (fd < 0)
+		return false;
+	error = elf_file_open(debug, fd);
+	close(fd);
+	if (error)
+		return false;
+	if (debug->build_id_size == file->build_id_size &&
+	    !memcmp(debug->build_id, file->build_id, file->build_id_size))
+		return true;
+	elf_file_release(debug);
+	return false;
+}
+
+static bool open_by_build_id(struct elf_file *debug, const struct elf_file *file)
+{
+	char path[sizeof(DEBUG_ROOT "/.build-id//.debug") + 2 * ELF_BUILD_ID_MAX];
+	int n = snprintf(path, sizeof(path), "%s/.build-id/%02x/", DEBUG_ROOT, file->build_id[0]);
+
+	for (uint8_t i = 1; i < file->build_id_size; i++)
+		n += snprintf(path + n, sizeof(path) - (size_t)n, "%02x", file->build_id[i]);
+	snprintf(path + n, sizeof(path) - (size_t)n, ".debug");
+	return open_same(debug, file, path);
+}
+
+static bool open_by_name(struct elf_file *debug, const struct elf_file *file, const char *path)
+{
+	struct cursor c = elf_section_data(file, elf_file_section(file, ".gnu_debuglink"));
+	const char *name = cursor_short_string(&c, NAME_MAX + 1), *end = strrchr(path, '/');
+	const char *const places[][2] = { { "", "" }, { "", "/.debug" }, { DEBUG_ROOT, "" } };
+	int folder = end ? (int)(end - path) : 0;
+	char full[PATH_MAX];
+
+	if (!name || !*name || strchr(name, '/') || *path != '/')
+		return false;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		int n = snprintf(full, sizeof(full), "%s%.*s%s/%s", places[i][0], folder, path,
+				 places[i][1], name);
+
+		if (n < (int)sizeof(full) && open_same(debug, file, full))
+			return true;
+	}
+	return false;
+}
+
+bool debug_file_open(struct elf_file *debug, const struct elf_file *file, const char *path)
+{
+	return file->build_id_size &&
+	       (open_by_build_id(debug, file) || open_by_name(debug, file, path));
+}
