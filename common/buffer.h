@@ -3,8 +3,8 @@
 #define COMMON_BUFFER_H
 
 /*
- * Bytes that grow at the end. Starts as { 0 }. Memory that cannot be had is remembered
- * in `failed`; later appends do nothing, and buffer_ok() is asked once at the end.
+ * Bytes that grow at the end. Starts as { 0 }. An allocation that fails sets
+ * `failed`: later appends do nothing, and the caller checks buffer_ok() once at the end.
  */
 
 #include <stdarg.h>

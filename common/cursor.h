@@ -5,8 +5,8 @@
 /*
  * A place in bytes that came from outside. Every read is checked against the end;
  * the first read that does not fit sets `failed`, returns 0 and leaves the cursor at the
- * end, and all later reads return 0 too. So a decoder may read a whole record and ask once,
- * with cursor_ok(), before it believes any of it.
+ * end, and all later reads return 0 too. So a decoder may read a whole record and check
+ * once, with cursor_ok(), before it uses any of it.
  *
  * All integers are little-endian, as in every ELF file, trace and jitdump we read.
  */

@@ -73,7 +73,7 @@ static int count_headers(const struct elf_file *e, const Elf64_Ehdr *h, struct h
 /*
  * libelf takes memory for each section that a file claims to have, and it reads fields of the
  * headers again after it has checked them, while the owner of the file may be writing to it. So
- * it gets a copy, which has no more sections than are to be read and which nobody changes.
+ * it gets a copy, which has no more sections than are to be read and does not change.
  */
 static enum elf_error copy_headers(const struct elf_file *e, struct headers *headers)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The only error that is not on the heap, for when nothing more can be had from there. */
+/* The only error that is not on the heap: for when nothing can be allocated there. */
 static const struct error no_memory = {
 	.kind = ERROR_MEMORY,
 	.os_error = ENOMEM,
@@ -16,7 +16,7 @@ static const struct error no_memory = {
 
 struct error *error_memory(void)
 {
-	/* Whoever writes into an error leaves this kind as it is. */
+	/* Code that writes into an error must leave this kind as it is. */
 	return (struct error *)&no_memory;
 }
 

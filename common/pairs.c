@@ -34,7 +34,10 @@ static uint64_t hash_of(const struct pairs *p, uint64_t a, uint64_t b)
 	return mix(h ^ b, p->seed | 1);
 }
 
-/* By four: growing is most of what new pairs cost, and fewer stand in each other's way. */
+/*
+ * By a factor of four: growing is most of the cost of new pairs, and a table that is less full has
+ * fewer collisions.
+ */
 static bool grow(struct pairs *p)
 {
 	size_t capacity = p->capacity ? p->capacity * 4 : 64, mask = capacity - 1;

@@ -203,7 +203,7 @@ struct error *compressor_new(struct compressor **compressor,
 	error = deliver(c, 0);
 	if (error)
 		goto fail;
-	/* Where no thread can be had, the caller compresses. */
+	/* Without a thread the caller compresses. */
 	c->threaded = options->compress_thread && start_thread(c);
 	*compressor = c;
 	return NULL;

@@ -118,9 +118,9 @@ enum prf_stack_end {
 	PRF_END_BAD_READ = 2,	   /* the stack could not be read there */
 	PRF_END_TOO_DEEP = 3,	   /* more frames than the limit */
 	PRF_END_UNSUPPORTED = 4,   /* the table asks for what the kernel half cannot do */
-	PRF_END_NO_REGISTERS = 5,  /* the user registers could not be had */
+	PRF_END_NO_REGISTERS = 5,  /* the user registers could not be read */
 	PRF_END_NO_MAPPING = 6,	   /* the pc lies in no known mapping */
-	PRF_END_FRAME_POINTER = 7, /* the frame-pointer chain ended; nobody knows if at the root */
+	PRF_END_FRAME_POINTER = 7, /* the frame-pointer chain ended, perhaps at the root */
 	PRF_END_RUNTIME_CODE = 8,  /* a runtime's code, but it does not say which */
 	PRF_END_RUNTIME_FRAME = 9, /* a frame of a runtime's code that does not make sense */
 	PRF_END_COUNT
@@ -147,7 +147,7 @@ struct prf_sample {
 	uint32_t event;
 	uint32_t stack;	     /* PRF_NONE: no frames at all */
 	uint32_t waker;	     /* off-CPU: the stack that woke it, or PRF_NONE */
-	uint32_t waker_task; /* whose stack that is; PRF_NONE: nobody's, or not known; not read
+	uint32_t waker_task; /* whose stack that is; PRF_NONE: none, or not known; not read
 				without `waker` */
 	uint32_t cpu;
 	uint64_t weight; /* in the event's unit; 1 for plain samples */

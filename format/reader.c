@@ -263,7 +263,10 @@ static void resynchronize(struct prf_reader *r, struct error *cause, uint64_t of
 	damage(r, cause, offset, r->source.offset - offset);
 }
 
-/* Headers within payloads of headers within payloads: at some point they are believed. */
+/*
+ * Whether the bytes of a damaged block are searched for further headers. A trace made of headers
+ * within payloads of headers would have each byte read many times: the work is bounded.
+ */
 static bool may_search(struct prf_reader *r)
 {
 	r->searched += r->header.stored_size;
@@ -348,7 +351,8 @@ static void check_nothing_follows(struct prf_reader *r)
 		       skipped);
 }
 
-/* Compares what the end block counts with what was read; after damage nobody knows. */
+/* Compares what the end block counts with what was read. After damage there is nothing to compare.
+ */
 static struct error *check_end(const struct prf_reader *r, const struct end *end)
 {
 	if (!r->damaged && end->blocks != r->block + 1)

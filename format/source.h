@@ -4,7 +4,8 @@
 
 /*
  * Bytes to read forwards, from memory, a file or a pipe: a window that is filled as far as it is
- * asked for and no further, so that a pipe never waits for bytes that nobody needs yet.
+ * asked for and no further, so that a reader of a pipe does not wait for bytes that it does not
+ * need yet.
  */
 
 #include <stdbool.h>
@@ -46,7 +47,7 @@ struct error *source_skip(struct source *s, uint64_t size, uint64_t *skipped) ER
 
 /* For sources with an end that can be known beforehand. */
 bool source_size(const struct source *s, uint64_t *size);
-/* `size` bytes at an offset from the start; false when they cannot be had. */
+/* `size` bytes at an offset from the start; false when they cannot be read. */
 bool source_read_at(const struct source *s, uint64_t offset, void *bytes, size_t size);
 
 #endif

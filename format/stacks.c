@@ -25,7 +25,7 @@ static uint64_t *begin(struct payload *payload, const struct definition_range *r
 
 #define COLUMNS_MAX 3
 
-/* The head as it is read: not yet believed. */
+/* The head as it is read. */
 struct head {
 	uint64_t defined; /* of what they name */
 	uint64_t first_id, n;

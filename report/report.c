@@ -149,7 +149,7 @@ static bool end_writing(struct writing *w, const struct report_options *o, bool 
 {
 	struct error *error = sink_flush(&w->sink);
 
-	/* Whoever reads our output may stop at any time. */
+	/* A reader of our output may stop at any time. */
 	if (error && !error_is(error, EPIPE)) {
 		say_cannot_write(o, error);
 		ok = false;
@@ -182,7 +182,7 @@ static int write_view(struct report_options *o, struct loaded *l)
 		error = o->view->render(l->profile, &o->shown, &w.sink);
 	if (error)
 		message_error("cannot make the report: %s", error->text);
-	/* Whoever interrupts does not want the file, nor half of it. */
+	/* After an interrupt the file is not wanted, nor half of it. */
 	ok = ok && !error_ignore(error) && !progress_interrupted();
 	return end_writing(&w, o, ok) ? STATUS_DONE : STATUS_FAILED;
 }
@@ -244,7 +244,7 @@ static bool dump_or_check(const struct report_options *o, char *path, struct sin
 	return ok;
 }
 
-static int tell(const struct report_options *o)
+static int inspect(const struct report_options *o)
 {
 	struct writing w;
 	bool ok = true;
@@ -391,7 +391,7 @@ static int act(struct report_options *o)
 	switch (o->action) {
 	case REPORT_INFO:
 	case REPORT_DUMP:
-	case REPORT_CHECK: return tell(o);
+	case REPORT_CHECK: return inspect(o);
 	case REPORT_EMBED: return embed(o);
 	default: return show(o);
 	}

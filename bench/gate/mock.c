@@ -6,7 +6,7 @@
 #include "bench/results/output.h"
 #include "bench/statistics/random.h"
 
-/* The name carries no measured thing, so that nobody takes the numbers for real. */
+/* The name carries no measured thing, so that its numbers are not taken for real ones. */
 enum verdict mock_command(const struct settings *s)
 {
 	struct results results = { 0 };

@@ -248,7 +248,7 @@ double program_load_ns(const struct program *p)
 
 /* -------- what the kernel reports -------- */
 
-/* "memlock:" of the descriptor of one map; 0 when it cannot be had. */
+/* "memlock:" of the descriptor of one map; 0 when it cannot be read. */
 static uint64_t map_bytes(uint32_t id)
 {
 	char path[64], line[128];

@@ -46,7 +46,7 @@ int bootstrap_line(const struct bootstrap *b, const struct points *points,
 /*
  * Two groups, `later` against `earlier`: relative change of mean and median (later / earlier
  * - 1), and the two-sided probability of a difference of means (Welch's t) at least this
- * large if both came from one distribution, which is had by drawing both from the pool.
+ * large if both came from one distribution, for which both are drawn from the pool.
  */
 struct bootstrap_group {
 	const double *x;

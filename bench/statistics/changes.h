@@ -16,7 +16,7 @@ struct change_options {
 	uint64_t seed;
 	size_t least;	     /* values in each part; at least 2 */
 	size_t permutations; /* 199 is usual: a division is one at 1 of 200 or less */
-	double smallest;     /* change of the medians, as a share: less than that is none */
+	double smallest;     /* change of the medians, as a share, that counts */
 };
 
 #define CHANGES_VALUES_MOST 1000

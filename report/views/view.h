@@ -61,8 +61,7 @@ struct view {
 	bool can_diff;
 	bool led;   /* leading frames are in its profile, if any are asked for */
 	bool paged; /* for people: a pager on terminals */
-	/* What could not be made, mostly for want of memory; failed writes are left to
-	 * sink_flush(). */
+	/* Mostly ERROR_MEMORY. Failed writes are left to sink_flush(). */
 	struct error *(*render)(const struct profile *p, const struct view_options *o,
 				struct sink *s);
 	/*

@@ -85,5 +85,5 @@ is "$("$report" -q -f script "$work/late.prf" | sed -n 's/.* 2\.50000\(.\): .*/\
 
 sed 's/"1000000000"/"99999999999999999999"/' "$work/late.txt" > "$work/bad.txt"
 need "$build/testdata/trace_text" "$work/bad.txt" -o "$work/late.prf"
-is "$(lines 0,1s)" 1 "a start that is no number is not believed"
+is "$(lines 0,1s)" 1 "a start that is no number is not used"
 finish

@@ -69,7 +69,7 @@ if unshare -n ip link set lo up 2> /dev/null; then
 	output=$("$bench" bpf --object places.o --name at_raw_tp --time 0.2 -- false 2>&1)
 	is "$?" 2 "a command that fails makes no traffic"
 else
-	skip "places" "no network of its own can be had here"
+	skip "places" "a network of its own cannot be made here"
 fi
 output=$("$bench" bpf --id 4294967295 2>&1)
 is "$?" 2 "a program that is not there"

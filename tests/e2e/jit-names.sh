@@ -40,7 +40,7 @@ else
 	skip "records a process in namespaces" "namespaces may not be made here"
 fi
 
-# A map that somebody else planted is not believed.
+# A map that another user planted is not used.
 cat > "$work/planted.sh" <<'S'
 rm -f "/tmp/perf-$$.map"
 ln -s "$1" "/tmp/perf-$$.map"

@@ -33,7 +33,7 @@ static void test_exact(void **state)
 	assert_int_equal(places[0], 25);
 	series(&r, 0, 25, 0, values);
 	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
-	/* Less than a percent is none, however sure. */
+	/* Less than a percent does not count, however sure it is. */
 	series(&r, 0, 25, 0.005, values);
 	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
 	assert_int_equal(changes_find(values, 0, &options, places), 0);

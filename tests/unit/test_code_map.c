@@ -42,7 +42,7 @@ static void finds_by_address(void **state)
 	code_map_release(&map);
 }
 
-/* Three owners of one place: each has its time, and between two of them nobody knows. */
+/* Three owners of one place: each has its time, and between two of them the owner is not known. */
 static void owners_have_their_times(void **state)
 {
 	struct code_map map = { 0 };
@@ -138,7 +138,7 @@ static void refuses_the_impossible(void **state)
 	code_map_release(&map);
 }
 
-/* Once a symbol had to be left out, nobody knows what it replaced. */
+/* Once a symbol had to be left out, what it replaced is not known. */
 static void full(void **state)
 {
 	struct code_map map = { 0 };

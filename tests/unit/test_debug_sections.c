@@ -111,7 +111,7 @@ static void test_hole(void **state)
 
 /*
  * Why libelf does not unpack: it changes the section's header in the file's own bytes, which
- * would have to be writable (and libdw has it unpack all sections, whoever needs them).
+ * would have to be writable (and libdw has it unpack all sections, needed or not).
  */
 static void test_libelf_writes(void **state)
 {

@@ -405,7 +405,7 @@ static void open_in_memory(int fd)
 }
 
 /*
- * What elf_file.h says of libelf, so that nobody has to believe it: its mapping ends the program
+ * What elf_file.h says of libelf, shown by trying it: its mapping ends the program
  * when the file is cut, its reads take what a hole claims to be, and it takes memory for every
  * section that is claimed.
  */

@@ -61,7 +61,7 @@ static void test_compare(void **state)
 	folded_functions_free(f);
 }
 
-/* A line without a number is none; there may be none at all. */
+/* A line without a number is not a stack; a file may have no lines at all. */
 static void test_odd_files(void **state)
 {
 	struct folded_functions *f = folded_functions_new(1);

@@ -159,7 +159,7 @@ static void record_without_size(void **state)
 	buffer_release(&b);
 }
 
-/* A time that comes after the record was seen is none; then it is the time of the bytes. */
+/* A time after the record was seen is not used: then the time of the bytes counts. */
 static void times_that_cannot_be(void **state)
 {
 	struct write_times looked = { 0 };

@@ -133,7 +133,7 @@ static void test_compare(void **state)
 	struct measurement without = run_of(1, 1000, 0);
 
 	expect_change(run_of(50000, 1000, 0), run_of(50000, 1100, 0), MEASUREMENT_COMPARABLE, 0.01);
-	/* The machine is 4 % slower: a change of the benchmark by as much is none. */
+	/* The machine is 4 % slower: a change of the benchmark by as much does not count. */
 	expect_change(run_of(50000, 1000, 0), run_of(52000, 1100, 0), MEASUREMENT_COMPARABLE, 0.04);
 	expect_change(run_of(50000, 1000, 0), run_of(60000, 1100, 0), MEASUREMENT_OTHER_SPEED, 0);
 	expect_change(run_of(50000, 1000, 0), run_of(50000, 1100, 0.1), MEASUREMENT_DISTURBED, 0);

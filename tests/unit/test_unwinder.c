@@ -210,7 +210,7 @@ static void test_fork_exec_exit(void **state)
 	assert_int_equal(child.count, mine.count);
 	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC, .pid = pid });
 	unwinder_flush(f->unwinder);
-	/* The kernel half has not seen that exec, so for a while it is not believed. */
+	/* The kernel half has not seen that exec, so for a while it is not trusted. */
 	child = process_of(f, pid);
 	child.execs = 1;
 	assert_int_equal(bpf_map_update_elem(f->maps.processes, &pid, &child, BPF_ANY), 0);
@@ -265,7 +265,7 @@ static void test_file_that_is_not_there(void **state)
 	assert_true(*f->problem);
 }
 
-/* A file with the right name and another build-id is not believed. */
+/* A file with the right name and another build-id is not used. */
 static void test_replaced_file(void **state)
 {
 	struct fixture *f = *state;
