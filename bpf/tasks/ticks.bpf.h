@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef BPF_TICKS_BPF_H
-#define BPF_TICKS_BPF_H
+#ifndef BPF_TASKS_TICKS_BPF_H
+#define BPF_TASKS_TICKS_BPF_H
 
 /*
  * The ticks of timers that did not come. A kernel timer keeps to a grid of times. As long as the

@@ -150,6 +150,16 @@ static void head_losses(struct html *h, struct sink *s)
 	sink_char(s, ']');
 }
 
+static uint64_t longest_recording(const struct profile *p)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < p->trace_count; i++)
+		if (p->traces[i].duration_ns > longest)
+			longest = p->traces[i].duration_ns;
+	return longest;
+}
+
 static void put_head(struct html *h)
 {
 	const struct profile *p = h->profile;
@@ -178,9 +188,10 @@ static void put_head(struct html *h)
 	head_losses(h, &s);
 	head_kinds(&s);
 	if (h->base) {
-		sink_printf(&s, ",\"diff\":{\"normalize\":%s,\"safe\":%s",
+		sink_printf(&s, ",\"diff\":{\"normalize\":%s,\"safe\":%s,\"duration_ns\":%llu",
 			    h->options->normalize ? "true" : "false",
-			    h->options->safe_colours ? "true" : "false");
+			    h->options->safe_colours ? "true" : "false",
+			    (unsigned long long)longest_recording(h->base));
 		head_text(&s, "title", h->base->trace_count ? h->base->traces[0].path : "");
 		sink_char(&s, '}');
 	}

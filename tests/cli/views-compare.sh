@@ -78,6 +78,47 @@ number "$(total 1 < out) > 55e6 && $(total 1 < out) < 65e6 && $(total 2 < out) >
 "$report" -q --no-cache --value samples --diff before.prf slow.prf > out
 number "$(total 1 < out) > 8 * $(total 2 < out)" "... unless samples are asked for"
 
+# Lengths that differ are said by every format, and in the page itself, which outlives the message.
+# recording SECONDS NAME: a trace of one stack, recorded for so long
+recording() {
+	{
+		echo 'metadata "start_monotonic_ns" "1000000000"'
+		echo 'event 0 "cpu-clock" "samples" 1000 0'
+		printf 'object 0 "/bin/it" "" ""\ntask 100 100 "it" "" ""\nframe 0 0 0x1000\nstack - 0\n'
+		for i in 1 2 3 4 5 6 7 8 9; do
+			echo "sample 1${i}00000000 0 0 0 0 1"
+		done
+		printf 'statistic "duration_ns" %s000000000\nfinish\n' "$1"
+	} > "$2.txt"
+	need "$build/testdata/trace_text" "$2.txt" -o "$2.prf"
+}
+recording 2 short
+recording 6 long
+for format in folded top html; do
+	"$report" --no-cache -f $format --diff short.prf long.prf -o out 2> said
+	like "$(cat said)" 'recorded for 6\.0 s, before for 2\.0 s: --normalize compares shares' "$format: lengths that differ are said"
+	"$report" --no-cache -f $format --normalize --diff short.prf long.prf -o out 2> said
+	unlike "$(cat said)" 'recorded for' "$format: ... unless shares are compared"
+done
+like "$(python3 -c '
+import base64, re, zlib
+data = re.search("id=\"data\">([^<]*)<", open("out").read()).group(1)
+print(re.findall(rb"\"diff\":{[^}]*}", zlib.decompress(base64.b64decode(data)))[0].decode())')" \
+	'"duration_ns":2000000000' "the page knows how long it was recorded before"
+browser=${PROF_TEST_BROWSER:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
+# show PAGE#STATE: what the browser makes of it
+show() {
+	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+		--dump-dom "file://$work/$1" 2> /dev/null
+}
+if [ -n "$browser" ]; then
+	"$report" -q --no-cache -f html --diff short.prf long.prf -o lengths.html
+	like "$(show lengths.html)" 'before: recorded for 2\.00 s; key n compares shares' "and says so where they differ"
+	unlike "$(show 'lengths.html#scale=same')" 'recorded for 2\.00 s' "but not for shares"
+else
+	skip "and says so where they differ" "no browser"
+fi
+
 # Terminals.
 if command -v script > /dev/null; then
 	for columns in 64 80 100 120 150 180; do

@@ -1,5 +1,10 @@
 /* The page: holds its parts together, and paints what is selected the way that is asked for. */
 
+/* By more than a tenth. */
+function lengthsDiffer(a, b) {
+	return Math.abs(a - b) > Math.max(a, b) / 10;
+}
+
 class App {
 	constructor(profile) {
 		this.profile = profile;
@@ -109,6 +114,10 @@ class App {
 				(this.scale === "same" ? ", scaled to the same total" : ""));
 		parts.push(counted(head.threads.length, "thread"), `recorded for ${(head.duration_ns / 1e9).toFixed(2)} s`);
 		this.on.status.replaceChildren(parts.join(" · "));
+		/* All boxes of a longer recording have grown. */
+		if (diff && this.scale !== "same" && lengthsDiffer(head.duration_ns, head.diff.duration_ns))
+			this.on.status.append(" · ", element("span", `before: recorded for ${(head.diff.duration_ns / 1e9).toFixed(2)} s; ` +
+				"key n compares shares of the total", "bad"));
 		if (head.lost)
 			this.on.status.append(" · ", element("span", `${grouped(head.lost)} samples lost`, "bad"));
 		if (!head.complete)
