@@ -397,6 +397,7 @@ static int open_unwinding(struct session *s)
 	options.java.scripts_fd = sampler_scripts(s->sources.sampler);
 	options.python.scripts_fd = sampler_scripts(s->sources.sampler);
 	options.python.lists_fd = sampler_script_lists(s->sources.sampler);
+	options.python.files_fd = sampler_script_files(s->sources.sampler);
 	options.python.sent_fd = sampler_scripts_sent(s->sources.sampler);
 	options.python.names = sampler_script_names(s->sources.sampler);
 	error = unwinding_open(&s->unwinding, &options);

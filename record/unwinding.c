@@ -87,6 +87,8 @@ struct error *unwinding_prepare(struct unwinding *u, const char *program)
 	if (!u->unwinder)
 		return error;
 	if (program)
+		python_prepare(u->python, program);
+	if (program)
 		unwinder_prepare(u->unwinder, program, PREPARE_NS);
 	else
 		unwinder_settle(u->unwinder, PREPARE_NS);

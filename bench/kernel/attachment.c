@@ -59,6 +59,7 @@ static struct error *follow_worker(struct attachment *a, pid_t pid)
 	struct unwinder_options options = { .memory_limit = 0 };
 	const struct python_options python = { .scripts_fd = sampler_scripts(a->sampler),
 					       .lists_fd = sampler_script_lists(a->sampler),
+					       .files_fd = sampler_script_files(a->sampler),
 					       .sent_fd = sampler_scripts_sent(a->sampler),
 					       .names = sampler_script_names(a->sampler) };
 	struct error *error;

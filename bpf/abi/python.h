@@ -82,6 +82,18 @@ struct python_process {
 	__u8 table;	  /* how the line table is to be read; for the recorder */
 };
 
+/* Of a process that has the file's address 0 at `bias`, from that of the file. */
+static inline void python_process_place(struct python_process *p, __u64 bias)
+{
+	p->key += bias;
+	p->code_type += bias;
+	if (p->counter == PYTHON_COUNTER_ADDRESS)
+		p->created += bias;
+	for (int i = 0; i < 4; i++)
+		if (p->evaluation[i])
+			p->evaluation[i] += bias;
+}
+
 /*
  * The names of a code object, sent when it is seen for the first time. What could not be read,
  * or is longer than there is room, the recorder reads from the process.

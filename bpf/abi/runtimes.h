@@ -12,7 +12,8 @@
 #include <linux/types.h>
 
 #define SCRIPT_MAX_PROCESSES 4096
-#define SCRIPT_LISTS 4096 /* a power of two */
+#define SCRIPT_IMAGE_BY_TIME (1U << 31) /* in an image's number: given by the kernel half */
+#define SCRIPT_LISTS 4096		/* a power of two */
 
 enum script_runtime {
 	SCRIPT_NONE = 0,
@@ -25,6 +26,19 @@ struct script_process {
 	__u32 runtime;	      /* enum script_runtime */
 	__u32 image;	      /* of runtimes with lists aside: no two programs have the same */
 	__u64 parameters[16]; /* the runtime's own */
+};
+
+/*
+ * A file that holds a runtime with frames aside, by struct unwind_file_key: a process that maps its
+ * code has the runtime before the recorder has learned of the mapping.
+ */
+#define SCRIPT_MAX_FILES 256
+
+struct script_file {
+	__u64 delta; /* from offsets of its code in the file to link-time addresses */
+	__u32 runtime;
+	__u32 reserved;
+	struct script_process process; /* with link-time addresses, and SCRIPT_NONE */
 };
 
 #endif

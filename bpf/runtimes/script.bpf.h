@@ -7,8 +7,10 @@
  * copied to the sample after the kernel frames.
  */
 
+#include "bpf/abi/python.h"
 #include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
+#include "bpf/abi/unwind.h"
 #include "bpf/state/walk_state.bpf.h"
 
 /* Not 0: a process with that tgid, modulo SCRIPT_LISTS, may have frames aside. */
@@ -18,6 +20,13 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } script_lists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SCRIPT_MAX_FILES);
+	__type(key, struct unwind_file_key);
+	__type(value, struct script_file);
+} script_files SEC(".maps");
 
 static __always_inline __u64 *script_lists_of(__u32 tgid)
 {
@@ -37,6 +46,30 @@ static __always_inline void script_append(struct walk *w)
 		return;
 	bpf_probe_read_kernel(&s->frames[at], n * sizeof(struct script_frame), w->scripts);
 	s->script_frames = n;
+}
+
+/*
+ * The process has that file's code mapped, its byte `offset` at `start`. If it holds a runtime, the
+ * process has frames of it from now on. The time distinguishes images, as the recorder's numbers
+ * do.
+ */
+static __always_inline void script_map(__u32 tgid, const struct unwind_file_key *key, __u64 start,
+				       __u64 offset)
+{
+	struct script_file *file = bpf_map_lookup_elem(&script_files, key);
+	struct script_process *process;
+	__u64 *lists = script_lists_of(tgid);
+
+	if (!file || !lists || bpf_map_update_elem(&scripts, &tgid, &file->process, BPF_NOEXIST))
+		return;
+	process = bpf_map_lookup_elem(&scripts, &tgid);
+	if (!process)
+		return;
+	python_process_place((struct python_process *)process->parameters,
+			     start - offset - file->delta);
+	process->image = SCRIPT_IMAGE_BY_TIME | (__u32)(bpf_ktime_get_ns() >> 10);
+	process->runtime = file->runtime; /* last: now it is whole */
+	*lists = 1;
 }
 
 /* The child of a fork has the parent's runtime. */

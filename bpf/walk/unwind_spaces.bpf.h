@@ -16,6 +16,7 @@
 #include "bpf/state/arch.h"
 #include "bpf/state/kernel.h"
 #include "bpf/abi/unwind.h"
+#include "bpf/runtimes/script.bpf.h"
 #include "bpf/walk/unwind_tables.bpf.h"
 #include "bpf/state/user_memory.bpf.h"
 
@@ -82,6 +83,7 @@ static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 
 	key.device = file->f_inode->i_sb->s_dev;
 	key.inode = file->f_inode->i_ino;
+	script_map(tgid, &key, vma->vm_start, offset);
 	known = bpf_map_lookup_elem(&unwind_files, &key);
 	if (!known)
 		return;

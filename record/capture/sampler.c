@@ -433,6 +433,11 @@ struct ring *sampler_script_names(struct sampler *s)
 	return &s->script_names;
 }
 
+int sampler_script_files(const struct sampler *s)
+{
+	return bpf_map__fd(s->skeleton->maps.script_files);
+}
+
 int sampler_script_lists(const struct sampler *s)
 {
 	return bpf_map__fd(s->skeleton->maps.script_lists);

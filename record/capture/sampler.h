@@ -60,10 +60,12 @@ struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *
 /* Fills in the maps that unwinder_new() needs. */
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 
-/* Fds of the maps `scripts` and `script_lists` (bpf/runtimes/script.bpf.h); the sampler's own. */
+/* Fds of the maps `scripts`, `script_lists`, `script_files` (bpf/runtimes/script.bpf.h); its own.
+ */
 int sampler_scripts(const struct sampler *s);
 
 int sampler_script_lists(const struct sampler *s);
+int sampler_script_files(const struct sampler *s);
 
 /* Names of scripts' code: the map `script_sent` of bpf/runtimes/script_list.bpf.h, and the ring. */
 int sampler_scripts_sent(const struct sampler *s);

@@ -3,16 +3,21 @@
 
 #include <bpf/bpf.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/abi/runtimes.h"
+#include "bpf/abi/unwind.h"
 #include "common/map.h"
 #include "record/runtimes/python_file.h"
 #include "record/runtimes/python_memory.h"
+#include "record/unwind/startup_files.h"
 
 /*
  * For so many programs the layout is kept, to read missing parts of names from their processes'
@@ -66,21 +71,59 @@ static struct interpreter *read_interpreter(struct python *p, const struct elf_f
 	return NULL;
 }
 
-static struct interpreter *look_into(struct python *p, uint32_t pid, const struct mapping *m)
+/* Processes that map the file are known by that at once, in the kernel half. */
+static void announce(const struct python *p, int fd, const struct interpreter *i)
+{
+	struct script_file file = { .delta = i->delta, .runtime = SCRIPT_PYTHON };
+	struct unwind_file_key key;
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return;
+	key.device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
+	key.inode = status.st_ino;
+	memcpy(file.process.parameters, &i->file.process, sizeof(i->file.process));
+	bpf_map_update_elem(p->options.files_fd, &key, &file, BPF_ANY);
+}
+
+/* Takes the descriptor. */
+static struct interpreter *look_into(struct python *p, int fd, const char *path)
 {
 	struct interpreter *i = NULL;
 	struct elf_file e;
+
+	if (!elf_file_open(&e, fd)) {
+		if (python_file_is_one(&e))
+			i = read_interpreter(p, &e, path);
+		elf_file_release(&e);
+	}
+	if (i)
+		announce(p, fd, i);
+	close(fd);
+	return i;
+}
+
+static struct interpreter *look_into_mapping(struct python *p, uint32_t pid,
+					     const struct mapping *m)
+{
 	int fd;
 
 	if (error_ignore(object_open(pid, m, &fd)))
 		return NULL;
-	if (!elf_file_open(&e, fd)) {
-		if (python_file_is_one(&e))
-			i = read_interpreter(p, &e, m->object->definition.path);
-		elf_file_release(&e);
-	}
-	close(fd);
-	return i;
+	return look_into(p, fd, m->object->definition.path);
+}
+
+static void prepare_file(void *context, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0)
+		free(look_into(context, fd, path));
+}
+
+void python_prepare(struct python *p, const char *program)
+{
+	startup_files_each(program, prepare_file, p);
 }
 
 /* NULL for a file that holds no interpreter. */
@@ -90,7 +133,7 @@ static struct interpreter *interpreter_of(struct python *p, uint32_t pid, const 
 	uint64_t *value = map_put(&p->files, &m->object, sizeof(m->object), &added);
 
 	if (value && added)
-		*value = (uintptr_t)look_into(p, pid, m);
+		*value = (uintptr_t)look_into_mapping(p, pid, m);
 	return value ? (struct interpreter *)(uintptr_t)*value : NULL;
 }
 
@@ -99,7 +142,8 @@ static struct interpreter *interpreter_of(struct python *p, uint32_t pid, const 
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
 	struct python *p = context;
-	struct script_process process = { .runtime = SCRIPT_PYTHON };
+	struct script_process process = { 0 };
+	struct python_process placed;
 	const uint32_t slot = pid % SCRIPT_LISTS;
 	const uint64_t has_list = 1;
 	struct interpreter *i;
@@ -110,12 +154,20 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	i = interpreter_of(p, pid, m);
 	if (!i)
 		return;
-	process.image = ++p->next_image;
+	placed = i->file.process;
+	python_process_place(&placed, m->start - (m->offset + i->delta));
+	/* The kernel half may have found it before; what it has sent is of the image it has chosen.
+	 */
+	if (bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) ||
+	    process.runtime != SCRIPT_PYTHON ||
+	    memcmp(process.parameters, &placed, sizeof(placed)) != 0)
+		process.image = ++p->next_image & ~SCRIPT_IMAGE_BY_TIME;
+	process.runtime = SCRIPT_PYTHON;
+	memcpy(process.parameters, &placed, sizeof(placed));
 	image = &p->images[process.image % IMAGES];
 	image->number = process.image;
-	python_file_place(&i->file, m->start - (m->offset + i->delta), &image->process);
+	image->process = placed;
 	bpf_map_update_elem(p->options.lists_fd, &slot, &has_list, BPF_ANY);
-	memcpy(process.parameters, &image->process, sizeof(image->process));
 	bpf_map_update_elem(p->options.scripts_fd, &pid, &process, BPF_ANY);
 }
 

@@ -19,6 +19,7 @@ struct python;
 struct python_options {
 	int scripts_fd;	    /* the map `scripts` of bpf/runtimes/script.bpf.h */
 	int lists_fd;	    /* `script_lists` */
+	int files_fd;	    /* `script_files` */
 	int sent_fd;	    /* the map `script_sent` of bpf/runtimes/script_list.bpf.h */
 	struct ring *names; /* of struct script_name; must outlive it */
 	/*
@@ -34,6 +35,9 @@ void python_free(struct python *p);
 
 /* Processes of these spaces, from now on. */
 struct error *python_follow(struct python *p, struct spaces *newest);
+
+/* The program is going to be started: its interpreter is read before its first sample. */
+void python_prepare(struct python *p, const char *program);
 
 /* Reads the names that have arrived. In their ring they precede the samples that use them. */
 void python_read_names(struct python *p);

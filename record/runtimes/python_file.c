@@ -465,15 +465,3 @@ const char *python_file_read(struct python_file *p, const struct elf_file *e)
 		problem = place_code(&p->process, &layout);
 	return problem ? problem : place_symbols(&p->process, e, symbols, &layout);
 }
-
-void python_file_place(const struct python_file *p, uint64_t bias, struct python_process *process)
-{
-	*process = p->process;
-	process->key += bias;
-	process->code_type += bias;
-	if (process->counter == PYTHON_COUNTER_ADDRESS)
-		process->created += bias;
-	for (int i = 0; i < 4; i++)
-		if (process->evaluation[i])
-			process->evaluation[i] += bias;
-}

@@ -36,7 +36,4 @@ bool python_file_is_one(const struct elf_file *e);
 /* NULL, or the reason why the interpreter is not supported (static text). */
 const char *python_file_read(struct python_file *p, const struct elf_file *e);
 
-/* Fills in the parameters of a process that has the file's address 0 at `bias`. */
-void python_file_place(const struct python_file *p, uint64_t bias, struct python_process *process);
-
 #endif

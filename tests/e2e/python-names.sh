@@ -52,6 +52,27 @@ short() {
 	number "$named >= 1" "$1: and there are some"
 }
 
+# A function that the interpreter's own Python code calls from its first moment on.
+early() {
+	file=$("$2" -c 'import os, sys
+print(next((l.split()[5] for l in open("/proc/self/maps") if "libpython" in l), os.path.realpath(sys.executable)))')
+	holds "$1: starts are recorded" "$record" -q -o "$work/early.prf" -e "uprobe:$file:PyImport_ImportModuleLevelObject" -- \
+		sh -c "for i in 1 2 3 4 5 6 7 8 9 10; do '$2' -S -E -c 'import stat'; done"
+	"$report" -f jsonl "$work/early.prf" > "$work/samples"
+	is "$(python3 - "$work/samples" <<-'END'
+	import json, sys
+	named = unnamed = 0
+	for line in open(sys.argv[1]):
+	    stack = json.loads(line).get("stack", [])
+	    if any(f["kind"] == "script" for f in stack):
+	        named += 1
+	    elif any(f["name"] == "_PyEval_EvalFrameDefault" for f in stack):
+	        unnamed += 1
+	print(named > 100, unnamed)
+	END
+	)" "True 0" "$1: no stack of a process that has just begun lacks its Python functions"
+}
+
 # A table and a name that are longer than what the kernel half has room for.
 long() {
 	cat > "$work/long.py" <<-END
@@ -76,6 +97,7 @@ print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples")" "1000 502 30
 all_of() {
 	changing "$1" "$2"
 	short "$1" "$2"
+	early "$1" "$2"
 	long "$1" "$2"
 }
 each_python all_of
