@@ -41,6 +41,7 @@ struct python {
 	struct map files; /* struct object * -> struct interpreter *, NULL for a file without one */
 	struct image images[IMAGES]; /* by their numbers, modulo IMAGES */
 	uint32_t next_image;
+	bool any; /* a process with an interpreter was seen */
 	struct script_names *names;
 };
 
@@ -154,6 +155,7 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	i = interpreter_of(p, pid, m);
 	if (!i)
 		return;
+	p->any = true;
 	placed = i->file.process;
 	python_process_place(&placed, m->start - (m->offset + i->delta));
 	/* The kernel half may have found it before; what it has sent is of the image it has chosen.
@@ -178,7 +180,7 @@ static void ended(void *context, uint32_t pid, uint64_t time_ns)
 	struct script_process process;
 
 	/* Most recordings have no interpreter; else the entry may be another runtime's. */
-	if (p->next_image && !bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) &&
+	if (p->any && !bpf_map_lookup_elem(p->options.scripts_fd, &pid, &process) &&
 	    process.runtime == SCRIPT_PYTHON)
 		bpf_map_delete_elem(p->options.scripts_fd, &pid);
 }

@@ -17,7 +17,8 @@ names_of() {
 	import json, sys
 	right = wrong = unnamed = 0
 	for n, line in enumerate(open(sys.argv[1])):
-	    leaf = next(f for f in json.loads(line)["stack"] if f["kind"] == "script")
+	    none = {"name": "[script]"}
+    leaf = next((f for f in json.loads(line)["stack"] if f["kind"] == "script"), none)
 	    name = "f_%06d" % n
 	    place = leaf.get("file", "").strip("<>").split(" line ")
 	    if leaf["name"] == "[script]":
