@@ -45,7 +45,7 @@ static void read_all(const struct elf_file *file)
 
 	if (!error_ignore(elf_symbols_read(&symbols, file)))
 		elf_symbols_release(&symbols);
-	unwind_table_build(&table, file, MAX_ROWS, NULL);
+	unwind_table_build(&table, &(struct unwind_source){ .file = file, .max_rows = MAX_ROWS });
 	unwind_table_release(&table);
 }
 
