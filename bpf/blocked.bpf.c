@@ -54,6 +54,7 @@ static __always_inline long read_copy(void *to, __u32 size, __u64 from)
 
 #define WALK_READ_USER(to, size, from) read_copy(to, size, from)
 #include "bpf/tasks/targets.bpf.h"
+#include "bpf/runtimes/script.bpf.h"
 #include "bpf/walk/unwind_walk.bpf.h"
 #include "bpf/tasks/waits.bpf.h"
 
@@ -126,6 +127,7 @@ static __always_inline void walk_waiting(struct walk *w, struct task_struct *tas
 	if (walk_read_saved(w, task))
 		return;
 	copy_stack(task, w->registers.sp);
+	script_begin(w, task->tgid);
 	walk_from_registers(w, task->tgid, (__u64)task->mm);
 }
 

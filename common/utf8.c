@@ -76,3 +76,27 @@ void utf8_append(struct buffer *b, const char *text)
 		}
 	}
 }
+
+void utf8_append_character(struct buffer *b, uint32_t character)
+{
+	uint32_t c = character;
+
+	if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		buffer_u8(b, (uint8_t)c);
+		return;
+	}
+	if (c < 0x800) {
+		buffer_u8(b, (uint8_t)(0xc0 | c >> 6));
+	} else {
+		if (c < 0x10000) {
+			buffer_u8(b, (uint8_t)(0xe0 | c >> 12));
+		} else {
+			buffer_u8(b, (uint8_t)(0xf0 | c >> 18));
+			buffer_u8(b, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
+		}
+		buffer_u8(b, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+	}
+	buffer_u8(b, (uint8_t)(0x80 | (c & 0x3f)));
+}

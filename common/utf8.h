@@ -27,4 +27,7 @@ unsigned int utf8_skip(const char *text);
 /* The text, with U+FFFD for each byte that belongs to no valid sequence. */
 void utf8_append(struct buffer *b, const char *text);
 
+/* One character; U+FFFD for what no text can hold: NUL, which would end it, and what is none. */
+void utf8_append_character(struct buffer *b, uint32_t character);
+
 #endif

@@ -385,6 +385,7 @@ static int open_unwinding(struct session *s)
 		.unwinder.memory_limit = s->settings->unwind_memory,
 		.unwinder.built = unwinding_show_file,
 		.java.refused = show_warning,
+		.javascript.refused = show_warning,
 		.python.refused = show_warning,
 		.everything = s->settings->everything || s->settings->cgroup,
 	};
@@ -395,11 +396,14 @@ static int open_unwinding(struct session *s)
 		return 0;
 	sampler_unwinder_maps(s->sources.sampler, &options.unwinder.maps);
 	options.java.scripts_fd = sampler_scripts(s->sources.sampler);
+	options.javascript.scripts_fd = sampler_scripts(s->sources.sampler);
+	options.javascript.lists_fd = sampler_script_lists(s->sources.sampler);
+	options.javascript.sent_fd = sampler_scripts_sent(s->sources.sampler);
 	options.python.scripts_fd = sampler_scripts(s->sources.sampler);
 	options.python.lists_fd = sampler_script_lists(s->sources.sampler);
 	options.python.files_fd = sampler_script_files(s->sources.sampler);
 	options.python.sent_fd = sampler_scripts_sent(s->sources.sampler);
-	options.python.names = sampler_script_names(s->sources.sampler);
+	options.names = sampler_script_names(s->sources.sampler);
 	error = unwinding_open(&s->unwinding, &options);
 	if (error)
 		return fail_kernel(error_prefix(error, "cannot set up unwinding"));
@@ -460,7 +464,9 @@ static struct error *open_drain(struct session *s)
 		.kernel = s->world.kernel,
 		.jit = s->jit,
 		.java = s->unwinding.java,
+		.javascript = s->unwinding.javascript,
 		.python = s->unwinding.python,
+		.names = s->unwinding.names,
 		.keep_interpreter = s->settings->keep_interpreter,
 		.events = &s->settings->events,
 	};

@@ -35,6 +35,8 @@ static void begin_numbers(struct session *s)
 	jit_set_writer(s->jit, s->trace.writer);
 	if (s->unwinding.java)
 		java_set_writer(s->unwinding.java, s->trace.writer);
+	if (s->unwinding.javascript)
+		javascript_set_writer(s->unwinding.javascript, s->trace.writer);
 }
 
 /*

@@ -36,10 +36,14 @@ struct error *unwinding_open(struct unwinding *u, const struct unwinding_options
 	if (error)
 		return error;
 	u->java = java_new(&options->java);
+	u->javascript = javascript_new(&options->javascript);
 	u->python = python_new(&options->python);
-	if (!u->java || !u->python)
+	if (!u->java || !u->javascript || !u->python)
 		return error_memory();
+	u->names = (struct name_ring){ options->names, u->python, u->javascript };
 	error = java_follow(u->java, lookahead_spaces(u->lookahead));
+	if (!error)
+		error = javascript_follow(u->javascript, lookahead_spaces(u->lookahead));
 	return error ? error : python_follow(u->python, lookahead_spaces(u->lookahead));
 }
 
@@ -47,6 +51,7 @@ void unwinding_release(struct unwinding *u)
 {
 	unwinder_free(u->unwinder); /* first: it holds layouts of the lookahead's spaces */
 	java_free(u->java);
+	javascript_free(u->javascript);
 	python_free(u->python);
 	lookahead_free(u->lookahead);
 	*u = (struct unwinding){ 0 };
@@ -66,8 +71,8 @@ struct error *unwinding_run(struct unwinding *u)
 {
 	struct error *error = u->lookahead ? lookahead_run(u->lookahead) : NULL;
 
-	if (u->python)
-		python_read_names(u->python);
+	if (u->names.ring)
+		name_ring_read(&u->names);
 	if (u->java)
 		java_tick(u->java, clock_now());
 	if (u->unwinder)
@@ -77,7 +82,9 @@ struct error *unwinding_run(struct unwinding *u)
 
 int unwinding_wait_ms(const struct unwinding *u, int most_ms)
 {
-	return u->java ? java_wait_ms(u->java, most_ms) : most_ms;
+	if (u->java)
+		most_ms = java_wait_ms(u->java, most_ms);
+	return u->javascript ? javascript_wait_ms(u->javascript, most_ms) : most_ms;
 }
 
 struct error *unwinding_prepare(struct unwinding *u, const char *program)
@@ -124,5 +131,7 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
 	error = write_totals(f, &t);
-	return error ? error : trace_file_error(f, java_finish(u->java));
+	if (!error)
+		error = trace_file_error(f, java_finish(u->java));
+	return error ? error : trace_file_error(f, javascript_finish(u->javascript));
 }

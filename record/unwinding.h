@@ -9,6 +9,8 @@
  */
 
 #include "record/runtimes/java.h"
+#include "record/runtimes/javascript.h"
+#include "record/runtimes/name_ring.h"
 #include "record/runtimes/python.h"
 #include "record/spaces/lookahead.h"
 #include "record/spaces/world.h"
@@ -21,7 +23,9 @@ struct unwinding {
 	struct lookahead *lookahead; /* NULL: tables are not used */
 	struct unwinder *unwinder;
 	struct java *java;
+	struct javascript *javascript;
 	struct python *python;
+	struct name_ring names;
 };
 
 struct unwinding_options {
@@ -30,8 +34,10 @@ struct unwinding_options {
 	struct jit *jit;
 	struct unwinder_options unwinder;
 	struct java_options java;
+	struct javascript_options javascript;
 	struct python_options python;
-	bool everything; /* all processes are targets */
+	struct ring *names; /* of the kernel half; must outlive it */
+	bool everything;    /* all processes are targets */
 };
 
 /* Everything in the options must outlive it. Release it even after an error. */

@@ -40,6 +40,7 @@ void attachment_release(struct attachment *a)
 	if (a->sampler)
 		sampler_stop(a->sampler);
 	unwinder_free(a->unwinder);
+	javascript_free(a->javascript);
 	python_free(a->python);
 	spaces_free(a->spaces);
 	objects_free(a->objects);
@@ -53,21 +54,26 @@ void attachment_release(struct attachment *a)
 
 /* -------- the sampler -------- */
 
-/* The worker's mappings, and what follows them: the unwinder, and Python's interpreters. */
+/* The worker's mappings, and what follows them: the unwinder, and runtimes. */
 static struct error *follow_worker(struct attachment *a, pid_t pid)
 {
 	struct unwinder_options options = { .memory_limit = 0 };
 	const struct python_options python = { .scripts_fd = sampler_scripts(a->sampler),
 					       .lists_fd = sampler_script_lists(a->sampler),
 					       .files_fd = sampler_script_files(a->sampler),
-					       .sent_fd = sampler_scripts_sent(a->sampler),
-					       .names = sampler_script_names(a->sampler) };
+					       .sent_fd = sampler_scripts_sent(a->sampler) };
+	const struct javascript_options javascript = {
+		.scripts_fd = python.scripts_fd,
+		.lists_fd = python.lists_fd,
+		.sent_fd = python.sent_fd,
+	};
 	struct error *error;
 
 	a->objects = objects_new();
 	a->spaces = a->objects ? spaces_new(a->objects, false) : NULL;
 	a->python = python_new(&python);
-	if (!a->spaces || !a->python)
+	a->javascript = javascript_new(&javascript);
+	if (!a->spaces || !a->python || !a->javascript)
 		return error_memory();
 	sampler_unwinder_maps(a->sampler, &options.maps);
 	error = unwinder_new(&a->unwinder, &options);
@@ -75,6 +81,8 @@ static struct error *follow_worker(struct attachment *a, pid_t pid)
 		error = unwinder_follow(a->unwinder, a->spaces);
 	if (!error)
 		error = python_follow(a->python, a->spaces);
+	if (!error)
+		error = javascript_follow(a->javascript, a->spaces);
 	return error ? error : spaces_read(a->spaces, (uint32_t)pid, 0);
 }
 
@@ -336,7 +344,8 @@ struct error *attachment_drain(struct attachment *a, struct attachment_samples *
 		}
 	}
 	if (a->python)
-		python_read_names(a->python);
+		name_ring_read(&(struct name_ring){ sampler_script_names(a->sampler), a->python,
+						    a->javascript });
 	return counters_of(a, found);
 }
 

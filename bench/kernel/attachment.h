@@ -12,6 +12,8 @@
 #include "bench/measure/benchmark.h"
 #include "bpf/abi/unwind.h"
 #include "record/capture/sampler.h"
+#include "record/runtimes/javascript.h"
+#include "record/runtimes/name_ring.h"
 #include "record/runtimes/python.h"
 #include "record/unwind/unwinder.h"
 
@@ -27,6 +29,7 @@ struct attachment {
 	struct spaces *spaces; /* the worker's mappings */
 	struct unwinder *unwinder;
 	struct python *python;
+	struct javascript *javascript;
 	struct program *program;   /* the one that samples; with waits, at their end */
 	struct program *departure; /* with waits: the one that notes their beginning */
 	double load_ns;		   /* of the sampler's programs: open, verify, JIT */

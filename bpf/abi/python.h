@@ -9,9 +9,6 @@
 
 #include <linux/types.h>
 
-#define SCRIPT_SENT_BITS 16
-#define SCRIPT_SENT (1 << SCRIPT_SENT_BITS) /* slots of the map `script_sent` */
-
 /*
  * Frames of a side list (struct script_frame). `code` is the address of the code object, 0 for a
  * frame of the runtime's own. `position` is a cookie, the upper 40 bits of a hash of what the code

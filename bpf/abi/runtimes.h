@@ -14,17 +14,27 @@
 #define SCRIPT_MAX_PROCESSES 4096
 #define SCRIPT_IMAGE_BY_TIME (1U << 31) /* in an image's number: given by the kernel half */
 #define SCRIPT_LISTS 4096		/* a power of two */
+#define SCRIPT_SENT_BITS 16
+#define SCRIPT_SENT (1 << SCRIPT_SENT_BITS) /* slots of the map `script_sent` */
+
+/* Of what identifies code: the upper SCRIPT_SENT_BITS are its slot. */
+static inline __u64 script_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
 
 enum script_runtime {
 	SCRIPT_NONE = 0,
 	SCRIPT_PYTHON = 1,  /* bpf/abi/python.h */
 	SCRIPT_HOTSPOT = 2, /* bpf/abi/hotspot.h */
+	SCRIPT_V8 = 3,	    /* bpf/abi/v8.h */
 };
 
 /* Of a process, by its tgid. A forked child gets a copy; exec removes it. */
 struct script_process {
 	__u32 runtime;	      /* enum script_runtime */
-	__u32 image;	      /* of runtimes with lists aside: no two programs have the same */
+	__u32 image;	      /* no two programs with the same runtime have the same */
 	__u64 parameters[16]; /* the runtime's own */
 };
 

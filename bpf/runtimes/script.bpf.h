@@ -11,9 +11,13 @@
 #include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
 #include "bpf/abi/unwind.h"
+#include "bpf/runtimes/v8_step.bpf.h"
 #include "bpf/state/walk_state.bpf.h"
 
-/* Not 0: a process with that tgid, modulo SCRIPT_LISTS, may have frames aside. */
+/*
+ * Not 0: a process with that tgid, modulo SCRIPT_LISTS, may have frames aside, or be one of V8; for
+ * all others one look at an array is all that they pay.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SCRIPT_LISTS);
@@ -33,6 +37,19 @@ static __always_inline __u64 *script_lists_of(__u32 tgid)
 	__u32 slot = tgid & (SCRIPT_LISTS - 1);
 
 	return bpf_map_lookup_elem(&script_lists, &slot);
+}
+
+/* Before the walk: whether it is one of V8. */
+static __always_inline void script_begin(struct walk *w, __u32 tgid)
+{
+	const __u64 *lists = script_lists_of(tgid);
+	struct script_process *process;
+
+	if (!lists || !*lists)
+		return;
+	process = bpf_map_lookup_elem(&scripts, &tgid);
+	if (process && process->runtime == SCRIPT_V8)
+		v8_begin(w, process);
 }
 
 /* After the sample has got its user and kernel frames. */
@@ -80,7 +97,7 @@ static __always_inline void script_fork(__u32 parent, __u32 child)
 
 	if (!process)
 		return;
-	if (lists && process->runtime == SCRIPT_PYTHON)
+	if (lists && process->runtime != SCRIPT_HOTSPOT)
 		*lists = 1;
 	bpf_map_update_elem(&scripts, &child, process, BPF_ANY);
 }

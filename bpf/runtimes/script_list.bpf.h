@@ -10,6 +10,7 @@
 
 #include "bpf/runtimes/python.bpf.h"
 #include "bpf/runtimes/script.bpf.h"
+#include "bpf/runtimes/script_sent.bpf.h"
 #include "bpf/state/arch.h"
 #include "bpf/state/kernel.h"
 #include "bpf/state/walk_state.bpf.h"
@@ -23,25 +24,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct python_walk);
 } script_walks SEC(".maps");
-
-/* Names of code objects: struct script_name. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096); /* set by the recorder */
-} script_names SEC(".maps");
-
-/*
- * Identities of code whose names were sent, each in the slot given by its upper bits. Two that
- * share a slot are sent repeatedly, which costs time but loses nothing. The last entry says how
- * often the recorder has emptied all others.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SCRIPT_SENT + 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, __u64);
-} script_sent SEC(".maps");
 
 static __always_inline const struct python_process *
 script_python(const struct script_process *process)
@@ -67,8 +49,7 @@ __noinline int script_send_name(__u32 index, __u32 tgid)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct python_walk *list = bpf_map_lookup_elem(&script_walks, &index);
-	__u32 slot, size;
-	__u64 *sent;
+	__u32 size;
 
 	if (!process || !list)
 		return 0;
@@ -81,19 +62,8 @@ __noinline int script_send_name(__u32 index, __u32 tgid)
 	if (size > SCRIPT_TABLE_BYTES)
 		size = SCRIPT_TABLE_BYTES;
 	size += sizeof(list->name) - SCRIPT_TABLE_BYTES;
-	slot = list->last.identity >> (64 - SCRIPT_SENT_BITS);
-	sent = bpf_map_lookup_elem(&script_sent, &slot);
-	if (sent && !bpf_ringbuf_output(&script_names, &list->name, size, BPF_RB_NO_WAKEUP))
-		*sent = list->last.identity;
+	script_send(list->last.identity, &list->name, size);
 	return 0;
-}
-
-static __always_inline int script_is_sent(const struct python_walk *list)
-{
-	__u32 slot = list->last.identity >> (64 - SCRIPT_SENT_BITS);
-	__u64 *sent = bpf_map_lookup_elem(&script_sent, &slot);
-
-	return sent && *sent == list->last.identity;
 }
 
 static __always_inline int script_step(struct walk *w, struct python_walk *list,
@@ -110,7 +80,7 @@ static __always_inline int script_step(struct walk *w, struct python_walk *list,
 	if (frame->marks_last)
 		return script_mark_entry(w);
 	if (frame->identity && !frame->known) {
-		if (script_is_sent(list))
+		if (script_is_sent(frame->identity))
 			python_remember(list, frame);
 		else if (list->names < PYTHON_NAMES_MAX)
 			script_send_name(w->index, tgid);

@@ -12,6 +12,7 @@
 #include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
 #include "bpf/state/user_memory.bpf.h"
+#include "bpf/state/v8_state.bpf.h"
 
 #define WALK_WINDOW 64 /* words of the stack that are read at once */
 #define WALK_CACHE_BITS 11
@@ -53,6 +54,7 @@ struct walk {
 	__u32 reserved;
 	struct script_frame scripts[MAX_SCRIPT_FRAMES];
 	struct hotspot_walk hotspot;
+	struct v8_walk v8;
 };
 
 struct {

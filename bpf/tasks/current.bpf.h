@@ -58,9 +58,12 @@ static __always_inline void user_frames(void *ctx, struct walk *w, void *registe
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	/* Without memory there is no stack: kernel threads, and the last part of an exit. */
-	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm)
+	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm) {
 		s->walk_end = WALK_NO_USER_STACK;
-	else if (unwind_by == UNWIND_BY_FRAME_POINTER)
+		return;
+	}
+	script_begin(w, s->pid);
+	if (unwind_by == UNWIND_BY_FRAME_POINTER)
 		follow_frame_pointers(ctx, s);
 	else if (registers)
 		walk_user_regs(w, s->pid, registers);

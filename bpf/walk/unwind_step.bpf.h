@@ -8,12 +8,13 @@
  *
  * step() finds the rule at the pc and hands the frame to the function for that kind of code:
  * step_rule() for code with a table, step_signal() for signal frames, step_guess() for code
- * without a table, hotspot_step() for code that a Java machine has made.
+ * without a table, hotspot_step() for code that a Java machine has made, v8_step() for that of V8.
  */
 
 #include <stdbool.h>
 
 #include "bpf/runtimes/hotspot_step.bpf.h"
+#include "bpf/runtimes/v8_step.bpf.h"
 #include "bpf/walk/unwind_spaces.bpf.h"
 #include "bpf/walk/unwind_tables.bpf.h"
 #include "bpf/state/walk_state.bpf.h"
@@ -272,6 +273,53 @@ static __always_inline int step_rule(struct walk *w, const struct unwind_rule *r
 	return STEP_ON;
 }
 
+/*
+ * From an interrupted builtin of V8. It may have no frame, so its rule is needed; but that is
+ * derived from the instructions, and a builtin may push as many words as a register says. Where it
+ * does not lead to a return address, there is a frame.
+ */
+static __always_inline int step_builtin(struct walk *w, __u32 number)
+{
+	struct unwind_rule *rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	__u64 sp = w->sp, fp = w->fp, pc = w->pc, before;
+
+	if (rule && rule->kind != UNWIND_END && rule->kind != UNWIND_SIGNAL &&
+	    !step_rule(w, rule) && !WALK_READ_USER(&before, sizeof(before), w->pc - 8) &&
+	    ends_in_call(before))
+		return STEP_ON;
+	w->end = WALK_TOO_DEEP;
+	w->sp = sp;
+	w->fp = fp;
+	w->pc = pc;
+	return v8_leave(w->index, 0);
+}
+
+#define STEP_OTHER 2 /* the frame is not V8's */
+
+/*
+ * The step of a process with V8, if the frame is V8's. A global function, so that the others
+ * pay one comparison, and the verifier checks it once.
+ */
+__noinline int step_v8(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u32 number;
+	bool builtin;
+
+	if (!w)
+		return 1;
+	v8_locate(index);
+	builtin = v8_is_builtin(w);
+	if (builtin && (!w->exact || v8_is_entry(w)))
+		return v8_step(index);
+	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
+	if (builtin)
+		return step_builtin(w, number);
+	if (number == UNWIND_NONE || (number == RULE_NO_MAPPING && v8_may_have_made(w)))
+		return v8_step(index);
+	return STEP_OTHER;
+}
+
 /* Appends the frame at w->pc to the sample and goes to its caller. Not 0: the walk has ended. */
 static __always_inline int step(struct walk *w)
 {
@@ -286,6 +334,12 @@ static __always_inline int step(struct walk *w)
 	w->frames = n + 1;
 	if (hotspot_has(w, w->pc))
 		return hotspot_step(w->index);
+	if (w->v8.size) {
+		int ended = step_v8(w->index);
+
+		if (ended != STEP_OTHER)
+			return ended;
+	}
 	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING) {
 		hotspot_begin(w);

@@ -48,6 +48,7 @@ static __always_inline void walk_reset(struct walk *w, __u32 index)
 	w->script_frames = 0;
 	w->hotspot.looked = 0;
 	w->hotspot.size = 0;
+	w->v8.size = 0;
 	s->user_frames = 0;
 	s->kernel_frames = 0;
 	s->script_frames = 0;

@@ -67,7 +67,7 @@ int sampler_scripts(const struct sampler *s);
 int sampler_script_lists(const struct sampler *s);
 int sampler_script_files(const struct sampler *s);
 
-/* Names of scripts' code: the map `script_sent` of bpf/runtimes/script_list.bpf.h, and the ring. */
+/* Names of scripts' code: the map `script_sent` of bpf/runtimes/script_sent.bpf.h, and the ring. */
 int sampler_scripts_sent(const struct sampler *s);
 struct ring *sampler_script_names(struct sampler *s);
 

@@ -6,7 +6,7 @@
 
 #define SYMBOL_SIZE 24
 #define SYMBOLS_MAX 1000000 /* of one table; the others are not looked at */
-#define NAME_MAX_BYTES 64   /* no name that is looked for is longer */
+#define NAME_MAX_BYTES 96   /* no name that is looked for is longer */
 
 struct symbol {
 	const char *name;
@@ -40,6 +40,15 @@ static bool open_table(const struct elf_file *e, const struct elf_section *secti
 	return cursor_left(table) >= SYMBOL_SIZE;
 }
 
+static bool is_name(const char *name, const char *wanted)
+{
+	size_t size = strlen(wanted);
+
+	if (size && wanted[size - 1] == '*')
+		return !strncmp(name, wanted, size - 1);
+	return !strcmp(name, wanted);
+}
+
 static void find_in(const struct elf_file *e, const char *section, struct elf_name *wanted,
 		    size_t n)
 {
@@ -52,7 +61,7 @@ static void find_in(const struct elf_file *e, const char *section, struct elf_na
 		struct symbol s = read_symbol(&table, names);
 
 		for (size_t i = 0; s.defined && i < n; i++) {
-			if (wanted[i].address || strcmp(s.name, wanted[i].name) != 0)
+			if (wanted[i].address || !is_name(s.name, wanted[i].name))
 				continue;
 			wanted[i].address = s.address;
 			wanted[i].size = s.size;
@@ -66,6 +75,29 @@ void elf_names_find(const struct elf_file *e, struct elf_name *names, size_t n)
 		names[i].address = names[i].size = 0;
 	find_in(e, ".dynsym", names, n);
 	find_in(e, ".symtab", names, n);
+}
+
+void elf_names_span(const struct elf_file *e, struct elf_name *name)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+	struct cursor table, names;
+	size_t left = SYMBOLS_MAX;
+
+	name->address = name->size = 0;
+	if (!open_table(e, elf_file_section(e, ".symtab"), &table, &names))
+		return;
+	while (cursor_left(&table) >= SYMBOL_SIZE && left--) {
+		struct symbol s = read_symbol(&table, names);
+
+		if (!s.defined || strncmp(s.name, name->name, strlen(name->name)) != 0)
+			continue;
+		start = s.address < start ? s.address : start;
+		end = s.address + s.size > end ? s.address + s.size : end;
+	}
+	if (end <= start)
+		return;
+	name->address = start;
+	name->size = end - start;
 }
 
 static uint32_t gnu_hash(const char *name)

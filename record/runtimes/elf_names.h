@@ -21,7 +21,14 @@ struct elf_name {
 /* Whether the file defines that dynamic symbol. */
 bool elf_names_has(const struct elf_file *e, const char *name);
 
-/* Finds the names among dynamic symbols, and in .symtab if the file still has it. */
+/*
+ * Finds the names among dynamic symbols, and in .symtab if the file still has it. One that ends
+ * with
+ * '*' stands for the first symbol that begins so.
+ */
 void elf_names_find(const struct elf_file *e, struct elf_name *names, size_t n);
+
+/* All symbols of .symtab that begin with the name: from the first address to the last one's end. */
+void elf_names_span(const struct elf_file *e, struct elf_name *name);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/buffer.h"
 #include "common/map.h"
 #include "record/runtimes/hotspot_names.h"
+#include "record/runtimes/runtime_frames.h"
 #include "record/system/namespace.h"
 
 /* A virtual machine that is not ready after this time is stopped, or is none. */
@@ -66,9 +67,8 @@ struct java {
 	uint32_t ids;
 	uint64_t now_ns;
 	uint64_t name_bytes; /* that all processes' names take */
-	struct prf_writer *writer;
+	struct runtime_frames named;
 	struct map frames;  /* struct frame_key -> number in the trace, PRF_NONE: nameless */
-	struct map places;  /* the places of a frame, as text -> its number in the trace */
 	struct buffer past; /* struct java_past of processes that are forgotten */
 };
 
@@ -105,7 +105,7 @@ void java_free(struct java *j)
 		process_free(p);
 	}
 	map_release(&j->frames);
-	map_release(&j->places);
+	runtime_frames_release(&j->named);
 	buffer_release(&j->past);
 	free(j);
 }
@@ -310,9 +310,8 @@ int java_wait_ms(const struct java *j, int most_ms)
 
 void java_set_writer(struct java *j, struct prf_writer *w)
 {
-	j->writer = w;
+	runtime_frames_begin(&j->named, w);
 	map_release(&j->frames);
-	map_release(&j->places);
 }
 
 /* The one that the process ran at that time. The newest spaces are ahead of the samples. */
@@ -329,72 +328,15 @@ static struct java_process *process_at(const struct java *j, uint32_t pid, uint6
 	return NULL;
 }
 
-/* What is shown of a frame: inlined methods first. */
-struct java_places {
-	struct prf_place list[HOTSPOT_INLINED_MAX];
-	size_t n;
-	bool compiled;
-};
-
-/* All that makes two frames different. */
-static void write_key(struct buffer *key, const struct java_places *places)
-{
-	buffer_u8(key, places->compiled);
-	for (size_t i = 0; i < places->n; i++) {
-		const struct prf_place *place = &places->list[i];
-
-		buffer_append(key, place->function, strlen(place->function) + 1);
-		buffer_append(key, place->file, strlen(place->file) + 1);
-		buffer_u32(key, place->line);
-		buffer_u32(key, place->start_line);
-	}
-}
-
-/* Code that was made, or bytecode that is interpreted; offsets are numbers that we give out. */
-static struct error *define_frame(struct java *j, const struct java_places *places, uint32_t *id)
-{
-	const struct prf_object object = {
-		.kind = PRF_OBJECT_JIT,
-		.path = places->compiled ? "[java]" : "[java interpreter]",
-		.root = "",
-	};
-	struct prf_frame frame = { .offset = j->places.count };
-	struct error *error = prf_writer_object(j->writer, &object, &frame.object);
-
-	if (!error)
-		error = prf_writer_frame(j->writer, &frame, id);
-	return error ? error : prf_writer_names(j->writer, *id, places->list, places->n);
-}
-
-static struct error *place_frame(struct java *j, const struct java_places *places, uint32_t *id)
-{
-	struct error *error = NULL;
-	struct buffer key = { 0 };
-	bool added = false;
-	uint64_t *value;
-
-	write_key(&key, places);
-	value = buffer_ok(&key) ? map_put(&j->places, key.data, key.size, &added) : NULL;
-	if (!value)
-		error = error_memory();
-	else if (added)
-		error = define_frame(j, places, id);
-	if (!error && added)
-		*value = *id;
-	else if (!error)
-		*id = (uint32_t)*value;
-	buffer_release(&key);
-	return error;
-}
-
 struct error *java_frame(struct java *j, const struct java_question *q, uint32_t *id)
 {
 	struct java_process *p = process_at(j, q->pid, q->time_ns);
-	struct java_places places;
+	struct prf_place places[HOTSPOT_INLINED_MAX];
 	struct frame_key key = { .frame = *q->frame };
 	struct error *error = NULL;
 	bool added = false;
 	uint64_t *value;
+	size_t n;
 
 	*id = PRF_NONE;
 	if (!p)
@@ -410,12 +352,14 @@ struct error *java_frame(struct java *j, const struct java_question *q, uint32_t
 		return NULL;
 	}
 	*value = PRF_NONE;
-	places.n = hotspot_names_find(p->names, q->frame, q->exact, places.list);
-	places.compiled = !(q->frame->code & HOTSPOT_METHOD);
+	n = hotspot_names_find(p->names, q->frame, q->exact, places);
 	p->frames++;
-	p->nameless += !places.n;
-	if (places.n)
-		error = place_frame(j, &places, id);
+	p->nameless += !n;
+	if (n)
+		error = runtime_frames_find(&j->named,
+					    q->frame->code & HOTSPOT_METHOD ? "[java interpreter]"
+									    : "[java]",
+					    &(struct runtime_places){ places, n }, id);
 	if (!error)
 		*map_get(&j->frames, &key, sizeof(key)) = *id;
 	return error;
@@ -433,7 +377,7 @@ static struct error *note_past(const struct java *j, const struct java_past *pas
 		 " frames named by the machine itself%s",
 		 past->version, past->frames - past->nameless, past->frames,
 		 past->nameless ? ", the others by a perf map if there is one" : "");
-	return prf_writer_metadata(j->writer, key, text);
+	return prf_writer_metadata(j->named.writer, key, text);
 }
 
 struct noting {

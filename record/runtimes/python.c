@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "bpf/abi/runtimes.h"
 #include "bpf/abi/unwind.h"
 #include "common/map.h"
+#include "record/runtimes/sent_names.h"
 #include "record/runtimes/python_file.h"
 #include "record/runtimes/python_memory.h"
 #include "record/unwind/startup_files.h"
@@ -199,32 +199,11 @@ static size_t read_text(void *context, const struct script_name *name, struct sc
 	return python_memory_text(&memory, &image->process, name, text, to, most);
 }
 
-/* The names of all code must be sent again. */
 static void forgot(void *context)
 {
 	const struct python *p = context;
-	const size_t size = (SCRIPT_SENT + 1) * sizeof(uint64_t);
-	uint64_t *sent = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, p->options.sent_fd,
-			      0);
 
-	/* Without it, code that was sent before keeps its frames without names. */
-	if (sent == MAP_FAILED)
-		return;
-	memset(sent, 0, SCRIPT_SENT * sizeof(*sent));
-	/* After they are empty: from now on nothing is remembered that was sent before. */
-	__atomic_fetch_add(&sent[SCRIPT_SENT], 1, __ATOMIC_RELEASE);
-	munmap(sent, size);
-}
-
-void python_read_names(struct python *p)
-{
-	uint32_t size;
-	const void *data;
-
-	while ((data = ring_peek(p->options.names, &size))) {
-		script_names_add(p->names, data, size);
-		ring_next(p->options.names);
-	}
+	sent_names_forget(p->options.sent_fd);
 }
 
 struct script_names *python_names(struct python *p)

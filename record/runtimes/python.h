@@ -17,11 +17,10 @@
 struct python;
 
 struct python_options {
-	int scripts_fd;	    /* the map `scripts` of bpf/runtimes/script.bpf.h */
-	int lists_fd;	    /* `script_lists` */
-	int files_fd;	    /* `script_files` */
-	int sent_fd;	    /* the map `script_sent` of bpf/runtimes/script_list.bpf.h */
-	struct ring *names; /* of struct script_name; must outlive it */
+	int scripts_fd; /* the map `scripts` of bpf/runtimes/script.bpf.h */
+	int lists_fd;	/* `script_lists` */
+	int files_fd;	/* `script_files` */
+	int sent_fd;	/* the map `script_sent` of bpf/runtimes/script_sent.bpf.h */
 	/*
 	 * Called with one line about an interpreter that is not understood, and why. May be NULL.
 	 */
@@ -38,9 +37,6 @@ struct error *python_follow(struct python *p, struct spaces *newest);
 
 /* The program is going to be started: its interpreter is read before its first sample. */
 void python_prepare(struct python *p, const char *program);
-
-/* Reads the names that have arrived. In their ring they precede the samples that use them. */
-void python_read_names(struct python *p);
 
 /* The names of code read so far. Valid until python_free(). */
 struct script_names *python_names(struct python *p);

@@ -10,6 +10,7 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/map.h"
+#include "common/utf8.h"
 #include "record/runtimes/python_lines.h"
 
 /* At this number all codes are forgotten, and sent again when they are next sampled. */
@@ -106,29 +107,6 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w)
 
 /* -------- texts -------- */
 
-static void append_utf8(struct buffer *b, uint32_t c)
-{
-	/* Replaces NUL, which would end the text, and what is no character. */
-	if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		buffer_u8(b, (uint8_t)c);
-		return;
-	}
-	if (c < 0x800) {
-		buffer_u8(b, (uint8_t)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			buffer_u8(b, (uint8_t)(0xe0 | c >> 12));
-		} else {
-			buffer_u8(b, (uint8_t)(0xf0 | c >> 18));
-			buffer_u8(b, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
-		}
-		buffer_u8(b, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-	}
-	buffer_u8(b, (uint8_t)(0x80 | (c & 0x3f)));
-}
-
 /*
  * The bytes of a text: those of the record, or else what can still be read from the process. Valid
  * until the next call.
@@ -163,9 +141,9 @@ static bool append_text(struct script_names *n, const struct script_name *name,
 	if (!size || (text->width != 1 && text->width != 2 && text->width != 4))
 		return false;
 	while (cursor_left(&c) >= text->width)
-		append_utf8(&n->room, text->width == 1	 ? cursor_u8(&c)
-				      : text->width == 2 ? cursor_u16(&c)
-							 : cursor_u32(&c));
+		utf8_append_character(&n->room, text->width == 1   ? cursor_u8(&c)
+						: text->width == 2 ? cursor_u16(&c)
+								   : cursor_u32(&c));
 	if (size < text->bytes)
 		buffer_append(&n->room, "...", 3);
 	buffer_u8(&n->room, 0);

@@ -261,22 +261,39 @@ struct new_stack {
 	const struct owner *owner;
 	const struct sample *sample;
 	struct frames frames;
-	bool settled; /* all frames have the names that they will have, see script_names_frame() */
+	bool settled; /* all frames have the names that they will have */
 	enum script_match match;
 };
 
-/* Resolves a user frame; one of Java takes its details from the sample's script frames. */
+/*
+ * By the runtime, which knows best: names of a perf map may be of other code at the same place.
+ * PRF_NONE: it has no name for the frame.
+ */
+static struct error *runtime_frame(struct resolver *r, struct new_stack *new, uint64_t address,
+				   const struct script_frame *script, uint32_t *id)
+{
+	const struct java_question question = { .pid = new->sample->pid,
+						.time_ns = new->sample->time_ns,
+						.frame = script,
+						.exact = address &FRAME_EXACT };
+
+	*id = PRF_NONE;
+	if (new->sample->script_runtime == SCRIPT_HOTSPOT && r->sources.java)
+		return java_frame(r->sources.java, &question, id);
+	if (new->sample->script_runtime == SCRIPT_V8 && r->sources.javascript)
+		return javascript_frame(r->sources.javascript, new->sample->pid, script, id,
+					&new->settled);
+	return NULL;
+}
+
+/* Resolves a user frame; a runtime's has details, `script`. */
 static struct error *user_frame(struct resolver *r, struct new_stack *new, uint64_t address,
 				const struct script_frame *script)
 {
 	uint32_t *id = &new->frames.ids[new->frames.n++];
 
-	if (script && r->sources.java) {
-		const struct java_question question = { .pid = new->sample->pid,
-							.time_ns = new->sample->time_ns,
-							.frame = script,
-							.exact = address &FRAME_EXACT };
-		struct error *error = java_frame(r->sources.java, &question, id);
+	if (script) {
+		struct error *error = runtime_frame(r, new, address, script, id);
 
 		if (error || *id != PRF_NONE)
 			return error;
@@ -306,7 +323,6 @@ static struct error *merged_frames(struct resolver *r, struct new_stack *new)
 	struct error *error = NULL;
 	bool known;
 
-	python_read_names(r->sources.python);
 	for (size_t i = 0; i < n && !error; i++) {
 		const struct script_merged *m = &r->merged[i];
 
@@ -343,8 +359,11 @@ static struct error *user_frames(struct resolver *r, struct new_stack *new)
 {
 	const struct sample *s = new->sample;
 	bool merge = s->script_runtime == SCRIPT_PYTHON && r->sources.python;
-	struct error *error = merge ? merged_frames(r, new) : inline_frames(r, new);
+	struct error *error;
 
+	if (s->script_frames && r->sources.names.ring)
+		name_ring_read(&r->sources.names);
+	error = merge ? merged_frames(r, new) : inline_frames(r, new);
 	if (!error && s->walk_end != WALK_ROOT && s->walk_end != WALK_NO_USER_STACK)
 		error = end_marker(r, s->walk_end, &new->frames.ids[new->frames.n++]);
 	return error;

@@ -12,6 +12,8 @@
 #include "bpf/abi/sample.h"
 #include "record/events/event.h"
 #include "record/runtimes/java.h"
+#include "record/runtimes/javascript.h"
+#include "record/runtimes/name_ring.h"
 #include "record/runtimes/python.h"
 #include "record/runtimes/script_merge.h"
 #include "record/spaces/space.h"
@@ -31,7 +33,9 @@ struct resolver_sources {
 	struct kernel_symbols *kernel;
 	struct jit *jit;
 	struct java *java;		 /* NULL: no Java frames are resolved */
+	struct javascript *javascript;	 /* NULL: no JavaScript frames are resolved */
 	struct python *python;		 /* NULL: no script frames are resolved */
+	struct name_ring names;		 /* of both; without a ring there are none */
 	const struct event_list *events; /* by their numbers in samples */
 	bool keep_interpreter;		 /* keep frames of the evaluation loop */
 };

@@ -85,6 +85,26 @@ static void what_changes_the_direction_is_not_shown(void **state)
 	}
 }
 
+static void expect_character(uint32_t character, const char *expected)
+{
+	struct buffer b = { 0 };
+
+	utf8_append_character(&b, character);
+	assert_string_equal(buffer_string(&b), expected);
+	buffer_release(&b);
+}
+
+static void characters_are_written(void **state)
+{
+	expect_character('a', "a");
+	expect_character(0xe9, "\xc3\xa9");
+	expect_character(0x20ac, "\xe2\x82\xac");
+	expect_character(0x1f600, "\xf0\x9f\x98\x80");
+	expect_character(0, "\xef\xbf\xbd");
+	expect_character(0xd800, "\xef\xbf\xbd");
+	expect_character(0x110000, "\xef\xbf\xbd");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +113,7 @@ int main(void)
 		cmocka_unit_test(overlong_surrogates_and_beyond_are_no_text),
 		cmocka_unit_test(what_steers_terminals_is_not_shown),
 		cmocka_unit_test(what_changes_the_direction_is_not_shown),
+		cmocka_unit_test(characters_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_ABI_V8_H
+#define BPF_ABI_V8_H
+
+/*
+ * Processes that run JavaScript with V8: what the recorder finds in the symbols v8dbg_... of the
+ * program, which V8 has for debuggers, and the kernel half needs to recognise its frames.
+ *
+ * All code of V8 keeps a frame pointer. Two kinds of code run functions: the builtin that is the
+ * interpreter's entry, and what the compilers have made, which lies in no file. Below the frame
+ * pointer such a frame has a context, or a small integer that says that it is no function's, and
+ * then the JSFunction. That leads to a SharedFunctionInfo, which is the function as it is written
+ * in its script; the script has a number that its isolate never uses again.
+ *
+ * The collector moves objects, and uses their memory again. So no address identifies a function;
+ * and its names are copied in the same instant in which its frame is seen for the first time.
+ *
+ * A pointer to an object is its address + 1; a small integer is in the upper half of its word.
+ */
+
+#include <linux/types.h>
+
+#define V8_TAG 1
+#define V8_COPIES 8	  /* of the builtins that are known at once */
+#define V8_SHARED_WORDS 4 /* of a SharedFunctionInfo that are read, from its script on */
+
+/* The parameters of a struct script_process. Offsets are in bytes. */
+struct v8_process {
+	/*
+	 * The code that is part of the program, where the program has it first; then copies that
+	 * isolates have mapped near the code that they make, or the first one again.
+	 */
+	__u64 builtins[V8_COPIES];
+	__u32 builtins_size;
+	__u32 entry; /* in the builtins, the interpreter's entry */
+	__u32 entry_size;
+	__u32 entry_frame; /* in it: what lies before runs without a frame */
+	/* From the frame pointer, downwards. */
+	__u16 context, function, bytecodes;
+	__u16 shared;	     /* in a JSFunction */
+	__u16 script;	     /* in a SharedFunctionInfo */
+	__u16 literal;	     /* likewise, after the script: the function's number in it */
+	__u16 scope;	     /* likewise, from its begin: the ScopeInfo */
+	__u16 token;	     /* likewise: how far before its parameters the function begins */
+	__u16 script_number; /* in a Script */
+	__u16 source, name;  /* likewise; after the name the number of lines before it */
+	__u16 scope_head;    /* words of a ScopeInfo before its variables */
+	__u16 shared_type, script_type, scope_type; /* as their maps say */
+};
+
+_Static_assert(sizeof(struct v8_process) <= 128, "it has to fit into a script_process");
+
+/*
+ * A struct script_frame of V8. code: a hash of the program's image and its thread, as a thread has
+ * one isolate, with V8_INTERPRETED. position: the script's number << 32 | the function's number in
+ * the script.
+ */
+#define V8_INTERPRETED 1ULL
+#define V8_ISOLATE 0x7ffffffffffffffeULL
+
+/* In `code` of a struct v8_name, apart from records of other runtimes. */
+#define V8_NAME (1ULL << 63)
+
+#define V8_NAME_BYTES 160
+#define V8_FILE_BYTES 320
+#define V8_SOURCE_BYTES 512
+#define V8_SOURCE_HEAD 448 /* bytes of a source before a function that are sent with it */
+
+/* The characters of a string in the process. */
+struct v8_text {
+	__u64 address;
+	__u32 length;
+	__u16 captured; /* bytes of it that are here */
+	__u8 width;	/* bytes of a character: 1, Latin 1, or 2, UTF-16; 0: no string */
+	__u8 reserved;
+};
+
+/* A function, when it is seen for the first time. */
+struct v8_name {
+	__u64 code; /* the isolate and V8_NAME */
+	__u64 position;
+	__u32 pid;
+	__u32 start;	  /* where in the source the function begins, in characters */
+	__u32 from;	  /* where what is here of the source begins */
+	__u32 first_line; /* number of lines before the source's first one */
+	struct v8_text name, file, source;
+	__u8 name_bytes[V8_NAME_BYTES];
+	__u8 file_bytes[V8_FILE_BYTES];
+	__u8 source_bytes[V8_SOURCE_BYTES];
+};
+
+_Static_assert(sizeof(struct v8_name) % 8 == 0, "part of the ABI between the halves");
+
+#endif

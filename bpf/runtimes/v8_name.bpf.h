@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_RUNTIMES_V8_NAME_BPF_H
+#define BPF_RUNTIMES_V8_NAME_BPF_H
+
+/*
+ * Which function a JSFunction is, and what it is called. All that is read is the process's own
+ * claim: it costs a bounded number of reads, and leads to nothing but this process's names.
+ *
+ * Nothing here needs a map, so that the tests can read images of memory.
+ */
+
+#include "bpf/state/user_memory.bpf.h"
+#include "bpf/state/v8_state.bpf.h"
+
+#include <stdbool.h>
+
+#define V8_HOPS 3 /* strings that only lead to another one, and that one */
+
+/* A map's type, and a string; the same in all versions, see record/runtimes/v8_file.c. */
+#define V8_MAP_TYPE 12
+#define V8_NO_STRING 0xff80 /* bits of a type */
+#define V8_STRING_KIND 7
+#define V8_ONE_BYTE 8
+#define V8_UNCACHED 16 /* an external string that does not have its characters' address */
+#define V8_STRING_HEAD 16
+
+enum v8_string {
+	V8_SEQUENTIAL = 0,
+	V8_CONS = 1,
+	V8_EXTERNAL = 2,
+	V8_SLICED = 3,
+	V8_THIN = 5,
+};
+
+/* A ScopeInfo, in words: flags, number of parameters, of variables, in some versions positions. */
+#define V8_SCOPE_VARIABLES 2
+#define V8_SCOPE_POSITION 3
+#define V8_SCOPE_WITH_POSITION 5  /* words in the head */
+#define V8_SCOPE_INLINE 75	  /* more variables have their names in a table */
+#define V8_SCOPE_CLASS (1u << 10) /* flags: what comes after the variables */
+#define V8_SCOPE_FUNCTION (3u << 12)
+#define V8_SCOPE_INFERRED (1u << 14)
+#define V8_VARIABLES_MAX 100000
+
+#define V8_NO_TOKEN 0xffff /* the function begins too far before its parameters */
+
+static __always_inline bool v8_is_pointer(__u64 word)
+{
+	return (word & 3) == V8_TAG;
+}
+
+/* A small integer that is not negative. */
+static __always_inline bool v8_is_count(__u64 word)
+{
+	return !(__u32)word && !(word >> 63);
+}
+
+/* Whether the object's map has that type; `map` is the object's first word. */
+static __always_inline bool v8_is_type(__u64 map, __u16 type)
+{
+	__u16 its;
+
+	return v8_is_pointer(map) && !WALK_READ_USER(&its, 2, map - V8_TAG + V8_MAP_TYPE) &&
+	       its == type;
+}
+
+/*
+ * The script's number and the function's number in it; 0: it is no function of a script. Afterwards
+ * v->shared is what is needed of the SharedFunctionInfo.
+ */
+static __always_inline __u64 v8_identify(struct v8_walk *v, __u64 function)
+{
+	const struct v8_process *p = &v->process;
+	__u64 *words = v->shared, number;
+
+	if (WALK_READ_USER(&v->shared_info, 8, function - V8_TAG + p->shared) ||
+	    !v8_is_pointer(v->shared_info))
+		return 0;
+	v->shared_info -= V8_TAG;
+	if (WALK_READ_USER(words, sizeof(v->shared), v->shared_info + p->script) ||
+	    !v8_is_pointer(words[0]) ||
+	    WALK_READ_USER(&number, 8, words[0] - V8_TAG + p->script_number) ||
+	    !v8_is_count(number))
+		return 0;
+	return number |
+	       (__u32)(words[(p->literal >> 3) & (V8_SHARED_WORDS - 1)] >> (p->literal & 4) * 8);
+}
+
+/* -------- texts -------- */
+
+/*
+ * Goes from a string to its characters, or to the string that has them: > 0, then v->words[2]. 0:
+ * t->address is complete. < 0: it is no string in one piece.
+ */
+static __always_inline int v8_text_step(struct v8_walk *v, struct v8_text *t, __u64 string,
+					bool first)
+{
+	__u64 *head = v->words, length;
+	__u16 type;
+
+	if (!v8_is_pointer(string) || WALK_READ_USER(head, V8_STRING_HEAD, string - V8_TAG) ||
+	    !v8_is_pointer(head[0]) || WALK_READ_USER(&type, 2, head[0] - V8_TAG + V8_MAP_TYPE) ||
+	    type & V8_NO_STRING)
+		return -1;
+	if (first)
+		t->length = head[1] >> 32;
+	t->width = type & V8_ONE_BYTE ? 1 : 2;
+	if ((type & V8_STRING_KIND) == V8_SEQUENTIAL) {
+		t->address += string - V8_TAG + V8_STRING_HEAD;
+		return 0;
+	}
+	if (WALK_READ_USER(head + 2, 16, string - V8_TAG + V8_STRING_HEAD))
+		return WALK_READ_USER(head + 2, 8, string - V8_TAG + V8_STRING_HEAD) ||
+				       (type & V8_STRING_KIND) != V8_THIN
+			       ? -1
+			       : 1;
+	switch (type & V8_STRING_KIND) {
+	case V8_THIN: return 1;
+	case V8_EXTERNAL: t->address += head[3]; return type & V8_UNCACHED ? -1 : 0;
+	case V8_SLICED:
+		t->address += head[3] >> 32 << (t->width - 1);
+		return v8_is_count(head[3]) ? 1 : -1;
+	case V8_CONS:
+		/* Its second part is empty once it is in one piece. */
+		if (!v8_is_pointer(head[3]) || WALK_READ_USER(&length, 8, head[3] - V8_TAG + 8) ||
+		    length >> 32)
+			return -1;
+		return 1;
+	default: return -1;
+	}
+}
+
+/* Finds the characters of a string. t->width 0: it is none. */
+static __always_inline void v8_text_find(struct v8_walk *v, struct v8_text *t, __u64 string)
+{
+	int more = 1;
+
+	*t = (struct v8_text){ 0 };
+	for (int i = 0; i < V8_HOPS && more > 0; i++) {
+		more = v8_text_step(v, t, string, i == 0);
+		string = v->words[2];
+	}
+	if (more)
+		*t = (struct v8_text){ 0 };
+}
+
+/* Copies what there is room for, from a place in the text on. */
+#define V8_CAPTURE(t, from, room)                                                                  \
+	do {                                                                                       \
+		__u64 size_ = (t)->length;                                                         \
+                                                                                                   \
+		size_ = (size_ - (from)) << ((t)->width == 2);                                     \
+		if (size_ > sizeof(room))                                                          \
+			size_ = sizeof(room);                                                      \
+		if ((t)->width && (from) < (t)->length &&                                          \
+		    !WALK_READ_USER(room, size_,                                                   \
+				    (t)->address + ((__u64)(from) << ((t)->width == 2))))          \
+			(t)->captured = size_;                                                     \
+	} while (0)
+
+/* -------- a function -------- */
+
+/* Not 0: it is no ScopeInfo. Else the function's start, and its name. */
+static __always_inline int v8_read_scope(struct v8_walk *v, __u64 scope)
+{
+	const struct v8_process *p = &v->process;
+	struct v8_name *n = &v->name;
+	__u64 flags, variables, at, name = 0, inferred = 0, start;
+
+	if (!v8_is_pointer(scope) || WALK_READ_USER(v->words, 32, scope - V8_TAG) ||
+	    !v8_is_type(v->words[0], p->scope_type) ||
+	    !v8_is_count(v->words[1 + V8_SCOPE_VARIABLES]))
+		return -1;
+	/* Either a small integer, or 32 bits with nothing above them. */
+	flags = v->words[1];
+	if (!(__u32)flags)
+		flags >>= 32;
+	variables = v->words[1 + V8_SCOPE_VARIABLES] >> 32;
+	if (variables > V8_VARIABLES_MAX)
+		return -1;
+	/* The names of variables, or a table of them, a word for each, and what the flags say. */
+	at = scope - V8_TAG +
+	     8 * (1 + p->scope_head + variables + (variables < V8_SCOPE_INLINE ? variables : 1));
+	if (flags & V8_SCOPE_CLASS)
+		at += 8;
+	if (flags & V8_SCOPE_FUNCTION) {
+		if (WALK_READ_USER(&name, 8, at))
+			return -1;
+		at += 16;
+	}
+	if (flags & V8_SCOPE_INFERRED) {
+		if (WALK_READ_USER(&inferred, 8, at))
+			return -1;
+		at += 8;
+	}
+	if (p->scope_head == V8_SCOPE_WITH_POSITION)
+		at = scope - V8_TAG + 8 * (1 + V8_SCOPE_POSITION);
+	if (WALK_READ_USER(&start, 8, at) || !v8_is_count(start))
+		return -1;
+	n->start = start >> 32;
+	v8_text_find(v, &n->name, name);
+	if (!n->name.length)
+		v8_text_find(v, &n->name, inferred);
+	return 0;
+}
+
+/*
+ * Fills in v->name for the function that v8_identify() read last, but for the texts of the script.
+ * Not 0: it is no function.
+ */
+static __always_inline int v8_name_function(struct v8_walk *v)
+{
+	const struct v8_process *p = &v->process;
+	__u64 map, scope, script = v->shared[0];
+	__u16 token;
+
+	if (WALK_READ_USER(&map, 8, v->shared_info) || !v8_is_type(map, p->shared_type) ||
+	    WALK_READ_USER(&scope, 8, v->shared_info + p->scope) ||
+	    WALK_READ_USER(&token, 2, v->shared_info + p->token) ||
+	    WALK_READ_USER(&map, 8, script - V8_TAG) || !v8_is_type(map, p->script_type) ||
+	    v8_read_scope(v, scope))
+		return -1;
+	if (token != V8_NO_TOKEN && token <= v->name.start)
+		v->name.start -= token;
+	V8_CAPTURE(&v->name.name, 0, v->name.name_bytes);
+	return 0;
+}
+
+/* The texts of the script of the function that v8_identify() read last. */
+static __always_inline int v8_name_script(struct v8_walk *v)
+{
+	const struct v8_process *p = &v->process;
+	__u64 script = v->shared[0] - V8_TAG, name, source, lines;
+	struct v8_name *n = &v->name;
+
+	if (WALK_READ_USER(&name, 8, script + p->name) ||
+	    WALK_READ_USER(&lines, 8, script + p->name + 8) ||
+	    WALK_READ_USER(&source, 8, script + p->source))
+		return -1;
+	n->first_line = v8_is_count(lines) ? lines >> 32 : 0;
+	v8_text_find(v, &n->file, name);
+	v8_text_find(v, &n->source, source);
+	n->from = (__u64)n->start * n->source.width <= V8_SOURCE_HEAD ? 0 : n->start;
+	V8_CAPTURE(&n->file, 0, n->file_bytes);
+	V8_CAPTURE(&n->source, n->from, n->source_bytes);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_RUNTIMES_V8_STEP_BPF_H
+#define BPF_RUNTIMES_V8_STEP_BPF_H
+
+/*
+ * The step through frames of V8 (bpf/abi/v8.h), and which function each is of. Frames that have
+ * called something are complete: the frame pointer leads to the caller. Where code was interrupted,
+ * its frame may not be there yet, or no more; then the frame pointer is still, or again, that of
+ * the caller, and must not give this frame the caller's name:
+ *
+ *   the instructions at the pc show it. Entries of compiled code, and of the interpreter, are
+ *   push %rbp; mov %rsp,%rbp; push %rsi; push %rdi, after a few checks, with the function in rdi;
+ *   exits are pop %rbp or leave, and what removes the arguments. In both, but at few instructions,
+ *   the return address is on top of the stack, where complete frames have other words.
+ *
+ * x86-64 only.
+ */
+
+#include "bpf/runtimes/v8_name.bpf.h"
+#include "bpf/state/walk_state.bpf.h"
+
+#if WALKS_CURRENT
+#include "bpf/runtimes/script_sent.bpf.h"
+#endif
+
+#include <stdbool.h>
+
+#if defined(__TARGET_ARCH_x86)
+
+/* Sets w->v8.at. A global function, so that the verifier checks its loop once. */
+__noinline int v8_locate(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w)
+		return 0;
+	w->v8.at = w->v8.size;
+	for (int i = 0; i < V8_COPIES; i++) {
+		__u64 at = w->pc - w->v8.process.builtins[i];
+
+		if (at < w->v8.size) {
+			w->v8.at = at;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* Whether the frame that was located last is in one of V8's builtins; in the interpreter's. */
+static __always_inline bool v8_is_builtin(const struct walk *w)
+{
+	return w->v8.at < w->v8.size;
+}
+
+static __always_inline bool v8_is_entry(const struct walk *w)
+{
+	return w->v8.at - w->v8.process.entry < w->v8.process.entry_size;
+}
+
+/* -------- which function it is -------- */
+
+#define V8_NAMES_MAX 64 /* sent with one sample */
+
+#if WALKS_CURRENT
+
+/* The rest of v->name, and sends it. A global function, as this is long and rare. */
+__noinline int v8_send_script(__u32 index, __u64 identity)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (w && !v8_name_script(&w->v8))
+		script_send(identity, &w->v8.name, sizeof(w->v8.name));
+	return 0;
+}
+
+/* Sends the names of the function that was identified last. */
+__noinline int v8_send(__u32 index, __u64 position, __u64 identity)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w || w->v8.names >= V8_NAMES_MAX)
+		return 0;
+	w->v8.names++;
+	w->v8.name.code = w->v8.isolate | V8_NAME;
+	w->v8.name.position = position;
+	w->v8.name.pid = w->v8.pid;
+	if (!v8_name_function(&w->v8))
+		v8_send_script(index, identity);
+	return 0;
+}
+
+/* Notes the frame that was added last as one of that function; as native, when it is none. */
+__noinline int v8_note(__u32 index, __u64 function, __u64 interpreted)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u32 slot = ((__u32)(function >> 3) * 0x9e3779b1U) >> (32 - V8_FUNCTIONS_BITS);
+	struct v8_function *f;
+	__u64 identity;
+
+	if (!w || !v8_is_pointer(function))
+		return 0;
+	f = &w->v8.functions[slot & (V8_FUNCTIONS - 1)];
+	if (f->function != function || f->walk != w->v8.walks) {
+		f->function = function;
+		f->walk = w->v8.walks;
+		f->position = v8_identify(&w->v8, function);
+		identity = script_mix(w->v8.isolate, f->position);
+		if (f->position && !script_is_sent(identity))
+			v8_send(index, f->position, identity);
+	}
+	if (!f->position ||
+	    script_put(w, w->v8.isolate | (interpreted ? V8_INTERPRETED : 0), f->position))
+		return 0;
+	w->room[WALK_SAMPLE_WORDS + ((w->frames - 1) & (MAX_USER_FRAMES - 1))] |= FRAME_SCRIPT;
+	return 0;
+}
+
+#else
+
+/* Of a task that waits, only the stack is there. */
+static __always_inline int v8_note(__u32 index, __u64 function, __u64 interpreted)
+{
+	return 0;
+}
+
+#endif
+
+/* -------- the caller -------- */
+
+static __always_inline int v8_go(struct walk *w, __u64 pc, __u64 sp)
+{
+	if (!pc || pc >> USER_ADDRESS_BITS || sp <= w->sp - 8 || sp & 7)
+		return STEP_END(w, WALK_RUNTIME_FRAME);
+	w->pc = pc;
+	w->sp = sp;
+	w->base_lost = 1;
+	w->exact = 0;
+	w->guessed = 0;
+	return STEP_ON;
+}
+
+#define V8_BELOW 5 /* words of a frame below its frame pointer */
+
+/*
+ * A frame that is complete. `named`: it is a function's, unless it says that it is another one's.
+ * A global function, as it is called in several places.
+ */
+__noinline int v8_leave(__u32 index, __u32 named)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	const struct v8_process *p;
+	__u64 fp, context, function;
+
+	if (!w)
+		return 1;
+	p = &w->v8.process;
+	fp = w->fp;
+	if (fp < w->sp || fp & 7)
+		return STEP_END(w, WALK_RUNTIME_FRAME);
+	if (read_words(w, fp - 8 * V8_BELOW, V8_BELOW + 2))
+		return STEP_END(w, WALK_BAD_READ);
+	context = word(w, (V8_BELOW - (p->context >> 3)) & 7);
+	function = word(w, (V8_BELOW - (p->function >> 3)) & 7);
+	if (named && v8_is_pointer(context))
+		v8_note(index, function, v8_is_entry(w));
+	w->fp = word(w, V8_BELOW);
+	return v8_go(w, word(w, V8_BELOW + 1), fp + 16);
+}
+
+/* No frame but the return address, `saved` words above the stack pointer. */
+static __always_inline int v8_leave_bare(struct walk *w, __u32 saved, bool entering)
+{
+	/* Only where the program was interrupted the registers are those of this frame. */
+	if (entering && w->frames == 1)
+		v8_note(w->index, w->registers.di, v8_is_entry(w));
+	if (read_words(w, w->sp, 2))
+		return STEP_END(w, WALK_BAD_READ);
+	if (saved)
+		w->fp = word(w, 0);
+	return v8_go(w, word(w, saved & 1), w->sp + 8 * saved + 8);
+}
+
+/* -------- interrupted frames -------- */
+
+enum v8_frame {
+	V8_COMPLETE,
+	V8_BARE,    /* not begun */
+	V8_PUSHED,  /* the caller's frame pointer is on the stack */
+	V8_LINKED,  /* the frame pointer is its own, the function is not there yet */
+	V8_LEFT,    /* no frame any more, or it is not known */
+	V8_RETURNS, /* the return address is in r10, while the arguments are removed */
+};
+
+#define V8_PUSH_RBP 0x55
+#define V8_MOVE_RSP 0xe58948 /* mov %rsp,%rbp, both encodings */
+#define V8_MOVE_RSP_2 0xec8b48
+#define V8_MOVES(code) (((code)&0xffffff) == V8_MOVE_RSP || ((code)&0xffffff) == V8_MOVE_RSP_2)
+
+/* Code that begins a function's frame. */
+static __always_inline bool v8_begins(__u64 code)
+{
+	return (__u8)code == V8_PUSH_RBP && V8_MOVES(code >> 8) && (code >> 32 & 0xffff) == 0x5756;
+}
+
+/*
+ * Whether a frame begins within the next bytes: the pc is among the checks before it. A global
+ * function, so that the verifier checks its loop once.
+ */
+__noinline int v8_begins_soon(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u64 ahead;
+
+	if (!w || WALK_READ_USER(w->v8.code, sizeof(w->v8.code), w->pc))
+		return 0;
+	for (int i = 0; i < V8_AHEAD - 1; i++) {
+		for (int shift = 0; shift < 64; shift += 8) {
+			ahead = w->v8.code[i] >> shift;
+			if (shift)
+				ahead |= w->v8.code[i + 1] << (64 - shift);
+			if (v8_begins(ahead))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* Whether the word on top of the stack is a return address. */
+static __always_inline bool v8_was_called(struct walk *w)
+{
+	__u64 before;
+
+	return !read_words(w, w->sp, 1) &&
+	       !WALK_READ_USER(&before, sizeof(before), word(w, 0) - 8) && ends_in_call(before);
+}
+
+/* Of compiled code. */
+static __always_inline enum v8_frame v8_compiled_frame(struct walk *w)
+{
+	__u64 code[2];
+
+	if (WALK_READ_USER(code, sizeof(code), w->pc - 8))
+		return V8_LEFT;
+	if ((code[0] >> 56) == V8_PUSH_RBP && V8_MOVES(code[1]))
+		return V8_PUSHED;
+	if (V8_MOVES(code[0] >> 40) || (V8_MOVES(code[0] >> 32) && (code[0] >> 56) == 0x56))
+		return V8_LINKED;
+	/* pop %r10 is over, or push %r10 is next */
+	if (code[0] >> 48 == 0x5a41 || (code[1] & 0xffff) == 0x5241)
+		return w->frames == 1 ? V8_RETURNS : V8_LEFT;
+	if (!v8_was_called(w))
+		return V8_COMPLETE;
+	return v8_begins_soon(w->index) ? V8_BARE : V8_LEFT;
+}
+
+/* Of the interpreter's entry. In its frame, r12 is the bytecode that the frame has, too. */
+static __always_inline enum v8_frame v8_entry_frame(struct walk *w)
+{
+	const struct v8_process *p = &w->v8.process;
+	__u32 at = w->v8.at - p->entry;
+
+	if (at <= p->entry_frame)
+		return V8_BARE;
+	if (at <= p->entry_frame + 3)
+		return V8_PUSHED;
+	if (at <= p->entry_frame + 6)
+		return V8_LINKED;
+	if (w->frames == 1 && w->fp >= w->sp && w->fp - w->sp >= p->bytecodes &&
+	    !read_words(w, w->fp - p->bytecodes, 1) && word(w, 0) == w->registers.r12)
+		return V8_COMPLETE;
+	return V8_LEFT;
+}
+
+static __always_inline int v8_leave_exact(struct walk *w)
+{
+	switch (v8_is_entry(w) ? v8_entry_frame(w) : v8_compiled_frame(w)) {
+	case V8_BARE: return v8_leave_bare(w, 0, true);
+	case V8_PUSHED: return v8_leave_bare(w, 1, true);
+	case V8_LINKED:
+		if (w->frames == 1)
+			v8_note(w->index, w->registers.di, v8_is_entry(w));
+		return v8_leave(w->index, 0);
+	case V8_LEFT: return v8_was_called(w) ? v8_leave_bare(w, 0, false) : v8_leave(w->index, 0);
+	case V8_RETURNS: return v8_go(w, w->registers.r10, w->sp);
+	default: return v8_leave(w->index, 1);
+	}
+}
+
+/* The caller of the frame at w->pc, which is V8's code. Not 0: the walk has ended. */
+__noinline int v8_step(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w)
+		return 1;
+	if (w->exact)
+		return v8_leave_exact(w);
+	return v8_leave(index, !v8_is_builtin(w) || v8_is_entry(w));
+}
+
+/* -------- which walks are of V8 -------- */
+
+/*
+ * Whether pc may be in code that V8 has made, where nothing is known to be mapped: what lies before
+ * a return address must be a call.
+ */
+static __always_inline bool v8_may_have_made(struct walk *w)
+{
+	__u64 before;
+
+	return !WALK_READ_USER(&before, sizeof(before), w->pc - 8) &&
+	       (w->exact || ends_in_call(before));
+}
+
+static __always_inline void v8_begin(struct walk *w, const struct script_process *process)
+{
+	__builtin_memcpy(&w->v8.process, process->parameters, sizeof(w->v8.process));
+	w->v8.walks++;
+	w->v8.size = w->v8.process.builtins_size;
+#if WALKS_CURRENT
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	w->v8.isolate = script_mix((__u64)process->image << 32 | (__u32)task->pid,
+				   task->start_time) &
+			V8_ISOLATE;
+	w->v8.pid = task->tgid;
+	w->v8.names = 0;
+#endif
+	walk_sample(w)->script_runtime = SCRIPT_V8;
+}
+
+#else
+
+static __always_inline int v8_locate(__u32 index)
+{
+	return 0;
+}
+
+static __always_inline bool v8_is_builtin(const struct walk *w)
+{
+	return false;
+}
+
+static __always_inline bool v8_is_entry(const struct walk *w)
+{
+	return false;
+}
+
+static __always_inline bool v8_may_have_made(struct walk *w)
+{
+	return false;
+}
+
+static __always_inline int v8_leave(__u32 index, __u32 named)
+{
+	return 1;
+}
+
+static __always_inline int v8_step(__u32 index)
+{
+	return 1;
+}
+
+static __always_inline void v8_begin(struct walk *w, const struct script_process *process)
+{
+}
+
+#endif
+#endif

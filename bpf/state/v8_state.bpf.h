@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_STATE_V8_STATE_BPF_H
+#define BPF_STATE_V8_STATE_BPF_H
+
+/* What a walk keeps of a process with V8, for bpf/runtimes/v8_step.bpf.h. */
+
+#include "bpf/abi/sample.h"
+#include "bpf/abi/v8.h"
+
+#define V8_FUNCTIONS_BITS 6
+#define V8_FUNCTIONS (1 << V8_FUNCTIONS_BITS)
+#define V8_AHEAD 6 /* words of code that are read from the pc on */
+
+/* A function that was found in a walk: its objects stay where they are until the walk has ended. */
+struct v8_function {
+	__u64 function;
+	__u64 walk;
+	__u64 position; /* 0: it is no function of a script */
+};
+
+struct v8_walk {
+	struct v8_process process;
+	__u32 size;    /* of the builtins; 0: the walk is not one of V8 */
+	__u32 at;      /* where in them the frame's pc is; elsewhere: size or more */
+	__u64 walks;   /* so far */
+	__u64 isolate; /* as in struct script_frame */
+	__u32 pid;
+	__u32 names; /* sent in this walk */
+	/* What was read last. */
+	__u64 shared_info; /* the address */
+	__u64 shared[V8_SHARED_WORDS];
+	__u64 words[4];
+	__u64 code[V8_AHEAD];
+	struct v8_name name;
+	struct v8_function functions[V8_FUNCTIONS];
+};
+
+#endif

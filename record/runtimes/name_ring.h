@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_RUNTIMES_NAME_RING_H
+#define RECORD_RUNTIMES_NAME_RING_H
+
+/*
+ * The ring in which the kernel half sends the names of code that it sees for the first time, before
+ * the sample that it sees it in.
+ */
+
+#include "record/capture/ring.h"
+
+struct javascript;
+struct python;
+
+struct name_ring {
+	struct ring *ring;
+	struct python *python;
+	struct javascript *javascript;
+};
+
+/* Takes all records that have come. */
+void name_ring_read(const struct name_ring *r);
+
+#endif

@@ -1,0 +1,142 @@
+#!/bin/sh
+# JavaScript functions have their names, files and lines without any flag of node, whatever was at
+# their address before, and their stacks reach the root.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+[ "$(uname -m)" = x86_64 ] || skip_all "V8's frames are known on x86-64"
+node=${NODE:-node}
+"$node" -e 'process.exit(0)' > /dev/null 2>&1 || skip_all "there is no node"
+programs="$top/tests/e2e/programs/javascript"
+
+# Of frames of JavaScript: how many in 10,000 have name, file and line. Less than that of few is by
+# chance: functions that were interrupted before they had a frame.
+cat > "$work/share.py" <<'END'
+import json, sys
+named = others = 0
+for line in open(sys.argv[1]):
+    for f in json.loads(line)["stack"]:
+        if f.get("object", "").startswith("[js"):
+            named += bool(f.get("file") and f.get("line"))
+            others += not (f.get("file") and f.get("line"))
+        elif f.get("object") == "[jit]" or f["name"].startswith("Builtins_InterpreterEntryTrampoline"):
+            others += 1
+print(10000 * named // max(named + others, 1))
+END
+
+# kinds OPTION...: each kind of function is seen, on the stack that it has.
+kinds() {
+	holds "kinds $*: recorded" "$record" -q -F 999 -o "$work/kinds.prf" -- "$node" "$@" "$programs/kinds.js" 3000
+	"$report" -q -f jsonl "$work/kinds.prf" > "$work/samples"
+	number "$(python3 "$work/share.py" "$work/samples") >= 9500" \
+		"kinds $*: at least 95 % of the frames have name, file and line"
+	python3 - "$work/samples" > "$work/seen" <<-'END'
+	import json, sys
+	seen, rooted, wrong = set(), 0, set()
+	lines = {"work": 4, "Thing": 7, "method": 8, "get value": 9, "value": 9, "make": 10, "arrow": 13, "property": 15,
+	         "holder.property": 15, "shorthand": 16, "generator": 18, "outer": 21, "each": 28}
+	for line in open(sys.argv[1]):
+	    stack = [f for f in json.loads(line)["stack"] if f.get("object", "").startswith("[js")]
+	    mine = [f for f in stack if f["file"].endswith("/kinds.js")]
+	    for f, caller in zip(mine, mine[1:]):
+	        seen.add(f["name"])
+	        if f["name"] in lines and f["line"] != lines[f["name"]]:
+	            wrong.add((f["name"], f["line"]))
+	        if f["name"] == "outer" and not (caller["name"] == "(anonymous)" and caller["line"] == 1):
+	            wrong.add(("outer", caller["name"]))
+	    if any(f["file"] == "<anonymous>" for f in stack):
+	        seen.add("made at run time")
+	print(" ".join(sorted(seen)))
+	print("wrong:", sorted(wrong))
+	END
+	like "$(tail -n 1 "$work/seen")" '^wrong: \[\]$' "kinds $*: each at its line, and called from where it is called"
+}
+
+# Interpreted, and by baseline code, functions are not inlined: all kinds are there.
+kinds --no-opt --no-sparkplug
+for kind in outer Thing method make arrow shorthand generator each work 'made at run time'; do
+	like "$(head -n 1 "$work/seen")" "$kind" "interpreted: $kind"
+done
+kinds --no-opt --always-sparkplug
+for kind in outer Thing method make arrow shorthand each work; do
+	like "$(head -n 1 "$work/seen")" "$kind" "baseline code: $kind"
+done
+kinds
+like "$("$report" --info "$work/kinds.prf")" 'javascript\.[0-9]* = V8: [0-9]* of [0-9]* functions named' \
+	"--info says who named them"
+"$report" --info --json "$work/kinds.prf" > "$work/info.json"
+is "$(json "$work/info.json" 'd["user_stacks"]["root"] * 100 >= sum(d["user_stacks"].values()) * 95')" True \
+	"stacks reach the root"
+
+# Against the program's own clock: no function has another one's name, or line.
+holds "generated functions are recorded" "$record" -q -F 999 -o "$work/generated.prf" -- \
+	"$node" --expose-gc "$programs/generated.js" "${SECONDS_OF_GENERATED:-6}" "$work/log"
+"$report" -q -f jsonl "$work/generated.prf" > "$work/samples"
+python3 - "$work/log" "$work/samples" > "$work/judged" <<'END'
+import bisect, json, sys
+log = [line.split() for line in open(sys.argv[1]) if line.strip()]
+begins = [int(entry[1]) for entry in log]
+inside = named = wrong = 0
+for line in open(sys.argv[2]):
+    sample = json.loads(line)
+    if sample["tid"] != sample["pid"]:
+        continue
+    at = bisect.bisect(begins, sample["time_ns"]) - 1
+    # The call itself takes some microseconds.
+    slack = 100000
+    running = at >= 0 and int(log[at][1]) + slack < sample["time_ns"] < int(log[at][2]) - slack
+    names = [f for f in sample["stack"] if f["name"].startswith("phase_")]
+    inside += running
+    named += running and bool(names)
+    if running and names:
+        wrong += names[0]["name"] != log[at][0] or str(names[0].get("line") or log[at][3]) != log[at][3]
+    wrong += len(names) > 1
+print(inside, named, wrong)
+END
+read -r inside named wrong < "$work/judged"
+is "$wrong" 0 "of $named samples of functions that were generated and collected none has a wrong name or line"
+number "$inside >= 100" "the program was sampled"
+number "$named * 100 >= $inside * 95" "at least 95 % of them have a name"
+
+# Workers have isolates of their own.
+cat > "$work/workers.js" <<'END'
+const { Worker, isMainThread, workerData } = require('worker_threads');
+if (isMainThread)
+	for (let i = 0; i < 3; i++)
+		new Worker(__filename, { workerData: i });
+const spin = [function workerZero() { return run(); }, function workerOne() { return run(); },
+	function workerTwo() { return run(); }, function mainThread() { return run(); }];
+function run() { const end = Date.now() + 1500; let s = 0; while (Date.now() < end) for (let i = 0; i < 10000; i++) s += i; return s; }
+spin[isMainThread ? 3 : workerData]();
+END
+holds "workers are recorded" "$record" -q -F 999 -o "$work/workers.prf" -- "$node" "$work/workers.js"
+"$report" -q --tid "$work/workers.prf" > "$work/folded"
+for name in workerZero workerOne workerTwo mainThread; do
+	is "$(grep "$name;" "$work/folded" | sed 's/;.*//' | sort -u | wc -l)" 1 "$name ran in one thread"
+done
+
+# Waits, and all processes.
+cat > "$work/waits.js" <<'END'
+function waitsForIt() { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); }
+const end = Date.now() + Number(process.argv[2]);
+while (Date.now() < end) waitsForIt();
+END
+holds "waits are recorded" "$record" -q --off-cpu -o "$work/waits.prf" -- "$node" "$work/waits.js" 1500
+like "$("$report" -q --off-cpu "$work/waits.prf")" 'waitsForIt;' "waits have the functions that wait"
+"$node" "$work/waits.js" 60000 &
+waiting=$!
+holds "all processes are recorded" "$record" -q -a --off-cpu -d 1 -o "$work/all.prf"
+kill $waiting
+wait $waiting 2> /dev/null
+number "$("$report" -q --off-cpu "$work/all.prf" | grep -c 'waitsForIt;') >= 1" "with -a, too"
+
+# A program that has V8 without its symbols for debuggers keeps [jit], which is said once.
+strip -w -N 'v8dbg_*' -N 'Builtins_*' -o "$work/node" "$(readlink -f "$(command -v "$node")")" 2> /dev/null
+if "$work/node" -e 'process.exit(0)' 2> /dev/null; then
+	"$record" -F 999 -o "$work/stripped.prf" -- "$work/node" "$programs/kinds.js" 500 2> "$work/said" ||
+		not_ok "a stripped node is recorded" "$(cat "$work/said")"
+	is "$(grep -c 'its JavaScript functions are not named' "$work/said")" 1 "a stripped node: said once"
+	unlike "$("$report" -q "$work/stripped.prf")" 'outer;' "and no name is made up"
+else
+	skip "a stripped node" "it does not run"
+fi
+finish

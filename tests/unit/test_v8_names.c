@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Functions in a made-up heap of V8: found and copied as in the kernel, and named as recorded. */
+
+#include "record/runtimes/v8_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "testdata/v8_heap.h"
+
+struct v8_heap v8_heap;
+
+static struct v8_walk walk;
+static int sent_again;
+
+static bool read_heap(void *context, uint64_t address, void *bytes, size_t size)
+{
+	return !v8_heap_read(bytes, size, address);
+}
+
+static struct target_memory memory_of(uint32_t pid)
+{
+	return (struct target_memory){ read_heap, NULL };
+}
+
+static struct target_memory no_memory(uint32_t pid)
+{
+	static const int none = 0;
+
+	return (struct target_memory){ read_heap, (void *)&none };
+}
+
+static void again(void *context, uint64_t isolate, uint64_t position)
+{
+	sent_again++;
+}
+
+static struct v8_names *names_new(void)
+{
+	struct v8_names *n =
+		v8_names_new(&(struct v8_names_options){ .memory = memory_of, .again = again });
+
+	assert_non_null(n);
+	sent_again = 0;
+	return n;
+}
+
+static int empty_heap(void **state)
+{
+	v8_heap = (struct v8_heap){ 0 };
+	return 0;
+}
+
+/* Line 3, in a source whose begin is short. */
+static const char short_source[] = "'use strict';\n\nfunction named(a) { return a; }\n";
+
+static struct v8_made made(void)
+{
+	return (struct v8_made){
+		.name = v8_new_ascii("named"),
+		.inferred = v8_new_object(16, TYPE_ODDBALL),
+		.file = v8_new_ascii("/srv/app.js"),
+		.source = v8_new_ascii(short_source),
+		.start = 29,
+		.token = 14,
+		.number = 81,
+		.literal = 2,
+	};
+}
+
+/* What the function is called, as `name (file:line)`. */
+static const char *describe(const struct v8_made *m)
+{
+	static char text[512];
+	struct v8_names *n = names_new();
+	uint64_t position = v8_heap_name(&walk, v8_new_function(m));
+	struct script_frame frame = { 2 | V8_INTERPRETED, position };
+	struct prf_place place;
+	bool complete;
+
+	strcpy(text, "nothing");
+	if (position) {
+		assert_false(v8_names_find(n, &frame, &place, &complete));
+		assert_true(v8_names_add(n, &walk.name, sizeof(walk.name)));
+		assert_true(v8_names_find(n, &frame, &place, &complete));
+		assert_true(complete);
+		assert_int_equal(place.line, place.start_line);
+		snprintf(text, sizeof(text), "%s (%s:%u)", place.function, place.file, place.line);
+	}
+	v8_names_free(n);
+	return text;
+}
+
+static void test_a_function_has_name_file_and_line(void **state)
+{
+	const struct v8_made m = made();
+
+	assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+	assert_int_equal(walk.name.position, UINT64_C(81) << 32 | 2);
+}
+
+static void test_the_name_may_be_inferred_or_missing(void **state)
+{
+	struct v8_made m = made();
+
+	m.name = v8_new_ascii("");
+	m.inferred = v8_new_ascii("object.property");
+	assert_string_equal(describe(&m), "object.property (/srv/app.js:3)");
+	m.name = 0; /* V8's small integer for no name that all closures share */
+	assert_string_equal(describe(&m), "object.property (/srv/app.js:3)");
+	m.no_name = true;
+	assert_string_equal(describe(&m), "object.property (/srv/app.js:3)");
+	m.inferred = v8_new_object(16, TYPE_ODDBALL);
+	assert_string_equal(describe(&m), "(anonymous) (/srv/app.js:3)");
+}
+
+static void test_variables_come_before_the_name(void **state)
+{
+	static const uint32_t counts[] = { 1, 74, 75, 200 };
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct v8_made m;
+
+		empty_heap(NULL);
+		m = made();
+		m.variables = counts[i];
+		assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+		m.saved_class = true;
+		assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+	}
+}
+
+static void test_positions_may_come_first(void **state)
+{
+	struct v8_made m;
+
+	v8_heap.newer = true;
+	m = made();
+	assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+	m.variables = 5;
+	m.saved_class = true;
+	assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+}
+
+static void test_lines_before_the_source_count(void **state)
+{
+	struct v8_made m = made();
+
+	m.lines_before = 100;
+	assert_string_equal(describe(&m), "named (/srv/app.js:103)");
+	m.token = 0xffff; /* too far before: the parameters' line */
+	assert_string_equal(describe(&m), "named (/srv/app.js:103)");
+	m.token = 30; /* before the source */
+	assert_string_equal(describe(&m), "named (/srv/app.js:103)");
+}
+
+static void test_what_has_no_file_is_anonymous(void **state)
+{
+	struct v8_made m = made();
+
+	m.file = v8_new_object(16, TYPE_ODDBALL);
+	assert_string_equal(describe(&m), "named (<anonymous>:3)");
+	m.source = m.file;
+	assert_string_equal(describe(&m), "named (<anonymous>:0)");
+}
+
+/* -------- strings -------- */
+
+static uint64_t leads_to(uint64_t other, uint16_t type, uint64_t second)
+{
+	uint64_t text = v8_new_object(32, type);
+
+	v8_put(text, 8, UINT64_C(5) << 32);
+	v8_put(text, 16, other);
+	v8_put(text, 24, second);
+	return text;
+}
+
+static void test_strings_of_all_kinds(void **state)
+{
+	static const uint16_t wide[] = { 'n', 0xe9, 0xd83d, 0xde00, 0xdc00 };
+	struct v8_made m = made();
+	uint64_t chain;
+
+	m.name = leads_to(m.name, TYPE_TEXT | V8_THIN, 0);
+	assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+	m.name = leads_to(m.name, TYPE_TEXT | V8_CONS, v8_new_ascii(""));
+	assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+	m.name = leads_to(v8_new_ascii("unnamed?"), TYPE_TEXT | V8_SLICED, v8_small(2));
+	assert_string_equal(describe(&m), "named (/srv/app.js:3)");
+	/* Its characters are outside of the heap. */
+	chain = v8_new_ascii("outer");
+	m.name = leads_to(0, TYPE_TEXT | V8_EXTERNAL, chain - V8_TAG + 16);
+	assert_string_equal(describe(&m), "outer (/srv/app.js:3)");
+	m.name = v8_new_text(wide, 5, TYPE_WIDE_TEXT);
+	assert_string_equal(describe(&m), "n\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd (/srv/app.js:3)");
+	m.name = v8_new_text("caf\xe9\x00", 5, TYPE_TEXT);
+	assert_string_equal(describe(&m), "caf\xc3\xa9\xef\xbf\xbd (/srv/app.js:3)");
+}
+
+static void test_strings_that_are_no_text(void **state)
+{
+	struct v8_made m = made();
+	uint64_t loop;
+
+	/* In two pieces; without the address of its characters; endless. */
+	m.name = leads_to(m.name, TYPE_TEXT | V8_CONS, v8_new_ascii("x"));
+	assert_string_equal(describe(&m), "(anonymous) (/srv/app.js:3)");
+	m.name = leads_to(0, TYPE_TEXT | V8_EXTERNAL | V8_UNCACHED, m.file);
+	assert_string_equal(describe(&m), "(anonymous) (/srv/app.js:3)");
+	loop = leads_to(0, TYPE_TEXT | V8_THIN, 0);
+	v8_put(loop, 16, loop);
+	m.name = loop;
+	assert_string_equal(describe(&m), "(anonymous) (/srv/app.js:3)");
+}
+
+static void test_a_long_name_is_cut(void **state)
+{
+	char longer[1001], expected[256];
+	struct v8_made m = made();
+
+	memset(longer, 'x', 1000);
+	longer[1000] = 0;
+	m.name = v8_new_ascii(longer);
+	snprintf(expected, sizeof(expected), "%.*s... (/srv/app.js:3)", V8_NAME_BYTES, longer);
+	assert_string_equal(describe(&m), expected);
+}
+
+/* -------- lines -------- */
+
+/* A source of many lines, of one or two bytes a character; the function is in the last one. */
+static struct v8_made made_long(bool wide, uint32_t lines)
+{
+	static uint16_t source[8192];
+	uint8_t narrow[8192];
+	struct v8_made m = made();
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < lines; i++) {
+		for (int k = 0; k < 10; k++)
+			source[n++] = 'a';
+		if (i % 3 == 0)
+			source[n++] = '\r';
+		source[n++] = i % 3 == 1 && wide ? 0x2028 : i % 3 == 2 ? '\r' : '\n';
+	}
+	m.start = n + 14;
+	for (const char *c = "function named() { }"; *c; c++)
+		source[n++] = (uint16_t)*c;
+	for (uint32_t i = 0; i < n; i++)
+		narrow[i] = (uint8_t)source[i];
+	m.source = wide ? v8_new_text(source, n, TYPE_WIDE_TEXT)
+			: v8_new_text(narrow, n, TYPE_TEXT);
+	return m;
+}
+
+static void test_the_line_in_a_long_source(void **state)
+{
+	struct v8_made m = made_long(false, 200);
+
+	assert_string_equal(describe(&m), "named (/srv/app.js:200)");
+	assert_true(walk.name.from > 0);
+	empty_heap(NULL);
+	m = made_long(true, 200);
+	assert_string_equal(describe(&m), "named (/srv/app.js:200)");
+}
+
+/* The collector has used the source's memory again, before it was read. */
+static void test_a_source_that_is_another_one_gives_no_line(void **state)
+{
+	const struct v8_made m = made_long(false, 200);
+	uint64_t position = v8_heap_name(&walk, v8_new_function(&m));
+	struct script_frame frame = { 2, position };
+	struct v8_names *n = names_new();
+	struct prf_place place;
+	bool complete;
+
+	assert_true(position != 0);
+	memset(v8_heap.bytes + (walk.name.source.address - V8_HEAP_BASE), '\n',
+	       walk.name.source.length);
+	assert_true(v8_names_add(n, &walk.name, sizeof(walk.name)));
+	assert_true(v8_names_find(n, &frame, &place, &complete));
+	assert_string_equal(place.function, "named");
+	assert_int_equal(place.line, 0);
+	v8_names_free(n);
+}
+
+/* The kernel half cannot read what is not paged in: it is asked again, a few times. */
+static void test_a_source_that_was_not_there_is_asked_for_again(void **state)
+{
+	const struct v8_made m = made_long(false, 200);
+	uint64_t position = v8_heap_name(&walk, v8_new_function(&m));
+	struct script_frame frame = { 2, position };
+	struct v8_names *n = names_new();
+	struct v8_name without = walk.name;
+	struct prf_place place;
+	bool complete;
+
+	without.source.captured = 0;
+	for (int i = 1; i <= 2; i++) {
+		assert_true(v8_names_add(n, &without, sizeof(without)));
+		assert_true(v8_names_find(n, &frame, &place, &complete));
+		assert_false(complete);
+		assert_int_equal(place.line, 0);
+		assert_int_equal(sent_again, i);
+	}
+	assert_true(v8_names_add(n, &walk.name, sizeof(walk.name)));
+	assert_true(v8_names_find(n, &frame, &place, &complete));
+	assert_true(complete);
+	assert_int_equal(place.line, 200);
+	v8_names_free(n);
+	n = names_new();
+	for (int i = 0; i < 10; i++)
+		assert_true(v8_names_add(n, &without, sizeof(without)));
+	assert_true(v8_names_find(n, &frame, &place, &complete));
+	assert_true(complete);
+	assert_true(sent_again < 10);
+	v8_names_free(n);
+}
+
+/* -------- what is no function, and hostile records -------- */
+
+static void test_what_is_no_function_has_no_name(void **state)
+{
+	const struct v8_made m = made();
+	uint64_t function = v8_new_function(&m), shared = 0, map = 0;
+
+	assert_true(v8_heap_name(&walk, function) != 0);
+	assert_int_equal(v8_heap_name(&walk, 1), 0);
+	assert_int_equal(v8_heap_name(&walk, m.name), 0);
+	/* The SharedFunctionInfo's memory is something else's now. */
+	v8_heap_read(&shared, 8, function - V8_TAG + 24);
+	v8_heap_read(&map, 8, shared - V8_TAG);
+	v8_put(map, 8, (uint64_t)TYPE_SCOPE << 32);
+	assert_int_equal(v8_heap_name(&walk, function), 0);
+}
+
+static void test_functions_are_told_apart_by_their_numbers(void **state)
+{
+	struct v8_made m = made();
+	struct v8_names *n = names_new();
+	struct prf_place place;
+	bool complete;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "function_%u", i);
+		m.name = v8_new_ascii(name);
+		m.number = 81 + i / 2;
+		m.literal = i % 2;
+		assert_true(v8_heap_name(&walk, v8_new_function(&m)) != 0);
+		assert_true(v8_names_add(n, &walk.name, sizeof(walk.name)));
+	}
+	assert_true(v8_names_find(n, &(struct script_frame){ 2, UINT64_C(81) << 32 | 1 }, &place,
+				  &complete));
+	assert_string_equal(place.function, "function_1");
+	/* Another isolate's, and one that nobody has sent. */
+	assert_false(v8_names_find(n, &(struct script_frame){ 4, UINT64_C(81) << 32 | 1 }, &place,
+				   &complete));
+	assert_false(v8_names_find(n, &(struct script_frame){ 2, UINT64_C(82) << 32 | 1 }, &place,
+				   &complete));
+	v8_names_free(n);
+}
+
+static void test_records_that_lie(void **state)
+{
+	const struct v8_made m = made();
+	struct v8_names *n = v8_names_new(&(struct v8_names_options){ .memory = no_memory });
+	struct v8_name name;
+
+	assert_true(v8_heap_name(&walk, v8_new_function(&m)) != 0);
+	assert_false(v8_names_add(n, &walk.name, sizeof(walk.name) - 1));
+	name = walk.name;
+	name.name.captured = V8_NAME_BYTES + 1;
+	assert_false(v8_names_add(n, &name, sizeof(name)));
+	name = walk.name;
+	name.source.width = 3;
+	assert_false(v8_names_add(n, &name, sizeof(name)));
+	name = walk.name;
+	name.start = UINT32_MAX;
+	name.source.length = UINT32_MAX;
+	assert_true(v8_names_add(n, &name, sizeof(name)));
+	v8_names_free(n);
+	v8_names_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_a_function_has_name_file_and_line, empty_heap),
+		cmocka_unit_test_setup(test_the_name_may_be_inferred_or_missing, empty_heap),
+		cmocka_unit_test_setup(test_variables_come_before_the_name, empty_heap),
+		cmocka_unit_test_setup(test_positions_may_come_first, empty_heap),
+		cmocka_unit_test_setup(test_lines_before_the_source_count, empty_heap),
+		cmocka_unit_test_setup(test_what_has_no_file_is_anonymous, empty_heap),
+		cmocka_unit_test_setup(test_strings_of_all_kinds, empty_heap),
+		cmocka_unit_test_setup(test_strings_that_are_no_text, empty_heap),
+		cmocka_unit_test_setup(test_a_long_name_is_cut, empty_heap),
+		cmocka_unit_test_setup(test_the_line_in_a_long_source, empty_heap),
+		cmocka_unit_test_setup(test_a_source_that_is_another_one_gives_no_line, empty_heap),
+		cmocka_unit_test_setup(test_a_source_that_was_not_there_is_asked_for_again,
+				       empty_heap),
+		cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
+		cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
+		cmocka_unit_test_setup(test_records_that_lie, empty_heap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
