@@ -92,8 +92,14 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 	}
 	if (process && !process->mm)
 		process->mm = mm;
-	if (process && process->mm != mm)
+	/*
+	 * The memory is of a program whose exec is not complete: the stack of the one before is
+	 * gone with its memory, and this one has none yet.
+	 */
+	if (process && process->mm != mm) {
+		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 		return;
+	}
 	w->pc = w->registers.pc;
 	w->sp = w->registers.sp;
 	w->fp = w->registers.fp;

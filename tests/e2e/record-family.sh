@@ -24,6 +24,15 @@ holds "records 150 threads" "$record" -q -F 999 -o "$work/threads.prf" -- "$work
 like "$(cat "$work/folded")" '^burn;.*work.* [0-9]+$' "threads are in it"
 unlike "$(cut -d';' -f1 "$work/folded")" 'prof-record' "the recorder is not"
 
+# Programs that are known have tables from their first instruction on. While exec works, the old
+# stack is gone and there is no new one: no stack is broken then.
+holds "records 400 execs" "$record" -q -F 4999 -o "$work/execs.prf" -- \
+	sh -c 'i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i + 1)); done'
+"$report" -q --info --json "$work/execs.prf" > "$work/info.json"
+is "$(json "$work/info.json" 'd["user_stacks"]["no_registers"]')" 0 "no stack is missing while exec works"
+number "1000 * $(json "$work/info.json" 'd["user_stacks"]["no_table"]') <= $(json "$work/info.json" 'd["samples"]')" \
+	"fewer than 0.1 % of the samples have no table"
+
 # A program that is gone when its samples are resolved has its name all the same.
 cp "$work/burn" "$work/vanishing"
 holds "records a vanishing program" "$record" -q -F 999 -o "$work/gone.prf" -- "$work/vanishing" 300 1 "$work/vanishing"
