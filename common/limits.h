@@ -18,6 +18,12 @@
 /* Of the notes that name probes: a virtual machine for Java has 500 of 100 bytes. */
 #define LIMIT_PROBE_NOTE_BYTES (4 << 20)
 
+/*
+ * Code of a file that has no unwind information. More than that is not analysed: its callers are
+ * guessed, as those of code that the analysis does not understand.
+ */
+#define LIMIT_ANALYSED_BYTES (UINT64_C(256) << 20)
+
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
 #define LIMIT_SYMBOLS (8 << 20)
 

@@ -45,6 +45,7 @@ struct builder {
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
 	struct code_ranges code, gaps;
+	uint64_t unknown_bytes;		/* in the gaps */
 	struct code_analysis *analysis; /* NULL: not needed yet */
 };
 
@@ -143,7 +144,7 @@ static void take_analysed(void *context, uint64_t address, const struct unwind_r
 static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 {
 	add_row(b, start, UNWIND_NONE);
-	if (b->error || end - start < PADDING_MAX ||
+	if (b->error || end - start < PADDING_MAX || b->unknown_bytes > LIMIT_ANALYSED_BYTES ||
 	    code_analysis_is_padding(b->e, start, end, b->stop))
 		return;
 	if (!b->analysis)
@@ -303,7 +304,10 @@ static void add_gap(struct builder *b, uint64_t start, uint64_t end)
 		uint64_t from = start > code->start ? start : code->start;
 		uint64_t to = end < code->end ? end : code->end;
 
-		if (to > from && to - from >= PADDING_MAX && !code_ranges_add(&b->gaps, from, to))
+		if (to <= from || to - from < PADDING_MAX)
+			continue;
+		b->unknown_bytes += to - from;
+		if (!code_ranges_add(&b->gaps, from, to))
 			b->error = UNWIND_TABLE_MEMORY;
 	}
 }

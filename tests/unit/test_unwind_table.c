@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <elfutils/libdw.h>
 
+#include "common/limits.h"
 #include "record/unwind/unwind_arch.h"
 
 /* What libdw says of a pc, in our terms. False: it has nothing there. */
@@ -258,6 +259,47 @@ static void test_file_without_code(void **state)
 	elf_file_release(&e);
 }
 
+/* A file of one segment of code, which begins with its headers; all else is a hole. */
+static int build_of_hole(uint64_t code_bytes)
+{
+	const struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr code;
+	} head = { { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		     .e_type = ET_DYN,
+		     .e_machine = EM_X86_64,
+		     .e_version = EV_CURRENT,
+		     .e_phoff = sizeof(Elf64_Ehdr),
+		     .e_phentsize = sizeof(Elf64_Phdr),
+		     .e_phnum = 1 },
+		   { .p_type = PT_LOAD,
+		     .p_flags = PF_R | PF_X,
+		     .p_filesz = code_bytes,
+		     .p_memsz = code_bytes } };
+	int fd = memfd_create("hole", MFD_CLOEXEC), status;
+	struct unwind_table t;
+	struct elf_file e;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
+	assert_int_equal(ftruncate(fd, (off_t)code_bytes), 0);
+	assert_int_equal(elf_file_open(&e, fd), 0);
+	status = unwind_table_build(&t, &e, 1 << 20, NULL);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+	close(fd);
+	return status;
+}
+
+static void test_holes_are_not_analysed(void **state)
+{
+#ifndef __x86_64__
+	skip(); /* code is analysed on x86-64 only */
+#endif
+	assert_int_equal(build_of_hole(1 << 20), UNWIND_TABLE_OK);
+	assert_int_equal(build_of_hole(LIMIT_ANALYSED_BYTES + 4096), UNWIND_TABLE_NO_INFO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_limit_of_rows),
 		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_file_without_code),
+		cmocka_unit_test(test_holes_are_not_analysed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
