@@ -284,7 +284,7 @@ static int build_of_hole(uint64_t code_bytes)
 	assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
 	assert_int_equal(ftruncate(fd, (off_t)code_bytes), 0);
 	assert_int_equal(elf_file_open(&e, fd), 0);
-	status = unwind_table_build(&t, &e, 1 << 20, NULL);
+	status = unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = 1 << 20 });
 	unwind_table_release(&t);
 	elf_file_release(&e);
 	close(fd);
