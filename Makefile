@@ -363,6 +363,6 @@ clean:
 help:
 	@sed -n 's/^## \([a-z-]*\): /  \1\t/p' Makefile
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
 
 endif
