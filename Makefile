@@ -264,9 +264,10 @@ check-kernels:
 	$(Q)tests/kernels/run $(KERNELS)
 
 ## deps-kernels: install what check-kernels needs (Debian)
+# On Debian its cross compiler and the gcc-multilib of deps-truth exclude each other: the last one wins.
 deps-kernels:
 	apt-get install -y -qq --no-install-recommends mmdebstrap qemu-system-x86 qemu-system-arm e2fsprogs cpio \
-		gcc-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null
+		gcc-12-aarch64-linux-gnu libc6-dev-arm64-cross >/dev/null
 
 ## truth: record the programs of tests/truth and write tests/truth.md (needs root)
 truth: all
