@@ -97,7 +97,8 @@ __noinline int script_steps(__u32 index, __u32 tgid)
 
 	if (!process || !list || !w)
 		return 1;
-	for (int i = 0; i < PYTHON_STEPS; i++)
+	/* Of 64 bits: before 5.16 the verifier forgets a smaller counter that is kept on the stack. */
+	for (__u64 i = 0; i < PYTHON_STEPS; i++)
 		if (script_step(w, list, process, tgid))
 			return 1;
 	return 0;
