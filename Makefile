@@ -130,7 +130,7 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -I. \
-		-Wall -Wno-missing-declarations $(if $(DEV),-Werror) -ffile-prefix-map=$(CURDIR)/= $(BPF_CFLAGS) \
+		-Wall -Wno-missing-declarations $(if $(DEV),-Werror) -ffile-prefix-map=$(CURDIR)=. $(BPF_CFLAGS) \
 		$(foreach fault,$(INJECT),-DINJECT_$(fault)) \
 		-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@

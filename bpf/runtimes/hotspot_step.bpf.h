@@ -67,14 +67,14 @@ static __always_inline __u64 hotspot_block(struct walk *w, __u64 pc)
 	__u64 low = p->low[0], map = p->segmaps[0], segment;
 	__u8 back = 0;
 
-	for (int i = 1; i < HOTSPOT_HEAPS; i++) {
+	for (__u64 i = 1; i < HOTSPOT_HEAPS; i++) {
 		if (p->low[i] && pc >= p->low[i]) {
 			low = p->low[i];
 			map = p->segmaps[i];
 		}
 	}
 	segment = (pc - low) >> (p->segment_shift & 31);
-	for (int i = 0; i < HOTSPOT_BACK; i++) {
+	for (__u64 i = 0; i < HOTSPOT_BACK; i++) {
 		if (WALK_READ_USER(&back, 1, map + segment) || back == 255 || back > segment)
 			return 0;
 		if (!back)
@@ -292,7 +292,7 @@ static __always_inline bool hotspot_is_return(const struct walk *w, __u64 pc)
 static __always_inline int hotspot_leave_sized(struct walk *w, __u64 cfa)
 {
 	/* Nearly always it is the first; barriers push a few words below it. */
-	for (int i = 0; i < HOTSPOT_SCAN; i++, cfa += 8) {
+	for (__u64 i = 0; i < HOTSPOT_SCAN; i++, cfa += 8) {
 		if (read_words(w, cfa - 16, 2))
 			return STEP_END(w, WALK_BAD_READ);
 		if (hotspot_in_cache(w, word(w, 1))) {
@@ -418,7 +418,7 @@ __noinline int hotspot_returns_at(__u32 index, __u64 at)
 static __always_inline int hotspot_leave_saved(struct walk *w, const struct hotspot_blob *blob,
 					       __u64 *pc, __u64 *sp)
 {
-	for (int i = 0; i < HOTSPOT_SAVED; i++) {
+	for (__u64 i = 0; i < HOTSPOT_SAVED; i++) {
 		__u64 at = w->sp + 8 * i;
 
 		int returns = hotspot_returns_at(w->index, at);

@@ -97,7 +97,8 @@ __noinline int script_steps(__u32 index, __u32 tgid)
 
 	if (!process || !list || !w)
 		return 1;
-	/* Of 64 bits: before 5.16 the verifier forgets a smaller counter that is kept on the stack. */
+	/* Of 64 bits: before 5.16 the verifier forgets a smaller counter that is kept on the stack.
+	 */
 	for (__u64 i = 0; i < PYTHON_STEPS; i++)
 		if (script_step(w, list, process, tgid))
 			return 1;
@@ -116,8 +117,8 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 		return 1;
 	s = walk_sample(w);
 	range = script_python(process)->evaluation;
-	for (__u32 i = 0; i < SCRIPT_MARKS; i++) {
-		__u32 n = (first + i) & (MAX_USER_FRAMES - 1);
+	for (__u64 i = 0; i < SCRIPT_MARKS; i++) {
+		__u64 n = (first + i) & (MAX_USER_FRAMES - 1);
 		__u64 at;
 
 		if (n >= s->user_frames)
@@ -155,10 +156,10 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	thread.sendings = *sendings;
 	if (python_begin(list, script_python(process), &thread))
 		return;
-	for (__u32 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
+	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
-	for (int i = 0; i < PYTHON_LIST_MAX / PYTHON_STEPS; i++)
+	for (__u64 i = 0; i < PYTHON_LIST_MAX / PYTHON_STEPS; i++)
 		if (script_steps(index, tgid))
 			break;
 }

@@ -87,7 +87,7 @@ static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 	known = bpf_map_lookup_elem(&unwind_files, &key);
 	if (!known)
 		return;
-	for (__u32 i = 0; i < 4; i++) {
+	for (__u64 i = 0; i < 4; i++) {
 		if (i >= known->count ||
 		    offset < (known->segments[i].offset >> page_shift << page_shift) ||
 		    offset >= known->segments[i].offset + known->segments[i].size)
@@ -129,7 +129,7 @@ static __always_inline struct unwind_segment *find_fresh(__u32 tgid, __u64 pc)
 
 	if (!fresh || fresh->mm != (__u64)bpf_get_current_task_btf()->mm)
 		return NULL;
-	for (int i = 0; i < UNWIND_FRESH_SEGMENTS; i++)
+	for (__u64 i = 0; i < UNWIND_FRESH_SEGMENTS; i++)
 		if (pc >= fresh->segments[i].start && pc < fresh->segments[i].end)
 			return &fresh->segments[i];
 	return NULL;

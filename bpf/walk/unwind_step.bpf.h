@@ -121,7 +121,7 @@ __noinline int scan_stack(__u32 index)
 
 	if (!w)
 		return 1;
-	for (__u32 i = 0; i < SCAN_WORDS; i++) {
+	for (__u64 i = 0; i < SCAN_WORDS; i++) {
 		__u64 pc;
 
 		if (read_words(w, w->sp + i * 8, 1))

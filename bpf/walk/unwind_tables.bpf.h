@@ -62,7 +62,7 @@ __noinline int find_segment(__u32 first, __u32 count, __u64 pc)
 	__u32 index;
 
 	/* The last segment that starts at or before pc is in [first, first + count). */
-	for (int i = 0; i < 14 && count > 1; i++) {
+	for (__u64 i = 0; i < 14 && count > 1; i++) {
 		__u32 half = count / 2;
 
 		index = first + half;
@@ -99,7 +99,7 @@ __noinline __u32 find_rule(__u32 page_index, __u32 offset)
 	rows = bpf_map_lookup_elem(slab, &zero);
 	if (!rows)
 		return 0;
-	for (int i = 0; i < 16 && count > 1; i++) {
+	for (__u64 i = 0; i < 16 && count > 1; i++) {
 		__u32 half = count / 2;
 		__u32 row = rows[(first + half) & (UNWIND_SLAB_ROWS - 1)];
 

@@ -33,7 +33,7 @@ __noinline int walk_steps(__u32 index)
 
 	if (!w)
 		return 1;
-	for (int i = 0; i < WALK_STEPS; i++)
+	for (__u64 i = 0; i < WALK_STEPS; i++)
 		if (step(w))
 			return 1;
 	return 0;
@@ -115,7 +115,7 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 	w->first = process ? process->first : 0;
 	w->count = process ? process->count : 0;
 	w->run = process ? process->id : 0;
-	for (int i = 0; i <= MAX_USER_FRAMES / WALK_STEPS; i++)
+	for (__u64 i = 0; i <= MAX_USER_FRAMES / WALK_STEPS; i++)
 		if (walk_steps(w->index))
 			break;
 	walk_finish(w);
