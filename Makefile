@@ -132,7 +132,7 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -I. \
 		-Wall -Wno-missing-declarations $(if $(DEV),-Werror) -ffile-prefix-map=$(CURDIR)=. $(BPF_CFLAGS) \
 		$(foreach fault,$(INJECT),-DINJECT_$(fault)) \
-		-idirafter /usr/include/$(ARCH)-linux-gnu -MMD -MP -c -o $@ $<
+		-isystem /usr/include/$(ARCH)-linux-gnu -MMD -MP -c -o $@ $<
 	$(Q)$(LLVM_STRIP) -g $@
 
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
