@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/results/results.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -32,18 +34,11 @@ const struct result *results_find(const struct results *r, const char *benchmark
 
 static struct result *append(struct results *r, const char *benchmark, const char *measure)
 {
-	struct result *all = r->all, *new;
+	struct result *new;
 
-	if (r->count == r->capacity) {
-		size_t capacity = r->capacity ? 2 * r->capacity : 32;
-
-		all = realloc(all, capacity * sizeof(*all));
-		if (!all)
-			return NULL;
-		r->all = all;
-		r->capacity = capacity;
-	}
-	new = &all[r->count];
+	if (!array_reserve(&r->all, &r->capacity, r->count + 1))
+		return NULL;
+	new = &r->all[r->count];
 	*new = (struct result){ .benchmark = strdup(benchmark), .measure = strdup(measure) };
 	if (!new->benchmark || !new->measure) {
 		free(new->benchmark);

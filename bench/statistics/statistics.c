@@ -54,6 +54,7 @@ double statistics_quantile(const double *sorted, size_t n, double p)
 	if (!n || !(p >= 0 && p <= 1))
 		return NAN;
 	below = (size_t)rank;
+	/* The last number has none after it to interpolate with. */
 	if (below + 1 >= n)
 		return sorted[n - 1];
 	return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
@@ -134,6 +135,7 @@ bool statistics_line(const double *x, const double *y, size_t n, struct line *li
 	double mx = statistics_mean(x, n), my = statistics_mean(y, n);
 	double xx = 0, xy = 0, yy = 0, residual = 0, variance;
 
+	/* By distances from the means: sums of squares would lose the digits that x differ in. */
 	for (size_t i = 0; i < n; i++) {
 		xx += (x[i] - mx) * (x[i] - mx);
 		xy += (x[i] - mx) * (y[i] - my);

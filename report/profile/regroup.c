@@ -153,6 +153,7 @@ static int compare_groups(const void *left, const void *right)
 	COMPARE(a->group.tid, b->group.tid);
 	COMPARE(a->group.cpu, b->group.cpu);
 	COMPARE(a->group.object, b->group.object);
+	/* qsort() is not stable, and equal groups are to have the same order each time. */
 	COMPARE(a->old, b->old);
 	return 0;
 }
@@ -205,6 +206,8 @@ static struct error *cut_small(struct regrouped *r, double min_percent,
 		if (r->entries[i].node != PRF_NONE)
 			passing[r->entries[i].node] += (double)r->entries[i].value;
 	}
+	/* Parents have lower numbers than their children: from the end, each is complete in time.
+	 */
 	for (size_t i = tree->count; i-- > 0;)
 		if (tree->nodes[i].parent != PRF_NONE)
 			passing[tree->nodes[i].parent] += passing[i];
@@ -304,6 +307,7 @@ static void sort_by_digit(const struct profile_entry *from, struct profile_entry
 		to[at[field(&from[i], by) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
+/* By group and, within it, by node: as each sort is stable, the field sorted last comes first. */
 static struct error *sort_entries(struct regrouped *r)
 {
 	struct profile_entry *other = malloc((r->entry_count + 1) * sizeof(*other));
@@ -378,7 +382,7 @@ static struct error *join_and_split(struct regrouped *r, const struct regroup *h
 /* Divides values, carrying what is left over to the next. */
 static void divide(struct profile_entry *entries, size_t n, uint64_t by)
 {
-	uint64_t carry = by / 2;
+	uint64_t carry = by / 2; /* rounds the sum */
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t rest = carry + entries[i].value % by;

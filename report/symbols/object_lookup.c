@@ -124,6 +124,10 @@ static uint64_t first_address(const struct elf_file *e)
 	return 0;
 }
 
+/*
+ * The kernel has no file that its offsets could be looked up in: they count from its text, which
+ * begins at `kernel_text` in the debug file.
+ */
 static bool to_address(const struct object_lookup *l, uint64_t kernel_text, uint64_t offset,
 		       uint64_t *address)
 {
@@ -166,6 +170,7 @@ static int place_addresses(struct object_lookup *l)
 	}
 	qsort(placed, n, sizeof(*placed), by_address);
 	for (size_t i = 0; i < n; i++) {
+		/* Where segments overlap, two offsets are one address: it is looked up once. */
 		if (!l->address_count || l->addresses[l->address_count - 1] != placed[i].address)
 			l->addresses[l->address_count++] = placed[i].address;
 		l->position[placed[i].offset] = (uint32_t)l->address_count - 1;
@@ -271,6 +276,10 @@ int object_lookup_symbols(struct object_lookup *l)
 	const struct symbol_search search = { l->addresses, l->address_count, l->names, &l->arena };
 	int result = 0;
 
+	/*
+	 * A name that was found stays, so the best sources come first: .symtab has local functions,
+	 * too, where .dynsym has only what others may call; stubs and unwind tables name the rest.
+	 */
 	symbol_list_find(l->symbols, l->symbol_count, &recorded);
 	if (l->main.open)
 		symbol_table_find(e, ".symtab", &search);
