@@ -74,8 +74,9 @@ void status_end(const struct session *s)
 				"a larger one (-m) or a lower rate (-F) helps",
 				a->lost[PRF_LOSS_RING_FULL]);
 	if (a->lost[PRF_LOSS_SKIPPED] > s->earlier.samples / 100)
-		message_warning("%" PRIu64 " ticks of the timer were skipped, most likely since "
-				"stacks take longer than a period; a lower rate (-F) helps",
+		message_warning("%" PRIu64 " ticks of the timer were skipped: stacks took longer "
+				"than a period (a lower rate helps, -F), or the machine was held "
+				"up by others",
 				a->lost[PRF_LOSS_SKIPPED]);
 	if (a->lost[PRF_LOSS_SIDE_BAND])
 		message_warning("%" PRIu64 " records about mappings were lost; "
