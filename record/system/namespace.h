@@ -6,6 +6,9 @@
  * A process seen from the inside: its own pid, its own root. It may live in namespaces and under
  * another root directory, and may have put anything there, so files under its root are opened
  * without following links, and never if they are devices or pipes.
+ *
+ * As with record/system/proc.h, the functions that open and read are wrappers of system calls whose
+ * callers act upon the errno: they return -errno, and no struct error.
  */
 
 #include <stdbool.h>

@@ -3,8 +3,10 @@
 #define RECORD_SYSTEM_PROC_H
 
 /*
- * Reading /proc. Processes come and go meanwhile: every function may return -ESRCH or -ENOENT at
- * any time. All return 0 or -errno.
+ * Reading /proc. Processes come and go meanwhile: every function may fail with ESRCH or ENOENT at
+ * any time. These are thin wrappers of system calls, called for many processes, and their callers
+ * act upon the errno and hardly ever report it. So all return 0, or the fd where the comment says
+ * so, or -errno, and no struct error.
  */
 
 #include "common/buffer.h"

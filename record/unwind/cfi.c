@@ -248,19 +248,12 @@ static bool recall(struct machine *m)
 	return true;
 }
 
-/* The instructions whose opcode takes the whole byte. False: the rows end here. */
-static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
+/* Register rules (DWARF 5 section 6.4.2.3). False: the rows end here. */
+static bool run_register_rule(struct machine *m, struct cursor *c, uint8_t op)
 {
-	uint64_t reg, factor = m->cie->code_factor;
+	uint64_t reg;
 
 	switch (op) {
-	case DW_CFA_nop: return true;
-	case DW_CFA_set_loc:
-		return advance_to(m, read_pointer(m->cfi, c, m->cie->pointer_encoding)) &&
-		       cursor_ok(c);
-	case DW_CFA_advance_loc1: return advance_to(m, m->address + cursor_u8(c) * factor);
-	case DW_CFA_advance_loc2: return advance_to(m, m->address + cursor_u16(c) * factor);
-	case DW_CFA_advance_loc4: return advance_to(m, m->address + cursor_u32(c) * factor);
 	case DW_CFA_offset_extended:
 		reg = cursor_uleb(c);
 		set_saved(m, reg, CFI_AT_CFA, scaled(m, cursor_uleb(c)));
@@ -290,8 +283,29 @@ static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
 		cursor_sleb(c);
 		set_saved(m, reg, CFI_OTHER, 0);
 		return true;
-	case DW_CFA_remember_state: return remember(m);
-	case DW_CFA_restore_state: return recall(m);
+	case DW_CFA_expression: {
+		struct cfi_saved saved;
+
+		reg = cursor_uleb(c);
+		saved = read_place_expression(read_block(c));
+		set_saved(m, reg, saved.place, saved.offset);
+		return true;
+	}
+	case DW_CFA_val_expression:
+		reg = cursor_uleb(c);
+		read_block(c);
+		set_saved(m, reg, CFI_OTHER, 0);
+		return true;
+	default: return false;
+	}
+}
+
+/* CFA definitions (DWARF 5 section 6.4.2.2), or register rules. */
+static bool run_cfa_definition(struct machine *m, struct cursor *c, uint8_t op)
+{
+	uint64_t reg;
+
+	switch (op) {
 	case DW_CFA_def_cfa:
 		reg = cursor_uleb(c);
 		set_cfa(m, reg, (int64_t)cursor_uleb(c));
@@ -309,22 +323,28 @@ static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
 		m->changed = true;
 		read_cfa_expression(read_block(c), &m->row);
 		return true;
-	case DW_CFA_expression: {
-		struct cfi_saved saved;
-
-		reg = cursor_uleb(c);
-		saved = read_place_expression(read_block(c));
-		set_saved(m, reg, saved.place, saved.offset);
-		return true;
+	default: return run_register_rule(m, c, op);
 	}
-	case DW_CFA_val_expression:
-		reg = cursor_uleb(c);
-		read_block(c);
-		set_saved(m, reg, CFI_OTHER, 0);
-		return true;
+}
+
+/* The instructions whose opcode takes the whole byte. False: the rows end here. */
+static bool run_extended(struct machine *m, struct cursor *c, uint8_t op)
+{
+	uint64_t factor = m->cie->code_factor;
+
+	switch (op) {
+	case DW_CFA_nop: return true;
+	case DW_CFA_set_loc:
+		return advance_to(m, read_pointer(m->cfi, c, m->cie->pointer_encoding)) &&
+		       cursor_ok(c);
+	case DW_CFA_advance_loc1: return advance_to(m, m->address + cursor_u8(c) * factor);
+	case DW_CFA_advance_loc2: return advance_to(m, m->address + cursor_u16(c) * factor);
+	case DW_CFA_advance_loc4: return advance_to(m, m->address + cursor_u32(c) * factor);
+	case DW_CFA_remember_state: return remember(m);
+	case DW_CFA_restore_state: return recall(m);
 	case DW_CFA_GNU_window_save: return true; /* arm64: return addresses are (not) signed */
 	case DW_CFA_GNU_args_size: cursor_uleb(c); return true;
-	default: return false;
+	default: return run_cfa_definition(m, c, op);
 	}
 }
 
