@@ -68,8 +68,15 @@ struct python_process {
 	__u8 position;		 /* enum python_position */
 	__u8 counter;		 /* enum python_counter */
 	__u8 thread_interpreter; /* PYTHON_COUNTER_INTERPRETER: in the thread state */
-	__u8 entry;		 /* enum python_entry */
-	__u8 owner;		 /* PYTHON_ENTRY_SHIM: the byte of such a frame */
+	/*
+	 * Before 3.12: so many bytes before the key's number is the state that runs Python code
+	 * now, of whatever thread; the key leads to the thread's first one. 0: the key leads to the
+	 * right one.
+	 */
+	__u8 current;
+	__u8 thread_id; /* in the thread state, where there is `current` */
+	__u8 entry;	/* enum python_entry */
+	__u8 owner;	/* PYTHON_ENTRY_SHIM: the byte of such a frame */
 	__u8 code_bytes;
 	__u8 cookie[PYTHON_COOKIE_WORDS]; /* words of what is read of the code, by offset in it */
 	__u8 code_file, code_name, code_table, code_line; /* likewise */

@@ -39,6 +39,7 @@
 
 /* The thread whose frames are read, as the kernel knows it. */
 struct python_thread {
+	__u64 pointer;		/* its number in the process */
 	__u64 keys_first, keys; /* where the values of its keys are */
 	__u64 process;		/* no two processes and images have the same */
 	__u64 sendings;		/* how often all names had to be sent anew */
@@ -120,6 +121,20 @@ static __always_inline __u64 python_mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
+/* The state that the thread runs with, of a subinterpreter perhaps. */
+static __always_inline __u64 python_current(const struct python_process *p,
+					    const struct python_thread *t, __u64 state)
+{
+	__u64 current = 0, thread = 0;
+
+	if (!p->current || WALK_READ_USER(&current, sizeof(current), p->key - p->current) ||
+	    !current || current == state)
+		return state;
+	if (WALK_READ_USER(&thread, sizeof(thread), current + p->thread_id) || thread != t->pointer)
+		return state;
+	return current;
+}
+
 /* The thread's state, whose first words are then in the window. Not 0: it is not readable. */
 static __always_inline int python_read_state(struct python_walk *w, const struct python_process *p,
 					     const struct python_thread *t)
@@ -138,6 +153,7 @@ static __always_inline int python_read_state(struct python_walk *w, const struct
 	if (WALK_READ_USER(&state, sizeof(state), block + 16 * (key & 31) + 8) || !state)
 		return -1;
 	w->at = 0;
+	state = python_current(p, t, state);
 	return WALK_READ_USER(w->window, PYTHON_STATE_BYTES, state) ? -1 : 0;
 }
 

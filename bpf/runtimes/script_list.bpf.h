@@ -138,7 +138,7 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	__u32 index = w->index, last = SCRIPT_SENT;
 	struct python_walk *list;
 	struct python_thread thread;
-	__u64 pointer, *sendings;
+	__u64 *sendings;
 
 	if (!process || process->runtime != SCRIPT_PYTHON)
 		return;
@@ -147,9 +147,9 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	if (!list || !sendings)
 		return;
 	walk_sample(w)->script_runtime = process->runtime;
-	pointer = THREAD_POINTER(task);
-	thread.keys_first = pointer + THREAD_KEYS_FIRST;
-	thread.keys = pointer + THREAD_KEYS;
+	thread.pointer = THREAD_POINTER(task);
+	thread.keys_first = thread.pointer + THREAD_KEYS_FIRST;
+	thread.keys = thread.pointer + THREAD_KEYS;
 	/* A forked child has the parent's image, and then code of its own at the same addresses. */
 	thread.process = python_mix(python_mix(process->image, tgid),
 				    task->group_leader->start_time);

@@ -48,6 +48,7 @@ struct layout {
 	uint16_t file, name, table, line; /* in a code object */
 	uint16_t code_version, bytecode;
 	uint8_t text_ascii, text_others;
+	uint8_t current, thread_id;  /* before 3.12 */
 	uint16_t thread_interpreter; /* 3.13 */
 };
 
@@ -397,6 +398,11 @@ static const char *place_frame(struct python_process *p, const struct layout *l)
 	    l->thread_interpreter % 8 || l->thread_interpreter >= PYTHON_STATE_BYTES)
 		return "its frames are laid out in a way that is not known";
 	p->thread_frame = l->thread_frame;
+	/* In _PyRuntime.gilstate, whose last member the key is. */
+	if (l->version < VERSION(12)) {
+		p->current = l->version == VERSION(8) ? 28 : 20;
+		p->thread_id = l->version == VERSION(11) ? 152 : 176;
+	}
 	/* The place in the interpreter is of use only where the thread's state leads to it. */
 	p->thread_interpreter = (uint8_t)l->thread_interpreter;
 	if (p->counter == PYTHON_COUNTER_INTERPRETER && !l->thread_interpreter)
