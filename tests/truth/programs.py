@@ -107,7 +107,7 @@ def java(*flags):
     return make
 
 
-def postgres(folder):
+def postgres(folder, jit="off"):
     bins = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     if not bins:
         raise NotHere("postgres")
@@ -119,7 +119,7 @@ def postgres(folder):
         f.write("create table t as select i, md5(i::text) as m from generate_series(1, 200000) i;\n"
                 "select count(*), max(a.m) from t a join t b using (i) where b.m like '%a%';\n" * 3)
     return ["runuser", "-u", "nobody", "--", "sh", "-c",
-            f"{bins[-1]}/postgres --single -D {data} template1 < {sql} > /dev/null"]
+            f"{bins[-1]}/postgres --single -c jit={jit} -c jit_above_cost=0 -D {data} template1 < {sql} > /dev/null"]
 
 
 def rustc(folder):
@@ -169,7 +169,8 @@ ROWS = [
         calls=[("burn_frame_pointer", r";main;calls_garbage;burn_frame_pointer(\.constprop\.0)?$")]),
     Row("assembly that pushes in a loop", compiled("cc", TRUTH, BARE, ["pushes", MS]),
         calls=[(";burn$", ";main;calls_pushes;pushes;burn$")]),
-    Row("C++ exceptions", compiled("c++", os.path.join(here, "exceptions.cc"), [], [MS]),
+    # While the return address of the thrower is being replaced by the handler's, callers cannot be known.
+    Row("C++ exceptions", compiled("c++", os.path.join(here, "exceptions.cc"), [], [MS]), rooted=98,
         calls=[("_Unwind_RaiseException", ";main;.*catches.*throws.*__cxa_throw;_Unwind_RaiseException")]),
     Row("C++ coroutines", compiled("c++", os.path.join(here, "coroutines.cc"), ["-std=c++20"], [MS]),
         calls=[(r"burn\S*$", r";main(;.*numbers.*){6};.*burn\S*$")]),
@@ -197,6 +198,8 @@ ROWS = [
     Row("java, default flags", java()),
     Row("python", command("python3", os.path.join(here, "phases.py"), "FOLDER/times"), phases="phase", named=95),
     Row("postgres", postgres),
+    # LLVM's code has neither tables nor frame pointers.
+    Row("postgres with its JIT compiler", lambda folder: postgres(folder, "on"), rooted=None),
     Row("rustc", rustc),
     Row("git log", command("git", "-C", top, "log", "-p", "-M", "-n", "600")),
     Row("sqlite3", command("sqlite3", ":memory:", SQL)),
