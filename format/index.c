@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/index.h"
 
+#include "common/sorted.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -96,20 +98,13 @@ struct error *index_decode(struct index *index, struct cursor *c)
 
 bool index_wants(const struct index *index, uint64_t offset, uint64_t from_ns, uint64_t to_ns)
 {
-	size_t low = 0, high = index->count;
+	size_t begun = sorted_up_to(index->spans, index->count,
+				    SORTED_BY(struct index_span, offset), offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->spans[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Without an index, or before its first span, all is read. */
-	if (!low)
+	if (!begun)
 		return true;
-	return index->spans[low - 1].to_ns >= from_ns && index->spans[low - 1].from_ns < to_ns;
+	return index->spans[begun - 1].to_ns >= from_ns && index->spans[begun - 1].from_ns < to_ns;
 }
 
 void end_encode(struct buffer *out, const struct end *end)

@@ -259,19 +259,6 @@ __noinline int hotspot_note_method(__u32 index, __u64 method, __u64 bytecode)
 
 /* -------- the caller -------- */
 
-/* The frame is left; its caller is at pc with that stack pointer. */
-static __always_inline int hotspot_go(struct walk *w, __u64 pc, __u64 sp)
-{
-	if (!pc || pc >> USER_ADDRESS_BITS || sp <= w->sp - 8 || sp & 7)
-		return STEP_END(w, WALK_RUNTIME_FRAME);
-	w->pc = pc;
-	w->sp = sp;
-	w->base_lost = 1;
-	w->exact = 0;
-	w->guessed = 0;
-	return STEP_ON;
-}
-
 /* Whether a word of the stack is where code in the cache called from. */
 static __always_inline bool hotspot_is_return(const struct walk *w, __u64 pc)
 {
@@ -297,7 +284,7 @@ static __always_inline int hotspot_leave_sized(struct walk *w, __u64 cfa)
 			return STEP_END(w, WALK_BAD_READ);
 		if (hotspot_in_cache(w, word(w, 1))) {
 			w->fp = word(w, 0);
-			return hotspot_go(w, word(w, 1), cfa);
+			return step_to_caller(w, word(w, 1), cfa);
 		}
 	}
 	return STEP_END(w, WALK_RUNTIME_FRAME);
@@ -310,7 +297,7 @@ static __always_inline int hotspot_leave_bare(struct walk *w, __u32 saved)
 		return STEP_END(w, WALK_BAD_READ);
 	if (saved)
 		w->fp = word(w, 0);
-	return hotspot_go(w, word(w, saved & 1), w->sp + 8 * saved + 8);
+	return step_to_caller(w, word(w, saved & 1), w->sp + 8 * saved + 8);
 }
 
 /* By the frame pointer. */
@@ -324,11 +311,11 @@ static __always_inline int hotspot_leave_linked(struct walk *w)
 		return STEP_END(w, WALK_BAD_READ);
 	w->fp = word(w, 0);
 	if (word(w, 1) != HOTSPOT_COOKIE)
-		return hotspot_go(w, word(w, 1), fp + 16);
+		return step_to_caller(w, word(w, 1), fp + 16);
 	/* The barrier at the entry of methods keeps a word before its frame. */
 	if (read_words(w, fp + 16, 1))
 		return STEP_END(w, WALK_BAD_READ);
-	return hotspot_go(w, word(w, 0), fp + 24);
+	return step_to_caller(w, word(w, 0), fp + 24);
 }
 
 /*
@@ -458,11 +445,11 @@ static __always_inline int hotspot_leave_stub(struct walk *w, const struct hotsp
 	    hotspot_is_return(w, word(w, 1)))
 		return hotspot_leave_sized(w, cfa);
 	if (!hotspot_leave_saved(w, blob, &pc, &sp))
-		return hotspot_go(w, pc, sp);
+		return step_to_caller(w, pc, sp);
 	/* An adapter has the return address in rax while it moves the arguments. */
 	if (w->frames == 1 && hotspot_is_return(w, w->registers.ax))
-		return hotspot_go(w, w->registers.ax,
-				  sender >= w->sp && sender - w->sp < 65536 ? sender : w->sp);
+		return step_to_caller(w, w->registers.ax,
+				      sender >= w->sp && sender - w->sp < 65536 ? sender : w->sp);
 	return hotspot_leave_linked(w);
 }
 
@@ -492,7 +479,7 @@ static __always_inline int hotspot_leave_interpreted(struct walk *w)
 	if (sender <= fp || sender - fp > 1 << 20 || !hotspot_in_cache(w, pc) ||
 	    hotspot_note_method(w->index, word(w, HOTSPOT_METHOD_WORD), bytecode))
 		return STEP_END(w, WALK_RUNTIME_FRAME);
-	return hotspot_go(w, pc, sender);
+	return step_to_caller(w, pc, sender);
 }
 
 /*
@@ -586,7 +573,7 @@ static __always_inline int hotspot_leave_entry(struct walk *w, bool registers)
 	w->fp = link;
 	if (sender < w->sp || sender - w->sp > 1 << 20)
 		sender = w->sp + 8;
-	return hotspot_go(w, pc, sender);
+	return step_to_caller(w, pc, sender);
 }
 
 static __always_inline int hotspot_step_interpreter(struct walk *w)
@@ -599,7 +586,7 @@ static __always_inline int hotspot_step_interpreter(struct walk *w)
 	    hotspot_returning(w, code[0], code[1], &pc, &sp) && hotspot_in_cache(w, pc)) {
 		if (script_put(w, p->interpreter | HOTSPOT_STUB, w->pc - p->interpreter))
 			return STEP_END(w, WALK_TOO_DEEP);
-		return hotspot_go(w, pc, sp);
+		return step_to_caller(w, pc, sp);
 	}
 	if (w->pc - p->interpreter - p->entries < p->entries_size)
 		return hotspot_leave_entry(w, registers);

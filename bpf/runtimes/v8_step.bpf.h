@@ -127,18 +127,6 @@ static __always_inline int v8_note(__u32 index, __u64 function, __u64 interprete
 
 /* -------- the caller -------- */
 
-static __always_inline int v8_go(struct walk *w, __u64 pc, __u64 sp)
-{
-	if (!pc || pc >> USER_ADDRESS_BITS || sp <= w->sp - 8 || sp & 7)
-		return STEP_END(w, WALK_RUNTIME_FRAME);
-	w->pc = pc;
-	w->sp = sp;
-	w->base_lost = 1;
-	w->exact = 0;
-	w->guessed = 0;
-	return STEP_ON;
-}
-
 #define V8_BELOW 5 /* words of a frame below its frame pointer */
 
 /*
@@ -164,7 +152,7 @@ __noinline int v8_leave(__u32 index, __u32 named)
 	if (named && v8_is_pointer(context))
 		v8_note(index, function, v8_is_entry(w));
 	w->fp = word(w, V8_BELOW);
-	return v8_go(w, word(w, V8_BELOW + 1), fp + 16);
+	return step_to_caller(w, word(w, V8_BELOW + 1), fp + 16);
 }
 
 /* No frame but the return address, `saved` words above the stack pointer. */
@@ -177,7 +165,7 @@ static __always_inline int v8_leave_bare(struct walk *w, __u32 saved, bool enter
 		return STEP_END(w, WALK_BAD_READ);
 	if (saved)
 		w->fp = word(w, 0);
-	return v8_go(w, word(w, saved & 1), w->sp + 8 * saved + 8);
+	return step_to_caller(w, word(w, saved & 1), w->sp + 8 * saved + 8);
 }
 
 /* -------- interrupted frames -------- */
@@ -281,7 +269,7 @@ static __always_inline int v8_leave_exact(struct walk *w)
 			v8_note(w->index, w->registers.di, v8_is_entry(w));
 		return v8_leave(w->index, 0);
 	case V8_LEFT: return v8_was_called(w) ? v8_leave_bare(w, 0, false) : v8_leave(w->index, 0);
-	case V8_RETURNS: return v8_go(w, w->registers.r10, w->sp);
+	case V8_RETURNS: return step_to_caller(w, w->registers.r10, w->sp);
 	default: return v8_leave(w->index, 1);
 	}
 }

@@ -77,6 +77,22 @@ static __always_inline struct sample *walk_sample(struct walk *w)
 		1;                                                                                 \
 	})
 
+/*
+ * Leaves a frame of a runtime: its caller is at pc with that stack pointer. What the caller keeps
+ * in the frame pointer is known only to the runtime.
+ */
+static __always_inline int step_to_caller(struct walk *w, __u64 pc, __u64 sp)
+{
+	if (!pc || pc >> USER_ADDRESS_BITS || sp <= w->sp - 8 || sp & 7)
+		return STEP_END(w, WALK_RUNTIME_FRAME);
+	w->pc = pc;
+	w->sp = sp;
+	w->base_lost = 1;
+	w->exact = 0;
+	w->guessed = 0;
+	return STEP_ON;
+}
+
 /* Word `i` of those that read_words() got last. */
 static __always_inline __u64 word(const struct walk *w, __u32 i)
 {

@@ -43,14 +43,11 @@ struct resolver {
 
 struct resolver *resolver_new(const struct resolver_sources *sources)
 {
-	struct resolver *r = malloc(sizeof(*r));
+	struct resolver *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	/* The tables are large: resolver_begin() empties them, once. */
 	r->sources = *sources;
-	r->trace = NULL;
-	memset(r->matches, 0, sizeof(r->matches));
 	return r;
 }
 

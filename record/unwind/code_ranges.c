@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/sorted.h"
 
 bool code_ranges_add(struct code_ranges *r, uint64_t start, uint64_t end)
 {
@@ -72,17 +73,7 @@ void code_ranges_release(struct code_ranges *r)
 
 size_t code_ranges_next(const struct code_ranges *r, uint64_t address)
 {
-	size_t low = 0, high = r->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->all[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_up_to(r->all, r->n, SORTED_BY(struct code_range, end), address);
 }
 
 bool code_ranges_have(const struct code_ranges *r, uint64_t address)

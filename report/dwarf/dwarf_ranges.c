@@ -76,13 +76,11 @@ static bool new_list(const struct visitor *v, struct cursor *c)
 			high = low + cursor_uleb(c);
 			break;
 		case DW_RLE_OFFSET_PAIR:
-			low = cursor_uleb(c);
-			high = cursor_uleb(c);
+			low = base + cursor_uleb(c);
+			high = base + cursor_uleb(c);
 			/* lld's marks of code that it dropped */
 			if (base >= UINT64_MAX - 1)
 				continue;
-			low += base;
-			high += base;
 			break;
 		case DW_RLE_START_END:
 			low = read_address(c, size);

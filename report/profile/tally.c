@@ -445,6 +445,17 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 	return !(t->options.dimensions & PROFILE_BY_TIME) || note_time(t, at, s, i);
 }
 
+/* Counts a sample where its group says, which need not count. False without memory. */
+static bool count_in(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group)
+{
+	if (group == PRF_NONE)
+		return false;
+	if (group < OTHER_EVENT)
+		return count_sample(t, s, i, group);
+	t->totals.other_events += group == OTHER_EVENT;
+	return true;
+}
+
 /*
  * The common case, where neither CPU nor wakers distinguish groups: the loop that runs for every
  * sample of a large trace. Fields are copied to locals because the compiler must assume that stores
@@ -473,11 +484,7 @@ static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 			continue;
 		}
 		group = decided(t, task[i], event[i]);
-		if (group == PRF_NONE)
-			return error_memory();
-		if (group >= OTHER_EVENT)
-			t->totals.other_events += group == OTHER_EVENT;
-		else if (!count_sample(t, s, i, group))
+		if (!count_in(t, s, i, group))
 			return error_memory();
 		cells = t->cells;
 	}
@@ -496,11 +503,7 @@ static struct error *add_apart(struct tally *t, const struct prf_samples *s)
 			continue;
 		if (group < OTHER_EVENT && by_cpu)
 			group = group_on_cpu(t, group, s->cpu[i]);
-		if (group == PRF_NONE)
-			return error_memory();
-		if (group >= OTHER_EVENT)
-			t->totals.other_events += group == OTHER_EVENT;
-		else if (!count_sample(t, s, i, group))
+		if (!count_in(t, s, i, group))
 			return error_memory();
 	}
 	return NULL;

@@ -356,11 +356,6 @@ static void change_program(struct machine *m)
 
 /* -------- samples -------- */
 
-struct sample_room {
-	struct sample sample;
-	__u64 words[MACHINE_FRAMES + 1];
-};
-
 static void describe(struct machine *m, uint32_t task, struct expected *e)
 {
 	const struct process *p = &m->processes[m->tasks[task].process];
@@ -391,19 +386,21 @@ static void describe(struct machine *m, uint32_t task, struct expected *e)
 
 static void fire(struct machine *m, const struct expected *e, size_t ring)
 {
-	struct sample_room room = { .sample = { .time_ns = e->time_ns,
-						.weight = 1,
-						.pid = e->pid,
-						.tid = e->tid,
-						.cpu = e->cpu,
-						.kernel_frames = 1,
-						.user_frames = e->frames } };
-	__u64 *words = room.sample.frames;
+	__u64 room[sizeof(struct sample) / sizeof(__u64) + MACHINE_FRAMES + 1] = { 0 };
+	struct sample *sample = (struct sample *)room;
+	__u64 *words = sample->frames;
 
+	*sample = (struct sample){ .time_ns = e->time_ns,
+				   .weight = 1,
+				   .pid = e->pid,
+				   .tid = e->tid,
+				   .cpu = e->cpu,
+				   .kernel_frames = 1,
+				   .user_frames = e->frames };
 	for (uint8_t i = 0; i < e->frames; i++)
 		words[i] = e->addresses[i] | (i ? 0 : FRAME_EXACT);
 	words[e->frames] = e->kernel_address;
-	if (!kernel_sample(m->kernel, ring, &room.sample))
+	if (!kernel_sample(m->kernel, ring, sample))
 		return;
 	if (!array_reserve(&m->expected, &m->capacity, m->n + 1))
 		abort();

@@ -170,7 +170,7 @@ ROWS = [
     Row("assembly that pushes in a loop", compiled("cc", TRUTH, BARE, ["pushes", MS]),
         calls=[(";burn$", ";main;calls_pushes;pushes;burn$")]),
     # While the return address of the thrower is being replaced by the handler's, callers cannot be known.
-    Row("C++ exceptions", compiled("c++", os.path.join(here, "exceptions.cc"), [], [MS]), rooted=98,
+    Row("C++ exceptions", compiled("c++", os.path.join(here, "exceptions.cc"), [], [MS]),
         calls=[("_Unwind_RaiseException", ";main;.*catches.*throws.*__cxa_throw;_Unwind_RaiseException")]),
     Row("C++ coroutines", compiled("c++", os.path.join(here, "coroutines.cc"), ["-std=c++20"], [MS]),
         calls=[(r"burn\S*$", r";main(;.*numbers.*){6};.*burn\S*$")]),
