@@ -28,7 +28,7 @@ for file in bin/prof-record bin/prof-report bin/prof-bench share/man/man1/prof-r
 	if [ -s "$work/root/usr/$file" ]; then ok "installs $file"; else not_ok "installs $file"; fi
 done
 # The same bytes wherever it is built.
-unlike "$(strings "$record" | grep '^/.*/bpf/.*\.h$')" . "the kernel half does not hold the folder that it was built in"
+unlike "$(strings "$record" | grep "^$top/.*/bpf/.*\.h\$")" . "the kernel half does not hold the folder that it was built in"
 output=$(make -s BUILD="$work/nothing" CLANG=no-such-clang BPFTOOL=no-such-bpftool 2>&1)
 is "$?" 2 "make ends when a tool is missing"
 like "$output" 'missing: a clang that compiles for BPF: no-such-clang' "... and names it"
