@@ -344,7 +344,9 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 
 	if (!ok)
 		message_error("out of memory");
-	for (size_t i = 0; ok && i < l->trace_count; i++) {
+	/* Samples that still wait when the output is closed name tasks of their trace, which ends.
+	 */
+	for (size_t i = 0; ok && !sink->error && i < l->trace_count; i++) {
 		struct trace *first = &l->traces[i];
 		struct trace again = { .path = first->path,
 				       .fd = first->fd,
