@@ -120,11 +120,10 @@ struct profile_trace {
 	const char *path;				 /* as given; "-" for standard input */
 	const char *host, *kernel, *arch, *command_line; /* "" when not known */
 	/*
-	 * When the recording began and ended, or the part of it that was asked for:
-	 * CLOCK_MONOTONIC. The first and the last sample where the trace does not say; 0: there are
-	 * none.
+	 * When the recording began, or the part of it that was asked for: CLOCK_MONOTONIC. The
+	 * first sample where the trace does not say; 0: there are none.
 	 */
-	uint64_t start_ns, end_ns;
+	uint64_t start_ns;
 	uint64_t duration_ns; /* that was recorded */
 	uint64_t realtime_ns; /* wall clock at start_ns, since 1970; 0: not known */
 	bool complete;

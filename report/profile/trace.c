@@ -476,6 +476,9 @@ double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason)
 {
 	double lost = 0;
 
+	/* Long recordings have more losses than are kept, and their sums hold all. */
+	if (!t->from_ns && t->to_ns == UINT64_MAX)
+		return (double)(reason == PRF_LOSS_COUNT ? trace_lost_samples(t) : t->lost[reason]);
 	for (size_t i = 0; i < t->loss_count; i++) {
 		const struct prf_loss *loss = &t->losses[i];
 
@@ -503,15 +506,8 @@ uint64_t trace_duration(const struct trace *t)
 	uint64_t from, to;
 
 	if (!recorded_window(t, &from, &to))
-		return t->totals.last_ns - t->totals.first_ns;
+		return t->totals.last_ns - t->totals.origin_ns;
 	return to > from ? to - from : 0;
-}
-
-uint64_t trace_end(const struct trace *t)
-{
-	uint64_t from, to;
-
-	return recorded_window(t, &from, &to) && to > t->totals.last_ns ? to : t->totals.last_ns;
 }
 
 uint64_t trace_since_start(const struct trace *t)

@@ -112,11 +112,8 @@ const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
 const char *trace_metadata(const struct trace *t, const char *key);
 bool trace_statistic(const struct trace *t, const char *key, uint64_t *value);
 
-/* How long was recorded within the window; without that in the trace, between its samples. */
+/* How long was recorded within the window; without that in the trace, up to its last sample. */
 uint64_t trace_duration(const struct trace *t);
-
-/* When that ended. */
-uint64_t trace_end(const struct trace *t);
 
 /* How long after the start of the recording its slices begin. */
 uint64_t trace_since_start(const struct trace *t);

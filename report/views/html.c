@@ -150,16 +150,6 @@ static void head_losses(struct html *h, struct sink *s)
 	sink_char(s, ']');
 }
 
-static uint64_t longest_recording(const struct profile *p)
-{
-	uint64_t longest = 0;
-
-	for (size_t i = 0; i < p->trace_count; i++)
-		if (p->traces[i].duration_ns > longest)
-			longest = p->traces[i].duration_ns;
-	return longest;
-}
-
 static void put_head(struct html *h)
 {
 	const struct profile *p = h->profile;
@@ -191,7 +181,7 @@ static void put_head(struct html *h)
 		sink_printf(&s, ",\"diff\":{\"normalize\":%s,\"safe\":%s,\"duration_ns\":%llu",
 			    h->options->normalize ? "true" : "false",
 			    h->options->safe_colours ? "true" : "false",
-			    (unsigned long long)longest_recording(h->base));
+			    (unsigned long long)h->base_threads.duration_ns);
 		head_text(&s, "title", h->base->trace_count ? h->base->traces[0].path : "");
 		sink_char(&s, '}');
 	}

@@ -96,8 +96,8 @@ static uint64_t longest_trace(const struct profile *p)
 	uint64_t longest = 0;
 
 	for (size_t i = 0; i < p->trace_count; i++)
-		if (p->traces[i].end_ns - p->traces[i].start_ns > longest)
-			longest = p->traces[i].end_ns - p->traces[i].start_ns;
+		if (p->traces[i].duration_ns > longest)
+			longest = p->traces[i].duration_ns;
 	return longest;
 }
 

@@ -83,6 +83,19 @@ is "$("$report" -q -f jsonl "$work/late.prf" | sed 's/.*"time_ns":250000\(.\).*/
 	"jsonl is in order of time"
 is "$("$report" -q -f script "$work/late.prf" | sed -n 's/.* 2\.50000\(.\): .*/\1/p' | xargs)" "1 2 3" "so is script"
 
+# Who reads them may stop in the first of several traces. Sanitizers find what is used after its end.
+need "$build/testdata/make_trace" -n 40000 -o "$work/many.prf"
+{
+	"$report" -q -f jsonl "$work/many.prf" "$work/many.prf"
+	echo "$?" > "$work/status"
+} 2> "$work/said" | head -n 1 > "$work/first"
+is "$(cat "$work/status" "$work/said")" 0 "a reader that stops ends it"
+
+# Of a trace without samples, too, the page has the length of the recording.
+sed '/^sample /d' "$work/late.txt" > "$work/empty.txt"
+need "$build/testdata/trace_text" "$work/empty.txt" -o "$work/empty.prf"
+is "$(page "$work/empty.prf")" '"duration_ns":4000000000' "a trace without samples does not make it longer"
+
 sed 's/"1000000000"/"99999999999999999999"/' "$work/late.txt" > "$work/bad.txt"
 need "$build/testdata/trace_text" "$work/bad.txt" -o "$work/late.prf"
 is "$(lines 0,1s)" 1 "a start that is no number is not used"

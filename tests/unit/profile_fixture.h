@@ -125,7 +125,6 @@ static const struct profile_trace fixture_traces[] = {
 	  .arch = "x86_64",
 	  .command_line = "prof-record -a",
 	  .start_ns = 1000000000,
-	  .end_ns = 1200000000,
 	  .duration_ns = 200000000,
 	  .realtime_ns = 1700000000000000000,
 	  .complete = true },

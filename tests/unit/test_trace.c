@@ -84,6 +84,10 @@ static void test_what_is_kept(void **state)
 	/* Mapping records are no samples. */
 	assert_int_equal(trace_lost_samples(&t), 5);
 	assert_int_equal(t.loss_count, 2);
+	/* Not even those that were too many to be kept are missing in the sum. */
+	t.loss_count = 0;
+	assert_true(trace_lost_in_window(&t, PRF_LOSS_COUNT) == 5);
+	assert_true(trace_lost_in_window(&t, PRF_LOSS_SKIPPED) == 0);
 	assert_int_equal(t.name_count, 1);
 	assert_int_equal(t.names[0].count, 2);
 	assert_string_equal(t.places[1].function, "outer");
