@@ -51,14 +51,17 @@ static void print_function(const struct options *o)
 
 /*
  * bash divides words at "=" and ":", too: `word` is all that was typed since the last blank, and
- * of a completed one only the part is returned that replaces bash's own last word.
+ * of a completed one only the part is returned that replaces bash's own last word. Values may be
+ * names from a trace, which must not become commands of the line: zsh and fish quote them.
  */
 static const char bash_functions[] =
 	"_prof_offer() {\n"
 	"\tlocal value last=$typed head=\n"
 	"\tif [[ $1 ]]; then last=${typed##*,} head=${typed%\"${typed##*,}\"}; fi\n"
 	"\twhile IFS=$'\\t' read -r value _; do\n"
-	"\t\t[[ $value == \"$last\"* ]] && COMPREPLY+=(\"$head$value\")\n"
+	"\t\t[[ $value && $value == \"$last\"* ]] || continue\n"
+	"\t\tprintf -v value %q \"$value\"\n"
+	"\t\tCOMPREPLY+=(\"$head$value\")\n"
 	"\tdone\n"
 	"}\n"
 	"_prof_words() {\n"

@@ -60,6 +60,18 @@ compare() {
 	done
 }
 
+# A name that the shell would run.
+cat > evil.txt << 'END'
+event 0 "cpu-clock" "samples" 1000 0
+object 0 "/bin/it" "" ""
+task 100 100 "ev$(id)" "" ""
+frame 0 0 0x1000
+stack - 0
+sample 1000000000 0 0 0 0 1
+finish
+END
+need "$build/testdata/trace_text" evil.txt -o evil.prf
+
 for shell in bash zsh; do
 	if ! command -v $shell > /dev/null; then
 		skip "completion in $shell" "there is no $shell"
@@ -69,6 +81,8 @@ for shell in bash zsh; do
 	is "$? $(cat err)" "0 " "$shell answers"
 	paste -d '>' lines got | sed 's/>\([^>]*\)$/ > \1/' > all
 	compare $shell < all
+	is "$("$top/tests/cli/completion.py" $shell "$work/scripts" 'prof-report evil.prf --comm=ev')" \
+		'prof-report evil.prf --comm=ev\$\(id\)' "$shell: a name from a trace is quoted"
 done
 if command -v fish > /dev/null; then
 	# fish completes without a terminal: the word that takes the last one's place.
