@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -40,7 +42,11 @@ static int programs_and_sockets(void)
 		return 5;
 	if (!REFUSED(syscall(SYS_bpf, 0, NULL, 0)) || !REFUSED(syscall(SYS_unshare, 0)))
 		return 6;
-	return 0;
+	if (!REFUSED(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL)))
+		return 7;
+	if (syscall(SYS_clone3, NULL, 0) >= 0 || errno != ENOSYS)
+		return 8;
+	return REFUSED(syscall(SYS_fsopen, NULL, 0)) ? 0 : 9;
 }
 
 static int network_is_left(void)
