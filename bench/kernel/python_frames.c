@@ -119,10 +119,13 @@ static struct error *take_batch(const struct worker *python, struct attachment *
 	struct attachment_samples found;
 	struct error *error;
 
-	if (sampler_read_phases(a->sampler, &before) || python_do(python, depths[i % DEPTHS]) ||
-	    sampler_read_phases(a->sampler, &after))
-		return error_new(ERROR_FAILED, "the Python program ended");
-	error = attachment_drain(a, &found);
+	error = sampler_read_phases(a->sampler, &before);
+	if (!error && python_do(python, depths[i % DEPTHS]))
+		error = error_new(ERROR_FAILED, "the Python program ended");
+	if (!error)
+		error = sampler_read_phases(a->sampler, &after);
+	if (!error)
+		error = attachment_drain(a, &found);
 	if (error)
 		return error;
 	if (found.samples < FAULTS || !found.script_frames)

@@ -82,7 +82,7 @@ size_t sampler_possible_cpus(const struct sampler *s);
 struct error *sampler_read_counters(struct sampler *s, struct sample_counters *counters);
 
 /* Time spent in each phase of samples since the programs were loaded, summed over all CPUs. */
-struct error *sampler_read_phases(const struct sampler *s, struct phase_times *times);
+struct error *sampler_read_phases(const struct sampler *s, struct phase_times *times) ERROR_CHECKED;
 
 /* How often our programs ran and for how long; both 0 unless the kernel measures it. */
 void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns);
