@@ -100,8 +100,7 @@ int prctl(int option, ...)
 	return -1;
 }
 SOURCE
-library() { ${CC:-cc} -shared -fPIC -o "$work/$1.so" "$work/$1.c"; }
-library attack && library old || skip_all "no compiler"
+for library in attack old; do compile_c -shared -fPIC -o "$work/$library.so" "$work/$library.c"; done
 readelf -d "$report" | grep -q NEEDED || { skip "calls in its place" "the program is static"; finish; }
 out=$(LD_PRELOAD="$work/attack.so" "$report" -q "$trace" | head -2)
 is "$out" "socket: Operation not permitted

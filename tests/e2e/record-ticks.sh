@@ -3,8 +3,7 @@
 # so seconds in reports are CPU seconds.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-"${CC:-cc}" -O1 -fno-optimize-sibling-calls -pthread -o "$work/deep" \
-	"$top/tests/e2e/programs/deep.c" || skip_all "no compiler"
+compile_c -O1 -fno-optimize-sibling-calls -pthread -o "$work/deep" "$top/tests/e2e/programs/deep.c"
 mkfifo "$work/go"
 
 # What the kernel accounts is exact for programs that nothing preempts.

@@ -28,7 +28,6 @@ class Row:
     calls: list = field(default_factory=list)  # (expression, expression): stacks with the one match the other
     phases: str = ""  # what functions are called in the file `times`
     named: float = 0  # target of these, percent
-    environment: dict = field(default_factory=dict)
 
 
 def run(*command, **options):
