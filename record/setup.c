@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define SIDE_BAND_BYTES (1u << 20)
+#define CHILDREN_LOOKS 10
 
 /* -------- before anything is opened -------- */
 
@@ -217,17 +218,24 @@ static void show_warning(const char *text, void *context)
 	message_warning("%s", text);
 }
 
+/* Whether a process could not be read because it is no more. */
+static bool has_ended(const struct error *error)
+{
+	return error_is(error, ESRCH) || error_is(error, ENOENT);
+}
+
 /*
  * --children: makes the children that run already targets, too. Those that are forked meanwhile by
- * a process that is no target yet are found by looking again.
+ * a process that is no target yet are found by looking again. There may be new ones at each look:
+ * those of a target that forks all the time, which are targets from their beginning.
  */
 static struct error *take_children(struct session *s)
 {
-	struct error *error;
+	struct error *error = NULL;
 	uint32_t *pids;
-	size_t n;
+	size_t n = 1;
 
-	do {
+	for (int look = 0; look < CHILDREN_LOOKS && n && !error; look++) {
 		error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
 		for (size_t i = 0; i < n && !error; i++) {
 			error = target_add_process(&s->target, pids[i]);
@@ -236,13 +244,13 @@ static struct error *take_children(struct session *s)
 			if (!error)
 				error = world_add_process(&s->world, pids[i]);
 			/* It has ended: the next look does not find it. */
-			if (error_is(error, ESRCH) || (error && error->kind == ERROR_ARGUMENT)) {
+			if (has_ended(error) || (error && error->kind == ERROR_ARGUMENT)) {
 				error_free(error);
 				error = NULL;
 			}
 		}
 		free(pids);
-	} while (n && !error);
+	}
 	return error;
 }
 
@@ -344,7 +352,7 @@ static int open_world(struct session *s)
 			"kernel.perf_event_paranoid, which is %d, to 1)",
 			privileges_paranoid());
 	error = fill_world(s, everything);
-	if (error_is(error, ESRCH)) {
+	if (has_ended(error)) {
 		error_free(error);
 		return fail("a process ended before it could be recorded");
 	}

@@ -38,8 +38,11 @@ struct javascript {
 	uint32_t images;
 	struct v8_names *names;
 	struct runtime_frames named;
-	struct map frames; /* struct script_frame -> number in the trace, PRF_NONE: nameless */
+	/* struct script_frame -> number in the trace; PRF_NONE: not known for good, see NAMED */
+	struct map frames;
 };
+
+#define NAMED (UINT64_C(1) << 32) /* in `frames`: it has a name, and may get a line */
 
 static void forgot(void *context)
 {
@@ -289,7 +292,7 @@ struct error *javascript_frame(struct javascript *j, uint32_t pid, const struct 
 		return error_memory();
 	if (added)
 		*value = PRF_NONE;
-	if (*value != PRF_NONE) {
+	if ((uint32_t)*value != PRF_NONE) {
 		*id = (uint32_t)*value;
 		return NULL;
 	}
@@ -297,10 +300,12 @@ struct error *javascript_frame(struct javascript *j, uint32_t pid, const struct 
 	if (named)
 		error = runtime_frames_find(&j->named, object,
 					    &(struct runtime_places){ &place, 1 }, id);
-	count(j, pid, added, named);
+	count(j, pid, added, named && !(*value & NAMED));
 	*settled &= complete;
 	if (complete)
 		*value = *id;
+	else if (named)
+		*value |= NAMED;
 	return error;
 }
 

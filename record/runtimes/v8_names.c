@@ -6,6 +6,7 @@
 
 #include "common/array.h"
 #include "common/buffer.h"
+#include "common/clock.h"
 #include "common/cursor.h"
 #include "common/map.h"
 #include "common/utf8.h"
@@ -16,6 +17,13 @@
 
 #define SOURCE_BYTES (32 << 20) /* of one script; beyond, functions have no line */
 #define SOURCE_PIECE 65536
+/*
+ * What is read of sources, of all processes together: so much at once, and so much more with each
+ * millisecond. Processes may claim a source of its own for each function. A large program has 10
+ * MiB; functions beyond have no line.
+ */
+#define READ_BYTES (UINT64_C(256) << 20)
+#define READ_BYTES_PER_MS (UINT64_C(32) << 10)
 #define TRIES 4
 
 /* A script whose source was read. */
@@ -40,6 +48,8 @@ struct v8_names {
 	struct v8_names_options options;
 	struct map functions, scripts; /* struct key -> struct function *, struct script * */
 	uint64_t bytes;		       /* kept */
+	uint64_t read;		       /* of sources, less what the time since has allowed */
+	uint64_t read_ms;	       /* that time */
 	struct buffer text;
 };
 
@@ -141,7 +151,20 @@ static bool add_lines(struct script *s, const struct piece *p)
 	return true;
 }
 
-static bool read_lines(struct script *s, const struct target_memory *m,
+static bool may_read(struct v8_names *n, size_t size)
+{
+	uint64_t now_ms = clock_now() / 1000000;
+	uint64_t allowed = (now_ms - n->read_ms) * READ_BYTES_PER_MS;
+
+	n->read -= allowed < n->read ? allowed : n->read;
+	n->read_ms = now_ms;
+	if (n->read + size > READ_BYTES)
+		return false;
+	n->read += size;
+	return true;
+}
+
+static bool read_lines(struct v8_names *n, struct script *s, const struct target_memory *m,
 		       const struct v8_text *source)
 {
 	size_t most = SOURCE_PIECE / source->width, left = source->length;
@@ -158,7 +181,8 @@ static bool read_lines(struct script *s, const struct target_memory *m,
 		};
 
 		p.after = p.characters < left;
-		all = target_read(m, at, bytes, (p.characters + p.after) * p.width) &&
+		all = may_read(n, p.characters * p.width) &&
+		      target_read(m, at, bytes, (p.characters + p.after) * p.width) &&
 		      add_lines(s, &p);
 		at += p.characters * p.width;
 		left -= p.characters;
@@ -187,7 +211,7 @@ static const struct script *read_script(struct v8_names *n, const struct v8_name
 	if (s)
 		return s;
 	s = calloc(1, sizeof(*s));
-	if (s && is_still_there(&memory, name) && read_lines(s, &memory, &name->source) &&
+	if (s && is_still_there(&memory, name) && read_lines(n, s, &memory, &name->source) &&
 	    is_still_there(&memory, name) && keep(&n->scripts, &key, s)) {
 		n->bytes += sizeof(*s) + s->capacity * sizeof(*s->lines);
 		return s;

@@ -70,6 +70,35 @@ pkill -KILL -P $parent
 kill -KILL $parent 2> /dev/null
 wait
 
+# Those that fork all the time: there is no moment without new children, and some end meanwhile.
+cat > "$work/storm.c" <<'END'
+#include <signal.h>
+#include <unistd.h>
+int main(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < 3; i++)
+		fork();
+	for (;;) {
+		if (!fork()) {
+			usleep(20000);
+			_exit(0);
+		}
+		usleep(100);
+	}
+}
+END
+compile_c -O1 -o "$work/prof-storm" "$work/storm.c"
+"$work/prof-storm" &
+parent=$!
+sleep 0.3
+for i in 1 2 3 4 5 6; do
+	holds "children that come and go meanwhile ($i)" \
+		timeout -k 5 60 "$record" -q -d 0.1 --children -p $parent -o "$work/storm.prf"
+done
+while pkill -KILL -f "^$work/prof-storm$"; do :; done
+wait
+
 # A delay: no sample is from before its end.
 "$work/burn" 0 &
 burn=$!

@@ -37,6 +37,10 @@ static void finds_a_process_by_its_comm(void **state)
 	assert_no_error(process_names_find("test names x", &pids, &n));
 	assert_int_equal(n, 2);
 	kill(pid, SIGKILL);
+	/* As a zombie it still has its name. */
+	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+	assert_no_error(process_names_find("test names x", &pids, &n));
+	assert_int_equal(n, 2);
 	waitpid(pid, NULL, 0);
 	assert_no_error(process_names_find("test names x", &pids, &n));
 	assert_int_equal(n, 2);

@@ -4,6 +4,8 @@
 
 #include "record/runtimes/v8_names.h"
 
+#include "common/clock.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -321,6 +323,43 @@ static void test_a_source_that_was_not_there_is_asked_for_again(void **state)
 	v8_names_free(n);
 }
 
+static uint64_t bytes_read;
+
+static bool read_endless(void *context, uint64_t address, void *bytes, size_t size)
+{
+	bytes_read += size;
+	memset(bytes, 'x', size);
+	return true;
+}
+
+static struct target_memory endless(uint32_t pid)
+{
+	return (struct target_memory){ read_endless, NULL };
+}
+
+/* Each of its functions has a source of its own, of 31 MiB. */
+static void test_a_process_cannot_have_all_its_memory_read(void **state)
+{
+	struct v8_names *n = v8_names_new(&(struct v8_names_options){ .memory = endless });
+	struct v8_name name = {
+		.start = 1 << 20,
+		.from = 1 << 20,
+		.source = { .address = 4096, .length = 31 << 20, .captured = 8, .width = 1 },
+	};
+	uint64_t begin_ns = clock_now(), ms;
+
+	memset(name.source_bytes, 'x', 8);
+	for (uint64_t i = 1; i <= 40; i++) {
+		name.position = i << 32;
+		assert_true(v8_names_add(n, &name, sizeof(name)));
+	}
+	ms = (clock_now() - begin_ns) / 1000000 + 1;
+	assert_true(bytes_read >= 31 << 20);
+	/* With the beginnings of pieces and of sources, which are read twice. */
+	assert_true(bytes_read <= (UINT64_C(257) << 20) + ms * (32 << 10));
+	v8_names_free(n);
+}
+
 /* -------- what is no function, and hostile records -------- */
 
 static void test_what_is_no_function_has_no_name(void **state)
@@ -404,6 +443,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_source_that_is_another_one_gives_no_line, empty_heap),
 		cmocka_unit_test_setup(test_a_source_that_was_not_there_is_asked_for_again,
 				       empty_heap),
+		cmocka_unit_test(test_a_process_cannot_have_all_its_memory_read),
 		cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
 		cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
 		cmocka_unit_test_setup(test_records_that_lie, empty_heap),
