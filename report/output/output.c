@@ -108,6 +108,8 @@ void report_output_page(struct report_output *o, struct report_pager *p)
 		return;
 	o->pager = p;
 	o->fd = p->fd;
+	/* Ctrl-C is for the pager, which may only end a search; after its end writing fails. */
+	signal(SIGINT, SIG_IGN);
 }
 
 struct error *report_output_close(struct report_output *o, bool keep)

@@ -39,6 +39,10 @@ PYTHON
 	is "$?" 1 "a trace that is not there"
 	[ -e "$work/ran" ] && not_ok "starts no pager" || ok "starts no pager"
 	like "$(cat "$work/said")" 'no such file' "and the message appears"
+	PROF_PAGER='kill -INT $PPID; sleep 0.2; kill -INT $PPID; cat; echo the end' \
+		python3 "$work/terminal.py" "$report" -q -f top "$trace" < /dev/null > "$work/said"
+	is "$?" 0 "Ctrl-C in the pager does not end the report"
+	like "$(tail -n 1 "$work/said")" '^the end' "which waits for its end"
 	unset PROF_PAGER
 else
 	skip "a pager" "no python3"
