@@ -312,9 +312,9 @@ install: all
 	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(PREFIX)/share/man/man5
 	cd $(DESTDIR)$(PREFIX) && for program in $(programs); do \
-		bin/$$program --completion=bash > share/bash-completion/completions/$$program; \
-		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program; \
-		bin/$$program --completion=fish > share/fish/vendor_completions.d/$$program.fish; done
+		bin/$$program --completion=bash > share/bash-completion/completions/$$program && \
+		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program && \
+		bin/$$program --completion=fish > share/fish/vendor_completions.d/$$program.fish || exit; done
 	sed 's|@PREFIX@|$(PREFIX)|' packaging/prof-record.service.in > $(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service
 
 ## install-library: install libprf, its headers, manual page and libprf.pc likewise
