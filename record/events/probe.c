@@ -42,12 +42,16 @@ static bool take_symbol(struct probe *p, const char *text)
 	return true;
 }
 
-/* Sets `file`, which ends at the first single colon after its last slash. What follows, or NULL. */
+/*
+ * Sets `file`, which ends at the first single colon after the last slash; if none is there, at the
+ * first one: functions of Go have slashes, too. What follows, or NULL.
+ */
 static const char *take_file(struct probe *p, const char *text)
 {
-	const char *colon = strrchr(text, '/');
+	const char *slash = strrchr(text, '/'), *colon = slash ? strchr(slash, ':') : NULL;
 
-	colon = strchr(colon ? colon : text, ':');
+	if (!colon)
+		colon = strchr(text, ':');
 	if (!colon || colon == text)
 		return NULL;
 	p->file = strndup(text, (size_t)(colon - text));

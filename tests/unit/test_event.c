@@ -84,6 +84,9 @@ static void uprobes(void **state)
 	assert_int_equal(list.events[1].probe.symbol_offset, 0x10);
 	assert_no_error(event_list_parse(&list, "uprobe:x:operator+"));
 	assert_string_equal(list.events[2].probe.symbol, "operator+");
+	assert_no_error(event_list_parse(&list, "uprobe:/srv/app:example.com/tree/leaf.(*T).Grow"));
+	assert_string_equal(list.events[3].probe.file, "/srv/app");
+	assert_string_equal(list.events[3].probe.symbol, "example.com/tree/leaf.(*T).Grow");
 }
 
 static void other_probes(void **state)
