@@ -106,7 +106,7 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 	/* The idle task is no target: pid 0. */
 	wanted = hit.pid_tgid && ticks_mode(hit.event, &ctx->regs) &&
 		 current_is_target(hit.pid_tgid);
-	ticks_count(cookie, hit.time_ns, wanted);
+	ticks_count(cookie, hit.time_ns, wanted ? hit.pid_tgid : 0);
 	if (!wanted)
 		return 0;
 	if (hit.event < SAMPLE_EVENTS_MAX && periods[hit.event] == PERIOD_OF_EVENT)

@@ -76,7 +76,8 @@ struct task_struct {
 	unsigned int on_cpu; /* it runs right now; unsigned, so that CO-RE may load the u8 of 7.x */
 	int wake_cpu;	     /* where it ran last */
 	struct css_set *cgroups;
-	unsigned int __state; /* `state` before Linux 5.14 */
+	unsigned long nvcsw, nivcsw; /* how often it has left a CPU */
+	unsigned int __state;	     /* `state` before Linux 5.14 */
 };
 
 struct bpf_iter_meta;

@@ -11,6 +11,7 @@
 
 #include "bpf/state/kernel.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
@@ -26,8 +27,9 @@ const volatile __u8 tick_modes[SAMPLE_EVENTS_MAX] = {};
 /* A timer on one CPU. */
 struct ticks {
 	__u64 due_ns; /* of the next tick */
-	__u32 opened; /* the event's opening that this is about, see TICK_COOKIE; 0: no tick yet */
-	__u32 wanted; /* the last tick hit a target */
+	__u64 opened; /* the event's opening that this is about, see TICK_COOKIE; 0: no tick yet */
+	__u64 pid_tgid; /* the target that the last tick hit; 0: none */
+	__u64 switches; /* how often it had left a CPU by then */
 };
 
 struct {
@@ -62,14 +64,25 @@ static __always_inline __u64 ticks_skipped(struct ticks *t, __u64 now_ns, __u64 
 	return skipped;
 }
 
-/*
- * To be called at each tick. Skipped ticks are those of the task that the tick before hit: its
- * sample is what mostly takes so long.
- */
-static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, bool wanted)
+/* How often the current task has left a CPU. */
+static __always_inline __u64 ticks_switches(void)
 {
-	__u32 event = (__u32)cookie, opened = cookie >> 32, class = CLASS_TIMER;
-	__u64 period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0, skipped;
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+}
+
+/*
+ * To be called at each tick, with the target that it hit, or 0. Skipped ticks are lost if one
+ * target ran from the tick before to this one. Otherwise nobody can say whose they were; mostly the
+ * CPU was idle, and a virtual one gets no ticks then.
+ */
+static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, __u64 pid_tgid)
+{
+	__u32 event = (__u32)cookie, class = CLASS_TIMER;
+	__u64 opened = cookie >> 32;
+	__u64 period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0;
+	__u64 switches = pid_tgid ? ticks_switches() : 0, skipped = 0;
 	struct ticks *t = bpf_map_lookup_elem(&ticks, &event);
 	struct sample_counters *count;
 
@@ -80,13 +93,16 @@ static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, bool wanted)
 		t->due_ns = now_ns + period;
 	} else {
 		skipped = ticks_skipped(t, now_ns, period);
-		count = skipped && t->wanted ? bpf_map_lookup_elem(&counters, &class) : NULL;
+	}
+	if (skipped && pid_tgid && t->pid_tgid == pid_tgid && t->switches == switches) {
+		count = bpf_map_lookup_elem(&counters, &class);
 		if (count) {
 			count->fired += skipped;
 			count->lost[SAMPLE_LOST_SKIPPED] += skipped;
 		}
 	}
-	t->wanted = wanted;
+	t->pid_tgid = pid_tgid;
+	t->switches = switches;
 }
 
 #endif

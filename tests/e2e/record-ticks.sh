@@ -98,6 +98,19 @@ counts "two threads" 1 a_command -F $rate
 counts "a process" 1 a_process -F $rate
 threads=1
 counts "a CPU" 2 a_cpu -F $rate
+# Ticks of a CPU that is idle are nobody's: a virtual one gets none then.
+cat > "$work/naps.py" <<'P'
+import time
+for _ in range(100):
+    end = time.monotonic() + 0.01
+    while time.monotonic() < end:
+        pass
+    time.sleep(0.01)
+P
+holds "records a program that sleeps every other moment" "$record" -q -F 999 -o "$work/naps.prf" -- python3 "$work/naps.py"
+"$report" --info --json "$work/naps.prf" > "$work/info.json" 2> /dev/null
+number "50 * $(json "$work/info.json" 'd["lost"]["skipped"]') <= $(json "$work/info.json" 'd["samples"]')" \
+	"its naps are not taken for skipped ticks"
 rate=20000
 counts "user and kernel code" 1 a_command -e cpu-clock:u,cpu-clock:k -F $rate
 finish
