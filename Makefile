@@ -315,7 +315,7 @@ install: all
 		bin/$$program --completion=bash > share/bash-completion/completions/$$program && \
 		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program && \
 		bin/$$program --completion=fish > share/fish/vendor_completions.d/$$program.fish || exit; done
-	sed 's|@PREFIX@|$(PREFIX)|' packaging/prof-record.service.in > $(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service
+	sed 's|@PREFIX@|$(PREFIX)|' .ci/packaging/prof-record.service.in > $(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service
 
 ## install-library: install libprf, its headers, manual page and libprf.pc likewise
 install-library: $(library)
@@ -354,7 +354,7 @@ deb:
 ## rpm: packages for this Fedora or another distribution that has rpmbuild, in build/rpm
 rpm: dist
 	rpmbuild -bb $(RPM_FLAGS) --define '_topdir $(abspath $(BUILD))/rpm' --define '_sourcedir $(abspath $(BUILD))' \
-		packaging/prof.spec
+		.ci/packaging/prof.spec
 
 ## clean: remove the build folder
 clean:

@@ -11,7 +11,7 @@ targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
 is "$targets" "all bench check check-kernels check-slow clean coverage deb demo deps deps-kernels deps-truth dist faults format fuzz help install install-library kills rpm simulate trust truth uninstall " "make help lists the targets"
 
 version=$(sed -n 's/^VERSION := //p' Makefile)
-is "$(sed -n 's/^Version: *//p' packaging/prof.spec)" "$version" "the RPM spec has the version"
+is "$(sed -n 's/^Version: *//p' .ci/packaging/prof.spec)" "$version" "the RPM spec has the version"
 is "$(sed -n '1s/.*(\([^-]*\)-.*/\1/p' .ci/debian/changelog)" "$version" "Debian's changelog has the version"
 
 # With the flags of the running build nothing needs to be built again.

@@ -5,7 +5,7 @@
 unit=$work/prof-record.service
 mkdir "$work/bin"
 ln -s "$record" "$work/bin/prof-record"
-sed "s|@PREFIX@|$work|" "$top/packaging/prof-record.service.in" > "$unit"
+sed "s|@PREFIX@|$work|" "$top/.ci/packaging/prof-record.service.in" > "$unit"
 if command -v systemd-analyze > /dev/null; then
 	is "$(systemd-analyze verify --man=no "$unit" 2>&1); $?" "; 0" "systemd finds nothing wrong"
 else
