@@ -201,7 +201,7 @@ all_archives := $(foreach room,record report bench format common,$(call archive,
 link_all = $(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -pie -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(all_archives)
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(all_archives)
 	$(call say,LINK,$@)
 	$(Q)$(link_all) -lcmocka
 

@@ -5,6 +5,7 @@
 /* Errors in tests of cmocka: each check ends the error. */
 
 #include "common/error.h"
+#include "tests/unit/unit.h"
 
 static inline void check_no_error(struct error *error, const char *file, int line)
 {

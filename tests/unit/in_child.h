@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
+
 /* Runs `check` in a child, whose rights it may give up: nothing brings them back. A wait status. */
 static int in_child(int (*check)(void))
 {

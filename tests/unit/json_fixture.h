@@ -8,6 +8,7 @@
 
 #include "profile_fixture.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 static json_t *render_json(struct error *(*render)(const struct profile *,
 						   const struct view_options *, struct sink *),

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "common/arena.h"
+#include "tests/unit/unit.h"
 
 static void test_pieces_stay(void **state)
 {
@@ -36,9 +33,6 @@ static void test_pieces_stay(void **state)
 	assert_null(arena_take(&a, SIZE_MAX));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pieces_stay) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(test_pieces_stay) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

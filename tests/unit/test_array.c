@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "common/array.h"
+#include "tests/unit/unit.h"
 
 static void test_grows_and_keeps(void **state)
 {
@@ -43,12 +40,9 @@ static void test_failure_changes_nothing(void **state)
 	free(list);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grows_and_keeps),
-		cmocka_unit_test(test_failure_changes_nothing),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_grows_and_keeps),
+	cmocka_unit_test(test_failure_changes_nothing),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

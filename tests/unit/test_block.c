@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "format/block.h"
 #include "format/header.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 struct made {
 	struct buffer bytes;
@@ -149,13 +146,10 @@ static void test_type_names(void **state)
 	assert_string_equal(block_type_name(UINT32_MAX), "unknown");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_header_rules), cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_file_header),  cmocka_unit_test(test_type_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_ratio),
+	cmocka_unit_test(test_header_rules), cmocka_unit_test(test_flips),
+	cmocka_unit_test(test_file_header),  cmocka_unit_test(test_type_names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "bench/statistics/bootstrap.h"
 #include "bench/statistics/random.h"
+#include "tests/unit/unit.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -162,16 +158,13 @@ static void test_too_few(void **state)
 	assert_int_equal(bootstrap_change(&options, &one, &all, &change), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_slope_and_line),
-		cmocka_unit_test(test_change),
-		cmocka_unit_test(test_p),
-		cmocka_unit_test(test_too_few),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_exact),
+	cmocka_unit_test(test_seed),
+	cmocka_unit_test(test_slope_and_line),
+	cmocka_unit_test(test_change),
+	cmocka_unit_test(test_p),
+	cmocka_unit_test(test_too_few),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

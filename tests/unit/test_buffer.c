@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "common/buffer.h"
+#include "tests/unit/unit.h"
 
 static void test_integers_are_little_endian(void **state)
 {
@@ -98,15 +95,12 @@ static void test_growth_keeps_bytes(void **state)
 	buffer_release(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers_are_little_endian),
-		cmocka_unit_test(test_leb),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_failure_is_remembered),
-		cmocka_unit_test(test_growth_keeps_bytes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_integers_are_little_endian),
+	cmocka_unit_test(test_leb),
+	cmocka_unit_test(test_text),
+	cmocka_unit_test(test_failure_is_remembered),
+	cmocka_unit_test(test_growth_keeps_bytes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

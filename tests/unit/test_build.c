@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/info.h"
 #include "report/profile/build.h"
 #include "report/views/folded.h"
 #include "tests/unit/trace_fixture.h"
+#include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,20 +361,12 @@ static void test_lowest_addresses(void **state)
 	end(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_and_counts),
-		cmocka_unit_test(test_times_of_waits),
-		cmocka_unit_test(test_time_of_lost_samples),
-		cmocka_unit_test(test_wakers),
-		cmocka_unit_test(test_delimiter_and_recursion),
-		cmocka_unit_test(test_why_stacks_end),
-		cmocka_unit_test(test_leading_frames),
-		cmocka_unit_test(test_addresses_tell_apart),
-		cmocka_unit_test(test_addresses_inside_calls),
-		cmocka_unit_test(test_lowest_addresses),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_names_and_counts),	cmocka_unit_test(test_times_of_waits),
+	cmocka_unit_test(test_time_of_lost_samples),	cmocka_unit_test(test_wakers),
+	cmocka_unit_test(test_delimiter_and_recursion), cmocka_unit_test(test_why_stacks_end),
+	cmocka_unit_test(test_leading_frames),		cmocka_unit_test(test_addresses_tell_apart),
+	cmocka_unit_test(test_addresses_inside_calls),	cmocka_unit_test(test_lowest_addresses),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "profile_fixture.h"
 #include "report/views/call_tree.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 static const char *name_of(const struct call_tree *t, uint32_t node)
 {
@@ -128,14 +124,11 @@ static void an_empty_profile_is_only_the_root(void **state)
 	call_tree_release(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands_stand_at_the_root),
-		cmocka_unit_test(preorder_by_name),
-		cmocka_unit_test(equal_stacks_are_equal_nodes),
-		cmocka_unit_test(an_empty_profile_is_only_the_root),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(commands_stand_at_the_root),
+	cmocka_unit_test(preorder_by_name),
+	cmocka_unit_test(equal_stacks_are_equal_nodes),
+	cmocka_unit_test(an_empty_profile_is_only_the_root),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/cfi.h"
+#include "tests/unit/unit.h"
 
 #include <dwarf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "common/buffer.h"
 #include "record/unwind/unwind_arch.h"
@@ -315,18 +312,15 @@ static void test_every_damage(void **state)
 	buffer_release(&s.b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual_function),
-		cmocka_unit_test(test_remembered_state),
-		cmocka_unit_test(test_expressions),
-		cmocka_unit_test(test_signal_frame_and_end),
-		cmocka_unit_test(test_fdes_are_sorted),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_remembering_has_a_limit),
-		cmocka_unit_test(test_every_damage),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_usual_function),
+	cmocka_unit_test(test_remembered_state),
+	cmocka_unit_test(test_expressions),
+	cmocka_unit_test(test_signal_frame_and_end),
+	cmocka_unit_test(test_fdes_are_sorted),
+	cmocka_unit_test(test_nonsense),
+	cmocka_unit_test(test_remembering_has_a_limit),
+	cmocka_unit_test(test_every_damage),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

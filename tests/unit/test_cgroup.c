@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/cgroup.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -68,13 +66,10 @@ static void not_a_group(void **state)
 		     "\'/tmp\' is not a cgroup v2 folder");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(root_of_the_hierarchy),
-		cmocka_unit_test(nested),
-		cmocka_unit_test(not_a_group),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(root_of_the_hierarchy),
+	cmocka_unit_test(nested),
+	cmocka_unit_test(not_a_group),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

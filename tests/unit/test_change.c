@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "bench/statistics/random.h"
 #include "report/views/change.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -226,17 +223,14 @@ static void test_without_noise_known(void **state)
 	assert_no_error(changes_estimate(&c, 0, counts, &runs));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_one_run_knows_only_sampling_noise),
-		cmocka_unit_test(test_planted),
-		cmocka_unit_test(test_intervals),
-		cmocka_unit_test(test_exposure),
-		cmocka_unit_test(test_many_rows),
-		cmocka_unit_test(test_without_noise_known),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_silence),
+	cmocka_unit_test(test_one_run_knows_only_sampling_noise),
+	cmocka_unit_test(test_planted),
+	cmocka_unit_test(test_intervals),
+	cmocka_unit_test(test_exposure),
+	cmocka_unit_test(test_many_rows),
+	cmocka_unit_test(test_without_noise_known),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

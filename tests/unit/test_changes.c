@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "bench/statistics/changes.h"
 #include "bench/statistics/random.h"
+#include "tests/unit/unit.h"
 
 #define VALUES 60
 
@@ -105,14 +101,11 @@ static void test_planted(void **state)
 	assert_true(wrong <= 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_several),
-		cmocka_unit_test(test_outlier),
-		cmocka_unit_test(test_planted),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_exact),
+	cmocka_unit_test(test_several),
+	cmocka_unit_test(test_outlier),
+	cmocka_unit_test(test_planted),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

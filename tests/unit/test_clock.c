@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/clock.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void waits_until_something_is_due(void **state)
 {
@@ -29,13 +25,10 @@ static void waits_not_at_all_for_what_is_due(void **state)
 	assert_int_equal(clock_wait_ms(1000000000, 0, 200), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_until_something_is_due),
-		cmocka_unit_test(waits_no_longer_than_allowed),
-		cmocka_unit_test(waits_not_at_all_for_what_is_due),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(waits_until_something_is_due),
+	cmocka_unit_test(waits_no_longer_than_allowed),
+	cmocka_unit_test(waits_not_at_all_for_what_is_due),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/code_map.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Code that came between two moments. */
 static void add(struct code_map *map, struct code_piece piece, const char *name)
@@ -188,19 +186,12 @@ static void agrees_with_the_definition(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_by_address),
-		cmocka_unit_test(owners_have_their_times),
-		cmocka_unit_test(owners_of_one_look),
-		cmocka_unit_test(exact_times),
-		cmocka_unit_test(overlapped_in_part),
-		cmocka_unit_test(the_same_again),
-		cmocka_unit_test(refuses_the_impossible),
-		cmocka_unit_test(full),
-		cmocka_unit_test(agrees_with_the_definition),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(finds_by_address),	      cmocka_unit_test(owners_have_their_times),
+	cmocka_unit_test(owners_of_one_look),	      cmocka_unit_test(exact_times),
+	cmocka_unit_test(overlapped_in_part),	      cmocka_unit_test(the_same_again),
+	cmocka_unit_test(refuses_the_impossible),     cmocka_unit_test(full),
+	cmocka_unit_test(agrees_with_the_definition),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/code_ranges.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define CODE SHF_EXECINSTR
 
@@ -68,12 +65,9 @@ static void test_search(void **state)
 	code_ranges_release(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_search),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_file),
+	cmocka_unit_test(test_search),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

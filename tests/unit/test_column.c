@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "format/column.h"
+#include "tests/unit/unit.h"
 
 static void round_trip(const uint64_t *values, size_t n, unsigned int planes)
 {
@@ -137,16 +134,10 @@ static void test_nothing(void **state)
 	round_trip(NULL, 0, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_width),
-		cmocka_unit_test(test_negative_differences),
-		cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_u32_returns_its_maximum),
-		cmocka_unit_test(test_too_many_planes),
-		cmocka_unit_test(test_nothing),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_every_width),	cmocka_unit_test(test_negative_differences),
+	cmocka_unit_test(test_dense),		cmocka_unit_test(test_u32_returns_its_maximum),
+	cmocka_unit_test(test_too_many_planes), cmocka_unit_test(test_nothing),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

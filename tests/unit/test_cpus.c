@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/cpus.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "tests/unit/error_check.h"
 
@@ -56,14 +53,11 @@ static void finds_the_one_it_runs_on(void **state)
 	cpus_release(&c);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_lists),
-		cmocka_unit_test(counts_each_once),
-		cmocka_unit_test(refuses_other_text),
-		cmocka_unit_test(finds_the_one_it_runs_on),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(reads_lists),
+	cmocka_unit_test(counts_each_once),
+	cmocka_unit_test(refuses_other_text),
+	cmocka_unit_test(finds_the_one_it_runs_on),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "common/buffer.h"
 #include "common/cursor.h"
+#include "tests/unit/unit.h"
 
 static void test_integers(void **state)
 {
@@ -132,14 +129,11 @@ static void test_text(void **state)
 	assert_null(cursor_bytes(&c, 1));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers),       cmocka_unit_test(test_failure_stays),
-		cmocka_unit_test(test_huge_sizes),     cmocka_unit_test(test_short_strings),
-		cmocka_unit_test(test_leb_round_trip), cmocka_unit_test(test_leb_limits),
-		cmocka_unit_test(test_text),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_integers),       cmocka_unit_test(test_failure_stays),
+	cmocka_unit_test(test_huge_sizes),     cmocka_unit_test(test_short_strings),
+	cmocka_unit_test(test_leb_round_trip), cmocka_unit_test(test_leb_limits),
+	cmocka_unit_test(test_text),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/debug_search.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -7,9 +8,7 @@
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -17,8 +16,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "common/limits.h"
 #include "tests/unit/elf_fixture.h"
@@ -198,13 +195,10 @@ static void test_network(void **state)
 	close(server);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_checksum, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_network, setup, teardown),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_checksum, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_network, setup, teardown),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/dwarf/debug_sections.h"
+#include "tests/unit/unit.h"
 
 #include <libelf.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 #include "common/limits.h"
 #include "tests/unit/elf_fixture.h"
@@ -146,14 +143,11 @@ static void test_libelf_writes(void **state)
 	free(section);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_hole),
-		cmocka_unit_test(test_libelf_writes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_compressed),
+	cmocka_unit_test(test_bomb),
+	cmocka_unit_test(test_hole),
+	cmocka_unit_test(test_libelf_writes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "format/definitions.h"
 #include "format/fields.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 typedef struct error *decoder(struct tables *t, struct cursor *c);
 
@@ -214,13 +211,10 @@ static void test_limit(void **state)
 	buffer_release(&payload);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events),	       cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_tasks),	       cmocka_unit_test(test_first_ids),
-		cmocka_unit_test(test_all_or_nothing), cmocka_unit_test(test_limit),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_events),	       cmocka_unit_test(test_objects),
+	cmocka_unit_test(test_tasks),	       cmocka_unit_test(test_first_ids),
+	cmocka_unit_test(test_all_or_nothing), cmocka_unit_test(test_limit),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

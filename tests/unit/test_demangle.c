@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/symbols/demangle.h"
+#include "tests/unit/unit.h"
 
 struct name {
 	const char *linkage, *whole, *small;
@@ -164,13 +160,10 @@ static void hostile_names(void **state)
 	arena_release(&arena);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_names),	       cmocka_unit_test(language_d),
-		cmocka_unit_test(language_d_doubling), cmocka_unit_test(odd_names),
-		cmocka_unit_test(hostile_names),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(known_names),	       cmocka_unit_test(language_d),
+	cmocka_unit_test(language_d_doubling), cmocka_unit_test(odd_names),
+	cmocka_unit_test(hostile_names),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "bench/measure/dhat.h"
+#include "tests/unit/unit.h"
 
 static void test_counts_and_sites(void **state)
 {
@@ -54,12 +50,9 @@ static void test_what_is_none(void **state)
 	dhat_release(&d);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_and_sites),
-		cmocka_unit_test(test_what_is_none),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_counts_and_sites),
+	cmocka_unit_test(test_what_is_none),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "profile_fixture.h"
 #include "report/views/diff.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #define LEADING                                                                                    \
 	{                                                                                          \
@@ -80,13 +76,10 @@ static void an_empty_side(void **state)
 	expect(&empty, &empty, false, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_columns_and_every_stack),
-		cmocka_unit_test(scaled_counts_are_rounded_down),
-		cmocka_unit_test(an_empty_side),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(both_columns_and_every_stack),
+	cmocka_unit_test(scaled_counts_are_rounded_down),
+	cmocka_unit_test(an_empty_side),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/distribution.h"
+#include "tests/unit/unit.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -40,12 +36,9 @@ static void test_student(void **state)
 	assert_true(isnan(distribution_student_inverse(0.5, 0)));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_normal),
-		cmocka_unit_test(test_student),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_normal),
+	cmocka_unit_test(test_student),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/buffer.h"
 #include "report/dwarf/dwarf_constants.h"
 #include "report/dwarf/dwarf_lookup.h"
+#include "tests/unit/unit.h"
 
 /* What the DIEs below are made of. */
 enum { UNIT = 1, FUNCTION, INLINED, NAME_ONLY, REFERENCE };
@@ -478,17 +474,14 @@ static void repeated_work_is_bounded(void **state)
 	writer_release(&w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inlined_calls_and_lines),
-		cmocka_unit_test(cycle),
-		cmocka_unit_test(deep_nesting),
-		cmocka_unit_test(overlaps),
-		cmocka_unit_test(dropped_code),
-		cmocka_unit_test(damage),
-		cmocka_unit_test(repeated_work_is_bounded),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(inlined_calls_and_lines),
+	cmocka_unit_test(cycle),
+	cmocka_unit_test(deep_nesting),
+	cmocka_unit_test(overlaps),
+	cmocka_unit_test(dropped_code),
+	cmocka_unit_test(damage),
+	cmocka_unit_test(repeated_work_is_bounded),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/elf_file.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "common/buffer.h"
 #include "common/limits.h"
@@ -444,22 +441,19 @@ static void test_not_a_regular_file(void **state)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_wrong_headers),
-		cmocka_unit_test(test_section_table_may_be_missing),
-		cmocka_unit_test(test_own_binary),
-		cmocka_unit_test(test_file_cut_short),
-		cmocka_unit_test(test_not_a_regular_file),
-		cmocka_unit_test(test_notes_of_terabytes),
-		cmocka_unit_test(test_too_many_headers),
-		cmocka_unit_test(test_many_segments),
-		cmocka_unit_test(test_zeros_after_the_file),
-		cmocka_unit_test(test_headers_written_over),
-		cmocka_unit_test(test_libelf_alone),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_reads),
+	cmocka_unit_test(test_wrong_headers),
+	cmocka_unit_test(test_section_table_may_be_missing),
+	cmocka_unit_test(test_own_binary),
+	cmocka_unit_test(test_file_cut_short),
+	cmocka_unit_test(test_not_a_regular_file),
+	cmocka_unit_test(test_notes_of_terabytes),
+	cmocka_unit_test(test_too_many_headers),
+	cmocka_unit_test(test_many_segments),
+	cmocka_unit_test(test_zeros_after_the_file),
+	cmocka_unit_test(test_headers_written_over),
+	cmocka_unit_test(test_libelf_alone),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/events/uprobe.h"
 #include "record/system/elf_symbols.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -172,12 +170,9 @@ static void probes(void **state)
 	assert_error_kind(uprobe_resolve(&event), ERROR_ARGUMENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
-					    cmocka_unit_test(too_many_symbols),
-					    cmocka_unit_test(endless_names),
-					    cmocka_unit_test(probes) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
+					   cmocka_unit_test(too_many_symbols),
+					   cmocka_unit_test(endless_names),
+					   cmocka_unit_test(probes) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "common/error.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 
@@ -94,17 +91,14 @@ static void test_kinds_have_names(void **state)
 	assert_string_equal(error_kind_name((enum error_kind)(ERROR_FAILED + 1)), "unknown error");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_kinds_have_names),
-		cmocka_unit_test(test_says_what_and_where),
-		cmocka_unit_test(test_system_call),
-		cmocka_unit_test(test_prefix_keeps_the_rest),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_ignore),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_copies),
+	cmocka_unit_test(test_kinds_have_names),
+	cmocka_unit_test(test_says_what_and_where),
+	cmocka_unit_test(test_system_call),
+	cmocka_unit_test(test_prefix_keeps_the_rest),
+	cmocka_unit_test(test_no_memory),
+	cmocka_unit_test(test_ignore),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/events/event.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -204,23 +202,20 @@ static void timers_have_a_shortest_period(void **state)
 	assert_int_equal(list.events[2].period, 1);
 }
 
-int main(void)
-{
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		EACH(several_with_own_rates),
-		EACH(period_for_all),
-		EACH(tracepoint_by_frequency_takes_each),
-		EACH(raw),
-		EACH(uprobes),
-		EACH(other_probes),
-		EACH(wrong_ones),
-		EACH(too_many),
-		EACH(the_recorders_own),
-		EACH(attributes),
-		EACH(counters_are_left_to_the_kernel),
-		EACH(timers_have_a_shortest_period),
-	};
+static const struct CMUnitTest tests[] = {
+	EACH(several_with_own_rates),
+	EACH(period_for_all),
+	EACH(tracepoint_by_frequency_takes_each),
+	EACH(raw),
+	EACH(uprobes),
+	EACH(other_probes),
+	EACH(wrong_ones),
+	EACH(too_many),
+	EACH(the_recorders_own),
+	EACH(attributes),
+	EACH(counters_are_left_to_the_kernel),
+	EACH(timers_have_a_shortest_period),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bench/pairs/explain.h"
+#include "tests/unit/unit.h"
 
 #define ROUNDS 10
 
@@ -92,12 +88,9 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compare),
-		cmocka_unit_test(test_odd_files),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_compare),
+	cmocka_unit_test(test_odd_files),
+};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+UNIT_TESTS(tests, .setup = setup, .teardown = teardown);

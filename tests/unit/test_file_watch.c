@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/file_watch.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Nothing but the thread may look: until it has seen that size. */
 static void wait_for(struct file_watch *watch, int number, struct write_times *times, uint64_t size)
@@ -82,13 +80,10 @@ static void without_a_watch(void **state)
 	assert_int_equal(times.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sees_each_write),
-		cmocka_unit_test(sees_maps_before_they_are_asked_for),
-		cmocka_unit_test(without_a_watch),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(sees_each_write),
+	cmocka_unit_test(sees_maps_before_they_are_asked_for),
+	cmocka_unit_test(without_a_watch),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

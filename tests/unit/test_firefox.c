@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "json_fixture.h"
 #include "report/views/firefox.h"
+#include "tests/unit/unit.h"
 
 static json_t *thread_at(json_t *root, size_t i)
 {
@@ -157,17 +153,14 @@ static void an_empty_profile_is_json(void **state)
 	json_decref(root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(columns_are_as_long_as_they_say),
-		cmocka_unit_test(stacks_are_pre_symbolicated),
-		cmocka_unit_test(inlined_frames_share_symbol_and_address),
-		cmocka_unit_test(samples_are_in_order_and_complete),
-		cmocka_unit_test(loss_is_a_marker),
-		cmocka_unit_test(waits_are_milliseconds),
-		cmocka_unit_test(an_empty_profile_is_json),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(columns_are_as_long_as_they_say),
+	cmocka_unit_test(stacks_are_pre_symbolicated),
+	cmocka_unit_test(inlined_frames_share_symbol_and_address),
+	cmocka_unit_test(samples_are_in_order_and_complete),
+	cmocka_unit_test(loss_is_a_marker),
+	cmocka_unit_test(waits_are_milliseconds),
+	cmocka_unit_test(an_empty_profile_is_json),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

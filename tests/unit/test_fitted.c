@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/output/fitted.h"
+#include "tests/unit/unit.h"
 
 static void is_text(const char *text, unsigned int room, const char *expected)
 {
@@ -60,13 +57,10 @@ static void test_room(void **state)
 	assert_int_equal(fitted_room(10, 50), FITTED_LEAST);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_name),
-		cmocka_unit_test(test_room),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_text),
+	cmocka_unit_test(test_name),
+	cmocka_unit_test(test_room),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

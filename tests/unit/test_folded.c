@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/views/folded.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"
+#include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,18 +159,11 @@ static void test_nothing(void **state)
 	expect(&s, &(struct view_options){ 0 }, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_joins_what_looks_the_same),
-		cmocka_unit_test(test_bytewise_order),
-		cmocka_unit_test(test_order_of_many),
-		cmocka_unit_test(test_leading_frames),
-		cmocka_unit_test(test_annotations),
-		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_nothing),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_lines),	       cmocka_unit_test(test_joins_what_looks_the_same),
+	cmocka_unit_test(test_bytewise_order), cmocka_unit_test(test_order_of_many),
+	cmocka_unit_test(test_leading_frames), cmocka_unit_test(test_annotations),
+	cmocka_unit_test(test_hostile_names),  cmocka_unit_test(test_nothing),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/frame_name.h"
+#include "tests/unit/unit.h"
 
 static struct prf_object object(enum prf_object_kind kind, const char *path)
 {
@@ -89,14 +86,11 @@ static void test_kinds(void **state)
 	assert_int_equal(frame_kind_of(&frame, NULL), PROFILE_FRAME_END);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short_names),
-		cmocka_unit_test(test_what_stands_for_code_without_names),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_kinds),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_short_names),
+	cmocka_unit_test(test_what_stands_for_code_without_names),
+	cmocka_unit_test(test_ends),
+	cmocka_unit_test(test_kinds),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

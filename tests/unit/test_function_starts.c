@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/function_starts.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define BASE 0x1000
 
@@ -59,11 +56,8 @@ static void test_calls(void **state)
 	code_ranges_release(&gaps);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_calls),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "report/views/functions.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #define FRAME(text, from, where)                                                                   \
 	{                                                                                          \
@@ -80,13 +76,10 @@ static void two_profiles_share_functions(void **state)
 	functions_release(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_tell_functions_apart),
-		cmocka_unit_test(the_first_known_file_counts),
-		cmocka_unit_test(two_profiles_share_functions),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(keys_tell_functions_apart),
+	cmocka_unit_test(the_first_known_file_counts),
+	cmocka_unit_test(two_profiles_share_functions),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/go_functions.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define TEXT 0x401000
 #define NAMES 96
@@ -187,13 +184,10 @@ static void test_damage(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_relocated),
-		cmocka_unit_test(test_damage),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_versions),
+	cmocka_unit_test(test_relocated),
+	cmocka_unit_test(test_damage),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/growing_file.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* An empty file; returns who may write into it. */
 static int begin(struct growing_file *f)
@@ -64,12 +62,9 @@ static void gives_memory_back(void **state)
 	close(writer);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(grows_and_starts_anew),
-		cmocka_unit_test(gives_memory_back),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(grows_and_starts_anew),
+	cmocka_unit_test(gives_memory_back),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bench/gate/history.h"
+#include "tests/unit/unit.h"
 
 static char path[] = "/tmp/test_history.XXXXXX";
 
@@ -109,12 +105,9 @@ static void test_missing_and_corrupt(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_views, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_missing_and_corrupt, setup, teardown),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_views, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_missing_and_corrupt, setup, teardown),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/hotplug.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -44,11 +41,8 @@ static void test_changes_are_told_once(void **state)
 	cpus_release(&cpus);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes_are_told_once),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_changes_are_told_once),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

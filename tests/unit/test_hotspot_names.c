@@ -3,12 +3,9 @@
 /* What was read of two Java machines is worked out again, from images of their memory. */
 
 #include "record/runtimes/hotspot_names.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/limits.h"
 #include "testdata/memory_image.h"
@@ -187,16 +184,13 @@ static void test_missing_field(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_jdk_17),
-		cmocka_unit_test(test_jdk_25),
-		cmocka_unit_test(test_what_is_something_else_now_has_no_name),
-		cmocka_unit_test(test_all_machines_have_one_limit),
-		cmocka_unit_test(test_machines_that_are_none),
-		cmocka_unit_test(test_missing_field),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_jdk_17),
+	cmocka_unit_test(test_jdk_25),
+	cmocka_unit_test(test_what_is_something_else_now_has_no_name),
+	cmocka_unit_test(test_all_machines_have_one_limit),
+	cmocka_unit_test(test_machines_that_are_none),
+	cmocka_unit_test(test_missing_field),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/hotspot_scopes.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static uint32_t number(const char *bytes, size_t size, bool no_zero, bool *ok)
 {
@@ -107,14 +104,11 @@ static void test_lines(void **state)
 	assert_int_equal(first, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_scopes),
-		cmocka_unit_test(test_pcs),
-		cmocka_unit_test(test_lines),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_numbers),
+	cmocka_unit_test(test_scopes),
+	cmocka_unit_test(test_pcs),
+	cmocka_unit_test(test_lines),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "common/cursor.h"
 #include "profile_fixture.h"
 #include "report/views/html.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #define DATA_BEGIN "<script type=\"text/plain\" id=\"data\">"
 
@@ -267,16 +264,13 @@ static void an_empty_profile_is_a_page(void **state)
 	page_release(&page);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_payload_adds_up),
-		cmocka_unit_test(names_do_not_reach_the_markup),
-		cmocka_unit_test(the_page_asks_for_nothing),
-		cmocka_unit_test(a_comparison_has_its_base),
-		cmocka_unit_test(on_and_off_the_cpu_are_two_sources),
-		cmocka_unit_test(an_empty_profile_is_a_page),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_payload_adds_up),
+	cmocka_unit_test(names_do_not_reach_the_markup),
+	cmocka_unit_test(the_page_asks_for_nothing),
+	cmocka_unit_test(a_comparison_has_its_base),
+	cmocka_unit_test(on_and_off_the_cpu_are_two_sources),
+	cmocka_unit_test(an_empty_profile_is_a_page),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/in_order.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 static void put(struct in_order *o, uint64_t time_ns, uint32_t cpu)
 {
@@ -50,12 +47,9 @@ static void keeps_the_order_of_equal_times(void **state)
 	in_order_release(&o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_the_earliest),
-		cmocka_unit_test(keeps_the_order_of_equal_times),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(takes_the_earliest),
+	cmocka_unit_test(keeps_the_order_of_equal_times),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

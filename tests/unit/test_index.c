@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "format/index.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 static struct index filled(uint64_t blocks)
 {
@@ -120,15 +117,12 @@ static void test_end(void **state)
 	buffer_release(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small),
-		cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_without_an_index_all_is_wanted),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_end),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_small),
+	cmocka_unit_test(test_bounded),
+	cmocka_unit_test(test_without_an_index_all_is_wanted),
+	cmocka_unit_test(test_broken),
+	cmocka_unit_test(test_end),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

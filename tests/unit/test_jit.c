@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/jit.h"
+#include "tests/unit/unit.h"
 
 #include "common/buffer.h"
 #include "common/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/trace_fixture.h"
 
@@ -439,28 +437,25 @@ static void names_that_cannot_be_written(void **state)
 	close(ends[1]);
 }
 
-int main(void)
-{
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		EACH(only_what_was_hit),
-		EACH(write_errors_are_reported_as_such),
-		EACH(names_that_cannot_be_written),
-		EACH(a_map_that_comes_later_and_grows),
-		EACH(a_place_that_is_used_again),
-		EACH(the_hit_before_the_change),
-		EACH(the_hit_between_two_lines),
-		EACH(owners_before_the_first_hit),
-		EACH(by_the_times_of_the_dump),
-		EACH(exit_passes_on_and_forgets),
-		EACH(somebody_elses_map),
-		EACH(a_link_instead_of_a_map),
-		EACH(left_behind_by_an_older_process),
-		EACH(a_dump_that_is_written_anew),
-		EACH(ended_before_its_samples_come),
-		EACH(foreseen_for_a_later_program),
-		cmocka_unit_test(names_of_dumps),
-	};
+static const struct CMUnitTest tests[] = {
+	EACH(only_what_was_hit),
+	EACH(write_errors_are_reported_as_such),
+	EACH(names_that_cannot_be_written),
+	EACH(a_map_that_comes_later_and_grows),
+	EACH(a_place_that_is_used_again),
+	EACH(the_hit_before_the_change),
+	EACH(the_hit_between_two_lines),
+	EACH(owners_before_the_first_hit),
+	EACH(by_the_times_of_the_dump),
+	EACH(exit_passes_on_and_forgets),
+	EACH(somebody_elses_map),
+	EACH(a_link_instead_of_a_map),
+	EACH(left_behind_by_an_older_process),
+	EACH(a_dump_that_is_written_anew),
+	EACH(ended_before_its_samples_come),
+	EACH(foreseen_for_a_later_program),
+	cmocka_unit_test(names_of_dumps),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/jitdump.h"
+#include "tests/unit/unit.h"
 
 #include "common/buffer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const struct write_times times;
 
@@ -184,15 +182,12 @@ static void times_that_cannot_be(void **state)
 	buffer_release(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(at_once),
-		cmocka_unit_test(piece_by_piece),
-		cmocka_unit_test(not_a_dump),
-		cmocka_unit_test(record_without_size),
-		cmocka_unit_test(times_that_cannot_be),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(at_once),
+	cmocka_unit_test(piece_by_piece),
+	cmocka_unit_test(not_a_dump),
+	cmocka_unit_test(record_without_size),
+	cmocka_unit_test(times_that_cannot_be),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

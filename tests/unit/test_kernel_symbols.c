@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/kernel_symbols.h"
+#include "tests/unit/unit.h"
 
 #include "tests/unit/trace_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const char kallsyms[] = "0000000000010000 A per_cpu_counter\n"
 			       "ffffffff81000000 T _text\n"
@@ -217,19 +215,15 @@ static void hidden_addresses_are_not_stored(void **state)
 	f->k = seen;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(writes_what_was_hit, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_name_is_written_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_trace_gets_them_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_return_address_belongs_to_the_call, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(data_has_no_name_for_code, setup, teardown),
-		cmocka_unit_test_setup_teardown(bpf_programs_come_and_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(zeros_mean_hidden, setup, teardown),
-		cmocka_unit_test_setup_teardown(hidden_addresses_are_not_stored, setup, teardown),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(writes_what_was_hit, setup, teardown),
+	cmocka_unit_test_setup_teardown(each_name_is_written_once, setup, teardown),
+	cmocka_unit_test_setup_teardown(another_trace_gets_them_again, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_return_address_belongs_to_the_call, setup, teardown),
+	cmocka_unit_test_setup_teardown(data_has_no_name_for_code, setup, teardown),
+	cmocka_unit_test_setup_teardown(bpf_programs_come_and_go, setup, teardown),
+	cmocka_unit_test_setup_teardown(zeros_mean_hidden, setup, teardown),
+	cmocka_unit_test_setup_teardown(hidden_addresses_are_not_stored, setup, teardown),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

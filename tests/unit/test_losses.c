@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/losses.h"
+#include "tests/unit/unit.h"
 
 #include "tests/unit/trace_fixture.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define CPUS 2
 
@@ -118,14 +116,11 @@ static void counters_that_cannot_be_read_are_no_failed_write(void **state)
 	error_free(error);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_lost_is_written_once),
-		TEST(mapping_records_are_no_samples),
-		TEST(counters_that_cannot_be_read_are_no_failed_write),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(what_is_lost_is_written_once),
+	TEST(mapping_records_are_no_samples),
+	TEST(counters_that_cannot_be_read_are_no_failed_write),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

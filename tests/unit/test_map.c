@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 
 #include "common/map.h"
+#include "tests/unit/unit.h"
 
 #define MANY 5000
 
@@ -86,13 +83,10 @@ static void test_each(void **state)
 	map_release(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_put_get_remove),
-		cmocka_unit_test(test_keys_are_bytes),
-		cmocka_unit_test(test_each),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_put_get_remove),
+	cmocka_unit_test(test_keys_are_bytes),
+	cmocka_unit_test(test_each),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/mappings.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SPACE 64
 
@@ -112,14 +109,11 @@ static void test_random(void **state)
 	mappings_release(&m);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_over_others),
-		cmocka_unit_test(test_no_bytes),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_random),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_over_others),
+	cmocka_unit_test(test_no_bytes),
+	cmocka_unit_test(test_find),
+	cmocka_unit_test(test_random),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bench/measure/baseline.h"
 #include "bench/measure/measurement.h"
+#include "tests/unit/unit.h"
 
 static const struct measurement_options options = { .seconds = 1,
 						    .warm_up_seconds = 0.001,
@@ -188,14 +184,11 @@ static void test_baseline(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_linear),	  cmocka_unit_test(test_flat),
-		cmocka_unit_test(test_too_short), cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_take),	  cmocka_unit_test(test_baseline),
-		cmocka_unit_test(test_compare),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_linear),	  cmocka_unit_test(test_flat),
+	cmocka_unit_test(test_too_short), cmocka_unit_test(test_summary),
+	cmocka_unit_test(test_take),	  cmocka_unit_test(test_baseline),
+	cmocka_unit_test(test_compare),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "common/buffer.h"
 #include "report/symbols/name_cache.h"
+#include "tests/unit/unit.h"
 
 static char folder[] = "/tmp/prof-cache.XXXXXX";
 
@@ -177,14 +173,11 @@ static void of_others(void **state)
 	unlink(path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stored_and_merged),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(of_others),
-		cmocka_unit_test(trimmed),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(stored_and_merged),
+	cmocka_unit_test(damaged),
+	cmocka_unit_test(of_others),
+	cmocka_unit_test(trimmed),
+};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+UNIT_TESTS(tests, .setup = set_up, .teardown = tear_down);

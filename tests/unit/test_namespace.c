@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/namespace.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char folder[64], path[96], link_path[96];
 
@@ -90,14 +88,10 @@ static void opens_only_plain_files_of_the_owner(void **state)
 	assert_int_equal(namespace_open(self, link_path, geteuid()), -EINVAL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_itself),
-		cmocka_unit_test(a_process_that_is_gone),
-		cmocka_unit_test_setup_teardown(opens_only_plain_files_of_the_owner, setup,
-						teardown),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(knows_itself),
+	cmocka_unit_test(a_process_that_is_gone),
+	cmocka_unit_test_setup_teardown(opens_only_plain_files_of_the_owner, setup, teardown),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

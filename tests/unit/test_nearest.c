@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/nearest.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 static void distances(void **state)
@@ -34,13 +31,10 @@ static void words(void **state)
 	assert_null(nearest_word("zzz", names, 3));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distances),
-		cmocka_unit_test(long_words_are_far),
-		cmocka_unit_test(words),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(distances),
+	cmocka_unit_test(long_words_are_far),
+	cmocka_unit_test(words),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

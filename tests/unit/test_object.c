@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/object.h"
+#include "tests/unit/unit.h"
 
 #include "record/system/proc.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -182,16 +180,13 @@ static void devices_and_the_missing_are_left_alone(void **state)
 	objects_free(o);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_tell_kinds),
-		cmocka_unit_test(equal_ones_are_one),
-		cmocka_unit_test(files_are_completed),
-		cmocka_unit_test(files_are_opened),
-		cmocka_unit_test(another_file_of_the_name_is_not_it),
-		cmocka_unit_test(devices_and_the_missing_are_left_alone),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_tell_kinds),
+	cmocka_unit_test(equal_ones_are_one),
+	cmocka_unit_test(files_are_completed),
+	cmocka_unit_test(files_are_opened),
+	cmocka_unit_test(another_file_of_the_name_is_not_it),
+	cmocka_unit_test(devices_and_the_missing_are_left_alone),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -3,12 +3,11 @@
 /* Waits of a child, with stacks taken when it comes back, and when it leaves. */
 
 #include "record/capture/off_cpu.h"
+#include "tests/unit/unit.h"
 
 #include "bpf/sampler.skel.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -177,13 +175,10 @@ static void test_warns_of_missing_waits(void **state)
 	sampler_bpf__destroy(skeleton);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_when_coming_back),
-		cmocka_unit_test(test_when_leaving),
-		cmocka_unit_test(test_warns_of_missing_waits),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_when_coming_back),
+	cmocka_unit_test(test_when_leaving),
+	cmocka_unit_test(test_warns_of_missing_waits),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/options.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 struct settings {
@@ -189,18 +186,15 @@ static void durations(void **state)
 	assert_false(option_duration("nan", 1, &v));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(letters_join),
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(rest_and_command),
-		cmocka_unit_test(command_without_dashes),
-		cmocka_unit_test(what_is_wrong),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(durations),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(letters_join),
+	cmocka_unit_test(long_names),
+	cmocka_unit_test(rest_and_command),
+	cmocka_unit_test(command_without_dashes),
+	cmocka_unit_test(what_is_wrong),
+	cmocka_unit_test(numbers),
+	cmocka_unit_test(sizes),
+	cmocka_unit_test(durations),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

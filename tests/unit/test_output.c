@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/output.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -208,20 +206,17 @@ static void standard_output(void **state)
 	assert_no_error(output_close(&output, true));
 }
 
-int main(void)
-{
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		EACH(creates_for_the_owner_only),
-		EACH(overwrites_own_file),
-		EACH(discards_what_it_made),
-		EACH(follows_no_link),
-		EACH(belongs_to_who_called_sudo),
-		EACH(no_file_changes_hands),
-		EACH(no_sockets),
-		EACH(folders_and_pipes),
-		EACH(standard_output),
-	};
+static const struct CMUnitTest tests[] = {
+	EACH(creates_for_the_owner_only),
+	EACH(overwrites_own_file),
+	EACH(discards_what_it_made),
+	EACH(follows_no_link),
+	EACH(belongs_to_who_called_sudo),
+	EACH(no_file_changes_hands),
+	EACH(no_sockets),
+	EACH(folders_and_pipes),
+	EACH(standard_output),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

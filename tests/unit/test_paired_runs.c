@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bench/pairs/paired_runs.h"
+#include "tests/unit/unit.h"
 
 /* A machine whose times drift, with noise, and a new side that takes `factor` as long. */
 struct machine {
@@ -169,14 +165,11 @@ static void test_failure(void **state)
 	paired_runs_release(&pairs);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drift_cancels), cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_noise),	      cmocka_unit_test(test_false_alarms),
-		cmocka_unit_test(test_never_open),    cmocka_unit_test(test_needed),
-		cmocka_unit_test(test_failure),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_drift_cancels), cmocka_unit_test(test_verdicts),
+	cmocka_unit_test(test_noise),	      cmocka_unit_test(test_false_alarms),
+	cmocka_unit_test(test_never_open),    cmocka_unit_test(test_needed),
+	cmocka_unit_test(test_failure),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "common/pairs.h"
+#include "tests/unit/unit.h"
 
 static void test_numbers_count_up(void **state)
 {
@@ -38,12 +35,9 @@ static void test_both_count(void **state)
 	pairs_release(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers_count_up),
-		cmocka_unit_test(test_both_count),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_numbers_count_up),
+	cmocka_unit_test(test_both_count),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "format/stacks.h"
+#include "tests/unit/unit.h"
 
 #define N 300
 
@@ -59,13 +56,10 @@ static void test_no_more_than_there_is_room_for(void **state)
 	payload_release(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_planes_are_noted),
-		cmocka_unit_test(test_short_planes_are_not),
-		cmocka_unit_test(test_no_more_than_there_is_room_for),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_planes_are_noted),
+	cmocka_unit_test(test_short_planes_are_not),
+	cmocka_unit_test(test_no_more_than_there_is_room_for),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/perf_map.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const struct write_times unseen;
 static const struct perf_map_source nothing = { .times = &unseen };
@@ -89,14 +87,11 @@ static void times_of_lines(void **state)
 	code_map_release(&map);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),
-		cmocka_unit_test(nonsense_is_passed_over),
-		cmocka_unit_test(endless_line_does_not_stay),
-		cmocka_unit_test(times_of_lines),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(lines),
+	cmocka_unit_test(nonsense_is_passed_over),
+	cmocka_unit_test(endless_line_does_not_stay),
+	cmocka_unit_test(times_of_lines),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

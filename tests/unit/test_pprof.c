@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 #include "common/cursor.h"
 #include "profile_fixture.h"
 #include "report/views/pprof.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 /* One field of a message: a number, or bytes. */
 struct field {
@@ -283,18 +279,15 @@ static void an_empty_profile_is_a_profile(void **state)
 	free(r.bytes);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_add_up),
-		cmocka_unit_test(inlined_functions_are_lines_of_one_location),
-		cmocka_unit_test(mappings_have_their_build_id),
-		cmocka_unit_test(the_program_is_the_first_mapping),
-		cmocka_unit_test(labels_say_whose_sample_it_is),
-		cmocka_unit_test(names_become_valid_text),
-		cmocka_unit_test(inlined_frames_without_a_function_end_at_the_root),
-		cmocka_unit_test(an_empty_profile_is_a_profile),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(values_add_up),
+	cmocka_unit_test(inlined_functions_are_lines_of_one_location),
+	cmocka_unit_test(mappings_have_their_build_id),
+	cmocka_unit_test(the_program_is_the_first_mapping),
+	cmocka_unit_test(labels_say_whose_sample_it_is),
+	cmocka_unit_test(names_become_valid_text),
+	cmocka_unit_test(inlined_frames_without_a_function_end_at_the_root),
+	cmocka_unit_test(an_empty_profile_is_a_profile),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

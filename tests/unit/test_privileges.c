@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/privileges.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/in_child.h"
 
@@ -73,13 +71,10 @@ static void names_what_is_missing(void **state)
 	assert_int_equal(in_child(drop_everything), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_what_recording_needs),
-		cmocka_unit_test(threads_keep_one),
-		cmocka_unit_test(names_what_is_missing),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(keeps_what_recording_needs),
+	cmocka_unit_test(threads_keep_one),
+	cmocka_unit_test(names_what_is_missing),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

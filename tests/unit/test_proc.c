@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/proc.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static void reads_maps(void **state)
 {
@@ -112,13 +109,10 @@ static void gone_processes(void **state)
 	buffer_release(&text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_maps),	  cmocka_unit_test(cuts_the_mark_of_deleted_files),
-		cmocka_unit_test(knows_itself),	  cmocka_unit_test(walks_folders_of_numbers),
-		cmocka_unit_test(gone_processes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(reads_maps),	  cmocka_unit_test(cuts_the_mark_of_deleted_files),
+	cmocka_unit_test(knows_itself),	  cmocka_unit_test(walks_folders_of_numbers),
+	cmocka_unit_test(gone_processes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

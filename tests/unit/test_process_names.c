@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/process_names.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -60,12 +57,9 @@ static void does_not_find_itself(void **state)
 	free(pids);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_a_process_by_its_comm),
-		cmocka_unit_test(does_not_find_itself),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(finds_a_process_by_its_comm),
+	cmocka_unit_test(does_not_find_itself),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

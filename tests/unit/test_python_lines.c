@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/python_lines.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/unit/python_tables.h"
 
@@ -75,13 +73,10 @@ static void nonsense_has_no_line(void **state)
 	assert_int_equal(python_lines_at(&lines, 0), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_version_is_read),
-		cmocka_unit_test(a_table_may_end_anywhere),
-		cmocka_unit_test(nonsense_has_no_line),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_version_is_read),
+	cmocka_unit_test(a_table_may_end_anywhere),
+	cmocka_unit_test(nonsense_has_no_line),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

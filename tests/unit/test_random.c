@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "bench/statistics/random.h"
+#include "tests/unit/unit.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -48,12 +44,9 @@ static void test_ranges(void **state)
 	near(squares / 1e5, 1, 0.03);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_ranges),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_reference),
+	cmocka_unit_test(test_ranges),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

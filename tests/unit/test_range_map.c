@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/range_map.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { SPACE = 500 };
 
@@ -78,12 +76,9 @@ static void many_in_order(void **state)
 	range_map_release(&map);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_an_array),
-		cmocka_unit_test(many_in_order),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(agrees_with_an_array),
+	cmocka_unit_test(many_in_order),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/range_pool.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define NOW UINT64_C(100000000000)
 
@@ -52,13 +47,10 @@ static void test_wrong_sizes(void **state)
 	range_pool_release(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ranges_do_not_overlap),
-		cmocka_unit_test(test_what_was_given_back_rests),
-		cmocka_unit_test(test_wrong_sizes),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_ranges_do_not_overlap),
+	cmocka_unit_test(test_what_was_given_back_rests),
+	cmocka_unit_test(test_wrong_sizes),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

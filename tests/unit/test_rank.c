@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "bench/statistics/rank.h"
+#include "tests/unit/unit.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -62,13 +58,10 @@ static void test_signed_rank(void **state)
 	assert_true(isnan(signed_rank_p((const double[]){ 0, 0 }, 2)));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_median),
-		cmocka_unit_test(test_median_of_twenty),
-		cmocka_unit_test(test_signed_rank),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_median),
+	cmocka_unit_test(test_median_of_twenty),
+	cmocka_unit_test(test_signed_rank),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

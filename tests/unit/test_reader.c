@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "format/block.h"
 #include "format/wire.h"
 #include "tests/unit/trace_fixture.h"
+#include "tests/unit/unit.h"
 
 /* What a whole reading found. */
 struct found {
@@ -417,14 +414,11 @@ static void test_blocks_are_reported(void **state)
 	prf_writer_free(w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_truncation),
-		cmocka_unit_test(test_every_byte_flip), cmocka_unit_test(test_files_and_pipes),
-		cmocka_unit_test(test_times),		cmocka_unit_test(test_lost_and_added_bytes),
-		cmocka_unit_test(test_nested_headers),	cmocka_unit_test(test_blocks_are_reported),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_truncation),
+	cmocka_unit_test(test_every_byte_flip), cmocka_unit_test(test_files_and_pipes),
+	cmocka_unit_test(test_times),		cmocka_unit_test(test_lost_and_added_bytes),
+	cmocka_unit_test(test_nested_headers),	cmocka_unit_test(test_blocks_are_reported),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "format/fields.h"
 #include "format/records.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #define DEFINED 3 /* objects or frames */
 
@@ -186,15 +183,12 @@ static void test_later_records(void **state)
 	buffer_release(&payload);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_beginning_is_refused),
-		cmocka_unit_test(test_one_wrong_field),
-		cmocka_unit_test(test_reasons_that_are_not_known),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_later_records),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_each_beginning_is_refused),
+	cmocka_unit_test(test_one_wrong_field),
+	cmocka_unit_test(test_reasons_that_are_not_known),
+	cmocka_unit_test(test_counts),
+	cmocka_unit_test(test_later_records),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/regroup.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,17 +208,14 @@ static void test_nothing(void **state)
 	end(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sorts_and_joins),
-		cmocka_unit_test(test_drops_what_nothing_uses),
-		cmocka_unit_test(test_rounds_the_sum_once),
-		cmocka_unit_test(test_cuts_small_branches),
-		cmocka_unit_test(test_splits_by_object),
-		cmocka_unit_test(test_many_entries),
-		cmocka_unit_test(test_nothing),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_sorts_and_joins),
+	cmocka_unit_test(test_drops_what_nothing_uses),
+	cmocka_unit_test(test_rounds_the_sum_once),
+	cmocka_unit_test(test_cuts_small_branches),
+	cmocka_unit_test(test_splits_by_object),
+	cmocka_unit_test(test_many_entries),
+	cmocka_unit_test(test_nothing),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

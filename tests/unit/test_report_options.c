@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/options.h"
 #include "report/views/view_registry.h"
+#include "tests/unit/unit.h"
 
 #include <string.h>
 
@@ -130,17 +127,14 @@ static void test_wrong(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_leading_frames),
-		cmocka_unit_test(test_filters_are_no_frames),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_every_format_has_a_name),
-		cmocka_unit_test(test_wrong),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_nothing),
+	cmocka_unit_test(test_leading_frames),
+	cmocka_unit_test(test_filters_are_no_frames),
+	cmocka_unit_test(test_groups),
+	cmocka_unit_test(test_tables),
+	cmocka_unit_test(test_every_format_has_a_name),
+	cmocka_unit_test(test_wrong),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/output/output.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -126,16 +123,13 @@ static void test_name_is_taken_meanwhile(void **state)
 	assert_int_equal(files(), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_appears_at_the_end),
-		cmocka_unit_test(test_nothing_remains_of_a_failure),
-		cmocka_unit_test(test_devices_are_written_directly),
-		cmocka_unit_test(test_standard_output),
-		cmocka_unit_test(test_no_such_folder),
-		cmocka_unit_test(test_name_is_taken_meanwhile),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_appears_at_the_end),
+	cmocka_unit_test(test_nothing_remains_of_a_failure),
+	cmocka_unit_test(test_devices_are_written_directly),
+	cmocka_unit_test(test_standard_output),
+	cmocka_unit_test(test_no_such_folder),
+	cmocka_unit_test(test_name_is_taken_meanwhile),
+};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+UNIT_TESTS(tests, .setup = make_folder, .teardown = remove_folder);

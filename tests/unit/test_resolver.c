@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/resolver.h"
+#include "tests/unit/unit.h"
 
 #include "record/events/event.h"
 #include "record/symbols/jit.h"
 
 #include "tests/unit/trace_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Above any number that the kernel gives, so that /proc knows nothing of it. */
 #define PID 100000000u
@@ -404,21 +402,18 @@ static void nonsense_is_refused(void **state)
 	check(f, "");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(places_are_offsets_in_files),
-		TEST(stacks_say_why_they_end),
-		TEST(calls_at_the_end_belong_to_what_ends),
-		TEST(what_is_remembered_ends_with_the_layout),
-		TEST(another_trace_begins_anew),
-		TEST(a_known_stack_is_of_its_end_and_its_names),
-		TEST(a_waker_is_a_task_or_an_interrupt),
-		TEST(frames_of_a_runtime_lie_before_the_waker),
-		TEST(a_waker_whose_stack_was_cut_off_has_no_name),
-		TEST(nonsense_is_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(places_are_offsets_in_files),
+	TEST(stacks_say_why_they_end),
+	TEST(calls_at_the_end_belong_to_what_ends),
+	TEST(what_is_remembered_ends_with_the_layout),
+	TEST(another_trace_begins_anew),
+	TEST(a_known_stack_is_of_its_end_and_its_names),
+	TEST(a_waker_is_a_task_or_an_interrupt),
+	TEST(frames_of_a_runtime_lie_before_the_waker),
+	TEST(a_waker_whose_stack_was_cut_off_has_no_name),
+	TEST(nonsense_is_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

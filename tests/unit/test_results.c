@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bench/results/results.h"
+#include "tests/unit/unit.h"
 
 static void test_what_is_no_number(void **state)
 {
@@ -75,13 +71,10 @@ static void test_unwritable(void **state)
 	results_release(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_no_number),
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_unwritable),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_what_is_no_number),
+	cmocka_unit_test(test_round_trip),
+	cmocka_unit_test(test_unwritable),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/capture/ring.h"
+#include "tests/unit/unit.h"
 
 #include <linux/bpf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -140,15 +137,12 @@ static void goes_around(void **state)
 	assert_true(*writer(f) > 10 * SIZE);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(hands_out_in_order),
-		TEST(waits_for_what_is_being_written),
-		TEST(passes_over_the_discarded),
-		TEST(goes_around),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(hands_out_in_order),
+	TEST(waits_for_what_is_being_written),
+	TEST(passes_over_the_discarded),
+	TEST(goes_around),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/roots.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static void ours_is_empty(void **state)
 {
@@ -61,12 +58,9 @@ static void children_inherit(void **state)
 	roots_release(&r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ours_is_empty),
-		cmocka_unit_test(children_inherit),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ours_is_empty),
+	cmocka_unit_test(children_inherit),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/views/rows.h"
 #include "report/views/top.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"
+#include "tests/unit/unit.h"
 
 #include <math.h>
 
@@ -171,14 +168,11 @@ static void test_seconds(void **state)
 	small_end(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self_and_total),	cmocka_unit_test(test_copies_in_a_run),
-		cmocka_unit_test(test_by_comm),		cmocka_unit_test(test_callers_and_callees),
-		cmocka_unit_test(test_nothing_matches), cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_seconds),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_self_and_total),	cmocka_unit_test(test_copies_in_a_run),
+	cmocka_unit_test(test_by_comm),		cmocka_unit_test(test_callers_and_callees),
+	cmocka_unit_test(test_nothing_matches), cmocka_unit_test(test_interval),
+	cmocka_unit_test(test_seconds),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

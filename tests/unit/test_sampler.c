@@ -3,18 +3,15 @@
 /* What the verifier has to do for the programs: too much, and older kernels refuse them. */
 
 #include "bpf/sampler.skel.h"
+#include "tests/unit/unit.h"
 
 #include <bpf/libbpf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define INSTRUCTIONS_MAX 80000
 #define LOG_BYTES 65536
@@ -127,13 +124,10 @@ static void test_children_without_room(void **state)
 	sampler_bpf__destroy(skeleton);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verifier_instructions),
-		cmocka_unit_test(test_children_without_room),
-		cmocka_unit_test(test_with_phases_timed),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_verifier_instructions),
+	cmocka_unit_test(test_children_without_room),
+	cmocka_unit_test(test_with_phases_timed),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include "format/samples.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 #define COUNT 3
 
@@ -158,13 +155,10 @@ static void test_every_length(void **state)
 	payload_release(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_one_wrong_field),
-		cmocka_unit_test(test_every_length),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_good),
+	cmocka_unit_test(test_one_wrong_field),
+	cmocka_unit_test(test_every_length),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

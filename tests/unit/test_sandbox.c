@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/sandbox.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "tests/unit/in_child.h"
 
@@ -126,16 +123,13 @@ static void no_other_numbers_lead_around_it(void **state)
 }
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_and_sockets_are_refused),
-		cmocka_unit_test(sockets_are_left_for_the_network),
-		cmocka_unit_test(threads_are_in_it_and_files_work),
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(programs_and_sockets_are_refused),
+	cmocka_unit_test(sockets_are_left_for_the_network),
+	cmocka_unit_test(threads_are_in_it_and_files_work),
 #ifdef __x86_64__
-		cmocka_unit_test(no_other_numbers_lead_around_it),
+	cmocka_unit_test(no_other_numbers_lead_around_it),
 #endif
-	};
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/script_merge.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "bpf/abi/python.h"
 
@@ -114,14 +112,11 @@ static void a_thread_may_have_no_list(void **state)
 	assert_int_equal(m.match, SCRIPT_NO_LIST);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_loop_has_its_frames),
-		cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
-		cmocka_unit_test(nothing_is_lost),
-		cmocka_unit_test(a_thread_may_have_no_list),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_loop_has_its_frames),
+	cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
+	cmocka_unit_test(nothing_is_lost),
+	cmocka_unit_test(a_thread_may_have_no_list),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/script_names.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "record/runtimes/python_file.h"
 
@@ -264,17 +262,14 @@ static void nonsense_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(equal_code_is_one_function),
-		TEST(code_at_the_place_of_other_code_is_other_code),
-		TEST(names_that_cannot_be_written),
-		TEST(what_never_comes_has_no_name),
-		TEST(text_of_any_width_becomes_utf8),
-		TEST(the_rest_is_read_from_the_process),
-		TEST(nonsense_is_refused),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(equal_code_is_one_function),
+	TEST(code_at_the_place_of_other_code_is_other_code),
+	TEST(names_that_cannot_be_written),
+	TEST(what_never_comes_has_no_name),
+	TEST(text_of_any_width_becomes_utf8),
+	TEST(the_rest_is_read_from_the_process),
+	TEST(nonsense_is_refused),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/selection.h"
+#include "tests/unit/unit.h"
 
 static void test_numbers(void **state)
 {
@@ -144,18 +141,15 @@ static void test_tasks(void **state)
 	selection_release(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_numbers_that_are_none),
-		cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_time),
-		cmocka_unit_test(test_times_that_are_none),
-		cmocka_unit_test(test_what_must_be_known),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_tasks),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_numbers),
+	cmocka_unit_test(test_numbers_that_are_none),
+	cmocka_unit_test(test_patterns),
+	cmocka_unit_test(test_time),
+	cmocka_unit_test(test_times_that_are_none),
+	cmocka_unit_test(test_what_must_be_known),
+	cmocka_unit_test(test_events),
+	cmocka_unit_test(test_tasks),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

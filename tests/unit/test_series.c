@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/series.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -84,13 +82,10 @@ static void keeps_the_newest(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_times_and_signal),
-		cmocka_unit_test(due_by_size_and_time),
-		cmocka_unit_test(keeps_the_newest),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(sizes_times_and_signal),
+	cmocka_unit_test(due_by_size_and_time),
+	cmocka_unit_test(keeps_the_newest),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/shape.h"
+#include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -126,14 +123,11 @@ static void test_depth_is_bounded(void **state)
 	assert_int_equal(strlen(walk(&shape, stack, room)), SHAPE_DEPTH_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everything), cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_focus),	   cmocka_unit_test(test_hide),
-		cmocka_unit_test(test_root),	   cmocka_unit_test(test_caller_of),
-		cmocka_unit_test(test_together),   cmocka_unit_test(test_depth_is_bounded),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_everything), cmocka_unit_test(test_kinds),
+	cmocka_unit_test(test_focus),	   cmocka_unit_test(test_hide),
+	cmocka_unit_test(test_root),	   cmocka_unit_test(test_caller_of),
+	cmocka_unit_test(test_together),   cmocka_unit_test(test_depth_is_bounded),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/capture/side_record.h"
+#include "tests/unit/unit.h"
 
 #include "common/buffer.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void begin(struct buffer *b, uint32_t type, uint16_t misc)
 {
@@ -255,20 +253,17 @@ static void others_are_passed_over(void **state)
 	buffer_release(&b);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps_with_inode),
-		cmocka_unit_test(maps_with_build_id),
-		cmocka_unit_test(refuses_impossible_maps),
-		cmocka_unit_test(names_and_exec),
-		cmocka_unit_test(a_name_must_end),
-		cmocka_unit_test(families),
-		cmocka_unit_test(kernel_symbols_and_loss),
-		cmocka_unit_test(symbols_that_end_with_old_bytes),
-		cmocka_unit_test(every_cut_is_noticed),
-		cmocka_unit_test(others_are_passed_over),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(maps_with_inode),
+	cmocka_unit_test(maps_with_build_id),
+	cmocka_unit_test(refuses_impossible_maps),
+	cmocka_unit_test(names_and_exec),
+	cmocka_unit_test(a_name_must_end),
+	cmocka_unit_test(families),
+	cmocka_unit_test(kernel_symbols_and_loss),
+	cmocka_unit_test(symbols_that_end_with_old_bytes),
+	cmocka_unit_test(every_cut_is_noticed),
+	cmocka_unit_test(others_are_passed_over),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/capture/sideband.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -121,14 +119,11 @@ static void looking_ahead_takes_nothing_away(void **state)
 	assert_true(seen.all >= ahead.all);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(tells_the_life_of_a_process),
-		TEST(nothing_is_told_when_disabled),
-		TEST(looking_ahead_takes_nothing_away),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(tells_the_life_of_a_process),
+	TEST(nothing_is_told_when_disabled),
+	TEST(looking_ahead_takes_nothing_away),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

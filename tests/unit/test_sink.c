@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,6 +9,7 @@
 
 #include "report/output/sink.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 static void expect(struct sink *s, const char *text)
 {
@@ -122,16 +119,13 @@ static void test_remembers_the_first_error(void **state)
 	sink_release(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_lengths_of_numbers),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_printable),
-		cmocka_unit_test(test_writes_everything),
-		cmocka_unit_test(test_remembers_the_first_error),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_numbers),
+	cmocka_unit_test(test_lengths_of_numbers),
+	cmocka_unit_test(test_json),
+	cmocka_unit_test(test_printable),
+	cmocka_unit_test(test_writes_everything),
+	cmocka_unit_test(test_remembers_the_first_error),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/slices.h"
+#include "tests/unit/unit.h"
 
 #include <stdlib.h>
 
@@ -155,16 +152,13 @@ static void test_splits(void **state)
 	free(out);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_moment_for_a_cell_in_a_slice),
-		cmocka_unit_test(test_weights_begin_late),
-		cmocka_unit_test(test_slices_get_longer),
-		cmocka_unit_test(test_moments_are_bounded),
-		cmocka_unit_test(test_moments_are_joined),
-		cmocka_unit_test(test_splits),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_one_moment_for_a_cell_in_a_slice),
+	cmocka_unit_test(test_weights_begin_late),
+	cmocka_unit_test(test_slices_get_longer),
+	cmocka_unit_test(test_moments_are_bounded),
+	cmocka_unit_test(test_moments_are_joined),
+	cmocka_unit_test(test_splits),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

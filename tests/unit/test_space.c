@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/space.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Above any number that the kernel gives, so that /proc knows nothing of them. */
 #define PID 100000000u
@@ -311,22 +309,19 @@ static void agrees_with_a_simple_model(void **state)
 	}
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(finds_what_is_mapped),
-		TEST(later_mappings_replace_what_they_cover),
-		TEST(children_have_their_parents_layout),
-		TEST(exec_leaves_nothing),
-		TEST(an_id_stands_for_one_state),
-		TEST(what_is_held_does_not_change),
-		TEST(strangers_are_not_followed),
-		TEST(listeners_hear_of_each_change),
-		TEST(another_layout_is_adopted),
-		TEST(reads_what_a_process_maps),
-		TEST(agrees_with_a_simple_model),
-	};
+static const struct CMUnitTest tests[] = {
+	TEST(finds_what_is_mapped),
+	TEST(later_mappings_replace_what_they_cover),
+	TEST(children_have_their_parents_layout),
+	TEST(exec_leaves_nothing),
+	TEST(an_id_stands_for_one_state),
+	TEST(what_is_held_does_not_change),
+	TEST(strangers_are_not_followed),
+	TEST(listeners_hear_of_each_change),
+	TEST(another_layout_is_adopted),
+	TEST(reads_what_a_process_maps),
+	TEST(agrees_with_a_simple_model),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "json_fixture.h"
 #include "report/views/speedscope.h"
+#include "tests/unit/unit.h"
 
 static const char *frame_name(json_t *root, json_int_t frame)
 {
@@ -109,15 +105,12 @@ static void an_empty_profile_is_json(void **state)
 	json_decref(root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_threads_and_each_of_them),
-		cmocka_unit_test(samples_and_weights_go_together),
-		cmocka_unit_test(times_are_microseconds),
-		cmocka_unit_test(long_profiles_are_added_up),
-		cmocka_unit_test(an_empty_profile_is_json),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(all_threads_and_each_of_them),
+	cmocka_unit_test(samples_and_weights_go_together),
+	cmocka_unit_test(times_are_microseconds),
+	cmocka_unit_test(long_profiles_are_added_up),
+	cmocka_unit_test(an_empty_profile_is_json),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "format/stack_column.h"
+#include "tests/unit/unit.h"
 
 #define N 3000
 
@@ -125,13 +122,10 @@ static void test_broken_ones(void **state)
 	assert_false(decoded);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_new_stacks_take_a_byte),
-		cmocka_unit_test(test_broken_ones),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_round_trip),
+	cmocka_unit_test(test_new_stacks_take_a_byte),
+	cmocka_unit_test(test_broken_ones),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "format/column.h"
 #include "format/stacks.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 /* A payload of frames or stacks, field by field. */
 struct fields {
@@ -130,13 +127,10 @@ static void test_ids_are_given_once(void **state)
 	payload_release(&p);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_ids_are_given_once),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_frames),
+	cmocka_unit_test(test_stacks),
+	cmocka_unit_test(test_ids_are_given_once),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

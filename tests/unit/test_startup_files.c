@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/startup_files.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct found {
 	size_t n, libc, self, shell;
@@ -89,14 +85,11 @@ static void test_nothing_to_find(void **state)
 	assert_int_equal(f.n, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_libraries),
-		cmocka_unit_test(test_script_runs_its_interpreter),
-		cmocka_unit_test(test_script_that_runs_itself),
-		cmocka_unit_test(test_nothing_to_find),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_own_libraries),
+	cmocka_unit_test(test_script_runs_its_interpreter),
+	cmocka_unit_test(test_script_that_runs_itself),
+	cmocka_unit_test(test_nothing_to_find),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "bench/statistics/statistics.h"
+#include "tests/unit/unit.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -90,13 +86,10 @@ static void test_outliers(void **state)
 	assert_int_equal(outliers_total(&o), 4);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moments), cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_mad),	cmocka_unit_test(test_slope),
-		cmocka_unit_test(test_line),	cmocka_unit_test(test_outliers),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_moments), cmocka_unit_test(test_quantiles),
+	cmocka_unit_test(test_mad),	cmocka_unit_test(test_slope),
+	cmocka_unit_test(test_line),	cmocka_unit_test(test_outliers),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "common/elf_file.h"
 #include "report/symbols/symbolizer.h"
+#include "tests/unit/unit.h"
 
 /* Ends the error, which must be about an argument. */
 static bool is_argument(struct error *error)
@@ -259,13 +255,10 @@ static void copies(void **state)
 	symbolizer_free(s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recorded_symbols), cmocka_unit_test(embedded_names),
-		cmocka_unit_test(wrong_numbers),    cmocka_unit_test(files),
-		cmocka_unit_test(unidentified),	    cmocka_unit_test(copies),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(recorded_symbols), cmocka_unit_test(embedded_names),
+	cmocka_unit_test(wrong_numbers),    cmocka_unit_test(files),
+	cmocka_unit_test(unidentified),	    cmocka_unit_test(copies),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/tally.h"
 #include "tests/unit/trace_fixture.h"
+#include "tests/unit/unit.h"
 
 /* A trace in memory: two threads, two stacks, an event on the CPU and one off it. */
 struct fixture {
@@ -274,17 +271,14 @@ static void test_traces_follow_each_other(void **state)
 	end(&f);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_adds_up),
-		cmocka_unit_test(test_tells_threads_apart),
-		cmocka_unit_test(test_events_and_cpus),
-		cmocka_unit_test(test_selects),
-		cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_many_threads_on_a_stack),
-		cmocka_unit_test(test_traces_follow_each_other),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_adds_up),
+	cmocka_unit_test(test_tells_threads_apart),
+	cmocka_unit_test(test_events_and_cpus),
+	cmocka_unit_test(test_selects),
+	cmocka_unit_test(test_slices),
+	cmocka_unit_test(test_many_threads_on_a_stack),
+	cmocka_unit_test(test_traces_follow_each_other),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

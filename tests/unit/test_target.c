@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/target.h"
+#include "tests/unit/unit.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -240,14 +238,11 @@ static void watches_threads(void **state)
 #test " (folders)", test, NULL, NULL, (void *)1                                    \
 	}
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOTH_WAYS(passes_the_status_on),       BOTH_WAYS(paces_a_recording),
-		BOTH_WAYS(tells_signals_as_a_shell),   BOTH_WAYS(begins_only_when_told),
-		BOTH_WAYS(never_let_go_it_never_runs), BOTH_WAYS(reports_what_cannot_be_run),
-		BOTH_WAYS(watches_running_processes),  BOTH_WAYS(watches_threads),
-	};
+static const struct CMUnitTest tests[] = {
+	BOTH_WAYS(passes_the_status_on),       BOTH_WAYS(paces_a_recording),
+	BOTH_WAYS(tells_signals_as_a_shell),   BOTH_WAYS(begins_only_when_told),
+	BOTH_WAYS(never_let_go_it_never_runs), BOTH_WAYS(reports_what_cannot_be_run),
+	BOTH_WAYS(watches_running_processes),  BOTH_WAYS(watches_threads),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/task.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/trace_fixture.h"
 
@@ -146,15 +144,12 @@ static void numbers_are_used_again(void **state)
 	tasks_free(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_have_their_makers_name),
-		cmocka_unit_test(a_new_name_is_a_new_definition),
-		cmocka_unit_test(unknown_ones_are_looked_up),
-		cmocka_unit_test(the_ended_are_kept_for_a_while),
-		cmocka_unit_test(numbers_are_used_again),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(threads_have_their_makers_name),
+	cmocka_unit_test(a_new_name_is_a_new_definition),
+	cmocka_unit_test(unknown_ones_are_looked_up),
+	cmocka_unit_test(the_ended_are_kept_for_a_while),
+	cmocka_unit_test(numbers_are_used_again),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "profile_fixture.h"
 #include "report/views/threads.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/unit.h"
 
 static void threads_stand_by_process_main_first(void **state)
 {
@@ -89,15 +85,12 @@ static void an_empty_profile_has_no_threads(void **state)
 	threads_release(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_stand_by_process_main_first),
-		cmocka_unit_test(a_main_thread_precedes_lower_ids),
-		cmocka_unit_test(groups_of_a_thread_are_merged_by_time),
-		cmocka_unit_test(times_count_from_the_start_of_the_trace),
-		cmocka_unit_test(an_empty_profile_has_no_threads),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(threads_stand_by_process_main_first),
+	cmocka_unit_test(a_main_thread_precedes_lower_ids),
+	cmocka_unit_test(groups_of_a_thread_are_merged_by_time),
+	cmocka_unit_test(times_count_from_the_start_of_the_trace),
+	cmocka_unit_test(an_empty_profile_has_no_threads),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

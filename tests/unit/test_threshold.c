@@ -5,20 +5,16 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "bench/gate/threshold.h"
 #include "bench/statistics/random.h"
 #include "common/distribution.h"
+#include "tests/unit/unit.h"
 
 static void near(double value, double expected, double tolerance)
 {
@@ -366,24 +362,21 @@ static void test_bad_files(void **state)
 	error_free(error);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_percentage),
-		cmocka_unit_test(test_z_score),
-		cmocka_unit_test(test_t_test),
-		cmocka_unit_test(test_log_normal),
-		cmocka_unit_test(test_iqr),
-		cmocka_unit_test(test_delta_iqr),
-		cmocka_unit_test(test_static),
-		cmocka_unit_test(test_what_cannot_be_judged),
-		cmocka_unit_test(test_most_uses_the_last),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_shipped_rule),
-		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_bad_files),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_percentage),
+	cmocka_unit_test(test_z_score),
+	cmocka_unit_test(test_t_test),
+	cmocka_unit_test(test_log_normal),
+	cmocka_unit_test(test_iqr),
+	cmocka_unit_test(test_delta_iqr),
+	cmocka_unit_test(test_static),
+	cmocka_unit_test(test_what_cannot_be_judged),
+	cmocka_unit_test(test_most_uses_the_last),
+	cmocka_unit_test(test_find),
+	cmocka_unit_test(test_shipped_rule),
+	cmocka_unit_test(test_no_memory),
+	cmocka_unit_test(test_file),
+	cmocka_unit_test(test_bad_files),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

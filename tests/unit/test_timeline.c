@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/capture/timeline.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 /* A few rings of times, and the order in which they were taken. */
 struct rings {
@@ -137,15 +135,12 @@ static void nothing_is_fine(void **state)
 	timeline_release(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merges_by_time),
-		cmocka_unit_test(stops_at_the_horizon),
-		cmocka_unit_test(of_equal_times_the_first_source_wins),
-		cmocka_unit_test(errors_end_the_run),
-		cmocka_unit_test(nothing_is_fine),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(merges_by_time),
+	cmocka_unit_test(stops_at_the_horizon),
+	cmocka_unit_test(of_equal_times_the_first_source_wins),
+	cmocka_unit_test(errors_end_the_run),
+	cmocka_unit_test(nothing_is_fine),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

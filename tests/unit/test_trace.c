@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "report/profile/trace.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/trace_fixture.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -184,13 +181,10 @@ static void test_cannot_open(void **state)
 	trace_close(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_span),
-		cmocka_unit_test(test_window),	     cmocka_unit_test(test_pipe),
-		cmocka_unit_test(test_cannot_open),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_span),
+	cmocka_unit_test(test_window),	     cmocka_unit_test(test_pipe),
+	cmocka_unit_test(test_cannot_open),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/unwind_rules.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "record/unwind/unwind_arch.h"
 
@@ -136,18 +131,15 @@ static void test_what_cannot_be_done(void **state)
 	assert_int_equal(unwind_rule_from_row(&row).kind, UNWIND_UNSUPPORTED);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal_rules_have_one_number),
-		cmocka_unit_test(test_full_set),
-		cmocka_unit_test(test_return_address_only),
-		cmocka_unit_test(test_what_is_near_is_read_at_once),
-		cmocka_unit_test(test_what_is_far_is_read_apart),
-		cmocka_unit_test(test_aligned_stack),
-		cmocka_unit_test(test_ends_and_signals),
-		cmocka_unit_test(test_what_cannot_be_done),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_equal_rules_have_one_number),
+	cmocka_unit_test(test_full_set),
+	cmocka_unit_test(test_return_address_only),
+	cmocka_unit_test(test_what_is_near_is_read_at_once),
+	cmocka_unit_test(test_what_is_far_is_read_apart),
+	cmocka_unit_test(test_aligned_stack),
+	cmocka_unit_test(test_ends_and_signals),
+	cmocka_unit_test(test_what_cannot_be_done),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/unwind_table.h"
+#include "tests/unit/unit.h"
 
 #include <dwarf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <elfutils/libdw.h>
 
 #include "common/limits.h"
@@ -300,17 +298,14 @@ static void test_holes_are_not_analysed(void **state)
 	assert_int_equal(build_of_hole(LIMIT_ANALYSED_BYTES + 4096), UNWIND_TABLE_NO_INFO);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_binary_against_libdw),
-		cmocka_unit_test(test_libc_against_libdw),
-		cmocka_unit_test(test_finds_a_function),
-		cmocka_unit_test(test_limit_of_rows),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_file_without_code),
-		cmocka_unit_test(test_holes_are_not_analysed),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_own_binary_against_libdw),
+	cmocka_unit_test(test_libc_against_libdw),
+	cmocka_unit_test(test_finds_a_function),
+	cmocka_unit_test(test_limit_of_rows),
+	cmocka_unit_test(test_stopped),
+	cmocka_unit_test(test_file_without_code),
+	cmocka_unit_test(test_holes_are_not_analysed),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/unwinder.h"
+#include "tests/unit/unit.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bpf/abi/unwind.h"
 #include "common/elf_file.h"
@@ -356,21 +353,16 @@ static void test_unused_tables_make_room(void **state)
 	assert_true(totals.files > before.files / 4 && totals.slabs == 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_more_mappings_than_a_run_holds, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(test_file_that_is_not_there, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_replaced_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_prepared_program, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_more_mappings_than_a_run_holds, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_file_that_is_not_there, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_replaced_file, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_prepared_program, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/events/usdt.h"
+#include "tests/unit/unit.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 
@@ -182,11 +180,8 @@ static void says_what_is_wrong(void **state)
 	assert_error_kind(usdt_resolve(&event), ERROR_ARGUMENT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test_setup(finds_places, setup),
-					    cmocka_unit_test_setup(damaged_notes, setup),
-					    cmocka_unit_test(says_what_is_wrong) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test_setup(finds_places, setup),
+					   cmocka_unit_test_setup(damaged_notes, setup),
+					   cmocka_unit_test(says_what_is_wrong) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "common/utf8.h"
+#include "tests/unit/unit.h"
 
 static void expect(const char *text, const char *valid)
 {
@@ -105,16 +101,13 @@ static void characters_are_written(void **state)
 	expect_character(0x110000, "\xef\xbf\xbd");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(valid_text_stays),
-		cmocka_unit_test(broken_bytes_are_replaced),
-		cmocka_unit_test(overlong_surrogates_and_beyond_are_no_text),
-		cmocka_unit_test(what_steers_terminals_is_not_shown),
-		cmocka_unit_test(what_changes_the_direction_is_not_shown),
-		cmocka_unit_test(characters_are_written),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(valid_text_stays),
+	cmocka_unit_test(broken_bytes_are_replaced),
+	cmocka_unit_test(overlong_surrogates_and_beyond_are_no_text),
+	cmocka_unit_test(what_steers_terminals_is_not_shown),
+	cmocka_unit_test(what_changes_the_direction_is_not_shown),
+	cmocka_unit_test(characters_are_written),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -3,14 +3,11 @@
 /* Functions in a made-up heap of V8: found and copied as in the kernel, and named as recorded. */
 
 #include "record/runtimes/v8_names.h"
+#include "tests/unit/unit.h"
 
 #include "common/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "testdata/v8_heap.h"
 
@@ -427,27 +424,23 @@ static void test_records_that_lie(void **state)
 	v8_names_free(NULL);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_a_function_has_name_file_and_line, empty_heap),
-		cmocka_unit_test_setup(test_the_name_may_be_inferred_or_missing, empty_heap),
-		cmocka_unit_test_setup(test_variables_come_before_the_name, empty_heap),
-		cmocka_unit_test_setup(test_positions_may_come_first, empty_heap),
-		cmocka_unit_test_setup(test_lines_before_the_source_count, empty_heap),
-		cmocka_unit_test_setup(test_what_has_no_file_is_anonymous, empty_heap),
-		cmocka_unit_test_setup(test_strings_of_all_kinds, empty_heap),
-		cmocka_unit_test_setup(test_strings_that_are_no_text, empty_heap),
-		cmocka_unit_test_setup(test_a_long_name_is_cut, empty_heap),
-		cmocka_unit_test_setup(test_the_line_in_a_long_source, empty_heap),
-		cmocka_unit_test_setup(test_a_source_that_is_another_one_gives_no_line, empty_heap),
-		cmocka_unit_test_setup(test_a_source_that_was_not_there_is_asked_for_again,
-				       empty_heap),
-		cmocka_unit_test(test_a_process_cannot_have_all_its_memory_read),
-		cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
-		cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
-		cmocka_unit_test_setup(test_records_that_lie, empty_heap),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup(test_a_function_has_name_file_and_line, empty_heap),
+	cmocka_unit_test_setup(test_the_name_may_be_inferred_or_missing, empty_heap),
+	cmocka_unit_test_setup(test_variables_come_before_the_name, empty_heap),
+	cmocka_unit_test_setup(test_positions_may_come_first, empty_heap),
+	cmocka_unit_test_setup(test_lines_before_the_source_count, empty_heap),
+	cmocka_unit_test_setup(test_what_has_no_file_is_anonymous, empty_heap),
+	cmocka_unit_test_setup(test_strings_of_all_kinds, empty_heap),
+	cmocka_unit_test_setup(test_strings_that_are_no_text, empty_heap),
+	cmocka_unit_test_setup(test_a_long_name_is_cut, empty_heap),
+	cmocka_unit_test_setup(test_the_line_in_a_long_source, empty_heap),
+	cmocka_unit_test_setup(test_a_source_that_is_another_one_gives_no_line, empty_heap),
+	cmocka_unit_test_setup(test_a_source_that_was_not_there_is_asked_for_again, empty_heap),
+	cmocka_unit_test(test_a_process_cannot_have_all_its_memory_read),
+	cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
+	cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
+	cmocka_unit_test_setup(test_records_that_lie, empty_heap),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "bench/measure/valgrind.h"
+#include "tests/unit/unit.h"
 
 static void test_callgrind(void **state)
 {
@@ -49,13 +45,10 @@ static void test_no_callgrind(void **state)
 		assert_false(callgrind_parse(bad[i], &c));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_callgrind),
-		cmocka_unit_test(test_callgrind_short),
-		cmocka_unit_test(test_no_callgrind),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_callgrind),
+	cmocka_unit_test(test_callgrind_short),
+	cmocka_unit_test(test_no_callgrind),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -6,13 +6,12 @@
  */
 
 #include "bpf/walk_copy.skel.h"
+#include "tests/unit/unit.h"
 
 #include <bpf/libbpf.h>
 #include <elfutils/libdwfl.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "bpf/abi/sample.h"
 #include "bpf/abi/walk_copy.h"
@@ -313,11 +310,8 @@ static void test_same_frames_as_libdw(void **state)
 
 #endif
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_frames_as_libdw),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_same_frames_as_libdw),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

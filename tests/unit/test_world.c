@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/world.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Above any number that the kernel gives, so that /proc knows nothing of it. */
 #define PID 100000000u
@@ -213,14 +211,11 @@ static void mappings_without_end(void **state)
 	world_release(&w);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mappings_without_end),
-		cmocka_unit_test(follows_a_process_from_fork_to_exit),
-		cmocka_unit_test(strangers_are_left_out),
-		cmocka_unit_test(what_was_missed_is_asked_for),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(mappings_without_end),
+	cmocka_unit_test(follows_a_process_from_fork_to_exit),
+	cmocka_unit_test(strangers_are_left_out),
+	cmocka_unit_test(what_was_missed_is_asked_for),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/write_times.h"
+#include "tests/unit/unit.h"
 
 #include "common/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static void is_written(const struct write_times *t, uint64_t end, uint64_t after, uint64_t by)
 {
@@ -88,14 +86,11 @@ static void looks_at_a_file(void **state)
 	write_times_release(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(between_two_looks),
-		cmocka_unit_test(not_before_the_files_time),
-		cmocka_unit_test(another_file),
-		cmocka_unit_test(looks_at_a_file),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(between_two_looks),
+	cmocka_unit_test(not_before_the_files_time),
+	cmocka_unit_test(another_file),
+	cmocka_unit_test(looks_at_a_file),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);

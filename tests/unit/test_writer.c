@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fcntl.h>
 #include <malloc.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "tests/unit/error_check.h"
 #include "tests/unit/trace_fixture.h"
+#include "tests/unit/unit.h"
 
 static struct prf_writer *writer(int fd, bool thread, uint64_t block_bytes)
 {
@@ -402,22 +399,24 @@ static void test_block_sizes(void **state)
 	}
 }
 
-int main(void)
+static int ignore_sigpipe(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_thread_writes_the_same_bytes),
-		cmocka_unit_test(test_equal_definitions_are_one),
-		cmocka_unit_test(test_each_task_is_new),
-		cmocka_unit_test(test_many_tasks),
-		cmocka_unit_test(test_wrong_arguments),
-		cmocka_unit_test(test_tick),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_closed_pipe),
-		cmocka_unit_test(test_stalled_pipe),
-		cmocka_unit_test(test_long_text_is_cut),
-		cmocka_unit_test(test_block_sizes),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_a_thread_writes_the_same_bytes),
+	cmocka_unit_test(test_equal_definitions_are_one),
+	cmocka_unit_test(test_each_task_is_new),
+	cmocka_unit_test(test_many_tasks),
+	cmocka_unit_test(test_wrong_arguments),
+	cmocka_unit_test(test_tick),
+	cmocka_unit_test(test_full_disk),
+	cmocka_unit_test(test_closed_pipe),
+	cmocka_unit_test(test_stalled_pipe),
+	cmocka_unit_test(test_long_text_is_cut),
+	cmocka_unit_test(test_block_sizes),
+};
+
+UNIT_TESTS(tests, .setup = ignore_sigpipe);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/x86_instruction.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const struct {
 	const char *bytes; /* in hexadecimal */
@@ -124,13 +121,10 @@ static void no_instruction(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_and_effects),
-		cmocka_unit_test(cut_off),
-		cmocka_unit_test(no_instruction),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(sizes_and_effects),
+	cmocka_unit_test(cut_off),
+	cmocka_unit_test(no_instruction),
+};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_TESTS(tests);
