@@ -89,16 +89,22 @@ __noinline int v8_send(__u32 index, __u64 position, __u64 identity)
 	return 0;
 }
 
-/* Notes the frame that was added last as one of that function; as native, when it is none. */
-__noinline int v8_note(__u32 index, __u64 function, __u64 interpreted)
+/*
+ * Notes the frame that was added last as one of w->v8.function; as native, when it is none. Called
+ * once the step is over: before Linux 6.13 the stacks of functions that call each other share 512
+ * bytes.
+ */
+__noinline int v8_note(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
-	__u32 slot = ((__u32)(function >> 3) * 0x9e3779b1U) >> (32 - V8_FUNCTIONS_BITS);
 	struct v8_function *f;
-	__u64 identity;
+	__u64 identity, function;
+	__u32 slot;
 
-	if (!w || !v8_is_pointer(function))
+	if (!w || !v8_is_pointer(w->v8.function))
 		return 0;
+	function = w->v8.function;
+	slot = ((__u32)(function >> 3) * 0x9e3779b1U) >> (32 - V8_FUNCTIONS_BITS);
 	f = &w->v8.functions[slot & (V8_FUNCTIONS - 1)];
 	if (f->function != function || f->walk != w->v8.walks) {
 		f->function = function;
@@ -109,7 +115,7 @@ __noinline int v8_note(__u32 index, __u64 function, __u64 interpreted)
 			v8_send(index, f->position, identity);
 	}
 	if (!f->position ||
-	    script_put(w, w->v8.isolate | (interpreted ? V8_INTERPRETED : 0), f->position))
+	    script_put(w, w->v8.isolate | (v8_is_entry(w) ? V8_INTERPRETED : 0), f->position))
 		return 0;
 	w->room[WALK_SAMPLE_WORDS + ((w->frames - 1) & (MAX_USER_FRAMES - 1))] |= FRAME_SCRIPT;
 	return 0;
@@ -118,7 +124,7 @@ __noinline int v8_note(__u32 index, __u64 function, __u64 interpreted)
 #else
 
 /* Of a task that waits, only the stack is there. */
-static __always_inline int v8_note(__u32 index, __u64 function, __u64 interpreted)
+static __always_inline int v8_note(__u32 index)
 {
 	return 0;
 }
@@ -150,7 +156,7 @@ __noinline int v8_leave(__u32 index, __u32 named)
 	context = word(w, (V8_BELOW - (p->context >> 3)) & 7);
 	function = word(w, (V8_BELOW - (p->function >> 3)) & 7);
 	if (named && v8_is_pointer(context))
-		v8_note(index, function, v8_is_entry(w));
+		w->v8.function = function;
 	w->fp = word(w, V8_BELOW);
 	return step_to_caller(w, word(w, V8_BELOW + 1), fp + 16);
 }
@@ -160,7 +166,7 @@ static __always_inline int v8_leave_bare(struct walk *w, __u32 saved, bool enter
 {
 	/* Only where the program was interrupted the registers are those of this frame. */
 	if (entering && w->frames == 1)
-		v8_note(w->index, w->registers.di, v8_is_entry(w));
+		w->v8.function = w->registers.di;
 	if (read_words(w, w->sp, 2))
 		return STEP_END(w, WALK_BAD_READ);
 	if (saved)
@@ -266,7 +272,7 @@ static __always_inline int v8_leave_exact(struct walk *w)
 	case V8_PUSHED: return v8_leave_bare(w, 1, true);
 	case V8_LINKED:
 		if (w->frames == 1)
-			v8_note(w->index, w->registers.di, v8_is_entry(w));
+			w->v8.function = w->registers.di;
 		return v8_leave(w->index, 0);
 	case V8_LEFT: return v8_was_called(w) ? v8_leave_bare(w, 0, false) : v8_leave(w->index, 0);
 	case V8_RETURNS: return step_to_caller(w, w->registers.r10, w->sp);
@@ -342,6 +348,11 @@ static __always_inline bool v8_may_have_made(struct walk *w)
 static __always_inline int v8_leave(__u32 index, __u32 named)
 {
 	return 1;
+}
+
+static __always_inline int v8_note(__u32 index)
+{
+	return 0;
 }
 
 static __always_inline int v8_step(__u32 index)

@@ -25,7 +25,8 @@ struct v8_walk {
 	__u64 walks;   /* so far */
 	__u64 isolate; /* as in struct script_frame */
 	__u32 pid;
-	__u32 names; /* sent in this walk */
+	__u32 names;	/* sent in this walk */
+	__u64 function; /* that the frame of the last step says it is of; 0: it does not say */
 	/* What was read last. */
 	__u64 shared_info; /* the address */
 	__u64 shared[V8_SHARED_WORDS];

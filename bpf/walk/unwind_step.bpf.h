@@ -308,6 +308,7 @@ __noinline int step_v8(__u32 index)
 
 	if (!w)
 		return 1;
+	w->v8.function = 0;
 	v8_locate(index);
 	builtin = v8_is_builtin(w);
 	if (builtin && (!w->exact || v8_is_entry(w)))
@@ -337,6 +338,8 @@ static __always_inline int step(struct walk *w)
 	if (w->v8.size) {
 		int ended = step_v8(w->index);
 
+		if (w->v8.function)
+			v8_note(w->index);
 		if (ended != STEP_OTHER)
 			return ended;
 	}
