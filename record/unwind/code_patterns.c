@@ -27,19 +27,26 @@ static void plt(const struct elf_section *s, code_pattern_function *found, void 
 	found(context, s->address + ARCH_PLT_ENTRY, s->address + s->size, &rule);
 }
 
+/* The size of an endbr64 at the beginning of the code: functions have one if built with CET. */
+static size_t endbr_size(const struct cursor *c)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return cursor_left(c) >= sizeof(endbr) && !memcmp(c->at, endbr, sizeof(endbr))
+		       ? sizeof(endbr)
+		       : 0;
+}
+
 /* crti.o and crtn.o: [endbr64] sub $8,%rsp ... add $8,%rsp; ret */
 static void init_or_fini(const struct elf_file *e, const struct elf_section *s,
 			 code_pattern_function *found, void *context)
 {
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	static const uint8_t enter[] = { 0x48, 0x83, 0xec, 0x08 };
 	static const uint8_t leave[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 	struct cursor c = elf_section_data(e, s);
-	size_t size = cursor_left(&c), at = 0;
+	size_t size = cursor_left(&c), at = endbr_size(&c);
 	struct unwind_rule outside = unwind_rule_at_entry(8), inside = unwind_rule_at_entry(16);
 
-	if (size >= 4 && memcmp(c.at, endbr, sizeof(endbr)) == 0)
-		at = sizeof(endbr);
 	if (size < at + sizeof(enter) + sizeof(leave) ||
 	    memcmp(c.at + at, enter, sizeof(enter)) != 0 ||
 	    memcmp(c.at + size - sizeof(leave), leave, sizeof(leave)) != 0)
@@ -48,18 +55,22 @@ static void init_or_fini(const struct elf_file *e, const struct elf_section *s,
 	found(context, s->address + at + sizeof(enter), s->address + size - 1, &inside);
 	found(context, s->address + size - 1, s->address + size, &outside);
 }
-/* glibc's __start_context: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi */
+
+/* glibc's __start_context: [endbr64] mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi */
 bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size)
 {
 	static const uint8_t begin[] = {
 		0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff
 	};
 	struct cursor c;
+	size_t at;
 
 	if (size < sizeof(begin) || size > 64)
 		return false;
 	c = elf_file_at(e, address);
-	return cursor_left(&c) >= sizeof(begin) && memcmp(c.at, begin, sizeof(begin)) == 0;
+	at = endbr_size(&c);
+	return cursor_left(&c) >= at + sizeof(begin) &&
+	       memcmp(c.at + at, begin, sizeof(begin)) == 0;
 }
 #else
 bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size)

@@ -76,11 +76,10 @@ until grep -q ready "$work/ready" || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); d
 holds "records a process that only waits" "$record" -q --off-cpu -d 0.5 -o "$work/forever.prf" -p $forever
 kill $forever
 folded=$("$report" --off-cpu "$work/forever.prf")
-if [ -n "$folded" ]; then
-	like "$folded" 'forever;.*run;blocked_in_read;.*read.* [0-9]{6,}$' "a wait that began before and does not end is there, from its root on"
-else
-	skip "a wait that began before and does not end" "this kernel cannot look at waiting tasks"
-fi
+case $(uname -r) in
+5.*) skip "a wait that began before and does not end" "Linux 5 cannot look at waiting tasks" ;;
+*) like "$folded" 'forever;.*run;blocked_in_read;.*read.* [0-9]{6,}$' "a wait that began before and does not end is there, from its root on" ;;
+esac
 
 # Who ended it.
 holds "records wakers" "$record" -q --off-cpu --wakers -o "$work/waits.prf" -- "$work/waits" "$work/file"

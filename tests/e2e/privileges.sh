@@ -5,6 +5,15 @@ need_bpf
 compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 # While it records it has what recording takes, and no more.
+# runs PID: waits until it has had 200 ms of CPU time from now on, of which there are samples
+runs() {
+	used=$(awk '{ print $14 + $15 }' "/proc/$1/stat")
+	i=0
+	until [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge $((used + 20)) ] || [ $i = 300 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+}
 "$work/burn" 0 &
 burn=$!
 "$record" -q -F 99 -o "$work/long.prf" -p $burn 2> "$work/err" &
@@ -43,6 +52,7 @@ thread_sets() {
 holds "each thread holds what the manual lists, and no more" thread_sets $recorder \
 	0000000000000000 0000000000000004 0000008000000000 000001c400080024
 is "$(stat -c %a "$work/long.prf")" 600 "the trace can be read by its owner only"
+runs $burn
 kill -INT $recorder
 wait $recorder
 is $? 0 "it ends well without them"
@@ -62,6 +72,7 @@ if command -v capsh > /dev/null; then
 	done
 	holds "with cap_sys_admin only that is kept instead" thread_sets $recorder \
 		0000000000000000 0000000000000004 0000000000200000 0000010400280024
+	runs $burn
 	kill -INT $recorder
 	wait $recorder
 	kill $burn

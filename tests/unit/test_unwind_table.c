@@ -15,6 +15,7 @@
 #include <elfutils/libdw.h>
 
 #include "common/limits.h"
+#include "record/unwind/code_patterns.h"
 #include "record/unwind/unwind_arch.h"
 
 /* What libdw says of a pc, in our terms. False: it has nothing there. */
@@ -298,6 +299,51 @@ static void test_holes_are_not_analysed(void **state)
 	assert_int_equal(build_of_hole(LIMIT_ANALYSED_BYTES + 4096), UNWIND_TABLE_NO_INFO);
 }
 
+#ifdef __x86_64__
+/* Whether glibc's __start_context is known when it begins with these bytes. */
+static bool begins_stack(const void *bytes, size_t size)
+{
+	static const uint8_t start_context[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+						 0x24, 0x48, 0x85, 0xff, 0x74, 0x08 };
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		uint8_t code[32];
+	} file = {
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_machine = ARCH_MACHINE,
+			    .e_phoff = sizeof(file.header),
+			    .e_phentsize = sizeof(file.segment),
+			    .e_phnum = 1,
+			    .e_ehsize = sizeof(file.header) },
+		.segment = { .p_type = PT_LOAD,
+			     .p_flags = PF_R | PF_X,
+			     .p_vaddr = 0x1000,
+			     .p_offset = offsetof(typeof(file), code),
+			     .p_filesz = size + sizeof(start_context),
+			     .p_memsz = size + sizeof(start_context) },
+	};
+	struct elf_file e;
+	bool begins;
+
+	memcpy(file.code, bytes, size);
+	memcpy(file.code + size, start_context, sizeof(start_context));
+	assert_int_equal(elf_file_open_memory(&e, &file, sizeof(file)), ELF_OK);
+	begins = code_begins_stack(&e, 0x1000, size + sizeof(start_context));
+	elf_file_release(&e);
+	return begins;
+}
+
+/* Ubuntu's glibc is built with CET, so that its functions begin with an endbr64. */
+static void test_begins_stack(void **state)
+{
+	assert_true(begins_stack("", 0));
+	assert_true(begins_stack("\xf3\x0f\x1e\xfa", 4));
+	assert_false(begins_stack("\x90", 1));
+}
+#endif
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_own_binary_against_libdw),
 	cmocka_unit_test(test_libc_against_libdw),
@@ -306,6 +352,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_file_without_code),
 	cmocka_unit_test(test_holes_are_not_analysed),
+#ifdef __x86_64__
+	cmocka_unit_test(test_begins_stack),
+#endif
 };
 
 UNIT_TESTS(tests);
