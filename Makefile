@@ -113,7 +113,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(PROF_CPPFLAGS) $(CPPFLAGS) $(PROF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Its stacks are walked by frame pointers and by tables alike.
-$(BUILD)/bench/kernel/worker.o: PROF_CFLAGS += -fno-omit-frame-pointer
+$(BUILD)/bench/kernel/worker.o: PROF_CFLAGS += -fno-omit-frame-pointer -fno-stack-protector
 
 define room_archive
 $(call archive,$(1)): $(call objects,$(call sources,$(1)))
