@@ -95,19 +95,20 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct hit hit = {
 		.pid_tgid = bpf_get_current_pid_tgid(),
-		.time_ns = bpf_ktime_get_ns(),
 		.weight = 1,
 		.event = (__u32)cookie,
 		.registers = &ctx->regs,
 	};
-	bool wanted;
+	bool counts;
 
 	PHASE_END(PHASE_CLOCK);
 	/* The idle task is no target: pid 0. */
-	wanted = hit.pid_tgid && ticks_mode(hit.event, &ctx->regs) &&
-		 current_is_target(hit.pid_tgid);
-	ticks_count(cookie, hit.time_ns, wanted ? hit.pid_tgid : 0);
-	if (!wanted)
+	if (!hit.pid_tgid || !current_is_target(hit.pid_tgid))
+		return 0;
+	hit.time_ns = bpf_ktime_get_ns();
+	counts = ticks_mode(hit.event, &ctx->regs);
+	ticks_count(cookie, hit.time_ns, counts);
+	if (!counts)
 		return 0;
 	if (hit.event < SAMPLE_EVENTS_MAX && periods[hit.event] == PERIOD_OF_EVENT)
 		hit.weight = ctx->sample_period;

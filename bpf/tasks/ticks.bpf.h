@@ -11,7 +11,6 @@
 
 #include "bpf/state/kernel.h"
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
@@ -26,9 +25,9 @@ const volatile __u8 tick_modes[SAMPLE_EVENTS_MAX] = {};
 
 /* A timer on one CPU. */
 struct ticks {
-	__u64 due_ns; /* of the next tick */
-	__u64 opened; /* the event's opening that this is about, see TICK_COOKIE; 0: no tick yet */
-	__u64 pid_tgid; /* the target that the last tick hit; 0: none */
+	__u64 due_ns;  /* of the next tick */
+	__u64 opened;  /* the event's opening that this is about, see TICK_COOKIE; 0: no tick yet */
+	__u64 started; /* when the task started that the last tick hit, as its name; 0: none */
 	__u64 switches; /* how often it had left a CPU by then */
 };
 
@@ -64,45 +63,39 @@ static __always_inline __u64 ticks_skipped(struct ticks *t, __u64 now_ns, __u64 
 	return skipped;
 }
 
-/* How often the current task has left a CPU. */
-static __always_inline __u64 ticks_switches(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
-}
-
 /*
- * To be called at each tick, with the target that it hit, or 0. Skipped ticks are lost if one
- * target ran from the tick before to this one. Otherwise nobody can say whose they were; mostly the
- * CPU was idle, and a virtual one gets no ticks then.
+ * To be called at each tick that hits a target; `counts`: in the mode that the event is about.
+ * Skipped ticks are lost if one task ran all the time from its tick before to this one, which it
+ * did if it has not left the CPU. Otherwise nobody can say whose they were; mostly the CPU was
+ * idle, and a virtual one gets no ticks then.
  */
-static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, __u64 pid_tgid)
+static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, bool counts)
 {
+	const struct task_struct *task = bpf_get_current_task_btf();
+	__u64 switches = task->nvcsw + task->nivcsw, opened = cookie >> 32, period, skipped;
 	__u32 event = (__u32)cookie, class = CLASS_TIMER;
-	__u64 opened = cookie >> 32;
-	__u64 period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0;
-	__u64 switches = pid_tgid ? ticks_switches() : 0, skipped = 0;
 	struct ticks *t = bpf_map_lookup_elem(&ticks, &event);
 	struct sample_counters *count;
 
+	period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0;
 	if (!period || !t)
 		return;
-	if (t->opened != opened) {
+	if (!counts || t->opened != opened || t->started != task->start_time ||
+	    t->switches != switches) {
 		t->opened = opened;
+		t->started = counts ? task->start_time : 0;
+		t->switches = switches;
 		t->due_ns = now_ns + period;
-	} else {
-		skipped = ticks_skipped(t, now_ns, period);
+		return;
 	}
-	if (skipped && pid_tgid && t->pid_tgid == pid_tgid && t->switches == switches) {
-		count = bpf_map_lookup_elem(&counters, &class);
-		if (count) {
-			count->fired += skipped;
-			count->lost[SAMPLE_LOST_SKIPPED] += skipped;
-		}
+	skipped = ticks_skipped(t, now_ns, period);
+	if (!skipped)
+		return;
+	count = bpf_map_lookup_elem(&counters, &class);
+	if (count) {
+		count->fired += skipped;
+		count->lost[SAMPLE_LOST_SKIPPED] += skipped;
 	}
-	t->pid_tgid = pid_tgid;
-	t->switches = switches;
 }
 
 #endif
