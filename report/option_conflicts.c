@@ -57,6 +57,8 @@ static const char *wrong_stacks(const struct report_options *o)
 {
 	if (o->shape.no_kernel && o->shape.no_user)
 		return "--no-kernel and --no-user leave nothing of the stacks";
+	if (o->shape.script_only && o->shape.no_user)
+		return "--script-only and --no-user leave nothing of the stacks";
 	if (o->grouped && asks_for_first_frame(o))
 		return "--group-by says all first frames: --pid, --tid, --cpu, --event and "
 		       "--cgroup "

@@ -42,6 +42,7 @@ FLAG(take_modules, shown.modules, true)
 FLAG(take_delimiter, shape.delimiter, true)
 FLAG(take_no_kernel, shape.no_kernel, true)
 FLAG(take_no_user, shape.no_user, true)
+FLAG(take_script_only, shape.script_only, true)
 FLAG(take_collapse, shape.collapse_recursion, true)
 FLAG(take_no_inlines, symbols.inlines, false)
 FLAG(take_no_demangle, symbols.demangle, false)
@@ -439,6 +440,8 @@ static const struct option_entry table[] = {
 	{ 0, "caller-of", "RE", "end stacks at the first function that matches", take_caller_of },
 	{ 0, "no-kernel", NULL, "leave out kernel functions", take_no_kernel },
 	{ 0, "no-user", NULL, "leave out user functions", take_no_user },
+	{ 0, "script-only", NULL, "only functions of Python, Java and JavaScript",
+	  take_script_only },
 	{ 0, "max-depth", "N", "keep the outermost N functions of a stack", take_max_depth },
 	{ 0, "collapse-recursion", NULL, "show direct recursion as one call", take_collapse },
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },

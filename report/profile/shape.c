@@ -14,6 +14,13 @@ uint8_t shape_match(const struct shape *s, const struct profile_frame *frame)
 			 (matches(s->caller_of, frame->name) ? SHAPE_CALLEE : 0));
 }
 
+/* What stands for no function is kept: it says whose the next frames are. */
+static bool is_script(const struct profile_frame *frame)
+{
+	return frame->kind == PROFILE_FRAME_SCRIPT || frame->kind == PROFILE_FRAME_JIT ||
+	       frame->kind == PROFILE_FRAME_SEPARATOR;
+}
+
 bool shape_takes(const struct shape *s, struct shape_state *state,
 		 const struct profile_frame *frame, uint8_t match, uint32_t depth)
 {
@@ -25,6 +32,8 @@ bool shape_takes(const struct shape *s, struct shape_state *state,
 	if (s->no_kernel && frame->kind == PROFILE_FRAME_KERNEL)
 		return false;
 	if (s->no_user && frame->kind != PROFILE_FRAME_KERNEL)
+		return false;
+	if (s->script_only && !is_script(frame))
 		return false;
 	if (match & SHAPE_HIDE)
 		return false;

@@ -44,6 +44,7 @@ wrong "--safe-colors alone" "goes with --diff" prof-report -f html --safe-colors
 wrong "--by of folded stacks" "goes with -f top" prof-report --by=comm x.prf
 wrong "--limit of folded stacks" "goes with -f top" prof-report --limit=3 x.prf
 wrong "neither kernel nor user" "leave nothing" prof-report --no-kernel --no-user x.prf
+wrong "only scripts, and no user functions" "leave nothing" prof-report --script-only --no-user x.prf
 wrong "first frames said twice" "go into its list" prof-report --pid --group-by=cpu x.prf
 wrong "a list that became a path" "--pid=12" prof-report --pid 12
 wrong "a folder that is not there" "--debug-dir ./nowhere: " prof-report --debug-dir=./nowhere x.prf

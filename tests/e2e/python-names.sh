@@ -81,6 +81,9 @@ short() {
 	read -r named unnamed without <<-E
 	$(python3 "$work/judge-short.py" "$work/samples")
 	E
+	is "$("$report" -q --script-only -f jsonl "$work/short.prf" | python3 -c 'import json, sys
+print(*{f["kind"] for line in sys.stdin for f in json.loads(line).get("stack", [])})')" script \
+		"$1: --script-only leaves nothing else"
 	is "$named" "$programs_count" "$1: each of $programs_count programs of 50 ms has its functions"
 	number "$unnamed + $without <= 0.3 * $programs_count" "$1: and hardly a sample lacks them ($unnamed without names, $without without frames)"
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Walks a stack of one-letter functions (capitals are kernel frames) and writes what is
- * kept; NULL: the stack does not count.
+ * Walks a stack of one-letter functions (capitals are kernel frames, digits those of scripts) and
+ * writes what is kept; NULL: the stack does not count.
  */
 static const char *walk(const struct shape *shape, const char *stack, char *room)
 {
@@ -22,6 +22,8 @@ static const char *walk(const struct shape *shape, const char *stack, char *room
 
 		if (*c >= 'A' && *c <= 'Z')
 			frame.kind = PROFILE_FRAME_KERNEL;
+		if (*c >= '0' && *c <= '9')
+			frame.kind = *c == '0' ? PROFILE_FRAME_JIT : PROFILE_FRAME_SCRIPT;
 		if (shape_takes(shape, &state, &frame, shape_match(shape, &frame), (uint32_t)n))
 			room[n++] = *c;
 	}
@@ -62,6 +64,10 @@ static void test_kinds(void **state)
 	assert_string_equal(walk(&shape, "abCD", room), "CD");
 	shape = (struct shape){ .max_depth = 2 };
 	assert_string_equal(walk(&shape, "abCD", room), "ab");
+	shape = (struct shape){ .script_only = true };
+	assert_string_equal(walk(&shape, "a1b20cD", room), "120");
+	shape = (struct shape){ .script_only = true, .max_depth = 2 };
+	assert_string_equal(walk(&shape, "a1b20cD", room), "12");
 }
 
 static void test_focus(void **state)
