@@ -20,7 +20,7 @@ struct shape {
 	const regex_t *root;	  /* begin stacks at the first such frame; others are dropped */
 	const regex_t *caller_of; /* end stacks at the first such frame; others are dropped */
 	bool no_kernel, no_user;
-	bool script_only; /* only functions of programs that a runtime runs */
+	bool script_only;   /* only functions of programs that a runtime runs */
 	uint32_t max_depth; /* frames kept, from the root; 0: all */
 	bool collapse_recursion;
 	bool delimiter; /* a frame "-" between user and kernel */
