@@ -76,6 +76,8 @@ FORMAT_LIBS := -lzstd -lxxhash
 RECORD_LIBS := -lbpf -lz -lcap
 REPORT_LIBS := -liberty -ldeflate -llzma -lm
 BENCH_LIBS := -ldw -ljansson
+# Not needed, but without it -f annotate has no instructions.
+disassembler := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' .ci/disassembler)
 
 rooms := common format record report bench
 sources = $(filter-out $(1)/main.c bench/library.c bench/measure/interpose.c bench/suite/slow.c %.bpf.c,$(wildcard $(1)/*.c $(1)/*/*.c))
@@ -88,6 +90,7 @@ skeletons := $(patsubst %.bpf.c,$(BUILD)/%.skel.h,$(wildcard bpf/*.bpf.c bench/*
 INJECT ?=
 comma := ,
 PROF_CPPFLAGS += $(foreach fault,$(INJECT),-DINJECT_$(fault))
+PROF_CPPFLAGS += $(if $(disassembler),-DPROF_DISASSEMBLER)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -144,10 +147,10 @@ $(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c
 $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 $(BUILD)/prof-report: $(BUILD)/report/main.o $(call archive,report) $(call archive,format) $(call archive,common)
-$(BUILD)/prof-report: libs = $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
+$(BUILD)/prof-report: libs = $(disassembler) $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(call archive,bench) $(call archive,report) $(call archive,record) \
 	$(call archive,format) $(call archive,common)
-$(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
+$(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(disassembler) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_resolve)
 
@@ -162,7 +165,7 @@ $(BUILD)/libprof_bench.a: $(BUILD)/bench/library.o $(call archive,bench) $(call 
 # prof-report with a slowdown of chosen size, for bench/ci/operating-curve.py.
 $(BUILD)/prof-report-slow: $(BUILD)/report/main.o $(BUILD)/bench/suite/slow.o $(call archive,report) \
 	$(call archive,format) $(call archive,common)
-$(BUILD)/prof-report-slow: libs = $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
+$(BUILD)/prof-report-slow: libs = $(disassembler) $(REPORT_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(addprefix $(BUILD)/,$(programs) prof-report-slow):
 	$(call say,LINK,$@)
@@ -199,7 +202,7 @@ tools := $(patsubst testdata/%.c,$(BUILD)/testdata/%,$(tool_sources))
 
 all_archives := $(foreach room,record report bench format common,$(call archive,$(room)))
 link_all = $(CC) $(PROF_CFLAGS) $(CFLAGS) $(PROF_LDFLAGS) $(LDFLAGS) -pie -o $@ $(filter %.o,$^) \
-	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(RECORD_LIBS) $(disassembler) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/unit/main.o $(all_archives)
 	$(call say,LINK,$@)

@@ -45,6 +45,12 @@
 #define LIMIT_MINI_BYTES (256u << 20)
 #define LIMIT_MINI_MEMORY (128u << 20)
 
+/* A source file, of which lines are shown. A larger one is not read. */
+#define LIMIT_SOURCE_BYTES (64 << 20)
+
+/* The code of one function that is shown as instructions. Of a longer one there are none. */
+#define LIMIT_FUNCTION_BYTES (1 << 20)
+
 /*
  * What is read of names from the memory of one Java process, and of all of them together. What
  * comes after it has no name. A large server takes some tens of MiB.

@@ -35,21 +35,24 @@ static const char *wrong_comparison(const struct report_options *o)
 
 static const char *wrong_table(const struct report_options *o)
 {
-	bool top = is_view(o, "top");
+	bool top = is_view(o, "top"), annotate = is_view(o, "annotate");
 
 	if (o->shown.csv && !top)
 		return "--csv goes with -f top";
 	if (o->shown.json && o->action != REPORT_INFO &&
-	    (o->action != REPORT_VIEW || !o->view->paged))
+	    (o->action != REPORT_VIEW || !o->view->paged || annotate))
 		return "--json goes with --info, -f top and -f tree";
 	if (o->shown.csv && o->shown.json)
 		return "--csv and --json exclude each other";
-	if (o->shown.function && !top)
-		return "--function goes with -f top";
+	if (o->shown.function && !top && !annotate)
+		return "--function goes with -f top and -f annotate";
+	if (o->shown.source_directory && !annotate)
+		return "--source-dir goes with -f annotate";
 	if (o->shown.by && !top)
 		return "--by goes with -f top; elsewhere --group-by puts frames first";
-	if (o->shown.limit && !top)
-		return "--limit goes with -f top; elsewhere --min leaves out what is small";
+	if (o->shown.limit && !top && !annotate)
+		return "--limit goes with -f top and -f annotate; elsewhere --min leaves out what "
+		       "is small";
 	return NULL;
 }
 

@@ -2,7 +2,7 @@
 #include "report/options.h"
 
 #include "common/message.h"
-#include "report/views/view_registry.h"
+#include "report/view_registry.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,6 +50,7 @@ FLAG(take_full_names, symbols.full_names, true)
 FLAG(take_debuginfod, symbols.debuginfod, true)
 FLAG(take_no_cache, symbols.cache, false)
 FLAG(take_sysroot, symbols.sysroot, argument)
+FLAG(take_source_dir, shown.source_directory, argument)
 
 /* -------- output -------- */
 
@@ -261,7 +262,14 @@ REGEX(take_focus, 0, shape.focus)
 REGEX(take_hide, 1, shape.hide)
 REGEX(take_root, 2, shape.root)
 REGEX(take_caller_of, 3, shape.caller_of)
-REGEX(take_function, 4, shown.function)
+
+static const char *take_function(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	o->shown.function_text = argument;
+	return compile(o, 4, &o->shown.function, argument);
+}
 
 static const char *take_max_depth(void *context, const char *argument)
 {
@@ -389,8 +397,9 @@ static const char *take_debug_dir(void *context, const char *argument)
 static const struct option_entry table[] = {
 	{ .help = "Output" },
 	{ 'f', "format", "FORMAT",
-	  "folded (default), top, tree, html, pprof, firefox, speedscope, script or jsonl",
-	  take_format, "folded top tree html pprof firefox speedscope script jsonl" },
+	  "folded (default), top, tree, annotate, html, pprof, firefox, speedscope, script or "
+	  "jsonl",
+	  take_format, "folded top tree annotate html pprof firefox speedscope script jsonl" },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output", take_output,
 	  VALUES_FILES },
 	{ 0, "value", "WHAT",
@@ -459,11 +468,15 @@ static const struct option_entry table[] = {
 	{ 0, "lines", NULL, "show source file and line", take_lines },
 	{ 0, "modules", NULL, "show the file each function is in", take_modules },
 
-	{ .help = "Tables (-f top)" },
+	{ .help = "Tables (-f top) and functions (-f annotate)" },
 	{ 0, "by", "WHAT", "function (default), object, line, thread or comm", take_by,
 	  "function object line thread comm" },
-	{ 0, "limit", "N", "only the first N rows", take_limit },
-	{ 0, "function", "RE", "callers and callees of the functions that match", take_function },
+	{ 0, "limit", "N", "only the first N rows, or functions", take_limit },
+	{ 0, "function", "RE",
+	  "top: callers and callees of the functions that match; annotate: their code",
+	  take_function },
+	{ 0, "source-dir", "DIR", "annotate: look for sources below DIR first", take_source_dir,
+	  VALUES_FOLDERS },
 
 	{ .help = "Names" },
 	{ 0, "no-inlines", NULL, "do not show inlined functions", take_no_inlines },

@@ -66,6 +66,8 @@ static bool missing_folder(const struct report_options *o)
 {
 	bool missing = o->symbols.sysroot && !is_folder("--sysroot", o->symbols.sysroot);
 
+	if (o->shown.source_directory)
+		missing = !is_folder("--source-dir", o->shown.source_directory) || missing;
 	for (size_t i = 0; i < DEBUG_DIRECTORIES_MAX && o->debug_directories[i]; i++)
 		missing = !is_folder("--debug-dir", o->debug_directories[i]) || missing;
 	return missing;
@@ -180,7 +182,9 @@ static int write_view(struct report_options *o, struct loaded *l)
 		ok = loaded_stream(l, o, &w.sink);
 	else
 		error = o->view->render(l->profile, &o->shown, &w.sink);
-	if (error)
+	if (error && error->kind == ERROR_ARGUMENT)
+		message_error("%s", error->text);
+	else if (error)
 		message_error("cannot make the report: %s", error->text);
 	/* After an interrupt the file is not wanted, nor half of it. */
 	ok = ok && !error_ignore(error) && !progress_interrupted();
@@ -422,6 +426,7 @@ int report_run(struct report_options *o)
 	o->shown.colour = wants_colour(o);
 	o->shown.width = terminal_width(o);
 	o->symbols.progress = say_download;
+	o->shown.symbols = &o->symbols;
 	why = o->symbols.debuginfod ? debuginfod_missing() : NULL;
 	if (why)
 		message_warning("--debuginfod: %s", why);

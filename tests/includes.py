@@ -35,7 +35,7 @@ in_a_row("bpf", ["abi", "state", "runtimes", "walk", "tasks"])
 in_a_row("record", ["system", "events", "capture", "symbols", "spaces", "unwind", "runtimes", "trace"])
 # The recorder reads a Python process's frames as the kernel half does, with the same code.
 RULES["record/runtimes"].append("bpf/runtimes")
-in_a_row("report", ["output", "dwarf", "symbols", "profile", "views"])
+in_a_row("report", ["output", "dwarf", "symbols", "profile", "views", "annotate"])
 in_a_row("bench", ["statistics", "results", "measure"])
 for name in ["kernel", "suite", "gate", "pairs"]:
     RULES[f"bench/{name}"] = RULES["bench/measure"] + ["bench/measure"]

@@ -65,6 +65,19 @@ void fitted_text(struct sink *s, const char *text, unsigned int room)
 	sink_release(&clean);
 }
 
+void fitted_beginning(struct sink *s, const char *text, unsigned int room)
+{
+	struct sink clean = printable(text);
+
+	if (!room || characters(&clean.buffer) <= room) {
+		sink_bytes(s, clean.buffer.data, clean.buffer.size);
+	} else {
+		sink_bytes(s, clean.buffer.data, position(&clean.buffer, room - 1));
+		sink_text(s, "…");
+	}
+	sink_release(&clean);
+}
+
 void fitted_name(struct sink *s, const char *name, const char *object, unsigned int room)
 {
 	struct sink first = printable(name), second = printable(object);

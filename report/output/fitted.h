@@ -17,6 +17,9 @@ unsigned int fitted_room(unsigned int width, unsigned int used);
 /* The text, printable; of a longer one than `room` characters the beginning and the end. */
 void fitted_text(struct sink *s, const char *text, unsigned int room);
 
+/* The same for text that matters from its beginning on: of a longer one the end goes. */
+void fitted_beginning(struct sink *s, const char *text, unsigned int room);
+
 /* A function and, where there is room for both, the object that it lies in. */
 void fitted_name(struct sink *s, const char *name, const char *object, unsigned int room);
 

@@ -4,11 +4,12 @@
 
 /*
  * What a format of `prof-report -f` is: its name, what its profile must keep apart, and the
- * function that writes it. view_registry.c has the table of all formats.
+ * function that writes it. report/view_registry.c has the table of all formats.
  */
 
 #include "report/output/sink.h"
 #include "report/profile/profile.h"
+#include "report/symbols/symbolizer.h"
 
 #include <regex.h>
 
@@ -27,9 +28,14 @@ struct view_options {
 	unsigned int leading[VIEW_LEADING_MAX];
 	bool csv, json; /* top */
 	bool colour;
-	unsigned int limit;	    /* rows of top; 0: all */
-	const char *by;		    /* top: "function", "object", "line", "thread", "comm" */
-	const regex_t *function;    /* top: callers and callees of these; NULL: none */
+	unsigned int limit; /* rows of top; 0: all */
+	const char *by;	    /* top: "function", "object", "line", "thread", "comm" */
+	/* top: callers and callees of these; annotate: these themselves; NULL: none */
+	const regex_t *function;
+	const char *function_text;    /* as given */
+	const char *source_directory; /* annotate: where sources are; NULL: as recorded */
+	const struct symbolizer_options
+		*symbols;	    /* annotate: where files are; set by report_run() */
 	const struct profile *base; /* --diff: what to compare with; NULL: none */
 	bool normalize;		    /* --diff: scale the base to the same total */
 	unsigned int width;	    /* columns of the terminal; 0: no terminal */

@@ -14,7 +14,7 @@
 
 #include "common/message.h"
 #include "report/load.h"
-#include "report/views/view_registry.h"
+#include "report/view_registry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -74,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	o.shown.symbols = &o.symbols;
 	message_setup("fuzz_views", MESSAGE_ERROR);
 	if (loaded_open(&now, paths, 1, view->sample) && loaded_profile(&now, &o) &&
 	    (!differs || (loaded_open(&base, paths, 1, false) && loaded_profile(&base, &o)))) {

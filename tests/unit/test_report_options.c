@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "report/options.h"
-#include "report/views/view_registry.h"
+#include "report/view_registry.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

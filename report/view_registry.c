@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/views/view_registry.h"
+#include "report/view_registry.h"
 
+#include "report/annotate/annotate.h"
 #include "report/views/firefox.h"
 #include "report/views/folded.h"
 #include "report/views/html.h"
@@ -20,6 +21,10 @@ static const struct view views[] = {
 	  .can_diff = true,
 	  .render = top_render },
 	{ .name = "tree", .paged = true, .render = tree_render },
+	{ .name = "annotate",
+	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS | PROFILE_INSIDE_CALL,
+	  .paged = true,
+	  .render = annotate_render },
 	{ .name = "html",
 	  .suffix = ".html",
 	  .binary = true,

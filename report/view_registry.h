@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_VIEWS_VIEW_REGISTRY_H
-#define REPORT_VIEWS_VIEW_REGISTRY_H
+#ifndef REPORT_VIEW_REGISTRY_H
+#define REPORT_VIEW_REGISTRY_H
 
 /* All formats of `prof-report -f`; the only place that knows every view. */
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_ANNOTATE_ANNOTATE_H
+#define REPORT_ANNOTATE_ANNOTATE_H
+
+/*
+ * -f annotate: a function's source, with what was counted at each line and in what was inlined
+ * there, and its instructions.
+ */
+
+#include "report/views/view.h"
+
+/*
+ * ERROR_ARGUMENT: no function, or more than one, is meant; the text says what to do. What cannot be
+ * shown, such as a source that is not here, is said in its place.
+ */
+struct error *annotate_render(const struct profile *p, const struct view_options *o,
+			      struct sink *s) ERROR_CHECKED;
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/annotate/listing.h"
+
+#include "common/array.h"
+#include "report/output/fitted.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Terminals of so many columns have room for the number of samples behind totals. */
+enum { WIDTH_OF_TOTALS = 100, TAB = 4, SOURCES_MAX = 256 };
+
+void listing_release(struct listing *l)
+{
+	for (size_t i = 0; i < l->source_count; i++) {
+		source_file_release(&l->sources[i].file);
+		error_free(l->sources[i].error);
+	}
+	free(l->sources);
+	l->sources = NULL;
+	l->source_count = l->source_capacity = 0;
+}
+
+const struct listing_source *listing_source(struct listing *l, const char *path)
+{
+	const struct source_search search = { l->options->symbols->sysroot,
+					      l->options->source_directory };
+	struct listing_source *one;
+
+	for (size_t i = 0; i < l->source_count; i++)
+		if (!strcmp(l->sources[i].path, path))
+			return &l->sources[i];
+	if (!array_reserve(&l->sources, &l->source_capacity, l->source_count + 1))
+		return NULL;
+	one = &l->sources[l->source_count++];
+	*one = (struct listing_source){ .path = path };
+	if (l->source_count > SOURCES_MAX)
+		one->error = error_new(ERROR_LIMIT, "is one file too many");
+	else
+		one->error = source_file_read(&one->file, &search, path);
+	return one;
+}
+
+void listing_say(const struct listing *l, const char *format, ...)
+{
+	size_t column = 1, room = fitted_room(l->options->width, 0);
+	struct buffer text = { 0 };
+	char *rest, *word;
+	va_list arguments;
+
+	va_start(arguments, format);
+	buffer_vprintf(&text, format, arguments);
+	va_end(arguments);
+	buffer_u8(&text, 0);
+	rest = buffer_ok(&text) ? (char *)text.data : NULL;
+	sink_char(l->sink, '#');
+	while ((word = strsep(&rest, " "))) {
+		if (room && column > 3 && column + 1 + strlen(word) > room) {
+			sink_text(l->sink, "\n#  ");
+			column = 3;
+		}
+		sink_char(l->sink, ' ');
+		sink_printable(l->sink, word);
+		column += 1 + strlen(word);
+	}
+	sink_char(l->sink, '\n');
+	buffer_release(&text);
+}
+
+/* -------- columns -------- */
+
+static bool shows_totals(const struct listing *l)
+{
+	return !l->options->width || l->options->width >= WIDTH_OF_TOTALS;
+}
+
+double listing_percent(const struct listing *l, uint64_t value)
+{
+	return l->profile->total ? 100.0 * (double)value / (double)l->profile->total : 0;
+}
+
+static const char *unit(const struct listing *l)
+{
+	return l->profile->value == PROFILE_WEIGHT ? l->profile->unit : "samples";
+}
+
+void listing_heading(const struct listing *l, const char *rest)
+{
+	sink_printf(l->sink, "%6s %7.7s  %6s", "self %", unit(l), "total %");
+	if (shows_totals(l))
+		sink_printf(l->sink, " %7.7s", unit(l));
+	sink_printf(l->sink, "  %s\n", rest);
+}
+
+/* A share and the number that it is of. */
+static void write_side(const struct listing *l, uint64_t value, uint64_t samples, bool number)
+{
+	double share = listing_percent(l, value);
+	const char *begin = !l->options->colour ? ""
+			    : share >= 5	? "\033[31m"
+			    : share >= 0.5	? "\033[32m"
+						: "";
+
+	if (!value && !samples) {
+		sink_printf(l->sink, "%*s", number ? 14 : 6, "");
+		return;
+	}
+	sink_printf(l->sink, "%s%6.2f%s", begin, share, *begin ? "\033[m" : "");
+	if (number)
+		sink_printf(l->sink, " %7" PRIu64,
+			    l->profile->value == PROFILE_WEIGHT ? value : samples);
+}
+
+void listing_count(const struct listing *l, const struct hit_count *count)
+{
+	static const struct hit_count nothing;
+
+	if (!count)
+		count = &nothing;
+	write_side(l, count->self, count->self_samples, true);
+	sink_text(l->sink, "   ");
+	write_side(l, count->total, count->total_samples, shows_totals(l));
+}
+
+unsigned int listing_columns(const struct listing *l)
+{
+	return shows_totals(l) ? 31 : 23;
+}
+
+bool listing_wants(const struct listing *l, const struct hit_count *count)
+{
+	double least = l->profile->min_percent;
+
+	if (least == 0)
+		return true;
+	return count && (count->self || count->total) && listing_percent(l, count->total) >= least;
+}
+
+void listing_widen(uint8_t *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t from = i > LISTING_AROUND ? i - LISTING_AROUND : 0;
+
+		if (rows[i] != LISTING_ROW_WANTED)
+			continue;
+		for (size_t k = from; k < n && k <= i + LISTING_AROUND; k++)
+			if (rows[k] == LISTING_ROW_HIDDEN)
+				rows[k] = LISTING_ROW_NEAR;
+	}
+}
+
+void listing_skip(const struct listing *l, size_t n, const char *what)
+{
+	listing_count(l, NULL);
+	sink_printf(l->sink, "  … %zu %s\n", n, what);
+}
+
+/* -------- text -------- */
+
+unsigned int listing_indent(const char *text, size_t size)
+{
+	unsigned int column = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '\t')
+			column += TAB - column % TAB;
+		else if (text[i] == ' ')
+			column++;
+		else
+			return column;
+	}
+	return UINT_MAX;
+}
+
+const char *listing_line(const struct listing_source *source, uint32_t line, size_t *size)
+{
+	const char *text = "";
+	size_t blanks = 0;
+
+	*size = 0;
+	if (!source->error)
+		text = source_file_line(&source->file, line, size);
+	while (blanks < *size && (text[blanks] == ' ' || text[blanks] == '\t'))
+		blanks++;
+	*size -= blanks;
+	return text + blanks;
+}
+
+void listing_text(const struct listing *l, const struct listing_text *text, unsigned int used)
+{
+	struct buffer line = { 0 };
+	unsigned int column = 0;
+
+	for (size_t i = 0; i < text->size; i++) {
+		bool tab = text->text[i] == '\t';
+		unsigned int next = tab ? column + TAB - column % TAB : column + 1;
+
+		for (; column < next; column++)
+			if (column >= text->indent)
+				buffer_u8(&line, tab ? ' ' : (uint8_t)text->text[i]);
+	}
+	/* A line that ends here would look whole. */
+	for (size_t i = 0; i < line.size; i++)
+		if (!line.data[i])
+			line.data[i] = '?';
+	fitted_beginning(l->sink, buffer_string(&line), fitted_room(l->options->width, used));
+	buffer_release(&line);
+}

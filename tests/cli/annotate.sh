@@ -1,0 +1,144 @@
+#!/bin/sh
+# -f annotate: source and instructions of a function with their hits, to the letter, and what it says
+# where there is no source, no file, or no function.
+. "$(dirname "$0")/../lib.sh"
+need_tools readelf
+[ "$(uname -m)" = x86_64 ] || skip_all "the program is one of x86_64"
+here=$top/tests/cli/annotate
+cd "$work" || exit 1
+
+compile_c -nostdlib -static -no-pie -o program "$here/work.s" \
+	-Wl,--build-id=0x0102030405060708090a0b0c0d0e0f1011121314,-Ttext=0x401000,-e,work
+# section FIELD: of .text, from its number in brackets on
+section() { readelf -SW program | sed -n 's/^ *\[ *[0-9]*\] \(\.text .*\)/\1/p' | awk "{ print \$$1 }"; }
+offset=$(printf %d "0x$(section 4)")
+cp program other
+sed "s|PROGRAM|$work/program|; s|OTHER|$work/other|" "$here/trace.txt" |
+	awk -v at="$offset" '{ if (match($0, /WORK\+[0-9]+/))
+		$0 = substr($0, 1, RSTART - 1) (at + substr($0, RSTART + 5, RLENGTH - 5)); print }' > trace.txt
+need "$build/testdata/trace_text" trace.txt -o trace.prf
+mkdir -p src/deep
+cp "$here/work.c.txt" src/deep/work.c
+cp "$here/leaf.h.txt" src/deep/leaf.h
+
+annotate() { "$report" -q -f annotate --source-dir "$work/src/deep" "$@" trace.prf; }
+# shows NAME OPTIONS...
+shows() {
+	name=$1
+	shift
+	annotate "$@" 2>&1 | sed "s|$work|WORK|" | golden "$here/$name.expected" "$name: prof-report -f annotate $*"
+}
+
+if ! annotate --function work | grep -q 'built without libopcodes'; then
+	shows work --function work
+	shows work-all --function work --min 0
+	is "$(annotate | head -1)" "$(annotate --function work | head -1)" "without --function: the one with most samples"
+	like "$(annotate --function helper)" '^ 25\.00 +4 +25\.00 +4 +40102a +ret$' "a function without lines has instructions"
+	# Each row of an instruction: what there is of self adds up to what the function has itself.
+	is "$(annotate --function work --min 0 | sed -n '/address/,$p' |
+		cut -c 8-14 | awk '{ n += $1 } END { print n }')" \
+		5 "instructions add up: self, with what is inlined"
+else
+	skip "instructions" "libopcodes is not here"
+fi
+
+# Without libopcodes the build goes on, and says so where instructions would be.
+is "$(CC=false "$top/.ci/disassembler"): $?" ": 0" "a build without libopcodes goes on"
+cat > without.c <<'END'
+#include "report/annotate/disassembler.h"
+#include <stdio.h>
+int main(void)
+{
+	struct disassembly d = { 0 };
+
+	puts(disassemble(&d, 62, 0, (const uint8_t *)"\x90", 1)->text);
+	return 0;
+}
+END
+compile_c ${SAN:+-fsanitize=$SAN} -I"$top" -D_GNU_SOURCE -o without without.c \
+	"$top/report/annotate/disassembler.c" "$build/libcommon.a" -lelf
+like "$(ASAN_OPTIONS=detect_leaks=0 ./without)" 'built without libopcodes \(binutils-dev, binutils-devel\)' "... with a message"
+
+# What is missing is said where it would be, with what to do about it.
+output=$("$report" -q -f annotate --function work trace.prf)
+like "$output" '^# /src/work\.c: cannot open: No such file or directory; --source-dir=DIR says' "a source that is not here"
+like "$output" '^ 18\.75 +3 +18\.75 +3 +9$' "... has its lines with hits"
+like "$(annotate --function gone)" '^# no instructions: /nonexistent/libgone\.so: the file is not here; --sysroot=DIR' "a file that is gone"
+like "$(annotate --function other)" 'not the recorded one \(its build-id differs\); --sysroot=DIR' "another build"
+like "$(annotate --function jitted)" 'no instructions: \[jit\]: a compiler made this code at run time' "made code"
+like "$(annotate --function jitted)" 'no lines: there is no debug information' "... without lines"
+like "$(annotate --function ksys_write)" 'code of the kernel lies in no file' "code of the kernel"
+like "$(annotate --function loop)" 'a script has no instructions of its own' "a script"
+like "$(annotate --function red)" '^# \?\[31mred' "no control characters"
+like "$(annotate --function red)" '/src/secret: does not have the name of a source file' "not just any file is shown"
+mkdir src/run.py
+like "$("$report" -q -f annotate --source-dir "$work/src" --function loop trace.prf)" 'run\.py: is not a plain file' "a folder is no source"
+touch src/deep/short.c
+like "$(annotate --function other)" 'has fewer lines than what the program was made of' "a source that is too short"
+rm program
+like "$(annotate --function work)" 'no instructions: .*/program: the file is not here' "without the program"
+like "$(annotate --function work)" 'sum \+= helper\(leaf\(i\)\);' "... the source stays"
+
+annotate --function nothing > out 2> err
+is "$?: $(cat err)" "1: prof-report: no function with samples matches --function=nothing; -f top shows which there are" "no such function"
+annotate --function 'o' > out 2> err
+like "$?: $(cat err)" "^1: prof-report: [0-9]+ functions match --function=o: work, .*; name one, as in --function='\^name\\$'" \
+	"several functions"
+is "$(annotate --function leaf | grep -c '^# self ')" 2 "the very name means all objects that have it"
+is "$(annotate --function o --limit 2 | grep -c '^# self ')" 2 "--limit: the first two"
+like "$(annotate --function leaf)" '^# inlined into (work|gone): 6\.25 % \(1\)$' "inlined functions say into what"
+unlike "$(annotate --function leaf)" 'address  instruction' "... and have no instructions"
+like "$(annotate --function leaf)" "no instructions of its own: .* --function='(gone|work)'" "... but these have"
+is "$(annotate --function work --comm nobody 2>&1 > /dev/null | grep -c 'none of 16 samples fits --comm')" 1 "filters hold, as elsewhere"
+is "$("$report" -q -f annotate --source-dir src/deep --function work trace.prf trace.prf | sed -n 2p)" \
+	"# self 25.00 % (8), total 56.25 % (18) of 32 samples" "several traces are added up"
+annotate --diff trace.prf > out 2> err
+like "$?: $(cat err)" '^2: prof-report: this format cannot show a difference; folded, top and html can' "no --diff"
+annotate --json > out 2> err
+like "$?: $(cat err)" '^2: prof-report: --json goes with' "no --json"
+"$report" --source-dir src trace.prf > out 2> err
+like "$?: $(cat err)" '^2: prof-report: --source-dir goes with -f annotate' "--source-dir goes with it"
+"$report" -f annotate --source-dir nowhere trace.prf > out 2> err
+like "$?: $(cat err)" '^2: prof-report: --source-dir nowhere: No such file' "a folder that is not here"
+
+# On a terminal of 80 columns.
+if command -v script > /dev/null; then
+	cp other program
+	script -qc "stty cols 80; $report -q --no-pager -f annotate --source-dir src/deep --function work trace.prf" /dev/null |
+		tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' > narrow
+	is "$(python3 -c 'print(max(len(line.rstrip("\n")) for line in open("narrow", encoding="utf8")))')" 80 "it fits 80 columns"
+	like "$(cat narrow)" 'sum \+= helper\(leaf\(i\)\);.*…$' "... with long lines cut"
+else
+	skip "80 columns" "script is not here"
+fi
+
+# What the compiler inlined, by its own debug information.
+cat > inlined.c <<'END'
+volatile int sink;
+static inline __attribute__((always_inline)) void inner(int x)
+{
+	sink = x + 1;
+}
+__attribute__((noinline)) void outer(int x)
+{
+	inner(x);
+}
+int main(void)
+{
+	outer(1);
+	return 0;
+}
+END
+compile_c -g -O1 -Wl,--build-id=sha1 -o inlined inlined.c
+"$build/testdata/make_trace" -n 2000 --object "$work/inlined" -o inlined.prf
+output=$("$report" -q -f annotate --function outer --min 0 inlined.prf)
+like "$output" '^ .* 8      inner\(x\);$' "lines by debug information"
+like "$output" '↳ inner \(inlined\.c:4\)$' "inlined code at its place"
+if ! printf '%s' "$output" | grep -q 'built without libopcodes'; then
+	like "$output" '  ; inner inlined\.c:4  sink = x \+ 1;$' "... among the instructions, too"
+fi
+sed 's/0f1011121314"$/& 0 0 0 0 0 1000000000/' trace.txt > dated.txt
+"$build/testdata/trace_text" dated.txt -o dated.prf
+unlike "$(annotate --function work)" 'changed after' "a program whose time is not known"
+like "$("$report" -q -f annotate --function work --source-dir src/deep dated.prf)" 'changed after the program was built' "a source that was changed since"
+finish
