@@ -5,9 +5,9 @@
 /*
  * Unwind rules for code without unwind information, from the code itself: instruction by
  * instruction, how far the stack pointer is from the return address and where the frame pointer
- * was saved. Functions begin at symbols, at what is called, and after padding; the state at the
- * target of a jump is that at the jump. Where the state is not known there is no rule. Of Go's code
- * its own table has the size of each frame (record/unwind/go_functions.h).
+ * was saved. Functions begin at symbols, at what is called or pointed to, and after padding; the
+ * state at the target of a jump is that at the jump. Where the state is not known there is no rule.
+ * Of Go's code its own table has the size of each frame (record/unwind/go_functions.h).
  *
  * Also known by their code or name: the functions of Go's runtime that switch stacks, its and the
  * C library's outermost functions, and signal trampolines.

@@ -9,6 +9,9 @@
 
 #define STARTS_MAX (4 << 20) /* code after them is as that of an unknown function */
 #define CALL 0xe8
+#define LEA 0x8d
+#define REX_W 0x48
+#define RIP_RELATIVE 5
 /* Instructions that are read from a wrong place soon agree with the right ones again. */
 #define BYTES_TO_AGREE 64
 
@@ -73,6 +76,12 @@ static bool needs_calls(const struct code_source *from, uint64_t address)
 	       (!from->go || go_functions_at(from->go, address) == from->go->count);
 }
 
+static int32_t distance_at(const uint8_t *at)
+{
+	return (int32_t)((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+			 (uint32_t)at[3] << 24);
+}
+
 /* Most calls are of functions with unwind information: they need not be decoded. */
 static void add_calls(struct function_starts *s, const struct code_source *from, struct code c)
 {
@@ -80,12 +89,48 @@ static void add_calls(struct function_starts *s, const struct code_source *from,
 
 	while (end - at >= 5 && (at = memchr(at, CALL, (size_t)(end - at) - 4)) &&
 	       !is_stopped(from->stop)) {
-		uint32_t distance = (uint32_t)at[1] | (uint32_t)at[2] << 8 | (uint32_t)at[3] << 16 |
-				    (uint32_t)at[4] << 24;
 		size_t offset = (size_t)(at - c.bytes);
-		uint64_t target = c.address + offset + 5 + (uint64_t)(int32_t)distance;
+		uint64_t target = c.address + offset + 5 + (uint64_t)(int64_t)distance_at(at + 1);
 
 		if (needs_calls(from, target) && is_instruction(&c, offset))
+			add(s, from, target, "");
+		at++;
+	}
+}
+
+/* Whether no instruction leads on to the one at the offset: a function may begin there. */
+static bool is_behind_end(const struct code *c, size_t offset)
+{
+	size_t at = offset > BYTES_TO_AGREE ? offset - BYTES_TO_AGREE : 0;
+	uint8_t effect = X86_OTHER;
+
+	while (at < offset) {
+		struct x86_instruction i = x86_instruction_at(c->bytes + at, c->size - at);
+
+		effect = i.size ? i.effect : X86_OTHER;
+		at += i.size ? i.size : 1;
+	}
+	return at == offset &&
+	       (effect == X86_RETURN || effect == X86_JUMP || effect == X86_JUMP_FAR ||
+		effect == X86_STOP || effect == X86_PADDING);
+}
+
+/*
+ * Functions that are only called by pointer, as those that threads begin with:
+ * lea distance(%rip),register
+ */
+static void add_pointers(struct function_starts *s, const struct code_source *from, struct code c)
+{
+	const uint8_t *at = c.bytes + 1, *end = c.bytes + c.size;
+
+	while (end - at >= 6 && (at = memchr(at, LEA, (size_t)(end - at) - 5)) &&
+	       !is_stopped(from->stop)) {
+		size_t lea = (size_t)(at - c.bytes) - 1;
+		uint64_t target = c.address + lea + 7 + (uint64_t)(int64_t)distance_at(at + 2);
+
+		if ((at[-1] & 0xfb) == REX_W && (at[1] & 0xc7) == RIP_RELATIVE &&
+		    target - c.address < c.size && needs_calls(from, target) &&
+		    is_instruction(&c, lea) && is_behind_end(&c, (size_t)(target - c.address)))
 			add(s, from, target, "");
 		at++;
 	}
@@ -131,6 +176,7 @@ void function_starts_find(struct function_starts *s, const struct code_source *f
 		if (size > range->end - range->start)
 			size = range->end - range->start;
 		add_calls(s, from, (struct code){ c.at, size, range->start, 0 });
+		add_pointers(s, from, (struct code){ c.at, size, range->start, 0 });
 	}
 	sort(s);
 }

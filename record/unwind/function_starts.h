@@ -4,7 +4,7 @@
 
 /*
  * Where the functions begin that have no unwind information: by symbols, by Go's table of
- * functions, and by the calls in all code of the file. x86-64.
+ * functions, and by the calls and the pointers to functions in all code of the file. x86-64.
  */
 
 #include <stdatomic.h>

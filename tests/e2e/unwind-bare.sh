@@ -30,6 +30,8 @@ number "$rooted >= 95" "and its root"
 strip -o "$work/stripped" "$work/bare"
 shape stripped "$work/stripped" tables 1000
 number "$rooted >= 95" "without symbols, too"
+shape pointed "$work/stripped" pointed 1000
+number "$rooted >= 95" "as those of a function that is only called by pointer"
 shape pushes "$work/bare" pushes 1000
 number "$(share ';main;calls_pushes;pushes;burn' ';burn[; ]') >= 95" "callers of code that pushes in a loop"
 if command -v musl-gcc > /dev/null; then
@@ -37,6 +39,9 @@ if command -v musl-gcc > /dev/null; then
 	shape musl "$work/bare" tables 1000
 	number "$(share ';main;calls_format;format[; ]' ';format[; ]') >= 95" "callers in a static musl program"
 	number "$rooted >= 95" "and its root"
+	need musl-gcc -O2 -pthread -o "$work/threads" "$top/tests/e2e/programs/burn.c"
+	shape musl-threads "$work/threads" 500 2
+	number "$rooted >= 95" "so have threads with the shared library, which has no symbols"
 else
 	skip "musl" "there is no musl-gcc"
 fi

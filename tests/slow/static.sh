@@ -28,13 +28,18 @@ records() {
 	is "$?: $(cat "$work/err")" "0: " "and reported"
 	like "$(cat "$work/folded")" "^$1;.*;search;count_pairs;partner_of;proper_divisor_sum [0-9]+$" "with its functions"
 }
+# whole: those of the last recording
+whole() {
+	inside /bin/prof-report --info --json /tmp/x.prf > "$work/info.json"
+	is "$(json "$work/info.json" 'd["user_stacks"]["root"] == sum(d["user_stacks"].values()) > 100')" True "all stacks are whole"
+}
 is "$(find "$root" -name '*.so*')" "" "the root has no library"
 records alone
-inside /bin/prof-report --info --json /tmp/x.prf > "$work/info.json"
-is "$(json "$work/info.json" 'd["user_stacks"]["root"] == sum(d["user_stacks"].values()) > 100')" True "all stacks are whole"
+whole
 # As Alpine's programs are: musl is there, and nothing else.
 musl-gcc -O2 -g -o "$root/bin/dynamic" "$top/testdata/demo/amicable.c" || not_ok "a program of musl"
 loader=$(readelf -l "$root/bin/dynamic" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
 cp -L "$loader" "$root/lib/" || not_ok "musl's loader"
 records dynamic
+whole
 finish

@@ -8,6 +8,7 @@
  *   signal    a signal handler
  *   tables    library calls below code without unwind tables
  *   pushes    assembly that pushes in a loop, without unwind tables
+ *   pointed   a function that is only called by pointer, after one that ends in a call
  */
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +59,35 @@ __asm__(".pushsection .text\n"
 	".size pushes, .-pushes\n"
 	".popsection\n");
 void pushes(long n);
+
+__asm__(".pushsection .text\n"
+	"	.p2align 4\n"
+	"ends:	push %rbx\n"
+	"	sub $48, %rsp\n"
+	"	call abort@PLT\n"
+	"	.p2align 4\n"
+	"pointed: sub $8, %rsp\n"
+	"	call burn\n"
+	"	add $8, %rsp\n"
+	"	ret\n"
+	".popsection\n");
+void ends(void);
+
+static void calls_pointed(void)
+{
+	void (*pointed)(void);
+
+	__asm__ volatile("lea pointed(%%rip), %0" : "=r"(pointed));
+	while (!done())
+		pointed();
+	if (sink < 0)
+		ends();
+}
 #else
+static void calls_pointed(void)
+{
+}
+
 static void pushes(long n)
 {
 	burn();
@@ -145,6 +174,8 @@ int main(int argc, char **argv)
 		calls_format();
 	if (!strcmp(argv[1], "pushes"))
 		calls_pushes();
+	if (!strcmp(argv[1], "pointed"))
+		calls_pointed();
 	if (!strcmp(argv[1], "signal")) {
 		signal(SIGUSR1, handler);
 		raise(SIGUSR1);
