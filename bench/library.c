@@ -73,14 +73,7 @@ static const struct command library_commands[] = {
 	  heap_command },
 	{ "once", "NAME", "do one benchmark a few times, for tools that watch", "iterations",
 	  once_command },
-	{ "gate", "RESULTS.json...", "judge results by thresholds and history",
-	  "thresholds history branch hash testbed start-point start-point-hash dry-run "
-	  "allow-missing-baseline accept",
-	  gate_command },
-	{ "history", "", "list the history, or draw it",
-	  "history branch testbed svg changes filter", history_command },
-	{ "ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",
-	  "pairs max-pairs noise cpu-time explain resamples", ab_command },
+	RESULTS_COMMANDS,
 };
 
 int prof_bench_main(const struct prof_benchmark *all, size_t count, int argc, char **argv)

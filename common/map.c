@@ -170,3 +170,11 @@ void map_each(const struct map *m,
 		if (m->entries[i].key)
 			visit(m->entries[i].key, m->entries[i].size, m->entries[i].value, context);
 }
+
+void map_release_values(struct map *m, void (*release)(void *value))
+{
+	for (size_t i = 0; i < m->capacity; i++)
+		if (m->entries[i].key && m->entries[i].value)
+			release((void *)(uintptr_t)m->entries[i].value);
+	map_release(m);
+}

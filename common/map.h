@@ -21,6 +21,9 @@ struct map {
 
 void map_release(struct map *m);
 
+/* Where the values are pointers: `release` gets each one that is not NULL, then the map goes. */
+void map_release_values(struct map *m, void (*release)(void *value));
+
 /* The value of a key, or NULL; it stays there until the next map_put() or map_remove(). */
 uint64_t *map_get(const struct map *m, const void *key, size_t size);
 

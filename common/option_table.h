@@ -13,6 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What an option does where it needs no function of its own. */
+enum option_effect {
+	OPTION_TAKES = 0, /* it has one: take() */
+	OPTION_SETS,	  /* a bool becomes true */
+	OPTION_CLEARS,	  /* a bool becomes false */
+	OPTION_KEEPS,	  /* a const char * becomes the argument */
+};
+
 struct option_entry {
 	char letter;	      /* 0: none */
 	const char *name;     /* long name without "--", or NULL */
@@ -29,7 +37,21 @@ struct option_entry {
 	 * trace on the command line), or one of VALUES_*. NULL: nothing.
 	 */
 	const char *values;
+	/* In place of take(), by one of the macros below: what happens to which field of `context`.
+	 */
+	enum option_effect effect;
+	size_t field;
 };
+
+/* `.field` does not compile for a member of another size. */
+#define OPTION_FIELD(type, member, field_type)                                                     \
+	(offsetof(type, member) *                                                                  \
+	 sizeof(char[sizeof(((type *)0)->member) == sizeof(field_type) ? 1 : -1]))
+#define OPTION_SETS(type, member) .effect = OPTION_SETS, .field = OPTION_FIELD(type, member, bool)
+#define OPTION_CLEARS(type, member)                                                                \
+	.effect = OPTION_CLEARS, .field = OPTION_FIELD(type, member, bool)
+#define OPTION_KEEPS(type, member)                                                                 \
+	.effect = OPTION_KEEPS, .field = OPTION_FIELD(type, member, const char *)
 
 #define VALUES_FILES "files"
 #define VALUES_FOLDERS "folders"
@@ -39,7 +61,7 @@ struct options {
 	const char *synopsis; /* "[OPTIONS] [-- COMMAND [ARG...]]" */
 	const char *summary;  /* one sentence with its full stop */
 	const struct option_entry *table;
-	void *context; /* for take() */
+	void *context; /* for take(), or the struct that has the fields */
 	/* True: the first argument that is no option begins the command, as after "--". */
 	bool command_follows;
 	const char *values; /* likewise, of arguments that belong to no option; NULL: files */

@@ -85,6 +85,20 @@ static enum options_result print_common(const struct options *o, const struct op
 
 /* -------- parsing -------- */
 
+/* NULL, or what is wrong with the argument. */
+static const char *apply(const struct options *o, const struct option_entry *e,
+			 const char *argument)
+{
+	void *field = (char *)o->context + e->field;
+
+	switch (e->effect) {
+	case OPTION_SETS: *(bool *)field = true; return NULL;
+	case OPTION_CLEARS: *(bool *)field = false; return NULL;
+	case OPTION_KEEPS: *(const char **)field = argument; return NULL;
+	default: return e->take(o->context, argument);
+	}
+}
+
 static enum options_result take(const struct options *o, const struct option_entry *e,
 				const char *shown, const char *argument)
 {
@@ -92,7 +106,7 @@ static enum options_result take(const struct options *o, const struct option_ent
 
 	if (option_is_common(e))
 		return print_common(o, e, argument);
-	why = e->take(o->context, argument);
+	why = apply(o, e, argument);
 	if (!why)
 		return OPTIONS_OK;
 	return argument ? wrong(o, "%s %s: %s", shown, argument, why)

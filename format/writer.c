@@ -137,60 +137,67 @@ static size_t per_block(const struct prf_writer *w)
 	return w->block_bytes / BYTES_PER_SAMPLE + 1;
 }
 
-static struct error *seal_frames(struct prf_writer *w)
+static struct error *put_frames(struct prf_writer *w, void *room, size_t n)
+{
+	const struct pair *pairs = &w->frames.pairs[w->frames_written];
+	struct prf_frame *frames = room;
+
+	for (size_t i = 0; i < n; i++)
+		frames[i] = frame_of(&pairs[i]);
+	frames_encode(&w->payload, frames,
+		      &(struct definition_range){ w->objects.count, w->frames_written, n });
+	w->frames_written += (uint32_t)n;
+	return put_payload(w, WIRE_FRAMES);
+}
+
+static struct error *put_stacks(struct prf_writer *w, void *room, size_t n)
+{
+	const struct pair *pairs = &w->stacks.pairs[w->stacks_written];
+	struct prf_stack *stacks = room;
+
+	for (size_t i = 0; i < n; i++)
+		stacks[i] = (struct prf_stack){ (uint32_t)pairs[i].a, (uint32_t)pairs[i].b };
+	stacks_encode(
+		&w->payload, stacks,
+		&(struct definition_range){ (uint32_t)w->frames.count, w->stacks_written, n });
+	w->stacks_written += (uint32_t)n;
+	return put_payload(w, WIRE_STACKS);
+}
+
+/* All that are not written yet, block by block: put() raises *written by the `n` that it gets. */
+static struct error *seal_pairs(struct prf_writer *w, const struct pairs *all,
+				const uint32_t *written,
+				struct error *(*put)(struct prf_writer *, void *room, size_t n))
 {
 	size_t limit = per_block(w);
-	struct prf_frame *frames;
+	union {
+		struct prf_frame frame;
+		struct prf_stack stack;
+	} * room;
 	struct error *error = NULL;
 
-	if (w->frames_written == w->frames.count)
+	if (*written == all->count)
 		return NULL;
-	frames = malloc(limit * sizeof(*frames));
-	if (!frames)
+	room = malloc(limit * sizeof(*room));
+	if (!room)
 		return error_memory();
-	while (!error && w->frames_written < w->frames.count) {
-		size_t n = w->frames.count - w->frames_written;
+	while (!error && *written < all->count) {
+		size_t n = all->count - *written;
 
-		n = n < limit ? n : limit;
-		for (size_t i = 0; i < n; i++)
-			frames[i] = frame_of(&w->frames.pairs[w->frames_written + i]);
-		frames_encode(&w->payload, frames,
-			      &(struct definition_range){ w->objects.count, w->frames_written, n });
-		w->frames_written += (uint32_t)n;
-		error = put_payload(w, WIRE_FRAMES);
+		error = put(w, room, n < limit ? n : limit);
 	}
-	free(frames);
+	free(room);
 	return error;
+}
+
+static struct error *seal_frames(struct prf_writer *w)
+{
+	return seal_pairs(w, &w->frames, &w->frames_written, put_frames);
 }
 
 static struct error *seal_stacks(struct prf_writer *w)
 {
-	size_t limit = per_block(w);
-	struct prf_stack *stacks;
-	struct error *error = NULL;
-
-	if (w->stacks_written == w->stacks.count)
-		return NULL;
-	stacks = malloc(limit * sizeof(*stacks));
-	if (!stacks)
-		return error_memory();
-	while (!error && w->stacks_written < w->stacks.count) {
-		size_t n = w->stacks.count - w->stacks_written;
-
-		n = n < limit ? n : limit;
-		for (size_t i = 0; i < n; i++) {
-			const struct pair *pair = &w->stacks.pairs[w->stacks_written + i];
-
-			stacks[i] = (struct prf_stack){ (uint32_t)pair->a, (uint32_t)pair->b };
-		}
-		stacks_encode(&w->payload, stacks,
-			      &(struct definition_range){ (uint32_t)w->frames.count,
-							  w->stacks_written, n });
-		w->stacks_written += (uint32_t)n;
-		error = put_payload(w, WIRE_STACKS);
-	}
-	free(stacks);
-	return error;
+	return seal_pairs(w, &w->stacks, &w->stacks_written, put_stacks);
 }
 
 /* `defined`: how many of what the records name there are; NULL: they name nothing. */

@@ -73,12 +73,6 @@ static const char *take_threads(void *context, const char *argument)
 	return take_tasks(s, argument);
 }
 
-static const char *take_cgroup(void *context, const char *argument)
-{
-	((struct settings *)context)->cgroup = argument;
-	return NULL;
-}
-
 static const char *take_cpus(void *context, const char *argument)
 {
 	struct cpus cpus;
@@ -87,24 +81,6 @@ static const char *take_cpus(void *context, const char *argument)
 		return "expected CPU numbers such as 0,2-3";
 	cpus_release(&cpus);
 	((struct settings *)context)->cpu_list = argument;
-	return NULL;
-}
-
-static const char *take_children(void *context, const char *argument)
-{
-	((struct settings *)context)->children = true;
-	return NULL;
-}
-
-static const char *take_no_inherit(void *context, const char *argument)
-{
-	((struct settings *)context)->no_inherit = true;
-	return NULL;
-}
-
-static const char *take_keep_interpreter(void *context, const char *argument)
-{
-	((struct settings *)context)->keep_interpreter = true;
 	return NULL;
 }
 
@@ -152,24 +128,6 @@ static const char *take_off_cpu(void *context, const char *argument)
 	if (!option_duration(argument, 1000000, &ns))
 		return "expected milliseconds, or a time such as 50us";
 	s->waits.min_ns = ns;
-	return NULL;
-}
-
-static const char *take_wakers(void *context, const char *argument)
-{
-	((struct settings *)context)->waits.wakers = true;
-	return NULL;
-}
-
-static const char *take_list(void *context, const char *argument)
-{
-	((struct settings *)context)->list = true;
-	return NULL;
-}
-
-static const char *take_all(void *context, const char *argument)
-{
-	((struct settings *)context)->everything = true;
 	return NULL;
 }
 
@@ -294,37 +252,6 @@ static const char *take_max_size(void *context, const char *argument)
 	return NULL;
 }
 
-static const char *take_stats(void *context, const char *argument)
-{
-	((struct settings *)context)->stats = true;
-	return NULL;
-}
-
-/* People who know perf give -g: they shall have what they want, and know that it is there. */
-static const char *take_call_graph(void *context, const char *argument)
-{
-	((struct settings *)context)->asked_for_stacks = true;
-	return NULL;
-}
-
-static const char *take_embed(void *context, const char *argument)
-{
-	((struct settings *)context)->embed = true;
-	return NULL;
-}
-
-static const char *take_quiet(void *context, const char *argument)
-{
-	((struct settings *)context)->quiet = true;
-	return NULL;
-}
-
-static const char *take_verbose(void *context, const char *argument)
-{
-	((struct settings *)context)->verbose = true;
-	return NULL;
-}
-
 /* Commands that print what completion offers; see common/option_table.h. */
 #define PIDS "$ ps -eo pid=,comm= | sed \"s/^ *//; s/ /\\t/\""
 #define TIDS "$ ps -eLo tid=,comm= | sed \"s/^ *//; s/ /\\t/\""
@@ -332,20 +259,23 @@ static const char *take_verbose(void *context, const char *argument)
 #define CPUS "$ sed -n \"s/^processor[^0-9]*//p\" /proc/cpuinfo"
 #define EVENTS "$ prof-record --list | sed -n \"s/^  \\([^ ]*\\).*/\\1/p\""
 
+#define SETS(member) OPTION_SETS(struct settings, member)
+#define KEEPS(member) OPTION_KEEPS(struct settings, member)
+
 static const struct option_entry table[] = {
 	{ .help = "What to record" },
 	{ 'p', "pid", "PID,...",
 	  "record these processes (numbers or names), their threads and children", take_pids,
 	  PIDS },
 	{ 't', "tid", "TID,...", "record these threads only", take_threads, TIDS },
-	{ 'a', "all", NULL, "record everything on the machine", take_all },
+	{ 'a', "all", NULL, "record everything on the machine", SETS(everything) },
 	{ 'G', "cgroup", "PATH", "record the tasks of this cgroup (v2) and of those below it",
-	  take_cgroup, CGROUPS },
+	  KEEPS(cgroup), .values = CGROUPS },
 	{ 'C', "cpu", "LIST", "only on these CPUs, such as 0,2-3; alone, with -a", take_cpus,
 	  CPUS },
 	{ 0, "children", NULL, "with -p: record also the children that run already",
-	  take_children },
-	{ 0, "no-inherit", NULL, "do not record children of the processes", take_no_inherit },
+	  SETS(children) },
+	{ 0, "no-inherit", NULL, "do not record children of the processes", SETS(no_inherit) },
 	{ .help = "How to record" },
 	{ 'F', "frequency", "HZ", "take this many samples per second and CPU (default 99)",
 	  take_frequency },
@@ -356,21 +286,23 @@ static const struct option_entry table[] = {
 	{ 0, "off-cpu", "[=MIN]",
 	  "record also waits of MIN or longer (default 1ms), and time spent runnable",
 	  take_off_cpu },
-	{ 0, "wakers", NULL, "record who ended each wait", take_wakers },
+	{ 0, "wakers", NULL, "record who ended each wait", SETS(waits.wakers) },
 	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },
 	{ 'm', "ring", "SIZE", "size of the ring buffer (default by CPUs and rate)", take_ring },
 	{ 0, "unwind", "HOW",
 	  "walk user stacks by tables (default), by fp (frame pointers), or none", take_unwind,
 	  "tables fp none" },
-	{ 'g', NULL, NULL, "accepted, as perf has it: stacks are always taken", take_call_graph },
-	{ 0, "call-graph", "HOW", "accepted, as perf has it; see --unwind", take_call_graph },
+	{ 'g', NULL, NULL, "accepted, as perf has it: stacks are always taken",
+	  SETS(asked_for_stacks) },
+	{ 0, "call-graph", "HOW", "accepted, as perf has it; see --unwind",
+	  SETS(asked_for_stacks) },
 	{ 0, "keep-interpreter", NULL,
 	  "beside Python functions, show the interpreter's loop that runs them",
-	  take_keep_interpreter },
+	  SETS(keep_interpreter) },
 	{ 0, "unwind-memory", "SIZE",
 	  "use at most this much memory for unwind tables (default 256M)", take_unwind_memory },
-	{ 0, "list", NULL, "list the events of this machine and end", take_list },
+	{ 0, "list", NULL, "list the events of this machine and end", SETS(list) },
 	{ .help = "Output" },
 	{ 'o', "output", "FILE", "write here (default trace.prf); - is standard output",
 	  take_output, VALUES_FILES },
@@ -382,10 +314,10 @@ static const struct option_entry table[] = {
 	{ 'z', "compression", "LEVEL", "compression level, 0 to 19 (default 3)", take_level },
 	{ 'M', "metadata", "KEY=VALUE", "add this note to the trace", take_metadata },
 	{ 0, "embed", NULL, "put all names into the trace at the end, for other machines",
-	  take_embed },
-	{ 0, "stats", NULL, "report at the end what the recording itself cost", take_stats },
-	{ 'q', "quiet", NULL, "print errors only", take_quiet },
-	{ 'v', "verbose", NULL, "print more details", take_verbose },
+	  SETS(embed) },
+	{ 0, "stats", NULL, "report at the end what the recording itself cost", SETS(stats) },
+	{ 'q', "quiet", NULL, "print errors only", SETS(quiet) },
+	{ 'v', "verbose", NULL, "print more details", SETS(verbose) },
 	{ .help = NULL },
 };
 

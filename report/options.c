@@ -11,46 +11,19 @@
 
 static const char *no_memory = "out of memory";
 
-#define FLAG(function, field, setting)                                                             \
+#define ACTION(function, chosen)                                                                   \
 	static const char *function(void *context, const char *argument)                           \
 	{                                                                                          \
 		struct report_options *o = context;                                                \
                                                                                                    \
-		o->field = setting;                                                                \
+		o->action = chosen;                                                                \
 		return NULL;                                                                       \
 	}
 
-FLAG(take_quiet, quiet, true)
-FLAG(take_verbose, verbose, true)
-FLAG(take_no_pager, no_pager, true)
-FLAG(take_info, action, REPORT_INFO)
-FLAG(take_dump, action, REPORT_DUMP)
-FLAG(take_check, action, REPORT_CHECK)
-FLAG(take_embed, action, REPORT_EMBED)
-FLAG(take_json, shown.json, true)
-FLAG(take_csv, shown.csv, true)
-FLAG(take_output, output, argument)
-FLAG(take_normalize, shown.normalize, true)
-FLAG(take_safe_colors, shown.safe_colours, true)
-FLAG(take_title, shown.title, argument)
-FLAG(take_on_cpu, selection.on_cpu, true)
-FLAG(take_off_cpu, selection.off_cpu, true)
-FLAG(take_wakers, wakers, true)
-FLAG(take_annotate, shown.annotate, true)
-FLAG(take_addrs, shown.addresses, true)
-FLAG(take_modules, shown.modules, true)
-FLAG(take_delimiter, shape.delimiter, true)
-FLAG(take_no_kernel, shape.no_kernel, true)
-FLAG(take_no_user, shape.no_user, true)
-FLAG(take_script_only, shape.script_only, true)
-FLAG(take_collapse, shape.collapse_recursion, true)
-FLAG(take_no_inlines, symbols.inlines, false)
-FLAG(take_no_demangle, symbols.demangle, false)
-FLAG(take_full_names, symbols.full_names, true)
-FLAG(take_debuginfod, symbols.debuginfod, true)
-FLAG(take_no_cache, symbols.cache, false)
-FLAG(take_sysroot, symbols.sysroot, argument)
-FLAG(take_source_dir, shown.source_directory, argument)
+ACTION(take_info, REPORT_INFO)
+ACTION(take_dump, REPORT_DUMP)
+ACTION(take_check, REPORT_CHECK)
+ACTION(take_embed, REPORT_EMBED)
 
 /* -------- output -------- */
 
@@ -394,14 +367,18 @@ static const char *take_debug_dir(void *context, const char *argument)
 	"$ prof-report --info \"$trace\" | sed -n \"s/^\\(events\\)\\{0,1\\} "                     \
 	"*\\([^ ]*\\) (.* samples/\\2/p\""
 
+#define SETS(member) OPTION_SETS(struct report_options, member)
+#define CLEARS(member) OPTION_CLEARS(struct report_options, member)
+#define KEEPS(member) OPTION_KEEPS(struct report_options, member)
+
 static const struct option_entry table[] = {
 	{ .help = "Output" },
 	{ 'f', "format", "FORMAT",
 	  "folded (default), top, tree, annotate, html, pprof, firefox, speedscope, script or "
 	  "jsonl",
 	  take_format, "folded top tree annotate html pprof firefox speedscope script jsonl" },
-	{ 'o', "output", "FILE", "write to FILE instead of standard output", take_output,
-	  VALUES_FILES },
+	{ 'o', "output", "FILE", "write to FILE instead of standard output", KEEPS(output),
+	  .values = VALUES_FILES },
 	{ 0, "value", "WHAT",
 	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
 	  take_value, "samples time bytes weight" },
@@ -410,22 +387,23 @@ static const struct option_entry table[] = {
 	{ 0, "fail-on-regression", "PERCENT",
 	  "with -f top --diff: exit 1 if a function surely takes this much of the total more",
 	  take_fail },
-	{ 0, "normalize", NULL, "with --diff: scale BASE to the same total", take_normalize },
+	{ 0, "normalize", NULL, "with --diff: scale BASE to the same total",
+	  SETS(shown.normalize) },
 	{ 0, "safe-colors", NULL, "with --diff: colours that colour-blind people tell apart",
-	  take_safe_colors },
-	{ 0, "title", "TEXT", "title of the page or profile", take_title },
+	  SETS(shown.safe_colours) },
+	{ 0, "title", "TEXT", "title of the page or profile", KEEPS(shown.title) },
 	{ 0, "info", NULL, "report what the trace holds", take_info },
 	{ 0, "dump", NULL, "write every block and record as text", take_dump },
 	{ 0, "check", NULL, "verify the whole trace; exit 1 when something is wrong", take_check },
 	{ 0, "embed", NULL, "copy the trace to -o FILE with all names in it", take_embed },
-	{ 0, "json", NULL, "as JSON: --info, -f top, -f tree", take_json },
-	{ 0, "csv", NULL, "as CSV: -f top", take_csv },
+	{ 0, "json", NULL, "as JSON: --info, -f top, -f tree", SETS(shown.json) },
+	{ 0, "csv", NULL, "as CSV: -f top", SETS(shown.csv) },
 	{ 0, "color", "[=WHEN]", "auto (default), always or never", take_color,
 	  "auto always never" },
-	{ 0, "no-pager", NULL, "do not show long text in a pager", take_no_pager },
+	{ 0, "no-pager", NULL, "do not show long text in a pager", SETS(no_pager) },
 	{ 'j', "jobs", "N", "threads for looking up names (default: one per CPU)", take_jobs },
-	{ 'q', "quiet", NULL, "only errors on standard error", take_quiet },
-	{ 'v', "verbose", NULL, "print more details", take_verbose },
+	{ 'q', "quiet", NULL, "only errors on standard error", SETS(quiet) },
+	{ 'v', "verbose", NULL, "print more details", SETS(verbose) },
 
 	{ .help = "Selection" },
 	{ 0, "comm", "NAME[,NAME...]", "only these commands (shell patterns)", take_comm, COMMS },
@@ -438,8 +416,8 @@ static const struct option_entry table[] = {
 	{ 0, "cgroup", "[=PATH]", "only this cgroup (pattern); alone: show it as first frame",
 	  take_cgroup },
 	{ 0, "time", "FROM,TO", "only this window: 1.5s,3s or 10%,20% or @ABSOLUTE,", take_time },
-	{ 0, "on-cpu", NULL, "only samples taken while running", take_on_cpu },
-	{ 0, "off-cpu", NULL, "only waits", take_off_cpu },
+	{ 0, "on-cpu", NULL, "only samples taken while running", SETS(selection.on_cpu) },
+	{ 0, "off-cpu", NULL, "only waits", SETS(selection.off_cpu) },
 	{ 0, "wall", NULL, "both: where the time went, running or not", take_wall },
 
 	{ .help = "Shaping stacks" },
@@ -447,14 +425,15 @@ static const struct option_entry table[] = {
 	{ 0, "hide", "RE", "leave out functions that match", take_hide },
 	{ 0, "root", "RE", "begin stacks at the first function that matches", take_root },
 	{ 0, "caller-of", "RE", "end stacks at the first function that matches", take_caller_of },
-	{ 0, "no-kernel", NULL, "leave out kernel functions", take_no_kernel },
-	{ 0, "no-user", NULL, "leave out user functions", take_no_user },
+	{ 0, "no-kernel", NULL, "leave out kernel functions", SETS(shape.no_kernel) },
+	{ 0, "no-user", NULL, "leave out user functions", SETS(shape.no_user) },
 	{ 0, "script-only", NULL, "only functions of Python, Java and JavaScript",
-	  take_script_only },
+	  SETS(shape.script_only) },
 	{ 0, "max-depth", "N", "keep the outermost N functions of a stack", take_max_depth },
-	{ 0, "collapse-recursion", NULL, "show direct recursion as one call", take_collapse },
+	{ 0, "collapse-recursion", NULL, "show direct recursion as one call",
+	  SETS(shape.collapse_recursion) },
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
-	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", take_wakers },
+	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", SETS(wakers) },
 	{ 0, "group-by", "LIST",
 	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms", take_group_by,
 	  "comm pid tid cpu event object cgroup host trace time:100ms" },
@@ -462,11 +441,11 @@ static const struct option_entry table[] = {
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL,
 	  "mark kernel _[k], inlined _[i], JIT _[j], script _[s], guessed _[g], waker _[w]",
-	  take_annotate },
-	{ 0, "delimiter", NULL, "a frame - between user and kernel", take_delimiter },
-	{ 0, "addrs", NULL, "show where frames without a name are", take_addrs },
+	  SETS(shown.annotate) },
+	{ 0, "delimiter", NULL, "a frame - between user and kernel", SETS(shape.delimiter) },
+	{ 0, "addrs", NULL, "show where frames without a name are", SETS(shown.addresses) },
 	{ 0, "lines", NULL, "show source file and line", take_lines },
-	{ 0, "modules", NULL, "show the file each function is in", take_modules },
+	{ 0, "modules", NULL, "show the file each function is in", SETS(shown.modules) },
 
 	{ .help = "Tables (-f top) and functions (-f annotate)" },
 	{ 0, "by", "WHAT", "function (default), object, line, thread or comm", take_by,
@@ -475,18 +454,21 @@ static const struct option_entry table[] = {
 	{ 0, "function", "RE",
 	  "top: callers and callees of the functions that match; annotate: their code",
 	  take_function },
-	{ 0, "source-dir", "DIR", "annotate: look for sources below DIR first", take_source_dir,
-	  VALUES_FOLDERS },
+	{ 0, "source-dir", "DIR", "annotate: look for sources below DIR first",
+	  KEEPS(shown.source_directory), .values = VALUES_FOLDERS },
 
 	{ .help = "Names" },
-	{ 0, "no-inlines", NULL, "do not show inlined functions", take_no_inlines },
-	{ 0, "no-demangle", NULL, "names as in the symbol table", take_no_demangle },
-	{ 0, "full-names", NULL, "names with template and function arguments", take_full_names },
-	{ 0, "sysroot", "DIR", "look for recorded files below DIR", take_sysroot, VALUES_FOLDERS },
+	{ 0, "no-inlines", NULL, "do not show inlined functions", CLEARS(symbols.inlines) },
+	{ 0, "no-demangle", NULL, "names as in the symbol table", CLEARS(symbols.demangle) },
+	{ 0, "full-names", NULL, "names with template and function arguments",
+	  SETS(symbols.full_names) },
+	{ 0, "sysroot", "DIR", "look for recorded files below DIR", KEEPS(symbols.sysroot),
+	  .values = VALUES_FOLDERS },
 	{ 0, "debug-dir", "DIR", "look for debug files in DIR too (may be repeated)",
 	  take_debug_dir, VALUES_FOLDERS },
-	{ 0, "debuginfod", NULL, "ask debuginfod servers for debug files", take_debuginfod },
-	{ 0, "no-cache", NULL, "do not keep looked-up names in the cache", take_no_cache },
+	{ 0, "debuginfod", NULL, "ask debuginfod servers for debug files",
+	  SETS(symbols.debuginfod) },
+	{ 0, "no-cache", NULL, "do not keep looked-up names in the cache", CLEARS(symbols.cache) },
 	{ .help = NULL },
 };
 

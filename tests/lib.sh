@@ -113,6 +113,16 @@ need_bpf() {
 	[ -r /sys/kernel/btf/vmlinux ] || skip_all "the kernel has no BTF"
 }
 
+# until_begun FILE PID: waits until the recorder has begun its file, which it does as it begins to
+# sample, or has ended
+until_begun() {
+	n=0
+	until [ -s "$1" ] || [ $n -ge 300 ] || ! kill -0 "$2" 2> /dev/null; do
+		n=$((n + 1))
+		sleep 0.1
+	done
+}
+
 # json FILE PYTHON-EXPRESSION: a value of the JSON object `d`
 json() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
 

@@ -31,11 +31,12 @@ struct benchmark {
 		/* Verifies the result of the last run(). */
 		struct error *(*check)(void *state);
 		void (*teardown)(void *state);
-		/* Units and bytes that one iteration handles, known after the first run. */
+		/* Units and bytes of one iteration, where `units` does not say it: after a run. */
 		void (*size)(void *state, uint64_t *units, uint64_t *bytes);
 		/* Further measures, such as bytes per sample, under this benchmark's name. */
 		int (*measures)(void *state, const char *name, struct results *results);
 	};		  /* all but run() may be NULL */
+	uint64_t units;	  /* that one iteration handles */
 	bool in_children; /* its work is done by child processes, whose CPU time counts */
 	bool extra;	  /* takes long: done only when a name or --filter asks for it */
 	const void

@@ -128,7 +128,7 @@ static void print_too_short(const struct run *run, const struct measurement *m)
 static int print_summary(struct run *run, const struct benchmark *b, void *state,
 			 const struct measurement_summary *s)
 {
-	uint64_t units = 0, bytes = 0;
+	uint64_t units = b->units, bytes = 0;
 	int failed;
 
 	output_line("%-23s %s   [%s %s %s]", b->name,

@@ -6,6 +6,19 @@
 
 #include "bench/results/settings.h"
 
+/* Rows of a table of commands: those on results that are there, and on other programs. */
+#define RESULTS_COMMANDS                                                                           \
+	{ "gate", "RESULTS.json...", "judge results by thresholds and history",                    \
+	  "thresholds history branch hash testbed start-point start-point-hash dry-run "           \
+	  "allow-missing-baseline accept",                                                         \
+	  gate_command },                                                                          \
+		{ "history", "", "list the history, or draw it",                                   \
+		  "history branch testbed svg changes filter", history_command },                  \
+	{                                                                                          \
+		"ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",  \
+			"pairs max-pairs noise cpu-time explain resamples", ab_command             \
+	}
+
 extern const struct command commands[];
 extern const size_t commands_count;
 

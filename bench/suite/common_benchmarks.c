@@ -141,19 +141,14 @@ static struct error *keys_check(void *state)
 	return NULL;
 }
 
-static void keys_size(void *state, uint64_t *units, uint64_t *bytes)
-{
-	*units = KEYS;
-	*bytes = 0;
-}
-
 static const struct benchmark table[] = {
 	{ "common/uleb",
 	  "numbers/s",
 	  { numbers_setup, numbers_run, numbers_check, numbers_teardown, numbers_size } },
 	{ "common/map",
 	  "look-ups/s",
-	  { keys_setup, keys_run, keys_check, keys_teardown, keys_size } },
+	  { keys_setup, keys_run, keys_check, keys_teardown },
+	  .units = KEYS },
 };
 
 const struct benchmark_table common_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -91,16 +91,11 @@ static struct error *names_check(void *state)
 	return NULL;
 }
 
-static void names_size(void *state, uint64_t *units, uint64_t *bytes)
-{
-	*units = NAMES;
-	*bytes = 0;
-}
-
 static const struct benchmark table[] = {
 	{ "report/demangle",
 	  "names/s",
-	  { names_setup, names_run, names_check, names_teardown, names_size } },
+	  { names_setup, names_run, names_check, names_teardown },
+	  .units = NAMES },
 };
 
 const struct benchmark_table demangle_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -118,18 +118,26 @@ static void build_id_theirs(const struct library_files *f, const char *path,
 
 /* -------- sections of DWARF -------- */
 
+static bool load_ours(struct debug_sections *s, struct elf_file *e, const char *path)
+{
+	if (!open_ours(e, path))
+		return false;
+	if (!debug_sections_load(s, e, e, false))
+		return true;
+	elf_file_release(e);
+	return false;
+}
+
 static void unpack_ours(const struct library_files *f, const char *path, struct library_answer *a)
 {
 	struct debug_sections s;
 	struct elf_file e;
 
-	if (!open_ours(&e, path))
+	if (!load_ours(&s, &e, path))
 		return;
-	if (!debug_sections_load(&s, &e, &e, false)) {
-		for (int i = 0; i < DWARF_SECTIONS; i++)
-			a->value += s.dwarf.section[i].size;
-		debug_sections_release(&s);
-	}
+	for (int i = 0; i < DWARF_SECTIONS; i++)
+		a->value += s.dwarf.section[i].size;
+	debug_sections_release(&s);
 	elf_file_release(&e);
 }
 
@@ -174,12 +182,10 @@ static void units_ours(const struct library_files *f, const char *path, struct l
 	struct debug_sections s;
 	struct elf_file e;
 
-	if (!open_ours(&e, path))
+	if (!load_ours(&s, &e, path))
 		return;
-	if (!debug_sections_load(&s, &e, &e, false)) {
-		a->value = s.dwarf.unit_count;
-		debug_sections_release(&s);
-	}
+	a->value = s.dwarf.unit_count;
+	debug_sections_release(&s);
 	elf_file_release(&e);
 }
 

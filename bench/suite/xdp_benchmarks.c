@@ -66,17 +66,11 @@ static struct error *addresses_check(void *state)
 	return NULL;
 }
 
-static void addresses_size(void *state, uint64_t *units, uint64_t *bytes)
-{
-	(void)state;
-	*units = ADDRESSES;
-	*bytes = 0;
-}
-
 static const struct benchmark table[] = {
 	{ "xdp/classify",
 	  "packets/s",
-	  { addresses_setup, addresses_run, addresses_check, free, addresses_size } },
+	  { addresses_setup, addresses_run, addresses_check, free },
+	  .units = ADDRESSES },
 };
 
 const struct benchmark_table xdp_benchmarks = { table, sizeof(table) / sizeof(*table) };

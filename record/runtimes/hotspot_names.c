@@ -101,20 +101,16 @@ struct hotspot_names *hotspot_names_new(const struct hotspot *h, uint64_t *total
 	return n;
 }
 
-static void free_compiled(const void *key, size_t size, uint64_t value, void *context)
+static void release_compiled(void *compiled)
 {
-	struct compiled *c = (struct compiled *)(uintptr_t)value;
-
-	if (c)
-		map_release(&c->methods);
+	map_release(&((struct compiled *)compiled)->methods);
 }
 
 void hotspot_names_free(struct hotspot_names *n)
 {
 	if (!n)
 		return;
-	map_each(&n->compiled, free_compiled, NULL);
-	map_release(&n->compiled);
+	map_release_values(&n->compiled, release_compiled);
 	map_release(&n->interpreted);
 	map_release(&n->blobs);
 	arena_release(&n->arena);

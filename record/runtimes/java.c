@@ -81,23 +81,17 @@ struct java *java_new(const struct java_options *options)
 	return j;
 }
 
-static void process_free(struct java_process *p)
+static void process_free(void *process)
 {
-	hotspot_names_free(p->names);
-	free(p);
-}
-
-static void free_process(const void *key, size_t size, uint64_t value, void *context)
-{
-	process_free((struct java_process *)(uintptr_t)value);
+	hotspot_names_free(((struct java_process *)process)->names);
+	free(process);
 }
 
 void java_free(struct java *j)
 {
 	if (!j)
 		return;
-	map_each(&j->by_pid, free_process, NULL);
-	map_release(&j->by_pid);
+	map_release_values(&j->by_pid, process_free);
 	while (j->gone) {
 		struct java_process *p = j->gone;
 

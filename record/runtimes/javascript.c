@@ -73,19 +73,12 @@ struct javascript *javascript_new(const struct javascript_options *options)
 	return NULL;
 }
 
-static void free_value(const void *key, size_t size, uint64_t value, void *context)
-{
-	free((void *)(uintptr_t)value);
-}
-
 void javascript_free(struct javascript *j)
 {
 	if (!j)
 		return;
-	map_each(&j->by_pid, free_value, NULL);
-	map_release(&j->by_pid);
-	map_each(&j->files, free_value, NULL);
-	map_release(&j->files);
+	map_release_values(&j->by_pid, free);
+	map_release_values(&j->files, free);
 	map_release(&j->frames);
 	runtime_frames_release(&j->named);
 	v8_names_free(j->names);

@@ -231,17 +231,11 @@ struct python *python_new(const struct python_options *options)
 	return NULL;
 }
 
-static void free_interpreter(const void *key, size_t size, uint64_t value, void *context)
-{
-	free((struct interpreter *)(uintptr_t)value);
-}
-
 void python_free(struct python *p)
 {
 	if (!p)
 		return;
-	map_each(&p->files, free_interpreter, NULL);
-	map_release(&p->files);
+	map_release_values(&p->files, free);
 	script_names_free(p->names);
 	free(p);
 }

@@ -62,28 +62,16 @@ struct v8_names *v8_names_new(const struct v8_names_options *options)
 	return n;
 }
 
-static void script_free(struct script *s)
+static void script_free(void *script)
 {
-	free(s->lines);
-	free(s);
-}
-
-static void free_script(const void *key, size_t size, uint64_t value, void *context)
-{
-	script_free((struct script *)(uintptr_t)value);
-}
-
-static void free_function(const void *key, size_t size, uint64_t value, void *context)
-{
-	free((void *)(uintptr_t)value);
+	free(((struct script *)script)->lines);
+	free(script);
 }
 
 static void forget(struct v8_names *n)
 {
-	map_each(&n->functions, free_function, NULL);
-	map_release(&n->functions);
-	map_each(&n->scripts, free_script, NULL);
-	map_release(&n->scripts);
+	map_release_values(&n->functions, free);
+	map_release_values(&n->scripts, script_free);
 	n->bytes = 0;
 }
 

@@ -29,12 +29,10 @@ struct objects *objects_new(void)
 	return calloc(1, sizeof(struct objects));
 }
 
-static void free_object(const void *key, size_t size, uint64_t value, void *context)
+static void free_object(void *value)
 {
-	struct object *object = (struct object *)(uintptr_t)value;
+	struct object *object = value;
 
-	if (!object)
-		return;
 	free((char *)(uintptr_t)object->definition.path);
 	free((char *)(uintptr_t)object->definition.root);
 	free(object->hits);
@@ -45,8 +43,7 @@ void objects_free(struct objects *o)
 {
 	if (!o)
 		return;
-	map_each(&o->by_key, free_object, NULL);
-	map_release(&o->by_key);
+	map_release_values(&o->by_key, free_object);
 	free(o);
 }
 
@@ -90,7 +87,7 @@ static struct object *object_new(const struct prf_object *definition)
 	object->definition.path = strdup(definition->path);
 	object->definition.root = strdup(definition->root);
 	if (!object->definition.path || !object->definition.root) {
-		free_object(NULL, 0, (uintptr_t)object, NULL);
+		free_object(object);
 		return NULL;
 	}
 	return object;

@@ -6,15 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void free_path(const void *key, size_t size, uint64_t value, void *context)
-{
-	free((char *)(uintptr_t)value);
-}
-
 void roots_release(struct roots *r)
 {
-	map_each(&r->paths, free_path, NULL);
-	map_release(&r->paths);
+	map_release_values(&r->paths, free);
 	map_release(&r->by_pid);
 }
 

@@ -107,17 +107,16 @@ struct spaces *spaces_new(struct objects *objects, bool everything)
 	return s;
 }
 
-static void put_value(const void *key, size_t size, uint64_t value, void *context)
+static void put_value(void *layout)
 {
-	layout_put((struct layout *)(uintptr_t)value);
+	layout_put(layout);
 }
 
 void spaces_free(struct spaces *s)
 {
 	if (!s)
 		return;
-	map_each(&s->by_pid, put_value, NULL);
-	map_release(&s->by_pid);
+	map_release_values(&s->by_pid, put_value);
 	roots_release(&s->roots);
 	free(s->listeners);
 	free(s);

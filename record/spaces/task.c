@@ -25,17 +25,11 @@ struct tasks *tasks_new(void)
 	return calloc(1, sizeof(struct tasks));
 }
 
-static void free_task(const void *key, size_t size, uint64_t value, void *context)
-{
-	free((struct task *)(uintptr_t)value);
-}
-
 void tasks_free(struct tasks *t)
 {
 	if (!t)
 		return;
-	map_each(&t->by_tid, free_task, NULL);
-	map_release(&t->by_tid);
+	map_release_values(&t->by_tid, free);
 	map_release(&t->alive);
 	free(t);
 }

@@ -172,6 +172,11 @@ static size_t take_store(const uint8_t *code, uint8_t modrm, int32_t *offset)
 static bool find_stack_switch(struct code_analysis *a, const uint8_t *code, size_t size)
 {
 	static const uint8_t depth[] = { 0x48, 0x8b, 0x7f, 0x08, 0x48, 0x29, 0xd7 };
+	struct unwind_rule rule = { .words = 1,
+				    .ra_word = 0,
+				    .fp_word = UNWIND_IN_REGISTER,
+				    .read_offset = -8,
+				    .base_word = UNWIND_LOST };
 	int32_t g = 0, offset = 0;
 	size_t taken;
 
@@ -180,27 +185,17 @@ static bool find_stack_switch(struct code_analysis *a, const uint8_t *code, size
 	taken = take_store(code, 0x38, &g);
 	if (taken && !memcmp(code + taken, depth, sizeof(depth)) &&
 	    take_store(code + taken + sizeof(depth), 0x38, &offset)) {
-		a->go = (struct unwind_rule){ .kind = UNWIND_GO_STACK,
-					      .words = 1,
-					      .ra_word = 0,
-					      .fp_word = UNWIND_IN_REGISTER,
-					      .cfa_offset = offset,
-					      .read_offset = -8,
-					      .add = (int16_t)g,
-					      .flags = UNWIND_OTHER_STACK,
-					      .base_word = UNWIND_LOST };
-		return true;
-	}
-	if (memcmp(code, "\x48\xc7\x44\x24", 4) != 0 || !take_store(code + 9, 0x10, &offset))
+		rule.kind = UNWIND_GO_STACK;
+		rule.add = (int16_t)g;
+		rule.flags = UNWIND_OTHER_STACK;
+	} else if (!memcmp(code, "\x48\xc7\x44\x24", 4) && take_store(code + 9, 0x10, &offset)) {
+		rule.kind = UNWIND_DEREF_SP;
+		rule.add = 8;
+	} else {
 		return false;
-	a->go = (struct unwind_rule){ .kind = UNWIND_DEREF_SP,
-				      .words = 1,
-				      .ra_word = 0,
-				      .fp_word = UNWIND_IN_REGISTER,
-				      .cfa_offset = offset,
-				      .read_offset = -8,
-				      .add = 8,
-				      .base_word = UNWIND_LOST };
+	}
+	rule.cfa_offset = offset;
+	a->go = rule;
 	return true;
 }
 

@@ -68,30 +68,21 @@ static bool new_list(const struct visitor *v, struct cursor *c)
 		case DW_RLE_BASE_ADDRESSX: base = read_index(v, c); continue;
 		case DW_RLE_BASE_ADDRESS: base = read_address(c, size); continue;
 		case DW_RLE_STARTX_ENDX:
-			low = read_index(v, c);
-			high = read_index(v, c);
-			break;
-		case DW_RLE_STARTX_LENGTH:
-			low = read_index(v, c);
-			high = low + cursor_uleb(c);
-			break;
-		case DW_RLE_OFFSET_PAIR:
-			low = base + cursor_uleb(c);
-			high = base + cursor_uleb(c);
-			/* lld's marks of code that it dropped */
-			if (base >= UINT64_MAX - 1)
-				continue;
-			break;
+		case DW_RLE_STARTX_LENGTH: low = read_index(v, c); break;
+		case DW_RLE_OFFSET_PAIR: low = base + cursor_uleb(c); break;
 		case DW_RLE_START_END:
-			low = read_address(c, size);
-			high = read_address(c, size);
-			break;
-		case DW_RLE_START_LENGTH:
-			low = read_address(c, size);
-			high = low + cursor_uleb(c);
-			break;
+		case DW_RLE_START_LENGTH: low = read_address(c, size); break;
 		default: return false;
 		}
+		switch (kind) {
+		case DW_RLE_STARTX_ENDX: high = read_index(v, c); break;
+		case DW_RLE_OFFSET_PAIR: high = base + cursor_uleb(c); break;
+		case DW_RLE_START_END: high = read_address(c, size); break;
+		default: high = low + cursor_uleb(c);
+		}
+		/* lld's marks of code that it dropped */
+		if (kind == DW_RLE_OFFSET_PAIR && base >= UINT64_MAX - 1)
+			continue;
 		if (!cursor_ok(c))
 			return false;
 		hand_out(v, low, high);

@@ -106,19 +106,15 @@ int dwarf_index(struct dwarf *d)
 	return 0;
 }
 
-static void free_table(const void *key, size_t size, uint64_t value, void *context)
+static void free_table(void *table)
 {
-	struct abbrev_table *table = (struct abbrev_table *)(uintptr_t)value;
-
-	if (table)
-		abbrev_table_release(table);
+	abbrev_table_release(table);
 	free(table);
 }
 
 void dwarf_release(struct dwarf *d)
 {
-	map_each(&d->tables, free_table, NULL);
-	map_release(&d->tables);
+	map_release_values(&d->tables, free_table);
 	free(d->units);
 	d->units = NULL;
 	d->unit_count = 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/limits.h"
+#include "common/sorted.h"
 #include "report/symbols/symbol_table.h"
 
 #define STUB_BYTES 16
@@ -112,17 +113,7 @@ static int by_slot(const void *left, const void *right)
 
 static size_t first_of_slot(const struct stubs *s, uint64_t slot)
 {
-	size_t low = 0, high = s->n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (s->list[middle].slot < slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return slot ? sorted_up_to(s->list, s->n, SORTED_BY(struct stub, slot), slot - 1) : 0;
 }
 
 /* "name@plt" for a symbol of a table, or NULL. */

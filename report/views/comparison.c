@@ -230,12 +230,6 @@ static struct error *estimate(struct work *w)
 
 /* -------- order -------- */
 
-#define COMPARE(a, b)                                                                              \
-	do {                                                                                       \
-		if ((a) != (b))                                                                    \
-			return (a) > (b) ? -1 : 1;                                                 \
-	} while (0)
-
 static double sure_part(const struct change *c)
 {
 	return c->sure ? change_at_least(c) : 0;
@@ -244,14 +238,19 @@ static double sure_part(const struct change *c)
 static int compare(const void *left, const void *right)
 {
 	const struct compared *a = left, *b = right;
+	const double keys[][2] = {
+		{ a->self.sure, b->self.sure },
+		{ sure_part(&a->self), sure_part(&b->self) },
+		{ a->total.sure, b->total.sure },
+		{ sure_part(&a->total), sure_part(&b->total) },
+		{ fabs(a->self.now - a->self.before), fabs(b->self.now - b->self.before) },
+		{ fabs(a->total.now - a->total.before), fabs(b->total.now - b->total.before) },
+	};
 	int order;
 
-	COMPARE(a->self.sure, b->self.sure);
-	COMPARE(sure_part(&a->self), sure_part(&b->self));
-	COMPARE(a->total.sure, b->total.sure);
-	COMPARE(sure_part(&a->total), sure_part(&b->total));
-	COMPARE(fabs(a->self.now - a->self.before), fabs(b->self.now - b->self.before));
-	COMPARE(fabs(a->total.now - a->total.before), fabs(b->total.now - b->total.before));
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] > keys[i][1] ? -1 : 1;
 	order = strcmp(a->name, b->name);
 	return order ? order : strcmp(a->object, b->object);
 }

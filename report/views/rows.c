@@ -268,19 +268,15 @@ static bool count_groups(struct table *t, const struct profile *p)
 	return true;
 }
 
-#define COMPARE(a, b)                                                                              \
-	do {                                                                                       \
-		if ((a) != (b))                                                                    \
-			return (a) > (b) ? -1 : 1;                                                 \
-	} while (0)
-
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 	int order;
 
-	COMPARE(a->self, b->self);
-	COMPARE(a->total, b->total);
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
 	order = strcmp(a->name, b->name);
 	return order ? order : strcmp(a->object, b->object);
 }
@@ -289,7 +285,8 @@ static int compare_totals(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
-	COMPARE(a->total, b->total);
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
 	return compare_rows(left, right);
 }
 

@@ -49,22 +49,10 @@ for shape in "20 100" "40 12" "8 300"; do
 done
 
 if node -e 'process.exit(0)' > /dev/null 2>&1; then
-	cat > "$work/phases.js" <<'J'
-const fs = require('fs'), now = process.hrtime.bigint, lines = [];
-for (let k = 0; k < 120; k++) {
-	let f = eval(`(function phase_${k}_(n) { let s = ${k}; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; })`);
-	const from = now();
-	while (now() < from + 12000000n) f(20000);
-	lines.push(`${k} ${from} ${now()}\n`);
-	f = null;
-	if (k % 5 === 4) global.gc();
-}
-fs.writeFileSync(process.argv[2], lines.join(''));
-J
 	for option in --perf-basic-prof --perf-prof; do
 		holds "records node $option" sh -c 'cd "$1" && shift && exec "$@"' - "$work" \
 			"$record" -q -F 999 -o "$work/node.prf" -- node "$option" --expose-gc \
-			--logfile="$work/v8.log" "$work/phases.js" "$work/times"
+			--logfile="$work/v8.log" "$top/tests/truth/phases.js" "$work/times" 120
 		judge "$work/node.prf" phase_
 		is "$wrong" 0 "no sample has a name of another time ($option)"
 		number "$right > $most * $unnamed" "most have their name ($option)"

@@ -65,11 +65,7 @@ if command -v capsh > /dev/null; then
 	burn=$!
 	capsh --drop=cap_bpf,cap_perfmon -- -c "exec '$record' -q -F 99 -o '$work/admin.prf' -p $burn" 2> "$work/err" &
 	recorder=$!
-	i=0
-	until [ -s "$work/admin.prf" ] || [ $i = 300 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
+	until_begun "$work/admin.prf" $recorder
 	holds "with cap_sys_admin only that is kept instead" thread_sets $recorder \
 		0000000000000000 0000000000000004 0000000000200000 0000010400280024
 	runs $burn

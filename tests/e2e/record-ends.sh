@@ -9,15 +9,6 @@ complete() {
 	"$report" --info --json "$1" > "$work/info.json" && json "$work/info.json" 'd["complete"]'
 }
 
-# until_begun FILE PID: waits until the recorder has begun its file, or has ended
-until_begun() {
-	n=0
-	until [ -s "$1" ] || [ $n -ge 300 ] || ! kill -0 "$2" 2> /dev/null; do
-		n=$((n + 1))
-		sleep 0.1
-	done
-}
-
 # runs PID: one that has ended and was not waited for does not
 runs() { grep -q '^State:.[^ZX]' "/proc/$1/status" 2> /dev/null; }
 

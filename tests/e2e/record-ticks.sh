@@ -21,7 +21,7 @@ a_process() {
 	deep=$!
 	exec 9> "$work/go"
 	"$record" "$@" -p $deep -o "$work/t.prf" 2> /dev/null &
-	until_begun $!
+	until_begun "$work/t.prf" $!
 	echo >&9
 	wait
 }
@@ -33,20 +33,11 @@ a_cpu() {
 	exec 9> "$work/go"
 	"$record" "$@" -a -C 0 -o "$work/t.prf" 2> /dev/null &
 	recorder=$!
-	until_begun $recorder
+	until_begun "$work/t.prf" $recorder
 	echo >&9
 	wait $deep
 	kill -INT $recorder
 	wait
-}
-
-# The trace's header is written when sampling begins.
-until_begun() {
-	n=0
-	until [ -s "$work/t.prf" ] || [ $n -ge 100 ] || ! kill -0 "$1" 2> /dev/null; do
-		n=$((n + 1))
-		sleep 0.1
-	done
 }
 
 # Counts as promised: within the percentage, and a tick at either end.

@@ -122,8 +122,7 @@ if [ -n "$mount" ] && mkdir "$group" 2> /dev/null; then
 	b=$!
 	"$record" -q -F 499 -G "prof-test-$$" -o "$work/group.prf" &
 	recorder=$!
-	i=0
-	until [ -s "$work/group.prf" ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+	until_begun "$work/group.prf" $recorder
 	sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 0' - "$group/inner" "$work/below" &
 	c=$!
 	# All have run for a while by then: ticks of 10 ms.
@@ -145,8 +144,7 @@ S
 		sh -c 'echo $$ > "$1/cgroup.procs" && exec unshare -Cm --propagation private sh "$2" "$3" "$4" "$5"' - \
 			"$group" "$work/namespace.sh" "$mount" "$record" "$work/namespace.prf" &
 		recorder=$!
-		i=0
-		until [ -s "$work/namespace.prf" ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+		until_begun "$work/namespace.prf" $recorder
 		sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 300' - "$group/inner" "$work/below"
 		sh -c 'echo $$ > "$1/cgroup.procs" && exec "$2" 300' - "$group-other" "$work/outside"
 		kill -INT $recorder

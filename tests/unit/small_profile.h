@@ -86,6 +86,25 @@ static inline void small_entry(struct small_profile *s, uint32_t group, const ch
 	s->profile.total += samples;
 }
 
+struct small_stack {
+	const char *stack;
+	uint64_t samples;
+};
+
+/* One group with these stacks; the last one has no samples and no stack. */
+static inline void small_begin_with(struct small_profile *s, const char *comm,
+				    const struct small_stack *stacks)
+{
+	uint32_t group;
+
+	small_begin(s);
+	group = small_group(s, comm, 1, 1);
+	for (; stacks->stack || stacks->samples; stacks++)
+		small_entry(s, group, stacks->stack, stacks->samples);
+}
+
+#define SMALL_STACKS(...) ((const struct small_stack[]){ __VA_ARGS__, { 0 } })
+
 static inline const struct profile *small_finish(struct small_profile *s)
 {
 	s->profile.frames = s->frames.frames;

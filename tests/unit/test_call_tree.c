@@ -24,22 +24,41 @@ static void expect_path(const struct call_tree *t, uint32_t node, const char *ex
 	buffer_release(&path);
 }
 
+/* A tree of one profile. */
+struct grown {
+	struct threads threads;
+	struct call_tree tree;
+	struct call_order order;
+	uint32_t *of_entry;
+};
+
+static void grow(struct grown *g, const struct profile *p)
+{
+	g->tree = (struct call_tree){ 0 };
+	assert_no_error(threads_init(&g->threads, p));
+	assert_no_error(call_tree_add(&g->tree, p, &g->threads, &g->of_entry));
+	assert_no_error(call_tree_order(&g->tree, &g->order));
+}
+
+static void fell(struct grown *g)
+{
+	call_order_release(&g->order);
+	free(g->of_entry);
+	threads_release(&g->threads);
+	call_tree_release(&g->tree);
+}
+
 static void commands_stand_at_the_root(void **state)
 {
-	struct call_tree t = { 0 };
-	struct threads threads;
-	uint32_t *of_entry;
+	struct grown g;
 
-	assert_no_error(threads_init(&threads, &fixture));
-	assert_no_error(call_tree_add(&t, &fixture, &threads, &of_entry));
-	expect_path(&t, of_entry[0], "main,</script>");
-	expect_path(&t, of_entry[1], "leaf,middle,main,server");
-	expect_path(&t, of_entry[3], "ksys_write,write,main,server");
-	expect_path(&t, of_entry[5], "server");
-	assert_int_equal(of_entry[1], of_entry[2]);
-	free(of_entry);
-	threads_release(&threads);
-	call_tree_release(&t);
+	grow(&g, &fixture);
+	expect_path(&g.tree, g.of_entry[0], "main,</script>");
+	expect_path(&g.tree, g.of_entry[1], "leaf,middle,main,server");
+	expect_path(&g.tree, g.of_entry[3], "ksys_write,write,main,server");
+	expect_path(&g.tree, g.of_entry[5], "server");
+	assert_int_equal(g.of_entry[1], g.of_entry[2]);
+	fell(&g);
 }
 
 static void preorder_by_name(void **state)
@@ -47,27 +66,23 @@ static void preorder_by_name(void **state)
 	static const char *const expected[] = { "",	"</script>",	"main",		"server",
 						"main", FIXTURE_SCRIPT, FIXTURE_BROKEN, "middle",
 						"leaf", "write",	"ksys_write" };
-	struct call_tree t = { 0 };
-	struct call_order order;
-	struct threads threads;
-	uint32_t *of_entry;
+	const struct call_order *order;
+	const struct function *list;
+	struct grown g;
 
-	assert_no_error(threads_init(&threads, &fixture));
-	assert_no_error(call_tree_add(&t, &fixture, &threads, &of_entry));
-	assert_no_error(call_tree_order(&t, &order));
-	assert_int_equal(t.count, COUNT(expected));
-	for (uint32_t i = 0; i < t.count; i++) {
-		assert_int_equal(order.node_rank[order.nodes[i]], i);
+	grow(&g, &fixture);
+	order = &g.order;
+	list = g.tree.functions.list;
+	assert_int_equal(g.tree.count, COUNT(expected));
+	for (uint32_t i = 0; i < g.tree.count; i++) {
+		assert_int_equal(order->node_rank[order->nodes[i]], i);
 		if (i)
-			assert_string_equal(name_of(&t, order.nodes[i]), expected[i]);
+			assert_string_equal(name_of(&g.tree, order->nodes[i]), expected[i]);
 	}
-	for (uint32_t i = 1; i < t.functions.count; i++)
-		assert_true(strcmp(t.functions.list[order.functions[i - 1]].name,
-				   t.functions.list[order.functions[i]].name) <= 0);
-	call_order_release(&order);
-	free(of_entry);
-	threads_release(&threads);
-	call_tree_release(&t);
+	for (uint32_t i = 1; i < g.tree.functions.count; i++)
+		assert_true(strcmp(list[order->functions[i - 1]].name,
+				   list[order->functions[i]].name) <= 0);
+	fell(&g);
 }
 
 /* Many nodes, so that the index grows; the second time, all are there. */
@@ -109,19 +124,11 @@ static void equal_stacks_are_equal_nodes(void **state)
 
 static void an_empty_profile_is_only_the_root(void **state)
 {
-	struct call_tree t = { 0 };
-	struct call_order order;
-	struct threads threads;
-	uint32_t *of_entry;
+	struct grown g;
 
-	assert_no_error(threads_init(&threads, &fixture_empty));
-	assert_no_error(call_tree_add(&t, &fixture_empty, &threads, &of_entry));
-	assert_no_error(call_tree_order(&t, &order));
-	assert_int_equal(t.count, 1);
-	call_order_release(&order);
-	free(of_entry);
-	threads_release(&threads);
-	call_tree_release(&t);
+	grow(&g, &fixture_empty);
+	assert_int_equal(g.tree.count, 1);
+	fell(&g);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -17,70 +17,71 @@ static void series(struct random *r, double noise, size_t at, double change, dou
 		values[i] = 100 * (i < at ? 1 : 1 + change) * exp(noise * random_normal(r));
 }
 
-static void test_exact(void **state)
-{
+struct finding {
+	struct random random;
 	double values[VALUES];
 	size_t places[VALUES];
-	struct random r;
+};
 
-	random_seed(&r, 1);
-	series(&r, 0, 25, 0.1, values);
-	assert_int_equal(changes_find(values, VALUES, &options, places), 1);
-	assert_int_equal(places[0], 25);
-	series(&r, 0, 25, 0, values);
-	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
+/* How many changes are found in a series that has one at `at`. */
+static int found(struct finding *f, double noise, size_t at, double change)
+{
+	series(&f->random, noise, at, change, f->values);
+	return changes_find(f->values, VALUES, &options, f->places);
+}
+
+static void test_exact(void **state)
+{
+	struct finding f;
+
+	random_seed(&f.random, 1);
+	assert_int_equal(found(&f, 0, 25, 0.1), 1);
+	assert_int_equal(f.places[0], 25);
+	assert_int_equal(found(&f, 0, 25, 0), 0);
 	/* Less than a percent does not count, however sure it is. */
-	series(&r, 0, 25, 0.005, values);
-	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
-	assert_int_equal(changes_find(values, 0, &options, places), 0);
-	assert_int_equal(changes_find(values, CHANGES_VALUES_MOST + 1, &options, places), -1);
+	assert_int_equal(found(&f, 0, 25, 0.005), 0);
+	assert_int_equal(changes_find(f.values, 0, &options, f.places), 0);
+	assert_int_equal(changes_find(f.values, CHANGES_VALUES_MOST + 1, &options, f.places), -1);
 }
 
 static void test_several(void **state)
 {
-	double values[VALUES];
-	size_t places[VALUES];
-	struct random r;
+	struct finding f;
 
-	random_seed(&r, 2);
-	series(&r, 0.01, 20, 0.2, values);
+	random_seed(&f.random, 2);
+	series(&f.random, 0.01, 20, 0.2, f.values);
 	for (size_t i = 40; i < VALUES; i++)
-		values[i] /= 1.2;
-	assert_int_equal(changes_find(values, VALUES, &options, places), 2);
-	assert_in_range(places[0], 19, 21);
-	assert_in_range(places[1], 39, 41);
+		f.values[i] /= 1.2;
+	assert_int_equal(changes_find(f.values, VALUES, &options, f.places), 2);
+	assert_in_range(f.places[0], 19, 21);
+	assert_in_range(f.places[1], 39, 41);
 }
 
 /* One wild value is no change. */
 static void test_outlier(void **state)
 {
-	double values[VALUES];
-	size_t places[VALUES];
-	struct random r;
+	struct finding f;
 
-	random_seed(&r, 3);
-	series(&r, 0.01, 20, 0, values);
-	values[30] = 1000;
-	assert_int_equal(changes_find(values, VALUES, &options, places), 0);
+	random_seed(&f.random, 3);
+	series(&f.random, 0.01, 20, 0, f.values);
+	f.values[30] = 1000;
+	assert_int_equal(changes_find(f.values, VALUES, &options, f.places), 0);
 }
 
 /* On planted series: what is found of what is there, and how much of what is found is there. */
-static void planted(double noise, double change, size_t *found, size_t *wrong)
+static void planted(double noise, double change, size_t *right, size_t *wrong)
 {
-	struct random r;
+	struct finding f;
 
-	random_seed(&r, 4);
-	*found = *wrong = 0;
+	random_seed(&f.random, 4);
+	*right = *wrong = 0;
 	for (size_t i = 0; i < 100; i++) {
-		double values[VALUES];
-		size_t places[VALUES], at = 10 + random_below(&r, 40);
-		int n;
+		size_t at = 10 + random_below(&f.random, 40);
+		int n = found(&f, noise, at, change);
 
-		series(&r, noise, at, change, values);
-		n = changes_find(values, VALUES, &options, places);
 		for (int j = 0; j < n; j++) {
-			if (change > 0 && places[j] + 2 >= at && places[j] <= at + 2)
-				++*found;
+			if (change > 0 && f.places[j] + 2 >= at && f.places[j] <= at + 2)
+				++*right;
 			else
 				++*wrong;
 		}

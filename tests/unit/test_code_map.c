@@ -24,6 +24,21 @@ static const char *at(const struct code_map *map, uint64_t address, uint64_t tim
 	return "ambiguous";
 }
 
+struct expected {
+	uint64_t address, time_ns;
+	const char *name;
+};
+
+static void expect(const struct code_map *map, const struct expected *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(at(map, all[i].address, all[i].time_ns), all[i].name);
+}
+
+#define EXPECT(map, ...)                                                                           \
+	expect(map, (const struct expected[]){ __VA_ARGS__ },                                      \
+	       sizeof((const struct expected[]){ __VA_ARGS__ }) / sizeof(struct expected))
+
 static void finds_by_address(void **state)
 {
 	struct code_map map = { 0 };
@@ -31,12 +46,8 @@ static void finds_by_address(void **state)
 	assert_string_equal(at(&map, 5, 1), "unknown");
 	add(&map, (struct code_piece){ 0x2000, 0x10, 1, 2 }, "b");
 	add(&map, (struct code_piece){ 0x1000, 0x100, 1, 2 }, "a");
-	assert_string_equal(at(&map, 0xfff, 5), "unknown");
-	assert_string_equal(at(&map, 0x1000, 5), "a");
-	assert_string_equal(at(&map, 0x10ff, 5), "a");
-	assert_string_equal(at(&map, 0x1100, 5), "unknown");
-	assert_string_equal(at(&map, 0x200f, 5), "b");
-	assert_string_equal(at(&map, 0x2010, 5), "unknown");
+	EXPECT(&map, { 0xfff, 5, "unknown" }, { 0x1000, 5, "a" }, { 0x10ff, 5, "a" },
+	       { 0x1100, 5, "unknown" }, { 0x200f, 5, "b" }, { 0x2010, 5, "unknown" });
 	code_map_release(&map);
 }
 
@@ -48,14 +59,9 @@ static void owners_have_their_times(void **state)
 	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 20 }, "first");
 	add(&map, (struct code_piece){ 0x1000, 0x100, 30, 40 }, "second");
 	add(&map, (struct code_piece){ 0x1000, 0x100, 50, 60 }, "third");
-	assert_string_equal(at(&map, 0x1010, 5), "first");
-	assert_string_equal(at(&map, 0x1010, 30), "first");
-	assert_string_equal(at(&map, 0x1010, 31), "ambiguous");
-	assert_string_equal(at(&map, 0x1010, 39), "ambiguous");
-	assert_string_equal(at(&map, 0x1010, 40), "second");
-	assert_string_equal(at(&map, 0x1010, 50), "second");
-	assert_string_equal(at(&map, 0x1010, 55), "ambiguous");
-	assert_string_equal(at(&map, 0x1010, 60), "third");
+	EXPECT(&map, { 0x1010, 5, "first" }, { 0x1010, 30, "first" }, { 0x1010, 31, "ambiguous" },
+	       { 0x1010, 39, "ambiguous" }, { 0x1010, 40, "second" }, { 0x1010, 50, "second" },
+	       { 0x1010, 55, "ambiguous" }, { 0x1010, 60, "third" });
 	code_map_release(&map);
 }
 
@@ -66,8 +72,7 @@ static void owners_of_one_look(void **state)
 
 	add(&map, (struct code_piece){ 0x1000, 0x100, 0, 20 }, "first");
 	add(&map, (struct code_piece){ 0x1000, 0x100, 0, 20 }, "second");
-	assert_string_equal(at(&map, 0x1010, 10), "ambiguous");
-	assert_string_equal(at(&map, 0x1010, 20), "second");
+	EXPECT(&map, { 0x1010, 10, "ambiguous" }, { 0x1010, 20, "second" });
 	code_map_release(&map);
 }
 
@@ -77,10 +82,8 @@ static void exact_times(void **state)
 
 	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 10, true }, "first");
 	add(&map, (struct code_piece){ 0x1000, 0x100, 20, 20, true }, "second");
-	assert_string_equal(at(&map, 0x1010, 9), "ambiguous");
-	assert_string_equal(at(&map, 0x1010, 10), "first");
-	assert_string_equal(at(&map, 0x1010, 19), "first");
-	assert_string_equal(at(&map, 0x1010, 21), "second");
+	EXPECT(&map, { 0x1010, 9, "ambiguous" }, { 0x1010, 10, "first" }, { 0x1010, 19, "first" },
+	       { 0x1010, 21, "second" });
 	code_map_release(&map);
 }
 
@@ -92,14 +95,10 @@ static void overlapped_in_part(void **state)
 	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 20 }, "old");
 	add(&map, (struct code_piece){ 0x3000, 0x10, 10, 20 }, "stays");
 	add(&map, (struct code_piece){ 0x1080, 0x100, 30, 40 }, "new");
-	assert_string_equal(at(&map, 0x1000, 30), "old");
-	assert_string_equal(at(&map, 0x1000, 50), "ambiguous");
-	assert_string_equal(at(&map, 0x1090, 30), "old");
-	assert_string_equal(at(&map, 0x1090, 50), "new");
+	EXPECT(&map, { 0x1000, 30, "old" }, { 0x1000, 50, "ambiguous" }, { 0x1090, 30, "old" },
+	       { 0x1090, 50, "new" });
 	/* Never covered before, but its code may have been another one. */
-	assert_string_equal(at(&map, 0x1110, 25), "ambiguous");
-	assert_string_equal(at(&map, 0x1110, 50), "new");
-	assert_string_equal(at(&map, 0x3000, 50), "stays");
+	EXPECT(&map, { 0x1110, 25, "ambiguous" }, { 0x1110, 50, "new" }, { 0x3000, 50, "stays" });
 	code_map_release(&map);
 }
 
@@ -113,8 +112,7 @@ static void the_same_again(void **state)
 	assert_string_equal(at(&map, 0x1000, 35), "first");
 	add(&map, (struct code_piece){ 0x1000, 0x10, 50, 60 }, "second");
 	add(&map, (struct code_piece){ 0x1000, 0x10, 70, 80 }, "first");
-	assert_string_equal(at(&map, 0x1000, 65), "second");
-	assert_string_equal(at(&map, 0x1000, 80), "first");
+	EXPECT(&map, { 0x1000, 65, "second" }, { 0x1000, 80, "first" });
 	code_map_release(&map);
 }
 
@@ -145,8 +143,7 @@ static void full(void **state)
 	for (uint32_t i = 0; i < CODE_MAP_MAX_SYMBOLS; i++)
 		code_map_add_again(&map, &(struct code_piece){ 0x2000 + i, 1, 30, 40 }, 0);
 	assert_int_equal(map.refused, 1);
-	assert_string_equal(at(&map, 0x1000, 29), "known");
-	assert_string_equal(at(&map, 0x1000, 30), "ambiguous");
+	EXPECT(&map, { 0x1000, 29, "known" }, { 0x1000, 30, "ambiguous" });
 	code_map_release(&map);
 }
 

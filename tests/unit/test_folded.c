@@ -25,15 +25,10 @@ static void expect(struct small_profile *s, const struct view_options *o, const 
 static void test_lines(void **state)
 {
 	struct small_profile s;
-	uint32_t group;
 
-	small_begin(&s);
-	group = small_group(&s, "a comm;x", 1, 1);
-	small_entry(&s, group, "main;f", 3);
-	small_entry(&s, group, "main", 2);
-	small_entry(&s, group, "main;f;k:sys", 1);
-	small_entry(&s, group, NULL, 4);
-	small_entry(&s, group, "main;g", 0);
+	small_begin_with(&s, "a comm;x",
+			 SMALL_STACKS({ "main;f", 3 }, { "main", 2 }, { "main;f;k:sys", 1 },
+				      { NULL, 4 }, { "main;g", 0 }));
 	expect(&s, &plain,
 	       "a_comm:x 4\na_comm:x;main 2\na_comm:x;main;f 3\na_comm:x;main;f;sys 1\n");
 }
@@ -56,16 +51,10 @@ static void test_joins_what_looks_the_same(void **state)
 static void test_bytewise_order(void **state)
 {
 	struct small_profile s;
-	uint32_t group;
 
-	small_begin(&s);
-	group = small_group(&s, "c", 1, 1);
-	small_entry(&s, group, "a;x", 1);
-	small_entry(&s, group, "a!b;x", 2);
-	small_entry(&s, group, "a", 3);
-	small_entry(&s, group, "a!b", 4);
-	small_entry(&s, group, "a<b", 5);
-	small_entry(&s, group, "a b;y", 6);
+	small_begin_with(&s, "c",
+			 SMALL_STACKS({ "a;x", 1 }, { "a!b;x", 2 }, { "a", 3 }, { "a!b", 4 },
+				      { "a<b", 5 }, { "a b;y", 6 }));
 	expect(&s, &plain, "c;a 3\nc;a b;y 6\nc;a!b 4\nc;a!b;x 2\nc;a;x 1\nc;a<b 5\n");
 }
 
@@ -136,14 +125,11 @@ static void test_annotations(void **state)
 static void test_hostile_names(void **state)
 {
 	struct small_profile s;
-	uint32_t group;
 
-	small_begin(&s);
-	group = small_group(&s, "\x1b[31m c\n", 1, 1);
-	/* A number after a blank would be read as a count. */
-	small_entry(&s, group, "x 5", 1);
-	small_entry(&s, group, "a\nb\xff\xc2\x9b", 2);
-	small_entry(&s, group, "", 3);
+	small_begin_with(&s, "\x1b[31m c\n",
+			 SMALL_STACKS(
+				 /* A number after a blank would be read as a count. */
+				 { "x 5", 1 }, { "a\nb\xff\xc2\x9b", 2 }, { "", 3 }));
 	expect(&s, &plain, "?[31m_c?;[unknown] 3\n?[31m_c?;a?b?? 2\n?[31m_c?;x_5 1\n");
 }
 

@@ -81,55 +81,64 @@ static void test_jdk_25(void **state)
 	check_image("testdata/hotspot-25.image", 25);
 }
 
-/* A compile id or a cookie that is not that of what is there now. */
-static void test_what_is_something_else_now_has_no_name(void **state)
-{
+/* An image of JDK 17, to look names up in. */
+struct looked_up {
 	struct prf_place places[HOTSPOT_INLINED_MAX];
 	struct memory_image image;
 	struct hotspot_names *names;
 	struct hotspot h;
+};
+
+static void open_17(struct looked_up *l)
+{
+	assert_true(memory_image_open(&l->image, "testdata/hotspot-17.image"));
+	attach(&l->h, &l->image);
+	l->names = hotspot_names_new(&l->h, &total_bytes);
+}
+
+static void close_17(struct looked_up *l)
+{
+	hotspot_names_free(l->names);
+	memory_image_release(&l->image);
+}
+
+/* A compile id or a cookie that is not that of what is there now. */
+static void test_what_is_something_else_now_has_no_name(void **state)
+{
+	struct looked_up l;
 	size_t tried = 0;
 
-	assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
-	attach(&h, &image);
-	names = hotspot_names_new(&h, &total_bytes);
-	for (size_t i = 0; i < image.frame_count; i++) {
-		struct script_frame frame = image.frames[i].frame;
+	open_17(&l);
+	for (size_t i = 0; i < l.image.frame_count; i++) {
+		struct script_frame frame = l.image.frames[i].frame;
 
 		if (frame.code & HOTSPOT_STUB)
 			continue;
 		frame.position ^= UINT64_C(1) << 62;
-		assert_int_equal(hotspot_names_find(names, &frame, false, places), 0);
+		assert_int_equal(hotspot_names_find(l.names, &frame, false, l.places), 0);
 		tried++;
 	}
 	assert_true(tried > 100);
-	hotspot_names_free(names);
-	memory_image_release(&image);
+	close_17(&l);
 }
 
 /* Many machines together take no more than is allowed, and what they took is given back. */
 static void test_all_machines_have_one_limit(void **state)
 {
-	struct prf_place places[HOTSPOT_INLINED_MAX];
-	struct memory_image image;
-	struct hotspot_names *names;
-	struct hotspot h;
+	struct looked_up l;
 	size_t named = 0;
 
-	assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
-	attach(&h, &image);
 	assert_int_equal(total_bytes, 0);
 	total_bytes = LIMIT_JAVA_TOTAL_BYTES - 4096;
-	names = hotspot_names_new(&h, &total_bytes);
-	for (size_t i = 0; i < image.frame_count; i++)
-		named += hotspot_names_find(names, &image.frames[i].frame, image.frames[i].exact,
-					    places) > 0;
-	assert_true(named > 0 && named < image.frame_count);
+	open_17(&l);
+	for (size_t i = 0; i < l.image.frame_count; i++)
+		named += hotspot_names_find(l.names, &l.image.frames[i].frame,
+					    l.image.frames[i].exact, l.places) > 0;
+	assert_true(named > 0 && named < l.image.frame_count);
 	assert_true(total_bytes <= LIMIT_JAVA_TOTAL_BYTES);
-	hotspot_names_free(names);
+	close_17(&l);
 	assert_int_equal(total_bytes, LIMIT_JAVA_TOTAL_BYTES - 4096);
 	total_bytes = 0;
-	memory_image_release(&image);
 }
 
 /* Memory that is not there, or that is all the same. */

@@ -88,13 +88,10 @@ static const char *all_symbols(void)
 	static char text[1024];
 	struct prf_reader *reader;
 	struct prf_record record;
-	size_t size, used = 0;
-	const void *bytes;
+	size_t used = 0;
 
 	fixture_must(jit_finish(jit));
-	fixture_must(prf_writer_finish(writer));
-	bytes = prf_writer_memory(writer, &size);
-	fixture_must(prf_reader_new_memory(&reader, bytes, size));
+	reader = fixture_read_back(writer);
 	text[0] = 0;
 	while (fixture_next(reader, &record)) {
 		if (record.type != PRF_RECORD_SYMBOLS)
@@ -381,16 +378,12 @@ static void names_of_dumps(void **state)
 /* A reader of the trace that has gone, say, is no lack of memory. */
 static void write_errors_are_reported_as_such(void **state)
 {
-	struct prf_writer_options options = { .block_bytes = 1 };
 	struct error *error = NULL;
 	struct prf_writer *w;
 	struct jit *other;
 	int ends[2];
 
-	signal(SIGPIPE, SIG_IGN);
-	assert_int_equal(pipe(ends), 0);
-	options.fd = ends[1];
-	fixture_must(prf_writer_new(&w, &options));
+	w = fixture_piped(ends);
 	close(ends[0]);
 	fixture_must(jit_new(&other, &(struct jit_options){ .writer = w }));
 	for (uint32_t i = 0; i < 100 && !error; i++) {
@@ -410,16 +403,12 @@ static void write_errors_are_reported_as_such(void **state)
  */
 static void names_that_cannot_be_written(void **state)
 {
-	struct prf_writer_options options = { .block_bytes = 1 };
 	struct error *error = NULL;
 	struct prf_writer *w;
 	uint32_t object;
 	int ends[2];
 
-	signal(SIGPIPE, SIG_IGN);
-	assert_int_equal(pipe(ends), 0);
-	options.fd = ends[1];
-	fixture_must(prf_writer_new(&w, &options));
+	w = fixture_piped(ends);
 	put("w", "1000 100 f\n");
 	tick();
 	jit_set_writer(jit, w);

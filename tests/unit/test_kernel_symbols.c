@@ -68,13 +68,9 @@ static void check_written(struct fixture *f, const char *expected)
 	struct prf_reader *r;
 	struct prf_record record;
 	char text[1024] = "";
-	const void *data;
-	size_t size;
 
 	assert_null(kernel_symbols_write(f->k, f->w));
-	fixture_must(prf_writer_finish(f->w));
-	data = prf_writer_memory(f->w, &size);
-	fixture_must(prf_reader_new_memory(&r, data, size));
+	r = fixture_read_back(f->w);
 	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SYMBOLS)
 			continue;
@@ -191,8 +187,6 @@ static void hidden_addresses_are_not_stored(void **state)
 	struct prf_reader *r;
 	struct prf_record record;
 	uint32_t kernel, other, program;
-	const void *data;
-	size_t size;
 
 	assert_null(kernel_symbols_parse(&f->k, zeros, none));
 	assert_true(kernel_symbols_hidden(f->k));
@@ -202,9 +196,7 @@ static void hidden_addresses_are_not_stored(void **state)
 	assert_int_equal(kernel, other);
 	assert_int_equal(place(f, 0xffffffffc0005020, PRF_FRAME_EXACT, &program), 0x20);
 	assert_null(kernel_symbols_write(f->k, w));
-	fixture_must(prf_writer_finish(w));
-	data = prf_writer_memory(w, &size);
-	fixture_must(prf_reader_new_memory(&r, data, size));
+	r = fixture_read_back(w);
 	while (fixture_next(r, &record))
 		if (record.type == PRF_RECORD_SYMBOLS)
 			assert_int_equal(record.symbols.symbols[0].start, 0);

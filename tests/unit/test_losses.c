@@ -53,12 +53,8 @@ static void check(struct fixture *f, const char *expected)
 	struct prf_record record;
 	struct prf_reader *r;
 	char text[512] = "";
-	const void *data;
-	size_t size;
 
-	fixture_must(prf_writer_finish(f->w));
-	data = prf_writer_memory(f->w, &size);
-	fixture_must(prf_reader_new_memory(&r, data, size));
+	r = fixture_read_back(f->w);
 	while (fixture_next(r, &record))
 		if (record.type == PRF_RECORD_LOSS)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text),

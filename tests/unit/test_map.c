@@ -83,10 +83,24 @@ static void test_each(void **state)
 	map_release(&m);
 }
 
+static void test_release_values(void **state)
+{
+	struct map m = { 0 };
+
+	/* With the sanitizers a value that is not released fails the test. */
+	*map_put(&m, "a", 1, NULL) = (uintptr_t)malloc(1);
+	*map_put(&m, "b", 1, NULL) = (uintptr_t)malloc(1);
+	map_put(&m, "nothing", 7, NULL);
+	map_release_values(&m, free);
+	assert_null(m.entries);
+	assert_int_equal(m.count, 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_put_get_remove),
 	cmocka_unit_test(test_keys_are_bytes),
 	cmocka_unit_test(test_each),
+	cmocka_unit_test(test_release_values),
 };
 
 UNIT_TESTS(tests);

@@ -9,7 +9,8 @@ struct settings {
 	const char *file;
 	const char *minimum;
 	int quiet, verbose;
-	bool minimum_given;
+	bool minimum_given, pinned, cached;
+	const char *title;
 };
 
 static const char *take_file(void *context, const char *argument)
@@ -47,6 +48,9 @@ static const struct option_entry table[] = {
 	{ 0, "off-cpu", "[=MIN]", "waits too", take_minimum },
 	{ 'q', "quiet", NULL, "less", take_quiet },
 	{ 'v', "verbose", NULL, "more", take_verbose },
+	{ 0, "pin", NULL, "sets a field", OPTION_SETS(struct settings, pinned) },
+	{ 0, "no-cache", NULL, "clears a field", OPTION_CLEARS(struct settings, cached) },
+	{ 0, "title", "TEXT", "keeps the argument", OPTION_KEEPS(struct settings, title) },
 	{ .help = NULL },
 };
 
@@ -66,11 +70,27 @@ static enum options_result parse_as(struct settings *s, bool command_follows,
 		strcpy(copies[argc], words[argc - 1]);
 		argv[argc] = copies[argc];
 	}
-	memset(s, 0, sizeof(*s));
+	*s = (struct settings){ .cached = true };
 	return options_parse(&o, argc, argv, rest, &rest_count, &command);
 }
 
 #define PARSE(s, ...) parse_as(s, false, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void fields_without_a_function(void **state)
+{
+	struct settings s;
+
+	assert_int_equal(PARSE(&s, "-q"), OPTIONS_OK);
+	assert_false(s.pinned);
+	assert_true(s.cached);
+	assert_null(s.title);
+	assert_int_equal(PARSE(&s, "--pin", "--no-cache", "--title=a b", "-q"), OPTIONS_OK);
+	assert_true(s.pinned);
+	assert_false(s.cached);
+	assert_string_equal(s.title, "a b");
+	assert_int_equal(s.quiet, 1);
+	assert_int_equal(s.verbose, 0);
+}
 
 static void letters_join(void **state)
 {
@@ -187,6 +207,7 @@ static void durations(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(fields_without_a_function),
 	cmocka_unit_test(letters_join),
 	cmocka_unit_test(long_names),
 	cmocka_unit_test(rest_and_command),

@@ -129,12 +129,8 @@ static void check(struct fixture *f, const char *expected)
 	char text[2048] = "";
 	struct prf_reader *r;
 	struct prf_record record;
-	const void *data;
-	size_t size;
 
-	fixture_must(prf_writer_finish(f->w));
-	data = prf_writer_memory(f->w, &size);
-	fixture_must(prf_reader_new_memory(&r, data, size));
+	r = fixture_read_back(f->w);
 #define SAY(...) snprintf(text + strlen(text), sizeof(text) - strlen(text), __VA_ARGS__)
 	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SAMPLES)
@@ -297,12 +293,8 @@ static void check_wakers(struct fixture *f, const char *expected)
 	char text[1024] = "";
 	struct prf_record record;
 	struct prf_reader *r;
-	const void *data;
-	size_t size;
 
-	fixture_must(prf_writer_finish(f->w));
-	data = prf_writer_memory(f->w, &size);
-	fixture_must(prf_reader_new_memory(&r, data, size));
+	r = fixture_read_back(f->w);
 	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SAMPLES)
 			continue;

@@ -64,13 +64,12 @@ static void test_copies_in_a_run(void **state)
 {
 	struct small_profile s;
 	struct rows rows;
-	uint32_t group;
 
-	small_begin(&s);
-	group = small_group(&s, "one", 1, 1);
-	small_entry(&s, group, "main;f", 3);
-	small_entry(&s, group, "main;f;f.part.0", 5);
-	small_entry(&s, group, "main;rust::h0123456789abcdef;rust::h89abcdef01234567.llvm.42", 2);
+	small_begin_with(
+		&s, "one",
+		SMALL_STACKS(
+			{ "main;f", 3 }, { "main;f;f.part.0", 5 },
+			{ "main;rust::h0123456789abcdef;rust::h89abcdef01234567.llvm.42", 2 }));
 	assert_no_error(rows_init_run(&rows, small_finish(&s), ROWS_BY_FUNCTION, 0));
 	assert_int_equal(rows.count, 3);
 	expect_row(&rows, "f", 8, 8);

@@ -53,15 +53,22 @@ static const char *merge(struct merging *m, const char *native, const char *list
 	return text;
 }
 
+#define STACKS(...) ((const char *const[3]){ __VA_ARGS__ })
+
+/* Native stack, list, merged stack. */
+static void expect(struct merging *m, const char *const stacks[3], enum script_match match)
+{
+	assert_string_equal(merge(m, stacks[0], stacks[1]), stacks[2]);
+	assert_int_equal(m->match, match);
+}
+
 static void each_loop_has_its_frames(void **state)
 {
 	struct merging m = { 0 };
 
 	/* One frame each, and several for one loop. */
-	assert_string_equal(merge(&m, "xEyEz", "a.b."), "xaybz");
-	assert_int_equal(m.match, SCRIPT_MATCHED);
-	assert_string_equal(merge(&m, "xEyEz", "abc.de."), "xabcydez");
-	assert_int_equal(m.match, SCRIPT_MATCHED);
+	expect(&m, STACKS("xEyEz", "a.b.", "xaybz"), SCRIPT_MATCHED);
+	expect(&m, STACKS("xEyEz", "abc.de.", "xabcydez"), SCRIPT_MATCHED);
 	assert_true(m.merged[3].replaces);
 	assert_false(m.merged[2].replaces);
 	m.keep = true;
@@ -72,11 +79,9 @@ static void a_loop_without_a_frame_is_at_the_leaf(void **state)
 {
 	struct merging m = { 0 };
 
-	assert_string_equal(merge(&m, "xEyEz", "ab."), "xEyabz");
-	assert_int_equal(m.match, SCRIPT_LEAF_SKEW);
+	expect(&m, STACKS("xEyEz", "ab.", "xEyabz"), SCRIPT_LEAF_SKEW);
 	/* The interpreter itself says so. */
-	assert_string_equal(merge(&m, "xEyEz", ".ab."), "xEyabz");
-	assert_int_equal(m.match, SCRIPT_MATCHED);
+	expect(&m, STACKS("xEyEz", ".ab.", "xEyabz"), SCRIPT_MATCHED);
 }
 
 static void nothing_is_lost(void **state)
@@ -84,32 +89,25 @@ static void nothing_is_lost(void **state)
 	struct merging m = { 0 };
 
 	/* More entries than loops. */
-	assert_string_equal(merge(&m, "xEz", "a.b.c."), "xabcz");
-	assert_int_equal(m.match, SCRIPT_UNMATCHED);
-	assert_string_equal(merge(&m, "xz", "a.b."), "xzab");
-	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xEz", "a.b.c.", "xabcz"), SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xz", "a.b.", "xzab"), SCRIPT_UNMATCHED);
 	/* More loops than entries. */
-	assert_string_equal(merge(&m, "EyEzE", "a."), "EyEza");
-	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	expect(&m, STACKS("EyEzE", "a.", "EyEza"), SCRIPT_UNMATCHED);
 	/* The native stack is cut off: what is left of the list goes to the root. */
 	m.sample.walk_end = WALK_TOO_DEEP;
-	assert_string_equal(merge(&m, "xEy", "a.b.c."), "xaybc");
-	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xEy", "a.b.c.", "xaybc"), SCRIPT_UNMATCHED);
 	/* So is the list: the loops that it does not reach stay. */
 	m.sample.walk_end = WALK_ROOT;
 	m.sample.script_flags = SCRIPT_CUT;
-	assert_string_equal(merge(&m, "xEyEz", "ab"), "xabyEz");
-	assert_int_equal(m.match, SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xEyEz", "ab", "xabyEz"), SCRIPT_UNMATCHED);
 }
 
 static void a_thread_may_have_no_list(void **state)
 {
 	struct merging m = { 0 };
 
-	assert_string_equal(merge(&m, "xyz", ""), "xyz");
-	assert_int_equal(m.match, SCRIPT_NO_LIST);
-	assert_string_equal(merge(&m, "", ""), "");
-	assert_int_equal(m.match, SCRIPT_NO_LIST);
+	expect(&m, STACKS("xyz", "", "xyz"), SCRIPT_NO_LIST);
+	expect(&m, STACKS("", "", ""), SCRIPT_NO_LIST);
 }
 
 static const struct CMUnitTest tests[] = {

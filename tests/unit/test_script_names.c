@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/runtimes/python_file.h"
+#include "tests/unit/trace_fixture.h"
 
 #define COOKIE(n) ((uint64_t)(n) << SCRIPT_POSITION_BITS)
 
@@ -99,13 +100,9 @@ static void check(struct fixture *f, const char *expected)
 	char text[1024] = "";
 	struct prf_reader *r;
 	struct prf_record record;
-	const void *data;
-	size_t size;
 	struct error *error = NULL;
 
-	assert_null(prf_writer_finish(f->w));
-	data = prf_writer_memory(f->w, &size);
-	assert_null(prf_reader_new_memory(&r, data, size));
+	r = fixture_read_back(f->w);
 	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END) {
 		const struct prf_place *place;
 
@@ -158,7 +155,6 @@ static void code_at_the_place_of_other_code_is_other_code(void **state)
 /* Records with names arrive where nothing can fail: the next frame reports what the writer said. */
 static void names_that_cannot_be_written(void **state)
 {
-	struct prf_writer_options options = { .block_bytes = 1 };
 	struct script_frame again = { 0x1000, COOKIE(1) };
 	struct script_name late = record(0x1000, 1, "late");
 	struct fixture *f = *state;
@@ -168,10 +164,7 @@ static void names_that_cannot_be_written(void **state)
 	uint32_t id;
 	int ends[2];
 
-	signal(SIGPIPE, SIG_IGN);
-	assert_int_equal(pipe(ends), 0);
-	options.fd = ends[1];
-	assert_null(prf_writer_new(&broken, &options));
+	broken = fixture_piped(ends);
 	script_names_set_writer(f->names, broken);
 	for (uint32_t unit = 0; unit < 100; unit++)
 		frame(f, 0x1000, 1, unit, false);

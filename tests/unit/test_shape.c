@@ -70,40 +70,32 @@ static void test_kinds(void **state)
 	assert_string_equal(walk(&shape, "a1b20cD", room), "12");
 }
 
-static void test_focus(void **state)
+/* NULL: the stack does not count. */
+static void expect(const regex_t **use, struct shape *shape, const char *const how[3])
 {
-	struct shape shape = { 0 };
 	char room[16];
+	const char *kept = with_regex(use, shape, how[0], how[1], room);
 
-	assert_string_equal(with_regex(&shape.focus, &shape, "b", "abc", room), "abc");
-	assert_null(with_regex(&shape.focus, &shape, "b", "acd", room));
+	if (how[2])
+		assert_string_equal(kept, how[2]);
+	else
+		assert_null(kept);
 }
 
-static void test_hide(void **state)
+#define EXPECT(field, ...) expect(&shape.field, &shape, (const char *const[3]){ __VA_ARGS__ })
+
+static void test_expressions(void **state)
 {
 	struct shape shape = { 0 };
-	char room[16];
 
-	assert_string_equal(with_regex(&shape.hide, &shape, "[bd]", "abcde", room), "ace");
-	assert_string_equal(with_regex(&shape.hide, &shape, ".", "abc", room), "");
-}
-
-static void test_root(void **state)
-{
-	struct shape shape = { 0 };
-	char room[16];
-
-	assert_string_equal(with_regex(&shape.root, &shape, "b", "abcb", room), "bcb");
-	assert_null(with_regex(&shape.root, &shape, "b", "acd", room));
-}
-
-static void test_caller_of(void **state)
-{
-	struct shape shape = { 0 };
-	char room[16];
-
-	assert_string_equal(with_regex(&shape.caller_of, &shape, "b", "abcb", room), "ab");
-	assert_null(with_regex(&shape.caller_of, &shape, "b", "acd", room));
+	EXPECT(focus, "b", "abc", "abc");
+	EXPECT(focus, "b", "acd", NULL);
+	EXPECT(hide, "[bd]", "abcde", "ace");
+	EXPECT(hide, ".", "abc", "");
+	EXPECT(root, "b", "abcb", "bcb");
+	EXPECT(root, "b", "acd", NULL);
+	EXPECT(caller_of, "b", "abcb", "ab");
+	EXPECT(caller_of, "b", "acd", NULL);
 }
 
 /* A frame that is hidden still says that the stack is in focus. */
@@ -111,12 +103,11 @@ static void test_together(void **state)
 {
 	struct shape shape = { 0 };
 	regex_t focus;
-	char room[16];
 
 	assert_int_equal(regcomp(&focus, "b", REG_EXTENDED | REG_NOSUB), 0);
 	shape.focus = &focus;
-	assert_string_equal(with_regex(&shape.hide, &shape, "b", "abc", room), "ac");
-	assert_string_equal(with_regex(&shape.caller_of, &shape, "a", "abc", room), "a");
+	EXPECT(hide, "b", "abc", "ac");
+	EXPECT(caller_of, "a", "abc", "a");
 	regfree(&focus);
 }
 
@@ -130,10 +121,9 @@ static void test_depth_is_bounded(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_everything), cmocka_unit_test(test_kinds),
-	cmocka_unit_test(test_focus),	   cmocka_unit_test(test_hide),
-	cmocka_unit_test(test_root),	   cmocka_unit_test(test_caller_of),
-	cmocka_unit_test(test_together),   cmocka_unit_test(test_depth_is_bounded),
+	cmocka_unit_test(test_everything),	 cmocka_unit_test(test_kinds),
+	cmocka_unit_test(test_expressions),	 cmocka_unit_test(test_together),
+	cmocka_unit_test(test_depth_is_bounded),
 };
 
 UNIT_TESTS(tests);

@@ -52,36 +52,49 @@ static void test_lengths_of_numbers(void **state)
 	sink_release(&s);
 }
 
-static void test_json(void **state)
+struct written {
+	const char *text, *expected;
+};
+
+static void expect_all(void (*write)(struct sink *, const char *), const struct written *all,
+		       size_t n)
 {
 	struct sink s;
 
 	sink_init(&s, -1);
-	sink_json_string(&s, "a\"b\\c\nd\x1b\x7f");
-	expect(&s, "\"a\\\"b\\\\c\\u000ad\\u001b\\u007f\"");
-	sink_json_string(&s, "\xc3\xa9\xe2\x82\xac");
-	expect(&s, "\"\xc3\xa9\xe2\x82\xac\"");
-	/* No UTF-8: a lone byte, an overlong form, a surrogate, and one that is cut off. */
-	sink_json_string(&s, "\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82");
-	expect(&s, "\"\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|"
-		   "\xef\xbf\xbd\xef\xbf\xbd\"");
-	/* A control character of terminals in two bytes. */
-	sink_json_string(&s, "\xc2\x9b");
-	expect(&s, "\"\\u009b\"");
-	/* Marks of direction and separators of lines; the last one is no such mark. */
-	sink_json_string(&s, "\xe2\x80\xae\xd8\x9c\xe2\x80\xa8\xe2\x80\x8d");
-	expect(&s, "\"\\u202e\\u061c\\u2028\xe2\x80\x8d\"");
+	for (size_t i = 0; i < n; i++) {
+		write(&s, all[i].text);
+		expect(&s, all[i].expected);
+	}
+}
+
+static void test_json(void **state)
+{
+	static const struct written all[] = {
+		{ "a\"b\\c\nd\x1b\x7f", "\"a\\\"b\\\\c\\u000ad\\u001b\\u007f\"" },
+		{ "\xc3\xa9\xe2\x82\xac", "\"\xc3\xa9\xe2\x82\xac\"" },
+		/* No UTF-8: a lone byte, an overlong form, a surrogate, and one that is cut off. */
+		{ "\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82",
+		  "\"\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|"
+		  "\xef\xbf\xbd\xef\xbf\xbd\"" },
+		/* A control character of terminals in two bytes. */
+		{ "\xc2\x9b", "\"\\u009b\"" },
+		/* Marks of direction and separators of lines; the last one is no such mark. */
+		{ "\xe2\x80\xae\xd8\x9c\xe2\x80\xa8\xe2\x80\x8d",
+		  "\"\\u202e\\u061c\\u2028\xe2\x80\x8d\"" },
+	};
+
+	expect_all(sink_json_string, all, sizeof(all) / sizeof(*all));
 }
 
 static void test_printable(void **state)
 {
-	struct sink s;
+	static const struct written all[] = {
+		{ "a\nb\x1b[31m\xff\xc2\x9bz\xc3\xa9", "a?b?[31m??z\xc3\xa9" },
+		{ "a\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa6z", "a?|?|\xe2\x80\xa6z" },
+	};
 
-	sink_init(&s, -1);
-	sink_printable(&s, "a\nb\x1b[31m\xff\xc2\x9bz\xc3\xa9");
-	expect(&s, "a?b?[31m??z\xc3\xa9");
-	sink_printable(&s, "a\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa6z");
-	expect(&s, "a?|?|\xe2\x80\xa6z");
+	expect_all(sink_printable, all, sizeof(all) / sizeof(*all));
 }
 
 static void test_writes_everything(void **state)

@@ -53,6 +53,14 @@ static void twenty_five(double *values)
 	values[24] = 100;
 }
 
+static struct limits limits_of_25(enum threshold_test test)
+{
+	double values[25];
+
+	twenty_five(values);
+	return limits_of(test, 0.977, values, 25);
+}
+
 static void test_percentage(void **state)
 {
 	const double values[] = { 90, 110, 100 };
@@ -65,11 +73,8 @@ static void test_percentage(void **state)
 
 static void test_z_score(void **state)
 {
-	double values[25];
-	struct limits l;
+	struct limits l = limits_of_25(THRESHOLD_Z_SCORE);
 
-	twenty_five(values);
-	l = limits_of(THRESHOLD_Z_SCORE, 0.977, values, 25);
 	near(l.upper, 119.95, 0.005);
 	near(l.lower, 80.05, 0.005);
 	near(distribution_normal_inverse(0.85), 1.0364333894937896, 1e-9);
@@ -79,11 +84,8 @@ static void test_t_test(void **state)
 {
 	const double six[] = { -1.0954451150103321, 1.0954451150103321,	  -1.0954451150103321,
 			       1.0954451150103321,  -0.31622776601683794, 0.31622776601683794 };
-	double values[25];
-	struct limits l;
+	struct limits l = limits_of_25(THRESHOLD_T_TEST);
 
-	twenty_five(values);
-	l = limits_of(THRESHOLD_T_TEST, 0.977, values, 25);
 	near(l.upper, 121.46, 0.005);
 	near(l.lower, 78.54, 0.005);
 	/* six: mean 0, standard deviation 1 */

@@ -5,9 +5,11 @@
 /* A trace of some hundred bytes that has every kind of block, in memory. */
 
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/prf.h"
 
@@ -27,6 +29,33 @@ static inline bool fixture_next(struct prf_reader *r, struct prf_record *record)
 {
 	fixture_must(prf_reader_next(r, record));
 	return record->type != PRF_RECORD_END;
+}
+
+/* Ends a trace that is written to memory, and begins to read it; the writer keeps the bytes. */
+static inline struct prf_reader *fixture_read_back(struct prf_writer *w)
+{
+	struct prf_reader *r;
+	const void *data;
+	size_t size;
+
+	fixture_must(prf_writer_finish(w));
+	data = prf_writer_memory(w, &size);
+	fixture_must(prf_reader_new_memory(&r, data, size));
+	return r;
+}
+
+/* A writer to a pipe, of which `ends[0]` is to be closed to break it. */
+static inline struct prf_writer *fixture_piped(int ends[2])
+{
+	struct prf_writer_options options = { .block_bytes = 1 };
+	struct prf_writer *w;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (pipe(ends))
+		abort();
+	options.fd = ends[1];
+	fixture_must(prf_writer_new(&w, &options));
+	return w;
 }
 
 static inline struct prf_sample fixture_sample(uint32_t i, const uint32_t stacks[3])
