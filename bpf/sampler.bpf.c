@@ -86,7 +86,7 @@ static __always_inline void sample(void *ctx, __u32 class, const struct hit *hit
 	s->state = 0;
 	PHASE_END(PHASE_RECORD);
 	current_frames(ctx, w, hit->registers);
-	sample_send(ring, s, count);
+	sample_send(ring, w, count);
 }
 
 SEC("perf_event")

@@ -14,6 +14,8 @@
  * others that may be older.
  */
 #define HOLD_BACK_NS UINT64_C(10000000)
+/* Samples of code that was just mapped wait for its table, at most so long. */
+#define HOLD_TABLES_NS UINT64_C(1000000000)
 
 /* -------- records, each at its time -------- */
 
@@ -53,11 +55,14 @@ static struct error *take_sample(void *context, size_t number)
 	struct drain *d = context;
 	struct ring *ring = sampler_ring(d->sources->sampler, number);
 	uint32_t size;
-	const void *record = ring_peek(ring, &size);
-	const struct sample *raw = resolver_check(d->resolver, record, size);
+	const struct sample *raw = ring_peek(ring, &size);
 	struct prf_sample sample;
 	struct error *error = NULL;
 
+	if (size >= sizeof(*raw))
+		raw = late_walk_finish(&d->late, spaces_layout(d->world->spaces, raw->pid), raw,
+				       &size);
+	raw = resolver_check(d->resolver, raw, size);
 	if (raw)
 		error = trace_file_error(d->trace, resolver_resolve(d->resolver, raw, &sample));
 	else
@@ -99,6 +104,21 @@ struct error *drain_until(struct drain *d, uint64_t horizon_ns)
 	return error ? error : timeline_run(&d->timeline, horizon_ns);
 }
 
+/* Up to when records are taken, with rings that are so full. */
+static uint64_t horizon(const struct drain *d, uint64_t now_ns, unsigned int percent)
+{
+	uint64_t tables_ns = unwinding_waits_since(d->unwinding);
+
+	if (tables_ns < now_ns && now_ns - tables_ns < HOLD_TABLES_NS &&
+	    sources_set_aside(d->sources))
+		return tables_ns;
+	/*
+	 * Under load, losing samples is worse than now and then a frame in the wrong file: nothing
+	 * is held back.
+	 */
+	return percent > 25 ? now_ns : now_ns - HOLD_BACK_NS;
+}
+
 struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 {
 	unsigned int percent = sources_measure_rings(d->sources);
@@ -109,11 +129,7 @@ struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 	else if (percent < 10)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
 	*wait_ms = unwinding_wait_ms(d->unwinding, *wait_ms);
-	/*
-	 * Under load, losing samples is worse than now and then a frame in the wrong file: nothing
-	 * is held back.
-	 */
-	error = drain_until(d, percent > 25 ? now_ns : now_ns - HOLD_BACK_NS);
+	error = drain_until(d, horizon(d, now_ns, percent));
 	/* Records that will be a second old by the next round are written now. */
 	return error ? error : trace_file_tick(d->trace, now_ns + LONGEST_MS * 1000000u);
 }

@@ -14,6 +14,7 @@
 #include "record/spaces/world.h"
 #include "record/trace/resolver.h"
 #include "record/trace/trace_file.h"
+#include "record/unwind/late_walk.h"
 #include "record/unwinding.h"
 
 struct drain {
@@ -27,6 +28,7 @@ struct drain {
 	const struct event_list *events;
 
 	struct timeline timeline;
+	struct late_walk late;
 	bool refresh;	    /* records of the side band were lost since /proc was last read */
 	uint64_t malformed; /* records that break the rules of their layout */
 };

@@ -22,6 +22,7 @@
 #define SIDE_BANDS_MAX 1024
 #define STATUS_NS UINT64_C(1000000000)
 #define FIRST_WAIT_MS 10
+#define TABLES_WAIT_NS UINT64_C(10000000)
 
 /* When the work that is not done in each round is due next. */
 struct due {
@@ -59,6 +60,10 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 		}
 		if (ready || now >= until)
 			return ready;
+		/* Samples that wait for tables take much room in their ring. */
+		if (until > now + TABLES_WAIT_NS &&
+		    unwinding_waits_since(&s->unwinding) != UINT64_MAX)
+			until = now + TABLES_WAIT_NS;
 		/* A machine that was noticed meanwhile is asked soon. */
 		ms = unwinding_wait_ms(&s->unwinding, (int)((until - now) / 1000000) + 1);
 	}
@@ -185,7 +190,9 @@ static struct error *finish(struct session *s)
 	sideband_disable(s->sources.sideband);
 	now = clock_now();
 	sources_measure_rings(&s->sources);
-	error = drain_until(&s->drain, UINT64_MAX);
+	error = unwinding_settle(&s->unwinding);
+	if (!error)
+		error = drain_until(&s->drain, UINT64_MAX);
 	s->drain.refresh = false; /* nothing follows for which /proc would have to be read again */
 	if (!error)
 		error = drain_settle(&s->drain, now);

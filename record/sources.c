@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#define ASIDE_BYTES ((size_t)32 << 20) /* of each ring's records */
+
 void sources_release(struct sources *s)
 {
 	sampler_free(s->sampler);
@@ -29,6 +31,15 @@ unsigned int sources_measure_rings(struct sources *s)
 			most = percent;
 	}
 	return most;
+}
+
+bool sources_set_aside(struct sources *s)
+{
+	bool room = sideband_filled(s->sideband) <= 50;
+
+	for (size_t i = 0; i < sampler_rings(s->sampler) && room; i++)
+		room = ring_set_aside(sampler_ring(s->sampler, i), ASIDE_BYTES);
+	return room;
 }
 
 struct looking {

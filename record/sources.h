@@ -32,6 +32,12 @@ void sources_release(struct sources *s);
 unsigned int sources_measure_rings(struct sources *s);
 
 /*
+ * Makes room in the sampler's rings for more samples, while those that are there have to wait.
+ * False: there is no more room to be had, in the side band's rings neither.
+ */
+bool sources_set_aside(struct sources *s);
+
+/*
  * Checks which CPUs went offline or came back, and warns the user. Sets `*came_back` when one came
  * back: what was mapped there meanwhile is unknown.
  */

@@ -9,6 +9,8 @@
 
 /* The start of a recording is delayed by at most this much. */
 #define PREPARE_NS UINT64_C(2000000000)
+/* And its end by at most this. */
+#define SETTLE_NS UINT64_C(500000000)
 
 /* Called from the unwinder's worker. */
 void unwinding_show_file(const struct unwinder_file *file, void *context)
@@ -77,6 +79,20 @@ struct error *unwinding_run(struct unwinding *u)
 		java_tick(u->java, clock_now());
 	if (u->unwinder)
 		unwinder_flush(u->unwinder);
+	return error;
+}
+
+uint64_t unwinding_waits_since(const struct unwinding *u)
+{
+	return u->unwinder ? unwinder_waits_since(u->unwinder) : UINT64_MAX;
+}
+
+struct error *unwinding_settle(struct unwinding *u)
+{
+	struct error *error = unwinding_run(u);
+
+	if (u->unwinder)
+		unwinder_settle(u->unwinder, SETTLE_NS);
 	return error;
 }
 

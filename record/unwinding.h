@@ -65,6 +65,15 @@ struct error *unwinding_prepare(struct unwinding *u, const char *program);
  */
 struct error *unwinding_run(struct unwinding *u);
 
+/*
+ * Samples from this time on should not be resolved yet: tables are being made for files that were
+ * mapped then. UINT64_MAX: none are.
+ */
+uint64_t unwinding_waits_since(const struct unwinding *u);
+
+/* Waits a little for tables that are being made: the last samples are to be resolved. */
+struct error *unwinding_settle(struct unwinding *u);
+
 /* When unwinding_run() should be called again, in ms; at most `most_ms`. */
 int unwinding_wait_ms(const struct unwinding *u, int most_ms);
 

@@ -88,6 +88,21 @@ static inline __u64 sample_words(const struct sample *s)
 	       s->waker_frames;
 }
 
+#define WALK_REST_BYTES 24576
+#define WALK_REST_BLOCK 2048 /* the copy begins at a multiple of it */
+
+/*
+ * Follows the frames of a sample whose walk came to code that the kernel half has no table for yet:
+ * what the recorder needs to go on with the walk from the last user frame, once it has the table.
+ */
+struct walk_rest {
+	__u64 sp, fp, base, link; /* registers in the last user frame */
+	__u64 start;		  /* address of `stack` */
+	__u32 bytes;		  /* of `stack` that were copied and sent */
+	__u32 base_lost;
+	__u8 stack[WALK_REST_BYTES];
+};
+
 /* Counted for each CPU and class: fired = sent + the sum of lost. */
 enum sample_loss {
 	SAMPLE_LOST_RING_FULL = 0,
@@ -128,5 +143,7 @@ struct sample_counters {
 };
 
 _Static_assert(sizeof(struct sample) == 56, "struct sample is part of the ABI between the halves");
+_Static_assert(sizeof(struct walk_rest) == 48 + WALK_REST_BYTES,
+	       "struct walk_rest is part of the ABI between the halves");
 
 #endif

@@ -13,7 +13,7 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct mm_struct {
-	unsigned long start_code;
+	unsigned long start_code, start_stack;
 };
 
 struct super_block {

@@ -19,6 +19,7 @@
 #define WALK_CACHE (1 << WALK_CACHE_BITS)
 #define WALK_SAMPLE_WORDS (sizeof(struct sample) / 8)
 #define WALK_SAMPLE_BYTES (8 * (WALK_SAMPLE_WORDS + WALK_MAX_FRAMES))
+#define WALK_REST_WORDS (sizeof(struct walk_rest) / 8)
 #define WALK_MAX_FRAMES                                                                            \
 	(MAX_USER_FRAMES + 2 * (MAX_KERNEL_FRAMES + 1) + SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES)
 /* A remembered search: the rule that holds at a pc of the process with that run. */
@@ -39,6 +40,7 @@ struct walk {
 	__u8 guessed; /* pc was found by frame pointer */
 	__u8 end;
 	__u8 base_lost;
+	__u8 too_early;			 /* it ended at code that the recorder may know by now */
 	struct user_registers registers; /* of the interrupted frame */
 	/*
 	 * A copy of the stack from `window_start` on: one read of 64 words costs about as much as
@@ -48,7 +50,9 @@ struct walk {
 	__u32 window_bytes;
 	__u32 at; /* index in `window` of the words that read_words() got last */
 	__u64 window[WALK_WINDOW];
-	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES]; /* the sample, see walk_sample() */
+	/* The sample, see walk_sample(), and what the walk lacks, see bpf/walk/unwind_rest.bpf.h.
+	 */
+	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES + WALK_REST_WORDS];
 	struct walk_cached cache[WALK_CACHE];
 	__u32 script_frames; /* frames of a runtime, see bpf/runtimes/script.bpf.h */
 	__u32 reserved;
@@ -69,6 +73,9 @@ static __always_inline struct sample *walk_sample(struct walk *w)
 {
 	return (struct sample *)w->room;
 }
+
+/* A walk's end besides those in enum walk_end: the file's table is not published (yet). */
+#define WALK_NOT_YET 254
 
 #define STEP_ON 0
 #define STEP_END(w, why)                                                                           \

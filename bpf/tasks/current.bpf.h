@@ -16,6 +16,7 @@
 #include "bpf/abi/sample.h"
 #include "bpf/runtimes/script_list.bpf.h"
 #include "bpf/tasks/targets.bpf.h"
+#include "bpf/walk/unwind_rest.bpf.h"
 #include "bpf/walk/unwind_walk.bpf.h"
 
 /* The cgroup itself, not its level: inside a cgroup namespace the level is not known. */
@@ -104,12 +105,17 @@ static __always_inline void current_frames(void *ctx, struct walk *w, void *regi
 	PHASE_END(PHASE_SCRIPT);
 }
 
-static __always_inline void sample_send(void *ring, struct sample *s, struct sample_counters *count)
+static __always_inline void sample_send(void *ring, struct walk *w, struct sample_counters *count)
 {
+	struct sample *s = walk_sample(w);
 	__u64 size = sizeof(struct sample) + sample_words(s) * 8;
 
-	if (size > WALK_SAMPLE_BYTES)
-		size = WALK_SAMPLE_BYTES;
+	/* Samples that are whole come first when the ring gets full. */
+	if (w->too_early && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
+				    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
+		size += (__u32)walk_put_rest(w->index);
+	if (size > sizeof(w->room))
+		size = sizeof(w->room);
 	if (!bpf_ringbuf_output(ring, s, size, BPF_RB_NO_WAKEUP))
 		count->sent++;
 	else if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + size + 16 >

@@ -177,7 +177,7 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 			current_frames(ctx, w, NULL);
 		if (wakers)
 			put_waker(s, wait);
-		sample_send(&switch_ring, s, count);
+		sample_send(&switch_ring, w, count);
 	}
 	wait->end_ns = 0;
 	return 0;

@@ -354,7 +354,7 @@ static __always_inline int step(struct walk *w)
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING)
 		return step_guess(w->index);
 	if (number == RULE_MISSING)
-		return STEP_END(w, WALK_NO_TABLE);
+		return STEP_END(w, WALK_NOT_YET);
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!rule)
 		return STEP_END(w, WALK_UNSUPPORTED);

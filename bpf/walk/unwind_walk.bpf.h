@@ -46,6 +46,7 @@ static __always_inline void walk_reset(struct walk *w, __u32 index)
 
 	w->index = index;
 	w->script_frames = 0;
+	w->too_early = 0;
 	w->hotspot.looked = 0;
 	w->hotspot.size = 0;
 	w->v8.size = 0;
@@ -73,7 +74,8 @@ static __always_inline struct walk *walk_begin(enum sample_class class)
 static __always_inline void walk_finish(struct walk *w)
 {
 	walk_sample(w)->user_frames = (__u16)w->frames;
-	walk_sample(w)->walk_end = w->end;
+	walk_sample(w)->walk_end = w->end == WALK_NOT_YET ? WALK_NO_TABLE : w->end;
+	w->too_early = w->end == WALK_NOT_YET || w->end == WALK_NO_MAPPING;
 }
 
 /*

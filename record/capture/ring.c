@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ void ring_unmap(struct ring *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
+	buffer_release(&r->aside);
 	if (!r->reader)
 		return;
 	munmap(r->reader, page);
@@ -54,7 +56,8 @@ static void advance(struct ring *r, uint32_t length)
 	__atomic_store_n(r->reader, r->at, __ATOMIC_RELEASE);
 }
 
-const void *ring_peek(struct ring *r, uint32_t *size)
+/* The oldest record that is in the ring itself. */
+static const void *peek_inside(struct ring *r, uint32_t *size)
 {
 	uint64_t end = __atomic_load_n(r->writer, __ATOMIC_ACQUIRE);
 
@@ -72,9 +75,64 @@ const void *ring_peek(struct ring *r, uint32_t *size)
 	return NULL;
 }
 
+/* A record that was set aside: its size in 8 bytes, then the record, up to a multiple of 8. */
+#define ASIDE_HEADER sizeof(uint64_t)
+
+static size_t aside_bytes(uint32_t size)
+{
+	return ASIDE_HEADER + ((size_t)size + 7) / 8 * 8;
+}
+
+static uint32_t aside_size(const struct ring *r)
+{
+	uint64_t size;
+
+	memcpy(&size, r->aside.data + r->aside_at, sizeof(size));
+	return (uint32_t)size;
+}
+
+bool ring_set_aside(struct ring *r, size_t limit)
+{
+	const void *record;
+	uint32_t size;
+
+	while ((record = peek_inside(r, &size))) {
+		uint64_t wide = size;
+		uint8_t *to;
+
+		if (r->aside.size + aside_bytes(size) > limit)
+			return false;
+		to = buffer_extend(&r->aside, aside_bytes(size));
+		if (!to) {
+			r->aside.failed = false;
+			return false;
+		}
+		memcpy(to, &wide, sizeof(wide));
+		memcpy(to + ASIDE_HEADER, record, size);
+		advance(r, header(r));
+	}
+	return true;
+}
+
+const void *ring_peek(struct ring *r, uint32_t *size)
+{
+	if (r->aside_at == r->aside.size)
+		return peek_inside(r, size);
+	*size = aside_size(r);
+	return r->aside.data + r->aside_at + ASIDE_HEADER;
+}
+
 void ring_next(struct ring *r)
 {
-	advance(r, header(r));
+	if (r->aside_at == r->aside.size) {
+		advance(r, header(r));
+		return;
+	}
+	r->aside_at += aside_bytes(aside_size(r));
+	if (r->aside_at == r->aside.size) {
+		buffer_release(&r->aside);
+		r->aside_at = 0;
+	}
 }
 
 uint64_t ring_filled(const struct ring *r)

@@ -10,8 +10,10 @@
  * writers', and the data twice in a row, so that no record is ever split.
  */
 
+#include "common/buffer.h"
 #include "common/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ring {
@@ -20,6 +22,9 @@ struct ring {
 	const uint8_t *data;
 	uint64_t size; /* of the data: a power of two */
 	uint64_t at;
+	struct buffer
+		aside;	 /* records that are older than those in the ring, see ring_set_aside() */
+	size_t aside_at; /* the first that was not read yet */
 };
 
 /* Maps the ring of `size` bytes. `map_fd` may be closed as long as the BPF object holds it. */
@@ -32,6 +37,13 @@ void ring_unmap(struct ring *r);
  */
 const void *ring_peek(struct ring *r, uint32_t *size);
 void ring_next(struct ring *r);
+
+/*
+ * Moves all complete records to the recorder's memory, so that the ring has room while they have to
+ * wait. False: that would take more than `limit` bytes, or there is no memory; then all that
+ * were not moved are in the ring, still. Ends what ring_peek() returned.
+ */
+bool ring_set_aside(struct ring *r, size_t limit);
 
 /* Bytes in the ring that have not been read yet. */
 uint64_t ring_filled(const struct ring *r);

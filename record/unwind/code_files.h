@@ -39,6 +39,7 @@ struct code_file {
 	uint64_t device, inode; /* device as the kernel half encodes it; 0: not known */
 	uint64_t refused_ns;	/* when it was refused; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
+	uint64_t needed_ns; /* while waiting: since when a process maps it; 0: none does */
 	uint64_t build_ns;
 	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
 	uint32_t counted_pid; /* the last of them */

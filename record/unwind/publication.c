@@ -163,7 +163,7 @@ void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns)
 
 /* -------- publication -------- */
 
-static void fill_segment(struct unwind_segment *segment, const struct mapping *m)
+void publications_segment(struct unwind_segment *segment, const struct mapping *m)
 {
 	const struct code_file *file = m->object->code;
 
@@ -218,7 +218,7 @@ static struct segment_run *write_run(struct publications *p, const struct mappin
 	}
 	for (size_t i = 0; i < m->n && written < count; i++)
 		if (!files_only || m->list[i].object->code)
-			fill_segment(&p->segments[first + written++], &m->list[i]);
+			publications_segment(&p->segments[first + written++], &m->list[i]);
 	*run = (struct segment_run){ first, count, p->next_id++, 1 };
 	if (!p->next_id)
 		p->next_id = 1;

@@ -43,6 +43,9 @@ void publications_fork(struct publications *p, uint32_t parent, uint32_t child);
 void publications_exec(struct publications *p, uint32_t pid);
 void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns);
 
+/* The segment of a mapping, with the table that its file has by now. */
+void publications_segment(struct unwind_segment *segment, const struct mapping *m);
+
 /* Takes the layouts of the processes that changed, and publishes them. */
 void publications_update(struct publications *p, const struct spaces *spaces, uint64_t now_ns);
 

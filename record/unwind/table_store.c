@@ -309,6 +309,39 @@ struct error *table_store_put(struct table_store *s, const struct unwind_table *
 	return error;
 }
 
+/* Index of the last of the sorted rows that is not above the key; the first row is below any. */
+static uint32_t last_up_to(const uint32_t *rows, uint32_t count, uint32_t key)
+{
+	uint32_t first = 0;
+
+	while (count > 1) {
+		uint32_t half = count / 2;
+
+		if (rows[first + half] <= key)
+			first += half;
+		count -= half;
+	}
+	return first;
+}
+
+const struct unwind_rule *table_store_rule(const struct table_store *s,
+					   const struct unwind_segment *segment, uint64_t address)
+{
+	uint64_t offset = address - segment->base, page_number = offset >> UNWIND_PAGE_BITS;
+	const struct unwind_page *page;
+	const uint32_t *rows;
+	uint32_t row;
+
+	if (segment->pages == UNWIND_PAGES_MISSING || page_number >= segment->pages)
+		return NULL;
+	page = &s->pages[segment->first_page + page_number];
+	if (!page->rows)
+		return NULL;
+	rows = s->slabs[page->slab].rows + page->first;
+	row = rows[last_up_to(rows, page->rows, (uint32_t)offset << 16 | 0xffff)];
+	return (row & 0xffff) == UNWIND_NONE ? NULL : &s->kernel_rules[row & 0xffff];
+}
+
 /* Takes a table's rows off those that live in each slab; returns the rows that become free. */
 static uint64_t take_off(const struct table_store *s, const struct stored_table *table,
 			 uint32_t *live)

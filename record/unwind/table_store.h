@@ -60,6 +60,13 @@ struct error *table_store_put(struct table_store *s, const struct unwind_table *
  */
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns);
 
+/*
+ * The rule that holds at an address in a segment, as the kernel half finds it; NULL: none. For any
+ * thread, as long as the table is not dropped.
+ */
+const struct unwind_rule *table_store_rule(const struct table_store *s,
+					   const struct unwind_segment *segment, uint64_t address);
+
 /* Number of rows for which no slab, present or allowed, has room; 0: the table probably fits. */
 uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
 			     uint64_t now_ns);

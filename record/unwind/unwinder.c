@@ -31,7 +31,7 @@ static const char no_memory[] = "the memory for tables is used up";
 static const char refused[] = "the kernel refuses more memory for tables";
 
 struct unwinder {
-	pthread_mutex_t lock; /* of everything but `store`, which is the worker's */
+	pthread_mutex_t lock; /* of everything but `store`, which is the worker's but for reading */
 	pthread_cond_t work;  /* something waits for the worker, or it is to end */
 	pthread_cond_t idle;  /* the worker has nothing to do */
 	pthread_t worker;
@@ -307,6 +307,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	*file = *result;
 	file->path = path;
 	file->last_mapped_ns = seen;
+	file->needed_ns = 0;
 	file->fd = -1;
 	if (fd >= 0)
 		close(fd);
@@ -469,8 +470,11 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	file = code_files_get(&u->files, pid, m);
 	if (file) {
 		file->last_mapped_ns = clock_now();
-		if (file->state == CODE_FILE_WAITING)
+		if (file->state == CODE_FILE_WAITING) {
+			if (!file->needed_ns)
+				file->needed_ns = time_ns ? time_ns : file->last_mapped_ns;
 			pthread_cond_signal(&u->work);
+		}
 	}
 	publications_change(&u->published, pid);
 	pthread_mutex_unlock(&u->lock);
@@ -521,6 +525,42 @@ void unwinder_flush(struct unwinder *u)
 	pthread_mutex_lock(&u->lock);
 	publications_update(&u->published, u->spaces, clock_now());
 	pthread_mutex_unlock(&u->lock);
+}
+
+/* -------- tables that come too late -------- */
+
+uint64_t unwinder_waits_since(struct unwinder *u)
+{
+	uint64_t since = UINT64_MAX;
+
+	pthread_mutex_lock(&u->lock);
+	for (size_t i = 0; i < u->files.count; i++) {
+		const struct code_file *file = u->files.all[i];
+
+		if (file->state == CODE_FILE_WAITING && file->needed_ns && file->needed_ns < since)
+			since = file->needed_ns;
+	}
+	pthread_mutex_unlock(&u->lock);
+	return since;
+}
+
+bool unwinder_rule(void *unwinder, const struct layout *layout, uint64_t address,
+		   struct unwind_rule *rule)
+{
+	struct unwinder *u = unwinder;
+	const struct mapping *m = mappings_find(&layout->mappings, address);
+	const struct unwind_rule *found = NULL;
+	struct unwind_segment segment;
+
+	pthread_mutex_lock(&u->lock);
+	if (m) {
+		publications_segment(&segment, m);
+		found = table_store_rule(&u->store, &segment, address);
+	}
+	if (found)
+		*rule = *found;
+	pthread_mutex_unlock(&u->lock);
+	return found;
 }
 
 /* -------- before something is started -------- */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/abi/unwind.h"
 #include "common/error.h"
 #include "record/capture/unwinder_maps.h"
 #include "record/spaces/space.h"
@@ -58,6 +59,16 @@ void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns);
 
 /* Waits until all files known so far are built, at most `limit_ns`. True when they are. */
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);
+
+/*
+ * Since when some process maps a file whose table is being made, by its record's time; UINT64_MAX:
+ * none does.
+ */
+uint64_t unwinder_waits_since(struct unwinder *u);
+
+/* A late_walk_rule_function: by the tables that are there now. */
+bool unwinder_rule(void *unwinder, const struct layout *layout, uint64_t address,
+		   struct unwind_rule *rule);
 
 /*
  * An fd of the known file with that build-id, even if it has been removed; to be closed by the

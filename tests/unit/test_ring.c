@@ -126,6 +126,42 @@ static void passes_over_the_discarded(void **state)
 	assert_int_equal(*reader(f), *writer(f));
 }
 
+/* As when they have to wait for something, and more come meanwhile. */
+static void sets_aside_in_order(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t size;
+
+	put(f, "oldest", 0);
+	put(f, "discarded", BPF_RINGBUF_DISCARD_BIT);
+	put(f, "a record of more than eight bytes", 0);
+	assert_true(ring_set_aside(&f->ring, 4096));
+	assert_int_equal(*reader(f), *writer(f));
+	assert_int_equal(ring_filled(&f->ring), 0);
+	put(f, "newer", 0);
+	expect(f, "oldest");
+	assert_true(ring_set_aside(&f->ring, 4096));
+	put(f, "newest", 0);
+	expect(f, "a record of more than eight bytes");
+	expect(f, "newer");
+	expect(f, "newest");
+	assert_null(ring_peek(&f->ring, &size));
+}
+
+static void sets_aside_up_to_the_limit(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t size;
+
+	put(f, "first", 0);
+	put(f, "second", 0);
+	assert_false(ring_set_aside(&f->ring, 16));
+	assert_int_equal(ring_filled(&f->ring), 16);
+	expect(f, "first");
+	expect(f, "second");
+	assert_null(ring_peek(&f->ring, &size));
+}
+
 static void goes_around(void **state)
 {
 	struct fixture *f = *state;
@@ -139,10 +175,9 @@ static void goes_around(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 static const struct CMUnitTest tests[] = {
-	TEST(hands_out_in_order),
-	TEST(waits_for_what_is_being_written),
-	TEST(passes_over_the_discarded),
-	TEST(goes_around),
+	TEST(hands_out_in_order),	 TEST(waits_for_what_is_being_written),
+	TEST(passes_over_the_discarded), TEST(goes_around),
+	TEST(sets_aside_in_order),	 TEST(sets_aside_up_to_the_limit),
 };
 
 UNIT_TESTS(tests);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/late_walk.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "bpf/abi/runtimes.h"
+
+#define REST_HEAD offsetof(struct walk_rest, stack)
+#define HIGHEST_ADDRESS (UINT64_C(1) << 52)
+
+/* A walk in progress: the registers of the last frame in `frames`. */
+struct state {
+	struct late_walk *late;
+	const struct layout *layout;
+	const struct walk_rest *rest;
+	uint64_t pc, sp, fp, base;
+	bool exact, base_lost;
+	size_t frames; /* user frames in the room */
+};
+
+enum progress { GOES_ON, AT_ROOT, STUCK };
+
+static bool read_word(const struct state *s, uint64_t address, uint64_t *word)
+{
+	uint64_t offset = address - s->rest->start;
+
+	if (offset >= s->rest->bytes || s->rest->bytes - offset < sizeof(*word))
+		return false;
+	memcpy(word, s->rest->stack + offset, sizeof(*word));
+	return true;
+}
+
+/* Return addresses of arm64 may be signed, above the bits of the address. */
+static uint64_t plain_address(uint64_t address)
+{
+#if defined(__aarch64__)
+	address &= (UINT64_C(1) << 48) - 1;
+#endif
+	return address;
+}
+
+/* The frame's CFA. False: it is known only to the kernel half, or not at all. */
+static bool find_cfa(const struct state *s, const struct unwind_rule *rule, uint64_t *cfa)
+{
+	switch (rule->kind) {
+	case UNWIND_CFA_SP: *cfa = s->sp + (uint64_t)rule->cfa_offset; break;
+	case UNWIND_CFA_FP: *cfa = s->fp + (uint64_t)rule->cfa_offset; break;
+	case UNWIND_DEREF_SP:
+	case UNWIND_DEREF_FP:
+		if (!read_word(s,
+			       (rule->kind == UNWIND_DEREF_SP ? s->sp : s->fp) +
+				       (uint64_t)rule->cfa_offset,
+			       cfa))
+			return false;
+		*cfa += (uint64_t)rule->add;
+		break;
+	case UNWIND_PLT:
+		*cfa = s->sp + (uint64_t)rule->cfa_offset +
+		       ((s->pc & 15) >= (uint64_t)rule->add ? 8 : 0);
+		break;
+	case UNWIND_CFA_BASE:
+		if (s->base_lost)
+			return false;
+		*cfa = s->base + (uint64_t)rule->cfa_offset;
+		break;
+	default: return false;
+	}
+	return *cfa > s->sp || (*cfa == s->sp && s->exact);
+}
+
+/* Word `number` of those that the rule reads at the CFA. */
+static bool read_saved(const struct state *s, const struct unwind_rule *rule, uint64_t cfa,
+		       uint8_t number, uint64_t *word)
+{
+	return read_word(s, cfa + (uint64_t)rule->read_offset + 8 * (uint64_t)number, word);
+}
+
+/* The caller's frame pointer and base register. */
+static bool restore(struct state *s, const struct unwind_rule *rule, uint64_t cfa)
+{
+	uint64_t far = (uint64_t)rule->fp_far + (rule->flags & UNWIND_FP_FROM_FP ? s->fp : cfa);
+
+	if (rule->fp_word != UNWIND_IN_REGISTER) {
+		if (!read_saved(s, rule, cfa, rule->fp_word, &s->fp))
+			return false;
+	} else if (rule->flags & (UNWIND_FP_FROM_FP | UNWIND_FP_FROM_CFA)) {
+		if (!read_word(s, far, &s->fp))
+			return false;
+	}
+	if (rule->base_word == UNWIND_LOST)
+		s->base_lost = true;
+	else if (rule->base_word != UNWIND_IN_REGISTER)
+		return read_saved(s, rule, cfa, rule->base_word, &s->base);
+	return true;
+}
+
+/* To the caller, as step_rule() of the kernel half. */
+static bool step_by_rule(struct state *s, const struct unwind_rule *rule)
+{
+	uint64_t cfa, pc = s->rest->link;
+
+	if (rule->flags & (UNWIND_RA_FROM_REGISTER | UNWIND_OTHER_STACK) ||
+	    !find_cfa(s, rule, &cfa))
+		return false;
+	if (rule->ra_word != UNWIND_IN_REGISTER) {
+		if (!read_saved(s, rule, cfa, rule->ra_word, &pc))
+			return false;
+	} else if (!s->exact) {
+		return false;
+	}
+	if (!restore(s, rule, cfa))
+		return false;
+	s->pc = plain_address(pc);
+	s->sp = cfa;
+	s->exact = false;
+	return s->pc && s->pc < HIGHEST_ADDRESS;
+}
+
+/* From the last frame to its caller, which becomes the last one. */
+static enum progress step(struct state *s)
+{
+	__u64 *frames = s->late->room.frames;
+	struct unwind_rule rule;
+
+	if (!s->late->rule(s->late->context, s->layout, s->exact ? s->pc : s->pc - 1, &rule))
+		return STUCK;
+	if (rule.kind == UNWIND_END) {
+		if (rule.flags & UNWIND_AT_START)
+			frames[s->frames - 1] |= FRAME_EXACT;
+		return AT_ROOT;
+	}
+	if (s->frames == MAX_USER_FRAMES || !step_by_rule(s, &rule))
+		return STUCK;
+	frames[s->frames++] = s->pc;
+	return GOES_ON;
+}
+
+/* Puts the sample's other frames after its user frames. */
+static void append_others(struct late_walk *l, const struct sample *s, size_t user_frames)
+{
+	size_t others = (size_t)sample_words(s) - s->user_frames;
+
+	memcpy(l->room.frames + user_frames, s->frames + s->user_frames, others * 8);
+	l->room.sample = *s;
+	l->room.sample.user_frames = (uint16_t)user_frames;
+	l->room.sample.walk_end = WALK_ROOT;
+}
+
+static bool walk_on(struct late_walk *l, const struct layout *layout, const struct sample *s,
+		    const struct walk_rest *rest)
+{
+	uint64_t last = s->frames[s->user_frames - 1];
+	struct state state = {
+		.late = l,
+		.layout = layout,
+		.rest = rest,
+		.pc = last & FRAME_ADDRESS,
+		.sp = rest->sp,
+		.fp = rest->fp,
+		.base = rest->base,
+		.exact = last & FRAME_EXACT,
+		.base_lost = rest->base_lost,
+		.frames = s->user_frames,
+	};
+	enum progress progress = GOES_ON;
+
+	memcpy(l->room.frames, s->frames, s->user_frames * sizeof(s->frames[0]));
+	while (progress == GOES_ON)
+		progress = step(&state);
+	if (progress == AT_ROOT)
+		append_others(l, s, state.frames);
+	return progress == AT_ROOT;
+}
+
+const void *late_walk_finish(struct late_walk *l, const struct layout *layout, const void *data,
+			     uint32_t *size)
+{
+	const struct sample *s = data;
+	const struct walk_rest *rest;
+	uint64_t bytes;
+
+	if (*size < sizeof(*s))
+		return data;
+	bytes = sizeof(*s) + sample_words(s) * sizeof(s->frames[0]);
+	if (*size < bytes + REST_HEAD || s->user_frames > MAX_USER_FRAMES ||
+	    s->kernel_frames > MAX_KERNEL_FRAMES || s->script_frames > MAX_SCRIPT_FRAMES ||
+	    s->waker_frames > WAKER_FRAMES)
+		return data;
+	rest = (const void *)((const char *)data + bytes);
+	if (rest->bytes > WALK_REST_BYTES || *size != bytes + REST_HEAD + rest->bytes)
+		return data;
+	*size = (uint32_t)bytes;
+	/* Which of its frames are the interpreter's loop, only the kernel half knows. */
+	if (!l->rule || !s->user_frames || s->script_runtime == SCRIPT_PYTHON ||
+	    !walk_on(l, layout, s, rest))
+		return data;
+	*size = (uint32_t)(sizeof(*s) + sample_words(&l->room.sample) * sizeof(s->frames[0]));
+	return &l->room;
+}

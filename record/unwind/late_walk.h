@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_UNWIND_LATE_WALK_H
+#define RECORD_UNWIND_LATE_WALK_H
+
+/*
+ * Goes on with walks that came too early. When a program has just been mapped, the kernel half
+ * has no table for it yet; then it sends a copy of the stack with the sample (struct walk_rest),
+ * and here the walk is ended by the tables that are there when the sample is taken from its ring.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi/sample.h"
+#include "bpf/abi/unwind.h"
+#include "record/spaces/space.h"
+
+/* Sets the rule that holds at an address. False: it has no table. */
+typedef bool late_walk_rule_function(void *context, const struct layout *layout, uint64_t address,
+				     struct unwind_rule *rule);
+
+struct late_walk {
+	late_walk_rule_function *rule; /* NULL: no walk goes on */
+	void *context;
+	struct {
+		struct sample sample;
+		__u64 frames[MAX_USER_FRAMES + MAX_KERNEL_FRAMES +
+			     SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES + WAKER_FRAMES];
+	} room;
+};
+
+/*
+ * A record of a ring, without the copy of the stack. If the walk reaches the root, that is a longer
+ * sample, valid until the next call; otherwise it is the record itself. Sets `*size`, which is that
+ * of `data`. The record need not be valid; `layout` is its process's, as of its time.
+ */
+const void *late_walk_finish(struct late_walk *l, const struct layout *layout, const void *data,
+			     uint32_t *size);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/late_walk.h"
+#include "tests/unit/unit.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "bpf/abi/runtimes.h"
+
+#define STACK UINT64_C(0x7ffd00000000)
+#define HEAD offsetof(struct walk_rest, stack)
+
+/* Code by the upper digits of its addresses. */
+#define BY_SP UINT64_C(0x401000) /* CFA = sp + 24 */
+#define BY_FP UINT64_C(0x402000) /* CFA = fp + 16, which saves the frame pointer */
+#define OUTERMOST UINT64_C(0x403000)
+#define SIGNAL UINT64_C(0x404000)
+#define START UINT64_C(0x405000) /* the root, entered at its first byte */
+
+static bool rule_at(void *context, const struct layout *layout, uint64_t address,
+		    struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){ .words = 2,
+				      .ra_word = 1,
+				      .fp_word = UNWIND_IN_REGISTER,
+				      .base_word = UNWIND_IN_REGISTER,
+				      .read_offset = -16 };
+	switch (address & ~UINT64_C(0xfff)) {
+	case BY_SP:
+		rule->kind = UNWIND_CFA_SP;
+		rule->cfa_offset = 24;
+		return true;
+	case BY_FP:
+		rule->kind = UNWIND_CFA_FP;
+		rule->cfa_offset = 16;
+		rule->fp_word = 0;
+		return true;
+	case OUTERMOST: rule->kind = UNWIND_END; return true;
+	case SIGNAL: rule->kind = UNWIND_SIGNAL; return true;
+	case START:
+		rule->kind = UNWIND_END;
+		rule->flags = UNWIND_AT_START;
+		return true;
+	default: return false;
+	}
+}
+
+/* A record: a sample with one user frame and one of the kernel, and the rest of its walk. */
+struct record {
+	struct sample sample;
+	__u64 user, kernel;
+	struct walk_rest rest;
+};
+
+struct fixture {
+	struct late_walk late;
+	struct record record;
+	uint32_t size;
+};
+
+static void put_word(struct fixture *f, uint64_t address, uint64_t word)
+{
+	memcpy(f->record.rest.stack + (address - STACK), &word, sizeof(word));
+}
+
+/*
+ * Interrupted in code that finds its frame by sp; its caller does by fp, and was called by the code
+ * at `root`.
+ */
+static void begin(struct fixture *f, uint64_t root)
+{
+	*f = (struct fixture){
+		.late.rule = rule_at,
+		.record = { .sample = { .user_frames = 1,
+					.kernel_frames = 1,
+					.walk_end = WALK_NO_TABLE },
+			    .user = (BY_SP + 5) | FRAME_EXACT,
+			    .kernel = 0xffffffff81000000,
+			    .rest = { .sp = STACK + 8,
+				      .fp = STACK + 64,
+				      .start = STACK,
+				      .bytes = 1024 } },
+	};
+	f->size = offsetof(struct record, rest) + HEAD + 1024;
+	put_word(f, STACK + 24, BY_FP + 7); /* CFA 32, the return address below it */
+	put_word(f, STACK + 64, 0);
+	put_word(f, STACK + 72, root);
+}
+
+static const struct sample *finish(struct fixture *f)
+{
+	return late_walk_finish(&f->late, NULL, &f->record, &f->size);
+}
+
+/* What came is the record, as it is without the copy of the stack. */
+static void assert_unchanged(struct fixture *f)
+{
+	assert_ptr_equal(finish(f), &f->record);
+	assert_int_equal(f->size, offsetof(struct record, rest));
+	assert_int_equal(f->record.sample.user_frames, 1);
+}
+
+static void goes_on_to_the_root(void **state)
+{
+	static struct fixture f;
+	const struct sample *s;
+
+	begin(&f, OUTERMOST + 9);
+	s = finish(&f);
+	assert_int_equal(f.size, sizeof(*s) + 4 * 8);
+	assert_int_equal(s->walk_end, WALK_ROOT);
+	assert_int_equal(s->user_frames, 3);
+	assert_int_equal(s->kernel_frames, 1);
+	assert_int_equal(s->frames[0], (BY_SP + 5) | FRAME_EXACT);
+	assert_int_equal(s->frames[1], BY_FP + 7);
+	assert_int_equal(s->frames[2], OUTERMOST + 9);
+	assert_int_equal(s->frames[3], 0xffffffff81000000);
+}
+
+static void marks_code_that_was_not_called(void **state)
+{
+	static struct fixture f;
+
+	begin(&f, START + 1);
+	assert_int_equal(finish(&f)->frames[2], (START + 1) | FRAME_EXACT);
+}
+
+static void leaves_what_does_not_reach_the_root(void **state)
+{
+	static struct fixture f;
+
+	begin(&f, UINT64_C(0x999000)); /* has no table, still */
+	assert_unchanged(&f);
+	begin(&f, SIGNAL + 1);
+	assert_unchanged(&f);
+	/* The copy ends below the return address of the second frame. */
+	begin(&f, OUTERMOST + 9);
+	f.record.rest.bytes = 72;
+	f.size = offsetof(struct record, rest) + HEAD + 72;
+	assert_unchanged(&f);
+	/* A frame pointer below the frame. */
+	begin(&f, OUTERMOST + 9);
+	f.record.rest.fp = STACK;
+	assert_unchanged(&f);
+	/* Only the kernel half knows which frames belong to its loop. */
+	begin(&f, OUTERMOST + 9);
+	f.record.sample.script_runtime = SCRIPT_PYTHON;
+	assert_unchanged(&f);
+	/* No tables are made. */
+	begin(&f, OUTERMOST + 9);
+	f.late.rule = NULL;
+	assert_unchanged(&f);
+}
+
+/* A chain of frames that never ends. */
+static void ends_with_the_room_for_frames(void **state)
+{
+	static struct fixture f;
+
+	begin(&f, OUTERMOST + 9);
+	f.record.rest.bytes = WALK_REST_BYTES;
+	f.size = offsetof(struct record, rest) + HEAD + WALK_REST_BYTES;
+	for (uint64_t at = STACK; at < STACK + WALK_REST_BYTES; at += 8)
+		put_word(&f, at, BY_SP + 5);
+	assert_unchanged(&f);
+}
+
+static void leaves_records_without_a_rest(void **state)
+{
+	static struct fixture f;
+
+	begin(&f, OUTERMOST + 9);
+	f.size = offsetof(struct record, rest);
+	assert_unchanged(&f);
+	f.size = 8;
+	assert_ptr_equal(finish(&f), &f.record);
+	assert_int_equal(f.size, 8);
+}
+
+/* They stay as they are, and the resolver refuses them. */
+static void leaves_invalid_records(void **state)
+{
+	static struct fixture f;
+	uint32_t size;
+
+	begin(&f, OUTERMOST + 9);
+	size = f.size - 8; /* the copy is shorter than it says */
+	f.size = size;
+	assert_ptr_equal(finish(&f), &f.record);
+	assert_int_equal(f.size, size);
+	begin(&f, OUTERMOST + 9);
+	f.record.rest.bytes = UINT32_MAX;
+	size = f.size;
+	assert_ptr_equal(finish(&f), &f.record);
+	assert_int_equal(f.size, size);
+	begin(&f, OUTERMOST + 9);
+	f.record.sample.user_frames = MAX_USER_FRAMES + 1;
+	f.size = sizeof(f.record);
+	assert_ptr_equal(finish(&f), &f.record);
+	assert_int_equal(f.size, sizeof(f.record));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(goes_on_to_the_root),
+	cmocka_unit_test(marks_code_that_was_not_called),
+	cmocka_unit_test(leaves_what_does_not_reach_the_root),
+	cmocka_unit_test(ends_with_the_room_for_frames),
+	cmocka_unit_test(leaves_records_without_a_rest),
+	cmocka_unit_test(leaves_invalid_records),
+};
+
+UNIT_TESTS(tests);
