@@ -16,4 +16,11 @@
 struct error *descendants_find(const uint32_t *pids, size_t n, uint32_t **found,
 			       size_t *count) ERROR_CHECKED;
 
+/*
+ * The same where the kernel keeps no lists of children (CONFIG_PROC_CHILDREN): by the parents of
+ * all processes of the machine.
+ */
+struct error *descendants_by_parents(const uint32_t *pids, size_t n, uint32_t **found,
+				     size_t *count) ERROR_CHECKED;
+
 #endif

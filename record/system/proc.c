@@ -116,6 +116,26 @@ int proc_status(uint32_t pid, const char *key, uint32_t *value)
 	return status;
 }
 
+bool proc_runs(uint32_t pid, uint32_t *parent)
+{
+	struct buffer text = { 0 };
+	uint32_t by = 0, threads = 0;
+	const char *name_end;
+	char state = 'X';
+
+	if (proc_read(pid, "stat", &text))
+		text.size = 0;
+	name_end = strrchr(buffer_string(&text), ')');
+	if (!name_end || sscanf(name_end, ") %c %" SCNu32, &state, &by) != 2)
+		state = 'X';
+	buffer_release(&text);
+	if (parent)
+		*parent = by;
+	if (state == 'Z')
+		return !proc_status(pid, "Threads:", &threads) && threads > 1;
+	return state != 'X';
+}
+
 int proc_comm(uint32_t pid, uint32_t tid, char *comm, size_t size)
 {
 	struct buffer text = { 0 };

@@ -36,6 +36,12 @@ int proc_link(uint32_t pid, const char *name, char *path, size_t size);
 /* Reads a number of /proc/PID/status: proc_status(pid, "Tgid:", &tgid). */
 int proc_status(uint32_t pid, const char *key, uint32_t *value);
 
+/*
+ * Whether a process runs: it is there, and is no zombie without other threads, which may go on
+ * without the first one. `parent`, if not NULL, gets the number of its parent.
+ */
+bool proc_runs(uint32_t pid, uint32_t *parent);
+
 /* The name of a thread, without the line feed. */
 int proc_comm(uint32_t pid, uint32_t tid, char *comm, size_t size);
 

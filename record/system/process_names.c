@@ -34,28 +34,15 @@ static bool has_name(uint32_t pid, const char *name)
 	return same;
 }
 
-/* A zombie keeps its comm until its parent has taken notice. Its threads may go on without it. */
-static bool has_ended(uint32_t pid)
-{
-	struct buffer text = { 0 };
-	uint32_t threads = 0;
-	const char *name_end;
-	bool zombie;
-
-	if (proc_read(pid, "stat", &text))
-		text.size = 0;
-	name_end = strrchr(buffer_string(&text), ')');
-	zombie = !name_end || !strncmp(name_end, ") Z", 3) || !strncmp(name_end, ") X", 3);
-	buffer_release(&text);
-	return zombie && (proc_status(pid, "Threads:", &threads) || threads <= 1);
-}
-
 static void visit(uint32_t pid, void *context)
 {
 	struct search *s = context;
 	uint32_t *more;
 
-	if (s->no_memory || pid == (uint32_t)getpid() || !has_name(pid, s->name) || has_ended(pid))
+	if (s->no_memory || pid == (uint32_t)getpid() || !has_name(pid, s->name))
+		return;
+	/* A zombie keeps its comm until its parent has taken notice. */
+	if (!proc_runs(pid, NULL))
 		return;
 	more = reallocarray(s->pids, s->n + 1, sizeof(*more));
 	if (!more) {
