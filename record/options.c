@@ -13,6 +13,19 @@
 static const char *const no_memory = "out of memory";
 static const char *const one_rate = "give only one of -F and -c";
 
+/* Notes of the last ones of s->pids how they were given. */
+static const char *note_pids(struct settings *s, size_t before, bool by_name)
+{
+	bool *more = reallocarray(s->by_name, s->pid_count + 1, sizeof(*more));
+
+	if (!more)
+		return no_memory;
+	s->by_name = more;
+	for (size_t i = before; i < s->pid_count; i++)
+		more[i] = by_name;
+	return NULL;
+}
+
 static const char *add_number(struct settings *s, const char *text)
 {
 	unsigned long long pid;
@@ -25,7 +38,7 @@ static const char *add_number(struct settings *s, const char *text)
 		return no_memory;
 	s->pids = pids;
 	s->pids[s->pid_count++] = (uint32_t)pid;
-	return NULL;
+	return note_pids(s, s->pid_count - 1, false);
 }
 
 static const char *add_named(struct settings *s, const char *name)
@@ -38,7 +51,7 @@ static const char *add_named(struct settings *s, const char *name)
 	else if (s->pid_count == before)
 		snprintf(s->why, sizeof(s->why), "no process is called '%s' now", name);
 	else
-		return NULL;
+		return note_pids(s, before, true);
 	error_free(error);
 	return s->why;
 }
@@ -414,6 +427,7 @@ out:
 void settings_release(struct settings *s)
 {
 	free(s->pids);
+	free(s->by_name);
 	for (size_t i = 0; i < s->metadata_count; i++)
 		free((char *)(uintptr_t)s->metadata[i].key);
 	free(s->metadata);

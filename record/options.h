@@ -13,6 +13,7 @@
 
 struct settings {
 	uint32_t *pids; /* processes to record, or threads with by_thread */
+	bool *by_name;	/* of each of `pids`: it was found by its name, and may be left out */
 	size_t pid_count;
 	bool by_thread;
 	const char *cgroup;   /* NULL: none */

@@ -163,6 +163,26 @@ static void prepare_command(void)
 		_exit(126);
 }
 
+/* Processes that were found by name come and go; those that were given by number must be there. */
+static struct error *add_targets(struct session *s)
+{
+	const struct settings *settings = s->settings;
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < settings->pid_count && !error; i++) {
+		error = settings->by_thread ? target_add_thread(&s->target, settings->pids[i])
+					    : target_add_process(&s->target, settings->pids[i]);
+		if (error && error->kind == ERROR_ARGUMENT && settings->by_name[i]) {
+			message_warning("left out: %s", error->text);
+			error_free(error);
+			error = NULL;
+		}
+	}
+	if (!error && settings->pid_count && !s->target.n)
+		error = error_new(ERROR_ARGUMENT, "all processes of that name have ended");
+	return error;
+}
+
 static int find_targets(struct session *s)
 {
 	const struct settings *settings = s->settings;
@@ -173,9 +193,8 @@ static int find_targets(struct session *s)
 		raise_limits();
 	if (settings->cgroup)
 		error = cgroup_find(&s->cgroup, settings->cgroup);
-	for (size_t i = 0; i < settings->pid_count && !error; i++)
-		error = settings->by_thread ? target_add_thread(&s->target, settings->pids[i])
-					    : target_add_process(&s->target, settings->pids[i]);
+	if (!error)
+		error = add_targets(s);
 	s->target.paced = settings->command &&
 			  (settings->pid_count || settings->everything || settings->cgroup);
 	if (!error && settings->command)
@@ -292,8 +311,10 @@ static int open_sampler(struct session *s)
 	error = sampler_new(&sources->sampler, &options);
 	if (!error)
 		error = sampler_follow(sources->sampler);
-	for (size_t i = 0; i < s->settings->pid_count && !error; i++)
-		error = sampler_add_target(sources->sampler, s->settings->pids[i]);
+	/* A command is one of them, and is known to the sampler, or no target. */
+	for (size_t i = 0; i < s->target.n && !error; i++)
+		if (s->target.ids[i] != (uint32_t)s->target.command)
+			error = sampler_add_target(sources->sampler, s->target.ids[i]);
 	if (!error && s->settings->children)
 		error = take_children(s);
 	else if (!error && s->settings->pid_count && !s->settings->by_thread)
@@ -327,9 +348,15 @@ static struct error *fill_world(struct session *s, bool everything)
 
 	if (!error && s->target.command && !s->target.paced)
 		error = world_add_command(&s->world, (uint32_t)s->target.command);
-	for (size_t i = 0; i < s->target.pid_count && !error; i++)
+	for (size_t i = 0; i < s->target.pid_count && !error; i++) {
 		if (s->target.pids[i] != (uint32_t)s->target.command)
 			error = world_add_process(&s->world, s->target.pids[i]);
+		/* Then there is nothing to record of it; that it ended is noticed as always. */
+		if (has_ended(error)) {
+			error_free(error);
+			error = NULL;
+		}
+	}
 	return error;
 }
 

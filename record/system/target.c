@@ -151,37 +151,52 @@ static struct error *add(struct target *t, uint32_t id, uint32_t pid, bool threa
 	return NULL;
 }
 
+/* Nothing remains of one that has ended. */
 static struct error *add_running(struct target *t, uint32_t id, uint32_t pid, bool thread)
 {
+	size_t pids = t->pid_count;
 	struct error *error = add(t, id, pid, thread);
 
-	return !error && has_ended(t, t->n - 1) ? no_such(id, thread) : error;
+	if (!error && has_ended(t, t->n - 1)) {
+		close(t->pidfds[--t->n]);
+		t->alive--;
+		error = no_such(id, thread);
+	}
+	if (error)
+		t->pid_count = pids;
+	return error;
+}
+
+static struct error *process_of(uint32_t id, bool thread, uint32_t *process)
+{
+	return proc_status(id, "Tgid:", process) ? no_such(id, thread) : NULL;
 }
 
 struct error *target_add_process(struct target *t, uint32_t pid)
 {
 	uint32_t process;
+	struct error *error;
 
 	if (is_among(t->ids, t->n, pid))
 		return NULL;
-	if (proc_status(pid, "Tgid:", &process))
-		return no_such(pid, false);
-	if (process != pid)
-		return error_new(ERROR_ARGUMENT,
-				 "%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
-				 pid, process, process);
-	return add_running(t, pid, pid, false);
+	error = process_of(pid, false, &process);
+	if (!error && process != pid)
+		error = error_new(ERROR_ARGUMENT,
+				  "%" PRIu32 " is a thread of process %" PRIu32
+				  "; give -p %" PRIu32,
+				  pid, process, process);
+	return error ? error : add_running(t, pid, pid, false);
 }
 
 struct error *target_add_thread(struct target *t, uint32_t tid)
 {
 	uint32_t process;
+	struct error *error;
 
 	if (is_among(t->ids, t->n, tid))
 		return NULL;
-	if (proc_status(tid, "Tgid:", &process))
-		return no_such(tid, true);
-	return add_running(t, tid, process, true);
+	error = process_of(tid, true, &process);
+	return error ? error : add_running(t, tid, process, true);
 }
 
 static void __attribute__((noreturn))

@@ -28,6 +28,60 @@ is "$(threads name.prf)" busy-program-of "-p NAME finds a comm"
 holds "-p LONGNAME" "$record" -q -F 499 -d 0.5 -o long.prf -p busy-program-of-ours
 is "$(threads long.prf)" busy-program-of "-p NAME finds a name that is longer than a comm"
 
+# Of two processes with a name, one ends after they were found: when the recorder closes /proc.
+cat > ends.c <<'C'
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int closedir(DIR *folder)
+{
+	int (*next)(DIR *) = (int (*)(DIR *))dlsym(RTLD_NEXT, "closedir");
+	const char *victim = getenv("VICTIM");
+
+	if (victim) {
+		struct pollfd p = { (int)syscall(SYS_pidfd_open, atoi(victim), 0), POLLIN, 0 };
+
+		kill(atoi(victim), SIGKILL);
+		poll(&p, 1, -1);
+		close(p.fd);
+		unsetenv("VICTIM");
+	}
+	return next(folder);
+}
+C
+compile_c -shared -fPIC -o ends.so ends.c -ldl
+# ends PROGRAM ARGUMENT...: records while a process of this program, which it starts, ends
+ends() {
+	program=$1
+	shift
+	"./$program" -c "$busy" &
+	other=$!
+	until [ "$(cat /proc/$other/comm)" = "$program" ]; do sleep 0.01; done
+	VICTIM=$other LD_PRELOAD="$work/ends.so" ASAN_OPTIONS=verify_asan_link_order=0 \
+		"$record" -F 499 -d 0.5 "$@" 2> err
+	status=$?
+	wait $other 2> /dev/null
+}
+if readelf -d "$record" | grep -q NEEDED; then
+	cp busy-program-of-ours busy-program-of
+	ends busy-program-of -o left.prf -p busy-program-of
+	is $status 0 "-p NAME records those that are left of what it found"
+	like "$(cat err)" "left out: no process $other" "and reports what was left out"
+	is "$(threads left.prf)" busy-program-of "they are recorded"
+	cp busy-program-of-ours the-only-one
+	ends the-only-one -o none.prf -p the-only-one
+	is $status 1 "if none is left there is nothing to record"
+	like "$(tail -n 1 err)" 'all processes of that name have ended' "which is reported"
+else
+	skip "-p NAME of processes that end meanwhile" "the program is static"
+fi
+
 holds "-C alone" "$record" -q -d 0.2 -o cpu.prf -C 0
 is "$("$report" -q -f jsonl cpu.prf | sed 's/.*"cpu":\([0-9]*\).*/\1/' | sort -u | grep -vc '^0$')" 0 "-C alone records that CPU"
 output=$("$record" -g --call-graph dwarf -d 0.1 -o g.prf -p $pid 2>&1)
