@@ -4,16 +4,24 @@
 #include <string.h>
 
 #include "common/buffer.h"
+#include "common/limits.h"
 
 void runtime_frames_release(struct runtime_frames *f)
 {
 	map_release(&f->numbers);
 }
 
+static void forget(struct runtime_frames *f)
+{
+	map_release(&f->numbers);
+	f->bytes = 0;
+}
+
 void runtime_frames_begin(struct runtime_frames *f, struct prf_writer *w)
 {
 	f->writer = w;
-	map_release(&f->numbers);
+	f->defined = 0;
+	forget(f);
 }
 
 /* All that makes two frames different. */
@@ -33,7 +41,7 @@ static struct error *define(struct runtime_frames *f, const char *path,
 			    const struct runtime_places *p, uint32_t *id)
 {
 	const struct prf_object object = { .kind = PRF_OBJECT_JIT, .path = path, .root = "" };
-	struct prf_frame frame = { .offset = f->numbers.count };
+	struct prf_frame frame = { .offset = ++f->defined };
 	struct error *error = prf_writer_object(f->writer, &object, &frame.object);
 
 	if (!error)
@@ -50,15 +58,19 @@ struct error *runtime_frames_find(struct runtime_frames *f, const char *object,
 	uint64_t *value;
 
 	write_key(&key, object, places);
+	if (f->bytes + key.size > LIMIT_RUNTIME_FRAMES_BYTES)
+		forget(f);
 	value = buffer_ok(&key) ? map_put(&f->numbers, key.data, key.size, &added) : NULL;
 	if (!value)
 		error = error_memory();
 	else if (added)
 		error = define(f, object, places, id);
-	if (!error && added)
+	if (!error && added) {
 		*value = *id;
-	else if (!error)
+		f->bytes += key.size;
+	} else if (!error) {
 		*id = (uint32_t)*value;
+	}
 	buffer_release(&key);
 	return error;
 }

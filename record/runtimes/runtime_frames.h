@@ -4,7 +4,9 @@
 
 /*
  * Frames of code that a runtime has made or interprets: they carry their names in the trace. Those
- * of equal names are one frame, in whatever process.
+ * of equal names are one frame, in whatever process, as long as their names take no more memory
+ * than LIMIT_RUNTIME_FRAMES_BYTES: then all are forgotten, and those that come again are defined
+ * again.
  */
 
 #include "common/error.h"
@@ -15,6 +17,8 @@
 struct runtime_frames {
 	struct prf_writer *writer;
 	struct map numbers; /* object and places as text -> number in the trace */
+	uint64_t defined;   /* in this trace */
+	size_t bytes;	    /* of the keys in `numbers` */
 };
 
 /* The places of one frame, inlined ones first. */
