@@ -362,7 +362,10 @@ static const char *take_debug_dir(void *context, const char *argument)
 	"\"s/^.\\(.*\\)-\\([0-9]*\\)\\/\\([0-9]*\\).*/" what "\\t\\1/p\" | sort -u"
 #define TRACE_PIDS BY_THREAD("\\2")
 #define TRACE_TIDS BY_THREAD("\\3")
-#define COMMS "$ prof-report -q -f top --by=comm --csv \"$trace\" | tail -n +2 | cut -d \\\" -f 2"
+/* CSV has an apostrophe before what spreadsheets would run. */
+#define COMMS                                                                                      \
+	"$ prof-report -q -f top --by=comm --csv \"$trace\" | tail -n +2 | cut -d \\\" -f 2 | "    \
+	"sed \"s/^\\x27\\([-=+@]\\)/\\1/\""
 #define TRACE_EVENTS                                                                               \
 	"$ prof-report --info \"$trace\" | sed -n \"s/^\\(events\\)\\{0,1\\} "                     \
 	"*\\([^ ]*\\) (.* samples/\\2/p\""

@@ -60,7 +60,7 @@ compare() {
 	done
 }
 
-# A name that the shell would run.
+# A name that the shell would run, and names that CSV has with an apostrophe before them.
 cat > evil.txt << 'END'
 event 0 "cpu-clock" "samples" 1000 0
 object 0 "/bin/it" "" ""
@@ -68,6 +68,10 @@ task 100 100 "ev$(id)" "" ""
 frame 0 0 0x1000
 stack - 0
 sample 1000000000 0 0 0 0 1
+task 101 101 "+plus" "" ""
+sample 1000000001 1 0 0 0 1
+task 102 102 "-minus" "" ""
+sample 1000000002 2 0 0 0 1
 finish
 END
 need "$build/testdata/trace_text" evil.txt -o evil.prf
@@ -83,6 +87,10 @@ for shell in bash zsh; do
 	compare $shell < all
 	is "$("$top/tests/cli/completion.py" $shell "$work/scripts" 'prof-report evil.prf --comm=ev')" \
 		'prof-report evil.prf --comm=ev\$\(id\)' "$shell: a name from a trace is quoted"
+	for name in +plus -minus; do
+		is "$("$top/tests/cli/completion.py" $shell "$work/scripts" "prof-report evil.prf --comm=${name%???}")" \
+			"prof-report evil.prf --comm=$name" "$shell: $name"
+	done
 done
 if command -v fish > /dev/null; then
 	# fish completes without a terminal: the word that takes the last one's place.
