@@ -85,8 +85,8 @@ static __always_inline struct sample *walk_sample(struct walk *w)
 	})
 
 /*
- * Leaves a frame of a runtime: its caller is at pc with that stack pointer. What the caller keeps
- * in the frame pointer is known only to the runtime.
+ * Leaves a frame of a runtime: its caller is at pc with that stack pointer. Where the runtime's
+ * code has saved the caller's base register is not known: base_lost.
  */
 static __always_inline int step_to_caller(struct walk *w, __u64 pc, __u64 sp)
 {

@@ -8,7 +8,7 @@
  *
  * step() finds the rule at the pc and hands the frame to the function for that kind of code:
  * step_rule() for code with a table, step_signal() for signal frames, step_guess() for code
- * without a table, hotspot_step() for code that a Java machine has made, v8_step() for that of V8.
+ * without a table, hotspot_step() for code that a Java machine has made, step_v8() for that of V8.
  */
 
 #include <stdbool.h>
