@@ -59,8 +59,8 @@
 #define LIMIT_JAVA_TOTAL_BYTES (UINT64_C(512) << 20)
 
 /*
- * Names of frames that a runtime has made, kept so that equal ones are one frame of the trace. Beyond
- * it they are forgotten, and a frame that comes again is defined again.
+ * Names of frames that a runtime has made, kept so that equal ones are one frame of the trace.
+ * Beyond it they are forgotten, and a frame that comes again is defined again.
  */
 #define LIMIT_RUNTIME_FRAMES_BYTES (64 << 20)
 
