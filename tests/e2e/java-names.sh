@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/runtimes.sh"
 need_bpf
+# Ways to run differ in what the machine does, not in paths of ours: with sanitizers one is enough.
 build_java "$top"/tests/e2e/programs/java/*.java
 
 # The program writes each stack before it calls what is probed. ROUNDS of 14 stacks.
@@ -18,22 +19,24 @@ agrees() {
 		"each stack is the one that the virtual machine reports"
 }
 
-agrees 1500
-agrees 150 -Xint
-agrees 1500 -XX:TieredStopAtLevel=1
-agrees 1500 -XX:-TieredCompilation
+if [ -z "${SAN:-}" ]; then
+	agrees 700
+	agrees 70 -Xint
+	agrees 700 -XX:TieredStopAtLevel=1
+fi
+agrees 700 -XX:-TieredCompilation
 like "$("$report" --lines "$work/oracle.prf")" 'Oracle.main \(Oracle.java:[0-9]+\).*Oracle..Lambda[^;]*\.go;Oracle.tiny' \
 	"packages, classes and lambdas are written as people write them"
 
 # The comparison can fail.
 sed 's/Oracle.tiny/Oracle.tidy/' "$work/said" > "$work/wrong"
-unlike "$(python3 "$top/tests/e2e/java_oracle.py" "$work/wrong" "$work/oracle.jsonl")" "^21000 of 21000" "a wrong name is found"
+unlike "$(python3 "$top/tests/e2e/java_oracle.py" "$work/wrong" "$work/oracle.jsonl")" "^9800 of 9800" "a wrong name is found"
 
 # Classes whose memory is used again for other ones: no name rather than a wrong one.
 unloads() {
 	holds "java $* is recorded while it makes and unloads classes" "$record" -q -m 64M -F 999 -e cpu-clock \
 		-e "uprobe:$work/libnative.so:Java_Unloading_mark" -o "$work/unloading.prf" -- \
-		"$home/bin/java" "$@" -cp "$work" Unloading 5 "$work/libnative.so" "$work/said"
+		"$home/bin/java" "$@" -cp "$work" Unloading 3 "$work/libnative.so" "$work/said"
 	for event in cpu-clock "uprobe:$work/libnative.so:Java_Unloading_mark"; do
 		"$report" -f jsonl --event="$event" "$work/unloading.prf" > "$work/unloading.jsonl"
 		like "$(python3 "$top/tests/e2e/java_unloading.py" "$work/said" "$work/unloading.jsonl")" "^0 wrong" \
@@ -41,9 +44,11 @@ unloads() {
 	done
 }
 
-unloads -XX:+UseSerialGC
+if [ -z "${SAN:-}" ]; then
+	unloads -XX:+UseSerialGC
+	unloads -Xint
+fi
 unloads -XX:+UseG1GC
-unloads -Xint
 sed 's/[13579]$/0/' "$work/said" > "$work/wrong"
 unlike "$(python3 "$top/tests/e2e/java_unloading.py" "$work/wrong" "$work/unloading.jsonl")" "^0 wrong" "a wrong name is found"
 
