@@ -69,7 +69,7 @@ is "$(json "$work/info.json" 'd["user_stacks"]["root"] * 100 >= sum(d["user_stac
 
 # Against the program's own clock: no function has another one's name, or line.
 holds "generated functions are recorded" "$record" -q -F 999 -o "$work/generated.prf" -- \
-	"$node" --expose-gc "$programs/generated.js" "${SECONDS_OF_GENERATED:-6}" "$work/log"
+	"$node" --expose-gc "$programs/generated.js" "${SECONDS_OF_GENERATED:-4}" "$work/log"
 "$report" -q -f jsonl "$work/generated.prf" > "$work/samples"
 python3 - "$work/log" "$work/samples" > "$work/judged" <<'END'
 import bisect, json, sys
@@ -105,7 +105,7 @@ if (isMainThread)
 		new Worker(__filename, { workerData: i });
 const spin = [function workerZero() { return run(); }, function workerOne() { return run(); },
 	function workerTwo() { return run(); }, function mainThread() { return run(); }];
-function run() { const end = Date.now() + 1500; let s = 0; while (Date.now() < end) for (let i = 0; i < 10000; i++) s += i; return s; }
+function run() { const end = Date.now() + 1000; let s = 0; while (Date.now() < end) for (let i = 0; i < 10000; i++) s += i; return s; }
 spin[isMainThread ? 3 : workerData]();
 END
 holds "workers are recorded" "$record" -q -F 999 -o "$work/workers.prf" -- "$node" "$work/workers.js"

@@ -5,7 +5,7 @@
 . "$top/tests/runtimes.sh"
 need_bpf
 build_python
-changes=${CHANGES:-3000}
+changes=${CHANGES:-1500}
 programs_count=${PROGRAMS:-10}
 
 # names_of PROGRAM INTERPRETER COUNT: sets right, wrong and unnamed. The leaf of each stack is f_N in
