@@ -67,6 +67,8 @@ enum unwind_kind {
 #define UNWIND_AT_START 8
 /* The caller's frame lies on another stack, at a higher or a lower address. */
 #define UNWIND_OTHER_STACK 16
+/* What the code returns to is no call's next instruction, but an exception's handler. */
+#define UNWIND_TO_HANDLER 32
 
 /*
  * The saved registers are read at once: `words` 8-byte words at CFA + read_offset. ra_word,

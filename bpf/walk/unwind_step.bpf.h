@@ -265,7 +265,7 @@ static __always_inline int step_rule(struct walk *w, const struct unwind_rule *r
 		return 1;
 	w->pc = plain_address(pc);
 	w->sp = cfa;
-	w->exact = 0;
+	w->exact = !!(rule->flags & UNWIND_TO_HANDLER);
 	w->guessed = 0;
 	/* The outermost frame has a table that says so; this is a frame that was read wrongly. */
 	if (!w->pc || w->pc >> USER_ADDRESS_BITS)

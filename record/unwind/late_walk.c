@@ -113,7 +113,7 @@ static bool step_by_rule(struct state *s, const struct unwind_rule *rule)
 		return false;
 	s->pc = plain_address(pc);
 	s->sp = cfa;
-	s->exact = false;
+	s->exact = rule->flags & UNWIND_TO_HANDLER;
 	return s->pc && s->pc < HIGHEST_ADDRESS;
 }
 
@@ -132,7 +132,7 @@ static enum progress step(struct state *s)
 	}
 	if (s->frames == MAX_USER_FRAMES || !step_by_rule(s, &rule))
 		return STUCK;
-	frames[s->frames++] = s->pc;
+	frames[s->frames++] = s->pc | (s->exact ? FRAME_EXACT : 0);
 	return GOES_ON;
 }
 

@@ -9,6 +9,7 @@
 #include "common/limits.h"
 #include "record/unwind/code_analysis.h"
 #include "record/unwind/code_patterns.h"
+#include "record/unwind/exception_return.h"
 #include "record/unwind/unwind_arch.h"
 
 #define PAGE_BYTES (1U << UNWIND_PAGE_BITS)
@@ -38,7 +39,9 @@ struct builder {
 	const atomic_bool *stop; /* see struct unwind_source */
 	uint64_t next;		 /* everything before has its rows */
 	uint64_t fde_end;
-	int rule; /* that holds at `next` */
+	uint64_t row_start; /* of the FDE's last row */
+	bool to_handler;    /* its code is about to enter the handler of an exception */
+	int rule;	    /* that holds at `next` */
 	uint32_t page;
 	int error;
 	struct remembered *remembered;	       /* [REMEMBERED] */
@@ -207,6 +210,28 @@ static int rule_of_row(struct builder *b, const struct cfi_row *row)
 	return r->rule;
 }
 
+static int add_rule(struct builder *b, struct unwind_rule rule, uint8_t flags)
+{
+	rule.flags |= flags;
+	return rule_set_add(&b->t->rules, &rule);
+}
+
+/* The code before `address` leaves its frame for that of an exception's handler, if it is such
+ * code. */
+static void add_exception_return(struct builder *b, uint64_t address)
+{
+	struct cursor code = elf_file_at(b->e, b->row_start);
+	struct exception_return r;
+
+	if (cursor_left(&code) > address - b->row_start)
+		code.end = code.at + (address - b->row_start);
+	if (!exception_return_find(&r, code, b->row_start))
+		return;
+	add_row(b, r.copies, add_rule(b, r.rule, 0));
+	add_row(b, r.stored, add_rule(b, r.rule, UNWIND_TO_HANDLER));
+	b->to_handler = true;
+}
+
 static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 {
 	struct builder *b = context;
@@ -215,7 +240,14 @@ static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 		return;
 	if (address < b->next)
 		address = b->next; /* FDEs overlap: the first one counts */
-	add_row(b, address, rule_of_row(b, row));
+	if (exception_return_is_end(row) && b->row_start >= b->next && address > b->row_start)
+		add_exception_return(b, address);
+	else if (row->cfa == CFI_CFA_REGISTER && row->reg == ARCH_REGISTER_FP)
+		b->to_handler = false;
+	b->row_start = address;
+	add_row(b, address,
+		b->to_handler ? add_rule(b, unwind_rule_from_row(row), UNWIND_TO_HANDLER)
+			      : rule_of_row(b, row));
 }
 
 static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
@@ -259,6 +291,8 @@ static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_f
 	if (fde->start > b->next)
 		fill_gap(b, fde->start);
 	b->fde_end = cfi_fde_end(fde);
+	b->row_start = fde->start;
+	b->to_handler = false;
 	cfi_run(cfi, fde, take_row, b);
 	b->next = cfi_fde_end(fde);
 }

@@ -44,7 +44,7 @@ cat > "$work/exc.cc" <<'C'
 struct D { volatile int x; ~D() { x = 1; } };
 __attribute__((noinline)) int thrower(int n) { D d; d.x = n; if (!n) throw std::runtime_error("x"); return thrower(n - 1) + d.x; }
 __attribute__((noinline)) int catcher(int n) { try { return thrower(n); } catch (std::exception &e) { return e.what()[0]; } }
-int main() { long s = 0; for (int i = 0; i < 40000; i++) s += catcher(20); return s == 1; }
+int main(int argc, char **) { long s = 0; for (int i = 0; i < (argc > 1 ? 200 : 40000); i++) s += catcher(20); return s == 1; }
 C
 cxx=${CXX:-c++}
 if command -v "${cxx%% *}" > /dev/null; then
@@ -52,6 +52,17 @@ if command -v "${cxx%% *}" > /dev/null; then
 	"$record" -q -F 1999 -o "$work/exc.prf" -- "$work/exc"
 	folded=$("$report" -q "$work/exc.prf")
 	is "$(printf '%s\n' "$folded" | grep -vE ';_start;|incomplete|;_dl_|\[ld-linux|_start [0-9]|^exc;entry_')" "" "no stack of a C++ exception that lost its callers looks whole"
+
+	# While libgcc goes over to the frame with the handler, when its own return address is gone.
+	what="a stack is whole while an exception enters its handler"
+	if $cxx -O2 -static-libgcc -o "$work/exc-static" "$work/exc.cc" 2> "$work/err" &&
+		"$record" -q -e "uprobe:$work/exc-static:_Unwind_DebugHook" -o "$work/enters.prf" -- "$work/exc-static" few 2>> "$work/err"; then
+		folded=$("$report" -q "$work/enters.prf")
+		like "$folded" ';main;catcher[^;]*;_Unwind_Resume;_Unwind_DebugHook [0-9]' "$what"
+		unlike "$folded" 'incomplete' "and none is cut off"
+	else
+		skip "$what" "$(tail -1 "$work/err")"
+	fi
 else
 	skip "exceptions" "no C++ compiler"
 fi

@@ -168,9 +168,11 @@ ROWS = [
         calls=[("burn_frame_pointer", r";main;calls_garbage;burn_frame_pointer(\.constprop\.0)?$")]),
     Row("assembly that pushes in a loop", compiled("cc", TRUTH, BARE, ["pushes", MS]),
         calls=[(";burn$", ";main;calls_pushes;pushes;burn$")]),
-    # While the return address of the thrower is being replaced by the handler's, callers cannot be known.
+    # At its end the unwinder has the registers of the function with the handler, not of its caller.
     Row("C++ exceptions", compiled("c++", os.path.join(here, "exceptions.cc"), [], [MS]),
-        calls=[("_Unwind_RaiseException", ";main;.*catches.*throws.*__cxa_throw;_Unwind_RaiseException")]),
+        calls=[("_Unwind_RaiseException", r";main;[^;]*catches[^;]*(;[^;]*throws[^;]*){21};"
+                r"(__cxa_throw;_Unwind_RaiseException|_Unwind_RaiseException(;[^;]*)?$)"),
+               ("_Unwind_Resume", r";main;[^;]*catches[^;]*(;[^;]*throws[^;]*)*;_Unwind_Resume")]),
     Row("C++ coroutines", compiled("c++", os.path.join(here, "coroutines.cc"), ["-std=c++20"], [MS]),
         calls=[(r"burn\S*$", r";main(;.*numbers.*){6};.*burn\S*$")]),
     Row("makecontext", compiled("cc", TRUTH, [], ["context", MS]),
