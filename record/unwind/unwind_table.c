@@ -280,8 +280,28 @@ static void add_stack_start(struct builder *b, const struct cfi_fde *fde)
 	b->next = cfi_fde_end(fde);
 }
 
+static void note_undefined(void *context, uint64_t address, const struct cfi_row *row)
+{
+	*(bool *)context |= row->ra.place == CFI_UNDEFINED;
+}
+
+/*
+ * The entry point, if its FDE says anywhere that nothing called it. On arm64 glibc says so from the
+ * second instruction on.
+ */
+static bool is_outermost(const struct builder *b, const struct cfi *cfi, const struct cfi_fde *fde)
+{
+	bool undefined = false;
+
+	if (fde->start == b->e->entry)
+		cfi_run(cfi, fde, note_undefined, &undefined);
+	return undefined;
+}
+
 static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_fde *fde)
 {
+	static const struct unwind_rule end = { .kind = UNWIND_END };
+
 	if (!in_code(b->t, fde->start, cfi_fde_end(fde)) || cfi_fde_end(fde) <= b->next)
 		return;
 	if (code_begins_stack(b->e, fde->start, fde->length)) {
@@ -293,7 +313,11 @@ static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_f
 	b->fde_end = cfi_fde_end(fde);
 	b->row_start = fde->start;
 	b->to_handler = false;
-	cfi_run(cfi, fde, take_row, b);
+	if (is_outermost(b, cfi, fde))
+		add_row(b, b->next > fde->start ? b->next : fde->start,
+			rule_set_add(&b->t->rules, &end));
+	else
+		cfi_run(cfi, fde, take_row, b);
 	b->next = cfi_fde_end(fde);
 }
 

@@ -299,6 +299,54 @@ static void test_holes_are_not_analysed(void **state)
 	assert_int_equal(build_of_hole(LIMIT_ANALYSED_BYTES + 4096), UNWIND_TABLE_NO_INFO);
 }
 
+/* As glibc's entry point on arm64: only its second instruction says that nothing called it. */
+#ifdef __x86_64__
+#define RETURN_ADDRESS "rip"
+#else
+#define RETURN_ADDRESS "x30"
+#endif
+__asm__(".pushsection .text\n"
+	".type begins, %function\n"
+	"begins: .cfi_startproc\n"
+	"	nop\n"
+	"	.cfi_undefined " RETURN_ADDRESS "\n"
+	"	nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size begins, .-begins\n"
+	".popsection\n");
+void begins(void);
+
+static int kind_of_begins(bool is_entry)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), kind;
+	uint64_t bias = 0;
+	struct unwind_table t;
+	struct elf_file e;
+
+	dl_iterate_phdr(own_bias, &bias);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	close(fd);
+	if (is_entry)
+		e.entry = (uintptr_t)begins - bias;
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_OK);
+	elf_file_release(&e);
+	kind = find_rule(&t, (uintptr_t)begins - bias)->kind;
+	assert_int_equal(
+		find_rule(&t, (uintptr_t)begins - bias + (ARCH_MACHINE == EM_X86_64 ? 1 : 4))->kind,
+		UNWIND_END);
+	unwind_table_release(&t);
+	return kind;
+}
+
+static void test_entry_is_outermost(void **state)
+{
+	assert_int_equal(kind_of_begins(true), UNWIND_END);
+	assert_int_equal(kind_of_begins(false), UNWIND_CFA_SP);
+}
+
 #ifdef __x86_64__
 /* Whether glibc's __start_context is known when it begins with these bytes. */
 static bool begins_stack(const void *bytes, size_t size)
@@ -352,6 +400,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_file_without_code),
 	cmocka_unit_test(test_holes_are_not_analysed),
+	cmocka_unit_test(test_entry_is_outermost),
 #ifdef __x86_64__
 	cmocka_unit_test(test_begins_stack),
 #endif
