@@ -47,9 +47,13 @@
 
 /* A source file, of which lines are shown. A larger one is not read. */
 #define LIMIT_SOURCE_BYTES (64 << 20)
+/* Lines of a source that a trace holds some of. With higher numbers they are not shown. */
+#define LIMIT_SOURCE_LINES (4 << 20)
 
 /* The code of one function that is shown as instructions. Of a longer one there are none. */
 #define LIMIT_FUNCTION_BYTES (1 << 20)
+/* ... and of all that are shown or put into a trace of one object together. */
+#define LIMIT_CODE_BYTES (8 << 20)
 
 /*
  * What is read of names from the memory of one Java process, and of all of them together. What

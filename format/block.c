@@ -186,6 +186,8 @@ const char *block_type_name(uint32_t type)
 		[WIRE_STATISTICS] = "statistics",
 		[WIRE_INDEX] = "index",
 		[WIRE_END] = "end",
+		[WIRE_CODE] = "code",
+		[WIRE_SOURCES] = "sources",
 	};
 
 	return type < WIRE_TYPES && names[type] ? names[type] : "unknown";

@@ -104,7 +104,7 @@ static struct error *write_block(struct compressor *c, const struct payload *p)
 		.zstd = c->zstd,
 		/* The end block is looked for from the end of the file: its size must be known. */
 		.level = p->type == WIRE_END ? 0 : c->level,
-		.flags = p->type == WIRE_INDEX ? WIRE_FLAG_OPTIONAL : 0,
+		.flags = wire_is_optional(p->type) ? WIRE_FLAG_OPTIONAL : 0,
 		.sequence = c->sequence,
 	};
 	struct error *error = block_encode(&c->out, p, &options);

@@ -188,6 +188,49 @@ struct prf_place {
 	uint32_t start_line;  /* where the function is declared; 0: not known */
 };
 
+/*
+ * The code of a function, so that it can be shown as instructions where the object's file is not.
+ * Of names and files there is what a report of it needs, and no more.
+ */
+
+/* From an address on, up to the next one's: the innermost function there, and its line. */
+struct prf_code_line {
+	uint64_t address;
+	const char
+		*function; /* that was inlined there, as in the symbol table; "": the code's own */
+	const char *file;  /* "" when not known */
+	uint32_t line;	   /* 0: not known */
+};
+
+/* What the code refers to. */
+struct prf_code_symbol {
+	uint64_t address;
+	uint64_t into; /* bytes from the symbol's start on */
+	const char *name;
+};
+
+struct prf_code {
+	uint32_t object;
+	uint64_t offset;  /* of the first byte, in the object's own offsets */
+	uint64_t address; /* of the first byte, where the file says that it is loaded */
+	uint32_t machine; /* EM_* of <elf.h> */
+	const char *name; /* as in the symbol table */
+	const uint8_t *bytes;
+	size_t size;
+	const struct prf_code_line *lines; /* sorted by address */
+	size_t line_count;
+	const struct prf_code_symbol *symbols; /* sorted by address */
+	size_t symbol_count;
+};
+
+/* Lines of a source file, as they were when they were put in. */
+struct prf_source {
+	const char *path;    /* as in names and code */
+	uint32_t first_line; /* the number of lines[0], from 1 on */
+	const char *const *lines;
+	size_t n;
+};
+
 /* -------- writer -------- */
 
 struct prf_writer;
@@ -254,6 +297,11 @@ struct error *prf_writer_symbols(struct prf_writer *w, uint32_t object,
 /* All names of one frame; places[n - 1] is the function that the code belongs to. */
 struct error *prf_writer_names(struct prf_writer *w, uint32_t frame, const struct prf_place *places,
 			       size_t n) ERROR_CHECKED;
+/* Both sorted by address, else ERROR_ARGUMENT. */
+struct error *prf_writer_code(struct prf_writer *w, const struct prf_code *code) ERROR_CHECKED;
+/* Some lines of a file; a later call for the same file adds to them. */
+struct error *prf_writer_source(struct prf_writer *w,
+				const struct prf_source *source) ERROR_CHECKED;
 /* "host", "kernel", "arch", "command_line", ... A key may be given again; the last counts. */
 struct error *prf_writer_metadata(struct prf_writer *w, const char *key,
 				  const char *value) ERROR_CHECKED;
@@ -302,6 +350,8 @@ enum prf_record_type {
 	PRF_RECORD_LOSS,
 	PRF_RECORD_SYMBOLS,
 	PRF_RECORD_NAMES,
+	PRF_RECORD_CODE,
+	PRF_RECORD_SOURCE,
 	PRF_RECORD_METADATA,
 	PRF_RECORD_STATISTIC,
 	PRF_RECORD_DAMAGE, /* bytes were skipped; reading goes on after them */
@@ -340,6 +390,8 @@ struct prf_record {
 			const struct prf_place *places;
 			size_t n;
 		} names;
+		struct prf_code code;
+		struct prf_source source;
 		struct {
 			const char *key, *value;
 		} metadata;

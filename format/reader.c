@@ -401,6 +401,8 @@ static struct error *take_payload(struct prf_reader *r, const uint8_t *raw)
 	case WIRE_LOSSES:
 	case WIRE_SYMBOLS:
 	case WIRE_NAMES:
+	case WIRE_CODE:
+	case WIRE_SOURCES:
 	case WIRE_METADATA:
 	case WIRE_STATISTICS:
 		error = records_decode(&r->records, r->header.type, t, c);

@@ -140,6 +140,137 @@ static struct error *names_decode(struct records *r, struct cursor *c, const str
 	return NULL;
 }
 
+/* -------- code and sources -------- */
+
+void code_encode(struct buffer *out, const struct prf_code *code)
+{
+	uint64_t before = 0;
+
+	buffer_uleb(out, code->object);
+	buffer_uleb(out, code->line_count);
+	buffer_uleb(out, code->symbol_count);
+	buffer_uleb(out, code->offset);
+	buffer_uleb(out, code->address);
+	buffer_uleb(out, code->machine);
+	text_encode(out, code->name);
+	buffer_uleb(out, code->size);
+	buffer_append(out, code->bytes, code->size);
+	for (size_t i = 0; i < code->line_count; i++) {
+		const struct prf_code_line *line = &code->lines[i];
+
+		buffer_uleb(out, line->address - before);
+		text_encode(out, line->function);
+		text_encode(out, line->file);
+		buffer_uleb(out, line->line);
+		before = line->address;
+	}
+	before = 0;
+	for (size_t i = 0; i < code->symbol_count; i++) {
+		const struct prf_code_symbol *symbol = &code->symbols[i];
+
+		buffer_uleb(out, symbol->address - before);
+		buffer_uleb(out, symbol->into);
+		text_encode(out, symbol->name);
+		before = symbol->address;
+	}
+}
+
+/* Adds the distance to the next address to the one before it; fails where that is beyond 2^64. */
+static void next_address(struct cursor *c, uint64_t *address)
+{
+	uint64_t distance = cursor_uleb(c);
+
+	if (distance > UINT64_MAX - *address)
+		cursor_fail(c);
+	else
+		*address += distance;
+}
+
+static void code_lists_decode(struct cursor *c, const struct prf_code *code,
+			      struct prf_code_line *lines, struct prf_code_symbol *symbols)
+{
+	uint64_t address = 0;
+
+	for (size_t i = 0; i < code->line_count; i++) {
+		next_address(c, &address);
+		lines[i].address = address;
+		lines[i].function = cursor_string(c);
+		lines[i].file = cursor_string(c);
+		lines[i].line = u32_decode(c);
+	}
+	address = 0;
+	for (size_t i = 0; i < code->symbol_count; i++) {
+		next_address(c, &address);
+		symbols[i].address = address;
+		symbols[i].into = cursor_uleb(c);
+		symbols[i].name = cursor_string(c);
+	}
+}
+
+static struct error *code_decode(struct records *r, struct cursor *c, const struct tables *t,
+				 struct prf_record *record)
+{
+	struct list list = { .of = "object", .least_bytes = 4 };
+	struct error *error = list_decode(&list, c, r->defined);
+	struct prf_code *code = &record->code;
+	uint8_t *room;
+
+	if (error)
+		return error;
+	*code = (struct prf_code){ .object = tables_object(t, list.id), .line_count = list.n };
+	code->symbol_count = cursor_uleb(c);
+	if (code->symbol_count > cursor_left(c) / 3)
+		return error_new(ERROR_CORRUPT, "it has %zu symbols in %zu bytes",
+				 code->symbol_count, cursor_left(c));
+	code->offset = cursor_uleb(c);
+	code->address = cursor_uleb(c);
+	code->machine = u32_decode(c);
+	code->name = cursor_string(c);
+	code->size = cursor_uleb(c);
+	code->bytes = cursor_bytes(c, code->size);
+	buffer_clear(&r->room);
+	room = buffer_extend(&r->room, list.n * sizeof(*code->lines) +
+					       code->symbol_count * sizeof(*code->symbols));
+	if (!room)
+		return error_memory();
+	code->lines = (struct prf_code_line *)room;
+	code->symbols = (struct prf_code_symbol *)(room + list.n * sizeof(*code->lines));
+	code_lists_decode(c, code, (struct prf_code_line *)code->lines,
+			  (struct prf_code_symbol *)code->symbols);
+	record->type = PRF_RECORD_CODE;
+	return NULL;
+}
+
+void source_encode(struct buffer *out, const struct prf_source *source)
+{
+	text_encode(out, source->path);
+	buffer_uleb(out, source->first_line);
+	buffer_uleb(out, source->n);
+	for (size_t i = 0; i < source->n; i++)
+		text_encode(out, source->lines[i]);
+}
+
+static struct error *source_decode(struct records *r, struct cursor *c, struct prf_record *record)
+{
+	struct prf_source *source = &record->source;
+	const char **lines;
+
+	*source = (struct prf_source){ .path = cursor_string(c), .first_line = u32_decode(c) };
+	source->n = cursor_uleb(c);
+	if (source->n > cursor_left(c))
+		return error_new(ERROR_CORRUPT, "it has %zu lines in %zu bytes", source->n,
+				 cursor_left(c));
+	buffer_clear(&r->room);
+	lines = buffer_extend(&r->room, source->n * sizeof(*lines));
+	if (!lines)
+		return error_memory();
+	for (size_t i = 0; i < source->n; i++)
+		lines[i] = cursor_string(c);
+	source->lines = lines;
+	record->type = PRF_RECORD_SOURCE;
+	return NULL;
+}
+
 /* -------- metadata and statistics -------- */
 
 void metadata_encode(struct buffer *out, const char *key, const char *value)
@@ -182,11 +313,11 @@ struct error *records_decode(struct records *r, uint32_t type, struct tables *t,
 	struct error *error = NULL;
 
 	*r = (struct records){ .type = type, .room = r->room };
-	if (type == WIRE_SYMBOLS || type == WIRE_NAMES)
+	if (type == WIRE_SYMBOLS || type == WIRE_NAMES || type == WIRE_CODE)
 		r->defined = cursor_uleb(&c);
 	if (!cursor_ok(&c))
 		return error_new(ERROR_CORRUPT, "the number of objects or frames is missing");
-	if (type == WIRE_SYMBOLS)
+	if (type == WIRE_SYMBOLS || type == WIRE_CODE)
 		error = tables_expect_objects(t, r->defined);
 	else if (type == WIRE_NAMES)
 		error = tables_expect_frames(t, r->defined);
@@ -202,6 +333,8 @@ static struct error *decode_one(struct records *r, struct cursor *c, const struc
 	case WIRE_LOSSES: return loss_decode(c, record);
 	case WIRE_SYMBOLS: return symbols_decode(r, c, t, record);
 	case WIRE_NAMES: return names_decode(r, c, t, record);
+	case WIRE_CODE: return code_decode(r, c, t, record);
+	case WIRE_SOURCES: return source_decode(r, c, record);
 	case WIRE_METADATA: return metadata_decode(c, record);
 	default: return statistic_decode(c, record);
 	}

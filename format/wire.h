@@ -34,6 +34,8 @@ enum wire_type {
 	WIRE_STATISTICS = 11,
 	WIRE_INDEX = 12,
 	WIRE_END = 13,
+	WIRE_CODE = 14,
+	WIRE_SOURCES = 15,
 	WIRE_TYPES
 };
 
@@ -42,6 +44,12 @@ enum wire_type {
 #define WIRE_FLAG_OPTIONAL 0x0002 /* a reader that does not know the type skips the block */
 #define WIRE_FLAGS_CRITICAL 0x00ff
 #define WIRE_FLAGS_KNOWN (WIRE_FLAG_ZSTD | WIRE_FLAG_OPTIONAL)
+
+/* What a trace can be read without. */
+static inline int wire_is_optional(uint32_t type)
+{
+	return type == WIRE_INDEX || type == WIRE_CODE || type == WIRE_SOURCES;
+}
 
 /* No payload is larger than this when decompressed, nor as stored. */
 #define WIRE_RAW_MAX (16u << 20)

@@ -46,7 +46,7 @@ struct prf_writer {
 	uint32_t frames_written, stacks_written;
 
 	struct samples_batch batch;
-	struct buffer losses, symbols, names, metadata, statistics;
+	struct buffer losses, symbols, names, code, sources, metadata, statistics;
 	struct buffer record; /* the one being encoded */
 	struct payload payload;
 
@@ -97,6 +97,8 @@ void prf_writer_free(struct prf_writer *w)
 	buffer_release(&w->losses);
 	buffer_release(&w->symbols);
 	buffer_release(&w->names);
+	buffer_release(&w->code);
+	buffer_release(&w->sources);
 	buffer_release(&w->metadata);
 	buffer_release(&w->statistics);
 	buffer_release(&w->record);
@@ -256,6 +258,10 @@ static struct error *seal(struct prf_writer *w)
 	if (!error)
 		error = seal_records(w, &w->names, WIRE_NAMES, &frames);
 	if (!error)
+		error = seal_records(w, &w->code, WIRE_CODE, &objects);
+	if (!error)
+		error = seal_records(w, &w->sources, WIRE_SOURCES, NULL);
+	if (!error)
 		error = seal_records(w, &w->metadata, WIRE_METADATA, NULL);
 	if (!error)
 		error = seal_records(w, &w->statistics, WIRE_STATISTICS, NULL);
@@ -272,7 +278,8 @@ static bool anything_waits(const struct prf_writer *w)
 	return w->batch.n || w->events.waiting.size || w->objects.waiting.size ||
 	       w->tasks.waiting.size || w->frames_written < w->frames.count ||
 	       w->stacks_written < w->stacks.count || w->losses.size || w->symbols.size ||
-	       w->names.size || w->metadata.size || w->statistics.size;
+	       w->names.size || w->code.size || w->sources.size || w->metadata.size ||
+	       w->statistics.size;
 }
 
 /* -------- definitions -------- */
@@ -542,6 +549,43 @@ struct error *prf_writer_names(struct prf_writer *w, uint32_t frame, const struc
 	buffer_clear(&w->record);
 	names_encode(&w->record, frame, places, n);
 	return append_record(w, &w->names);
+}
+
+static bool code_is_sorted(const struct prf_code *code)
+{
+	for (size_t i = 1; i < code->line_count; i++)
+		if (code->lines[i].address < code->lines[i - 1].address)
+			return false;
+	for (size_t i = 1; i < code->symbol_count; i++)
+		if (code->symbols[i].address < code->symbols[i - 1].address)
+			return false;
+	return true;
+}
+
+struct error *prf_writer_code(struct prf_writer *w, const struct prf_code *code)
+{
+	struct error *error = writable(w);
+
+	if (error)
+		return error;
+	if (code->object >= w->objects.count)
+		return error_new(ERROR_ARGUMENT, "code of object %" PRIu32, code->object);
+	if (!code_is_sorted(code))
+		return error_new(ERROR_ARGUMENT, "lines or symbols of code are not sorted");
+	buffer_clear(&w->record);
+	code_encode(&w->record, code);
+	return append_record(w, &w->code);
+}
+
+struct error *prf_writer_source(struct prf_writer *w, const struct prf_source *source)
+{
+	struct error *error = writable(w);
+
+	if (error)
+		return error;
+	buffer_clear(&w->record);
+	source_encode(&w->record, source);
+	return append_record(w, &w->sources);
 }
 
 struct error *prf_writer_metadata(struct prf_writer *w, const char *key, const char *value)

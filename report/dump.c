@@ -176,6 +176,30 @@ static void dump_names(struct dump *d, const struct prf_record *record)
 	}
 }
 
+static void dump_code(struct dump *d, const struct prf_code *code)
+{
+	sink_text(d->sink, "  code");
+	write_id(d->sink, "object", code->object);
+	sink_printf(d->sink,
+		    " offset=0x%" PRIx64 " address=0x%" PRIx64 " machine=%" PRIu32
+		    " size=%zu lines=%zu symbols=%zu",
+		    code->offset, code->address, code->machine, code->size, code->line_count,
+		    code->symbol_count);
+	write_text(d->sink, "name", code->name);
+	sink_char(d->sink, '\n');
+}
+
+static void dump_source(struct dump *d, const struct prf_source *source)
+{
+	for (size_t i = 0; i < source->n; i++) {
+		sink_text(d->sink, "  source");
+		write_text(d->sink, "path", source->path);
+		sink_printf(d->sink, " line=%" PRIu64, (uint64_t)source->first_line + i);
+		write_text(d->sink, "text", source->lines[i]);
+		sink_char(d->sink, '\n');
+	}
+}
+
 static void dump_damage(struct dump *d, const struct prf_damage *damage)
 {
 	sink_printf(d->sink,
@@ -192,6 +216,8 @@ static void dump_record(struct dump *d, const struct prf_record *record)
 	case PRF_RECORD_LOSS: dump_loss(d, &record->loss); break;
 	case PRF_RECORD_SYMBOLS: dump_symbols(d, record); break;
 	case PRF_RECORD_NAMES: dump_names(d, record); break;
+	case PRF_RECORD_CODE: dump_code(d, &record->code); break;
+	case PRF_RECORD_SOURCE: dump_source(d, &record->source); break;
 	case PRF_RECORD_METADATA:
 		sink_text(d->sink, "  metadata");
 		write_text(d->sink, "key", record->metadata.key);

@@ -169,6 +169,14 @@ static struct error *copy_symbols(struct copy *c, const struct prf_record *recor
 					  record->symbols.symbols, record->symbols.n);
 }
 
+static struct error *copy_code(struct copy *c, const struct prf_code *code)
+{
+	struct prf_code copy = *code;
+
+	copy.object = mapped(&c->objects, code->object);
+	return copy.object == PRF_NONE ? NULL : prf_writer_code(c->writer, &copy);
+}
+
 static struct error *copy_record(struct copy *c, const struct prf_record *record,
 				 struct embed_result *result)
 {
@@ -187,6 +195,8 @@ static struct error *copy_record(struct copy *c, const struct prf_record *record
 			return NULL;
 		return symbolizer_add_names(c->symbolizer, query, record->names.places,
 					    record->names.n);
+	case PRF_RECORD_CODE: result->had_code = true; return copy_code(c, &record->code);
+	case PRF_RECORD_SOURCE: return prf_writer_source(c->writer, &record->source);
 	case PRF_RECORD_METADATA:
 		return prf_writer_metadata(c->writer, record->metadata.key, record->metadata.value);
 	case PRF_RECORD_STATISTIC:
@@ -270,11 +280,27 @@ static struct error *copy_records(struct copy *c, struct embed_result *result)
 	return error;
 }
 
-struct error *embed_names(int from, int to, const struct symbolizer_options *options,
+static struct error *add_code(struct copy *c, const struct embed_options *o,
+			      struct embedded_code *result)
+{
+	const struct embedding embedding = {
+		.reader = c->reader,
+		.writer = c->writer,
+		.symbolizer = c->symbolizer,
+		.objects = c->objects.list,
+		.queries = c->queries.list,
+		.search = { o->symbols->sysroot, o->symbols->debug_directories },
+		.sources = { o->symbols->sysroot, o->source_directory },
+	};
+
+	return embed_code(&embedding, result);
+}
+
+struct error *embed_names(int from, int to, const struct embed_options *options,
 			  struct embed_result *result)
 {
 	const struct prf_writer_options writing = { .fd = to, .level = LEVEL };
-	struct symbolizer_options naming = *options;
+	struct symbolizer_options naming = *options->symbols;
 	struct copy c = { 0 };
 	struct error *error;
 
@@ -292,6 +318,9 @@ struct error *embed_names(int from, int to, const struct symbolizer_options *opt
 		error = copy_definitions(&c);
 	if (!error && !result->interrupted)
 		error = write_all_names(&c, result);
+	if (!error && !result->interrupted && options->code && !result->had_code)
+		error = add_code(&c, options, &result->code);
+	result->interrupted |= progress_interrupted();
 	if (!error && !result->interrupted)
 		error = write_end(&c, result);
 	copy_release(&c);

@@ -9,7 +9,14 @@
  */
 
 #include "format/prf.h"
+#include "report/embed_code.h"
 #include "report/symbols/symbolizer.h"
+
+struct embed_options {
+	const struct symbolizer_options *symbols; /* where files are looked for */
+	bool code;				  /* also code and lines of sources */
+	const char *source_directory;		  /* for these; NULL: none */
+};
 
 struct embed_result {
 	size_t frames, named; /* in all; and those that got a name */
@@ -17,13 +24,15 @@ struct embed_result {
 	uint64_t damages;     /* places where bytes were skipped: the copy lacks what was there */
 	bool interrupted;     /* by Ctrl-C: the copy is not whole */
 	bool read_failed;     /* the error is of reading, not of writing */
+	bool had_code;	      /* the trace has code already, which was kept as it is */
+	struct embedded_code code;
 };
 
 /*
- * Copies from one descriptor to another. `options` say where files are looked for; inlined
- * calls and lines are always taken.
+ * Copies from one descriptor to another. Inlined calls and lines are always taken. The caller frees
+ * result->code.missing.
  */
-struct error *embed_names(int from, int to, const struct symbolizer_options *options,
+struct error *embed_names(int from, int to, const struct embed_options *options,
 			  struct embed_result *result) ERROR_CHECKED;
 
 #endif

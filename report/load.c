@@ -145,6 +145,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 		struct trace *t = &l->traces[i];
 		struct trace_sinks sinks = { .tally = l->tally,
 					     .symbolizer = l->symbolizer,
+					     .code = view->code,
 					     .progress = show_progress,
 					     .context = &progress };
 		const struct error *error;

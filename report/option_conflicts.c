@@ -46,8 +46,8 @@ static const char *wrong_table(const struct report_options *o)
 		return "--csv and --json exclude each other";
 	if (o->shown.function && !top && !annotate)
 		return "--function goes with -f top and -f annotate";
-	if (o->shown.source_directory && !annotate)
-		return "--source-dir goes with -f annotate";
+	if (o->shown.source_directory && !annotate && !o->embed_code)
+		return "--source-dir goes with -f annotate and --embed=code";
 	if (o->shown.by && !top)
 		return "--by goes with -f top; elsewhere --group-by puts frames first";
 	if (o->shown.limit && !top && !annotate)

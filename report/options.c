@@ -23,9 +23,18 @@ static const char *no_memory = "out of memory";
 ACTION(take_info, REPORT_INFO)
 ACTION(take_dump, REPORT_DUMP)
 ACTION(take_check, REPORT_CHECK)
-ACTION(take_embed, REPORT_EMBED)
 
 /* -------- output -------- */
+
+static const char *take_embed(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	o->action = REPORT_EMBED;
+	o->embed_code = argument && !strcmp(argument, "code");
+	return !argument || o->embed_code || !strcmp(argument, "names") ? NULL
+									: "must be names or code";
+}
 
 static const char *take_format(void *context, const char *argument)
 {
@@ -398,7 +407,9 @@ static const struct option_entry table[] = {
 	{ 0, "info", NULL, "report what the trace holds", take_info },
 	{ 0, "dump", NULL, "write every block and record as text", take_dump },
 	{ 0, "check", NULL, "verify the whole trace; exit 1 when something is wrong", take_check },
-	{ 0, "embed", NULL, "copy the trace to -o FILE with all names in it", take_embed },
+	{ 0, "embed", "[=WHAT]",
+	  "copy the trace to -o FILE with all names in it, or with all code and its lines, too",
+	  take_embed, "names code" },
 	{ 0, "json", NULL, "as JSON: --info, -f top, -f tree", SETS(shown.json) },
 	{ 0, "csv", NULL, "as CSV: -f top", SETS(shown.csv) },
 	{ 0, "color", "[=WHEN]", "auto (default), always or never", take_color,

@@ -24,6 +24,7 @@ struct report_options {
 	char *bases[BASES_MAX]; /* --diff, in argv; as many as base_count */
 	int base_count;
 	double fail_percent; /* --fail-on-regression; below 0: never */
+	bool embed_code;     /* --embed=code */
 	bool quiet, verbose, no_pager;
 	enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 

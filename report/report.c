@@ -268,20 +268,41 @@ static int inspect(const struct report_options *o)
 
 /* -------- --embed -------- */
 
-static int say_embedded(const struct report_options *o, const struct trace *t,
-			const struct embed_result *result)
+static void say_embedded_code(const struct report_options *o, const struct embed_result *result)
+{
+	const struct embedded_code *code = &result->code;
+
+	if (result->had_code) {
+		message_info("%s: keeps the code that the trace has", o->output);
+		return;
+	}
+	message_info("%s: code of %zu functions and lines of %zu sources embedded", o->output,
+		     code->functions, code->sources);
+	if (code->missing)
+		message_warning("not all code is embedded: %s", code->missing->text);
+	if (code->changed)
+		message_warning("%zu sources were changed after the programs were built, and are "
+				"left out",
+				code->changed);
+}
+
+static void say_embedded(const struct report_options *o, const struct trace *t,
+			 const struct embed_result *result)
 {
 	message_info("%s: names of %zu of %zu places embedded", o->output, result->named,
 		     result->frames);
-	if (result->complete)
-		return STATUS_DONE;
-	message_warning("%s: the recording is not complete, and neither is the copy", t->path);
-	return STATUS_DONE;
+	if (o->embed_code)
+		say_embedded_code(o, result);
+	if (!result->complete)
+		message_warning("%s: the recording is not complete, and neither is the copy",
+				t->path);
 }
 
 /* Writes the copy; an exit status. */
 static int write_embedded(const struct report_options *o, struct trace *t)
 {
+	const struct embed_options options = { &o->symbols, o->embed_code,
+					       o->shown.source_directory };
 	struct embed_result result;
 	struct report_output output;
 	struct error *error = report_output_open(&output, o->output), *closing;
@@ -291,7 +312,7 @@ static int write_embedded(const struct report_options *o, struct trace *t)
 		say_cannot_write(o, error);
 		return STATUS_FAILED;
 	}
-	error = embed_names(t->fd, output.fd, &o->symbols, &result);
+	error = embed_names(t->fd, output.fd, &options, &result);
 	ok = !error && !result.interrupted;
 	if (error && result.read_failed)
 		trace_say_error(t, error);
@@ -299,12 +320,14 @@ static int write_embedded(const struct report_options *o, struct trace *t)
 		message_error("%s: %s", o->output, error->text);
 	closing = report_output_close(&output, ok);
 	error_free(error);
-	if (closing && ok) {
+	if (closing && ok)
 		say_cannot_write(o, closing);
-		return STATUS_FAILED;
-	}
-	error_free(closing);
-	return ok ? say_embedded(o, t, &result) : STATUS_FAILED;
+	else
+		error_free(closing);
+	if (ok && !closing)
+		say_embedded(o, t, &result);
+	error_free(result.code.missing);
+	return ok && !closing ? STATUS_DONE : STATUS_FAILED;
 }
 
 static int embed(const struct report_options *o)

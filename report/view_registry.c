@@ -24,6 +24,7 @@ static const struct view views[] = {
 	{ .name = "annotate",
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS | PROFILE_INSIDE_CALL,
 	  .paged = true,
+	  .code = true,
 	  .render = annotate_render },
 	{ .name = "html",
 	  .suffix = ".html",

@@ -18,11 +18,11 @@
 #include "common/message.h"
 #include "format/prf.h"
 
-static void put_text(struct buffer *out, const char *text)
+static void put_bytes(struct buffer *out, const uint8_t *bytes, size_t size)
 {
 	buffer_text(out, " \"");
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
+	for (size_t i = 0; i < size; i++) {
+		uint8_t c = bytes[i];
 
 		if (c < 0x20 || c >= 0x7f)
 			buffer_printf(out, "\\x%02x", c);
@@ -30,6 +30,11 @@ static void put_text(struct buffer *out, const char *text)
 			buffer_printf(out, c == '"' || c == '\\' ? "\\%c" : "%c", c);
 	}
 	buffer_text(out, "\"");
+}
+
+static void put_text(struct buffer *out, const char *text)
+{
+	put_bytes(out, (const uint8_t *)text, strlen(text));
 }
 
 static void put_id(struct buffer *out, uint32_t id)
@@ -78,6 +83,37 @@ static void put_names(struct buffer *out, const struct prf_record *r)
 	buffer_text(out, "\n");
 }
 
+static void put_code(struct buffer *out, const struct prf_code *code)
+{
+	buffer_printf(out, "code %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32, code->object,
+		      code->offset, code->address, code->machine);
+	put_text(out, code->name);
+	put_bytes(out, code->bytes, code->size);
+	buffer_printf(out, " %zu", code->line_count);
+	for (size_t i = 0; i < code->line_count; i++) {
+		buffer_printf(out, " %" PRIu64, code->lines[i].address);
+		put_text(out, code->lines[i].function);
+		put_text(out, code->lines[i].file);
+		buffer_printf(out, " %" PRIu32, code->lines[i].line);
+	}
+	for (size_t i = 0; i < code->symbol_count; i++) {
+		buffer_printf(out, " %" PRIu64 " %" PRIu64, code->symbols[i].address,
+			      code->symbols[i].into);
+		put_text(out, code->symbols[i].name);
+	}
+	buffer_text(out, "\n");
+}
+
+static void put_source(struct buffer *out, const struct prf_source *source)
+{
+	buffer_text(out, "source");
+	put_text(out, source->path);
+	buffer_printf(out, " %" PRIu32, source->first_line);
+	for (size_t i = 0; i < source->n; i++)
+		put_text(out, source->lines[i]);
+	buffer_text(out, "\n");
+}
+
 static void put_record(struct buffer *out, const struct prf_record *r)
 {
 	switch (r->type) {
@@ -89,6 +125,8 @@ static void put_record(struct buffer *out, const struct prf_record *r)
 		break;
 	case PRF_RECORD_SYMBOLS: put_symbols(out, r); break;
 	case PRF_RECORD_NAMES: put_names(out, r); break;
+	case PRF_RECORD_CODE: put_code(out, &r->code); break;
+	case PRF_RECORD_SOURCE: put_source(out, &r->source); break;
 	case PRF_RECORD_METADATA:
 		buffer_text(out, "metadata");
 		put_text(out, r->metadata.key);

@@ -238,6 +238,44 @@ static void make_names(struct prf_writer *w, const struct line *l)
 	must(l, prf_writer_names(w, id_at(l, 1), places, n));
 }
 
+/* code OBJECT OFFSET ADDRESS MACHINE NAME BYTES N (ADDRESS FUNCTION FILE LINE)*N (ADDRESS INTO
+ * NAME)... */
+static void make_code(struct prf_writer *w, const struct line *l)
+{
+	struct prf_code_line lines[WORDS_MAX / 4];
+	struct prf_code_symbol symbols[WORDS_MAX / 3];
+	struct prf_code code = { .object = id_at(l, 1),
+				 .offset = number_at(l, 2),
+				 .address = number_at(l, 3),
+				 .machine = id_at(l, 4),
+				 .name = text_at(l, 5),
+				 .bytes = (const uint8_t *)text_at(l, 6),
+				 .size = l->words[6].size,
+				 .lines = lines,
+				 .symbols = symbols };
+	size_t i = 8, n = number_at(l, 7);
+
+	for (; code.line_count < n && i + 3 < l->count; i += 4)
+		lines[code.line_count++] = (struct prf_code_line){
+			number_at(l, i), text_at(l, i + 1), text_at(l, i + 2), id_at(l, i + 3)
+		};
+	for (; i + 2 < l->count; i += 3)
+		symbols[code.symbol_count++] = (struct prf_code_symbol){ number_at(l, i),
+									 number_at(l, i + 1),
+									 text_at(l, i + 2) };
+	must(l, prf_writer_code(w, &code));
+}
+
+static void make_source(struct prf_writer *w, const struct line *l)
+{
+	const char *lines[WORDS_MAX];
+	struct prf_source source = { text_at(l, 1), id_at(l, 2), lines, 0 };
+
+	for (size_t i = 3; i < l->count; i++)
+		lines[source.n++] = text_at(l, i);
+	must(l, prf_writer_source(w, &source));
+}
+
 static void make_metadata(struct prf_writer *w, const struct line *l)
 {
 	must(l, prf_writer_metadata(w, text_at(l, 1), text_at(l, 2)));
@@ -495,6 +533,8 @@ static const struct {
 	{ "loss", make_loss },
 	{ "symbols", make_symbols },
 	{ "names", make_names },
+	{ "code", make_code },
+	{ "source", make_source },
 	{ "metadata", make_metadata },
 	{ "statistic", make_statistic },
 	{ "seal", make_seal },

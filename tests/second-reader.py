@@ -262,6 +262,31 @@ class Trace:
                 line += " %d %d" % (record.uleb(), record.uleb())
             self.records.append(line)
 
+    def read_code(self, payload):
+        payload.uleb()
+        for record in payload.records():
+            owner, lines, symbols = (record.uleb() for _ in range(3))
+            line = "code %d %d %d %d" % (owner, *(record.uleb() for _ in range(3)))
+            line += " %s" % quoted(record.text())
+            line += " %s %d" % (quoted(record.take(record.uleb())), lines)
+            address = 0
+            for _ in range(lines):
+                address += record.uleb()
+                line += " %d %s %s" % (address, quoted(record.text()), quoted(record.text()))
+                line += " %d" % record.uleb()
+            address = 0
+            for _ in range(symbols):
+                address += record.uleb()
+                line += " %d %d %s" % (address, record.uleb(), quoted(record.text()))
+            self.records.append(line)
+
+    def read_sources(self, payload):
+        for record in payload.records():
+            line = "source %s %d" % (quoted(record.text()), record.uleb())
+            for _ in range(record.uleb()):
+                line += " " + quoted(record.text())
+            self.records.append(line)
+
     def read_metadata(self, payload):
         for record in payload.records():
             self.records.append("metadata %s %s" % (quoted(record.text()), quoted(record.text())))
@@ -290,7 +315,7 @@ class Trace:
 
     TYPES = [None, read_events, read_objects, read_tasks, read_frames, read_stacks, read_samples,
              read_losses, read_symbols, read_names, read_metadata, read_statistics, read_index,
-             read_end]
+             read_end, read_code, read_sources]
 
 
 # FILE HEADER

@@ -20,8 +20,9 @@ struct row {
 struct code_listing {
 	struct listing *listing;
 	const struct hits *hits;
-	struct code_file file;
-	struct code code;
+	const struct prf_object *object;
+	const char *path; /* where the code is from */
+	const struct code *code;
 	struct row *rows;  /* of the code's instructions */
 	uint8_t *shown;	   /* enum listing_row */
 	int label_columns; /* 0: there are none */
@@ -31,13 +32,13 @@ struct code_listing {
 
 static const struct instruction *instruction(const struct code_listing *c, size_t i)
 {
-	return &c->code.instructions.list[i];
+	return &c->code->instructions.list[i];
 }
 
 /* The instruction that holds an address; SIZE_MAX: none does. */
 static size_t holder(const struct code_listing *c, uint64_t address)
 {
-	size_t low = 0, high = c->code.instructions.count;
+	size_t low = 0, high = c->code->instructions.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -62,23 +63,36 @@ static void add_count(struct hit_count *to, const struct hit_count *from)
 	to->total += from->total;
 }
 
-/* Counts the hits from `first` on that lie in the code; the number of the first that does not. */
-static size_t take_hits(struct code_listing *c, size_t first)
+/* The first of the sorted hits that lies in the code or after it. */
+static size_t first_hit(const struct code *code, const struct hit_address *hits, size_t n)
 {
-	const struct hits *h = c->hits;
-	size_t i = first;
+	size_t low = 0, high = n;
 
-	for (; i < h->address_count && h->addresses[i].object == h->addresses[first].object; i++) {
-		uint64_t address;
-		size_t at = code_file_address(&c->file, h->addresses[i].offset, &address)
-				    ? holder(c, address)
-				    : SIZE_MAX;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-		if (at == SIZE_MAX)
-			break;
-		add_count(&c->rows[at].count, &h->addresses[i].count);
+		if (hits[middle].offset < code->recorded.offset)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return i;
+	return low;
+}
+
+/* Counts the hits that lie in the code; they are not to be looked for elsewhere any more. */
+static void take_hits(struct code_listing *c, const struct hit_address *hits, bool *taken, size_t n)
+{
+	const struct prf_code *code = &c->code->recorded;
+
+	for (size_t i = first_hit(c->code, hits, n); i < n && code_holds(c->code, hits[i].offset);
+	     i++) {
+		size_t at = holder(c, hits[i].offset - code->offset + code->address);
+
+		if (taken[i] || at == SIZE_MAX)
+			continue;
+		add_count(&c->rows[at].count, &hits[i].count);
+		taken[i] = true;
+	}
 }
 
 /* Where a jump within the function goes; SIZE_MAX: it leaves it, or is none. */
@@ -93,17 +107,18 @@ static void set_labels(struct code_listing *c)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < c->code.instructions.count; i++) {
+	for (size_t i = 0; i < c->code->instructions.count; i++) {
 		size_t at = target_row(c, instruction(c, i));
 
 		if (at != SIZE_MAX && at) /* the function itself has a name */
 			c->rows[at].label = 1;
 	}
-	for (size_t i = 0; i < c->code.instructions.count; i++)
+	for (size_t i = 0; i < c->code->instructions.count; i++)
 		if (c->rows[i].label)
 			c->rows[i].label = ++n;
 	c->label_columns = n ? snprintf(NULL, 0, "L%" PRIu32 ":", n) : 0;
-	c->address_columns = snprintf(NULL, 0, "%" PRIx64, c->code.address + c->code.size);
+	c->address_columns = snprintf(NULL, 0, "%" PRIx64,
+				      c->code->recorded.address + c->code->recorded.size);
 }
 
 /* -------- rows -------- */
@@ -113,21 +128,20 @@ static void add_target(struct code_listing *c, struct buffer *b, size_t i)
 {
 	const struct instruction *one = instruction(c, i);
 	size_t at = target_row(c, one);
-	uint64_t into = 0;
-	const char *name;
+	const struct prf_code_symbol *symbol;
 
 	if (at != SIZE_MAX && c->rows[at].label) {
 		buffer_printf(b, "L%" PRIu32 " %s", c->rows[at].label, at <= i ? "↑" : "↓");
 		return;
 	}
-	name = code_file_symbol(&c->file, one->target, &into);
-	if (!name) {
+	symbol = code_symbol(c->code, one->target);
+	if (!symbol) {
 		buffer_printf(b, "%" PRIx64, one->target);
 		return;
 	}
-	buffer_text(b, demangle(name, c->listing->options->symbols->full_names, &c->names));
-	if (into)
-		buffer_printf(b, "+0x%" PRIx64, into);
+	buffer_text(b, demangle(symbol->name, c->listing->options->symbols->full_names, &c->names));
+	if (symbol->into)
+		buffer_printf(b, "+0x%" PRIx64, symbol->into);
 }
 
 /* Its text with what it refers to; comments stand right after it. */
@@ -171,14 +185,8 @@ static void write_instruction(struct code_listing *c, size_t i)
 
 /* -------- source lines between them -------- */
 
-static bool same_line(const struct dwarf_place *a, const struct dwarf_place *b)
-{
-	return a && b && a->line == b->line && !strcmp(a->file, b->file) &&
-	       !strcmp(a->function, b->function);
-}
-
 /* "; file.c:12  text", and the function where it is an inlined one. False without memory. */
-static bool write_place(struct code_listing *c, const struct dwarf_place *place, bool inlined)
+static bool write_place(struct code_listing *c, const struct prf_code_line *place)
 {
 	struct listing *l = c->listing;
 	const struct listing_source *source = listing_source(l, place->file);
@@ -188,7 +196,7 @@ static bool write_place(struct code_listing *c, const struct dwarf_place *place,
 
 	if (!source)
 		return false;
-	if (inlined)
+	if (place->function[0])
 		buffer_printf(&b, "%s ", demangle(place->function, full, &c->names));
 	buffer_printf(&b, "%s:%" PRIu32, label_base_name(place->file), place->line);
 	text.text = listing_line(source, place->line, &text.size);
@@ -207,12 +215,12 @@ static bool write_place(struct code_listing *c, const struct dwarf_place *place,
 
 static bool write_rows(struct code_listing *c)
 {
-	const struct dwarf_place *last = NULL;
+	const struct prf_code_line *last = NULL;
 	size_t skipped = 0;
 	bool ok = true;
 
-	for (size_t i = 0; ok && i < c->code.instructions.count; i++) {
-		const struct dwarf_answer *answer;
+	for (size_t i = 0; ok && i < c->code->instructions.count; i++) {
+		const struct prf_code_line *line;
 
 		if (c->shown[i] == LISTING_ROW_HIDDEN) {
 			skipped++;
@@ -221,12 +229,10 @@ static bool write_rows(struct code_listing *c)
 		if (skipped)
 			listing_skip(c->listing, skipped, "instructions");
 		skipped = 0;
-		answer = code_file_line(&c->file, instruction(c, i)->address);
-		if (answer && answer->places[0].file[0] && answer->places[0].line &&
-		    !same_line(&answer->places[0], last)) {
-			last = &answer->places[0];
-			ok = write_place(c, last, answer->n > 1);
-		}
+		line = code_line(c->code, instruction(c, i)->address);
+		if (line && line != last)
+			ok = write_place(c, line);
+		last = line ? line : last;
 		write_instruction(c, i);
 	}
 	if (skipped)
@@ -239,14 +245,14 @@ static bool write_rows(struct code_listing *c)
 static void write_heading(struct code_listing *c)
 {
 	sink_char(c->listing->sink, '\n');
-	listing_say(c->listing, "%" PRIx64 " to %" PRIx64 " of %s", c->code.address,
-		    c->code.address + c->code.size, c->file.lookup.main.path);
+	listing_say(c->listing, "%" PRIx64 " to %" PRIx64 " of %s", c->code->recorded.address,
+		    c->code->recorded.address + c->code->recorded.size, c->path);
 	listing_heading(c->listing, "address  instruction");
 }
 
 static struct error *write_code(struct code_listing *c)
 {
-	size_t n = c->code.instructions.count;
+	size_t n = c->code->instructions.count;
 
 	c->shown = calloc(n + 1, sizeof(*c->shown));
 	if (!c->shown)
@@ -260,81 +266,119 @@ static struct error *write_code(struct code_listing *c)
 	return write_rows(c) ? NULL : error_memory();
 }
 
-/* The function around hit `*next`, which becomes the first hit after it. */
-static struct error *write_function(struct code_listing *c, size_t first, size_t *next)
+/* A function and the hits in it, which are taken; without hits it is not shown. */
+static struct error *write_function(struct code_listing *c, const struct hit_address *hits,
+				    bool *taken, size_t n)
 {
-	struct error *error = code_file_function(&c->file, *next - first, &c->code);
+	struct error *error = NULL;
+	bool any = false;
 
-	if (error)
-		return error;
-	c->rows = calloc(c->code.instructions.count + 1, sizeof(*c->rows));
+	c->rows = calloc(c->code->instructions.count + 1, sizeof(*c->rows));
 	if (!c->rows)
 		return error_memory();
-	*next = take_hits(c, *next);
-	error = code_file_lines(&c->file, &c->code);
-	return error ? error : write_code(c);
-}
-
-static void release_code(struct code_listing *c)
-{
-	code_release(&c->code);
+	take_hits(c, hits, taken, n);
+	for (size_t i = 0; !any && i < c->code->instructions.count; i++)
+		any = c->rows[i].count.total_samples;
+	if (any)
+		error = write_code(c);
 	free(c->rows);
 	free(c->shown);
 	c->rows = NULL;
 	c->shown = NULL;
+	return error;
 }
 
-static void say_why(struct code_listing *c, uint32_t object, const struct error *error)
+static void say_why(struct code_listing *c, const struct error *error)
 {
 	sink_char(c->listing->sink, '\n');
-	listing_say(c->listing, "no instructions: %s: %s",
-		    c->hits->profile->objects[object].recorded->path, error->text);
+	listing_say(c->listing, "no instructions: %s: %s", c->object->path, error->text);
 }
 
-/* The code of hits `first` up to `end`, which lie in one object. */
-static struct error *write_object(struct code_listing *c, size_t first, size_t end)
+/* What the trace holds of the object's code. */
+static struct error *write_recorded(struct code_listing *c, const struct hit_address *hits,
+				    bool *taken, size_t n)
+{
+	const struct profile *p = c->hits->profile;
+	struct error *error = NULL;
+
+	c->path = c->object->path;
+	for (size_t i = 0; !error && i < p->code_count; i++) {
+		struct code code = { .recorded = *p->codes[i].recorded };
+		size_t at = first_hit(&code, hits, n);
+
+		if (p->codes[i].object != hits[0].object || at == n || taken[at] ||
+		    !code_holds(&code, hits[at].offset))
+			continue;
+		error = code_take(&code, p->codes[i].recorded);
+		c->code = &code;
+		if (!error)
+			error = write_function(c, hits, taken, n);
+		code_release(&code);
+	}
+	return error;
+}
+
+/* What the file has of the rest. */
+static struct error *write_from_file(struct code_listing *c, const struct hit_address *hits,
+				     bool *taken, size_t n)
 {
 	const struct symbolizer_options *symbols = c->listing->options->symbols;
 	const struct debug_search search = { symbols->sysroot, symbols->debug_directories };
-	const struct hit_address *hits = c->hits->addresses;
-	uint64_t *offsets = calloc(end - first, sizeof(*offsets));
+	uint64_t *offsets = calloc(n, sizeof(*offsets));
+	struct code_file file = { 0 };
 	struct error *error;
+	size_t left = 0;
 
 	if (!offsets)
 		return error_memory();
-	for (size_t i = first; i < end; i++)
-		offsets[i - first] = hits[i].offset;
-	error = code_file_open(&c->file, &search,
-			       c->hits->profile->objects[hits[first].object].recorded, offsets,
-			       end - first);
-	for (size_t next = first; !error && next < end;) {
-		size_t at = next;
-
-		error = write_function(c, first, &next);
-		release_code(c);
-		/* An address that no instruction holds would be asked for again and again. */
-		next = next > at ? next : at + 1;
+	for (size_t i = 0; i < n; i++)
+		if (!taken[i])
+			offsets[left++] = hits[i].offset;
+	error = left ? code_file_load(&file, &search, c->object, offsets, left) : NULL;
+	c->path = file.lookup.main.path;
+	for (size_t i = 0; !error && i < file.count; i++) {
+		c->code = &file.codes[i];
+		error = write_function(c, hits, taken, n);
 	}
+	if (!error && file.missing)
+		say_why(c, file.missing);
+	code_file_release(&file);
+	free(offsets);
+	return error;
+}
+
+/* The code of hits that lie in one object. */
+static struct error *write_object(struct code_listing *c, const struct hit_address *hits, size_t n)
+{
+	bool *taken = calloc(n, sizeof(*taken));
+	struct error *error;
+
+	if (!taken)
+		return error_memory();
+	c->object = c->hits->profile->objects[hits[0].object].recorded;
+	error = write_recorded(c, hits, taken, n);
+	if (!error)
+		error = write_from_file(c, hits, taken, n);
 	if (error && error->kind == ERROR_UNAVAILABLE) {
-		say_why(c, hits[first].object, error);
+		say_why(c, error);
 		error_free(error);
 		error = NULL;
 	}
-	code_file_release(&c->file);
-	free(offsets);
+	free(taken);
 	return error;
 }
 
 struct error *code_listing_write(struct listing *l, const struct hits *hits)
 {
 	struct code_listing c = { .listing = l, .hits = hits };
+	const struct hit_address *list = hits->addresses;
 	struct error *error = NULL;
 
 	for (size_t first = 0, end; !error && first < hits->address_count; first = end) {
-		for (end = first; end < hits->address_count &&
-				  hits->addresses[end].object == hits->addresses[first].object;)
+		for (end = first;
+		     end < hits->address_count && list[end].object == list[first].object;)
 			end++;
-		error = write_object(&c, first, end);
+		error = write_object(&c, list + first, end - first);
 	}
 	arena_release(&c.names);
 	return error;

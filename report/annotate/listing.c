@@ -2,6 +2,7 @@
 #include "report/annotate/listing.h"
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "report/output/fitted.h"
 
 #include <inttypes.h>
@@ -23,10 +24,30 @@ void listing_release(struct listing *l)
 	l->source_count = l->source_capacity = 0;
 }
 
-const struct listing_source *listing_source(struct listing *l, const char *path)
+/* As the trace holds it, unless the user says where to look. */
+static struct error *read_source(struct listing *l, struct listing_source *one)
 {
 	const struct source_search search = { l->options->symbols->sysroot,
 					      l->options->source_directory };
+	const struct profile *p = l->profile;
+	struct error *error;
+
+	if (!search.directory && p->source_count) {
+		error = source_file_embedded(&one->file, p->sources, p->source_count, one->path);
+		l->embedded_lines += one->file.line_count;
+		if (!error && l->embedded_lines > LIMIT_SOURCE_LINES) {
+			source_file_release(&one->file);
+			return error_new(ERROR_LIMIT, "is more than is shown of a trace's sources");
+		}
+		if (!error || error->kind != ERROR_UNAVAILABLE)
+			return error;
+		error_free(error);
+	}
+	return source_file_read(&one->file, &search, one->path);
+}
+
+const struct listing_source *listing_source(struct listing *l, const char *path)
+{
 	struct listing_source *one;
 
 	for (size_t i = 0; i < l->source_count; i++)
@@ -39,7 +60,7 @@ const struct listing_source *listing_source(struct listing *l, const char *path)
 	if (l->source_count > SOURCES_MAX)
 		one->error = error_new(ERROR_LIMIT, "is one file too many");
 	else
-		one->error = source_file_read(&one->file, &search, path);
+		one->error = read_source(l, one);
 	return one;
 }
 

@@ -23,6 +23,7 @@ struct listing {
 	struct sink *sink;
 	struct listing_source *sources;
 	size_t source_count, source_capacity;
+	size_t embedded_lines; /* of all sources that come from traces */
 };
 
 void listing_release(struct listing *l);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/annotate/source_file.h"
 
+#include "common/buffer.h"
 #include "common/limits.h"
 
 #include <errno.h>
@@ -154,6 +155,72 @@ struct error *source_file_read(struct source_file *f, const struct source_search
 		return errno == ENOMEM ? error_memory() : error_system(errno, "cannot open");
 	error = read_text(f, fd);
 	close(fd);
+	if (error)
+		source_file_release(f);
+	return error;
+}
+
+/* -------- of a trace -------- */
+
+/* How many lines there are up to the last one that the trace holds. */
+static uint64_t last_line(const struct prf_source *sources, size_t n, const char *path)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end = (uint64_t)sources[i].first_line + sources[i].n - 1;
+
+		if (sources[i].first_line && sources[i].n && !strcmp(sources[i].path, path) &&
+		    end > last)
+			last = end;
+	}
+	return last;
+}
+
+/* Lines that the trace does not hold are empty. */
+static struct error *join_lines(struct source_file *f, const char *const *lines, size_t count)
+{
+	struct buffer text = { 0 };
+
+	f->line_at = malloc((count + 1) * sizeof(*f->line_at));
+	if (!f->line_at)
+		return error_memory();
+	for (size_t i = 0; i < count; i++) {
+		f->line_at[i] = text.size;
+		if (lines[i])
+			buffer_text(&text, lines[i]);
+		buffer_u8(&text, '\n');
+	}
+	f->line_at[count] = text.size;
+	if (!buffer_ok(&text)) {
+		buffer_release(&text);
+		return error_memory();
+	}
+	f->line_count = count;
+	f->text = (char *)text.data;
+	f->size = text.size;
+	return NULL;
+}
+
+struct error *source_file_embedded(struct source_file *f, const struct prf_source *sources,
+				   size_t n, const char *path)
+{
+	uint64_t count = last_line(sources, n, path);
+	const char **lines;
+	struct error *error;
+
+	*f = (struct source_file){ 0 };
+	if (!count || count > LIMIT_SOURCE_LINES)
+		return error_new(ERROR_UNAVAILABLE, "the trace does not hold it");
+	lines = calloc(count, sizeof(*lines));
+	f->path = strdup(path);
+	for (size_t i = 0; lines && i < n; i++)
+		for (size_t k = 0;
+		     k < sources[i].n && sources[i].first_line && !strcmp(sources[i].path, path);
+		     k++)
+			lines[sources[i].first_line - 1 + k] = sources[i].lines[k];
+	error = lines && f->path ? join_lines(f, lines, count) : error_memory();
+	free(lines);
 	if (error)
 		source_file_release(f);
 	return error;

@@ -8,6 +8,7 @@
  */
 
 #include "common/error.h"
+#include "format/prf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,12 @@ struct source_search {
  */
 struct error *source_file_read(struct source_file *f, const struct source_search *search,
 			       const char *path) ERROR_CHECKED;
+/*
+ * The lines of a file that a trace holds, in `n` pieces. ERROR_UNAVAILABLE: there are none, or with
+ * higher numbers than lines of sources have.
+ */
+struct error *source_file_embedded(struct source_file *f, const struct prf_source *sources,
+				   size_t n, const char *path) ERROR_CHECKED;
 void source_file_release(struct source_file *f);
 
 /* A line, from 1 on, without its end; "" and 0 where there is none. */

@@ -22,6 +22,8 @@ struct built {
 	struct slices_worth *worths; /* of each of the tally's groups */
 	struct regrouped regrouped;
 	struct label_frames leading;
+	struct profile_code *codes; /* of all traces */
+	struct prf_source *sources;
 };
 
 static struct built *built_of(const struct profile *p)
@@ -33,6 +35,8 @@ static void built_free(struct built *b)
 {
 	described_release(&b->described);
 	free(b->worths);
+	free(b->codes);
+	free(b->sources);
 	regrouped_release(&b->regrouped);
 	label_frames_release(&b->leading);
 	stack_nodes_release(&b->stacks);
@@ -134,6 +138,44 @@ static const char *unit_of(const struct built *b)
 	}
 }
 
+static int by_place(const void *left, const void *right)
+{
+	const struct profile_code *a = left, *b = right;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	return (a->recorded->offset > b->recorded->offset) -
+	       (a->recorded->offset < b->recorded->offset);
+}
+
+/* The code and the sources that the traces hold. */
+static struct error *make_code(struct built *b)
+{
+	const struct build_options *o = &b->options;
+	size_t codes = 0, sources = 0;
+
+	for (size_t i = 0; i < o->trace_count; i++) {
+		codes += o->traces[i].code_count;
+		sources += o->traces[i].source_count;
+	}
+	b->profile.codes = b->codes = calloc(codes + 1, sizeof(*b->codes));
+	b->profile.sources = b->sources = calloc(sources + 1, sizeof(*b->sources));
+	if (!b->codes || !b->sources)
+		return error_memory();
+	for (size_t i = 0; i < o->trace_count; i++) {
+		const struct trace *t = &o->traces[i];
+
+		for (size_t k = 0; k < t->code_count; k++)
+			b->codes[b->profile.code_count++] = (struct profile_code){
+				b->objects.of[i][t->codes[k].object], &t->codes[k]
+			};
+		for (size_t k = 0; k < t->source_count; k++)
+			b->sources[b->profile.source_count++] = t->sources[k];
+	}
+	qsort(b->codes, codes, sizeof(*b->codes), by_place);
+	return NULL;
+}
+
 /* Names what was counted and brings the stacks into shape. */
 static struct error *make_stacks(struct built *b)
 {
@@ -167,6 +209,8 @@ static struct error *build(struct built *b)
 		error = describe_traces(&b->described, &b->profile, o->traces, o->trace_count);
 	if (!error)
 		error = make_entries(b);
+	if (!error)
+		error = make_code(b);
 	if (error)
 		return error;
 	b->profile.objects = b->objects.list;

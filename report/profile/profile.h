@@ -129,6 +129,12 @@ struct profile_trace {
 	bool complete;
 };
 
+/* Code that a trace holds, so that it can be shown without its object's file. */
+struct profile_code {
+	uint32_t object; /* index into profile.objects */
+	const struct prf_code *recorded;
+};
+
 /* What distinguishes groups: the dimensions of a profile, bits. */
 enum profile_dimension {
 	PROFILE_BY_COMM = 1 << 0,
@@ -167,6 +173,9 @@ struct profile {
 	const struct profile_event *events;
 	const struct profile_loss *losses;
 	const struct profile_trace *traces;
+	const struct profile_code *codes; /* only where a view wants them: view.code */
+	const struct prf_source *sources; /* likewise */
+	size_t code_count, source_count;
 	size_t frame_count, node_count, group_count, entry_count;
 	size_t object_count, event_count, loss_count, trace_count;
 

@@ -40,6 +40,9 @@ void trace_close(struct trace *t)
 	free(t->losses);
 	free(t->names);
 	free(t->places);
+	free(t->codes);
+	free(t->sources);
+	arena_release(&t->arena);
 	text_pool_release(&t->texts);
 	error_free(t->error);
 	*t = (struct trace){ .path = t->path, .fd = -1 };
@@ -260,6 +263,74 @@ static struct error *keep_names(struct trace *t, uint32_t frame, const struct pr
 	return NULL;
 }
 
+/* A copy of some bytes; NULL without memory. */
+static void *copied(struct trace *t, const void *bytes, size_t size)
+{
+	void *copy = arena_take(&t->arena, size ? size : 1);
+
+	if (copy && size)
+		memcpy(copy, bytes, size);
+	return copy;
+}
+
+/* The texts of code that was copied: those of the record do not stay. */
+static bool keep_code_texts(struct trace *t, const struct prf_code *code,
+			    struct prf_code_line *lines, struct prf_code_symbol *symbols)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < code->line_count; i++) {
+		lines[i].function = text_pool_keep(&t->texts, lines[i].function);
+		lines[i].file = text_pool_keep(&t->texts, lines[i].file);
+		ok = lines[i].function && lines[i].file;
+	}
+	for (size_t i = 0; ok && i < code->symbol_count; i++) {
+		symbols[i].name = text_pool_keep(&t->texts, symbols[i].name);
+		ok = symbols[i].name;
+	}
+	return ok;
+}
+
+static struct error *keep_code(struct trace *t, const struct prf_code *code)
+{
+	struct prf_code_line *lines;
+	struct prf_code_symbol *symbols;
+	struct prf_code copy = *code;
+
+	if (code->object == PRF_NONE)
+		return NULL;
+	if (!array_reserve(&t->codes, &t->code_capacity, t->code_count + 1))
+		return error_memory();
+	copy.name = text_pool_keep(&t->texts, code->name);
+	copy.bytes = copied(t, code->bytes, code->size);
+	copy.lines = lines = copied(t, code->lines, code->line_count * sizeof(*lines));
+	copy.symbols = symbols = copied(t, code->symbols, code->symbol_count * sizeof(*symbols));
+	if (!copy.name || !copy.bytes || !lines || !symbols ||
+	    !keep_code_texts(t, code, lines, symbols))
+		return error_memory();
+	t->codes[t->code_count++] = copy;
+	return NULL;
+}
+
+static struct error *keep_source(struct trace *t, const struct prf_source *source)
+{
+	struct prf_source copy = *source;
+	const char **lines = arena_take(&t->arena, (source->n + 1) * sizeof(*lines));
+
+	copy.path = text_pool_keep(&t->texts, source->path);
+	copy.lines = lines;
+	if (!copy.path || !lines ||
+	    !array_reserve(&t->sources, &t->source_capacity, t->source_count + 1))
+		return error_memory();
+	for (size_t i = 0; i < source->n; i++) {
+		lines[i] = text_pool_keep(&t->texts, source->lines[i]);
+		if (!lines[i])
+			return error_memory();
+	}
+	t->sources[t->source_count++] = copy;
+	return NULL;
+}
+
 static struct error *keep_damage(struct trace *t, const struct prf_damage *damage)
 {
 	if (t->damage_count < TRACE_DAMAGES_KEPT) {
@@ -333,6 +404,8 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 		if (!sinks->symbolizer || record->names.frame == PRF_NONE)
 			return NULL;
 		return keep_names(t, record->names.frame, record->names.places, record->names.n);
+	case PRF_RECORD_CODE: return sinks->code ? keep_code(t, &record->code) : NULL;
+	case PRF_RECORD_SOURCE: return sinks->code ? keep_source(t, &record->source) : NULL;
 	case PRF_RECORD_METADATA:
 		take_start(t, record, sinks->tally);
 		return keep_metadata(t, record->metadata.key, record->metadata.value);
@@ -354,6 +427,7 @@ static enum trace_part part_of(const char *type)
 		{ "frames", TRACE_PART_FRAMES },   { "events", TRACE_PART_NAMES },
 		{ "objects", TRACE_PART_NAMES },   { "tasks", TRACE_PART_NAMES },
 		{ "symbols", TRACE_PART_NAMES },   { "names", TRACE_PART_NAMES },
+		{ "code", TRACE_PART_NAMES },	   { "sources", TRACE_PART_NAMES },
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)

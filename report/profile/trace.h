@@ -8,6 +8,7 @@
  * of its samples.
  */
 
+#include "common/arena.h"
 #include "format/prf.h"
 #include "report/profile/tally.h"
 #include "report/profile/text_pool.h"
@@ -67,6 +68,11 @@ struct trace {
 	struct trace_names *names;
 	struct prf_place *places;
 	size_t name_count, name_capacity, place_count, place_capacity;
+	/* Code and sources, where trace_sinks.code asks for them. */
+	struct prf_code *codes;
+	struct prf_source *sources;
+	size_t code_count, code_capacity, source_count, source_capacity;
+	struct arena arena; /* what is not text of these */
 	struct prf_damage damages[TRACE_DAMAGES_KEPT];
 	uint64_t damage_count, skipped_bytes;
 	uint64_t blocks;
@@ -94,6 +100,7 @@ struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns,
 struct trace_sinks {
 	struct tally *tally;	       /* NULL: samples are not counted */
 	struct symbolizer *symbolizer; /* NULL: symbols are not kept */
+	bool code;		       /* keep code and sources */
 	/* Called with each batch of samples after the tally; true: stop here. May be NULL. */
 	bool (*samples)(struct trace *t, const struct prf_samples *samples, void *context);
 	/* Called now and then with the bytes read so far; true: stop here. May be NULL. */

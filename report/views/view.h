@@ -65,6 +65,7 @@ struct view {
 	bool binary;		 /* for other programs: not for terminals */
 	const char *suffix;	 /* of files that hold it: the format where none is named */
 	bool can_diff;
+	bool code;  /* shows code and sources that the trace holds */
 	bool led;   /* leading frames are in its profile, if any are asked for */
 	bool paged; /* for people: a pager on terminals */
 	/* Mostly ERROR_MEMORY. Failed writes are left to sink_flush(). */

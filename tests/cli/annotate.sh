@@ -29,7 +29,8 @@ shows() {
 	annotate "$@" 2>&1 | sed "s|$work|WORK|" | golden "$here/$name.expected" "$name: prof-report -f annotate $*"
 }
 
-if ! annotate --function work | grep -q 'built without libopcodes'; then
+disassembler=$("$top/.ci/disassembler")
+if [ -n "$disassembler" ]; then
 	shows work --function work
 	shows work-all --function work --min 0
 	is "$(annotate | head -1)" "$(annotate --function work | head -1)" "without --function: the one with most samples"
@@ -58,6 +59,43 @@ END
 compile_c ${SAN:+-fsanitize=$SAN} -I"$top" -D_GNU_SOURCE -o without without.c \
 	"$top/report/annotate/disassembler.c" "$build/libcommon.a" -lelf
 like "$(ASAN_OPTIONS=detect_leaks=0 ./without)" 'built without libopcodes \(binutils-dev, binutils-devel\)' "... with a message"
+
+# embedded OPTIONS...: a copy of the trace with code, or a message
+embedded() { "$report" --embed=code "$@" trace.prf 2>&1; }
+
+# A copy with code and sources says the same where neither is.
+output=$(embedded --source-dir src/deep -o portable.prf)
+"$report" -q --embed -o plain.prf trace.prf
+if [ -n "$disassembler" ]; then
+	like "$output" '^prof-report: portable\.prf: code of 2 functions and lines of 2 sources embedded$' "--embed=code says how much"
+	like "$output" 'warning: not all code is embedded: .*/program: no symbol and no unwind table says' "... and what is missing"
+	annotate --function work --min 0 > before
+	annotate --function helper >> before
+	mkdir hidden
+	mv program src hidden
+	"$report" -q -f annotate --function work --min 0 portable.prf > after
+	"$report" -q -f annotate --function helper portable.prf >> after
+	is "$(sed 's|^# .*work\.c$|# /src/work.c|' before)" "$(cat after)" "without the program and its sources: the same"
+	is "$("$report" -q --lines portable.prf)" "$("$report" -q --lines plain.prf)" "... and names as without code"
+	"$report" --embed=code -o again.prf portable.prf 2> err
+	like "$(cat err)" 'again\.prf: keeps the code that the trace has' "embedded again, the code is kept"
+	is "$("$report" -q -f annotate --function work --min 0 again.prf; "$report" -q -f annotate --function helper again.prf)" \
+		"$(cat after)" "... as it is"
+	"$report" -q --embed -o names.prf portable.prf
+	is "$("$report" -q -f annotate --function work --min 0 names.prf; "$report" -q -f annotate --function helper names.prf)" \
+		"$(cat after)" "... also with --embed alone"
+	mv hidden/* .
+	like "$("$report" -q -f annotate --function work --source-dir src/deep portable.prf)" 'src/deep/work\.c$' "--source-dir comes first"
+	holds "the copy is sound" "$report" --check portable.prf
+	# Readers of before skip both, as they must skip what is optional.
+	is "$("$report" --dump portable.prf | grep -cE '^block .* type=(code|sources) \([0-9]+\) flags=0x[23] ')" 2 "both blocks are optional"
+	like "$("$report" --dump portable.prf)" '^  code object=0 offset=0x[0-9a-f]+ address=0x401000 machine=62 size=42 ' "--dump shows code"
+	like "$("$report" --dump portable.prf)" '^  source path="/src/leaf\.h" line=3 text="	*\??return x \* x;"' "... and sources"
+else
+	like "$output" 'warning: not all code is embedded: .*built without libopcodes' "--embed=code says that there is none"
+fi
+"$report" --embed=all -o x.prf trace.prf > out 2> err
+like "$?: $(cat err)" '^2: prof-report: --embed all: must be names or code' "--embed of something else"
 
 # What is missing is said where it would be, with what to do about it.
 output=$("$report" -q -f annotate --function work trace.prf)
@@ -134,11 +172,13 @@ compile_c -g -O1 -Wl,--build-id=sha1 -o inlined inlined.c
 output=$("$report" -q -f annotate --function outer --min 0 inlined.prf)
 like "$output" '^ .* 8      inner\(x\);$' "lines by debug information"
 like "$output" '↳ inner \(inlined\.c:4\)$' "inlined code at its place"
-if ! printf '%s' "$output" | grep -q 'built without libopcodes'; then
+if [ -n "$disassembler" ]; then
 	like "$output" '  ; inner inlined\.c:4  sink = x \+ 1;$' "... among the instructions, too"
 fi
 sed 's/0f1011121314"$/& 0 0 0 0 0 1000000000/' trace.txt > dated.txt
 "$build/testdata/trace_text" dated.txt -o dated.prf
 unlike "$(annotate --function work)" 'changed after' "a program whose time is not known"
 like "$("$report" -q -f annotate --function work --source-dir src/deep dated.prf)" 'changed after the program was built' "a source that was changed since"
+like "$("$report" --embed=code --source-dir src/deep -o x.prf dated.prf 2>&1)" \
+	'2 sources were changed after the programs were built, and are left out' "... is not embedded"
 finish

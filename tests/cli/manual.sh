@@ -47,7 +47,7 @@ for page in prof-record.1 prof-report.1; do
 		like "$(cat "$top/man/$page")" " $(limit "LIMIT_$name") " "$page has LIMIT_$name"
 	done
 done
-for name in SOURCE_BYTES FUNCTION_BYTES; do
+for name in SOURCE_BYTES FUNCTION_BYTES CODE_BYTES; do
 	like "$(cat "$top/man/prof-report.1")" " $(limit "LIMIT_$name") " "prof-report.1 has LIMIT_$name"
 done
 finish

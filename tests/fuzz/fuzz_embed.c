@@ -39,13 +39,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct symbolizer_options symbols = { .sysroot = "/nonexistent",
 						    .demangle = true,
 						    .jobs = 1 };
+	const struct embed_options options = { .symbols = &symbols, .code = size % 2 };
 	int from = memfd_create("trace", MFD_CLOEXEC), to = memfd_create("copy", MFD_CLOEXEC);
 	struct embed_result result;
 
 	check(from >= 0 && to >= 0 && write(from, data, size) == (ssize_t)size);
 	check(lseek(from, 0, SEEK_SET) == 0);
-	if (!error_ignore(embed_names(from, to, &symbols, &result)))
+	if (!error_ignore(embed_names(from, to, &options, &result)))
 		read_copy(to, &result);
+	error_free(result.code.missing);
 	close(from);
 	close(to);
 	return 0;

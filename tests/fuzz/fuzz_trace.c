@@ -35,6 +35,22 @@ static void check_samples(const struct prf_reader *r, const struct prf_samples *
 	}
 }
 
+static void check_code(const struct prf_reader *r, const struct prf_code *code)
+{
+	check(code->object < prf_reader_objects(r));
+	used += strlen(code->name);
+	for (size_t i = 0; i < code->size; i++)
+		used += code->bytes[i];
+	for (size_t i = 0; i < code->line_count; i++) {
+		used += strlen(code->lines[i].function) + strlen(code->lines[i].file);
+		check(!i || code->lines[i].address >= code->lines[i - 1].address);
+	}
+	for (size_t i = 0; i < code->symbol_count; i++) {
+		used += strlen(code->symbols[i].name);
+		check(!i || code->symbols[i].address >= code->symbols[i - 1].address);
+	}
+}
+
 static void check_record(const struct prf_reader *r, const struct prf_record *record)
 {
 	switch (record->type) {
@@ -53,6 +69,12 @@ static void check_record(const struct prf_reader *r, const struct prf_record *re
 		for (size_t i = 0; i < record->names.n; i++)
 			used += strlen(record->names.places[i].function) +
 				strlen(record->names.places[i].file);
+		break;
+	case PRF_RECORD_CODE: check_code(r, &record->code); break;
+	case PRF_RECORD_SOURCE:
+		used += strlen(record->source.path);
+		for (size_t i = 0; i < record->source.n; i++)
+			used += strlen(record->source.lines[i]);
 		break;
 	case PRF_RECORD_METADATA:
 		used += strlen(record->metadata.key) + strlen(record->metadata.value);

@@ -11,7 +11,7 @@
 
 /* What a whole reading found. */
 struct found {
-	size_t samples, losses, symbols, names, metadata, statistics, damages;
+	size_t samples, losses, symbols, names, code, sources, metadata, statistics, damages;
 	struct prf_damage damage; /* the first one; `reason` is not kept */
 	char reason[96];
 	bool failed; /* reading ended with an error: */
@@ -44,6 +44,8 @@ static void count(struct found *found, const struct prf_record *record)
 	case PRF_RECORD_LOSS: found->losses++; break;
 	case PRF_RECORD_SYMBOLS: found->symbols++; break;
 	case PRF_RECORD_NAMES: found->names++; break;
+	case PRF_RECORD_CODE: found->code++; break;
+	case PRF_RECORD_SOURCE: found->sources++; break;
 	case PRF_RECORD_METADATA: found->metadata++; break;
 	case PRF_RECORD_STATISTIC: found->statistics++; break;
 	case PRF_RECORD_DAMAGE:
@@ -138,6 +140,8 @@ static void check_record(struct prf_reader *r, const struct prf_record *record, 
 		assert_string_equal(record->names.places[0].function, "inner");
 		assert_int_equal(record->names.places[0].start_line, 5);
 		break;
+	case PRF_RECORD_CODE:
+	case PRF_RECORD_SOURCE: fail_msg("the fixture has neither"); break;
 	case PRF_RECORD_METADATA:
 		assert_string_equal(record->metadata.key, "host");
 		assert_string_equal(record->metadata.value, "box");
@@ -149,6 +153,78 @@ static void check_record(struct prf_reader *r, const struct prf_record *record, 
 	case PRF_RECORD_DAMAGE: fail_msg("damage: %s", record->damage.reason);
 	case PRF_RECORD_END: break;
 	}
+}
+
+static void check_code(const struct prf_code *code)
+{
+	assert_int_equal(code->object, 0);
+	assert_int_equal(code->offset, 0x100);
+	assert_int_equal(code->address, 0x1000);
+	assert_int_equal(code->machine, 62);
+	assert_string_equal(code->name, "work");
+	assert_int_equal(code->size, 3);
+	assert_memory_equal(code->bytes, "\x90\0\xc3", 3);
+	assert_int_equal(code->line_count, 2);
+	assert_int_equal(code->lines[1].address, 0x1001);
+	assert_string_equal(code->lines[0].function, "inner");
+	assert_string_equal(code->lines[0].file, "a.c");
+	assert_int_equal(code->lines[0].line, 10);
+	assert_int_equal(code->symbol_count, 1);
+	assert_int_equal(code->symbols[0].address, 0x2000);
+	assert_int_equal(code->symbols[0].into, 3);
+	assert_string_equal(code->symbols[0].name, "table");
+}
+
+static void check_source(const struct prf_source *source)
+{
+	assert_string_equal(source->path, "a.c");
+	assert_int_equal(source->first_line, 10);
+	assert_int_equal(source->n, 2);
+	assert_string_equal(source->lines[0], "int x;");
+	assert_string_equal(source->lines[1], "");
+}
+
+static void test_code_and_sources(void **state)
+{
+	const struct prf_writer_options options = { .fd = -1, .level = 3 };
+	const struct prf_object object = { .path = "/p", .root = "" };
+	const struct prf_code_line lines[2] = { { 0x1000, "inner", "a.c", 10 },
+						{ 0x1001, "", "", 0 } };
+	const struct prf_code_symbol symbols[1] = { { 0x2000, 3, "table" } };
+	const struct prf_code code = {
+		0, 0x100, 0x1000, 62, "work", (const uint8_t *)"\x90\0\xc3", 3, lines, 2, symbols, 1
+	};
+	const char *const text[2] = { "int x;", "" };
+	const struct prf_source source = { "a.c", 10, text, 2 };
+	struct prf_record record;
+	struct prf_writer *w;
+	struct prf_reader *r;
+	const void *bytes;
+	size_t size, codes = 0, sources = 0;
+	uint32_t id;
+
+	fixture_must(prf_writer_new(&w, &options));
+	fixture_must(prf_writer_object(w, &object, &id));
+	fixture_must(prf_writer_code(w, &code));
+	fixture_must(prf_writer_source(w, &source));
+	fixture_must(prf_writer_finish(w));
+	bytes = prf_writer_memory(w, &size);
+	fixture_must(prf_reader_new_memory(&r, bytes, size));
+	while (fixture_next(r, &record)) {
+		if (record.type == PRF_RECORD_CODE) {
+			check_code(&record.code);
+			codes++;
+		} else {
+			assert_int_equal(record.type, PRF_RECORD_SOURCE);
+			check_source(&record.source);
+			sources++;
+		}
+	}
+	assert_int_equal(codes, 1);
+	assert_int_equal(sources, 1);
+	assert_true(prf_reader_complete(r));
+	prf_reader_free(r);
+	prf_writer_free(w);
 }
 
 static void test_round_trip(void **state)
@@ -415,10 +491,11 @@ static void test_blocks_are_reported(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_round_trip),	cmocka_unit_test(test_truncation),
-	cmocka_unit_test(test_every_byte_flip), cmocka_unit_test(test_files_and_pipes),
-	cmocka_unit_test(test_times),		cmocka_unit_test(test_lost_and_added_bytes),
-	cmocka_unit_test(test_nested_headers),	cmocka_unit_test(test_blocks_are_reported),
+	cmocka_unit_test(test_round_trip),	     cmocka_unit_test(test_code_and_sources),
+	cmocka_unit_test(test_truncation),	     cmocka_unit_test(test_every_byte_flip),
+	cmocka_unit_test(test_files_and_pipes),	     cmocka_unit_test(test_times),
+	cmocka_unit_test(test_lost_and_added_bytes), cmocka_unit_test(test_nested_headers),
+	cmocka_unit_test(test_blocks_are_reported),
 };
 
 UNIT_TESTS(tests);

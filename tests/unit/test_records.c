@@ -17,7 +17,26 @@ static void encode(uint32_t type, struct buffer *record)
 	const struct prf_symbol symbols[2] = { { 0x90, 0x20, "a" }, { 0xb0, 0, "b" } };
 	const struct prf_place places[2] = { { "in", "a.c", 10, 5 }, { "out", "", 0, 0 } };
 
+	const struct prf_code_line lines[2] = { { 0x1000, "in", "a.c", 10 },
+						{ 0x1001, "", "", 0 } };
+	const struct prf_code_symbol refers[1] = { { 0x2000, 3, "table" } };
+	const struct prf_code code = { .object = 2,
+				       .offset = 0x100,
+				       .address = 0x1000,
+				       .machine = 62,
+				       .name = "work",
+				       .bytes = (const uint8_t *)"\x90\0\xc3",
+				       .size = 3,
+				       .lines = lines,
+				       .line_count = 2,
+				       .symbols = refers,
+				       .symbol_count = 1 };
+	static const char *const text[2] = { "int x;", "" };
+	const struct prf_source source = { "a.c", 10, text, 2 };
+
 	switch (type) {
+	case WIRE_CODE: code_encode(record, &code); break;
+	case WIRE_SOURCES: source_encode(record, &source); break;
 	case WIRE_LOSSES: loss_encode(record, &loss); break;
 	case WIRE_SYMBOLS: symbols_encode(record, 2, symbols, 2); break;
 	case WIRE_NAMES: names_encode(record, 2, places, 2); break;
@@ -36,7 +55,7 @@ static struct error *decode(uint32_t type, const struct buffer *record)
 
 	tables_init(&t);
 	t.lost_allowed = 100;
-	if (type == WIRE_SYMBOLS || type == WIRE_NAMES)
+	if (type == WIRE_SYMBOLS || type == WIRE_NAMES || type == WIRE_CODE)
 		buffer_uleb(&payload, DEFINED);
 	record_encode(&payload, record);
 	error = records_decode(&records, type, &t, cursor_over(payload.data, payload.size));
@@ -52,10 +71,16 @@ static struct error *decode(uint32_t type, const struct buffer *record)
 
 static void test_each_beginning_is_refused(void **state)
 {
-	static const char *const names[] = { "losses", "symbols", "names", "metadata",
-					     "statistics" };
+	static const struct {
+		uint32_t type;
+		const char *name;
+	} types[] = { { WIRE_LOSSES, "losses" },	 { WIRE_SYMBOLS, "symbols" },
+		      { WIRE_NAMES, "names" },		 { WIRE_METADATA, "metadata" },
+		      { WIRE_STATISTICS, "statistics" }, { WIRE_CODE, "code" },
+		      { WIRE_SOURCES, "sources" } };
 
-	for (uint32_t type = WIRE_LOSSES; type <= WIRE_STATISTICS; type++) {
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		const uint32_t type = types[i].type;
 		struct buffer record = { 0 };
 		char begins[64];
 		size_t size;
@@ -63,7 +88,7 @@ static void test_each_beginning_is_refused(void **state)
 		encode(type, &record);
 		assert_no_error(decode(type, &record));
 		size = record.size;
-		snprintf(begins, sizeof(begins), "record 0 of %s: it ", names[type - WIRE_LOSSES]);
+		snprintf(begins, sizeof(begins), "record 0 of %s: it ", types[i].name);
 		for (record.size = 0; record.size < size; record.size++) {
 			struct error *error = decode(type, &record);
 
@@ -80,6 +105,32 @@ static void test_each_beginning_is_refused(void **state)
 static void refused(uint32_t type, const struct buffer *record, const char *text)
 {
 	assert_error(decode(type, record), ERROR_CORRUPT, text);
+}
+
+/* Counts and distances of code that its bytes do not justify. */
+static void test_wrong_code(void **state)
+{
+	struct buffer record = { 0 };
+
+	encode(WIRE_CODE, &record);
+	record.data[0] = DEFINED;
+	refused(WIRE_CODE, &record, "record 0 of code: its object is 3, but 3 are defined");
+	record.data[0] = 2;
+	record.data[1] = 100;
+	refused(WIRE_CODE, &record, "record 0 of code: it has 100 entries in 38 bytes");
+	record.data[1] = 2;
+	record.data[2] = 100;
+	refused(WIRE_CODE, &record, "record 0 of code: it has 100 symbols in 37 bytes");
+	buffer_clear(&record);
+	buffer_append(&record, "\2\2\0\0\0\0f\0\0\1\0\0\0", 13);
+	buffer_uleb(&record, UINT64_MAX);
+	buffer_append(&record, "\0\0\0", 3);
+	refused(WIRE_CODE, &record, "record 0 of code: it does not hold all fields");
+	buffer_clear(&record);
+	encode(WIRE_SOURCES, &record);
+	record.data[5] = 100;
+	refused(WIRE_SOURCES, &record, "record 0 of sources: it has 100 lines in 8 bytes");
+	buffer_release(&record);
 }
 
 static void test_one_wrong_field(void **state)
@@ -185,6 +236,7 @@ static void test_later_records(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_each_beginning_is_refused),
+	cmocka_unit_test(test_wrong_code),
 	cmocka_unit_test(test_one_wrong_field),
 	cmocka_unit_test(test_reasons_that_are_not_known),
 	cmocka_unit_test(test_counts),

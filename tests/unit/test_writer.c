@@ -228,6 +228,9 @@ static void test_wrong_arguments(void **state)
 	struct prf_sample sample = { .stack = PRF_NONE, .waker = PRF_NONE };
 	struct prf_symbol symbols[2] = { { 5, 1, "b" }, { 4, 1, "a" } };
 	struct prf_place place = { "f", "", 0, 0 };
+	struct prf_code_line lines[2] = { { 5, "", "", 1 }, { 4, "", "", 1 } };
+	struct prf_code_symbol refers[2] = { { 5, 0, "b" }, { 4, 0, "a" } };
+	struct prf_code code = { .name = "f", .lines = lines, .symbols = refers };
 	uint32_t id;
 
 	assert_error_kind(prf_writer_new(&w, &options), ERROR_ARGUMENT);
@@ -240,7 +243,14 @@ static void test_wrong_arguments(void **state)
 	assert_error_kind(prf_writer_sample(w, &sample), ERROR_ARGUMENT);
 	assert_error_kind(prf_writer_symbols(w, 0, symbols, 1), ERROR_ARGUMENT);
 	assert_error_kind(prf_writer_names(w, 0, &place, 1), ERROR_ARGUMENT);
+	assert_error_kind(prf_writer_code(w, &code), ERROR_ARGUMENT);
 	add_samples(w, 1);
+	fixture_must(prf_writer_code(w, &code));
+	code.line_count = 2;
+	assert_error_kind(prf_writer_code(w, &code), ERROR_ARGUMENT);
+	code.line_count = 0;
+	code.symbol_count = 2;
+	assert_error_kind(prf_writer_code(w, &code), ERROR_ARGUMENT);
 	assert_error_kind(prf_writer_symbols(w, 0, symbols, 2), ERROR_ARGUMENT);
 	sample.stack = 1;
 	assert_error_kind(prf_writer_sample(w, &sample), ERROR_ARGUMENT);
