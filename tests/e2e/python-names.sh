@@ -130,11 +130,61 @@ f = next(f for f in json.loads(open(sys.argv[1]).readline())["stack"] if f["kind
 print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples")" "1000 502 3002" "$1: long names, paths and tables are whole"
 }
 
+first=
 all_of() {
+	first=${first:-$2}
 	changing "$1" "$2"
 	short "$1" "$2"
 	early "$1" "$2"
 	long "$1" "$2"
 }
 each_python all_of
+
+# Programs of all kinds at once, in one recording of the whole machine.
+together() {
+	cat > "$work/busy.py" <<-'END'
+	import sys
+	def python_work(n):
+	    return sum(i * i for i in range(n))
+	python_work(1000)
+	open(sys.argv[1], "w")
+	while True:
+	    python_work(1000)
+	END
+	cat > "$work/busy.js" <<-'END'
+	function nodeWork(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }
+	nodeWork(1000);
+	require("fs").writeFileSync(process.argv[2], "");
+	for (;;) nodeWork(100000);
+	END
+	cat > "$work/busy.c" <<-'END'
+	#include <fcntl.h>
+	static volatile long sum;
+	__attribute__((noinline)) void native_work(long n) { for (long i = 0; i < n; i++) sum += i; }
+	int main(int argc, char **argv) { open(argv[1], O_CREAT, 0600); for (;;) native_work(1000000); }
+	END
+	compile_c -O2 -w -o "$work/busy" "$work/busy.c"
+	wanted="native_work"
+	"$work/busy" "$work/ready.native_work" & pids=$!
+	if command -v node > /dev/null; then
+		node "$work/busy.js" "$work/ready.nodeWork" & pids="$pids $!"
+		wanted="$wanted nodeWork"
+	fi
+	"$first" "$work/busy.py" "$work/ready.python_work" & pids="$pids $!"
+	wanted="$wanted python_work"
+	for name in $wanted; do
+		for _ in $(seq 300); do [ -e "$work/ready.$name" ] || sleep 0.1; done
+	done
+	holds "programs of all kinds are recorded" "$record" -q -a -F 999 -o "$work/together.prf" -- sleep 1
+	kill $pids
+	wait $pids 2> /dev/null
+	"$report" -q -f jsonl "$work/together.prf" > "$work/samples"
+	is "$(python3 - "$work/samples" $wanted <<-'END'
+	import json, sys
+	functions = {f["name"] for line in open(sys.argv[1]) for f in json.loads(line).get("stack", [])}
+	print(*(name for name in sys.argv[2:] if name in functions))
+	END
+	)" "$wanted" "programs of all kinds have their functions in one trace"
+}
+[ -z "$first" ] || together
 finish

@@ -106,6 +106,13 @@ def java(*flags):
     return make
 
 
+def python_extension(folder):
+    python = installed("python3")
+    include = run(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").stdout.strip()
+    run("cc", "-O2", "-shared", "-fPIC", f"-I{include}", os.path.join(here, "callback.c"), "-o", f"{folder}/callback.so")
+    return [python, os.path.join(here, "call_back.py"), "3"]
+
+
 def postgres(folder, jit="off"):
     bins = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     if not bins:
@@ -138,6 +145,9 @@ def valgrind(folder):
 
 
 FORMAT = [(r";format(;|$)", r";main;calls_format;format(;|$)")]
+# Between two calls of Python there is the one of the extension: eight times.
+CALLBACK = [(";leaf_work(;|$)", r"^[^;]*;.*;<module>(;step(;(?!step;|apply)[^;]+)*;apply;apply_each"
+             r"(;(?!step;|apply)[^;]+)*;step\.<locals>\.<lambda>){8};step;leaf_work(;|$)")]
 GO = [(r"main\.leaf$", r"main\.main;main\.(middle|other);main\.leaf$"),
       (r"sha256\.block", r"main\.main;main\.hash;.*Sum256;.*sha256\.block"),
       (r"main\.grow;main\.grow", r"runtime\.goexit(\.abi0)?;main\.routines\.func1;main\.grow;")]
@@ -198,6 +208,7 @@ ROWS = [
     Row("java with frame pointers", java("-XX:+PreserveFramePointer")),
     Row("java, default flags", java()),
     Row("python", command("python3", os.path.join(here, "phases.py"), "FOLDER/times"), phases="phase", named=95),
+    Row("python, extension that calls back", python_extension, calls=CALLBACK),
     Row("postgres", postgres),
     # LLVM's code has neither tables nor frame pointers.
     Row("postgres with its JIT compiler", lambda folder: postgres(folder, "on"), rooted=None),
