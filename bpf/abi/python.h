@@ -50,13 +50,19 @@ enum python_counter {
 #define PYTHON_WINDOW_BYTES 1024
 #define PYTHON_STATE_BYTES 128
 #define PYTHON_KNOWN_BITS 10
+#define PYTHON_LOCK_BYTES 208
 #define PYTHON_CODE_BYTES 128
 
 /* Offsets are in bytes, of structures in the process. */
 struct python_process {
-	__u64 key;	     /* address of the number of the key that leads to the thread state */
-	__u64 code_type;     /* address of PyCode_Type; a code object's type */
-	__u64 created;	     /* enum python_counter: where the number of code objects is */
+	__u64 key;	 /* address of the number of the key that leads to the thread state */
+	__u64 code_type; /* address of PyCode_Type; a code object's type */
+	__u64 created;	 /* enum python_counter: where the number of code objects is */
+	/*
+	 * The interpreter lock (GIL), of PYTHON_LOCK_BYTES; from 3.12 on where in the interpreter
+	 * its address is. 0: not known.
+	 */
+	__u64 lock;
 	__u64 evaluation[4]; /* start and end of the evaluation loop's code, and of its cold part */
 	__u16 window; /* bytes that are read with a frame's end, PYTHON_WINDOW_BYTES at most */
 	__u16 thread_frame;  /* in the thread state: the frame, or what leads to it */
@@ -67,7 +73,7 @@ struct python_process {
 	__u8 frame_code, frame_back, frame_position, frame_entry;
 	__u8 position;		 /* enum python_position */
 	__u8 counter;		 /* enum python_counter */
-	__u8 thread_interpreter; /* PYTHON_COUNTER_INTERPRETER: in the thread state */
+	__u8 thread_interpreter; /* in the thread state; 0: nothing is asked of it */
 	/*
 	 * Before 3.12: so many bytes before the key's number is the state that runs Python code
 	 * now, of whatever thread; the key leads to the thread's first one. 0: the key leads to the
@@ -93,6 +99,8 @@ static inline void python_process_place(struct python_process *p, __u64 bias)
 	p->code_type += bias;
 	if (p->counter == PYTHON_COUNTER_ADDRESS)
 		p->created += bias;
+	if (p->lock && !p->thread_interpreter)
+		p->lock += bias;
 	for (int i = 0; i < 4; i++)
 		if (p->evaluation[i])
 			p->evaluation[i] += bias;

@@ -72,7 +72,7 @@ struct sample {
 	__u16 script_frames;
 	__u8 script_runtime; /* enum script_runtime: whose frames they are */
 	__u8 script_flags;   /* SCRIPT_... */
-	__u32 script_holder; /* SCRIPT_WAITS: the thread that has the lock; 0: not known */
+	__u32 reserved;
 	/*
 	 * Sections, one after the other, each leaf first: user_frames user addresses with their
 	 * marks; kernel_frames kernel addresses; script_frames of struct script_frame;

@@ -130,6 +130,19 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 	return 0;
 }
 
+/* The futex that the current task waits for in the system call that it is in; 0: none. */
+static __always_inline __u64 script_futex(struct task_struct *task)
+{
+	const struct user_registers *registers = (void *)bpf_task_pt_regs(task);
+	__u64 number = 0, futex = 0;
+
+	if (bpf_probe_read_kernel(&number, sizeof(number), &SYSCALL_NUMBER(registers)) ||
+	    number != SYSCALL_FUTEX ||
+	    bpf_probe_read_kernel(&futex, sizeof(futex), &SYSCALL_FIRST(registers)))
+		return 0;
+	return futex;
+}
+
 /* Of the current task: the frames of a process that may have a list. */
 static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 {
@@ -138,7 +151,7 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	__u32 index = w->index, last = SCRIPT_SENT;
 	struct python_walk *list;
 	struct python_thread thread;
-	__u64 *sendings;
+	__u64 *sendings, futex;
 
 	if (!process || process->runtime != SCRIPT_PYTHON)
 		return;
@@ -156,6 +169,9 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	thread.sendings = *sendings;
 	if (python_begin(list, script_python(process), &thread))
 		return;
+	futex = script_futex(task);
+	if (futex && python_waits(list, script_python(process), futex))
+		walk_sample(w)->script_flags |= SCRIPT_WAITS;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;

@@ -21,6 +21,11 @@ struct user_registers {
 #define REGISTERS_LINK(r) 0
 #define REGISTERS_BASE(r) ((r)->bx)
 
+/* A system call, and its first argument. */
+#define SYSCALL_NUMBER(r) ((r)->orig_ax)
+#define SYSCALL_FIRST(r) ((r)->di)
+#define SYSCALL_FUTEX 202
+
 /* rt_sigframe at the restorer: sp points to the ucontext. rbp 120, rsp 160, rip 168. */
 #define SIGNAL_READ 120
 #define SIGNAL_WORDS 7
@@ -80,6 +85,11 @@ struct user_registers {
 #define REGISTERS_COMPAT(r) ((r)->pstate & 0x10)
 #define REGISTERS_LINK(r) ((r)->link)
 #define REGISTERS_BASE(r) 0
+
+/* A system call, and its first argument. */
+#define SYSCALL_NUMBER(r) ((r)->x[8])
+#define SYSCALL_FIRST(r) ((r)->x[0])
+#define SYSCALL_FUTEX 98
 
 /*
  * rt_sigframe: siginfo (128 bytes), then the ucontext, whose sigcontext begins 176 bytes in:

@@ -17,6 +17,7 @@ enum symbol {
 	CODE_TYPE,
 	GET_STATE,
 	NEW_CODE,
+	HAS_THREADS,
 	EXACT_VERSION, /* 3.11 on */
 	SINCE_3_8,
 	SINCE_3_9,
@@ -31,6 +32,7 @@ static const char *const symbol_names[SYMBOLS] = {
 	[CODE_TYPE] = "PyCode_Type",
 	[GET_STATE] = "PyGILState_GetThisThreadState",
 	[NEW_CODE] = "_PyCode_New",
+	[HAS_THREADS] = "PyEval_ThreadsInitialized",
 	[EXACT_VERSION] = "Py_Version",
 	[SINCE_3_8] = "PyCode_NewWithPosOnlyArgs",
 	[SINCE_3_9] = "PyFrame_GetCode",
@@ -48,8 +50,8 @@ struct layout {
 	uint16_t file, name, table, line; /* in a code object */
 	uint16_t code_version, bytecode;
 	uint8_t text_ascii, text_others;
-	uint8_t current, thread_id;  /* before 3.12 */
-	uint16_t thread_interpreter; /* 3.13 */
+	uint16_t lock; /* in _PyRuntime; from 3.12 on its address, in the interpreter */
+	uint16_t thread_interpreter; /* 3.12 on */
 };
 
 static const struct layout layouts[] = {
@@ -66,6 +68,12 @@ static const struct layout layouts[] = {
 	{ VERSION(13), 2164, 72, PYTHON_NONE, 72, 0, 8, 56, 70, PYTHON_POSITION_POINTER,
 	  PYTHON_ENTRY_SHIM, 112, 128, 136, 68, 92, 200, 40, 56 },
 };
+
+/* By the minor version: struct layout's `lock`. */
+static const uint16_t locks[] = {
+	[8] = 1152, [9] = 352, [10] = 352, [11] = 360, [12] = 384, [13] = 16
+};
+#define THREAD_INTERPRETER 16 /* 3.12, 3.13 */
 
 bool python_file_is_one(const struct elf_file *e)
 {
@@ -178,11 +186,12 @@ static bool read_offsets(struct layout *l, const struct elf_file *e, uint64_t ru
 		return true;
 	for (size_t i = 1; i < 44; i++)
 		word[i] = cursor_u64(&c);
-	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2])
+	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2] || word[14] > UINT16_MAX)
 		return false;
 	for (size_t i = 19; i < 44; i++)
 		if (word[i] > 4096)
 			return false;
+	l->lock = (uint16_t)word[14];
 	l->thread_interpreter = (uint16_t)word[22];
 	l->thread_frame = (uint16_t)word[23];
 	l->frame_back = (uint8_t)word[29];
@@ -234,6 +243,34 @@ static uint64_t key_by_code(const struct elf_file *e, const struct elf_name *s)
 			return key;
 	}
 	return 0;
+}
+
+/*
+ * The interpreter lock, which is in _PyRuntime before 3.12. PyEval_ThreadsInitialized() reads the
+ * third word of it:
+ *
+ *     mov disp(%rax),%eax	8b 80
+ *     mov disp(%rip),%eax	8b 05
+ *
+ * 0: it is not where this version is known to have it.
+ */
+static uint64_t lock_of(const struct elf_file *e, const struct elf_name *s, const struct layout *l)
+{
+	uint64_t size = s[HAS_THREADS].size, place = 0;
+	struct cursor c = elf_file_at(e, s[HAS_THREADS].address);
+	const uint8_t *code = cursor_bytes(&c, size < 64 ? size : 0);
+
+	for (uint64_t i = 0; code && i + 6 <= size && !place; i++) {
+		if (code[i] == 0x8b && code[i + 1] == 0x80)
+			place = u32_at(code + i + 2);
+		else if (code[i] == 0x8b && code[i + 1] == 0x05 && (!i || code[i - 1] != 0x48))
+			place = s[HAS_THREADS].address + i + 6 +
+				(uint64_t)(int64_t)(int32_t)u32_at(code + i + 2) -
+				s[RUNTIME].address;
+	}
+	if (e->machine == EM_X86_64 && place != l->lock + UINT64_C(16))
+		return 0;
+	return s[RUNTIME].address + l->lock;
 }
 
 /* The store of the new count at code + i, where an instruction ends that made it in %eax. */
@@ -403,7 +440,7 @@ static const char *place_frame(struct python_process *p, const struct layout *l)
 		p->current = l->version == VERSION(8) ? 28 : 20;
 		p->thread_id = l->version == VERSION(11) ? 152 : 176;
 	}
-	/* The place in the interpreter is of use only where the thread's state leads to it. */
+	/* A place in the interpreter is of use only where the thread's state leads to it. */
 	p->thread_interpreter = (uint8_t)l->thread_interpreter;
 	if (p->counter == PYTHON_COUNTER_INTERPRETER && !l->thread_interpreter)
 		p->counter = PYTHON_COUNTER_NONE;
@@ -438,6 +475,7 @@ static const char *place_symbols(struct python_process *p, const struct elf_file
 	if (!p->key)
 		p->key = s[RUNTIME].address + l->key;
 	p->code_type = s[CODE_TYPE].address;
+	p->lock = l->thread_interpreter ? l->lock : lock_of(e, s, l);
 	p->evaluation[0] = s[LOOP].address;
 	p->evaluation[1] = s[LOOP].address + s[LOOP].size;
 	p->evaluation[2] = cold.start;
@@ -461,6 +499,9 @@ const char *python_file_read(struct python_file *p, const struct elf_file *e)
 			layout = layouts[i];
 	if (!layout.version)
 		return "a version of CPython that is not known";
+	layout.lock = locks[layout.version & 0xff];
+	if (layout.version >= VERSION(12))
+		layout.thread_interpreter = THREAD_INTERPRETER;
 	read_members(&layout, e, symbols[CODE_TYPE].address);
 	if (!read_offsets(&layout, e, symbols[RUNTIME].address))
 		return "a build of CPython that is not known";

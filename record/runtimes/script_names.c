@@ -54,6 +54,7 @@ struct script_names {
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
 	struct map pending_frames; /* struct place -> frame */
+	uint32_t waiting;	   /* frame of script_names_waiting(), + 1; 0: not written yet */
 	struct error *failed; /* the writer's first error, for script_names_frame() to return */
 	uint64_t next_place;  /* offsets are never used twice in a trace */
 	XXH64_hash_t seed; /* random, so that a process cannot make two codes have the same hash */
@@ -101,6 +102,7 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w)
 	n->writer = w;
 	n->pending_count = 0;
 	n->next_place = 0;
+	n->waiting = 0;
 	map_release(&n->pending_frames);
 	map_release(&n->frames);
 }
@@ -309,6 +311,21 @@ struct error *script_names_frame(struct script_names *n, const struct script_fra
 	if (error)
 		return error;
 	return number ? known_frame(n, *number, unit, id) : nameless_frame(n, &identity, unit, id);
+}
+
+struct error *script_names_waiting(struct script_names *n, uint32_t *id)
+{
+	const struct prf_place place = { .function = "[waiting for the GIL]", .file = "" };
+	struct error *error = NULL;
+
+	if (!n->waiting) {
+		error = define_frame(n, "[waiting for the GIL]", 0, id);
+		if (!error)
+			error = prf_writer_names(n->writer, *id, &place, 1);
+		n->waiting = error ? 0 : *id + 1;
+	}
+	*id = n->waiting - 1;
+	return error;
 }
 
 /* The names of a code have arrived: its frames without a name get theirs. */

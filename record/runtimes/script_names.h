@@ -54,6 +54,9 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w);
 struct error *script_names_frame(struct script_names *n, const struct script_frame *frame,
 				 uint32_t *id, bool *settled);
 
+/* The trace's number of the frame that says that a thread waits for the interpreter's lock. */
+struct error *script_names_waiting(struct script_names *n, uint32_t *id);
+
 /* Number of known code objects, and of frames whose names never arrived. */
 size_t script_names_count(const struct script_names *n);
 size_t script_names_nameless(const struct script_names *n);

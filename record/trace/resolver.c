@@ -9,7 +9,7 @@
 
 #define STACK_SLOTS 65536
 #define FRAME_SLOTS 32768
-#define FRAMES_MAX (2 * SCRIPT_MERGE_MAX + 2 * MAX_KERNEL_FRAMES + 1)
+#define FRAMES_MAX (2 * SCRIPT_MERGE_MAX + 2 * MAX_KERNEL_FRAMES + 2)
 
 struct known_stack {
 	XXH128_hash_t hash; /* see stack_hash() */
@@ -371,15 +371,24 @@ static struct error *define_stack(struct resolver *r, const struct frames *frame
 	return prf_writer_frames(r->trace->writer, frames->ids, frames->n, stack);
 }
 
-/* Kernel frames, user frames, and why the user stack ends there. */
+static bool waits_for_lock(const struct resolver *r, const struct sample *s)
+{
+	return is_wait(r, s) && s->state && s->script_flags & SCRIPT_WAITS && r->sources.python;
+}
+
+/* What it waits for, kernel frames, user frames, and why the user stack ends there. */
 static struct error *resolve_stack(struct resolver *r, struct new_stack *new, uint32_t *stack)
 {
 	const struct sample *s = new->sample;
 	const __u64 *kernel = s->frames + s->user_frames;
 	size_t skip = is_wait(r, s) ? plumbing(r, kernel, s->kernel_frames) : 0;
-	struct error *error;
+	struct error *error = NULL;
 
-	error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &new->frames);
+	if (waits_for_lock(r, s))
+		error = script_names_waiting(python_names(r->sources.python),
+					     &new->frames.ids[new->frames.n++]);
+	if (!error)
+		error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &new->frames);
 	if (!error)
 		error = user_frames(r, new);
 	return error ? error : define_stack(r, &new->frames, stack);
@@ -404,8 +413,8 @@ static XXH128_hash_t stack_hash(const struct resolver *r, const struct owner *ow
 
 	seed = mix(seed, (uint64_t)kernel_symbols_generation(r->sources.kernel) << 32 |
 				 owner->generation);
-	seed = mix(seed,
-		   (uint64_t)owner->made_pid << 32 | (uint64_t)s->walk_end << 1 | is_wait(r, s));
+	seed = mix(seed, (uint64_t)owner->made_pid << 32 | (uint64_t)s->walk_end << 2 |
+				 (uint64_t)waits_for_lock(r, s) << 1 | is_wait(r, s));
 	return XXH3_128bits_withSeed(
 		s->frames, (sample_words(s) - s->waker_frames) * sizeof(s->frames[0]), seed);
 }

@@ -42,8 +42,36 @@ check() {
 		"[0, 0, 0]" "$what: native and Python frames match wherever both are whole"
 }
 
+# Which waits are for the interpreter lock. Where native functions have names, it must be those in
+# take_gil() and drop_gil(), and no others.
+cat > "$work/judge-waits.py" <<'END'
+import json, sys
+seen, wrong = set(), 0
+for line in open(sys.argv[1]):
+    sample = json.loads(line)
+    names = [f["name"] for f in sample.get("stack", [])]
+    who = next((n for n in ("busy", "sleeps", "waits_for_lock") if n in names), None)
+    if sample["event"] != "off-cpu" or not who:
+        continue
+    waits = names[0] == "[waiting for the GIL]"
+    seen.add((who, waits))
+    if sys.argv[2] == "named":
+        wrong += waits != bool({"take_gil", "drop_gil"} & {n.split(".")[0] for n in names})
+print(("busy", True) in seen, ("sleeps", False) in seen, ("waits_for_lock", False) in seen, wrong)
+END
+waits() {
+	holds "Python $1: waits are recorded" "$record" -q --off-cpu -o "$work/waits.prf" -- \
+		"$2" "$programs/waiting.py"
+	"$report" -q -f jsonl --wall "$work/waits.prf" > "$work/samples"
+	native=stripped
+	grep -q '"take_gil"' "$work/samples" && native=named
+	is "$(python3 "$work/judge-waits.py" "$work/samples" $native)" "True True True 0" \
+		"Python $1: waits for the GIL are shown as such, and no others"
+}
+
 ways() {
 	check "Python $1 ($2)" "$2"
+	waits "$1" "$2"
 	[ "$1" != 3.12 ] || check "Python $1 -X perf" "$2" -X perf
 }
 each_python ways

@@ -253,6 +253,17 @@ static void nonsense_is_refused(void **state)
 	check(f, "");
 }
 
+static void waits_for_the_lock_are_one_frame(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t id, again;
+
+	assert_null(script_names_waiting(f->names, &id));
+	assert_null(script_names_waiting(f->names, &again));
+	assert_int_equal(id, again);
+	check(f, "0 [waiting for the GIL] [waiting for the GIL] :0@0\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -263,6 +274,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(text_of_any_width_becomes_utf8),
 	TEST(the_rest_is_read_from_the_process),
 	TEST(nonsense_is_refused),
+	TEST(waits_for_the_lock_are_one_frame),
 };
 
 UNIT_TESTS(tests);
