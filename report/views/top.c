@@ -33,8 +33,8 @@ double seconds_per_sample(const struct profile *p)
 	return (double)ns / 1e9;
 }
 
-/* Terminals of so many columns have room for long names and for seconds, or for intervals. */
-enum { WIDTH_OF_SECONDS = 110, WIDTH_OF_INTERVALS = 76 };
+/* Terminals of so many columns have room for names and for seconds, intervals or samples. */
+enum { WIDTH_OF_SECONDS = 110, WIDTH_OF_INTERVALS = 76, WIDTH_OF_SAMPLES = 58 };
 
 /* What the columns are measured in. */
 struct scale {
@@ -98,10 +98,16 @@ static bool shows_interval(const struct scale *c)
 	return c->interval && (!c->options->width || c->options->width >= WIDTH_OF_INTERVALS);
 }
 
+static bool shows_samples(const struct scale *c)
+{
+	return !c->options->width || c->options->width >= WIDTH_OF_SAMPLES;
+}
+
 /* How many columns write_share() takes. */
 static unsigned int share_columns(const struct scale *c)
 {
-	return 6 + (shows_interval(c) ? 7 : 0) + (shows_seconds(c) ? 11 : 0) + 11;
+	return 6 + (shows_interval(c) ? 7 : 0) + (shows_seconds(c) ? 11 : 0) +
+	       (shows_samples(c) ? 11 : 0);
 }
 
 static void write_share(const struct scale *c, struct sink *s, uint64_t value, uint64_t samples)
@@ -114,14 +120,18 @@ static void write_share(const struct scale *c, struct sink *s, uint64_t value, u
 		sink_printf(s, " ±%-5.2f", share_interval(samples, c->profile->samples));
 	if (shows_seconds(c))
 		sink_printf(s, " %10.3f", seconds(c, value, samples));
-	sink_printf(s, " %10" PRIu64, c->profile->value == PROFILE_WEIGHT ? value : samples);
+	if (shows_samples(c))
+		sink_printf(s, " %10" PRIu64,
+			    c->profile->value == PROFILE_WEIGHT ? value : samples);
 }
 
 static void write_heading(const struct scale *c, struct sink *s, const char *self)
 {
-	sink_printf(s, "%6s%s%s %10s", self, shows_interval(c) ? "       " : "",
-		    shows_seconds(c) ? "    seconds" : "",
-		    c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples");
+	sink_printf(s, "%6s%s%s", self, shows_interval(c) ? "       " : "",
+		    shows_seconds(c) ? "    seconds" : "");
+	if (shows_samples(c))
+		sink_printf(s, " %10s",
+			    c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples");
 }
 
 static void write_summary(const struct scale *c, struct sink *s)

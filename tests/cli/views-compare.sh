@@ -119,18 +119,23 @@ else
 	skip "and says so where they differ" "no browser"
 fi
 
+# fits COLUMNS OPTIONS: no line of a table is longer
+fits() {
+	script -qec "stty cols $1; $report -q --no-cache --no-pager --color=never $2 grown.prf" /dev/null < /dev/null > out
+	is "$(tr -d '\r' < out | grep -v '^#' | LC_ALL=C.UTF-8 python3 -c '
+import sys
+print(sum(len(line.rstrip("\n")) > int(sys.argv[1]) for line in sys.stdin))' "$1")" 0 "$2 fits $1 columns"
+}
+
 # Terminals.
 if command -v script > /dev/null; then
 	for columns in 64 80 100 120 150 180; do
 		for options in "-f top --diff before.prf" "-f top" "-f tree"; do
-			script -qec "stty cols $columns; $report -q --no-cache --no-pager --color=never $options grown.prf" \
-				/dev/null < /dev/null > out
-			is "$(tr -d '\r' < out | grep -v '^#' | LC_ALL=C.UTF-8 python3 -c '
-import sys
-print(sum(len(line.rstrip("\n")) > int(sys.argv[1]) for line in sys.stdin))' "$columns")" 0 \
-				"$options fits $columns columns"
+			fits $columns "$options"
 		done
 	done
+	fits 57 "-f top"
+	fits 40 "-f top"
 	for format in html pprof speedscope firefox; do
 		script -qec "$report -q -f $format grown.prf" /dev/null < /dev/null > out
 		is "$?" 2 "-f $format is not for terminals"
