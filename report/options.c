@@ -156,40 +156,19 @@ static const char *take_pattern(struct pattern_list *list, bool *leading, const 
 	return !argument || pattern_list_add(list, argument) ? NULL : no_memory;
 }
 
-static const char *take_pid(void *context, const char *argument)
-{
-	struct report_options *o = context;
+#define SELECT(function, take, list, leading)                                                      \
+	static const char *function(void *context, const char *argument)                           \
+	{                                                                                          \
+		struct report_options *o = context;                                                \
+                                                                                                   \
+		return take(&o->selection.list, &o->leading, argument);                            \
+	}
 
-	return take_numbers(&o->selection.pids, &o->with_pid, argument);
-}
-
-static const char *take_tid(void *context, const char *argument)
-{
-	struct report_options *o = context;
-
-	return take_numbers(&o->selection.tids, &o->with_tid, argument);
-}
-
-static const char *take_cpu(void *context, const char *argument)
-{
-	struct report_options *o = context;
-
-	return take_numbers(&o->selection.cpus, &o->with_cpu, argument);
-}
-
-static const char *take_event(void *context, const char *argument)
-{
-	struct report_options *o = context;
-
-	return take_pattern(&o->selection.events, &o->with_event, argument);
-}
-
-static const char *take_cgroup(void *context, const char *argument)
-{
-	struct report_options *o = context;
-
-	return take_pattern(&o->selection.cgroups, &o->with_cgroup, argument);
-}
+SELECT(take_pid, take_numbers, pids, with_pid)
+SELECT(take_tid, take_numbers, tids, with_tid)
+SELECT(take_cpu, take_numbers, cpus, with_cpu)
+SELECT(take_event, take_pattern, events, with_event)
+SELECT(take_cgroup, take_pattern, cgroups, with_cgroup)
 
 static const char *take_time(void *context, const char *argument)
 {

@@ -167,36 +167,29 @@ static struct error *add_running(struct target *t, uint32_t id, uint32_t pid, bo
 	return error;
 }
 
-static struct error *process_of(uint32_t id, bool thread, uint32_t *process)
+static struct error *add_given(struct target *t, uint32_t id, bool thread)
 {
-	return proc_status(id, "Tgid:", process) ? no_such(id, thread) : NULL;
+	uint32_t process;
+
+	if (is_among(t->ids, t->n, id))
+		return NULL;
+	if (proc_status(id, "Tgid:", &process))
+		return no_such(id, thread);
+	if (!thread && process != id)
+		return error_new(ERROR_ARGUMENT,
+				 "%" PRIu32 " is a thread of process %" PRIu32 "; give -p %" PRIu32,
+				 id, process, process);
+	return add_running(t, id, process, thread);
 }
 
 struct error *target_add_process(struct target *t, uint32_t pid)
 {
-	uint32_t process;
-	struct error *error;
-
-	if (is_among(t->ids, t->n, pid))
-		return NULL;
-	error = process_of(pid, false, &process);
-	if (!error && process != pid)
-		error = error_new(ERROR_ARGUMENT,
-				  "%" PRIu32 " is a thread of process %" PRIu32
-				  "; give -p %" PRIu32,
-				  pid, process, process);
-	return error ? error : add_running(t, pid, pid, false);
+	return add_given(t, pid, false);
 }
 
 struct error *target_add_thread(struct target *t, uint32_t tid)
 {
-	uint32_t process;
-	struct error *error;
-
-	if (is_among(t->ids, t->n, tid))
-		return NULL;
-	error = process_of(tid, true, &process);
-	return error ? error : add_running(t, tid, process, true);
+	return add_given(t, tid, true);
 }
 
 static void __attribute__((noreturn))

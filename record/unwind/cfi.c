@@ -248,6 +248,13 @@ static bool recall(struct machine *m)
 	return true;
 }
 
+/* Saved in a way that is not followed. */
+static bool set_other(struct machine *m, uint64_t reg)
+{
+	set_saved(m, reg, CFI_OTHER, 0);
+	return true;
+}
+
 /* Register rules (DWARF 5 section 6.4.2.3). False: the rows end here. */
 static bool run_register_rule(struct machine *m, struct cursor *c, uint8_t op)
 {
@@ -276,13 +283,11 @@ static bool run_register_rule(struct machine *m, struct cursor *c, uint8_t op)
 	case DW_CFA_val_offset:
 		reg = cursor_uleb(c);
 		cursor_uleb(c);
-		set_saved(m, reg, CFI_OTHER, 0);
-		return true;
+		return set_other(m, reg);
 	case DW_CFA_val_offset_sf:
 		reg = cursor_uleb(c);
 		cursor_sleb(c);
-		set_saved(m, reg, CFI_OTHER, 0);
-		return true;
+		return set_other(m, reg);
 	case DW_CFA_expression: {
 		struct cfi_saved saved;
 
@@ -294,8 +299,7 @@ static bool run_register_rule(struct machine *m, struct cursor *c, uint8_t op)
 	case DW_CFA_val_expression:
 		reg = cursor_uleb(c);
 		read_block(c);
-		set_saved(m, reg, CFI_OTHER, 0);
-		return true;
+		return set_other(m, reg);
 	default: return false;
 	}
 }

@@ -78,6 +78,28 @@ static bool wanted(const struct scale *c, const struct row *row)
 	return percent(c, row->total) >= c->profile->min_percent;
 }
 
+/* Where a walk over the rows that are shown is. */
+struct shown {
+	size_t next;
+	unsigned int n; /* so far */
+};
+
+/* NULL: no more. */
+static const struct row *next_shown(const struct scale *c, const struct rows *r, struct shown *s)
+{
+	if (c->options->limit && s->n == c->options->limit)
+		return NULL;
+	while (s->next < r->count) {
+		const struct row *row = &r->list[s->next++];
+
+		if (wanted(c, row)) {
+			s->n++;
+			return row;
+		}
+	}
+	return NULL;
+}
+
 /* -------- text -------- */
 
 static const char *colour(const struct scale *c, double share)
@@ -170,20 +192,15 @@ static void text_name(const struct scale *c, struct sink *s, const struct row *r
 
 static void text_table(const struct scale *c, const struct rows *r, const char *by, struct sink *s)
 {
-	unsigned int written = 0;
+	struct shown shown = { 0 };
+	const struct row *row;
 
 	write_summary(c, s);
 	write_heading(c, s, "self %");
 	sink_text(s, "  ");
 	write_heading(c, s, "total %");
 	sink_printf(s, "  %s\n", by);
-	for (size_t i = 0; i < r->count; i++) {
-		const struct row *row = &r->list[i];
-
-		if (!wanted(c, row))
-			continue;
-		if (c->options->limit && written++ == c->options->limit)
-			break;
+	while ((row = next_shown(c, r, &shown))) {
 		write_share(c, s, row->self, row->self_samples);
 		sink_text(s, "  ");
 		write_share(c, s, row->total, row->total_samples);
@@ -268,16 +285,12 @@ static void csv_row(const struct scale *c, const struct row *row, struct sink *s
 
 static void csv_table(const struct scale *c, const struct rows *r, const char *by, struct sink *s)
 {
-	unsigned int written = 0;
+	struct shown shown = { 0 };
+	const struct row *row;
 
 	csv_heading(c, by, s);
-	for (size_t i = 0; i < r->count; i++) {
-		if (!wanted(c, &r->list[i]))
-			continue;
-		if (c->options->limit && written++ == c->options->limit)
-			break;
-		csv_row(c, &r->list[i], s);
-	}
+	while ((row = next_shown(c, r, &shown)))
+		csv_row(c, row, s);
 }
 
 static void csv_neighbours(const struct scale *c, const struct row_neighbours *list, size_t n,
@@ -341,16 +354,13 @@ static void json_begin(const struct scale *c, const char *by, struct sink *s)
 
 static void json_table(const struct scale *c, const struct rows *r, const char *by, struct sink *s)
 {
-	unsigned int written = 0;
+	struct shown shown = { 0 };
+	const struct row *row;
 
 	json_begin(c, by, s);
-	for (size_t i = 0; i < r->count; i++) {
-		if (!wanted(c, &r->list[i]))
-			continue;
-		if (c->options->limit && written == c->options->limit)
-			break;
-		sink_text(s, written++ ? ",\n" : "\n");
-		json_row(c, &r->list[i], false, s);
+	while ((row = next_shown(c, r, &shown))) {
+		sink_text(s, shown.n > 1 ? ",\n" : "\n");
+		json_row(c, row, false, s);
 		sink_char(s, '}');
 	}
 	sink_text(s, "\n]\n}\n");

@@ -30,6 +30,16 @@ static json_t *render_json(struct error *(*render)(const struct profile *,
 	return root;
 }
 
+/* The fixture as times of waits. */
+static inline struct profile fixture_in_us(void)
+{
+	struct profile p = fixture;
+
+	p.value = PROFILE_TIME;
+	p.unit = "us";
+	return p;
+}
+
 static json_int_t number_at(json_t *array, size_t i)
 {
 	return json_integer_value(json_array_get(array, i));

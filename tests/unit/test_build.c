@@ -107,6 +107,15 @@ static void sample(struct fixture *f, const char *text, uint32_t event, const ch
 	fixture_must(prf_writer_sample(f->writer, &s));
 }
 
+/* One of each of these stacks, on the CPU, up to a NULL. */
+static void samples(struct fixture *f, const char *const *stacks)
+{
+	for (; *stacks; stacks++)
+		sample(f, *stacks, f->on_cpu, NULL, 1);
+}
+
+#define SAMPLES(f, ...) samples(f, (const char *const[]){ __VA_ARGS__, NULL })
+
 static void build(struct fixture *f, struct build_options *options, bool wakers)
 {
 	struct tally_options tally = { .dimensions = PROFILE_BY_COMM,
@@ -160,14 +169,7 @@ static void test_names_and_counts(void **state)
 	struct fixture f;
 
 	begin(&f);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "mfg", f.on_cpu, NULL, 1);
-	sample(&f, "mfgs", f.on_cpu, NULL, 1);
-	sample(&f, "m?", f.on_cpu, NULL, 1);
-	sample(&f, "!fg", f.on_cpu, NULL, 1);
-	sample(&f, ".f", f.on_cpu, NULL, 1);
-	sample(&f, "", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mf", "mf", "mfg", "mfgs", "m?", "!fg", ".f", "");
 	sample(&f, "mg", f.off_cpu, NULL, 5000);
 	build(&f, &options, false);
 	expect(&f, "c 1\n"
@@ -211,8 +213,7 @@ static void test_time_of_lost_samples(void **state)
 	struct fixture f;
 
 	begin(&f);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "m", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mf", "m");
 	sample(&f, "mf", f.off_cpu, NULL, 2500000);
 	for (size_t i = 0; i < 2; i++)
 		fixture_must(prf_writer_loss(f.writer, &losses[i]));
@@ -247,8 +248,7 @@ static void test_delimiter_and_recursion(void **state)
 	begin(&f);
 	f.shape.delimiter = true;
 	f.shape.collapse_recursion = true;
-	sample(&f, "mfffs", f.on_cpu, NULL, 1);
-	sample(&f, "s", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mfffs", "s");
 	build(&f, &options, false);
 	expect(&f, "c;main_[j];f_[j];-;sys_[k] 1\nc;sys_[k] 1\n");
 	end(&f);
@@ -261,12 +261,9 @@ static void test_why_stacks_end(void **state)
 	struct fixture f;
 
 	begin(&f);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "mfs", f.on_cpu, NULL, 1);
-	sample(&f, "!f", f.on_cpu, NULL, 1);
-	sample(&f, ".s", f.on_cpu, NULL, 1);
-	sample(&f, "s", f.on_cpu, NULL, 1); /* a kernel thread: no user stack */
-	sample(&f, "", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mf", "mfs", "!f", ".s");
+	/* "s": a kernel thread, without a user stack */
+	SAMPLES(&f, "s", "");
 	build(&f, &options, false);
 	fixture_must(user_stacks_count(&user, f.tally, &f.trace, 1));
 	assert_int_equal(user.samples[PRF_END_ROOT], 2);
@@ -286,10 +283,7 @@ static void test_leading_frames(void **state)
 	struct fixture f;
 
 	begin(&f);
-	sample(&f, "mfg", f.on_cpu, NULL, 1);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "mfg", f.on_cpu, NULL, 1);
-	sample(&f, "", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mfg", "mf", "mfg", "");
 	build(&f, &options, false);
 	assert_true(f.profile->led);
 	assert_int_equal(f.profile->node_count, 5);
@@ -317,8 +311,7 @@ static void test_addresses_tell_apart(void **state)
 	bool kept;
 
 	begin(&f);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "m", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mf", "m");
 	build(&f, &options, false);
 	for (size_t i = 0; i < f.profile->frame_count; i++)
 		assert_true(f.profile->frames[i].offset == 0x110 ||
@@ -327,6 +320,15 @@ static void test_addresses_tell_apart(void **state)
 	assert_int_equal(profile_node_of(f.profile, PRF_NONE, &kept), PRF_NONE);
 	assert_true(kept);
 	end(&f);
+}
+
+/* Two frames: the function `leaf` at one place, and its caller at another. */
+static void expect_offsets(const struct fixture *f, const char *leaf, uint64_t at, uint64_t caller)
+{
+	assert_int_equal(f->profile->frame_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(f->profile->frames[i].offset,
+				 strcmp(f->profile->frames[i].name, leaf) ? caller : at);
 }
 
 /* A return address belongs to the instruction after the call; the pc of a leaf is its own. */
@@ -338,10 +340,7 @@ static void test_addresses_inside_calls(void **state)
 	begin(&f);
 	sample(&f, "mg", f.on_cpu, NULL, 1);
 	build(&f, &options, false);
-	assert_int_equal(f.profile->frame_count, 2);
-	for (size_t i = 0; i < f.profile->frame_count; i++)
-		assert_int_equal(f.profile->frames[i].offset,
-				 strcmp(f.profile->frames[i].name, "g") ? 0x10f : 0x300);
+	expect_offsets(&f, "g", 0x300, 0x10f);
 	end(&f);
 }
 
@@ -351,13 +350,9 @@ static void test_lowest_addresses(void **state)
 	struct fixture f;
 
 	begin(&f);
-	sample(&f, "mf", f.on_cpu, NULL, 1);
-	sample(&f, "m", f.on_cpu, NULL, 1);
+	SAMPLES(&f, "mf", "m");
 	build(&f, &options, false);
-	assert_int_equal(f.profile->frame_count, 2);
-	for (size_t i = 0; i < f.profile->frame_count; i++)
-		assert_int_equal(f.profile->frames[i].offset,
-				 strcmp(f.profile->frames[i].name, "f") ? 0x110 : 0x210);
+	expect_offsets(&f, "f", 0x210, 0x110);
 	end(&f);
 }
 

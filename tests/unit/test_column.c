@@ -70,23 +70,27 @@ static void test_negative_differences(void **state)
 	payload_release(&p);
 }
 
+/* Reads back what is in the payload; false if it cannot be read. */
+static bool decode(const struct payload *p, size_t n, bool dense, struct column *column)
+{
+	struct cursor c = cursor_over(p->raw.data, p->raw.size);
+
+	column_decode(&c, n, dense, column);
+	return cursor_ok(&c);
+}
+
 static void test_dense(void **state)
 {
 	const uint64_t values[] = { 4, 4, 4 };
 	struct payload p = { 0 };
 	struct column column;
-	struct cursor c;
 
 	column_encode_min(&p, values, 3, true);
-	c = cursor_over(p.raw.data, p.raw.size);
-	column_decode(&c, 3, true, &column);
-	assert_true(cursor_ok(&c));
+	assert_true(decode(&p, 3, true, &column));
 	assert_int_equal(column.planes, 1);
 	payload_clear(&p);
 	column_encode_min(&p, values, 3, false);
-	c = cursor_over(p.raw.data, p.raw.size);
-	column_decode(&c, 3, true, &column);
-	assert_false(cursor_ok(&c));
+	assert_false(decode(&p, 3, true, &column));
 	payload_release(&p);
 }
 
@@ -103,11 +107,9 @@ static void test_u32_returns_its_maximum(void **state)
 		uint32_t read[5];
 		struct payload p = { 0 };
 		struct column column;
-		struct cursor c;
 
 		column_encode_min(&p, values, 5, false);
-		c = cursor_over(p.raw.data, p.raw.size);
-		column_decode(&c, 5, false, &column);
+		assert_true(decode(&p, 5, false, &column));
 		assert_true(column_read_u32(&column, 0, 5, read) == maxima[i]);
 		for (size_t j = 0; j < 5; j++)
 			assert_int_equal(read[j], (uint32_t)values[j]);

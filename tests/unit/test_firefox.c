@@ -129,11 +129,9 @@ static void loss_is_a_marker(void **state)
 
 static void waits_are_milliseconds(void **state)
 {
-	struct profile p = fixture;
+	struct profile p = fixture_in_us();
 	json_t *root, *thread;
 
-	p.value = PROFILE_TIME;
-	p.unit = "us";
 	root = render_json(firefox_render, &p);
 	thread = thread_at(root, 2);
 	assert_string_equal(json_string_value(column(thread, "samples", "weightType")),

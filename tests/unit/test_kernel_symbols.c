@@ -99,28 +99,33 @@ static void writes_what_was_hit(void **state)
 	check_written(f, "[kernel]:100+200=read_it ext4:80+3f80=ext4_read ");
 }
 
+/* A hit of read_it(), whose name is written then if it is not yet. */
+static void hit_read_it(struct fixture *f, uint64_t offset)
+{
+	uint32_t object;
+
+	place(f, 0xffffffff81000100 + offset, PRF_FRAME_EXACT, &object);
+	assert_null(kernel_symbols_write(f->k, f->w));
+}
+
 static void each_name_is_written_once(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t object;
 
-	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
-	assert_null(kernel_symbols_write(f->k, f->w));
-	place(f, 0xffffffff81000190, PRF_FRAME_EXACT, &object);
+	hit_read_it(f, 0x80);
+	hit_read_it(f, 0x90);
 	check_written(f, "[kernel]:100+200=read_it ");
 }
 
 static void another_trace_gets_them_again(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t object;
 
-	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
-	assert_null(kernel_symbols_write(f->k, f->w));
+	hit_read_it(f, 0x80);
 	kernel_symbols_forget_written(f->k);
 	prf_writer_free(f->w);
 	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
-	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &object);
+	hit_read_it(f, 0x80);
 	check_written(f, "[kernel]:100+200=read_it ");
 }
 

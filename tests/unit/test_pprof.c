@@ -178,6 +178,19 @@ static void mappings_have_their_build_id(void **state)
 	free(r.bytes);
 }
 
+/* The fixture with other stacks. */
+static struct profile with_stacks(const struct profile_node *nodes, size_t node_count,
+				  const struct profile_entry *entries, size_t entry_count)
+{
+	struct profile p = fixture;
+
+	p.nodes = nodes;
+	p.node_count = node_count;
+	p.entries = entries;
+	p.entry_count = entry_count;
+	return p;
+}
+
 /* pprof calls the first mapping the program. */
 static void the_program_is_the_first_mapping(void **state)
 {
@@ -205,17 +218,13 @@ static void the_program_is_the_first_mapping(void **state)
 	static const struct profile_entry entries[] = { { 0, 0, 0, 9, 9 },
 							{ 0, 0, 2, 3, 3 },
 							{ 0, 0, 3, 2, 2 } };
-	struct profile p = fixture;
+	struct profile p = with_stacks(nodes, 4, entries, 3);
 	struct rendered r;
 
 	p.objects = objects;
 	p.object_count = 4;
 	p.frames = frames;
 	p.frame_count = 4;
-	p.nodes = nodes;
-	p.node_count = 4;
-	p.entries = entries;
-	p.entry_count = 3;
 	r = render(&p);
 	assert_int_equal(count(r.profile, 3), 4);
 	string_is(r.profile, number(message(r.profile, 3, 0), 5), "/usr/bin/server");
@@ -257,14 +266,9 @@ static void inlined_frames_without_a_function_end_at_the_root(void **state)
 	static const struct profile_node nodes[] = { { PRF_NONE, FRAME_MIDDLE, 1 },
 						     { 0, FRAME_LEAF, 2 } };
 	static const struct profile_entry entries[] = { { 0, 0, 1, 1, 1 } };
-	struct profile p = fixture;
-	struct rendered r;
+	struct profile p = with_stacks(nodes, 2, entries, 1);
+	struct rendered r = render(&p);
 
-	p.nodes = nodes;
-	p.node_count = 2;
-	p.entries = entries;
-	p.entry_count = 1;
-	r = render(&p);
 	assert_int_equal(count(r.profile, 4), 1);
 	assert_int_equal(count(message(r.profile, 4, 0), 4), 2);
 	free(r.bytes);

@@ -120,16 +120,22 @@ static void test_drops_what_nothing_uses(void **state)
 	end(&f);
 }
 
+/* Of the stacks a, ab, ac and d; the last one in a group of its own if `apart`. */
+static void add_four(struct fixture *f, const uint64_t weights[4], bool apart)
+{
+	const uint32_t stacks[4] = { f->a, f->ab, f->ac, f->d };
+
+	for (size_t i = 0; i < 4; i++)
+		add(f, i == 3 && apart, stacks[i], weights[i]);
+}
+
 /* Thirds of a unit: each entry is rounded, the sum is not off. */
 static void test_rounds_the_sum_once(void **state)
 {
 	struct fixture f;
 
 	begin(&f);
-	add(&f, 0, f.a, 1333);
-	add(&f, 0, f.ab, 1333);
-	add(&f, 0, f.ac, 1333);
-	add(&f, 1, f.d, 1001);
+	add_four(&f, (const uint64_t[]){ 1333, 1333, 1333, 1001 }, true);
 	finish(&f, PROFILE_BY_COMM, 0, 1000);
 	assert_int_equal(f.profile.total, 5);
 	for (size_t i = 0; i < f.profile.entry_count; i++)
@@ -142,10 +148,7 @@ static void test_cuts_small_branches(void **state)
 	struct fixture f;
 
 	begin(&f);
-	add(&f, 0, f.a, 50);
-	add(&f, 0, f.ab, 40);
-	add(&f, 0, f.ac, 9);
-	add(&f, 0, f.d, 1);
+	add_four(&f, (const uint64_t[]){ 50, 40, 9, 1 }, false);
 	finish(&f, PROFILE_BY_COMM, 10, 1);
 	/* c went into a, d into no frame at all; nothing was lost. */
 	assert_int_equal(f.profile.total, 100);

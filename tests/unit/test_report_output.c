@@ -53,29 +53,30 @@ static void expect(const char *text)
 	fclose(f);
 }
 
-/* The file has its name only once it is whole. */
-static void test_appears_at_the_end(void **state)
+static void write_report(const char *text, bool keep)
 {
+	bool there = !access(path, F_OK);
 	struct report_output o;
 
 	assert_no_error(report_output_open(&o, path));
-	assert_int_equal(access(path, F_OK), -1);
-	assert_int_equal(write(o.fd, "new", 3), 3);
-	assert_no_error(report_output_close(&o, true));
-	expect("new");
+	assert_int_equal(!access(path, F_OK), there);
+	assert_int_equal(write(o.fd, text, strlen(text)), strlen(text));
+	assert_no_error(report_output_close(&o, keep));
 	assert_int_equal(files(), 1);
+}
+
+/* The file has its name only once it is whole. */
+static void test_appears_at_the_end(void **state)
+{
+	write_report("new", true);
+	expect("new");
 }
 
 static void test_nothing_remains_of_a_failure(void **state)
 {
-	struct report_output o;
-
-	assert_no_error(report_output_open(&o, path));
-	assert_int_equal(write(o.fd, "broken", 6), 6);
-	assert_no_error(report_output_close(&o, false));
+	write_report("broken", false);
 	/* What was there before still is. */
 	expect("new");
-	assert_int_equal(files(), 1);
 }
 
 static void test_devices_are_written_directly(void **state)

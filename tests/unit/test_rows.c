@@ -40,13 +40,19 @@ static void fill(struct small_profile *s)
 	small_entry(s, two, NULL, 4);
 }
 
+/* small_end() is for the caller. */
+static void fill_rows(struct rows *rows, struct small_profile *s, enum rows_key by)
+{
+	fill(s);
+	assert_no_error(rows_init(rows, small_finish(s), by));
+}
+
 static void test_self_and_total(void **state)
 {
 	struct small_profile s;
 	struct rows rows;
 
-	fill(&s);
-	assert_no_error(rows_init(&rows, small_finish(&s), ROWS_BY_FUNCTION));
+	fill_rows(&rows, &s, ROWS_BY_FUNCTION);
 	assert_int_equal(rows.count, 3);
 	expect_row(&rows, "f", 8, 8);
 	expect_row(&rows, "g", 2, 7);
@@ -88,8 +94,7 @@ static void test_by_comm(void **state)
 	struct small_profile s;
 	struct rows rows;
 
-	fill(&s);
-	assert_no_error(rows_init(&rows, small_finish(&s), ROWS_BY_COMM));
+	fill_rows(&rows, &s, ROWS_BY_COMM);
 	assert_int_equal(rows.count, 2);
 	assert_int_equal(find(rows.list, rows.count, "one")->self, 8);
 	assert_int_equal(find(rows.list, rows.count, "two")->self, 7);

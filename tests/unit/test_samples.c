@@ -84,6 +84,15 @@ static void refused(const struct fields *f, const char *text)
 	payload_release(&p);
 }
 
+/* With one field changed, as in "n = 9". */
+#define REFUSED(fields_of, change, text)                                                           \
+	do {                                                                                       \
+		struct fields changed = fields_of;                                                 \
+                                                                                                   \
+		changed.change;                                                                    \
+		refused(&changed, text);                                                           \
+	} while (0)
+
 static void test_good(void **state)
 {
 	struct samples_block *b = samples_block_new();
@@ -109,32 +118,20 @@ static void test_good(void **state)
 
 static void test_one_wrong_field(void **state)
 {
-	struct fields f = good;
-
-	f.task[1] = 2;
-	refused(&f, "sample 1: its task is 2, but 2 are defined");
-	f = good, f.lane[2] = 1;
-	refused(&f, "sample 2: its lane is 1, but 1 are defined");
-	f = good, f.stack[2] = 5;
-	refused(&f, "samples 0 to 2: their highest stack is 4, but 4 are defined");
-	f = good, f.waker[1] = 5;
-	refused(&f, "sample 1: its waker's stack is 4, but 4 are defined");
-	f = good, f.waker_task[1] = UINT64_MAX;
-	refused(&f, "sample 1: its waker is 18446744073709551614, but 2 are defined");
-	f = good, f.event = 1;
-	refused(&f, "lane 0: its event is 1, but 1 are defined");
-	f = good, f.cpu = (uint64_t)UINT32_MAX + 1;
-	refused(&f, "lane 0: its CPU is 4294967296");
-	f = good, f.lanes = 1000;
-	refused(&f, "1000 lanes in 41 bytes");
-	f = good, f.n = 500;
-	refused(&f, "500 samples in 42 bytes");
-	f = good, f.n = COUNT + 1;
-	refused(&f, "a column of 4 samples is broken");
-	f = good, f.tasks = 101;
-	refused(&f, "101 tasks are missing, more than so short a trace could have");
-	f = good, f.stacks = WIRE_STACKS_MAX + 1;
-	refused(&f, "67108865 stacks are said to be defined, but the limit is 67108864");
+	REFUSED(good, task[1] = 2, "sample 1: its task is 2, but 2 are defined");
+	REFUSED(good, lane[2] = 1, "sample 2: its lane is 1, but 1 are defined");
+	REFUSED(good, stack[2] = 5, "samples 0 to 2: their highest stack is 4, but 4 are defined");
+	REFUSED(good, waker[1] = 5, "sample 1: its waker's stack is 4, but 4 are defined");
+	REFUSED(good, waker_task[1] = UINT64_MAX,
+		"sample 1: its waker is 18446744073709551614, but 2 are defined");
+	REFUSED(good, event = 1, "lane 0: its event is 1, but 1 are defined");
+	REFUSED(good, cpu = (uint64_t)UINT32_MAX + 1, "lane 0: its CPU is 4294967296");
+	REFUSED(good, lanes = 1000, "1000 lanes in 41 bytes");
+	REFUSED(good, n = 500, "500 samples in 42 bytes");
+	REFUSED(good, n = COUNT + 1, "a column of 4 samples is broken");
+	REFUSED(good, tasks = 101, "101 tasks are missing, more than so short a trace could have");
+	REFUSED(good, stacks = WIRE_STACKS_MAX + 1,
+		"67108865 stacks are said to be defined, but the limit is 67108864");
 }
 
 /* What breaks off has samples, or an error, but never both. */

@@ -111,21 +111,24 @@ static void refuses_impossible_maps(void **state)
 	buffer_release(&b);
 }
 
+static void comm_head(struct buffer *b, uint16_t misc, uint32_t tid)
+{
+	begin(b, PERF_RECORD_COMM, misc);
+	buffer_u32(b, 7);
+	buffer_u32(b, tid);
+}
+
 static void names_and_exec(void **state)
 {
 	struct buffer b = { 0 };
 	struct side_record r;
 
-	begin(&b, PERF_RECORD_COMM, 0);
-	buffer_u32(&b, 7);
-	buffer_u32(&b, 8);
+	comm_head(&b, 0, 8);
 	name(&b, "worker");
 	assert_true(end(&b, &r));
 	assert_int_equal(r.type, SIDE_RECORD_COMM);
 	assert_string_equal(r.name, "worker");
-	begin(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
-	buffer_u32(&b, 7);
-	buffer_u32(&b, 7);
+	comm_head(&b, PERF_RECORD_MISC_COMM_EXEC, 7);
 	name(&b, "ls");
 	assert_true(end(&b, &r));
 	assert_int_equal(r.type, SIDE_RECORD_EXEC);
@@ -137,14 +140,10 @@ static void a_name_must_end(void **state)
 	struct buffer b = { 0 };
 	struct side_record r;
 
-	begin(&b, PERF_RECORD_COMM, 0);
-	buffer_u32(&b, 7);
-	buffer_u32(&b, 8);
+	comm_head(&b, 0, 8);
 	buffer_append(&b, "12345678", 8);
 	assert_false(end(&b, &r));
-	begin(&b, PERF_RECORD_COMM, 0);
-	buffer_u32(&b, 7);
-	buffer_u32(&b, 8);
+	comm_head(&b, 0, 8);
 	assert_false(end(&b, &r));
 	buffer_release(&b);
 }

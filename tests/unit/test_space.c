@@ -85,17 +85,29 @@ static const char *place(const struct spaces *s, uint32_t pid, uint64_t address)
 	return text;
 }
 
+struct expected {
+	uint64_t address;
+	const char *place;
+};
+
+static void expect(struct spaces *s, const struct expected *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(place(s, PID, all[i].address), all[i].place);
+}
+
+#define EXPECT(s, ...)                                                                             \
+	expect(s, (const struct expected[]){ __VA_ARGS__ },                                        \
+	       sizeof((const struct expected[]){ __VA_ARGS__ }) / sizeof(struct expected))
+
 static void finds_what_is_mapped(void **state)
 {
 	struct fixture *f = *state;
 
 	map(f->s, PID, 0x2000, 0x3000, 0x100, "/b");
 	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
-	assert_string_equal(place(f->s, PID, 0xfff), "");
-	assert_string_equal(place(f->s, PID, 0x1000), "/a+0");
-	assert_string_equal(place(f->s, PID, 0x1fff), "/a+fff");
-	assert_string_equal(place(f->s, PID, 0x2000), "/b+100");
-	assert_string_equal(place(f->s, PID, 0x3000), "");
+	EXPECT(f->s, { 0xfff, "" }, { 0x1000, "/a+0" }, { 0x1fff, "/a+fff" }, { 0x2000, "/b+100" },
+	       { 0x3000, "" });
 	assert_string_equal(place(f->s, PID + 1, 0x1000), "");
 	assert_true(spaces_knows(f->s, PID));
 	assert_false(spaces_knows(f->s, PID + 1));
@@ -107,9 +119,7 @@ static void later_mappings_replace_what_they_cover(void **state)
 
 	map(f->s, PID, 0x1000, 0x9000, 0, "/a");
 	map(f->s, PID, 0x3000, 0x4000, 0x500, "/b");
-	assert_string_equal(place(f->s, PID, 0x2fff), "/a+1fff");
-	assert_string_equal(place(f->s, PID, 0x3000), "/b+500");
-	assert_string_equal(place(f->s, PID, 0x4000), "/a+3000");
+	EXPECT(f->s, { 0x2fff, "/a+1fff" }, { 0x3000, "/b+500" }, { 0x4000, "/a+3000" });
 	assert_int_equal(spaces_layout(f->s, PID)->mappings.n, 3);
 	map(f->s, PID, 0, 0x10000, 0, "/b");
 	assert_int_equal(spaces_layout(f->s, PID)->mappings.n, 1);

@@ -59,11 +59,9 @@ static void samples_and_weights_go_together(void **state)
 
 static void times_are_microseconds(void **state)
 {
-	struct profile p = fixture;
+	struct profile p = fixture_in_us();
 	json_t *root, *unit;
 
-	p.value = PROFILE_TIME;
-	p.unit = "us";
 	root = render_json(speedscope_render, &p);
 	unit = json_object_get(json_array_get(json_object_get(root, "profiles"), 0), "unit");
 	assert_string_equal(json_string_value(unit), "microseconds");

@@ -54,6 +54,15 @@ static void refused(const struct fields *f, const char *text)
 	tables_release(&t);
 }
 
+/* With one field changed, as in "n = 9". */
+#define REFUSED(fields_of, change, text)                                                           \
+	do {                                                                                       \
+		struct fields changed = fields_of;                                                 \
+                                                                                                   \
+		changed.change;                                                                    \
+		refused(&changed, text);                                                           \
+	} while (0)
+
 static void test_frames(void **state)
 {
 	struct fields f = frames;
@@ -66,22 +75,17 @@ static void test_frames(void **state)
 	assert_int_equal(t.frames[1].object, PRF_NONE);
 	assert_int_equal(t.frames[1].offset, PRF_END_TOO_DEEP);
 	tables_release(&t);
-	f.columns[0][0] = 3;
-	refused(&f, "frame 0: its object is 2, but 2 are defined");
-	f.columns[0][0] = 0;
-	refused(&f, "frame 0: it has no object");
-	f = frames, f.columns[0][1] = 1;
-	refused(&f, "frame 1: it ends a stack, but lies in object 0");
-	f = frames, f.n = 9;
-	refused(&f, "a column of 9 frames is broken");
-	f = frames, f.n = 1000;
-	refused(&f, "1000 frames in 12 bytes");
-	f = frames, f.defined = 102;
-	refused(&f, "102 objects are missing, more than so short a trace could have");
-	f = frames, f.defined = WIRE_OBJECTS_MAX + 1;
-	refused(&f, "1048577 objects are said to be defined, but the limit is 1048576");
-	f = frames, f.first_id = WIRE_FRAMES_MAX - 1;
-	refused(&f, "2 frames from id 67108863 on, but the limit is 67108864");
+	REFUSED(frames, columns[0][0] = 3, "frame 0: its object is 2, but 2 are defined");
+	REFUSED(frames, columns[0][0] = 0, "frame 0: it has no object");
+	REFUSED(frames, columns[0][1] = 1, "frame 1: it ends a stack, but lies in object 0");
+	REFUSED(frames, n = 9, "a column of 9 frames is broken");
+	REFUSED(frames, n = 1000, "1000 frames in 12 bytes");
+	REFUSED(frames, defined = 102,
+		"102 objects are missing, more than so short a trace could have");
+	REFUSED(frames, defined = WIRE_OBJECTS_MAX + 1,
+		"1048577 objects are said to be defined, but the limit is 1048576");
+	REFUSED(frames, first_id = WIRE_FRAMES_MAX - 1,
+		"2 frames from id 67108863 on, but the limit is 67108864");
 }
 
 static void test_stacks(void **state)
@@ -95,14 +99,11 @@ static void test_stacks(void **state)
 	assert_int_equal(t.stacks[0].frame, 1);
 	assert_int_equal(t.stacks[1].parent, 0);
 	tables_release(&t);
-	f.columns[0][0] = 1;
-	refused(&f, "stack 0: its parent is 1 before it");
-	f = stacks, f.columns[1][1] = 900;
-	refused(&f, "stack 1: its frame is 900, but 2 are defined");
-	f = stacks, f.n = 3;
-	refused(&f, "a column of 3 stacks is broken");
-	f = stacks, f.first_id = 101;
-	refused(&f, "101 stacks are missing, more than so short a trace could have");
+	REFUSED(stacks, columns[0][0] = 1, "stack 0: its parent is 1 before it");
+	REFUSED(stacks, columns[1][1] = 900, "stack 1: its frame is 900, but 2 are defined");
+	REFUSED(stacks, n = 3, "a column of 3 stacks is broken");
+	REFUSED(stacks, first_id = 101,
+		"101 stacks are missing, more than so short a trace could have");
 }
 
 static void test_ids_are_given_once(void **state)

@@ -33,16 +33,22 @@ static void fork_task(struct tasks *t, struct side_record fork)
 	assert_null(tasks_fork(t, &fork));
 }
 
+/* The process's first thread makes another one. */
+static void fork_thread(struct tasks *t, uint32_t tid, uint64_t time_ns)
+{
+	fork_task(t, (struct side_record){ .parent_tid = PID,
+					   .parent_pid = PID,
+					   .pid = PID,
+					   .tid = tid,
+					   .time_ns = time_ns });
+}
+
 static void threads_have_their_makers_name(void **state)
 {
 	struct tasks *t = tasks_new();
 
 	assert_null(tasks_rename(t, PID, PID, "server", 5));
-	fork_task(t, (struct side_record){ .parent_tid = PID,
-					   .parent_pid = PID,
-					   .pid = PID,
-					   .tid = PID + 1,
-					   .time_ns = 6 });
+	fork_thread(t, PID + 1, 6);
 	assert_string_equal(tasks_find(t, PID + 1)->comm, "server");
 	assert_int_equal(tasks_find(t, PID + 1)->pid, PID);
 	assert_int_equal(tasks_find(t, PID + 1)->start_ns, 6);
@@ -105,11 +111,7 @@ static void the_ended_are_kept_for_a_while(void **state)
 	uint32_t gone = 0;
 
 	assert_null(tasks_rename(t, PID, PID, "x", 5));
-	fork_task(t, (struct side_record){ .parent_tid = PID,
-					   .parent_pid = PID,
-					   .pid = PID,
-					   .tid = PID + 1,
-					   .time_ns = 6 });
+	fork_thread(t, PID + 1, 6);
 	assert_false(tasks_exit(t, PID, 10));
 	tasks_forget(t, 10, collect, &gone);
 	assert_non_null(tasks_find(t, PID));

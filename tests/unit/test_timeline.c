@@ -42,6 +42,15 @@ static void put(struct rings *r, size_t ring, uint64_t time)
 	r->times[ring][r->counts[ring]++] = time;
 }
 
+/* Times up to a 0. */
+static void put_all(struct rings *r, size_t ring, const uint64_t *times)
+{
+	for (; *times; times++)
+		put(r, ring, *times);
+}
+
+#define PUT(r, ring, ...) put_all(r, ring, (const uint64_t[]){ __VA_ARGS__, 0 })
+
 static void merges_by_time(void **state)
 {
 	struct rings r = { .fail_at = SIZE_MAX };
@@ -73,11 +82,8 @@ static void stops_at_the_horizon(void **state)
 	struct rings r = { .fail_at = SIZE_MAX };
 	struct timeline t = { 0 };
 
-	put(&r, 0, 10);
-	put(&r, 0, 20);
-	put(&r, 0, 30);
-	put(&r, 1, 20);
-	put(&r, 1, 21);
+	PUT(&r, 0, 10, 20, 30);
+	PUT(&r, 1, 20, 21);
 	add_all(&t, &r, 2);
 	assert_null(timeline_run(&t, 9));
 	assert_int_equal(r.n, 0);
@@ -98,16 +104,12 @@ static void of_equal_times_the_first_source_wins(void **state)
 	struct rings r = { .fail_at = SIZE_MAX };
 	struct timeline t = { 0 };
 
-	put(&r, 0, 5);
-	put(&r, 0, 6);
-	put(&r, 1, 5);
-	put(&r, 1, 6);
+	PUT(&r, 0, 5, 6);
+	PUT(&r, 1, 5, 6);
 	add_all(&t, &r, 2);
 	assert_null(timeline_run(&t, UINT64_MAX));
-	assert_int_equal(r.from[0], 0);
-	assert_int_equal(r.from[1], 1);
-	assert_int_equal(r.from[2], 0);
-	assert_int_equal(r.from[3], 1);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(r.from[i], i % 2);
 	timeline_release(&t);
 }
 
@@ -116,8 +118,7 @@ static void errors_end_the_run(void **state)
 	struct rings r = { .fail_at = 1 };
 	struct timeline t = { 0 };
 
-	put(&r, 0, 1);
-	put(&r, 0, 2);
+	PUT(&r, 0, 1, 2);
 	add_all(&t, &r, 1);
 	assert_ptr_equal(timeline_run(&t, UINT64_MAX), error_memory());
 	assert_int_equal(r.n, 1);

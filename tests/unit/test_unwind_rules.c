@@ -60,14 +60,20 @@ static void test_return_address_only(void **state)
 	assert_int_equal(rule.base_word, UNWIND_IN_REGISTER);
 }
 
+/* The frame pointer at this offset of the CFA, and the base register below it. */
+static struct unwind_rule rule_that_saves(int64_t cfa_offset, int64_t fp_offset)
+{
+	struct cfi_row row = usual(cfa_offset);
+
+	row.fp = (struct cfi_saved){ CFI_AT_CFA, fp_offset };
+	row.base = (struct cfi_saved){ CFI_AT_CFA, fp_offset - 8 };
+	return unwind_rule_from_row(&row);
+}
+
 static void test_what_is_near_is_read_at_once(void **state)
 {
-	struct cfi_row row = usual(64);
-	struct unwind_rule rule;
+	struct unwind_rule rule = rule_that_saves(64, -48);
 
-	row.fp = (struct cfi_saved){ CFI_AT_CFA, -48 };
-	row.base = (struct cfi_saved){ CFI_AT_CFA, -56 };
-	rule = unwind_rule_from_row(&row);
 	assert_int_equal(rule.words, 7);
 	assert_int_equal(rule.read_offset, -56);
 	assert_int_equal(rule.ra_word, 6);
@@ -77,12 +83,8 @@ static void test_what_is_near_is_read_at_once(void **state)
 
 static void test_what_is_far_is_read_apart(void **state)
 {
-	struct cfi_row row = usual(4096);
-	struct unwind_rule rule;
+	struct unwind_rule rule = rule_that_saves(4096, -4000);
 
-	row.fp = (struct cfi_saved){ CFI_AT_CFA, -4000 };
-	row.base = (struct cfi_saved){ CFI_AT_CFA, -4008 };
-	rule = unwind_rule_from_row(&row);
 	assert_int_equal(rule.words, 1);
 	assert_int_equal(rule.fp_word, UNWIND_IN_REGISTER);
 	assert_int_equal(rule.flags, UNWIND_FP_FROM_CFA);

@@ -47,6 +47,17 @@ static const char *path_at(struct fixture *f, uint32_t pid, uint64_t address)
 	return m ? m->object->definition.path : "";
 }
 
+/* FORK or EXIT of the child of PID. */
+static void apply_to_child(struct fixture *f, enum side_record_type type, uint64_t time_ns)
+{
+	apply(f, (struct side_record){ .type = type,
+				       .time_ns = time_ns,
+				       .pid = PID + 1,
+				       .tid = PID + 1,
+				       .parent_pid = PID,
+				       .parent_tid = PID });
+}
+
 static void follows_a_process_from_fork_to_exit(void **state)
 {
 	struct fixture *f = begin(true);
@@ -62,12 +73,7 @@ static void follows_a_process_from_fork_to_exit(void **state)
 				       .tid = PID,
 				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
 				       .name = "/bin/parent" });
-	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
-				       .time_ns = 3,
-				       .pid = PID + 1,
-				       .tid = PID + 1,
-				       .parent_pid = PID,
-				       .parent_tid = PID });
+	apply_to_child(f, SIDE_RECORD_FORK, 3);
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/parent");
 	assert_string_equal(tasks_find(f->w.tasks, PID + 1)->comm, "parent");
 	apply(f, (struct side_record){ .type = SIDE_RECORD_EXEC,
@@ -84,12 +90,7 @@ static void follows_a_process_from_fork_to_exit(void **state)
 				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
 				       .name = "/bin/child (deleted)" });
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/child");
-	apply(f, (struct side_record){ .type = SIDE_RECORD_EXIT,
-				       .time_ns = 6,
-				       .pid = PID + 1,
-				       .tid = PID + 1,
-				       .parent_pid = PID,
-				       .parent_tid = PID });
+	apply_to_child(f, SIDE_RECORD_EXIT, 6);
 	world_forget(&f->w, 6);
 	assert_true(spaces_knows(f->w.spaces, PID + 1));
 	world_forget(&f->w, 7);

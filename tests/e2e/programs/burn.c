@@ -6,47 +6,31 @@
  * ever. A PATH is removed first.
  */
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
+#include "burning.h"
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-#define BURN(name)                                                                                 \
-	__attribute__((noinline)) void name(uint64_t until)                                        \
-	{                                                                                          \
-		volatile uint64_t sum = 0;                                                         \
-                                                                                                   \
-		while (cpu_ns() < until)                                                           \
-			for (uint64_t i = 0; i < 20000; i++)                                       \
-				sum += i * i;                                                      \
-	}
+#define CLOCK CLOCK_THREAD_CPUTIME_ID
 
 void seventy(uint64_t until);
 void twenty(uint64_t until);
 void ten(uint64_t until);
 void *work(void *argument);
 
-BURN(seventy)
-BURN(twenty)
-BURN(ten)
+BURN(seventy, CLOCK)
+BURN(twenty, CLOCK)
+BURN(ten, CLOCK)
 
 __attribute__((noinline)) void *work(void *argument)
 {
-	uint64_t ms = *(uint64_t *)argument, begin = cpu_ns(), at = begin;
+	uint64_t ms = *(uint64_t *)argument, begin = clock_ns(CLOCK), at = begin;
 
 	while (!ms || at - begin < ms * 1000000) {
 		seventy(at + 7000000);
 		twenty(at + 9000000);
 		ten(at + 10000000);
-		at = cpu_ns();
+		at = clock_ns(CLOCK);
 	}
 	return NULL;
 }

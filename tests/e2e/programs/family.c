@@ -5,39 +5,22 @@
  * "child-N", burns MS milliseconds of CPU time in child_work() and exits; every third one
  * execs this program again, which then burns in exec_work().
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
+#include "burning.h"
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+#define CLOCK CLOCK_PROCESS_CPUTIME_ID
 
-#define BURN(name)                                                                                 \
-	__attribute__((noinline)) void name(uint64_t ms)                                           \
-	{                                                                                          \
-		uint64_t until = cpu_ns() + ms * 1000000;                                          \
-		volatile uint64_t sum = 0;                                                         \
-                                                                                                   \
-		while (cpu_ns() < until)                                                           \
-			for (uint64_t i = 0; i < 20000; i++)                                       \
-				sum += i * i;                                                      \
-	}
+void child_work(uint64_t until);
+void exec_work(uint64_t until);
 
-void child_work(uint64_t ms);
-void exec_work(uint64_t ms);
-
-BURN(child_work)
-BURN(exec_work)
+BURN(child_work, CLOCK)
+BURN(exec_work, CLOCK)
 
 int main(int argc, char **argv)
 {
@@ -45,7 +28,7 @@ int main(int argc, char **argv)
 	uint64_t ms = argc > 2 ? strtoull(argv[2], NULL, 10) : 10;
 
 	if (!n) {
-		exec_work(ms);
+		exec_work(clock_ns(CLOCK) + ms * 1000000);
 		return 0;
 	}
 	for (long i = 0; i < n; i++) {
@@ -63,7 +46,7 @@ int main(int argc, char **argv)
 			}
 			snprintf(name, sizeof(name), "child-%ld", i);
 			prctl(PR_SET_NAME, name);
-			child_work(ms);
+			child_work(clock_ns(CLOCK) + ms * 1000000);
 			_exit(0);
 		}
 		waitpid(pid, NULL, 0);
