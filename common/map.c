@@ -132,6 +132,17 @@ uint64_t *map_put(struct map *m, const void *key, size_t size, bool *added)
 	return &e->value;
 }
 
+uint32_t map_number(struct map *m, const void *key, size_t size, uint32_t next, bool *added)
+{
+	uint64_t *value = map_put(m, key, size, added);
+
+	if (!value)
+		return UINT32_MAX;
+	if (*added)
+		*value = next;
+	return (uint32_t)*value;
+}
+
 bool map_remove(struct map *m, const void *key, size_t size)
 {
 	size_t mask = m->capacity - 1;

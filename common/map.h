@@ -33,6 +33,12 @@ uint64_t *map_get(const struct map *m, const void *key, size_t size);
  */
 uint64_t *map_put(struct map *m, const void *key, size_t size, bool *added);
 
+/*
+ * Numbers keys: that of this one, which is `next` where it was not there (`added` says so).
+ * UINT32_MAX without memory.
+ */
+uint32_t map_number(struct map *m, const void *key, size_t size, uint32_t next, bool *added);
+
 /* True when the key was there. */
 bool map_remove(struct map *m, const void *key, size_t size);
 

@@ -321,9 +321,11 @@ static struct error *define_new(struct prf_writer *w, struct definitions *d, uin
 /* The same, unless it was defined before; no more than `max` in all. */
 static struct error *define(struct prf_writer *w, struct definitions *d, uint32_t max, uint32_t *id)
 {
-	struct error *error = check_record(w);
+	struct error *error = writable(w);
 	uint64_t *value;
 
+	if (!error)
+		error = check_record(w);
 	if (error)
 		return error;
 	value = map_get(&d->ids, w->record.data, w->record.size);
@@ -345,10 +347,6 @@ static struct error *define(struct prf_writer *w, struct definitions *d, uint32_
 
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	buffer_clear(&w->record);
 	event_encode(&w->record, event);
 	return define(w, &w->events, WIRE_EVENTS_MAX, id);
@@ -356,10 +354,6 @@ struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *eve
 
 struct error *prf_writer_object(struct prf_writer *w, const struct prf_object *object, uint32_t *id)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	buffer_clear(&w->record);
 	object_encode(&w->record, object);
 	return define(w, &w->objects, WIRE_OBJECTS_MAX, id);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 static const char *const no_memory = "out of memory";
-static const char *const one_rate = "give only one of -F and -c";
 
 /* Notes of the last ones of s->pids how they were given. */
 static const char *note_pids(struct settings *s, size_t before, bool by_name)
@@ -110,14 +109,29 @@ static const char *take_event(void *context, const char *argument)
 	return s->why;
 }
 
+/* One of the two numbers that say how often samples are taken. */
+static const char *take_rate(struct settings *s, uint64_t *rate, const char *argument,
+			     unsigned long long most)
+{
+	unsigned long long n;
+
+	if (!option_number(argument, 1, most, &n)) {
+		snprintf(s->why, sizeof(s->why), "expected %s, 1 or more, up to %llu",
+			 rate == &s->period ? "events per sample" : "samples per second", most);
+		return s->why;
+	}
+	*rate = n;
+	return s->period && s->frequency ? "give only one of -F and -c" : NULL;
+}
+
 static const char *take_period(void *context, const char *argument)
 {
-	unsigned long long period;
+	return take_rate(context, &((struct settings *)context)->period, argument, 1000000000000);
+}
 
-	if (!option_number(argument, 1, 1000000000000, &period))
-		return "expected events per sample, 1 or more";
-	((struct settings *)context)->period = period;
-	return ((struct settings *)context)->frequency ? one_rate : NULL;
+static const char *take_frequency(void *context, const char *argument)
+{
+	return take_rate(context, &((struct settings *)context)->frequency, argument, 1000000);
 }
 
 static const char *take_delay(void *context, const char *argument)
@@ -142,16 +156,6 @@ static const char *take_off_cpu(void *context, const char *argument)
 		return "expected milliseconds, or a time such as 50us";
 	s->waits.min_ns = ns;
 	return NULL;
-}
-
-static const char *take_frequency(void *context, const char *argument)
-{
-	unsigned long long hz;
-
-	if (!option_number(argument, 1, 1000000, &hz))
-		return "expected samples per second, 1 or more, up to 1000000";
-	((struct settings *)context)->frequency = hz;
-	return ((struct settings *)context)->period ? one_rate : NULL;
 }
 
 static const char *take_output(void *context, const char *argument)

@@ -2,6 +2,7 @@
 #include "report/info.h"
 
 #include "report/unnamed.h"
+#include "common/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -351,10 +352,7 @@ static bool has_own_line(const char *key)
 	static const char *const keys[] = { "host",	    "kernel",	"arch",
 					    "command_line", "recorder", "version" };
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(key, keys[i]))
-			return true;
-	return false;
+	return words_have(keys, sizeof(keys) / sizeof(*keys), key);
 }
 
 static void text_events(const struct facts *f, struct sink *s)

@@ -22,6 +22,7 @@
 #include "bench/statistics/bootstrap.h"
 #include "bench/statistics/random.h"
 #include "common/message.h"
+#include "common/words.h"
 
 #define WORKLOAD "format/encode"
 #define RATE "999"
@@ -211,10 +212,7 @@ static bool is_root(const char *symbol)
 	static const char *const roots[] = { "_start", "_dl_start_user", "clone",
 					     "clone3", "__clone",	 "__clone3" };
 
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
-		if (!strcmp(symbol, roots[i]))
-			return true;
-	return false;
+	return words_have(roots, sizeof(roots) / sizeof(*roots), symbol);
 }
 
 /*

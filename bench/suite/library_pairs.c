@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "common/elf_file.h"
+#include "common/words.h"
 #include "record/unwind/cfi.h"
 #include "report/dwarf/debug_sections.h"
 #include "report/symbols/debug_search.h"
@@ -144,10 +145,7 @@ static void unpack_ours(const struct library_files *f, const char *path, struct 
 /* The same sections only: .debug_loc* are large, and of no use here. */
 static bool is_read(const char *name)
 {
-	for (int i = 0; i < DWARF_SECTIONS; i++)
-		if (!strcmp(name, dwarf_section_names[i]))
-			return true;
-	return false;
+	return words_have(dwarf_section_names, DWARF_SECTIONS, name);
 }
 
 static void unpack_theirs(const struct library_files *f, const char *path, struct library_answer *a)

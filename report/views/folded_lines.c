@@ -43,19 +43,16 @@ void folded_lines_release(struct folded_lines *f)
 static uint32_t add_text(struct builder *b)
 {
 	struct folded_lines *f = b->out;
-	uint64_t *id;
+	uint32_t id = UINT32_MAX;
 	bool added;
 
-	if (!buffer_ok(&b->label))
-		return UINT32_MAX;
-	id = map_put(&b->ids, b->label.data, b->label.size, &added);
-	if (!id)
-		return UINT32_MAX;
-	if (!added)
-		return (uint32_t)*id;
+	if (buffer_ok(&b->label))
+		id = map_number(&b->ids, b->label.data, b->label.size, (uint32_t)f->text_count,
+				&added);
+	if (id == UINT32_MAX || !added)
+		return id;
 	if (!array_reserve(&f->texts, &b->text_capacity, f->text_count + 1))
 		return UINT32_MAX;
-	*id = f->text_count;
 	f->texts[f->text_count] = (struct folded_text){ f->bytes.size, (uint32_t)b->label.size,
 							(uint32_t)f->text_count };
 	buffer_append(&f->bytes, b->label.data, b->label.size);

@@ -93,17 +93,14 @@ static void make_key(struct table *t, const char *object)
 static uint32_t add_row(struct table *t, const char *object)
 {
 	struct rows *r = t->rows;
-	uint64_t *id;
+	uint32_t id = UINT32_MAX;
 	bool added;
 
 	make_key(t, object);
-	if (!buffer_ok(&t->key))
-		return UINT32_MAX;
-	id = map_put(&t->ids, t->key.data, t->key.size, &added);
-	if (!id)
-		return UINT32_MAX;
-	if (!added)
-		return (uint32_t)*id;
+	if (buffer_ok(&t->key))
+		id = map_number(&t->ids, t->key.data, t->key.size, (uint32_t)r->count, &added);
+	if (id == UINT32_MAX || !added)
+		return id;
 	if (r->count == t->capacity) {
 		size_t capacity = t->capacity ? t->capacity * 2 : 128;
 		struct row *list = realloc(r->list, capacity * sizeof(*list));
@@ -117,7 +114,6 @@ static uint32_t add_row(struct table *t, const char *object)
 			return UINT32_MAX;
 		t->capacity = capacity;
 	}
-	*id = r->count;
 	t->name_at[r->count] = r->names->size;
 	buffer_append(r->names, t->text.data, t->text.size);
 	buffer_u8(r->names, 0);

@@ -17,22 +17,28 @@ struct fixture_section {
 	uint32_t type; /* 0: SHT_PROGBITS */
 };
 
+static inline Elf64_Ehdr fixture_elf_header(uint16_t type)
+{
+	return (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					  ELFDATA2LSB, EV_CURRENT },
+			     .e_type = type,
+			     .e_machine = EM_X86_64,
+			     .e_version = EV_CURRENT,
+			     .e_ehsize = sizeof(Elf64_Ehdr),
+			     .e_phentsize = sizeof(Elf64_Phdr),
+			     .e_shentsize = sizeof(Elf64_Shdr) };
+}
+
 /* Adds such a file to an empty buffer; up to 8 sections. */
 static inline void fixture_elf(struct buffer *b, const struct fixture_section *list, size_t n)
 {
-	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					   ELFDATA2LSB, EV_CURRENT },
-			      .e_type = ET_DYN,
-			      .e_machine = EM_X86_64,
-			      .e_version = EV_CURRENT,
-			      .e_ehsize = sizeof(header),
-			      .e_shentsize = sizeof(Elf64_Shdr),
-			      .e_shnum = (uint16_t)(n + 2),
-			      .e_shstrndx = (uint16_t)(n + 1) };
+	Elf64_Ehdr header = fixture_elf_header(ET_DYN);
 	Elf64_Shdr sections[10] = { 0 }, *names = &sections[n + 1];
 	char text[256] = "";
 	size_t length = 1;
 
+	header.e_shnum = (uint16_t)(n + 2);
+	header.e_shstrndx = (uint16_t)(n + 1);
 	buffer_append(b, &header, sizeof(header));
 	for (size_t i = 0; i < n; i++) {
 		Elf64_Shdr *s = &sections[i + 1];

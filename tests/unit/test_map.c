@@ -83,6 +83,20 @@ static void test_each(void **state)
 	map_release(&m);
 }
 
+static void test_numbers(void **state)
+{
+	struct map m = { 0 };
+	bool added;
+
+	assert_int_equal(map_number(&m, "a", 1, 7, &added), 7);
+	assert_true(added);
+	assert_int_equal(map_number(&m, "a", 1, 8, &added), 7);
+	assert_false(added);
+	assert_int_equal(map_number(&m, "b", 1, 8, &added), 8);
+	assert_true(added);
+	map_release(&m);
+}
+
 static void test_release_values(void **state)
 {
 	struct map m = { 0 };
@@ -97,9 +111,8 @@ static void test_release_values(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_put_get_remove),
-	cmocka_unit_test(test_keys_are_bytes),
-	cmocka_unit_test(test_each),
+	cmocka_unit_test(test_put_get_remove), cmocka_unit_test(test_keys_are_bytes),
+	cmocka_unit_test(test_each),	       cmocka_unit_test(test_numbers),
 	cmocka_unit_test(test_release_values),
 };
 

@@ -120,13 +120,20 @@ static void test_drops_what_nothing_uses(void **state)
 	end(&f);
 }
 
-/* Of the stacks a, ab, ac and d; the last one in a group of its own if `apart`. */
-static void add_four(struct fixture *f, const uint64_t weights[4], bool apart)
-{
-	const uint32_t stacks[4] = { f->a, f->ab, f->ac, f->d };
+struct four {
+	uint64_t weights[4]; /* of the stacks a, ab, ac and d */
+	bool apart;	     /* d is in a group of its own */
+	double min_percent;
+	uint64_t unit;
+};
 
+static void regroup_four(struct fixture *f, const struct four *four)
+{
+	begin(f);
 	for (size_t i = 0; i < 4; i++)
-		add(f, i == 3 && apart, stacks[i], weights[i]);
+		add(f, i == 3 && four->apart, (const uint32_t[]){ f->a, f->ab, f->ac, f->d }[i],
+		    four->weights[i]);
+	finish(f, PROFILE_BY_COMM, four->min_percent, four->unit);
 }
 
 /* Thirds of a unit: each entry is rounded, the sum is not off. */
@@ -134,9 +141,7 @@ static void test_rounds_the_sum_once(void **state)
 {
 	struct fixture f;
 
-	begin(&f);
-	add_four(&f, (const uint64_t[]){ 1333, 1333, 1333, 1001 }, true);
-	finish(&f, PROFILE_BY_COMM, 0, 1000);
+	regroup_four(&f, &(struct four){ { 1333, 1333, 1333, 1001 }, true, 0, 1000 });
 	assert_int_equal(f.profile.total, 5);
 	for (size_t i = 0; i < f.profile.entry_count; i++)
 		assert_in_range(f.profile.entries[i].value, 1, 2);
@@ -147,9 +152,7 @@ static void test_cuts_small_branches(void **state)
 {
 	struct fixture f;
 
-	begin(&f);
-	add_four(&f, (const uint64_t[]){ 50, 40, 9, 1 }, false);
-	finish(&f, PROFILE_BY_COMM, 10, 1);
+	regroup_four(&f, &(struct four){ { 50, 40, 9, 1 }, false, 10, 1 });
 	/* c went into a, d into no frame at all; nothing was lost. */
 	assert_int_equal(f.profile.total, 100);
 	assert_int_equal(f.profile.entry_count, 3);

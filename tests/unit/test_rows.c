@@ -102,35 +102,39 @@ static void test_by_comm(void **state)
 	small_end(&s);
 }
 
+static size_t neighbours_of(const char *regex, struct small_profile *s,
+			    struct row_neighbours **list)
+{
+	regex_t compiled;
+	size_t n;
+
+	assert_int_equal(regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB), 0);
+	assert_no_error(rows_neighbours(list, &n, small_finish(s), &compiled));
+	regfree(&compiled);
+	return n;
+}
+
 static void test_callers_and_callees(void **state)
 {
 	struct row_neighbours *list;
 	struct small_profile s;
-	regex_t regex;
-	size_t n;
 
 	fill(&s);
-	assert_int_equal(regcomp(&regex, "^f$", REG_EXTENDED | REG_NOSUB), 0);
-	assert_no_error(rows_neighbours(&list, &n, small_finish(&s), &regex));
-	assert_int_equal(n, 1);
+	assert_int_equal(neighbours_of("^f$", &s, &list), 1);
 	assert_int_equal(list[0].row.total, 8);
 	/* The outermost f is called by main, and the innermost calls nothing. */
 	assert_int_equal(list[0].caller_count, 1);
 	assert_int_equal(find(list[0].callers, 1, "main")->total, 8);
 	assert_int_equal(list[0].callee_count, 1);
 	assert_int_equal(find(list[0].callees, 1, "[self]")->total, 8);
-	rows_neighbours_free(list, n);
-	regfree(&regex);
+	rows_neighbours_free(list, 1);
 
-	assert_int_equal(regcomp(&regex, "main", REG_EXTENDED | REG_NOSUB), 0);
-	assert_no_error(rows_neighbours(&list, &n, small_finish(&s), &regex));
-	assert_int_equal(n, 1);
+	assert_int_equal(neighbours_of("main", &s, &list), 1);
 	assert_int_equal(find(list[0].callers, list[0].caller_count, "[root]")->total, 11);
 	assert_int_equal(find(list[0].callees, list[0].callee_count, "f")->total, 8);
 	assert_int_equal(find(list[0].callees, list[0].callee_count, "g")->total, 2);
 	assert_int_equal(find(list[0].callees, list[0].callee_count, "[self]")->total, 1);
-	rows_neighbours_free(list, n);
-	regfree(&regex);
+	rows_neighbours_free(list, 1);
 	small_end(&s);
 }
 
@@ -138,15 +142,10 @@ static void test_nothing_matches(void **state)
 {
 	struct row_neighbours *list;
 	struct small_profile s;
-	regex_t regex;
-	size_t n;
 
 	fill(&s);
-	assert_int_equal(regcomp(&regex, "nothing", REG_EXTENDED | REG_NOSUB), 0);
-	assert_no_error(rows_neighbours(&list, &n, small_finish(&s), &regex));
-	assert_int_equal(n, 0);
-	rows_neighbours_free(list, n);
-	regfree(&regex);
+	assert_int_equal(neighbours_of("nothing", &s, &list), 0);
+	rows_neighbours_free(list, 0);
 	small_end(&s);
 }
 

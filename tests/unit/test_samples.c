@@ -4,6 +4,7 @@
 
 #include "format/samples.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/unit.h"
 
 #define COUNT 3
@@ -83,15 +84,6 @@ static void refused(const struct fields *f, const char *text)
 	samples_block_free(b);
 	payload_release(&p);
 }
-
-/* With one field changed, as in "n = 9". */
-#define REFUSED(fields_of, change, text)                                                           \
-	do {                                                                                       \
-		struct fields changed = fields_of;                                                 \
-                                                                                                   \
-		changed.change;                                                                    \
-		refused(&changed, text);                                                           \
-	} while (0)
 
 static void test_good(void **state)
 {

@@ -4,6 +4,7 @@
 #include "format/column.h"
 #include "format/stacks.h"
 #include "tests/unit/error_check.h"
+#include "tests/unit/refused.h"
 #include "tests/unit/unit.h"
 
 /* A payload of frames or stacks, field by field. */
@@ -53,15 +54,6 @@ static void refused(const struct fields *f, const char *text)
 	assert_int_equal(t.stack_count, 0);
 	tables_release(&t);
 }
-
-/* With one field changed, as in "n = 9". */
-#define REFUSED(fields_of, change, text)                                                           \
-	do {                                                                                       \
-		struct fields changed = fields_of;                                                 \
-                                                                                                   \
-		changed.change;                                                                    \
-		refused(&changed, text);                                                           \
-	} while (0)
 
 static void test_frames(void **state)
 {

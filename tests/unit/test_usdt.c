@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/error_check.h"
 
 /* A file with one segment, 64 KiB at TEXT, and one section of notes; `BASE` moved by prelink. */
@@ -46,19 +47,7 @@ static void add_probe(uint64_t address, uint64_t base, uint64_t semaphore, const
 static void make(uint64_t section_size)
 {
 	static const char names[] = "\0.note.stapsdt\0.stapsdt.base\0.names";
-	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					   ELFDATA2LSB, EV_CURRENT },
-			      .e_type = ET_EXEC,
-			      .e_machine = EM_X86_64,
-			      .e_version = EV_CURRENT,
-			      .e_ehsize = sizeof(header),
-			      .e_phoff = 0x40,
-			      .e_phnum = 1,
-			      .e_phentsize = sizeof(Elf64_Phdr),
-			      .e_shoff = 0x200,
-			      .e_shnum = 4,
-			      .e_shentsize = sizeof(Elf64_Shdr),
-			      .e_shstrndx = 3 };
+	Elf64_Ehdr header = fixture_elf_header(ET_EXEC);
 	Elf64_Phdr segment = { .p_type = PT_LOAD,
 			       .p_flags = PF_R | PF_X,
 			       .p_vaddr = TEXT,
@@ -81,6 +70,11 @@ static void make(uint64_t section_size)
 		  .sh_size = sizeof(names) },
 	};
 
+	header.e_phoff = 0x40;
+	header.e_phnum = 1;
+	header.e_shoff = 0x200;
+	header.e_shnum = 4;
+	header.e_shstrndx = 3;
 	memcpy(image, &header, sizeof(header));
 	memcpy(image + 0x40, &segment, sizeof(segment));
 	memcpy(image + 0x200, sections, sizeof(sections));

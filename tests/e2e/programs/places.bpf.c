@@ -6,50 +6,18 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-SEC("xdp")
-int at_xdp(struct xdp_md *context)
-{
-	return XDP_PASS;
-}
+#define PLACE(section, name, context_type, status)                                                 \
+	SEC(section)                                                                               \
+	int name(context_type *context)                                                            \
+	{                                                                                          \
+		return status;                                                                     \
+	}
 
-SEC("tc")
-int at_tc(struct __sk_buff *packet)
-{
-	return 0;
-}
-
-SEC("cgroup_skb/egress")
-int at_cgroup(struct __sk_buff *packet)
-{
-	return 1;
-}
-
-SEC("perf_event")
-int at_clock(void *context)
-{
-	return 0;
-}
-
-SEC("raw_tp/sched_switch")
-int at_raw_tp(void *context)
-{
-	return 0;
-}
-
-SEC("tracepoint/sched/sched_switch")
-int at_tracepoint(void *context)
-{
-	return 0;
-}
-
-SEC("uprobe/libc.so.6:getenv")
-int at_uprobe(void *context)
-{
-	return 0;
-}
-
-SEC("kprobe/do_nanosleep")
-int at_kprobe(void *context)
-{
-	return 0;
-}
+PLACE("xdp", at_xdp, struct xdp_md, XDP_PASS)
+PLACE("tc", at_tc, struct __sk_buff, 0)
+PLACE("cgroup_skb/egress", at_cgroup, struct __sk_buff, 1)
+PLACE("perf_event", at_clock, void, 0)
+PLACE("raw_tp/sched_switch", at_raw_tp, void, 0)
+PLACE("tracepoint/sched/sched_switch", at_tracepoint, void, 0)
+PLACE("uprobe/libc.so.6:getenv", at_uprobe, void, 0)
+PLACE("kprobe/do_nanosleep", at_kprobe, void, 0)
