@@ -15,14 +15,14 @@ each_python() {
 		[ -x "$python" ] || continue
 		version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 		case $version in
-		3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13) ;;
+		3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13 | 3.14) ;;
 		*) continue ;;
 		esac
 		found=$((found + 1))
 		"$1" "$version" "$python"
 		[ -z "${SAN:-}" ] || break
 	done
-	[ $found -gt 0 ] || skip "CPython 3.8 to 3.13" "none is installed"
+	[ $found -gt 0 ] || skip "CPython 3.8 to 3.14" "none is installed"
 }
 
 # build_java SOURCE...: the classes and the native library that they call; sets `home`, where Java

@@ -395,7 +395,8 @@ static __always_inline int python_read(struct python_walk *w, const struct pytho
 {
 	if (python_look(w, p))
 		return -1;
-	f->code = python_frame_word(w, p->frame_code);
+	/* Since 3.14 the lowest bits say whether the frame counts as an owner of its code. */
+	f->code = python_frame_word(w, p->frame_code) & ~7ULL;
 	f->marks_last = p->entry == PYTHON_ENTRY_SHIM &&
 			python_frame_byte(w, p->frame_entry) == p->owner;
 	w->frame = python_frame_word(w, p->frame_back);

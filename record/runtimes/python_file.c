@@ -67,13 +67,15 @@ static const struct layout layouts[] = {
 	  112, 128, 136, 68, 92, 192, 40, 56 },
 	{ VERSION(13), 2164, 72, PYTHON_NONE, 72, 0, 8, 56, 70, PYTHON_POSITION_POINTER,
 	  PYTHON_ENTRY_SHIM, 112, 128, 136, 68, 92, 200, 40, 56 },
+	{ VERSION(14), 2340, 72, PYTHON_NONE, 80, 0, 8, 56, 74, PYTHON_POSITION_POINTER,
+	  PYTHON_ENTRY_SHIM, 112, 128, 136, 68, 92, 208, 40, 56 },
 };
 
 /* By the minor version: struct layout's `lock`. */
 static const uint16_t locks[] = {
-	[8] = 1152, [9] = 352, [10] = 352, [11] = 360, [12] = 384, [13] = 16
+	[8] = 1152, [9] = 352, [10] = 352, [11] = 360, [12] = 384, [13] = 16, [14] = 16
 };
-#define THREAD_INTERPRETER 16 /* 3.12, 3.13 */
+#define THREAD_INTERPRETER 16 /* 3.12 on */
 
 bool python_file_is_one(const struct elf_file *e)
 {
@@ -172,37 +174,62 @@ static void read_members(struct layout *l, const struct elf_file *e, uint64_t ty
 }
 
 /*
- * _Py_DebugOffsets, 3.13: words after "xdebugpy": version, free-threaded, 3 of the runtime, 13 of
- * an interpreter, 9 of a thread, 6 of a frame, 10 of a code object. Free-threaded builds have
- * other frames.
+ * _Py_DebugOffsets, after "xdebugpy": words that say the version, whether it is free-threaded, and
+ * then the size and members of the runtime, an interpreter, a thread, a frame and a code object.
+ * Versions have more or fewer members of some; here is at which word what is used begins.
+ * Free-threaded builds have other frames.
  */
+#define OFFSET_WORDS 49
+
+struct offset_words {
+	unsigned int version;
+	uint8_t lock, thread, frame, code;
+};
+
+static const struct offset_words offset_words[] = {
+	{ VERSION(13), 14, 19, 28, 34 },
+	{ VERSION(14), 15, 22, 31, 39 },
+};
+
+static void take_offsets(struct layout *l, const struct offset_words *at, const uint64_t *word)
+{
+	const uint64_t *thread = word + at->thread, *frame = word + at->frame,
+		       *code = word + at->code;
+
+	l->lock = (uint16_t)word[at->lock];
+	l->thread_interpreter = (uint16_t)thread[3];
+	l->thread_frame = (uint16_t)thread[4];
+	l->frame_back = (uint8_t)frame[1];
+	l->frame_code = (uint8_t)frame[2];
+	l->frame_position = (uint8_t)frame[3];
+	l->frame_entry = (uint8_t)frame[5];
+	l->file = (uint16_t)code[1];
+	l->name = (uint16_t)code[3];
+	l->table = (uint16_t)code[4];
+	l->line = (uint16_t)code[5];
+	l->bytecode = (uint16_t)code[9];
+}
+
 static bool read_offsets(struct layout *l, const struct elf_file *e, uint64_t runtime)
 {
+	const struct offset_words *at = offset_words;
 	struct cursor c = elf_file_at(e, runtime);
 	const uint8_t *magic = cursor_bytes(&c, 8);
-	uint64_t word[44];
+	uint64_t word[OFFSET_WORDS];
 
 	if (!magic || memcmp(magic, "xdebugpy", 8) != 0)
 		return true;
-	for (size_t i = 1; i < 44; i++)
+	for (size_t i = 1; i < OFFSET_WORDS; i++)
 		word[i] = cursor_u64(&c);
-	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2] || word[14] > UINT16_MAX)
+	while (at->version != l->version)
+		if (++at == offset_words + sizeof(offset_words) / sizeof(*offset_words))
+			return false;
+	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2] || word[at->lock] > UINT16_MAX)
 		return false;
-	for (size_t i = 19; i < 44; i++)
+	for (size_t i = at->thread; i < at->code + 10u; i++)
 		if (word[i] > 4096)
 			return false;
-	l->lock = (uint16_t)word[14];
-	l->thread_interpreter = (uint16_t)word[22];
-	l->thread_frame = (uint16_t)word[23];
-	l->frame_back = (uint8_t)word[29];
-	l->frame_code = (uint8_t)word[30];
-	l->frame_position = (uint8_t)word[31];
-	l->frame_entry = (uint8_t)word[33];
-	l->file = (uint16_t)word[35];
-	l->name = (uint16_t)word[37];
-	l->table = (uint16_t)word[38];
-	l->line = (uint16_t)word[39];
-	l->bytecode = (uint16_t)word[43];
+	take_offsets(l, at, word);
 	return true;
 }
 
@@ -219,6 +246,7 @@ static uint32_t u32_at(const uint8_t *bytes)
  * address of a Py_tss_t in _PyRuntime, whose second int the number is, or reads that at once:
  *
  *     lea disp(%rax),%rdi or %rbx	48 8d b8 or 98
+ *     mov $address,%edi		bf
  *     mov disp(%rip),%edi		8b 3d
  */
 static uint64_t key_by_code(const struct elf_file *e, const struct elf_name *s)
@@ -234,6 +262,8 @@ static uint64_t key_by_code(const struct elf_file *e, const struct elf_name *s)
 		if (code[i] == 0x48 && code[i + 1] == 0x8d &&
 		    (code[i + 2] == 0xb8 || code[i + 2] == 0x98))
 			key = runtime + u32_at(code + i + 3) + 4;
+		else if (code[i] == 0xbf)
+			key = u32_at(code + i + 1) + UINT64_C(4);
 		else if (code[i] == 0x8b && code[i + 1] == 0x3d)
 			key = s[GET_STATE].address + i + 6 +
 			      (uint64_t)(int64_t)(int32_t)u32_at(code + i + 2);
@@ -343,12 +373,16 @@ static struct cold function_at(const struct cfi *cfi, uint64_t address)
 	return (struct cold){ fde->start, cfi_fde_end(fde) };
 }
 
-/* Where conditional jumps lead that leave the evaluation loop. */
+/*
+ * The function that two conditional jumps in a row lead into, of those that leave the evaluation
+ * loop. It may be larger than what is left of the loop itself.
+ */
 static struct cold follow_jumps(const struct elf_file *e, const struct cfi *cfi, uint64_t start,
 				uint64_t size)
 {
 	struct cursor c = elf_file_at(e, start);
 	const uint8_t *code = cursor_bytes(&c, size);
+	struct cold before = { 0 };
 	uint64_t target;
 
 	for (uint64_t i = 0; code && i + 6 <= size; i++) {
@@ -362,8 +396,11 @@ static struct cold follow_jumps(const struct elf_file *e, const struct cfi *cfi,
 			continue;
 		/* Bytes within another instruction may look like a jump: to somewhere else. */
 		cold = function_at(cfi, target);
-		if (cold.start && cold.start != target && cold.end - cold.start < size)
+		if (!cold.start || cold.start == target)
+			continue;
+		if (cold.start == before.start)
 			return cold;
+		before = cold;
 	}
 	return (struct cold){ 0 };
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/python_file.h"
+#include "tests/unit/unit.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+/* What _Py_DebugOffsets of CPython 3.13.0 and 3.14.10 hold, from their files. */
+#define WORDS 50
+static const uint64_t offsets_3_13[WORDS] = {
+	0,    0x30d00f0, 0,    283320, 608,  632, 194968, 7272, 7264, 7344, 7400,
+	7656, 7640,	 7648, 16,     7752, 0,	  7768,	  7760, 304,  0,    8,
+	16,   72,	 152,  160,    232,  32,  80,	  8,	0,    56,   72,
+	70,   208,	 112,  120,    128,  136, 68,	  52,	96,   104,  200,
+};
+static const uint64_t offsets_3_14[WORDS] = {
+	0,    0x30e0af0, 0,   316616, 784, 808,	 225864, 7280, 7272, 7344, 7360, 7408, 7688,
+	7672, 7680,	 16,  7784,   0,   7800, 7792,	 7992, 0,    832,  0,	 8,    16,
+	72,   152,	 160, 232,    32,  88,	 8,	 0,    56,   80,   74,	 64,   0,
+	216,  112,	 120, 128,    136, 68,	 52,	 96,   104,  208,
+};
+
+enum { NONE, RUNTIME, VERSION, LOOP, CODE_TYPE, SYMBOLS };
+
+/* A file that holds an interpreter, as far as it is looked at. Addresses are offsets in it. */
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[4];
+	Elf64_Sym symbols[SYMBOLS];
+	char names[SYMBOLS][32];
+	char section_names[32];
+	uint64_t runtime[WORDS + 300];
+	uint64_t version;
+	uint8_t loop[64];
+	uint8_t code_type[416];
+};
+
+static void add_symbol(struct image *i, int number, const char *name, size_t place, size_t size)
+{
+	strcpy(i->names[number], name);
+	i->symbols[number] = (Elf64_Sym){ .st_name = (Elf64_Word)(number * sizeof(i->names[0])),
+					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+					  .st_shndx = 1,
+					  .st_value = place,
+					  .st_size = size };
+}
+
+#define SECTION(number, name_at, kind, member)                                                     \
+	i->sections[number] = (Elf64_Shdr)                                                         \
+	{                                                                                          \
+		.sh_name = name_at, .sh_type = kind, .sh_offset = offsetof(struct image, member),  \
+		.sh_size = sizeof(i->member)                                                       \
+	}
+
+static void build(struct image *i, const uint64_t *offsets, uint32_t version)
+{
+	*i = (struct image){ .header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
+						      ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+					 .e_type = ET_DYN,
+					 .e_machine = EM_X86_64,
+					 .e_version = EV_CURRENT,
+					 .e_phoff = offsetof(struct image, segment),
+					 .e_shoff = offsetof(struct image, sections),
+					 .e_ehsize = sizeof(Elf64_Ehdr),
+					 .e_phentsize = sizeof(Elf64_Phdr),
+					 .e_phnum = 1,
+					 .e_shentsize = sizeof(Elf64_Shdr),
+					 .e_shnum = 4,
+					 .e_shstrndx = 3 },
+			     .segment = { .p_type = PT_LOAD,
+					  .p_flags = PF_R | PF_X,
+					  .p_filesz = sizeof(*i),
+					  .p_memsz = sizeof(*i),
+					  .p_align = 4096 },
+			     .section_names = "\0.dynsym\0.dynstr\0.shstrtab",
+			     .version = (uint64_t)version << 16 };
+	SECTION(1, 1, SHT_DYNSYM, symbols);
+	i->sections[1].sh_link = 2;
+	SECTION(2, 9, SHT_STRTAB, names);
+	SECTION(3, 17, SHT_STRTAB, section_names);
+	memcpy(i->runtime, offsets, WORDS * sizeof(*offsets));
+	memcpy(i->runtime, "xdebugpy", 8);
+	add_symbol(i, RUNTIME, "_PyRuntime", offsetof(struct image, runtime), sizeof(i->runtime));
+	add_symbol(i, VERSION, "Py_Version", offsetof(struct image, version), 8);
+	add_symbol(i, LOOP, "_PyEval_EvalFrameDefault", offsetof(struct image, loop), 64);
+	add_symbol(i, CODE_TYPE, "PyCode_Type", offsetof(struct image, code_type), 416);
+}
+
+static const char *read_file(struct python_file *p, const struct image *i)
+{
+	struct elf_file e;
+	const char *problem;
+
+	assert_int_equal(elf_file_open_memory(&e, i, sizeof(*i)), ELF_OK);
+	assert_true(python_file_is_one(&e));
+	problem = python_file_read(p, &e);
+	elf_file_release(&e);
+	return problem;
+}
+
+static void offsets_are_those_of_the_file(void **state)
+{
+	struct image i;
+	struct python_file p;
+
+	build(&i, offsets_3_13, 0x030d);
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.version, 0x030d);
+	assert_int_equal(p.process.frame_entry, 70);
+	assert_int_equal(p.process.code_bytecode, 200);
+	assert_int_equal(p.process.key, offsetof(struct image, runtime) + 2164);
+	build(&i, offsets_3_14, 0x030e);
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.version, 0x030e);
+	assert_int_equal(p.process.thread_frame, 72);
+	assert_int_equal(p.process.thread_interpreter, 16);
+	assert_int_equal(p.process.lock, 16);
+	assert_int_equal(p.process.frame_code, 0);
+	assert_int_equal(p.process.frame_back, 8);
+	assert_int_equal(p.process.frame_position, 56);
+	assert_int_equal(p.process.frame_entry, 74);
+	assert_true(p.process.frame_bytes > 74);
+	assert_int_equal(p.process.code_start + p.process.code_file, 112);
+	assert_int_equal(p.process.code_start + p.process.code_name, 128);
+	assert_int_equal(p.process.code_start + p.process.code_table, 136);
+	assert_int_equal(p.process.code_start + p.process.code_line, 68);
+	assert_int_equal(p.process.code_bytecode, 208);
+	assert_int_equal(p.process.key, offsetof(struct image, runtime) + 2340);
+}
+
+/* A later 3.14, whose structures have changed. */
+static void other_offsets_are_used(void **state)
+{
+	struct image i;
+	struct python_file p;
+
+	build(&i, offsets_3_14, 0x030e);
+	i.runtime[15] = 24;  /* the lock, in the interpreter */
+	i.runtime[26] = 80;  /* the frame, in the thread */
+	i.runtime[34] = 48;  /* the instruction, in the frame */
+	i.runtime[42] = 104; /* the qualified name, in the code */
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.process.lock, 24);
+	assert_int_equal(p.process.thread_frame, 80);
+	assert_int_equal(p.process.frame_position, 48);
+	assert_int_equal(p.process.code_start + p.process.code_name, 104);
+}
+
+static void what_is_not_known_is_refused(void **state)
+{
+	struct image i;
+	struct python_file p;
+
+	build(&i, offsets_3_14, 0x030f);
+	assert_string_equal(read_file(&p, &i), "a version of CPython that is not known");
+	/* Free-threaded. */
+	build(&i, offsets_3_14, 0x030e);
+	i.runtime[2] = 1;
+	assert_string_equal(read_file(&p, &i), "a build of CPython that is not known");
+	/* Of another version than the file says. */
+	build(&i, offsets_3_13, 0x030e);
+	assert_string_equal(read_file(&p, &i), "a build of CPython that is not known");
+	/* No offset, and one outside of what is read. */
+	build(&i, offsets_3_14, 0x030e);
+	i.runtime[36] = 5000;
+	assert_string_equal(read_file(&p, &i), "a build of CPython that is not known");
+	i.runtime[36] = 120;
+	assert_string_equal(read_file(&p, &i),
+			    "its frames are laid out in a way that is not known");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(offsets_are_those_of_the_file),
+	cmocka_unit_test(other_offsets_are_used),
+	cmocka_unit_test(what_is_not_known_is_refused),
+};
+
+UNIT_TESTS(tests);
