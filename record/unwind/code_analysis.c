@@ -21,6 +21,7 @@ static bool is_stopped(const atomic_bool *stop)
 #define JUMPS_MAX (1 << 16) /* in one function */
 #define PASSES_MAX 8
 #define ALIGNMENT 16 /* where functions begin that nothing names */
+#define RETURN 0xc3
 
 /* What is known before an instruction. */
 struct state {
@@ -51,7 +52,8 @@ struct code_analysis {
 	const char *name;
 	struct unwind_rule go; /* of asmcgocall, see find_stack_switch() */
 	struct code_analysis_listener listener;
-	uint64_t at; /* of the instruction that is being analysed */
+	uint64_t at;	    /* of the instruction that is being analysed */
+	uint64_t run_start; /* the caller has emitted what holds before */
 };
 
 static const struct state at_entry = { .sp_known = true, .sp_offset = 8 };
@@ -125,6 +127,14 @@ static bool is_signal_return(struct cursor c)
 
 	return (cursor_left(&c) >= sizeof(wide) && !memcmp(c.at, wide, sizeof(wide))) ||
 	       (cursor_left(&c) >= sizeof(narrow) && !memcmp(c.at, narrow, sizeof(narrow)));
+}
+
+bool code_analysis_is_trampoline(const struct elf_file *e, uint64_t address)
+{
+	struct cursor before = elf_file_at(e, address - 1);
+
+	return is_signal_return(elf_file_at(e, address)) &&
+	       (!cursor_left(&before) || *before.at != RETURN);
 }
 
 /* Go's goexit, to which the first function of a goroutine returns: nop; call; nop, and nothing. */
@@ -471,7 +481,8 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 	 * A signal trampoline is entered by a return to its first byte, and return addresses are
 	 * looked up one byte before: the rule holds from there.
 	 */
-	if (span->emits && s.fixed == &rule_signal)
+	if (span->emits && s.fixed == &rule_signal && span->start > a->run_start &&
+	    code_analysis_is_trampoline(a->e, span->start))
 		emit(a, span->start - 1, &s, true);
 	for (size_t at = 0; at < size && !is_stopped(a->stop);) {
 		struct x86_instruction i = x86_instruction_at(span->code + at, size - at);
@@ -528,6 +539,7 @@ void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 		       struct code_analysis_listener listener)
 {
 	a->listener = listener;
+	a->run_start = start;
 	for (size_t i = code_ranges_next(a->gaps, start);
 	     i < a->gaps->n && a->gaps->all[i].start < end; i++) {
 		const struct code_range *gap = &a->gaps->all[i];
@@ -538,7 +550,8 @@ void code_analysis_run(struct code_analysis *a, uint64_t start, uint64_t end,
 		if (cursor_left(&c) < to - from)
 			to = from + cursor_left(&c);
 		analyse(a, c, from, to);
-		listener.found(listener.context, to, NULL);
+		if (i + 1 == a->gaps->n || a->gaps->all[i + 1].start > to)
+			listener.found(listener.context, to, NULL);
 	}
 }
 
@@ -561,6 +574,11 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 }
 
 #else
+
+bool code_analysis_is_trampoline(const struct elf_file *e, uint64_t address)
+{
+	return false;
+}
 
 bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t end,
 			      const atomic_bool *stop)

@@ -28,6 +28,12 @@
  */
 
 /*
+ * Whether a signal trampoline begins there, which is entered by a return to its first byte. Return
+ * addresses are looked up one byte before; false if a function ends in that byte.
+ */
+bool code_analysis_is_trampoline(const struct elf_file *e, uint64_t address);
+
+/*
  * Whether [start, end) holds only instructions without effect. On machines other than x86-64:
  * always true.
  */

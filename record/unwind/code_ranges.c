@@ -55,7 +55,7 @@ bool code_ranges_of_file(struct code_ranges *r, const struct elf_file *e)
 		if ((s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS)
 			fits = fits && code_ranges_add(r, s->address, s->address + s->size);
 	}
-	for (size_t i = 0; !r->n && i < e->load_count; i++) {
+	for (size_t i = 0, sections = r->n; !sections && i < e->load_count; i++) {
 		const struct elf_segment *s = e->loads[i];
 
 		if (s->flags & PF_X)

@@ -233,6 +233,26 @@ static bool find_program(const char *program, char *path, size_t size)
 	return false;
 }
 
+/*
+ * Launchers of a JDK open the Java machine by its path. It is large: Java code runs before a table
+ * could be made that is begun only then.
+ */
+static void add_java_machine(struct search *s, const char *launcher)
+{
+	static const char *const places[] = { "lib/server", "jre/lib/amd64/server",
+					      "jre/lib/aarch64/server" };
+	char real[PATH_MAX], path[PATH_MAX];
+	const char *name = realpath(launcher, real) ? strrchr(real, '/') : NULL;
+
+	for (size_t i = 0; name && i < sizeof(places) / sizeof(places[0]); i++) {
+		int size = snprintf(path, sizeof(path), "%.*s/../%s/libjvm.so", (int)(name - real),
+				    real, places[i]);
+
+		if (size > 0 && (size_t)size < sizeof(path))
+			add_file(s, path);
+	}
+}
+
 static void each_of_program(const char *program, startup_file_function *found, void *context,
 			    int depth)
 {
@@ -258,6 +278,7 @@ static void each_of_program(const char *program, startup_file_function *found, v
 	read_config(s, "/etc/ld.so.conf", 0);
 	add_file(s, path);
 	read_script(s, path, depth);
+	add_java_machine(s, path);
 	for (size_t i = 0; i < s->file_count; i++) {
 		read_file_needs(s, s->files[i]); /* adds to the list */
 		found(context, s->files[i]);

@@ -146,6 +146,8 @@ static void take_analysed(void *context, uint64_t address, const struct unwind_r
 /* Code without unwind information: its rules come from the analysis of its instructions. */
 static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 {
+	if (code_analysis_is_trampoline(b->e, start))
+		add_row(b, start - 1, UNWIND_SIGNAL);
 	add_row(b, start, UNWIND_NONE);
 	if (b->error || end - start < PADDING_MAX || b->unknown_bytes > LIMIT_ANALYSED_BYTES ||
 	    code_analysis_is_padding(b->e, start, end, b->stop))

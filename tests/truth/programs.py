@@ -122,8 +122,9 @@ def postgres(folder, jit="off"):
     run("runuser", "-u", "nobody", "--", f"{bins[-1]}/initdb", "-D", data, "-A", "trust", cwd="/")
     sql = os.path.join(folder, "sql")
     with open(sql, "w") as f:
-        f.write("create table t as select i, md5(i::text) as m from generate_series(1, 200000) i;\n"
-                "select count(*), max(a.m) from t a join t b using (i) where b.m like '%a%';\n" * 3)
+        f.write("create table t as select i, md5(i::text) as m from generate_series(1, 200000) i;\n")
+        f.write("select count(*), max(a.m) from t a join t b using (i) where b.m like '%a%';\n"
+                "select count(distinct md5(m || i)) from t;\n" * 8)
     return ["runuser", "-u", "nobody", "--", "sh", "-c",
             f"{bins[-1]}/postgres --single -c jit={jit} -c jit_above_cost=0 -D {data} template1 < {sql} > /dev/null"]
 
@@ -213,7 +214,7 @@ ROWS = [
     # LLVM's code has neither tables nor frame pointers.
     Row("postgres with its JIT compiler", lambda folder: postgres(folder, "on"), rooted=None),
     Row("rustc", rustc),
-    Row("git log", command("git", "-C", top, "log", "-p", "-M", "-n", "600")),
+    Row("git log", command("git", "-C", top, "log", "-p", "-C", "--find-copies-harder", "-n", "300")),
     Row("sqlite3", command("sqlite3", ":memory:", SQL)),
     Row("perl", command("perl", "-e", "my $s = 0; $s += $_ * $_ % 7 for 1 .. 60000000")),
     Row("valgrind", valgrind, rooted=None),

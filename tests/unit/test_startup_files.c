@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct found {
-	size_t n, libc, self, shell;
+	size_t n, libc, self, shell, jvm;
 };
 
 static void note(void *context, const char *path)
@@ -21,6 +21,7 @@ static void note(void *context, const char *path)
 	f->libc += strstr(path, "/libc.so") != NULL;
 	f->self += strstr(path, "test_startup_files") != NULL;
 	f->shell += strstr(path, "sh") != NULL;
+	f->jvm += strstr(path, "/lib/server/libjvm.so") != NULL;
 }
 
 static void test_own_libraries(void **state)
@@ -75,6 +76,36 @@ static void test_script_that_runs_itself(void **state)
 	assert_true(f.n >= 1);
 }
 
+static void put_program(const char *folder, const char *name, char *path, size_t size)
+{
+	FILE *file;
+
+	snprintf(path, size, "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fchmod(fileno(file), 0700);
+	fclose(file);
+}
+
+static void test_launcher_opens_the_java_machine(void **state)
+{
+	char home[] = "/tmp/prof-test.XXXXXX", launcher[64], machine[64], command[128];
+	static const char *const folders[] = { "bin", "lib", "lib/server" };
+	struct found f = { 0 };
+
+	assert_non_null(mkdtemp(home));
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(machine, sizeof(machine), "%s/%s", home, folders[i]);
+		assert_int_equal(mkdir(machine, 0700), 0);
+	}
+	put_program(home, "bin/java", launcher, sizeof(launcher));
+	put_program(home, "lib/server/libjvm.so", machine, sizeof(machine));
+	startup_files_each(launcher, note, &f);
+	assert_int_equal(f.jvm, 1);
+	snprintf(command, sizeof(command), "rm -r %s", home);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_nothing_to_find(void **state)
 {
 	struct found f = { 0 };
@@ -89,6 +120,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_own_libraries),
 	cmocka_unit_test(test_script_runs_its_interpreter),
 	cmocka_unit_test(test_script_that_runs_itself),
+	cmocka_unit_test(test_launcher_opens_the_java_machine),
 	cmocka_unit_test(test_nothing_to_find),
 };
 

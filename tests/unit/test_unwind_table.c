@@ -383,6 +383,72 @@ static bool begins_stack(const void *bytes, size_t size)
 	return begins;
 }
 
+/* Two segments of code; the second one begins with a signal trampoline, or after such a byte. */
+static void build_with_trampoline(struct unwind_table *t, uint8_t before)
+{
+	static const uint8_t trampoline[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[2];
+		uint8_t code[0x10020];
+	} file = {
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_machine = ARCH_MACHINE,
+			    .e_phoff = sizeof(file.header),
+			    .e_phentsize = sizeof(file.segments[0]),
+			    .e_entry = 0x20000, /* so that it counts as a function's start */
+			    .e_phnum = 2,
+			    .e_ehsize = sizeof(file.header) },
+	};
+	struct elf_file e;
+
+	for (size_t i = 0; i < 2; i++)
+		file.segments[i] =
+			(Elf64_Phdr){ .p_type = PT_LOAD,
+				      .p_flags = PF_R | PF_X,
+				      .p_vaddr = i ? 0x20000 : 0x10000,
+				      .p_offset = offsetof(typeof(file), code) + 0x10000 * i,
+				      .p_filesz = i ? 0x20 : 0x10000,
+				      .p_memsz = i ? 0x20 : 0x10000 };
+	memset(file.code, 0x90, sizeof(file.code));
+	file.code[0] = 0x55; /* push %rbp */
+	file.code[0xffff] = before;
+	memcpy(file.code + 0x10000, trampoline, sizeof(trampoline));
+	assert_int_equal(elf_file_open_memory(&e, &file, sizeof(file)), ELF_OK);
+	assert_int_equal(
+		unwind_table_build(t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_OK);
+	elf_file_release(&e);
+}
+
+static void assert_rows_ascend(const struct unwind_table *t)
+{
+	for (uint32_t i = 0; i < t->page_count; i++)
+		for (uint32_t k = 1; k < t->pages[i].rows; k++)
+			assert_true(t->rows[t->pages[i].first + k] >> 16 >
+				    t->rows[t->pages[i].first + k - 1] >> 16);
+}
+
+/* The rule for what returns to it holds one byte before, which here lies in another page. */
+static void test_trampoline_at_an_edge(void **state)
+{
+	struct unwind_table t;
+
+	build_with_trampoline(&t, 0x90);
+	assert_rows_ascend(&t);
+	assert_int_equal(find_rule(&t, 0x1ffff)->kind, UNWIND_SIGNAL);
+	assert_int_equal(find_rule(&t, 0x20000)->kind, UNWIND_SIGNAL);
+	assert_int_not_equal(find_rule(&t, 0x1fffe)->kind, UNWIND_SIGNAL);
+	unwind_table_release(&t);
+	/* There is a function's return: who is interrupted there is in no signal frame. */
+	build_with_trampoline(&t, 0xc3);
+	assert_rows_ascend(&t);
+	assert_int_equal(find_rule(&t, 0x1ffff)->kind, UNWIND_CFA_SP);
+	assert_int_equal(find_rule(&t, 0x20000)->kind, UNWIND_SIGNAL);
+	unwind_table_release(&t);
+}
+
 /* Ubuntu's glibc is built with CET, so that its functions begin with an endbr64. */
 static void test_begins_stack(void **state)
 {
@@ -402,6 +468,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_holes_are_not_analysed),
 	cmocka_unit_test(test_entry_is_outermost),
 #ifdef __x86_64__
+	cmocka_unit_test(test_trampoline_at_an_edge),
 	cmocka_unit_test(test_begins_stack),
 #endif
 };
