@@ -48,6 +48,18 @@ static inline size_t sorted_first(const uint64_t *sorted, size_t n, uint64_t val
 		     : 0;
 }
 
+/* For functions that qsort() calls: by the first number of `a` and `b`, or else by the second. */
+static inline int sorted_by_two(const uint64_t a[2], const uint64_t b[2])
+{
+	if (a[0] != b[0])
+		return a[0] < b[0] ? -1 : 1;
+	return (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+#define SORTED_BY_TWO(a, b, first, second)                                                         \
+	sorted_by_two((const uint64_t[]){ (a)->first, (a)->second },                               \
+		      (const uint64_t[]){ (b)->first, (b)->second })
+
 /* For qsort(), of uint64_t. */
 static inline int sorted_compare(const void *a, const void *b)
 {

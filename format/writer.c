@@ -480,8 +480,10 @@ struct error *prf_writer_sample(struct prf_writer *w, const struct prf_sample *s
 /* The record in w->record joins those that wait. */
 static struct error *append_record(struct prf_writer *w, struct buffer *waiting)
 {
-	struct error *error = check_record(w);
+	struct error *error = writable(w);
 
+	if (!error)
+		error = check_record(w);
 	if (error)
 		return error;
 	record_encode(waiting, &w->record);
@@ -492,10 +494,6 @@ static struct error *append_record(struct prf_writer *w, struct buffer *waiting)
 
 struct error *prf_writer_loss(struct prf_writer *w, const struct prf_loss *loss)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	buffer_clear(&w->record);
 	loss_encode(&w->record, loss);
 	return append_record(w, &w->losses);
@@ -573,10 +571,6 @@ struct error *prf_writer_code(struct prf_writer *w, const struct prf_code *code)
 
 struct error *prf_writer_source(struct prf_writer *w, const struct prf_source *source)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	buffer_clear(&w->record);
 	source_encode(&w->record, source);
 	return append_record(w, &w->sources);
@@ -584,10 +578,6 @@ struct error *prf_writer_source(struct prf_writer *w, const struct prf_source *s
 
 struct error *prf_writer_metadata(struct prf_writer *w, const char *key, const char *value)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	buffer_clear(&w->record);
 	metadata_encode(&w->record, key, value);
 	return append_record(w, &w->metadata);
@@ -595,10 +585,6 @@ struct error *prf_writer_metadata(struct prf_writer *w, const char *key, const c
 
 struct error *prf_writer_statistic(struct prf_writer *w, const char *key, uint64_t value)
 {
-	struct error *error = writable(w);
-
-	if (error)
-		return error;
 	buffer_clear(&w->record);
 	statistic_encode(&w->record, key, value);
 	return append_record(w, &w->statistics);

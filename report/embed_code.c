@@ -2,6 +2,7 @@
 #include "report/embed_code.h"
 
 #include "common/array.h"
+#include "common/sorted.h"
 #include "report/annotate/code.h"
 #include "report/output/progress.h"
 #include "report/profile/text_pool.h"
@@ -60,9 +61,7 @@ static int by_place(const void *left, const void *right)
 {
 	const struct hit *a = left, *b = right;
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
+	return SORTED_BY_TWO(a, b, object, offset);
 }
 
 static struct error *find_hits(struct work *w)

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
+#include "common/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,9 +243,7 @@ static int by_offset(const void *left, const void *right)
 {
 	const struct hit_address *a = left, *b = right;
 
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
+	return SORTED_BY_TWO(a, b, object, offset);
 }
 
 static int by_total(const void *left, const void *right)

@@ -213,9 +213,7 @@ static int by_function(const void *left, const void *right)
 {
 	const struct located *a = left, *b = right;
 
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return (a->which > b->which) - (a->which < b->which);
+	return SORTED_BY_TWO(a, b, function, which);
 }
 
 /* Each function is read once, for all its addresses, which stay sorted. */

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "common/buffer.h"
+#include "common/sorted.h"
 
 void object_lookup_release(struct object_lookup *l)
 {
@@ -306,9 +307,7 @@ static int by_unit(const void *left, const void *right)
 {
 	const struct placed_unit *a = left, *b = right;
 
-	if (a->unit != b->unit)
-		return a->unit < b->unit ? -1 : 1;
-	return (a->address > b->address) - (a->address < b->address);
+	return SORTED_BY_TWO(a, b, unit, address);
 }
 
 static int make_runs(struct object_lookup *l, const uint32_t *units)

@@ -5,8 +5,7 @@ cd "$top" || exit 1
 
 # none NAME PATTERN FOLDER...: no file of the folders may match
 none() {
-	name=$1
-	pattern=$2
+	name=$1 pattern=$2
 	shift 2
 	found=$(grep -rnE --include='*.[ch]' "$pattern" "$@" 2>/dev/null)
 	if [ -z "$found" ]; then ok "$name"; else not_ok "$name" "$found"; fi

@@ -5,8 +5,7 @@ cd "$top" || exit 1
 
 # fails NAME LAST-LINE ARGUMENT...: tests/run with the arguments ends with status 1 and these counts
 fails() {
-	name=$1
-	expected=$2
+	name=$1 expected=$2
 	shift 2
 	BUILD=$broken tests/run "$@" > "$work/log" 2>&1
 	is "$?" 1 "$name: status 1"

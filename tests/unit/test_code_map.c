@@ -12,6 +12,21 @@ static void add(struct code_map *map, struct code_piece piece, const char *name)
 	assert_true(code_map_add(map, &piece, name, strlen(name)));
 }
 
+struct added {
+	struct code_piece piece;
+	const char *name;
+};
+
+static void add_all(struct code_map *map, const struct added *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add(map, all[i].piece, all[i].name);
+}
+
+#define ADD(map, ...)                                                                              \
+	add_all(map, (const struct added[]){ __VA_ARGS__ },                                        \
+		sizeof((const struct added[]){ __VA_ARGS__ }) / sizeof(struct added))
+
 static const char *at(const struct code_map *map, uint64_t address, uint64_t time_ns)
 {
 	uint32_t symbol;
@@ -44,8 +59,7 @@ static void finds_by_address(void **state)
 	struct code_map map = { 0 };
 
 	assert_string_equal(at(&map, 5, 1), "unknown");
-	add(&map, (struct code_piece){ 0x2000, 0x10, 1, 2 }, "b");
-	add(&map, (struct code_piece){ 0x1000, 0x100, 1, 2 }, "a");
+	ADD(&map, { { 0x2000, 0x10, 1, 2 }, "b" }, { { 0x1000, 0x100, 1, 2 }, "a" });
 	EXPECT(&map, { 0xfff, 5, "unknown" }, { 0x1000, 5, "a" }, { 0x10ff, 5, "a" },
 	       { 0x1100, 5, "unknown" }, { 0x200f, 5, "b" }, { 0x2010, 5, "unknown" });
 	code_map_release(&map);
@@ -56,9 +70,8 @@ static void owners_have_their_times(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 20 }, "first");
-	add(&map, (struct code_piece){ 0x1000, 0x100, 30, 40 }, "second");
-	add(&map, (struct code_piece){ 0x1000, 0x100, 50, 60 }, "third");
+	ADD(&map, { { 0x1000, 0x100, 10, 20 }, "first" }, { { 0x1000, 0x100, 30, 40 }, "second" },
+	    { { 0x1000, 0x100, 50, 60 }, "third" });
 	EXPECT(&map, { 0x1010, 5, "first" }, { 0x1010, 30, "first" }, { 0x1010, 31, "ambiguous" },
 	       { 0x1010, 39, "ambiguous" }, { 0x1010, 40, "second" }, { 0x1010, 50, "second" },
 	       { 0x1010, 55, "ambiguous" }, { 0x1010, 60, "third" });
@@ -70,8 +83,7 @@ static void owners_of_one_look(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, (struct code_piece){ 0x1000, 0x100, 0, 20 }, "first");
-	add(&map, (struct code_piece){ 0x1000, 0x100, 0, 20 }, "second");
+	ADD(&map, { { 0x1000, 0x100, 0, 20 }, "first" }, { { 0x1000, 0x100, 0, 20 }, "second" });
 	EXPECT(&map, { 0x1010, 10, "ambiguous" }, { 0x1010, 20, "second" });
 	code_map_release(&map);
 }
@@ -80,8 +92,8 @@ static void exact_times(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 10, true }, "first");
-	add(&map, (struct code_piece){ 0x1000, 0x100, 20, 20, true }, "second");
+	ADD(&map, { { 0x1000, 0x100, 10, 10, true }, "first" },
+	    { { 0x1000, 0x100, 20, 20, true }, "second" });
 	EXPECT(&map, { 0x1010, 9, "ambiguous" }, { 0x1010, 10, "first" }, { 0x1010, 19, "first" },
 	       { 0x1010, 21, "second" });
 	code_map_release(&map);
@@ -92,9 +104,8 @@ static void overlapped_in_part(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, (struct code_piece){ 0x1000, 0x100, 10, 20 }, "old");
-	add(&map, (struct code_piece){ 0x3000, 0x10, 10, 20 }, "stays");
-	add(&map, (struct code_piece){ 0x1080, 0x100, 30, 40 }, "new");
+	ADD(&map, { { 0x1000, 0x100, 10, 20 }, "old" }, { { 0x3000, 0x10, 10, 20 }, "stays" },
+	    { { 0x1080, 0x100, 30, 40 }, "new" });
 	EXPECT(&map, { 0x1000, 30, "old" }, { 0x1000, 50, "ambiguous" }, { 0x1090, 30, "old" },
 	       { 0x1090, 50, "new" });
 	/* Never covered before, but its code may have been another one. */
@@ -106,12 +117,10 @@ static void the_same_again(void **state)
 {
 	struct code_map map = { 0 };
 
-	add(&map, (struct code_piece){ 0x1000, 0x10, 10, 20 }, "first");
-	add(&map, (struct code_piece){ 0x1000, 0x10, 30, 40 }, "first");
+	ADD(&map, { { 0x1000, 0x10, 10, 20 }, "first" }, { { 0x1000, 0x10, 30, 40 }, "first" });
 	assert_int_equal(map.n, 1);
 	assert_string_equal(at(&map, 0x1000, 35), "first");
-	add(&map, (struct code_piece){ 0x1000, 0x10, 50, 60 }, "second");
-	add(&map, (struct code_piece){ 0x1000, 0x10, 70, 80 }, "first");
+	ADD(&map, { { 0x1000, 0x10, 50, 60 }, "second" }, { { 0x1000, 0x10, 70, 80 }, "first" });
 	EXPECT(&map, { 0x1000, 65, "second" }, { 0x1000, 80, "first" });
 	code_map_release(&map);
 }

@@ -39,14 +39,19 @@ static void several_with_own_rates(void **state)
 	assert_int_equal(list.events[2].frequency, 1000);
 }
 
+static void expect_rate(size_t event, uint64_t frequency, uint64_t period)
+{
+	assert_int_equal(list.events[event].frequency, frequency);
+	assert_int_equal(list.events[event].period, period);
+}
+
 static void period_for_all(void **state)
 {
 	assert_no_error(event_list_parse(&list, "instructions,sched:sched_switch,faults/freq=5/"));
 	event_list_set_rate(&list, 0, 100000);
-	assert_int_equal(list.events[0].period, 100000);
-	assert_int_equal(list.events[1].period, 100000);
-	assert_int_equal(list.events[2].period, 0);
-	assert_int_equal(list.events[2].frequency, 5);
+	expect_rate(0, 0, 100000);
+	expect_rate(1, 0, 100000);
+	expect_rate(2, 5, 0);
 }
 
 static void tracepoint_by_frequency_takes_each(void **state)
@@ -54,8 +59,7 @@ static void tracepoint_by_frequency_takes_each(void **state)
 	assert_no_error(event_list_parse(&list, "sched:sched_switch"));
 	event_list_set_rate(&list, 999, 0);
 	assert_int_equal(list.events[0].source, EVENT_TRACEPOINT);
-	assert_int_equal(list.events[0].frequency, 0);
-	assert_int_equal(list.events[0].period, 1);
+	expect_rate(0, 0, 1);
 }
 
 static void raw(void **state)

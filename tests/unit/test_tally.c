@@ -12,6 +12,7 @@ struct fixture {
 	uint32_t events[2], tasks[3], stacks[2];
 	struct selection selection;
 	struct tally *tally;
+	uint64_t weight; /* that counted() found last */
 };
 
 static void begin(struct fixture *f)
@@ -82,15 +83,16 @@ static void end(struct fixture *f)
 	selection_release(&f->selection);
 }
 
-/* Samples and weight of all cells with this stack in groups whose task has this tid (0: any). */
-static uint64_t counted(const struct fixture *f, uint32_t stack, uint32_t tid, uint64_t *weight)
+/* Samples, and in f->weight the weight, of all cells with this stack in groups whose task has this
+ * tid (0: any). */
+static uint64_t counted(struct fixture *f, uint32_t stack, uint32_t tid)
 {
 	size_t n, groups;
 	const struct tally_cell *cells = tally_cells(f->tally, &n);
 	const struct tally_group *group = tally_groups(f->tally, &groups);
 	uint64_t samples = 0;
 
-	*weight = 0;
+	f->weight = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct prf_task *task = prf_reader_task(f->reader,
 							      group[cells[i].group].task);
@@ -98,7 +100,7 @@ static uint64_t counted(const struct fixture *f, uint32_t stack, uint32_t tid, u
 		if (cells[i].stack != stack || (tid && task->tid != tid))
 			continue;
 		samples += cells[i].samples;
-		*weight += cells[i].weight;
+		f->weight += cells[i].weight;
 	}
 	return samples;
 }
@@ -108,7 +110,6 @@ static void test_adds_up(void **state)
 	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
 	struct tally_totals totals;
 	struct fixture f;
-	uint64_t weight;
 	size_t n;
 
 	begin(&f);
@@ -118,10 +119,10 @@ static void test_adds_up(void **state)
 	sample(&f, 4000, 2, 0, PRF_NONE, 0, 1);
 	sample(&f, 5000, 0, 1, 0, 0, 700);
 	count(&f, &options, 2);
-	assert_int_equal(counted(&f, f.stacks[0], 0, &weight), 4);
-	assert_int_equal(counted(&f, f.stacks[1], 0, &weight), 2);
-	assert_int_equal(weight, 10);
-	assert_int_equal(counted(&f, PRF_NONE, 0, &weight), 2);
+	assert_int_equal(counted(&f, f.stacks[0], 0), 4);
+	assert_int_equal(counted(&f, f.stacks[1], 0), 2);
+	assert_int_equal(f.weight, 10);
+	assert_int_equal(counted(&f, PRF_NONE, 0), 2);
 	tally_groups(f.tally, &n);
 	assert_int_equal(n, 2);
 	tally_trace_totals(f.tally, &totals);
@@ -136,16 +137,15 @@ static void test_tells_threads_apart(void **state)
 {
 	struct tally_options options = { .dimensions = PROFILE_BY_THREAD };
 	struct fixture f;
-	uint64_t weight;
 
 	begin(&f);
 	/* The same stack by turns, so that no remembered cell fits. */
 	for (int i = 0; i < 100; i++)
 		sample(&f, 1000 + (uint64_t)i, (uint32_t)i % 3, 0, 0, 0, 1);
 	count(&f, &options, 1);
-	assert_int_equal(counted(&f, f.stacks[0], 1, &weight), 34);
-	assert_int_equal(counted(&f, f.stacks[0], 2, &weight), 33);
-	assert_int_equal(counted(&f, f.stacks[0], 3, &weight), 33);
+	assert_int_equal(counted(&f, f.stacks[0], 1), 34);
+	assert_int_equal(counted(&f, f.stacks[0], 2), 33);
+	assert_int_equal(counted(&f, f.stacks[0], 3), 33);
 	end(&f);
 }
 
@@ -174,7 +174,6 @@ static void test_selects(void **state)
 {
 	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
 	struct fixture f;
-	uint64_t weight;
 
 	begin(&f);
 	assert_true(number_set_add(&f.selection.tids, "2"));
@@ -183,7 +182,7 @@ static void test_selects(void **state)
 	sample(&f, 2, 1, 0, 0, 1, 1);
 	sample(&f, 3, 1, 0, 0, 0, 1);
 	count(&f, &options, 1);
-	assert_int_equal(counted(&f, f.stacks[0], 0, &weight), 1);
+	assert_int_equal(counted(&f, f.stacks[0], 0), 1);
 	end(&f);
 }
 
@@ -194,7 +193,6 @@ static void test_slices(void **state)
 					 .slice_ns = 100 };
 	const struct slices *slices;
 	struct fixture f;
-	uint64_t weight;
 
 	begin(&f);
 	sample(&f, 1000, 0, 0, 0, 0, 1);
@@ -203,9 +201,9 @@ static void test_slices(void **state)
 	sample(&f, 1100, 0, 0, 0, 0, 1);
 	sample(&f, 1250, 0, 0, 0, 0, 5);
 	count(&f, &options, 1);
-	assert_int_equal(counted(&f, f.stacks[0], 1, &weight), 4);
-	assert_int_equal(weight, 8);
-	assert_int_equal(counted(&f, f.stacks[0], 2, &weight), 1);
+	assert_int_equal(counted(&f, f.stacks[0], 1), 4);
+	assert_int_equal(f.weight, 8);
+	assert_int_equal(counted(&f, f.stacks[0], 2), 1);
 	slices = tally_slices(f.tally);
 	assert_int_equal(slices->count, 5);
 	assert_int_equal(slices->cells[0], slices->cells[2]);
@@ -224,7 +222,6 @@ static void test_many_threads_on_a_stack(void **state)
 {
 	struct tally_options options = { .dimensions = PROFILE_BY_THREAD };
 	struct fixture f;
-	uint64_t weight;
 	size_t n;
 
 	begin(&f);
@@ -235,9 +232,9 @@ static void test_many_threads_on_a_stack(void **state)
 	count(&f, &options, 1);
 	tally_cells(f.tally, &n);
 	assert_int_equal(n, 18);
-	assert_int_equal(counted(&f, f.stacks[0], 0, &weight), 2004);
-	assert_int_equal(counted(&f, PRF_NONE, 0, &weight), 1998);
-	assert_int_equal(weight, 3996);
+	assert_int_equal(counted(&f, f.stacks[0], 0), 2004);
+	assert_int_equal(counted(&f, PRF_NONE, 0), 1998);
+	assert_int_equal(f.weight, 3996);
 	end(&f);
 }
 
@@ -248,7 +245,6 @@ static void test_traces_follow_each_other(void **state)
 	struct prf_record record;
 	struct fixture f;
 	const void *data;
-	uint64_t weight;
 	uint32_t base;
 	size_t size, events;
 
@@ -262,8 +258,8 @@ static void test_traces_follow_each_other(void **state)
 	while (fixture_next(again, &record))
 		if (record.type == PRF_RECORD_SAMPLES)
 			fixture_must(tally_add(f.tally, &record.samples));
-	assert_int_equal(counted(&f, f.stacks[1], 0, &weight), 1);
-	assert_int_equal(counted(&f, f.stacks[1] + base, 0, &weight), 1);
+	assert_int_equal(counted(&f, f.stacks[1], 0), 1);
+	assert_int_equal(counted(&f, f.stacks[1] + base, 0), 1);
 	/* Equal events are one. */
 	tally_events(f.tally, &events);
 	assert_int_equal(events, 2);

@@ -169,16 +169,24 @@ static int own_bias(struct dl_phdr_info *info, size_t size, void *context)
 	return 1; /* the program comes first */
 }
 
-static void test_finds_a_function(void **state)
+/* Opens this program's file; returns by how much its addresses are moved in memory. */
+static uint64_t open_own(struct elf_file *e)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	uint64_t bias = 0;
-	struct unwind_table t;
-	struct elf_file e;
 
 	dl_iterate_phdr(own_bias, &bias);
-	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(elf_file_open(e, fd), ELF_OK);
 	close(fd);
+	return bias;
+}
+
+static void test_finds_a_function(void **state)
+{
+	struct unwind_table t;
+	struct elf_file e;
+	uint64_t bias = open_own(&e);
+
 	assert_int_equal(
 		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
 		UNWIND_TABLE_OK);
@@ -319,14 +327,11 @@ void begins(void);
 
 static int kind_of_begins(bool is_entry)
 {
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), kind;
-	uint64_t bias = 0;
 	struct unwind_table t;
 	struct elf_file e;
+	uint64_t bias = open_own(&e);
+	int kind;
 
-	dl_iterate_phdr(own_bias, &bias);
-	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
-	close(fd);
 	if (is_entry)
 		e.entry = (uintptr_t)begins - bias;
 	assert_int_equal(
