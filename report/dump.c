@@ -148,13 +148,19 @@ static void dump_loss(struct dump *d, const struct prf_loss *loss)
 	sink_char(d->sink, '\n');
 }
 
+/* A line of what belongs to an object or a frame. */
+static void begin_line(struct dump *d, const char *what, const char *of, uint32_t id)
+{
+	sink_printf(d->sink, "  %s", what);
+	write_id(d->sink, of, id);
+}
+
 static void dump_symbols(struct dump *d, const struct prf_record *record)
 {
 	for (size_t i = 0; i < record->symbols.n; i++) {
 		const struct prf_symbol *symbol = &record->symbols.symbols[i];
 
-		sink_text(d->sink, "  symbol");
-		write_id(d->sink, "object", record->symbols.object);
+		begin_line(d, "symbol", "object", record->symbols.object);
 		sink_printf(d->sink, " start=0x%" PRIx64 " size=%" PRIu64, symbol->start,
 			    symbol->size);
 		write_text(d->sink, "name", symbol->name);
@@ -167,8 +173,7 @@ static void dump_names(struct dump *d, const struct prf_record *record)
 	for (size_t i = 0; i < record->names.n; i++) {
 		const struct prf_place *place = &record->names.places[i];
 
-		sink_text(d->sink, "  name");
-		write_id(d->sink, "frame", record->names.frame);
+		begin_line(d, "name", "frame", record->names.frame);
 		write_text(d->sink, "function", place->function);
 		write_text(d->sink, "file", place->file);
 		sink_printf(d->sink, " line=%" PRIu32 " start_line=%" PRIu32 "\n", place->line,
@@ -178,8 +183,7 @@ static void dump_names(struct dump *d, const struct prf_record *record)
 
 static void dump_code(struct dump *d, const struct prf_code *code)
 {
-	sink_text(d->sink, "  code");
-	write_id(d->sink, "object", code->object);
+	begin_line(d, "code", "object", code->object);
 	sink_printf(d->sink,
 		    " offset=0x%" PRIx64 " address=0x%" PRIx64 " machine=%" PRIu32
 		    " size=%zu lines=%zu symbols=%zu",

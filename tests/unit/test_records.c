@@ -107,58 +107,61 @@ static void refused(uint32_t type, const struct buffer *record, const char *text
 	assert_error(decode(type, record), ERROR_CORRUPT, text);
 }
 
-/* Counts and distances of code that its bytes do not justify. */
-static void test_wrong_code(void **state)
+/* A good record of which one byte is changed. */
+static void refused_with(uint32_t type, size_t at, uint8_t byte, const char *text)
 {
 	struct buffer record = { 0 };
 
-	encode(WIRE_CODE, &record);
-	record.data[0] = DEFINED;
-	refused(WIRE_CODE, &record, "record 0 of code: its object is 3, but 3 are defined");
-	record.data[0] = 2;
-	record.data[1] = 100;
-	refused(WIRE_CODE, &record, "record 0 of code: it has 100 entries in 38 bytes");
-	record.data[1] = 2;
-	record.data[2] = 100;
-	refused(WIRE_CODE, &record, "record 0 of code: it has 100 symbols in 37 bytes");
-	buffer_clear(&record);
-	buffer_append(&record, "\2\2\0\0\0\0f\0\0\1\0\0\0", 13);
-	buffer_uleb(&record, UINT64_MAX);
-	buffer_append(&record, "\0\0\0", 3);
-	refused(WIRE_CODE, &record, "record 0 of code: it does not hold all fields");
-	buffer_clear(&record);
-	encode(WIRE_SOURCES, &record);
-	record.data[5] = 100;
-	refused(WIRE_SOURCES, &record, "record 0 of sources: it has 100 lines in 8 bytes");
+	encode(type, &record);
+	record.data[at] = byte;
+	refused(type, &record, text);
 	buffer_release(&record);
+}
+
+/* The bytes `before`, a number, and the bytes `after`. */
+struct around {
+	const char *before;
+	size_t before_size;
+	uint64_t number;
+	const char *after;
+	size_t after_size;
+};
+
+static void refused_around(uint32_t type, const struct around *a, const char *text)
+{
+	struct buffer record = { 0 };
+
+	buffer_append(&record, a->before, a->before_size);
+	buffer_uleb(&record, a->number);
+	buffer_append(&record, a->after, a->after_size);
+	refused(type, &record, text);
+	buffer_release(&record);
+}
+
+/* Counts and distances of code that its bytes do not justify. */
+static void test_wrong_code(void **state)
+{
+	refused_with(WIRE_CODE, 0, DEFINED, "record 0 of code: its object is 3, but 3 are defined");
+	refused_with(WIRE_CODE, 1, 100, "record 0 of code: it has 100 entries in 38 bytes");
+	refused_with(WIRE_CODE, 2, 100, "record 0 of code: it has 100 symbols in 37 bytes");
+	refused_around(WIRE_CODE,
+		       &(struct around){ "\2\2\0\0\0\0f\0\0\1\0\0\0", 13, UINT64_MAX, "\0\0\0", 3 },
+		       "record 0 of code: it does not hold all fields");
+	refused_with(WIRE_SOURCES, 5, 100, "record 0 of sources: it has 100 lines in 8 bytes");
 }
 
 static void test_one_wrong_field(void **state)
 {
-	struct buffer record = { 0 };
-
-	encode(WIRE_SYMBOLS, &record);
-	record.data[0] = DEFINED;
-	refused(WIRE_SYMBOLS, &record, "record 0 of symbols: its object is 3, but 3 are defined");
-	record.data[0] = 2;
-	record.data[1] = 5;
-	refused(WIRE_SYMBOLS, &record, "record 0 of symbols: it has 5 entries in 9 bytes");
-	buffer_clear(&record);
-	buffer_append(&record, "\2\2\1\1a", 6);
-	buffer_uleb(&record, UINT64_MAX);
-	buffer_append(&record, "\1b", 3);
-	refused(WIRE_SYMBOLS, &record,
-		"record 0 of symbols: it has a symbol that starts beyond 2^64");
-	buffer_clear(&record);
-	encode(WIRE_NAMES, &record);
-	record.data[0] = DEFINED;
-	refused(WIRE_NAMES, &record, "record 0 of names: its frame is 3, but 3 are defined");
-	buffer_clear(&record);
-	buffer_append(&record, "\2\1f\0c", 6);
-	buffer_uleb(&record, (uint64_t)UINT32_MAX + 1);
-	buffer_u8(&record, 0);
-	refused(WIRE_NAMES, &record, "record 0 of names: it does not hold all fields");
-	buffer_release(&record);
+	refused_with(WIRE_SYMBOLS, 0, DEFINED,
+		     "record 0 of symbols: its object is 3, but 3 are defined");
+	refused_with(WIRE_SYMBOLS, 1, 5, "record 0 of symbols: it has 5 entries in 9 bytes");
+	refused_around(WIRE_SYMBOLS, &(struct around){ "\2\2\1\1a", 6, UINT64_MAX, "\1b", 3 },
+		       "record 0 of symbols: it has a symbol that starts beyond 2^64");
+	refused_with(WIRE_NAMES, 0, DEFINED,
+		     "record 0 of names: its frame is 3, but 3 are defined");
+	refused_around(WIRE_NAMES,
+		       &(struct around){ "\2\1f\0c", 6, (uint64_t)UINT32_MAX + 1, "", 1 },
+		       "record 0 of names: it does not hold all fields");
 }
 
 static void test_reasons_that_are_not_known(void **state)
