@@ -203,10 +203,10 @@ static __always_inline int hotspot_symbol(struct walk *w, __u64 symbol, __u64 *w
  * What identifies the method among others at the same address, earlier or later. Not 0: it is no
  * method.
  */
-static __always_inline int hotspot_identify(struct walk *w, __u64 method,
-					    struct hotspot_identity *identity)
+static __always_inline int hotspot_identify(struct walk *w, __u64 method)
 {
 	const struct hotspot_process *p = &w->hotspot.process;
+	struct hotspot_identity *identity = &w->hotspot.identity;
 	__u64 constants, holder;
 	__u16 name;
 
@@ -229,7 +229,6 @@ __noinline int hotspot_note_method(__u32 index, __u64 method, __u64 bytecode)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 	__u32 slot = ((__u32)(method >> 3) * 0x9e3779b1U) >> (32 - HOTSPOT_METHODS_BITS);
-	struct hotspot_identity identity;
 	struct hotspot_method *m;
 	__u64 position;
 
@@ -244,10 +243,10 @@ __noinline int hotspot_note_method(__u32 index, __u64 method, __u64 bytecode)
 		 * If it is not in memory now, the method cannot be identified, and the frame has no
 		 * name.
 		 */
-		if (hotspot_identify(w, method, &identity))
+		if (hotspot_identify(w, method))
 			return script_put(w, method | HOTSPOT_METHOD, HOTSPOT_NO_INDEX);
-		m->const_method = identity.const_method;
-		m->cookie = hotspot_cookie(&identity);
+		m->const_method = w->hotspot.identity.const_method;
+		m->cookie = hotspot_cookie(&w->hotspot.identity);
 		m->walk = w->hotspot.walks;
 		m->method = method;
 	}

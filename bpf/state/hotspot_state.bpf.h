@@ -46,7 +46,8 @@ struct hotspot_walk {
 	__u32 walks;  /* so far */
 	__u32 looked; /* in this walk, whether there is one */
 	struct hotspot_blob blob;
-	__u64 head[16]; /* of the blob, as read */
+	__u64 head[16];			  /* of the blob, as read */
+	struct hotspot_identity identity; /* of the method that was read last */
 	struct hotspot_method methods[HOTSPOT_METHODS];
 	struct hotspot_blob cache[HOTSPOT_CACHE];
 };

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define INSTRUCTIONS_MAX 82000
+#define INSTRUCTIONS_MAX 100000
 #define LOG_BYTES 65536
 
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
