@@ -178,15 +178,17 @@ static __always_inline __u64 python_epoch(struct python_walk *w, const struct py
 }
 
 /*
- * The thread, whose state is in the window, sleeps in a system call on that futex: whether that is
- * one of the interpreter lock's.
+ * The thread, whose state is in the window, sleeps in a system call on that futex (0: on none):
+ * whether that is one of the interpreter lock's.
  */
 static __always_inline int python_waits(const struct python_walk *w, const struct python_process *p,
 					__u64 futex)
 {
 	__u64 lock = p->lock;
 
-	if (lock && p->thread_interpreter &&
+	if (!futex || !lock)
+		return 0;
+	if (p->thread_interpreter &&
 	    WALK_READ_USER(&lock, sizeof(lock), python_frame_word(w, p->thread_interpreter) + lock))
 		return 0;
 	return lock && futex - lock < PYTHON_LOCK_BYTES;

@@ -151,7 +151,7 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	__u32 index = w->index, last = SCRIPT_SENT;
 	struct python_walk *list;
 	struct python_thread thread;
-	__u64 *sendings, futex;
+	__u64 *sendings;
 
 	if (!process || process->runtime != SCRIPT_PYTHON)
 		return;
@@ -169,8 +169,9 @@ static __always_inline void script_read_list(struct walk *w, __u32 tgid)
 	thread.sendings = *sendings;
 	if (python_begin(list, script_python(process), &thread))
 		return;
-	futex = script_futex(task);
-	if (futex && python_waits(list, script_python(process), futex))
+	/* Only waits are asked for; all other samples are spared the question. */
+	if (index % CLASS_COUNT == CLASS_SWITCH &&
+	    python_waits(list, script_python(process), script_futex(task)))
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
