@@ -9,11 +9,12 @@ changes=${CHANGES:-1500}
 programs_count=${PROGRAMS:-10}
 
 # names_of PROGRAM INTERPRETER COUNT: sets right, wrong and unnamed. The leaf of each stack is f_N in
-# a file that has its name and its line, where N goes up; what is lost leaves a gap.
+# a file that has its name and its line, where N goes up; what is lost leaves a gap. Ticks of a timer
+# see the program start, so that it is known to run Python when it calls, be the recorder late or not.
 names_of() {
-	need "$record" -q -o "$work/python.prf" -e "uprobe:$work/libmark.so:mark" -- \
+	need "$record" -q -F 1999 -o "$work/python.prf" -e cpu-clock -e "uprobe:$work/libmark.so:mark" -- \
 		"$2" "$programs/$1" "$work/libmark.so" "$3"
-	"$report" -q -f jsonl --lines "$work/python.prf" > "$work/samples"
+	"$report" -q -f jsonl --lines "--event=uprobe:*" "$work/python.prf" > "$work/samples"
 	read -r right wrong unnamed <<-E
 	$(python3 "$work/judge.py" "$work/samples")
 	E
@@ -52,7 +53,8 @@ cat > "$work/short.py" <<'END'
 import time
 def sum_up(n):
     return sum(i * i for i in range(n))
-while time.process_time() < 0.05:
+end = time.process_time() + 0.05
+while time.process_time() < end:
     sum_up(500)
 END
 cat > "$work/judge-short.py" <<'END'
