@@ -59,7 +59,7 @@ static struct error *take_sample(void *context, size_t number)
 	struct prf_sample sample;
 	struct error *error = NULL;
 
-	if (size >= sizeof(*raw))
+	if (size >= sizeof(*raw) && late_walk_is_wanted(raw, size))
 		raw = late_walk_finish(&d->late, spaces_layout(d->world->spaces, raw->pid), raw,
 				       &size);
 	raw = resolver_check(d->resolver, raw, size);

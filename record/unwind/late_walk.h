@@ -29,6 +29,12 @@ struct late_walk {
 	} room;
 };
 
+/* Whether a record, which holds a whole struct sample, goes on after its frames. */
+static inline bool late_walk_is_wanted(const struct sample *s, uint32_t size)
+{
+	return size > sizeof(*s) + sample_words(s) * sizeof(s->frames[0]);
+}
+
 /*
  * A record of a ring, without the copy of the stack. If the walk reaches the root, that is a longer
  * sample, valid until the next call; otherwise it is the record itself. Sets `*size`, which is that

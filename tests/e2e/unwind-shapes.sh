@@ -44,8 +44,7 @@ shape alarm "$work/stacks" alarm ';main;waits_for_alarm;frameless;.*;?on_alarm;l
 shape threads "$work/stacks" threads ';thread;outer;middle;leaf'
 shape fork "$work/stacks" fork ';main;child;outer;middle;leaf'
 shape exec "$work/stacks" exec ';main;outer;middle;leaf'
-# Its table is made when it is loaded, which may be late on a busy machine.
-shape library "$work/stacks" "$work/library.so" ';main;.*;call_back;outer;middle;leaf' 50
+shape library "$work/stacks" "$work/library.so" ';main;.*;call_back;outer;middle;leaf'
 shape stripped "$work/stripped" outer ''
 
 # Only .debug_frame describes its own code, plain or compressed.
