@@ -19,6 +19,11 @@ struct state {
 	size_t frames; /* user frames in the room */
 };
 
+static struct sample *sample_in(struct late_walk *l)
+{
+	return (struct sample *)l->room;
+}
+
 enum progress { GOES_ON, AT_ROOT, STUCK };
 
 static bool read_word(const struct state *s, uint64_t address, uint64_t *word)
@@ -120,7 +125,7 @@ static bool step_by_rule(struct state *s, const struct unwind_rule *rule)
 /* From the last frame to its caller, which becomes the last one. */
 static enum progress step(struct state *s)
 {
-	__u64 *frames = s->late->room.frames;
+	__u64 *frames = sample_in(s->late)->frames;
 	struct unwind_rule rule;
 
 	if (!s->late->rule(s->late->context, s->layout, s->exact ? s->pc : s->pc - 1, &rule))
@@ -141,10 +146,10 @@ static void append_others(struct late_walk *l, const struct sample *s, size_t us
 {
 	size_t others = (size_t)sample_words(s) - s->user_frames;
 
-	memcpy(l->room.frames + user_frames, s->frames + s->user_frames, others * 8);
-	l->room.sample = *s;
-	l->room.sample.user_frames = (uint16_t)user_frames;
-	l->room.sample.walk_end = WALK_ROOT;
+	memcpy(sample_in(l)->frames + user_frames, s->frames + s->user_frames, others * 8);
+	*sample_in(l) = *s;
+	sample_in(l)->user_frames = (uint16_t)user_frames;
+	sample_in(l)->walk_end = WALK_ROOT;
 }
 
 static bool walk_on(struct late_walk *l, const struct layout *layout, const struct sample *s,
@@ -165,7 +170,7 @@ static bool walk_on(struct late_walk *l, const struct layout *layout, const stru
 	};
 	enum progress progress = GOES_ON;
 
-	memcpy(l->room.frames, s->frames, s->user_frames * sizeof(s->frames[0]));
+	memcpy(sample_in(l)->frames, s->frames, s->user_frames * sizeof(s->frames[0]));
 	while (progress == GOES_ON)
 		progress = step(&state);
 	if (progress == AT_ROOT)
@@ -195,6 +200,6 @@ const void *late_walk_finish(struct late_walk *l, const struct layout *layout, c
 	if (!l->rule || !s->user_frames || s->script_runtime == SCRIPT_PYTHON ||
 	    !walk_on(l, layout, s, rest))
 		return data;
-	*size = (uint32_t)(sizeof(*s) + sample_words(&l->room.sample) * sizeof(s->frames[0]));
-	return &l->room;
+	*size = (uint32_t)(sizeof(*s) + sample_words(sample_in(l)) * sizeof(s->frames[0]));
+	return l->room;
 }

@@ -22,11 +22,9 @@ typedef bool late_walk_rule_function(void *context, const struct layout *layout,
 struct late_walk {
 	late_walk_rule_function *rule; /* NULL: no walk goes on */
 	void *context;
-	struct {
-		struct sample sample;
-		__u64 frames[MAX_USER_FRAMES + MAX_KERNEL_FRAMES +
-			     SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES + WAKER_FRAMES];
-	} room;
+	/* A struct sample with its frames. */
+	__u64 room[sizeof(struct sample) / sizeof(__u64) + MAX_USER_FRAMES + MAX_KERNEL_FRAMES +
+		   SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES + WAKER_FRAMES];
 };
 
 /* Whether a record, which holds a whole struct sample, goes on after its frames. */
