@@ -45,6 +45,11 @@ static bool rule_at(void *context, const struct layout *layout, uint64_t address
 	}
 }
 
+/* As the ring has it: what comes after the sample lies where its frames are. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+#endif
+
 /* A record: a sample with one user frame and one of the kernel, and the rest of its walk. */
 struct record {
 	struct sample sample;
