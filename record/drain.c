@@ -14,8 +14,11 @@
  * others that may be older.
  */
 #define HOLD_BACK_NS UINT64_C(10000000)
-/* Samples of code that was just mapped wait for its table, at most so long. */
-#define HOLD_TABLES_NS UINT64_C(1000000000)
+/*
+ * Samples of code that was just mapped wait for its table, at most so long: if the recorder is
+ * killed, they are lost.
+ */
+#define HOLD_TABLES_NS UINT64_C(300000000)
 
 /* -------- records, each at its time -------- */
 

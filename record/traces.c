@@ -222,7 +222,10 @@ int traces_switch(struct session *s, uint64_t now_ns, int signal)
 	prf_writer_totals(s->trace.writer, &totals);
 	if (signal != SIGUSR2 && !series_is_due(&s->settings->series, now_ns, totals.file_bytes))
 		return 0;
-	error = drain_settle(&s->drain, now_ns);
+	/* What still waits for tables belongs to this file. */
+	error = drain_until(&s->drain, now_ns);
+	if (!error)
+		error = drain_settle(&s->drain, now_ns);
 	if (!error)
 		error = traces_finish(s, now_ns, false);
 	if (!error)

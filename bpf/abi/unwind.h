@@ -103,8 +103,9 @@ struct unwind_segment {
 	__u32 pages; /* 0: code without a table; its frame pointers may be tried */
 };
 
-/* As `pages`: the file's table is not there (yet), and guessing would be wrong. */
+/* As `pages`: the file's table is not there, and guessing would be wrong. */
 #define UNWIND_PAGES_MISSING 0xffffffffU
+#define UNWIND_PAGES_WAITING 0xfffffffeU /* it is being made */
 
 /*
  * A process's run. `id` is new with every change of its segments. `execs` is counted up by

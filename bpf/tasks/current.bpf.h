@@ -110,9 +110,9 @@ static __always_inline void sample_send(void *ring, struct walk *w, struct sampl
 	struct sample *s = walk_sample(w);
 	__u64 size = sizeof(struct sample) + sample_words(s) * 8;
 
-	/* Samples that are whole come first when the ring gets full. */
-	if (w->too_early && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
-				    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
+	/* So far below what makes the recorder hurry that no walk can. */
+	if (w->too_early && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct walk_rest) <
+				    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 5)
 		size += (__u32)walk_put_rest(w->index);
 	if (size > sizeof(w->room))
 		size = sizeof(w->room);

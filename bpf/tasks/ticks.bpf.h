@@ -27,7 +27,7 @@ const volatile __u8 tick_modes[SAMPLE_EVENTS_MAX] = {};
 struct ticks {
 	__u64 due_ns;  /* of the next tick */
 	__u64 opened;  /* the event's opening that this is about, see TICK_COOKIE; 0: no tick yet */
-	__u64 started; /* when the task started that the last tick hit, as its name; 0: none */
+	__u64 started; /* start time of the task that the last tick hit; 0: none */
 	__u64 switches; /* how often it had left a CPU by then */
 };
 

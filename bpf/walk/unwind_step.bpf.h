@@ -354,6 +354,8 @@ static __always_inline int step(struct walk *w)
 	if (number == UNWIND_NONE || number == RULE_NO_MAPPING)
 		return step_guess(w->index);
 	if (number == RULE_MISSING)
+		return STEP_END(w, WALK_NO_TABLE);
+	if (number == RULE_WAITING)
 		return STEP_END(w, WALK_NOT_YET);
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!rule)

@@ -53,7 +53,8 @@ struct {
 
 /* Numbers that no rule has. */
 #define RULE_NO_MAPPING 0xffffffff /* the process has no executable mapping there */
-#define RULE_MISSING 0xfffffffe	   /* the file's table is not published (yet) */
+#define RULE_MISSING 0xfffffffe	   /* the file has no table */
+#define RULE_WAITING 0xfffffffd	   /* the file's table is being made */
 
 /* The segment of the run that holds `pc`: its index in unwind_segments, or -1. */
 __noinline int find_segment(__u32 first, __u32 count, __u64 pc)
@@ -116,6 +117,8 @@ static __always_inline __u32 rule_in_segment(struct unwind_segment *s, __u64 pc)
 
 	if (s->pages == UNWIND_PAGES_MISSING)
 		return RULE_MISSING;
+	if (s->pages == UNWIND_PAGES_WAITING)
+		return RULE_WAITING;
 	if ((offset >> UNWIND_PAGE_BITS) >= s->pages)
 		return 0;
 	return find_rule(s->first_page + (__u32)(offset >> UNWIND_PAGE_BITS), offset & 0xffff);

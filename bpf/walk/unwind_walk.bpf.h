@@ -75,7 +75,8 @@ static __always_inline void walk_finish(struct walk *w)
 {
 	walk_sample(w)->user_frames = (__u16)w->frames;
 	walk_sample(w)->walk_end = w->end == WALK_NOT_YET ? WALK_NO_TABLE : w->end;
-	w->too_early = w->end == WALK_NOT_YET || w->end == WALK_NO_MAPPING;
+	/* Steps from V8's builtins are not by rules alone. */
+	w->too_early = !w->v8.size && (w->end == WALK_NOT_YET || w->end == WALK_NO_MAPPING);
 }
 
 /*

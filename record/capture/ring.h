@@ -41,7 +41,8 @@ void ring_next(struct ring *r);
 /*
  * Moves all complete records to the recorder's memory, so that the ring has room while they have to
  * wait. False: that would take more than `limit` bytes, or there is no memory; then all that
- * were not moved are in the ring, still. Ends what ring_peek() returned.
+ * were not moved are in the ring, still. What ring_peek() returned is no longer
+ * valid.
  */
 bool ring_set_aside(struct ring *r, size_t limit);
 

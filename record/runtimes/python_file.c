@@ -288,7 +288,7 @@ static uint64_t lock_of(const struct elf_file *e, const struct elf_name *s, cons
 {
 	uint64_t size = s[HAS_THREADS].size, place = 0;
 	struct cursor c = elf_file_at(e, s[HAS_THREADS].address);
-	const uint8_t *code = cursor_bytes(&c, size < 64 ? size : 0);
+	const uint8_t *code = size < 64 ? cursor_bytes(&c, size) : NULL;
 
 	for (uint64_t i = 0; code && i + 6 <= size && !place; i++) {
 		if (code[i] == 0x8b && code[i + 1] == 0x80)

@@ -57,7 +57,8 @@ static bool take_copy(struct cursor *c, int32_t *cfa)
 {
 	int32_t ra;
 
-	return take_call(c) && take_load(c, RSI, &ra) && take_load(c, RDI, cfa) && *cfa == ra - 8;
+	return take_call(c) && take_load(c, RSI, &ra) && take_load(c, RDI, cfa) &&
+	       *cfa == (int64_t)ra - 8;
 }
 
 static struct unwind_rule rule_by_context(int32_t cfa)

@@ -99,7 +99,7 @@ static void add_calls(struct function_starts *s, const struct code_source *from,
 }
 
 /* Whether no instruction leads on to the one at the offset: a function may begin there. */
-static bool is_behind_end(const struct code *c, size_t offset)
+static bool is_after_end(const struct code *c, size_t offset)
 {
 	size_t at = offset > BYTES_TO_AGREE ? offset - BYTES_TO_AGREE : 0;
 	uint8_t effect = X86_OTHER;
@@ -130,7 +130,7 @@ static void add_pointers(struct function_starts *s, const struct code_source *fr
 
 		if ((at[-1] & 0xfb) == REX_W && (at[1] & 0xc7) == RIP_RELATIVE &&
 		    target - c.address < c.size && needs_calls(from, target) &&
-		    is_instruction(&c, lea) && is_behind_end(&c, (size_t)(target - c.address)))
+		    is_instruction(&c, lea) && is_after_end(&c, (size_t)(target - c.address)))
 			add(s, from, target, "");
 		at++;
 	}

@@ -168,7 +168,9 @@ void publications_segment(struct unwind_segment *segment, const struct mapping *
 	const struct code_file *file = m->object->code;
 
 	*segment = (struct unwind_segment){ .start = m->start, .end = m->end };
-	if (file && file->state != CODE_FILE_READY && file->state != CODE_FILE_BARE)
+	if (file && file->state == CODE_FILE_WAITING)
+		segment->pages = UNWIND_PAGES_WAITING;
+	else if (file && file->state == CODE_FILE_REFUSED)
 		segment->pages = UNWIND_PAGES_MISSING;
 	if (!file || file->state != CODE_FILE_READY)
 		return;

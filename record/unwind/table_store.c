@@ -332,7 +332,7 @@ const struct unwind_rule *table_store_rule(const struct table_store *s,
 	const uint32_t *rows;
 	uint32_t row;
 
-	if (segment->pages == UNWIND_PAGES_MISSING || page_number >= segment->pages)
+	if (segment->pages >= UNWIND_PAGES_WAITING || page_number >= segment->pages)
 		return NULL;
 	page = &s->pages[segment->first_page + page_number];
 	if (!page->rows)

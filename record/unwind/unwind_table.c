@@ -17,6 +17,7 @@
 /* Less than this between two functions is padding, which never runs. */
 #define PADDING_MAX 16
 #define FAMILIAR_MAX 64
+#define EXCEPTION_RETURN_BYTES 4096 /* in which the way to a handler is looked for */
 /* What zlib makes of a byte at most. */
 #define ZLIB_RATIO 1032
 
@@ -222,12 +223,15 @@ static int add_rule(struct builder *b, struct unwind_rule rule, uint8_t flags)
  * code. */
 static void add_exception_return(struct builder *b, uint64_t address)
 {
-	struct cursor code = elf_file_at(b->e, b->row_start);
+	uint64_t start = address - b->row_start > EXCEPTION_RETURN_BYTES
+				 ? address - EXCEPTION_RETURN_BYTES
+				 : b->row_start;
+	struct cursor code = elf_file_at(b->e, start);
 	struct exception_return r;
 
-	if (cursor_left(&code) > address - b->row_start)
-		code.end = code.at + (address - b->row_start);
-	if (!exception_return_find(&r, code, b->row_start))
+	if (cursor_left(&code) > address - start)
+		code.end = code.at + (address - start);
+	if (!exception_return_find(&r, code, start))
 		return;
 	add_row(b, r.copies, add_rule(b, r.rule, 0));
 	add_row(b, r.stored, add_rule(b, r.rule, UNWIND_TO_HANDLER));

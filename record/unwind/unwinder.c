@@ -31,7 +31,7 @@ static const char no_memory[] = "the memory for tables is used up";
 static const char refused[] = "the kernel refuses more memory for tables";
 
 struct unwinder {
-	pthread_mutex_t lock; /* of everything but `store`, which is the worker's but for reading */
+	pthread_mutex_t lock; /* of everything but `store`, which only the worker writes */
 	pthread_cond_t work;  /* something waits for the worker, or it is to end */
 	pthread_cond_t idle;  /* the worker has nothing to do */
 	pthread_t worker;

@@ -4,7 +4,6 @@
 need_bpf
 compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
-# While it records it has what recording takes, and no more.
 # runs PID: waits until it has had 200 ms of CPU time from now on, of which there are samples
 runs() {
 	used=$(awk '{ print $14 + $15 }' "/proc/$1/stat")
