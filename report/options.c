@@ -4,6 +4,7 @@
 #include "common/message.h"
 #include "report/view_registry.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static const char *take_limit(void *context, const char *argument)
 
 	if (!option_number(argument, 0, UINT32_MAX, &n))
 		return "must be a number of rows, 0 for all";
-	o->shown.limit = (unsigned int)n;
+	o->shown.limit = n ? (unsigned int)n : UINT_MAX;
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/annotate/code_listing.h"
 
+#include "common/limits.h"
 #include "report/annotate/code.h"
 #include "report/output/fitted.h"
 #include "report/profile/label.h"
@@ -79,7 +80,7 @@ static size_t first_hit(const struct code *code, const struct hit_address *hits,
 	return low;
 }
 
-/* Counts the hits that lie in the code; they are not to be looked for elsewhere any more. */
+/* Counts the hits that lie in the code, and marks them as taken: other code does not count them. */
 static void take_hits(struct code_listing *c, const struct hit_address *hits, bool *taken, size_t n)
 {
 	const struct prf_code *code = &c->code->recorded;
@@ -202,7 +203,9 @@ static bool write_place(struct code_listing *c, const struct prf_code_line *plac
 	text.text = listing_line(source, place->line, &text.size);
 	if (text.size) {
 		buffer_text(&b, "  ");
-		buffer_append(&b, text.text, text.size);
+		/* listing_text() shows that there is more. */
+		buffer_append(&b, text.text,
+			      text.size < LISTING_LINE_BYTES ? text.size : LISTING_LINE_BYTES);
 	}
 	text = (struct listing_text){ .text = buffer_string(&b), .size = b.size };
 	listing_count(l, NULL);
@@ -300,6 +303,7 @@ static struct error *write_recorded(struct code_listing *c, const struct hit_add
 {
 	const struct profile *p = c->hits->profile;
 	struct error *error = NULL;
+	size_t bytes = 0;
 
 	c->path = c->object->path;
 	for (size_t i = 0; !error && i < p->code_count; i++) {
@@ -309,6 +313,10 @@ static struct error *write_recorded(struct code_listing *c, const struct hit_add
 		if (p->codes[i].object != hits[0].object || at == n || taken[at] ||
 		    !code_holds(&code, hits[at].offset))
 			continue;
+		if (code.recorded.size > LIMIT_CODE_BYTES - bytes)
+			return error_new(ERROR_UNAVAILABLE,
+					 "the trace has more code than is disassembled");
+		bytes += code.recorded.size;
 		error = code_take(&code, p->codes[i].recorded);
 		c->code = &code;
 		if (!error)

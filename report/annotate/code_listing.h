@@ -6,7 +6,7 @@
 
 #include "report/annotate/listing.h"
 
-/* ERROR_MEMORY. That there are no instructions is said in their place. */
+/* ERROR_MEMORY. Where there are no instructions, the listing says why. */
 struct error *code_listing_write(struct listing *l, const struct hits *hits) ERROR_CHECKED;
 
 #endif

@@ -151,11 +151,26 @@ static bool add_up(struct counting *c)
 	return true;
 }
 
-/* The function that an inlined frame's code lies in; PRF_NONE if the profile does not have it. */
+/*
+ * What an inlined frame lies in; PRF_NONE if it is not inlined, or if its parent is another
+ * function, as with --hide.
+ */
+static uint32_t around(const struct counting *c, uint32_t node)
+{
+	const struct profile_frame *frame = frame_of(c, node), *outer;
+	uint32_t parent = c->p->nodes[node].parent;
+
+	if (!frame->inlined || parent == PRF_NONE)
+		return PRF_NONE;
+	outer = frame_of(c, parent);
+	return outer->object == frame->object && outer->offset == frame->offset ? parent : PRF_NONE;
+}
+
+/* The function that a frame's code lies in; PRF_NONE if the profile does not have it. */
 static uint32_t outermost(const struct counting *c, uint32_t node)
 {
 	while (node != PRF_NONE && frame_of(c, node)->inlined)
-		node = c->p->nodes[node].parent;
+		node = around(c, node);
 	return node;
 }
 
@@ -163,17 +178,17 @@ static uint32_t outermost(const struct counting *c, uint32_t node)
 static bool locate(struct counting *c, uint32_t node)
 {
 	const struct profile_frame *frame = frame_of(c, node);
-	uint32_t parent = c->p->nodes[node].parent, around = PRF_NONE;
+	uint32_t outer = around(c, node), parent = PRF_NONE;
 
 	c->place_of[node] = c->address_of[node] = c->host_of[node] = PRF_NONE;
-	if (frame->inlined && parent != PRF_NONE) {
-		around = c->place_of[parent];
-		c->address_of[node] = c->address_of[parent];
+	if (outer != PRF_NONE) {
+		parent = c->place_of[outer];
+		c->address_of[node] = c->address_of[outer];
 	}
 	if (!c->is_function[c->p->nodes[node].frame]) {
-		if (around == PRF_NONE)
+		if (parent == PRF_NONE)
 			return true;
-		c->place_of[node] = place(c, around, frame);
+		c->place_of[node] = place(c, parent, frame);
 		return c->place_of[node] != PRF_NONE;
 	}
 	c->place_of[node] = place(c, PRF_NONE, frame);
@@ -182,9 +197,9 @@ static bool locate(struct counting *c, uint32_t node)
 		if (c->address_of[node] == PRF_NONE)
 			return false;
 	}
-	parent = outermost(c, node);
-	if (frame->inlined && parent != PRF_NONE && !c->is_function[c->p->nodes[parent].frame]) {
-		c->host_of[node] = host(c, frame_of(c, parent));
+	outer = outermost(c, node);
+	if (frame->inlined && outer != PRF_NONE && !c->is_function[c->p->nodes[outer].frame]) {
+		c->host_of[node] = host(c, frame_of(c, outer));
 		if (c->host_of[node] == PRF_NONE)
 			return false;
 	}

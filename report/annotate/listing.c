@@ -7,18 +7,22 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Terminals of so many columns have room for the number of samples behind totals. */
-enum { WIDTH_OF_TOTALS = 100, TAB = 4, SOURCES_MAX = 256 };
+enum { WIDTH_OF_TOTALS = 100, TAB = 4, NUMBER_COLUMNS = 7 };
 
 void listing_release(struct listing *l)
 {
 	for (size_t i = 0; i < l->source_count; i++) {
-		source_file_release(&l->sources[i].file);
-		error_free(l->sources[i].error);
+		source_file_release(&l->sources[i]->file);
+		error_free(l->sources[i]->error);
+		free(l->sources[i]);
 	}
+	error_free(l->too_many.error);
+	l->too_many.error = NULL;
 	free(l->sources);
 	l->sources = NULL;
 	l->source_count = l->source_capacity = 0;
@@ -46,21 +50,30 @@ static struct error *read_source(struct listing *l, struct listing_source *one)
 	return source_file_read(&one->file, &search, one->path);
 }
 
+static const struct listing_source *too_many(struct listing *l)
+{
+	if (!l->too_many.error)
+		l->too_many.error = error_new(ERROR_LIMIT, "is one file too many");
+	return &l->too_many;
+}
+
 const struct listing_source *listing_source(struct listing *l, const char *path)
 {
 	struct listing_source *one;
 
 	for (size_t i = 0; i < l->source_count; i++)
-		if (!strcmp(l->sources[i].path, path))
-			return &l->sources[i];
+		if (!strcmp(l->sources[i]->path, path))
+			return l->sources[i];
+	if (l->source_count == LISTING_FILES_MAX)
+		return too_many(l);
 	if (!array_reserve(&l->sources, &l->source_capacity, l->source_count + 1))
 		return NULL;
-	one = &l->sources[l->source_count++];
-	*one = (struct listing_source){ .path = path };
-	if (l->source_count > SOURCES_MAX)
-		one->error = error_new(ERROR_LIMIT, "is one file too many");
-	else
-		one->error = read_source(l, one);
+	one = calloc(1, sizeof(*one));
+	if (!one)
+		return NULL;
+	l->sources[l->source_count++] = one;
+	one->path = path;
+	one->error = read_source(l, one);
 	return one;
 }
 
@@ -107,11 +120,26 @@ static const char *unit(const struct listing *l)
 	return l->profile->value == PROFILE_WEIGHT ? l->profile->unit : "samples";
 }
 
+/* Of all numbers: none is greater than that of the whole profile. */
+static int number_columns(const struct listing *l)
+{
+	const struct profile *p = l->profile;
+	int n = snprintf(NULL, 0, "%" PRIu64, p->value == PROFILE_WEIGHT ? p->total : p->samples);
+
+	return n > NUMBER_COLUMNS ? n : NUMBER_COLUMNS;
+}
+
 void listing_heading(const struct listing *l, const char *rest)
 {
-	sink_printf(l->sink, "%6s %7.7s  %6s", "self %", unit(l), "total %");
-	if (shows_totals(l))
-		sink_printf(l->sink, " %7.7s", unit(l));
+	const unsigned int columns = (unsigned int)number_columns(l);
+
+	sink_text(l->sink, "self % ");
+	fitted_right(l->sink, unit(l), columns);
+	sink_text(l->sink, "  total %");
+	if (shows_totals(l)) {
+		sink_char(l->sink, ' ');
+		fitted_right(l->sink, unit(l), columns);
+	}
 	sink_printf(l->sink, "  %s\n", rest);
 }
 
@@ -125,12 +153,12 @@ static void write_side(const struct listing *l, uint64_t value, uint64_t samples
 						: "";
 
 	if (!value && !samples) {
-		sink_printf(l->sink, "%*s", number ? 14 : 6, "");
+		sink_printf(l->sink, "%*s", number ? 7 + number_columns(l) : 6, "");
 		return;
 	}
 	sink_printf(l->sink, "%s%6.2f%s", begin, share, *begin ? "\033[m" : "");
 	if (number)
-		sink_printf(l->sink, " %7" PRIu64,
+		sink_printf(l->sink, " %*" PRIu64, number_columns(l),
 			    l->profile->value == PROFILE_WEIGHT ? value : samples);
 }
 
@@ -147,7 +175,9 @@ void listing_count(const struct listing *l, const struct hit_count *count)
 
 unsigned int listing_columns(const struct listing *l)
 {
-	return shows_totals(l) ? 31 : 23;
+	const unsigned int columns = (unsigned int)number_columns(l);
+
+	return 6 + 1 + columns + 3 + 6 + (shows_totals(l) ? 1 + columns : 0);
 }
 
 bool listing_wants(const struct listing *l, const struct hit_count *count)
@@ -203,7 +233,8 @@ const char *listing_line(const struct listing_source *source, uint32_t line, siz
 	*size = 0;
 	if (!source->error)
 		text = source_file_line(&source->file, line, size);
-	while (blanks < *size && (text[blanks] == ' ' || text[blanks] == '\t'))
+	while (blanks < *size && blanks < LISTING_LINE_BYTES &&
+	       (text[blanks] == ' ' || text[blanks] == '\t'))
 		blanks++;
 	*size -= blanks;
 	return text + blanks;
@@ -213,8 +244,9 @@ void listing_text(const struct listing *l, const struct listing_text *text, unsi
 {
 	struct buffer line = { 0 };
 	unsigned int column = 0;
+	size_t size = text->size < LISTING_LINE_BYTES ? text->size : LISTING_LINE_BYTES;
 
-	for (size_t i = 0; i < text->size; i++) {
+	for (size_t i = 0; i < size; i++) {
 		bool tab = text->text[i] == '\t';
 		unsigned int next = tab ? column + TAB - column % TAB : column + 1;
 
@@ -226,6 +258,8 @@ void listing_text(const struct listing *l, const struct listing_text *text, unsi
 	for (size_t i = 0; i < line.size; i++)
 		if (!line.data[i])
 			line.data[i] = '?';
+	if (size < text->size)
+		buffer_text(&line, "…");
 	fitted_beginning(l->sink, buffer_string(&line), fitted_room(l->options->width, used));
 	buffer_release(&line);
 }

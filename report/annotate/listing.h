@@ -9,6 +9,8 @@
 #include "report/views/view.h"
 
 #define LISTING_AROUND 3 /* rows that are shown before and after one with hits */
+#define LISTING_FILES_MAX 256
+#define LISTING_LINE_BYTES 4096 /* of a source line; the rest of a longer one is not shown */
 
 /* A source file that was asked for. */
 struct listing_source {
@@ -21,14 +23,15 @@ struct listing {
 	const struct profile *profile;
 	const struct view_options *options;
 	struct sink *sink;
-	struct listing_source *sources;
+	struct listing_source **sources; /* each stays where it is */
+	struct listing_source too_many;	 /* in the place of those above LISTING_FILES_MAX */
 	size_t source_count, source_capacity;
 	size_t embedded_lines; /* of all sources that come from traces */
 };
 
 void listing_release(struct listing *l);
 
-/* A source file, read when it is asked for first; NULL without memory. Stays until the next one. */
+/* A source file, read when it is asked for first; NULL without memory. Stays until the release. */
 const struct listing_source *listing_source(struct listing *l, const char *path);
 
 /* A remark: "# ", and the words in as many lines as the terminal needs. */

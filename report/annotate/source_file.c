@@ -3,6 +3,7 @@
 
 #include "common/buffer.h"
 #include "common/limits.h"
+#include "report/symbols/debug_search.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +45,39 @@ bool source_file_is_source(const char *path)
 
 /* -------- finding -------- */
 
+/*
+ * "/build/../src/a.c" as "/src/a.c", as it is compiled where sources lie beside the build. Without
+ * this a path could leave the folder that it seems to lie in, or that it is looked for in.
+ * NULL without memory.
+ */
+static char *without_dots(const char *path)
+{
+	const bool absolute = *path == '/';
+	char *clean = malloc(strlen(path) + 1), *end = clean;
+
+	if (!clean)
+		return NULL;
+	while (*path) {
+		size_t slashes = strspn(path, "/"), size = strcspn(path + slashes, "/");
+		const char *part = path + slashes;
+
+		path = part + size;
+		if (!size || (size == 1 && *part == '.'))
+			continue;
+		if (size == 2 && !memcmp(part, "..", 2)) {
+			while (end > clean && *--end != '/')
+				;
+			continue;
+		}
+		if (absolute || end > clean)
+			*end++ = '/';
+		memcpy(end, part, size);
+		end += size;
+	}
+	*end = 0;
+	return clean;
+}
+
 /* Opens "FOLDER/PATH"; -1 with errno. */
 static int open_below(const char *folder, const char *path, char **opened)
 {
@@ -77,6 +111,20 @@ static int open_end(const char *folder, const char *path, char **opened)
 	return fd;
 }
 
+/* By its recorded path, within a root; -1 with errno. */
+static int open_recorded(const char *root, const char *path, char **opened)
+{
+	int fd = debug_search_open(root, path);
+
+	if (fd >= 0 && asprintf(opened, "%s%s", root, path) < 0) {
+		close(fd);
+		*opened = NULL;
+		errno = ENOMEM;
+		return -1;
+	}
+	return fd;
+}
+
 static int open_source(const struct source_search *search, const char *path, char **opened)
 {
 	int fd = -1;
@@ -85,9 +133,9 @@ static int open_source(const struct source_search *search, const char *path, cha
 	if (search->directory)
 		fd = open_end(search->directory, path, opened);
 	if (fd < 0 && search->sysroot && *path == '/')
-		fd = open_below(search->sysroot, path, opened);
+		fd = open_recorded(search->sysroot, path, opened);
 	if (fd < 0 && *path == '/')
-		return open_below("", path, opened);
+		return open_recorded("", path, opened);
 	if (fd < 0)
 		errno = ENOENT; /* whatever it is relative to, it is not this folder */
 	return fd;
@@ -141,13 +189,13 @@ static struct error *read_text(struct source_file *f, int fd)
 	return find_lines(f);
 }
 
-struct error *source_file_read(struct source_file *f, const struct source_search *search,
-			       const char *path)
+/* A path without dots. */
+static struct error *read_named(struct source_file *f, const struct source_search *search,
+				const char *path)
 {
 	struct error *error;
 	int fd;
 
-	*f = (struct source_file){ 0 };
 	if (!source_file_is_source(path))
 		return error_new(ERROR_UNAVAILABLE, "does not have the name of a source file");
 	fd = open_source(search, path, &f->path);
@@ -155,6 +203,20 @@ struct error *source_file_read(struct source_file *f, const struct source_search
 		return errno == ENOMEM ? error_memory() : error_system(errno, "cannot open");
 	error = read_text(f, fd);
 	close(fd);
+	return error;
+}
+
+struct error *source_file_read(struct source_file *f, const struct source_search *search,
+			       const char *path)
+{
+	char *clean = without_dots(path);
+	struct error *error;
+
+	*f = (struct source_file){ 0 };
+	if (!clean)
+		return error_memory();
+	error = read_named(f, search, clean);
+	free(clean);
 	if (error)
 		source_file_release(f);
 	return error;
@@ -214,11 +276,12 @@ struct error *source_file_embedded(struct source_file *f, const struct prf_sourc
 		return error_new(ERROR_UNAVAILABLE, "the trace does not hold it");
 	lines = calloc(count, sizeof(*lines));
 	f->path = strdup(path);
-	for (size_t i = 0; lines && i < n; i++)
-		for (size_t k = 0;
-		     k < sources[i].n && sources[i].first_line && !strcmp(sources[i].path, path);
-		     k++)
+	for (size_t i = 0; lines && i < n; i++) {
+		if (!sources[i].first_line || strcmp(sources[i].path, path))
+			continue;
+		for (size_t k = 0; k < sources[i].n; k++)
 			lines[sources[i].first_line - 1 + k] = sources[i].lines[k];
+	}
 	error = lines && f->path ? join_lines(f, lines, count) : error_memory();
 	free(lines);
 	if (error)

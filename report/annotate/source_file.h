@@ -30,8 +30,9 @@ struct source_search {
 };
 
 /*
- * Reads a file. ERROR_SYSTEM: it is not there; ERROR_UNAVAILABLE: it is not read, for its name or
- * its size; ERROR_MEMORY. Nothing has to be released after an error.
+ * Reads a file; its path counts without "..", which is resolved as text. ERROR_SYSTEM: it is not
+ * there; ERROR_UNAVAILABLE: it is not read, for its name or its size; ERROR_MEMORY. Nothing has to
+ * be released after an error.
  */
 struct error *source_file_read(struct source_file *f, const struct source_search *search,
 			       const char *path) ERROR_CHECKED;

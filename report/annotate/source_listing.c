@@ -32,6 +32,7 @@ struct source_listing {
 	struct stretch *stretches;
 	size_t stretch_count;
 	uint64_t without_line; /* hits of the function whose line is not known */
+	bool too_many;	       /* files: those above LISTING_FILES_MAX are not shown */
 };
 
 static const struct hit_place *sorted_place(const struct source_listing *s, size_t i)
@@ -88,6 +89,10 @@ static void add_line(struct source_listing *s, const struct hit_place *place)
 
 	while (i < s->stretch_count && strcmp(s->stretches[i].file, frame->file))
 		i++;
+	if (i == LISTING_FILES_MAX) {
+		s->too_many = true;
+		return;
+	}
 	if (i == s->stretch_count)
 		s->stretches[s->stretch_count++] = (struct stretch){ frame->file, first,
 								     frame->line, 0 };
@@ -167,13 +172,13 @@ static bool write_inlined(struct source_listing *s, uint32_t parent, unsigned in
 
 	for (size_t i = first_below(s, parent); ok && is_below(s, i, parent); i++) {
 		const struct hit_place *place = sorted_place(s, i);
-		const struct listing_source *source = listing_source(s->listing,
-								     place->frame->file);
+		const struct listing_source *source;
 
-		if (!source)
-			return false;
 		if (!listing_wants(s->listing, &place->count))
 			continue;
+		source = listing_source(s->listing, place->frame->file);
+		if (!source)
+			return false;
 		write_call(s, place, source, 2 * (depth < INDENTS_MAX ? depth : INDENTS_MAX));
 		ok = write_inlined(s, (uint32_t)(place - s->hits->places), depth + 1);
 	}
@@ -309,13 +314,14 @@ static bool write_whole(struct source_listing *s, struct stretch *one,
 
 /* -------- files -------- */
 
-static void write_path(struct source_listing *s, const struct listing_source *source)
+static void write_path(struct source_listing *s, const struct stretch *one,
+		       const struct listing_source *source)
 {
 	sink_char(s->listing->sink, '\n');
 	if (!source->error)
 		listing_say(s->listing, "%s", source->file.path);
 	else
-		listing_say(s->listing, "%s: %s%s", source->path, source->error->text,
+		listing_say(s->listing, "%s: %s%s", one->file, source->error->text,
 			    source->error->kind == ERROR_SYSTEM
 				    ? "; --source-dir=DIR says where sources are"
 				    : "");
@@ -340,7 +346,7 @@ static bool write_stretch(struct source_listing *s, struct stretch *one)
 
 	if (!source)
 		return false;
-	write_path(s, source);
+	write_path(s, one, source);
 	warn_of_change(s, source);
 	if (!source->error && one->last > source->file.line_count)
 		listing_say(s->listing, "has fewer lines than what the program was made of");
@@ -366,8 +372,10 @@ struct error *source_listing_write(struct listing *l, const struct hits *hits)
 		ok = write_stretch(&s, &s.stretches[i]);
 	if (ok && !s.stretch_count)
 		say_no_lines(&s);
-	else if (ok && s.without_line)
+	if (ok && s.stretch_count && s.without_line)
 		listing_say(l, "%.2f %% of all has no line", listing_percent(l, s.without_line));
+	if (ok && s.too_many)
+		listing_say(l, "it has lines in more files, which are not shown");
 	free(s.sorted);
 	free(s.stretches);
 	return ok ? NULL : error_memory();

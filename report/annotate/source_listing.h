@@ -6,7 +6,7 @@
 
 #include "report/annotate/listing.h"
 
-/* ERROR_MEMORY. That a source is missing is said in its place. */
+/* ERROR_MEMORY. Where a source is missing, the listing says why. */
 struct error *source_listing_write(struct listing *l, const struct hits *hits) ERROR_CHECKED;
 
 #endif

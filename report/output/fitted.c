@@ -78,6 +78,16 @@ void fitted_beginning(struct sink *s, const char *text, unsigned int room)
 	sink_release(&clean);
 }
 
+void fitted_right(struct sink *s, const char *text, unsigned int columns)
+{
+	struct sink clean = printable(text);
+
+	for (size_t n = characters(&clean.buffer); n < columns; n++)
+		sink_char(s, ' ');
+	sink_bytes(s, clean.buffer.data, position(&clean.buffer, columns));
+	sink_release(&clean);
+}
+
 void fitted_name(struct sink *s, const char *name, const char *object, unsigned int room)
 {
 	struct sink first = printable(name), second = printable(object);

@@ -20,6 +20,9 @@ void fitted_text(struct sink *s, const char *text, unsigned int room);
 /* The same for text that matters from its beginning on: of a longer one the end goes. */
 void fitted_beginning(struct sink *s, const char *text, unsigned int room);
 
+/* A column's heading, printable: flush right, and of a longer one its beginning. */
+void fitted_right(struct sink *s, const char *text, unsigned int columns);
+
 /* A function and, where there is room for both, the object that it lies in. */
 void fitted_name(struct sink *s, const char *name, const char *object, unsigned int room);
 

@@ -32,8 +32,7 @@ static const char *shared_root(const char *root)
 	return root && *root && strcmp(root, "/") ? root : NULL;
 }
 
-/* Opens `path` as a process whose root directory is `root` would. */
-static int open_inside(const char *root, const char *path)
+int debug_search_open(const char *root, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 				.resolve = RESOLVE_IN_ROOT };
@@ -63,7 +62,7 @@ static uint64_t changed_ns(const struct stat *st)
 
 static bool open_file(struct found_file *f, const char *root, const char *path, struct stat *st)
 {
-	int fd = open_inside(root, path);
+	int fd = debug_search_open(root, path);
 	enum elf_error error;
 
 	if (fd < 0)

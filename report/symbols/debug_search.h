@@ -57,6 +57,12 @@ bool debug_search_alternate(const struct debug_search *s, const struct found_fil
 bool debug_search_kernel(const struct debug_search *s, const struct prf_object *object,
 			 struct found_file *f);
 
+/*
+ * Opens `path` to read as a process whose root directory is `root` would ("", "/" or NULL: this
+ * one's own root), without waiting at a pipe; -1 with errno.
+ */
+int debug_search_open(const char *root, const char *path);
+
 /* Opens a path that nothing is known about: no device, no pipe. */
 bool found_file_open(struct found_file *f, const char *root, const char *path);
 

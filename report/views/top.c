@@ -151,9 +151,10 @@ static void write_heading(const struct scale *c, struct sink *s, const char *sel
 {
 	sink_printf(s, "%6s%s%s", self, shows_interval(c) ? "       " : "",
 		    shows_seconds(c) ? "    seconds" : "");
-	if (shows_samples(c))
-		sink_printf(s, " %10s",
-			    c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples");
+	if (!shows_samples(c))
+		return;
+	sink_char(s, ' ');
+	fitted_right(s, c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples", 10);
 }
 
 static void write_summary(const struct scale *c, struct sink *s)

@@ -33,8 +33,9 @@ static void write_runs(const struct table *t, struct sink *s, enum change_side s
 {
 	const struct comparison *c = t->comparison;
 
-	sink_printf(s, "%zu run%s of %.3f %s", c->runs[side], c->runs[side] == 1 ? "" : "s",
-		    c->totals[side], c->unit);
+	sink_printf(s, "%zu run%s of %.3f ", c->runs[side], c->runs[side] == 1 ? "" : "s",
+		    c->totals[side]);
+	sink_printable(s, c->unit);
 }
 
 static void write_summary(const struct table *t, struct sink *s)

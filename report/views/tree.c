@@ -296,7 +296,9 @@ static struct error *write_tree(const struct tree *t, struct sink *s)
 		if (t->least > 0)
 			sink_printf(s, "; calls below %.3g %% are not shown",
 				    p->min_percent < 0 ? DEFAULT_MIN_PERCENT : p->min_percent);
-		sink_printf(s, "\n%6s %10s %10s\n", "%", p->unit, "self");
+		sink_printf(s, "\n%6s ", "%");
+		fitted_right(s, p->unit, 10);
+		sink_printf(s, " %10s\n", "self");
 	}
 	error = walk(t, s);
 	if (t->options->json)

@@ -28,7 +28,7 @@ struct view_options {
 	unsigned int leading[VIEW_LEADING_MAX];
 	bool csv, json; /* top */
 	bool colour;
-	unsigned int limit; /* rows of top; 0: all */
+	unsigned int limit; /* rows of top, functions of annotate; 0: none was given */
 	const char *by;	    /* top: "function", "object", "line", "thread", "comm" */
 	/* top: callers and callees of these; annotate: these themselves; NULL: none */
 	const regex_t *function;

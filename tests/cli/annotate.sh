@@ -124,6 +124,7 @@ like "$?: $(cat err)" "^1: prof-report: [0-9]+ functions match --function=o: wor
 	"several functions"
 is "$(annotate --function leaf | grep -c '^# self ')" 2 "the very name means all objects that have it"
 is "$(annotate --function o --limit 2 | grep -c '^# self ')" 2 "--limit: the first two"
+is "$(annotate --function o --limit 0 | grep -c '^# self ')" "$(sed -n 's/.*: \([0-9]*\) functions match.*/\1/p' err)" "... 0: all"
 like "$(annotate --function leaf)" '^# inlined into (work|gone): 6\.25 % \(1\)$' "inlined functions say into what"
 unlike "$(annotate --function leaf)" 'address  instruction' "... and have no instructions"
 like "$(annotate --function leaf)" "no instructions of its own: .* --function='(gone|work)'" "... but these have"

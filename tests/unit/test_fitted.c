@@ -49,6 +49,22 @@ static void test_name(void **state)
 	is_name("clang::Sema::Act", "clang", 9, "clan…:Act");
 }
 
+static void test_right(void **state)
+{
+	static const char *const texts[] = { "ns", "samples", "page-faults", "ä\x1b[mx", "" };
+	static const char *const expected[] = { "     ns", "samples", "page-fa", "  ä?[mx",
+						"       " };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct sink s;
+
+		sink_init(&s, -1);
+		fitted_right(&s, texts[i], 7);
+		assert_string_equal(buffer_string(&s.buffer), expected[i]);
+		sink_release(&s);
+	}
+}
+
 static void test_room(void **state)
 {
 	assert_int_equal(fitted_room(0, 50), 0);
@@ -60,6 +76,7 @@ static void test_room(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_text),
 	cmocka_unit_test(test_name),
+	cmocka_unit_test(test_right),
 	cmocka_unit_test(test_room),
 };
 

@@ -175,6 +175,28 @@ static void test_copies(void **state)
 	small_end(&s);
 }
 
+/* As with --hide: f is not shown, and its copy of b lies on f's caller then. */
+static void test_without_what_it_is_inlined_into(void **state)
+{
+	struct small_profile s;
+	struct hits h;
+
+	small_begin(&s);
+	small_group(&s, "x", 1, 1);
+	add(&s, 2, STACK({ "main", 1, 0x100 }, { "b", 7, 0x200, true }));
+	count(&h, &s, "main");
+	assert_int_equal(h.place_count, 1);
+	assert_int_equal(h.address_count, 1);
+	expect(&h.addresses[0].count, 0, 2);
+	hits_release(&h);
+	count(&h, &s, "b");
+	expect(&h.all, 2, 2);
+	assert_int_equal(h.place_count, 1);
+	assert_int_equal(h.address_count + h.host_count, 0);
+	hits_release(&h);
+	small_end(&s);
+}
+
 static void test_nothing(void **state)
 {
 	struct small_profile s;
@@ -196,6 +218,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_recursion_counts_once),
 	cmocka_unit_test(test_inlined_at_its_place),
 	cmocka_unit_test(test_copies),
+	cmocka_unit_test(test_without_what_it_is_inlined_into),
 	cmocka_unit_test(test_nothing),
 };
 

@@ -111,6 +111,58 @@ static void test_where(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
+static void link_to(const char *name, const char *target)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+/* Links of a root lead within it, whatever they name. */
+static void test_root(void **state)
+{
+	const struct source_search root = { .sysroot = folder };
+	struct source_file f;
+
+	put("in-root.c", "inside", 6);
+	link_to("absolute.c", "/in-root.c");
+	link_to("up.c", "../../../../../../in-root.c");
+	link_to("out.c", folder);
+	read_from(&root, "/absolute.c", "inside");
+	read_from(&root, "/up.c", "inside");
+	assert_error_kind(source_file_read(&f, &root, "/out.c"), ERROR_SYSTEM);
+}
+
+/* A path with ".." is that without. */
+static void test_dots(void **state)
+{
+	const struct source_search below = { .directory = folder }, root = { .sysroot = folder };
+	struct source_search deep;
+	struct source_file f;
+	char path[256];
+
+	put("dots.c", "plain", 5);
+	put("passwords", "secret", 6);
+	snprintf(path, sizeof(path), "%s/dots", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/include", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	/* As Meson compiles them; the folder of the build need not be here. */
+	read_from(&root, "/build/../dots.c", "plain");
+	read_from(&below, "../dots.c", "plain");
+	read_from(&below, "build/.././/dots.c", "plain");
+	/* Not all that seems to be a header is one. */
+	assert_error_kind(source_file_read(&f, &root, "/include/../passwords"), ERROR_UNAVAILABLE);
+	assert_error_kind(source_file_read(&f, &below, "x/include/../passwords"),
+			  ERROR_UNAVAILABLE);
+	assert_error_kind(source_file_read(&f, &root, "/.."), ERROR_UNAVAILABLE);
+	/* No path leaves the folder in which it is looked for. */
+	snprintf(path, sizeof(path), "%s/dots", folder);
+	deep = (struct source_search){ .directory = path };
+	assert_error_kind(source_file_read(&f, &deep, "x/../../dots.c"), ERROR_SYSTEM);
+}
+
 static void test_refused(void **state)
 {
 	const struct source_search search = { .directory = folder };
@@ -144,10 +196,8 @@ static void test_names(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_lines),
-	cmocka_unit_test(test_where),
-	cmocka_unit_test(test_refused),
-	cmocka_unit_test(test_names),
+	cmocka_unit_test(test_lines), cmocka_unit_test(test_where),   cmocka_unit_test(test_root),
+	cmocka_unit_test(test_dots),  cmocka_unit_test(test_refused), cmocka_unit_test(test_names),
 };
 
 UNIT_TESTS(tests, .setup = begin, .teardown = end);
