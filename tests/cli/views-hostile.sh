@@ -74,7 +74,7 @@ sed 's/"samples"/"\\x1b[2J\\x07"/' "$work/hostile.txt" > "$work/unit.txt"
 for format in top tree annotate "top --diff $work/unit.prf"; do
 	# shellcheck disable=SC2086
 	"$report" -q --no-cache --no-pager --value weight -f $format "$work/unit.prf" -o "$work/unit"
-	like "$(cat "$work/unit")" '[?]\[2J[?]' "-f ${format%/*} names a hostile unit"
+	like "$(cat "$work/unit")" '[?]\[2J[?]' "-f ${format%"$work"*} names a hostile unit"
 	is "$(inert "$work/unit")" inert "... without control characters"
 done
 is "$(grep -cE '^[^;]+(;[^;]+)* [0-9]+$' "$work/folded")" "$(wc -l < "$work/folded")" "folded: every line is frames and a count"
