@@ -107,14 +107,20 @@ struct error *drain_until(struct drain *d, uint64_t horizon_ns)
 	return error ? error : timeline_run(&d->timeline, horizon_ns);
 }
 
-/* Up to when records are taken, with rings that are so full. */
-static uint64_t horizon(const struct drain *d, uint64_t now_ns, unsigned int percent)
+uint64_t drain_holds_since(const struct drain *d, uint64_t now_ns)
 {
 	uint64_t tables_ns = unwinding_waits_since(d->unwinding);
 
-	if (tables_ns < now_ns && now_ns - tables_ns < HOLD_TABLES_NS &&
-	    sources_set_aside(d->sources))
-		return tables_ns;
+	return tables_ns < now_ns && now_ns - tables_ns < HOLD_TABLES_NS ? tables_ns : UINT64_MAX;
+}
+
+/* Up to when records are taken, with rings that are so full. */
+static uint64_t horizon(const struct drain *d, uint64_t now_ns, unsigned int percent)
+{
+	uint64_t held_ns = drain_holds_since(d, now_ns);
+
+	if (held_ns != UINT64_MAX && sources_set_aside(d->sources))
+		return held_ns;
 	/*
 	 * Under load, losing samples is worse than now and then a frame in the wrong file: nothing
 	 * is held back.

@@ -41,6 +41,12 @@ void drain_release(struct drain *d);
 struct error *drain_until(struct drain *d, uint64_t horizon_ns);
 
 /*
+ * Since when samples have been held back for tables of code that was just mapped; UINT64_MAX: none
+ * are, or they have been for long enough.
+ */
+uint64_t drain_holds_since(const struct drain *d, uint64_t now_ns);
+
+/*
  * One round of the recording: writes what has been in the rings for a moment, and keeps the
  * file up to date to a second. `wait_ms` is the time waited before it, and is set to the time to
  * wait until the next round, by how full the rings were.

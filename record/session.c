@@ -61,8 +61,7 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 		if (ready || now >= until)
 			return ready;
 		/* Samples that wait for tables take much room in their ring. */
-		if (until > now + TABLES_WAIT_NS &&
-		    unwinding_waits_since(&s->unwinding) != UINT64_MAX)
+		if (until > now + TABLES_WAIT_NS && drain_holds_since(&s->drain, now) != UINT64_MAX)
 			until = now + TABLES_WAIT_NS;
 		/* A machine that was noticed meanwhile is asked soon. */
 		ms = unwinding_wait_ms(&s->unwinding, (int)((until - now) / 1000000) + 1);

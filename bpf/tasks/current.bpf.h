@@ -110,7 +110,8 @@ static __always_inline void sample_send(void *ring, struct walk *w, struct sampl
 	struct sample *s = walk_sample(w);
 	__u64 size = sizeof(struct sample) + sample_words(s) * 8;
 
-	/* So far below what makes the recorder hurry that no walk can. */
+	/* The recorder hurries when the ring is a quarter full, which rests alone must not cause.
+	 */
 	if (w->too_early && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct walk_rest) <
 				    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 5)
 		size += (__u32)walk_put_rest(w->index);

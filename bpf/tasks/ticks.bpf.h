@@ -72,14 +72,19 @@ static __always_inline __u64 ticks_skipped(struct ticks *t, __u64 now_ns, __u64 
 static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, bool counts)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
-	__u64 switches = task->nvcsw + task->nivcsw, opened = cookie >> 32, period, skipped;
 	__u32 event = (__u32)cookie, class = CLASS_TIMER;
-	struct ticks *t = bpf_map_lookup_elem(&ticks, &event);
+	__u64 period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0;
+	__u64 opened = cookie >> 32, switches, skipped;
 	struct sample_counters *count;
+	struct ticks *t;
 
-	period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0;
-	if (!period || !t)
+	/* No timer: there is nothing to count, and no map is asked. */
+	if (!period)
 		return;
+	t = bpf_map_lookup_elem(&ticks, &event);
+	if (!t)
+		return;
+	switches = task->nvcsw + task->nivcsw;
 	if (!counts || t->opened != opened || t->started != task->start_time ||
 	    t->switches != switches) {
 		t->opened = opened;
