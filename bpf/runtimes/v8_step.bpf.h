@@ -8,14 +8,15 @@
  * its frame may not be there yet, or no more; then the frame pointer is still, or again, that of
  * the caller, and must not give this frame the caller's name:
  *
- *   the instructions at the pc show it. Entries of compiled code, and of the interpreter, are
- *   push %rbp; mov %rsp,%rbp; push %rsi; push %rdi, after a few checks, with the function in rdi;
- *   exits are pop %rbp or leave, and what removes the arguments. In both, but at few instructions,
- *   the return address is on top of the stack, where complete frames have other words.
+ *   the instructions at the pc show it (v8_code.bpf.h). Entries of compiled code, and of the
+ *   interpreter, are push %rbp; mov %rsp,%rbp; push %rsi; push %rdi, after a few checks, with the
+ *   function in rdi. There, and where the code leaves, the return address is on top of the stack;
+ *   but not every return address there is the frame's.
  *
  * x86-64 only.
  */
 
+#include "bpf/runtimes/v8_code.bpf.h"
 #include "bpf/runtimes/v8_name.bpf.h"
 #include "bpf/state/walk_state.bpf.h"
 
@@ -24,6 +25,7 @@
 #endif
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__TARGET_ARCH_x86)
 
@@ -176,26 +178,6 @@ static __always_inline int v8_leave_bare(struct walk *w, __u32 saved, bool enter
 
 /* -------- interrupted frames -------- */
 
-enum v8_frame {
-	V8_COMPLETE,
-	V8_BARE,    /* not begun */
-	V8_PUSHED,  /* the caller's frame pointer is on the stack */
-	V8_LINKED,  /* the frame pointer is its own, the function is not there yet */
-	V8_LEFT,    /* no frame any more, or it is not known */
-	V8_RETURNS, /* the return address is in r10, while the arguments are removed */
-};
-
-#define V8_PUSH_RBP 0x55
-#define V8_MOVE_RSP 0xe58948 /* mov %rsp,%rbp, both encodings */
-#define V8_MOVE_RSP_2 0xec8b48
-#define V8_MOVES(code) (((code)&0xffffff) == V8_MOVE_RSP || ((code)&0xffffff) == V8_MOVE_RSP_2)
-
-/* Code that begins a function's frame. */
-static __always_inline bool v8_begins(__u64 code)
-{
-	return (__u8)code == V8_PUSH_RBP && V8_MOVES(code >> 8) && (code >> 32 & 0xffff) == 0x5756;
-}
-
 /*
  * Whether a frame begins within the next bytes: the pc is among the checks before it. A global
  * function, so that the verifier checks its loop once.
@@ -231,20 +213,19 @@ static __always_inline bool v8_was_called(struct walk *w)
 /* Of compiled code. */
 static __always_inline enum v8_frame v8_compiled_frame(struct walk *w)
 {
-	__u64 code[2];
+	struct v8_around code;
+	enum v8_frame frame;
 
-	if (WALK_READ_USER(code, sizeof(code), w->pc - 8))
+	if (WALK_READ_USER(&code, sizeof(code), w->pc - offsetof(struct v8_around, after)))
 		return V8_LEFT;
-	if ((code[0] >> 56) == V8_PUSH_RBP && V8_MOVES(code[1]))
-		return V8_PUSHED;
-	if (V8_MOVES(code[0] >> 40) || (V8_MOVES(code[0] >> 32) && (code[0] >> 56) == 0x56))
-		return V8_LINKED;
-	/* pop %r10 is over, or push %r10 is next */
-	if (code[0] >> 48 == 0x5a41 || (code[1] & 0xffff) == 0x5241)
-		return w->frames == 1 ? V8_RETURNS : V8_LEFT;
+	frame = v8_frame_at(&code);
+	if (frame == V8_PUSHED || frame == V8_LINKED)
+		return frame;
+	if (frame == V8_IN_R9 || frame == V8_IN_R10)
+		return w->frames == 1 ? frame : V8_LEFT;
 	if (!v8_was_called(w))
 		return V8_COMPLETE;
-	return v8_begins_soon(w->index) ? V8_BARE : V8_LEFT;
+	return frame == V8_COMPLETE && v8_begins_soon(w->index) ? V8_BARE : frame;
 }
 
 /* Of the interpreter's entry. In its frame, r12 is the bytecode that the frame has, too. */
@@ -275,7 +256,8 @@ static __always_inline int v8_leave_exact(struct walk *w)
 			w->v8.function = w->registers.di;
 		return v8_leave(w->index, 0);
 	case V8_LEFT: return v8_was_called(w) ? v8_leave_bare(w, 0, false) : v8_leave(w->index, 0);
-	case V8_RETURNS: return step_to_caller(w, w->registers.r10, w->sp);
+	case V8_IN_R9: return step_to_caller(w, w->registers.r9, w->sp);
+	case V8_IN_R10: return step_to_caller(w, w->registers.r10, w->sp);
 	default: return v8_leave(w->index, 1);
 	}
 }
