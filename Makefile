@@ -142,7 +142,7 @@ $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c bench/*/*.c tests/unit/*.c tests/simulate/*.c))): | $(skeletons)
+$(call objects,$(filter-out %.bpf.c,$(wildcard record/*.c record/*/*.c bench/*.c bench/*/*.c tests/unit/*.c tests/simulate/*.c tests/images/*.c))): | $(skeletons)
 
 $(BUILD)/prof-record: $(BUILD)/record/main.o $(call archive,record) $(call archive,format) $(call archive,common)
 $(BUILD)/prof-record: libs = $(RECORD_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
@@ -231,8 +231,16 @@ $(simulator): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/simulate/*.c)) $(all_
 	$(call say,LINK,$@)
 	$(Q)$(link_all)
 
+# Threads of runtimes, replayed from images: see tests/images/make.
+replay := $(patsubst %,$(BUILD)/tests/images/%.o,kernel_half image replay)
+image_maker := $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/images/make_image)
+$(BUILD)/tests/unit/test_images: $(replay)
+$(BUILD)/tests/images/make_image: $(BUILD)/tests/images/make_image.o $(replay) $(all_archives)
+	$(call say,LINK,$@)
+	$(Q)$(link_all) -Wl,--wrap=elf_names_find,--wrap=elf_names_has,--wrap=elf_names_span
+
 ## check: build and run all tests; those that need root or BPF say "skipped" without it
-check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator)
+check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
 		MAKE_ARGUMENTS="BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 

@@ -10,7 +10,9 @@
 
 #include <linux/bpf.h>
 
+#ifdef __bpf__ /* not in a test that runs the walk on the host */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
 
 struct mm_struct {
 	unsigned long start_code, start_stack;
@@ -87,7 +89,9 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+#ifdef __bpf__
 #pragma clang attribute pop
+#endif
 
 #define PF_KTHREAD 0x00200000
 #define VM_EXEC 0x4

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TESTS_IMAGES_REPLAY_H
+#define TESTS_IMAGES_REPLAY_H
+
+/*
+ * What both halves do with a thread of an image: the runtime is recognised by its file, the thread
+ * is sampled, and its frames are merged and named.
+ */
+
+#include "common/buffer.h"
+#include "tests/images/image.h"
+
+/*
+ * Appends the frames as text, leaf first, a line each:
+ *
+ *     code NAME FILE:LINE       a function of the program, inlined ones first
+ *     native FILE+OFFSET        anything else
+ *
+ * and a last line that says how the walk has ended. NULL, or why the runtime was not understood
+ * (static text).
+ */
+const char *image_replay(const struct image *i, struct buffer *text);
+
+#endif
