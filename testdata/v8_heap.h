@@ -168,13 +168,16 @@ static inline uint64_t v8_heap_name(struct v8_walk *v, uint64_t function)
 {
 	uint64_t position;
 
-	*v = (struct v8_walk){ .process = v8_heap_layout };
+	*v = (struct v8_walk){ .process = v8_heap_layout, .thread = 2 };
 	if (v8_heap.newer)
 		v->process.scope_head = 5;
 	position = v8_identify(v, function);
-	v->name.code = 2 | V8_NAME;
+	v->name.code = v->code | V8_NAME;
 	v->name.position = position;
-	return position && !v8_name_function(v) && !v8_name_script(v) ? position : 0;
+	if (!position || v8_name_function(v))
+		return 0;
+	v8_name_script(v);
+	return position;
 }
 
 #endif

@@ -10,7 +10,9 @@
  * interpreter's entry, and what the compilers have made, which lies in no file. Below the frame
  * pointer such a frame has a context, or a small integer that says that it is no function's, and
  * then the JSFunction. That leads to a SharedFunctionInfo, which is the function as it is written
- * in its script; the script has a number that its isolate never uses again.
+ * in its script; the script has a number that its isolate never uses again. Another isolate counts
+ * from the same number, on the same thread and at the same addresses once the first one has ended;
+ * so a script is its number together with what its name and its source are.
  *
  * The collector moves objects, and uses their memory again. So no address identifies a function;
  * and its names are copied in the same instant in which its frame is seen for the first time.
@@ -23,6 +25,7 @@
 #define V8_TAG 1
 #define V8_COPIES 8	  /* of the builtins that are known at once */
 #define V8_SHARED_WORDS 4 /* of a SharedFunctionInfo that are read, from its script on */
+#define V8_SCRIPT_WORDS 8 /* of a Script that are read, without its map */
 
 /* The parameters of a struct script_process. Offsets are in bytes. */
 struct v8_process {
@@ -51,12 +54,12 @@ struct v8_process {
 _Static_assert(sizeof(struct v8_process) <= 128, "it has to fit into a script_process");
 
 /*
- * A struct script_frame of V8. code: a hash of the program's image and its thread, as a thread has
- * one isolate, with V8_INTERPRETED. position: the script's number << 32 | the function's number in
- * the script.
+ * A struct script_frame of V8. code: a hash of the program's image, its thread, and lengths and
+ * hashes of the script's name and source, with V8_INTERPRETED. position: the script's number << 32
+ * | the function's number in the script.
  */
 #define V8_INTERPRETED 1ULL
-#define V8_ISOLATE 0x7ffffffffffffffeULL
+#define V8_SCRIPT 0x7ffffffffffffffeULL
 
 /* In `code` of a struct v8_name, apart from records of other runtimes. */
 #define V8_NAME (1ULL << 63)
@@ -77,7 +80,7 @@ struct v8_text {
 
 /* A function, when it is seen for the first time. */
 struct v8_name {
-	__u64 code; /* the isolate and V8_NAME */
+	__u64 code; /* the hash and V8_NAME */
 	__u64 position;
 	__u32 pid;
 	__u32 start;	  /* where in the source the function begins, in characters */

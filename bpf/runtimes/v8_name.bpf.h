@@ -9,6 +9,7 @@
  * Nothing here needs a map, so that the tests can read images of memory.
  */
 
+#include "bpf/abi/runtimes.h"
 #include "bpf/state/user_memory.bpf.h"
 #include "bpf/state/v8_state.bpf.h"
 
@@ -64,9 +65,44 @@ static __always_inline bool v8_is_type(__u64 map, __u16 type)
 	       its == type;
 }
 
+/* A field of the script that was read last. */
+static __always_inline __u64 v8_script_field(const struct v8_walk *v, __u16 offset)
+{
+	return v->script[((offset >> 3) - 1) & (V8_SCRIPT_WORDS - 1)];
+}
+
+/* The length of a string, and its hash if V8 has computed it; 0: it is none. */
+static __always_inline __u64 v8_string_head(__u64 string)
+{
+	__u64 head = 0;
+
+	if (!v8_is_pointer(string) || WALK_READ_USER(&head, 8, string - V8_TAG + 8))
+		return 0;
+	return head;
+}
+
+/* Reads the script, once in a walk. Not 0: it is not there. */
+static __always_inline int v8_read_script(struct v8_walk *v, __u64 script)
+{
+	const struct v8_process *p = &v->process;
+	__u64 hash;
+
+	if (v->script_read == script && v->script_walk == v->walks)
+		return 0;
+	v->script_read = 0;
+	if (!v8_is_pointer(script) ||
+	    WALK_READ_USER(v->script, sizeof(v->script), script - V8_TAG + 8))
+		return -1;
+	hash = script_mix(v->thread, v8_string_head(v8_script_field(v, p->source)));
+	v->code = script_mix(hash, v8_string_head(v8_script_field(v, p->name))) & V8_SCRIPT;
+	v->script_read = script;
+	v->script_walk = v->walks;
+	return 0;
+}
+
 /*
  * The script's number and the function's number in it; 0: it is no function of a script. Afterwards
- * v->shared is what is needed of the SharedFunctionInfo.
+ * v->code is the hash of its script, and v->shared what is needed of the SharedFunctionInfo.
  */
 static __always_inline __u64 v8_identify(struct v8_walk *v, __u64 function)
 {
@@ -78,9 +114,10 @@ static __always_inline __u64 v8_identify(struct v8_walk *v, __u64 function)
 		return 0;
 	v->shared_info -= V8_TAG;
 	if (WALK_READ_USER(words, sizeof(v->shared), v->shared_info + p->script) ||
-	    !v8_is_pointer(words[0]) ||
-	    WALK_READ_USER(&number, 8, words[0] - V8_TAG + p->script_number) ||
-	    !v8_is_count(number))
+	    v8_read_script(v, words[0]))
+		return 0;
+	number = v8_script_field(v, p->script_number);
+	if (!v8_is_count(number))
 		return 0;
 	return number |
 	       (__u32)(words[(p->literal >> 3) & (V8_SHARED_WORDS - 1)] >> (p->literal & 4) * 8);
@@ -227,23 +264,18 @@ static __always_inline int v8_name_function(struct v8_walk *v)
 }
 
 /* The texts of the script of the function that v8_identify() read last. */
-static __always_inline int v8_name_script(struct v8_walk *v)
+static __always_inline void v8_name_script(struct v8_walk *v)
 {
 	const struct v8_process *p = &v->process;
-	__u64 script = v->shared[0] - V8_TAG, name, source, lines;
+	__u64 lines = v8_script_field(v, p->name + 8);
 	struct v8_name *n = &v->name;
 
-	if (WALK_READ_USER(&name, 8, script + p->name) ||
-	    WALK_READ_USER(&lines, 8, script + p->name + 8) ||
-	    WALK_READ_USER(&source, 8, script + p->source))
-		return -1;
 	n->first_line = v8_is_count(lines) ? lines >> 32 : 0;
-	v8_text_find(v, &n->file, name);
-	v8_text_find(v, &n->source, source);
+	v8_text_find(v, &n->file, v8_script_field(v, p->name));
+	v8_text_find(v, &n->source, v8_script_field(v, p->source));
 	n->from = (__u64)n->start * n->source.width <= V8_SOURCE_HEAD ? 0 : n->start;
 	V8_CAPTURE(&n->file, 0, n->file_bytes);
 	V8_CAPTURE(&n->source, n->from, n->source_bytes);
-	return 0;
 }
 
 #endif

@@ -70,8 +70,10 @@ __noinline int v8_send_script(__u32 index, __u64 identity)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 
-	if (w && !v8_name_script(&w->v8))
-		script_send(identity, &w->v8.name, sizeof(w->v8.name));
+	if (!w)
+		return 0;
+	v8_name_script(&w->v8);
+	script_send(identity, &w->v8.name, sizeof(w->v8.name));
 	return 0;
 }
 
@@ -83,7 +85,7 @@ __noinline int v8_send(__u32 index, __u64 position, __u64 identity)
 	if (!w || w->v8.names >= V8_NAMES_MAX)
 		return 0;
 	w->v8.names++;
-	w->v8.name.code = w->v8.isolate | V8_NAME;
+	w->v8.name.code = w->v8.code | V8_NAME;
 	w->v8.name.position = position;
 	w->v8.name.pid = w->v8.pid;
 	if (!v8_name_function(&w->v8))
@@ -112,12 +114,13 @@ __noinline int v8_note(__u32 index)
 		f->function = function;
 		f->walk = w->v8.walks;
 		f->position = v8_identify(&w->v8, function);
-		identity = script_mix(w->v8.isolate, f->position);
+		f->code = w->v8.code;
+		identity = script_mix(f->code, f->position);
 		if (f->position && !script_is_sent(identity))
 			v8_send(index, f->position, identity);
 	}
 	if (!f->position ||
-	    script_put(w, w->v8.isolate | (v8_is_entry(w) ? V8_INTERPRETED : 0), f->position))
+	    script_put(w, f->code | (v8_is_entry(w) ? V8_INTERPRETED : 0), f->position))
 		return 0;
 	w->room[WALK_SAMPLE_WORDS + ((w->frames - 1) & (MAX_USER_FRAMES - 1))] |= FRAME_SCRIPT;
 	return 0;
@@ -185,16 +188,16 @@ static __always_inline int v8_leave_bare(struct walk *w, __u32 saved, bool enter
 __noinline int v8_begins_soon(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
-	__u64 ahead;
+	__u64 code;
 
-	if (!w || WALK_READ_USER(w->v8.code, sizeof(w->v8.code), w->pc))
+	if (!w || WALK_READ_USER(w->v8.ahead, sizeof(w->v8.ahead), w->pc))
 		return 0;
 	for (int i = 0; i < V8_AHEAD - 1; i++) {
 		for (int shift = 0; shift < 64; shift += 8) {
-			ahead = w->v8.code[i] >> shift;
+			code = w->v8.ahead[i] >> shift;
 			if (shift)
-				ahead |= w->v8.code[i + 1] << (64 - shift);
-			if (v8_begins(ahead))
+				code |= w->v8.ahead[i + 1] << (64 - shift);
+			if (v8_begins(code))
 				return 1;
 		}
 	}
@@ -296,9 +299,7 @@ static __always_inline void v8_begin(struct walk *w, const struct script_process
 #if WALKS_CURRENT
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	w->v8.isolate = script_mix((__u64)process->image << 32 | (__u32)task->pid,
-				   task->start_time) &
-			V8_ISOLATE;
+	w->v8.thread = script_mix((__u64)process->image << 32 | (__u32)task->pid, task->start_time);
 	w->v8.pid = task->tgid;
 	w->v8.names = 0;
 #endif

@@ -16,22 +16,26 @@ struct v8_function {
 	__u64 function;
 	__u64 walk;
 	__u64 position; /* 0: it is no function of a script */
+	__u64 code;	/* as in struct script_frame */
 };
 
 struct v8_walk {
 	struct v8_process process;
-	__u32 size;    /* of the builtins; 0: the walk is not one of V8 */
-	__u32 at;      /* where in them the frame's pc is; elsewhere: size or more */
-	__u64 walks;   /* so far */
-	__u64 isolate; /* as in struct script_frame */
+	__u32 size;   /* of the builtins; 0: the walk is not one of V8 */
+	__u32 at;     /* where in them the frame's pc is; elsewhere: size or more */
+	__u64 walks;  /* so far */
+	__u64 thread; /* a hash of the program's image and the thread */
 	__u32 pid;
 	__u32 names;	/* sent in this walk */
 	__u64 function; /* that the frame of the last step says it is of; 0: it does not say */
 	/* What was read last. */
 	__u64 shared_info; /* the address */
 	__u64 shared[V8_SHARED_WORDS];
+	__u64 script[V8_SCRIPT_WORDS];
+	__u64 script_read, script_walk; /* which script that is, in which walk */
+	__u64 code;			/* its hash, as in struct script_frame */
 	__u64 words[4];
-	__u64 code[V8_AHEAD];
+	__u64 ahead[V8_AHEAD];
 	struct v8_name name;
 	struct v8_function functions[V8_FUNCTIONS];
 };

@@ -51,11 +51,11 @@ static void forgot(void *context)
 	sent_names_forget(j->options.sent_fd);
 }
 
-static void send_again(void *context, uint64_t isolate, uint64_t position)
+static void send_again(void *context, uint64_t code, uint64_t position)
 {
 	const struct javascript *j = context;
 
-	sent_names_forget_one(j->options.sent_fd, script_mix(isolate, position));
+	sent_names_forget_one(j->options.sent_fd, script_mix(code, position));
 }
 
 struct javascript *javascript_new(const struct javascript_options *options)

@@ -151,6 +151,12 @@ static bool is_field(int32_t value)
 	return value >= 8 && value <= 128;
 }
 
+/* Among those that are read at once. */
+static bool is_script_field(int32_t value)
+{
+	return value >= 8 && value <= 8 * V8_SCRIPT_WORDS && value % 8 == 0;
+}
+
 static const char *place_fields(struct v8_file *f, const int32_t *v)
 {
 	int32_t script = v[SHARED_SCRIPT] ? v[SHARED_SCRIPT] : v[SHARED_SCRIPT_NEW];
@@ -161,9 +167,9 @@ static const char *place_fields(struct v8_file *f, const int32_t *v)
 		if (!is_frame_slot(v[i]))
 			return "its frames are laid out in a way that is not known";
 	if (!is_field(v[FUNCTION_SHARED]) || !is_field(script) || !is_field(v[SHARED_SCOPE]) ||
-	    !is_field(v[SHARED_TOKEN]) || !is_field(v[SCRIPT_SOURCE]) ||
-	    !is_field(v[SCRIPT_NAME]) || !is_field(v[SCRIPT_LINE_ENDS]) || literal < 8 ||
-	    literal > 8 * (V8_SHARED_WORDS - 1) || literal % 4 ||
+	    !is_field(v[SHARED_TOKEN]) || !is_script_field(v[SCRIPT_SOURCE]) ||
+	    !is_script_field(v[SCRIPT_NAME] + 8) || !is_script_field(v[SCRIPT_LINE_ENDS] + 8) ||
+	    literal < 8 || literal > 8 * (V8_SHARED_WORDS - 1) || literal % 4 ||
 	    (v[SCOPE_FIRST] != 3 && v[SCOPE_FIRST] != 5))
 		return "its objects are laid out in a way that is not known";
 	f->process.context = (uint16_t)-v[FP_CONTEXT];

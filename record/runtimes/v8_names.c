@@ -41,7 +41,7 @@ struct function {
 
 /* Of a function; of a script with a position without the lower half. */
 struct key {
-	uint64_t isolate, position;
+	uint64_t code, position;
 };
 
 struct v8_names {
@@ -342,7 +342,7 @@ bool v8_names_add(struct v8_names *n, const void *data, size_t size)
 		if (n->options.forgot)
 			n->options.forgot(n->options.context);
 	}
-	name.code &= V8_ISOLATE;
+	name.code &= V8_SCRIPT;
 	key = (struct key){ name.code, name.position };
 	/* Two that share a slot of the kernel half's map are sent again and again. */
 	f = recall(&n->functions, &key);
@@ -360,7 +360,7 @@ bool v8_names_add(struct v8_names *n, const void *data, size_t size)
 bool v8_names_find(const struct v8_names *n, const struct script_frame *frame,
 		   struct prf_place *place, bool *complete)
 {
-	const struct key key = { frame->code & V8_ISOLATE, frame->position };
+	const struct key key = { frame->code & V8_SCRIPT, frame->position };
 	const struct function *f = recall(&n->functions, &key);
 
 	if (f)

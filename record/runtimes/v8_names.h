@@ -21,7 +21,7 @@ struct v8_names_options {
 	/* The memory of a process that may have ended. */
 	struct target_memory (*memory)(uint32_t pid);
 	/* The names of a function must be sent again, when it is seen next. */
-	void (*again)(void *context, uint64_t isolate, uint64_t position);
+	void (*again)(void *context, uint64_t code, uint64_t position);
 	/* Called when so much was kept that all was forgotten: names must be sent again. */
 	void (*forgot)(void *context);
 	void *context;

@@ -72,11 +72,8 @@ like "$("$report" --info "$work/kinds.prf")" 'javascript\.[0-9]* = V8: [0-9]* of
 is "$(json "$work/info.json" 'd["user_stacks"]["root"] * 100 >= sum(d["user_stacks"].values()) * 95')" True \
 	"stacks reach the root"
 
-# Against the program's own clock: no function has another one's name, or line.
-holds "generated functions are recorded" "$record" -q -F 999 -o "$work/generated.prf" -- \
-	"$node" --expose-gc "$programs/generated.js" "${SECONDS_OF_GENERATED:-4}" "$work/log"
-"$report" -q -f jsonl "$work/generated.prf" > "$work/samples"
-python3 - "$work/log" "$work/samples" > "$work/judged" <<'END'
+# judge LOG TRACE: against the program's own clock, no function has another one's name, or line.
+cat > "$work/judge.py" <<'END'
 import bisect, json, sys
 log = [line.split() for line in open(sys.argv[1]) if line.strip()]
 begins = [int(entry[1]) for entry in log]
@@ -97,10 +94,31 @@ for line in open(sys.argv[2]):
     wrong += len(names) > 1
 print(inside, named, wrong)
 END
-read -r inside named wrong < "$work/judged"
+judge() {
+	"$report" -q -f jsonl "$2" > "$work/samples"
+	python3 "$work/judge.py" "$1" "$work/samples" > "$work/judged"
+	read -r inside named wrong < "$work/judged"
+}
+
+holds "generated functions are recorded" "$record" -q -F 999 -o "$work/generated.prf" -- \
+	"$node" --expose-gc "$programs/generated.js" "${SECONDS_OF_GENERATED:-4}" "$work/log"
+judge "$work/log" "$work/generated.prf"
 is "$wrong" 0 "of $named samples of functions that were generated and collected none has a wrong name or line"
 number "$inside >= 100" "the program was sampled"
 number "$named * 100 >= $inside * 95" "at least 95 % of them have a name"
+
+# Isolates that follow each other on one thread count their scripts alike.
+headers=$("$node" -p 'require("path").resolve(process.execPath, "../../include/node")')
+if [ -f "$headers/node.h" ] && command -v g++ > /dev/null; then
+	holds "an addon is compiled" g++ -shared -fPIC -I"$headers" -o "$work/isolates.node" "$programs/isolates.cc"
+	holds "isolates are recorded" "$record" -q -F 999 -o "$work/isolates.prf" -- \
+		"$node" -e "require('$work/isolates.node').run(150, '$work/isolates')"
+	judge "$work/isolates" "$work/isolates.prf"
+	is "$wrong" 0 "of $named samples of functions in isolates that follow each other none has a wrong name or line"
+	number "$named >= 50" "they are named"
+else
+	skip "isolates that follow each other" "there are no headers of node, or no g++"
+fi
 
 # Workers have isolates of their own.
 cat > "$work/workers.js" <<'END'

@@ -20,7 +20,7 @@ static struct target_memory memory_of(uint32_t pid)
 
 static void use(struct v8_names *n, struct v8_walk *walk)
 {
-	const struct script_frame frame = { 2, walk->name.position };
+	const struct script_frame frame = { walk->name.code & V8_SCRIPT, walk->name.position };
 	struct prf_place place;
 	bool complete;
 
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		record[at] = cursor_u8(&c);
 	}
-	walk.name.code = 2 | V8_NAME;
+	walk.name.code |= V8_NAME;
 	use(n, &walk);
 	v8_names_free(n);
 	return 0;

@@ -33,7 +33,7 @@ static struct target_memory no_memory(uint32_t pid)
 	return (struct target_memory){ read_heap, (void *)&none };
 }
 
-static void again(void *context, uint64_t isolate, uint64_t position)
+static void again(void *context, uint64_t code, uint64_t position)
 {
 	sent_again++;
 }
@@ -77,7 +77,7 @@ static const char *describe(const struct v8_made *m)
 	static char text[512];
 	struct v8_names *n = names_new();
 	uint64_t position = v8_heap_name(&walk, v8_new_function(m));
-	struct script_frame frame = { 2 | V8_INTERPRETED, position };
+	struct script_frame frame = { walk.code | V8_INTERPRETED, position };
 	struct prf_place place;
 	bool complete;
 
@@ -272,7 +272,7 @@ static void test_a_source_that_is_another_one_gives_no_line(void **state)
 {
 	const struct v8_made m = made_long(false, 200);
 	uint64_t position = v8_heap_name(&walk, v8_new_function(&m));
-	struct script_frame frame = { 2, position };
+	struct script_frame frame = { walk.code, position };
 	struct v8_names *n = names_new();
 	struct prf_place place;
 	bool complete;
@@ -292,7 +292,7 @@ static void test_a_source_that_was_not_there_is_asked_for_again(void **state)
 {
 	const struct v8_made m = made_long(false, 200);
 	uint64_t position = v8_heap_name(&walk, v8_new_function(&m));
-	struct script_frame frame = { 2, position };
+	struct script_frame frame = { walk.code, position };
 	struct v8_names *n = names_new();
 	struct v8_name without = walk.name;
 	struct prf_place place;
@@ -378,6 +378,7 @@ static void test_functions_are_told_apart_by_their_numbers(void **state)
 {
 	struct v8_made m = made();
 	struct v8_names *n = names_new();
+	struct script_frame frame;
 	struct prf_place place;
 	bool complete;
 
@@ -391,15 +392,46 @@ static void test_functions_are_told_apart_by_their_numbers(void **state)
 		assert_true(v8_heap_name(&walk, v8_new_function(&m)) != 0);
 		assert_true(v8_names_add(n, &walk.name, sizeof(walk.name)));
 	}
-	assert_true(v8_names_find(n, &(struct script_frame){ 2, UINT64_C(81) << 32 | 1 }, &place,
-				  &complete));
+	frame = (struct script_frame){ walk.code, UINT64_C(81) << 32 | 1 };
+	assert_true(v8_names_find(n, &frame, &place, &complete));
 	assert_string_equal(place.function, "function_1");
-	/* Another isolate's, and one that nobody has sent. */
-	assert_false(v8_names_find(n, &(struct script_frame){ 4, UINT64_C(81) << 32 | 1 }, &place,
-				   &complete));
-	assert_false(v8_names_find(n, &(struct script_frame){ 2, UINT64_C(82) << 32 | 1 }, &place,
-				   &complete));
+	/* Another thread's, and one that nobody has sent. */
+	frame.code += 2;
+	assert_false(v8_names_find(n, &frame, &place, &complete));
+	frame = (struct script_frame){ walk.code, UINT64_C(82) << 32 | 1 };
+	assert_false(v8_names_find(n, &frame, &place, &complete));
 	v8_names_free(n);
+}
+
+/* The hash of the function's script, once it is at that place. */
+static uint64_t script_at(uint64_t place, const struct v8_made *m)
+{
+	uint64_t function;
+
+	v8_heap.used = place;
+	function = v8_new_function(m);
+	assert_int_equal(v8_heap_name(&walk, function), UINT64_C(81) << 32 | 2);
+	return walk.code;
+}
+
+/* One isolate has ended, and the next one has its script with the same number at the same place. */
+static void test_scripts_are_told_apart_by_what_they_are(void **state)
+{
+	struct v8_made m = made();
+	uint64_t place, code;
+
+	v8_heap.used = 0x1000;
+	place = 0x2000;
+	code = script_at(place, &m);
+	assert_int_equal(script_at(place + 0x1000, &m), code); /* it was moved */
+	m.source = v8_new_ascii("'use strict';\n\n\nfunction named(a) { return a; }\n");
+	assert_int_not_equal(script_at(place, &m), code);
+	m = made();
+	m.file = v8_new_ascii("/srv/application.js");
+	assert_int_not_equal(script_at(place, &m), code);
+	m = made();
+	v8_put(m.source, 8, (uint64_t)strlen(short_source) << 32 | 0xabce); /* its hash */
+	assert_int_not_equal(script_at(place, &m), code);
 }
 
 static void test_records_that_lie(void **state)
@@ -440,6 +472,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_process_cannot_have_all_its_memory_read),
 	cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
 	cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
+	cmocka_unit_test_setup(test_scripts_are_told_apart_by_what_they_are, empty_heap),
 	cmocka_unit_test_setup(test_records_that_lie, empty_heap),
 };
 
