@@ -39,8 +39,9 @@ enum python_position {
  * object belongs to the same one.
  */
 enum python_counter {
-	PYTHON_COUNTER_NONE = 0,	/* before 3.12 there is none */
-	PYTHON_COUNTER_ADDRESS = 1,	/* `created` is its address: 3.12 */
+	PYTHON_COUNTER_NONE = 0, /* before 3.12 there is none */
+	/* `created` is its address; interpreters that run at once may count the same: 3.12 */
+	PYTHON_COUNTER_ADDRESS = 1,
 	PYTHON_COUNTER_INTERPRETER = 2, /* it is at that offset in the interpreter: 3.13 */
 };
 
@@ -63,17 +64,20 @@ struct python_process {
 	 * its address is. 0: not known.
 	 */
 	__u64 lock;
+	__u64 interpreters;  /* PYTHON_COUNTER_ADDRESS: address of how many there were */
 	__u64 evaluation[4]; /* start and end of the evaluation loop's code, and of its cold part */
 	__u16 window; /* bytes that are read with a frame's end, PYTHON_WINDOW_BYTES at most */
-	__u16 thread_frame;  /* in the thread state: the frame, or what leads to it */
-	__u16 code_start;    /* in a code object: where what is read of it begins */
-	__u16 code_bytecode; /* in a code object */
-	__u8 holder_frame;   /* 3.11, 3.12: thread_frame leads to this offset of what holds it */
-	__u8 frame_bytes;    /* of a frame that are read; a multiple of 8 */
+	__u16 thread_frame;   /* in the thread state: the frame, or what leads to it */
+	__u16 code_start;     /* in a code object: where what is read of it begins */
+	__u16 code_bytecode;  /* in a code object */
+	__u16 interpreter_id; /* in the interpreter: a number that no other one of the process has
+			       */
+	__u8 holder_frame;    /* 3.11, 3.12: thread_frame leads to this offset of what holds it */
+	__u8 frame_bytes;     /* of a frame that are read; a multiple of 8 */
 	__u8 frame_code, frame_back, frame_position, frame_entry;
 	__u8 position;		 /* enum python_position */
 	__u8 counter;		 /* enum python_counter */
-	__u8 thread_interpreter; /* in the thread state; 0: nothing is asked of it */
+	__u8 thread_interpreter; /* in the thread state; 0: before 3.12 nothing is asked of it */
 	/*
 	 * Before 3.12: so many bytes before the key's number is the state that runs Python code
 	 * now, of whatever thread; the key leads to the thread's first one. 0: the key leads to the
@@ -99,6 +103,8 @@ static inline void python_process_place(struct python_process *p, __u64 bias)
 	p->code_type += bias;
 	if (p->counter == PYTHON_COUNTER_ADDRESS)
 		p->created += bias;
+	if (p->interpreters)
+		p->interpreters += bias;
 	if (p->lock && !p->thread_interpreter)
 		p->lock += bias;
 	for (int i = 0; i < 4; i++)

@@ -80,7 +80,7 @@ struct python_walk {
 	__u64 type;
 	__u64 file, file_hash; /* of the code read last, where it is hashed */
 	__u64 file_hashed;
-	__u64 process; /* as in struct python_thread */
+	__u64 process; /* as in struct python_thread, and which interpreter of it */
 	__u64 epoch;   /* while it is the same, so are the code objects of frames */
 	__u64 looks;
 	struct python_known known[1 << PYTHON_KNOWN_BITS];
@@ -165,16 +165,36 @@ static __always_inline int python_read_state(struct python_walk *w, const struct
 static __always_inline __u64 python_epoch(struct python_walk *w, const struct python_process *p,
 					  __u64 sendings)
 {
-	__u64 interpreter = 0;
+	__u64 interpreter = 0, interpreters = 0;
 	__u32 created = 0;
 
 	if (p->counter == PYTHON_COUNTER_INTERPRETER)
 		interpreter = python_frame_word(w, p->thread_interpreter);
+	else if (p->counter == PYTHON_COUNTER_NONE ||
+		 WALK_READ_USER(&interpreters, sizeof(interpreters), p->interpreters) ||
+		 interpreters != 1)
+		return python_mix(~w->process, ++w->looks);
 	/* It stays 0 when it has overflowed. */
-	if (p->counter != PYTHON_COUNTER_NONE &&
-	    !WALK_READ_USER(&created, sizeof(created), interpreter + p->created) && created)
-		return python_mix(python_mix(w->process + sendings, interpreter), created);
+	if (!WALK_READ_USER(&created, sizeof(created), interpreter + p->created) && created)
+		return python_mix(w->process + sendings, created);
 	return python_mix(~w->process, ++w->looks);
+}
+
+/*
+ * An interpreter may have the address, the code objects and the count of them that an earlier one
+ * had. Not 0: its number is not readable.
+ */
+static __always_inline int python_enter(struct python_walk *w, const struct python_process *p,
+					__u64 process)
+{
+	__u64 id = 0;
+
+	if (p->thread_interpreter &&
+	    WALK_READ_USER(&id, sizeof(id),
+			   python_frame_word(w, p->thread_interpreter) + p->interpreter_id))
+		return -1;
+	w->process = process + id * PYTHON_HASH_0;
+	return 0;
 }
 
 /*
@@ -203,8 +223,7 @@ static __always_inline int python_begin(struct python_walk *w, const struct pyth
 	w->file = 0;
 	w->listed = 0;
 	w->names = 0;
-	w->process = t->process;
-	if (python_read_state(w, p, t))
+	if (python_read_state(w, p, t) || python_enter(w, p, t->process))
 		return -1;
 	w->epoch = python_epoch(w, p, t->sendings);
 	w->frame = python_frame_word(w, p->thread_frame);

@@ -51,7 +51,7 @@ struct layout {
 	uint16_t code_version, bytecode;
 	uint8_t text_ascii, text_others;
 	uint16_t lock; /* in _PyRuntime; from 3.12 on its address, in the interpreter */
-	uint16_t thread_interpreter; /* 3.12 on */
+	uint16_t thread_interpreter, interpreter_id; /* 3.12 on */
 };
 
 static const struct layout layouts[] = {
@@ -75,7 +75,10 @@ static const struct layout layouts[] = {
 static const uint16_t locks[] = {
 	[8] = 1152, [9] = 352, [10] = 352, [11] = 360, [12] = 384, [13] = 16, [14] = 16
 };
-#define THREAD_INTERPRETER 16 /* 3.12 on */
+/* 3.12; later ones say it. */
+#define THREAD_INTERPRETER 16
+#define INTERPRETER_ID 8
+#define INTERPRETERS 56 /* in _PyRuntime: how many there were */
 
 bool python_file_is_one(const struct elf_file *e)
 {
@@ -180,6 +183,7 @@ static void read_members(struct layout *l, const struct elf_file *e, uint64_t ty
  * Free-threaded builds have other frames.
  */
 #define OFFSET_WORDS 49
+#define OFFSET_INTERPRETER_ID 7
 
 struct offset_words {
 	unsigned int version;
@@ -197,6 +201,7 @@ static void take_offsets(struct layout *l, const struct offset_words *at, const 
 		       *code = word + at->code;
 
 	l->lock = (uint16_t)word[at->lock];
+	l->interpreter_id = (uint16_t)word[OFFSET_INTERPRETER_ID];
 	l->thread_interpreter = (uint16_t)thread[3];
 	l->thread_frame = (uint16_t)thread[4];
 	l->frame_back = (uint8_t)frame[1];
@@ -224,7 +229,8 @@ static bool read_offsets(struct layout *l, const struct elf_file *e, uint64_t ru
 	while (at->version != l->version)
 		if (++at == offset_words + sizeof(offset_words) / sizeof(*offset_words))
 			return false;
-	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2] || word[at->lock] > UINT16_MAX)
+	if (!cursor_ok(&c) || word[1] >> 16 != l->version || word[2] ||
+	    word[at->lock] > UINT16_MAX || word[OFFSET_INTERPRETER_ID] > UINT16_MAX)
 		return false;
 	for (size_t i = at->thread; i < at->code + 10u; i++)
 		if (word[i] > 4096)
@@ -479,6 +485,7 @@ static const char *place_frame(struct python_process *p, const struct layout *l)
 	}
 	/* A place in the interpreter is of use only where the thread's state leads to it. */
 	p->thread_interpreter = (uint8_t)l->thread_interpreter;
+	p->interpreter_id = l->interpreter_id;
 	if (p->counter == PYTHON_COUNTER_INTERPRETER && !l->thread_interpreter)
 		p->counter = PYTHON_COUNTER_NONE;
 	p->holder_frame = l->holder_frame;
@@ -511,6 +518,8 @@ static const char *place_symbols(struct python_process *p, const struct elf_file
 	p->key = key_by_code(e, s);
 	if (!p->key)
 		p->key = s[RUNTIME].address + l->key;
+	if (p->counter == PYTHON_COUNTER_ADDRESS)
+		p->interpreters = s[RUNTIME].address + INTERPRETERS;
 	p->code_type = s[CODE_TYPE].address;
 	p->lock = l->thread_interpreter ? l->lock : lock_of(e, s, l);
 	p->evaluation[0] = s[LOOP].address;
@@ -537,8 +546,10 @@ const char *python_file_read(struct python_file *p, const struct elf_file *e)
 	if (!layout.version)
 		return "a version of CPython that is not known";
 	layout.lock = locks[layout.version & 0xff];
-	if (layout.version >= VERSION(12))
+	if (layout.version >= VERSION(12)) {
 		layout.thread_interpreter = THREAD_INTERPRETER;
+		layout.interpreter_id = INTERPRETER_ID;
+	}
 	read_members(&layout, e, symbols[CODE_TYPE].address);
 	if (!read_offsets(&layout, e, symbols[RUNTIME].address))
 		return "a build of CPython that is not known";

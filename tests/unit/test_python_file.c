@@ -111,6 +111,7 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(p.process.frame_entry, 70);
 	assert_int_equal(p.process.code_bytecode, 200);
 	assert_int_equal(p.process.key, offsetof(struct image, runtime) + 2164);
+	assert_int_equal(p.process.interpreter_id, 7272);
 	build(&i, offsets_3_14, 0x030e);
 	assert_null(read_file(&p, &i));
 	assert_int_equal(p.version, 0x030e);
@@ -137,11 +138,13 @@ static void other_offsets_are_used(void **state)
 	struct python_file p;
 
 	build(&i, offsets_3_14, 0x030e);
+	i.runtime[7] = 7000; /* the number, in the interpreter */
 	i.runtime[15] = 24;  /* the lock, in the interpreter */
 	i.runtime[26] = 80;  /* the frame, in the thread */
 	i.runtime[34] = 48;  /* the instruction, in the frame */
 	i.runtime[42] = 104; /* the qualified name, in the code */
 	assert_null(read_file(&p, &i));
+	assert_int_equal(p.process.interpreter_id, 7000);
 	assert_int_equal(p.process.lock, 24);
 	assert_int_equal(p.process.thread_frame, 80);
 	assert_int_equal(p.process.frame_position, 48);
@@ -161,6 +164,9 @@ static void what_is_not_known_is_refused(void **state)
 	assert_string_equal(read_file(&p, &i), "a build of CPython that is not known");
 	/* Of another version than the file says. */
 	build(&i, offsets_3_13, 0x030e);
+	assert_string_equal(read_file(&p, &i), "a build of CPython that is not known");
+	build(&i, offsets_3_14, 0x030e);
+	i.runtime[7] = 70000;
 	assert_string_equal(read_file(&p, &i), "a build of CPython that is not known");
 	/* No offset, and one outside of what is read. */
 	build(&i, offsets_3_14, 0x030e);
