@@ -76,8 +76,8 @@ static void add_method(struct buffer *out, uint64_t *count, struct hotspot_names
 	id.const_method = const_method;
 	id.class_symbol = symbols[0];
 	id.method_symbol = symbols[1];
-	hotspot_symbol_settle(id.class_name, p->symbol_length_shift);
-	hotspot_symbol_settle(id.method_name, p->symbol_length_shift);
+	hotspot_symbol_settle(id.class_name, p);
+	hotspot_symbol_settle(id.method_name, p);
 	for (uint64_t bci = 0; bci < 20; bci += 7)
 		add_frame(out, count, names,
 			  (struct script_frame){ method | HOTSPOT_METHOD,
@@ -90,7 +90,8 @@ static void add_method(struct buffer *out, uint64_t *count, struct hotspot_names
 		  false);
 }
 
-static void add_blob(struct buffer *out, uint64_t *count, struct hotspot_names *names,
+/* Whether it is a compiled method. */
+static bool add_blob(struct buffer *out, uint64_t *count, struct hotspot_names *names,
 		     const struct hotspot *h, uint64_t blob)
 {
 	uint64_t name, method;
@@ -99,15 +100,15 @@ static void add_blob(struct buffer *out, uint64_t *count, struct hotspot_names *
 
 	if (!target_u64(&h->memory, blob + h->process.name, &name) ||
 	    !target_text(&h->memory, name, text, sizeof(text)))
-		return;
+		return false;
 	if (strcmp(text, "nmethod")) {
 		add_frame(out, count, names, (struct script_frame){ blob | HOTSPOT_STUB, 0 },
 			  false);
-		return;
+		return false;
 	}
 	if (!target_u32(&h->memory, blob + h->process.compile_id, &compile_id) ||
 	    !target_u64(&h->memory, blob + h->tables.fields[NMETHOD_METHOD], &method))
-		return;
+		return true;
 	for (uint32_t offset = 0; offset < 600; offset += 37)
 		add_frame(out, count, names,
 			  (struct script_frame){ blob, (uint64_t)compile_id << 32 | offset },
@@ -115,6 +116,7 @@ static void add_blob(struct buffer *out, uint64_t *count, struct hotspot_names *
 	add_frame(out, count, names,
 		  (struct script_frame){ blob, (uint64_t)(compile_id + 100000) << 32 }, false);
 	add_method(out, count, names, h, method);
+	return true;
 }
 
 /* Blobs from the beginning of each heap on. */
@@ -124,9 +126,12 @@ static void add_heaps(struct buffer *out, uint64_t *count, struct hotspot_names 
 	const struct hotspot_process *p = &h->process;
 
 	for (unsigned int heap = 0; heap < HOTSPOT_HEAPS && p->low[heap]; heap++) {
-		unsigned int found = 0;
+		unsigned int found = 0, compiled = 0;
+		/* JDK 8 has all in one heap: a few hundred stubs come first. */
+		unsigned int most = p->low[1] ? BLOBS / 3 : 30 * BLOBS;
 
-		for (uint64_t segment = 0; segment < 400000 && found < BLOBS / 3; segment++) {
+		for (uint64_t segment = 0; segment < 400000 && found < most && compiled < BLOBS / 6;
+		     segment++) {
 			uint8_t back;
 
 			if (!target_u8(memory, p->segmaps[heap] + segment, &back))
@@ -136,9 +141,9 @@ static void add_heaps(struct buffer *out, uint64_t *count, struct hotspot_names 
 			found++;
 			/* Each third: not only what the machine begins with. */
 			if (found % 3 == 0)
-				add_blob(out, count, names, h,
-					 p->low[heap] + (segment << p->segment_shift) +
-						 p->block_header);
+				compiled += add_blob(out, count, names, h,
+						     p->low[heap] + (segment << p->segment_shift) +
+							     p->block_header);
 		}
 	}
 }

@@ -18,10 +18,20 @@
 #define HOTSPOT_HEAPS 4
 #define HOTSPOT_SYMBOL_WORDS 5
 
-/* Some fields of CodeBlob and nmethod are 32-bit offsets from the blob, not addresses (JDK 23). */
+/*
+ * Some fields of CodeBlob and nmethod are 32-bit offsets from the blob, not addresses (JDK 8, and
+ * since 23).
+ */
 #define HOTSPOT_OFFSETS 1
 /* CodeBlob::_frame_complete_offset has 16 bits, not 32. */
 #define HOTSPOT_SHORT_COMPLETE 2
+/* An nmethod has one place to deoptimize at; earlier ones have a second for method handles. */
+#define HOTSPOT_ONE_HANDLER 4
+
+/* A piece of the interpreter, counted from its beginning. */
+struct hotspot_piece {
+	__u32 start, size;
+};
 
 /* The parameters of a struct script_process. Offsets are in bytes, sizes too. */
 struct hotspot_process {
@@ -31,8 +41,10 @@ struct hotspot_process {
 	__u64 interpreter;	      /* the interpreter's code */
 	__u64 call_stub_return;	      /* where calls from the machine into Java come back to */
 	__u32 interpreter_size;
-	__u32 entries, entries_size; /* in it: what runs before a method has its frame */
-	__u32 id;		     /* differs between any two processes */
+	__u32 id;		      /* differs between any two processes */
+	struct hotspot_piece entries; /* what runs before a method has its frame */
+	/* Those of them that call nothing before: of methods in Java, and of native ones. */
+	struct hotspot_piece framed, framed_native;
 	/* nmethod */
 	__u16 compile_id, orig_pc, deopt_handler;
 	/* CodeBlob */
@@ -44,11 +56,11 @@ struct hotspot_process {
 	__u8 constants, name_index, const_method_size; /* ConstMethod */
 	__u8 holder, pool_size;			       /* ConstantPool */
 	__u8 klass_name;			       /* Klass */
-	__u8 symbol_length_shift;		       /* in a symbol's first word */
+	__u8 symbol_length_shift, symbol_body;	       /* the former in its first word */
 	__s8 bcp;				       /* from the frame pointer, in words */
 };
 
-_Static_assert(sizeof(struct hotspot_process) <= 128, "it has to fit into a script_process");
+_Static_assert(sizeof(struct hotspot_process) <= 144, "it has to fit into a script_process");
 
 /*
  * A struct script_frame of Java:
@@ -72,11 +84,11 @@ struct hotspot_identity {
 
 /*
  * A symbol as read, without what changes while it lives: its reference count, which is the
- * lowest 16 bits, and the memory after it.
+ * lowest 16 bits unless the length is, and the memory after it.
  */
-static inline void hotspot_symbol_settle(__u64 *words, __u32 length_shift)
+static inline void hotspot_symbol_settle(__u64 *words, const struct hotspot_process *p)
 {
-	__u32 bytes = 6 + (__u32)(words[0] >> (length_shift & 63) & 0xffff);
+	__u32 bytes = p->symbol_body + (__u32)(words[0] >> (p->symbol_length_shift & 63) & 0xffff);
 
 	for (__u32 i = 0; i < HOTSPOT_SYMBOL_WORDS; i++) {
 		if (bytes <= 8 * i)
@@ -84,7 +96,7 @@ static inline void hotspot_symbol_settle(__u64 *words, __u32 length_shift)
 		else if (bytes < 8 * i + 8)
 			words[i] &= (1ULL << ((bytes - 8 * i) * 8 & 63)) - 1;
 	}
-	words[0] &= ~0xffffULL;
+	words[0] &= p->symbol_length_shift ? ~0xffffULL : ~0xffff0000ULL;
 }
 
 static inline __u32 hotspot_cookie(const struct hotspot_identity *identity)

@@ -35,7 +35,7 @@ enum script_runtime {
 struct script_process {
 	__u32 runtime;	      /* enum script_runtime */
 	__u32 image;	      /* no two programs with the same runtime have the same */
-	__u64 parameters[16]; /* the runtime's own */
+	__u64 parameters[18]; /* the runtime's own */
 };
 
 /*

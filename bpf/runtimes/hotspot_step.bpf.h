@@ -45,6 +45,12 @@ static __always_inline bool hotspot_in_interpreter(const struct walk *w, __u64 p
 	return pc - w->hotspot.process.interpreter < w->hotspot.process.interpreter_size;
 }
 
+static __always_inline bool hotspot_in_piece(const struct walk *w,
+					     const struct hotspot_piece *piece)
+{
+	return w->pc - w->hotspot.process.interpreter - piece->start < piece->size;
+}
+
 static __always_inline __u32 hotspot_u32(const void *bytes, __u32 offset)
 {
 	const __u8 *b = bytes;
@@ -110,12 +116,12 @@ static __always_inline int hotspot_find_compiled(struct walk *w, __u64 pc)
 	    WALK_READ_USER(&blob->orig_pc, 4, blob->address + p->orig_pc) ||
 	    WALK_READ_USER(handlers, 16, blob->address + p->deopt_handler))
 		return -1;
-	/* Two of them: the second one is for calls of method handles. */
 	if (p->flags & HOTSPOT_OFFSETS) {
 		handlers[1] = blob->address + (handlers[0] >> 32);
 		handlers[0] = blob->address + (__u32)handlers[0];
 	}
-	blob->replaced = pc == handlers[0] || pc == handlers[1];
+	blob->replaced = pc == handlers[0] ||
+			 (!(p->flags & HOTSPOT_ONE_HANDLER) && pc == handlers[1]);
 	return 0;
 }
 
@@ -195,7 +201,7 @@ static __always_inline int hotspot_symbol(struct walk *w, __u64 symbol, __u64 *w
 	if (WALK_READ_USER(words, HOTSPOT_SYMBOL_WORDS * 8, symbol) &&
 	    WALK_READ_USER(words, 8, symbol))
 		return -1;
-	hotspot_symbol_settle(words, w->hotspot.process.symbol_length_shift);
+	hotspot_symbol_settle(words, &w->hotspot.process);
 	return 0;
 }
 
@@ -587,7 +593,9 @@ static __always_inline int hotspot_step_interpreter(struct walk *w)
 			return STEP_END(w, WALK_TOO_DEEP);
 		return step_to_caller(w, pc, sp);
 	}
-	if (w->pc - p->interpreter - p->entries < p->entries_size)
+	if (hotspot_in_piece(w, &p->entries) &&
+	    (registers ||
+	     !(hotspot_in_piece(w, &p->framed) || hotspot_in_piece(w, &p->framed_native))))
 		return hotspot_leave_entry(w, registers);
 	return hotspot_leave_interpreted(w);
 }

@@ -354,10 +354,16 @@ struct tables_at {
 /* Up to JDK 22 the tables follow the code. */
 static bool find_in_code(const struct hotspot_names *n, uint64_t nmethod, struct tables_at *t)
 {
-	uint32_t pcs, end, metadata;
+	uint32_t pcs, end, metadata, scopes;
 
-	if (!read_word(n, nmethod, NMETHOD_SCOPES_DATA, &t->scopes) ||
-	    !read_half(n, nmethod, NMETHOD_SCOPES_PCS, &pcs) ||
+	if (has(n, NMETHOD_IMMUTABLE_DATA))
+		return false;
+	/* An address, but an offset in JDK 8. */
+	if (read_half(n, nmethod, NMETHOD_SCOPES_OFFSET, &scopes))
+		t->scopes = nmethod + scopes;
+	else if (!read_word(n, nmethod, NMETHOD_SCOPES_DATA, &t->scopes))
+		return false;
+	if (!read_half(n, nmethod, NMETHOD_SCOPES_PCS, &pcs) ||
 	    !read_half(n, nmethod, NMETHOD_DEPENDENCIES, &end) ||
 	    !read_half(n, nmethod, NMETHOD_METADATA, &metadata))
 		return false;
@@ -501,7 +507,7 @@ static bool read_head(const struct hotspot_names *n, uint64_t symbol,
 	if (!target_read(memory, symbol, words, HOTSPOT_SYMBOL_WORDS * sizeof(*words)) &&
 	    !target_read(memory, symbol, words, sizeof(*words)))
 		return false;
-	hotspot_symbol_settle(words, n->h->process.symbol_length_shift);
+	hotspot_symbol_settle(words, &n->h->process);
 	return true;
 }
 

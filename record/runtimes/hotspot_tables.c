@@ -20,9 +20,8 @@ struct wanted_field {
 };
 
 static const struct wanted_field wanted_fields[] = {
-	{ "CodeCache", "_heaps", CODE_CACHE_HEAPS },
-	{ "CodeCache", "_low_bound", CODE_CACHE_LOW },
-	{ "CodeCache", "_high_bound", CODE_CACHE_HIGH },
+	{ "CodeCache", "_heaps", CODE_CACHE_HEAPS, true },
+	{ "CodeCache", "_heap", CODE_CACHE_HEAP, true },
 	{ "AbstractInterpreter", "_code", INTERPRETER_CODE },
 	{ "StubRoutines", "_call_stub_return_address", CALL_STUB_RETURN },
 	{ "Abstract_VM_Version", "_vm_major_version", VM_MAJOR_VERSION },
@@ -52,6 +51,8 @@ static const struct wanted_field wanted_fields[] = {
 	{ "nmethod", "_deopt_handler_begin", NMETHOD_DEOPT_HANDLER, true },
 	{ "CompiledMethod", "_deopt_handler_begin", NMETHOD_DEOPT_HANDLER, true },
 	{ "nmethod", "_deopt_handler_offset", NMETHOD_DEOPT_OFFSET, true },
+	{ "nmethod", "_deoptimize_offset", NMETHOD_DEOPT_OFFSET, true },
+	{ "nmethod", "_deopt_handler_entry_offset", NMETHOD_DEOPT_ENTRY, true },
 	{ "CompiledMethod", "_scopes_data_begin", NMETHOD_SCOPES_DATA, true },
 	{ "nmethod", "_scopes_data_begin", NMETHOD_SCOPES_DATA, true },
 	{ "nmethod", "_scopes_pcs_offset", NMETHOD_SCOPES_PCS, true },
@@ -321,6 +322,14 @@ static const char *find_missing(const struct hotspot_tables *t)
 	for (size_t i = 0; i < HOTSPOT_TYPES; i++)
 		if (t->sizes[i] == HOTSPOT_MISSING || t->sizes[i] > 4096)
 			return wanted_sizes[i].name;
+	return NULL;
+}
+
+const char *hotspot_field_name(enum hotspot_field field)
+{
+	for (size_t i = 0; i < sizeof(wanted_fields) / sizeof(*wanted_fields); i++)
+		if (wanted_fields[i].to == field)
+			return wanted_fields[i].field;
 	return NULL;
 }
 

@@ -16,8 +16,7 @@
 enum hotspot_field {
 	/* Static fields: their addresses. */
 	CODE_CACHE_HEAPS,
-	CODE_CACHE_LOW,
-	CODE_CACHE_HIGH,
+	CODE_CACHE_HEAP, /* before JDK 9, in its place */
 	INTERPRETER_CODE,
 	CALL_STUB_RETURN,
 	VM_MAJOR_VERSION,
@@ -33,7 +32,7 @@ enum hotspot_field {
 	BLOB_FRAME_SIZE,
 	BLOB_FRAME_COMPLETE,
 	BLOB_CODE_BEGIN,
-	BLOB_CODE_OFFSET, /* since JDK 23, in its place */
+	BLOB_CODE_OFFSET, /* in JDK 8 and since 23, in its place */
 	BLOB_CODE_END,
 	BLOB_DATA_OFFSET,
 	BLOB_MUTABLE_DATA,
@@ -44,12 +43,13 @@ enum hotspot_field {
 	NMETHOD_COMP_LEVEL,
 	NMETHOD_ORIG_PC,
 	NMETHOD_DEOPT_HANDLER,
-	NMETHOD_DEOPT_OFFSET, /* since JDK 23, in its place */
+	NMETHOD_DEOPT_OFFSET, /* in JDK 8 and 23 to 25, in its place */
+	NMETHOD_DEOPT_ENTRY,  /* since JDK 26, in its place */
 	NMETHOD_SCOPES_DATA,
 	NMETHOD_SCOPES_PCS,
 	NMETHOD_METADATA,
 	NMETHOD_DEPENDENCIES,
-	NMETHOD_SCOPES_OFFSET,	/* since JDK 23, of the scopes in the immutable data */
+	NMETHOD_SCOPES_OFFSET,	/* JDK 8: from the nmethod; since 23: in the immutable data */
 	NMETHOD_IMMUTABLE_DATA, /* since JDK 23 */
 	NMETHOD_IMMUTABLE_SIZE,
 	PC_DESC_PC,
@@ -91,7 +91,7 @@ struct hotspot_tables {
 	uint64_t fields[HOTSPOT_FIELDS]; /* HOTSPOT_MISSING: not there */
 	uint64_t sizes[HOTSPOT_TYPES];
 	bool short_frame_complete; /* it is an int16_t */
-	const char *missing;	   /* the first required field that is missing, or NULL */
+	const char *missing;	   /* a field that is missing or not understood, or NULL */
 };
 
 /* The symbols that lead to the tables: their link-time addresses, in an order of our own. */
@@ -110,5 +110,8 @@ bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file 
  */
 const char *hotspot_tables_read(struct hotspot_tables *t, const struct target_memory *memory,
 				const struct hotspot_exports *exports, uint64_t bias);
+
+/* How newer versions of the machine name it: static text. */
+const char *hotspot_field_name(enum hotspot_field field);
 
 #endif

@@ -24,6 +24,15 @@ if [ -z "${SAN:-}" ]; then
 	agrees 70 -Xint
 	agrees 700 -XX:TieredStopAtLevel=1
 fi
+# Other JDKs, where there are some.
+for java in /usr/lib/jvm/*/bin/java; do
+	other=$(dirname "$(dirname "$(readlink -f "$java")")")
+	[ -z "${SAN:-}" ] && [ "$other" != "$home" ] && [ ! -h "${java%/bin/java}" ] || continue
+	"$java" --dry-run -cp "$work" Oracle > "$work/dry" 2>&1 || continue
+	usual=$home home=$other
+	agrees 200 --enable-native-access=ALL-UNNAMED
+	home=$usual
+done
 agrees 700 -XX:-TieredCompilation
 like "$("$report" --lines "$work/oracle.prf")" 'Oracle.main \(Oracle.java:[0-9]+\).*Oracle..Lambda[^;]*\.go;Oracle.tiny' \
 	"packages, classes and lambdas are written as people write them"

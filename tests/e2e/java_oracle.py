@@ -11,8 +11,8 @@ import sys
 
 def said(line):
     """Frames that check() printed; itself, which goes on to marker(), without its line."""
-    frames = [re.sub(r"/0x[0-9a-f]+", "", word) for word in line.split()]
-    return [re.sub(r":-\d+$", "", frame) for frame in frames][1:]
+    frames = [re.sub(r"/(0x[0-9a-f]+|[0-9]+)(?=\.)", "", word) for word in line.split()]
+    return [re.sub(r":(-\d+|100\d{4})$", "", frame) for frame in frames][1:]
 
 
 def sampled(stack):

@@ -14,7 +14,9 @@ static uint64_t total_bytes;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const paths[] = { "testdata/hotspot-17.image",
-					     "testdata/hotspot-25.image" };
+					     "testdata/hotspot-25.image",
+					     "testdata/hotspot-8.image",
+					     "testdata/hotspot-11.image" };
 	struct prf_place places[HOTSPOT_INLINED_MAX];
 	struct hotspot_names *names;
 	struct memory_image image;
@@ -22,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *why;
 	struct hotspot h;
 
-	if (!memory_image_open(&image, paths[cursor_u8(&c) & 1]))
+	if (!memory_image_open(&image, paths[cursor_u8(&c) & 3]))
 		__builtin_trap();
 	while (cursor_left(&c) >= 4) {
 		uint32_t at = cursor_u16(&c);

@@ -7,7 +7,7 @@ import java.util.stream.*;
  * What Java programs do to their stacks, for as many seconds as the argument says: deep recursion,
  * exceptions, lambdas and streams, interface calls, reflection and method handles, copies of
  * arrays, locks, garbage, calls from native code back into Java, and code whose assumptions turn
- * out wrong again and again. The parts run in turn, in two threads.
+ * out wrong again and again. The parts run in turn, in two threads. In the language of JDK 8.
  */
 public class Mix {
 	static native int callBack(IntUnaryOperator operator, int value);
@@ -16,9 +16,27 @@ public class Mix {
 	static volatile long until;
 
 	interface Shape { double area(); }
-	record Square(double side) implements Shape { public double area() { return side * side; } }
-	record Circle(double radius) implements Shape { public double area() { return 3.14 * radius * radius; } }
-	record Strip(double a, double b) implements Shape { public double area() { return a * b; } }
+	static class Square implements Shape {
+		final double side;
+
+		Square(double side) { this.side = side; }
+
+		public double area() { return side * side; }
+	}
+	static class Circle implements Shape {
+		final double radius;
+
+		Circle(double radius) { this.radius = radius; }
+
+		public double area() { return 3.14 * radius * radius; }
+	}
+	static class Strip implements Shape {
+		final double a, b;
+
+		Strip(double a, double b) { this.a = a; this.b = b; }
+
+		public double area() { return a * b; }
+	}
 
 	static int deep(int n, int x) {
 		return n == 0 ? spin(x) : deep(n - 1, x + n) + 1;
@@ -108,7 +126,7 @@ public class Mix {
 	static void reflection() throws Throwable {
 		MethodHandle handle = MethodHandles.lookup().findStatic(Mix.class, "twice",
 			MethodType.methodType(int.class, int.class));
-		var method = Mix.class.getDeclaredMethod("twice", int.class);
+		java.lang.reflect.Method method = Mix.class.getDeclaredMethod("twice", int.class);
 
 		for (int i = 0; i < 200; i++) {
 			sink += (int)handle.invokeExact(i);
@@ -124,11 +142,18 @@ public class Mix {
 	/* Each round makes a method true to one type, compiled so, and then shows it another one. */
 	static void storms(int round) {
 		for (int i = 0; i < 30; i++) {
-			Function<Object, Integer> f = switch ((round + i) % 3) {
-			case 0 -> o -> o.hashCode() & 7;
-			case 1 -> o -> spin(o.hashCode());
-			default -> o -> o.toString().length();
-			};
+			Function<Object, Integer> f;
+
+			switch ((round + i) % 3) {
+			case 0:
+				f = o -> o.hashCode() & 7;
+				break;
+			case 1:
+				f = o -> spin(o.hashCode());
+				break;
+			default:
+				f = o -> o.toString().length();
+			}
 
 			for (int j = 0; j < 400; j++)
 				sink += f.apply(i % 2 == 0 ? (Object)j : "text");

@@ -74,7 +74,7 @@ public class Oracle {
 	public static void main(String[] arguments) throws Throwable {
 		MethodHandle handle = MethodHandles.lookup().findStatic(Oracle.class, "small",
 			MethodType.methodType(int.class, int.class));
-		var method = Oracle.class.getDeclaredMethod("small", int.class);
+		java.lang.reflect.Method method = Oracle.class.getDeclaredMethod("small", int.class);
 		int sum = 0;
 
 		System.load(arguments[1]);
