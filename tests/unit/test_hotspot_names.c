@@ -177,7 +177,7 @@ static void test_machines_that_are_none(void **state)
 static void test_missing_field(void **state)
 {
 	static const char *const fields[] = { "_frame_complete_offset", "_segmap", "_pool_holder",
-					      "_deopt_handler_begin" };
+					      "_code_begin" };
 	struct memory_image image;
 	struct hotspot h;
 
