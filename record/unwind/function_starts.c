@@ -173,6 +173,8 @@ void function_starts_find(struct function_starts *s, const struct code_source *f
 		struct cursor c = elf_file_at(e, range->start);
 		size_t size = cursor_left(&c);
 
+		if (!size)
+			continue;
 		if (size > range->end - range->start)
 			size = range->end - range->start;
 		add_calls(s, from, (struct code){ c.at, size, range->start, 0 });

@@ -91,7 +91,8 @@ static bool add_frames(struct label_frames *l, const struct profile *p)
 	l->frames = malloc((p->frame_count + l->texts.count + 1) * sizeof(*l->frames));
 	if (!l->frames)
 		return false;
-	memcpy(l->frames, p->frames, p->frame_count * sizeof(*l->frames));
+	if (p->frame_count)
+		memcpy(l->frames, p->frames, p->frame_count * sizeof(*l->frames));
 	for (size_t i = 0; i < l->texts.count; i++)
 		l->frames[p->frame_count + i] = (struct profile_frame){
 			.name = text_pool_get(&l->texts, (uint32_t)i),

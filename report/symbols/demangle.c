@@ -33,7 +33,8 @@ static void collect(const char *part, size_t size, void *context)
 
 	if (size > TEXT_BYTES_MAX - t->size)
 		longjmp(t->too_long, 1);
-	memcpy(t->bytes + t->size, part, size);
+	if (size) /* else the part may be NULL */
+		memcpy(t->bytes + t->size, part, size);
 	t->size += size;
 }
 
