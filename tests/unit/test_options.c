@@ -63,13 +63,14 @@ static enum options_result parse_as(struct settings *s, bool command_follows,
 {
 	struct options o = { "prof-test", "[OPTIONS]", "Tests", table, s, command_follows };
 	static char copies[16][64];
-	char *argv[17] = { (char *)"prof-test" };
+	static char *argv[17] = { (char *)"prof-test" }; /* `command` points into it */
 	int argc = 1;
 
 	for (; words[argc - 1]; argc++) {
 		strcpy(copies[argc], words[argc - 1]);
 		argv[argc] = copies[argc];
 	}
+	argv[argc] = NULL;
 	*s = (struct settings){ .cached = true };
 	return options_parse(&o, argc, argv, rest, &rest_count, &command);
 }

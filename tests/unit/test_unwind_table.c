@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/unwind_table.h"
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/unit.h"
 
 #include <dwarf.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdw.h>
@@ -307,6 +309,61 @@ static void test_holes_are_not_analysed(void **state)
 	assert_int_equal(build_of_hole(LIMIT_ANALYSED_BYTES + 4096), UNWIND_TABLE_NO_INFO);
 }
 
+#define FAR (256u << 20)
+
+/*
+ * One function of FAR bytes, all of them a hole, whose last rule is that of an exception's way to
+ * its handler. The search for the instructions before it must not go through all of them: a page
+ * that is read is one that the file has from then on.
+ */
+static void test_search_for_a_handler_ends(void **state)
+{
+	static const uint8_t frames[] = {
+		20,   0, 0,    0,    0,	   0,	 0, 0, 1, 0, 1, 0x78, 16, /* CIE: code by 1, data by
+									     -8, rip */
+		0x0c, 7, 8,    0x90, 1,	   0,	 0, 0, 0, 0, 0, /* CFA rsp + 8, rip there */
+		28,   0, 0,    0,    28,   0,	 0, 0,		/* FDE of that CIE */
+		0,    0, 0x10, 0,    0,	   0,	 0, 0, 0, 0, 0, 0x10, 0,  0,
+		0,    0,			       /* from 1 MiB, FAR bytes */
+		4,    0, 0,    0xff, 0x0f, 0x0c, 2, 8, /* 64 KiB before its end: CFA rcx + 8 */
+	};
+	const struct fixture_section sections[] = { { ".eh_frame", SHF_ALLOC, frames,
+						      sizeof(frames), SHT_PROGBITS } };
+	const Elf64_Phdr code = { .p_type = PT_LOAD,
+				  .p_flags = PF_R | PF_X,
+				  .p_offset = 1 << 20,
+				  .p_vaddr = 1 << 20,
+				  .p_filesz = FAR,
+				  .p_memsz = FAR };
+	int fd = memfd_create("far", MFD_CLOEXEC);
+	struct buffer b = { 0 };
+	struct unwind_table t;
+	struct elf_file e;
+	struct stat now;
+
+#ifndef __x86_64__
+	skip();
+#endif
+	fixture_elf(&b, sections, 1);
+	((Elf64_Ehdr *)b.data)->e_phoff = b.size;
+	((Elf64_Ehdr *)b.data)->e_phnum = 1;
+	buffer_append(&b, &code, sizeof(code));
+	assert_int_equal(write(fd, b.data, b.size), b.size);
+	assert_int_equal(ftruncate(fd, FAR + (2 << 20)), 0);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = 1 << 20 }),
+		UNWIND_TABLE_OK);
+	assert_int_equal(find_rule(&t, 1 << 20)->kind, UNWIND_CFA_SP);
+	assert_int_equal(find_rule(&t, FAR + (1 << 20) - 1)->kind, UNWIND_CFA_REGISTER);
+	assert_int_equal(fstat(fd, &now), 0);
+	assert_true(now.st_blocks * 512 < 1 << 20);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+	buffer_release(&b);
+	close(fd);
+}
+
 /* As glibc's entry point on arm64: only its second instruction says that nothing called it. */
 #ifdef __x86_64__
 #define RETURN_ADDRESS "rip"
@@ -471,6 +528,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_file_without_code),
 	cmocka_unit_test(test_holes_are_not_analysed),
+	cmocka_unit_test(test_search_for_a_handler_ends),
 	cmocka_unit_test(test_entry_is_outermost),
 #ifdef __x86_64__
 	cmocka_unit_test(test_trampoline_at_an_edge),
