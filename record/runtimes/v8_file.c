@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "record/runtimes/elf_names.h"
-
-#define BUILTINS_MAX (64 << 20)
-#define ENTRY_MAX 4096
+#include "record/runtimes/v8_builtins.h"
 
 /* Values that differ between versions. Those before FIRST_TYPE are distances. */
 enum value {
@@ -119,23 +117,17 @@ static bool find_frame(struct v8_process *p, struct cursor c)
 	return false;
 }
 
-static const char *place_code(struct v8_file *f, const struct elf_file *e,
-			      const struct elf_name *entry)
+static const char *place_code(struct v8_file *f, const struct elf_file *e)
 {
 	struct v8_process *p = &f->process;
-	struct elf_name builtins = { .name = "Builtins_" };
+	struct v8_builtins b;
 
-	elf_names_span(e, &builtins);
-	if (!entry->address || !entry->size || entry->size > ENTRY_MAX)
-		return "it has no symbols of its builtins";
-	if (builtins.size > BUILTINS_MAX || entry->address < builtins.address ||
-	    entry->address + entry->size > builtins.address + builtins.size ||
-	    !elf_file_address_to_offset(e, builtins.address, &f->code_offset))
-		return "its builtins are laid out in a way that is not known";
-	p->builtins_size = (uint32_t)builtins.size;
-	p->entry = (uint32_t)(entry->address - builtins.address);
-	p->entry_size = (uint32_t)entry->size;
-	return find_frame(p, elf_file_at(e, entry->address))
+	if (!v8_builtins_find(&b, e) || !elf_file_address_to_offset(e, b.address, &f->code_offset))
+		return "it has no symbols of its builtins, and they are not found otherwise";
+	p->builtins_size = (uint32_t)b.size;
+	p->entry = (uint32_t)(b.entry - b.address);
+	p->entry_size = (uint32_t)b.entry_size;
+	return find_frame(p, elf_file_at(e, b.entry))
 		       ? NULL
 		       : "its interpreter is of a kind that is not known";
 }
@@ -192,7 +184,7 @@ static const char *place_fields(struct v8_file *f, const int32_t *v)
 
 const char *v8_file_read(struct v8_file *f, const struct elf_file *e)
 {
-	struct elf_name names[VALUES + EXPECTED + 1];
+	struct elf_name names[VALUES + EXPECTED];
 	int32_t values[VALUES];
 	const char *problem;
 
@@ -201,8 +193,7 @@ const char *v8_file_read(struct v8_file *f, const struct elf_file *e)
 		names[i].name = value_names[i];
 	for (size_t i = 0; i < EXPECTED; i++)
 		names[VALUES + i].name = expected[i].name;
-	names[VALUES + EXPECTED].name = "Builtins_InterpreterEntryTrampoline";
-	elf_names_find(e, names, VALUES + EXPECTED + 1);
+	elf_names_find(e, names, VALUES + EXPECTED);
 	for (size_t i = 0; i < VALUES; i++) {
 		if (!names[i].address && i != SHARED_SCRIPT && i != SHARED_SCRIPT_NEW)
 			return "it has not the symbols for debuggers (v8dbg_...)";
@@ -211,5 +202,5 @@ const char *v8_file_read(struct v8_file *f, const struct elf_file *e)
 	if (!is_as_expected(e, names + VALUES))
 		return "its objects are laid out in a way that is not known";
 	problem = place_fields(f, values);
-	return problem ? problem : place_code(f, e, &names[VALUES + EXPECTED]);
+	return problem ? problem : place_code(f, e);
 }
