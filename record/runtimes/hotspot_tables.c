@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/hotspot_tables.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/runtimes/elf_names.h"
+
 #define ENTRIES_MAX 16384 /* of one table; JDK 17 has 1,200 */
 #define STRIDE_MAX 256
-#define SYMBOLS_MAX (1 << 20)
 #define TEXT_PAGE 1024 /* bytes; no name of a type or field is as long */
 #define TEXT_PAGES 64
 #define TEXT_MAX 128
@@ -131,46 +131,19 @@ static const char *const exported_names[EXPORTED] = {
 	[TYPES_STRIDE] = "gHotSpotVMTypeEntryArrayStride",
 };
 
-/* Notes the address if the name is one of them. How many that are. */
-static unsigned int note_exported(struct hotspot_exports *exports, const char *name,
-				  uint64_t address)
-{
-	for (unsigned int i = 0; i < EXPORTED; i++) {
-		if (exports->addresses[i] || strcmp(name, exported_names[i]))
-			continue;
-		exports->addresses[i] = address;
-		return 1;
-	}
-	return 0;
-}
-
 bool hotspot_tables_find(struct hotspot_exports *exports, const struct elf_file *libjvm)
 {
-	const struct elf_section *section = elf_file_section(libjvm, ".dynsym");
-	struct cursor table = elf_section_data(libjvm, section), names, at;
-	unsigned int found = 0;
+	struct elf_name names[EXPORTED];
+	bool all = true;
 
-	*exports = (struct hotspot_exports){ 0 };
-	if (!section || section->link >= libjvm->section_count)
-		return false;
-	names = elf_section_data(libjvm, &libjvm->sections[section->link]);
-	for (size_t n = 0; n < SYMBOLS_MAX && cursor_left(&table) >= 24; n++) {
-		uint32_t name = cursor_u32(&table);
-		uint16_t where;
-		uint64_t address;
-		const char *text;
-
-		cursor_skip(&table, 2);
-		where = cursor_u16(&table);
-		address = cursor_u64(&table);
-		cursor_skip(&table, 8);
-		at = names;
-		cursor_seek(&at, name);
-		text = where == SHN_UNDEF ? NULL : cursor_short_string(&at, TEXT_MAX);
-		if (text && !strncmp(text, "gHotSpotVM", strlen("gHotSpotVM")))
-			found += note_exported(exports, text, address);
+	for (size_t i = 0; i < EXPORTED; i++)
+		names[i].name = exported_names[i];
+	elf_names_find(libjvm, names, EXPORTED);
+	for (size_t i = 0; i < EXPORTED; i++) {
+		exports->addresses[i] = names[i].address;
+		all &= names[i].address != 0;
 	}
-	return found == EXPORTED;
+	return all;
 }
 
 /* -------- the tables -------- */

@@ -170,6 +170,7 @@ static bool parse_file(struct image *i, struct cursor *c)
 		i->content[i->content_count] = i->file + number * IMAGE_BLOCK;
 		memcpy(i->content[i->content_count++], bytes, IMAGE_BLOCK);
 	}
+	i->file_blocks = i->content_count;
 	return cursor_ok(c);
 }
 

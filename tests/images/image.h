@@ -49,8 +49,8 @@ struct image {
 	uint8_t *bytes;
 	size_t size;
 	struct map blocks; /* number of a block -> its bytes */
-	uint8_t **content; /* all blocks, of memory and of the file */
-	size_t content_count;
+	uint8_t **content; /* all blocks, those of the file first */
+	size_t content_count, file_blocks;
 	struct unwind_segment *segments;
 	struct unwind_page *pages;
 	struct unwind_rule *rules;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * make_image PID IMAGE TEXT: writes an image (image.h) of the main thread of a process that has
+ * make_image PID TID IMAGE TEXT: writes an image (image.h) of a thread of a process that has
  * stopped, and the frames that were found (replay.h). Needs root and BPF: the unwind rules are
  * those that the recorder publishes.
  *
@@ -302,17 +302,18 @@ static struct walk_copy_bpf *load_maps(struct unwinder_maps *maps)
 
 /* -------- the process -------- */
 
-static void read_thread(struct kernel_thread *thread, pid_t pid)
+static void read_thread(struct kernel_thread *thread, pid_t pid, pid_t tid)
 {
 	struct user_regs_struct registers;
 
-	must(!ptrace(PTRACE_SEIZE, pid, NULL, NULL) && !ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) &&
-		     waitpid(pid, NULL, __WALL) == pid &&
-		     !ptrace(PTRACE_GETREGS, pid, NULL, &registers),
+	must(!ptrace(PTRACE_SEIZE, tid, NULL, NULL) && !ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) &&
+		     waitpid(tid, NULL, __WALL) == tid &&
+		     !ptrace(PTRACE_GETREGS, tid, NULL, &registers),
 	     "the process cannot be traced");
 	memcpy(thread->registers, &registers, sizeof(thread->registers));
 	thread->pointer = registers.fs_base;
-	thread->pid = thread->tid = (uint32_t)pid;
+	thread->pid = (uint32_t)pid;
+	thread->tid = (uint32_t)tid;
 }
 
 static bool holds_runtime(int fd)
@@ -545,9 +546,9 @@ int main(int argc, char **argv)
 	struct unwinder *u;
 	uint32_t pid;
 
-	must(argc == 4, "usage: make_image PID IMAGE TEXT");
+	must(argc == 5, "usage: make_image PID TID IMAGE TEXT");
 	pid = (uint32_t)strtoul(argv[1], NULL, 10);
-	read_thread(&image.thread, (pid_t)pid);
+	read_thread(&image.thread, (pid_t)pid, (pid_t)strtol(argv[2], NULL, 10));
 	skeleton = load_maps(&options.maps);
 	must(!error_ignore(unwinder_new(&u, &options)) &&
 		     !error_ignore(unwinder_follow(u, spaces)) &&
@@ -560,7 +561,7 @@ int main(int argc, char **argv)
 	image.file_size = read_mappings(&image, spaces_layout(spaces, pid));
 	image.file = copy;
 	image.memory = logged.memory = target_memory_of(pid);
-	make(&image, &logged, argv[2], argv[3]);
+	make(&image, &logged, argv[3], argv[4]);
 	unwinder_free(u);
 	spaces_free(spaces);
 	objects_free(objects);

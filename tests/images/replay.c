@@ -24,12 +24,13 @@ struct replay {
 	struct script_names *scripts;
 	struct prf_writer *writer;
 	struct hotspot hotspot;
+	struct hotspot_names *java;
 	struct v8_names *v8;
 };
 
-static void write_place(struct replay *r, const struct prf_place *place)
+static void write_place(struct replay *r, const char *kind, const struct prf_place *place)
 {
-	buffer_printf(r->text, "code %s %s:%u\n", place->function, place->file, place->line);
+	buffer_printf(r->text, "%s %s %s:%u\n", kind, place->function, place->file, place->line);
 }
 
 static void write_native(struct replay *r, uint64_t frame)
@@ -100,7 +101,7 @@ static void read_places(struct replay *r, struct buffer *places, size_t count)
 			continue;
 		place = record.names.places;
 		r->text = &places[record.names.frame];
-		write_place(r, place);
+		write_place(r, "code", place);
 	}
 	r->text = all;
 	prf_reader_free(reader);
@@ -171,40 +172,48 @@ static const char *replay_python(struct replay *r, const struct elf_file *e)
 /* -------- frames on the stack -------- */
 
 static size_t find_places(struct replay *r, const struct script_frame *frame, bool exact,
-			  struct hotspot_names *java, struct prf_place *places)
+			  struct prf_place *places)
 {
 	bool complete;
 
-	if (java)
-		return hotspot_names_find(java, frame, exact, places);
+	if (r->java)
+		return hotspot_names_find(r->java, frame, exact, places);
 	return v8_names_find(r->v8, frame, places, &complete);
 }
 
+/* False: the frame has no name. */
+static bool write_named(struct replay *r, const struct script_frame *frame, bool exact)
+{
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	bool interpreted = frame->code & (r->java ? HOTSPOT_METHOD : V8_INTERPRETED);
+	size_t n = find_places(r, frame, exact, places);
+
+	for (size_t i = 0; i < n; i++)
+		write_place(r,
+			    i + 1 < n	  ? "inlined"
+			    : interpreted ? "interpreted"
+					  : "code",
+			    &places[i]);
+	return n > 0;
+}
+
 /* Each frame that is marked as the runtime's has the next one of its list. */
-static void write_frames(struct replay *r, struct hotspot_names *java)
+static void write_frames(struct replay *r)
 {
 	const struct sample *s = r->sample;
 	const struct script_frame *next = (const void *)(s->frames + s->user_frames);
 	const struct script_frame *end = next + s->script_frames;
-	struct prf_place places[HOTSPOT_INLINED_MAX];
 
-	for (size_t i = 0; i < s->user_frames; i++) {
-		size_t n = 0;
-
-		if (s->frames[i] & FRAME_SCRIPT && next < end)
-			n = find_places(r, next++, s->frames[i] & FRAME_EXACT, java, places);
-		for (size_t p = 0; p < n; p++)
-			write_place(r, &places[p]);
-		if (!n)
+	for (size_t i = 0; i < s->user_frames; i++)
+		if (!(s->frames[i] & FRAME_SCRIPT) || next == end ||
+		    !write_named(r, next++, s->frames[i] & FRAME_EXACT))
 			write_native(r, s->frames[i]);
-	}
 }
 
 static const char *replay_java(struct replay *r)
 {
 	struct hotspot *h = &r->hotspot;
 	const char *why = NULL;
-	struct hotspot_names *names;
 	uint64_t total = 0;
 
 	if (hotspot_attach(h, &why) != HOTSPOT_READY)
@@ -212,12 +221,12 @@ static const char *replay_java(struct replay *r)
 	h->process.id = 1;
 	r->half.process.runtime = SCRIPT_HOTSPOT;
 	memcpy(r->half.process.parameters, &h->process, sizeof(h->process));
-	names = hotspot_names_new(h, &total);
-	if (!names)
+	r->java = hotspot_names_new(h, &total);
+	if (!r->java)
 		abort();
 	r->sample = kernel_half_sample(&r->half);
-	write_frames(r, names);
-	hotspot_names_free(names);
+	write_frames(r);
+	hotspot_names_free(r->java);
 	return NULL;
 }
 
@@ -273,7 +282,7 @@ static const char *replay_v8(struct replay *r, const struct elf_file *e)
 	if (!r->v8)
 		abort();
 	r->sample = kernel_half_sample(&r->half);
-	write_frames(r, NULL);
+	write_frames(r);
 	v8_names_free(r->v8);
 	return NULL;
 }

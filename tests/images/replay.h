@@ -13,8 +13,10 @@
 /*
  * Appends the frames as text, leaf first, a line each:
  *
- *     code NAME FILE:LINE       a function of the program, inlined ones first
- *     native FILE+OFFSET        anything else
+ *     code NAME FILE:LINE         a function of the program
+ *     inlined NAME FILE:LINE      one that is part of the next one's frame
+ *     interpreted NAME FILE:LINE  where the runtime has compiled others
+ *     native FILE+OFFSET          anything else
  *
  * and a last line that says how the walk has ended. NULL, or why the runtime was not understood
  * (static text).

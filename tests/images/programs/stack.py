@@ -15,7 +15,7 @@ def say(frame):
         while frame:
             code = frame.f_code
             name = getattr(code, "co_qualname", code.co_name)
-            out.write("code %s %s:%d\n" % (name, code.co_filename, frame.f_lineno))
+            out.write("%s %s:%d\n" % (name, code.co_filename, frame.f_lineno))
             frame = frame.f_back
 
 
