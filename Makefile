@@ -244,7 +244,7 @@ check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \
 		MAKE_ARGUMENTS="BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS)' SAN='$(SAN)' DEV='$(DEV)'" tests/run $(TESTS)
 
-## check-slow: run the tests that take minutes each: the recipes of bench/ci from end to end
+## check-slow: run the tests that take long: recipes of bench/ci from end to end, hostile programs, a static build
 check-slow:
 	$(Q)$(MAKE) check TESTS=slow
 

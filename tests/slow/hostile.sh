@@ -1,0 +1,162 @@
+#!/bin/sh
+# What the kernel or a program may do to a recording, and a recording must bear: programs that are
+# stopped, give up their rights, or write more names than can be read, and clocks that jump. Those that
+# are cheap to try are in tests/e2e.
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+need_tools gcc setpriv
+cd "$work" || exit 1
+
+# spins TRACE REGEX: how many samples have such a stack
+spins() {
+	timeout 60 "$report" -q "$1" 2> /dev/null |
+		awk -v name="$2" '$0 ~ name { n += $NF } END { print n + 0 }'
+}
+
+# -------- rights --------
+cat > strict.c <<'END'
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+volatile long sum;
+
+__attribute__((noinline)) static void spin_in_strict_mode(void)
+{
+	for (long i = 0; i < 500000000; i++)
+		sum += i;
+}
+
+int main(void)
+{
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	spin_in_strict_mode();
+	syscall(SYS_exit, 0);
+}
+END
+compile_c -O1 strict.c -o strict
+"$record" -q -F 199 -o strict.prf -- ./strict
+is $? 0 "a program in seccomp's strict mode is recorded"
+number "$(spins strict.prf 'main;spin_in_strict_mode') > 10" "... and named"
+cp strict /tmp/prof-strict-$$
+chmod 755 /tmp/prof-strict-$$
+"$record" -q -F 199 -o other.prf -- setpriv --reuid 65534 --clear-groups --no-new-privs /tmp/prof-strict-$$
+is $? 0 "so is one that has become somebody else"
+number "$(spins other.prf 'main;spin_in_strict_mode') > 10" "... and named"
+rm /tmp/prof-strict-$$
+
+# -------- names --------
+cat > names.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* names ENTRIES BYTES: runs made code whose map has so many other entries; its own name is so long. */
+int main(int argc, char **argv)
+{
+	static const unsigned char code[] = { 0xb9, 0, 0, 0, 0x10, 0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+	void *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long entries = argc > 2 ? atol(argv[1]) : 0, bytes = argc > 2 ? atol(argv[2]) : 0;
+	char path[64];
+	FILE *map;
+
+	memcpy(made, code, sizeof(code));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx 1000 made_", (unsigned long)made);
+	for (long i = 0; i < bytes; i++)
+		fputc('x', map);
+	for (long i = 0; i < entries; i++)
+		fprintf(map, "\n%lx 10 other_%ld", 0x10000000000L + i * 16, i);
+	fputc('\n', map);
+	fclose(map);
+	for (int i = 0; i < 5; i++)
+		((void (*)(void))made)();
+	unlink(path);
+	return 0;
+}
+END
+compile_c -O1 names.c -o names
+if [ "$(uname -m)" = x86_64 ]; then
+	for amounts in "10 10" "10000000 10" "10 100000000"; do
+		# shellcheck disable=SC2086
+		( ulimit -v 4000000 && exec timeout 120 "$record" -q -F 199 -o names.prf -- ./names $amounts )
+		is $? 0 "a map of \"entries, bytes of the name\" $amounts: recorded"
+		number "$(spins names.prf 'main;') > 50" "... and its samples are there"
+		[ "$amounts" = "10 10" ] ||
+			like "$("$report" names.prf 2>&1 > names.folded)" 'no names for [0-9]* of [0-9]* samples in \[jit\]' \
+				"... and those without a name are told"
+	done
+else
+	skip "maps of names" "the program is x86-64 code"
+fi
+
+# -------- clocks --------
+cat > jumps.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+
+/* The wall clock goes an hour ahead and a day back each time it is asked. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	static int (*real)(clockid_t, struct timespec *), calls;
+	int status;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+	status = real(clock, t);
+	if (clock == CLOCK_REALTIME)
+		t->tv_sec += calls++ % 2 ? 3600 : -86400;
+	return status;
+}
+END
+if [ -n "${SAN:-}" ]; then
+	skip "a wall clock that jumps" "a preloaded library does not go with sanitizers"
+else
+	compile_c -shared -fPIC jumps.c -o jumps.so
+	LD_PRELOAD=$work/jumps.so timeout 60 "$record" -q -F 199 --switch-output=1s -o jumps.prf -d 3 -a 2> log ||
+		cat log
+	for file in jumps.prf*; do
+		timeout 60 "$report" --info "$file"
+	done > info
+	is "$(grep -c '^complete  *yes' info)" "$(grep -c '^complete' info)" "a wall clock that jumps: all files of a series are whole"
+	number "$(grep -c '^complete' info) >= 3" "... and there are as many as there should be"
+	unlike "$(grep '^duration ' info)" '[0-9][0-9][0-9]\.|-' "... and each is as long as it was"
+fi
+
+# -------- the freezer --------
+cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/prof-test-$$
+if mkdir "$cgroup" 2> /dev/null && [ -e "$cgroup/cgroup.freeze" ]; then
+	sh -c 'while :; do :; done' &
+	spinning=$!
+	echo $spinning > "$cgroup/cgroup.procs"
+	echo 1 > "$cgroup/cgroup.freeze"
+	timeout 60 "$record" -q -F 99 -p $spinning -d 1 -o frozen.prf
+	is $? 0 "a frozen process is recorded: it has no samples"
+	like "$("$report" --info frozen.prf)" '^samples  *0$' "... and says so"
+	(sleep 0.5 && echo 0 > "$cgroup/cgroup.freeze") &
+	timeout 60 "$record" -q -F 99 -p $spinning -d 2 -o thawed.prf
+	number "$(spins thawed.prf .) > 10" "one that thaws has those of the time after"
+	kill $spinning
+	"$record" -q -F 99 -o command.prf -- sh -c "echo \$\$ > $cgroup/cgroup.procs; while :; do :; done" &
+	recorder=$!
+	until_begun command.prf $recorder
+	while [ -z "$(cat "$cgroup/cgroup.procs")" ]; do sleep 0.1; done
+	echo 1 > "$cgroup/cgroup.freeze"
+	kill -INT $recorder
+	sleep 1
+	kill -TERM $recorder 2> /dev/null
+	wait $recorder
+	like "$("$report" --info command.prf)" '^complete  *yes' "a recording whose command is frozen ends when it is told to"
+	echo 0 > "$cgroup/cgroup.freeze"
+	for pid in $(cat "$cgroup/cgroup.procs"); do kill -KILL "$pid"; done
+	for n in 1 2 3 4 5 6 7 8 9; do rmdir "$cgroup" 2> /dev/null && break; sleep 0.1; done
+else
+	skip "frozen processes" "cgroup2 is not mounted, or cannot be written"
+fi
+finish
