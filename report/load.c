@@ -213,6 +213,24 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 	return true;
 }
 
+static bool has_notes(const struct loaded *l, const struct report_options *o)
+{
+	for (size_t i = 0; i < PROFILE_NOTES && o->note_keys[i]; i++) {
+		size_t t = 0;
+
+		while (t < l->trace_count && !trace_metadata(&l->traces[t], o->note_keys[i]))
+			t++;
+		if (t == l->trace_count) {
+			message_error("--group-by=%s: no trace has such a note (prof-record "
+				      "--metadata=%s=VALUE makes one), and nothing else has that "
+				      "name: see prof-report --help",
+				      o->note_keys[i], o->note_keys[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
 bool loaded_build(struct loaded *l, const struct report_options *o)
 {
 	unsigned int detail = o->view->detail | (o->shown.lines ? PROFILE_BY_LINE : 0) |
@@ -223,13 +241,14 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 	struct build_options build = {
 		.shape = &o->shape,
 		.dimensions = o->dimensions | o->view->dimensions,
+		.note_keys = o->note_keys,
 		.detail = detail,
 		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
 		.leading = leads ? o->shown.leading : NULL,
 	};
 	struct error *error;
 
-	if (!choose_value(l, o, &build.value))
+	if (!has_notes(l, o) || !choose_value(l, o, &build.value))
 		return false;
 	build.tally = l->tally;
 	build.traces = l->traces;

@@ -274,13 +274,34 @@ static const struct {
 	{ "tid", PROFILE_BY_TID },	 { "cpu", PROFILE_BY_CPU },
 	{ "event", PROFILE_BY_EVENT },	 { "object", PROFILE_BY_OBJECT },
 	{ "cgroup", PROFILE_BY_CGROUP }, { "trace", PROFILE_BY_TRACE },
-	{ "host", PROFILE_BY_HOST },	 { "time", PROFILE_BY_TIME },
+	{ "time", PROFILE_BY_TIME },
 };
+
+/* What is no name of a dimension is the key of a note, such as the host. */
+static const char *add_note(struct report_options *o, size_t *n, const char *key)
+{
+	size_t i = 0;
+
+	while (i < PROFILE_NOTES && o->note_keys[i]) {
+		if (!strcmp(o->note_keys[i], key))
+			return "says one thing twice";
+		i++;
+	}
+	if (i == PROFILE_NOTES)
+		return "takes four keys of notes at most";
+	o->note_keys[i] = strdup(key);
+	if (!o->note_keys[i])
+		return no_memory;
+	o->dimensions |= PROFILE_BY_NOTE << i;
+	o->shown.leading[(*n)++] = PROFILE_BY_NOTE << i;
+	return NULL;
+}
 
 static const char *add_group(struct report_options *o, size_t *n, const char *name)
 {
 	static const char *const wrong =
-		"must be some of comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms";
+		"must be some of comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms, and "
+		"keys of notes";
 	size_t length = strcspn(name, ":");
 	unsigned long long ns;
 
@@ -302,7 +323,15 @@ static const char *add_group(struct report_options *o, size_t *n, const char *na
 		o->shown.leading[(*n)++] = dimension_names[i].dimension;
 		return NULL;
 	}
-	return wrong;
+	return length && !name[length] ? add_note(o, n, name) : wrong;
+}
+
+static void forget_notes(struct report_options *o)
+{
+	for (size_t i = 0; i < PROFILE_NOTES; i++) {
+		free((char *)(uintptr_t)o->note_keys[i]);
+		o->note_keys[i] = NULL;
+	}
 }
 
 static const char *take_group_by(void *context, const char *argument)
@@ -314,6 +343,7 @@ static const char *take_group_by(void *context, const char *argument)
 
 	o->grouped = true;
 	o->dimensions = 0;
+	forget_notes(o);
 	memset(o->shown.leading, 0, sizeof(o->shown.leading));
 	while (!why && (one = strsep(&rest, ",")))
 		why = add_group(o, &n, one);
@@ -535,6 +565,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 
 void report_options_release(struct report_options *o)
 {
+	forget_notes(o);
 	for (size_t i = 0; i < sizeof(o->compiled) / sizeof(*o->compiled); i++)
 		if (o->compiled[i])
 			regfree(&o->regexes[i]);

@@ -31,7 +31,8 @@ struct report_options {
 	struct selection selection;
 	bool wakers;
 	enum value_choice value;
-	unsigned int dimensions; /* asked for beyond what the view needs */
+	unsigned int dimensions;	      /* asked for beyond what the view needs */
+	const char *note_keys[PROFILE_NOTES]; /* of --group-by; owned */
 	uint64_t slice_ns;
 	bool grouped; /* --group-by was given: `shown.leading` says it all */
 	bool with_pid, with_tid, with_cpu, with_event, with_cgroup;

@@ -105,6 +105,7 @@ static struct error *make_entries(struct built *b)
 	const struct tally_cell *cells = tally_cells(b->options.tally, &n);
 	const struct tally_group *groups = tally_groups(b->options.tally, &group_count);
 	struct regroup regroup = { .dimensions = b->options.dimensions,
+				   .note_keys = b->profile.note_keys,
 				   .min_percent = b->options.min_percent,
 				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1,
 				   .tally = b->options.tally,
@@ -205,6 +206,8 @@ static struct error *build(struct built *b)
 
 	if (!error)
 		error = describe_events(&b->described, &b->profile, o->tally);
+	for (size_t i = 0; o->note_keys && i < PROFILE_NOTES; i++)
+		b->profile.note_keys[i] = o->note_keys[i];
 	if (!error)
 		error = describe_traces(&b->described, &b->profile, o->traces, o->trace_count);
 	if (!error)

@@ -19,8 +19,9 @@ struct build_options {
 	size_t trace_count;
 	struct symbolizer *symbolizer; /* not run yet */
 	const struct shape *shape;
-	unsigned int dimensions; /* enum profile_dimension */
-	unsigned int detail;	 /* enum profile_detail */
+	unsigned int dimensions;      /* enum profile_dimension */
+	const char *const *note_keys; /* PROFILE_NOTES; may be NULL without PROFILE_BY_NOTES */
+	unsigned int detail;	      /* enum profile_detail */
 	enum profile_value value;
 	double min_percent;	     /* cut stacks where less than this passes; 0: nowhere */
 	const unsigned int *leading; /* frames before all stacks, as label_frames_add() wants them;

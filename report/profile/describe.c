@@ -132,6 +132,8 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 			.realtime_ns = wall_clock_at_start(t),
 			.complete = prf_reader_complete(t->reader),
 		};
+		for (size_t k = 0; k < PROFILE_NOTES && profile->note_keys[k]; k++)
+			d->traces[i].notes[k] = metadata_or_nothing(t, profile->note_keys[k]);
 		for (size_t k = 0; k < t->loss_count; k++) {
 			const struct prf_loss *loss = &t->losses[k];
 

@@ -95,8 +95,8 @@ void label_group(struct buffer *b, const struct profile *p, const struct profile
 		label_text(b, p->events[g->event].name);
 	} else if (mask & PROFILE_BY_CGROUP) {
 		label_text(b, g->cgroup);
-	} else if (mask & PROFILE_BY_HOST) {
-		label_text(b, p->traces[g->trace].host);
+	} else if (mask & PROFILE_BY_NOTES) {
+		label_text(b, p->traces[g->trace].notes[__builtin_ctz(mask / PROFILE_BY_NOTE)]);
 	} else if (mask & PROFILE_BY_TRACE) {
 		label_text(b, label_base_name(p->traces[g->trace].path));
 	} else if (mask & PROFILE_BY_OBJECT) {

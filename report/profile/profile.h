@@ -116,9 +116,12 @@ struct profile_loss {
 	uint32_t trace;
 };
 
+#define PROFILE_NOTES 4
+
 struct profile_trace {
 	const char *path;				 /* as given; "-" for standard input */
 	const char *host, *kernel, *arch, *command_line; /* "" when not known */
+	const char *notes[PROFILE_NOTES];		 /* of profile.note_keys; "": none */
 	/*
 	 * When the recording began, or the part of it that was asked for: CLOCK_MONOTONIC. The
 	 * first sample where the trace does not say; 0: there are none.
@@ -146,7 +149,9 @@ enum profile_dimension {
 	PROFILE_BY_TIME = 1 << 6,
 	PROFILE_BY_TRACE = 1 << 7,
 	PROFILE_BY_OBJECT = 1 << 8,
-	PROFILE_BY_HOST = 1 << 9,
+	PROFILE_BY_NOTE =
+		1 << 9, /* the first of PROFILE_NOTES bits: what the trace notes of a key */
+	PROFILE_BY_NOTES = ((1 << PROFILE_NOTES) - 1) * PROFILE_BY_NOTE,
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };
 
@@ -179,8 +184,9 @@ struct profile {
 	size_t frame_count, node_count, group_count, entry_count;
 	size_t object_count, event_count, loss_count, trace_count;
 
-	unsigned int dimensions; /* enum profile_dimension */
-	unsigned int detail;	 /* enum profile_detail */
+	unsigned int dimensions;	      /* enum profile_dimension */
+	const char *note_keys[PROFILE_NOTES]; /* of PROFILE_BY_NOTE << i; NULL: not asked for */
+	unsigned int detail;		      /* enum profile_detail */
 	enum profile_value value;
 	const char *unit;     /* of values: "samples", "us" (all times), "bytes", "events", ... */
 	uint64_t samples;     /* sum over entries */

@@ -27,11 +27,20 @@ static uint32_t append_group(struct regrouped *r, const struct profile_group *gr
 	return (uint32_t)r->group_count++;
 }
 
-static void group_key(unsigned int by, const struct profile_group *g, const char *host,
-		      struct buffer *key)
+/* Traces that note the same are one. */
+static void add_notes(const struct regroup *how, const struct trace *trace, struct buffer *key)
 {
-	buffer_clear(key);
-	buffer_append(key, host, by & PROFILE_BY_HOST && host ? strlen(host) + 1 : 0);
+	for (size_t i = 0; i < PROFILE_NOTES; i++) {
+		const char *note = how->dimensions & PROFILE_BY_NOTE << i
+					   ? trace_metadata(trace, how->note_keys[i])
+					   : NULL;
+
+		buffer_append(key, note ? note : "", note ? strlen(note) + 1 : 1);
+	}
+}
+
+static void group_key(unsigned int by, const struct profile_group *g, struct buffer *key)
+{
 	buffer_u32(key, by & PROFILE_BY_TRACE ? g->trace : 0);
 	buffer_u32(key, by & PROFILE_BY_EVENT ? g->event : 0);
 	buffer_u32(key, by & PROFILE_BY_CPU ? g->cpu : 0);
@@ -69,7 +78,9 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 		uint64_t *id;
 		bool added;
 
-		group_key(how->dimensions, &group, trace_metadata(trace, "host"), &key);
+		buffer_clear(&key);
+		add_notes(how, trace, &key);
+		group_key(how->dimensions, &group, &key);
 		id = buffer_ok(&key) ? map_put(&ids, key.data, key.size, &added) : NULL;
 		if (!id)
 			goto out;

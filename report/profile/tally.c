@@ -228,7 +228,7 @@ static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 	uint32_t id = PRF_NONE;
 
 	buffer_u32(&key, event);
-	buffer_u32(&key, by & (PROFILE_BY_TRACE | PROFILE_BY_HOST) ? t->trace : 0);
+	buffer_u32(&key, by & (PROFILE_BY_TRACE | PROFILE_BY_NOTES) ? t->trace : 0);
 	buffer_u32(&key, by & PROFILE_BY_PID ? who->pid : 0);
 	buffer_u32(&key, by & PROFILE_BY_TID ? who->tid : 0);
 	buffer_append(&key, who->comm, by & PROFILE_BY_COMM ? strlen(who->comm) + 1 : 0);

@@ -353,6 +353,8 @@ static void pprof_labels(struct pprof *pp, const struct profile_group *group, st
 		label_text(pp, "event", p->events[group->event].name);
 	if (p->trace_count > 1 && p->dimensions & PROFILE_BY_TRACE)
 		label_text(pp, "trace", p->traces[group->trace].path);
+	for (size_t i = 0; i < PROFILE_NOTES && p->note_keys[i]; i++)
+		label_text(pp, p->note_keys[i], p->traces[group->trace].notes[i]);
 	buffer_clear(labels);
 	buffer_append(labels, pp->message.data, pp->message.size);
 }

@@ -96,7 +96,10 @@ wrong -f nonsense
 wrong --focus '('
 wrong --time 5,3
 wrong --csv
-wrong --group-by nonsense
+wrong --group-by nonsense:5
+wrong --group-by comm,,pid
+wrong --group-by a,b,c,d,e
+wrong --group-by host,host
 wrong --group-by time
 wrong --pid=x
 wrong --min 101

@@ -117,6 +117,22 @@ like "$("$report" -q --group-by trace "$trace" "$work/u.prf" | cut -d';' -f1 | s
 is "$("$report" -q --group-by host "$trace" "$work/u.prf" | cut -d';' -f1 | cut -d' ' -f1 | sort -u)" invented \
 	"--group-by=host joins what one host recorded"
 
+# What the user noted of a trace (prof-record --metadata).
+for service in web batch; do
+	sed "1s/^/metadata \"service\" \"$service\"\nmetadata \"zone\" \"north; 1\"\n/" \
+		"$top/testdata/good-small.txt" > "$work/$service.txt"
+	need "$build/testdata/trace_text" "$work/$service.txt" -o "$work/$service.prf"
+done
+is "$("$report" -q --group-by service,zone "$work/web.prf" "$work/web.prf" "$work/batch.prf" "$trace" |
+	cut -d';' -f1,2 | cut -d' ' -f1 | sort -u | tr '\n' ' ')" '[unknown];[unknown] batch;north:_1 web;north:_1 ' \
+	"--group-by takes the keys of notes"
+like "$("$report" -q --group-by zone "$work/web.prf" "$work/batch.prf" | cut -d' ' -f1 | cut -d';' -f1 |
+	sort -u)" '^north:_1$' \
+	"... and joins what has the same"
+out=$("$report" --group-by servcie "$work/web.prf" 2>&1)
+is "$?" 1 "a note that no trace has"
+like "$out" '--group-by=servcie: no trace has such a note' "... is reported"
+
 # Ctrl-C: no partial file remains. (A shell starts background programs with SIGINT ignored.)
 if command -v python3 > /dev/null; then
 	python3 - "$report" "$work" <<'PYTHON'
