@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/arena.h"
 #include "common/buffer.h"
@@ -15,15 +16,23 @@
 #define SCOPES_MAX (16 << 20)
 #define LINES_BYTES 16384
 #define SYMBOL_BYTES 1024
-#define BLOCK 256 /* bytes; no page ends within one */
-#define BLOCKS 32
+#define BLOCK 512 /* bytes; no page ends within one */
+#define BLOCKS 128
+
+/* What identifies a method, and what is between. */
+struct method_way {
+	uint64_t method, constants, holder;
+	struct hotspot_identity identity;
+	uint16_t name;
+};
 
 /* The names of a method as they are shown, and its line table. */
 struct method_name {
 	const char *function, *file;
 	const uint8_t *lines;
 	size_t line_bytes;
-	uint64_t const_method;
+	struct method_way way;
+	uint64_t as_of; /* that of the names, when it was last found to be right */
 };
 
 /* A compiled method's debug information. */
@@ -39,7 +48,7 @@ struct compiled {
 
 /*
  * A cache of the process's memory: reading the fields of a structure takes one system call, not one
- * for each.
+ * for each. It only has what was read after the sample.
  */
 struct block {
 	uint64_t address; /* 0: nothing */
@@ -50,19 +59,26 @@ struct hotspot_names {
 	const struct hotspot *h;
 	struct target_memory memory; /* through the blocks */
 	struct block blocks[BLOCKS];
+	uint64_t as_of; /* since when they are read */
 	struct arena arena;
 	uint64_t bytes;		/* in it */
 	uint64_t *total;	/* in those of all processes */
+	struct map methods;	/* Method -> struct method_name *, as it was last read */
 	struct map compiled;	/* compile id -> struct compiled *, 0: it has no names */
 	struct map interpreted; /* Method, cookie -> struct method_name * */
 	struct map blobs;	/* stub -> struct method_name * */
 };
 
-/* Empties the cache: from here on everything is read from the process. */
-static void forget_blocks(struct hotspot_names *n)
+void hotspot_names_as_of(struct hotspot_names *n, uint64_t sample_ns)
 {
+	struct timespec now;
+
+	if (sample_ns < n->as_of)
+		return;
 	for (size_t i = 0; i < BLOCKS; i++)
 		n->blocks[i].address = 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	n->as_of = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static const uint8_t *block_at(struct hotspot_names *n, uint64_t address)
@@ -110,6 +126,7 @@ void hotspot_names_free(struct hotspot_names *n)
 {
 	if (!n)
 		return;
+	map_release(&n->methods);
 	map_release_values(&n->compiled, release_compiled);
 	map_release(&n->interpreted);
 	map_release(&n->blobs);
@@ -187,15 +204,17 @@ static bool read_symbol(const struct hotspot_names *n, uint64_t symbol, char tex
 	return length && !memchr(text, 0, length);
 }
 
+static uint64_t pool_entry(const struct hotspot_names *n, uint64_t constants, uint16_t index)
+{
+	return constants + n->h->tables.sizes[SIZE_CONSTANTS] + 8 * (uint64_t)index;
+}
+
 static bool read_constant(const struct hotspot_names *n, uint64_t constants, uint16_t index,
 			  char text[SYMBOL_BYTES])
 {
 	uint64_t symbol;
 
-	return index &&
-	       target_u64(&n->memory,
-			  constants + n->h->tables.sizes[SIZE_CONSTANTS] + 8 * (uint64_t)index,
-			  &symbol) &&
+	return index && target_u64(&n->memory, pool_entry(n, constants, index), &symbol) &&
 	       read_symbol(n, symbol, text);
 }
 
@@ -233,6 +252,79 @@ static void write_file(char *to, size_t size, const char *class, const char *sou
 
 /* -------- methods -------- */
 
+/* As the kernel half does it (hotspot_identify() in bpf/runtimes/hotspot_step.bpf.h). */
+static bool read_head(const struct hotspot_names *n, uint64_t symbol,
+		      __u64 words[HOTSPOT_SYMBOL_WORDS])
+{
+	const struct target_memory *memory = &n->memory;
+
+	if (!target_read(memory, symbol, words, HOTSPOT_SYMBOL_WORDS * sizeof(*words)) &&
+	    !target_read(memory, symbol, words, sizeof(*words)))
+		return false;
+	hotspot_symbol_settle(words, &n->h->process);
+	return true;
+}
+
+static bool identify(const struct hotspot_names *n, uint64_t method, struct method_way *way)
+{
+	uint64_t const_method, method_symbol, class_symbol;
+	struct hotspot_identity *identity = &way->identity;
+
+	*way = (struct method_way){ .method = method };
+	if (!method || method & 7 || !read_word(n, method, METHOD_CONST_METHOD, &const_method) ||
+	    !read_word(n, const_method, CONST_METHOD_CONSTANTS, &way->constants) ||
+	    !read_short(n, const_method, CONST_METHOD_NAME, &way->name) ||
+	    !read_word(n, way->constants, CONSTANTS_HOLDER, &way->holder) ||
+	    !target_u64(&n->memory, pool_entry(n, way->constants, way->name), &method_symbol) ||
+	    !read_word(n, way->holder, KLASS_NAME, &class_symbol))
+		return false;
+	identity->const_method = const_method;
+	identity->method_symbol = method_symbol;
+	identity->class_symbol = class_symbol;
+	return read_head(n, class_symbol, identity->class_name) &&
+	       read_head(n, method_symbol, identity->method_name);
+}
+
+/* How many bytes of a symbol's head are its own. */
+static size_t head_size(const struct hotspot_names *n, const __u64 words[HOTSPOT_SYMBOL_WORDS])
+{
+	const struct hotspot_process *p = &n->h->process;
+	size_t size = p->symbol_body + (words[0] >> p->symbol_length_shift & 0xffff);
+
+	if (size > HOTSPOT_SYMBOL_WORDS * sizeof(*words))
+		size = HOTSPOT_SYMBOL_WORDS * sizeof(*words);
+	return words[1] && size > sizeof(*words) ? size : sizeof(*words);
+}
+
+/* The way leads to the same names now, read afresh and at once. */
+static bool is_unchanged(const struct hotspot_names *n, const struct method_way *way)
+{
+	const struct hotspot_identity *was = &way->identity;
+	struct method_way now = { .method = way->method };
+	struct hotspot_identity *is = &now.identity;
+	uint64_t const_method = 0, method_symbol = 0, class_symbol = 0;
+	const struct target_piece pieces[] = {
+		{ way->method + field(n, METHOD_CONST_METHOD), &const_method, 8 },
+		{ was->const_method + field(n, CONST_METHOD_CONSTANTS), &now.constants, 8 },
+		{ was->const_method + field(n, CONST_METHOD_NAME), &now.name, 2 },
+		{ way->constants + field(n, CONSTANTS_HOLDER), &now.holder, 8 },
+		{ pool_entry(n, way->constants, way->name), &method_symbol, 8 },
+		{ way->holder + field(n, KLASS_NAME), &class_symbol, 8 },
+		{ was->class_symbol, is->class_name, head_size(n, was->class_name) },
+		{ was->method_symbol, is->method_name, head_size(n, was->method_name) },
+	};
+
+	if (!target_read_all(&n->h->memory, pieces, sizeof(pieces) / sizeof(*pieces)))
+		return false;
+	is->const_method = const_method;
+	is->method_symbol = method_symbol;
+	is->class_symbol = class_symbol;
+	hotspot_symbol_settle(is->class_name, &n->h->process);
+	hotspot_symbol_settle(is->method_name, &n->h->process);
+	return now.constants == way->constants && now.holder == way->holder &&
+	       now.name == way->name && !memcmp(is, was, sizeof(*is));
+}
+
 static void read_source(const struct hotspot_names *n, uint64_t constants, uint64_t holder,
 			char text[SYMBOL_BYTES])
 {
@@ -252,9 +344,10 @@ static void read_lines(struct hotspot_names *n, struct method_name *m)
 	uint16_t code_size;
 	uint8_t *bytes;
 
-	if (!read_half(n, m->const_method, CONST_METHOD_FLAGS, &flags) || !(flags & 1) ||
-	    !read_short(n, m->const_method, CONST_METHOD_CODE_SIZE, &code_size) ||
-	    !read_half(n, m->const_method, CONST_METHOD_WORDS, &words))
+	if (!read_half(n, m->way.identity.const_method, CONST_METHOD_FLAGS, &flags) ||
+	    !(flags & 1) ||
+	    !read_short(n, m->way.identity.const_method, CONST_METHOD_CODE_SIZE, &code_size) ||
+	    !read_half(n, m->way.identity.const_method, CONST_METHOD_WORDS, &words))
 		return;
 	before += code_size;
 	if (8 * (uint64_t)words <= before)
@@ -263,7 +356,7 @@ static void read_lines(struct hotspot_names *n, struct method_name *m)
 	if (size > LINES_BYTES)
 		size = LINES_BYTES;
 	bytes = take_room(n, size);
-	if (!bytes || !target_read(&n->memory, m->const_method + before, bytes, size))
+	if (!bytes || !target_read(&n->memory, m->way.identity.const_method + before, bytes, size))
 		return;
 	m->lines = bytes;
 	m->line_bytes = size;
@@ -274,18 +367,13 @@ static struct method_name *read_method(struct hotspot_names *n, uint64_t method)
 {
 	char class[SYMBOL_BYTES], name[SYMBOL_BYTES], source[SYMBOL_BYTES];
 	char file[2 * SYMBOL_BYTES], function[2 * SYMBOL_BYTES];
-	uint64_t const_method, constants, holder, symbol;
 	struct method_name *m;
-	uint16_t name_index;
+	struct method_way way;
 
-	if (!method || method & 7 || !read_word(n, method, METHOD_CONST_METHOD, &const_method) ||
-	    !read_word(n, const_method, CONST_METHOD_CONSTANTS, &constants) ||
-	    !read_short(n, const_method, CONST_METHOD_NAME, &name_index) ||
-	    !read_word(n, constants, CONSTANTS_HOLDER, &holder) ||
-	    !read_word(n, holder, KLASS_NAME, &symbol) || !read_symbol(n, symbol, class) ||
-	    !read_constant(n, constants, name_index, name))
+	if (!identify(n, method, &way) || !read_symbol(n, way.identity.class_symbol, class) ||
+	    !read_constant(n, way.constants, way.name, name))
 		return NULL;
-	read_source(n, constants, holder, source);
+	read_source(n, way.constants, way.holder, source);
 	write_file(file, sizeof(file), class, source);
 	write_class(class);
 	snprintf(function, sizeof(function), "%s.%s", class, name);
@@ -295,11 +383,28 @@ static struct method_name *read_method(struct hotspot_names *n, uint64_t method)
 	*m = (struct method_name){
 		.function = keep_text(n, function),
 		.file = keep_text(n, source[0] ? file : ""),
-		.const_method = const_method,
+		.way = way,
+		.as_of = n->as_of,
 	};
 	if (!m->function || !m->file)
 		return NULL;
 	read_lines(n, m);
+	return is_unchanged(n, &way) ? m : NULL;
+}
+
+/* The method that was at this place when the sample was taken, if it still is. */
+static struct method_name *find_method(struct hotspot_names *n, uint64_t method)
+{
+	uint64_t *value = map_put(&n->methods, &method, sizeof(method), NULL);
+	struct method_name *m = value ? (struct method_name *)(uintptr_t)*value : NULL;
+
+	if (!value)
+		return NULL;
+	if (m && (m->as_of == n->as_of || is_unchanged(n, &m->way)))
+		m->as_of = n->as_of;
+	else
+		m = read_method(n, method);
+	*value = (uintptr_t)m;
 	return m;
 }
 
@@ -322,18 +427,19 @@ static void fill_place(const struct hotspot_names *n, const struct method_name *
  * freed before their memory is used again, or loses its method at least; a freed one keeps its
  * bytes for a while, but not its block.
  */
-static bool is_current(struct hotspot_names *n, uint64_t nmethod, uint32_t compile_id)
+static bool is_current(const struct hotspot_names *n, uint64_t nmethod, uint32_t compile_id)
 {
-	uint64_t method;
+	uint64_t block = nmethod - n->h->tables.sizes[SIZE_HEAP_BLOCK], method;
 	uint32_t id;
 	uint8_t used;
+	const struct target_piece pieces[] = {
+		{ block + field(n, BLOCK_USED), &used, sizeof(used) },
+		{ nmethod + field(n, NMETHOD_COMPILE_ID), &id, sizeof(id) },
+		{ nmethod + field(n, NMETHOD_METHOD), &method, sizeof(method) },
+	};
 
-	forget_blocks(n);
-	return target_u8(&n->memory,
-			 nmethod - n->h->tables.sizes[SIZE_HEAP_BLOCK] + field(n, BLOCK_USED),
-			 &used) &&
-	       used && read_half(n, nmethod, NMETHOD_COMPILE_ID, &id) && id == compile_id &&
-	       read_word(n, nmethod, NMETHOD_METHOD, &method) && method;
+	return target_read_all(&n->h->memory, pieces, sizeof(pieces) / sizeof(*pieces)) && used &&
+	       id == compile_id && method;
 }
 
 static const uint8_t *read_bytes(struct hotspot_names *n, uint64_t at, uint64_t size, uint64_t max)
@@ -419,14 +525,18 @@ static void read_tables(struct hotspot_names *n, struct compiled *c)
 static struct compiled *read_compiled(struct hotspot_names *n, uint64_t nmethod,
 				      uint32_t compile_id)
 {
-	struct compiled *c = take_room(n, sizeof(*c));
+	struct compiled *c;
 	uint64_t method;
+	uint32_t id;
 
-	if (!c || !is_current(n, nmethod, compile_id) ||
+	if (!read_half(n, nmethod, NMETHOD_COMPILE_ID, &id) || id != compile_id ||
 	    !read_word(n, nmethod, NMETHOD_METHOD, &method))
 		return NULL;
+	c = take_room(n, sizeof(*c));
+	if (!c)
+		return NULL;
 	*c = (struct compiled){ .nmethod = nmethod };
-	c->outer = read_method(n, method);
+	c->outer = find_method(n, method);
 	read_tables(n, c);
 	return c->outer && is_current(n, nmethod, compile_id) ? c : NULL;
 }
@@ -443,22 +553,45 @@ static struct compiled *get_compiled(struct hotspot_names *n, uint64_t nmethod, 
 	return (struct compiled *)(uintptr_t)*value;
 }
 
+/* Numbers of inlined methods that were looked up for a frame. */
+struct looked_up {
+	uint32_t numbers[HOTSPOT_INLINED_MAX];
+	size_t count;
+};
+
 static struct method_name *inlined_method(struct hotspot_names *n, struct compiled *c,
-					  uint32_t compile_id, uint32_t number)
+					  uint32_t number, struct looked_up *new)
 {
 	bool added = false;
 	uint64_t *value = map_put(&c->methods, &number, sizeof(number), &added), method;
-	struct method_name *m = NULL;
 
 	if (!value || !added)
 		return value ? (struct method_name *)(uintptr_t)*value : NULL;
-	if (number && is_current(n, c->nmethod, compile_id) &&
-	    target_u64(&n->memory, c->metadata + 8 * (uint64_t)(number - 1), &method))
-		m = read_method(n, method);
-	if (m && !is_current(n, c->nmethod, compile_id))
-		m = NULL;
-	*value = (uintptr_t)m;
-	return m;
+	new->numbers[new->count++] = number;
+	if (number && target_u64(&n->memory, c->metadata + 8 * (uint64_t)(number - 1), &method))
+		*value = (uintptr_t)find_method(n, method);
+	return (struct method_name *)(uintptr_t)*value;
+}
+
+/* The scope at `at` and those around it; false: one has no names. */
+static bool find_scopes(struct hotspot_names *n, struct compiled *c, uint32_t at,
+			struct looked_up *new, struct prf_place *places, size_t *count)
+{
+	struct hotspot_scope scope;
+	struct method_name *m;
+
+	while (*count < HOTSPOT_INLINED_MAX &&
+	       hotspot_scope_at(c->scopes, c->scope_bytes, no_zero(n), at, &scope)) {
+		m = inlined_method(n, c, scope.method, new);
+		if (!m)
+			return false;
+		fill_place(n, m, scope.bci, &places[(*count)++]);
+		/* Callers come earlier in the data: no circles. */
+		if (scope.sender >= at)
+			break;
+		at = scope.sender;
+	}
+	return true;
 }
 
 static size_t find_compiled(struct hotspot_names *n, const struct script_frame *frame, bool exact,
@@ -466,9 +599,10 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 {
 	uint32_t compile_id = (uint32_t)(frame->position >> 32), offset = (uint32_t)frame->position;
 	struct compiled *c = get_compiled(n, frame->code & HOTSPOT_CODE, compile_id);
-	struct hotspot_scope scope;
-	uint32_t at;
+	struct looked_up new = { .count = 0 };
 	size_t count = 0;
+	uint32_t at;
+	bool known;
 
 	if (!c)
 		return 0;
@@ -477,18 +611,14 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 	 * which is near.
 	 */
 	at = c->scopes ? hotspot_pcs_find(&c->pcs, exact ? offset + 1 : offset) : 0;
-	while (count < HOTSPOT_INLINED_MAX &&
-	       hotspot_scope_at(c->scopes, c->scope_bytes, no_zero(n), at, &scope)) {
-		struct method_name *m = inlined_method(n, c, compile_id, scope.method);
-
-		if (!m)
-			return 0;
-		fill_place(n, m, scope.bci, &places[count++]);
-		/* Callers come earlier in the data: no circles. */
-		if (scope.sender >= at)
-			break;
-		at = scope.sender;
+	known = find_scopes(n, c, at, &new, places, &count);
+	if (new.count && !is_current(n, c->nmethod, compile_id)) {
+		for (size_t i = 0; i < new.count; i++)
+			*map_get(&c->methods, &new.numbers[i], sizeof(new.numbers[i])) = 0;
+		known = false;
 	}
+	if (!known)
+		return 0;
 	if (!count || strcmp(places[count - 1].function, c->outer->function)) {
 		fill_place(n, c->outer, INT64_MAX, &places[0]);
 		count = 1;
@@ -497,48 +627,6 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 }
 
 /* -------- the interpreter, and stubs -------- */
-
-/* As the kernel half does it (hotspot_identify() in bpf/runtimes/hotspot_step.bpf.h). */
-static bool read_head(const struct hotspot_names *n, uint64_t symbol,
-		      __u64 words[HOTSPOT_SYMBOL_WORDS])
-{
-	const struct target_memory *memory = &n->memory;
-
-	if (!target_read(memory, symbol, words, HOTSPOT_SYMBOL_WORDS * sizeof(*words)) &&
-	    !target_read(memory, symbol, words, sizeof(*words)))
-		return false;
-	hotspot_symbol_settle(words, &n->h->process);
-	return true;
-}
-
-static bool identify(struct hotspot_names *n, uint64_t method, struct hotspot_identity *identity)
-{
-	uint64_t const_method, constants, holder, method_symbol, class_symbol;
-	uint16_t name;
-
-	memset(identity, 0, sizeof(*identity));
-	forget_blocks(n);
-	if (!read_word(n, method, METHOD_CONST_METHOD, &const_method) ||
-	    !read_word(n, const_method, CONST_METHOD_CONSTANTS, &constants) ||
-	    !read_short(n, const_method, CONST_METHOD_NAME, &name) ||
-	    !read_word(n, constants, CONSTANTS_HOLDER, &holder) ||
-	    !target_u64(&n->memory, constants + n->h->process.pool_size + 8 * (uint64_t)name,
-			&method_symbol) ||
-	    !read_word(n, holder, KLASS_NAME, &class_symbol))
-		return false;
-	identity->const_method = const_method;
-	identity->method_symbol = method_symbol;
-	identity->class_symbol = class_symbol;
-	return read_head(n, class_symbol, identity->class_name) &&
-	       read_head(n, method_symbol, identity->method_name);
-}
-
-static bool is_method(struct hotspot_names *n, uint64_t method, uint32_t cookie)
-{
-	struct hotspot_identity identity;
-
-	return identify(n, method, &identity) && hotspot_cookie(&identity) == cookie;
-}
 
 static size_t find_interpreted(struct hotspot_names *n, const struct script_frame *frame,
 			       struct prf_place *places)
@@ -558,9 +646,9 @@ static size_t find_interpreted(struct hotspot_names *n, const struct script_fram
 	value = map_put(&n->interpreted, &key, sizeof(key), &added);
 	if (!value)
 		return 0;
-	if (added && is_method(n, key.method, (uint32_t)key.cookie)) {
-		m = read_method(n, key.method);
-		if (m && is_method(n, key.method, (uint32_t)key.cookie))
+	if (added) {
+		m = find_method(n, key.method);
+		if (m && hotspot_cookie(&m->way.identity) == key.cookie)
 			*value = (uintptr_t)m;
 	}
 	m = (struct method_name *)(uintptr_t)*value;

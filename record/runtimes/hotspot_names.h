@@ -4,9 +4,9 @@
 
 /*
  * Names for the frames of one Java process, read from it while it lives. A compiled method is
- * known by its compile id, an interpreted one by its cookie (bpf/abi/hotspot.h): what is read
- * counts only when it still has the one that came with the sample, before and after. So memory that
- * was used again gives no name rather than a wrong one. What was read once is kept.
+ * known by its compile id, an interpreted one by its cookie (bpf/abi/hotspot.h): what is read after
+ * the sample counts only when it still has the one that came with it. So memory that was used again
+ * gives no name rather than a wrong one. What was read once is kept.
  */
 
 #include "bpf/abi/sample.h"
@@ -23,6 +23,12 @@ struct hotspot_names;
  */
 struct hotspot_names *hotspot_names_new(const struct hotspot *h, uint64_t *total);
 void hotspot_names_free(struct hotspot_names *n);
+
+/*
+ * The frames that are looked up from now on were there at `sample_ns` (CLOCK_MONOTONIC): memory
+ * that was read before is read again, or compared.
+ */
+void hotspot_names_as_of(struct hotspot_names *n, uint64_t sample_ns);
 
 /*
  * The places of a frame, inlined methods first. How many there are; 0: it has no name. `exact`:

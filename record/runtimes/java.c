@@ -346,6 +346,7 @@ struct error *java_frame(struct java *j, const struct java_question *q, uint32_t
 		return NULL;
 	}
 	*value = PRF_NONE;
+	hotspot_names_as_of(p->names, q->time_ns);
 	n = hotspot_names_find(p->names, q->frame, q->exact, places);
 	p->frames++;
 	p->nameless += !n;

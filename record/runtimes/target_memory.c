@@ -16,6 +16,29 @@ struct target_memory target_memory_of(uint32_t pid)
 	return (struct target_memory){ read_process, (void *)(uintptr_t)pid };
 }
 
+static bool read_pieces(pid_t pid, const struct target_piece *pieces, size_t n)
+{
+	struct iovec here[TARGET_PIECES_MAX], there[TARGET_PIECES_MAX];
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		here[i] = (struct iovec){ pieces[i].to, pieces[i].size };
+		there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].size };
+		size += pieces[i].size;
+	}
+	return process_vm_readv(pid, here, n, there, n, 0) == (ssize_t)size;
+}
+
+bool target_read_all(const struct target_memory *m, const struct target_piece *pieces, size_t n)
+{
+	if (m->read == read_process && n <= TARGET_PIECES_MAX)
+		return read_pieces((pid_t)(uintptr_t)m->context, pieces, n);
+	for (size_t i = 0; i < n; i++)
+		if (!target_read(m, pieces[i].address, pieces[i].to, pieces[i].size))
+			return false;
+	return true;
+}
+
 static bool read_number(const struct target_memory *m, uint64_t address, void *value, size_t size)
 {
 	if (target_read(m, address, value, size))

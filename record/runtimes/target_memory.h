@@ -26,6 +26,18 @@ static inline bool target_read(const struct target_memory *m, uint64_t address, 
 	return m->read(m->context, address, bytes, size);
 }
 
+/* A piece of the memory, and where it is to go. */
+struct target_piece {
+	uint64_t address;
+	void *to;
+	size_t size;
+};
+
+#define TARGET_PIECES_MAX 16
+
+/* True when all `n` pieces could be read, of a process by one system call. */
+bool target_read_all(const struct target_memory *m, const struct target_piece *pieces, size_t n);
+
 /* Little-endian numbers; false, and 0, when they cannot be read. */
 bool target_u8(const struct target_memory *m, uint64_t address, uint8_t *value);
 bool target_u16(const struct target_memory *m, uint64_t address, uint16_t *value);
