@@ -34,6 +34,21 @@ struct definitions {
 	struct buffer waiting; /* records of the others */
 };
 
+/*
+ * A stack as it was last written, from the root on: the next one often differs in its leaves only.
+ * There are some, by the frames at the root, because threads take turns.
+ */
+#define PATHS 8
+#define PATH_FRAMES 256
+#define PATH_ROOTS 8
+
+struct path {
+	uint32_t n;
+	struct {
+		uint32_t frame, stack;
+	} steps[PATH_FRAMES];
+};
+
 struct prf_writer {
 	struct compressor *compressor;
 	size_t block_bytes;
@@ -43,6 +58,7 @@ struct prf_writer {
 	struct definitions events, objects, tasks;
 	struct pairs frames; /* offset; flags and object */
 	struct pairs stacks; /* parent; frame */
+	struct path paths[PATHS];
 	uint32_t frames_written, stacks_written;
 
 	struct samples_batch batch;
@@ -436,20 +452,38 @@ struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *sta
 	return *id == UINT32_MAX ? refuse_stack(w, stack) : NULL;
 }
 
+static struct path *path_of(struct prf_writer *w, const uint32_t *frames, size_t n)
+{
+	uint32_t hash = 0;
+
+	for (size_t i = 0; i < PATH_ROOTS && i < n; i++)
+		hash = (hash ^ frames[n - 1 - i]) * 0x9e3779b1U;
+	return &w->paths[hash >> 16 & (PATHS - 1)];
+}
+
 struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n,
 				uint32_t *stack)
 {
+	struct path *path = path_of(w, frames, n);
 	struct prf_stack next = { .parent = PRF_NONE };
 	struct error *error = writable(w);
+	size_t same = 0;
 
-	*stack = PRF_NONE;
-	while (!error && n--) {
-		next.frame = frames[n];
+	while (same < n && same < path->n && path->steps[same].frame == frames[n - 1 - same])
+		next.parent = path->steps[same++].stack;
+	for (size_t i = same; i < n && !error; i++) {
+		next.frame = frames[n - 1 - i];
 		*stack = add_stack(w, next);
 		if (*stack == UINT32_MAX)
 			error = refuse_stack(w, &next);
 		next.parent = *stack;
+		if (error || i >= PATH_FRAMES)
+			continue;
+		path->steps[i].frame = next.frame;
+		path->steps[i].stack = next.parent;
+		path->n = (uint32_t)i + 1;
 	}
+	*stack = error ? PRF_NONE : next.parent;
 	return error;
 }
 

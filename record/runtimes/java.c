@@ -59,6 +59,14 @@ struct frame_key {
 	struct script_frame frame;
 };
 
+/* The frames that were asked for last, by what identifies them: most come again at once. */
+#define RECENT 1024
+
+struct recent {
+	struct frame_key key; /* machine_exact 0: none */
+	uint32_t id;
+};
+
 struct java {
 	struct java_options options;
 	struct map by_pid; /* -> struct java_process * */
@@ -68,6 +76,7 @@ struct java {
 	uint64_t now_ns;
 	uint64_t name_bytes; /* that all processes' names take */
 	struct runtime_frames named;
+	struct recent recent[RECENT];
 	struct map frames;  /* struct frame_key -> number in the trace, PRF_NONE: nameless */
 	struct buffer past; /* struct java_past of processes that are forgotten */
 };
@@ -306,6 +315,7 @@ void java_set_writer(struct java *j, struct prf_writer *w)
 {
 	runtime_frames_begin(&j->named, w);
 	map_release(&j->frames);
+	memset(j->recent, 0, sizeof(j->recent));
 }
 
 /* The one that the process ran at that time. The newest spaces are ahead of the samples. */
@@ -322,41 +332,72 @@ static struct java_process *process_at(const struct java *j, uint32_t pid, uint6
 	return NULL;
 }
 
+/* A frame that is asked for the first time. */
+static struct error *name_frame(struct java *j, struct java_process *p,
+				const struct java_question *q, uint32_t *id)
+{
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	size_t n;
+
+	hotspot_names_as_of(p->names, q->time_ns);
+	n = hotspot_names_find(p->names, q->frame, q->exact, places);
+	p->frames++;
+	p->nameless += !n;
+	*id = PRF_NONE;
+	return n ? runtime_frames_find(&j->named,
+				       q->frame->code & HOTSPOT_METHOD ? "[java interpreter]"
+								       : "[java]",
+				       &(struct runtime_places){ places, n }, id)
+		 : NULL;
+}
+
+static struct error *find_frame(struct java *j, struct java_process *p,
+				const struct java_question *q, const struct frame_key *key,
+				uint32_t *id)
+{
+	struct error *error;
+	bool added = false;
+	uint64_t *value;
+
+	if (j->frames.count >= FRAMES_MAX)
+		map_release(&j->frames);
+	value = map_put(&j->frames, key, sizeof(*key), &added);
+	if (!value)
+		return error_memory();
+	if (added) {
+		error = name_frame(j, p, q, id);
+		*value = *id;
+		return error;
+	}
+	*id = (uint32_t)*value;
+	return NULL;
+}
+
+static struct recent *recent_of(struct java *j, const struct frame_key *key)
+{
+	uint64_t hash = (key->frame.code ^ key->frame.position ^ key->machine_exact) *
+			UINT64_C(0x9e3779b97f4a7c15);
+
+	return &j->recent[hash >> 32 & (RECENT - 1)];
+}
+
 struct error *java_frame(struct java *j, const struct java_question *q, uint32_t *id)
 {
 	struct java_process *p = process_at(j, q->pid, q->time_ns);
-	struct prf_place places[HOTSPOT_INLINED_MAX];
 	struct frame_key key = { .frame = *q->frame };
 	struct error *error = NULL;
-	bool added = false;
-	uint64_t *value;
-	size_t n;
+	struct recent *recent;
 
 	*id = PRF_NONE;
 	if (!p)
 		return NULL;
 	key.machine_exact = (uint64_t)p->machine.process.id << 1 | q->exact;
-	if (j->frames.count >= FRAMES_MAX)
-		map_release(&j->frames);
-	value = map_put(&j->frames, &key, sizeof(key), &added);
-	if (!value)
-		return error_memory();
-	if (!added) {
-		*id = (uint32_t)*value;
-		return NULL;
+	recent = recent_of(j, &key);
+	if (memcmp(&recent->key, &key, sizeof(key))) {
+		error = find_frame(j, p, q, &key, &recent->id);
+		recent->key = error ? (struct frame_key){ 0 } : key;
 	}
-	*value = PRF_NONE;
-	hotspot_names_as_of(p->names, q->time_ns);
-	n = hotspot_names_find(p->names, q->frame, q->exact, places);
-	p->frames++;
-	p->nameless += !n;
-	if (n)
-		error = runtime_frames_find(&j->named,
-					    q->frame->code & HOTSPOT_METHOD ? "[java interpreter]"
-									    : "[java]",
-					    &(struct runtime_places){ places, n }, id);
-	if (!error)
-		*map_get(&j->frames, &key, sizeof(key)) = *id;
+	*id = error ? PRF_NONE : recent->id;
 	return error;
 }
 

@@ -109,6 +109,52 @@ static void test_equal_definitions_are_one(void **state)
 	prf_writer_free(w);
 }
 
+/* Frame by frame, from the root on. */
+static uint32_t stack_of(struct prf_writer *w, const uint32_t *frames, size_t n)
+{
+	struct prf_stack next = { .parent = PRF_NONE };
+	uint32_t id = PRF_NONE;
+
+	while (n--) {
+		next.frame = frames[n];
+		fixture_must(prf_writer_stack(w, &next, &id));
+		next.parent = id;
+	}
+	return id;
+}
+
+/* Stacks that share callers with those before them, of many depths, and by turns. */
+static void test_stacks_that_share_callers(void **state)
+{
+	struct prf_writer *w = writer(-1, false, 0);
+	struct prf_object object = { .path = "/a", .root = "" };
+	struct prf_frame frame = { .object = 0 };
+	uint32_t ids[10], frames[400], id, random = 1;
+
+	fixture_must(prf_writer_object(w, &object, &frame.object));
+	for (size_t i = 0; i < 10; i++, frame.offset++)
+		fixture_must(prf_writer_frame(w, &frame, &ids[i]));
+	for (size_t i = 0; i < 400; i++)
+		frames[i] = ids[0];
+	for (size_t round = 0; round < 2000; round++) {
+		size_t n = (random = random * 1103515245 + 12345) >> 16 & 255;
+
+		n += round % 5 ? 0 : 140;
+		for (size_t i = 0; i < n && i < (random >> 8 & 31); i++)
+			frames[i] = ids[(random >> (i & 15)) % 10];
+		if (n)
+			frames[n - 1] = ids[round & 1];
+		fixture_must(prf_writer_frames(w, frames, n, &id));
+		assert_int_equal(id, stack_of(w, frames, n));
+	}
+	frames[0] = 10;
+	assert_error_kind(prf_writer_frames(w, frames, 300, &id), ERROR_ARGUMENT);
+	frames[0] = ids[0];
+	fixture_must(prf_writer_frames(w, frames, 300, &id));
+	assert_int_equal(id, stack_of(w, frames, 300));
+	prf_writer_free(w);
+}
+
 static void test_each_task_is_new(void **state)
 {
 	struct prf_writer *w = writer(-1, false, 0);
@@ -418,6 +464,7 @@ static int ignore_sigpipe(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_thread_writes_the_same_bytes),
 	cmocka_unit_test(test_equal_definitions_are_one),
+	cmocka_unit_test(test_stacks_that_share_callers),
 	cmocka_unit_test(test_each_task_is_new),
 	cmocka_unit_test(test_many_tasks),
 	cmocka_unit_test(test_wrong_arguments),
