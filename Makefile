@@ -316,12 +316,13 @@ completions := share/bash-completion/completions $(ZSHDIR) share/fish/vendor_com
 
 ## install: install the programs, manual pages, completion and a systemd unit under DESTDIR and PREFIX
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib share/man/man1 share/man/man5 $(UNITDIR) $(completions))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib share/man/man1 share/man/man5 share/man/man7 $(UNITDIR) $(completions))
 	install -m 755 $(addprefix $(BUILD)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 bench/prof_bench.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(BUILD)/libprof_bench.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 $(wildcard man/*.7) $(DESTDIR)$(PREFIX)/share/man/man7
 	cd $(DESTDIR)$(PREFIX) && for program in $(programs); do \
 		bin/$$program --completion=bash > share/bash-completion/completions/$$program && \
 		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program && \
@@ -349,6 +350,7 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/include/prof_bench.h $(DESTDIR)$(PREFIX)/lib/libprof_bench.a \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard man/*.1))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard man/*.5))) \
+		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man7/,$(notdir $(wildcard man/*.7))) \
 		$(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service \
 		$(foreach program,$(programs),$(addprefix $(DESTDIR)$(PREFIX)/,share/bash-completion/completions/$(program) \
 		$(ZSHDIR)/_$(program) share/fish/vendor_completions.d/$(program).fish))
