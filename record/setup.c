@@ -421,7 +421,7 @@ static int open_unwinding(struct session *s)
 		.unwinder.built = unwinding_show_file,
 		.java.refused = show_warning,
 		.javascript.refused = show_warning,
-		.python.refused = show_warning,
+		.scripts.refused = show_warning,
 		.everything = s->settings->everything || s->settings->cgroup,
 	};
 	struct adding adding = { .session = s };
@@ -434,10 +434,10 @@ static int open_unwinding(struct session *s)
 	options.javascript.scripts_fd = sampler_scripts(s->sources.sampler);
 	options.javascript.lists_fd = sampler_script_lists(s->sources.sampler);
 	options.javascript.sent_fd = sampler_scripts_sent(s->sources.sampler);
-	options.python.scripts_fd = sampler_scripts(s->sources.sampler);
-	options.python.lists_fd = sampler_script_lists(s->sources.sampler);
-	options.python.files_fd = sampler_script_files(s->sources.sampler);
-	options.python.sent_fd = sampler_scripts_sent(s->sources.sampler);
+	options.scripts.scripts_fd = sampler_scripts(s->sources.sampler);
+	options.scripts.lists_fd = sampler_script_lists(s->sources.sampler);
+	options.scripts.files_fd = sampler_script_files(s->sources.sampler);
+	options.scripts.sent_fd = sampler_scripts_sent(s->sources.sampler);
 	options.names = sampler_script_names(s->sources.sampler);
 	error = unwinding_open(&s->unwinding, &options);
 	if (error)
@@ -500,7 +500,7 @@ static struct error *open_drain(struct session *s)
 		.jit = s->jit,
 		.java = s->unwinding.java,
 		.javascript = s->unwinding.javascript,
-		.python = s->unwinding.python,
+		.scripts = s->unwinding.scripts,
 		.names = s->unwinding.names,
 		.keep_interpreter = s->settings->keep_interpreter,
 		.events = &s->settings->events,

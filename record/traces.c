@@ -122,23 +122,49 @@ int traces_begin(struct session *s)
 	return s->trace.writer ? 0 : begin_file(s);
 }
 
-/* Writes how script stacks were merged, if there were any. */
+/* Writes how stacks of a runtime were merged, if there were any. */
+static struct error *write_matches(struct session *s, const char *name, enum script_runtime runtime)
+{
+	static const char *const what[SCRIPT_MATCHES] = {
+		[SCRIPT_MATCHED] = "merged",
+		[SCRIPT_LEAF_SKEW] = "leaf_skew",
+		[SCRIPT_UNMATCHED] = "unmerged",
+	};
+	const uint64_t *matches = resolver_matches(s->drain.resolver, runtime);
+	uint64_t all = matches[SCRIPT_MATCHED] + matches[SCRIPT_LEAF_SKEW] +
+		       matches[SCRIPT_UNMATCHED];
+	struct error *error = NULL;
+	char text[64];
+
+	for (size_t i = 0; i < SCRIPT_MATCHES && all && !error; i++) {
+		if (!what[i])
+			continue;
+		snprintf(text, sizeof(text), "%s_%s", name, what[i]);
+		error = trace_file_statistics(&s->trace, &(struct statistic){ text, matches[i] },
+					      1);
+	}
+	return error;
+}
+
+/* Writes what became of scripts' frames, if there were any. */
 static struct error *write_scripts(struct session *s)
 {
-	const uint64_t *matches = resolver_matches(s->drain.resolver);
-	struct script_names *names = s->unwinding.python ? python_names(s->unwinding.python) : NULL;
+	struct script_names *names = s->unwinding.scripts ? scripts_names(s->unwinding.scripts)
+							  : NULL;
 	const struct statistic statistics[] = {
-		{ "python_merged", matches[SCRIPT_MATCHED] },
-		{ "python_leaf_skew", matches[SCRIPT_LEAF_SKEW] },
-		{ "python_unmerged", matches[SCRIPT_UNMATCHED] },
-		{ "python_code_objects", names ? script_names_count(names) : 0 },
-		{ "python_frames_unnamed", names ? script_names_nameless(names) : 0 },
+		{ "script_code_objects", names ? script_names_count(names) : 0 },
+		{ "script_frames_unnamed", names ? script_names_nameless(names) : 0 },
 	};
+	struct error *error;
 
 	if (!names || !script_names_count(names))
 		return NULL;
-	return trace_file_statistics(&s->trace, statistics,
-				     sizeof(statistics) / sizeof(*statistics));
+	error = write_matches(s, "python", SCRIPT_PYTHON);
+	if (!error)
+		error = write_matches(s, "ruby", SCRIPT_RUBY);
+	return error ? error
+		     : trace_file_statistics(&s->trace, statistics,
+					     sizeof(statistics) / sizeof(*statistics));
 }
 
 static struct error *write_statistics(struct session *s, uint64_t now_ns, uint64_t fired)

@@ -39,14 +39,14 @@ struct error *unwinding_open(struct unwinding *u, const struct unwinding_options
 		return error;
 	u->java = java_new(&options->java);
 	u->javascript = javascript_new(&options->javascript);
-	u->python = python_new(&options->python);
-	if (!u->java || !u->javascript || !u->python)
+	u->scripts = scripts_new(&options->scripts);
+	if (!u->java || !u->javascript || !u->scripts)
 		return error_memory();
-	u->names = (struct name_ring){ options->names, u->python, u->javascript };
+	u->names = (struct name_ring){ options->names, u->scripts, u->javascript };
 	error = java_follow(u->java, lookahead_spaces(u->lookahead));
 	if (!error)
 		error = javascript_follow(u->javascript, lookahead_spaces(u->lookahead));
-	return error ? error : python_follow(u->python, lookahead_spaces(u->lookahead));
+	return error ? error : scripts_follow(u->scripts, lookahead_spaces(u->lookahead));
 }
 
 void unwinding_release(struct unwinding *u)
@@ -54,7 +54,7 @@ void unwinding_release(struct unwinding *u)
 	unwinder_free(u->unwinder); /* first: it holds layouts of the lookahead's spaces */
 	java_free(u->java);
 	javascript_free(u->javascript);
-	python_free(u->python);
+	scripts_free(u->scripts);
 	lookahead_free(u->lookahead);
 	*u = (struct unwinding){ 0 };
 }
@@ -110,7 +110,7 @@ struct error *unwinding_prepare(struct unwinding *u, const char *program)
 	if (!u->unwinder)
 		return error;
 	if (program)
-		python_prepare(u->python, program);
+		scripts_prepare(u->scripts, program);
 	if (program)
 		unwinder_prepare(u->unwinder, program, PREPARE_NS);
 	else

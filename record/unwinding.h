@@ -11,7 +11,7 @@
 #include "record/runtimes/java.h"
 #include "record/runtimes/javascript.h"
 #include "record/runtimes/name_ring.h"
-#include "record/runtimes/python.h"
+#include "record/runtimes/scripts.h"
 #include "record/spaces/lookahead.h"
 #include "record/spaces/world.h"
 #include "record/symbols/jit.h"
@@ -24,7 +24,7 @@ struct unwinding {
 	struct unwinder *unwinder;
 	struct java *java;
 	struct javascript *javascript;
-	struct python *python;
+	struct scripts *scripts;
 	struct name_ring names;
 };
 
@@ -35,7 +35,7 @@ struct unwinding_options {
 	struct unwinder_options unwinder;
 	struct java_options java;
 	struct javascript_options javascript;
-	struct python_options python;
+	struct scripts_options scripts;
 	struct ring *names; /* of the kernel half; must outlive it */
 	bool everything;    /* all processes are targets */
 };

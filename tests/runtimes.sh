@@ -25,6 +25,20 @@ each_python() {
 	[ $found -gt 0 ] || skip "CPython 3.8 to 3.14" "none is installed"
 }
 
+# build_ruby: the same for Ruby; sets `version`, too. Skips the script where there is none.
+build_ruby() {
+	need_tools ruby
+	[ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
+	version=$(ruby -e 'puts RUBY_VERSION[/\d+\.\d+/]')
+	case $version in
+	3.0 | 3.1 | 3.2) ;;
+	*) skip_all "Ruby 3.0 to 3.2 (here is $version)" ;;
+	esac
+	ruby -r fiddle -r json -e 1 2> "$work/errors" || skip_all "ruby cannot load fiddle and json"
+	programs="$top/tests/e2e/programs/ruby"
+	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$top/tests/e2e/programs/python/mark.c"
+}
+
 # build_java SOURCE...: the classes and the native library that they call; sets `home`, where Java
 # is, and `programs`.
 build_java() {

@@ -41,7 +41,7 @@ void attachment_release(struct attachment *a)
 		sampler_stop(a->sampler);
 	unwinder_free(a->unwinder);
 	javascript_free(a->javascript);
-	python_free(a->python);
+	scripts_free(a->scripts);
 	spaces_free(a->spaces);
 	objects_free(a->objects);
 	sampler_free(a->sampler);
@@ -58,29 +58,29 @@ void attachment_release(struct attachment *a)
 static struct error *follow_worker(struct attachment *a, pid_t pid)
 {
 	struct unwinder_options options = { .memory_limit = 0 };
-	const struct python_options python = { .scripts_fd = sampler_scripts(a->sampler),
-					       .lists_fd = sampler_script_lists(a->sampler),
-					       .files_fd = sampler_script_files(a->sampler),
-					       .sent_fd = sampler_scripts_sent(a->sampler) };
+	const struct scripts_options scripts = { .scripts_fd = sampler_scripts(a->sampler),
+						 .lists_fd = sampler_script_lists(a->sampler),
+						 .files_fd = sampler_script_files(a->sampler),
+						 .sent_fd = sampler_scripts_sent(a->sampler) };
 	const struct javascript_options javascript = {
-		.scripts_fd = python.scripts_fd,
-		.lists_fd = python.lists_fd,
-		.sent_fd = python.sent_fd,
+		.scripts_fd = scripts.scripts_fd,
+		.lists_fd = scripts.lists_fd,
+		.sent_fd = scripts.sent_fd,
 	};
 	struct error *error;
 
 	a->objects = objects_new();
 	a->spaces = a->objects ? spaces_new(a->objects, false) : NULL;
-	a->python = python_new(&python);
+	a->scripts = scripts_new(&scripts);
 	a->javascript = javascript_new(&javascript);
-	if (!a->spaces || !a->python || !a->javascript)
+	if (!a->spaces || !a->scripts || !a->javascript)
 		return error_memory();
 	sampler_unwinder_maps(a->sampler, &options.maps);
 	error = unwinder_new(&a->unwinder, &options);
 	if (!error)
 		error = unwinder_follow(a->unwinder, a->spaces);
 	if (!error)
-		error = python_follow(a->python, a->spaces);
+		error = scripts_follow(a->scripts, a->spaces);
 	if (!error)
 		error = javascript_follow(a->javascript, a->spaces);
 	return error ? error : spaces_read(a->spaces, (uint32_t)pid, 0);
@@ -343,8 +343,8 @@ struct error *attachment_drain(struct attachment *a, struct attachment_samples *
 				found->most_frames = s->user_frames;
 		}
 	}
-	if (a->python)
-		name_ring_read(&(struct name_ring){ sampler_script_names(a->sampler), a->python,
+	if (a->scripts)
+		name_ring_read(&(struct name_ring){ sampler_script_names(a->sampler), a->scripts,
 						    a->javascript });
 	return counters_of(a, found);
 }

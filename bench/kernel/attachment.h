@@ -14,7 +14,7 @@
 #include "record/capture/sampler.h"
 #include "record/runtimes/javascript.h"
 #include "record/runtimes/name_ring.h"
-#include "record/runtimes/python.h"
+#include "record/runtimes/scripts.h"
 #include "record/unwind/unwinder.h"
 
 struct trivial_bpf;
@@ -28,7 +28,7 @@ struct attachment {
 	struct objects *objects;
 	struct spaces *spaces; /* the worker's mappings */
 	struct unwinder *unwinder;
-	struct python *python;
+	struct scripts *scripts;
 	struct javascript *javascript;
 	struct program *program;   /* the one that samples; with waits, at their end */
 	struct program *departure; /* with waits: the one that notes their beginning */

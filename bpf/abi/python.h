@@ -3,22 +3,10 @@
 #define BPF_ABI_PYTHON_H
 
 /*
- * CPython 3.8 and later: the parameters of a process for the kernel half, the frames that it sends,
- * and the names of their code.
+ * CPython 3.8 and later: the parameters of a process for the kernel half.
  */
 
 #include <linux/types.h>
-
-/*
- * Frames of a side list (struct script_frame). `code` is the address of the code object, 0 for a
- * frame of the runtime's own. `position` is a cookie, the upper 40 bits of a hash of what the code
- * object says of itself, over where in its bytecode the frame is.
- */
-#define SCRIPT_ENTRY (1ULL << 63) /* in code: the last frame of one call of the evaluation loop */
-#define SCRIPT_ADDRESS_BITS 52
-#define SCRIPT_CODE ((1ULL << SCRIPT_ADDRESS_BITS) - 1)
-#define SCRIPT_POSITION_BITS 24
-#define SCRIPT_POSITION ((1ULL << SCRIPT_POSITION_BITS) - 1)
 
 /* What marks the outermost frame that one call of the evaluation loop runs. */
 enum python_entry {
@@ -48,9 +36,7 @@ enum python_counter {
 #define PYTHON_NONE 0xff /* an offset that this version has no use for */
 #define PYTHON_COOKIE_WORDS 4
 #define PYTHON_FRAME_BYTES 128
-#define PYTHON_WINDOW_BYTES 1024
 #define PYTHON_STATE_BYTES 128
-#define PYTHON_KNOWN_BITS 10
 #define PYTHON_LOCK_BYTES 208
 #define PYTHON_CODE_BYTES 128
 
@@ -66,7 +52,7 @@ struct python_process {
 	__u64 lock;
 	__u64 interpreters;  /* PYTHON_COUNTER_ADDRESS: address of how many there were */
 	__u64 evaluation[4]; /* start and end of the evaluation loop's code, and of its cold part */
-	__u16 window; /* bytes that are read with a frame's end, PYTHON_WINDOW_BYTES at most */
+	__u16 window; /* bytes that are read with a frame's end, SCRIPT_WINDOW_BYTES at most */
 	__u16 thread_frame;   /* in the thread state: the frame, or what leads to it */
 	__u16 code_start;     /* in a code object: where what is read of it begins */
 	__u16 code_bytecode;  /* in a code object */
@@ -111,39 +97,5 @@ static inline void python_process_place(struct python_process *p, __u64 bias)
 		if (p->evaluation[i])
 			p->evaluation[i] += bias;
 }
-
-/*
- * The names of a code object, sent when it is seen for the first time. What could not be read,
- * or is longer than there is room, the recorder reads from the process.
- */
-#define SCRIPT_NAME_BYTES 192
-#define SCRIPT_FILE_BYTES 320
-#define SCRIPT_TABLE_BYTES 1024
-
-struct script_text {
-	__u64 address;	/* of the object in the process */
-	__u64 data;	/* of its first byte; 0: the object was not readable */
-	__u32 bytes;	/* as it says */
-	__u16 captured; /* of them, as many are here */
-	__u8 width;	/* bytes of a character; 0: no text */
-	__u8 reserved;
-};
-
-struct script_name {
-	__u64 code;
-	__u64 cookie;  /* as in the frame's position, over 0 */
-	__u64 process; /* which one, and which of its images: part of the cookie */
-	__u32 pid;
-	__u32 line; /* the first one */
-	__u32 table_kind;
-	__u32 image;
-	struct script_text name, file, table;
-	__u8 name_bytes[SCRIPT_NAME_BYTES];
-	__u8 file_bytes[SCRIPT_FILE_BYTES];
-	__u8 table_bytes[SCRIPT_TABLE_BYTES]; /* sent as far as it is captured */
-};
-
-_Static_assert(sizeof(struct python_process) <= 128, "it has to fit into a script_process");
-_Static_assert(sizeof(struct script_name) % 8 == 0, "part of the ABI between the halves");
 
 #endif

@@ -7,9 +7,9 @@
  * copied to the sample after the kernel frames.
  */
 
-#include "bpf/abi/python.h"
 #include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
+#include "bpf/abi/script.h"
 #include "bpf/abi/unwind.h"
 #include "bpf/runtimes/v8_step.bpf.h"
 #include "bpf/state/walk_state.bpf.h"
@@ -82,8 +82,7 @@ static __always_inline void script_map(__u32 tgid, const struct unwind_file_key 
 	process = bpf_map_lookup_elem(&scripts, &tgid);
 	if (!process)
 		return;
-	python_process_place((struct python_process *)process->parameters,
-			     start - offset - file->delta);
+	script_process_place(process, file->runtime, start - offset - file->delta);
 	process->image = SCRIPT_IMAGE_BY_TIME | (__u32)(bpf_ktime_get_ns() >> 10);
 	process->runtime = file->runtime; /* last: now it is whole */
 	*lists = 1;

@@ -9,6 +9,7 @@
  */
 
 #include "bpf/runtimes/python.bpf.h"
+#include "bpf/runtimes/ruby.bpf.h"
 #include "bpf/runtimes/script.bpf.h"
 #include "bpf/runtimes/script_sent.bpf.h"
 #include "bpf/state/arch.h"
@@ -22,13 +23,18 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* set by the loader */
 	__type(key, __u32);
-	__type(value, struct python_walk);
+	__type(value, struct script_walk);
 } script_walks SEC(".maps");
 
 static __always_inline const struct python_process *
 script_python(const struct script_process *process)
 {
 	return (const struct python_process *)process->parameters;
+}
+
+static __always_inline const struct ruby_process *script_ruby(const struct script_process *process)
+{
+	return (const struct ruby_process *)process->parameters;
 }
 
 /* The frame that was added last is the outermost of its call of the evaluation loop. */
@@ -44,11 +50,11 @@ static __always_inline int script_mark_entry(struct walk *w)
 	return 0;
 }
 
-/* Sends the names of the code object that was read last. */
-__noinline int script_send_name(__u32 index, __u32 tgid)
+/* Sends the names of the code that was read last. */
+static __always_inline int script_send_name(__u32 index, __u32 tgid, __u32 runtime)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
-	struct python_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
 	__u32 size;
 
 	if (!process || !list)
@@ -56,7 +62,8 @@ __noinline int script_send_name(__u32 index, __u32 tgid)
 	list->names++;
 	list->name.pid = tgid;
 	list->name.image = process->image;
-	if (python_name(list, script_python(process), &list->last))
+	if (runtime == SCRIPT_RUBY ? ruby_name(list, script_ruby(process), &list->last)
+				   : python_name(list, script_python(process), &list->last))
 		return 0;
 	size = list->name.table.captured;
 	if (size > SCRIPT_TABLE_BYTES)
@@ -66,43 +73,99 @@ __noinline int script_send_name(__u32 index, __u32 tgid)
 	return 0;
 }
 
-static __always_inline int script_step(struct walk *w, struct python_walk *list,
-				       struct script_process *process, __u32 tgid)
+__noinline int script_python_name(__u32 index, __u32 tgid)
 {
-	struct python_frame *frame = &list->last;
+	return script_send_name(index, tgid, SCRIPT_PYTHON);
+}
+
+__noinline int script_ruby_name(__u32 index, __u32 tgid)
+{
+	return script_send_name(index, tgid, SCRIPT_RUBY);
+}
+
+/* The code that was read last is not remembered: whether its names have been sent. */
+static __always_inline int script_was_sent(struct script_walk *list)
+{
+	struct script_found *frame = &list->last;
+
+	if (!frame->identity)
+		return 1;
+	if (script_is_sent(frame->identity)) {
+		script_remember(list, frame);
+		return 1;
+	}
+	return list->names >= SCRIPT_NAMES_MAX;
+}
+
+/* Not inlined, as the verifier looks at all ways through it as often as the loop may run. */
+__noinline int script_ruby_identify(__u32 index, __u32 tgid)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+
+	if (!process || !list)
+		return 0;
+	ruby_identify(list, script_ruby(process), &list->last);
+	return script_was_sent(list) ? 0 : script_ruby_name(index, tgid);
+}
+
+static __always_inline int script_step(struct walk *w, struct script_walk *list,
+				       struct script_process *process, __u32 runtime)
+{
+	struct script_found *frame = &list->last;
 
 	if (!list->frame)
 		return 1;
-	if (list->listed++ >= PYTHON_LIST_MAX || python_read(list, script_python(process), frame)) {
+	if (list->listed++ >= SCRIPT_LIST_MAX ||
+	    (runtime == SCRIPT_RUBY ? ruby_read(list, script_ruby(process), frame)
+				    : python_read(list, script_python(process), frame))) {
 		walk_sample(w)->script_flags |= SCRIPT_CUT;
 		return 1;
 	}
-	if (frame->marks_last)
-		return script_mark_entry(w);
-	if (frame->identity && !frame->known) {
-		if (script_is_sent(frame->identity))
-			python_remember(list, frame);
-		else if (list->names < PYTHON_NAMES_MAX)
-			script_send_name(w->index, tgid);
-	}
+	if (frame->hidden)
+		return frame->marks_last ? script_mark_entry(w) : 0;
+	if (runtime == SCRIPT_RUBY && !frame->known)
+		script_ruby_identify(w->index, walk_sample(w)->pid);
+	if (runtime == SCRIPT_PYTHON && !frame->known && !script_was_sent(list))
+		script_python_name(w->index, walk_sample(w)->pid);
 	return script_put(w, frame->code, frame->position);
 }
 
-/* Some frames of the list of the walk in that scratch. Not 0: it has ended. */
-__noinline int script_steps(__u32 index, __u32 tgid)
+static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runtime, __u64 steps)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
-	struct python_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 
 	if (!process || !list || !w)
 		return 1;
 	/* Of 64 bits: before 5.16 the verifier forgets a smaller counter that is kept on the stack.
 	 */
-	for (__u64 i = 0; i < PYTHON_STEPS; i++)
-		if (script_step(w, list, process, tgid))
+	for (__u64 i = 0; i < steps; i++)
+		if (script_step(w, list, process, runtime))
 			return 1;
 	return 0;
+}
+
+/* Some frames of the list of the walk in that scratch. Not 0: it has ended. */
+__noinline int script_python_steps(__u32 index, __u32 tgid)
+{
+	return script_some_steps(index, tgid, SCRIPT_PYTHON, PYTHON_STEPS);
+}
+
+__noinline int script_ruby_steps(__u32 index, __u32 tgid)
+{
+	return script_some_steps(index, tgid, SCRIPT_RUBY, RUBY_STEPS);
+}
+
+/*
+ * 1 if the address is in one of two ranges, else 0. Without a branch, of which the verifier would
+ * have to follow both ways; no address has its highest bit set.
+ */
+static __always_inline __u64 script_is_in(const __u64 *ranges, __u64 at)
+{
+	return ((~(at - ranges[0]) & (at - ranges[1])) | (~(at - ranges[2]) & (at - ranges[3]))) >>
+	       63;
 }
 
 /* Marks those of some user frames that stand for the list's. Not 0: there are no more. */
@@ -110,22 +173,27 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
-	const __u64 *range;
+	const __u64 *loop, *part;
 	struct sample *s;
 
 	if (!process || !w)
 		return 1;
 	s = walk_sample(w);
-	range = script_python(process)->evaluation;
+	loop = part = script_python(process)->evaluation;
+	if (process->runtime == SCRIPT_RUBY) {
+		loop = script_ruby(process)->evaluation;
+		part = script_ruby(process)->core;
+	}
 	for (__u64 i = 0; i < SCRIPT_MARKS; i++) {
 		__u64 n = (first + i) & (MAX_USER_FRAMES - 1);
-		__u64 at;
+		__u64 at, in;
 
 		if (n >= s->user_frames)
 			return 1;
 		at = s->frames[n] & FRAME_ADDRESS;
-		if (at - range[0] < range[1] - range[0] || at - range[2] < range[3] - range[2])
-			s->frames[n] |= FRAME_EVALUATES;
+		in = script_is_in(loop, at);
+		s->frames[n] |= in * FRAME_EVALUATES |
+				(script_is_in(part, at) & ~in) * FRAME_LOOP_PART;
 	}
 	return 0;
 }
@@ -144,41 +212,47 @@ static __always_inline __u64 script_futex(struct task_struct *task)
 }
 
 /* Of the current task: the frames of a process that may have a list. */
-static __always_inline void script_read_list(struct walk *w, __u32 tgid)
+__noinline int script_read_list(__u32 index, __u32 tgid)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 index = w->index, last = SCRIPT_SENT;
-	struct python_walk *list;
-	struct python_thread thread;
-	__u64 *sendings;
+	__u32 last = SCRIPT_SENT;
+	__u64 *sendings = bpf_map_lookup_elem(&script_sent, &last);
+	struct script_thread thread;
 
-	if (!process || process->runtime != SCRIPT_PYTHON)
-		return;
-	list = bpf_map_lookup_elem(&script_walks, &index);
-	sendings = bpf_map_lookup_elem(&script_sent, &last);
-	if (!list || !sendings)
-		return;
+	if (!process || !script_has_list(process->runtime) || !list || !w || !sendings)
+		return 0;
 	walk_sample(w)->script_runtime = process->runtime;
 	thread.pointer = THREAD_POINTER(task);
 	thread.keys_first = thread.pointer + THREAD_KEYS_FIRST;
 	thread.keys = thread.pointer + THREAD_KEYS;
+	thread.modules = thread.pointer + THREAD_MODULES;
 	/* A forked child has the parent's image, and then code of its own at the same addresses. */
-	thread.process = python_mix(python_mix(process->image, tgid),
+	thread.process = script_mix(script_mix(process->image, tgid),
 				    task->group_leader->start_time);
 	thread.sendings = *sendings;
-	if (python_begin(list, script_python(process), &thread))
-		return;
+	if (process->runtime == SCRIPT_RUBY ? ruby_begin(list, script_ruby(process), &thread)
+					    : python_begin(list, script_python(process), &thread))
+		return 0;
 	/* Only waits are asked for; all other samples are spared the question. */
-	if (index % CLASS_COUNT == CLASS_SWITCH &&
+	if (index % CLASS_COUNT == CLASS_SWITCH && process->runtime == SCRIPT_PYTHON &&
 	    python_waits(list, script_python(process), script_futex(task)))
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
-	for (__u64 i = 0; i < PYTHON_LIST_MAX / PYTHON_STEPS; i++)
-		if (script_steps(index, tgid))
+	if (process->runtime == SCRIPT_RUBY) {
+		for (__u64 i = 0; i < SCRIPT_LIST_MAX / RUBY_STEPS; i++)
+			if (script_ruby_steps(index, tgid))
+				break;
+		return 0;
+	}
+	for (__u64 i = 0; i < SCRIPT_LIST_MAX / PYTHON_STEPS; i++)
+		if (script_python_steps(index, tgid))
 			break;
+	return 0;
 }
 
 /* Of the current task, once its user frames are there: the frames that its runtime has aside. */
@@ -187,7 +261,7 @@ static __always_inline void script_list(struct walk *w, __u32 tgid)
 	const __u64 *lists = script_lists_of(tgid);
 
 	if (lists && *lists)
-		script_read_list(w, tgid);
+		script_read_list(w->index, tgid);
 }
 
 #endif

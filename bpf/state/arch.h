@@ -36,8 +36,12 @@ struct user_registers {
 
 #define USER_ADDRESS_BITS 47
 
-/* glibc's struct pthread, from the thread pointer on: specific_1stblock and specific. */
+/*
+ * glibc's struct pthread, from the thread pointer on: the vector of its modules' storage,
+ * specific_1stblock and specific.
+ */
 #define THREAD_POINTER(task) ((task)->thread.fsbase)
+#define THREAD_MODULES 8
 #define THREAD_KEYS_FIRST 0x310
 #define THREAD_KEYS 0x510
 
@@ -105,8 +109,12 @@ struct user_registers {
 
 #define USER_ADDRESS_BITS 52
 
-/* glibc's struct pthread ends at the thread pointer: specific_1stblock and specific. */
+/*
+ * glibc's struct pthread ends at the thread pointer, where the vector of its modules' storage is:
+ * specific_1stblock and specific.
+ */
 #define THREAD_POINTER(task) ((task)->thread.uw.tp_value)
+#define THREAD_MODULES 0
 #define THREAD_KEYS_FIRST (-1856 + 272)
 #define THREAD_KEYS (-1856 + 272 + 512)
 

@@ -5,7 +5,7 @@
 
 #include "bpf/abi/v8.h"
 #include "record/runtimes/javascript.h"
-#include "record/runtimes/python.h"
+#include "record/runtimes/scripts.h"
 
 static void add(const struct name_ring *r, const void *data, uint32_t size)
 {
@@ -16,7 +16,7 @@ static void add(const struct name_ring *r, const void *data, uint32_t size)
 	if (code & V8_NAME)
 		javascript_add_name(r->javascript, data, size);
 	else
-		script_names_add(python_names(r->python), data, size);
+		script_names_add(scripts_names(r->scripts), data, size);
 }
 
 void name_ring_read(const struct name_ring *r)

@@ -10,11 +10,11 @@
 #include "record/capture/ring.h"
 
 struct javascript;
-struct python;
+struct scripts;
 
 struct name_ring {
 	struct ring *ring;
-	struct python *python;
+	struct scripts *scripts;
 	struct javascript *javascript;
 };
 

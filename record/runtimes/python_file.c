@@ -4,9 +4,9 @@
 #include <elf.h>
 #include <string.h>
 
-#include "common/sorted.h"
+#include "bpf/abi/script.h"
 #include "record/runtimes/elf_names.h"
-#include "record/unwind/cfi.h"
+#include "record/runtimes/machine_code.h"
 
 #define VERSION(minor) (0x0300u | (minor))
 
@@ -241,12 +241,6 @@ static bool read_offsets(struct layout *l, const struct elf_file *e, uint64_t ru
 
 /* -------- what the code says -------- */
 
-static uint32_t u32_at(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-	       (uint32_t)bytes[3] << 24;
-}
-
 /*
  * The address of the key's number, by the function that asks for the thread's state. It takes the
  * address of a Py_tss_t in _PyRuntime, whose second int the number is, or reads that at once:
@@ -267,12 +261,11 @@ static uint64_t key_by_code(const struct elf_file *e, const struct elf_name *s)
 	for (uint64_t i = 0; code && i + 7 <= size; i++) {
 		if (code[i] == 0x48 && code[i + 1] == 0x8d &&
 		    (code[i + 2] == 0xb8 || code[i + 2] == 0x98))
-			key = runtime + u32_at(code + i + 3) + 4;
+			key = runtime + machine_code_u32(code + i + 3) + 4;
 		else if (code[i] == 0xbf)
-			key = u32_at(code + i + 1) + UINT64_C(4);
+			key = machine_code_u32(code + i + 1) + UINT64_C(4);
 		else if (code[i] == 0x8b && code[i + 1] == 0x3d)
-			key = s[GET_STATE].address + i + 6 +
-			      (uint64_t)(int64_t)(int32_t)u32_at(code + i + 2);
+			key = machine_code_target(code + i + 2, s[GET_STATE].address + i + 6);
 		else
 			continue;
 		if (key >= runtime && key < runtime + s[RUNTIME].size)
@@ -298,10 +291,9 @@ static uint64_t lock_of(const struct elf_file *e, const struct elf_name *s, cons
 
 	for (uint64_t i = 0; code && i + 6 <= size && !place; i++) {
 		if (code[i] == 0x8b && code[i + 1] == 0x80)
-			place = u32_at(code + i + 2);
+			place = machine_code_u32(code + i + 2);
 		else if (code[i] == 0x8b && code[i + 1] == 0x05 && (!i || code[i - 1] != 0x48))
-			place = s[HAS_THREADS].address + i + 6 +
-				(uint64_t)(int64_t)(int32_t)u32_at(code + i + 2) -
+			place = machine_code_target(code + i + 2, s[HAS_THREADS].address + i + 6) -
 				s[RUNTIME].address;
 	}
 	if (e->machine == EM_X86_64 && place != l->lock + UINT64_C(16))
@@ -321,11 +313,11 @@ static bool read_store(struct python_process *p, const uint8_t *code, uint64_t i
 	p->counter = PYTHON_COUNTER_ADDRESS;
 	if (store[1] >> 6 == 2) {
 		p->counter = PYTHON_COUNTER_INTERPRETER;
-		p->created = u32_at(store + 2);
+		p->created = machine_code_u32(store + 2);
 		return true;
 	}
 	if (store[1] >> 6 == 0 && base == 5) {
-		p->created = address + i + 6 + (uint64_t)(int64_t)(int32_t)u32_at(store + 2);
+		p->created = machine_code_target(store + 2, address + i + 6);
 		return !high;
 	}
 	/* lea disp(%rip) has put the address into the register. */
@@ -333,7 +325,7 @@ static bool read_store(struct python_process *p, const uint8_t *code, uint64_t i
 		if (code[j] != (high ? 0x4c : 0x48) || code[j + 1] != 0x8d ||
 		    code[j + 2] != (base << 3 | 5))
 			continue;
-		p->created = address + j + 7 + (uint64_t)(int64_t)(int32_t)u32_at(code + j + 3);
+		p->created = machine_code_target(code + j + 3, address + j + 7);
 		return true;
 	}
 	return false;
@@ -361,75 +353,6 @@ static void find_counter(struct python_process *p, const struct elf_file *e,
 		    read_store(p, code, i + 7, new_code->address))
 			return;
 	p->counter = PYTHON_COUNTER_NONE;
-}
-
-struct cold {
-	uint64_t start, end;
-};
-
-/* The unwind information's function that holds an address. */
-static struct cold function_at(const struct cfi *cfi, uint64_t address)
-{
-	size_t n = sorted_up_to(cfi->fdes, cfi->fde_count, SORTED_BY(struct cfi_fde, start),
-				address);
-	const struct cfi_fde *fde = n ? &cfi->fdes[n - 1] : NULL;
-
-	if (!fde || address >= cfi_fde_end(fde))
-		return (struct cold){ 0 };
-	return (struct cold){ fde->start, cfi_fde_end(fde) };
-}
-
-/*
- * The function that two conditional jumps in a row lead into, of those that leave the evaluation
- * loop. It may be larger than what is left of the loop itself.
- */
-static struct cold follow_jumps(const struct elf_file *e, const struct cfi *cfi, uint64_t start,
-				uint64_t size)
-{
-	struct cursor c = elf_file_at(e, start);
-	const uint8_t *code = cursor_bytes(&c, size);
-	struct cold before = { 0 };
-	uint64_t target;
-
-	for (uint64_t i = 0; code && i + 6 <= size; i++) {
-		struct cold cold;
-
-		/* jcc rel32 */
-		if (code[i] != 0x0f || (code[i + 1] & 0xf0) != 0x80)
-			continue;
-		target = start + i + 6 + (uint64_t)(int64_t)(int32_t)u32_at(code + i + 2);
-		if (target - start < size)
-			continue;
-		/* Bytes within another instruction may look like a jump: to somewhere else. */
-		cold = function_at(cfi, target);
-		if (!cold.start || cold.start == target)
-			continue;
-		if (cold.start == before.start)
-			return cold;
-		before = cold;
-	}
-	return (struct cold){ 0 };
-}
-
-/*
- * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol says so, it
- * is where conditional jumps lead that leave the function: those are no calls.
- */
-static struct cold find_cold(const struct elf_file *e, const struct elf_name *s)
-{
-	const struct elf_section *section = elf_file_section(e, ".eh_frame");
-	struct cold cold = { 0 };
-	struct cfi cfi;
-
-	if (s[LOOP_COLD].address)
-		return (struct cold){ s[LOOP_COLD].address,
-				      s[LOOP_COLD].address + s[LOOP_COLD].size };
-	if (e->machine != EM_X86_64 || s[LOOP].size > 1 << 20 || !section)
-		return cold;
-	if (!cfi_open(&cfi, elf_section_data(e, section), section->address, false))
-		cold = follow_jumps(e, &cfi, s[LOOP].address, s[LOOP].size);
-	cfi_release(&cfi);
-	return cold;
 }
 
 /* -------- all of it together -------- */
@@ -491,7 +414,7 @@ static const char *place_frame(struct python_process *p, const struct layout *l)
 	p->holder_frame = l->holder_frame;
 	p->frame_bytes = l->frame_bytes;
 	/* Before 3.11 frames are objects, each in a place of its own. */
-	p->window = l->version >= VERSION(11) ? PYTHON_WINDOW_BYTES : l->frame_bytes;
+	p->window = l->version >= VERSION(11) ? SCRIPT_WINDOW_BYTES : l->frame_bytes;
 	p->frame_code = l->frame_code;
 	p->frame_back = l->frame_back;
 	p->frame_position = l->frame_position;
@@ -511,7 +434,8 @@ static const char *place_frame(struct python_process *p, const struct layout *l)
 static const char *place_symbols(struct python_process *p, const struct elf_file *e,
 				 const struct elf_name *s, const struct layout *l)
 {
-	struct cold cold = find_cold(e, s);
+	const struct code_range loop = { s[LOOP].address, s[LOOP].address + s[LOOP].size };
+	const struct code_range cold = machine_code_cold(e, &loop, &s[LOOP_COLD]);
 
 	if (!s[CODE_TYPE].address)
 		return "it hides its symbols";
@@ -522,8 +446,8 @@ static const char *place_symbols(struct python_process *p, const struct elf_file
 		p->interpreters = s[RUNTIME].address + INTERPRETERS;
 	p->code_type = s[CODE_TYPE].address;
 	p->lock = l->thread_interpreter ? l->lock : lock_of(e, s, l);
-	p->evaluation[0] = s[LOOP].address;
-	p->evaluation[1] = s[LOOP].address + s[LOOP].size;
+	p->evaluation[0] = loop.start;
+	p->evaluation[1] = loop.end;
 	p->evaluation[2] = cold.start;
 	p->evaluation[3] = cold.end;
 	return NULL;

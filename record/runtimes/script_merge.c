@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/script_merge.h"
 
-#include "bpf/abi/python.h"
+#include "bpf/abi/script.h"
 
 struct merge {
 	const struct script_frame *next, *end;
@@ -23,7 +23,7 @@ static size_t count_entries(const struct merge *m)
 	size_t n = 0;
 
 	for (const struct script_frame *f = m->next; f < m->end; f++)
-		n += f->code & SCRIPT_ENTRY || f + 1 == m->end;
+		n += (f->code & SCRIPT_ENTRY) != 0;
 	return n;
 }
 
@@ -55,6 +55,12 @@ static bool native_is_whole(const struct sample *s)
 	return s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER;
 }
 
+/* Ruby has a frame in its list before it calls the loop, and after that has returned. */
+static bool lists_first(const struct sample *s)
+{
+	return s->script_runtime == SCRIPT_RUBY;
+}
+
 static enum script_match judge(const struct sample *s, size_t loops, size_t entries)
 {
 	if (!loops && !entries)
@@ -63,7 +69,9 @@ static enum script_match judge(const struct sample *s, size_t loops, size_t entr
 		return SCRIPT_UNMATCHED;
 	if (loops == entries)
 		return SCRIPT_MATCHED;
-	return loops == entries + 1 ? SCRIPT_LEAF_SKEW : SCRIPT_UNMATCHED;
+	if (loops == entries + 1 || (lists_first(s) && loops + 1 == entries))
+		return SCRIPT_LEAF_SKEW;
+	return SCRIPT_UNMATCHED;
 }
 
 size_t script_merge(const struct sample *s, bool keep, struct script_merged *merged,
@@ -77,12 +85,16 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 	*match = judge(s, loops, entries);
 	if (native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
 		surplus = loops > entries ? loops - entries : 0;
-		missing = loops && entries > loops ? entries - loops : 0;
+		missing = entries > loops && (loops || lists_first(s)) ? entries - loops : 0;
 	}
+	for (; missing && lists_first(s); missing--)
+		put_entry(&m);
 	for (size_t i = 0; i < s->user_frames; i++) {
 		__u64 frame = s->frames[i];
 		bool any = false;
 
+		if (frame & FRAME_LOOP_PART && !keep)
+			continue;
 		if (!(frame & FRAME_EVALUATES) || surplus) {
 			surplus -= surplus && frame & FRAME_EVALUATES;
 			put_native(&m, frame);

@@ -5,7 +5,8 @@
 /*
  * Merges the two stacks of a runtime that keeps a list of frames of its own. It runs these frames
  * in calls of its evaluation loop, which are native frames: each of them stands for the frames of
- * the list up to the next one with SCRIPT_ENTRY, and is replaced by them.
+ * the list up to the next one with SCRIPT_ENTRY, and is replaced by them. Functions that are only
+ * parts of the loop have no frames for themselves, and vanish.
  *
  * While a call begins or ends, the loop is on the native stack and its frame is not in the list:
  * then there is one loop more than the list has entries, and it is the one at the leaf. So where

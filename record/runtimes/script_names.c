@@ -22,6 +22,7 @@
 
 struct code {
 	const char *function, *file;
+	uint32_t table_kind;
 	struct python_lines lines;
 };
 
@@ -132,6 +133,26 @@ static const uint8_t *gather(struct script_names *n, const struct script_name *n
 	return room;
 }
 
+/* What is cut off within a character ends before it. */
+static void append_utf8(struct script_names *n, const uint8_t *bytes, size_t size)
+{
+	char character[5] = { 0 };
+
+	for (size_t at = 0, length; at < size; at += length) {
+		size_t left = size - at < 4 ? size - at : 4;
+
+		memcpy(character, bytes + at, left);
+		character[left] = 0;
+		length = utf8_length(character);
+		if (length) {
+			buffer_append(&n->room, character, length);
+		} else {
+			utf8_append_character(&n->room, 0);
+			length = 1;
+		}
+	}
+}
+
 /* In UTF-8, appended with its NUL; false: there is no such text. */
 static bool append_text(struct script_names *n, const struct script_name *name,
 			struct script_text *text, const uint8_t *captured)
@@ -140,9 +161,12 @@ static bool append_text(struct script_names *n, const struct script_name *name,
 	const uint8_t *bytes = gather(n, name, text, TEXT_MAX, captured, &size);
 	struct cursor c = cursor_over(bytes, size);
 
-	if (!size || (text->width != 1 && text->width != 2 && text->width != 4))
+	if (!size || (text->width != 1 && text->width != 2 && text->width != 4 &&
+		      text->width != SCRIPT_UTF8))
 		return false;
-	while (cursor_left(&c) >= text->width)
+	if (text->width == SCRIPT_UTF8)
+		append_utf8(n, bytes, size);
+	while (text->width != SCRIPT_UTF8 && cursor_left(&c) >= text->width)
 		utf8_append_character(&n->room, text->width == 1   ? cursor_u8(&c)
 						: text->width == 2 ? cursor_u16(&c)
 								   : cursor_u32(&c));
@@ -172,6 +196,7 @@ static struct code *keep_code(struct script_names *n, size_t file, size_t table,
 	*code = (struct code){
 		.function = (char *)bytes,
 		.file = (char *)bytes + file,
+		.table_kind = name->table_kind,
 		.lines = { .kind = name->table_kind,
 			   .bytes = bytes + table,
 			   .size = n->room.size - table,
@@ -212,6 +237,13 @@ static uint64_t find_code(struct script_names *n, struct script_name *name)
 
 /* -------- frames -------- */
 
+/* `unit`: where in the code, as its frames say. */
+static uint32_t line_at(const struct code *code, uint32_t unit)
+{
+	return code->table_kind == SCRIPT_POSITION_IS_LINE ? unit
+							   : python_lines_at(&code->lines, unit);
+}
+
 static struct error *write_name(struct script_names *n, const struct code *code, uint32_t line,
 				uint32_t frame)
 {
@@ -240,7 +272,7 @@ static struct error *known_frame(struct script_names *n, uint64_t number, uint32
 				 uint32_t *id)
 {
 	const struct code *code = &n->codes[number - 1];
-	uint32_t line = python_lines_at(&code->lines, unit);
+	uint32_t line = line_at(code, unit);
 	uint64_t key[2] = { number, line };
 	bool added;
 	uint64_t *value = map_put(&n->frames, key, sizeof(key), &added);
@@ -344,8 +376,7 @@ static void name_pending(struct script_names *n, const struct identity *identity
 			n->pending[left++] = p;
 			continue;
 		}
-		error = write_name(n, code, python_lines_at(&code->lines, (uint32_t)place->unit),
-				   p.frame);
+		error = write_name(n, code, line_at(code, (uint32_t)place->unit), p.frame);
 		map_remove(&n->pending_frames, place, sizeof(*place));
 	}
 	n->pending_count = left;

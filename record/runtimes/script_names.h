@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/abi/python.h"
+#include "bpf/abi/script.h"
 #include "bpf/abi/sample.h"
 #include "common/error.h"
 #include "format/prf.h"

@@ -35,7 +35,7 @@ struct known_frame {
 struct resolver {
 	struct resolver_sources sources;
 	const struct trace_file *trace;
-	uint64_t matches[SCRIPT_MATCHES]; /* of the trace's samples, by enum script_match */
+	uint64_t matches[SCRIPT_RUNTIMES][SCRIPT_MATCHES]; /* of the trace's samples */
 	struct script_merged merged[SCRIPT_MERGE_MAX];
 	struct known_stack stacks[STACK_SLOTS];
 	struct known_frame frames[FRAME_SLOTS];
@@ -61,8 +61,8 @@ void resolver_begin(struct resolver *r, const struct trace_file *trace)
 	r->trace = trace;
 	memset(r->matches, 0, sizeof(r->matches));
 	memset(r->stacks, 0, sizeof(r->stacks));
-	if (r->sources.python && trace)
-		script_names_set_writer(python_names(r->sources.python), trace->writer);
+	if (r->sources.scripts && trace)
+		script_names_set_writer(scripts_names(r->sources.scripts), trace->writer);
 	for (size_t i = 0; i < FRAME_SLOTS; i++)
 		r->frames[i].frame = PRF_NONE;
 }
@@ -295,7 +295,8 @@ static struct error *user_frame(struct resolver *r, struct new_stack *new, uint6
 		if (error || *id != PRF_NONE)
 			return error;
 	}
-	return resolve_frame(r, new->owner, address & ~(FRAME_SCRIPT | FRAME_EVALUATES), id);
+	return resolve_frame(r, new->owner,
+			     address & ~(FRAME_SCRIPT | FRAME_EVALUATES | FRAME_LOOP_PART), id);
 }
 
 /*
@@ -324,7 +325,7 @@ static struct error *merged_frames(struct resolver *r, struct new_stack *new)
 		const struct script_merged *m = &r->merged[i];
 
 		if (m->script) {
-			error = script_names_frame(python_names(r->sources.python), m->script,
+			error = script_names_frame(scripts_names(r->sources.scripts), m->script,
 						   &to->ids[to->n++], &known);
 			new->settled &= known;
 		} else if (!i || !r->merged[i - 1].replaces ||
@@ -355,7 +356,7 @@ static struct error *inline_frames(struct resolver *r, struct new_stack *new)
 static struct error *user_frames(struct resolver *r, struct new_stack *new)
 {
 	const struct sample *s = new->sample;
-	bool merge = s->script_runtime == SCRIPT_PYTHON && r->sources.python;
+	bool merge = script_has_list(s->script_runtime) && r->sources.scripts;
 	struct error *error;
 
 	if (s->script_frames && r->sources.names.ring)
@@ -373,7 +374,7 @@ static struct error *define_stack(struct resolver *r, const struct frames *frame
 
 static bool waits_for_lock(const struct resolver *r, const struct sample *s)
 {
-	return is_wait(r, s) && s->state && s->script_flags & SCRIPT_WAITS && r->sources.python;
+	return is_wait(r, s) && s->state && s->script_flags & SCRIPT_WAITS && r->sources.scripts;
 }
 
 /* What it waits for, kernel frames, user frames, and why the user stack ends there. */
@@ -385,7 +386,7 @@ static struct error *resolve_stack(struct resolver *r, struct new_stack *new, ui
 	struct error *error = NULL;
 
 	if (waits_for_lock(r, s))
-		error = script_names_waiting(python_names(r->sources.python),
+		error = script_names_waiting(scripts_names(r->sources.scripts),
 					     &new->frames.ids[new->frames.n++]);
 	if (!error)
 		error = kernel_frames(r, kernel + skip, s->kernel_frames - skip, &new->frames);
@@ -429,7 +430,7 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 
 	if (XXH128_isEqual(known->hash, hash)) {
 		*stack = known->stack;
-		r->matches[known->match]++;
+		r->matches[s->script_runtime][known->match]++;
 		return NULL;
 	}
 	/* Not by an initializer, which would clear the room for all frames. */
@@ -441,7 +442,7 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 	error = resolve_stack(r, &new, stack);
 	if (!error && new.settled && is_of_generation(r, &owner))
 		*known = (struct known_stack){ hash, *stack, new.match };
-	r->matches[new.match]++;
+	r->matches[s->script_runtime][new.match]++;
 	return error;
 }
 
@@ -498,15 +499,15 @@ const struct sample *resolver_check(const struct resolver *r, const void *data, 
 	if (s->user_frames > MAX_USER_FRAMES || s->kernel_frames > MAX_KERNEL_FRAMES ||
 	    s->script_frames > MAX_SCRIPT_FRAMES || s->waker_frames > WAKER_FRAMES)
 		return NULL;
-	if (s->event >= r->sources.events->n)
+	if (s->event >= r->sources.events->n || s->script_runtime >= SCRIPT_RUNTIMES)
 		return NULL;
 	/* The record must hold all frames that its counts announce. */
 	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]) ? s : NULL;
 }
 
-const uint64_t *resolver_matches(const struct resolver *r)
+const uint64_t *resolver_matches(const struct resolver *r, enum script_runtime runtime)
 {
-	return r->matches;
+	return r->matches[runtime];
 }
 
 struct error *resolver_resolve(struct resolver *r, const struct sample *s,

@@ -9,13 +9,14 @@
  * else that they depend on.
  */
 
+#include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
 #include "record/events/event.h"
 #include "record/runtimes/java.h"
 #include "record/runtimes/javascript.h"
 #include "record/runtimes/name_ring.h"
-#include "record/runtimes/python.h"
 #include "record/runtimes/script_merge.h"
+#include "record/runtimes/scripts.h"
 #include "record/spaces/space.h"
 #include "record/spaces/task.h"
 #include "record/symbols/jit.h"
@@ -34,7 +35,7 @@ struct resolver_sources {
 	struct jit *jit;
 	struct java *java;		 /* NULL: no Java frames are resolved */
 	struct javascript *javascript;	 /* NULL: no JavaScript frames are resolved */
-	struct python *python;		 /* NULL: no script frames are resolved */
+	struct scripts *scripts;	 /* NULL: no frames of lists are resolved */
 	struct name_ring names;		 /* of both; without a ring there are none */
 	const struct event_list *events; /* by their numbers in samples */
 	bool keep_interpreter;		 /* keep frames of the evaluation loop */
@@ -53,8 +54,10 @@ void resolver_begin(struct resolver *r, const struct trace_file *trace);
 /* The sample in a record of a ring, in place; NULL if the bytes are not a valid sample. */
 const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size);
 
-/* Number of samples by enum script_match: how script frames and native stacks were merged. */
-const uint64_t *resolver_matches(const struct resolver *r);
+/*
+ * Number of a runtime's samples by enum script_match: how its frames and native stacks were merged.
+ */
+const uint64_t *resolver_matches(const struct resolver *r, enum script_runtime runtime);
 
 /*
  * Fills `sample`, after writing the definitions that it refers to and that the trace does not have

@@ -197,7 +197,7 @@ const void *late_walk_finish(struct late_walk *l, const struct layout *layout, c
 		return data;
 	*size = (uint32_t)bytes;
 	/* Which of its frames are the interpreter's loop, only the kernel half knows. */
-	if (!l->rule || !s->user_frames || s->script_runtime == SCRIPT_PYTHON ||
+	if (!l->rule || !s->user_frames || script_has_list(s->script_runtime) ||
 	    !walk_on(l, layout, s, rest))
 		return data;
 	*size = (uint32_t)(sizeof(*s) + sample_words(sample_in(l)) * sizeof(s->frames[0]));

@@ -38,7 +38,7 @@ check() {
 	is "$(compare "$work/python.prf" "$work/said")" "$all of $all" "$what: every frame and line of $all stacks"
 	"$report" --info --json "$work/python.prf" > "$work/info.json"
 	# But for those whose native half is cut off, as 200 calls of 3.8 are.
-	is "$(json "$work/info.json" '[d["user_stacks"]["root"] - d["statistics"]["python_merged"]] + [d["statistics"]["python_" + key] for key in ("leaf_skew", "frames_unnamed")]')" \
+	is "$(json "$work/info.json" '[d["user_stacks"]["root"] - d["statistics"]["python_merged"]] + [d["statistics"][key] for key in ("python_leaf_skew", "script_frames_unnamed")]')" \
 		"[0, 0, 0]" "$what: native and Python frames match wherever both are whole"
 }
 

@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct user_registers) == KERNEL_REGISTERS * sizeof(uint64
 static const struct kernel_half *half;
 static uint64_t reads;
 static struct walk scratch;
-static struct python_walk script_scratch;
+static struct script_walk script_scratch;
 static struct unwind_process process;
 static struct mm_struct memory;
 static struct task_struct task;

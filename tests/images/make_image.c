@@ -31,6 +31,7 @@
 #include "record/runtimes/elf_names.h"
 #include "record/runtimes/hotspot_tables.h"
 #include "record/runtimes/python_file.h"
+#include "record/runtimes/ruby_file.h"
 #include "record/runtimes/v8_file.h"
 #include "record/unwind/cfi.h"
 #include "record/unwind/unwinder.h"
@@ -324,7 +325,8 @@ static bool holds_runtime(int fd)
 
 	if (elf_file_open(&e, fd))
 		return false;
-	holds = python_file_is_one(&e) || v8_file_is_one(&e) || hotspot_tables_find(&exports, &e);
+	holds = python_file_is_one(&e) || ruby_file_is_one(&e) || v8_file_is_one(&e) ||
+		hotspot_tables_find(&exports, &e);
 	elf_file_release(&e);
 	return holds;
 }

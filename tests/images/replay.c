@@ -8,7 +8,8 @@
 
 #include "record/runtimes/hotspot_names.h"
 #include "record/runtimes/python_file.h"
-#include "record/runtimes/python_memory.h"
+#include "record/runtimes/ruby_file.h"
+#include "record/runtimes/script_memory.h"
 #include "record/runtimes/script_merge.h"
 #include "record/runtimes/script_names.h"
 #include "record/runtimes/v8_file.h"
@@ -20,7 +21,6 @@ struct replay {
 	struct buffer *text;
 	const struct sample *sample;
 	/* Of the runtime's kind. */
-	struct python_process python;
 	struct script_names *scripts;
 	struct prf_writer *writer;
 	struct hotspot hotspot;
@@ -66,14 +66,14 @@ static void write_end(struct replay *r)
 		      r->sample->script_flags & SCRIPT_CUT ? ", the list is cut" : "");
 }
 
-/* -------- Python -------- */
+/* -------- Python, Ruby -------- */
 
 static size_t read_text(void *context, const struct script_name *name, struct script_text *text,
 			void *to, size_t most)
 {
 	const struct replay *r = context;
 
-	return python_memory_text(&r->image->memory, &r->python, name, text, to, most);
+	return script_memory_text(&r->image->memory, &r->half.process, name, text, to, most);
 }
 
 static void add_script_name(void *context, const void *data, size_t size)
@@ -140,21 +140,38 @@ static void write_merged(struct replay *r)
 		buffer_text(r->text, "the lists do not match\n");
 }
 
-static const char *replay_python(struct replay *r, const struct elf_file *e)
+static const char *read_python(struct script_process *p, const struct elf_file *e)
 {
-	const struct image_mapping *m = &r->image->mappings[r->image->runtime];
 	struct python_file file;
 	const char *problem = python_file_read(&file, e);
+
+	p->runtime = SCRIPT_PYTHON;
+	memcpy(p->parameters, &file.process, sizeof(file.process));
+	return problem;
+}
+
+static const char *read_ruby(struct script_process *p, const struct elf_file *e)
+{
+	struct ruby_process ruby;
+	const char *problem = ruby_file_read(&ruby, e);
+
+	p->runtime = SCRIPT_RUBY;
+	memcpy(p->parameters, &ruby, sizeof(ruby));
+	return problem;
+}
+
+static const char *replay_list(struct replay *r, const struct elf_file *e)
+{
+	const struct image_mapping *m = &r->image->mappings[r->image->runtime];
+	struct script_process *p = &r->half.process;
+	const char *problem = python_file_is_one(e) ? read_python(p, e) : read_ruby(p, e);
 	uint64_t address;
 
 	if (!problem && !elf_file_offset_to_address(e, m->offset, &address))
 		problem = "its code is not mapped";
 	if (problem)
 		return problem;
-	python_process_place(&file.process, m->start - address);
-	r->python = file.process;
-	r->half.process.runtime = SCRIPT_PYTHON;
-	memcpy(r->half.process.parameters, &file.process, sizeof(file.process));
+	script_process_place(p, p->runtime, m->start - address);
 	r->half.name = add_script_name;
 	r->scripts =
 		script_names_new(&(struct script_names_options){ .read = read_text, .context = r });
@@ -294,8 +311,8 @@ static const char *replay_runtime(struct replay *r, const struct elf_file *e)
 	const struct image_mapping *m = &r->image->mappings[r->image->runtime];
 	uint64_t address = 0;
 
-	if (python_file_is_one(e))
-		return replay_python(r, e);
+	if (python_file_is_one(e) || ruby_file_is_one(e))
+		return replay_list(r, e);
 	if (v8_file_is_one(e))
 		return replay_v8(r, e);
 	if (elf_file_offset_to_address(e, m->offset, &address) &&

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/abi/python.h"
+#include "bpf/abi/script.h"
 
 struct merging {
 	struct script_merged merged[SCRIPT_MERGE_MAX];
@@ -21,8 +21,8 @@ struct merging {
 
 /*
  * Merges two stacks, leaf first. Native: E is the evaluation loop, other letters are other frames.
- * The list: a letter is a frame, '.' after it says that it is an entry, '.' alone that there is
- * only an entry. The merged stack is in the same letters.
+ * P is another function of its. The list: a letter is a frame, '.' after it says that it is an
+ * entry, '.' alone that there is only an entry. The merged stack is in the same letters.
  */
 static const char *merge(struct merging *m, const char *native, const char *list)
 {
@@ -33,8 +33,9 @@ static const char *merge(struct merging *m, const char *native, const char *list
 
 	s->user_frames = s->script_frames = 0;
 	for (; *native; native++)
-		s->frames[s->user_frames++] = *native == 'E' ? 'E' | FRAME_EVALUATES
-							     : (__u64)*native;
+		s->frames[s->user_frames++] = (__u64)*native |
+					      (*native == 'E' ? FRAME_EVALUATES : 0) |
+					      (*native == 'P' ? FRAME_LOOP_PART : 0);
 	scripts = (struct script_frame *)(s->frames + s->user_frames);
 	for (; *list; list++) {
 		if (*list != '.')
@@ -84,6 +85,21 @@ static void a_loop_without_a_frame_is_at_the_leaf(void **state)
 	expect(&m, STACKS("xEyEz", ".ab.", "xEyabz"), SCRIPT_MATCHED);
 }
 
+/* Ruby's loop is of two functions, and its list has a frame before the loop is called. */
+static void rubys_frame_may_be_there_before_its_loop(void **state)
+{
+	struct merging m = { .sample.script_runtime = SCRIPT_RUBY };
+
+	expect(&m, STACKS("xPEyPEz", "ab.c.", "xabycz"), SCRIPT_MATCHED);
+	expect(&m, STACKS("xPEyPEz", "a.bc.d.", "axbcydz"), SCRIPT_LEAF_SKEW);
+	expect(&m, STACKS("xyz", "a.", "axyz"), SCRIPT_LEAF_SKEW);
+	expect(&m, STACKS("xPEyPEz", "c.", "xEycz"), SCRIPT_LEAF_SKEW);
+	/* What a function in C calls at the root has no loop. */
+	expect(&m, STACKS("xPEyz", "ab.c", "xabyzc"), SCRIPT_MATCHED);
+	m.keep = true;
+	assert_string_equal(merge(&m, "xPEyPEz", "ab.c."), "xPabEyPcEz");
+}
+
 static void nothing_is_lost(void **state)
 {
 	struct merging m = { 0 };
@@ -113,6 +129,7 @@ static void a_thread_may_have_no_list(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_loop_has_its_frames),
 	cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
+	cmocka_unit_test(rubys_frame_may_be_there_before_its_loop),
 	cmocka_unit_test(nothing_is_lost),
 	cmocka_unit_test(a_thread_may_have_no_list),
 };

@@ -189,6 +189,22 @@ static void what_never_comes_has_no_name(void **state)
 	check(f, "");
 }
 
+/* Ruby's texts are bytes, and its frames say their line themselves. */
+static void utf8_is_checked_and_lines_need_no_table(void **state)
+{
+	static const char text[] = "caf\xc3\xa9 \xff\0b \xe4\xb8";
+	struct fixture *f = *state;
+	struct script_name r = record(0x1000, 1, "");
+
+	set_text(&r.name, r.name_bytes, text, sizeof(text) - 1, SCRIPT_UTF8);
+	set_text(&r.table, r.table_bytes, "", 0, 0);
+	r.table_kind = SCRIPT_POSITION_IS_LINE;
+	assert_true(add(f, &r));
+	assert_int_equal(frame(f, 0x1000, 1, 77, true), 0);
+	check(f, "0 f.py caf\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd"
+		 "b \xef\xbf\xbd\xef\xbf\xbd f.py:77@10\n");
+}
+
 static void text_of_any_width_becomes_utf8(void **state)
 {
 	static const uint8_t latin[] = { 'a', 0xe9 };
@@ -271,6 +287,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(code_at_the_place_of_other_code_is_other_code),
 	TEST(names_that_cannot_be_written),
 	TEST(what_never_comes_has_no_name),
+	TEST(utf8_is_checked_and_lines_need_no_table),
 	TEST(text_of_any_width_becomes_utf8),
 	TEST(the_rest_is_read_from_the_process),
 	TEST(nonsense_is_refused),

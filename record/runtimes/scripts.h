@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RECORD_RUNTIMES_PYTHON_H
-#define RECORD_RUNTIMES_PYTHON_H
+#ifndef RECORD_RUNTIMES_SCRIPTS_H
+#define RECORD_RUNTIMES_SCRIPTS_H
 
 /*
- * The CPython processes among the targets. Every mapped file is examined once. A process that maps
- * an interpreter is published to the kernel half at once, which from then on sends the frames of
+ * The processes among the targets that run scripts with an interpreter which keeps their frames in
+ * a list aside: CPython, Ruby. Every mapped file is examined once. A process that maps an
+ * interpreter is published to the kernel half at once, which from then on sends the frames of
  * its scripts, and their names when it sees them for the first time.
  *
  * Nothing here prints. Calls are from one thread.
@@ -14,9 +15,9 @@
 #include "record/runtimes/script_names.h"
 #include "record/spaces/space.h"
 
-struct python;
+struct scripts;
 
-struct python_options {
+struct scripts_options {
 	int scripts_fd; /* the map `scripts` of bpf/runtimes/script.bpf.h */
 	int lists_fd;	/* `script_lists` */
 	int files_fd;	/* `script_files` */
@@ -29,16 +30,16 @@ struct python_options {
 };
 
 /* NULL without memory. */
-struct python *python_new(const struct python_options *options);
-void python_free(struct python *p);
+struct scripts *scripts_new(const struct scripts_options *options);
+void scripts_free(struct scripts *s);
 
 /* Processes of these spaces, from now on. */
-struct error *python_follow(struct python *p, struct spaces *newest);
+struct error *scripts_follow(struct scripts *s, struct spaces *newest);
 
 /* The program is going to be started: its interpreter is read before its first sample. */
-void python_prepare(struct python *p, const char *program);
+void scripts_prepare(struct scripts *s, const char *program);
 
-/* The names of code read so far. Valid until python_free(). */
-struct script_names *python_names(struct python *p);
+/* The names of code read so far. Valid until scripts_free(). */
+struct script_names *scripts_names(struct scripts *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef RECORD_RUNTIMES_PYTHON_MEMORY_H
-#define RECORD_RUNTIMES_PYTHON_MEMORY_H
+#ifndef RECORD_RUNTIMES_SCRIPT_MEMORY_H
+#define RECORD_RUNTIMES_SCRIPT_MEMORY_H
 
 /*
  * The kernel half cannot read memory that is paged out, and has little room. The rest is read from
@@ -9,14 +9,14 @@
  * kernel half.
  */
 
-#include "bpf/abi/python.h"
+#include "bpf/abi/script.h"
 #include "record/runtimes/target_memory.h"
 
 /*
  * Reads up to `most` first bytes of a text of the code object, and completes `text`. Returns the
  * number of bytes; 0: the process or that code object is gone.
  */
-size_t python_memory_text(const struct target_memory *memory, const struct python_process *p,
+size_t script_memory_text(const struct target_memory *memory, const struct script_process *p,
 			  const struct script_name *name, struct script_text *text, void *to,
 			  size_t most);
 

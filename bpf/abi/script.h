@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BPF_ABI_SCRIPT_H
+#define BPF_ABI_SCRIPT_H
+
+/*
+ * Runtimes that keep their frames in a list aside: the frames that the kernel half sends, and the
+ * names of their code.
+ */
+
+#include <linux/types.h>
+
+#include "bpf/abi/python.h"
+#include "bpf/abi/ruby.h"
+#include "bpf/abi/runtimes.h"
+
+/*
+ * Frames of a side list (struct script_frame). `code` is the address of the code object, 0 for a
+ * frame of the runtime's own. `position` is a cookie, the upper 40 bits of a hash of what the code
+ * object says of itself, over where in its bytecode the frame is, or which line that is.
+ */
+#define SCRIPT_ENTRY (1ULL << 63) /* in code: the last frame of one call of the evaluation loop */
+#define SCRIPT_ADDRESS_BITS 52
+#define SCRIPT_CODE ((1ULL << SCRIPT_ADDRESS_BITS) - 1)
+#define SCRIPT_POSITION_BITS 24
+#define SCRIPT_POSITION ((1ULL << SCRIPT_POSITION_BITS) - 1)
+
+#define SCRIPT_WINDOW_BYTES 1024    /* of a list's frames that are read at once */
+#define SCRIPT_POSITION_IS_LINE 255 /* as table_kind: no table is needed */
+
+/*
+ * The names of a code object, sent when it is seen for the first time. What could not be read,
+ * or is longer than there is room, the recorder reads from the process.
+ */
+#define SCRIPT_NAME_BYTES 192
+#define SCRIPT_FILE_BYTES 320
+#define SCRIPT_TABLE_BYTES 1024
+#define SCRIPT_UTF8 8 /* as width: characters are of 1 to 4 bytes */
+
+struct script_text {
+	__u64 address;	/* of the object in the process */
+	__u64 data;	/* of its first byte; 0: the object was not readable */
+	__u32 bytes;	/* as it says */
+	__u16 captured; /* of them, as many are here */
+	__u8 width;	/* bytes of a character, or SCRIPT_UTF8; 0: no text */
+	__u8 reserved;
+};
+
+struct script_name {
+	__u64 code;
+	__u64 cookie;  /* as in the frame's position, over 0 */
+	__u64 process; /* which one, and which of its images: part of the cookie */
+	__u32 pid;
+	__u32 line; /* the first one */
+	__u32 table_kind;
+	__u32 image;
+	struct script_text name, file, table;
+	__u8 name_bytes[SCRIPT_NAME_BYTES];
+	__u8 file_bytes[SCRIPT_FILE_BYTES];
+	__u8 table_bytes[SCRIPT_TABLE_BYTES]; /* sent as far as it is captured */
+};
+
+/* Of a process that has the file's address 0 at `bias`, from that of the file. */
+static inline void script_process_place(struct script_process *s, __u32 runtime, __u64 bias)
+{
+	if (runtime == SCRIPT_PYTHON)
+		python_process_place((struct python_process *)s->parameters, bias);
+	else if (runtime == SCRIPT_RUBY)
+		ruby_process_place((struct ruby_process *)s->parameters, bias);
+}
+
+_Static_assert(sizeof(struct python_process) <= sizeof(((struct script_process *)0)->parameters) &&
+		       sizeof(struct ruby_process) <=
+			       sizeof(((struct script_process *)0)->parameters),
+	       "it has to fit into a script_process");
+_Static_assert(sizeof(struct script_name) % 8 == 0, "part of the ABI between the halves");
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_RUNTIMES_MACHINE_CODE_H
+#define RECORD_RUNTIMES_MACHINE_CODE_H
+
+/*
+ * What the code of an interpreter's functions says of it (x86-64). The bytes are hostile, and only
+ * ever compared with patterns.
+ */
+
+#include <stdint.h>
+
+#include "common/elf_file.h"
+#include "record/runtimes/elf_names.h"
+
+struct code_range {
+	uint64_t start, end; /* link-time addresses; 0: none */
+};
+
+/* A little-endian number in the code. */
+uint32_t machine_code_u32(const uint8_t *bytes);
+
+/* What a 32-bit displacement at `bytes` leads to, if the instruction ends at address `next`. */
+uint64_t machine_code_target(const uint8_t *bytes, uint64_t next);
+
+/*
+ * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol (`cold`, may
+ * be NULL) says so, it is where conditional jumps lead that leave the function: those are no calls.
+ */
+struct code_range machine_code_cold(const struct elf_file *e, const struct code_range *function,
+				    const struct elf_name *cold);
+
+/* The largest function that this one calls, of at least so many bytes. */
+struct code_range machine_code_largest_callee(const struct elf_file *e,
+					      const struct code_range *function, uint64_t least);
+
+#endif
