@@ -235,7 +235,7 @@ $(simulator): $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/simulate/*.c)) $(all_
 replay := $(patsubst %,$(BUILD)/tests/images/%.o,kernel_half image replay)
 image_maker := $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/images/make_image)
 $(BUILD)/tests/unit/test_images: $(replay)
-$(BUILD)/tests/images/make_image: $(BUILD)/tests/images/make_image.o $(replay) $(all_archives)
+$(BUILD)/tests/images/make_image: $(BUILD)/tests/images/make_image.o $(BUILD)/tests/images/file_copy.o $(replay) $(all_archives)
 	$(call say,LINK,$@)
 	$(Q)$(link_all) -Wl,--wrap=elf_names_find,--wrap=elf_names_has,--wrap=elf_names_span
 

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "common/cursor.h"
-
 #define PACKED_MAX (1 << 20)
 #define UNPACKED_MAX (64 << 20)
 #define FILE_MAX (UINT64_C(1) << 30)
@@ -127,12 +125,17 @@ static bool parse_rules(struct image *i, struct cursor *c)
 
 /* -------- the file -------- */
 
+static void parse_registers(struct image *i, struct cursor *c)
+{
+	for (size_t n = 0; n < KERNEL_REGISTERS; n++)
+		i->thread.registers[n] = cursor_u64(c);
+}
+
 static bool parse_thread(struct image *i, struct cursor *c)
 {
 	if (cursor_u64(c) != IMAGE_MAGIC)
 		return false;
-	for (size_t n = 0; n < KERNEL_REGISTERS; n++)
-		i->thread.registers[n] = cursor_u64(c);
+	parse_registers(i, c);
 	i->thread.pointer = cursor_u64(c);
 	i->thread.pid = cursor_u32(c);
 	i->thread.tid = cursor_u32(c);
@@ -187,7 +190,28 @@ static bool parse_memory(struct image *i, struct cursor *c)
 		i->content[i->content_count++] = i->bytes + (bytes - i->bytes);
 	}
 	i->memory = (struct target_memory){ read_blocks, i };
-	return cursor_ok(c) && !cursor_left(c);
+	i->moment_count = cursor_u64(c);
+	i->moments = *c;
+	return cursor_ok(c);
+}
+
+bool image_next(struct image *i)
+{
+	struct cursor *c = &i->moments;
+
+	if (!i->moment_count)
+		return false;
+	i->moment_count--;
+	parse_registers(i, c);
+	for (uint64_t n = cursor_u64(c); n && cursor_ok(c); n--) {
+		uint64_t number = cursor_u64(c);
+		const uint8_t *bytes = cursor_bytes(c, IMAGE_BLOCK);
+		const uint64_t *block = map_get(&i->blocks, &number, sizeof(number));
+
+		if (bytes && block)
+			memcpy(i->content[*block], bytes, IMAGE_BLOCK);
+	}
+	return cursor_ok(c);
 }
 
 static bool parse(struct image *i)

@@ -20,12 +20,14 @@
  *     u64 size of the runtime's file
  *     its blocks: u64 number, IMAGE_BLOCK bytes          what is not there is 0
  *     blocks of memory: u64 number, IMAGE_BLOCK bytes    what is not there is not mapped
+ *     moments after one more instruction each: u64 registers; blocks of memory that have changed
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/cursor.h"
 #include "common/map.h"
 #include "tests/images/kernel_half.h"
 
@@ -56,6 +58,8 @@ struct image {
 	struct unwind_rule *rules;
 	uint32_t *rows;
 	const uint32_t *slab;
+	struct cursor moments; /* those to come */
+	uint64_t moment_count;
 };
 
 /*
@@ -64,6 +68,9 @@ struct image {
  */
 bool image_open(struct image *i, const char *path);
 void image_release(struct image *i);
+
+/* Goes on to the next moment. False: there is none. */
+bool image_next(struct image *i);
 
 /* The mapping that holds the address, or NULL. */
 const struct image_mapping *image_find(const struct image *i, uint64_t address);

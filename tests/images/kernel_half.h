@@ -16,6 +16,7 @@
 #include "record/runtimes/target_memory.h"
 
 #define KERNEL_REGISTERS 21 /* words of the kernel's struct pt_regs */
+#define KERNEL_PC 16	    /* the one of them that says where the thread is */
 
 /* What the recorder has published for the process. */
 struct kernel_tables {

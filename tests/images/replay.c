@@ -341,3 +341,48 @@ const char *image_replay(const struct image *i, struct buffer *text)
 		write_end(&r);
 	return problem;
 }
+
+/* -------- all moments -------- */
+
+/* Where in `a` the lines begin that it has in common with the end of `b`. */
+static const char *common_end(const char *a, const char *b)
+{
+	size_t at = strlen(a), other = strlen(b), begin = at;
+
+	while (at && other && a[at - 1] == b[other - 1]) {
+		at--;
+		other--;
+		if ((!at || a[at - 1] == '\n') && (!other || b[other - 1] == '\n'))
+			begin = at;
+	}
+	return a + begin;
+}
+
+void image_append_moment(struct buffer *text, struct buffer *first, struct buffer *now)
+{
+	const char *line = buffer_string(now), *end = common_end(line, buffer_string(first));
+	size_t same = 0;
+
+	buffer_text(text, "then ");
+	for (; line < end; line += strcspn(line, "\n") + 1)
+		buffer_printf(text, "%.*s < ", (int)strcspn(line, "\n"), line);
+	for (; *line; line++)
+		same += *line == '\n';
+	buffer_printf(text, "%zu lines\n", same);
+}
+
+const char *image_replay_all(struct image *i, struct buffer *text)
+{
+	struct buffer first = { 0 }, now = { 0 };
+	const char *problem = image_replay(i, &first);
+
+	buffer_append(text, first.data, first.size);
+	while (!problem && image_next(i)) {
+		buffer_clear(&now);
+		problem = image_replay(i, &now);
+		image_append_moment(text, &first, &now);
+	}
+	buffer_release(&first);
+	buffer_release(&now);
+	return problem;
+}

@@ -23,4 +23,13 @@
  */
 const char *image_replay(const struct image *i, struct buffer *text);
 
+/*
+ * The same for all moments of an image. After the first one, each has a line: its frames, up to
+ * those that it has in common with the first moment, and how many lines these are.
+ */
+const char *image_replay_all(struct image *i, struct buffer *text);
+
+/* Appends that line for a moment whose text is `now`. */
+void image_append_moment(struct buffer *text, struct buffer *first, struct buffer *now);
+
 #endif

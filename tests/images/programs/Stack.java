@@ -60,11 +60,15 @@ public class Stack {
 	/* Less often: the first compiler. */
 	static int warm(int n, Step step) { return n == -1 ? Late.value : hot(n, step); }
 
+	static int leaf(int n) { return n * 31 + 7; }
+
 	/* Compiled when it is called, and goes on for a minute. */
 	static int run(int n) {
+		Step[] steps = { new Down(), new Over(), x -> tiny(x) };
+
 		for (long end = System.currentTimeMillis() + 60000; System.currentTimeMillis() < end;)
-			for (int i = 0; i < 100000000; i++)
-				n = n * 31 + i;
+			for (int i = 0; i < 100000; i++)
+				n = leaf(n) + steps[i % 3].go(i) + (i % 16 == 0 ? caught(i, steps[i % 3]) : 0);
 		return n;
 	}
 
