@@ -55,7 +55,7 @@ struct script_frame {
 
 /* As script_flags. */
 #define SCRIPT_CUT 1   /* there are more frames than MAX_SCRIPT_FRAMES, or one was not readable */
-#define SCRIPT_WAITS 2 /* the thread waits for the runtime's lock */
+#define SCRIPT_WAITS 2 /* the thread waits for the runtime's lock, or wakes those that do */
 
 struct sample {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
@@ -74,11 +74,12 @@ struct sample {
 	__u16 script_frames;
 	__u8 script_runtime; /* enum script_runtime: whose frames they are */
 	__u8 script_flags;   /* SCRIPT_... */
-	__u32 reserved;
+	__u32 giver_bytes;   /* of the sample that follows this one's frames; 0: none */
 	/*
 	 * Sections, one after the other, each leaf first: user_frames user addresses with their
 	 * marks; kernel_frames kernel addresses; script_frames of struct script_frame;
-	 * waker_frames kernel addresses of the waker.
+	 * waker_frames kernel addresses of the waker. After a wait for a runtime's lock, a sample
+	 * of the thread that gave it follows: the waker's user frames, and those of its list.
 	 */
 	__u64 frames[];
 };
@@ -88,6 +89,12 @@ static inline __u64 sample_words(const struct sample *s)
 {
 	return (__u64)s->user_frames + s->kernel_frames + SCRIPT_FRAME_WORDS * s->script_frames +
 	       s->waker_frames;
+}
+
+/* With what was sampled together with it. */
+static inline __u64 sample_bytes(const struct sample *s)
+{
+	return sizeof(*s) + sample_words(s) * 8 + s->giver_bytes;
 }
 
 #define WALK_REST_BYTES 24576

@@ -198,7 +198,7 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 	return 0;
 }
 
-/* The futex that the current task waits for in the system call that it is in; 0: none. */
+/* The futex that the system call which the current task is in is about; 0: none. */
 static __always_inline __u64 script_futex(struct task_struct *task)
 {
 	const struct user_registers *registers = (void *)bpf_task_pt_regs(task);
@@ -236,8 +236,8 @@ __noinline int script_read_list(__u32 index, __u32 tgid)
 	if (process->runtime == SCRIPT_RUBY ? ruby_begin(list, script_ruby(process), &thread)
 					    : python_begin(list, script_python(process), &thread))
 		return 0;
-	/* Only waits are asked for; all other samples are spared the question. */
-	if (index % CLASS_COUNT == CLASS_SWITCH && process->runtime == SCRIPT_PYTHON &&
+	/* Who waits or wakes. Timers are spared the question. */
+	if (index % CLASS_COUNT != CLASS_TIMER && process->runtime == SCRIPT_PYTHON &&
 	    python_waits(list, script_python(process), script_futex(task)))
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
@@ -253,6 +253,18 @@ __noinline int script_read_list(__u32 index, __u32 tgid)
 		if (script_python_steps(index, tgid))
 			break;
 	return 0;
+}
+
+/* Whether the current task, of that process, may be about to take its runtime's lock or give it. */
+static __always_inline int script_may_lock(struct task_struct *task, __u32 tgid)
+{
+	const __u64 *lists = script_lists_of(tgid);
+	const struct script_process *process;
+
+	if (!lists || !*lists || !script_futex(task))
+		return 0;
+	process = bpf_map_lookup_elem(&scripts, &tgid);
+	return process && process->runtime == SCRIPT_PYTHON;
 }
 
 /* Of the current task, once its user frames are there: the frames that its runtime has aside. */

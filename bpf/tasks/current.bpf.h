@@ -108,12 +108,13 @@ static __always_inline void current_frames(void *ctx, struct walk *w, void *regi
 static __always_inline void sample_send(void *ring, struct walk *w, struct sample_counters *count)
 {
 	struct sample *s = walk_sample(w);
-	__u64 size = sizeof(struct sample) + sample_words(s) * 8;
+	__u64 size = sample_bytes(s);
 
 	/* The recorder hurries when the ring is a quarter full, which rests alone must not cause.
 	 */
-	if (w->too_early && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct walk_rest) <
-				    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 5)
+	if (w->too_early && !s->giver_bytes &&
+	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct walk_rest) <
+		    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 5)
 		size += (__u32)walk_put_rest(w->index);
 	if (size > sizeof(w->room))
 		size = sizeof(w->room);

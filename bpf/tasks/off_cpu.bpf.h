@@ -43,6 +43,14 @@ struct {
 	__type(value, struct kept_stack);
 } kept_stacks SEC(".maps");
 
+/* Of who gave a runtime's lock to the task; only of tasks that may have waited for one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct kept_stack);
+} givers SEC(".maps");
+
 /* Of the current task, which leaves its CPU. */
 static __always_inline void keep_stack(void *ctx, struct task_struct *task)
 {
@@ -96,6 +104,8 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u64
 	wait->end_ns = 0;
 	wait->state = state;
 	wait->waker_frames = 0;
+	if (wakers && script_may_lock(task, task->tgid))
+		bpf_task_storage_get(&givers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (walk_when_leaving)
 		keep_stack(ctx, task);
 }
@@ -112,6 +122,50 @@ static __always_inline void come_back(struct task_struct *task, __u64 now)
 		wait->start_ns = 0;
 }
 
+/* The user frames and the list of the current task, if it wakes who waits for the runtime's lock.
+ */
+static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64 pid_tgid)
+{
+	struct walk *w = walk_begin(CLASS_PROBE);
+	struct sample *s;
+	__u64 size;
+
+	if (!w)
+		return;
+	s = walk_sample(w);
+	s->time_ns = bpf_ktime_get_ns();
+	s->pid = pid_tgid >> 32;
+	s->tid = (__u32)pid_tgid;
+	s->event = off_cpu_event;
+	user_frames(ctx, w, NULL);
+	if (s->user_frames)
+		script_list(w, s->pid);
+	script_append(w);
+	size = sizeof(*s) + sample_words(s) * 8;
+	if (!(s->script_flags & SCRIPT_WAITS) || size > sizeof(kept->sample))
+		return;
+	kept->size = size;
+	bpf_probe_read_kernel(kept->sample, size, s);
+}
+
+/* Interrupts are off: what else uses that scratch here is a probe that was interrupted. */
+static __always_inline void note_giver(void *ctx, struct task_struct *waiting)
+{
+	struct kept_stack *kept = bpf_task_storage_get(&givers, waiting, 0, 0);
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 class = CLASS_PROBE, pid = pid_tgid >> 32;
+	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
+
+	if (!kept || !count)
+		return;
+	kept->size = 0;
+	if (waiting->tgid != pid || !script_may_lock(bpf_get_current_task_btf(), pid))
+		return;
+	if (!__sync_fetch_and_add(&count->busy, 1))
+		keep_giver(ctx, kept, pid_tgid);
+	__sync_fetch_and_add(&count->busy, -1);
+}
+
 /* The waker is the current task, or an interrupt on top of it. */
 SEC("tp_btf/sched_waking")
 int note_waker(__u64 *ctx)
@@ -124,6 +178,7 @@ int note_waker(__u64 *ctx)
 	size = bpf_get_stack(ctx, wait->waker, sizeof(wait->waker), 0);
 	wait->waker_frames = size > 0 ? (__u32)size / 8 : 0;
 	wait->waker_id = bpf_get_current_pid_tgid();
+	note_giver(ctx, (struct task_struct *)ctx[0]);
 	return 0;
 }
 
@@ -139,6 +194,19 @@ static __always_inline void put_waker(struct sample *s, struct wait *wait)
 	s->waker_frames = n;
 	s->waker_pid = wait->waker_id >> 32;
 	s->waker_tid = (__u32)wait->waker_id;
+}
+
+/* After all frames of the sample. */
+static __always_inline void put_giver(struct walk *w, struct task_struct *task)
+{
+	struct kept_stack *kept = bpf_task_storage_get(&givers, task, 0, 0);
+	struct sample *s = walk_sample(w);
+	__u64 size = kept ? kept->size : 0, at = sample_words(s);
+
+	if (!size || size > sizeof(kept->sample) || at > WALK_MAX_FRAMES)
+		return;
+	bpf_probe_read_kernel(&w->room[WALK_SAMPLE_WORDS + at], size, kept->sample);
+	s->giver_bytes = size;
 }
 
 /* Sends the wait of the current task, if one has ended. */
@@ -177,6 +245,8 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 			current_frames(ctx, w, NULL);
 		if (wakers)
 			put_waker(s, wait);
+		if (wakers && s->waker_frames && s->script_flags & SCRIPT_WAITS)
+			put_giver(w, task);
 		sample_send(&switch_ring, w, count);
 	}
 	wait->end_ns = 0;

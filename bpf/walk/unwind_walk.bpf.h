@@ -56,7 +56,7 @@ static __always_inline void walk_reset(struct walk *w, __u32 index)
 	s->waker_frames = 0;
 	s->script_runtime = SCRIPT_NONE;
 	s->script_flags = 0;
-	s->reserved = 0;
+	s->giver_bytes = 0;
 	s->walk_end = WALK_NO_USER_STACK;
 }
 

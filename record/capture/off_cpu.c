@@ -87,6 +87,7 @@ void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct 
 	bpf_program__set_autoload(skeleton->progs.end_of_switch_probe,
 				  o->wanted && o->way == OFF_CPU_BY_PROBE);
 	bpf_map__set_autocreate(skeleton->maps.waits, o->wanted);
+	bpf_map__set_autocreate(skeleton->maps.givers, o->wanted && o->wakers);
 	bpf_map__set_autocreate(skeleton->maps.kept_stacks,
 				o->wanted && o->way == OFF_CPU_WHEN_LEAVING);
 }

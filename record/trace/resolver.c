@@ -466,23 +466,31 @@ static struct error *find_waker(struct resolver *r, const struct sample *s,
 {
 	const __u64 *waker = s->frames + sample_words(s) - s->waker_frames;
 	size_t skip = plumbing(r, waker, s->waker_frames), n = s->waker_frames - skip, by_interrupt;
-	struct frames frames;
+	const struct sample *giver = (const void *)(s->frames + sample_words(s));
+	struct owner owner;
+	struct new_stack new;
 	struct error *error;
+	bool by_thread;
 
 	if (!n)
 		return NULL;
 	by_interrupt = interrupted(r, waker + skip, n);
 	if (by_interrupt)
 		n = by_interrupt;
-	frames.n = 0;
-	error = kernel_frames(r, waker + skip, n, &frames);
+	/* If the waker's stack was truncated, an interrupt may be below the cut. */
+	by_thread = !by_interrupt && s->waker_frames < WAKER_FRAMES;
+	new.frames.n = 0;
+	new.settled = true;
+	error = kernel_frames(r, waker + skip, n, &new.frames);
+	if (!error && by_thread && s->giver_bytes) {
+		owner = owner_of(r, giver);
+		new.owner = &owner;
+		new.sample = giver;
+		error = user_frames(r, &new);
+	}
 	if (!error)
-		error = define_stack(r, &frames, &sample->waker);
-	/*
-	 * If the waker's stack was truncated, an interrupt may be below the cut: then no thread
-	 * is named as the waker.
-	 */
-	if (!error && !by_interrupt && s->waker_frames < WAKER_FRAMES && s->waker_tid)
+		error = define_stack(r, &new.frames, &sample->waker);
+	if (!error && by_thread && s->waker_tid)
 		error = tasks_define(r->sources.tasks, r->trace->writer, s->waker_pid, s->waker_tid,
 				     &sample->waker_task);
 	return error;
@@ -490,7 +498,8 @@ static struct error *find_waker(struct resolver *r, const struct sample *s,
 
 /* -------- samples -------- */
 
-const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size)
+/* The sample at the beginning of the bytes. */
+static const struct sample *check_first(const struct resolver *r, const void *data, size_t size)
 {
 	const struct sample *s = data;
 
@@ -502,7 +511,17 @@ const struct sample *resolver_check(const struct resolver *r, const void *data, 
 	if (s->event >= r->sources.events->n || s->script_runtime >= SCRIPT_RUNTIMES)
 		return NULL;
 	/* The record must hold all frames that its counts announce. */
-	return size == sizeof(*s) + sample_words(s) * sizeof(s->frames[0]) ? s : NULL;
+	return size == sample_bytes(s) ? s : NULL;
+}
+
+const struct sample *resolver_check(const struct resolver *r, const void *data, size_t size)
+{
+	const struct sample *s = check_first(r, data, size), *giver;
+
+	if (!s || !s->giver_bytes)
+		return s;
+	giver = check_first(r, s->frames + sample_words(s), s->giver_bytes);
+	return giver && !giver->giver_bytes && !giver->kernel_frames ? s : NULL;
 }
 
 const uint64_t *resolver_matches(const struct resolver *r, enum script_runtime runtime)

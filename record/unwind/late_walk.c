@@ -188,7 +188,7 @@ const void *late_walk_finish(struct late_walk *l, const struct layout *layout, c
 	if (*size < sizeof(*s))
 		return data;
 	bytes = sizeof(*s) + sample_words(s) * sizeof(s->frames[0]);
-	if (*size < bytes + REST_HEAD || s->user_frames > MAX_USER_FRAMES ||
+	if (s->giver_bytes || *size < bytes + REST_HEAD || s->user_frames > MAX_USER_FRAMES ||
 	    s->kernel_frames > MAX_KERNEL_FRAMES || s->script_frames > MAX_SCRIPT_FRAMES ||
 	    s->waker_frames > WAKER_FRAMES)
 		return data;

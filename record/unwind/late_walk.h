@@ -30,7 +30,7 @@ struct late_walk {
 /* Whether a record, which holds a whole struct sample, goes on after its frames. */
 static inline bool late_walk_is_wanted(const struct sample *s, uint32_t size)
 {
-	return size > sizeof(*s) + sample_words(s) * sizeof(s->frames[0]);
+	return size > sample_bytes(s);
 }
 
 /*

@@ -32,8 +32,17 @@ compare() {
 check() {
 	what=$1
 	shift
-	holds "$what is recorded" "$record" -q -o "$work/python.prf" -e "uprobe:$work/libmark.so:mark" -- \
-		"$@" "$programs/oracle.py" "$work/libmark.so" "$work/said" 300
+	# The program waits until the recorder knows it.
+	rm -f "$work/go" "$work/ready" "$work/said"
+	mkfifo "$work/go"
+	exec 3<> "$work/go"
+	"$@" "$programs/oracle.py" "$work/libmark.so" "$work/said" 300 "$work/ready" <&3 &
+	program=$!
+	for _ in $(seq 300); do [ -e "$work/ready" ] || sleep 0.1; done
+	holds "$what is recorded" "$record" -q -o "$work/python.prf" -e "uprobe:$work/libmark.so:mark" -p $program -- \
+		sh -c 'echo >&3; for _ in $(seq 600); do [ -s "$1" ] || sleep 0.1; done' sh "$work/said"
+	exec 3>&-
+	wait $program
 	all=$(wc -l < "$work/said")
 	is "$(compare "$work/python.prf" "$work/said")" "$all of $all" "$what: every frame and line of $all stacks"
 	"$report" --info --json "$work/python.prf" > "$work/info.json"
@@ -59,14 +68,31 @@ for line in open(sys.argv[1]):
         wrong += waits != bool({"take_gil", "drop_gil"} & {n.split(".")[0] for n in names})
 print(("busy", True) in seen, ("sleeps", False) in seen, ("waits_for_lock", False) in seen, wrong)
 END
+# Who gave the lock, from the waker's leaf on: whether busy() did, and how many others than threads
+# in take_gil() or drop_gil() are shown to have.
+cat > "$work/judge-givers.py" <<'END'
+import sys
+named, wrong = False, 0
+for line in sys.stdin:
+    wait, _, waker = line.rpartition(";--;")
+    names = waker.rpartition(" ")[0].split(";")
+    if not wait.endswith("[waiting for the GIL]") or not {"_start", "start_thread"} & set(names):
+        continue
+    named |= "busy" in names
+    if sys.argv[1] == "named":
+        wrong += not {"take_gil", "drop_gil"} & {n.split(".")[0] for n in names}
+print(named, wrong)
+END
 waits() {
-	holds "Python $1: waits are recorded" "$record" -q --off-cpu -o "$work/waits.prf" -- \
+	holds "Python $1: waits are recorded" "$record" -q --off-cpu --wakers -o "$work/waits.prf" -- \
 		"$2" "$programs/waiting.py"
 	"$report" -q -f jsonl --wall "$work/waits.prf" > "$work/samples"
 	native=stripped
 	grep -q '"take_gil"' "$work/samples" && native=named
 	is "$(python3 "$work/judge-waits.py" "$work/samples" $native)" "True True True 0" \
 		"Python $1: waits for the GIL are shown as such, and no others"
+	is "$("$report" -q --wall --wakers "$work/waits.prf" | python3 "$work/judge-givers.py" $native)" \
+		"True 0" "Python $1: and who gave it, with its own functions"
 }
 
 ways() {

@@ -92,7 +92,7 @@ static int teardown(void **state)
 /* A sample with room for 16 frames after it. */
 union bytes {
 	struct sample sample;
-	__u64 words[sizeof(struct sample) / sizeof(__u64) + 16 + WAKER_FRAMES];
+	__u64 words[2 * (sizeof(struct sample) / sizeof(__u64) + 16) + WAKER_FRAMES];
 };
 
 static size_t fill(union bytes *b, const uint64_t *user, size_t users, const uint64_t *kernel,
@@ -356,6 +356,42 @@ static void frames_of_a_runtime_lie_before_the_waker(void **state)
 	check_wakers(f, "prog 2010\n");
 }
 
+/* Puts what is in `giver` after all frames. */
+static size_t add_giver(union bytes *b, size_t size, const union bytes *giver, size_t giver_size)
+{
+	memcpy((char *)b + size, giver, giver_size);
+	b->sample.giver_bytes = (__u32)giver_size;
+	return size + giver_size;
+}
+
+static void who_gave_a_lock_has_its_user_stack(void **state)
+{
+	static const uint64_t user[] = { 0x400020 | FRAME_EXACT }, own[] = { 0x700010, 0x400020 };
+	static const uint64_t task[] = { KERNEL + 0x2010 };
+	static const uint64_t interrupt[] = { KERNEL + 0x3010, KERNEL + 0x1010 };
+	struct fixture *f = *state;
+	union bytes b, giver;
+	size_t size, all, giver_size = fill(&giver, own, 2, NULL, 0);
+
+	size = add_waker(&b, fill(&b, user, 1, task, 1), PID, task, 1);
+	all = add_giver(&b, size, &giver, giver_size);
+	assert_true(resolve(f, &b, all));
+	/* The sample ends where it says, and is of one thread's user stack. */
+	assert_false(resolve(f, &b, all - 8));
+	b.sample.giver_bytes -= 8;
+	assert_false(resolve(f, &b, all - 8));
+	add_giver(&b, size, &giver, giver_size);
+	((struct sample *)(b.words + size / 8))->giver_bytes = 8;
+	assert_false(resolve(f, &b, all));
+	giver_size = fill(&giver, own, 1, task, 1);
+	assert_false(resolve(f, &b, add_giver(&b, size, &giver, giver_size)));
+	/* An interrupt gives no lock. */
+	size = add_waker(&b, fill(&b, user, 1, task, 1), PID, interrupt, 2);
+	giver_size = fill(&giver, own, 2, NULL, 0);
+	assert_true(resolve(f, &b, add_giver(&b, size, &giver, giver_size)));
+	check_wakers(f, "prog 2010 10 1020\n- 3010\n");
+}
+
 static void a_waker_whose_stack_was_cut_off_has_no_name(void **state)
 {
 	static const uint64_t user[] = { 0x400020 | FRAME_EXACT };
@@ -404,6 +440,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_known_stack_is_of_its_end_and_its_names),
 	TEST(a_waker_is_a_task_or_an_interrupt),
 	TEST(frames_of_a_runtime_lie_before_the_waker),
+	TEST(who_gave_a_lock_has_its_user_stack),
 	TEST(a_waker_whose_stack_was_cut_off_has_no_name),
 	TEST(nonsense_is_refused),
 };

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says of itself which functions it is in, whenever it calls mark(), where the sampler looks.
 
-oracle.py LIBRARY OUTPUT: a line of JSON for each call: the functions and lines, leaf first.
+oracle.py LIBRARY OUTPUT COUNT READY: a line of JSON for each call: the functions and lines, leaf
+first. It makes the file READY, and waits for a line from its standard input before it calls.
 """
 import ctypes
 import functools
 import json
+import os
 import sys
 import threading
 
@@ -119,11 +121,14 @@ def everything():
         made(number)
 
 
+with open(sys.argv[4], "w"):
+    sys.stdin.readline()
 everything()
 threads = [threading.Thread(target=everything) for _ in range(2)]
 for thread in threads:
     thread.start()
     thread.join()
-with open(sys.argv[2], "w") as output:
+with open(sys.argv[2] + ".part", "w") as output:
     for thread, stack, _ in said:
         output.write(json.dumps([thread, stack]) + "\n")
+os.rename(output.name, sys.argv[2])
