@@ -154,9 +154,11 @@ static enum hotspot_state read_interpreter(struct hotspot *h, const char **why)
 		    !target_u32(&h->memory, buffer + at + field(h, CODELET_SIZE), &size) ||
 		    size < CODELET_ALIGNMENT || size > last - at)
 			return HOTSPOT_NOT_YET;
-		memset(text, 0, sizeof(text));
-		if (!target_text(&h->memory, description, text, sizeof(text)))
-			target_read(&h->memory, description, text, sizeof(text) - 1);
+		/* A long one is cut. */
+		if (!target_text(&h->memory, description, text, sizeof(text)) &&
+		    !target_read(&h->memory, description, text, sizeof(text) - 1))
+			text[0] = 0;
+		text[sizeof(text) - 1] = 0;
 		bytecodes |= !strncmp(text, "nop", 4);
 		take_codelet(p, text, (struct hotspot_piece){ at, size });
 	}

@@ -5,44 +5,66 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define IMAGES 4
+
 static uint64_t total_bytes;
 
+static struct memory_image *image_of(unsigned int number)
+{
+	static const char *const paths[IMAGES] = { "testdata/hotspot-17.image",
+						   "testdata/hotspot-25.image",
+						   "testdata/hotspot-8.image",
+						   "testdata/hotspot-11.image" };
+	static struct memory_image images[IMAGES]; /* unpacked once */
+	struct memory_image *image = &images[number % IMAGES];
+
+	if (!image->bytes && !memory_image_open(image, paths[number % IMAGES]))
+		__builtin_trap();
+	return image;
+}
+
+/* A byte of the image; the numbers of its granules were taken from there when it was opened. */
+static uint8_t *byte_at(const struct memory_image *image, const uint8_t *change)
+{
+	uint32_t at = (uint32_t)change[0] | (uint32_t)change[1] << 8 | (uint32_t)change[2] << 16;
+
+	return &image->bytes[image->size - 1 - at % (image->size / 2)];
+}
+
+static void name_all(struct memory_image *image)
+{
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	struct hotspot h = { .memory = { memory_image_read, image },
+			     .bias = image->bias,
+			     .exports = image->exports };
+	struct hotspot_names *names;
+	const char *why;
+
+	if (hotspot_attach(&h, &why) != HOTSPOT_READY)
+		return;
+	names = hotspot_names_new(&h, &total_bytes);
+	for (size_t i = 0; names && i < image->frame_count; i++)
+		hotspot_names_find(names, &image->frames[i].frame, image->frames[i].exact, places);
+	hotspot_names_free(names);
+}
+
 /*
- * A Java machine whose memory has other bytes in some places: the input is a list of position
- * (u24 in the image's granules, counted in bytes) and value. Whatever comes out, it ends.
+ * A Java machine whose memory has other bytes in some places: which machine, then a list of
+ * positions (u24, counted from the end) and values. Whatever comes out, it ends.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const paths[] = { "testdata/hotspot-17.image",
-					     "testdata/hotspot-25.image",
-					     "testdata/hotspot-8.image",
-					     "testdata/hotspot-11.image" };
-	struct prf_place places[HOTSPOT_INLINED_MAX];
-	struct hotspot_names *names;
-	struct memory_image image;
-	struct cursor c = cursor_over(data, size);
-	const char *why;
-	struct hotspot h;
+	struct memory_image *image = image_of(size ? data[0] : 0);
+	size_t n = size ? (size - 1) / 4 : 0;
+	uint8_t *before = malloc(n + 1);
 
-	if (!memory_image_open(&image, paths[cursor_u8(&c) & 3]))
-		__builtin_trap();
-	while (cursor_left(&c) >= 4) {
-		uint32_t at = cursor_u16(&c);
-
-		at |= (uint32_t)cursor_u8(&c) << 16;
-		image.bytes[image.size - 1 - at % (image.size / 2)] = cursor_u8(&c);
+	for (size_t i = 0; before && i < n; i++) {
+		before[i] = *byte_at(image, data + 1 + 4 * i);
+		*byte_at(image, data + 1 + 4 * i) = data[4 + 4 * i];
 	}
-	/* The granules' numbers were taken from it before. */
-	h = (struct hotspot){ .memory = { memory_image_read, &image },
-			      .bias = image.bias,
-			      .exports = image.exports };
-	if (hotspot_attach(&h, &why) == HOTSPOT_READY) {
-		names = hotspot_names_new(&h, &total_bytes);
-		for (size_t i = 0; names && i < image.frame_count; i++)
-			hotspot_names_find(names, &image.frames[i].frame, image.frames[i].exact,
-					   places);
-		hotspot_names_free(names);
-	}
-	memory_image_release(&image);
+	name_all(image);
+	for (size_t i = n; before && i-- > 0;)
+		*byte_at(image, data + 1 + 4 * i) = before[i];
+	free(before);
 	return 0;
 }
