@@ -166,12 +166,13 @@ static inline uint64_t v8_new_function(const struct v8_made *m)
 /* As the kernel half does it. The position; 0: it is no function, or has no names. */
 static inline uint64_t v8_heap_name(struct v8_walk *v, uint64_t function)
 {
-	uint64_t position;
+	uint64_t position, shared = 0;
 
 	*v = (struct v8_walk){ .process = v8_heap_layout, .thread = 2 };
 	if (v8_heap.newer)
 		v->process.scope_head = 5;
-	position = v8_identify(v, function);
+	v8_heap_read(&shared, sizeof(shared), function - V8_TAG + v->process.shared);
+	position = v8_identify_shared(v, shared);
 	v->name.code = v->code | V8_NAME;
 	v->name.position = position;
 	if (!position || v8_name_function(v))

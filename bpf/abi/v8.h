@@ -49,17 +49,27 @@ struct v8_process {
 	__u16 source, name;  /* likewise; after the name the number of lines before it */
 	__u16 scope_head;    /* words of a ScopeInfo before its variables */
 	__u16 shared_type, script_type, scope_type; /* as their maps say */
+	/* Of code that a compiler has made; made 0: what it has inlined is not known. */
+	__u16 made;	       /* how far before its instructions the pointer to its Code is */
+	__u16 start, length;   /* in a Code: where its instructions are */
+	__u16 kind, optimized; /* likewise, its kind in the lower bits; the first optimized one */
+	__u16 optimization;    /* likewise, its DeoptimizationData; then the table of positions */
+	__u16 optimization_index; /* in that, the number of the compilation */
 };
 
 _Static_assert(sizeof(struct v8_process) <= 128, "it has to fit into a script_process");
 
 /*
  * A struct script_frame of V8. code: a hash of the program's image, its thread, and lengths and
- * hashes of the script's name and source, with V8_INTERPRETED. position: the script's number << 32
+ * hashes of the script's name and source, with V8_INTERPRETED; of optimized
+ * code with V8_OPTIMIZED and the number of its compilation. position: the script's number << 32
  * | the function's number in the script.
  */
 #define V8_INTERPRETED 1ULL
-#define V8_SCRIPT 0x7ffffffffffffffeULL
+#define V8_OPTIMIZED 2ULL
+#define V8_SCRIPT 0x7ffffffffffffffcULL
+#define V8_CODE_WORDS 8 /* of a Code that are read */
+#define V8_KIND_MASK 15
 
 /* In `code` of a struct v8_name, apart from records of other runtimes. */
 #define V8_NAME (1ULL << 63)
@@ -93,5 +103,28 @@ struct v8_name {
 };
 
 _Static_assert(sizeof(struct v8_name) % 8 == 0, "part of the ABI between the halves");
+
+#define V8_INNER_MAX 16
+#define V8_PLACES_BYTES 1024 /* 16 for each place */
+#define V8_POSITIONS_BYTES 2048
+
+/*
+ * Optimized code, when it is seen for the first time: what it has inlined, and where. Like names,
+ * that is copied at once, as the collector may use the memory again.
+ */
+struct v8_compilation {
+	__u64 code; /* as in a frame, with V8_OPTIMIZED, and V8_NAME */
+	__u64 position;
+	__u64 instructions; /* where they begin */
+	struct {
+		__u64 code, position; /* position 0: it is not known */
+	} inner[V8_INNER_MAX];
+	__u32 inner_count, places_size, positions_size,
+		reserved;		    /* sizes may be more than is here */
+	__u8 places[V8_PLACES_BYTES];	    /* V8's InliningPositions */
+	__u8 positions[V8_POSITIONS_BYTES]; /* V8's source position table */
+};
+
+_Static_assert(sizeof(struct v8_compilation) % 8 == 0, "part of the ABI between the halves");
 
 #endif

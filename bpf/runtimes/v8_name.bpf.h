@@ -104,15 +104,14 @@ static __always_inline int v8_read_script(struct v8_walk *v, __u64 script)
  * The script's number and the function's number in it; 0: it is no function of a script. Afterwards
  * v->code is the hash of its script, and v->shared what is needed of the SharedFunctionInfo.
  */
-static __always_inline __u64 v8_identify(struct v8_walk *v, __u64 function)
+static __always_inline __u64 v8_identify_shared(struct v8_walk *v, __u64 shared_info)
 {
 	const struct v8_process *p = &v->process;
 	__u64 *words = v->shared, number;
 
-	if (WALK_READ_USER(&v->shared_info, 8, function - V8_TAG + p->shared) ||
-	    !v8_is_pointer(v->shared_info))
+	if (!v8_is_pointer(shared_info))
 		return 0;
-	v->shared_info -= V8_TAG;
+	v->shared_info = shared_info - V8_TAG;
 	if (WALK_READ_USER(words, sizeof(v->shared), v->shared_info + p->script) ||
 	    v8_read_script(v, words[0]))
 		return 0;
@@ -121,6 +120,114 @@ static __always_inline __u64 v8_identify(struct v8_walk *v, __u64 function)
 		return 0;
 	return number |
 	       (__u32)(words[(p->literal >> 3) & (V8_SHARED_WORDS - 1)] >> (p->literal & 4) * 8);
+}
+
+/* -------- optimized code -------- */
+
+static __always_inline __u64 v8_code_field(const struct v8_walk *v, __u16 offset)
+{
+	return v->made[(offset >> 3) & (V8_CODE_WORDS - 1)];
+}
+
+static __always_inline __u32 v8_code_half(const struct v8_walk *v, __u16 offset)
+{
+	return (__u32)(v8_code_field(v, offset) >> (offset & 4) * 8);
+}
+
+/*
+ * Whether the Code's instructions are around the pc, and it is theirs: it may be one that was
+ * collected, whose memory nothing else uses yet. Then all but the pc and the walk is set.
+ */
+static __always_inline bool v8_read_code(struct v8_walk *v, struct v8_compiled *c)
+{
+	const struct v8_process *p = &v->process;
+	__u64 number, its;
+
+	c->optimization = 0;
+	if (!v8_is_pointer(c->address) ||
+	    WALK_READ_USER(v->made, sizeof(v->made), c->address - V8_TAG) ||
+	    c->pc - v8_code_field(v, p->start) >= v8_code_half(v, p->length))
+		return false;
+	c->start = v8_code_field(v, p->start);
+	if (WALK_READ_USER(&its, 8, c->start - p->made) || its != c->address)
+		return false;
+	if ((v8_code_half(v, p->kind) & V8_KIND_MASK) >= p->optimized &&
+	    v8_is_pointer(v8_code_field(v, p->optimization)) &&
+	    !WALK_READ_USER(&number, 8,
+			    v8_code_field(v, p->optimization) - V8_TAG + 16 +
+				    8 * p->optimization_index) &&
+	    v8_is_count(number)) {
+		c->optimization = (number >> 32) + 1;
+		c->data = v8_code_field(v, p->optimization);
+		c->table = v8_code_field(v, p->optimization + 8);
+	}
+	return true;
+}
+
+/* Copies an array of bytes, or what there is room for. */
+#define V8_CAPTURE_BYTES(array, size, room)                                                        \
+	do {                                                                                       \
+		__u64 length_ = 0, bytes_;                                                         \
+                                                                                                   \
+		(size) = 0;                                                                        \
+		if (!v8_is_pointer(array) || WALK_READ_USER(&length_, 8, (array)-V8_TAG + 8) ||    \
+		    !v8_is_count(length_))                                                         \
+			break;                                                                     \
+		bytes_ = length_ >> 32;                                                            \
+		if (bytes_ > sizeof(room))                                                         \
+			bytes_ = sizeof(room);                                                     \
+		if (bytes_ && !WALK_READ_USER(room, bytes_, (array)-V8_TAG + 16))                  \
+			(size) = length_ >> 32;                                                    \
+	} while (0)
+
+/*
+ * What the code has inlined, but for its functions. The address of the array that begins with them;
+ * 0: nothing.
+ */
+static __always_inline __u64 v8_read_compilation(struct v8_walk *v, const struct v8_compiled *c)
+{
+	struct v8_compilation *m = &v->compilation;
+	__u64 elements = c->data - V8_TAG + 16, count, literals, places;
+	__u32 index = v->process.optimization_index;
+
+	m->inner_count = 0;
+	if (WALK_READ_USER(&count, 8, elements + 8) ||
+	    WALK_READ_USER(&literals, 8, elements + 8 * (__u64)(index - 3)) ||
+	    WALK_READ_USER(&places, 8, elements + 8 * (__u64)(index + 2)) || !v8_is_count(count) ||
+	    !count || !v8_is_pointer(literals))
+		return 0;
+	V8_CAPTURE_BYTES(places, m->places_size, m->places);
+	V8_CAPTURE_BYTES(c->table, m->positions_size, m->positions);
+	m->inner_count = count >> 32;
+	m->instructions = c->start;
+	return literals - V8_TAG + 16;
+}
+
+#define V8_CODE_ALIGNMENT 64
+#define V8_CODE_STEPS 4
+
+/*
+ * Searches downwards from v->search for where the instructions around the pc begin: before them is
+ * a pointer to their Code, which has their address. Not 0: it is over, and c->address is that
+ * pointer, or 0.
+ */
+static __always_inline int v8_search_code(struct v8_walk *v, struct v8_compiled *c)
+{
+	const struct v8_process *p = &v->process;
+	__u64 at = v->search, address, start;
+
+	c->address = 0;
+	v->search = at - V8_CODE_STEPS * V8_CODE_ALIGNMENT;
+	for (int i = 0; i < V8_CODE_STEPS; i++, at -= V8_CODE_ALIGNMENT) {
+		if (WALK_READ_USER(&address, 8, at - p->made))
+			return 1;
+		if (v8_is_pointer(address) &&
+		    !WALK_READ_USER(&start, 8, address - V8_TAG + p->start) && start == at) {
+			c->address = address;
+			return 1;
+		}
+	}
+	return 0;
 }
 
 /* -------- texts -------- */
@@ -242,8 +349,8 @@ static __always_inline int v8_read_scope(struct v8_walk *v, __u64 scope)
 }
 
 /*
- * Fills in v->name for the function that v8_identify() read last, but for the texts of the script.
- * Not 0: it is no function.
+ * Fills in v->name for the function that v8_identify_shared() read last, but for the texts of the
+ * script. Not 0: it is no function.
  */
 static __always_inline int v8_name_function(struct v8_walk *v)
 {
@@ -263,7 +370,7 @@ static __always_inline int v8_name_function(struct v8_walk *v)
 	return 0;
 }
 
-/* The texts of the script of the function that v8_identify() read last. */
+/* The texts of the script of the function that v8_identify_shared() read last. */
 static __always_inline void v8_name_script(struct v8_walk *v)
 {
 	const struct v8_process *p = &v->process;

@@ -61,7 +61,8 @@ static __always_inline bool v8_is_entry(const struct walk *w)
 
 /* -------- which function it is -------- */
 
-#define V8_NAMES_MAX 64 /* sent with one sample */
+#define V8_NAMES_MAX 64	       /* sent with one sample */
+#define V8_COMPILATION_NAMES 3 /* a struct v8_compilation is as large as that many of them */
 
 #if WALKS_CURRENT
 
@@ -77,50 +78,210 @@ __noinline int v8_send_script(__u32 index, __u64 identity)
 	return 0;
 }
 
-/* Sends the names of the function that was identified last. */
-__noinline int v8_send(__u32 index, __u64 position, __u64 identity)
+/* Sends the names of w->v8.sending, which was identified last. */
+__noinline int v8_send(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	struct v8_name *n;
 
 	if (!w || w->v8.names >= V8_NAMES_MAX)
 		return 0;
 	w->v8.names++;
-	w->v8.name.code = w->v8.code | V8_NAME;
-	w->v8.name.position = position;
-	w->v8.name.pid = w->v8.pid;
+	n = &w->v8.name;
+	n->code = w->v8.sending.code | V8_NAME;
+	n->position = w->v8.sending.position;
+	n->pid = w->v8.pid;
 	if (!v8_name_function(&w->v8))
-		v8_send_script(index, identity);
+		v8_send_script(index, script_mix(w->v8.sending.code, n->position));
 	return 0;
 }
 
 /*
- * Notes the frame that was added last as one of w->v8.function; as native, when it is none. Called
+ * v8_identify_shared(), once for the verifier; the position is left in w->v8.identified.
+ */
+__noinline int v8_identify_info(__u32 index, __u64 shared_info)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (w)
+		w->v8.identified = v8_identify_shared(&w->v8, shared_info);
+	return 0;
+}
+
+static __always_inline __u64 v8_identify_function(struct walk *w, __u64 function)
+{
+	__u64 shared_info;
+
+	if (WALK_READ_USER(&shared_info, 8, function - V8_TAG + w->v8.process.shared))
+		return 0;
+	v8_identify_info(w->index, shared_info);
+	return w->v8.identified;
+}
+
+/* Reads what the code of w->v8.wanted has inlined. */
+__noinline int v8_look_compilation(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w)
+		return 0;
+	w->v8.compilation.inner_count = 0;
+	if (w->v8.wanted & V8_OPTIMIZED && w->v8.names < V8_NAMES_MAX) {
+		w->v8.names += V8_COMPILATION_NAMES;
+		w->v8.inner = v8_read_compilation(
+			&w->v8, &w->v8.compiled[w->v8.wanted_slot & (V8_COMPILED - 1)]);
+	}
+	return 0;
+}
+
+/* The inlined function with that number. Not 0: its names have not been sent. */
+__noinline int v8_look_inner(__u32 index, __u32 i)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u64 shared_info, position;
+
+	if (!w || i >= w->v8.compilation.inner_count)
+		return 0;
+	i &= V8_INNER_MAX - 1;
+	w->v8.compilation.inner[i].position = 0;
+	if (WALK_READ_USER(&shared_info, 8, w->v8.inner + 8 * (__u64)i))
+		return 0;
+	v8_identify_info(index, shared_info);
+	position = w->v8.identified;
+	w->v8.sending.code = w->v8.code;
+	w->v8.sending.position = position;
+	w->v8.compilation.inner[i].code = w->v8.code;
+	w->v8.compilation.inner[i].position = position;
+	return position && !script_is_sent(script_mix(w->v8.code, position));
+}
+
+/* The function itself. What its code has inlined is sent before its names. */
+__noinline int v8_look_function(__u32 index)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u64 position;
+
+	if (!w)
+		return 0;
+	position = v8_identify_function(w, w->v8.function);
+	w->v8.sending.code = w->v8.wanted;
+	w->v8.sending.position = position;
+	w->v8.compilation.code = w->v8.wanted | V8_NAME;
+	w->v8.compilation.position = position;
+	if (w->v8.compilation.inner_count)
+		bpf_ringbuf_output(&script_names, &w->v8.compilation, sizeof(w->v8.compilation),
+				   BPF_RB_NO_WAKEUP);
+	return position != 0;
+}
+
+/* Sends what is known of w->v8.function with the code w->v8.wanted. */
+__noinline int v8_send_wanted(__u32 index)
+{
+	v8_look_compilation(index);
+	for (__u32 i = 0; i < V8_INNER_MAX; i++)
+		if (v8_look_inner(index, i))
+			v8_send(index);
+	if (v8_look_function(index))
+		v8_send(index);
+	return 0;
+}
+
+#define V8_SEARCHES 64 /* 16 KiB: of larger code, the end is not found */
+
+/* One part of a search, so that the verifier checks it once. */
+__noinline int v8_search(__u32 index, __u64 slot)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	return w ? v8_search_code(&w->v8, &w->v8.compiled[slot & (V8_COMPILED - 1)]) : 1;
+}
+
+__noinline int v8_read_found(__u32 index, __u64 slot)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	return w ? v8_read_code(&w->v8, &w->v8.compiled[slot & (V8_COMPILED - 1)]) : 0;
+}
+
+/* Finds the code around the pc: mostly it is that of the last walk. */
+__noinline int v8_find_code(__u32 index, __u64 pc, __u64 slot)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	struct v8_compiled *c;
+	bool known;
+
+	if (!w)
+		return 0;
+	c = &w->v8.compiled[slot & (V8_COMPILED - 1)];
+	known = c->pc == pc;
+	c->pc = pc;
+	c->walk = w->v8.walks;
+	c->sent = 0;
+	if (known && v8_read_found(index, slot))
+		return 0;
+	w->v8.search = pc & -V8_CODE_ALIGNMENT;
+	for (int i = 0; i < V8_SEARCHES; i++)
+		if (v8_search(index, slot))
+			break;
+	v8_read_found(index, slot);
+	return 0;
+}
+
+static __always_inline __u32 v8_slot(__u64 key, int bits)
+{
+	return ((__u32)key * 0x9e3779b1U) >> (32 - bits);
+}
+
+/*
+ * Notes the frame that was added last as one of w->v8.function; as native, when it is none. Then
+ * w->v8.wanted is not 0 if its names have to be sent. Called
  * once the step is over: before Linux 6.13 the stacks of functions that call each other share 512
  * bytes.
  */
 __noinline int v8_note(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	struct v8_compiled *c;
 	struct v8_function *f;
-	__u64 identity, function;
+	__u64 code, pc, *sent;
 	__u32 slot;
 
-	if (!w || !v8_is_pointer(w->v8.function))
+	if (!w)
 		return 0;
-	function = w->v8.function;
-	slot = ((__u32)(function >> 3) * 0x9e3779b1U) >> (32 - V8_FUNCTIONS_BITS);
+	w->v8.wanted = 0;
+	if (!v8_is_pointer(w->v8.function))
+		return 0;
+	slot = v8_slot(w->v8.function >> 3, V8_FUNCTIONS_BITS);
 	f = &w->v8.functions[slot & (V8_FUNCTIONS - 1)];
-	if (f->function != function || f->walk != w->v8.walks) {
-		f->function = function;
+	if (f->function != w->v8.function || f->walk != w->v8.walks) {
+		f->function = w->v8.function;
 		f->walk = w->v8.walks;
-		f->position = v8_identify(&w->v8, function);
+		f->sent = 0;
+		f->position = v8_identify_function(w, f->function);
 		f->code = w->v8.code;
-		identity = script_mix(f->code, f->position);
-		if (f->position && !script_is_sent(identity))
-			v8_send(index, f->position, identity);
 	}
-	if (!f->position ||
-	    script_put(w, f->code | (v8_is_entry(w) ? V8_INTERPRETED : 0), f->position))
+	if (!f->position)
+		return 0;
+	code = f->code;
+	sent = &f->sent;
+	if (w->v8.process.made && !v8_is_builtin(w)) {
+		pc = w->room[WALK_SAMPLE_WORDS + ((w->frames - 1) & (MAX_USER_FRAMES - 1))];
+		pc = (pc & FRAME_ADDRESS) - !(pc & FRAME_EXACT);
+		slot = v8_slot(pc, V8_COMPILED_BITS);
+		c = &w->v8.compiled[slot & (V8_COMPILED - 1)];
+		if (c->pc != pc || c->walk != w->v8.walks)
+			v8_find_code(index, pc, slot);
+		if (c->optimization) {
+			code = (script_mix(code, c->optimization) & V8_SCRIPT) | V8_OPTIMIZED;
+			sent = &c->sent;
+		}
+	}
+	if (!*sent && !script_is_sent(script_mix(code, f->position))) {
+		w->v8.wanted = code;
+		w->v8.wanted_slot = slot;
+	}
+	*sent = 1;
+	if (script_put(w, code | (v8_is_entry(w) ? V8_INTERPRETED : 0), f->position))
 		return 0;
 	w->room[WALK_SAMPLE_WORDS + ((w->frames - 1) & (MAX_USER_FRAMES - 1))] |= FRAME_SCRIPT;
 	return 0;
@@ -130,6 +291,11 @@ __noinline int v8_note(__u32 index)
 
 /* Of a task that waits, only the stack is there. */
 static __always_inline int v8_note(__u32 index)
+{
+	return 0;
+}
+
+static __always_inline int v8_send_wanted(__u32 index)
 {
 	return 0;
 }
@@ -334,6 +500,11 @@ static __always_inline int v8_leave(__u32 index, __u32 named)
 }
 
 static __always_inline int v8_note(__u32 index)
+{
+	return 0;
+}
+
+static __always_inline int v8_send_wanted(__u32 index)
 {
 	return 0;
 }

@@ -338,8 +338,11 @@ static __always_inline int step(struct walk *w)
 	if (w->v8.size) {
 		int ended = step_v8(w->index);
 
-		if (w->v8.function)
+		if (w->v8.function) {
 			v8_note(w->index);
+			if (w->v8.wanted)
+				v8_send_wanted(w->index);
+		}
 		if (ended != STEP_OTHER)
 			return ended;
 	}

@@ -27,7 +27,7 @@ struct process {
 	bool runs;
 	uint32_t image, copies; /* of its program, and of the builtins in it */
 	struct v8_process parameters;
-	uint64_t functions, nameless; /* different ones that were sampled, and those without */
+	uint64_t frames, nameless; /* different ones that were looked up, and those without names */
 };
 
 struct javascript {
@@ -38,8 +38,14 @@ struct javascript {
 	uint32_t images;
 	struct v8_names *names;
 	struct runtime_frames named;
-	/* struct script_frame -> number in the trace; PRF_NONE: not known for good, see NAMED */
+	/* struct frame_key -> number in the trace; PRF_NONE: not known for good, see NAMED */
 	struct map frames;
+};
+
+/* A frame; in optimized code, where in it, as it has functions inlined. */
+struct frame_key {
+	struct script_frame frame;
+	uint64_t address, exact;
 };
 
 #define NAMED (UINT64_C(1) << 32) /* in `frames`: it has a name, and may get a line */
@@ -65,8 +71,11 @@ struct javascript *javascript_new(const struct javascript_options *options)
 	if (!j)
 		return NULL;
 	j->options = *options;
-	j->names = v8_names_new(&(struct v8_names_options){
-		.memory = target_memory_of, .again = send_again, .forgot = forgot, .context = j });
+	j->names = v8_names_new(&(struct v8_names_options){ .memory = target_memory_of,
+
+							    .again = send_again,
+							    .forgot = forgot,
+							    .context = j });
 	if (j->names)
 		return j;
 	free(j);
@@ -263,24 +272,31 @@ static void count(struct javascript *j, uint32_t pid, bool first, bool named)
 
 	if (!p)
 		return;
-	p->functions += first;
+	p->frames += first;
 	p->nameless += first;
 	p->nameless -= named && p->nameless;
 }
 
-struct error *javascript_frame(struct javascript *j, uint32_t pid, const struct script_frame *frame,
+struct error *javascript_frame(struct javascript *j, const struct javascript_question *q,
 			       uint32_t *id, bool *settled)
 {
-	const char *object = frame->code & V8_INTERPRETED ? "[js interpreter]" : "[js]";
+	const char *object = q->frame->code & V8_INTERPRETED ? "[js interpreter]" : "[js]";
+	const struct v8_question question = { q->frame, q->address, q->exact };
+	struct frame_key key = { .frame = *q->frame };
+	struct prf_place places[V8_PLACES_MAX];
 	struct error *error = NULL;
-	struct prf_place place;
-	bool added = false, complete = false, named;
+	bool added = false, complete = false;
 	uint64_t *value;
+	size_t n;
 
 	*id = PRF_NONE;
 	if (j->frames.count >= FRAMES_MAX)
 		map_release(&j->frames);
-	value = map_put(&j->frames, frame, sizeof(*frame), &added);
+	if (q->frame->code & V8_OPTIMIZED) {
+		key.address = q->address;
+		key.exact = q->exact;
+	}
+	value = map_put(&j->frames, &key, sizeof(key), &added);
 	if (!value)
 		return error_memory();
 	if (added)
@@ -289,15 +305,15 @@ struct error *javascript_frame(struct javascript *j, uint32_t pid, const struct 
 		*id = (uint32_t)*value;
 		return NULL;
 	}
-	named = v8_names_find(j->names, frame, &place, &complete);
-	if (named)
+	n = v8_names_find(j->names, &question, places, &complete);
+	if (n)
 		error = runtime_frames_find(&j->named, object,
-					    &(struct runtime_places){ &place, 1 }, id);
-	count(j, pid, added, named && !(*value & NAMED));
+					    &(struct runtime_places){ places, n }, id);
+	count(j, q->pid, added, n && !(*value & NAMED));
 	*settled &= complete;
 	if (complete)
 		*value = *id;
-	else if (named)
+	else if (n)
 		*value |= NAMED;
 	return error;
 }
@@ -316,13 +332,13 @@ static void note(const void *key, size_t size, uint64_t value, void *context)
 	char name[32], text[160];
 	uint32_t pid;
 
-	if (noting->error || !p->functions)
+	if (noting->error || !p->frames)
 		return;
 	memcpy(&pid, key, sizeof(pid));
 	snprintf(name, sizeof(name), "javascript.%" PRIu32, pid);
 	snprintf(text, sizeof(text),
-		 "V8: %" PRIu64 " of %" PRIu64 " functions named by its own objects%s",
-		 p->functions - p->nameless, p->functions,
+		 "V8: %" PRIu64 " of %" PRIu64 " frames named by its own objects%s",
+		 p->frames - p->nameless, p->frames,
 		 p->nameless ? ", the others by a perf map if there is one" : "");
 	noting->error = prf_writer_metadata(noting->writer, name, text);
 }

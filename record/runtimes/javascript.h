@@ -41,11 +41,19 @@ void javascript_add_name(struct javascript *j, const void *data, size_t size);
 /* Frames go there from now on; numbers of the last trace mean nothing in this one. */
 void javascript_set_writer(struct javascript *j, struct prf_writer *w);
 
+/* A frame of a process, and where its code was left: see struct v8_question. */
+struct javascript_question {
+	uint32_t pid;
+	const struct script_frame *frame;
+	uint64_t address;
+	bool exact;
+};
+
 /*
  * The trace's number of a function's frame, which carries its names with it; PRF_NONE when they
  * have not come. `settled` becomes false if more will be known of it soon.
  */
-struct error *javascript_frame(struct javascript *j, uint32_t pid, const struct script_frame *frame,
+struct error *javascript_frame(struct javascript *j, const struct javascript_question *question,
 			       uint32_t *id, bool *settled) ERROR_CHECKED;
 
 /* Notes in the trace, for each process, how many of its functions have been named. */

@@ -25,6 +25,18 @@ enum value {
 	SHARED_TYPE,
 	SCRIPT_TYPE,
 	SCOPE_TYPE,
+	/* Those that follow may be missing. */
+	OPTIONAL,
+	CODE_START = OPTIONAL,
+	CODE_LENGTH,
+	CODE_KIND,
+	CODE_DATA,
+	CODE_TABLE,
+	KIND_BASELINE,
+	DATA_COUNT,
+	DATA_LITERALS,
+	DATA_NUMBER,
+	DATA_PLACES,
 	VALUES
 };
 
@@ -45,6 +57,16 @@ static const char *const value_names[VALUES] = {
 	[SHARED_TYPE] = "v8dbg_type_SharedFunctionInfo__*",
 	[SCRIPT_TYPE] = "v8dbg_type_Script__*",
 	[SCOPE_TYPE] = "v8dbg_type_ScopeInfo__*",
+	[CODE_START] = "v8dbg_class_Code__instruction_start__Address",
+	[CODE_LENGTH] = "v8dbg_class_Code__instruction_size__int",
+	[CODE_KIND] = "v8dbg_class_Code__flags__uint32_t",
+	[CODE_DATA] = "v8dbg_class_Code__deoptimization_data__FixedArray",
+	[CODE_TABLE] = "v8dbg_class_Code__source_position_table__ByteArray",
+	[KIND_BASELINE] = "v8dbg_CodeKindBaseline",
+	[DATA_COUNT] = "v8dbg_DeoptimizationDataInlinedFunctionCountIndex",
+	[DATA_LITERALS] = "v8dbg_DeoptimizationDataLiteralArrayIndex",
+	[DATA_NUMBER] = "v8dbg_DeoptimizationDataOptimizationIdIndex",
+	[DATA_PLACES] = "v8dbg_DeoptimizationDataInliningPositionsIndex",
 };
 
 /* What bpf/runtimes/v8_name.bpf.h takes for granted. */
@@ -182,6 +204,29 @@ static const char *place_fields(struct v8_file *f, const int32_t *v)
 	return NULL;
 }
 
+/*
+ * Code, as node 20, and as node 22 and 24 have it. Of node 20 there are symbols for two fields
+ * only. Where it is otherwise, the kernel half finds no code around an address.
+ */
+static void place_made_code(struct v8_process *p, const int32_t *v)
+{
+	bool is_20 = v[CODE_DATA] == 16 && v[CODE_TABLE] == 24 && !v[CODE_START] && !v[CODE_LENGTH];
+	bool is_22 = v[CODE_START] == 40 && !v[CODE_DATA] && v[CODE_LENGTH] == v[CODE_KIND] + 4;
+
+	if ((!is_20 && !is_22) || (is_22 && v[CODE_KIND] != 48 && v[CODE_KIND] != 52) ||
+	    v[KIND_BASELINE] <= 0 || v[KIND_BASELINE] >= V8_KIND_MASK || v[DATA_COUNT] != 1 ||
+	    v[DATA_LITERALS] != v[DATA_NUMBER] - 3 || v[DATA_PLACES] != v[DATA_NUMBER] + 2 ||
+	    v[DATA_LITERALS] <= 1 || v[DATA_PLACES] > 16)
+		return;
+	p->made = is_20 ? 8 : 24;
+	p->start = 40;
+	p->kind = is_20 ? 48 : (uint16_t)v[CODE_KIND];
+	p->length = is_20 ? 56 : (uint16_t)v[CODE_LENGTH];
+	p->optimization = is_20 ? 16 : 8;
+	p->optimized = (uint16_t)(v[KIND_BASELINE] + 1);
+	p->optimization_index = (uint16_t)v[DATA_NUMBER];
+}
+
 const char *v8_file_read(struct v8_file *f, const struct elf_file *e)
 {
 	struct elf_name names[VALUES + EXPECTED];
@@ -195,12 +240,15 @@ const char *v8_file_read(struct v8_file *f, const struct elf_file *e)
 		names[VALUES + i].name = expected[i].name;
 	elf_names_find(e, names, VALUES + EXPECTED);
 	for (size_t i = 0; i < VALUES; i++) {
-		if (!names[i].address && i != SHARED_SCRIPT && i != SHARED_SCRIPT_NEW)
+		if (!names[i].address && i != SHARED_SCRIPT && i != SHARED_SCRIPT_NEW &&
+		    i < OPTIONAL)
 			return "it has not the symbols for debuggers (v8dbg_...)";
 		values[i] = names[i].address ? constant(e, &names[i]) : 0;
 	}
 	if (!is_as_expected(e, names + VALUES))
 		return "its objects are laid out in a way that is not known";
 	problem = place_fields(f, values);
+	if (!problem)
+		place_made_code(&f->process, values);
 	return problem ? problem : place_code(f, e);
 }

@@ -32,6 +32,19 @@ struct script {
 	size_t count, capacity;
 };
 
+/* Of a function; of a script with a position without the lower half. */
+struct key {
+	uint64_t code, position;
+};
+
+/* Optimized code of a function, with others inlined. */
+struct compiled {
+	struct v8_inlined *inlined;
+	uint64_t instructions; /* where they begin */
+	uint32_t inner_count;
+	struct key inner[V8_INNER_MAX];
+};
+
 struct function {
 	uint32_t line;	/* 0: not known */
 	uint32_t tries; /* to get a part of its source; TRIES: no more */
@@ -39,14 +52,10 @@ struct function {
 	char texts[];	/* its name, its script's */
 };
 
-/* Of a function; of a script with a position without the lower half. */
-struct key {
-	uint64_t code, position;
-};
-
 struct v8_names {
 	struct v8_names_options options;
 	struct map functions, scripts; /* struct key -> struct function *, struct script * */
+	struct map compiled;	       /* likewise -> struct compiled * */
 	uint64_t bytes;		       /* kept */
 	uint64_t read;		       /* of sources, less what the time since has allowed */
 	uint64_t read_ms;	       /* that time */
@@ -68,9 +77,16 @@ static void script_free(void *script)
 	free(script);
 }
 
+static void compiled_free(void *compiled)
+{
+	v8_inlined_free(((struct compiled *)compiled)->inlined);
+	free(compiled);
+}
+
 static void forget(struct v8_names *n)
 {
 	map_release_values(&n->functions, free);
+	map_release_values(&n->compiled, compiled_free);
 	map_release_values(&n->scripts, script_free);
 	n->bytes = 0;
 }
@@ -291,9 +307,8 @@ static struct function *make_function(struct v8_names *n, const struct v8_name *
 	f = buffer_ok(b) ? malloc(sizeof(*f) + b->size) : NULL;
 	if (!f)
 		return NULL;
+	*f = (struct function){ .file = (uint32_t)file };
 	memcpy(f->texts, b->data, b->size);
-	f->file = (uint32_t)file;
-	f->line = f->tries = 0;
 	n->bytes += sizeof(*f) + b->size;
 	return f;
 }
@@ -325,12 +340,65 @@ static bool is_text(const struct v8_text *text, size_t room)
 	return text->width <= 2 && text->captured <= room;
 }
 
+/* With its line. False without memory. */
+static bool add_function(struct v8_names *n, struct v8_name *name)
+{
+	const struct key key = { name->code & V8_SCRIPT, name->position };
+	/* Two that share a slot of the kernel half's map are sent again and again. */
+	struct function *f = recall(&n->functions, &key);
+
+	name->code &= ~V8_NAME;
+	if (!f) {
+		f = make_function(n, name);
+		if (!f || !keep(&n->functions, &key, f)) {
+			free(f);
+			return false;
+		}
+	}
+	find_line(n, f, name);
+	return true;
+}
+
+/* -------- inlined functions -------- */
+
+/*
+ * Code is seen for the first time: what it has inlined is kept with the function of that code,
+ * whose names come next.
+ */
+static bool add_compilation(struct v8_names *n, const void *data)
+{
+	struct v8_compilation c;
+	struct v8_inlined *inlined;
+	struct compiled *compiled;
+	struct key key;
+
+	memcpy(&c, data, sizeof(c));
+	key = (struct key){ c.code & V8_SCRIPT, c.position };
+	if (recall(&n->compiled, &key))
+		return true;
+	inlined = v8_inlined_new(&c);
+	compiled = inlined ? calloc(1, sizeof(*compiled)) : NULL;
+	if (!compiled || !keep(&n->compiled, &key, compiled)) {
+		v8_inlined_free(inlined);
+		free(compiled);
+		return false;
+	}
+	compiled->inlined = inlined;
+	compiled->instructions = c.instructions;
+	compiled->inner_count = c.inner_count < V8_INNER_MAX ? c.inner_count : V8_INNER_MAX;
+	for (uint32_t i = 0; i < compiled->inner_count; i++)
+		compiled->inner[i] = (struct key){ c.inner[i].code & V8_SCRIPT,
+						   c.inner[i].position };
+	n->bytes += sizeof(*compiled) + v8_inlined_size(inlined);
+	return true;
+}
+
 bool v8_names_add(struct v8_names *n, const void *data, size_t size)
 {
 	struct v8_name name;
-	struct function *f;
-	struct key key;
 
+	if (size == sizeof(struct v8_compilation))
+		return add_compilation(n, data);
 	if (size != sizeof(name))
 		return false;
 	memcpy(&name, data, size);
@@ -342,34 +410,53 @@ bool v8_names_add(struct v8_names *n, const void *data, size_t size)
 		if (n->options.forgot)
 			n->options.forgot(n->options.context);
 	}
-	name.code &= V8_SCRIPT;
-	key = (struct key){ name.code, name.position };
-	/* Two that share a slot of the kernel half's map are sent again and again. */
-	f = recall(&n->functions, &key);
-	if (!f) {
-		f = make_function(n, &name);
-		if (!f || !keep(&n->functions, &key, f)) {
-			free(f);
-			return false;
-		}
-	}
-	find_line(n, f, &name);
-	return true;
+	return add_function(n, &name);
 }
 
-bool v8_names_find(const struct v8_names *n, const struct script_frame *frame,
-		   struct prf_place *place, bool *complete)
+static struct prf_place place_of(const struct function *f)
 {
-	const struct key key = { frame->code & V8_SCRIPT, frame->position };
-	const struct function *f = recall(&n->functions, &key);
+	return (struct prf_place){
+		.function = f->texts,
+		.file = f->texts + f->file,
+		.line = f->line,
+		.start_line = f->line,
+	};
+}
 
-	if (f)
-		*place = (struct prf_place){
-			.function = f->texts,
-			.file = f->texts + f->file,
-			.line = f->line,
-			.start_line = f->line,
-		};
+/* Those that are inlined where the code was left; a return address lies after its call. */
+static size_t inner_places(const struct v8_names *n, const struct compiled *c,
+			   const struct v8_question *q, struct prf_place *places)
+{
+	uint64_t offset = q->address - c->instructions - !q->exact;
+	uint32_t numbers[V8_INLINED_DEPTH];
+	size_t count = v8_inlined_find(c->inlined, offset, numbers);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct function *inner =
+			numbers[i] < c->inner_count ? recall(&n->functions, &c->inner[numbers[i]])
+						    : NULL;
+
+		if (!inner)
+			return 0;
+		places[i] = place_of(inner);
+	}
+	return count;
+}
+
+size_t v8_names_find(const struct v8_names *n, const struct v8_question *q,
+		     struct prf_place places[V8_PLACES_MAX], bool *complete)
+{
+	const struct key key = { q->frame->code & V8_SCRIPT, q->frame->position };
+	const struct function *f = recall(&n->functions, &key);
+	const struct compiled *compiled;
+	size_t count = 0;
+
 	*complete = f && f->tries == TRIES;
-	return f != NULL;
+	if (!f)
+		return 0;
+	compiled = q->frame->code & V8_OPTIMIZED ? recall(&n->compiled, &key) : NULL;
+	if (compiled)
+		count = inner_places(n, compiled, q, places);
+	places[count] = place_of(f);
+	return count + 1;
 }

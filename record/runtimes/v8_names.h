@@ -14,6 +14,9 @@
 #include "bpf/abi/v8.h"
 #include "format/prf.h"
 #include "record/runtimes/target_memory.h"
+#include "record/runtimes/v8_inlined.h"
+
+#define V8_PLACES_MAX (V8_INLINED_DEPTH + 1)
 
 struct v8_names;
 
@@ -34,12 +37,20 @@ void v8_names_free(struct v8_names *n);
 /* Adds a record of the kernel half. False: it is malformed, or there is no memory for it. */
 bool v8_names_add(struct v8_names *n, const void *data, size_t size);
 
+/* A frame, and where its code was left. `exact`: interrupted there, not after a call. */
+struct v8_question {
+	const struct script_frame *frame;
+	uint64_t address;
+	bool exact;
+};
+
 /*
- * The place of the frame's function: its name, its script, and the line where it begins. False: its
- * names have not come. `complete`: it will stay like this, while the line may be known later
- * otherwise. Texts stay valid until the next v8_names_add().
+ * The place of the frame's function: its name, its script, and the line where it begins; before it
+ * those of functions that were inlined there, the innermost one first. 0: its names have not come.
+ * `complete`: it will stay like this, while the line may be known later otherwise. Texts stay valid
+ * until the next v8_names_add().
  */
-bool v8_names_find(const struct v8_names *n, const struct script_frame *frame,
-		   struct prf_place *place, bool *complete);
+size_t v8_names_find(const struct v8_names *n, const struct v8_question *question,
+		     struct prf_place places[V8_PLACES_MAX], bool *complete);
 
 #endif

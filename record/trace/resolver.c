@@ -278,8 +278,13 @@ static struct error *runtime_frame(struct resolver *r, struct new_stack *new, ui
 	if (new->sample->script_runtime == SCRIPT_HOTSPOT && r->sources.java)
 		return java_frame(r->sources.java, &question, id);
 	if (new->sample->script_runtime == SCRIPT_V8 && r->sources.javascript)
-		return javascript_frame(r->sources.javascript, new->sample->pid, script, id,
-					&new->settled);
+		return javascript_frame(
+			r->sources.javascript,
+			&(struct javascript_question){ .pid = new->sample->pid,
+						       .frame = script,
+						       .address = address &FRAME_ADDRESS,
+						       .exact = address &FRAME_EXACT },
+			id, &new->settled);
 	return NULL;
 }
 

@@ -21,11 +21,11 @@ static struct target_memory memory_of(uint32_t pid)
 static void use(struct v8_names *n, struct v8_walk *walk)
 {
 	const struct script_frame frame = { walk->name.code & V8_SCRIPT, walk->name.position };
-	struct prf_place place;
+	struct prf_place places[V8_PLACES_MAX];
 	bool complete;
 
 	if (v8_names_add(n, &walk->name, sizeof(walk->name)) &&
-	    !v8_names_find(n, &frame, &place, &complete))
+	    !v8_names_find(n, &(struct v8_question){ &frame, 0x100040, true }, places, &complete))
 		__builtin_trap();
 }
 

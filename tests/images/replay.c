@@ -188,22 +188,24 @@ static const char *replay_list(struct replay *r, const struct elf_file *e)
 
 /* -------- frames on the stack -------- */
 
-static size_t find_places(struct replay *r, const struct script_frame *frame, bool exact,
+static size_t find_places(struct replay *r, const struct script_frame *frame, uint64_t address,
 			  struct prf_place *places)
 {
+	const struct v8_question question = { frame, address & FRAME_ADDRESS,
+					      address & FRAME_EXACT };
 	bool complete;
 
 	if (r->java)
-		return hotspot_names_find(r->java, frame, exact, places);
-	return v8_names_find(r->v8, frame, places, &complete);
+		return hotspot_names_find(r->java, frame, address & FRAME_EXACT, places);
+	return v8_names_find(r->v8, &question, places, &complete);
 }
 
 /* False: the frame has no name. */
-static bool write_named(struct replay *r, const struct script_frame *frame, bool exact)
+static bool write_named(struct replay *r, const struct script_frame *frame, uint64_t address)
 {
 	struct prf_place places[HOTSPOT_INLINED_MAX];
 	bool interpreted = frame->code & (r->java ? HOTSPOT_METHOD : V8_INTERPRETED);
-	size_t n = find_places(r, frame, exact, places);
+	size_t n = find_places(r, frame, address, places);
 
 	for (size_t i = 0; i < n; i++)
 		write_place(r,
@@ -223,7 +225,7 @@ static void write_frames(struct replay *r)
 
 	for (size_t i = 0; i < s->user_frames; i++)
 		if (!(s->frames[i] & FRAME_SCRIPT) || next == end ||
-		    !write_named(r, next++, s->frames[i] & FRAME_EXACT))
+		    !write_named(r, next++, s->frames[i]))
 			write_native(r, s->frames[i]);
 }
 

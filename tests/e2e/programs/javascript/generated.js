@@ -1,6 +1,7 @@
 'use strict';
-// Functions that are made, run for a few milliseconds and collected, one after the other. Which one
-// ran from when to when is written to a file, with the line where it begins.
+// Functions that are made, run for a few milliseconds and collected, one after the other. Each calls
+// another one with its number, which the compiler inlines. Which one ran from when to when is
+// written to a file, with the line where it begins.
 //
 //   node --expose-gc generated.js SECONDS FILE
 
@@ -12,8 +13,10 @@ let lines = [];
 
 for (let n = 0; now() < end; n++) {
 	const name = 'phase_' + n;
+	const inner = 'within_' + n;
 	const source = '\n'.repeat(n % 7) + '(function ' + name + '(clock, end) {' +
-		'let s = 0; do { for (let i = 0; i < 2000; i++) s += i % 7; } while (clock() < end); return s; })';
+		'function ' + inner + '(s, i) { return s + i % 7; }' +
+		'let s = 0; do { for (let i = 0; i < 2000; i++) s = ' + inner + '(s, i); } while (clock() < end); return s; })';
 	const run = (0, eval)(source);
 	const begin = now();
 
