@@ -362,6 +362,7 @@ struct series {
 	const char *callers; /* the end of the first text: it must be that of all others, too */
 	struct buffer first, moments, text;
 	struct rules rules;
+	size_t wrong; /* moments that have another end */
 };
 
 static void take(struct series *s, const struct image *i, struct buffer *text)
@@ -376,8 +377,8 @@ static void take(struct series *s, const struct image *i, struct buffer *text)
 	size = strlen(now);
 	if (size >= tail && !strcmp(now + size - tail, s->callers ? s->callers : ""))
 		return;
-	fprintf(stderr, "at %#" PRIx64 ":\n%s", i->thread.registers[KERNEL_PC], now);
-	must(false, "other callers after an instruction");
+	fprintf(stderr, "at %#" PRIx64 ", other callers:\n%s", i->thread.registers[KERNEL_PC], now);
+	s->wrong++;
 }
 
 static void take_series(struct series *s, struct image *i, struct logged *logged, size_t steps,
@@ -397,6 +398,9 @@ static void take_series(struct series *s, struct image *i, struct logged *logged
 		image_append_moment(&s->text, &s->first, &now);
 	}
 	buffer_release(&now);
+	if (s->wrong)
+		fprintf(stderr, "%zu moments have other callers\n", s->wrong);
+	must(!s->wrong, "no image is made");
 }
 
 /* -------- the image -------- */
