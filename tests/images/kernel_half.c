@@ -141,7 +141,7 @@ static void begin(const struct kernel_half *h)
 	half = h;
 	reads = 0;
 	process = h->tables.process;
-	lists = h->process.runtime == SCRIPT_PYTHON || h->process.runtime == SCRIPT_V8;
+	lists = script_has_list(h->process.runtime) || h->process.runtime == SCRIPT_V8;
 	task = (struct task_struct){ .pid = (int)h->thread.tid,
 				     .tgid = (int)h->thread.pid,
 				     .start_time = START_TIME,

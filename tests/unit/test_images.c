@@ -159,6 +159,7 @@ static const struct CMUnitTest tests[] = {
 	IMAGE("python-3.12"),
 	IMAGE("python-3.12-perf"),
 	IMAGE("python-3.13"),
+	IMAGE("ruby-3.1"),
 };
 
 UNIT_TESTS(tests);
