@@ -19,10 +19,17 @@ enum ruby_text {
 
 /* Offsets are in bytes, of structures in the process. */
 struct ruby_process {
-	__u64 storage;	     /* address of two words: whose thread-local storage, and where in it */
-	__u64 symbols;	     /* address of the table of all symbols */
+	__u64 storage; /* address of two words: whose thread-local storage, and where in it */
+	__u64 symbols; /* address of the table of all symbols */
+	/*
+	 * Address of what leads to the collector's state; how many collections there were, and how
+	 * many objects were freed, are two words in that. 0: not known.
+	 */
+	__u64 machine;
 	__u64 evaluation[4]; /* start and end of rb_vm_exec(), and of its cold part */
 	__u64 core[4];	     /* ... of vm_exec_core(), which it calls */
+	__u16 collector;     /* in what `machine` leads to: the collector's state */
+	__u16 collections;   /* ... in that: the two words */
 	__u16 last_operator; /* symbols up to that one are their own serial numbers */
 	__u8 frame_bytes;    /* of a control frame */
 	__u8 body_lines;     /* in the body: the table of lines, its size, the index of positions */
@@ -37,6 +44,8 @@ static inline void ruby_process_place(struct ruby_process *p, __u64 bias)
 {
 	p->storage += bias;
 	p->symbols += bias;
+	if (p->machine)
+		p->machine += bias;
 	for (int i = 0; i < 4; i++) {
 		if (p->evaluation[i])
 			p->evaluation[i] += bias;

@@ -65,6 +65,22 @@
 /* Symbols are in arrays of so many, two words for each. */
 #define RUBY_SYMBOLS 512
 
+/*
+ * Code that was on a stack is freed by a collection, which counts what it has freed before anything
+ * else can be made there. While the counts stay, what is at an address is what was there.
+ */
+static __always_inline __u64 ruby_epoch(struct script_walk *w, const struct ruby_process *p,
+					__u64 sendings)
+{
+	__u64 machine, collector;
+
+	if (!p->machine || WALK_READ_USER(&machine, sizeof(machine), p->machine) || !machine ||
+	    WALK_READ_USER(&collector, sizeof(collector), machine + p->collector) || !collector ||
+	    WALK_READ_USER(w->ends, 16, collector + p->collections))
+		return script_look_epoch(w);
+	return script_mix(script_mix(w->process + sendings, w->ends[0]), w->ends[1]);
+}
+
 /* The first frame of the thread: 0, or what could not be read. */
 static __always_inline int ruby_begin(struct script_walk *w, const struct ruby_process *p,
 				      const struct script_thread *t)
@@ -79,7 +95,7 @@ static __always_inline int ruby_begin(struct script_walk *w, const struct ruby_p
 	    WALK_READ_USER(&context, sizeof(context), storage + at[1]) || !context ||
 	    WALK_READ_USER(w->head, 24, context))
 		return -1;
-	w->epoch = script_look_epoch(w);
+	w->epoch = ruby_epoch(w, p, t->sendings);
 	/* Its stack, how many words that has, and the latest frame; frames begin at the end. */
 	w->end = w->head[0] + 8 * w->head[1];
 	if ((w->head[2] | w->end) & 7 || w->head[2] < w->head[0] || w->head[2] > w->end ||

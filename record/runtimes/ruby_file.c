@@ -2,13 +2,24 @@
 #include "record/runtimes/ruby_file.h"
 
 #include <elf.h>
+#include <string.h>
 
 #include "record/runtimes/elf_names.h"
 #include "record/runtimes/machine_code.h"
 
 #define VERSION(minor) (0x0300u | (minor))
 
-enum symbol { VERSION_TEXT, ERROR_INFO, LOOP, LOOP_COLD, CORE_COLD, SYMBOL_TEXT, SYMBOLS };
+enum symbol {
+	VERSION_TEXT,
+	ERROR_INFO,
+	LOOP,
+	LOOP_COLD,
+	CORE_COLD,
+	SYMBOL_TEXT,
+	MACHINE,
+	COLLECTIONS,
+	SYMBOLS
+};
 
 static const char *const symbol_names[SYMBOLS] = {
 	[VERSION_TEXT] = "ruby_version",
@@ -17,6 +28,8 @@ static const char *const symbol_names[SYMBOLS] = {
 	[LOOP_COLD] = "rb_vm_exec.cold",
 	[CORE_COLD] = "vm_exec_core.cold",
 	[SYMBOL_TEXT] = "rb_id2str",
+	[MACHINE] = "ruby_current_vm_ptr",
+	[COLLECTIONS] = "rb_gc_count",
 };
 
 /* What is known of a version: the layout of its frames and of the bodies of its code. */
@@ -121,6 +134,34 @@ static void find_symbols(struct ruby_process *p, const struct elf_file *e,
 	}
 }
 
+/*
+ * The collector's counts, by rb_gc_count(), which ends with
+ *
+ *     mov disp(%rax),%rax; mov disp(%rax),%rax; ret	48 8b 80, 48 8b 80, c3
+ *
+ * In the versions that are known, the word after the one that it returns counts freed objects.
+ */
+static void find_collections(struct ruby_process *p, const struct elf_file *e,
+			     const struct elf_name *s)
+{
+	uint64_t size = s[COLLECTIONS].size;
+	struct cursor c = elf_file_at(e, s[COLLECTIONS].address);
+	const uint8_t *end = size >= 15 && size < 128 ? cursor_bytes(&c, size) : NULL;
+	uint32_t collector, collections;
+
+	if (!end || !s[MACHINE].address)
+		return;
+	end += size - 15;
+	collector = machine_code_u32(end + 3);
+	collections = machine_code_u32(end + 10);
+	if (memcmp(end, "\x48\x8b\x80", 3) != 0 || memcmp(end + 7, "\x48\x8b\x80", 3) != 0 ||
+	    end[14] != 0xc3 || collector > UINT16_MAX || collections > UINT16_MAX)
+		return;
+	p->machine = s[MACHINE].address;
+	p->collector = (uint16_t)collector;
+	p->collections = (uint16_t)collections;
+}
+
 static void put_ranges(__u64 to[4], const struct code_range *range, const struct code_range *cold)
 {
 	to[0] = range->start;
@@ -164,6 +205,7 @@ const char *ruby_file_read(struct ruby_process *p, const struct elf_file *e)
 	if (!symbols[LOOP].address || !p->symbols)
 		return "it hides its symbols";
 	find_loop(p, e, symbols);
+	find_collections(p, e, symbols);
 	p->frame_bytes = layout->frame_bytes;
 	p->body_lines = layout->body_lines;
 	p->line_bytes = layout->line_bytes;

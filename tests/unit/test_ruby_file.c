@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/ruby_file.h"
+#include "tests/unit/unit.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { NONE, VERSION, RUN, ERROR_INFO, LOOP, SYMBOL_TEXT, MACHINE, COLLECTIONS, SYMBOLS };
+
+/* A file that holds an interpreter, as far as it is looked at. Addresses are offsets in it. */
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[5];
+	Elf64_Sym symbols[SYMBOLS];
+	char names[SYMBOLS][24];
+	char section_names[48];
+	Elf64_Rela module;
+	uint64_t storage[2];
+	char version[8];
+	uint8_t error_info[32], to_text[32], lookup[160], loop[64];
+	uint8_t table[32], collections[24];
+	uint64_t machine;
+};
+
+#define AT(member) offsetof(struct image, member)
+#define SECTION(name_at, kind, member, linked)                                                     \
+	{                                                                                          \
+		.sh_name = name_at, .sh_type = kind, .sh_offset = AT(member),                      \
+		.sh_size = sizeof(((struct image *)0)->member), .sh_link = linked                  \
+	}
+
+static void add_symbol(struct image *i, int number, const char *name, size_t place, size_t size)
+{
+	strcpy(i->names[number], name);
+	i->symbols[number] = (Elf64_Sym){ .st_name = (Elf64_Word)(number * sizeof(i->names[0])),
+					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+					  .st_shndx = 1,
+					  .st_value = place,
+					  .st_size = size };
+}
+
+/* An instruction that ends with the distance to `target`. */
+static void put(uint8_t *code, size_t place, const void *bytes, size_t size, size_t target)
+{
+	int32_t distance = (int32_t)target - (int32_t)(place + size + 4);
+
+	memcpy(code, bytes, size);
+	memcpy(code + size, &distance, sizeof(distance));
+}
+
+static void build(struct image *i, const char *version)
+{
+	*i = (struct image){
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_DYN,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_phoff = AT(segment),
+			    .e_shoff = AT(sections),
+			    .e_ehsize = sizeof(Elf64_Ehdr),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 1,
+			    .e_shentsize = sizeof(Elf64_Shdr),
+			    .e_shnum = 5,
+			    .e_shstrndx = 3 },
+		.segment = { .p_type = PT_LOAD,
+			     .p_flags = PF_R | PF_X,
+			     .p_filesz = sizeof(*i),
+			     .p_memsz = sizeof(*i),
+			     .p_align = 4096 },
+		.sections = { { 0 },
+			      SECTION(1, SHT_DYNSYM, symbols, 2),
+			      SECTION(9, SHT_STRTAB, names, 0),
+			      SECTION(17, SHT_STRTAB, section_names, 0),
+			      SECTION(27, SHT_RELA, module, 0) },
+		.section_names = "\0.dynsym\0.dynstr\0.shstrtab\0.rela.dyn",
+		.module = { AT(storage), ELF64_R_INFO(0, R_X86_64_DTPMOD64), 0 },
+	};
+	strcpy(i->version, version);
+	add_symbol(i, VERSION, "ruby_version", AT(version), sizeof(i->version));
+	add_symbol(i, RUN, "ruby_run_node", AT(loop), 1);
+	add_symbol(i, ERROR_INFO, "rb_errinfo", AT(error_info), sizeof(i->error_info));
+	add_symbol(i, LOOP, "rb_vm_exec", AT(loop), sizeof(i->loop));
+	add_symbol(i, SYMBOL_TEXT, "rb_id2str", AT(to_text), sizeof(i->to_text));
+	add_symbol(i, MACHINE, "ruby_current_vm_ptr", AT(machine), sizeof(i->machine));
+	add_symbol(i, COLLECTIONS, "rb_gc_count", AT(collections), sizeof(i->collections));
+	memcpy(i->collections + 9, "\x48\x8b\x80\x58\4\0\0\x48\x8b\x80\xb8\1\0\0\xc3", 15);
+	put(i->error_info + 4, AT(error_info) + 4, "\x66\x48\x8d\x3d", 4, AT(storage));
+	memcpy(i->to_text + 3, "\x48\x81\xff\xa9\0\0\0", 7);
+	put(i->to_text + 27, AT(to_text) + 27, "\xe9", 1, AT(lookup));
+	put(i->lookup + 20, AT(lookup) + 20, "\x3b\x1d", 2, AT(table));
+	put(i->lookup + 90, AT(lookup) + 90, "\x48\x8b\x3d", 3, AT(table) + 16);
+}
+
+static const char *read_file(struct ruby_process *p, const struct image *i)
+{
+	struct elf_file e;
+	const char *problem;
+
+	assert_int_equal(elf_file_open_memory(&e, i, sizeof(*i)), ELF_OK);
+	assert_true(ruby_file_is_one(&e));
+	problem = ruby_file_read(p, &e);
+	elf_file_release(&e);
+	return problem;
+}
+
+static void places_are_those_of_the_file(void **state)
+{
+	struct ruby_process p;
+	struct image i;
+
+	build(&i, "3.1.7");
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.storage, AT(storage));
+	assert_int_equal(p.symbols, AT(table));
+	assert_int_equal(p.last_operator, 0xa9);
+	assert_int_equal(p.evaluation[0], AT(loop));
+	assert_int_equal(p.evaluation[1], AT(loop) + sizeof(i.loop));
+	assert_int_equal(p.core[1], 0);
+	assert_int_equal(p.frame_bytes, 64);
+	assert_int_equal(p.text, RUBY_TEXT_FLAGS);
+	assert_int_equal(p.machine, AT(machine));
+	assert_int_equal(p.collector, 0x458);
+	assert_int_equal(p.collections, 0x1b8);
+	/* Other code: what was freed is not known, and nothing is remembered. */
+	i.collections[23] = 0x90;
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.machine, 0);
+}
+
+static void versions_differ(void **state)
+{
+	struct ruby_process p;
+	struct image i;
+
+	build(&i, "3.0.2");
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.frame_bytes, 56);
+	assert_int_equal(p.line_bytes, 8);
+	build(&i, "3.2.3");
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.first_line_shift, 0);
+	assert_int_equal(p.body_lines, 112);
+	assert_int_equal(p.text, RUBY_TEXT_LENGTH);
+}
+
+static void what_is_not_known_is_refused(void **state)
+{
+	static const char version[] = "a version of Ruby that is not known";
+	struct ruby_process p;
+	struct image i;
+
+	build(&i, "2.7.8");
+	assert_string_equal(read_file(&p, &i), version);
+	build(&i, "3.12.0");
+	assert_string_equal(read_file(&p, &i), version);
+	/* The dynamic linker puts nothing there. */
+	build(&i, "3.1.7");
+	i.module.r_offset += 8;
+	assert_string_equal(read_file(&p, &i),
+			    "the state of its threads is not where it is looked for");
+	/* What is read next is of another table. */
+	build(&i, "3.1.7");
+	i.lookup[93] += 8;
+	assert_string_equal(read_file(&p, &i), "it hides its symbols");
+	build(&i, "3.1.7");
+	i.names[LOOP][0] = 'x';
+	assert_string_equal(read_file(&p, &i), "it hides its symbols");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(places_are_those_of_the_file),
+	cmocka_unit_test(versions_differ),
+	cmocka_unit_test(what_is_not_known_is_refused),
+};
+
+UNIT_TESTS(tests);
