@@ -102,6 +102,8 @@ static __always_inline __u8 hotspot_kind(__u64 name, __u32 frame_words)
 		return HOTSPOT_UNKNOWN;
 	if (begin == HOTSPOT_NAME('n', 'm', 'e', 't') || begin == HOTSPOT_NAME('n', 'a', 't', 'i'))
 		return HOTSPOT_COMPILED;
+	if (begin == HOTSPOT_NAME('f', 'l', 'u', 's')) /* flush_icache_stub */
+		return HOTSPOT_CALLED_STUB;
 	return frame_words && frame_words < HOTSPOT_FRAME ? HOTSPOT_SIZED_STUB : HOTSPOT_OTHER_STUB;
 }
 
@@ -281,8 +283,12 @@ static __always_inline bool hotspot_is_return(const struct walk *w, __u64 pc)
 }
 
 /* A complete frame of known size that ends at `cfa`. */
-static __always_inline int hotspot_leave_sized(struct walk *w, __u64 cfa)
+__noinline int hotspot_leave_sized(__u32 index, __u64 cfa)
 {
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+
+	if (!w)
+		return 1;
 	/* Nearly always it is the first; barriers push a few words below it. */
 	for (__u64 i = 0; i < HOTSPOT_SCAN; i++, cfa += 8) {
 		if (read_words(w, cfa - 16, 2))
@@ -328,7 +334,7 @@ static __always_inline int hotspot_leave_linked(struct walk *w)
  * lower rsp (or lower rsp only, and store rbp then); exits raise rsp, pop rbp, and poll for a
  * safepoint before they return.
  */
-enum hotspot_frame { FRAME_COMPLETE, FRAME_BARE, FRAME_PUSHED };
+enum hotspot_frame { FRAME_COMPLETE, FRAME_BARE, FRAME_PUSHED, FRAME_LOWERED };
 
 /* sub $imm8,%rsp; sub $imm32,%rsp */
 #define LOWERS(code) (((code)&0xffffff) == 0xec8348 || ((code)&0xffffff) == 0xec8148)
@@ -341,13 +347,15 @@ static __always_inline enum hotspot_frame hotspot_entering(__u64 before, __u64 c
 								     : FRAME_COMPLETE;
 	if (before >> 56 == 0x55 && LOWERS(code))
 		return FRAME_PUSHED;
+	/* mov %rbp,disp(%rsp), of the second kind of entry */
+	if ((code & 0xffffff) == 0x6c8948 || (code & 0xffffff) == 0xac8948)
+		return FRAME_LOWERED;
 	/* After the subtraction, or the comparison that guards entries. */
 	if (LOWERS(before >> 32) || LOWERS(before >> 8) || (before & 0xffffff) == 0x7f8141 ||
 	    ((before >> 16 & 0xffff) == 0x850f && !(before & 0xffff)))
 		return FRAME_COMPLETE;
-	/* mov %rbp,disp(%rsp), of the second kind of entry; or after it */
-	if ((code & 0xffffff) == 0x6c8948 || (code & 0xffffff) == 0xac8948 ||
-	    (before >> 24 & 0xffffff) == 0x6c8948 || (before & 0xffffff) == 0xac8948)
+	/* After mov %rbp,disp(%rsp). */
+	if ((before >> 24 & 0xffffff) == 0x6c8948 || (before & 0xffffff) == 0xac8948)
 		return FRAME_COMPLETE;
 	return FRAME_BARE;
 }
@@ -368,6 +376,14 @@ static __always_inline enum hotspot_frame hotspot_leaving(__u64 before, __u64 co
 	    ((code & 0xffff) == 0x870f && (before >> 32 & 0xffffff) == 0x673b49) ||
 	    ((code & 0xffff) == 0x0585 && before >> 56 == 0x5d))
 		return FRAME_BARE;
+	/* The poll of JDK 11: mov disp32(%r15),%r10; test %eax,(%r10) */
+	if (((code & 0xffffff) == 0x978b4d && before >> 56 == 0x5d) ||
+	    ((code & 0xffffff) == 0x028541 && (before >> 8 & 0xffffff) == 0x978b4d))
+		return FRAME_BARE;
+	/* A native wrapper: leave; cmpq $0,disp8(%r15); jne over ret */
+	if (((code & 0xffffff) == 0x7f8149 && before >> 56 == 0xc9) ||
+	    ((code & 0xffff) == 0x850f && (code >> 48 & 0xff) == 0xc3))
+		return FRAME_BARE;
 	/* The poll's slow path: lea disp(%rip),%r10; mov %r10,disp(%r15); jmp */
 	if (((code & 0xffffff) == 0x158d4c && (code >> 56) == 0x4d) ||
 	    (code & 0xffffff) == 0x97894d ||
@@ -380,17 +396,21 @@ static __always_inline enum hotspot_frame hotspot_leaving(__u64 before, __u64 co
 static __always_inline int hotspot_leave_leaf(struct walk *w, const struct hotspot_blob *blob)
 {
 	enum hotspot_frame frame;
-	__u64 code[2];
+	__u64 code[2], fp = w->fp;
+	int ended;
 
 	if (WALK_READ_USER(code, sizeof(code), w->pc - 8))
 		return STEP_END(w, WALK_RUNTIME_CODE);
 	frame = (__s32)blob->complete >= 0 && w->pc - blob->code < blob->complete
 			? hotspot_entering(code[0], code[1])
 			: hotspot_leaving(code[0], code[1]);
-	if (frame != FRAME_COMPLETE && !read_words(w, w->sp, 2) &&
+	if ((frame == FRAME_BARE || frame == FRAME_PUSHED) && !read_words(w, w->sp, 2) &&
 	    hotspot_in_cache(w, word(w, frame == FRAME_PUSHED)))
 		return hotspot_leave_bare(w, frame == FRAME_PUSHED);
-	return hotspot_leave_sized(w, w->sp + 8ULL * blob->frame_words);
+	ended = hotspot_leave_sized(w->index, w->sp + 8ULL * blob->frame_words);
+	if (frame == FRAME_LOWERED)
+		w->fp = fp;
+	return ended;
 }
 
 /* Whether that word of the stack is a return address; negative: it is not there. */
@@ -434,21 +454,38 @@ static __always_inline int hotspot_leave_saved(struct walk *w, const struct hots
 	return -1;
 }
 
+/* After leave, before ret or pop %rcx. */
+static __always_inline bool hotspot_has_left(struct walk *w)
+{
+	__u8 code[2];
+
+	return !WALK_READ_USER(code, sizeof(code), w->pc - 1) && code[0] == 0xc9 &&
+	       (code[1] == 0xc3 || code[1] == 0x59) && !read_words(w, w->sp, 1) &&
+	       hotspot_in_cache(w, word(w, 0));
+}
+
 /* Stubs without a known frame, and the interrupted frame of any of them. */
 static __always_inline int hotspot_leave_stub(struct walk *w, const struct hotspot_blob *blob)
 {
 	const struct hotspot_process *p = &w->hotspot.process;
 	__u64 cfa = w->sp + 8ULL * blob->frame_words, pc, sp, sender = w->registers.r13;
 
+	/* It is called by the machine, and has no frame. */
+	if (blob->kind == HOTSPOT_CALLED_STUB)
+		return hotspot_leave_bare(w, 0);
 	/* The call stub comes from the machine's own code. */
 	if (w->pc - (p->call_stub_return - 256) < 512)
 		return hotspot_leave_linked(w);
 	if (!w->exact)
-		return blob->kind == HOTSPOT_SIZED_STUB ? hotspot_leave_sized(w, cfa)
+		return blob->kind == HOTSPOT_SIZED_STUB ? hotspot_leave_sized(w->index, cfa)
 							: hotspot_leave_linked(w);
+	if (hotspot_has_left(w))
+		return hotspot_leave_bare(w, 0);
+	/* Where an exception is thrown, the return address becomes that of its handler. */
 	if (blob->kind == HOTSPOT_SIZED_STUB && !read_words(w, cfa - 16, 2) &&
-	    hotspot_is_return(w, word(w, 1)))
-		return hotspot_leave_sized(w, cfa);
+	    (hotspot_is_return(w, word(w, 1)) ||
+	     (w->fp == cfa - 16 && hotspot_in_cache(w, word(w, 1)))))
+		return hotspot_leave_sized(w->index, cfa);
 	if (!hotspot_leave_saved(w, blob, &pc, &sp))
 		return step_to_caller(w, pc, sp);
 	/* An adapter has the return address in rax while it moves the arguments. */
@@ -489,7 +526,8 @@ static __always_inline int hotspot_leave_interpreted(struct walk *w)
 
 /*
  * The interpreter's interrupted frame, while it is being left: leave; pop; mov %rbx,%rsp; jmp. Of
- * methods that never had one: pop; mov %r13,%rsp; jmp.
+ * methods that never had one: pop; mov %r13,%rsp; jmp. JDK 25 clears a flag before the pop, and
+ * polls before the jump to r13.
  */
 static __always_inline int hotspot_returning(struct walk *w, __u64 before, __u64 code, __u64 *pc,
 					     __u64 *sp)
@@ -498,8 +536,16 @@ static __always_inline int hotspot_returning(struct walk *w, __u64 before, __u64
 	__u64 at = w->sp;
 
 	*sp = w->registers.bx;
+	if ((code & 0xffffff) == 0xe5ff41 || (code & 0xffffff) == 0xa73b49 ||
+	    (two == 0x870f && (before >> 8 & 0xffffff) == 0xa73b49)) {
+		*pc = w->registers.r13;
+		*sp = w->sp;
+		return 1;
+	}
 	if ((code >> 8 & 0xffffff) == 0xe38b48 && (code & 0xf8) == 0x58) {
 		/* pop of a low register is next */
+	} else if (before >> 56 == 0xc9 && (code & 0xffffff) == 0x87c641) {
+		/* movb $0,disp32(%r15) is */
 	} else if ((code >> 16 & 0xffffff) == 0xe38b48 && two == 0x5d41) {
 		/* pop %r13 is next */
 	} else if ((code & 0xffffff) == 0xe38b48 && (before >> 56 & 0xf8) == 0x58) {
@@ -622,8 +668,9 @@ static __always_inline int hotspot_step_blob(struct walk *w)
 			       (__u64)blob->compile_id << 32 | (__u32)(real - blob->code)))
 			return STEP_END(w, WALK_TOO_DEEP);
 		return w->exact ? hotspot_leave_leaf(w, blob)
-				: hotspot_leave_sized(w, w->sp + 8ULL * (blob->frame_words &
-									 (HOTSPOT_FRAME - 1)));
+				: hotspot_leave_sized(
+					  w->index,
+					  w->sp + 8ULL * (blob->frame_words & (HOTSPOT_FRAME - 1)));
 	}
 	if (script_put(w, blob->address | HOTSPOT_STUB, w->pc - blob->code))
 		return STEP_END(w, WALK_TOO_DEEP);

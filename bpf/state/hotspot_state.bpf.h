@@ -14,7 +14,8 @@
 enum hotspot_kind {
 	HOTSPOT_UNKNOWN,
 	HOTSPOT_COMPILED,
-	HOTSPOT_SIZED_STUB, /* its frames have a known size */
+	HOTSPOT_SIZED_STUB,  /* its frames have a known size */
+	HOTSPOT_CALLED_STUB, /* by the machine */
 	HOTSPOT_OTHER_STUB,
 };
 
