@@ -33,7 +33,12 @@ static bool open_frames(struct cfi *cfi, const struct elf_file *e)
 {
 	const struct elf_section *section = elf_file_section(e, ".eh_frame");
 
-	return section && !cfi_open(cfi, elf_section_data(e, section), section->address, false);
+	if (!section)
+		return false;
+	if (!cfi_open(cfi, elf_section_data(e, section), section->address, false))
+		return true;
+	cfi_release(cfi); /* of damaged information, the part before the damage is there */
+	return false;
 }
 
 /* The unwind information's function that holds an address. */
