@@ -8,10 +8,10 @@
  * machines. Does nothing unless user stacks are walked by tables.
  */
 
-#include "record/runtimes/java.h"
-#include "record/runtimes/javascript.h"
-#include "record/runtimes/name_ring.h"
-#include "record/runtimes/scripts.h"
+#include "record/java/java.h"
+#include "record/javascript/javascript.h"
+#include "record/trace/name_ring.h"
+#include "record/scripts/scripts.h"
 #include "record/spaces/lookahead.h"
 #include "record/spaces/world.h"
 #include "record/symbols/jit.h"

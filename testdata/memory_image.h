@@ -18,7 +18,7 @@
 #include "common/buffer.h"
 #include "common/cursor.h"
 #include "common/map.h"
-#include "record/runtimes/hotspot_names.h"
+#include "record/java/hotspot_names.h"
 
 #define GRANULE 64
 

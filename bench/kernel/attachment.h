@@ -12,9 +12,9 @@
 #include "bench/measure/benchmark.h"
 #include "bpf/abi/unwind.h"
 #include "record/capture/sampler.h"
-#include "record/runtimes/javascript.h"
-#include "record/runtimes/name_ring.h"
-#include "record/runtimes/scripts.h"
+#include "record/javascript/javascript.h"
+#include "record/trace/name_ring.h"
+#include "record/scripts/scripts.h"
 #include "record/unwind/unwinder.h"
 
 struct trivial_bpf;

@@ -17,7 +17,7 @@
 
 #define V8_HOPS 3 /* strings that only lead to another one, and that one */
 
-/* A map's type, and a string; the same in all versions, see record/runtimes/v8_file.c. */
+/* A map's type, and a string; the same in all versions, see record/javascript/v8_file.c. */
 #define V8_MAP_TYPE 12
 #define V8_NO_STRING 0xff80 /* bits of a type */
 #define V8_STRING_KIND 7

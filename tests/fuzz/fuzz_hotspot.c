@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/hotspot_names.h"
+#include "record/java/hotspot_names.h"
 
 #include "testdata/memory_image.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/python_file.h"
+#include "record/scripts/python_file.h"
 
 #include <stdlib.h>
 #include <string.h>

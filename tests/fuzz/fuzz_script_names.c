@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/script_names.h"
+#include "record/scripts/script_names.h"
 
 #include <stdlib.h>
 #include <string.h>

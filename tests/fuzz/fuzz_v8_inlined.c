@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/v8_inlined.h"
+#include "record/javascript/v8_inlined.h"
 
 #include <string.h>
 

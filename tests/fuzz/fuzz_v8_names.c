@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/v8_names.h"
+#include "record/javascript/v8_names.h"
 
 #include "common/cursor.h"
 #include "testdata/v8_heap.h"

@@ -28,10 +28,10 @@
 #include <zstd.h>
 
 #include "common/buffer.h"
-#include "record/runtimes/hotspot_tables.h"
-#include "record/runtimes/python_file.h"
-#include "record/runtimes/ruby_file.h"
-#include "record/runtimes/v8_file.h"
+#include "record/java/hotspot_tables.h"
+#include "record/scripts/python_file.h"
+#include "record/scripts/ruby_file.h"
+#include "record/javascript/v8_file.h"
 #include "record/unwind/unwinder.h"
 #include "tests/images/file_copy.h"
 #include "tests/images/replay.h"

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/runtimes/hotspot_names.h"
-#include "record/runtimes/python_file.h"
-#include "record/runtimes/ruby_file.h"
-#include "record/runtimes/script_memory.h"
-#include "record/runtimes/script_merge.h"
-#include "record/runtimes/script_names.h"
-#include "record/runtimes/v8_file.h"
-#include "record/runtimes/v8_names.h"
+#include "record/java/hotspot_names.h"
+#include "record/scripts/python_file.h"
+#include "record/scripts/ruby_file.h"
+#include "record/scripts/script_memory.h"
+#include "record/scripts/script_merge.h"
+#include "record/scripts/script_names.h"
+#include "record/javascript/v8_file.h"
+#include "record/javascript/v8_names.h"
 
 struct replay {
 	const struct image *image;

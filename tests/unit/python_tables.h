@@ -7,7 +7,7 @@
  * code unit as that version itself says (co_lines(), dis.findlinestarts()).
  */
 
-#include "record/runtimes/python_lines.h"
+#include "record/scripts/python_lines.h"
 
 static const uint8_t table_f_3_8[] = {
 	0, 2, 6, 1, 2,	 255, 6, 3, 4, 1, 2,   1, 2, 1, 2,   254, 10,

@@ -2,7 +2,7 @@
 
 /* What was read of two Java machines is worked out again, from images of their memory. */
 
-#include "record/runtimes/hotspot_names.h"
+#include "record/java/hotspot_names.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

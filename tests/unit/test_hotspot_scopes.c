@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/hotspot_scopes.h"
+#include "record/java/hotspot_scopes.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/python_lines.h"
+#include "record/scripts/python_lines.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/ruby_file.h"
+#include "record/scripts/ruby_file.h"
 #include "tests/unit/unit.h"
 
 #include <elf.h>

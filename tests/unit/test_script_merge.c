@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/script_merge.h"
+#include "record/scripts/script_merge.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/runtimes/script_names.h"
+#include "record/scripts/script_names.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/runtimes/python_file.h"
+#include "record/scripts/python_file.h"
 #include "tests/unit/trace_fixture.h"
 
 #define COOKIE(n) ((uint64_t)(n) << SCRIPT_POSITION_BITS)

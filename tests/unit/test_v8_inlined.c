@@ -2,7 +2,7 @@
 
 /* Tables of optimized code, as V8 writes them: which functions are inlined at an offset. */
 
-#include "record/runtimes/v8_inlined.h"
+#include "record/javascript/v8_inlined.h"
 
 #include <stdbool.h>
 #include <string.h>

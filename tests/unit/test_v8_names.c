@@ -2,7 +2,7 @@
 
 /* Functions in a made-up heap of V8: found and copied as in the kernel, and named as recorded. */
 
-#include "record/runtimes/v8_names.h"
+#include "record/javascript/v8_names.h"
 #include "tests/unit/unit.h"
 
 #include "common/clock.h"

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/scripts/ruby_file.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "record/runtimes/elf_names.h"
+#include "record/runtimes/machine_code.h"
+
+#define VERSION(minor) (0x0300u | (minor))
+
+enum symbol {
+	VERSION_TEXT,
+	ERROR_INFO,
+	LOOP,
+	LOOP_COLD,
+	CORE_COLD,
+	SYMBOL_TEXT,
+	MACHINE,
+	COLLECTIONS,
+	SYMBOLS
+};
+
+static const char *const symbol_names[SYMBOLS] = {
+	[VERSION_TEXT] = "ruby_version",
+	[ERROR_INFO] = "rb_errinfo",
+	[LOOP] = "rb_vm_exec",
+	[LOOP_COLD] = "rb_vm_exec.cold",
+	[CORE_COLD] = "vm_exec_core.cold",
+	[SYMBOL_TEXT] = "rb_id2str",
+	[MACHINE] = "ruby_current_vm_ptr",
+	[COLLECTIONS] = "rb_gc_count",
+};
+
+/* What is known of a version: the layout of its frames and of the bodies of its code. */
+struct layout {
+	unsigned int version;
+	uint8_t frame_bytes, body_lines, line_bytes, first_line_shift;
+	enum ruby_text text;
+};
+
+static const struct layout layouts[] = {
+	{ VERSION(0), 56, 120, 8, 1, RUBY_TEXT_FLAGS },
+	{ VERSION(1), 64, 120, 12, 1, RUBY_TEXT_FLAGS },
+	{ VERSION(2), 64, 112, 12, 0, RUBY_TEXT_LENGTH },
+};
+
+bool ruby_file_is_one(const struct elf_file *e)
+{
+	return elf_names_has(e, "ruby_version") && elf_names_has(e, "ruby_run_node");
+}
+
+/* "3.1.7" */
+static const struct layout *find_layout(const struct elf_file *e, const struct elf_name *text)
+{
+	struct cursor c = elf_file_at(e, text->address);
+	const uint8_t *digits = cursor_bytes(&c, 4);
+
+	for (size_t i = 0; digits && i < sizeof(layouts) / sizeof(*layouts); i++)
+		if (digits[0] == '0' + (layouts[i].version >> 8) && digits[1] == '.' &&
+		    digits[2] == '0' + (layouts[i].version & 0xff) && digits[3] == '.')
+			return &layouts[i];
+	return NULL;
+}
+
+/* Whether the dynamic linker puts the number of a file's thread-local storage there. */
+static bool is_module(const struct elf_file *e, uint64_t place)
+{
+	struct cursor c = elf_section_data(e, elf_file_section(e, ".rela.dyn"));
+
+	while (cursor_left(&c) >= 24) {
+		uint64_t where = cursor_u64(&c), kind = cursor_u64(&c) & UINT32_MAX;
+
+		cursor_skip(&c, 8);
+		if (where == place && kind == R_X86_64_DTPMOD64)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where a thread's execution context is: two words that say whose thread-local storage, and where
+ * in it. rb_errinfo() asks for it first:
+ *
+ *     data16 lea words(%rip),%rdi; call __tls_get_addr	66 48 8d 3d
+ */
+static uint64_t find_storage(const struct elf_file *e, const struct elf_name *asks)
+{
+	struct cursor c = elf_file_at(e, asks->address);
+	const uint8_t *code = asks->size < 128 ? cursor_bytes(&c, asks->size) : NULL;
+	uint64_t words;
+
+	for (uint64_t i = 0; e->machine == EM_X86_64 && code && i + 8 <= asks->size; i++) {
+		if (code[i] != 0x66 || code[i + 1] != 0x48 || code[i + 2] != 0x8d ||
+		    code[i + 3] != 0x3d)
+			continue;
+		words = machine_code_target(code + i + 4, asks->address + i + 8);
+		return is_module(e, words) ? words : 0;
+	}
+	return 0;
+}
+
+/*
+ * The table of symbols, by rb_id2str(), which compares with the last operator and goes on to a
+ * function that reads the last symbol's number and the array, the third word of the table:
+ *
+ *     cmp $number,%rdi; ...; jmp lookup	48 81 ff ... e9
+ *     cmp %edi,disp(%rip) or the reverse	39 3d, 3b 3d
+ *     mov disp(%rip),%rdi			48 8b 3d
+ */
+static void find_symbols(struct ruby_process *p, const struct elf_file *e,
+			 const struct elf_name *to_text)
+{
+	uint64_t size = to_text->size, lookup = 0, limit = 0;
+	struct cursor c = elf_file_at(e, to_text->address);
+	const uint8_t *code = size < 128 ? cursor_bytes(&c, size) : NULL;
+
+	for (uint64_t i = 0; code && i + 7 <= size; i++)
+		if (code[i] == 0x48 && code[i + 1] == 0x81 && code[i + 2] == 0xff)
+			p->last_operator = (uint16_t)machine_code_u32(code + i + 3);
+	if (code && size > 5 && code[size - 5] == 0xe9)
+		lookup = machine_code_target(code + size - 4, to_text->address + size);
+	c = elf_file_at(e, lookup);
+	size = 128;
+	code = lookup ? cursor_bytes(&c, size) : NULL;
+	for (uint64_t i = 0; code && i + 7 <= size && !p->symbols; i++) {
+		/* Any register. */
+		if ((code[i] & 0xfd) == 0x39 && (code[i + 1] & 0xc7) == 0x05)
+			limit = machine_code_target(code + i + 2, lookup + i + 6);
+		else if (limit && code[i] == 0x48 && code[i + 1] == 0x8b &&
+			 (code[i + 2] & 0xc7) == 0x05 &&
+			 machine_code_target(code + i + 3, lookup + i + 7) == limit + 16)
+			p->symbols = limit;
+	}
+}
+
+/*
+ * The collector's counts, by rb_gc_count(), which ends with
+ *
+ *     mov disp(%rax),%rax; mov disp(%rax),%rax; ret	48 8b 80, 48 8b 80, c3
+ *
+ * In the versions that are known, the word after the one that it returns counts freed objects.
+ */
+static void find_collections(struct ruby_process *p, const struct elf_file *e,
+			     const struct elf_name *s)
+{
+	uint64_t size = s[COLLECTIONS].size;
+	struct cursor c = elf_file_at(e, s[COLLECTIONS].address);
+	const uint8_t *end = size >= 15 && size < 128 ? cursor_bytes(&c, size) : NULL;
+	uint32_t collector, collections;
+
+	if (!end || !s[MACHINE].address)
+		return;
+	end += size - 15;
+	collector = machine_code_u32(end + 3);
+	collections = machine_code_u32(end + 10);
+	if (memcmp(end, "\x48\x8b\x80", 3) != 0 || memcmp(end + 7, "\x48\x8b\x80", 3) != 0 ||
+	    end[14] != 0xc3 || collector > UINT16_MAX || collections > UINT16_MAX)
+		return;
+	p->machine = s[MACHINE].address;
+	p->collector = (uint16_t)collector;
+	p->collections = (uint16_t)collections;
+}
+
+static void put_ranges(__u64 to[4], const struct code_range *range, const struct code_range *cold)
+{
+	to[0] = range->start;
+	to[1] = range->end;
+	to[2] = cold->start;
+	to[3] = cold->end;
+}
+
+/* The loop is a function of its own, unless the compiler has put it into its only caller. */
+#define CORE_LEAST 8192
+
+static void find_loop(struct ruby_process *p, const struct elf_file *e, const struct elf_name *s)
+{
+	const struct code_range loop = { s[LOOP].address, s[LOOP].address + s[LOOP].size };
+	const struct code_range core = machine_code_largest_callee(e, &loop, CORE_LEAST);
+	struct code_range cold = machine_code_cold(e, &loop, &s[LOOP_COLD]);
+
+	put_ranges(p->evaluation, &loop, &cold);
+	if (!core.start)
+		return;
+	cold = machine_code_cold(e, &core, &s[CORE_COLD]);
+	put_ranges(p->core, &core, &cold);
+}
+
+const char *ruby_file_read(struct ruby_process *p, const struct elf_file *e)
+{
+	struct elf_name symbols[SYMBOLS];
+	const struct layout *layout;
+
+	*p = (struct ruby_process){ 0 };
+	for (size_t i = 0; i < SYMBOLS; i++)
+		symbols[i].name = symbol_names[i];
+	elf_names_find(e, symbols, SYMBOLS);
+	layout = find_layout(e, &symbols[VERSION_TEXT]);
+	if (!layout)
+		return "a version of Ruby that is not known";
+	p->storage = find_storage(e, &symbols[ERROR_INFO]);
+	find_symbols(p, e, &symbols[SYMBOL_TEXT]);
+	if (!p->storage)
+		return "the state of its threads is not where it is looked for";
+	if (!symbols[LOOP].address || !p->symbols)
+		return "it hides its symbols";
+	find_loop(p, e, symbols);
+	find_collections(p, e, symbols);
+	p->frame_bytes = layout->frame_bytes;
+	p->body_lines = layout->body_lines;
+	p->line_bytes = layout->line_bytes;
+	p->first_line_shift = layout->first_line_shift;
+	p->text = (uint8_t)layout->text;
+	return NULL;
+}

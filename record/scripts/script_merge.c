@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/scripts/script_merge.h"
+
+#include "bpf/abi/script.h"
+
+struct merge {
+	const struct script_frame *next, *end;
+	struct script_merged *to;
+	size_t n;
+};
+
+static size_t count_loops(const struct sample *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->user_frames; i++)
+		n += (s->frames[i] & FRAME_EVALUATES) != 0;
+	return n;
+}
+
+static size_t count_entries(const struct merge *m)
+{
+	size_t n = 0;
+
+	for (const struct script_frame *f = m->next; f < m->end; f++)
+		n += (f->code & SCRIPT_ENTRY) != 0;
+	return n;
+}
+
+static void put_native(struct merge *m, __u64 frame)
+{
+	m->to[m->n++] = (struct script_merged){ .native = frame };
+}
+
+/* The frames up to the next entry; false: there are none, as the loop has no frame now. */
+static bool put_entry(struct merge *m)
+{
+	bool any = false;
+
+	while (m->next < m->end) {
+		const struct script_frame *f = m->next++;
+
+		if (f->code & SCRIPT_CODE) {
+			m->to[m->n++] = (struct script_merged){ .script = f };
+			any = true;
+		}
+		if (f->code & SCRIPT_ENTRY)
+			break;
+	}
+	return any;
+}
+
+static bool native_is_whole(const struct sample *s)
+{
+	return s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER;
+}
+
+/* Ruby has a frame in its list before it calls the loop, and after that has returned. */
+static bool lists_first(const struct sample *s)
+{
+	return s->script_runtime == SCRIPT_RUBY;
+}
+
+static enum script_match judge(const struct sample *s, size_t loops, size_t entries)
+{
+	if (!loops && !entries)
+		return SCRIPT_NO_LIST;
+	if (!native_is_whole(s) || s->script_flags & SCRIPT_CUT)
+		return SCRIPT_UNMATCHED;
+	if (loops == entries)
+		return SCRIPT_MATCHED;
+	if (loops == entries + 1 || (lists_first(s) && loops + 1 == entries))
+		return SCRIPT_LEAF_SKEW;
+	return SCRIPT_UNMATCHED;
+}
+
+size_t script_merge(const struct sample *s, bool keep, struct script_merged *merged,
+		    enum script_match *match)
+{
+	const struct script_frame *list =
+		(const struct script_frame *)(s->frames + s->user_frames + s->kernel_frames);
+	struct merge m = { .next = list, .end = list + s->script_frames, .to = merged };
+	size_t loops = count_loops(s), entries = count_entries(&m), surplus = 0, missing = 0;
+
+	*match = judge(s, loops, entries);
+	if (native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
+		surplus = loops > entries ? loops - entries : 0;
+		missing = entries > loops && (loops || lists_first(s)) ? entries - loops : 0;
+	}
+	for (; missing && lists_first(s); missing--)
+		put_entry(&m);
+	for (size_t i = 0; i < s->user_frames; i++) {
+		__u64 frame = s->frames[i];
+		bool any = false;
+
+		if (frame & FRAME_LOOP_PART && !keep)
+			continue;
+		if (!(frame & FRAME_EVALUATES) || surplus) {
+			surplus -= surplus && frame & FRAME_EVALUATES;
+			put_native(&m, frame);
+			continue;
+		}
+		/* Loops that the native stack does not have: their frames stay in their order. */
+		for (; missing; missing--)
+			any |= put_entry(&m);
+		any |= put_entry(&m);
+		if (any)
+			m.to[m.n - 1].replaces = true;
+		if (!any || keep)
+			put_native(&m, frame);
+	}
+	while (m.next < m.end)
+		put_entry(&m);
+	return m.n;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/scripts/scripts.h"
+
+#include <bpf/bpf.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "bpf/abi/script.h"
+#include "bpf/abi/unwind.h"
+#include "common/map.h"
+#include "record/scripts/python_file.h"
+#include "record/scripts/ruby_file.h"
+#include "record/scripts/script_memory.h"
+#include "record/runtimes/sent_names.h"
+#include "record/unwind/startup_files.h"
+
+/*
+ * For so many programs the layout is kept, to read missing parts of names from their processes'
+ * memory.
+ */
+#define IMAGES 4096
+
+/* What is known of a runtime's interpreters: how a file is recognised, and read. */
+struct language {
+	enum script_runtime runtime;
+	const char *name;
+	bool (*is_one)(const struct elf_file *e);
+	/* Fills in the parameters, with link-time addresses. NULL, or why it cannot (static text).
+	 */
+	const char *(*read)(struct script_process *process, const struct elf_file *e);
+};
+
+static const char *read_python(struct script_process *process, const struct elf_file *e)
+{
+	struct python_file file;
+	const char *problem = python_file_read(&file, e);
+
+	memcpy(process->parameters, &file.process, sizeof(file.process));
+	return problem;
+}
+
+static const char *read_ruby(struct script_process *process, const struct elf_file *e)
+{
+	struct ruby_process ruby;
+	const char *problem = ruby_file_read(&ruby, e);
+
+	memcpy(process->parameters, &ruby, sizeof(ruby));
+	return problem;
+}
+
+static const struct language languages[] = {
+	{ SCRIPT_PYTHON, "Python", python_file_is_one, read_python },
+	{ SCRIPT_RUBY, "Ruby", ruby_file_is_one, read_ruby },
+};
+
+/* A file that holds an interpreter. */
+struct interpreter {
+	struct script_process process; /* with link-time addresses */
+	uint64_t delta;		       /* from file offsets of its code to link-time addresses */
+};
+
+/* A process's program. */
+struct image {
+	uint32_t number; /* 0: none */
+	struct script_process process;
+};
+
+struct scripts {
+	struct scripts_options options;
+	struct map files; /* struct object * -> struct interpreter *, NULL for a file without one */
+	struct image images[IMAGES]; /* by their numbers, modulo IMAGES */
+	uint32_t next_image;
+	bool any; /* a process with an interpreter was seen */
+	struct script_names *names;
+};
+
+/* -------- files -------- */
+
+static void refuse(struct scripts *s, const char *path, const struct language *l,
+		   const char *problem)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s: its %s functions are not seen: %s", path, l->name,
+		 problem);
+	if (s->options.refused)
+		s->options.refused(text, s->options.context);
+}
+
+static struct interpreter *read_interpreter(struct scripts *s, const struct elf_file *e,
+					    const char *path, const struct language *l)
+{
+	struct interpreter *i = calloc(1, sizeof(*i));
+	const char *problem = i ? l->read(&i->process, e) : "no memory";
+
+	for (size_t n = 0; i && n < e->segment_count; n++)
+		if (e->segments[n].type == PT_LOAD && e->segments[n].flags & PF_X)
+			i->delta = e->segments[n].address - e->segments[n].offset;
+	if (!problem) {
+		i->process.runtime = l->runtime;
+		return i;
+	}
+	refuse(s, path, l, problem);
+	free(i);
+	return NULL;
+}
+
+/* Processes that map the file are known by that at once, in the kernel half. */
+static void announce(const struct scripts *s, int fd, const struct interpreter *i)
+{
+	struct script_file file = {
+		.delta = i->delta,
+		.runtime = i->process.runtime,
+		.process = i->process,
+	};
+	struct unwind_file_key key;
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return;
+	key.device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
+	key.inode = status.st_ino;
+	file.process.runtime = SCRIPT_NONE;
+	bpf_map_update_elem(s->options.files_fd, &key, &file, BPF_ANY);
+}
+
+/* Takes the descriptor. */
+static struct interpreter *look_into(struct scripts *s, int fd, const char *path)
+{
+	struct interpreter *i = NULL;
+	struct elf_file e;
+
+	if (!elf_file_open(&e, fd)) {
+		for (size_t n = 0; !i && n < sizeof(languages) / sizeof(*languages); n++)
+			if (languages[n].is_one(&e))
+				i = read_interpreter(s, &e, path, &languages[n]);
+		elf_file_release(&e);
+	}
+	if (i)
+		announce(s, fd, i);
+	close(fd);
+	return i;
+}
+
+static struct interpreter *look_into_mapping(struct scripts *s, uint32_t pid,
+					     const struct mapping *m)
+{
+	int fd;
+
+	if (error_ignore(object_open(pid, m, &fd)))
+		return NULL;
+	return look_into(s, fd, m->object->definition.path);
+}
+
+static void prepare_file(void *context, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd >= 0)
+		free(look_into(context, fd, path));
+}
+
+void scripts_prepare(struct scripts *s, const char *program)
+{
+	startup_files_each(program, prepare_file, s);
+}
+
+/* NULL for a file that holds no interpreter. */
+static struct interpreter *interpreter_of(struct scripts *s, uint32_t pid, const struct mapping *m)
+{
+	bool added;
+	uint64_t *value = map_put(&s->files, &m->object, sizeof(m->object), &added);
+
+	if (value && added)
+		*value = (uintptr_t)look_into_mapping(s, pid, m);
+	return value ? (struct interpreter *)(uintptr_t)*value : NULL;
+}
+
+/* -------- processes -------- */
+
+static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
+	struct scripts *s = context;
+	struct script_process process = { 0 }, placed;
+	const uint32_t slot = pid % SCRIPT_LISTS;
+	const uint64_t has_list = 1;
+	struct interpreter *i;
+	struct image *image;
+
+	if (m->object->definition.kind != PRF_OBJECT_FILE)
+		return;
+	i = interpreter_of(s, pid, m);
+	if (!i)
+		return;
+	s->any = true;
+	placed = i->process;
+	script_process_place(&placed, placed.runtime, m->start - (m->offset + i->delta));
+	/* The kernel half may have found it before; what it has sent is of the image it has chosen.
+	 */
+	if (bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) ||
+	    process.runtime != placed.runtime ||
+	    memcmp(process.parameters, placed.parameters, sizeof(placed.parameters)) != 0)
+		process.image = ++s->next_image & ~SCRIPT_IMAGE_BY_TIME;
+	placed.image = process.image;
+	image = &s->images[process.image % IMAGES];
+	image->number = process.image;
+	image->process = placed;
+	bpf_map_update_elem(s->options.lists_fd, &slot, &has_list, BPF_ANY);
+	bpf_map_update_elem(s->options.scripts_fd, &pid, &placed, BPF_ANY);
+}
+
+/* After an exec the kernel half has removed the entry already; after a fork it has copied it. */
+static void ended(void *context, uint32_t pid, uint64_t time_ns)
+{
+	struct scripts *s = context;
+	struct script_process process;
+
+	/* Most recordings have no interpreter; else the entry may be another runtime's. */
+	if (s->any && !bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) &&
+	    script_has_list(process.runtime))
+		bpf_map_delete_elem(s->options.scripts_fd, &pid);
+}
+
+/* -------- names -------- */
+
+static size_t read_text(void *context, const struct script_name *name, struct script_text *text,
+			void *to, size_t most)
+{
+	struct scripts *s = context;
+	const struct image *image = &s->images[name->image % IMAGES];
+	struct target_memory memory = target_memory_of(name->pid);
+
+	if (image->number != name->image)
+		return 0;
+	return script_memory_text(&memory, &image->process, name, text, to, most);
+}
+
+static void forgot(void *context)
+{
+	const struct scripts *s = context;
+
+	sent_names_forget(s->options.sent_fd);
+}
+
+struct script_names *scripts_names(struct scripts *s)
+{
+	return s->names;
+}
+
+/* -------- beginning and end -------- */
+
+struct scripts *scripts_new(const struct scripts_options *options)
+{
+	struct scripts *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->options = *options;
+	s->names = script_names_new(&(struct script_names_options){
+		.read = read_text, .forgot = forgot, .context = s });
+	if (s->names)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void scripts_free(struct scripts *s)
+{
+	if (!s)
+		return;
+	map_release_values(&s->files, free);
+	script_names_free(s->names);
+	free(s);
+}
+
+struct error *scripts_follow(struct scripts *s, struct spaces *newest)
+{
+	return spaces_listen(
+		newest, &(struct space_listener){ .mapped = mapped, .ended = ended, .context = s });
+}
