@@ -115,8 +115,14 @@ print(next((l.split()[5] for l in open("/proc/self/maps") if "libpython" in l), 
 	is "$(python3 - "$work/samples" <<-'END'
 	import json, sys
 	named = unnamed = 0
+	command = None
 	for line in open(sys.argv[1]):
-	    stack = json.loads(line).get("stack", [])
+	    sample = json.loads(line)
+	    stack = sample.get("stack", [])
+	    # The first of them is the command: a busy machine may start it before its file is known.
+	    command = command or sample["pid"]
+	    if sample["pid"] == command:
+	        continue
 	    if any(f["kind"] == "script" for f in stack):
 	        named += 1
 	    elif any(f["name"] == "_PyEval_EvalFrameDefault" for f in stack):
