@@ -73,11 +73,13 @@ static __always_inline void ticks_count(__u64 cookie, __u64 now_ns, bool counts)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
 	__u32 event = (__u32)cookie, class = CLASS_TIMER;
-	__u64 period = event < SAMPLE_EVENTS_MAX ? tick_ns[event] : 0;
-	__u64 opened = cookie >> 32, switches, skipped;
+	__u64 opened = cookie >> 32, period = 0, switches, skipped;
 	struct sample_counters *count;
 	struct ticks *t;
 
+	barrier_var(event); /* or older kernels do not know its bound: the compiler compares once */
+	if (event < SAMPLE_EVENTS_MAX)
+		period = tick_ns[event];
 	/* No timer: there is nothing to count, and no map is asked. */
 	if (!period)
 		return;
