@@ -240,6 +240,10 @@ static const char *take_metadata(void *context, const char *argument)
 		free(key);
 		return no_memory;
 	}
+	if (trace_file_has_key(key)) {
+		free(key);
+		return "the recorder itself notes this key; choose another one";
+	}
 	s->metadata[s->metadata_count++] = (struct metadata){ key, equals + 1 };
 	return NULL;
 }

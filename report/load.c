@@ -213,20 +213,28 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 	return true;
 }
 
-static bool has_notes(const struct loaded *l, const struct report_options *o)
+static bool has_note(const struct loaded *l, const char *key)
+{
+	for (size_t i = 0; i < l->trace_count; i++)
+		if (trace_metadata(&l->traces[i], key))
+			return true;
+	return false;
+}
+
+bool loaded_have_notes(const struct loaded *now, const struct loaded *base,
+		       const struct report_options *o)
 {
 	for (size_t i = 0; i < PROFILE_NOTES && o->note_keys[i]; i++) {
-		size_t t = 0;
+		const char *key = o->note_keys[i];
 
-		while (t < l->trace_count && !trace_metadata(&l->traces[t], o->note_keys[i]))
-			t++;
-		if (t == l->trace_count) {
-			message_error("--group-by=%s: no trace has such a note (prof-record "
-				      "--metadata=%s=VALUE makes one), and nothing else has that "
-				      "name: see prof-report --help",
-				      o->note_keys[i], o->note_keys[i]);
-			return false;
-		}
+		/* Each trace of prof-record has its host, those of other writers may have none. */
+		if (!strcmp(key, "host") || has_note(now, key) || (base && has_note(base, key)))
+			continue;
+		message_error("--group-by=%s: no trace has such a note (prof-record "
+			      "--metadata=%s=VALUE makes one), and nothing else has that "
+			      "name: see prof-report --help",
+			      key, key);
+		return false;
 	}
 	return true;
 }
@@ -248,7 +256,7 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 	};
 	struct error *error;
 
-	if (!has_notes(l, o) || !choose_value(l, o, &build.value))
+	if (!choose_value(l, o, &build.value))
 		return false;
 	build.tally = l->tally;
 	build.traces = l->traces;
@@ -268,7 +276,7 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 
 bool loaded_profile(struct loaded *l, const struct report_options *o)
 {
-	return loaded_read(l, o, true) && loaded_build(l, o);
+	return loaded_read(l, o, true) && loaded_have_notes(l, NULL, o) && loaded_build(l, o);
 }
 
 /* -------- one sample after the other -------- */

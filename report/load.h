@@ -26,6 +26,13 @@ void loaded_release(struct loaded *l);
 /* Reads all samples into the tally and, with the option, symbols into the symbolizer. */
 bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols);
 
+/*
+ * Whether some trace, of `now` or of what it is compared with (NULL: nothing), has each of the
+ * notes that --group-by asks for.
+ */
+bool loaded_have_notes(const struct loaded *now, const struct loaded *base,
+		       const struct report_options *o);
+
 /* Builds the profile that the options ask for from what was read. */
 bool loaded_build(struct loaded *l, const struct report_options *o);
 

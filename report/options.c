@@ -276,6 +276,15 @@ static const struct {
 	{ "cgroup", PROFILE_BY_CGROUP }, { "trace", PROFILE_BY_TRACE },
 	{ "time", PROFILE_BY_TIME },
 };
+_Static_assert(sizeof(dimension_names) / sizeof(*dimension_names) + PROFILE_NOTES <
+		       VIEW_LEADING_MAX,
+	       "each of them may be asked for at once, and a 0 ends them");
+
+static const char *named_twice(struct report_options *o, const char *key, size_t length)
+{
+	snprintf(o->why, sizeof(o->why), "names %.*s twice", (int)length, key);
+	return o->why;
+}
 
 /* What is no name of a dimension is the key of a note, such as the host. */
 static const char *add_note(struct report_options *o, size_t *n, const char *key)
@@ -284,7 +293,7 @@ static const char *add_note(struct report_options *o, size_t *n, const char *key
 
 	while (i < PROFILE_NOTES && o->note_keys[i]) {
 		if (!strcmp(o->note_keys[i], key))
-			return "says one thing twice";
+			return named_twice(o, key, strlen(key));
 		i++;
 	}
 	if (i == PROFILE_NOTES)
@@ -310,7 +319,7 @@ static const char *add_group(struct report_options *o, size_t *n, const char *na
 		    strncmp(dimension_names[i].name, name, length))
 			continue;
 		if (o->dimensions & dimension_names[i].dimension)
-			return "says one thing twice";
+			return named_twice(o, name, length);
 		if (dimension_names[i].dimension == PROFILE_BY_TIME) {
 			if (!name[length] || !option_duration(name + length + 1, 1000000000, &ns) ||
 			    !ns)
@@ -459,8 +468,8 @@ static const struct option_entry table[] = {
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
 	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", SETS(wakers) },
 	{ 0, "group-by", "LIST",
-	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms", take_group_by,
-	  "comm pid tid cpu event object cgroup host trace time:100ms" },
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms, keys of notes",
+	  take_group_by, "comm pid tid cpu event object cgroup host trace time:100ms" },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL,

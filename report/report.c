@@ -358,7 +358,8 @@ static bool load_both(struct report_options *o, struct loaded *base, struct load
 		return false;
 	compare_choose_value(o, base, now);
 	of_base.value = o->value;
-	if (!loaded_build(base, &of_base) || !loaded_build(now, o))
+	if (!loaded_have_notes(now, base, o) || !loaded_build(base, &of_base) ||
+	    !loaded_build(now, o))
 		return false;
 	o->shown.base = base->profile;
 	return true;

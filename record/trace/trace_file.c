@@ -10,6 +10,38 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+enum own_key {
+	KEY_HOST,
+	KEY_KERNEL,
+	KEY_ARCH,
+	KEY_COMMAND_LINE,
+	KEY_RECORDER,
+	KEY_CLOCK,
+	KEY_EVENT_SOURCE,
+	KEY_START_TIME,
+	KEY_START_MONOTONIC,
+};
+
+static const char *const own_keys[] = {
+	[KEY_HOST] = "host",
+	[KEY_KERNEL] = "kernel",
+	[KEY_ARCH] = "arch",
+	[KEY_COMMAND_LINE] = "command_line",
+	[KEY_RECORDER] = "recorder",
+	[KEY_CLOCK] = "clock",
+	[KEY_EVENT_SOURCE] = "event_source",
+	[KEY_START_TIME] = "start_time",
+	[KEY_START_MONOTONIC] = "start_monotonic_ns",
+};
+
+bool trace_file_has_key(const char *key)
+{
+	for (size_t i = 0; i < sizeof(own_keys) / sizeof(*own_keys); i++)
+		if (!strcmp(own_keys[i], key))
+			return true;
+	return false;
+}
+
 void trace_file_init(struct trace_file *f)
 {
 	*f = (struct trace_file){ .output = { .fd = -1 } };
@@ -55,9 +87,9 @@ struct error *trace_file_started(struct trace_file *f, const struct trace_start 
 
 	wall_clock(realtime, sizeof(realtime), &start->wall);
 	snprintf(monotonic, sizeof(monotonic), "%" PRIu64, start->monotonic_ns);
-	error = prf_writer_metadata(f->writer, "start_time", realtime);
+	error = prf_writer_metadata(f->writer, own_keys[KEY_START_TIME], realtime);
 	if (!error)
-		error = prf_writer_metadata(f->writer, "start_monotonic_ns", monotonic);
+		error = prf_writer_metadata(f->writer, own_keys[KEY_START_MONOTONIC], monotonic);
 	return trace_file_error(f, error);
 }
 
@@ -68,17 +100,17 @@ static struct error *write_metadata(struct prf_writer *w, const struct trace_fil
 
 	memset(&name, 0, sizeof(name));
 	uname(&name);
-	const struct metadata own[] = {
-		{ "host", name.nodename },
-		{ "kernel", name.release },
-		{ "arch", name.machine },
-		{ "command_line", options->command_line },
-		{ "recorder", "prof-record " PROF_VERSION },
-		{ "clock", "CLOCK_MONOTONIC" },
-		{ "event_source", options->events->n ? options->events->events[0].name : "" },
+	const char *const own[] = {
+		[KEY_HOST] = name.nodename,
+		[KEY_KERNEL] = name.release,
+		[KEY_ARCH] = name.machine,
+		[KEY_COMMAND_LINE] = options->command_line,
+		[KEY_RECORDER] = "prof-record " PROF_VERSION,
+		[KEY_CLOCK] = "CLOCK_MONOTONIC",
+		[KEY_EVENT_SOURCE] = options->events->n ? options->events->events[0].name : "",
 	};
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own) && !error; i++)
-		error = prf_writer_metadata(w, own[i].key, own[i].value);
+		error = prf_writer_metadata(w, own_keys[i], own[i]);
 	for (size_t i = 0; i < options->metadata_count && !error; i++)
 		error = prf_writer_metadata(w, options->metadata[i].key,
 					    options->metadata[i].value);

@@ -24,6 +24,9 @@ struct metadata {
 	const char *key, *value;
 };
 
+/* Whether every trace has a note of this key from the recorder itself. */
+bool trace_file_has_key(const char *key);
+
 struct trace_file_options {
 	int level; /* of compression */
 	const struct event_list *events;

@@ -13,7 +13,7 @@
 
 #include <regex.h>
 
-#define VIEW_LEADING_MAX 12
+#define VIEW_LEADING_MAX 16 /* all that --group-by takes, and the 0 that ends them */
 
 /* How to show it; what a view does not know it ignores. */
 struct view_options {

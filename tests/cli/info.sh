@@ -100,6 +100,13 @@ wrong --group-by nonsense:5
 wrong --group-by comm,,pid
 wrong --group-by a,b,c,d,e
 wrong --group-by host,host
+like "$out" "names host twice" "... which names it"
+# More first frames than there were places for: each dimension, and four notes.
+for keys in time:1s,a,b,c,d time:1s,a,b,c; do
+	"$report" --group-by "comm,pid,tid,cpu,event,object,cgroup,trace,$keys" "$trace" > "$work/all" 2>&1
+	is "$?" 1 "all that --group-by takes ($keys): the trace has no such notes"
+	like "$(cat "$work/all")" '^prof-report: --group-by=a: no trace has such a note' "... which is reported"
+done
 wrong --group-by time
 wrong --pid=x
 wrong --min 101

@@ -37,6 +37,7 @@ wrong "-p text" "-p|--pid" prof-record -p me
 wrong "-d text" "-d|--duration" prof-record -d soon -- true
 wrong "-z 99" "-z" prof-record -z 99 -- true
 wrong "-m text" "-m" prof-record -m big -- true
+wrong "a note that the recorder makes" "itself notes this key" prof-record -M host=mine -- true
 wrong "-o without FILE" "needs FILE" prof-record -o
 wrong "an unknown format" "format|-f" prof-report -f nonsense x.prf
 wrong "--normalize alone" "goes with --diff" prof-report --normalize x.prf

@@ -129,6 +129,24 @@ is "$("$report" -q --group-by service,zone "$work/web.prf" "$work/web.prf" "$wor
 like "$("$report" -q --group-by zone "$work/web.prf" "$work/batch.prf" | cut -d' ' -f1 | cut -d';' -f1 |
 	sort -u)" '^north:_1$' \
 	"... and joins what has the same"
+# In a comparison either side may have them.
+"$report" -q --group-by service --diff "$trace" "$work/web.prf" > "$work/later"
+is "$?" 0 "a note that only the newer side has"
+like "$(cat "$work/later")" '^web;' "... is there"
+"$report" -q --group-by service --diff "$work/web.prf" "$trace" > "$work/earlier"
+is "$?" 0 "a note that only the base has"
+like "$(cat "$work/earlier")" '^web;' "... is there"
+out=$("$report" --group-by servcie --diff "$trace" "$work/web.prf" 2>&1)
+is "$?" 1 "a note that neither has"
+grep -v '^metadata "host"' "$work/web.txt" > "$work/hostless.txt"
+need "$build/testdata/trace_text" "$work/hostless.txt" -o "$work/hostless.prf"
+like "$("$report" --group-by host "$work/hostless.prf")" '^\[unknown\];' "another writer's trace may lack the host"
+sed '1s/^/metadata "a" "1"\nmetadata "b" "2"\nmetadata "c" "3"\nmetadata "d" "4"\n/' "$top/testdata/good-small.txt" > "$work/four.txt"
+need "$build/testdata/trace_text" "$work/four.txt" -o "$work/four.prf"
+for n in 3 4; do
+	like "$("$report" --group-by "comm,pid,tid,cpu,event,object,cgroup,trace,time:1s,$(echo a,b,c,d | cut -d, -f1-$n)" "$work/four.prf" | head -n 1)" \
+		"^[^;]*(;[^;]*){7};0.000s;$(echo '1;2;3;4' | cut -d';' -f1-$n);" "--group-by with all dimensions and $n notes"
+done
 out=$("$report" --group-by servcie "$work/web.prf" 2>&1)
 is "$?" 1 "a note that no trace has"
 like "$out" '--group-by=servcie: no trace has such a note' "... is reported"
