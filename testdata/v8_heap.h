@@ -174,6 +174,7 @@ static inline uint64_t v8_heap_name(struct v8_walk *v, uint64_t function)
 	v8_heap_read(&shared, sizeof(shared), function - V8_TAG + v->process.shared);
 	position = v8_identify_shared(v, shared);
 	v->name.code = v->code | V8_NAME;
+	v->name.script = v->code;
 	v->name.position = position;
 	if (!position || v8_name_function(v))
 		return 0;

@@ -57,13 +57,11 @@ struct v8_process {
 	__u16 optimization_index; /* in that, the number of the compilation */
 };
 
-_Static_assert(sizeof(struct v8_process) <= 128, "it has to fit into a script_process");
-
 /*
  * A struct script_frame of V8. code: a hash of the program's image, its thread, and lengths and
  * hashes of the script's name and source, with V8_INTERPRETED; of optimized
- * code with V8_OPTIMIZED and the number of its compilation. position: the script's number << 32
- * | the function's number in the script.
+ * code with V8_OPTIMIZED, the number of its compilation and where its instructions are, as V8 may
+ * move them. position: the script's number << 32 | the function's number in the script.
  */
 #define V8_INTERPRETED 1ULL
 #define V8_OPTIMIZED 2ULL
@@ -90,7 +88,8 @@ struct v8_text {
 
 /* A function, when it is seen for the first time. */
 struct v8_name {
-	__u64 code; /* the hash and V8_NAME */
+	__u64 code;   /* the hash and V8_NAME */
+	__u64 script; /* the hash of the script alone, also for optimized code */
 	__u64 position;
 	__u32 pid;
 	__u32 start;	  /* where in the source the function begins, in characters */
@@ -119,10 +118,10 @@ struct v8_compilation {
 	struct {
 		__u64 code, position; /* position 0: it is not known */
 	} inner[V8_INNER_MAX];
-	__u32 inner_count, places_size, positions_size,
-		reserved;		    /* sizes may be more than is here */
-	__u8 places[V8_PLACES_BYTES];	    /* V8's InliningPositions */
-	__u8 positions[V8_POSITIONS_BYTES]; /* V8's source position table */
+	__u32 size;					/* of the instructions */
+	__u32 inner_count, places_size, positions_size; /* may be more than is here */
+	__u8 places[V8_PLACES_BYTES];			/* V8's InliningPositions */
+	__u8 positions[V8_POSITIONS_BYTES];		/* V8's source position table */
 };
 
 _Static_assert(sizeof(struct v8_compilation) % 8 == 0, "part of the ABI between the halves");

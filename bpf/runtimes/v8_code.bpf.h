@@ -21,7 +21,8 @@ enum v8_frame {
 	V8_PUSHED, /* the caller's frame pointer is on the stack */
 	V8_LINKED, /* the frame pointer is its own, the function is not there yet */
 	V8_LEFT,   /* no frame any more, or it is not known */
-	V8_IN_R9,  /* so is the return address, while the arguments are removed */
+	/* No frame any more; the return address is there while the arguments are removed. */
+	V8_IN_R9,
 	V8_IN_R10,
 };
 

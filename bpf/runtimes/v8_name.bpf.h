@@ -145,10 +145,12 @@ static __always_inline bool v8_read_code(struct v8_walk *v, struct v8_compiled *
 
 	c->optimization = 0;
 	if (!v8_is_pointer(c->address) ||
-	    WALK_READ_USER(v->made, sizeof(v->made), c->address - V8_TAG) ||
-	    c->pc - v8_code_field(v, p->start) >= v8_code_half(v, p->length))
+	    WALK_READ_USER(v->made, sizeof(v->made), c->address - V8_TAG))
 		return false;
 	c->start = v8_code_field(v, p->start);
+	c->size = v8_code_half(v, p->length);
+	if (c->pc - c->start >= c->size)
+		return false;
 	if (WALK_READ_USER(&its, 8, c->start - p->made) || its != c->address)
 		return false;
 	if ((v8_code_half(v, p->kind) & V8_KIND_MASK) >= p->optimized &&
@@ -162,6 +164,16 @@ static __always_inline bool v8_read_code(struct v8_walk *v, struct v8_compiled *
 		c->table = v8_code_field(v, p->optimization + 8);
 	}
 	return true;
+}
+
+/*
+ * `code` of frames in optimized code of that script. Code that V8 has moved is another one: what is
+ * inlined in it is found by its place.
+ */
+static __always_inline __u64 v8_optimized_code(__u64 script, const struct v8_compiled *c)
+{
+	return (script_mix(script_mix(script, c->optimization), c->start) & V8_SCRIPT) |
+	       V8_OPTIMIZED;
 }
 
 /* Copies an array of bytes, or what there is room for. */
@@ -200,16 +212,18 @@ static __always_inline __u64 v8_read_compilation(struct v8_walk *v, const struct
 	V8_CAPTURE_BYTES(c->table, m->positions_size, m->positions);
 	m->inner_count = count >> 32;
 	m->instructions = c->start;
+	m->size = c->size;
 	return literals - V8_TAG + 16;
 }
 
 #define V8_CODE_ALIGNMENT 64
 #define V8_CODE_STEPS 4
+#define V8_SEARCHES_MAX 1024 /* in one walk: each reads up to 8 words */
 
 /*
  * Searches downwards from v->search for where the instructions around the pc begin: before them is
  * a pointer to their Code, which has their address. Not 0: it is over, and c->address is that
- * pointer, or 0.
+ * pointer, or 0. One walk is given so many searches, as a process may have code where each fails.
  */
 static __always_inline int v8_search_code(struct v8_walk *v, struct v8_compiled *c)
 {
@@ -217,6 +231,9 @@ static __always_inline int v8_search_code(struct v8_walk *v, struct v8_compiled 
 	__u64 at = v->search, address, start;
 
 	c->address = 0;
+	if (v->searches >= V8_SEARCHES_MAX)
+		return 1;
+	v->searches++;
 	v->search = at - V8_CODE_STEPS * V8_CODE_ALIGNMENT;
 	for (int i = 0; i < V8_CODE_STEPS; i++, at -= V8_CODE_ALIGNMENT) {
 		if (WALK_READ_USER(&address, 8, at - p->made))

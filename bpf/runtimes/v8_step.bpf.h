@@ -89,6 +89,7 @@ __noinline int v8_send(__u32 index)
 	w->v8.names++;
 	n = &w->v8.name;
 	n->code = w->v8.sending.code | V8_NAME;
+	n->script = w->v8.code;
 	n->position = w->v8.sending.position;
 	n->pid = w->v8.pid;
 	if (!v8_name_function(&w->v8))
@@ -155,7 +156,10 @@ __noinline int v8_look_inner(__u32 index, __u32 i)
 	return position && !script_is_sent(script_mix(w->v8.code, position));
 }
 
-/* The function itself. What its code has inlined is sent before its names. */
+/*
+ * The function itself. What its code has inlined is sent before its names; not without them, as
+ * both would be sent again with the next sample.
+ */
 __noinline int v8_look_function(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
@@ -168,7 +172,7 @@ __noinline int v8_look_function(__u32 index)
 	w->v8.sending.position = position;
 	w->v8.compilation.code = w->v8.wanted | V8_NAME;
 	w->v8.compilation.position = position;
-	if (w->v8.compilation.inner_count)
+	if (w->v8.compilation.inner_count && w->v8.names < V8_NAMES_MAX)
 		bpf_ringbuf_output(&script_names, &w->v8.compilation, sizeof(w->v8.compilation),
 				   BPF_RB_NO_WAKEUP);
 	return position != 0;
@@ -272,7 +276,7 @@ __noinline int v8_note(__u32 index)
 		if (c->pc != pc || c->walk != w->v8.walks)
 			v8_find_code(index, pc, slot);
 		if (c->optimization) {
-			code = (script_mix(code, c->optimization) & V8_SCRIPT) | V8_OPTIMIZED;
+			code = v8_optimized_code(code, c);
 			sent = &c->sent;
 		}
 	}
@@ -468,6 +472,7 @@ static __always_inline void v8_begin(struct walk *w, const struct script_process
 	w->v8.thread = script_mix((__u64)process->image << 32 | (__u32)task->pid, task->start_time);
 	w->v8.pid = task->tgid;
 	w->v8.names = 0;
+	w->v8.searches = 0;
 #endif
 	walk_sample(w)->script_runtime = SCRIPT_V8;
 }

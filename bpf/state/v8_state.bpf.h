@@ -18,7 +18,7 @@
 struct v8_compiled {
 	__u64 pc, walk;
 	__u64 address;	    /* of its Code; 0: it was not found */
-	__u64 start;	    /* of its instructions */
+	__u64 start, size;  /* of its instructions */
 	__u64 data;	    /* its DeoptimizationData */
 	__u64 table;	    /* its source positions */
 	__u64 optimization; /* the number of the compilation, + 1; 0: it is not optimized */
@@ -42,6 +42,7 @@ struct v8_walk {
 	__u64 thread; /* a hash of the program's image and the thread */
 	__u32 pid;
 	__u32 names;	/* sent in this walk */
+	__u32 searches; /* parts of them in this walk, see v8_search_code() */
 	__u64 function; /* that the frame of the last step says it is of; 0: it does not say */
 	/* What is sent, see v8_send_wanted(). */
 	__u64 wanted;	   /* the code of the function, 0: nothing */

@@ -155,27 +155,27 @@ static const char *place_code(struct v8_file *f, const struct elf_file *e)
 }
 
 /* Words below the frame pointer: the step reads five of them. */
-static bool is_frame_slot(int32_t value)
+static bool is_frame_slot(int64_t value)
 {
 	return value <= -8 && value >= -40 && value % 8 == 0;
 }
 
-static bool is_field(int32_t value)
+static bool is_field(int64_t value)
 {
 	return value >= 8 && value <= 128;
 }
 
 /* Among those that are read at once. */
-static bool is_script_field(int32_t value)
+static bool is_script_field(int64_t value)
 {
 	return value >= 8 && value <= 8 * V8_SCRIPT_WORDS && value % 8 == 0;
 }
 
-static const char *place_fields(struct v8_file *f, const int32_t *v)
+static const char *place_fields(struct v8_file *f, const int64_t *v)
 {
-	int32_t script = v[SHARED_SCRIPT] ? v[SHARED_SCRIPT] : v[SHARED_SCRIPT_NEW];
+	int64_t script = v[SHARED_SCRIPT] ? v[SHARED_SCRIPT] : v[SHARED_SCRIPT_NEW];
 	/* The function's number in its script follows the flags, as the script's own the lines. */
-	int32_t literal = v[SHARED_FLAGS] + 4 - script;
+	int64_t literal = v[SHARED_FLAGS] + 4 - script;
 
 	for (int i = FP_CONTEXT; i <= FP_BYTECODES; i++)
 		if (!is_frame_slot(v[i]))
@@ -208,7 +208,7 @@ static const char *place_fields(struct v8_file *f, const int32_t *v)
  * Code, as node 20, and as node 22 and 24 have it. Of node 20 there are symbols for two fields
  * only. Where it is otherwise, the kernel half finds no code around an address.
  */
-static void place_made_code(struct v8_process *p, const int32_t *v)
+static void place_made_code(struct v8_process *p, const int64_t *v)
 {
 	bool is_20 = v[CODE_DATA] == 16 && v[CODE_TABLE] == 24 && !v[CODE_START] && !v[CODE_LENGTH];
 	bool is_22 = v[CODE_START] == 40 && !v[CODE_DATA] && v[CODE_LENGTH] == v[CODE_KIND] + 4;
@@ -230,7 +230,7 @@ static void place_made_code(struct v8_process *p, const int32_t *v)
 const char *v8_file_read(struct v8_file *f, const struct elf_file *e)
 {
 	struct elf_name names[VALUES + EXPECTED];
-	int32_t values[VALUES];
+	int64_t values[VALUES]; /* of 32 bits, so that no sum of them overflows */
 	const char *problem;
 
 	*f = (struct v8_file){ 0 };

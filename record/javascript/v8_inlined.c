@@ -28,7 +28,7 @@ struct entry {
 
 struct v8_inlined {
 	uint32_t call_count, entry_count;
-	uint32_t known; /* the table is complete up to this offset */
+	uint32_t known; /* the table is complete up to this offset, at most the code's end */
 	struct call calls[PLACES_MAX];
 	struct entry entries[];
 };
@@ -107,7 +107,7 @@ static void read_entries(struct v8_inlined *to, const struct v8_compilation *fro
 		to->known = (uint32_t)offset;
 	}
 	if (from->positions_size <= V8_POSITIONS_BYTES)
-		to->known = UINT32_MAX;
+		to->known = from->size;
 }
 
 struct v8_inlined *v8_inlined_new(const struct v8_compilation *compilation)

@@ -41,6 +41,8 @@ struct key {
 struct compiled {
 	struct v8_inlined *inlined;
 	uint64_t instructions; /* where they begin */
+	uint32_t tries; /* to get the inlined functions: how often it was sent; TRIES: no more */
+	bool asked;	/* since it was sent last */
 	uint32_t inner_count;
 	struct key inner[V8_INNER_MAX];
 };
@@ -208,7 +210,7 @@ static bool is_still_there(const struct target_memory *m, const struct v8_name *
 /* The lines of the function's script; NULL: its source is not there, or no more. */
 static const struct script *read_script(struct v8_names *n, const struct v8_name *name)
 {
-	const struct key key = { name->code, name->position >> 32 << 32 };
+	const struct key key = { name->script, name->position >> 32 << 32 };
 	struct target_memory memory = n->options.memory(name->pid);
 	struct script *s = recall(&n->scripts, &key);
 
@@ -374,8 +376,12 @@ static bool add_compilation(struct v8_names *n, const void *data)
 
 	memcpy(&c, data, sizeof(c));
 	key = (struct key){ c.code & V8_SCRIPT, c.position };
-	if (recall(&n->compiled, &key))
+	compiled = recall(&n->compiled, &key);
+	if (compiled) {
+		compiled->tries += compiled->tries < TRIES;
+		compiled->asked = false;
 		return true;
+	}
 	inlined = v8_inlined_new(&c);
 	compiled = inlined ? calloc(1, sizeof(*compiled)) : NULL;
 	if (!compiled || !keep(&n->compiled, &key, compiled)) {
@@ -384,6 +390,7 @@ static bool add_compilation(struct v8_names *n, const void *data)
 		return false;
 	}
 	compiled->inlined = inlined;
+	compiled->tries = 1;
 	compiled->instructions = c.instructions;
 	compiled->inner_count = c.inner_count < V8_INNER_MAX ? c.inner_count : V8_INNER_MAX;
 	for (uint32_t i = 0; i < compiled->inner_count; i++)
@@ -393,10 +400,21 @@ static bool add_compilation(struct v8_names *n, const void *data)
 	return true;
 }
 
+static void bound(struct v8_names *n)
+{
+	if (n->functions.count < FUNCTIONS_MAX && n->compiled.count < FUNCTIONS_MAX &&
+	    n->bytes < BYTES_MAX)
+		return;
+	forget(n);
+	if (n->options.forgot)
+		n->options.forgot(n->options.context);
+}
+
 bool v8_names_add(struct v8_names *n, const void *data, size_t size)
 {
 	struct v8_name name;
 
+	bound(n);
 	if (size == sizeof(struct v8_compilation))
 		return add_compilation(n, data);
 	if (size != sizeof(name))
@@ -405,11 +423,6 @@ bool v8_names_add(struct v8_names *n, const void *data, size_t size)
 	if (!is_text(&name.name, V8_NAME_BYTES) || !is_text(&name.file, V8_FILE_BYTES) ||
 	    !is_text(&name.source, V8_SOURCE_BYTES))
 		return false;
-	if (n->functions.count >= FUNCTIONS_MAX || n->bytes >= BYTES_MAX) {
-		forget(n);
-		if (n->options.forgot)
-			n->options.forgot(n->options.context);
-	}
 	return add_function(n, &name);
 }
 
@@ -423,24 +436,48 @@ static struct prf_place place_of(const struct function *f)
 	};
 }
 
+/* Of a frame; `complete`: it will stay like this. */
+struct found {
+	struct prf_place *places;
+	size_t count;
+	bool complete;
+};
+
 /* Those that are inlined where the code was left; a return address lies after its call. */
-static size_t inner_places(const struct v8_names *n, const struct compiled *c,
-			   const struct v8_question *q, struct prf_place *places)
+static void find_inner(const struct v8_names *n, const struct compiled *c,
+		       const struct v8_question *q, struct found *found)
 {
 	uint64_t offset = q->address - c->instructions - !q->exact;
 	uint32_t numbers[V8_INLINED_DEPTH];
 	size_t count = v8_inlined_find(c->inlined, offset, numbers);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct function *inner =
-			numbers[i] < c->inner_count ? recall(&n->functions, &c->inner[numbers[i]])
-						    : NULL;
+		const struct key *key = numbers[i] < c->inner_count ? &c->inner[numbers[i]] : NULL;
+		const struct function *inner = key ? recall(&n->functions, key) : NULL;
 
-		if (!inner)
-			return 0;
-		places[i] = place_of(inner);
+		if (key && key->position && (!inner || inner->tries < TRIES))
+			found->complete = false;
+		if (!inner) {
+			found->count = 0;
+			return;
+		}
+		found->places[found->count++] = place_of(inner);
 	}
-	return count;
+}
+
+/*
+ * Names of inlined functions, or their lines, are missing. The kernel half sends them with the
+ * function that they are inlined in, and only with that. False: that was in vain often enough.
+ */
+static bool ask_for_inner(const struct v8_names *n, struct compiled *c,
+			  const struct script_frame *frame)
+{
+	if (c->tries >= TRIES)
+		return false;
+	if (!c->asked && n->options.again)
+		n->options.again(n->options.context, frame->code, frame->position);
+	c->asked = true;
+	return true;
 }
 
 size_t v8_names_find(const struct v8_names *n, const struct v8_question *q,
@@ -448,15 +485,17 @@ size_t v8_names_find(const struct v8_names *n, const struct v8_question *q,
 {
 	const struct key key = { q->frame->code & V8_SCRIPT, q->frame->position };
 	const struct function *f = recall(&n->functions, &key);
-	const struct compiled *compiled;
-	size_t count = 0;
+	struct found found = { .places = places, .complete = true };
+	struct compiled *compiled;
 
 	*complete = f && f->tries == TRIES;
 	if (!f)
 		return 0;
 	compiled = q->frame->code & V8_OPTIMIZED ? recall(&n->compiled, &key) : NULL;
 	if (compiled)
-		count = inner_places(n, compiled, q, places);
-	places[count] = place_of(f);
-	return count + 1;
+		find_inner(n, compiled, q, &found);
+	if (!found.complete && ask_for_inner(n, compiled, q->frame))
+		*complete = false;
+	places[found.count] = place_of(f);
+	return found.count + 1;
 }

@@ -47,8 +47,8 @@ struct v8_question {
 /*
  * The place of the frame's function: its name, its script, and the line where it begins; before it
  * those of functions that were inlined there, the innermost one first. 0: its names have not come.
- * `complete`: it will stay like this, while the line may be known later otherwise. Texts stay valid
- * until the next v8_names_add().
+ * `complete`: it will stay like this, while lines and inlined functions may be known later
+ * otherwise. Texts stay valid until the next v8_names_add().
  */
 size_t v8_names_find(const struct v8_names *n, const struct v8_question *question,
 		     struct prf_place places[V8_PLACES_MAX], bool *complete);

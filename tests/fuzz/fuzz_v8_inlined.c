@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The input: how large the two tables claim to be (u16 each), and how many bytes the first has. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct v8_compilation c = { .inner_count = V8_INNER_MAX };
+	struct v8_compilation c = { .inner_count = V8_INNER_MAX, .size = 4000 };
 	struct cursor input = cursor_over(data, size);
 	uint32_t functions[V8_INLINED_DEPTH];
 	struct v8_inlined *inlined;

@@ -15,7 +15,7 @@ static struct v8_compilation tables;
 
 static int no_tables(void **state)
 {
-	tables = (struct v8_compilation){ .inner_count = V8_INNER_MAX };
+	tables = (struct v8_compilation){ .inner_count = V8_INNER_MAX, .size = 0x20000 };
 	return 0;
 }
 
@@ -111,6 +111,17 @@ static void test_nothing_is_inlined(void **state)
 	v8_inlined_free(NULL);
 }
 
+/* An address that lies elsewhere is not that of the last call. */
+static void test_the_end_of_the_code(void **state)
+{
+	tables.size = 0x100;
+	add_call(-1, 5);
+	add_entry(0x10, 0, true);
+	assert_string_equal(at(0xff), "5");
+	assert_string_equal(at(0x100), "");
+	assert_string_equal(at((uint64_t)-1), "");
+}
+
 /* Where the record ends, what comes is not known. */
 static void test_tables_that_are_cut(void **state)
 {
@@ -172,6 +183,7 @@ static void test_tables_that_lie(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(test_calls_in_calls, no_tables),
 	cmocka_unit_test_setup(test_nothing_is_inlined, no_tables),
+	cmocka_unit_test_setup(test_the_end_of_the_code, no_tables),
 	cmocka_unit_test_setup(test_tables_that_are_cut, no_tables),
 	cmocka_unit_test_setup(test_tables_that_lie, no_tables),
 };

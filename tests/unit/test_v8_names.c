@@ -15,9 +15,11 @@ struct v8_heap v8_heap;
 
 static struct v8_walk walk;
 static int sent_again;
+static uint64_t bytes_read;
 
 static bool read_heap(void *context, uint64_t address, void *bytes, size_t size)
 {
+	bytes_read += size;
 	return !v8_heap_read(bytes, size, address);
 }
 
@@ -333,8 +335,6 @@ static void test_a_source_that_was_not_there_is_asked_for_again(void **state)
 	v8_names_free(n);
 }
 
-static uint64_t bytes_read;
-
 static bool read_endless(void *context, uint64_t address, void *bytes, size_t size)
 {
 	bytes_read += size;
@@ -358,6 +358,7 @@ static void test_a_process_cannot_have_all_its_memory_read(void **state)
 	};
 	uint64_t begin_ns = clock_now(), ms;
 
+	bytes_read = 0;
 	memset(name.source_bytes, 'x', 8);
 	for (uint64_t i = 1; i <= 40; i++) {
 		name.position = i << 32;
@@ -370,7 +371,199 @@ static void test_a_process_cannot_have_all_its_memory_read(void **state)
 	v8_names_free(n);
 }
 
+/* Each optimized code of a script has functions of its own, but their lines are those of one
+ * source. */
+static void test_a_source_is_read_once_for_all_code(void **state)
+{
+	const struct v8_made m = made_long(false, 200);
+	uint64_t position = v8_heap_name(&walk, v8_new_function(&m));
+	struct v8_names *n = names_new();
+	struct v8_name name = walk.name;
+	struct prf_place place;
+	bool complete;
+
+	assert_true(v8_names_add(n, &name, sizeof(name)));
+	bytes_read = 0;
+	name.code = (name.code ^ 0x1000) | V8_OPTIMIZED;
+	assert_true(v8_names_add(n, &name, sizeof(name)));
+	assert_int_equal(bytes_read, 0);
+	assert_true(find(n, &(struct script_frame){ name.code & ~V8_NAME, position }, &place,
+			 &complete));
+	assert_int_equal(place.line, 200);
+	v8_names_free(n);
+}
+
+/* -------- inlined functions -------- */
+
+#define INSTRUCTIONS 0x7000
+
+/* Of `outer`: the function `inner` is inlined from the instructions' begin to their end. */
+static struct v8_compilation compilation_of(const struct v8_name *outer,
+					    const struct v8_name *inner)
+{
+	static const uint8_t entry[] = { 0, 0x80, 0x80, 0x80, 0x80, 0x10 }; /* at 0, in call 0 */
+	struct v8_compilation c = {
+		.code = outer->code,
+		.position = outer->position,
+		.instructions = INSTRUCTIONS,
+		.size = 0x100,
+		.inner = { { inner->code & ~V8_NAME, inner->position } },
+		.inner_count = 1,
+		.places_size = 16,
+		.positions_size = sizeof(entry),
+	};
+
+	memcpy(c.positions, entry, sizeof(entry));
+	return c;
+}
+
+static struct v8_name named(const char *text, uint32_t literal)
+{
+	struct v8_made m = made();
+
+	m.name = v8_new_ascii(text);
+	m.literal = literal;
+	assert_true(v8_heap_name(&walk, v8_new_function(&m)) != 0);
+	return walk.name;
+}
+
+static size_t find_inlined(const struct v8_names *n, const struct v8_name *outer, bool *complete)
+{
+	const struct script_frame frame = { outer->code & ~V8_NAME, outer->position };
+	struct prf_place places[V8_PLACES_MAX];
+	size_t count = v8_names_find(n, &(struct v8_question){ &frame, INSTRUCTIONS + 8, true },
+				     places, complete);
+
+	assert_true(count > 0);
+	assert_string_equal(places[0].function, count > 1 ? "inner" : "outer");
+	assert_string_equal(places[count - 1].function, "outer");
+	return count;
+}
+
+/* There was no room for its record: it is sent again with the function that it is inlined in. */
+static void test_an_inlined_function_that_is_missing_may_come(void **state)
+{
+	struct v8_name outer = named("outer", 2), inner = named("inner", 3);
+	struct v8_names *n = names_new();
+	struct v8_compilation c;
+	bool complete;
+
+	outer.code |= V8_OPTIMIZED;
+	c = compilation_of(&outer, &inner);
+	assert_true(v8_names_add(n, &c, sizeof(c)));
+	assert_true(v8_names_add(n, &outer, sizeof(outer)));
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(find_inlined(n, &outer, &complete), 1);
+		assert_false(complete);
+		assert_int_equal(sent_again, 1);
+	}
+	assert_true(v8_names_add(n, &inner, sizeof(inner)));
+	assert_int_equal(find_inlined(n, &outer, &complete), 2);
+	assert_true(complete);
+	v8_names_free(n);
+}
+
+static void test_an_inlined_function_without_a_line_may_get_one(void **state)
+{
+	struct v8_name outer = named("outer", 2), inner = named("inner", 3), without = inner;
+	struct v8_names *n = names_new();
+	struct v8_compilation c;
+	bool complete;
+
+	outer.code |= V8_OPTIMIZED;
+	without.source.captured = 0;
+	c = compilation_of(&outer, &inner);
+	assert_true(v8_names_add(n, &without, sizeof(without)));
+	assert_true(v8_names_add(n, &c, sizeof(c)));
+	assert_true(v8_names_add(n, &outer, sizeof(outer)));
+	assert_int_equal(find_inlined(n, &outer, &complete), 2);
+	assert_false(complete);
+	assert_true(v8_names_add(n, &inner, sizeof(inner)));
+	assert_int_equal(find_inlined(n, &outer, &complete), 2);
+	assert_true(complete);
+	v8_names_free(n);
+}
+
+static void test_an_inlined_function_that_never_comes(void **state)
+{
+	struct v8_name outer = named("outer", 2), inner = named("inner", 3);
+	struct v8_names *n = names_new();
+	struct v8_compilation c;
+	bool complete = false;
+
+	outer.code |= V8_OPTIMIZED;
+	c = compilation_of(&outer, &inner);
+	for (int i = 0; i < 10; i++) {
+		assert_true(v8_names_add(n, &c, sizeof(c)));
+		assert_true(v8_names_add(n, &outer, sizeof(outer)));
+		assert_int_equal(find_inlined(n, &outer, &complete), 1);
+	}
+	assert_true(complete);
+	assert_true(sent_again < 10);
+	/* Nor one that the kernel half could not identify. */
+	outer.code ^= 0x1000;
+	c = compilation_of(&outer, &inner);
+	c.inner[0].position = 0;
+	assert_true(v8_names_add(n, &c, sizeof(c)));
+	assert_true(v8_names_add(n, &outer, sizeof(outer)));
+	assert_int_equal(find_inlined(n, &outer, &complete), 1);
+	assert_true(complete);
+	v8_names_free(n);
+}
+
+/* The same instructions elsewhere are other code: an address says where in which of them it is. */
+static void test_code_that_was_moved_is_other_code(void **state)
+{
+	struct v8_compiled c = { .optimization = 3, .start = INSTRUCTIONS };
+	uint64_t code = v8_optimized_code(0x1000, &c);
+
+	assert_int_equal(code & ~V8_SCRIPT, V8_OPTIMIZED);
+	assert_int_equal(v8_optimized_code(0x1000, &c), code);
+	c.start += 0x1000;
+	assert_int_not_equal(v8_optimized_code(0x1000, &c), code);
+}
+
 /* -------- what is no function, and hostile records -------- */
+
+static int times_forgotten;
+
+static void forgot(void *context)
+{
+	times_forgotten++;
+}
+
+/* Of functions that never get names. */
+static void test_compilations_are_bounded(void **state)
+{
+	struct v8_names *n =
+		v8_names_new(&(struct v8_names_options){ .memory = memory_of, .forgot = forgot });
+	const struct v8_name none = { 0 };
+	struct v8_compilation c = compilation_of(&none, &none);
+
+	times_forgotten = 0;
+	memset(c.positions, 0, sizeof(c.positions));
+	c.positions_size = sizeof(c.positions);
+	for (uint64_t i = 1; i <= 16384; i++) {
+		c.code = i << 8 | V8_OPTIMIZED | V8_NAME;
+		assert_true(v8_names_add(n, &c, sizeof(c)));
+	}
+	/* Of 8 KiB each, 64 MiB are kept. */
+	assert_in_range(times_forgotten, 1, 4);
+	v8_names_free(n);
+}
+
+/* Each search for the code around an address fails. */
+static void test_searches_are_bounded(void **state)
+{
+	struct v8_walk v = { .process = v8_heap_layout };
+	struct v8_compiled c = { 0 };
+	int searches = 0;
+
+	do
+		v.search = V8_HEAP_BASE + V8_HEAP_SIZE / 2;
+	while (!v8_search_code(&v, &c) && ++searches < 100000);
+	assert_int_equal(searches, V8_SEARCHES_MAX);
+}
 
 static void test_what_is_no_function_has_no_name(void **state)
 {
@@ -483,6 +676,13 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(test_a_source_that_is_another_one_gives_no_line, empty_heap),
 	cmocka_unit_test_setup(test_a_source_that_was_not_there_is_asked_for_again, empty_heap),
 	cmocka_unit_test(test_a_process_cannot_have_all_its_memory_read),
+	cmocka_unit_test_setup(test_a_source_is_read_once_for_all_code, empty_heap),
+	cmocka_unit_test_setup(test_an_inlined_function_that_is_missing_may_come, empty_heap),
+	cmocka_unit_test_setup(test_an_inlined_function_without_a_line_may_get_one, empty_heap),
+	cmocka_unit_test_setup(test_an_inlined_function_that_never_comes, empty_heap),
+	cmocka_unit_test(test_code_that_was_moved_is_other_code),
+	cmocka_unit_test(test_compilations_are_bounded),
+	cmocka_unit_test_setup(test_searches_are_bounded, empty_heap),
 	cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
 	cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
 	cmocka_unit_test_setup(test_scripts_are_told_apart_by_what_they_are, empty_heap),
