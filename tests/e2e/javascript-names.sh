@@ -116,15 +116,20 @@ esac
 
 # Isolates that follow each other on one thread count their scripts alike.
 headers=$("$node" -p 'require("path").resolve(process.execPath, "../../include/node")')
-if [ -f "$headers/node.h" ] && command -v g++ > /dev/null; then
-	holds "an addon is compiled" g++ -shared -fPIC -I"$headers" -o "$work/isolates.node" "$programs/isolates.cc"
+# compile STANDARD: newer headers want C++20, which older compilers have by another name.
+compile() {
+	g++ "-std=$1" -shared -fPIC -I"$headers" -o "$work/isolates.node" "$programs/isolates.cc" 2>> "$work/compiled"
+}
+if [ ! -f "$headers/node.h" ] || ! command -v g++ > /dev/null; then
+	skip "isolates that follow each other" "there are no headers of node, or no g++"
+elif ! compile gnu++20 && ! compile gnu++2a; then
+	skip "isolates that follow each other" "g++ does not compile an addon: $(grep -m 1 error "$work/compiled")"
+else
 	holds "isolates are recorded" "$record" -q -F 999 -o "$work/isolates.prf" -- \
 		"$node" -e "require('$work/isolates.node').run(150, '$work/isolates')"
 	judge "$work/isolates" "$work/isolates.prf"
 	is "$wrong" 0 "of $named samples of functions in isolates that follow each other none has a wrong name or line"
 	number "$named >= 50" "they are named"
-else
-	skip "isolates that follow each other" "there are no headers of node, or no g++"
 fi
 
 # Workers have isolates of their own.

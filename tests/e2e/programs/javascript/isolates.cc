@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
 // An addon for node: run(COUNT, FILE) makes isolates, one after the other on the calling thread.
 // Each one runs a function of another name for a few milliseconds, and ends. Which one ran from when
 // to when is written to the file, with the line where it begins.
