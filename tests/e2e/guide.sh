@@ -1,14 +1,15 @@
 #!/bin/sh
-# Every command of prof(7), one after the other, on a program that works, waits and has a lock. Of
-# recordings only the length is another.
+# The commands of prof(7), one after the other, on a program that works, waits, has a lock and writes.
+# Of recordings only the length is another; those that differ only in the names of files are made once.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
-need_tools gcc make
+need_tools bash gcc make python3
 [ -z "${SAN:-}" ] || skip_all "each of these commands has its own test with sanitizers"
 cd "$work" || exit 1
-mkdir /tmp/prof-guide-$$ && trap 'rm -rf /tmp/prof-guide-$$; cleanup' EXIT
+unset DEBUGINFOD_URLS
 
 cat > server.c <<'END'
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,11 +26,15 @@ __attribute__((noinline)) static void parse(void)
 
 static void *serve(void *context)
 {
+	int null = open("/dev/null", O_WRONLY);
+
 	for (;;) {
 		pthread_mutex_lock(&lock);
 		parse();
 		munmap(memset(mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 4096), 4096);
+		if (write(null, "", 1) != 1)
+			return context;
 		pthread_mutex_unlock(&lock);
 		usleep(1000);
 	}
@@ -44,45 +49,118 @@ int main(void)
 	serve(NULL);
 }
 END
-compile_c -g -O1 -pthread server.c -o /tmp/prof-guide-$$/server
+compile_c -g -O1 -pthread server.c -o server
 printf 'all:\n\t@gcc -O2 -c server.c -o server.o\n' > Makefile
 printf '#!/bin/sh\ncat\n' > flamegraph.pl
 chmod +x flamegraph.pl
-/tmp/prof-guide-$$/server &
+cat > unpack.py <<'END'
+import base64, re, sys, zlib
+data = re.search('id="data">([^<]*)', open(sys.argv[1]).read()).group(1)
+sys.stdout.buffer.write(zlib.decompress(base64.b64decode(data)))
+END
+./server &
 server=$!
-# Other programs of this name may run.
-commands=$(sed -n '/^\.EX/,/^\.EE/s/^prof-/prof-/p' "$top/man/prof.7" |
-	sed "s/-p server/-p $server/; s/-d [0-9]*/-d 0.2/; s/switch-output=60s/switch-output=200ms/")
-number "$(printf '%s\n' "$commands" | wc -l) > 40" "the guide has commands"
+until [ "$(cat /proc/$server/comm)" = server ] || ! kill -0 $server; do sleep 0.01; done
+target=server
+if [ "$(pgrep -x server)" != "$server" ]; then
+	skip "-p with a name" "another program is called so"
+	target=$server
+fi
+cgroup=$(sed -n 's/^0:://p' /proc/$server/cgroup)
+grep -q ' cgroup2 ' /proc/mounts || cgroup=
 PATH=$build:$work:$PATH
-printf '%s\n' "$commands" > commands
-# is_short COMMAND: a machine that is busy may leave the program no time in so short a recording
-is_short() {
+sed -n '/^\.EX/,/^\.EE/s/^prof-/prof-/p' "$top/man/prof.7" |
+	sed "s/-p server/-p $target/; s/-d [0-9]*/-d 0.1/; s|-G [^ ]*|-G $cgroup|
+		s/--switch-output=60s \(.*\) -o/--switch-output=100ms \1 -d 0.3 -o/" > commands
+number "$(wc -l < commands) > 40" "the guide has commands"
+prof-record --list > events
+
+# lacking COMMAND: what the machine lacks for it, if anything
+lacking() {
 	case $1 in
-	*--list* | *" -F "* | prof-report*) return 1 ;;
-	*" -e "* | *" -G "*) wanted=. ;;
-	*) wanted=parse ;;
+	*" -G "*) [ "$cgroup" ] || echo "cgroup2 is not mounted" ;;
+	*" container.prf"*) [ -e container.prf ] || echo "there is no container.prf" ;;
+	*--debug-dir=/usr/lib/debug*) [ -d /usr/lib/debug ] || echo "/usr/lib/debug is not here" ;;
+	*" -e "*)
+		event=${1##* -e } event=${event%% *}
+		grep -qx "  $event\( or .*\)\{0,1\}" events || echo "$event cannot be recorded here" ;;
 	esac
-	! timeout 60 prof-report -q "$file" 2> log | grep -q "$wanted"
 }
 
+# wanted COMMAND: a regular expression of what its answer has of the program. Its name alone may
+# come from the command line that the trace notes.
+wanted() {
+	case $1 in
+	*--list) echo '^  page-faults' ;;
+	*--info) echo '^samples  *[1-9]' ;;
+	*make | *"--by=comm build.prf") echo 'cc1|gcc' ;;
+	*"--pid build.prf") echo '^(cc1|gcc)-[0-9]+' ;;
+	*--by=thread*) echo 'server-[0-9]+/[0-9]+' ;;
+	*--by=comm* | *--by=object* | *--script-only* | *--group-by=cgroup,comm*) echo '(^|[; "])server' ;;
+	*--cpu*) echo 'cpu-[0-9]' ;;
+	*annotate*) echo 'sum \+=' ;;
+	# A window of ten milliseconds may have no sample.
+	*--time=*) echo 'samples' ;;
+	# So may 19 a second; and the counter of a virtual machine may stand still.
+	*--switch-output* | *" -e instructions "*) echo '^complete  *yes' ;;
+	*" -e "* | *faults.prf) echo 'serve([^r]|$)|memset' ;;
+	*prof-record*--off-cpu*) echo 'mutex_lock' ;;
+	*--function=mutex_lock*) echo 'serve([^r]|$)' ;;
+	*--off-cpu*) echo 'mutex_lock|nanosleep' ;;
+	*--group-by=service,host*) echo '^(web|batch);' ;;
+	*) echo 'parse' ;;
+	esac
+}
+
+# answer COMMAND FILE: as text
+answer() {
+	case $1,$2 in
+	*--switch-output*) prof-report --info "$(ls "$2".* | head -n 1)" ;;
+	*" -e instructions "*) prof-report --info "$2" ;;
+	*--off-cpu*,*.prf) timeout 60 prof-report -q --wall "$2" ;;
+	*,*.prf) timeout 60 prof-report -q "$2" ;;
+	*,*.html) python3 unpack.py "$2" ;;
+	*,*.gz) gzip -dc "$2" ;;
+	*) cat "$2" ;;
+	esac
+}
+
+answered() { answer "$1" "$2" 2> log | grep -aE -- "$(wanted "$1")" > matched; }
+
 while read -r command; do
+	why=$(lacking "$command")
+	if [ "$why" ]; then
+		skip "$command" "$why"
+		continue
+	fi
 	case $command in
 	*">"*) file=${command##*> } ;;
 	*" -o "*) file=${command##* -o } file=${file%% *} ;;
 	prof-record*" -p "* | prof-record*" -a "*) file=trace.prf ;;
 	*) file=out ;;
 	esac
+	made=$(grep -Fxs -A1 -- "${command% -o *}" recorded | tail -n 1)
+	case $command in
+	prof-record*" -o "*)
+		if [ "$made" ]; then
+			cp "$made" "$file"
+			continue
+		fi
+		printf '%s\n' "${command% -o *}" "$file" >> recorded ;;
+	esac
 	tries=0
 	while
-		timeout 60 sh -c "$command" > out 2> log < /dev/null
+		timeout 60 bash -o pipefail -c "$command" > out 2> errors < /dev/null
 		status=$?
 		tries=$((tries + 1))
-		is_short "$command" && [ $tries -lt 20 ]
+		# A machine that is busy may leave the program no time in so short a recording.
+		[ "${command#prof-record}" != "$command" ] && [ $tries -lt 20 ] && ! answered "$command" "$file"
 	do :; done
 	is $status 0 "$command"
-	number "$(cat "$file"* 2> log | wc -c) > 0" "... and it has an answer"
+	[ $status = 0 ] || sed 's/^/# /' errors
+	if answered "$command" "$file"; then ok "... and it has an answer"; else
+		not_ok "... and it has an answer" "no $(wanted "$command") in $file: $(answer "$command" "$file" | head -c 2000)"
+	fi
 done < commands
-like "$(prof-report -f top --by=thread --off-cpu locks.prf 2> log)" server "the locks' trace has the program's waits"
 kill $server
 finish

@@ -7,6 +7,24 @@ need_bpf
 need_tools gcc setpriv
 cd "$work" || exit 1
 
+# Also when the time is over, or after Ctrl-C: a frozen process cannot end, and a cgroup that has one stays.
+cgroup=
+strict=/tmp/prof-strict-$$
+cleanup() {
+	if [ "$cgroup" ]; then
+		echo 0 > "$cgroup/cgroup.freeze"
+		for pid in $(cat "$cgroup/cgroup.procs"); do kill -KILL "$pid"; done
+		for n in 1 2 3 4 5 6 7 8 9; do rmdir "$cgroup" 2> /dev/null && break; sleep 0.1; done
+		cgroup=
+	fi
+	# Each command of a recording has written its number there before it made a map.
+	[ ! -e "$work/names.pid" ] || while read -r pid; do rm -f "/tmp/perf-$pid.map"; done < "$work/names.pid"
+	rm -f "$strict"
+	pkill -KILL -P $$ 2> /dev/null
+	rm -rf "$work"
+}
+trap 'exit 130' INT TERM HUP
+
 # spins TRACE REGEX: how many samples have such a stack
 spins() {
 	timeout 60 "$report" -q "$1" 2> /dev/null |
@@ -39,12 +57,12 @@ compile_c -O1 strict.c -o strict
 "$record" -q -F 199 -o strict.prf -- ./strict
 is $? 0 "a program in seccomp's strict mode is recorded"
 number "$(spins strict.prf 'main;spin_in_strict_mode') > 10" "... and named"
-cp strict /tmp/prof-strict-$$
-chmod 755 /tmp/prof-strict-$$
-"$record" -q -F 199 -o other.prf -- setpriv --reuid 65534 --clear-groups --no-new-privs /tmp/prof-strict-$$
+cp strict "$strict"
+chmod 755 "$strict"
+"$record" -q -F 199 -o other.prf -- setpriv --reuid 65534 --clear-groups --no-new-privs "$strict"
 is $? 0 "so is one that has become somebody else"
 number "$(spins other.prf 'main;spin_in_strict_mode') > 10" "... and named"
-rm /tmp/prof-strict-$$
+rm "$strict"
 
 # -------- names --------
 cat > names.c <<'END'
@@ -66,6 +84,9 @@ int main(int argc, char **argv)
 
 	memcpy(made, code, sizeof(code));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen("names.pid", "a");
+	fprintf(map, "%d\n", getpid());
+	fclose(map);
 	map = fopen(path, "w");
 	fprintf(map, "%lx 1000 made_", (unsigned long)made);
 	for (long i = 0; i < bytes; i++)
@@ -130,8 +151,8 @@ else
 fi
 
 # -------- the freezer --------
-cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/prof-test-$$
-if mkdir "$cgroup" 2> /dev/null && [ -e "$cgroup/cgroup.freeze" ]; then
+mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [ "$mount" ] && mkdir "$mount/prof-test-$$" 2> /dev/null && cgroup=$mount/prof-test-$$ && [ -e "$cgroup/cgroup.freeze" ]; then
 	sh -c 'while :; do :; done' &
 	spinning=$!
 	echo $spinning > "$cgroup/cgroup.procs"
@@ -146,16 +167,21 @@ if mkdir "$cgroup" 2> /dev/null && [ -e "$cgroup/cgroup.freeze" ]; then
 	"$record" -q -F 99 -o command.prf -- sh -c "echo \$\$ > $cgroup/cgroup.procs; while :; do :; done" &
 	recorder=$!
 	until_begun command.prf $recorder
-	while [ -z "$(cat "$cgroup/cgroup.procs")" ]; do sleep 0.1; done
+	for n in $(seq 300); do
+		[ -z "$(cat "$cgroup/cgroup.procs")" ] || break
+		sleep 0.1
+	done
 	echo 1 > "$cgroup/cgroup.freeze"
 	kill -INT $recorder
 	sleep 1
 	kill -TERM $recorder 2> /dev/null
+	for n in $(seq 300); do
+		kill -0 $recorder 2> /dev/null || break
+		sleep 0.1
+	done
+	kill -KILL $recorder 2> /dev/null
 	wait $recorder
 	like "$("$report" --info command.prf)" '^complete  *yes' "a recording whose command is frozen ends when it is told to"
-	echo 0 > "$cgroup/cgroup.freeze"
-	for pid in $(cat "$cgroup/cgroup.procs"); do kill -KILL "$pid"; done
-	for n in 1 2 3 4 5 6 7 8 9; do rmdir "$cgroup" 2> /dev/null && break; sleep 0.1; done
 else
 	skip "frozen processes" "cgroup2 is not mounted, or cannot be written"
 fi
