@@ -39,6 +39,37 @@ build_ruby() {
 	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$top/tests/e2e/programs/python/mark.c"
 }
 
+# start_waiting COMMAND...: starts a program that makes the file $READY, and then reads a byte of its
+# standard input before it does what is to be recorded.
+waiting=
+start_waiting() {
+	if [ -z "$waiting" ]; then
+		rm -f "$work/go" "$work"/ready.*
+		mkfifo "$work/go"
+		exec 3<> "$work/go"
+	fi
+	READY=$(mktemp -u "$work/ready.XXXXXX")
+	export READY
+	"$@" < "$work/go" 3>&- &
+	waiting=$waiting${waiting:+,}$!
+	for _ in $(seq 300); do [ -e "$READY" ] || sleep 0.1; done
+}
+
+# record_waiting TRACE OPTION...: records all that start_waiting has started, until they have ended.
+# They go on when the recorder knows them: it starts its command after that.
+record_waiting() {
+	trace=$1
+	shift
+	"$record" -q -o "$trace" "$@" -p "$waiting" -- sh -c 'echo "$1" >&3; exec sleep 120' sh "$waiting"
+	status=$?
+	exec 3>&-
+	# Where the recorder has failed, they still wait.
+	[ $status = 0 ] || kill $(echo "$waiting" | tr , ' ') 2> /dev/null
+	wait $(echo "$waiting" | tr , ' ')
+	waiting=
+	return $status
+}
+
 # build_java SOURCE...: the classes and the native library that they call; sets `home`, where Java
 # is, and `programs`.
 build_java() {

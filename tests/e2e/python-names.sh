@@ -10,11 +10,10 @@ programs_count=${PROGRAMS:-10}
 
 # names_of PROGRAM INTERPRETER COUNT [FUNCTION TIMES]: sets right, wrong and unnamed. The leaf of each
 # stack is f_N in a file that has its name and its line; N goes up and comes TIMES times; what is lost
-# leaves a gap. Ticks of a timer see the program start, so that it is known to run Python when it
-# calls, be the recorder late or not.
+# leaves a gap.
 names_of() {
-	need "$record" -q -F 1999 -o "$work/python.prf" -e cpu-clock -e "uprobe:${4:-$work/libmark.so:mark}" -- \
-		"$2" "$programs/$1" "$work/libmark.so" "$3"
+	start_waiting "$2" "$programs/$1" "$work/libmark.so" "$3"
+	need record_waiting "$work/python.prf" -e "uprobe:${4:-$work/libmark.so:mark}"
 	"$report" -q -f jsonl --lines "--event=uprobe:*" "$work/python.prf" > "$work/samples"
 	read -r right wrong unnamed <<-E
 	$(python3 "$work/judge.py" "$work/samples" "${5:-1}")

@@ -32,17 +32,9 @@ compare() {
 check() {
 	what=$1
 	shift
-	# The program waits until the recorder knows it.
-	rm -f "$work/go" "$work/ready" "$work/said"
-	mkfifo "$work/go"
-	exec 3<> "$work/go"
-	"$@" "$programs/oracle.py" "$work/libmark.so" "$work/said" 300 "$work/ready" <&3 &
-	program=$!
-	for _ in $(seq 300); do [ -e "$work/ready" ] || sleep 0.1; done
-	holds "$what is recorded" "$record" -q -o "$work/python.prf" -e "uprobe:$work/libmark.so:mark" -p $program -- \
-		sh -c 'echo >&3; for _ in $(seq 600); do [ -s "$1" ] || sleep 0.1; done' sh "$work/said"
-	exec 3>&-
-	wait $program
+	rm -f "$work/said"
+	start_waiting "$@" "$programs/oracle.py" "$work/libmark.so" "$work/said" 300
+	need record_waiting "$work/python.prf" -e "uprobe:$work/libmark.so:mark"
 	all=$(wc -l < "$work/said")
 	is "$(compare "$work/python.prf" "$work/said")" "$all of $all" "$what: every frame and line of $all stacks"
 	"$report" --info --json "$work/python.prf" > "$work/info.json"

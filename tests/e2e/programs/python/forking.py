@@ -2,6 +2,7 @@
 """Children of one process that make different code, each at the same addresses as the others.
 
 forking.py LIBRARY COUNT: function f_NUMBER of file <f_NUMBER line LINE> calls mark() in a child.
+Before that, it makes the file $READY, and waits for a byte from its standard input.
 """
 import ctypes
 import os
@@ -16,6 +17,8 @@ def run(number):
     exec(compile(source, "<%s line 2>" % name, "exec"), {"mark": mark})
 
 
+with open(os.environ["READY"], "w"):
+    os.read(0, 1)
 for number in range(int(sys.argv[2])):
     child = os.fork()
     if not child:

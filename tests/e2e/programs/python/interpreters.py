@@ -2,8 +2,10 @@
 """Interpreters that are made and destroyed, and run different code at the same addresses.
 
 interpreters.py _ COUNT: function f_NUMBER of file <f_NUMBER line LINE> calls getppid() three times;
-each interpreter runs 20 of COUNT functions.
+each interpreter runs 20 of COUNT functions. Before that, it makes the file $READY, and waits for a
+byte from its standard input.
 """
+import os
 import sys
 
 try:
@@ -22,6 +24,8 @@ for number in range(%d, %d):
     code = "def %%s():\\n if getppid() < 0:\\n%%sfor _ in range(3):\\n %%s()\\n" %% (name, "  x%%s\\n" %% (".a" * 20) * 14, name)
     exec(compile(code, "<%%s line 2>" %% name, "exec"))
 """
+with open(os.environ["READY"], "w"):
+    os.read(0, 1)
 for first in range(0, int(sys.argv[2]), 20):
     made = create()
     run(made, SOURCE % (first, first + 20))

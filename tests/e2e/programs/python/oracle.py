@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Says of itself which functions it is in, whenever it calls mark(), where the sampler looks.
 
-oracle.py LIBRARY OUTPUT COUNT READY: a line of JSON for each call: the functions and lines, leaf
-first. It makes the file READY, and waits for a line from its standard input before it calls.
+oracle.py LIBRARY OUTPUT COUNT: a line of JSON for each call: the functions and lines, leaf first.
+Before that, it makes the file $READY, and waits for a byte from its standard input.
 """
 import ctypes
 import functools
@@ -121,14 +121,13 @@ def everything():
         made(number)
 
 
-with open(sys.argv[4], "w"):
-    sys.stdin.readline()
+with open(os.environ["READY"], "w"):
+    os.read(0, 1)
 everything()
 threads = [threading.Thread(target=everything) for _ in range(2)]
 for thread in threads:
     thread.start()
     thread.join()
-with open(sys.argv[2] + ".part", "w") as output:
+with open(sys.argv[2], "w") as output:
     for thread, stack, _ in said:
         output.write(json.dumps([thread, stack]) + "\n")
-os.rename(output.name, sys.argv[2])

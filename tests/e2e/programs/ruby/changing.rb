@@ -3,10 +3,13 @@
 #
 # changing.rb LIBRARY COUNT: method f_NUMBER of file <f_NUMBER line LINE> calls mark(), where LINE is
 # that of the call, so that the stack of each sample must have the same number and line twice.
+# Before that, it makes the file $READY, and waits for a byte from its standard input.
 require "fiddle"
 
 MARK = Fiddle::Function.new(Fiddle.dlopen(ARGV[0])["mark"], [], Fiddle::TYPE_VOID)
 
+File.write(ENV["READY"], "")
+$stdin.sysread(1)
 Integer(ARGV[1]).times do |number|
   name = "f_%06d" % number
   lines = number % 7

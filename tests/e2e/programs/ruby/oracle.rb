@@ -2,6 +2,7 @@
 # Says of itself which methods it is in, whenever it calls mark(), where the sampler looks.
 #
 # oracle.rb LIBRARY OUTPUT COUNT: a line of JSON for each call: the labels and lines, leaf first.
+# Before that, it makes the file $READY, and waits for a byte from its standard input.
 require "fiddle"
 require "json"
 
@@ -23,7 +24,6 @@ end
 module Outer
   class Thing
     include Comparable
-    snap
 
     def initialize(value)
       @value = value
@@ -168,6 +168,7 @@ def everything(count)
   in_fibers
   CALL_BACK.call(FROM_C, 5)
   eval("snap")
+  eval("class Outer::Thing\n  snap\nend")
   binding.eval("[1].each { snap }")
   Class.new { snap; define_method(:x) { snap } }.new.x
   "a-b".gsub(/-/) { snap; "+" }
@@ -181,8 +182,8 @@ def everything(count)
   count.times { |number| made(number) }
 end
 
-# The recorder has time to read the unwind tables of the libraries.
-sleep 0.6
+File.write(ENV["READY"], "")
+$stdin.sysread(1)
 everything(Integer(ARGV[2]))
 2.times { Thread.new { everything(Integer(ARGV[2])) }.join }
 File.open(ARGV[1], "w") do |output|
