@@ -90,8 +90,6 @@ static enum hotspot_state read_heaps(struct hotspot *h, const char **why)
 	struct heap heap;
 	uint32_t count;
 
-	if (is_jdk_8(h))
-		return read_only_heap(h);
 	if (!heaps || !target_u32(&h->memory, heaps + field(h, ARRAY_LENGTH), &count) || !count ||
 	    !read_pointer(h, heaps, ARRAY_DATA, &list))
 		return HOTSPOT_NOT_YET;
@@ -105,8 +103,18 @@ static enum hotspot_state read_heaps(struct hotspot *h, const char **why)
 		insert_heap(p, i, &heap);
 		p->segment_shift = (uint8_t)heap.shift;
 	}
+	return HOTSPOT_READY;
+}
+
+static enum hotspot_state read_code_cache(struct hotspot *h, const char **why)
+{
+	enum hotspot_state state = is_jdk_8(h) ? read_only_heap(h) : read_heaps(h, why);
+
+	if (state != HOTSPOT_READY)
+		return state;
 	*why = "its code cache makes no sense";
-	return p->high - p->low[0] > CODE_CACHE_MAX ? HOTSPOT_REFUSED : HOTSPOT_READY;
+	return h->process.high - h->process.low[0] > CODE_CACHE_MAX ? HOTSPOT_REFUSED
+								    : HOTSPOT_READY;
 }
 
 /* -------- the interpreter -------- */
@@ -277,7 +285,7 @@ enum hotspot_state hotspot_attach(struct hotspot *h, const char **why)
 	if (!take_blob(h) || !take_methods(h))
 		return HOTSPOT_REFUSED;
 	*why = "it makes no code";
-	state = read_heaps(h, why);
+	state = read_code_cache(h, why);
 	if (state == HOTSPOT_READY)
 		state = read_interpreter(h, why);
 	if (state != HOTSPOT_READY)

@@ -28,6 +28,7 @@ fi
 for java in /usr/lib/jvm/*/bin/java; do
 	other=$(dirname "$(dirname "$(readlink -f "$java")")")
 	[ -z "${SAN:-}" ] && [ "$other" != "$home" ] && [ ! -h "${java%/bin/java}" ] || continue
+	"$java" -version 2>&1 | grep -qE 'OpenJDK .*Server VM|HotSpot' || continue
 	"$java" --dry-run -cp "$work" Oracle > "$work/dry" 2>&1 || continue
 	usual=$home home=$other
 	agrees 200 --enable-native-access=ALL-UNNAMED

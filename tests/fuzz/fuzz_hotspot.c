@@ -5,16 +5,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define IMAGES 4
+#define IMAGES 5
 
 static uint64_t total_bytes;
 
 static struct memory_image *image_of(unsigned int number)
 {
-	static const char *const paths[IMAGES] = { "testdata/hotspot-17.image",
-						   "testdata/hotspot-25.image",
-						   "testdata/hotspot-8.image",
-						   "testdata/hotspot-11.image" };
+	static const char *const paths[IMAGES] = {
+		"testdata/hotspot-17.image", "testdata/hotspot-25.image",
+		"testdata/hotspot-8.image", "testdata/hotspot-11.image", "testdata/hotspot-27.image"
+	};
 	static struct memory_image images[IMAGES]; /* unpacked once */
 	struct memory_image *image = &images[number % IMAGES];
 

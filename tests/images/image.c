@@ -22,9 +22,10 @@ const struct image_mapping *image_find(const struct image *i, uint64_t address)
 
 static bool read_blocks(void *context, uint64_t address, void *to, size_t size)
 {
-	const struct image *i = context;
+	struct image *i = context;
 	uint8_t *bytes = to;
 
+	i->reads++;
 	while (size) {
 		uint64_t number = address / IMAGE_BLOCK, at = address % IMAGE_BLOCK;
 		const uint64_t *block = map_get(&i->blocks, &number, sizeof(number));

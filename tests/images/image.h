@@ -58,6 +58,7 @@ struct image {
 	struct unwind_rule *rules;
 	uint32_t *rows;
 	const uint32_t *slab;
+	uint64_t reads;	       /* of memory, by both halves; the caller may reset it */
 	struct cursor moments; /* those to come */
 	uint64_t moment_count;
 };

@@ -46,7 +46,6 @@ _Static_assert(sizeof(struct user_registers) == KERNEL_REGISTERS * sizeof(uint64
 	       "the registers are those of struct pt_regs");
 
 static const struct kernel_half *half;
-static uint64_t reads;
 static struct walk scratch;
 static struct script_walk script_scratch;
 static struct unwind_process process;
@@ -101,7 +100,6 @@ static void *look_up(const void *map, const void *key)
 /* As in the kernel, what is not there is read as 0. */
 static long read_user(void *to, uint32_t size, const void *from)
 {
-	reads++;
 	if (target_read(&half->memory, (uintptr_t)from, to, size))
 		return 0;
 	memset(to, 0, size);
@@ -139,7 +137,6 @@ static void *task_registers(void)
 static void begin(const struct kernel_half *h)
 {
 	half = h;
-	reads = 0;
 	process = h->tables.process;
 	lists = script_has_list(h->process.runtime) || h->process.runtime == SCRIPT_V8;
 	task = (struct task_struct){ .pid = (int)h->thread.tid,
@@ -194,9 +191,4 @@ void kernel_half_each_rule(void (*visit)(uint64_t pc, uint32_t rule, void *conte
 		for (uint64_t back = 0; back < 2; back++)
 			if (find_published((s->frames[i] & FRAME_ADDRESS) - back, &rule))
 				visit((s->frames[i] & FRAME_ADDRESS) - back, rule, context);
-}
-
-uint64_t kernel_half_reads(void)
-{
-	return reads;
 }

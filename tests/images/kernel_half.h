@@ -50,7 +50,4 @@ const struct sample *kernel_half_sample(const struct kernel_half *h);
 /* The rules that the last walk has looked for: where, and its number. Some come twice. */
 void kernel_half_each_rule(void (*visit)(uint64_t pc, uint32_t rule, void *context), void *context);
 
-/* How many reads of the thread's memory the last sample took. */
-uint64_t kernel_half_reads(void);
-
 #endif

@@ -204,6 +204,43 @@ static void test_missing_field(void **state)
 	}
 }
 
+struct stretched {
+	struct memory_image image;
+	uint64_t high; /* where the code cache ends; read as far above */
+};
+
+static bool read_stretched(void *context, uint64_t address, void *bytes, size_t size)
+{
+	struct stretched *s = context;
+	uint64_t high = s->high + (UINT64_C(1) << 33);
+
+	if (!memory_image_read(&s->image, address, bytes, size))
+		return false;
+	if (size == sizeof(high) && !memcmp(bytes, &s->high, size))
+		memcpy(bytes, &high, size);
+	return true;
+}
+
+static void test_code_cache_that_is_too_large(void **state)
+{
+	static const char *const paths[] = { "testdata/hotspot-8.image",
+					     "testdata/hotspot-17.image" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct stretched s = { 0 };
+		const char *why = NULL;
+		struct hotspot h;
+
+		assert_true(memory_image_open(&s.image, paths[i]));
+		attach(&h, &s.image);
+		s.high = h.process.high;
+		h.memory = (struct target_memory){ read_stretched, &s };
+		assert_int_equal(hotspot_attach(&h, &why), HOTSPOT_REFUSED);
+		assert_string_equal(why, "its code cache makes no sense");
+		memory_image_release(&s.image);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_jdk_17),
 	cmocka_unit_test(test_other_jdks),
@@ -211,6 +248,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_all_machines_have_one_limit),
 	cmocka_unit_test(test_machines_that_are_none),
 	cmocka_unit_test(test_missing_field),
+	cmocka_unit_test(test_code_cache_that_is_too_large),
 };
 
 UNIT_TESTS(tests);
