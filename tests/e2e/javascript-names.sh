@@ -109,8 +109,39 @@ judge "$work/log" "$work/generated.prf"
 is "$wrong" 0 "of $named samples of functions that were generated and collected none has a wrong name or line"
 number "$inside >= 100" "the program was sampled"
 number "$named * 100 >= $inside * 95" "at least 95 % of them have a name"
+# The collector moves optimized code: addresses in it are other ones then.
+cat > "$work/moved.js" <<'END'
+function inner(x) { let s = x; for (let i = 0; i < 60; i++) s = (s * 31 + i) | 0; return s; }
+function outer(n) { let s = 0; for (let i = 0; i < n; i++) s ^= inner(i); return s; }
+const end = Date.now() + Number(process.argv[2]);
+while (Date.now() < end) { for (let i = 0; i < 20; i++) outer(20000); gc(); }
+END
+cat > "$work/moved.py" <<'END'
+import json, sys
+inlined = alone = 0
+for line in open(sys.argv[1]):
+    stack = [f for f in json.loads(line)["stack"] if f["name"] in ("inner", "outer")]
+    inlined += len(stack) == 2 and stack[0].get("inlined", False)
+    alone += len(stack) == 1
+print(inlined, alone)
+END
+moved() {
+	"$node" --stress-compaction -e 'process.exit(0)' > /dev/null 2>&1 ||
+		{ skip "code that is moved" "node has no option for it"; return; }
+	holds "code that is moved is recorded" "$record" -q -F 999 -o "$work/moved.prf" -- \
+		"$node" --expose-gc --stress-compaction "$work/moved.js" 1500
+	"$report" -q -f jsonl "$work/moved.prf" > "$work/samples"
+	python3 "$work/moved.py" "$work/samples" > "$work/judged"
+	read -r within alone < "$work/judged"
+	number "$within >= 20" "its inlined functions are named"
+	number "$within >= 4 * $alone" "after it was moved, too"
+}
+
 case $("$node" --version) in
-v2[0-4].*) number "$inlined >= 20" "functions that were inlined are named, and marked as such" ;;
+v2[0-4].*)
+	number "$inlined >= 20" "functions that were inlined are named, and marked as such"
+	moved
+	;;
 *) skip "functions that were inlined" "it is not known how this version of V8 notes them" ;;
 esac
 
