@@ -35,7 +35,7 @@ enum walk_end {
 #define FRAME_GUESSED (1ULL << 62) /* found by frame pointer for want of a table */
 #define FRAME_SCRIPT (1ULL << 61)  /* a runtime's frame: the next struct script_frame says which */
 #define FRAME_EVALUATES (1ULL << 60) /* the evaluation loop of a runtime with frames aside */
-#define FRAME_LOOP_PART (1ULL << 59) /* a function that only that loop calls, as its inner part */
+#define FRAME_LOOP_PART (1ULL << 59) /* the function that holds that loop, if it is another one */
 #define FRAME_ADDRESS                                                                              \
 	(~(FRAME_EXACT | FRAME_GUESSED | FRAME_SCRIPT | FRAME_EVALUATES | FRAME_LOOP_PART))
 

@@ -170,7 +170,10 @@ static void put_ranges(__u64 to[4], const struct code_range *range, const struct
 	to[3] = cold->end;
 }
 
-/* The loop is a function of its own, unless the compiler has put it into its only caller. */
+/*
+ * The loop is a function of its own, larger than its only caller, unless the compiler has put it
+ * into that.
+ */
 #define CORE_LEAST 8192
 
 static void find_loop(struct ruby_process *p, const struct elf_file *e, const struct elf_name *s)
@@ -180,7 +183,7 @@ static void find_loop(struct ruby_process *p, const struct elf_file *e, const st
 	struct code_range cold = machine_code_cold(e, &loop, &s[LOOP_COLD]);
 
 	put_ranges(p->evaluation, &loop, &cold);
-	if (!core.start)
+	if (!core.start || core.end - core.start <= loop.end - loop.start)
 		return;
 	cold = machine_code_cold(e, &core, &s[CORE_COLD]);
 	put_ranges(p->core, &core, &cold);

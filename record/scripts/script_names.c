@@ -133,8 +133,8 @@ static const uint8_t *gather(struct script_names *n, const struct script_name *n
 	return room;
 }
 
-/* What is cut off within a character ends before it. */
-static void append_utf8(struct script_names *n, const uint8_t *bytes, size_t size)
+/* What is `cut` within a character ends before it. */
+static void append_utf8(struct script_names *n, const uint8_t *bytes, size_t size, bool cut)
 {
 	char character[5] = { 0 };
 
@@ -144,6 +144,8 @@ static void append_utf8(struct script_names *n, const uint8_t *bytes, size_t siz
 		memcpy(character, bytes + at, left);
 		character[left] = 0;
 		length = utf8_length(character);
+		if (!length && cut && size - at < 4 && bytes[at] >= 0xc2)
+			break;
 		if (length) {
 			buffer_append(&n->room, character, length);
 		} else {
@@ -165,7 +167,7 @@ static bool append_text(struct script_names *n, const struct script_name *name,
 		      text->width != SCRIPT_UTF8))
 		return false;
 	if (text->width == SCRIPT_UTF8)
-		append_utf8(n, bytes, size);
+		append_utf8(n, bytes, size, size < text->bytes);
 	while (text->width != SCRIPT_UTF8 && cursor_left(&c) >= text->width)
 		utf8_append_character(&n->room, text->width == 1   ? cursor_u8(&c)
 						: text->width == 2 ? cursor_u16(&c)
@@ -212,6 +214,7 @@ static uint64_t find_code(struct script_names *n, struct script_name *name)
 		XXH128_hash_t text;
 		uint32_t line, kind;
 	} content = { .line = name->line, .kind = name->table_kind };
+	bool has_file = name->file.address || name->file.data;
 	size_t file, table, size;
 	const uint8_t *lines;
 	uint64_t *value;
@@ -221,11 +224,14 @@ static uint64_t find_code(struct script_names *n, struct script_name *name)
 	if (!append_text(n, name, &name->name, name->name_bytes))
 		return 0;
 	file = n->room.size;
-	if (!append_text(n, name, &name->file, name->file_bytes))
+	/* Methods in C have no file, and nothing of Ruby's has a table. */
+	if (!has_file || !append_text(n, name, &name->file, name->file_bytes))
 		buffer_u8(&n->room, 0);
 	table = n->room.size;
-	lines = gather(n, name, &name->table, TABLE_MAX, name->table_bytes, &size);
-	buffer_append(&n->room, lines, size);
+	if (name->table_kind != SCRIPT_POSITION_IS_LINE) {
+		lines = gather(n, name, &name->table, TABLE_MAX, name->table_bytes, &size);
+		buffer_append(&n->room, lines, size);
+	}
 	if (!buffer_ok(&n->room))
 		return 0;
 	content.text = XXH3_128bits_withSeed(n->room.data, n->room.size, n->seed);

@@ -12,23 +12,25 @@ enum { NONE, VERSION, RUN, ERROR_INFO, LOOP, SYMBOL_TEXT, MACHINE, COLLECTIONS, 
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
-	Elf64_Shdr sections[5];
+	Elf64_Shdr sections[6];
 	Elf64_Sym symbols[SYMBOLS];
 	char names[SYMBOLS][24];
-	char section_names[48];
+	char section_names[64];
 	Elf64_Rela module;
 	uint64_t storage[2];
 	char version[8];
 	uint8_t error_info[32], to_text[32], lookup[160], loop[64];
 	uint8_t table[32], collections[24];
 	uint64_t machine;
+	uint8_t frames[48], core[8192];
 };
 
 #define AT(member) offsetof(struct image, member)
 #define SECTION(name_at, kind, member, linked)                                                     \
 	{                                                                                          \
-		.sh_name = name_at, .sh_type = kind, .sh_offset = AT(member),                      \
-		.sh_size = sizeof(((struct image *)0)->member), .sh_link = linked                  \
+		.sh_name = name_at, .sh_type = kind, .sh_addr = AT(member),                        \
+		.sh_offset = AT(member), .sh_size = sizeof(((struct image *)0)->member),           \
+		.sh_link = linked                                                                  \
 	}
 
 static void add_symbol(struct image *i, int number, const char *name, size_t place, size_t size)
@@ -64,7 +66,7 @@ static void build(struct image *i, const char *version)
 			    .e_phentsize = sizeof(Elf64_Phdr),
 			    .e_phnum = 1,
 			    .e_shentsize = sizeof(Elf64_Shdr),
-			    .e_shnum = 5,
+			    .e_shnum = 6,
 			    .e_shstrndx = 3 },
 		.segment = { .p_type = PT_LOAD,
 			     .p_flags = PF_R | PF_X,
@@ -75,8 +77,9 @@ static void build(struct image *i, const char *version)
 			      SECTION(1, SHT_DYNSYM, symbols, 2),
 			      SECTION(9, SHT_STRTAB, names, 0),
 			      SECTION(17, SHT_STRTAB, section_names, 0),
-			      SECTION(27, SHT_RELA, module, 0) },
-		.section_names = "\0.dynsym\0.dynstr\0.shstrtab\0.rela.dyn",
+			      SECTION(27, SHT_RELA, module, 0),
+			      SECTION(37, SHT_PROGBITS, frames, 0) },
+		.section_names = "\0.dynsym\0.dynstr\0.shstrtab\0.rela.dyn\0.eh_frame",
 		.module = { AT(storage), ELF64_R_INFO(0, R_X86_64_DTPMOD64), 0 },
 	};
 	strcpy(i->version, version);
@@ -131,6 +134,35 @@ static void places_are_those_of_the_file(void **state)
 	assert_int_equal(p.machine, 0);
 }
 
+/* rb_vm_exec() calls a function of so many bytes as the unwind information says. */
+static void build_core(struct image *i, uint32_t bytes)
+{
+	/* A CIE whose addresses are relative, in 32 bits; an FDE. */
+	static const char information[] = "\24\0\0\0\0\0\0\0\1zR\0\1\x78\x10\1\x1b\0\0\0\0\0\0\0"
+					  "\20\0\0\0\34\0\0\0";
+
+	memcpy(i->frames, information, sizeof(information) - 1);
+	put(i->frames + 32, AT(frames) + 28, "", 0, AT(core));
+	memcpy(i->frames + 36, &bytes, sizeof(bytes));
+	put(i->loop, AT(loop), "\xe8", 1, AT(core));
+}
+
+static void the_loop_is_in_what_is_called_or_in_its_caller(void **state)
+{
+	struct ruby_process p;
+	struct image i;
+
+	build(&i, "3.1.7");
+	build_core(&i, sizeof(i.core));
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.core[0], AT(core));
+	assert_int_equal(p.core[1], AT(core) + sizeof(i.core));
+	/* Large, but smaller than its caller. */
+	i.symbols[LOOP].st_size = sizeof(i.core) + 1;
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.core[1], 0);
+}
+
 static void versions_differ(void **state)
 {
 	struct ruby_process p;
@@ -173,6 +205,7 @@ static void what_is_not_known_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(places_are_those_of_the_file),
+	cmocka_unit_test(the_loop_is_in_what_is_called_or_in_its_caller),
 	cmocka_unit_test(versions_differ),
 	cmocka_unit_test(what_is_not_known_is_refused),
 };

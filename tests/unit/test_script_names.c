@@ -18,14 +18,16 @@ struct fixture {
 	struct script_names *names;
 	struct prf_writer *w;
 	const char *in_process; /* what can be read later; NULL: nothing */
+	unsigned int reads;
 };
 
 static size_t read_later(void *context, const struct script_name *name, struct script_text *text,
 			 void *to, size_t most)
 {
-	const struct fixture *f = context;
+	struct fixture *f = context;
 	size_t size = f->in_process ? strlen(f->in_process) : 0;
 
+	f->reads++;
 	if (!size || text != &name->name)
 		return 0;
 	text->width = 1;
@@ -203,6 +205,24 @@ static void utf8_is_checked_and_lines_need_no_table(void **state)
 	assert_int_equal(frame(f, 0x1000, 1, 77, true), 0);
 	check(f, "0 f.py caf\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd"
 		 "b \xef\xbf\xbd\xef\xbf\xbd f.py:77@10\n");
+	/* There is no table, and of a method in C no file, that could be read from the process. */
+	set_text(&r.file, r.file_bytes, "", 0, 0);
+	r.file.data = r.table.data = 0;
+	assert_true(add(f, &r));
+	assert_int_equal(f->reads, 0);
+}
+
+static void what_is_cut_ends_with_a_whole_character(void **state)
+{
+	static const char text[] = "caf\xc3\xa9 \xff cut \xe4\xb8";
+	struct fixture *f = *state;
+	struct script_name r = record(0x1000, 1, "");
+
+	set_text(&r.name, r.name_bytes, text, sizeof(text) - 1, SCRIPT_UTF8);
+	r.name.bytes++;
+	assert_true(add(f, &r));
+	assert_int_equal(frame(f, 0x1000, 1, 0, true), 0);
+	check(f, "0 f.py caf\xc3\xa9 \xef\xbf\xbd cut ... f.py:10@10\n");
 }
 
 static void text_of_any_width_becomes_utf8(void **state)
@@ -288,6 +308,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(names_that_cannot_be_written),
 	TEST(what_never_comes_has_no_name),
 	TEST(utf8_is_checked_and_lines_need_no_table),
+	TEST(what_is_cut_ends_with_a_whole_character),
 	TEST(text_of_any_width_becomes_utf8),
 	TEST(the_rest_is_read_from_the_process),
 	TEST(nonsense_is_refused),
