@@ -50,6 +50,16 @@ static __always_inline int script_mark_entry(struct walk *w)
 	return 0;
 }
 
+/*
+ * What is remembered of the code that was read last once its names are sent. The identity of a
+ * frame of Ruby has its line in the lowest bits, where that of Python has a part of the hash.
+ */
+static __always_inline __u64 script_sent_as(const struct script_walk *list, __u32 runtime)
+{
+	return runtime == SCRIPT_RUBY ? list->last.identity & ~SCRIPT_POSITION
+				      : list->last.identity;
+}
+
 /* Sends the names of the code that was read last. */
 static __always_inline int script_send_name(__u32 index, __u32 tgid, __u32 runtime)
 {
@@ -69,7 +79,7 @@ static __always_inline int script_send_name(__u32 index, __u32 tgid, __u32 runti
 	if (size > SCRIPT_TABLE_BYTES)
 		size = SCRIPT_TABLE_BYTES;
 	size += sizeof(list->name) - SCRIPT_TABLE_BYTES;
-	script_send(list->last.identity, &list->name, size);
+	script_send(script_sent_as(list, runtime), &list->name, size);
 	return 0;
 }
 
@@ -84,13 +94,13 @@ __noinline int script_ruby_name(__u32 index, __u32 tgid)
 }
 
 /* The code that was read last is not remembered: whether its names have been sent. */
-static __always_inline int script_was_sent(struct script_walk *list)
+static __always_inline int script_was_sent(struct script_walk *list, __u32 runtime)
 {
 	struct script_found *frame = &list->last;
 
 	if (!frame->identity)
 		return 1;
-	if (script_is_sent(frame->identity)) {
+	if (script_is_sent(script_sent_as(list, runtime))) {
 		script_remember(list, frame);
 		return 1;
 	}
@@ -106,7 +116,7 @@ __noinline int script_ruby_identify(__u32 index, __u32 tgid)
 	if (!process || !list)
 		return 0;
 	ruby_identify(list, script_ruby(process), &list->last);
-	return script_was_sent(list) ? 0 : script_ruby_name(index, tgid);
+	return script_was_sent(list, SCRIPT_RUBY) ? 0 : script_ruby_name(index, tgid);
 }
 
 static __always_inline int script_step(struct walk *w, struct script_walk *list,
@@ -126,7 +136,7 @@ static __always_inline int script_step(struct walk *w, struct script_walk *list,
 		return frame->marks_last ? script_mark_entry(w) : 0;
 	if (runtime == SCRIPT_RUBY && !frame->known)
 		script_ruby_identify(w->index, walk_sample(w)->pid);
-	if (runtime == SCRIPT_PYTHON && !frame->known && !script_was_sent(list))
+	if (runtime == SCRIPT_PYTHON && !frame->known && !script_was_sent(list, runtime))
 		script_python_name(w->index, walk_sample(w)->pid);
 	return script_put(w, frame->code, frame->position);
 }
@@ -211,8 +221,9 @@ static __always_inline __u64 script_futex(struct task_struct *task)
 	return futex;
 }
 
-/* Of the current task: the frames of a process that may have a list. */
-__noinline int script_read_list(__u32 index, __u32 tgid)
+/* Of the current task: the frames of a process that may have a list, or only whether it is about to
+ * take or give the runtime's lock. */
+__noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
@@ -240,6 +251,8 @@ __noinline int script_read_list(__u32 index, __u32 tgid)
 	if (index % CLASS_COUNT != CLASS_TIMER && process->runtime == SCRIPT_PYTHON &&
 	    python_waits(list, script_python(process), script_futex(task)))
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;
+	if (only_lock)
+		return 0;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
@@ -273,7 +286,7 @@ static __always_inline void script_list(struct walk *w, __u32 tgid)
 	const __u64 *lists = script_lists_of(tgid);
 
 	if (lists && *lists)
-		script_read_list(w->index, tgid);
+		script_read_list(w->index, tgid, 0);
 }
 
 #endif

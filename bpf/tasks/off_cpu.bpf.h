@@ -137,12 +137,17 @@ static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64
 	s->pid = pid_tgid >> 32;
 	s->tid = (__u32)pid_tgid;
 	s->event = off_cpu_event;
+	/* Most of those who wake have other reasons, and interrupts are off: nothing is walked for
+	 * them. */
+	script_read_list(w->index, s->pid, 1);
+	if (!(s->script_flags & SCRIPT_WAITS))
+		return;
 	user_frames(ctx, w, NULL);
 	if (s->user_frames)
 		script_list(w, s->pid);
 	script_append(w);
 	size = sizeof(*s) + sample_words(s) * 8;
-	if (!(s->script_flags & SCRIPT_WAITS) || size > sizeof(kept->sample))
+	if (size > sizeof(kept->sample))
 		return;
 	kept->size = size;
 	bpf_probe_read_kernel(kept->sample, size, s);
