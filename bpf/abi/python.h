@@ -56,8 +56,7 @@ struct python_process {
 	__u16 thread_frame;   /* in the thread state: the frame, or what leads to it */
 	__u16 code_start;     /* in a code object: where what is read of it begins */
 	__u16 code_bytecode;  /* in a code object */
-	__u16 interpreter_id; /* in the interpreter: a number that no other one of the process has
-			       */
+	__u16 interpreter_id; /* in the interpreter: its number, unique in the process */
 	__u8 holder_frame;    /* 3.11, 3.12: thread_frame leads to this offset of what holds it */
 	__u8 frame_bytes;     /* of a frame that are read; a multiple of 8 */
 	__u8 frame_code, frame_back, frame_position, frame_entry;

@@ -90,7 +90,7 @@ struct code_range machine_code_cold(const struct elf_file *e, const struct code_
 	struct code_range found = { 0 };
 	struct cfi cfi;
 
-	if (cold && cold->address)
+	if (cold->address)
 		return (struct code_range){ cold->address, cold->address + cold->size };
 	if (!code || !open_frames(&cfi, e))
 		return found;

@@ -23,8 +23,8 @@ uint32_t machine_code_u32(const uint8_t *bytes);
 uint64_t machine_code_target(const uint8_t *bytes, uint64_t next);
 
 /*
- * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol (`cold`, may
- * be NULL) says so, it is where conditional jumps lead that leave the function: those are no calls.
+ * Compilers that know which code is hardly ever run put it elsewhere. Where no symbol (`cold`)
+ * says so, it is where conditional jumps lead that leave the function: those are no calls.
  */
 struct code_range machine_code_cold(const struct elf_file *e, const struct code_range *function,
 				    const struct elf_name *cold);

@@ -62,6 +62,19 @@ print(deepest)
 END
 )" 6 "Ruby $version: native functions keep their place between Ruby methods"
 
+# Where Ruby's own compiler has made the code, the native stack may end in it.
+if ruby --yjit -e 1 2> "$work/errors"; then
+	start_waiting ruby --yjit --yjit-call-threshold=2 "$programs/oracle.rb" "$work/libmark.so" "$work/said" 20
+	record_marks "$work/yjit.prf"
+	all=$(wc -l < "$work/said")
+	is "$(python3 "$work/compare.py" "$work/samples" "$work/said")" "$all of $all, 1" \
+		"Ruby $version --yjit: every frame and line of $all stacks"
+	"$report" --info --json "$work/yjit.prf" > "$work/info.json"
+	number "$(json "$work/info.json" 'd["user_stacks"]["root"]') < $all" "Ruby $version --yjit: native stacks end in what it made"
+else
+	skip "Ruby $version --yjit" "this one is built without it"
+fi
+
 # The leaf of each stack is f_N in a file that has its name and its line, where N goes up; what is
 # lost leaves a gap.
 cat > "$work/judge.py" <<'END'
