@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 int fail(const char *format, ...)
 {
@@ -39,7 +41,11 @@ int fail_kernel(struct error *error)
 	const char *remedy = "";
 	char paranoid[96];
 
-	if ((error_is(error, EPERM) || error_is(error, EACCES)) && privileges_paranoid() > 2) {
+	if (!geteuid() && strstr(sampler_log(), "PROG LOAD LOG")) {
+		remedy = ": this kernel's verifier refuses them, which is a defect of prof-record; "
+			 "-v shows its reason";
+	} else if ((error_is(error, EPERM) || error_is(error, EACCES)) &&
+		   privileges_paranoid() > 2) {
 		snprintf(paranoid, sizeof(paranoid),
 			 "; run as root, or set kernel.perf_event_paranoid, which is %d, to 2",
 			 privileges_paranoid());
