@@ -59,7 +59,7 @@ deepest=$("$report" -q "$work/deep.prf" | awk '{ n = gsub(/;recurse/, "") } n > 
 is "$deepest" 401 "deep: no frame is missing"
 
 # More frames than are kept: cut off, and seen to be.
-"$record" -q -F 999 -o "$work/deeper.prf" -- "$work/stacks" deep2000 300
+"$record" -q -F 999 -o "$work/deeper.prf" -- "$work/stacks" deep2000 $((300 * slowness))
 "$report" --info --json "$work/deeper.prf" > "$work/info.json"
 number "$(json "$work/info.json" 'd["user_stacks"]["too_deep"]') >= 50" "deeper: the stacks count as too deep"
 like "$("$report" -q "$work/deeper.prf" | grep -c 'truncated')" '[1-9]' "deeper: the report says so"
