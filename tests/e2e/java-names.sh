@@ -46,7 +46,7 @@ unlike "$(python3 "$top/tests/e2e/java_oracle.py" "$work/wrong" "$work/oracle.js
 unloads() {
 	holds "java $* is recorded while it makes and unloads classes" "$record" -q -m 64M -F 999 -e cpu-clock \
 		-e "uprobe:$work/libnative.so:Java_Unloading_mark" -o "$work/unloading.prf" -- \
-		"$home/bin/java" "$@" -cp "$work" Unloading 3 "$work/libnative.so" "$work/said"
+		"$home/bin/java" "$@" -cp "$work" Unloading "${SECONDS_OF_CLASSES:-2}" "$work/libnative.so" "$work/said"
 	for event in cpu-clock "uprobe:$work/libnative.so:Java_Unloading_mark"; do
 		"$report" -f jsonl --event="$event" "$work/unloading.prf" > "$work/unloading.jsonl"
 		like "$(python3 "$top/tests/e2e/java_unloading.py" "$work/said" "$work/unloading.jsonl")" "^0 wrong" \

@@ -25,7 +25,7 @@ END
 
 # kinds OPTION...: each kind of function is seen, on the stack that it has.
 kinds() {
-	holds "kinds $*: recorded" "$record" -q -F 999 -o "$work/kinds.prf" -- "$node" "$@" "$programs/kinds.js" 3000
+	holds "kinds $*: recorded" "$record" -q -F 999 -o "$work/kinds.prf" -- "$node" "$@" "$programs/kinds.js" 2000
 	"$report" -q -f jsonl "$work/kinds.prf" > "$work/samples"
 	number "$(python3 "$work/share.py" "$work/samples") >= 9500" \
 		"kinds $*: at least 95 % of the frames have name, file and line"
@@ -109,6 +109,8 @@ judge "$work/log" "$work/generated.prf"
 is "$wrong" 0 "of $named samples of functions that were generated and collected none has a wrong name or line"
 number "$inside >= 100" "the program was sampled"
 number "$named * 100 >= $inside * 95" "at least 95 % of them have a name"
+# What follows differs in what the machine does, not in paths of ours that sanitizers have not seen by now.
+[ -z "${SAN:-}" ] || finish
 # The collector moves optimized code: addresses in it are other ones then.
 cat > "$work/moved.js" <<'END'
 function inner(x) { let s = x; for (let i = 0; i < 60; i++) s = (s * 31 + i) | 0; return s; }

@@ -15,12 +15,12 @@ rm big
 # file is deleted, so that its names are taken out of it while recording
 record_kind() {
 	python3 "$top/testdata/sparse_elf.py" "$1" "$1.so"
-	timeout 60 "$record" -q -F 199 -o "$1.prf" -- ./map_code "$work/$1.so" 0.5 2> log
+	timeout 60 "$record" -q -F 199 -o "$1.prf" -- ./map_code "$work/$1.so" 0.3 2> log
 	is $? 0 "$1: recorded"
 	timeout 60 "$report" -q --no-cache -f top "$1.prf" > "$1.top" 2>> log
 	is $? 0 "$1: reported"
 	timeout 60 "$report" --info "$1.prf" > "$1.info" 2>> log
-	timeout 60 "$record" -q -F 199 -o "$1-deleted.prf" -- ./map_code "$work/$1.so" 0.5 deleted 2>> log
+	timeout 60 "$record" -q -F 199 -o "$1-deleted.prf" -- ./map_code "$work/$1.so" 0.3 deleted 2>> log
 	is $? 0 "$1, deleted: recorded"
 	samples=$(timeout 60 "$report" -f folded "$1-deleted.prf" 2>> log | awk '{ n += $NF } END { print n + 0 }')
 	number "$samples > 10" "$1, deleted: $samples samples"
