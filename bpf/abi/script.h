@@ -34,6 +34,7 @@
 #define SCRIPT_NAME_BYTES 192
 #define SCRIPT_FILE_BYTES 320
 #define SCRIPT_TABLE_BYTES 1024
+#define SCRIPT_TEXTS_BYTES (SCRIPT_NAME_BYTES + SCRIPT_FILE_BYTES + SCRIPT_TABLE_BYTES)
 #define SCRIPT_UTF8 8 /* as width: characters are of 1 to 4 bytes */
 
 struct script_text {
@@ -54,9 +55,8 @@ struct script_name {
 	__u32 table_kind;
 	__u32 image;
 	struct script_text name, file, table;
-	__u8 name_bytes[SCRIPT_NAME_BYTES];
-	__u8 file_bytes[SCRIPT_FILE_BYTES];
-	__u8 table_bytes[SCRIPT_TABLE_BYTES]; /* sent as far as it is captured */
+	/* What is captured of each, one after the other; sent as far as there is something. */
+	__u8 bytes[SCRIPT_TEXTS_BYTES];
 };
 
 /* Of a process that has the file's address 0 at `bias`, from that of the file. */

@@ -343,9 +343,7 @@ static __always_inline int python_name(struct script_walk *w, const struct pytho
 	python_find_text(w, p, &n->name, script_word(w, p->code_name));
 	python_find_text(w, p, &n->file, script_word(w, p->code_file));
 	python_find_table(w, &n->table, script_word(w, p->code_table));
-	SCRIPT_CAPTURE(&n->name, n->name_bytes);
-	SCRIPT_CAPTURE(&n->file, n->file_bytes);
-	SCRIPT_CAPTURE(&n->table, n->table_bytes);
+	script_capture_all(n);
 	return 0;
 }
 

@@ -392,8 +392,7 @@ static __always_inline int ruby_name(struct script_walk *w, const struct ruby_pr
 		return -1;
 	n->table_kind = SCRIPT_POSITION_IS_LINE;
 	ruby_find_texts(w, p);
-	SCRIPT_CAPTURE(&n->name, n->name_bytes);
-	SCRIPT_CAPTURE(&n->file, n->file_bytes);
+	script_capture_all(n);
 	return 0;
 }
 

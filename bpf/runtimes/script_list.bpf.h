@@ -65,7 +65,8 @@ static __always_inline int script_send_name(__u32 index, __u32 tgid, __u32 runti
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
-	__u32 size;
+	struct script_name *n;
+	__u64 size;
 
 	if (!process || !list)
 		return 0;
@@ -75,11 +76,11 @@ static __always_inline int script_send_name(__u32 index, __u32 tgid, __u32 runti
 	if (runtime == SCRIPT_RUBY ? ruby_name(list, script_ruby(process), &list->last)
 				   : python_name(list, script_python(process), &list->last))
 		return 0;
-	size = list->name.table.captured;
-	if (size > SCRIPT_TABLE_BYTES)
-		size = SCRIPT_TABLE_BYTES;
-	size += sizeof(list->name) - SCRIPT_TABLE_BYTES;
-	script_send(script_sent_as(list, runtime), &list->name, size);
+	n = &list->name;
+	size = n->name.captured + n->file.captured + n->table.captured;
+	if (size > SCRIPT_TEXTS_BYTES)
+		size = SCRIPT_TEXTS_BYTES;
+	script_send(script_sent_as(list, runtime), n, sizeof(*n) - SCRIPT_TEXTS_BYTES + size);
 	return 0;
 }
 

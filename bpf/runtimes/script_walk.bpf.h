@@ -222,14 +222,25 @@ static __always_inline void script_no_text(struct script_text *t, __u64 address)
 	t->data = t->bytes = t->captured = t->width = t->reserved = 0;
 }
 
-#define SCRIPT_CAPTURE(t, room)                                                                    \
-	do {                                                                                       \
-		__u32 size_ = (t)->bytes;                                                          \
-                                                                                                   \
-		if (size_ > sizeof(room))                                                          \
-			size_ = sizeof(room);                                                      \
-		if ((t)->data && !WALK_READ_USER(room, size_, (t)->data))                          \
-			(t)->captured = size_;                                                     \
-	} while (0)
+/* Copies a text, or what there is room for, to the byte `at` of those that are sent. */
+static __always_inline void script_capture(struct script_name *n, struct script_text *t, __u64 at,
+					   __u64 room)
+{
+	__u64 size = t->bytes;
+
+	if (size > room)
+		size = room;
+	if (t->data && at <= SCRIPT_TEXTS_BYTES - room &&
+	    !WALK_READ_USER(n->bytes + at, size, t->data))
+		t->captured = (__u16)size;
+}
+
+/* Copies the three texts of a name, which have been found. */
+static __always_inline void script_capture_all(struct script_name *n)
+{
+	script_capture(n, &n->name, 0, SCRIPT_NAME_BYTES);
+	script_capture(n, &n->file, n->name.captured, SCRIPT_FILE_BYTES);
+	script_capture(n, &n->table, n->name.captured + n->file.captured, SCRIPT_TABLE_BYTES);
+}
 
 #endif

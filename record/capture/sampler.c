@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SCRIPT_NAMES_BYTES (2u << 20) /* about a thousand code objects */
+#define SCRIPT_NAMES_BYTES (2u << 20) /* of some ten thousand code objects */
 #define LOG_LIMIT (64u << 10)
 
 /* One event on one CPU. */

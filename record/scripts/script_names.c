@@ -214,6 +214,8 @@ static uint64_t find_code(struct script_names *n, struct script_name *name)
 		XXH128_hash_t text;
 		uint32_t line, kind;
 	} content = { .line = name->line, .kind = name->table_kind };
+	const uint8_t *file_bytes = name->bytes + name->name.captured;
+	const uint8_t *table_bytes = file_bytes + name->file.captured;
 	bool has_file = name->file.address || name->file.data;
 	size_t file, table, size;
 	const uint8_t *lines;
@@ -221,15 +223,15 @@ static uint64_t find_code(struct script_names *n, struct script_name *name)
 	bool added;
 
 	buffer_clear(&n->room);
-	if (!append_text(n, name, &name->name, name->name_bytes))
+	if (!append_text(n, name, &name->name, name->bytes))
 		return 0;
 	file = n->room.size;
 	/* Methods in C have no file, and nothing of Ruby's has a table. */
-	if (!has_file || !append_text(n, name, &name->file, name->file_bytes))
+	if (!has_file || !append_text(n, name, &name->file, file_bytes))
 		buffer_u8(&n->room, 0);
 	table = n->room.size;
 	if (name->table_kind != SCRIPT_POSITION_IS_LINE) {
-		lines = gather(n, name, &name->table, TABLE_MAX, name->table_bytes, &size);
+		lines = gather(n, name, &name->table, TABLE_MAX, table_bytes, &size);
 		buffer_append(&n->room, lines, size);
 	}
 	if (!buffer_ok(&n->room))
@@ -392,11 +394,11 @@ static void name_pending(struct script_names *n, const struct identity *identity
 /* The record must hold all bytes that it announces. */
 static bool is_name(const struct script_name *name, size_t size)
 {
-	size_t head = sizeof(*name) - SCRIPT_TABLE_BYTES;
+	size_t head = sizeof(*name) - SCRIPT_TEXTS_BYTES;
 
-	return size >= head && name->name.captured <= SCRIPT_NAME_BYTES &&
-	       name->file.captured <= SCRIPT_FILE_BYTES && name->table.captured == size - head &&
-	       name->table.captured <= SCRIPT_TABLE_BYTES;
+	return size >= head &&
+	       (size_t)name->name.captured + name->file.captured + name->table.captured ==
+		       size - head;
 }
 
 bool script_names_add(struct script_names *n, const void *data, size_t size)

@@ -153,6 +153,24 @@ f = next(f for f in json.loads(open(sys.argv[1]).readline())["stack"] if f["kind
 print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples")" "1000 502 3002" "$1: long names, paths and tables are whole"
 }
 
+# Functions that are gone before the recorder, which is stopped, sees their names.
+stopped() {
+	start_waiting "$1" "$programs/changing.py" "$work/libmark.so" 2500
+	# The program has ended when its file is not there any more, though it is not waited for yet.
+	need "$record" -q -o "$work/stopped.prf" -e "uprobe:$work/libmark.so:mark" -p "$waiting" -- \
+		sh -c 'kill -STOP $PPID; echo >&3; while [ -e "/proc/$1/exe" ]; do sleep 0.1; done; kill -CONT $PPID' \
+		sh "$waiting"
+	exec 3>&-
+	wait "$waiting"
+	waiting=
+	"$report" -q -f jsonl --lines "$work/stopped.prf" > "$work/samples" 2> "$work/errors"
+	read -r right wrong unnamed <<-E
+	$(python3 "$work/judge.py" "$work/samples" 1)
+	E
+	is "$wrong $unnamed" "0 0" "names wait for a recorder that is stopped"
+	number "$right > 1500" "and thousands of them ($right of 2500)"
+}
+
 first=
 all_of() {
 	first=${first:-$2}
@@ -163,6 +181,7 @@ all_of() {
 	long "$1" "$2"
 }
 each_python all_of
+[ -z "$first" ] || stopped "$first"
 
 # Programs of all kinds at once, in one recording of the whole machine.
 together() {

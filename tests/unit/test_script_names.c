@@ -58,12 +58,25 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void set_text(struct script_text *t, uint8_t *room, const void *bytes, size_t size,
+/* Where the bytes of a text begin in its record. */
+static uint8_t *bytes_of(struct script_name *r, const struct script_text *t)
+{
+	size_t at = t > &r->name ? r->name.captured : 0;
+
+	return r->bytes + at + (t > &r->file ? r->file.captured : 0);
+}
+
+/* In place of the text that is there: those after it are moved. */
+static void set_text(struct script_name *r, struct script_text *t, const void *bytes, size_t size,
 		     uint8_t width)
 {
+	uint8_t *to = bytes_of(r, t), *end = r->bytes + sizeof(r->bytes);
+	size_t was = t->captured;
+
+	memmove(to + size, to + was, (size_t)(end - to) - (size > was ? size : was));
 	*t = (struct script_text){ .data = 1, .bytes = (uint32_t)size, .width = width };
 	t->captured = (uint16_t)size;
-	memcpy(room, bytes, size);
+	memcpy(to, bytes, size);
 }
 
 /* A record of a function of "f.py" whose second code unit has the line after its first. */
@@ -73,15 +86,17 @@ static struct script_name record(uint64_t code, uint64_t cookie, const char *nam
 	struct script_name r = { .code = code, .cookie = COOKIE(cookie), .line = 10 };
 
 	r.table_kind = PYTHON_TABLE_LINES;
-	set_text(&r.name, r.name_bytes, name, strlen(name), 1);
-	set_text(&r.file, r.file_bytes, "f.py", 4, 1);
-	set_text(&r.table, r.table_bytes, table, sizeof(table), 1);
+	set_text(&r, &r.name, name, strlen(name), 1);
+	set_text(&r, &r.file, "f.py", 4, 1);
+	set_text(&r, &r.table, table, sizeof(table), 1);
 	return r;
 }
 
 static bool add(struct fixture *f, const struct script_name *r)
 {
-	return script_names_add(f->names, r, sizeof(*r) - SCRIPT_TABLE_BYTES + r->table.captured);
+	return script_names_add(f->names, r,
+				sizeof(*r) - SCRIPT_TEXTS_BYTES + r->name.captured +
+					r->file.captured + r->table.captured);
 }
 
 static uint32_t frame(struct fixture *f, uint64_t code, uint64_t cookie, uint32_t unit,
@@ -198,15 +213,15 @@ static void utf8_is_checked_and_lines_need_no_table(void **state)
 	struct fixture *f = *state;
 	struct script_name r = record(0x1000, 1, "");
 
-	set_text(&r.name, r.name_bytes, text, sizeof(text) - 1, SCRIPT_UTF8);
-	set_text(&r.table, r.table_bytes, "", 0, 0);
+	set_text(&r, &r.name, text, sizeof(text) - 1, SCRIPT_UTF8);
+	set_text(&r, &r.table, "", 0, 0);
 	r.table_kind = SCRIPT_POSITION_IS_LINE;
 	assert_true(add(f, &r));
 	assert_int_equal(frame(f, 0x1000, 1, 77, true), 0);
 	check(f, "0 f.py caf\xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd"
 		 "b \xef\xbf\xbd\xef\xbf\xbd f.py:77@10\n");
 	/* There is no table, and of a method in C no file, that could be read from the process. */
-	set_text(&r.file, r.file_bytes, "", 0, 0);
+	set_text(&r, &r.file, "", 0, 0);
 	r.file.data = r.table.data = 0;
 	assert_true(add(f, &r));
 	assert_int_equal(f->reads, 0);
@@ -218,7 +233,7 @@ static void what_is_cut_ends_with_a_whole_character(void **state)
 	struct fixture *f = *state;
 	struct script_name r = record(0x1000, 1, "");
 
-	set_text(&r.name, r.name_bytes, text, sizeof(text) - 1, SCRIPT_UTF8);
+	set_text(&r, &r.name, text, sizeof(text) - 1, SCRIPT_UTF8);
 	r.name.bytes++;
 	assert_true(add(f, &r));
 	assert_int_equal(frame(f, 0x1000, 1, 0, true), 0);
@@ -233,15 +248,15 @@ static void text_of_any_width_becomes_utf8(void **state)
 	struct fixture *f = *state;
 	struct script_name r = record(0x1000, 1, "");
 
-	set_text(&r.name, r.name_bytes, latin, sizeof(latin), 1);
+	set_text(&r, &r.name, latin, sizeof(latin), 1);
 	assert_true(add(f, &r));
 	frame(f, 0x1000, 1, 0, true);
 	r.code = 0x2000;
-	set_text(&r.name, r.name_bytes, wide, sizeof(wide), 2);
+	set_text(&r, &r.name, wide, sizeof(wide), 2);
 	assert_true(add(f, &r));
 	frame(f, 0x2000, 1, 0, true);
 	r.code = 0x3000;
-	set_text(&r.name, r.name_bytes, widest, sizeof(widest), 4);
+	set_text(&r, &r.name, widest, sizeof(widest), 4);
 	assert_true(add(f, &r));
 	frame(f, 0x3000, 1, 0, true);
 	check(f, "0 f.py a\xc3\xa9 f.py:10@10\n"
@@ -261,6 +276,7 @@ static void the_rest_is_read_from_the_process(void **state)
 	/* Nothing came, but the process is there. */
 	f->in_process = "long_name";
 	r.code = 0x2000;
+	set_text(&r, &r.name, "", 0, 0);
 	r.name = (struct script_text){ .address = 5 };
 	assert_true(add(f, &r));
 	frame(f, 0x2000, 1, 0, true);
@@ -276,12 +292,15 @@ static void nonsense_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct script_name r = record(0x1000, 1, "f");
-	size_t head = sizeof(r) - SCRIPT_TABLE_BYTES;
+	size_t head = sizeof(r) - SCRIPT_TEXTS_BYTES, whole = head + 1 + 4 + 4;
 
+	/* Records that are cut, or have more than they say, or say more than they have. */
 	assert_false(script_names_add(f->names, &r, head - 1));
-	assert_false(script_names_add(f->names, &r, head + r.table.captured + 8));
-	r.name.captured = SCRIPT_NAME_BYTES + 1;
-	assert_false(add(f, &r));
+	assert_false(script_names_add(f->names, &r, whole - 1));
+	assert_false(script_names_add(f->names, &r, whole + 8));
+	r.name.captured = UINT16_MAX;
+	assert_false(script_names_add(f->names, &r, whole));
+	assert_false(script_names_add(f->names, &r, sizeof(r)));
 	r = record(0x1000, 1, "f");
 	r.name.width = 3;
 	assert_false(add(f, &r));
