@@ -417,6 +417,22 @@ struct cursor elf_file_at(const struct elf_file *e, uint64_t address)
 		       s->file_size - (address - s->address));
 }
 
+bool elf_file_relocation(const struct elf_file *e, uint64_t address, uint32_t kind,
+			 uint64_t *addend)
+{
+	struct cursor c = elf_section_data(e, elf_file_section(e, ".rela.dyn"));
+
+	for (size_t i = 0; i < LIMIT_SYMBOLS && cursor_left(&c) >= sizeof(Elf64_Rela); i++) {
+		uint64_t place = cursor_u64(&c), info = cursor_u64(&c), value = cursor_u64(&c);
+
+		if (place != address || (kind && ELF64_R_TYPE(info) != kind))
+			continue;
+		*addend = value;
+		return true;
+	}
+	return false;
+}
+
 bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < e->segment_count; i++) {

@@ -95,6 +95,13 @@ struct cursor elf_section_data(const struct elf_file *e, const struct elf_sectio
  * none. */
 struct cursor elf_file_at(const struct elf_file *e, uint64_t address);
 
+/*
+ * The addend of the dynamic linker's relocation of that address: of that kind (R_* of <elf.h>), or
+ * of any for 0, which is R_*_NONE. Looks at each, LIMIT_SYMBOLS at most. False: there is none.
+ */
+bool elf_file_relocation(const struct elf_file *e, uint64_t address, uint32_t kind,
+			 uint64_t *addend);
+
 /* Between file offsets and link-time addresses, by the PT_LOAD segments. False: nothing there. */
 bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint64_t *address);
 bool elf_file_address_to_offset(const struct elf_file *e, uint64_t address, uint64_t *offset);

@@ -20,7 +20,8 @@
 
 /*
  * Code of a file that has no unwind information. More than that is not analysed: its callers are
- * guessed, as those of code that the analysis does not understand.
+ * guessed, as those of code that the analysis does not understand. Nor is a table of Go's functions
+ * looked for after as much data.
  */
 #define LIMIT_ANALYSED_BYTES (UINT64_C(256) << 20)
 

@@ -10,7 +10,6 @@
 #define ENTRY_MAX 4096
 #define ALIGNMENT 64 /* of each builtin; int3 before */
 #define INT3 0xcc
-#define RELOCATIONS_MAX 4000000
 
 enum { ENTRY, CODE, CODE_SIZE, NAMES };
 
@@ -33,14 +32,10 @@ static uint64_t load(const struct elf_file *e, uint64_t address, int size)
 /* A pointer as it is once the file is loaded: position-independent files have it elsewhere. */
 static uint64_t load_pointer(const struct elf_file *e, uint64_t address)
 {
-	struct cursor c = elf_section_data(e, elf_file_section(e, ".rela.dyn"));
+	uint64_t value;
 
-	for (int i = 0; i < RELOCATIONS_MAX && cursor_left(&c) >= sizeof(Elf64_Rela); i++) {
-		uint64_t offset = cursor_u64(&c), info = cursor_u64(&c), addend = cursor_u64(&c);
-
-		if (offset == address && ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
-			return addend;
-	}
+	if (elf_file_relocation(e, address, R_X86_64_RELATIVE, &value))
+		return value;
 	return load(e, address, 8);
 }
 

@@ -63,21 +63,6 @@ static const struct layout *find_layout(const struct elf_file *e, const struct e
 	return NULL;
 }
 
-/* Whether the dynamic linker puts the number of a file's thread-local storage there. */
-static bool is_module(const struct elf_file *e, uint64_t place)
-{
-	struct cursor c = elf_section_data(e, elf_file_section(e, ".rela.dyn"));
-
-	while (cursor_left(&c) >= 24) {
-		uint64_t where = cursor_u64(&c), kind = cursor_u64(&c) & UINT32_MAX;
-
-		cursor_skip(&c, 8);
-		if (where == place && kind == R_X86_64_DTPMOD64)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Where a thread's execution context is: two words that say whose thread-local storage, and where
  * in it. rb_errinfo() asks for it first:
@@ -88,14 +73,15 @@ static uint64_t find_storage(const struct elf_file *e, const struct elf_name *as
 {
 	struct cursor c = elf_file_at(e, asks->address);
 	const uint8_t *code = asks->size < 128 ? cursor_bytes(&c, asks->size) : NULL;
-	uint64_t words;
+	uint64_t words, addend;
 
 	for (uint64_t i = 0; e->machine == EM_X86_64 && code && i + 8 <= asks->size; i++) {
 		if (code[i] != 0x66 || code[i + 1] != 0x48 || code[i + 2] != 0x8d ||
 		    code[i + 3] != 0x3d)
 			continue;
 		words = machine_code_target(code + i + 4, asks->address + i + 8);
-		return is_module(e, words) ? words : 0;
+		/* Where the dynamic linker puts the number of the file's thread-local storage. */
+		return elf_file_relocation(e, words, R_X86_64_DTPMOD64, &addend) ? words : 0;
 	}
 	return 0;
 }

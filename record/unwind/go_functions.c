@@ -30,7 +30,8 @@ static struct cursor find_table(const struct elf_file *e, uint64_t *address)
 		const struct elf_section *s = elf_file_section(e, names[i]);
 		struct cursor c = elf_section_data(e, s);
 
-		for (size_t at = 0; cursor_left(&c) >= ALIGNMENT; at += ALIGNMENT) {
+		for (size_t at = 0; at < LIMIT_ANALYSED_BYTES && cursor_left(&c) >= ALIGNMENT;
+		     at += ALIGNMENT) {
 			if (is_header(c)) {
 				*address = s->address + at;
 				return cursor_over(c.at, cursor_left(&c));
@@ -39,22 +40,6 @@ static struct cursor find_table(const struct elf_file *e, uint64_t *address)
 		}
 	}
 	return cursor_over(NULL, 0);
-}
-
-/* What the dynamic linker writes to the address, in a program that can lie anywhere. */
-static uint64_t relocated(const struct elf_file *e, uint64_t address, uint64_t value)
-{
-	struct cursor c = elf_section_data(e, elf_file_section(e, ".rela.dyn"));
-
-	for (size_t i = 0; i < LIMIT_SYMBOLS && cursor_left(&c) >= 24; i++) {
-		uint64_t offset = cursor_u64(&c), addend;
-
-		cursor_skip(&c, 8);
-		addend = cursor_u64(&c);
-		if (offset == address)
-			return addend;
-	}
-	return value;
 }
 
 static struct cursor part(struct cursor table, uint64_t offset)
@@ -74,8 +59,11 @@ bool go_functions_open(struct go_functions *g, const struct elf_file *e)
 	cursor_skip(&c, 4);
 	g->count = cursor_u64(&c);
 	cursor_skip(&c, 8); /* number of files */
-	if (magic != GO_1_16)
-		g->text = relocated(e, address + 24, cursor_u64(&c));
+	if (magic != GO_1_16) {
+		g->text = cursor_u64(&c);
+		/* A program that can lie anywhere has it from the dynamic linker. */
+		elf_file_relocation(e, address + 24, 0, &g->text);
+	}
 	for (size_t i = 0; i < 5; i++) /* names, units, files, values, functions */
 		offset[i] = cursor_u64(&c);
 	if (!cursor_ok(&c))

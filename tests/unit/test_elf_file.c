@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/buffer.h"
 #include "common/limits.h"
+#include "tests/unit/elf_fixture.h"
 
 /* A file with one PT_LOAD, one PT_NOTE and the sections null, .text, .shstrtab. */
 static void build_file(struct buffer *b)
@@ -441,6 +443,55 @@ static void test_not_a_regular_file(void **state)
 	close(fd);
 }
 
+static void test_relocations(void **state)
+{
+	const Elf64_Rela list[] = {
+		{ 0x2000, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x1100 },
+		{ 0x2008, ELF64_R_INFO(3, R_X86_64_GLOB_DAT), 5 },
+		{ 0x2008, ELF64_R_INFO(0, R_X86_64_DTPMOD64), 7 },
+	};
+	const struct fixture_section with = { ".rela.dyn", SHF_ALLOC, list, sizeof(list),
+					      SHT_RELA };
+	struct buffer b = { 0 };
+	struct elf_file e;
+	uint64_t addend = 1;
+
+	fixture_elf(&b, &with, 1);
+	assert_int_equal(elf_file_open_memory(&e, b.data, b.size), ELF_OK);
+	assert_true(elf_file_relocation(&e, 0x2000, 0, &addend));
+	assert_int_equal(addend, 0x1100);
+	assert_true(elf_file_relocation(&e, 0x2008, R_X86_64_DTPMOD64, &addend));
+	assert_int_equal(addend, 7);
+	assert_false(elf_file_relocation(&e, 0x2000, R_X86_64_DTPMOD64, &addend));
+	assert_false(elf_file_relocation(&e, 0x2010, 0, &addend));
+	assert_int_equal(addend, 7);
+	elf_file_release(&e);
+	buffer_release(&b);
+}
+
+/* A hole of terabytes stands for relocations: given up after LIMIT_SYMBOLS of them. */
+static void test_relocations_of_terabytes(void **state)
+{
+	const struct fixture_section hole = { ".rela.dyn", SHF_ALLOC, NULL, HUGE_FILE - (1 << 20),
+					      SHT_RELA };
+	int fd = memfd_create("relocations", MFD_CLOEXEC);
+	struct buffer b = { 0 };
+	struct elf_file e;
+	struct stat now;
+	uint64_t addend;
+
+	fixture_elf(&b, &hole, 1);
+	assert_int_equal(write(fd, b.data, b.size), b.size);
+	assert_int_equal(ftruncate(fd, HUGE_FILE), 0);
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	assert_false(elf_file_relocation(&e, 0x2000, 0, &addend));
+	assert_int_equal(fstat(fd, &now), 0);
+	assert_true((size_t)now.st_blocks * 512 < LIMIT_SYMBOLS * sizeof(Elf64_Rela) + (8 << 20));
+	elf_file_release(&e);
+	buffer_release(&b);
+	close(fd);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_reads),
 	cmocka_unit_test(test_wrong_headers),
@@ -449,6 +500,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_file_cut_short),
 	cmocka_unit_test(test_not_a_regular_file),
 	cmocka_unit_test(test_notes_of_terabytes),
+	cmocka_unit_test(test_relocations),
+	cmocka_unit_test(test_relocations_of_terabytes),
 	cmocka_unit_test(test_too_many_headers),
 	cmocka_unit_test(test_many_segments),
 	cmocka_unit_test(test_zeros_after_the_file),
