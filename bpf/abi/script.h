@@ -59,6 +59,17 @@ struct script_name {
 	__u8 bytes[SCRIPT_TEXTS_BYTES];
 };
 
+/* The parameters of a process, by its runtime. */
+static inline const struct python_process *script_python(const struct script_process *s)
+{
+	return (const struct python_process *)s->parameters;
+}
+
+static inline const struct ruby_process *script_ruby(const struct script_process *s)
+{
+	return (const struct ruby_process *)s->parameters;
+}
+
 /* Of a process that has the file's address 0 at `bias`, from that of the file. */
 static inline void script_process_place(struct script_process *s, __u32 runtime, __u64 bias)
 {

@@ -328,11 +328,8 @@ static __always_inline void python_find_table(struct script_walk *w, struct scri
 static __always_inline int python_name(struct script_walk *w, const struct python_process *p,
 				       const struct script_found *f)
 {
-	struct script_name *n = &w->name;
+	struct script_name *n = script_name_of(w, f);
 
-	n->code = f->code & SCRIPT_CODE;
-	n->cookie = f->position & ~SCRIPT_POSITION;
-	n->process = w->process;
 	/* Its words are read, or read again where its identity was known. */
 	if (python_identity(w, p, n->code) != f->identity ||
 	    WALK_READ_USER(&w->type, sizeof(w->type), n->code + PYTHON_CODE_TYPE) ||

@@ -383,11 +383,8 @@ static __always_inline void ruby_find_texts(struct script_walk *w, const struct 
 static __always_inline int ruby_name(struct script_walk *w, const struct ruby_process *p,
 				     const struct script_found *f)
 {
-	struct script_name *n = &w->name;
+	struct script_name *n = script_name_of(w, f);
 
-	n->code = f->code & SCRIPT_CODE;
-	n->cookie = f->position & ~SCRIPT_POSITION;
-	n->process = w->process;
 	if (!f->identity || ruby_identity(w, p, n->code) != n->cookie)
 		return -1;
 	n->table_kind = SCRIPT_POSITION_IS_LINE;

@@ -26,17 +26,6 @@ struct {
 	__type(value, struct script_walk);
 } script_walks SEC(".maps");
 
-static __always_inline const struct python_process *
-script_python(const struct script_process *process)
-{
-	return (const struct python_process *)process->parameters;
-}
-
-static __always_inline const struct ruby_process *script_ruby(const struct script_process *process)
-{
-	return (const struct ruby_process *)process->parameters;
-}
-
 /* The frame that was added last is the outermost of its call of the evaluation loop. */
 static __always_inline int script_mark_entry(struct walk *w)
 {

@@ -222,6 +222,16 @@ static __always_inline void script_no_text(struct script_text *t, __u64 address)
 	t->data = t->bytes = t->captured = t->width = t->reserved = 0;
 }
 
+/* The name to fill in for that frame's code: which code it is of is there. */
+static __always_inline struct script_name *script_name_of(struct script_walk *w,
+							  const struct script_found *f)
+{
+	w->name.code = f->code & SCRIPT_CODE;
+	w->name.cookie = f->position & ~SCRIPT_POSITION;
+	w->name.process = w->process;
+	return &w->name;
+}
+
 /* Copies a text, or what there is room for, to the byte `at` of those that are sent. */
 static __always_inline void script_capture(struct script_name *n, struct script_text *t, __u64 at,
 					   __u64 room)

@@ -83,6 +83,15 @@ static struct code_range follow_jumps(const uint8_t *code, const struct cfi *cfi
 	return (struct code_range){ 0 };
 }
 
+void machine_code_put_ranges(__u64 to[4], const struct code_range *function,
+			     const struct code_range *cold)
+{
+	to[0] = function->start;
+	to[1] = function->end;
+	to[2] = cold->start;
+	to[3] = cold->end;
+}
+
 struct code_range machine_code_cold(const struct elf_file *e, const struct code_range *function,
 				    const struct elf_name *cold)
 {

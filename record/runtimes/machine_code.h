@@ -7,6 +7,7 @@
  * ever compared with patterns.
  */
 
+#include <linux/types.h>
 #include <stdint.h>
 
 #include "common/elf_file.h"
@@ -28,6 +29,10 @@ uint64_t machine_code_target(const uint8_t *bytes, uint64_t next);
  */
 struct code_range machine_code_cold(const struct elf_file *e, const struct code_range *function,
 				    const struct elf_name *cold);
+
+/* A function as the kernel half compares with it: start and end of both parts. */
+void machine_code_put_ranges(__u64 to[4], const struct code_range *function,
+			     const struct code_range *cold);
 
 /* The largest function that this one calls, of at least so many bytes. */
 struct code_range machine_code_largest_callee(const struct elf_file *e,

@@ -446,10 +446,7 @@ static const char *place_symbols(struct python_process *p, const struct elf_file
 		p->interpreters = s[RUNTIME].address + INTERPRETERS;
 	p->code_type = s[CODE_TYPE].address;
 	p->lock = l->thread_interpreter ? l->lock : lock_of(e, s, l);
-	p->evaluation[0] = loop.start;
-	p->evaluation[1] = loop.end;
-	p->evaluation[2] = cold.start;
-	p->evaluation[3] = cold.end;
+	machine_code_put_ranges(p->evaluation, &loop, &cold);
 	return NULL;
 }
 

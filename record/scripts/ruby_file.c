@@ -148,14 +148,6 @@ static void find_collections(struct ruby_process *p, const struct elf_file *e,
 	p->collections = (uint16_t)collections;
 }
 
-static void put_ranges(__u64 to[4], const struct code_range *range, const struct code_range *cold)
-{
-	to[0] = range->start;
-	to[1] = range->end;
-	to[2] = cold->start;
-	to[3] = cold->end;
-}
-
 /*
  * The loop is a function of its own, larger than its only caller, unless the compiler has put it
  * into that.
@@ -168,11 +160,11 @@ static void find_loop(struct ruby_process *p, const struct elf_file *e, const st
 	const struct code_range core = machine_code_largest_callee(e, &loop, CORE_LEAST);
 	struct code_range cold = machine_code_cold(e, &loop, &s[LOOP_COLD]);
 
-	put_ranges(p->evaluation, &loop, &cold);
+	machine_code_put_ranges(p->evaluation, &loop, &cold);
 	if (!core.start || core.end - core.start <= loop.end - loop.start)
 		return;
 	cold = machine_code_cold(e, &core, &s[CORE_COLD]);
-	put_ranges(p->core, &core, &cold);
+	machine_code_put_ranges(p->core, &core, &cold);
 }
 
 const char *ruby_file_read(struct ruby_process *p, const struct elf_file *e)

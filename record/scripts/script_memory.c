@@ -7,16 +7,6 @@ static __thread const struct target_memory *walked;
 #include "bpf/runtimes/python.bpf.h"
 #include "bpf/runtimes/ruby.bpf.h"
 
-static const struct python_process *python_of(const struct script_process *p)
-{
-	return (const struct python_process *)p->parameters;
-}
-
-static const struct ruby_process *ruby_of(const struct script_process *p)
-{
-	return (const struct ruby_process *)p->parameters;
-}
-
 /*
  * A code object that was freed keeps what identifies it until its memory is used again, while its
  * texts may be overwritten already. But its count of references is 0 then, or the allocator has
@@ -37,11 +27,11 @@ static bool is_still(struct script_walk *w, const struct script_process *p,
 	uint64_t identity;
 
 	*w = (struct script_walk){ .process = name->process };
-	identity = p->runtime == SCRIPT_RUBY ? ruby_identity(w, ruby_of(p), name->code)
-					     : python_identity(w, python_of(p), name->code);
+	identity = p->runtime == SCRIPT_RUBY ? ruby_identity(w, script_ruby(p), name->code)
+					     : python_identity(w, script_python(p), name->code);
 	if (!identity || identity >> SCRIPT_POSITION_BITS << SCRIPT_POSITION_BITS != name->cookie)
 		return false;
-	return p->runtime == SCRIPT_RUBY || is_alive(python_of(p), name->code);
+	return p->runtime == SCRIPT_RUBY || is_alive(script_python(p), name->code);
 }
 
 /* Completes the text, of the code object that is in `w`. */
@@ -49,12 +39,12 @@ static void find_text(struct script_walk *w, const struct script_process *p,
 		      const struct script_name *name, struct script_text *text)
 {
 	if (p->runtime == SCRIPT_RUBY) {
-		ruby_find_texts(w, ruby_of(p));
+		ruby_find_texts(w, script_ruby(p));
 		*text = text == &name->file ? w->name.file : w->name.name;
 	} else if (text == &name->table) {
 		python_find_table(w, text, text->address);
 	} else {
-		python_find_text(w, python_of(p), text, text->address);
+		python_find_text(w, script_python(p), text, text->address);
 	}
 }
 

@@ -14,8 +14,7 @@
 #include "bpf/abi/script.h"
 #include "bpf/abi/unwind.h"
 #include "common/map.h"
-#include "record/scripts/python_file.h"
-#include "record/scripts/ruby_file.h"
+#include "record/scripts/script_file.h"
 #include "record/scripts/script_memory.h"
 #include "record/runtimes/sent_names.h"
 #include "record/unwind/startup_files.h"
@@ -25,39 +24,6 @@
  * memory.
  */
 #define IMAGES 4096
-
-/* What is known of a runtime's interpreters: how a file is recognised, and read. */
-struct language {
-	enum script_runtime runtime;
-	const char *name;
-	bool (*is_one)(const struct elf_file *e);
-	/* Fills in the parameters, with link-time addresses. NULL, or why it cannot (static text).
-	 */
-	const char *(*read)(struct script_process *process, const struct elf_file *e);
-};
-
-static const char *read_python(struct script_process *process, const struct elf_file *e)
-{
-	struct python_file file;
-	const char *problem = python_file_read(&file, e);
-
-	memcpy(process->parameters, &file.process, sizeof(file.process));
-	return problem;
-}
-
-static const char *read_ruby(struct script_process *process, const struct elf_file *e)
-{
-	struct ruby_process ruby;
-	const char *problem = ruby_file_read(&ruby, e);
-
-	memcpy(process->parameters, &ruby, sizeof(ruby));
-	return problem;
-}
-
-static const struct language languages[] = {
-	{ SCRIPT_PYTHON, "Python", python_file_is_one, read_python },
-	{ SCRIPT_RUBY, "Ruby", ruby_file_is_one, read_ruby },
-};
 
 /* A file that holds an interpreter. */
 struct interpreter {
@@ -82,7 +48,7 @@ struct scripts {
 
 /* -------- files -------- */
 
-static void refuse(struct scripts *s, const char *path, const struct language *l,
+static void refuse(struct scripts *s, const char *path, const struct script_language *l,
 		   const char *problem)
 {
 	char text[512];
@@ -94,7 +60,7 @@ static void refuse(struct scripts *s, const char *path, const struct language *l
 }
 
 static struct interpreter *read_interpreter(struct scripts *s, const struct elf_file *e,
-					    const char *path, const struct language *l)
+					    const char *path, const struct script_language *l)
 {
 	struct interpreter *i = calloc(1, sizeof(*i));
 	const char *problem = i ? l->read(&i->process, e) : "no memory";
@@ -133,13 +99,14 @@ static void announce(const struct scripts *s, int fd, const struct interpreter *
 /* Takes the descriptor. */
 static struct interpreter *look_into(struct scripts *s, int fd, const char *path)
 {
+	const struct script_language *language;
 	struct interpreter *i = NULL;
 	struct elf_file e;
 
 	if (!elf_file_open(&e, fd)) {
-		for (size_t n = 0; !i && n < sizeof(languages) / sizeof(*languages); n++)
-			if (languages[n].is_one(&e))
-				i = read_interpreter(s, &e, path, &languages[n]);
+		language = script_file_language(&e);
+		if (language)
+			i = read_interpreter(s, &e, path, language);
 		elf_file_release(&e);
 	}
 	if (i)
@@ -201,8 +168,7 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	s->any = true;
 	placed = i->process;
 	script_process_place(&placed, placed.runtime, m->start - (m->offset + i->delta));
-	/* The kernel half may have found it before; what it has sent is of the image it has chosen.
-	 */
+	/* The kernel half may have found it before, and what it has sent is of its own image. */
 	if (bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) ||
 	    process.runtime != placed.runtime ||
 	    memcmp(process.parameters, placed.parameters, sizeof(placed.parameters)) != 0)

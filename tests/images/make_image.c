@@ -29,8 +29,7 @@
 
 #include "common/buffer.h"
 #include "record/java/hotspot_tables.h"
-#include "record/scripts/python_file.h"
-#include "record/scripts/ruby_file.h"
+#include "record/scripts/script_file.h"
 #include "record/javascript/v8_file.h"
 #include "record/unwind/unwinder.h"
 #include "tests/images/file_copy.h"
@@ -163,8 +162,7 @@ static bool holds_runtime(int fd)
 
 	if (elf_file_open(&e, fd))
 		return false;
-	holds = python_file_is_one(&e) || ruby_file_is_one(&e) || v8_file_is_one(&e) ||
-		hotspot_tables_find(&exports, &e);
+	holds = script_file_language(&e) || v8_file_is_one(&e) || hotspot_tables_find(&exports, &e);
 	elf_file_release(&e);
 	return holds;
 }

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "record/java/hotspot_names.h"
-#include "record/scripts/python_file.h"
-#include "record/scripts/ruby_file.h"
+#include "record/scripts/script_file.h"
 #include "record/scripts/script_memory.h"
 #include "record/scripts/script_merge.h"
 #include "record/scripts/script_names.h"
@@ -140,37 +139,19 @@ static void write_merged(struct replay *r)
 		buffer_text(r->text, "the lists do not match\n");
 }
 
-static const char *read_python(struct script_process *p, const struct elf_file *e)
-{
-	struct python_file file;
-	const char *problem = python_file_read(&file, e);
-
-	p->runtime = SCRIPT_PYTHON;
-	memcpy(p->parameters, &file.process, sizeof(file.process));
-	return problem;
-}
-
-static const char *read_ruby(struct script_process *p, const struct elf_file *e)
-{
-	struct ruby_process ruby;
-	const char *problem = ruby_file_read(&ruby, e);
-
-	p->runtime = SCRIPT_RUBY;
-	memcpy(p->parameters, &ruby, sizeof(ruby));
-	return problem;
-}
-
-static const char *replay_list(struct replay *r, const struct elf_file *e)
+static const char *replay_list(struct replay *r, const struct script_language *language,
+			       const struct elf_file *e)
 {
 	const struct image_mapping *m = &r->image->mappings[r->image->runtime];
 	struct script_process *p = &r->half.process;
-	const char *problem = python_file_is_one(e) ? read_python(p, e) : read_ruby(p, e);
+	const char *problem = language->read(p, e);
 	uint64_t address;
 
 	if (!problem && !elf_file_offset_to_address(e, m->offset, &address))
 		problem = "its code is not mapped";
 	if (problem)
 		return problem;
+	p->runtime = language->runtime;
 	script_process_place(p, p->runtime, m->start - address);
 	r->half.name = add_script_name;
 	r->scripts =
@@ -311,10 +292,11 @@ static const char *replay_v8(struct replay *r, const struct elf_file *e)
 static const char *replay_runtime(struct replay *r, const struct elf_file *e)
 {
 	const struct image_mapping *m = &r->image->mappings[r->image->runtime];
+	const struct script_language *language = script_file_language(e);
 	uint64_t address = 0;
 
-	if (python_file_is_one(e) || ruby_file_is_one(e))
-		return replay_list(r, e);
+	if (language)
+		return replay_list(r, language, e);
 	if (v8_file_is_one(e))
 		return replay_v8(r, e);
 	if (elf_file_offset_to_address(e, m->offset, &address) &&
