@@ -2,24 +2,42 @@
 #ifndef COMMON_SORTED_H
 #define COMMON_SORTED_H
 
-/* Searches in sorted arrays, of numbers or of structs with a number to sort by. */
+/* Searches in sorted arrays, of numbers or of structs with a number that they are sorted by. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Which uint64_t of an element it is sorted by: SORTED_BY(struct mapping, end). */
+/* Which number of an element it is sorted by: SORTED_BY(struct mapping, end). Unsigned. */
 struct sorted_key {
 	size_t size;   /* of an element */
 	size_t offset; /* of the number in it */
+	size_t width;  /* of the number: 4 or 8 bytes */
 };
 
-/* 1. Does not compile for a number of another size. */
-#define SORTED_IS_U64(type, member)                                                                \
-	sizeof(char[sizeof(((type *)0)->member) == sizeof(uint64_t) ? 1 : -1])
+/* Its size. Does not compile for a number of another size. */
+#define SORTED_WIDTH(number)                                                                       \
+	(sizeof(char[sizeof(number) == 4 || sizeof(number) == 8 ? 1 : -1]) * sizeof(number))
 
 #define SORTED_BY(type, member)                                                                    \
-	((struct sorted_key){ sizeof(type), offsetof(type, member) * SORTED_IS_U64(type, member) })
+	((struct sorted_key){ sizeof(type), offsetof(type, member),                                \
+			      SORTED_WIDTH(((type *)0)->member) })
+
+/* Of numbers alone: SORTED_NUMBERS(uint64_t). */
+#define SORTED_NUMBERS(type) ((struct sorted_key){ sizeof(type), 0, SORTED_WIDTH(type) })
+
+static inline uint64_t sorted_number(const void *at, size_t width)
+{
+	uint32_t narrow;
+	uint64_t wide;
+
+	if (width == sizeof(narrow)) {
+		memcpy(&narrow, at, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, at, sizeof(wide));
+	return wide;
+}
 
 /* How many of `n` sorted elements have a number of at most `value`. */
 static inline size_t sorted_up_to(const void *elements, size_t n, struct sorted_key by,
@@ -29,11 +47,9 @@ static inline size_t sorted_up_to(const void *elements, size_t n, struct sorted_
 
 	while (low < n) {
 		size_t middle = low + (n - low) / 2;
-		uint64_t number;
+		const char *element = (const char *)elements + middle * by.size;
 
-		memcpy(&number, (const char *)elements + middle * by.size + by.offset,
-		       sizeof(number));
-		if (number <= value)
+		if (sorted_number(element + by.offset, by.width) <= value)
 			low = middle + 1;
 		else
 			n = middle;
@@ -44,8 +60,7 @@ static inline size_t sorted_up_to(const void *elements, size_t n, struct sorted_
 /* The index of the first of `n` sorted numbers that is not below `value`; `n` when all are. */
 static inline size_t sorted_first(const uint64_t *sorted, size_t n, uint64_t value)
 {
-	return value ? sorted_up_to(sorted, n, (struct sorted_key){ sizeof(*sorted), 0 }, value - 1)
-		     : 0;
+	return value ? sorted_up_to(sorted, n, SORTED_NUMBERS(uint64_t), value - 1) : 0;
 }
 
 /* For functions that qsort() calls: by the first number of `a` and `b`, or else by the second. */

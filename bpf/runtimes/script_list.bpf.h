@@ -139,8 +139,7 @@ static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runt
 
 	if (!process || !list || !w)
 		return 1;
-	/* Of 64 bits: before 5.16 the verifier forgets a smaller counter that is kept on the stack.
-	 */
+	/* Before 5.16 the verifier forgets a counter on the stack that has fewer than 64 bits. */
 	for (__u64 i = 0; i < steps; i++)
 		if (script_step(w, list, process, runtime))
 			return 1;
@@ -211,8 +210,10 @@ static __always_inline __u64 script_futex(struct task_struct *task)
 	return futex;
 }
 
-/* Of the current task: the frames of a process that may have a list, or only whether it is about to
- * take or give the runtime's lock. */
+/*
+ * Of the current task: the frames of a process that may have a list, or only whether it is about to
+ * take or give the runtime's lock.
+ */
 __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);

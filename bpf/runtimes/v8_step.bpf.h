@@ -238,9 +238,8 @@ static __always_inline __u32 v8_slot(__u64 key, int bits)
 
 /*
  * Notes the frame that was added last as one of w->v8.function; as native, when it is none. Then
- * w->v8.wanted is not 0 if its names have to be sent. Called
- * once the step is over: before Linux 6.13 the stacks of functions that call each other share 512
- * bytes.
+ * w->v8.wanted is not 0 if its names have to be sent. Called once the step is over: before Linux
+ * 6.13 the stacks of functions that call each other share 512 bytes.
  */
 __noinline int v8_note(__u32 index)
 {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/arena.h"
 #include "common/buffer.h"
+#include "common/clock.h"
 #include "common/limits.h"
 #include "common/map.h"
 #include "record/java/hotspot_scopes.h"
@@ -71,14 +71,11 @@ struct hotspot_names {
 
 void hotspot_names_as_of(struct hotspot_names *n, uint64_t sample_ns)
 {
-	struct timespec now;
-
 	if (sample_ns < n->as_of)
 		return;
 	for (size_t i = 0; i < BLOCKS; i++)
 		n->blocks[i].address = 0;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	n->as_of = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	n->as_of = clock_now();
 }
 
 static const uint8_t *block_at(struct hotspot_names *n, uint64_t address)

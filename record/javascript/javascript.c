@@ -71,11 +71,8 @@ struct javascript *javascript_new(const struct javascript_options *options)
 	if (!j)
 		return NULL;
 	j->options = *options;
-	j->names = v8_names_new(&(struct v8_names_options){ .memory = target_memory_of,
-
-							    .again = send_again,
-							    .forgot = forgot,
-							    .context = j });
+	j->names = v8_names_new(&(struct v8_names_options){
+		.memory = target_memory_of, .again = send_again, .forgot = forgot, .context = j });
 	if (j->names)
 		return j;
 	free(j);

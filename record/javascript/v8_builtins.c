@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/runtimes/elf_names.h"
+#include "record/runtimes/machine_code.h"
 
 #define BUILTINS_MAX (64 << 20)
 #define ENTRY_MAX 4096
@@ -48,21 +49,16 @@ static uint64_t returned(const struct elf_file *e, uint64_t function, int size)
 	struct cursor c = elf_file_at(e, function);
 	const uint8_t *code = cursor_bytes(&c, 11);
 	uint64_t variable = 0;
-	int32_t number;
 
 	if (!function || !code)
 		return 0;
-	if (code[0] == 0xb8 && code[5] == 0xc3) {
-		memcpy(&number, code + 1, 4);
-		return (uint32_t)number;
-	}
-	memcpy(&number, code + 2, 4);
+	if (code[0] == 0xb8 && code[5] == 0xc3)
+		return machine_code_u32(code + 1);
 	if (code[0] == 0x8b && code[1] == 0x05 && code[6] == 0xc3)
-		variable = function + 6 + (int64_t)number;
-	memcpy(&number, code + 3, 4);
+		variable = machine_code_target(code + 2, function + 6);
 	if (!memcmp(code, "\x48\x8d\x05", 3) &&
 	    (!memcmp(code + 7, "\x48\x8b\x00\xc3", 4) || !memcmp(code + 7, "\x8b\x00\xc3", 3)))
-		variable = function + 7 + (int64_t)number;
+		variable = machine_code_target(code + 3, function + 7);
 	if (!variable)
 		return 0;
 	return size == 4 ? load(e, variable, 4) : load_pointer(e, variable);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/cursor.h"
+#include "common/sorted.h"
 
 #define PLACE_SIZE 16 /* a source position, the number of the function, 4 bytes of nothing */
 #define PLACES_MAX (V8_PLACES_BYTES / PLACE_SIZE)
@@ -127,21 +128,15 @@ struct v8_inlined *v8_inlined_new(const struct v8_compilation *compilation)
 size_t v8_inlined_find(const struct v8_inlined *inlined, uint64_t offset,
 		       uint32_t functions[V8_INLINED_DEPTH])
 {
-	uint32_t low = 0, high = inlined->entry_count;
+	size_t up_to = sorted_up_to(inlined->entries, inlined->entry_count,
+				    SORTED_BY(struct entry, offset), offset);
 	size_t n = 0;
 	int32_t call;
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (inlined->entries[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || offset >= inlined->known)
+	if (!up_to || offset >= inlined->known)
 		return 0;
-	for (call = inlined->entries[low - 1].call; call >= 0; call = inlined->calls[call].parent) {
+	for (call = inlined->entries[up_to - 1].call; call >= 0;
+	     call = inlined->calls[call].parent) {
 		if (n == V8_INLINED_DEPTH || call >= (int32_t)inlined->call_count)
 			return 0;
 		functions[n++] = inlined->calls[call].function;

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/cursor.h"
 #include "common/map.h"
+#include "common/sorted.h"
 #include "common/utf8.h"
 
 /* Beyond these, all is forgotten. */
@@ -229,17 +230,7 @@ static const struct script *read_script(struct v8_names *n, const struct v8_name
 
 static uint32_t lines_before(const struct script *s, uint32_t position)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (s->lines[middle] <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)sorted_up_to(s->lines, s->count, SORTED_NUMBERS(uint32_t), position);
 }
 
 /* 0: not known. */

@@ -23,8 +23,7 @@ bool elf_names_has(const struct elf_file *e, const char *name);
 
 /*
  * Finds the names among dynamic symbols, and in .symtab if the file still has it. One that ends
- * with
- * '*' stands for the first symbol that begins so.
+ * with '*' stands for the first symbol that begins so.
  */
 void elf_names_find(const struct elf_file *e, struct elf_name *names, size_t n);
 

@@ -54,9 +54,8 @@ void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner
 		n->epoch = (*owner->next_epoch)++;
 		return;
 	}
-	n->epoch = n->first_epoch +
-		   (uint32_t)sorted_up_to(n->changes, n->n_changes,
-					  (struct sorted_key){ sizeof(*n->changes), 0 }, time_ns);
+	n->epoch = n->first_epoch + (uint32_t)sorted_up_to(n->changes, n->n_changes,
+							   SORTED_NUMBERS(uint64_t), time_ns);
 }
 
 static void add_change(struct jit_names *n, uint64_t time_ns)

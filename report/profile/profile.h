@@ -149,8 +149,8 @@ enum profile_dimension {
 	PROFILE_BY_TIME = 1 << 6,
 	PROFILE_BY_TRACE = 1 << 7,
 	PROFILE_BY_OBJECT = 1 << 8,
-	PROFILE_BY_NOTE =
-		1 << 9, /* the first of PROFILE_NOTES bits: what the trace notes of a key */
+	/* The first of PROFILE_NOTES bits: what the trace notes of a key. */
+	PROFILE_BY_NOTE = 1 << 9,
 	PROFILE_BY_NOTES = ((1 << PROFILE_NOTES) - 1) * PROFILE_BY_NOTE,
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };

@@ -28,6 +28,7 @@
 #include <zstd.h>
 
 #include "common/buffer.h"
+#include "common/sorted.h"
 #include "record/java/hotspot_tables.h"
 #include "record/scripts/script_file.h"
 #include "record/javascript/v8_file.h"
@@ -209,13 +210,6 @@ static void add_rule(uint64_t pc, uint32_t rule, void *context)
 	*value = rule;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* What a map has: number and value, by number. */
 struct sorted {
 	uint64_t (*list)[2];
@@ -236,7 +230,7 @@ static struct sorted sort(const struct map *map)
 
 	must(s.list, "no memory");
 	map_each(map, add_sorted, &s);
-	qsort(s.list, s.n, sizeof(*s.list), compare_numbers);
+	qsort(s.list, s.n, sizeof(*s.list), sorted_compare);
 	return s;
 }
 
