@@ -6,6 +6,7 @@
 #include "report/views/comparison.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Recordings whose lengths differ by a smaller share than this count as equally long. */
 #define SAME_LENGTH 0.1
@@ -70,7 +71,8 @@ void compare_choose_value(struct report_options *o, const struct loaded *base,
 		if (differ)
 			message_info("the sampling rates differ: CPU time is compared; "
 				     "--value=samples compares samples");
-		if (differ || o->view->paged)
+		/* Folded stacks stay what difffolded.pl makes of two outputs. */
+		if (differ || strcmp(o->view->name, "folded"))
 			o->value = VALUE_TIME;
 	}
 	if (!o->shown.normalize)

@@ -8,9 +8,9 @@
 
 /*
  * To be called when both sides are read. Where the user did not choose what is counted, chooses CPU
- * time for tables, and for every format if the sampling rates differ, because samples then stand
- * for different times. Reports that, and that recordings of different lengths are compared
- * unscaled.
+ * time for tables and the page, and for folded stacks, too, if the sampling rates differ, because
+ * samples then stand for different times. Reports that, and that recordings of different lengths
+ * are compared unscaled.
  */
 void compare_choose_value(struct report_options *o, const struct loaded *base,
 			  const struct loaded *now);

@@ -2,7 +2,9 @@
 #include "report/views/html.h"
 
 #include "report/views/call_tree.h"
+#include "report/views/html_changes.h"
 #include "report/views/html_page.h"
+#include "report/views/html_texts.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -17,10 +19,10 @@
  *   tree       count; of each node, in preorder: levels up from the one before, function
  *   cells      count; columns: slice (less that of the one before), source, node, value
  *   base       count; columns: node, value (what it is compared with; else none)
+ *   changes    of a comparison only: as report/views/html_changes.h says
  */
 
 #define MAX_SLICES 65536
-#define MAX_TEXT 65536 /* of a longer name, the page has the beginning */
 
 /* Kinds of functions: those of enum profile_frame_kind, and what else has a colour of its own. */
 enum { KIND_INLINED = PROFILE_FRAME_SCRIPT + 1, KIND_WAKER, KIND_COUNT };
@@ -56,8 +58,8 @@ struct html {
 	uint32_t *source_of;		  /* per group: what its cells name as their source */
 	struct source *sources;
 	uint32_t source_count, slices;
-	struct map texts;
-	struct buffer text_bytes, text_lengths;
+	struct html_texts texts;
+	struct buffer changes; /* made before its texts are written, and put after them */
 	struct buffer out;
 };
 
@@ -194,24 +196,6 @@ static void put_head(struct html *h)
 
 /* -------- texts and functions -------- */
 
-static uint64_t text_number(struct html *h, const char *text)
-{
-	size_t size = strnlen(text, MAX_TEXT);
-	bool added;
-	uint64_t *entry = map_put(&h->texts, text, size, &added);
-
-	if (!entry) {
-		h->out.failed = true;
-		return 0;
-	}
-	if (added) {
-		*entry = h->texts.count - 1;
-		buffer_append(&h->text_bytes, text, size);
-		buffer_uleb(&h->text_lengths, size);
-	}
-	return *entry;
-}
-
 static uint8_t function_kind(const struct function *function)
 {
 	return function->waker ? KIND_WAKER : function->inlined ? KIND_INLINED : function->kind;
@@ -226,22 +210,19 @@ static void put_functions(struct html *h)
 	for (size_t i = 0; i < n; i++) {
 		const struct function *function = &functions->list[h->order.functions[i]];
 
-		buffer_uleb(&columns[0], text_number(h, function->name));
-		buffer_uleb(&columns[1], text_number(h, function->object));
-		buffer_uleb(&columns[2], text_number(h, function->file));
+		buffer_uleb(&columns[0], html_text_number(&h->texts, function->name));
+		buffer_uleb(&columns[1], html_text_number(&h->texts, function->object));
+		buffer_uleb(&columns[2], html_text_number(&h->texts, function->file));
 		buffer_uleb(&columns[3], function->line);
 		buffer_uleb(&columns[4], function_kind(function));
 	}
-	buffer_uleb(&h->out, h->texts.count);
-	buffer_append(&h->out, h->text_lengths.data, h->text_lengths.size);
-	buffer_append(&h->out, h->text_bytes.data, h->text_bytes.size);
+	html_texts_put(&h->texts, &h->out);
 	buffer_uleb(&h->out, n);
 	for (int i = 0; i < 5; i++) {
 		buffer_append(&h->out, columns[i].data, columns[i].size);
 		h->out.failed |= columns[i].failed;
 		buffer_release(&columns[i]);
 	}
-	h->out.failed |= h->text_lengths.failed || h->text_bytes.failed;
 }
 
 static void put_tree(struct html *h)
@@ -422,6 +403,16 @@ static struct error *html_sources(struct html *h)
 	return NULL;
 }
 
+static struct error *put_changes(struct html *h)
+{
+	const struct html_compared compared = { h->base, h->profile, &h->tree.functions,
+						h->order.functions };
+	struct error *error = html_changes_put(&h->changes, &h->texts, &compared);
+
+	h->out.failed |= h->changes.failed;
+	return error;
+}
+
 static struct error *html_build(struct html *h)
 {
 	struct error *error = threads_init(&h->threads, h->profile);
@@ -438,6 +429,8 @@ static struct error *html_build(struct html *h)
 		error = html_sources(h);
 	if (!error)
 		error = sort_by_slice(h);
+	if (!error && h->base)
+		error = put_changes(h);
 	if (error)
 		return error;
 	put_head(h);
@@ -445,6 +438,7 @@ static struct error *html_build(struct html *h)
 	put_tree(h);
 	put_cells(h);
 	put_base(h);
+	buffer_append(&h->out, h->changes.data, h->changes.size);
 	return buffer_ok(&h->out) ? NULL : error_memory();
 }
 
@@ -543,9 +537,8 @@ struct error *html_render(const struct profile *p, const struct view_options *o,
 	threads_release(&h.base_threads);
 	call_tree_release(&h.tree);
 	call_order_release(&h.order);
-	map_release(&h.texts);
-	buffer_release(&h.text_bytes);
-	buffer_release(&h.text_lengths);
+	html_texts_release(&h.texts);
+	buffer_release(&h.changes);
 	buffer_release(&h.out);
 	free(h.node_of);
 	free(h.base_node_of);

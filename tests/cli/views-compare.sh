@@ -115,6 +115,21 @@ if [ -n "$browser" ]; then
 	"$report" -q --no-cache -f html --diff short.prf long.prf -o lengths.html
 	like "$(show lengths.html)" 'before: recorded for 2\.00 s; key n compares shares' "and says so where they differ"
 	unlike "$(show 'lengths.html#scale=same')" 'recorded for 2\.00 s' "but not for shares"
+	"$report" -q --no-cache -f html --diff before.prf --diff equal.prf grown.prf -o three.html
+	show 'three.html#view=changes' > dom
+	like "$(grep -o '<tr data-row.*' dom | head -n 1)" \
+		'^<tr data-row="0"[^>]*>.*\+0\.[0-9]{3}\*</td>.*&lt;0\.00001</td>.*<td class="name">function_20</td>' \
+		"the page lists what changed by function, the sure one first"
+	like "$(cat dom)" 'before: 2 runs of 5[0-9.]+ s; now: 1 run of 60[0-9.]+ s; 1 surely changed' "... and how many are sure"
+	like "$(cat dom)" ', 2 runs scaled to 1' "... boxes compare one run with one"
+	like "$(show 'three.html#view=changes&search=function_7$')" '<tr data-row="[0-9]+" title="function_7' "... the search filters it"
+	unlike "$(show 'three.html#view=changes&search=function_7$')" '<tr data-row="0"' "... and leaves out others"
+	show 'three.html#view=sandwich' > dom
+	like "$(grep -o 'title="function_20".*' dom | head -n 1)" "[+]0\.[0-9]{3}\*</td>" \
+		"the sandwich's table has the change, too"
+	like "$(grep -o 'id="callers-caption">[^<]*' dom)" \
+		'Callers of function_[0-9]+ · self [0-9.]+ → [0-9.]+ s: (\+|−)[0-9.]+ \[[^]]*\], p [0-9.]+ · total ' \
+		"... and the chosen function all that is known of it"
 else
 	skip "and says so where they differ" "no browser"
 fi

@@ -1,12 +1,13 @@
 // Runs the script of a page of -f html without a browser, and compares what it finds with
-// folded stacks: node views-html.js PAGE FOLDED. Says "good", or what is not.
+// folded stacks, and of a comparison with -f top --diff --json, without and with --normalize:
+// node views-html.js PAGE FOLDED [TOP SCALED]. Says "good", or what is not.
 "use strict";
 const fs = require("fs"), vm = require("vm"), zlib = require("zlib"), assert = require("assert");
 
-const [page, foldedText] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
+const [page, foldedText, ...tops] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, weight";
+const names = "bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, signed, weight";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -84,6 +85,39 @@ for (let f = 0; f < profile.functions.count; f++) {
 }
 assert.strictEqual(sums.self.reduce((a, b) => a + b, 0), head.total);
 
+// What changed by function is what -f top says, and each function knows its row.
+assert.strictEqual(tops.length, head.diff ? 2 : 0);
+tops.forEach((text, scaled) => {
+	const top = JSON.parse(text), changes = profile.changes[scaled ? "same" : "as-is"];
+	assert.strictEqual(changes.count, top.rows.length);
+	assert(top.rows.length > 50);
+	for (const key of ["unit", "alpha"])
+		assert.strictEqual(changes.head[key], top[key]);
+	assert.deepStrictEqual(changes.head.runs, [top.runs.before, top.runs.now]);
+	assert.deepStrictEqual(changes.head.totals, [top.total.before, top.total.now]);
+	const known = new Set();
+	changes.rowOf.forEach((row, f) => {
+		known.add(row - 1);
+		assert(!row || profile.name(f) === profile.texts.get(changes.name[row - 1]), `row of ${profile.name(f)}`);
+		assert(row || profile.kind(f) === "thread, process or group");
+	});
+	top.rows.forEach((row, i) => {
+		assert(known.has(i), row.name);
+		assert.strictEqual(profile.texts.get(changes.name[i]), row.name);
+		assert.strictEqual(profile.texts.get(changes.object[i]), row.object);
+		const flags = (row.state !== "new" ? 1 : 0) | (row.state !== "vanished" ? 2 : 0) |
+			(row.self.sure ? 4 : 0) | (row.total.sure ? 8 : 0);
+		assert.strictEqual(changes.flags[i], flags);
+		for (const side of ["self", "total"])
+			for (const key of ["before", "now", "low", "high", "p"]) {
+				const difference = Math.abs(changes[side][key][i] - row[side][key]);
+				assert(difference <= 1e-6 * Math.abs(row[side][key]) + 1e-37, `${row.name} ${side} ${key}`);
+			}
+	});
+});
+
+assert.strictEqual(code.signed(-1234.5, 0), "−1,235");
+assert.strictEqual(code.signed(0.0004, 3), "+0.000");
 assert.strictEqual(code.plain("a\u202eb\u0000\u001b[31m"), "a\ufffdb\ufffd\ufffd[31m");
 assert.strictEqual(code.percent(1, 8), "12.5 %");
 assert.strictEqual(code.weight(1500, "us"), "1.50 ms");

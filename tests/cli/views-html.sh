@@ -10,10 +10,14 @@ need "$make_trace" -n 6000 -t 3 -k 200 -O "$make_trace" -o "$trace"
 need "$make_trace" -n 4000 -t 2 -k 200 -O "$make_trace" -o "$before"
 
 holds "a page is written" "$report" -q --no-cache -f html "$trace" -o "$work/page.html"
-holds "a comparison is written" "$report" -q --no-cache -f html --diff "$before" --safe-colors \
+holds "a comparison is written" "$report" -q --no-cache -f html --value=samples --diff "$before" --safe-colors \
 	"$trace" -o "$work/diff.html"
 holds "folded stacks" "$report" -q --no-cache "$trace" -o "$work/folded"
 holds "folded stacks with a base" "$report" -q --no-cache --diff "$before" "$trace" -o "$work/folded2"
+for normalize in "" --normalize; do
+	holds "a table with a base" "$report" -q --no-cache -f top --value=samples --json $normalize --diff "$before" "$trace" \
+		-o "$work/top$normalize"
+done
 
 unlike "$(cat "$work/page.html")" "https?://" "the page names no address"
 is "$(grep -c '<script' "$work/page.html")" 2 "the page has its data and its script"
@@ -24,8 +28,8 @@ holds "the same trace gives the same page" cmp "$work/page.html" "$work/again.ht
 if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
 	node "$top/tests/cli/views-html.js" "$work/page.html" "$work/folded" > "$work/log" 2>&1
 	is "$(cat "$work/log")" "good" "the page's script finds the folded stacks"
-	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" > "$work/log" 2>&1
-	is "$(cat "$work/log")" "good" "the comparison's script finds both columns"
+	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" "$work/top" "$work/top--normalize" > "$work/log" 2>&1
+	is "$(cat "$work/log")" "good" "the comparison's script finds both columns, and what changed by function as -f top does"
 else
 	skip "the page's script finds the folded stacks" "no node, or an old one"
 fi

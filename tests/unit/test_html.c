@@ -185,6 +185,29 @@ static void the_page_asks_for_nothing(void **state)
 	page_release(&page);
 }
 
+/* What changed by function; returns the number of functions that have a row. */
+static uint64_t read_changes(struct cursor *c, uint64_t functions)
+{
+	json_t *head = read_head(c);
+	uint64_t rows, with_row = 0;
+
+	assert_non_null(json_object_get(head, "totals"));
+	json_decref(head);
+	rows = cursor_uleb(c);
+	assert_true(rows > 0);
+	for (uint64_t i = 0; i < 3 * rows; i++)
+		cursor_uleb(c);
+	cursor_skip(c, 2 * 5 * 4 * rows);
+	for (uint64_t i = 0; i < functions; i++) {
+		uint64_t row = cursor_uleb(c);
+
+		assert_true(row <= rows);
+		with_row += row > 0;
+	}
+	assert_true(with_row >= rows);
+	return with_row;
+}
+
 static void a_comparison_has_its_base(void **state)
 {
 	static const struct profile_entry before[] = {
@@ -196,8 +219,8 @@ static void a_comparison_has_its_base(void **state)
 	struct view_options o = { .base = &base, .normalize = true };
 	struct page page;
 	json_t *head, *diff;
-	struct cursor *c;
-	uint64_t n;
+	struct cursor *c, ahead;
+	uint64_t n, functions;
 
 	base.entries = before;
 	base.entry_count = 3;
@@ -208,6 +231,8 @@ static void a_comparison_has_its_base(void **state)
 	assert_true(json_is_true(json_object_get(diff, "normalize")));
 	assert_true(json_is_false(json_object_get(diff, "safe")));
 	skip_texts(c);
+	ahead = *c;
+	functions = cursor_uleb(&ahead);
 	skip_columns(c, 5);
 	skip_columns(c, 2);
 	skip_columns(c, 4);
@@ -215,6 +240,10 @@ static void a_comparison_has_its_base(void **state)
 	assert_int_equal(n, 2); /* the leaf's two slices are one */
 	assert_true(cursor_uleb(c) < cursor_uleb(c));
 	assert_int_equal(cursor_uleb(c) + cursor_uleb(c), 12);
+	/* As it is, and by shares; commands are functions without a row. */
+	n = read_changes(c, functions);
+	assert_true(n < functions);
+	assert_int_equal(read_changes(c, functions), n);
 	assert_true(cursor_ok(c));
 	assert_int_equal(cursor_left(c), 0);
 	json_decref(head);

@@ -22,6 +22,8 @@ class Address {
 		put("scale", app.scale, app.profile.head.diff?.normalize ? "same" : "as-is");
 		if (app.view === "sandwich")
 			put("function", app.fn, -1);
+		if (app.view === "changes")
+			put("by", app.changes.by, "function");
 		try {
 			history.replaceState(null, "", "#" + state);
 		} catch {
@@ -39,6 +41,7 @@ class Address {
 		const view = state.get("view");
 		if (["flame", "icicle", "sandwich", "changes"].includes(view) && (view !== "changes" || app.weights.diff))
 			app.view = view;
+		app.changes.by = state.get("by") === "stack" ? "stack" : "function";
 		on.search.value = state.get("search") ?? "";
 		if (among(on.thread, "thread"))
 			app.thread = on.thread.value = state.get("thread");

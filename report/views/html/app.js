@@ -28,7 +28,7 @@ class App {
 		this.callers = new Flame(this.on.callers, this, true);
 		this.callees = new Flame(this.on.callees, this, false);
 		this.table = new FunctionTable(this.on.functions, this);
-		this.changes = new ChangeTable(this.on.changes, this);
+		this.changes = new Changes(this.on.changes, this);
 		this.strip = new Strip(this.on.strip, profile, {
 			changed: () => this.selected(),
 			pointed: (event, slice, line) => this.tip.overStrip(this.strip, event, slice, line),
@@ -49,6 +49,10 @@ class App {
 	selected() {
 		this.recount();
 		this.paint();
+	}
+	/* Whether less than all of the recording is selected. */
+	partial() {
+		return this.thread !== "all" || !this.strip.whole;
 	}
 	/* -------- drawing -------- */
 	paint() {
@@ -89,7 +93,8 @@ class App {
 		this.paintPart(this.callers, callersOf(this.tree, this.fn, totals, n));
 		this.paintPart(this.callees, calleesOf(this.tree, this.fn, selves, n));
 		const name = cut(this.profile.name(this.fn), 200);
-		document.getElementById("callers-caption").textContent = `Callers of ${name}`;
+		const words = weights.diff ? this.changes.functions.words(this.fn) : "";
+		document.getElementById("callers-caption").textContent = `Callers of ${name}` + (words && ` · ${words}`);
 		document.getElementById("callees-caption").textContent = `What ${name} calls`;
 	}
 	paintPart(flame, { tree, self }) {
@@ -111,7 +116,7 @@ class App {
 			parts.push(`${percent(whole, head.total)} of ${weight(head.total, head.unit)}`);
 		if (diff)
 			parts.push(`before${head.diff.title ? ` (${cut(head.diff.title, 60)})` : ""}: ${weight(baseTotal[0], head.unit)}` +
-				(this.scale === "same" ? ", scaled to the same total" : ""));
+				(this.scale === "same" ? ", scaled to the same total" : this.runsDiffer()));
 		parts.push(counted(head.threads.length, "thread"), `recorded for ${(head.duration_ns / 1e9).toFixed(2)} s`);
 		this.on.status.replaceChildren(parts.join(" · "));
 		/* All boxes of a longer recording have grown. */
@@ -122,6 +127,11 @@ class App {
 			this.on.status.append(" · ", element("span", `${grouped(head.lost)} samples lost`, "bad"));
 		if (!head.complete)
 			this.on.status.append(" · ", element("span", "the recording has no end: something may be missing", "bad"));
+	}
+	/* Boxes show as many runs before as there are now. */
+	runsDiffer() {
+		const { runs } = this.profile.changes[this.scale].head;
+		return runs[0] === runs[1] ? "" : `, ${counted(runs[0], "run")} scaled to ${runs[1]}`;
 	}
 	stripStyle() {
 		const dark = this.colours.dark;
@@ -183,6 +193,7 @@ class App {
 			wrong = "not a regular expression, taken as text: ";
 			pattern = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
 		}
+		this.pattern = pattern;
 		this.matches = null;
 		this.on.matched.textContent = "";
 		if (!pattern)

@@ -42,6 +42,7 @@ class Colours {
 	constructor(profile) {
 		this.profile = profile;
 		this.dark = false;
+		this.differences = profile.head.diff?.safe ? "orange-purple" : "red-blue";
 		this.use("kind");
 	}
 	use(scheme) {
@@ -87,5 +88,10 @@ class Colours {
 			return this.dark ? "hsl(0 0% 62%)" : "hsl(0 0% 90%)";
 		return hsl(hue, Math.round(saturation * (0.35 + 0.65 * size)),
 			Math.round((this.dark ? 76 : 90) - (this.dark ? 14 : 28) * size));
+	}
+	/* Of a number that surely changed: dark enough, or light enough, to be read. */
+	textOfChange(change) {
+		const { more, less } = DIFFERENCES[this.scheme] ?? DIFFERENCES[this.differences];
+		return hsl((change > 0 ? more : less)[0], 75, this.dark ? 72 : 36);
 	}
 }

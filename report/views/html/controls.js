@@ -39,7 +39,7 @@ class Controls {
 		on.scale.value = app.scale;
 		on.time.hidden = head.slices < 2;
 		if (diff)
-			app.colours.use(head.diff.safe ? "orange-purple" : "red-blue");
+			app.colours.use(app.colours.differences);
 	}
 	/* Processes of several threads and threads, those with the largest shares first. */
 	fillThreads(option) {

@@ -37,6 +37,13 @@ class Reader {
 		this.at += n;
 		return this.data.subarray(this.at - n, this.at);
 	}
+	json() {
+		return JSON.parse(new TextDecoder().decode(this.bytes(this.number())));
+	}
+	/* Of four bytes each, the lowest first, as all browsers' machines have them. */
+	floats(n) {
+		return new Float32Array(this.bytes(4 * n).slice().buffer);
+	}
 	/* As number(), many times: most of the time until the first picture goes by here. */
 	column(n, type) {
 		const values = new type(n), data = this.data;
@@ -101,9 +108,19 @@ function readTree(reader) {
 	return tree;
 }
 
+/* A comparison by function, as report/views/html_changes.h describes it. */
+function readChanges(reader, functions) {
+	const head = reader.json(), n = reader.number();
+	const side = () => Object.fromEntries(["before", "now", "low", "high", "p"].map((key) => [key, reader.floats(n)]));
+	return { head, count: n,
+		name: reader.column(n, Uint32Array), object: reader.column(n, Uint32Array),
+		flags: reader.column(n, Uint8Array), self: side(), total: side(),
+		rowOf: reader.column(functions, Uint32Array) };
+}
+
 function readProfile(bytes) {
 	const reader = new Reader(bytes);
-	const head = JSON.parse(new TextDecoder().decode(reader.bytes(reader.number())));
+	const head = reader.json();
 	head.threads = head.threads.map(([pid, tid, comm, trace]) => ({ pid, tid, comm: plain(comm),
 		process: `${trace}.${pid}`, label: `${plain(comm)} ${pid === tid ? pid : `${pid}/${tid}`}` }));
 	const texts = new Texts(reader);
@@ -125,7 +142,8 @@ function readProfile(bytes) {
 		cells.slice[i] += cells.slice[i - 1];
 	const b = reader.number();
 	const base = { count: b, node: reader.column(b, Uint32Array), value: reader.column(b, Float64Array) };
-	return { head, texts, functions, tree, cells, base,
+	const changes = head.diff ? { "as-is": readChanges(reader, n), "same": readChanges(reader, n) } : null;
+	return { head, texts, functions, tree, cells, base, changes,
 		name: (f) => f < 0 ? "all" : texts.get(functions.name[f]),
 		kind: (f) => head.kinds[functions.kind[f]] };
 }

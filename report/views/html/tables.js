@@ -1,36 +1,66 @@
-/* The list of functions beside the sandwich, and the list of changed stacks of a comparison. */
+/* The list of functions beside the sandwich. */
 
 const TABLE_ROWS = 400;
+
+/* The rest of a list that is too long to be shown. */
+function moreRows(count, columns) {
+	const more = row([...Array(columns - 1).fill(""), `${grouped(count)} more: search to see them`]);
+	more.className = "more";
+	return more;
+}
 
 class FunctionTable {
 	constructor(host, app) {
 		this.host = host;
 		this.app = app;
 		this.key = "self";
+		this.first = -1;
+	}
+	/* The columns: what they are called, what they sort by, and what they show of a function. */
+	columns() {
+		const { app } = this, { profile, weights } = app, { self, total } = weights.functions();
+		const share = (name, values) => ({ key: name.toLowerCase(), name, of: (f) => values[f],
+			text: (f) => percent(values[f], weights.whole), bar: (f) => values[f] / weights.whole });
+		const change = (name, key) => ({ key: `${key}-change`, name, of: (f) => Math.abs(app.changes.functions.changeOf(f, key) ?? -1),
+			cell: (f, cell) => app.changes.functions.fillChange(f, key, cell) });
+		const list = weights.diff
+			? [share("Self", self), change("±", "self"), share("Total", total), change("±", "total")]
+			: [share("Self", self), share("Total", total)];
+		if (!weights.diff)
+			list.push({ key: "object", name: "Object", wide: true,
+				text: (f) => profile.texts.get(profile.functions.object[f]) });
+		return [...list, { key: "name", name: "Function", text: (f) => profile.name(f) }];
+	}
+	listed() {
+		const { app } = this, { total } = app.weights.functions(), list = [];
+		const before = app.weights.diff ? app.weights.baseFunctions().total : total;
+		for (let f = 0; f < app.profile.functions.count; f++)
+			if ((total[f] > 0 || before[f] > 0) && (!app.matches || app.matches[f]))
+				list.push(f);
+		return list;
 	}
 	show() {
-		const { app } = this, { profile } = app;
-		const { self, total } = app.weights.functions();
-		const list = [];
-		for (let f = 0; f < profile.functions.count; f++)
-			if (total[f] > 0 && (!app.matches || app.matches[f]))
-				list.push(f);
-		const by = this.key === "self" ? self : total;
-		list.sort(this.key === "name" ? (a, b) => a - b : (a, b) => by[b] - by[a] || a - b);
+		const { app } = this, { profile } = app, columns = this.columns();
+		const list = this.listed(), by = columns.find(({ key }) => key === this.key);
+		/* Functions are numbered by name. */
+		if (by.of)
+			list.sort((a, b) => by.of(b) - by.of(a) || a - b);
+		else if (by.wide)
+			list.sort((a, b) => (by.text(a) < by.text(b) ? -1 : by.text(a) > by.text(b) ? 1 : a - b));
+		this.first = list[0] ?? -1;
 		const table = element("table"), body = element("tbody");
-		table.append(this.heading(), body);
+		table.append(this.heading(columns), body);
 		for (const f of list.slice(0, TABLE_ROWS)) {
-			const line = row([percent(self[f], app.weights.whole), percent(total[f], app.weights.whole), profile.name(f)]);
+			const line = element("tr");
+			for (const column of columns)
+				line.append(this.cell(column, f));
 			line.dataset.fn = f;
 			line.title = cut(profile.name(f), 500);
 			line.classList.toggle("chosen", f === app.fn);
 			body.append(line);
 		}
-		if (list.length > TABLE_ROWS) {
-			const more = row(["", "", `${grouped(list.length - TABLE_ROWS)} more: search to see them`]);
-			more.className = "more";
-			body.append(more);
-		}
+		if (list.length > TABLE_ROWS)
+			body.append(moreRows(list.length - TABLE_ROWS, columns.length));
 		body.addEventListener("click", (event) => {
 			const line = event.target.closest("tr[data-fn]");
 			if (line)
@@ -38,17 +68,24 @@ class FunctionTable {
 		});
 		this.host.replaceChildren(table);
 	}
-	heading() {
-		const head = element("thead"), line = row(["Self", "Total", "Function"], "th");
-		[...line.children].forEach((cell, i) => {
-			const key = ["self", "total", "name"][i];
+	cell(column, f) {
+		const made = element("td", column.text?.(f), column.key === "name" ? "name" : column.wide ? "object" : "number");
+		column.cell?.(f, made);
+		if (column.bar)
+			made.style.setProperty("--bar", `${100 * column.bar(f)}%`);
+		return made;
+	}
+	heading(columns) {
+		const head = element("thead"), line = element("tr");
+		for (const { key, name, wide } of columns) {
+			const cell = element("th", name + (key === this.key ? " ▾" : ""), key === "name" ? "name" : wide ? "object" : "number");
 			cell.setAttribute("aria-sort", key === this.key ? "descending" : "none");
-			cell.textContent += key === this.key ? " ▾" : "";
 			cell.addEventListener("click", () => {
 				this.key = key;
 				this.show();
 			});
-		});
+			line.append(cell);
+		}
 		head.append(line);
 		return head;
 	}
@@ -56,55 +93,5 @@ class FunctionTable {
 	busiest() {
 		const { self } = this.app.weights.functions();
 		return self.reduce((best, value, f) => value > self[best] ? f : best, 0);
-	}
-}
-
-class ChangeTable {
-	constructor(host, app) {
-		this.host = host;
-		this.app = app;
-	}
-	/* Stacks by how much they changed: new and vanished ones are named so. */
-	show() {
-		const { app } = this, { profile, tree } = app, list = [];
-		for (let n = 1; n < tree.count; n++) {
-			const now = app.weights.self[n], base = app.weights.baseSelf[n] * app.weights.baseScale;
-			if ((now || base) && (!app.matches || this.matched(n)))
-				list.push({ n, now, base, change: now - base });
-		}
-		list.sort((a, b) => Math.abs(b.change) - Math.abs(a.change) || a.n - b.n);
-		const table = element("table"), head = element("thead"), body = element("tbody");
-		head.append(row(["Change", "Before", "Now", "", "Stack, leaf first"], "th"));
-		for (const { n, now, base, change } of list.slice(0, TABLE_ROWS)) {
-			const what = !base ? "new" : !now ? "vanished" : change > 0 ? "more" : change < 0 ? "less" : "same";
-			const line = row([(change > 0 ? "+" : "") + grouped(change), grouped(base), grouped(now), what,
-				this.stack(n)]);
-			line.dataset.node = n;
-			line.title = cut(this.stack(n), 2000);
-			body.append(line);
-		}
-		const count = (test) => list.filter(test).length;
-		this.host.replaceChildren(
-			element("div", `${grouped(count((l) => !l.base))} new, ${grouped(count((l) => !l.now))} vanished, ` +
-				`${grouped(count((l) => l.now && l.base && l.change))} changed stacks; the largest changes first`,
-				"caption"), table);
-		table.append(head, body);
-		body.addEventListener("click", (event) => {
-			const line = event.target.closest("tr[data-node]");
-			if (line)
-				app.goTo(Number(line.dataset.node));
-		});
-	}
-	matched(n) {
-		for (; n > 0; n = this.app.tree.parent[n])
-			if (this.app.matches[this.app.tree.fn[n]])
-				return true;
-		return false;
-	}
-	stack(n) {
-		const names = [];
-		for (; n > 0 && names.length < 60; n = this.app.tree.parent[n])
-			names.push(this.app.profile.name(this.app.tree.fn[n]));
-		return names.join(" ← ");
 	}
 }

@@ -47,7 +47,7 @@ class Weights {
 		this.offSelf = off;
 		this.offTotal = off && tree.totals(off);
 		this.whole = this.total[0];
-		this.sums = null;
+		this.sums = this.baseSums = null;
 		if (this.diff)
 			this.selectBase(scale);
 	}
@@ -57,11 +57,16 @@ class Weights {
 		for (let i = 0; i < base.count; i++)
 			this.baseSelf[base.node[i]] += base.value[i];
 		this.baseTotal = tree.totals(this.baseSelf);
-		const before = this.baseTotal[0];
-		this.baseScale = scale === "same" && before ? this.whole / before : 1;
+		const before = this.baseTotal[0], { runs } = this.profile.changes[scale].head;
+		/* As it is: one run beside one run. */
+		this.baseScale = scale !== "same" ? runs[1] / runs[0] : before ? this.whole / before : 1;
 	}
 	/* Self and total of each function. */
 	functions() {
 		return this.sums ??= functionTotals(this.tree, this.profile.functions.count, this.self, this.total);
+	}
+	/* Those before, as they are. */
+	baseFunctions() {
+		return this.baseSums ??= functionTotals(this.tree, this.profile.functions.count, this.baseSelf, this.baseTotal);
 	}
 }

@@ -50,6 +50,12 @@ function element(tag, text, name) {
 	return made;
 }
 
+/* With its sign, also if it rounds to nothing. */
+function signed(number, digits) {
+	const text = Math.abs(number).toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, digits ? "" : ",");
+	return (number < 0 ? "−" : "+") + text;
+}
+
 /* A table row; numbers are set to the right, the last cell takes what room there is. */
 function row(cells, tag) {
 	const made = element("tr");

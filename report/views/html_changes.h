@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_VIEWS_HTML_CHANGES_H
+#define REPORT_VIEWS_HTML_CHANGES_H
+
+/*
+ * What changed from function to function, for the page: what -f top --diff has, as it is and by
+ * shares of the total (--normalize). For each of the two there is, in report/views/html/payload.js
+ * in the same order:
+ *
+ *   head       size, JSON
+ *   rows       count; columns: name, object (numbers of texts), flags; then 5 columns of floats
+ *              (before, now, low, high, p) of self and 5 of total; the first row changed most
+ *   functions  of each function of the page, by its number: its row + 1, or 0
+ */
+
+#include "report/profile/profile.h"
+#include "report/views/functions.h"
+#include "report/views/html_texts.h"
+
+enum html_change_flag {
+	HTML_CHANGE_WAS = 1 << 0,  /* it was there before */
+	HTML_CHANGE_IS = 1 << 1,   /* it is there now */
+	HTML_CHANGE_SELF = 1 << 2, /* its own time surely changed */
+	HTML_CHANGE_TOTAL = 1 << 3,
+};
+
+struct html_compared {
+	const struct profile *base, *now;
+	const struct functions *functions;
+	const uint32_t *order; /* order[i]: which of `functions` is the page's function i */
+};
+
+/* ERROR_MEMORY; besides, `out` and `texts` may fail. */
+struct error *html_changes_put(struct buffer *out, struct html_texts *texts,
+			       const struct html_compared *compared) ERROR_CHECKED;
+
+#endif
