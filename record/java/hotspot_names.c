@@ -16,8 +16,8 @@
 #define SCOPES_MAX (16 << 20)
 #define LINES_BYTES 16384
 #define SYMBOL_BYTES 1024
-#define BLOCK 512 /* bytes; no page ends within one */
-#define BLOCKS 128
+#define BLOCK 4096 /* bytes; no page ends within one */
+#define BLOCKS 64
 
 /* What identifies a method, and what is between. */
 struct method_way {
@@ -519,6 +519,7 @@ static void read_tables(struct hotspot_names *n, struct compiled *c)
 	c->metadata = t.metadata;
 }
 
+/* Not known to be the one that was asked for until is_current() was true after it. */
 static struct compiled *read_compiled(struct hotspot_names *n, uint64_t nmethod,
 				      uint32_t compile_id)
 {
@@ -535,10 +536,18 @@ static struct compiled *read_compiled(struct hotspot_names *n, uint64_t nmethod,
 	*c = (struct compiled){ .nmethod = nmethod };
 	c->outer = find_method(n, method);
 	read_tables(n, c);
-	return c->outer && is_current(n, nmethod, compile_id) ? c : NULL;
+	return c->outer ? c : NULL;
 }
 
-static struct compiled *get_compiled(struct hotspot_names *n, uint64_t nmethod, uint32_t compile_id)
+/* What was read for a frame, and counts only if the nmethod is current after it. */
+struct looked_up {
+	bool compiled; /* the nmethod itself */
+	uint32_t numbers[HOTSPOT_INLINED_MAX];
+	size_t count; /* of inlined methods, by these numbers */
+};
+
+static struct compiled *get_compiled(struct hotspot_names *n, uint64_t nmethod, uint32_t compile_id,
+				     struct looked_up *new)
 {
 	bool added = false;
 	uint64_t *value = map_put(&n->compiled, &compile_id, sizeof(compile_id), &added);
@@ -547,14 +556,20 @@ static struct compiled *get_compiled(struct hotspot_names *n, uint64_t nmethod, 
 		return NULL;
 	if (added)
 		*value = (uintptr_t)read_compiled(n, nmethod, compile_id);
+	new->compiled = added &&*value;
 	return (struct compiled *)(uintptr_t)*value;
 }
 
-/* Numbers of inlined methods that were looked up for a frame. */
-struct looked_up {
-	uint32_t numbers[HOTSPOT_INLINED_MAX];
-	size_t count;
-};
+static void forget(struct hotspot_names *n, struct compiled *c, uint32_t compile_id,
+		   const struct looked_up *new)
+{
+	for (size_t i = 0; i < new->count; i++)
+		*map_get(&c->methods, &new->numbers[i], sizeof(new->numbers[i])) = 0;
+	if (!new->compiled)
+		return;
+	*map_get(&n->compiled, &compile_id, sizeof(compile_id)) = 0;
+	map_release(&c->methods);
+}
 
 static struct method_name *inlined_method(struct hotspot_names *n, struct compiled *c,
 					  uint32_t number, struct looked_up *new)
@@ -595,8 +610,8 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 			    struct prf_place *places)
 {
 	uint32_t compile_id = (uint32_t)(frame->position >> 32), offset = (uint32_t)frame->position;
-	struct compiled *c = get_compiled(n, frame->code & HOTSPOT_CODE, compile_id);
 	struct looked_up new = { .count = 0 };
+	struct compiled *c = get_compiled(n, frame->code & HOTSPOT_CODE, compile_id, &new);
 	size_t count = 0;
 	uint32_t at;
 	bool known;
@@ -609,9 +624,8 @@ static size_t find_compiled(struct hotspot_names *n, const struct script_frame *
 	 */
 	at = c->scopes ? hotspot_pcs_find(&c->pcs, exact ? offset + 1 : offset) : 0;
 	known = find_scopes(n, c, at, &new, places, &count);
-	if (new.count && !is_current(n, c->nmethod, compile_id)) {
-		for (size_t i = 0; i < new.count; i++)
-			*map_get(&c->methods, &new.numbers[i], sizeof(new.numbers[i])) = 0;
+	if ((new.count || new.compiled) && !is_current(n, c->nmethod, compile_id)) {
+		forget(n, c, compile_id, &new);
 		known = false;
 	}
 	if (!known)

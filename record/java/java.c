@@ -60,7 +60,7 @@ struct frame_key {
 };
 
 /* The frames that were asked for last, by what identifies them: most come again at once. */
-#define RECENT 1024
+#define RECENT 8192
 
 struct recent {
 	struct frame_key key; /* machine_exact 0: none */
@@ -314,8 +314,9 @@ int java_wait_ms(const struct java *j, int most_ms)
 void java_set_writer(struct java *j, struct prf_writer *w)
 {
 	runtime_frames_begin(&j->named, w);
+	if (j->ids)
+		memset(j->recent, 0, sizeof(j->recent));
 	map_release(&j->frames);
-	memset(j->recent, 0, sizeof(j->recent));
 }
 
 /* The one that the process ran at that time. The newest spaces are ahead of the samples. */
@@ -378,7 +379,7 @@ static struct recent *recent_of(struct java *j, const struct frame_key *key)
 	uint64_t hash = (key->frame.code ^ key->frame.position ^ key->machine_exact) *
 			UINT64_C(0x9e3779b97f4a7c15);
 
-	return &j->recent[hash >> 32 & (RECENT - 1)];
+	return &j->recent[hash >> 40 & (RECENT - 1)];
 }
 
 struct error *java_frame(struct java *j, const struct java_question *q, uint32_t *id)
