@@ -78,6 +78,10 @@ const char *contradiction(const struct report_options *o)
 {
 	const char *why = wrong_comparison(o);
 
+	if (!why && o->open && !is_view(o, "html"))
+		why = "--open shows a page: -f html";
+	if (!why && o->open && o->output && !strcmp(o->output, "-"))
+		why = "--open shows a file: -o FILE, or no -o";
 	if (!why && o->action == REPORT_EMBED && (!o->output || o->path_count != 1))
 		why = "--embed needs one trace and -o FILE for the copy";
 	if (!why)

@@ -410,6 +410,7 @@ static const struct option_entry table[] = {
 	  take_format, "folded top tree annotate html pprof firefox speedscope script jsonl" },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output", KEEPS(output),
 	  .values = VALUES_FILES },
+	{ 0, "open", NULL, "write a page, and show it in a browser", SETS(open) },
 	{ 0, "value", "WHAT",
 	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
 	  take_value, "samples time bytes weight" },
@@ -559,7 +560,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	if (!o->view && o->output)
 		o->view = view_of_file(o->output);
 	if (!o->view)
-		o->view = view_find("folded");
+		o->view = view_find(o->open ? "html" : "folded");
 	set_leading(o);
 	if (o->base_count && o->view->paged) /* each trace is a run */
 		o->dimensions |= PROFILE_BY_TRACE;
@@ -579,5 +580,6 @@ void report_options_release(struct report_options *o)
 		if (o->compiled[i])
 			regfree(&o->regexes[i]);
 	selection_release(&o->selection);
+	free(o->page_path);
 	free(o->paths);
 }

@@ -21,6 +21,7 @@ struct report_options {
 	enum report_action action;
 	const struct view *view;
 	const char *output;	/* NULL: standard output */
+	bool open;		/* --open: the page is shown in a browser */
 	char *bases[BASES_MAX]; /* --diff, in argv; as many as base_count */
 	int base_count;
 	double fail_percent; /* --fail-on-regression; below 0: never */
@@ -44,6 +45,8 @@ struct report_options {
 
 	/* Set by report_run(). */
 	struct report_pager *pager;
+	struct browser *browser;
+	char *page_path; /* of a page that --open names; owned */
 
 	char **paths; /* in argv */
 	int path_count;

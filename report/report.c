@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "common/message.h"
+#include "report/browser.h"
 #include "report/compare.h"
 #include "report/dump.h"
 #include "report/embed.h"
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,6 +38,34 @@ static void default_path(struct report_options *o)
 	    (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode)))
 		o->paths[0] = (char *)"-";
 	o->path_count = 1;
+}
+
+/* Where --open writes when -o does not say it: beside no trace, but here, named after the first. */
+static bool default_page(struct report_options *o)
+{
+	const char *path = strcmp(o->paths[0], "-") ? o->paths[0] : "trace.prf";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name);
+
+	if (!o->open || o->output)
+		return true;
+	if (length > 4 && !strcmp(name + length - 4, ".prf"))
+		length -= 4;
+	if (asprintf(&o->page_path, "%.*s.html", (int)length, name) < 0) {
+		o->page_path = NULL;
+		message_error("out of memory");
+		return false;
+	}
+	o->output = o->page_path;
+	return true;
+}
+
+static void show_page(const struct report_options *o)
+{
+	if (browser_show(o->browser, o->output))
+		message_info("the page is %s", o->output);
+	else
+		message_info("no browser here (BROWSER names one); the page is %s", o->output);
 }
 
 /* "--pid 12" is --pid and a trace named 12. */
@@ -390,6 +420,8 @@ static int show(struct report_options *o)
 	if ((!o->base_count || !base.profile->samples) && unmatched(&loaded, o))
 		goto out;
 	status = write_view(o, &loaded);
+	if (o->open && status == STATUS_DONE)
+		show_page(o);
 	if (loaded.read_errors || base.read_errors)
 		status = STATUS_FAILED;
 	if (o->fail_percent >= 0 && compare_finds_regression(o, base.profile, loaded.profile))
@@ -428,6 +460,7 @@ static int act(struct report_options *o)
 int report_run(struct report_options *o)
 {
 	struct report_pager pager = { .fd = -1 };
+	struct browser browser = { .fd = -1 };
 	const char *why;
 	int status, error;
 
@@ -443,6 +476,8 @@ int report_run(struct report_options *o)
 	why = without_effect(o);
 	if (why)
 		message_warning("%s", why);
+	if (!default_page(o))
+		return STATUS_FAILED;
 	if (missing_path(o) || missing_folder(o) || replaces_input(o))
 		return STATUS_USAGE;
 	signal(SIGPIPE, SIG_IGN);
@@ -457,10 +492,14 @@ int report_run(struct report_options *o)
 	if (wants_pager(o))
 		report_pager_start(&pager);
 	o->pager = &pager;
+	if (o->open)
+		browser_prepare(&browser);
+	o->browser = &browser;
 	error = sandbox_enter(o->symbols.debuginfod);
 	if (error)
 		message_detail("the kernel does not let rights be given up: %s", strerror(-error));
 	status = act(o);
 	report_pager_end(&pager);
+	browser_release(&browser);
 	return progress_interrupted() ? STATUS_INTERRUPTED : status;
 }

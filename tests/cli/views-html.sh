@@ -34,6 +34,36 @@ else
 	skip "the page's script finds the folded stacks" "no node, or an old one"
 fi
 
+# --open: what is started, and with which page. It is not waited for, so the test does.
+mkdir "$work/a b"
+cat > "$work/browser" <<-'END'
+	#!/bin/sh
+	for word; do echo "<$word>"; done > "$(dirname "$0")/started.new"
+	mv "$(dirname "$0")/started.new" "$(dirname "$0")/started"
+END
+chmod +x "$work/browser"
+# opens BROWSER OPTIONS...: runs it in a folder of its own, and prints what was started
+opens() {
+	rm -f "$work/started"
+	(cd "$work/a b" && BROWSER=$1 && shift && export BROWSER && "$report" --no-cache --open "$@" 2> "$work/said")
+	i=0
+	while [ ! -e "$work/started" ] && [ $((i += 1)) -lt 600 ]; do sleep 0.1; done
+	cat "$work/started"
+}
+is "$(opens "$work/browser" "$trace")" "<$work/a b/now.html>" "--open shows a page named after the trace, here"
+like "$(cat "$work/said")" "prof-report: the page is now.html" "... and says so"
+like "$(head -c 15 "$work/a b/now.html")" "^<!DOCTYPE html>" "... which is whole"
+is "$(opens "false:$work/browser --new=%s it" -o "x'\$ y" "$trace" | tr '\n' ' ')" "<--new=$work/a b/x'\$ y> <it> " \
+	"BROWSER has commands, and %s in one is the page"
+(cd "$work/a b" && unset BROWSER DISPLAY WAYLAND_DISPLAY; "$report" --no-cache --open - < "$trace") 2> "$work/said"
+is "$?: $(tail -n 1 "$work/said")" "0: prof-report: no browser here (BROWSER names one); the page is trace.html" "no browser: the path is said"
+holds "... and the page is there" test -s "$work/a b/trace.html"
+"$report" --open -f top "$trace" 2> "$work/said"
+is "$?: $(cat "$work/said")" "2: prof-report: --open shows a page: -f html; see prof-report --help" "--open is for pages"
+rm -f "$work/started"
+BROWSER=$work/browser "$report" -q --open "$work/none.prf" -o "$work/none.html" 2> /dev/null
+is "$?: $(ls "$work/started" "$work/none.html" 2> /dev/null)" "1: " "nothing is opened where there is no trace"
+
 browser=${PROF_TEST_BROWSER:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
 if [ -n "$browser" ]; then
 	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
