@@ -3,6 +3,7 @@
 
 #include "bpf/sampler.skel.h"
 #include "common/buffer.h"
+#include "record/events/event_attributes.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

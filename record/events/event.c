@@ -6,6 +6,7 @@
 #include "record/events/event_names.h"
 
 #include <ctype.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,7 +224,7 @@ void event_list_set_rate(struct event_list *list, uint64_t frequency, uint64_t p
 	}
 }
 
-static bool is_timer(const struct event *event)
+bool event_is_timer(const struct event *event)
 {
 	return event->source == EVENT_PERF && event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -232,48 +233,27 @@ static bool is_timer(const struct event *event)
 
 uint64_t event_tick_ns(const struct event *event)
 {
-	if (!is_timer(event))
+	if (!event_is_timer(event))
 		return 0;
 	return event->frequency ? NS_PER_S / event->frequency : event->period;
 }
 
 uint8_t event_tick_mode(const struct event *event)
 {
-	if (!is_timer(event) || event->user_only == event->kernel_only)
+	if (!event_is_timer(event) || event->user_only == event->kernel_only)
 		return TICK_ANY;
 	return event->user_only ? TICK_USER : TICK_KERNEL;
 }
 
 bool event_limit_ticks(struct event *event)
 {
-	if (!is_timer(event) || event_tick_ns(event) >= EVENT_TICK_LEAST_NS)
+	if (!event_is_timer(event) || event_tick_ns(event) >= EVENT_TICK_LEAST_NS)
 		return false;
 	if (event->frequency)
 		event->frequency = NS_PER_S / EVENT_TICK_LEAST_NS;
 	else
 		event->period = EVENT_TICK_LEAST_NS;
 	return true;
-}
-
-void event_attributes(const struct event *event, struct perf_event_attr *attributes)
-{
-	bool timer = is_timer(event);
-
-	*attributes = (struct perf_event_attr){
-		.size = sizeof(*attributes),
-		.type = event->type,
-		.config = event->config,
-		.disabled = 1,
-		.exclude_kernel = event->user_only && !timer,
-		.exclude_user = event->kernel_only && !timer,
-		.exclude_hv = 1,
-	};
-	if (event->frequency) {
-		attributes->freq = 1;
-		attributes->sample_freq = event->frequency;
-	} else {
-		attributes->sample_period = event->period;
-	}
 }
 
 bool event_is_probe(const struct event *event)

@@ -16,7 +16,6 @@
 #include "format/prf.h"
 #include "record/events/probe.h"
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,27 +74,14 @@ struct error *event_list_resolve(struct event_list *list);
 /* True when the kernel can count the event on this machine. */
 bool event_is_available(const struct event *event);
 
-/*
- * Fills in type, config, rate and mode for perf_event_open(2), nothing else. The mode of timers is
- * left to our program, since it must know of all ticks, see bpf/tasks/ticks.bpf.h.
- */
-void event_attributes(const struct event *event, struct perf_event_attr *attributes);
+/* True if the kernel's timers make its samples: cpu-clock, task-clock. */
+bool event_is_timer(const struct event *event);
 
 /* True if the event's program is one for probes, BPF_PROG_TYPE_KPROBE to the kernel. */
 bool event_is_probe(const struct event *event);
 
 /* In how many places of a file, or as how many perf events, each hit of the event is seen. */
 size_t event_place_count(const struct event *event);
-
-/*
- * Likewise for one place of a probe or tracepoint, whose program runs at each hit: false if the
- * kernel has no such probes.
- */
-bool event_place_attributes(const struct event *event, size_t place,
-			    struct perf_event_attr *attributes);
-
-/* Sets the kernel's PMU type of that name ("uprobe", "kprobe"); false when it has none. */
-bool event_device_type(const char *name, uint32_t *type);
 
 /* The class of the event's samples: it selects ring, scratch and counters. */
 enum sample_class event_class(const struct event *event);

@@ -2,6 +2,7 @@
 #include "record/events/kprobe.h"
 
 #include "common/nearest.h"
+#include "record/events/event_attributes.h"
 
 #include <errno.h>
 #include <stdio.h>

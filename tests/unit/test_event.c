@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/events/event.h"
+#include "record/events/event_attributes.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
