@@ -2,9 +2,10 @@
 #ifndef TESTS_UNIT_ELF_FIXTURE_H
 #define TESTS_UNIT_ELF_FIXTURE_H
 
-/* ELF files made of sections. */
+/* ELF files made of sections, or laid out as a struct. */
 
 #include <elf.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "common/buffer.h"
@@ -27,6 +28,62 @@ static inline Elf64_Ehdr fixture_elf_header(uint16_t type)
 			     .e_ehsize = sizeof(Elf64_Ehdr),
 			     .e_phentsize = sizeof(Elf64_Phdr),
 			     .e_shentsize = sizeof(Elf64_Shdr) };
+}
+
+/*
+ * Of a file that is laid out as a struct whose members are header, segment, sections, symbols,
+ * names and section_names. It is loaded whole at address 0, so that addresses are offsets in it.
+ */
+#define FIXTURE_SECTION(layout, name_at, kind, member, linked)                                     \
+	{                                                                                          \
+		.sh_name = name_at, .sh_type = kind, .sh_addr = offsetof(layout, member),          \
+		.sh_offset = offsetof(layout, member), .sh_size = sizeof(((layout *)0)->member),   \
+		.sh_link = linked                                                                  \
+	}
+
+#define FIXTURE_HEADERS(layout, text)                                                              \
+	.header = fixture_layout_header(offsetof(layout, segment), offsetof(layout, sections),     \
+					sizeof(((layout *)0)->sections) / sizeof(Elf64_Shdr)),     \
+	.segment = { .p_type = PT_LOAD,                                                            \
+		     .p_flags = PF_R | PF_X,                                                       \
+		     .p_filesz = sizeof(layout),                                                   \
+		     .p_memsz = sizeof(layout),                                                    \
+		     .p_align = 4096 },                                                            \
+	.section_names = "\0.dynsym\0.dynstr\0.shstrtab" text
+
+/* The first sections, whose names those are. */
+#define FIXTURE_SECTIONS(layout)                                                                   \
+	{ 0 }, FIXTURE_SECTION(layout, 1, SHT_DYNSYM, symbols, 2),                                 \
+		FIXTURE_SECTION(layout, 9, SHT_STRTAB, names, 0),                                  \
+		FIXTURE_SECTION(layout, 17, SHT_STRTAB, section_names, 0)
+
+/* Sets a symbol and its name. */
+#define FIXTURE_SYMBOL(file, number, text, place, size)                                            \
+	do {                                                                                       \
+		strcpy((file)->names[number], text);                                               \
+		(file)->symbols[number] = fixture_symbol((number) * sizeof((file)->names[0]),      \
+							 place, size);                             \
+	} while (0)
+
+static inline Elf64_Ehdr fixture_layout_header(size_t segment, size_t sections, size_t n)
+{
+	Elf64_Ehdr header = fixture_elf_header(ET_DYN);
+
+	header.e_phoff = segment;
+	header.e_phnum = 1;
+	header.e_shoff = sections;
+	header.e_shnum = (uint16_t)n;
+	header.e_shstrndx = 3;
+	return header;
+}
+
+static inline Elf64_Sym fixture_symbol(size_t name, size_t place, size_t size)
+{
+	return (Elf64_Sym){ .st_name = (Elf64_Word)name,
+			    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+			    .st_shndx = 1,
+			    .st_value = place,
+			    .st_size = size };
 }
 
 /* Adds such a file to an empty buffer; up to 8 sections. */

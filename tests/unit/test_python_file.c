@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/scripts/python_file.h"
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/unit.h"
 
 #include <elf.h>
@@ -37,55 +38,18 @@ struct image {
 	uint8_t code_type[416];
 };
 
-static void add_symbol(struct image *i, int number, const char *name, size_t place, size_t size)
-{
-	strcpy(i->names[number], name);
-	i->symbols[number] = (Elf64_Sym){ .st_name = (Elf64_Word)(number * sizeof(i->names[0])),
-					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
-					  .st_shndx = 1,
-					  .st_value = place,
-					  .st_size = size };
-}
-
-#define SECTION(number, name_at, kind, member)                                                     \
-	i->sections[number] = (Elf64_Shdr)                                                         \
-	{                                                                                          \
-		.sh_name = name_at, .sh_type = kind, .sh_offset = offsetof(struct image, member),  \
-		.sh_size = sizeof(i->member)                                                       \
-	}
-
 static void build(struct image *i, const uint64_t *offsets, uint32_t version)
 {
-	*i = (struct image){ .header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
-						      ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-					 .e_type = ET_DYN,
-					 .e_machine = EM_X86_64,
-					 .e_version = EV_CURRENT,
-					 .e_phoff = offsetof(struct image, segment),
-					 .e_shoff = offsetof(struct image, sections),
-					 .e_ehsize = sizeof(Elf64_Ehdr),
-					 .e_phentsize = sizeof(Elf64_Phdr),
-					 .e_phnum = 1,
-					 .e_shentsize = sizeof(Elf64_Shdr),
-					 .e_shnum = 4,
-					 .e_shstrndx = 3 },
-			     .segment = { .p_type = PT_LOAD,
-					  .p_flags = PF_R | PF_X,
-					  .p_filesz = sizeof(*i),
-					  .p_memsz = sizeof(*i),
-					  .p_align = 4096 },
-			     .section_names = "\0.dynsym\0.dynstr\0.shstrtab",
+	*i = (struct image){ FIXTURE_HEADERS(struct image, ""),
+			     .sections = { FIXTURE_SECTIONS(struct image) },
 			     .version = (uint64_t)version << 16 };
-	SECTION(1, 1, SHT_DYNSYM, symbols);
-	i->sections[1].sh_link = 2;
-	SECTION(2, 9, SHT_STRTAB, names);
-	SECTION(3, 17, SHT_STRTAB, section_names);
 	memcpy(i->runtime, offsets, WORDS * sizeof(*offsets));
 	memcpy(i->runtime, "xdebugpy", 8);
-	add_symbol(i, RUNTIME, "_PyRuntime", offsetof(struct image, runtime), sizeof(i->runtime));
-	add_symbol(i, VERSION, "Py_Version", offsetof(struct image, version), 8);
-	add_symbol(i, LOOP, "_PyEval_EvalFrameDefault", offsetof(struct image, loop), 64);
-	add_symbol(i, CODE_TYPE, "PyCode_Type", offsetof(struct image, code_type), 416);
+	FIXTURE_SYMBOL(i, RUNTIME, "_PyRuntime", offsetof(struct image, runtime),
+		       sizeof(i->runtime));
+	FIXTURE_SYMBOL(i, VERSION, "Py_Version", offsetof(struct image, version), 8);
+	FIXTURE_SYMBOL(i, LOOP, "_PyEval_EvalFrameDefault", offsetof(struct image, loop), 64);
+	FIXTURE_SYMBOL(i, CODE_TYPE, "PyCode_Type", offsetof(struct image, code_type), 416);
 }
 
 static const char *read_file(struct python_file *p, const struct image *i)

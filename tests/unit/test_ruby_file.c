@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/scripts/ruby_file.h"
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/unit.h"
 
 #include <elf.h>
@@ -26,23 +27,6 @@ struct image {
 };
 
 #define AT(member) offsetof(struct image, member)
-#define SECTION(name_at, kind, member, linked)                                                     \
-	{                                                                                          \
-		.sh_name = name_at, .sh_type = kind, .sh_addr = AT(member),                        \
-		.sh_offset = AT(member), .sh_size = sizeof(((struct image *)0)->member),           \
-		.sh_link = linked                                                                  \
-	}
-
-static void add_symbol(struct image *i, int number, const char *name, size_t place, size_t size)
-{
-	strcpy(i->names[number], name);
-	i->symbols[number] = (Elf64_Sym){ .st_name = (Elf64_Word)(number * sizeof(i->names[0])),
-					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
-					  .st_shndx = 1,
-					  .st_value = place,
-					  .st_size = size };
-}
-
 /* An instruction that ends with the distance to `target`. */
 static void put(uint8_t *code, size_t place, const void *bytes, size_t size, size_t target)
 {
@@ -55,41 +39,20 @@ static void put(uint8_t *code, size_t place, const void *bytes, size_t size, siz
 static void build(struct image *i, const char *version)
 {
 	*i = (struct image){
-		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					 ELFDATA2LSB, EV_CURRENT },
-			    .e_type = ET_DYN,
-			    .e_machine = EM_X86_64,
-			    .e_version = EV_CURRENT,
-			    .e_phoff = AT(segment),
-			    .e_shoff = AT(sections),
-			    .e_ehsize = sizeof(Elf64_Ehdr),
-			    .e_phentsize = sizeof(Elf64_Phdr),
-			    .e_phnum = 1,
-			    .e_shentsize = sizeof(Elf64_Shdr),
-			    .e_shnum = 6,
-			    .e_shstrndx = 3 },
-		.segment = { .p_type = PT_LOAD,
-			     .p_flags = PF_R | PF_X,
-			     .p_filesz = sizeof(*i),
-			     .p_memsz = sizeof(*i),
-			     .p_align = 4096 },
-		.sections = { { 0 },
-			      SECTION(1, SHT_DYNSYM, symbols, 2),
-			      SECTION(9, SHT_STRTAB, names, 0),
-			      SECTION(17, SHT_STRTAB, section_names, 0),
-			      SECTION(27, SHT_RELA, module, 0),
-			      SECTION(37, SHT_PROGBITS, frames, 0) },
-		.section_names = "\0.dynsym\0.dynstr\0.shstrtab\0.rela.dyn\0.eh_frame",
+		FIXTURE_HEADERS(struct image, "\0.rela.dyn\0.eh_frame"),
+		.sections = { FIXTURE_SECTIONS(struct image),
+			      FIXTURE_SECTION(struct image, 27, SHT_RELA, module, 0),
+			      FIXTURE_SECTION(struct image, 37, SHT_PROGBITS, frames, 0) },
 		.module = { AT(storage), ELF64_R_INFO(0, R_X86_64_DTPMOD64), 0 },
 	};
 	strcpy(i->version, version);
-	add_symbol(i, VERSION, "ruby_version", AT(version), sizeof(i->version));
-	add_symbol(i, RUN, "ruby_run_node", AT(loop), 1);
-	add_symbol(i, ERROR_INFO, "rb_errinfo", AT(error_info), sizeof(i->error_info));
-	add_symbol(i, LOOP, "rb_vm_exec", AT(loop), sizeof(i->loop));
-	add_symbol(i, SYMBOL_TEXT, "rb_id2str", AT(to_text), sizeof(i->to_text));
-	add_symbol(i, MACHINE, "ruby_current_vm_ptr", AT(machine), sizeof(i->machine));
-	add_symbol(i, COLLECTIONS, "rb_gc_count", AT(collections), sizeof(i->collections));
+	FIXTURE_SYMBOL(i, VERSION, "ruby_version", AT(version), sizeof(i->version));
+	FIXTURE_SYMBOL(i, RUN, "ruby_run_node", AT(loop), 1);
+	FIXTURE_SYMBOL(i, ERROR_INFO, "rb_errinfo", AT(error_info), sizeof(i->error_info));
+	FIXTURE_SYMBOL(i, LOOP, "rb_vm_exec", AT(loop), sizeof(i->loop));
+	FIXTURE_SYMBOL(i, SYMBOL_TEXT, "rb_id2str", AT(to_text), sizeof(i->to_text));
+	FIXTURE_SYMBOL(i, MACHINE, "ruby_current_vm_ptr", AT(machine), sizeof(i->machine));
+	FIXTURE_SYMBOL(i, COLLECTIONS, "rb_gc_count", AT(collections), sizeof(i->collections));
 	memcpy(i->collections + 9, "\x48\x8b\x80\x58\4\0\0\x48\x8b\x80\xb8\1\0\0\xc3", 15);
 	put(i->error_info + 4, AT(error_info) + 4, "\x66\x48\x8d\x3d", 4, AT(storage));
 	memcpy(i->to_text + 3, "\x48\x81\xff\xa9\0\0\0", 7);

@@ -4,6 +4,7 @@
  */
 
 #include "record/javascript/v8_file.h"
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/unit.h"
 
 #include <elf.h>
@@ -79,56 +80,19 @@ struct image {
 };
 
 #define AT(member) offsetof(struct image, member)
-#define SECTION(name_at, kind, member, linked)                                                     \
-	{                                                                                          \
-		.sh_name = name_at, .sh_type = kind, .sh_offset = AT(member),                      \
-		.sh_size = sizeof(((struct image *)0)->member), .sh_link = linked                  \
-	}
-
-static void add_symbol(struct image *i, size_t number, const char *name, size_t place, size_t size)
-{
-	strcpy(i->names[number], name);
-	i->symbols[number] = (Elf64_Sym){ .st_name = (Elf64_Word)(number * sizeof(i->names[0])),
-					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
-					  .st_shndx = 1,
-					  .st_value = place,
-					  .st_size = size };
-}
-
 static void build(struct image *i)
 {
 	*i = (struct image){
-		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-					 ELFDATA2LSB, EV_CURRENT },
-			    .e_type = ET_DYN,
-			    .e_machine = EM_X86_64,
-			    .e_version = EV_CURRENT,
-			    .e_phoff = AT(segment),
-			    .e_shoff = AT(sections),
-			    .e_ehsize = sizeof(Elf64_Ehdr),
-			    .e_phentsize = sizeof(Elf64_Phdr),
-			    .e_phnum = 1,
-			    .e_shentsize = sizeof(Elf64_Shdr),
-			    .e_shnum = 5,
-			    .e_shstrndx = 3 },
-		.segment = { .p_type = PT_LOAD,
-			     .p_flags = PF_R | PF_X,
-			     .p_filesz = sizeof(*i),
-			     .p_memsz = sizeof(*i),
-			     .p_align = 4096 },
-		.sections = { { 0 },
-			      SECTION(1, SHT_DYNSYM, symbols, 2),
-			      SECTION(9, SHT_STRTAB, names, 0),
-			      SECTION(17, SHT_STRTAB, section_names, 0),
-			      SECTION(27, SHT_SYMTAB, symbols, 2) },
-		.section_names = "\0.dynsym\0.dynstr\0.shstrtab\0.symtab",
+		FIXTURE_HEADERS(struct image, "\0.symtab"),
+		.sections = { FIXTURE_SECTIONS(struct image),
+			      FIXTURE_SECTION(struct image, 27, SHT_SYMTAB, symbols, 2) },
 	};
 	for (size_t k = 0; k < CONSTANTS; k++) {
 		i->constants[k] = node_20[k].value;
-		add_symbol(i, 1 + k, node_20[k].name, AT(constants) + 4 * k, 4);
+		FIXTURE_SYMBOL(i, 1 + k, node_20[k].name, AT(constants) + 4 * k, 4);
 	}
-	add_symbol(i, 1 + CONSTANTS, "Builtins_InterpreterEntryTrampoline", AT(entry),
-		   sizeof(i->entry));
+	FIXTURE_SYMBOL(i, 1 + CONSTANTS, "Builtins_InterpreterEntryTrampoline", AT(entry),
+		       sizeof(i->entry));
 	memcpy(i->entry + 8, "\x55\x48\x89\xe5\x56\x57", 6);
 }
 
