@@ -237,7 +237,8 @@ image_maker := $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/images/make_image)
 $(BUILD)/tests/unit/test_images: $(replay)
 $(BUILD)/tests/images/make_image: $(BUILD)/tests/images/make_image.o $(BUILD)/tests/images/file_copy.o $(replay) $(all_archives)
 	$(call say,LINK,$@)
-	$(Q)$(link_all) -Wl,--wrap=elf_names_find,--wrap=elf_names_has,--wrap=elf_names_span
+	$(Q)$(link_all) -Wl,--wrap=elf_names_find,--wrap=elf_names_has,--wrap=elf_names_span \
+		-Wl,--wrap=machine_code_jumped_to,--wrap=machine_code_only_caller
 
 ## check: build and run all tests; those that need root or BPF say "skipped" without it
 check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)

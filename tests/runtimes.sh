@@ -31,8 +31,8 @@ build_ruby() {
 	[ "$(uname -m)" = x86_64 ] || skip_all "the thread's state is found on x86-64"
 	version=$(ruby -e 'puts RUBY_VERSION[/\d+\.\d+/]')
 	case $version in
-	3.0 | 3.1 | 3.2) ;;
-	*) skip_all "Ruby 3.0 to 3.2 (here is $version)" ;;
+	3.0 | 3.1 | 3.2 | 3.3) ;;
+	*) skip_all "Ruby 3.0 to 3.3 (here is $version)" ;;
 	esac
 	ruby -r fiddle -r json -e 1 2> "$work/errors" || skip_all "ruby cannot load fiddle and json"
 	programs="$top/tests/e2e/programs/ruby"

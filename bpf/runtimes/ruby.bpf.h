@@ -76,7 +76,8 @@ static __always_inline __u64 ruby_epoch(struct script_walk *w, const struct ruby
 
 	if (!p->machine || WALK_READ_USER(&machine, sizeof(machine), p->machine) || !machine ||
 	    WALK_READ_USER(&collector, sizeof(collector), machine + p->collector) || !collector ||
-	    WALK_READ_USER(w->ends, 16, collector + p->collections))
+	    WALK_READ_USER(&w->ends[0], sizeof(w->ends[0]), collector + p->collections) ||
+	    WALK_READ_USER(&w->ends[1], sizeof(w->ends[1]), collector + p->freed))
 		return script_look_epoch(w);
 	return script_mix(script_mix(w->process + sendings, w->ends[0]), w->ends[1]);
 }

@@ -2,11 +2,13 @@
 #include "record/runtimes/machine_code.h"
 
 #include <elf.h>
+#include <string.h>
 
 #include "common/sorted.h"
 #include "record/unwind/cfi.h"
 
 #define FUNCTION_MAX (1u << 20) /* bytes; of a larger one nothing is read */
+#define CODE_MAX (64u << 20)	/* of a file, in which callers are looked for */
 
 uint32_t machine_code_u32(const uint8_t *bytes)
 {
@@ -131,4 +133,92 @@ struct code_range machine_code_largest_callee(const struct elf_file *e,
 	}
 	cfi_release(&cfi);
 	return largest;
+}
+
+/* -------- in all code of a file -------- */
+
+/* What is looked for: an instruction with a 32-bit displacement, and where it leads. */
+struct search {
+	const struct cfi *cfi;
+	uint8_t bytes[8]; /* before the displacement */
+	size_t n;
+	/* Whether it is one that leads to `target`, from `at`; and which function that says. */
+	struct code_range (*found)(const struct search *s, uint64_t at, uint64_t target);
+	struct code_range function;
+	uint64_t least;
+};
+
+/* False: there are several. */
+static bool search_segment(const struct search *s, const struct elf_file *e,
+			   const struct elf_segment *segment, struct code_range *only)
+{
+	struct cursor c = elf_file_at(e, segment->address);
+	uint64_t size = segment->file_size < CODE_MAX ? segment->file_size : CODE_MAX;
+	const uint8_t *code = cursor_bytes(&c, size), *at = code;
+	const uint8_t *end = code ? code + size : NULL;
+
+	for (; code && (at = memmem(at, (size_t)(end - at), s->bytes, s->n)); at++) {
+		uint64_t from = segment->address + (uint64_t)(at - code), next = from + s->n + 4;
+		struct code_range one;
+
+		if ((size_t)(end - at) < s->n + 4)
+			break;
+		one = s->found(s, from, machine_code_target(at + s->n, next));
+		if (!one.start)
+			continue;
+		if (only->start && only->start != one.start)
+			return false;
+		*only = one;
+	}
+	return true;
+}
+
+static struct code_range search(struct search *s, const struct elf_file *e)
+{
+	struct code_range only = { 0 };
+	struct cfi cfi;
+
+	if (e->machine != EM_X86_64 || !open_frames(&cfi, e))
+		return only;
+	s->cfi = &cfi;
+	for (size_t i = 0; i < e->load_count; i++)
+		if (e->loads[i]->flags & PF_X && !search_segment(s, e, e->loads[i], &only)) {
+			only = (struct code_range){ 0 };
+			break;
+		}
+	cfi_release(&cfi);
+	return only;
+}
+
+static struct code_range large_target(const struct search *s, uint64_t at, uint64_t target)
+{
+	struct code_range f = function_at(s->cfi, target);
+
+	return f.start == target && f.end - f.start >= s->least ? f : (struct code_range){ 0 };
+}
+
+struct code_range machine_code_jumped_to(const struct elf_file *e, const void *bytes, size_t n,
+					 uint64_t least)
+{
+	struct search s = { .found = large_target, .least = least, .n = n + 1 };
+
+	if (s.n > sizeof(s.bytes))
+		return (struct code_range){ 0 };
+	memcpy(s.bytes, bytes, n);
+	s.bytes[n] = 0xe9; /* jmp rel32 */
+	return search(&s, e);
+}
+
+static struct code_range caller(const struct search *s, uint64_t at, uint64_t target)
+{
+	return target == s->function.start ? function_at(s->cfi, at) : (struct code_range){ 0 };
+}
+
+struct code_range machine_code_only_caller(const struct elf_file *e,
+					   const struct code_range *function)
+{
+	struct search s = { .found = caller, .function = *function, .n = 1 };
+
+	s.bytes[0] = 0xe8; /* call rel32 */
+	return search(&s, e);
 }

@@ -38,4 +38,15 @@ void machine_code_put_ranges(__u64 to[4], const struct code_range *function,
 struct code_range machine_code_largest_callee(const struct elf_file *e,
 					      const struct code_range *function, uint64_t least);
 
+/*
+ * The function, of at least `least` bytes, that is jumped to right after these bytes, wherever in
+ * the file's code they are; none if several are.
+ */
+struct code_range machine_code_jumped_to(const struct elf_file *e, const void *bytes, size_t n,
+					 uint64_t least);
+
+/* The function that calls this one; none if several do. */
+struct code_range machine_code_only_caller(const struct elf_file *e,
+					   const struct code_range *function);
+
 #endif

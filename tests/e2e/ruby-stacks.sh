@@ -63,7 +63,7 @@ END
 )" 6 "Ruby $version: native functions keep their place between Ruby methods"
 
 # Where Ruby's own compiler has made the code, the native stack may end in it.
-if ruby --yjit -e 1 2> "$work/errors"; then
+if ruby --yjit -e 'exit RubyVM::YJIT.enabled?' 2> "$work/errors"; then
 	start_waiting ruby --yjit --yjit-call-threshold=2 "$programs/oracle.rb" "$work/libmark.so" "$work/said" 20
 	record_marks "$work/yjit.prf"
 	all=$(wc -l < "$work/said")

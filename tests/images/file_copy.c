@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/runtimes/elf_names.h"
+#include "record/runtimes/machine_code.h"
 #include "record/unwind/cfi.h"
 #include "tests/images/image.h"
 
@@ -191,6 +192,71 @@ void file_copy_unwatch(void)
 {
 	signal(SIGSEGV, SIG_DFL);
 	mprotect(copy, copy_size, PROT_READ);
+}
+
+/* -------- code that is searched for what leads to a place -------- */
+
+struct code_range __real_machine_code_jumped_to(const struct elf_file *e, const void *bytes,
+						size_t n, uint64_t least);
+struct code_range __real_machine_code_only_caller(const struct elf_file *e,
+						  const struct code_range *function);
+struct code_range __wrap_machine_code_jumped_to(const struct elf_file *e, const void *bytes,
+						size_t n, uint64_t least);
+struct code_range __wrap_machine_code_only_caller(const struct elf_file *e,
+						  const struct code_range *function);
+
+/* All of it may be read, and no page is noted, until keep_jumps(). */
+static void show(void)
+{
+	if (touched)
+		mprotect(copy, copy_size, PROT_READ);
+}
+
+/* Keeps the instructions that begin so and lead there, and all else only as far as it was touched.
+ */
+static void keep_jumps(const struct elf_file *e, const char *bytes, uint64_t to)
+{
+	size_t n = strlen(bytes);
+
+	if (!touched)
+		return;
+	for (size_t i = 0; i + n + 4 <= e->size; i++) {
+		uint64_t address;
+
+		if (memcmp(copy + i, bytes, n) != 0 ||
+		    !elf_file_offset_to_address(e, i + n + 4, &address) ||
+		    machine_code_target(copy + i + n, address) != to)
+			continue;
+		touched[i / PAGE] = touched[(i + n + 3) / PAGE] = true;
+	}
+	for (size_t page = 0; page < copy_size / PAGE; page++)
+		if (!touched[page])
+			mprotect(copy + page * PAGE, PAGE, PROT_NONE);
+}
+
+struct code_range __wrap_machine_code_jumped_to(const struct elf_file *e, const void *bytes,
+						size_t n, uint64_t least)
+{
+	struct code_range found;
+	char jump[8] = "";
+
+	show();
+	found = __real_machine_code_jumped_to(e, bytes, n, least);
+	memcpy(jump, bytes, n);
+	jump[n] = '\xe9';
+	keep_jumps(e, jump, found.start);
+	return found;
+}
+
+struct code_range __wrap_machine_code_only_caller(const struct elf_file *e,
+						  const struct code_range *function)
+{
+	struct code_range found;
+
+	show();
+	found = __real_machine_code_only_caller(e, function);
+	keep_jumps(e, "\xe8", function->start);
+	return found;
 }
 
 void file_copy_write(struct buffer *raw, size_t size)

@@ -160,7 +160,9 @@ static const struct CMUnitTest tests[] = {
 	IMAGE("python-3.12"),
 	IMAGE("python-3.12-perf"),
 	IMAGE("python-3.13"),
+	IMAGE("python-3.14-debian"),
 	IMAGE("ruby-3.1"),
+	IMAGE("ruby-3.3"),
 };
 
 UNIT_TESTS(tests);

@@ -7,7 +7,20 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { NONE, VERSION, RUN, ERROR_INFO, LOOP, SYMBOL_TEXT, MACHINE, COLLECTIONS, SYMBOLS };
+enum {
+	NONE,
+	VERSION,
+	RUN,
+	ERROR_INFO,
+	LOOP,
+	SYMBOL_TEXT,
+	MACHINE,
+	COLLECTIONS,
+	STATISTICS,
+	SYMBOLS
+};
+
+#define FUNCTIONS_MAX 4
 
 /* A file that holds an interpreter, as far as it is looked at. Addresses are offsets in it. */
 struct image {
@@ -21,9 +34,11 @@ struct image {
 	uint64_t storage[2];
 	char version[8];
 	uint8_t error_info[32], to_text[32], lookup[160], loop[64];
-	uint8_t table[32], collections[24];
+	uint8_t table[32], collections[32];
 	uint64_t machine;
-	uint8_t frames[48], core[8192];
+	uint8_t frames[28 + 20 * FUNCTIONS_MAX], core[8192];
+	uint8_t get_table[16], statistics[16], counts[2048];
+	int functions; /* that the unwind information has */
 };
 
 #define AT(member) offsetof(struct image, member)
@@ -53,7 +68,7 @@ static void build(struct image *i, const char *version)
 	FIXTURE_SYMBOL(i, SYMBOL_TEXT, "rb_id2str", AT(to_text), sizeof(i->to_text));
 	FIXTURE_SYMBOL(i, MACHINE, "ruby_current_vm_ptr", AT(machine), sizeof(i->machine));
 	FIXTURE_SYMBOL(i, COLLECTIONS, "rb_gc_count", AT(collections), sizeof(i->collections));
-	memcpy(i->collections + 9, "\x48\x8b\x80\x58\4\0\0\x48\x8b\x80\xb8\1\0\0\xc3", 15);
+	memcpy(i->collections + 17, "\x48\x8b\x80\x58\4\0\0\x48\x8b\x80\xb8\1\0\0\xc3", 15);
 	put(i->error_info + 4, AT(error_info) + 4, "\x66\x48\x8d\x3d", 4, AT(storage));
 	memcpy(i->to_text + 3, "\x48\x81\xff\xa9\0\0\0", 7);
 	put(i->to_text + 27, AT(to_text) + 27, "\xe9", 1, AT(lookup));
@@ -91,22 +106,33 @@ static void places_are_those_of_the_file(void **state)
 	assert_int_equal(p.machine, AT(machine));
 	assert_int_equal(p.collector, 0x458);
 	assert_int_equal(p.collections, 0x1b8);
+	assert_int_equal(p.freed, 0x1c0);
 	/* Other code: what was freed is not known, and nothing is remembered. */
-	i.collections[23] = 0x90;
+	i.collections[31] = 0x90;
 	assert_null(read_file(&p, &i));
 	assert_int_equal(p.machine, 0);
 }
 
-/* rb_vm_exec() calls a function of so many bytes as the unwind information says. */
+/* The unwind information has a function of so many bytes. */
+static void add_function(struct image *i, size_t place, uint32_t bytes)
+{
+	/* A CIE whose addresses are relative, in 32 bits. */
+	static const char first[] = "\24\0\0\0\0\0\0\0\1zR\0\1\x78\x10\1\x1b\0\0\0\0\0\0";
+	size_t at = 24 + 20 * (size_t)i->functions;
+	uint32_t fde[2] = { 16, (uint32_t)at + 4 };
+
+	memcpy(i->frames, first, 24);
+	memcpy(i->frames + at, fde, sizeof(fde));
+	put(i->frames + at + 8, AT(frames) + at + 4, "", 0, place);
+	memcpy(i->frames + at + 12, &bytes, sizeof(bytes));
+	i->functions++;
+}
+
+/* rb_vm_exec() calls a function of so many bytes. */
 static void build_core(struct image *i, uint32_t bytes)
 {
-	/* A CIE whose addresses are relative, in 32 bits; an FDE. */
-	static const char information[] = "\24\0\0\0\0\0\0\0\1zR\0\1\x78\x10\1\x1b\0\0\0\0\0\0\0"
-					  "\20\0\0\0\34\0\0\0";
-
-	memcpy(i->frames, information, sizeof(information) - 1);
-	put(i->frames + 32, AT(frames) + 28, "", 0, AT(core));
-	memcpy(i->frames + 36, &bytes, sizeof(bytes));
+	i->functions = 0;
+	add_function(i, AT(core), bytes);
 	put(i->loop, AT(loop), "\xe8", 1, AT(core));
 }
 
@@ -142,6 +168,84 @@ static void versions_differ(void **state)
 	assert_int_equal(p.text, RUBY_TEXT_LENGTH);
 }
 
+/* Functions of the loop and of the machine have no names; rb_gc_stat() goes on to one that has
+ * none. */
+static void build_hidden(struct image *i)
+{
+	static const uint16_t offsets[] = { 0x138, 0x58, 0x218, 0x2f8, 0x3d8, 0x4f0 };
+	uint8_t *code = i->counts + 1000;
+
+	build(i, "3.3.8");
+	i->names[LOOP][0] = i->names[MACHINE][0] = 'x';
+	build_core(i, sizeof(i->core));
+	add_function(i, AT(loop), sizeof(i->loop));
+	add_function(i, AT(counts), sizeof(i->counts));
+	put(i->get_table + 4, AT(get_table) + 4, "\x31\xff\xe9", 3, AT(core));
+	FIXTURE_SYMBOL(i, STATISTICS, "rb_gc_stat", AT(statistics), sizeof(i->statistics));
+	put(i->statistics + 4, AT(statistics) + 4, "\xe8", 1, AT(counts));
+	put(i->collections + 7, AT(collections) + 7, "\x48\x8d\x05", 3, AT(machine));
+	memcpy(i->collections + 14, "\x48\x8b\0", 3);
+	for (size_t n = 0; n < sizeof(offsets) / sizeof(*offsets); n++) {
+		/* sub offset(%rbp),%rdi */
+		code[0] = 0x48;
+		code[1] = 0x2b;
+		code[2] = offsets[n] < 0x80 ? 0x7d : 0xbd;
+		memcpy(code + 3, &offsets[n], sizeof(offsets[n]));
+		code += offsets[n] < 0x80 ? 4 : 7;
+	}
+}
+
+static void what_has_no_name_is_found_by_what_calls_it(void **state)
+{
+	struct ruby_process p;
+	struct image i;
+
+	build_hidden(&i);
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.evaluation[0], AT(loop));
+	assert_int_equal(p.evaluation[1], AT(loop) + sizeof(i.loop));
+	assert_int_equal(p.core[0], AT(core));
+	assert_int_equal(p.core[1], AT(core) + sizeof(i.core));
+	assert_int_equal(p.frame_bytes, 56);
+	assert_int_equal(p.body_lines, 112);
+	assert_int_equal(p.machine, AT(machine));
+	assert_int_equal(p.collections, 0x1b8);
+	assert_int_equal(p.freed, 0x58);
+	/* Counts at unequal distances are others. */
+	i.counts[1000 + 3] ^= 8;
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.machine, 0);
+	build_hidden(&i);
+	i.collections[16] = 1;
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.machine, 0);
+}
+
+static void what_may_be_another_loop_is_none(void **state)
+{
+	static const char hidden[] = "it hides its symbols";
+	struct ruby_process p;
+	struct image i;
+
+	/* No large function is called so. */
+	build_hidden(&i);
+	i.get_table[4] = 0x90;
+	assert_string_equal(read_file(&p, &i), hidden);
+	build_hidden(&i);
+	i.functions = 0;
+	add_function(&i, AT(core), sizeof(i.core) - 1);
+	assert_string_equal(read_file(&p, &i), hidden);
+	/* Two functions call it. */
+	build_hidden(&i);
+	put(i.counts, AT(counts), "\xe8", 1, AT(core));
+	assert_string_equal(read_file(&p, &i), hidden);
+	/* Two large functions are called so. */
+	build_hidden(&i);
+	add_function(&i, AT(core) + sizeof(i.core), UINT16_MAX);
+	put(i.core + 64, AT(core) + 64, "\x31\xff\xe9", 3, AT(core) + sizeof(i.core));
+	assert_string_equal(read_file(&p, &i), hidden);
+}
+
 static void what_is_not_known_is_refused(void **state)
 {
 	static const char version[] = "a version of Ruby that is not known";
@@ -170,6 +274,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(places_are_those_of_the_file),
 	cmocka_unit_test(the_loop_is_in_what_is_called_or_in_its_caller),
 	cmocka_unit_test(versions_differ),
+	cmocka_unit_test(what_has_no_name_is_found_by_what_calls_it),
+	cmocka_unit_test(what_may_be_another_loop_is_none),
 	cmocka_unit_test(what_is_not_known_is_refused),
 };
 
