@@ -46,8 +46,10 @@ static const char *wrong_table(const struct report_options *o)
 		return "--csv and --json exclude each other";
 	if (o->shown.function && !top && !annotate)
 		return "--function goes with -f top and -f annotate";
-	if (o->shown.source_directory && !annotate && !o->embed_code)
-		return "--source-dir goes with -f annotate and --embed=code";
+	if (o->shown.code_functions && !is_view(o, "html"))
+		return "--code goes with -f html; -f annotate shows one function";
+	if (o->shown.source_directory && !annotate && !o->embed_code && !o->shown.code_functions)
+		return "--source-dir goes with -f annotate, -f html --code and --embed=code";
 	if (o->shown.by && !top)
 		return "--by goes with -f top; elsewhere --group-by puts frames first";
 	if (o->shown.limit && !top && !annotate)

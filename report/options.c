@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CODE_FUNCTIONS = 20, CODE_FUNCTIONS_MAX = 1000 };
+
 static const char *no_memory = "out of memory";
 
 #define ACTION(function, chosen)                                                                   \
@@ -109,6 +111,17 @@ static const char *take_limit(void *context, const char *argument)
 	if (!option_number(argument, 0, UINT32_MAX, &n))
 		return "must be a number of rows, 0 for all";
 	o->shown.limit = n ? (unsigned int)n : UINT_MAX;
+	return NULL;
+}
+
+static const char *take_code(void *context, const char *argument)
+{
+	struct report_options *o = context;
+	unsigned long long n = CODE_FUNCTIONS;
+
+	if (argument && !option_number(argument, 1, CODE_FUNCTIONS_MAX, &n))
+		return "must be a number of functions, 1 to 1000";
+	o->shown.code_functions = (unsigned int)n;
 	return NULL;
 }
 
@@ -488,6 +501,8 @@ static const struct option_entry table[] = {
 	{ 0, "function", "RE",
 	  "top: callers and callees of the functions that match; annotate: their code",
 	  take_function },
+	{ 0, "code", "[=N]",
+	  "html: sources and instructions of the N functions with most samples (20)", take_code },
 	{ 0, "source-dir", "DIR", "annotate: look for sources below DIR first",
 	  KEEPS(shown.source_directory), .values = VALUES_FOLDERS },
 
@@ -527,6 +542,15 @@ static void set_leading(struct report_options *o)
 		o->dimensions |= o->shown.leading[i];
 }
 
+/* Listings are of lines and addresses, which the page does without: they are many. */
+static void show_code(struct report_options *o)
+{
+	o->view_with_code = *o->view;
+	o->view_with_code.detail |= view_find("annotate")->detail;
+	o->view_with_code.code = true;
+	o->view = &o->view_with_code;
+}
+
 enum options_result report_options_parse(struct report_options *o, int argc, char **argv)
 {
 	const struct options options = {
@@ -561,6 +585,8 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		o->view = view_of_file(o->output);
 	if (!o->view)
 		o->view = view_find(o->open ? "html" : "folded");
+	if (o->shown.code_functions)
+		show_code(o);
 	set_leading(o);
 	if (o->base_count && o->view->paged) /* each trace is a run */
 		o->dimensions |= PROFILE_BY_TRACE;

@@ -20,9 +20,10 @@ enum value_choice { VALUE_DEFAULT, VALUE_SAMPLES, VALUE_TIME, VALUE_BYTES, VALUE
 struct report_options {
 	enum report_action action;
 	const struct view *view;
-	const char *output;	/* NULL: standard output */
-	bool open;		/* --open: the page is shown in a browser */
-	char *bases[BASES_MAX]; /* --diff, in argv; as many as base_count */
+	struct view view_with_code; /* --code: what `view` points to */
+	const char *output;	    /* NULL: standard output */
+	bool open;		    /* --open: the page is shown in a browser */
+	char *bases[BASES_MAX];	    /* --diff, in argv; as many as base_count */
 	int base_count;
 	double fail_percent; /* --fail-on-regression; below 0: never */
 	bool embed_code;     /* --embed=code */

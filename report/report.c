@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "common/message.h"
+#include "report/annotate/annotate.h"
 #include "report/browser.h"
 #include "report/compare.h"
 #include "report/dump.h"
@@ -486,6 +487,7 @@ int report_run(struct report_options *o)
 	o->shown.width = terminal_width(o);
 	o->symbols.progress = say_download;
 	o->shown.symbols = &o->symbols;
+	o->shown.listings = annotate_each;
 	why = o->symbols.debuginfod ? debuginfod_missing() : NULL;
 	if (why)
 		message_warning("--debuginfod: %s", why);

@@ -177,6 +177,20 @@ static struct error *annotate_rows(const struct profile *p, const struct view_op
 	return error;
 }
 
+struct error *annotate_each(const struct profile *p, const struct view_options *o,
+			    const struct view_listings *listings)
+{
+	struct listing listing = { .profile = p, .options = o };
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < listings->count; i++) {
+		listing.sink = &listings->texts[i];
+		error = annotate(&listing, &listings->rows[i]);
+	}
+	listing_release(&listing);
+	return error;
+}
+
 struct error *annotate_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	struct rows rows;

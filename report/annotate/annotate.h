@@ -16,4 +16,8 @@
 struct error *annotate_render(const struct profile *p, const struct view_options *o,
 			      struct sink *s) ERROR_CHECKED;
 
+/* As view_options.listings: of each of the rows of a table by function its listing. */
+struct error *annotate_each(const struct profile *p, const struct view_options *o,
+			    const struct view_listings *listings) ERROR_CHECKED;
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "report/views/call_tree.h"
 #include "report/views/html_changes.h"
+#include "report/views/html_code.h"
 #include "report/views/html_page.h"
 #include "report/views/html_texts.h"
 
@@ -20,6 +21,7 @@
  *   cells      count; columns: slice (less that of the one before), source, node, value
  *   base       count; columns: node, value (what it is compared with; else none)
  *   changes    of a comparison only: as report/views/html_changes.h says
+ *   code       as report/views/html_code.h says
  */
 
 #define MAX_SLICES 65536
@@ -59,7 +61,7 @@ struct html {
 	struct source *sources;
 	uint32_t source_count, slices;
 	struct html_texts texts;
-	struct buffer changes; /* made before its texts are written, and put after them */
+	struct buffer rest; /* changes and code: made before their texts are written */
 	struct buffer out;
 };
 
@@ -407,10 +409,8 @@ static struct error *put_changes(struct html *h)
 {
 	const struct html_compared compared = { h->base, h->profile, &h->tree.functions,
 						h->order.functions };
-	struct error *error = html_changes_put(&h->changes, &h->texts, &compared);
 
-	h->out.failed |= h->changes.failed;
-	return error;
+	return html_changes_put(&h->rest, &h->texts, &compared);
 }
 
 static struct error *html_build(struct html *h)
@@ -431,6 +431,8 @@ static struct error *html_build(struct html *h)
 		error = sort_by_slice(h);
 	if (!error && h->base)
 		error = put_changes(h);
+	if (!error)
+		error = html_code_put(&h->rest, &h->texts, h->profile, h->options);
 	if (error)
 		return error;
 	put_head(h);
@@ -438,7 +440,8 @@ static struct error *html_build(struct html *h)
 	put_tree(h);
 	put_cells(h);
 	put_base(h);
-	buffer_append(&h->out, h->changes.data, h->changes.size);
+	buffer_append(&h->out, h->rest.data, h->rest.size);
+	h->out.failed |= h->rest.failed;
 	return buffer_ok(&h->out) ? NULL : error_memory();
 }
 
@@ -538,7 +541,7 @@ struct error *html_render(const struct profile *p, const struct view_options *o,
 	call_tree_release(&h.tree);
 	call_order_release(&h.order);
 	html_texts_release(&h.texts);
-	buffer_release(&h.changes);
+	buffer_release(&h.rest);
 	buffer_release(&h.out);
 	free(h.node_of);
 	free(h.base_node_of);

@@ -19,6 +19,7 @@ EMBED(flame, "flame.js");
 EMBED(strip, "strip.js");
 EMBED(tables, "tables.js");
 EMBED(changes, "changes.js");
+EMBED(code, "code.js");
 EMBED(weights, "weights.js");
 EMBED(tip, "tip.js");
 EMBED(controls, "controls.js");
@@ -29,11 +30,19 @@ const struct html_piece html_page = { page_begin, page_end };
 const struct html_piece html_style = { style_begin, style_end };
 
 const struct html_piece html_scripts[] = {
-	{ words_begin, words_end },	{ payload_begin, payload_end },
-	{ tree_begin, tree_end },	{ weights_begin, weights_end },
-	{ colours_begin, colours_end }, { flame_begin, flame_end },
-	{ strip_begin, strip_end },	{ tables_begin, tables_end },
-	{ changes_begin, changes_end }, { tip_begin, tip_end },
-	{ address_begin, address_end }, { controls_begin, controls_end },
-	{ app_begin, app_end },		{ NULL, NULL },
+	{ words_begin, words_end },
+	{ payload_begin, payload_end },
+	{ tree_begin, tree_end },
+	{ weights_begin, weights_end },
+	{ colours_begin, colours_end },
+	{ flame_begin, flame_end },
+	{ strip_begin, strip_end },
+	{ tables_begin, tables_end },
+	{ changes_begin, changes_end },
+	{ code_begin, code_end },
+	{ tip_begin, tip_end },
+	{ address_begin, address_end },
+	{ controls_begin, controls_end },
+	{ app_begin, app_end },
+	{ NULL, NULL },
 };

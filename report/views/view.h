@@ -13,6 +13,16 @@
 
 #include <regex.h>
 
+struct row;
+struct view_options;
+
+/* Functions, as rows of a table, and where the listing of each is to be written. */
+struct view_listings {
+	const struct row *rows;
+	struct sink *texts; /* collect in memory */
+	size_t count;
+};
+
 #define VIEW_LEADING_MAX 16 /* all that --group-by takes, and the 0 that ends them */
 
 /* How to show it; what a view does not know it ignores. */
@@ -35,12 +45,16 @@ struct view_options {
 	const char *function_text;    /* as given */
 	const char *source_directory; /* annotate: where sources are; NULL: as recorded */
 	const struct symbolizer_options
-		*symbols;	    /* annotate: where files are; set by report_run() */
-	const struct profile *base; /* --diff: what to compare with; NULL: none */
-	bool normalize;		    /* --diff: scale the base to the same total */
-	unsigned int width;	    /* columns of the terminal; 0: no terminal */
-	bool safe_colours;	    /* --diff: colours that colour-blind people tell apart */
-	const char *title;	    /* NULL: the view's own */
+		*symbols;	     /* annotate: where files are; set by report_run() */
+	const struct profile *base;  /* --diff: what to compare with; NULL: none */
+	bool normalize;		     /* --diff: scale the base to the same total */
+	unsigned int width;	     /* columns of the terminal; 0: no terminal */
+	bool safe_colours;	     /* --diff: colours that colour-blind people tell apart */
+	const char *title;	     /* NULL: the view's own */
+	unsigned int code_functions; /* html: of so many, the page has the listings */
+	/* Makes them: report/annotate, which views do not know; set by report_run(). */
+	struct error *(*listings)(const struct profile *p, const struct view_options *o,
+				  const struct view_listings *listings);
 };
 
 /* A sample as it was recorded. */

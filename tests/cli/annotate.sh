@@ -182,4 +182,42 @@ unlike "$(annotate --function work)" 'changed after' "a program whose time is no
 like "$("$report" -q -f annotate --function work --source-dir src/deep dated.prf)" 'changed after the program was built' "a source that was changed since"
 like "$("$report" --embed=code --source-dir src/deep -o x.prf dated.prf 2>&1)" \
 	'2 sources were changed after the programs were built, and are left out' "... is not embedded"
+
+# The page has the same, of the functions with most of their own.
+# listings FILE: their names; and each to a file of its own
+cat > listings.py <<'END'
+import base64, re, sys, zlib
+data = zlib.decompress(base64.b64decode(re.search('id="data">([^<]*)<', open(sys.argv[1]).read()).group(1)))
+# They are the last of the data, and each begins with its name.
+texts = re.split(rb"(?=# [^\n]*\n# self )", data)[1:]
+for text in texts:
+    name = text.split()[1].decode()
+    print(name)
+    open(name + ".listing", "wb").write(text)
+END
+holds "a page with code" "$report" -q -f html --code --source-dir "$work/src/deep" trace.prf -o code.html
+is "$(python3 listings.py code.html | head -n 1)" work "the page has the function with most samples"
+annotate --function work > work.text
+is "$(head -c "$(wc -c < work.text)" work.listing | cmp - work.text && echo same)" same "... and of it what -f annotate writes"
+"$report" -q -f html --code=1 --source-dir src/deep trace.prf -o one.html
+is "$(python3 listings.py one.html)" work "--code=1: no other"
+"$report" -q -f html trace.prf -o plain.html
+is "$(python3 listings.py plain.html)" "" "without --code there are none"
+rm -f src/deep/work.c src/deep/leaf.h
+if [ -n "$disassembler" ]; then
+	"$report" -q -f html --code=1 portable.prf -o portable.html
+	python3 listings.py portable.html > names
+	like "$(cat work.listing)" 'sum \+= helper\(leaf\(i\)\);' "code that the trace holds is in the page, too"
+fi
+"$report" -f top --code trace.prf 2> said
+is "$?" 2 "--code is for pages"
+browser=${PROF_TEST_BROWSER:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
+if [ -n "$browser" ]; then
+	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+		--dump-dom "file://$work/code.html#view=code" > dom 2> /dev/null
+	like "$(cat dom)" '<span style="--heat: [0-9]+%;"> 18\.75 +3 +18\.75 +3 +9 +for ' "a browser shows it, and where it is hot"
+	like "$(cat dom)" '<tr class="chosen" title="work' "... beside a list of them"
+else
+	skip "a browser shows it" "no browser"
+fi
 finish

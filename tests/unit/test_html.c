@@ -146,6 +146,7 @@ static void the_payload_adds_up(void **state)
 	assert_int_equal(total, 21);
 	assert_int_equal(cursor_uleb(c), 0);
 	assert_true(cursor_ok(c));
+	assert_int_equal(cursor_uleb(c), 0); /* no function's code was asked for */
 	assert_int_equal(cursor_left(c), 0);
 	json_decref(head);
 	page_release(&page);
@@ -245,6 +246,7 @@ static void a_comparison_has_its_base(void **state)
 	assert_true(n < functions);
 	assert_int_equal(read_changes(c, functions), n);
 	assert_true(cursor_ok(c));
+	assert_int_equal(cursor_uleb(c), 0); /* no function's code was asked for */
 	assert_int_equal(cursor_left(c), 0);
 	json_decref(head);
 	page_release(&page);

@@ -20,7 +20,7 @@ class Address {
 		put("order", app.order, "name");
 		put("width", app.width, "now");
 		put("scale", app.scale, app.profile.head.diff?.normalize ? "same" : "as-is");
-		if (app.view === "sandwich")
+		if (app.view === "sandwich" || app.view === "code")
 			put("function", app.fn, -1);
 		if (app.view === "changes")
 			put("by", app.changes.by, "function");
@@ -39,7 +39,7 @@ class Address {
 		};
 		const among = (select, key) => [...select.options].some((option) => option.value === state.get(key));
 		const view = state.get("view");
-		if (["flame", "icicle", "sandwich", "changes"].includes(view) && (view !== "changes" || app.weights.diff))
+		if (app.has(view))
 			app.view = view;
 		app.changes.by = state.get("by") === "stack" ? "stack" : "function";
 		on.search.value = state.get("search") ?? "";

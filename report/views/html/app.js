@@ -20,15 +20,17 @@ class App {
 		this.matches = null;
 		const byId = (id) => document.getElementById(id);
 		this.on = Object.fromEntries(["title", "search", "matched", "thread", "colour", "width", "scale", "order", "reset",
-			"theme", "legend", "time", "strip", "graph", "sandwich", "functions", "callers", "callees", "changes",
+			"theme", "legend", "time", "strip", "graph", "sandwich", "functions", "callers", "callees", "changes", "code",
 			"status", "tip", "help"].map((id) => [id, byId(id)]));
 		this.on.helpButton = byId("help-button");
 		this.on.changesButton = byId("changes-button");
+		this.on.codeButton = byId("code-button");
 		this.flame = new Flame(this.on.graph, this, true);
 		this.callers = new Flame(this.on.callers, this, true);
 		this.callees = new Flame(this.on.callees, this, false);
 		this.table = new FunctionTable(this.on.functions, this);
 		this.changes = new Changes(this.on.changes, this);
+		this.code = new Code(this.on.code, this);
 		this.strip = new Strip(this.on.strip, profile, {
 			changed: () => this.selected(),
 			pointed: (event, slice, line) => this.tip.overStrip(this.strip, event, slice, line),
@@ -60,6 +62,7 @@ class App {
 		this.on.graph.hidden = !flat;
 		this.on.sandwich.hidden = this.view !== "sandwich";
 		this.on.changes.hidden = this.view !== "changes";
+		this.on.code.hidden = this.view !== "code";
 		for (const button of document.querySelectorAll("#views button"))
 			button.setAttribute("aria-pressed", button.dataset.view === this.view);
 		this.controls.legend();
@@ -69,6 +72,8 @@ class App {
 			this.paintFlame();
 		else if (this.view === "sandwich")
 			this.paintSandwich();
+		else if (this.view === "code")
+			this.paintCode();
 		else
 			this.changes.show();
 		this.status();
@@ -96,6 +101,11 @@ class App {
 		const words = weights.diff ? this.changes.functions.words(this.fn) : "";
 		document.getElementById("callers-caption").textContent = `Callers of ${name}` + (words && ` · ${words}`);
 		document.getElementById("callees-caption").textContent = `What ${name} calls`;
+	}
+	paintCode() {
+		if (this.fn < 0)
+			this.fn = this.code.functionOf(0);
+		this.code.show();
 	}
 	paintPart(flame, { tree, self }) {
 		const totals = self.map((values) => tree.totals(values));
@@ -213,23 +223,40 @@ class App {
 	}
 	/* -------- what people do -------- */
 	setView(view) {
-		if (view === "changes" && !this.weights.diff)
+		if (!this.has(view))
 			return;
 		this.view = view;
 		this.tip.hide();
 		this.paint();
 		this.focus();
 	}
+	/* Whether the page has such a view. */
+	has(view) {
+		return ["flame", "icicle", "sandwich"].includes(view) || (view === "changes" && this.weights.diff) ||
+			(view === "code" && this.code.any);
+	}
 	/* Where the arrow keys are heard: the picture. */
 	focus() {
-		const place = { sandwich: this.on.callers, changes: this.on.changes }[this.view] ?? this.on.graph;
+		const code = this.on.code.querySelector(".lines");
+		const place = { sandwich: this.on.callers, changes: this.on.changes, code }[this.view] ?? this.on.graph;
 		place.focus({ preventScroll: true, focusVisible: false });
+	}
+	/* The function of the frame that the keyboard has gone to, or else the chosen one. */
+	pointedFunction() {
+		const flat = this.view === "flame" || this.view === "icicle";
+		return flat ? (this.flame.cursor > 0 ? this.tree.fn[this.flame.cursor] : -1) : this.fn;
 	}
 	choose(fn) {
 		if (fn < 0)
 			return;
 		this.fn = fn;
 		this.setView("sandwich");
+	}
+	showCode(fn) {
+		if (!this.code.any || fn < 0)
+			return;
+		this.fn = fn;
+		this.setView("code");
 	}
 	chosen(fn) {
 		this.choose(fn);

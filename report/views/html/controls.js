@@ -3,7 +3,7 @@
 const LEGEND_OBJECTS = 8;
 
 const KEYS = [
-	["f i s c", "flame, icicle, sandwich; changes of a comparison"],
+	["f i s c", "flame, icicle, sandwich; changes of a comparison"], ["a", "source and instructions of a frame's function, where the page has them (--code)"],
 	["/ or Ctrl-F", "search: a regular expression, any case"],
 	["click, Enter", "zoom to a frame"], ["double click, x", "callers and callees of a frame's function"],
 	["arrows", "walk over the frames"], ["Backspace", "zoom out one frame"],
@@ -36,6 +36,7 @@ class Controls {
 		for (const key of ["kind", "object", "name"])
 			option(on.colour, key, `Colours: ${key}`);
 		on.width.hidden = on.scale.hidden = on.changesButton.hidden = !diff;
+		on.codeButton.hidden = !app.code.any;
 		on.scale.value = app.scale;
 		on.time.hidden = head.slices < 2;
 		if (diff)
@@ -105,7 +106,8 @@ class Controls {
 			o: () => { app.order = on.order.value = next(on.order); app.paint(); },
 			w: () => { if (app.weights.diff) { app.width = on.width.value = next(on.width); app.paint(); } },
 			n: () => { if (app.weights.diff) app.setScale(next(on.scale)); },
-			x: () => { if (app.flame.cursor > 0) app.choose(app.tree.fn[app.flame.cursor]); },
+			a: () => app.showCode(app.pointedFunction()),
+			x: () => app.choose(app.pointedFunction()),
 		};
 		deeds[key]?.();
 		return key in deeds;

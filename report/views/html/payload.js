@@ -72,6 +72,11 @@ function plain(text) {
 	return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, "\ufffd");
 }
 
+/* The same for text of several lines. */
+function plainLines(text) {
+	return text.split("\n").map((line) => line.split("\t").map(plain).join("\t")).join("\n");
+}
+
 /* Texts are decoded when they are first shown: most never are. */
 class Texts {
 	constructor(reader) {
@@ -143,7 +148,9 @@ function readProfile(bytes) {
 	const b = reader.number();
 	const base = { count: b, node: reader.column(b, Uint32Array), value: reader.column(b, Float64Array) };
 	const changes = head.diff ? { "as-is": readChanges(reader, n), "same": readChanges(reader, n) } : null;
-	return { head, texts, functions, tree, cells, base, changes,
+	const listings = Array.from({ length: reader.number() }, () =>
+		({ name: reader.number(), object: reader.number(), bytes: reader.bytes(reader.number()) }));
+	return { head, texts, functions, tree, cells, base, changes, listings,
 		name: (f) => f < 0 ? "all" : texts.get(functions.name[f]),
 		kind: (f) => head.kinds[functions.kind[f]] };
 }

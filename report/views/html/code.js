@@ -1,0 +1,67 @@
+/* Sources and instructions of the functions that the page has them of, as -f annotate writes them. */
+
+class Code {
+	constructor(host, app) {
+		this.host = host;
+		this.app = app;
+		const { profile } = app, { functions } = profile, byName = new Map();
+		this.listings = profile.listings;
+		/* Functions of a comparison are the same in whatever object they are. */
+		const key = (name, object) => app.weights.diff ? name : `${name} ${object}`;
+		this.listings.forEach(({ name, object }, i) => byName.set(key(name, object), i));
+		this.of = (f) => f < 0 ? -1 : byName.get(key(functions.name[f], functions.object[f])) ?? -1;
+	}
+	get any() {
+		return this.listings.length > 0;
+	}
+	/* The listing's function: of those that are one row, the first that the page has. */
+	functionOf(i) {
+		for (let f = 0; f < this.app.profile.functions.count; f++)
+			if (this.of(f) === i)
+				return f;
+		return -1;
+	}
+	show() {
+		const { app } = this, chosen = this.of(app.fn), { texts } = app.profile;
+		const list = element("div", undefined, "list"), lines = element("div", undefined, "lines");
+		const table = element("table"), body = table.appendChild(element("tbody"));
+		this.listings.forEach(({ name, object }, i) => {
+			const line = body.appendChild(element("tr", undefined, i === chosen ? "chosen" : ""));
+			line.append(element("td", texts.get(name), "name"));
+			line.title = `${cut(texts.get(name), 500)}\n${cut(texts.get(object), 200)}`;
+			line.addEventListener("click", () => app.showCode(this.functionOf(i)));
+		});
+		list.append(element("div", "Most of their own", "caption"), table);
+		lines.tabIndex = 0;
+		lines.append(chosen < 0 ? this.missing() : this.listing(chosen));
+		this.host.replaceChildren(list, lines);
+	}
+	missing() {
+		const name = this.app.profile.name(this.app.fn);
+		return element("p", `The page has sources and instructions of ${counted(this.listings.length, "function")}; ` +
+			`of ${cut(name, 200)}: prof-report -f annotate --function='…'`, "caption");
+	}
+	/* A row begins with what was counted: self, or else total further right, in percent and as numbers. */
+	listing(i) {
+		const text = plainLines(new TextDecoder().decode(this.listings[i].bytes)), lines = text.trimEnd().split("\n");
+		const made = element("pre");
+		let block = [];
+		for (const line of lines) {
+			const row = made.appendChild(element("span", line + "\n", line.startsWith("#") ? "remark" : ""));
+			const [, self] = /^ {0,3}(\d+\.\d\d) +\d/.exec(line) ?? [];
+			if (self > 0)
+				block.push({ row, self });
+			if (line.startsWith("self %"))
+				block = this.heat(block);
+		}
+		this.heat(block);
+		return made;
+	}
+	/* Lines, and instructions, each beside the hottest of their own; an empty block to go on with. */
+	heat(block) {
+		const most = block.reduce((m, { self }) => Math.max(m, self), 0);
+		for (const { row, self } of block)
+			row.style.setProperty("--heat", `${Math.round(6 + 44 * self / most)}%`);
+		return [];
+	}
+}
