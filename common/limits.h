@@ -31,6 +31,13 @@
 /* A file that cannot be mapped is copied: EFBIG for a larger one. */
 #define LIMIT_COPIED_BYTES (UINT64_C(1) << 30)
 
+/*
+ * A file of a target on a file system that may stop answering is copied before it is read. A larger
+ * one is not read. So much of all copies that wait for their unwind tables.
+ */
+#define LIMIT_FOREIGN_BYTES (UINT64_C(256) << 20)
+#define LIMIT_FOREIGN_TOTAL_BYTES (UINT64_C(512) << 20)
+
 /* A debug file that only a checksum could tell to be the right one is not used. */
 #define LIMIT_CHECKED_BYTES (UINT64_C(4) << 30)
 

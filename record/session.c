@@ -7,6 +7,7 @@
 #include "record/failure.h"
 #include "record/setup.h"
 #include "record/status.h"
+#include "record/system/opener.h"
 #include "record/system/privileges.h"
 #include "record/traces.h"
 
@@ -87,12 +88,14 @@ static int wait_for(struct session *s, int ms)
 	size_t n = 1;
 
 	/* The ends of further targets are found by target_look() in each round. */
-	for (size_t i = 0; i < s->target.n && n < 64 && !s->target.folders; i++)
+	for (size_t i = 0; i < s->target.n && n < 63 && !s->target.folders; i++)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
+	fds[n++] = (struct pollfd){ .fd = opener_fd(), .events = POLLIN };
 	if (poll_and_look_ahead(s, fds, n, ms) < 0 && errno != EINTR)
 		return SIGTERM;
 	target_look(&s->target);
+	opener_look(clock_now());
 	return read_signal(s);
 }
 
@@ -297,6 +300,7 @@ static void release(struct session *s, bool discard)
 	losses_release(&s->losses);
 	world_release(&s->world);
 	jit_free(s->jit);
+	opener_stop();
 	overhead_release(&s->overhead);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "record/system/descendants.h"
+#include "record/system/opener.h"
 #include "record/system/privileges.h"
 #include "record/system/proc.h"
 #include "record/spaces/made_code.h"
@@ -233,6 +234,11 @@ static uint64_t ring_size(const struct session *s)
 }
 
 static void show_warning(const char *text, void *context)
+{
+	message_warning("%s", text);
+}
+
+static void show_silent_file(const char *text)
 {
 	message_warning("%s", text);
 }
@@ -535,6 +541,10 @@ int session_set_up(struct session *s)
 	if (!status)
 		status = choose_cpus(s);
 	prepare_signals(s);
+	/* Before there are other threads and a command, whose pipes it must not have. */
+	error = status ? NULL : opener_start(show_silent_file);
+	if (error)
+		return fail_error(error);
 	if (!status)
 		status = find_targets(s);
 	hurry();

@@ -14,7 +14,7 @@
 #include "common/map.h"
 #include "record/java/hotspot_names.h"
 #include "record/runtimes/runtime_frames.h"
-#include "record/system/namespace.h"
+#include "record/system/opener.h"
 
 /* A virtual machine that is not ready after this time is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
@@ -219,19 +219,15 @@ static void publish(struct java *j, struct java_process *p)
 }
 
 /* Looks into the file, the first time. NULL, or why that cannot be. */
-static const char *open_machine(struct java_process *p)
+static const char *open_machine(struct java_process *p, int fd)
 {
 	struct target_memory memory = target_memory_of(p->pid);
-	int fd = namespace_open_any(p->pid, p->path);
 	const char *why = NULL;
 	struct elf_file file;
 	uint64_t address;
 
-	if (fd < 0)
-		return "the file cannot be opened";
 	if (elf_file_open(&file, fd))
 		why = "the file is no ELF file";
-	close(fd);
 	if (why)
 		return why;
 	if (!elf_file_offset_to_address(&file, p->file_offset, &address))
@@ -244,11 +240,23 @@ static const char *open_machine(struct java_process *p)
 
 static void ask(struct java *j, struct java_process *p)
 {
-	const char *why = p->since_ns ? NULL : open_machine(p);
+	const struct opening what = {
+		.kind = OPENING_PATH, .pid = p->pid, .uid = OPENING_ANY_UID, .path = p->path
+	};
 	enum hotspot_state state = HOTSPOT_REFUSED;
+	const char *why = NULL;
+	struct open_file file;
 
-	if (!p->since_ns)
+	if (!p->since_ns) {
+		int error = opener_open(&what, &file);
+
+		if (error == -EAGAIN)
+			return;
 		p->since_ns = j->now_ns;
+		why = error ? "the file cannot be opened" : open_machine(p, file.fd);
+		if (!error)
+			close(file.fd);
+	}
 	if (!why)
 		state = hotspot_attach(&p->machine, &why);
 	if (state == HOTSPOT_READY)

@@ -112,17 +112,17 @@ static struct v8_file *read_v8(struct javascript *j, const struct elf_file *e, c
 static struct v8_file *look_into(struct javascript *j, uint32_t pid, const struct mapping *m)
 {
 	struct v8_file *file = NULL;
+	struct open_file opened;
 	struct elf_file e;
-	int fd;
 
-	if (error_ignore(object_open(pid, m, &fd)))
+	if (error_ignore(object_open(pid, m, &opened)))
 		return NULL;
-	if (!elf_file_open(&e, fd)) {
+	if (!elf_file_open(&e, opened.fd)) {
 		if (v8_file_is_one(&e))
 			file = read_v8(j, &e, m->object->definition.path);
 		elf_file_release(&e);
 	}
-	close(fd);
+	close(opened.fd);
 	return file;
 }
 

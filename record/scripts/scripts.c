@@ -78,59 +78,60 @@ static struct interpreter *read_interpreter(struct scripts *s, const struct elf_
 }
 
 /* Processes that map the file are known by that at once, in the kernel half. */
-static void announce(const struct scripts *s, int fd, const struct interpreter *i)
+static void announce(const struct scripts *s, const struct stat *status,
+		     const struct interpreter *i)
 {
 	struct script_file file = {
 		.delta = i->delta,
 		.runtime = i->process.runtime,
 		.process = i->process,
 	};
-	struct unwind_file_key key;
-	struct stat status;
+	const struct unwind_file_key key = {
+		.device = (uint64_t)major(status->st_dev) << 20 | minor(status->st_dev),
+		.inode = status->st_ino,
+	};
 
-	if (fstat(fd, &status))
-		return;
-	key.device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
-	key.inode = status.st_ino;
 	file.process.runtime = SCRIPT_NONE;
 	bpf_map_update_elem(s->options.files_fd, &key, &file, BPF_ANY);
 }
 
 /* Takes the descriptor. */
-static struct interpreter *look_into(struct scripts *s, int fd, const char *path)
+static struct interpreter *look_into(struct scripts *s, const struct open_file *file,
+				     const char *path)
 {
 	const struct script_language *language;
 	struct interpreter *i = NULL;
 	struct elf_file e;
 
-	if (!elf_file_open(&e, fd)) {
+	if (!elf_file_open(&e, file->fd)) {
 		language = script_file_language(&e);
 		if (language)
 			i = read_interpreter(s, &e, path, language);
 		elf_file_release(&e);
 	}
 	if (i)
-		announce(s, fd, i);
-	close(fd);
+		announce(s, &file->status, i);
+	close(file->fd);
 	return i;
 }
 
 static struct interpreter *look_into_mapping(struct scripts *s, uint32_t pid,
 					     const struct mapping *m)
 {
-	int fd;
+	struct open_file file;
 
-	if (error_ignore(object_open(pid, m, &fd)))
+	if (error_ignore(object_open(pid, m, &file)))
 		return NULL;
-	return look_into(s, fd, m->object->definition.path);
+	return look_into(s, &file, m->object->definition.path);
 }
 
 static void prepare_file(void *context, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
+	struct open_file file;
 
-	if (fd >= 0)
-		free(look_into(context, fd, path));
+	if (!opener_open(&what, &file))
+		free(look_into(context, &file, path));
 }
 
 void scripts_prepare(struct scripts *s, const char *program)

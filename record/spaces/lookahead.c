@@ -78,6 +78,8 @@ struct lookahead *lookahead_new(struct sideband *sideband, struct objects *objec
 	s->sideband = sideband;
 	s->spaces = spaces_new(objects, everything);
 	failed = !s->spaces;
+	if (s->spaces)
+		spaces_prepare_files(s->spaces);
 	for (size_t i = 0; i < sideband_rings(sideband) && !failed; i++)
 		failed = error_ignore(
 			timeline_add(&s->timeline, &(struct timeline_source){ peek, take, s, i }));
@@ -112,5 +114,6 @@ struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layo
 
 struct error *lookahead_run(struct lookahead *s)
 {
+	spaces_look_at_files(s->spaces);
 	return timeline_run(&s->timeline, UINT64_MAX);
 }

@@ -6,10 +6,10 @@
 #include "common/elf_file.h"
 #include "common/map.h"
 #include "common/sorted.h"
-#include "record/system/namespace.h"
-#include "record/system/proc.h"
+#include "record/system/opener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +84,7 @@ static struct object *object_new(const struct prf_object *definition)
 	if (!object)
 		return NULL;
 	object->definition = *definition;
+	object->file.fd = -1;
 	object->definition.path = strdup(definition->path);
 	object->definition.root = strdup(definition->root);
 	if (!object->definition.path || !object->definition.root) {
@@ -155,85 +156,141 @@ static bool take_build_id(struct prf_object *d, int fd)
 }
 
 /* Whether the open file is the object's; if so, completes the object's definition. */
-static bool complete(struct object *object, int fd)
+static bool complete(struct object *object, const struct open_file *file)
 {
 	struct prf_object found = object->definition;
-	struct stat status;
+	const struct stat *status = &file->status;
 
-	if (fstat(fd, &status))
-		return false;
 	/*
 	 * The device is not compared: on btrfs and overlayfs maps and stat() name different
 	 * ones. The same path, inode and build-id are proof enough.
 	 */
-	if (found.inode && found.inode != status.st_ino)
+	if (found.inode && found.inode != status->st_ino)
 		return false;
 	if (!found.inode && !found.build_id_size)
 		return false;
 	/* An object that was examined and has no build-id is identified by its inode alone. */
-	if ((!object->examined || found.build_id_size) && !take_build_id(&found, fd))
+	if ((!object->examined || found.build_id_size) && !take_build_id(&found, file->fd))
 		return false;
 	/* The trace's definition of an object must not change after a sample has used it. */
 	if (object->examined)
 		return true;
-	found.device = status.st_dev;
-	found.inode = status.st_ino;
-	found.size = (uint64_t)status.st_size;
-	found.mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u +
-			 (uint64_t)status.st_mtim.tv_nsec;
+	found.device = status->st_dev;
+	found.inode = status->st_ino;
+	found.size = (uint64_t)status->st_size;
+	found.mtime_ns = (uint64_t)status->st_mtim.tv_sec * 1000000000u +
+			 (uint64_t)status->st_mtim.tv_nsec;
 	object->definition = found;
 	object->examined = true;
 	return true;
 }
 
-/* The fd or -errno as given; if it is not the object's file, it is closed, and the result -ESTALE.
- */
-static int checked(struct object *object, int fd)
+/* 0 or -errno; -ESTALE if it is not the object's file. */
+static int open_checked(struct object *object, const struct opening *what, struct open_file *file)
 {
-	if (fd < 0 || complete(object, fd))
-		return fd;
-	close(fd);
+	int error = opener_open(what, file);
+
+	if (error || complete(object, file))
+		return error;
+	close(file->fd);
+	file->fd = -1;
 	return -ESTALE;
 }
 
-/* An fd or -errno. */
-static int open_mapped(uint32_t pid, const struct mapping *m)
+/* 0 or -errno. By the mapping of one process. */
+static int open_for(uint32_t pid, const struct mapping *m, struct open_file *file)
 {
 	const struct prf_object *d = &m->object->definition;
-	char path[128];
-	int fd;
+	struct opening what = {
+		.kind = OPENING_MAPPED,
+		.pid = pid,
+		.start = m->start,
+		.end = m->end,
+		.uid = OPENING_ANY_UID,
+		.path = d->path,
+	};
+	int error;
 
 	if (d->kind != PRF_OBJECT_FILE)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 m->start, m->end);
-	fd = checked(m->object, open_regular(path));
+	error = open_checked(m->object, &what, file);
 	/* The name of a deleted file may belong to another file by now. */
-	if (fd < 0 && !d->deleted)
-		fd = checked(m->object, namespace_open_any(pid, d->path));
+	what.kind = OPENING_PATH;
+	what.start = what.end = 0;
+	if (error && error != -EAGAIN && !d->deleted)
+		error = open_checked(m->object, &what, file);
 	/* Without the process, its root directory cannot be reached. */
-	if (fd < 0 && fd != -ESTALE && !d->deleted && !*d->root)
-		fd = checked(m->object, open_regular(d->path));
-	return fd;
+	what.pid = 0;
+	if (error && error != -EAGAIN && error != -ESTALE && !d->deleted && !*d->root)
+		error = open_checked(m->object, &what, file);
+	return error;
 }
 
-struct error *object_open(uint32_t pid, const struct mapping *m, int *fd)
+/*
+ * 0 or -errno. While a file has not answered it is not asked again for the next process: each
+ * question keeps a thread.
+ */
+static int open_mapped(uint32_t pid, const struct mapping *m, struct open_file *file)
 {
-	int opened = open_mapped(pid, m);
+	struct object *object = m->object;
+	struct asker *asker = &object->asker;
+	struct mapping first = *m;
+	int error;
 
-	*fd = opened < 0 ? -1 : opened;
-	return opened < 0 ? error_system(opened, "%s", m->object->definition.path) : NULL;
+	if (!asker->pid)
+		*asker = (struct asker){ pid, m->start, m->end };
+	first.start = asker->start;
+	first.end = asker->end;
+	error = open_for(asker->pid, &first, file);
+	if (error == -EAGAIN)
+		return error;
+	if (error && asker->pid != pid) {
+		*asker = (struct asker){ pid, m->start, m->end };
+		error = open_for(pid, m, file);
+	}
+	if (error != -EAGAIN)
+		asker->pid = 0;
+	return error;
+}
+
+static int open_again(const struct object *object, struct open_file *file)
+{
+	*file = object->file;
+	file->fd = fcntl(object->file.fd, F_DUPFD_CLOEXEC, 0);
+	return file->fd < 0 ? -errno : 0;
+}
+
+struct error *object_open(uint32_t pid, const struct mapping *m, struct open_file *file)
+{
+	int error;
+
+	*file = (struct open_file){ .fd = -1 };
+	error = m->object->file.fd >= 0 ? open_again(m->object, file) : open_mapped(pid, m, file);
+	return error ? error_system(error, "%s", m->object->definition.path) : NULL;
+}
+
+bool object_prepare(uint32_t pid, const struct mapping *m)
+{
+	if (m->object->examined || m->object->definition.kind != PRF_OBJECT_FILE)
+		return true;
+	return open_mapped(pid, m, &m->object->file) != -EAGAIN;
+}
+
+void object_let_go(struct object *object)
+{
+	if (object->file.fd >= 0)
+		close(object->file.fd);
+	object->file.fd = -1;
 }
 
 void object_examine(uint32_t pid, const struct mapping *m)
 {
-	int fd;
+	struct open_file file;
 
 	if (m->object->examined || m->object->definition.kind != PRF_OBJECT_FILE)
 		return;
-	fd = open_mapped(pid, m);
-	if (fd >= 0)
-		close(fd);
+	if (!open_mapped(pid, m, &file))
+		close(file.fd);
 	m->object->examined = true; /* one attempt only: this runs for each frame */
 }
 

@@ -12,9 +12,16 @@
 #include "common/error.h"
 #include "format/prf.h"
 #include "record/spaces/mappings.h"
+#include "record/system/opener.h"
 
 struct objects;
 struct code_file;
+
+/* A process and its mapping; pid 0: none. */
+struct asker {
+	uint32_t pid;
+	uint64_t start, end;
+};
 
 /* `definition`'s text stays valid until objects_free(). */
 struct object {
@@ -24,6 +31,8 @@ struct object {
 	size_t hit_count, hit_capacity;
 	bool hits_full; /* no more are added: sorting them would cost more than they are worth */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
+	struct asker asker;	/* for whom the file was asked for and has not answered */
+	struct open_file file; /* between object_prepare() and object_let_go(); else its fd is -1 */
 };
 
 struct objects *objects_new(void);
@@ -39,9 +48,17 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
 /*
  * Opens the file that a process maps at a mapping, by way of the mapping itself, so that a
  * deleted file is opened, too, or else by its name. Completes the object's definition. Sets
- * `*fd`, for the caller to close; -1 after an error. ESTALE: another file has the name now.
+ * `*file`, whose fd the caller closes; it is -1 after an error. ESTALE: another file has the name
+ * now. EAGAIN: the file has not answered yet; see opener.h.
  */
-struct error *object_open(uint32_t pid, const struct mapping *mapping, int *fd);
+struct error *object_open(uint32_t pid, const struct mapping *mapping, struct open_file *file);
+
+/*
+ * Opens the file of an object that was not opened before, so that following calls of object_open()
+ * have it at once, until object_let_go(). False: it has not answered yet.
+ */
+bool object_prepare(uint32_t pid, const struct mapping *mapping);
+void object_let_go(struct object *object);
 
 /* Completes the definition of a mapping's object, if the file can be opened. */
 void object_examine(uint32_t pid, const struct mapping *mapping);

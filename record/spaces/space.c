@@ -11,6 +11,16 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+/* Most mappings that wait for their file; listeners are not told of further ones. */
+#define WAITING_MAX 16384
+
+/* A mapping that listeners are told of when its file has answered. */
+struct waiting_mapping {
+	uint32_t pid;
+	uint64_t time_ns;
+	struct mapping mapping;
+};
+
 struct spaces {
 	struct objects *objects;
 	bool everything;
@@ -20,6 +30,10 @@ struct spaces {
 	struct layout nothing;
 	struct space_listener *listeners;
 	size_t listener_count, listener_capacity;
+	bool prepares; /* files are opened before listeners are called */
+	struct waiting_mapping *waiting;
+	size_t waiting_count, waiting_capacity;
+	uint64_t answers; /* as of the last look at `waiting` */
 };
 
 /* -------- layouts -------- */
@@ -119,21 +133,41 @@ void spaces_free(struct spaces *s)
 	map_release_values(&s->by_pid, put_value);
 	roots_release(&s->roots);
 	free(s->listeners);
+	free(s->waiting);
 	free(s);
 }
 
 /* -------- listeners -------- */
 
-static void report_mapped(const struct spaces *s, uint32_t pid, uint64_t time_ns,
-			  const struct mapping *m)
+static void report_ready(const struct spaces *s, uint32_t pid, uint64_t time_ns,
+			 const struct mapping *m)
 {
 	for (size_t i = 0; i < s->listener_count; i++)
 		if (s->listeners[i].mapped)
 			s->listeners[i].mapped(s->listeners[i].context, pid, time_ns, m);
+	object_let_go(m->object);
 }
 
-static void report_forked(const struct spaces *s, uint32_t parent, uint32_t child)
+static void add_waiting(struct spaces *s, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
+	if (s->waiting_count < WAITING_MAX &&
+	    array_reserve(&s->waiting, &s->waiting_capacity, s->waiting_count + 1))
+		s->waiting[s->waiting_count++] = (struct waiting_mapping){ pid, time_ns, *m };
+}
+
+static void report_mapped(struct spaces *s, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
+	if (s->prepares && !object_prepare(pid, m))
+		add_waiting(s, pid, time_ns, m);
+	else
+		report_ready(s, pid, time_ns, m);
+}
+
+static void report_forked(struct spaces *s, uint32_t parent, uint32_t child)
+{
+	for (size_t i = 0, n = s->waiting_count; i < n; i++)
+		if (s->waiting[i].pid == parent)
+			add_waiting(s, child, s->waiting[i].time_ns, &s->waiting[i].mapping);
 	for (size_t i = 0; i < s->listener_count; i++)
 		if (s->listeners[i].forked)
 			s->listeners[i].forked(s->listeners[i].context, parent, child);
@@ -172,6 +206,41 @@ struct error *spaces_listen(struct spaces *s, const struct space_listener *liste
 	if (listener->mapped)
 		map_each(&s->by_pid, report_layout, &s->listeners[s->listener_count - 1]);
 	return NULL;
+}
+
+void spaces_prepare_files(struct spaces *s)
+{
+	s->prepares = true;
+}
+
+/* Whether the process still maps it. */
+static bool is_mapped(const struct spaces *s, const struct waiting_mapping *w)
+{
+	const struct mapping *m = spaces_find(s, w->pid, w->mapping.start);
+
+	return m && m->object == w->mapping.object && m->start == w->mapping.start &&
+	       m->offset == w->mapping.offset;
+}
+
+void spaces_look_at_files(struct spaces *s)
+{
+	uint64_t answers = s->waiting_count ? opener_answers() : s->answers;
+	size_t left = 0;
+
+	if (answers == s->answers)
+		return;
+	s->answers = answers;
+	for (size_t i = 0; i < s->waiting_count; i++) {
+		struct waiting_mapping w = s->waiting[i];
+
+		if (!is_mapped(s, &w))
+			continue;
+		if (object_prepare(w.pid, &w.mapping))
+			report_ready(s, w.pid, w.time_ns, &w.mapping);
+		else
+			s->waiting[left++] = w;
+	}
+	s->waiting_count = left;
 }
 
 /* -------- changes -------- */

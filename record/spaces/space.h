@@ -68,6 +68,15 @@ struct space_listener {
 /* Adds a listener, which is copied. Calls it for everything that is mapped already. */
 struct error *spaces_listen(struct spaces *s, const struct space_listener *listener);
 
+/*
+ * From now on files are opened before listeners are called for them; if a file does not answer,
+ * they are called when it has, and the mapping is still there. Other processes' files do not wait.
+ */
+void spaces_prepare_files(struct spaces *s);
+
+/* Calls listeners for files that have answered meanwhile. */
+void spaces_look_at_files(struct spaces *s);
+
 /* Starts to follow a process, with no mappings. */
 struct error *spaces_add(struct spaces *s, uint32_t pid);
 

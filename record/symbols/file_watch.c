@@ -4,6 +4,7 @@
 #include "record/system/privileges.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,7 +32,7 @@ struct watched {
 
 struct file_watch {
 	int inotify, stop;
-	int folder; /* the descriptor of /tmp */
+	int folder, tmp; /* the watch's descriptor of /tmp, and its fd */
 	bool running;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of `files` */
@@ -57,6 +59,8 @@ void file_watch_free(struct file_watch *w)
 		close(w->inotify);
 	if (w->stop >= 0)
 		close(w->stop);
+	if (w->tmp >= 0)
+		close(w->tmp);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
@@ -116,14 +120,17 @@ static struct watched *add_locked(struct file_watch *w, int fd)
 static void add_created(struct file_watch *w, const char *name)
 {
 	size_t digits = strncmp(name, "perf-", 5) ? 0 : strspn(name + 5, "0123456789");
-	char path[64];
 	struct stat st;
+	struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
 	int fd;
 
 	if (!digits || digits > 10 || strcmp(name + 5 + digits, ".map"))
 		return;
-	snprintf(path, sizeof(path), "/tmp/%s", name);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	/* A file system that a user has mounted on the file may not answer. */
+	fd = w->tmp < 0 ? -1 : (int)syscall(SYS_openat2, w->tmp, name, &how, sizeof(how));
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
@@ -194,6 +201,7 @@ struct file_watch *file_watch_new(void)
 	pthread_mutex_init(&w->lock, NULL);
 	w->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	w->stop = eventfd(0, EFD_CLOEXEC);
+	w->tmp = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	w->folder = w->inotify < 0 ? -1 : inotify_add_watch(w->inotify, "/tmp", IN_CREATE);
 	if (w->inotify < 0 || w->stop < 0 || !start(w)) {
 		file_watch_free(w);

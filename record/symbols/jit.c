@@ -10,6 +10,7 @@
 #include "record/symbols/perf_map.h"
 #include "record/system/growing_file.h"
 #include "record/system/namespace.h"
+#include "record/system/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,7 @@ struct process {
 	int tmp; /* its /tmp, to be used after its end; -1: could not be opened */
 	uint64_t retry_ns, retry_after_ns;
 	uint64_t foreseen_ns;
+	char *late_dump; /* path of a dump that has not answered yet; NULL: none */
 	bool warned;
 	bool replaced; /* another program has replaced it, ahead of the timeline */
 	struct growing_file map_file, dump_file;
@@ -74,6 +76,7 @@ static void process_free(struct jit *jit, struct process *p)
 	growing_file_release(&p->dump_file);
 	write_times_release(&p->map_times);
 	write_times_release(&p->dump_times);
+	free(p->late_dump);
 	jitdump_release(&p->dump);
 	jit_names_release(&p->names);
 	free(p);
@@ -128,8 +131,35 @@ static bool is_stale(int fd, const struct process *p)
 	return modified > age + 20000000;
 }
 
+/* An fd or -errno. Warns if it is a file that cannot be used. */
+static int open_file(struct jit *jit, struct process *p, struct opening *what)
+{
+	struct open_file file;
+	int error;
+
+	what->kind = OPENING_GROWING;
+	what->uid = p->inside.uid;
+	error = opener_open(what, &file);
+	if (error == -EPERM)
+		warn(jit, p, what->path, "it belongs to another user than the process");
+	else if (error == -ELOOP || error == -EINVAL)
+		warn(jit, p, what->path, "it is not a plain file");
+	else if (error == -EREMOTE)
+		warn(jit, p, what->path, "its file system may stop answering");
+	return error ? error : file.fd;
+}
+
+static int open_tmp(uint32_t pid)
+{
+	const struct opening what = { .kind = OPENING_FOLDER, .pid = pid, .path = "/tmp" };
+	struct open_file folder;
+
+	return opener_open(&what, &folder) ? -1 : folder.fd;
+}
+
 static void open_map(struct jit *jit, struct process *p)
 {
+	struct opening what = { .pid = p->pid };
 	char path[64];
 	int fd;
 
@@ -138,13 +168,14 @@ static void open_map(struct jit *jit, struct process *p)
 	p->retry_ns = jit->now_ns + p->retry_after_ns;
 	p->retry_after_ns = p->retry_after_ns < RETRY_NS / 2 ? 2 * p->retry_after_ns : RETRY_NS;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", p->inside.inner_pid);
-	fd = namespace_open(p->pid, path, p->inside.uid);
-	if (fd == -ESRCH && p->tmp >= 0)
-		fd = namespace_open_at(p->tmp, path + strlen("/tmp/"), p->inside.uid);
-	if (fd == -EPERM)
-		warn(jit, p, path, "it belongs to another user than the process");
-	else if (fd == -ELOOP || fd == -EINVAL)
-		warn(jit, p, path, "it is not a plain file");
+	what.path = path;
+	fd = open_file(jit, p, &what);
+	if (fd == -ESRCH && p->tmp >= 0) {
+		what.in_folder = true;
+		what.folder = p->tmp;
+		what.path = path + strlen("/tmp/");
+		fd = open_file(jit, p, &what);
+	}
 	if (fd < 0)
 		return;
 	if (is_stale(fd, p))
@@ -179,7 +210,7 @@ static struct process *process_new(struct jit *jit, uint32_t pid)
 	p->names.first_epoch = jit->next_epoch++;
 	growing_file_init(&p->map_file, -1);
 	growing_file_init(&p->dump_file, -1);
-	p->tmp = namespace_read(&p->inside, pid) ? -1 : namespace_open_folder(pid, "/tmp");
+	p->tmp = namespace_read(&p->inside, pid) ? -1 : open_tmp(pid);
 	open_map(jit, p);
 	return p;
 }
@@ -267,13 +298,15 @@ bool jit_is_dump(const char *path)
 
 static void open_dump(struct jit *jit, struct process *p, const char *path)
 {
+	struct opening what = { .path = path };
 	int fd;
 
 	if (!p || p->dump_file.fd >= 0)
 		return;
-	fd = namespace_open(p->pid, path, p->inside.uid);
-	if (fd == -EPERM)
-		warn(jit, p, path, "it belongs to another user than the process");
+	what.pid = p->pid;
+	fd = open_file(jit, p, &what);
+	if (fd == -EAGAIN && !p->late_dump)
+		p->late_dump = strdup(path);
 	if (fd >= 0)
 		growing_file_init(&p->dump_file, fd);
 }
@@ -444,6 +477,8 @@ static void process_tick(struct jit *jit, struct process *p)
 {
 	open_map(jit, p);
 	watch_map(jit, p);
+	if (p->late_dump)
+		open_dump(jit, p, p->late_dump);
 	read_map(jit, p);
 	read_dump(jit, p);
 	settle(jit, p);

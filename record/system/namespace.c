@@ -75,16 +75,23 @@ static uint64_t start_time(uint32_t pid)
 	return started > asleep ? started - asleep : 1;
 }
 
+/* By what the kernel knows already: the file system may not answer. */
+static int status_known(const char *path, struct statx *status)
+{
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, status);
+}
+
 static void read_root(uint32_t pid, char *root, size_t size)
 {
 	char path[64], target[256];
-	struct stat ours, theirs;
+	struct statx ours, theirs;
 	ssize_t n;
 
 	*root = 0;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	if (stat("/", &ours) || stat(path, &theirs) ||
-	    (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino))
+	if (status_known("/", &ours) || status_known(path, &theirs) ||
+	    (ours.stx_dev_major == theirs.stx_dev_major &&
+	     ours.stx_dev_minor == theirs.stx_dev_minor && ours.stx_ino == theirs.stx_ino))
 		return;
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n <= 0)

@@ -130,13 +130,20 @@ struct error *privileges_drop(bool creates_files)
 
 void privileges_drop_in_thread(enum privileges_use use)
 {
-	static const cap_value_t kept[] = {
-		[PRIVILEGES_FOR_TABLES] = CAP_BPF,
-		[PRIVILEGES_FOR_FILES] = CAP_DAC_READ_SEARCH,
+	static const struct {
+		size_t n;
+		cap_value_t caps[3];
+	} kept[] = {
+		[PRIVILEGES_FOR_NOTHING] = { 0 },
+		[PRIVILEGES_FOR_TABLES] = { 1, { CAP_BPF } },
+		[PRIVILEGES_FOR_FILES] = { 1, { CAP_DAC_READ_SEARCH } },
+		[PRIVILEGES_FOR_OPENING] = { 3,
+					     { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
+					       CAP_CHECKPOINT_RESTORE } },
 	};
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	keep_only(&kept[use], use != PRIVILEGES_FOR_NOTHING);
+	keep_only(kept[use].caps, kept[use].n);
 }
 
 bool privileges_drop_all(void)

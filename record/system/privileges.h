@@ -39,15 +39,16 @@ bool privileges_can_trace(void);
  */
 struct error *privileges_drop(bool creates_files);
 
-/* What a thread beside that one does with capabilities. */
+/* What a thread or process beside that one does with capabilities. */
 enum privileges_use {
 	PRIVILEGES_FOR_NOTHING,
-	PRIVILEGES_FOR_TABLES, /* makes BPF maps */
-	PRIVILEGES_FOR_FILES,  /* reads files of any user */
+	PRIVILEGES_FOR_TABLES,	/* makes BPF maps */
+	PRIVILEGES_FOR_FILES,	/* reads files of any user */
+	PRIVILEGES_FOR_OPENING, /* opens files that other users' processes have mapped */
 };
 
 /*
- * The first thing that such a thread does: keeps the one capability that it uses. Fails only
+ * The first thing that such a thread does: keeps the capabilities that it uses. Fails only
  * where privileges_drop() fails, too, which reports it.
  */
 void privileges_drop_in_thread(enum privileges_use use);

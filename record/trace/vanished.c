@@ -3,7 +3,7 @@
 
 #include "common/sorted.h"
 #include "record/system/elf_symbols.h"
-#include "record/system/proc.h"
+#include "record/system/opener.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,23 +25,24 @@ static bool has_build_id(const struct elf_file *file, const struct prf_object *d
 /* The report looks there itself. */
 static bool is_at_its_path(const struct prf_object *d)
 {
+	struct opening what = { .kind = OPENING_STATUS, .uid = OPENING_ANY_UID, .path = d->path };
+	struct open_file opened;
+	const struct stat *st = &opened.status;
 	struct elf_file file;
-	struct stat st;
 	bool same = false;
-	int fd;
 
-	if (d->deleted || *d->root || stat(d->path, &st) || !S_ISREG(st.st_mode))
+	if (d->deleted || *d->root || opener_open(&what, &opened) || !S_ISREG(st->st_mode))
 		return false;
-	if (d->inode == st.st_ino && d->device == st.st_dev && d->size == (uint64_t)st.st_size)
+	if (d->inode == st->st_ino && d->device == st->st_dev && d->size == (uint64_t)st->st_size)
 		return true;
-	fd = open_regular(d->path);
-	if (fd < 0)
+	what.kind = OPENING_PATH;
+	if (opener_open(&what, &opened))
 		return false;
-	if (!elf_file_open(&file, fd)) {
+	if (!elf_file_open(&file, opened.fd)) {
 		same = has_build_id(&file, d);
 		elf_file_release(&file);
 	}
-	close(fd);
+	close(opened.fd);
 	return same;
 }
 

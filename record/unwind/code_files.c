@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/array.h"
 #include "common/clock.h"
-#include "record/system/proc.h"
+#include "common/limits.h"
+#include "record/system/opener.h"
 
 /* Most files that are tracked; further ones have no tables. */
 #define FILES_MAX 65536
@@ -76,41 +78,69 @@ void code_files_release(struct code_files *files)
 	*files = (struct code_files){ 0 };
 }
 
-static void set_fd(const struct code_files *files, struct code_file *file, int fd)
+void code_files_close(struct code_files *files, struct code_file *file)
 {
-	file->fd = fd;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	files->copied_bytes -= file->copied_bytes;
+	file->copied_bytes = 0;
+}
+
+static void close_file(struct open_file *from)
+{
+	if (from->fd >= 0)
+		close(from->fd);
+	from->fd = -1;
+}
+
+/* Takes over the fd. */
+static void set_file(struct code_files *files, struct code_file *file, struct open_file *from)
+{
+	uint64_t size = from->fd >= 0 && from->copied ? (uint64_t)from->status.st_size : 0;
+
+	if (size > LIMIT_FOREIGN_TOTAL_BYTES ||
+	    files->copied_bytes > LIMIT_FOREIGN_TOTAL_BYTES - size) {
+		close_file(from);
+		size = 0;
+	}
+	file->fd = from->fd;
+	file->copied_bytes = size;
+	files->copied_bytes += size;
 	if (file->kept >= 0)
 		close(file->kept);
-	file->kept = fd >= 0 && files->count < KEPT_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	/* Copies would keep their memory. */
+	file->kept = file->fd >= 0 && !from->copied && files->count < KEPT_MAX
+			     ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0)
+			     : -1;
+	if (file->fd < 0)
+		return;
+	/* What the kernel half knows the file by: struct unwind_file_key. */
+	file->device = (uint64_t)major(from->status.st_dev) << 20 | minor(from->status.st_dev);
+	file->inode = from->status.st_ino;
 }
 
 /* Takes over the fd. */
 static struct code_file *add(struct code_files *files, const struct key *key, const char *path,
-			     int fd)
+			     struct open_file *from)
 {
-	struct code_file *file = calloc(1, sizeof(*file));
+	struct code_file *file = files->count < FILES_MAX ? calloc(1, sizeof(*file)) : NULL;
 	uint64_t *value;
 
-	if (file)
-		file->fd = file->kept = -1;
-	if (!file || files->count == FILES_MAX ||
-	    !array_reserve(&files->all, &files->capacity, files->count + 1))
+	if (!file || !array_reserve(&files->all, &files->capacity, files->count + 1))
 		goto failed;
-	set_fd(files, file, fd);
+	file->fd = file->kept = -1;
 	file->path = strdup(path);
 	value = file->path ? map_put(&files->keys, key, sizeof(*key), NULL) : NULL;
 	if (!value)
 		goto failed;
 	files->all[files->count++] = file;
 	*value = files->count;
+	set_file(files, file, from);
 	return file;
 failed:
-	if (fd >= 0)
-		close(fd);
-	if (file) {
-		file->fd = -1;
-		free_file(file);
-	}
+	close_file(from);
+	free_file(file);
 	return NULL;
 }
 
@@ -126,26 +156,27 @@ static bool may_retry(const struct code_file *file)
 }
 
 /* Takes over the fd. Closes it if it is not wanted. */
-static struct code_file *known(const struct code_files *files, struct code_file *file, int fd)
+static struct code_file *known(struct code_files *files, struct code_file *file,
+			       struct open_file *from)
 {
-	if (may_retry(file) && fd >= 0) {
-		set_fd(files, file, fd);
+	if (may_retry(file) && from->fd >= 0) {
+		set_file(files, file, from);
 		file->state = CODE_FILE_WAITING;
-	} else if (fd >= 0) {
-		close(fd);
+	} else {
+		close_file(from);
 	}
 	return file;
 }
 
 static struct code_file *get_by_build_id(struct code_files *files, const char *path,
-					 const struct build_id *id, int fd)
+					 const struct build_id *id, struct open_file *from)
 {
 	struct key key = build_id_key(id->bytes, id->size);
 	struct code_file *file = find(files, &key);
 
 	if (file)
-		return known(files, file, fd);
-	file = add(files, &key, path, fd);
+		return known(files, file, from);
+	file = add(files, &key, path, from);
 	if (!file)
 		return NULL;
 	file->build_id_size = id->size;
@@ -153,20 +184,17 @@ static struct code_file *get_by_build_id(struct code_files *files, const char *p
 	return file;
 }
 
-static struct code_file *get_by_inode(struct code_files *files, const char *path, int fd)
+static struct code_file *get_by_inode(struct code_files *files, const char *path,
+				      struct open_file *from)
 {
 	struct code_file *file;
-	struct stat status;
 	struct key key;
 
-	if (fd < 0 || fstat(fd, &status)) {
-		if (fd >= 0)
-			close(fd);
+	if (from->fd < 0)
 		return NULL;
-	}
-	key = inode_key(&status);
+	key = inode_key(&from->status);
 	file = find(files, &key);
-	return file ? known(files, file, fd) : add(files, &key, path, fd);
+	return file ? known(files, file, from) : add(files, &key, path, from);
 }
 
 struct code_file *code_files_get_vdso(struct code_files *files)
@@ -176,7 +204,7 @@ struct code_file *code_files_get_vdso(struct code_files *files)
 
 	if (file)
 		return file;
-	file = add(files, &key, "[vdso]", -1);
+	file = add(files, &key, "[vdso]", &(struct open_file){ .fd = -1 });
 	if (file)
 		file->vdso = true;
 	return file;
@@ -196,19 +224,23 @@ static struct code_file *get_file(struct code_files *files, uint32_t pid, const 
 	struct build_id id = build_id_of(d);
 	struct key key = build_id_key(id.bytes, id.size);
 	struct code_file *file = id.size ? find(files, &key) : NULL;
+	struct open_file opened;
 	struct error *error;
-	bool replaced;
-	int fd;
+	bool replaced, waits;
 
 	if (file && !may_retry(file))
 		return file;
-	error = object_open(pid, m, &fd);
+	error = object_open(pid, m, &opened);
 	replaced = error_is(error, ESTALE);
+	waits = error_is(error, EAGAIN);
 	error_free(error);
+	/* The next process that maps it may have an answer. */
+	if (waits)
+		return file;
 	id = build_id_of(d); /* object_open() may have found it */
 	if (!id.size)
-		return get_by_inode(files, d->path, fd);
-	file = get_by_build_id(files, d->path, &id, fd);
+		return get_by_inode(files, d->path, &opened);
+	file = get_by_build_id(files, d->path, &id, &opened);
 	if (file)
 		file->replaced = replaced;
 	return file;
@@ -234,14 +266,16 @@ struct code_file *code_files_find(const struct code_files *files, const uint8_t 
 
 struct code_file *code_files_get_path(struct code_files *files, const char *path)
 {
-	int fd = open_regular(path);
+	struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
 	struct build_id id = { 0 };
+	struct open_file opened;
 	struct elf_file elf;
 
-	if (fd >= 0 && !elf_file_open(&elf, fd)) {
+	if (!opener_open(&what, &opened) && !elf_file_open(&elf, opened.fd)) {
 		id.size = elf.build_id_size;
 		memcpy(id.bytes, elf.build_id, elf.build_id_size);
 		elf_file_release(&elf);
 	}
-	return id.size ? get_by_build_id(files, path, &id, fd) : get_by_inode(files, path, fd);
+	return id.size ? get_by_build_id(files, path, &id, &opened)
+		       : get_by_inode(files, path, &opened);
 }

@@ -25,9 +25,10 @@ enum code_file_state {
 
 struct code_file {
 	char *path;
-	int fd;	       /* while waiting; -1: could not be opened, or the vDSO */
-	bool replaced; /* with fd -1: another file has the name now */
-	int kept;      /* another fd, for use when the file's name is gone; -1: none */
+	int fd;		       /* while waiting; -1: could not be opened, or the vDSO */
+	bool replaced;	       /* with fd -1: another file has the name now */
+	int kept;	       /* another fd, for use when the file's name is gone; -1: none */
+	uint64_t copied_bytes; /* that the fd holds, if it is of a copy */
 	bool vdso;
 	enum code_file_state state;
 	uint8_t build_id[ELF_BUILD_ID_MAX]; /* as the kernel or /proc named it; verified later */
@@ -51,10 +52,14 @@ struct code_file {
 struct code_files {
 	struct code_file **all;
 	size_t count, capacity;
-	struct map keys; /* -> index in `all` + 1 */
+	struct map keys;       /* -> index in `all` + 1 */
+	uint64_t copied_bytes; /* of all files */
 };
 
 void code_files_release(struct code_files *files);
+
+/* Closes the file's fd. */
+void code_files_close(struct code_files *files, struct code_file *file);
 
 /*
  * The file that a process maps; also stored in the mapping's object. A new one has the state

@@ -6,18 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/system/proc.h"
+#include "record/system/opener.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
 static bool open_same(struct elf_file *debug, const struct elf_file *file, const char *path)
 {
-	int fd = open_regular(path), error;
+	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
+	struct open_file opened;
+	int error;
 
-	if (fd < 0)
+	if (opener_open(&what, &opened))
 		return false;
-	error = elf_file_open(debug, fd);
-	close(fd);
+	error = elf_file_open(debug, opened.fd);
+	close(opened.fd);
 	if (error)
 		return false;
 	if (debug->build_id_size == file->build_id_size &&

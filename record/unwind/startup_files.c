@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/elf_file.h"
+#include "record/system/opener.h"
 
 #define FOLDERS_MAX 64
 #define CONFIG_DEPTH 4
@@ -20,11 +22,30 @@
 struct search {
 	char *folders[FOLDERS_MAX];
 	size_t folder_count;
+	size_t system_from, system_to; /* those that the system's own libraries are in */
 	char *files[STARTUP_FILES_MAX];
 	size_t file_count;
 	startup_file_function *found;
 	void *context;
 };
+
+/* Whether it is there, and answers; see opener.h. */
+static bool answers(const char *path, mode_t rights)
+{
+	const struct opening what = { .kind = OPENING_STATUS, .path = path };
+	struct open_file file;
+
+	return !opener_open(&what, &file) && (!rights || file.status.st_mode & rights);
+}
+
+/* An fd, or -1. */
+static int open_path(const char *path)
+{
+	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
+	struct open_file file;
+
+	return opener_open(&what, &file) ? -1 : file.fd;
+}
 
 static void add_folder(struct search *s, const char *path, size_t length)
 {
@@ -102,15 +123,20 @@ static bool add_file(struct search *s, const char *path)
 static void find_library(struct search *s, const char *name)
 {
 	char path[PATH_MAX];
+	bool is_system;
 
 	if (strchr(name, '/')) {
-		add_file(s, name);
+		if (answers(name, 0))
+			add_file(s, name);
 		return;
 	}
 	for (size_t i = 0; i < s->folder_count; i++) {
 		int size = snprintf(path, sizeof(path), "%s/%s", s->folders[i], name);
 
-		if (size > 0 && (size_t)size < sizeof(path) && add_file(s, path))
+		if (size <= 0 || (size_t)size >= sizeof(path))
+			continue;
+		is_system = i >= s->system_from && i < s->system_to;
+		if ((is_system || answers(path, 0)) && add_file(s, path))
 			return;
 	}
 }
@@ -168,7 +194,7 @@ static void read_dynamic(struct search *s, const struct elf_file *e, struct curs
 
 static void read_file_needs(struct search *s, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open_path(path);
 	struct elf_file e;
 
 	if (fd < 0)
@@ -197,10 +223,14 @@ static void each_of_program(const char *program, startup_file_function *found, v
 static void read_script(struct search *s, const char *path, int depth)
 {
 	char line[PATH_MAX] = "", *word, *rest = NULL;
-	FILE *file = fopen(path, "re");
+	int fd = open_path(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
 
-	if (!file)
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
 		return;
+	}
 	if (fgets(line, sizeof(line), file) && strncmp(line, "#!", 2) == 0) {
 		word = strtok_r(line + 2, " \t\n", &rest);
 		if (word)
@@ -221,12 +251,14 @@ static bool find_program(const char *program, char *path, size_t size)
 	if (!*program)
 		return false;
 	if (strchr(program, '/'))
-		return (size_t)snprintf(path, size, "%s", program) < size && !access(path, X_OK);
+		return (size_t)snprintf(path, size, "%s", program) < size &&
+		       answers(path, S_IXUSR | S_IXGRP | S_IXOTH);
 	while (folder && *folder) {
 		size_t length = strcspn(folder, ":");
 		int written = snprintf(path, size, "%.*s/%s", (int)length, folder, program);
 
-		if (written > 0 && (size_t)written < size && !access(path, X_OK))
+		if (written > 0 && (size_t)written < size &&
+		    answers(path, S_IXUSR | S_IXGRP | S_IXOTH))
 			return true;
 		folder += length + (folder[length] == ':');
 	}
@@ -273,9 +305,11 @@ static void each_of_program(const char *program, startup_file_function *found, v
 	s->found = found;
 	s->context = context;
 	add_path_list(s, getenv("LD_LIBRARY_PATH"), path);
+	s->system_from = s->folder_count;
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		add_folder(s, usual[i], strlen(usual[i]));
 	read_config(s, "/etc/ld.so.conf", 0);
+	s->system_to = s->folder_count;
 	add_file(s, path);
 	read_script(s, path, depth);
 	add_java_machine(s, path);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,17 +59,6 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 	if (file->vdso)
 		return elf_file_open_vdso(e);
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
-}
-
-/* What the kernel half knows the file by: struct unwind_file_key. */
-static void identify(struct code_file *file)
-{
-	struct stat status;
-
-	if (file->fd < 0 || fstat(file->fd, &status))
-		return;
-	file->device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
-	file->inode = status.st_ino;
 }
 
 /* Makes the table known to the kernel half under its file's key, or withdraws it. */
@@ -136,7 +123,6 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 		elf_file_release(&e);
 		return false;
 	}
-	identify(result);
 	result->build_id_size = e.build_id_size;
 	memcpy(result->build_id, e.build_id, e.build_id_size);
 	error = build_from(u, &e, file->path, t);
@@ -301,16 +287,13 @@ static void report(struct unwinder *u, const struct code_file *file)
 static void finish_file(struct unwinder *u, struct code_file *file, const struct code_file *result)
 {
 	uint64_t seen = file->last_mapped_ns;
-	char *path = file->path;
-	int fd = file->fd;
 
+	code_files_close(&u->files, file);
 	*file = *result;
-	file->path = path;
+	file->fd = -1;
+	file->copied_bytes = 0;
 	file->last_mapped_ns = seen;
 	file->needed_ns = 0;
-	file->fd = -1;
-	if (fd >= 0)
-		close(fd);
 	u->totals.build_ns += result->build_ns;
 	u->totals.files += file->state == CODE_FILE_READY;
 	u->totals.failed += file->state == CODE_FILE_BARE;

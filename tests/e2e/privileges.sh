@@ -50,6 +50,9 @@ thread_sets() {
 }
 holds "each thread holds what the manual lists, and no more" thread_sets $recorder \
 	0000000000000000 0000000000000004 0000008000000000 000001c400080024
+opener=$(pgrep -P $recorder prof-opener)
+is "$(threads /proc/$opener | sort -u)" "0000000000000000 0000010000080004 0000010000080004 0000000000000000 1" \
+	"the process that opens files holds what that takes"
 is "$(stat -c %a "$work/long.prf")" 600 "the trace can be read by its owner only"
 runs $burn
 kill -INT $recorder

@@ -177,18 +177,18 @@ static size_t read_mappings(struct image *i, const struct layout *layout)
 	i->mappings = calloc(i->mapping_count, sizeof(*i->mappings));
 	for (size_t n = 0; n < i->mapping_count; n++) {
 		const struct mapping *m = &layout->mappings.list[n];
-		int fd = -1;
+		struct open_file file;
 
 		i->mappings[n] = (struct image_mapping){ m->start, m->end, m->offset,
 							 m->object->definition.path };
 		if (size || m->object->definition.kind != PRF_OBJECT_FILE ||
-		    error_ignore(object_open(i->thread.pid, m, &fd)))
+		    error_ignore(object_open(i->thread.pid, m, &file)))
 			continue;
-		if (holds_runtime(fd)) {
+		if (holds_runtime(file.fd)) {
 			i->runtime = n;
-			i->file = file_copy_read(fd, &size);
+			i->file = file_copy_read(file.fd, &size);
 		}
-		close(fd);
+		close(file.fd);
 	}
 	must(size > 0, "the process has no runtime");
 	return size;

@@ -122,12 +122,12 @@ static void another_file_of_the_name_is_not_it(void **state)
 
 static void cannot_open(const struct mapping *m, int os_error)
 {
+	struct open_file file;
 	struct error *error;
-	int fd;
 
-	error = object_open((uint32_t)getpid(), m, &fd);
+	error = object_open((uint32_t)getpid(), m, &file);
 	assert_true(error_is(error, os_error));
-	assert_int_equal(fd, -1);
+	assert_int_equal(file.fd, -1);
 	error_free(error);
 }
 
@@ -138,25 +138,25 @@ static void files_are_opened(void **state)
 	struct proc_mapping found;
 	struct mapping m = { 0 };
 	struct stat here, opened;
+	struct open_file file;
 	char path[4096];
-	int fd;
 
 	own_mapping(&found, path, sizeof(path));
 	assert_int_equal(stat(path, &here), 0);
 	m.start = found.start;
 	m.end = found.end;
 	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino });
-	assert_no_error(object_open((uint32_t)getpid(), &m, &fd));
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &opened), 0);
+	assert_no_error(object_open((uint32_t)getpid(), &m, &file));
+	assert_true(file.fd >= 0);
+	assert_int_equal(fstat(file.fd, &opened), 0);
 	assert_int_equal(opened.st_ino, here.st_ino);
 	assert_int_equal(m.object->definition.size, here.st_size);
-	close(fd);
+	close(file.fd);
 	m.object = objects_get(o, "/nonexistent",
 			       &(struct prf_object){ .inode = here.st_ino, .deleted = true });
-	assert_no_error(object_open((uint32_t)getpid(), &m, &fd));
-	assert_true(fd >= 0);
-	close(fd);
+	assert_no_error(object_open((uint32_t)getpid(), &m, &file));
+	assert_true(file.fd >= 0);
+	close(file.fd);
 	/* Another file has the name, and nothing of the right one is mapped there. */
 	m.start = m.end = 0;
 	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino + 1 });

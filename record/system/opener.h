@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SYSTEM_OPENER_H
+#define RECORD_SYSTEM_OPENER_H
+
+/*
+ * Opens files of targets. They may be on a file system that never answers, as FUSE with a hostile
+ * program behind it, or NFS without its server. The kernel then keeps the caller in open(), stat(),
+ * read() and even close() of that file, against all signals, and a process whose one thread is kept
+ * cannot end. So another process does it, a child of the recorder: each request has a thread there.
+ *
+ * The recorder never gets a file that may stop answering: of files on other than local file systems
+ * it gets a copy, in memory.
+ *
+ * Before opener_start(), and after opener_stop(), files are opened in the caller. For any thread.
+ */
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "record/system/opening.h"
+
+/* `warn` is called for files that do not answer, by the thread that calls opener_look(). */
+struct error *opener_start(void (*warn)(const char *text));
+/* Does not wait for what is under way. */
+void opener_stop(void);
+
+/*
+ * Opens a regular file. 0 or -errno: as record/system/namespace.h; -EAGAIN if there is no answer
+ * within a fraction of a second: the same call later returns it. -EFBIG: too large for a copy;
+ * -EREMOTE: may stop answering, and is wanted to be read again and again.
+ */
+int opener_open(const struct opening *what, struct open_file *file);
+
+/* Takes answers that have arrived, and warns of those that are overdue. */
+void opener_look(uint64_t now_ns);
+
+/* Readable when an answer has arrived; -1: not started. */
+int opener_fd(void);
+
+/* Changes whenever an answer has arrived that nobody waited for. */
+uint64_t opener_answers(void);
+
+#endif

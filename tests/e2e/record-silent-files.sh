@@ -1,0 +1,58 @@
+#!/bin/sh
+# Files on a file system that answers the programs that use them, and never anybody else: the
+# recorder goes on, ends when it is asked to, and records the other programs as always. timeout
+# stands for "never".
+. "$(dirname "$0")/../lib.sh"
+need_bpf
+need_tools gcc
+[ -w /dev/fuse ] || skip_all "no /dev/fuse"
+cd "$work" || exit 1
+need gcc -O2 "$top/tests/e2e/programs/map_code.c" -o map_code
+compile_c -O1 -g -pthread -o burn "$top/tests/e2e/programs/burn.c"
+python3 "$top/testdata/sparse_elf.py" honest honest.so
+mkdir silent
+mkfifo until
+
+# It ends with its standard input, and then answers with errors whoever still waits.
+python3 "$top/tests/e2e/programs/silent_files.py" silent honest.so map_code open < until > mounted 2> why &
+server=$!
+exec 9> until
+i=0
+until [ -s mounted ] || [ -s why ] || [ $i = 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+[ -s mounted ] || skip_all "$(cat why)"
+
+./map_code "$work/silent/file" 100 &
+user=$!
+./burn 0 &
+burn=$!
+"$record" -F 199 -o running.prf -p $user,$burn 2> running.log &
+recorder=$!
+i=0
+until grep -q 'silent/file does not answer' running.log || [ $i = 300 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+is "$(grep -c 'silent/file does not answer' running.log)" 1 "one message names the file"
+kill -INT $recorder
+timeout 20 tail --pid=$recorder -f /dev/null
+is $? 0 "a running program: SIGINT ends the recorder"
+kill $user $burn
+if ! kill -0 $recorder 2> /dev/null; then
+	wait $recorder
+	is $? 0 "... well"
+fi
+timeout -s KILL 20 "$record" -q -F 199 -o command.prf -- ./map_code "$work/silent/file" 0.3 2> command.log
+is $? 0 "a command: recorded"
+
+# prof-report looks for the file, too.
+exec 9>&-
+timeout 20 tail --pid=$server -f /dev/null
+"$report" -q running.prf > running
+like "$(cat running)" '^burn;.*__libc_start_main;.*work' "other programs are recorded whole"
+unlike "$(cat running)" '^burn;(\[|work)' "... with no stack that lacks its root"
+like "$(cat running)" '^map_code;' "samples of the program of that file are kept"
+like "$("$report" -q command.prf)" '^map_code;.*main' "... also when it is the command"
+finish
