@@ -62,9 +62,11 @@ static struct error *take_sample(void *context, size_t number)
 	struct prf_sample sample;
 	struct error *error = NULL;
 
-	if (size >= sizeof(*raw) && late_walk_is_wanted(raw, size))
+	if (size >= sizeof(*raw) && late_walk_is_wanted(raw, size)) {
+		d->late.guesses = !unwinding_knows_made_code(d->unwinding, raw->pid, raw->time_ns);
 		raw = late_walk_finish(&d->late, spaces_layout(d->world->spaces, raw->pid), raw,
 				       &size);
+	}
 	raw = resolver_check(d->resolver, raw, size);
 	if (raw)
 		error = trace_file_error(d->trace, resolver_resolve(d->resolver, raw, &sample));

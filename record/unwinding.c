@@ -69,6 +69,11 @@ bool unwinding_follows(const struct unwinding *u, uint32_t pid)
 	return u->lookahead && spaces_follows(lookahead_spaces(u->lookahead), pid);
 }
 
+bool unwinding_knows_made_code(const struct unwinding *u, uint32_t pid, uint64_t time_ns)
+{
+	return u->java && java_was_walked(u->java, pid, time_ns);
+}
+
 struct error *unwinding_run(struct unwinding *u)
 {
 	struct error *error = u->lookahead ? lookahead_run(u->lookahead) : NULL;

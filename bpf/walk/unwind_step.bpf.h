@@ -19,7 +19,8 @@
 #include "bpf/walk/unwind_tables.bpf.h"
 #include "bpf/state/walk_state.bpf.h"
 
-#define SCAN_WORDS 24 /* of the stack, searched for a return address */
+#define SCAN_WORDS 24	 /* of the stack, searched for a return address */
+#define SCAN_FRAME 65536 /* bytes; no frame that its caller's frame pointer spans is larger */
 
 /* The rule at pc: from the cache, as stacks share most frames, or the published run. */
 static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
@@ -112,25 +113,31 @@ static __always_inline bool guess_by_frame_pointer(struct walk *w)
 }
 
 /*
- * The first word of the interrupted frame that is a return address. A global function, so that
- * the verifier checks its loop once. Not 0: there is none within reach.
+ * The first word of the interrupted frame that is a return address. What such code saves first, if
+ * anything, is the frame pointer: the word below it. A global function, so that the verifier checks
+ * its loop once. Not 0: there is none within reach.
  */
 __noinline int scan_stack(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u64 below = 0;
 
 	if (!w)
 		return 1;
 	for (__u64 i = 0; i < SCAN_WORDS; i++) {
-		__u64 pc;
+		__u64 found;
 
 		if (read_words(w, w->sp + i * 8, 1))
 			return 1;
-		pc = plain_address(word(w, 0));
-		if (!is_return_address(index, pc))
+		found = word(w, 0);
+		if (!is_return_address(index, plain_address(found))) {
+			below = found;
 			continue;
+		}
 		w->sp += i * 8 + 8;
-		w->pc = pc;
+		w->pc = plain_address(found);
+		if (below - w->sp < SCAN_FRAME)
+			w->fp = below;
 		return 0;
 	}
 	return 1;

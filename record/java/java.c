@@ -11,6 +11,7 @@
 
 #include "bpf/abi/runtimes.h"
 #include "common/buffer.h"
+#include "common/clock.h"
 #include "common/map.h"
 #include "record/java/hotspot_names.h"
 #include "record/runtimes/runtime_frames.h"
@@ -18,7 +19,7 @@
 
 /* A virtual machine that is not ready after this time is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
-#define SOON_MS 10
+#define SOON_MS 2
 #define NAMES_MS 50
 /* How long the names of a process that has ended may be asked for. */
 #define GONE_NS UINT64_C(5000000000)
@@ -36,6 +37,7 @@ struct java_process {
 	uint64_t start, file_offset; /* of the mapping of libjvm.so that made it known */
 	uint64_t began_ns;	     /* when that was mapped; 0: before the recording */
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
+	uint64_t ready_ns;	     /* since when the kernel half walks through its code */
 	struct hotspot machine;
 	struct hotspot_names *names; /* once it is ready */
 	uint64_t frames, nameless; /* distinct ones that were looked up, and those without a name */
@@ -215,6 +217,7 @@ static void publish(struct java *j, struct java_process *p)
 	if (j->options.scripts_fd >= 0)
 		bpf_map_update_elem(j->options.scripts_fd, &p->pid, &process, BPF_ANY);
 	settle(j, p, JAVA_READY);
+	p->ready_ns = clock_now();
 	p->names = hotspot_names_new(&p->machine, &j->name_bytes);
 }
 
@@ -339,6 +342,13 @@ static struct java_process *process_at(const struct java *j, uint32_t pid, uint6
 		if (p->pid == pid && p->names && time_ns >= p->began_ns)
 			return p;
 	return NULL;
+}
+
+bool java_was_walked(const struct java *j, uint32_t pid, uint64_t time_ns)
+{
+	const struct java_process *p = process_at(j, pid, time_ns);
+
+	return p && time_ns >= p->ready_ns;
 }
 
 /* A frame that is asked for the first time. */

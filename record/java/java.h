@@ -61,6 +61,9 @@ struct java_question {
 struct error *java_frame(struct java *j, const struct java_question *question,
 			 uint32_t *id) ERROR_CHECKED;
 
+/* Whether the kernel half walked through the code of the process's machine at that time. */
+bool java_was_walked(const struct java *j, uint32_t pid, uint64_t time_ns);
+
 /* Notes in the trace, for each process, what its machine is and how many frames it has named. */
 struct error *java_finish(const struct java *j) ERROR_CHECKED;
 

@@ -8,6 +8,7 @@
 
 #define REST_HEAD offsetof(struct walk_rest, stack)
 #define HIGHEST_ADDRESS (UINT64_C(1) << 52)
+#define SCAN_WORDS 24 /* of the stack, searched for a return address */
 
 /* A walk in progress: the registers of the last frame in `frames`. */
 struct state {
@@ -15,7 +16,7 @@ struct state {
 	const struct layout *layout;
 	const struct walk_rest *rest;
 	uint64_t pc, sp, fp, base;
-	bool exact, base_lost;
+	bool exact, base_lost, guessed;
 	size_t frames; /* user frames in the room */
 };
 
@@ -122,22 +123,81 @@ static bool step_by_rule(struct state *s, const struct unwind_rule *rule)
 	return s->pc && s->pc < HIGHEST_ADDRESS;
 }
 
+static bool is_made_code(const struct state *s, uint64_t address)
+{
+	const struct mapping *m = mappings_find(&s->layout->mappings, address);
+
+	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
+}
+
+/* If it leads to a return address. */
+static bool guess_by_frame_pointer(struct state *s)
+{
+	uint64_t fp, pc;
+
+	if (s->fp < s->sp || s->fp & 7 || !read_word(s, s->fp, &fp) ||
+	    !read_word(s, s->fp + 8, &pc) || !mappings_find(&s->layout->mappings, pc - 1))
+		return false;
+	s->sp = s->fp + 16;
+	s->fp = fp;
+	s->pc = pc;
+	return true;
+}
+
+/*
+ * By the first word of the interrupted frame that is an address of code. What such code saves
+ * first, if anything, is the frame pointer: the word below it.
+ */
+static bool guess_by_scan(struct state *s)
+{
+	uint64_t found, below = 0, at = s->sp;
+
+	for (unsigned int i = 0; i < SCAN_WORDS && read_word(s, at, &found); i++, below = found) {
+		at += 8;
+		if (!mappings_find(&s->layout->mappings, found - 1))
+			continue;
+		s->pc = found;
+		s->sp = at;
+		if (below - at < s->rest->bytes)
+			s->fp = below;
+		return true;
+	}
+	return false;
+}
+
+/* As step_guess() of the kernel half. */
+static bool step_by_guess(struct state *s)
+{
+	if (!s->late->guesses || !is_made_code(s, s->exact ? s->pc : s->pc - 1) ||
+	    (!guess_by_frame_pointer(s) && !(s->exact && guess_by_scan(s))))
+		return false;
+	s->exact = false;
+	s->base_lost = true;
+	s->guessed = true;
+	return true;
+}
+
 /* From the last frame to its caller, which becomes the last one. */
 static enum progress step(struct state *s)
 {
 	__u64 *frames = sample_in(s->late)->frames;
 	struct unwind_rule rule;
 
-	if (!s->late->rule(s->late->context, s->layout, s->exact ? s->pc : s->pc - 1, &rule))
+	s->guessed = false;
+	if (s->frames == MAX_USER_FRAMES)
 		return STUCK;
-	if (rule.kind == UNWIND_END) {
+	if (!s->late->rule(s->late->context, s->layout, s->exact ? s->pc : s->pc - 1, &rule)) {
+		if (!step_by_guess(s))
+			return STUCK;
+	} else if (rule.kind == UNWIND_END) {
 		if (rule.flags & UNWIND_AT_START)
 			frames[s->frames - 1] |= FRAME_EXACT;
 		return AT_ROOT;
-	}
-	if (s->frames == MAX_USER_FRAMES || !step_by_rule(s, &rule))
+	} else if (!step_by_rule(s, &rule)) {
 		return STUCK;
-	frames[s->frames++] = s->pc | (s->exact ? FRAME_EXACT : 0);
+	}
+	frames[s->frames++] = s->pc | (s->exact ? FRAME_EXACT : 0) |
+			      (s->guessed ? FRAME_GUESSED : 0);
 	return GOES_ON;
 }
 

@@ -6,6 +6,8 @@
  * Goes on with walks that came too early. When a program has just been mapped, the kernel half
  * has no table for it yet; then it sends a copy of the stack with the sample (struct walk_rest),
  * and here the walk is ended by the tables that are there when the sample is taken from its ring.
+ * In the first moments of a virtual machine, before it is known, its code is on the stack, too: its
+ * callers are guessed as the kernel half does it, and marked so.
  */
 
 #include <stdbool.h>
@@ -22,6 +24,11 @@ typedef bool late_walk_rule_function(void *context, const struct layout *layout,
 struct late_walk {
 	late_walk_rule_function *rule; /* NULL: no walk goes on */
 	void *context;
+	/*
+	 * The caller of code that the process has made itself, which has no table, may be guessed.
+	 * Not where the kernel half knew better.
+	 */
+	bool guesses;
 	/* A struct sample with its frames. */
 	__u64 room[sizeof(struct sample) / sizeof(__u64) + MAX_USER_FRAMES + MAX_KERNEL_FRAMES +
 		   SCRIPT_FRAME_WORDS * MAX_SCRIPT_FRAMES + WAKER_FRAMES];

@@ -16,6 +16,9 @@
 #define OUTERMOST UINT64_C(0x403000)
 #define SIGNAL UINT64_C(0x404000)
 #define START UINT64_C(0x405000) /* the root, entered at its first byte */
+#define NO_TABLE UINT64_C(0x406000)
+#define CODE_END UINT64_C(0x407000)
+#define MADE UINT64_C(0x700000) /* by the process itself */
 
 static bool rule_at(void *context, const struct layout *layout, uint64_t address,
 		    struct unwind_rule *rule)
@@ -61,6 +64,7 @@ struct fixture {
 	struct late_walk late;
 	struct record record;
 	uint32_t size;
+	const struct layout *layout;
 };
 
 static void put_word(struct fixture *f, uint64_t address, uint64_t word)
@@ -94,7 +98,29 @@ static void begin(struct fixture *f, uint64_t root)
 
 static const struct sample *finish(struct fixture *f)
 {
-	return late_walk_finish(&f->late, NULL, &f->record, &f->size);
+	return late_walk_finish(&f->late, f->layout, &f->record, &f->size);
+}
+
+/*
+ * The same, but interrupted in made code: by the frame pointer, the code that finds its frame by
+ * sp has called it.
+ */
+static void begin_in_made_code(struct fixture *f)
+{
+	static struct object file = { .definition.kind = PRF_OBJECT_FILE },
+			     made = { .definition.kind = PRF_OBJECT_ANONYMOUS };
+	static struct mapping mapped[] = { { BY_SP, CODE_END, 0, &file },
+					   { MADE, MADE + 4096, 0, &made } };
+	static const struct layout layout = { .mappings = { mapped, 2, 2 } };
+
+	begin(f, OUTERMOST + 9);
+	f->layout = &layout;
+	f->late.guesses = true;
+	f->record.user = (MADE + 5) | FRAME_EXACT;
+	put_word(f, STACK + 64, STACK + 200); /* the frame pointer, and the return address */
+	put_word(f, STACK + 72, BY_SP + 7);
+	put_word(f, STACK + 96, BY_FP + 7); /* CFA 104, the return address below it */
+	put_word(f, STACK + 208, OUTERMOST + 9);
 }
 
 /* What came is the record, as it is without the copy of the stack. */
@@ -157,6 +183,52 @@ static void leaves_what_does_not_reach_the_root(void **state)
 	assert_unchanged(&f);
 }
 
+static void assert_guessed(struct fixture *f)
+{
+	const struct sample *s = finish(f);
+
+	assert_int_equal(s->walk_end, WALK_ROOT);
+	assert_int_equal(s->user_frames, 4);
+	assert_int_equal(s->frames[0], (MADE + 5) | FRAME_EXACT);
+	assert_int_equal(s->frames[1], (BY_SP + 7) | FRAME_GUESSED);
+	assert_int_equal(s->frames[2], BY_FP + 7);
+	assert_int_equal(s->frames[3], OUTERMOST + 9);
+}
+
+static void guesses_the_caller_of_made_code(void **state)
+{
+	static struct fixture f;
+
+	begin_in_made_code(&f);
+	assert_guessed(&f);
+	/* The register has another use; it was saved below the return address. */
+	begin_in_made_code(&f);
+	f.record.rest.fp = MADE;
+	put_word(&f, STACK + 16, STACK + 200);
+	put_word(&f, STACK + 24, BY_SP + 7);
+	put_word(&f, STACK + 48, BY_FP + 7);
+	assert_guessed(&f);
+}
+
+static void guesses_nothing_else(void **state)
+{
+	static struct fixture f;
+
+	/* The kernel half knows what made it. */
+	begin_in_made_code(&f);
+	f.late.guesses = false;
+	assert_unchanged(&f);
+	/* A file without a table. */
+	begin_in_made_code(&f);
+	f.record.user = (NO_TABLE + 5) | FRAME_EXACT;
+	assert_unchanged(&f);
+	/* There is no return address. */
+	begin_in_made_code(&f);
+	f.record.rest.fp = MADE;
+	memset(f.record.rest.stack, 0, 1024);
+	assert_unchanged(&f);
+}
+
 /* A chain of frames that never ends. */
 static void ends_with_the_room_for_frames(void **state)
 {
@@ -209,6 +281,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(goes_on_to_the_root),
 	cmocka_unit_test(marks_code_that_was_not_called),
 	cmocka_unit_test(leaves_what_does_not_reach_the_root),
+	cmocka_unit_test(guesses_the_caller_of_made_code),
+	cmocka_unit_test(guesses_nothing_else),
 	cmocka_unit_test(ends_with_the_room_for_frames),
 	cmocka_unit_test(leaves_records_without_a_rest),
 	cmocka_unit_test(leaves_invalid_records),

@@ -18,6 +18,15 @@
 
 #define SIZE 4096
 
+/*
+ * Counts down in the register of frame pointers: push %rbp; mov %rdi,%rbp; dec %rbp; jne; pop %rbp;
+ * ret. For x86-64 only.
+ */
+static const uint8_t counting[] = {
+	0x55, 0x48, 0x89, 0xfd, 0x48, 0xff, 0xcd, 0x75, 0xfb, 0x5d, 0xc3
+};
+#define COUNTING 1024 /* where its copy begins */
+
 /* Calls nothing and reads nothing by its own address: it works wherever it is copied to. */
 __attribute__((noinline, section(".text.original"))) static uint64_t original(uint64_t n)
 {
@@ -66,7 +75,8 @@ static void write_dump(const char *folder, const void *code)
 
 int main(int argc, char **argv)
 {
-	uint64_t end = now_ms() + strtoull(argv[1], NULL, 10), (*made)(uint64_t);
+	uint64_t end = now_ms() + strtoull(argv[1], NULL, 10), (*made)(uint64_t),
+		 (*count)(uint64_t);
 	void *code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char path[64];
@@ -75,8 +85,10 @@ int main(int argc, char **argv)
 	if (code == MAP_FAILED)
 		return 77; /* not allowed here */
 	memcpy(code, (const void *)original, 256);
-	__builtin___clear_cache((char *)code, (char *)code + 256);
+	memcpy((char *)code + COUNTING, counting, sizeof(counting));
+	__builtin___clear_cache((char *)code, (char *)code + SIZE);
 	memcpy(&made, &code, sizeof(made));
+	count = (uint64_t(*)(uint64_t))((char *)code + COUNTING);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	if (argc > 2 && *argv[2]) {
 		write_dump(argv[2], code);
@@ -87,8 +99,12 @@ int main(int argc, char **argv)
 		fprintf(f, "%lx %x made up; by a compiler\n", (unsigned long)(uintptr_t)code, SIZE);
 		fclose(f);
 	}
-	while (now_ms() < end)
+	while (now_ms() < end) {
 		made(100000);
+#ifdef __x86_64__
+		count(200000);
+#endif
+	}
 	if (argc < 3 || *argv[2])
 		unlink(path);
 	return 0;
