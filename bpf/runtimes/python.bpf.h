@@ -16,7 +16,7 @@
 #include "bpf/abi/python.h"
 #include "bpf/runtimes/script_walk.bpf.h"
 
-#define PYTHON_STEPS 8	      /* frames per call of script_python_steps() */
+#define PYTHON_STEPS 4	      /* frames per call of script_python_steps() */
 #define PYTHON_CODE_TYPE 8    /* in any object */
 #define PYTHON_TEXT_LENGTH 16 /* in a str or bytes object; then the hash, then str's state */
 #define PYTHON_BYTES_DATA 32
