@@ -256,7 +256,8 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 	};
 	struct error *error;
 
-	if (!choose_value(l, o, &build.value))
+	/* Single samples are what they are. */
+	if (!o->view->sample && !choose_value(l, o, &build.value))
 		return false;
 	build.tally = l->tally;
 	build.traces = l->traces;
@@ -290,6 +291,7 @@ struct stream {
 	struct sink texts; /* of all frames */
 	size_t *text_at;
 	struct in_order order;
+	void *of_view; /* what its begin() made */
 };
 
 static bool make_texts(struct stream *s)
@@ -297,6 +299,8 @@ static bool make_texts(struct stream *s)
 	const struct profile *p = s->loaded->profile;
 
 	sink_init(&s->texts, -1);
+	if (!s->options->view->frame)
+		return true;
 	s->text_at = malloc((p->frame_count + 1) * sizeof(*s->text_at));
 	if (!s->text_at)
 		return false;
@@ -337,7 +341,8 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 					   .cpu = samples->cpu[i],
 					   .node = PRF_NONE,
 					   .texts = s->texts.buffer.data,
-					   .text_at = s->text_at };
+					   .text_at = s->text_at,
+					   .stream = s->of_view };
 		uint32_t known = tally_find_event(s->loaded->tally, what);
 		bool kept = true;
 
@@ -365,10 +370,31 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 	return s->sink->error || progress_interrupted();
 }
 
+static bool begin_stream(struct stream *s)
+{
+	const struct view *view = s->options->view;
+
+	return in_order_init(&s->order) && make_texts(s) &&
+	       (!view->begin || !error_ignore(view->begin(s->loaded->profile, &s->options->shown,
+							  s->sink, &s->of_view)));
+}
+
+static bool end_stream(struct stream *s, bool ok)
+{
+	struct error *error = s->of_view ? s->options->view->end(s->of_view) : NULL;
+
+	in_order_release(&s->order);
+	sink_release(&s->texts);
+	free(s->text_at);
+	if (error && ok)
+		message_error("cannot make the report: %s", error->text);
+	return !error_ignore(error) && ok;
+}
+
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
 {
 	struct stream stream = { .loaded = l, .options = o, .sink = sink };
-	bool ok = in_order_init(&stream.order) && make_texts(&stream);
+	bool ok = begin_stream(&stream);
 
 	if (!ok)
 		message_error("out of memory");
@@ -398,10 +424,7 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 		again.fd = -1;
 		trace_close(&again);
 	}
-	in_order_release(&stream.order);
-	sink_release(&stream.texts);
-	free(stream.text_at);
-	return ok;
+	return end_stream(&stream, ok);
 }
 
 /* -------- warnings -------- */

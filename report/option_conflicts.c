@@ -70,9 +70,8 @@ static const char *wrong_stacks(const struct report_options *o)
 		       "without a value go into its list";
 	if (o->action == REPORT_VIEW && o->view->sample &&
 	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
-		return "-f script and -f jsonl write samples as they are: --group-by, --min, "
-		       "--value "
-		       "and --wakers do not go with them";
+		return "-f script, jsonl and parquet write samples as they are: --group-by, --min, "
+		       "--value and --wakers do not go with them";
 	return NULL;
 }
 
@@ -103,7 +102,7 @@ static bool selects(const struct report_options *o)
 
 const char *without_effect(const struct report_options *o)
 {
-	bool stacks = is_view(o, "folded") || is_view(o, "tree");
+	bool stacks = is_view(o, "folded") || is_view(o, "tree"), rows = is_view(o, "parquet");
 	bool threads = is_view(o, "html") || is_view(o, "firefox") || is_view(o, "speedscope");
 
 	if (o->action != REPORT_VIEW)
@@ -111,8 +110,8 @@ const char *without_effect(const struct report_options *o)
 			       ? "--info, --dump, --check and --embed are about the whole trace, "
 				 "whatever is selected"
 			       : NULL;
-	if (!stacks && (o->shown.annotate || o->shown.addresses || o->shown.modules))
-		return "--annotate, --addrs and --modules change -f folded and -f tree only";
+	if (!stacks && !rows && (o->shown.annotate || o->shown.addresses || o->shown.modules))
+		return "--annotate, --addrs and --modules change -f folded, tree and parquet only";
 	if (is_view(o, "top") && o->grouped)
 		return "--group-by puts frames before stacks, which -f top does not show; --by "
 		       "counts by "
@@ -120,8 +119,7 @@ const char *without_effect(const struct report_options *o)
 	if (!stacks && !threads && !is_view(o, "pprof") &&
 	    (o->with_cpu || o->with_event || o->with_cgroup))
 		return "--cpu, --event and --cgroup without a value put frames before stacks, "
-		       "which -f top, "
-		       "script and jsonl have no place for";
+		       "which -f top, script, jsonl and parquet have no place for";
 	if (o->shown.title && !threads)
 		return "--title goes into -f html, firefox and speedscope only";
 	return NULL;

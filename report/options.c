@@ -418,9 +418,10 @@ static const char *take_debug_dir(void *context, const char *argument)
 static const struct option_entry table[] = {
 	{ .help = "Output" },
 	{ 'f', "format", "FORMAT",
-	  "folded (default), top, tree, annotate, html, pprof, firefox, speedscope, script or "
-	  "jsonl",
-	  take_format, "folded top tree annotate html pprof firefox speedscope script jsonl" },
+	  "folded, top, tree, annotate, html, pprof, firefox, speedscope, script, jsonl "
+	  "or parquet",
+	  take_format,
+	  "folded top tree annotate html pprof firefox speedscope script jsonl parquet" },
 	{ 'o', "output", "FILE", "write to FILE instead of standard output", KEEPS(output),
 	  .values = VALUES_FILES },
 	{ 0, "open", NULL, "write a page, and show it in a browser", SETS(open) },

@@ -413,6 +413,7 @@ static int show(struct report_options *o)
 		message_error("-f %s is not for terminals: use -o FILE or a pipe", o->view->name);
 		return STATUS_USAGE;
 	}
+	o->selection.all_events = o->view->table;
 	o->symbols.lines |= (o->view->detail & (PROFILE_BY_LINE | PROFILE_BY_FILE)) != 0;
 	if (!load(o, &base, &loaded))
 		goto out;

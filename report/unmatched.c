@@ -130,6 +130,8 @@ bool unmatched(const struct loaded *l, const struct report_options *o)
 		say_selection(l, o, samples);
 	else if (o->selection.has_time && duration(l) != 0)
 		say_outside(l);
+	else if (o->view->table) /* what idled has no rows */
+		return false;
 	else
 		message_error(
 			"%s: there are no samples: what was recorded did not run, or not for long; "

@@ -5,6 +5,7 @@
 #include "report/views/firefox.h"
 #include "report/views/folded.h"
 #include "report/views/html.h"
+#include "report/views/parquet.h"
 #include "report/views/pprof.h"
 #include "report/views/script.h"
 #include "report/views/speedscope.h"
@@ -66,6 +67,13 @@ static const struct view views[] = {
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS,
 	  .frame = jsonl_frame,
 	  .sample = jsonl_sample },
+	{ .name = "parquet",
+	  .suffix = ".parquet",
+	  .binary = true,
+	  .table = true,
+	  .begin = parquet_begin,
+	  .sample = parquet_sample,
+	  .end = parquet_end },
 };
 
 const struct view *view_at(size_t i)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/describe.h"
 
+#include "common/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@ void described_release(struct described *d)
 	free(d->events);
 	free(d->losses);
 	free(d->traces);
+	free(d->labels);
 	*d = (struct described){ 0 };
 }
 
@@ -107,6 +110,56 @@ static uint64_t wall_clock_at_start(const struct trace *t)
 	return began ? began + trace_since_start(t) : 0;
 }
 
+/* "java.4711": of a process whose runtime the recorder knows. */
+static bool is_about_process(const char *key)
+{
+	static const char *const runtimes[] = { "java.", "javascript." };
+
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++) {
+		size_t length = strlen(runtimes[i]);
+
+		if (!strncmp(key, runtimes[i], length) && key[length] &&
+		    !key[length + strspn(key + length, "0123456789")])
+			return true;
+	}
+	return false;
+}
+
+/* What prof-record notes by itself. */
+static bool is_own_key(const char *key)
+{
+	static const char *const keys[] = {
+		"host",	   "kernel", "arch",	     "command_line", "recorder",
+		"version", "clock",  "event_source", "start_time",   "start_monotonic_ns"
+	};
+
+	return words_have(keys, sizeof(keys) / sizeof(*keys), key) || is_about_process(key);
+}
+
+static struct error *describe_labels(struct described *d, const struct trace *traces,
+				     size_t trace_count)
+{
+	struct profile_label *label;
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace_count; i++)
+		n += traces[i].metadata_count;
+	label = d->labels = calloc(n + 1, sizeof(*d->labels));
+	if (!label)
+		return error_memory();
+	for (size_t i = 0; i < trace_count; i++) {
+		const struct trace *t = &traces[i];
+
+		d->traces[i].labels = label;
+		for (size_t k = 0; k < t->metadata_count; k++)
+			if (!is_own_key(t->metadata[k].key))
+				*label++ = (struct profile_label){ t->metadata[k].key,
+								   t->metadata[k].value };
+		d->traces[i].label_count = (size_t)(label - d->traces[i].labels);
+	}
+	return NULL;
+}
+
 struct error *describe_traces(struct described *d, struct profile *profile,
 			      const struct trace *traces, size_t trace_count)
 {
@@ -147,5 +200,5 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 	profile->traces = d->traces;
 	profile->trace_count = trace_count;
 	share_lost_time(d, profile, traces, trace_count);
-	return NULL;
+	return describe_labels(d, traces, trace_count);
 }

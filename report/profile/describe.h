@@ -19,6 +19,7 @@ struct described {
 	struct profile_event *events;
 	struct profile_loss *losses;
 	struct profile_trace *traces;
+	struct profile_label *labels; /* of all traces */
 };
 
 void described_release(struct described *d);

@@ -118,10 +118,17 @@ struct profile_loss {
 
 #define PROFILE_NOTES 4
 
+/* What whoever recorded notes of a trace: prof-record -M KEY=VALUE. */
+struct profile_label {
+	const char *key, *value;
+};
+
 struct profile_trace {
 	const char *path;				 /* as given; "-" for standard input */
 	const char *host, *kernel, *arch, *command_line; /* "" when not known */
 	const char *notes[PROFILE_NOTES];		 /* of profile.note_keys; "": none */
+	const struct profile_label *labels; /* all notes but those that are the recorder's own */
+	size_t label_count;
 	/*
 	 * When the recording began, or the part of it that was asked for: CLOCK_MONOTONIC. The
 	 * first sample where the trace does not say; 0: there are none.

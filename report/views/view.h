@@ -66,6 +66,7 @@ struct view_sample {
 	uint32_t trace; /* index into profile.traces */
 	uint32_t cpu;
 	uint32_t node; /* PRF_NONE: no frames */
+	void *stream;  /* what begin() made; NULL without one */
 	/* What frame() made of profile.frames[i]: bytes text_at[i] up to text_at[i + 1]. */
 	const uint8_t *texts;
 	const size_t *text_at;
@@ -79,6 +80,7 @@ struct view {
 	bool binary;		 /* for other programs: not for terminals */
 	const char *suffix;	 /* of files that hold it: the format where none is named */
 	bool can_diff;
+	bool table; /* for databases: of all events where none is asked for, perhaps without rows */
 	bool code;  /* shows code and sources that the trace holds */
 	bool led;   /* leading frames are in its profile, if any are asked for */
 	bool paged; /* for people: a pager on terminals */
@@ -87,12 +89,19 @@ struct view {
 				struct sink *s);
 	/*
 	 * Instead of render(): writes one sample after the other, trace by trace, in order of time.
-	 * Frames have a text that is made once, by frame().
+	 * Frames have a text that is made once, by frame(); a view that makes its own has none.
 	 */
 	void (*frame)(const struct profile *p, const struct profile_frame *frame,
 		      struct sink *text);
 	void (*sample)(const struct profile *p, const struct view_options *o,
 		       const struct view_sample *sample, struct sink *s);
+	/*
+	 * Around all samples, where there is something to keep between them: begin() makes it,
+	 * end() writes what is left and releases it.
+	 */
+	struct error *(*begin)(const struct profile *p, const struct view_options *o,
+			       struct sink *s, void **stream);
+	struct error *(*end)(void *stream);
 };
 
 #endif

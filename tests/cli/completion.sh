@@ -16,7 +16,7 @@ is $? 2 "another shell is refused"
 
 # Every word that is offered for a format is one, and --help names no other.
 formats=$(sed -n 's/.*--format=) .*printf "%s\\n" \([a-z ]*\); }.*/\1/p' scripts/prof-report)
-is "$("$build/prof-report" --help | sed -n '/--format=FORMAT/,/-o,/p' | grep -oE '(folded|top|tree|annotate|html|pprof|firefox|speedscope|script|jsonl)' | tr '\n' ' ')" \
+is "$("$build/prof-report" --help | sed -n '/--format=FORMAT/,/-o,/p' | grep -oE '(folded|top|tree|annotate|html|pprof|firefox|speedscope|script|jsonl|parquet)' | tr '\n' ' ')" \
 	"$formats " "the formats are those of --help"
 for format in $formats; do
 	holds "-f $format is a format" "$build/prof-report" -f "$format" --version

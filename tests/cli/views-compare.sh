@@ -151,7 +151,7 @@ if command -v script > /dev/null; then
 	done
 	fits 57 "-f top"
 	fits 40 "-f top"
-	for format in html pprof speedscope firefox; do
+	for format in html pprof speedscope firefox parquet; do
 		script -qec "$report -q -f $format grown.prf" /dev/null < /dev/null > out
 		is "$?" 2 "-f $format is not for terminals"
 		like "$(cat out)" "use -o FILE or a pipe" "... and says so"

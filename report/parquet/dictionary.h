@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef REPORT_PARQUET_DICTIONARY_H
+#define REPORT_PARQUET_DICTIONARY_H
+
+/*
+ * Numbers, each kept once and counted from 0 in the order in which they came: the dictionary of a
+ * column in one row group. A map of common/map.h, whose
+ * keys are copies of any size, would hash and compare them for each frame. Starts as { 0 }.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dictionary {
+	uint64_t *keys; /* in the order in which they came */
+	size_t count, key_capacity;
+	uint32_t *slots;   /* index of a key + 1; 0: free */
+	size_t slot_count; /* a power of two, or 0 */
+};
+
+#define DICTIONARY_FULL UINT32_MAX
+
+void dictionary_release(struct dictionary *d);
+
+/* Forgets the keys, keeps the memory. */
+void dictionary_clear(struct dictionary *d);
+
+/* Makes room for one more key; false without memory. */
+bool dictionary_grow(struct dictionary *d);
+
+static inline size_t dictionary_slot(const struct dictionary *d, uint64_t key)
+{
+	/* The upper half of a product with 2^64 / golden ratio is evenly spread. */
+	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (d->slot_count - 1);
+
+	while (d->slots[at] && d->keys[d->slots[at] - 1] != key)
+		at = (at + 1) & (d->slot_count - 1);
+	return at;
+}
+
+/* The index of a key, which is added if it is new; DICTIONARY_FULL without memory. */
+static inline uint32_t dictionary_index(struct dictionary *d, uint64_t key)
+{
+	size_t at;
+
+	if (2 * (d->count + 1) > d->slot_count && !dictionary_grow(d))
+		return DICTIONARY_FULL;
+	at = dictionary_slot(d, key);
+	if (!d->slots[at]) {
+		d->keys[d->count++] = key;
+		d->slots[at] = (uint32_t)d->count;
+	}
+	return d->slots[at] - 1;
+}
+
+#endif
