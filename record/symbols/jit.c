@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 /* How often a map that is not there is looked for, at first and in the long run. */
 #define FIRST_RETRY_NS 10000000
 #define RETRY_NS 500000000
+#define NOTES_MAX 1024	  /* processes of a trace in which it says where their names come from */
 #define FORESEEN_MAX 1024 /* processes at a time whose files were opened ahead of the timeline */
 
 struct process {
@@ -37,7 +39,8 @@ struct process {
 	bool replaced; /* another program has replaced it, ahead of the timeline */
 	struct growing_file map_file, dump_file;
 	struct write_times map_times, dump_times;
-	int map_watch; /* number of the map in the file watch, or -1 */
+	size_t map_functions, dump_functions; /* read from them */
+	int map_watch;			      /* number of the map in the file watch, or -1 */
 	struct jitdump dump;
 	struct jit_names names;
 };
@@ -50,6 +53,7 @@ struct jit {
 	struct map foreseen; /* pid -> struct process * that is not among them yet */
 	uint64_t now_ns;
 	uint32_t next_object, next_epoch;
+	size_t notes;
 	struct process *current; /* of the current sample; NULL: not looked up yet */
 	uint64_t current_ns;
 	struct file_watch *watch;
@@ -389,16 +393,38 @@ void jit_begin(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	process_add(jit, p);
 }
 
-/* Writes names. Some callers cannot fail: the first error is kept until the next tick. */
-static void write_names(struct jit *jit, struct process *p)
+/* Some callers cannot fail: the first error is kept until the next tick. */
+static void keep_failure(struct jit *jit, struct error *error)
 {
-	struct jit_names_owner owner = owner_of(jit, p);
-	struct error *error = jit_names_settle(&p->names, &owner);
-
 	if (jit->failed)
 		error_free(error);
 	else
 		jit->failed = error;
+}
+
+static void write_names(struct jit *jit, struct process *p)
+{
+	struct jit_names_owner owner = owner_of(jit, p);
+
+	keep_failure(jit, jit_names_settle(&p->names, &owner));
+}
+
+/* Notes in the trace which files the process's names come from. */
+static void write_note(struct jit *jit, const struct process *p)
+{
+	char key[32], map[64] = "", dump[64] = "", text[192];
+
+	if ((!p->map_functions && !p->dump_functions) || jit->notes >= NOTES_MAX)
+		return;
+	jit->notes++;
+	snprintf(key, sizeof(key), "jit.%" PRIu32, p->pid);
+	if (p->map_functions)
+		snprintf(map, sizeof(map), "perf map (functions: %zu)", p->map_functions);
+	if (p->dump_functions)
+		snprintf(dump, sizeof(dump), "jitdump (functions: %zu)", p->dump_functions);
+	snprintf(text, sizeof(text), "%s%s%s: names used: %" PRIu64, map, *map && *dump ? ", " : "",
+		 dump, p->names.written);
+	keep_failure(jit, prf_writer_metadata(jit->options.writer, key, text));
 }
 
 static struct error *take_failure(struct jit *jit)
@@ -413,11 +439,15 @@ static struct error *take_failure(struct jit *jit)
 static void start_over(struct jit *jit, struct process *p)
 {
 	struct jit_names_owner owner = owner_of(jit, p);
+	uint64_t written;
 
 	write_names(jit, p);
+	written = p->names.written;
 	jit_names_release(&p->names);
 	jit_names_renew(&p->names, &owner);
+	p->names.written = written;
 	jitdump_release(&p->dump);
+	p->map_functions = p->dump_functions = 0;
 	/* Both files are read again from their start: the other one may still be valid. */
 	growing_file_rewind(&p->map_file);
 	growing_file_rewind(&p->dump_file);
@@ -438,6 +468,7 @@ static bool read_news(struct jit *jit, struct process *p, struct growing_file *f
 static void read_map(struct jit *jit, struct process *p)
 {
 	struct perf_map_source source = { .times = &p->map_times };
+	size_t before;
 
 	if (p->map_file.fd < 0)
 		return;
@@ -445,20 +476,26 @@ static void read_map(struct jit *jit, struct process *p)
 	if (!read_news(jit, p, &p->map_file, &p->map_times))
 		return;
 	source.offset = p->map_file.offset - p->map_file.pending.size;
+	before = p->names.code.n;
 	growing_file_consume(&p->map_file,
 			     perf_map_parse(&p->names.code, &source, p->map_file.pending.data,
 					    p->map_file.pending.size));
+	p->map_functions += p->names.code.n - before;
 	write_times_forget(&p->map_times, p->map_file.offset - p->map_file.pending.size);
 }
 
 static void read_dump(struct jit *jit, struct process *p)
 {
+	size_t before;
+
 	if (p->dump_file.fd < 0 || p->dump.broken ||
 	    !read_news(jit, p, &p->dump_file, &p->dump_times))
 		return;
+	before = p->names.code.n;
 	growing_file_consume(&p->dump_file,
 			     jitdump_parse(&p->dump, &p->names.code, &p->dump_times,
 					   p->dump_file.pending.data, p->dump_file.pending.size));
+	p->dump_functions += p->names.code.n - before;
 	write_times_forget(&p->dump_times, p->dump.offset);
 	/* Compilers buffer records: nothing is known yet about the time after the last one. */
 	if (p->dump.time_ns)
@@ -522,6 +559,7 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 	/* Nothing can arrive any more that would name the hits of the open object. */
 	p->names.known_until_ns = UINT64_MAX;
 	settle(jit, p);
+	write_note(jit, p);
 }
 
 void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
@@ -557,6 +595,7 @@ struct error *jit_finish(struct jit *jit)
 void jit_set_writer(struct jit *jit, struct prf_writer *writer)
 {
 	jit->options.writer = writer;
+	jit->notes = 0;
 	for (size_t i = 0; i < jit->n; i++) {
 		struct jit_names_owner owner = owner_of(jit, jit->processes[i]);
 

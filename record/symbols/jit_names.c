@@ -383,6 +383,7 @@ struct error *jit_names_settle(struct jit_names *n, const struct jit_names_owner
 		count += name_hits(n, names + count);
 	}
 	error = pass_on(owner, names, count);
+	n->written += count;
 	free(names);
 	return error;
 }
@@ -394,6 +395,7 @@ void jit_names_renew(struct jit_names *n, const struct jit_names_owner *owner)
 	for (size_t i = 0; i < n->n_states; i++)
 		n->states[i].waits = false;
 	n->n_hit_symbols = n->n_hits = 0;
+	n->written = 0;
 	n->open = n->nameless = PRF_NONE;
 	map_release(&n->hit_of);
 	n->first_epoch = *owner->next_epoch;

@@ -50,6 +50,7 @@ struct jit_names {
 	struct jit_hit *hits; /* of the open objects */
 	size_t n_hits, hits_capacity;
 	struct map hit_of; /* address in the open object -> position in `hits` */
+	uint64_t written;  /* names, in this trace */
 };
 
 /* Where objects come from: numbers set the objects of one process apart. */
