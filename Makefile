@@ -249,6 +249,15 @@ check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)
 check-slow:
 	$(Q)$(MAKE) check TESTS=slow
 
+## check-fleet: ask databases what they make of -f parquet; what deps-fleet has not installed is skipped
+check-fleet: all $(tools)
+	$(Q)BUILD='$(abspath $(BUILD))' tests/run fleet
+
+## deps-fleet: install the databases of check-fleet below the build folder, with npm
+deps-fleet:
+	command -v npm > /dev/null || apt-get install -y -qq --no-install-recommends nodejs npm > /dev/null
+	npm install --silent --no-audit --no-fund --prefix $(BUILD)/fleet @duckdb/node-api@1.5.6-r.1 @chdb/lib-linux-x64-gnu@26.5.3
+
 ## trust: try to break both programs, and write tests/README.md (hours; needs root)
 trust: all $(tools) $(simulator)
 	$(Q)BUILD='$(abspath $(BUILD))' tests/trust-table > $(BUILD)/trust.md
@@ -291,7 +300,7 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth trust coverage faults kills simulate check-slow check-kernels deps-kernels install-library dist deb rpm
+.PHONY: tools truth deps-truth trust coverage faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60)
@@ -315,15 +324,20 @@ ZSHDIR ?= share/zsh/site-functions
 UNITDIR ?= lib/systemd/system
 completions := share/bash-completion/completions $(ZSHDIR) share/fish/vendor_completions.d
 
+# Queries over rows of -f parquet.
+sql_folders := sql/duckdb sql/clickhouse
+
 ## install: install the programs, manual pages, completion and a systemd unit under DESTDIR and PREFIX
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib share/man/man1 share/man/man5 share/man/man7 $(UNITDIR) $(completions))
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib share/man/man1 share/man/man5 share/man/man7 \
+		$(addprefix share/prof/,$(sql_folders)) $(UNITDIR) $(completions))
 	install -m 755 $(addprefix $(BUILD)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 bench/prof_bench.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(BUILD)/libprof_bench.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 $(wildcard man/*.7) $(DESTDIR)$(PREFIX)/share/man/man7
+	$(foreach folder,$(sql_folders),install -m 644 $(wildcard report/$(folder)/*.sql) $(DESTDIR)$(PREFIX)/share/prof/$(folder) &&) :
 	cd $(DESTDIR)$(PREFIX) && for program in $(programs); do \
 		bin/$$program --completion=bash > share/bash-completion/completions/$$program && \
 		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program && \
@@ -344,7 +358,7 @@ install-library: $(library)
 
 ## uninstall: remove what install and install-library put there
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/include/prf
+	rm -rf $(DESTDIR)$(PREFIX)/include/prf $(DESTDIR)$(PREFIX)/share/prof
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix $(LIBDIR)/,libprf.so.1 libprf.so libprf.a pkgconfig/libprf.pc) \
 		share/man/man3/prf.3)
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \

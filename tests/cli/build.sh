@@ -8,7 +8,7 @@ need test -d "$build"
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
-is "$targets" "all bench check check-kernels check-slow clean coverage deb demo deps deps-kernels deps-truth dist faults format fuzz help install install-library kills rpm simulate trust truth uninstall " "make help lists the targets"
+is "$targets" "all bench check check-fleet check-kernels check-slow clean coverage deb demo deps deps-fleet deps-kernels deps-truth dist faults format fuzz help install install-library kills rpm simulate trust truth uninstall " "make help lists the targets"
 
 version=$(sed -n 's/^VERSION := //p' Makefile)
 is "$(sed -n 's/^Version: *//p' .ci/packaging/prof.spec)" "$version" "the RPM spec has the version"
@@ -24,7 +24,8 @@ fi
 for file in bin/prof-record bin/prof-report bin/prof-bench share/man/man1/prof-record.1 \
 	share/man/man1/prof-report.1 share/man/man1/prof-bench.1 share/man/man5/prf.5 share/man/man7/prof.7 \
 	share/bash-completion/completions/prof-record share/zsh/site-functions/_prof-report \
-	share/fish/vendor_completions.d/prof-bench.fish lib/systemd/system/prof-record.service; do
+	share/fish/vendor_completions.d/prof-bench.fish lib/systemd/system/prof-record.service \
+	share/prof/sql/duckdb/flame.sql share/prof/sql/clickhouse/samples.sql; do
 	if [ -s "$work/root/usr/$file" ]; then ok "installs $file"; else not_ok "installs $file"; fi
 done
 # The same bytes wherever it is built.

@@ -36,7 +36,8 @@ number "$(wc -l < events) == 3" "it has three events"
 folds empty.prf "no samples"
 is "$(wc -c < all.got)" 0 "it has no rows"
 folds "$fixtures/waits.prf" "waits"
-folds "$fixtures/python.prf" "Python"
+need "$build/testdata/trace_text" "$top/tests/cli/views/python.txt" -o python.prf
+folds python.prf "Python"
 folds "$fixtures/cpp.prf" "C++"
 
 # The columns.

@@ -1,0 +1,27 @@
+-- The table of all samples, to be made once. What prof-report -f parquet writes goes into it as it is:
+--
+--     clickhouse-client --query 'INSERT INTO samples FORMAT Parquet' < trace.parquet
+--
+-- On several servers, make it on each, and before all of them
+--
+--     CREATE TABLE all_samples AS samples ENGINE = Distributed(CLUSTER, DATABASE, samples, cityHash64(host));
+CREATE TABLE IF NOT EXISTS samples (
+  time_unix_ns Int64 CODEC(Delta, ZSTD(1)),
+  host LowCardinality(String),
+  service LowCardinality(String),
+  comm LowCardinality(String),
+  pid UInt32,
+  tid UInt32,
+  cpu UInt16,
+  event LowCardinality(String),
+  weight UInt64,
+  cgroup LowCardinality(String),
+  labels Map(LowCardinality(String), String),
+  names Array(LowCardinality(String)) CODEC(ZSTD(3)),
+  time DateTime64(9) ALIAS fromUnixTimestamp64Nano(time_unix_ns),
+  stack String ALIAS arrayStringConcat(arrayPushFront(arrayReverse(names), replaceAll(comm, ' ', '_')), ';'))
+ENGINE = MergeTree
+PARTITION BY toDate(fromUnixTimestamp64Nano(time_unix_ns))
+ORDER BY (service, event, comm, host, time_unix_ns)
+TTL toDateTime(fromUnixTimestamp64Nano(time_unix_ns)) + INTERVAL 90 DAY
+SETTINGS non_replicated_deduplication_window = 1000;
