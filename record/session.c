@@ -22,12 +22,13 @@
 /* At most so many side band rings are polled; the others are read when something else wakes us. */
 #define SIDE_BANDS_MAX 1024
 #define STATUS_NS UINT64_C(1000000000)
+#define LET_GO_NS UINT64_C(10000000000)
 #define FIRST_WAIT_MS 10
 #define TABLES_WAIT_NS UINT64_C(10000000)
 
 /* When the work that is not done in each round is due next. */
 struct due {
-	uint64_t settle_ns, status_ns;
+	uint64_t settle_ns, status_ns, let_go_ns;
 };
 
 /*
@@ -142,6 +143,10 @@ static int work(struct session *s, int *wait_ms, int signal, struct due *due)
 		error = drain_settle(&s->drain, now);
 		due->settle_ns = now + SETTLE_NS;
 	}
+	if (!error && now >= due->let_go_ns) {
+		error = traces_let_go(s, now);
+		due->let_go_ns = now + LET_GO_NS;
+	}
 	if (now >= due->status_ns) {
 		status_show(s, now);
 		due->status_ns = now + STATUS_NS;
@@ -155,7 +160,8 @@ static int work(struct session *s, int *wait_ms, int signal, struct due *due)
  */
 static int record(struct session *s, int *signal)
 {
-	struct due due = { s->began_ns + SETTLE_NS, s->began_ns + STATUS_NS };
+	struct due due = { s->began_ns + SETTLE_NS, s->began_ns + STATUS_NS,
+			   s->began_ns + LET_GO_NS };
 	uint64_t end_ns = s->settings->duration_ns ? s->began_ns + s->settings->duration_ns
 						   : UINT64_MAX;
 	int wait_ms = FIRST_WAIT_MS, status = 0;

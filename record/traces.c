@@ -235,6 +235,18 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
 	return error;
 }
 
+struct error *traces_let_go(struct session *s, uint64_t now_ns)
+{
+	struct unwinder *u = s->unwinding.unwinder;
+	struct error *error;
+
+	if (!u || !s->trace.writer || !unwinder_find_removed(u, now_ns))
+		return NULL;
+	error = vanished_write_removed(s->world.objects, u, s->trace.writer);
+	unwinder_close_removed(u);
+	return trace_file_error(&s->trace, error);
+}
+
 uint64_t traces_due_ns(const struct session *s)
 {
 	return s->settings->series.ns ? s->settings->series.due_ns : UINT64_MAX;

@@ -13,6 +13,9 @@
 int traces_open(struct session *s);
 int traces_begin(struct session *s);
 
+/* Writes the names of programs that were removed and have ended, and closes their files. */
+struct error *traces_let_go(struct session *s, uint64_t now_ns);
+
 /* Ends the current file; `last`: no more samples will come. */
 struct error *traces_finish(struct session *s, uint64_t now_ns, bool last);
 

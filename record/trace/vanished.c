@@ -4,6 +4,7 @@
 #include "common/sorted.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
+#include "record/unwind/code_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,26 @@ static void visit(struct object *object, void *context)
 	if (!writing->error && object->hit_count)
 		write_object(object, writing);
 	object->hit_count = 0;
+}
+
+static void visit_removed(struct object *object, void *context)
+{
+	if (!object->code || !object->code->removed || !object->hits)
+		return;
+	visit(object, context);
+	free(object->hits);
+	object->hits = NULL;
+	object->hit_capacity = 0;
+	object->hits_full = false;
+}
+
+struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,
+				     struct prf_writer *w)
+{
+	struct writing writing = { .unwinder = unwinder, .writer = w };
+
+	objects_each(objects, visit_removed, &writing);
+	return writing.error;
 }
 
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,

@@ -18,4 +18,8 @@
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
 			     struct prf_writer *w);
 
+/* The same, only for those that unwinder_find_removed() has marked. */
+struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,
+				     struct prf_writer *w);
+
 #endif

@@ -45,6 +45,7 @@ struct code_file {
 	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
 	uint32_t counted_pid; /* the last of them */
 	bool changed;	      /* its table was added or dropped, and users have to be published */
+	bool removed; /* no process maps it, and it has no name: see unwinder_find_removed() */
 	const char *problem;
 };
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@
 
 #define DEFAULT_LIMIT (UINT64_C(256) << 20)
 #define SECOND UINT64_C(1000000000)
+/* Samples of a process that has ended may still come for some seconds. */
+#define REMOVED_NS (10 * SECOND)
 
 static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
@@ -149,6 +152,16 @@ static int by_need(const void *a, const void *b)
 	return x->last_mapped_ns < y->last_mapped_ns ? -1 : x->last_mapped_ns > y->last_mapped_ns;
 }
 
+/* Sets `users` of all files. With the lock held. */
+static void count_users(struct unwinder *u)
+{
+	for (size_t i = 0; i < u->files.count; i++) {
+		u->files.all[i]->users = 0;
+		u->files.all[i]->counted_pid = 0;
+	}
+	publications_count_users(&u->published);
+}
+
 /*
  * The files with a table that at most one process maps, in the order in which they are dropped;
  * `list` has room for all files. Returns their number.
@@ -158,11 +171,7 @@ static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < u->files.count; i++) {
-		u->files.all[i]->users = 0;
-		u->files.all[i]->counted_pid = 0;
-	}
-	publications_count_users(&u->published);
+	count_users(u);
 	for (size_t i = 0; i < u->files.count; i++) {
 		struct code_file *file = u->files.all[i];
 
@@ -603,4 +612,43 @@ int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
 		fd = fcntl(file->kept, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&u->lock);
 	return fd;
+}
+
+/* -------- files that are gone -------- */
+
+static bool is_removed(const struct code_file *file, uint64_t now_ns)
+{
+	struct stat status;
+
+	return file->kept >= 0 && !file->users && file->last_mapped_ns + REMOVED_NS < now_ns &&
+	       !fstat(file->kept, &status) && !status.st_nlink;
+}
+
+size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&u->lock);
+	count_users(u);
+	for (size_t i = 0; i < u->files.count; i++) {
+		u->files.all[i]->removed = is_removed(u->files.all[i], now_ns);
+		n += u->files.all[i]->removed;
+	}
+	pthread_mutex_unlock(&u->lock);
+	return n;
+}
+
+void unwinder_close_removed(struct unwinder *u)
+{
+	pthread_mutex_lock(&u->lock);
+	for (size_t i = 0; i < u->files.count; i++) {
+		struct code_file *file = u->files.all[i];
+
+		if (!file->removed)
+			continue;
+		close(file->kept);
+		file->kept = -1;
+		file->removed = false;
+	}
+	pthread_mutex_unlock(&u->lock);
 }

@@ -76,6 +76,14 @@ bool unwinder_rule(void *unwinder, const struct layout *layout, uint64_t address
  */
 int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
 
+/*
+ * Marks the files that are still open here, but were removed and are not mapped any more. Returns
+ * their number. After their names were taken, unwinder_close_removed() closes them: the memory and
+ * the disk that they take are not to grow as long as programs are built, run and removed.
+ */
+size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns);
+void unwinder_close_removed(struct unwinder *u);
+
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;
 	uint64_t processes, segments;

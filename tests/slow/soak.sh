@@ -1,0 +1,120 @@
+#!/bin/sh
+# tests/slow/soak.sh [MINUTES]: records everything at 999 Hz for so long (60), while 100 processes a
+# second are started: most are short, some load a library, make code, compile, or are a program that
+# was never seen before. The recorder's memory, open files and CPU time of each 10 s are written to a
+# table. The first and the last ten minutes (or sixths, of a shorter run) must agree within 5 %.
+# What grows by definition is the trace's own definitions, which are kept to know what was written:
+# what these take is allowed, and printed.
+. "$(dirname "$0")/../lib.sh"
+minutes=${1:-60}
+need_bpf
+need_tools gcc awk
+cd "$work" || exit 1
+seconds=$((minutes * 60))
+# of the first and last stretch
+stretch_s=$((seconds / 6 > 600 ? 600 : seconds / 6))
+table=${SOAK_TABLE:-$work/table}
+
+need gcc -O2 -o churn "$top/tests/slow/churn.c"
+need gcc -O1 -g -o made_code "$top/tests/e2e/programs/made_code.c"
+need gcc -O2 -o map_code "$top/tests/e2e/programs/map_code.c"
+python3 "$top/testdata/sparse_elf.py" honest honest.so
+cat > unit.c << 'END'
+int work(int n);
+int work(int n)
+{
+	return n < 2 ? n : work(n - 1) + work(n - 2);
+}
+END
+# A program with a build-id of its own, which is removed after it has run.
+cat > fresh.sh << 'END'
+#!/bin/sh
+printf 'int main(void) { volatile long n = %s; for (long i = 0; i < 3000000; i++) n += i; return 0; }\n' "$1" |
+	gcc -x c -O1 -o "fresh$1" - && "./fresh$1"
+rm -f "fresh$1"
+END
+chmod +x fresh.sh
+i=0
+while [ $i -lt 100 ]; do
+	case $i in
+	7) echo "gcc -O1 -c -o unit%.o unit.c" ;;
+	57) echo "./fresh.sh %" ;;
+	*5) echo "./map_code honest.so 0.001" ;;
+	*8) echo "./made_code 1" ;;
+	*3) echo "sh -c :" ;;
+	*) echo "true" ;;
+	esac
+	i=$((i + 1))
+done > commands
+
+"$record" -q -a -F 999 -o soak.prf 2> record.log &
+recorder=$!
+until_begun soak.prf $recorder
+./churn 100 "$seconds" commands > started 2> churn.log &
+churn=$!
+
+# usage PID: its memory and open files, and its CPU time up to now in ms
+usage() {
+	awk -v fds="$(ls "/proc/$1/fd" 2> /dev/null | wc -l)" -v hz="$(getconf CLK_TCK)" '
+		/^RssAnon/ { own = $2 }
+		/^RssFile/ { tables = $2 }
+		FILENAME ~ /stat$/ { sub(/.*\) /, ""); cpu = ($12 + $13) * 1000 / hz }
+		END { print own, tables, fds, cpu }' "/proc/$1/status" "/proc/$1/stat"
+}
+
+echo "seconds own_kib tables_kib fds cpu_ms opener_kib opener_tables_kib opener_fds trace_bytes" | tee "$table"
+opener=$(pgrep -P $recorder prof-opener)
+begin=$(date +%s)
+before=$(usage $recorder | cut -d' ' -f4)
+while kill -0 $churn 2> /dev/null && kill -0 $recorder 2> /dev/null; do
+	sleep 10
+	rm -f unit*.o
+	set -- $(usage $recorder) $(usage "$opener")
+	[ $# = 8 ] || break
+	echo "$(($(date +%s) - begin)) $1 $2 $3 $(($4 - before)) $5 $6 $7 $(stat -c %s soak.prf)" | tee -a "$table"
+	before=$4
+	if [ ! -s early.json ] && [ $(($(date +%s) - begin)) -ge $stretch_s ]; then
+		"$report" -q --info --json soak.prf > early.json
+	fi
+done
+wait $churn
+kill -INT $recorder
+wait $recorder
+is "$?: $(cat record.log)" "0: " "the recorder ends well, without a warning"
+number "$(cat started) >= 95 * $seconds" "$(cat started) processes were started in $minutes minutes"
+
+"$report" --info soak.prf > info
+"$report" --info --json soak.prf > info.json
+# In KiB: at most 40 bytes for a stack or frame, 300 for a task, 1 KiB for an object and its file.
+grown() {
+	python3 -c '
+import json
+first, last = (json.load(open(name)) for name in ("early.json", "info.json"))
+cost = {"stacks": 40, "frames": 40, "tasks": 300, "objects": 1024}
+print(sum((last[k] - first[k]) * n for k, n in cost.items()) // 1024)'
+}
+definitions=$(grown)
+
+# stretch COLUMN first|last: the mean of that stretch, without the first ten seconds
+stretch() {
+	awk -v column="$1" -v part="$2" -v all="$seconds" -v size="$stretch_s" '
+		NR > 2 && (part == "first" ? $1 <= size + 10 : $1 > all - size) { sum += $column; n++ }
+		END { printf "%.1f", n ? sum / n : 0 }' "$table"
+}
+# flat NAME COLUMN [MORE]: the two stretches agree, or the last one is lower; so much more is allowed
+flat() {
+	first=$(stretch "$2" first) last=$(stretch "$2" last)
+	number "$first > 0 && $last <= $first * 1.05 + ${3:-0}" "$1: $first in the first stretch, $last in the last"
+}
+echo "definitions: $definitions KiB more in the last stretch than at the end of the first"
+flat "memory of its own, KiB" 2 "$definitions"
+flat "unwind tables and files, KiB" 3
+flat "open files" 4
+flat "CPU time of 10 s, ms" 5
+flat "memory of the process that opens files, KiB" 6
+flat "its open files" 8
+awk '/^(samples|fired|lost|duration|definitions|size) / || /peak|cpu_ns/' info
+is "$(json info.json 'd["samples"] + sum(d["lost"].values()) - d["fired"]')" 0 "samples + lost = fired"
+like "$("$report" -q soak.prf | grep '^fresh')" '^fresh[0-9]+;.*;main [0-9]+' "programs that were removed have names"
+is "$("$report" -q soak.prf | awk '{ n += $NF } END { print n }')" "$(json info.json 'd["samples"]')" "the trace can be read to its end"
+finish
