@@ -223,29 +223,49 @@ static const char *take_unwind_memory(void *context, const char *argument)
 	return NULL;
 }
 
-static const char *take_metadata(void *context, const char *argument)
+/* "KEY=VALUE", of which the text has `length` bytes. */
+static const char *add_note(struct settings *s, const char *text, size_t length)
 {
-	struct settings *s = context;
-	const char *equals = strchr(argument, '=');
+	const char *equals = memchr(text, '=', length);
 	struct metadata *all;
-	char *key;
+	char *copy;
 
-	if (!equals || equals == argument)
+	if (!equals || equals == text)
 		return "expected KEY=VALUE";
 	all = reallocarray(s->metadata, s->metadata_count + 1, sizeof(*all));
-	key = strndup(argument, (size_t)(equals - argument));
+	copy = strndup(text, length);
 	if (all)
 		s->metadata = all;
-	if (!all || !key) {
-		free(key);
+	if (!all || !copy) {
+		free(copy);
 		return no_memory;
 	}
-	if (trace_file_has_key(key)) {
-		free(key);
+	copy[equals - text] = '\0';
+	if (trace_file_has_key(copy)) {
+		free(copy);
 		return "the recorder itself notes this key; choose another one";
 	}
-	s->metadata[s->metadata_count++] = (struct metadata){ key, equals + 1 };
+	s->metadata[s->metadata_count++] = (struct metadata){ copy, copy + (equals - text) + 1 };
 	return NULL;
+}
+
+static const char *take_metadata(void *context, const char *argument)
+{
+	return add_note(context, argument, strlen(argument));
+}
+
+/* PROF_LABELS, "KEY=VALUE,KEY=VALUE"; NULL or empty: none. What is wrong with it, or NULL. */
+static const char *take_labels(struct settings *s, const char *labels)
+{
+	const char *why = NULL;
+
+	while (labels && *labels && !why) {
+		size_t length = strcspn(labels, ",");
+
+		why = add_note(s, labels, length);
+		labels += length + (labels[length] == ',');
+	}
+	return why;
 }
 
 static const char *take_switch_output(void *context, const char *argument)
@@ -408,6 +428,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 	};
 	enum options_result result = OPTIONS_FAILED;
 	char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+	const char *labels = getenv("PROF_LABELS"), *wrong_labels;
 	int rest_count = 0;
 
 	*s = (struct settings){ .output = "trace.prf", .level = 3, .waits = { .min_ns = 1000000 } };
@@ -416,7 +437,13 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 		message_error("%s", no_memory);
 		goto out;
 	}
+	/* First, so that -M replaces them. */
+	wrong_labels = take_labels(s, labels);
 	result = options_parse(&options, argc, argv, rest, &rest_count, &s->command);
+	if (result == OPTIONS_OK && wrong_labels) {
+		message_error("PROF_LABELS=%s: %s", labels, wrong_labels);
+		result = OPTIONS_WRONG;
+	}
 	if (!s->frequency)
 		s->frequency = 99;
 	if (s->command && !*s->command)

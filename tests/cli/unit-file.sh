@@ -18,6 +18,7 @@ command -v setpriv > /dev/null || skip_all "no setpriv"
 setting() { sed -n "s/^$1=//p" "$unit"; }
 for assignment in $(setting Environment); do eval "$assignment"; done
 PROF_OPTIONS="--duration=3"
+export PROF_LABELS=service=unit
 command=$(setting ExecStart | sed "s|%S|$work|")
 mkdir "$work/prof"
 eval "set -- $command"
@@ -28,6 +29,7 @@ if setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all tr
 	is "$?: $(cat "$work/out")" "0: " "what it starts records"
 	"$report" --check "$work"/prof/trace.prf.* > "$work/out" 2>&1
 	is $? 0 "into a whole trace"
+	like "$("$report" --info "$work"/prof/trace.prf.*)" "^service = unit$" "with the labels that the administrator has set"
 else
 	skip "what it starts records" "$(cat "$work/err")"
 fi

@@ -38,6 +38,11 @@ wrong "-d text" "-d|--duration" prof-record -d soon -- true
 wrong "-z 99" "-z" prof-record -z 99 -- true
 wrong "-m text" "-m" prof-record -m big -- true
 wrong "a note that the recorder makes" "itself notes this key" prof-record -M host=mine -- true
+for labels in service =web 'a=b,,c=d' 'a=b,host=mine'; do
+	export PROF_LABELS="$labels"
+	wrong "PROF_LABELS=$labels" "PROF_LABELS=$labels: (expected KEY=VALUE|the recorder itself)" prof-record -- true
+done
+unset PROF_LABELS
 wrong "-o without FILE" "needs FILE" prof-record -o
 wrong "an unknown format" "format|-f" prof-report -f nonsense x.prf
 wrong "--normalize alone" "goes with --diff" prof-report --normalize x.prf

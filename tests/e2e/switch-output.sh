@@ -25,7 +25,8 @@ print(samples)
 P
 }
 
-said=$("$record" --switch-output=300ms -F 999 -o "$work/time.prf" -- "$work/burn" 1500 2>&1)
+began=$(date +%s)
+said=$(PROF_LABELS=service=web,zone=north "$record" -M zone=south --switch-output=300ms -F 999 -o "$work/time.prf" -- "$work/burn" 1500 2>&1)
 set -- "$work"/time.prf.*
 number "$# >= 2" "by time: $# files"
 is "$(total "$@")" "$(printf '%s' "$said" | sed -n 's/.*: \([0-9]*\) samples.*/\1/p')" "no sample is lost or doubled between them"
@@ -33,6 +34,16 @@ like "$said" "$# files" "the last line counts them"
 starts=$(for file; do "$report" -q --info "$file" | sed -n 's/^start_monotonic_ns = //p'; done)
 is "$(printf '%s\n' "$starts" | sort -nu | wc -l)" $# "each says when it began, by CLOCK_MONOTONIC"
 is "$(for file; do "$report" -q --info "$file"; done | grep -cE '^start_time = .*\.[0-9]{9}Z$')" $# "and by the wall clock, in nanoseconds"
+if command -v python3 > /dev/null; then
+	"$report" -q -f parquet "$@" -o "$work/rows.parquet"
+	"$top/tests/parquet-rows.py" rows "$work/rows.parquet" host service labels | sort -u > "$work/rows"
+	is "$(cat "$work/rows")" \
+		"{\"host\": \"$(uname -n)\", \"service\": \"web\", \"labels\": {\"service\": \"web\", \"zone\": \"south\"}}" \
+		"each has the notes of PROF_LABELS and -M, and rows of -f parquet have them"
+	"$top/tests/parquet-rows.py" rows "$work/rows.parquet" time_unix_ns > "$work/times"
+	number "$(sed -n '1s/.* \([0-9]*\)}/\1/p' "$work/times") / 1e9 >= $began &&
+		$(sed -n '$s/.* \([0-9]*\)}/\1/p' "$work/times") / 1e9 <= $(date +%s) + 1" "and when they were, by the wall clock"
+fi
 like "$("$report" "$2" 2> /dev/null)" '^burn;.*work;(seventy|twenty|ten)' "the second can be read without the first"
 is "$("$report" "$@" 2> /dev/null | awk '{ n += $NF } END { print n }')" "$(total "$@")" "all together are the whole"
 
