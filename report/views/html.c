@@ -154,6 +154,23 @@ static void head_losses(struct html *h, struct sink *s)
 	sink_char(s, ']');
 }
 
+/* The CPU time of a sample; 0: not known, or not the same for all. */
+static uint64_t sample_ns(const struct profile *p)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->group_count; i++) {
+		uint64_t one = p->groups[i].event < p->event_count
+				       ? p->events[p->groups[i].event].ns_per_sample
+				       : 0;
+
+		if (!one || (ns && one != ns))
+			return 0;
+		ns = one;
+	}
+	return ns;
+}
+
 static void put_head(struct html *h)
 {
 	const struct profile *p = h->profile;
@@ -168,10 +185,10 @@ static void put_head(struct html *h)
 	sink_printf(&s,
 		    "{\"total\":%llu,\"lost\":%llu,\"slices\":%u,\"slice_ns\":%llu,\"duration_ns\":"
 		    "%llu,"
-		    "\"complete\":%s",
+		    "\"sample_ns\":%llu,\"complete\":%s",
 		    (unsigned long long)p->total, (unsigned long long)p->lost, h->slices,
 		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
-		    complete ? "true" : "false");
+		    (unsigned long long)sample_ns(p), complete ? "true" : "false");
 	head_text(&s, "title", title);
 	head_text(&s, "unit", p->unit);
 	head_text(&s, "host", trace ? trace->host : "");

@@ -14,6 +14,8 @@ EMBED(style, "style.css");
 EMBED(words, "words.js");
 EMBED(payload, "payload.js");
 EMBED(tree, "tree.js");
+EMBED(shape, "shape.js");
+EMBED(menu, "menu.js");
 EMBED(colours, "colours.js");
 EMBED(flame, "flame.js");
 EMBED(strip, "strip.js");
@@ -33,6 +35,7 @@ const struct html_piece html_scripts[] = {
 	{ words_begin, words_end },
 	{ payload_begin, payload_end },
 	{ tree_begin, tree_end },
+	{ shape_begin, shape_end },
 	{ weights_begin, weights_end },
 	{ colours_begin, colours_end },
 	{ flame_begin, flame_end },
@@ -41,6 +44,7 @@ const struct html_piece html_scripts[] = {
 	{ changes_begin, changes_end },
 	{ code_begin, code_end },
 	{ tip_begin, tip_end },
+	{ menu_begin, menu_end },
 	{ address_begin, address_end },
 	{ controls_begin, controls_end },
 	{ app_begin, app_end },

@@ -1,13 +1,15 @@
 // Runs the script of a page of -f html without a browser, and compares what it finds with
 // folded stacks, and of a comparison with -f top --diff --json, without and with --normalize:
-// node views-html.js PAGE FOLDED [TOP SCALED]. Says "good", or what is not.
+// node views-html.js PAGE FOLDED [TOP SCALED], or in a shape that people gave it:
+// node views-html.js PAGE FOLDED focus|hide|once NAME. Says "good", or what is not.
 "use strict";
 const fs = require("fs"), vm = require("vm"), zlib = require("zlib"), assert = require("assert");
 
-const [page, foldedText, ...tops] = process.argv.slice(2).map((path) => fs.readFileSync(path, "utf8"));
+const shaped = ["focus", "hide", "once"].includes(process.argv[4]) ? process.argv.slice(4) : null;
+const [page, foldedText, ...tops] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, signed, weight";
+const names = "Shape, Weights, bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, signed, weight";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -22,7 +24,7 @@ function selfOf(list) {
 	return self;
 }
 
-function folded(self) {
+function folded(self, tree) {
 	const lines = new Map();
 	for (let n = 1; n < tree.count; n++) {
 		const path = [];
@@ -40,9 +42,30 @@ for (const line of foldedText.trim().split("\n")) {
 	const parts = line.split(" "), values = parts.splice(-columns.length).map(Number);
 	values.forEach((value, i) => { if (value) expected[i].set(parts.join(" "), value); });
 }
+const sorted = (map) => [...map].sort((a, b) => a[0] < b[0] ? -1 : 1);
+
+// Hidden functions and the like are what the options of prof-report make of them.
+if (shaped) {
+	const [what, name] = shaped, shape = new code.Shape(profile), weights = new code.Weights(profile, shape);
+	for (let f = 0; f < profile.functions.count; f++)
+		if (profile.name(f) === name)
+			what === "focus" ? shape.focus = f : shape.hidden.add(f);
+	if (what === "once")
+		[shape.hidden, shape.once] = [new Set(), true];
+	shape.build();
+	weights.select({ from: 0, to: head.slices, thread: "all", scale: "as-is" });
+	assert(shape.tree.count < tree.count);
+	assert.deepStrictEqual(sorted(folded(weights.self, shape.tree)), sorted(expected[0]), what);
+	assert.strictEqual(shape.parts().length, 1);
+	shape.parts()[0][1]();
+	shape.build();
+	assert.strictEqual(shape.tree, tree);
+	console.log("good");
+	process.exit();
+}
+
 columns.forEach((values, i) => {
-	const sorted = (map) => [...map].sort((a, b) => a[0] < b[0] ? -1 : 1);
-	assert.deepStrictEqual(sorted(folded(values)), sorted(expected[i]), `column ${i}`);
+	assert.deepStrictEqual(sorted(folded(values, tree)), sorted(expected[i]), `column ${i}`);
 });
 
 // The tree is one, in preorder, and places lie inside those of their callers.

@@ -30,6 +30,15 @@ if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/
 	is "$(cat "$work/log")" "good" "the page's script finds the folded stacks"
 	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" "$work/top" "$work/top--normalize" > "$work/log" 2>&1
 	is "$(cat "$work/log")" "good" "the comparison's script finds both columns, and what changed by function as -f top does"
+	# shaped WHAT NAME OPTIONS...: the page, shaped in the browser, has the stacks that the options give
+	shaped() {
+		"$report" -q --no-cache "$3" "$trace" -o "$work/shaped"
+		node "$top/tests/cli/views-html.js" "$work/page.html" "$work/shaped" "$1" "$2" > "$work/log" 2>&1
+		is "$(cat "$work/log")" "good" "$1 in the page is $3"
+	}
+	shaped hide decode '--hide=^decode$'
+	shaped focus memcpy '--focus=^memcpy$'
+	shaped once - --collapse-recursion
 else
 	skip "the page's script finds the folded stacks" "no node, or an old one"
 fi
@@ -84,11 +93,12 @@ if [ -n "$browser" ]; then
 	const said = document.body.appendChild(document.createElement("pre"));
 	const note = (text) => { said.textContent += `[${text}]`; };
 	const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-	const wait = setInterval(() => {
-		if (!document.documentElement.dataset.ready)
-			return;
-		clearInterval(wait);
-		const by = (id) => document.getElementById(id);
+	const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+	const by = (id) => document.getElementById(id);
+	addEventListener("error", (event) => note(`error ${event.message}`));
+	(async () => {
+		while (!document.documentElement.dataset.ready)
+			await sleep(10);
 		note(`start ${document.activeElement.id}`);
 		press("ArrowUp");
 		note(`walks ${!by("tip").hidden}`);
@@ -101,7 +111,39 @@ if [ -n "$browser" ]; then
 		note(`after a choice ${document.activeElement.id}`);
 		press("s");
 		note(`thread ${by("thread").selectedIndex}, view ${document.querySelector("#views [aria-pressed=true]").dataset.view}`);
-	}, 10);
+		press("f");
+		press("0");
+		await sleep(20);
+		press("ArrowUp");
+		press("ArrowUp");
+		note(by("tip").textContent.replace(/[^]*total/, "total"));
+		const steps = history.length;
+		press("m");
+		note(`menu ${[...by("menu").querySelectorAll("kbd")].map((key) => key.textContent)}`);
+		press("ArrowDown");
+		note(`its second ${document.activeElement.textContent}`);
+		press("Escape");
+		note(`gone ${by("menu").hidden}, ${document.activeElement.id}`);
+		press("h");
+		await sleep(20);
+		note(`hidden ${location.hash}, ${by("legend").querySelector("button").textContent}`);
+		press("e");
+		press("r");
+		await sleep(20);
+		note(`steps ${history.length - steps}, ${location.hash.replace(/[0-9]+/g, "N")}`);
+		/* As the browser does for Back; a real one is not to be waited for here. */
+		history.replaceState(null, "", "#");
+		dispatchEvent(new PopStateEvent("popstate"));
+		note(`back ${by("legend").querySelectorAll("button").length}`);
+		await sleep(20);
+		note(`no step ${history.length - steps}`);
+		press("s");
+		by("search").focus();
+		by("search").value = "memcpy";
+		by("search").dispatchEvent(new Event("input"));
+		press("Enter");
+		note(`found ${by("callers-caption").textContent}, ${document.activeElement.id}`);
+	})();
 	</script></body></html>
 	PAGE
 	show keys.html > "$work/dom"
@@ -110,6 +152,13 @@ if [ -n "$browser" ]; then
 	like "$keys" '\[walks true\]' "... where arrows walk"
 	like "$keys" '\[after Esc graph\]' "... and after Esc"
 	like "$keys" '\[after a choice graph\]\[thread 1, view sandwich\]' "... and after a choice"
+	like "$keys" '\[total [0-9,]+ samples \([0-9.]+ (m?s|µs)\), [0-9.]+ %self ' "samples are also said as CPU time"
+	like "$keys" '\[menu Enter,x,e,h,r,y,Y\]\[its second Callers and calleesx\]\[gone true, graph\]' "the menu of a frame"
+	like "$keys" '\[hidden #hide=[0-9]+, without .* ✕\]' "a function is hidden, and what is hidden is said"
+	like "$keys" '\[steps 2, #hide=N&amp;once=true\]' "each is a step for Back"
+	like "$keys" '\[back 0\]\[no step 2\]' "... which takes them back"
+	like "$keys" '\[found Callers of memcpy, callers\]' "Enter in the search of the sandwich takes the first function"
+	unlike "$keys" '\[error' "no error"
 	shares=$(grep -o '<option value="[tp][0-9.]*">[0-9.]* %' "$work/dom" | sed 's/.*>//; s/ %//')
 	number "$(printf '%s\n' "$shares" | wc -l) >= 3" "threads have shares"
 	is "$shares" "$(printf '%s\n' "$shares" | sort -rn)" "... the largest first"

@@ -1,12 +1,34 @@
-/* The page's address: what is shown can be linked to. */
+/* The page's address: what is shown can be linked to, and the browser's Back goes one step back. */
+
+/* What a step changes; the rest of what is shown only changes along with it. */
+const STEPS = ["view", "zoom", "function", "by", "thread", "focus", "hide", "once"];
 
 class Address {
 	constructor(app) {
 		this.app = app;
+		this.steps = null;
 	}
-	/* Puts what is shown into the address. */
+	stepsOf(state) {
+		return STEPS.map((key) => state.get(key)).join("&");
+	}
+	/* What one key or click changes is one step, however often it paints. */
 	save() {
-		const state = new URLSearchParams(), { app } = this, { strip, on } = app, put = (key, value, usual) => {
+		this.timer ??= setTimeout(() => {
+			this.timer = undefined;
+			this.write(this.state());
+		}, 0);
+	}
+	write(state) {
+		const steps = this.stepsOf(state), step = this.steps !== null && this.steps !== steps;
+		this.steps = steps;
+		try {
+			history[step ? "pushState" : "replaceState"](null, "", "#" + state);
+		} catch {
+			/* A page that may not change its address works all the same. */
+		}
+	}
+	state() {
+		const state = new URLSearchParams(), { app } = this, { strip, on, shape } = app, put = (key, value, usual) => {
 			if (value !== usual)
 				state.set(key, value);
 		};
@@ -15,53 +37,58 @@ class Address {
 		put("thread", app.thread, "all");
 		put("from", strip.from, 0);
 		put("to", strip.to, strip.slices);
-		put("zoom", app.flame.zoom, 0);
+		put("zoom", app.zoomNext ?? app.flame.zoom, 0);
 		put("colour", app.colours.scheme, on.colour.options[0].value);
 		put("order", app.order, "name");
 		put("width", app.width, "now");
-		put("scale", app.scale, app.profile.head.diff?.normalize ? "same" : "as-is");
+		put("scale", app.scale, app.usualScale);
+		put("focus", shape.focus, -1);
+		put("hide", [...shape.hidden].join("."), "");
+		put("once", shape.once, false);
 		if (app.view === "sandwich" || app.view === "code")
 			put("function", app.fn, -1);
 		if (app.view === "changes")
 			put("by", app.changes.by, "function");
-		try {
-			history.replaceState(null, "", "#" + state);
-		} catch {
-			/* A page that may not change its address works all the same. */
-		}
+		return state;
 	}
 	/* Shows what the address says; what is wrong in it is left out. */
 	restore() {
-		const state = new URLSearchParams(location.hash.slice(1)), { app } = this, { strip, on } = app;
+		const state = new URLSearchParams(location.hash.slice(1)), { app } = this, { strip, on, shape } = app;
 		const number = (key, low, high, usual) => {
 			const value = Number(state.get(key) ?? usual);
 			return Number.isInteger(value) && value >= low && value <= high ? value : usual;
 		};
-		const among = (select, key) => [...select.options].some((option) => option.value === state.get(key));
-		const view = state.get("view");
-		if (app.has(view))
-			app.view = view;
+		const among = (select, key, usual) => {
+			const known = [...select.options].some((option) => option.value === state.get(key));
+			return select.value = known ? state.get(key) : usual;
+		};
+		const functions = app.profile.functions.count, view = state.get("view");
+		app.view = app.has(view) ? view : "flame";
 		app.changes.by = state.get("by") === "stack" ? "stack" : "function";
 		on.search.value = state.get("search") ?? "";
-		if (among(on.thread, "thread"))
-			app.thread = on.thread.value = state.get("thread");
-		if (among(on.order, "order"))
-			app.order = on.order.value = state.get("order");
-		if (among(on.width, "width"))
-			app.width = on.width.value = state.get("width");
-		if (among(on.scale, "scale"))
-			app.scale = on.scale.value = state.get("scale");
-		if (among(on.colour, "colour"))
-			app.colours.use(state.get("colour"));
+		app.thread = among(on.thread, "thread", "all");
+		app.order = among(on.order, "order", "name");
+		app.width = among(on.width, "width", "now");
+		app.scale = among(on.scale, "scale", app.usualScale);
+		app.colours.use(among(on.colour, "colour", on.colour.options[0].value));
 		strip.from = number("from", 0, strip.slices - 1, 0);
 		strip.to = number("to", strip.from + 1, strip.slices, strip.slices);
-		app.fn = number("function", 0, app.profile.functions.count - 1, -1);
-		const zoom = number("zoom", 0, app.tree.count - 1, 0);
+		app.fn = number("function", 0, functions - 1, app.fn);
+		shape.focus = number("focus", 0, functions - 1, -1);
+		shape.hidden = new Set((state.get("hide") ?? "").split(".").filter(Boolean).map(Number)
+			.filter((fn) => Number.isInteger(fn) && fn >= 0 && fn < functions));
+		shape.once = state.get("once") === "true";
+		shape.build();
+		app.zoomNext = number("zoom", 0, app.tree.count - 1, 0);
+		this.steps = this.stepsOf(state);
 		app.recount();
-		app.setDark(matchMedia("(prefers-color-scheme: dark)").matches);
-		if (zoom) {
-			app.flame.cursor = zoom;
-			app.flame.zoomTo(zoom);
-		}
+	}
+	goBack() {
+		const { app } = this;
+		this.restore();
+		app.tip.hide();
+		app.menu.hide();
+		app.paint();
+		app.focus();
 	}
 }

@@ -8,26 +8,26 @@ function lengthsDiffer(a, b) {
 class App {
 	constructor(profile) {
 		this.profile = profile;
-		this.tree = profile.tree;
+		this.shape = new Shape(profile);
 		this.colours = new Colours(profile);
-		this.weights = new Weights(profile);
+		this.weights = new Weights(profile, this.shape);
 		this.view = "flame";
 		this.thread = "all";
 		this.order = "name";
 		this.width = "now";
-		this.scale = profile.head.diff?.normalize ? "same" : "as-is";
+		this.scale = this.usualScale = profile.head.diff?.normalize ? "same" : "as-is";
 		this.fn = -1;
 		this.matches = null;
 		const byId = (id) => document.getElementById(id);
 		this.on = Object.fromEntries(["title", "search", "matched", "thread", "colour", "width", "scale", "order", "reset",
 			"theme", "legend", "time", "strip", "graph", "sandwich", "functions", "callers", "callees", "changes", "code",
-			"status", "tip", "help"].map((id) => [id, byId(id)]));
+			"status", "tip", "menu", "help"].map((id) => [id, byId(id)]));
 		this.on.helpButton = byId("help-button");
 		this.on.changesButton = byId("changes-button");
 		this.on.codeButton = byId("code-button");
-		this.flame = new Flame(this.on.graph, this, true);
-		this.callers = new Flame(this.on.callers, this, true);
-		this.callees = new Flame(this.on.callees, this, false);
+		this.flame = new Flame(this.on.graph, this, { up: true, bare: false });
+		this.callers = new Flame(this.on.callers, this, { up: true, bare: true });
+		this.callees = new Flame(this.on.callees, this, { up: false, bare: true });
 		this.table = new FunctionTable(this.on.functions, this);
 		this.changes = new Changes(this.on.changes, this);
 		this.code = new Code(this.on.code, this);
@@ -37,10 +37,14 @@ class App {
 			pick: (thread) => this.setThread(thread === undefined ? "all" : `t${thread}`),
 		});
 		this.tip = new Tip(this.on.tip, this);
+		this.menu = new Menu(this.on.menu, this);
 		this.address = new Address(this);
 		this.controls = new Controls(this);
 		this.controls.fill();
 		this.controls.listen();
+	}
+	get tree() {
+		return this.shape.tree;
 	}
 	/* Counts what is selected again, and what of it was searched for. */
 	recount() {
@@ -86,6 +90,13 @@ class App {
 		this.flame.show(this.tree, widths, this.tree.places(widths, this.order === "weight"));
 		if (turned)
 			this.flame.toRoot();
+		if (this.zoomNext !== undefined) {
+			this.flame.cursor = this.zoomNext || -1;
+			this.flame.zoom = this.zoomNext;
+			this.flame.arrange(false);
+			this.flame.reveal(this.zoomNext);
+			this.zoomNext = undefined;
+		}
 	}
 	paintSandwich() {
 		if (this.fn < 0)
@@ -110,14 +121,15 @@ class App {
 	paintPart(flame, { tree, self }) {
 		const totals = self.map((values) => tree.totals(values));
 		flame.totals = totals;
-		flame.show(tree, totals[0], tree.places(totals[0], this.order === "weight"));
+		/* By name, those of a function that is called from everywhere are a comb. */
+		flame.show(tree, totals[0], tree.places(totals[0], true));
 		if (tree.count > 1)
 			flame.zoom = 1;
 		flame.arrange(true);
 	}
 	status() {
 		const { head } = this.profile, { whole, offCpu, diff, baseTotal } = this.weights;
-		const parts = [weight(whole, head.unit) + (head.unit === "us" ? (offCpu ? " of all threads' time" : " of CPU time") : "")];
+		const parts = [withTime(whole, head) + (head.unit === "us" ? (offCpu ? " of all threads' time" : " of CPU time") : "")];
 		if (!this.strip.whole) {
 			const at = (slice) => (slice * head.slice_ns / 1e9).toFixed(3);
 			parts.push(`from ${at(this.strip.from)} to ${at(this.strip.to)} s`);
@@ -134,7 +146,7 @@ class App {
 			this.on.status.append(" · ", element("span", `before: recorded for ${(head.diff.duration_ns / 1e9).toFixed(2)} s; ` +
 				"key n compares shares of the total", "bad"));
 		if (head.lost)
-			this.on.status.append(" · ", element("span", `${grouped(head.lost)} samples lost`, "bad"));
+			this.on.status.append(" · ", element("span", `${counted(head.lost, "sample")} lost`, "bad"));
 		if (!head.complete)
 			this.on.status.append(" · ", element("span", "the recording has no end: something may be missing", "bad"));
 	}
@@ -161,6 +173,12 @@ class App {
 	pointed(flame, node) {
 		this.tip.pointed(flame, node);
 	}
+	menuFor(flame, node, x, y) {
+		if (flame.chains.has(node))
+			return flame.zoomTo(node);
+		this.tip.hide();
+		this.menu.show({ fn: flame.tree.fn[node], flame, node }, x, y);
+	}
 	changed() {
 		this.address.save();
 	}
@@ -182,7 +200,7 @@ class App {
 	}
 	colour(flame, node) {
 		const fn = flame.tree.fn[node];
-		if (this.matches?.[fn])
+		if (this.matches && (flame.chains.get(node) ?? [node]).some((n) => this.matches[flame.tree.fn[n]]))
 			return this.colourOfMatch();
 		if (this.colours.scheme in DIFFERENCES) {
 			const now = this.nowOf(flame, node), base = this.baseOf(flame, node);
@@ -241,10 +259,17 @@ class App {
 		const place = { sandwich: this.on.callers, changes: this.on.changes, code }[this.view] ?? this.on.graph;
 		place.focus({ preventScroll: true, focusVisible: false });
 	}
-	/* The function of the frame that the keyboard has gone to, or else the chosen one. */
+	/* The picture and node that the keyboard has gone to. */
+	pointedFrame() {
+		const flat = this.view === "flame" || this.view === "icicle";
+		const flame = flat ? this.flame : this.view === "sandwich" &&
+			[this.callers, this.callees].find(({ scroller }) => scroller === document.activeElement);
+		return flame && flame.cursor > 0 && !flame.chains.has(flame.cursor) ? { flame, node: flame.cursor, fn: flame.tree.fn[flame.cursor] } : null;
+	}
+	/* Its function, or else the chosen one. */
 	pointedFunction() {
 		const flat = this.view === "flame" || this.view === "icicle";
-		return flat ? (this.flame.cursor > 0 ? this.tree.fn[this.flame.cursor] : -1) : this.fn;
+		return this.pointedFrame()?.fn ?? (flat ? -1 : this.fn);
 	}
 	choose(fn) {
 		if (fn < 0)
@@ -257,6 +282,53 @@ class App {
 			return;
 		this.fn = fn;
 		this.setView("code");
+	}
+	/* -------- what of the stacks is shown -------- */
+	reshape(change) {
+		change(this.shape);
+		this.shape.build();
+		this.flame.zoom = 0; /* a node of another tree */
+		this.flame.cursor = -1;
+		this.selected();
+	}
+	focusOn(fn) {
+		if (fn >= 0)
+			this.reshape((shape) => { shape.focus = fn; });
+	}
+	hide(fn) {
+		if (fn >= 0)
+			this.reshape((shape) => { shape.hidden.add(fn); });
+	}
+	toggleRecursion() {
+		this.reshape((shape) => { shape.once = !shape.once; });
+	}
+	toggleChains() {
+		for (const flame of [this.flame, this.callers, this.callees]) {
+			flame.folding = !flame.folding;
+			flame.open.clear();
+		}
+		this.paint();
+	}
+	/* Outermost first, as in folded stacks. */
+	stackOf(flame, node) {
+		const names = [];
+		for (let n = node; n > 0; n = flame.tree.parent[n])
+			names.push(this.profile.name(flame.tree.fn[n]));
+		return (flame === this.callers ? names : names.reverse()).join(";");
+	}
+	async copy(text) {
+		let done = true;
+		try {
+			await navigator.clipboard.writeText(text);
+		} catch {
+			/* Not every browser lets a page from a file do that. */
+			const area = document.body.appendChild(element("textarea", text));
+			area.select();
+			done = document.execCommand("copy");
+			area.remove();
+			this.focus();
+		}
+		this.on.status.textContent = done ? `copied: ${cut(text, 300)}` : "the browser does not let this page copy";
 	}
 	chosen(fn) {
 		this.choose(fn);
@@ -296,6 +368,7 @@ class App {
 		this.on.search.value = "";
 		this.thread = this.on.thread.value = "all";
 		this.flame.zoom = 0;
+		this.shape.clear();
 		this.strip.from = 0;
 		this.strip.to = this.strip.slices;
 		this.selected();
@@ -309,6 +382,7 @@ async function start() {
 		data.textContent = "";
 		const app = new App(readProfile(bytes));
 		app.address.restore();
+		app.setDark(matchMedia("(prefers-color-scheme: dark)").matches);
 		app.focus();
 		document.documentElement.dataset.ready = Math.round(performance.now() - began);
 	} catch (error) {

@@ -124,8 +124,8 @@ class FunctionChanges {
 		}
 		const name = texts.get(list.name[i]), state = this.state(i);
 		line.append(element("td", (state && `(${state}) `) + name, "name"));
-		line.title = `${cut(name, 500)}\n${cut(texts.get(list.object[i]), 200)}`;
 		line.dataset.row = i;
+		line.title = `${cut(name, 500)}\n${cut(texts.get(list.object[i]), 200)}`;
 		return line;
 	}
 }

@@ -7,6 +7,10 @@ const KEYS = [
 	["/ or Ctrl-F", "search: a regular expression, any case"],
 	["click, Enter", "zoom to a frame"], ["double click, x", "callers and callees of a frame's function"],
 	["arrows", "walk over the frames"], ["Backspace", "zoom out one frame"],
+	["m, right click", "what can be done with a frame"],
+	["e h r", "only stacks with a frame's function; without it; recursion once"], ["y Y", "copy a frame's name, or its stack"],
+	["l", "long chains of calls folded, or all of them"],
+	["Back, Forward", "what was shown before: the browser's own keys"],
 	["Esc, 0", "leave the search; show everything again"],
 	["o", "order boxes by name or by weight"], ["t", "colours: kind, object, name; of a comparison red and blue, or orange and purple, which colour-blind people tell apart"], ["w", "comparison: widths of now or before"],
 	["n", "comparison: what was before scaled to the same total, or not"],
@@ -77,15 +81,21 @@ class Controls {
 		on.helpButton.addEventListener("click", () => this.help());
 		document.addEventListener("keydown", (event) => this.key(event));
 		addEventListener("resize", () => app.paint());
+		addEventListener("popstate", () => app.address.goBack());
 	}
 	key(event) {
 		const { app, on } = this, find = event.key === "f" && (event.ctrlKey || event.metaKey);
 		if (event.key === "Escape") {
 			on.help.hidden = on.tip.hidden = true;
+			app.menu.hide();
 			if (on.search.value || document.activeElement === on.search)
 				app.search("");
 			else
 				app.reset();
+			app.focus();
+		} else if (event.key === "Enter" && event.target === on.search) {
+			if (app.view === "sandwich")
+				app.choose(app.table.first);
 			app.focus();
 		} else if (find || (event.key === "/" && event.target !== on.search)) {
 			on.search.focus();
@@ -106,11 +116,25 @@ class Controls {
 			o: () => { app.order = on.order.value = next(on.order); app.paint(); },
 			w: () => { if (app.weights.diff) { app.width = on.width.value = next(on.width); app.paint(); } },
 			n: () => { if (app.weights.diff) app.setScale(next(on.scale)); },
+			m: () => this.menu(), l: () => app.toggleChains(),
+			e: () => app.focusOn(app.pointedFunction()), h: () => app.hide(app.pointedFunction()), r: () => app.toggleRecursion(),
+			y: () => { if (app.pointedFunction() >= 0) app.copy(app.profile.name(app.pointedFunction())); },
+			Y: () => { const frame = app.pointedFrame(); if (frame) app.copy(app.stackOf(frame.flame, frame.node)); },
 			a: () => app.showCode(app.pointedFunction()),
 			x: () => app.choose(app.pointedFunction()),
 		};
 		deeds[key]?.();
 		return key in deeds;
+	}
+	/* Beside the frame that the keyboard has gone to, or for the chosen function. */
+	menu() {
+		const { app } = this, frame = app.pointedFrame(), fn = app.pointedFunction();
+		if (fn < 0)
+			return;
+		const place = (frame?.flame.scroller ?? this.on.functions).getBoundingClientRect();
+		const box = frame?.flame.boxes.find(({ node }) => node === frame.node);
+		const y = box ? frame.flame.top(box.row) - frame.flame.scroller.scrollTop + ROW : 40;
+		app.menu.show(frame ?? { fn }, place.left + (box?.x ?? 20) + 10, place.top + y);
 	}
 	legend() {
 		const { profile, colours, weights, matches } = this.app, items = [];
@@ -137,6 +161,12 @@ class Controls {
 		if (colours.scheme === "object")
 			for (const [object, share] of this.objects())
 				item(colours.ofObject(object), `${cut(profile.texts.get(object) || "no object", 40)} ${percent(share, weights.whole)}`);
+		for (const [text, undo] of this.app.shape.parts()) {
+			const button = element("button", `${cut(text, 60)} ✕`);
+			button.title = `${cut(text, 500)}: a click takes it back`;
+			button.addEventListener("click", () => this.app.reshape(undo));
+			items.unshift(button);
+		}
 		if (matches)
 			item(this.app.colourOfMatch(), "found");
 		if (profile.head.slices > 1)

@@ -3,16 +3,19 @@
  * that is too narrow to see, so that the number of frames does not matter.
  */
 
-const ROW = 18, NARROW = 0.4, FONT = "11px ui-monospace, Menlo, Consolas, monospace";
+const ROW = 18, NARROW = 0.4, CHAIN = 6, CHAIN_SHARE = 0.97, FONT = "11px ui-monospace, Menlo, Consolas, monospace";
 
 class Flame {
 	/* `host` gives colours, texts and what to do; `up`: callers below, callees above. */
-	constructor(scroller, host, up) {
+	constructor(scroller, host, { up, bare }) {
 		this.scroller = scroller;
 		this.canvas = scroller.querySelector("canvas");
 		this.spacer = scroller.querySelector(".spacer");
 		this.host = host;
 		this.up = up;
+		this.bare = bare; /* without the row of "all" */
+		this.folding = true;
+		this.open = new Set(); /* first nodes of chains that are not folded */
 		this.zoom = 0;
 		this.cursor = -1;
 		this.boxes = [];
@@ -26,6 +29,15 @@ class Flame {
 			if (node > 0)
 				this.host.chosen(this.tree.fn[node]);
 		});
+		scroller.addEventListener("contextmenu", (event) => {
+			const node = this.at(event);
+			if (node <= 0)
+				return;
+			event.preventDefault();
+			this.cursor = node;
+			this.draw();
+			this.host.menuFor(this, node, event.clientX, event.clientY);
+		});
 		scroller.addEventListener("keydown", (event) => this.key(event));
 		new ResizeObserver(() => this.resized()).observe(scroller);
 	}
@@ -38,6 +50,7 @@ class Flame {
 		if (other) {
 			this.zoom = 0;
 			this.cursor = -1;
+			this.open.clear();
 		}
 		this.arrange(other);
 	}
@@ -51,22 +64,30 @@ class Flame {
 		const zoom = this.zoom, width = this.scroller.clientWidth;
 		this.wide = width;
 		this.high = this.scroller.clientHeight;
-		const scale = total[zoom] > 0 ? width / total[zoom] : 0, boxes = [];
-		for (let n = tree.parent[zoom]; n >= 0; n = tree.parent[n])
-			boxes.push({ node: n, x: 0, width, around: true });
+		const scale = total[zoom] > 0 ? width / total[zoom] : 0;
+		this.boxes = [];
+		this.rows = [];
+		this.chains = new Map(); /* of a folded chain's first hidden node: all that it hides */
+		this.shownAs = new Map(); /* which node's box stands for a node */
+		this.rowOf = new Map();
+		const around = []; /* outermost first; "all" is in no chain */
+		for (let n = tree.parent[zoom]; n >= (this.bare ? 1 : 0); n = tree.parent[n])
+			around.unshift(n);
+		if (this.folding)
+			this.fold(around.slice(this.bare ? 0 : 1));
+		for (const n of around)
+			this.put(n, { x: 0, width, around: true });
 		for (let n = zoom; n < tree.end[zoom];) {
 			const size = total[n] * scale;
 			if (size < NARROW) {
 				n = tree.end[n];
 				continue;
 			}
-			boxes.push({ node: n, x: (places[n] - places[zoom]) * scale, width: size, around: false });
+			if (this.folding && n > 0 && !this.shownAs.has(n))
+				this.fold(this.chain(n));
+			this.put(n, { x: (places[n] - places[zoom]) * scale, width: size, around: false });
 			n++;
 		}
-		this.boxes = boxes;
-		this.rows = [];
-		for (const box of boxes)
-			(this.rows[tree.depth[box.node]] ??= []).push(box);
 		this.height = Math.max(this.rows.length * ROW, this.scroller.clientHeight);
 		this.spacer.style.height = this.height + "px";
 		if (toRoot)
@@ -74,6 +95,41 @@ class Flame {
 		else if (this.up)
 			this.scroller.scrollTop = this.height - this.scroller.clientHeight - this.below;
 		this.draw();
+	}
+	/* A node and those that it leads to, one after the other, with nearly all of its weight. */
+	chain(node) {
+		const { tree, total } = this, chain = [node], enough = total[node] * CHAIN_SHARE;
+		for (let next = node; next >= 0;) {
+			const from = next;
+			next = -1;
+			for (let c = from + 1; c < tree.end[from] && next < 0; c = tree.end[c])
+				if (total[c] >= enough)
+					next = c;
+			if (next >= 0)
+				chain.push(next);
+		}
+		return chain;
+	}
+	/* Of a long chain there is its first box, one for all between, and its last one. */
+	fold(chain) {
+		const inside = chain.slice(1, -1), folded = chain.length >= CHAIN && !this.open.has(chain[0]);
+		chain.forEach((node, i) => {
+			this.shownAs.set(node, folded && i > 1 && i < chain.length - 1 ? inside[0] : node);
+		});
+		if (folded)
+			this.chains.set(inside[0], inside);
+	}
+	/* A node's box, on that of its caller; what leaves a folded chain on the way stands on the chain. */
+	put(node, place) {
+		const shown = this.shownAs.get(node) ?? node;
+		const row = shown === node ? (this.rowOf.get(this.tree.parent[node]) ?? -1) + 1 : this.rowOf.get(shown);
+		this.rowOf.set(node, row);
+		this.shownAs.set(node, shown);
+		if (shown !== node)
+			return;
+		const box = { node, row, ...place };
+		this.boxes.push(box);
+		(this.rows[row] ??= []).push(box);
 	}
 	resized() {
 		const { clientWidth, clientHeight } = this.scroller;
@@ -108,17 +164,36 @@ class Flame {
 		pen.font = FONT;
 		pen.textBaseline = "middle";
 		this.letter ??= pen.measureText("MMMMMMMMMM").width / 10;
-		for (let depth = 0; depth < this.rows.length; depth++) {
-			const y = this.top(depth) - scrolled;
+		for (let row = 0; row < this.rows.length; row++) {
+			const y = this.top(row) - scrolled;
 			if (y > -ROW && y < height)
-				for (const box of this.rows[depth] ?? [])
+				for (const box of this.rows[row] ?? [])
 					this.box(pen, box, y);
 		}
+		if (this.rows.length * ROW > height)
+			this.more(pen, Math.round(scrolled / ROW), Math.round((this.height - scrolled - height) / ROW));
 		if (this.cursor >= 0)
 			this.outline(pen, scrolled, host.style("--text")); /* stands out from every box */
 	}
+	/* That there is more than is in sight. */
+	more(pen, above, below) {
+		const { scroller, host } = this, note = (text, y) => {
+			const width = pen.measureText(text).width + 12, x = scroller.clientWidth - width - 6;
+			pen.fillStyle = host.style("--panel");
+			pen.fillRect(x, y, width, ROW);
+			pen.strokeStyle = host.style("--line");
+			pen.lineWidth = 1;
+			pen.strokeRect(x + 0.5, y + 0.5, width - 1, ROW - 1);
+			pen.fillStyle = host.style("--text");
+			pen.fillText(text, x + 6, y + ROW / 2);
+		};
+		if (above > 0)
+			note(`▲ ${counted(above, "more row")}`, 4);
+		if (below > 0)
+			note(`▼ ${counted(below, "more row")}`, scroller.clientHeight - ROW - 4);
+	}
 	box(pen, box, y) {
-		const { tree, host } = this, { node, x } = box;
+		const { host } = this, { node, x } = box;
 		const gap = box.width > 3 ? 1 : 0, width = box.width - gap;
 		pen.globalAlpha = box.around ? 0.5 : 1;
 		pen.fillStyle = host.colour(this, node);
@@ -127,10 +202,15 @@ class Flame {
 		const room = Math.floor((width - 6) / this.letter);
 		if (room < 3)
 			return;
-		const name = host.name(tree.fn[node]);
+		const name = this.nameOf(node);
 		/* What is around the zoom is dimmed towards the page's own colour. */
 		pen.fillStyle = box.around ? host.style("--text") : "#16191d";
 		pen.fillText(cutMiddle(name, room), x + 3, y + ROW / 2);
+	}
+	nameOf(node) {
+		const { tree, host } = this, chain = this.chains.get(node);
+		return chain ? `⋯ ${chain.length} calls: ${chain.slice(0, 20).map((n) => host.name(tree.fn[n])).join(" › ")}`
+			: host.name(tree.fn[node]);
 	}
 	outline(pen, scrolled, colour) {
 		const box = this.boxes.find((b) => b.node === this.cursor);
@@ -138,7 +218,7 @@ class Flame {
 			return;
 		pen.strokeStyle = colour;
 		pen.lineWidth = 2;
-		pen.strokeRect(box.x + 1, this.top(this.tree.depth[box.node]) - scrolled + 1,
+		pen.strokeRect(box.x + 1, this.top(box.row) - scrolled + 1,
 			Math.max(box.width - 2, 2), ROW - 3);
 	}
 	at(event) {
@@ -146,8 +226,8 @@ class Flame {
 			return -1;
 		const place = this.scroller.getBoundingClientRect();
 		const x = event.clientX - place.left, y = event.clientY - place.top + this.scroller.scrollTop;
-		const depth = Math.floor((this.up ? this.height - y : y) / ROW);
-		for (const box of this.rows[depth] ?? [])
+		const row = Math.floor((this.up ? this.height - y : y) / ROW);
+		for (const box of this.rows[row] ?? [])
 			if (x >= box.x && x < box.x + box.width)
 				return box.node;
 		return -1;
@@ -159,14 +239,19 @@ class Flame {
 		if (node >= 0)
 			this.zoomTo(node);
 	}
+	/* What a folded chain hides is shown where it is. */
 	zoomTo(node) {
-		this.zoom = node;
+		const chain = this.chains.get(node);
+		if (chain)
+			this.open.add(this.tree.parent[node]);
+		else
+			this.zoom = node;
 		this.arrange(false);
 		this.reveal(node);
 		this.host.changed();
 	}
 	reveal(node) {
-		const y = this.top(this.tree.depth[node]), view = this.scroller;
+		const y = this.top(this.rowOf.get(node) ?? 0), view = this.scroller;
 		if (y < view.scrollTop)
 			view.scrollTop = y;
 		else if (y + ROW > view.scrollTop + view.clientHeight)
@@ -181,7 +266,7 @@ class Flame {
 		if (event.key === "Enter" && this.cursor >= 0)
 			this.zoomTo(this.cursor);
 		else if (event.key === "Backspace")
-			this.zoomTo(Math.max(0, tree.parent[this.zoom]));
+			this.zoomTo(Math.max(this.bare ? 1 : 0, tree.parent[this.zoom]));
 		else if (event.key === outwards || event.key === inwards ||
 			 event.key === "ArrowLeft" || event.key === "ArrowRight")
 			this.walk(event.key === outwards ? "out" : event.key === inwards ? "in" : event.key);
@@ -194,13 +279,12 @@ class Flame {
 		const from = this.boxes.find((box) => box.node === this.cursor);
 		let to = this.zoom;
 		if (from) {
-			const depth = this.tree.depth[from.node];
-			const row = (this.rows[depth] ?? []).slice().sort((a, b) => a.x - b.x);
+			const row = this.rows[from.row].slice().sort((a, b) => a.x - b.x);
 			const place = row.indexOf(from);
 			if (where === "out")
-				to = this.tree.parent[from.node];
+				to = this.shownAs.get(this.tree.parent[from.node]);
 			else if (where === "in")
-				to = this.widest(this.rows[depth + 1], from.node);
+				to = this.widest(this.rows[from.row + 1], from);
 			else
 				to = row[place + (where === "ArrowRight" ? 1 : -1)]?.node;
 			if (to === undefined || to < 0)
@@ -211,10 +295,11 @@ class Flame {
 		this.draw();
 		this.host.pointed(this, to);
 	}
-	widest(row, parent) {
+	/* The widest box of a row that lies on another one. */
+	widest(row, on) {
 		let best;
 		for (const box of row ?? [])
-			if (this.tree.parent[box.node] === parent && !(best?.width >= box.width))
+			if (box.x >= on.x - NARROW && box.x + box.width <= on.x + on.width + NARROW && !(best?.width >= box.width))
 				best = box;
 		return best?.node;
 	}

@@ -20,7 +20,7 @@ class FunctionTable {
 	columns() {
 		const { app } = this, { profile, weights } = app, { self, total } = weights.functions();
 		const share = (name, values) => ({ key: name.toLowerCase(), name, of: (f) => values[f],
-			text: (f) => percent(values[f], weights.whole), bar: (f) => values[f] / weights.whole });
+			text: (f) => percent(values[f], weights.whole), bar: true });
 		const change = (name, key) => ({ key: `${key}-change`, name, of: (f) => Math.abs(app.changes.functions.changeOf(f, key) ?? -1),
 			cell: (f, cell) => app.changes.functions.fillChange(f, key, cell) });
 		const list = weights.diff
@@ -48,6 +48,8 @@ class FunctionTable {
 		else if (by.wide)
 			list.sort((a, b) => (by.text(a) < by.text(b) ? -1 : by.text(a) > by.text(b) ? 1 : a - b));
 		this.first = list[0] ?? -1;
+		for (const column of columns)
+			column.most = column.bar && list.reduce((most, f) => Math.max(most, column.of(f)), 0);
 		const table = element("table"), body = element("tbody");
 		table.append(this.heading(columns), body);
 		for (const f of list.slice(0, TABLE_ROWS)) {
@@ -66,13 +68,20 @@ class FunctionTable {
 			if (line)
 				app.choose(Number(line.dataset.fn));
 		});
+		body.addEventListener("contextmenu", (event) => {
+			const line = event.target.closest("tr[data-fn]");
+			if (!line)
+				return;
+			event.preventDefault();
+			app.menu.show({ fn: Number(line.dataset.fn) }, event.clientX, event.clientY);
+		});
 		this.host.replaceChildren(table);
 	}
 	cell(column, f) {
 		const made = element("td", column.text?.(f), column.key === "name" ? "name" : column.wide ? "object" : "number");
 		column.cell?.(f, made);
-		if (column.bar)
-			made.style.setProperty("--bar", `${100 * column.bar(f)}%`);
+		if (column.most > 0)
+			made.style.setProperty("--bar", `${(100 * column.of(f) / column.most).toFixed(1)}%`);
 		return made;
 	}
 	heading(columns) {

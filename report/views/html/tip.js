@@ -1,5 +1,7 @@
 /* What is said about a frame or a slice of time: at the pointer, or for the keyboard at the foot. */
 
+const CHAIN_NAMES = 20;
+
 class Tip {
 	constructor(place, app) {
 		this.place = place;
@@ -40,20 +42,26 @@ class Tip {
 		let self = total;
 		for (let c = node + 1; c < tree.end[node]; c = tree.end[c])
 			self -= this.app.nowOf(flame, c);
-		const lines = [element("b", cut(profile.name(fn), 1000))];
+		const chain = flame.chains.get(node);
+		const lines = [element("b", chain ? `${chain.length} calls, one after the other` : cut(profile.name(fn), 1000))];
 		const say = (text) => lines.push(element("span", text));
-		if (fn >= 0) {
+		if (chain) {
+			for (const n of chain.slice(0, CHAIN_NAMES))
+				say(cut(profile.name(tree.fn[n]), 100));
+			say(chain.length > CHAIN_NAMES ? `and ${chain.length - CHAIN_NAMES} more; a click shows them` : "a click shows them");
+		} else if (fn >= 0) {
 			const object = texts.get(functions.object[fn]), file = texts.get(functions.file[fn]);
 			say([profile.kind(fn), cut(object, 200)].filter(Boolean).join(" · "));
 			if (file)
 				say(cut(file, 300) + (functions.line[fn] ? `:${functions.line[fn]}` : ""));
 		}
-		say(`total ${weight(total, head.unit)}, ${percent(total, whole)}` + (flame.zoom > 0
+		say(`total ${withTime(total, head)}, ${percent(total, whole)}` + (flame.zoom > 0
 			? `, ${percent(total, this.app.nowOf(flame, flame.zoom))} of the zoom` : ""));
-		say(`self ${weight(self, head.unit)}, ${percent(self, whole)}`);
+		if (!chain)
+			say(`self ${withTime(self, head)}, ${percent(self, whole)}`);
 		if (this.app.weights.diff) {
 			const base = this.app.baseOf(flame, node);
-			say(`before ${weight(base, head.unit)}, ${base ? (total - base > 0 ? "+" : "") +
+			say(`before ${withTime(base, head)}, ${base ? (total - base > 0 ? "+" : "") +
 				((total - base) / base * 100).toFixed(1) + " %" : "new"}`);
 		}
 		return lines;

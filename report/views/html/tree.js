@@ -71,7 +71,10 @@ function functionTotals(tree, count, self, total) {
 	return { self: own, total: all };
 }
 
-/* Grows a tree by path, to be put into preorder at the end: children by function number. */
+/*
+ * Grows a tree by path, to be put into preorder at the end, children by function number: `place` says
+ * where each node is then.
+ */
 class TreeBuilder {
 	constructor(functions, weights) {
 		this.scale = functions + 1;
@@ -98,10 +101,11 @@ class TreeBuilder {
 		const self = this.self.map(() => new Float64Array(count));
 		for (let n = 1; n < count; n++)
 			children[this.parent[n]].push(n);
-		const todo = [[0, -1]];
+		const todo = [[0, -1]], place = new Int32Array(count);
 		let next = 0;
 		while (todo.length) {
 			const [node, parent] = todo.pop(), n = next++;
+			place[node] = n;
 			tree.fn[n] = this.fn[node];
 			tree.parent[n] = parent;
 			tree.depth[n] = parent < 0 ? 0 : tree.depth[parent] + 1;
@@ -115,7 +119,7 @@ class TreeBuilder {
 			if (n)
 				tree.end[tree.parent[n]] = Math.max(tree.end[tree.parent[n]], tree.end[n]);
 		}
-		return { tree, self };
+		return { tree, self, place };
 	}
 }
 

@@ -12,11 +12,14 @@ function threadSums({ head, cells }) {
 }
 
 class Weights {
-	constructor(profile) {
+	constructor(profile, shape) {
 		this.profile = profile;
-		this.tree = profile.tree;
+		this.shape = shape;
 		this.diff = Boolean(profile.head.diff);
 		this.offCpu = profile.head.sources.some(([, off]) => off);
+	}
+	get tree() {
+		return this.shape.tree;
 	}
 	/* "all", "t3" for the third thread, or "p" and the process. */
 	threadMask(chosen) {
@@ -26,7 +29,7 @@ class Weights {
 	}
 	/* Adds up the cells of slices `from` up to `to` and of the chosen threads. */
 	select({ from, to, thread, scale }) {
-		const { cells, head } = this.profile, { tree } = this, mask = this.threadMask(thread);
+		const { cells, head } = this.profile, { tree } = this, { nodeOf } = this.shape, mask = this.threadMask(thread);
 		const self = new Float64Array(tree.count);
 		const off = this.offCpu ? new Float64Array(tree.count) : null;
 		for (let i = 0; i < cells.count; i++) {
@@ -36,11 +39,12 @@ class Weights {
 			if (slice >= to)
 				break;
 			const source = cells.source[i];
-			if (!mask[source])
+			const node = nodeOf ? nodeOf[cells.node[i]] : cells.node[i];
+			if (!mask[source] || node < 0)
 				continue;
-			self[cells.node[i]] += cells.value[i];
+			self[node] += cells.value[i];
 			if (off && head.sources[source][1])
-				off[cells.node[i]] += cells.value[i];
+				off[node] += cells.value[i];
 		}
 		this.self = self;
 		this.total = tree.totals(self);
@@ -52,10 +56,13 @@ class Weights {
 			this.selectBase(scale);
 	}
 	selectBase(scale) {
-		const { base } = this.profile, { tree } = this;
+		const { base } = this.profile, { tree } = this, { nodeOf } = this.shape;
 		this.baseSelf = new Float64Array(tree.count);
-		for (let i = 0; i < base.count; i++)
-			this.baseSelf[base.node[i]] += base.value[i];
+		for (let i = 0; i < base.count; i++) {
+			const node = nodeOf ? nodeOf[base.node[i]] : base.node[i];
+			if (node >= 0)
+				this.baseSelf[node] += base.value[i];
+		}
 		this.baseTotal = tree.totals(this.baseSelf);
 		const before = this.baseTotal[0], { runs } = this.profile.changes[scale].head;
 		/* As it is: one run beside one run. */

@@ -41,6 +41,12 @@ function weight(value, unit) {
 	return `${grouped(value)} µs`;
 }
 
+/* With the CPU time that samples stand for, where it is the same for all. */
+function withTime(value, head) {
+	return weight(value, head.unit) + (head.unit === "samples" && head.sample_ns
+		? ` (${weight(value * head.sample_ns / 1000, "us")})` : "");
+}
+
 function element(tag, text, name) {
 	const made = document.createElement(tag);
 	if (text !== undefined)
