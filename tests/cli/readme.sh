@@ -16,4 +16,23 @@ for program in prof-record prof-report; do
 	done
 done
 is "$unknown" "" "every option of its tour exists"
+
+# The picture is small, and can be made.
+like "$(sed -n '1,10p' "$top/README.md")" '^!\[.*\]\(testdata/page\.png\)$' "it begins with a picture of the page"
+# picture FILE: what it is
+picture() {
+	python3 - "$1" <<-'END'
+		import os, struct, sys
+		data = open(sys.argv[1], "rb").read()
+		print(data[:8] == b"\x89PNG\r\n\x1a\n" and data.endswith(b"IEND\xaeB`\x82"),
+		      *struct.unpack(">II", data[16:24]), len(data) <= 100 * 1024)
+	END
+}
+is "$(picture "$top/testdata/page.png")" "True 1160 560 True" "... of at most 100 KiB"
+if command -v "${PROF_TEST_BROWSER:-chromium}" > /dev/null; then
+	holds "... which can be made anew" env BUILD="$build" "$top/testdata/picture.py" testdata/fixtures/cpp.prf "$work/page.png"
+	is "$(picture "$work/page.png")" "True 1160 560 True" "... the same size"
+else
+	skip "... which can be made anew" "no chromium"
+fi
 finish
