@@ -7,6 +7,7 @@
 #include "record/trace/vanished.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,17 +87,22 @@ static int open_next(struct session *s)
 	struct error *error;
 	struct timespec wall;
 	int status;
-	char *name;
+	char *name, *partial;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	name = series_name(series, &wall);
-	if (!name)
+	if (!name || asprintf(&partial, "%s" SERIES_PARTIAL, name) < 0) {
+		free(name);
 		return fail("out of memory");
-	status = open_file(s, name);
-	if (!status)
+	}
+	status = open_file(s, partial);
+	error = status ? NULL : output_seal_as(&s->trace.output, name);
+	if (!status && !error)
 		status = begin_file(s);
-	error = status ? NULL : series_begin(series, name, clock_now());
+	if (!status && !error)
+		error = series_begin(series, name, clock_now());
 	free(name);
+	free(partial);
 	if (status || error)
 		return error ? fail_error(error) : status;
 	series_trim(series);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -117,16 +118,40 @@ struct error *output_open(struct output *output, const char *path)
 	return error_system(status, "cannot write %s", path);
 }
 
+struct error *output_seal_as(struct output *output, const char *path)
+{
+	output->sealed = strdup(path);
+	return output->sealed ? NULL : error_memory();
+}
+
+/* 0 or an errno. Not all file systems can refuse to replace a file (NFS). */
+static int seal(const struct output *output)
+{
+	if (!renameat2(AT_FDCWD, output->path, AT_FDCWD, output->sealed, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL)
+		return errno;
+	if (!access(output->sealed, F_OK))
+		return EEXIST;
+	return rename(output->path, output->sealed) ? errno : 0;
+}
+
 struct error *output_close(struct output *output, bool discard)
 {
 	struct error *error = NULL;
+	int status;
 
 	if (discard && output->created && output->path)
 		unlink(output->path);
 	if (output->fd >= 0 && close(output->fd))
 		error = error_system(errno, "%s: closing it",
 				     output->path ? output->path : "standard output");
+	status = !error && !discard && output->sealed ? seal(output) : 0;
+	if (status)
+		error = error_system(status, "%s: cannot be renamed to %s", output->path,
+				     output->sealed);
 	free(output->path);
+	free(output->sealed);
 	*output = (struct output){ .fd = -1 };
 	return error;
 }

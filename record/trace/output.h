@@ -19,6 +19,7 @@ struct output {
 	bool created; /* the file was not there before */
 	bool is_file; /* a regular file, so it can be cut and removed; not "-", a FIFO, /dev/null */
 	char *path;   /* NULL: standard output */
+	char *sealed; /* what it is called once it is closed; NULL: the same */
 };
 
 /*
@@ -29,6 +30,12 @@ struct error *output_open(struct output *output, const char *path);
 
 /* Truncates the file and makes it the user's. To be called before anything is written. */
 struct error *output_begin(struct output *output);
+
+/*
+ * Has the file called `path` once it is closed, unless there is one of that name by then: who finds
+ * it there finds it whole. ERROR_MEMORY.
+ */
+struct error *output_seal_as(struct output *output, const char *path) ERROR_CHECKED;
 
 /* Closes the file. `discard` removes it if output_open() created it. */
 struct error *output_close(struct output *output, bool discard);

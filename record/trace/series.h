@@ -5,7 +5,8 @@
 /*
  * --switch-output: a recording as a series of files, each complete by itself. They are
  * named after the output with the time at which each began, "trace.prf.20240131T120000.123",
- * and only the newest --max-files are kept.
+ * and only the newest --max-files are kept. A file has that name once it is whole; while it is
+ * written, and after a kill, SERIES_PARTIAL follows.
  */
 
 #include "common/error.h"
@@ -14,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+#define SERIES_PARTIAL ".partial"
 
 struct series {
 	uint64_t bytes;		/* switch after so many, or 0 */

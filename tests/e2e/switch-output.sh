@@ -47,6 +47,8 @@ fi
 like "$("$report" "$2" 2> /dev/null)" '^burn;.*work;(seventy|twenty|ten)' "the second can be read without the first"
 is "$("$report" "$@" 2> /dev/null | awk '{ n += $NF } END { print n }')" "$(total "$@")" "all together are the whole"
 
+is "$(find "$work" -name '*.partial')" "" "no name says that a file is not whole"
+
 "$record" -q --switch-output=200ms --max-files=2 -F 99 -o "$work/few.prf" -- "$work/burn" 1200
 set -- "$work"/few.prf.*
 is $# 2 "--max-files keeps the newest"
@@ -61,11 +63,14 @@ count() { set -- "$work"/signal.prf.*; [ -e "$1" ] && echo $# || echo 0; }
 reach() { i=0; until [ "$(count)" -ge "$1" ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done; }
 # The file appears when everything is set up, also the signal.
 reach 1
+is "$(find "$work" -name 'signal.prf.*' | grep -c '\.partial$')" 1 "what is written is called .partial"
 kill -USR2 $recorder
 reach 2
 kill -USR2 $recorder
 reach 3
 is "$(count)" 3 "by signal: one more file for each"
+is "$(find "$work" -name 'signal.prf.*' ! -name '*.partial' -exec "$report" --info {} \; | grep -c '^complete  *yes')" 2 \
+	"those without that end are whole"
 kill -INT $recorder
 wait $recorder
 is $? 0 "and it ends well"

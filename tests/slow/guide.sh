@@ -124,6 +124,7 @@ answer() {
 	*,*.prf) timeout 60 prof-report -q "$2" ;;
 	*,*.html) python3 unpack.py "$2" ;;
 	*,*.gz) gzip -dc "$2" ;;
+	*,*.parquet) "$top/tests/parquet-rows.py" folded "$2" ;;
 	*) cat "$2" ;;
 	esac
 }

@@ -56,6 +56,34 @@ static void refuses(const char *name, int os_error)
 	error_free(error);
 }
 
+static void seals(void **state)
+{
+	struct output output;
+	struct error *error;
+
+	assert_no_error(output_open(&output, path));
+	assert_no_error(output_seal_as(&output, other));
+	assert_int_equal(access(other, F_OK), -1);
+	assert_no_error(output_close(&output, false));
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(other, F_OK), 0);
+	/* Nothing is replaced. */
+	assert_no_error(output_open(&output, path));
+	assert_no_error(output_seal_as(&output, other));
+	error = output_close(&output, false);
+	assert_true(error_is(error, EEXIST));
+	error_free(error);
+	assert_int_equal(access(path, F_OK), 0);
+	unlink(other);
+	/* What is discarded goes. */
+	unlink(path);
+	assert_no_error(output_open(&output, path));
+	assert_no_error(output_seal_as(&output, other));
+	assert_no_error(output_close(&output, true));
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(other, F_OK), -1);
+}
+
 static void creates_for_the_owner_only(void **state)
 {
 	struct output output;
@@ -208,6 +236,7 @@ static void standard_output(void **state)
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 static const struct CMUnitTest tests[] = {
+	EACH(seals),
 	EACH(creates_for_the_owner_only),
 	EACH(overwrites_own_file),
 	EACH(discards_what_it_made),
