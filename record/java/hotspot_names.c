@@ -359,6 +359,15 @@ static void read_lines(struct hotspot_names *n, struct method_name *m)
 	m->line_bytes = size;
 }
 
+/* The characters, read at another moment, are those of the identity as far as that has them. */
+static bool is_of(const struct hotspot_names *n, const __u64 words[HOTSPOT_SYMBOL_WORDS],
+		  const char *text)
+{
+	size_t body = n->h->process.symbol_body, has = head_size(n, words) - body;
+
+	return !memcmp((const char *)words + body, text, has < strlen(text) ? has : strlen(text));
+}
+
 /* NULL: it makes no sense, or is not there. */
 static struct method_name *read_method(struct hotspot_names *n, uint64_t method)
 {
@@ -368,7 +377,8 @@ static struct method_name *read_method(struct hotspot_names *n, uint64_t method)
 	struct method_way way;
 
 	if (!identify(n, method, &way) || !read_symbol(n, way.identity.class_symbol, class) ||
-	    !read_constant(n, way.constants, way.name, name))
+	    !read_constant(n, way.constants, way.name, name) ||
+	    !is_of(n, way.identity.class_name, class) || !is_of(n, way.identity.method_name, name))
 		return NULL;
 	read_source(n, way.constants, way.holder, source);
 	write_file(file, sizeof(file), class, source);

@@ -21,6 +21,10 @@
 #define SETUP_NS UINT64_C(10000000000)
 #define SOON_MS 2
 #define NAMES_MS 50
+/* The same while more than one of MISSED_SHARE frames comes too late, in steps of COUNTED_NS. */
+#define HURRY_MS 5
+#define MISSED_SHARE 20
+#define COUNTED_NS UINT64_C(500000000)
 /* How long the names of a process that has ended may be asked for. */
 #define GONE_NS UINT64_C(5000000000)
 #define FRAMES_MAX (1 << 20)
@@ -77,6 +81,9 @@ struct java {
 	uint32_t ids;
 	uint64_t now_ns;
 	uint64_t name_bytes; /* that all processes' names take */
+	/* Frames that were looked up, and those without a name, since then. */
+	uint64_t looked_up, missed, counted_ns;
+	bool hurries;
 	struct runtime_frames named;
 	struct recent recent[RECENT];
 	struct map frames;  /* struct frame_key -> number in the trace, PRF_NONE: nameless */
@@ -301,9 +308,19 @@ static void forget_gone(struct java *j)
 	}
 }
 
+static void count_missed(struct java *j)
+{
+	if (j->now_ns < j->counted_ns + COUNTED_NS)
+		return;
+	j->hurries = j->missed * MISSED_SHARE > j->looked_up;
+	j->looked_up = j->missed = 0;
+	j->counted_ns = j->now_ns;
+}
+
 void java_tick(struct java *j, uint64_t now_ns)
 {
 	j->now_ns = now_ns;
+	count_missed(j);
 	forget_gone(j);
 	if (j->waiting)
 		map_each(&j->by_pid, look, j);
@@ -316,7 +333,7 @@ int java_wait_ms(const struct java *j, int most_ms)
 	if (j->waiting)
 		ms = SOON_MS;
 	else if (j->by_pid.count)
-		ms = NAMES_MS;
+		ms = j->hurries ? HURRY_MS : NAMES_MS;
 	return ms < most_ms ? ms : most_ms;
 }
 
@@ -362,6 +379,8 @@ static struct error *name_frame(struct java *j, struct java_process *p,
 	n = hotspot_names_find(p->names, q->frame, q->exact, places);
 	p->frames++;
 	p->nameless += !n;
+	j->looked_up++;
+	j->missed += !n;
 	*id = PRF_NONE;
 	return n ? runtime_frames_find(&j->named,
 				       q->frame->code & HOTSPOT_METHOD ? "[java interpreter]"

@@ -128,6 +128,48 @@ static void test_what_is_something_else_now_has_no_name(void **state)
 	close_17(&l);
 }
 
+/* Memory whose symbols have other characters each time after their heads were read. */
+struct restless {
+	struct memory_image *image;
+	uint64_t body, heads[4096];
+	size_t count;
+};
+
+static bool read_restless(void *context, uint64_t address, void *bytes, size_t size)
+{
+	struct restless *r = context;
+
+	/* Not by blocks, of which head and characters would come from one moment. */
+	if (size >= 512 || !memory_image_read(r->image, address, bytes, size))
+		return false;
+	if (size == HOTSPOT_SYMBOL_WORDS * 8 && r->count < sizeof(r->heads) / sizeof(r->heads[0]))
+		r->heads[r->count++] = address;
+	for (size_t i = 0; i < r->count; i++)
+		if (address == r->heads[i] + r->body)
+			((char *)bytes)[0] ^= 1;
+	return true;
+}
+
+static void test_a_name_that_changes_while_it_is_read_is_none(void **state)
+{
+	static struct restless restless;
+	size_t tried = 0, named = 0;
+	struct looked_up l;
+
+	open_17(&l);
+	restless = (struct restless){ .image = &l.image, .body = l.h.process.symbol_body };
+	l.h.memory = (struct target_memory){ read_restless, &restless };
+	for (size_t i = 0; i < l.image.frame_count; i++) {
+		if (!(l.image.frames[i].frame.code & HOTSPOT_METHOD))
+			continue;
+		named += hotspot_names_find(l.names, &l.image.frames[i].frame, false, l.places) > 0;
+		tried++;
+	}
+	assert_true(tried > 20 && restless.count > 20);
+	assert_int_equal(named, 0);
+	close_17(&l);
+}
+
 /* Many machines together take no more than is allowed, and what they took is given back. */
 static void test_all_machines_have_one_limit(void **state)
 {
@@ -245,6 +287,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_jdk_17),
 	cmocka_unit_test(test_other_jdks),
 	cmocka_unit_test(test_what_is_something_else_now_has_no_name),
+	cmocka_unit_test(test_a_name_that_changes_while_it_is_read_is_none),
 	cmocka_unit_test(test_all_machines_have_one_limit),
 	cmocka_unit_test(test_machines_that_are_none),
 	cmocka_unit_test(test_missing_field),
