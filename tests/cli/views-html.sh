@@ -164,6 +164,10 @@ if [ -n "$browser" ]; then
 	is "$shares" "$(printf '%s\n' "$shares" | sort -rn)" "... the largest first"
 	show "page.html#colour=object" > "$work/dom"
 	like "$(grep -o 'id="legend">.*' "$work/dom")" '</i>[^<]+ [0-9.]+ %' "colours by object have a legend"
+	show diff.html > "$work/dom"
+	like "$(grep -o 'id="legend">.*' "$work/dom")" 'rgb\(250, 158, 66\);"></i>new or more' "--safe-colors begins with orange"
+	show "diff.html#colour=red-blue" > "$work/dom"
+	unlike "$(grep -o 'id="legend">.*' "$work/dom")" 'rgb\(250, 158, 66\)' "... and the page has others"
 	show "page.html#search=%28" > "$work/dom"
 	like "$(cat "$work/dom")" 'not a regular expression, taken as text: matched' "a wrong search is said"
 else

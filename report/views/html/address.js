@@ -38,7 +38,7 @@ class Address {
 		put("from", strip.from, 0);
 		put("to", strip.to, strip.slices);
 		put("zoom", app.zoomNext ?? app.flame.zoom, 0);
-		put("colour", app.colours.scheme, on.colour.options[0].value);
+		put("colour", app.colours.scheme, app.colours.usual);
 		put("order", app.order, "name");
 		put("width", app.width, "now");
 		put("scale", app.scale, app.usualScale);
@@ -70,7 +70,7 @@ class Address {
 		app.order = among(on.order, "order", "name");
 		app.width = among(on.width, "width", "now");
 		app.scale = among(on.scale, "scale", app.usualScale);
-		app.colours.use(among(on.colour, "colour", on.colour.options[0].value));
+		app.colours.use(among(on.colour, "colour", app.colours.usual));
 		strip.from = number("from", 0, strip.slices - 1, 0);
 		strip.to = number("to", strip.from + 1, strip.slices, strip.slices);
 		app.fn = number("function", 0, functions - 1, app.fn);

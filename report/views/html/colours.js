@@ -43,7 +43,8 @@ class Colours {
 		this.profile = profile;
 		this.dark = false;
 		this.differences = profile.head.diff?.safe ? "orange-purple" : "red-blue";
-		this.use("kind");
+		this.usual = profile.head.diff ? this.differences : "kind";
+		this.use(this.usual);
 	}
 	use(scheme) {
 		this.scheme = scheme;

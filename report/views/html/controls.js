@@ -43,8 +43,6 @@ class Controls {
 		on.codeButton.hidden = !app.code.any;
 		on.scale.value = app.scale;
 		on.time.hidden = head.slices < 2;
-		if (diff)
-			app.colours.use(app.colours.differences);
 	}
 	/* Processes of several threads and threads, those with the largest shares first. */
 	fillThreads(option) {
@@ -131,6 +129,7 @@ class Controls {
 		const { app } = this, frame = app.pointedFrame(), fn = app.pointedFunction();
 		if (fn < 0)
 			return;
+		app.tip.hide();
 		const place = (frame?.flame.scroller ?? this.on.functions).getBoundingClientRect();
 		const box = frame?.flame.boxes.find(({ node }) => node === frame.node);
 		const y = box ? frame.flame.top(box.row) - frame.flame.scroller.scrollTop + ROW : 40;
