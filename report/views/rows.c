@@ -141,7 +141,7 @@ static uint32_t row_of_frame(struct table *t, const struct profile *p,
 static bool shown(const struct profile_frame *frame)
 {
 	return frame->kind != PROFILE_FRAME_SEPARATOR && frame->kind != PROFILE_FRAME_END &&
-	       !frame->waker;
+	       frame->kind != PROFILE_FRAME_GROUP && !frame->waker;
 }
 
 static bool is_of_trace(const struct profile *p, const struct profile_entry *e, uint32_t trace)

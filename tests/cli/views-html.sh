@@ -30,6 +30,11 @@ if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/
 	is "$(cat "$work/log")" "good" "the page's script finds the folded stacks"
 	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" "$work/top" "$work/top--normalize" > "$work/log" 2>&1
 	is "$(cat "$work/log")" "good" "the comparison's script finds both columns, and what changed by function as -f top does"
+	# Frames that say whose a stack is are no functions.
+	"$report" -q --no-cache -f html --value=samples --group-by=cpu,comm --diff "$before" "$trace" -o "$work/led.html"
+	"$report" -q --no-cache --group-by=cpu,comm --diff "$before" "$trace" -o "$work/led"
+	node "$top/tests/cli/views-html.js" "$work/led.html" "$work/led" "$work/top" "$work/top--normalize" > "$work/log" 2>&1
+	is "$(cat "$work/log")" "good" "... and with first frames of another kind"
 	# shaped WHAT NAME OPTIONS...: the page, shaped in the browser, has the stacks that the options give
 	shaped() {
 		"$report" -q --no-cache "$3" "$trace" -o "$work/shaped"
