@@ -17,49 +17,49 @@ void in_order_release(struct in_order *o)
 	*o = (struct in_order){ 0 };
 }
 
-static bool precedes(const struct in_order *o, size_t a, size_t b)
+static bool precedes(const struct in_order *o, size_t a, uint64_t time_ns, uint64_t arrival)
 {
-	if (o->heap[a].time_ns != o->heap[b].time_ns)
-		return o->heap[a].time_ns < o->heap[b].time_ns;
-	return o->arrivals[a] < o->arrivals[b];
+	if (o->heap[a].time_ns != time_ns)
+		return o->heap[a].time_ns < time_ns;
+	return o->arrivals[a] < arrival;
 }
 
-static void swap(struct in_order *o, size_t a, size_t b)
+static void move(struct in_order *o, size_t to, size_t from)
 {
-	struct view_sample sample = o->heap[a];
-	uint64_t arrival = o->arrivals[a];
-
-	o->heap[a] = o->heap[b];
-	o->arrivals[a] = o->arrivals[b];
-	o->heap[b] = sample;
-	o->arrivals[b] = arrival;
+	o->heap[to] = o->heap[from];
+	o->arrivals[to] = o->arrivals[from];
 }
 
 void in_order_put(struct in_order *o, const struct view_sample *sample)
 {
+	uint64_t arrival = o->arrived++;
 	size_t at = o->n++;
 
+	/* What comes later than the sample makes room for it. */
+	for (; at && !precedes(o, (at - 1) / 2, sample->time_ns, arrival); at = (at - 1) / 2)
+		move(o, at, (at - 1) / 2);
 	o->heap[at] = *sample;
-	o->arrivals[at] = o->arrived++;
-	for (; at && precedes(o, at, (at - 1) / 2); at = (at - 1) / 2)
-		swap(o, at, (at - 1) / 2);
+	o->arrivals[at] = arrival;
 }
 
 bool in_order_take(struct in_order *o, struct view_sample *sample)
 {
-	size_t at = 0, child;
+	size_t at = 0, child, last;
 
 	if (!o->n)
 		return false;
 	*sample = o->heap[0];
-	swap(o, 0, --o->n);
+	last = --o->n;
+	/* The last one goes where all below it come later. */
 	while ((child = 2 * at + 1) < o->n) {
-		if (child + 1 < o->n && precedes(o, child + 1, child))
+		if (child + 1 < o->n &&
+		    precedes(o, child + 1, o->heap[child].time_ns, o->arrivals[child]))
 			child++;
-		if (precedes(o, at, child))
+		if (!precedes(o, child, o->heap[last].time_ns, o->arrivals[last]))
 			break;
-		swap(o, at, child);
+		move(o, at, child);
 		at = child;
 	}
+	move(o, at, last);
 	return true;
 }

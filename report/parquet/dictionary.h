@@ -16,6 +16,7 @@ struct dictionary {
 	uint64_t *keys; /* in the order in which they came */
 	size_t count, key_capacity;
 	uint32_t *slots;   /* index of a key + 1; 0: free */
+	uint32_t last;	   /* index of the key that came last: it mostly comes again */
 	size_t slot_count; /* a power of two, or 0 */
 };
 
@@ -44,6 +45,8 @@ static inline uint32_t dictionary_index(struct dictionary *d, uint64_t key)
 {
 	size_t at;
 
+	if (d->last < d->count && d->keys[d->last] == key)
+		return d->last;
 	if (2 * (d->count + 1) > d->slot_count && !dictionary_grow(d))
 		return DICTIONARY_FULL;
 	at = dictionary_slot(d, key);
@@ -51,7 +54,8 @@ static inline uint32_t dictionary_index(struct dictionary *d, uint64_t key)
 		d->keys[d->count++] = key;
 		d->slots[at] = (uint32_t)d->count;
 	}
-	return d->slots[at] - 1;
+	d->last = d->slots[at] - 1;
+	return d->last;
 }
 
 #endif
