@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * At a time: large against the cost of a system call, small against what stays in memory. A fuzzer's
- * inputs are small, and making room would cost more than reading them.
+ * At a time: large against the cost of a system call, small against what stays in memory. A
+ * fuzzer's inputs are small, and making room would cost more than reading them.
  */
 #ifdef PRF_FUZZING
 #define READ_SIZE ((size_t)4 << 10)

@@ -22,8 +22,11 @@ record_kind() {
 	timeout 60 "$report" --info "$1.prf" > "$1.info" 2>> log
 	timeout 60 "$record" -q -F 199 -o "$1-deleted.prf" -- ./map_code "$work/$1.so" 0.3 deleted 2>> log
 	is $? 0 "$1, deleted: recorded"
-	samples=$(timeout 60 "$report" -f folded "$1-deleted.prf" 2>> log | awk '{ n += $NF } END { print n + 0 }')
-	number "$samples > 10" "$1, deleted: $samples samples"
+	timeout 60 "$report" --info --json "$1-deleted.prf" > deleted.json 2>> log
+	# The timers of a machine that is a guest on a busy one skip most of their ticks.
+	samples=$(json deleted.json 'd["samples"]')
+	lost=$(json deleted.json 'sum(d["lost"].values()) - d["lost"]["skipped"]')
+	number "$samples > $lost" "$1, deleted: $samples samples, $lost lost"
 }
 
 for kind in honest notes symbols headers many-symbols sections debug; do
