@@ -68,7 +68,7 @@ static __always_inline bool in_cgroup(struct task_struct *task)
 {
 	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
 
-	for (int i = 0; i < CGROUP_LEVELS && group; i++) {
+	for (__u64 i = 0; i < CGROUP_LEVELS && group; i++) {
 		if (BPF_CORE_READ(group, kn, id) == cgroup_id)
 			return true;
 		group = BPF_CORE_READ(group, self.parent, cgroup);
@@ -112,7 +112,7 @@ static __always_inline void copy_stack(struct task_struct *task, __u64 sp)
 		return;
 	c->start = sp & ~(__u64)(COPY_PAGE - 1);
 	c->size = 0;
-	for (int i = 0; i < COPY_PAGES; i++) {
+	for (__u64 i = 0; i < COPY_PAGES; i++) {
 		if (bpf_copy_from_user_task(c->bytes + i * COPY_PAGE, COPY_PAGE,
 					    (void *)(c->start + i * COPY_PAGE), task, 0))
 			break;

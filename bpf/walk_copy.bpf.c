@@ -48,7 +48,7 @@ int copy_walk(struct bpf_perf_event_data *ctx)
 	copy->start = w->registers.sp & ~4095ULL;
 	/* Page by page, up to the end of the stack. */
 	copy->pages = 0;
-	for (int i = 0; i < WALK_COPY_PAGES; i++) {
+	for (__u64 i = 0; i < WALK_COPY_PAGES; i++) {
 		page = copy->start + i * 4096;
 		if (bpf_probe_read_user(copy->stack[i], 4096, (void *)page))
 			break;

@@ -139,7 +139,6 @@ static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runt
 
 	if (!process || !list || !w)
 		return 1;
-	/* Before 5.16 the verifier forgets a counter on the stack that has fewer than 64 bits. */
 	for (__u64 i = 0; i < steps; i++)
 		if (script_step(w, list, process, runtime))
 			return 1;

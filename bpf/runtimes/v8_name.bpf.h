@@ -235,7 +235,7 @@ static __always_inline int v8_search_code(struct v8_walk *v, struct v8_compiled 
 		return 1;
 	v->searches++;
 	v->search = at - V8_CODE_STEPS * V8_CODE_ALIGNMENT;
-	for (int i = 0; i < V8_CODE_STEPS; i++, at -= V8_CODE_ALIGNMENT) {
+	for (__u64 i = 0; i < V8_CODE_STEPS; i++, at -= V8_CODE_ALIGNMENT) {
 		if (WALK_READ_USER(&address, 8, at - p->made))
 			return 1;
 		if (v8_is_pointer(address) &&
@@ -297,7 +297,7 @@ static __always_inline void v8_text_find(struct v8_walk *v, struct v8_text *t, _
 	int more = 1;
 
 	*t = (struct v8_text){ 0 };
-	for (int i = 0; i < V8_HOPS && more > 0; i++) {
+	for (__u64 i = 0; i < V8_HOPS && more > 0; i++) {
 		more = v8_text_step(v, t, string, i == 0);
 		string = v->words[2];
 	}

@@ -37,7 +37,7 @@ __noinline int v8_locate(__u32 index)
 	if (!w)
 		return 0;
 	w->v8.at = w->v8.size;
-	for (int i = 0; i < V8_COPIES; i++) {
+	for (__u64 i = 0; i < V8_COPIES; i++) {
 		__u64 at = w->pc - w->v8.process.builtins[i];
 
 		if (at < w->v8.size) {
@@ -182,7 +182,7 @@ __noinline int v8_look_function(__u32 index)
 __noinline int v8_send_wanted(__u32 index)
 {
 	v8_look_compilation(index);
-	for (__u32 i = 0; i < V8_INNER_MAX; i++)
+	for (__u64 i = 0; i < V8_INNER_MAX; i++)
 		if (v8_look_inner(index, i))
 			v8_send(index);
 	if (v8_look_function(index))
@@ -224,7 +224,7 @@ __noinline int v8_find_code(__u32 index, __u64 pc, __u64 slot)
 	if (known && v8_read_found(index, slot))
 		return 0;
 	w->v8.search = pc & -V8_CODE_ALIGNMENT;
-	for (int i = 0; i < V8_SEARCHES; i++)
+	for (__u64 i = 0; i < V8_SEARCHES; i++)
 		if (v8_search(index, slot))
 			break;
 	v8_read_found(index, slot);
