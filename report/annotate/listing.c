@@ -19,6 +19,7 @@ void listing_release(struct listing *l)
 	for (size_t i = 0; i < l->source_count; i++) {
 		source_file_release(&l->sources[i]->file);
 		error_free(l->sources[i]->error);
+		free(l->sources[i]->path);
 		free(l->sources[i]);
 	}
 	error_free(l->too_many.error);
@@ -71,8 +72,12 @@ const struct listing_source *listing_source(struct listing *l, const char *path)
 	one = calloc(1, sizeof(*one));
 	if (!one)
 		return NULL;
+	one->path = strdup(path);
+	if (!one->path) {
+		free(one);
+		return NULL;
+	}
 	l->sources[l->source_count++] = one;
-	one->path = path;
 	one->error = read_source(l, one);
 	return one;
 }

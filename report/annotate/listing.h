@@ -14,7 +14,7 @@
 
 /* A source file that was asked for. */
 struct listing_source {
-	const char *path; /* as recorded */
+	char *path; /* as recorded; a copy, for the code that names it does not stay */
 	struct source_file file;
 	struct error *error; /* why there is none */
 };

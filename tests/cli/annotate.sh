@@ -176,6 +176,40 @@ like "$output" '↳ inner \(inlined\.c:4\)$' "inlined code at its place"
 if [ -n "$disassembler" ]; then
 	like "$output" '  ; inner inlined\.c:4  sink = x \+ 1;$' "... among the instructions, too"
 fi
+# A source that only the code of one function names is there for that of the next one.
+cat > part.h <<'END'
+static inline __attribute__((always_inline)) int part(int x)
+{
+	return x * 3 + 1;
+}
+END
+cat > two.c <<'END'
+#include "part.h"
+__attribute__((noinline)) int first(int x) { return part(x ^ 5); }
+__attribute__((noinline)) int second(int x) { return part(x ^ 9); }
+int main(int argc, char **argv) { (void)argv; return first(argc) + second(argc); }
+END
+compile_c -g -O1 -Wl,--build-id=sha1 -o two two.c
+# inside FUNCTION: an address in it
+inside() { printf '0x%x' $((0x$(nm two | awk -v name="$1" '$3 == name { print $1 }') + 1)); }
+cat > two.txt <<END
+event 0 "cpu-clock" "samples" 1000 0
+object 0 "$work/two" "" "$(readelf -n two | sed -n 's/.*Build ID: //p')"
+task 1 1 "two" "" ""
+frame 0 0 $(inside first)
+frame 0 0 $(inside second)
+stack - 0
+stack - 1
+sample 1000000 0 0 0 0 1
+sample 2000000 0 0 1 0 1
+finish
+END
+need "$build/testdata/trace_text" two.txt -o two.prf
+output=$("$report" -q -f annotate --limit=2 --min=0 two.prf)
+is "$(printf '%s\n' "$output" | grep -cE '^# (first|second)  two$')" 2 "two functions, one after the other"
+if [ -n "$disassembler" ]; then
+	is "$(printf '%s\n' "$output" | grep -c '; part part\.h:3  return x \* 3 + 1;$')" 2 "... and both have what is inlined from a header"
+fi
 sed 's/0f1011121314"$/& 0 0 0 0 0 1000000000/' trace.txt > dated.txt
 "$build/testdata/trace_text" dated.txt -o dated.prf
 unlike "$(annotate --function work)" 'changed after' "a program whose time is not known"
