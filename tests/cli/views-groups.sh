@@ -5,9 +5,7 @@
 
 make_trace=$build/testdata/make_trace
 trace=$work/now.prf
-before=$work/before.prf
 need "$make_trace" -n 4000 -t 3 -k 60 -d 12 -s 7 -o "$trace"
-need "$make_trace" -n 1000 -t 2 -k 60 -d 12 -s 7 -o "$before"
 command -v python3 > /dev/null || skip_all "no python3"
 if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
 	node=yes
@@ -80,16 +78,6 @@ is "$(stacks "$work/speedscope" | cut -d';' -f1 | sort -u | tr '\n' ' ')" "cpu-0
 # Without being asked, what shows threads as such puts nothing there.
 "$report" -q --no-cache -f speedscope "$trace" -o "$work/plain"
 is "$(stacks "$work/plain" | grep -cE '^(worker|cpu)-')" 0 "no first frame unless asked for"
-
-# A comparison has them on both sides.
-"$report" -q --no-cache --group-by cpu --diff "$before" "$trace" -o "$work/folded"
-"$report" -q --no-cache -f html --group-by cpu --diff "$before" "$trace" -o "$work/html"
-if [ "$node" ]; then
-	is "$(node "$top/tests/cli/views-html.js" "$work/html" "$work/folded" 2>&1)" good \
-		"--group-by of a comparison"
-else
-	skip "--group-by of a comparison" "no node, or an old one"
-fi
 
 # Formats without stacks of frames say that they do nothing with it.
 like "$("$report" -f top --group-by cpu "$trace" 2>&1 > "$work/none")" "warning: --group-by.*--by" \

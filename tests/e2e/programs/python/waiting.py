@@ -29,9 +29,11 @@ for thread in running + waiting:
 while not reached:
     time.sleep(0.01)
 time.sleep(0.1)
-lock.release()
-for thread in waiting:
-    thread.join()
 done.append(True)
 for thread in running:
+    thread.join()
+# Nobody else runs: it waits for the lock by now, and for nothing else.
+time.sleep(0.05)
+lock.release()
+for thread in waiting:
     thread.join()
