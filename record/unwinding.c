@@ -139,6 +139,7 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 {
 	struct unwinder_totals t;
 	struct error *error;
+	uint64_t left_out;
 
 	if (!u->unwinder)
 		return NULL;
@@ -151,6 +152,12 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				" files had no unwind table at times, for want of memory; their "
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
+	left_out = spaces_left_out(lookahead_spaces(u->lookahead));
+	if (left_out)
+		message_warning("%" PRIu64
+				" mappings were left out: too many of one process are of files "
+				"that do not answer",
+				left_out);
 	error = write_totals(f, &t);
 	if (!error)
 		error = trace_file_error(f, java_finish(u->java));

@@ -53,7 +53,7 @@ struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layo
 /* Whether a process is known to be a target. */
 bool unwinding_follows(const struct unwinding *u, uint32_t pid);
 
-/* Whether the kernel half knew the runtime that makes the process's code, at that time. */
+/* Whether the kernel half knew the Java machine that makes the process's code, at that time. */
 bool unwinding_knows_made_code(const struct unwinding *u, uint32_t pid, uint64_t time_ns);
 
 /*

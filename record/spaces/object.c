@@ -172,7 +172,7 @@ static bool complete(struct object *object, const struct open_file *file)
 	/* An object that was examined and has no build-id is identified by its inode alone. */
 	if ((!object->examined || found.build_id_size) && !take_build_id(&found, file->fd))
 		return false;
-	/* The trace's definition of an object must not change after a sample has used it. */
+	/* What the trace has of an object that was examined must not change. */
 	if (object->examined)
 		return true;
 	found.device = status->st_dev;
@@ -271,9 +271,13 @@ struct error *object_open(uint32_t pid, const struct mapping *m, struct open_fil
 
 bool object_prepare(uint32_t pid, const struct mapping *m)
 {
-	if (m->object->examined || m->object->definition.kind != PRF_OBJECT_FILE)
+	int error;
+
+	if (m->object->prepared || m->object->definition.kind != PRF_OBJECT_FILE)
 		return true;
-	return open_mapped(pid, m, &m->object->file) != -EAGAIN;
+	error = open_mapped(pid, m, &m->object->file);
+	m->object->prepared = !error;
+	return error != -EAGAIN;
 }
 
 void object_let_go(struct object *object)
@@ -285,13 +289,20 @@ void object_let_go(struct object *object)
 
 void object_examine(uint32_t pid, const struct mapping *m)
 {
+	struct object *object = m->object;
 	struct open_file file;
+	int error;
 
-	if (m->object->examined || m->object->definition.kind != PRF_OBJECT_FILE)
+	if (object->examined || object->definition.kind != PRF_OBJECT_FILE ||
+	    (object->late && object->late_answers == opener_answers()))
 		return;
-	if (!open_mapped(pid, m, &file))
+	/* Before asking: an answer that arrives meanwhile counts as a later one. */
+	object->late_answers = opener_answers();
+	error = open_mapped(pid, m, &file);
+	if (!error)
 		close(file.fd);
-	m->object->examined = true; /* one attempt only: this runs for each frame */
+	object->late = error == -EAGAIN;
+	object->examined = !object->late; /* one attempt only: this runs for each frame */
 }
 
 static void drop_repeated(struct object *object)

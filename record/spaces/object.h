@@ -26,8 +26,11 @@ struct asker {
 /* `definition`'s text stays valid until objects_free(). */
 struct object {
 	struct prf_object definition;
-	bool examined;
-	uint64_t *hits; /* file offsets of code that samples hit, see object_hit() */
+	bool examined;	       /* the definition stays as it is */
+	bool prepared;	       /* was opened by object_prepare() */
+	bool late;	       /* had not answered when object_examine() asked, */
+	uint64_t late_answers; /* which was after so many answers: see opener_answers() */
+	uint64_t *hits;	       /* file offsets of code that samples hit, see object_hit() */
 	size_t hit_count, hit_capacity;
 	bool hits_full; /* no more are added: sorting them would cost more than they are worth */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
@@ -60,7 +63,11 @@ struct error *object_open(uint32_t pid, const struct mapping *mapping, struct op
 bool object_prepare(uint32_t pid, const struct mapping *mapping);
 void object_let_go(struct object *object);
 
-/* Completes the definition of a mapping's object, if the file can be opened. */
+/*
+ * Completes the definition of a mapping's object, if the file can be opened. One that does not
+ * answer is asked for again once any file has answered: what the trace has of it until then is a
+ * less complete object.
+ */
 void object_examine(uint32_t pid, const struct mapping *mapping);
 
 /*

@@ -11,14 +11,22 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* Most mappings that wait for their file; listeners are not told of further ones. */
-#define WAITING_MAX 16384
+/*
+ * Most mappings of one process that wait for their files. More need not be bounded: the opener asks
+ * for few files at a time, and the kernel keeps more of a process than this.
+ */
+#define WAITING_MAX 1024
 
-/* A mapping that listeners are told of when its file has answered. */
+/* A mapping that is reported to listeners when its file has answered. */
 struct waiting_mapping {
-	uint32_t pid;
 	uint64_t time_ns;
 	struct mapping mapping;
+};
+
+/* All of one process. */
+struct waiting {
+	struct waiting_mapping *list;
+	size_t n, capacity;
 };
 
 struct spaces {
@@ -30,10 +38,10 @@ struct spaces {
 	struct layout nothing;
 	struct space_listener *listeners;
 	size_t listener_count, listener_capacity;
-	bool prepares; /* files are opened before listeners are called */
-	struct waiting_mapping *waiting;
-	size_t waiting_count, waiting_capacity;
-	uint64_t answers; /* as of the last look at `waiting` */
+	bool prepares;	    /* files are opened before listeners are called */
+	struct map waiting; /* pid -> struct waiting * */
+	uint64_t answers;   /* as of the last look at `waiting` */
+	uint64_t left_out;
 };
 
 /* -------- layouts -------- */
@@ -126,6 +134,12 @@ static void put_value(void *layout)
 	layout_put(layout);
 }
 
+static void free_waiting(void *waiting)
+{
+	free(((struct waiting *)waiting)->list);
+	free(waiting);
+}
+
 void spaces_free(struct spaces *s)
 {
 	if (!s)
@@ -133,7 +147,7 @@ void spaces_free(struct spaces *s)
 	map_release_values(&s->by_pid, put_value);
 	roots_release(&s->roots);
 	free(s->listeners);
-	free(s->waiting);
+	map_release_values(&s->waiting, free_waiting);
 	free(s);
 }
 
@@ -148,26 +162,56 @@ static void report_ready(const struct spaces *s, uint32_t pid, uint64_t time_ns,
 	object_let_go(m->object);
 }
 
-static void add_waiting(struct spaces *s, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+/* Those of a process; NULL: none. */
+static struct waiting *waiting_of(const struct spaces *s, uint32_t pid)
 {
-	if (s->waiting_count < WAITING_MAX &&
-	    array_reserve(&s->waiting, &s->waiting_capacity, s->waiting_count + 1))
-		s->waiting[s->waiting_count++] = (struct waiting_mapping){ pid, time_ns, *m };
+	uint64_t *value = map_get(&s->waiting, &pid, sizeof(pid));
+
+	return value ? (struct waiting *)(uintptr_t)*value : NULL;
+}
+
+static void forget_waiting(struct spaces *s, uint32_t pid)
+{
+	struct waiting *waiting = waiting_of(s, pid);
+
+	map_remove(&s->waiting, &pid, sizeof(pid));
+	if (waiting)
+		free_waiting(waiting);
+}
+
+static struct waiting *get_waiting(struct spaces *s, uint32_t pid)
+{
+	uint64_t *value = map_put(&s->waiting, &pid, sizeof(pid), NULL);
+
+	if (value && !*value)
+		*value = (uintptr_t)calloc(1, sizeof(struct waiting));
+	return value ? (struct waiting *)(uintptr_t)*value : NULL;
+}
+
+static void add_waiting(struct spaces *s, uint32_t pid, const struct waiting_mapping *added)
+{
+	struct waiting *w = get_waiting(s, pid);
+
+	if (w && w->n < WAITING_MAX && array_reserve(&w->list, &w->capacity, w->n + 1))
+		w->list[w->n++] = *added;
+	else
+		s->left_out++;
 }
 
 static void report_mapped(struct spaces *s, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
 	if (s->prepares && !object_prepare(pid, m))
-		add_waiting(s, pid, time_ns, m);
+		add_waiting(s, pid, &(struct waiting_mapping){ time_ns, *m });
 	else
 		report_ready(s, pid, time_ns, m);
 }
 
 static void report_forked(struct spaces *s, uint32_t parent, uint32_t child)
 {
-	for (size_t i = 0, n = s->waiting_count; i < n; i++)
-		if (s->waiting[i].pid == parent)
-			add_waiting(s, child, s->waiting[i].time_ns, &s->waiting[i].mapping);
+	const struct waiting *waiting = waiting_of(s, parent);
+
+	for (size_t i = 0; waiting && i < waiting->n; i++)
+		add_waiting(s, child, &waiting->list[i]);
 	for (size_t i = 0; i < s->listener_count; i++)
 		if (s->listeners[i].forked)
 			s->listeners[i].forked(s->listeners[i].context, parent, child);
@@ -214,33 +258,49 @@ void spaces_prepare_files(struct spaces *s)
 }
 
 /* Whether the process still maps it. */
-static bool is_mapped(const struct spaces *s, const struct waiting_mapping *w)
+static bool is_mapped(const struct spaces *s, uint32_t pid, const struct mapping *mapping)
 {
-	const struct mapping *m = spaces_find(s, w->pid, w->mapping.start);
+	const struct mapping *m = spaces_find(s, pid, mapping->start);
 
-	return m && m->object == w->mapping.object && m->start == w->mapping.start &&
-	       m->offset == w->mapping.offset;
+	return m && m->object == mapping->object && m->start == mapping->start &&
+	       m->offset == mapping->offset;
+}
+
+static void look_at_process(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct waiting *waiting = (struct waiting *)(uintptr_t)value;
+	const struct spaces *s = context;
+	size_t left = 0;
+	uint32_t pid;
+
+	memcpy(&pid, key, sizeof(pid));
+	for (size_t i = 0; waiting && i < waiting->n; i++) {
+		const struct waiting_mapping w = waiting->list[i];
+
+		if (!is_mapped(s, pid, &w.mapping))
+			continue;
+		if (object_prepare(pid, &w.mapping))
+			report_ready(s, pid, w.time_ns, &w.mapping);
+		else
+			waiting->list[left++] = w;
+	}
+	if (waiting)
+		waiting->n = left;
 }
 
 void spaces_look_at_files(struct spaces *s)
 {
-	uint64_t answers = s->waiting_count ? opener_answers() : s->answers;
-	size_t left = 0;
+	uint64_t answers = s->waiting.count ? opener_answers() : s->answers;
 
 	if (answers == s->answers)
 		return;
 	s->answers = answers;
-	for (size_t i = 0; i < s->waiting_count; i++) {
-		struct waiting_mapping w = s->waiting[i];
+	map_each(&s->waiting, look_at_process, s);
+}
 
-		if (!is_mapped(s, &w))
-			continue;
-		if (object_prepare(w.pid, &w.mapping))
-			report_ready(s, w.pid, w.time_ns, &w.mapping);
-		else
-			s->waiting[left++] = w;
-	}
-	s->waiting_count = left;
+uint64_t spaces_left_out(const struct spaces *s)
+{
+	return s->left_out;
 }
 
 /* -------- changes -------- */
@@ -268,6 +328,7 @@ static struct error *clear(struct spaces *s, uint32_t pid, uint64_t time_ns, boo
 {
 	struct error *error = set_layout(s, pid, layout_new(s));
 
+	forget_waiting(s, pid);
 	if (!error)
 		report_cleared(s, pid, time_ns, by_exec);
 	return error;
@@ -413,6 +474,7 @@ struct error *spaces_apply(struct spaces *s, const struct side_record *r)
 void spaces_remove(struct spaces *s, uint32_t pid)
 {
 	roots_remove(&s->roots, pid);
+	forget_waiting(s, pid);
 	layout_put(layout_of(s, pid));
 	map_remove(&s->by_pid, &pid, sizeof(pid));
 }

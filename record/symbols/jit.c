@@ -309,10 +309,14 @@ static void open_dump(struct jit *jit, struct process *p, const char *path)
 		return;
 	what.pid = p->pid;
 	fd = open_file(jit, p, &what);
-	if (fd == -EAGAIN && !p->late_dump)
-		p->late_dump = strdup(path);
 	if (fd >= 0)
 		growing_file_init(&p->dump_file, fd);
+	if (fd == -EAGAIN && !p->late_dump) {
+		p->late_dump = strdup(path);
+	} else if (fd != -EAGAIN && p->late_dump && !strcmp(path, p->late_dump)) {
+		free(p->late_dump); /* which may be `path` */
+		p->late_dump = NULL;
+	}
 }
 
 void jit_dump(struct jit *jit, uint32_t pid, const char *path)

@@ -94,10 +94,20 @@ static void close_file(struct open_file *from)
 	from->fd = -1;
 }
 
+/* What a copy holds; its file may claim another size. */
+static uint64_t size_of_copy(const struct open_file *from)
+{
+	struct stat status;
+
+	if (from->fd < 0 || !from->copied)
+		return 0;
+	return fstat(from->fd, &status) ? UINT64_MAX : (uint64_t)status.st_size;
+}
+
 /* Takes over the fd. */
 static void set_file(struct code_files *files, struct code_file *file, struct open_file *from)
 {
-	uint64_t size = from->fd >= 0 && from->copied ? (uint64_t)from->status.st_size : 0;
+	uint64_t size = size_of_copy(from);
 
 	if (size > LIMIT_FOREIGN_TOTAL_BYTES ||
 	    files->copied_bytes > LIMIT_FOREIGN_TOTAL_BYTES - size) {
@@ -109,6 +119,7 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	files->copied_bytes += size;
 	if (file->kept >= 0)
 		close(file->kept);
+	file->removed = false; /* it was said of the one that was kept before */
 	/* Copies would keep their memory. */
 	file->kept = file->fd >= 0 && !from->copied && files->count < KEPT_MAX
 			     ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0)

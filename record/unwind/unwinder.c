@@ -296,9 +296,13 @@ static void report(struct unwinder *u, const struct code_file *file)
 static void finish_file(struct unwinder *u, struct code_file *file, const struct code_file *result)
 {
 	uint64_t seen = file->last_mapped_ns;
+	bool removed = file->removed;
+	int kept = file->kept; /* may have been closed meanwhile */
 
 	code_files_close(&u->files, file);
 	*file = *result;
+	file->kept = kept;
+	file->removed = removed;
 	file->fd = -1;
 	file->copied_bytes = 0;
 	file->last_mapped_ns = seen;
