@@ -146,17 +146,19 @@ struct search {
 	struct code_range (*found)(const struct search *s, uint64_t at, uint64_t target);
 	struct code_range function;
 	uint64_t least;
+	uint64_t left; /* bytes that are looked at still, of all segments: these may overlap */
 };
 
 /* False: there are several. */
-static bool search_segment(const struct search *s, const struct elf_file *e,
+static bool search_segment(struct search *s, const struct elf_file *e,
 			   const struct elf_segment *segment, struct code_range *only)
 {
 	struct cursor c = elf_file_at(e, segment->address);
-	uint64_t size = segment->file_size < CODE_MAX ? segment->file_size : CODE_MAX;
+	uint64_t size = segment->file_size < s->left ? segment->file_size : s->left;
 	const uint8_t *code = cursor_bytes(&c, size), *at = code;
 	const uint8_t *end = code ? code + size : NULL;
 
+	s->left -= size;
 	for (; code && (at = memmem(at, (size_t)(end - at), s->bytes, s->n)); at++) {
 		uint64_t from = segment->address + (uint64_t)(at - code), next = from + s->n + 4;
 		struct code_range one;
@@ -181,6 +183,7 @@ static struct code_range search(struct search *s, const struct elf_file *e)
 	if (e->machine != EM_X86_64 || !open_frames(&cfi, e))
 		return only;
 	s->cfi = &cfi;
+	s->left = CODE_MAX;
 	for (size_t i = 0; i < e->load_count; i++)
 		if (e->loads[i]->flags & PF_X && !search_segment(s, e, e->loads[i], &only)) {
 			only = (struct code_range){ 0 };

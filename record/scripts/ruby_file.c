@@ -283,9 +283,9 @@ const char *ruby_file_read(struct ruby_process *p, const struct elf_file *e)
 		return "a version of Ruby that is not known";
 	p->storage = find_storage(e, &symbols[ERROR_INFO]);
 	find_symbols(p, e, &symbols[SYMBOL_TEXT]);
-	find_hidden_loop(&symbols[LOOP], e);
 	if (!p->storage)
 		return "the state of its threads is not where it is looked for";
+	find_hidden_loop(&symbols[LOOP], e);
 	if (!symbols[LOOP].address || !p->symbols)
 		return "it hides its symbols";
 	find_loop(p, e, symbols);

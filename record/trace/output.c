@@ -146,7 +146,7 @@ struct error *output_close(struct output *output, bool discard)
 	if (output->fd >= 0 && close(output->fd))
 		error = error_system(errno, "%s: closing it",
 				     output->path ? output->path : "standard output");
-	status = !error && !discard && output->sealed ? seal(output) : 0;
+	status = !error && !discard && output->sealed && output->whole ? seal(output) : 0;
 	if (status)
 		error = error_system(status, "%s: cannot be renamed to %s", output->path,
 				     output->sealed);

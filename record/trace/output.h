@@ -20,6 +20,7 @@ struct output {
 	bool is_file; /* a regular file, so it can be cut and removed; not "-", a FIFO, /dev/null */
 	char *path;   /* NULL: standard output */
 	char *sealed; /* what it is called once it is closed; NULL: the same */
+	bool whole;   /* to its end, which who writes it says: it may be called so */
 };
 
 /*
@@ -32,8 +33,8 @@ struct error *output_open(struct output *output, const char *path);
 struct error *output_begin(struct output *output);
 
 /*
- * Has the file called `path` once it is closed, unless there is one of that name by then: who finds
- * it there finds it whole. ERROR_MEMORY.
+ * Has the file called `path` once it is whole and closed, unless there is one of that name by then:
+ * who finds it there finds it whole. ERROR_MEMORY.
  */
 struct error *output_seal_as(struct output *output, const char *path) ERROR_CHECKED;
 

@@ -186,7 +186,10 @@ struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns)
 
 struct error *trace_file_finish(struct trace_file *f)
 {
-	return trace_file_error(f, prf_writer_finish(f->writer));
+	struct error *error = trace_file_error(f, prf_writer_finish(f->writer));
+
+	f->output.whole = !error;
+	return error;
 }
 
 struct error *trace_file_close(struct trace_file *f, bool discard)

@@ -158,7 +158,7 @@ stopped() {
 	start_waiting "$1" "$programs/changing.py" "$work/libmark.so" 2500
 	# The program has ended when its file is not there any more, though it is not waited for yet.
 	need "$record" -q -o "$work/stopped.prf" -e "uprobe:$work/libmark.so:mark" -p "$waiting" -- \
-		sh -c 'kill -STOP $PPID; echo >&3; while [ -e "/proc/$1/exe" ]; do sleep 0.1; done; kill -CONT $PPID' \
+		sh -c 'kill -STOP $PPID; echo >&3; i=0; while [ -e "/proc/$1/exe" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done; kill -CONT $PPID' \
 		sh "$waiting"
 	exec 3>&-
 	wait "$waiting"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Files on a file system that answers the programs that use them, and never anybody else: the
-# recorder goes on, ends when it is asked to, and records the other programs as always. timeout
-# stands for "never".
+# recorder goes on, ends when it is asked to, and records the other programs as always. Where it
+# would not end, timeout ends it, and the check fails.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 need_tools gcc

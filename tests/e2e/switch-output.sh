@@ -82,6 +82,9 @@ kill $burn
 sh -c 'while :; do /bin/true; done' &
 loop=$!
 "$record" -q --max-size=64K -z 0 -e page-faults/period=1/ -o "$work/limit.prf" -d 60 -p $loop
+# A file that cannot be written to its end keeps the name of one that is not whole.
+(ulimit -f 2; trap '' XFSZ; "$record" -q --switch-output=64K -z 0 -e page-faults/period=1/ -o "$work/cut.prf" -d 60 -p $loop) 2> "$work/err"
+is "$?: $(find "$work" -name 'cut.prf.*' | grep -vc '\.partial$')" "1: 0" "what was cut short is not called whole"
 number "$(wc -c < "$work/limit.prf") >= 65536" "--max-size ends the recording when it is reached"
 like "$("$report" --info "$work/limit.prf")" 'complete +yes' "with a complete trace"
 "$record" -q --switch-output=64K --max-size=300K -z 0 -e page-faults/period=1/ -o "$work/size.prf" -d 60 -p $loop

@@ -64,12 +64,20 @@ static void seals(void **state)
 	assert_no_error(output_open(&output, path));
 	assert_no_error(output_seal_as(&output, other));
 	assert_int_equal(access(other, F_OK), -1);
+	/* What is not whole stays where it is. */
+	assert_no_error(output_close(&output, false));
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(access(other, F_OK), -1);
+	assert_no_error(output_open(&output, path));
+	assert_no_error(output_seal_as(&output, other));
+	output.whole = true;
 	assert_no_error(output_close(&output, false));
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(access(other, F_OK), 0);
 	/* Nothing is replaced. */
 	assert_no_error(output_open(&output, path));
 	assert_no_error(output_seal_as(&output, other));
+	output.whole = true;
 	error = output_close(&output, false);
 	assert_true(error_is(error, EEXIST));
 	error_free(error);
@@ -79,6 +87,7 @@ static void seals(void **state)
 	unlink(path);
 	assert_no_error(output_open(&output, path));
 	assert_no_error(output_seal_as(&output, other));
+	output.whole = true;
 	assert_no_error(output_close(&output, true));
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(access(other, F_OK), -1);
