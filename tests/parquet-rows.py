@@ -286,6 +286,7 @@ def shown(rows):
     for path, values in rows.items():
         field = path.split(".")[0]
         if path.endswith(".key"):
+            need(all(len(set(keys)) == len(keys) for keys in values), f"{field}: a key comes twice in a map")
             pairs = zip(values, rows[field + ".key_value.value"])
             out[field] = [dict(zip(keys, texts)) for keys, texts in pairs]
         elif not path.endswith(".value"):

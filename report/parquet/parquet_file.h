@@ -8,14 +8,14 @@
  * Memory holds one row group.
  *
  * Debian 12 has no library for it, in C or otherwise. What is written here is what a table of
- * samples needs, in 1,100 lines: flat columns, lists and maps of texts, dictionaries, zstd. Other
- * programs' readers are asked what they make of it: tests/fleet/.
+ * samples needs: flat columns, lists and maps of texts, dictionaries, zstd. tests/fleet/ reads it
+ * with other programs.
  */
 
 #include "report/output/sink.h"
 #include "report/parquet/parquet_column.h"
 
-/* A row group ends after so many rows, or so many values of lists: 16 MB at most. */
+/* A row group ends after so many rows, or so many values of lists. */
 #define PARQUET_ROWS_MAX 131072
 #define PARQUET_VALUES_MAX (4u << 20)
 

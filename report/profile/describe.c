@@ -103,22 +103,25 @@ static void share_lost_time(struct described *d, const struct profile *profile,
 			(uint64_t)llround(samples * (double)d->events[i].interval_ns);
 }
 
-static uint64_t wall_clock_at_start(const struct trace *t)
+/* Samples may come before the recorder's start: those of a file of a series, some of the last
+ * file's. */
+static uint64_t wall_clock_at_origin(const struct trace *t)
 {
 	uint64_t began = wall_clock(metadata_or_nothing(t, "start_time"));
+	int64_t since;
 
-	return began ? began + trace_since_start(t) : 0;
+	return began && trace_since_start(t, &since) ? began + (uint64_t)since : 0;
 }
 
-/* "java.4711": of a process whose runtime the recorder knows. */
+/* "java.4711": of a process whose names the recorder reads. */
 static bool is_about_process(const char *key)
 {
-	static const char *const runtimes[] = { "java.", "javascript." };
+	static const char *const prefixes[] = { "java.", "javascript.", "jit." };
 
-	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++) {
-		size_t length = strlen(runtimes[i]);
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t length = strlen(prefixes[i]);
 
-		if (!strncmp(key, runtimes[i], length) && key[length] &&
+		if (!strncmp(key, prefixes[i], length) && key[length] &&
 		    !key[length + strspn(key + length, "0123456789")])
 			return true;
 	}
@@ -128,10 +131,9 @@ static bool is_about_process(const char *key)
 /* What prof-record notes by itself. */
 static bool is_own_key(const char *key)
 {
-	static const char *const keys[] = {
-		"host",	   "kernel", "arch",	     "command_line", "recorder",
-		"version", "clock",  "event_source", "start_time",   "start_monotonic_ns"
-	};
+	static const char *const keys[] = { "host",	    "kernel",	  "arch",
+					    "command_line", "recorder",	  "clock",
+					    "event_source", "start_time", "start_monotonic_ns" };
 
 	return words_have(keys, sizeof(keys) / sizeof(*keys), key) || is_about_process(key);
 }
@@ -182,7 +184,7 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 			.command_line = metadata_or_nothing(t, "command_line"),
 			.start_ns = t->totals.origin_ns,
 			.duration_ns = trace_duration(t),
-			.realtime_ns = wall_clock_at_start(t),
+			.realtime_ns = wall_clock_at_origin(t),
 			.complete = prf_reader_complete(t->reader),
 		};
 		for (size_t k = 0; k < PROFILE_NOTES && profile->note_keys[k]; k++)

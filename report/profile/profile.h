@@ -135,7 +135,7 @@ struct profile_trace {
 	 */
 	uint64_t start_ns;
 	uint64_t duration_ns; /* that was recorded */
-	uint64_t realtime_ns; /* wall clock at start_ns, since 1970; 0: not known */
+	uint64_t realtime_ns; /* wall clock at start_ns, since 1970; 0: the trace does not say */
 	bool complete;
 };
 

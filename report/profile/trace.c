@@ -584,9 +584,10 @@ uint64_t trace_duration(const struct trace *t)
 	return to > from ? to - from : 0;
 }
 
-uint64_t trace_since_start(const struct trace *t)
+bool trace_since_start(const struct trace *t, int64_t *ns)
 {
 	uint64_t start = read_ns(trace_metadata(t, START_KEY));
 
-	return start && start < t->totals.origin_ns ? t->totals.origin_ns - start : 0;
+	*ns = start && t->totals.samples ? (int64_t)(t->totals.origin_ns - start) : 0;
+	return start != 0;
 }

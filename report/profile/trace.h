@@ -122,8 +122,11 @@ bool trace_statistic(const struct trace *t, const char *key, uint64_t *value);
 /* How long was recorded within the window; without that in the trace, up to its last sample. */
 uint64_t trace_duration(const struct trace *t);
 
-/* How long after the start of the recording its slices begin. */
-uint64_t trace_since_start(const struct trace *t);
+/*
+ * How long after the start of the recording its slices begin, less than 0 where samples come before
+ * it; false: the trace does not say when it started.
+ */
+bool trace_since_start(const struct trace *t, int64_t *ns);
 
 /* Samples lost, of all reasons that count samples. */
 uint64_t trace_lost_samples(const struct trace *t);

@@ -104,6 +104,28 @@ static bool name_events(struct parquet *q, const struct profile *p)
 
 /* -------- what the samples of a trace have in common -------- */
 
+static bool has_label(const struct parquet *q, uint32_t key)
+{
+	for (size_t i = 0; i < q->label_count; i += 2)
+		if (q->labels[i] == key)
+			return true;
+	return false;
+}
+
+/* A map has each key once, and keys that differ only in what is not UTF-8 are the same text there.
+ */
+static void add_label(struct parquet *q, const struct profile_label *label)
+{
+	uint32_t key = add_text(q, label->key), value = add_text(q, label->value);
+
+	if (has_label(q, key))
+		return;
+	q->labels[q->label_count++] = key;
+	q->labels[q->label_count++] = value;
+	if (!strcmp(label->key, "service"))
+		q->service = value;
+}
+
 static void begin_trace(struct parquet *q, const struct profile *p, uint32_t trace)
 {
 	const struct profile_trace *t = &p->traces[trace];
@@ -118,14 +140,8 @@ static void begin_trace(struct parquet *q, const struct profile *p, uint32_t tra
 		q->text.failed = true;
 		return;
 	}
-	for (size_t i = 0; i < t->label_count; i++) {
-		const struct profile_label *label = &t->labels[i];
-
-		q->labels[q->label_count++] = add_text(q, label->key);
-		q->labels[q->label_count++] = add_text(q, label->value);
-		if (!strcmp(label->key, "service"))
-			q->service = q->labels[q->label_count - 1];
-	}
+	for (size_t i = 0; i < t->label_count; i++)
+		add_label(q, &t->labels[i]);
 }
 
 static struct task_texts texts_of_task(struct parquet *q, const struct prf_task *task)
@@ -192,6 +208,8 @@ void parquet_sample(const struct profile *p, const struct view_options *o,
 	struct parquet_column *columns = q->file.columns;
 	struct task_texts task;
 
+	if (q->file.error) /* which parquet_end() returns */
+		return;
 	if (q->trace != sample->trace)
 		begin_trace(q, p, sample->trace);
 	task = texts_of_task(q, sample->task);

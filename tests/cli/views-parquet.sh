@@ -56,7 +56,12 @@ is "$("$report" -q -f parquet --event=off-cpu -o out.parquet views.prf; "$rows" 
 notes='metadata "start_monotonic_ns" "900000000"
 metadata "service" "web"
 metadata "zone" "\\xff;b"
+metadata "z\\xfe" "first"
+metadata "z\\xff" "the same text"
+metadata "version" "1.4"
 metadata "java.17" "about a process"
+metadata "javascript.17" "about a process"
+metadata "jit.17" "about a process"
 metadata "java.x" "a note"'
 { echo "$notes"; cat "$top/tests/cli/views/views.txt"; } > noted.txt
 sed '/^metadata/d' "$top/tests/cli/views/views.txt" > bare.txt
@@ -65,9 +70,9 @@ need "$build/testdata/trace_text" bare.txt -o bare.prf
 parquet --cpu=1 noted.prf bare.prf
 "$rows" rows out.parquet time_unix_ns host service labels | sort -u | head -n 3 > got
 cat > expected <<'END'
-{"time_unix_ns": 1767323045779000000, "host": "box", "service": "web", "labels": {"service": "web", "zone": "\ufffd;b", "java.x": "a note"}}
-{"time_unix_ns": 1767323045783000000, "host": "box", "service": "web", "labels": {"service": "web", "zone": "\ufffd;b", "java.x": "a note"}}
-{"time_unix_ns": 1767323045784000000, "host": "box", "service": "web", "labels": {"service": "web", "zone": "\ufffd;b", "java.x": "a note"}}
+{"time_unix_ns": 1767323045779000000, "host": "box", "service": "web", "labels": {"service": "web", "zone": "\ufffd;b", "z\ufffd": "first", "version": "1.4", "java.x": "a note"}}
+{"time_unix_ns": 1767323045783000000, "host": "box", "service": "web", "labels": {"service": "web", "zone": "\ufffd;b", "z\ufffd": "first", "version": "1.4", "java.x": "a note"}}
+{"time_unix_ns": 1767323045784000000, "host": "box", "service": "web", "labels": {"service": "web", "zone": "\ufffd;b", "z\ufffd": "first", "version": "1.4", "java.x": "a note"}}
 END
 holds "host, service and labels of a trace that has them" cmp expected got
 like "$("$rows" rows out.parquet time_unix_ns host service labels | sort -u | tail -n 1)" \
@@ -88,10 +93,14 @@ holds "to a pipe it is the same" sh -c '"$1" -q --no-cache -f parquet many.prf |
 is "$(cat status said first)" "0
 PAR1" "a reader that stops ends it"
 
-# The reader finds what is wrong.
+# The reader finds what is wrong: in the first magic, the first page's header, the last page, the footer's
+# first byte, a path in it, and its size.
 parquet views.prf
 size=$(wc -c < out.parquet)
-for at in 2 30 $((size / 3)) $((size - 200)) $((size - 6)); do
+footer=$((size - 8 - $(od -An -tu4 -j $((size - 8)) -N 4 out.parquet)))
+path=$(grep -abo time_unix_ns out.parquet | tail -n 1 | cut -d: -f1)
+number "$path > $footer" "a path in the footer"
+for at in 2 4 $((footer - 1)) $footer "$path" $((size - 6)); do
 	cp out.parquet bad.parquet
 	byte=$(od -An -tu1 -j $at -N 1 out.parquet)
 	# shellcheck disable=SC2059

@@ -1,5 +1,11 @@
 -- For questions over everything: stacks once each, and how often they were met in each minute. To be
--- made before samples are inserted; wide.sql asks it.
+-- made before samples are inserted; wide.sql asks it. `stacks` has no TTL, for a stack is needed as long as
+-- any minute has it. It stops growing when a program's stacks are known; those of programs that are no
+-- longer there are removed by
+--
+--     ALTER TABLE stacks DELETE WHERE hash NOT IN (SELECT hash FROM minutes)
+--
+-- while nothing is inserted.
 CREATE TABLE IF NOT EXISTS stacks (
   hash UInt64,
   names Array(LowCardinality(String)) CODEC(ZSTD(3)))

@@ -2,6 +2,9 @@
 --
 --     clickhouse-client --query 'INSERT INTO samples FORMAT Parquet' < trace.parquet
 --
+-- Samples of traces without a wall clock, whose time_unix_ns is null, get the time 0 and are removed by the
+-- TTL below. prof-record writes no such traces.
+--
 -- On several servers, make it on each, and before all of them
 --
 --     CREATE TABLE all_samples AS samples ENGINE = Distributed(CLUSTER, DATABASE, samples, cityHash64(host));

@@ -5,7 +5,7 @@ WITH sides AS (
   SELECT stack, sum(CASE WHEN time < getvariable('deploy')::TIMESTAMP_NS THEN n ELSE 0 END) AS before,
          sum(CASE WHEN time < getvariable('deploy')::TIMESTAMP_NS THEN 0 ELSE n END) AS after
   FROM (SELECT *, CASE WHEN getvariable('by_weight') THEN weight ELSE 1 END AS n FROM samples)
-  WHERE event = getvariable('event')
+  WHERE event = getvariable('event') AND time IS NOT NULL
   AND (getvariable('service') IS NULL OR service = getvariable('service'))
   AND (getvariable('host') IS NULL OR host = getvariable('host'))
   AND (getvariable('since') IS NULL OR time >= getvariable('since')::TIMESTAMP_NS)
