@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,7 +30,7 @@ static bool is_set(const char *variable)
 	return value && *value;
 }
 
-/* Without a display xdg-open looks for browsers of terminals, and ours is not theirs to take. */
+/* Without a display xdg-open would start a browser in the terminal, which the caller still uses. */
 static bool there_is_one(void)
 {
 	if (is_set("BROWSER"))
@@ -47,6 +48,7 @@ static void become_browser(int input)
 	ssize_t got;
 
 	setsid();
+	signal(SIGPIPE, SIG_DFL); /* which prof-report ignores, and its children would, too */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
 	while ((got = read(input, path + size, sizeof(path) - 1 - size)) > 0)

@@ -41,18 +41,18 @@ static void default_path(struct report_options *o)
 	o->path_count = 1;
 }
 
-/* Where --open writes when -o does not say it: beside no trace, but here, named after the first. */
+/*
+ * Where --open writes when -o does not say it: here, named after the first trace. Its whole name is
+ * kept: index.prf would replace an index.html that is no page of ours.
+ */
 static bool default_page(struct report_options *o)
 {
 	const char *path = strcmp(o->paths[0], "-") ? o->paths[0] : "trace.prf";
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	size_t length = strlen(name);
 
 	if (!o->open || o->output)
 		return true;
-	if (length > 4 && !strcmp(name + length - 4, ".prf"))
-		length -= 4;
-	if (asprintf(&o->page_path, "%.*s.html", (int)length, name) < 0) {
+	if (asprintf(&o->page_path, "%s.html", name) < 0) {
 		o->page_path = NULL;
 		message_error("out of memory");
 		return false;

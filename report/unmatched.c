@@ -130,7 +130,7 @@ bool unmatched(const struct loaded *l, const struct report_options *o)
 		say_selection(l, o, samples);
 	else if (o->selection.has_time && duration(l) != 0)
 		say_outside(l);
-	else if (o->view->table) /* what idled has no rows */
+	else if (o->view->table) /* such a table is empty where nothing ran */
 		return false;
 	else
 		message_error(

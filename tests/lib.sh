@@ -107,6 +107,42 @@ golden() {
 	if difference=$(diff -u "$1" -); then ok "$2"; else not_ok "$2" "$difference"; fi
 }
 
+# The browser that pages are opened in; empty: none. PROF_TEST_BROWSER names it, or is "none": JavaScript does
+# not depend on the compiler, so that one build's tests are enough.
+browser=${PROF_TEST_BROWSER:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
+no_browser="no browser"
+[ "$browser" != none ] || { browser= no_browser="PROF_TEST_BROWSER is none"; }
+
+# show PAGE#STATE: the document that the browser makes of a page in the work folder
+show() {
+	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+		--dump-dom "file://$work/$1" 2> /dev/null
+}
+
+# act PAGE < SCRIPT: the page gets a script that does what people do, once it is shown, and notes what it
+# saw; `notes` prints that of a document
+act() {
+	sed -i 's|</body>||; s|</html>||' "$work/$1"
+	{
+		cat <<-'PAGE'
+		<script>
+		const said = document.body.appendChild(document.createElement("pre"));
+		const note = (text) => { said.textContent += `[${text}]`; };
+		const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+		const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+		const by = (id) => document.getElementById(id);
+		/* Of an observer that had more to do than fits in a frame the browser says so: nothing is wrong. */
+		addEventListener("error", ({ message }) => message.startsWith("ResizeObserver loop") || note(`error ${message}`));
+		(async () => {
+		while (!document.documentElement.dataset.ready)
+			await sleep(10);
+		PAGE
+		cat
+		echo '})().catch((error) => note(`error ${error.message}`));</script></body></html>'
+	} >> "$work/$1"
+}
+notes() { grep -o '<pre>\[.*</pre>' "$1"; }
+
 # Skips the script where BPF cannot be used.
 need_bpf() {
 	[ "$(id -u)" = 0 ] || skip_all "needs root for BPF"

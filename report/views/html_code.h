@@ -3,8 +3,8 @@
 #define REPORT_VIEWS_HTML_CODE_H
 
 /*
- * Sources and instructions with their hits, as -f annotate writes them, of the functions with most
- * of their own. For the page, in report/views/html/payload.js in the same order:
+ * Sources and instructions with their hits, as -f annotate writes them, of the functions with the
+ * largest self values. For the page, in report/views/html/payload.js in the same order:
  *
  *   count; of each: name, object (numbers of texts), size, text
  */

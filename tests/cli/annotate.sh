@@ -245,13 +245,11 @@ if [ -n "$disassembler" ]; then
 fi
 "$report" -f top --code trace.prf 2> said
 is "$?" 2 "--code is for pages"
-browser=${PROF_TEST_BROWSER:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
 if [ -n "$browser" ]; then
-	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-		--dump-dom "file://$work/code.html#view=code" > dom 2> /dev/null
+	show "code.html#view=code" > dom
 	like "$(cat dom)" '<span style="--heat: [0-9]+%;"> 18\.75 +3 +18\.75 +3 +9 +for ' "a browser shows it, and where it is hot"
 	like "$(cat dom)" '<tr class="chosen" title="work' "... beside a list of them"
 else
-	skip "a browser shows it" "no browser"
+	skip "a browser shows it" "$no_browser"
 fi
 finish

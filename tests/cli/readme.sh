@@ -29,10 +29,10 @@ picture() {
 	END
 }
 is "$(picture "$top/testdata/page.png")" "True 1160 560 True" "... of at most 100 KiB"
-if command -v "${PROF_TEST_BROWSER:-chromium}" > /dev/null; then
-	holds "... which can be made anew" env BUILD="$build" "$top/testdata/picture.py" testdata/fixtures/cpp.prf "$work/page.png"
+if [ -n "$browser" ]; then
+	holds "... which can be made anew" env BUILD="$build" PROF_TEST_BROWSER="$browser" "$top/testdata/picture.py" testdata/fixtures/cpp.prf "$work/page.png"
 	is "$(picture "$work/page.png")" "True 1160 560 True" "... the same size"
 else
-	skip "... which can be made anew" "no chromium"
+	skip "... which can be made anew" "$no_browser"
 fi
 finish

@@ -141,7 +141,7 @@ tops.forEach((text, scaled) => {
 
 assert.strictEqual(code.signed(-1234.5, 0), "−1,235");
 assert.strictEqual(code.signed(0.0004, 3), "+0.000");
-assert.strictEqual(code.plain("a\u202eb\u0000\u001b[31m"), "a\ufffdb\ufffd\ufffd[31m");
+assert.strictEqual(code.plain("a\u202eb\u061c\u0000\u001b[31m"), "a\ufffdb\ufffd\ufffd\ufffd[31m");
 assert.strictEqual(code.percent(1, 8), "12.5 %");
 assert.strictEqual(code.weight(1500, "us"), "1.50 ms");
 console.log("good");

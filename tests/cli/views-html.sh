@@ -52,7 +52,9 @@ fi
 mkdir "$work/a b"
 cat > "$work/browser" <<-'END'
 	#!/bin/sh
+	echo start >> "$(dirname "$0")/starts"
 	for word; do echo "<$word>"; done > "$(dirname "$0")/started.new"
+	sh -c 'kill -PIPE $$; echo "<SIGPIPE is ignored>"' >> "$(dirname "$0")/started.new"
 	mv "$(dirname "$0")/started.new" "$(dirname "$0")/started"
 END
 chmod +x "$work/browser"
@@ -64,46 +66,35 @@ opens() {
 	while [ ! -e "$work/started" ] && [ $((i += 1)) -lt 600 ]; do sleep 0.1; done
 	cat "$work/started"
 }
-is "$(opens "$work/browser" "$trace")" "<$work/a b/now.html>" "--open shows a page named after the trace, here"
-like "$(cat "$work/said")" "prof-report: the page is now.html" "... and says so"
-like "$(head -c 15 "$work/a b/now.html")" "^<!DOCTYPE html>" "... which is whole"
+is "$(opens "$work/browser" "$trace")" "<$work/a b/now.prf.html>" "--open shows a page named after the trace, here"
+like "$(cat "$work/said")" "prof-report: the page is now.prf.html" "... and says so"
+like "$(head -c 15 "$work/a b/now.prf.html")" "^<!DOCTYPE html>" "... which is whole"
 is "$(opens "false:$work/browser --new=%s it" -o "x'\$ y" "$trace" | tr '\n' ' ')" "<--new=$work/a b/x'\$ y> <it> " \
 	"BROWSER has commands, and %s in one is the page"
 (cd "$work/a b" && unset BROWSER DISPLAY WAYLAND_DISPLAY; "$report" --no-cache --open - < "$trace") 2> "$work/said"
-is "$?: $(tail -n 1 "$work/said")" "0: prof-report: no browser here (BROWSER names one); the page is trace.html" "no browser: the path is said"
-holds "... and the page is there" test -s "$work/a b/trace.html"
+is "$?: $(tail -n 1 "$work/said")" "0: prof-report: no browser here (BROWSER names one); the page is trace.prf.html" "no browser: the path is said"
+holds "... and the page is there" test -s "$work/a b/trace.prf.html"
 "$report" --open -f top "$trace" 2> "$work/said"
 is "$?: $(cat "$work/said")" "2: prof-report: --open shows a page: -f html; see prof-report --help" "--open is for pages"
-rm -f "$work/started"
+# A start that should not be comes before the one that is waited for.
+rm -f "$work/starts"
 BROWSER=$work/browser "$report" -q --open "$work/none.prf" -o "$work/none.html" 2> /dev/null
-is "$?: $(ls "$work/started" "$work/none.html" 2> /dev/null)" "1: " "nothing is opened where there is no trace"
+is "$?: $(ls "$work/none.html" 2> /dev/null)" "1: " "where there is no trace there is no page"
+opens "$work/browser" -o it.html "$trace" > /dev/null
+is "$(wc -l < "$work/starts")" 1 "... and nothing is opened"
 
-browser=${PROF_TEST_BROWSER:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}
 if [ -n "$browser" ]; then
-	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-		--dump-dom "file://$work/page.html#view=icicle&search=main" > "$work/dom" 2> /dev/null
-	like "$(cat "$work/dom")" 'data-ready="[0-9]+"' "a browser shows the page"
-	like "$(cat "$work/dom")" 'matched [0-9.]+ %' "a browser searches"
-	like "$(cat "$work/dom")" '6,000 samples' "a browser counts the samples"
-
-	# show PAGE#STATE: what the browser makes of it
-	show() {
-		timeout 60 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-			--dump-dom "file://$work/$1" 2> /dev/null
-	}
-	# A copy of the page in which a script presses keys, as people do, where the focus is.
-	sed 's|</body>||; s|</html>||' "$work/page.html" > "$work/keys.html"
-	cat >> "$work/keys.html" <<-'PAGE'
-	<script>
-	const said = document.body.appendChild(document.createElement("pre"));
-	const note = (text) => { said.textContent += `[${text}]`; };
-	const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-	const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-	const by = (id) => document.getElementById(id);
-	addEventListener("error", (event) => note(`error ${event.message}`));
-	(async () => {
-		while (!document.documentElement.dataset.ready)
-			await sleep(10);
+	cp "$work/page.html" "$work/keys.html"
+	act keys.html <<-'SCRIPT'
+		note(by("matched").textContent);
+		note(`view ${document.querySelector("#views [aria-pressed=true]").dataset.view}`);
+		note(`legend ${by("legend").textContent}`);
+		by("search").value = "(";
+		by("search").dispatchEvent(new Event("input"));
+		note(by("matched").textContent);
+		press("Escape");
+		for (const key of ["t", "t", "f"])
+			press(key);
 		note(`start ${document.activeElement.id}`);
 		press("ArrowUp");
 		note(`walks ${!by("tip").hidden}`);
@@ -129,6 +120,10 @@ if [ -n "$browser" ]; then
 		note(`its second ${document.activeElement.textContent}`);
 		press("Escape");
 		note(`gone ${by("menu").hidden}, ${document.activeElement.id}`);
+		by("graph").dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true, cancelable: true }));
+		press("d");
+		note(`d leaves it ${by("menu").hidden}, ${document.activeElement.id}`);
+		press("d");
 		press("h");
 		await sleep(20);
 		note(`hidden ${location.hash}, ${by("legend").querySelector("button").textContent}`);
@@ -148,34 +143,46 @@ if [ -n "$browser" ]; then
 		by("search").dispatchEvent(new Event("input"));
 		press("Enter");
 		note(`found ${by("callers-caption").textContent}, ${document.activeElement.id}`);
-	})();
-	</script></body></html>
-	PAGE
-	show keys.html > "$work/dom"
-	keys=$(grep -o '<pre>.*</pre>' "$work/dom")
+		press("Escape");
+		const row = [...by("functions").querySelectorAll("tr")].find((line) => line.textContent.includes("decode"));
+		row.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
+		press("h");
+		note(`of another row ${by("legend").querySelector("button").textContent}, ${by("menu").hidden}`);
+	SCRIPT
+	show "keys.html#view=icicle&search=main&colour=object" > "$work/dom"
+	keys=$(notes "$work/dom")
+	like "$(cat "$work/dom")" '6,000 samples' "a browser shows the page, and counts the samples"
+	like "$keys" '\[matched [0-9.]+ %\]\[view icicle\]' "... and takes view and search from the address"
+	like "$keys" '\[legend [^]]+ [0-9.]+ %' "colours by object have a legend"
+	like "$keys" '\[not a regular expression, taken as text: matched' "a wrong search is said"
 	like "$keys" '\[start graph\]' "the keys go to the picture at first"
 	like "$keys" '\[walks true\]' "... where arrows walk"
 	like "$keys" '\[after Esc graph\]' "... and after Esc"
 	like "$keys" '\[after a choice graph\]\[thread 1, view sandwich\]' "... and after a choice"
 	like "$keys" '\[total [0-9,]+ samples \([0-9.]+ (m?s|µs)\), [0-9.]+ %self ' "samples are also said as CPU time"
 	like "$keys" '\[menu Enter,x,e,h,r,y,Y\]\[its second Callers and calleesx\]\[gone true, graph\]' "the menu of a frame"
+	like "$keys" '\[d leaves it true, graph\]' "... goes when something else is done"
 	like "$keys" '\[hidden #hide=[0-9]+, without .* ✕\]' "a function is hidden, and what is hidden is said"
 	like "$keys" '\[steps 2, #hide=N&amp;once=true\]' "each is a step for Back"
 	like "$keys" '\[back 0\]\[no step 2\]' "... which takes them back"
 	like "$keys" '\[found Callers of memcpy, callers\]' "Enter in the search of the sandwich takes the first function"
+	like "$keys" '\[of another row without [^ ]*decode[^ ]* ✕, true\]' "keys of the menu are for its function"
 	unlike "$keys" '\[error' "no error"
 	shares=$(grep -o '<option value="[tp][0-9.]*">[0-9.]* %' "$work/dom" | sed 's/.*>//; s/ %//')
 	number "$(printf '%s\n' "$shares" | wc -l) >= 3" "threads have shares"
 	is "$shares" "$(printf '%s\n' "$shares" | sort -rn)" "... the largest first"
-	show "page.html#colour=object" > "$work/dom"
-	like "$(grep -o 'id="legend">.*' "$work/dom")" '</i>[^<]+ [0-9.]+ %' "colours by object have a legend"
+	act diff.html <<-'SCRIPT'
+		const first = () => by("legend").querySelector("i").style.background;
+		note(`safe ${first()}`);
+		by("colour").value = "red-blue";
+		by("colour").dispatchEvent(new Event("change"));
+		note(`chosen ${first()}`);
+	SCRIPT
 	show diff.html > "$work/dom"
-	like "$(grep -o 'id="legend">.*' "$work/dom")" 'rgb\(250, 158, 66\);"></i>new or more' "--safe-colors begins with orange"
-	show "diff.html#colour=red-blue" > "$work/dom"
-	unlike "$(grep -o 'id="legend">.*' "$work/dom")" 'rgb\(250, 158, 66\)' "... and the page has others"
-	show "page.html#search=%28" > "$work/dom"
-	like "$(cat "$work/dom")" 'not a regular expression, taken as text: matched' "a wrong search is said"
+	keys=$(notes "$work/dom")
+	like "$keys" '\[safe rgb\(250, 158, 66\)\]\[chosen rgb' "--safe-colors begins with orange"
+	unlike "$keys" '\[chosen rgb\(250, 158, 66\)|\[error' "... and the page has others"
 else
-	skip "a browser shows the page" "no chromium"
+	skip "a browser shows the page" "$no_browser"
 fi
 finish

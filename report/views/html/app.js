@@ -5,6 +5,8 @@ function lengthsDiffer(a, b) {
 	return Math.abs(a - b) > Math.max(a, b) / 10;
 }
 
+const OF_THE_WHOLE = "; all threads, all of the time, all stacks";
+
 class App {
 	constructor(profile) {
 		this.profile = profile;
@@ -56,9 +58,9 @@ class App {
 		this.recount();
 		this.paint();
 	}
-	/* Whether less than all of the recording is selected. */
+	/* Whether less than all of the recording is shown, of which the statistics of a comparison are. */
 	partial() {
-		return this.thread !== "all" || !this.strip.whole;
+		return this.thread !== "all" || !this.strip.whole || this.shape.nodeOf !== null;
 	}
 	/* -------- drawing -------- */
 	paint() {
@@ -69,8 +71,9 @@ class App {
 		this.on.code.hidden = this.view !== "code";
 		for (const button of document.querySelectorAll("#views button"))
 			button.setAttribute("aria-pressed", button.dataset.view === this.view);
+		this.menu.hide();
 		this.controls.legend();
-		/* Before the rest, for its height decides how much room there is. */
+		/* First, because what is drawn after it takes the height that it leaves. */
 		this.strip.draw(this.stripStyle());
 		if (flat)
 			this.paintFlame();
@@ -90,13 +93,13 @@ class App {
 		this.flame.show(this.tree, widths, this.tree.places(widths, this.order === "weight"));
 		if (turned)
 			this.flame.toRoot();
-		if (this.zoomNext !== undefined) {
+		if (this.zoomNext < this.tree.count) {
 			this.flame.cursor = this.zoomNext || -1;
 			this.flame.zoom = this.zoomNext;
 			this.flame.arrange(false);
 			this.flame.reveal(this.zoomNext);
-			this.zoomNext = undefined;
 		}
+		this.zoomNext = undefined;
 	}
 	paintSandwich() {
 		if (this.fn < 0)
@@ -109,7 +112,7 @@ class App {
 		this.paintPart(this.callers, callersOf(this.tree, this.fn, totals, n));
 		this.paintPart(this.callees, calleesOf(this.tree, this.fn, selves, n));
 		const name = cut(this.profile.name(this.fn), 200);
-		const words = weights.diff ? this.changes.functions.words(this.fn) : "";
+		const words = weights.diff ? this.changes.functions.words(this.fn) + (this.partial() ? OF_THE_WHOLE : "") : "";
 		document.getElementById("callers-caption").textContent = `Callers of ${name}` + (words && ` · ${words}`);
 		document.getElementById("callees-caption").textContent = `What ${name} calls`;
 	}
@@ -289,6 +292,7 @@ class App {
 		this.shape.build();
 		this.flame.zoom = 0; /* a node of another tree */
 		this.flame.cursor = -1;
+		this.zoomNext = undefined;
 		this.selected();
 	}
 	focusOn(fn) {
@@ -368,6 +372,7 @@ class App {
 		this.on.search.value = "";
 		this.thread = this.on.thread.value = "all";
 		this.flame.zoom = 0;
+		this.zoomNext = undefined;
 		this.shape.clear();
 		this.strip.from = 0;
 		this.strip.to = this.strip.slices;

@@ -82,7 +82,7 @@ class FunctionChanges {
 			: `${grouped(sure)} surely changed (*: more than ${head.runs[0] + head.runs[1] > 2 ? "the runs vary by chance"
 				: "sampling noise; how far runs vary is known from several only"}, p < ${head.alpha} for all rows together)`;
 		return `before: ${runs(0)}${app.scale === "same" ? " (scaled)" : ""}; now: ${runs(1)}; ${chance}` +
-			(app.partial() ? "; all threads and all of the time" : "");
+			(app.partial() ? OF_THE_WHOLE : "");
 	}
 	show(host) {
 		const { app, list } = this, { texts } = app.profile, table = element("table", undefined, "by-function");

@@ -4,20 +4,30 @@ class Code {
 	constructor(host, app) {
 		this.host = host;
 		this.app = app;
-		const { profile } = app, { functions } = profile, byName = new Map();
-		this.listings = profile.listings;
+		this.listings = app.profile.listings;
+		this.picked = -1;
 		/* Functions of a comparison are the same in whatever object they are. */
 		const key = (name, object) => app.weights.diff ? name : `${name} ${object}`;
-		this.listings.forEach(({ name, object }, i) => byName.set(key(name, object), i));
-		this.of = (f) => f < 0 ? -1 : byName.get(key(functions.name[f], functions.object[f])) ?? -1;
+		this.keys = this.listings.map(({ name, object }) => key(name, object));
+		this.keyOf = ({ name, object }, f) => key(name[f], object[f]);
+	}
+	/* The function's listing, -1 for none: of several the one that was picked, or else the first. */
+	of(f) {
+		const wanted = f < 0 ? null : this.keyOf(this.app.profile.functions, f);
+		return wanted !== null && this.keys[this.picked] === wanted ? this.picked : this.keys.indexOf(wanted);
+	}
+	pick(i) {
+		this.picked = i;
+		this.app.showCode(this.functionOf(i));
 	}
 	get any() {
 		return this.listings.length > 0;
 	}
 	/* The listing's function: of those that are one row, the first that the page has. */
 	functionOf(i) {
-		for (let f = 0; f < this.app.profile.functions.count; f++)
-			if (this.of(f) === i)
+		const { functions } = this.app.profile;
+		for (let f = 0; f < functions.count; f++)
+			if (this.keyOf(functions, f) === this.keys[i])
 				return f;
 		return -1;
 	}
@@ -29,9 +39,9 @@ class Code {
 			const line = body.appendChild(element("tr", undefined, i === chosen ? "chosen" : ""));
 			line.append(element("td", texts.get(name), "name"));
 			line.title = `${cut(texts.get(name), 500)}\n${cut(texts.get(object), 200)}`;
-			line.addEventListener("click", () => app.showCode(this.functionOf(i)));
+			line.addEventListener("click", () => this.pick(i));
 		});
-		list.append(element("div", "Most of their own", "caption"), table);
+		list.append(element("div", "Largest self values", "caption"), table);
 		lines.tabIndex = 0;
 		lines.append(chosen < 0 ? this.missing() : this.listing(chosen));
 		this.host.replaceChildren(list, lines);

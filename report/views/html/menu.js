@@ -11,7 +11,10 @@ class Menu {
 		place.addEventListener("keydown", (event) => this.key(event));
 	}
 	hide() {
+		const focused = this.place.contains(document.activeElement);
 		this.place.hidden = true;
+		if (focused)
+			this.app.focus();
 	}
 	/* `target` has a function, and of a frame its picture and node. */
 	show(target, x, y) {
@@ -27,6 +30,7 @@ class Menu {
 			["Copy name", "y", () => app.copy(app.profile.name(fn))]);
 		if (flame)
 			items.push(["Copy stack", "Y", () => app.copy(app.stackOf(flame, node))]);
+		this.deeds = new Map(items.map(([, key, deed]) => [key, deed]));
 		place.replaceChildren(...items.map((item) => this.item(...item)));
 		place.hidden = false;
 		const size = place.getBoundingClientRect();
@@ -41,23 +45,27 @@ class Menu {
 		made.append(element("kbd", key));
 		made.addEventListener("click", () => {
 			this.hide();
-			this.app.focus();
 			deed();
 		});
 		return made;
 	}
-	/* Arrows walk over it; other keys do what they do elsewhere. */
+	/* Arrows walk over it, and the keys of its items are for its function; others do what they do elsewhere. */
 	key(event) {
-		const buttons = [...this.place.querySelectorAll("button")], at = buttons.indexOf(document.activeElement);
-		const step = (event.key === "ArrowDown") - (event.key === "ArrowUp");
-		if (step)
-			buttons[(at + step + buttons.length) % buttons.length].focus();
-		else if (event.key === "Escape")
-			this.app.focus();
-		else
+		const { key } = event, step = (key === "ArrowDown") - (key === "ArrowUp");
+		/* Enter is for the item that has the focus. */
+		if (event.ctrlKey || event.altKey || event.metaKey || key === "Enter")
 			return;
-		if (event.key === "Escape")
+		if (step) {
+			const buttons = [...this.place.querySelectorAll("button")], at = buttons.indexOf(document.activeElement);
+			buttons[(at + step + buttons.length) % buttons.length].focus();
+		} else if (key === "Escape" || key === "m") {
 			this.hide();
+		} else if (this.deeds.has(key)) {
+			this.hide();
+			this.deeds.get(key)();
+		} else {
+			return;
+		}
 		event.preventDefault();
 		event.stopPropagation();
 	}

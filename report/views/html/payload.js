@@ -69,7 +69,7 @@ class Reader {
 
 /* Without what is invisible or could turn the direction of writing around. */
 function plain(text) {
-	return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, "\ufffd");
+	return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, "\ufffd");
 }
 
 /* The same for text of several lines. */
