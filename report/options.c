@@ -543,7 +543,7 @@ static void set_leading(struct report_options *o)
 		o->dimensions |= o->shown.leading[i];
 }
 
-/* With listings the page needs the lines and addresses of frames, which it is not given otherwise. */
+/* With listings the page needs lines and addresses of frames, which it does without otherwise. */
 static void show_code(struct report_options *o)
 {
 	o->view_with_code = *o->view;
