@@ -37,6 +37,10 @@
  */
 #define LIMIT_FOREIGN_BYTES (UINT64_C(256) << 20)
 #define LIMIT_FOREIGN_TOTAL_BYTES (UINT64_C(512) << 20)
+/* Of all such copies that are being made. What does not fit is not read. */
+#define LIMIT_COPYING_BYTES (UINT64_C(256) << 20)
+/* ... and of all that were made after nobody waited any longer, until they are asked for again. */
+#define LIMIT_LATE_COPIES_BYTES (UINT64_C(128) << 20)
 
 /* A debug file that only a checksum could tell to be the right one is not used. */
 #define LIMIT_CHECKED_BYTES (UINT64_C(4) << 30)

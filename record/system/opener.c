@@ -2,6 +2,7 @@
 #include "record/system/opener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -13,10 +14,20 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/limits.h"
 #include "record/system/opener_process.h"
+#include "record/system/proc.h"
 
-#define ASKED_MAX 256
-/* An answer is waited for so long, and so long while another file does not answer. */
+/*
+ * Questions of the processes of one user, and the recorder's own, that are open at a time. Of the
+ * recorder's own some may be answered late that nobody asks again.
+ */
+#define USER_ASKED_MAX 4
+#define OWN_ASKED_MAX (OPENER_OPEN_MAX / 2)
+/* In place of a user. */
+#define OWNER_RECORDER UINT32_MAX
+#define OWNER_GONE (UINT32_MAX - 1) /* of a process that has ended */
+/* An answer is waited for so long, and so long while another file of that user does not answer. */
 #define PATIENCE_NS UINT64_C(100000000)
 #define SHORT_PATIENCE_NS UINT64_C(2000000)
 #define POLL_MS 2
@@ -24,12 +35,15 @@
 /* An answer that nobody has asked for again by then is not wanted any more. */
 #define KEPT_NS UINT64_C(10000000000)
 #define WARNINGS_MAX 8
+#define RESTARTS_MAX 8
 
 /* A question, until its answer is taken. */
 struct asked {
 	uint64_t since_ns;
 	bool waited_for; /* by a thread that is in opener_open() */
 	bool answered, warned;
+	uint32_t owner;	 /* a uid, or OWNER_... */
+	bool in_the_way; /* of a question that can be asked after this one has ended */
 	int error;
 	struct open_file file;
 	struct opener_request request;
@@ -37,17 +51,18 @@ struct asked {
 
 static struct {
 	pthread_mutex_t lock;
-	int socket; /* -1: files are opened here */
+	bool started; /* or files are opened here */
+	int socket;
 	pid_t process;
 	bool gone; /* the process has ended */
 	uint64_t next_id, answers;
-	struct asked *asked[ASKED_MAX];
+	struct asked *asked[OPENER_OPEN_MAX];
 	size_t n;
-	unsigned int warnings;
+	unsigned int warnings, restarts;
 	void (*warn)(const char *text);
 } opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
-struct error *opener_start(void (*warn)(const char *text))
+static struct error *start_process(void)
 {
 	int ends[2];
 
@@ -62,14 +77,23 @@ struct error *opener_start(void (*warn)(const char *text))
 		return error_system(errno, "cannot start a process");
 	}
 	opener.socket = ends[0];
-	opener.warn = warn;
 	return NULL;
+}
+
+struct error *opener_start(void (*warn)(const char *text))
+{
+	struct error *error = start_process();
+
+	opener.started = !error;
+	opener.warn = warn;
+	return error;
 }
 
 static void forget(size_t i)
 {
 	struct asked *a = opener.asked[i];
 
+	opener.answers += a->in_the_way;
 	if (a->file.fd >= 0)
 		close(a->file.fd);
 	free(a);
@@ -78,10 +102,14 @@ static void forget(size_t i)
 
 void opener_stop(void)
 {
-	if (opener.socket < 0)
+	if (!opener.started)
 		return;
 	while (opener.n)
 		forget(0);
+	opener.started = false;
+	opener.gone = false;
+	if (opener.socket < 0)
+		return;
 	close(opener.socket);
 	opener.socket = -1;
 	waitpid(opener.process, NULL, WNOHANG);
@@ -111,21 +139,68 @@ static struct asked *find_asked(const struct opener_request *r, size_t *at)
 	return NULL;
 }
 
+/* Memory of the copies that nobody has waited for. Their files may have claimed any size. */
+static uint64_t late_bytes(void)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < opener.n; i++)
+		if (opener.asked[i]->file.copied && !fstat(opener.asked[i]->file.fd, &st))
+			bytes += (uint64_t)st.st_blocks * 512;
+	return bytes;
+}
+
+static void refuse_late_copy(struct asked *a)
+{
+	close(a->file.fd);
+	a->file.fd = -1;
+	a->file.copied = false;
+	a->error = -ENOMEM;
+}
+
+static void set_answer(struct asked *a, const struct opener_answer *answer, int fd)
+{
+	a->answered = true;
+	a->error = answer->error;
+	if (!a->error && fd < 0 && a->request.kind != OPENING_STATUS)
+		a->error = -EMFILE; /* received, but there was no number for it */
+	a->file = (struct open_file){ fd, answer->copied && fd >= 0, answer->status };
+	if (a->waited_for)
+		return;
+	opener.answers++;
+	if (a->file.copied && late_bytes() > LIMIT_LATE_COPIES_BYTES)
+		refuse_late_copy(a);
+}
+
 static void take_answer(const struct opener_answer *answer, int fd)
 {
 	for (size_t i = 0; i < opener.n; i++) {
 		struct asked *a = opener.asked[i];
 
-		if (a->request.id != answer->id)
-			continue;
-		a->answered = true;
-		a->error = answer->error;
-		a->file = (struct open_file){ fd, answer->copied, answer->status };
-		opener.answers += !a->waited_for;
-		return;
+		if (a->request.id == answer->id) {
+			set_answer(a, answer, fd);
+			return;
+		}
 	}
 	if (fd >= 0)
 		close(fd);
+}
+
+/* The process has ended. What it was asked can be asked of the next one. */
+static void lose_answers(void)
+{
+	opener.gone = true;
+	for (size_t i = opener.n; i-- > 0;) {
+		struct asked *a = opener.asked[i];
+
+		if (!a->answered && !a->waited_for) {
+			forget(i);
+		} else if (!a->answered) {
+			a->answered = true;
+			a->error = -EAGAIN;
+		}
+	}
 }
 
 static void take_answers(void)
@@ -134,29 +209,45 @@ static void take_answers(void)
 	ssize_t size;
 	int fd;
 
+	if (opener.gone)
+		return;
 	while ((size = opener_receive(opener.socket, &answer, sizeof(answer), &fd, MSG_DONTWAIT)) >
 	       0)
 		take_answer(&answer, fd);
-	opener.gone |= !size || (size < 0 && size != -EAGAIN);
-	for (size_t i = 0; opener.gone && i < opener.n; i++) {
-		opener.asked[i]->answered = true;
-		opener.asked[i]->error = opener.asked[i]->file.fd < 0 ? -EIO : 0;
-	}
+	if (size != -EAGAIN)
+		lose_answers();
 }
 
-static struct asked *ask(const struct opener_request *request)
+/* If there is none, those whose end makes some are marked. */
+static bool has_room(uint32_t owner)
 {
-	struct asked *a = opener.n < ASKED_MAX ? calloc(1, sizeof(*a)) : NULL;
+	size_t max = owner == OWNER_RECORDER ? OWN_ASKED_MAX : USER_ASKED_MAX, of_owner = 0;
+	bool full = opener.n == OPENER_OPEN_MAX;
+
+	for (size_t i = 0; i < opener.n; i++)
+		of_owner += opener.asked[i]->owner == owner;
+	if (!full && of_owner < max)
+		return true;
+	for (size_t i = 0; i < opener.n; i++)
+		opener.asked[i]->in_the_way |= of_owner < max || opener.asked[i]->owner == owner;
+	return false;
+}
+
+/* NULL if the question cannot be asked now. */
+static struct asked *ask(const struct opener_request *request, uint32_t owner)
+{
+	struct asked *a = !opener.gone && has_room(owner) ? calloc(1, sizeof(*a)) : NULL;
 
 	if (!a)
 		return NULL;
 	a->request = *request;
 	a->request.id = ++opener.next_id;
+	a->owner = owner;
 	a->file.fd = -1;
 	a->since_ns = clock_now();
 	a->waited_for = true;
 	if (opener_send(opener.socket, &a->request, request_size(&a->request),
-			request->in_folder ? request->folder : -1)) {
+			request->in_folder ? request->folder : -1, MSG_DONTWAIT)) {
 		free(a);
 		return NULL;
 	}
@@ -164,18 +255,23 @@ static struct asked *ask(const struct opener_request *request)
 	return a;
 }
 
-static uint64_t patience(uint64_t now)
+/* The recorder's own questions and folders are asked only once. */
+static uint64_t patience(const struct asked *a)
 {
-	for (size_t i = 0; i < opener.n; i++)
-		if (!opener.asked[i]->answered && !opener.asked[i]->waited_for)
-			return now + SHORT_PATIENCE_NS;
-	return now + PATIENCE_NS;
+	for (size_t i = 0; i < opener.n; i++) {
+		const struct asked *other = opener.asked[i];
+
+		if (a->owner != OWNER_RECORDER && a->request.kind != OPENING_FOLDER &&
+		    other->owner == a->owner && !other->answered && !other->waited_for)
+			return a->since_ns + SHORT_PATIENCE_NS;
+	}
+	return a->since_ns + PATIENCE_NS;
 }
 
 /* The lock is released meanwhile. */
 static void wait_for_answer(struct asked *a)
 {
-	uint64_t until = patience(a->since_ns);
+	uint64_t until = patience(a);
 
 	for (;;) {
 		struct pollfd socket = { opener.socket, POLLIN, 0 };
@@ -190,18 +286,19 @@ static void wait_for_answer(struct asked *a)
 	a->waited_for = false;
 }
 
-static int open_by_process(const struct opener_request *request, struct open_file *file)
+static int open_by_process(const struct opener_request *request, uint32_t owner,
+			   struct open_file *file)
 {
-	size_t at;
-	struct asked *a = find_asked(request, &at);
+	struct asked *a;
 	int error;
+	size_t at;
 
-	if (a) {
-		take_answers();
-	} else {
-		a = opener.gone ? NULL : ask(request);
+	take_answers();
+	a = find_asked(request, &at);
+	if (!a) {
+		a = ask(request, owner);
 		if (!a)
-			return -EBUSY;
+			return opener.socket < 0 ? -EIO : -EAGAIN;
 		wait_for_answer(a);
 	}
 	if (!a->answered)
@@ -218,6 +315,7 @@ static int open_by_process(const struct opener_request *request, struct open_fil
 static struct opener_request request_of(const struct opening *what)
 {
 	struct opener_request r;
+	struct statx folder;
 
 	memset(&r, 0, sizeof(r)); /* also what is between the members: requests are compared */
 	r.kind = what->kind;
@@ -227,27 +325,47 @@ static struct opener_request request_of(const struct opening *what)
 	r.uid = what->uid;
 	r.in_folder = what->in_folder;
 	r.folder = what->in_folder ? what->folder : -1;
+	/* Its number may be another folder's by the time of the answer. */
+	if (what->in_folder &&
+	    !statx(what->folder, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &folder)) {
+		r.folder_device = (uint64_t)folder.stx_dev_major << 32 | folder.stx_dev_minor;
+		r.folder_inode = folder.stx_ino;
+	}
 	snprintf(r.path, sizeof(r.path), "%s", what->path);
 	return r;
+}
+
+/* The real user, whom no process can change without privileges. */
+static uint32_t owner_of(const struct opening *what)
+{
+	uint32_t uid;
+
+	if (!what->pid)
+		return OWNER_RECORDER;
+	return proc_status(what->pid, "Uid:", &uid) ? OWNER_GONE : uid;
 }
 
 int opener_open(const struct opening *what, struct open_file *file)
 {
 	struct opener_request request = request_of(what);
 	struct opener_answer answer;
+	uint32_t owner;
 	int error;
 
 	*file = (struct open_file){ .fd = -1 };
+	if (what->kind == OPENING_STATUS && (what->pid || what->in_folder))
+		return -EINVAL;
 	if (strlen(what->path) >= sizeof(request.path))
 		return -ENAMETOOLONG;
-	if (opener.socket < 0) {
+	if (!opener.started) {
 		opener_process_answer(&request, &answer, &file->fd);
 		file->copied = answer.copied;
 		file->status = answer.status;
 		return answer.error;
 	}
+	owner = owner_of(what);
 	pthread_mutex_lock(&opener.lock);
-	error = open_by_process(&request, file);
+	error = open_by_process(&request, owner, file);
 	pthread_mutex_unlock(&opener.lock);
 	return error;
 }
@@ -274,12 +392,34 @@ static bool is_reported(const struct opener_request *r)
 	return false;
 }
 
+/* -------- the process has ended -------- */
+
+/* Another one, with the capabilities that this thread has kept. */
+static void restart(void)
+{
+	bool again = opener.restarts++ < RESTARTS_MAX;
+
+	close(opener.socket);
+	opener.socket = -1;
+	while (waitpid(opener.process, NULL, 0) < 0 && errno == EINTR)
+		;
+	again = again && !error_ignore(start_process());
+	opener.gone = !again;
+	opener.answers++;
+	if (opener.warn)
+		opener.warn(again ? "the process that opens files has ended; another one is started"
+				  : "the process that opens files has ended: programs that start "
+				    "from now on may have cut stacks and no names");
+}
+
 void opener_look(uint64_t now_ns)
 {
-	if (opener.socket < 0)
+	if (!opener.started)
 		return;
 	pthread_mutex_lock(&opener.lock);
 	take_answers();
+	if (opener.gone && opener.socket >= 0)
+		restart();
 	for (size_t i = opener.n; i-- > 0;) {
 		struct asked *a = opener.asked[i];
 
@@ -296,7 +436,12 @@ void opener_look(uint64_t now_ns)
 
 int opener_fd(void)
 {
-	return opener.gone ? -1 : opener.socket;
+	int fd;
+
+	pthread_mutex_lock(&opener.lock);
+	fd = opener.gone ? -1 : opener.socket;
+	pthread_mutex_unlock(&opener.lock);
+	return fd;
 }
 
 uint64_t opener_answers(void)

@@ -11,6 +11,9 @@
  * The recorder never gets a file that may stop answering: of files on other than local file systems
  * it gets a copy, in memory.
  *
+ * No user can keep others' files from being opened: few questions are open for the processes of one
+ * user. If the process is killed, opener_look() starts another one.
+ *
  * Before opener_start(), and after opener_stop(), files are opened in the caller. For any thread.
  */
 
@@ -19,25 +22,30 @@
 #include "common/error.h"
 #include "record/system/opening.h"
 
-/* `warn` is called for files that do not answer, by the thread that calls opener_look(). */
+/*
+ * `warn` is called for files that do not answer, and if the process has ended, by the thread that
+ * calls opener_look(). That is the thread that calls this, and must not end before opener_stop().
+ */
 struct error *opener_start(void (*warn)(const char *text));
 /* Does not wait for what is under way. */
 void opener_stop(void);
 
 /*
  * Opens a regular file. 0 or -errno: as record/system/namespace.h; -EAGAIN if there is no answer
- * within a fraction of a second: the same call later returns it. -EFBIG: too large for a copy;
- * -EREMOTE: may stop answering, and is wanted to be read again and again.
+ * within a fraction of a second, or too many questions are open: the same call returns it after
+ * opener_answers() has changed. -EFBIG: too large for a copy; -ENOMEM: other copies leave no room;
+ * -EREMOTE: may stop answering, and is wanted to be read again and again; -EIO also for a file
+ * that somebody has a lease on. No other error stands for "later".
  */
 int opener_open(const struct opening *what, struct open_file *file);
 
-/* Takes answers that have arrived, and warns of those that are overdue. */
+/* Takes answers that have arrived, warns of those that are overdue, and restarts the process. */
 void opener_look(uint64_t now_ns);
 
 /* Readable when an answer has arrived; -1: not started. */
 int opener_fd(void);
 
-/* Changes whenever an answer has arrived that nobody waited for. */
+/* Changes whenever a call that returned -EAGAIN may return something else. */
 uint64_t opener_answers(void);
 
 #endif

@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/limits.h"
@@ -27,7 +28,6 @@
 #include "record/system/privileges.h"
 #include "record/system/proc.h"
 
-#define THREADS_MAX 256
 #define STACK_BYTES (256u << 10)
 #define COPY_BYTES (256u << 10) /* at a time */
 
@@ -40,11 +40,12 @@
 
 /* -------- messages -------- */
 
-int opener_send(int socket, const void *message, size_t size, int fd)
+int opener_send(int socket, const void *message, size_t size, int fd, int flags)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec part = { (void *)(uintptr_t)message, size };
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t n;
 
 	if (fd >= 0) {
 		struct cmsghdr *c = (struct cmsghdr *)control;
@@ -56,7 +57,10 @@ int opener_send(int socket, const void *message, size_t size, int fd)
 		m.msg_control = control;
 		m.msg_controllen = sizeof(control);
 	}
-	return sendmsg(socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	do
+		n = sendmsg(socket, &m, flags | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
 }
 
 ssize_t opener_receive(int socket, void *message, size_t size, int *fd, int flags)
@@ -112,7 +116,6 @@ static bool is_local(int fd)
 	case SQUASHFS_MAGIC:
 	case ISOFS_SUPER_MAGIC:
 	case MSDOS_SUPER_MAGIC:
-	case PROC_SUPER_MAGIC:
 	case EROFS_TYPE:
 	case XFS_TYPE:
 	case ZFS_TYPE:
@@ -128,21 +131,39 @@ static bool is_zero(const uint8_t *bytes, size_t n)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, n - 1);
 }
 
+/* Bytes of the copies that are being made, by all threads. */
+static atomic_uint_fast64_t copying;
+
+/* Writes a piece of a copy; `written` counts all of it. 0 or -errno. */
+static int write_piece(int to, const uint8_t *piece, size_t n, off_t at, uint64_t *written)
+{
+	ssize_t done;
+
+	if (is_zero(piece, n))
+		return 0;
+	*written += n;
+	if (atomic_fetch_add(&copying, n) + n > LIMIT_COPYING_BYTES)
+		return -ENOMEM;
+	done = pwrite(to, piece, n, at);
+	return done < 0 ? -errno : (size_t)done < n ? -ENOSPC : 0;
+}
+
 /* Copies what the file holds; zeros become holes. 0 or -errno. */
 static int copy_to(int to, int from)
 {
 	uint8_t *piece = malloc(COPY_BYTES);
+	uint64_t written = 0;
 	off_t at = 0;
 	ssize_t n = -1;
 	int error = piece ? 0 : -ENOMEM;
 
 	while (!error && (n = pread(from, piece, COPY_BYTES, at)) > 0) {
-		if (at + n > (off_t)LIMIT_FOREIGN_BYTES)
-			error = -EFBIG;
-		else if (!is_zero(piece, (size_t)n) && pwrite(to, piece, (size_t)n, at) != n)
-			error = errno ? -errno : -ENOSPC;
+		error = at + n > (off_t)LIMIT_FOREIGN_BYTES
+				? -EFBIG
+				: write_piece(to, piece, (size_t)n, at, &written);
 		at += n;
 	}
+	atomic_fetch_sub(&copying, written);
 	if (!error && n < 0)
 		error = -errno;
 	if (!error && ftruncate(to, at))
@@ -188,14 +209,8 @@ static int open_asked(const struct opener_request *r)
 	return -EINVAL;
 }
 
-void opener_process_answer(const struct opener_request *r, struct opener_answer *answer, int *fd)
+static void answer_with_file(const struct opener_request *r, struct opener_answer *answer, int *fd)
 {
-	*answer = (struct opener_answer){ .id = r->id };
-	*fd = -1;
-	if (r->kind == OPENING_STATUS) {
-		answer->error = stat(r->path, &answer->status) ? -errno : 0;
-		return;
-	}
 	*fd = open_asked(r);
 	answer->error = *fd < 0 ? *fd : 0;
 	if (r->kind == OPENING_FOLDER || *fd < 0)
@@ -214,6 +229,19 @@ void opener_process_answer(const struct opener_request *r, struct opener_answer 
 		*fd = -1;
 }
 
+void opener_process_answer(const struct opener_request *r, struct opener_answer *answer, int *fd)
+{
+	*answer = (struct opener_answer){ .id = r->id };
+	*fd = -1;
+	if (r->kind == OPENING_STATUS)
+		answer->error = stat(r->path, &answer->status) ? -errno : 0;
+	else
+		answer_with_file(r, answer, fd);
+	/* Of a file, as one with a lease: it is an answer, and the last one. */
+	if (answer->error == -EAGAIN)
+		answer->error = -EIO;
+}
+
 /* -------- the process -------- */
 
 struct service {
@@ -228,7 +256,7 @@ static void add_thread(struct service *s)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (atomic_fetch_add(&s->threads, 1) >= THREADS_MAX) {
+	if (atomic_fetch_add(&s->threads, 1) >= OPENER_OPEN_MAX) {
 		atomic_fetch_sub(&s->threads, 1);
 		return;
 	}
@@ -243,24 +271,39 @@ static void add_thread(struct service *s)
 	pthread_attr_destroy(&attributes);
 }
 
+static void answer_request(struct service *s, const struct opener_request *request)
+{
+	struct opener_answer answer;
+	int fd, error;
+
+	opener_process_answer(request, &answer, &fd);
+	error = opener_send(s->socket, &answer, sizeof(answer), fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (error) {
+		/* The fd may be what the kernel refuses to send. */
+		answer.error = error;
+		opener_send(s->socket, &answer, sizeof(answer), -1, 0);
+	}
+}
+
 static void *serve(void *context)
 {
+	const struct timespec pause = { .tv_nsec = 10000000 };
 	struct service *s = context;
 	struct opener_request request;
-	struct opener_answer answer;
 	ssize_t size;
-	int fd;
 
-	while ((size = opener_receive(s->socket, &request, sizeof(request), &request.folder, 0)) >
-	       0) {
-		/* There is always one more thread than files that do not answer. */
+	while ((size = opener_receive(s->socket, &request, sizeof(request), &request.folder, 0))) {
+		if (size < 0) {
+			nanosleep(&pause, NULL);
+			continue;
+		}
+		/* There is a thread more than files that do not answer, up to the limit of both. */
 		if (atomic_fetch_sub(&s->idle, 1) == 1)
 			add_thread(s);
 		request.path[PATH_MAX - 1] = 0;
-		opener_process_answer(&request, &answer, &fd);
-		opener_send(s->socket, &answer, sizeof(answer), fd);
-		if (fd >= 0)
-			close(fd);
+		answer_request(s, &request);
 		if (request.folder >= 0)
 			close(request.folder);
 		atomic_fetch_add(&s->idle, 1);

@@ -13,14 +13,18 @@
 
 #include "record/system/opening.h"
 
+/* Questions that are open at a time, at most. Each may keep a thread. */
+#define OPENER_OPEN_MAX 32
+
 struct opener_request {
 	uint64_t id;
+	int folder; /* the sender's number of it */
 	enum opening_kind kind;
 	uint32_t pid;
 	uint64_t start, end;
 	uint32_t uid;
 	bool in_folder;
-	int folder; /* the sender's number of it */
+	uint64_t folder_device, folder_inode;
 	char path[PATH_MAX];
 };
 
@@ -31,8 +35,8 @@ struct opener_answer {
 	struct stat status;
 };
 
-/* Sends one message. 0 or -errno. */
-int opener_send(int socket, const void *message, size_t size, int fd);
+/* Sends one message, with an fd unless that is -1. 0 or -errno. */
+int opener_send(int socket, const void *message, size_t size, int fd, int flags);
 /* Receives one; its size, 0 at the end, or -errno. `*fd` is -1 without one. */
 ssize_t opener_receive(int socket, void *message, size_t size, int *fd, int flags);
 

@@ -15,12 +15,12 @@ enum opening_kind {
 	OPENING_PATH,	 /* below the root of the process; with pid 0, of the recorder */
 	OPENING_GROWING, /* the same, for a file that will be read again and again: never a copy */
 	OPENING_FOLDER,	 /* the same, for use as `folder` */
-	OPENING_STATUS,	 /* the same, but only its status is wanted */
+	OPENING_STATUS, /* only the status of a path of the recorder's own: no process, no folder */
 };
 
 struct opening {
 	enum opening_kind kind;
-	uint32_t pid;
+	uint32_t pid; /* also with `in_folder`: whose file it is */
 	uint64_t start, end;
 	uint32_t uid;	/* of the owner; OPENING_ANY_UID: any. See namespace_open() */
 	bool in_folder; /* `path` is below `folder` instead */

@@ -52,7 +52,8 @@ int open_regular_at(int path_fd)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
 	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode)) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		/* O_NONBLOCK: a lease on the file keeps nobody waiting, but is an error. */
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0)
 			fd = -errno;
 	}

@@ -53,6 +53,14 @@ holds "each thread holds what the manual lists, and no more" thread_sets $record
 opener=$(pgrep -P $recorder prof-opener)
 is "$(threads /proc/$opener | sort -u)" "0000000000000000 0000010000080004 0000010000080004 0000000000000000 1" \
 	"the process that opens files holds what that takes"
+kill -KILL $opener
+killed=$opener
+i=0
+until { opener=$(pgrep -P $recorder prof-opener) && [ "$opener" != $killed ]; } || [ $i = 300 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+holds "... and another one, after that was killed" thread_sets "$opener" 0000010000080004
 is "$(stat -c %a "$work/long.prf")" 600 "the trace can be read by its owner only"
 runs $burn
 kill -INT $recorder
