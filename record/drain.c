@@ -2,6 +2,7 @@
 #include "record/drain.h"
 
 #include "common/clock.h"
+#include "record/runtimes/target_memory.h"
 
 #define LONGEST_MS 200
 /*
@@ -78,10 +79,18 @@ static struct error *take_sample(void *context, size_t number)
 	return error;
 }
 
+static bool read_code(void *context, uint32_t pid, uint64_t address, uint64_t *bytes)
+{
+	const struct target_memory memory = target_memory_of(pid);
+
+	return target_u64(&memory, address, bytes);
+}
+
 struct error *drain_init(struct drain *d)
 {
 	struct error *error = NULL;
 
+	d->late.code = read_code;
 	/* Mappings before samples of the same time. */
 	for (size_t i = 0; i < sideband_rings(d->sources->sideband) && !error; i++)
 		error = timeline_add(&d->timeline,

@@ -8,6 +8,8 @@
  * (asm/sigcontext.h, asm/ucontext.h). record/unwind/unwind_arch.h is its counterpart.
  */
 
+#include "bpf/abi/return_address.h"
+
 #if defined(__TARGET_ARCH_x86)
 
 struct user_registers {
@@ -63,21 +65,6 @@ static inline int returns_after(__u64 code)
 	return -1;
 }
 
-/* Whether the last bytes of these 8 are a call: e8 and 4 bytes, or ff /2 with its operand. */
-static inline int ends_in_call(__u64 before)
-{
-	const __u64 mask = 0x38ff, indirect = 0x10ff; /* ff, and 2 in the middle of ModRM */
-
-	return (before >> 24 & 0xff) == 0xe8 || (before >> 48 & mask) == indirect ||
-	       (before >> 40 & mask) == indirect || (before >> 32 & mask) == indirect ||
-	       (before >> 16 & mask) == indirect || (before >> 8 & mask) == indirect;
-}
-
-static inline __u64 plain_address(__u64 address)
-{
-	return address;
-}
-
 #elif defined(__TARGET_ARCH_arm64)
 
 struct user_registers {
@@ -127,21 +114,6 @@ static inline int is_signal_return(__u64 code)
 static inline int returns_after(__u64 code)
 {
 	return -1;
-}
-
-/* Whether the last 4 of these 8 bytes are BL or BLR (with pointer authentication or without). */
-static inline int ends_in_call(__u64 before)
-{
-	__u32 last = before >> 32;
-
-	return last >> 26 == 0x25 || (last & 0xfffffc1f) == 0xd63f0000 ||
-	       (last & 0xfefff800) == 0xd63f0800;
-}
-
-/* Return addresses may be signed (PAC): the signature stands above the address bits. */
-static inline __u64 plain_address(__u64 address)
-{
-	return address & ((1ULL << 48) - 1);
 }
 
 #else

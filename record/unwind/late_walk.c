@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "bpf/abi/return_address.h"
 #include "bpf/abi/runtimes.h"
 
 #define REST_HEAD offsetof(struct walk_rest, stack)
@@ -14,6 +15,7 @@
 struct state {
 	struct late_walk *late;
 	const struct layout *layout;
+	uint32_t pid;
 	const struct walk_rest *rest;
 	uint64_t pc, sp, fp, base;
 	bool exact, base_lost, guessed;
@@ -35,15 +37,6 @@ static bool read_word(const struct state *s, uint64_t address, uint64_t *word)
 		return false;
 	memcpy(word, s->rest->stack + offset, sizeof(*word));
 	return true;
-}
-
-/* Return addresses of arm64 may be signed, above the bits of the address. */
-static uint64_t plain_address(uint64_t address)
-{
-#if defined(__aarch64__)
-	address &= (UINT64_C(1) << 48) - 1;
-#endif
-	return address;
 }
 
 /* The frame's CFA. False: it is known only to the kernel half, or not at all. */
@@ -130,13 +123,29 @@ static bool is_made_code(const struct state *s, uint64_t address)
 	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
 
+/*
+ * Whether code of this process calls something right before the address, as is_return_address() of
+ * the kernel half. Where that cannot be read, it is none.
+ */
+static bool is_return_address(const struct state *s, uint64_t address)
+{
+	uint64_t before;
+
+	return mappings_find(&s->layout->mappings, address - 1) &&
+	       s->late->code(s->late->context, s->pid, address - sizeof(before), &before) &&
+	       ends_in_call(before);
+}
+
 /* If it leads to a return address. */
 static bool guess_by_frame_pointer(struct state *s)
 {
 	uint64_t fp, pc;
 
 	if (s->fp < s->sp || s->fp & 7 || !read_word(s, s->fp, &fp) ||
-	    !read_word(s, s->fp + 8, &pc) || !mappings_find(&s->layout->mappings, pc - 1))
+	    !read_word(s, s->fp + 8, &pc))
+		return false;
+	pc = plain_address(pc);
+	if (!is_return_address(s, pc))
 		return false;
 	s->sp = s->fp + 16;
 	s->fp = fp;
@@ -145,7 +154,7 @@ static bool guess_by_frame_pointer(struct state *s)
 }
 
 /*
- * By the first word of the interrupted frame that is an address of code. What such code saves
+ * By the first word of the interrupted frame that is a return address. What such code saves
  * first, if anything, is the frame pointer: the word below it.
  */
 static bool guess_by_scan(struct state *s)
@@ -154,9 +163,9 @@ static bool guess_by_scan(struct state *s)
 
 	for (unsigned int i = 0; i < SCAN_WORDS && read_word(s, at, &found); i++, below = found) {
 		at += 8;
-		if (!mappings_find(&s->layout->mappings, found - 1))
+		if (!is_return_address(s, plain_address(found)))
 			continue;
-		s->pc = found;
+		s->pc = plain_address(found);
 		s->sp = at;
 		if (below - at < s->rest->bytes)
 			s->fp = below;
@@ -219,6 +228,7 @@ static bool walk_on(struct late_walk *l, const struct layout *layout, const stru
 	struct state state = {
 		.late = l,
 		.layout = layout,
+		.pid = s->pid,
 		.rest = rest,
 		.pc = last & FRAME_ADDRESS,
 		.sp = rest->sp,

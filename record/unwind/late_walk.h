@@ -21,8 +21,13 @@
 typedef bool late_walk_rule_function(void *context, const struct layout *layout, uint64_t address,
 				     struct unwind_rule *rule);
 
+/* Reads 8 bytes of a process's code. False: they cannot be read, or not any more. */
+typedef bool late_walk_code_function(void *context, uint32_t pid, uint64_t address,
+				     uint64_t *bytes);
+
 struct late_walk {
 	late_walk_rule_function *rule; /* NULL: no walk goes on */
+	late_walk_code_function *code;
 	void *context;
 	/*
 	 * The caller of code that the process has made itself, which has no table, may be guessed.

@@ -48,6 +48,16 @@ static bool rule_at(void *context, const struct layout *layout, uint64_t address
 	}
 }
 
+static bool unreadable;	    /* the process has ended */
+static uint64_t not_called; /* no call is before this address */
+
+static bool code_at(void *context, uint32_t pid, uint64_t address, uint64_t *bytes)
+{
+	/* BL of arm64, and above its place the opcode of x86's call. */
+	*bytes = address + 8 == not_called ? 0 : UINT64_C(0x94000000e8000000);
+	return !unreadable;
+}
+
 /* As the ring has it: what comes after the sample lies where its frames are. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
@@ -78,8 +88,10 @@ static void put_word(struct fixture *f, uint64_t address, uint64_t word)
  */
 static void begin(struct fixture *f, uint64_t root)
 {
+	unreadable = false;
+	not_called = 0;
 	*f = (struct fixture){
-		.late.rule = rule_at,
+		.late = { .rule = rule_at, .code = code_at },
 		.record = { .sample = { .user_frames = 1,
 					.kernel_frames = 1,
 					.walk_end = WALK_NO_TABLE },
@@ -210,6 +222,31 @@ static void guesses_the_caller_of_made_code(void **state)
 	assert_guessed(&f);
 }
 
+/* Pointers to functions lie on stacks, too. */
+static void skips_what_follows_no_call(void **state)
+{
+	static struct fixture f;
+
+	begin_in_made_code(&f);
+	not_called = BY_FP + 0x100;
+	f.record.rest.fp = MADE;
+	put_word(&f, STACK + 8, not_called);
+	put_word(&f, STACK + 16, STACK + 200);
+	put_word(&f, STACK + 24, BY_SP + 7);
+	put_word(&f, STACK + 48, BY_FP + 7);
+	assert_guessed(&f);
+	/* Where the frame pointer leads; nor is there a return address above. */
+	begin_in_made_code(&f);
+	not_called = BY_SP + 7;
+	put_word(&f, STACK + 24, 0);
+	put_word(&f, STACK + 96, 0);
+	put_word(&f, STACK + 208, 0);
+	assert_unchanged(&f);
+	begin_in_made_code(&f);
+	unreadable = true;
+	assert_unchanged(&f);
+}
+
 static void guesses_nothing_else(void **state)
 {
 	static struct fixture f;
@@ -282,6 +319,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(marks_code_that_was_not_called),
 	cmocka_unit_test(leaves_what_does_not_reach_the_root),
 	cmocka_unit_test(guesses_the_caller_of_made_code),
+	cmocka_unit_test(skips_what_follows_no_call),
 	cmocka_unit_test(guesses_nothing_else),
 	cmocka_unit_test(ends_with_the_room_for_frames),
 	cmocka_unit_test(leaves_records_without_a_rest),
