@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/buffer.h"
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/opener_process.h"
@@ -54,7 +55,8 @@ static struct {
 	bool started; /* or files are opened here */
 	int socket;
 	pid_t process;
-	bool gone; /* the process has ended */
+	pid_t ended; /* the one before, until all its threads have ended; 0: none */
+	bool gone;   /* the process has ended */
 	uint64_t next_id, answers;
 	struct asked *asked[OPENER_OPEN_MAX];
 	size_t n;
@@ -394,6 +396,20 @@ static bool is_reported(const struct opener_request *r)
 
 /* -------- the process has ended -------- */
 
+/* A file that keeps one of its threads also keeps the socket open. */
+static bool is_killed(void)
+{
+	struct buffer text = { 0 };
+	const char *name_end = NULL;
+	bool killed;
+
+	if (!proc_read((uint32_t)opener.process, "stat", &text))
+		name_end = strrchr(buffer_string(&text), ')');
+	killed = name_end && !strncmp(name_end, ") Z", 3);
+	buffer_release(&text);
+	return killed;
+}
+
 /* Another one, with the capabilities that this thread has kept. */
 static void restart(void)
 {
@@ -401,8 +417,7 @@ static void restart(void)
 
 	close(opener.socket);
 	opener.socket = -1;
-	while (waitpid(opener.process, NULL, 0) < 0 && errno == EINTR)
-		;
+	opener.ended = opener.process;
 	again = again && !error_ignore(start_process());
 	opener.gone = !again;
 	opener.answers++;
@@ -412,14 +427,23 @@ static void restart(void)
 				    "from now on may have cut stacks and no names");
 }
 
+static void look_at_process(void)
+{
+	if (!opener.gone && opener.n && is_killed())
+		lose_answers();
+	if (opener.gone && opener.socket >= 0)
+		restart();
+	if (opener.ended && waitpid(opener.ended, NULL, WNOHANG))
+		opener.ended = 0;
+}
+
 void opener_look(uint64_t now_ns)
 {
 	if (!opener.started)
 		return;
 	pthread_mutex_lock(&opener.lock);
 	take_answers();
-	if (opener.gone && opener.socket >= 0)
-		restart();
+	look_at_process();
 	for (size_t i = opener.n; i-- > 0;) {
 		struct asked *a = opener.asked[i];
 

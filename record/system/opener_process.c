@@ -339,10 +339,16 @@ static void leave_the_recorder(int socket)
 
 _Noreturn void opener_process_run(int socket)
 {
-	struct service s = { .socket = 3, .idle = 1, .threads = 1 };
+	struct service s = { .socket = 3 };
 
 	leave_the_recorder(socket);
 	privileges_drop_in_thread(PRIVILEGES_FOR_OPENING);
-	serve(&s);
-	_exit(0);
+	/*
+	 * The first thread opens nothing. When the process is killed it ends at once, by which the
+	 * recorder sees that, although a file may keep another thread and with it the socket.
+	 */
+	add_thread(&s);
+	while (s.threads)
+		pause();
+	_exit(1);
 }

@@ -56,11 +56,14 @@ is "$(threads /proc/$opener | sort -u)" "0000000000000000 0000010000080004 00000
 kill -KILL $opener
 killed=$opener
 i=0
-until { opener=$(pgrep -P $recorder prof-opener) && [ "$opener" != $killed ]; } || [ $i = 300 ]; do
+until { opener=$(pgrep -P $recorder prof-opener | grep -vx $killed) &&
+	[ "$(threads /proc/$opener | sort -u)" = "0000000000000000 0000010000080004 0000010000080004 0000000000000000 1" ]; } ||
+	[ $i = 300 ]; do
 	sleep 0.1
 	i=$((i + 1))
 done
-holds "... and another one, after that was killed" thread_sets "$opener" 0000010000080004
+is "$(threads /proc/$opener | sort -u)" "0000000000000000 0000010000080004 0000010000080004 0000000000000000 1" \
+	"... and another one, after that was killed"
 is "$(stat -c %a "$work/long.prf")" 600 "the trace can be read by its owner only"
 runs $burn
 kill -INT $recorder

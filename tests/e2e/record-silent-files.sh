@@ -36,6 +36,14 @@ until grep -q 'silent/file does not answer' running.log || [ $i = 300 ]; do
 	i=$((i + 1))
 done
 is "$(grep -c 'silent/file does not answer' running.log)" 1 "one message names the file"
+# Its thread that the file keeps cannot end.
+kill -KILL "$(pgrep -P $recorder prof-opener)"
+i=0
+until grep -q 'another one is started' running.log || [ $i = 300 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+is "$(grep -c 'another one is started' running.log)" 1 "the process that opens files is replaced when it is killed"
 kill -INT $recorder
 timeout 20 tail --pid=$recorder -f /dev/null
 is $? 0 "a running program: SIGINT ends the recorder"
