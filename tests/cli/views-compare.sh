@@ -92,6 +92,23 @@ recording() {
 	} > "$2.txt"
 	need "$build/testdata/trace_text" "$2.txt" -o "$2.prf"
 }
+sed 's/^	//' > same.txt <<'TRACE'
+	event 0 "cpu-clock" "samples" 1000 0
+	object 0 "/nowhere/one.so" "" ""
+	object 0 "/nowhere/two.so" "" ""
+	task 1 1 "work" "" ""
+	frame 0 0 0x100
+	frame 1 0 0x200
+	stack - 0
+	stack - 1
+	names 0 "same" "" 0 0
+	names 1 "same" "" 0 0
+	sample 1000 0 0 0 0 1
+	sample 2000 0 0 1 0 1
+	sample 3000 0 0 1 0 1
+	finish
+TRACE
+need "$build/testdata/trace_text" same.txt -o same.prf
 recording 2 short
 recording 6 long
 for format in folded top html; do
@@ -107,8 +124,33 @@ print(re.findall(rb"\"diff\":{[^}]*}", zlib.decompress(base64.b64decode(data)))[
 	'"duration_ns":2000000000' "the page knows how long it was recorded before"
 if [ -n "$browser" ]; then
 	"$report" -q --no-cache -f html --diff short.prf long.prf -o lengths.html
-	like "$(show lengths.html)" 'before: recorded for 2\.00 s; key n compares shares' "and says so where they differ"
-	unlike "$(show 'lengths.html#scale=same')" 'recorded for 2\.00 s' "but not for shares"
+	act lengths.html <<-'SCRIPT'
+		note(by("status").textContent);
+		press("n");
+		note(`shares ${by("status").textContent}`);
+	SCRIPT
+	show lengths.html > dom
+	like "$(notes dom)" '^<pre>\[[^]]*before: recorded for 2\.00 s; key n compares shares of the total\]\[shares ' "and says so where they differ"
+	unlike "$(notes dom)" '\[shares [^]]*recorded for 2\.00 s' "but not for shares"
+	# A function of two objects has a listing for each.
+	"$report" -q --no-cache -f html --code --diff same.prf same.prf -o same.html
+	act same.html <<-'SCRIPT'
+		const listing = () => note(/# same +[a-z.]+/.exec(document.querySelector("#code pre").textContent)[0]);
+		listing();
+		document.querySelectorAll("#code .list tr")[1].click();
+		listing();
+		press("s");
+		press("r");
+		note(by("callers-caption").textContent);
+		press("h");
+		press("f");
+		await sleep(20);
+		note(`then ${location.hash}`);
+	SCRIPT
+	show 'same.html#view=code&zoom=2' > dom
+	like "$(notes dom)" '^<pre>\[# same +two\.so\]\[# same +one\.so\]' "each listing of a name can be chosen"
+	like "$(notes dom)" '; all threads, all of the time, all stacks\]' "what is of all stacks says so where others are shown"
+	like "$(notes dom)" '\[then #hide=[0-9]+&amp;once=true\]' "a zoom that was not yet shown does not outlive its tree"
 	"$report" -q --no-cache -f html --diff before.prf --diff equal.prf grown.prf -o three.html
 	show 'three.html#view=changes' > dom
 	# Titles have two lines, and so have rows.
