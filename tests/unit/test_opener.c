@@ -141,6 +141,26 @@ static void opens_files(void **state)
 	assert_int_equal(opener_open(&what, &file), -EINVAL);
 }
 
+/* Of what is on no local file system. */
+static void copies(void **state)
+{
+	struct opening what = { .kind = OPENING_GROWING, .path = "/proc/version" };
+	char text[256] = "";
+	struct open_file file;
+	int error;
+
+	assert_int_equal(open_at_last(0, what.path, &file), 0);
+	assert_true(file.copied);
+	assert_true(pread(file.fd, text, sizeof(text) - 1, 0) > 0);
+	assert_memory_equal(text, "Linux version", strlen("Linux version"));
+	close(file.fd);
+	what.uid = OPENING_ANY_UID;
+	while ((error = opener_open(&what, &file)) == -EAGAIN)
+		opener_look(0);
+	assert_int_equal(error, -EREMOTE);
+	assert_int_equal(file.fd, -1);
+}
+
 /* Neither the opener waits for its end nor anybody for another answer. */
 static void a_lease(void **state)
 {
@@ -265,6 +285,7 @@ static void a_folder_of_the_same_number(void **state)
 
 static const struct CMUnitTest tests[] = {
 	TEST(opens_files),
+	TEST(copies),
 	TEST(a_lease),
 	TEST(one_user_does_not_keep_out_others),
 	TEST(no_number_for_an_answer),
