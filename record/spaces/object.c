@@ -182,6 +182,7 @@ static bool complete(struct object *object, const struct open_file *file)
 			 (uint64_t)status->st_mtim.tv_nsec;
 	object->definition = found;
 	object->examined = true;
+	object->late = false;
 	return true;
 }
 

@@ -65,8 +65,8 @@ void object_let_go(struct object *object);
 
 /*
  * Completes the definition of a mapping's object, if the file can be opened. One that does not
- * answer is asked for again once any file has answered: what the trace has of it until then is a
- * less complete object.
+ * answer is `late`, and asked for again once any file has answered: what the trace has of it until
+ * then is a less complete object.
  */
 void object_examine(uint32_t pid, const struct mapping *mapping);
 

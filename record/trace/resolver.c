@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "bpf/abi/runtimes.h"
+#include "record/system/opener.h"
 
 #define STACK_SLOTS 65536
 #define FRAME_SLOTS 32768
@@ -37,6 +38,8 @@ struct resolver {
 	const struct trace_file *trace;
 	uint64_t matches[SCRIPT_RUNTIMES][SCRIPT_MATCHES]; /* of the trace's samples */
 	struct script_merged merged[SCRIPT_MERGE_MAX];
+	bool late;	       /* known frames are of files that have not answered yet, */
+	uint64_t late_answers; /* since there were so many answers: see opener_answers() */
 	struct known_stack stacks[STACK_SLOTS];
 	struct known_frame frames[FRAME_SLOTS];
 };
@@ -56,15 +59,21 @@ void resolver_free(struct resolver *r)
 	free(r);
 }
 
+static void forget_known(struct resolver *r)
+{
+	memset(r->stacks, 0, sizeof(r->stacks));
+	for (size_t i = 0; i < FRAME_SLOTS; i++)
+		r->frames[i].frame = PRF_NONE;
+	r->late = false;
+}
+
 void resolver_begin(struct resolver *r, const struct trace_file *trace)
 {
 	r->trace = trace;
 	memset(r->matches, 0, sizeof(r->matches));
-	memset(r->stacks, 0, sizeof(r->stacks));
+	forget_known(r);
 	if (r->sources.scripts && trace)
 		script_names_set_writer(scripts_names(r->sources.scripts), trace->writer);
-	for (size_t i = 0; i < FRAME_SLOTS; i++)
-		r->frames[i].frame = PRF_NONE;
 }
 
 /* -------- frames -------- */
@@ -84,6 +93,15 @@ static struct owner owner_of(struct resolver *r, const struct sample *s)
 	return owner;
 }
 
+/* If the file is late, frames in it are resolved once more when it may have answered. */
+static void examine(struct resolver *r, uint32_t pid, const struct mapping *m)
+{
+	object_examine(pid, m);
+	if (m->object->late && !r->late)
+		r->late_answers = m->object->late_answers;
+	r->late |= m->object->late;
+}
+
 /* Sets object and offset of a user address from what is mapped there. */
 static struct error *user_place(struct resolver *r, const struct owner *owner,
 				struct prf_frame *frame)
@@ -100,7 +118,7 @@ static struct error *user_place(struct resolver *r, const struct owner *owner,
 	const struct prf_object *object = m ? &m->object->definition : &unknown;
 
 	if (m)
-		object_examine(owner->pid, m);
+		examine(r, owner->pid, m);
 	if (object->kind == PRF_OBJECT_ANONYMOUS)
 		return jit_object(r->sources.jit, owner->pid, inside, &frame->object);
 	if (object->kind == PRF_OBJECT_FILE) {
@@ -548,6 +566,8 @@ struct error *resolver_resolve(struct resolver *r, const struct sample *s,
 		.cpu = s->cpu,
 		.weight = s->weight,
 	};
+	if (r->late && r->late_answers != opener_answers())
+		forget_known(r);
 	error = tasks_define(r->sources.tasks, r->trace->writer, s->pid, s->tid, &sample->task);
 	if (!error)
 		error = find_stack(r, s, &sample->stack);

@@ -5,15 +5,35 @@
 #include "record/events/event.h"
 #include "record/symbols/jit.h"
 
+#include "record/system/opener.h"
 #include "tests/unit/trace_fixture.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Above any number that the kernel gives, so that /proc knows nothing of it. */
 #define PID 100000000u
 #define KERNEL UINT64_C(0xffffffff81000000)
+
+/* To whoever opens a file: -errno, or 0 and an empty one that claims a size. */
+static int answer = -ENOENT;
+static uint64_t answers;
+
+int opener_open(const struct opening *what, struct open_file *file)
+{
+	*file = (struct open_file){ .fd = -1, .status = { .st_ino = 7, .st_size = 4242 } };
+	if (!answer)
+		file->fd = memfd_create("file", MFD_CLOEXEC);
+	return answer;
+}
+
+uint64_t opener_answers(void)
+{
+	return answers;
+}
 
 struct fixture {
 	char kallsyms[256], modules[1];
@@ -31,7 +51,7 @@ static void map(struct fixture *f, uint64_t start, uint64_t end, uint64_t offset
 		.type = SIDE_RECORD_MAP,
 		.pid = PID,
 		.tid = PID,
-		.map = { .start = start, .size = end - start, .offset = offset },
+		.map = { .start = start, .size = end - start, .offset = offset, .inode = 7 },
 		.name = path,
 	};
 
@@ -431,6 +451,41 @@ static void nonsense_is_refused(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* Its frames were known before. */
+static void a_file_that_answers_late_is_complete_from_then_on(void **state)
+{
+	const uint64_t user[] = { 0x900010 | FRAME_EXACT };
+	struct fixture *f = *state;
+	uint64_t sizes[3] = { 0 };
+	struct prf_record record;
+	struct prf_reader *r;
+	union bytes b;
+	size_t size = fill(&b, user, 1, NULL, 0), n = 0;
+
+	map(f, 0x900000, 0xa00000, 0, "/late/file");
+	answer = -EAGAIN;
+	assert_true(resolve(f, &b, size) && resolve(f, &b, size));
+	answer = 0;
+	answers++;
+	assert_true(resolve(f, &b, size));
+	answer = -ENOENT;
+	r = fixture_read_back(f->w);
+	while (fixture_next(r, &record))
+		for (size_t i = 0; record.type == PRF_RECORD_SAMPLES && i < record.samples.n; i++) {
+			struct prf_stack s = prf_reader_all_stacks(r)[record.samples.stack[i]];
+			uint32_t object = prf_reader_all_frames(r)[s.frame].object;
+
+			assert_string_equal(prf_reader_object(r, object)->path, "/late/file");
+			assert_true(n < 3);
+			sizes[n++] = prf_reader_object(r, object)->size;
+		}
+	prf_reader_free(r);
+	assert_int_equal(n, 3);
+	assert_int_equal(sizes[0], 0);
+	assert_int_equal(sizes[1], 0);
+	assert_int_equal(sizes[2], 4242);
+}
+
 static const struct CMUnitTest tests[] = {
 	TEST(places_are_offsets_in_files),
 	TEST(stacks_say_why_they_end),
@@ -443,6 +498,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(who_gave_a_lock_has_its_user_stack),
 	TEST(a_waker_whose_stack_was_cut_off_has_no_name),
 	TEST(nonsense_is_refused),
+	TEST(a_file_that_answers_late_is_complete_from_then_on),
 };
 
 UNIT_TESTS(tests);
