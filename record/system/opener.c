@@ -220,14 +220,36 @@ static void take_answers(void)
 		lose_answers();
 }
 
-/* If there is none, those whose end makes some are marked. */
+/* Of those that are answered, and whose answer was not asked for again so far. */
+static void forget_oldest(void)
+{
+	size_t oldest = opener.n;
+
+	for (size_t i = 0; i < opener.n; i++) {
+		const struct asked *a = opener.asked[i];
+
+		if (a->answered && !a->waited_for &&
+		    (oldest == opener.n || a->since_ns < opener.asked[oldest]->since_ns))
+			oldest = i;
+	}
+	if (oldest < opener.n)
+		forget(oldest);
+}
+
+/*
+ * If there is none, those whose end makes some are marked. What is answered does not count: who
+ * asked may have ended.
+ */
 static bool has_room(uint32_t owner)
 {
 	size_t max = owner == OWNER_RECORDER ? OWN_ASKED_MAX : USER_ASKED_MAX, of_owner = 0;
-	bool full = opener.n == OPENER_OPEN_MAX;
+	bool full;
 
+	if (opener.n == OPENER_OPEN_MAX)
+		forget_oldest();
+	full = opener.n == OPENER_OPEN_MAX;
 	for (size_t i = 0; i < opener.n; i++)
-		of_owner += opener.asked[i]->owner == owner;
+		of_owner += opener.asked[i]->owner == owner && !opener.asked[i]->answered;
 	if (!full && of_owner < max)
 		return true;
 	for (size_t i = 0; i < opener.n; i++)

@@ -203,6 +203,9 @@ static void one_user_does_not_keep_out_others(void **state)
 	assert_int_equal(open_path(0, path, &file), 0);
 	close(file.fd);
 	kill(process, SIGCONT);
+	/* Answers that nobody has come for keep nobody out. */
+	snprintf(name, sizeof(name), "%s/200", folder);
+	assert_int_equal(open_at_last((uint32_t)getpid(), name, &file), -ENOENT);
 	/* The first four make room for others, which is told. */
 	snprintf(name, sizeof(name), "%s/0", folder);
 	before = opener_answers();
