@@ -104,7 +104,7 @@ stretch() {
 # flat NAME COLUMN [MORE]: the two stretches agree, or the last one is lower; so much more is allowed
 flat() {
 	first=$(stretch "$2" first) last=$(stretch "$2" last)
-	number "$first > 0 && $last <= $first * 1.05 + ${3:-0}" "$1: $first in the first stretch, $last in the last"
+	number "$first > 0 && $last > 0 && $last <= $first * 1.05 + ${3:-0}" "$1: $first in the first stretch, $last in the last"
 }
 echo "definitions: $definitions KiB more in the last stretch than at the end of the first"
 flat "memory of its own, KiB" 2 "$definitions"
