@@ -3,6 +3,7 @@
 #include "report/load.h"
 
 #include "common/message.h"
+#include "report/folded_trace.h"
 #include "report/option_conflicts.h"
 #include "report/output/progress.h"
 #include "report/profile/describe.h"
@@ -82,6 +83,18 @@ void loaded_release(struct loaded *l)
 		trace_close(&l->traces[i]);
 	free(l->traces);
 	*l = (struct loaded){ 0 };
+}
+
+bool loaded_unfold(struct loaded *l)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < l->trace_count && !progress_interrupted(); i++) {
+		error = folded_trace_open(&l->traces[i]);
+		if (error)
+			trace_say_error(&l->traces[i], error);
+	}
+	return !error_ignore(error) && !progress_interrupted();
 }
 
 /* -------- reading -------- */
@@ -165,6 +178,8 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 				return false;
 		}
 	}
+	if (o->from_folded)
+		tally_count_weights(l->tally);
 	return true;
 }
 
@@ -529,7 +544,9 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 		return;
 	if (o->wakers)
 		warn_of_wakers(l);
-	if (o->action != REPORT_INFO) /* it has lines of its own for them */
+	/* --info has lines of its own for them, and folded text has no files that names could be
+	 * in. */
+	if (o->action != REPORT_INFO && !o->from_folded)
 		warn_of_names(l);
 	message_detail("%zu stacks, %" PRIu64 " %s in %" PRIu64 " samples", l->profile->entry_count,
 		       l->profile->total, l->profile->unit, l->profile->samples);

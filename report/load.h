@@ -23,6 +23,9 @@ struct loaded {
 bool loaded_open(struct loaded *l, char *const *paths, size_t n, bool two_passes);
 void loaded_release(struct loaded *l);
 
+/* What was opened is folded text: makes traces of it. */
+bool loaded_unfold(struct loaded *l);
+
 /* Reads all samples into the tally and, with the option, symbols into the symbolizer. */
 bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/option_conflicts.h"
 
+#include "common/words.h"
+
 #include <string.h>
 
 static bool is_view(const struct report_options *o, const char *name)
@@ -75,9 +77,40 @@ static const char *wrong_stacks(const struct report_options *o)
 	return NULL;
 }
 
+/* Folded text holds commands, names of functions, and numbers. */
+static const char *wrong_folded(const struct report_options *o)
+{
+	static const char *const views[] = { "folded", "top", "tree", "html", "pprof" };
+	const unsigned int known = PROFILE_BY_COMM | PROFILE_BY_TRACE;
+	const struct selection *s = &o->selection;
+	const struct shape *shape = &o->shape;
+	const char *by = o->shown.by;
+
+	if (!o->from_folded)
+		return NULL;
+	if (o->action != REPORT_VIEW ||
+	    !words_have(views, sizeof(views) / sizeof(*views), o->view->name))
+		return "--from-folded goes with -f folded, top, tree, html and pprof";
+	if (s->pids.count || s->tids.count || s->cpus.count || s->cgroups.count ||
+	    s->events.count || s->on_cpu || s->off_cpu || s->has_time || o->wakers ||
+	    (o->dimensions & ~known) || (by && strcmp(by, "function") && strcmp(by, "comm")))
+		return "--from-folded: of whose samples they are, folded stacks have the command "
+		       "only";
+	if (shape->no_kernel || shape->no_user || shape->script_only || shape->delimiter ||
+	    o->shown.lines || o->shown.modules || o->shown.addresses || o->shown.code_functions)
+		return "--from-folded: folded stacks have names of functions only, and not what "
+		       "they are or where";
+	if (o->value != VALUE_DEFAULT && o->value != VALUE_SAMPLES)
+		return "--from-folded: numbers of folded stacks are samples";
+	return NULL;
+}
+
 const char *contradiction(const struct report_options *o)
 {
 	const char *why = wrong_comparison(o);
+
+	if (!why)
+		why = wrong_folded(o);
 
 	if (!why && o->open && !is_view(o, "html"))
 		why = "--open shows a page: -f html";

@@ -425,6 +425,9 @@ static const struct option_entry table[] = {
 	{ 'o', "output", "FILE", "write to FILE instead of standard output", KEEPS(output),
 	  .values = VALUES_FILES },
 	{ 0, "open", NULL, "write a page, and show it in a browser", SETS(open) },
+	{ 0, "from-folded", NULL,
+	  "read folded stacks instead of traces: for -f folded, top, tree, html and pprof",
+	  SETS(from_folded) },
 	{ 0, "value", "WHAT",
 	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
 	  take_value, "samples time bytes weight" },
@@ -546,10 +549,19 @@ static void set_leading(struct report_options *o)
 /* With listings the page needs lines and addresses of frames, which it does without otherwise. */
 static void show_code(struct report_options *o)
 {
-	o->view_with_code = *o->view;
-	o->view_with_code.detail |= view_find("annotate")->detail;
-	o->view_with_code.code = true;
-	o->view = &o->view_with_code;
+	o->changed_view = *o->view;
+	o->changed_view.detail |= view_find("annotate")->detail;
+	o->changed_view.code = true;
+	o->view = &o->changed_view;
+}
+
+/* Folded text has no times, and its names are those that are shown. */
+static void show_folded(struct report_options *o)
+{
+	o->changed_view = *o->view;
+	o->changed_view.dimensions &= ~(unsigned int)PROFILE_BY_TIME;
+	o->view = &o->changed_view;
+	o->symbols.demangle = false;
 }
 
 enum options_result report_options_parse(struct report_options *o, int argc, char **argv)
@@ -588,6 +600,8 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		o->view = view_find(o->open ? "html" : "folded");
 	if (o->shown.code_functions)
 		show_code(o);
+	if (o->from_folded)
+		show_folded(o);
 	set_leading(o);
 	if (o->base_count && o->view->paged) /* each trace is a run */
 		o->dimensions |= PROFILE_BY_TRACE;

@@ -20,13 +20,14 @@ enum value_choice { VALUE_DEFAULT, VALUE_SAMPLES, VALUE_TIME, VALUE_BYTES, VALUE
 struct report_options {
 	enum report_action action;
 	const struct view *view;
-	struct view view_with_code; /* --code: what `view` points to */
-	const char *output;	    /* NULL: standard output */
-	bool open;		    /* --open: the page is shown in a browser */
-	char *bases[BASES_MAX];	    /* --diff, in argv; as many as base_count */
+	struct view changed_view; /* what `view` points to where other options change it */
+	const char *output;	  /* NULL: standard output */
+	bool open;		  /* --open: the page is shown in a browser */
+	char *bases[BASES_MAX];	  /* --diff, in argv; as many as base_count */
 	int base_count;
 	double fail_percent; /* --fail-on-regression; below 0: never */
 	bool embed_code;     /* --embed=code */
+	bool from_folded;    /* the input is folded text */
 	bool quiet, verbose, no_pager;
 	enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 

@@ -34,7 +34,7 @@ static void default_path(struct report_options *o)
 
 	if (o->path_count)
 		return;
-	o->paths[0] = (char *)"trace.prf";
+	o->paths[0] = (char *)(o->from_folded ? "-" : "trace.prf");
 	if (fstat(STDIN_FILENO, &info) == 0 &&
 	    (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode)))
 		o->paths[0] = (char *)"-";
@@ -374,6 +374,13 @@ static int embed(const struct report_options *o)
 
 /* -------- views -------- */
 
+static bool open_traces(const struct report_options *o, struct loaded *l, char *const *paths,
+			int count)
+{
+	return loaded_open(l, paths, (size_t)count, o->view->sample) &&
+	       (!o->from_folded || loaded_unfold(l));
+}
+
 /* Reads and builds both sides of a comparison. */
 static bool load_both(struct report_options *o, struct loaded *base, struct loaded *now)
 {
@@ -383,9 +390,8 @@ static bool load_both(struct report_options *o, struct loaded *base, struct load
 
 	timeless.dimensions &= ~(unsigned int)PROFILE_BY_TIME;
 	of_base.view = &timeless;
-	if (!loaded_open(base, o->bases, (size_t)o->base_count, false) ||
-	    !loaded_read(base, &of_base, true) ||
-	    !loaded_open(now, o->paths, (size_t)o->path_count, false) || !loaded_read(now, o, true))
+	if (!open_traces(o, base, o->bases, o->base_count) || !loaded_read(base, &of_base, true) ||
+	    !open_traces(o, now, o->paths, o->path_count) || !loaded_read(now, o, true))
 		return false;
 	compare_choose_value(o, base, now);
 	of_base.value = o->value;
@@ -400,8 +406,7 @@ static bool load(struct report_options *o, struct loaded *base, struct loaded *n
 {
 	if (o->base_count)
 		return load_both(o, base, now);
-	return loaded_open(now, o->paths, (size_t)o->path_count, o->view->sample) &&
-	       loaded_profile(now, o);
+	return open_traces(o, now, o->paths, o->path_count) && loaded_profile(now, o);
 }
 
 static int show(struct report_options *o)

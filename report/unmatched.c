@@ -130,6 +130,8 @@ bool unmatched(const struct loaded *l, const struct report_options *o)
 		say_selection(l, o, samples);
 	else if (o->selection.has_time && duration(l) != 0)
 		say_outside(l);
+	else if (o->from_folded)
+		message_error("%s: there are no folded stacks", shown_path(l));
 	else if (o->view->table) /* such a table is empty where nothing ran */
 		return false;
 	else

@@ -523,6 +523,12 @@ struct error *tally_add(struct tally *t, const struct prf_samples *s)
 	return add_plain(t, s);
 }
 
+void tally_count_weights(struct tally *t)
+{
+	for (size_t i = 0; i < t->cell_count; i++)
+		t->cells[i].samples = t->cells[i].weight;
+}
+
 /* -------- results -------- */
 
 void tally_trace_totals(const struct tally *t, struct tally_totals *totals)

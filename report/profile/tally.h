@@ -66,6 +66,12 @@ uint32_t tally_begin(struct tally *t, const struct prf_reader *reader);
 void tally_set_start(struct tally *t, uint64_t start_ns);
 struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERROR_CHECKED;
 
+/*
+ * Each sample counts for as many as it weighs: for what was added up before it came here. Times are
+ * not known then: not with PROFILE_BY_TIME. After all samples.
+ */
+void tally_count_weights(struct tally *t);
+
 /* About the trace that was begun last. */
 struct tally_totals {
 	uint64_t samples;	    /* all that were given, whether they count or not */

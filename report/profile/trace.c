@@ -63,16 +63,32 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
-/* All that is left to read, in a file without a name; its descriptor, or -1 with errno. */
-static int copy_to_file(int from)
+int trace_unnamed_file(void)
 {
-	char data[65536];
 	FILE *file = tmpfile();
-	int copy = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
-	ssize_t n;
+	int fd = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
 
 	if (file)
 		fclose(file);
+	return fd;
+}
+
+void trace_replace_file(struct trace *t, int fd)
+{
+	if (t->fd > STDERR_FILENO)
+		close(t->fd);
+	t->fd = fd;
+	t->start = 0;
+	t->seekable = true;
+}
+
+/* All that is left to read, in a file without a name; its descriptor, or -1 with errno. */
+static int copy_to_file(int from)
+{
+	int copy = trace_unnamed_file();
+	char data[65536];
+	ssize_t n;
+
 	while (copy >= 0 && (n = read(from, data, sizeof(data))) != 0) {
 		int number;
 
@@ -95,11 +111,7 @@ struct error *trace_make_seekable(struct trace *t)
 	copy = copy_to_file(t->fd);
 	if (copy < 0)
 		return error_system(errno, "cannot copy to a temporary file");
-	if (t->fd > STDERR_FILENO)
-		close(t->fd);
-	t->fd = copy;
-	t->start = 0;
-	t->seekable = true;
+	trace_replace_file(t, copy);
 	return NULL;
 }
 

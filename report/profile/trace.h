@@ -90,6 +90,12 @@ void trace_close(struct trace *t);
 /* For what needs to read twice: puts a pipe's bytes into an unnamed temporary file. */
 struct error *trace_make_seekable(struct trace *t) ERROR_CHECKED;
 
+/* A file without a name; its descriptor, or -1 with errno. */
+int trace_unnamed_file(void);
+
+/* Reads this file, from its beginning on, instead of what was opened, which is closed. */
+void trace_replace_file(struct trace *t, int fd);
+
 /*
  * When the recording began and ended, read ahead from a seekable trace: the times of the first and
  * the last sample where it does not say; 0, 0 without any.

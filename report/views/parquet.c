@@ -13,6 +13,7 @@ static const struct parquet_field fields[] = {
 	{ "time_unix_ns", PARQUET_TIME, PARQUET_OPTIONAL },
 	{ "host", PARQUET_TEXT, PARQUET_VALUE },
 	{ "service", PARQUET_TEXT, PARQUET_VALUE },
+	{ "trace", PARQUET_TEXT, PARQUET_VALUE },
 	{ "comm", PARQUET_TEXT, PARQUET_VALUE },
 	{ "pid", PARQUET_U32, PARQUET_VALUE },
 	{ "tid", PARQUET_U32, PARQUET_VALUE },
@@ -29,6 +30,7 @@ enum {
 	TIME,
 	HOST,
 	SERVICE,
+	TRACE,
 	COMM,
 	PID,
 	TID,
@@ -60,7 +62,7 @@ struct parquet {
 	struct buffer text;
 	/* Of the trace whose samples come: */
 	uint32_t trace; /* PRF_NONE: of none yet */
-	uint32_t host, service;
+	uint32_t host, service, name;
 	uint32_t *labels; /* key, value, key, ... */
 	size_t label_count, label_capacity;
 	struct dictionary tasks; /* by address */
@@ -133,6 +135,7 @@ static void begin_trace(struct parquet *q, const struct profile *p, uint32_t tra
 	q->trace = trace;
 	q->host = add_text(q, t->host);
 	q->service = add_text(q, "");
+	q->name = add_text(q, label_base_name(t->path));
 	q->label_count = 0;
 	/* The addresses were those of another reader's tasks. */
 	dictionary_clear(&q->tasks);
@@ -216,6 +219,7 @@ void parquet_sample(const struct profile *p, const struct view_options *o,
 	add_time(&columns[TIME], &p->traces[sample->trace], sample->time_ns);
 	parquet_column_add(&columns[HOST], q->host);
 	parquet_column_add(&columns[SERVICE], q->service);
+	parquet_column_add(&columns[TRACE], q->name);
 	parquet_column_add(&columns[COMM], task.comm);
 	parquet_column_add(&columns[PID], sample->task->pid);
 	parquet_column_add(&columns[TID], sample->task->tid);

@@ -77,6 +77,20 @@ for format in top tree annotate "top --diff $work/unit.prf"; do
 	like "$(cat "$work/unit")" '[?]\[2J[?]' "-f ${format%"$work"*} names a hostile unit"
 	is "$(inert "$work/unit")" inert "... without control characters"
 done
+# Folded text that others have written is no better.
+{
+	printf 'a\033[2J;\302\2331m;</script><script>alert(1);\342\200\256\377\355\240\200\r\t%%s%%n "\\ 3\n'
+	printf '\007</script>;<img src=x onerror=alert(3)> 2 1\n'
+} > "$work/text"
+for format in folded top tree html pprof; do
+	holds "--from-folded -f $format" "$report" -q --no-pager --from-folded -f $format "$work/text" -o "$work/of-text"
+	[ "$format" = pprof ] || is "$(inert "$work/of-text")" inert "--from-folded -f $format has no control characters"
+	[ "$format" != html ] || is "$(grep -c '<script' "$work/of-text"):$(grep -c 'alert(' "$work/of-text")" 2:0 \
+		"--from-folded -f html: no name is markup"
+done
+printf 'a;b\033[2J\302\2331m\n' > "$work/text"
+"$report" --from-folded "$work/text" 2> "$work/said"
+is "$(inert "$work/said")" inert "and its wrong lines are not repeated"
 is "$(grep -cE '^[^;]+(;[^;]+)* [0-9]+$' "$work/folded")" "$(wc -l < "$work/folded")" "folded: every line is frames and a count"
 is "$(awk '{ n += $NF } END { print n }' "$work/folded")" 4 "folded: the samples are all there"
 unlike "$(cut -c1-500 "$work/folded")" "a;b" "folded: no name makes two frames"

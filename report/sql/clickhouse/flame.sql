@@ -1,4 +1,5 @@
--- Folded stacks, the lines of prof-report -f folded, for flamegraph.pl. With --format=TSVRaw.
+-- Folded stacks, the lines of prof-report -f folded, for prof-report --from-folded and flamegraph.pl.
+-- With --format=TSVRaw.
 -- Parameters (clickhouse-client --param_NAME=VALUE): event; service and host, '' for all; since and
 -- until; by_weight, 1 to add weights up rather than samples, or 0.
 SELECT concat(stack, ' ', toString(sum(n))) AS line

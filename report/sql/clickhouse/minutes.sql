@@ -10,7 +10,8 @@ CREATE TABLE IF NOT EXISTS stacks (
   hash UInt64,
   names Array(LowCardinality(String)) CODEC(ZSTD(3)))
 ENGINE = ReplacingMergeTree
-ORDER BY hash;
+ORDER BY hash
+SETTINGS non_replicated_deduplication_window = 10000;
 CREATE MATERIALIZED VIEW IF NOT EXISTS stacks_of_samples TO stacks AS
 SELECT DISTINCT cityHash64(names) AS hash, names FROM samples;
 CREATE TABLE IF NOT EXISTS minutes (
@@ -25,7 +26,8 @@ CREATE TABLE IF NOT EXISTS minutes (
 ENGINE = SummingMergeTree((samples, weight))
 PARTITION BY toDate(minute)
 ORDER BY (service, event, comm, host, minute, hash)
-TTL minute + INTERVAL 400 DAY;
+TTL minute + INTERVAL 400 DAY
+SETTINGS non_replicated_deduplication_window = 10000;
 CREATE MATERIALIZED VIEW IF NOT EXISTS minutes_of_samples TO minutes AS
 SELECT toStartOfMinute(fromUnixTimestamp64Nano(time_unix_ns)) AS minute, host, service, comm, event,
        cityHash64(names) AS hash, count() AS samples, sum(weight) AS weight

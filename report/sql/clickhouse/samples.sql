@@ -2,6 +2,9 @@
 --
 --     clickhouse-client --query 'INSERT INTO samples FORMAT Parquet' < trace.parquet
 --
+-- prof-ship repeats an INSERT whose answer it did not see, with the same token: the last setting is how
+-- many tokens are remembered. It should be what all hosts that use this server insert in an hour.
+--
 -- Samples of traces without a wall clock, whose time_unix_ns is null, get the time 0 and are removed by the
 -- TTL below. prof-record writes no such traces.
 --
@@ -12,6 +15,7 @@ CREATE TABLE IF NOT EXISTS samples (
   time_unix_ns Int64 CODEC(Delta, ZSTD(1)),
   host LowCardinality(String),
   service LowCardinality(String),
+  trace LowCardinality(String),
   comm LowCardinality(String),
   pid UInt32,
   tid UInt32,
@@ -27,4 +31,4 @@ ENGINE = MergeTree
 PARTITION BY toDate(fromUnixTimestamp64Nano(time_unix_ns))
 ORDER BY (service, event, comm, host, time_unix_ns)
 TTL toDateTime(fromUnixTimestamp64Nano(time_unix_ns)) + INTERVAL 90 DAY
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 10000;

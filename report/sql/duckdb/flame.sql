@@ -1,4 +1,4 @@
--- Folded stacks, the lines of prof-report -f folded, for flamegraph.pl.
+-- Folded stacks, the lines of prof-report -f folded, for prof-report --from-folded and flamegraph.pl.
 -- Variables: event; service, host, since, until; by_weight, to add weights up rather than samples.
 SELECT stack || ' ' || sum(CASE WHEN getvariable('by_weight') THEN weight ELSE 1 END)::VARCHAR AS line
 FROM samples
