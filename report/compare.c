@@ -2,7 +2,7 @@
 #include "report/compare.h"
 
 #include "common/message.h"
-#include "report/profile/describe.h"
+#include "report/profile/event_time.h"
 #include "report/views/comparison.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/in_order.h"
 #include "report/load.h"
 
 #include "common/message.h"
 #include "report/folded_trace.h"
 #include "report/option_conflicts.h"
 #include "report/output/progress.h"
-#include "report/profile/describe.h"
+#include "report/profile/event_time.h"
+#include "report/profile/in_order.h"
 #include "report/unnamed.h"
 
 #include <errno.h>
@@ -137,8 +137,10 @@ static bool show_progress(const struct trace *t, uint64_t bytes, void *context)
 bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 {
 	const struct view *view = o->view;
+	unsigned int latency = o->value == VALUE_LATENCY ? PROFILE_BY_PARALLELISM : 0;
 	struct tally_options tally = {
-		.dimensions = (o->dimensions | view->dimensions) & ~(unsigned int)PROFILE_BY_OBJECT,
+		.dimensions = (o->dimensions | view->dimensions | latency) &
+			      ~(unsigned int)PROFILE_BY_OBJECT,
 		.wakers = o->wakers,
 		.slice_ns = o->slice_ns,
 		.max_slices = o->slice_ns ? 1u << 20 : view->max_slices,
@@ -185,6 +187,24 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 
 /* -------- what is counted -------- */
 
+/* Whether it is known for each sample how many threads ran. */
+static bool knows_parallelism(const struct loaded *l)
+{
+	size_t n, groups, events;
+	const struct tally_cell *cells = tally_cells(l->tally, &n);
+	const struct tally_group *group = tally_groups(l->tally, &groups);
+	const struct prf_event *const *event = tally_events(l->tally, &events);
+
+	for (size_t i = 0; i < n; i++)
+		if (!group[cells[i].group].parallelism) {
+			message_error("how many threads ran beside samples of event %s is not "
+				      "known; use --on-cpu or --event=NAME",
+				      event[group[cells[i].group].event]->name);
+			return false;
+		}
+	return true;
+}
+
 static bool choose_value(const struct loaded *l, const struct report_options *o,
 			 enum profile_value *value)
 {
@@ -194,9 +214,11 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 	const char *unit = n ? event[groups[0].event]->unit : "bytes";
 	bool waits = false;
 
+	if (o->value == VALUE_LATENCY && !knows_parallelism(l))
+		return false;
 	*value = o->value == VALUE_SAMPLES ? PROFILE_SAMPLES
-		 : o->value == VALUE_TIME  ? PROFILE_TIME
-					   : PROFILE_WEIGHT;
+		 : o->value == VALUE_TIME || o->value == VALUE_LATENCY ? PROFILE_TIME
+								       : PROFILE_WEIGHT;
 	for (size_t i = 0; i < n; i++)
 		if (event[groups[i].event]->kind == PRF_EVENT_OFF_CPU ||
 		    event[groups[i].event]->kind == PRF_EVENT_PREEMPTED)
@@ -266,6 +288,7 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 		.dimensions = o->dimensions | o->view->dimensions,
 		.note_keys = o->note_keys,
 		.detail = detail,
+		.latency = o->value == VALUE_LATENCY,
 		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
 		.leading = leads ? o->shown.leading : NULL,
 	};
@@ -379,7 +402,7 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 		one.event = &p->events[known];
 		if (in_order_full(&s->order))
 			stream_earliest(s);
-		in_order_put(&s->order, &one);
+		in_order_put(&s->order, one.time_ns, &one);
 	}
 	/* The reader of the output has closed it: stop. */
 	return s->sink->error || progress_interrupted();
@@ -389,7 +412,7 @@ static bool begin_stream(struct stream *s)
 {
 	const struct view *view = s->options->view;
 
-	return in_order_init(&s->order) && make_texts(s) &&
+	return in_order_init(&s->order, sizeof(struct view_sample)) && make_texts(s) &&
 	       (!view->begin || !error_ignore(view->begin(s->loaded->profile, &s->options->shown,
 							  s->sink, &s->of_view)));
 }

@@ -74,6 +74,9 @@ static const char *wrong_stacks(const struct report_options *o)
 	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
 		return "-f script, jsonl and parquet write samples as they are: --group-by, --min, "
 		       "--value and --wakers do not go with them";
+	if (o->action == REPORT_VIEW && o->view->sample && o->selection.parallelism.count)
+		return "-f script, jsonl and parquet write samples one by one: --parallelism does "
+		       "not go with them";
 	return NULL;
 }
 
@@ -128,7 +131,8 @@ static bool selects(const struct report_options *o)
 	const struct selection *s = &o->selection;
 	const struct shape *shape = &o->shape;
 
-	return s->pids.count || s->tids.count || s->cpus.count || s->comms.count ||
+	return s->pids.count || s->tids.count || s->cpus.count || s->parallelism.count ||
+	       s->comms.count ||
 	       s->cgroups.count || s->events.count || s->on_cpu || s->off_cpu || s->has_time ||
 	       shape->focus || shape->hide || shape->root || shape->caller_of;
 }

@@ -127,7 +127,8 @@ static const char *take_code(void *context, const char *argument)
 
 static const char *take_value(void *context, const char *argument)
 {
-	static const char *const names[] = { NULL, "samples", "time", "bytes", "weight" };
+	static const char *const names[] = { NULL,	  "samples", "time",
+					     "latency", "bytes",	 "weight" };
 	struct report_options *o = context;
 
 	for (size_t i = 1; i < sizeof(names) / sizeof(*names); i++)
@@ -135,7 +136,7 @@ static const char *take_value(void *context, const char *argument)
 			o->value = (enum value_choice)i;
 			return NULL;
 		}
-	return "must be samples, time, bytes or weight";
+	return "must be samples, time, latency, bytes or weight";
 }
 
 /* -------- selection -------- */
@@ -183,6 +184,15 @@ SELECT(take_tid, take_numbers, tids, with_tid)
 SELECT(take_cpu, take_numbers, cpus, with_cpu)
 SELECT(take_event, take_pattern, events, with_event)
 SELECT(take_cgroup, take_pattern, cgroups, with_cgroup)
+
+static const char *take_parallelism(void *context, const char *argument)
+{
+	struct report_options *o = context;
+
+	return number_set_add(&o->selection.parallelism, argument)
+		       ? NULL
+		       : "must be numbers of threads: 1 or 2-64";
+}
 
 static const char *take_time(void *context, const char *argument)
 {
@@ -287,7 +297,7 @@ static const struct {
 	{ "tid", PROFILE_BY_TID },	 { "cpu", PROFILE_BY_CPU },
 	{ "event", PROFILE_BY_EVENT },	 { "object", PROFILE_BY_OBJECT },
 	{ "cgroup", PROFILE_BY_CGROUP }, { "trace", PROFILE_BY_TRACE },
-	{ "time", PROFILE_BY_TIME },
+	{ "time", PROFILE_BY_TIME },	 { "parallelism", PROFILE_BY_PARALLELISM },
 };
 _Static_assert(sizeof(dimension_names) / sizeof(*dimension_names) + PROFILE_NOTES <
 		       VIEW_LEADING_MAX,
@@ -322,8 +332,8 @@ static const char *add_note(struct report_options *o, size_t *n, const char *key
 static const char *add_group(struct report_options *o, size_t *n, const char *name)
 {
 	static const char *const wrong =
-		"must be some of comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms, and "
-		"keys of notes";
+		"must be some of comm,pid,tid,cpu,event,object,cgroup,parallelism,host,trace,"
+		"time:100ms, and keys of notes";
 	size_t length = strcspn(name, ":");
 	unsigned long long ns;
 
@@ -429,8 +439,8 @@ static const struct option_entry table[] = {
 	  "read folded stacks instead of traces: for -f folded, top, tree, html and pprof",
 	  SETS(from_folded) },
 	{ 0, "value", "WHAT",
-	  "count samples, time (us), bytes or weight (default: samples; time for waits)",
-	  take_value, "samples time bytes weight" },
+	  "count samples, time (us), latency, bytes or weight (default: samples; time for waits)",
+	  take_value, "samples time latency bytes weight" },
 	{ 0, "diff", "BASE", "compare with the trace BASE (may be repeated: several runs)",
 	  take_diff, VALUES_FILES },
 	{ 0, "fail-on-regression", "PERCENT",
@@ -466,6 +476,8 @@ static const struct option_entry table[] = {
 	  take_event, TRACE_EVENTS },
 	{ 0, "cgroup", "[=PATH]", "only this cgroup (pattern); alone: show it as first frame",
 	  take_cgroup },
+	{ 0, "parallelism", "LIST", "only where so many threads of the process ran: 1 or 2-64",
+	  take_parallelism },
 	{ 0, "time", "FROM,TO", "only this window: 1.5s,3s or 10%,20% or @ABSOLUTE,", take_time },
 	{ 0, "on-cpu", NULL, "only samples taken while running", SETS(selection.on_cpu) },
 	{ 0, "off-cpu", NULL, "only waits", SETS(selection.off_cpu) },
@@ -486,8 +498,10 @@ static const struct option_entry table[] = {
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
 	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", SETS(wakers) },
 	{ 0, "group-by", "LIST",
-	  "first frames: comm,pid,tid,cpu,event,object,cgroup,host,trace,time:100ms, keys of notes",
-	  take_group_by, "comm pid tid cpu event object cgroup host trace time:100ms" },
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,parallelism,host,trace,time:100ms, "
+	  "notes",
+	  take_group_by,
+	  "comm pid tid cpu event object cgroup parallelism host trace time:100ms" },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL,

@@ -67,6 +67,7 @@ static void name_selection(struct buffer *b, const struct selection *s)
 	add(b, s->pids.count, "--pid");
 	add(b, s->tids.count, "--tid");
 	add(b, s->cpus.count, "--cpu");
+	add(b, s->parallelism.count, "--parallelism");
 	add(b, s->events.count, "--event");
 	add(b, s->cgroups.count, "--cgroup");
 	add(b, s->on_cpu && s->off_cpu, "--wall");

@@ -64,11 +64,14 @@ uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *k
 /* -------- entries -------- */
 
 /* What samples of an event count for, before units: ns for times. */
-static struct slices_worth worth(const struct built *b, const struct profile_event *e)
+static struct slices_worth worth(const struct built *b, const struct tally_group *group)
 {
+	const struct profile_event *e = &b->profile.events[group->event];
+	uint32_t share = b->options.latency && group->parallelism ? group->parallelism : 1;
+
 	switch (b->options.value) {
 	case PROFILE_TIME:
-		return (struct slices_worth){ e->ns_per_sample,
+		return (struct slices_worth){ e->ns_per_sample / share,
 					      !e->ns_per_sample && !strcmp(e->unit, "ns") };
 	case PROFILE_WEIGHT: return (struct slices_worth){ 0, 1 };
 	default: return (struct slices_worth){ 1, 0 };
@@ -119,7 +122,7 @@ static struct error *make_entries(struct built *b)
 		return error_memory();
 	regroup.worths = b->worths;
 	for (size_t i = 0; i < group_count; i++)
-		b->worths[i] = worth(b, &b->profile.events[groups[i].event]);
+		b->worths[i] = worth(b, &groups[i]);
 	for (size_t i = 0; !error && i < n; i++)
 		error = add_cell(b, (uint32_t)i, &cells[i]);
 	return error ? error : regroup_finish(&b->regrouped, &regroup, &b->profile);
@@ -221,6 +224,7 @@ static struct error *build(struct built *b)
 	b->profile.dimensions = o->dimensions;
 	b->profile.detail = o->detail;
 	b->profile.value = o->value;
+	b->profile.latency = o->latency;
 	b->profile.unit = unit_of(b);
 	b->profile.slice_ns = tally_slices(o->tally)->length_ns;
 	if (o->leading)

@@ -2,6 +2,7 @@
 #include "report/profile/describe.h"
 
 #include "common/words.h"
+#include "report/profile/event_time.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,20 +16,6 @@ void described_release(struct described *d)
 	free(d->traces);
 	free(d->labels);
 	*d = (struct described){ 0 };
-}
-
-uint64_t event_ns_per_sample(const struct prf_event *event)
-{
-	if (event->kind != PRF_EVENT_ON_CPU || !strcmp(event->unit, "ns"))
-		return 0;
-	if (event->frequency)
-		return (1000000000 + event->frequency / 2) / event->frequency;
-	return strstr(event->name, "-clock") ? event->period : 0;
-}
-
-bool event_has_time(const struct prf_event *event)
-{
-	return event_ns_per_sample(event) || !strcmp(event->unit, "ns");
 }
 
 struct error *describe_events(struct described *d, struct profile *profile,

@@ -8,12 +8,6 @@
 #include "report/profile/tally.h"
 #include "report/profile/trace.h"
 
-/* Time that one sample of an event stands for; 0: none, or its weight is in ns. */
-uint64_t event_ns_per_sample(const struct prf_event *event);
-
-/* Whether its samples are times. */
-bool event_has_time(const struct prf_event *event);
-
 /* What the profile points to. Starts as { 0 }. */
 struct described {
 	struct profile_event *events;

@@ -82,6 +82,14 @@ static void label_task(struct buffer *b, const struct profile_group *g, unsigned
 	}
 }
 
+static void label_parallelism(struct buffer *b, const struct profile_group *g)
+{
+	if (g->parallelism)
+		buffer_printf(b, "parallelism-%u", g->parallelism);
+	else
+		buffer_text(b, "parallelism-unknown");
+}
+
 void label_group(struct buffer *b, const struct profile *p, const struct profile_entry *entry,
 		 unsigned int mask)
 {
@@ -91,6 +99,8 @@ void label_group(struct buffer *b, const struct profile *p, const struct profile
 		label_task(b, g, mask);
 	} else if (mask & PROFILE_BY_CPU) {
 		buffer_printf(b, "cpu-%u", g->cpu);
+	} else if (mask & PROFILE_BY_PARALLELISM) {
+		label_parallelism(b, g);
 	} else if (mask & PROFILE_BY_EVENT) {
 		label_text(b, p->events[g->event].name);
 	} else if (mask & PROFILE_BY_CGROUP) {

@@ -18,7 +18,7 @@ const char *label_base_name(const char *path);
 
 /*
  * Appends what a mask of enum profile_dimension says of an entry: "comm", "comm-PID",
- * "comm-PID/TID", "pid-PID", "cpu-3", "0.100s", ...
+ * "comm-PID/TID", "pid-PID", "cpu-3", "parallelism-2", "0.100s", ...
  */
 void label_group(struct buffer *b, const struct profile *p, const struct profile_entry *entry,
 		 unsigned int mask);

@@ -78,7 +78,8 @@ struct profile_group {
 	const char *comm;
 	uint32_t pid, tid;
 	uint32_t cpu;
-	uint32_t event;	 /* index into profile.events */
+	uint32_t parallelism; /* threads of the process that ran at the time; 0: not known */
+	uint32_t event;	      /* index into profile.events */
 	uint32_t trace;	 /* index into profile.traces */
 	uint32_t object; /* of the leaf; index into profile.objects, or PRF_NONE */
 	const char *cgroup;
@@ -159,6 +160,7 @@ enum profile_dimension {
 	/* The first of PROFILE_NOTES bits: what the trace notes of a key. */
 	PROFILE_BY_NOTE = 1 << 9,
 	PROFILE_BY_NOTES = ((1 << PROFILE_NOTES) - 1) * PROFILE_BY_NOTE,
+	PROFILE_BY_PARALLELISM = PROFILE_BY_NOTE << PROFILE_NOTES,
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };
 
@@ -195,6 +197,7 @@ struct profile {
 	const char *note_keys[PROFILE_NOTES]; /* of PROFILE_BY_NOTE << i; NULL: not asked for */
 	unsigned int detail;		      /* enum profile_detail */
 	enum profile_value value;
+	bool latency;	      /* times are divided by how many threads of the process ran */
 	const char *unit;     /* of values: "samples", "us" (all times), "bytes", "events", ... */
 	uint64_t samples;     /* sum over entries */
 	uint64_t total;	      /* sum of values */

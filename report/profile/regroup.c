@@ -46,6 +46,7 @@ static void group_key(unsigned int by, const struct profile_group *g, struct buf
 	buffer_u32(key, by & PROFILE_BY_CPU ? g->cpu : 0);
 	buffer_u32(key, by & PROFILE_BY_PID ? g->pid : 0);
 	buffer_u32(key, by & PROFILE_BY_TID ? g->tid : 0);
+	buffer_u32(key, by & PROFILE_BY_PARALLELISM ? g->parallelism : 0);
 	buffer_append(key, g->comm, by & PROFILE_BY_COMM ? strlen(g->comm) + 1 : 0);
 	buffer_append(key, g->cgroup, by & PROFILE_BY_CGROUP ? strlen(g->cgroup) + 1 : 0);
 }
@@ -68,6 +69,7 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 			.pid = task->pid,
 			.tid = task->tid,
 			.cpu = groups[i].cpu,
+			.parallelism = groups[i].parallelism,
 			.event = groups[i].event,
 			.trace = groups[i].trace,
 			.object = PRF_NONE,
@@ -163,6 +165,7 @@ static int compare_groups(const void *left, const void *right)
 	COMPARE(a->group.pid, b->group.pid);
 	COMPARE(a->group.tid, b->group.tid);
 	COMPARE(a->group.cpu, b->group.cpu);
+	COMPARE(a->group.parallelism, b->group.parallelism);
 	COMPARE(a->group.object, b->group.object);
 	/* qsort() is not stable, and equal groups are to have the same order each time. */
 	COMPARE(a->old, b->old);

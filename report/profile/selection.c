@@ -93,6 +93,7 @@ void selection_release(struct selection *s)
 	number_set_release(&s->pids);
 	number_set_release(&s->tids);
 	number_set_release(&s->cpus);
+	number_set_release(&s->parallelism);
 	pattern_list_release(&s->comms);
 	pattern_list_release(&s->cgroups);
 	pattern_list_release(&s->events);

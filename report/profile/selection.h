@@ -3,7 +3,8 @@
 #define REPORT_PROFILE_SELECTION_H
 
 /*
- * Which samples count: by who (comm, pid, tid, cgroup), where (cpu), what (event) and when.
+ * Which samples count: by who (comm, pid, tid, cgroup), where (cpu), what (event), when, and how
+ * many threads of the process ran beside.
  * Starts as { 0 }, which selects the samples of the first event.
  */
 
@@ -41,6 +42,7 @@ struct time_point {
 
 struct selection {
 	struct number_set pids, tids, cpus;
+	struct number_set parallelism; /* threads of the process that ran at the time */
 	struct pattern_list comms, cgroups, events;
 	bool on_cpu, off_cpu; /* kinds of events; both: wall-clock time */
 	bool all_events;

@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/map.h"
 #include "common/pairs.h"
+#include "report/profile/parallelism.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,12 @@ struct known_group {
 #define NOT_COUNTED (UINT32_MAX - 1)
 #define OTHER_EVENT (UINT32_MAX - 2)
 
+/* What parts a group further: numbers that differ from sample to sample of a task. */
+enum part { PART_CPU, PART_PARALLELISM, PARTS };
+
 struct tally {
 	struct tally_options options;
+	struct parallelism *parallelism; /* NULL: it does not matter */
 
 	struct tally_cell *cells;
 	size_t cell_count, cell_capacity;
@@ -65,9 +70,13 @@ struct tally {
 	bool has_origin;
 	uint64_t start_ns; /* see tally_set_start() */
 
-	/* The last group that was made of a (group, cpu), by number of the first. */
-	uint32_t last_base, last_cpu, last_cpu_group;
+	/* The last part of a group that was asked for. */
+	struct {
+		uint32_t base, number, group;
+	} last_part[PARTS];
 };
+
+static bool count_parallel(void *context, const struct parallel_sample *one);
 
 struct error *tally_new(struct tally **tally, const struct tally_options *options)
 {
@@ -80,6 +89,14 @@ struct error *tally_new(struct tally **tally, const struct tally_options *option
 	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
 	memset(t->no_stack, 0xff, sizeof(t->no_stack));
 	t->trace = PRF_NONE;
+	if ((options->dimensions & PROFILE_BY_PARALLELISM) ||
+	    options->selection->parallelism.count) {
+		t->parallelism = parallelism_new(count_parallel, t);
+		if (!t->parallelism) {
+			free(t);
+			return error_memory();
+		}
+	}
 	*tally = t;
 	return NULL;
 }
@@ -101,6 +118,7 @@ void tally_free(struct tally *t)
 	if (!t)
 		return;
 	end_trace(t);
+	parallelism_free(t->parallelism);
 	free(t->cells);
 	slices_release(&t->slices);
 	free(t->kept);
@@ -124,7 +142,9 @@ uint32_t tally_begin(struct tally *t, const struct prf_reader *reader)
 	t->totals = (struct tally_totals){ 0 };
 	t->has_origin = false;
 	t->start_ns = 0;
-	t->last_base = NOT_ASKED;
+	memset(t->last_part, 0xff, sizeof(t->last_part));
+	if (t->parallelism)
+		parallelism_begin(t->parallelism, reader);
 	return t->stack_base;
 }
 
@@ -223,7 +243,7 @@ static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 {
 	const struct prf_task *who = prf_reader_task(t->reader, task);
 	unsigned int by = t->options.dimensions;
-	struct tally_group group = { t->trace, task, event, PRF_NONE };
+	struct tally_group group = { t->trace, task, event, PRF_NONE, 0 };
 	struct buffer key = { 0 };
 	uint32_t id = PRF_NONE;
 
@@ -239,21 +259,22 @@ static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 	return id;
 }
 
-static uint32_t group_on_cpu(struct tally *t, uint32_t base, uint32_t cpu)
+/* The part of a group that has this number; PRF_NONE without memory. */
+static uint32_t part_of_group(struct tally *t, uint32_t base, enum part part, uint32_t number)
 {
 	struct tally_group group;
-	uint8_t key[9] = { 'c' }; /* shorter than any key of group_of_task() */
+	uint8_t key[9] = { (uint8_t)part }; /* shorter than any key of group_of_task() */
 
-	if (t->last_base == base && t->last_cpu == cpu)
-		return t->last_cpu_group;
+	if (t->last_part[part].base == base && t->last_part[part].number == number)
+		return t->last_part[part].group;
 	group = t->groups[base];
-	group.cpu = cpu;
+	*(part == PART_CPU ? &group.cpu : &group.parallelism) = number;
 	memcpy(key + 1, &base, 4);
-	memcpy(key + 5, &cpu, 4);
-	t->last_cpu_group = find_group(t, key, sizeof(key), &group);
-	t->last_base = base;
-	t->last_cpu = cpu;
-	return t->last_cpu_group;
+	memcpy(key + 5, &number, 4);
+	t->last_part[part].base = base;
+	t->last_part[part].number = number;
+	t->last_part[part].group = find_group(t, key, sizeof(key), &group);
+	return t->last_part[part].group;
 }
 
 static void event_key(const struct prf_event *event, struct buffer *key)
@@ -491,22 +512,52 @@ static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 	return NULL;
 }
 
-static struct error *add_apart(struct tally *t, const struct prf_samples *s)
+/*
+ * Counts a sample, if it counts, where it belongs by all that distinguishes samples of a task;
+ * `running`: see struct parallel_sample. False without memory.
+ */
+static bool count_apart(struct tally *t, const struct prf_samples *s, size_t i, uint32_t running)
 {
-	const bool by_cpu = t->options.dimensions & PROFILE_BY_CPU;
-	const struct number_set *cpus = &t->options.selection->cpus;
+	const struct selection *selection = t->options.selection;
+	const unsigned int by = t->options.dimensions;
+	uint32_t group = decided(t, s->task[i], s->event[i]);
 
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t group = decided(t, s->task[i], s->event[i]);
+	if (group < OTHER_EVENT && (!number_set_has(&selection->cpus, s->cpu[i]) ||
+				    !number_set_has(&selection->parallelism, running)))
+		return true;
+	if (group < OTHER_EVENT && (by & PROFILE_BY_CPU))
+		group = part_of_group(t, group, PART_CPU, s->cpu[i]);
+	if (group < OTHER_EVENT && (by & PROFILE_BY_PARALLELISM))
+		group = part_of_group(t, group, PART_PARALLELISM, running);
+	return count_in(t, s, i, group);
+}
 
-		if (group < OTHER_EVENT && cpus->count && !number_set_has(cpus, s->cpu[i]))
-			continue;
-		if (group < OTHER_EVENT && by_cpu)
-			group = group_on_cpu(t, group, s->cpu[i]);
-		if (!count_in(t, s, i, group))
-			return error_memory();
-	}
-	return NULL;
+static bool count_parallel(void *context, const struct parallel_sample *one)
+{
+	const struct prf_samples s = {
+		.n = 1,
+		.time_ns = &one->time_ns,
+		.task = &one->task,
+		.event = &one->event,
+		.stack = &one->stack,
+		.waker = &one->waker,
+		.waker_task = &one->waker_task,
+		.cpu = &one->cpu,
+		.weight = &one->weight,
+	};
+
+	return count_apart(context, &s, 0, one->running);
+}
+
+static bool add_apart(struct tally *t, const struct prf_samples *s)
+{
+	bool ok = true;
+
+	if (t->parallelism)
+		return parallelism_add(t->parallelism, s);
+	for (size_t i = 0; ok && i < s->n; i++)
+		ok = count_apart(t, s, i, 0);
+	return ok;
 }
 
 struct error *tally_add(struct tally *t, const struct prf_samples *s)
@@ -518,8 +569,8 @@ struct error *tally_add(struct tally *t, const struct prf_samples *s)
 	note_times(t, s);
 	t->totals.cpu_samples += count_cpu_samples(t, s);
 	if ((t->options.dimensions & PROFILE_BY_CPU) || t->options.wakers ||
-	    t->options.selection->cpus.count)
-		return add_apart(t, s);
+	    t->options.selection->cpus.count || t->parallelism)
+		return add_apart(t, s) ? NULL : error_memory();
 	return add_plain(t, s);
 }
 
@@ -527,6 +578,11 @@ void tally_count_weights(struct tally *t)
 {
 	for (size_t i = 0; i < t->cell_count; i++)
 		t->cells[i].samples = t->cells[i].weight;
+}
+
+struct error *tally_end(struct tally *t)
+{
+	return !t->parallelism || parallelism_end(t->parallelism) ? NULL : error_memory();
 }
 
 /* -------- results -------- */

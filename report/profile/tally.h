@@ -6,7 +6,8 @@
  * Adds samples up: one cell per (group, stack) that occurs, and one addition per sample.
  * Who belongs to which group is decided once per (task, event), so that a sample costs two
  * look-ups and no hashing, as long as its stack was last seen in the same group. With
- * PROFILE_BY_TIME it also keeps when they came.
+ * PROFILE_BY_TIME it also keeps when they came. How many threads of a process ran at the time of
+ * a sample (report/profile/parallelism.h) is found out where groups or the selection differ by it.
  *
  * Several traces are tallied one after the other. Ids here are global: stacks, tasks and
  * events of a trace count on from those of the traces before it.
@@ -31,6 +32,7 @@ struct tally_group {
 	uint32_t task;	/* in that trace */
 	uint32_t event; /* global */
 	uint32_t cpu;
+	uint32_t parallelism; /* see struct parallel_sample; 0 without PROFILE_BY_PARALLELISM */
 };
 
 struct tally_cell {
@@ -65,6 +67,8 @@ uint32_t tally_begin(struct tally *t, const struct prf_reader *reader);
  */
 void tally_set_start(struct tally *t, uint64_t start_ns);
 struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERROR_CHECKED;
+/* To be called after the last samples of each trace: counts those that were held back. */
+struct error *tally_end(struct tally *t) ERROR_CHECKED;
 
 /*
  * Each sample counts for as many as it weighs: for what was added up before it came here. Times are

@@ -492,8 +492,12 @@ static struct error *read_records(struct trace *t, const struct trace_sinks *sin
 /* Also after an error: what came before it counts. */
 static struct error *finish_reading(struct trace *t, const struct trace_sinks *sinks)
 {
+	struct error *error = sinks->tally ? tally_end(sinks->tally) : NULL;
+
 	if (sinks->tally)
 		tally_trace_totals(sinks->tally, &t->totals);
+	if (error)
+		return error;
 	return sinks->symbolizer ? follow_objects(t, sinks->symbolizer) : NULL;
 }
 

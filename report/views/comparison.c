@@ -77,7 +77,7 @@ static bool counts_samples(const struct work *w)
 	for (int side = 0; side < 2; side++) {
 		const struct profile *p = w->sides[side];
 
-		if (p->value == PROFILE_WEIGHT || has_waits(p))
+		if (p->value == PROFILE_WEIGHT || p->latency || has_waits(p))
 			return false;
 		for (size_t r = 0; p->value == PROFILE_TIME && r < p->trace_count; r++)
 			if (has_samples(p, r) && !sample_ns(p, r))

@@ -189,6 +189,8 @@ static void put_head(struct html *h)
 		    (unsigned long long)p->total, (unsigned long long)p->lost, h->slices,
 		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
 		    (unsigned long long)sample_ns(p), complete ? "true" : "false");
+	if (p->latency)
+		sink_text(&s, ",\"latency\":true");
 	head_text(&s, "title", title);
 	head_text(&s, "unit", p->unit);
 	head_text(&s, "host", trace ? trace->host : "");

@@ -121,6 +121,8 @@ static const char *worth_name(const struct profile *p, enum worth worth)
 {
 	enum prf_event_kind kind;
 
+	if (p->latency)
+		return "latency";
 	if (!p->event_count)
 		return "time";
 	kind = p->events[0].kind;

@@ -40,8 +40,9 @@ enum { WIDTH_OF_SECONDS = 110, WIDTH_OF_INTERVALS = 76, WIDTH_OF_SAMPLES = 58 };
 struct scale {
 	const struct profile *profile;
 	const struct view_options *options;
-	double seconds; /* per sample, or per unit of value; 0: no seconds */
-	bool by_value;	/* seconds are of values, not of samples */
+	double seconds;	    /* per sample, or per unit of value; 0: no seconds */
+	double cpu_seconds; /* per sample; 0: not known, or not the same for all */
+	bool by_value;	    /* seconds are of values, not of samples */
 	bool interval;	/* samples are trials */
 };
 
@@ -49,10 +50,10 @@ static struct scale scale_of(const struct profile *p, const struct view_options 
 {
 	struct scale c = { .profile = p, .options = o, .interval = p->value != PROFILE_WEIGHT };
 
-	c.seconds = seconds_per_sample(p);
+	c.seconds = c.cpu_seconds = seconds_per_sample(p);
 	if (p->value == PROFILE_TIME) {
-		/* Waits differ in length, so that their number says little. */
-		c.interval = c.seconds > 0;
+		/* Waits differ in length, so that their number says little; so do latencies. */
+		c.interval = c.seconds > 0 && !p->latency;
 		c.seconds = 1e-6;
 		c.by_value = true;
 	}
@@ -66,6 +67,17 @@ static struct scale scale_of(const struct profile *p, const struct view_options 
 static double percent(const struct scale *c, uint64_t value)
 {
 	return c->profile->total ? 100.0 * (double)value / (double)c->profile->total : 0;
+}
+
+/* Beside shares of latency stand those of CPU time. */
+static bool shows_cpu(const struct scale *c)
+{
+	return c->profile->latency && c->cpu_seconds > 0;
+}
+
+static double cpu_percent(const struct scale *c, uint64_t samples)
+{
+	return c->profile->samples ? 100.0 * (double)samples / (double)c->profile->samples : 0;
 }
 
 static double seconds(const struct scale *c, uint64_t value, uint64_t samples)
@@ -142,9 +154,19 @@ static void write_share(const struct scale *c, struct sink *s, uint64_t value, u
 		sink_printf(s, " ±%-5.2f", share_interval(samples, c->profile->samples));
 	if (shows_seconds(c))
 		sink_printf(s, " %10.3f", seconds(c, value, samples));
-	if (shows_samples(c))
+	if (shows_samples(c) && shows_cpu(c))
+		sink_printf(s, " %10.2f", cpu_percent(c, samples));
+	else if (shows_samples(c))
 		sink_printf(s, " %10" PRIu64,
 			    c->profile->value == PROFILE_WEIGHT ? value : samples);
+}
+
+/* What the last column of a share counts. */
+static const char *counted(const struct scale *c)
+{
+	if (shows_cpu(c))
+		return "CPU %";
+	return c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples";
 }
 
 static void write_heading(const struct scale *c, struct sink *s, const char *self)
@@ -154,7 +176,7 @@ static void write_heading(const struct scale *c, struct sink *s, const char *sel
 	if (!shows_samples(c))
 		return;
 	sink_char(s, ' ');
-	fitted_right(s, c->profile->value == PROFILE_WEIGHT ? c->profile->unit : "samples", 10);
+	fitted_right(s, counted(c), 10);
 }
 
 static void write_summary(const struct scale *c, struct sink *s)
@@ -164,6 +186,9 @@ static void write_summary(const struct scale *c, struct sink *s)
 	sink_printf(s, "# %" PRIu64 " samples", p->samples);
 	if (c->seconds > 0)
 		sink_printf(s, ", %.3f s", seconds(c, p->total, p->samples));
+	if (shows_cpu(c))
+		sink_printf(s, " of latency, %.3f s of CPU time",
+			    c->cpu_seconds * (double)p->samples);
 	if (p->value == PROFILE_WEIGHT) {
 		sink_printf(s, ", %" PRIu64 " ", p->total);
 		sink_printable(s, p->unit);

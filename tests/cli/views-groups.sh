@@ -69,6 +69,7 @@ same --tid --event --cgroup
 same --pid
 same --group-by cpu,tid
 same --group-by object
+same --group-by parallelism,comm
 same --group-by time:200ms,comm
 same --group-by host,trace --max-depth 2
 same --group-by cpu --root 'libinvented-1'

@@ -73,6 +73,7 @@ static void count(struct fixture *f, struct tally_options *options, int times)
 	while (fixture_next(f->reader, &record))
 		for (int i = 0; record.type == PRF_RECORD_SAMPLES && i < times; i++)
 			fixture_must(tally_add(f->tally, &record.samples));
+	fixture_must(tally_end(f->tally));
 }
 
 static void end(struct fixture *f)
@@ -238,6 +239,63 @@ static void test_many_threads_on_a_stack(void **state)
 	end(&f);
 }
 
+/* Samples of groups with this parallelism. */
+static uint64_t beside(const struct fixture *f, uint32_t parallelism)
+{
+	size_t n, groups;
+	const struct tally_cell *cells = tally_cells(f->tally, &n);
+	const struct tally_group *group = tally_groups(f->tally, &groups);
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (group[cells[i].group].parallelism == parallelism)
+			samples += cells[i].samples;
+	return samples;
+}
+
+/* One thread of a process for three ticks, two for the next two; and one of another process. */
+static void put_phases(struct fixture *f)
+{
+	for (uint64_t tick = 1; tick <= 5; tick++)
+		sample(f, tick * 1000000, 0, 0, 0, 0, 1);
+	for (uint64_t tick = 4; tick <= 5; tick++)
+		sample(f, tick * 1000000 + 10000, 1, 0, 0, 1, 1);
+	for (uint64_t tick = 1; tick <= 5; tick++)
+		sample(f, tick * 1000000 + 20000, 2, 0, 0, 2, 1);
+	sample(f, 4000000, 0, 1, 0, 0, 700);
+}
+
+static void test_counts_by_parallelism(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_PARALLELISM | PROFILE_BY_CPU };
+	struct fixture f;
+
+	begin(&f);
+	f.selection.all_events = true;
+	put_phases(&f);
+	count(&f, &options, 1);
+	assert_int_equal(beside(&f, 1), 8);
+	assert_int_equal(beside(&f, 2), 4);
+	assert_int_equal(beside(&f, 0), 1);
+	end(&f);
+}
+
+static void test_selects_by_parallelism(void **state)
+{
+	struct tally_options options = { .dimensions = PROFILE_BY_THREAD };
+	struct fixture f;
+
+	begin(&f);
+	assert_true(number_set_add(&f.selection.parallelism, "2-64"));
+	/* Threads that are left out have run all the same. */
+	assert_true(number_set_add(&f.selection.tids, "1"));
+	put_phases(&f);
+	count(&f, &options, 1);
+	assert_int_equal(counted(&f, f.stacks[0], 0), 2);
+	assert_int_equal(beside(&f, 0), 2); /* groups do not differ by it */
+	end(&f);
+}
+
 static void test_traces_follow_each_other(void **state)
 {
 	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
@@ -274,6 +332,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_selects),
 	cmocka_unit_test(test_slices),
 	cmocka_unit_test(test_many_threads_on_a_stack),
+	cmocka_unit_test(test_counts_by_parallelism),
+	cmocka_unit_test(test_selects_by_parallelism),
 	cmocka_unit_test(test_traces_follow_each_other),
 };
 

@@ -132,7 +132,8 @@ class App {
 	}
 	status() {
 		const { head } = this.profile, { whole, offCpu, diff, baseTotal } = this.weights;
-		const parts = [withTime(whole, head) + (head.unit === "us" ? (offCpu ? " of all threads' time" : " of CPU time") : "")];
+		const time = head.latency ? " of latency" : offCpu ? " of all threads' time" : " of CPU time";
+		const parts = [withTime(whole, head) + (head.unit === "us" ? time : "")];
 		if (!this.strip.whole) {
 			const at = (slice) => (slice * head.slice_ns / 1e9).toFixed(3);
 			parts.push(`from ${at(this.strip.from)} to ${at(this.strip.to)} s`);

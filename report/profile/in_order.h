@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_IN_ORDER_H
-#define REPORT_IN_ORDER_H
+#ifndef REPORT_PROFILE_IN_ORDER_H
+#define REPORT_PROFILE_IN_ORDER_H
 
 /*
  * Samples put in order of time. A recorder writes them as their stacks are complete, which on
@@ -8,22 +8,26 @@
  * is IN_ORDER_MAX samples or more too late comes too late.
  */
 
-#include "report/views/view.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define IN_ORDER_MAX 16384
 
 struct in_order {
-	struct view_sample *heap; /* the earliest one first */
-	uint64_t *arrivals; /* of samples of equal times, the one that came first goes first */
+	struct in_order_key {
+		uint64_t time_ns;
+		uint64_t arrival; /* of samples of equal times, the one that came first goes first */
+		uint32_t slot;	  /* of the sample; those of free slots are after the first n */
+	} * heap;		  /* the earliest one first */
+	uint8_t *samples;	  /* by slot */
+	size_t size;		  /* of a sample */
 	size_t n;
 	uint64_t arrived;
 };
 
-/* False without memory. */
-bool in_order_init(struct in_order *o);
+/* For samples of this size, whatever they are. False without memory. */
+bool in_order_init(struct in_order *o, size_t size);
 void in_order_release(struct in_order *o);
 
 /* When it is full, the earliest sample must be taken before one is put. */
@@ -32,9 +36,10 @@ static inline bool in_order_full(const struct in_order *o)
 	return o->n == IN_ORDER_MAX;
 }
 
-void in_order_put(struct in_order *o, const struct view_sample *sample);
+/* Keeps a copy. */
+void in_order_put(struct in_order *o, uint64_t time_ns, const void *sample);
 
 /* Takes the earliest sample out; false: there is none. */
-bool in_order_take(struct in_order *o, struct view_sample *sample);
+bool in_order_take(struct in_order *o, void *sample);
 
 #endif

@@ -1,0 +1,84 @@
+#!/bin/sh
+# How many threads of a process ran: --parallelism, --group-by=parallelism and --value=latency, on a trace of a
+# program whose first 100 ms are serial, and whose next 100 ms are not.
+. "$(dirname "$0")/../lib.sh"
+trace=$work/t.prf
+view() { "$report" -q "$@" "$trace"; }
+
+# A timer of 1000 Hz on three CPUs, whose ticks lie 20 us apart. Another process runs on the third.
+{
+	sed 's/^	//' <<'TRACE'
+	event 0 "cpu-clock" "samples" 1000 0
+	event 1 "off-cpu" "ns" 0 1
+	object 5 "[jit]" "" ""
+	task 1 1 "work"
+	task 1 2 "work"
+	task 3 3 "other"
+	frame 0 0 0x100
+	frame 0 0 0x200
+	frame 0 0 0x300
+	frame 0 0 0x400
+	stack - 0
+	stack 0 1
+	stack 0 2
+	stack 0 3
+	names 0 "main" "" 0 0
+	names 1 "serial" "" 0 0
+	names 2 "parallel" "" 0 0
+	names 3 "waiting" "" 0 0
+TRACE
+	awk 'BEGIN {
+		for (tick = 1000; tick < 1200; tick++) {
+			print "sample", tick * 1000000, 0, 0, tick < 1100 ? 1 : 2, 0, 1
+			if (tick >= 1100)
+				print "sample", tick * 1000000 + 20000, 1, 0, 2, 1, 1
+			print "sample", tick * 1000000 + 40000, 2, 0, 0, 2, 1
+		}
+		print "sample", 1100010000, 1, 1, 3, 1, 100000000
+		print "finish"
+	}'
+} > "$work/t.txt"
+need "$build/testdata/trace_text" "$work/t.txt" -o "$trace"
+
+is "$(view --group-by parallelism --comm work)" "parallelism-1;main;serial 100
+parallelism-2;main;parallel 200" "--group-by=parallelism: threads of the same process at the same time"
+is "$(view --group-by comm,parallelism --comm other)" "other;parallelism-1;main 200" "... and not those of others"
+is "$(view --parallelism 1)" "other;main 200
+work;main;serial 100" "--parallelism=1: what ran alone"
+is "$(view --parallelism 2-64)" "work;main;parallel 200" "--parallelism=2-64: what did not"
+is "$(view --parallelism 2 --tid 2)" "work;main;parallel 100" "threads that are left out have run all the same"
+is "$(view --parallelism 2 --cpu 0)" "work;main;parallel 100" "... and CPUs"
+is "$(view --wall --group-by parallelism --comm work)" "parallelism-1;main;serial 100000
+parallelism-2;main;parallel 200000
+parallelism-unknown;main;waiting 100000" "waits have none"
+is "$(view --wall --parallelism 1-9 --comm work | grep -c waiting)" 0 "... and are left out"
+is "$(view --parallelism 1 -f top --csv | sed -n 's/^"\(serial\)",[^,]*,\([0-9]*\),.*/\1 \2/p')" "serial 100" \
+	"in tables, too"
+
+is "$(view --value latency --comm work)" "work;main;parallel 100000
+work;main;serial 100000" "--value=latency: each sample is its share of the time"
+view -f top --value latency --comm work > "$work/top"
+like "$(head -1 "$work/top")" '^# 300 samples, 0\.200 s of latency, 0\.300 s of CPU time, 0 lost' "-f top says both sums"
+like "$(sed -n 2p "$work/top")" '^self %    seconds      CPU %  total %    seconds      CPU %  function$' "... has both columns"
+like "$(grep serial "$work/top")" '^ 50\.00      0\.100      33\.33   50\.00      0\.100      33\.33  serial' \
+	"... and shows the serial phase"
+unlike "$(cat "$work/top")" '±' "... without an interval, which is that of equal samples"
+view -f top --value latency --comm work --json > "$work/json"
+is "$(json "$work/json" '[(r["self"]["seconds"], r["self"]["samples"]) for r in d["rows"] if r["name"] == "serial"][0]')" \
+	"(0.1, 100)" "... as JSON"
+view -f pprof --value latency -o "$work/pb.gz"
+is "$(gzip -dc "$work/pb.gz" | grep -ac latency)" 1 "pprof has its name"
+is "$(view --value latency --group-by time:100ms --comm work)" "0.000s;main;serial 100000
+0.100s;main;parallel 100000" "... by time"
+like "$("$report" --value latency --comm work --wall "$trace" 2>&1)" \
+	'how many threads ran beside samples of event off-cpu is not known; use --on-cpu' "latency of waits: refused"
+is "$(view --value latency --comm work --on-cpu | wc -l)" 2 "... not with --on-cpu"
+like "$(view -f top --diff "$trace" --value latency)" 'known from several runs' "compared, its noise is not known"
+
+"$report" --parallelism 3 "$trace" > "$work/out" 2> "$work/err"
+like "$?: $(cat "$work/err")" '^1: prof-report: .*none of 501 samples fits --parallelism;' "what no sample has"
+"$report" --parallelism few "$trace" > "$work/out" 2> "$work/err"
+like "$?: $(cat "$work/err")" '^2: prof-report: --parallelism few: must be numbers of threads: 1 or 2-64' "no numbers"
+"$report" -f jsonl --parallelism 1 "$trace" > "$work/out" 2> "$work/err"
+like "$?: $(cat "$work/err")" '^2: prof-report: -f script, jsonl and parquet .*--parallelism' "not of single samples"
+finish
