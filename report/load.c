@@ -216,7 +216,7 @@ static bool choose_value(const struct loaded *l, const struct report_options *o,
 
 	if (o->value == VALUE_LATENCY && !knows_parallelism(l))
 		return false;
-	*value = o->value == VALUE_SAMPLES ? PROFILE_SAMPLES
+	*value = o->value == VALUE_SAMPLES			       ? PROFILE_SAMPLES
 		 : o->value == VALUE_TIME || o->value == VALUE_LATENCY ? PROFILE_TIME
 								       : PROFILE_WEIGHT;
 	for (size_t i = 0; i < n; i++)

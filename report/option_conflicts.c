@@ -132,9 +132,8 @@ static bool selects(const struct report_options *o)
 	const struct shape *shape = &o->shape;
 
 	return s->pids.count || s->tids.count || s->cpus.count || s->parallelism.count ||
-	       s->comms.count ||
-	       s->cgroups.count || s->events.count || s->on_cpu || s->off_cpu || s->has_time ||
-	       shape->focus || shape->hide || shape->root || shape->caller_of;
+	       s->comms.count || s->cgroups.count || s->events.count || s->on_cpu || s->off_cpu ||
+	       s->has_time || shape->focus || shape->hide || shape->root || shape->caller_of;
 }
 
 const char *without_effect(const struct report_options *o)

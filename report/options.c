@@ -127,8 +127,9 @@ static const char *take_code(void *context, const char *argument)
 
 static const char *take_value(void *context, const char *argument)
 {
-	static const char *const names[] = { NULL,	  "samples", "time",
-					     "latency", "bytes",	 "weight" };
+	static const char *const names[] = {
+		NULL, "samples", "time", "latency", "bytes", "weight"
+	};
 	struct report_options *o = context;
 
 	for (size_t i = 1; i < sizeof(names) / sizeof(*names); i++)
@@ -498,10 +499,9 @@ static const struct option_entry table[] = {
 	{ 0, "min", "PERCENT", "cut what is below this share of the total", take_min },
 	{ 0, "wakers", NULL, "put the waker's stack on top of a wait", SETS(wakers) },
 	{ 0, "group-by", "LIST",
-	  "first frames: comm,pid,tid,cpu,event,object,cgroup,parallelism,host,trace,time:100ms, "
+	  "first frames: comm,pid,tid,cpu,event,object,cgroup,parallelism,host,trace,time:1s, "
 	  "notes",
-	  take_group_by,
-	  "comm pid tid cpu event object cgroup parallelism host trace time:100ms" },
+	  take_group_by, "comm pid tid cpu event object cgroup parallelism host trace time:100ms" },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL,

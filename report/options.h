@@ -15,7 +15,14 @@
 
 enum report_action { REPORT_VIEW, REPORT_INFO, REPORT_DUMP, REPORT_CHECK, REPORT_EMBED };
 
-enum value_choice { VALUE_DEFAULT, VALUE_SAMPLES, VALUE_TIME, VALUE_LATENCY, VALUE_BYTES, VALUE_WEIGHT };
+enum value_choice {
+	VALUE_DEFAULT,
+	VALUE_SAMPLES,
+	VALUE_TIME,
+	VALUE_LATENCY,
+	VALUE_BYTES,
+	VALUE_WEIGHT
+};
 
 struct report_options {
 	enum report_action action;

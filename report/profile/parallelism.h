@@ -6,15 +6,15 @@
  * How many threads of a process ran at the time of a sample.
  *
  * The timers of all CPUs tick at the same interval. From half of it before a sample to half of it
- * after the sample each CPU has one tick, and it hits a thread of the process if one runs there: the
- * threads hit in this window are those that ran. As the recorder starts the timers one right after
- * the other, their ticks are some ten microseconds apart (a CPU that came online later may be
+ * after the sample each CPU has one tick, and it hits a thread of the process if one runs there:
+ * the threads hit in this window are those that ran. As the recorder starts the timers one right
+ * after the other, their ticks are some ten microseconds apart (a CPU that came online later may be
  * half an interval apart), and what changes between them is seen only on average. Where the
  * number of threads changes, samples nearer to that than half an interval may have either number.
  *
- * Only samples that were recorded are known: not those of CPUs, threads or modes that were left out.
- * Samples of other events than a timer's, and of timers with another interval than the first one
- * that a trace has samples of, have no such number.
+ * Only samples that were recorded are known: not those of CPUs, threads or modes that were left
+ * out. Samples of other events than a timer's, and of timers with another interval than the first
+ * one that a trace has samples of, have no such number.
  *
  * Samples are taken as a trace has them, nearly in order of time, and given on in that order.
  * Memory is bounded by the trace's definitions.

@@ -80,8 +80,8 @@ struct profile_group {
 	uint32_t cpu;
 	uint32_t parallelism; /* threads of the process that ran at the time; 0: not known */
 	uint32_t event;	      /* index into profile.events */
-	uint32_t trace;	 /* index into profile.traces */
-	uint32_t object; /* of the leaf; index into profile.objects, or PRF_NONE */
+	uint32_t trace;	      /* index into profile.traces */
+	uint32_t object;      /* of the leaf; index into profile.objects, or PRF_NONE */
 	const char *cgroup;
 	const char *command_line;
 	uint64_t origin_ns; /* where its time slices begin to count */

@@ -43,7 +43,7 @@ struct scale {
 	double seconds;	    /* per sample, or per unit of value; 0: no seconds */
 	double cpu_seconds; /* per sample; 0: not known, or not the same for all */
 	bool by_value;	    /* seconds are of values, not of samples */
-	bool interval;	/* samples are trials */
+	bool interval;	    /* samples are trials */
 };
 
 static struct scale scale_of(const struct profile *p, const struct view_options *o)

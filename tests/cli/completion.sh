@@ -30,8 +30,8 @@ prof-report cpp.prf --comm=cl > prof-report cpp.prf --comm=clang++
 prof-report cpp.prf --comm cl > prof-report cpp.prf --comm clang++
 prof-report cpp.prf --pid=231 > prof-report cpp.prf --pid=23111
 prof-report cpp.prf --event=cpu > prof-report cpp.prf --event=cpu-clock
-prof-report --group-by comm,p > prof-report --group-by comm,pid
-prof-report --group-by=comm,p > prof-report --group-by=comm,pid
+prof-report --group-by comm,pi > prof-report --group-by comm,pid
+prof-report --group-by=comm,pi > prof-report --group-by=comm,pid
 prof-report --color=al > prof-report --color=always
 prof-report --norm > prof-report --normalize
 prof-report cp > prof-report cpp.prf

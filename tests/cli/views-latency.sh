@@ -46,8 +46,8 @@ is "$(view --group-by comm,parallelism --comm other)" "other;parallelism-1;main 
 is "$(view --parallelism 1)" "other;main 200
 work;main;serial 100" "--parallelism=1: what ran alone"
 is "$(view --parallelism 2-64)" "work;main;parallel 200" "--parallelism=2-64: what did not"
-is "$(view --parallelism 2 --tid 2)" "work;main;parallel 100" "threads that are left out have run all the same"
-is "$(view --parallelism 2 --cpu 0)" "work;main;parallel 100" "... and CPUs"
+is "$(view --parallelism 2 --tid=2)" "work;main;parallel 100" "threads that are left out have run all the same"
+is "$(view --parallelism 2 --cpu=0)" "work;main;parallel 100" "... and CPUs"
 is "$(view --wall --group-by parallelism --comm work)" "parallelism-1;main;serial 100000
 parallelism-2;main;parallel 200000
 parallelism-unknown;main;waiting 100000" "waits have none"
@@ -75,7 +75,7 @@ like "$("$report" --value latency --comm work --wall "$trace" 2>&1)" \
 is "$(view --value latency --comm work --on-cpu | wc -l)" 2 "... not with --on-cpu"
 like "$(view -f top --diff "$trace" --value latency)" 'known from several runs' "compared, its noise is not known"
 
-"$report" --parallelism 3 "$trace" > "$work/out" 2> "$work/err"
+"$report" -q --parallelism 3 "$trace" > "$work/out" 2> "$work/err"
 like "$?: $(cat "$work/err")" '^1: prof-report: .*none of 501 samples fits --parallelism;' "what no sample has"
 "$report" --parallelism few "$trace" > "$work/out" 2> "$work/err"
 like "$?: $(cat "$work/err")" '^2: prof-report: --parallelism few: must be numbers of threads: 1 or 2-64' "no numbers"

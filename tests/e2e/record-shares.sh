@@ -36,4 +36,21 @@ kill $pid
 [ "$(json "$work/info.json" 'd["samples"]')" -ge 500 ] && check process ||
 	skip process "the machine is too busy"
 is "$("$report" "$work/process.prf" | cut -d';' -f1 | sort -u)" burn "no other process was sampled"
+
+# One thread, then two: whether a sample was of a serial phase. Half a tick at either end of a phase may
+# be taken for the next one.
+# On a busy machine the two might never run at once, unless nothing preempts them.
+compile_c -O1 -g -pthread -o "$work/phases" "$top/tests/e2e/programs/phases.c"
+alone=
+[ "$(nproc)" -gt 1 ] && chrt -f 50 true 2> /dev/null && alone="chrt -f 50"
+holds "records phases" "$record" -q -F 999 -o "$work/phases.prf" -- $alone "$work/phases" 2 $((150 * slowness))
+# beside FUNCTION NUMBERS: samples of a function at whose time so many threads ran
+beside() { "$report" --focus "^$1\$" --parallelism "$2" "$work/phases.prf" 2> /dev/null | awk '{ n += $NF } END { print n + 0 }'; }
+number "$(beside serial 1) > 10 && $(beside serial 2-9) <= 4" "serial() ran alone: $(beside serial 1) samples of $(beside serial 1-9)"
+if [ "$alone" ]; then
+	number "$(beside parallel 2) > 0" "parallel() did not: $(beside parallel 2) samples of $(beside parallel 1-9)"
+else
+	skip "parallel() did not" "one CPU, or no priority"
+fi
+is "$(beside '(serial|parallel)' 3-99)" 0 "never three"
 finish
