@@ -94,9 +94,10 @@ static const char *wrong_folded(const struct report_options *o)
 	if (o->action != REPORT_VIEW ||
 	    !words_have(views, sizeof(views) / sizeof(*views), o->view->name))
 		return "--from-folded goes with -f folded, top, tree, html and pprof";
-	if (s->pids.count || s->tids.count || s->cpus.count || s->cgroups.count ||
-	    s->events.count || s->on_cpu || s->off_cpu || s->has_time || o->wakers ||
-	    (o->dimensions & ~known) || (by && strcmp(by, "function") && strcmp(by, "comm")))
+	if (s->pids.count || s->tids.count || s->cpus.count || s->parallelism.count ||
+	    s->cgroups.count || s->events.count || s->on_cpu || s->off_cpu || s->has_time ||
+	    o->wakers || (o->dimensions & ~known) ||
+	    (by && strcmp(by, "function") && strcmp(by, "comm")))
 		return "--from-folded: of whose samples they are, folded stacks have the command "
 		       "only";
 	if (shape->no_kernel || shape->no_user || shape->script_only || shape->delimiter ||
