@@ -79,6 +79,12 @@ static struct error *take_sample(void *context, size_t number)
 	return error;
 }
 
+static bool rule_at(void *context, const struct layout *layout, uint64_t address,
+		    struct unwind_rule *rule)
+{
+	return unwinder_rule(((struct drain *)context)->unwinding->unwinder, layout, address, rule);
+}
+
 static bool read_code(void *context, uint32_t pid, uint64_t address, uint64_t *bytes)
 {
 	const struct target_memory memory = target_memory_of(pid);
@@ -86,11 +92,22 @@ static bool read_code(void *context, uint32_t pid, uint64_t address, uint64_t *b
 	return target_u64(&memory, address, bytes);
 }
 
+static uint64_t mark_at(void *context, const struct layout *layout, enum script_runtime runtime,
+			uint64_t address)
+{
+	return scripts_mark(((struct drain *)context)->unwinding->scripts, layout, runtime,
+			    address);
+}
+
 struct error *drain_init(struct drain *d)
 {
 	struct error *error = NULL;
 
+	if (d->unwinding->unwinder)
+		d->late.rule = rule_at;
 	d->late.code = read_code;
+	d->late.mark = mark_at;
+	d->late.context = d;
 	/* Mappings before samples of the same time. */
 	for (size_t i = 0; i < sideband_rings(d->sources->sideband) && !error; i++)
 		error = timeline_add(&d->timeline,

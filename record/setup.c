@@ -522,8 +522,6 @@ static struct error *open_drain(struct session *s)
 		.trace = &s->trace,
 		.losses = &s->losses,
 		.events = &s->settings->events,
-		.late = { .rule = s->unwinding.unwinder ? unwinder_rule : NULL,
-			  .context = s->unwinding.unwinder },
 	};
 	error = s->drain.resolver ? drain_init(&s->drain) : error_memory();
 	return error ? error

@@ -70,6 +70,31 @@ record_waiting() {
 	return $status
 }
 
+# through_new_libraries WHAT COMMAND...: COMMAND, a new_libraries program, is interrupted in what
+# libraries call that were loaded a moment before. There is no table for these then, so the recorder
+# ends the walk; not always, if it gets no CPU time just then.
+through_new_libraries() {
+	what=$1
+	shift
+	compile_c -O2 -fPIC -c -o "$work/new.o" "$top/tests/e2e/programs/python/mark.c"
+	rm -f "$work"/new?.so
+	for i in 1 2 3 4 5 6 7 8; do
+		compile_c -shared -Wl,--build-id=0x1000000$i -o "$work/new$i.so" "$work/new.o"
+	done
+	start_waiting "$@" "$work/libmark.so" "$work"/new?.so
+	need record_waiting "$work/new.prf" -e "uprobe:$work/libmark.so:mark"
+	"$report" -q -f jsonl "$work/new.prf" > "$work/samples"
+	whole=$(python3 - "$work/samples" <<-'END'
+	import json, re, sys
+	stacks = [json.loads(line)["stack"] for line in open(sys.argv[1])]
+	names = [";".join(f["name"] for f in reversed(stack)) for stack in stacks if stack[-1]["kind"] != "end"]
+	pattern = r"_start;.*;(<module>|<main>;each;block in <main>);outer;inner;(.*;)?call_back;mark$"
+	print(sum(re.search(pattern, name) is not None and "Eval" not in name for name in names))
+	END
+	)
+	number "$whole >= 4 && $whole <= 8" "$what: stacks through new libraries are whole ($whole of 8)"
+}
+
 # build_java SOURCE...: the classes and the native library that they call; sets `home`, where Java
 # is, and `programs`.
 build_java() {

@@ -12,6 +12,7 @@
 #include "bpf/abi/python.h"
 #include "bpf/abi/ruby.h"
 #include "bpf/abi/runtimes.h"
+#include "bpf/abi/sample.h"
 
 /*
  * Frames of a side list (struct script_frame). `code` is the address of the code object, 0 for a
@@ -68,6 +69,36 @@ static inline const struct python_process *script_python(const struct script_pro
 static inline const struct ruby_process *script_ruby(const struct script_process *s)
 {
 	return (const struct ruby_process *)s->parameters;
+}
+
+/* Two ranges of addresses: of the evaluation loop, and of functions that are only parts of it. */
+static inline const __u64 *script_loop(const struct script_process *s)
+{
+	return s->runtime == SCRIPT_RUBY ? script_ruby(s)->evaluation
+					 : script_python(s)->evaluation;
+}
+
+static inline const __u64 *script_loop_part(const struct script_process *s)
+{
+	return s->runtime == SCRIPT_RUBY ? script_ruby(s)->core : script_python(s)->evaluation;
+}
+
+/*
+ * 1 if the address is in one of two ranges, else 0. Without a branch, of which the verifier would
+ * have to follow both ways; no address has its highest bit set.
+ */
+static inline __u64 script_is_in(const __u64 *ranges, __u64 at)
+{
+	return ((~(at - ranges[0]) & (at - ranges[1])) | (~(at - ranges[2]) & (at - ranges[3]))) >>
+	       63;
+}
+
+/* The mark of a user frame at that address, if it stands for frames of the list; else 0. */
+static inline __u64 script_loop_mark(const __u64 *loop, const __u64 *part, __u64 at)
+{
+	__u64 in = script_is_in(loop, at);
+
+	return in * FRAME_EVALUATES | (script_is_in(part, at) & ~in) * FRAME_LOOP_PART;
 }
 
 /* Of a process that has the file's address 0 at `bias`, from that of the file. */

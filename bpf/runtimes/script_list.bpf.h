@@ -156,16 +156,6 @@ __noinline int script_ruby_steps(__u32 index, __u32 tgid)
 	return script_some_steps(index, tgid, SCRIPT_RUBY, RUBY_STEPS);
 }
 
-/*
- * 1 if the address is in one of two ranges, else 0. Without a branch, of which the verifier would
- * have to follow both ways; no address has its highest bit set.
- */
-static __always_inline __u64 script_is_in(const __u64 *ranges, __u64 at)
-{
-	return ((~(at - ranges[0]) & (at - ranges[1])) | (~(at - ranges[2]) & (at - ranges[3]))) >>
-	       63;
-}
-
 /* Marks those of some user frames that stand for the list's. Not 0: there are no more. */
 __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 {
@@ -177,21 +167,14 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 	if (!process || !w)
 		return 1;
 	s = walk_sample(w);
-	loop = part = script_python(process)->evaluation;
-	if (process->runtime == SCRIPT_RUBY) {
-		loop = script_ruby(process)->evaluation;
-		part = script_ruby(process)->core;
-	}
+	loop = script_loop(process);
+	part = script_loop_part(process);
 	for (__u64 i = 0; i < SCRIPT_MARKS; i++) {
 		__u64 n = (first + i) & (MAX_USER_FRAMES - 1);
-		__u64 at, in;
 
 		if (n >= s->user_frames)
 			return 1;
-		at = s->frames[n] & FRAME_ADDRESS;
-		in = script_is_in(loop, at);
-		s->frames[n] |= in * FRAME_EVALUATES |
-				(script_is_in(part, at) & ~in) * FRAME_LOOP_PART;
+		s->frames[n] |= script_loop_mark(loop, part, s->frames[n] & FRAME_ADDRESS);
 	}
 	return 0;
 }

@@ -53,18 +53,6 @@ static inline int is_signal_return(__u64 code)
 	return code == 0x0f0000000fc0c748ULL;
 }
 
-/*
- * Code without a table whose next instructions remove so many bytes from the stack and return,
- * as Python's trampolines do after their call. -1: other code.
- */
-static inline int returns_after(__u64 code)
-{
-	/* add $n,%rsp; ret: 48 83 c4 n c3 */
-	if ((code & 0xff00ffffffULL) == 0xc300c48348ULL && !((code >> 24) & 0x87))
-		return (code >> 24) & 0x78;
-	return -1;
-}
-
 #elif defined(__TARGET_ARCH_arm64)
 
 struct user_registers {
@@ -109,11 +97,6 @@ static inline int is_signal_return(__u64 code)
 {
 	/* mov x8, #139; svc #0 */
 	return code == 0xd4000001d2801168ULL;
-}
-
-static inline int returns_after(__u64 code)
-{
-	return -1;
 }
 
 #else

@@ -150,6 +150,19 @@ static struct interpreter *interpreter_of(struct scripts *s, uint32_t pid, const
 	return value ? (struct interpreter *)(uintptr_t)*value : NULL;
 }
 
+uint64_t scripts_mark(const struct scripts *s, const struct layout *layout,
+		      enum script_runtime runtime, uint64_t address)
+{
+	const struct mapping *m = mappings_find(&layout->mappings, address);
+	const uint64_t *value = m ? map_get(&s->files, &m->object, sizeof(m->object)) : NULL;
+	const struct interpreter *i = value ? (const struct interpreter *)(uintptr_t)*value : NULL;
+
+	if (!i || i->process.runtime != runtime)
+		return 0;
+	return script_loop_mark(script_loop(&i->process), script_loop_part(&i->process),
+				address - m->start + m->offset + i->delta);
+}
+
 /* -------- processes -------- */
 
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)

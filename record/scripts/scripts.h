@@ -39,6 +39,13 @@ struct error *scripts_follow(struct scripts *s, struct spaces *newest);
 /* The program is going to be started: its interpreter is read before its first sample. */
 void scripts_prepare(struct scripts *s, const char *program);
 
+/*
+ * The mark of a user frame at that address of a process whose runtime is that one, as the kernel
+ * half gives it: FRAME_EVALUATES or FRAME_LOOP_PART, or 0.
+ */
+uint64_t scripts_mark(const struct scripts *s, const struct layout *layout,
+		      enum script_runtime runtime, uint64_t address);
+
 /* The names of code read so far. Valid until scripts_free(). */
 struct script_names *scripts_names(struct scripts *s);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bpf/abi/return_address.h"
-#include "bpf/abi/runtimes.h"
 
 #define REST_HEAD offsetof(struct walk_rest, stack)
 #define HIGHEST_ADDRESS (UINT64_C(1) << 52)
@@ -17,6 +16,7 @@ struct state {
 	const struct layout *layout;
 	uint32_t pid;
 	const struct walk_rest *rest;
+	enum script_runtime runtime;
 	uint64_t pc, sp, fp, base;
 	bool exact, base_lost, guessed;
 	size_t frames; /* user frames in the room */
@@ -174,16 +174,47 @@ static bool guess_by_scan(struct state *s)
 	return false;
 }
 
-/* As step_guess() of the kernel half. */
+/* As step_return() of the kernel half. */
+static bool step_by_return(struct state *s)
+{
+	uint64_t code, pc;
+	int bytes;
+
+	if (s->exact || !s->late->code(s->late->context, s->pid, s->pc, &code))
+		return false;
+	bytes = returns_after(code);
+	if (bytes < 0 || !read_word(s, s->sp + (uint64_t)bytes, &pc))
+		return false;
+	s->pc = plain_address(pc);
+	s->sp += (uint64_t)bytes + 8;
+	return s->pc && s->pc < HIGHEST_ADDRESS;
+}
+
 static bool step_by_guess(struct state *s)
 {
-	if (!s->late->guesses || !is_made_code(s, s->exact ? s->pc : s->pc - 1) ||
-	    (!guess_by_frame_pointer(s) && !(s->exact && guess_by_scan(s))))
+	if (!guess_by_frame_pointer(s) && !(s->exact && guess_by_scan(s)))
 		return false;
 	s->exact = false;
 	s->base_lost = true;
 	s->guessed = true;
 	return true;
+}
+
+/* As step_guess() of the kernel half. */
+static bool step_without_rule(struct state *s)
+{
+	return s->late->guesses && is_made_code(s, s->exact ? s->pc : s->pc - 1) &&
+	       (step_by_return(s) || step_by_guess(s));
+}
+
+/* Of the frame that the walk is at. */
+static uint64_t marks(const struct state *s)
+{
+	const struct late_walk *l = s->late;
+
+	return (s->exact ? FRAME_EXACT : 0) | (s->guessed ? FRAME_GUESSED : 0) |
+	       (script_has_list(s->runtime) ? l->mark(l->context, s->layout, s->runtime, s->pc)
+					    : 0);
 }
 
 /* From the last frame to its caller, which becomes the last one. */
@@ -196,7 +227,7 @@ static enum progress step(struct state *s)
 	if (s->frames == MAX_USER_FRAMES)
 		return STUCK;
 	if (!s->late->rule(s->late->context, s->layout, s->exact ? s->pc : s->pc - 1, &rule)) {
-		if (!step_by_guess(s))
+		if (!step_without_rule(s))
 			return STUCK;
 	} else if (rule.kind == UNWIND_END) {
 		if (rule.flags & UNWIND_AT_START)
@@ -205,8 +236,7 @@ static enum progress step(struct state *s)
 	} else if (!step_by_rule(s, &rule)) {
 		return STUCK;
 	}
-	frames[s->frames++] = s->pc | (s->exact ? FRAME_EXACT : 0) |
-			      (s->guessed ? FRAME_GUESSED : 0);
+	frames[s->frames++] = s->pc | marks(s);
 	return GOES_ON;
 }
 
@@ -230,6 +260,7 @@ static bool walk_on(struct late_walk *l, const struct layout *layout, const stru
 		.layout = layout,
 		.pid = s->pid,
 		.rest = rest,
+		.runtime = s->script_runtime,
 		.pc = last & FRAME_ADDRESS,
 		.sp = rest->sp,
 		.fp = rest->fp,
@@ -266,9 +297,7 @@ const void *late_walk_finish(struct late_walk *l, const struct layout *layout, c
 	if (rest->bytes > WALK_REST_BYTES || *size != bytes + REST_HEAD + rest->bytes)
 		return data;
 	*size = (uint32_t)bytes;
-	/* Which of its frames are the interpreter's loop, only the kernel half knows. */
-	if (!l->rule || !s->user_frames || script_has_list(s->script_runtime) ||
-	    !walk_on(l, layout, s, rest))
+	if (!l->rule || !s->user_frames || !walk_on(l, layout, s, rest))
 		return data;
 	*size = (uint32_t)(sizeof(*s) + sample_words(sample_in(l)) * sizeof(s->frames[0]));
 	return l->room;

@@ -7,12 +7,15 @@
  * has no table for it yet; then it sends a copy of the stack with the sample (struct walk_rest),
  * and here the walk is ended by the tables that are there when the sample is taken from its ring.
  * In the first moments of a virtual machine, before it is known, its code is on the stack, too: its
- * callers are guessed as the kernel half does it, and marked so.
+ * callers are guessed as the kernel half does it, and marked so. Frames of a runtime that keeps a
+ * list are in the sample already; of the native ones found here, those that run them are marked,
+ * too.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
 #include "bpf/abi/unwind.h"
 #include "record/spaces/space.h"
@@ -25,13 +28,18 @@ typedef bool late_walk_rule_function(void *context, const struct layout *layout,
 typedef bool late_walk_code_function(void *context, uint32_t pid, uint64_t address,
 				     uint64_t *bytes);
 
+/* The mark of a frame at that address, if it stands for frames that the runtime lists; else 0. */
+typedef uint64_t late_walk_mark_function(void *context, const struct layout *layout,
+					 enum script_runtime runtime, uint64_t address);
+
 struct late_walk {
 	late_walk_rule_function *rule; /* NULL: no walk goes on */
 	late_walk_code_function *code;
+	late_walk_mark_function *mark;
 	void *context;
 	/*
-	 * The caller of code that the process has made itself, which has no table, may be guessed.
-	 * Not where the kernel half knew better.
+	 * The caller of code that the process has made itself, which has no table, may be found by
+	 * what the code does next, or guessed. Not where the kernel half knew better.
 	 */
 	bool guesses;
 	/* A struct sample with its frames. */

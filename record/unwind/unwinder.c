@@ -540,10 +540,9 @@ uint64_t unwinder_waits_since(struct unwinder *u)
 	return since;
 }
 
-bool unwinder_rule(void *unwinder, const struct layout *layout, uint64_t address,
+bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t address,
 		   struct unwind_rule *rule)
 {
-	struct unwinder *u = unwinder;
 	const struct mapping *m = mappings_find(&layout->mappings, address);
 	const struct unwind_rule *found = NULL;
 	struct unwind_segment segment;

@@ -66,8 +66,8 @@ bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);
  */
 uint64_t unwinder_waits_since(struct unwinder *u);
 
-/* A late_walk_rule_function: by the tables that are there now. */
-bool unwinder_rule(void *unwinder, const struct layout *layout, uint64_t address,
+/* Sets the rule that holds at an address, by the tables that are there now. False: it has none. */
+bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t address,
 		   struct unwind_rule *rule);
 
 /*

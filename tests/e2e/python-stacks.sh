@@ -90,7 +90,11 @@ waits() {
 ways() {
 	check "Python $1 ($2)" "$2"
 	waits "$1" "$2"
-	[ "$1" != 3.12 ] || check "Python $1 -X perf" "$2" -X perf
+	[ $found != 1 ] || through_new_libraries "Python $1" "$2" "$programs/new_libraries.py"
+	if [ "$1" = 3.12 ]; then
+		check "Python $1 -X perf" "$2" -X perf
+		through_new_libraries "Python $1 -X perf" "$2" -X perf "$programs/new_libraries.py"
+	fi
 }
 each_python ways
 finish

@@ -62,6 +62,8 @@ print(deepest)
 END
 )" 6 "Ruby $version: native functions keep their place between Ruby methods"
 
+through_new_libraries "Ruby $version" ruby "$programs/new_libraries.rb"
+
 # Where Ruby's own compiler has made the code, the native stack may end in it.
 if ruby --yjit -e 'exit RubyVM::YJIT.enabled?' 2> "$work/errors"; then
 	start_waiting ruby --yjit --yjit-call-threshold=2 "$programs/oracle.rb" "$work/libmark.so" "$work/said" 20

@@ -50,12 +50,22 @@ static bool rule_at(void *context, const struct layout *layout, uint64_t address
 
 static bool unreadable;	    /* the process has ended */
 static uint64_t not_called; /* no call is before this address */
+static uint64_t returning;  /* add $8,%rsp; ret is there */
 
 static bool code_at(void *context, uint32_t pid, uint64_t address, uint64_t *bytes)
 {
 	/* BL of arm64, and above its place the opcode of x86's call. */
 	*bytes = address + 8 == not_called ? 0 : UINT64_C(0x94000000e8000000);
+	if (address == returning)
+		*bytes = 0xc308c48348;
 	return !unreadable;
+}
+
+/* The loop of Python finds its frame by fp. */
+static uint64_t mark_at(void *context, const struct layout *layout, enum script_runtime runtime,
+			uint64_t address)
+{
+	return runtime == SCRIPT_PYTHON && address >> 12 == BY_FP >> 12 ? FRAME_EVALUATES : 0;
 }
 
 /* As the ring has it: what comes after the sample lies where its frames are. */
@@ -89,9 +99,9 @@ static void put_word(struct fixture *f, uint64_t address, uint64_t word)
 static void begin(struct fixture *f, uint64_t root)
 {
 	unreadable = false;
-	not_called = 0;
+	not_called = returning = 0;
 	*f = (struct fixture){
-		.late = { .rule = rule_at, .code = code_at },
+		.late = { .rule = rule_at, .code = code_at, .mark = mark_at },
 		.record = { .sample = { .user_frames = 1,
 					.kernel_frames = 1,
 					.walk_end = WALK_NO_TABLE },
@@ -113,11 +123,8 @@ static const struct sample *finish(struct fixture *f)
 	return late_walk_finish(&f->late, f->layout, &f->record, &f->size);
 }
 
-/*
- * The same, but interrupted in made code: by the frame pointer, the code that finds its frame by
- * sp has called it.
- */
-static void begin_in_made_code(struct fixture *f)
+/* The same in a process that has made code. */
+static void begin_with_made_code(struct fixture *f)
 {
 	static struct object file = { .definition.kind = PRF_OBJECT_FILE },
 			     made = { .definition.kind = PRF_OBJECT_ANONYMOUS };
@@ -128,6 +135,12 @@ static void begin_in_made_code(struct fixture *f)
 	begin(f, OUTERMOST + 9);
 	f->layout = &layout;
 	f->late.guesses = true;
+}
+
+/* Interrupted in that: by the frame pointer, the code that finds its frame by sp has called it. */
+static void begin_in_made_code(struct fixture *f)
+{
+	begin_with_made_code(f);
 	f->record.user = (MADE + 5) | FRAME_EXACT;
 	put_word(f, STACK + 64, STACK + 200); /* the frame pointer, and the return address */
 	put_word(f, STACK + 72, BY_SP + 7);
@@ -185,14 +198,32 @@ static void leaves_what_does_not_reach_the_root(void **state)
 	begin(&f, OUTERMOST + 9);
 	f.record.rest.fp = STACK;
 	assert_unchanged(&f);
-	/* Only the kernel half knows which frames belong to its loop. */
-	begin(&f, OUTERMOST + 9);
-	f.record.sample.script_runtime = SCRIPT_PYTHON;
-	assert_unchanged(&f);
 	/* No tables are made. */
 	begin(&f, OUTERMOST + 9);
 	f.late.rule = NULL;
 	assert_unchanged(&f);
+}
+
+/* Of a runtime that keeps a list. Others have no such frames. */
+static void marks_what_runs_the_frames_of_a_list(void **state)
+{
+	static struct fixture f;
+	const struct sample *s;
+
+	begin(&f, OUTERMOST + 9);
+	f.record.sample.script_runtime = SCRIPT_PYTHON;
+	s = finish(&f);
+	assert_int_equal(s->walk_end, WALK_ROOT);
+	assert_int_equal(s->frames[0], (BY_SP + 5) | FRAME_EXACT);
+	assert_int_equal(s->frames[1], (BY_FP + 7) | FRAME_EVALUATES);
+	assert_int_equal(s->frames[2], OUTERMOST + 9);
+	begin(&f, OUTERMOST + 9);
+	f.record.sample.script_runtime = SCRIPT_RUBY;
+	assert_int_equal(finish(&f)->frames[1], BY_FP + 7);
+	begin(&f, OUTERMOST + 9);
+	f.late.mark = NULL;
+	f.record.sample.script_runtime = SCRIPT_HOTSPOT;
+	assert_int_equal(finish(&f)->frames[1], BY_FP + 7);
 }
 
 static void assert_guessed(struct fixture *f)
@@ -220,6 +251,37 @@ static void guesses_the_caller_of_made_code(void **state)
 	put_word(&f, STACK + 24, BY_SP + 7);
 	put_word(&f, STACK + 48, BY_FP + 7);
 	assert_guessed(&f);
+}
+
+/* A trampoline, whose caller's frame pointer is not its own. */
+static void follows_made_code_that_returns(void **state)
+{
+#if defined(__x86_64__)
+	static struct fixture f;
+	const struct sample *s;
+
+	begin_with_made_code(&f);
+	returning = MADE + 7;
+	put_word(&f, STACK + 24, returning);
+	put_word(&f, STACK + 40, BY_FP + 7);
+	s = finish(&f);
+	assert_int_equal(s->walk_end, WALK_ROOT);
+	assert_int_equal(s->user_frames, 4);
+	assert_int_equal(s->frames[1], MADE + 7);
+	assert_int_equal(s->frames[2], BY_FP + 7);
+	assert_int_equal(s->frames[3], OUTERMOST + 9);
+	/* Where it was interrupted, it may not have called yet. */
+	begin_with_made_code(&f);
+	returning = MADE + 5;
+	f.record.user = returning | FRAME_EXACT;
+	f.record.rest.fp = MADE;
+	memset(f.record.rest.stack, 0, 1024);
+	put_word(&f, STACK + 16, BY_FP + 7);
+	not_called = BY_FP + 7;
+	assert_unchanged(&f);
+#else
+	skip();
+#endif
 }
 
 /* Pointers to functions lie on stacks, too. */
@@ -318,7 +380,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(goes_on_to_the_root),
 	cmocka_unit_test(marks_code_that_was_not_called),
 	cmocka_unit_test(leaves_what_does_not_reach_the_root),
+	cmocka_unit_test(marks_what_runs_the_frames_of_a_list),
 	cmocka_unit_test(guesses_the_caller_of_made_code),
+	cmocka_unit_test(follows_made_code_that_returns),
 	cmocka_unit_test(skips_what_follows_no_call),
 	cmocka_unit_test(guesses_nothing_else),
 	cmocka_unit_test(ends_with_the_room_for_frames),
