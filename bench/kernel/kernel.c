@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "bench/kernel/frequency.h"
-#include "bench/kernel/python_frames.h"
 #include "bench/kernel/sample_cost.h"
+#include "bench/kernel/script_frames.h"
 #include "bench/kernel/wait_runs.h"
 #include "bench/results/commands.h"
 #include "bench/results/output.h"
@@ -213,19 +213,21 @@ static struct error *test_waits(struct kernel_bench *k)
 	return error;
 }
 
-/* What the frames that a Python program has beside its native ones cost. */
-static struct error *python(struct kernel_bench *k)
+/* What the frames that a program in that language has beside its native ones cost. */
+static struct error *script(struct kernel_bench *k, const struct script_program *program)
 {
-	struct python_frames found;
-	struct error *error = python_frames_measure(&found, k->rounds.cpu, k->settings->seed);
-	char frames[64];
+	struct script_frames found;
+	struct error *error = script_frames_measure(&found, program, k->rounds.cpu,
+						    k->settings->seed);
+	char what[64];
 
-	if (output_unavailable("  python   ", error))
+	snprintf(what, sizeof(what), "  %-9s", program->slug);
+	if (output_unavailable(what, error))
 		return NULL;
 	if (error)
-		return error;
-	snprintf(frames, sizeof(frames), "Python frames (%s)", found.version);
-	return print_frames(k, "python", &found.cost, frames)
+		return error_prefix(error, "frames of %s", program->language);
+	snprintf(what, sizeof(what), "%s frames (%s)", program->language, found.version);
+	return print_frames(k, program->slug, &found.cost, what)
 		       ? error_new(ERROR_FAILED, "yields no usable number")
 		       : NULL;
 }
@@ -243,8 +245,9 @@ static struct error *with_worker(struct kernel_bench *k)
 		error = waits(k);
 	if (!error && k->way->unwind_by == UNWIND_BY_TABLES)
 		error = test_waits(k);
-	if (!error && k->way->unwind_by == UNWIND_BY_TABLES)
-		error = python(k);
+	for (size_t i = 0; !error && k->way->unwind_by == UNWIND_BY_TABLES && i < SCRIPT_PROGRAMS;
+	     i++)
+		error = script(k, &script_programs[i]);
 	return error;
 }
 

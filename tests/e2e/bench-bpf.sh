@@ -96,6 +96,7 @@ ok "samples are measured in the kernel"
 like "$output" 'run-time +a = \[.*\] \+ b = \[.*\] x user frames' "as a line over frames"
 like "$output" 'test-run +a = |by test runs: not available: .' "a wait is measured by test runs, or why it is not"
 like "$output" '  python +a = \[.*\] \+ b = \[.*\] x Python frames \([0-9.]+\)|  python +not available: .' "so are the frames of Python, or why they are not"
+like "$output" '  ruby +a = \[.*\] \+ b = \[.*\] x Ruby frames \([0-9.]+\)|  ruby +not available: .' "and those of Ruby"
 is "$(json kernel.json 'd["kernel/tables/run-time/frame"]["latency"]["value"] > 0')" True "in BMF, too"
 holds "which is valid" "$top/tests/bmf-valid.py" kernel.json
 
