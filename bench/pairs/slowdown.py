@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What recording costs Java programs: prof-record beside perf record -g, in interleaved rounds.
+"""What recording costs programs of runtimes: prof-record beside perf record -g, in interleaved rounds.
 
-usage: java-slowdown.py [--rounds N] [--rate HZ] [--record PROF-RECORD] [--only javac|steady]
+usage: slowdown.py [--rounds N] [--rate HZ] [--record PROF-RECORD] [--only javac|steady|python]
 
-Two programs: javac compiles 200 files, from start to end; and a program that works steadily does the
-same work again and again once it is warm. perf can walk Java's frames only with
--XX:+PreserveFramePointer, which costs time of its own: so each program also runs without a recorder,
+Three programs: javac compiles 200 files, from start to end; and one in Java and one in Python that
+work steadily do the same work again and again once they are warm. perf can walk Java's frames only with
+-XX:+PreserveFramePointer, which costs time of its own: so these programs also run without a recorder,
 with and without that flag. For each way to run it prints the median of its time over that of the run
 without recorder and flag in the same round, less one, and the smallest and the largest of them; the
-same for the processor time of all its threads. Four rounds take some three minutes. Nothing
+same for the processor time of all its threads. Four rounds take some four minutes. Nothing
 else should run on the machine.
 """
 import argparse
@@ -77,6 +77,20 @@ public class Steady {
     }
 }
 """
+PYTHON = """
+import json, time
+def shapes(n):
+    return [{"side": i, "name": "shape %d" % i} for i in range(n)]
+def text(items):
+    return sum(len(json.dumps(item)) for item in sorted(items, key=lambda item: item["name"]))
+def depth(n, items):
+    return depth(n - 1, items) if n else text(items)
+def work(times):
+    return sum(depth(i % 40, shapes(50)) for i in range(times))
+total, began = work(200), time.perf_counter_ns()
+total += work(6000)
+print(time.perf_counter_ns() - began, total)
+"""
 
 
 def ran(out, command):
@@ -87,14 +101,14 @@ def ran(out, command):
         _, status, usage = os.wait4(program.pid, 0)
         program.returncode = status
     wall = time.monotonic() - began
-    if said.split():  # the steady program's own clock
+    if said.split():  # a steady program's own clock
         wall = int(said.split()[0]) / 1e9
     with open(out, "w", encoding="utf-8") as f:
         json.dump([wall, usage.ru_utime + usage.ru_stime], f)
     return status != 0
 
 
-def prepare(folder):
+def prepare_javac(folder):
     sources = []
     for i in range(FILES):
         package = os.path.join(folder, "src", "p%d" % (i % 20))
@@ -105,25 +119,39 @@ def prepare(folder):
     names = os.path.join(folder, "names")
     with open(names, "w", encoding="utf-8") as f:
         f.write("\n".join(sources))
+    return lambda flags: ["javac", *("-J" + f for f in flags), "-d", folder + "/out", "@" + names]
+
+
+def prepare_steady(folder):
     with open(os.path.join(folder, "Steady.java"), "w", encoding="utf-8") as f:
         f.write(STEADY)
     subprocess.run(["javac", "-d", folder, os.path.join(folder, "Steady.java")], check=True)
-    return {
-        "javac": lambda flags: ["javac", *("-J" + f for f in flags), "-d", folder + "/out", "@" + names],
-        "steady": lambda flags: ["java", *flags, "-cp", folder, "Steady"],
-    }
+    return lambda flags: ["java", *flags, "-cp", folder, "Steady"]
 
 
-def ways(options, folder):
+def prepare_python(folder):
+    path = os.path.join(folder, "steady.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(PYTHON)
+    return lambda flags: [sys.executable, path]
+
+
+# Each gives the command that runs it with some flags, and names the one that perf needs.
+PROGRAMS = {"javac": (prepare_javac, FRAMES), "steady": (prepare_steady, FRAMES), "python": (prepare_python, None)}
+
+
+def ways(options, flag, folder):
     """Name, flags of the virtual machine, and the recorder before the command."""
     rate = str(options.rate)
     trace = os.path.join(folder, "trace")
+    flags, with_flag = ([flag], ", frame pointers") if flag else ([], "")
     yield "alone", [], []
-    yield "alone, frame pointers", [FRAMES], []
+    if flag:
+        yield "alone" + with_flag, flags, []
     yield "prof-record", [], [options.record, "-q", "-F", rate, "-o", trace, "--"]
     if shutil.which("perf"):
         # Build-ids, collected once the program has ended, make some builds of perf 6.1 abort.
-        yield "perf -g, frame pointers", [FRAMES], ["perf", "record", "-q", "-B", "-g", "-F", rate, "-o", trace, "--"]
+        yield "perf -g" + with_flag, flags, ["perf", "record", "-q", "-B", "-g", "-F", rate, "-o", trace, "--"]
 
 
 def measure(command, recorder, folder):
@@ -140,9 +168,11 @@ def show(name, ratios):
     return "%s %+6.2f %% [%+.2f, %+.2f]" % (name, *(100 * (r - 1) for r in (median, low, high)))
 
 
-def compare(name, command, options, folder):
+def compare(name, options, folder):
+    prepare, flag = PROGRAMS[name]
+    command = prepare(folder)
     times = {}
-    order = list(ways(options, folder))
+    order = list(ways(options, flag, folder))
     measure(command([]), [], folder)  # brings the files into memory
     for _ in range(options.rounds):
         for way, flags, recorder in order:
@@ -163,12 +193,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rate", type=int, default=999)
     parser.add_argument("--record", default="build/prof-record")
-    parser.add_argument("--only", choices=("javac", "steady"))
+    parser.add_argument("--only", choices=PROGRAMS)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, command in prepare(folder).items():
-            if options.only in (None, name):
-                compare(name, command, options, folder)
+        for name in [options.only] if options.only else PROGRAMS:
+            compare(name, options, folder)
     print("load average: %.2f %.2f %.2f" % os.getloadavg())
     return 0
 
