@@ -88,8 +88,8 @@ through_new_libraries() {
 	import json, re, sys
 	stacks = [json.loads(line)["stack"] for line in open(sys.argv[1])]
 	names = [";".join(f["name"] for f in reversed(stack)) for stack in stacks if stack[-1]["kind"] != "end"]
-	pattern = r"_start;.*;(<module>|<main>;each;block in <main>);outer;inner;(.*;)?call_back;mark$"
-	print(sum(re.search(pattern, name) is not None and "Eval" not in name for name in names))
+	pattern = r"_start;.*;(<module>|<main>;each;.*;block in <main>);(.*;)?outer;(.*;)?inner;(.*;)?call_back;mark$"
+	print(sum(re.search(pattern, name) is not None and "EvalFrameDefault" not in name for name in names))
 	END
 	)
 	number "$whole >= 4 && $whole <= 8" "$what: stacks through new libraries are whole ($whole of 8)"
