@@ -324,14 +324,16 @@ ZSHDIR ?= share/zsh/site-functions
 UNITDIR ?= lib/systemd/system
 completions := share/bash-completion/completions $(ZSHDIR) share/fish/vendor_completions.d
 
+units := prof-record.service prof-ship.service
+
 # Queries over rows of -f parquet.
 sql_folders := sql/duckdb sql/clickhouse
 
-## install: install the programs, manual pages, completion and a systemd unit under DESTDIR and PREFIX
+## install: install the programs, manual pages, completion and systemd units under DESTDIR and PREFIX
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib share/man/man1 share/man/man5 share/man/man7 \
 		$(addprefix share/prof/,$(sql_folders)) $(UNITDIR) $(completions))
-	install -m 755 $(addprefix $(BUILD)/,$(programs)) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(addprefix $(BUILD)/,$(programs)) .ci/packaging/prof-ship $(DESTDIR)$(PREFIX)/bin
 	install -m 644 bench/prof_bench.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 $(BUILD)/libprof_bench.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1
@@ -342,7 +344,7 @@ install: all
 		bin/$$program --completion=bash > share/bash-completion/completions/$$program && \
 		bin/$$program --completion=zsh > $(ZSHDIR)/_$$program && \
 		bin/$$program --completion=fish > share/fish/vendor_completions.d/$$program.fish || exit; done
-	sed 's|@PREFIX@|$(PREFIX)|' .ci/packaging/prof-record.service.in > $(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service
+	$(foreach unit,$(units),sed 's|@PREFIX@|$(PREFIX)|g' .ci/packaging/$(unit).in > $(DESTDIR)$(PREFIX)/$(UNITDIR)/$(unit) &&) :
 
 ## install-library: install libprf, its headers, manual page and libprf.pc likewise
 install-library: $(library)
@@ -361,12 +363,12 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/prf $(DESTDIR)$(PREFIX)/share/prof
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix $(LIBDIR)/,libprf.so.1 libprf.so libprf.a pkgconfig/libprf.pc) \
 		share/man/man3/prf.3)
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs)) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(programs) prof-ship) \
 		$(DESTDIR)$(PREFIX)/include/prof_bench.h $(DESTDIR)$(PREFIX)/lib/libprof_bench.a \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard man/*.1))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard man/*.5))) \
 		$(addprefix $(DESTDIR)$(PREFIX)/share/man/man7/,$(notdir $(wildcard man/*.7))) \
-		$(DESTDIR)$(PREFIX)/$(UNITDIR)/prof-record.service \
+		$(addprefix $(DESTDIR)$(PREFIX)/$(UNITDIR)/,$(units)) \
 		$(foreach program,$(programs),$(addprefix $(DESTDIR)$(PREFIX)/,share/bash-completion/completions/$(program) \
 		$(ZSHDIR)/_$(program) share/fish/vendor_completions.d/$(program).fish))
 

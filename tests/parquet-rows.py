@@ -320,9 +320,10 @@ def main():
     sys.stdout.flush()
 
 
-try:
-    main()
-except (Bad, ValueError, KeyError, IndexError, OSError) as error:
-    sys.exit(f"{sys.argv[2]}: {type(error).__name__}: {error}")
-except BrokenPipeError:
-    os._exit(1)
+if __name__ == "__main__":
+    try:
+        main()
+    except (Bad, ValueError, KeyError, IndexError, OSError) as error:
+        sys.exit(f"{sys.argv[2]}: {type(error).__name__}: {error}")
+    except BrokenPipeError:
+        os._exit(1)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The systemd unit: systemd finds nothing wrong with it, and what it starts records with no more
-# privileges than it has.
+# The systemd units: systemd finds nothing wrong with them, and what that of prof-record starts records
+# with no more privileges than it has.
 . "$(dirname "$0")/../lib.sh"
 unit=$work/prof-record.service
 mkdir "$work/bin"
@@ -8,6 +8,9 @@ ln -s "$record" "$work/bin/prof-record"
 sed "s|@PREFIX@|$work|" "$top/.ci/packaging/prof-record.service.in" > "$unit"
 if command -v systemd-analyze > /dev/null; then
 	is "$(systemd-analyze verify --man=no "$unit" 2>&1); $?" "; 0" "systemd finds nothing wrong"
+	cp "$top/.ci/packaging/prof-ship" "$work/bin"
+	sed "s|@PREFIX@|$work|g" "$top/.ci/packaging/prof-ship.service.in" > "$work/prof-ship.service"
+	is "$(systemd-analyze verify --man=no "$work/prof-ship.service" 2>&1); $?" "; 0" "nor with that of prof-ship"
 else
 	skip "systemd finds nothing wrong" "there is no systemd-analyze"
 fi

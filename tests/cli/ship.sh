@@ -1,0 +1,251 @@
+#!/bin/sh
+# prof-ship: whatever ends it, or is wrong with the server, each sample of each trace gets there once.
+. "$(dirname "$0")/../lib.sh"
+need_tools python3 curl flock
+cd "$work" || exit 1
+PATH=$build:$PATH
+need "$build/testdata/make_trace" -n 30 -k 5 -d 5 -O "$report" -o small.prf
+"$report" -q -f parquet -o small.parquet small.prf
+"$top/tests/parquet-rows.py" rows small.parquet trace > /dev/null
+[ $? != 77 ] || skip_all "python3 cannot load libzstd"
+
+"$top/tests/cli/ship-server.py" server &
+server=$!
+mkdir server series
+n=0
+until [ -e server/port ] || [ $n = 300 ] || ! kill -0 $server; do
+	n=$((n + 1))
+	sleep 0.1
+done
+url=http://127.0.0.1:$(cat server/port)/?database=prof
+ship() { "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --timeout=20 "$@" "$url" 2> said; }
+mode() { echo "$1" > server/mode; }
+
+# put [TRACE [END]]: into the series, under a new name, which is in $last
+traces=100
+put() {
+	traces=$((traces + 1))
+	last=trace.prf.20260102T030405.$traces
+	cp "${1:-small.prf}" "series/$last${2:-}"
+}
+# sent TRACE: how many rows of it the server has, and in how many pieces
+sent() {
+	set -- server/taken/"$1".*
+	[ -e "$1" ] || { echo "0 in 0"; return; }
+	cat "$@" > all
+	echo "$(wc -l < all) in $#, $(sort -u all | wc -l) name"
+}
+left() { find series -type f ! -name lock | sort; }
+
+put
+first=$last
+put
+ship
+is "$?:$(cat said)" 0: "two traces are sent"
+is "$(sent "$first"; sent "$last")" "30 in 1, 1 name
+30 in 1, 1 name" "each once, under one name"
+is "$(left)" "" "nothing is left of them"
+like "$(tail -n 1 server/asked)" "insert / .*'async_insert', '0'.*'database', 'prof'.*'insert_deduplication_token', '$last\.[0-9a-f]{16}'.*'query', 'INSERT INTO samples FORMAT Parquet'" \
+	"an INSERT has a token, and is answered when it is done"
+ship
+is "$?:$(cat said)" 0: "without traces there is nothing to do"
+
+# Whatever goes wrong, it is said, and tried again.
+for wrong in refuse late silent cut moved words; do
+	mode $wrong
+	put
+	ship
+	is "$?:$(wc -l < said):$(left | wc -l)" 1:1:2 "$wrong: the file waits, which is said"
+	mode ""
+	ship
+	is "$?:$(cat said):$(sent "$last"):$(left)" "0::30 in 1, 1 name:" "$wrong: then it is there, once"
+done
+mode refuse
+put
+ship
+like "$(cat said)" '^prof-ship: trace.*parquet: Code: 159. DB::Exception: \?\[31mtoo slow' "what the server says is shown, without control characters"
+mode hang
+ship --timeout=1
+is "$?:$(wc -l < said):$(left | wc -l)" 1:1:2 "a server that does not answer is not waited for"
+mode ""
+ship
+is "$(sent "$last"):$(left)" "30 in 1, 1 name:" "then it is there, once"
+
+# One that the server does not take is tried last.
+mode refuse
+put
+ship
+mode ""
+refused=$last
+put
+ship
+is "$(sent "$refused"; sent "$last")" "30 in 1, 1 name
+30 in 1, 1 name" "both a new one and one that was refused"
+
+# Killed after each of its commands, and started again.
+mkdir slow
+for tool in curl prof-report ln rm sync touch; do
+	real=$(command -v $tool)
+	cat > slow/$tool <<-END
+	#!/bin/sh
+	"$real" "\$@"
+	status=\$?
+	step=\$((\$(cat "$work/step") + 1))
+	echo \$step > "$work/step"
+	[ \$step != \$(cat "$work/last-step") ] || kill -KILL \$(cat "$work/pid")
+	exit \$status
+	END
+done
+chmod +x slow/*
+# killed STEP: as ship, ends after so many commands; 1 if it ended before
+killed() {
+	echo 0 > step
+	echo "$1" > last-step
+	# shellcheck disable=SC2016
+	PATH=$work/slow:$PATH sh -c 'echo $$ > pid; exec "$@"' - "$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url" 2> said
+	[ $? = 137 ]
+}
+steps=0
+: > shipped
+while
+	put
+	echo "$last" >> shipped
+	killed $((steps + 1))
+do
+	steps=$((steps + 1))
+	ship
+	[ "$(left)" = "" ] || left
+done > lost
+number "$steps >= 8" "prof-ship was killed after $steps commands"
+is "$(cat lost)" "" "nothing is left once it was started again"
+is "$(while read -r trace; do sent "$trace"; done < shipped | sort | uniq -c | xargs)" "$((steps + 1)) 30 in 1, 1 name" "each trace is there, once"
+number "$(grep -c ^again server/asked) >= 4" "although some were sent again"
+# A server without a memory shows that this is what it takes.
+mode naive
+put
+step=0
+until [ "$(left)" = "" ]; do
+	step=$((step + 1))
+	killed $step
+	put
+	rm -f "series/$last"
+done
+number "$(set -- server/taken/*; echo $#) > $((steps + 12))" "and a server that remembers no tokens has some twice"
+mode ""
+
+# What may be forgotten is asked for.
+for has in all none some; do
+	case $has in all) mode late ;; none) mode refuse ;; some) mode refuse ;; esac
+	put
+	ship
+	mode ""
+	[ $has != some ] || mode "has 10"
+	rm -f server/tokens/*
+	touch -d '2 hours ago' series/ship/*.sent
+	ship
+	status=$?
+	mode ""
+	if [ $has = some ]; then
+		is "$status:$(sent "$last"):$(left | sed 's/\.[0-9a-f]*\.30/.HASH.30/')" "1:0 in 0:series/ship/$last.HASH.30.aside
+series/ship/$last.HASH.30.sent" "an hour later, a part of it there: it is put aside"
+		like "$(cat said)" "the server has 10 of the 30 rows of $last" "... which is said"
+	else
+		is "$status:$(cat said):$(sent "$last"):$(left)" "0::30 in 1, 1 name:" "an hour later, $has of it there: once"
+	fi
+done
+rm series/ship/*.aside
+mode old
+"$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url" 2> said
+is "$?:$(cat said)" 0: "a table is not asked about when there is nothing to insert"
+put
+ship
+like "$?:$(cat said)" "^1:prof-ship: the server has no table samples that remembers tokens" "a table without a memory gets nothing"
+mode ""
+ship
+
+# What is still written, what was left behind, and what is damaged.
+put small.prf .partial
+ship
+is "$(sent "$last"):$(left)" "0 in 0:series/$last.partial" "what is written is left alone"
+touch -d '10 minutes ago' "series/$last.partial"
+ship
+is "$(sent "$last")" "0 in 0" "an old one, too, as long as there is no newer one"
+behind=$last
+put small.prf .partial
+ship
+is "$(sent "$behind.partial"):$(left)" "30 in 1, 1 name:series/$last.partial" "then it is what a killed recorder left"
+rm "series/$last.partial"
+need "$build/testdata/trace_text" "$top/testdata/good-unfinished.txt" -o cut.prf
+put cut.prf
+samples=$("$report" -q --info cut.prf | sed -n 's/^samples  *//p')
+ship
+number "0$samples > 0" "a trace without an end has $samples samples"
+is "$(sent "$last"):$(left)" "$samples in 1, 1 name:" "they are sent"
+echo "no trace" > wrong.prf
+put wrong.prf
+wrong=$last
+put
+ship
+is "$?:$(cat said):$(sent "$last"):$(left)" "1:prof-ship: $work/series/$wrong cannot be read, and stays where it is:30 in 1, 1 name:series/$wrong" \
+	"what is no trace stays, and stops nothing"
+rm "series/$wrong"
+need "$build/testdata/trace_text" "$top/testdata/good-empty.txt" -o empty.prf
+put empty.prf
+ship
+is "$?:$(cat said):$(sent "$last"):$(left)" "0::0 in 0:" "a trace without samples is removed"
+
+# No server: disk has a bound, and what is lost is said.
+need "$build/testdata/make_trace" -n 20000 -k 8000 -d 30 -O "$report" -o large.prf
+away() { "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --limit=1 http://127.0.0.1:9/ 2> said; }
+put large.prf
+away
+size=$(du -k series/ship/*.parquet | cut -f1)
+number "$size > 200 && $size < 1000" "a file has $size KiB"
+for _ in 1 2 3 4 5 6; do put large.prf; done
+away
+is "$?" 1 "without a server, files wait"
+number "$(du -sk series | cut -f1) <= 1100" "not more than a megabyte"
+gone=$(grep -c '20000 samples are lost: trace' said)
+kept=$(find series/ship -name '*.parquet' | wc -l)
+is "$((gone + kept))" 7 "each is there, or said to be lost"
+number "$gone > 0 && $kept > 0" "the oldest are lost"
+before=$(set -- server/taken/*; echo $#)
+mode unread
+ship
+mode ""
+is "$(cat said):$(($(set -- server/taken/*; echo $#) - before))" ":$kept" "the others are sent when it is back"
+
+# Two at once.
+mkdir -p series/ship
+flock series/ship/lock sleep 0.5 &
+put
+ship
+like "$?:$(cat said):$(sent "$last")" "^0:prof-ship: waits for the end of another .*:30 in 1" "a second one waits for the first"
+wait $!
+
+# By itself, again and again.
+"$top/.ci/packaging/prof-ship" --dir="$work/series" --interval=1 "$url" &
+shipper=$!
+put
+n=0
+until [ "$(sent "$last")" = "30 in 1, 1 name" ] || [ $n = 300 ]; do
+	n=$((n + 1))
+	sleep 0.1
+done
+is "$(sent "$last")" "30 in 1, 1 name" "without --once it goes on"
+kill $shipper
+kill $server
+
+# Its options.
+usage=$("$top/.ci/packaging/prof-ship" --help)
+is "$?" 0 "--help"
+is "$(printf '%s\n' "$usage" | grep -oE '^  --[a-z-]+' | sort)" \
+	"$(sed 's/\\-/-/g' "$top/man/prof-ship.1" | awk '/^\.TP/ { entry = 1; next } entry && /^\.B/ { print } { entry = 0 }' |
+		grep -oE '  *--[a-z-]+' | sed 's/^ */  /' | sort)" "the manual page has its options"
+for arguments in "" "one two" "ftp://x/" "--nonsense http://x/" "--limit=0 http://x/" "--limit= http://x/" "--table=a.b http://x/" "--dir=nowhere http://x/" \
+	"http://x/ http://y/"; do
+	# shellcheck disable=SC2086
+	"$top/.ci/packaging/prof-ship" $arguments > out 2> said
+	like "$?:$(wc -l < said):$(cat out said)" '^2:1:prof-ship: ' "wrong: '$arguments'"
+done
+finish
