@@ -345,6 +345,13 @@ void prf_reader_free(struct prf_reader *r);
  */
 void prf_reader_set_time(struct prf_reader *r, uint64_t from_ns, uint64_t to_ns);
 
+/*
+ * For a file or a pipe that is still written: PRF_RECORD_END is then the end of what is there by
+ * now, and a later call may find more, until prf_reader_ended(). A block that is not whole yet
+ * is no damage, and a pipe is not waited for. Before the first prf_reader_next().
+ */
+void prf_reader_follow(struct prf_reader *r);
+
 enum prf_record_type {
 	PRF_RECORD_SAMPLES,
 	PRF_RECORD_LOSS,

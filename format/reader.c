@@ -127,6 +127,11 @@ void prf_reader_set_time(struct prf_reader *r, uint64_t from_ns, uint64_t to_ns)
 	r->to_ns = to_ns;
 }
 
+void prf_reader_follow(struct prf_reader *r)
+{
+	r->source.grows = true;
+}
+
 /* -------- damage and errors -------- */
 
 /* Takes the error as the reason for bytes that are skipped, which is reported before all else. */
@@ -216,6 +221,16 @@ static struct error *read_header(struct prf_reader *r)
 	return error;
 }
 
+/* In a trace that grows: whether so many bytes are there. When reading fails there is nothing to
+ * wait for. */
+static bool have_come(struct prf_reader *r, size_t wanted)
+{
+	const uint8_t *bytes;
+	size_t got;
+
+	return error_ignore(source_peek(&r->source, wanted, &bytes, &got)) || got == wanted;
+}
+
 static void start(struct prf_reader *r)
 {
 	struct error *error = read_header(r);
@@ -246,7 +261,9 @@ static void resynchronize(struct prf_reader *r, struct error *cause, uint64_t of
 			break;
 		}
 		if (got < WIRE_BLOCK_HEADER_SIZE) {
-			source_advance(&r->source, got);
+			/* What may be the beginning of a header is looked at again when more has
+			 * come. */
+			source_advance(&r->source, r->source.grows ? 0 : got);
 			break;
 		}
 		marker = memmem(bytes, got, WIRE_MARKER, WIRE_MARKER_SIZE);
@@ -530,7 +547,17 @@ static void read_block(struct prf_reader *r)
 		read_payload(r);
 }
 
-/* True: there was a block, damage or a failure; false: the end. */
+/*
+ * In a trace that grows: whether all of the block is there whose header is in r->header and lies
+ * ahead. One whose header is damaged is not waited for.
+ */
+static bool block_has_come(struct prf_reader *r)
+{
+	return error_ignore(block_header_check(&r->header)) ||
+	       have_come(r, WIRE_BLOCK_HEADER_SIZE + (size_t)r->header.stored_size);
+}
+
+/* True: there was a block, damage or a failure; false: the end, of what is there by now. */
 static bool next_block(struct prf_reader *r)
 {
 	const uint8_t *bytes;
@@ -540,12 +567,14 @@ static bool next_block(struct prf_reader *r)
 	r->block_offset = r->source.offset;
 	if (error)
 		stop(r, error, r->block_offset);
-	else if (!got)
+	else if (!got || (r->source.grows && got < WIRE_BLOCK_HEADER_SIZE))
 		return false;
 	else if (got < WIRE_BLOCK_HEADER_SIZE)
 		truncated(r, got);
 	else if (!block_header_decode(bytes, &r->header))
 		no_header(r);
+	else if (r->source.grows && !block_has_come(r))
+		return false;
 	else
 		read_block(r);
 	r->block++;
@@ -591,6 +620,10 @@ static bool next_content(struct prf_reader *r, struct prf_record *record)
 
 struct error *prf_reader_next(struct prf_reader *r, struct prf_record *record)
 {
+	if (!r->started && r->source.grows && !have_come(r, WIRE_HEADER_SIZE)) {
+		record->type = PRF_RECORD_END;
+		return NULL;
+	}
 	if (!r->started)
 		start(r);
 	for (;;) {

@@ -2,6 +2,7 @@
 #include "format/source.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,11 +50,24 @@ static void compact(struct source *s)
 	s->at = 0;
 }
 
+/* A file always is; a pipe where it holds bytes, or its writer is gone. */
+static bool is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) != 0;
+}
+
 static struct error *read_more(struct source *s)
 {
-	uint8_t *room = buffer_extend(&s->window, READ_SIZE);
+	uint8_t *room;
 	ssize_t size;
 
+	if (s->grows && !is_readable(s->fd)) {
+		s->end = true;
+		return NULL;
+	}
+	room = buffer_extend(&s->window, READ_SIZE);
 	if (!room)
 		return error_memory();
 	do
@@ -77,6 +91,8 @@ struct error *source_peek(struct source *s, size_t wanted, const uint8_t **bytes
 		*got = left < wanted ? left : wanted;
 		return NULL;
 	}
+	if (s->grows)
+		s->end = false;
 	if (s->window.size - s->at < wanted)
 		compact(s);
 	while (s->window.size - s->at < wanted && !s->end) {

@@ -23,6 +23,7 @@ struct source {
 	bool end;	 /* nothing after the window */
 	bool seekable;	 /* a regular file */
 	uint64_t start;	 /* where the trace starts in it */
+	bool grows;	 /* after its end more may come, which is not waited for */
 };
 
 void source_init_fd(struct source *s, int fd);

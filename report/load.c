@@ -134,11 +134,19 @@ static bool show_progress(const struct trace *t, uint64_t bytes, void *context)
 	return progress_interrupted();
 }
 
-bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
+/* False after a message. */
+static bool succeeded(struct error *error)
+{
+	if (error)
+		message_error("%s", error->text);
+	return !error_ignore(error);
+}
+
+bool loaded_tally(struct tally **tally, const struct report_options *o)
 {
 	const struct view *view = o->view;
 	unsigned int latency = o->value == VALUE_LATENCY ? PROFILE_BY_PARALLELISM : 0;
-	struct tally_options tally = {
+	struct tally_options options = {
 		.dimensions = (o->dimensions | view->dimensions | latency) &
 			      ~(unsigned int)PROFILE_BY_OBJECT,
 		.wakers = o->wakers,
@@ -146,21 +154,27 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 		.max_slices = o->slice_ns ? 1u << 20 : view->max_slices,
 		.selection = &o->selection,
 	};
-	struct progress progress;
-	struct error *failed = tally_new(&l->tally, &tally);
 
-	if (!failed && symbols)
-		failed = symbolizer_new(&l->symbolizer, &o->symbols);
-	if (failed) {
-		message_error("%s", failed->text);
-		error_free(failed);
+	return succeeded(tally_new(tally, &options));
+}
+
+bool loaded_begin(struct loaded *l, const struct report_options *o, bool symbols)
+{
+	return loaded_tally(&l->tally, o) &&
+	       (!symbols || succeeded(symbolizer_new(&l->symbolizer, &o->symbols)));
+}
+
+bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
+{
+	struct progress progress;
+
+	if (!loaded_begin(l, o, symbols))
 		return false;
-	}
 	for (size_t i = 0; i < l->trace_count; i++) {
 		struct trace *t = &l->traces[i];
 		struct trace_sinks sinks = { .tally = l->tally,
 					     .symbolizer = l->symbolizer,
-					     .code = view->code,
+					     .code = o->view->code,
 					     .progress = show_progress,
 					     .context = &progress };
 		const struct error *error;
@@ -291,6 +305,7 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 		.latency = o->value == VALUE_LATENCY,
 		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
 		.leading = leads ? o->shown.leading : NULL,
+		.again = o->live,
 	};
 	struct error *error;
 

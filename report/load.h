@@ -26,6 +26,15 @@ void loaded_release(struct loaded *l);
 /* What was opened is folded text: makes traces of it. */
 bool loaded_unfold(struct loaded *l);
 
+/*
+ * The first step of loaded_read(), for who reads by other means: makes the tally and, with the
+ * option, the symbolizer.
+ */
+bool loaded_begin(struct loaded *l, const struct report_options *o, bool symbols);
+
+/* Makes an empty tally that counts what the options ask for. */
+bool loaded_tally(struct tally **tally, const struct report_options *o);
+
 /* Reads all samples into the tally and, with the option, symbols into the symbolizer. */
 bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols);
 

@@ -60,6 +60,27 @@ static const char *wrong_table(const struct report_options *o)
 	return NULL;
 }
 
+static const char *wrong_live(const struct report_options *o)
+{
+	if (!o->live)
+		return NULL;
+	if (!is_view(o, "top"))
+		return "--live shows a table: -f top";
+	if (o->path_count != 1 || o->base_count)
+		return "--live follows one trace";
+	if (o->selection.has_time)
+		return "--live shows what comes; --time goes with a recording that has ended";
+	if (o->value == VALUE_LATENCY || o->selection.parallelism.count ||
+	    (o->dimensions & PROFILE_BY_PARALLELISM))
+		return "how many threads ran is known of a recording that has ended, not with "
+		       "--live";
+	if (o->from_folded)
+		return "--live reads a trace, not folded stacks";
+	if (o->symbols.debuginfod)
+		return "--live does not wait for servers: --debuginfod does not go with it";
+	return NULL;
+}
+
 static const char *wrong_stacks(const struct report_options *o)
 {
 	if (o->shape.no_kernel && o->shape.no_user)
@@ -124,6 +145,8 @@ const char *contradiction(const struct report_options *o)
 		why = "--embed needs one trace and -o FILE for the copy";
 	if (!why)
 		why = wrong_table(o);
+	if (!why)
+		why = wrong_live(o);
 	return why ? why : wrong_stacks(o);
 }
 

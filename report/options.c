@@ -439,6 +439,8 @@ static const struct option_entry table[] = {
 	{ 0, "from-folded", NULL,
 	  "read folded stacks instead of traces: for -f folded, top, tree, html and pprof",
 	  SETS(from_folded) },
+	{ 0, "live", NULL, "the table of a trace that is still written, anew each second (q quits)",
+	  SETS(live) },
 	{ 0, "value", "WHAT",
 	  "count samples, time (us), latency, bytes or weight (default: samples; time for waits)",
 	  take_value, "samples time latency bytes weight" },
@@ -611,7 +613,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	if (!o->view && o->output)
 		o->view = view_of_file(o->output);
 	if (!o->view)
-		o->view = view_find(o->open ? "html" : "folded");
+		o->view = view_find(o->open ? "html" : o->live ? "top" : "folded");
 	if (o->shown.code_functions)
 		show_code(o);
 	if (o->from_folded)

@@ -30,6 +30,7 @@ struct report_options {
 	struct view changed_view; /* what `view` points to where other options change it */
 	const char *output;	  /* NULL: standard output */
 	bool open;		  /* --open: the page is shown in a browser */
+	bool live;		  /* --live: the table of a trace that is still written */
 	char *bases[BASES_MAX];	  /* --diff, in argv; as many as base_count */
 	int base_count;
 	double fail_percent; /* --fail-on-regression; below 0: never */

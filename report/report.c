@@ -8,6 +8,7 @@
 #include "report/dump.h"
 #include "report/embed.h"
 #include "report/info.h"
+#include "report/live.h"
 #include "report/load.h"
 #include "report/option_conflicts.h"
 #include "report/output/output.h"
@@ -439,6 +440,22 @@ out:
 	return status;
 }
 
+/* --live: what was drawn on the terminal is done; else the table is shown as that of any trace. */
+static int show_live(struct report_options *o)
+{
+	struct loaded loaded = { 0 };
+	enum live_result result = live_run(&loaded, o);
+	int status = result == LIVE_SHOWN ? STATUS_DONE : STATUS_FAILED;
+
+	if (result == LIVE_READ && loaded_build(&loaded, o)) {
+		loaded_warn(&loaded, o);
+		if (!unmatched(&loaded, o))
+			status = write_view(o, &loaded);
+	}
+	loaded_release(&loaded);
+	return status;
+}
+
 static bool say_download(const char *what, void *context)
 {
 	if (what && !progress_interrupted())
@@ -448,7 +465,7 @@ static bool say_download(const char *what, void *context)
 
 static bool wants_pager(const struct report_options *o)
 {
-	if (o->no_pager || o->output || o->shown.csv || o->shown.json)
+	if (o->no_pager || o->live || o->output || o->shown.csv || o->shown.json)
 		return false;
 	return o->action == REPORT_DUMP || (o->action == REPORT_VIEW && o->view->paged);
 }
@@ -460,7 +477,7 @@ static int act(struct report_options *o)
 	case REPORT_DUMP:
 	case REPORT_CHECK: return inspect(o);
 	case REPORT_EMBED: return embed(o);
-	default: return show(o);
+	default: return o->live ? show_live(o) : show(o);
 	}
 }
 

@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
-static const char *volatile removed; /* when a signal ends the program */
+/* When a signal ends the program: */
+static const char *volatile removed;
+static void (*volatile restored)(void);
 
 /* The signal is blocked in its handler, so that it ends the program when this returns. */
 static void end(int signal_number)
 {
+	if (restored)
+		restored();
 	if (removed)
 		unlink(removed);
 	signal(signal_number, SIG_DFL);
@@ -44,6 +48,7 @@ void progress_catch_interrupt(void)
 	catch (SIGINT, note_interrupt);
 	catch (SIGTERM, end);
 	catch (SIGHUP, end);
+	catch (SIGQUIT, end);
 }
 
 void progress_removes(const char *path)
@@ -51,9 +56,22 @@ void progress_removes(const char *path)
 	removed = path;
 }
 
+void progress_restores(void (*restore)(void))
+{
+	restored = restore;
+}
+
 bool progress_interrupted(void)
 {
 	return interrupted;
+}
+
+bool progress_take_interrupt(void)
+{
+	bool was = interrupted;
+
+	interrupted = 0;
+	return was;
 }
 
 void progress_begin(struct progress *p, int fd, bool quiet)

@@ -26,7 +26,13 @@ void progress_end(struct progress *p);
 void progress_catch_interrupt(void);
 bool progress_interrupted(void);
 
+/* The same, once: from then on it counts as not pressed. */
+bool progress_take_interrupt(void);
+
 /* A file that is not whole: a signal that ends the program removes it first. NULL: none. */
 void progress_removes(const char *path);
+
+/* Called before a signal ends the program, so from its handler. NULL: nothing is. */
+void progress_restores(void (*restore)(void));
 
 #endif

@@ -190,6 +190,7 @@ static struct error *make_stacks(struct built *b)
 	b->names.objects = &b->objects;
 	b->names.symbolizer = o->symbolizer;
 	b->names.detail = o->detail;
+	b->names.keepers = o->again ? o->traces : NULL;
 	b->stacks.names = &b->names;
 	b->stacks.shape = o->shape;
 	if (!error)

@@ -23,6 +23,7 @@ struct build_options {
 	const char *const *note_keys; /* PROFILE_NOTES; may be NULL without PROFILE_BY_NOTES */
 	unsigned int detail;	      /* enum profile_detail */
 	enum profile_value value;
+	bool again;	    /* the same traces are built again when they have grown */
 	bool latency;	    /* PROFILE_TIME divided by how many threads ran: see tally_options */
 	double min_percent; /* cut stacks where less than this passes; 0: nowhere */
 	const unsigned int *leading; /* frames before all stacks, as label_frames_add() wants them;

@@ -61,6 +61,57 @@ static struct error *add_recorded_names(struct named_frames *n, size_t trace)
 	return error;
 }
 
+/* -------- kept for the next time -------- */
+
+/* Code of a JIT compiler may be replaced by other code; that of files and of the kernel stays. */
+static bool is_lasting(const struct prf_object *object)
+{
+	return object->kind == PRF_OBJECT_FILE || object->kind == PRF_OBJECT_VDSO ||
+	       object->kind == PRF_OBJECT_KERNEL;
+}
+
+static struct error *keep_places(struct named_frames *n, struct trace *t, uint32_t frame,
+				 uint32_t query)
+{
+	size_t count;
+	const struct symbolizer_place *found = symbolizer_places(n->symbolizer, query, &count);
+	struct prf_place *places = calloc(count + 1, sizeof(*places));
+	struct error *error;
+
+	if (!places)
+		return error_memory();
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct prf_place){ found[i].function, found[i].file, found[i].line,
+						found[i].start_line };
+	error = trace_keep_names(t, frame, places, count);
+	free(places);
+	return error;
+}
+
+/* What was looked up now is not looked up again. What the trace says later of a frame replaces it.
+ */
+static struct error *keep_found(struct named_frames *n, size_t trace)
+{
+	struct trace *t = &n->keepers[trace];
+	const struct prf_frame *frames = prf_reader_all_frames(t->reader);
+	size_t count = prf_reader_frames(t->reader);
+	uint8_t *has_names = calloc(count + 1, 1);
+	struct error *error = has_names ? NULL : error_memory();
+
+	for (size_t i = 0; !error && i < t->name_count; i++)
+		if (t->names[i].frame < count)
+			has_names[t->names[i].frame] = 1;
+	for (size_t i = 0; !error && i < count; i++) {
+		uint32_t query = n->expansions[trace][i].query;
+
+		if (query != PRF_NONE && !has_names[i] &&
+		    is_lasting(prf_reader_object(t->reader, frames[i].object)))
+			error = keep_places(n, t, (uint32_t)i, query);
+	}
+	free(has_names);
+	return error;
+}
+
 /* -------- what was found -------- */
 
 /* The frame under a name that says that it was guessed. */
@@ -201,6 +252,8 @@ struct error *named_frames_make(struct named_frames *n)
 	}
 	if (!error)
 		error = symbolizer_run(n->symbolizer);
+	for (size_t i = 0; !error && n->keepers && i < count; i++)
+		error = keep_found(n, i);
 	for (size_t i = 0; !error && i < count; i++)
 		error = expand_trace(n, i);
 	return error;

@@ -23,13 +23,16 @@ struct named_frames {
 	const struct object_numbers *objects;
 	struct symbolizer *symbolizer;
 	unsigned int detail; /* enum profile_detail */
+	/* The traces of `used` get the names that are found, for the next time; NULL: they do not.
+	 */
+	struct trace *keepers;
 	struct frame_table table;
 	struct expansion **expansions; /* [trace][frame]; count 0 where not used */
 	uint32_t *frames;	       /* of all expansions: numbers in `table` */
 	size_t count, capacity;
 };
 
-/* Runs the symbolizer and names all used frames; the first four fields are the caller's. */
+/* Runs the symbolizer and names all used frames; all before `table` is the caller's. */
 struct error *named_frames_make(struct named_frames *n) ERROR_CHECKED;
 void named_frames_release(struct named_frames *n);
 

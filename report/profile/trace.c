@@ -251,8 +251,8 @@ static struct error *keep_loss(struct trace *t, const struct prf_loss *loss)
 	return NULL;
 }
 
-static struct error *keep_names(struct trace *t, uint32_t frame, const struct prf_place *places,
-				size_t n)
+struct error *trace_keep_names(struct trace *t, uint32_t frame, const struct prf_place *places,
+			       size_t n)
 {
 	/* Every stack goes through all of them, for each of its frames. */
 	if (!n || n > TRACE_PLACES_MAX)
@@ -415,7 +415,8 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 	case PRF_RECORD_NAMES:
 		if (!sinks->symbolizer || record->names.frame == PRF_NONE)
 			return NULL;
-		return keep_names(t, record->names.frame, record->names.places, record->names.n);
+		return trace_keep_names(t, record->names.frame, record->names.places,
+					record->names.n);
 	case PRF_RECORD_CODE: return sinks->code ? keep_code(t, &record->code) : NULL;
 	case PRF_RECORD_SOURCE: return sinks->code ? keep_source(t, &record->source) : NULL;
 	case PRF_RECORD_METADATA:
@@ -475,8 +476,6 @@ static struct error *read_records(struct trace *t, const struct trace_sinks *sin
 	struct prf_record record;
 	struct error *error = NULL;
 
-	if (sinks->tally)
-		t->stack_base = tally_begin(sinks->tally, t->reader);
 	while (!error) {
 		error = prf_reader_next(t->reader, &record);
 		if (error || record.type == PRF_RECORD_END)
@@ -501,7 +500,7 @@ static struct error *finish_reading(struct trace *t, const struct trace_sinks *s
 	return sinks->symbolizer ? follow_objects(t, sinks->symbolizer) : NULL;
 }
 
-const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
+const struct error *trace_begin(struct trace *t, const struct trace_sinks *sinks)
 {
 	if (t->seekable && lseek(t->fd, t->start, SEEK_SET) < 0)
 		return t->error = error_system(errno, "cannot go to the start");
@@ -512,13 +511,29 @@ const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
 	t->to_ns = sinks->to_ns;
 	if (sinks->from_ns || sinks->to_ns != UINT64_MAX)
 		prf_reader_set_time(t->reader, sinks->from_ns, sinks->to_ns);
+	if (sinks->follow)
+		prf_reader_follow(t->reader);
 	prf_reader_on_block(t->reader, count_block, t);
+	if (sinks->tally)
+		t->stack_base = tally_begin(sinks->tally, t->reader);
+	return NULL;
+}
+
+const struct error *trace_read_on(struct trace *t, const struct trace_sinks *sinks)
+{
 	t->error = read_records(t, sinks);
 	if (!t->error)
 		t->error = finish_reading(t, sinks);
 	else
 		error_free(finish_reading(t, sinks));
 	return t->error;
+}
+
+const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
+{
+	const struct error *error = trace_begin(t, sinks);
+
+	return error ? error : trace_read_on(t, sinks);
 }
 
 /* -------- asking -------- */

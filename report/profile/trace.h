@@ -113,6 +113,7 @@ struct trace_sinks {
 	bool (*progress)(const struct trace *t, uint64_t bytes, void *context);
 	void *context;
 	uint64_t from_ns, to_ns; /* samples in this window only; 0, UINT64_MAX for all */
+	bool follow;		 /* the trace is still written: prf_reader_follow() */
 };
 
 /*
@@ -120,6 +121,20 @@ struct trace_sinks {
  * (t->damage_count); otherwise t->error, and what came before it counts.
  */
 const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks);
+
+/*
+ * The same in steps, for a trace that is still written: begins at the start, and reads on to the
+ * end of what is there by now, as often as it is called. Not after an error.
+ */
+const struct error *trace_begin(struct trace *t, const struct trace_sinks *sinks);
+const struct error *trace_read_on(struct trace *t, const struct trace_sinks *sinks);
+
+/*
+ * Names that were found for a frame become the trace's own, as if they were embedded. All are
+ * copied.
+ */
+struct error *trace_keep_names(struct trace *t, uint32_t frame, const struct prf_place *places,
+			       size_t n) ERROR_CHECKED;
 
 /* The value of a key, or NULL. */
 const char *trace_metadata(const struct trace *t, const char *key);

@@ -49,7 +49,8 @@ struct symbolizer {
 	size_t object_count, object_capacity;
 	struct query *queries;
 	size_t query_count, query_capacity;
-	struct arena arena;
+	struct arena arena;   /* of objects and their symbols */
+	struct arena answers; /* of all that symbolizer_forget() forgets */
 	struct arena workers[PARALLEL_THREADS_MAX];
 	unsigned int threads;
 	int failed;  /* a job ran out of memory */
@@ -70,32 +71,50 @@ struct error *symbolizer_new(struct symbolizer **symbolizer,
 	return NULL;
 }
 
+/* All but what was added: the object as recorded, and its symbols. */
+static void forget_found(struct object *o)
+{
+	object_lookup_release(&o->lookup);
+	name_cache_release(&o->cache);
+	free(o->copies);
+	free(o->queries);
+	free(o->offsets);
+	*o = (struct object){ .recorded = o->recorded,
+			      .symbols = o->symbols,
+			      .symbol_count = o->symbol_count,
+			      .symbol_capacity = o->symbol_capacity,
+			      .lookup = { .status = SYMBOLS_NOT_LOOKED } };
+}
+
+void symbolizer_forget(struct symbolizer *s)
+{
+	for (size_t i = 0; i < s->object_count; i++)
+		forget_found(s->objects[i]);
+	for (unsigned int i = 0; i < PARALLEL_THREADS_MAX; i++)
+		arena_release(&s->workers[i]);
+	arena_release(&s->answers);
+	s->query_count = 0;
+	s->stored = false;
+}
+
 void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return;
+	symbolizer_forget(s);
 	for (size_t i = 0; i < s->object_count; i++) {
-		struct object *o = s->objects[i];
-
-		object_lookup_release(&o->lookup);
-		name_cache_release(&o->cache);
-		free(o->symbols);
-		free(o->copies);
-		free(o->queries);
-		free(o->offsets);
-		free(o);
+		free(s->objects[i]->symbols);
+		free(s->objects[i]);
 	}
-	for (unsigned int i = 0; i < PARALLEL_THREADS_MAX; i++)
-		arena_release(&s->workers[i]);
 	arena_release(&s->arena);
 	free(s->objects);
 	free(s->queries);
 	free(s);
 }
 
-static const char *copy_text(struct symbolizer *s, const char *text)
+static const char *copy_text(struct arena *arena, const char *text)
 {
-	return *text ? arena_text(&s->arena, text, strlen(text)) : "";
+	return *text ? arena_text(arena, text, strlen(text)) : "";
 }
 
 struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_object *recorded,
@@ -109,8 +128,8 @@ struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_objec
 	if (!o)
 		return error_memory();
 	o->recorded = *recorded;
-	o->recorded.path = copy_text(s, recorded->path);
-	o->recorded.root = copy_text(s, recorded->root);
+	o->recorded.path = copy_text(&s->arena, recorded->path);
+	o->recorded.root = copy_text(&s->arena, recorded->root);
 	if (!o->recorded.path || !o->recorded.root) {
 		free(o);
 		return error_memory();
@@ -130,7 +149,7 @@ struct error *symbolizer_add_symbols(struct symbolizer *s, uint32_t object,
 		return error_new(ERROR_ARGUMENT, "there is no object %u", object);
 	o = s->objects[object];
 	for (size_t i = 0; i < n; i++) {
-		const char *name = copy_text(s, symbols[i].name);
+		const char *name = copy_text(&s->arena, symbols[i].name);
 
 		if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
 			return error_memory();
@@ -160,14 +179,16 @@ struct error *symbolizer_add_names(struct symbolizer *s, uint32_t query,
 
 	if (query >= s->query_count || n > UINT32_MAX)
 		return error_new(ERROR_ARGUMENT, "there is no query %u", query);
-	copies = arena_take(&s->arena, (n ? n : 1) * sizeof(*copies));
+	copies = arena_take(&s->answers, (n ? n : 1) * sizeof(*copies));
 	if (!copies)
 		return error_memory();
 	for (size_t i = 0; i < n; i++) {
-		copies[i] = (struct symbolizer_place){ .function = copy_text(s, places[i].function),
-						       .file = copy_text(s, places[i].file),
-						       .line = places[i].line,
-						       .start_line = places[i].start_line };
+		copies[i] = (struct symbolizer_place){
+			.function = copy_text(&s->answers, places[i].function),
+			.file = copy_text(&s->answers, places[i].file),
+			.line = places[i].line,
+			.start_line = places[i].start_line
+		};
 		if (!copies[i].function || !copies[i].file)
 			return error_memory();
 	}
@@ -508,7 +529,7 @@ static const char *shown_name(struct symbolizer *s, struct shown_names *t, const
 			continue;
 		t->used++;
 		t->slots[i].function = function;
-		t->slots[i].name = demangle(function, s->options.full_names, &s->arena);
+		t->slots[i].name = demangle(function, s->options.full_names, &s->answers);
 		return t->slots[i].name;
 	}
 }
@@ -518,7 +539,7 @@ static int answer_offset(struct symbolizer *s, const char *name, const struct dw
 			 struct query *q)
 {
 	size_t n = a ? a->n : name ? 1 : 0;
-	struct symbolizer_place *places = n ? arena_take(&s->arena, n * sizeof(*places)) : NULL;
+	struct symbolizer_place *places = n ? arena_take(&s->answers, n * sizeof(*places)) : NULL;
 
 	q->answer = places;
 	q->places = 0;
@@ -544,7 +565,7 @@ static int answer_from_cache(struct symbolizer *s, const struct name_cache *c, u
 			     struct query *q)
 {
 	uint32_t found = name_cache_find(c, offset), n = name_cache_places(c, found);
-	struct symbolizer_place *places = n ? arena_take(&s->arena, n * sizeof(*places)) : NULL;
+	struct symbolizer_place *places = n ? arena_take(&s->answers, n * sizeof(*places)) : NULL;
 
 	if (n && !places)
 		return -1;

@@ -49,7 +49,7 @@ struct symbolizer_options {
 	void *progress_context;
 };
 
-/* Text stays until symbolizer_free(). */
+/* Text stays until symbolizer_forget() or _free(). */
 struct symbols_found {
 	enum symbols_status status;
 	const char *path;	/* the file that was read, or that was refused; "" for none */
@@ -82,6 +82,12 @@ struct error *symbolizer_add_names(struct symbolizer *s, uint32_t query,
 				   const struct prf_place *places, size_t n) ERROR_CHECKED;
 
 struct error *symbolizer_run(struct symbolizer *s) ERROR_CHECKED;
+
+/*
+ * Forgets all queries and what was found, so that others may be made and run; objects and their
+ * symbols stay. What was returned as text is no longer valid.
+ */
+void symbolizer_forget(struct symbolizer *s);
 
 /* After the run: the `n` places of a query, innermost first; 0 when nothing is known. */
 const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,

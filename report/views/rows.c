@@ -286,6 +286,12 @@ static int compare_totals(const void *left, const void *right)
 	return compare_rows(left, right);
 }
 
+void rows_sort_by_total(struct rows *r)
+{
+	if (r->count)
+		qsort(r->list, r->count, sizeof(*r->list), compare_totals);
+}
+
 static struct error *fill(struct rows *r, const struct profile *p, enum rows_key by, uint32_t run)
 {
 	struct table t = { .rows = r, .by = by, .run = run };

@@ -38,6 +38,9 @@ struct error *rows_init_run(struct rows *r, const struct profile *p, enum rows_k
 			    uint32_t run) ERROR_CHECKED;
 void rows_release(struct rows *r);
 
+/* Most total first. */
+void rows_sort_by_total(struct rows *r);
+
 /*
  * What identifies a row in all runs of a program and its versions. Functions are the same when
  * their names are, without what compilers add to the names of copies (".isra.0", ".cold", "::h"

@@ -480,6 +480,8 @@ struct error *top_render(const struct profile *p, const struct view_options *o, 
 	if (o->function)
 		return render_neighbours(&scale, s);
 	error = rows_init(&rows, p, rows_key_of(o->by));
+	if (!error && o->by_total)
+		rows_sort_by_total(&rows);
 	if (!error && o->csv)
 		csv_table(&scale, &rows, by, s);
 	else if (!error && o->json)

@@ -37,6 +37,7 @@ struct view_options {
 	 */
 	unsigned int leading[VIEW_LEADING_MAX];
 	bool csv, json; /* top */
+	bool by_total;	/* top: most total first, not most self */
 	bool colour;
 	unsigned int limit; /* rows of top, functions of annotate; 0: none was given */
 	const char *by;	    /* top: "function", "object", "line", "thread", "comm" */

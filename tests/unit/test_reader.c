@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,19 +59,26 @@ static void count(struct found *found, const struct prf_record *record)
 	}
 }
 
-static struct found read_all(struct prf_reader *r)
+/* Adds what there is by now. */
+static void read_on(struct prf_reader *r, struct found *found)
 {
-	struct found found = { 0 };
 	struct prf_record record;
 	struct error *error;
 
 	while (!(error = prf_reader_next(r, &record)) && record.type != PRF_RECORD_END)
-		count(&found, &record);
-	found.failed = error;
+		count(found, &record);
+	found->failed = error;
 	if (error)
-		found.kind = error->kind;
+		found->kind = error->kind;
 	error_free(error);
-	found.complete = prf_reader_complete(r);
+	found->complete = prf_reader_complete(r);
+}
+
+static struct found read_all(struct prf_reader *r)
+{
+	struct found found = { 0 };
+
+	read_on(r, &found);
 	return found;
 }
 
@@ -490,12 +498,102 @@ static void test_blocks_are_reported(void **state)
 	prf_writer_free(w);
 }
 
+/* What a reader finds that follows while the bytes come in pieces of `step`. */
+static struct found follow(int from, int to, const uint8_t *bytes, size_t size, size_t step)
+{
+	struct found found = { 0 };
+	struct prf_reader *r;
+
+	fixture_must(prf_reader_new_fd(&r, from));
+	prf_reader_follow(r);
+	read_on(r, &found);
+	for (size_t at = 0; at < size; at += step) {
+		size_t n = size - at < step ? size - at : step;
+
+		assert_false(found.complete);
+		assert_int_equal(write(to, bytes + at, n), n);
+		read_on(r, &found);
+		assert_false(found.failed);
+	}
+	assert_true(prf_reader_ended(r));
+	prf_reader_free(r);
+	return found;
+}
+
+static struct found follow_file(const uint8_t *bytes, size_t size, size_t step)
+{
+	FILE *file = tmpfile();
+	struct found found;
+	char path[64];
+	int from;
+
+	assert_non_null(file);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+	from = open(path, O_RDONLY);
+	assert_true(from >= 0);
+	found = follow(from, fileno(file), bytes, size, step);
+	close(from);
+	fclose(file);
+	return found;
+}
+
+/* Wherever a piece ends, in a file or in a pipe that is not waited for. */
+static void test_growing(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	struct found whole = read_memory(bytes, size), found;
+
+	for (size_t step = 1; step < size; step = step * 3 + 1) {
+		int ends[2];
+
+		found = follow_file(bytes, size, step);
+		assert_memory_equal(&found, &whole, sizeof(found));
+		assert_int_equal(pipe(ends), 0);
+		found = follow(ends[0], ends[1], bytes, size, step);
+		assert_memory_equal(&found, &whole, sizeof(found));
+		close(ends[0]);
+		close(ends[1]);
+	}
+	assert_true(whole.complete);
+	prf_writer_free(w);
+}
+
+/* Damage is damage in a trace that grows, too, and costs no more than one block. */
+static void test_growing_damaged(void **state)
+{
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	uint8_t *copy = malloc(size);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	/* The end block stays whole, so that the end is reached. */
+	for (size_t at = 24; at < size - 64; at += 5) {
+		struct found found;
+
+		copy[at] ^= 0x55;
+		found = follow_file(copy, size, 37);
+		copy[at] ^= 0x55;
+		assert_false(found.complete);
+		assert_true(found.damages >= 1);
+		assert_int_equal(found.damage.kind, ERROR_CORRUPT);
+		assert_true(found.samples >=
+			    FIXTURE_SAMPLES - FIXTURE_SAMPLES / FIXTURE_BLOCKS_OF_SAMPLES);
+	}
+	free(copy);
+	prf_writer_free(w);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_round_trip),	     cmocka_unit_test(test_code_and_sources),
 	cmocka_unit_test(test_truncation),	     cmocka_unit_test(test_every_byte_flip),
 	cmocka_unit_test(test_files_and_pipes),	     cmocka_unit_test(test_times),
 	cmocka_unit_test(test_lost_and_added_bytes), cmocka_unit_test(test_nested_headers),
-	cmocka_unit_test(test_blocks_are_reported),
+	cmocka_unit_test(test_blocks_are_reported),  cmocka_unit_test(test_growing),
+	cmocka_unit_test(test_growing_damaged),
 };
 
 UNIT_TESTS(tests);

@@ -215,6 +215,42 @@ static void unidentified(void **state)
 	symbolizer_free(s);
 }
 
+/* What was asked and found goes; symbols that were added stay, and others can be added. */
+static void asked_again(void **state)
+{
+	const struct prf_symbol later = { 0x4000, 0x10, "later" };
+	const struct prf_place place = { "embedded", "", 0, 0 };
+	struct symbolizer *s = new_symbolizer(2);
+	uint32_t jit = add_object(s, PRF_OBJECT_JIT, "[jit]");
+	uint32_t file = add_object(s, PRF_OBJECT_FILE, "/no/such/file");
+	struct symbols_found found;
+
+	assert_null(symbolizer_add_symbols(s, jit, jit_symbols, 3));
+	for (int i = 0; i < 3; i++) {
+		uint32_t first = ask(s, jit, 0x1001, true), second = ask(s, jit, 0x4001, true);
+		uint32_t third = ask(s, file, 0x10, true);
+
+		assert_int_equal(first, 0);
+		if (i == 1)
+			assert_null(symbolizer_add_names(s, third, &place, 1));
+		assert_null(symbolizer_run(s));
+		assert_string_equal(name_of(s, first), "first");
+		if (i)
+			assert_string_equal(name_of(s, second), "later");
+		else
+			assert_null(name_of(s, second));
+		assert_true((name_of(s, third) != NULL) == (i == 1));
+		symbolizer_found(s, jit, &found);
+		assert_int_equal(found.queries, 2);
+		expect_status(s, file, i == 1 ? SYMBOLS_NOT_LOOKED : SYMBOLS_NO_FILE);
+		symbolizer_forget(s);
+		assert_null(name_of(s, first));
+		if (!i)
+			assert_null(symbolizer_add_symbols(s, jit, &later, 1));
+	}
+	symbolizer_free(s);
+}
+
 /* The same file at two places, one of which is gone, is one file. */
 static void copies(void **state)
 {
@@ -258,7 +294,8 @@ static void copies(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(recorded_symbols), cmocka_unit_test(embedded_names),
 	cmocka_unit_test(wrong_numbers),    cmocka_unit_test(files),
-	cmocka_unit_test(unidentified),	    cmocka_unit_test(copies),
+	cmocka_unit_test(asked_again),	    cmocka_unit_test(unidentified),
+	cmocka_unit_test(copies),
 };
 
 UNIT_TESTS(tests);

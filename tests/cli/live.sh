@@ -1,0 +1,255 @@
+#!/bin/sh
+# --live: a trace that grows, in a file or a pipe, is read on and drawn again; the terminal is given back.
+. "$(dirname "$0")/../lib.sh"
+need_tools python3 readelf nm
+cd "$work" || exit 1
+
+cat > program.c <<'C'
+__attribute__((noinline)) int alpha(int n) { return n * 3 + 1; }
+__attribute__((noinline)) int beta(int n) { return n * 5 + 2; }
+int main(int argc, char **argv) { return alpha(argc) + beta(argc); }
+C
+compile_c -O1 -Wl,--build-id -o program program.c
+# The first byte of a function; in such a small file offsets of code are its addresses.
+at() { nm program | awk -v name="$1" '$3 == name { print "0x" $1 }'; }
+samples() { # N STACK TIME
+	i=0
+	while [ $i -lt "$1" ]; do
+		echo "sample $(($3 + i * 1000000)) 0 0 $2 0 1"
+		i=$((i + 1))
+	done
+}
+{
+	cat <<-T
+	event 0 "cpu-clock" "samples" 1000 0
+	object 0 "$work/program" "" "$(readelf -n program | sed -n 's/.*Build ID: //p')"
+	object 5 "[jit]" "" ""
+	task 7 7 "one" "" ""
+	frame 0 2 $(at main)
+	frame 0 2 $(at alpha)
+	frame 0 2 $(at beta)
+	frame 1 2 0x1000
+	stack - 0
+	stack 0 1
+	stack 0 2
+	stack 0 3
+	T
+	samples 5 1 1000000000
+	samples 3 3 1005000000
+	echo seal
+	echo 'symbols 1 0x1000 32 "named_later"'
+	samples 10 2 2000000000
+	echo seal
+	samples 40 1 3000000000
+	echo finish
+} > trace.txt
+need "$build/testdata/trace_text" trace.txt -o whole.prf
+sed 's/^finish/seal/' trace.txt > unfinished.txt
+need "$build/testdata/trace_text" unfinished.txt -o unfinished.prf
+need "$build/testdata/trace_text" "$top/testdata/unsupported-block.txt" -o unsupported.prf
+
+cat > drive.py <<'PYTHON'
+"""A terminal in which prof-report runs; prints one line for each check."""
+import fcntl, os, pty, re, select, shutil, signal, struct, subprocess, sys, termios, time
+
+report = sys.argv[1]
+whole = open("whole.prf", "rb").read()
+ENTER, LEAVE = b"\033[?1049h", b"\033[?1049l"
+
+def check(good, name, detail=""):
+    print("pass" if good else "fail", name, "" if good else repr(detail))
+
+# Where the blocks begin: after a header of 24 bytes each has one of 32, with the size of what follows at 12.
+blocks = [24]
+while blocks[-1] < len(whole):
+    blocks.append(blocks[-1] + 32 + struct.unpack_from("<I", whole, blocks[-1] + 12)[0])
+types = [struct.unpack_from("<H", whole, at + 4)[0] for at in blocks[:-1]]
+of_samples = [at for at, kind in zip(blocks, types) if kind == 6]
+
+class Terminal:
+    def __init__(self, *arguments, columns=80, rows=12, stdin=None):
+        self.master, self.slave = pty.openpty()
+        self.size(columns, rows)
+        self.before = termios.tcgetattr(self.slave)
+        self.out = b""
+        def child():
+            os.setsid()
+            fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+            for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+                signal.signal(number, signal.SIG_DFL)
+        self.process = subprocess.Popen([report, "--live", "--no-cache", *arguments], preexec_fn=child,
+                                        stdin=self.slave if stdin is None else stdin, stdout=self.slave, stderr=self.slave,
+                                        env=dict(os.environ, TERM="xterm"))
+
+    def size(self, columns, rows):
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def press(self, keys):
+        os.write(self.master, keys)
+
+    def read(self, seconds):
+        while select.select([self.master], [], [], seconds)[0]:
+            self.out += os.read(self.master, 1 << 16)
+            seconds = 0
+
+    def shown(self):
+        """The lines of the last drawing."""
+        text = re.sub(r"\033\[[?0-9;]*[A-Za-z]", "", self.out.decode(errors="replace").split("\033[H")[-1])
+        return [line.rstrip("\r") for line in text.split("\n")]
+
+    def until(self, condition, name):
+        """Reads on until it holds. Each key has the screen drawn anew, so that no second is waited for."""
+        end = time.monotonic() + 60
+        while not condition():
+            if time.monotonic() > end or self.process.poll() is not None:
+                return check(False, name, self.shown())
+            self.press(b"x")
+            self.read(0.05)
+        check(True, name)
+
+    def shows(self, expected, name):
+        self.until(lambda: all(re.search(one, "\n".join(self.shown()), re.M) for one in expected), name)
+
+    def ends(self, status, name):
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
+            self.read(0.05)
+        self.read(0)
+        self.process.poll() is None and self.process.kill()
+        check(self.process.wait() == status, f"{name}: status {status}", (self.process.returncode, self.out[-300:]))
+        check(termios.tcgetattr(self.slave) == self.before, f"{name}: the terminal's modes are as before")
+        check(self.out.count(ENTER) == self.out.count(LEAVE) and b"\033[?25h\033[?7h" + LEAVE in self.out,
+              f"{name}: the screen is given back", self.out[-300:])
+        after = self.out.split(LEAVE)[-1].decode()
+        os.close(self.master)
+        os.close(self.slave)
+        return after
+
+def growing():
+    out = open("growing.prf", "wb", buffering=0)
+    def up_to(end):
+        out.write(whole[out.tell():end])
+    t = Terminal("growing.prf")
+    t.shows(["^growing.prf: no samples yet"], "an empty file is waited for")
+    up_to(10)
+    t.shows(["no samples yet"], "half a file header, too")
+    up_to(of_samples[0] + 20)
+    t.shows(["^# 0 samples"], "half the header of a block is not shown")
+    up_to(of_samples[1] - 1)
+    up_to(of_samples[1] + 40)
+    t.shows(["^# 8 samples, 0.008 s, 0 lost", r"^ 62\.50 .*  alpha  program", r"  \[jit\]"],
+            "the blocks before a block that is not whole are shown")
+    check("damaged" not in t.shown()[0], "which is no damage", t.shown())
+    check(termios.tcgetattr(t.slave)[3] & (termios.ICANON | termios.ECHO) == 0, "keys are taken as they come")
+    os.remove("program")
+    up_to(of_samples[2] + 33)
+    t.shows(["^# 18 samples", " alpha", " named_later", r" \[program\]"],
+            "names are kept and come later, and files that have gone are read no more")
+    check(t.shown()[4].endswith("  [program]"), "most self comes first", t.shown())
+    t.press(b"s")
+    t.shows(["s: by self"], "s sorts by total")
+    check(t.shown()[4].endswith("  main  program"), "and most total comes first", t.shown())
+    t.press(b"s")
+    t.press(b"r")
+    t.shows([r"last 1\.\d s", "^# 10 samples"], "r shows what came last")
+    t.size(45, 6)
+    os.kill(t.process.pid, signal.SIGWINCH)
+    t.until(lambda: len(t.shown()) == 6, "as many lines as the terminal has by now")
+    check(all(len(line) <= 45 for line in t.shown()), "and none that is wider", t.shown())
+    t.press(b" ")
+    t.shows(["paused"], "space pauses")
+    up_to(len(whole))
+    t.press(b" ")
+    t.shows(["^growing.prf: ended", "^# 40 samples"], "the end of the recording is shown, with its last part")
+    t.press(b"r")
+    t.shows(["^# 58 samples, 0.058 s, 0 lost"], "and all of it")
+    t.press(b"\x1a")
+    t.until(lambda: (t.out.count(ENTER), t.out.count(LEAVE)) == (2, 1), "Ctrl-Z gives the terminal back, and takes it again")
+    t.press(b"q")
+    t.ends(0, "q")
+
+def ended_by(number, status, name):
+    t = Terminal("unfinished.prf")
+    t.shows(["^# 58 samples"], f"{name}: it runs")
+    os.kill(t.process.pid, number)
+    t.ends(status, name)
+
+def errors():
+    out = open("growing.prf", "wb", buffering=0)
+    unsupported = open("unsupported.prf", "rb").read()
+    out.write(unsupported[:300])
+    t = Terminal("growing.prf")
+    t.shows(["^# 0 samples"], "a trace of a newer version: it runs")
+    out.write(unsupported[300:])
+    check("newer prof-report" in t.ends(1, "a block that is too new"), "the message is on the screen from before")
+    out = open("growing.prf", "wb", buffering=0)
+    out.write(whole[:-20])
+    t = Terminal("growing.prf")
+    t.shows(["^# 58 samples"], "a trace that is written anew: it runs")
+    out.truncate(40)
+    check("has become shorter" in t.ends(1, "a trace that is written anew"), "is reported")
+
+def pipes():
+    read, write = os.pipe()
+    t = Terminal(stdin=read)
+    os.close(read)
+    os.write(write, whole[:of_samples[1] + 40])
+    t.shows(["^stdin: ", "^# 8 samples"], "a pipe is read while it is open")
+    t.press(b"\x03")
+    t.until(lambda: LEAVE in t.out, "after Ctrl-C the rest is read, so that the recorder can write it")
+    time.sleep(0.2)
+    check(t.process.poll() is None, "up to its end")
+    os.write(write, whole[of_samples[1] + 40:])
+    t.ends(130, "Ctrl-C")
+    os.close(write)
+    read, write = os.pipe()
+    t = Terminal("-", stdin=read)
+    os.close(read)
+    os.write(write, whole[:-30])
+    os.close(write)
+    t.shows(["^stdin: the recorder is gone", "^# 58 samples"], "a pipe that was closed without an end")
+    t.press(b"q")
+    t.ends(0, "q")
+
+growing()
+ended_by(signal.SIGINT, 130, "SIGINT")
+ended_by(signal.SIGTERM, -signal.SIGTERM, "SIGTERM")
+ended_by(signal.SIGQUIT, -signal.SIGQUIT, "SIGQUIT")
+errors()
+pipes()
+print("done")
+PYTHON
+cp program program.kept
+ulimit -c 0
+PYTHONUNBUFFERED=1 python3 drive.py "$report" > said 2>&1
+while read -r verdict name; do
+	case $verdict in
+	pass) ok "$name" ;;
+	done) ;;
+	*) not_ok "$name" "$(grep "^fail\|^[^pd]" said)" ;;
+	esac
+done < said
+is "$(tail -n 1 said)" "done" "all of it was tried"
+cp program.kept program
+
+# Where there is no terminal: one table, once the trace has ended.
+"$report" -q -f top whole.prf > expected
+"$report" -q --live whole.prf > got
+is "$?" 0 "without a terminal it ends with the trace"
+holds "and shows the table of -f top" cmp expected got
+head -c 300 whole.prf > growing.prf
+"$report" -q --live -o got growing.prf &
+reader=$!
+tail -c +301 whole.prf >> growing.prf
+wait $reader
+holds "of a file that grows, too" cmp expected got
+{ head -c 300 whole.prf; tail -c +301 whole.prf; } | "$report" -q --live > got
+holds "and of a pipe" cmp expected got
+head -c 300 whole.prf | "$report" --live > got 2> err
+is "$?" 1 "a pipe that ends before any sample: status 1"
+like "$(cat err)" 'no end, as when the recorder was killed' "and it is reported"
+for wrong in "-f html" "--diff=whole.prf" "whole.prf" "--time=0,1s" "--debuginfod" "--value=latency" "--from-folded" "--info"; do
+	"$report" --live $wrong whole.prf > /dev/null 2> err
+	is "$?" 2 "--live $wrong is refused"
+done
+finish
