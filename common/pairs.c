@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "common/pair_hash.h"
 
 void pairs_release(struct pairs *p)
 {
@@ -18,20 +19,6 @@ void pairs_clear(struct pairs *p)
 	if (p->count)
 		memset(p->slots, 0, p->capacity * sizeof(*p->slots));
 	p->count = 0;
-}
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static uint64_t hash_of(const struct pairs *p, uint64_t a, uint64_t b)
-{
-	uint64_t h = mix(a ^ p->seed, UINT64_C(0x9e3779b97f4a7c15));
-
-	return mix(h ^ b, p->seed | 1);
 }
 
 /*
@@ -48,8 +35,8 @@ static bool grow(struct pairs *p)
 	/* Slots hold number + 1 in 32 bits, and UINT32_MAX stands for no memory. */
 	if (room >= UINT32_MAX)
 		return false;
-	if (!p->seed && getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) != sizeof(p->seed))
-		p->seed = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15);
+	if (!p->seed)
+		pair_hash_make_seed(&p->seed);
 	slots = calloc(capacity, sizeof(*slots));
 	if (!slots)
 		return false;
@@ -59,7 +46,7 @@ static bool grow(struct pairs *p)
 		return false;
 	}
 	for (size_t id = 0; id < p->count; id++) {
-		size_t i = hash_of(p, pairs[id].a, pairs[id].b) & mask;
+		size_t i = pair_hash(p->seed, pairs[id].a, pairs[id].b) & mask;
 
 		while (slots[i])
 			i = (i + 1) & mask;
@@ -80,7 +67,7 @@ uint32_t pairs_put(struct pairs *p, uint64_t a, uint64_t b)
 	if (p->count >= p->room && !grow(p))
 		return UINT32_MAX;
 	mask = p->capacity - 1;
-	for (i = hash_of(p, a, b) & mask; p->slots[i]; i = (i + 1) & mask) {
+	for (i = pair_hash(p->seed, a, b) & mask; p->slots[i]; i = (i + 1) & mask) {
 		const struct pair *pair = &p->pairs[p->slots[i] - 1];
 
 		if (pair->a == a && pair->b == b)

@@ -240,6 +240,7 @@ struct prf_writer_options {
 	int level;	      /* zstd level 1..19; 0 stores */
 	bool compress_thread; /* compress and write in a thread of its own */
 	uint64_t block_bytes; /* raw bytes after which a block is sealed; 0: 1 MiB */
+	uint32_t recent; /* how many definitions are known again; 0: 131,072, of objects 16,384 */
 	/* What that thread does first, such as giving up privileges; NULL: nothing. */
 	void (*thread_began)(void);
 	/*
@@ -266,7 +267,9 @@ void prf_writer_free(struct prf_writer *w);
 
 /*
  * Definitions. Equal ones get the same id, so callers need no tables of their own, except for
- * tasks. Text is copied. Ids count from 0 in order of first use.
+ * tasks. Memory is bounded, however long a trace is: of each kind, the `recent` ones that were used
+ * last are known again, and what was not used for longer gets a new id. An id stays valid to the
+ * end of the trace. Text is copied. Ids count from 0 in order of definition.
  */
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event,
 			       uint32_t *id) ERROR_CHECKED;
@@ -317,6 +320,12 @@ struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns) ERROR_CHECK
 
 /* Writes everything, the time index and the end block. Nothing may follow. */
 struct error *prf_writer_finish(struct prf_writer *w) ERROR_CHECKED;
+
+/*
+ * Whether there are nearly as many definitions as the format can hold, for which a machine that
+ * compiles takes days: the trace should be finished.
+ */
+bool prf_writer_nearly_full(const struct prf_writer *w);
 
 /* How much there is so far, for status lines; `file_bytes` lags behind a compress thread. */
 struct prf_writer_totals {

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/map.h"
-#include "common/pairs.h"
+#include "common/recent.h"
 #include "format/compressor.h"
 #include "format/definitions.h"
 #include "format/fields.h"
@@ -21,6 +22,16 @@
 #define SYMBOLS_PER_RECORD 1024
 
 /*
+ * How many of the definitions that were used last are known: a trace may be written for days, and
+ * what comes again after so many others is defined again. Frames and stacks take 48 bytes each at
+ * most, in two generations; objects some 250.
+ */
+#define RECENT_MAX 131072
+#define RECENT_OBJECTS_MAX 16384
+/* A trace with as many definitions as this part of the format's limits should be finished. */
+#define NEARLY_FULL(max) ((max) - (max) / 16)
+
+/*
  * From this many tasks on, a definition is shared by all threads of one name and cgroup: a
  * recording of many short processes goes on past the format's limit, in bounded memory.
  */
@@ -28,10 +39,27 @@
 
 /* Definitions that are records. */
 struct definitions {
-	struct map ids; /* encoded definition -> id; only of those that may come again */
+	struct map ids;	  /* encoded definition -> id; only of those that may come again */
+	struct map older; /* the same of those that were used before these */
+	size_t recent;	  /* how many are in `ids` before the older ones are forgotten; 0: all */
 	uint32_t count;
 	uint32_t written;      /* how many are in blocks */
 	struct buffer waiting; /* records of the others */
+};
+
+/* Definitions that are columns. */
+struct frames {
+	struct recent known;
+	uint32_t count;
+	struct prf_frame *waiting; /* the last ones, not in blocks yet */
+	size_t waiting_count, capacity;
+};
+
+struct stacks {
+	struct recent known;
+	uint32_t count;
+	struct prf_stack *waiting;
+	size_t waiting_count, capacity;
 };
 
 /*
@@ -56,10 +84,9 @@ struct prf_writer {
 	struct error *error; /* the first one: nothing works after it */
 
 	struct definitions events, objects, tasks;
-	struct pairs frames; /* offset; flags and object */
-	struct pairs stacks; /* parent; frame */
+	struct frames frames;
+	struct stacks stacks;
 	struct path paths[PATHS];
-	uint32_t frames_written, stacks_written;
 
 	struct samples_batch batch;
 	struct buffer losses, symbols, names, code, sources, metadata, statistics;
@@ -81,6 +108,9 @@ struct error *prf_writer_new(struct prf_writer **writer, const struct prf_writer
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return error_memory();
+	recent_init(&w->frames.known, options->recent ? options->recent : RECENT_MAX);
+	recent_init(&w->stacks.known, options->recent ? options->recent : RECENT_MAX);
+	w->objects.recent = options->recent ? options->recent : RECENT_OBJECTS_MAX;
 	w->block_bytes = options->block_bytes ? options->block_bytes : BLOCK_BYTES;
 	if (options->block_bytes > BLOCK_BYTES_MAX)
 		w->block_bytes = BLOCK_BYTES_MAX;
@@ -96,6 +126,7 @@ struct error *prf_writer_new(struct prf_writer **writer, const struct prf_writer
 static void definitions_release(struct definitions *d)
 {
 	map_release(&d->ids);
+	map_release(&d->older);
 	buffer_release(&d->waiting);
 }
 
@@ -107,8 +138,10 @@ void prf_writer_free(struct prf_writer *w)
 	definitions_release(&w->events);
 	definitions_release(&w->objects);
 	definitions_release(&w->tasks);
-	pairs_release(&w->frames);
-	pairs_release(&w->stacks);
+	recent_release(&w->frames.known);
+	recent_release(&w->stacks.known);
+	free(w->frames.waiting);
+	free(w->stacks.waiting);
 	samples_batch_release(&w->batch);
 	buffer_release(&w->losses);
 	buffer_release(&w->symbols);
@@ -142,80 +175,46 @@ static struct error *seal_definitions(struct prf_writer *w, struct definitions *
 	return put_payload(w, type);
 }
 
-static struct prf_frame frame_of(const struct pair *pair)
+/* How many definitions in columns go into the next block, of so many that are left. */
+static size_t for_block(const struct prf_writer *w, size_t left)
 {
-	return (struct prf_frame){ .object = (uint32_t)pair->b,
-				   .flags = (uint32_t)(pair->b >> 32),
-				   .offset = pair->a };
-}
+	size_t limit = w->block_bytes / BYTES_PER_SAMPLE + 1;
 
-/* How many definitions in columns go into one block. */
-static size_t per_block(const struct prf_writer *w)
-{
-	return w->block_bytes / BYTES_PER_SAMPLE + 1;
-}
-
-static struct error *put_frames(struct prf_writer *w, void *room, size_t n)
-{
-	const struct pair *pairs = &w->frames.pairs[w->frames_written];
-	struct prf_frame *frames = room;
-
-	for (size_t i = 0; i < n; i++)
-		frames[i] = frame_of(&pairs[i]);
-	frames_encode(&w->payload, frames,
-		      &(struct definition_range){ w->objects.count, w->frames_written, n });
-	w->frames_written += (uint32_t)n;
-	return put_payload(w, WIRE_FRAMES);
-}
-
-static struct error *put_stacks(struct prf_writer *w, void *room, size_t n)
-{
-	const struct pair *pairs = &w->stacks.pairs[w->stacks_written];
-	struct prf_stack *stacks = room;
-
-	for (size_t i = 0; i < n; i++)
-		stacks[i] = (struct prf_stack){ (uint32_t)pairs[i].a, (uint32_t)pairs[i].b };
-	stacks_encode(
-		&w->payload, stacks,
-		&(struct definition_range){ (uint32_t)w->frames.count, w->stacks_written, n });
-	w->stacks_written += (uint32_t)n;
-	return put_payload(w, WIRE_STACKS);
-}
-
-/* All that are not written yet, block by block: put() raises *written by the `n` that it gets. */
-static struct error *seal_pairs(struct prf_writer *w, const struct pairs *all,
-				const uint32_t *written,
-				struct error *(*put)(struct prf_writer *, void *room, size_t n))
-{
-	size_t limit = per_block(w);
-	union {
-		struct prf_frame frame;
-		struct prf_stack stack;
-	} * room;
-	struct error *error = NULL;
-
-	if (*written == all->count)
-		return NULL;
-	room = malloc(limit * sizeof(*room));
-	if (!room)
-		return error_memory();
-	while (!error && *written < all->count) {
-		size_t n = all->count - *written;
-
-		error = put(w, room, n < limit ? n : limit);
-	}
-	free(room);
-	return error;
+	return left < limit ? left : limit;
 }
 
 static struct error *seal_frames(struct prf_writer *w)
 {
-	return seal_pairs(w, &w->frames, &w->frames_written, put_frames);
+	struct frames *f = &w->frames;
+	struct definition_range range = { .defined = w->objects.count,
+					  .first_id = f->count - (uint32_t)f->waiting_count };
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < f->waiting_count && !error; i += range.n) {
+		range.n = for_block(w, f->waiting_count - i);
+		frames_encode(&w->payload, f->waiting + i, &range);
+		error = put_payload(w, WIRE_FRAMES);
+		range.first_id += (uint32_t)range.n;
+	}
+	f->waiting_count = 0;
+	return error;
 }
 
 static struct error *seal_stacks(struct prf_writer *w)
 {
-	return seal_pairs(w, &w->stacks, &w->stacks_written, put_stacks);
+	struct stacks *s = &w->stacks;
+	struct definition_range range = { .defined = w->frames.count,
+					  .first_id = s->count - (uint32_t)s->waiting_count };
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < s->waiting_count && !error; i += range.n) {
+		range.n = for_block(w, s->waiting_count - i);
+		stacks_encode(&w->payload, s->waiting + i, &range);
+		error = put_payload(w, WIRE_STACKS);
+		range.first_id += (uint32_t)range.n;
+	}
+	s->waiting_count = 0;
+	return error;
 }
 
 /* `defined`: how many of what the records name there are; NULL: they name nothing. */
@@ -233,8 +232,7 @@ static struct error *seal_records(struct prf_writer *w, struct buffer *records, 
 
 static struct error *seal_samples(struct prf_writer *w)
 {
-	struct samples_counts counts = { w->events.count, w->tasks.count,
-					 (uint32_t)w->stacks.count };
+	struct samples_counts counts = { w->events.count, w->tasks.count, w->stacks.count };
 
 	if (!w->batch.n)
 		return NULL;
@@ -292,10 +290,9 @@ static struct error *seal(struct prf_writer *w)
 static bool anything_waits(const struct prf_writer *w)
 {
 	return w->batch.n || w->events.waiting.size || w->objects.waiting.size ||
-	       w->tasks.waiting.size || w->frames_written < w->frames.count ||
-	       w->stacks_written < w->stacks.count || w->losses.size || w->symbols.size ||
-	       w->names.size || w->code.size || w->sources.size || w->metadata.size ||
-	       w->statistics.size;
+	       w->tasks.waiting.size || w->frames.waiting_count || w->stacks.waiting_count ||
+	       w->losses.size || w->symbols.size || w->names.size || w->code.size ||
+	       w->sources.size || w->metadata.size || w->statistics.size;
 }
 
 /* -------- definitions -------- */
@@ -334,31 +331,47 @@ static struct error *define_new(struct prf_writer *w, struct definitions *d, uin
 	return d->waiting.size >= w->block_bytes ? seal(w) : NULL;
 }
 
-/* The same, unless it was defined before; no more than `max` in all. */
+/* Makes the definition in w->record known, as one of those that were used last. */
+static struct error *remember(struct prf_writer *w, struct definitions *d, uint32_t id)
+{
+	uint64_t *value;
+
+	if (d->recent && d->ids.count >= d->recent) {
+		map_release(&d->older);
+		d->older = d->ids;
+		d->ids = (struct map){ 0 };
+	}
+	value = map_put(&d->ids, w->record.data, w->record.size, NULL);
+	if (!value)
+		return no_memory(w);
+	*value = id;
+	return NULL;
+}
+
+/* The same, unless it is known; no more than `max` in all. */
 static struct error *define(struct prf_writer *w, struct definitions *d, uint32_t max, uint32_t *id)
 {
 	struct error *error = writable(w);
-	uint64_t *value;
+	const uint64_t *known;
 
 	if (!error)
 		error = check_record(w);
 	if (error)
 		return error;
-	value = map_get(&d->ids, w->record.data, w->record.size);
-	if (value) {
-		*id = (uint32_t)*value;
+	known = map_get(&d->ids, w->record.data, w->record.size);
+	if (known) {
+		*id = (uint32_t)*known;
 		return NULL;
+	}
+	known = map_get(&d->older, w->record.data, w->record.size);
+	if (known) {
+		*id = (uint32_t)*known;
+		return remember(w, d, *id);
 	}
 	if (d->count >= max)
 		return error_new(ERROR_LIMIT, "more than %" PRIu32 " definitions", max);
 	error = define_new(w, d, id);
-	if (error)
-		return error;
-	value = map_put(&d->ids, w->record.data, w->record.size, NULL);
-	if (!value)
-		return no_memory(w);
-	*value = *id;
-	return NULL;
+	return error ? error : remember(w, d, *id);
 }
 
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
@@ -404,6 +417,20 @@ struct error *prf_writer_task(struct prf_writer *w, const struct prf_task *task,
 	return define_new(w, &w->tasks, id);
 }
 
+/* Its number, or UINT32_MAX without memory. */
+static uint32_t add_frame(struct frames *f, const struct prf_frame *frame)
+{
+	uint32_t id = recent_put(&f->known, frame->offset,
+				 (uint64_t)frame->flags << 32 | frame->object, f->count);
+
+	if (id != f->count)
+		return id;
+	if (!array_reserve(&f->waiting, &f->capacity, f->waiting_count + 1))
+		return UINT32_MAX;
+	f->waiting[f->waiting_count++] = *frame;
+	return f->count++;
+}
+
 struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *frame, uint32_t *id)
 {
 	struct error *error = writable(w);
@@ -415,7 +442,7 @@ struct error *prf_writer_frame(struct prf_writer *w, const struct prf_frame *fra
 		return error_new(ERROR_ARGUMENT, "a frame names object %" PRIu32, frame->object);
 	if (w->frames.count >= WIRE_FRAMES_MAX)
 		return error_new(ERROR_LIMIT, "more than %u frames", WIRE_FRAMES_MAX);
-	*id = pairs_put(&w->frames, frame->offset, (uint64_t)frame->flags << 32 | frame->object);
+	*id = add_frame(&w->frames, frame);
 	return *id == UINT32_MAX ? no_memory(w) : NULL;
 }
 
@@ -432,14 +459,22 @@ static struct error *refuse_stack(struct prf_writer *w, const struct prf_stack *
 	return no_memory(w);
 }
 
-/* Its number, or UINT32_MAX. Called for each frame of a new stack: nothing else is called. */
+/* Its number, or UINT32_MAX. Called for each frame of a new stack, so it has to be short. */
 static inline uint32_t add_stack(struct prf_writer *w, struct prf_stack stack)
 {
+	struct stacks *s = &w->stacks;
+	uint32_t id;
+
 	if (stack.frame >= w->frames.count ||
-	    (stack.parent != PRF_NONE && stack.parent >= w->stacks.count) ||
-	    w->stacks.count >= WIRE_STACKS_MAX)
+	    (stack.parent != PRF_NONE && stack.parent >= s->count) || s->count >= WIRE_STACKS_MAX)
 		return UINT32_MAX;
-	return pairs_put(&w->stacks, stack.parent, stack.frame);
+	id = recent_put(&s->known, stack.parent, stack.frame, s->count);
+	if (id != s->count)
+		return id;
+	if (!array_reserve(&s->waiting, &s->capacity, s->waiting_count + 1))
+		return UINT32_MAX;
+	s->waiting[s->waiting_count++] = stack;
+	return s->count++;
 }
 
 struct error *prf_writer_stack(struct prf_writer *w, const struct prf_stack *stack, uint32_t *id)
@@ -650,6 +685,13 @@ struct error *prf_writer_finish(struct prf_writer *w)
 		error = fail(w, compressor_finish(w->compressor));
 	w->finished = true;
 	return error;
+}
+
+bool prf_writer_nearly_full(const struct prf_writer *w)
+{
+	return w->objects.count >= NEARLY_FULL(WIRE_OBJECTS_MAX) ||
+	       w->frames.count >= NEARLY_FULL(WIRE_FRAMES_MAX) ||
+	       w->stacks.count >= NEARLY_FULL(WIRE_STACKS_MAX);
 }
 
 void prf_writer_totals(const struct prf_writer *w, struct prf_writer_totals *totals)

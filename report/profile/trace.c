@@ -2,6 +2,7 @@
 #include "report/profile/trace.h"
 
 #include "common/array.h"
+#include "common/buffer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,7 @@ void trace_close(struct trace *t)
 	if (t->fd > STDERR_FILENO)
 		close(t->fd);
 	free(t->objects);
+	map_release(&t->files);
 	free(t->metadata);
 	free(t->statistics);
 	free(t->losses);
@@ -358,6 +360,56 @@ static struct error *keep_damage(struct trace *t, const struct prf_damage *damag
 	return NULL;
 }
 
+/*
+ * Whether equal ones may have several numbers: in a long trace, what was not used for a while is
+ * defined again (prf.h). Each process's made code is its own, and what a trace lost has no name to
+ * share.
+ */
+static bool may_come_again(const struct prf_object *o)
+{
+	return o->kind != PRF_OBJECT_JIT && o->kind != PRF_OBJECT_ANONYMOUS &&
+	       o->kind != PRF_OBJECT_UNKNOWN;
+}
+
+/* All that makes two objects different. */
+static void write_key(struct buffer *key, const struct prf_object *o)
+{
+	const uint64_t numbers[] = {
+		o->kind,   o->build_id_size, o->deleted, o->base,
+		o->device, o->inode,	     o->size,	 o->mtime_ns,
+	};
+
+	buffer_append(key, numbers, sizeof(numbers));
+	buffer_append(key, o->build_id, o->build_id_size);
+	buffer_append(key, o->path, strlen(o->path) + 1);
+	buffer_append(key, o->root, strlen(o->root) + 1);
+}
+
+/* The symbolizer's number of an object, the same one for equal ones: they share their symbols. */
+static struct error *add_object(struct trace *t, const struct prf_object *object,
+				struct symbolizer *symbolizer, uint32_t *number)
+{
+	struct buffer key = { 0 };
+	struct error *error = NULL;
+	bool added = true;
+	uint64_t *known;
+
+	if (!may_come_again(object))
+		return symbolizer_add_object(symbolizer, object, number);
+	write_key(&key, object);
+	known = buffer_ok(&key) ? map_put(&t->files, key.data, key.size, &added) : NULL;
+	buffer_release(&key);
+	if (!known)
+		return error_memory();
+	if (added) {
+		error = symbolizer_add_object(symbolizer, object, number);
+		*known = error ? 0 : *number;
+	} else {
+		*number = (uint32_t)*known;
+	}
+	return error;
+}
+
 /* Adds to the symbolizer the objects that were defined since the last call. */
 static struct error *follow_objects(struct trace *t, struct symbolizer *symbolizer)
 {
@@ -372,8 +424,8 @@ static struct error *follow_objects(struct trace *t, struct symbolizer *symboliz
 	t->objects = objects;
 	for (; t->object_count < n; t->object_count++) {
 		uint32_t i = (uint32_t)t->object_count;
-		struct error *error = symbolizer_add_object(
-			symbolizer, prf_reader_object(t->reader, i), &objects[i]);
+		struct error *error = add_object(t, prf_reader_object(t->reader, i), symbolizer,
+						 &objects[i]);
 
 		if (error)
 			return error;

@@ -9,6 +9,7 @@
  */
 
 #include "common/arena.h"
+#include "common/map.h"
 #include "format/prf.h"
 #include "report/profile/tally.h"
 #include "report/profile/text_pool.h"
@@ -56,6 +57,7 @@ struct trace {
 	uint32_t stack_base; /* what the tally adds to its stacks */
 	uint32_t *objects;   /* symbolizer's number of each object; NULL without a symbolizer */
 	size_t object_count;
+	struct map files; /* object as text -> the same, of those that may be defined again */
 
 	struct text_pool texts;
 	struct trace_pair *metadata;

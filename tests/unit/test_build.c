@@ -30,7 +30,8 @@ struct fixture {
 	struct shape shape;
 };
 
-static void begin(struct fixture *f)
+/* `recent`: so many definitions are known again, for the writer. */
+static void begin_with(struct fixture *f, uint32_t recent)
 {
 	const struct prf_event on_cpu = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 1000, 0 };
 	const struct prf_event off_cpu = { PRF_EVENT_OFF_CPU, "off-cpu", "ns", 0, 1 };
@@ -43,7 +44,7 @@ static void begin(struct fixture *f)
 						{ 0x200, 0x100, "f" },
 						{ 0x300, 0x100, "g" } };
 	const struct prf_symbol sys = { 0x10, 0x10, "sys" };
-	struct prf_writer_options options = { .level = 1 };
+	struct prf_writer_options options = { .level = 1, .recent = recent };
 
 	*f = (struct fixture){ .file = tmpfile() };
 	assert_non_null(f->file);
@@ -60,6 +61,11 @@ static void begin(struct fixture *f)
 	fixture_must(prf_writer_metadata(f->writer, "host", "box"));
 	fixture_must(prf_writer_metadata(f->writer, "start_time", "1970-01-02T00:00:01.250Z"));
 	fixture_must(prf_writer_metadata(f->writer, "start_monotonic_ns", "1500"));
+}
+
+static void begin(struct fixture *f)
+{
+	begin_with(f, 0);
 }
 
 /* A stack root first: m, f, g are functions, s is the kernel's, ? has no name, ! is cut off. */
@@ -186,6 +192,29 @@ static void test_names_and_counts(void **state)
 	assert_string_equal(f.profile->traces[0].kernel, "");
 	assert_int_equal(f.profile->traces[0].realtime_ns, UINT64_C(86401249999500));
 	assert_true(f.profile->traces[0].complete);
+	end(&f);
+}
+
+/* A trace that was so long that frames and stacks were defined again. */
+static void test_stacks_of_several_numbers(void **state)
+{
+	struct build_options options = { 0 };
+	struct prf_writer_totals totals;
+	struct fixture f;
+
+	begin_with(&f, 1);
+	SAMPLES(&f, "mf", "mfgs", "mg", "mf", "!fg", "mfgs", "mg", "!fg", "mf");
+	sample(&f, "mg", f.off_cpu, NULL, 5000);
+	prf_writer_totals(f.writer, &totals);
+	/* They are eight, of five frames. */
+	assert_true(totals.stacks > 12);
+	assert_true(totals.frames > 10);
+	build(&f, &options, false);
+	expect(&f, "c;[truncated];f_[j];g_[j] 2\n"
+		   "c;main_[j];f_[j] 3\n"
+		   "c;main_[j];f_[j];g_[j];sys_[k] 2\n"
+		   "c;main_[j];g_[j] 2\n");
+	assert_int_equal(f.profile->samples, 9);
 	end(&f);
 }
 
@@ -358,11 +387,17 @@ static void test_lowest_addresses(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_names_and_counts),	cmocka_unit_test(test_times_of_waits),
-	cmocka_unit_test(test_time_of_lost_samples),	cmocka_unit_test(test_wakers),
-	cmocka_unit_test(test_delimiter_and_recursion), cmocka_unit_test(test_why_stacks_end),
-	cmocka_unit_test(test_leading_frames),		cmocka_unit_test(test_addresses_tell_apart),
-	cmocka_unit_test(test_addresses_inside_calls),	cmocka_unit_test(test_lowest_addresses),
+	cmocka_unit_test(test_names_and_counts),
+	cmocka_unit_test(test_stacks_of_several_numbers),
+	cmocka_unit_test(test_times_of_waits),
+	cmocka_unit_test(test_time_of_lost_samples),
+	cmocka_unit_test(test_wakers),
+	cmocka_unit_test(test_delimiter_and_recursion),
+	cmocka_unit_test(test_why_stacks_end),
+	cmocka_unit_test(test_leading_frames),
+	cmocka_unit_test(test_addresses_tell_apart),
+	cmocka_unit_test(test_addresses_inside_calls),
+	cmocka_unit_test(test_lowest_addresses),
 };
 
 UNIT_TESTS(tests);

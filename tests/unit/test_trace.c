@@ -96,6 +96,62 @@ static void test_what_is_kept(void **state)
 	fclose(file);
 }
 
+/* Numbers of the symbolizer for these objects, written by a writer that knows the last one only. */
+static void object_numbers(const struct prf_object *objects, size_t n, uint32_t *numbers)
+{
+	const struct prf_symbol symbol = { .start = 1, .size = 1, .name = "f" };
+	struct prf_writer_options options = { .recent = 1 };
+	struct symbolizer_options none = { 0 };
+	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
+	FILE *file = tmpfile();
+	struct prf_writer *w;
+	struct trace t;
+	char path[64];
+	uint32_t id;
+
+	assert_non_null(file);
+	options.fd = fileno(file);
+	fixture_must(prf_writer_new(&w, &options));
+	for (uint32_t i = 0; i < n; i++) {
+		fixture_must(prf_writer_object(w, &objects[i], &id));
+		assert_int_equal(id, i);
+		fixture_must(prf_writer_symbols(w, id, &symbol, 1));
+	}
+	fixture_must(prf_writer_finish(w));
+	prf_writer_free(w);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+	assert_null(symbolizer_new(&sinks.symbolizer, &none));
+	assert_no_error(trace_open(&t, path));
+	assert_null(trace_read(&t, &sinks));
+	assert_int_equal(t.object_count, n);
+	memcpy(numbers, t.objects, n * sizeof(*numbers));
+	trace_close(&t);
+	symbolizer_free(sinks.symbolizer);
+	fclose(file);
+}
+
+/* In a long trace an object may be defined again: its symbols are those of all its definitions. */
+static void test_an_object_that_comes_again(void **state)
+{
+	const struct prf_object objects[] = {
+		{ .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "", .base = 5 },
+		{ .kind = PRF_OBJECT_FILE, .path = "/a", .root = "", .inode = 1 },
+		{ .kind = PRF_OBJECT_JIT, .path = "[jit]", .root = "" },
+		{ .kind = PRF_OBJECT_FILE, .path = "/a", .root = "", .inode = 2 },
+		{ .kind = PRF_OBJECT_KERNEL, .path = "[kernel]", .root = "", .base = 5 },
+		{ .kind = PRF_OBJECT_FILE, .path = "/a", .root = "", .inode = 1 },
+		{ .kind = PRF_OBJECT_JIT, .path = "[jit]", .root = "" },
+	};
+	uint32_t numbers[7];
+
+	object_numbers(objects, 7, numbers);
+	assert_int_equal(numbers[4], numbers[0]);
+	assert_int_equal(numbers[5], numbers[1]);
+	assert_int_not_equal(numbers[3], numbers[1]);
+	/* Each process's made code is its own. */
+	assert_int_not_equal(numbers[6], numbers[2]);
+}
+
 static void test_span(void **state)
 {
 	uint64_t start, end;
@@ -182,9 +238,9 @@ static void test_cannot_open(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_span),
-	cmocka_unit_test(test_window),	     cmocka_unit_test(test_pipe),
-	cmocka_unit_test(test_cannot_open),
+	cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_an_object_that_comes_again),
+	cmocka_unit_test(test_span),	     cmocka_unit_test(test_window),
+	cmocka_unit_test(test_pipe),	     cmocka_unit_test(test_cannot_open),
 };
 
 UNIT_TESTS(tests);

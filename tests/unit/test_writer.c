@@ -155,6 +155,186 @@ static void test_stacks_that_share_callers(void **state)
 	prf_writer_free(w);
 }
 
+/* -------- a long trace -------- */
+
+#define VARIANTS 300
+#define DEPTH 5
+
+/* Of a stack, which its number decides: the place at a depth from the leaf on. */
+static uint64_t place_of(uint32_t variant, uint32_t depth)
+{
+	for (uint32_t i = 0; i < depth; i++)
+		variant /= 3;
+	return variant * 8 + depth + 1;
+}
+
+static const char *path_of(uint32_t variant, char path[16])
+{
+	snprintf(path, 16, "/lib%u", variant % 40);
+	return path;
+}
+
+static uint32_t write_variant(struct prf_writer *w, uint32_t variant)
+{
+	char path[16];
+	const struct prf_object object = { .path = path_of(variant, path), .root = "" };
+	uint32_t ids[DEPTH], stack;
+
+	for (uint32_t i = 0; i < DEPTH; i++) {
+		struct prf_frame frame = { .offset = place_of(variant, i) };
+
+		fixture_must(prf_writer_object(w, &object, &frame.object));
+		fixture_must(prf_writer_frame(w, &frame, &ids[i]));
+	}
+	fixture_must(prf_writer_frames(w, ids, DEPTH, &stack));
+	return stack;
+}
+
+static void check_variant(const struct prf_reader *r, uint32_t variant, uint32_t stack)
+{
+	const struct prf_stack *stacks = prf_reader_all_stacks(r);
+	uint32_t depth = 0;
+	char path[16];
+
+	for (; stack != PRF_NONE; stack = stacks[stack].parent, depth++) {
+		const struct prf_frame *frame = &prf_reader_all_frames(r)[stacks[stack].frame];
+
+		assert_int_equal(frame->offset, place_of(variant, depth));
+		assert_string_equal(prf_reader_object(r, frame->object)->path,
+				    path_of(variant, path));
+	}
+	assert_int_equal(depth, DEPTH);
+}
+
+/* Samples whose weight is the number of their stack, plus 1. */
+static void write_variants(struct prf_writer *w, uint32_t n)
+{
+	const struct prf_event event = { PRF_EVENT_ON_CPU, "cpu-clock", "samples", 99, 0 };
+	const struct prf_task task = { .pid = 1, .tid = 1, .comm = "x" };
+	struct prf_sample sample = { .waker = PRF_NONE };
+	uint32_t first, random = 1;
+
+	fixture_must(prf_writer_event(w, &event, &sample.event));
+	fixture_must(prf_writer_task(w, &task, &sample.task));
+	first = write_variant(w, 7);
+	for (uint32_t i = 0; i < n; i++) {
+		random = random * 1103515245 + 12345;
+		sample.weight = (random >> 16) % VARIANTS + 1;
+		sample.stack = write_variant(w, (uint32_t)sample.weight - 1);
+		/* The caller may know it, although the writer does not any more. */
+		if (sample.weight - 1 == 7)
+			sample.stack = first;
+		sample.time_ns = 1000000000 + i;
+		fixture_must(prf_writer_sample(w, &sample));
+	}
+}
+
+static size_t check_variants(struct prf_reader *r)
+{
+	struct prf_record record;
+	size_t n = 0;
+
+	while (fixture_next(r, &record)) {
+		assert_int_not_equal(record.type, PRF_RECORD_DAMAGE);
+		if (record.type != PRF_RECORD_SAMPLES)
+			continue;
+		for (size_t i = 0; i < record.samples.n; i++)
+			check_variant(r, (uint32_t)record.samples.weight[i] - 1,
+				      record.samples.stack[i]);
+		n += record.samples.n;
+	}
+	assert_true(prf_reader_complete(r));
+	return n;
+}
+
+/* What the writer has forgotten is defined again, and all numbers mean what they meant. */
+static void test_definitions_that_come_again(void **state)
+{
+	for (uint32_t recent = 0; recent < 64; recent = recent * 4 + 1) {
+		struct prf_writer_options options = { .fd = -1,
+						      .block_bytes = 4000,
+						      .recent = recent };
+		struct prf_writer_totals totals;
+		struct prf_writer *w;
+		struct prf_reader *r;
+
+		fixture_must(prf_writer_new(&w, &options));
+		write_variants(w, 5000);
+		prf_writer_totals(w, &totals);
+		assert_int_equal(totals.objects > 40, recent > 0 && recent < 40);
+		assert_int_equal(totals.stacks > 40 * VARIANTS, recent > 0);
+		r = fixture_read_back(w);
+		assert_int_equal(check_variants(r), 5000);
+		prf_reader_free(r);
+		prf_writer_free(w);
+	}
+}
+
+#define LONG 500000
+
+static size_t memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Frames and stacks of which none comes again: of all, a thousand take memory. */
+static void test_memory_of_a_long_trace(void **state)
+{
+	struct prf_writer_options options = { .recent = 1000 };
+	const struct prf_object object = { .path = "/a", .root = "" };
+	struct prf_frame frame = { .object = 0 };
+	struct prf_stack stack = { .parent = PRF_NONE };
+	struct prf_writer *w;
+	uint32_t id;
+	size_t before;
+
+	options.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	fixture_must(prf_writer_new(&w, &options));
+	fixture_must(prf_writer_object(w, &object, &frame.object));
+	before = memory_in_use();
+	for (uint64_t i = 0; i < LONG; i++) {
+		frame.offset = i;
+		fixture_must(prf_writer_frame(w, &frame, &stack.frame));
+		fixture_must(prf_writer_stack(w, &stack, &id));
+		assert_int_equal(id, i);
+		if (i % 1000 == 0)
+			fixture_must(prf_writer_tick(w, 1 + i * 1000000));
+	}
+	/* If all were kept, they took 20 MB and more. */
+	assert_true(memory_in_use() - before < (size_t)1 << 20);
+	assert_false(prf_writer_nearly_full(w));
+	fixture_must(prf_writer_finish(w));
+	prf_writer_free(w);
+	close(options.fd);
+}
+
+/* Code of as many processes as make a trace nearly full: it can be finished, and is whole. */
+static void test_nearly_full(void **state)
+{
+	struct prf_object object = { .kind = PRF_OBJECT_JIT, .path = "[jit]", .root = "" };
+	struct prf_writer *w = writer(-1, false, 0);
+	struct prf_record record;
+	struct prf_reader *r;
+	uint32_t id = 0;
+
+	while (!prf_writer_nearly_full(w)) {
+		object.base++;
+		fixture_must(prf_writer_object(w, &object, &id));
+	}
+	assert_int_equal(id + 1, (1 << 20) / 16 * 15);
+	r = fixture_read_back(w);
+	while (fixture_next(r, &record))
+		assert_int_not_equal(record.type, PRF_RECORD_DAMAGE);
+	assert_true(prf_reader_complete(r));
+	assert_int_equal(prf_reader_objects(r), id + 1);
+	prf_reader_free(r);
+	prf_writer_free(w);
+}
+
+/* -------- tasks -------- */
+
 static void test_each_task_is_new(void **state)
 {
 	struct prf_writer *w = writer(-1, false, 0);
@@ -465,6 +645,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_thread_writes_the_same_bytes),
 	cmocka_unit_test(test_equal_definitions_are_one),
 	cmocka_unit_test(test_stacks_that_share_callers),
+	cmocka_unit_test(test_definitions_that_come_again),
+	cmocka_unit_test(test_memory_of_a_long_trace),
+	cmocka_unit_test(test_nearly_full),
 	cmocka_unit_test(test_each_task_is_new),
 	cmocka_unit_test(test_many_tasks),
 	cmocka_unit_test(test_wrong_arguments),
