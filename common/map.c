@@ -173,6 +173,15 @@ bool map_remove(struct map *m, const void *key, size_t size)
 	return true;
 }
 
+bool map_remove_value(struct map *m, const void *key, size_t size, void (*release)(void *value))
+{
+	const uint64_t *value = map_get(m, key, size);
+
+	if (value && *value)
+		release((void *)(uintptr_t)*value);
+	return map_remove(m, key, size);
+}
+
 void map_each(const struct map *m,
 	      void (*visit)(const void *key, size_t size, uint64_t value, void *context),
 	      void *context)

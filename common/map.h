@@ -42,6 +42,9 @@ uint32_t map_number(struct map *m, const void *key, size_t size, uint32_t next, 
 /* True when the key was there. */
 bool map_remove(struct map *m, const void *key, size_t size);
 
+/* The same where the values are pointers: `release` gets it, unless it is NULL. */
+bool map_remove_value(struct map *m, const void *key, size_t size, void (*release)(void *value));
+
 /* Calls `visit` once for each entry, in no order. The map must not change meanwhile. */
 void map_each(const struct map *m,
 	      void (*visit)(const void *key, size_t size, uint64_t value, void *context),

@@ -244,12 +244,15 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
 struct error *traces_let_go(struct session *s, uint64_t now_ns)
 {
 	struct unwinder *u = s->unwinding.unwinder;
-	struct error *error;
+	struct error *error = NULL;
 
-	if (!u || !s->trace.writer || !unwinder_find_removed(u, now_ns))
+	if (!s->trace.writer)
 		return NULL;
-	error = vanished_write_removed(s->world.objects, u, s->trace.writer);
-	unwinder_close_removed(u);
+	if (u && unwinder_find_removed(u, now_ns))
+		error = vanished_write_removed(s->world.objects, u, s->trace.writer);
+	vanished_forget(s->world.objects, u ? lookahead_spaces(s->unwinding.lookahead) : NULL);
+	if (u)
+		unwinder_forget_removed(u);
 	return trace_file_error(&s->trace, error);
 }
 
@@ -258,13 +261,22 @@ uint64_t traces_due_ns(const struct session *s)
 	return s->settings->series.ns ? s->settings->series.due_ns : UINT64_MAX;
 }
 
-int traces_switch(struct session *s, uint64_t now_ns, int signal)
+/* Whether a series goes on in the next file. */
+static bool is_due(const struct session *s, uint64_t now_ns)
 {
+	const struct series *series = &s->settings->series;
 	struct prf_writer_totals totals;
-	struct error *error;
 
 	prf_writer_totals(s->trace.writer, &totals);
-	if (signal != SIGUSR2 && !series_is_due(&s->settings->series, now_ns, totals.file_bytes))
+	return series_is_due(series, now_ns, totals.file_bytes) ||
+	       (series_wanted(series) && prf_writer_nearly_full(s->trace.writer));
+}
+
+int traces_switch(struct session *s, uint64_t now_ns, int signal)
+{
+	struct error *error;
+
+	if (signal != SIGUSR2 && !is_due(s, now_ns))
 		return 0;
 	/* What still waits for tables belongs to this file. */
 	error = drain_until(&s->drain, now_ns);
@@ -294,6 +306,9 @@ bool traces_full(const struct session *s)
 {
 	struct prf_writer_totals totals;
 
+	/* Of a series, the next file begins then. */
+	if (prf_writer_nearly_full(s->trace.writer))
+		return true;
 	if (!s->settings->max_bytes)
 		return false;
 	traces_totals(s, &totals);

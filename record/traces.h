@@ -13,7 +13,7 @@
 int traces_open(struct session *s);
 int traces_begin(struct session *s);
 
-/* Writes the names of programs that were removed and have ended, and closes their files. */
+/* Writes the names of programs that were removed and have ended, and forgets their files. */
 struct error *traces_let_go(struct session *s, uint64_t now_ns);
 
 /* Ends the current file; `last`: no more samples will come. */
@@ -23,12 +23,12 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last);
 uint64_t traces_due_ns(const struct session *s);
 
 /*
- * Switches to a new file when one is due, or when `signal` requests it. 0, or the exit status after
- * printing the error.
+ * Switches to a new file when one is due, when `signal` requests it, or when this one holds nearly
+ * what a trace can. 0, or the exit status after printing the error.
  */
 int traces_switch(struct session *s, uint64_t now_ns, int signal);
 
-/* True when the recording has reached --max-size. */
+/* True when the recording has reached --max-size, or nearly what a trace can hold. */
 bool traces_full(const struct session *s);
 
 /* Sums over all files. */

@@ -219,6 +219,11 @@ static void forked(void *context, uint32_t parent, uint32_t child)
 		its->copies = p->copies;
 }
 
+static void forgotten(void *context, const struct object *object)
+{
+	map_remove_value(&((struct javascript *)context)->files, &object, sizeof(object), free);
+}
+
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
 	struct javascript *j = context;
@@ -239,6 +244,7 @@ static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 struct error *javascript_follow(struct javascript *j, struct spaces *newest)
 {
 	return spaces_listen(newest, &(struct space_listener){ .mapped = mapped,
+							       .forgotten = forgotten,
 							       .forked = forked,
 							       .cleared = cleared,
 							       .ended = ended,

@@ -195,6 +195,11 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	bpf_map_update_elem(s->options.scripts_fd, &pid, &placed, BPF_ANY);
 }
 
+static void forgotten(void *context, const struct object *object)
+{
+	map_remove_value(&((struct scripts *)context)->files, &object, sizeof(object), free);
+}
+
 /* After an exec the kernel half has removed the entry already; after a fork it has copied it. */
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
@@ -261,6 +266,8 @@ void scripts_free(struct scripts *s)
 
 struct error *scripts_follow(struct scripts *s, struct spaces *newest)
 {
-	return spaces_listen(
-		newest, &(struct space_listener){ .mapped = mapped, .ended = ended, .context = s });
+	return spaces_listen(newest, &(struct space_listener){ .mapped = mapped,
+							       .forgotten = forgotten,
+							       .ended = ended,
+							       .context = s });
 }

@@ -7,8 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Some mappings more, or fewer, of their objects. */
+static void count_users(const struct mapping *list, size_t n, int change)
+{
+	for (size_t i = 0; i < n; i++)
+		((struct mapped *)list[i].object)->users += (uint64_t)change;
+}
+
 void mappings_release(struct mappings *m)
 {
+	count_users(m->list, m->n, -1);
 	free(m->list);
 	*m = (struct mappings){ 0 };
 }
@@ -58,6 +66,8 @@ bool mappings_add(struct mappings *m, const struct mapping *mapping)
 		pieces[n].offset += end - pieces[n].start;
 		pieces[n++].start = end;
 	}
+	count_users(pieces, n, 1);
+	count_users(m->list + from, to - from, -1);
 	memmove(m->list + from + n, m->list + to, (m->n - to) * sizeof(*m->list));
 	memcpy(m->list + from, pieces, n * sizeof(*pieces));
 	m->n = m->n - (to - from) + n;
@@ -68,6 +78,8 @@ bool mappings_copy(struct mappings *to, const struct mappings *from)
 {
 	if (!array_reserve(&to->list, &to->capacity, from->n))
 		return false;
+	count_users(to->list, to->n, -1);
+	count_users(from->list, from->n, 1);
 	if (from->n)
 		memcpy(to->list, from->list, from->n * sizeof(*to->list));
 	to->n = from->n;

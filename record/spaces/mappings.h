@@ -4,14 +4,20 @@
 
 /*
  * What is mapped where in one address space, in order and without overlap. As in mmap(2), a new
- * mapping replaces what it covers; the parts of older ones that stick out on either side stay.
+ * mapping replaces what it covers; the parts of older ones that stick out on either side stay. How
+ * many mappings are of an object is counted in the object.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Something that can be mapped. It begins with a struct mapped. */
 struct object;
+
+struct mapped {
+	uint64_t users; /* mappings of it, in all of what is mapped anywhere */
+};
 
 struct mapping {
 	uint64_t start, end;

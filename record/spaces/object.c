@@ -11,11 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+_Static_assert(!offsetof(struct object, mapped), "mappings.c counts them there");
 
 #define HITS_MAX (1 << 20) /* for one object */
 #define HITS_FIRST 64	   /* room for so many at first: sorting a few often costs more */
@@ -338,6 +341,46 @@ void object_hit(struct object *object, uint64_t offset)
 			   object->hit_count ? object->hit_count + 1 : HITS_FIRST))
 		return;
 	object->hits[object->hit_count++] = offset;
+}
+
+/* An entry of `by_key` that goes. */
+struct forgotten {
+	const void *key;
+	size_t size;
+	struct object *object;
+};
+
+struct forgetting {
+	bool (*may)(struct object *object, void *context);
+	void *context;
+	struct forgotten *list;
+	size_t n, capacity;
+};
+
+static void look_at_users(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct object *object = (struct object *)(uintptr_t)value;
+	struct forgetting *f = context;
+	bool was_idle = object && object->idle;
+
+	if (object)
+		object->idle = !object->mapped.users;
+	if (object && object->idle && was_idle && array_reserve(&f->list, &f->capacity, f->n + 1) &&
+	    f->may(object, f->context))
+		f->list[f->n++] = (struct forgotten){ key, size, object };
+}
+
+void objects_forget(struct objects *o, bool (*may)(struct object *object, void *context),
+		    void *context)
+{
+	struct forgetting f = { .may = may, .context = context };
+
+	map_each(&o->by_key, look_at_users, &f);
+	for (size_t i = 0; i < f.n; i++) {
+		map_remove(&o->by_key, f.list[i].key, f.list[i].size);
+		free_object(f.list[i].object);
+	}
+	free(f.list);
 }
 
 struct visiting {

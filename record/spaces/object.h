@@ -23,8 +23,9 @@ struct asker {
 	uint64_t start, end;
 };
 
-/* `definition`'s text stays valid until objects_free(). */
+/* Stays until it is forgotten. */
 struct object {
+	struct mapped mapped; /* by so many mappings, in all layouts; first: see mappings.h */
 	struct prf_object definition;
 	bool examined;	       /* the definition stays as it is */
 	bool prepared;	       /* was opened by object_prepare() */
@@ -33,6 +34,7 @@ struct object {
 	uint64_t *hits;	       /* file offsets of code that samples hit, see object_hit() */
 	size_t hit_count, hit_capacity;
 	bool hits_full; /* no more are added: sorting them would cost more than they are worth */
+	bool idle;	/* no layout maps it, when it was last looked at: see objects_forget() */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 	struct asker asker;	/* for whom the file was asked for and has not answered */
 	struct open_file file; /* between object_prepare() and object_let_go(); else its fd is -1 */
@@ -75,6 +77,13 @@ void object_examine(uint32_t pid, const struct mapping *mapping);
  * if the file cannot be found at the end. `hits` may hold the same offset more than once.
  */
 void object_hit(struct object *object, uint64_t offset);
+
+/*
+ * Forgets the objects of which `may` is true, of those that no layout maps. It is asked for each of
+ * them that had no mappings in the last call either.
+ */
+void objects_forget(struct objects *o, bool (*may)(struct object *object, void *context),
+		    void *context);
 
 void objects_each(const struct objects *o, void (*visit)(struct object *object, void *context),
 		  void *context);

@@ -231,6 +231,13 @@ void spaces_end(struct spaces *s, uint32_t pid, uint64_t time_ns)
 			s->listeners[i].ended(s->listeners[i].context, pid, time_ns);
 }
 
+void spaces_forget(const struct spaces *s, const struct object *object)
+{
+	for (size_t i = 0; i < s->listener_count; i++)
+		if (s->listeners[i].forgotten)
+			s->listeners[i].forgotten(s->listeners[i].context, object);
+}
+
 static void report_layout(const void *key, size_t size, uint64_t value, void *context)
 {
 	const struct layout *layout = (const struct layout *)(uintptr_t)value;

@@ -62,6 +62,8 @@ struct space_listener {
 	 */
 	void (*cleared)(void *context, uint32_t pid, uint64_t time_ns, bool by_exec);
 	void (*ended)(void *context, uint32_t pid, uint64_t time_ns);
+	/* No process maps it any more, and its memory will be used for other things. */
+	void (*forgotten)(void *context, const struct object *object);
 	void *context;
 };
 
@@ -73,6 +75,9 @@ struct error *spaces_listen(struct spaces *s, const struct space_listener *liste
  * they are called when it has, and the mapping is still there. Other processes' files do not wait.
  */
 void spaces_prepare_files(struct spaces *s);
+
+/* Calls listeners for an object that is about to be forgotten. */
+void spaces_forget(const struct spaces *s, const struct object *object);
 
 /* Calls listeners for files that have answered meanwhile. */
 void spaces_look_at_files(struct spaces *s);

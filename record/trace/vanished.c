@@ -131,6 +131,28 @@ struct error *vanished_write_removed(const struct objects *objects, struct unwin
 	return writing.error;
 }
 
+/* Of an object that no process maps any more: whether there is nothing else to learn of it. */
+static bool may_go(struct object *object, void *newest)
+{
+	if (object->code && !object->code->removed)
+		return false;
+	if (newest)
+		spaces_forget(newest, object);
+	return true;
+}
+
+static void keep_file(struct object *object, void *context)
+{
+	if (object->code)
+		object->code->removed = false;
+}
+
+void vanished_forget(struct objects *objects, const struct spaces *newest)
+{
+	objects_forget(objects, may_go, (void *)(uintptr_t)newest);
+	objects_each(objects, keep_file, NULL);
+}
+
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
 			     struct prf_writer *w)
 {

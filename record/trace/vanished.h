@@ -22,4 +22,10 @@ struct error *vanished_write(const struct objects *objects, struct unwinder *unw
 struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,
 				     struct prf_writer *w);
 
+/*
+ * Forgets the objects of these, and those whose file was never opened, once nothing maps them any
+ * more; `newest` may be NULL. A file of which an object stays is not marked any longer.
+ */
+void vanished_forget(struct objects *objects, const struct spaces *newest);
+
 #endif

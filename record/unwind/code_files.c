@@ -25,39 +25,34 @@ struct build_id {
 	uint8_t bytes[ELF_BUILD_ID_MAX];
 };
 
-struct key {
-	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
-	uint8_t bytes[39];
-};
-
-static struct key build_id_key(const uint8_t *build_id, size_t size)
+static struct code_file_key build_id_key(const uint8_t *build_id, size_t size)
 {
-	struct key key = { .kind = 'b' };
+	struct code_file_key key = { .kind = 'b' };
 
 	memcpy(key.bytes, build_id, size < ELF_BUILD_ID_MAX ? size : ELF_BUILD_ID_MAX);
 	key.bytes[ELF_BUILD_ID_MAX] = (uint8_t)size;
 	return key;
 }
 
-static struct key inode_key(const struct stat *status)
+static struct code_file_key inode_key(const struct stat *status)
 {
 	uint64_t words[4] = { status->st_dev, status->st_ino, (uint64_t)status->st_size,
 			      (uint64_t)status->st_mtim.tv_sec * 1000000000 +
 				      (uint64_t)status->st_mtim.tv_nsec };
-	struct key key = { .kind = 'i' };
+	struct code_file_key key = { .kind = 'i' };
 
 	memcpy(key.bytes, words, sizeof(words));
 	return key;
 }
 
-static struct code_file *find(const struct code_files *files, const struct key *key)
+static struct code_file *find(const struct code_files *files, const struct code_file_key *key)
 {
 	uint64_t *value = map_get(&files->keys, key, sizeof(*key));
 
 	return value ? files->all[*value - 1] : NULL;
 }
 
-static void free_file(struct code_file *file)
+void code_file_free(struct code_file *file)
 {
 	if (!file)
 		return;
@@ -72,7 +67,7 @@ static void free_file(struct code_file *file)
 void code_files_release(struct code_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
-		free_file(files->all[i]);
+		code_file_free(files->all[i]);
 	free(files->all);
 	map_release(&files->keys);
 	*files = (struct code_files){ 0 };
@@ -85,6 +80,28 @@ void code_files_close(struct code_files *files, struct code_file *file)
 	file->fd = -1;
 	files->copied_bytes -= file->copied_bytes;
 	file->copied_bytes = 0;
+}
+
+void code_files_let_go(struct code_files *files, struct code_file *file)
+{
+	if (file->kept < 0)
+		return;
+	close(file->kept);
+	file->kept = -1;
+	files->kept--;
+}
+
+void code_files_take(struct code_files *files, struct code_file *file)
+{
+	uint64_t *at = map_get(&files->keys, &file->key, sizeof(file->key));
+	struct code_file *last = files->all[files->count - 1];
+
+	files->all[*at - 1] = last;
+	*map_get(&files->keys, &last->key, sizeof(last->key)) = *at;
+	map_remove(&files->keys, &file->key, sizeof(file->key));
+	files->count--;
+	code_files_close(files, file);
+	code_files_let_go(files, file);
 }
 
 static void close_file(struct open_file *from)
@@ -117,13 +134,12 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	file->fd = from->fd;
 	file->copied_bytes = size;
 	files->copied_bytes += size;
-	if (file->kept >= 0)
-		close(file->kept);
+	code_files_let_go(files, file);
 	file->removed = false; /* it was said of the one that was kept before */
 	/* Copies would keep their memory. */
-	file->kept = file->fd >= 0 && !from->copied && files->count < KEPT_MAX
-			     ? fcntl(file->fd, F_DUPFD_CLOEXEC, 0)
-			     : -1;
+	if (file->fd >= 0 && !from->copied && files->kept < KEPT_MAX)
+		file->kept = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	files->kept += file->kept >= 0;
 	if (file->fd < 0)
 		return;
 	/* What the kernel half knows the file by: struct unwind_file_key. */
@@ -132,8 +148,8 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 }
 
 /* Takes over the fd. */
-static struct code_file *add(struct code_files *files, const struct key *key, const char *path,
-			     struct open_file *from)
+static struct code_file *add(struct code_files *files, const struct code_file_key *key,
+			     const char *path, struct open_file *from)
 {
 	struct code_file *file = files->count < FILES_MAX ? calloc(1, sizeof(*file)) : NULL;
 	uint64_t *value;
@@ -141,6 +157,7 @@ static struct code_file *add(struct code_files *files, const struct key *key, co
 	if (!file || !array_reserve(&files->all, &files->capacity, files->count + 1))
 		goto failed;
 	file->fd = file->kept = -1;
+	file->key = *key;
 	file->path = strdup(path);
 	value = file->path ? map_put(&files->keys, key, sizeof(*key), NULL) : NULL;
 	if (!value)
@@ -151,7 +168,7 @@ static struct code_file *add(struct code_files *files, const struct key *key, co
 	return file;
 failed:
 	close_file(from);
-	free_file(file);
+	code_file_free(file);
 	return NULL;
 }
 
@@ -182,7 +199,7 @@ static struct code_file *known(struct code_files *files, struct code_file *file,
 static struct code_file *get_by_build_id(struct code_files *files, const char *path,
 					 const struct build_id *id, struct open_file *from)
 {
-	struct key key = build_id_key(id->bytes, id->size);
+	struct code_file_key key = build_id_key(id->bytes, id->size);
 	struct code_file *file = find(files, &key);
 
 	if (file)
@@ -199,7 +216,7 @@ static struct code_file *get_by_inode(struct code_files *files, const char *path
 				      struct open_file *from)
 {
 	struct code_file *file;
-	struct key key;
+	struct code_file_key key;
 
 	if (from->fd < 0)
 		return NULL;
@@ -210,7 +227,7 @@ static struct code_file *get_by_inode(struct code_files *files, const char *path
 
 struct code_file *code_files_get_vdso(struct code_files *files)
 {
-	const struct key key = { .kind = 'v' };
+	const struct code_file_key key = { .kind = 'v' };
 	struct code_file *file = find(files, &key);
 
 	if (file)
@@ -233,7 +250,7 @@ static struct code_file *get_file(struct code_files *files, uint32_t pid, const 
 {
 	const struct prf_object *d = &m->object->definition;
 	struct build_id id = build_id_of(d);
-	struct key key = build_id_key(id.bytes, id.size);
+	struct code_file_key key = build_id_key(id.bytes, id.size);
 	struct code_file *file = id.size ? find(files, &key) : NULL;
 	struct open_file opened;
 	struct error *error;
@@ -270,7 +287,7 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid, const s
 struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
 				  size_t size)
 {
-	struct key key = build_id_key(build_id, size);
+	struct code_file_key key = build_id_key(build_id, size);
 
 	return find(files, &key);
 }

@@ -23,7 +23,14 @@ enum code_file_state {
 	CODE_FILE_REFUSED, /* no table: no memory for it, or the file could not be opened */
 };
 
+/* What a file is known by. */
+struct code_file_key {
+	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
+	uint8_t bytes[39];
+};
+
 struct code_file {
+	struct code_file_key key;
 	char *path;
 	int fd;		       /* while waiting; -1: could not be opened, or the vDSO */
 	bool replaced;	       /* with fd -1: another file has the name now */
@@ -47,12 +54,14 @@ struct code_file {
 	bool changed;	      /* its table was added or dropped, and users have to be published */
 	bool removed; /* no process maps it, and it has no name: see unwinder_find_removed() */
 	const char *problem;
+	struct code_file *next; /* in the unwinder's list of files that nothing refers to */
 };
 
 /* Starts as { 0 }. */
 struct code_files {
 	struct code_file **all;
 	size_t count, capacity;
+	size_t kept;	       /* how many of them stay open */
 	struct map keys;       /* -> index in `all` + 1 */
 	uint64_t copied_bytes; /* of all files */
 };
@@ -61,6 +70,13 @@ void code_files_release(struct code_files *files);
 
 /* Closes the file's fd. */
 void code_files_close(struct code_files *files, struct code_file *file);
+
+/* Closes the one that is kept. */
+void code_files_let_go(struct code_files *files, struct code_file *file);
+
+/* The file is not known any more, and not open; the caller frees it. */
+void code_files_take(struct code_files *files, struct code_file *file);
+void code_file_free(struct code_file *file);
 
 /*
  * The file that a process maps; also stored in the mapping's object. A new one has the state

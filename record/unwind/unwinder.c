@@ -39,6 +39,7 @@ struct unwinder {
 	bool started, busy;
 	atomic_bool stopping; /* set with the lock held, read without it while a file is read */
 	struct code_files files;
+	struct code_file *gone;	     /* nothing refers to them: the worker frees them */
 	const struct spaces *spaces; /* the spaces that are published; NULL: not set yet */
 	struct publications published;
 	struct table_store store;
@@ -64,6 +65,13 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
 }
 
+static void withdraw(const struct unwinder *u, const struct code_file *file)
+{
+	struct unwind_file_key key = { file->device, file->inode };
+
+	bpf_map_delete_elem(u->options.maps.files, &key);
+}
+
 /* Makes the table known to the kernel half under its file's key, or withdraws it. */
 static void announce(const struct unwinder *u, const struct code_file *file)
 {
@@ -76,7 +84,7 @@ static void announce(const struct unwinder *u, const struct code_file *file)
 	if (!file->inode)
 		return;
 	if (file->state != CODE_FILE_READY) {
-		bpf_map_delete_elem(u->options.maps.files, &key);
+		withdraw(u, file);
 		return;
 	}
 	for (; value.count < file->segment_count && value.count < 4; value.count++) {
@@ -355,6 +363,19 @@ static void build_file(struct unwinder *u, struct code_file *file)
 	u->busy = false;
 }
 
+/* Gives the tables of files back that nothing refers to. With the lock held. */
+static void free_gone(struct unwinder *u)
+{
+	while (u->gone) {
+		struct code_file *file = u->gone;
+
+		u->gone = file->next;
+		if (file->state == CODE_FILE_READY)
+			table_store_drop(&u->store, &file->stored, clock_now());
+		code_file_free(file);
+	}
+}
+
 static void *work(void *context)
 {
 	struct unwinder *u = context;
@@ -365,6 +386,7 @@ static void *work(void *context)
 	while (!u->stopping) {
 		struct code_file *file = next_waiting(u);
 
+		free_gone(u);
 		if (file) {
 			build_file(u, file);
 			continue;
@@ -374,7 +396,7 @@ static void *work(void *context)
 		pthread_mutex_unlock(&u->lock);
 		table_store_reserve(&u->store, clock_now());
 		pthread_mutex_lock(&u->lock);
-		if (!u->stopping && !next_waiting(u))
+		if (!u->stopping && !u->gone && !next_waiting(u))
 			pthread_cond_wait(&u->work, &u->lock);
 	}
 	pthread_mutex_unlock(&u->lock);
@@ -447,6 +469,7 @@ void unwinder_free(struct unwinder *u)
 		pthread_join(u->worker, NULL);
 	}
 	publications_release(&u->published);
+	free_gone(u);
 	code_files_release(&u->files);
 	table_store_release(&u->store);
 	pthread_cond_destroy(&u->work);
@@ -623,8 +646,9 @@ static bool is_removed(const struct code_file *file, uint64_t now_ns)
 {
 	struct stat status;
 
-	return file->kept >= 0 && !file->users && file->last_mapped_ns + REMOVED_NS < now_ns &&
-	       !fstat(file->kept, &status) && !status.st_nlink;
+	return file->kept >= 0 && !file->users && file->state != CODE_FILE_WAITING &&
+	       file->last_mapped_ns + REMOVED_NS < now_ns && !fstat(file->kept, &status) &&
+	       !status.st_nlink;
 }
 
 size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns)
@@ -641,17 +665,25 @@ size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns)
 	return n;
 }
 
-void unwinder_close_removed(struct unwinder *u)
+/* Its number may be another file's as soon as it is closed. */
+static void forget_file(struct unwinder *u, struct code_file *file)
+{
+	if (file->state == CODE_FILE_READY) {
+		withdraw(u, file);
+		u->totals.files--;
+		u->totals.rows -= file->stored.rows;
+	}
+	code_files_take(&u->files, file);
+	file->next = u->gone;
+	u->gone = file;
+	pthread_cond_signal(&u->work);
+}
+
+void unwinder_forget_removed(struct unwinder *u)
 {
 	pthread_mutex_lock(&u->lock);
-	for (size_t i = 0; i < u->files.count; i++) {
-		struct code_file *file = u->files.all[i];
-
-		if (!file->removed)
-			continue;
-		close(file->kept);
-		file->kept = -1;
-		file->removed = false;
-	}
+	for (size_t i = u->files.count; i-- > 0;)
+		if (u->files.all[i]->removed)
+			forget_file(u, u->files.all[i]);
 	pthread_mutex_unlock(&u->lock);
 }

@@ -78,11 +78,12 @@ int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
 
 /*
  * Marks the files that are still open here, but were removed and are not mapped any more. Returns
- * their number. After their names were taken, unwinder_close_removed() closes them: the memory and
- * the disk that they take are not to grow as long as programs are built, run and removed.
+ * their number. Once their names were taken and no object refers to them, unwinder_forget_removed()
+ * closes them and drops their tables: the memory and the disk that they take are not to grow as
+ * long as programs are built, run and removed. Files that are not marked any more stay.
  */
 size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns);
-void unwinder_close_removed(struct unwinder *u);
+void unwinder_forget_removed(struct unwinder *u);
 
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;

@@ -9,9 +9,29 @@
 
 #define SPACE 64
 
-static struct object *thing(uintptr_t number)
+static struct mapped things[8];
+
+static struct object *thing(size_t number)
 {
-	return (struct object *)(number * 16);
+	return number ? (struct object *)&things[number] : NULL;
+}
+
+static int number_of(const struct object *object)
+{
+	return (int)((const struct mapped *)object - things);
+}
+
+/* How many mappings there are of each thing is what they say. */
+static void check_users(const struct mappings *a, const struct mappings *b)
+{
+	uint64_t users[8] = { 0 };
+
+	for (size_t i = 0; i < a->n; i++)
+		users[number_of(a->list[i].object)]++;
+	for (size_t i = 0; i < b->n; i++)
+		users[number_of(b->list[i].object)]++;
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(things[i].users, users[i]);
 }
 
 static void add(struct mappings *m, uint64_t start, uint64_t end, uint64_t offset, uintptr_t number)
@@ -28,7 +48,7 @@ static void check(const struct mappings *m, const char *expected)
 	for (size_t i = 0; i < m->n; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d-%d+%d=%d ",
 			 (int)m->list[i].start, (int)m->list[i].end, (int)m->list[i].offset,
-			 (int)((uintptr_t)m->list[i].object / 16));
+			 number_of(m->list[i].object));
 	assert_string_equal(text, expected);
 }
 
@@ -78,15 +98,20 @@ static void test_find(void **state)
 	same.offset++;
 	assert_true(mappings_are_changed_by(&m, &same));
 	assert_true(mappings_copy(&copy, &m));
+	check_users(&m, &copy);
+	add(&m, 5, 40, 0, 3);
+	assert_true(mappings_copy(&m, &copy));
+	check_users(&m, &copy);
 	mappings_release(&m);
 	check(&copy, "10-20+3=1 30-31+0=2 ");
 	mappings_release(&copy);
+	check_users(&m, &copy);
 }
 
 /* Against an array with one entry for each address. */
 static void test_random(void **state)
 {
-	struct mappings m = { 0 };
+	struct mappings m = { 0 }, none = { 0 };
 	uintptr_t expected[SPACE] = { 0 };
 
 	srand(1);
@@ -96,6 +121,7 @@ static void test_random(void **state)
 		uintptr_t number = 1 + (uintptr_t)rand() % 5;
 
 		add(&m, start, end, start, number);
+		check_users(&m, &none);
 		for (uint64_t i = start; i < end; i++)
 			expected[i] = number;
 		for (uint64_t i = 0; i < SPACE; i++) {
@@ -107,6 +133,7 @@ static void test_random(void **state)
 		}
 	}
 	mappings_release(&m);
+	check_users(&m, &none);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -180,6 +180,47 @@ static void devices_and_the_missing_are_left_alone(void **state)
 	objects_free(o);
 }
 
+static bool agree(struct object *object, void *context)
+{
+	++*(int *)context;
+	return strcmp(object->definition.path, "/kept") != 0;
+}
+
+static void count(struct object *object, void *context)
+{
+	++*(int *)context;
+}
+
+/* What is mapped stays, and what was mapped a moment ago. */
+static void test_forgetting(void **state)
+{
+	struct objects *o = objects_new();
+	struct mappings m = { 0 };
+	struct mapping mapping = { .start = 1, .end = 2 };
+	int asked = 0, left = 0;
+
+	mapping.object = objects_get(o, "/mapped", &nothing);
+	object_hit(mapping.object, 7);
+	assert_true(mappings_add(&m, &mapping));
+	objects_get(o, "/a", &nothing);
+	objects_get(o, "/b", &nothing);
+	objects_get(o, "/kept", &nothing);
+	objects_forget(o, agree, &asked);
+	assert_int_equal(asked, 0);
+	objects_forget(o, agree, &asked);
+	assert_int_equal(asked, 3);
+	objects_each(o, count, &left);
+	assert_int_equal(left, 2);
+	assert_ptr_equal(objects_get(o, "/mapped", &nothing), mapping.object);
+	mappings_release(&m);
+	objects_forget(o, agree, &asked);
+	assert_int_equal(asked, 4);
+	objects_forget(o, agree, &asked);
+	assert_int_equal(asked, 6);
+	assert_int_equal(objects_get(o, "/mapped", &nothing)->hit_count, 0);
+	objects_free(o);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(names_tell_kinds),
 	cmocka_unit_test(equal_ones_are_one),
@@ -187,6 +228,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(files_are_opened),
 	cmocka_unit_test(another_file_of_the_name_is_not_it),
 	cmocka_unit_test(devices_and_the_missing_are_left_alone),
+	cmocka_unit_test(test_forgetting),
 };
 
 UNIT_TESTS(tests);

@@ -236,11 +236,23 @@ static void hear_ended(void *context, uint32_t pid, uint64_t time_ns)
 	HEAR("%u ends at %d; ", pid - PID, (int)time_ns);
 }
 
+static void hear_forgotten(void *context, const struct object *object)
+{
+	struct fixture *f = context;
+
+	HEAR("%s goes; ", object->definition.path);
+}
+
 static const struct space_listener *listener(struct fixture *f)
 {
 	static struct space_listener listener;
 
-	listener = (struct space_listener){ hear_mapped, hear_forked, hear_cleared, hear_ended, f };
+	listener = (struct space_listener){ .mapped = hear_mapped,
+					    .forked = hear_forked,
+					    .cleared = hear_cleared,
+					    .ended = hear_ended,
+					    .forgotten = hear_forgotten,
+					    .context = f };
 	return &listener;
 }
 
@@ -255,8 +267,9 @@ static void listeners_hear_of_each_change(void **state)
 	exec(f->s, PID + 1);
 	map(f->s, PID + 1, 0x1000, 0x2000, 0, "/b");
 	spaces_end(f->s, PID + 1, 7);
+	spaces_forget(f->s, spaces_find(f->s, PID, 0x1000)->object);
 	assert_string_equal(f->heard, "0 maps /a at 0; 0 forks 1; 1 execs; 1 maps /b at 1; "
-				      "1 ends at 7; ");
+				      "1 ends at 7; /a goes; ");
 	assert_true(spaces_knows(f->s, PID + 1));
 }
 

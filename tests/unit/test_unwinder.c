@@ -3,17 +3,21 @@
 #include "tests/unit/unit.h"
 
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/abi/unwind.h"
+#include "common/clock.h"
 #include "common/elf_file.h"
+#include "record/trace/vanished.h"
 
 #define LONG_NS UINT64_C(60000000000)
 
@@ -353,7 +357,106 @@ static void test_unused_tables_make_room(void **state)
 	assert_true(totals.files > before.files / 4 && totals.slabs == 2);
 }
 
+/* -------- files that are gone -------- */
+
+/* A program, copied to `path` and mapped by this process. */
+static void *map_copy(char *path, size_t *size)
+{
+	int from = open("/bin/cat", O_RDONLY | O_CLOEXEC), to;
+	struct stat status;
+	void *at;
+
+	if (from < 0)
+		skip();
+	strcpy(path, "/tmp/prof-test-XXXXXX");
+	to = mkstemp(path);
+	assert_true(to >= 0 && !fstat(from, &status));
+	*size = (size_t)status.st_size;
+	assert_int_equal(sendfile(to, from, NULL, *size), *size);
+	at = mmap(NULL, *size, PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);
+	assert_true(at != MAP_FAILED);
+	close(from);
+	close(to);
+	return at;
+}
+
+static size_t open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (readdir(folder))
+		n++;
+	closedir(folder);
+	return n;
+}
+
+static void count(struct object *object, void *context)
+{
+	++*(size_t *)context;
+}
+
+static size_t count_objects(const struct fixture *f)
+{
+	size_t n = 0;
+
+	objects_each(f->objects, count, &n);
+	return n;
+}
+
+/* As traces_let_go() does it, so much later that no sample of the file can come. */
+static size_t let_go(struct fixture *f)
+{
+	size_t n = unwinder_find_removed(f->unwinder, clock_now() + UINT64_C(11000000000));
+
+	vanished_forget(f->objects, f->spaces);
+	unwinder_forget_removed(f->unwinder);
+	return n;
+}
+
+/* Neither its fd, nor its table, nor anything else of it stays. It may come again. */
+static void test_removed_program_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder_totals before, totals;
+	size_t size, files, objects;
+	char path[32];
+	void *at;
+
+	start(f, 0);
+	map_self(f);
+	let_go(f);
+	let_go(f);
+	unwinder_totals(f->unwinder, &before);
+	files = open_files();
+	objects = count_objects(f);
+	for (int round = 0; round < 2; round++) {
+		at = map_copy(path, &size);
+		map_self(f);
+		unwinder_totals(f->unwinder, &totals);
+		assert_int_equal(totals.files, before.files + 1);
+		assert_int_equal(open_files(), files + 1);
+		assert_int_equal(count_objects(f), objects + 1);
+		/* As long as it is mapped, it stays. */
+		unlink(path);
+		assert_int_equal(let_go(f), 0);
+		munmap(at, size);
+		map_self(f);
+		/* An object goes when it was found without users twice. */
+		assert_int_equal(let_go(f), 1);
+		assert_int_equal(open_files(), files + 1);
+		assert_int_equal(let_go(f), 1);
+		unwinder_totals(f->unwinder, &totals);
+		assert_int_equal(totals.files, before.files);
+		assert_int_equal(totals.rows, before.rows);
+		assert_int_equal(open_files(), files);
+		assert_int_equal(count_objects(f), objects);
+		assert_int_equal(let_go(f), 0);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up, tear_down),
