@@ -94,7 +94,7 @@ static bool grew(const struct change *c, double total, double least, double *per
 static bool say_regression(const struct report_options *o, const struct comparison *c,
 			   const struct compared *one)
 {
-	double total = c->totals[CHANGE_BEFORE], percent;
+	double total = c->runs.totals[CHANGE_BEFORE], percent;
 	const struct change *change = &one->self;
 	const char *what = "in itself";
 
@@ -105,7 +105,7 @@ static bool say_regression(const struct report_options *o, const struct comparis
 			return false;
 	}
 	message_error("%s takes %.3f %s more %s (%.3f to %.3f), %+.2f %% of the total before",
-		      one->name, change->now - change->before, c->unit, what, change->low,
+		      one->name, change->now - change->before, c->runs.unit, what, change->low,
 		      change->high, percent);
 	return true;
 }
@@ -122,7 +122,7 @@ bool compare_finds_regression(const struct report_options *o, const struct profi
 	if (error) {
 		message_error("%s", error->text);
 		error_free(error);
-	} else if (!c.noise_known) {
+	} else if (!c.runs.noise_known) {
 		message_warning("--fail-on-regression: what these events vary by is known from "
 				"several runs only");
 	}

@@ -4,12 +4,12 @@
 
 /*
  * What changed from function to function (or object, line, command) between the runs of two
- * profiles, which must distinguish traces (PROFILE_BY_TRACE): each trace is a run.
+ * profiles.
  *
  * row_common_key() says which rows are the same in two runs.
  */
 
-#include "report/views/change.h"
+#include "report/views/compared_runs.h"
 #include "report/views/rows.h"
 
 struct compared {
@@ -22,11 +22,7 @@ struct compared {
 struct comparison {
 	struct compared *list; /* those that surely changed first, the largest change at the top */
 	size_t count;
-	size_t runs[2];	   /* enum change_side */
-	double totals[2];  /* of everything, for one run */
-	bool scaled;	   /* those before are scaled to the total of now */
-	bool noise_known;  /* false: there are no intervals and no p */
-	const char *unit;  /* of values: "s", or that of the profile */
+	struct compared_runs runs;
 	struct rows *rows; /* of each run, which the names belong to */
 };
 

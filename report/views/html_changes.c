@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void put_head(struct buffer *out, const struct comparison *c)
+static void put_head(struct buffer *out, const struct compared_runs *r)
 {
 	struct sink s;
 
@@ -14,9 +14,9 @@ static void put_head(struct buffer *out, const struct comparison *c)
 	sink_printf(
 		&s,
 		"{\"runs\":[%zu,%zu],\"totals\":[%.9g,%.9g],\"noise\":%s,\"alpha\":%g,\"unit\":",
-		c->runs[0], c->runs[1], c->totals[0], c->totals[1],
-		c->noise_known ? "true" : "false", CHANGE_ALPHA);
-	sink_json_string(&s, c->unit);
+		r->sides[0].count, r->sides[1].count, r->totals[0], r->totals[1],
+		r->noise_known ? "true" : "false", CHANGE_ALPHA);
+	sink_json_string(&s, r->unit);
 	sink_char(&s, '}');
 	buffer_uleb(out, s.buffer.size);
 	buffer_append(out, s.buffer.data, s.buffer.size);
@@ -106,7 +106,7 @@ static struct error *put_comparison(struct buffer *out, struct html_texts *texts
 	struct error *error = comparison_init(&c, &sides);
 
 	if (!error) {
-		put_head(out, &c);
+		put_head(out, &c.runs);
 		put_rows(out, texts, &c);
 		error = put_functions(out, compared, &c);
 	}

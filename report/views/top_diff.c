@@ -2,16 +2,15 @@
 #include "report/views/top_diff.h"
 
 #include "report/output/fitted.h"
+#include "report/views/change_columns.h"
 #include "report/views/comparison.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Terminals narrower than these widths: the row leaves out what the name says. */
-enum { WIDTH_OF_ALL = 170, WIDTH_OF_INTERVALS = 140, WIDTH_OF_TOTAL_P = 100, WIDTH_OF_TOTAL = 76 };
-
 struct table {
 	const struct comparison *comparison;
+	struct change_columns columns;
 	const struct view_options *options;
 	double min; /* rows below are left out */
 	const char *by;
@@ -29,134 +28,13 @@ static const char *state(const struct compared *one)
 
 /* -------- text -------- */
 
-static void write_runs(const struct table *t, struct sink *s, enum change_side side)
-{
-	const struct comparison *c = t->comparison;
-
-	sink_printf(s, "%zu run%s of %.3f ", c->runs[side], c->runs[side] == 1 ? "" : "s",
-		    c->totals[side]);
-	sink_printable(s, c->unit);
-}
-
-static void write_summary(const struct table *t, struct sink *s)
-{
-	const struct comparison *c = t->comparison;
-
-	sink_text(s, "# before: ");
-	write_runs(t, s, CHANGE_BEFORE);
-	sink_text(s, c->scaled ? " (scaled); now: " : "; now: ");
-	write_runs(t, s, CHANGE_NOW);
-	sink_text(s, "\n");
-	if (!c->noise_known)
-		sink_text(s, "# How far such values vary by chance is known from several runs "
-			     "only: --diff A --diff B ...\n");
-	else if (c->runs[0] + c->runs[1] == 2)
-		sink_printf(s,
-			    "# *: more than sampling noise (p < %g for all rows together)\n# how "
-			    "far runs vary is known from several only\n",
-			    CHANGE_ALPHA);
-	else
-		sink_printf(s,
-			    "# *: more than the runs vary by chance (p < %g for all rows "
-			    "together)\n",
-			    CHANGE_ALPHA);
-}
-
-static unsigned int width(const struct table *t)
-{
-	return t->options->width ? t->options->width : UINT32_MAX;
-}
-
-static bool shows_total(const struct table *t)
-{
-	return width(t) >= WIDTH_OF_TOTAL;
-}
-
-static bool shows_values(const struct table *t, bool total)
-{
-	return !total || width(t) >= WIDTH_OF_ALL;
-}
-
-static bool shows_interval(const struct table *t)
-{
-	return t->comparison->noise_known && width(t) >= WIDTH_OF_INTERVALS;
-}
-
-static bool shows_p(const struct table *t, bool total)
-{
-	return t->comparison->noise_known && (!total || width(t) >= WIDTH_OF_TOTAL_P);
-}
-
-static void write_side_heading(const struct table *t, struct sink *s, bool total)
-{
-	if (shows_values(t, total))
-		sink_text(s, "    before       now ");
-	sink_printf(s, "   %s", total ? " total" : "change");
-	if (shows_interval(t))
-		sink_text(s, "  95 % interval of it");
-	if (shows_p(t, total))
-		sink_text(s, "        p");
-	sink_char(s, ' ');
-}
-
-static void write_heading(const struct table *t, struct sink *s)
-{
-	write_side_heading(t, s, false);
-	if (shows_total(t)) {
-		sink_text(s, " |");
-		write_side_heading(t, s, true);
-	}
-	sink_printf(s, "  %s\n", t->by);
-}
-
-/* How many columns write_side() takes. */
-static unsigned int side_columns(const struct table *t, bool total)
-{
-	unsigned int columns = 9; /* the change */
-
-	if (shows_values(t, total))
-		columns += 21;
-	if (shows_interval(t))
-		columns += 22;
-	return columns + (shows_p(t, total) ? 10 : 1);
-}
-
-static const char *colour(const struct table *t, const struct change *c)
-{
-	if (!t->options->colour || !c->sure)
-		return "";
-	return c->now > c->before ? "\033[31m" : "\033[32m";
-}
-
-static void write_side(const struct table *t, struct sink *s, const struct change *c, bool total)
-{
-	const char *begin = colour(t, c);
-
-	if (shows_values(t, total))
-		sink_printf(s, "%10.3f%10.3f ", c->before, c->now);
-	sink_printf(s, "%s%+9.3f%s", begin, c->now - c->before, *begin ? "\033[m" : "");
-	if (shows_interval(t))
-		sink_printf(s, " [%+9.3f,%+9.3f]", c->low, c->high);
-	if (shows_p(t, total) && c->p < 0.00001)
-		sink_text(s, " <0.00001");
-	else if (shows_p(t, total))
-		sink_printf(s, " %8.5f", c->p);
-	sink_char(s, c->sure ? '*' : ' ');
-}
-
 static void text_row(const struct table *t, const struct compared *one, struct sink *s)
 {
-	unsigned int used = side_columns(t, false) + 2;
+	unsigned int used = change_width(&t->columns) + 2;
 
-	if (shows_total(t))
-		used += side_columns(t, true) + 2;
 	if (*state(one))
 		used += (unsigned int)strlen(state(one)) + 3;
-	write_side(t, s, &one->self, false);
-	if (shows_total(t)) {
-		sink_text(s, " |");
-		write_side(t, s, &one->total, true);
-	}
+	change_write(&t->columns, s, &one->self, &one->total);
 	sink_text(s, "  ");
 	if (*state(one))
 		sink_printf(s, "(%s) ", state(one));
@@ -241,12 +119,12 @@ static void json_row(const struct table *t, const struct compared *one, struct s
 
 static void json_begin(const struct table *t, struct sink *s)
 {
-	const struct comparison *c = t->comparison;
+	const struct compared_runs *c = &t->comparison->runs;
 
 	sink_printf(s,
 		    "{\n\"runs\": {\"before\": %zu, \"now\": %zu},\n"
 		    "\"total\": {\"before\": %.9g, \"now\": %.9g},\n\"scaled\": %s,\n\"unit\": ",
-		    c->runs[0], c->runs[1], c->totals[0], c->totals[1],
+		    c->sides[0].count, c->sides[1].count, c->totals[0], c->totals[1],
 		    c->scaled ? "true" : "false");
 	sink_json_string(s, c->unit);
 	sink_printf(s, ",\n\"alpha\": %g,\n\"by\": \"%s\",\n\"rows\": [", CHANGE_ALPHA, t->by);
@@ -281,8 +159,9 @@ static void write_table(const struct table *t, struct sink *s)
 		write_rows(t, ",\n", json_row, s);
 		sink_text(s, "\n]\n}\n");
 	} else {
-		write_summary(t, s);
-		write_heading(t, s);
+		change_summary(&t->columns, s);
+		change_heading(&t->columns, s);
+		sink_printf(s, "  %s\n", t->by);
 		write_rows(t, "", text_row, s);
 	}
 }
@@ -298,7 +177,8 @@ struct error *top_diff_render(const struct profile *p, const struct view_options
 	struct error *error = comparison_init(&comparison, &sides);
 
 	if (!error) {
-		table.min = p->min_percent / 100 * comparison.totals[CHANGE_NOW];
+		table.min = p->min_percent / 100 * comparison.runs.totals[CHANGE_NOW];
+		table.columns = (struct change_columns){ &comparison.runs, o->width, o->colour };
 		write_table(&table, s);
 	}
 	comparison_release(&comparison);
