@@ -20,14 +20,14 @@ static const char *wrong_comparison(const struct report_options *o)
 	if (o->base_count && o->action != REPORT_VIEW)
 		return "--diff goes with a view, not with --info, --dump, --check or --embed";
 	if (o->base_count && !o->view->can_diff)
-		return "this format cannot show a difference; folded, top and html can";
+		return "this format cannot show a difference; folded, top, annotate and html can";
 	if (!o->base_count && o->shown.normalize)
 		return "--normalize goes with --diff=BASE";
 	if (!o->base_count && o->shown.safe_colours)
 		return "--safe-colors goes with --diff=BASE";
 	if (o->fail_percent >= 0 && !(o->base_count && is_view(o, "top")))
 		return "--fail-on-regression goes with -f top --diff=BASE";
-	if (o->base_count && o->shown.function)
+	if (o->base_count && o->shown.function && !o->view->joins_runs)
 		return "--function shows callers and callees of one recording; --focus goes with "
 		       "--diff";
 	if (o->base_count && o->shown.by && !strcmp(o->shown.by, "thread"))

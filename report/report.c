@@ -403,8 +403,37 @@ static bool load_both(struct report_options *o, struct loaded *base, struct load
 	return true;
 }
 
+/* Reads both sides of a comparison into one profile. */
+static bool load_joined(struct report_options *o, struct loaded *all)
+{
+	size_t before = (size_t)o->base_count, now = (size_t)o->path_count;
+	char **paths = malloc((before + now) * sizeof(*paths));
+	struct loaded sides[2];
+	bool ok;
+
+	if (!paths) {
+		message_error("out of memory");
+		return false;
+	}
+	memcpy(paths, o->bases, before * sizeof(*paths));
+	memcpy(paths + before, o->paths, now * sizeof(*paths));
+	ok = loaded_open(all, paths, before + now, false) && loaded_read(all, o, true);
+	free(paths);
+	if (!ok)
+		return false;
+	sides[0] = sides[1] = *all;
+	sides[0].trace_count = before;
+	sides[1].traces += before;
+	sides[1].trace_count = now;
+	compare_choose_value(o, &sides[0], &sides[1]);
+	o->shown.base_runs = before;
+	return loaded_have_notes(all, NULL, o) && loaded_build(all, o);
+}
+
 static bool load(struct report_options *o, struct loaded *base, struct loaded *now)
 {
+	if (o->base_count && o->view->joins_runs)
+		return load_joined(o, now);
 	if (o->base_count)
 		return load_both(o, base, now);
 	return open_traces(o, now, o->paths, o->path_count) && loaded_profile(now, o);
@@ -425,7 +454,7 @@ static int show(struct report_options *o)
 		goto out;
 	loaded_warn(&loaded, o);
 	/* A comparison with one empty side is a valid report: everything vanished or is new. */
-	if ((!o->base_count || !base.profile->samples) && unmatched(&loaded, o))
+	if ((!base.profile || !base.profile->samples) && unmatched(&loaded, o))
 		goto out;
 	status = write_view(o, &loaded);
 	if (o->open && status == STATUS_DONE)

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED_MAX = 5 }; /* functions that are named where several are meant */
+enum {
+	NAMED_MAX = 5,	   /* functions that are named where several are meant */
+	TEXT_COLUMNS = 50, /* of source, beside the columns of a comparison */
+};
 
 /* -------- which functions -------- */
 
@@ -94,14 +97,33 @@ static void write_hosts(const struct listing *l, const struct hits *h)
 		sink_printf(l->sink, "# ... and into %zu more\n", h->host_count - NAMED_MAX);
 }
 
-static void write_summary(const struct listing *l, const struct row *row, const struct hits *h)
+/* The function as a row of its own. */
+static struct error *write_comparison(const struct listing *l, const struct row *row,
+				      const struct hits *h)
+{
+	struct hit_change *change;
+	struct error *error = hit_changes(&change, l->columns.runs, h->all_runs, 1);
+
+	if (!error) {
+		change_summary(&l->columns, l->sink);
+		sink_char(l->sink, '\n');
+		listing_heading(l, "function");
+		listing_count(l, &h->all, change);
+		sink_text(l->sink, "  ");
+		fitted_name(l->sink, row->name, row->object,
+			    fitted_room(l->options->width, listing_columns(l) + 2));
+		sink_char(l->sink, '\n');
+	}
+	free(change);
+	return error;
+}
+
+static void write_summary(const struct listing *l, const struct hits *h)
 {
 	const struct profile *p = l->profile;
 	bool weight = p->value == PROFILE_WEIGHT;
 
-	sink_text(l->sink, "# ");
-	fitted_name(l->sink, row->name, row->object, fitted_room(l->options->width, 2));
-	sink_text(l->sink, "\n# self ");
+	sink_text(l->sink, "# self ");
 	write_count(l, h->all.self, h->all.self_samples);
 	sink_text(l->sink, ", total ");
 	write_count(l, h->all.total, h->all.total_samples);
@@ -109,6 +131,18 @@ static void write_summary(const struct listing *l, const struct row *row, const 
 	sink_printable(l->sink, weight ? p->unit : "samples");
 	sink_char(l->sink, '\n');
 	write_hosts(l, h);
+}
+
+static struct error *write_head(const struct listing *l, const struct row *row,
+				const struct hits *h)
+{
+	sink_text(l->sink, "# ");
+	fitted_name(l->sink, row->name, row->object, fitted_room(l->options->width, 2));
+	sink_char(l->sink, '\n');
+	if (l->columns.runs)
+		return write_comparison(l, row, h);
+	write_summary(l, h);
+	return NULL;
 }
 
 static void say_no_code(const struct listing *l, const struct hits *h)
@@ -135,11 +169,12 @@ static struct error *annotate(struct listing *l, const struct row *row)
 		return error_memory();
 	for (size_t i = 0; i < p->frame_count; i++)
 		is_function[i] = belongs(p, &p->frames[i], row);
-	error = hits_count(&hits, p, is_function);
-	if (!error) {
-		write_summary(l, row, &hits);
+	error = hits_count(&hits, p, is_function,
+			   l->columns.runs ? l->columns.runs->sides[CHANGE_BEFORE].count : 0);
+	if (!error)
+		error = write_head(l, row, &hits);
+	if (!error)
 		error = source_listing_write(l, &hits);
-	}
 	if (!error && hits.address_count)
 		error = code_listing_write(l, &hits);
 	else if (!error)
@@ -151,11 +186,10 @@ static struct error *annotate(struct listing *l, const struct row *row)
 
 /* -------- all of it -------- */
 
-static struct error *annotate_rows(const struct profile *p, const struct view_options *o,
-				   const struct rows *rows, struct sink *s)
+static struct error *annotate_rows(struct listing *l, const struct rows *rows)
 {
+	const struct view_options *o = l->options;
 	struct choice chosen = { .list = calloc(rows->count + 1, sizeof(*chosen.list)) };
-	struct listing listing = { .profile = p, .options = o, .sink = s };
 	struct error *error = NULL;
 	size_t limit;
 
@@ -169,12 +203,27 @@ static struct error *annotate_rows(const struct profile *p, const struct view_op
 		error = several_are_meant(o, &chosen);
 	for (size_t i = 0; !error && i < chosen.n && i < limit; i++) {
 		if (i)
-			sink_text(s, "\n\n");
-		error = annotate(&listing, chosen.list[i]);
+			sink_text(l->sink, "\n\n");
+		error = annotate(l, chosen.list[i]);
 	}
-	listing_release(&listing);
 	free(chosen.list);
 	return error;
+}
+
+/* Shows changes, of which columns are left out before the text has less than its room. */
+static struct error *compare(struct listing *l, struct compared_runs *runs)
+{
+	const struct view_options *o = l->options;
+	const struct profile *p = l->profile;
+	const struct compared_side sides[2] = {
+		{ p, 0, o->base_runs },
+		{ p, o->base_runs, p->trace_count - o->base_runs },
+	};
+
+	l->columns = (struct change_columns){ .runs = runs, .colour = o->colour };
+	if (o->width)
+		l->columns.width = o->width > TEXT_COLUMNS ? o->width - TEXT_COLUMNS : 1;
+	return compared_runs_init(runs, sides, o->normalize);
 }
 
 struct error *annotate_each(const struct profile *p, const struct view_options *o,
@@ -193,11 +242,17 @@ struct error *annotate_each(const struct profile *p, const struct view_options *
 
 struct error *annotate_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
+	struct listing listing = { .profile = p, .options = o, .sink = s };
+	struct compared_runs runs = { 0 };
 	struct rows rows;
 	struct error *error = rows_init(&rows, p, ROWS_BY_FUNCTION);
 
+	if (!error && o->base_runs)
+		error = compare(&listing, &runs);
 	if (!error)
-		error = annotate_rows(p, o, &rows, s);
+		error = annotate_rows(&listing, &rows);
+	compared_runs_release(&runs);
+	listing_release(&listing);
 	rows_release(&rows);
 	return error;
 }

@@ -24,9 +24,11 @@ struct code_listing {
 	const struct prf_object *object;
 	const char *path; /* where the code is from */
 	const struct code *code;
-	struct row *rows;  /* of the code's instructions */
-	uint8_t *shown;	   /* enum listing_row */
-	int label_columns; /* 0: there are none */
+	struct row *rows;	    /* of the code's instructions */
+	struct hit_count *runs;	    /* [instruction][run] of what is compared */
+	struct hit_change *changes; /* of each instruction; NULL: no runs are compared */
+	uint8_t *shown;		    /* enum listing_row */
+	int label_columns;	    /* 0: there are none */
 	int address_columns;
 	struct arena names;
 };
@@ -84,6 +86,7 @@ static size_t first_hit(const struct code *code, const struct hit_address *hits,
 static void take_hits(struct code_listing *c, const struct hit_address *hits, bool *taken, size_t n)
 {
 	const struct prf_code *code = &c->code->recorded;
+	const size_t all = c->hits->run_count;
 
 	for (size_t i = first_hit(c->code, hits, n); i < n && code_holds(c->code, hits[i].offset);
 	     i++) {
@@ -92,6 +95,9 @@ static void take_hits(struct code_listing *c, const struct hit_address *hits, bo
 		if (taken[i] || at == SIZE_MAX)
 			continue;
 		add_count(&c->rows[at].count, &hits[i].count);
+		for (size_t run = 0; run < all; run++)
+			add_count(&c->runs[at * all + run],
+				  &c->hits->address_runs[hits[i].number * all + run]);
 		taken[i] = true;
 	}
 }
@@ -170,7 +176,8 @@ static void write_instruction(struct code_listing *c, size_t i)
 
 	if (c->rows[i].label)
 		buffer_printf(&b, "L%" PRIu32 ":", c->rows[i].label);
-	listing_count(c->listing, listing_wants(c->listing, count) ? count : NULL);
+	listing_count(c->listing, listing_wants(c->listing, count) ? count : NULL,
+		      c->changes ? &c->changes[i] : NULL);
 	sink_printf(c->listing->sink, "  %*" PRIx64, c->address_columns, one->address);
 	if (c->label_columns)
 		sink_printf(c->listing->sink, " %-*s", c->label_columns, buffer_string(&b));
@@ -208,7 +215,7 @@ static bool write_place(struct code_listing *c, const struct prf_code_line *plac
 			      text.size < LISTING_LINE_BYTES ? text.size : LISTING_LINE_BYTES);
 	}
 	text = (struct listing_text){ .text = buffer_string(&b), .size = b.size };
-	listing_count(l, NULL);
+	listing_count(l, NULL, NULL);
 	sink_text(l->sink, "  ; ");
 	listing_text(l, &text, listing_columns(l) + 4);
 	sink_char(l->sink, '\n');
@@ -269,24 +276,38 @@ static struct error *write_code(struct code_listing *c)
 	return write_rows(c) ? NULL : error_memory();
 }
 
+static bool make_rows(struct code_listing *c)
+{
+	const size_t n = c->code->instructions.count;
+
+	c->rows = calloc(n + 1, sizeof(*c->rows));
+	c->runs = calloc(n * c->hits->run_count + 1, sizeof(*c->runs));
+	return c->rows && c->runs;
+}
+
 /* A function and the hits in it, which are taken; without hits it is not shown. */
 static struct error *write_function(struct code_listing *c, const struct hit_address *hits,
 				    bool *taken, size_t n)
 {
-	struct error *error = NULL;
+	const size_t count = c->code->instructions.count;
+	struct error *error = make_rows(c) ? NULL : error_memory();
 	bool any = false;
 
-	c->rows = calloc(c->code->instructions.count + 1, sizeof(*c->rows));
-	if (!c->rows)
-		return error_memory();
-	take_hits(c, hits, taken, n);
-	for (size_t i = 0; !any && i < c->code->instructions.count; i++)
+	if (!error) {
+		take_hits(c, hits, taken, n);
+		error = hit_changes(&c->changes, c->listing->columns.runs, c->runs, count);
+	}
+	for (size_t i = 0; !error && !any && i < count; i++)
 		any = c->rows[i].count.total_samples;
 	if (any)
 		error = write_code(c);
 	free(c->rows);
+	free(c->runs);
+	free(c->changes);
 	free(c->shown);
 	c->rows = NULL;
+	c->runs = NULL;
+	c->changes = NULL;
 	c->shown = NULL;
 	return error;
 }
@@ -376,18 +397,47 @@ static struct error *write_object(struct code_listing *c, const struct hit_addre
 	return error;
 }
 
+/* Whether both sides of a comparison have hits in an object; else it is the build of one of them.
+ */
+static bool is_of_both(const struct code_listing *c, const struct hit_address *hits, size_t n)
+{
+	const struct compared_runs *runs = c->listing->columns.runs;
+	const size_t before = runs->sides[CHANGE_BEFORE].count;
+	uint64_t samples[2] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t run = 0; run < runs->all; run++)
+			samples[run >= before] +=
+				c->hits->address_runs[hits[i].number * runs->all + run]
+					.total_samples;
+	return samples[CHANGE_BEFORE] && samples[CHANGE_NOW];
+}
+
+static void say_other_builds(const struct listing *l)
+{
+	sink_char(l->sink, '\n');
+	listing_say(l, "no instructions: those of two builds, or of one side only, are not "
+		       "compared; without --diff they are shown");
+}
+
 struct error *code_listing_write(struct listing *l, const struct hits *hits)
 {
 	struct code_listing c = { .listing = l, .hits = hits };
 	const struct hit_address *list = hits->addresses;
 	struct error *error = NULL;
+	bool others = false; /* builds that only one side ran */
 
 	for (size_t first = 0, end; !error && first < hits->address_count; first = end) {
 		for (end = first;
 		     end < hits->address_count && list[end].object == list[first].object;)
 			end++;
-		error = write_object(&c, list + first, end - first);
+		if (l->columns.runs && !is_of_both(&c, list + first, end - first))
+			others = true;
+		else
+			error = write_object(&c, list + first, end - first);
 	}
+	if (!error && others)
+		say_other_builds(l);
 	arena_release(&c.names);
 	return error;
 }

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/map.h"
 #include "common/sorted.h"
+#include "report/profile/label.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@ struct counting {
 	const bool *is_function;
 	struct hit_count *at; /* of each node: what ends in it, and what passes through it */
 	uint32_t *place_of, *address_of, *host_of;
+	bool *is_now;	     /* whether a run now passes a node; NULL: no runs are compared */
+	uint32_t start_line; /* of the function now; 0: not known */
+	struct map files;    /* of runs now, by the last parts of their paths */
 	struct map ids;
 	size_t place_capacity, address_capacity, host_capacity;
 };
@@ -24,6 +28,9 @@ void hits_release(struct hits *h)
 	free(h->places);
 	free(h->addresses);
 	free(h->hosts);
+	free(h->all_runs);
+	free(h->place_runs);
+	free(h->address_runs);
 	*h = (struct hits){ 0 };
 }
 
@@ -33,6 +40,8 @@ static void counting_release(struct counting *c)
 	free(c->place_of);
 	free(c->address_of);
 	free(c->host_of);
+	free(c->is_now);
+	map_release(&c->files);
 	map_release(&c->ids);
 }
 
@@ -75,21 +84,63 @@ static uint64_t *numbered(struct counting *c, const struct key *key, size_t next
 	return id;
 }
 
-static uint32_t place(struct counting *c, uint32_t parent, const struct profile_frame *frame)
+/* Where a line of the function is now. */
+static uint32_t line_now(const struct counting *c, uint32_t node)
+{
+	const struct profile_frame *frame = frame_of(c, node);
+
+	if (!c->is_now || c->is_now[node] || !c->start_line || !frame->start_line ||
+	    frame->line < frame->start_line)
+		return frame->line;
+	return frame->line - frame->start_line + c->start_line;
+}
+
+/* The file of a line as runs now name it, if they do. */
+static const char *file_now(const struct counting *c, const char *file)
+{
+	const char *name = label_base_name(file);
+	const uint64_t *now = map_get(&c->files, name, strlen(name));
+
+	return now ? (const char *)(uintptr_t)*now : file;
+}
+
+static struct key place_key(const struct counting *c, uint32_t parent, uint32_t node)
+{
+	const struct profile_frame *frame = frame_of(c, node);
+	/* The function's own lines are those of its file, whatever copy they belong to. */
+	struct key key = { .kind = KEY_PLACE, .number = parent };
+
+	key.file = file_now(c, frame->file);
+	key.line = line_now(c, node);
+	if (parent == PRF_NONE)
+		return key;
+	key.name = frame->name;
+	key.line = frame->line;
+	if (c->is_now && frame->start_line && frame->line >= frame->start_line) {
+		key.offset = 1; /* no line of a file, but of a function */
+		key.line -= frame->start_line;
+	}
+	return key;
+}
+
+static uint32_t place(struct counting *c, uint32_t parent, uint32_t node)
 {
 	struct hits *h = c->hits;
-	/* The function's own lines are those of its file, whatever copy they belong to. */
-	struct key key = { .kind = KEY_PLACE,
-			   .number = parent,
-			   .name = parent == PRF_NONE ? NULL : frame->name,
-			   .file = frame->file,
-			   .line = frame->line };
+	const struct profile_frame *frame = frame_of(c, node);
+	struct key key = place_key(c, parent, node);
+	struct hit_place one = { .parent = parent,
+				 .frame = frame,
+				 .file = key.file,
+				 .line = parent == PRF_NONE ? line_now(c, node) : frame->line,
+				 .is_now = c->is_now && c->is_now[node] };
 	uint64_t *id = numbered(c, &key, h->place_count);
 
 	if (!id || !array_reserve(&h->places, &c->place_capacity, h->place_count + 1))
 		return PRF_NONE;
 	if (*id == h->place_count)
-		h->places[h->place_count++] = (struct hit_place){ parent, frame, { 0 } };
+		h->places[h->place_count++] = one;
+	else if (one.is_now && !h->places[*id].is_now)
+		h->places[*id] = one;
 	return (uint32_t)*id;
 }
 
@@ -103,7 +154,7 @@ static uint32_t address(struct counting *c, const struct profile_frame *frame)
 		return PRF_NONE;
 	if (*id == h->address_count)
 		h->addresses[h->address_count++] =
-			(struct hit_address){ frame->object, frame->offset, { 0 } };
+			(struct hit_address){ frame->object, (uint32_t)*id, frame->offset, { 0 } };
 	return (uint32_t)*id;
 }
 
@@ -122,20 +173,28 @@ static uint32_t host(struct counting *c, const struct profile_frame *frame)
 
 /* -------- counting -------- */
 
-static bool add_up(struct counting *c)
+static bool make_room(struct counting *c)
+{
+	const size_t n = c->p->node_count + 1;
+
+	c->at = malloc(n * sizeof(*c->at));
+	c->place_of = malloc(n * sizeof(*c->place_of));
+	c->address_of = malloc(n * sizeof(*c->address_of));
+	c->host_of = malloc(n * sizeof(*c->host_of));
+	return c->at && c->place_of && c->address_of && c->host_of;
+}
+
+/* Adds up what traces from the first up to, not including, the last have at each node. */
+static void add_up(struct counting *c, size_t first, size_t last)
 {
 	const struct profile *p = c->p;
 
-	c->at = calloc(p->node_count + 1, sizeof(*c->at));
-	c->place_of = malloc((p->node_count + 1) * sizeof(*c->place_of));
-	c->address_of = malloc((p->node_count + 1) * sizeof(*c->address_of));
-	c->host_of = malloc((p->node_count + 1) * sizeof(*c->host_of));
-	if (!c->at || !c->place_of || !c->address_of || !c->host_of)
-		return false;
+	memset(c->at, 0, p->node_count * sizeof(*c->at));
 	for (size_t i = 0; i < p->entry_count; i++) {
 		const struct profile_entry *e = &p->entries[i];
+		uint32_t trace = p->groups[e->group].trace;
 
-		if (e->node == PRF_NONE)
+		if (e->node == PRF_NONE || trace < first || trace >= last)
 			continue;
 		c->at[e->node].self_samples += e->samples;
 		c->at[e->node].self += e->value;
@@ -147,6 +206,40 @@ static bool add_up(struct counting *c)
 		c->at[i].total += c->at[i].self;
 		if (parent != PRF_NONE)
 			add_total(&c->at[parent], &c->at[i]);
+	}
+}
+
+static bool note_file(struct counting *c, const char *file)
+{
+	const char *name = label_base_name(file);
+	uint64_t *now;
+	bool added;
+
+	if (!*name)
+		return true;
+	now = map_put(&c->files, name, strlen(name), &added);
+	if (now && added)
+		*now = (uintptr_t)file;
+	return now;
+}
+
+/* What runs now say of the function. */
+static bool find_now(struct counting *c, size_t base_runs)
+{
+	const struct profile *p = c->p;
+
+	c->is_now = calloc(p->node_count + 1, sizeof(*c->is_now));
+	if (!c->is_now)
+		return false;
+	add_up(c, base_runs, p->trace_count);
+	for (size_t i = 0; i < p->node_count; i++) {
+		const struct profile_frame *frame = frame_of(c, (uint32_t)i);
+
+		c->is_now[i] = c->at[i].total_samples;
+		if (c->is_now[i] && !note_file(c, frame->file))
+			return false;
+		if (c->is_now[i] && c->is_function[p->nodes[i].frame] && !c->start_line)
+			c->start_line = frame->start_line;
 	}
 	return true;
 }
@@ -188,10 +281,10 @@ static bool locate(struct counting *c, uint32_t node)
 	if (!c->is_function[c->p->nodes[node].frame]) {
 		if (parent == PRF_NONE)
 			return true;
-		c->place_of[node] = place(c, parent, frame);
+		c->place_of[node] = place(c, parent, node);
 		return c->place_of[node] != PRF_NONE;
 	}
-	c->place_of[node] = place(c, PRF_NONE, frame);
+	c->place_of[node] = place(c, PRF_NONE, node);
 	if (!frame->inlined && frame->object != PRF_NONE) {
 		c->address_of[node] = address(c, frame);
 		if (c->address_of[node] == PRF_NONE)
@@ -223,35 +316,70 @@ static bool again_function(const struct counting *c, uint32_t node)
 	return false;
 }
 
+/* `number_of`: where else in the stack the node's place, address or host would count. */
+static void count_at(const struct counting *c, struct hit_count *to, uint32_t node,
+		     const uint32_t *number_of)
+{
+	add_self(to, &c->at[node]);
+	if (!again(c, number_of, node))
+		add_total(to, &c->at[node]);
+}
+
+static void count_all(const struct counting *c, struct hit_count *to, uint32_t node)
+{
+	if (!c->is_function[c->p->nodes[node].frame])
+		return;
+	add_self(to, &c->at[node]);
+	if (!again_function(c, node))
+		add_total(to, &c->at[node]);
+}
+
 static void count_node(struct counting *c, uint32_t node)
 {
 	struct hits *h = c->hits;
-	const struct hit_count *at = &c->at[node];
-	struct hit_count *to;
+	uint32_t place = c->place_of[node], address = c->address_of[node], host = c->host_of[node];
 
-	if (c->is_function[c->p->nodes[node].frame]) {
-		add_self(&h->all, at);
-		if (!again_function(c, node))
-			add_total(&h->all, at);
+	count_all(c, &h->all, node);
+	if (place != PRF_NONE)
+		count_at(c, &h->places[place].count, node, c->place_of);
+	if (address != PRF_NONE)
+		count_at(c, &h->addresses[address].count, node, c->address_of);
+	if (host != PRF_NONE)
+		count_at(c, &h->hosts[host].count, node, c->host_of);
+}
+
+static void count_run(struct counting *c, size_t run)
+{
+	struct hits *h = c->hits;
+
+	add_up(c, run, run + 1);
+	for (uint32_t node = 0; node < c->p->node_count; node++) {
+		uint32_t place = c->place_of[node], address = c->address_of[node];
+
+		if (!c->at[node].total_samples)
+			continue;
+		count_all(c, &h->all_runs[run], node);
+		if (place != PRF_NONE)
+			count_at(c, &h->place_runs[place * h->run_count + run], node, c->place_of);
+		if (address != PRF_NONE)
+			count_at(c, &h->address_runs[address * h->run_count + run], node,
+				 c->address_of);
 	}
-	if (c->place_of[node] != PRF_NONE) {
-		to = &h->places[c->place_of[node]].count;
-		add_self(to, at);
-		if (!again(c, c->place_of, node))
-			add_total(to, at);
-	}
-	if (c->address_of[node] != PRF_NONE) {
-		to = &h->addresses[c->address_of[node]].count;
-		add_self(to, at);
-		if (!again(c, c->address_of, node))
-			add_total(to, at);
-	}
-	if (c->host_of[node] != PRF_NONE) {
-		to = &h->hosts[c->host_of[node]].count;
-		add_self(to, at);
-		if (!again(c, c->host_of, node))
-			add_total(to, at);
-	}
+}
+
+static bool count_runs(struct counting *c)
+{
+	struct hits *h = c->hits;
+	const size_t n = h->run_count = c->p->trace_count;
+
+	h->all_runs = calloc(n, sizeof(*h->all_runs));
+	h->place_runs = calloc(h->place_count * n + 1, sizeof(*h->place_runs));
+	h->address_runs = calloc(h->address_count * n + 1, sizeof(*h->address_runs));
+	if (!h->all_runs || !h->place_runs || !h->address_runs)
+		return false;
+	for (size_t run = 0; run < n; run++)
+		count_run(c, run);
+	return true;
 }
 
 static int by_offset(const void *left, const void *right)
@@ -270,17 +398,28 @@ static int by_total(const void *left, const void *right)
 	return strcmp(a->frame->name, b->frame->name);
 }
 
-struct error *hits_count(struct hits *h, const struct profile *p, const bool *is_function)
+static bool count(struct counting *c, size_t base_runs)
+{
+	bool ok = make_room(c) && (!base_runs || find_now(c, base_runs));
+
+	for (uint32_t node = 0; ok && node < c->p->node_count; node++)
+		ok = locate(c, node);
+	if (!ok)
+		return false;
+	add_up(c, 0, SIZE_MAX);
+	for (uint32_t node = 0; node < c->p->node_count; node++)
+		count_node(c, node);
+	return !base_runs || count_runs(c);
+}
+
+struct error *hits_count(struct hits *h, const struct profile *p, const bool *is_function,
+			 size_t base_runs)
 {
 	struct counting c = { .hits = h, .p = p, .is_function = is_function };
 	bool ok;
 
 	*h = (struct hits){ .profile = p };
-	ok = add_up(&c);
-	for (uint32_t node = 0; ok && node < p->node_count; node++)
-		ok = locate(&c, node);
-	for (uint32_t node = 0; ok && node < p->node_count; node++)
-		count_node(&c, node);
+	ok = count(&c, base_runs);
 	counting_release(&c);
 	if (!ok)
 		return error_memory();

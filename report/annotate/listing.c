@@ -138,6 +138,11 @@ void listing_heading(const struct listing *l, const char *rest)
 {
 	const unsigned int columns = (unsigned int)number_columns(l);
 
+	if (l->columns.runs) {
+		change_heading(&l->columns, l->sink);
+		sink_printf(l->sink, "  %s\n", rest);
+		return;
+	}
 	sink_text(l->sink, "self % ");
 	fitted_right(l->sink, unit(l), columns);
 	sink_text(l->sink, "  total %");
@@ -167,12 +172,21 @@ static void write_side(const struct listing *l, uint64_t value, uint64_t samples
 			    l->profile->value == PROFILE_WEIGHT ? value : samples);
 }
 
-void listing_count(const struct listing *l, const struct hit_count *count)
+void listing_count(const struct listing *l, const struct hit_count *count,
+		   const struct hit_change *change)
 {
 	static const struct hit_count nothing;
 
 	if (!count)
 		count = &nothing;
+	if (l->columns.runs && count->total_samples) {
+		change_write(&l->columns, l->sink, &change->self, &change->total);
+		return;
+	}
+	if (l->columns.runs) {
+		sink_printf(l->sink, "%*s", (int)change_width(&l->columns), "");
+		return;
+	}
 	write_side(l, count->self, count->self_samples, true);
 	sink_text(l->sink, "   ");
 	write_side(l, count->total, count->total_samples, shows_totals(l));
@@ -182,6 +196,8 @@ unsigned int listing_columns(const struct listing *l)
 {
 	const unsigned int columns = (unsigned int)number_columns(l);
 
+	if (l->columns.runs)
+		return change_width(&l->columns);
 	return 6 + 1 + columns + 3 + 6 + (shows_totals(l) ? 1 + columns : 0);
 }
 
@@ -209,7 +225,7 @@ void listing_widen(uint8_t *rows, size_t n)
 
 void listing_skip(const struct listing *l, size_t n, const char *what)
 {
-	listing_count(l, NULL);
+	listing_count(l, NULL, NULL);
 	sink_printf(l->sink, "  … %zu %s\n", n, what);
 }
 

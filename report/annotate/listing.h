@@ -4,8 +4,9 @@
 
 /* What listings of source and of instructions have in common: counts before each row. */
 
-#include "report/annotate/hits.h"
+#include "report/annotate/hit_changes.h"
 #include "report/annotate/source_file.h"
+#include "report/views/change_columns.h"
 #include "report/views/view.h"
 
 #define LISTING_AROUND 3 /* rows that are shown before and after one with hits */
@@ -23,6 +24,7 @@ struct listing {
 	const struct profile *profile;
 	const struct view_options *options;
 	struct sink *sink;
+	struct change_columns columns;	 /* without runs: nothing is compared */
 	struct listing_source **sources; /* each stays where it is */
 	struct listing_source too_many;	 /* in the place of those above LISTING_FILES_MAX */
 	size_t source_count, source_capacity;
@@ -41,8 +43,12 @@ void listing_say(const struct listing *l, const char *format, ...)
 /* The columns' names, and `rest` after them. */
 void listing_heading(const struct listing *l, const char *rest);
 
-/* The columns; blank where nothing was counted. NULL: all are blank. */
-void listing_count(const struct listing *l, const struct hit_count *count);
+/*
+ * The columns; blank where nothing was counted. NULL: all are blank. `change` is shown where runs
+ * are compared.
+ */
+void listing_count(const struct listing *l, const struct hit_count *count,
+		   const struct hit_change *change);
 
 /* How many columns listing_count() takes. */
 unsigned int listing_columns(const struct listing *l);

@@ -31,8 +31,9 @@ struct source_listing {
 	uint32_t *sorted; /* places by parent, most hits first; those of the function by line */
 	struct stretch *stretches;
 	size_t stretch_count;
-	uint64_t without_line; /* hits of the function whose line is not known */
-	bool too_many;	       /* files: those above LISTING_FILES_MAX are not shown */
+	struct hit_change *changes; /* of each place; NULL: no runs are compared */
+	uint64_t without_line;	    /* hits of the function whose line is not known */
+	bool too_many;		    /* files: those above LISTING_FILES_MAX are not shown */
 };
 
 static const struct hit_place *sorted_place(const struct source_listing *s, size_t i)
@@ -50,8 +51,8 @@ static int by_place(const void *left, const void *right, void *context)
 
 	if (a->parent != b->parent)
 		return a->parent < b->parent ? -1 : 1;
-	if (a->parent == PRF_NONE && a->frame->line != b->frame->line)
-		return a->frame->line < b->frame->line ? -1 : 1;
+	if (a->parent == PRF_NONE && a->line != b->line)
+		return a->line < b->line ? -1 : 1;
 	if (a->count.total != b->count.total)
 		return a->count.total < b->count.total ? 1 : -1;
 	return (i > k) - (i < k);
@@ -83,23 +84,23 @@ static bool is_below(const struct source_listing *s, size_t i, uint32_t parent)
 static void add_line(struct source_listing *s, const struct hit_place *place)
 {
 	const struct profile_frame *frame = place->frame;
-	uint32_t first = frame->start_line && frame->start_line < frame->line ? frame->start_line
-									      : frame->line;
+	bool begins = frame->start_line && frame->start_line < frame->line;
+	uint32_t first = begins ? place->line - (frame->line - frame->start_line) : place->line;
 	size_t i = 0;
 
-	while (i < s->stretch_count && strcmp(s->stretches[i].file, frame->file))
+	while (i < s->stretch_count && strcmp(s->stretches[i].file, place->file))
 		i++;
 	if (i == LISTING_FILES_MAX) {
 		s->too_many = true;
 		return;
 	}
 	if (i == s->stretch_count)
-		s->stretches[s->stretch_count++] = (struct stretch){ frame->file, first,
-								     frame->line, 0 };
+		s->stretches[s->stretch_count++] = (struct stretch){ place->file, first,
+								     place->line, 0 };
 	if (first < s->stretches[i].first)
 		s->stretches[i].first = first;
-	if (frame->line > s->stretches[i].last)
-		s->stretches[i].last = frame->line;
+	if (place->line > s->stretches[i].last)
+		s->stretches[i].last = place->line;
 	s->stretches[i].total += place->count.total;
 }
 
@@ -126,7 +127,7 @@ static bool prepare(struct source_listing *s)
 	for (size_t i = first_below(s, PRF_NONE); is_below(s, i, PRF_NONE); i++) {
 		const struct hit_place *place = sorted_place(s, i);
 
-		if (place->frame->file[0] && place->frame->line)
+		if (place->file[0] && place->line)
 			add_line(s, place);
 		else
 			s->without_line += place->count.total;
@@ -136,6 +137,15 @@ static bool prepare(struct source_listing *s)
 }
 
 /* -------- rows -------- */
+
+/* NULL: there are no hits. */
+static void write_place_count(const struct source_listing *s, const struct hit_place *place)
+{
+	size_t number = place ? (size_t)(place - s->hits->places) : 0;
+
+	listing_count(s->listing, place ? &place->count : NULL,
+		      place && s->changes ? &s->changes[number] : NULL);
+}
 
 /* What was inlined there: its name and line, and below these the line's text. */
 static void write_call(struct source_listing *s, const struct hit_place *place,
@@ -148,18 +158,18 @@ static void write_call(struct source_listing *s, const struct hit_place *place,
 	struct buffer name = { 0 };
 
 	buffer_text(&name, frame->name);
-	if (frame->file[0])
-		buffer_printf(&name, " (%s:%" PRIu32 ")", label_base_name(frame->file),
-			      frame->line);
-	listing_count(l, &place->count);
+	if (place->file[0])
+		buffer_printf(&name, " (%s:%" PRIu32 ")", label_base_name(place->file),
+			      place->line);
+	write_place_count(s, place);
 	sink_printf(l->sink, "%*s↳ ", (int)(LINE_COLUMNS + indent), "");
 	fitted_text(l->sink, buffer_string(&name), fitted_room(l->options->width, used - 2));
 	sink_char(l->sink, '\n');
 	buffer_release(&name);
-	text.text = listing_line(source, frame->line, &text.size);
+	text.text = listing_line(source, place->line, &text.size);
 	if (!text.size)
 		return;
-	listing_count(l, NULL);
+	listing_count(l, NULL, NULL);
 	sink_printf(l->sink, "%*s", (int)(LINE_COLUMNS + indent + 4), "");
 	listing_text(l, &text, used);
 	sink_char(l->sink, '\n');
@@ -176,7 +186,7 @@ static bool write_inlined(struct source_listing *s, uint32_t parent, unsigned in
 
 		if (!listing_wants(s->listing, &place->count))
 			continue;
-		source = listing_source(s->listing, place->frame->file);
+		source = listing_source(s->listing, place->file);
 		if (!source)
 			return false;
 		write_call(s, place, source, 2 * (depth < INDENTS_MAX ? depth : INDENTS_MAX));
@@ -192,9 +202,9 @@ static const struct hit_place *place_at(const struct source_listing *s, const ch
 	for (; is_below(s, *at, PRF_NONE); (*at)++) {
 		const struct hit_place *place = sorted_place(s, *at);
 
-		if (place->frame->line > line)
+		if (place->line > line)
 			break;
-		if (place->frame->line == line && !strcmp(place->frame->file, file))
+		if (place->line == line && !strcmp(place->file, file))
 			return place;
 	}
 	return NULL;
@@ -208,7 +218,7 @@ static bool write_line(struct source_listing *s, const struct listing_source *so
 
 	if (!source->error)
 		text.text = source_file_line(&source->file, row->line, &text.size);
-	listing_count(l, row->place ? &row->place->count : NULL);
+	write_place_count(s, row->place);
 	sink_printf(l->sink, "%*" PRIu32, LINE_COLUMNS, row->line);
 	if (listing_indent(text.text, text.size) != UINT_MAX) {
 		sink_text(l->sink, "  ");
@@ -243,9 +253,9 @@ static bool write_bare(struct source_listing *s, const struct stretch *one,
 	for (size_t i = first_below(s, PRF_NONE); ok && is_below(s, i, PRF_NONE); i++) {
 		const struct hit_place *place = sorted_place(s, i);
 
-		if (place->frame->line && !strcmp(place->frame->file, one->file) &&
+		if (place->line && !strcmp(place->file, one->file) &&
 		    listing_wants(s->listing, &place->count))
-			ok = write_line(s, source, &(struct row){ place->frame->line, 0, place });
+			ok = write_line(s, source, &(struct row){ place->line, 0, place });
 	}
 	return ok;
 }
@@ -366,7 +376,9 @@ static void say_no_lines(const struct source_listing *s)
 struct error *source_listing_write(struct listing *l, const struct hits *hits)
 {
 	struct source_listing s = { .listing = l, .hits = hits };
-	bool ok = prepare(&s);
+	struct error *error = hit_changes(&s.changes, l->columns.runs, hits->place_runs,
+					  hits->place_count);
+	bool ok = !error && prepare(&s);
 
 	for (size_t i = 0; ok && i < s.stretch_count; i++)
 		ok = write_stretch(&s, &s.stretches[i]);
@@ -378,5 +390,6 @@ struct error *source_listing_write(struct listing *l, const struct hits *hits)
 		listing_say(l, "it has lines in more files, which are not shown");
 	free(s.sorted);
 	free(s.stretches);
-	return ok ? NULL : error_memory();
+	free(s.changes);
+	return ok || error ? error : error_memory();
 }

@@ -48,6 +48,7 @@ struct view_options {
 	const struct symbolizer_options
 		*symbols;	     /* annotate: where files are; set by report_run() */
 	const struct profile *base;  /* --diff: what to compare with; NULL: none */
+	size_t base_runs;	     /* --diff, of a view that joins runs; 0: none */
 	bool normalize;		     /* --diff: scale the base to the same total */
 	unsigned int width;	     /* columns of the terminal; 0: no terminal */
 	bool safe_colours;	     /* --diff: colours that colour-blind people tell apart */
@@ -81,6 +82,7 @@ struct view {
 	bool binary;		 /* for other programs: not for terminals */
 	const char *suffix;	 /* of files that hold it: the format where none is named */
 	bool can_diff;
+	bool joins_runs; /* --diff: it wants one profile, whose first traces are the runs before */
 	bool table; /* for databases: of all events where none is asked for, perhaps without rows */
 	bool code;  /* shows code and sources that the trace holds */
 	bool led;   /* leading frames are in its profile, if any are asked for */

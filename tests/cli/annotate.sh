@@ -43,6 +43,27 @@ else
 	skip "instructions" "libopcodes is not here"
 fi
 
+# What changed: 100 samples more at add, in the same build.
+grow() { awk -v stack="$1" '/^finish/ { for (i = 0; i < 100; i++) print "sample", 1100000000 + i * 1000000, 0, 0, stack, 0, 1 } { print }'; }
+grow 2 < trace.txt > grown.txt
+need "$build/testdata/trace_text" grown.txt -o grown.prf
+changes() { "$report" -q -f annotate --source-dir "$work/src/deep" --function work "$@"; }
+if [ -n "$disassembler" ]; then
+	changes --diff trace.prf grown.prf | sed "s|$work|WORK|" | golden "$here/diff.expected" \
+		"what changed: prof-report -f annotate --diff"
+	like "$(changes --diff grown.prf trace.prf | grep 'L1:')" '^     0\.103     0\.003    -0\.100 .* <0\.00001\*' "... and back"
+	is "$(changes --diff trace.prf --diff trace.prf trace.prf trace.prf grown.prf | sed -n 2p)" \
+		"# before: 2 runs of 0.016 s; now: 3 runs of 0.049 s" "... of several runs"
+	is "$(changes --diff trace.prf trace.prf | grep -c '[0-9]\*')" 0 "... of nothing: no row is marked"
+fi
+# Another build, whose function begins two lines farther down: lines are compared, instructions are not.
+sed 's/^\(object 0 ".*program" "" "\)01/\1ff/; /^names/s|"work" "/src/work.c" 10 5|"work" "/other/work.c" 12 7|
+	/^names/s|"work" "/src/work.c" 9 5|"work" "/other/work.c" 11 7|; /^names/s|"work" "/src/work.c" 21 5|"work" "/other/work.c" 23 7|' \
+	grown.txt > moved.txt
+need "$build/testdata/trace_text" moved.txt -o moved.prf
+like "$(changes --diff trace.prf moved.prf | grep '^[^#]*  11 ')" '^     0\.003     0\.103    \+0\.100 .*  11  ' "lines of a function that has moved"
+is "$(changes --diff trace.prf moved.prf | grep -c '^# no instructions: those of two builds')" 1 "instructions of two builds are not compared"
+
 # Without libopcodes the build goes on, and says so where instructions would be.
 is "$(CC=false "$top/.ci/disassembler"): $?" ": 0" "a build without libopcodes goes on"
 cat > without.c <<'END'
@@ -131,8 +152,8 @@ like "$(annotate --function leaf)" "no instructions of its own: .* --function='(
 is "$(annotate --function work --comm nobody 2>&1 > /dev/null | grep -c 'none of 16 samples fits --comm')" 1 "filters hold, as elsewhere"
 is "$("$report" -q -f annotate --source-dir src/deep --function work trace.prf trace.prf | sed -n 2p)" \
 	"# self 25.00 % (8), total 56.25 % (18) of 32 samples" "several traces are added up"
-annotate --diff trace.prf > out 2> err
-like "$?: $(cat err)" '^2: prof-report: this format cannot show a difference; folded, top and html can' "no --diff"
+"$report" -f tree --diff trace.prf trace.prf > out 2> err
+like "$?: $(cat err)" '^2: prof-report: this format cannot show a difference; folded, top, annotate and html can' "no --diff of a tree"
 annotate --json > out 2> err
 like "$?: $(cat err)" '^2: prof-report: --json goes with' "no --json"
 "$report" --source-dir src trace.prf > out 2> err

@@ -6,15 +6,18 @@
 #include "tests/unit/small_profile.h"
 #include "tests/unit/unit.h"
 
-/* A place in a function, in the file of its name; 0: an inlined one has its caller's offset. */
+/* A place in a function; file NULL: the one of its name. */
 struct at {
 	const char *name;
 	uint32_t line;
 	uint64_t offset;
 	bool inlined;
+	uint32_t start_line;
+	const char *file;
 };
 
-/* Counts samples on a stack, given from its root to its leaf and ended by no name. */
+/* Counts samples of the last group on a stack, given from its root to its leaf and ended by no
+ * name. */
 static void add(struct small_profile *s, uint64_t samples, const struct at *stack)
 {
 	struct profile_entry *entry = &s->entries[s->profile.entry_count++];
@@ -23,20 +26,25 @@ static void add(struct small_profile *s, uint64_t samples, const struct at *stac
 	for (; stack->name; stack++) {
 		struct profile_frame frame = { .name = stack->name,
 					       .linkage_name = "",
-					       .file = stack->name,
+					       .file = stack->file ? stack->file : stack->name,
 					       .line = stack->line,
+					       .start_line = stack->start_line,
 					       .offset = stack->offset,
 					       .inlined = stack->inlined,
 					       .named = true };
 
 		node = node_tree_add(&s->tree, node, frame_table_add(&s->frames, &frame));
 	}
-	*entry = (struct profile_entry){ .node = node, .samples = samples, .value = 10 * samples };
+	*entry = (struct profile_entry){ .group = (uint32_t)s->profile.group_count - 1,
+					 .node = node,
+					 .samples = samples,
+					 .value = 10 * samples };
 }
 
 #define STACK(...) ((const struct at[]){ __VA_ARGS__, { 0 } })
 
-static void count(struct hits *h, struct small_profile *s, const char *function)
+static void count_runs(struct hits *h, struct small_profile *s, const char *function,
+		       size_t base_runs)
 {
 	const struct profile *p = small_finish(s);
 	bool is_function[SMALL_ENTRIES] = { false };
@@ -44,7 +52,12 @@ static void count(struct hits *h, struct small_profile *s, const char *function)
 	assert_true(p->frame_count < SMALL_ENTRIES);
 	for (size_t i = 0; i < p->frame_count; i++)
 		is_function[i] = !strcmp(p->frames[i].name, function);
-	assert_no_error(hits_count(h, p, is_function));
+	assert_no_error(hits_count(h, p, is_function, base_runs));
+}
+
+static void count(struct hits *h, struct small_profile *s, const char *function)
+{
+	count_runs(h, s, function, 0);
 }
 
 static const struct hit_place *find_place(const struct hits *h, const char *name, uint32_t line)
@@ -197,6 +210,66 @@ static void test_without_what_it_is_inlined_into(void **state)
 	small_end(&s);
 }
 
+/* A place of the function itself, where it is now. */
+static size_t place_now(const struct hits *h, uint32_t line)
+{
+	for (size_t i = 0; i < h->place_count; i++)
+		if (h->places[i].parent == PRF_NONE && h->places[i].line == line) {
+			assert_string_equal(h->places[i].file, "/new/f.c");
+			return i;
+		}
+	fail_msg("nothing at line %u", line);
+	return 0;
+}
+
+/* Another build, in another folder: f begins 20 lines farther down, and so does what it inlines one
+ * line. */
+static void test_runs_of_two_builds(void **state)
+{
+	struct small_profile s;
+	struct hits h;
+	size_t at;
+
+	small_begin(&s);
+	small_group(&s, "x", 1, 1);
+	add(&s, 3,
+	    STACK({ "f", 12, 0x104, false, 10, "/old/f.c" },
+		  { "a", 5, 0x104, true, 4, "/old/a.h" }));
+	add(&s, 2, STACK({ "f", 15, 0x108, false, 10, "/old/f.c" }));
+	s.groups[small_group(&s, "x", 2, 2)].trace = 1;
+	add(&s, 7,
+	    STACK({ "f", 32, 0x204, false, 30, "/new/f.c" },
+		  { "a", 6, 0x204, true, 5, "/new/a.h" }));
+	add(&s, 1, STACK({ "f", 33, 0x208, false, 30, "/new/f.c" }));
+	s.profile.trace_count = 2;
+	count_runs(&h, &s, "f", 1);
+	assert_int_equal(h.run_count, 2);
+	expect(&h.all, 3, 13);
+	expect(&h.all_runs[0], 2, 5);
+	expect(&h.all_runs[1], 1, 8);
+	assert_int_equal(h.place_count, 4);
+	at = place_now(&h, 32);
+	expect(&h.place_runs[2 * at], 0, 3);
+	expect(&h.place_runs[2 * at + 1], 0, 7);
+	at = place_now(&h, 33);
+	expect(&h.place_runs[2 * at], 0, 0);
+	expect(&h.place_runs[2 * at + 1], 1, 1);
+	at = place_now(&h, 35);
+	expect(&h.place_runs[2 * at], 2, 2);
+	expect(&h.place_runs[2 * at + 1], 0, 0);
+	at = (size_t)(find_place(&h, "a", 6) - h.places);
+	assert_string_equal(h.places[at].file, "/new/a.h");
+	expect(&h.place_runs[2 * at], 3, 3);
+	expect(&h.place_runs[2 * at + 1], 7, 7);
+	/* Addresses are sorted, their runs stay where they are. */
+	assert_int_equal(h.address_count, 4);
+	assert_int_equal(h.addresses[3].offset, 0x208);
+	expect(&h.address_runs[2 * h.addresses[3].number + 1], 1, 1);
+	expect(&h.address_runs[2 * h.addresses[0].number], 3, 3);
+	hits_release(&h);
+	small_end(&s);
+}
+
 static void test_nothing(void **state)
 {
 	struct small_profile s;
@@ -219,6 +292,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_inlined_at_its_place),
 	cmocka_unit_test(test_copies),
 	cmocka_unit_test(test_without_what_it_is_inlined_into),
+	cmocka_unit_test(test_runs_of_two_builds),
 	cmocka_unit_test(test_nothing),
 };
 
