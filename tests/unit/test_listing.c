@@ -234,7 +234,7 @@ static void test_many_files(void **state)
 	for (size_t i = 0; i < l.profile->frame_count; i++)
 		is_function[i] = !strcmp(l.profile->frames[i].name, "f");
 	sink_init(&sink, -1);
-	assert_no_error(hits_count(&h, l.profile, is_function));
+	assert_no_error(hits_count(&h, l.profile, is_function, 0));
 	assert_no_error(source_listing_write(&l, &h));
 	for (const char *at = buffer_string(&sink.buffer); (at = strstr(at, "↳ g (")); at++)
 		arrows++;
@@ -281,7 +281,7 @@ static void test_many_own_files(void **state)
 		s.profile.samples = s.profile.total = 1;
 		l.profile = small_finish(&s);
 		sink_init(&sink, -1);
-		assert_no_error(hits_count(&h, l.profile, is_function));
+		assert_no_error(hits_count(&h, l.profile, is_function, 0));
 		assert_no_error(source_listing_write(&l, &h));
 		assert_int_equal(l.source_count, LISTING_FILES_MAX);
 		assert_int_equal(!!strstr(buffer_string(&sink.buffer),
@@ -323,7 +323,8 @@ static void test_much_code(void **state)
 						 .bytes = bytes,
 						 .size = LIMIT_FUNCTION_BYTES };
 		codes[i] = (struct profile_code){ .recorded = &recorded[i] };
-		hits[i] = (struct hit_address){ 0, recorded[i].offset, { 1, 1, 1, 1 } };
+		hits[i] = (struct hit_address){ .offset = recorded[i].offset,
+						.count = { 1, 1, 1, 1 } };
 	}
 	p.profile.objects = &shown;
 	p.profile.object_count = 1;
