@@ -113,11 +113,11 @@ static void test_count(void **state)
 	struct printed p;
 
 	begin(&p, 0);
-	listing_count(&p.listing, &count);
+	listing_count(&p.listing, &count, NULL);
 	is(&p, "  1.50       3    50.00     100");
 	assert_int_equal(listing_columns(&p.listing), 31);
 	begin(&p, 80);
-	listing_count(&p.listing, &count);
+	listing_count(&p.listing, &count, NULL);
 	is(&p, "  1.50       3    50.00");
 	assert_int_equal(listing_columns(&p.listing), 23);
 	assert_true(listing_wants(&p.listing, &count));
@@ -137,13 +137,13 @@ static void test_large_counts(void **state)
 	begin(&p, 0);
 	p.profile.samples = p.profile.total = 12345678901;
 	listing_heading(&p.listing, "rest");
-	listing_count(&p.listing, &count);
+	listing_count(&p.listing, &count, NULL);
 	is(&p, "self %     samples  total %     samples  rest\n"
 	       "  0.00           3   100.00 12345678901");
 	assert_int_equal(listing_columns(&p.listing), 39);
 	begin(&p, 0);
 	p.profile.samples = p.profile.total = 12345678901;
-	listing_count(&p.listing, NULL);
+	listing_count(&p.listing, NULL, NULL);
 	assert_int_equal(p.sink.buffer.size, 39);
 	sink_release(&p.sink);
 }
