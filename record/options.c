@@ -317,6 +317,7 @@ static const struct option_entry table[] = {
 	{ 0, "children", NULL, "with -p: record also the children that run already",
 	  SETS(children) },
 	{ 0, "no-inherit", NULL, "do not record children of the processes", SETS(no_inherit) },
+	{ 0, "user", NULL, "run the command as the user who called sudo", SETS(as_user) },
 	{ .help = "How to record" },
 	{ 'F', "frequency", "HZ", "take this many samples per second and CPU (default 99)",
 	  take_frequency },
@@ -384,6 +385,10 @@ static bool agree(const struct settings *s)
 	if (!targets && !s->command) {
 		message_error(
 			"nothing to record; give -p PID, -t TID, -a, -G CGROUP, or a COMMAND");
+		return false;
+	}
+	if (s->as_user && !s->command) {
+		message_error("--user needs a command");
 		return false;
 	}
 	if (s->children && (!s->pid_count || s->by_thread)) {

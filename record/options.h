@@ -24,6 +24,7 @@ struct settings {
 	bool everything;       /* -a */
 	/* NULL: none. Beside another target it is not recorded: its end ends the recording. */
 	char **command;
+	bool as_user;		    /* the command runs as who called sudo */
 	uint64_t frequency, period; /* period 0: by frequency */
 	uint64_t delay_ns;
 	bool off_cpu; /* also record waits, besides the events of -e */

@@ -7,6 +7,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/message.h"
+#include "record/system/caller.h"
 #include "record/system/descendants.h"
 #include "record/system/opener.h"
 #include "record/system/privileges.h"
@@ -158,10 +159,27 @@ static void raise_limits(void)
 }
 
 /* Right before the command is run: it must not begin with what was granted to the recorder. */
-static void prepare_command(void)
+static bool prepare_command(const void *caller)
 {
-	if (!privileges_drop_all())
-		_exit(126);
+	return (!caller || caller_become(caller)) && privileges_drop_all();
+}
+
+/* --user: as who called sudo. A recorder that is not root's runs it as its own user anyway. */
+static struct error *add_command(struct session *s)
+{
+	struct target_command command = { .argv = s->settings->command,
+					  .prepare = prepare_command };
+	struct caller caller = { 0 };
+	struct error *error = NULL;
+
+	if (s->settings->as_user && !geteuid()) {
+		error = error_prefix(caller_find(&caller), "--user");
+		command.context = &caller;
+	}
+	if (!error)
+		error = target_add_command(&s->target, &command);
+	caller_release(&caller);
+	return error;
 }
 
 /* Processes that were found by name come and go; those that were given by number must be there. */
@@ -199,7 +217,7 @@ static int find_targets(struct session *s)
 	s->target.paced = settings->command &&
 			  (settings->pid_count || settings->everything || settings->cgroup);
 	if (!error && settings->command)
-		error = target_add_command(&s->target, settings->command, prepare_command);
+		error = add_command(s);
 	return error ? fail_error(error) : 0;
 }
 

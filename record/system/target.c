@@ -193,7 +193,7 @@ struct error *target_add_thread(struct target *t, uint32_t tid)
 }
 
 static void __attribute__((noreturn))
-run_command(char **argv, int go_fd, int error_fd, void (*prepare)(void))
+run_command(const struct target_command *command, int go_fd, int error_fd)
 {
 	sigset_t none;
 	char byte;
@@ -203,18 +203,18 @@ run_command(char **argv, int go_fd, int error_fd, void (*prepare)(void))
 	/* End of file instead of a byte: the recorder has given up. */
 	if (read(go_fd, &byte, 1) != 1)
 		_exit(127);
-	if (prepare)
-		prepare();
-	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp(argv[0], argv);
+	if (!command->prepare || command->prepare(command->context)) {
+		signal(SIGPIPE, SIG_DFL);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execvp(command->argv[0], command->argv);
+	}
 	error = errno;
 	if (write(error_fd, &error, sizeof(error)) != sizeof(error))
 		_exit(126);
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-struct error *target_add_command(struct target *t, char **argv, void (*prepare)(void))
+struct error *target_add_command(struct target *t, const struct target_command *command)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
 	pid_t pid = -1;
@@ -231,12 +231,12 @@ struct error *target_add_command(struct target *t, char **argv, void (*prepare)(
 	if (!pid) {
 		close(go[1]);
 		close(error[0]);
-		run_command(argv, go[0], error[1], prepare);
+		run_command(command, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);
 	t->command = pid;
-	t->program = argv[0];
+	t->program = command->argv[0];
 	t->go_fd = go[1];
 	t->error_fd = error[0];
 	return add(t, (uint32_t)pid, (uint32_t)pid, false);

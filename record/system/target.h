@@ -44,11 +44,16 @@ struct error *target_add_process(struct target *t, uint32_t pid);
 /* ERROR_ARGUMENT: there is no such thread. Its process may outlive it. */
 struct error *target_add_thread(struct target *t, uint32_t tid);
 
-/*
- * Forks a child that execs `argv`, which must stay, at target_go(). It is a target, unless `paced`
- * is set before. The child calls `prepare` right before the exec.
- */
-struct error *target_add_command(struct target *t, char **argv, void (*prepare)(void));
+struct target_command {
+	char **argv; /* must stay */
+	/* The child calls it before the exec; false with errno: it cannot be run. May be NULL. */
+	bool (*prepare)(const void *context);
+	const void *context;
+};
+
+/* Forks a child that execs the command at target_go(). It is a target, unless `paced` is set
+ * before. */
+struct error *target_add_command(struct target *t, const struct target_command *command);
 
 /* Lets the command begin. The errno of an error is that of execvp(3). */
 struct error *target_go(struct target *t);

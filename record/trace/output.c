@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/output.h"
 
+#include "record/system/caller.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,25 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A decimal number; -1 is nobody's. */
-static bool is_id(const char *text)
-{
-	size_t digits = text ? strspn(text, "0123456789") : 0;
-
-	return digits && digits <= 10 && !text[digits] && strtoull(text, NULL, 10) < UINT32_MAX;
-}
-
 /* The user whom the file shall belong to: the one who called sudo, else our own. */
 static void behalf_of(uid_t *uid, gid_t *gid)
 {
-	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
-
+	if (caller_ids(uid, gid))
+		return;
 	*uid = geteuid();
 	*gid = getegid();
-	if (*uid != 0 || !is_id(sudo_uid) || !is_id(sudo_gid))
-		return;
-	*uid = (uid_t)strtoul(sudo_uid, NULL, 10);
-	*gid = (gid_t)strtoul(sudo_gid, NULL, 10);
 }
 
 /* 0 or the errno that says why the file must not be overwritten. */

@@ -139,6 +139,41 @@ SUDO_UID=12345 SUDO_GID=12345 "$record" -q --embed -o "$work/home/t.prf" -- true
 is $? 0 "names can be embedded there"
 is "$(ls "$work/home")" t.prf "and nothing else is left"
 is "$(stat -c %u:%g "$work/home/t.prf")" 12345:12345 "and the trace is the user's"
+
+# --user: the command is that user's, with the user's groups and none of root's, and is recorded all the same.
+nobody=$(id -u nobody 2> /dev/null)
+ours=$(id -g nobody 2> /dev/null)
+if [ "$nobody" ] && command -v setpriv > /dev/null && command -v unshare > /dev/null; then
+	{ cat /etc/group; echo prof-test:x:54321:nobody; } > "$work/group"
+	chmod 755 "$work"
+	mkdir "$work/theirs-too"
+	chown nobody "$work/theirs-too"
+	cat > "$work/who" <<-'SH'
+	cd "$1" || exit
+	{ id -u; id -G; echo "$USER $LOGNAME $HOME"; awk '/^Cap(Inh|Prm|Eff|Amb)/ { print $2 }' /proc/self/status; } > who
+	"$2" 300
+	exit 3
+	SH
+	SUDO_UID=$nobody SUDO_GID=$ours setpriv --groups 0,4 unshare -m sh -c "mount --bind '$work/group' /etc/group &&
+		exec '$record' -q -F 999 --user -o '$work/user.prf' -- sh '$work/who' '$work/theirs-too' '$work/burn'" 2> "$work/err"
+	is "$? $(cat "$work/err")" "3 " "--user runs the command as who called sudo"
+	is "$(head -n 1 "$work/theirs-too/who"), $(sed -n 2p "$work/theirs-too/who" | tr ' ' '\n' | sort -n | xargs)" \
+		"$nobody, $(printf '%s\n' "$ours" 54321 | sort -n | xargs)" "with the user's groups, and none of root's"
+	is "$(sed -n 3p "$work/theirs-too/who")" "nobody nobody $(getent passwd nobody | cut -d: -f6)" "and its environment"
+	is "$(sed -n '4,$p' "$work/theirs-too/who" | sort -u)" 0000000000000000 "and no capabilities"
+	is "$(stat -c %u "$work/theirs-too/who")" "$nobody" "what it writes is the user's"
+	like "$("$report" -q "$work/user.prf")" '^burn;.*seventy [0-9]' "and it is recorded"
+	for ids in "$nobody:0" "4294967294:$ours" "x:$ours" ":"; do
+		SUDO_UID=${ids%:*} SUDO_GID=${ids#*:} "$record" --user -o "$work/no.prf" -- touch "$work/ran" 2> "$work/err"
+		is "$?" 1 "--user with SUDO_UID:SUDO_GID $ids is refused"
+		[ ! -e "$work/ran" ] || { not_ok "and nothing was run"; rm "$work/ran"; }
+		like "$(cat "$work/err")" '--user: (SUDO_|nobody called sudo)' "and it says why"
+	done
+	"$record" --user -o "$work/no.prf" -a -d 1 2> "$work/err"
+	is "$? $(cat "$work/err")" "2 prof-record: --user needs a command" "--user without a command"
+else
+	skip "--user" "no user nobody, setpriv or unshare"
+fi
 echo precious > "$work/other"
 chown 54321 "$work/other"
 SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/other" -- true 2> "$work/err"
@@ -171,7 +206,8 @@ elif setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep "$work/prof-record"
 		"the message names the setting"
 elif getcap "$work/prof-record" 2> /dev/null | grep -q cap_bpf &&
 	as_user "$work/prof-record" --version > /dev/null 2>&1; then
-	as_user "$work/prof-record" -q -F 999 -o "$work/theirs/t.prf" -- "$work/burn" 500 2> "$work/err"
+	# What the environment says of sudo means nothing to a recorder that is not root's.
+	as_user env SUDO_UID=0 SUDO_GID=0 "$work/prof-record" -q --user -F 999 -o "$work/theirs/t.prf" -- "$work/burn" 500 2> "$work/err"
 	is "$? $(cat "$work/err")" "0 " "with file capabilities a user can"
 	like "$("$report" "$work/theirs/t.prf")" '^burn;_start;.*work;seventy' "with whole stacks"
 	is "$(stat -c %u "$work/theirs/t.prf")" 65534 "into a file of their own"

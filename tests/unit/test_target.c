@@ -26,7 +26,7 @@ static void run(struct target *t, const char *script)
 	static char sh[] = "/bin/sh", c[] = "-c";
 	char *argv[] = { sh, c, (char *)(uintptr_t)script, NULL };
 
-	assert_no_error(target_add_command(t, argv, NULL));
+	assert_no_error(target_add_command(t, &(struct target_command){ argv }));
 	assert_no_error(target_go(t));
 }
 
@@ -103,7 +103,7 @@ static void begins_only_when_told(void **state)
 	unlink(path);
 	snprintf(script, sizeof(script), "echo > %s", path);
 	begin(&t, state);
-	assert_no_error(target_add_command(&t, argv, NULL));
+	assert_no_error(target_add_command(&t, &(struct target_command){ argv }));
 	assert_false(target_wait(&t, 50));
 	assert_int_equal(access(path, F_OK), -1);
 	assert_no_error(target_go(&t));
@@ -119,7 +119,7 @@ static void never_let_go_it_never_runs(void **state)
 	char *argv[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "exit 0" }, NULL };
 
 	begin(&t, state);
-	assert_no_error(target_add_command(&t, argv, NULL));
+	assert_no_error(target_add_command(&t, &(struct target_command){ argv }));
 	target_release(&t); /* comes back: the child has ended */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -132,11 +132,11 @@ static void reports_what_cannot_be_run(void **state)
 	struct target t;
 
 	begin(&t, state);
-	assert_no_error(target_add_command(&t, missing, NULL));
+	assert_no_error(target_add_command(&t, &(struct target_command){ missing }));
 	cannot_go(&t, ENOENT);
 	target_release(&t);
 	begin(&t, state);
-	assert_no_error(target_add_command(&t, no_program, NULL));
+	assert_no_error(target_add_command(&t, &(struct target_command){ no_program }));
 	cannot_go(&t, EACCES);
 	target_release(&t);
 }
