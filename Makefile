@@ -249,7 +249,7 @@ check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)
 check-slow:
 	$(Q)$(MAKE) check TESTS=slow
 
-## check-fleet: ask databases what they make of -f parquet; what deps-fleet has not installed is skipped
+## check-fleet: ask databases what they make of -f parquet, and kill prof-ship and ClickHouse; what deps-fleet has not installed is skipped
 check-fleet: all $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' tests/run fleet
 

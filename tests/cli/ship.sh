@@ -40,7 +40,7 @@ left() { find series -type f ! -name lock | sort; }
 put
 first=$last
 put
-ship
+"$top/.ci/packaging/prof-ship" --dir=series --once "$url" 2> said
 is "$?:$(cat said)" 0: "two traces are sent"
 is "$(sent "$first"; sent "$last")" "30 in 1, 1 name
 30 in 1, 1 name" "each once, under one name"
