@@ -20,7 +20,8 @@ static const char *wrong_comparison(const struct report_options *o)
 	if (o->base_count && o->action != REPORT_VIEW)
 		return "--diff goes with a view, not with --info, --dump, --check or --embed";
 	if (o->base_count && !o->view->can_diff)
-		return "this format cannot show a difference; folded, top, annotate and html can";
+		return "this format cannot show a difference; folded, top, tree, annotate and html "
+		       "can";
 	if (!o->base_count && o->shown.normalize)
 		return "--normalize goes with --diff=BASE";
 	if (!o->base_count && o->shown.safe_colours)

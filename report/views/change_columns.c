@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/change_columns.h"
 
+#include <math.h>
 #include <stdint.h>
 
 /* Terminals narrower than these widths: the row leaves out what the name says. */
@@ -49,7 +50,7 @@ static unsigned int width(const struct change_columns *c)
 
 static bool shows_total(const struct change_columns *c)
 {
-	return width(c) >= WIDTH_OF_TOTAL;
+	return !c->one_side && width(c) >= WIDTH_OF_TOTAL;
 }
 
 static bool shows_values(const struct change_columns *c, bool total)
@@ -137,4 +138,37 @@ void change_write(const struct change_columns *c, struct sink *s, const struct c
 		sink_text(s, " |");
 		write_side(c, s, total, true);
 	}
+}
+
+/* -------- JSON -------- */
+
+static void json_number(struct sink *s, const char *key, double value)
+{
+	if (isnan(value))
+		sink_printf(s, "\"%s\": null, ", key);
+	else
+		sink_printf(s, "\"%s\": %.9g, ", key, value);
+}
+
+void change_json(struct sink *s, const struct change *one)
+{
+	sink_char(s, '{');
+	json_number(s, "before", one->before);
+	json_number(s, "now", one->now);
+	json_number(s, "change", one->now - one->before);
+	json_number(s, "low", one->low);
+	json_number(s, "high", one->high);
+	json_number(s, "p", one->p);
+	sink_printf(s, "\"sure\": %s}", one->sure ? "true" : "false");
+}
+
+void change_json_runs(struct sink *s, const struct compared_runs *r)
+{
+	sink_printf(s,
+		    "\"runs\": {\"before\": %zu, \"now\": %zu},\n"
+		    "\"total\": {\"before\": %.9g, \"now\": %.9g},\n\"scaled\": %s,\n\"unit\": ",
+		    r->sides[0].count, r->sides[1].count, r->totals[0], r->totals[1],
+		    r->scaled ? "true" : "false");
+	sink_json_string(s, r->unit);
+	sink_printf(s, ",\n\"alpha\": %g,\n", CHANGE_ALPHA);
 }

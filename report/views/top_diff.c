@@ -84,26 +84,6 @@ static void csv_row(const struct table *t, const struct compared *one, struct si
 	sink_text(s, "\r\n");
 }
 
-static void json_number(struct sink *s, const char *key, double value)
-{
-	if (isnan(value))
-		sink_printf(s, "\"%s\": null, ", key);
-	else
-		sink_printf(s, "\"%s\": %.9g, ", key, value);
-}
-
-static void json_side(struct sink *s, const char *side, const struct change *c)
-{
-	sink_printf(s, ", \"%s\": {", side);
-	json_number(s, "before", c->before);
-	json_number(s, "now", c->now);
-	json_number(s, "change", c->now - c->before);
-	json_number(s, "low", c->low);
-	json_number(s, "high", c->high);
-	json_number(s, "p", c->p);
-	sink_printf(s, "\"sure\": %s}", c->sure ? "true" : "false");
-}
-
 static void json_row(const struct table *t, const struct compared *one, struct sink *s)
 {
 	(void)t;
@@ -112,22 +92,18 @@ static void json_row(const struct table *t, const struct compared *one, struct s
 	sink_text(s, ", \"object\": ");
 	sink_json_string(s, one->object);
 	sink_printf(s, ", \"state\": \"%s\"", state(one));
-	json_side(s, "self", &one->self);
-	json_side(s, "total", &one->total);
+	sink_text(s, ", \"self\": ");
+	change_json(s, &one->self);
+	sink_text(s, ", \"total\": ");
+	change_json(s, &one->total);
 	sink_char(s, '}');
 }
 
 static void json_begin(const struct table *t, struct sink *s)
 {
-	const struct compared_runs *c = &t->comparison->runs;
-
-	sink_printf(s,
-		    "{\n\"runs\": {\"before\": %zu, \"now\": %zu},\n"
-		    "\"total\": {\"before\": %.9g, \"now\": %.9g},\n\"scaled\": %s,\n\"unit\": ",
-		    c->sides[0].count, c->sides[1].count, c->totals[0], c->totals[1],
-		    c->scaled ? "true" : "false");
-	sink_json_string(s, c->unit);
-	sink_printf(s, ",\n\"alpha\": %g,\n\"by\": \"%s\",\n\"rows\": [", CHANGE_ALPHA, t->by);
+	sink_text(s, "{\n");
+	change_json_runs(s, &t->comparison->runs);
+	sink_printf(s, "\"by\": \"%s\",\n\"rows\": [", t->by);
 }
 
 /* -------- all of it -------- */
@@ -178,7 +154,9 @@ struct error *top_diff_render(const struct profile *p, const struct view_options
 
 	if (!error) {
 		table.min = p->min_percent / 100 * comparison.runs.totals[CHANGE_NOW];
-		table.columns = (struct change_columns){ &comparison.runs, o->width, o->colour };
+		table.columns = (struct change_columns){ .runs = &comparison.runs,
+							 .width = o->width,
+							 .colour = o->colour };
 		write_table(&table, s);
 	}
 	comparison_release(&comparison);

@@ -4,9 +4,11 @@
 #include "report/output/fitted.h"
 #include "report/profile/frame_table.h"
 #include "report/profile/label.h"
+#include "report/views/change_columns.h"
 #include "report/views/frame_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,11 @@ struct tree {
 	struct branch *branches; /* one more than calls: the last stands for all */
 	uint32_t *order;
 	double least; /* value below which a call is left out */
+	bool *wanted; /* of each call */
+	/* Where runs are compared. */
+	struct compared_runs runs;
+	struct change_columns columns; /* without runs: nothing is compared */
+	struct change *changes;	       /* of each call's total */
 };
 
 static void tree_release(struct tree *t)
@@ -39,6 +46,9 @@ static void tree_release(struct tree *t)
 	free(t->path);
 	free(t->branches);
 	free(t->order);
+	free(t->wanted);
+	compared_runs_release(&t->runs);
+	free(t->changes);
 }
 
 /* -------- calls -------- */
@@ -132,6 +142,44 @@ static bool add_up(struct tree *t, const uint32_t *ends)
 	return true;
 }
 
+/* What each call has in each run, [call][run]. */
+static void count_runs(const struct tree *t, const uint32_t *ends, uint64_t *counts)
+{
+	const struct profile *p = t->profile;
+	const size_t all = t->runs.all;
+
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_entry *e = &p->entries[i];
+
+		if (ends[i] != PRF_NONE)
+			counts[ends[i] * all + p->groups[e->group].trace] += t->runs.by_samples
+										     ? e->samples
+										     : e->value;
+	}
+	for (size_t i = t->calls.count; i-- > 0;) {
+		uint32_t parent = t->calls.nodes[i].parent;
+
+		for (size_t run = 0; parent != PRF_NONE && run < all; run++)
+			counts[parent * all + run] += counts[i * all + run];
+	}
+}
+
+static bool find_changes(struct tree *t, const uint32_t *ends)
+{
+	size_t n = t->calls.count;
+	uint64_t *counts = calloc(n * t->runs.all + 1, sizeof(*counts));
+	bool ok;
+
+	t->changes = calloc(n + 1, sizeof(*t->changes));
+	ok = counts && t->changes;
+	if (ok) {
+		count_runs(t, ends, counts);
+		ok = !error_ignore(compared_runs_estimate(&t->runs, t->changes, n, counts));
+	}
+	free(counts);
+	return ok;
+}
+
 static bool add_entries(struct tree *t)
 {
 	const struct profile *p = t->profile;
@@ -144,18 +192,53 @@ static bool add_entries(struct tree *t)
 	ok = ends && t->path;
 	for (size_t i = 0; ok && i < p->entry_count; i++)
 		ok = add_entry(t, &p->entries[i], &ends[i]);
-	ok = ok && add_up(t, ends);
+	ok = ok && add_up(t, ends) && (!t->columns.runs || find_changes(t, ends));
 	free(ends);
 	return ok;
 }
 
+/* -------- which are shown -------- */
+
+/* Calls that surely changed; with --min also those that changed by that part of all. */
+static bool has_changed(const struct tree *t, size_t call)
+{
+	const struct change *c = &t->changes[call];
+	double least = t->profile->min_percent / 100 * t->runs.totals[CHANGE_NOW];
+
+	return c->sure || (t->profile->min_percent >= 0 && fabs(c->now - c->before) >= least);
+}
+
+static bool choose_calls(struct tree *t)
+{
+	size_t n = t->calls.count;
+
+	t->wanted = calloc(n + 1, sizeof(*t->wanted));
+	if (!t->wanted)
+		return false;
+	/* With a call those that lead to it: parents have lower numbers. */
+	for (size_t i = n; i-- > 0;) {
+		t->wanted[i] |= t->changes ? has_changed(t, i)
+					   : (double)t->branches[i].total >= t->least;
+		t->wanted[parent_of(t, i)] |= t->wanted[i];
+	}
+	return true;
+}
+
 /* -------- order -------- */
+
+/* What is large comes first. */
+static double weight(const struct tree *t, uint32_t call)
+{
+	if (t->changes)
+		return fabs(t->changes[call].now - t->changes[call].before);
+	return (double)t->branches[call].total;
+}
 
 static int compare_calls(const void *left, const void *right, void *context)
 {
 	const struct tree *t = context;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	uint64_t x = t->branches[a].total, y = t->branches[b].total;
+	double x = weight(t, a), y = weight(t, b);
 
 	if (x != y)
 		return x > y ? -1 : 1;
@@ -163,7 +246,7 @@ static int compare_calls(const void *left, const void *right, void *context)
 		      text_pool_get(&t->texts, t->calls.nodes[b].frame));
 }
 
-/* Puts the children of each call that are shown together, the heaviest first. */
+/* Puts the children of each call that are shown together, the largest first. */
 static bool order_calls(struct tree *t)
 {
 	size_t n = t->calls.count;
@@ -173,7 +256,7 @@ static bool order_calls(struct tree *t)
 	if (!t->order)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if ((double)t->branches[i].total >= t->least)
+		if (t->wanted[i])
 			t->branches[parent_of(t, i)].count++;
 	for (size_t i = 0; i <= n; i++) {
 		t->branches[i].first = at;
@@ -183,7 +266,7 @@ static bool order_calls(struct tree *t)
 	for (size_t i = 0; i < n; i++) {
 		struct branch *parent = &t->branches[parent_of(t, i)];
 
-		if ((double)t->branches[i].total >= t->least)
+		if (t->wanted[i])
 			t->order[parent->first + parent->count++] = (uint32_t)i;
 	}
 	for (size_t i = 0; i <= n; i++)
@@ -201,6 +284,17 @@ static bool order_calls(struct tree *t)
 static double percent(const struct tree *t, uint64_t value)
 {
 	return t->profile->total ? 100.0 * (double)value / (double)t->profile->total : 0;
+}
+
+static void text_change(const struct tree *t, struct sink *s, uint32_t call, uint32_t indent)
+{
+	change_write(&t->columns, s, &t->changes[call], NULL);
+	sink_text(s, "  ");
+	for (uint32_t i = 0; i < indent; i++)
+		sink_text(s, "| ");
+	fitted_text(s, text_pool_get(&t->texts, t->calls.nodes[call].frame),
+		    fitted_room(t->options->width, change_width(&t->columns) + 2 + 2 * indent));
+	sink_char(s, '\n');
 }
 
 static void text_call(const struct tree *t, struct sink *s, uint32_t call, uint32_t indent)
@@ -227,6 +321,12 @@ static void json_call(const struct tree *t, struct sink *s, uint32_t call)
 
 	sink_text(s, "{\"name\": ");
 	sink_json_string(s, text_pool_get(&t->texts, t->calls.nodes[call].frame));
+	if (t->changes) {
+		sink_text(s, ", \"total\": ");
+		change_json(s, &t->changes[call]);
+		sink_text(s, ", \"calls\": [");
+		return;
+	}
 	sink_printf(s,
 		    ", \"self\": %" PRIu64 ", \"total\": %" PRIu64
 		    ", \"percent\": %.4f, \"calls\": [",
@@ -270,6 +370,8 @@ static struct error *walk(const struct tree *t, struct sink *s)
 		if (t->options->json) {
 			sink_text(s, at->next ? ",\n" : "\n");
 			json_call(t, s, call);
+		} else if (t->changes) {
+			text_change(t, s, call, at->indent);
 		} else {
 			text_call(t, s, call, at->indent);
 		}
@@ -279,6 +381,28 @@ static struct error *walk(const struct tree *t, struct sink *s)
 	}
 	free(levels);
 	return NULL;
+}
+
+static struct error *write_changes(const struct tree *t, struct sink *s)
+{
+	struct error *error;
+
+	if (t->options->json) {
+		sink_text(s, "{\n");
+		change_json_runs(s, &t->runs);
+		sink_text(s, "\"calls\": [");
+	} else {
+		change_summary(&t->columns, s);
+		if (t->profile->min_percent < 0)
+			sink_text(s, "# calls that have not surely changed are not shown; --min=1 "
+				     "shows changes by 1 % of all\n");
+		change_heading(&t->columns, s);
+		sink_text(s, "  call\n");
+	}
+	error = walk(t, s);
+	if (t->options->json)
+		sink_text(s, "\n]\n}\n");
+	return error;
 }
 
 static struct error *write_tree(const struct tree *t, struct sink *s)
@@ -306,15 +430,32 @@ static struct error *write_tree(const struct tree *t, struct sink *s)
 	return error;
 }
 
+static struct error *compare(struct tree *t)
+{
+	const struct profile *p = t->profile;
+	const size_t before = t->options->base_runs;
+	const struct compared_side sides[2] = { { p, 0, before },
+						{ p, before, p->trace_count - before } };
+
+	t->columns = (struct change_columns){ .runs = &t->runs,
+					      .width = t->options->width,
+					      .colour = t->options->colour,
+					      .one_side = true };
+	return compared_runs_init(&t->runs, sides, t->options->normalize);
+}
+
 struct error *tree_render(const struct profile *p, const struct view_options *o, struct sink *s)
 {
 	double least = p->min_percent < 0 ? DEFAULT_MIN_PERCENT : p->min_percent;
 	struct tree tree = { .profile = p, .options = o };
-	struct error *error = error_memory();
+	struct error *error = o->base_runs ? compare(&tree) : NULL;
 
 	tree.least = (double)p->total * least / 100;
-	if (name_frames(&tree) && add_entries(&tree) && order_calls(&tree))
-		error = write_tree(&tree, s);
+	if (!error && !(name_frames(&tree) && add_entries(&tree) && choose_calls(&tree) &&
+			order_calls(&tree)))
+		error = error_memory();
+	if (!error)
+		error = tree.changes ? write_changes(&tree, s) : write_tree(&tree, s);
 	tree_release(&tree);
 	return error;
 }

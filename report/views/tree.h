@@ -4,7 +4,8 @@
 
 /*
  * -f tree: the stacks as a tree of calls, from commands and roots down to the leaves, the
- * heaviest first; as text or, with --json, as nested objects.
+ * heaviest first; as text or, with --json, as nested objects. With --diff those calls that changed,
+ * each with what it calls.
  */
 
 #include "report/views/view.h"

@@ -152,8 +152,8 @@ like "$(annotate --function leaf)" "no instructions of its own: .* --function='(
 is "$(annotate --function work --comm nobody 2>&1 > /dev/null | grep -c 'none of 16 samples fits --comm')" 1 "filters hold, as elsewhere"
 is "$("$report" -q -f annotate --source-dir src/deep --function work trace.prf trace.prf | sed -n 2p)" \
 	"# self 25.00 % (8), total 56.25 % (18) of 32 samples" "several traces are added up"
-"$report" -f tree --diff trace.prf trace.prf > out 2> err
-like "$?: $(cat err)" '^2: prof-report: this format cannot show a difference; folded, top, annotate and html can' "no --diff of a tree"
+"$report" -f pprof --diff trace.prf trace.prf > out 2> err
+like "$?: $(cat err)" '^2: prof-report: this format cannot show a difference; folded, top, tree, annotate and html can' "not every format has --diff"
 annotate --json > out 2> err
 like "$?: $(cat err)" '^2: prof-report: --json goes with' "no --json"
 "$report" --source-dir src trace.prf > out 2> err

@@ -54,6 +54,41 @@ samples() { awk -v n="$1" -v stack="$2" 'BEGIN { for (i = 0; i < n; i++) print "
 { cat one.txt; echo 'names 1 "work.constprop.1" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > b.txt
 { cat one.txt; echo 'names 1 "other" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > c.txt
 for name in a b c; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
+# By subtree: who called what takes longer.
+sed 's/^	//' > calls.txt <<'TRACE'
+	event 0 "cpu-clock" "samples" 1000 0
+	object 5 "[jit]" "" ""
+	task 1 1 "work" "" ""
+	frame 0 0 0x100
+	frame 0 0 0x200
+	frame 0 0 0x300
+	frame 0 0 0x400
+	stack - 0
+	stack 0 1
+	stack 1 3
+	stack 0 2
+	stack 3 3
+	names 0 "main" "" 0 0
+	names 1 "early" "" 0 0
+	names 2 "late" "" 0 0
+	names 3 "shared" "" 0 0
+TRACE
+{ cat calls.txt; samples 100 2; samples 100 4; echo finish; } > calls-before.txt
+{ cat calls.txt; samples 100 2; samples 200 4; echo finish; } > calls-now.txt
+for name in calls-before calls-now; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
+tree() { "$report" -q --no-cache -f tree "$@"; }
+is "$(tree --diff calls-before.prf calls-now.prf | sed -n '/call$/,$s/^ *\([0-9.]*\) *\([0-9.]*\) *\([-+0-9.]*\) .*\*  /\1 \2 \3 /p' | tr '\n' ';')" \
+	"0.200 0.300 +0.100 work;0.200 0.300 +0.100 main;0.100 0.200 +0.100 | late;0.100 0.200 +0.100 | shared;" \
+	"-f tree --diff: the calls that lead to what changed, and no others"
+like "$(tree --diff calls-before.prf calls-now.prf)" '^# calls that have not surely changed are not shown; --min=1' "... and says so"
+is "$(tree --diff calls-now.prf calls-now.prf | sed '1,/call$/d')" "" "... of equal programs: none"
+is "$(tree --min 0 --diff calls-now.prf calls-now.prf | sed '1,/call$/d' | grep -c '+0\.000')" 6 "... --min=0: all of them"
+is "$(tree --diff calls-before.prf --diff calls-before.prf calls-now.prf | sed -n 1p)" \
+	"# before: 2 runs of 0.200 s; now: 1 run of 0.300 s" "... of several runs"
+tree --json --diff calls-before.prf calls-now.prf > json
+is "$(json json 'd["runs"]["now"], [(c["name"], c["total"]["sure"]) for c in d["calls"][0]["calls"][0]["calls"]]')" \
+	"(1, [('late', True)])" "... as JSON"
+
 is "$(sure --diff a.prf b.prf)" "" "a copy that the compiler named otherwise is the same function"
 is "$(sure --diff a.prf c.prf | tr ';' '\n' | sort | tr '\n' ';')" "other new;work.isra.0 vanished;" \
 	"new and vanished functions are distinguished"

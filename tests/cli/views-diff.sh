@@ -34,7 +34,7 @@ is "$(awk '$(NF - 1) != $NF' "$work/got")" "" "a trace does not differ from itse
 
 "$report" -q --diff "$work/before.prf" -f pprof "$work/now.prf" > /dev/null 2> "$work/said"
 is "$?" 2 "a format that cannot compare says so"
-like "$(cat "$work/said")" "cannot show a difference; folded, top, annotate and html can" "and which ones can"
+like "$(cat "$work/said")" "cannot show a difference; folded, top, tree, annotate and html can" "and which ones can"
 "$report" -q --diff "$work/none.prf" "$work/now.prf" > /dev/null 2> "$work/said"
 is "$?" 1 "a base that is not there"
 like "$(cat "$work/said")" "none.prf" "is named"
