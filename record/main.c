@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,16 @@ static void keep_standard_fds(void)
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
 			_exit(1);
+}
+
+/*
+ * Making an unwind table may take a hundred MiB for a moment. By itself the C library keeps more of
+ * what is freed with each such moment; with fixed limits it gives it back.
+ */
+static void give_memory_back(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 512 << 10);
 }
 
 static int list_events(void)
@@ -35,6 +46,7 @@ int main(int argc, char **argv)
 	int status;
 
 	keep_standard_fds();
+	give_memory_back();
 	message_setup("prof-record", MESSAGE_INFO);
 	status = settings_parse(&settings, argc, argv);
 	if (status == OPTIONS_OK) {
