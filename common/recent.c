@@ -24,7 +24,7 @@ void recent_release(struct recent *r)
 
 /* The entry of the pair, or the empty one where it belongs: at most half of them are in use. */
 static struct recent_entry *find(const struct recent_generation *g, uint64_t hash, uint64_t a,
-				 uint64_t b)
+				 uint32_t b)
 {
 	size_t mask = g->capacity - 1;
 
@@ -44,6 +44,9 @@ static bool grow(struct recent *r)
 		.capacity = g->capacity ? g->capacity * 4 : FIRST_CAPACITY,
 	};
 
+	/* Half of it is enough for the `max`. */
+	while (larger.capacity / 4 >= r->max)
+		larger.capacity /= 2;
 	larger.room = larger.capacity / 2 < r->max ? larger.capacity / 2 : r->max;
 	larger.entries = calloc(larger.capacity, sizeof(*larger.entries));
 	if (!larger.entries)
@@ -78,7 +81,7 @@ static bool make_room(struct recent *r)
 	return r->young.count < r->young.room || grow(r);
 }
 
-uint32_t recent_put(struct recent *r, uint64_t a, uint64_t b, uint32_t next)
+uint32_t recent_put(struct recent *r, uint64_t a, uint32_t b, uint32_t next)
 {
 	uint64_t hash = pair_hash(r->seed, a, b);
 	const struct recent_entry *known;

@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 struct recent_entry {
-	uint64_t a, b;
+	uint64_t a;
+	uint32_t b;
 	uint32_t number; /* + 1; 0: empty */
 };
 
@@ -34,6 +35,6 @@ void recent_init(struct recent *r, size_t max);
 void recent_release(struct recent *r);
 
 /* The number of (a, b), which is `next` if it is not known; UINT32_MAX without memory. */
-uint32_t recent_put(struct recent *r, uint64_t a, uint64_t b, uint32_t next);
+uint32_t recent_put(struct recent *r, uint64_t a, uint32_t b, uint32_t next);
 
 #endif

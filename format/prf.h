@@ -240,7 +240,8 @@ struct prf_writer_options {
 	int level;	      /* zstd level 1..19; 0 stores */
 	bool compress_thread; /* compress and write in a thread of its own */
 	uint64_t block_bytes; /* raw bytes after which a block is sealed; 0: 1 MiB */
-	uint32_t recent; /* how many definitions are known again; 0: 131,072, of objects 16,384 */
+	/* How many stacks, frames and objects are known again; 0: 262,144, 131,072 and 16,384. */
+	uint32_t recent;
 	/* What that thread does first, such as giving up privileges; NULL: nothing. */
 	void (*thread_began)(void);
 	/*
