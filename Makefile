@@ -268,6 +268,13 @@ coverage:
 	$(Q)$(MAKE) -s BUILD=build-coverage CFLAGS='-O1 -g --coverage' LDFLAGS='--coverage' check || echo 'some tests failed'
 	$(Q)tests/coverage build-coverage
 
+## analyze: gcc's analyser over all programs; fails on what tests/analyze.txt does not explain (GCC 12)
+analyze:
+	$(Q)rm -rf build-analyze && mkdir build-analyze
+	$(Q)$(MAKE) -s --output-sync BUILD=build-analyze DEV= SAN= CFLAGS='-O2 -g -fanalyzer' all > build-analyze/log 2>&1 || \
+		{ tail build-analyze/log; exit 1; }
+	$(Q)tests/analyze build-analyze/log
+
 ## faults: let every call of the C library fail once, in small runs of both programs (an hour; needs root)
 faults: all $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/faults/run $(FAULTS)
@@ -300,7 +307,7 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl ruby valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth trust coverage faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
+.PHONY: tools truth deps-truth trust coverage analyze faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60)

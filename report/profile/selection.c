@@ -25,7 +25,7 @@ static const char *read_number(const char *text, uint64_t *number)
 bool number_set_add(struct number_set *s, const char *text)
 {
 	do {
-		struct number_range range, *ranges;
+		struct number_range range = { 0 }, *ranges;
 
 		text = read_number(text, &range.low);
 		range.high = range.low;
