@@ -25,7 +25,7 @@ for file in bin/prof-record bin/prof-report bin/prof-bench share/man/man1/prof-r
 	share/man/man1/prof-report.1 share/man/man1/prof-bench.1 share/man/man5/prf.5 share/man/man7/prof.7 \
 	share/bash-completion/completions/prof-record share/zsh/site-functions/_prof-report \
 	share/fish/vendor_completions.d/prof-bench.fish lib/systemd/system/prof-record.service \
-	bin/prof-ship share/man/man1/prof-ship.1 lib/systemd/system/prof-ship.service \
+	bin/prof-ship share/man/man1/prof-ship.1 share/man/man7/prof-fleet.7 lib/systemd/system/prof-ship.service \
 	share/prof/sql/duckdb/flame.sql share/prof/sql/clickhouse/samples.sql; do
 	if [ -s "$work/root/usr/$file" ]; then ok "installs $file"; else not_ok "installs $file"; fi
 done

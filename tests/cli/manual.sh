@@ -26,7 +26,7 @@ for program in prof-record prof-report prof-bench; do
 	fi
 done
 
-for page in prof-record.1 prof-report.1 prof-bench.1 prof-ship.1 prof.7 prf.3 prf.5; do
+for page in prof-record.1 prof-report.1 prof-bench.1 prof-ship.1 prof.7 prof-fleet.7 prf.3 prf.5; do
 	if command -v groff > /dev/null; then
 		is "$(groff -t -man -Tutf8 -ww -z "$top/man/$page" 2>&1)" "" "$page is well-formed"
 	else

@@ -4,8 +4,9 @@
 
     tests/fleet/clickhouse-http.py NODE_MODULES FOLDER SQL...
 
-The files SQL make the tables, in FOLDER/data. FOLDER/port gets the port. If FOLDER/kill is "MS PID", the
-process PID ("self": this one) is killed so many milliseconds after the next INSERT began.
+The files SQL make the tables, in FOLDER/data. FOLDER/port gets the port, of all addresses if FOLDER/hosts is
+there. If FOLDER/kill is "MS PID", the process PID ("self": this one) is killed so many milliseconds after
+the next INSERT began.
 """
 import ctypes
 import http.server
@@ -31,14 +32,24 @@ CONNECTION = LIBRARY.chdb_connect(len(ARGUMENTS), (ctypes.c_char_p * len(ARGUMEN
 LOCK = threading.Lock()
 
 
-def ask(query):
+def ask(query, parameters=None):
+    """The answer to a query, in the database and with the param_NAME of a URL."""
     with LOCK:
-        result = LIBRARY.chdb_query(CONNECTION[0], query.encode(), b"TSVRaw")
-        error = LIBRARY.chdb_result_error(result)
-        if error:
-            return 500, error
-        data, size = LIBRARY.chdb_result_buffer(result), LIBRARY.chdb_result_length(result)
-        return 200, ctypes.string_at(data, size) if data and size else b""
+        for name, value in (parameters or {}).items():
+            if name.startswith("param_") or name == "database":
+                code, text = run(f"USE {value}" if name == "database" else f"SET {name} = '{value}'")
+                if code != 200:
+                    return code, text
+        return run(query)
+
+
+def run(query):
+    result = LIBRARY.chdb_query(CONNECTION[0], query.encode(), b"TSVRaw")
+    error = LIBRARY.chdb_result_error(result)
+    if error:
+        return 500, error
+    data, size = LIBRARY.chdb_result_buffer(result), LIBRARY.chdb_result_length(result)
+    return 200, ctypes.string_at(data, size) if data and size else b""
 
 
 def kill_soon():
@@ -67,20 +78,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        parameters = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
+        parameters = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query, keep_blank_values=True))
         query = parameters.pop("query", None)
         if query is None:
-            status, answer = ask(body.decode())
+            status, answer = ask(body.decode(), parameters)
         else:
             # These are the server's, which this one is not.
-            for name in ("database", "wait_end_of_query"):
-                parameters.pop(name, None)
-            settings = ", ".join(f"{k} = {v if v.isdigit() else repr(v)}" for k, v in parameters.items())
+            settings = ", ".join(f"{k} = {v if v.isdigit() else repr(v)}" for k, v in parameters.items()
+                                 if k not in ("database", "wait_end_of_query"))
             with open(FOLDER + "/body", "wb") as f:
                 f.write(body)
             kill_soon()
             table = re.fullmatch(r"INSERT INTO (\w+) FORMAT Parquet", query)[1]
-            status, answer = ask(f"INSERT INTO {table} FROM INFILE '{FOLDER}/body' SETTINGS {settings} FORMAT Parquet")
+            status, answer = ask(f"INSERT INTO {table} FROM INFILE '{FOLDER}/body' SETTINGS {settings} "
+                                 "FORMAT Parquet", parameters)
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
@@ -94,7 +105,8 @@ for name in SQL:
                 code, text = ask(statement)
                 if code != 200:
                     sys.exit(text.decode(errors="replace"))
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server = http.server.ThreadingHTTPServer(
+    ("0.0.0.0" if os.path.exists(FOLDER + "/hosts") else "127.0.0.1", 0), Handler)
 with open(FOLDER + "/port.new", "w", encoding="ascii") as f:
     f.write(str(server.server_address[1]))
 os.rename(FOLDER + "/port.new", FOLDER + "/port")
