@@ -42,6 +42,15 @@ bool mappings_are_changed_by(const struct mappings *m, const struct mapping *map
 	       there->offset != mapping->offset || there->object != mapping->object;
 }
 
+bool mappings_have_room_for(const struct mappings *m, const struct mapping *mapping)
+{
+	for (size_t i = first_above(m, mapping->start); i < m->n && m->list[i].start < mapping->end;
+	     i++)
+		if (m->list[i].object != mapping->object)
+			return false;
+	return true;
+}
+
 bool mappings_add(struct mappings *m, const struct mapping *mapping)
 {
 	uint64_t start = mapping->start, end = mapping->end;

@@ -42,6 +42,9 @@ const struct mapping *mappings_find(const struct mappings *m, uint64_t address);
  */
 bool mappings_are_changed_by(const struct mappings *m, const struct mapping *mapping);
 
+/* Whether nothing else than the mapping's own object is mapped where it will be. */
+bool mappings_have_room_for(const struct mappings *m, const struct mapping *mapping);
+
 /*
  * Adds a mapping; one of no bytes changes nothing. False without memory; then nothing has changed.
  */

@@ -94,13 +94,17 @@ static struct error *set_layout(struct spaces *s, uint32_t pid, struct layout *l
 	return NULL;
 }
 
-/* A layout to be changed for this process: its own, with a new id, or a copy if it is shared. */
-static struct layout *own_layout(struct spaces *s, uint32_t pid)
+/*
+ * A layout to be changed for this process: its own, with a new id unless it may keep that, or a
+ * copy if it is shared.
+ */
+static struct layout *own_layout(struct spaces *s, uint32_t pid, bool keeps_id)
 {
 	struct layout *old = layout_of(s, pid), *copy;
 
 	if (old && old->users == 1) {
-		old->id = s->next_id++;
+		if (!keeps_id)
+			old->id = s->next_id++;
 		return old;
 	}
 	copy = layout_new(s);
@@ -312,20 +316,40 @@ uint64_t spaces_left_out(const struct spaces *s)
 
 /* -------- changes -------- */
 
+static bool is_made_code(const struct mapping *m)
+{
+	return m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
+}
+
+/* Made code has no offsets: where all of it is there already, how it is divided is nothing new. */
+static bool changes(const struct mappings *m, const struct mapping *added)
+{
+	const struct mapping *there = mappings_find(m, added->start);
+
+	if (is_made_code(added) && there && there->object == added->object &&
+	    there->end >= added->end)
+		return false;
+	return added->start < added->end && mappings_are_changed_by(m, added);
+}
+
 static struct error *add_mapping(struct spaces *s, uint32_t pid, uint64_t time_ns,
 				 const struct mapping *mapping)
 {
+	const struct layout *before = spaces_layout(s, pid);
 	struct layout *layout;
+	bool more;
 
 	if (!mapping->object)
 		return error_memory();
-	if (mapping->start >= mapping->end ||
-	    !mappings_are_changed_by(&spaces_layout(s, pid)->mappings, mapping))
+	if (!changes(&before->mappings, mapping))
 		return NULL;
-	layout = own_layout(s, pid);
+	/* Virtual machines map some more memory for code again and again. */
+	more = before->made_code && is_made_code(mapping) &&
+	       mappings_have_room_for(&before->mappings, mapping);
+	layout = own_layout(s, pid, more);
 	if (!layout || !mappings_add(&layout->mappings, mapping))
 		return error_memory();
-	if (mapping->object->definition.kind == PRF_OBJECT_ANONYMOUS)
+	if (is_made_code(mapping))
 		layout->made_code = true;
 	report_mapped(s, pid, time_ns, mapping);
 	return NULL;

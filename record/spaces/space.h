@@ -18,7 +18,8 @@
  *
  * A layout is one state of one address space. It never changes once somebody else holds it, so
  * that whatever was worked out for (layout, address) stays true, and a forked child simply holds
- * its parent's.
+ * its parent's. What was worked out for (id of a layout, address) stays true, too, with one
+ * exception: if the layout has made code, more of it may be added where nothing was mapped.
  */
 
 #include "common/error.h"
@@ -30,7 +31,7 @@
 #define MAPPINGS_MAX 65536
 
 struct layout {
-	uint64_t id; /* never used twice in one `struct spaces` */
+	uint64_t id; /* never used twice in one `struct spaces`; see above */
 	unsigned int users;
 	bool made_code; /* maps executable memory without a file: an address means something else in
 			   each process */

@@ -38,6 +38,7 @@ struct resolver {
 	const struct trace_file *trace;
 	uint64_t matches[SCRIPT_RUNTIMES][SCRIPT_MATCHES]; /* of the trace's samples */
 	struct script_merged merged[SCRIPT_MERGE_MAX];
+	size_t unmapped;       /* frames of the current stack where more made code may be mapped */
 	bool late;	       /* known frames are of files that have not answered yet, */
 	uint64_t late_answers; /* since there were so many answers: see opener_answers() */
 	struct known_stack stacks[STACK_SLOTS];
@@ -119,6 +120,8 @@ static struct error *user_place(struct resolver *r, const struct owner *owner,
 
 	if (m)
 		examine(r, owner->pid, m);
+	else
+		r->unmapped += owner->layout->made_code;
 	if (object->kind == PRF_OBJECT_ANONYMOUS)
 		return jit_object(r->sources.jit, owner->pid, inside, &frame->object);
 	if (object->kind == PRF_OBJECT_FILE) {
@@ -163,6 +166,7 @@ static __attribute__((noinline)) struct error *
 new_frame(struct resolver *r, const struct owner *owner, uint64_t address, uint32_t *id)
 {
 	struct prf_frame frame = { .offset = address };
+	size_t unmapped = r->unmapped;
 	struct error *error;
 
 	if (owner->layout) {
@@ -173,7 +177,7 @@ new_frame(struct resolver *r, const struct owner *owner, uint64_t address, uint3
 		frame.flags = PRF_FRAME_KERNEL;
 	}
 	error = define_frame(r, owner, &frame, id);
-	if (!error && is_of_generation(r, owner))
+	if (!error && r->unmapped == unmapped && is_of_generation(r, owner))
 		*frame_slot(r, owner->layout_id, address) = (struct known_frame){
 			.layout = owner->layout_id,
 			.address = address,
@@ -462,8 +466,9 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 	new.frames.n = 0;
 	new.settled = true;
 	new.match = SCRIPT_NO_LIST;
+	r->unmapped = 0;
 	error = resolve_stack(r, &new, stack);
-	if (!error && new.settled && is_of_generation(r, &owner))
+	if (!error && new.settled && !r->unmapped && is_of_generation(r, &owner))
 		*known = (struct known_stack){ hash, *stack, new.match };
 	r->matches[s->script_runtime][new.match]++;
 	return error;

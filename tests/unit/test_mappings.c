@@ -108,6 +108,25 @@ static void test_find(void **state)
 	check_users(&m, &copy);
 }
 
+static void test_room(void **state)
+{
+	struct mappings m = { 0 };
+	struct mapping more = { 20, 50, 0, thing(1) };
+
+	assert_true(mappings_have_room_for(&m, &more));
+	add(&m, 10, 20, 0, 2);
+	add(&m, 30, 40, 0, 1);
+	add(&m, 50, 60, 0, 2);
+	assert_true(mappings_have_room_for(&m, &more));
+	more.start = 19;
+	assert_false(mappings_have_room_for(&m, &more));
+	more = (struct mapping){ 45, 51, 0, thing(1) };
+	assert_false(mappings_have_room_for(&m, &more));
+	more = (struct mapping){ 0, 70, 0, thing(1) };
+	assert_false(mappings_have_room_for(&m, &more));
+	mappings_release(&m);
+}
+
 /* Against an array with one entry for each address. */
 static void test_random(void **state)
 {
@@ -137,9 +156,8 @@ static void test_random(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_over_others),
-	cmocka_unit_test(test_no_bytes),
-	cmocka_unit_test(test_find),
+	cmocka_unit_test(test_over_others), cmocka_unit_test(test_no_bytes),
+	cmocka_unit_test(test_find),	    cmocka_unit_test(test_room),
 	cmocka_unit_test(test_random),
 };
 

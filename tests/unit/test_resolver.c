@@ -246,6 +246,24 @@ static void what_is_remembered_ends_with_the_layout(void **state)
 	check(f, "prog /bin/prog+1020!\nprog /bin/other+20!\nprog [unknown]+400020!\n");
 }
 
+/* A layout keeps its id while made code is added to it. */
+static void more_made_code_is_where_nothing_was(void **state)
+{
+	static const uint64_t user[] = { 0xa00010 | FRAME_EXACT, 0x900020, 0x400030 };
+	struct fixture *f = *state;
+	union bytes b;
+	size_t size = fill(&b, user, 3, NULL, 0);
+
+	map(f, 0x900000, 0xa00000, 0, "//anon");
+	assert_true(resolve(f, &b, size));
+	assert_true(resolve(f, &b, size));
+	map(f, 0x900000, 0xb00000, 0, "//anon");
+	assert_true(resolve(f, &b, size));
+	check(f, "prog [unknown]+a00010! [jit]+900020 /bin/prog+1030\n"
+		 "prog [unknown]+a00010! [jit]+900020 /bin/prog+1030\n"
+		 "prog [jit]+a00010! [jit]+900020 /bin/prog+1030\n");
+}
+
 static void another_trace_begins_anew(void **state)
 {
 	static const uint64_t user[] = { 0x700010 | FRAME_EXACT, 0x400020 };
@@ -491,6 +509,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(stacks_say_why_they_end),
 	TEST(calls_at_the_end_belong_to_what_ends),
 	TEST(what_is_remembered_ends_with_the_layout),
+	TEST(more_made_code_is_where_nothing_was),
 	TEST(another_trace_begins_anew),
 	TEST(a_known_stack_is_of_its_end_and_its_names),
 	TEST(a_waker_is_a_task_or_an_interrupt),

@@ -172,6 +172,40 @@ static void an_id_stands_for_one_state(void **state)
 	assert_int_not_equal(spaces_layout(f->s, PID)->id, second);
 }
 
+/* As virtual machines do it: what was found for addresses before is still right. */
+static void more_made_code_keeps_the_id(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t id;
+
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	id = spaces_layout(f->s, PID)->id;
+	map(f->s, PID, 0x8000, 0x9000, 0, "//anon");
+	/* From now on addresses mean something else in each process. */
+	assert_int_not_equal(spaces_layout(f->s, PID)->id, id);
+	id = spaces_layout(f->s, PID)->id;
+	map(f->s, PID, 0x8000, 0xa000, 0, "//anon");
+	map(f->s, PID, 0xc000, 0xd000, 0, "//anon");
+	EXPECT(f->s, { 0x9fff, "[anon]+1fff" }, { 0xc000, "[anon]+0" }, { 0x1000, "/a+0" });
+	assert_int_equal(spaces_layout(f->s, PID)->id, id);
+	/* A part of what is there. */
+	map(f->s, PID, 0x9000, 0xa000, 0, "//anon");
+	assert_int_equal(spaces_layout(f->s, PID)->id, id);
+	assert_int_equal(spaces_layout(f->s, PID)->mappings.n, 3);
+	/* In the place of a file. */
+	map(f->s, PID, 0x1800, 0x3000, 0, "//anon");
+	assert_int_not_equal(spaces_layout(f->s, PID)->id, id);
+	/* In one of two processes that had the same. */
+	id = spaces_layout(f->s, PID)->id;
+	fork_process(f->s, PID, PID + 1);
+	map(f->s, PID + 1, 0xd000, 0xe000, 0, "//anon");
+	assert_int_equal(spaces_layout(f->s, PID)->id, id);
+	assert_int_not_equal(spaces_layout(f->s, PID + 1)->id, id);
+	/* A file in the place of made code. */
+	map(f->s, PID, 0x8000, 0x9000, 0, "/b");
+	assert_int_not_equal(spaces_layout(f->s, PID)->id, id);
+}
+
 static void what_is_held_does_not_change(void **state)
 {
 	struct fixture *f = *state;
@@ -339,6 +373,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(children_have_their_parents_layout),
 	TEST(exec_leaves_nothing),
 	TEST(an_id_stands_for_one_state),
+	TEST(more_made_code_keeps_the_id),
 	TEST(what_is_held_does_not_change),
 	TEST(strangers_are_not_followed),
 	TEST(listeners_hear_of_each_change),
