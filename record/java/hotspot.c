@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "record/runtimes/target_blocks.h"
+
 #define CODELETS_MAX 4096
 #define CODELET_ALIGNMENT 8
 #define CODE_CACHE_MAX (UINT64_C(1) << 32)
@@ -145,39 +147,71 @@ static void take_codelet(struct hotspot_process *p, const char *what, struct hot
 		extend(&p->framed_native, at.start, at.size);
 }
 
-static enum hotspot_state read_interpreter(struct hotspot *h, const char **why)
+/* The interpreter's row of codelets. */
+struct codelets {
+	uint64_t buffer;
+	uint32_t at, last; /* in it: the next one, and their end */
+	bool bytecodes;	   /* seen: that of a bytecode */
+};
+
+static bool read_codelets(struct hotspot *h, const struct target_memory *memory, struct codelets *c)
 {
-	uint64_t queue = read_static(h, INTERPRETER_CODE), buffer, description;
-	struct hotspot_process *p = &h->process;
-	uint32_t at, last, size = 0;
-	bool bytecodes = false;
+	uint64_t description;
+	uint32_t size = 0;
 	char text[64];
 
-	if (!queue || !read_pointer(h, queue, STUB_QUEUE_BUFFER, &buffer) || !buffer ||
-	    !target_u32(&h->memory, queue + field(h, STUB_QUEUE_BEGIN), &at) ||
-	    !target_u32(&h->memory, queue + field(h, STUB_QUEUE_END), &last))
-		return HOTSPOT_NOT_YET;
-	for (unsigned int i = 0; i < CODELETS_MAX && at < last; i++, at += size) {
-		if (!read_pointer(h, buffer + at, CODELET_DESCRIPTION, &description) ||
-		    !target_u32(&h->memory, buffer + at + field(h, CODELET_SIZE), &size) ||
-		    size < CODELET_ALIGNMENT || size > last - at)
-			return HOTSPOT_NOT_YET;
+	for (unsigned int i = 0; i < CODELETS_MAX && c->at < c->last; i++, c->at += size) {
+		uint64_t codelet = c->buffer + c->at;
+
+		if (!target_u64(memory, codelet + field(h, CODELET_DESCRIPTION), &description) ||
+		    !target_u32(memory, codelet + field(h, CODELET_SIZE), &size) ||
+		    size < CODELET_ALIGNMENT || size > c->last - c->at)
+			return false;
 		/* A long one is cut. */
-		if (!target_text(&h->memory, description, text, sizeof(text)) &&
-		    !target_read(&h->memory, description, text, sizeof(text) - 1))
+		if (!target_text(memory, description, text, sizeof(text)) &&
+		    !target_read(memory, description, text, sizeof(text) - 1))
 			text[0] = 0;
 		text[sizeof(text) - 1] = 0;
-		bytecodes |= !strncmp(text, "nop", 4);
-		take_codelet(p, text, (struct hotspot_piece){ at, size });
+		c->bytecodes |= !strncmp(text, "nop", 4);
+		take_codelet(&h->process, text, (struct hotspot_piece){ c->at, size });
 	}
+	return true;
+}
+
+/* There are hundreds of them, and all of their texts lie together. */
+static bool read_codelets_at_once(struct hotspot *h, struct codelets *c)
+{
+	struct target_blocks *blocks = target_blocks_new(&h->memory);
+	struct target_memory memory;
+	bool all;
+
+	if (!blocks)
+		return false;
+	memory = target_blocks_memory(blocks);
+	all = read_codelets(h, &memory, c);
+	target_blocks_free(blocks);
+	return all;
+}
+
+static enum hotspot_state read_interpreter(struct hotspot *h, const char **why)
+{
+	uint64_t queue = read_static(h, INTERPRETER_CODE);
+	struct hotspot_process *p = &h->process;
+	struct codelets c = { 0 };
+
+	if (!queue || !read_pointer(h, queue, STUB_QUEUE_BUFFER, &c.buffer) || !c.buffer ||
+	    !target_u32(&h->memory, queue + field(h, STUB_QUEUE_BEGIN), &c.at) ||
+	    !target_u32(&h->memory, queue + field(h, STUB_QUEUE_END), &c.last) ||
+	    !read_codelets_at_once(h, &c))
+		return HOTSPOT_NOT_YET;
 	/* The interpreter is complete once its last codelets are there, those of deoptimization. */
-	if (!p->entries.size || !bytecodes || !last)
+	if (!p->entries.size || !c.bytecodes || !c.last)
 		return HOTSPOT_NOT_YET;
 	*why = "its interpreter is not in the code cache";
-	if (buffer < p->low[0] || buffer + last > p->high)
+	if (c.buffer < p->low[0] || c.buffer + c.last > p->high)
 		return HOTSPOT_REFUSED;
-	p->interpreter = buffer;
-	p->interpreter_size = last;
+	p->interpreter = c.buffer;
+	p->interpreter_size = c.last;
 	return HOTSPOT_READY;
 }
 

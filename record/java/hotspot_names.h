@@ -11,9 +11,7 @@
 
 #include "bpf/abi/sample.h"
 #include "format/prf.h"
-#include "record/java/hotspot.h"
-
-#define HOTSPOT_INLINED_MAX 64 /* methods in one frame */
+#include "record/java/hotspot_methods.h"
 
 struct hotspot_names;
 

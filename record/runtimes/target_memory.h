@@ -33,9 +33,12 @@ struct target_piece {
 	size_t size;
 };
 
-#define TARGET_PIECES_MAX 16
+#define TARGET_PIECES_MAX 528
 
-/* True when all `n` pieces could be read, of a process by one system call. */
+/*
+ * True when all `n` pieces could be read, of a process by one system call if they are at most
+ * TARGET_PIECES_MAX.
+ */
 bool target_read_all(const struct target_memory *m, const struct target_piece *pieces, size_t n);
 
 /* Little-endian numbers; false, and 0, when they cannot be read. */

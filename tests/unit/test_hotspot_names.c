@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include <string.h>
+#include <sys/uio.h>
 
 #include "common/limits.h"
 #include "testdata/memory_image.h"
@@ -108,6 +109,72 @@ static void close_17(struct looked_up *l)
 	memory_image_release(&l->image);
 }
 
+/* The memory of "processes", by which system calls are answered; and the calls with pieces. */
+static struct memory_image *process;
+static unsigned int calls_with_pieces;
+
+/* What the image does not have is 0: pieces of one page are read with what is between. */
+static bool read_span(const struct iovec *here, const struct iovec *there)
+{
+	uint64_t address = (uintptr_t)there->iov_base;
+	uint8_t *to = here->iov_base;
+	bool any = false;
+
+	for (size_t i = 0; i < here->iov_len; i++) {
+		to[i] = 0;
+		any |= memory_image_read(process, address + i, &to[i], 1);
+	}
+	return any;
+}
+
+/* In place of the C library's. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long here_count,
+			 const struct iovec *there, unsigned long there_count, unsigned long flags)
+{
+	ssize_t size = 0;
+
+	assert_int_equal(here_count, there_count);
+	for (unsigned long i = 0; i < there_count; i++, size += (ssize_t)there[i - 1].iov_len)
+		if (!read_span(&here[i], &there[i]))
+			break;
+	calls_with_pieces += there_count > 1;
+	return size ? size : -1;
+}
+
+/* What a frame depends on is read once more by one system call, however many methods it has. */
+static void test_a_frame_is_settled_at_once(void **state)
+{
+	struct prf_place places[HOTSPOT_INLINED_MAX];
+	size_t named = 0, inlined = 0;
+	struct memory_image image;
+	struct hotspot_names *n;
+	struct hotspot h;
+
+	assert_true(memory_image_open(&image, "testdata/hotspot-17.image"));
+	attach(&h, &image);
+	process = &image;
+	h.memory = target_memory_of(1);
+	n = hotspot_names_new(&h, &total_bytes);
+	for (size_t i = 0; i < image.frame_count; i++) {
+		const struct memory_image_frame *f = &image.frames[i];
+		struct buffer text = { 0 };
+		size_t count;
+
+		calls_with_pieces = 0;
+		hotspot_names_as_of(n, UINT64_MAX);
+		count = hotspot_names_find(n, &f->frame, f->exact, places);
+		assert_in_range(calls_with_pieces, 0, 1);
+		memory_image_describe(&text, places, count);
+		assert_string_equal(buffer_string(&text), f->expected);
+		buffer_release(&text);
+		named += calls_with_pieces && count;
+		inlined += calls_with_pieces && count > 1;
+	}
+	assert_true(named > 20 && inlined > 5);
+	hotspot_names_free(n);
+	memory_image_release(&image);
+}
+
 /* A compile id or a cookie that is not that of what is there now. */
 static void test_what_is_something_else_now_has_no_name(void **state)
 {
@@ -125,6 +192,63 @@ static void test_what_is_something_else_now_has_no_name(void **state)
 		tried++;
 	}
 	assert_true(tried > 100);
+	close_17(&l);
+}
+
+/* Memory in which one method has become another one. */
+struct reused {
+	struct memory_image *image;
+	uint64_t at, is; /* the word that leads to its names, and what that is now; 0: as before */
+};
+
+static bool read_reused(void *context, uint64_t address, void *bytes, size_t size)
+{
+	const struct reused *r = context;
+
+	if (!memory_image_read(r->image, address, bytes, size))
+		return false;
+	if (r->is && address <= r->at && r->at + 8 <= address + size)
+		memcpy((uint8_t *)bytes + (r->at - address), &r->is, 8);
+	return true;
+}
+
+/* What was known of its place is not what is there. */
+static void test_a_method_in_the_place_of_another_has_its_own_name(void **state)
+{
+	const struct memory_image_frame *first = NULL, *second = NULL;
+	struct reused reused = { 0 };
+	struct script_frame frame;
+	struct looked_up l;
+	char name[512];
+
+	open_17(&l);
+	for (size_t i = 0; i < l.image.frame_count && !second; i++) {
+		const struct memory_image_frame *f = &l.image.frames[i];
+
+		if (!(f->frame.code & HOTSPOT_METHOD) || !f->expected[0])
+			continue;
+		if (!first)
+			first = f;
+		else if (f->frame.code != first->frame.code)
+			second = f;
+	}
+	assert_non_null(second);
+	reused.image = &l.image;
+	reused.at = (first->frame.code & HOTSPOT_CODE) + l.h.process.const_method;
+	l.h.memory = (struct target_memory){ read_reused, &reused };
+	assert_int_equal(hotspot_names_find(l.names, &first->frame, false, l.places), 1);
+	snprintf(name, sizeof(name), "%s", l.places[0].function);
+	assert_true(memory_image_read(
+		&l.image, (second->frame.code & HOTSPOT_CODE) + l.h.process.const_method,
+		&reused.is, 8));
+	hotspot_names_as_of(l.names, UINT64_MAX);
+	frame = (struct script_frame){ first->frame.code, second->frame.position };
+	assert_int_equal(hotspot_names_find(l.names, &frame, false, l.places), 1);
+	assert_string_not_equal(l.places[0].function, name);
+	assert_int_equal(hotspot_names_find(l.names, &second->frame, false, l.places), 1);
+	snprintf(name, sizeof(name), "%s", l.places[0].function);
+	assert_int_equal(hotspot_names_find(l.names, &frame, false, l.places), 1);
+	assert_string_equal(l.places[0].function, name);
 	close_17(&l);
 }
 
@@ -286,7 +410,9 @@ static void test_code_cache_that_is_too_large(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_jdk_17),
 	cmocka_unit_test(test_other_jdks),
+	cmocka_unit_test(test_a_frame_is_settled_at_once),
 	cmocka_unit_test(test_what_is_something_else_now_has_no_name),
+	cmocka_unit_test(test_a_method_in_the_place_of_another_has_its_own_name),
 	cmocka_unit_test(test_a_name_that_changes_while_it_is_read_is_none),
 	cmocka_unit_test(test_all_machines_have_one_limit),
 	cmocka_unit_test(test_machines_that_are_none),
