@@ -19,7 +19,9 @@
 
 /* A virtual machine that is not ready after this time is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
-#define SOON_MS 2
+/* It is asked again after this, and later less often: late by such a share of its time so far. */
+#define SOON_NS UINT64_C(1000000)
+#define LATE_SHARE 32
 #define NAMES_MS 50
 /* The same while more than one of MISSED_SHARE frames comes too late, in steps of COUNTED_NS. */
 #define HURRY_MS 5
@@ -41,6 +43,7 @@ struct java_process {
 	uint64_t start, file_offset; /* of the mapping of libjvm.so that made it known */
 	uint64_t began_ns;	     /* when that was mapped; 0: before the recording */
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
+	uint64_t again_ns;	     /* when it is to be asked again */
 	uint64_t ready_ns;	     /* since when the kernel half walks through its code */
 	struct hotspot machine;
 	struct hotspot_names *names; /* once it is ready */
@@ -78,6 +81,7 @@ struct java {
 	struct map by_pid; /* -> struct java_process * */
 	struct java_process *gone;
 	size_t waiting;
+	uint64_t again_ns; /* when the first of those that wait is to be asked again */
 	uint32_t ids;
 	uint64_t now_ns;
 	uint64_t name_bytes; /* that all processes' names take */
@@ -278,9 +282,16 @@ static void ask(struct java *j, struct java_process *p)
 static void look(const void *key, size_t size, uint64_t value, void *context)
 {
 	struct java_process *p = (struct java_process *)(uintptr_t)value;
+	struct java *j = context;
+	uint64_t late;
 
-	if (p->state == JAVA_WAITS)
-		ask(context, p);
+	if (p->state == JAVA_WAITS && p->again_ns <= j->now_ns) {
+		ask(j, p);
+		late = p->since_ns ? (j->now_ns - p->since_ns) / LATE_SHARE : 0;
+		p->again_ns = j->now_ns + (late > SOON_NS ? late : SOON_NS);
+	}
+	if (p->state == JAVA_WAITS && p->again_ns < j->again_ns)
+		j->again_ns = p->again_ns;
 }
 
 static struct java_past past_of(const struct java_process *p)
@@ -322,6 +333,7 @@ void java_tick(struct java *j, uint64_t now_ns)
 	j->now_ns = now_ns;
 	count_missed(j);
 	forget_gone(j);
+	j->again_ns = UINT64_MAX;
 	if (j->waiting)
 		map_each(&j->by_pid, look, j);
 }
@@ -330,10 +342,10 @@ int java_wait_ms(const struct java *j, int most_ms)
 {
 	int ms = most_ms;
 
-	if (j->waiting)
-		ms = SOON_MS;
-	else if (j->by_pid.count)
+	if (j->by_pid.count)
 		ms = j->hurries ? HURRY_MS : NAMES_MS;
+	if (j->waiting)
+		ms = clock_wait_ms(j->now_ns, j->again_ns, ms);
 	return ms < most_ms ? ms : most_ms;
 }
 
