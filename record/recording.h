@@ -39,6 +39,8 @@ struct session {
 	uint64_t began_ns;  /* when sampling began, CLOCK_MONOTONIC */
 	uint64_t file_began_ns;
 	struct earlier_files earlier;
+	/* When records of the side band were looked at, and how soon they may be again. */
+	uint64_t looked_ns, together_ms;
 };
 
 #endif

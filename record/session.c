@@ -25,11 +25,68 @@
 #define LET_GO_NS UINT64_C(10000000000)
 #define FIRST_WAIT_MS 10
 #define TABLES_WAIT_NS UINT64_C(10000000)
+/*
+ * Records of the side band that come so soon after others are read together: a program that begins
+ * maps all of its files, one after the other. The others may be of processes that are no targets,
+ * and whoever sees nothing else looks less often.
+ */
+#define TOGETHER_MS 1
+#define TOGETHER_MOST_MS 4
 
 /* When the work that is not done in each round is due next. */
 struct due {
 	uint64_t settle_ns, status_ns, let_go_ns;
 };
+
+/* The rings of the side band that are polled, put into `fds`; how many. */
+static size_t add_rings(const struct session *s, struct pollfd *fds)
+{
+	size_t n = s->unwinding.lookahead ? sideband_rings(s->sources.sideband) : 0;
+
+	if (n > SIDE_BANDS_MAX)
+		n = SIDE_BANDS_MAX;
+	for (size_t i = 0; i < n; i++)
+		fds[i] = (struct pollfd){ .fd = sideband_fd(s->sources.sideband, i),
+					  .events = POLLIN };
+	return n;
+}
+
+/* How many of these rings have records. */
+static int count_rings(struct pollfd *fds, size_t n)
+{
+	int ready = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ready += fds[i].revents != 0;
+		/* The CPU went offline: its fd would end every poll() at once. */
+		if (fds[i].revents & (POLLHUP | POLLERR))
+			fds[i].fd = -1;
+	}
+	return ready;
+}
+
+/*
+ * Records have come: waits until it is time to look at them, or for `most_ms`. Returns how many of
+ * `fds` are ready by then.
+ */
+static int wait_for_more(struct session *s, struct pollfd *fds, size_t n, int most_ms)
+{
+	uint64_t due_ns = s->looked_ns + s->together_ms * UINT64_C(1000000);
+	int ms = clock_wait_ms(clock_now(), due_ns, most_ms);
+
+	return ms ? poll(fds, n, ms) : 0;
+}
+
+/* Records have been looked at: whether targets had any part in them decides how soon it is again.
+ */
+static void note_look(struct session *s, uint64_t now_ns, bool followed)
+{
+	if (followed)
+		s->together_ms = TOGETHER_MS;
+	else if (s->together_ms < TOGETHER_MOST_MS)
+		s->together_ms *= 2;
+	s->looked_ns = now_ns;
+}
 
 /*
  * As poll(), for `fds` with room for SIDE_BANDS_MAX more. While it waits, it updates the unwind
@@ -37,29 +94,25 @@ struct due {
  */
 static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, int ms)
 {
-	uint64_t until = clock_now() + (uint64_t)ms * 1000000;
-	size_t rings = 0;
+	uint64_t until = clock_now() + (uint64_t)ms * 1000000, now, followed;
+	size_t rings = add_rings(s, fds + n);
 
-	for (; s->unwinding.lookahead && rings < sideband_rings(s->sources.sideband) &&
-	       rings < SIDE_BANDS_MAX;
-	     rings++)
-		fds[n + rings] = (struct pollfd){ .fd = sideband_fd(s->sources.sideband, rings),
-						  .events = POLLIN };
 	for (;;) {
 		int ready = poll(fds, n + rings, ms);
-		uint64_t now = clock_now();
+		int with_records = ready > 0 ? count_rings(fds + n, rings) : 0;
 
+		ready -= with_records;
+		if (with_records && !ready)
+			ready = wait_for_more(s, fds, n, ms);
+		now = clock_now();
+		followed = unwinding_followed(&s->unwinding);
 		/*
 		 * Fails only without memory, and then tables are missing; the next round reports
 		 * it.
 		 */
 		error_free(unwinding_run(&s->unwinding));
-		for (size_t i = 0; i < rings; i++) {
-			ready -= ready > 0 && fds[n + i].revents;
-			/* The CPU went offline: its fd would end every poll() at once. */
-			if (fds[n + i].revents & (POLLHUP | POLLERR))
-				fds[n + i].fd = -1;
-		}
+		if (with_records)
+			note_look(s, now, unwinding_followed(&s->unwinding) != followed);
 		if (ready || now >= until)
 			return ready;
 		/* Samples that wait for tables take much room in their ring. */
@@ -318,6 +371,7 @@ int session_run(struct settings *settings)
 		.settings = settings,
 		.signal_fd = -1,
 		.sources.hotplug.cpus = &s.sources.cpus,
+		.together_ms = TOGETHER_MS,
 	};
 	int status;
 

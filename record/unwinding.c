@@ -87,6 +87,11 @@ struct error *unwinding_run(struct unwinding *u)
 	return error;
 }
 
+uint64_t unwinding_followed(const struct unwinding *u)
+{
+	return u->lookahead ? lookahead_followed(u->lookahead) : 0;
+}
+
 uint64_t unwinding_waits_since(const struct unwinding *u)
 {
 	return u->unwinder ? unwinder_waits_since(u->unwinder) : UINT64_MAX;

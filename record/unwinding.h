@@ -68,6 +68,9 @@ struct error *unwinding_prepare(struct unwinding *u, const char *program);
  */
 struct error *unwinding_run(struct unwinding *u);
 
+/* How many records of targets it has read. */
+uint64_t unwinding_followed(const struct unwinding *u);
+
 /*
  * Samples from this time on should not be resolved yet: tables are being made for files that were
  * mapped then. UINT64_MAX: none are.

@@ -14,6 +14,7 @@ struct lookahead {
 	struct spaces *spaces;
 	struct timeline timeline;
 	struct map threaded; /* pids with several threads -> 1: the first one has ended */
+	uint64_t followed;   /* records of followed processes */
 };
 
 /*
@@ -46,6 +47,8 @@ static void apply_exit(struct lookahead *s, const struct side_record *r)
 
 static struct error *apply(struct lookahead *s, const struct side_record *r)
 {
+	s->followed += spaces_follows(s->spaces,
+				      r->type == SIDE_RECORD_FORK ? r->parent_pid : r->pid);
 	if (r->type == SIDE_RECORD_EXIT)
 		apply_exit(s, r);
 	else if (r->type == SIDE_RECORD_FORK && r->pid == r->parent_pid &&
@@ -110,6 +113,11 @@ struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layo
 	if (!map_put(&s->threaded, &pid, sizeof(pid), NULL))
 		return error_memory();
 	return spaces_adopt(s->spaces, pid, layout);
+}
+
+uint64_t lookahead_followed(const struct lookahead *s)
+{
+	return s->followed;
 }
 
 struct error *lookahead_run(struct lookahead *s)

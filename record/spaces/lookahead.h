@@ -29,6 +29,9 @@ struct spaces *lookahead_spaces(struct lookahead *s);
 /* Adds a process that ran before the recording, with what it has mapped. */
 struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout);
 
+/* How many records of processes that are followed have been applied. */
+uint64_t lookahead_followed(const struct lookahead *s);
+
 /* Applies the new records. sideband_take() returns a record only after this has read it. */
 struct error *lookahead_run(struct lookahead *s);
 
