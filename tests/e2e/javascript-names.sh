@@ -186,12 +186,15 @@ done
 cat > "$work/waits.js" <<'END'
 function waitsForIt() { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); }
 const end = Date.now() + Number(process.argv[2]);
+if (process.argv[3]) require('fs').writeFileSync(process.argv[3], '');
 while (Date.now() < end) waitsForIt();
 END
 holds "waits are recorded" "$record" -q --off-cpu -o "$work/waits.prf" -- "$node" "$work/waits.js" 1500
 like "$("$report" -q --off-cpu "$work/waits.prf")" 'waitsForIt;' "waits have the functions that wait"
-"$node" "$work/waits.js" 60000 &
+"$node" "$work/waits.js" 60000 "$work/waits.begun" &
 waiting=$!
+tries=0
+until [ -e "$work/waits.begun" ] || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
 holds "all processes are recorded" "$record" -q -a --off-cpu -d 1 -o "$work/all.prf"
 kill $waiting
 wait $waiting 2> /dev/null
