@@ -98,6 +98,7 @@ static __always_inline int ruby_begin(struct script_walk *w, const struct ruby_p
 		return -1;
 	w->epoch = ruby_epoch(w, p, t->sendings);
 	/* Its stack, how many words that has, and the latest frame; frames begin at the end. */
+	w->lowest = w->head[0];
 	w->end = w->head[0] + 8 * w->head[1];
 	if ((w->head[2] | w->end) & 7 || w->head[2] < w->head[0] || w->head[2] > w->end ||
 	    (w->end - w->head[2]) % p->frame_bytes)
@@ -315,6 +316,45 @@ static __always_inline int ruby_look(struct script_walk *w, const struct ruby_pr
 				  bytes < SCRIPT_WINDOW_BYTES ? bytes : SCRIPT_WINDOW_BYTES);
 }
 
+/* Reads the window of values anew, from there on. Not 0: it is not readable. */
+static __always_inline int ruby_read_values(struct script_walk *w, __u64 start, __u64 bytes)
+{
+	w->values_bytes = 0;
+	if (bytes > sizeof(w->values) || WALK_READ_USER(w->values, bytes, start))
+		return -1;
+	w->values_start = start;
+	w->values_bytes = (__u32)bytes;
+	return 0;
+}
+
+/*
+ * Has the window hold the end of an environment. Mostly it is on the thread's stack, and those of
+ * callers are below it. Not 0: it is not readable.
+ */
+static __always_inline int ruby_look_at_environment(struct script_walk *w, __u64 at)
+{
+	__u64 end = at + 8 * (RUBY_ENVIRONMENT + 1), start = end - SCRIPT_WINDOW_BYTES;
+	__u64 offset = at - w->values_start;
+
+	if (at & 7)
+		return -1;
+	if (offset >= SCRIPT_WINDOW_BYTES || offset + (end - at) > w->values_bytes) {
+		if (start < w->lowest)
+			start = w->lowest;
+		if (at < w->lowest || end > w->end || ruby_read_values(w, start, end - start))
+			if (ruby_read_values(w, at, end - at))
+				return -1;
+	}
+	w->values_at = (__u32)(at - w->values_start) / 8;
+	return 0;
+}
+
+/* A word of that environment. */
+static __always_inline __u64 ruby_environment(const struct script_walk *w, __u32 i)
+{
+	return w->values[(w->values_at + i) & (SCRIPT_WINDOW_BYTES / 8 - 1)];
+}
+
 /*
  * Reads the frame at w->frame and goes on to the next one. Unless its identity is remembered, it is
  * left to ruby_identify(). Not 0: it is not readable.
@@ -328,10 +368,10 @@ static __always_inline int ruby_read(struct script_walk *w, const struct ruby_pr
 		return -1;
 	f->code = script_frame_word(w, RUBY_FRAME_ISEQ);
 	pc = script_frame_word(w, RUBY_FRAME_PC);
-	if (WALK_READ_USER(w->head, 24,
-			   script_frame_word(w, RUBY_FRAME_ENVIRONMENT) - 8 * RUBY_ENVIRONMENT))
+	if (ruby_look_at_environment(w, script_frame_word(w, RUBY_FRAME_ENVIRONMENT) -
+						8 * RUBY_ENVIRONMENT))
 		return -1;
-	flags = w->head[RUBY_ENVIRONMENT];
+	flags = ruby_environment(w, RUBY_ENVIRONMENT);
 	w->frame += p->frame_bytes;
 	if (w->frame >= w->end)
 		w->frame = 0;
@@ -339,7 +379,7 @@ static __always_inline int ruby_read(struct script_walk *w, const struct ruby_pr
 	f->hidden = f->code ? !pc : (flags & RUBY_FRAME_KIND) != RUBY_FRAME_CFUNC;
 	f->marks_last = (flags & (RUBY_FRAME_FINISH | RUBY_FRAME_CFRAME)) == RUBY_FRAME_FINISH;
 	if (!f->code)
-		f->code = w->head[0];
+		f->code = ruby_environment(w, 0);
 	f->tag = script_tag(w, f->code + pc * SCRIPT_HASH_CODE);
 	script_recall(w, f);
 	f->position = f->identity;

@@ -62,6 +62,12 @@ struct script_walk {
 	__u32 window_bytes;
 	__u32 at; /* index in `window` of the frame that was read last */
 	__u64 window[SCRIPT_WINDOW_BYTES / 8];
+	/* The same for what frames refer to, which may lie in a stack that begins at `lowest`. */
+	__u64 lowest;
+	__u64 values_start;
+	__u32 values_bytes;
+	__u32 values_at;
+	__u64 values[SCRIPT_WINDOW_BYTES / 8];
 	__u64 words[SCRIPT_OBJECT_BYTES / 8]; /* of the object that was read last */
 	__u64 head[5];			      /* the beginning of another one */
 	__u64 ends[SCRIPT_END_BYTES / 8];
@@ -113,6 +119,7 @@ static __always_inline void script_walk_begin(struct script_walk *w, const struc
 	w->frame = 0;
 	w->end = 0;
 	w->window_bytes = 0;
+	w->values_bytes = 0;
 	w->at = 0;
 	w->file = 0;
 	w->listed = 0;
