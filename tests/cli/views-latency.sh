@@ -68,6 +68,12 @@ is "$(json "$work/json" '[(r["self"]["seconds"], r["self"]["samples"]) for r in 
 	"(0.1, 100)" "... as JSON"
 view -f pprof --value latency -o "$work/pb.gz"
 is "$(gzip -dc "$work/pb.gz" | grep -ac latency)" 1 "pprof has its name"
+if [ -n "$browser" ]; then
+	view -f html --value latency --comm work -o "$work/page.html"
+	like "$(show page.html | grep -o 'id="status">[^<]*')" '>200\.00 ms of latency ' "the page says so"
+else
+	skip "the page says so" "$no_browser"
+fi
 is "$(view --value latency --group-by time:100ms --comm work)" "0.000s;main;serial 100000
 0.100s;main;parallel 100000" "... by time"
 like "$("$report" --value latency --comm work --wall "$trace" 2>&1)" \
