@@ -100,6 +100,8 @@ wanted() {
 	*--by=comm* | *--by=object* | *--script-only* | *--group-by=cgroup,comm*) echo '(^|[; "])server' ;;
 	*--cpu*) echo 'cpu-[0-9]' ;;
 	*annotate*) echo 'sum \+=' ;;
+	# Nothing has surely changed between two recordings of the same.
+	*"-f tree --diff"*) echo ' call$' ;;
 	# A window of ten milliseconds may have no sample.
 	*--time=*) echo 'samples' ;;
 	# So may 19 a second; and the counter of a virtual machine may stand still.
