@@ -14,48 +14,91 @@ void call_tree_release(struct call_tree *t)
 	*t = (struct call_tree){ .functions = t->functions };
 }
 
-/* The node `function` below `parent`; PRF_NONE without memory. */
-static uint32_t child_of(struct call_tree *t, uint32_t parent, uint32_t function)
+/* A new node `function` below `parent`; PRF_NONE without memory. */
+static uint32_t append_child(struct call_tree *t, uint32_t parent, uint32_t function)
 {
-	uint32_t node = PRF_NONE;
-
-	if (array_reserve(&t->nodes, &t->capacity, t->count + 1))
-		node = pairs_put(&t->ids, parent, function);
-	if (node == t->count)
-		t->nodes[t->count++] = (struct call_node){ parent, function };
-	return node;
+	if (t->count == PRF_NONE || !array_reserve(&t->nodes, &t->capacity, t->count + 1))
+		return PRF_NONE;
+	t->nodes[t->count] = (struct call_node){ parent, function };
+	return (uint32_t)t->count++;
 }
 
-/* State while the threads of a command are added; commands are added one at a time. */
+/* The node `function` below `parent`, of an indexed tree; PRF_NONE without memory. */
+static uint32_t child_of(struct call_tree *t, uint32_t parent, uint32_t function)
+{
+	uint32_t node = pairs_put(&t->ids, parent, function);
+
+	return node == t->count ? append_child(t, parent, function) : node;
+}
+
+/* So that nodes can be found. False without memory. */
+static bool index_nodes(struct call_tree *t)
+{
+	for (size_t i = t->ids.count; i < t->count; i++)
+		if (pairs_put(&t->ids, t->nodes[i].parent, t->nodes[i].function) != i)
+			return false;
+	return true;
+}
+
+/*
+ * State while the threads of a command are added; commands are added one at a time. The profile's
+ * own stacks are made a tree of functions before, which all commands share: below each of them a
+ * node of it is met once, so that only the first one of two profiles needs no index.
+ */
 struct adding {
 	struct call_tree *tree;
 	const struct profile *profile;
+	bool indexed;	       /* another profile was added before */
 	uint32_t *function_of; /* per frame */
-	uint32_t *known;       /* per profile node: its tree node, ... */
+	struct pairs shared;   /* (parent, function) of the shared tree; PRF_NONE: a root */
+	uint32_t *shared_of;   /* per profile node */
+	uint32_t *known;       /* per shared node: its tree node, ... */
 	uint32_t *epoch;       /* ... if this is the command's number */
 	uint32_t *path;
 	uint32_t command; /* counted from 1 */
 	uint32_t root;	  /* the command's own node; 0 where stacks have one already */
 };
 
+/* Makes the shared tree. False without memory. */
+static bool share_stacks(struct adding *a)
+{
+	const struct profile *p = a->profile;
+
+	for (size_t i = 0; i < p->node_count; i++) {
+		uint32_t parent = p->nodes[i].parent;
+
+		a->shared_of[i] = pairs_put(&a->shared,
+					    parent == PRF_NONE ? PRF_NONE : a->shared_of[parent],
+					    a->function_of[p->nodes[i].frame]);
+		if (a->shared_of[i] == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t add_child(struct adding *a, uint32_t parent, uint32_t function)
+{
+	return a->indexed ? child_of(a->tree, parent, function)
+			  : append_child(a->tree, parent, function);
+}
+
 static uint32_t add_stack(struct adding *a, uint32_t node)
 {
-	const struct profile_node *nodes = a->profile->nodes;
-	uint32_t at = a->root;
+	uint32_t at = a->root, shared = node == PRF_NONE ? PRF_NONE : a->shared_of[node];
 	size_t n = 0;
 
-	for (; node != PRF_NONE; node = nodes[node].parent) {
-		if (a->epoch[node] == a->command) {
-			at = a->known[node];
+	for (; shared != PRF_NONE; shared = (uint32_t)a->shared.pairs[shared].a) {
+		if (a->epoch[shared] == a->command) {
+			at = a->known[shared];
 			break;
 		}
-		a->path[n++] = node;
+		a->path[n++] = shared;
 	}
 	while (n-- && at != PRF_NONE) {
-		node = a->path[n];
-		at = child_of(a->tree, at, a->function_of[nodes[node].frame]);
-		a->known[node] = at;
-		a->epoch[node] = a->command;
+		shared = a->path[n];
+		at = add_child(a, at, (uint32_t)a->shared.pairs[shared].b);
+		a->known[shared] = at;
+		a->epoch[shared] = a->command;
 	}
 	return at;
 }
@@ -75,7 +118,7 @@ static struct error *add_command(struct adding *a, const char *comm)
 	if (error)
 		return error;
 	a->command++;
-	a->root = child_of(a->tree, 0, function);
+	a->root = add_child(a, 0, function);
 	return a->root != PRF_NONE ? NULL : error_memory();
 }
 
@@ -136,22 +179,26 @@ static size_t deepest(const struct profile *p)
 struct error *call_tree_add(struct call_tree *t, const struct profile *p,
 			    const struct threads *threads, uint32_t **of_entry)
 {
-	struct adding a = { .tree = t, .profile = p, .command = p->led };
+	struct adding a = { .tree = t, .profile = p, .command = p->led, .indexed = t->count > 0 };
 	uint32_t *nodes = calloc(p->entry_count + 1, sizeof(*nodes));
 	struct error *error = error_memory();
 
 	*of_entry = NULL;
+	a.shared_of = calloc(p->node_count + 1, sizeof(*a.shared_of));
 	a.known = calloc(p->node_count + 1, sizeof(*a.known));
 	a.epoch = calloc(p->node_count + 1, sizeof(*a.epoch));
 	a.path = calloc(deepest(p) + 1, sizeof(*a.path));
-	if (!t->count)
-		child_of(t, PRF_NONE, PRF_NONE);
-	if (!nodes || !a.known || !a.epoch || !a.path || !t->count)
+	if (!nodes || !a.shared_of || !a.known || !a.epoch || !a.path ||
+	    (a.indexed ? !index_nodes(t) : append_child(t, PRF_NONE, PRF_NONE) == PRF_NONE))
 		goto out;
 	error = functions_add(&t->functions, p, &a.function_of);
+	if (!error && !share_stacks(&a))
+		error = error_memory();
 	if (!error)
 		error = add_all(&a, threads, nodes);
 out:
+	pairs_release(&a.shared);
+	free(a.shared_of);
 	free(a.known);
 	free(a.epoch);
 	free(a.path);
@@ -189,60 +236,50 @@ static void order_functions(const struct call_tree *t, struct call_order *o)
 		o->function_rank[o->functions[i]] = i;
 }
 
-/* By what nodes are sorted. */
-struct sort_key {
-	const struct call_tree *tree;
-	const uint32_t *function_rank; /* by their functions' ranks; NULL: by their parents */
-	size_t limit;		       /* all keys are below it */
+/* By what siblings are sorted. */
+struct sibling_order {
+	const struct call_node *nodes;
+	const uint32_t *function_rank;
 };
 
-static uint32_t key_of(const struct sort_key *key, uint32_t node)
+static int compare_siblings(const void *left, const void *right, void *context)
 {
-	const struct call_node *n = &key->tree->nodes[node];
+	const struct sibling_order *by = context;
+	uint32_t a = by->function_rank[by->nodes[*(const uint32_t *)left].function];
+	uint32_t b = by->function_rank[by->nodes[*(const uint32_t *)right].function];
 
-	return key->function_rank ? key->function_rank[n->function] : n->parent;
-}
-
-/* Sorts nodes 1... into `out`, where equal ones keep the order of `in` (NULL: by number). */
-static struct error *counting_sort(const struct sort_key *key, const uint32_t *in, uint32_t *out)
-{
-	size_t *at = calloc(key->limit + 2, sizeof(*at));
-
-	if (!at)
-		return error_memory();
-	for (uint32_t i = 1; i < key->tree->count; i++)
-		at[key_of(key, i) + 1]++;
-	for (size_t i = 0; i < key->limit; i++)
-		at[i + 1] += at[i];
-	for (uint32_t i = 1; i < key->tree->count; i++) {
-		uint32_t node = in ? in[i - 1] : i;
-
-		out[at[key_of(key, node)]++] = node;
-	}
-	free(at);
-	return NULL;
+	return (a > b) - (a < b);
 }
 
 /*
- * `children`: the nodes sorted by parent, then function. Nodes with the same parent follow
- * each other; walks them depth first.
+ * Fills `children` with all nodes but 0: those of node i stand in the order of their functions'
+ * ranks from first[i] up to first[i + 1]. `first` is all 0 before, with room for count + 2.
  */
-static struct error *order_nodes(const struct call_tree *t, const uint32_t *children,
-				 struct call_order *o)
+static void sort_children(const struct call_tree *t, const uint32_t *function_rank,
+			  uint32_t *children, uint32_t *first)
 {
-	uint32_t *stack = calloc(t->count + 1, sizeof(*stack));
-	uint32_t *first = calloc(t->count + 2, sizeof(*first));
+	struct sibling_order by = { t->nodes, function_rank };
+
+	for (size_t i = 1; i < t->count; i++)
+		first[t->nodes[i].parent + 2]++;
+	for (size_t i = 1; i <= t->count; i++)
+		first[i + 1] += first[i];
+	/* first[i + 1] goes from the begin of i's children to their end, where those of i + 1
+	 * begin. */
+	for (uint32_t i = 1; i < t->count; i++)
+		children[first[t->nodes[i].parent + 1]++] = i;
+	for (size_t i = 0; i < t->count; i++)
+		if (first[i + 1] - first[i] > 1)
+			qsort_r(children + first[i], first[i + 1] - first[i], sizeof(*children),
+				compare_siblings, &by);
+}
+
+/* Walks depth first. `stack` has room for all nodes. */
+static void walk(const struct call_tree *t, const uint32_t *children, const uint32_t *first,
+		 uint32_t *stack, struct call_order *o)
+{
 	size_t n = 0, placed = 0;
 
-	if (!stack || !first) {
-		free(stack);
-		free(first);
-		return error_memory();
-	}
-	for (size_t i = 1; i < t->count; i++)
-		first[t->nodes[i].parent + 1]++;
-	for (size_t i = 0; i < t->count; i++)
-		first[i + 1] += first[i];
 	stack[n++] = 0;
 	while (n) {
 		uint32_t node = stack[--n];
@@ -252,18 +289,14 @@ static struct error *order_nodes(const struct call_tree *t, const uint32_t *chil
 		for (uint32_t c = first[node + 1]; c > first[node]; c--)
 			stack[n++] = children[c - 1];
 	}
-	free(stack);
-	free(first);
-	return NULL;
 }
 
 struct error *call_tree_order(const struct call_tree *t, struct call_order *o)
 {
-	uint32_t *by_function = calloc(t->count + 1, sizeof(*by_function));
-	uint32_t *by_parent = calloc(t->count + 1, sizeof(*by_parent));
-	const struct sort_key parent = { .tree = t, .limit = t->count };
-	struct sort_key function = { .tree = t, .limit = t->functions.count };
-	struct error *error = error_memory();
+	uint32_t *children = calloc(t->count + 1, sizeof(*children));
+	uint32_t *first = calloc(t->count + 2, sizeof(*first));
+	uint32_t *stack = calloc(t->count + 1, sizeof(*stack));
+	struct error *error = NULL;
 
 	*o = (struct call_order){
 		.functions = calloc(t->functions.count + 1, sizeof(uint32_t)),
@@ -271,21 +304,18 @@ struct error *call_tree_order(const struct call_tree *t, struct call_order *o)
 		.nodes = calloc(t->count + 1, sizeof(uint32_t)),
 		.node_rank = calloc(t->count + 1, sizeof(uint32_t)),
 	};
-	function.function_rank = o->function_rank;
-	if (!by_function || !by_parent || !o->functions || !o->function_rank || !o->nodes ||
-	    !o->node_rank)
-		goto out;
-	order_functions(t, o);
-	error = counting_sort(&function, NULL, by_function);
-	if (!error)
-		error = counting_sort(&parent, by_function, by_parent);
-	if (!error)
-		error = order_nodes(t, by_parent, o);
-out:
-	free(by_function);
-	free(by_parent);
-	if (error)
+	if (!children || !first || !stack || !o->functions || !o->function_rank || !o->nodes ||
+	    !o->node_rank) {
 		call_order_release(o);
+		error = error_memory();
+	} else {
+		order_functions(t, o);
+		sort_children(t, o->function_rank, children, first);
+		walk(t, children, first, stack, o);
+	}
+	free(children);
+	free(first);
+	free(stack);
 	return error;
 }
 
