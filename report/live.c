@@ -288,12 +288,12 @@ static void read_keys(struct live *l)
 	l->due_ns = 0;
 }
 
-/* Readable, but without bytes: its writer is gone. */
+/* Readable, but without bytes: its writer is gone, or it is a device that never has any. */
 static bool is_closed(int fd)
 {
 	int bytes;
 
-	return !ioctl(fd, FIONREAD, &bytes) && !bytes;
+	return ioctl(fd, FIONREAD, &bytes) || !bytes;
 }
 
 /* Until a key is pressed, a pipe has something, or the next table is due. */

@@ -246,6 +246,8 @@ holds "and of a pipe" cmp expected got
 head -c 300 whole.prf | "$report" --live > got 2> err
 is "$?" 1 "a pipe that ends before any sample: status 1"
 like "$(cat err)" 'no end, as when the recorder was killed' "and it is reported"
+timeout 60 "$report" -q --live - < /dev/null > got 2> err
+is "$?" 1 "a device without bytes has ended"
 for wrong in "-f html" "--diff=whole.prf" "whole.prf" "--time=0,1s" "--debuginfod" "--value=latency" "--from-folded" "--info"; do
 	"$report" --live $wrong whole.prf > /dev/null 2> err
 	is "$?" 2 "--live $wrong is refused"
