@@ -39,6 +39,7 @@ struct image {
 
 struct scripts {
 	struct scripts_options options;
+	const struct spaces *spaces; /* the newest ones */
 	struct map files; /* struct object * -> struct interpreter *, NULL for a file without one */
 	struct image images[IMAGES]; /* by their numbers, modulo IMAGES */
 	uint32_t next_image;
@@ -165,20 +166,15 @@ uint64_t scripts_mark(const struct scripts *s, const struct layout *layout,
 
 /* -------- processes -------- */
 
-static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+/* The process has that interpreter mapped there. */
+static void publish(struct scripts *s, uint32_t pid, const struct mapping *m,
+		    const struct interpreter *i)
 {
-	struct scripts *s = context;
 	struct script_process process = { 0 }, placed;
 	const uint32_t slot = pid % SCRIPT_LISTS;
 	const uint64_t has_list = 1;
-	struct interpreter *i;
 	struct image *image;
 
-	if (m->object->definition.kind != PRF_OBJECT_FILE)
-		return;
-	i = interpreter_of(s, pid, m);
-	if (!i)
-		return;
 	s->any = true;
 	placed = i->process;
 	script_process_place(&placed, placed.runtime, m->start - (m->offset + i->delta));
@@ -193,6 +189,39 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	image->process = placed;
 	bpf_map_update_elem(s->options.lists_fd, &slot, &has_list, BPF_ANY);
 	bpf_map_update_elem(s->options.scripts_fd, &pid, &placed, BPF_ANY);
+}
+
+static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
+	const struct interpreter *i = m->object->definition.kind == PRF_OBJECT_FILE
+					      ? interpreter_of(context, pid, m)
+					      : NULL;
+
+	if (i)
+		publish(context, pid, m, i);
+}
+
+/*
+ * The kernel half has given the child a copy of the parent's entry, unless it forked before that
+ * was there. If its files have not answered yet, mapped() is called for the child, too.
+ */
+static void forked(void *context, uint32_t parent, uint32_t child)
+{
+	struct script_process process;
+	struct scripts *s = context;
+	const struct mappings *m;
+
+	if (!s->any || !bpf_map_lookup_elem(s->options.scripts_fd, &child, &process))
+		return;
+	m = &spaces_layout(s->spaces, child)->mappings;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct mapping *mapping = &m->list[i];
+		const uint64_t *known = map_get(&s->files, &mapping->object,
+						sizeof(mapping->object));
+
+		if (known && *known)
+			publish(s, child, mapping, (struct interpreter *)(uintptr_t)*known);
+	}
 }
 
 static void forgotten(void *context, const struct object *object)
@@ -266,7 +295,9 @@ void scripts_free(struct scripts *s)
 
 struct error *scripts_follow(struct scripts *s, struct spaces *newest)
 {
+	s->spaces = newest;
 	return spaces_listen(newest, &(struct space_listener){ .mapped = mapped,
+							       .forked = forked,
 							       .forgotten = forgotten,
 							       .ended = ended,
 							       .context = s });
