@@ -194,6 +194,19 @@ put empty.prf
 ship
 is "$?:$(cat said):$(sent "$last"):$(left)" "0::0 in 0:" "a trace without samples is removed"
 
+# A program whose file system does not answer: prof-report waits for it.
+mkdir silent
+cat > silent/prof-report <<-END
+	#!/bin/sh
+	case " \$* " in *" --sysroot="*) exec "$report" "\$@" ;; esac
+	exec sleep 100
+END
+chmod +x silent/prof-report
+put
+PATH=$work/silent:$PATH ship --timeout=1
+like "$?:$(cat said):$(sent "$last"):$(left)" "^0:prof-ship: $last.*: prof-report was given up after 1 seconds; .*:30 in 1, 1 name:\$" \
+	"a trace whose names cannot be looked up is sent without them"
+
 # No server: disk has a bound, and what is lost is said.
 need "$build/testdata/make_trace" -n 20000 -k 8000 -d 30 -O "$report" -o large.prf
 away() { "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --limit=1 http://127.0.0.1:9/ 2> said; }

@@ -54,8 +54,16 @@ for host in $hosts; do
 	service=web
 	[ $host = one ] || service=batch
 	block 2 10.213.$number.1 $host | sed "s/service=web/service=$service/" > commands-$host
-	ip netns exec $net-$host unshare --uts sh -c "hostname host-$host && exec bash -e commands-$host" > out 2>&1
-	is "$?:$(cat out)" 0: "host $host: recorded, and sent over its own network"
+	# A machine that is busy may leave the program no time in so short a recording.
+	n=0
+	while
+		n=$((n + 1))
+		ip netns exec $net-$host unshare --uts sh -c "hostname host-$host && exec bash -e commands-$host" > out 2>&1
+		status=$?
+		burning="SELECT count() FROM samples WHERE has(names, 'seventy') AND service = '$service'"
+		[ $status = 0 ] && [ $n -lt 20 ] && [ "$(curl -sS --data-binary "$burning" "http://127.0.0.1:$(cat server/port)/?database=prof")" = 0 ]
+	do :; done
+	is "$status:$(cat out)" 0: "host $host: recorded, and sent over its own network"
 	kill $burn
 done
 block 3 127.0.0.1 > commands
@@ -68,15 +76,16 @@ like "$?:$(sort out | tr '\t\n' '  ')" '^0:host-one web [1-9][0-9]* host-two bat
 } > commands
 bash -e -o pipefail commands > out 2> said
 is "$?:$(cat said)" 0: "its questions are answered"
-like "$(cat out)" '^[0-9]+	[0-9]+	(seventy|work|main)$' "functions as a table"
+like "$(cat out)" '^[0-9]+	[1-9][0-9]*	.' "functions as a table"
 like "$(cat out)" '^host-one	web	[0-9]+	[0-9]+$' "where main runs"
 unlike "$(cat out)" 'host-two' "only the service that was asked for"
-unpack() {
+has() {
 	python3 -c 'import base64, re, sys, zlib
-print(zlib.decompress(base64.b64decode(re.search("id=\"data\">([^<]*)", open(sys.argv[1]).read()).group(1))))' "$1"
+data = re.search("id=\"data\">([^<]*)", open(sys.argv[1]).read()).group(1)
+sys.exit(sys.argv[2].encode() not in zlib.decompress(base64.b64decode(data)))' "$@"
 }
-like "$(unpack web.html)" 'seventy' "the page has the functions"
-like "$(unpack changed.html)" 'seventy' "and so has the one of what changed"
+holds "the page has the functions" has web.html seventy
+holds "and so has the one of what changed" has changed.html seventy
 is "$(wc -c < before.folded)" 0 "there was nothing before"
 is "$(find one two -name 'trace.prf.*' | wc -l)" 0 "all traces have been sent"
 kill -KILL $server
