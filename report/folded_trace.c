@@ -17,10 +17,12 @@
 struct folding {
 	struct prf_writer *writer;
 	uint32_t object, event;
+	/* The writer forgets what was not used for long, so what it defined is kept here. */
 	struct text_pool names; /* the number of a name is the offset of its frame */
+	uint32_t *frames;	/* of each name */
 	struct text_pool commands;
 	uint32_t *tasks; /* of each command */
-	size_t task_capacity;
+	size_t frame_capacity, task_capacity;
 	uint64_t line;	/* its number, from 1 on */
 	uint64_t total; /* of all numbers */
 };
@@ -30,6 +32,7 @@ static void folding_release(struct folding *f)
 	prf_writer_free(f->writer);
 	text_pool_release(&f->names);
 	text_pool_release(&f->commands);
+	free(f->frames);
 	free(f->tasks);
 }
 
@@ -75,23 +78,29 @@ static struct error *take_command(struct folding *f, const char *command, uint32
 	return error;
 }
 
+static struct error *define_frame(struct folding *f, const char *name, uint32_t number)
+{
+	const struct prf_frame frame = { f->object, PRF_FRAME_EXACT, number };
+	const struct prf_place place = { .function = name, .file = "" };
+	struct error *error = prf_writer_frame(f->writer, &frame, &f->frames[number]);
+
+	return error ? error : prf_writer_names(f->writer, f->frames[number], &place, 1);
+}
+
 /* Puts a frame on the stack; `*stack` is PRF_NONE below the outermost one. */
 static struct error *add_frame(struct folding *f, const char *name, uint32_t *stack)
 {
-	const struct prf_place place = { .function = name, .file = "" };
 	size_t known = f->names.count;
-	uint32_t number = text_pool_add(&f->names, name), id;
-	struct error *error;
+	uint32_t number = text_pool_add(&f->names, name);
+	struct prf_stack next = { .parent = *stack };
+	struct error *error = NULL;
 
-	if (number == UINT32_MAX)
+	if (number == UINT32_MAX || !array_reserve(&f->frames, &f->frame_capacity, number + 1u))
 		return error_memory();
-	error = prf_writer_frame(f->writer,
-				 &(struct prf_frame){ f->object, PRF_FRAME_EXACT, number }, &id);
-	if (!error && number == known)
-		error = prf_writer_names(f->writer, id, &place, 1);
-	if (!error)
-		error = prf_writer_stack(f->writer, &(struct prf_stack){ *stack, id }, stack);
-	return error;
+	if (number == known)
+		error = define_frame(f, name, number);
+	next.frame = f->frames[number];
+	return error ? error : prf_writer_stack(f->writer, &next, stack);
 }
 
 static struct error *take_line(struct folding *f, char *line, size_t length)
