@@ -417,7 +417,7 @@ static bool load_joined(struct report_options *o, struct loaded *all)
 	}
 	memcpy(paths, o->bases, before * sizeof(*paths));
 	memcpy(paths + before, o->paths, now * sizeof(*paths));
-	ok = loaded_open(all, paths, before + now, false) && loaded_read(all, o, true);
+	ok = open_traces(o, all, paths, o->base_count + o->path_count) && loaded_read(all, o, true);
 	free(paths);
 	if (!ok)
 		return false;

@@ -64,6 +64,8 @@ is "$("$report" --from-folded --diff=few later)" "cc1 7 7
 cc1;main;[unknown];emit 1 1
 cc1;main;a b 5 5
 make;main;parse 32 302" "--diff compares two texts"
+is "$("$report" --from-folded -f tree --json --diff=few later | json /dev/stdin '[d["calls"][0]["total"][k] for k in ("before", "now")]')" \
+	"[32, 302]" "... as a tree, too"
 "$report" -q --from-folded -f top --fail-on-regression=50 --diff=few later > out 2> said
 like "$?:$(cat said)" "^1:.*parse takes 270.000 samples more" "... and says that parse takes more"
 
@@ -93,6 +95,10 @@ like "$?:$(cat said)" '^1:.*line 2 .* more than a million bytes' "a line has a b
 { printf a; head -c 1000000 /dev/zero | sed 's/\x00\x00/;b/g'; echo ' 1'; } > deep
 is "$("$report" -q --from-folded deep | cksum)" "$({ head -c 8193 deep; echo ' 1'; } | cksum)" \
 	"of half a million functions in each other those are shown that are of a trace's"
+
+# A name that comes again after so many others that the trace's writer has forgotten it.
+awk 'BEGIN { print "cmd;hot 1"; for (i = 0; i < 300000; i++) print "cmd;f" i " 1"; print "cmd;hot 1000000" }' > many
+is "$("$report" --from-folded many | grep -v ';f[0-9]')" "cmd;hot 1000001" "names are kept, however many there are"
 
 # What folded text does not have.
 for option in --pid --tid=1 --cpu --cgroup --event --time=10%, --off-cpu --wall --wakers --group-by=pid --no-kernel --script-only \
