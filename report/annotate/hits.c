@@ -84,15 +84,17 @@ static uint64_t *numbered(struct counting *c, const struct key *key, size_t next
 	return id;
 }
 
-/* Where a line of the function is now. */
+/* Where a line of the function is now, if a file can have that line. */
 static uint32_t line_now(const struct counting *c, uint32_t node)
 {
 	const struct profile_frame *frame = frame_of(c, node);
+	uint64_t now;
 
 	if (!c->is_now || c->is_now[node] || !c->start_line || !frame->start_line ||
 	    frame->line < frame->start_line)
 		return frame->line;
-	return frame->line - frame->start_line + c->start_line;
+	now = (uint64_t)(frame->line - frame->start_line) + c->start_line;
+	return now <= INT32_MAX ? (uint32_t)now : frame->line;
 }
 
 /* The file of a line as runs now name it, if they do. */

@@ -270,6 +270,29 @@ static void test_runs_of_two_builds(void **state)
 	small_end(&s);
 }
 
+/* A line that no file can have is not moved to one before the function, or to a low one. */
+static void test_lines_stay_in_range(void **state)
+{
+	struct small_profile s;
+	struct hits h;
+
+	small_begin(&s);
+	small_group(&s, "x", 1, 1);
+	add(&s, 3, STACK({ "f", UINT32_MAX, 0x104, false, 1, "/old/f.c" }));
+	add(&s, 2, STACK({ "f", INT32_MAX - 3, 0x108, false, 1, "/old/f.c" }));
+	add(&s, 1, STACK({ "f", INT32_MAX - 4, 0x10c, false, 1, "/old/f.c" }));
+	s.groups[small_group(&s, "x", 2, 2)].trace = 1;
+	add(&s, 7, STACK({ "f", 6, 0x204, false, 5, "/new/f.c" }));
+	s.profile.trace_count = 2;
+	count_runs(&h, &s, "f", 1);
+	assert_int_equal(h.place_count, 4);
+	expect(&h.places[place_now(&h, UINT32_MAX)].count, 3, 3);
+	expect(&h.places[place_now(&h, INT32_MAX - 3)].count, 2, 2);
+	expect(&h.places[place_now(&h, INT32_MAX)].count, 1, 1);
+	hits_release(&h);
+	small_end(&s);
+}
+
 static void test_nothing(void **state)
 {
 	struct small_profile s;
@@ -293,6 +316,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_copies),
 	cmocka_unit_test(test_without_what_it_is_inlined_into),
 	cmocka_unit_test(test_runs_of_two_builds),
+	cmocka_unit_test(test_lines_stay_in_range),
 	cmocka_unit_test(test_nothing),
 };
 
