@@ -15,14 +15,16 @@
 #define IN_ORDER_MAX 16384
 
 struct in_order {
+	/*
+	 * The earliest one first; of samples of equal times, the one that came first. The slots
+	 * that are free are those after the first n.
+	 */
 	struct in_order_key {
-		uint64_t time_ns;
-		uint64_t
-			arrival; /* of samples of equal times, the one that came first goes first */
-		uint32_t slot;	 /* of the sample; those of free slots are after the first n */
-	} * heap;		 /* the earliest one first */
-	uint8_t *samples;	 /* by slot */
-	size_t size;		 /* of a sample */
+		uint64_t time_ns, arrival;
+		uint32_t slot; /* of the sample */
+	} * heap;
+	uint8_t *samples; /* by slot */
+	size_t size;	  /* of a sample */
 	size_t n;
 	uint64_t arrived;
 };
