@@ -17,14 +17,11 @@
 
 #define SECOND UINT64_C(1000000000)
 #define REFRESH_NS SECOND
-#define READ_NS                                                                                    \
-	(SECOND / 10) /* a long trace is read in pieces, with a look at the keys between           \
-		       */
+/* A long trace is read in pieces, with a look at the keys between them. */
+#define READ_NS (SECOND / 10)
 #define SILENT_NS (3 * SECOND)
 /* After a table that took long to make comes a rest of this many times as long. */
 #define REST 4
-
-#define CONTROL(key) ((key)&0x1f)
 
 struct live {
 	struct loaded *loaded; /* its tally counts everything */
@@ -45,9 +42,10 @@ struct live {
 	struct screen_size size;
 	unsigned int limit; /* of rows, as asked for */
 	bool only_recent, paused, quit;
+	bool changed; /* what the table shall show */
 	struct sink title, table;
-	uint64_t table_bytes; /* of the trace that the table shows */
-	uint64_t due_ns;      /* when it is drawn next; 0: at once, and made anew */
+	uint64_t table_bytes, table_samples; /* of the trace that the table shows */
+	uint64_t due_ns;		     /* when it is drawn next; 0: at once */
 };
 
 /* Nothing more will come. */
@@ -77,8 +75,7 @@ static bool take_samples(struct trace *t, const struct prf_samples *samples, voi
 
 	if (l->shows && ((l->recent && !l->recent_shown) || begin_recent(l)) &&
 	    error_ignore(tally_add(l->recent, samples)))
-		l->recent_shown =
-			true; /* without memory for it: the next samples begin a new one */
+		l->recent_shown = true; /* without memory: the next samples begin a new one */
 	l->read_ns = clock_now();
 	l->behind = l->read_ns >= l->read_until_ns;
 	return l->behind;
@@ -149,6 +146,8 @@ static bool make_table(struct live *l)
 	profile_free(loaded->profile);
 	loaded->profile = NULL;
 	l->table_bytes = bytes_read(l);
+	l->table_samples = l->trace->totals.samples;
+	l->changed = false;
 	if (error)
 		message_error("%s", error->text);
 	return !error_ignore(error);
@@ -224,6 +223,7 @@ static bool make(struct live *l)
 	l->size = screen_size();
 	shown->width = l->size.columns;
 	shown->limit = l->limit && l->limit < l->size.rows ? l->limit : l->size.rows;
+	l->recent_shown = true;
 	return make_table(l);
 }
 
@@ -234,13 +234,22 @@ static bool is_resized(const struct live *l)
 	return now.columns != l->size.columns || now.rows != l->size.rows;
 }
 
+/* Pausing holds the table, unless another one is asked for. */
+static bool needs_table(const struct live *l)
+{
+	if (l->changed || is_resized(l))
+		return true;
+	return !l->paused &&
+	       (bytes_read(l) != l->table_bytes || l->trace->totals.samples != l->table_samples);
+}
+
 /* False after a message. */
 static bool show(struct live *l)
 {
 	uint64_t began_ns = clock_now(), spent_ns;
 	struct error *error;
 
-	if ((!l->due_ns || bytes_read(l) != l->table_bytes || is_resized(l)) && !make(l)) {
+	if (needs_table(l) && !make(l)) {
 		/* What was written to the other screen is gone: once more. */
 		if (l->screen.entered) {
 			screen_leave(&l->screen);
@@ -248,7 +257,6 @@ static bool show(struct live *l)
 		}
 		return false;
 	}
-	l->recent_shown = true;
 	screen_enter(&l->screen);
 	error = make_title(l) ? screen_draw(&l->screen, &l->title.buffer, &l->table.buffer)
 			      : error_memory();
@@ -270,9 +278,9 @@ static void take_key(struct live *l, char key)
 	case 's': l->options->shown.by_total = !l->options->shown.by_total; break;
 	case 'r': l->only_recent = !l->only_recent; break;
 	case ' ': l->paused = !l->paused; break;
-	case CONTROL('Z'): screen_suspend(&l->screen); break;
 	default: break;
 	}
+	l->changed |= key == 's' || key == 'r';
 }
 
 static void read_keys(struct live *l)
@@ -296,12 +304,16 @@ static bool is_closed(int fd)
 	return ioctl(fd, FIONREAD, &bytes) || !bytes;
 }
 
-/* Until a key is pressed, a pipe has something, or the next table is due. */
+/*
+ * Until a key is pressed, a pipe has something, or the next table is due. A pipe that has nothing
+ * left is not over as long as there is more to read: the reader has it.
+ */
 static void wait_for_more(struct live *l)
 {
+	bool pipe = !l->trace->seekable && !l->behind && !is_over(l);
 	struct pollfd fds[] = {
 		{ .fd = l->shows ? l->screen.keys : -1, .events = POLLIN },
-		{ .fd = l->trace->seekable || is_over(l) ? -1 : l->trace->fd, .events = POLLIN },
+		{ .fd = pipe ? l->trace->fd : -1, .events = POLLIN },
 	};
 	int ms = l->shows && !l->paused ? clock_wait_ms(clock_now(), l->due_ns, 1000) : 1000;
 
@@ -360,17 +372,34 @@ static bool begin(struct live *l)
 	return !error;
 }
 
+/* On a terminal, says why it shows nothing yet. */
+static bool open_screen(struct live *l)
+{
+	const struct report_options *o = l->options;
+
+	if (o->output || o->shown.csv || o->shown.json || !isatty(STDOUT_FILENO))
+		return false;
+	if (screen_open(&l->screen))
+		return true;
+	message_warning("the table is shown once, when the trace has ended: TERM is unset or dumb, "
+			"or /dev/tty cannot be opened");
+	return false;
+}
+
 enum live_result live_run(struct loaded *loaded, struct report_options *o)
 {
-	struct live l = { .loaded = loaded, .options = o, .limit = o->shown.limit };
-	bool screen = !o->output && !o->shown.csv && !o->shown.json, ok = begin(&l);
+	struct live l = {
+		.loaded = loaded, .options = o, .limit = o->shown.limit, .changed = true
+	};
+	bool ok = begin(&l), screen = ok && open_screen(&l);
 
-	screen = ok && screen && screen_open(&l.screen);
 	l.shows = screen;
 	l.read_ns = clock_now();
 	sink_init(&l.title, -1);
 	sink_init(&l.table, -1);
 	while (ok && goes_on(&l)) {
+		if (screen_suspend_if_asked(&l.screen))
+			l.due_ns = 0;
 		ok = read_on(&l) && (!is_due(&l) || show(&l));
 		if (ok)
 			wait_for_more(&l);

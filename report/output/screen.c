@@ -20,9 +20,15 @@
 #define TO_LINE_END "\033[K"
 
 static const struct screen *volatile taken; /* whose terminal restore() gives back */
+static volatile sig_atomic_t stop_asked;
 
 static void note_size(int signal_number)
 {
+}
+
+static void note_stop(int signal_number)
+{
+	stop_asked = 1;
 }
 
 /* Also called by the handler of a signal. */
@@ -65,6 +71,16 @@ void screen_close(struct screen *s)
 	s->keys = -1;
 }
 
+/* Not where job control is off. */
+static void catch_stop(struct screen *s)
+{
+	struct sigaction action = { .sa_handler = note_stop };
+
+	stop_asked = 0;
+	if (!sigaction(SIGTSTP, NULL, &s->stop_before) && s->stop_before.sa_handler != SIG_IGN)
+		sigaction(SIGTSTP, &action, NULL);
+}
+
 void screen_enter(struct screen *s)
 {
 	struct termios raw = s->before;
@@ -72,11 +88,11 @@ void screen_enter(struct screen *s)
 
 	if (s->entered || s->keys < 0)
 		return;
-	/* Ctrl-C stays a signal, which the recorder in front of a pipe shall get, too. */
+	/* Ctrl-C and Ctrl-Z stay signals: the recorder in front of a pipe shall get them, too. */
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
+	catch_stop(s);
 	taken = s;
 	progress_restores(restore);
 	tcsetattr(s->keys, TCSADRAIN, &raw);
@@ -91,14 +107,18 @@ void screen_leave(struct screen *s)
 		return;
 	restore();
 	progress_restores(NULL);
+	sigaction(SIGTSTP, &s->stop_before, NULL);
 	s->entered = false;
 }
 
-void screen_suspend(struct screen *s)
+bool screen_suspend_if_asked(struct screen *s)
 {
+	if (!s->entered || !stop_asked)
+		return false;
 	screen_leave(s);
-	kill(0, SIGTSTP);
+	raise(SIGTSTP);
 	screen_enter(s);
+	return true;
 }
 
 struct screen_size screen_size(void)

@@ -10,6 +10,7 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <termios.h>
 
@@ -18,6 +19,7 @@ struct screen {
 	int keys; /* to read from, as soon as it is readable; -1: closed */
 	bool entered;
 	struct termios before;
+	struct sigaction stop_before; /* what Ctrl-Z did before */
 };
 
 /*
@@ -32,8 +34,12 @@ void screen_close(struct screen *s);
 void screen_enter(struct screen *s);
 void screen_leave(struct screen *s);
 
-/* Ctrl-Z: stops the program with all of its pipeline, and enters again when it goes on. */
-void screen_suspend(struct screen *s);
+/*
+ * Ctrl-Z, which all of the pipeline gets, only makes a wait in the kernel end with EINTR while the
+ * screen is entered. If it came: gives the terminal back, stops the program, and enters again when
+ * the program goes on; true.
+ */
+bool screen_suspend_if_asked(struct screen *s);
 
 struct screen_size {
 	unsigned int columns, rows;

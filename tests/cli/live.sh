@@ -67,7 +67,7 @@ types = [struct.unpack_from("<H", whole, at + 4)[0] for at in blocks[:-1]]
 of_samples = [at for at, kind in zip(blocks, types) if kind == 6]
 
 class Terminal:
-    def __init__(self, *arguments, columns=80, rows=12, stdin=None):
+    def __init__(self, *arguments, columns=80, rows=12, stdin=None, term="xterm", job=None):
         self.master, self.slave = pty.openpty()
         self.size(columns, rows)
         self.before = termios.tcgetattr(self.slave)
@@ -77,9 +77,10 @@ class Terminal:
             fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
             for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
                 signal.signal(number, signal.SIG_DFL)
+            job and job.begin()
         self.process = subprocess.Popen([report, "--live", "--no-cache", *arguments], preexec_fn=child,
                                         stdin=self.slave if stdin is None else stdin, stdout=self.slave, stderr=self.slave,
-                                        env=dict(os.environ, TERM="xterm"))
+                                        env=dict(os.environ, TERM=term))
 
     def size(self, columns, rows):
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -125,6 +126,36 @@ class Terminal:
         os.close(self.slave)
         return after
 
+class Job:
+    """The shell between the terminal and prof-report: says when that is stopped, and lets it go on when told."""
+    def __init__(self):
+        self.stops, self.stopped = os.pipe()
+        self.goes, self.go = os.pipe()
+
+    def begin(self):
+        pid = os.fork()
+        if pid:
+            for fd in range(3, 256):
+                fd in (self.stopped, self.goes) or closed(fd)
+            while True:
+                status = os.waitpid(pid, os.WUNTRACED)[1]
+                if not os.WIFSTOPPED(status):
+                    os._exit(os.WEXITSTATUS(status))
+                os.write(self.stopped, bytes([os.WSTOPSIG(status)]))
+                os.read(self.goes, 1)
+                os.killpg(pid, signal.SIGCONT)
+        os.setpgid(0, 0)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        os.tcsetpgrp(1, os.getpid())
+        for number in signal.SIGTTOU, signal.SIGTSTP:
+            signal.signal(number, signal.SIG_DFL)
+
+def closed(fd):
+    try:
+        os.close(fd)
+    except OSError:
+        pass
+
 def growing():
     out = open("growing.prf", "wb", buffering=0)
     def up_to(end):
@@ -141,6 +172,8 @@ def growing():
             "the blocks before a block that is not whole are shown")
     check("damaged" not in t.shown()[0], "which is no damage", t.shown())
     check(termios.tcgetattr(t.slave)[3] & (termios.ICANON | termios.ECHO) == 0, "keys are taken as they come")
+    check(termios.tcgetattr(t.slave)[6][termios.VSUSP] == b"\x1a",
+          "but Ctrl-Z is the terminal's, so that a recorder of another user is stopped, too")
     os.remove("program")
     up_to(of_samples[2] + 33)
     t.shows(["^# 18 samples", " alpha", " named_later", r" \[program\]"],
@@ -157,6 +190,7 @@ def growing():
     t.press(b" ")
     t.shows(["paused"], "space pauses")
     up_to(len(whole))
+    t.shows(["^growing.prf: ended.*, paused", "^# 10 samples"], "the table is held while the trace is read, whatever key is pressed")
     t.press(b" ")
     t.shows(["^growing.prf: ended", "^# 40 samples"], "the end of the recording is shown, with its last part")
     t.press(b"r")
@@ -165,6 +199,30 @@ def growing():
     t.until(lambda: (t.out.count(ENTER), t.out.count(LEAVE)) == (2, 1), "Ctrl-Z gives the terminal back, and takes it again")
     t.press(b"q")
     t.ends(0, "q")
+
+def stopped():
+    job = Job()
+    t = Terminal("unfinished.prf", job=job)
+    t.shows(["^# 58 samples"], "as a shell's job: it runs")
+    t.press(b"\x1a")
+    end = time.monotonic() + 60
+    while not select.select([job.stops], [], [], 0)[0] and time.monotonic() < end:
+        t.read(0.05)
+    check(select.select([job.stops], [], [], 0)[0] and os.read(job.stops, 1) == bytes([signal.SIGTSTP]), "Ctrl-Z stops it")
+    t.read(0)
+    check(termios.tcgetattr(t.slave) == t.before and t.out.endswith(LEAVE), "and the shell has the terminal")
+    os.write(job.go, b"g")
+    t.until(lambda: (t.out.count(ENTER), t.out.count(LEAVE)) == (2, 1), "until it goes on")
+    t.press(b"q")
+    t.ends(0, "q")
+
+def no_screen():
+    t = Terminal("whole.prf", term="dumb")
+    while t.process.poll() is None:
+        t.read(0.05)
+    t.read(0.05)
+    check(re.search(rb"the table is shown once, when the trace has ended: TERM .*\n(.*\n)*# 58 samples", t.out) and ENTER not in t.out,
+          "a terminal that cannot be drawn on gets a warning, and the table at the end", t.out)
 
 def ended_by(number, status, name):
     t = Terminal("unfinished.prf")
@@ -210,6 +268,8 @@ def pipes():
     t.ends(0, "q")
 
 growing()
+stopped()
+no_screen()
 ended_by(signal.SIGINT, 130, "SIGINT")
 ended_by(signal.SIGTERM, -signal.SIGTERM, "SIGTERM")
 ended_by(signal.SIGQUIT, -signal.SIGQUIT, "SIGQUIT")
@@ -243,6 +303,25 @@ wait $reader
 holds "of a file that grows, too" cmp expected got
 { head -c 300 whole.prf; tail -c +301 whole.prf; } | "$report" -q --live > got
 holds "and of a pipe" cmp expected got
+# Slow, as if each look at the clock took a second: the pipe is empty and closed while its last block is still counted.
+cat > slow.c <<'C'
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	static time_t seconds;
+	*now = (struct timespec){ .tv_sec = ++seconds };
+	return 0;
+}
+C
+if readelf -d "$report" | grep -q NEEDED; then
+	compile_c -shared -fPIC -o slow.so slow.c
+	need "$build/testdata/make_trace" -n 20000 -o long.prf
+	"$report" -q -f top long.prf > expected
+	cat long.prf | LD_PRELOAD=$work/slow.so ASAN_OPTIONS=verify_asan_link_order=0 "$report" -q --live > got
+	holds "what was read of a pipe is counted, though it was closed meanwhile" cmp expected got
+else
+	skip "what was read of a pipe is counted" "the program is static"
+fi
 head -c 300 whole.prf | "$report" --live > got 2> err
 is "$?" 1 "a pipe that ends before any sample: status 1"
 like "$(cat err)" 'no end, as when the recorder was killed' "and it is reported"
