@@ -113,9 +113,11 @@ static void visit(struct object *object, void *context)
 
 static void visit_removed(struct object *object, void *context)
 {
-	if (!object->code || !object->code->removed || !object->hits)
+	struct writing *writing = context;
+
+	if (!object->code || !object->hits || !unwinder_has_marked(writing->unwinder, object->code))
 		return;
-	visit(object, context);
+	visit(object, writing);
 	free(object->hits);
 	object->hits = NULL;
 	object->hit_capacity = 0;
@@ -131,26 +133,39 @@ struct error *vanished_write_removed(const struct objects *objects, struct unwin
 	return writing.error;
 }
 
+struct forgetting {
+	struct unwinder *unwinder;
+	const struct spaces *newest;
+};
+
 /* Of an object that no process maps any more: whether there is nothing else to learn of it. */
-static bool may_go(struct object *object, void *newest)
+static bool may_go(struct object *object, void *context)
 {
-	if (object->code && !object->code->removed)
+	const struct forgetting *f = context;
+
+	if (object->code && !unwinder_has_marked(f->unwinder, object->code))
 		return false;
-	if (newest)
-		spaces_forget(newest, object);
+	if (f->newest)
+		spaces_forget(f->newest, object);
 	return true;
 }
 
 static void keep_file(struct object *object, void *context)
 {
+	const struct forgetting *f = context;
+
 	if (object->code)
-		object->code->removed = false;
+		unwinder_unmark(f->unwinder, object->code);
 }
 
-void vanished_forget(struct objects *objects, const struct spaces *newest)
+/* Only an unwinder sets `code`. */
+void vanished_forget(struct objects *objects, struct unwinder *unwinder,
+		     const struct spaces *newest)
 {
-	objects_forget(objects, may_go, (void *)(uintptr_t)newest);
-	objects_each(objects, keep_file, NULL);
+	struct forgetting f = { unwinder, newest };
+
+	objects_forget(objects, may_go, &f);
+	objects_each(objects, keep_file, &f);
 }
 
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,

@@ -23,9 +23,11 @@ struct error *vanished_write_removed(const struct objects *objects, struct unwin
 				     struct prf_writer *w);
 
 /*
- * Forgets the objects of these, and those whose file was never opened, once nothing maps them any
- * more; `newest` may be NULL. A file of which an object stays is not marked any longer.
+ * Forgets the objects of these, and those that the unwinder does not know, once nothing maps them
+ * any more; `unwinder` and `newest` may be NULL. A file of which an object stays is not marked any
+ * longer.
  */
-void vanished_forget(struct objects *objects, const struct spaces *newest);
+void vanished_forget(struct objects *objects, struct unwinder *unwinder,
+		     const struct spaces *newest);
 
 #endif

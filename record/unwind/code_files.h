@@ -52,7 +52,7 @@ struct code_file {
 	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
 	uint32_t counted_pid; /* the last of them */
 	bool changed;	      /* its table was added or dropped, and users have to be published */
-	bool removed; /* no process maps it, and it has no name: see unwinder_find_removed() */
+	bool removed;	      /* may be forgotten: see unwinder_find_removed() */
 	const char *problem;
 	struct code_file *next; /* in the unwinder's list of files that nothing refers to */
 };

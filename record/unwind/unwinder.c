@@ -26,6 +26,8 @@
 #define SECOND UINT64_C(1000000000)
 /* Samples of a process that has ended may still come for some seconds. */
 #define REMOVED_NS (10 * SECOND)
+/* A table of a file that could not be kept open serves programs that are run now and then. */
+#define UNUSED_NS (600 * SECOND)
 
 static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
@@ -65,11 +67,15 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
 }
 
+/* A file that was overwritten in place has left its key to the one that it is now. */
 static void withdraw(const struct unwinder *u, const struct code_file *file)
 {
 	struct unwind_file_key key = { file->device, file->inode };
+	struct unwind_file value;
 
-	bpf_map_delete_elem(u->options.maps.files, &key);
+	if (!bpf_map_lookup_elem(u->options.maps.files, &key, &value) &&
+	    value.first_page == file->stored.first_page)
+		bpf_map_delete_elem(u->options.maps.files, &key);
 }
 
 /* Makes the table known to the kernel half under its file's key, or withdraws it. */
@@ -604,6 +610,8 @@ static void prepare_file(void *context, const char *path)
 
 	pthread_mutex_lock(&u->lock);
 	file = code_files_get_path(&u->files, path);
+	if (file)
+		file->last_mapped_ns = clock_now(); /* it soon will be */
 	if (file && file->state == CODE_FILE_WAITING)
 		pthread_cond_signal(&u->work);
 	pthread_mutex_unlock(&u->lock);
@@ -644,11 +652,15 @@ int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
 
 static bool is_removed(const struct code_file *file, uint64_t now_ns)
 {
+	bool is_kept = file->kept >= 0;
+	bool has_table = file->state == CODE_FILE_READY;
+	uint64_t unused_ns = has_table && !is_kept ? UNUSED_NS : REMOVED_NS;
 	struct stat status;
 
-	return file->kept >= 0 && !file->users && file->state != CODE_FILE_WAITING &&
-	       file->last_mapped_ns + REMOVED_NS < now_ns && !fstat(file->kept, &status) &&
-	       !status.st_nlink;
+	if (file->users || file->vdso || file->state == CODE_FILE_WAITING ||
+	    file->last_mapped_ns + unused_ns >= now_ns)
+		return false;
+	return !is_kept || (!fstat(file->kept, &status) && !status.st_nlink);
 }
 
 size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns)
@@ -663,6 +675,23 @@ size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns)
 	}
 	pthread_mutex_unlock(&u->lock);
 	return n;
+}
+
+bool unwinder_has_marked(struct unwinder *u, const struct code_file *file)
+{
+	bool marked;
+
+	pthread_mutex_lock(&u->lock);
+	marked = file->removed;
+	pthread_mutex_unlock(&u->lock);
+	return marked;
+}
+
+void unwinder_unmark(struct unwinder *u, struct code_file *file)
+{
+	pthread_mutex_lock(&u->lock);
+	file->removed = false;
+	pthread_mutex_unlock(&u->lock);
 }
 
 /* Its number may be another file's as soon as it is closed. */

@@ -77,12 +77,15 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
 int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
 
 /*
- * Marks the files that are still open here, but were removed and are not mapped any more. Returns
- * their number. Once their names were taken and no object refers to them, unwinder_forget_removed()
- * closes them and drops their tables: the memory and the disk that they take are not to grow as
- * long as programs are built, run and removed. Files that are not marked any more stay.
+ * Marks the files that no process has mapped for some time, if they were removed, or are not open
+ * here. Returns their number. Once their names were taken and no object refers to them,
+ * unwinder_forget_removed() closes them and drops their tables: the memory and the disk that they
+ * take are not to grow as long as programs are built, run and removed. Files that are not marked
+ * any more stay.
  */
 size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns);
+bool unwinder_has_marked(struct unwinder *u, const struct code_file *file);
+void unwinder_unmark(struct unwinder *u, struct code_file *file);
 void unwinder_forget_removed(struct unwinder *u);
 
 struct unwinder_totals {

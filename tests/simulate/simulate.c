@@ -158,7 +158,8 @@ static void run(struct simulation *s, uint64_t events)
 			round_ns += machine_random(s->machine, 2000) * UINT64_C(1000000);
 		if (now >= settle_ns) {
 			must(drain_settle(&s->drain, now));
-			vanished_forget(s->world.objects, lookahead_spaces(s->unwinding.lookahead));
+			vanished_forget(s->world.objects, s->unwinding.unwinder,
+					lookahead_spaces(s->unwinding.lookahead));
 			settle_ns = now + SETTLE_NS;
 		}
 	}

@@ -6,12 +6,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/abi/unwind.h"
@@ -359,17 +361,15 @@ static void test_unused_tables_make_room(void **state)
 
 /* -------- files that are gone -------- */
 
-/* A program, copied to `path` and mapped by this process. */
-static void *map_copy(char *path, size_t *size)
+/* Makes `to` a copy of a program and maps it into this process; closes it. */
+static void *map_as(int to, const char *program, size_t *size)
 {
-	int from = open("/bin/cat", O_RDONLY | O_CLOEXEC), to;
+	int from = open(program, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	void *at;
 
 	if (from < 0)
 		skip();
-	strcpy(path, "/tmp/prof-test-XXXXXX");
-	to = mkstemp(path);
 	assert_true(to >= 0 && !fstat(from, &status));
 	*size = (size_t)status.st_size;
 	assert_int_equal(sendfile(to, from, NULL, *size), *size);
@@ -378,6 +378,12 @@ static void *map_copy(char *path, size_t *size)
 	close(from);
 	close(to);
 	return at;
+}
+
+static void *map_copy(char *path, size_t *size)
+{
+	strcpy(path, "/tmp/prof-test-XXXXXX");
+	return map_as(mkstemp(path), "/bin/cat", size);
 }
 
 static size_t open_files(void)
@@ -409,7 +415,7 @@ static size_t let_go(struct fixture *f)
 {
 	size_t n = unwinder_find_removed(f->unwinder, clock_now() + UINT64_C(11000000000));
 
-	vanished_forget(f->objects, f->spaces);
+	vanished_forget(f->objects, f->unwinder, f->spaces);
 	unwinder_forget_removed(f->unwinder);
 	return n;
 }
@@ -455,7 +461,105 @@ static void test_removed_program_is_forgotten(void **state)
 	}
 }
 
+/* Of a program that ended before its file was opened, there is nothing to keep. */
+static void test_program_that_was_never_opened_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t programs = 100;
+	size_t objects;
+	char path[32];
+
+	start(f, 0);
+	map_self(f);
+	let_go(f);
+	let_go(f);
+	objects = count_objects(f);
+	for (uint32_t i = 0; i < programs; i++) {
+		uint32_t pid = 0x7fff0000 + i;
+
+		snprintf(path, sizeof(path), "/no/such/file%" PRIu32, i);
+		map(f, pid, 0x10000, 0x20000, path, (uint8_t)(i + 1));
+		unwinder_flush(f->unwinder);
+		spaces_end(f->spaces, pid, 2);
+		spaces_remove(f->spaces, pid);
+	}
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	assert_int_equal(count_objects(f), objects + programs);
+	assert_int_equal(let_go(f), programs);
+	assert_int_equal(let_go(f), programs);
+	assert_int_equal(count_objects(f), objects);
+	assert_int_equal(let_go(f), 0);
+}
+
+/* What map_as() has mapped is the only mapping of this process, as the side band reports it. */
+static void report_map(struct fixture *f, void *at, size_t size, const char *path)
+{
+	struct side_record r = { .type = SIDE_RECORD_MAP,
+				 .time_ns = 1,
+				 .pid = (uint32_t)getpid(),
+				 .map = { .start = (uintptr_t)at, .size = size },
+				 .name = path };
+	struct elf_file e;
+
+	assert_int_equal(elf_file_open_memory(&e, at, size), 0);
+	r.map.build_id_size = e.build_id_size;
+	memcpy(r.map.build_id, e.build_id, e.build_id_size);
+	elf_file_release(&e);
+	apply(f, r);
+	unwinder_flush(f->unwinder);
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+}
+
+static void report_unmap(struct fixture *f, void *at, size_t size)
+{
+	uint32_t self = (uint32_t)getpid();
+
+	munmap(at, size);
+	spaces_end(f->spaces, self, 2);
+	spaces_remove(f->spaces, self);
+}
+
+/* The kernel knows both files by one key. */
+static void test_overwritten_program_is_forgotten_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct unwind_file_key key;
+	struct unwind_file before, after;
+	struct stat status;
+	char path[32];
+	size_t size;
+	void *at;
+
+	start(f, 0);
+	at = map_copy(path, &size);
+	report_map(f, at, size, path);
+	report_unmap(f, at, size);
+	at = map_as(open(path, O_RDWR | O_TRUNC | O_CLOEXEC), "/bin/ls", &size);
+	report_map(f, at, size, path);
+	assert_int_equal(stat(path, &status), 0);
+	unlink(path);
+	key = (struct unwind_file_key){
+		.device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev),
+		.inode = status.st_ino,
+	};
+	assert_int_equal(bpf_map_lookup_elem(f->maps.files, &key, &before), 0);
+	assert_int_equal(let_go(f), 1);
+	assert_int_equal(let_go(f), 1);
+	assert_int_equal(let_go(f), 0);
+	assert_int_equal(bpf_map_lookup_elem(f->maps.files, &key, &after), 0);
+	assert_int_equal(after.first_page, before.first_page);
+	/* The last one of the key takes it along. */
+	report_unmap(f, at, size);
+	assert_int_equal(let_go(f), 1);
+	assert_int_equal(let_go(f), 1);
+	assert_int_not_equal(bpf_map_lookup_elem(f->maps.files, &key, &after), 0);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_program_that_was_never_opened_is_forgotten, set_up,
+					tear_down),
+	cmocka_unit_test_setup_teardown(test_overwritten_program_is_forgotten_alone, set_up,
+					tear_down),
 	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
