@@ -72,6 +72,7 @@ static void rotate(struct recent *r)
 		memset(next.entries, 0, next.capacity * sizeof(*next.entries));
 	next.count = 0;
 	r->young = next;
+	r->rotations++;
 }
 
 static bool make_room(struct recent *r)

@@ -28,6 +28,7 @@ struct recent_generation {
 struct recent {
 	size_t max;
 	uint64_t seed;
+	uint32_t rotations; /* how often the older ones were forgotten */
 	struct recent_generation young, old;
 };
 

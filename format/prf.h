@@ -269,8 +269,9 @@ void prf_writer_free(struct prf_writer *w);
 /*
  * Definitions. Equal ones get the same id, so callers need no tables of their own, except for
  * tasks. Memory is bounded, however long a trace is: of each kind, the `recent` ones that were used
- * last are known again, and what was not used for longer gets a new id. An id stays valid to the
- * end of the trace. Text is copied. Ids count from 0 in order of definition.
+ * last are known again (of objects with long paths fewer), and what was not used for longer gets a
+ * new id. An id stays valid to the end of the trace. Text is copied. Ids count from 0 in order of
+ * definition.
  */
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event,
 			       uint32_t *id) ERROR_CHECKED;
@@ -322,10 +323,7 @@ struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns) ERROR_CHECK
 /* Writes everything, the time index and the end block. Nothing may follow. */
 struct error *prf_writer_finish(struct prf_writer *w) ERROR_CHECKED;
 
-/*
- * Whether there are nearly as many definitions as the format can hold, for which a machine that
- * compiles takes days: the trace should be finished.
- */
+/* Whether there are nearly as many definitions as the format can hold: it should be finished. */
 bool prf_writer_nearly_full(const struct prf_writer *w);
 
 /* How much there is so far, for status lines; `file_bytes` lags behind a compress thread. */

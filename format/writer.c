@@ -23,13 +23,19 @@
 
 /*
  * How many of the definitions that were used last are known: a trace may be written for days, and
- * what comes again after so many others is defined again. Stacks take 16 MiB at most, frames and
- * objects 8 MiB each. Of a machine that compiled for 25 minutes, every eighth stack was defined
- * again; with half of the memory, every fourth.
+ * what comes again after so many others is defined again. Stacks take 16 MiB at most, and frames
+ * 8 MiB. Objects, each with its path and root, take up to 4 MiB, and the same for those that were
+ * used before these; further ones are then forgotten before there are so many. Of a machine that
+ * compiled for 25 minutes, every eighth stack was defined again; with half of the memory, every
+ * fourth.
  */
 #define RECENT_STACKS 262144
 #define RECENT_FRAMES 131072
 #define RECENT_OBJECTS 16384
+#define RECENT_OBJECT_BYTES (4u << 20)
+/* Of its entry in the map, which may be filled to three eighths only, and of its block of memory.
+ */
+#define ENTRY_BYTES 104
 /* A trace with as many definitions as this part of the format's limits should be finished. */
 #define NEARLY_FULL(max) ((max) - (max) / 16)
 
@@ -44,6 +50,7 @@ struct definitions {
 	struct map ids;	  /* encoded definition -> id; only of those that may come again */
 	struct map older; /* the same of those that were used before these */
 	size_t recent;	  /* how many are in `ids` before the older ones are forgotten; 0: all */
+	size_t bytes;	  /* of those in `ids` */
 	uint32_t count;
 	uint32_t written;      /* how many are in blocks */
 	struct buffer waiting; /* records of the others */
@@ -59,6 +66,7 @@ struct frames {
 
 struct stacks {
 	struct recent known;
+	uint32_t rotations; /* of `known`, when the paths were put there last */
 	uint32_t count;
 	struct prf_stack *waiting;
 	size_t waiting_count, capacity;
@@ -336,17 +344,20 @@ static struct error *define_new(struct prf_writer *w, struct definitions *d, uin
 /* Makes the definition in w->record known, as one of those that were used last. */
 static struct error *remember(struct prf_writer *w, struct definitions *d, uint32_t id)
 {
+	size_t bytes = w->record.size + ENTRY_BYTES;
 	uint64_t *value;
 
-	if (d->recent && d->ids.count >= d->recent) {
+	if (d->recent && (d->ids.count >= d->recent || d->bytes + bytes > RECENT_OBJECT_BYTES)) {
 		map_release(&d->older);
 		d->older = d->ids;
 		d->ids = (struct map){ 0 };
+		d->bytes = 0;
 	}
 	value = map_put(&d->ids, w->record.data, w->record.size, NULL);
 	if (!value)
 		return no_memory(w);
 	*value = id;
+	d->bytes += bytes;
 	return NULL;
 }
 
@@ -504,6 +515,26 @@ static struct path *path_of(struct prf_writer *w, const uint32_t *frames, size_t
 	return &w->paths[hash >> 16 & (PATHS - 1)];
 }
 
+/*
+ * Stacks are taken from the paths without asking for them. Those that are there are among the ones
+ * that were used last.
+ */
+static void refresh_paths(struct prf_writer *w)
+{
+	struct recent *known = &w->stacks.known;
+
+	for (size_t i = 0; i < PATHS; i++) {
+		const struct path *path = &w->paths[i];
+		uint64_t parent = PRF_NONE;
+
+		for (uint32_t j = 0; j < path->n; parent = path->steps[j++].stack)
+			/* Without memory, it is defined again later. */
+			recent_put(known, parent << 32 | path->steps[j].frame, 0,
+				   path->steps[j].stack);
+	}
+	w->stacks.rotations = known->rotations;
+}
+
 struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n,
 				uint32_t *stack)
 {
@@ -526,6 +557,8 @@ struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, si
 		path->steps[i].stack = next.parent;
 		path->n = (uint32_t)i + 1;
 	}
+	if (w->stacks.rotations != w->stacks.known.rotations)
+		refresh_paths(w);
 	*stack = error ? PRF_NONE : next.parent;
 	return error;
 }
