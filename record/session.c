@@ -207,6 +207,16 @@ static int work(struct session *s, int *wait_ms, int signal, struct due *due)
 	return error ? fail_error(error) : 0;
 }
 
+/* Why the recording ends: only --max-size was asked for. */
+static void say_why(const struct session *s)
+{
+	if (prf_writer_nearly_full(s->trace.writer))
+		message_warning("the recording ends, as the trace holds nearly as many files and "
+				"stacks as one can");
+	else
+		message_info("the trace has reached its largest size");
+}
+
 /*
  * Runs rounds until a signal, the end of the targets or of the duration. Sets `*signal` if it was a
  * signal. 0, or the exit status after printing the error.
@@ -234,7 +244,7 @@ static int record(struct session *s, int *signal)
 		status = work(s, &wait_ms, *signal, &due);
 		*signal = 0;
 		if (!status && traces_full(s)) {
-			message_info("the trace has reached its largest size");
+			say_why(s);
 			return 0;
 		}
 	}

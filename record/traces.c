@@ -306,8 +306,8 @@ bool traces_full(const struct session *s)
 {
 	struct prf_writer_totals totals;
 
-	/* Of a series, the next file begins then. */
-	if (prf_writer_nearly_full(s->trace.writer))
+	/* Of a series, the next file begins then, at the next round. */
+	if (prf_writer_nearly_full(s->trace.writer) && !series_wanted(&s->settings->series))
 		return true;
 	if (!s->settings->max_bytes)
 		return false;
