@@ -271,7 +271,7 @@ coverage:
 ## analyze: gcc's analyser over all programs; fails on what tests/analyze.txt does not explain (GCC 12)
 analyze:
 	$(Q)rm -rf build-analyze && mkdir build-analyze
-	$(Q)$(MAKE) -s --output-sync BUILD=build-analyze DEV= SAN= CFLAGS='-O2 -g -fanalyzer' all > build-analyze/log 2>&1 || \
+	$(Q)LC_ALL=C $(MAKE) -s --output-sync BUILD=build-analyze DEV= SAN= CFLAGS='-O2 -g -fanalyzer' all > build-analyze/log 2>&1 || \
 		{ tail build-analyze/log; exit 1; }
 	$(Q)tests/analyze build-analyze/log
 
