@@ -29,6 +29,7 @@
 struct interpreter {
 	struct script_process process; /* with link-time addresses */
 	uint64_t delta;		       /* from file offsets of its code to link-time addresses */
+	struct unwind_file_key key;    /* by which the kernel half knows the file */
 };
 
 /* A process's program. */
@@ -78,22 +79,24 @@ static struct interpreter *read_interpreter(struct scripts *s, const struct elf_
 	return NULL;
 }
 
-/* Processes that map the file are known by that at once, in the kernel half. */
-static void announce(const struct scripts *s, const struct stat *status,
-		     const struct interpreter *i)
+/*
+ * Processes that map the file are known by that at once, in the kernel half, until it is forgotten:
+ * then another file may get its number.
+ */
+static void announce(const struct scripts *s, const struct stat *status, struct interpreter *i)
 {
 	struct script_file file = {
 		.delta = i->delta,
 		.runtime = i->process.runtime,
 		.process = i->process,
 	};
-	const struct unwind_file_key key = {
+
+	i->key = (struct unwind_file_key){
 		.device = (uint64_t)major(status->st_dev) << 20 | minor(status->st_dev),
 		.inode = status->st_ino,
 	};
-
 	file.process.runtime = SCRIPT_NONE;
-	bpf_map_update_elem(s->options.files_fd, &key, &file, BPF_ANY);
+	bpf_map_update_elem(s->options.files_fd, &i->key, &file, BPF_ANY);
 }
 
 /* Takes the descriptor. */
@@ -224,12 +227,50 @@ static void forked(void *context, uint32_t parent, uint32_t child)
 	}
 }
 
-static void forgotten(void *context, const struct object *object)
+/*
+ * The kernel half has removed the entry at the exec, but forked() may have added it again since.
+ * One that the kernel half has added since is of what the process maps now.
+ */
+static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
-	map_remove_value(&((struct scripts *)context)->files, &object, sizeof(object), free);
+	struct scripts *s = context;
+	struct script_process process;
+
+	if (by_exec && s->any && !bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) &&
+	    script_has_list(process.runtime) && !(process.image & SCRIPT_IMAGE_BY_TIME))
+		bpf_map_delete_elem(s->options.scripts_fd, &pid);
 }
 
-/* After an exec the kernel half has removed the entry already; after a fork it has copied it. */
+/* One file may be several objects, by its names. */
+struct sharing {
+	struct unwind_file_key key;
+	unsigned int objects;
+};
+
+static void count_sharing(const void *object, size_t size, uint64_t value, void *context)
+{
+	const struct interpreter *i = (const struct interpreter *)(uintptr_t)value;
+	struct sharing *sharing = context;
+
+	if (i && !memcmp(&i->key, &sharing->key, sizeof(i->key)))
+		sharing->objects++;
+}
+
+static void forgotten(void *context, const struct object *object)
+{
+	struct scripts *s = context;
+	const uint64_t *value = map_get(&s->files, &object, sizeof(object));
+	struct sharing sharing = { 0 };
+
+	if (value && *value) {
+		sharing.key = ((const struct interpreter *)(uintptr_t)*value)->key;
+		map_each(&s->files, count_sharing, &sharing);
+		if (sharing.objects == 1)
+			bpf_map_delete_elem(s->options.files_fd, &sharing.key);
+	}
+	map_remove_value(&s->files, &object, sizeof(object), free);
+}
+
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
 	struct scripts *s = context;
@@ -298,6 +339,7 @@ struct error *scripts_follow(struct scripts *s, struct spaces *newest)
 	s->spaces = newest;
 	return spaces_listen(newest, &(struct space_listener){ .mapped = mapped,
 							       .forked = forked,
+							       .cleared = cleared,
 							       .forgotten = forgotten,
 							       .ended = ended,
 							       .context = s });
