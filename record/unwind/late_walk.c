@@ -185,9 +185,12 @@ static bool step_by_return(struct state *s)
 	bytes = returns_after(code);
 	if (bytes < 0 || !read_word(s, s->sp + (uint64_t)bytes, &pc))
 		return false;
-	s->pc = plain_address(pc);
+	pc = plain_address(pc);
+	if (!pc || pc >= HIGHEST_ADDRESS)
+		return false;
+	s->pc = pc;
 	s->sp += (uint64_t)bytes + 8;
-	return s->pc && s->pc < HIGHEST_ADDRESS;
+	return true;
 }
 
 static bool step_by_guess(struct state *s)

@@ -270,6 +270,19 @@ static void follows_made_code_that_returns(void **state)
 	assert_int_equal(s->frames[1], MADE + 7);
 	assert_int_equal(s->frames[2], BY_FP + 7);
 	assert_int_equal(s->frames[3], OUTERMOST + 9);
+	/* Where nothing is returned to, the frame pointer still leads on. */
+	begin_with_made_code(&f);
+	returning = MADE + 7;
+	f.record.rest.fp = STACK + 40;
+	put_word(&f, STACK + 24, returning);
+	put_word(&f, STACK + 40, 0);
+	put_word(&f, STACK + 48, BY_SP + 7);
+	s = finish(&f);
+	assert_int_equal(s->walk_end, WALK_ROOT);
+	assert_int_equal(s->user_frames, 4);
+	assert_int_equal(s->frames[1], MADE + 7);
+	assert_int_equal(s->frames[2], (BY_SP + 7) | FRAME_GUESSED);
+	assert_int_equal(s->frames[3], OUTERMOST + 9);
 	/* Where it was interrupted, it may not have called yet. */
 	begin_with_made_code(&f);
 	returning = MADE + 5;
