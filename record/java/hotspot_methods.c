@@ -333,6 +333,9 @@ bool hotspot_methods_settle(struct hotspot_methods *m, struct hotspot_pieces *mo
 		forget(m, method);
 		all = false;
 	}
+	/* What they were read from may be old in the cache: the next try reads it afresh. */
+	if (!all)
+		hotspot_reader_drop(m->reader);
 	m->uncertain_count = 0;
 	return all;
 }

@@ -26,8 +26,13 @@ void hotspot_reader_as_of(struct hotspot_reader *r, uint64_t sample_ns)
 {
 	if (sample_ns < r->as_of)
 		return;
-	target_blocks_empty(r->blocks);
+	hotspot_reader_drop(r);
 	r->as_of = clock_now();
+}
+
+void hotspot_reader_drop(struct hotspot_reader *r)
+{
+	target_blocks_empty(r->blocks);
 }
 
 uint64_t hotspot_reader_field(const struct hotspot_reader *r, enum hotspot_field name)

@@ -28,6 +28,9 @@ void hotspot_reader_release(struct hotspot_reader *r);
 /* See hotspot_names_as_of(). */
 void hotspot_reader_as_of(struct hotspot_reader *r, uint64_t sample_ns);
 
+/* Drops what is in the cache. */
+void hotspot_reader_drop(struct hotspot_reader *r);
+
 /* Offset of a field, which may be HOTSPOT_MISSING. */
 uint64_t hotspot_reader_field(const struct hotspot_reader *r, enum hotspot_field name);
 bool hotspot_reader_has(const struct hotspot_reader *r, enum hotspot_field name);

@@ -252,6 +252,84 @@ static void test_a_method_in_the_place_of_another_has_its_own_name(void **state)
 	close_17(&l);
 }
 
+/*
+ * Memory in which a method becomes another one after it was read by a block, and before it is read
+ * once more.
+ */
+struct becoming {
+	struct memory_image *image;
+	uint64_t at, was; /* the word that leads to its names, and what that was */
+	bool settled;
+};
+
+static bool read_becoming(void *context, uint64_t address, void *bytes, size_t size)
+{
+	struct becoming *b = context;
+	bool any = false;
+
+	if (size < 4096) {
+		b->settled |= address == b->at;
+		return memory_image_read(b->image, address, bytes, size);
+	}
+	memset(bytes, 0, size);
+	for (size_t i = 0; i < size; i += GRANULE)
+		any |= memory_image_read(b->image, address + i, (char *)bytes + i, GRANULE);
+	if (!b->settled && address <= b->at && b->at + 8 <= address + size)
+		memcpy((char *)bytes + (b->at - address), &b->was, 8);
+	return any;
+}
+
+/* The word that leads to the names of the frame's own method. */
+static uint64_t names_of(const struct looked_up *l, const struct script_frame *frame)
+{
+	uint64_t method = frame->code & HOTSPOT_CODE;
+
+	if (!(frame->code & HOTSPOT_METHOD))
+		assert_true(target_u64(&l->h.memory, method + l->h.tables.fields[NMETHOD_METHOD],
+				       &method));
+	return method + l->h.process.const_method;
+}
+
+/* Not from what was read by blocks before. */
+static void test_what_has_changed_is_read_afresh(void **state)
+{
+	size_t interpreted = 0, compiled = 0;
+	uint64_t is = 0, was = 0, now; /* of this method, and of the last other one */
+	struct buffer text = { 0 };
+	struct looked_up l;
+
+	open_17(&l);
+	for (size_t i = 0; i < l.image.frame_count; i++) {
+		const struct memory_image_frame *f = &l.image.frames[i];
+		struct becoming becoming = { .image = &l.image };
+		struct hotspot h = l.h;
+		struct hotspot_names *n;
+
+		if (f->frame.code & HOTSPOT_STUB || !f->expected[0])
+			continue;
+		becoming.at = names_of(&l, &f->frame);
+		assert_true(target_u64(&l.h.memory, becoming.at, &now));
+		was = now != is ? is : was;
+		is = now;
+		if (!was)
+			continue;
+		becoming.was = was;
+		h.memory = (struct target_memory){ read_becoming, &becoming };
+		n = hotspot_names_new(&h, &total_bytes);
+		buffer_clear(&text);
+		memory_image_describe(&text, l.places,
+				      hotspot_names_find(n, &f->frame, f->exact, l.places));
+		assert_string_equal(buffer_string(&text), f->expected);
+		assert_true(becoming.settled);
+		hotspot_names_free(n);
+		interpreted += (f->frame.code & HOTSPOT_METHOD) != 0;
+		compiled += !(f->frame.code & HOTSPOT_METHOD);
+	}
+	assert_true(interpreted > 10 && compiled > 10);
+	buffer_release(&text);
+	close_17(&l);
+}
+
 /* Memory whose symbols have other characters each time after their heads were read. */
 struct restless {
 	struct memory_image *image;
@@ -413,6 +491,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_frame_is_settled_at_once),
 	cmocka_unit_test(test_what_is_something_else_now_has_no_name),
 	cmocka_unit_test(test_a_method_in_the_place_of_another_has_its_own_name),
+	cmocka_unit_test(test_what_has_changed_is_read_afresh),
 	cmocka_unit_test(test_a_name_that_changes_while_it_is_read_is_none),
 	cmocka_unit_test(test_all_machines_have_one_limit),
 	cmocka_unit_test(test_machines_that_are_none),
