@@ -43,6 +43,7 @@ struct java_process {
 	uint64_t start, file_offset; /* of the mapping of libjvm.so that made it known */
 	uint64_t began_ns;	     /* when that was mapped; 0: before the recording */
 	uint64_t since_ns;	     /* when it was asked first; 0: not yet */
+	bool opened;		     /* its file was looked into */
 	uint64_t again_ns;	     /* when it is to be asked again */
 	uint64_t ready_ns;	     /* since when the kernel half walks through its code */
 	struct hotspot machine;
@@ -252,25 +253,34 @@ static const char *open_machine(struct java_process *p, int fd)
 	return why;
 }
 
-static void ask(struct java *j, struct java_process *p)
+/* NULL, or why it cannot be asked: HOTSPOT_NOT_YET if that may change. */
+static const char *open_file(struct java_process *p, enum hotspot_state *state)
 {
 	const struct opening what = {
 		.kind = OPENING_PATH, .pid = p->pid, .uid = OPENING_ANY_UID, .path = p->path
 	};
-	enum hotspot_state state = HOTSPOT_REFUSED;
-	const char *why = NULL;
 	struct open_file file;
+	const char *why;
+	int error = opener_open(&what, &file);
 
-	if (!p->since_ns) {
-		int error = opener_open(&what, &file);
+	*state = error == -EAGAIN ? HOTSPOT_NOT_YET : HOTSPOT_REFUSED;
+	if (error)
+		return error == -EAGAIN ? "the file does not answer" : "the file cannot be opened";
+	p->opened = true;
+	why = open_machine(p, file.fd);
+	close(file.fd);
+	return why;
+}
 
-		if (error == -EAGAIN)
-			return;
+static void ask(struct java *j, struct java_process *p)
+{
+	enum hotspot_state state = HOTSPOT_NOT_YET;
+	const char *why = NULL;
+
+	if (!p->since_ns)
 		p->since_ns = j->now_ns;
-		why = error ? "the file cannot be opened" : open_machine(p, file.fd);
-		if (!error)
-			close(file.fd);
-	}
+	if (!p->opened)
+		why = open_file(p, &state);
 	if (!why)
 		state = hotspot_attach(&p->machine, &why);
 	if (state == HOTSPOT_READY)
@@ -287,7 +297,7 @@ static void look(const void *key, size_t size, uint64_t value, void *context)
 
 	if (p->state == JAVA_WAITS && p->again_ns <= j->now_ns) {
 		ask(j, p);
-		late = p->since_ns ? (j->now_ns - p->since_ns) / LATE_SHARE : 0;
+		late = (j->now_ns - p->since_ns) / LATE_SHARE;
 		p->again_ns = j->now_ns + (late > SOON_NS ? late : SOON_NS);
 	}
 	if (p->state == JAVA_WAITS && p->again_ns < j->again_ns)
