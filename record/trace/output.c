@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,8 @@ struct error *output_begin(struct output *output)
 	    (output->created && uid != st.st_uid && fchown(output->fd, uid, gid)) ||
 	    fchmod(output->fd, 0600) || ftruncate(output->fd, 0))
 		return error_system(errno, "%s: cannot empty the file", output->path);
+	/* Until the end of this process it is not what a killed one has left: see prof-ship. */
+	flock(output->fd, LOCK_EX | LOCK_NB);
 	return NULL;
 }
 

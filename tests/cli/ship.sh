@@ -35,7 +35,7 @@ sent() {
 	cat "$@" > all
 	echo "$(wc -l < all) in $#, $(sort -u all | wc -l) name"
 }
-left() { find series -type f ! -name lock | sort; }
+left() { find series ! -type d ! -name lock | sort; }
 
 put
 first=$last
@@ -65,26 +65,36 @@ put
 ship
 like "$(cat said)" '^prof-ship: trace.*parquet: Code: 159. DB::Exception: \?\[31mtoo slow' "what the server says is shown, without control characters"
 mode hang
-ship --timeout=1
+ship --timeout=4
 is "$?:$(wc -l < said):$(left | wc -l)" 1:1:2 "a server that does not answer is not waited for"
 mode ""
 ship
 is "$(sent "$last"):$(left)" "30 in 1, 1 name:" "then it is there, once"
 
-# One that the server does not take is tried last.
-mode refuse
+# One that the server does not take does not stop the others.
 put
-ship
-mode ""
 refused=$last
 put
+mode "refuse $refused"
 ship
-is "$(sent "$refused"; sent "$last")" "30 in 1, 1 name
-30 in 1, 1 name" "both a new one and one that was refused"
+is "$?:$(wc -l < said):$(sent "$refused"; sent "$last")" "1:1:0 in 0
+30 in 1, 1 name" "a file that is refused waits, and the next one is sent"
+mode ""
+ship
+is "$(sent "$refused")" "30 in 1, 1 name" "then it is there, too"
+put
+put
+put
+put
+mode refuse
+ship
+is "$?:$(wc -l < said):$(find series -name '*.sent' | wc -l)" 1:3:3 "a server that takes nothing is not asked for ever"
+mode ""
+ship
 
 # Killed after each of its commands, and started again.
 mkdir slow
-for tool in curl prof-report ln rm sync touch; do
+for tool in curl prof-report ln mv rm sync touch; do
 	real=$(command -v $tool)
 	cat > slow/$tool <<-END
 	#!/bin/sh
@@ -141,25 +151,35 @@ for has in all none some; do
 	mode ""
 	[ $has != some ] || mode "has 10"
 	rm -f server/tokens/*
-	touch -d '2 hours ago' series/ship/*.sent
+	# By its age, not by the last try.
+	for tried in series/ship/*.sent; do echo $(($(date +%s) - 121)) > "$tried"; done
 	ship
 	status=$?
 	mode ""
 	if [ $has = some ]; then
-		is "$status:$(sent "$last"):$(left | sed 's/\.[0-9a-f]*\.30/.HASH.30/')" "1:0 in 0:series/ship/$last.HASH.30.aside
-series/ship/$last.HASH.30.sent" "an hour later, a part of it there: it is put aside"
+		is "$status:$(sent "$last"):$(left | sed 's/\.[0-9a-f]*\.30/.HASH.30/')" "1:0 in 0:series/ship/$last.HASH.30.aside" "minutes later, a part of it there: it is put aside"
 		like "$(cat said)" "the server has 10 of the 30 rows of $last" "... which is said"
 	else
-		is "$status:$(cat said):$(sent "$last"):$(left)" "0::30 in 1, 1 name:" "an hour later, $has of it there: once"
+		is "$status:$(cat said):$(sent "$last"):$(left)" "0::30 in 1, 1 name:" "minutes later, $has of it there: once"
 	fi
 done
 rm series/ship/*.aside
+mode refuse
+put
+ship
+for tried in series/ship/*.sent; do : > "$tried"; done
+printf 'has \033[31m' > server/mode
+ship
+is "$?:$(tr -d '[:print:]\n' < said | wc -c):$(left | wc -l)" 1:0:2 "what is no number is not taken for one, and said without control characters"
+mode ""
+ship
+
 mode old
 "$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url" 2> said
 is "$?:$(cat said)" 0: "a table is not asked about when there is nothing to insert"
 put
 ship
-like "$?:$(cat said)" "^1:prof-ship: the server has no table samples that remembers tokens" "a table without a memory gets nothing"
+like "$?:$(cat said)" "^1:prof-ship: the server has no table samples that remembers 1000 tokens" "a table without a memory gets nothing"
 mode ""
 ship
 
@@ -171,7 +191,14 @@ touch -d '10 minutes ago' "series/$last.partial"
 ship
 is "$(sent "$last")" "0 in 0" "an old one, too, as long as there is no newer one"
 behind=$last
+cp small.prf series/other.20260102T030405.100
+touch series/other.20260102T030405.100.partial
+ship
+is "$(sent "$last")" "0 in 0" "nor if there is a newer one of another series"
+rm series/other.*
 put small.prf .partial
+flock "series/$behind.partial" "$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url" 2> said
+is "$?:$(sent "$behind.partial")" "0:0 in 0" "nor if its recorder runs"
 ship
 is "$(sent "$behind.partial"):$(left)" "30 in 1, 1 name:series/$last.partial" "then it is what a killed recorder left"
 rm "series/$last.partial"
@@ -203,9 +230,39 @@ cat > silent/prof-report <<-END
 END
 chmod +x silent/prof-report
 put
-PATH=$work/silent:$PATH ship --timeout=1
-is "$?:$(sent "$last"):$(left):$(grep -c "^prof-ship: $last.*: prof-report was given up after 1 seconds; " said)" "0:30 in 1, 1 name::1" \
+PATH=$work/silent:$PATH ship --timeout=4
+is "$?:$(sent "$last"):$(left):$(grep -c "^prof-ship: $last.*: prof-report did not end in 4 seconds, or was killed; " said)" "0:30 in 1, 1 name::1" \
 	"a trace whose names cannot be looked up is sent without them"
+
+# What is not on the disk for certain, or cannot be made.
+failing() {
+	mkdir -p failing
+	printf '#!/bin/sh\n%s\n' "$2" > "failing/$1"
+	chmod +x "failing/$1"
+	PATH=$work/failing:$PATH ship
+	status=$?
+	rm "failing/$1"
+	return $status
+}
+for suffix in new ship; do
+	put
+	failing sync "case \$1 in *$suffix) exit 1 ;; esac"
+	is "$?:$(left | grep -c "^series/$last$")" 1:1 "a trace is kept if its rows are not on the disk (.$suffix)"
+	ship
+	is "$(sent "$last"):$(left)" "30 in 1, 1 name:" "then it is sent"
+done
+put
+bad=$last
+put
+failing prof-report "case \$* in *-f*$bad*) echo out of order >&2; exit 1 ;; esac; exec '$report' \"\$@\""
+is "$(cat said):$(sent "$last"):$(left)" "prof-ship: $work/series/$bad cannot be converted (out of order), and stays where it is:30 in 1, 1 name:series/$bad" \
+	"one that cannot be converted does not stop the others"
+put
+failing prof-report "case \$* in *-f*) echo 1 >> '$work/tries'; echo No space left on device >&2; exit 1 ;; esac; exec '$report' \"\$@\""
+is "$(wc -l < tries):$(wc -l < said):$(left | wc -l)" 1:1:2 "a full disk is said once, and the traces wait"
+ship
+is "$(sent "$bad"; sent "$last"; left)" "30 in 1, 1 name
+30 in 1, 1 name" "then they are sent"
 
 # No server: disk has a bound, and what is lost is said.
 need "$build/testdata/make_trace" -n 20000 -k 8000 -d 30 -O "$report" -o large.prf
@@ -214,7 +271,11 @@ put large.prf
 away
 size=$(du -k series/ship/*.parquet | cut -f1)
 number "$size > 200 && $size < 1000" "a file has $size KiB"
-for _ in 1 2 3 4 5 6; do put large.prf; done
+put large.prf
+newest=$last
+for _ in 1 2 3 4 5; do put large.prf; done
+# Names have local times, in which an hour comes twice.
+touch -d '1 hour' "series/$newest"
 away
 is "$?" 1 "without a server, files wait"
 number "$(du -sk series | cut -f1) <= 1100" "not more than a megabyte"
@@ -222,6 +283,7 @@ gone=$(grep -c '20000 samples are lost: trace' said)
 kept=$(find series/ship -name '*.parquet' | wc -l)
 is "$((gone + kept))" 7 "each is there, or said to be lost"
 number "$gone > 0 && $kept > 0" "the oldest are lost"
+number "$(find series/ship -name "$newest*.parquet" | wc -l) == 1" "which their times say, not their names"
 before=$(set -- server/taken/*; echo $#)
 mode unread
 ship
@@ -229,8 +291,15 @@ mode ""
 is "$(cat said):$(($(set -- server/taken/*; echo $#) - before))" ":$kept" "the others are sent when it is back"
 
 # Two at once.
-mkdir -p series/ship
-flock series/ship/lock sleep 0.5 &
+rm said
+# shellcheck disable=SC2016
+flock series/ship/lock sh -c ': > locked
+	n=0
+	until grep -q "waits for the end" said 2> /dev/null || [ $n = 300 ]; do
+		n=$((n + 1))
+		sleep 0.1
+	done' &
+until [ -e locked ]; do sleep 0.1; done
 put
 ship
 like "$?:$(cat said):$(sent "$last")" "^0:prof-ship: waits for the end of another .*:30 in 1" "a second one waits for the first"

@@ -4,8 +4,8 @@
 
     tests/fleet/clickhouse-http.py NODE_MODULES FOLDER SQL...
 
-The files SQL make the tables, in FOLDER/data. FOLDER/port gets the port, of all addresses if FOLDER/hosts is
-there. If FOLDER/kill is "MS PID", the process PID ("self": this one) is killed so many milliseconds after
+The files SQL make the tables, in FOLDER/data. FOLDER/port gets the port, of 127.0.0.1 and of the addresses in
+FOLDER/addresses, if that is there. If FOLDER/kill is "MS PID", the process PID ("self": this one) is killed so many milliseconds after
 the next INSERT began.
 """
 import ctypes
@@ -105,9 +105,15 @@ for name in SQL:
                 code, text = ask(statement)
                 if code != 200:
                     sys.exit(text.decode(errors="replace"))
-server = http.server.ThreadingHTTPServer(
-    ("0.0.0.0" if os.path.exists(FOLDER + "/hosts") else "127.0.0.1", 0), Handler)
+ADDRESSES = ["127.0.0.1"]
+if os.path.exists(FOLDER + "/addresses"):
+    with open(FOLDER + "/addresses", encoding="ascii") as f:
+        ADDRESSES += f.read().split()
+PORT = 0
+for address in ADDRESSES:
+    server = http.server.ThreadingHTTPServer((address, PORT), Handler)
+    PORT = server.server_address[1]
+    threading.Thread(target=server.serve_forever).start()
 with open(FOLDER + "/port.new", "w", encoding="ascii") as f:
-    f.write(str(server.server_address[1]))
+    f.write(str(PORT))
 os.rename(FOLDER + "/port.new", FOLDER + "/port")
-server.serve_forever()

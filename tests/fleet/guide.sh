@@ -10,16 +10,8 @@ cd "$work" || exit 1
 PATH=$build:$top/.ci/packaging:$PATH
 export HOME="$work"
 compile_c -O1 -g -pthread -o burn "$top/tests/e2e/programs/burn.c"
-mkdir -p server/hosts installed one two
+mkdir server installed
 cp "$top"/report/sql/clickhouse/*.sql installed
-"$top/tests/fleet/clickhouse-http.py" "$modules" "$work/server" 2> server/said &
-server=$!
-n=0
-until [ -e server/port ] || [ $n = 600 ] || ! kill -0 $server 2> /dev/null; do
-	n=$((n + 1))
-	sleep 0.1
-done
-
 # Each host has a cable to here.
 net=prof$$
 hosts="one two"
@@ -33,6 +25,15 @@ for host in $hosts; do
 		ip netns exec $net-$host ip addr add 10.213.$number.2/24 dev eth0 && ip netns exec $net-$host ip link set eth0 up; } 2> said; then
 		skip_all "no network namespaces: $(cat said)"
 	fi
+	echo 10.213.$number.1 >> server/addresses
+done
+
+"$top/tests/fleet/clickhouse-http.py" "$modules" "$work/server" 2> server/said &
+server=$!
+n=0
+until [ -e server/port ] || [ $n = 600 ] || ! kill -0 $server 2> /dev/null; do
+	n=$((n + 1))
+	sleep 0.1
 done
 
 # block N ADDRESS FOLDER: the page's N-th block of commands, as a host with this address of the server runs it

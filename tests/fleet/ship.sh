@@ -97,19 +97,32 @@ is "$(ask 'SELECT count(), uniqExact(trace) FROM samples')" "$total	$sent" "rows
 is "$(ask 'SELECT DISTINCT count() AS n FROM samples GROUP BY trace ORDER BY n' | xargs)" "19 140000" "of each trace"
 is "$(ask 'SELECT sum(samples) FROM minutes')" "$total" "in the table of minutes, too"
 
-# A file whose token is forgotten comes again: the server is asked, if its first try was long ago.
-ask "ALTER TABLE samples MODIFY SETTING non_replicated_deduplication_window = 1"
+# A table that remembers too little gets nothing.
+for window in 0 999; do
+	ask "ALTER TABLE samples MODIFY SETTING non_replicated_deduplication_window = $window"
+	put days.prf
+	ship
+	is "$?:$(left):$(tail -n 1 said | grep -c 'has no table samples that remembers 1000 tokens')" 1:1:1 "with a memory of $window tokens a file waits"
+	rm series/ship/*.parquet
+done
+
+# A file whose token is forgotten comes again: the server is asked, if it was tried more than minutes ago.
+ask "ALTER TABLE samples MODIFY SETTING non_replicated_deduplication_window = 1000"
 put days.prf
 again=series/trace.prf.20260102T030405.$traces
 ship
-put many.prf
-ship
+i=0
+while [ $i -lt 11 ]; do
+	i=$((i + 1))
+	# Each day's rows are remembered by themselves.
+	ask "INSERT INTO samples (trace, time_unix_ns) VALUES $(seq -s, -f "('other$i', %.0f)" 0 86400000000000 8600000000000000)"
+done
 before=$(ask 'SELECT count() FROM samples')
 cp days.prf "$again"
 "$top/.ci/packaging/prof-ship" --dir="$work/series" --once http://127.0.0.1:9/ 2> away
-for file in series/ship/*.parquet; do touch -d '2 hours ago' "${file%.parquet}.sent"; done
+for file in series/ship/*.parquet; do echo 1000000000 > "${file%.parquet}.sent"; done
 ship
-is "$(left):$(($(ask 'SELECT count() FROM samples') - before))" 0:0 "a file that comes again after two hours is not doubled"
+is "$(left):$(($(ask 'SELECT count() FROM samples') - before))" 0:0 "a file that was tried comes again, and is not doubled"
 cp days.prf "$again"
 ship
 is "$(left):$(($(ask 'SELECT count() FROM samples') - before))" 0:19 "although its token was forgotten"

@@ -3,7 +3,8 @@
 --     clickhouse-client --query 'INSERT INTO samples FORMAT Parquet' < trace.parquet
 --
 -- prof-ship repeats an INSERT whose answer it did not see, with the same token: the last setting is how
--- many tokens are remembered. It should be what all hosts that use this server insert in an hour.
+-- many tokens are remembered. It should be what all hosts that use this server insert in two minutes, when
+-- they send what has waited for it.
 --
 -- Samples of traces without a wall clock, whose time_unix_ns is null, get the time 0 and are removed by the
 -- TTL below. prof-record writes no such traces.
