@@ -17,6 +17,7 @@ net=prof$$
 hosts="one two"
 unplug() { for host in $hosts; do ip netns del $net-$host; done 2> /dev/null; }
 trap 'unplug; cleanup' EXIT
+trap 'exit 1' INT TERM
 number=0
 for host in $hosts; do
 	number=$((number + 1))

@@ -386,15 +386,27 @@ static void *map_copy(char *path, size_t *size)
 	return map_as(mkstemp(path), "/bin/cat", size);
 }
 
+/* BPF maps do not count: the thread that makes tables keeps one ready for the next table. */
 static size_t open_files(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	char link[16] = "";
 	size_t n = 0;
 
-	while (readdir(folder))
-		n++;
+	while ((entry = readdir(folder)))
+		n += readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1) > 0 &&
+		     strncmp(link, "anon_inode:", 11) != 0;
 	closedir(folder);
 	return n;
+}
+
+/* So many files stay open; the thread that makes tables may have one more for a moment. */
+static void assert_open_files(size_t expected)
+{
+	for (int i = 0; i < 1000 && open_files() != expected; i++)
+		usleep(10000);
+	assert_int_equal(open_files(), expected);
 }
 
 static void count(struct object *object, void *context)
@@ -441,7 +453,7 @@ static void test_removed_program_is_forgotten(void **state)
 		map_self(f);
 		unwinder_totals(f->unwinder, &totals);
 		assert_int_equal(totals.files, before.files + 1);
-		assert_int_equal(open_files(), files + 1);
+		assert_open_files(files + 1);
 		assert_int_equal(count_objects(f), objects + 1);
 		/* As long as it is mapped, it stays. */
 		unlink(path);
@@ -450,12 +462,12 @@ static void test_removed_program_is_forgotten(void **state)
 		map_self(f);
 		/* An object goes when it was found without users twice. */
 		assert_int_equal(let_go(f), 1);
-		assert_int_equal(open_files(), files + 1);
+		assert_open_files(files + 1);
 		assert_int_equal(let_go(f), 1);
 		unwinder_totals(f->unwinder, &totals);
 		assert_int_equal(totals.files, before.files);
 		assert_int_equal(totals.rows, before.rows);
-		assert_int_equal(open_files(), files);
+		assert_open_files(files);
 		assert_int_equal(count_objects(f), objects);
 		assert_int_equal(let_go(f), 0);
 	}
