@@ -106,7 +106,7 @@ static int setup(void **state)
 	if (fd < 0 || write(fd, &image, sizeof(image)) != sizeof(image) || fstat(fd, &f->status))
 		return -1;
 	close(fd);
-	snprintf(f->other, sizeof(f->other), "%s.2", f->path);
+	strcat(strcpy(f->other, f->path), ".2");
 	if (link(f->path, f->other))
 		return -1;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
