@@ -2,6 +2,7 @@
 #include "record/capture/timeline.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 
 #include <stdlib.h>
 
@@ -42,7 +43,8 @@ static struct timeline_source *first(const struct timeline *t, uint64_t *time, u
 	return best;
 }
 
-struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
+/* As timeline_run(); adds to `taken`. */
+static struct error *run(struct timeline *t, uint64_t horizon_ns, size_t *taken)
 {
 	for (;;) {
 		uint64_t time, until;
@@ -62,7 +64,31 @@ struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
 
 			if (error)
 				return error;
+			++*taken;
 			time = source->peek(source->context, source->number);
 		} while (time < until);
 	}
+}
+
+struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
+{
+	size_t taken = 0;
+
+	return run(t, horizon_ns, &taken);
+}
+
+/*
+ * A thread that has moved to another CPU writes to that one's ring, which may have been empty when
+ * it was looked at. So nothing is taken that is newer than the look.
+ */
+struct error *timeline_run_all(struct timeline *t)
+{
+	struct error *error;
+	size_t taken;
+
+	do {
+		taken = 0;
+		error = run(t, clock_now(), &taken);
+	} while (!error && taken);
+	return error;
 }

@@ -34,7 +34,13 @@ void timeline_release(struct timeline *t);
  */
 struct error *timeline_add(struct timeline *t, const struct timeline_source *source);
 
-/* Takes all records up to and including `horizon_ns`. NULL, or the error of take(). */
+/*
+ * Takes all records up to and including `horizon_ns`, which is not in the future as long as sources
+ * get new records: their order would be wrong. NULL, or the error of take().
+ */
 struct error *timeline_run(struct timeline *t, uint64_t horizon_ns);
+
+/* Takes all records that there are, and those that come meanwhile. NULL, or the error of take(). */
+struct error *timeline_run_all(struct timeline *t);
 
 #endif

@@ -123,5 +123,5 @@ uint64_t lookahead_followed(const struct lookahead *s)
 struct error *lookahead_run(struct lookahead *s)
 {
 	spaces_look_at_files(s->spaces);
-	return timeline_run(&s->timeline, UINT64_MAX);
+	return timeline_run_all(&s->timeline);
 }

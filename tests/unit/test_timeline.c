@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/capture/timeline.h"
+#include "common/clock.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -136,12 +137,40 @@ static void nothing_is_fine(void **state)
 	timeline_release(&t);
 }
 
+/* While its first record is taken, the thread goes to the other CPU and back. */
+static struct error *take_slowly(void *context, size_t number)
+{
+	struct rings *r = context;
+
+	if (!r->n)
+		for (size_t i = 0; i < 6; i++)
+			put(r, i / 2 % 2, clock_now());
+	return take(context, number);
+}
+
+static void records_that_come_meanwhile_are_in_order(void **state)
+{
+	struct rings r = { .fail_at = SIZE_MAX };
+	struct timeline t = { 0 };
+
+	put(&r, 1, clock_now());
+	for (size_t i = 0; i < 2; i++)
+		assert_null(
+			timeline_add(&t, &(struct timeline_source){ peek, take_slowly, &r, i }));
+	assert_null(timeline_run_all(&t));
+	assert_int_equal(r.n, 7);
+	for (size_t i = 1; i < r.n; i++)
+		assert_true(r.taken[i - 1] <= r.taken[i]);
+	timeline_release(&t);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(merges_by_time),
 	cmocka_unit_test(stops_at_the_horizon),
 	cmocka_unit_test(of_equal_times_the_first_source_wins),
 	cmocka_unit_test(errors_end_the_run),
 	cmocka_unit_test(nothing_is_fine),
+	cmocka_unit_test(records_that_come_meanwhile_are_in_order),
 };
 
 UNIT_TESTS(tests);
