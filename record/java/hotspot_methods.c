@@ -318,7 +318,8 @@ bool hotspot_methods_settle(struct hotspot_methods *m, struct hotspot_pieces *mo
 		return true;
 	for (size_t i = 0; i < n; i++)
 		ask_way(m->reader, &m->uncertain[i]->way, &ways[i], pieces + i * WAY_PIECES);
-	memcpy(pieces + count, more->pieces, more->count * sizeof(*pieces));
+	if (more->count)
+		memcpy(pieces + count, more->pieces, more->count * sizeof(*pieces));
 	at_once = target_read_all(memory, pieces, count + more->count);
 	/* One that cannot be read says nothing about the others. */
 	more->read = at_once || target_read_all(memory, more->pieces, more->count);
