@@ -310,9 +310,9 @@ deps-truth:
 .PHONY: tools truth deps-truth trust coverage analyze faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
-## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60)
+## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60), or RUNS times
 fuzz:
-	$(Q)FUZZ_SECONDS=$(or $(TIME),$(FUZZ_SECONDS),60) tests/fuzz/run
+	$(Q)FUZZ_RUNS='$(RUNS)' FUZZ_SECONDS=$(or $(TIME),60) tests/fuzz/run
 
 ## format: bring all sources into the form that .clang-format describes
 format:
