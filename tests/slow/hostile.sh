@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the kernel or a program may do to a recording, and a recording must bear: programs that are
-# stopped, give up their rights, or write more names than can be read, and clocks that jump. Those that
+# stopped, give up their rights, or write more names than can be read, full places, and clocks that jump. Those that
 # are cheap to try are in tests/e2e.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
@@ -115,6 +115,26 @@ if [ "$(uname -m)" = x86_64 ]; then
 else
 	skip "maps of names" "the program is x86-64 code"
 fi
+
+# -------- places --------
+# Everything is recorded into a file system of 64 KiB, and what is there is copied.
+fill() {
+	unshare -m sh -c 'mkdir -p place && mount -t tmpfs -o size=64k none place &&
+		"$0" -q -a -F 4999 -d 10 -o place/full.prf; status=$?; cp place/full.prf .; exit $status' "$record" 2> log
+}
+if unshare -m true 2> /dev/null; then
+	"$work/strict" &
+	fill
+	is "$?: $(cat log)" "1: prof-record: place/full.prf: cannot write: No space left on device" \
+		"a full file system ends a recording"
+	number "$("$report" full.prf 2> log | awk '{ n += $NF } END { print n + 0 }') > 100" "... whose samples up to then are there"
+	like "$(cat log)" 'full.prf: block [0-9]* at 0x[0-9a-f]*: the bytes end|has no end' "... and the report says where it ends"
+else
+	skip "a full file system" "unshare does not work"
+fi
+"$record" -q -F 199 -o daemon.prf -- sh -c './strict & exit 3'
+is $? 3 "a recording ends with its command"
+like "$("$report" --info daemon.prf)" '^complete  *yes' "... also when that leaves a daemon"
 
 # -------- clocks --------
 cat > jumps.c <<'END'
