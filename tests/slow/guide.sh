@@ -147,12 +147,14 @@ while read -r command; do
 	fi
 	case $command in
 	*">"*) file=${command##*> } ;;
+	*" -o - "*) file=out ;;
 	*" -o "*) file=${command##* -o } file=${file%% *} ;;
 	prof-record*" -p "* | prof-record*" -a "*) file=trace.prf ;;
 	*) file=out ;;
 	esac
 	made=$(grep -Fxs -A1 -- "${command% -o *}" recorded | tail -n 1)
 	case $command in
+	prof-record*" -o - "*) ;;
 	prof-record*" -o "*)
 		if [ "$made" ]; then
 			cp "$made" "$file"
