@@ -249,7 +249,7 @@ check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)
 check-slow:
 	$(Q)$(MAKE) check TESTS=slow
 
-## check-fleet: ask databases what they make of -f parquet, and kill prof-ship and ClickHouse; what deps-fleet has not installed is skipped
+## check-fleet: let databases read -f parquet, and kill prof-ship and ClickHouse; what deps-fleet has not installed is skipped
 check-fleet: all $(tools)
 	$(Q)BUILD='$(abspath $(BUILD))' tests/run fleet
 
@@ -263,12 +263,12 @@ trust: all $(tools) $(simulator)
 	$(Q)BUILD='$(abspath $(BUILD))' tests/trust-table > $(BUILD)/trust.md
 	$(Q)mv $(BUILD)/trust.md tests/README.md
 
-## coverage: run the tests (TESTS) in a build of its own, and print how many lines of each room they run
+## coverage: run the tests (TESTS) in a separate build, and print how many lines of each folder they run
 coverage:
 	$(Q)$(MAKE) -s BUILD=build-coverage CFLAGS='-O1 -g --coverage' LDFLAGS='--coverage' check || echo 'some tests failed'
 	$(Q)tests/coverage build-coverage
 
-## analyze: gcc's analyser over all programs; fails on what tests/analyze.txt does not explain (GCC 12)
+## analyze: run gcc's static analyser on all programs; fails on what tests/analyze.txt does not explain (GCC 12)
 analyze:
 	$(Q)rm -rf build-analyze && mkdir build-analyze
 	$(Q)LC_ALL=C $(MAKE) -s --output-sync BUILD=build-analyze DEV= SAN= CFLAGS='-O2 -g -fanalyzer' all > build-analyze/log 2>&1 || \
@@ -314,7 +314,7 @@ tools: $(tools)
 fuzz:
 	$(Q)FUZZ_RUNS='$(RUNS)' FUZZ_SECONDS=$(or $(TIME),60) tests/fuzz/run
 
-## format: bring all sources into the form that .clang-format describes
+## format: format all sources by .clang-format
 format:
 	$(Q)$(CLANG_FORMAT) -i $(shell find $(rooms) bpf tests testdata -name '*.[ch]')
 
