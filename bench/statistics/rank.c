@@ -43,18 +43,19 @@ static double assign_ranks(struct ranked *all, size_t n)
 
 int rank_median(const double *x, size_t n, double confidence, struct rank_median *result)
 {
-	double tail = pow(0.5, (double)n), term = tail, below = 0;
+	/* As a logarithm, because 2^-n is 0 from n = 1075 on. */
+	double log_term = -(double)n * M_LN2, tail = exp(log_term), below = 0;
 	double *sorted;
 	size_t k = 0;
 
 	/* The largest k for which P(Binomial(n, 1/2) <= k) still fits into half of the rest. */
-	if (!n || tail > (1 - confidence) / 2 || tail == 0)
+	if (!n || tail > (1 - confidence) / 2)
 		return -1;
 	while (k < n / 2 && tail <= (1 - confidence) / 2) {
 		below = tail;
 		k++;
-		term *= (double)(n - k + 1) / (double)k;
-		tail += term;
+		log_term += log((double)(n - k + 1) / (double)k);
+		tail += exp(log_term);
 	}
 	sorted = malloc(n * sizeof(*sorted));
 	if (!sorted)

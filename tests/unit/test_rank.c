@@ -44,6 +44,21 @@ static void test_median_of_twenty(void **state)
 	near(r.coverage, 0.9586, 1e-4);
 }
 
+/* So many that 2^-n is no double: the 942nd and the 1059th of 2000, 99.11 %. */
+static void test_median_of_thousands(void **state)
+{
+	static double x[2000];
+	struct rank_median r;
+
+	for (size_t i = 0; i < 2000; i++)
+		x[i] = (double)(i + 1);
+	assert_int_equal(rank_median(x, 2000, 0.99, &r), 0);
+	near(r.median.value, 1000.5, 0);
+	near(r.median.low, 942, 0);
+	near(r.median.high, 1059, 0);
+	near(r.coverage, 0.9911251389760949, 1e-9);
+}
+
 /* The example of R's ?wilcox.test on depression data: V = 40, p = 0.01953 one-sided. */
 static void test_signed_rank(void **state)
 {
@@ -61,6 +76,7 @@ static void test_signed_rank(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_median),
 	cmocka_unit_test(test_median_of_twenty),
+	cmocka_unit_test(test_median_of_thousands),
 	cmocka_unit_test(test_signed_rank),
 };
 
