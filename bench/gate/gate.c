@@ -18,6 +18,7 @@ struct gate {
 	struct thresholds thresholds;
 	struct history history;
 	struct results results;
+	struct results missing; /* what was measured before */
 	struct history_view view;
 	int64_t now;
 	size_t fine, regressed, inconclusive, unjudged;
@@ -32,6 +33,7 @@ static const char *text_of(enum threshold_status status)
 		return "earlier values are all equal, which this test cannot judge by; "
 		       "use percentage or iqr";
 	case THRESHOLD_NOT_POSITIVE: return "earlier values are not all above 0";
+	case THRESHOLD_OVERFLOW: return "earlier values are too large, or too far apart";
 	}
 	return "";
 }
@@ -130,25 +132,72 @@ static struct error *judge(struct gate *g, const struct result *r)
 	return error;
 }
 
-/* Reports each result of the last entry that has a rule and is missing now. */
-static void find_missing(struct gate *g)
+/* Reports each result of an earlier entry that has a rule and is missing now. */
+static struct error *find_missing_of(struct gate *g, const struct results *earlier)
 {
-	const struct results *last = NULL;
-
-	g->view.since = INT64_MIN;
-	for (size_t i = 0; i < g->history.count; i++)
-		if (history_counts(&g->history, &g->view, i))
-			last = &g->history.all[i].results;
-	for (size_t i = 0; last && i < last->count; i++) {
-		const struct result *r = &last->all[i];
+	for (size_t i = 0; i < earlier->count; i++) {
+		const struct result *r = &earlier->all[i];
 
 		if (results_find(&g->results, r->benchmark, r->measure) ||
+		    results_find(&g->missing, r->benchmark, r->measure) ||
 		    !thresholds_find(&g->thresholds, r->benchmark, r->measure))
 			continue;
+		if (results_value(&g->missing, r->benchmark, r->measure, r->estimate.value))
+			return error_memory();
 		g->inconclusive++;
 		output_line("inconclusive  %s %s: was measured before, and is not now",
 			    r->benchmark, r->measure);
 	}
+	return NULL;
+}
+
+/* The last entry that lacked nothing shows what is to be measured, and so do those after it. */
+static struct error *find_missing(struct gate *g)
+{
+	struct error *error = NULL;
+	bool complete = g->settings->accept;
+
+	g->view.since = INT64_MIN;
+	for (size_t i = g->history.count; i-- > 0 && !complete && !error;) {
+		if (!history_counts(&g->history, &g->view, i))
+			continue;
+		error = find_missing_of(g, &g->history.all[i].results);
+		complete = !g->history.all[i].incomplete;
+	}
+	return error;
+}
+
+/* A result that is in two files would be judged once. */
+static struct error *add_results(struct gate *g, const struct results *more, const char *path)
+{
+	for (size_t i = 0; i < more->count; i++) {
+		const struct result *r = &more->all[i];
+		int failed;
+
+		if (results_find(&g->results, r->benchmark, r->measure))
+			return error_new(ERROR_ARGUMENT, "%s: %s %s: is in a file before it, too",
+					 path, r->benchmark, r->measure);
+		failed = r->has_bounds ? results_estimate(&g->results, r->benchmark, r->measure,
+							  r->estimate)
+				       : results_value(&g->results, r->benchmark, r->measure,
+						       r->estimate.value);
+		if (failed)
+			return error_memory();
+	}
+	if (!more->count)
+		return error_new(ERROR_ARGUMENT, "%s: holds no result", path);
+	return NULL;
+}
+
+static struct error *read_results(struct gate *g, const char *path)
+{
+	struct results results = { 0 };
+	struct error *error = results_read_bmf(&results, path);
+
+	if (!error)
+		error = add_results(g, &results, path);
+	results_release(&results);
+	return error;
 }
 
 static bool read_all(struct gate *g)
@@ -163,16 +212,9 @@ static bool read_all(struct gate *g)
 	if (output_error(thresholds_read(&g->thresholds, s->thresholds)) ||
 	    output_error(history_read(&g->history, s->history)))
 		return false;
-	for (size_t i = 0; i < s->rest_count; i++) {
-		size_t before = g->results.count;
-
-		if (output_error(results_read_bmf(&g->results, s->rest[i])))
+	for (size_t i = 0; i < s->rest_count; i++)
+		if (output_error(read_results(g, s->rest[i])))
 			return false;
-		if (g->results.count == before) {
-			message_error("%s: holds no result", s->rest[i]);
-			return false;
-		}
-	}
 	return true;
 }
 
@@ -184,6 +226,7 @@ static enum verdict keep(struct gate *g, enum verdict verdict)
 		.hash = (char *)(g->settings->hash ? g->settings->hash : ""),
 		.testbed = (char *)g->view.testbed,
 		.regressed = verdict == VERDICT_REGRESSED && !g->settings->accept,
+		.incomplete = g->missing.count > 0,
 		.results = g->results,
 	};
 
@@ -197,7 +240,8 @@ static enum verdict judge_all(struct gate *g)
 	for (size_t i = 0; i < g->results.count; i++)
 		if (output_error(judge(g, &g->results.all[i])))
 			return VERDICT_ERROR;
-	find_missing(g);
+	if (output_error(find_missing(g)))
+		return VERDICT_ERROR;
 	output_line("%zu fine, %zu regressed, %zu inconclusive, %zu without a rule", g->fine,
 		    g->regressed, g->inconclusive, g->unjudged);
 	if (g->regressed)
@@ -234,5 +278,6 @@ enum verdict gate_command(const struct settings *s)
 	thresholds_release(&g.thresholds);
 	history_release(&g.history);
 	results_release(&g.results);
+	results_release(&g.missing);
 	return verdict;
 }

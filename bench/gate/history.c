@@ -42,6 +42,7 @@ static struct error *parse_entry(struct history_entry *e, const char *line)
 	}
 	e->time = json_integer_value(time);
 	e->regressed = json_is_true(json_object_get(object, "regressed"));
+	e->incomplete = json_is_true(json_object_get(object, "incomplete"));
 	e->branch = strdup(branch);
 	e->hash = strdup(hash ? hash : "");
 	e->testbed = strdup(testbed);
@@ -77,12 +78,16 @@ struct error *history_read(struct history *h, const char *path)
 	struct error *error = NULL;
 	size_t size = 0, number = 0;
 	char *line = NULL;
+	ssize_t length;
 
 	if (!f)
 		return errno == ENOENT ? NULL : error_system(errno, "%s", path);
-	while (!error && getline(&line, &size, f) >= 0) {
+	while (!error && (length = getline(&line, &size, f)) >= 0) {
 		number++;
-		error = error_prefix(add_line(h, line), "%s:%zu", path, number);
+		/* Where a crash left zeros, the entry would seem to be an empty line. */
+		error = strlen(line) == (size_t)length ? add_line(h, line)
+						       : error_new(ERROR_CORRUPT, "has zero bytes");
+		error = error_prefix(error, "%s:%zu", path, number);
 	}
 	if (!error && ferror(f))
 		error = error_system(errno, "%s", path);
@@ -127,7 +132,10 @@ struct error *history_append(const char *path, const struct history_entry *entry
 	}
 	if (entry->regressed)
 		json_object_set_new(object, "regressed", json_true());
-	text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	if (entry->incomplete)
+		json_object_set_new(object, "incomplete", json_true());
+	/* As many digits as results have: what is equal must not seem to have risen. */
+	text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	if (!text || asprintf(&line, "%s\n", text) < 0) {
 		line = NULL;
 		error = error_memory();

@@ -8,7 +8,9 @@
  *
  *     {"time": 1700000000, "branch": "main", "hash": "1a2b", "testbed": "ci", "results": {BMF}}
  *
- * An entry that the gate refused carries "regressed": true and is no baseline for later ones.
+ * An entry that the gate refused carries "regressed": true and is no baseline for later ones. One
+ * that lacks what was measured before carries "incomplete": true: it does not show what is to be
+ * measured.
  */
 
 #include <stdint.h>
@@ -18,7 +20,7 @@
 struct history_entry {
 	int64_t time; /* seconds since 1970 */
 	char *branch, *hash, *testbed;
-	bool regressed;
+	bool regressed, incomplete;
 	struct results results;
 };
 

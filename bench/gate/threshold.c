@@ -89,8 +89,9 @@ static enum threshold_status by_quartiles(const struct threshold *t, double *val
 {
 	double range;
 
+	/* Equal ones first, as 0 / 0 is not a number and cannot be sorted. */
 	for (size_t i = 0; i + 1 < n; i++)
-		steps[i] = fabs(values[i + 1] / values[i] - 1);
+		steps[i] = values[i + 1] == values[i] ? 0 : fabs(values[i + 1] / values[i] - 1);
 	statistics_sort(steps, n ? n - 1 : 0);
 	statistics_sort(values, n);
 	limits->baseline = statistics_quantile(values, n, 0.5);
@@ -113,6 +114,13 @@ static enum threshold_status by_percentage(const struct threshold *t, const doub
 	limits->lower = limits->baseline * (1 - t->lower);
 	limits->upper = limits->baseline * (1 + t->upper);
 	return THRESHOLD_OK;
+}
+
+/* Numbers that overflowed would be limits that nothing is beyond. */
+static bool are_finite(const struct limits *l)
+{
+	return isfinite(l->baseline) && isfinite(l->blur) &&
+	       (!l->has_lower || isfinite(l->lower)) && (!l->has_upper || isfinite(l->upper));
 }
 
 struct error *threshold_limits(const struct threshold *t, const double *values, size_t n,
@@ -152,6 +160,8 @@ struct error *threshold_limits(const struct threshold *t, const double *values, 
 		break;
 	default: limits->status = by_deviation(t, copy, n, limits);
 	}
+	if (limits->status == THRESHOLD_OK && !are_finite(limits))
+		limits->status = THRESHOLD_OVERFLOW;
 	free(copy);
 	return NULL;
 }
@@ -235,7 +245,7 @@ static bool parse_find(struct threshold *t, const char *text)
 	char *end;
 
 	t->find = strtod(text, &end);
-	return !*end && t->find > 0 && isfinite(t->find);
+	return !*end && t->find > 0 && t->find <= 1;
 }
 
 static bool parse_further(struct threshold *t, const char *word)

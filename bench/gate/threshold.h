@@ -60,6 +60,7 @@ enum threshold_status {
 	THRESHOLD_TOO_FEW,	/* values before it */
 	THRESHOLD_NO_VARIANCE,	/* a constant history has no standard deviation */
 	THRESHOLD_NOT_POSITIVE, /* log_normal of a value that is 0 or less */
+	THRESHOLD_OVERFLOW,	/* the limits are too large for a number */
 };
 
 struct limits {

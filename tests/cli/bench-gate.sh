@@ -65,6 +65,20 @@ gate 1 "and judge" --thresholds static --history none --dry-run twelve.json
 printf '{"other": {"latency": {"value": 10}}}\n' > other.json
 gate 3 "a benchmark that vanished is inconclusive" --thresholds thresholds --history h3 --dry-run other.json
 like "$output" 'b/one latency: was measured before' "and is named"
+printf '{"other": {"latency": {"value": 10}}, "b/one": {"latency": {"value": 10}}}\n' > both.json
+gate 0 "two benchmarks" --thresholds thresholds --history vanishing --allow-missing-baseline both.json
+gate 3 "one of them vanished" --thresholds thresholds --history vanishing other.json
+gate 3 "and is still missing in the next run" --thresholds thresholds --history vanishing other.json
+gate 0 "with both again all is fine" --thresholds thresholds --history vanishing both.json
+gate 3 "one vanished again" --thresholds thresholds --history vanishing ten.json
+gate 0 "which --accept accepts" --thresholds thresholds --history vanishing --accept ten.json
+gate 0 "for later runs, too" --thresholds thresholds --history vanishing ten.json
+gate 2 "a result that is in two files" --thresholds thresholds --history h3 --dry-run twelve.json both.json
+like "$output" 'both.json: b/one latency: is in a file before it, too' "is named"
+echo '* latency percentage - 0 max=1' > strict
+results thirds 7.33333333333333
+gate 0 "a value of many digits" --thresholds strict --history digits --allow-missing-baseline thirds.json
+gate 0 "is equal to itself" --thresholds strict --history digits thirds.json
 
 echo '* instructions percentage - 0.01' > unfitting
 gate 2 "rules that match nothing are an error" --thresholds unfitting --history h --dry-run ten.json

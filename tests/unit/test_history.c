@@ -105,9 +105,35 @@ static void test_missing_and_corrupt(void **state)
 	}
 }
 
+/* What a crash may leave of a file: zeros in the place of an entry, or before its end. */
+static void test_zeros(void **state)
+{
+	static const char entry[] =
+		"{\"time\":1,\"branch\":\"m\",\"testbed\":\"t\",\"results\":{}}\n";
+	static const size_t places[] = { 0, sizeof(entry) - 2 };
+	struct history h = { 0 };
+	struct error *error;
+
+	for (size_t i = 0; i < 2; i++) {
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		fputs(entry, f);
+		fwrite(entry, 1, places[i], f);
+		fwrite("\0\0\0", 1, 3, f);
+		fputs(entry + places[i], f);
+		fclose(f);
+		error = history_read(&h, path);
+		assert_non_null(error);
+		assert_non_null(strstr(error->text, ":2: "));
+		error_free(error);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_views, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_missing_and_corrupt, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_zeros, setup, teardown),
 };
 
 UNIT_TESTS(tests);

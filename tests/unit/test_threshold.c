@@ -168,6 +168,31 @@ static void test_what_cannot_be_judged(void **state)
 	assert_int_equal(limits_judge(&l, &t, 5.0001), LIMITS_BROKEN);
 }
 
+/* Limits that are no numbers would let everything pass. */
+static void test_overflow(void **state)
+{
+	const double huge[] = { 1.5e308, 1.6e308, 1.5e308 }, far[] = { 1e-300, 1e300, 1e-300 };
+	struct threshold t = { .has_upper = true, .upper = 0.9 };
+
+	for (int test = THRESHOLD_PERCENTAGE; test <= THRESHOLD_T_TEST; test++) {
+		t.test = test;
+		assert_int_equal(status_of(&t, huge, 3), THRESHOLD_OVERFLOW);
+	}
+	t.test = THRESHOLD_LOG_NORMAL;
+	assert_int_equal(status_of(&t, far, 3), THRESHOLD_OVERFLOW);
+}
+
+/* Steps 0.2, 1, 0 from 0 to 0, one without a limit, 0.2, 1/6: their interquartile range is 0.625.
+ */
+static void test_step_from_zero(void **state)
+{
+	const double values[] = { 10, 12, 0, 0, 15, 12, 10 };
+	struct limits l = limits_of(THRESHOLD_DELTA_IQR, 2, values, 7);
+
+	near(l.baseline, 10, 1e-12);
+	near(l.upper, 22.5, 1e-9);
+}
+
 static void test_most_uses_the_last(void **state)
 {
 	const double values[] = { 1, 1, 1, 200, 100 };
@@ -346,6 +371,7 @@ static void test_bad_files(void **state)
 		"* latency static - 2 max=4\n",
 		"* latency t_test - 0.99 find=0\n",
 		"* latency t_test - 0.99 find=10%\n",
+		"* latency t_test - 0.99 find=10\n",
 		"* latency percentage - 0.1 find=0.1\n",
 	};
 	struct thresholds t = { 0 };
@@ -373,6 +399,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_delta_iqr),
 	cmocka_unit_test(test_static),
 	cmocka_unit_test(test_what_cannot_be_judged),
+	cmocka_unit_test(test_overflow),
+	cmocka_unit_test(test_step_from_zero),
 	cmocka_unit_test(test_most_uses_the_last),
 	cmocka_unit_test(test_find),
 	cmocka_unit_test(test_shipped_rule),
