@@ -17,9 +17,12 @@ void dhat_release(struct dhat *d)
 	*d = (struct dhat){ 0 };
 }
 
-static double number(const json_t *point, const char *key)
+/* False if one is not there: what was not counted is not 0. */
+static bool read_counts(const json_t *point, struct dhat_counts *c)
 {
-	return json_number_value(json_object_get(point, key));
+	return !json_unpack((json_t *)point, "{s:F, s:F, s:F, s:F, s:F, s:F}", "tb",
+			    &c->total_bytes, "tbk", &c->total_blocks, "gb", &c->peak_bytes, "gbk",
+			    &c->peak_blocks, "eb", &c->end_bytes, "ebk", &c->end_blocks);
 }
 
 /*
@@ -100,10 +103,8 @@ static struct error *read_points(struct dhat *d, const json_t *points, const jso
 		const json_t *point = json_array_get(points, i);
 		struct dhat_site *site = &d->sites[i];
 
-		site->counts = (struct dhat_counts){
-			number(point, "tb"),  number(point, "tbk"), number(point, "gb"),
-			number(point, "gbk"), number(point, "eb"),  number(point, "ebk"),
-		};
+		if (!read_counts(point, &site->counts))
+			return error_new(ERROR_CORRUPT, "DHAT's output lacks counts");
 		site->stack = stack_text(point, frames);
 		d->site_count++;
 		if (!site->stack)

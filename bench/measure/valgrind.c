@@ -184,7 +184,8 @@ bool callgrind_parse(const char *text, struct callgrind_counts *counts)
 
 	if (!numbers)
 		numbers = line_of(text, "summary:");
-	if (!events || !numbers || !*numbers)
+	/* On a full disk the line may lack its end, and the last number digits. */
+	if (!events || !numbers || !strchr(numbers, '\n'))
 		return false;
 	while (n < EVENTS_MAX) {
 		char *end;

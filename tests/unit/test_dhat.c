@@ -34,7 +34,17 @@ static void test_counts_and_sites(void **state)
 
 static void test_what_is_none(void **state)
 {
-	static const char *const bad[] = { "", "{}", "[1]", "{\"pps\": 1}", "{\"pps\": [" };
+	static const char *const bad[] = {
+		"",
+		"{}",
+		"[1]",
+		"{\"pps\": 1}",
+		"{\"pps\": [",
+		"{\"pps\": [1]}",
+		"{\"pps\": [{\"tb\": 1, \"tbk\": 1, \"gb\": 1, \"gbk\": 1, \"eb\": 1}]}",
+		"{\"pps\": [{\"tb\": 1, \"tbk\": 1, \"gb\": 1, \"gbk\": 1, \"eb\": 1, \"ebk\": "
+		"null}]}",
+	};
 	struct dhat d = { 0 };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

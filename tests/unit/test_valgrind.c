@@ -37,7 +37,12 @@ static void test_callgrind_short(void **state)
 static void test_no_callgrind(void **state)
 {
 	static const char *const bad[] = {
-		"", "events: Ir\n", "totals: 5\n", "events: Ir Dr\ntotals: 5 5\n", "nothing\n\n",
+		"",
+		"events: Ir\n",
+		"totals: 5\n",
+		"events: Ir Dr\ntotals: 5 5\n",
+		"nothing\n\n",
+		"events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\ntotals: 10",
 	};
 	struct callgrind_counts c;
 
