@@ -53,18 +53,21 @@ double measurement_overhead(const struct measurement_options *options)
 	return statistics_median(ns, 1001);
 }
 
-/* ns per iteration, after the time for warming up. */
+/*
+ * ns per iteration, after the time for warming up. It is elapsed time, because CPU time may not
+ * pass: commands sleep, and one that has failed is not run again.
+ */
 static double warm_up(const struct measurement_options *options, const struct benchmark *b,
 		      void *state)
 {
-	double total = 0;
-	uint64_t iterations = 1, done = 0;
+	uint64_t iterations = 1, done = 0, elapsed, start = clock_ns(CLOCK_MONOTONIC_RAW);
 
 	for (;;) {
-		total += timed(options, b, state, iterations);
+		benchmark_measured(b, state, iterations);
 		done += iterations;
-		if (total >= options->warm_up_seconds * 1e9)
-			return total / (double)done;
+		elapsed = clock_ns(CLOCK_MONOTONIC_RAW) - start;
+		if ((double)elapsed >= options->warm_up_seconds * 1e9)
+			return (double)elapsed / (double)done;
 		if (iterations < UINT64_C(1) << 40)
 			iterations *= 2;
 	}

@@ -22,6 +22,9 @@ output=$("$bench" run $quick --cpu-time --bmf cpu.json -- sleep 0.01 2>&1)
 number "$(json cpu.json 'd["sleep 0.01"]["cpu-time"]["value"]') < 10000000" "--cpu-time does not count sleeping"
 output=$("$bench" run $quick -- false 2>&1)
 is "$?" 2 "a command that fails has no time"
+output=$(timeout 60 "$bench" run $quick --cpu-time -- sh -c '[ ! -e ran ] && : > ran' 2>&1)
+is "$?" 2 "nor one that fails later"
+like "$output" 'ended with status 1' "which is reported"
 output=$("$bench" run $quick -- ./missing 2>&1)
 is "$?" 2 "nor one that is not there"
 output=$("$bench" run $quick xdp/classify -- true 2>&1)

@@ -96,6 +96,22 @@ static void test_take(void **state)
 	measurement_release(&m);
 }
 
+/* By the CPU time of children that there are none of, also warming up ends. */
+static void test_no_cpu_time(void **state)
+{
+	const struct benchmark b = { .name = "count", .run = count, .in_children = true };
+	const struct measurement_options few = {
+		.seconds = 1e-4, .warm_up_seconds = 1e-5, .count = 5, .cpu_time = true
+	};
+	struct measurement m = { 0 };
+
+	alarm(60);
+	assert_int_equal(measurement_take(&m, &few, &b, NULL), 0);
+	alarm(0);
+	assert_true(m.ns[0] == 0);
+	measurement_release(&m);
+}
+
 /* A run in which the loop and the benchmark took so long, give or take a little. */
 static struct measurement run_of(double reference, double ns, double waited)
 {
@@ -184,9 +200,10 @@ static void test_baseline(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_linear),	 cmocka_unit_test(test_flat),
-	cmocka_unit_test(test_summary),	 cmocka_unit_test(test_take),
-	cmocka_unit_test(test_baseline), cmocka_unit_test(test_compare),
+	cmocka_unit_test(test_linear),	    cmocka_unit_test(test_flat),
+	cmocka_unit_test(test_summary),	    cmocka_unit_test(test_take),
+	cmocka_unit_test(test_no_cpu_time), cmocka_unit_test(test_baseline),
+	cmocka_unit_test(test_compare),
 };
 
 UNIT_TESTS(tests);
