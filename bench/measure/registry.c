@@ -43,6 +43,19 @@ static bool all_known(const struct settings *s)
 	return true;
 }
 
+/* The results of the second one would replace those of the first, which no gate would see. */
+static bool each_once(const struct benchmark_selection *selection)
+{
+	for (size_t i = 0; i < selection->count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(selection->all[i]->name, selection->all[j]->name)) {
+				message_error("there are two benchmarks \"%s\"",
+					      selection->all[i]->name);
+				return false;
+			}
+	return true;
+}
+
 /* Of those in the tables. */
 static bool select_named(const struct settings *s, struct benchmark_selection *selection)
 {
@@ -66,7 +79,7 @@ static bool select_named(const struct settings *s, struct benchmark_selection *s
 	regfree(&filter);
 	if (selection->all && !selection->count)
 		message_error("no benchmark matches; see prof-bench run --list");
-	return selection->count > 0;
+	return selection->count > 0 && each_once(selection);
 }
 
 static bool select_command(const struct settings *s, struct benchmark_selection *selection)

@@ -19,7 +19,7 @@ struct run {
 	struct bootstrap bootstrap;
 	struct baseline *baseline;
 	struct results results;
-	size_t unavailable, failed;
+	size_t failed;
 };
 
 static void print_outliers(const struct outliers *o, size_t n)
@@ -221,9 +221,8 @@ static enum verdict run_all(struct run *run, const struct benchmark_selection *s
 		const struct benchmark *b = selection->all[i];
 		struct error *error = run_one(run, b);
 
-		if (output_unavailable(b->name, error))
-			run->unavailable++;
-		else if (output_error(error_prefix(error, "%s: failed", b->name)))
+		if (!output_unavailable(b->name, error) &&
+		    output_error(error_prefix(error, "%s: failed", b->name)))
 			run->failed++;
 	}
 	if (run->failed || !run->results.count)

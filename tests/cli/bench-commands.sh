@@ -118,6 +118,7 @@ unlike "$?" '^2$' "and builds are compared"
 
 cat > more.cpp <<'END'
 #include <prof_bench.h>
+#include <cstdlib>
 #include <vector>
 static void push(void *, uint64_t iterations)
 {
@@ -130,15 +131,19 @@ static void push(void *, uint64_t iterations)
 }
 int main(int argc, char **argv)
 {
-	prof_benchmark one = {};
-	one.name = "vector/push";
-	one.run = push;
-	return prof_bench_main(&one, 1, argc, argv);
+	prof_benchmark all[2] = {};
+	for (prof_benchmark &one : all) {
+		one.name = "vector/push";
+		one.run = push;
+	}
+	return prof_bench_main(all, std::getenv("TWICE") ? 2 : 1, argc, argv);
 }
 END
 if command -v g++ > /dev/null; then
 	holds "a program in C++ links the library" g++ -O2 -I"$top/bench" more.cpp $library -o more
 	holds "and is timed" ./more run $quick
+	output=$(TWICE=1 ./more run $quick 2>&1)
+	is "$?" 2 "but not if it has two benchmarks of one name"
 else
 	skip "C++" "there is no g++"
 fi
