@@ -46,8 +46,8 @@ struct ring_bench {
 	struct ring_bpf *skeleton;
 	unsigned int cpus[PRODUCERS_MOST];
 	size_t cpu_count;
-	bool stop; /* atomic */
-	uint64_t read;
+	bool stop;   /* atomic */
+	bool unread; /* the reader could not begin */
 };
 
 struct producer {
@@ -90,13 +90,12 @@ static void *consume(void *argument)
 	struct ring ring;
 	uint32_t size;
 
-	if (error_ignore(ring_map(&ring, fd, RING_BYTES)))
+	b->unread = error_ignore(ring_map(&ring, fd, RING_BYTES));
+	if (b->unread)
 		return NULL;
 	while (!__atomic_load_n(&b->stop, __ATOMIC_RELAXED)) {
-		while (ring_peek(&ring, &size)) {
+		while (ring_peek(&ring, &size))
 			ring_next(&ring);
-			b->read++;
-		}
 		poll(&readable, 1, 1);
 	}
 	ring_unmap(&ring);
@@ -161,7 +160,7 @@ static int take_round(struct ring_bench *b, size_t producers, double seconds, st
 	pthread_join(consumer, NULL);
 	rates->sent = (double)(count_of(b, 0) - sent_before) / elapsed;
 	rates->dropped = (double)(count_of(b, 1) - dropped_before) / elapsed;
-	return failed || !(rates->sent > 0) ? -1 : 0;
+	return failed || b->unread || !(rates->sent > 0) ? -1 : 0;
 }
 
 static int measure(struct ring_bench *b, const struct policy *policy, size_t producers,
@@ -177,7 +176,8 @@ static int measure(struct ring_bench *b, const struct policy *policy, size_t pro
 		struct rates rates;
 
 		if (take_round(b, producers, seconds, &rates)) {
-			message_error("ring: a producer did not run, or sent nothing");
+			message_error(
+				"ring: a producer or the reader did not run, or nothing was sent");
 			return -1;
 		}
 		sent[i] = rates.sent;
@@ -228,6 +228,10 @@ enum verdict ring_command(const struct settings *s)
 	enum verdict verdict = VERDICT_FINE;
 
 	find_cpus(&b);
+	if (!b.cpu_count) {
+		message_error("ring: it is not known which CPUs may be used");
+		return VERDICT_ERROR;
+	}
 	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
 		if (load(&b, &policies[i])) {
 			message_error("ring: not available: the BPF program cannot be loaded: %s; "

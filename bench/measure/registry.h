@@ -29,8 +29,7 @@ struct benchmark_selection {
 	struct command_benchmark command;
 };
 
-/* False, with a message, for a name that is not there or there twice, a bad expression, or no
- * match. */
+/* False, with a message: a name is not there or there twice, a bad expression, or no match. */
 bool registry_select(const struct settings *s, struct benchmark_selection *selection);
 void registry_release(struct benchmark_selection *selection);
 

@@ -35,7 +35,6 @@ struct peer {
 	const char *record[12]; /* arguments before the output file's name, and after it */
 	const char *after[4];
 	const char *report[6]; /* arguments before the file's name */
-	const char *report_after[4];
 	bool is_prof;
 };
 
@@ -281,8 +280,7 @@ static bool examine(struct comparison *c, const struct peer *p, struct peer_resu
 	r->file_bytes = (double)info.st_size;
 	n = append(arguments, 0, p->report);
 	arguments[0] = program_path(c, p->report[0], program);
-	arguments[n++] = trace;
-	append(arguments, n, p->report_after);
+	arguments[n] = trace;
 	/* Twice: the first one fills the page cache. */
 	for (int i = 0; i < 2; i++)
 		if (child_run(&(struct child_options){ arguments, NULL, NULL, NULL }, &cost) ||
