@@ -131,16 +131,17 @@ is "$(cat lost)" "" "nothing is left once it was started again"
 is "$(while read -r trace; do sent "$trace"; done < shipped | sort | uniq -c | xargs)" "$((steps + 1)) 30 in 1, 1 name" "each trace is there, once"
 number "$(grep -c ^again server/asked) >= 4" "although some were sent again"
 # A server without a memory shows that this is what it takes.
-mode naive
+mode refuse
 put
+ship
+before=$(set -- server/taken/*; echo $#)
+mode naive
 step=0
 until [ "$(left)" = "" ]; do
 	step=$((step + 1))
 	killed $step
-	put
-	rm -f "series/$last"
 done
-number "$(set -- server/taken/*; echo $#) > $((steps + 12))" "and a server that remembers no tokens has some twice"
+number "$(set -- server/taken/*; echo $#) - $before > 1" "and a server that remembers no tokens has some twice"
 mode ""
 
 # What may be forgotten is asked for.
@@ -164,6 +165,14 @@ for has in all none some; do
 	fi
 done
 rm series/ship/*.aside
+mode late
+put
+ship
+mode ""
+rm -f server/tokens/*
+for tried in series/ship/*.sent; do echo $(($(date +%s) + 3600)) > "$tried"; done
+ship
+is "$?:$(cat said):$(sent "$last"):$(left)" "0::30 in 1, 1 name:" "tried in the future, as the clock was set back: once"
 mode refuse
 put
 ship
@@ -252,6 +261,11 @@ for suffix in new ship; do
 	is "$(sent "$last"):$(left)" "30 in 1, 1 name:" "then it is sent"
 done
 put
+failing sync "case \$1 in *series) exit 1 ;; esac"
+is "$?:$(sent "$last")" "1:0 in 0" "nothing is sent whose trace may be there again after a power failure"
+ship
+is "$(sent "$last"):$(left)" "30 in 1, 1 name:" "then it is sent"
+put
 bad=$last
 put
 failing prof-report "case \$* in *-f*$bad*) echo out of order >&2; exit 1 ;; esac; exec '$report' \"\$@\""
@@ -290,31 +304,52 @@ ship
 mode ""
 is "$(cat said):$(($(set -- server/taken/*; echo $#) - before))" ":$kept" "the others are sent when it is back"
 
-# Two at once.
-rm said
-# shellcheck disable=SC2016
-flock series/ship/lock sh -c ': > locked
-	n=0
-	until grep -q "waits for the end" said 2> /dev/null || [ $n = 300 ]; do
-		n=$((n + 1))
-		sleep 0.1
-	done' &
-until [ -e locked ]; do sleep 0.1; done
-put
-ship
-like "$?:$(cat said):$(sent "$last")" "^0:prof-ship: waits for the end of another .*:30 in 1" "a second one waits for the first"
-wait $!
+# Two at once, with one spool or two.
+for lock in series/ship/lock series; do
+	rm -f said locked
+	# shellcheck disable=SC2016
+	flock $lock sh -c ': > locked
+		n=0
+		until grep -q "waits for the end" said 2> /dev/null || [ $n = 300 ]; do
+			n=$((n + 1))
+			sleep 0.1
+		done' &
+	until [ -e locked ]; do sleep 0.1; done
+	put
+	ship
+	like "$?:$(cat said):$(sent "$last")" "^0:prof-ship: waits for the end of another .*:30 in 1" "a second one waits for the first ($lock)"
+	wait $!
+done
 
 # By itself, again and again.
-"$top/.ci/packaging/prof-ship" --dir="$work/series" --interval=1 "$url" &
+mkdir clock
+printf '#!/bin/sh\ncat "%s/clock/now"\n' "$work" > clock/date
+chmod +x clock/date
+date +%s > clock/now
+PATH=$work/clock:$PATH "$top/.ci/packaging/prof-ship" --dir="$work/series" --interval=1 "$url" 2> said &
 shipper=$!
+# arrives NAME: the last trace is there within half a minute
+arrives() {
+	n=0
+	until [ "$(sent "$last")" = "30 in 1, 1 name" ] || [ $n = 300 ]; do
+		n=$((n + 1))
+		sleep 0.1
+	done
+	is "$(sent "$last")" "30 in 1, 1 name" "$1"
+}
+put
+arrives "without --once it goes on"
+mode refuse
 put
 n=0
-until [ "$(sent "$last")" = "30 in 1, 1 name" ] || [ $n = 300 ]; do
+until [ -s said ] || [ $n = 300 ]; do
 	n=$((n + 1))
 	sleep 0.1
 done
-is "$(sent "$last")" "30 in 1, 1 name" "without --once it goes on"
+mode ""
+echo $(($(cat clock/now) - 3600)) > clock/earlier
+mv clock/earlier clock/now
+arrives "a file is tried again also if the clock is set back"
 kill $shipper
 kill $server
 
