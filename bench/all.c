@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Everything there is to measure, in less than ten minutes: what "make bench" runs. */
+/* All measurements, in less than ten minutes: what "make bench" runs. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

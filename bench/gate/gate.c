@@ -132,7 +132,7 @@ static struct error *judge(struct gate *g, const struct result *r)
 	return error;
 }
 
-/* Reports each result of an earlier entry that has a rule and is missing now. */
+/* Reports the results of an earlier entry that have a rule and are missing now. */
 static struct error *find_missing_of(struct gate *g, const struct results *earlier)
 {
 	for (size_t i = 0; i < earlier->count; i++) {
@@ -142,7 +142,7 @@ static struct error *find_missing_of(struct gate *g, const struct results *earli
 		    results_find(&g->missing, r->benchmark, r->measure) ||
 		    !thresholds_find(&g->thresholds, r->benchmark, r->measure))
 			continue;
-		if (results_value(&g->missing, r->benchmark, r->measure, r->estimate.value))
+		if (results_add(&g->missing, r))
 			return error_memory();
 		g->inconclusive++;
 		output_line("inconclusive  %s %s: was measured before, and is not now",
@@ -151,7 +151,7 @@ static struct error *find_missing_of(struct gate *g, const struct results *earli
 	return NULL;
 }
 
-/* The last entry that lacked nothing shows what is to be measured, and so do those after it. */
+/* Compares with the last complete entry, and with the incomplete ones after it. */
 static struct error *find_missing(struct gate *g)
 {
 	struct error *error = NULL;
@@ -167,21 +167,16 @@ static struct error *find_missing(struct gate *g)
 	return error;
 }
 
-/* A result that is in two files would be judged once. */
+/* Of a result that is in two files only one would be judged, so that is refused. */
 static struct error *add_results(struct gate *g, const struct results *more, const char *path)
 {
 	for (size_t i = 0; i < more->count; i++) {
 		const struct result *r = &more->all[i];
-		int failed;
 
 		if (results_find(&g->results, r->benchmark, r->measure))
 			return error_new(ERROR_ARGUMENT, "%s: %s %s: is in a file before it, too",
 					 path, r->benchmark, r->measure);
-		failed = r->has_bounds ? results_estimate(&g->results, r->benchmark, r->measure,
-							  r->estimate)
-				       : results_value(&g->results, r->benchmark, r->measure,
-						       r->estimate.value);
-		if (failed)
+		if (results_add(&g->results, r))
 			return error_memory();
 	}
 	if (!more->count)

@@ -116,7 +116,7 @@ static enum threshold_status by_percentage(const struct threshold *t, const doub
 	return THRESHOLD_OK;
 }
 
-/* Numbers that overflowed would be limits that nothing is beyond. */
+/* Every value would pass limits that overflowed. */
 static bool are_finite(const struct limits *l)
 {
 	return isfinite(l->baseline) && isfinite(l->blur) &&

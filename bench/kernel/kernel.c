@@ -178,7 +178,7 @@ static struct error *timer_slope(struct kernel_bench *k, enum perf_stacks_kind p
 		    result.by_cpu_time ? "CPU time with its interrupts" : "elapsed time");
 	snprintf(name, sizeof(name), "kernel/%s/%s%stimer", k->way->name, perf ? who : "",
 		 perf ? "-" : "");
-	/* On a machine too busy to see a slope there is none. */
+	/* A machine may be too busy to show a slope. */
 	if (!(result.ns.low > 0))
 		output_line("            not available: the machine is too busy");
 	else if (results_estimate(&k->results, name, "latency", result.ns))

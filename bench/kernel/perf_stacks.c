@@ -30,7 +30,7 @@ static void set_kind(struct perf_event_attr *attr, enum perf_stacks_kind kind)
 	attr->sample_stack_user = COPIED_BYTES;
 }
 
-/* Of the errno of the moment. */
+/* By errno. */
 static struct error *not_opened(void)
 {
 	return error_new(ERROR_UNAVAILABLE, "cannot open perf's event: %s", strerror(errno));

@@ -93,7 +93,7 @@ static enum verdict count_benchmark(const struct settings *s, const struct bench
 
 /*
  * Does `one` for each selected benchmark. Benchmarks that cannot run here are reported as not
- * available; that nothing could run is an error, and so is one that is wrong.
+ * available. It is an error if nothing could be counted, or if a benchmark fails its check.
  */
 static enum verdict count_all(const struct settings *s, count_one *one)
 {

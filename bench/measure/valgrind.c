@@ -140,15 +140,14 @@ static struct error *run_tool(const struct tool *tool, const struct valgrind_wor
 #define EVENTS_MAX 32
 
 /*
- * The number under `name`: the i-th of "events:" belongs to the i-th of "totals:", where
- * zeros at the end are left out.
+ * The number under `name`: the i-th of "events:" belongs to the i-th of "totals:" (EVENTS_MAX of
+ * them), where zeros at the end are left out.
  */
-static bool event(const char *events, const double *totals, size_t n, const char *name,
-		  double *value)
+static bool event(const char *events, const double *totals, const char *name, double *value)
 {
 	size_t length = strlen(name);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < EVENTS_MAX; i++) {
 		size_t word;
 
 		events += strspn(events, " ");
@@ -197,7 +196,7 @@ bool callgrind_parse(const char *text, struct callgrind_counts *counts)
 		n++;
 	}
 	for (size_t i = 0; i < 9; i++)
-		if (!event(events, totals, EVENTS_MAX, names[i], &v[i]))
+		if (!event(events, totals, names[i], &v[i]))
 			return false;
 	l1_misses = v[3] + v[4] + v[5];
 	counts->instructions = v[0];

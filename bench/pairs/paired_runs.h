@@ -6,8 +6,8 @@
  * Two programs, run in turns. Pairs come in blocks of two, old-new new-old or the other way
  * round at random (ABBA), so that drift of the machine cancels; what is looked at is the
  * ratio within a pair. The same is done with the old program against itself: what differs
- * there is the noise of this machine today. A change is one only if it is larger than that, and
- * there is none only if the noise is smaller than the change that is to be found.
+ * there is the noise of this machine today. A change counts only if it is larger than that, and is
+ * excluded only if the noise is smaller than the change that is to be found.
  */
 
 #include <stdint.h>

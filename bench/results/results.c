@@ -49,34 +49,37 @@ static struct result *append(struct results *r, const char *benchmark, const cha
 	return new;
 }
 
-static int put(struct results *r, const char *benchmark, const char *measure, struct estimate e,
-	       bool has_bounds)
+int results_add(struct results *r, const struct result *new)
 {
-	struct result *result = (struct result *)results_find(r, benchmark, measure);
+	struct result *result = (struct result *)results_find(r, new->benchmark, new->measure);
+	const struct estimate *e = &new->estimate;
 
-	if (!*benchmark || strlen(benchmark) > BENCHMARK_NAME_MAX || !*measure ||
-	    strlen(measure) > MEASURE_NAME_MAX || !isfinite(e.value))
+	if (!*new->benchmark || strlen(new->benchmark) > BENCHMARK_NAME_MAX || !*new->measure ||
+	    strlen(new->measure) > MEASURE_NAME_MAX || !isfinite(e->value))
 		return -1;
-	if (has_bounds && (!isfinite(e.low) || !isfinite(e.high)))
+	if (new->has_bounds && (!isfinite(e->low) || !isfinite(e->high)))
 		return -1;
 	if (!result)
-		result = append(r, benchmark, measure);
+		result = append(r, new->benchmark, new->measure);
 	if (!result)
 		return -1;
-	result->estimate = e;
-	result->has_bounds = has_bounds;
+	result->estimate = *e;
+	result->has_bounds = new->has_bounds;
 	return 0;
 }
 
 int results_value(struct results *r, const char *benchmark, const char *measure, double value)
 {
-	return put(r, benchmark, measure, (struct estimate){ .value = value }, false);
+	return results_add(
+		r,
+		&(struct result){ (char *)benchmark, (char *)measure, { .value = value }, false });
 }
 
 int results_estimate(struct results *r, const char *benchmark, const char *measure,
 		     struct estimate estimate)
 {
-	return put(r, benchmark, measure, estimate, true);
+	return results_add(r,
+			   &(struct result){ (char *)benchmark, (char *)measure, estimate, true });
 }
 
 /* Counts stay integers in the file. */
@@ -170,7 +173,7 @@ static struct error *metric_from_json(struct results *r, const char *benchmark, 
 	const json_t *value = json_object_get(metric, "value");
 	const json_t *low = json_object_get(metric, "lower_value");
 	const json_t *high = json_object_get(metric, "upper_value");
-	struct estimate e;
+	struct result new = { .benchmark = (char *)benchmark, .measure = (char *)measure };
 	const char *key;
 	json_t *unused;
 
@@ -187,10 +190,11 @@ static struct error *metric_from_json(struct results *r, const char *benchmark, 
 			return error_new(ERROR_CORRUPT, "%s: %s: has an unknown key", benchmark,
 					 measure);
 	}
-	e.value = json_number_value(value);
-	e.low = low ? json_number_value(low) : e.value;
-	e.high = high ? json_number_value(high) : e.value;
-	if (put(r, benchmark, measure, e, low || high))
+	new.estimate.value = json_number_value(value);
+	new.estimate.low = low ? json_number_value(low) : new.estimate.value;
+	new.estimate.high = high ? json_number_value(high) : new.estimate.value;
+	new.has_bounds = low || high;
+	if (results_add(r, &new))
 		return error_new(ERROR_CORRUPT, "%s: %s: its name or number is not allowed",
 				 benchmark, measure);
 	return NULL;

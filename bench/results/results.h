@@ -40,9 +40,10 @@ struct results {
 void results_release(struct results *r);
 
 /*
- * Adds or replaces. Returns -1 for a value or bound that is not finite, for an empty name,
- * for a name too long for BMF (1024 and 64 bytes), and without memory.
+ * Adds a copy, or replaces what has the names. Returns -1 for a value or bound that is not finite,
+ * for an empty name, for a name too long for BMF (1024 and 64 bytes), and without memory.
  */
+int results_add(struct results *r, const struct result *new);
 int results_value(struct results *r, const char *benchmark, const char *measure, double value);
 int results_estimate(struct results *r, const char *benchmark, const char *measure,
 		     struct estimate estimate);

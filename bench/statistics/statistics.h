@@ -3,7 +3,7 @@
 #define BENCH_STATISTICS_STATISTICS_H
 
 /*
- * What is said about a handful of measured numbers. Arrays are not changed unless a
+ * Descriptive statistics of measured numbers. Arrays are not changed unless the comment of a
  * function says so; results that do not exist (the variance of one number) are NaN, never 0.
  */
 
