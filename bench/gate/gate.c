@@ -50,25 +50,35 @@ static const char *interval_text(const struct limits *l, char *text, size_t size
 	return text;
 }
 
-static void print_regressed(const struct result *r, const struct threshold *t,
-			    const struct limits *limits, size_t n)
+/* A result, and what it is judged by. */
+struct judged {
+	const struct result *result;
+	const struct threshold *threshold;
+	struct limits limits;
+	size_t n; /* earlier values that gave them */
+};
+
+static void print_regressed(const struct judged *j)
 {
-	bool change = !isnan(limits->baseline) && limits->baseline != 0;
+	const struct result *r = j->result;
+	const double baseline = j->limits.baseline;
+	bool change = !isnan(baseline) && baseline != 0;
 	char text[80];
 
 	output_line("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
 		    r->benchmark, r->measure, r->estimate.value,
-		    interval_text(limits, text, sizeof(text)), threshold_test_name(t->test), n,
-		    change ? ", change " : "",
-		    change ? output_percent(r->estimate.value / limits->baseline - 1).text : "");
+		    interval_text(&j->limits, text, sizeof(text)),
+		    threshold_test_name(j->threshold->test), j->n, change ? ", change " : "",
+		    change ? output_percent(r->estimate.value / baseline - 1).text : "");
 }
 
 /* The change named by `find` cannot be excluded: prints how many more values would decide. */
-static void print_blurred(const struct result *r, const struct threshold *t,
-			  const struct limits *limits, size_t n)
+static void print_blurred(const struct judged *j)
 {
-	size_t used = t->most && n > t->most ? t->most : n;
-	size_t needed = limits_needed(limits, t, r->estimate.value, used);
+	const struct result *r = j->result;
+	const struct threshold *t = j->threshold;
+	size_t used = t->most && j->n > t->most ? t->most : j->n;
+	size_t needed = limits_needed(&j->limits, t, r->estimate.value, used);
 	char remedy[80] = "measure longer, or on a quieter machine";
 
 	if (needed > used)
@@ -76,45 +86,57 @@ static void print_blurred(const struct result *r, const struct threshold *t,
 	output_line("inconclusive  %s %s: %g is within the noise of %.2g%%, which may hide a "
 		    "change by %g%%: %s",
 		    r->benchmark, r->measure, r->estimate.value,
-		    100 * limits->blur / fabs(limits->baseline), 100 * t->find, remedy);
+		    100 * j->limits.blur / fabs(j->limits.baseline), 100 * t->find, remedy);
 }
 
-/* By the limits, which `n` earlier values gave. */
-static void judge_by(struct gate *g, const struct result *r, const struct threshold *t,
-		     const struct limits *limits, size_t n)
+/* By limits that there are. */
+static void judge_by_limits(struct gate *g, const struct judged *j)
 {
+	const struct result *r = j->result;
 	char text[80];
 
-	if (limits->status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
-	    n < (t->least ? t->least : 2)) {
-		g->fine++;
-		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
-			    r->measure, r->estimate.value, n);
-	} else if (limits->status != THRESHOLD_OK) {
-		g->inconclusive++;
-		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
-			    r->measure, r->estimate.value, n,
-			    n ? text_of(limits->status) : "no baseline");
-	} else if (limits_judge(limits, t, r->estimate.value) == LIMITS_BROKEN) {
+	switch (limits_judge(&j->limits, j->threshold, r->estimate.value)) {
+	case LIMITS_BROKEN:
 		g->regressed++;
-		print_regressed(r, t, limits, n);
-	} else if (limits_judge(limits, t, r->estimate.value) == LIMITS_BLURRED) {
+		print_regressed(j);
+		return;
+	case LIMITS_BLURRED:
 		g->inconclusive++;
-		print_blurred(r, t, limits, n);
-	} else {
+		print_blurred(j);
+		return;
+	case LIMITS_HOLD:
 		g->fine++;
 		output_line("fine          %s %s: %g is within %s", r->benchmark, r->measure,
-			    r->estimate.value, interval_text(limits, text, sizeof(text)));
+			    r->estimate.value, interval_text(&j->limits, text, sizeof(text)));
+	}
+}
+
+static void judge_by(struct gate *g, const struct judged *j)
+{
+	const struct result *r = j->result;
+	const size_t least = j->threshold->least ? j->threshold->least : 2;
+
+	if (j->limits.status == THRESHOLD_OK) {
+		judge_by_limits(g, j);
+	} else if (j->limits.status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
+		   j->n < least) {
+		g->fine++;
+		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
+			    r->measure, r->estimate.value, j->n);
+	} else {
+		g->inconclusive++;
+		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
+			    r->measure, r->estimate.value, j->n,
+			    j->n ? text_of(j->limits.status) : "no baseline");
 	}
 }
 
 static struct error *judge(struct gate *g, const struct result *r)
 {
 	const struct threshold *t = thresholds_find(&g->thresholds, r->benchmark, r->measure);
-	struct limits limits;
+	struct judged j = { .result = r, .threshold = t };
 	struct error *error;
 	double *values;
-	size_t n;
 
 	if (!t) {
 		g->unjudged++;
@@ -123,11 +145,11 @@ static struct error *judge(struct gate *g, const struct result *r)
 		return NULL;
 	}
 	g->view.since = t->window ? g->now - (int64_t)t->window : INT64_MIN;
-	error = history_values(&g->history, &g->view, r, &values, &n);
+	error = history_values(&g->history, &g->view, r, &values, &j.n);
 	if (!error)
-		error = threshold_limits(t, values, n, &limits);
+		error = threshold_limits(t, values, j.n, &j.limits);
 	if (!error)
-		judge_by(g, r, t, &limits, n);
+		judge_by(g, &j);
 	free(values);
 	return error;
 }
