@@ -88,7 +88,6 @@ static struct error *follow_worker(struct attachment *a, pid_t pid)
 
 static struct error *build_tables(struct attachment *a, pid_t pid)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	struct error *error = follow_worker(a, pid);
 
 	if (error)
@@ -97,7 +96,6 @@ static struct error *build_tables(struct attachment *a, pid_t pid)
 	if (!unwinder_settle(a->unwinder, SETTLE_NS))
 		return error_new(ERROR_FAILED, "unwind tables were not ready within 5 s");
 	unwinder_flush(a->unwinder);
-	a->tables_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
 	return NULL;
 }
 

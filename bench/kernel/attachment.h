@@ -33,7 +33,6 @@ struct attachment {
 	struct program *program;   /* the one that samples; with waits, at their end */
 	struct program *departure; /* with waits: the one that notes their beginning */
 	double load_ns;		   /* of the sampler's programs: open, verify, JIT */
-	double tables_ns;	   /* of building and publishing the worker's unwind tables */
 
 	struct trivial_bpf *trivial;
 	struct bpf_link *link;

@@ -308,7 +308,8 @@ struct error *program_enable_statistics(int *fd)
 
 /* -------- running it -------- */
 
-bool program_can_run(const struct program *p, bool *repeats)
+/* Whether BPF_PROG_TEST_RUN runs programs of this type, and takes `repeat` with it. */
+static bool can_run(const struct program *p, bool *repeats)
 {
 	*repeats = true;
 	switch (p->info.type) {
@@ -334,7 +335,7 @@ struct error *program_run(const struct program *p, const struct program_input *i
 		    .ctx_size_in = (uint32_t)input->context_size);
 	bool repeats;
 
-	if (!program_can_run(p, &repeats))
+	if (!can_run(p, &repeats))
 		return error_new(ERROR_UNAVAILABLE,
 				 "the kernel has no test run for programs of type %s",
 				 program_type_name(p));

@@ -62,9 +62,6 @@ struct error *program_counters(const struct program *p, struct program_counters 
 /* Switches statistics on until *fd is closed; *fd is -1 on failure. */
 struct error *program_enable_statistics(int *fd) ERROR_CHECKED;
 
-/* Whether BPF_PROG_TEST_RUN runs programs of this type, and takes `repeat` with it. */
-bool program_can_run(const struct program *p, bool *repeats);
-
 struct program_input {
 	const void *data;
 	size_t data_size;

@@ -22,7 +22,7 @@ static double timeval_ns(struct timeval t)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
 }
 
-int child_start(const struct child_options *options, int *pid)
+static int start(const struct child_options *options, int *pid)
 {
 	const char *out = options->stdout_path ? options->stdout_path : "/dev/null";
 	const char *err = options->stderr_path ? options->stderr_path : "/dev/null";
@@ -47,7 +47,7 @@ int child_start(const struct child_options *options, int *pid)
 	return status ? -1 : 0;
 }
 
-int child_wait(int pid, struct child_cost *cost)
+static int wait_for(int pid, struct child_cost *cost)
 {
 	struct rusage usage;
 	int status;
@@ -72,13 +72,13 @@ uint64_t child_cpu_ns(void)
 
 int child_run(const struct child_options *options, struct child_cost *cost)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+	uint64_t began = clock_ns(CLOCK_MONOTONIC_RAW);
 	int pid, status;
 
-	if (child_start(options, &pid))
+	if (start(options, &pid))
 		return -1;
-	status = child_wait(pid, cost);
-	cost->elapsed_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
+	status = wait_for(pid, cost);
+	cost->elapsed_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - began);
 	return status;
 }
 

@@ -29,10 +29,6 @@ int child_run(const struct child_options *options, struct child_cost *cost);
 /* User and system time of all children that have ended. */
 uint64_t child_cpu_ns(void);
 
-/* The same in two parts. */
-int child_start(const struct child_options *options, int *pid);
-int child_wait(int pid, struct child_cost *cost);
-
 /*
  * From now on this process and its children run on the last of their CPUs only, as far as the
  * system lets them: what a program does then does not depend on how its threads share the work.

@@ -134,7 +134,8 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 	return 0;
 }
 
-double *measurement_averages(const struct measurement *m)
+/* Time per iteration of each measurement, to be freed; NULL without memory. */
+static double *averages_of(const struct measurement *m)
 {
 	double *averages = m->n ? malloc(m->n * sizeof(*averages)) : NULL;
 
@@ -173,7 +174,7 @@ static int compare_references(const struct bootstrap *bootstrap, const struct me
 int measurement_compare(const struct bootstrap *bootstrap, const struct measurement *before,
 			const struct measurement *now, struct measurement_change *change)
 {
-	double *x = measurement_averages(before), *y = measurement_averages(now);
+	double *x = averages_of(before), *y = averages_of(now);
 	const struct bootstrap_group earlier = { x, before->n }, later = { y, now->n };
 	int status = -1;
 
@@ -188,7 +189,7 @@ int measurement_compare(const struct bootstrap *bootstrap, const struct measurem
 int measurement_summarize(const struct measurement *m, const struct bootstrap *bootstrap,
 			  struct measurement_summary *summary)
 {
-	double *averages = measurement_averages(m);
+	double *averages = averages_of(m);
 	int status = -1;
 
 	if (!averages || bootstrap_estimates(bootstrap, averages, m->n, &summary->each))

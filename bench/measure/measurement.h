@@ -76,7 +76,4 @@ struct measurement_summary {
 int measurement_summarize(const struct measurement *m, const struct bootstrap *bootstrap,
 			  struct measurement_summary *summary);
 
-/* Time per iteration of each measurement, `n` numbers to be freed; NULL without memory. */
-double *measurement_averages(const struct measurement *m);
-
 #endif

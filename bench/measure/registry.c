@@ -8,7 +8,8 @@
 #include "bench/results/output.h"
 #include "common/message.h"
 
-const struct benchmark *registry_get(const struct settings *s, size_t i)
+/* The i-th of all, or NULL after the last. */
+static const struct benchmark *get(const struct settings *s, size_t i)
 {
 	for (size_t t = 0; s->benchmarks[t]; t++) {
 		if (i < s->benchmarks[t]->count)
@@ -32,7 +33,7 @@ static bool all_known(const struct settings *s)
 		const struct benchmark *b;
 		size_t j = 0;
 
-		while ((b = registry_get(s, j)) && strcmp(b->name, s->rest[i]))
+		while ((b = get(s, j)) && strcmp(b->name, s->rest[i]))
 			j++;
 		if (!b) {
 			message_error("there is no benchmark \"%s\"; see prof-bench run --list",
@@ -69,10 +70,10 @@ static bool select_named(const struct settings *s, struct benchmark_selection *s
 		message_error("--filter: \"%s\" is no regular expression", s->filter);
 		return false;
 	}
-	while (registry_get(s, total))
+	while (get(s, total))
 		total++;
 	selection->all = calloc(total + 1, sizeof(*selection->all));
-	for (size_t i = 0; selection->all && (b = registry_get(s, i)); i++)
+	for (size_t i = 0; selection->all && (b = get(s, i)); i++)
 		if (named(s, b->name) && !regexec(&filter, b->name, 0, NULL, 0) &&
 		    (!b->extra || s->filter || s->rest_count || s->list))
 			selection->all[selection->count++] = b;

@@ -16,9 +16,6 @@ struct benchmark_table {
 	size_t count;
 };
 
-/* The i-th of all, or NULL after the last. */
-const struct benchmark *registry_get(const struct settings *s, size_t i);
-
 /*
  * What a command works on: the command after "--", if there is one; else those whose name is among
  * the command's arguments (none: all) and matches --filter, without either not the extra ones.

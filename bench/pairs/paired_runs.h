@@ -77,10 +77,9 @@ size_t paired_runs_needed(const struct paired_runs_change *different,
  * be beyond either end with a probability of 0.5 %.
  */
 #define PAIRED_RUNS_CONFIDENCE 0.99
-#define PAIRED_RUNS_LEAST 8 /* pairs for an interval of that confidence */
 
 struct paired_runs_options {
-	size_t pairs, max_pairs; /* at first, and at most; at least PAIRED_RUNS_LEAST */
+	size_t pairs, max_pairs; /* at first, and at most; fewer than 8 give no such interval */
 	double wanted;
 	uint64_t seed;
 	size_t resamples;

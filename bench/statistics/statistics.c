@@ -80,17 +80,6 @@ double statistics_median(const double *x, size_t n)
 	return median;
 }
 
-double statistics_interquartile_range(const double *x, size_t n)
-{
-	double *sorted = sorted_copy(x, n);
-	double range = NAN;
-
-	if (sorted)
-		range = statistics_quantile(sorted, n, 0.75) - statistics_quantile(sorted, n, 0.25);
-	free(sorted);
-	return range;
-}
-
 double statistics_mad(const double *x, size_t n)
 {
 	double *away = n ? malloc(n * sizeof(*away)) : NULL;

@@ -30,7 +30,6 @@ double statistics_quantile(const double *sorted, size_t n, double p);
 
 /* Of numbers in any order; without memory NaN. */
 double statistics_median(const double *x, size_t n);
-double statistics_interquartile_range(const double *x, size_t n);
 /* Median absolute deviation, scaled by 1.4826 to be a standard deviation for normal data. */
 double statistics_mad(const double *x, size_t n);
 
