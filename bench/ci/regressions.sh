@@ -7,7 +7,7 @@
 # Needs root, valgrind and some minutes. Ends with status 0 when each gate judged as expected.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 unexpected=0
 

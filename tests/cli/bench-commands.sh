@@ -160,6 +160,9 @@ is "$?" 0 "and those of a benchmark alone"
 # 100 more iterations of the command are 100 times what the benchmark counts for one.
 number "$(json more.json 'list(d.values())[0]["instructions"]["value"]') - $(json instr.json 'list(d.values())[0]["instructions"]["value"]') \
 	> 99 * $(json own.json 'd["sort/thousand"]["instructions"]["value"]')" "both count the same"
+"$bench" instr -q --bmf shell.json -- sh -c './sort once --iterations 101 sort/thousand; :'
+number "$(json shell.json 'list(d.values())[0]["instructions"]["value"]') < $(json instr.json 'list(d.values())[0]["instructions"]["value"]')" \
+	"what a command starts is not counted"
 output=$("$bench" heap --dhat dhat.json -- ./sort once --iterations 3 waste 2>&1)
 is "$?" 0 "allocations of a command are counted"
 like "$output" '^ +100,000 +[0-9,]+ +0  waste < ' "with who had the most at the peak"
