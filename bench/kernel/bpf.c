@@ -51,7 +51,7 @@ static void wait_ns(double ns)
 {
 	struct timespec t = { (time_t)(ns / 1e9), (long)fmod(ns, 1e9) };
 
-	while (nanosleep(&t, &t) && errno == EINTR)
+	while (nanosleep(&t, &t) && errno == EINTR && !program_interrupted())
 		;
 }
 
@@ -95,6 +95,8 @@ static struct error *watch(const struct bpf_bench *b, struct window *w)
 			error = run_command_once(b);
 		else
 			wait_ns(seconds * 1e9 / SLICES);
+		if (!error && program_interrupted())
+			error = error_new(ERROR_FAILED, "interrupted");
 		if (!error)
 			error = program_counters(b->program, &w->slices[++w->count]);
 	}

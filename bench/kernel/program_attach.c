@@ -26,21 +26,32 @@ struct program_attachment {
 
 static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 
-static void nothing(int signal)
+/* Signals come to the process as a whole. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
 {
 	(void)signal;
+	interrupted = true;
 }
 
-/*
- * A tc attachment outlives the process. So signals do not end us while it exists; a running command
- * receives the signal itself, and when the command has ended the measurement ends too.
- */
+bool program_interrupted(void)
+{
+	return interrupted;
+}
+
+/* A tc attachment outlives the process. So signals do not end us while it exists. */
 static void delay_signals(struct program_attachment *a, bool delay)
 {
-	const struct sigaction ours = { .sa_handler = nothing };
+	const struct sigaction ours = { .sa_handler = interrupt };
 
-	for (size_t i = 0; i < SIGNALS; i++)
-		sigaction(signals[i], delay ? &ours : &a->before[i], delay ? &a->before[i] : NULL);
+	for (size_t i = 0; i < SIGNALS; i++) {
+		struct sigaction *before = &a->before[i];
+
+		sigaction(signals[i], delay ? &ours : before, delay ? before : NULL);
+		if (delay && before->sa_handler == SIG_IGN) /* as by nohup */
+			sigaction(signals[i], before, NULL);
+	}
 }
 
 void program_detach(struct program_attachment *a)

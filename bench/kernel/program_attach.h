@@ -21,6 +21,12 @@ struct program_attachment;
 struct error *program_attach(struct program_attachment **attachment, const struct program *program,
 			     const struct program_place *place) ERROR_CHECKED;
 
+/*
+ * Whether a signal came while a program was attached that would outlive this process: the caller
+ * detaches it, and has no result.
+ */
+bool program_interrupted(void);
+
 /* Detaches it; NULL is allowed. */
 void program_detach(struct program_attachment *attachment);
 

@@ -59,6 +59,17 @@ if unshare -n ip link set lo up 2> /dev/null; then
 	place at_uprobe
 	place at_kprobe
 	place at_clock
+	# A tc program stays attached when its loader ends, so a signal ends only the measurement.
+	output=$(unshare -n sh -c 'ip link set lo up; "$@"; status=$?; tc qdisc show dev lo; exit $status' \
+		sh "$bench" bpf --object places.o --name at_tc --interface lo --time 0.2 --resamples 200 \
+		-- sh -c './traffic; kill -TERM $PPID' 2>&1)
+	status=$?
+	case $output in
+	*"cannot attach"*"No such file"*) skip "a signal" "this kernel cannot attach at_tc" ;;
+	*)
+		is "$status:$(printf '%s\n' "$output" | grep -c 'interrupted$')" 2:1 "one that a signal interrupts has no cost"
+		unlike "$output" 'clsact' "and leaves nothing attached" ;;
+	esac
 	# As many packets as were sent: each of the command's runs sends 200 through the interface.
 	runs=$(unshare -n sh -c 'ip link set lo up; "$@"' sh "$bench" bpf --object places.o --name at_xdp --interface lo \
 		--time 0.2 --resamples 200 -- ./traffic 2>&1 | sed -n 's/^ *\([0-9,]*\) runs in .*/\1/p' | tr -d ,)
