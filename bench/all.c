@@ -110,13 +110,11 @@ enum verdict all_command(const struct settings *s)
 	enum verdict verdict = VERDICT_FINE;
 	struct outcome outcomes[STEPS];
 	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	if (length < 0 || s->rest_count) {
+	if (!child_self(self, sizeof(self)) || s->rest_count) {
 		message_error("usage: prof-bench all [--bmf FILE]");
 		return VERDICT_ERROR;
 	}
-	self[length] = 0;
 	for (size_t i = 0; i < STEPS; i++) {
 		if (i)
 			output_line("%s", "");

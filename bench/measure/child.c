@@ -114,3 +114,13 @@ bool child_exists(const char *program)
 	}
 	return false;
 }
+
+bool child_self(char *path, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", path, size);
+
+	if (length < 0 || (size_t)length == size)
+		return false;
+	path[length] = 0;
+	return true;
+}

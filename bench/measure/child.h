@@ -38,4 +38,7 @@ void child_use_one_cpu(void);
 /* True when PATH holds such a program. */
 bool child_exists(const char *program);
 
+/* The path of this program, to run it again. False when it is not known, or is longer. */
+bool child_self(char *path, size_t size);
+
 #endif

@@ -71,11 +71,8 @@ static void add(struct tool_run *r, const char *argument)
 /* This program, which does the benchmark once. */
 static bool add_benchmark(struct tool_run *r, const struct valgrind_work *work)
 {
-	ssize_t length = readlink("/proc/self/exe", r->self, sizeof(r->self) - 1);
-
-	if (length < 0)
+	if (!child_self(r->self, sizeof(r->self)))
 		return false;
-	r->self[length] = 0;
 	snprintf(r->times, sizeof(r->times), "--iterations=%" PRIu64, work->iterations);
 	snprintf(r->from, sizeof(r->from), "--seed=%" PRIu64, work->seed);
 	add(r, r->self);

@@ -218,11 +218,9 @@ static void find_program(char *path, const char *folder, const char *name)
 static bool find_programs(struct recordings *r)
 {
 	char self[PATH_MAX - 32];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	if (length < 0)
+	if (!child_self(self, sizeof(self)))
 		return false;
-	self[length] = 0;
 	*strrchr(self, '/') = 0;
 	find_program(r->record, self, "prof-record");
 	find_program(r->report, self, "prof-report");

@@ -357,11 +357,8 @@ static void print_losses(struct comparison *c, struct results *results)
 
 static bool find_self(struct comparison *c)
 {
-	ssize_t length = readlink("/proc/self/exe", c->self, sizeof(c->self) - 1);
-
-	if (length < 0)
+	if (!child_self(c->self, sizeof(c->self)))
 		return false;
-	c->self[length] = 0;
 	snprintf(c->beside, sizeof(c->beside), "%.*s", (int)(sizeof(c->beside) - 1), c->self);
 	*strrchr(c->beside, '/') = 0;
 	return true;
