@@ -29,8 +29,9 @@ static void list(const struct settings *s, const struct history *h)
 			continue;
 		if (gmtime_r(&when, &tm))
 			strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-		output_line("%s %s %s %s: %zu results%s", text, e->branch, *e->hash ? e->hash : "-",
-			    e->testbed, e->results.count, e->regressed ? ", regressed" : "");
+		output_line("%s %s %s %s: %zu results%s%s", text, e->branch,
+			    *e->hash ? e->hash : "-", e->testbed, e->results.count,
+			    e->regressed ? ", regressed" : "", e->incomplete ? ", incomplete" : "");
 	}
 }
 

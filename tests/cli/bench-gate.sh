@@ -73,6 +73,7 @@ gate 0 "with both again all is fine" --thresholds thresholds --history vanishing
 gate 3 "one vanished again" --thresholds thresholds --history vanishing ten.json
 gate 0 "which --accept accepts" --thresholds thresholds --history vanishing --accept ten.json
 gate 0 "for later runs, too" --thresholds thresholds --history vanishing ten.json
+is "$("$bench" history --history vanishing | grep -c 'results, incomplete$')" 3 "which the history shows"
 gate 2 "a result that is in two files" --thresholds thresholds --history h3 --dry-run twelve.json both.json
 like "$output" 'both.json: b/one latency: is in a file before it, too' "is named"
 echo '* latency percentage - 0 max=1' > strict
