@@ -38,6 +38,10 @@ skip() { checks=$((checks + 1)); printf 'skip %d - %s: %s\n' "$checks" "$1" "$2"
 # The machine lacks what the whole script needs; "why" is printed and nothing counts as passed.
 skip_all() { skip "$(basename "$0" .sh)" "$1"; exit 0; }
 
+# once_is_enough: for a script that tests what does not depend on the build. It is skipped where
+# PROF_TEST_AGAIN says that another build's tests were run before.
+once_is_enough() { [ -z "${PROF_TEST_AGAIN:-}" ] || skip_all "it does not depend on the build (PROF_TEST_AGAIN)"; }
+
 # need COMMAND...: our own tool, without which nothing of the script can be tested; where it
 # fails, the script fails.
 need() {

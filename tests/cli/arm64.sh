@@ -1,6 +1,7 @@
 #!/bin/sh
 # What depends on the processor is written for arm64 too, and compiles.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 clang=${CLANG:-clang}
 command -v "$clang" > /dev/null || skip_all "no clang"
 cd "$top" || exit 1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The kernel half fits into the stack that kernels before 6.13 give to functions that call each other.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 holds "the programs fit" "$top/tests/bpf-stacks.py" "$build"/bpf/*.bpf.o "$build"/bench/*/*.bpf.o
 
 # program BYTES: two functions with that many on their stacks, which a helper fills

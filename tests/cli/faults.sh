@@ -3,7 +3,9 @@
 . "$(dirname "$0")/../lib.sh"
 command -v python3 > /dev/null || skip_all "no python3"
 readelf -d "$report" 2> /dev/null | grep -q NEEDED || skip_all "a static program takes no library into it"
-holds "every report survives, or says what is wrong" "$top/tests/faults/run" --points 6 report
+points=6
+[ -z "${PROF_TEST_AGAIN:-}" ] || points=3 # in another build they were six
+holds "every report survives, or says what is wrong" "$top/tests/faults/run" --points $points report
 # A program that is not what it should be is found out.
 mkdir "$work/build" "$work/build/testdata"
 cp "$build/testdata/trace_text" "$work/build/testdata/"

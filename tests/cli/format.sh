@@ -2,6 +2,7 @@
 # All sources have the form that .clang-format describes. Versions of clang-format differ in how
 # they break some lines, so only the one that the tree is written with is asked.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 cd "$top" || exit 1
 
 for formatter in clang-format-14 clang-format; do

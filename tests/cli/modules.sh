@@ -2,6 +2,7 @@
 # Every source has a unit test of its name, or a line in tests/covered-by.txt that says which
 # test runs it. The list holds nothing superfluous.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 cd "$top" || exit 1
 
 list=$work/list

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The rule of the rooms: who may include whom.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 cd "$top" || exit 1
 
 # none NAME PATTERN FOLDER...: no file of the folders may match

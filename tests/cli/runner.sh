@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/run itself: what it cannot run fails, and so does a script whose tools are broken.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 cd "$top" || exit 1
 
 # fails NAME LAST-LINE ARGUMENT...: tests/run with the arguments ends with status 1 and these counts

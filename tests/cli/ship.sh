@@ -1,6 +1,7 @@
 #!/bin/sh
 # prof-ship: whatever ends it, or is wrong with the server, each sample of each trace gets there once.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 need_tools python3 curl flock
 cd "$work" || exit 1
 PATH=$build:$PATH

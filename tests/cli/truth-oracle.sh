@@ -1,6 +1,7 @@
 #!/bin/sh
 # The oracle of tests/truth-table finds what is wrong.
 . "$(dirname "$0")/../lib.sh"
+once_is_enough
 need_tools readelf
 cat > "$work/program.c" <<'C'
 __attribute__((noinline)) int leaf(int n) { return n * 3; }
