@@ -1,6 +1,7 @@
 #!/bin/sh
 # prof-bench libraries: our readers of ELF and DWARF answer as libelf and libdw do.
 . "$(dirname "$0")/../lib.sh"
+[ -z "${SAN:-}" ] || skip_all "the times of a sanitized build are of no use, and symbols-*.sh read such files, too"
 for tool in cc objcopy awk; do
 	command -v $tool > /dev/null || skip_all "$tool is not here"
 done

@@ -2,6 +2,7 @@
 # A program that spends 70, 20 and 10 % of its time in three functions is seen to do so.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
+[ -z "${SAN:-}" ] || skip_all "the shares are the kernel half's"
 compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
 	"$top/tests/e2e/programs/burn.c"
 

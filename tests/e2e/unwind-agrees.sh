@@ -3,6 +3,7 @@
 # are those that its frame pointers lead to.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
+[ -z "${SAN:-}" ] || skip_all "both walks are the kernel half's"
 source=$top/tests/e2e/programs/stacks.c
 compile_c -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" "$source" -ldl
 mkdir "$work/fp"
