@@ -127,8 +127,14 @@ kill -TERM $recorder
 wait $recorder
 is "$(complete "$work/hangup.prf")" True "and the recording ends well"
 
-"$work/burn" 300 &
-holds "-p: ends with the process" "$record" -q -o "$work/ended.prf" -p $!
+"$work/burn" 0 &
+pid=$!
+"$record" -q -o "$work/ended.prf" -p $pid &
+recorder=$!
+until_begun "$work/ended.prf" $recorder
+kill $pid
+wait $recorder
+is $? 0 "-p: ends with the process"
 is "$(complete "$work/ended.prf")" True "with a complete trace"
 
 # Killed with no chance to end well: what was there is readable, and seen to be incomplete.

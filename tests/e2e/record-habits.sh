@@ -16,7 +16,7 @@ threads() { "$report" -q "$1" | cut -d';' -f1 | sort -u; }
 holds "a command needs no --" "$record" -q -F 999 -o command.prf sh -c 'i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done'
 is "$(threads command.prf)" sh "it is recorded"
 
-holds "-p PID COMMAND" "$record" -q -F 499 -o paced.prf -p $pid sh -c 'i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done; sleep 1'
+holds "-p PID COMMAND" "$record" -q -F 499 -o paced.prf -p $pid sh -c 'i=0; while [ $i -lt 99999 ]; do i=$((i+1)); done; sleep 0.5'
 is "$(threads paced.prf)" busy-program-of "the command beside -p is not recorded"
 "$record" -q -o status.prf -p $pid -- sh -c 'sleep 0.2; exit 7'
 is $? 7 "its status is passed on"
@@ -90,7 +90,10 @@ is $? 0 "-g and --call-graph are accepted"
 like "$output" 'stacks are always taken' "with a word"
 
 # The target's end ends the recording, and the command that paces it.
-(sleep 0.5; kill $pid) &
-"$record" -q -o end.prf -p $pid sleep 600
+"$record" -q -o end.prf -p $pid sleep 600 &
+recorder=$!
+until_begun end.prf $recorder
+kill $pid
+wait $recorder
 is $? 0 "a target's end ends the recording before the command"
 finish

@@ -40,11 +40,16 @@ for i in 1 2 3 4 5 6 7 8; do
 	printf 'volatile int n;\nvoid call_back(void (*f)(void)) { volatile char room[%d]; room[0] = 0; f(); n++; }\n' $((i * 100)) |
 		"${CC:-cc}" -O2 -fPIC -shared -fomit-frame-pointer -x c -o "$work/new$i.so" -
 done
-if "$record" -q -e "uprobe:$work/calls:probed" -o "$work/new.prf" -- "$work/calls" "$work"/new?.so 2> "$work/err"; then
-	like "$("$report" -q "$work/new.prf")" "^calls;_start;.*;main;call_back;probed 8$" \
-		"stacks through new libraries are whole"
+if [ -e /sys/bus/event_source/devices/uprobe ]; then
+	# The recorder ends these walks, unless it gets no CPU time just then: it may try again.
+	for try in 1 2 3; do
+		need "$record" -q -e "uprobe:$work/calls:probed" -o "$work/new.prf" -- "$work/calls" "$work"/new?.so
+		whole=$("$report" -q "$work/new.prf" | sed -n 's/^calls;_start;.*;main;call_back;probed \([0-9]*\)$/\1/p')
+		[ "$whole" != 8 ] || break
+	done
+	is "$whole" 8 "stacks through new libraries are whole"
 else
-	skip "stacks through new libraries are whole" "$(cat "$work/err")"
+	skip "stacks through new libraries are whole" "this kernel has no uprobes"
 fi
 
 # 100 programs one after the other.
