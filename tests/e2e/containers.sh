@@ -30,7 +30,7 @@ holds "records a program that removes itself" "$record" -q -F 999 -o "$work/gone
 	done
 	echo 'int main(void) { return 0; }'
 } > "$work/other.c"
-${CC:-cc} -O0 -fno-sanitize=all -o "$work/gone" "$work/other.c"
+compile_c -O0 -fno-sanitize=all -o "$work/gone" "$work/other.c"
 folded=$("$report" "$work/gone.prf" 2> /dev/null)
 like "$folded" '^gone;_start;.*main;work;seventy [0-9]' "it keeps its functions' names"
 unlike "$folded" 'decoy' "and has none of the program's that has its name now"

@@ -62,8 +62,9 @@ is "$(ask -c -d "$work/debug")" "$plain" "a debug file that was not there before
 
 # --no-cache.
 rm -rf "$XDG_CACHE_HOME"
-"$build/testdata/make_trace" -n 100 --object "$work/whole" -o trace.prf
+need "$build/testdata/make_trace" -n 100 --object "$work/whole" -o trace.prf
 first=$("$report" -q --no-cache trace.prf)
+like "$first" 'main|outer' "a trace of it is named"
 is "$(kept)" 0 "--no-cache keeps nothing"
 is "$("$report" -q trace.prf)" "$first" "as without"
 is "$("$report" -q trace.prf)" "$first" "and from the cache"

@@ -19,11 +19,11 @@ strip program
 export ASAN_OPTIONS=detect_leaks=0
 export HOME="$work" DEBUGINFOD_CACHE_PATH="$work/cache"
 
-"$build/testdata/make_trace" -n 200 --object "$work/program" -o trace.prf
+need "$build/testdata/make_trace" -n 200 --object "$work/program" -o trace.prf
 if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; then
-	DEBUGINFOD_URLS=http://127.0.0.1:1/ strace -f -e trace=socket,connect -o calls "$report" trace.prf >/dev/null 2>&1
+	holds "a report without debuginfod" env DEBUGINFOD_URLS=http://127.0.0.1:1/ strace -f -e trace=socket,connect -o calls "$report" trace.prf
 	is "$(grep -cE '^[0-9]+ +(socket|connect)\(' calls)" 0 "no socket unless asked"
-	DEBUGINFOD_URLS='' strace -f -e trace=socket,connect -o calls "$report" --debuginfod trace.prf >/dev/null 2>&1
+	holds "one with it" env DEBUGINFOD_URLS= strace -f -e trace=socket,connect -o calls "$report" --debuginfod trace.prf
 	is "$(grep -cE '^[0-9]+ +(socket|connect)\(' calls)" 0 "nor without a server to ask"
 else
 	skip "no socket unless asked" "strace is not here or may not trace"
@@ -34,19 +34,19 @@ port=$((20000 + $$ % 20000))
 debuginfod -F -d "$work/index" -p "$port" -t 600 "$work/served" >log 2>&1 &
 server=$!
 i=0
-while [ $i -lt 60 ] && ! grep -q 'started http' log; do
-	sleep 0.5
+while [ $i -lt 300 ] && ! grep -q 'started http' log; do
+	sleep 0.1
 	i=$((i + 1))
 	kill -0 $server 2>/dev/null || break
 done
 # The server answers before it has looked at its files.
 i=0
 got=
-while [ $i -lt 30 ]; do
+while [ $i -lt 100 ]; do
 	rm -rf cache
 	got=$(echo "$address" | DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$symbolize" -D program 2>err | head -n 1)
 	[ "$got" != hidden ] || break
-	sleep 1
+	sleep 0.3
 	i=$((i + 1))
 	kill -0 $server 2>/dev/null || break
 done
@@ -55,20 +55,18 @@ if kill -0 $server 2>/dev/null; then
 	unlike "$(echo "$address" | DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$symbolize" program 2>err)" hidden "not asked"
 	# On a machine that has not even the program.
 	names='main|hidden|_start|tm_clones|frame_dummy|do_global_dtors'
-	if [ -s trace.prf ]; then
-		mv program served/program
-		unlike "$("$report" -q trace.prf)" "$names" "without the program"
-		i=0
-		while [ $i -lt 30 ]; do
-			rm -rf cache
-			got=$(DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$report" -q --debuginfod trace.prf)
-			printf '%s' "$got" | grep -qE "$names" && break
-			kill -USR1 $server 2>/dev/null # look at the files again
-			sleep 1
-			i=$((i + 1))
-		done
-		like "$got" "$names" "the program from a server"
-	fi
+	mv program served/program
+	unlike "$("$report" -q trace.prf)" "$names" "without the program"
+	i=0
+	while [ $i -lt 100 ]; do
+		rm -rf cache
+		got=$(DEBUGINFOD_URLS="http://127.0.0.1:$port/" "$report" -q --debuginfod trace.prf)
+		printf '%s' "$got" | grep -qE "$names" && break
+		kill -USR1 $server 2>/dev/null # look at the files again
+		sleep 0.3
+		i=$((i + 1))
+	done
+	like "$got" "$names" "the program from a server"
 else
 	skip "names from a server" "debuginfod does not run here: $(tail -n 1 log)"
 fi
