@@ -7,10 +7,11 @@ build_python() {
 	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$programs/mark.c"
 }
 
-# each_python COMMAND: calls COMMAND VERSION PYTHON for the system's CPython and those of pyenv. With
-# sanitizers one is enough: versions differ in offsets, which take no path of their own.
+# each_python COMMAND: calls COMMAND VERSION PYTHON for the system's CPython and those of pyenv, once for
+# each version. With sanitizers one is enough: versions differ in offsets, which take no path of their own.
 each_python() {
 	found=0
+	versions=
 	for python in "$(command -v /usr/bin/python3)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
 		[ -x "$python" ] || continue
 		version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -18,6 +19,8 @@ each_python() {
 		3.8 | 3.9 | 3.10 | 3.11 | 3.12 | 3.13 | 3.14) ;;
 		*) continue ;;
 		esac
+		case "$versions " in *" $version "*) continue ;; esac
+		versions="$versions $version"
 		found=$((found + 1))
 		"$1" "$version" "$python"
 		[ -z "${SAN:-}" ] || break

@@ -20,12 +20,12 @@ command -v setpriv > /dev/null || skip_all "no setpriv"
 # As systemd would: variables and the folder of state filled in, within the unit's capabilities.
 setting() { sed -n "s/^$1=//p" "$unit"; }
 for assignment in $(setting Environment); do eval "$assignment"; done
-PROF_OPTIONS="--duration=3"
+PROF_OPTIONS="--duration=1"
 export PROF_LABELS=service=unit
 command=$(setting ExecStart | sed "s|%S|$work|")
 mkdir "$work/prof"
 eval "set -- $command"
-like "$*" "prof-record -q -a -F 19 --switch-output=60s --max-files 1440 .*--duration=3$" "the variables are used"
+like "$*" "prof-record -q -a -F 19 --switch-output=60s --max-files 1440 .*--duration=1$" "the variables are used"
 capabilities=$(setting CapabilityBoundingSet | tr 'A-Z' 'a-z' | sed 's/cap_/+/g; s/ /,/g')
 if setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all true 2> "$work/err"; then
 	setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all "$@" > "$work/out" 2>&1

@@ -6,7 +6,7 @@ compile_c -O1 -fno-omit-frame-pointer -fno-sanitize=all -o "$work/made" "$top/te
 "$work/made" 1
 [ $? = 77 ] && skip_all "no memory may be writable and executable here"
 
-holds "records a process with a map" "$record" -q -F 999 -o "$work/map.prf" -- "$work/made" 1500
+holds "records a process with a map" "$record" -q -F 999 -o "$work/map.prf" -- "$work/made" 800
 like "$("$report" "$work/map.prf")" '^made;.*main;made up: by a compiler [0-9]' "its code has the name of the map"
 like "$("$report" --annotate "$work/map.prf")" 'made up: by a compiler_\[j\] ' "and is known to be made"
 like "$("$report" --info "$work/map.prf")" 'jit\.[0-9]+ = perf map \(functions: 1\): names used: [1-9]' "--info says where it comes from"
@@ -30,14 +30,14 @@ while read -r pid; do rm -f "/tmp/perf-$pid.map"; done < "$work/pids"
 "$report" --tid "$work/short.prf" > "$work/folded"
 number "$(grep 'made up: by a compiler' "$work/folded" | cut -d';' -f1 | sort -u | wc -l) >= 5" "their code has names"
 
-holds "records a process with a dump" "$record" -q -F 999 -o "$work/dump.prf" -- "$work/made" 1500 "$work"
+holds "records a process with a dump" "$record" -q -F 999 -o "$work/dump.prf" -- "$work/made" 800 "$work"
 like "$("$report" "$work/dump.prf")" '^made;.*main;made_by_dump [0-9]' "its code has the name of the dump"
 like "$("$report" --info "$work/dump.prf")" 'jit\.[0-9]+ = jitdump \(functions: 1\): names used: [1-9]' "--info says so"
 
 # In a mount and a pid namespace of its own, the map is somewhere else and has another number.
 if unshare -mpf --propagation private true 2> /dev/null; then
 	cat > "$work/inner.sh" <<'S'
-mkdir "$1/in" && mount -t tmpfs none "$1/in" && cp "$1/made" "$1/in" && mount --bind "$1/in" /tmp && exec /tmp/made 1500
+mkdir "$1/in" && mount -t tmpfs none "$1/in" && cp "$1/made" "$1/in" && mount --bind "$1/in" /tmp && exec /tmp/made 800
 S
 	holds "records a process in namespaces" "$record" -q -F 999 -o "$work/inner.prf" -- \
 		unshare -mpf --propagation private sh "$work/inner.sh" "$work"
@@ -79,7 +79,7 @@ fi
 if node -e 'process.exit(0)' > /dev/null 2>&1; then
 	cat > "$work/hot.js" <<'J'
 function hotLoopAlpha(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * i % 7; return s; }
-const end = Date.now() + 1500;
+const end = Date.now() + 1000;
 let x = 0;
 while (Date.now() < end) x += hotLoopAlpha(1e5);
 require('fs').unlinkSync('/tmp/perf-' + process.pid + '.map');

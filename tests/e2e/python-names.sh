@@ -132,25 +132,35 @@ print(next((l.split()[5] for l in open("/proc/self/maps") if "libpython" in l), 
 	)" "True 0" "$1: no stack of a process that has just begun lacks its Python functions"
 }
 
-# A table and a name that are longer than what the kernel half has room for.
-long() {
-	cat > "$work/long.py" <<-END
-	import ctypes
-	library = ctypes.CDLL("$work/libmark.so")
-	name = "n" * 1000
-	body = "".join("    x = %d if x != %d else x + 1\n" % (i, i + 1) for i in range(3000))
-	scope = {"mark": library.mark}
-	exec(compile("def %s(x):\n%s    mark()\n    return x\n" % (name, body), "<%s>" % ("p" * 500), "exec"), scope)
-	scope[name](1)
-	END
-	# The program waits, so that the rest can be read from it.
-	echo "import time; time.sleep(1)" >> "$work/long.py"
-	holds "$1: long names are recorded" "$record" -q -o "$work/long.prf" -e "uprobe:$work/libmark.so:mark" -- \
-		"$2" "$work/long.py"
+# A table and a name that are longer than what the kernel half has room for. The programs wait, so that
+# the rest can be read from them: all versions at once.
+cat > "$work/long.py" <<END
+import ctypes, os, time
+with open(os.environ["READY"], "w"):
+    os.read(0, 1)
+library = ctypes.CDLL("$work/libmark.so")
+name = "n" * 1000
+body = "".join("    x = %d if x != %d else x + 1\n" % (i, i + 1) for i in range(3000))
+scope = {"mark": library.mark}
+exec(compile("def %s(x):\n%s    mark()\n    return x\n" % (name, body), "<%s>" % ("p" * 500), "exec"), scope)
+scope[name](1)
+time.sleep(2)
+END
+longs=
+start_long() {
+	start_waiting "$2" "$work/long.py"
+	longs="$longs $1:$!"
+}
+end_long() {
+	need record_waiting "$work/long.prf" -e "uprobe:$work/libmark.so:mark"
 	"$report" -f jsonl --lines "$work/long.prf" > "$work/samples"
-	is "$(python3 -c 'import json,sys
-f = next(f for f in json.loads(open(sys.argv[1]).readline())["stack"] if f["kind"] == "script")
-print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples")" "1000 502 3002" "$1: long names, paths and tables are whole"
+	for long in $longs; do
+		is "$(python3 -c 'import json, sys
+samples = [json.loads(line) for line in open(sys.argv[1])]
+f = next(f for s in samples if s["pid"] == int(sys.argv[2]) for f in s["stack"] if f["kind"] == "script")
+print(len(f["name"]), len(f["file"]), f["line"])' "$work/samples" "${long#*:}")" "1000 502 3002" \
+			"${long%:*}: long names, paths and tables are whole"
+	done
 }
 
 # Functions that are gone before the recorder, which is stopped, sees their names.
@@ -178,10 +188,13 @@ all_of() {
 	interpreters "$1" "$2"
 	short "$1" "$2"
 	early "$1" "$2"
-	long "$1" "$2"
 }
 each_python all_of
-[ -z "$first" ] || stopped "$first"
+if [ -n "$first" ]; then
+	each_python start_long
+	end_long
+	stopped "$first"
+fi
 
 # Programs of all kinds at once, in one recording of the whole machine.
 together() {

@@ -10,7 +10,7 @@ volatile int sink;
 static inline __attribute__((always_inline)) void inner(void) { for (int i = 0; i < 1000; i++) sink = i; }
 __attribute__((noinline)) void outer(void) { inner(); sink = 0; }
 static double now(void) { struct timespec t; clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec / 1e9; }
-int main(void) { while (now() < 1.0) for (int i = 0; i < 1000; i++) outer(); return 3; }
+int main(void) { while (now() < 0.3) for (int i = 0; i < 1000; i++) outer(); return 3; }
 END
 need gcc -g -O2 program.c -o program
 "$record" --embed -F 499 -o trace.prf -- ./program > out 2>&1
