@@ -42,8 +42,8 @@ static void test_what_is_none(void **state)
 		"{\"pps\": [",
 		"{\"pps\": [1]}",
 		"{\"pps\": [{\"tb\": 1, \"tbk\": 1, \"gb\": 1, \"gbk\": 1, \"eb\": 1}]}",
-		"{\"pps\": [{\"tb\": 1, \"tbk\": 1, \"gb\": 1, \"gbk\": 1, \"eb\": 1, \"ebk\": "
-		"null}]}",
+		("{\"pps\": [{\"tb\": 1, \"tbk\": 1, \"gb\": 1, \"gbk\": 1, \"eb\": 1, "
+		 "\"ebk\": null}]}"),
 	};
 	struct dhat d = { 0 };
 
