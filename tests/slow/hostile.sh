@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the kernel or a program may do to a recording, and a recording must bear: programs that are
-# stopped, give up their rights, or write more names than can be read, full places, and clocks that jump. Those that
-# are cheap to try are in tests/e2e.
+# stopped, give up their rights, or write more names than can be read, full places, and clocks that
+# jump. Those that are cheap to try are in tests/e2e.
 . "$(dirname "$0")/../lib.sh"
 need_bpf
 need_tools gcc setpriv
