@@ -194,6 +194,7 @@ struct error *drain_settle(struct drain *d, uint64_t now_ns)
 	if (!error && d->refresh) {
 		d->refresh = false;
 		error = world_refresh(d->world, now_ns, add_to_unwinding, d);
+		unwinding_refresh(d->unwinding);
 	}
 	world_forget(d->world, now_ns - FORGET_NS);
 	return error;

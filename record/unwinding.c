@@ -64,6 +64,12 @@ struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layo
 	return u->lookahead ? lookahead_add(u->lookahead, pid, layout) : NULL;
 }
 
+void unwinding_refresh(struct unwinding *u)
+{
+	if (u->lookahead)
+		lookahead_look_at_all(u->lookahead);
+}
+
 bool unwinding_follows(const struct unwinding *u, uint32_t pid)
 {
 	return u->lookahead && spaces_follows(lookahead_spaces(u->lookahead), pid);

@@ -50,6 +50,9 @@ void unwinding_show_file(const struct unwinder_file *file, void *context);
 /* Adds a target and its known mappings. */
 struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layout *layout);
 
+/* Records of the side band were lost: ends of targets may be among them. */
+void unwinding_refresh(struct unwinding *u);
+
 /* Whether a process is known to be a target. */
 bool unwinding_follows(const struct unwinding *u, uint32_t pid);
 

@@ -1,61 +1,89 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/lookahead.h"
 
+#include "common/buffer.h"
+#include "common/clock.h"
 #include "common/map.h"
 #include "record/capture/timeline.h"
+#include "record/system/proc.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
+
+/* How often processes are looked at whose first thread has ended before others. */
+#define LOOK_NS UINT64_C(100000000)
 
 struct lookahead {
 	struct sideband *sideband;
 	struct spaces *spaces;
 	struct timeline timeline;
-	struct map threaded; /* pids with several threads -> 1: the first one has ended */
+	struct map threaded; /* pids that may have several threads */
+	struct map headless; /* those of them whose first thread has ended */
+	uint64_t look_ns;    /* when these are looked at next */
+	bool all;	     /* all processes are looked at then */
 	uint64_t followed;   /* records of followed processes */
 };
 
-/*
- * Other threads may outlive the first one, and no record marks the last thread of a process. The
- * link count of /proc/PID/task is the number of threads plus 2.
- */
-static bool has_other_threads(uint32_t pid)
+static bool add_pid(struct map *pids, uint32_t pid)
 {
-	struct stat status;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task", pid);
-	return !stat(path, &status) && status.st_nlink > 3;
+	return map_put(pids, &pid, sizeof(pid), NULL) != NULL;
 }
 
-static void apply_exit(struct lookahead *s, const struct side_record *r)
+/* The process has one thread. */
+static void forget_threads(struct lookahead *s, uint32_t pid)
 {
-	uint64_t *headless = map_get(&s->threaded, &r->pid, sizeof(r->pid));
+	map_remove(&s->threaded, &pid, sizeof(pid));
+	map_remove(&s->headless, &pid, sizeof(pid));
+}
 
-	if (!spaces_follows(s->spaces, r->pid) || (r->pid != r->tid && !(headless && *headless)))
-		return;
-	if (headless && has_other_threads(r->pid)) {
-		*headless = true;
-		return;
+static void end(struct lookahead *s, uint32_t pid, uint64_t time_ns)
+{
+	forget_threads(s, pid);
+	spaces_end(s->spaces, pid, time_ns);
+	spaces_remove(s->spaces, pid);
+}
+
+/*
+ * Other threads may outlive the first one, and no record marks the last thread of a process. The
+ * end of the first one may also be the beginning of an exec by another thread, which takes its
+ * number. /proc says neither as of the record's time, so it is asked later: see find_ended().
+ */
+static struct error *apply_exit(struct lookahead *s, const struct side_record *r)
+{
+	if (r->pid != r->tid || !spaces_follows(s->spaces, r->pid))
+		return NULL;
+	if (!map_get(&s->threaded, &r->pid, sizeof(r->pid))) {
+		end(s, r->pid, r->time_ns);
+		return NULL;
 	}
-	map_remove(&s->threaded, &r->pid, sizeof(r->pid));
-	spaces_end(s->spaces, r->pid, r->time_ns);
-	spaces_remove(s->spaces, r->pid);
+	s->look_ns = 0;
+	return add_pid(&s->headless, r->pid) ? NULL : error_memory();
+}
+
+static struct error *apply_fork(struct lookahead *s, const struct side_record *r)
+{
+	if (!spaces_follows(s->spaces, r->parent_pid))
+		return NULL;
+	if (r->pid != r->parent_pid)
+		forget_threads(s, r->pid); /* the pid may have been used before */
+	else if (!add_pid(&s->threaded, r->pid))
+		return error_memory();
+	return NULL;
 }
 
 static struct error *apply(struct lookahead *s, const struct side_record *r)
 {
+	struct error *error = NULL;
+
 	s->followed += spaces_follows(s->spaces,
 				      r->type == SIDE_RECORD_FORK ? r->parent_pid : r->pid);
-	if (r->type == SIDE_RECORD_EXIT)
-		apply_exit(s, r);
-	else if (r->type == SIDE_RECORD_FORK && r->pid == r->parent_pid &&
-		 spaces_follows(s->spaces, r->pid) &&
-		 !map_put(&s->threaded, &r->pid, sizeof(r->pid), NULL))
-		return error_memory();
-	return spaces_apply(s->spaces, r);
+	switch (r->type) {
+	case SIDE_RECORD_EXIT: error = apply_exit(s, r); break;
+	case SIDE_RECORD_FORK: error = apply_fork(s, r); break;
+	case SIDE_RECORD_EXEC: forget_threads(s, r->pid); break;
+	default: break;
+	}
+	return error ? error : spaces_apply(s->spaces, r);
 }
 
 static uint64_t peek(void *context, size_t number)
@@ -99,6 +127,7 @@ void lookahead_free(struct lookahead *s)
 	timeline_release(&s->timeline);
 	spaces_free(s->spaces);
 	map_release(&s->threaded);
+	map_release(&s->headless);
 	free(s);
 }
 
@@ -109,10 +138,8 @@ struct spaces *lookahead_spaces(struct lookahead *s)
 
 struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout)
 {
-	/* Whether the process has other threads is checked when its first one ends. */
-	if (!map_put(&s->threaded, &pid, sizeof(pid), NULL))
-		return error_memory();
-	return spaces_adopt(s->spaces, pid, layout);
+	/* It may have other threads already. */
+	return add_pid(&s->threaded, pid) ? spaces_adopt(s->spaces, pid, layout) : error_memory();
 }
 
 uint64_t lookahead_followed(const struct lookahead *s)
@@ -120,8 +147,60 @@ uint64_t lookahead_followed(const struct lookahead *s)
 	return s->followed;
 }
 
+/* -------- ends that no record marks -------- */
+
+static void add_ended(uint32_t pid, void *context)
+{
+	if (!proc_runs(pid, NULL))
+		buffer_append(context, &pid, sizeof(pid));
+}
+
+static void add_headless(const void *key, size_t size, uint64_t value, void *context)
+{
+	uint32_t pid;
+
+	memcpy(&pid, key, sizeof(pid));
+	add_ended(pid, context);
+}
+
+/*
+ * Those that have ended, u32 each. All records of these are there by now, and are to be applied
+ * before: one of the last may be of a child.
+ */
+static void find_ended(struct lookahead *s, uint64_t now_ns, struct buffer *ended)
+{
+	if (now_ns < s->look_ns)
+		return;
+	s->look_ns = now_ns + LOOK_NS;
+	if (s->all)
+		spaces_each(s->spaces, add_ended, ended);
+	else
+		map_each(&s->headless, add_headless, ended);
+	s->all = false;
+}
+
+void lookahead_look_at_all(struct lookahead *s)
+{
+	s->look_ns = 0;
+	s->all = true;
+}
+
 struct error *lookahead_run(struct lookahead *s)
 {
+	uint64_t now_ns = clock_now();
+	struct buffer ended = { 0 };
+	struct error *error;
+	uint32_t pid;
+
 	spaces_look_at_files(s->spaces);
-	return timeline_run_all(&s->timeline);
+	find_ended(s, now_ns, &ended);
+	error = timeline_run_all(&s->timeline);
+	for (size_t i = 0; i + sizeof(pid) <= ended.size; i += sizeof(pid)) {
+		memcpy(&pid, ended.data + i, sizeof(pid));
+		/* Its number may be another process's since. */
+		if (!proc_runs(pid, NULL))
+			end(s, pid, now_ns);
+	}
+	buffer_release(&ended);
+	return error;
 }

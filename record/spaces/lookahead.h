@@ -35,4 +35,7 @@ uint64_t lookahead_followed(const struct lookahead *s);
 /* Applies the new records. sideband_take() returns a record only after this has read it. */
 struct error *lookahead_run(struct lookahead *s);
 
+/* Records were lost: the next run looks which processes have ended. */
+void lookahead_look_at_all(struct lookahead *s);
+
 #endif

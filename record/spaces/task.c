@@ -7,9 +7,11 @@
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How much of a command line is kept: it is written for each task of the trace. */
 #define COMMAND_LINE_BYTES 4096
@@ -132,6 +134,31 @@ struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const ch
 	return NULL;
 }
 
+struct ending {
+	struct tasks *tasks;
+	const struct side_record *exec;
+};
+
+static void end_other(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct task *task = (struct task *)(uintptr_t)value;
+	const struct ending *e = context;
+
+	if (task->pid == e->exec->pid && task->tid != e->exec->tid)
+		count_out(e->tasks, task, e->exec->time_ns);
+}
+
+struct error *tasks_exec(struct tasks *t, const struct side_record *exec)
+{
+	struct error *error = tasks_rename(t, exec->pid, exec->tid, exec->name, exec->time_ns);
+	const uint64_t *alive = map_get(&t->alive, &exec->pid, sizeof(exec->pid));
+	struct ending e = { t, exec };
+
+	if (alive && *alive > 1)
+		map_each(&t->by_tid, end_other, &e);
+	return error;
+}
+
 bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
 {
 	struct task *task = tasks_find(t, tid);
@@ -144,8 +171,33 @@ bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
 	return alive && !*alive;
 }
 
+static void collect_missing(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct task *task = (const struct task *)(uintptr_t)value;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32, task->pid, task->tid);
+	if (!task->gone_ns && access(path, F_OK))
+		buffer_append(context, &task->tid, sizeof(task->tid));
+}
+
+void tasks_end_missing(struct tasks *t, uint64_t time_ns,
+		       void (*process)(uint32_t pid, void *context), void *context)
+{
+	struct buffer tids = { 0 }; /* u32 each */
+
+	map_each(&t->by_tid, collect_missing, &tids);
+	for (size_t i = 0; i + sizeof(uint32_t) <= tids.size; i += sizeof(uint32_t)) {
+		uint32_t tid;
+
+		memcpy(&tid, tids.data + i, sizeof(tid));
+		if (tasks_exit(t, tid, time_ns))
+			process(tasks_find(t, tid)->pid, context);
+	}
+	buffer_release(&tids);
+}
+
 struct forgetting {
-	struct tasks *tasks;
 	uint64_t before_ns;
 	struct buffer tids; /* u32 each */
 };
@@ -162,7 +214,7 @@ static void collect_gone(const void *key, size_t size, uint64_t value, void *con
 void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),
 		  void *context)
 {
-	struct forgetting f = { .tasks = t, .before_ns = before_ns };
+	struct forgetting f = { .before_ns = before_ns };
 
 	if (!t->gone)
 		return;

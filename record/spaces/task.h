@@ -38,10 +38,23 @@ struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const ch
 			   uint64_t time_ns);
 
 /*
+ * A record of type SIDE_RECORD_EXEC: the process has this thread only. If another one than the
+ * first ran the program, it has the number of the first now, and no record of its own end.
+ */
+struct error *tasks_exec(struct tasks *t, const struct side_record *exec);
+
+/*
  * A thread that ended still has samples during its teardown in the kernel, so it is kept until
  * tasks_forget(). True when no other thread of its process is known to be alive.
  */
 bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
+
+/*
+ * For when records were lost: all threads that are not there any more have ended. Calls `process`
+ * for each process of which none is left.
+ */
+void tasks_end_missing(struct tasks *t, uint64_t time_ns,
+		       void (*process)(uint32_t pid, void *context), void *context);
 
 /* Forgets threads that ended before a time, and calls `process` for each process that is gone. */
 void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),

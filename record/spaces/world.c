@@ -101,7 +101,9 @@ static struct error *apply_name(struct world *w, const struct side_record *r)
 
 	if (!spaces_follows(w->spaces, r->pid))
 		return NULL;
-	error = tasks_rename(w->tasks, r->pid, r->tid, r->name, r->time_ns);
+	error = r->type == SIDE_RECORD_EXEC
+			? tasks_exec(w->tasks, r)
+			: tasks_rename(w->tasks, r->pid, r->tid, r->name, r->time_ns);
 	return error ? error : spaces_apply(w->spaces, r);
 }
 
@@ -155,9 +157,22 @@ static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now
 	return error ? error : read_process(w, pid, now_ns);
 }
 
+struct ending {
+	struct spaces *spaces;
+	uint64_t time_ns;
+};
+
+static void end_process(uint32_t pid, void *context)
+{
+	const struct ending *e = context;
+
+	spaces_end(e->spaces, pid, e->time_ns);
+}
+
 struct error *world_refresh(struct world *w, uint64_t now_ns,
 			    void (*changed)(uint32_t pid, void *context), void *context)
 {
+	struct ending ending = { w->spaces, now_ns };
 	struct buffer pids = { 0 };
 	struct error *error = w->everything ? add_all(w, now_ns) : NULL;
 
@@ -179,6 +194,7 @@ struct error *world_refresh(struct world *w, uint64_t now_ns,
 		}
 	}
 	buffer_release(&pids);
+	tasks_end_missing(w->tasks, now_ns, end_process, &ending);
 	return error;
 }
 

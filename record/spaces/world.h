@@ -42,7 +42,8 @@ struct error *world_apply(struct world *w, const struct side_record *record);
 
 /*
  * For when records of the side band were lost, so that mappings and names may be wrong. Reads /proc
- * again for all processes that live, and calls `changed` (unless NULL) for each.
+ * again for all processes that live, and calls `changed` (unless NULL) for each. The others have
+ * ended.
  */
 struct error *world_refresh(struct world *w, uint64_t now_ns,
 			    void (*changed)(uint32_t pid, void *context), void *context);

@@ -126,6 +126,45 @@ static void the_ended_are_kept_for_a_while(void **state)
 	tasks_free(t);
 }
 
+/* The thread that ran it has the first one's number now, and no record of its own end. */
+static void an_exec_leaves_one_thread(void **state)
+{
+	const struct side_record exec = {
+		.type = SIDE_RECORD_EXEC, .pid = PID, .tid = PID, .time_ns = 12, .name = "next"
+	};
+	struct tasks *t = tasks_new();
+	uint32_t gone = 0;
+
+	assert_null(tasks_rename(t, PID, PID, "server", 5));
+	fork_thread(t, PID + 1, 6);
+	assert_false(tasks_exit(t, PID, 10));
+	assert_null(tasks_exec(t, &exec));
+	assert_string_equal(tasks_find(t, PID)->comm, "next");
+	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
+	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 12);
+	assert_true(tasks_exit(t, PID, 20));
+	tasks_forget(t, 21, collect, &gone);
+	assert_null(tasks_find(t, PID + 1));
+	assert_int_equal(gone, 1);
+	tasks_free(t);
+}
+
+static void those_that_are_missing_have_ended(void **state)
+{
+	struct tasks *t = tasks_new();
+	uint32_t self = (uint32_t)getpid(), gone = 0;
+
+	assert_null(tasks_add(t, self, self));
+	assert_null(tasks_rename(t, PID, PID, "missing", 5));
+	fork_thread(t, PID + 1, 6);
+	tasks_end_missing(t, 7, collect, &gone);
+	assert_int_equal(gone, 1);
+	assert_int_equal(tasks_find(t, PID)->gone_ns, 7);
+	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 7);
+	assert_int_equal(tasks_find(t, self)->gone_ns, 0);
+	tasks_free(t);
+}
+
 static void numbers_are_used_again(void **state)
 {
 	struct tasks *t = tasks_new();
@@ -151,6 +190,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_new_name_is_a_new_definition),
 	cmocka_unit_test(unknown_ones_are_looked_up),
 	cmocka_unit_test(the_ended_are_kept_for_a_while),
+	cmocka_unit_test(an_exec_leaves_one_thread),
+	cmocka_unit_test(those_that_are_missing_have_ended),
 	cmocka_unit_test(numbers_are_used_again),
 };
 

@@ -180,6 +180,8 @@ static void what_was_missed_is_asked_for(void **state)
 	/* A process that is gone keeps what was known: its samples may still be waiting. */
 	assert_null(world_refresh(&f->w, 11, NULL, NULL));
 	assert_true(spaces_knows(f->w.spaces, (uint32_t)pid));
+	world_forget(&f->w, 12);
+	assert_false(spaces_knows(f->w.spaces, (uint32_t)pid));
 	close(go[0]);
 	close(go[1]);
 	end(f);
