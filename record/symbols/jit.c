@@ -36,7 +36,8 @@ struct process {
 	uint64_t foreseen_ns;
 	char *late_dump; /* path of a dump that has not answered yet; NULL: none */
 	bool warned;
-	bool replaced; /* another program has replaced it, ahead of the timeline */
+	/* Another program has replaced it, ahead of the timeline, and may have files of its own. */
+	bool replaced;
 	struct growing_file map_file, dump_file;
 	struct write_times map_times, dump_times;
 	size_t map_functions, dump_functions; /* read from them */
@@ -363,15 +364,6 @@ void jit_foresee(struct jit *jit, uint32_t pid, uint64_t time_ns, const char *pa
 		open_dump(jit, p, path);
 }
 
-void jit_foresee_exec(struct jit *jit, uint32_t pid)
-{
-	struct process *p = process_find(jit, pid);
-
-	forget_foreseen(jit, pid, UINT64_MAX);
-	if (p)
-		p->replaced = true;
-}
-
 void jit_foresee_exit(struct jit *jit, uint32_t pid)
 {
 	struct process *p = find_foreseen(jit, pid);
@@ -514,7 +506,7 @@ static void settle(struct jit *jit, struct process *p)
 		     "there are too many, or they are malformed");
 }
 
-static void process_tick(struct jit *jit, struct process *p)
+static void read_files(struct jit *jit, struct process *p)
 {
 	open_map(jit, p);
 	watch_map(jit, p);
@@ -522,6 +514,12 @@ static void process_tick(struct jit *jit, struct process *p)
 		open_dump(jit, p, p->late_dump);
 	read_map(jit, p);
 	read_dump(jit, p);
+}
+
+static void process_tick(struct jit *jit, struct process *p)
+{
+	if (!p->replaced)
+		read_files(jit, p);
 	settle(jit, p);
 }
 
@@ -549,7 +547,7 @@ struct error *jit_tick(struct jit *jit, uint64_t now_ns)
 }
 
 /* Reads all that is left in the files, without the limit per tick: they hardly grow any more. */
-static void read_to_the_end(struct jit *jit, struct process *p)
+static void read_rest(struct jit *jit, struct process *p)
 {
 	uint64_t before;
 
@@ -560,6 +558,22 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 		if (p->map_file.offset + p->dump_file.offset == before)
 			break;
 	}
+}
+
+void jit_foresee_exec(struct jit *jit, uint32_t pid)
+{
+	struct process *p = process_find(jit, pid);
+
+	forget_foreseen(jit, pid, UINT64_MAX);
+	if (!p || p->replaced)
+		return;
+	read_rest(jit, p);
+	p->replaced = true;
+}
+
+static void read_to_the_end(struct jit *jit, struct process *p)
+{
+	read_rest(jit, p);
 	/* Nothing can arrive any more that would name the hits of the open object. */
 	p->names.known_until_ns = UINT64_MAX;
 	settle(jit, p);

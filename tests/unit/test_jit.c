@@ -201,6 +201,30 @@ static void exit_passes_on_and_forgets(void **state)
 	assert_string_equal(all_symbols(), "0:1010+1=one ");
 }
 
+/* Samples from before come later. */
+static void the_next_program_has_the_same_number(void **state)
+{
+	put("w", "1000 100 one\n");
+	assert_int_equal(hit(clock_now(), 0x1010), 0);
+	assert_int_equal(hit(clock_now(), 0x2010), 0);
+	jit_foresee_exec(jit, self);
+	put("a", "2000 100 next\n");
+	tick();
+	hit(clock_now(), 0x2020);
+	jit_exit(jit, self, UINT64_MAX);
+	assert_string_equal(all_symbols(), "0:1010+1=one ");
+}
+
+static void the_next_program_has_a_map_and_this_one_none(void **state)
+{
+	assert_int_equal(hit(clock_now(), 0x1010), 0);
+	jit_foresee_exec(jit, self);
+	put("w", "1000 100 next\n");
+	tick();
+	jit_exit(jit, self, UINT64_MAX);
+	assert_string_equal(all_symbols(), "");
+}
+
 /* A process with a map, that has ended and was waited for when this comes back. */
 static uint32_t foresee_short_life(uint64_t time_ns)
 {
@@ -442,6 +466,8 @@ static const struct CMUnitTest tests[] = {
 	EACH(a_link_instead_of_a_map),
 	EACH(left_behind_by_an_older_process),
 	EACH(a_dump_that_is_written_anew),
+	EACH(the_next_program_has_the_same_number),
+	EACH(the_next_program_has_a_map_and_this_one_none),
 	EACH(ended_before_its_samples_come),
 	EACH(foreseen_for_a_later_program),
 	cmocka_unit_test(names_of_dumps),
