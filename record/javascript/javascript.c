@@ -109,32 +109,44 @@ static struct v8_file *read_v8(struct javascript *j, const struct elf_file *e, c
 	return NULL;
 }
 
-static struct v8_file *look_into(struct javascript *j, uint32_t pid, const struct mapping *m)
+/* Closes the file. */
+static struct v8_file *look_into(struct javascript *j, int fd, const char *path)
 {
 	struct v8_file *file = NULL;
-	struct open_file opened;
 	struct elf_file e;
 
-	if (error_ignore(object_open(pid, m, &opened)))
-		return NULL;
-	if (!elf_file_open(&e, opened.fd)) {
+	if (!elf_file_open(&e, fd)) {
 		if (v8_file_is_one(&e))
-			file = read_v8(j, &e, m->object->definition.path);
+			file = read_v8(j, &e, path);
 		elf_file_release(&e);
 	}
-	close(opened.fd);
+	close(fd);
 	return file;
 }
 
-/* NULL for a file that holds no V8. */
+/*
+ * NULL for a file that holds no V8. One that cannot be opened for this process, as that has ended,
+ * may be for the next one.
+ */
 static const struct v8_file *file_of(struct javascript *j, uint32_t pid, const struct mapping *m)
 {
-	bool added;
-	uint64_t *value = map_put(&j->files, &m->object, sizeof(m->object), &added);
+	const uint64_t *known = map_get(&j->files, &m->object, sizeof(m->object));
+	struct open_file opened;
+	struct v8_file *file;
+	uint64_t *value;
 
-	if (value && added)
-		*value = (uintptr_t)look_into(j, pid, m);
-	return value ? (const struct v8_file *)(uintptr_t)*value : NULL;
+	if (known)
+		return (const struct v8_file *)(uintptr_t)*known;
+	if (error_ignore(object_open(pid, m, &opened)))
+		return NULL;
+	file = look_into(j, opened.fd, m->object->definition.path);
+	value = map_put(&j->files, &m->object, sizeof(m->object), NULL);
+	if (value) {
+		*value = (uintptr_t)file;
+		return file;
+	}
+	free(file);
+	return NULL;
 }
 
 /* -------- processes -------- */

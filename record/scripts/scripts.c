@@ -119,16 +119,6 @@ static struct interpreter *look_into(struct scripts *s, const struct open_file *
 	return i;
 }
 
-static struct interpreter *look_into_mapping(struct scripts *s, uint32_t pid,
-					     const struct mapping *m)
-{
-	struct open_file file;
-
-	if (error_ignore(object_open(pid, m, &file)))
-		return NULL;
-	return look_into(s, &file, m->object->definition.path);
-}
-
 static void prepare_file(void *context, const char *path)
 {
 	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
@@ -143,15 +133,29 @@ void scripts_prepare(struct scripts *s, const char *program)
 	startup_files_each(program, prepare_file, s);
 }
 
-/* NULL for a file that holds no interpreter. */
+/*
+ * NULL for a file that holds no interpreter. One that cannot be opened for this process, as that
+ * has ended, may be for the next one.
+ */
 static struct interpreter *interpreter_of(struct scripts *s, uint32_t pid, const struct mapping *m)
 {
-	bool added;
-	uint64_t *value = map_put(&s->files, &m->object, sizeof(m->object), &added);
+	const uint64_t *known = map_get(&s->files, &m->object, sizeof(m->object));
+	struct interpreter *i;
+	struct open_file file;
+	uint64_t *value;
 
-	if (value && added)
-		*value = (uintptr_t)look_into_mapping(s, pid, m);
-	return value ? (struct interpreter *)(uintptr_t)*value : NULL;
+	if (known)
+		return (struct interpreter *)(uintptr_t)*known;
+	if (error_ignore(object_open(pid, m, &file)))
+		return NULL;
+	i = look_into(s, &file, m->object->definition.path);
+	value = map_put(&s->files, &m->object, sizeof(m->object), NULL);
+	if (value) {
+		*value = (uintptr_t)i;
+		return i;
+	}
+	free(i);
+	return NULL;
 }
 
 uint64_t scripts_mark(const struct scripts *s, const struct layout *layout,

@@ -230,6 +230,21 @@ static void what_the_kernel_half_has_found_since_stays(void **state)
 	assert_int_equal(runtime_of(CHILD), SCRIPT_V8);
 }
 
+/* Its process had ended, say. */
+static void a_file_that_could_not_be_opened_is_looked_at_again(void **state)
+{
+	struct fixture *f = *state;
+	char hidden[80];
+
+	strcat(strcpy(hidden, f->path), ".hidden");
+	assert_int_equal(rename(f->path, hidden), 0);
+	map_file(f, PARENT, 0x10000, f->path);
+	assert_int_equal(runtime_of(PARENT), SCRIPT_NONE);
+	assert_int_equal(rename(hidden, f->path), 0);
+	map_file(f, CHILD, 0x10000, f->path);
+	assert_int_equal(runtime_of(CHILD), SCRIPT_PYTHON);
+}
+
 /* Another file may have its number by then. */
 static void a_file_that_is_forgotten_is_nothing(void **state)
 {
@@ -252,6 +267,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_process_and_its_child_are_known),
 	TEST(a_child_that_runs_another_program_is_not),
 	TEST(what_the_kernel_half_has_found_since_stays),
+	TEST(a_file_that_could_not_be_opened_is_looked_at_again),
 	TEST(a_file_that_is_forgotten_is_nothing),
 };
 
