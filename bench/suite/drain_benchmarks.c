@@ -117,7 +117,7 @@ static bool begin(struct trace_file *trace, struct prf_writer *w)
 		.kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples", .frequency = 999
 	};
 
-	*trace = (struct trace_file){ .output.fd = -1, .writer = w, .event_count = 1 };
+	*trace = (struct trace_file){ .output.fd = -1, .writer = w };
 	return !error_ignore(prf_writer_event(w, &event, &trace->events[0]));
 }
 

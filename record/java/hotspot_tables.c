@@ -46,7 +46,6 @@ static const struct wanted_field wanted_fields[] = {
 	{ "nmethod", "_method", NMETHOD_METHOD },
 	{ "CompiledMethod", "_method", NMETHOD_METHOD },
 	{ "nmethod", "_compile_id", NMETHOD_COMPILE_ID },
-	{ "nmethod", "_comp_level", NMETHOD_COMP_LEVEL, true },
 	{ "nmethod", "_orig_pc_offset", NMETHOD_ORIG_PC },
 	{ "nmethod", "_deopt_handler_begin", NMETHOD_DEOPT_HANDLER, true },
 	{ "CompiledMethod", "_deopt_handler_begin", NMETHOD_DEOPT_HANDLER, true },
@@ -75,9 +74,7 @@ static const struct wanted_field wanted_fields[] = {
 	{ "ConstMethod", "_flags._flags", CONST_METHOD_FLAGS }, /* since JDK 21 */
 	{ "ConstMethod", "_code_size", CONST_METHOD_CODE_SIZE },
 	{ "ConstMethod", "_name_index", CONST_METHOD_NAME },
-	{ "ConstMethod", "_signature_index", CONST_METHOD_SIGNATURE },
 	{ "ConstantPool", "_pool_holder", CONSTANTS_HOLDER },
-	{ "ConstantPool", "_length", CONSTANTS_LENGTH },
 	{ "ConstantPool", "_source_file_name_index", CONSTANTS_SOURCE_FILE, true },
 	{ "InstanceKlass", "_source_file_name_index", CLASS_SOURCE_FILE, true },
 	{ "Klass", "_name", KLASS_NAME },

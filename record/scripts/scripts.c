@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "bpf/abi/script.h"
@@ -17,6 +15,7 @@
 #include "record/scripts/script_file.h"
 #include "record/scripts/script_memory.h"
 #include "record/runtimes/sent_names.h"
+#include "record/unwind/code_files.h"
 #include "record/unwind/startup_files.h"
 
 /*
@@ -91,10 +90,7 @@ static void announce(const struct scripts *s, const struct stat *status, struct 
 		.process = i->process,
 	};
 
-	i->key = (struct unwind_file_key){
-		.device = (uint64_t)major(status->st_dev) << 20 | minor(status->st_dev),
-		.inode = status->st_ino,
-	};
+	i->key = code_file_kernel_key(status);
 	file.process.runtime = SCRIPT_NONE;
 	bpf_map_update_elem(s->options.files_fd, &i->key, &file, BPF_ANY);
 }

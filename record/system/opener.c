@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/buffer.h"
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/opener_process.h"
@@ -421,15 +420,7 @@ static bool is_reported(const struct opener_request *r)
 /* A file that keeps one of its threads also keeps the socket open. */
 static bool is_killed(void)
 {
-	struct buffer text = { 0 };
-	const char *name_end = NULL;
-	bool killed;
-
-	if (!proc_read((uint32_t)opener.process, "stat", &text))
-		name_end = strrchr(buffer_string(&text), ')');
-	killed = name_end && !strncmp(name_end, ") Z", 3);
-	buffer_release(&text);
-	return killed;
+	return proc_state((uint32_t)opener.process, NULL) == 'Z';
 }
 
 /* Another one, with the capabilities that this thread has kept. */

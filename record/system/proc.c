@@ -117,12 +117,12 @@ int proc_status(uint32_t pid, const char *key, uint32_t *value)
 	return status;
 }
 
-bool proc_runs(uint32_t pid, uint32_t *parent)
+char proc_state(uint32_t pid, uint32_t *parent)
 {
 	struct buffer text = { 0 };
-	uint32_t by = 0, threads = 0;
 	const char *name_end;
-	char state = 'X';
+	uint32_t by = 0;
+	char state;
 
 	if (proc_read(pid, "stat", &text))
 		text.size = 0;
@@ -132,6 +132,14 @@ bool proc_runs(uint32_t pid, uint32_t *parent)
 	buffer_release(&text);
 	if (parent)
 		*parent = by;
+	return state;
+}
+
+bool proc_runs(uint32_t pid, uint32_t *parent)
+{
+	char state = proc_state(pid, parent);
+	uint32_t threads;
+
 	if (state == 'Z')
 		return !proc_status(pid, "Threads:", &threads) && threads > 1;
 	return state != 'X';

@@ -88,7 +88,6 @@ struct error *series_begin(struct series *s, const char *name, uint64_t now_ns)
 	if (!s->due_ns || now_ns >= s->due_ns + s->ns)
 		s->due_ns = now_ns;
 	s->due_ns += s->ns;
-	s->began_ns = now_ns;
 	return NULL;
 }
 

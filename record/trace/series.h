@@ -26,8 +26,7 @@ struct series {
 	char *base;		/* value of -o */
 	char **names;		/* with max_files: existing files of the series, oldest first */
 	size_t n;
-	uint64_t began_ns; /* CLOCK_MONOTONIC, of the current one */
-	uint64_t due_ns;   /* when the next one is due by time */
+	uint64_t due_ns; /* when the next one is due by time, CLOCK_MONOTONIC */
 };
 
 void series_release(struct series *s);

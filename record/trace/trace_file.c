@@ -121,7 +121,6 @@ static struct error *write_events(struct trace_file *f, const struct event_list 
 {
 	struct error *error = NULL;
 
-	f->event_count = 0;
 	for (size_t i = 0; i < events->n && !error; i++) {
 		const struct event *event = &events->events[i];
 		struct prf_event definition = {
@@ -132,7 +131,7 @@ static struct error *write_events(struct trace_file *f, const struct event_list 
 			.period = event->period,
 		};
 
-		error = prf_writer_event(f->writer, &definition, &f->events[f->event_count++]);
+		error = prf_writer_event(f->writer, &definition, &f->events[i]);
 	}
 	return error;
 }

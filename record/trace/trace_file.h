@@ -17,7 +17,6 @@ struct trace_file {
 	struct output output;
 	struct prf_writer *writer;
 	uint32_t events[EVENT_LIST_MAX]; /* event number in the sampler -> in the trace */
-	size_t event_count;
 };
 
 struct metadata {

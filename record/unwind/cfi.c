@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/sorted.h"
 #include "record/unwind/unwind_arch.h"
 
 /* A CIE's instructions run once; a compiler writes about ten bytes. */
 #define CIE_INSTRUCTIONS_MAX 4096
 #define REMEMBER_MAX 16
-/* The largest programs have a million functions, and compilers write a handful of CIEs per object.
- */
+/* The largest programs have a million functions; compilers write a few CIEs for each object. */
 #define FDES_MAX (4u << 20)
 #define CIES_MAX (256u << 10)
 
@@ -470,21 +470,11 @@ static int add_cie(struct cfi *cfi, struct cursor c, uint32_t offset)
 /* CIEs stand before their FDEs, mostly right before. */
 static const struct cfi_cie *find_cie(const struct cfi *cfi, uint64_t offset)
 {
-	size_t low = 0, high = cfi->cie_count;
+	size_t n = cfi->cie_count;
 
-	if (high && cfi->cies[high - 1].offset == offset)
-		return &cfi->cies[high - 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cfi->cies[middle].offset == offset)
-			return &cfi->cies[middle];
-		if (cfi->cies[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	if (n && cfi->cies[n - 1].offset != offset)
+		n = sorted_up_to(cfi->cies, n, SORTED_BY(struct cfi_cie, offset), offset);
+	return n && cfi->cies[n - 1].offset == offset ? &cfi->cies[n - 1] : NULL;
 }
 
 static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)

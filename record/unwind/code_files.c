@@ -121,6 +121,14 @@ static uint64_t size_of_copy(const struct open_file *from)
 	return fstat(from->fd, &status) ? UINT64_MAX : (uint64_t)status.st_size;
 }
 
+struct unwind_file_key code_file_kernel_key(const struct stat *status)
+{
+	return (struct unwind_file_key){
+		.device = (uint64_t)major(status->st_dev) << 20 | minor(status->st_dev),
+		.inode = status->st_ino,
+	};
+}
+
 /* Takes over the fd. */
 static void set_file(struct code_files *files, struct code_file *file, struct open_file *from)
 {
@@ -140,11 +148,8 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	if (file->fd >= 0 && !from->copied && files->kept < KEPT_MAX)
 		file->kept = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	files->kept += file->kept >= 0;
-	if (file->fd < 0)
-		return;
-	/* What the kernel half knows the file by: struct unwind_file_key. */
-	file->device = (uint64_t)major(from->status.st_dev) << 20 | minor(from->status.st_dev);
-	file->inode = from->status.st_ino;
+	if (file->fd >= 0)
+		file->kernel_key = code_file_kernel_key(&from->status);
 }
 
 /* Takes over the fd. */

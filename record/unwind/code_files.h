@@ -44,8 +44,8 @@ struct code_file {
 	uint64_t base; /* of the table's first page, link-time */
 	struct table_segment segments[TABLE_SEGMENTS_MAX];
 	uint32_t segment_count;
-	uint64_t device, inode; /* device as the kernel half encodes it; 0: not known */
-	uint64_t refused_ns;	/* when it was refused; 0: it may be tried again at once */
+	struct unwind_file_key kernel_key; /* inode 0: not known */
+	uint64_t refused_ns; /* when it was refused; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t needed_ns; /* while waiting: since when a process maps it; 0: none does */
 	uint64_t build_ns;
@@ -91,6 +91,9 @@ struct code_file *code_files_get_vdso(struct code_files *files);
 
 /* The file at a path in the recorder's own root. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);
+
+/* What the kernel half knows a file by. */
+struct unwind_file_key code_file_kernel_key(const struct stat *status);
 
 /* The known file with that build-id, or NULL. */
 struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,

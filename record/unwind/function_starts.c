@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/sorted.h"
 #include "record/unwind/x86_instruction.h"
 
 #define STARTS_MAX (4 << 20) /* code after them is as that of an unknown function */
@@ -192,15 +193,7 @@ void function_starts_release(struct function_starts *s)
 
 size_t function_starts_next(const struct function_starts *s, uint64_t address)
 {
-	size_t low = 0, high = s->n;
+	const struct sorted_key by = SORTED_BY(struct function_start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->all[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return address ? sorted_up_to(s->all, s->n, by, address - 1) : 0;
 }

@@ -70,24 +70,22 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 /* A file that was overwritten in place has left its key to the one that it is now. */
 static void withdraw(const struct unwinder *u, const struct code_file *file)
 {
-	struct unwind_file_key key = { file->device, file->inode };
 	struct unwind_file value;
 
-	if (!bpf_map_lookup_elem(u->options.maps.files, &key, &value) &&
+	if (!bpf_map_lookup_elem(u->options.maps.files, &file->kernel_key, &value) &&
 	    value.first_page == file->stored.first_page)
-		bpf_map_delete_elem(u->options.maps.files, &key);
+		bpf_map_delete_elem(u->options.maps.files, &file->kernel_key);
 }
 
 /* Makes the table known to the kernel half under its file's key, or withdraws it. */
 static void announce(const struct unwinder *u, const struct code_file *file)
 {
-	struct unwind_file_key key = { file->device, file->inode };
 	struct unwind_file value = {
 		.first_page = file->stored.first_page,
 		.pages = file->stored.pages,
 	};
 
-	if (!file->inode)
+	if (!file->kernel_key.inode)
 		return;
 	if (file->state != CODE_FILE_READY) {
 		withdraw(u, file);
@@ -100,7 +98,7 @@ static void announce(const struct unwinder *u, const struct code_file *file)
 		value.segments[value.count].size = t->size;
 		value.segments[value.count].delta = t->address - t->offset - file->base;
 	}
-	bpf_map_update_elem(u->options.maps.files, &key, &value, BPF_ANY);
+	bpf_map_update_elem(u->options.maps.files, &file->kernel_key, &value, BPF_ANY);
 }
 
 static int build_from(const struct unwinder *u, const struct elf_file *e, const char *path,
@@ -299,7 +297,6 @@ static void report(struct unwinder *u, const struct code_file *file)
 				 : 0,
 		.build_ns = file->build_ns,
 		.problem = file->problem,
-		.refused = file->state == CODE_FILE_REFUSED,
 	};
 
 	if (u->options.built)
@@ -630,8 +627,6 @@ void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 {
 	pthread_mutex_lock(&u->lock);
 	*totals = u->totals;
-	totals->processes = u->published.by_pid.count;
-	totals->segments = u->published.pool.used;
 	pthread_mutex_unlock(&u->lock);
 }
 

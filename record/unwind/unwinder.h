@@ -27,7 +27,6 @@ struct unwinder_file {
 	const char *path;
 	uint64_t rows, bytes, build_ns;
 	const char *problem; /* NULL, or why there is no table: static text */
-	bool refused;	     /* its stacks are cut off; else frame pointers are tried */
 };
 
 struct unwinder_options {
@@ -90,7 +89,6 @@ void unwinder_forget_removed(struct unwinder *u);
 
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;
-	uint64_t processes, segments;
 	uint64_t build_ns;
 	uint64_t dropped; /* files whose tables were given back to stay within the limit */
 	uint64_t refused; /* files that got no table although they may have unwind information */

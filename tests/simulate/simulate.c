@@ -48,7 +48,6 @@ static void begin_trace(struct simulation *s)
 	/* Of each second seed, the trace is so long that definitions are forgotten. */
 	must(prf_writer_new(&s->trace.writer, &(struct prf_writer_options){
 						      .fd = -1, .recent = s->seed % 2 ? 0 : 8 }));
-	s->trace.event_count = 1;
 	must(prf_writer_event(s->trace.writer, &event, &s->trace.events[0]));
 }
 

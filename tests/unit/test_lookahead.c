@@ -146,13 +146,7 @@ static bool has_ended(struct fixture *f)
 /* Its first thread, at least. */
 static bool is_zombie(struct fixture *f)
 {
-	struct buffer text = { 0 };
-	bool zombie;
-
-	assert_int_equal(proc_read(f->pid, "stat", &text), 0);
-	zombie = strstr(buffer_string(&text), ") Z") != NULL;
-	buffer_release(&text);
-	return zombie;
+	return proc_state(f->pid, NULL) == 'Z';
 }
 
 static bool is_called_sleep(struct fixture *f)
