@@ -25,6 +25,7 @@ struct publication {
 	bool changed;		 /* the process has another layout by now */
 	bool dirty;		 /* to be published */
 	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
+	uint64_t again_ns;     /* while dirty: not before this, as there was no room */
 };
 
 struct error *publications_init(struct publications *p, int segments_fd, int processes_fd)
@@ -251,19 +252,27 @@ static bool is_current(const struct publications *p, struct publication *process
 	return true;
 }
 
+/* There was no room. When runs that rest now have rested there may be some. */
+static void try_again(struct publications *p, struct publication *process)
+{
+	p->refused++;
+	process->dirty = true;
+	process->again_ns = p->now_ns + RANGE_POOL_REST_NS;
+}
+
 static void publish(struct publications *p, struct publication *process)
 {
 	struct unwind_process value;
 	struct segment_run *run = NULL;
 	uint64_t mm;
 
-	if (!process->dirty || !is_current(p, process, &mm))
+	if (!process->dirty || p->now_ns < process->again_ns || !is_current(p, process, &mm))
 		return;
 	process->dirty = false;
 	if (process->layout && process->layout->mappings.n) {
 		run = write_run(p, &process->layout->mappings, p->now_ns);
 		if (!run)
-			p->refused++;
+			try_again(p, process);
 	}
 	value = (struct unwind_process){ .execs = process->execs, .mm = mm };
 	if (run) {
@@ -293,6 +302,7 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 		layout_put(old);
 		process->changed = false;
 		process->dirty = true;
+		process->again_ns = 0;
 	}
 	publish(u->publications, process);
 	u->publications->pending |= process->dirty;

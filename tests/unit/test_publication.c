@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/publication.h"
+#include "tests/unit/unit.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/abi/unwind.h"
+#include "tests/unit/error_check.h"
+
+/* Above any number that the kernel gives, so that /proc knows nothing of it. */
+#define PID 100000000u
+#define SECOND UINT64_C(1000000000)
+
+/* -------- the kernel half's map of processes, in place of the kernel's: it has one entry --------
+ */
+
+static struct unwind_process there;
+static bool is_there;
+
+/* These three in place of libbpf's. */
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	if (is_there)
+		*(struct unwind_process *)value = there;
+	return is_there ? 0 : -ENOENT;
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	there = *(const struct unwind_process *)value;
+	is_there = true;
+	return 0;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	is_there = false;
+	return 0;
+}
+
+struct fixture {
+	int segments_fd;
+	struct objects *objects;
+	struct spaces *spaces;
+	struct publications p;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	is_there = false;
+	f->segments_fd = memfd_create("segments", MFD_CLOEXEC);
+	assert_int_equal(
+		ftruncate(f->segments_fd, UNWIND_MAX_SEGMENTS * sizeof(struct unwind_segment)), 0);
+	f->objects = objects_new();
+	f->spaces = spaces_new(f->objects, true);
+	assert_no_error(publications_init(&f->p, f->segments_fd, -1));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	publications_release(&f->p);
+	spaces_free(f->spaces);
+	objects_free(f->objects);
+	close(f->segments_fd);
+	free(f);
+	return 0;
+}
+
+/* The process maps some more. */
+static void map(struct fixture *f, uint64_t start)
+{
+	const struct side_record r = { .type = SIDE_RECORD_MAP,
+				       .pid = PID,
+				       .tid = PID,
+				       .map = { .start = start, .size = 0x1000, .inode = 1 },
+				       .name = "/bin/x" };
+
+	assert_no_error(spaces_apply(f->spaces, &r));
+	publications_change(&f->p, PID);
+}
+
+static uint32_t published(struct fixture *f, uint64_t now_ns)
+{
+	publications_update(&f->p, f->spaces, now_ns);
+	return there.count;
+}
+
+static void what_is_mapped_is_published(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	assert_int_equal(f->p.segments[there.first].start, 0x1000);
+	map(f, 0x3000);
+	assert_int_equal(published(f, SECOND), 2);
+	assert_false(f->p.pending);
+}
+
+static void without_room_it_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t first = range_pool_take(&f->p.pool, UNWIND_MAX_SEGMENTS, SECOND);
+
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND), 0);
+	range_pool_give(&f->p.pool, first, UNWIND_MAX_SEGMENTS, SECOND);
+	/* What was given back rests first. */
+	assert_int_equal(published(f, SECOND + 1), 0);
+	assert_int_equal(published(f, 3 * SECOND), 1);
+	assert_int_equal(f->p.segments[there.first].start, 0x1000);
+	assert_false(f->p.pending);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+static const struct CMUnitTest tests[] = {
+	TEST(what_is_mapped_is_published),
+	TEST(without_room_it_is_tried_again),
+};
+
+UNIT_TESTS(tests);
