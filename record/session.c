@@ -65,6 +65,14 @@ static int count_rings(struct pollfd *fds, size_t n)
 	return ready;
 }
 
+/* As poll(), but 0 when a signal came: after other calls errno would not say so any more. */
+static int wait_for_fds(struct pollfd *fds, size_t n, int ms)
+{
+	int ready = poll(fds, n, ms);
+
+	return ready < 0 && errno == EINTR ? 0 : ready;
+}
+
 /*
  * Records have come: waits until it is time to look at them, or for `most_ms`. Returns how many of
  * `fds` are ready by then.
@@ -74,11 +82,10 @@ static int wait_for_more(struct session *s, struct pollfd *fds, size_t n, int mo
 	uint64_t due_ns = s->looked_ns + s->together_ms * UINT64_C(1000000);
 	int ms = clock_wait_ms(clock_now(), due_ns, most_ms);
 
-	return ms ? poll(fds, n, ms) : 0;
+	return ms ? wait_for_fds(fds, n, ms) : 0;
 }
 
-/* Records have been looked at: whether targets had any part in them decides how soon it is again.
- */
+/* Records have been looked at: how soon again depends on whether targets had a part in them. */
 static void note_look(struct session *s, uint64_t now_ns, bool followed)
 {
 	if (followed)
@@ -98,7 +105,7 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 	size_t rings = add_rings(s, fds + n);
 
 	for (;;) {
-		int ready = poll(fds, n + rings, ms);
+		int ready = wait_for_fds(fds, n + rings, ms);
 		int with_records = ready > 0 ? count_rings(fds + n, rings) : 0;
 
 		ready -= with_records;
@@ -146,7 +153,7 @@ static int wait_for(struct session *s, int ms)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
 	fds[n++] = (struct pollfd){ .fd = opener_fd(), .events = POLLIN };
-	if (poll_and_look_ahead(s, fds, n, ms) < 0 && errno != EINTR)
+	if (poll_and_look_ahead(s, fds, n, ms) < 0)
 		return SIGTERM;
 	target_look(&s->target);
 	opener_look(clock_now());
@@ -159,8 +166,7 @@ static int start_sampling(struct session *s)
 	struct error *error = NULL;
 
 	s->start = trace_start_now();
-	/* The file of a command begins only when that could be started, and has the time from
-	 * there. */
+	/* The file of a command begins only once that has started, and has the time from there. */
 	if (s->trace.writer)
 		error = trace_file_started(&s->trace, &s->start);
 	if (error)

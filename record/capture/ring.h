@@ -22,9 +22,8 @@ struct ring {
 	const uint8_t *data;
 	uint64_t size; /* of the data: a power of two */
 	uint64_t at;
-	struct buffer
-		aside;	 /* records that are older than those in the ring, see ring_set_aside() */
-	size_t aside_at; /* the first that was not read yet */
+	struct buffer aside; /* older records than those in the ring, see ring_set_aside() */
+	size_t aside_at;     /* the first that was not read yet */
 };
 
 /* Maps the ring of `size` bytes. `map_fd` may be closed as long as the BPF object holds it. */

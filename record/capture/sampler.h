@@ -60,10 +60,8 @@ struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *
 /* Fills in the maps that unwinder_new() needs. */
 void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps);
 
-/* Fds of the maps `scripts`, `script_lists`, `script_files` (bpf/runtimes/script.bpf.h); its own.
- */
+/* Its fds of the maps `scripts`, `script_lists`, `script_files` of bpf/runtimes/script.bpf.h. */
 int sampler_scripts(const struct sampler *s);
-
 int sampler_script_lists(const struct sampler *s);
 int sampler_script_files(const struct sampler *s);
 

@@ -8,9 +8,8 @@
 #define HEADER_BYTES 8
 #define TIME_BYTES 8
 
-#define SYMBOL_BYTES                                                                               \
-	(HEADER_BYTES + 16) /* of KSYMBOL and BPF_EVENT, up to the name or the time                \
-			     */
+/* Of KSYMBOL and BPF_EVENT, up to the name or the time. */
+#define SYMBOL_BYTES (HEADER_BYTES + 16)
 
 /*
  * The bytes of a record that are valid. When several events listen, the kernel reserves room for

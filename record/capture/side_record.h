@@ -32,8 +32,7 @@ struct side_record {
 			uint32_t major, minor;
 			uint64_t inode;
 			uint8_t build_id[PRF_BUILD_ID_MAX];
-			uint8_t build_id_size; /* 0: no build-id; device and inode are set instead
-						*/
+			uint8_t build_id_size; /* 0: none; device and inode are set instead */
 		} map;
 		struct {
 			uint64_t start;

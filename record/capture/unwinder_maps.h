@@ -5,10 +5,9 @@
 /* Fds of the BPF maps that hold unwind tables: passed from the sampler to the unwinder. */
 
 struct unwinder_maps {
-	int segments, pages,
-		rules;	      /* fds of the mmap-able arrays unwind_segments, _pages, _rules */
-	int slabs;	      /* unwind_slabs, the array of maps */
-	int processes, files; /* unwind_processes and unwind_files, the hashes */
+	int segments, pages, rules; /* unwind_segments, _pages, _rules: arrays for mmap() */
+	int slabs;		    /* unwind_slabs, the array of maps */
+	int processes, files;	    /* unwind_processes and unwind_files, the hashes */
 };
 
 #endif

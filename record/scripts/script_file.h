@@ -14,8 +14,7 @@ struct script_language {
 	const char *name;
 	/* Whether the file holds an interpreter; called for each file. */
 	bool (*is_one)(const struct elf_file *e);
-	/* Fills in the parameters, with link-time addresses. NULL, or why it cannot (static text).
-	 */
+	/* Fills in the parameters: link-time addresses. NULL, or why it cannot (static text). */
 	const char *(*read)(struct script_process *process, const struct elf_file *e);
 };
 

@@ -58,8 +58,7 @@ struct trace_start {
 };
 struct trace_start trace_start_now(void);
 
-/* Writes when the file's sampling began, or went on from the file before. Before the first sample.
- */
+/* Writes when sampling began for the file, or went on from the last one. Before any sample. */
 struct error *trace_file_started(struct trace_file *f, const struct trace_start *start);
 
 struct error *trace_file_sample(struct trace_file *f, const struct prf_sample *sample);

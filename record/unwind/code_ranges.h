@@ -2,8 +2,7 @@
 #ifndef RECORD_UNWIND_CODE_RANGES_H
 #define RECORD_UNWIND_CODE_RANGES_H
 
-/* Parts of a file's code, as link-time addresses: sorted, none overlaps another. Starts as { 0 }.
- */
+/* Parts of a file's code, as link-time addresses: sorted, without overlap. Starts as { 0 }. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -219,8 +219,7 @@ static int add_rule(struct builder *b, struct unwind_rule rule, uint8_t flags)
 	return rule_set_add(&b->t->rules, &rule);
 }
 
-/* The code before `address` leaves its frame for that of an exception's handler, if it is such
- * code. */
+/* The code before `address` may leave its frame for that of an exception's handler. */
 static void add_exception_return(struct builder *b, uint64_t address)
 {
 	uint64_t start = address - b->row_start > EXCEPTION_RETURN_BYTES
@@ -488,8 +487,7 @@ static int open_debug_frame(struct information *info, const struct unwind_source
 	}
 	data = elf_section_data(e, s);
 
-	/* Go's compiler marks neither ends of stacks nor signal frames, but keeps frame pointers.
-	 */
+	/* Go's compiler marks no ends of stacks and no signal frames, but keeps frame pointers. */
 	if (!s || elf_file_section(source->file, ".gopclntab") ||
 	    elf_file_section(source->file, ".data.rel.ro.gopclntab"))
 		return CFI_OK;

@@ -64,8 +64,7 @@ static void take_prefixes(struct decoder *d)
 	}
 }
 
-/* VEX and EVEX name the opcode map in their first byte; what they say of registers is not needed.
- */
+/* VEX and EVEX name the opcode map in their first byte; the registers in them are not needed. */
 static void take_opcode(struct decoder *d)
 {
 	uint8_t byte = peek(d, 0);
