@@ -145,15 +145,15 @@ uint64_t drain_holds_since(const struct drain *d, uint64_t now_ns)
 /* Up to when records are taken, with rings that are so full. */
 static uint64_t horizon(const struct drain *d, uint64_t now_ns, unsigned int percent)
 {
-	uint64_t held_ns = drain_holds_since(d, now_ns);
+	uint64_t held_ns = drain_holds_since(d, now_ns), settled_ns = now_ns - HOLD_BACK_NS;
 
 	if (held_ns != UINT64_MAX && sources_set_aside(d->sources))
-		return held_ns;
+		return held_ns < settled_ns ? held_ns : settled_ns;
 	/*
 	 * Under load, losing samples is worse than now and then a frame in the wrong file: nothing
 	 * is held back.
 	 */
-	return percent > 25 ? now_ns : now_ns - HOLD_BACK_NS;
+	return percent > 25 ? now_ns : settled_ns;
 }
 
 struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)

@@ -346,23 +346,24 @@ static int open_sampler(struct session *s)
 	return error ? fail_kernel(error) : 0;
 }
 
-/* Opens the side band and the listeners before /proc is read, so that no change is missed. */
+/*
+ * The side band reports what changes before /proc is read, so that nothing is missed. Its records
+ * are applied later, when there are listeners.
+ */
 static struct error *begin_world(struct session *s, bool everything)
 {
 	struct kernel_symbols *kernel = NULL;
-	struct error *error = kernel_symbols_new(&kernel);
+	struct error *error = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
 
+	if (error)
+		return error;
+	sideband_enable(s->sources.sideband);
+	error = kernel_symbols_new(&kernel);
 	if (!error)
 		error = world_init(&s->world, everything, kernel);
 	if (!error)
-		error = sideband_new(&s->sources.sideband, &s->sources.cpus, SIDE_BAND_BYTES);
-	if (error)
-		return error;
-	error = jit_new(&s->jit, &(struct jit_options){ .warn = show_warning });
-	if (!error)
-		error = made_code_follow(s->world.spaces, s->jit);
-	sideband_enable(s->sources.sideband);
-	return error;
+		error = jit_new(&s->jit, &(struct jit_options){ .warn = show_warning });
+	return error ? error : made_code_follow(s->world.spaces, s->jit);
 }
 
 /* Reads the processes that run already. */
