@@ -117,10 +117,9 @@ static struct interpreter *look_into(struct scripts *s, const struct open_file *
 
 static void prepare_file(void *context, const char *path)
 {
-	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
 	struct open_file file;
 
-	if (!opener_open(&what, &file))
+	if (!opener_open_path(path, &file))
 		free(look_into(context, &file, path));
 }
 

@@ -188,11 +188,13 @@ void tasks_end_missing(struct tasks *t, uint64_t time_ns,
 
 	map_each(&t->by_tid, collect_missing, &tids);
 	for (size_t i = 0; i + sizeof(uint32_t) <= tids.size; i += sizeof(uint32_t)) {
+		const struct task *task;
 		uint32_t tid;
 
 		memcpy(&tid, tids.data + i, sizeof(tid));
-		if (tasks_exit(t, tid, time_ns))
-			process(tasks_find(t, tid)->pid, context);
+		task = tasks_find(t, tid);
+		if (task && tasks_exit(t, tid, time_ns))
+			process(task->pid, context);
 	}
 	buffer_release(&tids);
 }

@@ -39,6 +39,9 @@ void opener_stop(void);
  */
 int opener_open(const struct opening *what, struct open_file *file);
 
+/* The same for a path of the recorder's own root, of any owner. */
+int opener_open_path(const char *path, struct open_file *file);
+
 /* Takes answers that have arrived, warns of those that are overdue, and restarts the process. */
 void opener_look(uint64_t now_ns);
 

@@ -26,7 +26,7 @@ static bool has_build_id(const struct elf_file *file, const struct prf_object *d
 /* The report looks there itself. */
 static bool is_at_its_path(const struct prf_object *d)
 {
-	struct opening what = { .kind = OPENING_STATUS, .uid = OPENING_ANY_UID, .path = d->path };
+	const struct opening what = { .kind = OPENING_STATUS, .path = d->path };
 	struct open_file opened;
 	const struct stat *st = &opened.status;
 	struct elf_file file;
@@ -36,8 +36,7 @@ static bool is_at_its_path(const struct prf_object *d)
 		return false;
 	if (d->inode == st->st_ino && d->device == st->st_dev && d->size == (uint64_t)st->st_size)
 		return true;
-	what.kind = OPENING_PATH;
-	if (opener_open(&what, &opened))
+	if (opener_open_path(d->path, &opened))
 		return false;
 	if (!elf_file_open(&file, opened.fd)) {
 		same = has_build_id(&file, d);

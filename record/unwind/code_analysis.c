@@ -13,11 +13,6 @@
 
 #if defined(__x86_64__)
 
-static bool is_stopped(const atomic_bool *stop)
-{
-	return stop && atomic_load_explicit(stop, memory_order_relaxed);
-}
-
 #define JUMPS_MAX (1 << 16) /* in one function */
 #define PASSES_MAX 8
 #define ALIGNMENT 16 /* where functions begin that nothing names */
@@ -484,7 +479,7 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 	if (span->emits && s.fixed == &rule_signal && span->start > a->run_start &&
 	    code_analysis_is_trampoline(a->e, span->start))
 		emit(a, span->start - 1, &s, true);
-	for (size_t at = 0; at < size && !is_stopped(a->stop);) {
+	for (size_t at = 0; at < size && !code_source_is_stopped(a->stop);) {
 		struct x86_instruction i = x86_instruction_at(span->code + at, size - at);
 
 		if (!known && i.size && !is_filler(a, &i, span->start + at))
@@ -506,7 +501,7 @@ static void analyse_span(struct code_analysis *a, struct span *span)
 	a->jump_count = 0;
 	map_release(&a->jump_at);
 	span->emits = false;
-	for (int pass = 0; pass < PASSES_MAX && !is_stopped(a->stop); pass++) {
+	for (int pass = 0; pass < PASSES_MAX && !code_source_is_stopped(a->stop); pass++) {
 		a->changed = false;
 		walk_span(a, span);
 		if (!a->changed && span->unnamed)
@@ -523,7 +518,7 @@ static void analyse(struct code_analysis *a, struct cursor c, uint64_t start, ui
 	size_t next = function_starts_next(&a->starts, start);
 	uint64_t at = start;
 
-	while (at < end && !is_stopped(a->stop)) {
+	while (at < end && !code_source_is_stopped(a->stop)) {
 		struct span span = { .code = c.at + (at - start), .start = at, .end = end };
 
 		if (next < a->starts.n && a->starts.all[next].address == at)
@@ -563,7 +558,7 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 
 	if (cursor_left(&c) < size)
 		size = cursor_left(&c);
-	while (at < size && !is_stopped(stop)) {
+	while (at < size && !code_source_is_stopped(stop)) {
 		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
 
 		if (c.at[at] && (!i.size || (i.effect != X86_PADDING && i.effect != X86_STOP)))

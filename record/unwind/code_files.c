@@ -299,12 +299,11 @@ struct code_file *code_files_find(const struct code_files *files, const uint8_t 
 
 struct code_file *code_files_get_path(struct code_files *files, const char *path)
 {
-	struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
 	struct build_id id = { 0 };
 	struct open_file opened;
 	struct elf_file elf;
 
-	if (!opener_open(&what, &opened) && !elf_file_open(&elf, opened.fd)) {
+	if (!opener_open_path(path, &opened) && !elf_file_open(&elf, opened.fd)) {
 		id.size = elf.build_id_size;
 		memcpy(id.bytes, elf.build_id, elf.build_id_size);
 		elf_file_release(&elf);

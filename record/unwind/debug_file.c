@@ -12,11 +12,10 @@
 
 static bool open_same(struct elf_file *debug, const struct elf_file *file, const char *path)
 {
-	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
 	struct open_file opened;
 	int error;
 
-	if (opener_open(&what, &opened))
+	if (opener_open_path(path, &opened))
 		return false;
 	error = elf_file_open(debug, opened.fd);
 	close(opened.fd);

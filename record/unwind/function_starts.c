@@ -16,11 +16,6 @@
 /* Instructions that are read from a wrong place soon agree with the right ones again. */
 #define BYTES_TO_AGREE 64
 
-static bool is_stopped(const atomic_bool *stop)
-{
-	return stop && atomic_load_explicit(stop, memory_order_relaxed);
-}
-
 static void add(struct function_starts *s, const struct code_source *from, uint64_t address,
 		const char *name)
 {
@@ -89,7 +84,7 @@ static void add_calls(struct function_starts *s, const struct code_source *from,
 	const uint8_t *at = c.bytes, *end = c.bytes + c.size;
 
 	while (end - at >= 5 && (at = memchr(at, CALL, (size_t)(end - at) - 4)) &&
-	       !is_stopped(from->stop)) {
+	       !code_source_is_stopped(from->stop)) {
 		size_t offset = (size_t)(at - c.bytes);
 		uint64_t target = c.address + offset + 5 + (uint64_t)(int64_t)distance_at(at + 1);
 
@@ -125,7 +120,7 @@ static void add_pointers(struct function_starts *s, const struct code_source *fr
 	const uint8_t *at = c.bytes + 1, *end = c.bytes + c.size;
 
 	while (end - at >= 6 && (at = memchr(at, LEA, (size_t)(end - at) - 5)) &&
-	       !is_stopped(from->stop)) {
+	       !code_source_is_stopped(from->stop)) {
 		size_t lea = (size_t)(at - c.bytes) - 1;
 		uint64_t target = c.address + lea + 7 + (uint64_t)(int64_t)distance_at(at + 2);
 

@@ -36,6 +36,11 @@ struct code_source {
 	const atomic_bool *stop; /* ends the search early, with fewer; NULL: nobody sets it */
 };
 
+static inline bool code_source_is_stopped(const atomic_bool *stop)
+{
+	return stop && atomic_load_explicit(stop, memory_order_relaxed);
+}
+
 /* Those within the gaps. */
 void function_starts_find(struct function_starts *s, const struct code_source *from);
 void function_starts_release(struct function_starts *s);

@@ -41,10 +41,9 @@ static bool answers(const char *path, mode_t rights)
 /* An fd, or -1. */
 static int open_path(const char *path)
 {
-	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
 	struct open_file file;
 
-	return opener_open(&what, &file) ? -1 : file.fd;
+	return opener_open_path(path, &file) ? -1 : file.fd;
 }
 
 static void add_folder(struct search *s, const char *path, size_t length)
