@@ -7,11 +7,12 @@
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* How much of a command line is kept: it is written for each task of the trace. */
 #define COMMAND_LINE_BYTES 4096
@@ -174,10 +175,11 @@ bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
 static void collect_missing(const void *key, size_t size, uint64_t value, void *context)
 {
 	const struct task *task = (const struct task *)(uintptr_t)value;
+	struct stat status;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32, task->pid, task->tid);
-	if (!task->gone_ns && access(path, F_OK))
+	if (!task->gone_ns && stat(path, &status) && errno == ENOENT)
 		buffer_append(context, &task->tid, sizeof(task->tid));
 }
 
