@@ -253,9 +253,8 @@ static bool is_current(const struct publications *p, struct publication *process
 }
 
 /* There was no room. When runs that rest now have rested there may be some. */
-static void try_again(struct publications *p, struct publication *process)
+static void try_again(const struct publications *p, struct publication *process)
 {
-	p->refused++;
 	process->dirty = true;
 	process->again_ns = p->now_ns + RANGE_POOL_REST_NS;
 }

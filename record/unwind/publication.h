@@ -28,9 +28,8 @@ struct publications {
 	struct range_pool pool;
 	int processes_fd;
 	uint32_t next_id;
-	bool pending;	  /* some process changed, or has not been published yet */
-	uint64_t now_ns;  /* of the publication that is going on */
-	uint64_t refused; /* publications that failed for want of room */
+	bool pending;	 /* some process changed, or has not been published yet */
+	uint64_t now_ns; /* of the publication that is going on */
 };
 
 /* Release it even after an error. */
