@@ -4,7 +4,6 @@
 
 /* What a recording costs: in the kernel, in the recorder, in memory. */
 
-#include "record/capture/sampler.h"
 #include "record/losses.h"
 #include "record/sources.h"
 #include "record/trace/trace_file.h"

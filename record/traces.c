@@ -2,7 +2,6 @@
 #include "record/traces.h"
 
 #include "common/clock.h"
-#include "common/message.h"
 #include "record/failure.h"
 #include "record/trace/vanished.h"
 

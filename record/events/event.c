@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/events/event.h"
 
-#include "common/nearest.h"
 #include "common/options.h"
 #include "record/events/event_names.h"
 

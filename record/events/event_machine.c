@@ -2,7 +2,6 @@
 /* The part of record/events/event.h that asks the kernel which events this machine has. */
 #include "record/events/event.h"
 
-#include "common/buffer.h"
 #include "common/nearest.h"
 #include "record/events/event_attributes.h"
 #include "record/events/event_names.h"

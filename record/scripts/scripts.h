@@ -11,7 +11,6 @@
  * Nothing here prints. Calls are from one thread.
  */
 
-#include "record/capture/ring.h"
 #include "record/scripts/script_names.h"
 #include "record/spaces/space.h"
 

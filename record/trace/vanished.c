@@ -4,7 +4,6 @@
 #include "common/sorted.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
-#include "record/unwind/code_files.h"
 
 #include <stdlib.h>
 #include <string.h>

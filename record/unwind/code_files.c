@@ -82,7 +82,8 @@ void code_files_close(struct code_files *files, struct code_file *file)
 	file->copied_bytes = 0;
 }
 
-void code_files_let_go(struct code_files *files, struct code_file *file)
+/* Closes the one that is kept. */
+static void let_go(struct code_files *files, struct code_file *file)
 {
 	if (file->kept < 0)
 		return;
@@ -101,7 +102,7 @@ void code_files_take(struct code_files *files, struct code_file *file)
 	map_remove(&files->keys, &file->key, sizeof(file->key));
 	files->count--;
 	code_files_close(files, file);
-	code_files_let_go(files, file);
+	let_go(files, file);
 }
 
 static void close_file(struct open_file *from)
@@ -142,7 +143,7 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	file->fd = from->fd;
 	file->copied_bytes = size;
 	files->copied_bytes += size;
-	code_files_let_go(files, file);
+	let_go(files, file);
 	file->removed = false; /* it was said of the one that was kept before */
 	/* Copies would keep their memory. */
 	if (file->fd >= 0 && !from->copied && files->kept < KEPT_MAX)

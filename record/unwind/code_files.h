@@ -71,9 +71,6 @@ void code_files_release(struct code_files *files);
 /* Closes the file's fd. */
 void code_files_close(struct code_files *files, struct code_file *file);
 
-/* Closes the one that is kept. */
-void code_files_let_go(struct code_files *files, struct code_file *file);
-
 /* The file is not known any more, and not open; the caller frees it. */
 void code_files_take(struct code_files *files, struct code_file *file);
 void code_file_free(struct code_file *file);

@@ -17,7 +17,6 @@ struct decoder {
 	uint8_t rex, map; /* map 0: one byte; 1: 0f; 2: 0f 38; 3: 0f 3a */
 	bool vector;	  /* VEX or EVEX */
 	uint8_t opcode;
-	bool has_modrm;
 	uint8_t mod, reg, rm; /* with the bits of REX */
 	bool sib_sp;	      /* the memory operand is relative to sp, without an index */
 	int32_t displacement;
