@@ -393,13 +393,6 @@ int opener_open(const struct opening *what, struct open_file *file)
 	return error;
 }
 
-int opener_open_path(const char *path, struct open_file *file)
-{
-	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
-
-	return opener_open(&what, file);
-}
-
 /* -------- what is overdue -------- */
 
 static void warn_of(struct asked *a)

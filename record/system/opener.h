@@ -40,7 +40,12 @@ void opener_stop(void);
 int opener_open(const struct opening *what, struct open_file *file);
 
 /* The same for a path of the recorder's own root, of any owner. */
-int opener_open_path(const char *path, struct open_file *file);
+static inline int opener_open_path(const char *path, struct open_file *file)
+{
+	const struct opening what = { .kind = OPENING_PATH, .uid = OPENING_ANY_UID, .path = path };
+
+	return opener_open(&what, file);
+}
 
 /* Takes answers that have arrived, warns of those that are overdue, and restarts the process. */
 void opener_look(uint64_t now_ns);

@@ -64,7 +64,7 @@ static void begin_trace(struct fixture *f)
 	struct prf_event event = { .name = "cpu-clock", .unit = "samples", .frequency = 99 };
 
 	fixture_must(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
-	f->trace = (struct trace_file){ .output.fd = -1, .writer = f->w, .event_count = 1 };
+	f->trace = (struct trace_file){ .output.fd = -1, .writer = f->w };
 	fixture_must(prf_writer_event(f->w, &event, &f->trace.events[0]));
 }
 
