@@ -11,6 +11,9 @@
 /* How long our count of a process's execs may lag before the kernel half's count is taken. */
 #define LAG_MAX_NS UINT64_C(500000000)
 
+/* Of those that found no room before, so many may find none again: each has searched all of it. */
+#define REFUSED_AGAIN_MAX 64
+
 struct segment_run {
 	uint32_t first, count, id;
 	uint32_t users;
@@ -24,8 +27,8 @@ struct publication {
 	struct segment_run *run; /* NULL: nothing is published */
 	bool changed;		 /* the process has another layout by now */
 	bool dirty;		 /* to be published */
+	bool refused;		 /* was published without its layout: there was no room */
 	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
-	uint64_t again_ns;     /* while dirty: not before this, as there was no room */
 };
 
 struct error *publications_init(struct publications *p, int segments_fd, int processes_fd)
@@ -252,11 +255,14 @@ static bool is_current(const struct publications *p, struct publication *process
 	return true;
 }
 
-/* There was no room. When runs that rest now have rested there may be some. */
-static void try_again(const struct publications *p, struct publication *process)
+/* When runs that rest now have rested there may be room. */
+static void refuse(struct publications *p, struct publication *process)
 {
-	process->dirty = true;
-	process->again_ns = p->now_ns + RANGE_POOL_REST_NS;
+	process->refused = true;
+	if (p->tries)
+		p->tries--;
+	if (!p->again_ns)
+		p->again_ns = p->now_ns + RANGE_POOL_REST_NS;
 }
 
 static void publish(struct publications *p, struct publication *process)
@@ -265,13 +271,13 @@ static void publish(struct publications *p, struct publication *process)
 	struct segment_run *run = NULL;
 	uint64_t mm;
 
-	if (!process->dirty || p->now_ns < process->again_ns || !is_current(p, process, &mm))
+	if (!process->dirty || !is_current(p, process, &mm))
 		return;
-	process->dirty = false;
+	process->dirty = process->refused = false;
 	if (process->layout && process->layout->mappings.n) {
 		run = write_run(p, &process->layout->mappings, p->now_ns);
 		if (!run)
-			try_again(p, process);
+			refuse(p, process);
 	}
 	value = (struct unwind_process){ .execs = process->execs, .mm = mm };
 	if (run) {
@@ -301,8 +307,9 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 		layout_put(old);
 		process->changed = false;
 		process->dirty = true;
-		process->again_ns = 0;
 	}
+	if (process->refused && u->publications->tries)
+		process->dirty = true;
 	publish(u->publications, process);
 	u->publications->pending |= process->dirty;
 }
@@ -311,6 +318,12 @@ void publications_update(struct publications *p, const struct spaces *spaces, ui
 {
 	struct updating u = { p, spaces };
 
+	p->tries = 0;
+	if (p->again_ns && now_ns >= p->again_ns) {
+		p->again_ns = 0;
+		p->tries = REFUSED_AGAIN_MAX;
+		p->pending = true;
+	}
 	if (!p->pending)
 		return;
 	p->pending = false;

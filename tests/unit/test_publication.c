@@ -15,13 +15,11 @@
 #define PID 100000000u
 #define SECOND UINT64_C(1000000000)
 
-/* -------- the kernel half's map of processes, in place of the kernel's: it has one entry --------
- */
+/* -------- the kernel half's map of processes, with one entry: in place of libbpf's -------- */
 
 static struct unwind_process there;
 static bool is_there;
 
-/* These three in place of libbpf's. */
 int bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
 	if (is_there)
@@ -114,6 +112,8 @@ static void without_room_it_is_tried_again(void **state)
 
 	map(f, 0x1000);
 	assert_int_equal(published(f, SECOND), 0);
+	/* Meanwhile nothing is looked at. */
+	assert_false(f->p.pending);
 	range_pool_give(&f->p.pool, first, UNWIND_MAX_SEGMENTS, SECOND);
 	/* What was given back rests first. */
 	assert_int_equal(published(f, SECOND + 1), 0);
