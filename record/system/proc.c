@@ -120,15 +120,16 @@ int proc_status(uint32_t pid, const char *key, uint32_t *value)
 char proc_state(uint32_t pid, uint32_t *parent)
 {
 	struct buffer text = { 0 };
+	int status = proc_read(pid, "stat", &text);
 	const char *name_end;
 	uint32_t by = 0;
 	char state;
 
-	if (proc_read(pid, "stat", &text))
+	if (status)
 		text.size = 0;
 	name_end = strrchr(buffer_string(&text), ')');
 	if (!name_end || sscanf(name_end, ") %c %" SCNu32, &state, &by) != 2)
-		state = 'X';
+		state = status && status != -ENOENT && status != -ESRCH ? '?' : 'X';
 	buffer_release(&text);
 	if (parent)
 		*parent = by;

@@ -36,7 +36,10 @@ int proc_link(uint32_t pid, const char *name, char *path, size_t size);
 /* Reads a number of /proc/PID/status: proc_status(pid, "Tgid:", &tgid). */
 int proc_status(uint32_t pid, const char *key, uint32_t *value);
 
-/* The letter of a process's state; 'X' if it is not there. `parent`: as for proc_runs(). */
+/*
+ * The letter of a process's state; 'X' if it is not there, '?' if it cannot be looked at, as
+ * without a free fd. `parent`: as for proc_runs().
+ */
 char proc_state(uint32_t pid, uint32_t *parent);
 
 /*

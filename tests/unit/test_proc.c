@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void reads_maps(void **state)
@@ -106,13 +107,32 @@ static void gone_processes(void **state)
 	/* No process has a number that large. */
 	assert_true(proc_read(INT32_MAX, "maps", &text) < 0);
 	assert_true(proc_status(INT32_MAX, "Tgid:", &value) < 0);
+	assert_int_equal(proc_state(INT32_MAX, NULL), 'X');
 	buffer_release(&text);
+}
+
+/* It may run. */
+static void a_process_that_cannot_be_looked_at(void **state)
+{
+	struct rlimit before, none;
+	bool runs;
+	char letter;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	letter = proc_state((uint32_t)getpid(), NULL);
+	runs = proc_runs((uint32_t)getpid(), NULL);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(letter, '?');
+	assert_true(runs);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(reads_maps),	  cmocka_unit_test(cuts_the_mark_of_deleted_files),
 	cmocka_unit_test(knows_itself),	  cmocka_unit_test(walks_folders_of_numbers),
-	cmocka_unit_test(gone_processes),
+	cmocka_unit_test(gone_processes), cmocka_unit_test(a_process_that_cannot_be_looked_at),
 };
 
 UNIT_TESTS(tests);
