@@ -172,33 +172,28 @@ bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
 	return alive && !*alive;
 }
 
-static void collect_missing(const void *key, size_t size, uint64_t value, void *context)
+struct missing {
+	struct tasks *tasks;
+	uint64_t time_ns;
+};
+
+static void end_missing(const void *key, size_t size, uint64_t value, void *context)
 {
-	const struct task *task = (const struct task *)(uintptr_t)value;
+	struct task *task = (struct task *)(uintptr_t)value;
+	const struct missing *m = context;
 	struct stat status;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32, task->pid, task->tid);
 	if (!task->gone_ns && stat(path, &status) && errno == ENOENT)
-		buffer_append(context, &task->tid, sizeof(task->tid));
+		count_out(m->tasks, task, m->time_ns);
 }
 
-void tasks_end_missing(struct tasks *t, uint64_t time_ns,
-		       void (*process)(uint32_t pid, void *context), void *context)
+void tasks_end_missing(struct tasks *t, uint64_t time_ns)
 {
-	struct buffer tids = { 0 }; /* u32 each */
+	struct missing m = { t, time_ns };
 
-	map_each(&t->by_tid, collect_missing, &tids);
-	for (size_t i = 0; i + sizeof(uint32_t) <= tids.size; i += sizeof(uint32_t)) {
-		const struct task *task;
-		uint32_t tid;
-
-		memcpy(&tid, tids.data + i, sizeof(tid));
-		task = tasks_find(t, tid);
-		if (task && tasks_exit(t, tid, time_ns))
-			process(task->pid, context);
-	}
-	buffer_release(&tids);
+	map_each(&t->by_tid, end_missing, &m);
 }
 
 struct forgetting {

@@ -50,11 +50,10 @@ struct error *tasks_exec(struct tasks *t, const struct side_record *exec);
 bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
 
 /*
- * For when records were lost: all threads that are not there any more have ended. Calls `process`
- * for each process of which none is left.
+ * For when records were lost: all threads that are not there any more have ended. The records of
+ * their ends may still come.
  */
-void tasks_end_missing(struct tasks *t, uint64_t time_ns,
-		       void (*process)(uint32_t pid, void *context), void *context);
+void tasks_end_missing(struct tasks *t, uint64_t time_ns);
 
 /* Forgets threads that ended before a time, and calls `process` for each process that is gone. */
 void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),

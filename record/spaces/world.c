@@ -157,22 +157,9 @@ static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now
 	return error ? error : read_process(w, pid, now_ns);
 }
 
-struct ending {
-	struct spaces *spaces;
-	uint64_t time_ns;
-};
-
-static void end_process(uint32_t pid, void *context)
-{
-	const struct ending *e = context;
-
-	spaces_end(e->spaces, pid, e->time_ns);
-}
-
 struct error *world_refresh(struct world *w, uint64_t now_ns,
 			    void (*changed)(uint32_t pid, void *context), void *context)
 {
-	struct ending ending = { w->spaces, now_ns };
 	struct buffer pids = { 0 };
 	struct error *error = w->everything ? add_all(w, now_ns) : NULL;
 
@@ -194,16 +181,27 @@ struct error *world_refresh(struct world *w, uint64_t now_ns,
 		}
 	}
 	buffer_release(&pids);
-	tasks_end_missing(w->tasks, now_ns, end_process, &ending);
+	tasks_end_missing(w->tasks, now_ns);
 	return error;
 }
 
+struct forgetting {
+	struct spaces *spaces;
+	uint64_t before_ns;
+};
+
 static void forget_process(uint32_t pid, void *context)
 {
-	spaces_remove(((struct world *)context)->spaces, pid);
+	const struct forgetting *f = context;
+
+	/* The record of its end may have been lost. */
+	spaces_end(f->spaces, pid, f->before_ns);
+	spaces_remove(f->spaces, pid);
 }
 
 void world_forget(struct world *w, uint64_t before_ns)
 {
-	tasks_forget(w->tasks, before_ns, forget_process, w);
+	struct forgetting f = { w->spaces, before_ns };
+
+	tasks_forget(w->tasks, before_ns, forget_process, &f);
 }

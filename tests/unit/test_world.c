@@ -144,11 +144,16 @@ static bool has_begun(struct fixture *f, uint32_t pid)
 	return file;
 }
 
+static void count_end(void *context, uint32_t pid, uint64_t time_ns)
+{
+	count(pid, context);
+}
+
 static void what_was_missed_is_asked_for(void **state)
 {
 	struct fixture *f = begin(false);
 	bool found = false;
-	int go[2], changed = 0;
+	int go[2], changed = 0, ends = 0;
 	pid_t pid;
 
 	assert_int_equal(pipe(go), 0);
@@ -177,11 +182,15 @@ static void what_was_missed_is_asked_for(void **state)
 	assert_true(changed >= 1);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	assert_null(spaces_listen(
+		f->w.spaces, &(struct space_listener){ .ended = count_end, .context = &ends }));
 	/* A process that is gone keeps what was known: its samples may still be waiting. */
 	assert_null(world_refresh(&f->w, 11, NULL, NULL));
 	assert_true(spaces_knows(f->w.spaces, (uint32_t)pid));
+	assert_int_equal(ends, 0);
 	world_forget(&f->w, 12);
 	assert_false(spaces_knows(f->w.spaces, (uint32_t)pid));
+	assert_int_equal(ends, 1);
 	close(go[0]);
 	close(go[1]);
 	end(f);
