@@ -166,9 +166,10 @@ static struct error *find_missing_of(struct gate *g, const struct results *earli
 			continue;
 		if (results_add(&g->missing, r))
 			return error_memory();
-		g->inconclusive++;
-		output_line("inconclusive  %s %s: was measured before, and is not now",
-			    r->benchmark, r->measure);
+		g->inconclusive += !g->settings->accept;
+		output_line("%-13s %s %s: was measured before, and is not now",
+			    g->settings->accept ? "accepted" : "inconclusive", r->benchmark,
+			    r->measure);
 	}
 	return NULL;
 }
@@ -177,7 +178,7 @@ static struct error *find_missing_of(struct gate *g, const struct results *earli
 static struct error *find_missing(struct gate *g)
 {
 	struct error *error = NULL;
-	bool complete = g->settings->accept;
+	bool complete = false;
 
 	g->view.since = INT64_MIN;
 	for (size_t i = g->history.count; i-- > 0 && !complete && !error;) {
@@ -243,7 +244,7 @@ static enum verdict keep(struct gate *g, enum verdict verdict)
 		.hash = (char *)(g->settings->hash ? g->settings->hash : ""),
 		.testbed = (char *)g->view.testbed,
 		.regressed = verdict == VERDICT_REGRESSED && !g->settings->accept,
-		.incomplete = g->missing.count > 0,
+		.incomplete = g->missing.count > 0 && !g->settings->accept,
 		.results = g->results,
 	};
 

@@ -134,8 +134,8 @@ struct error *history_append(const char *path, const struct history_entry *entry
 		json_object_set_new(object, "regressed", json_true());
 	if (entry->incomplete)
 		json_object_set_new(object, "incomplete", json_true());
-	/* As many digits as results have: what is equal must not seem to have risen. */
-	text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	/* All digits: what is equal must not seem to have risen. */
+	text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	if (!text || asprintf(&line, "%s\n", text) < 0) {
 		line = NULL;
 		error = error_memory();

@@ -174,7 +174,7 @@ static const struct option_entry table[64] = {
 	{ 0, "dry-run", NULL, "judge, but add nothing to the history", take_dry_run },
 	{ 0, "allow-missing-baseline", NULL, "no history to judge by is fine (for first runs)",
 	  take_allow_missing },
-	{ 0, "accept", NULL, "what regressed is wanted: it is the new baseline", take_accept },
+	{ 0, "accept", NULL, "what regressed, or is missing, is wanted", take_accept },
 	{ 0, "changes", NULL, "history: where each measure changed for good", take_changes },
 	{ 0, "svg", "FILE", "draw the trend of each benchmark", take_svg, VALUES_FILES },
 	{ 0, "cpu-time", NULL, "run, ab: user and system time in place of elapsed time",
@@ -197,7 +197,7 @@ static const struct option_entry table[64] = {
 static void print_commands(struct buffer *summary, const struct command *commands, size_t n)
 {
 	buffer_text(summary,
-		    "Measures prof and other programs, and stops regressions.\n\nCommands:");
+		    "Measures prof and other programs, and detects regressions.\n\nCommands:");
 	for (size_t i = 0; i < n; i++)
 		buffer_printf(summary, "\n  %-28s  %s", commands[i].name, commands[i].summary);
 }

@@ -72,12 +72,13 @@ gate 3 "and is still missing in the next run" --thresholds thresholds --history 
 gate 0 "with both again all is fine" --thresholds thresholds --history vanishing both.json
 gate 3 "one vanished again" --thresholds thresholds --history vanishing ten.json
 gate 0 "which --accept accepts" --thresholds thresholds --history vanishing --accept ten.json
+like "$output" '^accepted +other latency: was measured before' "and says so"
 gate 0 "for later runs, too" --thresholds thresholds --history vanishing ten.json
 is "$("$bench" history --history vanishing | grep -c 'results, incomplete$')" 3 "which the history shows"
 gate 2 "a result that is in two files" --thresholds thresholds --history h3 --dry-run twelve.json both.json
 like "$output" 'both.json: b/one latency: is in a file before it, too' "is named"
 echo '* latency percentage - 0 max=1' > strict
-results thirds 7.33333333333333
+results thirds 7.3333333333333339
 gate 0 "a value of many digits" --thresholds strict --history digits --allow-missing-baseline thirds.json
 gate 0 "is equal to itself" --thresholds strict --history digits thirds.json
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Completion in each shell: a line and the tab key are typed, and what became of the line is compared.
 . "$(dirname "$0")/../lib.sh"
-once_is_enough
 cd "$work" || exit 1
 export PATH="$build:$PATH"
 cp "$top/testdata/fixtures/cpp.prf" cpp.prf

@@ -4,6 +4,8 @@
 once_is_enough
 cd "$top" || exit 1
 
+is "$(grep -L '^need_bpf' $(grep -lE '\$(record|\{record)' tests/e2e/*.sh))" "" "each test that records runs alone"
+
 # fails NAME LAST-LINE ARGUMENT...: tests/run with the arguments ends with status 1 and these counts
 fails() {
 	name=$1 expected=$2
@@ -17,6 +19,10 @@ broken=$build
 fails "a test that does not exist" "0 passed, 1 failed, 0 skipped" nosuchtest
 fails "a script that does not exist" "0 passed, 1 failed, 0 skipped" tests/cli/nosuchtest.sh
 fails "... beside one that passes" "[1-9][0-9]* passed, 1 failed, 0 skipped" nosuchtest buffer
+
+mkdir "$work/full"
+ln -s "$(command -v false)" "$work/full/mkdir"
+PATH=$work/full:$PATH fails "a test that cannot be begun" "0 passed, 1 failed, 0 skipped" buffer
 
 mkdir "$work/empty"
 broken=$work/empty

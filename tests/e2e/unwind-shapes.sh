@@ -39,8 +39,9 @@ END
 shape outer "$work/stacks" outer ';main;outer;middle;leaf'
 shape library "$work/stacks" "$work/library.so" ';main;.*;call_back;outer;middle;leaf'
 shape stripped "$work/stripped" outer ''
-# These differ in what the kernel half does: with sanitizers the others are enough.
-if [ -z "${SAN:-}" ]; then
+if [ -n "${SAN:-}" ]; then
+	skip "seven shapes" "they differ in what the kernel half does, which has no sanitizers"
+else
 	shape sized "$work/stacks" sized ';main;sized;outer;middle;leaf'
 	shape aligned "$work/stacks" aligned ';main;aligned;outer;middle;leaf'
 	shape signal "$work/stacks" signal ';main;interrupted;.*;on_signal;leaf'
