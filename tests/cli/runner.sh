@@ -21,7 +21,8 @@ fails "a script that does not exist" "0 passed, 1 failed, 0 skipped" tests/cli/n
 fails "... beside one that passes" "[1-9][0-9]* passed, 1 failed, 0 skipped" nosuchtest buffer
 
 mkdir "$work/full"
-ln -s "$(command -v false)" "$work/full/mkdir"
+printf '#!/bin/sh\nexit 1\n' > "$work/full/mkdir"
+chmod +x "$work/full/mkdir"
 PATH=$work/full:$PATH fails "a test that cannot be begun" "0 passed, 1 failed, 0 skipped" buffer
 
 mkdir "$work/empty"
@@ -42,7 +43,7 @@ like "$(printf '%s' "$output" | tail -n 1)" '^0 passed, 0 failed, 1 skipped$' "n
 broken=$work/broken
 mkdir -p "$broken/testdata"
 ln -s "$build"/prof-* "$broken"
-for tool in make_trace trace_text print_trace; do ln -s "$(command -v false)" "$broken/testdata/$tool"; done
+for tool in make_trace trace_text print_trace; do ln -s "$work/full/mkdir" "$broken/testdata/$tool"; done
 for script in $(grep -lE 'testdata/(make_trace|trace_text|print_trace)' tests/cli/*.sh); do
 	[ "$script" != tests/cli/runner.sh ] || continue
 	fails "$script without its tools" "[0-9]+ passed, [1-9][0-9]* failed, [0-9]+ skipped" "$script"
