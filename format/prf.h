@@ -320,6 +320,9 @@ struct error *prf_writer_statistic(struct prf_writer *w, const char *key,
  */
 struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns) ERROR_CHECKED;
 
+/* Writes out all that waits, but no end: for a copy of a trace that lacks its end. */
+struct error *prf_writer_flush(struct prf_writer *w) ERROR_CHECKED;
+
 /* Writes everything, the time index and the end block. Nothing may follow. */
 struct error *prf_writer_finish(struct prf_writer *w) ERROR_CHECKED;
 

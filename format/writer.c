@@ -716,12 +716,17 @@ struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
 	return now_ns - w->waiting_since >= SEAL_AFTER_NS ? seal(w) : NULL;
 }
 
-struct error *prf_writer_finish(struct prf_writer *w)
+struct error *prf_writer_flush(struct prf_writer *w)
 {
 	struct error *error = writable(w);
 
-	if (!error)
-		error = seal(w);
+	return error ? error : seal(w);
+}
+
+struct error *prf_writer_finish(struct prf_writer *w)
+{
+	struct error *error = prf_writer_flush(w);
+
 	if (!error)
 		error = fail(w, compressor_finish(w->compressor));
 	w->finished = true;

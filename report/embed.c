@@ -258,8 +258,7 @@ static struct error *write_all_names(struct copy *c, struct embed_result *result
 static struct error *write_end(struct copy *c, struct embed_result *result)
 {
 	result->complete = prf_reader_complete(c->reader) && !result->damages;
-	return result->complete ? prf_writer_finish(c->writer)
-				: prf_writer_tick(c->writer, UINT64_MAX);
+	return result->complete ? prf_writer_finish(c->writer) : prf_writer_flush(c->writer);
 }
 
 static struct error *copy_records(struct copy *c, struct embed_result *result)

@@ -61,5 +61,12 @@ is "$("$report" --sysroot "$work/root" cut-copy.prf 2>/dev/null)" \
 	"$("$report" --sysroot "$work/root" cut.prf 2>/dev/null)" "an incomplete trace"
 "$report" --info --json cut-copy.prf > info.json 2>/dev/null
 is "$(json info.json "d['complete']")" False "stays incomplete"
+# ... and has all that is there, though no sample says a time.
+printf '%s\n' 'metadata "host" "box"' 'event 0 "clock" "samples" 99 0' 'task 1 1 "a"' \
+	'sample 0 0 0 - 0 1' seal > timeless.txt
+need "$build/testdata/trace_text" timeless.txt -o timeless.prf
+"$report" -q --embed timeless.prf -o timeless-copy.prf
+"$report" --info --json timeless-copy.prf > info.json 2>/dev/null
+is "$(json info.json "d['host']") $(json info.json "d['samples']")" "box 1" "with all that is in it"
 holds "what cannot be written is said" sh -c '! "$1" --embed trace.prf -o /nowhere/x 2>err && grep -q nowhere err' sh "$report"
 finish

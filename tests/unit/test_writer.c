@@ -595,6 +595,28 @@ static void test_tick(void **state)
 	prf_writer_free(w);
 }
 
+/* ... and by a flush, whenever it waits since: what has no time, too. */
+static void test_flush(void **state)
+{
+	struct prf_writer *w = writer(-1, false, 0);
+	struct prf_record record;
+	struct prf_reader *r;
+	const void *bytes;
+	size_t size;
+
+	fixture_must(prf_writer_metadata(w, "host", "box"));
+	fixture_must(prf_writer_flush(w));
+	bytes = prf_writer_memory(w, &size);
+	fixture_must(prf_reader_new_memory(&r, bytes, size));
+	assert_true(fixture_next(r, &record));
+	assert_int_equal(record.type, PRF_RECORD_METADATA);
+	assert_string_equal(record.metadata.value, "box");
+	assert_false(fixture_next(r, &record));
+	assert_false(prf_reader_ended(r));
+	prf_reader_free(r);
+	prf_writer_free(w);
+}
+
 static void test_full_disk(void **state)
 {
 	for (int thread = 0; thread < 2; thread++) {
@@ -732,6 +754,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_many_tasks),
 	cmocka_unit_test(test_wrong_arguments),
 	cmocka_unit_test(test_tick),
+	cmocka_unit_test(test_flush),
 	cmocka_unit_test(test_full_disk),
 	cmocka_unit_test(test_closed_pipe),
 	cmocka_unit_test(test_stalled_pipe),
