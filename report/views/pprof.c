@@ -69,7 +69,8 @@ static uint64_t pprof_string(struct pprof *pp, const char *text)
 
 	buffer_clear(&pp->text);
 	utf8_append(&pp->text, text);
-	entry = map_put(&pp->strings, buffer_string(&pp->text), pp->text.size, &added);
+	text = buffer_string(&pp->text);
+	entry = buffer_ok(&pp->text) ? map_put(&pp->strings, text, pp->text.size, &added) : NULL;
 	if (!entry) {
 		pp->out.failed = true;
 		return 0;
@@ -95,16 +96,22 @@ static void value_type(struct pprof *pp, unsigned int field, const char *type, c
 
 enum worth { WORTH_NOTHING, WORTH_PERIOD, WORTH_TIME, WORTH_WEIGHT };
 
+/* Only these matter: of p->events there may be no samples here, as of waits beside CPU time. */
+static const struct profile_event *event_of(const struct profile *p, size_t group)
+{
+	return &p->events[p->groups[group].event];
+}
+
 static enum worth pprof_worth(const struct profile *p)
 {
 	if (p->value == PROFILE_TIME)
 		return WORTH_TIME;
 	if (p->value == PROFILE_WEIGHT)
 		return WORTH_WEIGHT;
-	for (size_t i = 0; i < p->event_count; i++)
-		if (!p->events[i].ns_per_sample)
+	for (size_t i = 0; i < p->group_count; i++)
+		if (!event_of(p, i)->ns_per_sample)
 			return WORTH_NOTHING;
-	return p->event_count ? WORTH_PERIOD : WORTH_NOTHING;
+	return p->group_count ? WORTH_PERIOD : WORTH_NOTHING;
 }
 
 static uint64_t entry_worth(const struct profile *p, enum worth worth,
@@ -114,7 +121,7 @@ static uint64_t entry_worth(const struct profile *p, enum worth worth,
 		return e->value * 1000; /* from us */
 	if (worth == WORTH_WEIGHT)
 		return e->value;
-	return e->samples * p->events[p->groups[e->group].event].ns_per_sample;
+	return e->samples * event_of(p, e->group)->ns_per_sample;
 }
 
 static const char *worth_name(const struct profile *p, enum worth worth)
@@ -123,14 +130,14 @@ static const char *worth_name(const struct profile *p, enum worth worth)
 
 	if (p->latency)
 		return "latency";
-	if (!p->event_count)
+	if (!p->group_count)
 		return "time";
-	kind = p->events[0].kind;
-	for (size_t i = 1; i < p->event_count; i++)
-		if (p->events[i].kind != kind)
+	kind = event_of(p, 0)->kind;
+	for (size_t i = 1; i < p->group_count; i++)
+		if (event_of(p, i)->kind != kind)
 			return worth == WORTH_WEIGHT ? "weight" : "wall";
 	if (worth == WORTH_WEIGHT)
-		return p->events[0].name;
+		return event_of(p, 0)->name;
 	return kind == PRF_EVENT_OFF_CPU     ? "off-cpu"
 	       : kind == PRF_EVENT_PREEMPTED ? "preempted"
 					     : "cpu";

@@ -144,6 +144,35 @@ static void values_add_up(void **state)
 	free(r.bytes);
 }
 
+/* What else the trace has events of says nothing of the samples that are shown. */
+static void values_are_those_of_the_samples_events(void **state)
+{
+	const struct profile_event events[] = {
+		fixture_events[0],
+		{ .kind = PRF_EVENT_OFF_CPU, .name = "off-cpu", .unit = "ns" },
+	};
+	struct profile_group waits[COUNT(fixture_groups)];
+	struct profile p = fixture;
+	struct rendered r;
+
+	p.events = events;
+	p.event_count = 2;
+	r = render(&p);
+	assert_int_equal(count(r.profile, 1), 2);
+	string_is(r.profile, number(message(r.profile, 1, 1), 1), "cpu");
+	free(r.bytes);
+
+	memcpy(waits, fixture_groups, sizeof(waits));
+	for (size_t i = 0; i < COUNT(waits); i++)
+		waits[i].event = 1;
+	p.groups = waits;
+	p.value = PROFILE_TIME;
+	r = render(&p);
+	assert_int_equal(count(r.profile, 1), 2);
+	string_is(r.profile, number(message(r.profile, 1, 1), 1), "off-cpu");
+	free(r.bytes);
+}
+
 static void inlined_functions_are_lines_of_one_location(void **state)
 {
 	static const char *const names[] = { "leaf", "middle", "main" };
@@ -285,6 +314,7 @@ static void an_empty_profile_is_a_profile(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(values_add_up),
+	cmocka_unit_test(values_are_those_of_the_samples_events),
 	cmocka_unit_test(inlined_functions_are_lines_of_one_location),
 	cmocka_unit_test(mappings_have_their_build_id),
 	cmocka_unit_test(the_program_is_the_first_mapping),
