@@ -335,13 +335,10 @@ struct error *rows_init_run(struct rows *r, const struct profile *p, enum rows_k
 
 /* -------- callers and callees -------- */
 
-struct edges {
-	struct row *list; /* by row; the last stands for the function itself */
-	size_t count;
-};
-
-static size_t kept_edges(struct row *list, size_t n)
+/* Those that were counted. The others' memory is given back: each row may have such lists. */
+static size_t keep_edges(struct row **edges, size_t n)
 {
+	struct row *list = *edges, *shorter;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -349,6 +346,9 @@ static size_t kept_edges(struct row *list, size_t n)
 			list[kept++] = list[i];
 	if (kept)
 		qsort(list, kept, sizeof(*list), compare_totals);
+	shorter = realloc(list, (kept + 1) * sizeof(*list));
+	if (shorter)
+		*edges = shorter;
 	return kept;
 }
 
@@ -408,8 +408,8 @@ static bool fill_neighbours(struct row_neighbours *n, const struct rows *r, cons
 	n->callers[r->count] = (struct row){ .name = "[root]", .object = "" };
 	n->callees[r->count] = (struct row){ .name = "[self]", .object = "" };
 	count_neighbours(n, r, p, row);
-	n->caller_count = kept_edges(n->callers, r->count + 1);
-	n->callee_count = kept_edges(n->callees, r->count + 1);
+	n->caller_count = keep_edges(&n->callers, r->count + 1);
+	n->callee_count = keep_edges(&n->callees, r->count + 1);
 	return true;
 }
 

@@ -7,7 +7,9 @@
 #include "tests/unit/small_profile.h"
 #include "tests/unit/unit.h"
 
+#include <malloc.h>
 #include <math.h>
+#include <stdio.h>
 
 static const struct row *find(const struct row *list, size_t n, const char *name)
 {
@@ -138,6 +140,27 @@ static void test_callers_and_callees(void **state)
 	small_end(&s);
 }
 
+/* All functions may be asked for: lists as long as the table for each of them were too much. */
+static void test_memory_of_neighbours(void **state)
+{
+	struct row_neighbours *list;
+	struct small_profile s;
+	char stack[32];
+
+	small_begin(&s);
+	small_group(&s, "one", 1, 1);
+	for (unsigned int i = 0; i < SMALL_ENTRIES; i++) {
+		snprintf(stack, sizeof(stack), "main;f%u", i);
+		small_entry(&s, 0, stack, 1);
+	}
+	assert_int_equal(neighbours_of("^f7$", &s, &list), 1);
+	assert_int_equal(list[0].caller_count, 1);
+	assert_true(malloc_usable_size(list[0].callers) < 10 * sizeof(struct row));
+	assert_true(malloc_usable_size(list[0].callees) < 10 * sizeof(struct row));
+	rows_neighbours_free(list, 1);
+	small_end(&s);
+}
+
 static void test_nothing_matches(void **state)
 {
 	struct row_neighbours *list;
@@ -172,9 +195,13 @@ static void test_seconds(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_self_and_total),	cmocka_unit_test(test_copies_in_a_run),
-	cmocka_unit_test(test_by_comm),		cmocka_unit_test(test_callers_and_callees),
-	cmocka_unit_test(test_nothing_matches), cmocka_unit_test(test_interval),
+	cmocka_unit_test(test_self_and_total),
+	cmocka_unit_test(test_copies_in_a_run),
+	cmocka_unit_test(test_by_comm),
+	cmocka_unit_test(test_callers_and_callees),
+	cmocka_unit_test(test_memory_of_neighbours),
+	cmocka_unit_test(test_nothing_matches),
+	cmocka_unit_test(test_interval),
 	cmocka_unit_test(test_seconds),
 };
 
