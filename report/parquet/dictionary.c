@@ -30,6 +30,8 @@ bool dictionary_grow(struct dictionary *d)
 	slots = calloc(slot_count, sizeof(*slots));
 	if (!slots)
 		return false;
+	if (!d->slots)
+		pair_hash_make_seed(&d->seed);
 	free(d->slots);
 	d->slots = slots;
 	d->slot_count = slot_count;

@@ -4,13 +4,15 @@
 
 /*
  * Numbers, each kept once and counted from 0 in the order in which they came: the dictionary of a
- * column in one row group. A map of common/map.h, whose
- * keys are copies of any size, would hash and compare them for each frame. Starts as { 0 }.
+ * column in one row group. A map of common/map.h, whose keys are copies of any size, would hash and
+ * compare them for each frame. Seeded, for the numbers come from traces. Starts as { 0 }.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "common/pair_hash.h"
 
 struct dictionary {
 	uint64_t *keys; /* in the order in which they came */
@@ -18,6 +20,7 @@ struct dictionary {
 	uint32_t *slots;   /* index of a key + 1; 0: free */
 	uint32_t last;	   /* index of the key that came last: it mostly comes again */
 	size_t slot_count; /* a power of two, or 0 */
+	uint64_t seed;
 };
 
 #define DICTIONARY_FULL UINT32_MAX
@@ -32,8 +35,7 @@ bool dictionary_grow(struct dictionary *d);
 
 static inline size_t dictionary_slot(const struct dictionary *d, uint64_t key)
 {
-	/* The upper half of a product with 2^64 / golden ratio is evenly spread. */
-	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (d->slot_count - 1);
+	size_t at = pair_hash_mix(key, d->seed | 1) & (d->slot_count - 1);
 
 	while (d->slots[at] && d->keys[d->slots[at] - 1] != key)
 		at = (at + 1) & (d->slot_count - 1);

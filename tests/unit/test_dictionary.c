@@ -34,8 +34,24 @@ static void test_many(void **state)
 	dictionary_release(&d);
 }
 
+/* Multiples of the inverse of 2^64 / golden ratio, whose products with that are small. */
+static void test_chosen_keys(void **state)
+{
+	struct dictionary d = { 0 };
+	size_t above = 0;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(dictionary_index(&d, i * UINT64_C(0xf1de83e19937733d)), i);
+	for (size_t at = d.slot_count / 2; at < d.slot_count; at++)
+		above += d.slots[at] != 0;
+	/* Half of them, or none if all had the same slot. */
+	assert_in_range(above, 100, 900);
+	dictionary_release(&d);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_order_of_arrival),
 	cmocka_unit_test(test_many),
+	cmocka_unit_test(test_chosen_keys),
 };
 UNIT_TESTS(tests);
