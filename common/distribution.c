@@ -110,9 +110,16 @@ double distribution_student_inverse(double p, double freedom)
 	return inverse(distribution_student, freedom, p);
 }
 
+/* With more trials lgamma() leaves the tail few digits or none, and the normal one is near. */
+#define BINOMIAL_MAX 1e10
+
 double distribution_binomial_tail(double k, double n, double p)
 {
 	if (k <= 0)
 		return 1;
-	return k > n ? 0 : incomplete_beta(k, n - k + 1, p);
+	if (k > n)
+		return 0;
+	if (n > BINOMIAL_MAX)
+		return distribution_normal((n * p - k + 0.5) / sqrt(n * p * (1 - p)));
+	return incomplete_beta(k, n - k + 1, p);
 }

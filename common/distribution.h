@@ -12,7 +12,10 @@ double distribution_normal_inverse(double p);
 double distribution_student(double t, double freedom);
 double distribution_student_inverse(double p, double freedom);
 
-/* The chance of `k` or more of `n` trials that succeed with probability `p` each. */
+/*
+ * The chance of `k` or more of `n` trials that succeed with probability `p` each; of millions of
+ * trials and more to some digits only.
+ */
 double distribution_binomial_tail(double k, double n, double p);
 
 #endif

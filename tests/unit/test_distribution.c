@@ -36,9 +36,26 @@ static void test_student(void **state)
 	assert_true(isnan(distribution_student_inverse(0.5, 0)));
 }
 
+static void test_binomial(void **state)
+{
+	near(distribution_binomial_tail(0, 10, 0.5), 1, 0);
+	near(distribution_binomial_tail(11, 10, 0.5), 0, 0);
+	near(distribution_binomial_tail(9, 10, 0.5), 11.0 / 1024, 1e-12);
+	near(distribution_binomial_tail(1, 3, 0.1), 1 - 0.729, 1e-12);
+	/* A standard deviation above the mean, and four, however many trials: folded stacks may
+	 * count 2^53. */
+	for (double n = 1e6; n <= 9e15; n *= 100) {
+		double deviation = sqrt(n) / 2;
+
+		near(distribution_binomial_tail(n / 2 + deviation, n, 0.5), 0.15866, 3e-4);
+		near(distribution_binomial_tail(n / 2 + 4 * deviation, n, 0.5), 3.1671e-5, 2e-7);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_normal),
 	cmocka_unit_test(test_student),
+	cmocka_unit_test(test_binomial),
 };
 
 UNIT_TESTS(tests);
