@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/used.h"
 
+#include "common/sorted.h"
+
 #include <stdlib.h>
 
 void used_release(struct used *u)
@@ -18,11 +20,9 @@ void used_release(struct used *u)
 
 uint32_t used_trace_of(const struct used *u, uint32_t stack)
 {
-	uint32_t i = (uint32_t)u->trace_count;
-
-	while (--i && u->traces[i].stack_base > stack)
-		;
-	return i;
+	return (uint32_t)sorted_up_to(u->traces, u->trace_count,
+				      SORTED_BY(struct trace, stack_base), stack) -
+	       1;
 }
 
 static void mark_stack(struct used *u, uint32_t stack)
