@@ -194,6 +194,7 @@ static bool make_title(struct live *l)
 {
 	const char *path = strcmp(l->trace->path, "-") ? l->trace->path : "stdin";
 	const char *slash = strrchr(path, '/');
+	const char *text;
 	struct sink whole;
 	uint64_t samples;
 	bool ok;
@@ -208,9 +209,10 @@ static bool make_title(struct live *l)
 		    l->options->shown.by_total ? "self" : "total",
 		    l->only_recent ? "all" : "recent", l->paused ? "go on" : "pause");
 	buffer_clear(&l->title.buffer);
-	ok = buffer_string(&whole.buffer);
+	text = buffer_string(&whole.buffer);
+	ok = buffer_ok(&whole.buffer);
 	if (ok)
-		fitted_beginning(&l->title, (const char *)whole.buffer.data, l->size.columns);
+		fitted_beginning(&l->title, text, l->size.columns);
 	sink_release(&whole);
 	return ok;
 }

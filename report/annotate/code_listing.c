@@ -185,7 +185,7 @@ static void write_instruction(struct code_listing *c, size_t i)
 	buffer_clear(&b);
 	add_instruction(c, &b, i);
 	text.text = buffer_string(&b);
-	text.size = b.size;
+	text.size = buffer_ok(&b) ? b.size : 0;
 	listing_text(c->listing, &text, listing_columns(c->listing) + (unsigned int)used);
 	sink_char(c->listing->sink, '\n');
 	buffer_release(&b);
@@ -214,7 +214,8 @@ static bool write_place(struct code_listing *c, const struct prf_code_line *plac
 		buffer_append(&b, text.text,
 			      text.size < LISTING_LINE_BYTES ? text.size : LISTING_LINE_BYTES);
 	}
-	text = (struct listing_text){ .text = buffer_string(&b), .size = b.size };
+	text = (struct listing_text){ .text = buffer_string(&b) };
+	text.size = buffer_ok(&b) ? b.size : 0;
 	listing_count(l, NULL, NULL);
 	sink_text(l->sink, "  ; ");
 	listing_text(l, &text, listing_columns(l) + 4);

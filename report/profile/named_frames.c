@@ -122,7 +122,7 @@ static uint32_t add_guessed(struct named_frames *n, struct profile_frame frame)
 
 	buffer_printf(&name, "%s [guessed]", frame.name);
 	frame.name = buffer_string(&name);
-	if (frame.name)
+	if (buffer_ok(&name))
 		id = frame_table_add(&n->table, &frame);
 	buffer_release(&name);
 	return id;
