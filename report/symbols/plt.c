@@ -16,7 +16,8 @@
 #define STUB_BYTES 16
 #define SYMBOL_BYTES 24
 #define RELOCATION_BYTES 24
-#define NAME_BYTES_MAX 4096
+#define NAME_BYTES_MAX 4096 /* with its NUL */
+#define SUFFIX "@plt"
 #define SECTIONS_MAX 8
 
 /* The GOT slot that the x86-64 stub at the cursor jumps through; 0: it is no such stub. */
@@ -122,6 +123,7 @@ static const char *symbol_text(const struct elf_file *e, uint32_t table, uint64_
 {
 	struct cursor symbols, strings;
 	const char *name;
+	size_t size;
 	char *text;
 
 	if (table >= e->section_count || e->sections[table].link >= e->section_count || !number)
@@ -130,13 +132,20 @@ static const char *symbol_text(const struct elf_file *e, uint32_t table, uint64_
 	cursor_seek(&symbols, number * SYMBOL_BYTES);
 	strings = elf_section_data(e, &e->sections[e->sections[table].link]);
 	cursor_skip(&strings, cursor_u32(&symbols));
-	name = cursor_ok(&symbols) ? cursor_string(&strings) : NULL;
-	if (!name || !*name || strnlen(name, NAME_BYTES_MAX) == NAME_BYTES_MAX)
+	name = cursor_ok(&symbols) ? cursor_short_string(&strings, NAME_BYTES_MAX) : NULL;
+	if (!name || !*name)
 		return NULL;
-	text = arena_take(arena, strlen(name) + sizeof("@plt"));
-	return text ? strcat(strcpy(text, name), "@plt") : NULL;
+	/* Not strlen() again: the file may be written to meanwhile. */
+	size = (size_t)(strings.at - (const uint8_t *)name) - 1;
+	text = arena_take(arena, size + sizeof(SUFFIX));
+	if (!text)
+		return NULL;
+	memcpy(text, name, size);
+	memcpy(text + size, SUFFIX, sizeof(SUFFIX));
+	return text;
 }
 
+/* All stubs of a slot get one name, from the first relocation of the slot that has one. */
 static void name_stubs(const struct stubs *s, const struct elf_section *relocations,
 		       const struct symbol_search *search)
 {
@@ -144,20 +153,18 @@ static void name_stubs(const struct stubs *s, const struct elf_section *relocati
 
 	for (;;) {
 		uint64_t slot = cursor_u64(&c), info = cursor_u64(&c);
+		size_t i = first_of_slot(s, slot);
+		const char *name;
 
 		cursor_u64(&c);
 		if (!cursor_ok(&c))
 			return;
-		for (size_t i = first_of_slot(s, slot); i < s->n && s->list[i].slot == slot; i++) {
-			const struct stub *stub = &s->list[i];
-			struct symbol_name *name = &search->names[stub->which];
-
-			if (!name->name)
-				*name = (struct symbol_name){ symbol_text(
-								      s->file, relocations->link,
-								      info >> 32, search->arena),
-							      stub->start, stub->size };
-		}
+		if (i == s->n || s->list[i].slot != slot || search->names[s->list[i].which].name)
+			continue;
+		name = symbol_text(s->file, relocations->link, info >> 32, search->arena);
+		for (; name && i < s->n && s->list[i].slot == slot; i++)
+			search->names[s->list[i].which] =
+				(struct symbol_name){ name, s->list[i].start, s->list[i].size };
 	}
 }
 
