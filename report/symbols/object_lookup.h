@@ -47,7 +47,7 @@ struct object_lookup {
 	enum symbols_status status;
 	struct found_file main, debug, alternate, mini;
 	uint8_t *mini_data;
-	bool has_symbols, has_dwarf, has_alternate;
+	bool has_symbols, has_dwarf;
 
 	uint32_t *position;  /* of each offset among the addresses, or LOOKUP_NOWHERE */
 	uint64_t *addresses; /* sorted, each once */
