@@ -39,6 +39,8 @@ void trace_close(struct trace *t)
 	map_release(&t->files);
 	free(t->metadata);
 	free(t->statistics);
+	map_release(&t->metadata_keys);
+	map_release(&t->statistic_keys);
 	free(t->losses);
 	free(t->names);
 	free(t->places);
@@ -198,18 +200,34 @@ struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns, uin
 
 /* -------- records -------- */
 
+/*
+ * The number of a key among those that are kept; TRACE_KEYS_KEPT: it is one too many. UINT32_MAX
+ * without memory.
+ */
+static uint32_t key_number(struct map *keys, const char *key, bool *added)
+{
+	const size_t size = strlen(key);
+	const uint64_t *known;
+
+	*added = false;
+	if (keys->count < TRACE_KEYS_KEPT)
+		return map_number(keys, key, size, (uint32_t)keys->count, added);
+	known = map_get(keys, key, size);
+	return known ? (uint32_t)*known : TRACE_KEYS_KEPT;
+}
+
 static struct error *keep_metadata(struct trace *t, const char *key, const char *value)
 {
-	const char *kept = text_pool_keep(&t->texts, value);
-	size_t i = 0;
+	bool added;
+	uint32_t i = key_number(&t->metadata_keys, key, &added);
+	const char *kept;
 
-	while (i < t->metadata_count && strcmp(t->metadata[i].key, key))
-		i++;
-	if (!kept)
-		return error_memory();
 	if (i == TRACE_KEYS_KEPT)
 		return NULL;
-	if (i == t->metadata_count) {
+	kept = text_pool_keep(&t->texts, value);
+	if (i == UINT32_MAX || !kept)
+		return error_memory();
+	if (added) {
 		if (!array_reserve(&t->metadata, &t->metadata_capacity, i + 1))
 			return error_memory();
 		t->metadata[i].key = text_pool_keep(&t->texts, key);
@@ -223,13 +241,14 @@ static struct error *keep_metadata(struct trace *t, const char *key, const char 
 
 static struct error *keep_statistic(struct trace *t, const char *key, uint64_t value)
 {
-	size_t i = 0;
+	bool added;
+	uint32_t i = key_number(&t->statistic_keys, key, &added);
 
-	while (i < t->statistic_count && strcmp(t->statistics[i].key, key))
-		i++;
 	if (i == TRACE_KEYS_KEPT)
 		return NULL;
-	if (i == t->statistic_count) {
+	if (i == UINT32_MAX)
+		return error_memory();
+	if (added) {
 		if (!array_reserve(&t->statistics, &t->statistic_capacity, i + 1))
 			return error_memory();
 		t->statistics[i].key = text_pool_keep(&t->texts, key);

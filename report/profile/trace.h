@@ -64,7 +64,8 @@ struct trace {
 	size_t metadata_count, metadata_capacity;
 	struct trace_number *statistics;
 	size_t statistic_count, statistic_capacity;
-	struct prf_loss *losses; /* the first TRACE_LOSSES_KEPT */
+	struct map metadata_keys, statistic_keys; /* key -> its place in these two */
+	struct prf_loss *losses;		  /* the first TRACE_LOSSES_KEPT */
 	size_t loss_count, loss_capacity;
 	uint64_t lost[PRF_LOSS_COUNT];
 	struct trace_names *names;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ static void write_trace(struct prf_writer *w)
 	fixture_must(prf_writer_finish(w));
 }
 
-static FILE *trace_file(char path[64])
+static FILE *file_with(void (*fill)(struct prf_writer *w), char path[64])
 {
 	struct prf_writer_options options = { .level = 1 };
 	struct prf_writer *w;
@@ -54,10 +55,15 @@ static FILE *trace_file(char path[64])
 	assert_non_null(file);
 	options.fd = fileno(file);
 	fixture_must(prf_writer_new(&w, &options));
-	write_trace(w);
+	fill(w);
 	prf_writer_free(w);
 	snprintf(path, 64, "/proc/self/fd/%d", fileno(file));
 	return file;
+}
+
+static FILE *trace_file(char path[64])
+{
+	return file_with(write_trace, path);
 }
 
 static void test_what_is_kept(void **state)
@@ -93,6 +99,44 @@ static void test_what_is_kept(void **state)
 	assert_true(prf_reader_complete(t.reader));
 	trace_close(&t);
 	symbolizer_free(sinks.symbolizer);
+	fclose(file);
+}
+
+/* As many keys as are kept, one more, and all of them again. */
+static void write_keys(struct prf_writer *w)
+{
+	char key[16];
+
+	for (uint32_t i = 0; i < 2 * (TRACE_KEYS_KEPT + 1); i++) {
+		snprintf(key, sizeof(key), "key%" PRIu32, i % (TRACE_KEYS_KEPT + 1));
+		fixture_must(prf_writer_metadata(w, key, i > TRACE_KEYS_KEPT ? key : "first"));
+		fixture_must(prf_writer_statistic(w, key, i));
+	}
+	fixture_must(prf_writer_finish(w));
+}
+
+static void test_many_keys(void **state)
+{
+	struct trace_sinks sinks = { .to_ns = UINT64_MAX };
+	struct trace t;
+	uint64_t value;
+	char path[64], key[16];
+	FILE *file = file_with(write_keys, path);
+
+	assert_no_error(trace_open(&t, path));
+	assert_null(trace_read(&t, &sinks));
+	assert_int_equal(t.metadata_count, TRACE_KEYS_KEPT);
+	assert_int_equal(t.statistic_count, TRACE_KEYS_KEPT);
+	for (uint32_t i = 0; i < TRACE_KEYS_KEPT; i++) {
+		snprintf(key, sizeof(key), "key%" PRIu32, i);
+		assert_string_equal(trace_metadata(&t, key), key);
+		assert_true(trace_statistic(&t, key, &value));
+		assert_int_equal(value, TRACE_KEYS_KEPT + 1 + i);
+	}
+	snprintf(key, sizeof(key), "key%d", TRACE_KEYS_KEPT);
+	assert_null(trace_metadata(&t, key));
+	assert_false(trace_statistic(&t, key, &value));
+	trace_close(&t);
 	fclose(file);
 }
 
@@ -241,6 +285,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_an_object_that_comes_again),
 	cmocka_unit_test(test_span),	     cmocka_unit_test(test_window),
 	cmocka_unit_test(test_pipe),	     cmocka_unit_test(test_cannot_open),
+	cmocka_unit_test(test_many_keys),
 };
 
 UNIT_TESTS(tests);
