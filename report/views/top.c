@@ -182,6 +182,7 @@ static void write_heading(const struct scale *c, struct sink *s, const char *sel
 static void write_summary(const struct scale *c, struct sink *s)
 {
 	const struct profile *p = c->profile;
+	const char *before = "; ";
 
 	sink_printf(s, "# %" PRIu64 " samples", p->samples);
 	if (c->seconds > 0)
@@ -197,7 +198,8 @@ static void write_summary(const struct scale *c, struct sink *s)
 	for (size_t i = 0; i < p->trace_count; i++) {
 		if (!p->traces[i].host[0])
 			continue;
-		sink_text(s, i ? ", " : "; ");
+		sink_text(s, before);
+		before = ", ";
 		sink_printable(s, p->traces[i].host);
 		sink_text(s, " ");
 		sink_printable(s, p->traces[i].kernel);

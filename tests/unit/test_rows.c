@@ -194,6 +194,27 @@ static void test_seconds(void **state)
 	small_end(&s);
 }
 
+/* The first trace need not be one that says where it was recorded. */
+static void test_hosts(void **state)
+{
+	const struct profile_trace traces[] = { { .host = "", .kernel = "" },
+						{ .host = "one", .kernel = "6.1" },
+						{ .host = "two", .kernel = "6.2" } };
+	struct view_options options = { 0 };
+	struct small_profile s;
+	struct sink sink;
+
+	fill(&s);
+	s.profile.traces = traces;
+	s.profile.trace_count = 3;
+	sink_init(&sink, -1);
+	assert_no_error(top_render(small_finish(&s), &options, &sink));
+	sink_char(&sink, 0);
+	assert_non_null(strstr((char *)sink.buffer.data, " lost; one 6.1, two 6.2\n"));
+	sink_release(&sink);
+	small_end(&s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_self_and_total),
 	cmocka_unit_test(test_copies_in_a_run),
@@ -203,6 +224,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_nothing_matches),
 	cmocka_unit_test(test_interval),
 	cmocka_unit_test(test_seconds),
+	cmocka_unit_test(test_hosts),
 };
 
 UNIT_TESTS(tests);
