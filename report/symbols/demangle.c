@@ -127,22 +127,24 @@ static const char *clone_suffix(const char *name)
 
 static const char *demangle_with(const char *name, bool full, struct text *t, struct arena *arena)
 {
-	const char *suffix = strstr(name, "@plt");
-	size_t size = suffix ? (size_t)(suffix - name) : strlen(name);
+	const char *plt = strstr(name, "@plt"), *suffix;
+	size_t size = plt ? (size_t)(plt - name) : strlen(name);
 	enum language language;
 	char *copy, *shown;
 
 	if (size > NAME_BYTES_MAX)
 		return name;
+	/* The name may lie in a file that is written to meanwhile; copies keep their length. */
 	copy = arena_text(arena, name, size);
-	if (!copy)
+	suffix = plt ? arena_text(arena, plt, strlen(plt)) : "";
+	if (!copy || !suffix)
 		return name;
 	language = name[1] == 'D' ? translate_d(copy, t) : translate(copy, full, t);
 	if (language == LANGUAGE_NONE || !t->size)
 		return name;
 	t->bytes[t->size] = 0;
-	/* The suffix, or what stands for it, is no longer than in the name. */
-	shown = arena_take(arena, t->size + strlen(name) + 1);
+	/* What stands for a clone's suffix is no longer than in the name. */
+	shown = arena_take(arena, t->size + size + strlen(suffix) + 1);
 	if (!shown)
 		return name;
 	if (full) {
@@ -152,9 +154,7 @@ static const char *demangle_with(const char *name, bool full, struct text *t, st
 		if (language == LANGUAGE_CPP)
 			strcat(shown, clone_suffix(copy));
 	}
-	if (suffix)
-		strcat(shown, suffix);
-	return shown;
+	return strcat(shown, suffix);
 }
 
 const char *demangle(const char *name, bool full, struct arena *arena)
