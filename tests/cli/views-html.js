@@ -9,7 +9,7 @@ const shaped = ["focus", "hide", "once"].includes(process.argv[4]) ? process.arg
 const [page, foldedText, ...tops] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "Shape, Weights, bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, plain, percent, signed, weight";
+const names = "Shape, Weights, bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -107,6 +107,13 @@ for (let f = 0; f < profile.functions.count; f++) {
 	assert.strictEqual(callees.tree.totals(callees.self[0])[0], sums.total[f]);
 }
 assert.strictEqual(sums.self.reduce((a, b) => a + b, 0), head.total);
+
+// What a function has itself is not said of its box among callers, which has what begins there.
+globalThis.document = { createElement: () => ({}) };
+const picture = { tree, total, chains: new Map(), zoom: 0 };
+const app = { profile, weights: { whole: head.total }, callers: { ...picture }, nowOf: (flame, node) => flame.total[node] };
+const saysSelf = (flame) => new code.Tip(null, app).describe(flame, 1).some(({ textContent }) => textContent.startsWith("self "));
+assert.deepStrictEqual([picture, app.callers].map(saysSelf), [true, false]);
 
 // What changed by function is what -f top says, and each function knows its row.
 assert.strictEqual(tops.length, head.diff ? 2 : 0);

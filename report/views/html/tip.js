@@ -57,7 +57,8 @@ class Tip {
 		}
 		say(`total ${withTime(total, head)}, ${percent(total, whole)}` + (flame.zoom > 0
 			? `, ${percent(total, this.app.nowOf(flame, flame.zoom))} of the zoom` : ""));
-		if (!chain)
+		/* A box of callers has itself what begins there, not what was counted in it. */
+		if (!chain && flame !== this.app.callers)
 			say(`self ${withTime(self, head)}, ${percent(self, whole)}`);
 		if (this.app.weights.diff) {
 			const base = this.app.baseOf(flame, node);
