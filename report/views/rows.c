@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/rows.h"
 
+#include "common/array.h"
 #include "common/map.h"
 #include "report/profile/label.h"
 
@@ -335,82 +336,161 @@ struct error *rows_init_run(struct rows *r, const struct profile *p, enum rows_k
 
 /* -------- callers and callees -------- */
 
-/* Those that were counted. The others' memory is given back: each row may have such lists. */
-static size_t keep_edges(struct row **edges, size_t n)
-{
-	struct row *list = *edges, *shorter;
-	size_t kept = 0;
+/* What was counted where `row` was called by another one, or called it. */
+struct edge {
+	uint32_t row;
+	bool callee; /* `other` is */
+	struct row other;
+};
 
-	for (size_t i = 0; i < n; i++)
-		if (list[i].total_samples)
-			list[kept++] = list[i];
-	if (kept)
-		qsort(list, kept, sizeof(*list), compare_totals);
-	shorter = realloc(list, (kept + 1) * sizeof(*list));
-	if (shorter)
-		*edges = shorter;
-	return kept;
+/* A row in the stack that is gone through. */
+struct meeting {
+	size_t stack;		 /* the last one that had it, counted from 1 */
+	uint32_t caller, callee; /* the number of rows: none */
+};
+
+/* Of all wanted rows at once: all functions may be wanted, and each stack is gone through once. */
+struct edges {
+	const struct rows *rows;
+	const struct profile *profile;
+	bool *wanted;		 /* by row */
+	struct meeting *meeting; /* by row */
+	uint32_t *met;		 /* wanted rows of the stack, each once */
+	size_t met_count;
+	struct map ids; /* row, other row, callee -> place in the list */
+	struct edge *list;
+	size_t count, capacity;
+	size_t taken; /* of the list */
+};
+
+static void edges_release(struct edges *g)
+{
+	free(g->wanted);
+	free(g->meeting);
+	free(g->met);
+	free(g->list);
+	map_release(&g->ids);
 }
 
-static void count_edge(struct row *edge, const struct profile_entry *e)
+/* How many rows are wanted; UINT32_MAX without memory. */
+static uint32_t edges_init(struct edges *g, const regex_t *name)
 {
-	edge->total += e->value;
-	edge->total_samples += e->samples;
+	const size_t n = g->rows->count;
+	uint32_t wanted = 0;
+
+	g->wanted = calloc(n + 1, sizeof(*g->wanted));
+	g->meeting = calloc(n + 1, sizeof(*g->meeting));
+	g->met = calloc(n + 1, sizeof(*g->met));
+	if (!g->wanted || !g->meeting || !g->met)
+		return UINT32_MAX;
+	for (size_t i = 0; i < n; i++) {
+		const struct row *row = &g->rows->list[i];
+
+		g->wanted[i] = row->total_samples && !regexec(name, row->name, 0, NULL, 0);
+		wanted += g->wanted[i];
+	}
+	return wanted;
 }
 
 /*
  * The caller is that of the outermost occurrence in the stack, the callee that of the
  * innermost one, so that recursion does not count a sample twice.
  */
-static void count_neighbours(struct row_neighbours *n, const struct rows *r,
-			     const struct profile *p, uint32_t row)
+static void meet_rows(struct edges *g, size_t entry)
 {
-	for (size_t i = 0; i < p->entry_count; i++) {
-		const struct profile_entry *e = &p->entries[i];
-		uint32_t callee = PRF_NONE, caller = PRF_NONE, below = PRF_NONE;
-		bool met = false;
+	const struct profile *p = g->profile;
+	const uint32_t none = (uint32_t)g->rows->count;
+	uint32_t below = none;
 
-		for (uint32_t node = e->node; node != PRF_NONE; node = p->nodes[node].parent) {
-			const struct profile_frame *frame = &p->frames[p->nodes[node].frame];
-			uint32_t at = r->row_of_frame[p->nodes[node].frame];
+	g->met_count = 0;
+	for (uint32_t node = p->entries[entry].node; node != PRF_NONE;
+	     node = p->nodes[node].parent) {
+		uint32_t at = g->rows->row_of_frame[p->nodes[node].frame];
+		struct meeting *m = &g->meeting[at];
 
-			if (!shown(frame))
-				continue;
-			if (at == row) {
-				if (!met)
-					callee = below;
-				met = true;
-				caller = PRF_NONE;
-			} else if (met && caller == PRF_NONE) {
-				caller = at;
-			}
-			below = at;
-		}
-		if (!met)
+		if (!shown(&p->frames[p->nodes[node].frame]))
 			continue;
-		count_edge(&n->callees[callee == PRF_NONE ? r->count : callee], e);
-		count_edge(&n->callers[caller == PRF_NONE ? r->count : caller], e);
+		if (below != none)
+			g->meeting[below].caller = at;
+		if (m->stack != entry + 1) {
+			*m = (struct meeting){ .stack = entry + 1, .callee = below };
+			if (g->wanted[at])
+				g->met[g->met_count++] = at;
+		}
+		m->caller = none;
+		below = at;
 	}
 }
 
-static bool fill_neighbours(struct row_neighbours *n, const struct rows *r, const struct profile *p,
-			    uint32_t row)
+/* `key`: the row, the other one, and whether that is the callee. */
+static bool count_edge(struct edges *g, const uint32_t key[3], const struct profile_entry *e)
 {
-	n->row = r->list[row];
-	n->callers = calloc(r->count + 1, sizeof(*n->callers));
-	n->callees = calloc(r->count + 1, sizeof(*n->callees));
-	if (!n->callers || !n->callees)
+	bool added;
+	uint32_t id = map_number(&g->ids, key, 3 * sizeof(*key), (uint32_t)g->count, &added);
+	struct edge *edge;
+
+	if (id == UINT32_MAX || !array_reserve(&g->list, &g->capacity, (size_t)id + 1))
 		return false;
-	for (size_t i = 0; i < r->count; i++) {
-		n->callers[i].name = n->callees[i].name = r->list[i].name;
-		n->callers[i].object = n->callees[i].object = r->list[i].object;
+	edge = &g->list[id];
+	if (added) {
+		*edge = (struct edge){ .row = key[0], .callee = key[2] };
+		edge->other.name = edge->callee ? "[self]" : "[root]";
+		edge->other.object = "";
+		if (key[1] < g->rows->count) {
+			edge->other.name = g->rows->list[key[1]].name;
+			edge->other.object = g->rows->list[key[1]].object;
+		}
+		g->count++;
 	}
-	n->callers[r->count] = (struct row){ .name = "[root]", .object = "" };
-	n->callees[r->count] = (struct row){ .name = "[self]", .object = "" };
-	count_neighbours(n, r, p, row);
-	n->caller_count = keep_edges(&n->callers, r->count + 1);
-	n->callee_count = keep_edges(&n->callees, r->count + 1);
+	edge->other.total += e->value;
+	edge->other.total_samples += e->samples;
 	return true;
+}
+
+static bool count_edges(struct edges *g)
+{
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < g->profile->entry_count; i++) {
+		const struct profile_entry *e = &g->profile->entries[i];
+
+		meet_rows(g, i);
+		for (size_t k = 0; ok && k < g->met_count; k++) {
+			uint32_t row = g->met[k];
+			const struct meeting *m = &g->meeting[row];
+
+			ok = count_edge(g, (uint32_t[]){ row, m->caller, false }, e) &&
+			     count_edge(g, (uint32_t[]){ row, m->callee, true }, e);
+		}
+	}
+	return ok;
+}
+
+/* By row, its callers before its callees. */
+static int compare_edges(const void *left, const void *right)
+{
+	const struct edge *a = left, *b = right;
+
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	if (a->callee != b->callee)
+		return a->callee ? 1 : -1;
+	return compare_totals(&a->other, &b->other);
+}
+
+/* Takes the edges of one side of a row, which come next in the list. */
+static bool take_side(struct edges *g, const struct edge *side, struct row **list, size_t *n)
+{
+	size_t end = g->taken;
+
+	while (end < g->count && g->list[end].row == side->row &&
+	       g->list[end].callee == side->callee)
+		end++;
+	*list = calloc(end - g->taken + 1, sizeof(**list));
+	for (; *list && g->taken < end; g->taken++)
+		if (g->list[g->taken].other.total_samples)
+			(*list)[(*n)++] = g->list[g->taken].other;
+	return *list;
 }
 
 static int compare_neighbours(const void *left, const void *right)
@@ -449,26 +529,44 @@ void rows_neighbours_free(struct row_neighbours *list, size_t n)
 	free(list);
 }
 
+static bool take_neighbours(struct edges *g, struct row_neighbours *list, size_t *n)
+{
+	bool ok = true;
+
+	if (g->count)
+		qsort(g->list, g->count, sizeof(*g->list), compare_edges);
+	for (uint32_t i = 0; ok && i < g->rows->count; i++) {
+		struct row_neighbours *one = &list[*n];
+		const struct edge callers = { .row = i }, callees = { .row = i, .callee = true };
+
+		if (!g->wanted[i])
+			continue;
+		(*n)++;
+		one->row = g->rows->list[i];
+		ok = take_side(g, &callers, &one->callers, &one->caller_count) &&
+		     take_side(g, &callees, &one->callees, &one->callee_count);
+		ok = keep_names(one) && ok;
+	}
+	return ok;
+}
+
 struct error *rows_neighbours(struct row_neighbours **list, size_t *n, const struct profile *p,
 			      const regex_t *name)
 {
 	struct rows r;
 	struct error *error = fill(&r, p, ROWS_BY_FUNCTION, PRF_NONE);
+	struct edges g = { .rows = &r, .profile = p };
+	uint32_t wanted = error ? 0 : edges_init(&g, name);
 
 	*n = 0;
-	*list = calloc(r.count + 1, sizeof(**list));
-	if (!*list)
+	*list = NULL;
+	if (!error && wanted != UINT32_MAX)
+		*list = calloc((size_t)wanted + 1, sizeof(**list));
+	if (!error && (!*list || !count_edges(&g) || !take_neighbours(&g, *list, n)))
 		error = error_memory();
-	for (size_t i = 0; !error && i < r.count; i++) {
-		if (!r.list[i].total_samples || regexec(name, r.list[i].name, 0, NULL, 0))
-			continue;
-		if (!fill_neighbours(&(*list)[(*n)++], &r, p, (uint32_t)i))
-			error = error_memory();
-		if (!keep_names(&(*list)[*n - 1]))
-			error = error_memory();
-	}
 	if (!error && *n)
 		qsort(*list, *n, sizeof(**list), compare_neighbours);
+	edges_release(&g);
 	rows_release(&r);
 	if (error) {
 		rows_neighbours_free(*list, *n);

@@ -140,24 +140,65 @@ static void test_callers_and_callees(void **state)
 	small_end(&s);
 }
 
-/* All functions may be asked for: lists as long as the table for each of them were too much. */
-static void test_memory_of_neighbours(void **state)
+static void expect_same(const struct row *a, const struct row *b)
 {
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->total, b->total);
+	assert_int_equal(a->total_samples, b->total_samples);
+}
+
+/* What is found for one function does not depend on which others are asked for. */
+static void test_many_at_once(void **state)
+{
+	struct row_neighbours *all, *one;
+	struct small_profile s;
+
+	fill(&s);
+	small_entry(&s, 0, "f;f;main;h;main;main;g", 7);
+	assert_int_equal(neighbours_of(".", &s, &all), 4);
+	for (size_t i = 0; i < 4; i++) {
+		char regex[32];
+
+		snprintf(regex, sizeof(regex), "^%s$", all[i].row.name);
+		assert_int_equal(neighbours_of(regex, &s, &one), 1);
+		expect_same(&all[i].row, &one->row);
+		assert_int_equal(all[i].caller_count, one->caller_count);
+		assert_int_equal(all[i].callee_count, one->callee_count);
+		for (size_t k = 0; k < one->caller_count; k++)
+			expect_same(&all[i].callers[k], &one->callers[k]);
+		for (size_t k = 0; k < one->callee_count; k++)
+			expect_same(&all[i].callees[k], &one->callees[k]);
+		rows_neighbours_free(one, 1);
+	}
+	/* main's outermost caller is f, and its innermost callee g. */
+	assert_int_equal(find(all[0].callers, all[0].caller_count, "f")->total, 7);
+	assert_int_equal(find(all[0].callees, all[0].callee_count, "g")->total, 9);
+	rows_neighbours_free(all, 4);
+	small_end(&s);
+}
+
+/* All functions may be asked for: lists as long as the table for each of them were too much. */
+static void test_all_of_many(void **state)
+{
+	enum { DEPTH = 60, FUNCTIONS = DEPTH * SMALL_ENTRIES };
 	struct row_neighbours *list;
 	struct small_profile s;
-	char stack[32];
+	char stack[512];
 
 	small_begin(&s);
 	small_group(&s, "one", 1, 1);
-	for (unsigned int i = 0; i < SMALL_ENTRIES; i++) {
-		snprintf(stack, sizeof(stack), "main;f%u", i);
+	for (unsigned int i = 0; i < FUNCTIONS; i += DEPTH) {
+		size_t size = 0;
+
+		for (unsigned int k = i; k < i + DEPTH; k++)
+			size += (size_t)snprintf(stack + size, sizeof(stack) - size, "%sf%u",
+						 k > i ? ";" : "", k);
 		small_entry(&s, 0, stack, 1);
 	}
-	assert_int_equal(neighbours_of("^f7$", &s, &list), 1);
-	assert_int_equal(list[0].caller_count, 1);
+	assert_int_equal(neighbours_of(".", &s, &list), FUNCTIONS);
 	assert_true(malloc_usable_size(list[0].callers) < 10 * sizeof(struct row));
 	assert_true(malloc_usable_size(list[0].callees) < 10 * sizeof(struct row));
-	rows_neighbours_free(list, 1);
+	rows_neighbours_free(list, FUNCTIONS);
 	small_end(&s);
 }
 
@@ -216,15 +257,11 @@ static void test_hosts(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_self_and_total),
-	cmocka_unit_test(test_copies_in_a_run),
-	cmocka_unit_test(test_by_comm),
-	cmocka_unit_test(test_callers_and_callees),
-	cmocka_unit_test(test_memory_of_neighbours),
-	cmocka_unit_test(test_nothing_matches),
-	cmocka_unit_test(test_interval),
-	cmocka_unit_test(test_seconds),
-	cmocka_unit_test(test_hosts),
+	cmocka_unit_test(test_self_and_total),	cmocka_unit_test(test_copies_in_a_run),
+	cmocka_unit_test(test_by_comm),		cmocka_unit_test(test_callers_and_callees),
+	cmocka_unit_test(test_many_at_once),	cmocka_unit_test(test_all_of_many),
+	cmocka_unit_test(test_nothing_matches), cmocka_unit_test(test_interval),
+	cmocka_unit_test(test_seconds),		cmocka_unit_test(test_hosts),
 };
 
 UNIT_TESTS(tests);
