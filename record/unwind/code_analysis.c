@@ -16,6 +16,7 @@
 #define JUMPS_MAX (1 << 16) /* in one function */
 #define PASSES_MAX 8
 #define ALIGNMENT 16 /* where functions begin that nothing names */
+#define HOLE 4096    /* zeros that no compiler leaves in code */
 #define RETURN 0xc3
 
 /* What is known before an instruction. */
@@ -462,6 +463,22 @@ static bool follow_go(struct code_analysis *a, uint64_t address, bool known, str
 	return true;
 }
 
+/*
+ * How many zeros come next that are no code but a hole of the file, which costs nothing and may be
+ * as large as what is analysed at most. Zeros are instructions of two bytes.
+ */
+static size_t hole_at(const struct span *span, size_t at)
+{
+	static const uint8_t zeros[HOLE];
+	const size_t size = (size_t)(span->end - span->start);
+	size_t end = at;
+
+	/* Not at every instruction: shorter runs of zeros are seen once for each 64 bytes. */
+	while (at % 64 < 2 && size - end >= HOLE && !memcmp(span->code + end, zeros, HOLE))
+		end += HOLE;
+	return end - at;
+}
+
 static void walk_span(struct code_analysis *a, const struct span *span)
 {
 	bool known = span->name != NULL;
@@ -480,8 +497,14 @@ static void walk_span(struct code_analysis *a, const struct span *span)
 	    code_analysis_is_trampoline(a->e, span->start))
 		emit(a, span->start - 1, &s, true);
 	for (size_t at = 0; at < size && !code_source_is_stopped(a->stop);) {
-		struct x86_instruction i = x86_instruction_at(span->code + at, size - at);
+		const size_t hole = hole_at(span, at);
+		struct x86_instruction i;
 
+		if (hole) {
+			at += hole;
+			continue;
+		}
+		i = x86_instruction_at(span->code + at, size - at);
 		if (!known && i.size && !is_filler(a, &i, span->start + at))
 			known = resume(a, span, span->start + at, &s);
 		else if (known)
@@ -559,11 +582,13 @@ bool code_analysis_is_padding(const struct elf_file *e, uint64_t start, uint64_t
 	if (cursor_left(&c) < size)
 		size = cursor_left(&c);
 	while (at < size && !code_source_is_stopped(stop)) {
-		struct x86_instruction i = x86_instruction_at(c.at + at, size - at);
+		struct x86_instruction i = { .size = 1, .effect = X86_PADDING };
 
-		if (c.at[at] && (!i.size || (i.effect != X86_PADDING && i.effect != X86_STOP)))
+		if (c.at[at])
+			i = x86_instruction_at(c.at + at, size - at);
+		if (!i.size || (i.effect != X86_PADDING && i.effect != X86_STOP))
 			return false;
-		at += c.at[at] ? i.size : 1;
+		at += i.size;
 	}
 	return true;
 }
