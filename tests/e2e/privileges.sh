@@ -159,7 +159,7 @@ if [ "$nobody" ] && command -v setpriv > /dev/null && command -v unshare > /dev/
 	is "$? $(cat "$work/err")" "3 " "--user runs the command as who called sudo"
 	is "$(head -n 1 "$work/theirs-too/who"), $(sed -n 2p "$work/theirs-too/who" | tr ' ' '\n' | sort -n | xargs)" \
 		"$nobody, $(printf '%s\n' "$ours" 54321 | sort -n | xargs)" "with the user's groups, and none of root's"
-	is "$(sed -n 3p "$work/theirs-too/who")" "nobody nobody $(getent passwd nobody | cut -d: -f6)" "and its environment"
+	is "$(sed -n 3p "$work/theirs-too/who")" "nobody nobody $(awk -F: '$1 == "nobody" { print $6 }' /etc/passwd)" "and its environment"
 	is "$(sed -n '4,$p' "$work/theirs-too/who" | sort -u)" 0000000000000000 "and no capabilities"
 	is "$(stat -c %u "$work/theirs-too/who")" "$nobody" "what it writes is the user's"
 	like "$("$report" -q "$work/user.prf")" '^burn;.*seventy [0-9]' "and it is recorded"
