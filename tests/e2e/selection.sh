@@ -8,7 +8,7 @@ compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 "$work/burn" 0 3 &
 burn=$!
 i=0
-until [ "$(ls /proc/$burn/task | wc -l)" = 4 ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
+until [ "$(ls /proc/$burn/task | wc -l)" = 3 ] || [ $i = 300 ]; do sleep 0.1; i=$((i + 1)); done
 tid=$(ls /proc/$burn/task | sort -n | tail -1)
 holds "records one thread" "$record" -q -F 499 -d 0.6 -o "$work/tid.prf" -t "$tid"
 is "$("$report" --tid "$work/tid.prf" | cut -d';' -f1 | sort -u | sed 's/.*[^0-9]//')" "$tid" "and no other"
