@@ -117,10 +117,10 @@ else
 fi
 
 # -------- places --------
-# Everything is recorded into a file system of 64 KiB, and what is there is copied.
+# Everything is recorded into a file system of 32 KiB, and what is there is copied.
 fill() {
-	unshare -m sh -c 'mkdir -p place && mount -t tmpfs -o size=64k none place &&
-		"$0" -q -a -F 4999 -d 10 -o place/full.prf; status=$?; cp place/full.prf .; exit $status' "$record" 2> log
+	unshare -m sh -c 'mkdir -p place && mount -t tmpfs -o size=32k none place &&
+		"$0" -q -a -F 4999 -d 60 -o place/full.prf; status=$?; cp place/full.prf .; exit $status' "$record" 2> log
 }
 if unshare -m true 2> /dev/null; then
 	"$work/strict" &
