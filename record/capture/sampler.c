@@ -4,6 +4,7 @@
 #include "bpf/sampler.skel.h"
 #include "common/buffer.h"
 #include "record/events/event_attributes.h"
+#include "record/system/cpus.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -40,7 +41,7 @@ struct sampler {
 	uint32_t opened; /* events so far, those of CPUs that came back included */
 	struct bpf_link *follow[3];
 	struct off_cpu off_cpu;
-	int possible_cpus;
+	size_t possible_cpus;
 	bool follows; /* targets' forks and execs are followed */
 	bool started; /* programs may be running */
 };
@@ -244,12 +245,12 @@ static struct error *map_rings(struct sampler *s, const struct sampler_options *
 
 static struct error *load(struct sampler *s, const struct sampler_options *options)
 {
-	int status = s->possible_cpus < 0 ? s->possible_cpus : 0;
+	int status;
 
 	s->skeleton = sampler_bpf__open();
-	if (!status && !s->skeleton)
+	if (!s->skeleton) {
 		status = -errno;
-	if (!status) {
+	} else {
 		tell(s->skeleton, options);
 		off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
 		status = size_maps(s, options);
@@ -275,6 +276,16 @@ static struct error *set_cgroup(struct sampler *s, const struct cgroup *cgroup)
 	return status ? error_system(status, "cannot watch the cgroup %s", cgroup->path) : NULL;
 }
 
+static struct error *count_cpus(struct sampler *s)
+{
+	struct cpus possible = { 0 };
+	struct error *error = cpus_possible(&possible);
+
+	s->possible_cpus = possible.n;
+	cpus_release(&possible);
+	return error;
+}
+
 struct error *sampler_new(struct sampler **sampler, const struct sampler_options *options)
 {
 	struct sampler *s = calloc(1, sizeof(*s));
@@ -286,8 +297,9 @@ struct error *sampler_new(struct sampler **sampler, const struct sampler_options
 	libbpf_set_print(keep_log);
 	s->follows = options->unwind_by == UNWIND_BY_TABLES ||
 		     (!options->all_processes && !options->cgroup);
-	s->possible_cpus = libbpf_num_possible_cpus();
-	error = load(s, options);
+	error = count_cpus(s);
+	if (!error)
+		error = load(s, options);
 	if (!error && options->cgroup)
 		error = set_cgroup(s, options->cgroup);
 	if (!error)
@@ -473,12 +485,12 @@ struct ring *sampler_ring(struct sampler *s, size_t i)
 
 size_t sampler_possible_cpus(const struct sampler *s)
 {
-	return (size_t)s->possible_cpus;
+	return s->possible_cpus;
 }
 
 struct error *sampler_read_counters(struct sampler *s, struct sample_counters *counters)
 {
-	size_t cpus = (size_t)s->possible_cpus;
+	size_t cpus = s->possible_cpus;
 	struct sample_counters *one = calloc(cpus, sizeof(*one));
 	int status = one ? 0 : -ENOMEM;
 
@@ -507,7 +519,7 @@ static void add_phase(struct phase_time *to, const struct phase_time *from)
 
 struct error *sampler_read_phases(const struct sampler *s, struct phase_times *times)
 {
-	size_t cpus = (size_t)s->possible_cpus;
+	size_t cpus = s->possible_cpus;
 	struct phase_times *of_cpus = calloc(cpus, sizeof(*of_cpus));
 	uint32_t zero = 0;
 	int status = of_cpus ? 0 : -ENOMEM;

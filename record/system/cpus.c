@@ -71,15 +71,24 @@ out:
 	return error;
 }
 
-struct error *cpus_online(struct cpus *c)
+static struct error *read_list(struct cpus *c, const char *path)
 {
-	static const char path[] = "/sys/devices/system/cpu/online";
 	struct buffer text = { 0 };
 	int status = read_file(path, &text);
-	struct error *error = status ? error_system(status, "cannot read which CPUs are online")
+	struct error *error = status ? error_system(status, "cannot read %s", path)
 				     : error_prefix(cpus_parse(c, buffer_string(&text)), "%s",
 						    path);
 
 	buffer_release(&text);
 	return error;
+}
+
+struct error *cpus_online(struct cpus *c)
+{
+	return read_list(c, "/sys/devices/system/cpu/online");
+}
+
+struct error *cpus_possible(struct cpus *c)
+{
+	return read_list(c, "/sys/devices/system/cpu/possible");
 }

@@ -24,4 +24,10 @@ struct error *cpus_parse(struct cpus *c, const char *text);
 /* The CPUs that are online now. */
 struct error *cpus_online(struct cpus *c);
 
+/*
+ * Those that may ever be: a per-CPU map has a value for each. Not by libbpf, which takes what one
+ * read() gives for the whole list.
+ */
+struct error *cpus_possible(struct cpus *c);
+
 #endif

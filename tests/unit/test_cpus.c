@@ -44,10 +44,13 @@ static void refuses_other_text(void **state)
 
 static void finds_the_one_it_runs_on(void **state)
 {
-	struct cpus c;
+	struct cpus c = { 0 }, possible = { 0 };
 
 	assert_no_error(cpus_online(&c));
+	assert_no_error(cpus_possible(&possible));
 	assert_true(c.n >= 1);
+	assert_true(possible.n >= c.n);
+	cpus_release(&possible);
 	for (size_t i = 1; i < c.n; i++)
 		assert_true(c.ids[i - 1] < c.ids[i]);
 	cpus_release(&c);
