@@ -12,15 +12,31 @@ sum() {
 		awk -v f=";$2;" 'index($0 ";", f) { n += $NF } END { print n + 0 }'
 }
 
-holds "records five kinds of waits" sh -c '"$1" -q --off-cpu=0 -F 999 -o "$2/waits.prf" -- "$2/waits" "$2/file" > "$2/told"' - "$record" "$work"
-for kind in in_sleep in_mutex in_pipe in_disk; do
-	told=$(awk -v k=$kind '$1 == k { print int($2 / 1000) }' "$work/told")
-	waited=$(sum off-cpu $kind)
-	lost_cpu=$(sum preempted $kind)
-	number "$waited + $lost_cpu > $told * 0.85 - 2000 && $waited + $lost_cpu < $told * 1.1 + 2000" \
-		"$kind: $waited us waited and $lost_cpu us runnable of $told us"
+# told KIND: what the program says, by its clocks
+told() { awk -v k="$1" '$1 == k { print int($2 / 1000) }' "$work/told"; }
+# measure KIND: whether it was recorded as told
+measure() {
+	told=$(told "$1")
+	waited=$(sum off-cpu "$1")
+	lost_cpu=$(sum preempted "$1")
+	as_told="$waited + $lost_cpu > $told * 0.85 - 2000 && $waited + $lost_cpu < $told * 1.1 + 2000"
+	awk "BEGIN { exit !($as_told) }"
+}
+
+# Where a virtual machine is stopped while the kernel switches threads, that time is the thread's CPU time, too:
+# then once more.
+kinds="in_sleep in_mutex in_pipe in_disk"
+for try in 1 2 3; do
+	need sh -c '"$1" -q --off-cpu=0 -F 999 -o "$2/waits.prf" -- "$2/waits" "$2/file" > "$2/told"' - "$record" "$work"
+	right=yes
+	for kind in $kinds; do measure $kind || right=; done
+	[ -z "$right" ] || break
 done
-told=$(awk '$1 == "in_competition" { print int($2 / 1000) }' "$work/told")
+for kind in $kinds; do
+	measure $kind
+	number "$as_told" "$kind: $waited us waited and $lost_cpu us runnable of $told us"
+done
+told=$(told in_competition)
 lost_cpu=$(sum preempted in_competition)
 number "$lost_cpu > $told * 0.8 - 3000 && $lost_cpu < $told * 1.15 + 3000" \
 	"in_competition: preempted for $lost_cpu us of $told us"
