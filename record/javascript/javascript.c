@@ -109,44 +109,19 @@ static struct v8_file *read_v8(struct javascript *j, const struct elf_file *e, c
 	return NULL;
 }
 
-/* Closes the file. */
-static struct v8_file *look_into(struct javascript *j, int fd, const char *path)
+/* Closes the file; NULL for one that holds no V8. */
+static void *look_into(void *context, const struct open_file *opened, const char *path)
 {
 	struct v8_file *file = NULL;
 	struct elf_file e;
 
-	if (!elf_file_open(&e, fd)) {
+	if (!elf_file_open(&e, opened->fd)) {
 		if (v8_file_is_one(&e))
-			file = read_v8(j, &e, path);
+			file = read_v8(context, &e, path);
 		elf_file_release(&e);
 	}
-	close(fd);
+	close(opened->fd);
 	return file;
-}
-
-/*
- * NULL for a file that holds no V8. One that cannot be opened for this process, as that has ended,
- * may be for the next one.
- */
-static const struct v8_file *file_of(struct javascript *j, uint32_t pid, const struct mapping *m)
-{
-	const uint64_t *known = map_get(&j->files, &m->object, sizeof(m->object));
-	struct open_file opened;
-	struct v8_file *file;
-	uint64_t *value;
-
-	if (known)
-		return (const struct v8_file *)(uintptr_t)*known;
-	if (error_ignore(object_open(pid, m, &opened)))
-		return NULL;
-	file = look_into(j, opened.fd, m->object->definition.path);
-	value = map_put(&j->files, &m->object, sizeof(m->object), NULL);
-	if (value) {
-		*value = (uintptr_t)file;
-		return file;
-	}
-	free(file);
-	return NULL;
 }
 
 /* -------- processes -------- */
@@ -207,7 +182,7 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 
 	if (m->object->definition.kind != PRF_OBJECT_FILE)
 		return;
-	file = file_of(j, pid, m);
+	file = object_read(&j->files, pid, m, &(struct object_reader){ look_into, j });
 	/* Of a file's mappings, that of V8's code. */
 	if (!file || file->code_offset - m->offset >= m->end - m->start)
 		return;

@@ -95,10 +95,10 @@ static void announce(const struct scripts *s, const struct stat *status, struct 
 	bpf_map_update_elem(s->options.files_fd, &i->key, &file, BPF_ANY);
 }
 
-/* Takes the descriptor. */
-static struct interpreter *look_into(struct scripts *s, const struct open_file *file,
-				     const char *path)
+/* Closes the file; NULL for one that holds no interpreter. */
+static void *look_into(void *context, const struct open_file *file, const char *path)
 {
+	struct scripts *s = context;
 	const struct script_language *language;
 	struct interpreter *i = NULL;
 	struct elf_file e;
@@ -128,37 +128,11 @@ void scripts_prepare(struct scripts *s, const char *program)
 	startup_files_each(program, prepare_file, s);
 }
 
-/*
- * NULL for a file that holds no interpreter. One that cannot be opened for this process, as that
- * has ended, may be for the next one.
- */
-static struct interpreter *interpreter_of(struct scripts *s, uint32_t pid, const struct mapping *m)
-{
-	const uint64_t *known = map_get(&s->files, &m->object, sizeof(m->object));
-	struct interpreter *i;
-	struct open_file file;
-	uint64_t *value;
-
-	if (known)
-		return (struct interpreter *)(uintptr_t)*known;
-	if (error_ignore(object_open(pid, m, &file)))
-		return NULL;
-	i = look_into(s, &file, m->object->definition.path);
-	value = map_put(&s->files, &m->object, sizeof(m->object), NULL);
-	if (value) {
-		*value = (uintptr_t)i;
-		return i;
-	}
-	free(i);
-	return NULL;
-}
-
 uint64_t scripts_mark(const struct scripts *s, const struct layout *layout,
 		      enum script_runtime runtime, uint64_t address)
 {
 	const struct mapping *m = mappings_find(&layout->mappings, address);
-	const uint64_t *value = m ? map_get(&s->files, &m->object, sizeof(m->object)) : NULL;
-	const struct interpreter *i = value ? (const struct interpreter *)(uintptr_t)*value : NULL;
+	const struct interpreter *i = m ? object_known(&s->files, m->object) : NULL;
 
 	if (!i || i->process.runtime != runtime)
 		return 0;
@@ -195,8 +169,10 @@ static void publish(struct scripts *s, uint32_t pid, const struct mapping *m,
 
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
+	const struct object_reader reader = { look_into, context };
+	struct scripts *s = context;
 	const struct interpreter *i = m->object->definition.kind == PRF_OBJECT_FILE
-					      ? interpreter_of(context, pid, m)
+					      ? object_read(&s->files, pid, m, &reader)
 					      : NULL;
 
 	if (i)
@@ -218,11 +194,10 @@ static void forked(void *context, uint32_t parent, uint32_t child)
 	m = &spaces_layout(s->spaces, child)->mappings;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct mapping *mapping = &m->list[i];
-		const uint64_t *known = map_get(&s->files, &mapping->object,
-						sizeof(mapping->object));
+		const struct interpreter *known = object_known(&s->files, mapping->object);
 
-		if (known && *known)
-			publish(s, child, mapping, (struct interpreter *)(uintptr_t)*known);
+		if (known)
+			publish(s, child, mapping, known);
 	}
 }
 
@@ -258,11 +233,11 @@ static void count_sharing(const void *object, size_t size, uint64_t value, void 
 static void forgotten(void *context, const struct object *object)
 {
 	struct scripts *s = context;
-	const uint64_t *value = map_get(&s->files, &object, sizeof(object));
+	const struct interpreter *i = object_known(&s->files, object);
 	struct sharing sharing = { 0 };
 
-	if (value && *value) {
-		sharing.key = ((const struct interpreter *)(uintptr_t)*value)->key;
+	if (i) {
+		sharing.key = i->key;
 		map_each(&s->files, count_sharing, &sharing);
 		if (sharing.objects == 1)
 			bpf_map_delete_elem(s->options.files_fd, &sharing.key);

@@ -272,6 +272,34 @@ struct error *object_open(uint32_t pid, const struct mapping *m, struct open_fil
 	return error ? error_system(error, "%s", m->object->definition.path) : NULL;
 }
 
+void *object_known(const struct map *read, const struct object *object)
+{
+	const uint64_t *value = map_get(read, &object, sizeof(object));
+
+	return value ? (void *)(uintptr_t)*value : NULL;
+}
+
+void *object_read(struct map *read, uint32_t pid, const struct mapping *m,
+		  const struct object_reader *reader)
+{
+	struct open_file file;
+	uint64_t *value;
+	void *result;
+
+	if (map_get(read, &m->object, sizeof(m->object)))
+		return object_known(read, m->object);
+	if (error_ignore(object_open(pid, m, &file)))
+		return NULL;
+	result = reader->read(reader->context, &file, m->object->definition.path);
+	value = map_put(read, &m->object, sizeof(m->object), NULL);
+	if (value) {
+		*value = (uintptr_t)result;
+		return result;
+	}
+	free(result);
+	return NULL;
+}
+
 bool object_prepare(uint32_t pid, const struct mapping *m)
 {
 	int error;

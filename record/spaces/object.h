@@ -16,6 +16,7 @@
 
 struct objects;
 struct code_file;
+struct map;
 
 /* A process and its mapping; pid 0: none. */
 struct asker {
@@ -57,6 +58,22 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
  * now. EAGAIN: the file has not answered yet; see opener.h.
  */
 struct error *object_open(uint32_t pid, const struct mapping *mapping, struct open_file *file);
+
+/* What somebody makes of files, each of which is read once: nothing (NULL) of most of them. */
+struct object_reader {
+	/* Closes the file. What it returns is for free(). */
+	void *(*read)(void *context, const struct open_file *file, const char *path);
+	void *context;
+};
+
+/*
+ * What was made of the file of a mapping: `read` is a map from struct object * to that. A file that
+ * cannot be opened for this process, as that has ended, may be for the next one.
+ */
+void *object_read(struct map *read, uint32_t pid, const struct mapping *mapping,
+		  const struct object_reader *reader);
+/* NULL also for one that was not read. */
+void *object_known(const struct map *read, const struct object *object);
 
 /*
  * Opens the file of an object that was not opened before, so that following calls of object_open()

@@ -89,6 +89,8 @@ static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 	int go[2];
 	pid_t pid;
 
+	if (!f->sideband)
+		skip();
 	assert_int_equal(pipe(go), 0);
 	pid = fork();
 	if (!pid) {
@@ -174,8 +176,6 @@ static void an_exec_by_another_thread(void **state)
 {
 	struct fixture *f = *state;
 
-	if (!f->sideband)
-		skip();
 	start(f, exec_sleep, false);
 	let_go(f);
 	wait_until(f, is_called_sleep);
@@ -187,8 +187,6 @@ static void a_process_goes_on_without_its_first_thread(void **state)
 {
 	struct fixture *f = *state;
 
-	if (!f->sideband)
-		skip();
 	start(f, wait_for_go, true);
 	wait_until(f, is_zombie);
 	for (int i = 0; i < 3; i++)
@@ -203,8 +201,6 @@ static void all_threads_end_at_the_same_time(void **state)
 {
 	struct fixture *f = *state;
 
-	if (!f->sideband)
-		skip();
 	start(f, wait_for_go, false);
 	run(f);
 	assert_true(follows(f));
@@ -218,8 +214,6 @@ static void an_end_without_a_record(void **state)
 {
 	struct fixture *f = *state;
 
-	if (!f->sideband)
-		skip();
 	start(f, wait_for_go, false);
 	run(f);
 	sideband_disable(f->sideband);
