@@ -8,95 +8,195 @@
 #include "common/pair_hash.h"
 
 #define FIRST_CAPACITY 1024
+#define LARGE 16384 /* entries: the next table is the largest one */
 
-void recent_init(struct recent *r, size_t max)
+/* The last word of an entry: its number + 1, and above it the age in which it was asked for last.
+ */
+#define NUMBER_BITS 27
+#define NUMBERS (UINT32_C(1) << NUMBER_BITS)
+#define AGES 32
+_Static_assert(RECENT_NUMBERS_MAX < NUMBERS, "a number + 1 fits");
+
+void recent_init(struct recent *r, uint32_t words, size_t max)
 {
-	*r = (struct recent){ .max = max ? max : 1 };
+	*r = (struct recent){ .words = words, .max = max ? max : 1 };
 	pair_hash_make_seed(&r->seed);
 }
 
 void recent_release(struct recent *r)
 {
-	free(r->young.entries);
-	free(r->old.entries);
-	recent_init(r, r->max);
+	free(r->entries);
+	recent_init(r, r->words, r->max);
 }
 
-/* The entry of the pair, or the empty one where it belongs: at most half of them are in use. */
-static struct recent_entry *find(const struct recent_generation *g, uint64_t hash, uint64_t a,
-				 uint32_t b)
+/*
+ * The functions below are compiled for each length of a key, which is a constant then: they are
+ * called for each frame of a new stack.
+ */
+#define FOR_EACH_LENGTH static inline __attribute__((always_inline))
+
+FOR_EACH_LENGTH uint64_t pair_of(const uint32_t *words)
 {
-	size_t mask = g->capacity - 1;
+	return (uint64_t)words[1] << 32 | words[0];
+}
 
-	for (size_t i = hash & mask;; i = (i + 1) & mask) {
-		struct recent_entry *e = &g->entries[i];
+/* Where the search for a key begins. */
+FOR_EACH_LENGTH size_t home(const struct recent *r, const uint32_t *key, uint32_t words)
+{
+	uint64_t rest = words == 4 ? pair_of(key + 2) : words == 3 ? key[2] : 0;
 
-		if (!e->number || (e->a == a && e->b == b))
-			return e;
+	return (size_t)((unsigned __int128)pair_hash(r->seed, pair_of(key), rest) * r->capacity >>
+			64);
+}
+
+FOR_EACH_LENGTH bool is_same(const uint32_t *a, const uint32_t *b, uint32_t words)
+{
+	return pair_of(a) == pair_of(b) && (words < 3 || a[2] == b[2]) &&
+	       (words < 4 || a[3] == b[3]);
+}
+
+/* The entry of the key, or the empty one where it belongs. */
+FOR_EACH_LENGTH uint32_t *find(const struct recent *r, const uint32_t *key, uint32_t words)
+{
+	uint32_t *e = r->entries + home(r, key, words) * (words + 1);
+	const uint32_t *end = r->entries + r->capacity * (words + 1);
+
+	while (e[words] && !is_same(e, key, words)) {
+		e += words + 1;
+		if (e == end)
+			e = r->entries;
 	}
+	return e;
 }
 
-static bool grow(struct recent *r)
+FOR_EACH_LENGTH void copy(uint32_t *to, const uint32_t *from, uint32_t words)
 {
-	struct recent_generation *g = &r->young;
-	struct recent_generation larger = {
-		.count = g->count,
-		.capacity = g->capacity ? g->capacity * 4 : FIRST_CAPACITY,
-	};
+	memcpy(to, from, (words + 1) * sizeof(*to));
+}
 
-	/* Half of it is enough for the `max`. */
-	while (larger.capacity / 4 >= r->max)
-		larger.capacity /= 2;
-	larger.room = larger.capacity / 2 < r->max ? larger.capacity / 2 : r->max;
-	larger.entries = calloc(larger.capacity, sizeof(*larger.entries));
+/* Three quarters full it has room for `max`. */
+static size_t largest(const struct recent *r)
+{
+	return r->max + r->max / 3 + 1;
+}
+
+FOR_EACH_LENGTH bool grow(struct recent *r, uint32_t words)
+{
+	struct recent larger = *r;
+
+	larger.capacity = r->capacity ? r->capacity * 4 : FIRST_CAPACITY;
+	if (larger.capacity > LARGE || larger.capacity > largest(r))
+		larger.capacity = largest(r);
+	larger.room = larger.capacity == largest(r) ? r->max : larger.capacity / 4 * 3;
+	larger.entries = calloc(larger.capacity, (words + 1) * sizeof(*larger.entries));
 	if (!larger.entries)
 		return false;
-	for (size_t i = 0; i < g->capacity; i++) {
-		const struct recent_entry *e = &g->entries[i];
+	for (size_t i = 0; i < r->capacity; i++) {
+		const uint32_t *e = r->entries + i * (words + 1);
 
-		if (e->number)
-			*find(&larger, pair_hash(r->seed, e->a, e->b), e->a, e->b) = *e;
+		if (e[words])
+			copy(find(&larger, e, words), e, words);
 	}
-	free(g->entries);
-	*g = larger;
+	free(r->entries);
+	*r = larger;
 	return true;
 }
 
-/* The older generation is forgotten, and its memory serves the next one. */
-static void rotate(struct recent *r)
+/*
+ * Forgets the keys of the oldest age. The search for a key ends at an empty entry, so that what
+ * follows a forgotten one, up to the next empty one, is put in anew. That begins after an empty
+ * entry, since no search comes from before it.
+ */
+FOR_EACH_LENGTH void forget_oldest(struct recent *r, uint32_t words)
 {
-	struct recent_generation next = r->old;
+	bool moves = false;
+	size_t i = 0;
 
-	r->old = r->young;
-	if (next.count)
-		memset(next.entries, 0, next.capacity * sizeof(*next.entries));
-	next.count = 0;
-	r->young = next;
-	r->rotations++;
+	while (r->entries[i * (words + 1) + words])
+		i++;
+	for (size_t n = r->capacity; n; n--, i = i + 1 < r->capacity ? i + 1 : 0) {
+		uint32_t *e = r->entries + i * (words + 1), entry[RECENT_WORDS_MAX + 1];
+
+		if (!e[words]) {
+			moves = false;
+		} else if (e[words] / NUMBERS == r->oldest) {
+			e[words] = 0;
+			r->count--;
+			moves = true;
+		} else if (moves) {
+			copy(entry, e, words);
+			e[words] = 0;
+			copy(find(r, entry, words), entry, words);
+		}
+	}
+	r->oldest++;
 }
 
-static bool make_room(struct recent *r)
+FOR_EACH_LENGTH bool make_room(struct recent *r, uint32_t words)
 {
-	if (r->young.count >= r->max)
-		rotate(r);
-	return r->young.count < r->young.room || grow(r);
+	if (r->count < r->max)
+		return grow(r, words);
+	/* The newest age has less than all, so there is an older one. */
+	while (r->count >= r->max)
+		forget_oldest(r, words);
+	return true;
 }
 
-uint32_t recent_put(struct recent *r, uint64_t a, uint32_t b, uint32_t next)
+/*
+ * There is no number left for a new age: the oldest one becomes 0, and where there are many ages
+ * two become one.
+ */
+FOR_EACH_LENGTH void renumber_ages(struct recent *r, uint32_t words)
 {
-	uint64_t hash = pair_hash(r->seed, a, b);
-	const struct recent_entry *known;
-	struct recent_entry *e;
+	uint32_t oldest = r->oldest, by = r->newest - oldest < AGES / 2 ? 1 : 2;
 
-	if (r->young.count >= r->young.room && !make_room(r))
-		return UINT32_MAX;
-	e = find(&r->young, hash, a, b);
-	if (e->number)
-		return e->number - 1;
-	known = r->old.count ? find(&r->old, hash, a, b) : e;
-	if (known->number)
-		next = known->number - 1;
-	*e = (struct recent_entry){ a, b, next + 1 };
-	r->young.count++;
+	for (size_t i = 0; i < r->capacity; i++) {
+		uint32_t *last = r->entries + i * (words + 1) + words;
+
+		if (*last)
+			*last = (*last / NUMBERS - oldest) / by * NUMBERS + *last % NUMBERS;
+	}
+	r->newest = (r->newest - oldest) / by;
+	r->oldest = 0;
+}
+
+/* After an eighth of the room was asked for, a new age begins. */
+FOR_EACH_LENGTH void note_asked(struct recent *r, uint32_t words)
+{
+	if (++r->asked <= r->max / 8)
+		return;
+	if (r->newest == AGES - 1)
+		renumber_ages(r, words);
+	r->newest++;
+	r->asked = 0;
+	r->turns++;
+}
+
+FOR_EACH_LENGTH uint32_t put(struct recent *r, const uint32_t *key, uint32_t words, uint32_t next)
+{
+	uint32_t *e = r->capacity ? find(r, key, words) : NULL;
+
+	if (e && e[words] / NUMBERS == r->newest && e[words])
+		return e[words] % NUMBERS - 1;
+	if (e && e[words]) {
+		next = e[words] % NUMBERS - 1;
+	} else {
+		if (r->count >= r->room) {
+			if (!make_room(r, words))
+				return UINT32_MAX;
+			e = find(r, key, words);
+		}
+		memcpy(e, key, words * sizeof(*e));
+		r->count++;
+	}
+	e[words] = r->newest * NUMBERS + next + 1;
+	note_asked(r, words);
 	return next;
+}
+
+uint32_t recent_put(struct recent *r, const uint32_t *key, uint32_t next)
+{
+	return r->words == 2   ? put(r, key, 2, next)
+	       : r->words == 3 ? put(r, key, 3, next)
+			       : put(r, key, 4, next);
 }

@@ -3,39 +3,38 @@
 #define COMMON_RECENT_H
 
 /*
- * The numbers of the pairs of integers that were asked for last: the last `max` different ones are
- * known, and no more than twice as many take memory, for however long this goes on. There are two
- * generations. The younger one takes what is new, and what was found in the older one; when it is
- * full, the older one is forgotten and it becomes the older one. Seeded, for the integers may come
- * from elsewhere. Starts with recent_init().
+ * The numbers of the keys that were asked for last, in bounded memory for however long this goes
+ * on. There are at most `max`, and when there is no room for one more, those are forgotten that
+ * were not asked for for the longest time, about an eighth of all.
+ *
+ * A key is a few words of 32 bits, and with its number it is an entry of a hash table that is up to
+ * three quarters full. The table grows as it fills, but after 16,384 entries at once to the
+ * largest size: in a long recording it is soon as large as it will ever be. Seeded, for the keys
+ * may come from elsewhere. Starts with recent_init().
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct recent_entry {
-	uint64_t a;
-	uint32_t b;
-	uint32_t number; /* + 1; 0: empty */
-};
-
-struct recent_generation {
-	struct recent_entry *entries;
-	size_t count, room;
-	size_t capacity; /* of entries: a power of two, or 0 */
-};
+#define RECENT_WORDS_MAX 4
+#define RECENT_NUMBERS_MAX (UINT32_C(1) << 26) /* the numbers are below it */
 
 struct recent {
-	size_t max;
+	uint32_t words; /* of a key: 2 to RECENT_WORDS_MAX */
 	uint64_t seed;
-	uint32_t rotations; /* how often the older ones were forgotten */
-	struct recent_generation young, old;
+	size_t max;
+	uint32_t newest, oldest; /* ages of the keys; at each turn a new one begins */
+	uint32_t turns;
+	size_t asked; /* so many keys are of the newest age */
+	size_t count, room;
+	size_t capacity;   /* of entries; 0: none yet */
+	uint32_t *entries; /* each one a key, then its number and age */
 };
 
-void recent_init(struct recent *r, size_t max);
+void recent_init(struct recent *r, uint32_t words, size_t max);
 void recent_release(struct recent *r);
 
-/* The number of (a, b), which is `next` if it is not known; UINT32_MAX without memory. */
-uint32_t recent_put(struct recent *r, uint64_t a, uint32_t b, uint32_t next);
+/* The number of the key, which is `next` if it is not known; UINT32_MAX without memory. */
+uint32_t recent_put(struct recent *r, const uint32_t *key, uint32_t next);
 
 #endif

@@ -240,7 +240,7 @@ struct prf_writer_options {
 	int level;	      /* zstd level 1..19; 0 stores */
 	bool compress_thread; /* compress and write in a thread of its own */
 	uint64_t block_bytes; /* raw bytes after which a block is sealed; 0: 1 MiB */
-	/* How many stacks, frames and objects are known again; 0: 262,144, 131,072 and 16,384. */
+	/* How many stacks, frames and objects are known again; 0: 393,216, 196,608 and 24,576. */
 	uint32_t recent;
 	/* What that thread does first, such as giving up privileges; NULL: nothing. */
 	void (*thread_began)(void);
@@ -269,8 +269,8 @@ void prf_writer_free(struct prf_writer *w);
 /*
  * Definitions. Equal ones get the same id, so callers need no tables of their own, except for
  * tasks. Memory is bounded, however long a trace is: of each kind, the `recent` ones that were used
- * last are known again (of objects with long paths fewer), and what was not used for longer gets a
- * new id. An id stays valid to the end of the trace. Text is copied. Ids count from 0 in order of
+ * last are known again, or seven of eight of them, and what was not used for longer gets a new id.
+ * An id stays valid to the end of the trace. Text is copied. Ids count from 0 in order of
  * definition.
  */
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event,

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "common/array.h"
-#include "common/map.h"
 #include "common/recent.h"
 #include "format/compressor.h"
 #include "format/definitions.h"
@@ -23,19 +23,12 @@
 
 /*
  * How many of the definitions that were used last are known: a trace may be written for days, and
- * what comes again after so many others is defined again. Stacks take 16 MiB at most, and frames
- * 8 MiB. Objects, each with its path and root, take up to 4 MiB, and the same for those that were
- * used before these; further ones are then forgotten before there are so many. Of a machine that
- * compiled for 25 minutes, every eighth stack was defined again; with half of the memory, every
- * fourth.
+ * what comes again after so many others is defined again. Stacks take 6 MiB, frames 4 MiB and
+ * objects 0.6 MiB.
  */
-#define RECENT_STACKS 262144
-#define RECENT_FRAMES 131072
-#define RECENT_OBJECTS 16384
-#define RECENT_OBJECT_BYTES (4u << 20)
-/* Of its entry in the map, which may be filled to three eighths only, and of its block of memory.
- */
-#define ENTRY_BYTES 104
+#define RECENT_STACKS 393216
+#define RECENT_FRAMES 196608
+#define RECENT_OBJECTS 24576
 /* A trace with as many definitions as this part of the format's limits should be finished. */
 #define NEARLY_FULL(max) ((max) - (max) / 16)
 
@@ -43,14 +36,14 @@
  * From this many tasks on, a definition is shared by all threads of one name and cgroup: a
  * recording of many short processes goes on past the format's limit, in bounded memory.
  */
-#define TASKS_SHARED (WIRE_TASKS_MAX - 65536)
+#define SHARED_MAX 65536
+#define TASKS_SHARED (WIRE_TASKS_MAX - SHARED_MAX)
+
+#define DEFINITION_WORDS 4 /* of a hash of 128 bits */
 
 /* Definitions that are records. */
 struct definitions {
-	struct map ids;	  /* encoded definition -> id; only of those that may come again */
-	struct map older; /* the same of those that were used before these */
-	size_t recent;	  /* how many are in `ids` before the older ones are forgotten; 0: all */
-	size_t bytes;	  /* of those in `ids` */
+	struct recent known; /* by a hash of the definition; only those that may come again */
 	uint32_t count;
 	uint32_t written;      /* how many are in blocks */
 	struct buffer waiting; /* records of the others */
@@ -66,7 +59,7 @@ struct frames {
 
 struct stacks {
 	struct recent known;
-	uint32_t rotations; /* of `known`, when the paths were put there last */
+	uint32_t turns; /* of `known`, when the paths were put there last */
 	uint32_t count;
 	struct prf_stack *waiting;
 	size_t waiting_count, capacity;
@@ -118,9 +111,12 @@ struct error *prf_writer_new(struct prf_writer **writer, const struct prf_writer
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return error_memory();
-	recent_init(&w->frames.known, options->recent ? options->recent : RECENT_FRAMES);
-	recent_init(&w->stacks.known, options->recent ? options->recent : RECENT_STACKS);
-	w->objects.recent = options->recent ? options->recent : RECENT_OBJECTS;
+	recent_init(&w->events.known, DEFINITION_WORDS, WIRE_EVENTS_MAX);
+	recent_init(&w->objects.known, DEFINITION_WORDS,
+		    options->recent ? options->recent : RECENT_OBJECTS);
+	recent_init(&w->tasks.known, DEFINITION_WORDS, SHARED_MAX);
+	recent_init(&w->frames.known, 3, options->recent ? options->recent : RECENT_FRAMES);
+	recent_init(&w->stacks.known, 2, options->recent ? options->recent : RECENT_STACKS);
 	w->block_bytes = options->block_bytes ? options->block_bytes : BLOCK_BYTES;
 	if (options->block_bytes > BLOCK_BYTES_MAX)
 		w->block_bytes = BLOCK_BYTES_MAX;
@@ -135,8 +131,7 @@ struct error *prf_writer_new(struct prf_writer **writer, const struct prf_writer
 
 static void definitions_release(struct definitions *d)
 {
-	map_release(&d->ids);
-	map_release(&d->older);
+	recent_release(&d->known);
 	buffer_release(&d->waiting);
 }
 
@@ -341,50 +336,32 @@ static struct error *define_new(struct prf_writer *w, struct definitions *d, uin
 	return d->waiting.size >= w->block_bytes ? seal(w) : NULL;
 }
 
-/* Makes the definition in w->record known, as one of those that were used last. */
-static struct error *remember(struct prf_writer *w, struct definitions *d, uint32_t id)
-{
-	size_t bytes = w->record.size + ENTRY_BYTES;
-	uint64_t *value;
-
-	if (d->recent && (d->ids.count >= d->recent || d->bytes + bytes > RECENT_OBJECT_BYTES)) {
-		map_release(&d->older);
-		d->older = d->ids;
-		d->ids = (struct map){ 0 };
-		d->bytes = 0;
-	}
-	value = map_put(&d->ids, w->record.data, w->record.size, NULL);
-	if (!value)
-		return no_memory(w);
-	*value = id;
-	d->bytes += bytes;
-	return NULL;
-}
-
-/* The same, unless it is known; no more than `max` in all. */
+/*
+ * The definition in w->record, unless it is known; no more than `max` in all. Once there are so
+ * many, each one that is not known fails.
+ */
 static struct error *define(struct prf_writer *w, struct definitions *d, uint32_t max, uint32_t *id)
 {
+	uint32_t key[DEFINITION_WORDS];
 	struct error *error = writable(w);
-	const uint64_t *known;
+	XXH128_hash_t hash;
 
 	if (!error)
 		error = check_record(w);
 	if (error)
 		return error;
-	known = map_get(&d->ids, w->record.data, w->record.size);
-	if (known) {
-		*id = (uint32_t)*known;
+	/* Paths are long: a hash of 128 bits, whose seed is secret, stands for the definition. */
+	hash = XXH3_128bits_withSeed(w->record.data, w->record.size, d->known.seed);
+	memcpy(key, &hash, sizeof(key));
+	_Static_assert(sizeof(key) == sizeof(hash), "the words of the hash");
+	*id = recent_put(&d->known, key, d->count);
+	if (*id == UINT32_MAX)
+		return no_memory(w);
+	if (*id != d->count)
 		return NULL;
-	}
-	known = map_get(&d->older, w->record.data, w->record.size);
-	if (known) {
-		*id = (uint32_t)*known;
-		return remember(w, d, *id);
-	}
 	if (d->count >= max)
 		return error_new(ERROR_LIMIT, "more than %" PRIu32 " definitions", max);
-	error = define_new(w, d, id);
-	return error ? error : remember(w, d, *id);
+	return define_new(w, d, id);
 }
 
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)
@@ -406,14 +383,16 @@ static struct error *define_shared_task(struct prf_writer *w, const struct prf_t
 					uint32_t *id)
 {
 	struct prf_task shared = { .comm = task->comm, .cgroup = task->cgroup };
+	struct error *error;
 
 	buffer_clear(&w->record);
 	task_encode(&w->record, &shared);
-	if (w->tasks.count >= WIRE_TASKS_MAX - 1 &&
-	    !map_get(&w->tasks.ids, w->record.data, w->record.size)) {
-		buffer_clear(&w->record);
-		task_encode(&w->record, &(struct prf_task){ .comm = PRF_TASK_OTHER });
-	}
+	error = define(w, &w->tasks, WIRE_TASKS_MAX - 1, id);
+	if (!error || error->kind != ERROR_LIMIT)
+		return error;
+	error_free(error);
+	buffer_clear(&w->record);
+	task_encode(&w->record, &(struct prf_task){ .comm = PRF_TASK_OTHER });
 	return define(w, &w->tasks, WIRE_TASKS_MAX, id);
 }
 
@@ -440,8 +419,11 @@ static uint32_t add_frame(struct frames *f, const struct prf_frame *frame)
 
 	_Static_assert(WIRE_OBJECTS_MAX == 1 << 20, "objects have 20 bits");
 	if (frame->flags < 1 << 12)
-		id = recent_put(&f->known, frame->offset,
-				frame->flags << 20 | (frame->object & 0xfffff), f->count);
+		id = recent_put(&f->known,
+				(const uint32_t[]){
+					(uint32_t)frame->offset, (uint32_t)(frame->offset >> 32),
+					frame->flags << 20 | (frame->object & 0xfffff) },
+				f->count);
 	if (id != f->count)
 		return id;
 	if (!array_reserve(&f->waiting, &f->capacity, f->waiting_count + 1))
@@ -478,6 +460,9 @@ static struct error *refuse_stack(struct prf_writer *w, const struct prf_stack *
 	return no_memory(w);
 }
 
+_Static_assert(WIRE_STACKS_MAX <= RECENT_NUMBERS_MAX && WIRE_FRAMES_MAX <= RECENT_NUMBERS_MAX,
+	       "all ids can be known");
+
 /* Its number, or UINT32_MAX. Called for each frame of a new stack, so it has to be short. */
 static inline uint32_t add_stack(struct prf_writer *w, struct prf_stack stack)
 {
@@ -487,7 +472,7 @@ static inline uint32_t add_stack(struct prf_writer *w, struct prf_stack stack)
 	if (stack.frame >= w->frames.count ||
 	    (stack.parent != PRF_NONE && stack.parent >= s->count) || s->count >= WIRE_STACKS_MAX)
 		return UINT32_MAX;
-	id = recent_put(&s->known, (uint64_t)stack.parent << 32 | stack.frame, 0, s->count);
+	id = recent_put(&s->known, (const uint32_t[]){ stack.parent, stack.frame }, s->count);
 	if (id != s->count)
 		return id;
 	if (!array_reserve(&s->waiting, &s->capacity, s->waiting_count + 1))
@@ -525,14 +510,14 @@ static void refresh_paths(struct prf_writer *w)
 
 	for (size_t i = 0; i < PATHS; i++) {
 		const struct path *path = &w->paths[i];
-		uint64_t parent = PRF_NONE;
+		uint32_t parent = PRF_NONE;
 
 		for (uint32_t j = 0; j < path->n; parent = path->steps[j++].stack)
 			/* Without memory, it is defined again later. */
-			recent_put(known, parent << 32 | path->steps[j].frame, 0,
+			recent_put(known, (const uint32_t[]){ parent, path->steps[j].frame },
 				   path->steps[j].stack);
 	}
-	w->stacks.rotations = known->rotations;
+	w->stacks.turns = known->turns;
 }
 
 struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, size_t n,
@@ -557,7 +542,7 @@ struct error *prf_writer_frames(struct prf_writer *w, const uint32_t *frames, si
 		path->steps[i].stack = next.parent;
 		path->n = (uint32_t)i + 1;
 	}
-	if (w->stacks.rotations != w->stacks.known.rotations)
+	if (w->stacks.turns != w->stacks.known.turns)
 		refresh_paths(w);
 	*stack = error ? PRF_NONE : next.parent;
 	return error;
