@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/symbols/kernel_symbols.h"
 
+#include "common/arena.h"
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
@@ -11,20 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* There are some hundred thousand. */
 struct symbol {
 	uint64_t address;
-	uint32_t size;	 /* 0: up to the next one */
-	uint32_t module; /* index, or one of those below */
 	const char *name;
-	bool text;
-	bool needed; /* a frame lies in it */
-	bool written;
-	bool gone;  /* was unloaded, and is only kept until it is written */
-	bool owned; /* the name is on the heap */
+	uint32_t size;	 /* 0: up to the next one */
+	uint16_t module; /* index, or one of those below */
+	bool text : 1;
+	bool needed : 1; /* a frame lies in it */
+	bool written : 1;
+	bool gone : 1;	/* was unloaded, and is only kept until it is written */
+	bool owned : 1; /* the name is on the heap */
 };
+_Static_assert(sizeof(struct symbol) == 24, "no gaps");
 
-#define IN_KERNEL UINT32_MAX
-#define IN_BPF (UINT32_MAX - 1)
+#define IN_KERNEL UINT16_MAX
+#define IN_BPF (UINT16_MAX - 1)
+#define MODULES_MAX IN_BPF
 
 struct module {
 	const char *name;
@@ -40,9 +44,10 @@ struct symbol_list {
 };
 
 struct kernel_symbols {
-	struct buffer kallsyms, modules_text; /* names point in here */
-	struct symbol_list known;	      /* as read at the start */
-	struct symbol_list dynamic;	      /* from the side band */
+	struct arena names;	    /* of `known` */
+	struct buffer modules_text; /* names of modules point in here */
+	struct symbol_list known;   /* as read at the start */
+	struct symbol_list dynamic; /* from the side band */
 	struct module *modules;
 	size_t module_count;
 	uint64_t base; /* of _text */
@@ -122,7 +127,7 @@ static void parse_modules(struct kernel_symbols *k, char *text)
 	while ((line = strsep(&rest, "\n"))) {
 		char *address = strstr(line, " 0x"), *space = strchr(line, ' ');
 
-		if (!address || !space || k->module_count > lines)
+		if (!address || !space || k->module_count > lines || k->module_count >= MODULES_MAX)
 			continue;
 		*space = 0;
 		k->modules[k->module_count++] = (struct module){
@@ -133,7 +138,7 @@ static void parse_modules(struct kernel_symbols *k, char *text)
 }
 
 /* Symbols of a module stand together, so the last one is most likely the same. */
-static uint32_t module_index(struct kernel_symbols *k, const char *name, uint32_t last)
+static uint16_t module_index(struct kernel_symbols *k, const char *name, uint16_t last)
 {
 	if (!strcmp(name, "bpf"))
 		return IN_BPF;
@@ -141,12 +146,12 @@ static uint32_t module_index(struct kernel_symbols *k, const char *name, uint32_
 		return last;
 	for (size_t i = 0; i < k->module_count; i++)
 		if (!strcmp(k->modules[i].name, name))
-			return (uint32_t)i;
+			return (uint16_t)i;
 	return IN_KERNEL;
 }
 
 /* "ffffffff81000000 T _text" or "ffffffffc0001000 t init	[module]". */
-static bool parse_line(struct kernel_symbols *k, char *line, uint32_t *last_module)
+static bool parse_line(struct kernel_symbols *k, char *line, uint16_t *last_module)
 {
 	struct symbol symbol = { .module = IN_KERNEL };
 	char *rest, *tab;
@@ -175,13 +180,14 @@ static bool parse_line(struct kernel_symbols *k, char *line, uint32_t *last_modu
 	/* Counters of each CPU have small numbers for addresses. */
 	if (symbol.address < UINT64_C(1) << 63)
 		return true;
-	return append(&k->known, &symbol);
+	symbol.name = arena_text(&k->names, symbol.name, strlen(symbol.name));
+	return symbol.name && append(&k->known, &symbol);
 }
 
 struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules)
 {
 	struct kernel_symbols *k = calloc(1, sizeof(*k));
-	uint32_t last_module = IN_KERNEL;
+	uint16_t last_module = IN_KERNEL;
 	char *line, *rest = kallsyms;
 
 	if (!k)
@@ -232,12 +238,11 @@ struct error *kernel_symbols_new(struct kernel_symbols **symbols)
 		error = error_memory();
 	if (!error)
 		error = kernel_symbols_parse(&k, (char *)kallsyms.data, (char *)modules.data);
+	buffer_release(&kallsyms);
 	if (error) {
-		buffer_release(&kallsyms);
 		buffer_release(&modules);
 		return error;
 	}
-	k->kallsyms = kallsyms;
 	k->modules_text = modules;
 	k->build_id_size = read_build_id("/sys/kernel/notes", k->build_id);
 	for (size_t i = 0; i < k->module_count; i++) {
@@ -266,7 +271,7 @@ void kernel_symbols_free(struct kernel_symbols *k)
 	release_list(&k->known);
 	release_list(&k->dynamic);
 	free(k->modules);
-	buffer_release(&k->kallsyms);
+	arena_release(&k->names);
 	buffer_release(&k->modules_text);
 	buffer_release(&k->fresh);
 	free(k);

@@ -17,7 +17,10 @@ struct kernel_symbols;
 struct error *kernel_symbols_new(struct kernel_symbols **symbols);
 void kernel_symbols_free(struct kernel_symbols *k);
 
-/* From text in the formats of /proc/kallsyms and /proc/modules, which must stay and is changed. */
+/*
+ * From text in the formats of /proc/kallsyms and /proc/modules, which is changed. That of the
+ * modules must stay.
+ */
 struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules);
 
 /* True when all addresses read as zero: kptr_restrict, or no cap_syslog. */
