@@ -87,19 +87,38 @@ static void test_the_last_ones_are_known(void **state)
 	}
 }
 
-/* However often the others are asked for, as long as there are not more of them. */
+/* Half of those that there is room for are asked for, so often. */
+static void ask_for_half(struct recent *r, uint32_t times)
+{
+	recent_init(r, 2, MAX);
+	for (uint32_t i = 0; i < MAX; i++)
+		assert_int_equal(ask(r, i, i), i);
+	for (uint32_t i = 0; i < times; i++)
+		assert_int_equal(ask(r, i % (MAX / 2), 777), i % (MAX / 2));
+}
+
 static void test_what_has_room_is_never_forgotten(void **state)
 {
 	struct recent r;
 
-	recent_init(&r, 2, MAX);
-	for (uint32_t i = 0; i < MAX; i++)
-		assert_int_equal(ask(&r, i, i), i);
-	for (uint32_t i = 0; i < 500 * MAX; i++)
-		assert_int_equal(ask(&r, i % (MAX / 2), 777), i % (MAX / 2));
+	ask_for_half(&r, 500 * MAX);
 	for (uint32_t i = 0; i < MAX; i++)
 		assert_int_equal(ask(&r, i, 777), i);
 	recent_release(&r);
+}
+
+static void test_the_other_half_goes_first(void **state)
+{
+	for (uint32_t times = 40 * MAX; times < 50 * MAX; times += 5) {
+		struct recent r;
+
+		ask_for_half(&r, times);
+		for (uint32_t i = 0; i < MAX / 4; i++)
+			assert_int_equal(ask(&r, MAX + i, MAX + i), MAX + i);
+		for (uint32_t i = 0; i < MAX / 2; i++)
+			assert_int_equal(ask(&r, i, 777), i);
+		recent_release(&r);
+	}
 }
 
 static void test_one_that_is_used_stays(void **state)
@@ -170,6 +189,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_is_new_gets_the_next_number),
 	cmocka_unit_test(test_the_last_ones_are_known),
 	cmocka_unit_test(test_what_has_room_is_never_forgotten),
+	cmocka_unit_test(test_the_other_half_goes_first),
 	cmocka_unit_test(test_one_that_is_used_stays),
 	cmocka_unit_test(test_the_others_are_forgotten),
 	cmocka_unit_test(test_the_room_is_used),
