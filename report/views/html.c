@@ -426,8 +426,8 @@ static struct error *html_sources(struct html *h)
 
 static struct error *put_changes(struct html *h)
 {
-	const struct html_compared compared = { h->base, h->profile, &h->tree.functions,
-						h->order.functions };
+	const struct html_compared compared = { h->base,   h->profile, &h->tree,
+						&h->order, h->node_of, h->base_node_of };
 
 	return html_changes_put(&h->rest, &h->texts, &compared);
 }

@@ -30,25 +30,11 @@ static unsigned int flags(const struct compared *one)
 	       (one->self.sure ? HTML_CHANGE_SELF : 0) | (one->total.sure ? HTML_CHANGE_TOTAL : 0);
 }
 
-static void put_float(struct buffer *out, double value)
-{
-	float narrow = (float)value;
-	uint32_t bits;
-
-	memcpy(&bits, &narrow, sizeof(bits));
-	buffer_u32(out, bits);
-}
-
 static void put_numbers(struct buffer *out, const struct comparison *c, bool total)
 {
-	for (int column = 0; column < 5; column++)
-		for (size_t i = 0; i < c->count; i++) {
-			const struct change *change = total ? &c->list[i].total : &c->list[i].self;
-			const double numbers[] = { change->before, change->now, change->low,
-						   change->high, change->p };
-
-			put_float(out, numbers[column]);
-		}
+	for (int column = 0; column < HTML_CHANGE_COLUMNS; column++)
+		for (size_t i = 0; i < c->count; i++)
+			html_change_put(out, total ? &c->list[i].total : &c->list[i].self, column);
 }
 
 static void put_rows(struct buffer *out, struct html_texts *texts, const struct comparison *c)
@@ -74,6 +60,7 @@ static bool has_row(const struct function *f)
 static struct error *put_functions(struct buffer *out, const struct html_compared *compared,
 				   const struct comparison *c)
 {
+	const struct functions *functions = &compared->tree->functions;
 	struct buffer key = { 0 };
 	struct map rows = { 0 };
 	bool ok = true, added;
@@ -83,8 +70,8 @@ static struct error *put_functions(struct buffer *out, const struct html_compare
 		ok = buffer_ok(&key) &&
 		     map_number(&rows, key.data, key.size, (uint32_t)i, &added) != UINT32_MAX;
 	}
-	for (size_t i = 0; ok && i < compared->functions->count; i++) {
-		const struct function *f = &compared->functions->list[compared->order[i]];
+	for (size_t i = 0; ok && i < functions->count; i++) {
+		const struct function *f = &functions->list[compared->order->functions[i]];
 		const uint64_t *row;
 
 		row_common_key(&key, ROWS_BY_FUNCTION, f->name, f->object);
@@ -110,6 +97,8 @@ static struct error *put_comparison(struct buffer *out, struct html_texts *texts
 		put_rows(out, texts, &c);
 		error = put_functions(out, compared, &c);
 	}
+	if (!error)
+		error = html_calls_put(out, compared, &c.runs);
 	comparison_release(&c);
 	return error;
 }

@@ -11,24 +11,11 @@
  *   rows       count; columns: name, object (numbers of texts), flags; then 5 columns of floats
  *              (before, now, low, high, p) of self and 5 of total; the first row changed most
  *   functions  of each function of the page, by its number: its row + 1, or 0
+ *   calls      as report/views/html_calls.h says
  */
 
-#include "report/profile/profile.h"
-#include "report/views/functions.h"
+#include "report/views/html_calls.h"
 #include "report/views/html_texts.h"
-
-enum html_change_flag {
-	HTML_CHANGE_WAS = 1 << 0,  /* it was there before */
-	HTML_CHANGE_IS = 1 << 1,   /* it is there now */
-	HTML_CHANGE_SELF = 1 << 2, /* its own time surely changed */
-	HTML_CHANGE_TOTAL = 1 << 3,
-};
-
-struct html_compared {
-	const struct profile *base, *now;
-	const struct functions *functions;
-	const uint32_t *order; /* order[i]: which of `functions` is the page's function i */
-};
 
 /* ERROR_MEMORY; besides, `out` and `texts` may fail. */
 struct error *html_changes_put(struct buffer *out, struct html_texts *texts,

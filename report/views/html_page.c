@@ -20,7 +20,9 @@ EMBED(colours, "colours.js");
 EMBED(flame, "flame.js");
 EMBED(strip, "strip.js");
 EMBED(tables, "tables.js");
+EMBED(list, "list.js");
 EMBED(changes, "changes.js");
+EMBED(calls, "calls.js");
 EMBED(code, "code.js");
 EMBED(weights, "weights.js");
 EMBED(tip, "tip.js");
@@ -41,7 +43,9 @@ const struct html_piece html_scripts[] = {
 	{ flame_begin, flame_end },
 	{ strip_begin, strip_end },
 	{ tables_begin, tables_end },
+	{ list_begin, list_end },
 	{ changes_begin, changes_end },
+	{ calls_begin, calls_end },
 	{ code_begin, code_end },
 	{ tip_begin, tip_end },
 	{ menu_begin, menu_end },

@@ -1,15 +1,15 @@
 // Runs the script of a page of -f html without a browser, and compares what it finds with
-// folded stacks, and of a comparison with -f top --diff --json, without and with --normalize:
-// node views-html.js PAGE FOLDED [TOP SCALED], or in a shape that people gave it:
+// folded stacks, and of a comparison with -f top --diff --json and -f tree --diff --min=1 --json, both
+// without and with --normalize: node views-html.js PAGE FOLDED [TOP SCALED TREE SCALED], or in a shape that people gave it:
 // node views-html.js PAGE FOLDED focus|hide|once NAME. Says "good", or what is not.
 "use strict";
 const fs = require("fs"), vm = require("vm"), zlib = require("zlib"), assert = require("assert");
 
 const shaped = ["focus", "hide", "once"].includes(process.argv[4]) ? process.argv.slice(4) : null;
-const [page, foldedText, ...tops] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
+const [page, foldedText, ...compared] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "Shape, Weights, bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight";
+const names = "Shape, Weights, bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -122,8 +122,14 @@ const saysSelf = (flame) => new code.Tip(null, app).describe(flame, 1).some(({ t
 assert.deepStrictEqual([picture, app.callers].map(saysSelf), [true, false]);
 
 // What changed by function is what -f top says, and each function knows its row.
-assert.strictEqual(tops.length, head.diff ? 2 : 0);
-tops.forEach((text, scaled) => {
+assert.strictEqual(compared.length, head.diff ? 4 : 0);
+function agrees(numbers, i, expected, what) {
+	for (const key of ["before", "now", "low", "high", "p"]) {
+		const difference = Math.abs(numbers[key][i] - expected[key]);
+		assert(difference <= 1e-6 * Math.abs(expected[key]) + 1e-37, `${what} ${key}`);
+	}
+}
+compared.slice(0, 2).forEach((text, scaled) => {
 	const top = JSON.parse(text), changes = profile.changes[scaled ? "same" : "as-is"];
 	assert.strictEqual(changes.count, top.rows.length);
 	assert(top.rows.length > 50);
@@ -145,12 +151,35 @@ tops.forEach((text, scaled) => {
 			(row.self.sure ? 4 : 0) | (row.total.sure ? 8 : 0);
 		assert.strictEqual(changes.flags[i], flags);
 		for (const side of ["self", "total"])
-			for (const key of ["before", "now", "low", "high", "p"]) {
-				const difference = Math.abs(changes[side][key][i] - row[side][key]);
-				assert(difference <= 1e-6 * Math.abs(row[side][key]) + 1e-37, `${row.name} ${side} ${key}`);
-			}
+			agrees(changes[side], i, row[side], `${row.name} ${side}`);
 	});
 });
+
+// What changed by call is what -f tree says.
+compared.slice(2).forEach((text, scaled) => {
+	const { call } = profile.changes[scaled ? "same" : "as-is"], rows = new Map();
+	for (let i = 0; i < call.count; i++) {
+		const path = [];
+		for (let n = call.node[i]; n > 0; n = tree.parent[n])
+			path.unshift(profile.name(tree.fn[n]));
+		rows.set(path.join(";"), i);
+	}
+	const check = (calls, above) => calls.forEach(({ name, total, calls: below }) => {
+		const path = [...above, name].join(";"), i = rows.get(path);
+		assert(i !== undefined, path);
+		assert.strictEqual(call.flags[i], total.sure ? 8 : 0, path);
+		agrees(call, i, total, path);
+		rows.delete(path);
+		check(below, [...above, name]);
+	});
+	assert(rows.size > 20);
+	check(JSON.parse(text).calls, []);
+	assert.deepStrictEqual([...rows.keys()], []);
+});
+
+const cutNames = [40, 33, 26, 14, 6, 2].map((room) => code.cutName("std::a<x::y>::(anonymous namespace)::run", room));
+assert.deepStrictEqual(cutNames, ["std::a<x::y>::(anonymous namespace)::run", "a<x:…::(anonymous namespace)::run",
+	"(anonymous namespace)::run", "(anonymo…::run", "run", "…n"]);
 
 assert.strictEqual(code.signed(-1234.5, 0), "−1,235");
 assert.strictEqual(code.signed(0.0004, 3), "+0.000");

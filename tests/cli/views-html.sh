@@ -17,6 +17,8 @@ holds "folded stacks with a base" "$report" -q --no-cache --diff "$before" "$tra
 for normalize in "" --normalize; do
 	holds "a table with a base" "$report" -q --no-cache -f top --value=samples --json $normalize --diff "$before" "$trace" \
 		-o "$work/top$normalize"
+	holds "a tree with a base" "$report" -q --no-cache -f tree --min=1 --value=samples --json $normalize --diff "$before" \
+		"$trace" -o "$work/tree$normalize"
 done
 
 unlike "$(cat "$work/page.html")" "https?://" "the page names no address"
@@ -42,12 +44,18 @@ one=${chosen%%
 if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
 	node "$top/tests/cli/views-html.js" "$work/page.html" "$work/folded" > "$work/log" 2>&1
 	is "$(cat "$work/log")" "good" "the page's script finds the folded stacks"
-	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" "$work/top" "$work/top--normalize" > "$work/log" 2>&1
-	is "$(cat "$work/log")" "good" "the comparison's script finds both columns, and what changed by function as -f top does"
+	node "$top/tests/cli/views-html.js" "$work/diff.html" "$work/folded2" "$work/top" "$work/top--normalize" \
+		"$work/tree" "$work/tree--normalize" > "$work/log" 2>&1
+	is "$(cat "$work/log")" "good" "the comparison's script finds both columns, and what changed as -f top and -f tree do"
 	# Frames that say whose a stack is are no functions.
 	"$report" -q --no-cache -f html --value=samples --group-by=cpu,comm --diff "$before" "$trace" -o "$work/led.html"
 	"$report" -q --no-cache --group-by=cpu,comm --diff "$before" "$trace" -o "$work/led"
-	node "$top/tests/cli/views-html.js" "$work/led.html" "$work/led" "$work/top" "$work/top--normalize" > "$work/log" 2>&1
+	for normalize in "" --normalize; do
+		"$report" -q --no-cache -f tree --min=1 --value=samples --json --group-by=cpu,comm $normalize --diff "$before" \
+			"$trace" -o "$work/led$normalize.tree"
+	done
+	node "$top/tests/cli/views-html.js" "$work/led.html" "$work/led" "$work/top" "$work/top--normalize" \
+		"$work/led.tree" "$work/led--normalize.tree" > "$work/log" 2>&1
 	is "$(cat "$work/log")" "good" "... and with first frames of another kind"
 	# shaped WHAT NAME OPTIONS...: the page, shaped in the browser, has the stacks that the options give
 	shaped() {
@@ -159,7 +167,26 @@ if [ -n "$browser" ]; then
 		press("Enter");
 		note(`found ${by("callers-caption").textContent}, ${document.activeElement.id}`);
 		press("Escape");
-		const row = [...by("functions").querySelectorAll("tr")].find((line) => line.textContent.includes(one));
+		/* The list by keys alone. */
+		by("functions").focus();
+		press("ArrowDown");
+		const from = by("functions").querySelectorAll("tbody tr"), at = () => [...from].findIndex((line) => line.matches(".at"));
+		const first = at();
+		for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "PageDown"])
+			press(key);
+		note(`list ${first >= 0} ${at()} ${by("status").textContent.startsWith(from[at()].title)}`);
+		const wanted = from[at()].title;
+		press("x");
+		note(`its function ${by("callers-caption").textContent === `Callers of ${wanted}`}`);
+		by("functions").focus();
+		press("Home");
+		press("Enter");
+		note(`entered ${by("functions").querySelector("tbody tr").matches(".chosen")}, ${document.activeElement.id}`);
+		const heading = by("functions").querySelector("th[aria-sort=none]");
+		heading.focus();
+		press("Enter");
+		note(`sorted ${document.activeElement.textContent}`);
+		const row = [...by("functions").querySelectorAll("tbody tr")].find((line) => line.textContent.includes(one));
 		row.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
 		press("h");
 		note(`of another row ${by("legend").querySelector("button").textContent}, ${by("menu").hidden}`);
@@ -181,6 +208,9 @@ if [ -n "$browser" ]; then
 	like "$keys" '\[steps 2, #hide=N&amp;once=true\]' "each is a step for Back"
 	like "$keys" '\[back 0\]\[no step 2\]' "... which takes them back"
 	like "$keys" "\[found Callers of $other, callers\]" "Enter in the search of the sandwich takes the first function"
+	like "$keys" '\[list true 15 true\]\[its function true\]' "arrows and other keys walk over the list of functions"
+	like "$keys" '\[entered true, callers\]' "... and Enter chooses one"
+	like "$keys" '\[sorted Total ▾\]' "... and its headings sort it"
 	like "$keys" "\[of another row without $one ✕, true\]" "keys of the menu are for its function"
 	unlike "$keys" '\[error' "no error"
 	shares=$(grep -o '<option value="[tp][0-9.]*">[0-9.]* %' "$work/dom" | sed 's/.*>//; s/ %//')
@@ -192,10 +222,27 @@ if [ -n "$browser" ]; then
 		by("colour").value = "red-blue";
 		by("colour").dispatchEvent(new Event("change"));
 		note(`chosen ${first()}`);
+		const list = () => by("changes").querySelector("[aria-pressed=true]").textContent, seen = [];
+		for (const key of ["c", "c", "c", "c"]) {
+			press(key);
+			seen.push(`${list()} ${document.activeElement.matches("#changes .list")}`);
+		}
+		note(`lists ${seen}`);
+		press("c");
+		press("ArrowDown");
+		press("ArrowDown");
+		const line = by("changes").querySelectorAll("tbody tr")[1];
+		note(`at ${line.matches(".at")}`);
+		const node = line.dataset.node;
+		press("Enter");
+		await sleep(20);
+		note(`shown ${location.hash.includes(`zoom=${node}`)}, ${document.activeElement.id}`);
 	SCRIPT
 	show diff.html > "$work/dom"
 	keys=$(notes "$work/dom")
 	like "$keys" '\[safe rgb\(250, 158, 66\)\]\[chosen rgb' "--safe-colors begins with orange"
+	like "$keys" '\[lists By function true,By call true,By stack true,By function true\]' "c turns to the next list of changes"
+	like "$keys" '\[at true\]\[shown true, graph\]' "... where keys walk, and show a call in the picture"
 	unlike "$keys" '\[chosen rgb\(250, 158, 66\)|\[error' "... and the page has others"
 else
 	skip "a browser shows the page" "$no_browser"

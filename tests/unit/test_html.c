@@ -186,8 +186,26 @@ static void the_page_asks_for_nothing(void **state)
 	page_release(&page);
 }
 
-/* What changed by function; returns the number of functions that have a row. */
-static uint64_t read_changes(struct cursor *c, uint64_t functions)
+/* What changed by call: nodes of the tree, in order. */
+static void read_calls(struct cursor *c, uint64_t nodes)
+{
+	uint64_t n = cursor_uleb(c), node = 0;
+
+	assert_true(n > 0);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t step = cursor_uleb(c);
+
+		assert_true(step > 0);
+		node += step;
+	}
+	assert_true(node <= nodes);
+	for (uint64_t i = 0; i < n; i++)
+		cursor_uleb(c);
+	cursor_skip(c, 5 * 4 * n);
+}
+
+/* What changed by function and by call; returns the number of functions that have a row. */
+static uint64_t read_changes(struct cursor *c, uint64_t functions, uint64_t nodes)
 {
 	json_t *head = read_head(c);
 	uint64_t rows, with_row = 0;
@@ -206,6 +224,7 @@ static uint64_t read_changes(struct cursor *c, uint64_t functions)
 		with_row += row > 0;
 	}
 	assert_true(with_row >= rows);
+	read_calls(c, nodes);
 	return with_row;
 }
 
@@ -221,7 +240,7 @@ static void a_comparison_has_its_base(void **state)
 	struct page page;
 	json_t *head, *diff;
 	struct cursor *c, ahead;
-	uint64_t n, functions;
+	uint64_t n, functions, nodes;
 
 	base.entries = before;
 	base.entry_count = 3;
@@ -235,6 +254,8 @@ static void a_comparison_has_its_base(void **state)
 	ahead = *c;
 	functions = cursor_uleb(&ahead);
 	skip_columns(c, 5);
+	ahead = *c;
+	nodes = cursor_uleb(&ahead);
 	skip_columns(c, 2);
 	skip_columns(c, 4);
 	n = cursor_uleb(c);
@@ -242,9 +263,9 @@ static void a_comparison_has_its_base(void **state)
 	assert_true(cursor_uleb(c) < cursor_uleb(c));
 	assert_int_equal(cursor_uleb(c) + cursor_uleb(c), 12);
 	/* As it is, and by shares; commands are functions without a row. */
-	n = read_changes(c, functions);
+	n = read_changes(c, functions, nodes);
 	assert_true(n < functions);
-	assert_int_equal(read_changes(c, functions), n);
+	assert_int_equal(read_changes(c, functions, nodes), n);
 	assert_true(cursor_ok(c));
 	assert_int_equal(cursor_uleb(c), 0); /* no function's code was asked for */
 	assert_int_equal(cursor_left(c), 0);

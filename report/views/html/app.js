@@ -40,6 +40,7 @@ class App {
 		});
 		this.tip = new Tip(this.on.tip, this);
 		this.menu = new Menu(this.on.menu, this);
+		this.lists = new Lists([this.on.functions, this.on.changes, this.on.code], this);
 		this.address = new Address(this);
 		this.controls = new Controls(this);
 		this.controls.fill();
@@ -257,10 +258,11 @@ class App {
 		return ["flame", "icicle", "sandwich"].includes(view) || (view === "changes" && this.weights.diff) ||
 			(view === "code" && this.code.any);
 	}
-	/* Where the arrow keys are heard: the picture. */
+	/* Where the arrow keys are heard: the picture, or the list. */
 	focus() {
 		const code = this.on.code.querySelector(".lines");
-		const place = { sandwich: this.on.callers, changes: this.on.changes, code }[this.view] ?? this.on.graph;
+		const changes = this.on.changes.querySelector(".list");
+		const place = { sandwich: this.on.callers, changes, code }[this.view] ?? this.on.graph;
 		place.focus({ preventScroll: true, focusVisible: false });
 	}
 	/* The picture and node that the keyboard has gone to. */
@@ -270,10 +272,17 @@ class App {
 			[this.callers, this.callees].find(({ scroller }) => scroller === document.activeElement);
 		return flame && flame.cursor > 0 && !flame.chains.has(flame.cursor) ? { flame, node: flame.cursor, fn: flame.tree.fn[flame.cursor] } : null;
 	}
-	/* Its function, or else the chosen one. */
+	/* Its function or that of the row that the keyboard has gone to, or else the chosen one. */
 	pointedFunction() {
+		const line = this.lists.at();
+		if (line)
+			return this.functionOf(line.dataset);
 		const flat = this.view === "flame" || this.view === "icicle";
 		return this.pointedFrame()?.fn ?? (flat ? -1 : this.fn);
+	}
+	/* Of a list's row. */
+	functionOf({ fn, row, node }) {
+		return fn !== undefined ? Number(fn) : row !== undefined ? this.changes.functions.functionOf(Number(row)) : this.tree.fn[Number(node)];
 	}
 	choose(fn) {
 		if (fn < 0)

@@ -1,12 +1,13 @@
 /*
- * What changed in a comparison: by function, with the statistics that report/views/change.c made,
- * or by stack.
+ * What changed in a comparison: by function and by call, with the statistics that report/views/change.c
+ * made, or by stack.
  */
 
 /* The bits of enum html_change_flag. */
-const WAS = 1, IS = 2, SURE = { self: 4, total: 8 };
+const WAS = 1, IS = 2, SURE = { self: 4, total: 8, call: 8 };
 
-class FunctionChanges {
+/* The numbers of one row: of a function's "self" or "total", or of a "call". */
+class ChangeNumbers {
 	constructor(app) {
 		this.app = app;
 	}
@@ -18,8 +19,48 @@ class FunctionChanges {
 		return this.list.head.unit === "s" ? 3 : 0;
 	}
 	sure(i, side) {
-		return Boolean(this.list.flags[i] & SURE[side]);
+		return Boolean((this.list[side].flags ?? this.list.flags)[i] & SURE[side]);
 	}
+	interval(i, side) {
+		const { low, high } = this.list[side], digits = this.digits();
+		return Number.isNaN(low[i]) ? "" : `[${signed(low[i], digits)}, ${signed(high[i], digits)}]`;
+	}
+	chance(i, side) {
+		const p = this.list[side].p[i];
+		return Number.isNaN(p) ? "" : p < 0.00001 ? "<0.00001" : p.toFixed(5);
+	}
+	/* The change, with a star and in colour where it is sure. */
+	fill(i, side, cell) {
+		const { before, now } = this.list[side], change = now[i] - before[i], sure = this.sure(i, side);
+		cell.textContent = signed(change, this.digits()) + (sure ? "*" : "\u2007");
+		cell.style.color = sure ? this.app.colours.textOfChange(change) : "";
+		cell.classList.toggle("sure", sure);
+	}
+	/* The headings of a side's columns; `title` comes before those that another side has, too. */
+	headings(side, title) {
+		const columns = [["before", "value"], ["now", "value"], ["change", ""], ["95 % interval", "interval"], ["p", "chance"]];
+		return columns.map(([name, kind]) => element("th", kind === "chance" || kind === "interval" ? name : title + name, `number ${kind} of-${side}`));
+	}
+	cells(i, side) {
+		const digits = this.digits(), made = (text, kind) => element("td", text, `number ${kind} of-${side}`);
+		const { before, now } = this.list[side], change = made("", "change");
+		this.fill(i, side, change);
+		return [made(before[i].toFixed(digits), "value"), made(now[i].toFixed(digits), "value"), change,
+			made(this.interval(i, side), "interval"), made(this.chance(i, side), "chance")];
+	}
+	/* `count` rows of `things` have surely changed. */
+	about(count) {
+		const { head } = this.list, { app } = this, digits = this.digits();
+		const runs = (side) => `${counted(head.runs[side], "run")} of ${head.totals[side].toFixed(digits)} ${head.unit}`;
+		const chance = !head.noise ? "how far such values vary by chance is known from several runs only"
+			: `${grouped(count)} surely changed (*: more than ${head.runs[0] + head.runs[1] > 2 ? "the runs vary by chance"
+				: "sampling noise; how far runs vary is known from several only"}, p < ${head.alpha} for all rows together)`;
+		return `before: ${runs(0)}${app.scale === "same" ? " (scaled)" : ""}; now: ${runs(1)}; ${chance}` +
+			(app.partial() ? OF_THE_WHOLE : "");
+	}
+}
+
+class FunctionChanges extends ChangeNumbers {
 	/* A function's row; -1: none. */
 	rowOf(fn) {
 		return fn < 0 ? -1 : this.list.rowOf[fn] - 1;
@@ -38,24 +79,9 @@ class FunctionChanges {
 		const i = this.rowOf(fn);
 		return i < 0 ? undefined : this.list[side].now[i] - this.list[side].before[i];
 	}
-	interval(i, side) {
-		const { low, high } = this.list[side], digits = this.digits();
-		return Number.isNaN(low[i]) ? "" : `[${signed(low[i], digits)}, ${signed(high[i], digits)}]`;
-	}
-	chance(i, side) {
-		const p = this.list[side].p[i];
-		return Number.isNaN(p) ? "" : p < 0.00001 ? "<0.00001" : p.toFixed(5);
-	}
 	state(i) {
 		const flags = this.list.flags[i];
 		return !(flags & WAS) ? "new" : !(flags & IS) ? "vanished" : "";
-	}
-	/* The change, with a star and in colour where it is sure. */
-	fill(i, side, cell) {
-		const { before, now } = this.list[side], change = now[i] - before[i], sure = this.sure(i, side);
-		cell.textContent = signed(change, this.digits()) + (sure ? "*" : "\u2007");
-		cell.style.color = sure ? this.app.colours.textOfChange(change) : "";
-		cell.classList.toggle("sure", sure);
 	}
 	fillChange(fn, side, cell) {
 		const i = this.rowOf(fn);
@@ -74,54 +100,35 @@ class FunctionChanges {
 				(chance && `, p ${chance}`) + (this.sure(i, side) ? "*" : "");
 		}).join(" · ");
 	}
-	about() {
-		const { head, flags } = this.list, { app } = this, digits = this.digits();
-		const runs = (side) => `${counted(head.runs[side], "run")} of ${head.totals[side].toFixed(digits)} ${head.unit}`;
-		const sure = flags.reduce((sum, bits) => sum + (bits & (SURE.self | SURE.total) ? 1 : 0), 0);
-		const chance = !head.noise ? "how far such values vary by chance is known from several runs only"
-			: `${grouped(sure)} surely changed (*: more than ${head.runs[0] + head.runs[1] > 2 ? "the runs vary by chance"
-				: "sampling noise; how far runs vary is known from several only"}, p < ${head.alpha} for all rows together)`;
-		return `before: ${runs(0)}${app.scale === "same" ? " (scaled)" : ""}; now: ${runs(1)}; ${chance}` +
-			(app.partial() ? OF_THE_WHOLE : "");
-	}
 	show(host) {
 		const { app, list } = this, { texts } = app.profile, table = element("table", undefined, "by-function");
-		const wanted = [];
+		const wanted = [], sure = list.flags.reduce((sum, bits) => sum + (bits & (SURE.self | SURE.total) ? 1 : 0), 0);
 		for (let i = 0; i < list.count; i++)
 			if (!app.pattern || app.pattern.test(texts.get(list.name[i]).slice(0, 4096)))
 				wanted.push(i);
 		const body = element("tbody");
 		for (const i of wanted.slice(0, TABLE_ROWS))
 			body.append(this.line(i));
-		if (wanted.length > TABLE_ROWS)
-			body.append(moreRows(wanted.length - TABLE_ROWS, 11));
 		body.addEventListener("click", (event) => {
 			const line = event.target.closest("tr[data-row]");
 			if (line)
 				app.choose(this.functionOf(Number(line.dataset.row)));
 		});
 		table.append(this.heading(), body);
-		host.replaceChildren(element("div", this.about(), "caption"), table);
+		host.replaceChildren(element("div", this.about(sure), "caption"), ...withRest(table, wanted.length));
 	}
 	heading() {
 		const head = element("thead"), line = element("tr");
 		for (const side of ["self", "total"])
-			for (const [name, kind] of [["before", "value"], ["now", "value"], ["change", ""], ["95 % interval", "interval"], ["p", "chance"]])
-				line.append(element("th", kind === "chance" || kind === "interval" ? name : `${side} ${name}`, `number ${kind} of-${side}`));
+			line.append(...this.headings(side, `${side} `));
 		line.append(element("th", "function", "name"));
 		head.append(line);
 		return head;
 	}
 	line(i) {
-		const { app, list } = this, { texts } = app.profile, line = element("tr"), digits = this.digits();
-		for (const side of ["self", "total"]) {
-			const add = (text, kind) => line.appendChild(element("td", text, `number ${kind} of-${side}`));
-			add(list[side].before[i].toFixed(digits), "value");
-			add(list[side].now[i].toFixed(digits), "value");
-			this.fill(i, side, add("", "change"));
-			add(this.interval(i, side), "interval");
-			add(this.chance(i, side), "chance");
-		}
+		const { app, list } = this, { texts } = app.profile, line = element("tr");
+		for (const side of ["self", "total"])
+			line.append(...this.cells(i, side));
 		const name = texts.get(list.name[i]), state = this.state(i);
 		line.append(element("td", (state && `(${state}) `) + name, "name"));
 		line.dataset.row = i;
@@ -130,29 +137,37 @@ class FunctionChanges {
 	}
 }
 
-/* Both, and the buttons that choose between them. */
+const CHANGES_BY = { function: "By function", call: "By call", stack: "By stack" };
+
+/* All of them, and the buttons that choose one. */
 class Changes {
 	constructor(host, app) {
 		this.host = host;
 		this.app = app;
 		this.by = "function";
 		this.functions = new FunctionChanges(app);
-		this.stacks = new StackChanges(app);
+		this.lists = { function: this.functions, call: new CallChanges(app), stack: new StackChanges(app) };
 	}
 	show() {
-		const choice = element("div", undefined, "choice"), list = element("div", undefined, "list");
-		for (const [by, text] of [["function", "By function"], ["stack", "By stack"]]) {
+		const choice = element("div", undefined, "choice"), list = element("div", undefined, "list walked");
+		list.tabIndex = 0;
+		for (const [by, text] of Object.entries(CHANGES_BY)) {
 			const button = element("button", text);
 			button.dataset.by = by;
 			button.setAttribute("aria-pressed", by === this.by);
-			button.addEventListener("click", () => {
-				this.by = by;
-				this.app.paint();
-			});
+			button.addEventListener("click", () => this.turnTo(by));
 			choice.append(button);
 		}
-		(this.by === "function" ? this.functions : this.stacks).show(list);
+		this.lists[this.by].show(list);
 		this.host.replaceChildren(choice, list);
+	}
+	turnTo(by) {
+		this.by = by;
+		this.app.setView("changes");
+	}
+	turn() {
+		const all = Object.keys(CHANGES_BY), { view } = this.app;
+		this.turnTo(view === "changes" ? all[(all.indexOf(this.by) + 1) % all.length] : this.by);
 	}
 }
 

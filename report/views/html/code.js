@@ -33,16 +33,17 @@ class Code {
 	}
 	show() {
 		const { app } = this, chosen = this.of(app.fn), { texts } = app.profile;
-		const list = element("div", undefined, "list"), lines = element("div", undefined, "lines");
+		const list = element("div", undefined, "list walked"), lines = element("div", undefined, "lines");
 		const table = element("table"), body = table.appendChild(element("tbody"));
 		this.listings.forEach(({ name, object }, i) => {
 			const line = body.appendChild(element("tr", undefined, i === chosen ? "chosen" : ""));
 			line.append(element("td", texts.get(name), "name"));
 			line.title = `${cut(texts.get(name), 500)}\n${cut(texts.get(object), 200)}`;
+			line.dataset.fn = this.functionOf(i);
 			line.addEventListener("click", () => this.pick(i));
 		});
 		list.append(element("div", "Largest self values", "caption"), table);
-		lines.tabIndex = 0;
+		list.tabIndex = lines.tabIndex = 0;
 		lines.append(chosen < 0 ? this.missing() : this.listing(chosen));
 		this.host.replaceChildren(list, lines);
 	}

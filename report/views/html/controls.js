@@ -3,10 +3,10 @@
 const LEGEND_OBJECTS = 8;
 
 const KEYS = [
-	["f i s c", "flame, icicle, sandwich; changes of a comparison"], ["a", "source and instructions of a frame's function, where the page has them (--code)"],
+	["f i s", "flame, icicle, sandwich"], ["c", "changes of a comparison: by function, by call, by stack"], ["a", "source and instructions of a frame's function, where the page has them (--code)"],
 	["/ or Ctrl-F", "search: a regular expression, any case"],
 	["click, Enter", "zoom to a frame"], ["double click, x", "callers and callees of a frame's function"],
-	["arrows", "walk over the frames"], ["Backspace", "zoom out one frame"],
+	["arrows", "walk over the frames, or the rows of a list; Tab goes from one to the other"], ["Backspace", "zoom out one frame"],
 	["m, right click", "what can be done with a frame"],
 	["e h r", "only stacks with a frame's function; without it; recursion once"], ["y Y", "copy a frame's name, or its stack"],
 	["l", "long chains of calls folded, or all of them"],
@@ -109,7 +109,7 @@ class Controls {
 		const { app, on } = this, next = (select) => select.options[(select.selectedIndex + 1) % select.options.length].value;
 		const deeds = {
 			f: () => app.setView("flame"), i: () => app.setView("icicle"), s: () => app.setView("sandwich"),
-			c: () => app.setView("changes"), d: () => app.setDark(!app.colours.dark), "?": () => this.help(),
+			c: () => app.changes.turn(), d: () => app.setDark(!app.colours.dark), "?": () => this.help(),
 			0: () => app.reset(), t: () => app.setScheme(next(on.colour)),
 			o: () => { app.order = on.order.value = next(on.order); app.paint(); },
 			w: () => { if (app.weights.diff) { app.width = on.width.value = next(on.width); app.paint(); } },
@@ -163,7 +163,10 @@ class Controls {
 		for (const [text, undo] of this.app.shape.parts()) {
 			const button = element("button", `${cut(text, 60)} ✕`);
 			button.title = `${cut(text, 500)}: a click takes it back`;
-			button.addEventListener("click", () => this.app.reshape(undo));
+			button.addEventListener("click", () => {
+				this.app.reshape(undo);
+				this.app.focus();
+			});
 			items.unshift(button);
 		}
 		if (matches)
@@ -187,5 +190,9 @@ class Controls {
 			list.append(element("dt", key), element("dd", cut(text, 2000)));
 		this.on.help.replaceChildren(element("b", "prof: keys, and what this is"), list);
 		this.on.help.hidden = !this.on.help.hidden;
+		if (this.on.help.hidden)
+			this.app.focus();
+		else
+			this.on.help.focus({ focusVisible: false });
 	}
 }

@@ -205,7 +205,7 @@ class Flame {
 		const name = this.nameOf(node);
 		/* What is around the zoom is dimmed towards the page's own colour. */
 		pen.fillStyle = box.around ? host.style("--text") : "#16191d";
-		pen.fillText(cutMiddle(name, room), x + 3, y + ROW / 2);
+		pen.fillText(this.chains.has(node) ? cutMiddle(name, room) : cutName(name, room), x + 3, y + ROW / 2);
 	}
 	nameOf(node) {
 		const { tree, host } = this, chain = this.chains.get(node);

@@ -113,14 +113,18 @@ function readTree(reader) {
 	return tree;
 }
 
-/* A comparison by function, as report/views/html_changes.h describes it. */
+/* A comparison by function and by call, as report/views/html_changes.h and html_calls.h describe it. */
 function readChanges(reader, functions) {
 	const head = reader.json(), n = reader.number();
-	const side = () => Object.fromEntries(["before", "now", "low", "high", "p"].map((key) => [key, reader.floats(n)]));
-	return { head, count: n,
+	const side = (count = n) => Object.fromEntries(["before", "now", "low", "high", "p"].map((key) => [key, reader.floats(count)]));
+	const list = { head, count: n,
 		name: reader.column(n, Uint32Array), object: reader.column(n, Uint32Array),
 		flags: reader.column(n, Uint8Array), self: side(), total: side(),
 		rowOf: reader.column(functions, Uint32Array) };
+	const calls = reader.number(), node = reader.column(calls, Uint32Array), flags = reader.column(calls, Uint8Array);
+	for (let i = 1; i < calls; i++)
+		node[i] += node[i - 1];
+	return { ...list, call: { count: calls, node, flags, ...side(calls) } };
 }
 
 function readProfile(bytes) {

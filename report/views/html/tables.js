@@ -2,11 +2,9 @@
 
 const TABLE_ROWS = 400;
 
-/* The rest of a list that is too long to be shown. */
-function moreRows(count, columns) {
-	const more = row([...Array(columns - 1).fill(""), `${grouped(count)} more: search to see them`]);
-	more.className = "more";
-	return more;
+/* The rows that are shown of a list, and below them what is said of the rest. */
+function withRest(table, count) {
+	return count > TABLE_ROWS ? [table, element("p", `${grouped(count - TABLE_ROWS)} more: search to see them`, "more")] : [table];
 }
 
 class FunctionTable {
@@ -61,8 +59,6 @@ class FunctionTable {
 			line.classList.toggle("chosen", f === app.fn);
 			body.append(line);
 		}
-		if (list.length > TABLE_ROWS)
-			body.append(moreRows(list.length - TABLE_ROWS, columns.length));
 		body.addEventListener("click", (event) => {
 			const line = event.target.closest("tr[data-fn]");
 			if (line)
@@ -75,7 +71,12 @@ class FunctionTable {
 			event.preventDefault();
 			app.menu.show({ fn: Number(line.dataset.fn) }, event.clientX, event.clientY);
 		});
-		this.host.replaceChildren(table);
+		this.host.replaceChildren(...withRest(table, list.length));
+	}
+	sortBy(key) {
+		this.key = key;
+		this.show();
+		this.host.querySelector("[aria-sort=descending]").focus({ focusVisible: false });
 	}
 	cell(column, f) {
 		const made = element("td", column.text?.(f), column.key === "name" ? "name" : column.wide ? "object" : "number");
@@ -89,9 +90,13 @@ class FunctionTable {
 		for (const { key, name, wide } of columns) {
 			const cell = element("th", name + (key === this.key ? " ▾" : ""), key === "name" ? "name" : wide ? "object" : "number");
 			cell.setAttribute("aria-sort", key === this.key ? "descending" : "none");
-			cell.addEventListener("click", () => {
-				this.key = key;
-				this.show();
+			cell.tabIndex = 0;
+			cell.addEventListener("click", () => this.sortBy(key));
+			cell.addEventListener("keydown", (event) => {
+				if (event.key === "Enter" || event.key === " ") {
+					event.preventDefault();
+					this.sortBy(key);
+				}
 			});
 			line.append(cell);
 		}

@@ -1,4 +1,4 @@
-/* What is said about a frame or a slice of time: at the pointer, or for the keyboard at the foot. */
+/* What is said about a frame or a slice of time: at the pointer, or for the keyboard where the frame is not. */
 
 const CHAIN_NAMES = 20;
 
@@ -33,8 +33,10 @@ class Tip {
 		if (node < 0)
 			return;
 		place.replaceChildren(...this.describe(flame, node));
-		place.style.left = "12px";
-		place.style.top = Math.max(2, innerHeight - place.getBoundingClientRect().height - 40) + "px";
+		const { top, height, left } = flame.scroller.getBoundingClientRect(), own = place.getBoundingClientRect().height;
+		const low = flame.top(flame.rowOf.get(node) ?? 0) - flame.scroller.scrollTop > height / 2;
+		place.style.left = `${left + 12}px`;
+		place.style.top = `${Math.max(2, low ? top + 8 : top + height - own - 8)}px`;
 	}
 	describe(flame, node) {
 		const { profile } = this.app, { head, functions, texts } = profile, { tree } = flame, fn = tree.fn[node];

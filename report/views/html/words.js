@@ -4,6 +4,28 @@ function cut(text, length) {
 	return text.length > length ? text.slice(0, length - 1) + "…" : text;
 }
 
+/* The name without what does not fit of the namespaces and classes around it; at last only a part of it. */
+function cutName(name, length) {
+	if (name.length <= length)
+		return name;
+	const parts = [0, ...scopes(name)].map((at) => name.slice(at)), fits = parts.findIndex((text) => text.length <= length);
+	if (fits < 0)
+		return cutMiddle(parts.at(-1), length);
+	const room = length - parts[fits].length - "…::".length;
+	return (room < 3 ? "" : parts[fits - 1].slice(0, room) + "…::") + parts[fits];
+}
+
+/* Where the names begin that follow a "::", but not one within brackets. */
+function scopes(name) {
+	const places = [];
+	for (let i = 0, depth = 0; i < name.length; i++) {
+		depth += "<([{".includes(name[i]) - (">)]}".includes(name[i]) && depth > 0);
+		if (!depth && name[i] === ":" && name[i - 1] === ":")
+			places.push(i + 1);
+	}
+	return places;
+}
+
 /* Of a longer text its beginning and its end: in names of functions the end says most. */
 function cutMiddle(text, length) {
 	if (text.length <= length)
