@@ -42,10 +42,13 @@ static const char *const kind_names[KIND_COUNT] = {
 	[KIND_WAKER] = "waker",
 };
 
-/* Whose cells: a thread, on or off the CPU. */
+/* What a thread did, by number in report/views/html/colours.js. */
+enum state { ON_CPU, OFF_CPU, PREEMPTED, STATE_COUNT };
+
+/* Whose cells: a thread in one of its states. */
 struct source {
 	uint32_t thread;
-	bool off_cpu;
+	enum state state;
 };
 
 struct html {
@@ -88,13 +91,15 @@ static inline uint8_t *put(uint8_t *at, uint64_t value)
 
 /* -------- head -------- */
 
-static bool off_cpu(const struct profile *p, uint32_t group)
+static enum state state_of(const struct profile *p, uint32_t group)
 {
 	uint32_t event = p->groups[group].event;
 	enum prf_event_kind kind = event < p->event_count ? p->events[event].kind
 							  : PRF_EVENT_ON_CPU;
 
-	return kind == PRF_EVENT_OFF_CPU || kind == PRF_EVENT_PREEMPTED;
+	return kind == PRF_EVENT_OFF_CPU     ? OFF_CPU
+	       : kind == PRF_EVENT_PREEMPTED ? PREEMPTED
+					     : ON_CPU;
 }
 
 static void head_text(struct sink *s, const char *key, const char *text)
@@ -108,7 +113,7 @@ static void head_sources(struct html *h, struct sink *s)
 	sink_text(s, ",\"sources\":[");
 	for (uint32_t i = 0; i < h->source_count; i++)
 		sink_printf(s, "%s[%u,%d]", i ? "," : "", h->sources[i].thread,
-			    h->sources[i].off_cpu);
+			    (int)h->sources[i].state);
 	sink_char(s, ']');
 }
 
@@ -391,13 +396,13 @@ static void put_base(struct html *h)
 
 /* -------- the page -------- */
 
-/* A thread has at most two sources. Threads come one after the other, so they are the last two. */
-static uint32_t source_number(struct html *h, uint32_t thread, bool off)
+/* A thread's sources are the last ones: threads come one after the other. */
+static uint32_t source_number(struct html *h, uint32_t thread, enum state state)
 {
 	for (uint32_t i = h->source_count; i-- && h->sources[i].thread == thread;)
-		if (h->sources[i].off_cpu == off)
+		if (h->sources[i].state == state)
 			return i;
-	h->sources[h->source_count] = (struct source){ thread, off };
+	h->sources[h->source_count] = (struct source){ thread, state };
 	return h->source_count++;
 }
 
@@ -406,7 +411,7 @@ static struct error *html_sources(struct html *h)
 	const struct profile *p = h->profile;
 
 	h->source_of = calloc(p->group_count + 1, sizeof(*h->source_of));
-	h->sources = calloc(2 * h->threads.count + 1, sizeof(*h->sources));
+	h->sources = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*h->sources));
 	if (!h->source_of || !h->sources)
 		return error_memory();
 	for (uint32_t i = 0; i < h->threads.count; i++) {
@@ -417,7 +422,7 @@ static struct error *html_sources(struct html *h)
 			uint32_t group = p->entries[h->threads.entries[e]].group;
 
 			if (group != before)
-				h->source_of[group] = source_number(h, i, off_cpu(p, group));
+				h->source_of[group] = source_number(h, i, state_of(p, group));
 			before = group;
 		}
 	}

@@ -9,7 +9,7 @@ const shaped = ["focus", "hide", "once"].includes(process.argv[4]) ? process.arg
 const [page, foldedText, ...compared] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "Shape, Weights, bytesFromBase64, KINDS, OFF_CPU, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName";
+const names = "Shape, Weights, bytesFromBase64, KINDS, STATES, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -88,14 +88,18 @@ for (const byWeight of [false, true]) {
 
 // Every kind of function has a colour, and colours are for kinds that there are.
 assert.deepStrictEqual(head.kinds.slice().sort(), Object.keys(code.KINDS).sort());
-for (const name in code.OFF_CPU)
-	assert(head.kinds.includes(name));
+for (const { kinds } of code.STATES)
+	for (const name in kinds)
+		assert(head.kinds.includes(name));
 const colours = new code.Colours(profile);
 for (let f = -1; f < profile.functions.count; f++)
 	for (const scheme of ["kind", "object", "name"]) {
 		colours.use(scheme);
-		assert(/^hsl\(\d+ \d+% \d+%\)$/.test(colours.of(f, f % 2)), `colour of ${f}`);
+		assert(/^hsl\(\d+ \d+% \d+%\)$/.test(colours.of(f, (f + 1) % 3)), `colour of ${f}`);
 	}
+// ... and user code another one in each state.
+const user = new code.Colours({ ...profile, kind: () => "user" });
+assert.strictEqual(new Set([0, 1, 2].map((state) => user.of(0, state))).size, 3);
 
 // Slices of time and sources are where they should be, and cells in the order of time.
 for (let i = 0; i < cells.count; i++) {
@@ -117,7 +121,7 @@ assert.strictEqual(sums.self.reduce((a, b) => a + b, 0), head.total);
 // What a function has itself is not said of its box among callers, which has what begins there.
 globalThis.document = { createElement: () => ({}) };
 const picture = { tree, total, chains: new Map(), zoom: 0 };
-const app = { profile, weights: { whole: head.total }, callers: { ...picture }, nowOf: (flame, node) => flame.total[node] };
+const app = { profile, weights: { whole: head.total, waits: [] }, callers: { ...picture }, nowOf: (flame, node) => flame.total[node] };
 const saysSelf = (flame) => new code.Tip(null, app).describe(flame, 1).some(({ textContent }) => textContent.startsWith("self "));
 assert.deepStrictEqual([picture, app.callers].map(saysSelf), [true, false]);
 

@@ -244,6 +244,25 @@ if [ -n "$browser" ]; then
 	like "$keys" '\[lists By function true,By call true,By stack true,By function true\]' "c turns to the next list of changes"
 	like "$keys" '\[at true\]\[shown true, graph\]' "... where keys walk, and show a call in the picture"
 	unlike "$keys" '\[chosen rgb\(250, 158, 66\)|\[error' "... and the page has others"
+	# Each state has what its event has.
+	waits=$top/testdata/fixtures/waits.prf
+	"$report" -q --no-cache -f html --wall "$waits" -o "$work/waits.html"
+	time_of() {
+		"$report" -q --no-cache --value=time "$1" "$waits" | awk '
+			{ sum += $NF }
+			END { if (sum >= 1e6) printf "%.3f s", sum / 1e6; else printf "%.2f ms", sum / 1e3 }'
+	}
+	act waits.html <<-'SCRIPT'
+		press("ArrowUp");
+		note(by("tip").textContent);
+		note(by("legend").textContent);
+	SCRIPT
+	show waits.html > "$work/dom"
+	keys=$(notes "$work/dom")
+	like "$keys" "on CPU $(time_of --on-cpu), off CPU $(time_of --event=off-cpu), preempted $(time_of --event=preempted)self" \
+		"a page of all time says what was work, what was a wait, and what was for lack of a CPU"
+	like "$keys" '\[on CPU.*user.*off CPU.*user.*preempted.*user' "... and each has colours in the legend"
+	unlike "$keys" '\[error' "... without an error"
 else
 	skip "a browser shows the page" "$no_browser"
 fi

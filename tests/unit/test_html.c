@@ -273,34 +273,39 @@ static void a_comparison_has_its_base(void **state)
 	page_release(&page);
 }
 
-static void on_and_off_the_cpu_are_two_sources(void **state)
+static void each_state_is_a_source(void **state)
 {
 	static const struct profile_event events[] = {
 		{ .kind = PRF_EVENT_ON_CPU, .name = "cpu-clock", .unit = "samples" },
 		{ .kind = PRF_EVENT_OFF_CPU, .name = "off-cpu", .unit = "ns" },
+		{ .kind = PRF_EVENT_PREEMPTED, .name = "preempted", .unit = "ns" },
 	};
-	struct profile_group groups[2] = { fixture_groups[1], fixture_groups[1] };
+	struct profile_group groups[3] = { fixture_groups[1], fixture_groups[1],
+					   fixture_groups[1] };
 	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
-							{ 1, 0, NODE_MAIN, 1, 1 } };
+							{ 1, 0, NODE_MAIN, 1, 1 },
+							{ 2, 0, NODE_MAIN, 1, 1 } };
 	struct profile p = fixture;
 	struct view_options o = { 0 };
 	struct page page;
 	json_t *head, *sources;
 
 	groups[1].event = 1;
+	groups[2].event = 2;
 	p.events = events;
-	p.event_count = 2;
+	p.event_count = COUNT(events);
 	p.groups = groups;
-	p.group_count = 2;
+	p.group_count = COUNT(groups);
 	p.entries = entries;
-	p.entry_count = 2;
+	p.entry_count = COUNT(entries);
 	page = render(&p, &o);
 	head = read_head(&page.payload);
 	sources = json_object_get(head, "sources");
 	assert_int_equal(json_array_size(json_object_get(head, "threads")), 1);
-	assert_int_equal(json_array_size(sources), 2);
-	assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, 0), 1)), 0);
-	assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, 1), 1)), 1);
+	assert_int_equal(json_array_size(sources), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, i), 1)),
+				 i);
 	json_decref(head);
 	page_release(&page);
 }
@@ -321,7 +326,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(names_do_not_reach_the_markup),
 	cmocka_unit_test(the_page_asks_for_nothing),
 	cmocka_unit_test(a_comparison_has_its_base),
-	cmocka_unit_test(on_and_off_the_cpu_are_two_sources),
+	cmocka_unit_test(each_state_is_a_source),
 	cmocka_unit_test(an_empty_profile_is_a_page),
 };
 

@@ -107,9 +107,9 @@ class App {
 			this.fn = this.table.busiest();
 		this.table.show();
 		const n = this.profile.functions.count;
-		const { weights } = this, beside = (now, base, off) => [now, ...(weights.diff ? [base] : []), ...(off ? [off] : [])];
-		const selves = beside(weights.self, weights.baseSelf, weights.offSelf);
-		const totals = beside(weights.total, weights.baseTotal, weights.offTotal);
+		const { weights } = this, beside = (now, base, waits) => [now, ...(weights.diff ? [base] : []), ...waits];
+		const selves = beside(weights.self, weights.baseSelf, weights.waitSelf);
+		const totals = beside(weights.total, weights.baseTotal, weights.waitTotal);
 		this.paintPart(this.callers, callersOf(this.tree, this.fn, totals, n));
 		this.paintPart(this.callees, calleesOf(this.tree, this.fn, selves, n));
 		const name = cut(this.profile.name(this.fn), 200);
@@ -132,8 +132,8 @@ class App {
 		flame.arrange(true);
 	}
 	status() {
-		const { head } = this.profile, { whole, offCpu, diff, baseTotal } = this.weights;
-		const time = head.latency ? " of latency" : offCpu ? " of all threads' time" : " of CPU time";
+		const { head } = this.profile, { whole, waits, diff, baseTotal } = this.weights;
+		const time = head.latency ? " of latency" : waits.length ? " of all threads' time" : " of CPU time";
 		const parts = [withTime(whole, head) + (head.unit === "us" ? time : "")];
 		if (!this.strip.whole) {
 			const at = (slice) => (slice * head.slice_ns / 1e9).toFixed(3);
@@ -190,12 +190,12 @@ class App {
 	baseOf(flame, node) {
 		return (flame === this.flame ? this.weights.baseTotal : flame.totals[1])[node] * this.weights.baseScale;
 	}
-	/* What of it was waiting. */
-	offOf(flame, node) {
-		const { offTotal, diff } = this.weights;
-		if (!offTotal)
-			return 0;
-		return flame === this.flame ? offTotal[node] : flame.totals[diff ? 2 : 1][node];
+	/* What of it each of the states has that the page has, as [state, weight]. */
+	statesOf(flame, node) {
+		const { states, waits, waitTotal, diff } = this.weights;
+		const totals = flame === this.flame ? waitTotal : flame.totals.slice(diff ? 2 : 1), parts = waits.map((_, i) => totals[i][node]);
+		const rest = this.nowOf(flame, node) - parts.reduce((sum, part) => sum + part, 0);
+		return states.map((state) => [state, state ? parts[waits.indexOf(state)] : rest]);
 	}
 	nowOf(flame, node) {
 		return flame === this.flame ? this.weights.total[node] : flame.total[node];
@@ -211,8 +211,8 @@ class App {
 			const now = this.nowOf(flame, node), base = this.baseOf(flame, node);
 			return this.colours.difference((now - base) / (Math.max(now, base) || 1));
 		}
-		const off = this.offOf(flame, node);
-		return this.colours.of(fn, off * 2 > this.nowOf(flame, node));
+		const [[state]] = this.weights.waits.length ? this.statesOf(flame, node).sort((a, b) => b[1] - a[1]) : [[0]];
+		return this.colours.of(fn, state);
 	}
 	/* -------- search -------- */
 	findMatches() {

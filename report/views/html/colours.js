@@ -12,7 +12,7 @@ const KINDS = {
 	"inlined": { hue: 174, saturation: 48, light: 64 },
 	"waker": { hue: 285, saturation: 38, light: 72 },
 };
-/* And of those that mostly wait. */
+/* And of those that mostly wait: for something, or for a CPU. */
 const OFF_CPU = {
 	"user": { hue: 212, saturation: 70, light: 70 },
 	"kernel": { hue: 246, saturation: 58, light: 76 },
@@ -20,6 +20,18 @@ const OFF_CPU = {
 	"script": { hue: 180, saturation: 45, light: 62 },
 	"inlined": { hue: 224, saturation: 62, light: 80 },
 };
+const PREEMPTED = {
+	"user": { hue: 132, saturation: 30, light: 68 },
+	"kernel": { hue: 146, saturation: 34, light: 56 },
+	"JIT": { hue: 108, saturation: 28, light: 66 },
+	"script": { hue: 120, saturation: 32, light: 58 },
+	"inlined": { hue: 138, saturation: 32, light: 78 },
+};
+
+/* What a thread does, by the numbers of enum state in report/views/html.c. */
+const STATES = [
+	{ name: "on CPU", kinds: KINDS }, { name: "off CPU", kinds: OFF_CPU }, { name: "preempted", kinds: PREEMPTED },
+];
 
 /* Pairs of hues for "more" and "less", and what they are called. */
 const DIFFERENCES = {
@@ -54,16 +66,16 @@ class Colours {
 	shade(hue, saturation, light, turn) {
 		return hsl(hue, saturation, light + turn - (this.dark ? 10 : 0));
 	}
-	of(fn, offCpu) {
-		const key = offCpu ? -2 - fn : fn;
+	of(fn, state) {
+		const key = STATES.length * fn + state;
 		let colour = this.known.get(key);
 		if (colour === undefined) {
-			colour = this.made(fn, offCpu);
+			colour = this.made(fn, state);
 			this.known.set(key, colour);
 		}
 		return colour;
 	}
-	made(fn, offCpu) {
+	made(fn, state) {
 		if (fn < 0)
 			return this.shade(215, 10, 82, 0);
 		const { functions, texts } = this.profile;
@@ -74,7 +86,7 @@ class Colours {
 			const h = hash(texts.get(functions.name[fn]));
 			return this.shade(h % 60, 75, 58 + (h >> 8) % 14, 0);
 		}
-		const kind = (offCpu && OFF_CPU[name]) || KINDS[name];
+		const kind = STATES[state].kinds[name] ?? KINDS[name];
 		return this.shade(kind.hue, kind.saturation, kind.light, turn);
 	}
 	ofObject(object) {

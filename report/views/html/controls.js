@@ -150,12 +150,12 @@ class Controls {
 		} else if (colours.scheme === "kind") {
 			const used = new Set(profile.functions.kind), names = profile.head.kinds.filter((_, i) => used.has(i));
 			const kind = ({ hue, saturation, light }, name) => item(colours.shade(hue, saturation, light, 0), name);
-			const waits = weights.offCpu ? OFF_CPU : {};
-			for (const name of names)
-				kind(KINDS[name], name + (name in waits ? ", on CPU" : ""));
-			for (const name of names)
-				if (name in waits)
-					kind(waits[name], name + ", off CPU");
+			for (const state of weights.states) {
+				if (weights.waits.length)
+					items.push(element("b", STATES[state].name));
+				for (const name of names.filter((name) => !state || name in STATES[state].kinds))
+					kind(STATES[state].kinds[name], name);
+			}
 		}
 		if (colours.scheme === "object")
 			for (const [object, share] of this.objects())

@@ -37,11 +37,12 @@ class Strip {
 		const rowOf = new Uint8Array(head.threads.length).fill(own);
 		this.threads.forEach((thread, row) => { rowOf[thread] = row; });
 		const steps = this.rows.map(() => new Float64Array(this.slices + 1));
-		const waits = this.rows.map(() => new Float64Array(this.slices + 1));
+		const waits = STATES.map((_, i) => i && head.sources.some(([, state]) => state === i)
+			? this.rows.map(() => new Float64Array(this.slices + 1)) : []);
 		for (let i = 0; i < cells.count; i++) {
-			const [thread, off] = head.sources[cells.source[i]], slice = cells.slice[i];
-			const length = this.length(i, off), each = cells.value[i] / length;
-			for (const step of off ? [steps[rowOf[thread]], waits[rowOf[thread]]] : [steps[rowOf[thread]]]) {
+			const [thread, state] = head.sources[cells.source[i]], slice = cells.slice[i];
+			const length = this.length(i, state), each = cells.value[i] / length;
+			for (const step of state ? [steps[rowOf[thread]], waits[state][rowOf[thread]]] : [steps[rowOf[thread]]]) {
 				step[slice + 1 - length] += each;
 				step[slice + 1] -= each;
 			}
@@ -51,7 +52,7 @@ class Strip {
 			return step.map((change) => (sum += change) > 1e-6 ? sum : 0);
 		};
 		this.rows = steps.map(added);
-		this.waits = waits.map(added);
+		this.waits = waits.map((rows) => rows.map(added)); /* by state */
 		this.labels = this.rows.map((_, row) => row < own ? head.threads[order[row]].label
 			: `${order.length - own} other threads`);
 	}
@@ -104,7 +105,7 @@ class Strip {
 				sum[Math.floor(s / each)] += row[s];
 			return sum;
 		};
-		const sums = this.rows.map(added), waits = this.waits.map(added);
+		const sums = this.rows.map(added), waits = this.waits.map((rows) => rows.map(added));
 		const most = sums.reduce((m, sum) => sum.reduce((a, b) => Math.max(a, b), m), 0) || 1;
 		const dark = style.dark, wide = room * each / this.slices;
 		sums.forEach((sum, row) => {
@@ -113,8 +114,10 @@ class Strip {
 			for (let c = 0; c < columns; c++) {
 				if (!sum[c])
 					continue;
-				const heat = Math.sqrt(sum[c] / most), waiting = waits[row][c] * 2 > sum[c];
-				pen.fillStyle = hsl(waiting ? 200 + 25 * heat : 55 - 45 * heat, waiting ? 60 : 90, dark ? 12 + 48 * heat : 92 - 47 * heat);
+				const heat = Math.sqrt(sum[c] / most), parts = waits.map((rows) => rows[row]?.[c] ?? 0);
+				parts[0] = sum[c] - parts.reduce((all, part) => all + part, 0);
+				const [hue, saturation] = [[55 - 45 * heat, 90], [200 + 25 * heat, 60], [140, 35]][parts.indexOf(Math.max(...parts))];
+				pen.fillStyle = hsl(hue, saturation, dark ? 12 + 48 * heat : 92 - 47 * heat);
 				pen.fillRect(STRIP_LABEL + c * wide, row * STRIP_ROW + 1, Math.max(Math.min(wide, room - c * wide), 1), STRIP_ROW - 2);
 			}
 		});

@@ -59,6 +59,9 @@ class Tip {
 		}
 		say(`total ${withTime(total, head)}, ${percent(total, whole)}` + (flame.zoom > 0
 			? `, ${percent(total, this.app.nowOf(flame, flame.zoom))} of the zoom` : ""));
+		const states = this.app.weights.waits.length ? this.app.statesOf(flame, node).filter(([, part]) => part > 0) : [];
+		if (states.length)
+			say(states.map(([state, part]) => `${STATES[state].name} ${weight(part, head.unit)}`).join(", "));
 		/* A box of callers has itself what begins there, not what was counted in it. */
 		if (!chain && flame !== this.app.callers)
 			say(`self ${withTime(self, head)}, ${percent(self, whole)}`);

@@ -1,6 +1,6 @@
 /*
- * What is counted at each node of the tree: in the selected span of time and threads, of it off
- * the CPU, and in a comparison before.
+ * What is counted at each node of the tree: in the selected span of time and threads, of it in each
+ * of the states that are no work, and in a comparison before.
  */
 
 /* What each thread has, in all of the recording. */
@@ -16,7 +16,8 @@ class Weights {
 		this.profile = profile;
 		this.shape = shape;
 		this.diff = Boolean(profile.head.diff);
-		this.offCpu = profile.head.sources.some(([, off]) => off);
+		this.states = STATES.map((_, i) => i).filter((i) => profile.head.sources.some(([, state]) => state === i));
+		this.waits = this.states.filter((state) => state);
 	}
 	get tree() {
 		return this.shape.tree;
@@ -31,7 +32,7 @@ class Weights {
 	select({ from, to, thread, scale }) {
 		const { cells, head } = this.profile, { tree } = this, { nodeOf } = this.shape, mask = this.threadMask(thread);
 		const self = new Float64Array(tree.count);
-		const off = this.offCpu ? new Float64Array(tree.count) : null;
+		const waits = this.waits.map(() => new Float64Array(tree.count)), place = STATES.map((_, state) => this.waits.indexOf(state));
 		for (let i = 0; i < cells.count; i++) {
 			const slice = cells.slice[i];
 			if (slice < from)
@@ -43,13 +44,13 @@ class Weights {
 			if (!mask[source] || node < 0)
 				continue;
 			self[node] += cells.value[i];
-			if (off && head.sources[source][1])
-				off[node] += cells.value[i];
+			if (waits.length && head.sources[source][1])
+				waits[place[head.sources[source][1]]][node] += cells.value[i];
 		}
 		this.self = self;
 		this.total = tree.totals(self);
-		this.offSelf = off;
-		this.offTotal = off && tree.totals(off);
+		this.waitSelf = waits;
+		this.waitTotal = waits.map((wait) => tree.totals(wait));
 		this.whole = this.total[0];
 		this.sums = this.baseSums = null;
 		if (this.diff)
