@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Objects without names that text lists for each remedy. */
+#define UNNAMED_SHOWN 12
+
 /* -------- user stacks -------- */
 
 #define NO_USER_STACK UINT64_MAX
@@ -414,20 +417,48 @@ static void text_user_stacks(const struct facts *f, struct sink *s)
 			    f->user.other);
 }
 
+/* The objects from `first` on that have its remedy, those with most samples; they are done then. */
+static void text_remedy(const struct profile *p, struct unnamed *list, size_t n, size_t first,
+			struct sink *s)
+{
+	const char *remedy = unnamed_remedy(&p->objects[list[first].object]);
+	uint64_t rest = 0, rest_samples = 0;
+	unsigned int shown = 0;
+
+	sink_printf(s, "%s:\n", remedy);
+	for (size_t i = first; i < n; i++) {
+		const struct profile_object *o = &p->objects[list[i].object];
+		uint64_t samples = list[i].samples;
+
+		if (!samples || strcmp(unnamed_remedy(o), remedy))
+			continue;
+		list[i].samples = 0;
+		if (shown++ >= UNNAMED_SHOWN) {
+			rest++;
+			rest_samples += samples;
+			continue;
+		}
+		sink_printf(s, "%-18s", "");
+		sink_printable(s, o->recorded->path);
+		sink_printf(s, ": %s, %" PRIu64 " sample%s\n", unnamed_reason(o), samples,
+			    samples == 1 ? "" : "s");
+	}
+	if (rest)
+		sink_printf(s, "%-18sand %" PRIu64 " more with %" PRIu64 " samples: see --json\n",
+			    "", rest, rest_samples);
+}
+
 static void text_unnamed(const struct facts *f, struct sink *s)
 {
 	const struct profile *p = f->loaded->profile;
 	size_t n;
 	struct unnamed *list = unnamed_objects(p, &n);
 
-	for (size_t i = 0; list && i < n; i++) {
-		const struct profile_object *o = &p->objects[list[i].object];
-
-		sink_printf(s, "%-16s", i ? "" : "without names");
-		sink_printable(s, o->recorded->path);
-		sink_printf(s, ": %s, %" PRIu64 " samples; %s\n", unnamed_reason(o),
-			    list[i].samples, unnamed_remedy(o));
-	}
+	for (size_t i = 0; list && i < n; i++)
+		if (list[i].samples) {
+			sink_printf(s, "%-16s", i ? "" : "without names");
+			text_remedy(p, list, n, i, s);
+		}
 	if (!list)
 		s->error = ENOMEM;
 	free(list);
@@ -494,6 +525,7 @@ struct error *info_text(const struct loaded *l, struct sink *s)
 	text_line(s, "command line", trace_metadata(t, "command_line"));
 	text_line(s, "recorder", trace_metadata(t, "recorder"));
 	sink_printf(s, "%-16s%u.%u\n", "format", f.major, f.minor);
+	text_unnamed(&f, s);
 	for (size_t i = 0; i < t->metadata_count; i++)
 		if (!has_own_line(t->metadata[i].key)) {
 			sink_printable(s, t->metadata[i].key);
@@ -505,7 +537,6 @@ struct error *info_text(const struct loaded *l, struct sink *s)
 		sink_printable(s, t->statistics[i].key);
 		sink_printf(s, " = %" PRIu64 "\n", t->statistics[i].value);
 	}
-	text_unnamed(&f, s);
 out:
 	free(f.event_samples);
 	return error;

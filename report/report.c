@@ -496,7 +496,8 @@ static bool wants_pager(const struct report_options *o)
 {
 	if (o->no_pager || o->live || o->output || o->shown.csv || o->shown.json)
 		return false;
-	return o->action == REPORT_DUMP || (o->action == REPORT_VIEW && o->view->paged);
+	return o->action == REPORT_DUMP || o->action == REPORT_INFO ||
+	       (o->action == REPORT_VIEW && o->view->paged);
 }
 
 static int act(struct report_options *o)

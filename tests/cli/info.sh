@@ -28,6 +28,26 @@ like "$("$report" -q --info "$trace")" '^samples +120000$' "--info as text"
 like "$("$report" -q --info "$trace")" '^ +[0-9]+ for stacks, [0-9]+\.[0-9]+ each$' "with the bytes that a stack takes"
 is "$("$report" -q --info --json "$trace" "$trace" | grep -c '"samples": 120000,$')" 2 "--info of two traces"
 
+# What may help is said once for all files, of which those with most samples are listed.
+{
+	echo 'event 0 "cpu-clock" "samples" 999 0'
+	echo 'task 10 10 "worker"'
+	for i in $(seq 0 14); do
+		echo "object 0 \"/nowhere/file-$i\" \"\" \"00112233445566778899aabbccddeeff001122$((10 + i))\""
+		echo "frame $i 0 4096"
+		echo "stack - $i"
+		for n in $(seq 0 "$i"); do echo "sample $((1000000000 + 1000000 * i + n)) 0 0 $i 0 1"; done
+	done
+	echo finish
+} > "$work/many.txt"
+need "$build/testdata/trace_text" "$work/many.txt" -o "$work/many.prf"
+"$report" -q --info "$work/many.prf" > "$work/listed"
+is "$(grep -c 'debug packages' "$work/listed")" 1 "--info says once what may help"
+like "$(grep -A 1 'debug packages' "$work/listed" | tail -n 1)" '^ +/nowhere/file-14: no file, 15 samples$' "... with those that have most samples first"
+is "$(grep -c '/nowhere' "$work/listed")" 12 "... and not with all of them"
+like "$(cat "$work/listed")" '^ +and 3 more with 6 samples: see --json$' "... but with their sum"
+is "$("$report" -q --info --json "$work/many.prf" | grep -c 'no file')" 15 "--json has them all"
+
 like "$("$report" --check "$trace")" ': intact; [0-9]+ blocks, 120000 samples$' "--check of a whole trace"
 "$report" --check "$trace" > /dev/null
 is "$?" 0 "ends with 0"

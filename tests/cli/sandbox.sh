@@ -34,6 +34,7 @@ PYTHON
 	is "$?" 0 "a view on a terminal"
 	like "$out" '^paged: .*samples' "goes through the pager"
 	is "$(cat "$work/ran")" ran "which runs once"
+	like "$(python3 "$work/terminal.py" "$report" -q --info "$trace" < /dev/null)" '^paged: samples' "... and so does --info"
 	rm "$work/ran"
 	python3 "$work/terminal.py" "$report" -q -f top "$work/none.prf" < /dev/null > "$work/said"
 	is "$?" 1 "a trace that is not there"
