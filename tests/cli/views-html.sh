@@ -186,6 +186,14 @@ if [ -n "$browser" ]; then
 		heading.focus();
 		press("Enter");
 		note(`sorted ${document.activeElement.textContent}`);
+		press("ArrowDown");
+		note(`from a heading ${document.activeElement.id} ${!!by("functions").querySelector(".at")}`);
+		press("r");
+		press("?");
+		note(`help ${document.activeElement.id}`);
+		press("Escape");
+		note(`read ${by("help").hidden}, ${document.querySelector("#views [aria-pressed=true]").dataset.view}, ${by("legend").querySelector("button")?.textContent}, ${document.activeElement.id}`);
+		press("r");
 		const row = [...by("functions").querySelectorAll("tbody tr")].find((line) => line.textContent.includes(one));
 		row.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
 		press("h");
@@ -210,7 +218,8 @@ if [ -n "$browser" ]; then
 	like "$keys" "\[found Callers of $other, callers\]" "Enter in the search of the sandwich takes the first function"
 	like "$keys" '\[list true 15 true\]\[its function true\]' "arrows and other keys walk over the list of functions"
 	like "$keys" '\[entered true, callers\]' "... and Enter chooses one"
-	like "$keys" '\[sorted Total ▾\]' "... and its headings sort it"
+	like "$keys" '\[sorted Total ▾\]\[from a heading functions true\]' "... and its headings sort it"
+	like "$keys" '\[help help\]\[read true, sandwich, recursion once ✕, callers\]' "Esc leaves the help, and nothing else"
 	like "$keys" "\[of another row without $one ✕, true\]" "keys of the menu are for its function"
 	unlike "$keys" '\[error' "no error"
 	shares=$(grep -o '<option value="[tp][0-9.]*">[0-9.]* %' "$work/dom" | sed 's/.*>//; s/ %//')
@@ -252,6 +261,13 @@ if [ -n "$browser" ]; then
 			{ sum += $NF }
 			END { if (sum >= 1e6) printf "%.3f s", sum / 1e6; else printf "%.2f ms", sum / 1e3 }'
 	}
+	"$report" -q --no-cache -f html --off-cpu --wakers "$waits" -o "$work/wakers.html"
+	act wakers.html <<-'SCRIPT'
+		note(by("legend").textContent);
+	SCRIPT
+	show wakers.html > "$work/dom"
+	like "$(notes "$work/dom")" '\[.*waker.*off CPU.*user.*preempted.*user' "the legend of waits has wakers, too"
+	unlike "$(notes "$work/dom")" '\[.*on CPU' "... and not what is not shown"
 	act waits.html <<-'SCRIPT'
 		press("ArrowUp");
 		note(by("tip").textContent);
@@ -261,7 +277,7 @@ if [ -n "$browser" ]; then
 	keys=$(notes "$work/dom")
 	like "$keys" "on CPU $(time_of --on-cpu), off CPU $(time_of --event=off-cpu), preempted $(time_of --event=preempted)self" \
 		"a page of all time says what was work, what was a wait, and what was for lack of a CPU"
-	like "$keys" '\[on CPU.*user.*off CPU.*user.*preempted.*user' "... and each has colours in the legend"
+	like "$keys" '\[[^]]*thread, process or group.*on CPU.*user.*off CPU.*user.*preempted.*user' "... and each has colours in the legend"
 	unlike "$keys" '\[error' "... without an error"
 else
 	skip "a browser shows the page" "$no_browser"

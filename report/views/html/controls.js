@@ -83,8 +83,10 @@ class Controls {
 	}
 	key(event) {
 		const { app, on } = this, find = event.key === "f" && (event.ctrlKey || event.metaKey);
-		if (event.key === "Escape") {
-			on.help.hidden = on.tip.hidden = true;
+		if (event.key === "Escape" && !on.help.hidden) {
+			this.help();
+		} else if (event.key === "Escape") {
+			on.tip.hidden = true;
 			app.menu.hide();
 			if (on.search.value || document.activeElement === on.search)
 				app.search("");
@@ -150,10 +152,13 @@ class Controls {
 		} else if (colours.scheme === "kind") {
 			const used = new Set(profile.functions.kind), names = profile.head.kinds.filter((_, i) => used.has(i));
 			const kind = ({ hue, saturation, light }, name) => item(colours.shade(hue, saturation, light, 0), name);
+			/* Commands, wakers and the like have one colour in all states. */
+			for (const name of names.filter((name) => !(name in OFF_CPU)))
+				kind(KINDS[name], name);
 			for (const state of weights.states) {
 				if (weights.waits.length)
 					items.push(element("b", STATES[state].name));
-				for (const name of names.filter((name) => !state || name in STATES[state].kinds))
+				for (const name of names.filter((name) => name in OFF_CPU))
 					kind(STATES[state].kinds[name], name);
 			}
 		}

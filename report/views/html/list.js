@@ -21,14 +21,18 @@ class Lists {
 	key(host, event) {
 		const { key } = event, rows = this.rows(host), from = rows.findIndex((line) => line.matches(".at"));
 		const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: LIST_PAGE, PageUp: -LIST_PAGE, Home: -rows.length, End: rows.length };
-		if (event.ctrlKey || event.altKey || event.metaKey || !event.target.matches(".walked"))
+		const list = event.target.closest(".walked");
+		if (event.ctrlKey || event.altKey || event.metaKey || !list)
 			return;
-		if (key === "Enter" && from >= 0)
+		if (key === "Enter" && from >= 0 && event.target === list) {
 			rows[from].click();
-		else if (key in steps && rows.length)
+		} else if (key in steps && rows.length) {
+			/* Also from a heading, which is in the list. */
+			list.focus({ focusVisible: false });
 			this.go(rows, from, steps[key]);
-		else
+		} else {
 			return;
+		}
 		event.preventDefault();
 		event.stopPropagation();
 	}
