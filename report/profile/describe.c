@@ -83,8 +83,11 @@ static double samples_per_sample(const struct trace *traces, size_t n, bool one_
 static void share_lost_time(struct described *d, const struct profile *profile,
 			    const struct trace *traces, size_t trace_count)
 {
-	double samples = samples_per_sample(traces, trace_count, profile->event_count == 1);
+	bool one_event = profile->event_count == 1;
+	double samples = samples_per_sample(traces, trace_count, one_event);
 
+	for (size_t i = 0; i < trace_count; i++)
+		d->traces[i].samples_per_sample = samples_per_sample(&traces[i], 1, one_event);
 	for (size_t i = 0; i < profile->event_count; i++)
 		d->events[i].ns_per_sample =
 			(uint64_t)llround(samples * (double)d->events[i].interval_ns);

@@ -137,6 +137,9 @@ struct profile_trace {
 	uint64_t start_ns;
 	uint64_t duration_ns; /* that was recorded */
 	uint64_t realtime_ns; /* wall clock at start_ns, since 1970; 0: the trace does not say */
+	/* How many samples of CPU time there would be for each one that there is, had none been
+	 * lost: at least 1. */
+	double samples_per_sample;
 	bool complete;
 };
 

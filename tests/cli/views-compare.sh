@@ -38,6 +38,27 @@ is "$(json json 'd["runs"]["before"], d["runs"]["now"], d["unit"], d["rows"][0][
 is "$(json json 'd["rows"][0]["self"]["low"] < 0.3 < d["rows"][0]["self"]["high"]')" True \
 	"the interval holds what was planted: 0.3 s"
 
+# What a run has lost is its own, in whatever way it is compared: of 200 samples, half of one run's.
+lossy() {
+	echo 'event 0 "cpu-clock" "samples" 1000 0
+	object 0 "/nowhere/work" "" "00112233445566778899aabbccddeeff00112233"
+	task 1 1 "work"
+	frame 0 0 0x100
+	stack - 0'
+	i=0
+	while [ $i -lt "$1" ]; do echo "sample $((1000000000 + 1000000 * i)) 0 0 0 0 1"; i=$((i + 1)); done
+	[ "$1" = 200 ] || echo "loss 1000000000 1200000000 0 0 $((200 - $1))"
+	echo finish
+}
+for n in 100 200; do
+	lossy $n | sed 's/^	//' > lossy.txt
+	need "$build/testdata/trace_text" lossy.txt -o lossy$n.prf
+done
+for format in top "tree --min=0" annotate; do
+	like "$("$report" -q --no-cache -f $format --diff lossy100.prf lossy200.prf)" \
+		'# before: 1 run of 0\.200 s; now: 1 run of 0\.200 s' "-f $format: lost samples are those of their run"
+done
+
 # New and vanished functions.
 sed 's/^	//' > one.txt <<'TRACE'
 	event 0 "cpu-clock" "samples" 1000 0

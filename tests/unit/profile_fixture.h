@@ -127,6 +127,7 @@ static const struct profile_trace fixture_traces[] = {
 	  .start_ns = 1000000000,
 	  .duration_ns = 200000000,
 	  .realtime_ns = 1700000000000000000,
+	  .samples_per_sample = 1,
 	  .complete = true },
 };
 
