@@ -5,6 +5,7 @@
 #include "common/utf8.h"
 #include "report/views/functions.h"
 
+#include <ctype.h>
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,9 @@ struct pprof {
 	struct map strings;   /* text to its number in the string table */
 	struct map locations; /* runs of frames to the location's number */
 	struct functions functions;
-	uint32_t *function_of;	    /* per frame */
+	uint32_t *function_of; /* per frame */
+	uint32_t *mapping_of;  /* per object, counted from 1; 0: none */
+	uint32_t mapping_count;
 	struct pprof_place *places; /* per node */
 	uint8_t *ids;		    /* room for the locations of a sample */
 	struct buffer text;
@@ -82,9 +85,21 @@ static uint64_t pprof_string(struct pprof *pp, const char *text)
 	return *entry;
 }
 
+/*
+ * Names of events have other characters. Pyroscope refuses a type with a dash, Parca one that is no
+ * identifier.
+ */
+static uint64_t value_string(struct pprof *pp, const char *text)
+{
+	buffer_clear(&pp->packed);
+	for (; *text; text++)
+		buffer_u8(&pp->packed, isalnum((unsigned char)*text) ? (uint8_t)*text : '_');
+	return pprof_string(pp, buffer_string(&pp->packed));
+}
+
 static void value_type(struct pprof *pp, unsigned int field, const char *type, const char *unit)
 {
-	uint64_t type_id = pprof_string(pp, type), unit_id = pprof_string(pp, unit);
+	uint64_t type_id = value_string(pp, type), unit_id = value_string(pp, unit);
 
 	buffer_clear(&pp->message);
 	protobuf_number(&pp->message, VALUE_TYPE, type_id);
@@ -172,8 +187,9 @@ static void pprof_mapping(struct pprof *pp, uint32_t object, uint64_t limit, boo
 	for (unsigned int i = 0; i < recorded->build_id_size && i < PRF_BUILD_ID_MAX; i++)
 		snprintf(build_id + 2 * i, 3, "%02x", recorded->build_id[i]);
 	id = pprof_string(pp, build_id);
+	pp->mapping_of[object] = ++pp->mapping_count; /* Parca takes ids without gaps only */
 	buffer_clear(&pp->message);
-	protobuf_number(&pp->message, MAPPING_ID, object + UINT64_C(1));
+	protobuf_number(&pp->message, MAPPING_ID, pp->mapping_of[object]);
 	protobuf_number(&pp->message, MAPPING_LIMIT, limit);
 	protobuf_number(&pp->message, MAPPING_FILE, file);
 	protobuf_number(&pp->message, MAPPING_BUILD_ID, id);
@@ -281,7 +297,7 @@ static void pprof_location(struct pprof *pp, uint64_t id)
 	buffer_clear(&pp->message);
 	protobuf_number(&pp->message, LOCATION_ID, id);
 	if (outer->object != PRF_NONE)
-		protobuf_number(&pp->message, LOCATION_MAPPING, outer->object + UINT64_C(1));
+		protobuf_number(&pp->message, LOCATION_MAPPING, pp->mapping_of[outer->object]);
 	protobuf_number(&pp->message, LOCATION_ADDRESS, outer->offset);
 	for (size_t i = 0; i < n; i++) {
 		buffer_clear(&pp->part);
@@ -475,7 +491,8 @@ static struct error *pprof_build(struct pprof *pp)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	pp->places = calloc(p->node_count + 1, sizeof(*pp->places));
 	pp->ids = malloc((depth + 1) * PROTOBUF_NUMBER_MAX);
-	if (!pp->places || !pp->ids)
+	pp->mapping_of = calloc(p->object_count + 1, sizeof(*pp->mapping_of));
+	if (!pp->places || !pp->ids || !pp->mapping_of)
 		return error_memory();
 	error = functions_add(&pp->functions, p, &pp->function_of);
 	if (error)
@@ -508,6 +525,7 @@ struct error *pprof_render(const struct profile *p, const struct view_options *o
 	map_release(&pp.locations);
 	functions_release(&pp.functions);
 	free(pp.function_of);
+	free(pp.mapping_of);
 	free(pp.places);
 	free(pp.ids);
 	return error;

@@ -169,7 +169,26 @@ static void values_are_those_of_the_samples_events(void **state)
 	p.value = PROFILE_TIME;
 	r = render(&p);
 	assert_int_equal(count(r.profile, 1), 2);
-	string_is(r.profile, number(message(r.profile, 1, 1), 1), "off-cpu");
+	string_is(r.profile, number(message(r.profile, 1, 1), 1), "off_cpu");
+	free(r.bytes);
+}
+
+/* Servers make the name of a metric of type and unit: no dashes, colons or slashes. */
+static void types_are_identifiers(void **state)
+{
+	static const struct profile_event events[] = {
+		{ .kind = PRF_EVENT_OFF_CPU, .name = "uprobe:/lib/libc.so.6:free", .unit = "a b" },
+	};
+	struct profile p = fixture;
+	struct rendered r;
+
+	p.events = events;
+	p.event_count = 1;
+	p.value = PROFILE_WEIGHT;
+	p.unit = "a b";
+	r = render(&p);
+	string_is(r.profile, number(message(r.profile, 1, 1), 1), "uprobe__lib_libc_so_6_free");
+	string_is(r.profile, number(message(r.profile, 1, 1), 2), "a_b");
 	free(r.bytes);
 }
 
@@ -261,6 +280,42 @@ static void the_program_is_the_first_mapping(void **state)
 	free(r.bytes);
 }
 
+/* Parca refuses a profile whose mappings are not numbered in their order. */
+static void mappings_are_numbered_without_gaps(void **state)
+{
+	static const struct prf_object recorded[] = {
+		{ .kind = PRF_OBJECT_FILE, .path = "/lib/unused.so", .root = "" },
+		{ .kind = PRF_OBJECT_FILE, .path = "/lib/libc.so.6", .root = "" },
+		{ .kind = PRF_OBJECT_FILE, .path = "/bin/sh", .root = "" },
+	};
+	static const struct profile_object objects[] = {
+		{ &recorded[0], "unused.so", "ok" },
+		{ &recorded[1], "libc.so.6", "ok" },
+		{ &recorded[2], "sh", "ok" },
+	};
+	static const struct profile_frame frames[] = {
+		FRAME("run", "", "", 2, .offset = 0x300),
+		FRAME("write", "", "", 1, .offset = 0x400),
+	};
+	static const struct profile_node nodes[] = { { PRF_NONE, 0, 1 }, { 0, 1, 2 } };
+	static const struct profile_entry entries[] = { { 0, 0, 1, 9, 9 } };
+	struct profile p = with_stacks(nodes, 2, entries, 1);
+	struct rendered r;
+
+	p.objects = objects;
+	p.object_count = 3;
+	p.frames = frames;
+	p.frame_count = 2;
+	r = render(&p);
+	assert_int_equal(count(r.profile, 3), 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(number(message(r.profile, 3, i), 1), i + 1);
+	/* The leaf's location is the first one, and libc.so.6 is the second mapping. */
+	assert_int_equal(number(message(r.profile, 4, 0), 2), 2);
+	assert_int_equal(number(message(r.profile, 4, 1), 2), 1);
+	free(r.bytes);
+}
+
 static void labels_say_whose_sample_it_is(void **state)
 {
 	struct rendered r = render(&fixture);
@@ -315,9 +370,11 @@ static void an_empty_profile_is_a_profile(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(values_add_up),
 	cmocka_unit_test(values_are_those_of_the_samples_events),
+	cmocka_unit_test(types_are_identifiers),
 	cmocka_unit_test(inlined_functions_are_lines_of_one_location),
 	cmocka_unit_test(mappings_have_their_build_id),
 	cmocka_unit_test(the_program_is_the_first_mapping),
+	cmocka_unit_test(mappings_are_numbered_without_gaps),
 	cmocka_unit_test(labels_say_whose_sample_it_is),
 	cmocka_unit_test(names_become_valid_text),
 	cmocka_unit_test(inlined_frames_without_a_function_end_at_the_root),
