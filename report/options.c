@@ -571,6 +571,15 @@ static void show_code(struct report_options *o)
 	o->view = &o->changed_view;
 }
 
+/* A profile has the labels that are asked for: a server stores a sample for each combination of
+ * them. */
+static void show_labels(struct report_options *o)
+{
+	o->changed_view = *o->view;
+	o->changed_view.dimensions &= ~(unsigned int)PROFILE_BY_THREAD;
+	o->view = &o->changed_view;
+}
+
 /* Folded text has no times, and its names are those that are shown. */
 static void show_folded(struct report_options *o)
 {
@@ -616,6 +625,8 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		o->view = view_find(o->open ? "html" : o->live ? "top" : "folded");
 	if (o->shown.code_functions)
 		show_code(o);
+	if (o->grouped && o->view == view_find("pprof"))
+		show_labels(o);
 	if (o->from_folded)
 		show_folded(o);
 	set_leading(o);

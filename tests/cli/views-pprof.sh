@@ -47,6 +47,17 @@ for format in speedscope firefox; do
 	holds "$format has the stacks of folded" cmp "$work/expected" "$work/got"
 done
 
+# labels OPTION...: which of them the profile has
+labels() {
+	"$report" -q --no-cache -f pprof "$@" "$trace" -o "$work/labelled"
+	python3 -c 'import gzip, sys
+data = gzip.open(sys.argv[1]).read()
+print(*(name for name in ("comm", "pid", "tid") if b"2%c%s" % (len(name), name.encode()) in data))' "$work/labelled"
+}
+is "$(labels; labels --group-by=comm; labels --group-by=tid,pid)" "comm pid tid
+comm
+pid tid" "pprof: labels are those of the thread, or of --group-by"
+
 if command -v go > /dev/null && go tool 2> /dev/null | grep -q pprof; then
 	export PPROF_TMPDIR="$work" HOME="$work"
 	go tool pprof -top -sample_index=samples "$work/pprof" > "$work/top" 2> "$work/said"
