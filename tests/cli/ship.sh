@@ -93,6 +93,17 @@ is "$?:$(wc -l < said):$(find series -name '*.sent' | wc -l)" 1:3:3 "a server th
 mode ""
 ship
 
+for _ in 1 2 3 4; do put; done
+mode "refuse trace"
+ship
+ship
+cp small.prf series/new.20260102T030405.100
+ship
+is "$?:$(sent new.20260102T030405.100):$(left | grep -c parquet)" "1:30 in 1, 1 name:4" "those that it never takes do not stop new ones, however many they are"
+mode ""
+ship
+is "$?:$(left)" 0: "then they are there, too"
+
 # Killed after each of its commands, and started again.
 mkdir slow
 for tool in curl prof-report ln mv rm sync touch; do

@@ -1,0 +1,174 @@
+#!/bin/sh
+# prof-ship --to=pyroscope and --to=parca: what arrives is what prof-report folds, and nothing is lost unsaid.
+# profile-server.py refuses what these servers refuse.
+. "$(dirname "$0")/../lib.sh"
+once_is_enough
+need_tools python3 curl flock
+cd "$work" || exit 1
+PATH=$build:$PATH
+"$top/tests/cli/profile-server.py" "$work" &
+server=$!
+mkdir series
+n=0
+until [ -e port ] || [ $n = 300 ] || ! kill -0 $server; do
+	n=$((n + 1))
+	sleep 0.1
+done
+url=http://127.0.0.1:$(cat port)
+ship() { "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --timeout=20 --to=$to "$@" 2> said; }
+left() { find series ! -type d ! -name lock | wc -l; }
+mode() { echo "$1" > mode; }
+
+# trace NAME SECONDS [METADATA]: that many seconds old, with three events and hostile names
+trace() {
+	{
+		printf 'metadata "start_monotonic_ns" "1000000000"\n%s\n' "${3:-}"
+		printf 'metadata "start_time" "%s"\n' "$(date -u -d "-$2 seconds" '+%Y-%m-%dT%H:%M:%S.000000000Z')"
+		sed '/"start_time"/d' "$top/tests/cli/views/views.txt"
+	} > text
+	need "$build/testdata/trace_text" text -o "$1"
+}
+trace now.prf 60 'metadata "service" "web \"shop\""'
+trace old.prf 7200
+traces=100
+put() {
+	traces=$((traces + 1))
+	cp "$1" "series/trace.prf.20260102T030405.$traces"
+}
+
+for to in pyroscope parca; do
+	rm -rf taken/*
+	put now.prf
+	ship "$url"
+	is "$?:$(cat said):$(left)" 0::0 "$to: a trace is sent"
+	is "$(cat taken/?.labels | xargs)" "__name__=process_cpu host=box service_name=web__shop_ __name__=off_cpu host=box service_name=web__shop_ __name__=page_faults host=box service_name=web__shop_" \
+		"$to: as a series for each event, with its service"
+	for event in 0:cpu-clock 1:off-cpu 2:page-faults; do
+		"$report" -q --no-cache --event=${event#*:} --value=samples now.prf > expected
+		holds "$to: ${event#*:}: the profile has the stacks of prof-report -f folded" cmp expected taken/${event%:*}.folded
+	done
+	rm -rf taken/*
+	put now.prf
+	ship --labels=pid "$url/"
+	is "$?:$(sed "s|[; ].*||" taken/0.folded | sort -u)" "0:?" "$to: other labels of samples, and a URL that ends in a slash"
+	for fixture in waits cpp go; do
+		put "$top/testdata/fixtures/$fixture.prf"
+		[ $to = parca ] || rm "series/trace.prf.20260102T030405.$traces"
+	done
+	ship "$url"
+	is "$?:$(cat said):$(left)" 0::0 "$to: so are those of real programs"
+
+	# What passes is waited for.
+	for status in 401 403 404 429 500 503; do
+		mode $status
+		put now.prf
+		ship "$url"
+		is "$?:$(wc -l < said):$(left)" 1:1:2 "$to: $status: the file waits, which is said"
+		rm -rf taken/*
+		mode "200 taken"
+		ship "$url"
+		is "$?:$(cat said):$(find taken | wc -l):$(left)" 0::7:0 "$to: $status: then it is sent"
+	done
+	put now.prf
+	ship "$url/nowhere"
+	like "$?:$(cat said):$(left)" "^1:prof-ship: trace.*\.$to: 404 page not found:2" "$to: a wrong URL is said, and the file waits"
+	ship "$url"
+
+	# What does not pass is put aside, and stops nothing.
+	mode 400
+	put now.prf
+	ship "$url"
+	mode "200 taken"
+	like "$?:$(cat said)" "never take these 19 samples: .*aside is for you" "$to: what the server will never take is put aside, which is said"
+	is "$(find series -name '*.aside' | wc -l):$(left)" 1:1 "$to: ... in one file"
+	aside=$(find series -name '*.aside')
+	mv "$aside" "${aside%.aside}.$to"
+	rm -rf taken/*
+	ship "$url"
+	is "$?:$(find taken -name '*.labels' | wc -l):$(left)" 0:3:0 "$to: it is sent when it has its name again"
+done
+
+to=pyroscope
+for _ in 1 2 3 4 5; do put old.prf; done
+put now.prf
+rm -rf taken/*
+ship "$url"
+is "$?:$(grep -c 'outside of ingestion window' said):$(find taken -name '*.labels' | wc -l)" 1:5:3 "traces that are too old for Pyroscope are said, and do not stop others"
+is "$(find series -name '*.aside' | wc -l)" 5 "... they are put aside"
+rm series/ship/*.aside
+
+# What waits for one server is not sent to another, and is not forgotten.
+mode 503
+put now.prf
+ship "$url"
+waits=$(left)
+to=parca
+mode "200 taken"
+rm -rf taken/*
+ship "$url"
+is "$?:$(find taken -name '*.labels' | wc -l):$(find series -name '*.pyroscope' | wc -l)" 0:0:1 "what waits for Pyroscope is not sent to Parca"
+to=pyroscope
+ship "$url"
+is "$waits:$(left):$(find taken -name '*.labels' | wc -l)" 2:0:3 "... but to Pyroscope"
+
+# A disk that is full in the middle of a request.
+mkdir failing
+real=$(command -v base64)
+cat > failing/base64 <<-END
+#!/bin/sh
+"$real" "\$@" | head -c 100
+echo 'base64: write error: No space left on device' >&2
+exit 1
+END
+chmod +x failing/base64
+put now.prf
+PATH=$work/failing:$PATH ship "$url"
+is "$?:$(grep -c 'traces wait for space' said):$(left)" 1:1:1 "with a full disk the trace waits"
+ship "$url"
+is "$?:$(cat said):$(left)" 0::0 "... and is sent when there is space"
+
+# Killed after each of its commands, and started again: all arrives.
+mkdir slow
+for tool in curl prof-report ln mv rm sync touch base64; do
+	real=$(command -v $tool)
+	cat > slow/$tool <<-END
+	#!/bin/sh
+	"$real" "\$@"
+	status=\$?
+	step=\$((\$(cat "$work/step") + 1))
+	echo \$step > "$work/step"
+	[ \$step != \$(cat "$work/last-step") ] || kill -KILL \$(cat "$work/pid")
+	exit \$status
+	END
+done
+chmod +x slow/*
+# killed STEP: as ship, ends after so many commands; 1 if it ended before
+killed() {
+	echo 0 > step
+	echo "$1" > last-step
+	# shellcheck disable=SC2016
+	PATH=$work/slow:$PATH sh -c 'echo $$ > pid; exec "$@"' - "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --to=$to "$url" 2> said
+	[ $? = 137 ]
+}
+steps=0
+while
+	rm -rf taken/*
+	put now.prf
+	killed $((steps + 1))
+do
+	steps=$((steps + 1))
+	ship "$url"
+	# At most twice: what was sent before the kill, too.
+	echo "$(left) $(($(find taken -name '*.labels' | wc -l) / 3))"
+done > lost
+number "$steps >= 10" "prof-ship was killed after $steps commands"
+is "$(sort -u lost | grep -vxE '0 [12]')" "" "each time all of it arrives when it is started again, and nothing is left"
+number "$(grep -cx '0 1' lost) > $(grep -cx '0 2' lost)" "mostly once"
+
+for arguments in "--to=elastic $url" "--to=pyroscope $url/?a=b"; do
+	# shellcheck disable=SC2086
+	"$top/.ci/packaging/prof-ship" --dir=series $arguments > out 2> said
+	like "$?:$(wc -l < said):$(cat out said)" '^2:1:prof-ship: ' "wrong: '$arguments'"
+done
+kill $server
+finish
