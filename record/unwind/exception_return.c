@@ -7,8 +7,6 @@
 
 #define REGISTER_CX 2 /* holds the address that the handler's stack begins below */
 #define CALL 0xe8
-#define RSI 6
-#define RDI 7
 
 bool exception_return_is_end(const struct cfi_row *row)
 {
@@ -24,12 +22,12 @@ static bool take_call(struct cursor *c)
 	return is_call && cursor_ok(c);
 }
 
-/* mov n(%rbp),%reg: 48 8b /r with a number of one or four bytes */
-static bool take_load(struct cursor *c, unsigned int reg, int32_t *n)
+/* mov n(%rbp),%reg: 48 or 4c, 8b /r with a number of one or four bytes */
+static bool take_load(struct cursor *c, int32_t *n)
 {
 	uint8_t rex = cursor_u8(c), code = cursor_u8(c), modrm = cursor_u8(c);
 
-	if (rex != 0x48 || code != 0x8b || (modrm & 0x3f) != (reg << 3 | 5))
+	if ((rex & 0xfb) != 0x48 || code != 0x8b || (modrm & 7) != 5)
 		return false;
 	if (modrm >> 6 == 1)
 		*n = (int8_t)cursor_u8(c);
@@ -50,15 +48,15 @@ static bool take_store(struct cursor *c)
 }
 
 /*
- * call uw_install_context_1; mov CONTEXT.ra,%rsi; mov CONTEXT.cfa,%rdi: the arguments of
- * _Unwind_DebugHook(). The two are neighbours in struct _Unwind_Context.
+ * call uw_install_context_1; mov CONTEXT.ra,%reg; mov CONTEXT.cfa,%reg: the arguments of
+ * _Unwind_DebugHook(). The two are neighbours in struct _Unwind_Context. A compiler that needs the
+ * return address later, too, has it in another register than the argument's.
  */
 static bool take_copy(struct cursor *c, int32_t *cfa)
 {
 	int32_t ra;
 
-	return take_call(c) && take_load(c, RSI, &ra) && take_load(c, RDI, cfa) &&
-	       *cfa == (int64_t)ra - 8;
+	return take_call(c) && take_load(c, &ra) && take_load(c, cfa) && *cfa == (int64_t)ra - 8;
 }
 
 static struct unwind_rule rule_by_context(int32_t cfa)

@@ -58,6 +58,28 @@ static void finds_it_with_short_offsets(void **state)
 	assert_int_equal(r.stored, START + sizeof(code));
 }
 
+/* gcc 13 with -fcf-protection keeps the return address in a register of its own. */
+static void finds_it_with_other_registers(void **state)
+{
+	static const uint8_t code[] = {
+		0xe8, 0x7f, 0xc8, 0xff, 0xff,		  /* call */
+		0x4c, 0x8b, 0x8d, 0x68, 0xff, 0xff, 0xff, /* mov -0x98(%rbp),%r9 */
+		0x48, 0x8b, 0xbd, 0x60, 0xff, 0xff, 0xff, /* mov -0xa0(%rbp),%rdi */
+		0x49, 0x89, 0xc0,			  /* mov %rax,%r8 */
+		0x4c, 0x89, 0xce,			  /* mov %r9,%rsi */
+		0xe8, 0xe4, 0xf8, 0xff, 0xff,		  /* call _Unwind_DebugHook */
+		0xf3, 0x48, 0x0f, 0x1e, 0xc8,		  /* rdsspq %rax */
+		0x4a, 0x8d, 0x4c, 0x05, 0x08,		  /* lea 0x8(%rbp,%r8,1),%rcx */
+		0x4e, 0x89, 0x4c, 0x05, 0x08,		  /* mov %r9,0x8(%rbp,%r8,1) */
+	};
+	struct exception_return r;
+
+	assert_true(find(&r, code, sizeof(code)));
+	assert_int_equal(r.copies, START);
+	assert_int_equal(r.rule.cfa_offset, -0xa0);
+	assert_int_equal(r.stored, START + sizeof(code));
+}
+
 static void takes_nothing_else_for_it(void **state)
 {
 	uint8_t code[sizeof(resume)];
@@ -94,6 +116,7 @@ static void knows_the_rows_of_the_end(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(finds_the_handlers_stack),
 	cmocka_unit_test(finds_it_with_short_offsets),
+	cmocka_unit_test(finds_it_with_other_registers),
 	cmocka_unit_test(takes_nothing_else_for_it),
 	cmocka_unit_test(knows_the_rows_of_the_end),
 };

@@ -118,7 +118,8 @@ static void compare_with_libdw(const char *path)
 			const struct unwind_rule *rule = find_rule(&t, pc);
 			struct cfi_row row;
 
-			if (rule->kind == UNWIND_NONE || !ask_libdw(cfi, pc, &row))
+			/* All of the entry point is outermost, from its first instruction on. */
+			if (rule->kind == UNWIND_NONE || pc == e.entry || !ask_libdw(cfi, pc, &row))
 				continue;
 			compared++;
 			if (!agrees(rule, &row) && wrong++ < 5)
