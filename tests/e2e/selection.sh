@@ -19,7 +19,7 @@ like "$(cat "$work/err")" 'no thread 2147483646' "which is reported"
 
 # CPUs.
 first=$(sed 's/[-,].*//' /sys/devices/system/cpu/online)
-holds "records one CPU" "$record" -q -F 499 -d 0.6 -C "$first" -o "$work/cpu.prf" -p $burn
+holds "records one CPU" "$record" -q -F 499 -d 2 -C "$first" -o "$work/cpu.prf" -p $burn
 is "$("$report" --cpu "$work/cpu.prf" | sed 's/;.*//; s/.*[^0-9]//' | sort -u)" "$first" "and no other"
 kill $burn
 if command -v taskset > /dev/null && [ "$(nproc)" -gt 1 ]; then
