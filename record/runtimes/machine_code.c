@@ -135,6 +135,34 @@ struct code_range machine_code_largest_callee(const struct elf_file *e,
 	return largest;
 }
 
+struct code_range machine_code_called_before(const struct elf_file *e,
+					     const struct code_range *function, const void *bytes,
+					     size_t n)
+{
+	uint64_t size = function->end - function->start, target;
+	const uint8_t *code = bytes_of(e, function);
+	struct code_range all = { 0 }, callee;
+	struct cfi cfi;
+
+	if (!code || !open_frames(&cfi, e))
+		return all;
+	for (uint64_t i = 0; i + 5 + n <= size; i++) {
+		/* call rel32 */
+		if (code[i] != 0xe8 || memcmp(code + i + 5, bytes, n) != 0)
+			continue;
+		target = machine_code_target(code + i + 1, function->start + i + 5);
+		callee = function_at(&cfi, target);
+		if (!callee.start || callee.start != target)
+			continue;
+		if (!all.start || callee.start < all.start)
+			all.start = callee.start;
+		if (callee.end > all.end)
+			all.end = callee.end;
+	}
+	cfi_release(&cfi);
+	return all;
+}
+
 /* -------- in all code of a file -------- */
 
 /* What is looked for: an instruction with a 32-bit displacement, and where it leads. */

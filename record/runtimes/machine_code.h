@@ -39,6 +39,14 @@ struct code_range machine_code_largest_callee(const struct elf_file *e,
 					      const struct code_range *function, uint64_t least);
 
 /*
+ * From the first to the last of the functions that this one calls with these bytes after the call;
+ * what else is between them, too.
+ */
+struct code_range machine_code_called_before(const struct elf_file *e,
+					     const struct code_range *function, const void *bytes,
+					     size_t n);
+
+/*
  * The function, of at least `least` bytes, that is jumped to right after these bytes, wherever in
  * the file's code they are; none if several are.
  */
