@@ -167,6 +167,8 @@ static struct error *write_scripts(struct session *s)
 	error = write_matches(s, "python", SCRIPT_PYTHON);
 	if (!error)
 		error = write_matches(s, "ruby", SCRIPT_RUBY);
+	if (!error)
+		error = write_matches(s, "php", SCRIPT_PHP);
 	return error ? error
 		     : trace_file_statistics(&s->trace, statistics,
 					     sizeof(statistics) / sizeof(*statistics));

@@ -493,7 +493,7 @@ static const struct option_entry table[] = {
 	{ 0, "caller-of", "RE", "end stacks at the first function that matches", take_caller_of },
 	{ 0, "no-kernel", NULL, "leave out kernel functions", SETS(shape.no_kernel) },
 	{ 0, "no-user", NULL, "leave out user functions", SETS(shape.no_user) },
-	{ 0, "script-only", NULL, "only functions of Python, Ruby, Java and JavaScript",
+	{ 0, "script-only", NULL, "only functions of Python, Ruby, PHP, Java, JavaScript",
 	  SETS(shape.script_only) },
 	{ 0, "max-depth", "N", "keep the outermost N functions of a stack", take_max_depth },
 	{ 0, "collapse-recursion", NULL, "show direct recursion as one call",

@@ -34,7 +34,7 @@ def in_a_row(room, names):
 in_a_row("bpf", ["abi", "state", "runtimes", "walk", "tasks"])
 in_a_row("record", ["system", "events", "capture", "symbols", "spaces", "unwind",
                     "runtimes", "scripts", "java", "javascript", "trace"])
-# The recorder reads the code of Python and Ruby as the kernel half does, with the same code.
+# The recorder reads the code of Python, Ruby and PHP as the kernel half does, with the same code.
 RULES["record/scripts"].append("bpf/runtimes")
 in_a_row("report", ["output", "dwarf", "symbols", "profile", "parquet", "views", "annotate"])
 in_a_row("bench", ["statistics", "results", "measure"])

@@ -30,13 +30,14 @@ enum script_runtime {
 	SCRIPT_HOTSPOT = 2, /* bpf/abi/hotspot.h */
 	SCRIPT_V8 = 3,	    /* bpf/abi/v8.h */
 	SCRIPT_RUBY = 4,    /* bpf/abi/ruby.h */
+	SCRIPT_PHP = 5,	    /* bpf/abi/php.h */
 	SCRIPT_RUNTIMES
 };
 
 /* Those that keep their frames in a list aside: bpf/abi/script.h. */
 static inline int script_has_list(__u32 runtime)
 {
-	return runtime == SCRIPT_PYTHON || runtime == SCRIPT_RUBY;
+	return runtime == SCRIPT_PYTHON || runtime == SCRIPT_RUBY || runtime == SCRIPT_PHP;
 }
 
 /* Of a process, by its tgid. A forked child gets a copy; exec removes it. */

@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/abi/php.h"
 #include "bpf/abi/python.h"
 #include "bpf/abi/ruby.h"
 #include "bpf/abi/runtimes.h"
@@ -20,6 +21,11 @@
  * object says of itself, over where in its bytecode the frame is, or which line that is.
  */
 #define SCRIPT_ENTRY (1ULL << 63) /* in code: the last frame of one call of the evaluation loop */
+/*
+ * In code, of a frame of the runtime's own: the native stack begins here, and the frames after it
+ * ran on another one.
+ */
+#define SCRIPT_BASE (1ULL << 62)
 #define SCRIPT_ADDRESS_BITS 52
 #define SCRIPT_CODE ((1ULL << SCRIPT_ADDRESS_BITS) - 1)
 #define SCRIPT_POSITION_BITS 24
@@ -55,7 +61,8 @@ struct script_name {
 	__u32 line; /* the first one */
 	__u32 table_kind;
 	__u32 image;
-	struct script_text name, file, table;
+	struct script_text name, file;
+	struct script_text table; /* SCRIPT_POSITION_IS_LINE: the name of its class, or none */
 	/* What is captured of each, one after the other; sent as far as there is something. */
 	__u8 bytes[SCRIPT_TEXTS_BYTES];
 };
@@ -71,16 +78,28 @@ static inline const struct ruby_process *script_ruby(const struct script_process
 	return (const struct ruby_process *)s->parameters;
 }
 
+static inline const struct php_process *script_php(const struct script_process *s)
+{
+	return (const struct php_process *)s->parameters;
+}
+
 /* Two ranges of addresses: of the evaluation loop, and of functions that are only parts of it. */
 static inline const __u64 *script_loop(const struct script_process *s)
 {
-	return s->runtime == SCRIPT_RUBY ? script_ruby(s)->evaluation
-					 : script_python(s)->evaluation;
+	switch (s->runtime) {
+	case SCRIPT_RUBY: return script_ruby(s)->evaluation;
+	case SCRIPT_PHP: return script_php(s)->evaluation;
+	default: return script_python(s)->evaluation;
+	}
 }
 
 static inline const __u64 *script_loop_part(const struct script_process *s)
 {
-	return s->runtime == SCRIPT_RUBY ? script_ruby(s)->core : script_python(s)->evaluation;
+	switch (s->runtime) {
+	case SCRIPT_RUBY: return script_ruby(s)->core;
+	case SCRIPT_PHP: return script_php(s)->handlers;
+	default: return script_python(s)->evaluation;
+	}
 }
 
 /*
@@ -108,10 +127,14 @@ static inline void script_process_place(struct script_process *s, __u32 runtime,
 		python_process_place((struct python_process *)s->parameters, bias);
 	else if (runtime == SCRIPT_RUBY)
 		ruby_process_place((struct ruby_process *)s->parameters, bias);
+	else if (runtime == SCRIPT_PHP)
+		php_process_place((struct php_process *)s->parameters, bias);
 }
 
 _Static_assert(sizeof(struct python_process) <= sizeof(((struct script_process *)0)->parameters) &&
 		       sizeof(struct ruby_process) <=
+			       sizeof(((struct script_process *)0)->parameters) &&
+		       sizeof(struct php_process) <=
 			       sizeof(((struct script_process *)0)->parameters),
 	       "it has to fit into a script_process");
 _Static_assert(sizeof(struct script_name) % 8 == 0, "part of the ABI between the halves");

@@ -16,7 +16,6 @@
 #include "bpf/abi/python.h"
 #include "bpf/runtimes/script_walk.bpf.h"
 
-#define PYTHON_STEPS 4	      /* frames per call of script_python_steps() */
 #define PYTHON_CODE_TYPE 8    /* in any object */
 #define PYTHON_TEXT_LENGTH 16 /* in a str or bytes object; then the hash, then str's state */
 #define PYTHON_BYTES_DATA 32
@@ -246,30 +245,16 @@ static __always_inline void python_identify(struct script_walk *w, const struct 
 		f->identity = python_identity(w, p, f->code);
 }
 
-/* Has the window hold the frame at w->frame. Not 0: it is not readable. */
-static __always_inline int python_look(struct script_walk *w, const struct python_process *p)
-{
-	__u64 end = w->frame + p->frame_bytes, start = end - p->window;
-
-	if (w->frame & 7)
-		return -1;
-	if (script_window_holds(w, p->frame_bytes))
-		return 0;
-	/* From 3.11 on the leaf is on top. Never into a page below the frame's own, which may not
-	 * be there. */
-	if (start < (w->frame & ~4095ULL))
-		start = w->frame & ~4095ULL;
-	return script_window_read(w, start, end - start);
-}
-
 /* Reads the frame at w->frame and goes on to the next one. Not 0: it is not readable. */
 static __always_inline int python_read(struct script_walk *w, const struct python_process *p,
 				       struct script_found *f)
 {
-	if (python_look(w, p))
+	/* From 3.11 on the leaf is on top. */
+	if (script_look_down(w, p->frame_bytes, p->window))
 		return -1;
 	/* Since 3.14 the lowest bits say whether the frame counts as an owner of its code. */
 	f->code = script_frame_word(w, p->frame_code) & ~7ULL;
+	f->marks_base = 0;
 	f->hidden = f->marks_last = p->entry == PYTHON_ENTRY_SHIM &&
 				    script_frame_byte(w, p->frame_entry) == p->owner;
 	w->frame = script_frame_word(w, p->frame_back);

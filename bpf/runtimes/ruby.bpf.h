@@ -17,8 +17,6 @@
 #include "bpf/abi/ruby.h"
 #include "bpf/runtimes/script_walk.bpf.h"
 
-#define RUBY_STEPS 4 /* frames per call of script_ruby_steps() */
-
 /* struct rb_control_frame_struct */
 #define RUBY_FRAME_PC 0
 #define RUBY_FRAME_ISEQ 16
@@ -377,6 +375,7 @@ static __always_inline int ruby_read(struct script_walk *w, const struct ruby_pr
 		w->frame = 0;
 	/* What is called with a block in C, or nothing at all, as at the root. */
 	f->hidden = f->code ? !pc : (flags & RUBY_FRAME_KIND) != RUBY_FRAME_CFUNC;
+	f->marks_base = 0;
 	f->marks_last = (flags & (RUBY_FRAME_FINISH | RUBY_FRAME_CFRAME)) == RUBY_FRAME_FINISH;
 	if (!f->code)
 		f->code = ruby_environment(w, 0);

@@ -8,6 +8,7 @@
  * frames, are marked, so that the recorder can put each where it belongs.
  */
 
+#include "bpf/runtimes/php.bpf.h"
 #include "bpf/runtimes/python.bpf.h"
 #include "bpf/runtimes/ruby.bpf.h"
 #include "bpf/runtimes/script.bpf.h"
@@ -16,6 +17,7 @@
 #include "bpf/state/kernel.h"
 #include "bpf/state/walk_state.bpf.h"
 
+#define SCRIPT_STEPS 4	/* frames per call of script_steps() */
 #define SCRIPT_MARKS 16 /* user frames per call of script_mark_evaluation() */
 
 /* Scratches for lists of frames aside, one for each of unwind_walks. */
@@ -25,6 +27,45 @@ struct {
 	__type(key, __u32);
 	__type(value, struct script_walk);
 } script_walks SEC(".maps");
+
+/* -------- by runtime -------- */
+
+/* The first frame of the current task. Not 0: it has no list. */
+static __always_inline int script_list_begin(struct script_walk *list,
+					     const struct script_process *process,
+					     const struct script_thread *thread)
+{
+	switch (process->runtime) {
+	case SCRIPT_PYTHON: return python_begin(list, script_python(process), thread);
+	case SCRIPT_RUBY: return ruby_begin(list, script_ruby(process), thread);
+	case SCRIPT_PHP: return php_begin(list, script_php(process), thread);
+	default: return -1;
+	}
+}
+
+/* Reads a frame, list->last, and goes on to the next one. Not 0: it is not readable. */
+static __always_inline int script_list_read(struct script_walk *list,
+					    const struct script_process *process, __u32 runtime)
+{
+	switch (runtime) {
+	case SCRIPT_PYTHON: return python_read(list, script_python(process), &list->last);
+	case SCRIPT_RUBY: return ruby_read(list, script_ruby(process), &list->last);
+	default: return php_read(list, script_php(process), &list->last);
+	}
+}
+
+/* Fills in list->name for the code of the frame that was read last. Not 0: it has no name. */
+static __always_inline int script_list_name(struct script_walk *list,
+					    const struct script_process *process, __u32 runtime)
+{
+	switch (runtime) {
+	case SCRIPT_PYTHON: return python_name(list, script_python(process), &list->last);
+	case SCRIPT_RUBY: return ruby_name(list, script_ruby(process), &list->last);
+	default: return php_name(list, script_php(process), &list->last);
+	}
+}
+
+/* -------- names -------- */
 
 /* The frame that was added last is the outermost of its call of the evaluation loop. */
 static __always_inline int script_mark_entry(struct walk *w)
@@ -41,12 +82,13 @@ static __always_inline int script_mark_entry(struct walk *w)
 
 /*
  * What is remembered of the code that was read last once its names are sent. The identity of a
- * frame of Ruby has its line in the lowest bits, where that of Python has a part of the hash.
+ * frame of Ruby or PHP has its line in the lowest bits, where that of Python has a part of the
+ * hash.
  */
 static __always_inline __u64 script_sent_as(const struct script_walk *list, __u32 runtime)
 {
-	return runtime == SCRIPT_RUBY ? list->last.identity & ~SCRIPT_POSITION
-				      : list->last.identity;
+	return runtime == SCRIPT_PYTHON ? list->last.identity
+					: list->last.identity & ~SCRIPT_POSITION;
 }
 
 /* Sends the names of the code that was read last. */
@@ -62,8 +104,7 @@ static __always_inline int script_send_name(__u32 index, __u32 tgid, __u32 runti
 	list->names++;
 	list->name.pid = tgid;
 	list->name.image = process->image;
-	if (runtime == SCRIPT_RUBY ? ruby_name(list, script_ruby(process), &list->last)
-				   : python_name(list, script_python(process), &list->last))
+	if (script_list_name(list, process, runtime))
 		return 0;
 	n = &list->name;
 	size = n->name.captured + n->file.captured + n->table.captured;
@@ -81,6 +122,11 @@ __noinline int script_python_name(__u32 index, __u32 tgid)
 __noinline int script_ruby_name(__u32 index, __u32 tgid)
 {
 	return script_send_name(index, tgid, SCRIPT_RUBY);
+}
+
+__noinline int script_php_name(__u32 index, __u32 tgid)
+{
+	return script_send_name(index, tgid, SCRIPT_PHP);
 }
 
 /* The code that was read last is not remembered: whether its names have been sent. */
@@ -109,6 +155,32 @@ __noinline int script_ruby_identify(__u32 index, __u32 tgid)
 	return script_was_sent(list, SCRIPT_RUBY) ? 0 : script_ruby_name(index, tgid);
 }
 
+__noinline int script_php_identify(__u32 index, __u32 tgid)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
+
+	if (!process || !list)
+		return 0;
+	php_identify(list, script_php(process), &list->last);
+	return script_was_sent(list, SCRIPT_PHP) ? 0 : script_php_name(index, tgid);
+}
+
+/* Identifies the code that was read last, and sends its names unless that was done. */
+static __always_inline void script_new_code(struct walk *w, struct script_walk *list, __u32 runtime)
+{
+	const __u32 tgid = walk_sample(w)->pid;
+
+	if (runtime == SCRIPT_RUBY)
+		script_ruby_identify(w->index, tgid);
+	else if (runtime == SCRIPT_PHP)
+		script_php_identify(w->index, tgid);
+	else if (!script_was_sent(list, runtime))
+		script_python_name(w->index, tgid);
+}
+
+/* -------- frames -------- */
+
 static __always_inline int script_step(struct walk *w, struct script_walk *list,
 				       struct script_process *process, __u32 runtime)
 {
@@ -116,22 +188,20 @@ static __always_inline int script_step(struct walk *w, struct script_walk *list,
 
 	if (!list->frame)
 		return 1;
-	if (list->listed++ >= SCRIPT_LIST_MAX ||
-	    (runtime == SCRIPT_RUBY ? ruby_read(list, script_ruby(process), frame)
-				    : python_read(list, script_python(process), frame))) {
+	if (list->listed++ >= SCRIPT_LIST_MAX || script_list_read(list, process, runtime)) {
 		walk_sample(w)->script_flags |= SCRIPT_CUT;
 		return 1;
 	}
+	if (frame->hidden && frame->marks_base)
+		return script_put(w, SCRIPT_BASE, 0);
 	if (frame->hidden)
 		return frame->marks_last ? script_mark_entry(w) : 0;
-	if (runtime == SCRIPT_RUBY && !frame->known)
-		script_ruby_identify(w->index, walk_sample(w)->pid);
-	if (runtime == SCRIPT_PYTHON && !frame->known && !script_was_sent(list, runtime))
-		script_python_name(w->index, walk_sample(w)->pid);
+	if (!frame->known)
+		script_new_code(w, list, runtime);
 	return script_put(w, frame->code, frame->position);
 }
 
-static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runtime, __u64 steps)
+static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runtime)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
@@ -139,7 +209,7 @@ static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runt
 
 	if (!process || !list || !w)
 		return 1;
-	for (__u64 i = 0; i < steps; i++)
+	for (__u64 i = 0; i < SCRIPT_STEPS; i++)
 		if (script_step(w, list, process, runtime))
 			return 1;
 	return 0;
@@ -148,12 +218,31 @@ static __always_inline int script_some_steps(__u32 index, __u32 tgid, __u32 runt
 /* Some frames of the list of the walk in that scratch. Not 0: it has ended. */
 __noinline int script_python_steps(__u32 index, __u32 tgid)
 {
-	return script_some_steps(index, tgid, SCRIPT_PYTHON, PYTHON_STEPS);
+	return script_some_steps(index, tgid, SCRIPT_PYTHON);
 }
 
 __noinline int script_ruby_steps(__u32 index, __u32 tgid)
 {
-	return script_some_steps(index, tgid, SCRIPT_RUBY, RUBY_STEPS);
+	return script_some_steps(index, tgid, SCRIPT_RUBY);
+}
+
+__noinline int script_php_steps(__u32 index, __u32 tgid)
+{
+	return script_some_steps(index, tgid, SCRIPT_PHP);
+}
+
+/* The same, whatever the runtime: one loop of calls, as the verifier counts each. */
+__noinline int script_steps(__u32 index, __u32 tgid)
+{
+	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
+
+	if (!process)
+		return 1;
+	switch (process->runtime) {
+	case SCRIPT_PYTHON: return script_python_steps(index, tgid);
+	case SCRIPT_RUBY: return script_ruby_steps(index, tgid);
+	default: return script_php_steps(index, tgid);
+	}
 }
 
 /* Marks those of some user frames that stand for the list's. Not 0: there are no more. */
@@ -217,8 +306,7 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 	thread.process = script_mix(script_mix(process->image, tgid),
 				    task->group_leader->start_time);
 	thread.sendings = *sendings;
-	if (process->runtime == SCRIPT_RUBY ? ruby_begin(list, script_ruby(process), &thread)
-					    : python_begin(list, script_python(process), &thread))
+	if (script_list_begin(list, process, &thread))
 		return 0;
 	/* Who waits or wakes. Timers are spared the question. */
 	if (index % CLASS_COUNT != CLASS_TIMER && process->runtime == SCRIPT_PYTHON &&
@@ -229,14 +317,10 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
-	if (process->runtime == SCRIPT_RUBY) {
-		for (__u64 i = 0; i < SCRIPT_LIST_MAX / RUBY_STEPS; i++)
-			if (script_ruby_steps(index, tgid))
-				break;
-		return 0;
-	}
-	for (__u64 i = 0; i < SCRIPT_LIST_MAX / PYTHON_STEPS; i++)
-		if (script_python_steps(index, tgid))
+	if (walk_sample(w)->frames[0] & (FRAME_EVALUATES | FRAME_LOOP_PART))
+		list->leaf = REGISTERS_PHP(&w->registers);
+	for (__u64 i = 0; i < SCRIPT_LIST_MAX / SCRIPT_STEPS; i++)
+		if (script_steps(index, tgid))
 			break;
 	return 0;
 }

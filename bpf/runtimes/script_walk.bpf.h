@@ -45,7 +45,8 @@ struct script_found {
 	__u64 tag;	 /* under which the identity may be remembered */
 	__u32 known;	 /* its name was sent, as remembered */
 	__u8 hidden;	 /* this is no frame of a function */
-	__u8 marks_last; /* ... and the one before it was the last of its call */
+	__u8 marks_last; /* ... and the one before it was the last of its call, */
+	__u8 marks_base; /* or of its native stack */
 };
 
 /* The state of a walk over one thread's frames. */
@@ -75,6 +76,11 @@ struct script_walk {
 	__u64 type;
 	__u64 file, file_hash; /* of the code read last, where it is hashed */
 	__u64 file_hashed;
+	/*
+	 * PHP: where the loop is, as its register says, if it is the leaf; and where the frame that
+	 * was read last is. 0: not known.
+	 */
+	__u64 leaf, instruction;
 	__u64 process; /* as in struct script_thread, and which interpreter of it */
 	__u64 epoch;   /* while it is the same, so are the code objects of frames */
 	__u64 looks;
@@ -122,6 +128,7 @@ static __always_inline void script_walk_begin(struct script_walk *w, const struc
 	w->values_bytes = 0;
 	w->at = 0;
 	w->file = 0;
+	w->leaf = 0;
 	w->listed = 0;
 	w->names = 0;
 	w->process = t->process;
@@ -148,6 +155,24 @@ static __always_inline int script_window_read(struct script_walk *w, __u64 start
 	w->window_bytes = (__u32)bytes;
 	w->at = (__u32)(w->frame - start) / 8;
 	return 0;
+}
+
+/*
+ * Has the window hold the frame at w->frame, and what of `window` bytes is before it. Not 0: it is
+ * not readable.
+ */
+static __always_inline int script_look_down(struct script_walk *w, __u32 frame_bytes, __u64 window)
+{
+	__u64 end = w->frame + frame_bytes, start = end - window;
+
+	if (w->frame & 7)
+		return -1;
+	if (script_window_holds(w, frame_bytes))
+		return 0;
+	/* Never into a page below the frame's own, which may not be there. */
+	if (start < (w->frame & ~4095ULL))
+		start = w->frame & ~4095ULL;
+	return script_window_read(w, start, end - start);
 }
 
 /* -------- what identifies code -------- */

@@ -22,6 +22,7 @@ struct user_registers {
 #define REGISTERS_COMPAT(r) ((r)->cs == 0x23)
 #define REGISTERS_LINK(r) 0
 #define REGISTERS_BASE(r) ((r)->bx)
+#define REGISTERS_PHP(r) ((r)->r15) /* the instruction that its loop is at */
 
 /* A system call, and its first argument. */
 #define SYSCALL_NUMBER(r) ((r)->orig_ax)
@@ -64,6 +65,7 @@ struct user_registers {
 #define REGISTERS_COMPAT(r) ((r)->pstate & 0x10)
 #define REGISTERS_LINK(r) ((r)->link)
 #define REGISTERS_BASE(r) 0
+#define REGISTERS_PHP(r) ((r)->x[28])
 
 /* A system call, and its first argument. */
 #define SYSCALL_NUMBER(r) ((r)->x[8])

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "record/scripts/php_file.h"
 #include "record/scripts/python_file.h"
 #include "record/scripts/ruby_file.h"
 
@@ -24,9 +25,19 @@ static const char *read_ruby(struct script_process *process, const struct elf_fi
 	return problem;
 }
 
+static const char *read_php(struct script_process *process, const struct elf_file *e)
+{
+	struct php_process php;
+	const char *problem = php_file_read(&php, e);
+
+	memcpy(process->parameters, &php, sizeof(php));
+	return problem;
+}
+
 static const struct script_language languages[] = {
 	{ SCRIPT_PYTHON, "Python", python_file_is_one, read_python },
 	{ SCRIPT_RUBY, "Ruby", ruby_file_is_one, read_ruby },
+	{ SCRIPT_PHP, "PHP", php_file_is_one, read_php },
 };
 
 const struct script_language *script_file_language(const struct elf_file *e)

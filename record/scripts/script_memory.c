@@ -4,6 +4,7 @@
 static __thread const struct target_memory *walked;
 
 #define WALK_READ_USER(to, size, from) (!target_read(walked, from, to, size))
+#include "bpf/runtimes/php.bpf.h"
 #include "bpf/runtimes/python.bpf.h"
 #include "bpf/runtimes/ruby.bpf.h"
 
@@ -20,6 +21,15 @@ static bool is_alive(const struct python_process *p, uint64_t code)
 	       !(head[0] >> 32 & 0xffff) && head[1] == p->code_type;
 }
 
+static uint64_t identity_of(struct script_walk *w, const struct script_process *p, uint64_t code)
+{
+	switch (p->runtime) {
+	case SCRIPT_RUBY: return ruby_identity(w, script_ruby(p), code);
+	case SCRIPT_PHP: return php_identity(w, script_php(p), code);
+	default: return python_identity(w, script_python(p), code);
+	}
+}
+
 /* What is read of the code object is then in `w`. */
 static bool is_still(struct script_walk *w, const struct script_process *p,
 		     const struct script_name *name)
@@ -27,24 +37,28 @@ static bool is_still(struct script_walk *w, const struct script_process *p,
 	uint64_t identity;
 
 	*w = (struct script_walk){ .process = name->process };
-	identity = p->runtime == SCRIPT_RUBY ? ruby_identity(w, script_ruby(p), name->code)
-					     : python_identity(w, script_python(p), name->code);
+	identity = identity_of(w, p, name->code);
 	if (!identity || identity >> SCRIPT_POSITION_BITS << SCRIPT_POSITION_BITS != name->cookie)
 		return false;
-	return p->runtime == SCRIPT_RUBY || is_alive(script_python(p), name->code);
+	return p->runtime != SCRIPT_PYTHON || is_alive(script_python(p), name->code);
 }
 
 /* Completes the text, of the code object that is in `w`. */
 static void find_text(struct script_walk *w, const struct script_process *p,
 		      const struct script_name *name, struct script_text *text)
 {
-	if (p->runtime == SCRIPT_RUBY) {
-		ruby_find_texts(w, script_ruby(p));
-		*text = text == &name->file ? w->name.file : w->name.name;
-	} else if (text == &name->table) {
+	if (p->runtime == SCRIPT_PYTHON && text == &name->table) {
 		python_find_table(w, text, text->address);
-	} else {
+	} else if (p->runtime == SCRIPT_PYTHON) {
 		python_find_text(w, script_python(p), text, text->address);
+	} else {
+		if (p->runtime == SCRIPT_RUBY)
+			ruby_find_texts(w, script_ruby(p));
+		else
+			php_find_texts(w, script_php(p));
+		*text = text == &name->file    ? w->name.file
+			: text == &name->table ? w->name.table
+					       : w->name.name;
 	}
 }
 

@@ -4,7 +4,7 @@
 #include "bpf/abi/script.h"
 
 struct merge {
-	const struct script_frame *next, *end;
+	const struct script_frame *next, *end; /* of those that the native stack has run */
 	struct script_merged *to;
 	size_t n;
 };
@@ -55,16 +55,38 @@ static bool native_is_whole(const struct sample *s)
 	return s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER;
 }
 
-/* Ruby has a frame in its list before it calls the loop, and after that has returned. */
+/* Ruby and PHP have a frame in the list before they call the loop, Ruby after that has returned. */
 static bool lists_first(const struct sample *s)
 {
-	return s->script_runtime == SCRIPT_RUBY;
+	return s->script_runtime == SCRIPT_RUBY || s->script_runtime == SCRIPT_PHP;
 }
 
-static enum script_match judge(const struct sample *s, size_t loops, size_t entries)
+/*
+ * PHP has one list, which all threads of the process refer to, and one thread that runs it. Its
+ * frames are not of a thread without a loop.
+ */
+static bool is_anothers(const struct sample *s, size_t loops)
+{
+	return s->script_runtime == SCRIPT_PHP && !loops &&
+	       (native_is_whole(s) || s->tid != s->pid);
+}
+
+/* The first frame of the list that has run on another native stack, of those up to `end`. */
+static const struct script_frame *find_base(const struct script_frame *list,
+					    const struct script_frame *end)
+{
+	while (list < end && !(list->code & SCRIPT_BASE))
+		list++;
+	return list;
+}
+
+/* `based`: the list says where the native stack begins. */
+static enum script_match judge(const struct sample *s, size_t loops, size_t entries, bool based)
 {
 	if (!loops && !entries)
 		return SCRIPT_NO_LIST;
+	if (based && loops == entries)
+		return SCRIPT_MATCHED;
 	if (!native_is_whole(s) || s->script_flags & SCRIPT_CUT)
 		return SCRIPT_UNMATCHED;
 	if (loops == entries)
@@ -79,10 +101,14 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 {
 	const struct script_frame *list =
 		(const struct script_frame *)(s->frames + s->user_frames + s->kernel_frames);
-	struct merge m = { .next = list, .end = list + s->script_frames, .to = merged };
-	size_t loops = count_loops(s), entries = count_entries(&m), surplus = 0, missing = 0;
+	const struct script_frame *end = list + s->script_frames;
+	struct merge m = { .next = list, .end = find_base(list, end), .to = merged };
+	size_t loops = count_loops(s), entries, surplus = 0, missing = 0;
 
-	*match = judge(s, loops, entries);
+	if (is_anothers(s, loops))
+		m.end = end = list;
+	entries = count_entries(&m);
+	*match = judge(s, loops, entries, m.end < end);
 	if (native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
 		surplus = loops > entries ? loops - entries : 0;
 		missing = entries > loops && (loops || lists_first(s)) ? entries - loops : 0;
@@ -109,6 +135,7 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 		if (!any || keep)
 			put_native(&m, frame);
 	}
+	m.end = end;
 	while (m.next < m.end)
 		put_entry(&m);
 	return m.n;

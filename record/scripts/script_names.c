@@ -19,6 +19,7 @@
 #define PENDING_MAX 4096
 #define TEXT_MAX 4096	     /* bytes of a name or path in the process */
 #define TABLE_MAX (1u << 16) /* of a line table */
+#define TOP_LEVEL "{main}"   /* as PHP calls what is in no function */
 
 struct code {
 	const char *function, *file;
@@ -161,8 +162,12 @@ static bool append_text(struct script_names *n, const struct script_name *name,
 {
 	size_t size;
 	const uint8_t *bytes = gather(n, name, text, TEXT_MAX, captured, &size);
-	struct cursor c = cursor_over(bytes, size);
+	struct cursor c;
 
+	/* That of a class without a name goes on with where it is. */
+	if (text == &name->table)
+		text->bytes = (uint32_t)(size = strnlen((const char *)bytes, size));
+	c = cursor_over(bytes, size);
 	if (!size || (text->width != 1 && text->width != 2 && text->width != 4 &&
 		      text->width != SCRIPT_UTF8))
 		return false;
@@ -176,6 +181,27 @@ static bool append_text(struct script_names *n, const struct script_name *name,
 		buffer_append(&n->room, "...", 3);
 	buffer_u8(&n->room, 0);
 	return buffer_ok(&n->room);
+}
+
+/*
+ * The name of a function, after that of its class where it has one, appended with its NUL. `file`:
+ * what has no name is a file.
+ */
+static bool append_function(struct script_names *n, struct script_name *name, bool file)
+{
+	const uint8_t *class = name->bytes + name->name.captured + name->file.captured;
+
+	if (!name->name.address && !name->name.data && file) {
+		buffer_append(&n->room, TOP_LEVEL, sizeof(TOP_LEVEL));
+		return buffer_ok(&n->room);
+	}
+	if (name->table_kind == SCRIPT_POSITION_IS_LINE && name->table.address) {
+		if (!append_text(n, name, &name->table, class))
+			return false;
+		n->room.size--; /* the NUL */
+		buffer_append(&n->room, "::", 2);
+	}
+	return append_text(n, name, &name->name, name->bytes);
 }
 
 /* -------- codes -------- */
@@ -223,7 +249,7 @@ static uint64_t find_code(struct script_names *n, struct script_name *name)
 	bool added;
 
 	buffer_clear(&n->room);
-	if (!append_text(n, name, &name->name, name->bytes))
+	if (!append_function(n, name, has_file))
 		return 0;
 	file = n->room.size;
 	/* Methods in C have no file, and nothing of Ruby's has a table. */

@@ -4,7 +4,7 @@
 
 /*
  * The processes among the targets that run scripts with an interpreter which keeps their frames in
- * a list aside: CPython, Ruby. Every mapped file is examined once. A process that maps an
+ * a list aside: CPython, Ruby, PHP. Every mapped file is examined once. A process that maps an
  * interpreter is published to the kernel half at once, which from then on sends the frames of
  * its scripts, and their names when it sees them for the first time.
  *

@@ -22,7 +22,8 @@ struct merging {
 /*
  * Merges two stacks, leaf first. Native: E is the evaluation loop, other letters are other frames.
  * P is another function of its. The list: a letter is a frame, '.' after it says that it is an
- * entry, '.' alone that there is only an entry. The merged stack is in the same letters.
+ * entry, '.' alone that there is only an entry, '|' that the native stack begins there. The merged
+ * stack is in the same letters.
  */
 static const char *merge(struct merging *m, const char *native, const char *list)
 {
@@ -38,7 +39,9 @@ static const char *merge(struct merging *m, const char *native, const char *list
 					      (*native == 'P' ? FRAME_LOOP_PART : 0);
 	scripts = (struct script_frame *)(s->frames + s->user_frames);
 	for (; *list; list++) {
-		if (*list != '.')
+		if (*list == '|')
+			scripts[n++] = (struct script_frame){ .code = SCRIPT_BASE };
+		else if (*list != '.')
 			scripts[n++] = (struct script_frame){ .code = (__u64)*list };
 		else if (n && !(scripts[n - 1].code & SCRIPT_ENTRY) && list[-1] != '.')
 			scripts[n - 1].code |= SCRIPT_ENTRY;
@@ -100,6 +103,33 @@ static void rubys_frame_may_be_there_before_its_loop(void **state)
 	assert_string_equal(merge(&m, "xPEyPEz", "ab.c."), "xPabEyPcEz");
 }
 
+/* What a fiber runs has a native stack of its own, and one list with what has resumed it. */
+static void frames_of_other_native_stacks_come_last(void **state)
+{
+	struct merging m = { .sample.script_runtime = SCRIPT_PHP };
+
+	expect(&m, STACKS("xPEyEz", "a.b.|c.d.", "xaybzcd"), SCRIPT_MATCHED);
+	expect(&m, STACKS("xEz", "a.|b.|c.", "xazbc"), SCRIPT_MATCHED);
+	expect(&m, STACKS("xEz", "a.b.|c.", "axbzc"), SCRIPT_LEAF_SKEW);
+	m.sample.walk_end = WALK_NO_TABLE;
+	expect(&m, STACKS("xEz", "a.|b.", "xazb"), SCRIPT_MATCHED);
+	expect(&m, STACKS("xE", "a.b.|c.", "xabc"), SCRIPT_UNMATCHED);
+}
+
+/* The list of PHP is that of the process, whichever thread runs it. */
+static void a_thread_without_a_loop_has_no_frames_of_phps(void **state)
+{
+	struct merging m = { .sample = { .script_runtime = SCRIPT_PHP, .pid = 5, .tid = 5 } };
+
+	expect(&m, STACKS("xyz", "a.", "xyz"), SCRIPT_NO_LIST);
+	/* The loop may be in what is cut off, if the thread may run it. */
+	m.sample.walk_end = WALK_NO_TABLE;
+	expect(&m, STACKS("xy", "a.", "xya"), SCRIPT_UNMATCHED);
+	m.sample.tid = 6;
+	expect(&m, STACKS("xy", "a.", "xy"), SCRIPT_NO_LIST);
+	expect(&m, STACKS("xEy", "a.", "xay"), SCRIPT_UNMATCHED);
+}
+
 static void nothing_is_lost(void **state)
 {
 	struct merging m = { 0 };
@@ -130,6 +160,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_loop_has_its_frames),
 	cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
 	cmocka_unit_test(rubys_frame_may_be_there_before_its_loop),
+	cmocka_unit_test(frames_of_other_native_stacks_come_last),
+	cmocka_unit_test(a_thread_without_a_loop_has_no_frames_of_phps),
 	cmocka_unit_test(nothing_is_lost),
 	cmocka_unit_test(a_thread_may_have_no_list),
 };

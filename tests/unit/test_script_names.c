@@ -227,6 +227,38 @@ static void utf8_is_checked_and_lines_need_no_table(void **state)
 	assert_int_equal(f->reads, 0);
 }
 
+/* PHP's functions have a class or none, and its files have no name. */
+static void a_function_may_have_a_class(void **state)
+{
+	static const char nameless[] = "class@anonymous\0/f.php:3$0";
+	struct fixture *f = *state;
+	struct script_name r = record(0x1000, 1, "run");
+
+	r.table_kind = SCRIPT_POSITION_IS_LINE;
+	set_text(&r, &r.table, "Space\\Thing", 11, SCRIPT_UTF8);
+	r.table.address = 1;
+	assert_true(add(f, &r));
+	assert_int_equal(frame(f, 0x1000, 1, 7, true), 0);
+	r.code = 0x2000;
+	set_text(&r, &r.table, nameless, sizeof(nameless) - 1, SCRIPT_UTF8);
+	r.table.address = 1;
+	assert_true(add(f, &r));
+	assert_int_equal(frame(f, 0x2000, 1, 8, true), 1);
+	/* Without the name of its class, it has none. */
+	r.code = 0x3000;
+	set_text(&r, &r.table, "", 0, SCRIPT_UTF8);
+	r.table.address = 1;
+	assert_false(add(f, &r));
+	set_text(&r, &r.name, "", 0, 0);
+	r.name.data = 0;
+	r.table.address = r.table.data = 0;
+	assert_true(add(f, &r));
+	assert_int_equal(frame(f, 0x3000, 1, 9, true), 2);
+	check(f, "0 f.py Space\\Thing::run f.py:7@10\n"
+		 "1 f.py class@anonymous::run f.py:8@10\n"
+		 "2 f.py {main} f.py:9@10\n");
+}
+
 static void what_is_cut_ends_with_a_whole_character(void **state)
 {
 	static const char text[] = "caf\xc3\xa9 \xff cut \xe4\xb8";
@@ -327,6 +359,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(names_that_cannot_be_written),
 	TEST(what_never_comes_has_no_name),
 	TEST(utf8_is_checked_and_lines_need_no_table),
+	TEST(a_function_may_have_a_class),
 	TEST(what_is_cut_ends_with_a_whole_character),
 	TEST(text_of_any_width_becomes_utf8),
 	TEST(the_rest_is_read_from_the_process),
