@@ -305,7 +305,7 @@ truth: all
 ## deps-truth: install the programs that `make truth` records (Debian)
 deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
-		default-jdk-headless python3 postgresql rustc git sqlite3 perl ruby valgrind qemu-user >/dev/null
+		default-jdk-headless python3 postgresql rustc git sqlite3 perl php-cli ruby valgrind qemu-user >/dev/null
 
 .PHONY: tools truth deps-truth trust coverage analyze faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)

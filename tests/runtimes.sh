@@ -42,6 +42,21 @@ build_ruby() {
 	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$top/tests/e2e/programs/python/mark.c"
 }
 
+# build_php: the same for PHP.
+build_php() {
+	need_tools php
+	[ "$(uname -m)" = x86_64 ] || skip_all "PHP's loop is found on x86-64"
+	version=$(php -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, PHP_ZTS ? " for threads" : "";')
+	case $version in
+	8.2) ;;
+	*) skip_all "PHP 8.2, not for threads (here is $version)" ;;
+	esac
+	php -r 'FFI::cdef("int getpid(void);")->getpid(); pcntl_waitpid(-1, $status);' 2> "$work/errors" ||
+		skip_all "php cannot load FFI and pcntl"
+	programs="$top/tests/e2e/programs/php"
+	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$top/tests/e2e/programs/python/mark.c"
+}
+
 # start_waiting COMMAND...: starts a program that makes the file $READY, and then reads a byte of its
 # standard input before it does what is to be recorded.
 waiting=
@@ -102,7 +117,7 @@ whole_stacks() {
 	import json, re, sys
 	stacks = [json.loads(line)["stack"] for line in open(sys.argv[1])]
 	names = [";".join(f["name"] for f in reversed(stack)) for stack in stacks if stack[-1]["kind"] != "end"]
-	pattern = r"_start;.*;(<module>|<main>;each;.*;block in <main>);(.*;)?outer;(.*;)?inner;(.*;)?call_back;mark$"
+	pattern = r"_start;.*;(<module>|<main>;each;.*;block in <main>|\{main\});(.*;)?outer;(.*;)?inner;(.*;)?call_back;mark$"
 	print(sum(re.search(pattern, name) is not None and "EvalFrameDefault" not in name for name in names))
 	END
 }

@@ -1,0 +1,34 @@
+<?php
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Functions that are made, run and freed, one after the other, at the same addresses.
+//
+// changing.php LIBRARY COUNT: closures, which are freed at once. Before that, it makes the file
+// $READY, and waits for a byte from its standard input.
+// php -S runs it for each request of /LIBRARY?NUMBER: a function, which the end of the request frees.
+//
+// Each calls mark(), and has its number in its name, and its line as often after the first one as the
+// remainder of the number by 7 says.
+function make_and_run($number, $declared)
+{
+    $name = sprintf('f_%06d', $number);
+    $lines = str_repeat("\n", $number % 7);
+    if ($declared) {
+        eval("function $name(\$mark) {{$lines}\$mark->mark();}");
+    } else {
+        $name = eval("namespace $name; return function (\$mark) {{$lines}\$mark->mark();};");
+    }
+    $name($GLOBALS['mark']);
+}
+
+if (PHP_SAPI == 'cli-server') {
+    $mark = FFI::cdef('void mark(void);', $_SERVER['SCRIPT_NAME']);
+    make_and_run((int)$_SERVER['QUERY_STRING'], true);
+    exit;
+}
+$mark = FFI::cdef('void mark(void);', $argv[1]);
+file_put_contents(getenv('READY'), '');
+stream_set_read_buffer(STDIN, 0);
+fread(STDIN, 1);
+for ($number = 0; $number < (int)$argv[2]; $number++) {
+    make_and_run($number, false);
+}
