@@ -9,8 +9,8 @@
  *
  * All of these may be freed, and others take their places: closures whenever they have been called,
  * the rest with the request at the latest. So the texts themselves identify a function: its own
- * name, that of its class and that of its file, by the hashes that PHP keeps in its strings, or
- * else by their beginnings and ends.
+ * name, that of its class and that of its file, by their beginnings and ends. The hashes that PHP
+ * keeps in its strings alone would not do, as names that differ in two letters may have the same.
  */
 
 #include "bpf/abi/php.h"
@@ -88,9 +88,7 @@ static __always_inline __u64 php_hash_text(struct script_walk *w, __u64 string, 
 	if (!hash || php_string(w, string))
 		return 0;
 	length = w->head[PHP_STRING_LENGTH / 8];
-	hash = script_mix(hash, length);
-	if (w->head[PHP_STRING_HASH / 8])
-		return script_mix(hash, w->head[PHP_STRING_HASH / 8]);
+	hash = script_mix(script_mix(hash, length), w->head[PHP_STRING_HASH / 8]);
 	if (length > SCRIPT_END_BYTES)
 		hash = script_hash_bytes(w, string + PHP_STRING_TEXT, SCRIPT_END_BYTES, hash);
 	return script_hash_end(w, string + PHP_STRING_TEXT, length, hash);

@@ -259,13 +259,28 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 	loop = script_loop(process);
 	part = script_loop_part(process);
 	for (__u64 i = 0; i < SCRIPT_MARKS; i++) {
-		__u64 n = (first + i) & (MAX_USER_FRAMES - 1);
+		__u64 n = (first + i) & (MAX_USER_FRAMES - 1), mark;
 
 		if (n >= s->user_frames)
 			return 1;
-		s->frames[n] |= script_loop_mark(loop, part, s->frames[n] & FRAME_ADDRESS);
+		mark = script_loop_mark(loop, part, s->frames[n] & FRAME_ADDRESS);
+		s->frames[n] |= mark;
+		w->loops |= !!(mark & FRAME_EVALUATES);
 	}
 	return 0;
+}
+
+/*
+ * PHP has one list, which all threads of the process refer to, and one thread that runs it. Whether
+ * it is not the current one's: then it may change while it is read. As in
+ * record/scripts/script_merge.c.
+ */
+static __always_inline int script_is_anothers(const struct walk *w)
+{
+	const struct sample *s = (const struct sample *)w->room;
+
+	return !w->loops &&
+	       (s->pid != s->tid || s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER);
 }
 
 /* The futex that the system call which the current task is in is about; 0: none. */
@@ -314,9 +329,12 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;
 	if (only_lock)
 		return 0;
+	w->loops = 0;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
+	if (process->runtime == SCRIPT_PHP && script_is_anothers(w))
+		return 0;
 	if (walk_sample(w)->frames[0] & (FRAME_EVALUATES | FRAME_LOOP_PART))
 		list->leaf = REGISTERS_PHP(&w->registers);
 	for (__u64 i = 0; i < SCRIPT_LIST_MAX / SCRIPT_STEPS; i++)

@@ -94,13 +94,13 @@ for line in open(sys.argv[1]):
     if "make_and_run" not in names:
         continue
     leaf = stack[1]
-    name = re.fullmatch(r"f_(\d{6})(\\\{closure\})?", leaf["name"])
+    name = re.fullmatch(r"f_(\d{6})(Ez|FY)(\\\{closure\})?", leaf["name"])
+    number = 2 * int(name[1]) + (name[2] == "FY") if name else -1
     if leaf["name"] == "[script]":
         unnamed += 1
-    elif name and names[2] == "make_and_run" and int(name[1]) > last and leaf["line"] == 1 + int(name[1]) % 7 \
-            and leaf["file"].endswith(" : eval()'d code"):
+    elif number > last and names[2] == "make_and_run" and leaf["line"] == 1 + number // 2 % 7 and leaf["file"].endswith(" : eval()'d code"):
         right += 1
-        last = int(name[1])
+        last = number
     else:
         wrong += 1
 print(right, wrong, unnamed)
@@ -198,8 +198,9 @@ is "$("$report" -q -f folded --script-only "$work/yield.prf")" "php;{main};inner
 library=$(find /usr/lib -name "libphp$version.so" 2> "$work/errors" | head -n 1)
 if [ -n "$library" ]; then
 	compile_c -O1 -o "$work/embed" "$programs/embed.c"
-	need "$record" -q -e "uprobe:$work/libmark.so:mark" -o "$work/embed.prf" -- "$work/embed" "$library" \
-		"ini_set('ffi.enable', '1'); function embedded(\$l) { FFI::cdef('void mark(void);', \$l)->mark(); } embedded('$work/libmark.so');"
+	echo "ffi.enable=1" > "$work/php.ini"
+	PHPRC="$work" need "$record" -q -e "uprobe:$work/libmark.so:mark" -o "$work/embed.prf" -- "$work/embed" "$library" \
+		"function embedded(\$l) { FFI::cdef('void mark(void);', \$l)->mark(); } embedded('$work/libmark.so');"
 	is "$("$report" -q -f folded --script-only "$work/embed.prf")" "embed;{main};embedded;mark 1" "PHP $version in a library"
 else
 	skip "PHP $version in a library" "libphp$version.so (libphp$version-embed) is not installed"
