@@ -60,19 +60,35 @@ static bool grow(struct pairs *p)
 	return true;
 }
 
-uint32_t pairs_put(struct pairs *p, uint64_t a, uint64_t b)
+/* The slot of (a, b): its own, or the empty one where it would go. There are slots. */
+static size_t slot_of(const struct pairs *p, uint64_t a, uint64_t b)
 {
-	size_t mask, i;
+	size_t mask = p->capacity - 1, i;
 
-	if (p->count >= p->room && !grow(p))
-		return UINT32_MAX;
-	mask = p->capacity - 1;
 	for (i = pair_hash(p->seed, a, b) & mask; p->slots[i]; i = (i + 1) & mask) {
 		const struct pair *pair = &p->pairs[p->slots[i] - 1];
 
 		if (pair->a == a && pair->b == b)
-			return p->slots[i] - 1;
+			break;
 	}
+	return i;
+}
+
+uint32_t pairs_find(const struct pairs *p, uint64_t a, uint64_t b)
+{
+	/* An empty slot's 0 becomes UINT32_MAX. */
+	return p->capacity ? p->slots[slot_of(p, a, b)] - 1 : UINT32_MAX;
+}
+
+uint32_t pairs_put(struct pairs *p, uint64_t a, uint64_t b)
+{
+	size_t i;
+
+	if (p->count >= p->room && !grow(p))
+		return UINT32_MAX;
+	i = slot_of(p, a, b);
+	if (p->slots[i])
+		return p->slots[i] - 1;
 	p->pairs[p->count] = (struct pair){ a, b };
 	p->slots[i] = (uint32_t)++p->count;
 	return p->slots[i] - 1;

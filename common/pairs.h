@@ -30,4 +30,7 @@ void pairs_clear(struct pairs *p);
 /* The number of (a, b), or UINT32_MAX without memory. */
 uint32_t pairs_put(struct pairs *p, uint64_t a, uint64_t b);
 
+/* The same where it has a number already; UINT32_MAX: it has none. */
+uint32_t pairs_find(const struct pairs *p, uint64_t a, uint64_t b);
+
 #endif

@@ -44,31 +44,27 @@ static uint64_t *stack_ends(const struct prf_reader *r)
 }
 
 struct error *user_stacks_count(struct user_stacks *u, const struct tally *tally,
-				const struct trace *traces, size_t trace_count)
+				const struct trace *trace)
 {
-	size_t n, group_count;
+	size_t n;
 	const struct tally_cell *cells = tally_cells(tally, &n);
-	const struct tally_group *groups = tally_groups(tally, &group_count);
+	uint64_t *ends = stack_ends(trace->reader);
 
 	*u = (struct user_stacks){ 0 };
-	for (uint32_t trace = 0; trace < trace_count; trace++) {
-		uint64_t *ends = stack_ends(traces[trace].reader);
+	if (!ends)
+		return error_memory();
+	for (size_t i = 0; i < n; i++) {
+		uint64_t end;
 
-		if (!ends)
-			return error_memory();
-		for (size_t i = 0; i < n; i++) {
-			uint64_t end;
-
-			if (groups[cells[i].group].trace != trace || cells[i].stack == PRF_NONE)
-				continue;
-			end = ends[cells[i].stack - traces[trace].stack_base];
-			if (end < PRF_END_COUNT)
-				u->samples[end] += cells[i].samples;
-			else if (end != NO_USER_STACK)
-				u->other += cells[i].samples;
-		}
-		free(ends);
+		if (cells[i].stack == PRF_NONE)
+			continue;
+		end = ends[cells[i].stack];
+		if (end < PRF_END_COUNT)
+			u->samples[end] += cells[i].samples;
+		else if (end != NO_USER_STACK)
+			u->other += cells[i].samples;
 	}
+	free(ends);
 	return NULL;
 }
 
@@ -116,7 +112,7 @@ static struct error *gather(struct facts *f, const struct loaded *l)
 		return error_memory();
 	for (size_t i = 0; i < p->entry_count; i++)
 		f->event_samples[p->groups[p->entries[i].group].event] += p->entries[i].samples;
-	return user_stacks_count(&f->user, l->tally, l->traces, l->trace_count);
+	return user_stacks_count(&f->user, l->tally, t);
 }
 
 /* Times per second that an event is sampled; 0: not by time. */

@@ -13,9 +13,9 @@ struct user_stacks {
 	uint64_t other; /* reasons of newer versions */
 };
 
-/* Counts the samples of a tally over these traces. ERROR_MEMORY. */
+/* Counts the samples of a tally over this trace. ERROR_MEMORY. */
 struct error *user_stacks_count(struct user_stacks *u, const struct tally *tally,
-				const struct trace *traces, size_t trace_count) ERROR_CHECKED;
+				const struct trace *trace) ERROR_CHECKED;
 
 /* About the only trace in `l`, which was read. ERROR_MEMORY. */
 struct error *info_text(const struct loaded *l, struct sink *s) ERROR_CHECKED;

@@ -79,6 +79,7 @@ void loaded_release(struct loaded *l)
 	profile_free(l->profile);
 	tally_free(l->tally);
 	symbolizer_free(l->symbolizer);
+	joined_release(&l->joined);
 	for (size_t i = 0; i < l->trace_count; i++)
 		trace_close(&l->traces[i]);
 	free(l->traces);
@@ -164,35 +165,44 @@ bool loaded_begin(struct loaded *l, const struct report_options *o, bool symbols
 	       (!symbols || succeeded(symbolizer_new(&l->symbolizer, &o->symbols)));
 }
 
-bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
+/* Reads one of the traces; false: that is all. */
+static bool read_trace(struct loaded *l, struct trace *t, const struct report_options *o)
 {
 	struct progress progress;
+	struct trace_sinks sinks = { .tally = l->tally,
+				     .symbolizer = l->symbolizer,
+				     .objects = l->trace_count > 1 ? &l->joined.objects : NULL,
+				     .code = o->view->code,
+				     .progress = show_progress,
+				     .context = &progress };
+	const struct error *error;
 
+	if (!window(t, &o->selection, &sinks))
+		return false;
+	progress_begin(&progress, t->fd, o->quiet);
+	error = trace_read(t, &sinks);
+	progress_end(&progress);
+	if (progress_interrupted())
+		return false;
+	if (!error)
+		return true;
+	trace_say_error(t, error);
+	l->read_errors = true;
+	/* The samples read before the error make a profile, if there are any. */
+	return t->totals.samples && error->kind != ERROR_MEMORY;
+}
+
+bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
+{
 	if (!loaded_begin(l, o, symbols))
 		return false;
 	for (size_t i = 0; i < l->trace_count; i++) {
 		struct trace *t = &l->traces[i];
-		struct trace_sinks sinks = { .tally = l->tally,
-					     .symbolizer = l->symbolizer,
-					     .code = o->view->code,
-					     .progress = show_progress,
-					     .context = &progress };
-		const struct error *error;
 
-		if (!window(t, &o->selection, &sinks))
+		/* One trace is in memory at a time. */
+		if (!read_trace(l, t, o) ||
+		    (l->trace_count > 1 && !succeeded(joined_add(&l->joined, t, l->tally))))
 			return false;
-		progress_begin(&progress, t->fd, o->quiet);
-		error = trace_read(t, &sinks);
-		progress_end(&progress);
-		if (progress_interrupted())
-			return false;
-		if (error) {
-			trace_say_error(t, error);
-			l->read_errors = true;
-			/* The samples read before the error make a profile, if there are any. */
-			if (!t->totals.samples || error->kind == ERROR_MEMORY)
-				return false;
-		}
 	}
 	if (o->from_folded)
 		tally_count_weights(l->tally);
@@ -315,6 +325,7 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 	build.tally = l->tally;
 	build.traces = l->traces;
 	build.trace_count = l->trace_count;
+	build.joined = l->trace_count > 1 ? &l->joined : NULL;
 	build.symbolizer = l->symbolizer;
 	if (progress_interrupted())
 		return false;
@@ -340,11 +351,13 @@ struct stream {
 	const struct report_options *options;
 	struct sink *sink;
 	const struct trace *first_pass; /* of the trace that is read */
+	struct joined_numbers numbers;	/* of its stacks, where there are several traces */
 	uint32_t trace;
 	struct sink texts; /* of all frames */
 	size_t *text_at;
 	struct in_order order;
 	void *of_view; /* what its begin() made */
+	bool out_of_memory;
 };
 
 static bool make_texts(struct stream *s)
@@ -376,14 +389,42 @@ static bool stream_earliest(struct stream *s)
 	return true;
 }
 
+/* What the stacks of the trace are in the profile, up to those that were just read. */
+static bool follow_stacks(struct stream *s, const struct trace *t)
+{
+	if (s->loaded->trace_count == 1 ||
+	    joined_follow(&s->loaded->joined, s->first_pass, t->reader, &s->numbers))
+		return true;
+	s->out_of_memory = true;
+	return false;
+}
+
+/* The node of a sample's stack; false: the stack does not count, or was not there at first. */
+static bool has_node(const struct stream *s, uint32_t stack, uint32_t *node)
+{
+	bool kept;
+
+	if (stack != PRF_NONE && s->loaded->trace_count > 1) {
+		stack = s->numbers.stacks[stack];
+		if (stack == PRF_NONE)
+			return false;
+	} else if (stack != PRF_NONE && stack >= prf_reader_stacks(s->first_pass->reader)) {
+		return false;
+	}
+	*node = profile_node_of(s->loaded->profile, stack, &kept);
+	return kept;
+}
+
 static bool stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
 {
 	struct stream *s = context;
 	const struct selection *selection = &s->options->selection;
 	const struct profile *p = s->loaded->profile;
-	size_t events, stacks = prf_reader_stacks(s->first_pass->reader);
+	size_t events;
 	const struct prf_event *const *event = tally_events(s->loaded->tally, &events);
 
+	if (!follow_stacks(s, t))
+		return true;
 	for (size_t i = 0; i < samples->n && !progress_interrupted(); i++) {
 		const struct prf_task *task = prf_reader_task(t->reader, samples->task[i]);
 		const struct prf_event *what = prf_reader_event(t->reader, samples->event[i]);
@@ -397,22 +438,15 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 					   .text_at = s->text_at,
 					   .stream = s->of_view };
 		uint32_t known = tally_find_event(s->loaded->tally, what);
-		bool kept = true;
 
 		/* A file may have grown since it was read first. */
-		if (known == PRF_NONE ||
-		    (samples->stack[i] != PRF_NONE && samples->stack[i] >= stacks))
+		if (known == PRF_NONE)
 			continue;
 		if (!selection_has_task(selection, task) ||
 		    !selection_has_event(selection, what, event[0]) ||
 		    !number_set_has(&selection->cpus, samples->cpu[i]))
 			continue;
-		one.node = profile_node_of(p,
-					   samples->stack[i] == PRF_NONE
-						   ? PRF_NONE
-						   : samples->stack[i] + s->first_pass->stack_base,
-					   &kept);
-		if (!kept)
+		if (!has_node(s, samples->stack[i], &one.node))
 			continue;
 		one.event = &p->events[known];
 		if (in_order_full(&s->order))
@@ -470,10 +504,14 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 		error = trace_read(&again, &sinks);
 		while (!sink->error && !progress_interrupted() && stream_earliest(&stream))
 			;
+		joined_numbers_release(&stream.numbers);
 		/* The first pass met the same error and reported it. */
 		ok = !error || first->error || sink->error || progress_interrupted();
 		if (!ok)
 			trace_say_error(&again, error);
+		ok = ok && !stream.out_of_memory;
+		if (stream.out_of_memory)
+			message_error("out of memory");
 		again.fd = -1;
 		trace_close(&again);
 	}
@@ -503,7 +541,7 @@ static void warn_of_damage(const struct trace *t)
 	if (t->damage_count)
 		message_warning("%s: %" PRIu64 " samples (%.1f s) outside of the damage are shown",
 				shown_path(t), t->totals.samples, seconds(t));
-	else if (!t->error && !prf_reader_complete(t->reader))
+	else if (!t->error && !t->complete)
 		message_warning("%s: the trace has no end, as when the recorder was killed; what "
 				"is there is shown: %" PRIu64 " samples (%.1f s)",
 				shown_path(t), t->totals.samples, seconds(t));

@@ -13,6 +13,7 @@
 struct loaded {
 	struct trace *traces;
 	size_t trace_count;
+	struct joined joined; /* of several traces */
 	struct tally *tally;
 	struct symbolizer *symbolizer;
 	struct profile *profile;

@@ -26,7 +26,8 @@
 
 struct settings {
 	const char *output;
-	unsigned long long samples, seed, threads, cpus, depth, stacks, period_ns, level, processes;
+	unsigned long long samples, seed, sample_seed, threads, cpus, depth, stacks, period_ns,
+		level, processes;
 	const char *objects[OBJECTS_MAX];
 	size_t object_count;
 };
@@ -144,6 +145,8 @@ static void add_kernel(struct generator *g)
 	struct prf_object object = { .kind = PRF_OBJECT_KERNEL,
 				     .path = "[kernel]",
 				     .root = "",
+				     .build_id = { 1, 2, 3, 4 },
+				     .build_id_size = 20,
 				     .base = 0xffffffff81000000 };
 
 	must(prf_writer_object(g->writer, &object, &g->kernel), "kernel");
@@ -291,6 +294,7 @@ static void generate(struct generator *g)
 	add_tasks(g);
 	add_frames(g);
 	add_stacks(g);
+	g->random += s->sample_seed;
 	add_samples(g);
 	free(g->frames);
 	free(g->stacks);
@@ -314,6 +318,7 @@ static const char *take_number(unsigned long long *into, unsigned long long low,
 	}
 TAKE(samples, 0, 1000000000)
 TAKE(seed, 0, ULLONG_MAX)
+TAKE(sample_seed, 0, ULLONG_MAX)
 TAKE(threads, 1, 1000000)
 TAKE(processes, 1, 100000)
 TAKE(cpus, 1, 4096)
@@ -353,6 +358,7 @@ static const char *take_output(void *context, const char *argument)
 static const struct option_entry table[] = {
 	{ 'n', "samples", "N", "samples (100000)", take_samples },
 	{ 's', "seed", "N", "seed (1)", take_seed },
+	{ 0, "sample-seed", "N", "the same stacks with other samples (0)", take_sample_seed },
 	{ 't', "threads", "N", "threads (4)", take_threads },
 	{ 0, "processes", "N", "processes that the threads belong to (1)", take_processes },
 	{ 'C', "cpus", "N", "CPUs (2)", take_cpus },

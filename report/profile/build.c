@@ -14,6 +14,7 @@
 struct built {
 	struct profile profile;
 	struct build_options options;
+	struct definitions definitions;
 	struct used used;
 	struct object_numbers objects;
 	struct named_frames names;
@@ -52,10 +53,10 @@ void profile_free(struct profile *p)
 		built_free(built_of(p));
 }
 
-uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *kept)
+uint32_t profile_node_of(const struct profile *p, uint32_t stack, bool *kept)
 {
 	const struct built *b = built_of(p);
-	struct shape_state state = stack_nodes_state(&b->stacks, global_stack);
+	struct shape_state state = stack_nodes_state(&b->stacks, stack);
 
 	*kept = shape_keeps(b->options.shape, &state);
 	return regrouped_node(&b->regrouped, state.node);
@@ -87,8 +88,7 @@ static struct error *add_cell(struct built *b, uint32_t number, const struct tal
 	if (!shape_keeps(b->options.shape, &state))
 		return NULL;
 	if (cell->waker != PRF_NONE) {
-		node = stack_nodes_add_waker(&b->stacks, node,
-					     tally_waker(b->options.tally, cell->waker));
+		node = stack_nodes_add_waker(&b->stacks, node, tally_waker(b->options.tally, cell));
 		if (node == PRF_NONE)
 			return error_memory();
 	}
@@ -171,7 +171,7 @@ static struct error *make_code(struct built *b)
 
 		for (size_t k = 0; k < t->code_count; k++)
 			b->codes[b->profile.code_count++] = (struct profile_code){
-				b->objects.of[i][t->codes[k].object], &t->codes[k]
+				b->objects.of[t->codes[k].object], &t->codes[k]
 			};
 		for (size_t k = 0; k < t->source_count; k++)
 			b->sources[b->profile.source_count++] = t->sources[k];
@@ -184,17 +184,24 @@ static struct error *make_code(struct built *b)
 static struct error *make_stacks(struct built *b)
 {
 	const struct build_options *o = &b->options;
-	struct error *error = used_init(&b->used, o->tally, o->traces, o->trace_count);
+	struct error *error = NULL;
 
+	if (o->joined)
+		error = joined_finish(o->joined, &b->definitions);
+	else
+		b->definitions = definitions_of(&o->traces[0]);
+	b->names.definitions = b->stacks.definitions = &b->definitions;
 	b->names.used = b->stacks.used = &b->used;
 	b->names.objects = &b->objects;
 	b->names.symbolizer = o->symbolizer;
 	b->names.detail = o->detail;
-	b->names.keepers = o->again ? o->traces : NULL;
+	b->names.keeper = o->again ? o->traces : NULL;
 	b->stacks.names = &b->names;
 	b->stacks.shape = o->shape;
 	if (!error)
-		error = object_numbers_init(&b->objects, o->traces, o->trace_count);
+		error = used_init(&b->used, &b->definitions, o->tally, 0);
+	if (!error)
+		error = object_numbers_init(&b->objects, o->symbolizer, o->traces, o->trace_count);
 	if (!error)
 		error = named_frames_make(&b->names);
 	if (error)

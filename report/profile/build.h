@@ -7,6 +7,7 @@
  * shapes the stacks, joins what shows the same, and sorts.
  */
 
+#include "report/profile/joined.h"
 #include "report/profile/profile.h"
 #include "report/profile/shape.h"
 #include "report/profile/tally.h"
@@ -17,6 +18,7 @@ struct build_options {
 	const struct tally *tally;
 	struct trace *traces; /* in the order in which the tally got them */
 	size_t trace_count;
+	struct joined *joined;	       /* to which each trace was added; NULL: there is one trace */
 	struct symbolizer *symbolizer; /* not run yet */
 	const struct shape *shape;
 	unsigned int dimensions;      /* enum profile_dimension */
@@ -36,9 +38,9 @@ struct error *profile_build(struct profile **profile,
 void profile_free(struct profile *p);
 
 /*
- * The node of a trace's stack in a profile that was built with the option, PRF_NONE where it
- * shows nothing; `*kept` is false when the stack does not count.
+ * The node of a stack, by its number in the trace or in what is joined, in a profile that was built
+ * with the option; PRF_NONE where it shows nothing. `*kept` is false when the stack does not count.
  */
-uint32_t profile_node_of(const struct profile *p, uint32_t global_stack, bool *kept);
+uint32_t profile_node_of(const struct profile *p, uint32_t stack, bool *kept);
 
 #endif

@@ -175,7 +175,7 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 			.start_ns = t->totals.origin_ns,
 			.duration_ns = trace_duration(t),
 			.realtime_ns = wall_clock_at_origin(t),
-			.complete = prf_reader_complete(t->reader),
+			.complete = t->complete,
 		};
 		for (size_t k = 0; k < PROFILE_NOTES && profile->note_keys[k]; k++)
 			d->traces[i].notes[k] = metadata_or_nothing(t, profile->note_keys[k]);

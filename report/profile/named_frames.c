@@ -9,8 +9,6 @@
 
 void named_frames_release(struct named_frames *n)
 {
-	for (size_t i = 0; n->expansions && i < n->used->trace_count; i++)
-		free(n->expansions[i]);
 	free(n->expansions);
 	free(n->frames);
 	frame_table_release(&n->table);
@@ -19,43 +17,41 @@ void named_frames_release(struct named_frames *n)
 
 /* -------- what is looked up -------- */
 
-static struct error *ask_for_frames(struct named_frames *n, size_t trace)
+static struct error *ask_for_frames(struct named_frames *n)
 {
-	const struct trace *t = &n->used->traces[trace];
-	const struct prf_frame *frames = prf_reader_all_frames(t->reader);
-	size_t count = prf_reader_frames(t->reader);
-	struct expansion *expansions = calloc(count + 1, sizeof(*expansions));
+	const struct definitions *d = n->definitions;
 	struct error *error = NULL;
 
-	n->expansions[trace] = expansions;
-	if (!expansions)
+	n->expansions = calloc(d->frame_count + 1, sizeof(*n->expansions));
+	if (!n->expansions)
 		return error_memory();
-	for (size_t i = 0; !error && i < count; i++) {
-		expansions[i].query = PRF_NONE;
-		if (!n->used->frames[trace][i] || frames[i].object == PRF_NONE ||
-		    (frames[i].flags & PRF_FRAME_END))
+	for (size_t i = 0; !error && i < d->frame_count; i++) {
+		const struct prf_frame *frame = &d->frames[i];
+
+		n->expansions[i].query = PRF_NONE;
+		if (!n->used->frames[i] || frame->object == PRF_NONE ||
+		    (frame->flags & PRF_FRAME_END))
 			continue;
-		error = symbolizer_add_query(n->symbolizer, t->objects[frames[i].object],
-					     frames[i].offset, frames[i].flags & PRF_FRAME_EXACT,
-					     &expansions[i].query);
+		error = symbolizer_add_query(n->symbolizer, d->objects[frame->object],
+					     frame->offset, frame->flags & PRF_FRAME_EXACT,
+					     &n->expansions[i].query);
 	}
 	return error;
 }
 
 /* Names that the trace itself gives to some of its frames. */
-static struct error *add_recorded_names(struct named_frames *n, size_t trace)
+static struct error *add_recorded_names(struct named_frames *n)
 {
-	const struct trace *t = &n->used->traces[trace];
-	size_t count = prf_reader_frames(t->reader);
+	const struct definitions *d = n->definitions;
 	struct error *error = NULL;
 
-	for (size_t i = 0; !error && i < t->name_count; i++) {
-		const struct trace_names *names = &t->names[i];
-		uint32_t query = names->frame < count ? n->expansions[trace][names->frame].query
-						      : PRF_NONE;
+	for (size_t i = 0; !error && i < d->name_count; i++) {
+		const struct trace_names *names = &d->names[i];
+		uint32_t query = names->frame < d->frame_count ? n->expansions[names->frame].query
+							       : PRF_NONE;
 
 		if (query != PRF_NONE)
-			error = symbolizer_add_names(n->symbolizer, query, t->places + names->first,
+			error = symbolizer_add_names(n->symbolizer, query, d->places + names->first,
 						     names->count);
 	}
 	return error;
@@ -90,11 +86,11 @@ static struct error *keep_places(struct named_frames *n, struct trace *t, uint32
 
 /* What was looked up now is not looked up again. What the trace says later of a frame replaces it.
  */
-static struct error *keep_found(struct named_frames *n, size_t trace)
+static struct error *keep_found(struct named_frames *n)
 {
-	struct trace *t = &n->keepers[trace];
-	const struct prf_frame *frames = prf_reader_all_frames(t->reader);
-	size_t count = prf_reader_frames(t->reader);
+	struct trace *t = n->keeper;
+	const struct prf_frame *frames = n->definitions->frames;
+	size_t count = n->definitions->frame_count;
 	uint8_t *has_names = calloc(count + 1, 1);
 	struct error *error = has_names ? NULL : error_memory();
 
@@ -102,7 +98,7 @@ static struct error *keep_found(struct named_frames *n, size_t trace)
 		if (t->names[i].frame < count)
 			has_names[t->names[i].frame] = 1;
 	for (size_t i = 0; !error && i < count; i++) {
-		uint32_t query = n->expansions[trace][i].query;
+		uint32_t query = n->expansions[i].query;
 
 		if (query != PRF_NONE && !has_names[i] &&
 		    is_lasting(prf_reader_object(t->reader, frames[i].object)))
@@ -146,14 +142,14 @@ static bool add_frame(struct named_frames *n, struct expansion *expansion,
 }
 
 /* What all frames of an expansion have in common. */
-static struct profile_frame common_frame(const struct named_frames *n, size_t trace,
+static struct profile_frame common_frame(const struct named_frames *n,
 					 const struct prf_frame *recorded,
 					 const struct prf_object *object)
 {
 	struct profile_frame frame = { .object = PRF_NONE, .linkage_name = "", .file = "" };
 
 	if (object)
-		frame.object = n->objects->of[trace][recorded->object];
+		frame.object = n->objects->of[n->definitions->objects[recorded->object]];
 	frame.kind = (uint8_t)frame_kind_of(recorded, object);
 	frame.guessed = (n->detail & (PROFILE_BY_ADDRESS | PROFILE_BY_GUESS)) &&
 			(recorded->flags & PRF_FRAME_GUESSED);
@@ -183,15 +179,19 @@ static void add_position(const struct named_frames *n, const struct symbolizer_p
 		frame->start_line = place->line;
 }
 
-static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_frame *recorded,
+static const struct prf_object *object_of(const struct named_frames *n,
+					  const struct prf_frame *recorded)
+{
+	if (recorded->object == PRF_NONE || (recorded->flags & PRF_FRAME_END))
+		return NULL;
+	return symbolizer_object(n->symbolizer, n->definitions->objects[recorded->object]);
+}
+
+static bool expand_frame(struct named_frames *n, const struct prf_frame *recorded,
 			 struct expansion *expansion, struct buffer *room)
 {
-	const struct prf_reader *reader = n->used->traces[trace].reader;
-	const struct prf_object *object = recorded->object != PRF_NONE &&
-							  !(recorded->flags & PRF_FRAME_END)
-						  ? prf_reader_object(reader, recorded->object)
-						  : NULL;
-	struct profile_frame frame = common_frame(n, trace, recorded, object);
+	const struct prf_object *object = object_of(n, recorded);
+	struct profile_frame frame = common_frame(n, recorded, object);
 	const struct symbolizer_place *places = NULL;
 	const uint64_t offset = shown_offset(n, recorded);
 	size_t count = 0;
@@ -223,38 +223,28 @@ static bool expand_frame(struct named_frames *n, size_t trace, const struct prf_
 	return add_frame(n, expansion, &frame, offset);
 }
 
-static struct error *expand_trace(struct named_frames *n, size_t trace)
+static struct error *expand_frames(struct named_frames *n)
 {
-	const struct prf_reader *r = n->used->traces[trace].reader;
-	const struct prf_frame *frames = prf_reader_all_frames(r);
+	const struct definitions *d = n->definitions;
 	struct buffer room = { 0 };
 	bool ok = true;
 
-	for (size_t f = 0; ok && f < prf_reader_frames(r); f++)
-		if (n->used->frames[trace][f])
-			ok = expand_frame(n, trace, &frames[f], &n->expansions[trace][f], &room);
+	for (size_t f = 0; ok && f < d->frame_count; f++)
+		if (n->used->frames[f])
+			ok = expand_frame(n, &d->frames[f], &n->expansions[f], &room);
 	buffer_release(&room);
 	return ok ? NULL : error_memory();
 }
 
 struct error *named_frames_make(struct named_frames *n)
 {
-	size_t count = n->used->trace_count;
-	struct error *error = NULL;
+	struct error *error = ask_for_frames(n);
 
-	n->expansions = calloc(count, sizeof(*n->expansions));
-	if (!n->expansions)
-		return error_memory();
-	for (size_t i = 0; !error && i < count; i++) {
-		error = ask_for_frames(n, i);
-		if (!error)
-			error = add_recorded_names(n, i);
-	}
+	if (!error)
+		error = add_recorded_names(n);
 	if (!error)
 		error = symbolizer_run(n->symbolizer);
-	for (size_t i = 0; !error && n->keepers && i < count; i++)
-		error = keep_found(n, i);
-	for (size_t i = 0; !error && i < count; i++)
-		error = expand_trace(n, i);
-	return error;
+	if (!error && n->keeper)
+		error = keep_found(n);
+	return error ? error : expand_frames(n);
 }

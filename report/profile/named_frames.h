@@ -19,16 +19,16 @@ struct expansion {
 };
 
 struct named_frames {
+	const struct definitions *definitions;
 	const struct used *used;
 	const struct object_numbers *objects;
 	struct symbolizer *symbolizer;
 	unsigned int detail; /* enum profile_detail */
-	/* The traces of `used` get the names that are found, for the next time; NULL: they do not.
-	 */
-	struct trace *keepers;
+	/* The trace gets the names that are found, for the next time; NULL: it does not. */
+	struct trace *keeper;
 	struct frame_table table;
-	struct expansion **expansions; /* [trace][frame]; count 0 where not used */
-	uint32_t *frames;	       /* of all expansions: numbers in `table` */
+	struct expansion *expansions; /* by frame; count 0 where not used */
+	uint32_t *frames;	      /* of all expansions: numbers in `table` */
 	size_t count, capacity;
 };
 

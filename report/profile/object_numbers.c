@@ -9,8 +9,6 @@
 
 void object_numbers_release(struct object_numbers *o)
 {
-	for (size_t i = 0; o->of && i < o->trace_count; i++)
-		free(o->of[i]);
 	free(o->of);
 	free(o->list);
 	free(o->in_symbolizer);
@@ -26,7 +24,8 @@ static void object_key(const struct prf_object *o, size_t trace, struct buffer *
 	buffer_clear(key);
 	buffer_u32(key, o->kind);
 	buffer_u32(key, own ? (uint32_t)trace : 0);
-	buffer_u64(key, o->base);
+	/* A kernel lies elsewhere after each boot. */
+	buffer_u64(key, o->build_id_size ? 0 : o->base);
 	buffer_u64(key, o->build_id_size ? 0 : o->inode);
 	buffer_u8(key, o->build_id_size);
 	buffer_append(key, o->build_id, o->build_id_size);
@@ -34,21 +33,21 @@ static void object_key(const struct prf_object *o, size_t trace, struct buffer *
 	buffer_append(key, o->root, strlen(o->root) + 1);
 }
 
-static struct error *number_objects_of(struct object_numbers *o, const struct trace *t,
+static struct error *number_objects_of(struct object_numbers *o,
+				       const struct symbolizer *symbolizer, const struct trace *t,
 				       size_t trace)
 {
-	size_t n = prf_reader_objects(t->reader);
 	struct buffer key = { 0 };
 	struct error *error = error_memory();
 
-	o->of[trace] = calloc(n + 1, sizeof(**o->of));
-	if (!o->of[trace])
-		return error_memory();
-	for (uint32_t i = 0; i < n; i++) {
-		const struct prf_object *recorded = prf_reader_object(t->reader, i);
+	for (size_t i = 0; i < t->object_count; i++) {
+		const uint32_t number = t->objects[i];
+		const struct prf_object *recorded = symbolizer_object(symbolizer, number);
 		uint64_t *id;
 		bool added;
 
+		if (o->of[number] != PRF_NONE)
+			continue;
 		object_key(recorded, trace, &key);
 		id = buffer_ok(&key) ? map_put(&o->ids, key.data, key.size, &added) : NULL;
 		if (!id)
@@ -57,9 +56,9 @@ static struct error *number_objects_of(struct object_numbers *o, const struct tr
 			*id = o->count;
 			o->list[o->count].recorded = recorded;
 			o->list[o->count].name = object_short_name(recorded);
-			o->in_symbolizer[o->count++] = t->objects[i];
+			o->in_symbolizer[o->count++] = number;
 		}
-		o->of[trace][i] = (uint32_t)*id;
+		o->of[number] = (uint32_t)*id;
 	}
 	error = NULL;
 out:
@@ -67,21 +66,32 @@ out:
 	return error;
 }
 
-struct error *object_numbers_init(struct object_numbers *o, const struct trace *traces, size_t n)
+/* How many objects the symbolizer has: all numbers of the traces' objects are below this. */
+static size_t count_objects(const struct trace *traces, size_t n)
 {
 	size_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < traces[i].object_count; k++)
+			if (traces[i].objects[k] >= all)
+				all = traces[i].objects[k] + (size_t)1;
+	return all;
+}
+
+struct error *object_numbers_init(struct object_numbers *o, const struct symbolizer *symbolizer,
+				  const struct trace *traces, size_t n)
+{
+	size_t all = count_objects(traces, n);
 	struct error *error = NULL;
 
-	*o = (struct object_numbers){ .trace_count = n };
-	for (size_t i = 0; i < n; i++)
-		all += prf_reader_objects(traces[i].reader);
-	o->of = calloc(n, sizeof(*o->of));
+	*o = (struct object_numbers){ .of = malloc((all + 1) * sizeof(*o->of)) };
 	o->list = calloc(all + 1, sizeof(*o->list));
 	o->in_symbolizer = calloc(all + 1, sizeof(*o->in_symbolizer));
 	if (!o->of || !o->list || !o->in_symbolizer)
 		return error_memory();
+	memset(o->of, 0xff, (all + 1) * sizeof(*o->of));
 	for (size_t i = 0; !error && i < n; i++)
-		error = number_objects_of(o, &traces[i], i);
+		error = number_objects_of(o, symbolizer, &traces[i], i);
 	return error;
 }
 

@@ -13,14 +13,13 @@ struct object_numbers {
 	struct profile_object *list; /* what becomes profile.objects */
 	uint32_t *in_symbolizer;     /* the symbolizer's number of each */
 	size_t count;
-	uint32_t **of; /* [trace][object]: its number in `list` */
-	size_t trace_count;
+	uint32_t *of; /* by number of the symbolizer: the number in `list` */
 	struct map ids;
 };
 
-/* ERROR_MEMORY; to be released in any case. */
-struct error *object_numbers_init(struct object_numbers *o, const struct trace *traces,
-				  size_t n) ERROR_CHECKED;
+/* ERROR_MEMORY; to be released in any case. The symbolizer, which has the objects, must stay. */
+struct error *object_numbers_init(struct object_numbers *o, const struct symbolizer *symbolizer,
+				  const struct trace *traces, size_t n) ERROR_CHECKED;
 void object_numbers_release(struct object_numbers *o);
 
 /* Fills in what became of the symbols of each, once the symbolizer has run. */

@@ -63,7 +63,7 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 		return error_memory();
 	for (size_t i = 0; i < n; i++) {
 		const struct trace *trace = &how->traces[groups[i].trace];
-		const struct prf_task *task = prf_reader_task(trace->reader, groups[i].task);
+		const struct prf_task *task = groups[i].task;
 		struct profile_group group = {
 			.comm = task->comm,
 			.pid = task->pid,

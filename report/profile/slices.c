@@ -123,6 +123,13 @@ bool slices_join(struct slices *s)
 	return true;
 }
 
+void slices_renumber(struct slices *s, uint32_t first, const uint32_t *numbers)
+{
+	/* Those of older cells come before them. */
+	for (size_t i = s->count; i-- > 0 && s->cells[i] >= first;)
+		s->cells[i] = numbers[s->cells[i] - first];
+}
+
 /* -------- counting -------- */
 
 /* Doubles the slices' length. */

@@ -36,6 +36,9 @@ void slices_release(struct slices *s);
 /* From now on, times count from another origin. */
 void slices_restart(struct slices *s);
 
+/* From now on the cells from `first` on are those that `numbers` has: of the first one at 0. */
+void slices_renumber(struct slices *s, uint32_t first, const uint32_t *numbers);
+
 /* Joins the moments of a cell that lie in one run; false without memory. */
 bool slices_join(struct slices *s);
 

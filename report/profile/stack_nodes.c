@@ -90,23 +90,22 @@ static bool push_frame(struct stack_nodes *s, struct shape_state *state, uint32_
 	return state->node != PRF_NONE;
 }
 
-static struct error *make_stacks_of(struct stack_nodes *s, size_t trace)
+static struct error *make_states(struct stack_nodes *s)
 {
-	const struct trace *t = &s->used->traces[trace];
-	const struct prf_stack *stacks = prf_reader_all_stacks(t->reader);
-	struct shape_state *states = s->states + t->stack_base;
+	const struct prf_stack *stacks = s->definitions->stacks;
+	struct shape_state *states = s->states;
 
-	for (size_t i = 0; i < prf_reader_stacks(t->reader); i++) {
+	for (size_t i = 0; i < s->definitions->stack_count; i++) {
 		struct shape_state state = { .node = PRF_NONE };
 		const struct expansion *e;
 
 		states[i] = state;
-		if (!s->used->stacks[trace][i])
+		if (!s->used->stacks[i])
 			continue;
 		if (stacks[i].parent != PRF_NONE)
 			state = states[stacks[i].parent];
 		if (stacks[i].frame != PRF_NONE) {
-			e = &s->names->expansions[trace][stacks[i].frame];
+			e = &s->names->expansions[stacks[i].frame];
 			for (uint32_t k = e->count; k-- > 0;)
 				if (!push_frame(s, &state, s->names->frames[e->first + k]))
 					return error_memory();
@@ -121,20 +120,18 @@ struct error *stack_nodes_make(struct stack_nodes *s)
 	struct error *error;
 
 	s->delimiter = s->wake_delimiter = PRF_NONE;
-	s->states = malloc((s->used->stack_count + 1) * sizeof(*s->states));
+	s->states = malloc((s->definitions->stack_count + 1) * sizeof(*s->states));
 	if (!s->states)
 		return error_memory();
 	error = match_frames(s);
-	for (size_t i = 0; !error && i < s->used->trace_count; i++)
-		error = make_stacks_of(s, i);
-	return error;
+	return error ? error : make_states(s);
 }
 
 struct shape_state stack_nodes_state(const struct stack_nodes *s, uint32_t stack)
 {
 	const struct shape_state none = { .node = PRF_NONE };
 
-	return stack < s->used->stack_count ? s->states[stack] : none;
+	return stack < s->definitions->stack_count ? s->states[stack] : none;
 }
 
 /* -------- wakers -------- */
@@ -149,24 +146,22 @@ static uint32_t waker_frame(struct stack_nodes *s, uint32_t frame)
 }
 
 /* The node with the waker's stack above it, leaf first; PRF_NONE without memory. */
-static uint32_t add_waker_stack(struct stack_nodes *s, uint32_t node, uint32_t trace,
-				uint32_t waker)
+static uint32_t add_waker_stack(struct stack_nodes *s, uint32_t node, uint32_t waker)
 {
-	const struct trace *t = &s->used->traces[trace];
-	const struct prf_stack *stacks = prf_reader_all_stacks(t->reader);
+	const struct prf_stack *stacks = s->definitions->stacks;
 	uint32_t frame = separator(s, &s->wake_delimiter, "--");
 
 	if (frame == PRF_NONE)
 		return PRF_NONE;
 	node = node_tree_add(&s->tree, node, frame);
-	for (uint32_t i = waker - t->stack_base;
+	for (uint32_t i = waker;
 	     i != PRF_NONE && node != PRF_NONE && s->tree.nodes[node].depth < 2 * SHAPE_DEPTH_MAX;
 	     i = stacks[i].parent) {
 		const struct expansion *e;
 
 		if (stacks[i].frame == PRF_NONE)
 			continue;
-		e = &s->names->expansions[trace][stacks[i].frame];
+		e = &s->names->expansions[stacks[i].frame];
 		for (uint32_t k = 0; k < e->count && node != PRF_NONE; k++) {
 			frame = waker_frame(s, s->names->frames[e->first + k]);
 			node = frame == PRF_NONE ? PRF_NONE : node_tree_add(&s->tree, node, frame);
@@ -177,7 +172,7 @@ static uint32_t add_waker_stack(struct stack_nodes *s, uint32_t node, uint32_t t
 
 uint32_t stack_nodes_add_waker(struct stack_nodes *s, uint32_t node, struct tally_waker waker)
 {
-	uint32_t trace = used_trace_of(s->used, waker.stack), frame;
+	uint32_t frame;
 	struct profile_frame comm = {
 		.linkage_name = "",
 		.file = "",
@@ -187,10 +182,10 @@ uint32_t stack_nodes_add_waker(struct stack_nodes *s, uint32_t node, struct tall
 		.named = true,
 	};
 
-	node = add_waker_stack(s, node, trace, waker.stack);
-	if (node == PRF_NONE || waker.task == PRF_NONE)
+	node = add_waker_stack(s, node, waker.stack);
+	if (node == PRF_NONE || !waker.comm)
 		return node;
-	comm.name = prf_reader_task(s->used->traces[trace].reader, waker.task)->comm;
+	comm.name = waker.comm;
 	frame = frame_table_add(&s->names->table, &comm);
 	return frame == PRF_NONE ? PRF_NONE : node_tree_add(&s->tree, node, frame);
 }

@@ -11,11 +11,12 @@
 #include "report/profile/shape.h"
 
 struct stack_nodes {
+	const struct definitions *definitions;
 	const struct used *used;
 	struct named_frames *names;
 	const struct shape *shape;
 	struct node_tree tree;
-	struct shape_state *states; /* of each global stack */
+	struct shape_state *states; /* of each recorded stack */
 	uint8_t *matches;	    /* enum shape_match of each frame of the table */
 	size_t matches_count;
 	uint32_t delimiter, wake_delimiter; /* frames; PRF_NONE: not made yet */
@@ -25,7 +26,7 @@ struct stack_nodes {
 struct error *stack_nodes_make(struct stack_nodes *s) ERROR_CHECKED;
 void stack_nodes_release(struct stack_nodes *s);
 
-/* Where a global stack ended, or PRF_NONE a stack without frames. */
+/* Where a recorded stack ended, or PRF_NONE a stack without frames. */
 struct shape_state stack_nodes_state(const struct stack_nodes *s, uint32_t stack);
 
 /*

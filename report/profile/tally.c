@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/profile/tally.h"
 
+#include "common/arena.h"
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/map.h"
 #include "common/pairs.h"
 #include "report/profile/parallelism.h"
+#include "report/profile/text_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,14 @@ struct tally {
 	struct tally_cell *cells;
 	size_t cell_count, cell_capacity;
 	struct slices slices; /* with PROFILE_BY_TIME */
-	struct pairs wakers;  /* (global stack, task) */
+	struct pairs wakers;  /* (stack, number of the comm or PRF_NONE) */
+
+	/* What tally_join() has put together: the first cells, whose wakers are here. */
+	size_t joined_cells, joined_groups;
+	struct pairs joined_keys; /* (group and waker, stack) of each of these cells */
+	struct pairs joined_wakers;
+	struct arena arena;	/* of events, and of the joined groups' tasks */
+	struct text_pool texts; /* of these, and comms of wakers */
 
 	/*
 	 * The cells that each stack of this trace was counted in last, by the low bits of the
@@ -45,7 +54,7 @@ struct tally {
 	 */
 	uint32_t (*last_cell)[LAST_CELLS];
 	size_t last_cell_count;
-	uint32_t no_stack[LAST_CELLS]; /* the same of samples without a stack, of all traces */
+	uint32_t no_stack[LAST_CELLS]; /* the same of samples without a stack */
 	struct pairs keys;	       /* (group and waker, stack) */
 	uint32_t *kept;		       /* by key: its cell */
 	size_t kept_count, kept_capacity;
@@ -61,7 +70,6 @@ struct tally {
 	/* This trace. */
 	const struct prf_reader *reader;
 	uint32_t trace;
-	uint32_t stack_base;
 	struct known_group (*known)[LAST_EVENTS]; /* of each task, by the event's low bits */
 	struct map decided; /* (task, event) to group: all that were asked for */
 	uint32_t *global_event;
@@ -87,7 +95,6 @@ struct error *tally_new(struct tally **tally, const struct tally_options *option
 	t->options = *options;
 	t->slices.length_ns = options->slice_ns ? options->slice_ns : DEFAULT_SLICE_NS;
 	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
-	memset(t->no_stack, 0xff, sizeof(t->no_stack));
 	t->trace = PRF_NONE;
 	if ((options->dimensions & PROFILE_BY_PARALLELISM) ||
 	    options->selection->parallelism.count) {
@@ -126,16 +133,21 @@ void tally_free(struct tally *t)
 	free(t->groups);
 	free(t->events);
 	pairs_release(&t->wakers);
+	pairs_release(&t->joined_keys);
+	pairs_release(&t->joined_wakers);
+	arena_release(&t->arena);
+	text_pool_release(&t->texts);
 	map_release(&t->group_ids);
 	map_release(&t->event_ids);
 	free(t);
 }
 
-uint32_t tally_begin(struct tally *t, const struct prf_reader *reader)
+void tally_begin(struct tally *t, const struct prf_reader *reader)
 {
-	if (t->reader)
-		t->stack_base += (uint32_t)prf_reader_stacks(t->reader);
 	end_trace(t);
+	pairs_clear(&t->keys);
+	t->kept_count = 0;
+	memset(t->no_stack, 0xff, sizeof(t->no_stack));
 	slices_restart(&t->slices);
 	t->reader = reader;
 	t->trace++;
@@ -145,7 +157,6 @@ uint32_t tally_begin(struct tally *t, const struct prf_reader *reader)
 	memset(t->last_part, 0xff, sizeof(t->last_part));
 	if (t->parallelism)
 		parallelism_begin(t->parallelism, reader);
-	return t->stack_base;
 }
 
 void tally_set_start(struct tally *t, uint64_t start_ns)
@@ -243,7 +254,7 @@ static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 {
 	const struct prf_task *who = prf_reader_task(t->reader, task);
 	unsigned int by = t->options.dimensions;
-	struct tally_group group = { t->trace, task, event, PRF_NONE, 0 };
+	struct tally_group group = { who, t->trace, event, PRF_NONE, 0 };
 	struct buffer key = { 0 };
 	uint32_t id = PRF_NONE;
 
@@ -297,6 +308,19 @@ uint32_t tally_find_event(const struct tally *t, const struct prf_event *event)
 	return id ? (uint32_t)*id : PRF_NONE;
 }
 
+/* A copy of an event that stays; NULL without memory. */
+static const struct prf_event *copy_event(struct tally *t, const struct prf_event *event)
+{
+	struct prf_event *copy = arena_take(&t->arena, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *event;
+	copy->name = text_pool_keep(&t->texts, event->name);
+	copy->unit = text_pool_keep(&t->texts, event->unit);
+	return copy->name && copy->unit ? copy : NULL;
+}
+
 /* The global number of an event; PRF_NONE without memory. */
 static uint32_t global_event(struct tally *t, const struct prf_event *event)
 {
@@ -314,7 +338,10 @@ static uint32_t global_event(struct tally *t, const struct prf_event *event)
 		return PRF_NONE;
 	if (added) {
 		*id = t->event_count;
-		t->events[t->event_count++] = event;
+		t->events[t->event_count] = copy_event(t, event);
+		if (!t->events[t->event_count])
+			return PRF_NONE;
+		t->event_count++;
 	}
 	return (uint32_t)*id;
 }
@@ -442,6 +469,19 @@ static bool note_time(struct tally *t, uint32_t cell, const struct prf_samples *
 	return slices_count(&t->slices, cell, since, s->weight[i]);
 }
 
+/* The number of a waker; UINT32_MAX without memory. */
+static uint32_t number_waker(struct tally *t, uint32_t stack, uint32_t task)
+{
+	uint32_t comm = PRF_NONE;
+
+	if (task != PRF_NONE) {
+		comm = text_pool_add(&t->texts, prf_reader_task(t->reader, task)->comm);
+		if (comm == PRF_NONE)
+			return UINT32_MAX;
+	}
+	return pairs_put(&t->wakers, stack, comm);
+}
+
 /* Counts one sample; false without memory. */
 static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i, uint32_t group)
 {
@@ -449,13 +489,12 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 	struct tally_cell key = { .group = group, .stack = stack, .waker = PRF_NONE };
 
 	if (t->options.wakers && s->waker[i] != PRF_NONE) {
-		key.waker = pairs_put(&t->wakers, s->waker[i] + t->stack_base, s->waker_task[i]);
+		key.waker = number_waker(t, s->waker[i], s->waker_task[i]);
 		if (key.waker == UINT32_MAX)
 			return false;
 	}
 	if (stack != PRF_NONE) {
 		last = &t->last_cell[stack][group % LAST_CELLS];
-		key.stack += t->stack_base;
 	}
 	at = find_cell(t, &key, *last);
 	if (at == PRF_NONE)
@@ -585,6 +624,85 @@ struct error *tally_end(struct tally *t)
 	return !t->parallelism || parallelism_end(t->parallelism) ? NULL : error_memory();
 }
 
+/* -------- joining -------- */
+
+/* A copy of a task that stays; NULL without memory. */
+static const struct prf_task *copy_task(struct tally *t, const struct prf_task *task)
+{
+	struct prf_task *copy = arena_take(&t->arena, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *task;
+	copy->comm = text_pool_keep(&t->texts, task->comm);
+	copy->cgroup = text_pool_keep(&t->texts, task->cgroup);
+	copy->command_line = text_pool_keep(&t->texts, task->command_line);
+	return copy->comm && copy->cgroup && copy->command_line ? copy : NULL;
+}
+
+static bool join_groups(struct tally *t)
+{
+	for (; t->joined_groups < t->group_count; t->joined_groups++) {
+		struct tally_group *group = &t->groups[t->joined_groups];
+
+		group->task = copy_task(t, group->task);
+		if (!group->task)
+			return false;
+	}
+	return true;
+}
+
+/* The joined cell that a cell of the trace becomes; PRF_NONE without memory. */
+static uint32_t join_cell(struct tally *t, size_t i, const uint32_t *stacks)
+{
+	struct tally_cell cell = t->cells[i];
+	uint32_t number;
+
+	if (cell.stack != PRF_NONE)
+		cell.stack = stacks[cell.stack];
+	if (cell.waker != PRF_NONE) {
+		const struct pair *waker = &t->wakers.pairs[cell.waker];
+
+		cell.waker = pairs_put(&t->joined_wakers, stacks[waker->a], waker->b);
+		if (cell.waker == UINT32_MAX)
+			return PRF_NONE;
+	}
+	number = pairs_put(&t->joined_keys, (uint64_t)cell.group << 32 | cell.waker, cell.stack);
+	if (number == t->joined_cells) {
+		/* Cells with a higher number than this one's were not joined yet. */
+		t->cells[t->joined_cells++] = cell;
+	} else if (number != UINT32_MAX) {
+		t->cells[number].samples += cell.samples;
+		t->cells[number].weight += cell.weight;
+	}
+	return number;
+}
+
+struct error *tally_join(struct tally *t, const uint32_t *stacks)
+{
+	size_t first = t->joined_cells, n = t->cell_count - first;
+	uint32_t *numbers = malloc((n + 1) * sizeof(*numbers));
+	bool ok = numbers && join_groups(t);
+
+	for (size_t i = 0; ok && i < n; i++) {
+		numbers[i] = join_cell(t, first + i, stacks);
+		ok = numbers[i] != PRF_NONE;
+	}
+	if (ok)
+		slices_renumber(&t->slices, (uint32_t)first, numbers);
+	free(numbers);
+	if (!ok)
+		return error_memory();
+	t->cell_count = t->joined_cells;
+	pairs_clear(&t->wakers);
+	return NULL;
+}
+
+size_t tally_joined(const struct tally *t)
+{
+	return t->joined_cells;
+}
+
 /* -------- results -------- */
 
 void tally_trace_totals(const struct tally *t, struct tally_totals *totals)
@@ -598,11 +716,15 @@ const struct tally_cell *tally_cells(const struct tally *t, size_t *n)
 	return t->cells;
 }
 
-struct tally_waker tally_waker(const struct tally *t, uint32_t number)
+struct tally_waker tally_waker(const struct tally *t, const struct tally_cell *cell)
 {
-	const struct pair *pair = &t->wakers.pairs[number];
+	bool joined = (size_t)(cell - t->cells) < t->joined_cells;
+	const struct pairs *wakers = joined ? &t->joined_wakers : &t->wakers;
+	const struct pair *pair = &wakers->pairs[cell->waker];
+	uint32_t comm = (uint32_t)pair->b;
 
-	return (struct tally_waker){ (uint32_t)pair->a, (uint32_t)pair->b };
+	return (struct tally_waker){ (uint32_t)pair->a,
+				     comm == PRF_NONE ? NULL : text_pool_get(&t->texts, comm) };
 }
 
 const struct tally_group *tally_groups(const struct tally *t, size_t *n)

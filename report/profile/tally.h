@@ -9,8 +9,8 @@
  * PROFILE_BY_TIME it also keeps when they came. How many threads of a process ran at the time of
  * a sample (report/profile/parallelism.h) is found out where groups or the selection differ by it.
  *
- * Several traces are tallied one after the other. Ids here are global: stacks, tasks and
- * events of a trace count on from those of the traces before it.
+ * Several traces are tallied one after the other, and after each one tally_join() puts its cells
+ * together with those of the traces before it. Then the tally needs nothing of the trace any more.
  */
 
 #include "report/profile/profile.h"
@@ -26,19 +26,19 @@ struct tally_options {
 	const struct selection *selection; /* must stay; its times are the reader's business */
 };
 
-/* Samples that are counted together. `task` and `event` are those of the first sample. */
+/* Samples that are counted together. `task` is that of the first sample. */
 struct tally_group {
+	const struct prf_task *task; /* the trace's; after tally_join() a copy */
 	uint32_t trace;
-	uint32_t task;	/* in that trace */
-	uint32_t event; /* global */
+	uint32_t event; /* index into tally_events() */
 	uint32_t cpu;
 	uint32_t parallelism; /* see struct parallel_sample; 0 without PROFILE_BY_PARALLELISM */
 };
 
 struct tally_cell {
 	uint32_t group;
-	uint32_t stack; /* global, or PRF_NONE */
-	uint32_t waker; /* number of a tally_waker, or PRF_NONE */
+	uint32_t stack; /* the trace's number, after tally_join() the caller's; or PRF_NONE */
+	uint32_t waker; /* see tally_waker(); PRF_NONE: none */
 	bool kept;	/* the tally's own */
 	uint64_t samples;
 	uint64_t weight;
@@ -46,8 +46,8 @@ struct tally_cell {
 
 /* Who ended a wait. */
 struct tally_waker {
-	uint32_t stack; /* global */
-	uint32_t task;	/* in the trace of that stack; PRF_NONE: not known */
+	uint32_t stack;	  /* as that of a cell */
+	const char *comm; /* NULL: not known */
 };
 
 struct tally;
@@ -55,11 +55,8 @@ struct tally;
 struct error *tally_new(struct tally **tally, const struct tally_options *options) ERROR_CHECKED;
 void tally_free(struct tally *t);
 
-/*
- * Begins the samples of this reader. Returns what its stack ids are raised by to become global: the
- * number of stacks in the traces before.
- */
-uint32_t tally_begin(struct tally *t, const struct prf_reader *reader);
+/* Begins the samples of this reader. */
+void tally_begin(struct tally *t, const struct prf_reader *reader);
 
 /*
  * When the recording began, or the part of it that is read: from there on the slices of the trace
@@ -69,6 +66,14 @@ void tally_set_start(struct tally *t, uint64_t start_ns);
 struct error *tally_add(struct tally *t, const struct prf_samples *samples) ERROR_CHECKED;
 /* To be called after the last samples of each trace: counts those that were held back. */
 struct error *tally_end(struct tally *t) ERROR_CHECKED;
+
+/*
+ * After tally_end(), where another trace is to follow: stack i of the trace is from now on
+ * `stacks[i]`, and cells that are equal then are one. Wherever that is PRF_NONE no cell was.
+ */
+struct error *tally_join(struct tally *t, const uint32_t *stacks) ERROR_CHECKED;
+/* How many of the cells were joined: those from here on are of the trace that was begun last. */
+size_t tally_joined(const struct tally *t);
 
 /*
  * Each sample counts for as many as it weighs: for what was added up before it came here. Times are
@@ -88,7 +93,8 @@ void tally_trace_totals(const struct tally *t, struct tally_totals *totals);
 
 /* Results; stay until the next call that takes a non-const tally. */
 const struct tally_cell *tally_cells(const struct tally *t, size_t *n);
-struct tally_waker tally_waker(const struct tally *t, uint32_t number);
+/* Of one of these cells that has a waker. */
+struct tally_waker tally_waker(const struct tally *t, const struct tally_cell *cell);
 const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
 /* The number of such an event, PRF_NONE when no trace has it. */

@@ -2,7 +2,7 @@
 #include "report/profile/trace.h"
 
 #include "common/array.h"
-#include "common/buffer.h"
+#include "report/profile/trace_objects.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,20 +30,30 @@ struct error *trace_open(struct trace *t, const char *path)
 	return NULL;
 }
 
-void trace_close(struct trace *t)
+void trace_forget(struct trace *t)
 {
 	prf_reader_free(t->reader);
+	t->reader = NULL;
+	map_release(&t->files);
+	free(t->names);
+	free(t->places);
+	t->names = NULL;
+	t->places = NULL;
+	t->name_count = t->name_capacity = t->place_count = t->place_capacity = 0;
+	text_pool_release(&t->name_texts);
+}
+
+void trace_close(struct trace *t)
+{
+	trace_forget(t);
 	if (t->fd > STDERR_FILENO)
 		close(t->fd);
 	free(t->objects);
-	map_release(&t->files);
 	free(t->metadata);
 	free(t->statistics);
 	map_release(&t->metadata_keys);
 	map_release(&t->statistic_keys);
 	free(t->losses);
-	free(t->names);
-	free(t->places);
 	free(t->codes);
 	free(t->sources);
 	arena_release(&t->arena);
@@ -285,8 +295,8 @@ struct error *trace_keep_names(struct trace *t, uint32_t frame, const struct prf
 		struct prf_place *place = &t->places[t->place_count + i];
 
 		*place = places[i];
-		place->function = text_pool_keep(&t->texts, places[i].function);
-		place->file = text_pool_keep(&t->texts, places[i].file);
+		place->function = text_pool_keep(&t->name_texts, places[i].function);
+		place->file = text_pool_keep(&t->name_texts, places[i].file);
 		if (!place->function || !place->file)
 			return error_memory();
 	}
@@ -324,16 +334,31 @@ static bool keep_code_texts(struct trace *t, const struct prf_code *code,
 	return ok;
 }
 
-static struct error *keep_code(struct trace *t, const struct prf_code *code)
+static struct error *follow_objects(struct trace *t, const struct trace_sinks *sinks)
+{
+	const struct trace_objects objects = { .known = sinks->objects ? sinks->objects : &t->files,
+					       .numbers = &t->objects,
+					       .count = &t->object_count };
+
+	return trace_objects_follow(&objects, t->reader, sinks->symbolizer);
+}
+
+static struct error *keep_code(struct trace *t, const struct prf_code *code,
+			       const struct trace_sinks *sinks)
 {
 	struct prf_code_line *lines;
 	struct prf_code_symbol *symbols;
 	struct prf_code copy = *code;
+	struct error *error;
 
 	if (code->object == PRF_NONE)
 		return NULL;
+	error = follow_objects(t, sinks);
+	if (error)
+		return error;
 	if (!array_reserve(&t->codes, &t->code_capacity, t->code_count + 1))
 		return error_memory();
+	copy.object = t->objects[code->object];
 	copy.name = text_pool_keep(&t->texts, code->name);
 	copy.bytes = copied(t, code->bytes, code->size);
 	copy.lines = lines = copied(t, code->lines, code->line_count * sizeof(*lines));
@@ -379,90 +404,17 @@ static struct error *keep_damage(struct trace *t, const struct prf_damage *damag
 	return NULL;
 }
 
-/*
- * Whether equal ones may have several numbers: in a long trace, what was not used for a while is
- * defined again (prf.h). Each process's made code is its own, and what a trace lost has no name to
- * share.
- */
-static bool may_come_again(const struct prf_object *o)
-{
-	return o->kind != PRF_OBJECT_JIT && o->kind != PRF_OBJECT_ANONYMOUS &&
-	       o->kind != PRF_OBJECT_UNKNOWN;
-}
-
-/* All that makes two objects different. */
-static void write_key(struct buffer *key, const struct prf_object *o)
-{
-	const uint64_t numbers[] = {
-		o->kind,   o->build_id_size, o->deleted, o->base,
-		o->device, o->inode,	     o->size,	 o->mtime_ns,
-	};
-
-	buffer_append(key, numbers, sizeof(numbers));
-	buffer_append(key, o->build_id, o->build_id_size);
-	buffer_append(key, o->path, strlen(o->path) + 1);
-	buffer_append(key, o->root, strlen(o->root) + 1);
-}
-
-/* The symbolizer's number of an object, the same one for equal ones: they share their symbols. */
-static struct error *add_object(struct trace *t, const struct prf_object *object,
-				struct symbolizer *symbolizer, uint32_t *number)
-{
-	struct buffer key = { 0 };
-	struct error *error = NULL;
-	bool added = true;
-	uint64_t *known;
-
-	if (!may_come_again(object))
-		return symbolizer_add_object(symbolizer, object, number);
-	write_key(&key, object);
-	known = buffer_ok(&key) ? map_put(&t->files, key.data, key.size, &added) : NULL;
-	buffer_release(&key);
-	if (!known)
-		return error_memory();
-	if (added) {
-		error = symbolizer_add_object(symbolizer, object, number);
-		*known = error ? 0 : *number;
-	} else {
-		*number = (uint32_t)*known;
-	}
-	return error;
-}
-
-/* Adds to the symbolizer the objects that were defined since the last call. */
-static struct error *follow_objects(struct trace *t, struct symbolizer *symbolizer)
-{
-	size_t n = prf_reader_objects(t->reader);
-	uint32_t *objects;
-
-	if (n <= t->object_count)
-		return NULL;
-	objects = realloc(t->objects, n * sizeof(*objects));
-	if (!objects)
-		return error_memory();
-	t->objects = objects;
-	for (; t->object_count < n; t->object_count++) {
-		uint32_t i = (uint32_t)t->object_count;
-		struct error *error = add_object(t, prf_reader_object(t->reader, i), symbolizer,
-						 &objects[i]);
-
-		if (error)
-			return error;
-	}
-	return NULL;
-}
-
 static struct error *take_symbols(struct trace *t, const struct prf_record *record,
-				  struct symbolizer *symbolizer)
+				  const struct trace_sinks *sinks)
 {
 	struct error *error;
 
-	if (!symbolizer || record->symbols.object == PRF_NONE)
+	if (!sinks->symbolizer || record->symbols.object == PRF_NONE)
 		return NULL;
-	error = follow_objects(t, symbolizer);
+	error = follow_objects(t, sinks);
 	if (error)
 		return error;
-	return symbolizer_add_symbols(symbolizer, t->objects[record->symbols.object],
+	return symbolizer_add_symbols(sinks->symbolizer, t->objects[record->symbols.object],
 				      record->symbols.symbols, record->symbols.n);
 }
 
@@ -482,13 +434,13 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 	case PRF_RECORD_SAMPLES:
 		return sinks->tally ? tally_add(sinks->tally, &record->samples) : NULL;
 	case PRF_RECORD_LOSS: return keep_loss(t, &record->loss);
-	case PRF_RECORD_SYMBOLS: return take_symbols(t, record, sinks->symbolizer);
+	case PRF_RECORD_SYMBOLS: return take_symbols(t, record, sinks);
 	case PRF_RECORD_NAMES:
 		if (!sinks->symbolizer || record->names.frame == PRF_NONE)
 			return NULL;
 		return trace_keep_names(t, record->names.frame, record->names.places,
 					record->names.n);
-	case PRF_RECORD_CODE: return sinks->code ? keep_code(t, &record->code) : NULL;
+	case PRF_RECORD_CODE: return sinks->code ? keep_code(t, &record->code, sinks) : NULL;
 	case PRF_RECORD_SOURCE: return sinks->code ? keep_source(t, &record->source) : NULL;
 	case PRF_RECORD_METADATA:
 		take_start(t, record, sinks->tally);
@@ -566,9 +518,10 @@ static struct error *finish_reading(struct trace *t, const struct trace_sinks *s
 
 	if (sinks->tally)
 		tally_trace_totals(sinks->tally, &t->totals);
+	t->complete = prf_reader_complete(t->reader);
 	if (error)
 		return error;
-	return sinks->symbolizer ? follow_objects(t, sinks->symbolizer) : NULL;
+	return sinks->symbolizer ? follow_objects(t, sinks) : NULL;
 }
 
 const struct error *trace_begin(struct trace *t, const struct trace_sinks *sinks)
@@ -586,7 +539,7 @@ const struct error *trace_begin(struct trace *t, const struct trace_sinks *sinks
 		prf_reader_follow(t->reader);
 	prf_reader_on_block(t->reader, count_block, t);
 	if (sinks->tally)
-		t->stack_base = tally_begin(sinks->tally, t->reader);
+		tally_begin(sinks->tally, t->reader);
 	return NULL;
 }
 

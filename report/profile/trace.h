@@ -51,15 +51,15 @@ struct trace {
 	const char *path; /* as given; "-" is standard input */
 	int fd;
 	bool seekable;
-	off_t start; /* where in the file the trace begins */
-	struct prf_reader *reader;
+	off_t start;		   /* where in the file the trace begins */
+	struct prf_reader *reader; /* NULL after trace_forget() */
+	bool complete;		   /* prf_reader_complete() */
 
-	uint32_t stack_base; /* what the tally adds to its stacks */
-	uint32_t *objects;   /* symbolizer's number of each object; NULL without a symbolizer */
+	uint32_t *objects; /* symbolizer's number of each object; NULL without a symbolizer */
 	size_t object_count;
 	struct map files; /* object as text -> the same, of those that may be defined again */
 
-	struct text_pool texts;
+	struct text_pool texts, name_texts;
 	struct trace_pair *metadata;
 	size_t metadata_count, metadata_capacity;
 	struct trace_number *statistics;
@@ -71,7 +71,7 @@ struct trace {
 	struct trace_names *names;
 	struct prf_place *places;
 	size_t name_count, name_capacity, place_count, place_capacity;
-	/* Code and sources, where trace_sinks.code asks for them. */
+	/* Code, in objects of the symbolizer, and sources, where trace_sinks.code asks for them. */
 	struct prf_code *codes;
 	struct prf_source *sources;
 	size_t code_count, code_capacity, source_count, source_capacity;
@@ -109,7 +109,9 @@ struct error *trace_span(struct trace *t, bool need_end, uint64_t *start_ns,
 struct trace_sinks {
 	struct tally *tally;	       /* NULL: samples are not counted */
 	struct symbolizer *symbolizer; /* NULL: symbols are not kept */
-	bool code;		       /* keep code and sources */
+	bool code;		       /* keep code and sources; with a symbolizer */
+	/* Object as text -> the symbolizer's number, shared by several traces; NULL: one trace. */
+	struct map *objects;
 	/* Called with each batch of samples after the tally; true: stop here. May be NULL. */
 	bool (*samples)(struct trace *t, const struct prf_samples *samples, void *context);
 	/* Called now and then with the bytes read so far; true: stop here. May be NULL. */
@@ -131,6 +133,9 @@ const struct error *trace_read(struct trace *t, const struct trace_sinks *sinks)
  */
 const struct error *trace_begin(struct trace *t, const struct trace_sinks *sinks);
 const struct error *trace_read_on(struct trace *t, const struct trace_sinks *sinks);
+
+/* Forgets the definitions and their names; all else stays, and so do the numbers of its objects. */
+void trace_forget(struct trace *t);
 
 /*
  * Names that were found for a frame become the trace's own, as if they were embedded. All are

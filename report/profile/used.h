@@ -6,22 +6,18 @@
  * Which recorded stacks and frames were counted: only these are named and shown. Starts as { 0 }.
  */
 
+#include "report/profile/definitions.h"
 #include "report/profile/tally.h"
-#include "report/profile/trace.h"
 
 struct used {
-	const struct trace *traces;
-	size_t trace_count;
-	size_t stack_count;	    /* of all traces together */
-	uint8_t **stacks, **frames; /* [trace][stack or frame] */
+	uint8_t *stacks, *frames; /* by number: 1 when used */
 };
 
-/* ERROR_MEMORY; to be released in any case. */
-struct error *used_init(struct used *u, const struct tally *tally, const struct trace *traces,
-			size_t n) ERROR_CHECKED;
+/*
+ * Marks what the tally's cells from `first` on refer to. ERROR_MEMORY; to be released in any case.
+ */
+struct error *used_init(struct used *u, const struct definitions *d, const struct tally *tally,
+			size_t first) ERROR_CHECKED;
 void used_release(struct used *u);
-
-/* The trace that a global stack belongs to. */
-uint32_t used_trace_of(const struct used *u, uint32_t stack);
 
 #endif

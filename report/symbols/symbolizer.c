@@ -6,6 +6,7 @@
 
 #include "common/arena.h"
 #include "common/array.h"
+#include "common/buffer.h"
 #include "common/map.h"
 #include "report/output/parallel.h"
 #include "report/symbols/debuginfod.h"
@@ -50,6 +51,7 @@ struct symbolizer {
 	struct query *queries;
 	size_t query_count, query_capacity;
 	struct arena arena;   /* of objects and their symbols */
+	struct map symbols;   /* all that were added: object, place and name */
 	struct arena answers; /* of all that symbolizer_forget() forgets */
 	struct arena workers[PARALLEL_THREADS_MAX];
 	unsigned int threads;
@@ -107,6 +109,7 @@ void symbolizer_free(struct symbolizer *s)
 		free(s->objects[i]);
 	}
 	arena_release(&s->arena);
+	map_release(&s->symbols);
 	free(s->objects);
 	free(s->queries);
 	free(s);
@@ -140,23 +143,49 @@ struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_objec
 	return NULL;
 }
 
+const struct prf_object *symbolizer_object(const struct symbolizer *s, uint32_t id)
+{
+	return &s->objects[id]->recorded;
+}
+
+/* Whether an object has such a symbol already; it has from now on. False in `ok`: no memory. */
+static bool has_symbol(struct symbolizer *s, uint32_t object, const struct prf_symbol *symbol,
+		       bool *ok)
+{
+	struct buffer key = { 0 };
+	bool added = false;
+
+	buffer_u32(&key, object);
+	buffer_u64(&key, symbol->start);
+	buffer_u64(&key, symbol->size);
+	buffer_append(&key, symbol->name, strlen(symbol->name));
+	*ok = buffer_ok(&key) && map_put(&s->symbols, key.data, key.size, &added);
+	buffer_release(&key);
+	return !added;
+}
+
+static bool add_symbol(struct symbolizer *s, struct object *o, const struct prf_symbol *symbol)
+{
+	const char *name = copy_text(&s->arena, symbol->name);
+
+	if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
+		return false;
+	o->symbols[o->symbol_count] = *symbol;
+	o->symbols[o->symbol_count++].name = name;
+	return true;
+}
+
 struct error *symbolizer_add_symbols(struct symbolizer *s, uint32_t object,
 				     const struct prf_symbol *symbols, size_t n)
 {
-	struct object *o;
+	bool ok = true;
 
 	if (object >= s->object_count)
 		return error_new(ERROR_ARGUMENT, "there is no object %u", object);
-	o = s->objects[object];
-	for (size_t i = 0; i < n; i++) {
-		const char *name = copy_text(&s->arena, symbols[i].name);
-
-		if (!name || !array_reserve(&o->symbols, &o->symbol_capacity, o->symbol_count + 1))
-			return error_memory();
-		o->symbols[o->symbol_count] = symbols[i];
-		o->symbols[o->symbol_count++].name = name;
-	}
-	return NULL;
+	for (size_t i = 0; ok && i < n; i++)
+		if (!has_symbol(s, object, &symbols[i], &ok))
+			ok = add_symbol(s, s->objects[object], &symbols[i]);
+	return ok ? NULL : error_memory();
 }
 
 struct error *symbolizer_add_query(struct symbolizer *s, uint32_t object, uint64_t offset,

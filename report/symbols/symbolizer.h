@@ -66,7 +66,13 @@ void symbolizer_free(struct symbolizer *s);
 struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_object *object,
 				    uint32_t *id) ERROR_CHECKED;
 
-/* Symbols that the trace holds for an object, in its own offsets. Copied. */
+/* An object as it was added; stays until symbolizer_free(). */
+const struct prf_object *symbolizer_object(const struct symbolizer *s, uint32_t id);
+
+/*
+ * Symbols that the trace holds for an object, in its own offsets. Copied; those that it has already
+ * are not added again.
+ */
 struct error *symbolizer_add_symbols(struct symbolizer *s, uint32_t object,
 				     const struct prf_symbol *symbols, size_t n) ERROR_CHECKED;
 

@@ -270,6 +270,69 @@ static void test_wakers(void **state)
 	end(&f);
 }
 
+/* Reads the trace and adds it to what is joined. */
+static void join(struct fixture *f, struct trace *t, struct joined *joined, struct fixture *all)
+{
+	struct trace_sinks sinks = { .tally = all->tally,
+				     .symbolizer = all->symbolizer,
+				     .objects = &joined->objects,
+				     .to_ns = UINT64_MAX };
+
+	fixture_must(prf_writer_finish(f->writer));
+	fixture_must(trace_open(t, f->path));
+	assert_null(trace_read(t, &sinks));
+	fixture_must(joined_add(joined, t, all->tally));
+	assert_null(t->reader);
+	assert_true(t->complete);
+}
+
+/* Code of a JIT compiler is that of one trace; its functions have one name all the same. */
+static void test_traces_joined(void **state)
+{
+	struct fixture f, g;
+	struct trace traces[2];
+	struct joined joined = { 0 };
+	struct tally_options tally = { .dimensions = PROFILE_BY_COMM,
+				       .wakers = true,
+				       .selection = &f.selection };
+	struct symbolizer_options symbols = { 0 };
+	struct build_options options = {
+		.traces = traces, .trace_count = 2, .joined = &joined, .dimensions = PROFILE_BY_COMM
+	};
+	const struct prf_place place = { "embedded", "", 0, 0 };
+
+	begin(&f);
+	begin(&g);
+	f.selection.on_cpu = f.selection.off_cpu = true;
+	SAMPLES(&f, "mf", "mfg", "m?", "");
+	/* The same stack under other numbers. */
+	SAMPLES(&g, "ms", "mfg", "mf", "");
+	sample(&g, "ms", g.off_cpu, "mf", 3);
+	fixture_must(prf_writer_names(g.writer, 1, &place, 1));
+	fixture_must(tally_new(&f.tally, &tally));
+	fixture_must(symbolizer_new(&f.symbolizer, &symbols));
+	join(&f, &traces[0], &joined, &f);
+	join(&g, &traces[1], &joined, &f);
+	options.tally = f.tally;
+	options.symbolizer = f.symbolizer;
+	options.shape = &f.shape;
+	fixture_must(profile_build(&f.profile, &options));
+	expect(&f, "c 2\n"
+		   "c;main_[j];[jit]_[j] 1\n"
+		   "c;main_[j];embedded_[k] 1\n"
+		   "c;main_[j];embedded_[k];--;f_[w];main_[w];c_[w] 1\n"
+		   "c;main_[j];f_[j] 2\n"
+		   "c;main_[j];f_[j];g_[j] 2\n");
+	assert_int_equal(f.profile->trace_count, 2);
+	assert_int_equal(f.profile->samples, 9);
+	trace_close(&traces[1]);
+	f.trace = traces[0];
+	end(&f);
+	joined_release(&joined);
+	prf_writer_free(g.writer);
+	fclose(g.file);
+}
+
 static void test_delimiter_and_recursion(void **state)
 {
 	struct build_options options = { 0 };
@@ -295,7 +358,7 @@ static void test_why_stacks_end(void **state)
 	/* "s": a kernel thread, without a user stack */
 	SAMPLES(&f, "s", "");
 	build(&f, &options, false);
-	fixture_must(user_stacks_count(&user, f.tally, &f.trace, 1));
+	fixture_must(user_stacks_count(&user, f.tally, &f.trace));
 	assert_int_equal(user.samples[PRF_END_ROOT], 2);
 	assert_int_equal(user.samples[PRF_END_TOO_DEEP], 1);
 	assert_int_equal(user.samples[PRF_END_NO_TABLE], 1);
@@ -392,6 +455,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_times_of_waits),
 	cmocka_unit_test(test_time_of_lost_samples),
 	cmocka_unit_test(test_wakers),
+	cmocka_unit_test(test_traces_joined),
 	cmocka_unit_test(test_delimiter_and_recursion),
 	cmocka_unit_test(test_why_stacks_end),
 	cmocka_unit_test(test_leading_frames),

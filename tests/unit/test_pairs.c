@@ -35,9 +35,25 @@ static void test_both_count(void **state)
 	pairs_release(&p);
 }
 
+static void test_finds_without_adding(void **state)
+{
+	struct pairs p = { 0 };
+
+	assert_int_equal(pairs_find(&p, 1, 2), UINT32_MAX);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(pairs_put(&p, i, i * 3), i);
+	for (uint64_t i = 0; i < 1000; i++) {
+		assert_int_equal(pairs_find(&p, i, i * 3), i);
+		assert_int_equal(pairs_find(&p, i, i * 3 + 1), UINT32_MAX);
+	}
+	assert_int_equal(p.count, 1000);
+	pairs_release(&p);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_numbers_count_up),
 	cmocka_unit_test(test_both_count),
+	cmocka_unit_test(test_finds_without_adding),
 };
 
 UNIT_TESTS(tests);

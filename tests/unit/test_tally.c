@@ -69,7 +69,7 @@ static void count(struct fixture *f, struct tally_options *options, int times)
 	options->selection = &f->selection;
 	fixture_must(tally_new(&f->tally, options));
 	fixture_must(prf_reader_new_memory(&f->reader, data, size));
-	assert_int_equal(tally_begin(f->tally, f->reader), 0);
+	tally_begin(f->tally, f->reader);
 	while (fixture_next(f->reader, &record))
 		for (int i = 0; record.type == PRF_RECORD_SAMPLES && i < times; i++)
 			fixture_must(tally_add(f->tally, &record.samples));
@@ -95,8 +95,7 @@ static uint64_t counted(struct fixture *f, uint32_t stack, uint32_t tid)
 
 	f->weight = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct prf_task *task = prf_reader_task(f->reader,
-							      group[cells[i].group].task);
+		const struct prf_task *task = group[cells[i].group].task;
 
 		if (cells[i].stack != stack || (tid && task->tid != tid))
 			continue;
@@ -296,32 +295,59 @@ static void test_selects_by_parallelism(void **state)
 	end(&f);
 }
 
+/* Counts the trace once more, as another one. */
+static void count_again(struct fixture *f)
+{
+	struct prf_record record;
+	struct prf_reader *again;
+	const void *data;
+	size_t size;
+
+	data = prf_writer_memory(f->writer, &size);
+	fixture_must(prf_reader_new_memory(&again, data, size));
+	tally_begin(f->tally, again);
+	while (fixture_next(again, &record))
+		if (record.type == PRF_RECORD_SAMPLES)
+			fixture_must(tally_add(f->tally, &record.samples));
+	fixture_must(tally_end(f->tally));
+	/* What came before is joined, and does not need its reader. */
+	prf_reader_free(f->reader);
+	f->reader = again;
+}
+
 static void test_traces_follow_each_other(void **state)
 {
-	struct tally_options options = { .dimensions = PROFILE_BY_COMM };
-	struct prf_reader *again;
-	struct prf_record record;
+	const uint32_t first[] = { 7, 5 }, second[] = { 9, 5 };
+	const uint32_t moments[] = { 0, 1, 2, 0, 3, 2 };
+	struct tally_options options = { .dimensions = PROFILE_BY_COMM | PROFILE_BY_TIME };
+	const struct slices *slices;
 	struct fixture f;
-	const void *data;
-	uint32_t base;
-	size_t size, events;
+	size_t events, n;
 
 	begin(&f);
 	sample(&f, 1, 0, 0, 1, 0, 1);
+	sample(&f, 2, 0, 0, 0, 0, 1);
+	sample(&f, 3, 0, 0, PRF_NONE, 0, 1);
 	count(&f, &options, 1);
-	data = prf_writer_memory(f.writer, &size);
-	fixture_must(prf_reader_new_memory(&again, data, size));
-	base = tally_begin(f.tally, again);
-	assert_int_equal(base, prf_reader_stacks(f.reader));
-	while (fixture_next(again, &record))
-		if (record.type == PRF_RECORD_SAMPLES)
-			fixture_must(tally_add(f.tally, &record.samples));
-	assert_int_equal(counted(&f, f.stacks[1], 0), 1);
-	assert_int_equal(counted(&f, f.stacks[1] + base, 0), 1);
+	assert_int_equal(tally_joined(f.tally), 0);
+	fixture_must(tally_join(f.tally, first));
+	count_again(&f);
+	assert_int_equal(tally_joined(f.tally), 3);
+	fixture_must(tally_join(f.tally, second));
+	assert_int_equal(counted(&f, 5, 0), 2);
+	assert_int_equal(counted(&f, 7, 0), 1);
+	assert_int_equal(counted(&f, 9, 0), 1);
+	assert_int_equal(counted(&f, PRF_NONE, 0), 2);
+	tally_cells(f.tally, &n);
+	assert_int_equal(n, 4);
+	/* The moments of cells that became one are its own. */
+	slices = tally_slices(f.tally);
+	assert_int_equal(slices->count, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(slices->cells[i], moments[i]);
 	/* Equal events are one. */
 	tally_events(f.tally, &events);
 	assert_int_equal(events, 2);
-	prf_reader_free(again);
 	end(&f);
 }
 

@@ -174,6 +174,60 @@ static void object_numbers(const struct prf_object *objects, size_t n, uint32_t 
 	fclose(file);
 }
 
+/* Writes an object in a trace of its own, and reads it with those of other traces. */
+static uint32_t shared_number(const struct prf_object *object, struct trace_sinks *sinks,
+			      struct trace *t)
+{
+	FILE *file = tmpfile();
+	struct prf_writer_options options = { .fd = fileno(file) };
+	struct prf_writer *w;
+	char path[64];
+	uint32_t id;
+
+	fixture_must(prf_writer_new(&w, &options));
+	fixture_must(prf_writer_object(w, object, &id));
+	fixture_must(prf_writer_finish(w));
+	prf_writer_free(w);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+	assert_no_error(trace_open(t, path));
+	assert_null(trace_read(t, sinks));
+	id = t->objects[0];
+	fclose(file);
+	return id;
+}
+
+/* Code is the same in two traces where its build-id says so, and then once in memory. */
+static void test_objects_of_two_traces(void **state)
+{
+	const struct prf_object kernel = { .kind = PRF_OBJECT_KERNEL,
+					   .path = "[kernel]",
+					   .root = "",
+					   .build_id = { 1 },
+					   .build_id_size = 20,
+					   .base = 1 << 20 };
+	struct prf_object objects[] = { kernel, kernel, kernel, kernel, kernel };
+	struct symbolizer_options none = { 0 };
+	struct map shared = { 0 };
+	struct trace_sinks sinks = { .to_ns = UINT64_MAX, .objects = &shared };
+	uint32_t numbers[5];
+	struct trace traces[5];
+
+	objects[1].base = 1 << 21; /* after another boot */
+	objects[2].build_id[0] = 2;
+	objects[3].build_id_size = objects[4].build_id_size = 0;
+	objects[3].build_id[0] = objects[4].build_id[0] = 0;
+	assert_null(symbolizer_new(&sinks.symbolizer, &none));
+	for (size_t i = 0; i < 5; i++)
+		numbers[i] = shared_number(&objects[i], &sinks, &traces[i]);
+	assert_int_equal(numbers[0], numbers[1]);
+	for (size_t i = 2; i < 5; i++)
+		assert_int_equal(numbers[i], i - 1);
+	for (size_t i = 0; i < 5; i++)
+		trace_close(&traces[i]);
+	symbolizer_free(sinks.symbolizer);
+	map_release(&shared);
+}
+
 /* In a long trace an object may be defined again: its symbols are those of all its definitions. */
 static void test_an_object_that_comes_again(void **state)
 {
@@ -282,9 +336,13 @@ static void test_cannot_open(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_what_is_kept), cmocka_unit_test(test_an_object_that_comes_again),
-	cmocka_unit_test(test_span),	     cmocka_unit_test(test_window),
-	cmocka_unit_test(test_pipe),	     cmocka_unit_test(test_cannot_open),
+	cmocka_unit_test(test_objects_of_two_traces),
+	cmocka_unit_test(test_what_is_kept),
+	cmocka_unit_test(test_an_object_that_comes_again),
+	cmocka_unit_test(test_span),
+	cmocka_unit_test(test_window),
+	cmocka_unit_test(test_pipe),
+	cmocka_unit_test(test_cannot_open),
 	cmocka_unit_test(test_many_keys),
 };
 

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Many traces: they are read one after the other, and what is kept is what differs. Four times as
+# many traces of one program take hardly more memory, or, in formats that tell the threads of each
+# trace apart, more for these only.
+. "$(dirname "$0")/../lib.sh"
+
+once_is_enough
+command -v python3 > /dev/null || skip_all "no python3"
+make_trace=$build/testdata/make_trace
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+	need "$make_trace" -n 40000 -k 3000 -d 80 -t 2 --sample-seed $i -o "$work/$i.prf"
+done
+cd "$work" || exit 1
+
+# Memory that was freed is not kept back where a sanitizer would.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}:quarantine_size_mb=0:malloc_context_size=1"
+
+# peak COMMAND...: its peak of memory in KiB; nothing where it fails
+peak() {
+	python3 - "$@" <<'PYTHON'
+import os, sys
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
+                        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+_, status, usage = os.wait4(child, 0)
+if status == 0:
+    print(usage.ru_maxrss)
+PYTHON
+}
+
+few="1.prf 2.prf 3.prf 4.prf"
+many="$few 5.prf 6.prf 7.prf 8.prf 9.prf 10.prf 11.prf 12.prf 13.prf 14.prf 15.prf 16.prf"
+
+# compare PERCENT WHAT: $of_many is at most as much of $of_few. If all that the traces define were
+# kept, 16 of these traces would take more than twice and a half of what four do.
+compare() {
+	holds "$2: 4 traces take ${of_few:-?} KiB, 16 take ${of_many:-?} KiB" \
+		[ "${of_many:-1}" -le $((${of_few:-0} * $1 / 100)) ]
+}
+
+# bounded PERCENT OPTION...
+bounded() {
+	percent=$1
+	shift
+	of_few=$(peak "$report" -q --no-cache "$@" $few)
+	of_many=$(peak "$report" -q --no-cache "$@" $many)
+	compare "$percent" "$*"
+}
+
+for format in folded top tree jsonl parquet script; do
+	bounded 140 -f $format
+done
+bounded 140 --group-by=host
+bounded 140 --value=latency
+for format in html pprof; do
+	bounded 225 -f $format
+done
+
+# Both sides of a comparison: -f html has two profiles, and top tells all runs apart.
+sides() { printf -- '--diff=%s ' "$@"; }
+for format in html top; do
+	of_few=$(peak "$report" -q --no-cache -f $format --normalize $(sides $few) $few)
+	of_many=$(peak "$report" -q --no-cache -f $format --normalize $(sides $many) $many)
+	compare 225 "-f $format --diff"
+done
+
+finish
