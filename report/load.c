@@ -6,7 +6,7 @@
 #include "report/option_conflicts.h"
 #include "report/output/progress.h"
 #include "report/profile/event_time.h"
-#include "report/profile/in_order.h"
+#include "report/profile/parallelism.h"
 #include "report/unnamed.h"
 
 #include <errno.h>
@@ -355,9 +355,10 @@ struct stream {
 	uint32_t trace;
 	struct sink texts; /* of all frames */
 	size_t *text_at;
-	struct in_order order;
-	void *of_view; /* what its begin() made */
-	bool out_of_memory;
+	const struct prf_reader *reader; /* that reads it again; NULL: no samples came yet */
+	struct parallelism *order;	 /* puts samples in order of time */
+	void *of_view;			 /* what its begin() made */
+	bool stopped;			 /* before the end: without memory, or no output */
 };
 
 static bool make_texts(struct stream *s)
@@ -378,25 +379,11 @@ static bool make_texts(struct stream *s)
 	return !error_ignore(sink_flush(&s->texts));
 }
 
-/* Writes the earliest sample that waits; false: none does. */
-static bool stream_earliest(struct stream *s)
-{
-	struct view_sample one;
-
-	if (!in_order_take(&s->order, &one))
-		return false;
-	s->options->view->sample(s->loaded->profile, &s->options->shown, &one, s->sink);
-	return true;
-}
-
 /* What the stacks of the trace are in the profile, up to those that were just read. */
 static bool follow_stacks(struct stream *s, const struct trace *t)
 {
-	if (s->loaded->trace_count == 1 ||
-	    joined_follow(&s->loaded->joined, s->first_pass, t->reader, &s->numbers))
-		return true;
-	s->out_of_memory = true;
-	return false;
+	return s->loaded->trace_count == 1 ||
+	       joined_follow(&s->loaded->joined, s->first_pass, t->reader, &s->numbers);
 }
 
 /* The node of a sample's stack; false: the stack does not count, or was not there at first. */
@@ -415,53 +402,57 @@ static bool has_node(const struct stream *s, uint32_t stack, uint32_t *node)
 	return kept;
 }
 
-static bool stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
+/* Gives a sample to the view, if it counts. */
+static bool stream_sample(void *context, const struct parallel_sample *sample)
 {
 	struct stream *s = context;
 	const struct selection *selection = &s->options->selection;
-	const struct profile *p = s->loaded->profile;
+	const struct prf_event *what = prf_reader_event(s->reader, sample->event);
+	uint32_t known = tally_find_event(s->loaded->tally, what);
 	size_t events;
 	const struct prf_event *const *event = tally_events(s->loaded->tally, &events);
+	struct view_sample one = { .time_ns = sample->time_ns,
+				   .weight = sample->weight,
+				   .task = prf_reader_task(s->reader, sample->task),
+				   .trace = s->trace,
+				   .cpu = sample->cpu,
+				   .parallelism = sample->running,
+				   .texts = s->texts.buffer.data,
+				   .text_at = s->text_at,
+				   .stream = s->of_view };
 
-	if (!follow_stacks(s, t))
+	/* A file may have grown since it was read first. */
+	if (known == PRF_NONE || !selection_has_task(selection, one.task) ||
+	    !selection_has_event(selection, what, event[0]) ||
+	    !number_set_has(&selection->cpus, sample->cpu) ||
+	    !number_set_has(&selection->parallelism, sample->running) ||
+	    !has_node(s, sample->stack, &one.node))
 		return true;
-	for (size_t i = 0; i < samples->n && !progress_interrupted(); i++) {
-		const struct prf_task *task = prf_reader_task(t->reader, samples->task[i]);
-		const struct prf_event *what = prf_reader_event(t->reader, samples->event[i]);
-		struct view_sample one = { .time_ns = samples->time_ns[i],
-					   .weight = samples->weight[i],
-					   .task = task,
-					   .trace = s->trace,
-					   .cpu = samples->cpu[i],
-					   .node = PRF_NONE,
-					   .texts = s->texts.buffer.data,
-					   .text_at = s->text_at,
-					   .stream = s->of_view };
-		uint32_t known = tally_find_event(s->loaded->tally, what);
+	one.event = &s->loaded->profile->events[known];
+	s->options->view->sample(s->loaded->profile, &s->options->shown, &one, s->sink);
+	/* The reader of the output may have closed it. */
+	return !s->sink->error && !progress_interrupted();
+}
 
-		/* A file may have grown since it was read first. */
-		if (known == PRF_NONE)
-			continue;
-		if (!selection_has_task(selection, task) ||
-		    !selection_has_event(selection, what, event[0]) ||
-		    !number_set_has(&selection->cpus, samples->cpu[i]))
-			continue;
-		if (!has_node(s, samples->stack[i], &one.node))
-			continue;
-		one.event = &p->events[known];
-		if (in_order_full(&s->order))
-			stream_earliest(s);
-		in_order_put(&s->order, one.time_ns, &one);
-	}
-	/* The reader of the output has closed it: stop. */
-	return s->sink->error || progress_interrupted();
+static bool stream_samples(struct trace *t, const struct prf_samples *samples, void *context)
+{
+	struct stream *s = context;
+
+	if (!s->reader)
+		parallelism_begin(s->order, t->reader);
+	s->reader = t->reader;
+	if (follow_stacks(s, t) && parallelism_add(s->order, samples))
+		return false;
+	s->stopped = true;
+	return true;
 }
 
 static bool begin_stream(struct stream *s)
 {
 	const struct view *view = s->options->view;
 
-	return in_order_init(&s->order, sizeof(struct view_sample)) && make_texts(s) &&
+	s->order = parallelism_new(stream_sample, s);
+	return s->order && make_texts(s) &&
 	       (!view->begin || !error_ignore(view->begin(s->loaded->profile, &s->options->shown,
 							  s->sink, &s->of_view)));
 }
@@ -470,12 +461,44 @@ static bool end_stream(struct stream *s, bool ok)
 {
 	struct error *error = s->of_view ? s->options->view->end(s->of_view) : NULL;
 
-	in_order_release(&s->order);
+	parallelism_free(s->order);
 	sink_release(&s->texts);
 	free(s->text_at);
 	if (error && ok)
 		message_error("cannot make the report: %s", error->text);
 	return !error_ignore(error) && ok;
+}
+
+/* Reads one of the traces again; false: that is all. */
+static bool stream_trace(struct stream *s, const struct trace *first)
+{
+	struct trace again = { .path = first->path,
+			       .fd = first->fd,
+			       .seekable = first->seekable,
+			       .start = first->start };
+	struct trace_sinks sinks = { .samples = stream_samples,
+				     .context = s,
+				     .from_ns = first->from_ns,
+				     .to_ns = first->to_ns };
+	const struct error *error;
+	bool ends, ok;
+
+	s->first_pass = first;
+	s->reader = NULL;
+	error = trace_read(&again, &sinks);
+	/* Samples that still wait name tasks of the trace, which ends. */
+	s->stopped = s->stopped || (s->reader && !parallelism_end(s->order));
+	ends = s->sink->error || progress_interrupted();
+	if (s->stopped && !ends)
+		message_error("out of memory");
+	/* The first pass met the same error and reported it. */
+	ok = ends || (!s->stopped && (!error || first->error));
+	if (!ok && !s->stopped)
+		trace_say_error(&again, error);
+	again.fd = -1;
+	trace_close(&again);
+	joined_numbers_release(&s->numbers);
+	return ok;
 }
 
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
@@ -485,35 +508,9 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 
 	if (!ok)
 		message_error("out of memory");
-	/* Samples that still wait when the output is closed name tasks of their trace, which ends.
-	 */
-	for (size_t i = 0; ok && !sink->error && i < l->trace_count; i++) {
-		struct trace *first = &l->traces[i];
-		struct trace again = { .path = first->path,
-				       .fd = first->fd,
-				       .seekable = first->seekable,
-				       .start = first->start };
-		struct trace_sinks sinks = { .samples = stream_samples,
-					     .context = &stream,
-					     .from_ns = first->from_ns,
-					     .to_ns = first->to_ns };
-		const struct error *error;
-
-		stream.first_pass = first;
+	for (size_t i = 0; ok && !stream.stopped && !sink->error && i < l->trace_count; i++) {
 		stream.trace = (uint32_t)i;
-		error = trace_read(&again, &sinks);
-		while (!sink->error && !progress_interrupted() && stream_earliest(&stream))
-			;
-		joined_numbers_release(&stream.numbers);
-		/* The first pass met the same error and reported it. */
-		ok = !error || first->error || sink->error || progress_interrupted();
-		if (!ok)
-			trace_say_error(&again, error);
-		ok = ok && !stream.out_of_memory;
-		if (stream.out_of_memory)
-			message_error("out of memory");
-		again.fd = -1;
-		trace_close(&again);
+		ok = stream_trace(&stream, &l->traces[i]);
 	}
 	return end_stream(&stream, ok);
 }

@@ -96,9 +96,6 @@ static const char *wrong_stacks(const struct report_options *o)
 	    (o->grouped || o->wakers || o->min_percent >= 0 || o->value != VALUE_DEFAULT))
 		return "-f script, jsonl and parquet write samples as they are: --group-by, --min, "
 		       "--value and --wakers do not go with them";
-	if (o->action == REPORT_VIEW && o->view->sample && o->selection.parallelism.count)
-		return "-f script, jsonl and parquet write samples one by one: --parallelism does "
-		       "not go with them";
 	return NULL;
 }
 

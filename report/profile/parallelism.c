@@ -109,9 +109,10 @@ static bool too_far(const struct parallelism *p, uint64_t later_ns, uint64_t ear
 
 static void drop_first(struct parallelism *p)
 {
-	struct task *task = &p->tasks[sample(p, p->first++)->task];
+	const struct parallel_sample *one = sample(p, p->first++);
+	struct task *task = &p->tasks[one->task];
 
-	if (!--task->ticks)
+	if (one->ticks && !--task->ticks)
 		p->running[task->process]--;
 }
 
@@ -122,7 +123,7 @@ static bool finish_next(struct parallelism *p)
 
 	while (too_far(p, one->time_ns, sample(p, p->first)->time_ns))
 		drop_first(p);
-	one->running = p->running[p->tasks[one->task].process];
+	one->running = one->ticks ? p->running[p->tasks[one->task].process] : 0;
 	return p->take(p->context, one);
 }
 
@@ -140,7 +141,7 @@ static bool add_last(struct parallelism *p, const struct parallel_sample *one)
 		drop_first(p);
 	}
 	*sample(p, p->end++) = *one;
-	if (!task->ticks++)
+	if (one->ticks && !task->ticks++)
 		p->running[task->process]++;
 	return true;
 }
@@ -178,13 +179,9 @@ bool parallelism_add(struct parallelism *p, const struct prf_samples *samples)
 			.waker = samples->waker[i],
 			.waker_task = samples->waker_task[i],
 			.cpu = samples->cpu[i],
+			.ticks = ticks(p, samples->event[i]),
 		};
 
-		if (!ticks(p, one.event)) {
-			if (!p->take(p->context, &one))
-				return false;
-			continue;
-		}
 		if (in_order_full(&p->order) && !add_earliest(p))
 			return false;
 		in_order_put(&p->order, one.time_ns, &one);

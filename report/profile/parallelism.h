@@ -16,8 +16,8 @@
  * out. Samples of other events than a timer's, and of timers with another interval than the first
  * one that a trace has samples of, have no such number.
  *
- * Samples are taken as a trace has them, nearly in order of time, and given on in that order.
- * Memory is bounded by the trace's definitions.
+ * Samples are taken as a trace has them, nearly in order of time, and given on in order (see
+ * in_order.h). Memory is bounded by the trace's definitions.
  */
 
 #include "format/prf.h"
@@ -26,9 +26,10 @@ struct parallel_sample {
 	uint64_t time_ns, weight;
 	uint32_t task, event, stack, waker, waker_task, cpu;
 	uint32_t running; /* threads of its process that ran, itself among them; 0: not known */
+	bool ticks;	  /* for the module: whether it says who ran */
 };
 
-/* What gets the samples; false ends it, without memory. */
+/* What gets the samples; false ends it. */
 typedef bool parallelism_take(void *context, const struct parallel_sample *sample);
 
 struct parallelism;

@@ -18,6 +18,7 @@ static const struct parquet_field fields[] = {
 	{ "pid", PARQUET_U32, PARQUET_VALUE },
 	{ "tid", PARQUET_U32, PARQUET_VALUE },
 	{ "cpu", PARQUET_U32, PARQUET_VALUE },
+	{ "parallelism", PARQUET_U32, PARQUET_OPTIONAL },
 	{ "event", PARQUET_TEXT, PARQUET_VALUE },
 	{ "weight", PARQUET_U64, PARQUET_VALUE },
 	{ "cgroup", PARQUET_TEXT, PARQUET_VALUE },
@@ -35,6 +36,7 @@ enum {
 	PID,
 	TID,
 	CPU,
+	PARALLELISM,
 	EVENT,
 	WEIGHT,
 	CGROUP,
@@ -176,6 +178,13 @@ static void add_time(struct parquet_column *c, const struct profile_trace *trace
 		parquet_column_add(c, trace->realtime_ns + (time_ns - trace->start_ns));
 }
 
+static void add_parallelism(struct parquet_column *c, uint32_t running)
+{
+	parquet_column_row(c, running != 0);
+	if (running)
+		parquet_column_add(c, running);
+}
+
 static void add_labels(const struct parquet *q, struct parquet_column *columns)
 {
 	parquet_column_row(&columns[LABEL_KEYS], (uint32_t)q->label_count / 2);
@@ -224,6 +233,7 @@ void parquet_sample(const struct profile *p, const struct view_options *o,
 	parquet_column_add(&columns[PID], sample->task->pid);
 	parquet_column_add(&columns[TID], sample->task->tid);
 	parquet_column_add(&columns[CPU], sample->cpu);
+	add_parallelism(&columns[PARALLELISM], sample->parallelism);
 	parquet_column_add(&columns[EVENT], q->event_of[sample->event - p->events]);
 	parquet_column_add(&columns[WEIGHT], sample->weight);
 	parquet_column_add(&columns[CGROUP], task.cgroup);

@@ -120,7 +120,10 @@ void jsonl_sample(const struct profile *p, const struct view_options *o,
 	sink_printf(s, "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", sample->task->pid,
 		    sample->task->tid);
 	sink_json_string(s, sample->task->comm);
-	sink_printf(s, ",\"cpu\":%" PRIu32 ",\"event\":", sample->cpu);
+	sink_printf(s, ",\"cpu\":%" PRIu32, sample->cpu);
+	if (sample->parallelism)
+		sink_printf(s, ",\"parallelism\":%" PRIu32, sample->parallelism);
+	sink_text(s, ",\"event\":");
 	sink_json_string(s, sample->event->name);
 	sink_printf(s, ",\"weight\":%" PRIu64 ",\"unit\":", sample->weight);
 	sink_json_string(s, sample->event->unit);

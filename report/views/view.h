@@ -67,8 +67,9 @@ struct view_sample {
 	const struct profile_event *event;
 	uint32_t trace; /* index into profile.traces */
 	uint32_t cpu;
-	uint32_t node; /* PRF_NONE: no frames */
-	void *stream;  /* what begin() made; NULL without one */
+	uint32_t parallelism; /* see struct parallel_sample; 0: not known */
+	uint32_t node;	      /* PRF_NONE: no frames */
+	void *stream;	      /* what begin() made; NULL without one */
 	/* What frame() made of profile.frames[i]: bytes text_at[i] up to text_at[i + 1]. */
 	const uint8_t *texts;
 	const size_t *text_at;

@@ -85,6 +85,30 @@ like "$(view -f top --diff "$trace" --value latency)" 'known from several runs' 
 like "$?: $(cat "$work/err")" '^1: prof-report: .*none of 501 samples fits --parallelism;' "what no sample has"
 "$report" --parallelism few "$trace" > "$work/out" 2> "$work/err"
 like "$?: $(cat "$work/err")" '^2: prof-report: --parallelism few: must be numbers of threads: 1 or 2-64' "no numbers"
-"$report" -f jsonl --parallelism 1 "$trace" > "$work/out" 2> "$work/err"
-like "$?: $(cat "$work/err")" '^2: prof-report: -f script, jsonl and parquet .*--parallelism' "not of single samples"
+# fields FORMAT OPTION...: event, comm and parallelism of the rows, each with its count
+fields() {
+	format=$1
+	shift
+	view -f "$format" "$@" -o "$work/rows.$format"
+	case $format in
+	parquet) python3 "$top/tests/parquet-rows.py" rows "$work/rows.parquet" ;;
+	*) cat "$work/rows.$format" ;;
+	esac | python3 -c '
+import collections, json, sys
+rows = [json.loads(line) for line in sys.stdin]
+counts = collections.Counter((r["event"], r["comm"], r.get("parallelism")) for r in rows)
+for key, n in sorted(counts.items(), key=str):
+    print(*key, n)
+print("in order" if rows == sorted(rows, key=lambda r: r.get("time_ns", 0)) else "not in order")'
+}
+for format in jsonl parquet; do
+	is "$(fields $format --event='*')" "cpu-clock other 1 200
+cpu-clock work 1 100
+cpu-clock work 2 200
+off-cpu work None 1
+in order" "-f $format has it"
+	is "$(fields $format --parallelism 1)" "cpu-clock other 1 200
+cpu-clock work 1 100
+in order" "-f $format --parallelism=1: these samples"
+done
 finish
