@@ -33,4 +33,26 @@ shows info --info
 shows info-json --info --json
 shows dump --dump
 "$report" views.prf 2>&1 > folded | golden "$here/messages.expected" "messages"
+
+# Firefox's source view counts each sample for the line of its leaf's frame, in the file of its function.
+cat > lines.py <<'PYTHON'
+import collections, json
+hits = collections.Counter()
+for thread in json.load(open("firefox"))["threads"]:
+    strings, frames = thread["stringArray"], thread["frameTable"]
+    for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+        frame = None if stack is None else thread["stackTable"]["frame"][stack]
+        line = None if frame is None else frames["line"][frame]
+        if line is not None:
+            hits[strings[thread["funcTable"]["fileName"][frames["func"][frame]]], line] += weight
+recorded = collections.Counter()
+for sample in open("jsonl"):
+    for frame in json.loads(sample)["stack"][:1]:
+        if frame.get("line"):
+            recorded[frame["file"], frame["line"]] += 1
+print("same" if hits == recorded and hits else f"firefox {hits}, jsonl {recorded}")
+PYTHON
+"$report" -q -f firefox views.prf -o firefox
+"$report" -q -f jsonl views.prf -o jsonl
+is "$(python3 lines.py)" same "firefox: lines have the samples that lie in them"
 finish
