@@ -184,6 +184,7 @@ compared.slice(2).forEach((text, scaled) => {
 const cutNames = [40, 33, 26, 14, 6, 2].map((room) => code.cutName("std::a<x::y>::(anonymous namespace)::run", room));
 assert.deepStrictEqual(cutNames, ["std::a<x::y>::(anonymous namespace)::run", "a<x:…::(anonymous namespace)::run",
 	"(anonymous namespace)::run", "(anonymo…::run", "run", "…n"]);
+assert.strictEqual(code.cutName(`${"a::".repeat(1000)}run`, 6), "a…:run");
 
 assert.strictEqual(code.signed(-1234.5, 0), "−1,235");
 assert.strictEqual(code.signed(0.0004, 3), "+0.000");

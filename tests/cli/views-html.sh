@@ -198,6 +198,12 @@ if [ -n "$browser" ]; then
 		row.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 9, clientY: 9 }));
 		press("h");
 		note(`of another row ${by("legend").querySelector("button").textContent}, ${by("menu").hidden}`);
+		by("functions").focus();
+		press("ArrowDown");
+		press("f");
+		document.activeElement.blur();
+		press("e");
+		note(`of no row ${by("legend").querySelectorAll("button").length}`);
 	SCRIPT
 	show "keys.html#view=icicle&search=main&colour=object" > "$work/dom"
 	keys=$(notes "$work/dom")
@@ -221,6 +227,7 @@ if [ -n "$browser" ]; then
 	like "$keys" '\[sorted Total ▾\]\[from a heading functions true\]' "... and its headings sort it"
 	like "$keys" '\[help help\]\[read true, sandwich, recursion once ✕, callers\]' "Esc leaves the help, and nothing else"
 	like "$keys" "\[of another row without $one ✕, true\]" "keys of the menu are for its function"
+	like "$keys" '\[of no row 1\]' "... and not for that of a list that is not shown"
 	unlike "$keys" '\[error' "no error"
 	shares=$(grep -o '<option value="[tp][0-9.]*">[0-9.]* %' "$work/dom" | sed 's/.*>//; s/ %//')
 	number "$(printf '%s\n' "$shares" | wc -l) >= 3" "threads have shares"
@@ -247,6 +254,8 @@ if [ -n "$browser" ]; then
 		await sleep(20);
 		note(`shown ${location.hash.includes(`zoom=${node}`)}, ${document.activeElement.id}`);
 	SCRIPT
+	show "diff.html#view=changes&by=constructor" > "$work/dom"
+	like "$(notes "$work/dom")" '\[lists By call true,' "a list of changes that there is not is left out of the address"
 	show diff.html > "$work/dom"
 	keys=$(notes "$work/dom")
 	like "$keys" '\[safe rgb\(250, 158, 66\)\]\[chosen rgb' "--safe-colors begins with orange"

@@ -64,7 +64,7 @@ class Address {
 		};
 		const functions = app.profile.functions.count, view = state.get("view");
 		app.view = app.has(view) ? view : "flame";
-		app.changes.by = state.get("by") in CHANGES_BY ? state.get("by") : "function";
+		app.changes.by = Object.keys(CHANGES_BY).includes(state.get("by")) ? state.get("by") : "function";
 		on.search.value = state.get("search") ?? "";
 		app.thread = among(on.thread, "thread", "all");
 		app.order = among(on.order, "order", "name");

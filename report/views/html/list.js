@@ -16,7 +16,8 @@ class Lists {
 	}
 	/* The row that the keyboard has gone to, in the list that has the focus. */
 	at() {
-		return document.activeElement?.querySelector("tbody tr.at") ?? null;
+		const list = document.activeElement;
+		return list?.matches(".walked") ? list.querySelector("tbody tr.at") : null;
 	}
 	key(host, event) {
 		const { key } = event, rows = this.rows(host), from = rows.findIndex((line) => line.matches(".at"));

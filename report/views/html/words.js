@@ -6,8 +6,9 @@ function cut(text, length) {
 
 /* The name without what does not fit of the namespaces and classes around it; at last only a part of it. */
 function cutName(name, length) {
-	if (name.length <= length)
-		return name;
+	/* Each box that is drawn asks for it: a name of megabytes is not searched. */
+	if (name.length <= length || name.length > 1000)
+		return cutMiddle(name, length);
 	const parts = [0, ...scopes(name)].map((at) => name.slice(at)), fits = parts.findIndex((text) => text.length <= length);
 	if (fits < 0)
 		return cutMiddle(parts.at(-1), length);
