@@ -180,10 +180,12 @@ FOR_EACH_LENGTH uint32_t put(struct recent *r, const uint32_t *key, uint32_t wor
 		return e[words] % NUMBERS - 1;
 	if (e && e[words]) {
 		next = e[words] % NUMBERS - 1;
+	} else if (next == RECENT_NONE) {
+		return RECENT_NONE;
 	} else {
 		if (r->count >= r->room) {
 			if (!make_room(r, words))
-				return UINT32_MAX;
+				return RECENT_NONE;
 			e = find(r, key, words);
 		}
 		memcpy(e, key, words * sizeof(*e));

@@ -18,6 +18,7 @@
 
 #define RECENT_WORDS_MAX 4
 #define RECENT_NUMBERS_MAX (UINT32_C(1) << 26) /* the numbers are below it */
+#define RECENT_NONE UINT32_MAX
 
 struct recent {
 	uint32_t words; /* of a key: 2 to RECENT_WORDS_MAX */
@@ -34,7 +35,10 @@ struct recent {
 void recent_init(struct recent *r, uint32_t words, size_t max);
 void recent_release(struct recent *r);
 
-/* The number of the key, which is `next` if it is not known; UINT32_MAX without memory. */
+/*
+ * The number of the key, which is `next` if it is not known; RECENT_NONE without memory. If `next`
+ * is RECENT_NONE a key that is not known stays so, and nothing is forgotten for it.
+ */
 uint32_t recent_put(struct recent *r, const uint32_t *key, uint32_t next);
 
 #endif

@@ -354,14 +354,12 @@ static struct error *define(struct prf_writer *w, struct definitions *d, uint32_
 	hash = XXH3_128bits_withSeed(w->record.data, w->record.size, d->known.seed);
 	memcpy(key, &hash, sizeof(key));
 	_Static_assert(sizeof(key) == sizeof(hash), "the words of the hash");
-	*id = recent_put(&d->known, key, d->count);
-	if (*id == UINT32_MAX)
-		return no_memory(w);
-	if (*id != d->count)
-		return NULL;
-	if (d->count >= max)
+	*id = recent_put(&d->known, key, d->count < max ? d->count : RECENT_NONE);
+	if (*id == RECENT_NONE && d->count >= max)
 		return error_new(ERROR_LIMIT, "more than %" PRIu32 " definitions", max);
-	return define_new(w, d, id);
+	if (*id == RECENT_NONE)
+		return no_memory(w);
+	return *id == d->count ? define_new(w, d, id) : NULL;
 }
 
 struct error *prf_writer_event(struct prf_writer *w, const struct prf_event *event, uint32_t *id)

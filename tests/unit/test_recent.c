@@ -36,6 +36,9 @@ static void test_what_is_new_gets_the_next_number(void **state)
 			assert_int_equal(ask(&r, i, 77), i);
 		assert_int_equal(ask(&r, MAX, last), last);
 		assert_int_equal(ask(&r, MAX, 77), last);
+		assert_int_equal(ask(&r, MAX, RECENT_NONE), last);
+		assert_int_equal(ask(&r, MAX + 1, RECENT_NONE), RECENT_NONE);
+		assert_int_equal(ask(&r, MAX + 1, 78), 78);
 		recent_release(&r);
 		assert_int_equal(ask(&r, 1, 7), 7);
 		recent_release(&r);

@@ -523,6 +523,29 @@ static void test_many_tasks(void **state)
 	fclose(file);
 }
 
+/* There is no room for more of them, and for those that are asked for nothing is forgotten. */
+static void test_what_is_known_stays_so_at_the_limit(void **state)
+{
+	const uint32_t most = 1 << 12;
+	struct prf_writer *w = writer(-1, false, 0);
+	struct prf_event event = { .name = "e", .unit = "samples" };
+	uint32_t id;
+
+	for (uint32_t i = 0; i < 2 * most; i++) {
+		event.period = i + 1;
+		if (i >= most)
+			assert_error_kind(prf_writer_event(w, &event, &id), ERROR_LIMIT);
+		else
+			fixture_must(prf_writer_event(w, &event, &id));
+	}
+	for (uint32_t i = 0; i < most; i++) {
+		event.period = i + 1;
+		fixture_must(prf_writer_event(w, &event, &id));
+		assert_int_equal(id, i);
+	}
+	prf_writer_free(w);
+}
+
 static void test_wrong_arguments(void **state)
 {
 	struct prf_writer_options options = { .fd = -1, .level = 20 };
@@ -752,6 +775,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_nearly_full),
 	cmocka_unit_test(test_each_task_is_new),
 	cmocka_unit_test(test_many_tasks),
+	cmocka_unit_test(test_what_is_known_stays_so_at_the_limit),
 	cmocka_unit_test(test_wrong_arguments),
 	cmocka_unit_test(test_tick),
 	cmocka_unit_test(test_flush),
