@@ -111,6 +111,30 @@ to=pyroscope
 ship "$url"
 is "$waits:$(left):$(find taken -name '*.labels' | wc -l)" 2:0:3 "... but to Pyroscope"
 
+# Names of events are no patterns, and may have any characters.
+cat > text <<END
+metadata "start_monotonic_ns" "1000000000"
+metadata "start_time" "$(date -u '+%Y-%m-%dT%H:%M:%S.000000000Z')"
+event 0 "a*" "samples" 0 1
+event 0 "a[b]" "samples" 0 1
+event 0 "a\"?\\\\" "samples" 0 1
+event 0 "ab" "samples" 0 1
+object 0 "/x" "" ""
+task 1 1 "t"
+frame 0 0 1
+stack - 0
+sample 1000000001 0 0 0 0 1
+sample 1000000002 0 1 0 0 1
+sample 1000000003 0 2 0 0 1
+sample 1000000004 0 3 0 0 1
+finish
+END
+need "$build/testdata/trace_text" text -o names.prf
+rm -rf taken/*
+put names.prf
+ship "$url"
+is "$?:$(cat said):$(cat taken/*.folded | uniq -c | xargs)" "0::4 t;[x] 1" "of events with hostile names each has its own samples"
+
 # A disk that is full in the middle of a request.
 mkdir failing
 real=$(command -v base64)
