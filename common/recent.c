@@ -142,28 +142,46 @@ FOR_EACH_LENGTH bool make_room(struct recent *r, uint32_t words)
 	return true;
 }
 
+/* How many keys an age has at most. */
+static size_t age_max(const struct recent *r)
+{
+	return r->max / 8 + 1;
+}
+
 /*
- * There is no number left for a new age: the oldest one becomes 0, and where there are many ages
- * two become one.
+ * There is no number left for a new age: neighbours that have not more than one may have become
+ * one. Two neighbours have more then, so there are at most 17.
  */
 FOR_EACH_LENGTH void renumber_ages(struct recent *r, uint32_t words)
 {
-	uint32_t oldest = r->oldest, by = r->newest - oldest < AGES / 2 ? 1 : 2;
+	size_t counts[AGES] = { 0 }, sum = 0;
+	uint32_t to[AGES] = { 0 }, age = 0;
 
+	for (size_t i = 0; i < r->capacity; i++)
+		if (r->entries[i * (words + 1) + words])
+			counts[r->entries[i * (words + 1) + words] / NUMBERS]++;
+	for (uint32_t i = r->oldest; i <= r->newest; i++) {
+		sum += counts[i];
+		if (sum > age_max(r)) {
+			age++;
+			sum = counts[i];
+		}
+		to[i] = age;
+	}
 	for (size_t i = 0; i < r->capacity; i++) {
 		uint32_t *last = r->entries + i * (words + 1) + words;
 
 		if (*last)
-			*last = (*last / NUMBERS - oldest) / by * NUMBERS + *last % NUMBERS;
+			*last = to[*last / NUMBERS] * NUMBERS + *last % NUMBERS;
 	}
-	r->newest = (r->newest - oldest) / by;
+	r->newest = age;
 	r->oldest = 0;
 }
 
 /* After an eighth of the room was asked for, a new age begins. */
 FOR_EACH_LENGTH void note_asked(struct recent *r, uint32_t words)
 {
-	if (++r->asked <= r->max / 8)
+	if (++r->asked < age_max(r))
 		return;
 	if (r->newest == AGES - 1)
 		renumber_ages(r, words);

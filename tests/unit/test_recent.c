@@ -124,6 +124,21 @@ static void test_the_other_half_goes_first(void **state)
 	}
 }
 
+/* However long nothing new comes: what is not asked for meanwhile is not forgotten all at once. */
+static void test_little_is_forgotten_at_once(void **state)
+{
+	for (uint32_t times = 10 * MAX; times < 80 * MAX; times += MAX) {
+		struct recent r;
+
+		ask_for_half(&r, times);
+		for (uint32_t i = 0; i < 4 * MAX; i++) {
+			assert_int_equal(ask(&r, MAX + i, MAX + i), MAX + i);
+			assert_true(r.count >= MAX - MAX / 8 - 1);
+		}
+		recent_release(&r);
+	}
+}
+
 static void test_one_that_is_used_stays(void **state)
 {
 	struct recent r;
@@ -193,6 +208,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_the_last_ones_are_known),
 	cmocka_unit_test(test_what_has_room_is_never_forgotten),
 	cmocka_unit_test(test_the_other_half_goes_first),
+	cmocka_unit_test(test_little_is_forgotten_at_once),
 	cmocka_unit_test(test_one_that_is_used_stays),
 	cmocka_unit_test(test_the_others_are_forgotten),
 	cmocka_unit_test(test_the_room_is_used),
