@@ -229,6 +229,9 @@ samples=$("$report" -q --info cut.prf | sed -n 's/^samples  *//p')
 ship
 number "0$samples > 0" "a trace without an end has $samples samples"
 is "$(sent "$last"):$(left)" "$samples in 1, 1 name:" "they are sent"
+"$top/.ci/packaging/prof-ship" --dir="$work/series" --once ftp://me:secret@host 2> said
+like "$?:$(cat said)" '^2:prof-ship: the URL of a server begins with http' "another URL is refused"
+unlike "$(cat said)" secret "without showing its password"
 echo "no trace" > wrong.prf
 put wrong.prf
 wrong=$last

@@ -50,6 +50,7 @@ for tid in $tids; do sum=$((sum + $(part --tid="$tid"))); done
 is "$sum" 4000 "--tid splits by thread"
 is "$(part --pid=999999)" 0 "--pid of nobody is nothing"
 is "$(part --event=cpu-clock)" 4000 "--event by name"
+is "$(part --event="cpu-*"):$(part --event="*-x")" 4000:0 "or by a shell pattern"
 is "$(part --on-cpu)" 4000 "--on-cpu"
 is "$(part --off-cpu)" 0 "--off-cpu"
 is "$(($(part --time ,30%) + $(part --time 30%,)))" 4000 "--time in percent splits exactly"
