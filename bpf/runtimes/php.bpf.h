@@ -27,7 +27,8 @@
 /* union _zend_function: its beginning */
 #define PHP_FUNCTION_NAME 8
 #define PHP_FUNCTION_CLASS 16
-#define PHP_FUNCTION_HEAD 24
+#define PHP_FUNCTION_HANDLER 72 /* of one in C */
+#define PHP_FUNCTION_HEAD 80
 #define PHP_FUNCTION_BYTES 176
 #define PHP_IN_C 1
 #define PHP_IN_PHP 2
@@ -197,8 +198,9 @@ static __always_inline int php_read(struct script_walk *w, const struct php_proc
 	}
 	if (f->code >> SCRIPT_ADDRESS_BITS || php_read_function(w, f->code))
 		return -1;
-	/* What a fiber begins with. */
-	f->marks_base = f->hidden = w->type == PHP_IN_C && !script_word(w, PHP_FUNCTION_NAME);
+	/* What a fiber begins with, and what is called for a class that has no constructor. */
+	f->hidden = w->type == PHP_IN_C && !script_word(w, PHP_FUNCTION_NAME);
+	f->marks_base = f->hidden && !script_word(w, PHP_FUNCTION_HANDLER);
 	/* The loop writes it into the frame before what may call or fail only. */
 	if (php_has(w, p, w->leaf))
 		w->instruction = w->leaf;

@@ -175,6 +175,28 @@ print(set(lines) <= {4, 5, 6, 7}, lines[6] > 0, lines[7] > 0)
 END
 )" "True True True" "PHP $version: lines of a loop that calls nothing"
 
+# What PHP calls in place of a constructor, where a class has none, has no name, as what a fiber begins with.
+cat > "$work/construct.php" <<'END'
+<?php
+class Bare {}
+function construct($end)
+{
+    while (hrtime(true) < $end) {
+        for ($i = 0; $i < 10000; $i++) {
+            new Bare(1);
+        }
+    }
+}
+construct(hrtime(true) + 1e9);
+(new Fiber('construct'))->start(hrtime(true) + 1e9);
+END
+need "$record" -q -F 1999 -o "$work/construct.prf" -- php "$work/construct.php"
+"$report" -q -f folded "$work/construct.prf" > "$work/folded"
+is "$(grep -c ';construct;.*;{main}\|;construct;_start;' "$work/folded")" 0 \
+	"PHP $version: a class without a constructor leaves native stacks in their order"
+"$report" --info --json "$work/construct.prf" > "$work/info.json"
+is "$(json "$work/info.json" 'd["statistics"]["php_unmerged"]')" 0 "PHP $version: in fibers, too"
+
 # Of generators that delegate, the last one is shown, and who asks the first one.
 cat > "$work/yield.php" <<'END'
 <?php
