@@ -23,12 +23,15 @@ for line in open(sys.argv[1]):
 print(10000 * named // max(named + others, 1))
 END
 
+# A sanitized recorder comes later to memory that has changed meanwhile.
+least=9500
+[ -z "${SAN:-}" ] || least=9000
 # kinds OPTION...: each kind of function is seen, on the stack that it has.
 kinds() {
 	holds "kinds $*: recorded" "$record" -q -F 999 -o "$work/kinds.prf" -- "$node" "$@" "$programs/kinds.js" 2000
 	"$report" -q -f jsonl "$work/kinds.prf" > "$work/samples"
-	number "$(python3 "$work/share.py" "$work/samples") >= 9500" \
-		"kinds $*: at least 95 % of the frames have name, file and line"
+	number "$(python3 "$work/share.py" "$work/samples") >= $least" \
+		"kinds $*: at least $((least / 100)) % of the frames have name, file and line"
 	python3 - "$work/samples" > "$work/seen" <<-'END'
 	import json, sys
 	seen, rooted, wrong = set(), 0, set()
