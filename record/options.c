@@ -293,6 +293,15 @@ static const char *take_max_size(void *context, const char *argument)
 	return NULL;
 }
 
+static const char *take_embed(void *context, const char *argument)
+{
+	struct settings *s = context;
+	bool code = argument && !strcmp(argument, "code");
+
+	s->embed = code ? "--embed=code" : "--embed";
+	return !argument || code || !strcmp(argument, "names") ? NULL : "must be names or code";
+}
+
 /* Commands that print what completion offers; see common/option_table.h. */
 #define PIDS "$ ps -eo pid=,comm= | sed \"s/^ *//; s/ /\\t/\""
 #define TIDS "$ ps -eLo tid=,comm= | sed \"s/^ *//; s/ /\\t/\""
@@ -353,8 +362,9 @@ static const struct option_entry table[] = {
 	{ 0, "max-size", "SIZE", "end when the trace has this size", take_max_size },
 	{ 'z', "compression", "LEVEL", "compression level, 0 to 19 (default 3)", take_level },
 	{ 'M', "metadata", "KEY=VALUE", "add this note to the trace", take_metadata },
-	{ 0, "embed", NULL, "put all names into the trace at the end, for other machines",
-	  SETS(embed) },
+	{ 0, "embed", "[=WHAT]",
+	  "put all names into each file, for other machines; with code, also source lines",
+	  take_embed, "names code" },
 	{ 0, "stats", NULL, "report at the end what the recording itself cost", SETS(stats) },
 	{ 'q', "quiet", NULL, "print errors only", SETS(quiet) },
 	{ 'v', "verbose", NULL, "print more details", SETS(verbose) },
@@ -406,9 +416,8 @@ static bool agree(const struct settings *s)
 		message_error("--max-files needs --switch-output");
 		return false;
 	}
-	if (s->embed && (series_wanted(&s->series) || !strcmp(s->output, "-"))) {
-		message_error(
-			"--embed needs one file; use prof-report --embed on what was recorded");
+	if (s->embed && !strcmp(s->output, "-")) {
+		message_error("--embed needs a file; use prof-report --embed on what was recorded");
 		return false;
 	}
 	if (s->quiet && s->verbose) {

@@ -35,7 +35,7 @@ struct settings {
 	struct series series; /* --switch-output */
 	uint64_t max_bytes;   /* of the trace; 0: no limit */
 	bool stats;
-	bool embed;	      /* run prof-report at the end to add names */
+	const char *embed;    /* the option of prof-report that adds names to each file, or NULL */
 	uint64_t duration_ns; /* 0: until the targets end */
 	int level;
 	bool quiet, verbose;

@@ -9,6 +9,7 @@
  */
 
 #include "record/drain.h"
+#include "record/embedder.h"
 #include "record/options.h"
 #include "record/overhead.h"
 #include "record/system/target.h"
@@ -31,6 +32,7 @@ struct session {
 	struct losses losses;
 	struct overhead overhead;
 	struct trace_file trace;
+	struct embedder embedder; /* of files before that one */
 	struct drain drain;
 	int signal_fd;
 	bool sampling;

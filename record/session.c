@@ -3,7 +3,6 @@
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "record/embed.h"
 #include "record/failure.h"
 #include "record/setup.h"
 #include "record/status.h"
@@ -24,6 +23,7 @@
 #define STATUS_NS UINT64_C(1000000000)
 #define LET_GO_NS UINT64_C(10000000000)
 #define FIRST_WAIT_MS 10
+#define NAMES_WAIT_MS 10
 #define TABLES_WAIT_NS UINT64_C(10000000)
 /*
  * Records of the side band that come so soon after others are read together: a program that begins
@@ -198,6 +198,7 @@ static int work(struct session *s, int *wait_ms, int signal, struct due *due)
 	status = traces_switch(s, now, signal);
 	if (status)
 		return status;
+	traces_take_names(s, now);
 	if (now >= due->settle_ns) {
 		error = drain_settle(&s->drain, now);
 		due->settle_ns = now + SETTLE_NS;
@@ -319,6 +320,18 @@ static int start(struct session *s)
 	return status;
 }
 
+/* The recording has ended: its last files get their names, unless another signal comes. */
+static void wait_for_names(struct session *s)
+{
+	for (traces_take_names(s, clock_now()); s->embedder.n; traces_take_names(s, clock_now())) {
+		struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
+		int signal = poll(&fd, 1, NAMES_WAIT_MS) > 0 ? read_signal(s) : 0;
+
+		if (signal && signal != SIGUSR2)
+			embedder_give_up(&s->embedder);
+	}
+}
+
 static int run(struct session *s)
 {
 	struct error *error = NULL;
@@ -345,7 +358,7 @@ static int run(struct session *s)
 	if (error || status)
 		error_ignore(trace_file_close(&s->trace, false));
 	else
-		error = trace_file_close(&s->trace, false);
+		error = traces_close(s);
 	if (error)
 		status = fail_error(error);
 	if (status) {
@@ -360,9 +373,8 @@ static int run(struct session *s)
 	if (s->settings->stats)
 		overhead_show(&s->overhead, &s->losses, clock_now() - s->began_ns);
 	status = end_command(s, signal);
-	if (s->settings->embed && embed_names_into(s->settings->output) && !status)
-		status = 1;
-	return status;
+	wait_for_names(s);
+	return !status && s->embedder.failed ? 1 : status;
 }
 
 static void release(struct session *s, bool discard)
@@ -370,6 +382,7 @@ static void release(struct session *s, bool discard)
 	unwinding_release(&s->unwinding);
 	sources_release(&s->sources);
 	error_ignore(trace_file_close(&s->trace, discard));
+	embedder_give_up(&s->embedder);
 	target_release(&s->target);
 	drain_release(&s->drain);
 	losses_release(&s->losses);
@@ -393,6 +406,8 @@ int session_run(struct settings *settings)
 
 	target_init(&s.target);
 	trace_file_init(&s.trace);
+	s.embedder = (struct embedder){ .option = settings->embed,
+					.behind = series_wanted(&settings->series) };
 	overhead_init(&s.overhead);
 	status = session_set_up(&s);
 	if (!status)

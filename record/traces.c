@@ -104,7 +104,7 @@ static int open_next(struct session *s)
 	free(partial);
 	if (status || error)
 		return error ? fail_error(error) : status;
-	series_trim(series);
+	series_trim(series, s->embedder.n);
 	return 0;
 }
 
@@ -242,6 +242,23 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
 	return error;
 }
 
+struct error *traces_close(struct session *s)
+{
+	struct output file;
+
+	if (!s->embedder.option)
+		return trace_file_close(&s->trace, false);
+	file = trace_file_detach(&s->trace);
+	embedder_add(&s->embedder, &file, clock_now());
+	return NULL;
+}
+
+void traces_take_names(struct session *s, uint64_t now_ns)
+{
+	embedder_look(&s->embedder, now_ns);
+	series_trim(&s->settings->series, s->embedder.n);
+}
+
 struct error *traces_let_go(struct session *s, uint64_t now_ns)
 {
 	struct unwinder *u = s->unwinding.unwinder;
@@ -286,7 +303,7 @@ int traces_switch(struct session *s, uint64_t now_ns, int signal)
 	if (!error)
 		error = traces_finish(s, now_ns, false);
 	if (!error)
-		error = trace_file_close(&s->trace, false);
+		error = traces_close(s);
 	if (error)
 		return fail_error(error);
 	s->start = trace_start_now();

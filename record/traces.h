@@ -19,6 +19,12 @@ struct error *traces_let_go(struct session *s, uint64_t now_ns);
 /* Ends the current file; `last`: no more samples will come. */
 struct error *traces_finish(struct session *s, uint64_t now_ns, bool last);
 
+/* Ends work on the current file, after traces_finish(): it is closed, or waits for names. */
+struct error *traces_close(struct session *s) ERROR_CHECKED;
+
+/* Takes the names that were found for files before the current one. */
+void traces_take_names(struct session *s, uint64_t now_ns);
+
 /* When the next file is due by time; UINT64_MAX: there is no such limit. */
 uint64_t traces_due_ns(const struct session *s);
 

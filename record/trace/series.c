@@ -96,13 +96,13 @@ bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes)
 	return (s->ns && now_ns >= s->due_ns) || (s->bytes && file_bytes >= s->bytes);
 }
 
-unsigned int series_trim(struct series *s)
+unsigned int series_trim(struct series *s, size_t unsealed)
 {
 	unsigned int removed = 0;
 
 	if (!s->max_files)
 		return 0;
-	while (s->n > s->max_files) {
+	while (s->n > s->max_files + unsealed) {
 		unlink(s->names[0]);
 		free(s->names[0]);
 		memmove(s->names, s->names + 1, --s->n * sizeof(*s->names));

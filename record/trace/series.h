@@ -51,7 +51,10 @@ struct error *series_begin(struct series *s, const char *name, uint64_t now_ns);
 /* Whether the next file is due, by size or by time. */
 bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes);
 
-/* Removes the oldest files beyond --max-files; returns how many. */
-unsigned int series_trim(struct series *s);
+/*
+ * Removes the oldest files beyond --max-files; returns how many. The newest `unsealed` ones do not
+ * count: they have not got their names yet.
+ */
+unsigned int series_trim(struct series *s, size_t unsealed);
 
 #endif

@@ -191,6 +191,15 @@ struct error *trace_file_finish(struct trace_file *f)
 	return error;
 }
 
+struct output trace_file_detach(struct trace_file *f)
+{
+	struct output output = f->output;
+
+	prf_writer_free(f->writer);
+	trace_file_init(f);
+	return output;
+}
+
 struct error *trace_file_close(struct trace_file *f, bool discard)
 {
 	prf_writer_free(f->writer);

@@ -76,6 +76,9 @@ struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns);
 /* Writes what is buffered and the end of the trace. */
 struct error *trace_file_finish(struct trace_file *f);
 
+/* The file, which is the caller's to close now, of a trace that was finished. */
+struct output trace_file_detach(struct trace_file *f);
+
 /* Closes the file; `discard` removes it if it did not exist before. */
 struct error *trace_file_close(struct trace_file *f, bool discard);
 

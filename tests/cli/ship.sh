@@ -222,7 +222,11 @@ flock "series/$behind.partial" "$top/.ci/packaging/prof-ship" --dir="$work/serie
 is "$?:$(sent "$behind.partial")" "0:0 in 0" "nor if its recorder runs"
 ship
 is "$(sent "$behind.partial"):$(left)" "30 in 1, 1 name:series/$last.partial" "then it is what a killed recorder left"
-rm "series/$last.partial"
+touch "series/$behind.partial.names" "series/$last.partial.names"
+touch -d '10 minutes ago' "series/$behind.partial.names"
+"$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url" 2> said
+is "$?:$(cat said):$(left | xargs)" "0::series/$last.partial series/$last.partial.names" "a copy with names is not sent, and goes if it was left behind"
+rm "series/$last.partial" "series/$last.partial.names"
 need "$build/testdata/trace_text" "$top/testdata/good-unfinished.txt" -o cut.prf
 put cut.prf
 samples=$("$report" -q --info cut.prf | sed -n 's/^samples  *//p')

@@ -19,20 +19,22 @@ need_bpf
 command -v setpriv > /dev/null || skip_all "no setpriv"
 # As systemd would: variables and the folder of state filled in, within the unit's capabilities.
 setting() { sed -n "s/^$1=//p" "$unit"; }
-for assignment in $(setting Environment); do eval "$assignment"; done
-PROF_OPTIONS="--duration=1"
+mkdir "$work/found"
+for assignment in $(setting Environment | sed "s|%C|$work/found|"); do eval "$assignment"; done
+PROF_OPTIONS="--duration=1 --embed"
 export PROF_LABELS=service=unit
 command=$(setting ExecStart | sed "s|%S|$work|")
 mkdir "$work/prof"
 eval "set -- $command"
-like "$*" "prof-record -q -a -F 19 --switch-output=60s --max-files 1440 .*--duration=1$" "the variables are used"
+like "$*" "prof-record -q -a -F 19 --switch-output=60s --max-files 1440 .*--duration=1 --embed$" "the variables are used"
 capabilities=$(setting CapabilityBoundingSet | tr 'A-Z' 'a-z' | sed 's/cap_/+/g; s/ /,/g')
 if setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all true 2> "$work/err"; then
 	setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all "$@" > "$work/out" 2>&1
 	is "$?: $(cat "$work/out")" "0: " "what it starts records"
 	"$report" --check "$work"/prof/trace.prf.* > "$work/out" 2>&1
 	is $? 0 "into a whole trace"
-	like "$("$report" --info "$work"/prof/trace.prf.*)" "^service = unit$" "with the labels that the administrator has set"
+	is "$(ls "$work/found")" prof "with --embed the names that it finds are kept for the next one"
+	like "$("$report" --info "$work"/prof/trace.prf.*)" "^service = unit$" "and labels that the administrator has set"
 else
 	skip "what it starts records" "$(cat "$work/err")"
 fi
