@@ -3,7 +3,7 @@
 #define BPF_ABI_PHP_H
 
 /*
- * PHP 8.2, not built for threads: the parameters of a process for the kernel half.
+ * PHP 8.1 to 8.4, not built for threads: the parameters of a process for the kernel half.
  */
 
 #include <linux/types.h>
@@ -13,15 +13,21 @@ struct php_process {
 	__u64 current;	     /* address of what leads to the latest frame */
 	__u64 evaluation[4]; /* start and end of execute_ex(), and of its cold part */
 	__u64 handlers[4];   /* ... of the functions in which it runs instructions; 0: not known */
+	/* What leads to the functions in C that instructions of 8.4 call without a frame; 0: none.
+	 */
+	__u64 frameless;
 	/* In a function: how many instructions it has, where they are, and its file's name. */
 	__u8 function_last, function_code, function_file;
-	__u8 reserved[5];
+	__u8 function_handler; /* ... and in one in C what it runs */
+	__u8 reserved[4];
 };
 
 /* Of a process that has the file's address 0 at `bias`, from that of the file. */
 static inline void php_process_place(struct php_process *p, __u64 bias)
 {
 	p->current += bias;
+	if (p->frameless)
+		p->frameless += bias;
 	for (int i = 0; i < 4; i++) {
 		if (p->evaluation[i])
 			p->evaluation[i] += bias;

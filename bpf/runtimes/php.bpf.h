@@ -3,7 +3,7 @@
 #define BPF_RUNTIMES_PHP_BPF_H
 
 /*
- * The frames of PHP 8.2. The executor's globals point to the latest frame, and each frame
+ * The frames of PHP 8.1 to 8.4. The executor's globals point to the latest frame, and each frame
  * to its caller's (zend_compile.h). Frames are of functions in PHP, of files and code that eval()
  * is given, and of functions in C.
  *
@@ -27,9 +27,8 @@
 /* union _zend_function: its beginning */
 #define PHP_FUNCTION_NAME 8
 #define PHP_FUNCTION_CLASS 16
-#define PHP_FUNCTION_HANDLER 72 /* of one in C */
-#define PHP_FUNCTION_HEAD 80
-#define PHP_FUNCTION_BYTES 176
+#define PHP_FUNCTION_HEAD 96 /* what there is at least of one in C, with what it runs */
+#define PHP_FUNCTION_BYTES 184
 #define PHP_IN_C 1
 #define PHP_IN_PHP 2
 #define PHP_EVAL 4
@@ -38,7 +37,10 @@
 
 /* struct _zend_op */
 #define PHP_INSTRUCTION_BYTES 32
+#define PHP_INSTRUCTION_NUMBER 20 /* where it calls a function without a frame: which one */
 #define PHP_INSTRUCTION_LINE 24
+#define PHP_FRAMELESS 204 /* the first of the kinds that do so: by the number of arguments */
+#define PHP_FRAMELESS_KINDS 4
 
 /* struct _zend_string */
 #define PHP_STRING_HASH 8
@@ -52,6 +54,7 @@ static __always_inline int php_begin(struct script_walk *w, const struct php_pro
 				     const struct script_thread *t)
 {
 	script_walk_begin(w, t);
+	w->last.code = 0;
 	w->epoch = script_look_epoch(w);
 	return WALK_READ_USER(&w->frame, sizeof(w->frame), p->current) ? -1 : 0;
 }
@@ -178,12 +181,33 @@ static __always_inline __u32 php_line(struct script_walk *w, const struct php_pr
 /* -------- frames -------- */
 
 /*
- * Reads the frame at w->frame and goes on to the next one. Unless its identity is remembered, it is
- * left to php_identify(). Not 0: it is not readable.
+ * The function in C that the frame which was read last calls without a frame for it, as some
+ * instructions of 8.4 do; 0: none. The frame's own function is in w->words.
+ */
+static __always_inline __u64 php_frameless(const struct script_walk *w, const struct php_process *p)
+{
+	__u32 words[3] = { 0 }; /* its number, the line, and of which kind the instruction is */
+	__u64 functions = 0, function = 0;
+
+	if (!p->frameless || !php_has(w, p, w->instruction) ||
+	    WALK_READ_USER(words, sizeof(words), w->instruction + PHP_INSTRUCTION_NUMBER) ||
+	    (words[2] & 0xff) - PHP_FRAMELESS >= PHP_FRAMELESS_KINDS ||
+	    WALK_READ_USER(&functions, sizeof(functions), p->frameless) ||
+	    WALK_READ_USER(&function, sizeof(function), functions + 8ULL * words[0]))
+		return 0;
+	return function >> SCRIPT_ADDRESS_BITS ? 0 : function;
+}
+
+/*
+ * Reads the frame at w->frame and goes on to the next one, or has it stand for a function that it
+ * calls without a frame, and stays. Unless its identity is remembered, it is left to
+ * php_identify(). Not 0: it is not readable.
  */
 static __always_inline int php_read(struct script_walk *w, const struct php_process *p,
 				    struct script_found *f)
 {
+	__u64 above = f->code & SCRIPT_CODE, frame = w->frame, called;
+
 	if (script_look_down(w, PHP_FRAME_BYTES, SCRIPT_WINDOW_BYTES))
 		return -1;
 	f->code = script_frame_word(w, PHP_FRAME_FUNCTION);
@@ -200,11 +224,20 @@ static __always_inline int php_read(struct script_walk *w, const struct php_proc
 		return -1;
 	/* What a fiber begins with, and what is called for a class that has no constructor. */
 	f->hidden = w->type == PHP_IN_C && !script_word(w, PHP_FUNCTION_NAME);
-	f->marks_base = f->hidden && !script_word(w, PHP_FUNCTION_HANDLER);
+	f->marks_base = f->hidden && !script_word(w, p->function_handler);
 	/* The loop writes it into the frame before what may call or fail only. */
 	if (php_has(w, p, w->leaf))
 		w->instruction = w->leaf;
-	w->leaf = 0;
+	/* It has a frame all the same if an extension observes calls. */
+	called = php_frameless(w, p);
+	if (called && called != above) {
+		w->frame = frame;
+		f->code = called;
+		if (php_read_function(w, called))
+			return -1;
+	} else {
+		w->leaf = 0;
+	}
 	f->tag = script_tag(w, f->code + w->instruction * SCRIPT_HASH_CODE);
 	script_recall(w, f);
 	f->position = f->identity;

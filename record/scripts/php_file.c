@@ -2,65 +2,66 @@
 #include "record/scripts/php_file.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "record/runtimes/elf_names.h"
 #include "record/runtimes/machine_code.h"
 
-enum symbol { LOOP, LOOP_COLD, GLOBALS, FILE_NAME, SYMBOLS };
+enum symbol { LOOP, LOOP_COLD, GLOBALS, FILE_NAME, BEGIN, RUN_C, EXTEND, FRAMELESS, SYMBOLS };
 
 static const char *const symbol_names[SYMBOLS] = {
 	[LOOP] = "execute_ex",
 	[LOOP_COLD] = "execute_ex.cold",
 	[GLOBALS] = "executor_globals",
 	[FILE_NAME] = "zend_get_executed_filename_ex",
+	[BEGIN] = "zend_init_code_execute_data",
+	[RUN_C] = "execute_internal",
+	[EXTEND] = "zend_load_extension_handle",
+	[FRAMELESS] = "zend_flf_functions",
 };
 
-/* Where the fields of a function are (struct _zend_op_array). */
+/*
+ * Versions, by the number that extensions have to be built for (ZEND_EXTENSION_API_NO), and where
+ * they have the fields of a function (struct _zend_op_array, struct _zend_internal_function). The
+ * code has to say the same of all but `last`, which is right before `code`.
+ */
 static const struct layout {
-	char version[5];
-	uint8_t last, code, file;
+	uint32_t version;
+	uint8_t last, code, file, handler;
 } layouts[] = {
-	{ "8.2.", 80, 88, 152 },
+	{ 420210902, 68, 72, 144, 56 },	 /* 8.1 */
+	{ 420220829, 80, 88, 152, 72 },	 /* 8.2 */
+	{ 420230831, 76, 80, 144, 72 },	 /* 8.3 */
+	{ 420240924, 96, 104, 168, 88 }, /* 8.4 */
 };
+
+#define LAYOUTS (sizeof(layouts) / sizeof(*layouts))
 
 bool php_file_is_one(const struct elf_file *e)
 {
 	return elf_names_has(e, "zend_get_executed_filename_ex") && elf_names_has(e, "execute_ex");
 }
 
-/* "8.2.", which follows this text among the constants. */
-static const char VERSION_AFTER[] = "X-Powered-By: PHP/";
+#define FUNCTION_MAX 4096 /* bytes; those that are asked are shorter */
 
-#define VERSION_BYTES 4
-#define CONSTANTS_MAX (64u << 20) /* bytes of a file in which it is looked for */
-
-/* NULL: it is not there. */
-static const uint8_t *find_version(const struct elf_file *e)
+/* NULL: it is not there, or not x86-64. */
+static const uint8_t *code_of(const struct elf_file *e, const struct elf_name *function)
 {
-	const size_t length = strlen(VERSION_AFTER);
-	size_t left = CONSTANTS_MAX;
+	struct cursor c = elf_file_at(e, function->address);
 
-	for (size_t i = 0; i < e->load_count; i++) {
-		struct cursor c = elf_file_at(e, e->loads[i]->address);
-		size_t size = cursor_left(&c) < left ? cursor_left(&c) : left;
-		const uint8_t *bytes = cursor_bytes(&c, size);
-		const uint8_t *at = bytes ? memmem(bytes, size, VERSION_AFTER, length) : NULL;
-
-		if (at && size - (size_t)(at - bytes) >= length + VERSION_BYTES)
-			return at + length;
-		left -= size;
-	}
-	return NULL;
+	if (e->machine != EM_X86_64 || function->size >= FUNCTION_MAX)
+		return NULL;
+	return cursor_bytes(&c, function->size);
 }
 
-static const struct layout *find_layout(const struct elf_file *e)
+/* zend_load_extension_handle() compares an extension's version with this one's. NULL: not known. */
+static const struct layout *find_layout(const struct elf_file *e, const struct elf_name *extend)
 {
-	const uint8_t *version = find_version(e);
+	const uint8_t *code = code_of(e, extend);
 
-	for (size_t i = 0; version && i < sizeof(layouts) / sizeof(*layouts); i++)
-		if (!memcmp(version, layouts[i].version, VERSION_BYTES))
-			return &layouts[i];
+	for (uint64_t i = 0; code && i + 4 <= extend->size; i++)
+		for (size_t n = 0; n < LAYOUTS; n++)
+			if (machine_code_u32(code + i) == layouts[n].version)
+				return &layouts[n];
 	return NULL;
 }
 
@@ -78,13 +79,11 @@ static const struct layout *find_layout(const struct elf_file *e)
 static void find_offsets(const struct elf_file *e, const struct elf_name *asks, uint32_t *current,
 			 uint32_t *file)
 {
-	struct cursor c = elf_file_at(e, asks->address);
-	const uint8_t *code = asks->size < 256 ? cursor_bytes(&c, asks->size) : NULL;
+	const uint8_t *code = code_of(e, asks);
 	bool frame = false;
 
 	*current = *file = 0;
-	for (uint64_t i = 0; e->machine == EM_X86_64 && code && i + 7 <= asks->size && !*file;
-	     i++) {
+	for (uint64_t i = 0; code && i + 7 <= asks->size && !*file; i++) {
 		uint8_t kind = code[i + 2] >> 6;
 
 		if (code[i] != 0x48 || code[i + 1] != 0x8b || (code[i + 2] & 7) == 4)
@@ -94,6 +93,50 @@ static void find_offsets(const struct elf_file *e, const struct elf_name *asks, 
 		else if (kind == 2)
 			*(frame ? file : current) = machine_code_u32(code + i + 3);
 	}
+}
+
+/*
+ * zend_init_code_execute_data() asks a function first where its instructions are; 0: not found.
+ *
+ *     mov code(%reg),%reg	48 8b, 40 to 7f, disp8
+ */
+static uint8_t find_code(const struct elf_file *e, const struct elf_name *begin)
+{
+	const uint8_t *code = code_of(e, begin);
+
+	for (uint64_t i = 0; code && i + 4 <= begin->size; i++)
+		if (code[i] == 0x48 && code[i + 1] == 0x8b && code[i + 2] >> 6 == 1 &&
+		    (code[i + 2] & 7) != 4)
+			return code[i + 3];
+	return 0;
+}
+
+/*
+ * execute_internal() ends in what a function in C runs; 0: not found.
+ *
+ *     jmp *handler(%reg)	ff, 60 to 67, disp8
+ */
+static uint8_t find_handler(const struct elf_file *e, const struct elf_name *runs)
+{
+	const uint8_t *code = code_of(e, runs);
+
+	for (uint64_t i = 0; code && i + 3 <= runs->size; i++)
+		if (code[i] == 0xff && (code[i + 1] & 0xf8) == 0x60)
+			return code[i + 2];
+	return 0;
+}
+
+/* Fills in where the latest frame is. False: the code is not of a version with that layout. */
+static bool check(struct php_process *p, const struct elf_file *e, const struct elf_name *symbols,
+		  const struct layout *layout)
+{
+	uint32_t current, file;
+
+	find_offsets(e, &symbols[FILE_NAME], &current, &file);
+	p->current = symbols[GLOBALS].address + current;
+	return current && current % 8 == 0 && current < symbols[GLOBALS].size &&
+	       file == layout->file && find_code(e, &symbols[BEGIN]) == layout->code &&
+	       find_handler(e, &symbols[RUN_C]) == layout->handler;
 }
 
 /*
@@ -116,7 +159,6 @@ const char *php_file_read(struct php_process *p, const struct elf_file *e)
 {
 	struct elf_name symbols[SYMBOLS];
 	const struct layout *layout;
-	uint32_t current, file;
 
 	*p = (struct php_process){ 0 };
 	for (size_t i = 0; i < SYMBOLS; i++)
@@ -124,16 +166,16 @@ const char *php_file_read(struct php_process *p, const struct elf_file *e)
 	elf_names_find(e, symbols, SYMBOLS);
 	if (!symbols[GLOBALS].address)
 		return "it is built for threads";
-	layout = find_layout(e);
+	layout = find_layout(e, &symbols[EXTEND]);
 	if (!layout)
 		return "a version of PHP that is not known";
-	find_offsets(e, &symbols[FILE_NAME], &current, &file);
-	if (!current || current % 8 || current >= symbols[GLOBALS].size || file != layout->file)
+	if (!check(p, e, symbols, layout))
 		return "its structures are not as they are in its version";
-	p->current = symbols[GLOBALS].address + current;
 	find_loop(p, e, symbols);
+	p->frameless = symbols[FRAMELESS].address;
 	p->function_last = layout->last;
 	p->function_code = layout->code;
 	p->function_file = layout->file;
+	p->function_handler = layout->handler;
 	return NULL;
 }
