@@ -265,7 +265,7 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 			return 1;
 		mark = script_loop_mark(loop, part, s->frames[n] & FRAME_ADDRESS);
 		s->frames[n] |= mark;
-		w->loops |= !!(mark & FRAME_EVALUATES);
+		w->loops |= !!((mark & FRAME_EVALUATES) | (s->frames[n] & FRAME_GUESSED));
 	}
 	return 0;
 }

@@ -55,7 +55,8 @@ struct walk {
 	__u64 room[WALK_SAMPLE_WORDS + WALK_MAX_FRAMES + WALK_REST_WORDS];
 	struct walk_cached cache[WALK_CACHE];
 	__u32 script_frames; /* frames of a runtime, see bpf/runtimes/script.bpf.h */
-	__u32 loops; /* not 0: some of the user frames are the loop of a runtime with a list */
+	__u32 loops; /* not 0: some of the user frames are the loop of a runtime with a list, or may
+			be */
 	struct script_frame scripts[MAX_SCRIPT_FRAMES];
 	struct hotspot_walk hotspot;
 	struct v8_walk v8;

@@ -7,6 +7,7 @@ struct merge {
 	const struct script_frame *next, *end; /* of those that the native stack has run */
 	struct script_merged *to;
 	size_t n;
+	size_t made; /* frames of made code that are not to be taken for the loop */
 };
 
 static size_t count_loops(const struct sample *s)
@@ -15,6 +16,24 @@ static size_t count_loops(const struct sample *s)
 
 	for (size_t i = 0; i < s->user_frames; i++)
 		n += (s->frames[i] & FRAME_EVALUATES) != 0;
+	return n;
+}
+
+/*
+ * Whether that frame has code without a table, through which the walk went by the frame pointer.
+ * That which opcache's compiler makes runs in the loop's place, on its frame.
+ */
+static bool is_made(const struct sample *s, size_t i)
+{
+	return i + 1 < s->user_frames && s->frames[i + 1] & FRAME_GUESSED;
+}
+
+static size_t count_made(const struct sample *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; s->script_runtime == SCRIPT_PHP && i < s->user_frames; i++)
+		n += is_made(s, i) && !(s->frames[i] & FRAME_EVALUATES);
 	return n;
 }
 
@@ -71,6 +90,16 @@ static bool is_anothers(const struct sample *s, size_t loops)
 	       (native_is_whole(s) || s->tid != s->pid);
 }
 
+/* Whether that frame stands for some of the list. */
+static bool runs_list(struct merge *m, const struct sample *s, size_t i)
+{
+	if (s->frames[i] & FRAME_EVALUATES)
+		return true;
+	if (s->script_runtime != SCRIPT_PHP || !is_made(s, i))
+		return false;
+	return !m->made || !m->made--;
+}
+
 /* The first frame of the list that has run on another native stack, of those up to `end`. */
 static const struct script_frame *find_base(const struct script_frame *list,
 					    const struct script_frame *end)
@@ -105,9 +134,14 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 	struct merge m = { .next = list, .end = find_base(list, end), .to = merged };
 	size_t loops = count_loops(s), entries, surplus = 0, missing = 0;
 
-	if (is_anothers(s, loops))
+	m.made = count_made(s);
+	if (is_anothers(s, loops + m.made))
 		m.end = end = list;
 	entries = count_entries(&m);
+	/* The outermost, as other code that is made at run time is called by it. */
+	if (native_is_whole(s) || m.end < end)
+		for (; m.made && loops < entries; loops++)
+			m.made--;
 	*match = judge(s, loops, entries, m.end < end);
 	if (native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
 		surplus = loops > entries ? loops - entries : 0;
@@ -117,12 +151,12 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 		put_entry(&m);
 	for (size_t i = 0; i < s->user_frames; i++) {
 		__u64 frame = s->frames[i];
-		bool any = false;
+		bool any = false, runs = runs_list(&m, s, i);
 
 		if (frame & FRAME_LOOP_PART && !keep)
 			continue;
-		if (!(frame & FRAME_EVALUATES) || surplus) {
-			surplus -= surplus && frame & FRAME_EVALUATES;
+		if (!runs || surplus) {
+			surplus -= surplus && runs;
 			put_native(&m, frame);
 			continue;
 		}

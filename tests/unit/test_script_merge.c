@@ -21,9 +21,9 @@ struct merging {
 
 /*
  * Merges two stacks, leaf first. Native: E is the evaluation loop, other letters are other frames.
- * P is another function of its. The list: a letter is a frame, '.' after it says that it is an
- * entry, '.' alone that there is only an entry, '|' that the native stack begins there. The merged
- * stack is in the same letters.
+ * P is another function of its, M code that is made at run time. The list: a letter is a frame, '.'
+ * after it says that it is an entry, '.' alone that there is only an entry, '|' that the native
+ * stack begins there. The merged stack is in the same letters.
  */
 static const char *merge(struct merging *m, const char *native, const char *list)
 {
@@ -33,10 +33,10 @@ static const char *merge(struct merging *m, const char *native, const char *list
 	size_t n = 0, length;
 
 	s->user_frames = s->script_frames = 0;
-	for (; *native; native++)
-		s->frames[s->user_frames++] = (__u64)*native |
-					      (*native == 'E' ? FRAME_EVALUATES : 0) |
-					      (*native == 'P' ? FRAME_LOOP_PART : 0);
+	for (const char *at = native; *at; at++)
+		s->frames[s->user_frames++] = (__u64)*at | (*at == 'E' ? FRAME_EVALUATES : 0) |
+					      (*at == 'P' ? FRAME_LOOP_PART : 0) |
+					      (at > native && at[-1] == 'M' ? FRAME_GUESSED : 0);
 	scripts = (struct script_frame *)(s->frames + s->user_frames);
 	for (; *list; list++) {
 		if (*list == '|')
@@ -116,6 +116,24 @@ static void frames_of_other_native_stacks_come_last(void **state)
 	expect(&m, STACKS("xE", "a.b.|c.", "xabc"), SCRIPT_UNMATCHED);
 }
 
+static void code_that_is_made_runs_in_the_place_of_phps_loop(void **state)
+{
+	struct merging m = { .sample.script_runtime = SCRIPT_PHP };
+
+	expect(&m, STACKS("xMyz", "ab.", "xabyz"), SCRIPT_MATCHED);
+	expect(&m, STACKS("xMyEwMz", "a.b.c.", "xaybwcz"), SCRIPT_MATCHED);
+	/* Other code is made, too. */
+	expect(&m, STACKS("MyEz", "a.", "Myaz"), SCRIPT_MATCHED);
+	expect(&m, STACKS("MyMz", "a.", "Myaz"), SCRIPT_MATCHED);
+	expect(&m, STACKS("MyEwMz", "a.b.", "Myawbz"), SCRIPT_MATCHED);
+	/* In a fiber. */
+	m.sample.walk_end = WALK_NO_TABLE;
+	expect(&m, STACKS("xMy", "ab.|c.", "xabyc"), SCRIPT_MATCHED);
+	m.sample.script_runtime = SCRIPT_RUBY;
+	m.sample.walk_end = WALK_ROOT;
+	expect(&m, STACKS("xMyz", "a.", "axMyz"), SCRIPT_LEAF_SKEW);
+}
+
 /* The list of PHP is that of the process, whichever thread runs it. */
 static void a_thread_without_a_loop_has_no_frames_of_phps(void **state)
 {
@@ -161,6 +179,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
 	cmocka_unit_test(rubys_frame_may_be_there_before_its_loop),
 	cmocka_unit_test(frames_of_other_native_stacks_come_last),
+	cmocka_unit_test(code_that_is_made_runs_in_the_place_of_phps_loop),
 	cmocka_unit_test(a_thread_without_a_loop_has_no_frames_of_phps),
 	cmocka_unit_test(nothing_is_lost),
 	cmocka_unit_test(a_thread_may_have_no_list),
