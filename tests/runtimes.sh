@@ -42,16 +42,18 @@ build_ruby() {
 	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$top/tests/e2e/programs/python/mark.c"
 }
 
-# build_php: the same for PHP.
+# build_php: the same for PHP; sets `php`, the command, which may be another one (PHP), as of another root.
 build_php() {
-	need_tools php
+	php=${PHP:-php}
+	export PHP="$php"
+	need_tools "${php%% *}"
 	[ "$(uname -m)" = x86_64 ] || skip_all "PHP's loop is found on x86-64"
-	version=$(php -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, PHP_ZTS ? " for threads" : "";')
+	version=$($php -n -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, PHP_ZTS ? " for threads" : "";')
 	case $version in
-	8.2) ;;
-	*) skip_all "PHP 8.2, not for threads (here is $version)" ;;
+	8.1 | 8.2 | 8.3 | 8.4) ;;
+	*) skip_all "PHP 8.1 to 8.4, not for threads (here is $version)" ;;
 	esac
-	php -r 'FFI::cdef("int getpid(void);")->getpid(); pcntl_waitpid(-1, $status);' 2> "$work/errors" ||
+	$php -r 'FFI::cdef("int getpid(void);")->getpid(); pcntl_waitpid(-1, $status);' 2> "$work/errors" ||
 		skip_all "php cannot load FFI and pcntl"
 	programs="$top/tests/e2e/programs/php"
 	compile_c -O2 -shared -fPIC -o "$work/libmark.so" "$top/tests/e2e/programs/python/mark.c"

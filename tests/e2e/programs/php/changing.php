@@ -4,10 +4,46 @@
 //
 // changing.php LIBRARY COUNT: closures, which are freed at once. Before that, it makes the file
 // $READY, and waits for a byte from its standard input.
-// php -S runs it for each request of /LIBRARY?NUMBER: a function, which the end of the request frees.
+// A server runs it for each request of /LIBRARY?NUMBER: a function, which the end of the request frees.
 //
 // Each calls mark(), and has half its number in its name, and its line as often after the first one as
 // the remainder of that by 7 says. Two names in a row differ in letters that PHP's own hash is the same for.
+//
+// PHP 8.4 names closures after their file instead of their namespace.
+class Files
+{
+    public static $text;
+    public $context;
+
+    public function stream_open($path, $mode, $options, &$opened)
+    {
+        return true;
+    }
+
+    public function stream_read($count)
+    {
+        $text = self::$text;
+        self::$text = '';
+        return $text;
+    }
+
+    public function stream_eof()
+    {
+        return self::$text == '';
+    }
+
+    public function stream_stat()
+    {
+        return [];
+    }
+
+    public function stream_set_option($option, $first, $second)
+    {
+        return false;
+    }
+}
+stream_wrapper_register('file-of', Files::class);
+
 function make_and_run($number, $declared)
 {
     $half = intdiv($number, 2);
@@ -16,12 +52,14 @@ function make_and_run($number, $declared)
     if ($declared) {
         eval("function $name(\$mark) {{$lines}\$mark->mark();}");
     } else {
-        $name = eval("namespace $name; return function (\$mark) {{$lines}\$mark->mark();};");
+        $code = "namespace $name; return function (\$mark) {{$lines}\$mark->mark();};";
+        Files::$text = "<?php $code";
+        $name = PHP_VERSION_ID < 80400 ? eval($code) : include "file-of://$name";
     }
     $name($GLOBALS['mark']);
 }
 
-if (PHP_SAPI == 'cli-server') {
+if (PHP_SAPI != 'cli') {
     $mark = FFI::cdef('void mark(void);', $_SERVER['SCRIPT_NAME']);
     make_and_run((int)$_SERVER['QUERY_STRING'], true);
     exit;

@@ -3,7 +3,7 @@
 // Calls mark(), where the sampler looks, through each of the libraries as soon as it is loaded.
 //
 // new_libraries.php LIBRARY NEW...: makes the file $READY, and waits for a byte from its standard input.
-const HEADER = 'typedef int (*function)(int); int call_back(function f, int depth); extern char mark[1];';
+const HEADER = 'int call_back(void *function, int depth); extern char mark[1];';
 
 function inner($library, $mark)
 {
@@ -16,7 +16,7 @@ function outer($path, $mark)
 }
 
 $library = FFI::cdef(HEADER, $argv[1]);
-$mark = $library->cast('function', FFI::addr($library->mark));
+$mark = FFI::addr($library->mark);
 file_put_contents(getenv('READY'), '');
 stream_set_read_buffer(STDIN, 0);
 fread(STDIN, 1);

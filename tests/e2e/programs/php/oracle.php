@@ -256,6 +256,23 @@ function from_c($library)
     $library->call_back($call, 5);
 }
 
+// Of PHP 8.4: hooks of properties, and objects that are made when they are asked.
+function later_objects()
+{
+    eval("class Hooked {\n  public \$value {\n    get => snap();\n    set {\n      snap();\n    }\n  }\n}");
+    $hooked = new Hooked();
+    $hooked->value = $hooked->value;
+    $lazy = (new ReflectionClass('Plain'))->newLazyGhost(function ($x) {
+        snap();
+    });
+    $lazy->value;
+}
+
+class Plain
+{
+    public $value = 0;
+}
+
 function objects()
 {
     $thing = new Thing(1, false);
@@ -280,6 +297,7 @@ function objects()
     Thing::ofClass();
     Suit::Hearts->ofEnum();
     new Thing(7);
+    PHP_VERSION_ID < 80400 or later_objects();
     (new class () {
         public function anonymous()
         {
@@ -324,6 +342,9 @@ function called_by_c()
     });
     class_exists('Nowhere');
     spl_autoload_unregister($load);
+    // PHP 8.4 calls these without a frame, and has one in backtraces all the same.
+    in_array('no', [new Thing()]);
+    implode(' ', [new Thing(), 'and', str_replace('a', 'b', new Thing())]);
     ob_start(fn ($text) => snap() ? "" : "");
     echo "a";
     ob_end_clean();

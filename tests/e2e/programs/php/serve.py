@@ -31,7 +31,8 @@ def ask_all():
 server = os.getpid()
 if os.fork():
     os.dup2(os.open("/dev/null", os.O_RDWR), 2)
-    os.execvp("php", ["php", "-d", "ffi.enable=1", "-S", f"127.0.0.1:{port}", program])
+    php = os.environ["PHP"].split()
+    os.execvp(php[0], [*php, "-d", "ffi.enable=1", "-S", f"127.0.0.1:{port}", program])
 try:
     ask_all()
 finally:
