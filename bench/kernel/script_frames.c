@@ -48,12 +48,24 @@ static const char ruby_text[] = "def f0(n) = ('x' * (n * 4096)).clear\n"
 				"  send('f' + depth, Integer(faults))\n"
 				"  puts\n"
 				"end\n";
+/* The same of a large string, once malloc() serves it (USE_ZEND_ALLOC). */
+static const char php_text[] =
+	"function f0($n) { str_repeat('x', $n * 4096); }\n"
+	"for ($i = 1; $i < 256; $i++) eval(\"function f$i(\\$n) { f\" . ($i - 1) . '($n); }');\n"
+	"echo PHP_VERSION, \"\\n\";\n"
+	"while ($line = fgets(STDIN)) {\n"
+	"    [$depth, $faults] = explode(' ', $line);\n"
+	"    \"f$depth\"((int)$faults);\n"
+	"    echo \"\\n\";\n"
+	"}\n";
 static const char *const python_command[] = { "python3", "-SEu", "-c", python_text, NULL };
 static const char *const ruby_command[] = { "ruby", "--disable=gems", "-e", ruby_text, NULL };
+static const char *const php_command[] = { "php", "-n", "-r", php_text, NULL };
 
 const struct script_program script_programs[] = {
 	{ "Python", "python", python_command },
 	{ "Ruby", "ruby", ruby_command },
+	{ "PHP", "php", php_command },
 };
 
 /* -------- the program -------- */
@@ -66,7 +78,7 @@ static void become_script(const struct script_program *program, unsigned int cpu
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	/* Else glibc keeps memory that was freed, after some time. */
-	if (!setenv("MALLOC_MMAP_THRESHOLD_", "65536", 1) &&
+	if (!setenv("MALLOC_MMAP_THRESHOLD_", "65536", 1) && !setenv("USE_ZEND_ALLOC", "0", 1) &&
 	    !sched_setaffinity(0, sizeof(cpus), &cpus) && dup2(in, 0) == 0 && dup2(out, 1) == 1)
 		execvp(program->command[0], (char *const *)(uintptr_t)program->command);
 	_exit(127);

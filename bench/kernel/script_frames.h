@@ -3,7 +3,7 @@
 #define BENCH_KERNEL_SCRIPT_FRAMES_H
 
 /*
- * What the frames of a Python or Ruby program cost in the kernel: ns = fixed + frame x its own
+ * What the frames of a Python, Ruby or PHP program cost in the kernel: ns = fixed + frame x its own
  * frames, by the time that the sampling program itself takes for them. The program is run by the
  * interpreter of PATH; it calls as many different functions as it has frames, and touches fresh
  * pages in the last.
@@ -16,7 +16,7 @@ struct script_program {
 	const char *const *command;
 };
 
-#define SCRIPT_PROGRAMS 2
+#define SCRIPT_PROGRAMS 3
 extern const struct script_program script_programs[SCRIPT_PROGRAMS];
 
 struct script_frames {

@@ -149,8 +149,9 @@ FORMAT = [(r";format(;|$)", r";main;calls_format;format(;|$)")]
 # Between two calls of Python there is the one of the extension: eight times.
 CALLBACK = [(";leaf_work(;|$)", r"^[^;]*;.*;<module>(;step(;(?!step;|apply)[^;]+)*;apply;apply_each"
              r"(;(?!step;|apply)[^;]+)*;step\.<locals>\.<lambda>){8};step;leaf_work(;|$)")]
-# The same with Ruby's own functions in C, each of which stands in the stack as the method that it is.
+# The same with the own functions in C of Ruby and PHP, each of which stands in the stack by its name.
 BLOCKS = [(";leaf_work(;|$)", r"^[^;]*;.*;<main>(;step;sort_by;each(;(?!step;|sort_by;)[^;]+)*;block in step){8};step;leaf_work(;|$)")]
+ARRAY_MAP = [(";leaf_work(;|$)", r"^[^;]*;.*;\{main\}(;step;array_map(;(?!step;|array_map;)[^;]+)*;\{closure[^;]*\}){8};step;leaf_work(;|$)")]
 GO = [(r"main\.leaf$", r"main\.main;main\.(middle|other);main\.leaf$"),
       (r"sha256\.block", r"main\.main;main\.hash;.*Sum256;.*sha256\.block"),
       (r"main\.grow;main\.grow", r"runtime\.goexit(\.abi0)?;main\.routines\.func1;main\.grow;")]
@@ -214,6 +215,8 @@ ROWS = [
     Row("python, extension that calls back", python_extension, calls=CALLBACK),
     Row("ruby", command("ruby", os.path.join(here, "phases.rb"), "FOLDER/times"), phases="phase", named=95),
     Row("ruby, functions in C that call back", command("ruby", os.path.join(here, "call_back.rb"), "3"), calls=BLOCKS),
+    Row("php", command("php", os.path.join(here, "phases.php"), "FOLDER/times"), phases="phase", named=95),
+    Row("php, functions in C that call back", command("php", os.path.join(here, "call_back.php"), "3"), calls=ARRAY_MAP),
     Row("postgres", postgres),
     # LLVM's code has neither tables nor frame pointers.
     Row("postgres with its JIT compiler", lambda folder: postgres(folder, "on"), rooted=None),
