@@ -52,6 +52,17 @@ enum unwind_kind {
 	 * stack; CFA = that end - *(sp + cfa_offset) + 8
 	 */
 	UNWIND_GO_STACK = 11,
+	/*
+	 * libgcc has found the handler of an exception: at fp + cfa_offset lie the stack pointer
+	 * and the pc that it is entered with, at fp + fp_far a pointer to its frame pointer.
+	 */
+	UNWIND_CONTEXT = 12,
+	/*
+	 * As UNWIND_CFA_SP, unless x4 is not 0 or UNWIND_TO_HANDLER is set: then the code enters a
+	 * handler, whose address is in register add >> 5, and sp + cfa_offset + register add & 31
+	 * is its stack pointer. The interrupted frame only. arm64.
+	 */
+	UNWIND_SP_OR_HANDLER = 13,
 };
 
 #define UNWIND_IN_REGISTER 255

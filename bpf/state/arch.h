@@ -23,6 +23,7 @@ struct user_registers {
 #define REGISTERS_LINK(r) 0
 #define REGISTERS_BASE(r) ((r)->bx)
 #define REGISTERS_PHP(r) ((r)->r15) /* the instruction that its loop is at */
+#define REGISTERS_HANDLER(r) 0
 
 /* A system call, and its first argument. */
 #define SYSCALL_NUMBER(r) ((r)->orig_ax)
@@ -66,6 +67,8 @@ struct user_registers {
 #define REGISTERS_LINK(r) ((r)->link)
 #define REGISTERS_BASE(r) 0
 #define REGISTERS_PHP(r) ((r)->x[28])
+/* Where libgcc's unwinder leaves: not 0 if it enters a handler. */
+#define REGISTERS_HANDLER(r) ((r)->x[4])
 
 /* A system call, and its first argument. */
 #define SYSCALL_NUMBER(r) ((r)->x[8])

@@ -199,6 +199,7 @@ static __always_inline int rule_cfa(struct walk *w, const struct unwind_rule *ru
 	__u64 base;
 
 	switch (rule->kind) {
+	case UNWIND_SP_OR_HANDLER:
 	case UNWIND_CFA_SP: *cfa = w->sp + rule->cfa_offset; break;
 	case UNWIND_CFA_FP: *cfa = w->fp + rule->cfa_offset; break;
 	case UNWIND_DEREF_SP:
@@ -301,7 +302,7 @@ static __always_inline int step_builtin(struct walk *w, __u32 number)
 	return v8_leave(w->index, 0);
 }
 
-#define STEP_OTHER 2 /* the frame is not V8's */
+#define STEP_OTHER 2 /* the frame is of another kind */
 
 /*
  * The step of a process with V8, if the frame is V8's. A global function, so that the others
@@ -326,6 +327,66 @@ __noinline int step_v8(__u32 index)
 	if (number == UNWIND_NONE || (number == RULE_NO_MAPPING && v8_may_have_made(w)))
 		return v8_step(index);
 	return STEP_OTHER;
+}
+
+/* Where libgcc's unwinder has the registers that the handler is entered with: in its variables. */
+static __always_inline int handler_by_context(struct walk *w, const struct unwind_rule *rule,
+					      __u64 *pc, __u64 *sp)
+{
+	__u64 saved;
+
+	if (read_words(w, w->fp + rule->cfa_offset, 2))
+		return STEP_END(w, WALK_BAD_READ);
+	*sp = word(w, 0);
+	*pc = word(w, 1);
+	if (WALK_READ_USER(&saved, 8, w->fp + rule->fp_far) || WALK_READ_USER(&w->fp, 8, saved))
+		return STEP_END(w, WALK_BAD_READ);
+	return STEP_ON;
+}
+
+/* In registers, some of which have been restored: the interrupted frame is about to leave. */
+static __always_inline int handler_by_registers(struct walk *w, const struct unwind_rule *rule,
+						__u64 *pc, __u64 *sp)
+{
+	const __u64 *registers = (const __u64 *)&w->registers;
+
+	if (w->frames != 1)
+		return STEP_END(w, WALK_UNSUPPORTED);
+	if (!REGISTERS_HANDLER(&w->registers) && !(rule->flags & UNWIND_TO_HANDLER))
+		return STEP_OTHER;
+	*sp = w->sp + rule->cfa_offset + registers[rule->add & 31];
+	*pc = registers[rule->add >> 5 & 31];
+	if (rule->flags & UNWIND_FP_FROM_FP && WALK_READ_USER(&w->fp, 8, w->fp + rule->fp_far))
+		return STEP_END(w, WALK_BAD_READ);
+	return STEP_ON;
+}
+
+/*
+ * From libgcc's unwinder to the function with the handler, which it does not return to, but jumps.
+ * A global function, as the step of almost all frames is another one. STEP_OTHER: it returns.
+ */
+__noinline int step_to_handler(__u32 index, __u32 number)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	struct unwind_rule *rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	__u64 pc = 0, sp = 0;
+	int ended;
+
+	if (!w || !rule)
+		return 1;
+	ended = rule->kind == UNWIND_CONTEXT ? handler_by_context(w, rule, &pc, &sp)
+					     : handler_by_registers(w, rule, &pc, &sp);
+	if (ended)
+		return ended;
+	pc = plain_address(pc);
+	if (!pc || pc >> USER_ADDRESS_BITS || sp <= w->sp)
+		return STEP_END(w, WALK_BAD_READ);
+	w->pc = pc;
+	w->sp = sp;
+	w->base_lost = 1;
+	w->exact = 1;
+	w->guessed = 0;
+	return STEP_ON;
 }
 
 /* Appends the frame at w->pc to the sample and goes to its caller. Not 0: the walk has ended. */
@@ -378,6 +439,12 @@ static __always_inline int step(struct walk *w)
 	if (rule->kind == UNWIND_SIGNAL) {
 		mark_exact(w);
 		return step_signal(w);
+	}
+	if (rule->kind == UNWIND_CONTEXT || rule->kind == UNWIND_SP_OR_HANDLER) {
+		int ended = step_to_handler(w->index, number);
+
+		if (ended != STEP_OTHER)
+			return ended;
 	}
 	return step_rule(w, rule);
 }

@@ -116,6 +116,22 @@ static bool step_by_rule(struct state *s, const struct unwind_rule *rule)
 	return s->pc && s->pc < HIGHEST_ADDRESS;
 }
 
+/* As handler_by_context() of the kernel half. */
+static bool step_by_context(struct state *s, const struct unwind_rule *rule)
+{
+	uint64_t at = s->fp + (uint64_t)rule->cfa_offset, sp, pc, saved;
+
+	if (!read_word(s, at, &sp) || !read_word(s, at + 8, &pc) ||
+	    !read_word(s, s->fp + (uint64_t)rule->fp_far, &saved) || !read_word(s, saved, &s->fp) ||
+	    sp <= s->sp)
+		return false;
+	s->pc = plain_address(pc);
+	s->sp = sp;
+	s->base_lost = true;
+	s->exact = true;
+	return s->pc && s->pc < HIGHEST_ADDRESS;
+}
+
 static bool is_made_code(const struct state *s, uint64_t address)
 {
 	const struct mapping *m = mappings_find(&s->layout->mappings, address);
@@ -236,7 +252,8 @@ static enum progress step(struct state *s)
 		if (rule.flags & UNWIND_AT_START)
 			frames[s->frames - 1] |= FRAME_EXACT;
 		return AT_ROOT;
-	} else if (!step_by_rule(s, &rule)) {
+	} else if (rule.kind == UNWIND_CONTEXT ? !step_by_context(s, &rule)
+					       : !step_by_rule(s, &rule)) {
 		return STUCK;
 	}
 	frames[s->frames++] = s->pc | marks(s);

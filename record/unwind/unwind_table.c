@@ -41,8 +41,12 @@ struct builder {
 	uint64_t next;		 /* everything before has its rows */
 	uint64_t fde_end;
 	uint64_t row_start; /* of the FDE's last row */
-	bool to_handler;    /* its code is about to enter the handler of an exception */
-	int rule;	    /* that holds at `next` */
+	int64_t row_frame;  /* the offset of its CFA */
+	int row_rule;
+	struct exception_return leaves; /* of the FDE */
+	size_t left;			/* how many of its stretches have their rows */
+	bool to_handler;		/* the FDE's rows enter the handler of an exception */
+	int rule;			/* that holds at `next` */
 	uint32_t page;
 	int error;
 	struct remembered *remembered;	       /* [REMEMBERED] */
@@ -213,46 +217,67 @@ static int rule_of_row(struct builder *b, const struct cfi_row *row)
 	return r->rule;
 }
 
-static int add_rule(struct builder *b, struct unwind_rule rule, uint8_t flags)
-{
-	rule.flags |= flags;
-	return rule_set_add(&b->t->rules, &rule);
-}
-
-/* The code before `address` may leave its frame for that of an exception's handler. */
-static void add_exception_return(struct builder *b, uint64_t address)
+/* The code around `address` may leave its frame for that of an exception's handler. */
+static void find_exception_return(struct builder *b, uint64_t address)
 {
 	uint64_t start = address - b->row_start > EXCEPTION_RETURN_BYTES
 				 ? address - EXCEPTION_RETURN_BYTES
 				 : b->row_start;
-	struct cursor code = elf_file_at(b->e, start);
+	uint64_t size = b->fde_end - start;
+	struct exception_code code = { b->e->machine, elf_file_at(b->e, start), start, address,
+				       b->row_frame };
 	struct exception_return r;
 
-	if (cursor_left(&code) > address - start)
-		code.end = code.at + (address - start);
-	if (!exception_return_find(&r, code, start))
+	if (size > 2 * EXCEPTION_RETURN_BYTES)
+		size = 2 * EXCEPTION_RETURN_BYTES;
+	if (cursor_left(&code.code) > size)
+		code.code.end = code.code.at + size;
+	if (!exception_return_find(&r, &code))
 		return;
-	add_row(b, r.copies, add_rule(b, r.rule, 0));
-	add_row(b, r.stored, add_rule(b, r.rule, UNWIND_TO_HANDLER));
-	b->to_handler = true;
+	b->leaves = r;
+	b->left = 0;
+	b->to_handler = r.rows_enter;
+}
+
+/* What of that begins before `until`. */
+static void add_exception_return(struct builder *b, uint64_t until)
+{
+	for (; b->left < b->leaves.count; b->left++) {
+		const struct exception_stretch *s = &b->leaves.stretches[b->left];
+
+		if (s->start >= until)
+			return;
+		add_row(b, s->start, rule_set_add(&b->t->rules, &s->rule));
+		if (s->end < until)
+			add_row(b, s->end, b->row_rule);
+	}
 }
 
 static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 {
 	struct builder *b = context;
+	struct unwind_rule rule;
 
 	if (address >= b->fde_end || b->error)
 		return;
 	if (address < b->next)
 		address = b->next; /* FDEs overlap: the first one counts */
-	if (exception_return_is_end(row) && b->row_start >= b->next && address > b->row_start)
-		add_exception_return(b, address);
+	if (b->row_start >= b->next && address > b->row_start &&
+	    exception_return_is_end(b->e->machine, row, b->row_frame))
+		find_exception_return(b, address);
 	else if (row->cfa == CFI_CFA_REGISTER && row->reg == ARCH_REGISTER_FP)
 		b->to_handler = false;
+	add_exception_return(b, address);
+	if (b->to_handler) {
+		rule = unwind_rule_from_row(row);
+		rule.flags |= UNWIND_TO_HANDLER;
+		b->row_rule = rule_set_add(&b->t->rules, &rule);
+	} else {
+		b->row_rule = rule_of_row(b, row);
+	}
 	b->row_start = address;
-	add_row(b, address,
-		b->to_handler ? add_rule(b, unwind_rule_from_row(row), UNWIND_TO_HANDLER)
-			      : rule_of_row(b, row));
+	b->row_frame = row->offset;
+	add_row(b, address, b->row_rule);
 }
 
 static bool in_code(const struct unwind_table *t, uint64_t start, uint64_t end)
@@ -317,12 +342,15 @@ static void add_fde(struct builder *b, const struct cfi *cfi, const struct cfi_f
 		fill_gap(b, fde->start);
 	b->fde_end = cfi_fde_end(fde);
 	b->row_start = fde->start;
+	b->row_frame = 0;
+	b->leaves.count = b->left = 0;
 	b->to_handler = false;
 	if (is_outermost(b, cfi, fde))
 		add_row(b, b->next > fde->start ? b->next : fde->start,
 			rule_set_add(&b->t->rules, &end));
 	else
 		cfi_run(cfi, fde, take_row, b);
+	add_exception_return(b, b->fde_end);
 	b->next = cfi_fde_end(fde);
 }
 

@@ -40,11 +40,12 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 # No rule for a return address of 0: what ends there was read wrongly.
 cat > "$work/exc.cc" <<'C'
+#include <cstdlib>
 #include <stdexcept>
 struct D { volatile int x; ~D() { x = 1; } };
 __attribute__((noinline)) int thrower(int n) { D d; d.x = n; if (!n) throw std::runtime_error("x"); return thrower(n - 1) + d.x; }
 __attribute__((noinline)) int catcher(int n) { try { return thrower(n); } catch (std::exception &e) { return e.what()[0]; } }
-int main(int argc, char **) { long s = 0; for (int i = 0; i < (argc > 1 ? 200 : 40000); i++) s += catcher(20); return s == 1; }
+int main(int argc, char **argv) { long s = 0; for (int i = 0; i < (argc > 1 ? atoi(argv[1]) : 40000); i++) s += catcher(20); return s == 1; }
 C
 cxx=${CXX:-c++}
 if command -v "${cxx%% *}" > /dev/null; then
@@ -56,13 +57,32 @@ if command -v "${cxx%% *}" > /dev/null; then
 	# While libgcc goes over to the frame with the handler, when its own return address is gone.
 	what="a stack is whole while an exception enters its handler"
 	if $cxx -O2 -static-libgcc -o "$work/exc-static" "$work/exc.cc" 2> "$work/err" &&
-		"$record" -q -e "uprobe:$work/exc-static:_Unwind_DebugHook" -o "$work/enters.prf" -- "$work/exc-static" few 2>> "$work/err"; then
+		"$record" -q -e "uprobe:$work/exc-static:_Unwind_DebugHook" -o "$work/enters.prf" -- "$work/exc-static" 200 2>> "$work/err"; then
 		folded=$("$report" -q "$work/enters.prf")
 		like "$folded" ';main;catcher[^;]*;_Unwind_Resume;_Unwind_DebugHook [0-9]' "$what"
 		unlike "$folded" 'incomplete' "and none is cut off"
 	else
 		skip "$what" "$(tail -1 "$work/err")"
 	fi
+
+	# At each of the last instructions of these functions, which restore the registers one by one.
+	unwinder=$(ldd "$work/exc" | awk '/libgcc_s/ { print $3 }')
+	for function in _Unwind_Resume _Unwind_RaiseException; do
+		what="a stack is whole at each instruction at the end of $function"
+		addresses=$(objdump -d --no-show-raw-insn --disassemble=$function "$unwinder" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p')
+		first=$(printf '%s\n' "$addresses" | head -n 1)
+		set --
+		for address in $(printf '%s\n' "$addresses" | tail -n 60); do
+			set -- "$@" -e "uprobe:$unwinder:$function+$((0x$address - 0x$first))"
+		done
+		if [ $# -gt 0 ] && "$record" -q "$@" -o "$work/ends.prf" -- "$work/exc" 3 2> "$work/err"; then
+			folded=$("$report" -q --event "$work/ends.prf")
+			number "$(printf '%s\n' "$folded" | grep -c ';main;catcher') >= 25" "there are samples at the end of $function"
+			is "$(printf '%s\n' "$folded" | grep -vE ";_start;.*;main;catcher[^;]*(;thrower[^;]*)*(;__cxa_throw)?;$function [0-9]+\$")" "" "$what"
+		else
+			skip "$what" "$(tail -1 "$work/err")"
+		fi
+	done
 else
 	skip "exceptions" "no C++ compiler"
 fi

@@ -17,7 +17,8 @@
 #define SIGNAL UINT64_C(0x404000)
 #define START UINT64_C(0x405000) /* the root, entered at its first byte */
 #define NO_TABLE UINT64_C(0x406000)
-#define CODE_END UINT64_C(0x407000)
+#define ENTERS UINT64_C(0x407000) /* the handler of an exception, by what it has found */
+#define CODE_END UINT64_C(0x408000)
 #define MADE UINT64_C(0x700000) /* by the process itself */
 
 static bool rule_at(void *context, const struct layout *layout, uint64_t address,
@@ -37,6 +38,11 @@ static bool rule_at(void *context, const struct layout *layout, uint64_t address
 		rule->kind = UNWIND_CFA_FP;
 		rule->cfa_offset = 16;
 		rule->fp_word = 0;
+		return true;
+	case ENTERS:
+		rule->kind = UNWIND_CONTEXT;
+		rule->cfa_offset = 16;
+		rule->fp_far = -24;
 		return true;
 	case OUTERMOST: rule->kind = UNWIND_END; return true;
 	case SIGNAL: rule->kind = UNWIND_SIGNAL; return true;
@@ -201,6 +207,43 @@ static void leaves_what_does_not_reach_the_root(void **state)
 	/* No tables are made. */
 	begin(&f, OUTERMOST + 9);
 	f.late.rule = NULL;
+	assert_unchanged(&f);
+}
+
+/* Interrupted in code that enters a handler, the first byte of the code that finds its frame by fp.
+ */
+static void begin_in_unwinder(struct fixture *f)
+{
+	begin(f, OUTERMOST + 9);
+	f->record.user = (ENTERS + 5) | FRAME_EXACT;
+	put_word(f, STACK + 40, STACK + 128); /* where the handler's frame pointer is saved */
+	put_word(f, STACK + 80, STACK + 200); /* its stack */
+	put_word(f, STACK + 88, BY_FP);
+	put_word(f, STACK + 128, STACK + 304);
+	put_word(f, STACK + 312, OUTERMOST + 9);
+}
+
+static void enters_a_handler(void **state)
+{
+	static struct fixture f;
+	const struct sample *s;
+
+	begin_in_unwinder(&f);
+	s = finish(&f);
+	assert_int_equal(s->walk_end, WALK_ROOT);
+	assert_int_equal(s->user_frames, 3);
+	assert_int_equal(s->frames[1], BY_FP | FRAME_EXACT);
+	assert_int_equal(s->frames[2], OUTERMOST + 9);
+	/* Its stack does not lie above, its frame pointer is not in the copy, or there is no code.
+	 */
+	begin_in_unwinder(&f);
+	put_word(&f, STACK + 80, STACK + 8);
+	assert_unchanged(&f);
+	begin_in_unwinder(&f);
+	put_word(&f, STACK + 40, STACK + 1024);
+	assert_unchanged(&f);
+	begin_in_unwinder(&f);
+	put_word(&f, STACK + 88, 0);
 	assert_unchanged(&f);
 }
 
@@ -393,6 +436,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(goes_on_to_the_root),
 	cmocka_unit_test(marks_code_that_was_not_called),
 	cmocka_unit_test(leaves_what_does_not_reach_the_root),
+	cmocka_unit_test(enters_a_handler),
 	cmocka_unit_test(marks_what_runs_the_frames_of_a_list),
 	cmocka_unit_test(guesses_the_caller_of_made_code),
 	cmocka_unit_test(follows_made_code_that_returns),

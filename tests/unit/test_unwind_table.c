@@ -57,6 +57,8 @@ static bool agrees(const struct unwind_rule *rule, const struct cfi_row *libdw)
 {
 	int kind;
 
+	if (rule->kind == UNWIND_CONTEXT || rule->kind == UNWIND_SP_OR_HANDLER)
+		return true; /* where it is wrong; other tests see to it */
 	if (libdw->signal)
 		return rule->kind == UNWIND_SIGNAL;
 	if (libdw->ra.place == CFI_UNDEFINED)
@@ -410,6 +412,89 @@ static void test_entry_is_outermost(void **state)
 	assert_int_equal(kind_of_begins(false), UNWIND_CFA_SP);
 }
 
+/* The instructions by which libgcc enters an exception's handler (test_exception_return). */
+#ifdef __x86_64__
+__asm__(".pushsection .text\n"
+	"throws: .cfi_startproc\n"
+	"	push %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset rbp,-16\n"
+	"	mov %rsp,%rbp\n"
+	"	.cfi_def_cfa_register rbp\n"
+	"throws_before: nop\n"
+	"throws_copies: call throws\n"
+	"	mov -0x98(%rbp),%rsi\n"
+	"	mov -0xa0(%rbp),%rdi\n"
+	"throws_copied: mov 0(%rbp),%rbp\n"
+	"	.cfi_def_cfa rcx,8\n"
+	"throws_leaves: mov %rcx,%rsp\n"
+	"	.cfi_def_cfa rbp,16\n"
+	"throws_after: ret\n"
+	"	.cfi_endproc\n"
+	".popsection\n");
+#else
+__asm__(".pushsection .text\n"
+	"throws: .cfi_startproc\n"
+	"	sub sp,sp,#2128\n"
+	"	.cfi_def_cfa_offset 2128\n"
+	"	stp x29,x30,[sp]\n"
+	"	.cfi_offset 29,-2128\n"
+	"	.cfi_offset 30,-2120\n"
+	"	mov x29,sp\n"
+	"throws_before: nop\n"
+	"	ldp x29,x30,[sp]\n"
+	"	add sp,sp,#2128\n"
+	"	.cfi_remember_state\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"throws_leaves: add sp,sp,x4\n"
+	"	ret\n"
+	"	.cfi_restore_state\n"
+	"	nop\n"
+	"throws_copies: bl throws\n"
+	"	ldr x0,[sp,#1952]\n"
+	"	ldr x1,[sp,#1960]\n"
+	"	str x1,[x29,#8]\n"
+	"throws_copied: b throws_before + 4\n"
+	"throws_after: ret\n"
+	"	.cfi_endproc\n"
+	".popsection\n");
+#endif
+void throws_before(void), throws_copies(void), throws_copied(void), throws_leaves(void),
+	throws_after(void);
+
+static void test_way_to_a_handler(void **state)
+{
+	struct unwind_table t;
+	struct elf_file e;
+	uint64_t bias = open_own(&e);
+	int usual = ARCH_MACHINE == EM_X86_64 ? UNWIND_CFA_FP : UNWIND_CFA_SP;
+
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_OK);
+	elf_file_release(&e);
+	assert_int_equal(find_rule(&t, (uintptr_t)throws_before - bias)->kind, usual);
+	assert_int_equal(find_rule(&t, (uintptr_t)throws_copies - 1 - bias)->kind, usual);
+	assert_int_equal(find_rule(&t, (uintptr_t)throws_copies - bias)->kind, UNWIND_CONTEXT);
+	assert_int_equal(find_rule(&t, (uintptr_t)throws_copied - bias)->kind, UNWIND_CONTEXT);
+	if (ARCH_MACHINE == EM_X86_64) {
+		assert_int_equal(find_rule(&t, (uintptr_t)throws_leaves - bias)->flags,
+				 UNWIND_TO_HANDLER);
+	} else {
+		assert_int_equal(find_rule(&t, (uintptr_t)throws_before + 4 - bias)->kind,
+				 UNWIND_SP_OR_HANDLER);
+		assert_int_equal(find_rule(&t, (uintptr_t)throws_leaves - bias)->kind,
+				 UNWIND_SP_OR_HANDLER);
+		assert_int_equal(find_rule(&t, (uintptr_t)throws_leaves + 4 - bias)->flags,
+				 UNWIND_TO_HANDLER);
+	}
+	assert_int_equal(find_rule(&t, (uintptr_t)throws_after - bias)->kind, usual);
+	assert_int_equal(find_rule(&t, (uintptr_t)throws_after - bias)->flags, 0);
+	unwind_table_release(&t);
+}
+
 #ifdef __x86_64__
 /* Whether glibc's __start_context is known when it begins with these bytes. */
 static bool begins_stack(const void *bytes, size_t size)
@@ -531,6 +616,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_holes_are_not_analysed),
 	cmocka_unit_test(test_search_for_a_handler_ends),
 	cmocka_unit_test(test_entry_is_outermost),
+	cmocka_unit_test(test_way_to_a_handler),
 #ifdef __x86_64__
 	cmocka_unit_test(test_trampoline_at_an_edge),
 	cmocka_unit_test(test_begins_stack),
