@@ -9,7 +9,8 @@
 #define ENTRY_SIZE 64
 
 #if defined(__x86_64__)
-static void plt(const struct elf_section *s, code_pattern_function *found, void *context)
+static void plt(const struct elf_file *e, const struct elf_section *s, code_pattern_function *found,
+		void *context)
 {
 	struct unwind_rule rule;
 
@@ -78,13 +79,29 @@ bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size
 	return false;
 }
 
-/* A linkage table of arm64 does not touch the stack before it jumps. */
-static void plt(const struct elf_section *s, code_pattern_function *found, void *context)
+/*
+ * A linkage table of arm64 does not touch the stack before it jumps, but for its first entry, which
+ * calls the dynamic linker: [bti c] stp x16,x30,[sp,#-16]!
+ */
+static void plt(const struct elf_file *e, const struct elf_section *s, code_pattern_function *found,
+		void *context)
 {
-	struct unwind_rule rule = unwind_rule_at_entry(0);
+	static const uint32_t push = 0xa9bf7bf0;
+	struct unwind_rule outside = unwind_rule_at_entry(0), inside = unwind_rule_at_entry(16);
+	uint64_t at = s->address, pushed = at + 4, end = at + s->size;
+	struct cursor c = elf_section_data(e, s);
+	bool pushes = cursor_u32(&c) == push;
 
-	if (s->size > 2 * ARCH_PLT_ENTRY)
-		found(context, s->address + 2 * ARCH_PLT_ENTRY, s->address + s->size, &rule);
+	if (!pushes) {
+		pushes = cursor_u32(&c) == push;
+		pushed += 4;
+	}
+	if (pushes && s->size >= 2 * ARCH_PLT_ENTRY) {
+		found(context, at, pushed, &outside);
+		at += 2 * ARCH_PLT_ENTRY;
+		found(context, pushed, at, &inside);
+	}
+	found(context, at, end, &outside);
 }
 
 static void init_or_fini(const struct elf_file *e, const struct elf_section *s,
@@ -104,7 +121,7 @@ void code_patterns_each(const struct elf_file *e, code_pattern_function *found, 
 		    s->address + s->size < s->address)
 			continue;
 		if (strncmp(s->name, ".plt", 4) == 0)
-			plt(s, found, context);
+			plt(e, s, found, context);
 		else if (strcmp(s->name, ".init") == 0 || strcmp(s->name, ".fini") == 0)
 			init_or_fini(e, s, found, context);
 	}

@@ -51,6 +51,13 @@ else
 	shape exec "$work/stacks" exec ';main;outer;middle;leaf'
 fi
 
+# Each call goes through the dynamic linker, which it is resolved by.
+compile_c -O2 -fno-builtin -fomit-frame-pointer -Wl,-z,lazy -o "$work/lazy" "$top/tests/e2e/programs/lazy.c"
+shape lazy "$work/lazy" lazy ''
+folded=$("$report" -q "$work/lazy.prf")
+like "$folded" ';main;calls_lazily;[^;]*(_dl_|ld-linux)' "lazy: the dynamic linker was called"
+unlike "$folded" ';main;[^;]*(_dl_|ld-linux)' "lazy: its caller is not missing"
+
 # Only .debug_frame describes its own code, plain or compressed.
 for packed in none zlib; do
 	accepts $cc -g -gz=$packed || { skip "debug_frame-$packed" "$cc does not compress so"; continue; }
