@@ -122,8 +122,9 @@ static size_t span(size_t size)
 }
 
 /*
- * The page of zeros ends a text whose last byte is written over between the search for its end and
- * its use; otherwise such a text would be read on beyond the mapping.
+ * A private mapping would have the breakpoints of uprobes in it, a shared one has what the file
+ * has. The page of zeros ends a text whose last byte is written over between the search for its end
+ * and its use; otherwise such a text would be read on beyond the mapping.
  */
 static uint8_t *map_file(int fd, size_t size)
 {
@@ -132,7 +133,7 @@ static uint8_t *map_file(int fd, size_t size)
 
 	if (space == MAP_FAILED)
 		return NULL;
-	if (mmap(space, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+	if (mmap(space, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
 		int error = errno;
 
 		munmap(space, span(size));
