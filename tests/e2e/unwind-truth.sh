@@ -65,23 +65,28 @@ if command -v "${cxx%% *}" > /dev/null; then
 		skip "$what" "$(tail -1 "$work/err")"
 	fi
 
-	# At each of the last instructions of these functions, which restore the registers one by one.
+	# At each instruction of these functions, whose last ones restore the registers one by one.
 	unwinder=$(ldd "$work/exc" | awk '/libgcc_s/ { print $3 }')
 	for function in _Unwind_Resume _Unwind_RaiseException; do
-		what="a stack is whole at each instruction at the end of $function"
-		addresses=$(objdump -d --no-show-raw-insn --disassemble=$function "$unwinder" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p')
-		first=$(printf '%s\n' "$addresses" | head -n 1)
-		set --
-		for address in $(printf '%s\n' "$addresses" | tail -n 60); do
-			set -- "$@" -e "uprobe:$unwinder:$function+$((0x$address - 0x$first))"
+		what="a stack is whole at each instruction of $function"
+		objdump -d --no-show-raw-insn --disassemble=$function "$unwinder" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' > "$work/addresses"
+		first=$(head -n 1 "$work/addresses")
+		while read -r address; do
+			echo "-e uprobe:$unwinder:$function+$((0x$address - 0x$first))"
+		done < "$work/addresses" > "$work/events"
+		# So many events at most.
+		split -l 60 "$work/events" "$work/events-$function."
+		folded=
+		for events in "$work/events-$function."*; do
+			if ! "$record" -q $(cat "$events") -o "$work/ends.prf" -- "$work/exc" 3 2> "$work/err"; then
+				skip "$what" "$(tail -1 "$work/err")"
+				continue 2
+			fi
+			folded="$folded$("$report" -q "--event=*" --group-by=event "$work/ends.prf")
+"
 		done
-		if [ $# -gt 0 ] && "$record" -q "$@" -o "$work/ends.prf" -- "$work/exc" 3 2> "$work/err"; then
-			folded=$("$report" -q --event "$work/ends.prf")
-			number "$(printf '%s\n' "$folded" | grep -c ';main;catcher') >= 25" "there are samples at the end of $function"
-			is "$(printf '%s\n' "$folded" | grep -vE ";_start;.*;main;catcher[^;]*(;thrower[^;]*)*(;__cxa_throw)?;$function [0-9]+\$")" "" "$what"
-		else
-			skip "$what" "$(tail -1 "$work/err")"
-		fi
+		number "$(printf '%s' "$folded" | cut -d ';' -f 1 | sort -u | wc -l) >= 50" "there are samples at the instructions of $function"
+		is "$(printf '%s' "$folded" | grep -vE ";_start;.*;main;catcher[^;]*(;thrower[^;]*)*(;__cxa_throw)?;$function [0-9]+\$")" "" "$what"
 	done
 else
 	skip "exceptions" "no C++ compiler"
