@@ -74,9 +74,18 @@ bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size
 	       memcmp(c.at + at, begin, sizeof(begin)) == 0;
 }
 #else
+/* glibc's __startcontext: [bti or nop] mov x0,x19; cbnz x0,setcontext; b exit */
 bool code_begins_stack(const struct elf_file *e, uint64_t address, uint64_t size)
 {
-	return false;
+	struct cursor c;
+
+	if (size != 12 && size != 16)
+		return false;
+	c = elf_file_at(e, address);
+	if (size == 16 && (cursor_u32(&c) & 0xfffff01f) != 0xd503201f)
+		return false;
+	return cursor_u32(&c) == 0xaa1303e0 && (cursor_u32(&c) & 0xff00001f) == 0xb5000000 &&
+	       cursor_u32(&c) >> 26 == 5;
 }
 
 /*

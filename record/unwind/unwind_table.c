@@ -253,6 +253,17 @@ static void add_exception_return(struct builder *b, uint64_t until)
 	}
 }
 
+/*
+ * _dl_runtime_resolve on arm64: what was pushed before it began is known from its second
+ * instruction on (see unwind_rule_from_row()). Until then the caller is in the link register.
+ */
+static bool is_after_pushed_words(const struct builder *b, const struct cfi_row *row)
+{
+	return ARCH_LINK_REGISTER && !b->row_frame && row->cfa == CFI_CFA_REGISTER &&
+	       row->reg == ARCH_REGISTER_SP && !row->offset && row->ra.place == CFI_AT_CFA &&
+	       row->ra.offset == 8;
+}
+
 static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 {
 	struct builder *b = context;
@@ -268,6 +279,10 @@ static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 	else if (row->cfa == CFI_CFA_REGISTER && row->reg == ARCH_REGISTER_FP)
 		b->to_handler = false;
 	add_exception_return(b, address);
+	if (b->row_start >= b->next && address > b->row_start && is_after_pushed_words(b, row)) {
+		rule = unwind_rule_at_entry(16);
+		add_row(b, b->row_start, rule_set_add(&b->t->rules, &rule));
+	}
 	if (b->to_handler) {
 		rule = unwind_rule_from_row(row);
 		rule.flags |= UNWIND_TO_HANDLER;

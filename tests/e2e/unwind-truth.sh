@@ -29,7 +29,7 @@ number "$(share 'incomplete.*coroutine') == 0" "and is whole"
 number "$rooted >= 99" "so it has reached its root"
 
 shape truth signal
-like "$folded" ';main;.*;__restore_rt;handler;burn [0-9]|;main;.*;\[libc[^;]*;handler;burn [0-9]' "a signal's trampoline lies between handler and interrupted code"
+like "$folded" ';main;.*;__restore_rt;handler;burn [0-9]|;main;.*;\[(libc|vdso)[^;]*;handler;burn [0-9]' "a signal's trampoline lies between handler and interrupted code"
 unlike "$folded" ';\[libc.so.6\+0x[0-9a-f]*f\];handler' "and is not looked for before its start"
 
 if [ "$(uname -m)" = x86_64 ]; then
@@ -66,11 +66,12 @@ if command -v "${cxx%% *}" > /dev/null; then
 	fi
 
 	# At each instruction of these functions, whose last ones restore the registers one by one.
-	unwinder=$(ldd "$work/exc" | awk '/libgcc_s/ { print $3 }')
+	unwinder=$(realpath "$($cxx -print-file-name=libgcc_s.so.1)")
 	for function in _Unwind_Resume _Unwind_RaiseException; do
 		what="a stack is whole at each instruction of $function"
 		objdump -d --no-show-raw-insn --disassemble=$function "$unwinder" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' > "$work/addresses"
 		first=$(head -n 1 "$work/addresses")
+		[ -n "$first" ] || { skip "$what" "$unwinder cannot be disassembled"; continue; }
 		while read -r address; do
 			echo "-e uprobe:$unwinder:$function+$((0x$address - 0x$first))"
 		done < "$work/addresses" > "$work/events"

@@ -20,6 +20,8 @@
 #include "record/unwind/code_patterns.h"
 #include "record/unwind/unwind_arch.h"
 
+#define RETURN_COLUMN (ARCH_MACHINE == EM_X86_64 ? 16 : 30)
+
 /* What libdw says of a pc, in our terms. False: it has nothing there. */
 static bool ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct cfi_row *row)
 {
@@ -42,7 +44,7 @@ static bool ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct cfi_row *row)
 		row->offset = (int64_t)ops[0].number2;
 	}
 	row->ra.place = CFI_OTHER;
-	if (!dwarf_frame_register(frame, 16, memory, &ops, &n)) {
+	if (!dwarf_frame_register(frame, RETURN_COLUMN, memory, &ops, &n)) {
 		if (n == 0 && ops == memory)
 			row->ra.place = CFI_UNDEFINED;
 		else if (n == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
@@ -71,7 +73,11 @@ static bool agrees(const struct unwind_rule *rule, const struct cfi_row *libdw)
 	if (kind < 0)
 		return true; /* hand-written code; other tests see to it */
 	if (libdw->ra.place != CFI_AT_CFA)
-		return rule->kind == UNWIND_UNSUPPORTED || rule->flags == UNWIND_RA_FROM_REGISTER;
+		return rule->kind == UNWIND_UNSUPPORTED || rule->flags == UNWIND_RA_FROM_REGISTER ||
+		       (ARCH_LINK_REGISTER && rule->ra_word == UNWIND_IN_REGISTER);
+	if (ARCH_LINK_REGISTER && libdw->ra.offset == 8) /* not the caller's words, but pushed */
+		return rule->kind == kind && rule->cfa_offset == libdw->offset + 16 &&
+		       rule->read_offset + 8 * rule->ra_word == -8;
 	return rule->kind == kind && rule->cfa_offset == libdw->offset &&
 	       rule->read_offset + 8 * rule->ra_word == libdw->ra.offset;
 }
@@ -412,7 +418,11 @@ static void test_entry_is_outermost(void **state)
 	assert_int_equal(kind_of_begins(false), UNWIND_CFA_SP);
 }
 
-/* The instructions by which libgcc enters an exception's handler (test_exception_return). */
+/*
+ * The instructions by which libgcc enters an exception's handler (test_exception_return). Addresses
+ * of local symbols would be those of their section on arm64 (binutils 2.40).
+ */
+__asm__(".globl throws_before, throws_copies, throws_copied, throws_leaves, throws_after");
 #ifdef __x86_64__
 __asm__(".pushsection .text\n"
 	"throws: .cfi_startproc\n"
@@ -495,12 +505,60 @@ static void test_way_to_a_handler(void **state)
 	unwind_table_release(&t);
 }
 
-#ifdef __x86_64__
+#ifdef __aarch64__
+/* As _dl_runtime_resolve, which the first entry of a linkage table has pushed two words for. */
+__asm__(".pushsection .text\n"
+	".globl resolves, resolves_pushed\n"
+	"resolves: .cfi_startproc\n"
+	"	nop\n"
+	"	.cfi_offset 30,8\n"
+	"resolves_pushed: nop\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".popsection\n");
+void resolves(void), resolves_pushed(void);
+
+static void test_pushed_by_the_linkage_table(void **state)
+{
+	const struct elf_section *plt;
+	const struct unwind_rule *rule;
+	struct unwind_table t;
+	struct elf_file e;
+	uint64_t bias = open_own(&e), address;
+
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = SIZE_MAX }),
+		UNWIND_TABLE_OK);
+	rule = find_rule(&t, (uintptr_t)resolves - bias);
+	assert_int_equal(rule->cfa_offset, 16);
+	assert_int_equal(rule->ra_word, UNWIND_IN_REGISTER);
+	rule = find_rule(&t, (uintptr_t)resolves_pushed - bias);
+	assert_int_equal(rule->cfa_offset, 16);
+	assert_int_equal(rule->read_offset + 8 * rule->ra_word, -8);
+	/* In the table itself; that of a program with BTI begins with one more instruction. */
+	plt = elf_file_section(&e, ".plt");
+	assert_non_null(plt);
+	address = plt->address;
+	elf_file_release(&e);
+	assert_int_equal(find_rule(&t, address)->kind, UNWIND_CFA_SP);
+	assert_int_equal(find_rule(&t, address)->cfa_offset, 0);
+	assert_int_equal(find_rule(&t, address + 8)->cfa_offset, 16);
+	assert_int_equal(find_rule(&t, address + 31)->cfa_offset, 16);
+	assert_int_equal(find_rule(&t, address + 32)->cfa_offset, 0);
+	assert_int_equal(find_rule(&t, address + 8)->ra_word, UNWIND_IN_REGISTER);
+	unwind_table_release(&t);
+}
+#endif
+
 /* Whether glibc's __start_context is known when it begins with these bytes. */
 static bool begins_stack(const void *bytes, size_t size)
 {
+#ifdef __x86_64__
 	static const uint8_t start_context[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
 						 0x24, 0x48, 0x85, 0xff, 0x74, 0x08 };
+#else
+	static const uint32_t start_context[] = { 0xaa1303e0, 0xb5fff9c0, 0x17fff552 };
+#endif
 	struct {
 		Elf64_Ehdr header;
 		Elf64_Phdr segment;
@@ -531,6 +589,21 @@ static bool begins_stack(const void *bytes, size_t size)
 	return begins;
 }
 
+static void test_begins_stack(void **state)
+{
+	assert_true(begins_stack("", 0));
+#ifdef __x86_64__
+	assert_true(begins_stack("\xf3\x0f\x1e\xfa", 4));
+	assert_false(begins_stack("\x90", 1));
+#else
+	assert_true(begins_stack("\x1f\x20\x03\xd5", 4));
+	assert_true(begins_stack("\x5f\x24\x03\xd5", 4));
+	assert_false(begins_stack("\xe0\x03\x13\xaa", 4));
+	assert_false(begins_stack("\x1f\x20\x03\xd5\x1f\x20\x03\xd5", 8));
+#endif
+}
+
+#ifdef __x86_64__
 /* Two segments of code; the second one begins with a signal trampoline, or after such a byte. */
 static void build_with_trampoline(struct unwind_table *t, uint8_t before)
 {
@@ -598,12 +671,6 @@ static void test_trampoline_at_an_edge(void **state)
 }
 
 /* Ubuntu's glibc is built with CET, so that its functions begin with an endbr64. */
-static void test_begins_stack(void **state)
-{
-	assert_true(begins_stack("", 0));
-	assert_true(begins_stack("\xf3\x0f\x1e\xfa", 4));
-	assert_false(begins_stack("\x90", 1));
-}
 #endif
 
 static const struct CMUnitTest tests[] = {
@@ -617,10 +684,13 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_search_for_a_handler_ends),
 	cmocka_unit_test(test_entry_is_outermost),
 	cmocka_unit_test(test_way_to_a_handler),
+#ifdef __aarch64__
+	cmocka_unit_test(test_pushed_by_the_linkage_table),
+#endif
 #ifdef __x86_64__
 	cmocka_unit_test(test_trampoline_at_an_edge),
-	cmocka_unit_test(test_begins_stack),
 #endif
+	cmocka_unit_test(test_begins_stack),
 };
 
 UNIT_TESTS(tests);
