@@ -316,6 +316,7 @@ bool loaded_build(struct loaded *l, const struct report_options *o)
 		.min_percent = prunes && o->min_percent > 0 ? o->min_percent : 0,
 		.leading = leads ? o->shown.leading : NULL,
 		.again = o->live,
+		.forgets = o->action == REPORT_VIEW && !o->live,
 	};
 	struct error *error;
 
@@ -575,12 +576,9 @@ static void warn_of_selection(const struct loaded *l, const struct trace *t,
 static void warn_of_wakers(const struct loaded *l)
 {
 	size_t n;
-	const struct tally_cell *cells = tally_cells(l->tally, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (cells[i].waker != PRF_NONE)
-			return;
-	if (n)
+	tally_cells(l->tally, &n);
+	if (n && !tally_has_wakers(l->tally))
 		message_warning("--wakers: no wait here knows who ended it; prof-record --off-cpu "
 				"--wakers records that, -f folded --off-cpu shows it");
 }

@@ -21,6 +21,7 @@ struct built {
 	struct stack_nodes stacks;
 	struct described described;
 	struct slices_worth *worths; /* of each of the tally's groups */
+	struct slices_place *places; /* of each of its cells, while entries are made */
 	struct regrouped regrouped;
 	struct label_frames leading;
 	struct profile_code *codes; /* of all traces */
@@ -36,6 +37,7 @@ static void built_free(struct built *b)
 {
 	described_release(&b->described);
 	free(b->worths);
+	free(b->places);
 	free(b->codes);
 	free(b->sources);
 	regrouped_release(&b->regrouped);
@@ -102,30 +104,57 @@ static struct error *add_cell(struct built *b, uint32_t number, const struct tal
 					  });
 }
 
+static struct error *add_cells(struct built *b)
+{
+	size_t n;
+	const struct tally_cell *cells = tally_cells(b->options.tally, &n);
+	struct error *error = NULL;
+
+	if (b->options.dimensions & PROFILE_BY_TIME) {
+		b->places = malloc((n + 1) * sizeof(*b->places));
+		if (!b->places)
+			return error_memory();
+	}
+	for (size_t i = 0; b->places && i < n; i++)
+		b->places[i] = (struct slices_place){ PRF_NONE, cells[i].group };
+	for (size_t i = 0; !error && i < n; i++)
+		error = add_cell(b, (uint32_t)i, &cells[i]);
+	/* There may be millions of them, and entries are as large. */
+	if (b->options.forgets)
+		tally_forget_cells(b->options.tally);
+	return error;
+}
+
 static struct error *make_entries(struct built *b)
 {
-	size_t n, group_count;
-	const struct tally_cell *cells = tally_cells(b->options.tally, &n);
+	size_t group_count;
 	const struct tally_group *groups = tally_groups(b->options.tally, &group_count);
 	struct regroup regroup = { .dimensions = b->options.dimensions,
 				   .note_keys = b->profile.note_keys,
 				   .min_percent = b->options.min_percent,
 				   .divide_by = b->options.value == PROFILE_TIME ? 1000 : 1,
-				   .tally = b->options.tally,
 				   .traces = b->options.traces,
 				   .tree = &b->stacks.tree,
 				   .frames = &b->names.table };
 	struct error *error = regroup_groups(&b->regrouped, &regroup, groups, group_count);
 
 	b->worths = calloc(group_count + 1, sizeof(*b->worths));
-	if (!b->worths)
-		return error_memory();
-	regroup.worths = b->worths;
-	for (size_t i = 0; i < group_count; i++)
+	if (!error && !b->worths)
+		error = error_memory();
+	for (size_t i = 0; !error && i < group_count; i++)
 		b->worths[i] = worth(b, &groups[i]);
-	for (size_t i = 0; !error && i < n; i++)
-		error = add_cell(b, (uint32_t)i, &cells[i]);
-	return error ? error : regroup_finish(&b->regrouped, &regroup, &b->profile);
+	if (!error)
+		error = add_cells(b);
+	if (error)
+		return error;
+	if (b->places)
+		regroup.slices = tally_slices(b->options.tally);
+	regroup.places = b->places;
+	regroup.worths = b->worths;
+	error = regroup_finish(&b->regrouped, &regroup, &b->profile);
+	free(b->places);
+	b->places = NULL;
+	return error;
 }
 
 /* -------- all of it -------- */

@@ -15,7 +15,7 @@
 #include "report/symbols/symbolizer.h"
 
 struct build_options {
-	const struct tally *tally;
+	struct tally *tally;
 	struct trace *traces; /* in the order in which the tally got them */
 	size_t trace_count;
 	struct joined *joined;	       /* to which each trace was added; NULL: there is one trace */
@@ -26,6 +26,7 @@ struct build_options {
 	unsigned int detail;	      /* enum profile_detail */
 	enum profile_value value;
 	bool again;	    /* the same traces are built again when they have grown */
+	bool forgets;	    /* nothing asks for the tally's cells once there are entries */
 	bool latency;	    /* PROFILE_TIME divided by how many threads ran: see tally_options */
 	double min_percent; /* cut stacks where less than this passes; 0: nowhere */
 	const unsigned int *leading; /* frames before all stacks, as label_frames_add() wants them;

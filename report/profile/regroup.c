@@ -372,20 +372,11 @@ static void join_entries(struct regrouped *r, struct slices_place *places)
 /* Joins equal entries, and splits what is left by time. */
 static struct error *join_and_split(struct regrouped *r, const struct regroup *how)
 {
-	size_t n;
-	const struct tally_cell *cells = tally_cells(how->tally, &n);
-	struct slices_place *places = malloc((n + 1) * sizeof(*places));
-	struct profile_entry *split = NULL;
+	const struct slices_cells which = { how->places, how->worths };
+	struct profile_entry *split;
 
-	for (size_t i = 0; places && i < n; i++)
-		places[i] = (struct slices_place){ PRF_NONE, cells[i].group };
-	if (places) {
-		const struct slices_cells which = { places, how->worths };
-
-		join_entries(r, places);
-		split = slices_split(tally_slices(how->tally), r->entries, &r->entry_count, &which);
-	}
-	free(places);
+	join_entries(r, how->places);
+	split = slices_split(how->slices, r->entries, &r->entry_count, &which);
 	if (!split)
 		return error_memory();
 	free(r->entries);
@@ -408,15 +399,19 @@ static void divide(struct profile_entry *entries, size_t n, uint64_t by)
 
 static void add_up(const struct regrouped *r, struct profile *profile)
 {
-	profile->slice_count = 1;
+	uint64_t samples = 0, total = 0;
+	uint32_t last = 0;
+
 	for (size_t i = 0; i < r->entry_count; i++) {
 		const struct profile_entry *e = &r->entries[i];
 
-		profile->samples += e->samples;
-		profile->total += e->value;
-		if (e->slice >= profile->slice_count)
-			profile->slice_count = e->slice + 1;
+		samples += e->samples;
+		total += e->value;
+		last = e->slice > last ? e->slice : last;
 	}
+	profile->samples += samples;
+	profile->total += total;
+	profile->slice_count = last + 1;
 }
 
 struct error *regroup_finish(struct regrouped *r, const struct regroup *how,
@@ -436,7 +431,7 @@ struct error *regroup_finish(struct regrouped *r, const struct regroup *how,
 		error = sort_groups(r);
 	if (!error)
 		error = sort_entries(r);
-	if (!error && (how->dimensions & PROFILE_BY_TIME))
+	if (!error && how->slices)
 		error = join_and_split(r, how);
 	else if (!error)
 		join_entries(r, NULL);

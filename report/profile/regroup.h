@@ -17,9 +17,11 @@ struct regroup {
 	const char *const *note_keys; /* as in the profile */
 	double min_percent;	      /* move entries down to where this much passes; 0: don't */
 	uint64_t divide_by;	      /* of values, such that their sum is rounded only once */
-	const struct tally *tally;    /* with PROFILE_BY_TIME: it knows when samples came */
-	const struct slices_worth *worths; /* and what they are worth, in each of its groups */
-	const struct trace *traces;	   /* which the tally's groups name */
+	/* With PROFILE_BY_TIME, when samples came and what they are worth; else NULL. */
+	const struct slices *slices;
+	struct slices_place *places; /* of each cell; their entries are found here */
+	const struct slices_worth *worths;
+	const struct trace *traces; /* which the tally's groups name */
 	/* What entries and nodes point to; regroup_finish() reorders both. */
 	struct node_tree *tree;
 	struct frame_table *frames;

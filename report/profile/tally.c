@@ -42,7 +42,8 @@ struct tally {
 
 	/* What tally_join() has put together: the first cells, whose wakers are here. */
 	size_t joined_cells, joined_groups;
-	struct pairs joined_keys; /* (group and waker, stack) of each of these cells */
+	struct pairs joined_keys; /* (group and waker, stack) of these cells, ... */
+	size_t first_key;	  /* ... from this one on */
 	struct pairs joined_wakers;
 	struct arena arena;	/* of events, and of the joined groups' tasks */
 	struct text_pool texts; /* of these, and comms of wakers */
@@ -246,6 +247,11 @@ static uint32_t find_group(struct tally *t, const void *key, size_t size,
 	return (uint32_t)t->group_count++;
 }
 
+static bool tells_traces_apart(const struct tally *t)
+{
+	return t->options.dimensions & (PROFILE_BY_TRACE | PROFILE_BY_NOTES);
+}
+
 /*
  * The group of a (task, event) on any CPU. Groups are distinct by the text of what the dimensions
  * select.
@@ -259,7 +265,7 @@ static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 	uint32_t id = PRF_NONE;
 
 	buffer_u32(&key, event);
-	buffer_u32(&key, by & (PROFILE_BY_TRACE | PROFILE_BY_NOTES) ? t->trace : 0);
+	buffer_u32(&key, tells_traces_apart(t) ? t->trace : 0);
 	buffer_u32(&key, by & PROFILE_BY_PID ? who->pid : 0);
 	buffer_u32(&key, by & PROFILE_BY_TID ? who->tid : 0);
 	buffer_append(&key, who->comm, by & PROFILE_BY_COMM ? strlen(who->comm) + 1 : 0);
@@ -516,6 +522,21 @@ static bool count_in(struct tally *t, const struct prf_samples *s, size_t i, uin
 	return true;
 }
 
+/* Where moments of the slice that is counted in go, as long as each is one sample that weighs 1. */
+struct moments {
+	uint64_t begin_ns, length_ns; /* times of the trace */
+	uint32_t *cells;
+	size_t count, room;
+};
+
+static struct moments moments_of(const struct tally *t)
+{
+	const struct slices *s = &t->slices;
+
+	return (struct moments){ t->totals.origin_ns + s->begin, s->end - s->begin, s->cells,
+				 s->count, s->room };
+}
+
 /*
  * The common case, where neither CPU nor wakers distinguish groups: the loop that runs for every
  * sample of a large trace. Fields are copied to locals because the compiler must assume that stores
@@ -529,6 +550,7 @@ static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 	uint32_t(*last_cell)[LAST_CELLS] = t->last_cell;
 	struct tally_cell *cells = t->cells;
 	const bool by_time = t->options.dimensions & PROFILE_BY_TIME;
+	struct moments moments = moments_of(t);
 
 	for (size_t i = 0, n = s->n; i < n; i++) {
 		const struct known_group *one = &known[task[i]][event[i] % LAST_EVENTS];
@@ -539,15 +561,27 @@ static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 		if (at != PRF_NONE && cells[at].group == group) {
 			cells[at].samples++;
 			cells[at].weight += weight[i];
-			if (by_time && !note_time(t, at, s, i))
+			if (!by_time)
+				continue;
+			if (s->time_ns[i] - moments.begin_ns < moments.length_ns &&
+			    weight[i] == 1 && moments.count < moments.room) {
+				moments.cells[moments.count++] = at;
+				continue;
+			}
+			t->slices.count = moments.count;
+			if (!note_time(t, at, s, i))
 				return error_memory();
+			moments = moments_of(t);
 			continue;
 		}
 		group = decided(t, task[i], event[i]);
+		t->slices.count = moments.count;
 		if (!count_in(t, s, i, group))
 			return error_memory();
+		moments = moments_of(t);
 		cells = t->cells;
 	}
+	t->slices.count = moments.count;
 	return NULL;
 }
 
@@ -668,10 +702,13 @@ static uint32_t join_cell(struct tally *t, size_t i, const uint32_t *stacks)
 			return PRF_NONE;
 	}
 	number = pairs_put(&t->joined_keys, (uint64_t)cell.group << 32 | cell.waker, cell.stack);
+	if (number == UINT32_MAX)
+		return PRF_NONE;
+	number += (uint32_t)t->first_key;
 	if (number == t->joined_cells) {
 		/* Cells with a higher number than this one's were not joined yet. */
 		t->cells[t->joined_cells++] = cell;
-	} else if (number != UINT32_MAX) {
+	} else {
 		t->cells[number].samples += cell.samples;
 		t->cells[number].weight += cell.weight;
 	}
@@ -695,6 +732,11 @@ struct error *tally_join(struct tally *t, const uint32_t *stacks)
 		return error_memory();
 	t->cell_count = t->joined_cells;
 	pairs_clear(&t->wakers);
+	if (tells_traces_apart(t)) {
+		/* No cell of a later trace equals one of these. */
+		pairs_clear(&t->joined_keys);
+		t->first_key = t->joined_cells;
+	}
 	return NULL;
 }
 
@@ -725,6 +767,21 @@ struct tally_waker tally_waker(const struct tally *t, const struct tally_cell *c
 
 	return (struct tally_waker){ (uint32_t)pair->a,
 				     comm == PRF_NONE ? NULL : text_pool_get(&t->texts, comm) };
+}
+
+void tally_forget_cells(struct tally *t)
+{
+	end_trace(t);
+	free(t->cells);
+	t->cells = NULL;
+	t->cell_capacity = 0;
+	pairs_release(&t->keys);
+	pairs_release(&t->joined_keys);
+}
+
+bool tally_has_wakers(const struct tally *t)
+{
+	return t->wakers.count || t->joined_wakers.count;
 }
 
 const struct tally_group *tally_groups(const struct tally *t, size_t *n)

@@ -93,6 +93,10 @@ void tally_trace_totals(const struct tally *t, struct tally_totals *totals);
 
 /* Results; stay until the next call that takes a non-const tally. */
 const struct tally_cell *tally_cells(const struct tally *t, size_t *n);
+/* Gives their memory back: of the cells only the number stays. Nothing can be added any more. */
+void tally_forget_cells(struct tally *t);
+/* Whether any sample has a waker; false without options.wakers. */
+bool tally_has_wakers(const struct tally *t);
 /* Of one of these cells that has a waker. */
 struct tally_waker tally_waker(const struct tally *t, const struct tally_cell *cell);
 const struct tally_group *tally_groups(const struct tally *t, size_t *n);

@@ -351,6 +351,34 @@ static void test_traces_follow_each_other(void **state)
 	end(&f);
 }
 
+/* Cells of one trace are joined where its stacks are one, never with those of another trace. */
+static void test_traces_told_apart(void **state)
+{
+	const uint32_t first[] = { 7, 5 }, second[] = { 5, 5 };
+	struct tally_options options = { .dimensions = PROFILE_BY_COMM | PROFILE_BY_TRACE };
+	struct fixture f;
+	size_t n;
+
+	begin(&f);
+	sample(&f, 1, 0, 0, 1, 0, 1);
+	sample(&f, 2, 0, 0, 0, 0, 1);
+	sample(&f, 3, 0, 0, PRF_NONE, 0, 1);
+	count(&f, &options, 1);
+	fixture_must(tally_join(f.tally, first));
+	count_again(&f);
+	fixture_must(tally_join(f.tally, second));
+	assert_int_equal(tally_joined(f.tally), 5);
+	tally_cells(f.tally, &n);
+	assert_int_equal(n, 5);
+	assert_int_equal(counted(&f, 5, 0), 3);
+	assert_int_equal(counted(&f, 7, 0), 1);
+	assert_int_equal(counted(&f, PRF_NONE, 0), 2);
+	tally_forget_cells(f.tally);
+	assert_null(tally_cells(f.tally, &n));
+	assert_int_equal(n, 5);
+	end(&f);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_adds_up),
 	cmocka_unit_test(test_tells_threads_apart),
@@ -361,6 +389,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_counts_by_parallelism),
 	cmocka_unit_test(test_selects_by_parallelism),
 	cmocka_unit_test(test_traces_follow_each_other),
+	cmocka_unit_test(test_traces_told_apart),
 };
 
 UNIT_TESTS(tests);
