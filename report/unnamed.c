@@ -39,22 +39,27 @@ static uint32_t listed_as(const struct profile *p, uint32_t object, uint32_t *ma
 struct unnamed *unnamed_objects(const struct profile *p, size_t *n)
 {
 	struct unnamed *list = calloc(p->object_count + 1, sizeof(*list));
+	uint64_t *at_node = calloc(p->node_count + 1, sizeof(*at_node));
 	uint32_t made[2] = { PRF_NONE, PRF_NONE };
 
 	*n = 0;
-	if (!list)
+	if (!list || !at_node) {
+		free(list);
+		free(at_node);
 		return NULL;
+	}
 	for (size_t i = 0; i < p->object_count; i++)
 		list[i].object = (uint32_t)i;
-	for (size_t i = 0; i < p->entry_count; i++) {
-		const struct profile_frame *frame;
+	for (size_t i = 0; i < p->entry_count; i++)
+		if (p->entries[i].node != PRF_NONE)
+			at_node[p->entries[i].node] += p->entries[i].samples;
+	for (size_t i = 0; i < p->node_count; i++) {
+		const struct profile_frame *frame = &p->frames[p->nodes[i].frame];
 
-		if (p->entries[i].node == PRF_NONE)
-			continue;
-		frame = &p->frames[p->nodes[p->entries[i].node].frame];
-		if (frame->object != PRF_NONE && !frame->named)
-			list[listed_as(p, frame->object, made)].samples += p->entries[i].samples;
+		if (at_node[i] && frame->object != PRF_NONE && !frame->named)
+			list[listed_as(p, frame->object, made)].samples += at_node[i];
 	}
+	free(at_node);
 	if (p->object_count)
 		qsort(list, p->object_count, sizeof(*list), compare_unnamed);
 	while (*n < p->object_count && list[*n].samples)

@@ -121,6 +121,17 @@ static void put_digits(char *end, uint64_t value)
 		end[-1] = (char)('0' + value);
 }
 
+char *sink_digits(char *at, uint64_t value)
+{
+	if (value < 10) {
+		*at = (char)('0' + value);
+		return at + 1;
+	}
+	at += digits_of(value);
+	put_digits(at, value);
+	return at;
+}
+
 /* Formats with many numbers spend most of their time here: straight into the buffer. */
 void sink_unsigned(struct sink *s, uint64_t value)
 {

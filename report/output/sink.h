@@ -41,6 +41,9 @@ static inline void sink_char(struct sink *s, char c)
 }
 
 void sink_unsigned(struct sink *s, uint64_t value);
+/* The same for room that the caller has, SINK_DIGITS_MAX bytes; returns where the digits end. */
+#define SINK_DIGITS_MAX 20
+char *sink_digits(char *at, uint64_t value);
 void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -215,8 +215,9 @@ struct split {
 	const struct profile_entry *entries;
 	struct profile_entry *out;
 	size_t groups;
-	size_t *to;	/* of each group, where its next part goes in `out` */
-	uint32_t *last; /* of each entry, its last slice, later its last part in `out` */
+	size_t *from;	/* of each group, where its parts begin in `out` */
+	size_t *to;	/* and where its next one goes */
+	uint32_t *last; /* of each entry, its last part in `out` */
 };
 
 static int compare_spans(const void *left, const void *right)
@@ -246,63 +247,72 @@ static struct span *sorted_spans(const struct slices *s)
 	return spans;
 }
 
-/* Counts the parts of a span's entries. */
-static void count_span(struct split *p, const struct span *span)
+/* Gives each group as much room as it has moments: its parts are not more. How many that are. */
+static size_t make_room(struct split *p)
 {
-	const struct slices_place *places = p->cells->places;
-
-	for (size_t i = span->first; i < span->end; i++) {
-		uint32_t entry = places[p->slices->cells[i]].entry;
-
-		if (entry != PRF_NONE && p->last[entry] != span->slice) {
-			p->last[entry] = span->slice;
-			p->to[p->entries[entry].group]++;
-		}
-	}
-}
-
-/* Gives each group as much room as it has parts; how many there are. */
-static size_t make_room(struct split *p, const struct span *spans)
-{
+	const struct slices *s = p->slices;
 	size_t sum = 0;
 
-	for (size_t i = 0; i < p->slices->run_count; i++)
-		count_span(p, &spans[i]);
+	for (size_t i = 0; i < s->count; i++) {
+		uint32_t entry = p->cells->places[s->cells[i]].entry;
+
+		if (entry != PRF_NONE)
+			p->to[p->entries[entry].group]++;
+	}
 	for (size_t g = 0; g < p->groups; g++) {
 		size_t count = p->to[g];
 
-		p->to[g] = sum;
+		p->to[g] = p->from[g] = sum;
 		sum += count;
 	}
 	return sum;
 }
 
+/* Moves the parts of all groups together; how many there are. */
+static size_t close_gaps(struct split *p)
+{
+	size_t n = 0;
+
+	for (size_t g = 0; g < p->groups; g++) {
+		size_t count = p->to[g] - p->from[g];
+
+		if (count && n != p->from[g])
+			memmove(p->out + n, p->out + p->from[g], count * sizeof(*p->out));
+		n += count;
+	}
+	return n;
+}
+
 static void split_span(struct split *p, const struct span *span)
 {
-	const struct slices_cells *cells = p->cells;
+	const struct slices_place *places = p->cells->places;
+	const struct slices_worth *worths = p->cells->worths;
 	const struct slices *s = p->slices;
-	struct profile_entry *out = p->out;
+	const uint32_t *cells = s->cells, slice = span->slice;
+	const bool plain = !s->samples && !s->weights;
+	struct profile_entry *const out = p->out;
 
 	for (size_t i = span->first; i < span->end; i++) {
-		const uint64_t samples = samples_of(s, i), weight = weight_of(s, i);
-		const struct slices_place *place = &cells->places[s->cells[i]];
-		const struct slices_worth *worth = &cells->worths[place->worth];
-		struct profile_entry *part;
-		uint32_t *last;
+		const struct slices_place place = places[cells[i]];
+		const struct slices_worth *worth = &worths[place.worth];
+		uint64_t samples = 1, value = worth->of_sample + worth->of_weight;
+		uint32_t last;
 
-		if (place->entry == PRF_NONE)
+		if (place.entry == PRF_NONE)
 			continue;
-		last = &p->last[place->entry];
-		if (*last == PRF_NONE || out[*last].slice != span->slice) {
-			const struct profile_entry *entry = &p->entries[place->entry];
+		last = p->last[place.entry];
+		if (last == PRF_NONE || out[last].slice != slice) {
+			const struct profile_entry *entry = &p->entries[place.entry];
 
-			*last = (uint32_t)p->to[entry->group]++;
-			out[*last] = (struct profile_entry){ entry->group, span->slice,
-							     entry->node };
+			last = p->last[place.entry] = (uint32_t)p->to[entry->group]++;
+			out[last] = (struct profile_entry){ entry->group, slice, entry->node };
 		}
-		part = &out[*last];
-		part->samples += samples;
-		part->value += samples * worth->of_sample + weight * worth->of_weight;
+		if (!plain) {
+			samples = samples_of(s, i);
+			value = samples * worth->of_sample + weight_of(s, i) * worth->of_weight;
+		}
+		out[last].samples += samples;
+		out[last].value += value;
 	}
 }
 
@@ -314,17 +324,19 @@ struct profile_entry *slices_split(const struct slices *s, const struct profile_
 	struct span *spans = sorted_spans(s);
 
 	p.groups = *n ? entries[*n - 1].group + (size_t)1 : 0;
+	p.from = calloc(p.groups + 1, sizeof(*p.from));
 	p.to = calloc(p.groups + 1, sizeof(*p.to));
 	p.last = malloc(last_size);
-	if (spans && p.to && p.last) {
-		memset(p.last, 0xff, last_size);
-		*n = make_room(&p, spans);
-		p.out = malloc((*n + 1) * sizeof(*p.out));
+	if (spans && p.from && p.to && p.last) {
+		p.out = malloc((make_room(&p) + 1) * sizeof(*p.out));
 		memset(p.last, 0xff, last_size);
 	}
 	for (size_t i = 0; p.out && i < s->run_count; i++)
 		split_span(&p, &spans[i]);
+	if (p.out)
+		*n = close_gaps(&p);
 	free(spans);
+	free(p.from);
 	free(p.to);
 	free(p.last);
 	return p.out;

@@ -82,9 +82,10 @@ static uint32_t add_child(struct adding *a, uint32_t parent, uint32_t function)
 			  : append_child(a->tree, parent, function);
 }
 
-static uint32_t add_stack(struct adding *a, uint32_t node)
+/* The node of a stack of the shared tree; PRF_NONE without memory. */
+static uint32_t add_stack(struct adding *a, uint32_t shared)
 {
-	uint32_t at = a->root, shared = node == PRF_NONE ? PRF_NONE : a->shared_of[node];
+	uint32_t at = a->root;
 	size_t n = 0;
 
 	for (; shared != PRF_NONE; shared = (uint32_t)a->shared.pairs[shared].a) {
@@ -125,10 +126,20 @@ static struct error *add_command(struct adding *a, const char *comm)
 static struct error *add_thread(struct adding *a, const struct threads *threads,
 				const struct thread *thread, uint32_t *of_entry)
 {
-	for (size_t i = thread->first; i < thread->first + thread->count; i++) {
-		uint32_t entry = threads->entries[i];
+	const struct profile_entry *entries = a->profile->entries;
+	const uint32_t *shared_of = a->shared_of, *epoch = a->epoch, *known = a->known;
+	const uint32_t command = a->command, *order = threads->entries + thread->first;
 
-		of_entry[entry] = add_stack(a, a->profile->entries[entry].node);
+	for (size_t i = 0, n = thread->count; i < n; i++) {
+		uint32_t entry = order[i], node = entries[entry].node;
+		uint32_t shared = node == PRF_NONE ? PRF_NONE : shared_of[node];
+
+		/* Most stacks were met before. */
+		if (shared != PRF_NONE && epoch[shared] == command) {
+			of_entry[entry] = known[shared];
+			continue;
+		}
+		of_entry[entry] = add_stack(a, shared);
 		if (of_entry[entry] == PRF_NONE)
 			return error_memory();
 	}

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CELL_MAX 32 /* bytes of a number with its decimals and a comma */
+#define CELLS_AT_ONCE 1024u
+
 /* -------- numbers and strings of a thread -------- */
 
 static bool numbering_init(struct numbering *n, size_t things)
@@ -54,14 +57,23 @@ static uint64_t string_number(struct firefox *w, const char *text)
 
 /* -------- cells -------- */
 
+static char *put_ms(char *at, uint64_t us)
+{
+	at = sink_digits(at, us / 1000);
+	if (!(us % 1000))
+		return at;
+	*at++ = '.';
+	*at++ = (char)('0' + us / 100 % 10);
+	*at++ = (char)('0' + us / 10 % 10);
+	*at++ = (char)('0' + us % 10);
+	return at;
+}
+
 void firefox_ms(struct sink *s, uint64_t us)
 {
-	char decimals[4] = { '.', (char)('0' + us / 100 % 10), (char)('0' + us / 10 % 10),
-			     (char)('0' + us % 10) };
+	char text[CELL_MAX];
 
-	sink_unsigned(s, us / 1000);
-	if (us % 1000)
-		sink_bytes(s, decimals, 4);
+	sink_bytes(s, text, (size_t)(put_ms(text, us) - text));
 }
 
 /* -1, which says there is none, for what JSON readers cannot hold. */
@@ -140,41 +152,86 @@ static const struct profile_entry *nth_entry(const struct firefox *w, uint32_t i
 	return &w->profile->entries[w->threads.entries[w->thread->first + i]];
 }
 
-static void sample_stack(struct firefox *w, uint32_t i)
+/* There may be millions: their columns are written many cells at a time. */
+static char *put_stacks(struct firefox *w, uint32_t from, uint32_t to, char *at)
 {
-	uint32_t node = nth_entry(w, i)->node;
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t node = nth_entry(w, i)->node;
 
-	write_or_null(w->sink, node == PRF_NONE ? 0 : w->stacks.number[node] - 1, node != PRF_NONE);
-}
-
-static void sample_time(struct firefox *w, uint32_t i)
-{
-	const struct profile_entry *entry = nth_entry(w, i);
-	struct sink *text = &w->time_text;
-
-	/* All samples of a slice have the same time, so its text is made once. */
-	if (!i || entry->slice != w->time_of->slice || entry->group != w->time_of->group) {
-		buffer_clear(&text->buffer);
-		firefox_ms(text, threads_time(w->profile, entry) / 1000);
+		if (node == PRF_NONE)
+			at = mempcpy(at, "null", 4);
+		else
+			at = sink_digits(at, w->stacks.number[node] - 1);
+		*at++ = ',';
 	}
-	w->time_of = entry;
-	sink_bytes(w->sink, text->buffer.data, text->buffer.size);
+	return at;
 }
 
-static void sample_weight(struct firefox *w, uint32_t i)
+static char *put_times(struct firefox *w, uint32_t from, uint32_t to, char *at)
 {
-	if (w->profile->value == PROFILE_TIME)
-		firefox_ms(w->sink, nth_entry(w, i)->value);
-	else
-		sink_unsigned(w->sink, nth_entry(w, i)->value);
+	const struct profile_entry *before = NULL;
+	char text[CELL_MAX] = { 0 };
+	size_t size = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct profile_entry *entry = nth_entry(w, i);
+
+		/* All samples of a slice have the same time, so its text is made once. */
+		if (!before || entry->slice != before->slice || entry->group != before->group) {
+			char *end = put_ms(text, threads_time(w->profile, entry) / 1000);
+
+			*end++ = ',';
+			size = (size_t)(end - text);
+		}
+		before = entry;
+		memcpy(at, text, CELL_MAX);
+		at += size;
+	}
+	return at;
 }
 
-static const struct column sample_columns[] = {
-	{ "stack", sample_stack },
-	{ "time", sample_time },
-	{ "weight", sample_weight },
-	{ 0 },
-};
+static char *put_weights(struct firefox *w, uint32_t from, uint32_t to, char *at)
+{
+	const bool ms = w->profile->value == PROFILE_TIME;
+
+	for (uint32_t i = from; i < to; i++) {
+		uint64_t value = nth_entry(w, i)->value;
+
+		at = ms ? put_ms(at, value) : sink_digits(at, value);
+		*at++ = ',';
+	}
+	return at;
+}
+
+static void write_sample_column(struct firefox *w, const char *name,
+				char *(*put)(struct firefox *, uint32_t, uint32_t, char *))
+{
+	const uint32_t n = (uint32_t)w->thread->count;
+	struct sink *s = w->sink;
+
+	sink_text(s, ",\"");
+	sink_text(s, name);
+	sink_text(s, "\":[");
+	for (uint32_t from = 0, to; from < n; from = to) {
+		char *room = (char *)sink_room(s, (CELLS_AT_ONCE + 1) * CELL_MAX), *end;
+
+		if (!room)
+			return;
+		to = n - from < CELLS_AT_ONCE ? n : from + CELLS_AT_ONCE;
+		end = put(w, from, to, room);
+		/* No comma after the last one. */
+		s->buffer.size = (size_t)((uint8_t *)end - s->buffer.data) - (to == n);
+	}
+	sink_char(s, ']');
+}
+
+static void write_samples(struct firefox *w)
+{
+	write_sample_column(w, "stack", put_stacks);
+	write_sample_column(w, "time", put_times);
+	write_sample_column(w, "weight", put_weights);
+	sink_char(w->sink, '}');
+}
 
 /* -------- stacks -------- */
 
@@ -490,7 +547,7 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 	begin_table(w, "samples", thread->count);
 	sink_text(s, p->value == PROFILE_TIME ? ",\"weightType\":\"tracing-ms\""
 					      : ",\"weightType\":\"samples\"");
-	write_columns(w, sample_columns, thread->count);
+	write_samples(w);
 	begin_table(w, "stackTable", w->stacks.count);
 	write_columns(w, stack_columns, w->stacks.count);
 	begin_table(w, "frameTable", w->frames.count);
@@ -510,7 +567,7 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 	numbering_clear(&w->objects);
 	map_release(&w->strings);
 	buffer_clear(&w->texts);
-	return buffer_ok(&w->texts) && buffer_ok(&w->time_text.buffer) ? NULL : error_memory();
+	return buffer_ok(&w->texts) ? NULL : error_memory();
 }
 
 /* -------- all threads -------- */
@@ -572,7 +629,6 @@ struct error *firefox_init(struct firefox *w, const struct profile *p, struct si
 		.sink = s,
 		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
 	};
-	sink_init(&w->time_text, -1);
 	for (size_t i = 0; i < p->node_count; i++)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	error = threads_init(&w->threads, p);
@@ -607,7 +663,6 @@ void firefox_release(struct firefox *w)
 	functions_release(&w->functions);
 	map_release(&w->strings);
 	buffer_release(&w->texts);
-	sink_release(&w->time_text);
 	free(w->function_of);
 	free(w->object_of);
 	free(w->lowest);

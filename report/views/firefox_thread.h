@@ -52,8 +52,6 @@ struct firefox {
 	struct numbering stacks, frames, calls, symbols, objects; /* frames: of places */
 	struct map strings;  /* text to its number in the table of strings */
 	struct buffer texts; /* those texts, each with its NUL */
-	const struct profile_entry *time_of;
-	struct sink time_text; /* the time of that entry's slice */
 };
 
 /* ERROR_MEMORY; to be released in both cases. */

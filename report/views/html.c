@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/html.h"
 
+#include "common/array.h"
 #include "report/views/call_tree.h"
 #include "report/views/html_changes.h"
 #include "report/views/html_code.h"
@@ -18,7 +19,8 @@
  *   texts      count, the length of each, all bytes
  *   functions  count; columns: name, object, file (numbers of texts), line, kind (of head.kinds)
  *   tree       count; of each node, in preorder: levels up from the one before, function
- *   cells      count; columns: slice (less that of the one before), source, node, value
+ *   runs       count; columns: slice (less that of the one before), source, number of cells
+ *   cells      count; columns: node (less that of the one before in its run), value
  *   base       count; columns: node, value (what it is compared with; else none)
  *   changes    of a comparison only: as report/views/html_changes.h says
  *   code       as report/views/html_code.h says
@@ -51,6 +53,11 @@ struct source {
 	enum state state;
 };
 
+/* Cells of one source in one slice. */
+struct run {
+	uint32_t slice, source, cells;
+};
+
 struct html {
 	const struct profile *profile, *base;
 	const struct view_options *options;
@@ -58,9 +65,11 @@ struct html {
 	struct call_tree tree;
 	struct call_order order;
 	uint32_t *node_of, *base_node_of; /* per entry */
-	uint32_t *sorted;		  /* entries, by slice */
-	uint16_t *slice_of;		  /* per entry */
-	uint32_t *source_of;		  /* per group: what its cells name as their source */
+	uint32_t *sorted;		  /* entries, as cells are written */
+	struct run *runs;
+	size_t run_count;
+	uint16_t *slice_of;  /* per entry */
+	uint32_t *source_of; /* per group: what its cells name as their source */
 	struct source *sources;
 	uint32_t source_count, slices;
 	struct html_texts texts;
@@ -297,46 +306,116 @@ static uint16_t shifted_slice(const struct profile_entry *entry, int64_t shift)
 	return (uint16_t)(slice < 0 ? 0 : slice < MAX_SLICES ? slice : MAX_SLICES - 1);
 }
 
-/* The slice of each entry, and their number. Entries of a group follow each other. */
+/* The slice of each entry, and their number. Entries of a group follow each other, by slice. */
 static void find_slices(struct html *h)
 {
 	const struct profile *p = h->profile;
+	uint32_t group = PRF_NONE;
+	uint16_t last = 0;
 	int64_t shift = 0;
 
-	h->slices = 1;
 	for (size_t i = 0; i < p->entry_count; i++) {
-		if (!i || p->entries[i].group != p->entries[i - 1].group)
-			shift = slice_shift(p, &p->groups[p->entries[i].group]);
+		if (p->entries[i].group != group) {
+			group = p->entries[i].group;
+			shift = slice_shift(p, &p->groups[group]);
+			last = i && h->slice_of[i - 1] > last ? h->slice_of[i - 1] : last;
+		}
 		h->slice_of[i] = shifted_slice(&p->entries[i], shift);
-		if (h->slice_of[i] >= h->slices)
-			h->slices = h->slice_of[i] + 1u;
 	}
+	if (p->entry_count && h->slice_of[p->entry_count - 1] > last)
+		last = h->slice_of[p->entry_count - 1];
+	h->slices = last + 1u;
 }
 
-/* Sorts the entries by slice, and within one by thread. */
-static struct error *sort_by_slice(struct html *h)
+enum cell_order { BY_NODE, BY_SOURCE, BY_SLICE };
+
+static inline uint32_t cell_key(const struct html *h, uint32_t entry, enum cell_order by)
 {
-	const struct profile *p = h->profile;
-	size_t *at = calloc(MAX_SLICES + 1, sizeof(*at));
+	return by == BY_NODE	 ? h->order.node_rank[h->node_of[entry]]
+	       : by == BY_SOURCE ? h->source_of[h->profile->entries[entry].group]
+				 : h->slice_of[entry];
+}
 
-	h->slice_of = malloc((p->entry_count + 1) * sizeof(*h->slice_of));
-	h->sorted = malloc((p->entry_count + 1) * sizeof(*h->sorted));
-	if (!at || !h->slice_of || !h->sorted) {
-		free(at);
-		return error_memory();
-	}
-	find_slices(h);
-	for (size_t i = 0; i < p->entry_count; i++)
-		at[h->slice_of[i] + 1]++;
-	for (size_t i = 0; i < h->slices; i++)
-		at[i + 1] += at[i];
-	for (size_t i = 0; i < p->entry_count; i++) {
-		uint32_t entry = h->threads.entries[i];
+/* A stable sort of the entries in `from`; `count` has a 0 for each key. */
+static inline void sort_cells(const struct html *h, const uint32_t *from, uint32_t *to,
+			      uint32_t *count, enum cell_order by)
+{
+	const size_t n = h->profile->entry_count;
+	uint32_t sum = 0;
 
-		h->sorted[at[h->slice_of[entry]]++] = entry;
+	for (size_t i = 0; i < n; i++)
+		count[cell_key(h, from[i], by)]++;
+	for (size_t i = 0; sum < n; i++) {
+		uint32_t same = count[i];
+
+		count[i] = sum;
+		sum += same;
 	}
-	free(at);
+	for (size_t i = 0; i < n; i++)
+		to[count[cell_key(h, from[i], by)]++] = from[i];
+}
+
+/* Sorts the entries by slice, within one by source, and those of one source by node. */
+static struct error *sort_entries(struct html *h)
+{
+	const size_t n = h->profile->entry_count + 1;
+	const size_t keys = h->tree.count + h->source_count + MAX_SLICES;
+	uint32_t *counts = calloc(keys, sizeof(*counts)), *other = malloc(n * sizeof(*other));
+	bool ok;
+
+	h->slice_of = malloc(n * sizeof(*h->slice_of));
+	h->sorted = malloc(n * sizeof(*h->sorted));
+	ok = counts && other && h->slice_of && h->sorted;
+	if (ok) {
+		uint32_t *of_sources = counts + h->tree.count;
+
+		find_slices(h);
+		sort_cells(h, h->threads.entries, h->sorted, counts, BY_NODE);
+		sort_cells(h, h->sorted, other, of_sources, BY_SOURCE);
+		sort_cells(h, other, h->sorted, of_sources + h->source_count, BY_SLICE);
+	}
+	free(counts);
+	free(other);
+	return ok ? NULL : error_memory();
+}
+
+static struct error *find_runs(struct html *h)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < h->profile->entry_count; i++) {
+		uint32_t slice = cell_key(h, h->sorted[i], BY_SLICE);
+		uint32_t source = cell_key(h, h->sorted[i], BY_SOURCE);
+		struct run *last = h->run_count ? &h->runs[h->run_count - 1] : NULL;
+
+		if (last && slice == last->slice && source == last->source) {
+			last->cells++;
+			continue;
+		}
+		if (!array_reserve(&h->runs, &capacity, h->run_count + 1))
+			return error_memory();
+		h->runs[h->run_count++] = (struct run){ slice, source, 1 };
+	}
 	return NULL;
+}
+
+static void put_runs(struct html *h)
+{
+	const struct run *runs = h->runs;
+	size_t n = h->run_count;
+	uint8_t *at;
+
+	buffer_uleb(&h->out, n);
+	at = column_begin(&h->out, 3 * n);
+	if (!at)
+		return;
+	for (size_t i = 0; i < n; i++)
+		at = put(at, runs[i].slice - (i ? runs[i - 1].slice : 0));
+	for (size_t i = 0; i < n; i++)
+		at = put(at, runs[i].source);
+	for (size_t i = 0; i < n; i++)
+		at = put(at, runs[i].cells);
+	column_end(&h->out, at);
 }
 
 static void put_cells(struct html *h)
@@ -344,23 +423,22 @@ static void put_cells(struct html *h)
 	const struct profile *p = h->profile;
 	const uint32_t *sorted = h->sorted;
 	size_t n = p->entry_count;
-	uint32_t before = 0;
 	uint8_t *at;
 
 	buffer_uleb(&h->out, n);
-	at = column_begin(&h->out, 4 * n);
+	at = column_begin(&h->out, 2 * n);
 	if (!at)
 		return;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t slice = h->slice_of[sorted[i]];
+	for (size_t i = 0, cell = 0; i < h->run_count; i++) {
+		uint32_t before = 0;
 
-		at = put(at, slice - before);
-		before = slice;
+		for (uint32_t k = h->runs[i].cells; k; k--) {
+			uint32_t node = cell_key(h, sorted[cell++], BY_NODE);
+
+			at = put(at, node - before);
+			before = node;
+		}
 	}
-	for (size_t i = 0; i < n; i++)
-		at = put(at, h->source_of[p->entries[sorted[i]].group]);
-	for (size_t i = 0; i < n; i++)
-		at = put(at, h->order.node_rank[h->node_of[sorted[i]]]);
 	for (size_t i = 0; i < n; i++)
 		at = put(at, p->entries[sorted[i]].value);
 	column_end(&h->out, at);
@@ -396,36 +474,32 @@ static void put_base(struct html *h)
 
 /* -------- the page -------- */
 
-/* A thread's sources are the last ones: threads come one after the other. */
-static uint32_t source_number(struct html *h, uint32_t thread, enum state state)
-{
-	for (uint32_t i = h->source_count; i-- && h->sources[i].thread == thread;)
-		if (h->sources[i].state == state)
-			return i;
-	h->sources[h->source_count] = (struct source){ thread, state };
-	return h->source_count++;
-}
-
+/* Sources are numbered as their groups come. */
 static struct error *html_sources(struct html *h)
 {
 	const struct profile *p = h->profile;
+	uint32_t *numbers = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*numbers));
 
 	h->source_of = calloc(p->group_count + 1, sizeof(*h->source_of));
 	h->sources = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*h->sources));
-	if (!h->source_of || !h->sources)
+	if (!numbers || !h->source_of || !h->sources) {
+		free(numbers);
 		return error_memory();
-	for (uint32_t i = 0; i < h->threads.count; i++) {
-		const struct thread *thread = &h->threads.list[i];
-		uint32_t before = PRF_NONE;
-
-		for (size_t e = thread->first; e < thread->first + thread->count; e++) {
-			uint32_t group = p->entries[h->threads.entries[e]].group;
-
-			if (group != before)
-				h->source_of[group] = source_number(h, i, state_of(p, group));
-			before = group;
-		}
 	}
+	for (uint32_t g = 0; g < p->group_count; g++) {
+		struct source source = { h->threads.thread_of[g], state_of(p, g) };
+		uint32_t *number;
+
+		if (source.thread == PRF_NONE)
+			continue;
+		number = &numbers[STATE_COUNT * source.thread + source.state];
+		if (!*number) {
+			h->sources[h->source_count++] = source;
+			*number = h->source_count;
+		}
+		h->source_of[g] = *number - 1;
+	}
+	free(numbers);
 	return NULL;
 }
 
@@ -452,7 +526,9 @@ static struct error *html_build(struct html *h)
 	if (!error)
 		error = html_sources(h);
 	if (!error)
-		error = sort_by_slice(h);
+		error = sort_entries(h);
+	if (!error)
+		error = find_runs(h);
 	if (!error && h->base)
 		error = put_changes(h);
 	if (!error)
@@ -462,6 +538,7 @@ static struct error *html_build(struct html *h)
 	put_head(h);
 	put_functions(h);
 	put_tree(h);
+	put_runs(h);
 	put_cells(h);
 	put_base(h);
 	buffer_append(&h->out, h->rest.data, h->rest.size);
@@ -469,31 +546,38 @@ static struct error *html_build(struct html *h)
 	return buffer_ok(&h->out) ? NULL : error_memory();
 }
 
+/* Two digits at a time, from a table of all pairs. */
 static void write_base64(struct sink *s, const uint8_t *data, size_t size)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char line[4096];
-	size_t n = 0;
+	char pairs[64 * 64][2];
+	uint32_t bits;
 
-	for (size_t i = 0; i < size; i += 3) {
-		uint32_t left = (uint32_t)(size - i < 3 ? size - i : 3),
-			 bits = (uint32_t)data[i] << 16;
+	for (size_t i = 0; i < 64 * 64; i++)
+		memcpy(pairs[i], (char[2]){ digits[i / 64], digits[i % 64] }, 2);
+	while (size) {
+		const size_t part = size < 3 * 4096 ? size : 3 * 4096, threes = part / 3;
+		uint8_t *at = sink_room(s, (part + 2) / 3 * 4);
 
-		if (left > 1)
-			bits |= (uint32_t)data[i + 1] << 8;
-		if (left > 2)
-			bits |= data[i + 2];
-		line[n++] = digits[bits >> 18];
-		line[n++] = digits[bits >> 12 & 63];
-		line[n++] = left > 1 ? digits[bits >> 6 & 63] : '=';
-		line[n++] = left > 2 ? digits[bits & 63] : '=';
-		if (n == sizeof(line)) {
-			sink_bytes(s, line, n);
-			n = 0;
+		for (size_t i = 0; at && i < threes; i++, at += 4) {
+			const uint8_t *three = data + 3 * i;
+
+			bits = (uint32_t)three[0] << 16 | (uint32_t)three[1] << 8 | three[2];
+			memcpy(at, pairs[bits >> 12], 2);
+			memcpy(at + 2, pairs[bits & 4095], 2);
 		}
+		if (at && part % 3) {
+			const uint8_t *last = data + 3 * threes;
+
+			bits = (uint32_t)last[0] << 8 | (part % 3 == 2 ? last[1] : 0);
+			memcpy(at, pairs[bits >> 4], 2);
+			at[2] = (uint8_t)(part % 3 == 2 ? digits[bits << 2 & 63] : '=');
+			at[3] = '=';
+		}
+		data += part;
+		size -= part;
 	}
-	sink_bytes(s, line, n);
 }
 
 /* Level 1: the others take longer than all the rest, for a tenth less. */
@@ -570,6 +654,7 @@ struct error *html_render(const struct profile *p, const struct view_options *o,
 	free(h.node_of);
 	free(h.base_node_of);
 	free(h.sorted);
+	free(h.runs);
 	free(h.slice_of);
 	free(h.source_of);
 	free(h.sources);

@@ -75,7 +75,9 @@ static void threads_fill(struct threads *t, const struct profile *p, const uint3
 	for (size_t i = 0; i < p->group_count; i++) {
 		uint32_t g = order[i];
 		struct thread *thread = t->count ? &t->list[t->count - 1] : NULL;
+		uint64_t samples = 0, value = 0;
 
+		t->thread_of[g] = PRF_NONE;
 		if (first[g] == first[g + 1])
 			continue;
 		if (!thread || compare_threads(thread->group, &p->groups[g])) {
@@ -83,11 +85,14 @@ static void threads_fill(struct threads *t, const struct profile *p, const uint3
 			*thread = (struct thread){ .group = &p->groups[g], .first = placed };
 		}
 		for (size_t e = first[g]; e < first[g + 1]; e++) {
-			thread->samples += p->entries[e].samples;
-			thread->value += p->entries[e].value;
+			samples += p->entries[e].samples;
+			value += p->entries[e].value;
 			t->entries[placed++] = (uint32_t)e;
 		}
+		thread->samples += samples;
+		thread->value += value;
 		thread->count = placed - thread->first;
+		t->thread_of[g] = (uint32_t)t->count - 1;
 	}
 }
 
@@ -110,7 +115,8 @@ struct error *threads_init(struct threads *t, const struct profile *p)
 	*t = (struct threads){ 0 };
 	t->list = calloc(p->group_count + 1, sizeof(*t->list));
 	t->entries = calloc(p->entry_count + 1, sizeof(*t->entries));
-	if (!order || !first || !t->list || !t->entries)
+	t->thread_of = calloc(p->group_count + 1, sizeof(*t->thread_of));
+	if (!order || !first || !t->list || !t->entries || !t->thread_of)
 		goto out;
 	for (size_t i = 0; i < p->entry_count; i++)
 		first[p->entries[i].group + 1]++;
@@ -134,5 +140,6 @@ void threads_release(struct threads *t)
 {
 	free(t->list);
 	free(t->entries);
+	free(t->thread_of);
 	*t = (struct threads){ 0 };
 }

@@ -18,6 +18,7 @@ struct threads {
 	struct thread *list; /* by trace, pid (its main thread first), tid, comm */
 	size_t count;
 	uint32_t *entries;    /* indexes into profile.entries */
+	uint32_t *thread_of;  /* per group: index into `list`; PRF_NONE: it has no entries */
 	uint64_t duration_ns; /* of the longest trace in the profile */
 };
 

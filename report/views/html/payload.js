@@ -113,6 +113,25 @@ function readTree(reader) {
 	return tree;
 }
 
+/* Cells come in runs of one source in one slice, and within one in the order of their nodes. */
+function readCells(reader) {
+	const runs = reader.number(), step = reader.column(runs, Uint32Array);
+	const source = reader.column(runs, Uint32Array), length = reader.column(runs, Uint32Array);
+	const n = reader.number();
+	const cells = {
+		count: n, slice: new Uint32Array(n), source: new Uint32Array(n),
+		node: reader.column(n, Uint32Array), value: reader.column(n, Float64Array),
+	};
+	for (let i = 0, at = 0, slice = 0; i < runs; at += length[i++]) {
+		slice += step[i];
+		cells.slice.fill(slice, at, at + length[i]);
+		cells.source.fill(source[i], at, at + length[i]);
+		for (let cell = at + 1; cell < at + length[i]; cell++)
+			cells.node[cell] += cells.node[cell - 1];
+	}
+	return cells;
+}
+
 /* A comparison by function and by call, as report/views/html_changes.h and html_calls.h describe it. */
 function readChanges(reader, functions) {
 	const head = reader.json(), n = reader.number();
@@ -141,14 +160,7 @@ function readProfile(bytes) {
 		kind: reader.column(n, Uint8Array),
 	};
 	const tree = readTree(reader);
-	const m = reader.number();
-	const cells = {
-		count: m,
-		slice: reader.column(m, Uint32Array), source: reader.column(m, Uint32Array),
-		node: reader.column(m, Uint32Array), value: reader.column(m, Float64Array),
-	};
-	for (let i = 1; i < m; i++)
-		cells.slice[i] += cells.slice[i - 1];
+	const cells = readCells(reader);
 	const b = reader.number();
 	const base = { count: b, node: reader.column(b, Uint32Array), value: reader.column(b, Float64Array) };
 	const changes = head.diff ? { "as-is": readChanges(reader, n), "same": readChanges(reader, n) } : null;
