@@ -27,14 +27,16 @@ struct symbol {
 _Static_assert(sizeof(struct symbol) == 24, "no gaps");
 
 #define IN_KERNEL UINT16_MAX
-#define IN_BPF (UINT16_MAX - 1)
+#define IN_BPF (UINT16_MAX - 1) /* or other code that the kernel has made */
 #define MODULES_MAX IN_BPF
+#define PAGE_BYTES 4096
 
 struct module {
 	const char *name;
 	uint64_t base;
 	uint8_t build_id[PRF_BUILD_ID_MAX];
 	uint8_t build_id_size;
+	bool listed; /* false: `base` is that of its first symbol */
 };
 
 /* Symbols by address. */
@@ -49,7 +51,7 @@ struct kernel_symbols {
 	struct symbol_list known;   /* as read at the start */
 	struct symbol_list dynamic; /* from the side band */
 	struct module *modules;
-	size_t module_count;
+	size_t module_count, module_capacity;
 	uint64_t base; /* of _text */
 	uint8_t build_id[PRF_BUILD_ID_MAX];
 	uint8_t build_id_size;
@@ -113,47 +115,69 @@ static uint64_t parse_hex(char *text, char **rest)
 	return value;
 }
 
-/* "name size users dependants state address": only the name and the address are of use. */
-static void parse_modules(struct kernel_symbols *k, char *text)
+static bool add_module(struct kernel_symbols *k, const struct module *module)
 {
-	char *line, *rest = text;
-	size_t lines = 0;
-
-	for (const char *c = text; *c; c++)
-		lines += *c == '\n';
-	k->modules = calloc(lines + 2, sizeof(*k->modules));
-	if (!k->modules)
-		return;
-	while ((line = strsep(&rest, "\n"))) {
-		char *address = strstr(line, " 0x"), *space = strchr(line, ' ');
-
-		if (!address || !space || k->module_count > lines || k->module_count >= MODULES_MAX)
-			continue;
-		*space = 0;
-		k->modules[k->module_count++] = (struct module){
-			.name = line,
-			.base = strtoull(address + 1, NULL, 16),
-		};
-	}
+	if (k->module_count >= MODULES_MAX)
+		return true;
+	if (!array_reserve(&k->modules, &k->module_capacity, k->module_count + 1))
+		return false;
+	k->modules[k->module_count++] = *module;
+	return true;
 }
 
-/* Symbols of a module stand together, so the last one is most likely the same. */
-static uint16_t module_index(struct kernel_symbols *k, const char *name, uint16_t last)
+/*
+ * "name size users dependants state address": only the name and the address are of use. False
+ * without memory.
+ */
+static bool parse_modules(struct kernel_symbols *k, char *text)
 {
-	if (!strcmp(name, "bpf"))
-		return IN_BPF;
-	if (last < k->module_count && !strcmp(k->modules[last].name, name))
-		return last;
-	for (size_t i = 0; i < k->module_count; i++)
+	char *line, *rest = text;
+	bool ok = true;
+
+	while (ok && (line = strsep(&rest, "\n"))) {
+		char *address = strstr(line, " 0x"), *space = strchr(line, ' ');
+
+		if (!address || !space)
+			continue;
+		*space = 0;
+		ok = add_module(k, &(struct module){ .name = line,
+						     .base = strtoull(address + 1, NULL, 16),
+						     .listed = true });
+	}
+	return ok;
+}
+
+/*
+ * Symbols of a module stand together, so the last one is most likely the same. Code that the kernel
+ * has made, for BPF, ftrace or kprobes, lies elsewhere in each boot, so it is no part of the kernel
+ * as its build-id names it. That holds for a module that is not listed, too.
+ */
+static bool find_module(struct kernel_symbols *k, const char *name, uint64_t address,
+			uint16_t *module)
+{
+	struct module new = { .base = address };
+
+	if (!strcmp(name, "bpf") || !strncmp(name, "__builtin__", strlen("__builtin__"))) {
+		*module = IN_BPF;
+		return true;
+	}
+	if (*module < k->module_count && !strcmp(k->modules[*module].name, name))
+		return true;
+	for (size_t i = 0; i < k->module_count; i++) {
+		*module = (uint16_t)i;
 		if (!strcmp(k->modules[i].name, name))
-			return (uint16_t)i;
-	return IN_KERNEL;
+			return true;
+	}
+	*module = k->module_count < MODULES_MAX ? (uint16_t)k->module_count : IN_BPF;
+	new.name = arena_text(&k->names, name, strlen(name));
+	return new.name &&add_module(k, &new);
 }
 
 /* "ffffffff81000000 T _text" or "ffffffffc0001000 t init	[module]". */
 static bool parse_line(struct kernel_symbols *k, char *line, uint16_t *last_module)
 {
 	struct symbol symbol = { .module = IN_KERNEL };
+	const char *module = NULL;
 	char *rest, *tab;
 
 	symbol.address = parse_hex(line, &rest);
@@ -168,18 +192,22 @@ static bool parse_line(struct kernel_symbols *k, char *line, uint16_t *last_modu
 		*tab++ = 0;
 		if (*tab == '[' && close) {
 			*close = 0;
-			symbol.module = module_index(k, tab + 1, *last_module);
-			*last_module = symbol.module;
+			module = tab + 1;
 		}
 	}
 	if (!symbol.address)
 		return true;
 	k->hidden = false;
-	if (symbol.module == IN_KERNEL && !strcmp(symbol.name, "_text"))
+	if (!module && !strcmp(symbol.name, "_text"))
 		k->base = symbol.address;
 	/* Counters of each CPU have small numbers for addresses. */
 	if (symbol.address < UINT64_C(1) << 63)
 		return true;
+	if (module) {
+		if (!find_module(k, module, symbol.address, last_module))
+			return false;
+		symbol.module = *last_module;
+	}
 	symbol.name = arena_text(&k->names, symbol.name, strlen(symbol.name));
 	return symbol.name && append(&k->known, &symbol);
 }
@@ -189,15 +217,15 @@ struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsy
 	struct kernel_symbols *k = calloc(1, sizeof(*k));
 	uint16_t last_module = IN_KERNEL;
 	char *line, *rest = kallsyms;
+	bool ok;
 
 	if (!k)
 		return error_memory();
 	k->hidden = true;
-	parse_modules(k, modules);
-	while (k->modules && (line = strsep(&rest, "\n")))
-		if (!parse_line(k, line, &last_module))
-			break;
-	if (!k->modules || rest) {
+	ok = parse_modules(k, modules);
+	while (ok && (line = strsep(&rest, "\n")))
+		ok = parse_line(k, line, &last_module);
+	if (!ok) {
 		kernel_symbols_free(k);
 		return error_memory();
 	}
@@ -248,6 +276,8 @@ struct error *kernel_symbols_new(struct kernel_symbols **symbols)
 	for (size_t i = 0; i < k->module_count; i++) {
 		char path[256];
 
+		if (!k->modules[i].listed)
+			continue;
 		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id",
 			 k->modules[i].name);
 		k->modules[i].build_id_size = read_build_id(path, k->modules[i].build_id);
@@ -331,6 +361,28 @@ void kernel_symbols_remove(struct kernel_symbols *k, uint64_t start)
 	}
 }
 
+/*
+ * Where a symbol ends. One without a size goes on to the next one; where that is of something else,
+ * not beyond its page: what was loaded in between later is not known.
+ */
+static uint64_t end_of(const struct symbol_list *list, size_t i)
+{
+	const struct symbol *symbol = &list->symbols[i];
+	uint64_t page = (symbol->address | (PAGE_BYTES - 1)) + 1;
+
+	if (symbol->size)
+		return symbol->address + symbol->size;
+	for (size_t next = i + 1; next < list->n; next++) {
+		const struct symbol *after = &list->symbols[next];
+
+		if (after->address == symbol->address)
+			continue;
+		return after->module == symbol->module || after->address < page ? after->address
+										: page;
+	}
+	return page;
+}
+
 static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 {
 	size_t i = count_below(&k->dynamic, address);
@@ -345,6 +397,8 @@ static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 			break;
 	}
 	i = count_below(&k->known, address);
+	if (i && address >= end_of(&k->known, i - 1))
+		return NULL;
 	/* Of several names for one place, the last one that is code. */
 	for (size_t first = i; i; i--) {
 		symbol = &k->known.symbols[i - 1];
@@ -450,19 +504,6 @@ bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address)
 	const struct symbol *symbol = find(k, address - 1);
 
 	return symbol && begins_with(symbol->name, prefixes);
-}
-
-/* Where a symbol ends that has no size. */
-static uint64_t end_of(const struct symbol_list *list, size_t i)
-{
-	const struct symbol *symbol = &list->symbols[i];
-
-	if (symbol->size)
-		return symbol->address + symbol->size;
-	for (size_t next = i + 1; next < list->n; next++)
-		if (list->symbols[next].address > symbol->address)
-			return list->symbols[next].address;
-	return symbol->address;
 }
 
 static struct error *write_symbol(struct kernel_symbols *k, const struct symbol_list *list,

@@ -17,6 +17,9 @@ static const char kallsyms[] = "0000000000010000 A per_cpu_counter\n"
 			       "ffffffffc0000000 t helper\t[ext4]\n"
 			       "ffffffffc0000080 T ext4_read\t[ext4]\n"
 			       "ffffffffc0004000 t bpf_prog_1234_probe\t[bpf]\n"
+			       "ffffffffc0006020 t ftrace_trampoline\t[__builtin__ftrace]\n"
+			       "ffffffffc0007040 t first\t[unlisted]\n"
+			       "ffffffffc0007080 t second\t[unlisted]\n"
 			       "short\n";
 static const char modules[] = "ext4 1000000 2 - Live 0xffffffffc0000000\n"
 			      "other 4096 0 - Live 0xffffffffc0008000 (OE)\n";
@@ -98,7 +101,34 @@ static void writes_what_was_hit(void **state)
 	assert_int_equal(place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &kernel), 0x180);
 	assert_int_equal(place(f, 0xffffffffc0000090, 0, &module), 0x90);
 	assert_int_not_equal(kernel, module);
-	check_written(f, "[kernel]:100+200=read_it ext4:80+3f80=ext4_read ");
+	check_written(f, "[kernel]:100+200=read_it ext4:80+f80=ext4_read ");
+}
+
+/* A module that is loaded later has no symbols, and not the last one of what lies before it. */
+static void what_was_loaded_later_has_no_name(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t object;
+
+	assert_int_equal(place(f, 0xffffffffc0001000, PRF_FRAME_EXACT, &object),
+			 0xffffffffc0001000 - 0xffffffff81000000);
+	place(f, 0xffffffffc0008000, PRF_FRAME_EXACT, &object);
+	check_written(f, "");
+}
+
+/* Where it lies differs between boots of one kernel, whose build-id is the same. */
+static void what_the_kernel_made_is_no_part_of_it(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t kernel, made, unlisted;
+
+	place(f, 0xffffffff81000180, PRF_FRAME_EXACT, &kernel);
+	assert_int_equal(place(f, 0xffffffffc0006040, PRF_FRAME_EXACT, &made), 0x20);
+	assert_int_equal(place(f, 0xffffffffc0007090, PRF_FRAME_EXACT, &unlisted), 0x50);
+	assert_int_not_equal(made, kernel);
+	assert_int_not_equal(unlisted, kernel);
+	check_written(f, "[kernel]:100+200=read_it ftrace_trampoline:0+fe0=ftrace_trampoline "
+			 "unlisted:40+f80=second ");
 }
 
 /* A hit of read_it(), whose name is written then if it is not yet. */
@@ -165,7 +195,7 @@ static void bpf_programs_come_and_go(void **state)
 	assert_int_equal(place(f, 0xffffffffc0005050, PRF_FRAME_EXACT, &object), 0x50);
 	kernel_symbols_remove(f->k, 0xffffffffc0005000);
 	kernel_symbols_remove(f->k, 0xffffffffc0005000);
-	check_written(f, "bpf_prog_1234_probe:0+0=bpf_prog_1234_probe "
+	check_written(f, "bpf_prog_1234_probe:0+2020=bpf_prog_1234_probe "
 			 "bpf_prog_b:0+80=bpf_prog_b bpf_prog_a:0+40=bpf_prog_a ");
 }
 
@@ -216,6 +246,8 @@ static void hidden_addresses_are_not_stored(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(writes_what_was_hit, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_was_loaded_later_has_no_name, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_the_kernel_made_is_no_part_of_it, setup, teardown),
 	cmocka_unit_test_setup_teardown(each_name_is_written_once, setup, teardown),
 	cmocka_unit_test_setup_teardown(another_trace_gets_them_again, setup, teardown),
 	cmocka_unit_test_setup_teardown(a_return_address_belongs_to_the_call, setup, teardown),
