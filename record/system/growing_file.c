@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/growing_file.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,8 +24,27 @@ void growing_file_release(struct growing_file *f)
 
 void growing_file_rewind(struct growing_file *f)
 {
-	f->offset = 0;
+	f->offset = f->behind = 0;
 	growing_file_consume(f, f->pending.size);
+}
+
+/* Whether the end of what was read is still there. */
+static bool is_same(const struct growing_file *f)
+{
+	uint8_t now[GROWING_FILE_KEPT];
+	size_t size = f->offset < sizeof(now) ? (size_t)f->offset : sizeof(now);
+
+	return pread(f->fd, now, size, (off_t)(f->offset - size)) == (ssize_t)size &&
+	       !memcmp(now, f->last + sizeof(now) - size, size);
+}
+
+/* Keeps the end of the `n` bytes that are pending since just now: they may be consumed. */
+static void keep_last(struct growing_file *f, size_t n)
+{
+	size_t new = n < sizeof(f->last) ? n : sizeof(f->last), old = sizeof(f->last) - new;
+
+	memmove(f->last, f->last + new, old);
+	memcpy(f->last + old, f->pending.data + f->pending.size - new, new);
 }
 
 enum growing_file_news growing_file_read(struct growing_file *f, size_t limit)
@@ -36,11 +56,11 @@ enum growing_file_news growing_file_read(struct growing_file *f, size_t limit)
 
 	if (fstat(f->fd, &st))
 		return GROWING_FILE_SAME;
-	if ((uint64_t)st.st_size < f->offset) {
+	if ((uint64_t)st.st_size < f->offset || ((uint64_t)st.st_size > f->offset && !is_same(f))) {
 		growing_file_rewind(f);
 		return GROWING_FILE_REWRITTEN;
 	}
-	left = (uint64_t)st.st_size - f->offset;
+	left = f->behind = (uint64_t)st.st_size - f->offset;
 	if (left > limit)
 		left = limit;
 	room = left ? buffer_extend(&f->pending, left) : NULL;
@@ -51,6 +71,8 @@ enum growing_file_news growing_file_read(struct growing_file *f, size_t limit)
 	if (n <= 0)
 		return GROWING_FILE_SAME;
 	f->offset += (uint64_t)n;
+	f->behind -= (uint64_t)n;
+	keep_last(f, (size_t)n);
 	return GROWING_FILE_GREW;
 }
 

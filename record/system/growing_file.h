@@ -12,19 +12,24 @@
 
 #include <stdint.h>
 
+#define GROWING_FILE_KEPT 32
+
 struct growing_file {
 	int fd;		       /* -1: none */
 	uint64_t offset;       /* read so far */
+	uint64_t behind;       /* bytes that the last read found, and left for the next one */
 	struct buffer pending; /* bytes that were not consumed yet */
+	uint8_t last[GROWING_FILE_KEPT]; /* those before `offset`, at the end */
 };
 
 void growing_file_init(struct growing_file *f, int fd);
 void growing_file_release(struct growing_file *f);
 
 enum growing_file_news {
-	GROWING_FILE_SAME,	/* nothing new, or it cannot be read now */
-	GROWING_FILE_GREW,	/* more bytes are pending */
-	GROWING_FILE_REWRITTEN, /* it has become shorter: nothing is pending, and it is read anew */
+	GROWING_FILE_SAME, /* nothing new, or it cannot be read now */
+	GROWING_FILE_GREW, /* more bytes are pending */
+	/* It is shorter, or what was read is not there: nothing is pending, and it is read anew. */
+	GROWING_FILE_REWRITTEN,
 };
 
 /* Appends up to `limit` new bytes to the pending ones. */

@@ -43,6 +43,31 @@ static void grows_and_starts_anew(void **state)
 	close(writer);
 }
 
+/* Another file's beginning, which is longer than what was read of this one. */
+static void is_replaced_by_more(void **state)
+{
+	struct growing_file f;
+	int writer = begin(&f);
+
+	assert_int_equal(write(writer, "0123456789012345678901234567890123456789", 40), 40);
+	for (uint64_t left = 40; left; left -= 10) {
+		assert_int_equal(growing_file_read(&f, 10), GROWING_FILE_GREW);
+		assert_int_equal(f.behind, left - 10);
+		growing_file_consume(&f, 9);
+	}
+	assert_int_equal(pwrite(writer, "x", 1, 7), 1);
+	assert_int_equal(pwrite(writer, "abc", 3, 40), 3);
+	assert_int_equal(growing_file_read(&f, 2), GROWING_FILE_GREW);
+	assert_int_equal(f.behind, 1);
+	assert_int_equal(pwrite(writer, "x", 1, 11), 1);
+	assert_int_equal(growing_file_read(&f, 100), GROWING_FILE_REWRITTEN);
+	assert_int_equal(f.pending.size, 0);
+	assert_int_equal(growing_file_read(&f, 100), GROWING_FILE_GREW);
+	assert_int_equal(f.pending.size, 43);
+	growing_file_release(&f);
+	close(writer);
+}
+
 /* A sparse file of a terabyte costs its owner nothing, and there may be one for each process. */
 static void gives_memory_back(void **state)
 {
@@ -64,6 +89,7 @@ static void gives_memory_back(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(grows_and_starts_anew),
+	cmocka_unit_test(is_replaced_by_more),
 	cmocka_unit_test(gives_memory_back),
 };
 
