@@ -100,8 +100,6 @@ bool code_map_add(struct code_map *map, const struct code_piece *piece, const ch
 
 	if (name_size > CODE_MAP_MAX_NAME)
 		name_size = CODE_MAP_MAX_NAME;
-	if (!name_size)
-		return refuse(map);
 	if (at + name_size + 1 > CODE_MAP_MAX_NAMES ||
 	    !array_reserve(&map->names, &map->names_capacity, at + name_size + 1))
 		return refuse_full(map, piece->after);
@@ -151,7 +149,7 @@ enum code_answer code_map_find(const struct code_map *map, uint64_t address, uin
 		 */
 		if (time_ns >= s->piece.by || (s->victims == CODE_NONE && !s->piece.exact)) {
 			*symbol = at;
-			return CODE_KNOWN;
+			return *code_map_name(map, s) ? CODE_KNOWN : CODE_AMBIGUOUS;
 		}
 		if (time_ns > s->piece.after)
 			return CODE_AMBIGUOUS;

@@ -62,7 +62,10 @@ struct code_map {
 
 void code_map_release(struct code_map *map);
 
-/* Adds a piece of code. False when there is no room; then it is counted in `refused`. */
+/*
+ * Adds a piece of code. False when there is no room; then it is counted in `refused`. One without a
+ * name replaces older code, too, and is ambiguous.
+ */
 bool code_map_add(struct code_map *map, const struct code_piece *piece, const char *name,
 		  size_t name_size);
 
@@ -72,7 +75,7 @@ bool code_map_add_again(struct code_map *map, const struct code_piece *piece, ui
 enum code_answer {
 	CODE_UNKNOWN,	/* no symbol ever covered the address */
 	CODE_KNOWN,	/* it was certainly this symbol */
-	CODE_AMBIGUOUS, /* it may have been the code before or after a change */
+	CODE_AMBIGUOUS, /* it may have been the code before or after a change, or has no name */
 };
 
 /* Looks up whose code was at the address at that time. Sets `symbol` for CODE_KNOWN only. */

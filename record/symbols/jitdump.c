@@ -77,6 +77,8 @@ static void take_move(struct jitdump *d, struct code_map *map, struct cursor c,
 	name_of = map_get(&d->names, &index, sizeof(index));
 	if (name_of)
 		code_map_add_again(map, &piece, (uint32_t)*name_of);
+	else
+		code_map_add(map, &piece, "", 0); /* what was there is gone */
 }
 
 /* How much of a record is needed; the rest is skipped without waiting for it. */

@@ -66,6 +66,8 @@ static void trace(struct buffer *b)
 	other(b, 2, 5000);
 	load(b, 0x2000, 3000, 2, "two");
 	move(b, 0x2000, 0x8000, 3000, 2);
+	load(b, 0x9000, 100, 3, "gone");
+	/* Of what it does not say. */
 	move(b, 0x2000, 0x9000, 3000, 77);
 	other(b, 3, 0);
 	assert_true(buffer_ok(b));
@@ -83,14 +85,15 @@ static const char *at(const struct code_map *map, uint64_t address, uint64_t tim
 
 static void check(struct code_map *map)
 {
-	assert_int_equal(map->n, 3);
+	assert_int_equal(map->n, 5);
 	assert_string_equal(at(map, 0x1063, 2000), "one");
 	assert_string_equal(at(map, 0x1064, 2000), "none");
 	assert_string_equal(at(map, 0x2000, 2000), "two");
 	assert_string_equal(at(map, 0x2000, 1999), "none");
 	assert_string_equal(at(map, 0x8bb7, 3000), "two");
 	assert_string_equal(at(map, 0x8bb7, 2999), "none");
-	assert_string_equal(at(map, 0x9000, 3000), "none");
+	assert_string_equal(at(map, 0x9000, 2999), "gone");
+	assert_string_equal(at(map, 0x9000, 3001), "none");
 }
 
 /* Of a dump that arrives in pieces of `step` bytes. */

@@ -39,11 +39,14 @@ static void nonsense_is_passed_over(void **state)
 {
 	struct code_map map = { 0 };
 
-	parse(&map, "\n \nxyz\n10\n10 \n10 20\n10 20 \n 10 20 a\n10 zz a\n10  20 a\n"
+	parse(&map, "\n \nxyz\n10\n10 \n10 20\n 10 20 a\n10 zz a\n10  20 a\n"
 		    "123456789abcdef01 10 a\n10 123456789abcdef01 a\n0 10 a\n10 0 a\n0x 10 a\n");
 	assert_int_equal(map.n, 0);
 	parse(&map, "40 4 windows\r\n");
 	assert_string_equal(name_at(&map, 0x40), "windows");
+	/* It has no name, and is there. */
+	parse(&map, "40 4 \n");
+	assert_string_equal(name_at(&map, 0x40), "none");
 	code_map_release(&map);
 }
 
