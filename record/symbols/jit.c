@@ -25,6 +25,7 @@
 /* How often a map that is not there is looked for, at first and in the long run. */
 #define FIRST_RETRY_NS 10000000
 #define RETRY_NS 500000000
+#define BLOCK_BYTES 4096  /* buffers are written in multiples of it */
 #define NOTES_MAX 1024	  /* processes of a trace in which it says where their names come from */
 #define FORESEEN_MAX 1024 /* processes at a time whose files were opened ahead of the timeline */
 
@@ -301,6 +302,40 @@ bool jit_is_dump(const char *path)
 	return strspn(name + 4, "0123456789") == size - strlen("jit-.dump");
 }
 
+/* Whether it has a dump, which may not have been read yet, or opened. */
+static bool has_dump(const struct process *p)
+{
+	bool is_none = p->dump.broken && !p->dump.began;
+
+	return p->late_dump || (p->dump_file.fd >= 0 && !is_none);
+}
+
+/* Compilers buffer records: nothing is known yet about the time after the last one. */
+static void note_known(struct jit *jit, struct process *p)
+{
+	struct jit_names_owner owner = owner_of(jit, p);
+	uint64_t until_ns = has_dump(p) ? p->dump.time_ns : UINT64_MAX;
+
+	/* Lines that were not read yet may be of the same places as those that were. */
+	if (p->map_file.behind)
+		until_ns = 0;
+	jit_names_know(&p->names, &owner, until_ns);
+}
+
+/*
+ * Whether the files hold all code up to their end. Of a compiler that did not write its buffer out,
+ * the last record is cut: the process was killed, or it goes on.
+ */
+static bool is_complete(const struct process *p)
+{
+	const struct growing_file *file = &p->dump_file;
+
+	if (p->map_file.behind || p->late_dump)
+		return false;
+	return !has_dump(p) || (!p->dump.broken && !file->behind && !file->pending.size &&
+				!p->dump.skip && file->offset % BLOCK_BYTES);
+}
+
 static void open_dump(struct jit *jit, struct process *p, const char *path)
 {
 	struct opening what = { .path = path };
@@ -318,6 +353,7 @@ static void open_dump(struct jit *jit, struct process *p, const char *path)
 		free(p->late_dump); /* which may be `path` */
 		p->late_dump = NULL;
 	}
+	note_known(jit, p);
 }
 
 void jit_dump(struct jit *jit, uint32_t pid, const char *path)
@@ -442,6 +478,7 @@ static void start_over(struct jit *jit, struct process *p)
 	jit_names_release(&p->names);
 	jit_names_renew(&p->names, &owner);
 	p->names.written = written;
+	p->names.begins_ns = p->names.newest_ns = clock_now();
 	jitdump_release(&p->dump);
 	p->map_functions = p->dump_functions = 0;
 	/* Both files are read again from their start: the other one may still be valid. */
@@ -493,9 +530,6 @@ static void read_dump(struct jit *jit, struct process *p)
 					   p->dump_file.pending.data, p->dump_file.pending.size));
 	p->dump_functions += p->names.code.n - before;
 	write_times_forget(&p->dump_times, p->dump.offset);
-	/* Compilers buffer records: nothing is known yet about the time after the last one. */
-	if (p->dump.time_ns)
-		p->names.known_until_ns = p->dump.time_ns;
 }
 
 static void settle(struct jit *jit, struct process *p)
@@ -514,6 +548,7 @@ static void read_files(struct jit *jit, struct process *p)
 		open_dump(jit, p, p->late_dump);
 	read_map(jit, p);
 	read_dump(jit, p);
+	note_known(jit, p);
 }
 
 static void process_tick(struct jit *jit, struct process *p)
@@ -573,9 +608,12 @@ void jit_foresee_exec(struct jit *jit, uint32_t pid)
 
 static void read_to_the_end(struct jit *jit, struct process *p)
 {
+	struct jit_names_owner owner = owner_of(jit, p);
+
 	read_rest(jit, p);
 	/* Nothing can arrive any more that would name the hits of the open object. */
-	p->names.known_until_ns = UINT64_MAX;
+	if (is_complete(p))
+		jit_names_know(&p->names, &owner, UINT64_MAX);
 	settle(jit, p);
 	write_note(jit, p);
 }
@@ -618,7 +656,6 @@ void jit_set_writer(struct jit *jit, struct prf_writer *writer)
 		struct jit_names_owner owner = owner_of(jit, jit->processes[i]);
 
 		jit_names_renew(&jit->processes[i]->names, &owner);
-		if (jit->processes[i]->dump.time_ns)
-			jit->processes[i]->names.known_until_ns = jit->processes[i]->dump.time_ns;
+		note_known(jit, jit->processes[i]);
 	}
 }

@@ -9,7 +9,6 @@
 
 #define HITS_MAX (1 << 20)
 #define OPEN_NS 50000000
-#define CHANGES_KEPT_NS UINT64_C(3000000000) /* samples come out of order by less */
 #define LAYER_NONE UINT32_MAX
 
 struct jit_symbol_state {
@@ -22,6 +21,7 @@ struct jit_hit {
 	uint64_t address;
 	uint64_t first_ns, last_ns;
 	uint32_t object;
+	bool alone; /* others of the object were decided before it */
 };
 
 void jit_names_init(struct jit_names *n)
@@ -48,9 +48,14 @@ void jit_names_release(struct jit_names *n)
 
 void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns)
 {
+	/* Those of other CPUs may be: changes before the newest sample are not kept. */
+	bool late = time_ns < n->newest_ns;
+
 	n->time_ns = time_ns;
+	if (!late)
+		n->newest_ns = time_ns;
 	/* In the open object each hit is noted with its time. */
-	if (time_ns > n->known_until_ns) {
+	if (late || time_ns > n->known_until_ns) {
 		n->epoch = (*owner->next_epoch)++;
 		return;
 	}
@@ -60,20 +65,29 @@ void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner
 
 static void add_change(struct jit_names *n, uint64_t time_ns)
 {
-	if (time_ns + CHANGES_KEPT_NS > n->time_ns &&
-	    array_reserve(&n->changes, &n->changes_capacity, n->n_changes + 1))
+	if (time_ns <= n->newest_ns)
+		return;
+	if (array_reserve(&n->changes, &n->changes_capacity, n->n_changes + 1))
 		n->changes[n->n_changes++] = time_ns;
+	else
+		n->code.full_ns = 1; /* no answer is certain any more */
 }
 
 static void drop_old_changes(struct jit_names *n)
 {
 	size_t old = 0;
 
-	while (old < n->n_changes && n->changes[old] + CHANGES_KEPT_NS < n->time_ns)
+	while (old < n->n_changes && n->changes[old] <= n->newest_ns)
 		old++;
 	n->n_changes -= old;
 	if (n->n_changes) /* there is no array before the first one */
 		memmove(n->changes, n->changes + old, n->n_changes * sizeof(*n->changes));
+}
+
+static void renew_epochs(struct jit_names *n, const struct jit_names_owner *owner)
+{
+	n->first_epoch = *owner->next_epoch;
+	*owner->next_epoch += (uint32_t)n->n_changes + 1;
 }
 
 /* New epochs, as what was added may answer for any time. */
@@ -96,8 +110,7 @@ static void note_changes(struct jit_names *n, const struct jit_names_owner *owne
 	}
 	if (n->n_changes)
 		qsort(n->changes, n->n_changes, sizeof(*n->changes), sorted_compare);
-	n->first_epoch = *owner->next_epoch;
-	*owner->next_epoch += (uint32_t)n->n_changes + 1;
+	renew_epochs(n, owner);
 }
 
 /* -------- objects -------- */
@@ -177,24 +190,27 @@ static struct error *known_object(struct jit_names *n, const struct jit_names_ow
 	return layer_object(n, owner, state->layer, object);
 }
 
-static void note_hit(struct jit_names *n, uint64_t address)
+/* In the open object. False: there is no room. */
+static bool note_hit(struct jit_names *n, uint64_t address)
 {
-	bool added = false;
-	uint64_t *at;
+	uint64_t *at = map_get(&n->hit_of, &address, sizeof(address));
 
-	if (n->n_hits >= HITS_MAX || !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1))
-		return;
-	at = map_put(&n->hit_of, &address, sizeof(address), &added);
-	if (!at)
-		return;
-	if (added) {
+	if (!at) {
+		if (n->n_hits >= HITS_MAX ||
+		    !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1))
+			return false;
+		at = map_put(&n->hit_of, &address, sizeof(address), NULL);
+		if (!at)
+			return false;
 		*at = n->n_hits;
-		n->hits[n->n_hits++] = (struct jit_hit){ address, n->time_ns, n->time_ns, n->open };
+		n->hits[n->n_hits++] = (struct jit_hit){ address, n->time_ns, n->time_ns, n->open,
+							 false };
 	}
 	if (n->time_ns < n->hits[*at].first_ns)
 		n->hits[*at].first_ns = n->time_ns;
 	if (n->time_ns > n->hits[*at].last_ns)
 		n->hits[*at].last_ns = n->time_ns;
+	return true;
 }
 
 /* Closes the open object: later hits go to a new one. */
@@ -203,9 +219,30 @@ static void close_open(struct jit_names *n)
 	/* Later hits of an address in the same epoch were not noted. */
 	for (size_t i = 0; i < n->n_hits && n->known_until_ns == UINT64_MAX; i++)
 		if (n->hits[i].object == n->open)
-			n->hits[i].last_ns = n->time_ns;
+			n->hits[i].last_ns = n->newest_ns;
 	n->open = PRF_NONE;
 	map_release(&n->hit_of);
+}
+
+void jit_names_know(struct jit_names *n, const struct jit_names_owner *owner, uint64_t until_ns)
+{
+	if ((until_ns == UINT64_MAX) != (n->known_until_ns == UINT64_MAX)) {
+		close_open(n);
+		renew_epochs(n, owner);
+	}
+	n->known_until_ns = until_ns;
+}
+
+/* Of places whose code is not certain. */
+static struct error *nameless_object(struct jit_names *n, const struct jit_names_owner *owner,
+				     uint32_t *object)
+{
+	struct error *error = NULL;
+
+	if (n->nameless == PRF_NONE)
+		error = define(owner, 0, &n->nameless);
+	*object = n->nameless;
+	return error;
 }
 
 static struct error *open_object(struct jit_names *n, const struct jit_names_owner *owner,
@@ -220,17 +257,18 @@ static struct error *open_object(struct jit_names *n, const struct jit_names_own
 								   : n->time_ns + OPEN_NS;
 	}
 	*object = n->open;
-	if (!error)
-		note_hit(n, address);
-	return error;
+	if (error || note_hit(n, address))
+		return error;
+	return nameless_object(n, owner, object);
 }
 
 struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner *owner,
 			       uint64_t address, uint32_t *object)
 {
-	struct error *error = NULL;
 	uint32_t symbol;
 
+	if (n->time_ns < n->begins_ns)
+		return nameless_object(n, owner, object);
 	if (n->time_ns > n->known_until_ns)
 		return open_object(n, owner, address, object);
 	switch (code_map_find(&n->code, address, n->time_ns, &symbol)) {
@@ -238,10 +276,7 @@ struct error *jit_names_object(struct jit_names *n, const struct jit_names_owner
 	case CODE_UNKNOWN: return open_object(n, owner, address, object);
 	case CODE_AMBIGUOUS: break;
 	}
-	if (n->nameless == PRF_NONE)
-		error = define(owner, 0, &n->nameless);
-	*object = n->nameless;
-	return error;
+	return nameless_object(n, owner, object);
 }
 
 /* -------- names -------- */
@@ -310,30 +345,36 @@ static int by_place(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/*
- * Writes names for hits that are certain. Hits of one symbol with no other hits in between get one
- * name. It does not cover the symbol's whole place, since other code may have been in a part of
- * that at another time.
- */
-static size_t name_hits(struct jit_names *n, struct name *names)
-{
-	uint32_t symbol, before = CODE_NONE;
-	size_t count = 0, left = 0;
+/* The names that are to be written, and how many hits stay. */
+struct naming {
+	struct name *names;
+	size_t count, left;
+};
 
-	qsort(n->hits, n->n_hits, sizeof(*n->hits), by_place);
-	for (size_t i = 0; i < n->n_hits; i++) {
+/*
+ * Names those of one object's hits, [from, to), that are certain. Hits of one symbol with no other
+ * hits in between get one name. It does not cover the symbol's whole place, since other code may
+ * have been in a part of that at another time.
+ */
+static void name_hits_of_object(struct jit_names *n, size_t from, size_t to, struct naming *out)
+{
+	const size_t first_left = out->left;
+	uint32_t symbol, before = CODE_NONE;
+
+	for (size_t i = from; i < to; i++) {
 		const struct jit_hit hit = n->hits[i];
 
 		if (!is_decided(n, &hit)) {
-			n->hits[left++] = hit;
+			n->hits[out->left++] = hit;
 			before = CODE_NONE;
 		} else if (!is_certain(n, &hit, &symbol)) {
 			before = CODE_NONE;
-		} else if (symbol == before && names[count - 1].object == hit.object) {
-			names[count - 1].symbol.size = hit.address + 1 -
-						       names[count - 1].symbol.start;
+		} else if (symbol == before && !hit.alone) {
+			struct prf_symbol *last = &out->names[out->count - 1].symbol;
+
+			last->size = hit.address + 1 - last->start;
 		} else {
-			names[count++] = (struct name){
+			out->names[out->count++] = (struct name){
 				hit.object,
 				{ hit.address, 1,
 				  code_map_name(&n->code, &n->code.symbols[symbol]) },
@@ -341,8 +382,26 @@ static size_t name_hits(struct jit_names *n, struct name *names)
 			before = symbol;
 		}
 	}
-	n->n_hits = left;
-	return count;
+	/* What was decided now may lie between two of those that stay. */
+	for (size_t i = first_left; i < out->left; i++)
+		n->hits[i].alone |= out->left - first_left < to - from;
+}
+
+/* Returns how many names there are. */
+static size_t name_hits(struct jit_names *n, struct name *names)
+{
+	struct naming out = { .names = names };
+
+	qsort(n->hits, n->n_hits, sizeof(*n->hits), by_place);
+	for (size_t from = 0, to; from < n->n_hits; from = to) {
+		const uint32_t object = n->hits[from].object;
+
+		for (to = from; to < n->n_hits && n->hits[to].object == object;)
+			to++;
+		name_hits_of_object(n, from, to, &out);
+	}
+	n->n_hits = out.left;
+	return out.count;
 }
 
 static bool has_decided_hits(const struct jit_names *n)
@@ -398,6 +457,5 @@ void jit_names_renew(struct jit_names *n, const struct jit_names_owner *owner)
 	n->written = 0;
 	n->open = n->nameless = PRF_NONE;
 	map_release(&n->hit_of);
-	n->first_epoch = *owner->next_epoch;
-	*owner->next_epoch += (uint32_t)n->n_changes + 1;
+	renew_epochs(n, owner);
 }

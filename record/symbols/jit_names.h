@@ -10,11 +10,11 @@
  *   layer 0, 1, ...  code that is known when its samples come: the first code of a place in layer
  *                    0, what came later at the same place in 1, and so on
  *   open             code that is not known yet, because its line or record may still come; once
- *                    it has, an address gets a name if all of its hits were of the same code. For
- *                    compilers that write times, a new object begins every 50 ms, so that there
+ *                    it has, an address gets a name if all of its hits were of the same code. Where
+ *                    what is known ends at a time, a new object begins every 50 ms, so that there
  *                    are few hits of an address in each.
- *   nameless         places that changed hands around the time of the sample. A name that may be
- *                    wrong is not given.
+ *   nameless         places that changed hands around the time of the sample, or of which nothing
+ *                    is known for that time. A name that may be wrong is not given.
  */
 
 #include "common/error.h"
@@ -30,10 +30,15 @@ struct jit_names {
 	struct code_map code;
 	uint64_t known_until_ns;   /* all code up to then is in `code`; UINT64_MAX: up to now */
 	uint64_t settled_until_ns; /* the same, when names were last written */
+	uint64_t begins_ns;	   /* nothing is known of the time before */
+	uint64_t newest_ns;	   /* of all samples */
 	/* Of the sample that is being resolved. */
 	uint64_t time_ns;
 	uint32_t epoch; /* differs when the same address may belong to another object */
-	/* Times at which places changed hands, sorted, and the epoch before the first of them. */
+	/*
+	 * Times after the newest sample at which places changed hands, sorted, and the epoch before
+	 * the first of them.
+	 */
 	uint64_t *changes;
 	size_t n_changes, changes_capacity;
 	uint32_t first_epoch;
@@ -63,6 +68,12 @@ struct jit_names_owner {
 
 void jit_names_init(struct jit_names *n);
 void jit_names_release(struct jit_names *n);
+
+/*
+ * All code up to then is in `code`, UINT64_MAX: up to now. What is hit later is not named before
+ * this is called with a later time.
+ */
+void jit_names_know(struct jit_names *n, const struct jit_names_owner *owner, uint64_t until_ns);
 
 /* Sets the sample that the next calls are about; updates `epoch`. */
 void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner, uint64_t time_ns);

@@ -24,6 +24,7 @@ static char path[64], warned[512];
 static struct prf_writer *writer;
 static struct jit *jit;
 static uint64_t now;
+static uint32_t generation; /* of hit_again() */
 
 static void note_warning(const char *text, void *context)
 {
@@ -40,6 +41,7 @@ static int setup(void **state)
 	unlink(path);
 	warned[0] = 0;
 	now = 1;
+	generation = JIT_UNKNOWN;
 	if (error_ignore(prf_writer_new(&writer, &options)))
 		return -1;
 	jit_options.writer = writer;
@@ -138,6 +140,17 @@ static uint32_t hit(uint64_t time_ns, uint64_t address)
 {
 	jit_set_sample(jit, self, time_ns);
 	return object_of(address);
+}
+
+/* The same, as the resolver does it: what it knows of the generation it does not ask for again. */
+static uint32_t hit_again(uint64_t time_ns, uint64_t address)
+{
+	static uint32_t object;
+
+	if (jit_set_sample(jit, self, time_ns) != generation || generation == JIT_UNKNOWN)
+		object = object_of(address);
+	generation = jit_generation(jit);
+	return object;
 }
 
 static void a_place_that_is_used_again(void **state)
@@ -301,24 +314,39 @@ static void left_behind_by_an_older_process(void **state)
 	assert_string_equal(all_symbols(), "");
 }
 
-/* A jitdump with one piece of code, without a time. */
-static void put_dump(const char *mode, uint64_t address, const char *name)
+/* Code of a jitdump that came at a time. */
+struct loaded {
+	uint64_t time_ns, address, size;
+	const char *name;
+	size_t bytes; /* of it that are in the record */
+};
+
+/* Appends records to the jitdump, the first ones with its header. */
+static void put_dump(const char *mode, const struct loaded *all, size_t n)
 {
-	const size_t size = strlen(name) + 1;
 	struct buffer b = { 0 };
 	FILE *f = fopen(path, mode);
 
-	buffer_u32(&b, 0x4a695444);
-	buffer_u32(&b, 1);
-	buffer_u32(&b, 40);
-	memset(buffer_extend(&b, 28), 0, 28);
-	buffer_u32(&b, 0);
-	buffer_u32(&b, (uint32_t)(16 + 40 + size));
-	memset(buffer_extend(&b, 24), 0, 24);
-	buffer_u64(&b, address);
-	buffer_u64(&b, 0x100);
-	buffer_u64(&b, 1);
-	buffer_append(&b, name, size);
+	if (*mode == 'w') {
+		buffer_u32(&b, 0x4a695444);
+		buffer_u32(&b, 1);
+		buffer_u32(&b, 40);
+		memset(buffer_extend(&b, 28), 0, 28);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const size_t size = strlen(all[i].name) + 1;
+
+		buffer_u32(&b, 0);
+		buffer_u32(&b, (uint32_t)(16 + 40 + size + all[i].bytes));
+		buffer_u64(&b, all[i].time_ns);
+		memset(buffer_extend(&b, 16), 0, 16);
+		buffer_u64(&b, all[i].address);
+		buffer_u64(&b, all[i].size);
+		buffer_u64(&b, all[i].time_ns);
+		buffer_append(&b, all[i].name, size);
+		if (all[i].bytes)
+			memset(buffer_extend(&b, all[i].bytes), 0xcc, all[i].bytes);
+	}
 	assert_true(buffer_ok(&b));
 	assert_non_null(f);
 	assert_int_equal(fwrite(b.data, 1, b.size, f), b.size);
@@ -326,49 +354,69 @@ static void put_dump(const char *mode, uint64_t address, const char *name)
 	buffer_release(&b);
 }
 
-/* What the first one said is of the past, where the second one says nothing, too. */
+#define PUT_DUMP(mode, ...)                                                                        \
+	put_dump(mode, (const struct loaded[]){ __VA_ARGS__ },                                     \
+		 sizeof((const struct loaded[]){ __VA_ARGS__ }) / sizeof(struct loaded))
+
+/* What the first one said is of the past, and what the second one says is not. */
 static void a_dump_that_is_written_anew(void **state)
 {
+	uint64_t first = clock_now(), second = first + 1;
+
 	object_of(0x9010); /* the map is looked for, and not there */
-	put_dump("w", 0x1000, "one whose name is longer");
+	PUT_DUMP("w", { first, 0x1000, 0x100, "one whose name is longer", 0 });
 	jit_dump(jit, self, path);
-	assert_int_equal(object_of(0x1010), 0);
+	assert_int_equal(hit(first, 0x1010), 1);
 	tick();
-	put_dump("w", 0x2000, "two");
+	PUT_DUMP("w", { second, 0x2000, 0x100, "two", 0 });
 	tick();
-	assert_int_equal(object_of(0x1010), 1);
-	assert_int_equal(object_of(0x2010), 2);
-	assert_string_equal(all_symbols(), "0:1010+1=one whose name is longer 2:2000+100=two ");
+	assert_int_equal(hit(clock_now(), 0x2010), 2);
+	assert_int_equal(hit(second, 0x2020), 3);
+	assert_int_equal(hit(clock_now(), 0x1010), 2);
+	assert_string_equal(all_symbols(), "1:1010+1=one whose name is longer 2:2010+1=two ");
 }
 
-static void load(struct buffer *b, uint64_t time_ns, const char *name)
+/* That the code of the second one has no older one in its place says nothing of the first one. */
+static void a_map_that_is_written_anew(void **state)
 {
-	const size_t size = strlen(name) + 1;
+	uint32_t object;
+	uint64_t first;
 
-	buffer_u32(b, 0);
-	buffer_u32(b, (uint32_t)(16 + 40 + size));
-	buffer_u64(b, time_ns);
-	memset(buffer_extend(b, 16), 0, 16);
-	buffer_u64(b, 0x1000);
-	buffer_u64(b, 0x100);
-	buffer_u64(b, time_ns);
-	buffer_append(b, name, size);
+	put("w", "1000 100 one\n3000 100 three\n");
+	object_of(0x9000);
+	tick();
+	first = clock_now();
+	put("w", "1000 100 two\n");
+	tick();
+	tick();
+	object = hit(first, 0x1010);
+	assert_int_not_equal(hit(clock_now(), 0x1010), object);
+	assert_int_equal(hit(first, 0x1020), object);
+	assert_string_equal(all_symbols(), "2:1000+100=two ");
+}
+
+/* More than is read at once: the lines that are left may be of the same places. */
+static void a_map_that_is_read_in_parts(void **state)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("1000 100 one\n", f);
+	for (int i = 0; i < 8 << 20; i++)
+		putc('\n', f);
+	fputs("1000 100 two\n", f);
+	assert_int_equal(fclose(f), 0);
+	object_of(0x9000);
+	tick();
+	hit(clock_now(), 0x1010);
+	tick();
+	assert_string_equal(all_symbols(), "1:1010+1=two ");
 }
 
 /* Compilers hold records back: those of a place's owners come after all of its samples. */
 static void by_the_times_of_the_dump(void **state)
 {
-	struct buffer b = { 0 };
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	buffer_u32(&b, 0x4a695444);
-	buffer_u32(&b, 1);
-	buffer_u32(&b, 40);
-	memset(buffer_extend(&b, 28), 0, 28);
-	load(&b, 1000000000, "one");
-	assert_int_equal(fwrite(b.data, 1, b.size, f), b.size);
-	fflush(f);
+	PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 });
 	jit_dump(jit, self, path);
 	tick();
 	/* In one stretch of 50 ms each, the third one with both owners. */
@@ -378,14 +426,103 @@ static void by_the_times_of_the_dump(void **state)
 	assert_int_equal(hit(2990000000, 0x1010), 2);
 	assert_int_equal(hit(3010000000, 0x1010), 2);
 	assert_int_equal(hit(3020000000, 0x1020), 2);
-	b.size = 0;
-	load(&b, 2000000000, "two");
-	load(&b, 3000000000, "three");
-	assert_int_equal(fwrite(b.data, 1, b.size, f), b.size);
-	assert_int_equal(fclose(f), 0);
-	buffer_release(&b);
+	PUT_DUMP("a", { 2000000000, 0x1000, 0x100, "two", 0 },
+		 { 3000000000, 0x1000, 0x100, "three", 0 });
 	tick();
 	assert_string_equal(all_symbols(), "0:1010+1=one 1:1010+1=two 2:1020+1=three ");
+}
+
+/* Until then nothing is known, also where the file was not looked at yet. */
+static void hits_before_the_first_record(void **state)
+{
+	put_dump("w", NULL, 0);
+	jit_dump(jit, self, path);
+	assert_int_equal(hit_again(1010000000, 0x1010), 0);
+	tick();
+	assert_int_equal(hit_again(2010000000, 0x1010), 1);
+	PUT_DUMP("a", { 1000000000, 0x1000, 0x100, "one", 0 },
+		 { 2000000000, 0x1000, 0x100, "two", 0 });
+	tick();
+	assert_string_equal(all_symbols(), "0:1010+1=one 1:1010+1=two ");
+}
+
+/* Its code is older than the dump. Only the first hit of a generation is noted. */
+static void hits_before_the_dump(void **state)
+{
+	assert_int_equal(hit_again(1010000000, 0x1010), 0);
+	assert_int_equal(hit_again(2010000000, 0x1010), 0);
+	PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 },
+		 { 2000000000, 0x1000, 0x100, "two", 0 });
+	jit_dump(jit, self, path);
+	tick();
+	assert_string_equal(all_symbols(), "");
+}
+
+static void a_hit_that_comes_late(void **state)
+{
+	assert_int_equal(hit_again(2010000000, 0x1010), 0);
+	assert_int_equal(hit_again(1010000000, 0x1010), 0);
+	PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 },
+		 { 2000000000, 0x1000, 0x100, "two", 0 }, { 3000000000, 0x9000, 0x100, "end", 0 });
+	jit_dump(jit, self, path);
+	tick();
+	assert_string_equal(all_symbols(), "");
+}
+
+/* What was named before is not named again by what lies around it. */
+static void hits_of_one_stretch_are_named_in_parts(void **state)
+{
+	PUT_DUMP("w", { 1000000000, 0x9000, 0x100, "other", 0 });
+	jit_dump(jit, self, path);
+	tick();
+	assert_int_equal(hit(1010000000, 0x1084), 0);
+	assert_int_equal(hit(1030000000, 0x1010), 0);
+	assert_int_equal(hit(1030000000, 0x10f0), 0);
+	PUT_DUMP("a", { 1005000000, 0x1080, 0x10, "small", 0 },
+		 { 1020000000, 0x9000, 0x100, "another", 0 });
+	tick();
+	PUT_DUMP("a", { 1025000000, 0x1000, 0x100, "large", 0 },
+		 { 1040000000, 0x9000, 0x100, "other", 0 });
+	tick();
+	assert_string_equal(all_symbols(), "0:1084+1=small 0:1010+1=large 0:10f0+1=large ");
+}
+
+/* Of a million addresses it is noted when they were hit; others have no name. */
+static void more_hits_than_are_noted(void **state)
+{
+	put_dump("w", NULL, 0);
+	jit_dump(jit, self, path);
+	assert_int_equal(hit(1010000000, 0x1010), 0);
+	for (uint64_t i = 1; i < 1 << 20; i++)
+		object_of(0x100000 + i);
+	assert_int_equal(hit(1030000000, 0x1010), 0);
+	assert_int_not_equal(hit(1030000000, 0x1020), 0);
+	PUT_DUMP("a", { 1000000000, 0x1000, 0x100, "one", 0 },
+		 { 1020000000, 0x1000, 0x100, "two", 0 }, { 1040000000, 0x9000, 0x100, "end", 0 });
+	tick();
+	assert_string_equal(all_symbols(), "");
+}
+
+/* The last record is cut, or the file ends where a buffer does: there may be more. */
+static void records_that_were_never_written(void **state)
+{
+	for (int cut = 0; cut < 3; cut++) {
+		struct loaded last = { 2000000000, 0x2000, 0x100, "last", 0 };
+
+		if (cut == 2) /* the header, and the records with their texts */
+			last.bytes = 4096 - 40 - 2 * 56 - sizeof("one") - sizeof("last");
+		PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 }, last);
+		if (cut == 1)
+			put("a", "a part");
+		jit_dump(jit, self, path);
+		tick();
+		hit(1010000000, 0x1010);
+		hit(2010000000, 0x1010);
+		hit(2020000000, 0x2010);
+		jit_exit(jit, self, UINT64_MAX);
+	}
+	assert_string_equal(all_symbols(), "0:1000+100=one 1:1010+1=one 1:2010+1=last "
+					   "2:1000+100=one 4:1000+100=one ");
 }
 
 static void names_of_dumps(void **state)
@@ -461,6 +598,14 @@ static const struct CMUnitTest tests[] = {
 	EACH(the_hit_between_two_lines),
 	EACH(owners_before_the_first_hit),
 	EACH(by_the_times_of_the_dump),
+	EACH(hits_before_the_first_record),
+	EACH(hits_before_the_dump),
+	EACH(a_hit_that_comes_late),
+	EACH(hits_of_one_stretch_are_named_in_parts),
+	EACH(more_hits_than_are_noted),
+	EACH(records_that_were_never_written),
+	EACH(a_map_that_is_written_anew),
+	EACH(a_map_that_is_read_in_parts),
 	EACH(exit_passes_on_and_forgets),
 	EACH(somebody_elses_map),
 	EACH(a_link_instead_of_a_map),
