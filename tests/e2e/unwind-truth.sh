@@ -29,7 +29,7 @@ number "$(share 'incomplete.*coroutine') == 0" "and is whole"
 number "$rooted >= 99" "so it has reached its root"
 
 shape truth signal
-like "$folded" ';main;.*;__restore_rt;handler;burn [0-9]|;main;.*;\[(libc|vdso)[^;]*;handler;burn [0-9]' "a signal's trampoline lies between handler and interrupted code"
+like "$folded" ';main;.*;(__restore_rt|__kernel_rt_sigreturn|\[(libc|vdso)[^;]*);handler;burn [0-9]' "a signal's trampoline lies between handler and interrupted code"
 unlike "$folded" ';\[libc.so.6\+0x[0-9a-f]*f\];handler' "and is not looked for before its start"
 
 if [ "$(uname -m)" = x86_64 ]; then
@@ -52,7 +52,7 @@ if command -v "${cxx%% *}" > /dev/null; then
 	need $cxx -O2 -fomit-frame-pointer -o "$work/exc" "$work/exc.cc"
 	"$record" -q -F 1999 -o "$work/exc.prf" -- "$work/exc"
 	folded=$("$report" -q "$work/exc.prf")
-	is "$(printf '%s\n' "$folded" | grep -vE ';_start;|incomplete|;_dl_|\[ld-linux|_start [0-9]|^exc;entry_')" "" "no stack of a C++ exception that lost its callers looks whole"
+	is "$(printf '%s\n' "$folded" | grep -vE ';_start;|incomplete|;_dl_|\[ld-linux|_start [0-9]|^exc;(entry_|el0t_)')" "" "no stack of a C++ exception that lost its callers looks whole"
 
 	# While libgcc goes over to the frame with the handler, when its own return address is gone.
 	what="a stack is whole while an exception enters its handler"
