@@ -165,7 +165,8 @@ static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *con
 	walk_copy(r11), walk_copy(r10), walk_copy(r9), walk_copy(r8), walk_copy(ax);
 	walk_copy(cx), walk_copy(dx), walk_copy(si), walk_copy(di), walk_copy(cs);
 #elif defined(__TARGET_ARCH_arm64)
-	walk_copy(link), walk_copy(pstate);
+	walk_copy(x[0]), walk_copy(x[1]), walk_copy(x[2]), walk_copy(x[3]), walk_copy(x[4]);
+	walk_copy(x[5]), walk_copy(x[6]), walk_copy(x[28]), walk_copy(link), walk_copy(pstate);
 #endif
 	walk_copy(fp), walk_copy(sp), walk_copy(pc);
 	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);

@@ -92,6 +92,7 @@ static bool find_x86(struct exception_return *r, const struct exception_code *co
 
 #define ARM_SP 31
 #define ARM_LINK 30
+#define ARM_KEPT 6	   /* the kernel half has x0 up to this one of a timer's sample */
 #define ARM_CFA 784	   /* of the context's fields, bytes from its start */
 #define ARM_FP (29 * 8)	   /* reg[29] */
 #define ARM_FRAME_MIN 1920 /* bytes: two contexts */
@@ -200,7 +201,7 @@ static bool arm_way(struct arm_end *e, const struct exception_code *c, uint64_t 
 	for (uint64_t at = call + 4; at <= call + 4 * ARM_BETWEEN; at += 4) {
 		uint32_t code = arm_code(c, at);
 
-		if ((code & ~UINT32_C(31)) == 0xf90007a0) {
+		if ((code & ~UINT32_C(31)) == 0xf90007a0 && (code & 31) <= ARM_KEPT) {
 			e->where = code & 31;
 			stores = true;
 		}
