@@ -12,12 +12,9 @@
 struct definitions {
 	const struct prf_stack *stacks; /* a parent has a lower number than its children */
 	const struct prf_frame *frames; /* their objects are indices into `objects` */
-	const uint32_t *objects;	/* the symbolizer's numbers */
+	const uint32_t *objects;	/* the symbolizer's numbers; NULL: they are the same */
 	size_t stack_count, frame_count;
-	/* Names that come with the frames; of one frame the last ones count. */
-	const struct trace_names *names;
-	const struct prf_place *places;
-	size_t name_count;
+	const struct recorded_names *names;
 };
 
 /* Those of a trace that was read; valid until more of it is read. */
@@ -29,10 +26,14 @@ static inline struct definitions definitions_of(const struct trace *t)
 		.objects = t->objects,
 		.stack_count = prf_reader_stacks(t->reader),
 		.frame_count = prf_reader_frames(t->reader),
-		.names = t->names,
-		.places = t->places,
-		.name_count = t->name_count,
+		.names = &t->names,
 	};
+}
+
+/* The symbolizer's number of an object of a frame. */
+static inline uint32_t definitions_object(const struct definitions *d, uint32_t object)
+{
+	return d->objects ? d->objects[object] : object;
 }
 
 #endif

@@ -12,13 +12,10 @@ void joined_release(struct joined *j)
 	pairs_release(&j->frames);
 	pairs_release(&j->stacks);
 	map_release(&j->objects);
-	text_pool_release(&j->texts);
-	free(j->names);
-	free(j->places);
+	recorded_names_release(&j->names);
 	free(j->named_by);
 	free(j->all_stacks);
 	free(j->all_frames);
-	free(j->all_objects);
 	*j = (struct joined){ 0 };
 }
 
@@ -91,27 +88,6 @@ static struct error *number_used(struct joined *j, const struct definitions *d,
 	return NULL;
 }
 
-static struct error *keep_names(struct joined *j, uint32_t frame, const struct prf_place *places,
-				size_t n)
-{
-	if (!array_reserve(&j->names, &j->name_capacity, j->name_count + 1) ||
-	    !array_reserve(&j->places, &j->place_capacity, j->place_count + n))
-		return error_memory();
-	for (size_t i = 0; i < n; i++) {
-		struct prf_place *place = &j->places[j->place_count + i];
-
-		*place = places[i];
-		place->function = text_pool_keep(&j->texts, places[i].function);
-		place->file = text_pool_keep(&j->texts, places[i].file);
-		if (!place->function || !place->file)
-			return error_memory();
-	}
-	j->names[j->name_count++] = (struct trace_names){ frame, (uint32_t)j->place_count,
-							  (uint32_t)n };
-	j->place_count += n;
-	return NULL;
-}
-
 /* What an earlier trace named has its names: those here are equal, or as good. */
 static struct error *add_names(struct joined *j, const struct definitions *d,
 			       const struct joined_numbers *n)
@@ -121,8 +97,8 @@ static struct error *add_names(struct joined *j, const struct definitions *d,
 	if (!array_reserve(&j->named_by, &j->named_capacity, j->frames.count + 1))
 		return error_memory();
 	memset(j->named_by + known, 0, (j->named_capacity - known) * sizeof(*j->named_by));
-	for (size_t i = 0; i < d->name_count; i++) {
-		const struct trace_names *names = &d->names[i];
+	for (size_t i = 0; i < d->names->count; i++) {
+		const struct recorded_name *names = &d->names->list[i];
 		uint32_t frame = names->frame < d->frame_count ? n->frames[names->frame] : PRF_NONE;
 		struct error *error;
 
@@ -130,7 +106,8 @@ static struct error *add_names(struct joined *j, const struct definitions *d,
 		    (j->named_by[frame] && j->named_by[frame] != j->trace_count))
 			continue;
 		j->named_by[frame] = j->trace_count;
-		error = keep_names(j, frame, d->places + names->first, names->count);
+		error = recorded_names_add(&j->names, frame, d->names->places + names->first,
+					   names->count);
 		if (error)
 			return error;
 	}
@@ -167,23 +144,6 @@ static bool make_arrays(struct joined *j)
 	return j->all_frames && j->all_stacks;
 }
 
-/* The symbolizer's numbers are the objects' numbers here. */
-static bool number_objects(struct joined *j)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->frames.count; i++) {
-		uint32_t object = j->all_frames[i].object;
-
-		if (object != PRF_NONE && object >= n)
-			n = object + (size_t)1;
-	}
-	j->all_objects = malloc((n + 1) * sizeof(*j->all_objects));
-	for (uint32_t i = 0; j->all_objects && i < n; i++)
-		j->all_objects[i] = i;
-	return j->all_objects;
-}
-
 struct error *joined_finish(struct joined *j, struct definitions *d)
 {
 	if (!make_arrays(j))
@@ -201,16 +161,11 @@ struct error *joined_finish(struct joined *j, struct definitions *d)
 		j->all_stacks[i] = (struct prf_stack){ .parent = (uint32_t)pair->a,
 						       .frame = (uint32_t)pair->b };
 	}
-	if (!number_objects(j))
-		return error_memory();
 	*d = (struct definitions){ .stacks = j->all_stacks,
 				   .frames = j->all_frames,
-				   .objects = j->all_objects,
 				   .stack_count = j->stacks.count,
 				   .frame_count = j->frames.count,
-				   .names = j->names,
-				   .places = j->places,
-				   .name_count = j->name_count };
+				   .names = &j->names };
 	return NULL;
 }
 

@@ -13,7 +13,6 @@
 #include "common/pairs.h"
 #include "report/profile/definitions.h"
 #include "report/profile/tally.h"
-#include "report/profile/text_pool.h"
 
 struct joined {
 	struct pairs frames; /* (offset, object and flags) */
@@ -21,10 +20,7 @@ struct joined {
 	struct map objects;  /* for trace_sinks.objects */
 
 	/* Names that the traces gave to frames; of equal frames, those of the first trace. */
-	struct text_pool texts;
-	struct trace_names *names;
-	struct prf_place *places;
-	size_t name_count, name_capacity, place_count, place_capacity;
+	struct recorded_names names;
 	uint32_t *named_by; /* of each frame: number of the trace that named it, counted from 1 */
 	size_t named_capacity;
 	uint32_t trace_count;
@@ -32,7 +28,6 @@ struct joined {
 	/* Made by joined_finish(). */
 	struct prf_stack *all_stacks;
 	struct prf_frame *all_frames;
-	uint32_t *all_objects;
 };
 
 void joined_release(struct joined *j);

@@ -32,7 +32,7 @@ static struct error *ask_for_frames(struct named_frames *n)
 		if (!n->used->frames[i] || frame->object == PRF_NONE ||
 		    (frame->flags & PRF_FRAME_END))
 			continue;
-		error = symbolizer_add_query(n->symbolizer, d->objects[frame->object],
+		error = symbolizer_add_query(n->symbolizer, definitions_object(d, frame->object),
 					     frame->offset, frame->flags & PRF_FRAME_EXACT,
 					     &n->expansions[i].query);
 	}
@@ -45,14 +45,14 @@ static struct error *add_recorded_names(struct named_frames *n)
 	const struct definitions *d = n->definitions;
 	struct error *error = NULL;
 
-	for (size_t i = 0; !error && i < d->name_count; i++) {
-		const struct trace_names *names = &d->names[i];
+	for (size_t i = 0; !error && i < d->names->count; i++) {
+		const struct recorded_name *names = &d->names->list[i];
 		uint32_t query = names->frame < d->frame_count ? n->expansions[names->frame].query
 							       : PRF_NONE;
 
 		if (query != PRF_NONE)
-			error = symbolizer_add_names(n->symbolizer, query, d->places + names->first,
-						     names->count);
+			error = symbolizer_add_names(n->symbolizer, query,
+						     d->names->places + names->first, names->count);
 	}
 	return error;
 }
@@ -79,7 +79,7 @@ static struct error *keep_places(struct named_frames *n, struct trace *t, uint32
 	for (size_t i = 0; i < count; i++)
 		places[i] = (struct prf_place){ found[i].function, found[i].file, found[i].line,
 						found[i].start_line };
-	error = trace_keep_names(t, frame, places, count);
+	error = recorded_names_add(&t->names, frame, places, count);
 	free(places);
 	return error;
 }
@@ -94,9 +94,9 @@ static struct error *keep_found(struct named_frames *n)
 	uint8_t *has_names = calloc(count + 1, 1);
 	struct error *error = has_names ? NULL : error_memory();
 
-	for (size_t i = 0; !error && i < t->name_count; i++)
-		if (t->names[i].frame < count)
-			has_names[t->names[i].frame] = 1;
+	for (size_t i = 0; !error && i < t->names.count; i++)
+		if (t->names.list[i].frame < count)
+			has_names[t->names.list[i].frame] = 1;
 	for (size_t i = 0; !error && i < count; i++) {
 		uint32_t query = n->expansions[i].query;
 
@@ -149,7 +149,7 @@ static struct profile_frame common_frame(const struct named_frames *n,
 	struct profile_frame frame = { .object = PRF_NONE, .linkage_name = "", .file = "" };
 
 	if (object)
-		frame.object = n->objects->of[n->definitions->objects[recorded->object]];
+		frame.object = n->objects->of[definitions_object(n->definitions, recorded->object)];
 	frame.kind = (uint8_t)frame_kind_of(recorded, object);
 	frame.guessed = (n->detail & (PROFILE_BY_ADDRESS | PROFILE_BY_GUESS)) &&
 			(recorded->flags & PRF_FRAME_GUESSED);
@@ -184,7 +184,8 @@ static const struct prf_object *object_of(const struct named_frames *n,
 {
 	if (recorded->object == PRF_NONE || (recorded->flags & PRF_FRAME_END))
 		return NULL;
-	return symbolizer_object(n->symbolizer, n->definitions->objects[recorded->object]);
+	return symbolizer_object(n->symbolizer,
+				 definitions_object(n->definitions, recorded->object));
 }
 
 static bool expand_frame(struct named_frames *n, const struct prf_frame *recorded,

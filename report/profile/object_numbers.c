@@ -66,22 +66,10 @@ out:
 	return error;
 }
 
-/* How many objects the symbolizer has: all numbers of the traces' objects are below this. */
-static size_t count_objects(const struct trace *traces, size_t n)
-{
-	size_t all = 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < traces[i].object_count; k++)
-			if (traces[i].objects[k] >= all)
-				all = traces[i].objects[k] + (size_t)1;
-	return all;
-}
-
 struct error *object_numbers_init(struct object_numbers *o, const struct symbolizer *symbolizer,
 				  const struct trace *traces, size_t n)
 {
-	size_t all = count_objects(traces, n);
+	size_t all = symbolizer_objects(symbolizer);
 	struct error *error = NULL;
 
 	*o = (struct object_numbers){ .of = malloc((all + 1) * sizeof(*o->of)) };

@@ -35,12 +35,7 @@ void trace_forget(struct trace *t)
 	prf_reader_free(t->reader);
 	t->reader = NULL;
 	map_release(&t->files);
-	free(t->names);
-	free(t->places);
-	t->names = NULL;
-	t->places = NULL;
-	t->name_count = t->name_capacity = t->place_count = t->place_capacity = 0;
-	text_pool_release(&t->name_texts);
+	recorded_names_release(&t->names);
 }
 
 void trace_close(struct trace *t)
@@ -282,30 +277,6 @@ static struct error *keep_loss(struct trace *t, const struct prf_loss *loss)
 	return NULL;
 }
 
-struct error *trace_keep_names(struct trace *t, uint32_t frame, const struct prf_place *places,
-			       size_t n)
-{
-	/* Every stack goes through all of them, for each of its frames. */
-	if (!n || n > TRACE_PLACES_MAX)
-		return NULL;
-	if (!array_reserve(&t->names, &t->name_capacity, t->name_count + 1) ||
-	    !array_reserve(&t->places, &t->place_capacity, t->place_count + n))
-		return error_memory();
-	for (size_t i = 0; i < n; i++) {
-		struct prf_place *place = &t->places[t->place_count + i];
-
-		*place = places[i];
-		place->function = text_pool_keep(&t->name_texts, places[i].function);
-		place->file = text_pool_keep(&t->name_texts, places[i].file);
-		if (!place->function || !place->file)
-			return error_memory();
-	}
-	t->names[t->name_count++] = (struct trace_names){ frame, (uint32_t)t->place_count,
-							  (uint32_t)n };
-	t->place_count += n;
-	return NULL;
-}
-
 /* A copy of some bytes; NULL without memory. */
 static void *copied(struct trace *t, const void *bytes, size_t size)
 {
@@ -438,8 +409,8 @@ static struct error *take(struct trace *t, const struct prf_record *record,
 	case PRF_RECORD_NAMES:
 		if (!sinks->symbolizer || record->names.frame == PRF_NONE)
 			return NULL;
-		return trace_keep_names(t, record->names.frame, record->names.places,
-					record->names.n);
+		return recorded_names_add(&t->names, record->names.frame, record->names.places,
+					  record->names.n);
 	case PRF_RECORD_CODE: return sinks->code ? keep_code(t, &record->code, sinks) : NULL;
 	case PRF_RECORD_SOURCE: return sinks->code ? keep_source(t, &record->source) : NULL;
 	case PRF_RECORD_METADATA:

@@ -11,6 +11,7 @@
 #include "common/arena.h"
 #include "common/map.h"
 #include "format/prf.h"
+#include "report/profile/recorded_names.h"
 #include "report/profile/tally.h"
 #include "report/profile/text_pool.h"
 #include "report/symbols/symbolizer.h"
@@ -19,8 +20,7 @@
 
 #define TRACE_DAMAGES_KEPT 16
 #define TRACE_LOSSES_KEPT 65536
-#define TRACE_KEYS_KEPT 1024  /* of metadata, and of statistics */
-#define TRACE_PLACES_MAX 1024 /* of one frame: with more inlined calls its names are not used */
+#define TRACE_KEYS_KEPT 1024 /* of metadata, and of statistics */
 
 struct trace_pair {
 	const char *key, *value;
@@ -29,12 +29,6 @@ struct trace_pair {
 struct trace_number {
 	const char *key;
 	uint64_t value;
-};
-
-/* Embedded names of a frame: `count` of `places` from `first` on. */
-struct trace_names {
-	uint32_t frame;
-	uint32_t first, count;
 };
 
 /* What the blocks of a trace are for. */
@@ -59,7 +53,7 @@ struct trace {
 	size_t object_count;
 	struct map files; /* object as text -> the same, of those that may be defined again */
 
-	struct text_pool texts, name_texts;
+	struct text_pool texts;
 	struct trace_pair *metadata;
 	size_t metadata_count, metadata_capacity;
 	struct trace_number *statistics;
@@ -68,9 +62,7 @@ struct trace {
 	struct prf_loss *losses;		  /* the first TRACE_LOSSES_KEPT */
 	size_t loss_count, loss_capacity;
 	uint64_t lost[PRF_LOSS_COUNT];
-	struct trace_names *names;
-	struct prf_place *places;
-	size_t name_count, name_capacity, place_count, place_capacity;
+	struct recorded_names names;
 	/* Code, in objects of the symbolizer, and sources, where trace_sinks.code asks for them. */
 	struct prf_code *codes;
 	struct prf_source *sources;
@@ -136,13 +128,6 @@ const struct error *trace_read_on(struct trace *t, const struct trace_sinks *sin
 
 /* Forgets the definitions and their names; all else stays, and so do the numbers of its objects. */
 void trace_forget(struct trace *t);
-
-/*
- * Names that were found for a frame become the trace's own, as if they were embedded. All are
- * copied.
- */
-struct error *trace_keep_names(struct trace *t, uint32_t frame, const struct prf_place *places,
-			       size_t n) ERROR_CHECKED;
 
 /* The value of a key, or NULL. */
 const char *trace_metadata(const struct trace *t, const char *key);

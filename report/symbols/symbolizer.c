@@ -143,6 +143,11 @@ struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_objec
 	return NULL;
 }
 
+size_t symbolizer_objects(const struct symbolizer *s)
+{
+	return s->object_count;
+}
+
 const struct prf_object *symbolizer_object(const struct symbolizer *s, uint32_t id)
 {
 	return &s->objects[id]->recorded;

@@ -66,6 +66,9 @@ void symbolizer_free(struct symbolizer *s);
 struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_object *object,
 				    uint32_t *id) ERROR_CHECKED;
 
+/* How many were added: their numbers are below it. */
+size_t symbolizer_objects(const struct symbolizer *s);
+
 /* An object as it was added; stays until symbolizer_free(). */
 const struct prf_object *symbolizer_object(const struct symbolizer *s, uint32_t id);
 

@@ -20,7 +20,7 @@ static void write_trace(struct prf_writer *w)
 	const struct prf_task task = { 1, 1, 1, 1, 0, 0, "c", "", "" };
 	const struct prf_object object = { .kind = PRF_OBJECT_FILE, .path = "/x", .root = "" };
 	const struct prf_place places[2] = { { "inner", "a.c", 1, 0 }, { "outer", "b.c", 2, 0 } };
-	struct prf_place many[TRACE_PLACES_MAX + 1];
+	struct prf_place many[RECORDED_PLACES_MAX + 1];
 	const struct prf_loss losses[2] = { { 1, 2, 0, PRF_LOSS_RING_FULL, 5 },
 					    { 1, 2, 0, PRF_LOSS_SIDE_BAND, 7 } };
 	struct prf_sample sample = { .weight = 1, .stack = PRF_NONE, .waker = PRF_NONE };
@@ -31,9 +31,9 @@ static void write_trace(struct prf_writer *w)
 	fixture_must(prf_writer_object(w, &object, &id));
 	fixture_must(prf_writer_frame(w, &(struct prf_frame){ id, 0, 16 }, &id));
 	fixture_must(prf_writer_names(w, id, places, 2));
-	for (size_t i = 0; i <= TRACE_PLACES_MAX; i++)
+	for (size_t i = 0; i <= RECORDED_PLACES_MAX; i++)
 		many[i] = places[0];
-	fixture_must(prf_writer_names(w, id, many, TRACE_PLACES_MAX + 1));
+	fixture_must(prf_writer_names(w, id, many, RECORDED_PLACES_MAX + 1));
 	fixture_must(prf_writer_metadata(w, "host", "first"));
 	fixture_must(prf_writer_metadata(w, "host", "second"));
 	fixture_must(prf_writer_statistic(w, "fired", 12));
@@ -91,9 +91,9 @@ static void test_what_is_kept(void **state)
 	t.loss_count = 0;
 	assert_true(trace_lost_in_window(&t, PRF_LOSS_COUNT) == 5);
 	assert_true(trace_lost_in_window(&t, PRF_LOSS_SKIPPED) == 0);
-	assert_int_equal(t.name_count, 1);
-	assert_int_equal(t.names[0].count, 2);
-	assert_string_equal(t.places[1].function, "outer");
+	assert_int_equal(t.names.count, 1);
+	assert_int_equal(t.names.list[0].count, 2);
+	assert_string_equal(t.names.places[1].function, "outer");
 	assert_int_equal(t.object_count, 1);
 	assert_int_equal(t.damage_count, 0);
 	assert_true(prf_reader_complete(t.reader));
