@@ -157,6 +157,18 @@ struct error *compared_runs_init(struct compared_runs *r, const struct compared_
 	return NULL;
 }
 
+void compared_runs_count(const struct compared_runs *r, const struct profile *p, size_t first,
+			 const uint32_t *row_of, uint64_t *counts)
+{
+	for (size_t i = 0; i < p->entry_count; i++) {
+		const struct profile_entry *e = &p->entries[i];
+
+		if (row_of[i] != PRF_NONE)
+			counts[row_of[i] * r->all + first + trace_of(p, e->group)] +=
+				r->by_samples ? e->samples : e->value;
+	}
+}
+
 struct error *compared_runs_estimate(const struct compared_runs *r, struct change *changes,
 				     size_t n, const uint64_t *counts)
 {

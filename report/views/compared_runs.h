@@ -34,6 +34,13 @@ struct error *compared_runs_init(struct compared_runs *r, const struct compared_
 				 bool scale) ERROR_CHECKED;
 void compared_runs_release(struct compared_runs *r);
 
+/*
+ * Counts the entries of a profile whose traces are the runs from `first` on: entry i in row
+ * row_of[i], unless that is PRF_NONE, of counts[row * runs.all + run].
+ */
+void compared_runs_count(const struct compared_runs *r, const struct profile *p, size_t first,
+			 const uint32_t *row_of, uint64_t *counts);
+
 /* Fills changes[0..n); row i has counts[i * runs.all + run]. ERROR_MEMORY. */
 struct error *compared_runs_estimate(const struct compared_runs *r, struct change *changes,
 				     size_t n, const uint64_t *counts) ERROR_CHECKED;

@@ -24,23 +24,6 @@ struct calls {
 	bool *wanted;
 };
 
-/* What ends at each call in each run of a side, [call][run]. */
-static void count_side(const struct calls *c, enum change_side side, uint64_t *counts)
-{
-	const struct html_compared *compared = c->compared;
-	const struct profile *p = side == CHANGE_NOW ? compared->now : compared->base;
-	const uint32_t *node_of = side == CHANGE_NOW ? compared->node_of : compared->base_node_of;
-	size_t first = side == CHANGE_NOW ? c->runs->sides[CHANGE_BEFORE].count : 0;
-
-	for (size_t i = 0; i < p->entry_count; i++) {
-		const struct profile_entry *e = &p->entries[i];
-		size_t run = first + p->groups[e->group].trace;
-
-		counts[node_of[i] * c->runs->all + run] += c->runs->by_samples ? e->samples
-									       : e->value;
-	}
-}
-
 /* With all that they call: parents have lower numbers. */
 static void add_up(const struct call_tree *tree, size_t all, uint64_t *counts)
 {
@@ -51,7 +34,8 @@ static void add_up(const struct call_tree *tree, size_t all, uint64_t *counts)
 
 static struct error *estimate(struct calls *c)
 {
-	const struct call_tree *tree = c->compared->tree;
+	const struct html_compared *compared = c->compared;
+	const struct call_tree *tree = compared->tree;
 	size_t n = tree->count, all = c->runs->all;
 	uint64_t *counts = calloc(n * all, sizeof(*counts));
 	struct error *error;
@@ -62,8 +46,9 @@ static struct error *estimate(struct calls *c)
 		free(counts);
 		return error_memory();
 	}
-	count_side(c, CHANGE_BEFORE, counts);
-	count_side(c, CHANGE_NOW, counts);
+	compared_runs_count(c->runs, compared->base, 0, compared->base_node_of, counts);
+	compared_runs_count(c->runs, compared->now, c->runs->sides[CHANGE_BEFORE].count,
+			    compared->node_of, counts);
 	add_up(tree, all, counts);
 	/* Node 0 stands for all, and is no call. */
 	error = compared_runs_estimate(c->runs, c->changes + 1, n - 1, counts + all);

@@ -145,17 +145,9 @@ static bool add_up(struct tree *t, const uint32_t *ends)
 /* What each call has in each run, [call][run]. */
 static void count_runs(const struct tree *t, const uint32_t *ends, uint64_t *counts)
 {
-	const struct profile *p = t->profile;
 	const size_t all = t->runs.all;
 
-	for (size_t i = 0; i < p->entry_count; i++) {
-		const struct profile_entry *e = &p->entries[i];
-
-		if (ends[i] != PRF_NONE)
-			counts[ends[i] * all + p->groups[e->group].trace] += t->runs.by_samples
-										     ? e->samples
-										     : e->value;
-	}
+	compared_runs_count(&t->runs, t->profile, 0, ends, counts);
 	for (size_t i = t->calls.count; i-- > 0;) {
 		uint32_t parent = t->calls.nodes[i].parent;
 
