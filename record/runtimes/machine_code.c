@@ -110,23 +110,37 @@ struct code_range machine_code_cold(const struct elf_file *e, const struct code_
 	return found;
 }
 
+/*
+ * The function that is called at byte `i`, of the five of a call rel32; without a start where there
+ * is none. Bytes within another instruction may look like a call, which leads elsewhere.
+ */
+static struct code_range callee_at(const uint8_t *code, uint64_t i, const struct cfi *cfi,
+				   const struct code_range *function)
+{
+	struct code_range callee = { 0 };
+	uint64_t target;
+
+	if (code[i] != 0xe8)
+		return callee;
+	target = machine_code_target(code + i + 1, function->start + i + 5);
+	callee = function_at(cfi, target);
+	return callee.start == target ? callee : (struct code_range){ 0 };
+}
+
 struct code_range machine_code_largest_callee(const struct elf_file *e,
 					      const struct code_range *function, uint64_t least)
 {
-	uint64_t size = function->end - function->start, target;
+	uint64_t size = function->end - function->start;
 	const uint8_t *code = bytes_of(e, function);
-	struct code_range largest = { 0 }, callee;
+	struct code_range largest = { 0 };
 	struct cfi cfi;
 
 	if (!code || !open_frames(&cfi, e))
 		return largest;
 	for (uint64_t i = 0; i + 5 <= size; i++) {
-		/* call rel32 */
-		if (code[i] != 0xe8)
-			continue;
-		target = machine_code_target(code + i + 1, function->start + i + 5);
-		callee = function_at(&cfi, target);
-		if (callee.start && callee.start == target && target != function->start &&
+		struct code_range callee = callee_at(code, i, &cfi, function);
+
+		if (callee.start && callee.start != function->start &&
 		    callee.end - callee.start >= least &&
 		    callee.end - callee.start > largest.end - largest.start)
 			largest = callee;
@@ -139,20 +153,20 @@ struct code_range machine_code_called_before(const struct elf_file *e,
 					     const struct code_range *function, const void *bytes,
 					     size_t n)
 {
-	uint64_t size = function->end - function->start, target;
+	uint64_t size = function->end - function->start;
 	const uint8_t *code = bytes_of(e, function);
-	struct code_range all = { 0 }, callee;
+	struct code_range all = { 0 };
 	struct cfi cfi;
 
 	if (!code || !open_frames(&cfi, e))
 		return all;
 	for (uint64_t i = 0; i + 5 + n <= size; i++) {
-		/* call rel32 */
-		if (code[i] != 0xe8 || memcmp(code + i + 5, bytes, n) != 0)
+		struct code_range callee;
+
+		if (memcmp(code + i + 5, bytes, n) != 0)
 			continue;
-		target = machine_code_target(code + i + 1, function->start + i + 5);
-		callee = function_at(&cfi, target);
-		if (!callee.start || callee.start != target)
+		callee = callee_at(code, i, &cfi, function);
+		if (!callee.start)
 			continue;
 		if (!all.start || callee.start < all.start)
 			all.start = callee.start;
