@@ -102,6 +102,22 @@ static inline const __u64 *script_loop_part(const struct script_process *s)
 	}
 }
 
+/* Whether the walk over the native stack has reached where that begins. */
+static inline int script_native_is_whole(const struct sample *s)
+{
+	return s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER;
+}
+
+/*
+ * PHP has one list, which all threads of the process refer to, and one thread that runs it. Whether
+ * that is another one than the sample's, on whose stack are so many `loops`: then the list may
+ * change while it is read.
+ */
+static inline int script_is_anothers(const struct sample *s, __u32 runtime, __u64 loops)
+{
+	return runtime == SCRIPT_PHP && !loops && (s->pid != s->tid || script_native_is_whole(s));
+}
+
 /*
  * 1 if the address is in one of two ranges, else 0. Without a branch, of which the verifier would
  * have to follow both ways; no address has its highest bit set.

@@ -143,27 +143,30 @@ static __always_inline int script_was_sent(struct script_walk *list, __u32 runti
 	return list->names >= SCRIPT_NAMES_MAX;
 }
 
-/* Not inlined, as the verifier looks at all ways through it as often as the loop may run. */
-__noinline int script_ruby_identify(__u32 index, __u32 tgid)
+/* Identifies the code that was read last. Not 0: its names are to be sent. */
+static __always_inline int script_identify(__u32 index, __u32 tgid, __u32 runtime)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
 
 	if (!process || !list)
 		return 0;
-	ruby_identify(list, script_ruby(process), &list->last);
-	return script_was_sent(list, SCRIPT_RUBY) ? 0 : script_ruby_name(index, tgid);
+	if (runtime == SCRIPT_RUBY)
+		ruby_identify(list, script_ruby(process), &list->last);
+	else
+		php_identify(list, script_php(process), &list->last);
+	return !script_was_sent(list, runtime);
+}
+
+/* Not inlined, as the verifier looks at all ways through it as often as the loop may run. */
+__noinline int script_ruby_identify(__u32 index, __u32 tgid)
+{
+	return script_identify(index, tgid, SCRIPT_RUBY) ? script_ruby_name(index, tgid) : 0;
 }
 
 __noinline int script_php_identify(__u32 index, __u32 tgid)
 {
-	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
-	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
-
-	if (!process || !list)
-		return 0;
-	php_identify(list, script_php(process), &list->last);
-	return script_was_sent(list, SCRIPT_PHP) ? 0 : script_php_name(index, tgid);
+	return script_identify(index, tgid, SCRIPT_PHP) ? script_php_name(index, tgid) : 0;
 }
 
 /* Identifies the code that was read last, and sends its names unless that was done. */
@@ -270,19 +273,6 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 	return 0;
 }
 
-/*
- * PHP has one list, which all threads of the process refer to, and one thread that runs it. Whether
- * it is not the current one's: then it may change while it is read. As in
- * record/scripts/script_merge.c.
- */
-static __always_inline int script_is_anothers(const struct walk *w)
-{
-	const struct sample *s = (const struct sample *)w->room;
-
-	return !w->loops &&
-	       (s->pid != s->tid || s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER);
-}
-
 /* The futex that the system call which the current task is in is about; 0: none. */
 static __always_inline __u64 script_futex(struct task_struct *task)
 {
@@ -333,7 +323,7 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
-	if (process->runtime == SCRIPT_PHP && script_is_anothers(w))
+	if (script_is_anothers(walk_sample(w), process->runtime, w->loops))
 		return 0;
 	if (walk_sample(w)->frames[0] & (FRAME_EVALUATES | FRAME_LOOP_PART))
 		list->leaf = REGISTERS_PHP(&w->registers);

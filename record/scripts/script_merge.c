@@ -69,25 +69,10 @@ static bool put_entry(struct merge *m)
 	return any;
 }
 
-static bool native_is_whole(const struct sample *s)
-{
-	return s->walk_end == WALK_ROOT || s->walk_end == WALK_FRAME_POINTER;
-}
-
 /* Ruby and PHP have a frame in the list before they call the loop, Ruby after that has returned. */
 static bool lists_first(const struct sample *s)
 {
 	return s->script_runtime == SCRIPT_RUBY || s->script_runtime == SCRIPT_PHP;
-}
-
-/*
- * PHP has one list, which all threads of the process refer to, and one thread that runs it. Its
- * frames are not of a thread without a loop.
- */
-static bool is_anothers(const struct sample *s, size_t loops)
-{
-	return s->script_runtime == SCRIPT_PHP && !loops &&
-	       (native_is_whole(s) || s->tid != s->pid);
 }
 
 /* Whether that frame stands for some of the list. */
@@ -116,7 +101,7 @@ static enum script_match judge(const struct sample *s, size_t loops, size_t entr
 		return SCRIPT_NO_LIST;
 	if (based && loops == entries)
 		return SCRIPT_MATCHED;
-	if (!native_is_whole(s) || s->script_flags & SCRIPT_CUT)
+	if (!script_native_is_whole(s) || s->script_flags & SCRIPT_CUT)
 		return SCRIPT_UNMATCHED;
 	if (loops == entries)
 		return SCRIPT_MATCHED;
@@ -135,15 +120,15 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 	size_t loops = count_loops(s), entries, surplus = 0, missing = 0;
 
 	m.made = count_made(s);
-	if (is_anothers(s, loops + m.made))
+	if (script_is_anothers(s, s->script_runtime, loops + m.made))
 		m.end = end = list;
 	entries = count_entries(&m);
 	/* The outermost, as other code that is made at run time is called by it. */
-	if (native_is_whole(s) || m.end < end)
+	if (script_native_is_whole(s) || m.end < end)
 		for (; m.made && loops < entries; loops++)
 			m.made--;
 	*match = judge(s, loops, entries, m.end < end);
-	if (native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
+	if (script_native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
 		surplus = loops > entries ? loops - entries : 0;
 		missing = entries > loops && (loops || lists_first(s)) ? entries - loops : 0;
 	}
