@@ -136,3 +136,23 @@ build_java() {
 		"$programs/native.c"
 	need javac -d "$work" "$@"
 }
+
+# short_programs NAME TRACE SLEEP: some of the programs of 50 ms in the trace have samples in sum_up(), with
+# all names, and some a wait in SLEEP called by rest().
+short_programs() {
+	"$report" -q -f jsonl --wall "$2" > "$work/samples"
+	is "$(python3 - "$work/samples" "$3" <<'END'
+import json, sys
+named, waits, unnamed = set(), set(), 0
+for line in open(sys.argv[1]):
+    sample = json.loads(line)
+    names = [f["name"] for f in sample.get("stack", []) if f["kind"] == "script"]
+    if "sum_up" in names:
+        named.add(sample["pid"])
+        unnamed += "[script]" in names
+    if names[:2] == [sys.argv[2], "rest"]:
+        waits.add(sample["pid"])
+print(len(named) > 0, len(waits) > 0, unnamed)
+END
+)" "True True 0" "$1: programs of 50 ms have their functions, and their waits"
+}

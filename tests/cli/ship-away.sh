@@ -3,6 +3,7 @@
 # server is not asked all the time, and each sample arrives or is said to be lost. The hour takes
 # seconds: prof-ship's `date` and `sleep` are ours.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/shipping.sh"
 once_is_enough
 need_tools python3 curl flock
 cd "$work" || exit 1
@@ -11,13 +12,7 @@ need "$build/testdata/make_trace" -n $samples -k 1500 -d 30 -O "$report" -o minu
 "$report" -q -f parquet -o minute.parquet minute.prf
 "$top/tests/parquet-rows.py" rows minute.parquet trace > /dev/null
 [ $? != 77 ] || skip_all "python3 cannot load libzstd"
-"$top/tests/cli/ship-server.py" server &
-server=$!
-n=0
-until [ -e server/port ] || [ $n = 300 ] || ! kill -0 $server; do
-	n=$((n + 1))
-	sleep 0.1
-done
+serve server "$top/tests/cli/ship-server.py" server
 
 # The clock begins at 0. A trace comes each minute of the first hour, and the server ten minutes later.
 mkdir series ours
@@ -42,7 +37,7 @@ exec "$real" --connect-to ::127.0.0.1:9 "\$@"
 END
 chmod +x ours/*
 PATH=$work/ours:$build:$PATH "$top/.ci/packaging/prof-ship" --dir="$work/series" --interval=30 --limit=1 \
-	"http://127.0.0.1:$(cat server/port)/" 2> said
+	"http://127.0.0.1:$port/" 2> said
 kill $server
 
 lost=$(sed -n 's/^prof-ship: \([0-9]*\) samples are lost: .*/\1/p' said | awk '{ n += $1 } END { print n + 0 }')

@@ -2,19 +2,14 @@
 # prof-ship --to=pyroscope and --to=parca: what arrives is what prof-report folds, and nothing is lost unsaid.
 # profile-server.py refuses what these servers refuse.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/shipping.sh"
 once_is_enough
 need_tools python3 curl flock
 cd "$work" || exit 1
 PATH=$build:$PATH
-"$top/tests/cli/profile-server.py" "$work" &
-server=$!
+serve . "$top/tests/cli/profile-server.py" "$work"
 mkdir series
-n=0
-until [ -e port ] || [ $n = 300 ] || ! kill -0 $server; do
-	n=$((n + 1))
-	sleep 0.1
-done
-url=http://127.0.0.1:$(cat port)
+url=http://127.0.0.1:$port
 ship() { "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --timeout=20 --to=$to "$@" 2> said; }
 left() { find series ! -type d ! -name lock | wc -l; }
 mode() { echo "$1" > mode; }
@@ -152,33 +147,12 @@ ship "$url"
 is "$?:$(cat said):$(left)" 0::0 "... and is sent when there is space"
 
 # Killed after each of its commands, and started again: all arrives.
-mkdir slow
-for tool in curl prof-report ln mv rm sync touch base64; do
-	real=$(command -v $tool)
-	cat > slow/$tool <<-END
-	#!/bin/sh
-	"$real" "\$@"
-	status=\$?
-	step=\$((\$(cat "$work/step") + 1))
-	echo \$step > "$work/step"
-	[ \$step != \$(cat "$work/last-step") ] || kill -KILL \$(cat "$work/pid")
-	exit \$status
-	END
-done
-chmod +x slow/*
-# killed STEP: as ship, ends after so many commands; 1 if it ended before
-killed() {
-	echo 0 > step
-	echo "$1" > last-step
-	# shellcheck disable=SC2016
-	PATH=$work/slow:$PATH sh -c 'echo $$ > pid; exec "$@"' - "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --to=$to "$url" 2> said
-	[ $? = 137 ]
-}
+killed_after curl prof-report ln mv rm sync touch base64
 steps=0
 while
 	rm -rf taken/*
 	put now.prf
-	killed $((steps + 1))
+	killed $((steps + 1)) "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --to=$to "$url"
 do
 	steps=$((steps + 1))
 	ship "$url"

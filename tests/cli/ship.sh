@@ -1,6 +1,7 @@
 #!/bin/sh
 # prof-ship: whatever ends it, or is wrong with the server, each sample of each trace gets there once.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/shipping.sh"
 once_is_enough
 need_tools python3 curl flock
 cd "$work" || exit 1
@@ -10,15 +11,9 @@ need "$build/testdata/make_trace" -n 30 -k 5 -d 5 -O "$report" -o small.prf
 "$top/tests/parquet-rows.py" rows small.parquet trace > /dev/null
 [ $? != 77 ] || skip_all "python3 cannot load libzstd"
 
-"$top/tests/cli/ship-server.py" server &
-server=$!
 mkdir server series
-n=0
-until [ -e server/port ] || [ $n = 300 ] || ! kill -0 $server; do
-	n=$((n + 1))
-	sleep 0.1
-done
-url=http://127.0.0.1:$(cat server/port)/?database=prof
+serve server "$top/tests/cli/ship-server.py" server
+url=http://127.0.0.1:$port/?database=prof
 ship() { "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --timeout=20 "$@" "$url" 2> said; }
 mode() { echo "$1" > server/mode; }
 
@@ -105,34 +100,14 @@ ship
 is "$?:$(left)" 0: "then they are there, too"
 
 # Killed after each of its commands, and started again.
-mkdir slow
-for tool in curl prof-report ln mv rm sync touch; do
-	real=$(command -v $tool)
-	cat > slow/$tool <<-END
-	#!/bin/sh
-	"$real" "\$@"
-	status=\$?
-	step=\$((\$(cat "$work/step") + 1))
-	echo \$step > "$work/step"
-	[ \$step != \$(cat "$work/last-step") ] || kill -KILL \$(cat "$work/pid")
-	exit \$status
-	END
-done
-chmod +x slow/*
-# killed STEP: as ship, ends after so many commands; 1 if it ended before
-killed() {
-	echo 0 > step
-	echo "$1" > last-step
-	# shellcheck disable=SC2016
-	PATH=$work/slow:$PATH sh -c 'echo $$ > pid; exec "$@"' - "$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url" 2> said
-	[ $? = 137 ]
-}
+killed_after curl prof-report ln mv rm sync touch
+ship_until() { killed "$1" "$top/.ci/packaging/prof-ship" --dir="$work/series" --once "$url"; }
 steps=0
 : > shipped
 while
 	put
 	echo "$last" >> shipped
-	killed $((steps + 1))
+	ship_until $((steps + 1))
 do
 	steps=$((steps + 1))
 	ship
@@ -151,7 +126,7 @@ mode naive
 step=0
 until [ "$(left)" = "" ]; do
 	step=$((step + 1))
-	killed $step
+	ship_until $step
 done
 number "$(set -- server/taken/*; echo $#) - $before > 1" "and a server that remembers no tokens has some twice"
 mode ""

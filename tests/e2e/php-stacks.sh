@@ -290,21 +290,7 @@ rest();
 END
 need "$record" -q -F 1999 --off-cpu -o "$work/short.prf" -- \
 	$php -r 'for ($i = 0; $i < 6; $i++) { passthru(PHP_BINARY . " -n " . $argv[1]); }' "$work/short.php"
-"$report" -q -f jsonl --wall "$work/short.prf" > "$work/samples"
-is "$(python3 - "$work/samples" <<'END'
-import json, sys
-named, waits, unnamed = set(), set(), 0
-for line in open(sys.argv[1]):
-    sample = json.loads(line)
-    names = [f["name"] for f in sample.get("stack", []) if f["kind"] == "script"]
-    if "sum_up" in names:
-        named.add(sample["pid"])
-        unnamed += "[script]" in names
-    if names[:2] == ["usleep", "rest"]:
-        waits.add(sample["pid"])
-print(len(named) > 0, len(waits) > 0, unnamed)
-END
-)" "True True 0" "PHP $version: programs of 50 ms have their functions, and their waits"
+short_programs "PHP $version" "$work/short.prf" usleep
 
 # A program that only looks like PHP.
 compile_c -O1 -rdynamic -o "$work/forged" "$programs/forged.c"

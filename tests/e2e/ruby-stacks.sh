@@ -142,19 +142,5 @@ rest
 END
 need "$record" -q -F 1999 --off-cpu -o "$work/short.prf" -- \
 	ruby -e 'ARGV[0].to_i.times { system(RbConfig.ruby, "--disable=gems", ARGV[1]) }' "$programs_count" "$work/short.rb"
-"$report" -q -f jsonl --wall "$work/short.prf" > "$work/samples"
-is "$(python3 - "$work/samples" <<'END'
-import json, sys
-named, waits, unnamed = set(), set(), 0
-for line in open(sys.argv[1]):
-    sample = json.loads(line)
-    names = [f["name"] for f in sample.get("stack", []) if f["kind"] == "script"]
-    if "sum_up" in names:
-        named.add(sample["pid"])
-        unnamed += "[script]" in names
-    if names[:2] == ["sleep", "rest"]:
-        waits.add(sample["pid"])
-print(len(named) > 0, len(waits) > 0, unnamed)
-END
-)" "True True 0" "Ruby $version: programs of 50 ms have their methods, and their waits"
+short_programs "Ruby $version" "$work/short.prf" sleep
 finish

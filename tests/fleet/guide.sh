@@ -2,6 +2,7 @@
 # The commands of prof-fleet(7), on two hosts: namespaces with a name and a network of their own. ClickHouse
 # is the one of clickhouse-http.py; times are shorter, and folders are those of the test.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/shipping.sh"
 modules=${FLEET_MODULES:-$build/fleet/node_modules}
 need_bpf
 [ -d "$modules/@chdb/lib-linux-x64-gnu" ] || skip_all "make deps-fleet has not installed @chdb/lib-linux-x64-gnu"
@@ -29,18 +30,12 @@ for host in $hosts; do
 	echo 10.213.$number.1 >> server/addresses
 done
 
-"$top/tests/fleet/clickhouse-http.py" "$modules" "$work/server" 2> server/said &
-server=$!
-n=0
-until [ -e server/port ] || [ $n = 600 ] || ! kill -0 $server 2> /dev/null; do
-	n=$((n + 1))
-	sleep 0.1
-done
+serve server "$top/tests/fleet/clickhouse-http.py" "$modules" "$work/server" 2> server/said
 
 # block N ADDRESS FOLDER: the page's N-th block of commands, as a host with this address of the server runs it
 block() {
 	sed 's/\\-/-/g' "$top/man/prof-fleet.7" | awk -v n="$1" '/^\.EE/ { on = 0 } on { print } /^\.EX/ && ++block == n { on = 1 }' |
-		sed "s|http://ch:8123|http://$2:$(cat server/port)|; s|/usr/local/share/prof/sql/clickhouse|$work/installed|; s|/var/lib/prof|$work/$3|
+		sed "s|http://ch:8123|http://$2:$port|; s|/usr/local/share/prof/sql/clickhouse|$work/installed|; s|/var/lib/prof|$work/$3|
 			s|-q -a -F 19 --switch-output=60s|-q -a -F 99 --switch-output=500ms -d 2|; s|prof-ship |prof-ship --once |"
 }
 is "$(grep -c '^\.EX' "$top/man/prof-fleet.7")" 6 "the page has six blocks of commands"
@@ -63,7 +58,7 @@ for host in $hosts; do
 		ip netns exec $net-$host unshare --uts sh -c "hostname host-$host && exec bash -e commands-$host" > out 2>&1
 		status=$?
 		burning="SELECT count() FROM samples WHERE has(names, 'seventy') AND service = '$service'"
-		[ $status = 0 ] && [ $n -lt 20 ] && [ "$(curl -sS --data-binary "$burning" "http://127.0.0.1:$(cat server/port)/?database=prof")" = 0 ]
+		[ $status = 0 ] && [ $n -lt 20 ] && [ "$(curl -sS --data-binary "$burning" "http://127.0.0.1:$port/?database=prof")" = 0 ]
 	do :; done
 	is "$status:$(cat out)" 0: "host $host: recorded, and sent over its own network"
 	kill $burn

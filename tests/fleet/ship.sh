@@ -2,6 +2,7 @@
 # prof-ship and ClickHouse itself: both are killed around each INSERT, and each sample is there once, in
 # the table and in those that are made of it. KILLS=20 is how often.
 . "$(dirname "$0")/../lib.sh"
+. "$top/tests/shipping.sh"
 modules=${FLEET_MODULES:-$build/fleet/node_modules}
 fleet=$top/tests/fleet
 [ -d "$modules/@chdb/lib-linux-x64-gnu" ] || skip_all "make deps-fleet has not installed @chdb/lib-linux-x64-gnu"
@@ -14,15 +15,9 @@ for name in samples minutes; do sed '/^TTL/d' "$top/report/sql/clickhouse/$name.
 
 begin() {
 	rm -f server/port
-	"$fleet/clickhouse-http.py" "$modules" "$work/server" server/samples.sql server/minutes.sql 2> server/said &
-	server=$!
-	n=0
-	until [ -e server/port ] || [ $n = 600 ] || ! kill -0 $server 2> /dev/null; do
-		n=$((n + 1))
-		sleep 0.1
-	done
+	serve server "$fleet/clickhouse-http.py" "$modules" "$work/server" server/samples.sql server/minutes.sql 2> server/said
 	[ -e server/port ] || { not_ok "ClickHouse begins" "$(cat server/said)"; finish; }
-	url=http://127.0.0.1:$(cat server/port)
+	url=http://127.0.0.1:$port
 }
 ask() { curl -sS --data-binary "$1" "$url"; }
 # ship: as one that begins now; its process is $shipper
