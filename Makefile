@@ -126,7 +126,7 @@ endef
 $(foreach room,$(rooms),$(eval $(call room_archive,$(room))))
 
 # The page of -f html is embedded by the assembler, of which the compiler's dependencies know nothing.
-$(BUILD)/report/views/html_page.o: $(wildcard report/views/html/*)
+$(BUILD)/report/page/html_page.o: $(wildcard report/page/html/*)
 
 # The kernel half: compiled for BPF, stripped of DWARF (BTF stays), and embedded as a skeleton.
 $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags

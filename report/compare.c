@@ -3,7 +3,7 @@
 
 #include "common/message.h"
 #include "report/profile/event_time.h"
-#include "report/views/comparison.h"
+#include "report/difference/comparison.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "report/profile/selection.h"
 #include "report/profile/shape.h"
 #include "report/symbols/symbolizer.h"
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 #define DEBUG_DIRECTORIES_MAX 16
 #define BASES_MAX 64

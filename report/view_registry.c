@@ -4,7 +4,7 @@
 #include "report/annotate/annotate.h"
 #include "report/views/firefox.h"
 #include "report/views/folded.h"
-#include "report/views/html.h"
+#include "report/page/html.h"
 #include "report/views/parquet.h"
 #include "report/views/pprof.h"
 #include "report/views/script.h"

@@ -4,7 +4,7 @@
 
 /* All formats of `prof-report -f`; the only place that knows every view. */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 /* NULL when there is none of that name. */
 const struct view *view_find(const char *name);

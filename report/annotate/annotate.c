@@ -4,7 +4,7 @@
 #include "report/annotate/code_listing.h"
 #include "report/annotate/source_listing.h"
 #include "report/output/fitted.h"
-#include "report/views/rows.h"
+#include "report/tables/rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

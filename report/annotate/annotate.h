@@ -7,7 +7,7 @@
  * there, and its instructions.
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 /*
  * ERROR_ARGUMENT: no function, or more than one, is meant; the text says what to do. What cannot be

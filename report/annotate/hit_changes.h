@@ -5,7 +5,7 @@
 /* What changed at lines or instructions between the runs of a comparison. */
 
 #include "report/annotate/hits.h"
-#include "report/views/compared_runs.h"
+#include "report/difference/compared_runs.h"
 
 struct hit_change {
 	struct change self, total;

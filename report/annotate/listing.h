@@ -6,8 +6,8 @@
 
 #include "report/annotate/hit_changes.h"
 #include "report/annotate/source_file.h"
-#include "report/views/change_columns.h"
-#include "report/views/view.h"
+#include "report/difference/change_columns.h"
+#include "report/tables/view.h"
 
 #define LISTING_AROUND 3 /* rows that are shown before and after one with hits */
 #define LISTING_FILES_MAX 256

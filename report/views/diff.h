@@ -2,7 +2,7 @@
 #ifndef REPORT_VIEWS_DIFF_H
 #define REPORT_VIEWS_DIFF_H
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 /*
  * -f folded with --diff: each stack of either profile with its count in o->base and in `p`,

@@ -2,7 +2,7 @@
 #ifndef REPORT_VIEWS_FIREFOX_H
 #define REPORT_VIEWS_FIREFOX_H
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 /*
  * -f firefox: a profile for the Firefox Profiler (profiler.firefox.com), which Perfetto reads

@@ -8,8 +8,8 @@
  */
 
 #include "report/output/sink.h"
-#include "report/views/functions.h"
-#include "report/views/threads.h"
+#include "report/tables/functions.h"
+#include "report/tables/threads.h"
 
 /* Indexes into the profile's list of categories. */
 enum firefox_category {

@@ -7,7 +7,7 @@
  * per distinct text, sorted bytewise; with a base two counts, see diff.h.
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 struct error *folded_render(const struct profile *p, const struct view_options *o,
 			    struct sink *s) ERROR_CHECKED;

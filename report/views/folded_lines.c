@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/map.h"
 #include "report/profile/label.h"
-#include "report/views/frame_text.h"
+#include "report/tables/frame_text.h"
 
 #include <stdlib.h>
 #include <string.h>

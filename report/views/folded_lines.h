@@ -7,7 +7,7 @@
  * distinct text, sorted bytewise.
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 struct folded_line {
 	size_t first, count; /* frames[first .. first + count - 1], root first: ids of texts */

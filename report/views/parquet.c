@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/utf8.h"
 #include "report/parquet/parquet_file.h"
-#include "report/views/frame_text.h"
+#include "report/tables/frame_text.h"
 
 #include <stdlib.h>
 #include <string.h>

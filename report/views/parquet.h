@@ -7,7 +7,7 @@
  * stacks have them, so that a database that joins them with ';' makes the lines of -f folded.
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 struct error *parquet_begin(const struct profile *p, const struct view_options *o, struct sink *s,
 			    void **stream) ERROR_CHECKED;

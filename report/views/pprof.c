@@ -3,7 +3,7 @@
 
 #include "report/output/protobuf.h"
 #include "common/utf8.h"
-#include "report/views/functions.h"
+#include "report/tables/functions.h"
 
 #include <ctype.h>
 #include <libdeflate.h>

@@ -2,7 +2,7 @@
 #ifndef REPORT_VIEWS_PPROF_H
 #define REPORT_VIEWS_PPROF_H
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 /*
  * -f pprof: google/pprof's profile.proto, gzipped, for `go tool pprof`, Pyroscope and Parca.

@@ -7,7 +7,7 @@
  * and -f jsonl, a JSON object per line (prof-report(1) lists its members).
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 void script_frame(const struct profile *p, const struct profile_frame *frame, struct sink *s);
 void script_sample(const struct profile *p, const struct view_options *o,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/views/speedscope.h"
 
-#include "report/views/functions.h"
-#include "report/views/threads.h"
+#include "report/tables/functions.h"
+#include "report/tables/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

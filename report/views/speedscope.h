@@ -2,7 +2,7 @@
 #ifndef REPORT_VIEWS_SPEEDSCOPE_H
 #define REPORT_VIEWS_SPEEDSCOPE_H
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 /*
  * -f speedscope: speedscope's own JSON, one profile per thread, samples in the order of the

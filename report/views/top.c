@@ -2,7 +2,7 @@
 #include "report/views/top.h"
 
 #include "report/output/fitted.h"
-#include "report/views/rows.h"
+#include "report/tables/rows.h"
 #include "report/views/top_diff.h"
 
 #include <inttypes.h>

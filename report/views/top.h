@@ -8,7 +8,7 @@
  * callees of some functions.
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 struct error *top_render(const struct profile *p, const struct view_options *o,
 			 struct sink *s) ERROR_CHECKED;

@@ -2,8 +2,8 @@
 #include "report/views/top_diff.h"
 
 #include "report/output/fitted.h"
-#include "report/views/change_columns.h"
-#include "report/views/comparison.h"
+#include "report/difference/change_columns.h"
+#include "report/difference/comparison.h"
 
 #include <math.h>
 #include <string.h>

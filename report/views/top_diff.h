@@ -2,7 +2,7 @@
 #ifndef REPORT_VIEWS_TOP_DIFF_H
 #define REPORT_VIEWS_TOP_DIFF_H
 
-#include "report/views/rows.h"
+#include "report/tables/rows.h"
 
 /* -f top with --diff: a row for each function, as comparison.h finds and sorts them. */
 struct error *top_diff_render(const struct profile *p, const struct view_options *o,

@@ -4,8 +4,8 @@
 #include "report/output/fitted.h"
 #include "report/profile/frame_table.h"
 #include "report/profile/label.h"
-#include "report/views/change_columns.h"
-#include "report/views/frame_text.h"
+#include "report/difference/change_columns.h"
+#include "report/tables/frame_text.h"
 
 #include <inttypes.h>
 #include <math.h>

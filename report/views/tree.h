@@ -8,7 +8,7 @@
  * each with what it calls.
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 struct error *tree_render(const struct profile *p, const struct view_options *o,
 			  struct sink *s) ERROR_CHECKED;

@@ -13,7 +13,7 @@
  *   </script> 200/200   main                                 6 in slice 1
  */
 
-#include "report/views/view.h"
+#include "report/tables/view.h"
 
 static const struct prf_object
 	fixture_recorded[] = {

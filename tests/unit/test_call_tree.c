@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "profile_fixture.h"
-#include "report/views/call_tree.h"
+#include "report/page/call_tree.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 

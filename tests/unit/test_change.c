@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "bench/statistics/random.h"
-#include "report/views/change.h"
+#include "report/difference/change.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "report/views/functions.h"
+#include "report/tables/functions.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 

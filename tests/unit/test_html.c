@@ -8,7 +8,7 @@
 
 #include "common/cursor.h"
 #include "profile_fixture.h"
-#include "report/views/html.h"
+#include "report/page/html.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 

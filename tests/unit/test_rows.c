@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdint.h>
 
-#include "report/views/rows.h"
+#include "report/tables/rows.h"
 #include "report/views/top.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "profile_fixture.h"
-#include "report/views/threads.h"
+#include "report/tables/threads.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 

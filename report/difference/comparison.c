@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/difference/comparison.h"
+
+#include "common/array.h"
+#include "common/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A comparison on its way. */
+struct work {
+	struct comparison *result;
+	const struct compared_runs *runs;
+	enum rows_key by;
+	struct map ids; /* row_common_key(): number in result->list */
+	struct buffer key;
+	size_t capacity, self_capacity, total_capacity;
+	uint64_t *selfs;  /* [row][run] */
+	uint64_t *totals; /* [row][run] */
+};
+
+void comparison_release(struct comparison *c)
+{
+	for (size_t r = 0; c->rows && r < c->runs.all; r++)
+		rows_release(&c->rows[r]);
+	compared_runs_release(&c->runs);
+	free(c->rows);
+	free(c->list);
+	*c = (struct comparison){ 0 };
+}
+
+/* -------- rows -------- */
+
+/* The row of a name; PRF_NONE without memory. */
+static uint32_t find_row(struct work *w, const struct row *row)
+{
+	struct comparison *c = w->result;
+	uint64_t *id;
+	bool added;
+
+	row_common_key(&w->key, w->by, row->name, row->object);
+	id = buffer_ok(&w->key) ? map_put(&w->ids, w->key.data, w->key.size, &added) : NULL;
+	if (!id)
+		return PRF_NONE;
+	if (added) {
+		size_t counts = (c->count + 1) * w->runs->all;
+
+		if (!array_reserve(&c->list, &w->capacity, c->count + 1) ||
+		    !array_reserve(&w->selfs, &w->self_capacity, counts) ||
+		    !array_reserve(&w->totals, &w->total_capacity, counts))
+			return PRF_NONE;
+		memset(w->selfs + c->count * w->runs->all, 0, w->runs->all * sizeof(*w->selfs));
+		memset(w->totals + c->count * w->runs->all, 0, w->runs->all * sizeof(*w->totals));
+		c->list[c->count] = (struct compared){ 0 };
+		*id = c->count++;
+	}
+	return (uint32_t)*id;
+}
+
+static struct error *add_run(struct work *w, enum change_side side, size_t run, size_t number)
+{
+	const struct rows *rows = &w->result->rows[number];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct row *row = &rows->list[i];
+		uint32_t id = find_row(w, row);
+		struct compared *one = id == PRF_NONE ? NULL : &w->result->list[id];
+
+		if (!one)
+			return error_memory();
+		one->name = row->name;
+		one->object = row->object;
+		*(side == CHANGE_NOW ? &one->now : &one->before) = true;
+		w->selfs[id * w->runs->all + number] += w->runs->by_samples ? row->self_samples
+									    : row->self;
+		w->totals[id * w->runs->all + number] += w->runs->by_samples ? row->total_samples
+									     : row->total;
+	}
+	return NULL;
+}
+
+static struct error *add_runs(struct work *w)
+{
+	struct comparison *c = w->result;
+	size_t number = 0;
+	struct error *error = NULL;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t r = 0; !error && r < w->runs->sides[side].count; r++, number++) {
+			error = rows_init_run(&c->rows[number], w->runs->sides[side].profile, w->by,
+					      (uint32_t)r);
+			if (!error)
+				error = add_run(w, (enum change_side)side, r, number);
+		}
+	return error;
+}
+
+/* Self and total are tested together, so that the chance of a false alarm is that of both. */
+static struct error *estimate(struct work *w)
+{
+	struct comparison *c = w->result;
+	size_t row = w->runs->all * sizeof(*w->selfs);
+	struct change *changes = calloc(2 * c->count + 1, sizeof(*changes));
+	uint64_t *counts = malloc(2 * c->count * row + 1);
+	struct error *error = changes && counts ? NULL : error_memory();
+
+	if (!error && c->count) {
+		memcpy(counts, w->selfs, c->count * row);
+		memcpy(counts + c->count * w->runs->all, w->totals, c->count * row);
+		error = compared_runs_estimate(w->runs, changes, 2 * c->count, counts);
+	}
+	for (size_t i = 0; !error && i < c->count; i++) {
+		c->list[i].self = changes[i];
+		c->list[i].total = changes[c->count + i];
+	}
+	free(changes);
+	free(counts);
+	return error;
+}
+
+/* -------- order -------- */
+
+static double sure_part(const struct change *c)
+{
+	return c->sure ? change_at_least(c) : 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct compared *a = left, *b = right;
+	const double keys[][2] = {
+		{ a->self.sure, b->self.sure },
+		{ sure_part(&a->self), sure_part(&b->self) },
+		{ a->total.sure, b->total.sure },
+		{ sure_part(&a->total), sure_part(&b->total) },
+		{ fabs(a->self.now - a->self.before), fabs(b->self.now - b->self.before) },
+		{ fabs(a->total.now - a->total.before), fabs(b->total.now - b->total.before) },
+	};
+	int order;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] > keys[i][1] ? -1 : 1;
+	order = strcmp(a->name, b->name);
+	return order ? order : strcmp(a->object, b->object);
+}
+
+/* -------- all of it -------- */
+
+struct error *comparison_init(struct comparison *c, const struct comparison_sides *sides)
+{
+	const struct compared_side runs[2] = { { sides->base, 0, sides->base->trace_count },
+					       { sides->now, 0, sides->now->trace_count } };
+	struct work w = { .result = c, .runs = &c->runs, .by = sides->key };
+	struct error *error;
+
+	*c = (struct comparison){ 0 };
+	error = compared_runs_init(&c->runs, runs, sides->scale);
+	if (error)
+		return error;
+	c->rows = calloc(c->runs.all, sizeof(*c->rows));
+	error = c->rows ? add_runs(&w) : error_memory();
+	if (!error)
+		error = estimate(&w);
+	if (!error && c->count)
+		qsort(c->list, c->count, sizeof(*c->list), compare);
+	map_release(&w.ids);
+	buffer_release(&w.key);
+	free(w.selfs);
+	free(w.totals);
+	return error;
+}

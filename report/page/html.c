@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/page/html.h"
+
+#include "common/array.h"
+#include "report/page/call_tree.h"
+#include "report/page/html_changes.h"
+#include "report/page/html_code.h"
+#include "report/page/html_page.h"
+#include "report/page/html_texts.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What the page reads, report/page/html/payload.js in the same order; numbers are LEB128:
+ *
+ *   head       size, JSON
+ *   texts      count, the length of each, all bytes
+ *   functions  count; columns: name, object, file (numbers of texts), line, kind (of head.kinds)
+ *   tree       count; of each node, in preorder: levels up from the one before, function
+ *   runs       count; columns: slice (less that of the one before), source, number of cells
+ *   cells      count; columns: node (less that of the one before in its run), value
+ *   base       count; columns: node, value (what it is compared with; else none)
+ *   changes    of a comparison only: as report/page/html_changes.h says
+ *   code       as report/page/html_code.h says
+ */
+
+#define MAX_SLICES 65536
+
+/* Kinds of functions: those of enum profile_frame_kind, and what else has a colour of its own. */
+enum { KIND_INLINED = PROFILE_FRAME_SCRIPT + 1, KIND_WAKER, KIND_COUNT };
+
+/* Their names in the legend, by which report/page/html/colours.js finds their colours. */
+static const char *const kind_names[KIND_COUNT] = {
+	[PROFILE_FRAME_USER] = "user",
+	[PROFILE_FRAME_KERNEL] = "kernel",
+	[PROFILE_FRAME_JIT] = "JIT",
+	[PROFILE_FRAME_END] = "stack not complete",
+	[PROFILE_FRAME_SEPARATOR] = "separator",
+	[PROFILE_FRAME_GROUP] = "thread, process or group",
+	[PROFILE_FRAME_SCRIPT] = "script",
+	[KIND_INLINED] = "inlined",
+	[KIND_WAKER] = "waker",
+};
+
+/* What a thread did, by number in report/page/html/colours.js. */
+enum state { ON_CPU, OFF_CPU, PREEMPTED, STATE_COUNT };
+
+/* Whose cells: a thread in one of its states. */
+struct source {
+	uint32_t thread;
+	enum state state;
+};
+
+/* Cells of one source in one slice. */
+struct run {
+	uint32_t slice, source, cells;
+};
+
+struct html {
+	const struct profile *profile, *base;
+	const struct view_options *options;
+	struct threads threads, base_threads;
+	struct call_tree tree;
+	struct call_order order;
+	uint32_t *node_of, *base_node_of; /* per entry */
+	uint32_t *sorted;		  /* entries, as cells are written */
+	struct run *runs;
+	size_t run_count;
+	uint16_t *slice_of;  /* per entry */
+	uint32_t *source_of; /* per group: what its cells name as their source */
+	struct source *sources;
+	uint32_t source_count, slices;
+	struct html_texts texts;
+	struct buffer rest; /* changes and code: made before their texts are written */
+	struct buffer out;
+};
+
+/* -------- columns -------- */
+
+/* Room for `n` numbers; column_end() sets the bytes in use. */
+static uint8_t *column_begin(struct buffer *b, size_t n)
+{
+	return buffer_extend(b, 10 * n);
+}
+
+static void column_end(struct buffer *b, const uint8_t *end)
+{
+	b->size = (size_t)(end - b->data);
+}
+
+static inline uint8_t *put(uint8_t *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+/* -------- head -------- */
+
+static enum state state_of(const struct profile *p, uint32_t group)
+{
+	uint32_t event = p->groups[group].event;
+	enum prf_event_kind kind = event < p->event_count ? p->events[event].kind
+							  : PRF_EVENT_ON_CPU;
+
+	return kind == PRF_EVENT_OFF_CPU     ? OFF_CPU
+	       : kind == PRF_EVENT_PREEMPTED ? PREEMPTED
+					     : ON_CPU;
+}
+
+static void head_text(struct sink *s, const char *key, const char *text)
+{
+	sink_printf(s, ",\"%s\":", key);
+	sink_json_string(s, text);
+}
+
+static void head_sources(struct html *h, struct sink *s)
+{
+	sink_text(s, ",\"sources\":[");
+	for (uint32_t i = 0; i < h->source_count; i++)
+		sink_printf(s, "%s[%u,%d]", i ? "," : "", h->sources[i].thread,
+			    (int)h->sources[i].state);
+	sink_char(s, ']');
+}
+
+static void head_threads(struct html *h, struct sink *s)
+{
+	sink_text(s, ",\"threads\":[");
+	for (size_t i = 0; i < h->threads.count; i++) {
+		const struct profile_group *group = h->threads.list[i].group;
+
+		sink_printf(s, "%s[%u,%u,", i ? "," : "", group->pid, group->tid);
+		sink_json_string(s, group->comm);
+		sink_printf(s, ",%u]", group->trace);
+	}
+	sink_char(s, ']');
+}
+
+static uint32_t slice_at(const struct html *h, const struct profile_loss *loss, uint64_t time_ns)
+{
+	const struct profile *p = h->profile;
+	uint64_t start = loss->trace < p->trace_count ? p->traces[loss->trace].start_ns : 0;
+	uint64_t slice = p->slice_ns && time_ns > start ? (time_ns - start) / p->slice_ns : 0;
+
+	return slice > h->slices ? h->slices : (uint32_t)slice;
+}
+
+static void head_kinds(struct sink *s)
+{
+	sink_text(s, ",\"kinds\":[");
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		sink_printf(s, "%s\"%s\"", i ? "," : "", kind_names[i]);
+	sink_char(s, ']');
+}
+
+static void head_losses(struct html *h, struct sink *s)
+{
+	const struct profile *p = h->profile;
+
+	sink_text(s, ",\"losses\":[");
+	for (size_t i = 0; i < p->loss_count && i < 10000; i++)
+		sink_printf(s, "%s[%u,%u]", i ? "," : "",
+			    slice_at(h, &p->losses[i], p->losses[i].from_ns),
+			    slice_at(h, &p->losses[i], p->losses[i].to_ns));
+	sink_char(s, ']');
+}
+
+/* The CPU time of a sample; 0: not known, or not the same for all. */
+static uint64_t sample_ns(const struct profile *p)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->group_count; i++) {
+		uint64_t one = p->groups[i].event < p->event_count
+				       ? p->events[p->groups[i].event].ns_per_sample
+				       : 0;
+
+		if (!one || (ns && one != ns))
+			return 0;
+		ns = one;
+	}
+	return ns;
+}
+
+static void put_head(struct html *h)
+{
+	const struct profile *p = h->profile;
+	const struct profile_trace *trace = p->trace_count ? &p->traces[0] : NULL;
+	const char *title = h->options->title ? h->options->title : trace ? trace->path : "";
+	bool complete = true;
+	struct sink s;
+
+	for (size_t i = 0; i < p->trace_count; i++)
+		complete &= p->traces[i].complete;
+	sink_init(&s, -1);
+	sink_printf(&s,
+		    "{\"total\":%llu,\"lost\":%llu,\"slices\":%u,\"slice_ns\":%llu,\"duration_ns\":"
+		    "%llu,"
+		    "\"sample_ns\":%llu,\"complete\":%s",
+		    (unsigned long long)p->total, (unsigned long long)p->lost, h->slices,
+		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
+		    (unsigned long long)sample_ns(p), complete ? "true" : "false");
+	if (p->latency)
+		sink_text(&s, ",\"latency\":true");
+	head_text(&s, "title", title);
+	head_text(&s, "unit", p->unit);
+	head_text(&s, "host", trace ? trace->host : "");
+	head_text(&s, "kernel", trace ? trace->kernel : "");
+	head_text(&s, "command", trace ? trace->command_line : "");
+	head_threads(h, &s);
+	head_sources(h, &s);
+	head_losses(h, &s);
+	head_kinds(&s);
+	if (h->base) {
+		sink_printf(&s, ",\"diff\":{\"normalize\":%s,\"safe\":%s,\"duration_ns\":%llu",
+			    h->options->normalize ? "true" : "false",
+			    h->options->safe_colours ? "true" : "false",
+			    (unsigned long long)h->base_threads.duration_ns);
+		head_text(&s, "title", h->base->trace_count ? h->base->traces[0].path : "");
+		sink_char(&s, '}');
+	}
+	sink_char(&s, '}');
+	buffer_uleb(&h->out, s.buffer.size);
+	buffer_append(&h->out, s.buffer.data, s.buffer.size);
+	h->out.failed |= s.buffer.failed || s.error;
+	sink_release(&s);
+}
+
+/* -------- texts and functions -------- */
+
+static uint8_t function_kind(const struct function *function)
+{
+	return function->waker ? KIND_WAKER : function->inlined ? KIND_INLINED : function->kind;
+}
+
+static void put_functions(struct html *h)
+{
+	const struct functions *functions = &h->tree.functions;
+	size_t n = functions->count;
+	struct buffer columns[5] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct function *function = &functions->list[h->order.functions[i]];
+
+		buffer_uleb(&columns[0], html_text_number(&h->texts, function->name));
+		buffer_uleb(&columns[1], html_text_number(&h->texts, function->object));
+		buffer_uleb(&columns[2], html_text_number(&h->texts, function->file));
+		buffer_uleb(&columns[3], function->line);
+		buffer_uleb(&columns[4], function_kind(function));
+	}
+	html_texts_put(&h->texts, &h->out);
+	buffer_uleb(&h->out, n);
+	for (int i = 0; i < 5; i++) {
+		buffer_append(&h->out, columns[i].data, columns[i].size);
+		h->out.failed |= columns[i].failed;
+		buffer_release(&columns[i]);
+	}
+}
+
+static void put_tree(struct html *h)
+{
+	const struct call_tree *t = &h->tree;
+	uint32_t before = 0;
+	uint8_t *at;
+
+	buffer_uleb(&h->out, t->count - 1);
+	at = column_begin(&h->out, 2 * t->count);
+	if (!at)
+		return;
+	for (size_t i = 1; i < t->count; i++) {
+		uint32_t node = h->order.nodes[i], up = 0;
+
+		for (; before != t->nodes[node].parent; before = t->nodes[before].parent)
+			up++;
+		at = put(at, up);
+		at = put(at, h->order.function_rank[t->nodes[node].function]);
+		before = node;
+	}
+	column_end(&h->out, at);
+}
+
+/* -------- cells -------- */
+
+/*
+ * What to add to the slices of a group so that they count from the start of its trace. A group's
+ * slices may begin before or after that start.
+ */
+static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
+{
+	uint64_t start = group->trace < p->trace_count ? p->traces[group->trace].start_ns : 0;
+
+	if (!p->slice_ns)
+		return 0;
+	if (group->origin_ns >= start)
+		return (int64_t)((group->origin_ns - start) / p->slice_ns);
+	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
+}
+
+static uint16_t shifted_slice(const struct profile_entry *entry, int64_t shift)
+{
+	int64_t slice = (int64_t)entry->slice + shift;
+
+	return (uint16_t)(slice < 0 ? 0 : slice < MAX_SLICES ? slice : MAX_SLICES - 1);
+}
+
+/* The slice of each entry, and their number. Entries of a group follow each other, by slice. */
+static void find_slices(struct html *h)
+{
+	const struct profile *p = h->profile;
+	uint32_t group = PRF_NONE;
+	uint16_t last = 0;
+	int64_t shift = 0;
+
+	for (size_t i = 0; i < p->entry_count; i++) {
+		if (p->entries[i].group != group) {
+			group = p->entries[i].group;
+			shift = slice_shift(p, &p->groups[group]);
+			last = i && h->slice_of[i - 1] > last ? h->slice_of[i - 1] : last;
+		}
+		h->slice_of[i] = shifted_slice(&p->entries[i], shift);
+	}
+	if (p->entry_count && h->slice_of[p->entry_count - 1] > last)
+		last = h->slice_of[p->entry_count - 1];
+	h->slices = last + 1u;
+}
+
+enum cell_order { BY_NODE, BY_SOURCE, BY_SLICE };
+
+static inline uint32_t cell_key(const struct html *h, uint32_t entry, enum cell_order by)
+{
+	return by == BY_NODE	 ? h->order.node_rank[h->node_of[entry]]
+	       : by == BY_SOURCE ? h->source_of[h->profile->entries[entry].group]
+				 : h->slice_of[entry];
+}
+
+/* A stable sort of the entries in `from`; `count` has a 0 for each key. */
+static inline void sort_cells(const struct html *h, const uint32_t *from, uint32_t *to,
+			      uint32_t *count, enum cell_order by)
+{
+	const size_t n = h->profile->entry_count;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count[cell_key(h, from[i], by)]++;
+	for (size_t i = 0; sum < n; i++) {
+		uint32_t same = count[i];
+
+		count[i] = sum;
+		sum += same;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[count[cell_key(h, from[i], by)]++] = from[i];
+}
+
+/* Sorts the entries by slice, within one by source, and those of one source by node. */
+static struct error *sort_entries(struct html *h)
+{
+	const size_t n = h->profile->entry_count + 1;
+	const size_t keys = h->tree.count + h->source_count + MAX_SLICES;
+	uint32_t *counts = calloc(keys, sizeof(*counts)), *other = malloc(n * sizeof(*other));
+	bool ok;
+
+	h->slice_of = malloc(n * sizeof(*h->slice_of));
+	h->sorted = malloc(n * sizeof(*h->sorted));
+	ok = counts && other && h->slice_of && h->sorted;
+	if (ok) {
+		uint32_t *of_sources = counts + h->tree.count;
+
+		find_slices(h);
+		sort_cells(h, h->threads.entries, h->sorted, counts, BY_NODE);
+		sort_cells(h, h->sorted, other, of_sources, BY_SOURCE);
+		sort_cells(h, other, h->sorted, of_sources + h->source_count, BY_SLICE);
+	}
+	free(counts);
+	free(other);
+	return ok ? NULL : error_memory();
+}
+
+static struct error *find_runs(struct html *h)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < h->profile->entry_count; i++) {
+		uint32_t slice = cell_key(h, h->sorted[i], BY_SLICE);
+		uint32_t source = cell_key(h, h->sorted[i], BY_SOURCE);
+		struct run *last = h->run_count ? &h->runs[h->run_count - 1] : NULL;
+
+		if (last && slice == last->slice && source == last->source) {
+			last->cells++;
+			continue;
+		}
+		if (!array_reserve(&h->runs, &capacity, h->run_count + 1))
+			return error_memory();
+		h->runs[h->run_count++] = (struct run){ slice, source, 1 };
+	}
+	return NULL;
+}
+
+static void put_runs(struct html *h)
+{
+	const struct run *runs = h->runs;
+	size_t n = h->run_count;
+	uint8_t *at;
+
+	buffer_uleb(&h->out, n);
+	at = column_begin(&h->out, 3 * n);
+	if (!at)
+		return;
+	for (size_t i = 0; i < n; i++)
+		at = put(at, runs[i].slice - (i ? runs[i - 1].slice : 0));
+	for (size_t i = 0; i < n; i++)
+		at = put(at, runs[i].source);
+	for (size_t i = 0; i < n; i++)
+		at = put(at, runs[i].cells);
+	column_end(&h->out, at);
+}
+
+static void put_cells(struct html *h)
+{
+	const struct profile *p = h->profile;
+	const uint32_t *sorted = h->sorted;
+	size_t n = p->entry_count;
+	uint8_t *at;
+
+	buffer_uleb(&h->out, n);
+	at = column_begin(&h->out, 2 * n);
+	if (!at)
+		return;
+	for (size_t i = 0, cell = 0; i < h->run_count; i++) {
+		uint32_t before = 0;
+
+		for (uint32_t k = h->runs[i].cells; k; k--) {
+			uint32_t node = cell_key(h, sorted[cell++], BY_NODE);
+
+			at = put(at, node - before);
+			before = node;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		at = put(at, p->entries[sorted[i]].value);
+	column_end(&h->out, at);
+}
+
+static void put_base(struct html *h)
+{
+	const struct profile *b = h->base;
+	uint64_t *value = b ? calloc(h->tree.count, sizeof(*value)) : NULL;
+	size_t n = 0;
+	uint8_t *at;
+
+	if (b && !value)
+		h->out.failed = true;
+	for (size_t i = 0; value && i < b->entry_count; i++) {
+		uint32_t rank = h->order.node_rank[h->base_node_of[i]];
+
+		n += !value[rank] && b->entries[i].value;
+		value[rank] += b->entries[i].value;
+	}
+	buffer_uleb(&h->out, n);
+	at = column_begin(&h->out, 2 * n);
+	for (size_t i = 0; value && at && i < h->tree.count; i++)
+		if (value[i])
+			at = put(at, i);
+	for (size_t i = 0; value && at && i < h->tree.count; i++)
+		if (value[i])
+			at = put(at, value[i]);
+	if (at)
+		column_end(&h->out, at);
+	free(value);
+}
+
+/* -------- the page -------- */
+
+/* Sources are numbered as their groups come. */
+static struct error *html_sources(struct html *h)
+{
+	const struct profile *p = h->profile;
+	uint32_t *numbers = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*numbers));
+
+	h->source_of = calloc(p->group_count + 1, sizeof(*h->source_of));
+	h->sources = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*h->sources));
+	if (!numbers || !h->source_of || !h->sources) {
+		free(numbers);
+		return error_memory();
+	}
+	for (uint32_t g = 0; g < p->group_count; g++) {
+		struct source source = { h->threads.thread_of[g], state_of(p, g) };
+		uint32_t *number;
+
+		if (source.thread == PRF_NONE)
+			continue;
+		number = &numbers[STATE_COUNT * source.thread + source.state];
+		if (!*number) {
+			h->sources[h->source_count++] = source;
+			*number = h->source_count;
+		}
+		h->source_of[g] = *number - 1;
+	}
+	free(numbers);
+	return NULL;
+}
+
+static struct error *put_changes(struct html *h)
+{
+	const struct html_compared compared = { h->base,   h->profile, &h->tree,
+						&h->order, h->node_of, h->base_node_of };
+
+	return html_changes_put(&h->rest, &h->texts, &compared);
+}
+
+static struct error *html_build(struct html *h)
+{
+	struct error *error = threads_init(&h->threads, h->profile);
+
+	if (!error)
+		error = call_tree_add(&h->tree, h->profile, &h->threads, &h->node_of);
+	if (!error && h->base)
+		error = threads_init(&h->base_threads, h->base);
+	if (!error && h->base)
+		error = call_tree_add(&h->tree, h->base, &h->base_threads, &h->base_node_of);
+	if (!error)
+		error = call_tree_order(&h->tree, &h->order);
+	if (!error)
+		error = html_sources(h);
+	if (!error)
+		error = sort_entries(h);
+	if (!error)
+		error = find_runs(h);
+	if (!error && h->base)
+		error = put_changes(h);
+	if (!error)
+		error = html_code_put(&h->rest, &h->texts, h->profile, h->options);
+	if (error)
+		return error;
+	put_head(h);
+	put_functions(h);
+	put_tree(h);
+	put_runs(h);
+	put_cells(h);
+	put_base(h);
+	buffer_append(&h->out, h->rest.data, h->rest.size);
+	h->out.failed |= h->rest.failed;
+	return buffer_ok(&h->out) ? NULL : error_memory();
+}
+
+/* Two digits at a time, from a table of all pairs. */
+static void write_base64(struct sink *s, const uint8_t *data, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char pairs[64 * 64][2];
+	uint32_t bits;
+
+	for (size_t i = 0; i < 64 * 64; i++)
+		memcpy(pairs[i], (char[2]){ digits[i / 64], digits[i % 64] }, 2);
+	while (size) {
+		const size_t part = size < 3 * 4096 ? size : 3 * 4096, threes = part / 3;
+		uint8_t *at = sink_room(s, (part + 2) / 3 * 4);
+
+		for (size_t i = 0; at && i < threes; i++, at += 4) {
+			const uint8_t *three = data + 3 * i;
+
+			bits = (uint32_t)three[0] << 16 | (uint32_t)three[1] << 8 | three[2];
+			memcpy(at, pairs[bits >> 12], 2);
+			memcpy(at + 2, pairs[bits & 4095], 2);
+		}
+		if (at && part % 3) {
+			const uint8_t *last = data + 3 * threes;
+
+			bits = (uint32_t)last[0] << 8 | (part % 3 == 2 ? last[1] : 0);
+			memcpy(at, pairs[bits >> 4], 2);
+			at[2] = (uint8_t)(part % 3 == 2 ? digits[bits << 2 & 63] : '=');
+			at[3] = '=';
+		}
+		data += part;
+		size -= part;
+	}
+}
+
+/* Level 1: the others take longer than all the rest, for a tenth less. */
+static struct error *html_data(const struct html *h, struct sink *s)
+{
+	struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(1);
+	size_t size = libdeflate_zlib_compress_bound(compressor, h->out.size);
+	uint8_t *packed = compressor ? malloc(size) : NULL;
+
+	size = packed ? libdeflate_zlib_compress(compressor, h->out.data, h->out.size, packed, size)
+		      : 0;
+	if (size)
+		write_base64(s, packed, size);
+	free(packed);
+	libdeflate_free_compressor(compressor);
+	return size ? NULL : error_memory();
+}
+
+static void write_piece(struct sink *s, const struct html_piece *piece)
+{
+	sink_bytes(s, piece->begin, (size_t)(piece->end - piece->begin));
+}
+
+/* One of the page's @words@. */
+static struct error *html_word(const struct html *h, struct sink *s, const char *word, size_t size)
+{
+	if (size == 5 && !memcmp(word, "style", size))
+		write_piece(s, &html_style);
+	else if (size == 4 && !memcmp(word, "data", size))
+		return html_data(h, s);
+	else
+		for (const struct html_piece *script = html_scripts; script->begin; script++)
+			write_piece(s, script);
+	return NULL;
+}
+
+static struct error *html_write(const struct html *h, struct sink *s)
+{
+	const char *at = html_page.begin, *open, *close;
+	struct error *error = NULL;
+
+	while (!error && (open = memchr(at, '@', (size_t)(html_page.end - at)))) {
+		close = memchr(open + 1, '@', (size_t)(html_page.end - open - 1));
+		if (!close)
+			break;
+		sink_bytes(s, at, (size_t)(open - at));
+		error = html_word(h, s, open + 1, (size_t)(close - open - 1));
+		at = close + 1;
+	}
+	sink_bytes(s, at, (size_t)(html_page.end - at));
+	return error;
+}
+
+struct error *html_render(const struct profile *p, const struct view_options *o, struct sink *s)
+{
+	struct html h = {
+		.profile = p,
+		.base = o->base,
+		.options = o,
+		/* What is compared may come from differently named files. */
+		.tree.functions.keys = o->base ? 0 : FUNCTIONS_BY_OBJECT,
+	};
+	struct error *error = html_build(&h);
+
+	if (!error)
+		error = html_write(&h, s);
+	threads_release(&h.threads);
+	threads_release(&h.base_threads);
+	call_tree_release(&h.tree);
+	call_order_release(&h.order);
+	html_texts_release(&h.texts);
+	buffer_release(&h.rest);
+	buffer_release(&h.out);
+	free(h.node_of);
+	free(h.base_node_of);
+	free(h.sorted);
+	free(h.runs);
+	free(h.slice_of);
+	free(h.source_of);
+	free(h.sources);
+	return error;
+}

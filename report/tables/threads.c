@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/tables/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_threads(const struct profile_group *a, const struct profile_group *b)
+{
+	int order = compare_numbers(a->trace, b->trace);
+
+	if (!order)
+		order = compare_numbers(a->pid, b->pid);
+	if (!order)
+		order = compare_numbers(a->tid != a->pid, b->tid != b->pid);
+	if (!order)
+		order = compare_numbers(a->tid, b->tid);
+	return order ? order : strcmp(a->comm, b->comm);
+}
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+	const struct profile *p = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = compare_threads(&p->groups[a], &p->groups[b]);
+
+	return order ? order : compare_numbers(a, b);
+}
+
+static uint64_t entry_time(const struct profile *p, const struct profile_entry *entry)
+{
+	return p->groups[entry->group].origin_ns + entry->slice * p->slice_ns;
+}
+
+static int compare_times(const void *left, const void *right, void *context)
+{
+	const struct profile *p = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = compare_numbers(entry_time(p, &p->entries[a]), entry_time(p, &p->entries[b]));
+
+	return order ? order : compare_numbers(a, b);
+}
+
+uint64_t threads_time(const struct profile *p, const struct profile_entry *entry)
+{
+	uint32_t trace = p->groups[entry->group].trace;
+	uint64_t time = entry_time(p, entry);
+	uint64_t start = trace < p->trace_count ? p->traces[trace].start_ns : 0;
+
+	return time > start ? time - start : 0;
+}
+
+void threads_sort_by_time(struct threads *t, const struct profile *p)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		uint32_t *entries = t->entries + t->list[i].first;
+		size_t n = t->list[i].count;
+
+		/* The entries of one group are in order as they are. */
+		if (p->entries[entries[0]].group != p->entries[entries[n - 1]].group)
+			qsort_r(entries, n, sizeof(*entries), compare_times, (void *)p);
+	}
+}
+
+/* `order`: the groups, sorted; `first[g]`: the first entry of group g. */
+static void threads_fill(struct threads *t, const struct profile *p, const uint32_t *order,
+			 const size_t *first)
+{
+	size_t placed = 0;
+
+	for (size_t i = 0; i < p->group_count; i++) {
+		uint32_t g = order[i];
+		struct thread *thread = t->count ? &t->list[t->count - 1] : NULL;
+		uint64_t samples = 0, value = 0;
+
+		t->thread_of[g] = PRF_NONE;
+		if (first[g] == first[g + 1])
+			continue;
+		if (!thread || compare_threads(thread->group, &p->groups[g])) {
+			thread = &t->list[t->count++];
+			*thread = (struct thread){ .group = &p->groups[g], .first = placed };
+		}
+		for (size_t e = first[g]; e < first[g + 1]; e++) {
+			samples += p->entries[e].samples;
+			value += p->entries[e].value;
+			t->entries[placed++] = (uint32_t)e;
+		}
+		thread->samples += samples;
+		thread->value += value;
+		thread->count = placed - thread->first;
+		t->thread_of[g] = (uint32_t)t->count - 1;
+	}
+}
+
+static uint64_t longest_trace(const struct profile *p)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < p->trace_count; i++)
+		if (p->traces[i].duration_ns > longest)
+			longest = p->traces[i].duration_ns;
+	return longest;
+}
+
+struct error *threads_init(struct threads *t, const struct profile *p)
+{
+	uint32_t *order = calloc(p->group_count + 1, sizeof(*order));
+	size_t *first = calloc(p->group_count + 2, sizeof(*first));
+	struct error *error = error_memory();
+
+	*t = (struct threads){ 0 };
+	t->list = calloc(p->group_count + 1, sizeof(*t->list));
+	t->entries = calloc(p->entry_count + 1, sizeof(*t->entries));
+	t->thread_of = calloc(p->group_count + 1, sizeof(*t->thread_of));
+	if (!order || !first || !t->list || !t->entries || !t->thread_of)
+		goto out;
+	for (size_t i = 0; i < p->entry_count; i++)
+		first[p->entries[i].group + 1]++;
+	for (size_t g = 0; g < p->group_count; g++) {
+		first[g + 1] += first[g];
+		order[g] = (uint32_t)g;
+	}
+	qsort_r(order, p->group_count, sizeof(*order), compare_groups, (void *)p);
+	threads_fill(t, p, order, first);
+	t->duration_ns = longest_trace(p);
+	error = NULL;
+out:
+	free(order);
+	free(first);
+	if (error)
+		threads_release(t);
+	return error;
+}
+
+void threads_release(struct threads *t)
+{
+	free(t->list);
+	free(t->entries);
+	free(t->thread_of);
+	*t = (struct threads){ 0 };
+}
