@@ -314,7 +314,8 @@ static bool has_dump(const struct process *p)
 static void note_known(struct jit *jit, struct process *p)
 {
 	struct jit_names_owner owner = owner_of(jit, p);
-	uint64_t until_ns = has_dump(p) ? p->dump.time_ns : UINT64_MAX;
+	bool has_times = p->dump.time_ns || !p->dump_functions;
+	uint64_t until_ns = has_dump(p) && has_times ? p->dump.time_ns : UINT64_MAX;
 
 	/* Lines that were not read yet may be of the same places as those that were. */
 	if (p->map_file.behind)
@@ -322,18 +323,20 @@ static void note_known(struct jit *jit, struct process *p)
 	jit_names_know(&p->names, &owner, until_ns);
 }
 
-/*
- * Whether the files hold all code up to their end. Of a compiler that did not write its buffer out,
- * the last record is cut: the process was killed, or it goes on.
- */
-static bool is_complete(const struct process *p)
+/* Whether all of the files was read and understood. */
+static bool is_read(const struct process *p)
+{
+	return !p->map_file.behind && !p->late_dump &&
+	       (!has_dump(p) || (!p->dump.broken && !p->dump_file.behind));
+}
+
+/* Of a compiler that did not write its buffer out: the process was killed, or it goes on. */
+static bool is_cut(const struct process *p)
 {
 	const struct growing_file *file = &p->dump_file;
 
-	if (p->map_file.behind || p->late_dump)
-		return false;
-	return !has_dump(p) || (!p->dump.broken && !file->behind && !file->pending.size &&
-				!p->dump.skip && file->offset % BLOCK_BYTES);
+	return has_dump(p) &&
+	       (file->pending.size || p->dump.skip || file->offset % BLOCK_BYTES == 0);
 }
 
 static void open_dump(struct jit *jit, struct process *p, const char *path)
@@ -612,9 +615,11 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 
 	read_rest(jit, p);
 	/* Nothing can arrive any more that would name the hits of the open object. */
-	if (is_complete(p))
+	if (is_read(p) && !is_cut(p))
 		jit_names_know(&p->names, &owner, UINT64_MAX);
+	p->names.ended = is_read(p);
 	settle(jit, p);
+	p->names.ended = false; /* there may be another file of a series */
 	write_note(jit, p);
 }
 

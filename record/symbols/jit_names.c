@@ -245,6 +245,16 @@ static struct error *nameless_object(struct jit_names *n, const struct jit_names
 	return error;
 }
 
+/* Later and later, if nothing comes: the objects and hits of a compiler that is done stay few. */
+static uint64_t open_until(const struct jit_names *n)
+{
+	uint64_t length = (n->time_ns - n->known_until_ns) / 8;
+
+	if (n->known_until_ns == UINT64_MAX)
+		return UINT64_MAX;
+	return n->time_ns + (length > OPEN_NS ? length : OPEN_NS);
+}
+
 static struct error *open_object(struct jit_names *n, const struct jit_names_owner *owner,
 				 uint64_t address, uint32_t *object)
 {
@@ -253,8 +263,7 @@ static struct error *open_object(struct jit_names *n, const struct jit_names_own
 	if (n->open == PRF_NONE || n->time_ns >= n->open_until_ns) {
 		close_open(n);
 		error = define(owner, ++*owner->next_object, &n->open);
-		n->open_until_ns = n->known_until_ns == UINT64_MAX ? UINT64_MAX
-								   : n->time_ns + OPEN_NS;
+		n->open_until_ns = open_until(n);
 	}
 	*object = n->open;
 	if (error || note_hit(n, address))
@@ -321,9 +330,11 @@ static bool is_certain(const struct jit_names *n, const struct jit_hit *hit, uin
 {
 	uint32_t last;
 
-	return code_map_find(&n->code, hit->address, hit->first_ns, symbol) == CODE_KNOWN &&
-	       code_map_find(&n->code, hit->address, hit->last_ns, &last) == CODE_KNOWN &&
-	       *symbol == last;
+	if (code_map_find(&n->code, hit->address, hit->first_ns, symbol) != CODE_KNOWN ||
+	    code_map_find(&n->code, hit->address, hit->last_ns, &last) != CODE_KNOWN ||
+	    *symbol != last)
+		return false;
+	return hit->last_ns <= n->known_until_ns || n->code.symbols[last].victims == CODE_NONE;
 }
 
 /* Whether nothing can arrive any more that would change the answer for the hit. */
@@ -331,6 +342,8 @@ static bool is_decided(const struct jit_names *n, const struct jit_hit *hit)
 {
 	uint32_t symbol;
 
+	if (n->ended)
+		return true;
 	if (n->known_until_ns != UINT64_MAX)
 		return hit->last_ns <= n->known_until_ns;
 	return code_map_find(&n->code, hit->address, hit->last_ns, &symbol) != CODE_UNKNOWN;
@@ -414,7 +427,7 @@ static bool has_decided_hits(const struct jit_names *n)
 
 struct error *jit_names_settle(struct jit_names *n, const struct jit_names_owner *owner)
 {
-	bool more = n->seen != n->code.n || n->known_until_ns != n->settled_until_ns;
+	bool more = n->ended || n->seen != n->code.n || n->known_until_ns != n->settled_until_ns;
 	struct error *error;
 	struct name *names;
 	size_t count = 0;

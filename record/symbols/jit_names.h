@@ -11,8 +11,8 @@
  *                    0, what came later at the same place in 1, and so on
  *   open             code that is not known yet, because its line or record may still come; once
  *                    it has, an address gets a name if all of its hits were of the same code. Where
- *                    what is known ends at a time, a new object begins every 50 ms, so that there
- *                    are few hits of an address in each.
+ *                    what is known ends at a time, a new object begins every 50 ms, or eighth of
+ *                    the time since then, so that there are few hits of an address in each.
  *   nameless         places that changed hands around the time of the sample, or of which nothing
  *                    is known for that time. A name that may be wrong is not given.
  */
@@ -30,8 +30,14 @@ struct jit_names {
 	struct code_map code;
 	uint64_t known_until_ns;   /* all code up to then is in `code`; UINT64_MAX: up to now */
 	uint64_t settled_until_ns; /* the same, when names were last written */
-	uint64_t begins_ns;	   /* nothing is known of the time before */
-	uint64_t newest_ns;	   /* of all samples */
+	/*
+	 * Nothing more will be known, though some code may be missing since then. A place that
+	 * never changed hands is taken to be its only owner's: a compiler with nothing to do writes
+	 * nothing.
+	 */
+	bool ended;
+	uint64_t begins_ns; /* nothing is known of the time before */
+	uint64_t newest_ns; /* of all samples */
 	/* Of the sample that is being resolved. */
 	uint64_t time_ns;
 	uint32_t epoch; /* differs when the same address may belong to another object */

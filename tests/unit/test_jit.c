@@ -503,26 +503,60 @@ static void more_hits_than_are_noted(void **state)
 	assert_string_equal(all_symbols(), "");
 }
 
-/* The last record is cut, or the file ends where a buffer does: there may be more. */
+/*
+ * The last record is cut, or the file ends where a buffer does: there may be more, at places that
+ * were used again before.
+ */
 static void records_that_were_never_written(void **state)
 {
 	for (int cut = 0; cut < 3; cut++) {
 		struct loaded last = { 2000000000, 0x2000, 0x100, "last", 0 };
 
 		if (cut == 2) /* the header, and the records with their texts */
-			last.bytes = 4096 - 40 - 2 * 56 - sizeof("one") - sizeof("last");
-		PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 }, last);
+			last.bytes = 4096 - 40 - 3 * 56 - sizeof("one") - sizeof("old") -
+				     sizeof("last");
+		PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 },
+			 { 1000000000, 0x2000, 0x100, "old", 0 }, last);
 		if (cut == 1)
 			put("a", "a part");
 		jit_dump(jit, self, path);
 		tick();
 		hit(1010000000, 0x1010);
 		hit(2010000000, 0x1010);
-		hit(2020000000, 0x2010);
+		hit(2010000000, 0x2010);
 		jit_exit(jit, self, UINT64_MAX);
 	}
-	assert_string_equal(all_symbols(), "0:1000+100=one 1:1010+1=one 1:2010+1=last "
-					   "2:1000+100=one 4:1000+100=one ");
+	assert_string_equal(all_symbols(),
+			    "0:1000+100=one 1:1010+1=one 1:2010+1=last "
+			    "2:1000+100=one 3:1010+1=one 4:1000+100=one 5:1010+1=one ");
+}
+
+/* What a compiler that has nothing to do any more made keeps its names, in few objects. */
+static void long_after_the_last_record(void **state)
+{
+	uint32_t last = 0, named = 0;
+
+	PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "one", 0 });
+	put("a", "a part");
+	jit_dump(jit, self, path);
+	tick();
+	for (uint64_t second = 2; second <= 100; second++)
+		last = hit(second * 1000000000, 0x1010);
+	assert_in_range(last, 10, 40);
+	for (const char *at = all_symbols(); (at = strstr(at, ":1010+1=one ")); at++)
+		named++;
+	assert_int_equal(named, last + 1);
+}
+
+/* The times of its records are of no use: when they were written is. */
+static void records_without_times(void **state)
+{
+	PUT_DUMP("w", { 0, 0x1000, 0x100, "one", 0 });
+	put("a", "a part");
+	jit_dump(jit, self, path);
+	tick();
+	hit(clock_now(), 0x1010);
+	assert_string_equal(all_symbols(), "0:1000+100=one ");
 }
 
 static void names_of_dumps(void **state)
@@ -604,6 +638,8 @@ static const struct CMUnitTest tests[] = {
 	EACH(hits_of_one_stretch_are_named_in_parts),
 	EACH(more_hits_than_are_noted),
 	EACH(records_that_were_never_written),
+	EACH(long_after_the_last_record),
+	EACH(records_without_times),
 	EACH(a_map_that_is_written_anew),
 	EACH(a_map_that_is_read_in_parts),
 	EACH(exit_passes_on_and_forgets),
