@@ -248,7 +248,7 @@ static struct error *nameless_object(struct jit_names *n, const struct jit_names
 /* Later and later, if nothing comes: the objects and hits of a compiler that is done stay few. */
 static uint64_t open_until(const struct jit_names *n)
 {
-	uint64_t length = (n->time_ns - n->known_until_ns) / 8;
+	uint64_t length = n->known_until_ns ? (n->time_ns - n->known_until_ns) / 8 : 0;
 
 	if (n->known_until_ns == UINT64_MAX)
 		return UINT64_MAX;
