@@ -41,6 +41,8 @@
 #define PHP_INSTRUCTION_LINE 24
 #define PHP_FRAMELESS 204 /* the first of the kinds that do so: by the number of arguments */
 #define PHP_FRAMELESS_KINDS 4
+/* As the leaf: code that opcache's compiler made, which seldom says where it is. */
+#define PHP_LEAF_IS_MADE (~0ULL)
 
 /* struct _zend_string */
 #define PHP_STRING_HASH 8
@@ -229,7 +231,7 @@ static __always_inline int php_read(struct script_walk *w, const struct php_proc
 	if (php_has(w, p, w->leaf))
 		w->instruction = w->leaf;
 	/* It has a frame all the same if an extension observes calls. */
-	called = php_frameless(w, p);
+	called = w->leaf == PHP_LEAF_IS_MADE ? 0 : php_frameless(w, p);
 	if (called && called != above) {
 		w->frame = frame;
 		f->code = called;

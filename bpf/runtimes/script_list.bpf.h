@@ -268,7 +268,9 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 			return 1;
 		mark = script_loop_mark(loop, part, s->frames[n] & FRAME_ADDRESS);
 		s->frames[n] |= mark;
-		w->loops |= !!((mark & FRAME_EVALUATES) | (s->frames[n] & FRAME_GUESSED));
+		/* Made code stands for the loop, but of another thread it is somebody else's. */
+		w->loops |= (mark & FRAME_EVALUATES) ||
+			    ((s->frames[n] & FRAME_GUESSED) && s->pid == s->tid);
 	}
 	return 0;
 }
@@ -327,6 +329,8 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 		return 0;
 	if (walk_sample(w)->frames[0] & (FRAME_EVALUATES | FRAME_LOOP_PART))
 		list->leaf = REGISTERS_PHP(&w->registers);
+	else if (walk_sample(w)->user_frames > 1 && walk_sample(w)->frames[1] & FRAME_GUESSED)
+		list->leaf = PHP_LEAF_IS_MADE;
 	for (__u64 i = 0; i < SCRIPT_LIST_MAX / SCRIPT_STEPS; i++)
 		if (script_steps(index, tgid))
 			break;

@@ -120,9 +120,14 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 	size_t loops = count_loops(s), entries, surplus = 0, missing = 0;
 
 	m.made = count_made(s);
-	if (script_is_anothers(s, s->script_runtime, loops + m.made))
+	if (script_is_anothers(s, s->script_runtime, loops + (s->pid == s->tid ? m.made : 0)))
 		m.end = end = list;
 	entries = count_entries(&m);
+	/* Of a list that is cut off the outermost have no entries: the innermost do. */
+	if (s->script_flags & SCRIPT_CUT) {
+		loops += m.made;
+		m.made = 0;
+	}
 	/* The outermost, as other code that is made at run time is called by it. */
 	if (script_native_is_whole(s) || m.end < end)
 		for (; m.made && loops < entries; loops++)

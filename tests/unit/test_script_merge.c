@@ -146,6 +146,8 @@ static void a_thread_without_a_loop_has_no_frames_of_phps(void **state)
 	m.sample.tid = 6;
 	expect(&m, STACKS("xy", "a.", "xy"), SCRIPT_NO_LIST);
 	expect(&m, STACKS("xEy", "a.", "xay"), SCRIPT_UNMATCHED);
+	/* Code that is made in it is not PHP's. */
+	expect(&m, STACKS("xMy", "a.", "xMy"), SCRIPT_NO_LIST);
 }
 
 static void nothing_is_lost(void **state)
@@ -164,6 +166,8 @@ static void nothing_is_lost(void **state)
 	m.sample.walk_end = WALK_ROOT;
 	m.sample.script_flags = SCRIPT_CUT;
 	expect(&m, STACKS("xEyEz", "ab", "xabyEz"), SCRIPT_UNMATCHED);
+	m.sample.script_runtime = SCRIPT_PHP;
+	expect(&m, STACKS("xMyMz", "ab", "xabyMz"), SCRIPT_UNMATCHED);
 }
 
 static void a_thread_may_have_no_list(void **state)
