@@ -30,10 +30,11 @@
 
 #define HOTSPOT_BACK 64 /* steps back in a segment map; each goes up to 254 segments */
 #define HOTSPOT_COOKIE (~0ULL)
-#define HOTSPOT_SCAN 8	    /* words that barriers may push below a compiled frame's call */
-#define HOTSPOT_PUSHED 6    /* words that stubs push that have no frame */
-#define HOTSPOT_SAVED 20    /* words that stubs save before they have a frame, or after it */
-#define HOTSPOT_FRAME 65536 /* words; no frame of compiled code is larger */
+#define HOTSPOT_SCAN 8	       /* words that barriers may push below a compiled frame's call */
+#define HOTSPOT_PUSHED 6       /* words that stubs push that have no frame */
+#define HOTSPOT_SAVED 20       /* words that stubs save before they have a frame, or after it */
+#define HOTSPOT_INTERPRETED 72 /* bytes that an interpreted frame has below rbp, or more */
+#define HOTSPOT_FRAME 65536    /* words; no frame of compiled code is larger */
 
 static __always_inline bool hotspot_in_cache(const struct walk *w, __u64 pc)
 {
@@ -486,6 +487,12 @@ static __always_inline int hotspot_leave_stub(struct walk *w, const struct hotsp
 	    (hotspot_is_return(w, word(w, 1)) ||
 	     (w->fp == cfa - 16 && hotspot_in_cache(w, word(w, 1)))))
 		return hotspot_leave_sized(w->index, cfa);
+	/*
+	 * With few words below it, the frame pointer is the stub's own, as an interpreted caller's
+	 * has more; among locals, words of earlier calls may look like return addresses.
+	 */
+	if (w->fp - w->sp < HOTSPOT_INTERPRETED && hotspot_returns_at(w->index, w->fp + 8) > 0)
+		return hotspot_leave_linked(w);
 	if (!hotspot_leave_saved(w, blob, &pc, &sp))
 		return step_to_caller(w, pc, sp);
 	/* An adapter has the return address in rax while it moves the arguments. */
@@ -581,7 +588,7 @@ static __always_inline bool hotspot_entered(struct walk *w, bool registers)
 
 	if (below < 24 || below >= 4096)
 		return false;
-	if (below <= 72)
+	if (below <= HOTSPOT_INTERPRETED)
 		return true;
 	if (read_words(w, w->sp, 1) || hotspot_in_cache(w, word(w, 0)))
 		return false;

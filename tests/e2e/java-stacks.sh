@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/runtimes.sh"
 need_bpf
-build_java "$top/tests/e2e/programs/java/Mix.java"
+build_java "$top/tests/e2e/programs/java/Mix.java" "$top/tests/e2e/programs/java/Maths.java"
 
 share() {
 	"$report" --info --json "$1" > "$work/info.json"
@@ -14,9 +14,10 @@ samples() {
 	json "$work/info.json" 'sum(d["user_stacks"].values())'
 }
 
-# A process that runs already, in each way to run.
+# A process that runs already: its options, main class and arguments.
 running() {
-	"$home/bin/java" "$@" -cp "$work" Mix 600 "$work/libnative.so" > "$work/says" 2> "$work/complains" &
+	: > "$work/says"
+	"$home/bin/java" -cp "$work" "$@" > "$work/says" 2> "$work/complains" &
 	pid=$!
 	tries=0
 	until grep -qs running "$work/says" || [ $tries -gt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
@@ -27,14 +28,21 @@ running() {
 	number "$(samples) >= 100" "and there are some"
 }
 
-running -XX:+UseG1GC
+mix() {
+	running "$@" Mix 600 "$work/libnative.so"
+}
+
+# Each way to run.
+mix -XX:+UseG1GC
 # They differ in what the machine does, not in paths of ours: with sanitizers one is enough.
 if [ -z "${SAN:-}" ]; then
-	running -XX:+UseParallelGC
-	running -XX:+UseSerialGC
-	running -Xint
-	running -XX:TieredStopAtLevel=1
-	running -XX:-TieredCompilation
+	mix -XX:+UseParallelGC
+	mix -XX:+UseSerialGC
+	mix -Xint
+	mix -XX:TieredStopAtLevel=1
+	mix -XX:-TieredCompilation
+	# Among a stub's locals there are return addresses of earlier calls.
+	running -Xint Maths
 fi
 
 # One that is started. In its first 0.2 s the tables of libjvm.so are not there yet, nor is the machine
