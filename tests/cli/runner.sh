@@ -29,8 +29,48 @@ mkdir "$work/empty"
 broken=$work/empty
 fails "unit tests that were not built" "0 passed, 1 failed, 0 skipped" unit
 
-# A program of ours that does not compile is a failure; a machine without a compiler is not.
 broken=$build
+# The end names what has failed, and nothing else.
+cat > "$work/some.sh" <<'END'
+#!/bin/sh
+echo 'ok 1 - good'
+printf 'not ok 2 - bad\n# because\nnot ok 3 - odd # SKIP\n# whatever\nskip 4 - gone: away\n'
+exit 1
+END
+printf '#!/bin/sh\necho "ok 1 - fine"\nexit 3\n' > "$work/status.sh"
+chmod +x "$work/some.sh" "$work/status.sh"
+away=tests/../$(realpath --relative-to=. "$work")
+fails "a script of which some fails" "1 passed, 1 failed, 2 skipped" "$away/some.sh"
+fails "some of several" "7 passed, 3 failed, 2 skipped" "$away/some.sh" "$away/status.sh" buffer nosuchtest
+is "$(grep '^failed: ' "$work/log")" "failed: $away/some.sh: not ok 2 - bad
+failed: $away/some.sh: # because
+failed: $away/status.sh: exit status 3
+failed: nosuchtest: there is no such test" "what has failed is named once more"
+is "$(tail -n 5 "$work/log" | cut -d' ' -f1 | xargs)" "failed: failed: failed: failed: 7" "... at the end"
+is "$(grep -c '^slowest: [0-9]* s [^ ]*$' "$work/log")" 3 "so are the slowest tests"
+
+# All of CI: of two stages one fails in a test, and one cannot be built.
+mkdir "$work/ci"
+cat > "$work/ci/make" <<'END'
+#!/bin/sh
+case "$*" in
+*build-clang*) echo 'x.c:1: error: no such thing'; exit 2 ;;
+*build-san*) for i in $(seq 20); do echo "failed: tests/cli/y.sh: not ok $i - worse"; done; echo '1 passed, 20 failed, 0 skipped'; exit 2 ;;
+*) printf '    not ok 7 - first\nfailed: tests/cli/x.sh: not ok 7 - first\n5 passed, 1 failed, 2 skipped\n'; seq 200; exit 2 ;;
+esac
+END
+cp "$work/ci/make" "$work/ci/debootstrap"
+chmod +x "$work/ci/make" "$work/ci/debootstrap"
+ROOM=-1 PATH=$work/ci:$PATH .ci/run > "$work/log" 2>&1
+is "$?" 1 "CI of which stages fail: status 1"
+is "$(tail -n 1 "$work/log")" "6 passed, 22 failed, 3 skipped" "... counted"
+is "$(tail -n 16 "$work/log" | head -n 3)
+$(tail -n 2 "$work/log" | head -n 1)" "gcc! failed: tests/cli/x.sh: not ok 7 - first
+clang! x.c:1: error: no such thing
+sanitizers! failed: tests/cli/y.sh: not ok 1 - worse
+sanitizers! ... 8 more lines" "... and its end names what failed in each stage"
+
+# A program of ours that does not compile is a failure; a machine without a compiler is not.
 if command -v addr2line > /dev/null; then
 	CC=false fails "a test program that does not compile" "0 passed, 1 failed, 0 skipped" tests/cli/views-inlines.sh
 else
