@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#define PHP_FRAMELESS_CALLS 8
+
 /* Offsets are in bytes, of structures in the process. */
 struct php_process {
 	__u64 current;	     /* address of what leads to the latest frame */
@@ -20,6 +22,11 @@ struct php_process {
 	__u8 function_last, function_code, function_file;
 	__u8 function_handler; /* ... and in one in C what it runs */
 	__u8 reserved[4];
+	/*
+	 * Where such calls return to, in the loop or what it runs instructions in: distances from
+	 * `frameless`. 0: no more are known.
+	 */
+	__s32 frameless_calls[PHP_FRAMELESS_CALLS];
 };
 
 /* Of a process that has the file's address 0 at `bias`, from that of the file. */

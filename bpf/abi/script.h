@@ -26,6 +26,8 @@
  * ran on another one.
  */
 #define SCRIPT_BASE (1ULL << 62)
+/* In code: it has no frame of its own, and is there only if the loop is still where that says. */
+#define SCRIPT_FRAMELESS (1ULL << 61)
 #define SCRIPT_ADDRESS_BITS 52
 #define SCRIPT_CODE ((1ULL << SCRIPT_ADDRESS_BITS) - 1)
 #define SCRIPT_POSITION_BITS 24

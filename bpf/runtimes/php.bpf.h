@@ -41,8 +41,6 @@
 #define PHP_INSTRUCTION_LINE 24
 #define PHP_FRAMELESS 204 /* the first of the kinds that do so: by the number of arguments */
 #define PHP_FRAMELESS_KINDS 4
-/* As the leaf: code that opcache's compiler made, which seldom says where it is. */
-#define PHP_LEAF_IS_MADE (~0ULL)
 
 /* struct _zend_string */
 #define PHP_STRING_HASH 8
@@ -182,6 +180,16 @@ static __always_inline __u32 php_line(struct script_walk *w, const struct php_pr
 
 /* -------- frames -------- */
 
+/* Whether a frame of the loop that is at `at` calls a function without a frame for it. */
+static __always_inline int php_calls(const struct php_process *p, __u64 at)
+{
+	for (int i = 0; i < PHP_FRAMELESS_CALLS; i++)
+		if (p->frameless_calls[i] &&
+		    p->frameless + (__u64)(__s64)p->frameless_calls[i] == at)
+			return 1;
+	return 0;
+}
+
 /*
  * The function in C that the frame which was read last calls without a frame for it, as some
  * instructions of 8.4 do; 0: none. The frame's own function is in w->words.
@@ -208,7 +216,7 @@ static __always_inline __u64 php_frameless(const struct script_walk *w, const st
 static __always_inline int php_read(struct script_walk *w, const struct php_process *p,
 				    struct script_found *f)
 {
-	__u64 above = f->code & SCRIPT_CODE, frame = w->frame, called;
+	__u64 above = f->code & SCRIPT_CODE, frame = w->frame, called = 0, mark = 0;
 
 	if (script_look_down(w, PHP_FRAME_BYTES, SCRIPT_WINDOW_BYTES))
 		return -1;
@@ -227,22 +235,28 @@ static __always_inline int php_read(struct script_walk *w, const struct php_proc
 	/* What a fiber begins with, and what is called for a class that has no constructor. */
 	f->hidden = w->type == PHP_IN_C && !script_word(w, PHP_FUNCTION_NAME);
 	f->marks_base = f->hidden && !script_word(w, p->function_handler);
-	/* The loop writes it into the frame before what may call or fail only. */
+	/*
+	 * The loop writes it into the frame before what may call or fail only: what the leaf has
+	 * may be long ago.
+	 */
 	if (php_has(w, p, w->leaf))
 		w->instruction = w->leaf;
+	if (w->calls || w->callers || w->instruction == w->leaf)
+		called = php_frameless(w, p);
 	/* It has a frame all the same if an extension observes calls. */
-	called = w->leaf == PHP_LEAF_IS_MADE ? 0 : php_frameless(w, p);
 	if (called && called != above) {
 		w->frame = frame;
 		f->code = called;
-		if (php_read_function(w, called))
-			return -1;
+		f->hidden = php_read_function(w, called) != 0;
+		mark = w->callers ? 0 : SCRIPT_FRAMELESS;
 	} else {
 		w->leaf = 0;
+		w->callers = 1;
 	}
 	f->tag = script_tag(w, f->code + w->instruction * SCRIPT_HASH_CODE);
 	script_recall(w, f);
 	f->position = f->identity;
+	f->code |= mark;
 	if (w->type != PHP_IN_C && script_frame_int(w, PHP_FRAME_INFO) & PHP_FRAME_TOP)
 		f->code |= SCRIPT_ENTRY;
 	return 0;

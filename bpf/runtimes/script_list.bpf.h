@@ -271,6 +271,9 @@ __noinline int script_mark_evaluation(__u32 index, __u32 tgid, __u32 first)
 		/* Made code stands for the loop, but of another thread it is somebody else's. */
 		w->loops |= (mark & FRAME_EVALUATES) ||
 			    ((s->frames[n] & FRAME_GUESSED) && s->pid == s->tid);
+		if (!w->loop_at && (mark || s->frames[n] & FRAME_GUESSED))
+			w->loop_at = s->frames[n] & FRAME_GUESSED ? ~0ULL
+								  : s->frames[n] & FRAME_ADDRESS;
 	}
 	return 0;
 }
@@ -322,6 +325,7 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 	if (only_lock)
 		return 0;
 	w->loops = 0;
+	w->loop_at = 0;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
 		if (script_mark_evaluation(index, tgid, i))
 			break;
@@ -329,8 +333,7 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 		return 0;
 	if (walk_sample(w)->frames[0] & (FRAME_EVALUATES | FRAME_LOOP_PART))
 		list->leaf = REGISTERS_PHP(&w->registers);
-	else if (walk_sample(w)->user_frames > 1 && walk_sample(w)->frames[1] & FRAME_GUESSED)
-		list->leaf = PHP_LEAF_IS_MADE;
+	list->calls = process->runtime == SCRIPT_PHP && php_calls(script_php(process), w->loop_at);
 	for (__u64 i = 0; i < SCRIPT_LIST_MAX / SCRIPT_STEPS; i++)
 		if (script_steps(index, tgid))
 			break;

@@ -81,6 +81,8 @@ struct script_walk {
 	 * was read last is. 0: not known.
 	 */
 	__u64 leaf, instruction;
+	__u32 calls;   /* the innermost loop is where it calls a function without a frame */
+	__u32 callers; /* the frames from here on have called others */
 	__u64 process; /* as in struct script_thread, and which interpreter of it */
 	__u64 epoch;   /* while it is the same, so are the code objects of frames */
 	__u64 looks;
@@ -129,6 +131,7 @@ static __always_inline void script_walk_begin(struct script_walk *w, const struc
 	w->at = 0;
 	w->file = 0;
 	w->leaf = 0;
+	w->calls = w->callers = 0;
 	w->listed = 0;
 	w->names = 0;
 	w->process = t->process;

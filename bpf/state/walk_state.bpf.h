@@ -57,6 +57,8 @@ struct walk {
 	__u32 script_frames; /* frames of a runtime, see bpf/runtimes/script.bpf.h */
 	__u32 loops; /* not 0: some of the user frames are the loop of a runtime with a list, or may
 			be */
+	/* Where the innermost of these is; no address if that is code that a runtime made. */
+	__u64 loop_at;
 	struct script_frame scripts[MAX_SCRIPT_FRAMES];
 	struct hotspot_walk hotspot;
 	struct v8_walk v8;

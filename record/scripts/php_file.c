@@ -41,7 +41,8 @@ bool php_file_is_one(const struct elf_file *e)
 	return elf_names_has(e, "zend_get_executed_filename_ex") && elf_names_has(e, "execute_ex");
 }
 
-#define FUNCTION_MAX 4096 /* bytes; those that are asked are shorter */
+#define FUNCTION_MAX 4096     /* bytes; those that are asked are shorter */
+#define LOOP_MAX (1ULL << 20) /* ... and the loop, or what runs its instructions */
 
 /* NULL: it is not there, or not x86-64. */
 static const uint8_t *code_of(const struct elf_file *e, const struct elf_name *function)
@@ -155,6 +156,64 @@ static void find_loop(struct php_process *p, const struct elf_file *e, const str
 	p->handlers[1] = handlers.end;
 }
 
+/*
+ * An instruction that calls a function without a frame has the function's number at 0x14:
+ *
+ *     mov 0x14(%r15),%number		41 or 45, 8b, 47 to 7f, 14
+ *     call *(%functions,%number,8)	ff 14, c0 to ff; with 42 or 43 before it from %r8 on
+ */
+#define NUMBER_BYTES 4
+#define CALL_BYTES 3
+#define CALL_MAX 32 /* bytes from one to the other */
+
+/* The register that the number is read to at `code`; -1: none is. */
+static int number_at(const uint8_t *code)
+{
+	if ((code[0] & 0xfb) != 0x41 || code[1] != 0x8b || (code[2] & 0xc7) != 0x47 ||
+	    code[3] != 0x14)
+		return -1;
+	return (code[0] & 4) << 1 | (code[2] >> 3 & 7);
+}
+
+static bool calls_number(const uint8_t *code, int number)
+{
+	return code[0] == 0xff && code[1] == 0x14 && code[2] >> 6 == 3 &&
+	       (code[2] >> 3 & 7) == (number & 7) && (number < 8 || (code[-1] & 0xfa) == 0x42);
+}
+
+/* Adds those of that range to p->frameless_calls, of which there are *n. */
+static void find_frameless_calls(struct php_process *p, const struct elf_file *e,
+				 const __u64 range[2], size_t *n)
+{
+	struct cursor c = elf_file_at(e, range[0]);
+	uint64_t size = range[1] - range[0], j;
+	const uint8_t *code = size < LOOP_MAX ? cursor_bytes(&c, size) : NULL;
+
+	for (uint64_t i = 0; code && i + CALL_MAX + CALL_BYTES <= size; i++) {
+		int number = number_at(code + i);
+
+		if (number < 0)
+			continue;
+		for (j = i + NUMBER_BYTES; j < i + CALL_MAX && !calls_number(code + j, number);)
+			j++;
+		if (j < i + CALL_MAX && *n < PHP_FRAMELESS_CALLS)
+			p->frameless_calls[(*n)++] =
+				(__s32)(range[0] + j + CALL_BYTES - p->frameless);
+	}
+}
+
+static void find_frameless(struct php_process *p, const struct elf_file *e,
+			   const struct elf_name *functions)
+{
+	size_t n = 0;
+
+	p->frameless = functions->address;
+	if (!p->frameless)
+		return;
+	find_frameless_calls(p, e, p->evaluation, &n);
+	find_frameless_calls(p, e, p->handlers, &n);
+}
+
 const char *php_file_read(struct php_process *p, const struct elf_file *e)
 {
 	struct elf_name symbols[SYMBOLS];
@@ -172,7 +231,7 @@ const char *php_file_read(struct php_process *p, const struct elf_file *e)
 	if (!check(p, e, symbols, layout))
 		return "its structures are not as they are in its version";
 	find_loop(p, e, symbols);
-	p->frameless = symbols[FRAMELESS].address;
+	find_frameless(p, e, &symbols[FRAMELESS]);
 	p->function_last = layout->last;
 	p->function_code = layout->code;
 	p->function_file = layout->file;

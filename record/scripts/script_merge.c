@@ -8,6 +8,7 @@ struct merge {
 	struct script_merged *to;
 	size_t n;
 	size_t made; /* frames of made code that are not to be taken for the loop */
+	bool matched;
 };
 
 static size_t count_loops(const struct sample *s)
@@ -59,7 +60,7 @@ static bool put_entry(struct merge *m)
 	while (m->next < m->end) {
 		const struct script_frame *f = m->next++;
 
-		if (f->code & SCRIPT_CODE) {
+		if (f->code & SCRIPT_CODE && (m->matched || !(f->code & SCRIPT_FRAMELESS))) {
 			m->to[m->n++] = (struct script_merged){ .script = f };
 			any = true;
 		}
@@ -133,6 +134,7 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 		for (; m.made && loops < entries; loops++)
 			m.made--;
 	*match = judge(s, loops, entries, m.end < end);
+	m.matched = *match == SCRIPT_MATCHED;
 	if (script_native_is_whole(s) && !(s->script_flags & SCRIPT_CUT)) {
 		surplus = loops > entries ? loops - entries : 0;
 		missing = entries > loops && (loops || lists_first(s)) ? entries - loops : 0;

@@ -12,6 +12,9 @@
  * then there is one loop more than the list has entries, and it is the one at the leaf. So where
  * both stacks are complete they are matched from the root. Where the native stack is cut off they
  * are matched from the leaf, and the rest of the list is put at the root.
+ *
+ * A leaf with SCRIPT_FRAMELESS is left out unless the stacks match: else the frame that says so may
+ * not be the one that the innermost loop runs.
  */
 
 #include <stdbool.h>

@@ -202,6 +202,59 @@ print(set(lines) <= {4, 5, 6, 7}, lines[6] > 0, lines[7] > 0)
 END
 )" "True True True" "PHP $version: lines of a loop that calls nothing"
 
+# PHP 8.4 has no frame for some functions in C, and the caller's says only where it was when it last had to: what the
+# loop does after that, as to join strings, is not the function's.
+cat > "$work/frameless.php" <<'END'
+<?php
+function joins($end)
+{
+    $text = str_repeat("a", 100);
+    $rest = str_repeat("b", 400000);
+    while (hrtime(true) < $end) {
+        for ($i = 0; $i < 100; $i++) {
+            $whole = substr($text, 0, 3) . $rest;
+        }
+    }
+}
+function calls($end)
+{
+    $text = str_repeat("ab", 50000);
+    $numbers = range(1, 1000);
+    while (hrtime(true) < $end) {
+        $text = str_replace("a", "a", $text);
+        for ($i = 0; $i < 10; $i++) {
+            $found = in_array(0, $numbers);
+            $joined = implode(",", $numbers);
+        }
+    }
+}
+joins(hrtime(true) + 1e9);
+calls(hrtime(true) + 1e9);
+END
+need "$record" -q -F 1999 -o "$work/frameless.prf" -- $php "$work/frameless.php"
+"$report" -q -f jsonl "$work/frameless.prf" > "$work/samples"
+read -r joins substr calls named all <<E
+$(python3 - "$work/samples" <<'END'
+import collections, json, sys
+leaves = collections.defaultdict(collections.Counter)
+for line in open(sys.argv[1]):
+    names = [f["name"] for f in json.loads(line)["stack"] if f["kind"] == "script"]
+    for i, name in enumerate(names):
+        if name in ("joins", "calls"):
+            leaves[name][names[i - 1] if i else ""] += 1
+joins, calls = leaves["joins"], leaves["calls"]
+named = {name for name in calls if calls[name] > 10}
+print(sum(joins.values()), joins["substr"], sum(calls.values()), sum(calls.values()) - calls[""],
+      named >= {"str_replace", "in_array", "implode"})
+END
+)
+E
+number "$joins > 100 && $substr <= 0.1 * $joins" \
+	"PHP $version: what follows a call without a frame is not its own ($substr of $joins)"
+number "$calls > 100 && $named >= 0.9 * $calls" \
+	"PHP $version: functions that need no frame have their names ($named of $calls)"
+is "$all" True "PHP $version: each of them"
+
 cat > "$work/wait.php" <<'END'
 <?php
 file_put_contents(getenv('READY'), '');

@@ -130,6 +130,31 @@ static void functions_that_need_no_frame_are_found(void **state)
 	assert_int_equal(p.current, 0x1000 + AT(globals) + 0x1e8);
 }
 
+/* Where they return to is a distance from what leads to the functions. */
+static void calls_that_need_no_frame_are_found(void **state)
+{
+	struct php_process p;
+	struct image i;
+	size_t calls = 0;
+
+	build(&i, PHP_8_4, &layouts[3]);
+	/* The number's register is the index of the call, whichever it is. */
+	memcpy(i.loop, "\x41\x8b\x57\x14\x48\x8b\0\xff\x14\xd0", 10);
+	memcpy(i.loop + 10, "\x45\x8b\x47\x14\x42\xff\x14\xc0", 8);
+	/* Another one, and the number of something else. */
+	memcpy(i.loop + 18, "\x41\x8b\x57\x14\xff\x14\xc8", 7);
+	memcpy(i.loop + 25, "\x41\x8b\x4f\x10\xff\x14\xc8", 7);
+	assert_null(read_file(&p, &i));
+	assert_int_equal(p.frameless_calls[0], 0);
+	FIXTURE_SYMBOL(&i, FRAMELESS, "zend_flf_functions", AT(frameless), sizeof(i.frameless));
+	assert_null(read_file(&p, &i));
+	for (; calls < PHP_FRAMELESS_CALLS && p.frameless_calls[calls];)
+		calls++;
+	assert_int_equal(calls, 2);
+	assert_int_equal(p.frameless + p.frameless_calls[0], AT(loop) + 10);
+	assert_int_equal(p.frameless + p.frameless_calls[1], AT(loop) + 18);
+}
+
 /* What a version is called is not enough: the code must have its layout. */
 static void a_layout_is_that_of_the_code(void **state)
 {
@@ -224,6 +249,7 @@ static void what_is_not_known_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(places_are_those_of_the_file),
 	cmocka_unit_test(functions_that_need_no_frame_are_found),
+	cmocka_unit_test(calls_that_need_no_frame_are_found),
 	cmocka_unit_test(a_layout_is_that_of_the_code),
 	cmocka_unit_test(what_the_loop_calls_to_run_an_instruction_is_a_part_of_it),
 	cmocka_unit_test(what_is_not_known_is_refused),

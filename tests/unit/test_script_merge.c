@@ -23,7 +23,8 @@ struct merging {
  * Merges two stacks, leaf first. Native: E is the evaluation loop, other letters are other frames.
  * P is another function of its, M code that is made at run time. The list: a letter is a frame, '.'
  * after it says that it is an entry, '.' alone that there is only an entry, '|' that the native
- * stack begins there. The merged stack is in the same letters.
+ * stack begins there, '!' that the frame before it is of a function without one. The merged stack
+ * is in the same letters.
  */
 static const char *merge(struct merging *m, const char *native, const char *list)
 {
@@ -39,7 +40,9 @@ static const char *merge(struct merging *m, const char *native, const char *list
 					      (at > native && at[-1] == 'M' ? FRAME_GUESSED : 0);
 	scripts = (struct script_frame *)(s->frames + s->user_frames);
 	for (; *list; list++) {
-		if (*list == '|')
+		if (*list == '!')
+			scripts[n - 1].code |= SCRIPT_FRAMELESS;
+		else if (*list == '|')
 			scripts[n++] = (struct script_frame){ .code = SCRIPT_BASE };
 		else if (*list != '.')
 			scripts[n++] = (struct script_frame){ .code = (__u64)*list };
@@ -116,6 +119,19 @@ static void frames_of_other_native_stacks_come_last(void **state)
 	expect(&m, STACKS("xE", "a.b.|c.", "xabc"), SCRIPT_UNMATCHED);
 }
 
+/* That it is called is known of the innermost loop: then the latest frame has to be this loop's. */
+static void a_function_without_a_frame_needs_stacks_that_match(void **state)
+{
+	struct merging m = { .sample.script_runtime = SCRIPT_PHP };
+
+	expect(&m, STACKS("xEyEz", "f!a.b.", "xfaybz"), SCRIPT_MATCHED);
+	/* What it calls back begins, or has returned. */
+	expect(&m, STACKS("xyEz", "f!a.b.", "axybz"), SCRIPT_LEAF_SKEW);
+	expect(&m, STACKS("xEyEz", "f!b.", "xEybz"), SCRIPT_LEAF_SKEW);
+	m.sample.walk_end = WALK_NO_TABLE;
+	expect(&m, STACKS("xE", "f!a.b.", "xab"), SCRIPT_UNMATCHED);
+}
+
 static void code_that_is_made_runs_in_the_place_of_phps_loop(void **state)
 {
 	struct merging m = { .sample.script_runtime = SCRIPT_PHP };
@@ -183,6 +199,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_loop_without_a_frame_is_at_the_leaf),
 	cmocka_unit_test(rubys_frame_may_be_there_before_its_loop),
 	cmocka_unit_test(frames_of_other_native_stacks_come_last),
+	cmocka_unit_test(a_function_without_a_frame_needs_stacks_that_match),
 	cmocka_unit_test(code_that_is_made_runs_in_the_place_of_phps_loop),
 	cmocka_unit_test(a_thread_without_a_loop_has_no_frames_of_phps),
 	cmocka_unit_test(nothing_is_lost),
