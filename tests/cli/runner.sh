@@ -4,7 +4,7 @@
 once_is_enough
 cd "$top" || exit 1
 
-is "$(grep -L '^need_bpf' $(grep -lE '\$(record|\{record)' tests/e2e/*.sh))" "" "each test that records runs alone"
+is "$(grep -L '^need_bpf' $(grep -lE '\$(record|\{record)' tests/e2e/*.sh))" "" "each test that records says so"
 
 # fails NAME LAST-LINE ARGUMENT...: tests/run with the arguments ends with status 1 and these counts
 fails() {
@@ -49,19 +49,22 @@ failed: nosuchtest: there is no such test" "what has failed is named once more"
 is "$(tail -n 5 "$work/log" | cut -d' ' -f1 | xargs)" "failed: failed: failed: failed: 7" "... at the end"
 is "$(grep -c '^slowest: [0-9]* s [^ ]*$' "$work/log")" 3 "so are the slowest tests"
 
-# All of CI: of two stages one fails in a test, and one cannot be built.
-mkdir "$work/ci"
-cat > "$work/ci/make" <<'END'
+# All of CI, with other commands: one stage fails in a test, one cannot be built, one fails often.
+mkdir -p "$work/ci/.ci" "$work/tools"
+cp .ci/run "$work/ci/.ci/run"
+cat > "$work/tools/make" <<'END'
 #!/bin/sh
-case "$*" in
+case "$MAKES $*" in
+good*) echo '2 passed, 0 failed, 0 skipped' ;;
 *build-clang*) echo 'x.c:1: error: no such thing'; exit 2 ;;
 *build-san*) for i in $(seq 20); do echo "failed: tests/cli/y.sh: not ok $i - worse"; done; echo '1 passed, 20 failed, 0 skipped'; exit 2 ;;
 *) printf '    not ok 7 - first\nfailed: tests/cli/x.sh: not ok 7 - first\n5 passed, 1 failed, 2 skipped\n'; seq 200; exit 2 ;;
 esac
 END
-cp "$work/ci/make" "$work/ci/debootstrap"
-chmod +x "$work/ci/make" "$work/ci/debootstrap"
-ROOM=-1 PATH=$work/ci:$PATH .ci/run > "$work/log" 2>&1
+printf '#!/bin/sh\n[ "$2" = --version ] || { echo "$SAYS"; exec sleep 600; }\n' > "$work/ci/.ci/root"
+cp "$work/tools/make" "$work/tools/debootstrap"
+chmod +x "$work"/tools/* "$work/ci/.ci/root"
+ROOM=-1 PATH=$work/tools:$PATH "$work/ci/.ci/run" > "$work/log" 2>&1
 is "$?" 1 "CI of which stages fail: status 1"
 is "$(tail -n 1 "$work/log")" "6 passed, 22 failed, 3 skipped" "... counted"
 is "$(tail -n 16 "$work/log" | head -n 3)
@@ -69,6 +72,12 @@ $(tail -n 2 "$work/log" | head -n 1)" "gcc! failed: tests/cli/x.sh: not ok 7 - f
 clang! x.c:1: error: no such thing
 sanitizers! failed: tests/cli/y.sh: not ok 1 - worse
 sanitizers! ... 8 more lines" "... and its end names what failed in each stage"
+export MAKES=good
+END=0 PATH=$work/tools:$PATH SAYS="    ok 1 - good" "$work/ci/.ci/run" > "$work/log" 2>&1
+is "$?: $(tail -n 1 "$work/log")" "0: 6 passed, 0 failed, 1 skipped" "a last stage that would take too long is skipped"
+END=0 PATH=$work/tools:$PATH SAYS="    not ok 1 - bad" "$work/ci/.ci/run" > "$work/log" 2>&1
+is "$?: $(tail -n 2 "$work/log")" "1: debian13!     not ok 1 - bad
+6 passed, 1 failed, 0 skipped" "... unless something has failed by then"
 
 # A program of ours that does not compile is a failure; a machine without a compiler is not.
 if command -v addr2line > /dev/null; then
