@@ -147,7 +147,8 @@ act() {
 }
 notes() { grep -o '<pre>\[.*</pre>' "$1"; }
 
-# Skips the script where BPF cannot be used.
+# need_bpf [alone]: skips the script where BPF cannot be used. One that says "alone" is about shares or times
+# of programs, and tests/run starts nothing beside it.
 need_bpf() {
 	[ "$(id -u)" = 0 ] || skip_all "needs root for BPF"
 	[ -r /sys/kernel/btf/vmlinux ] || skip_all "the kernel has no BTF"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # prof-bench ab --explain names the function that made a program slower.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 [ -z "${SAN:-}" ] || skip_all "a sanitizer's own functions take most of the time"
 
 cd "$work" || exit 1

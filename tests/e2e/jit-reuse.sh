@@ -1,7 +1,7 @@
 #!/bin/sh
 # A place that holds one function after another: each sample has the name of its time, or none.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 # The time of a line in a perf map is when the recorder saw it written. A sanitized recorder on a busy
 # machine sees that late, and withholds more names.
 most=3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Waits: each cause with its own stack and the right time, those before and after the recording too.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 compile_c -O1 -g -pthread -o "$work/waits" "$top/tests/e2e/programs/waits.c"
 "$record" -q --off-cpu -o "$work/try.prf" -- true 2> "$work/err"
 is "$(cat "$work/err")" "" "records waits"

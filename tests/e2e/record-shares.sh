@@ -1,7 +1,7 @@
 #!/bin/sh
 # A program that spends 70, 20 and 10 % of its time in three functions is seen to do so.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 [ -z "${SAN:-}" ] || skip_all "the shares are the kernel half's"
 compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" \
 	"$top/tests/e2e/programs/burn.c"

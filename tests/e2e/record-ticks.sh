@@ -2,7 +2,7 @@
 # Samples and lost ones together are CPU time times rate, also where stacks take longer than a period;
 # so seconds in reports are CPU seconds.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 [ -z "${SAN:-}" ] || skip_all "the sums are the kernel half's"
 compile_c -O1 -fno-optimize-sibling-calls -pthread -o "$work/deep" "$top/tests/e2e/programs/deep.c"
 mkfifo "$work/go"

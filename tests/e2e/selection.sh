@@ -1,7 +1,7 @@
 #!/bin/sh
 # Selecting threads, CPUs, cgroups, children or not, and the time.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 compile_c -O1 -g -pthread -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 # Threads of a process: only the one that is named.
