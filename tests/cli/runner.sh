@@ -49,6 +49,24 @@ failed: nosuchtest: there is no such test" "what has failed is named once more"
 is "$(tail -n 5 "$work/log" | cut -d' ' -f1 | xargs)" "failed: failed: failed: failed: 7" "... at the end"
 is "$(grep -c '^slowest: [0-9]* s [^ ]*$' "$work/log")" 3 "so are the slowest tests"
 
+# Of three scripts the one that says so runs alone, when the others have ended.
+mkdir -p "$work/three/tests/e2e"
+cp tests/run "$work/three/tests/run"
+printf '#!/bin/sh\nmkdir "$0.runs"\nsleep 0.2\nrmdir "$0.runs"\necho "ok 1 - beside others"\n' > "$work/three/tests/e2e/beside.sh"
+cp "$work/three/tests/e2e/beside.sh" "$work/three/tests/e2e/beside-too.sh"
+cat > "$work/three/tests/e2e/alone.sh" <<'END'
+#!/bin/sh
+need_bpf() { :; }
+need_bpf alone
+for i in 1 2 3 4 5; do
+	! ls -d tests/e2e/*.runs 2> /dev/null || echo "not ok $i - alone"
+	sleep 0.1
+done
+echo 'ok 6 - alone'
+END
+chmod +x "$work"/three/tests/e2e/*
+is "$("$work/three/tests/run" e2e | tail -n 1)" "3 passed, 0 failed, 0 skipped" "a script that says so runs alone"
+
 # All of CI, with other commands: one stage fails in a test, one cannot be built, one fails often.
 mkdir -p "$work/ci/.ci" "$work/tools"
 cp .ci/run "$work/ci/.ci/run"
