@@ -5,7 +5,6 @@
 #include "common/buffer.h"
 #include "common/elf_file.h"
 #include "common/map.h"
-#include "common/sorted.h"
 #include "record/system/opener.h"
 
 #include <errno.h>
@@ -18,9 +17,6 @@
 #include <unistd.h>
 
 _Static_assert(!offsetof(struct object, mapped), "mappings.c counts them there");
-
-#define HITS_MAX (1 << 20) /* for one object */
-#define HITS_FIRST 64	   /* room for so many at first: sorting a few often costs more */
 
 struct objects {
 	struct map by_key; /* -> struct object * */
@@ -37,7 +33,7 @@ static void free_object(void *value)
 
 	free((char *)(uintptr_t)object->definition.path);
 	free((char *)(uintptr_t)object->definition.root);
-	free(object->hits);
+	code_hits_release(&object->hits);
 	free(object);
 }
 
@@ -334,40 +330,6 @@ void object_examine(uint32_t pid, const struct mapping *m)
 		close(file.fd);
 	object->late = error == -EAGAIN;
 	object->examined = !object->late; /* one attempt only: this runs for each frame */
-}
-
-static void drop_repeated(struct object *object)
-{
-	size_t n = 0;
-
-	qsort(object->hits, object->hit_count, sizeof(*object->hits), sorted_compare);
-	for (size_t i = 0; i < object->hit_count; i++)
-		if (!n || object->hits[n - 1] != object->hits[i])
-			object->hits[n++] = object->hits[i];
-	object->hit_count = n;
-}
-
-void object_hit(struct object *object, uint64_t offset)
-{
-	if (object->hits_full)
-		return;
-	if (object->hit_count && object->hit_count == object->hit_capacity) {
-		drop_repeated(object);
-		object->hits_full = object->hit_count > HITS_MAX / 2 &&
-				    object->hit_capacity >= HITS_MAX;
-		/*
-		 * If that freed less than half of the array, it grows, so that it is not sorted
-		 * again soon.
-		 */
-		if (object->hit_count > object->hit_capacity / 2 && object->hit_capacity < HITS_MAX)
-			(void)array_reserve(&object->hits, &object->hit_capacity,
-					    object->hit_capacity + 1);
-	}
-	if (object->hit_count == HITS_MAX ||
-	    !array_reserve(&object->hits, &object->hit_capacity,
-			   object->hit_count ? object->hit_count + 1 : HITS_FIRST))
-		return;
-	object->hits[object->hit_count++] = offset;
 }
 
 /* An entry of `by_key` that goes. */

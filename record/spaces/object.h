@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "format/prf.h"
+#include "record/spaces/code_hits.h"
 #include "record/spaces/mappings.h"
 #include "record/system/opener.h"
 
@@ -32,10 +33,12 @@ struct object {
 	bool prepared;	       /* was opened by object_prepare() */
 	bool late;	       /* had not answered when object_examine() asked, */
 	uint64_t late_answers; /* which was after so many answers: see opener_answers() */
-	uint64_t *hits;	       /* file offsets of code that samples hit, see object_hit() */
-	size_t hit_count, hit_capacity;
-	bool hits_full; /* no more are added: sorting them would cost more than they are worth */
-	bool idle;	/* no layout maps it, when it was last looked at: see objects_forget() */
+	/*
+	 * Code that samples hit. Its names are written to the trace if the file cannot be found at
+	 * the end.
+	 */
+	struct code_hits hits;
+	bool idle; /* no layout maps it, when it was last looked at: see objects_forget() */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 	struct asker asker;	/* for whom the file was asked for and has not answered */
 	struct open_file file; /* between object_prepare() and object_let_go(); else its fd is -1 */
@@ -88,12 +91,6 @@ void object_let_go(struct object *object);
  * then is a less complete object.
  */
 void object_examine(uint32_t pid, const struct mapping *mapping);
-
-/*
- * Notes that a sample hit the file at this offset. The names of such code are written to the trace
- * if the file cannot be found at the end. `hits` may hold the same offset more than once.
- */
-void object_hit(struct object *object, uint64_t offset);
 
 /*
  * Forgets the objects of which `may` is true, of those that no layout maps. It is asked for each of

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/sorted.h"
 #include "common/limits.h"
 
 #define SYMBOL_SIZE 24
@@ -105,14 +104,16 @@ const struct elf_symbol *elf_symbols_named(const struct elf_symbols *s, const ch
 	return NULL;
 }
 
-const struct elf_symbol *elf_symbols_at(const struct elf_symbols *s, uint64_t offset)
+uint64_t elf_symbols_end(const struct elf_symbols *s, size_t i)
 {
-	size_t low = sorted_up_to(s->symbols, s->n, SORTED_BY(struct elf_symbol, start), offset);
+	const struct elf_symbol *symbol = &s->symbols[i];
 
 	/* Of several names for one place, the first in the order is preferred. */
-	while (low > 1 && s->symbols[low - 2].start == s->symbols[low - 1].start)
-		low--;
-	if (!low || offset - s->symbols[low - 1].start >= s->symbols[low - 1].size)
-		return NULL;
-	return &s->symbols[low - 1];
+	if (i && symbol[-1].start == symbol->start)
+		return symbol->start;
+	while (i + 1 < s->n && s->symbols[i + 1].start == symbol->start)
+		i++;
+	if (i + 1 < s->n && s->symbols[i + 1].start - symbol->start < symbol->size)
+		return s->symbols[i + 1].start;
+	return symbol->start + symbol->size;
 }

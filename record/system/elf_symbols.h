@@ -31,7 +31,10 @@ void elf_symbols_release(struct elf_symbols *s);
 /* By name, or NULL; of versioned ones ("f@@V1"), the name is "f". */
 const struct elf_symbol *elf_symbols_named(const struct elf_symbols *s, const char *name);
 
-/* The function that covers a file offset, or NULL. */
-const struct elf_symbol *elf_symbols_at(const struct elf_symbols *s, uint64_t offset);
+/*
+ * Up to where code from the start of the `i`th symbol on has its name: at most up to the next
+ * symbol. Its start, if the place has another name that is preferred.
+ */
+uint64_t elf_symbols_end(const struct elf_symbols *s, size_t i);
 
 #endif

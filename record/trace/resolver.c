@@ -126,7 +126,7 @@ static struct error *user_place(struct resolver *r, const struct owner *owner,
 		return jit_object(r->sources.jit, owner->pid, inside, &frame->object);
 	if (object->kind == PRF_OBJECT_FILE) {
 		frame->offset = address - m->start + m->offset;
-		object_hit(m->object, inside - m->start + m->offset);
+		code_hits_add(&m->object->hits, inside - m->start + m->offset);
 	} else if (object->kind == PRF_OBJECT_VDSO) {
 		frame->offset = address - m->start;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/vanished.h"
 
-#include "common/sorted.h"
+#include "common/array.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
 
@@ -45,26 +45,25 @@ static bool is_at_its_path(const struct prf_object *d)
 	return same;
 }
 
-/* Writes the symbols that cover hits, each once. */
-static struct error *write_hit(const struct elf_symbols *symbols, struct object *object,
+/* Writes the symbols of code that was hit, and at times those next to it: see code_hits.h. */
+static struct error *write_hit(const struct elf_symbols *symbols, const struct object *object,
 			       struct prf_writer *w)
 {
-	struct prf_symbol *named = calloc(object->hit_count, sizeof(*named));
-	const struct elf_symbol *last = NULL;
-	uint32_t id;
-	size_t n = 0;
+	struct prf_symbol *named = NULL;
+	size_t n = 0, capacity = 0;
 	struct error *error;
+	uint32_t id;
 
-	if (!named)
-		return error_memory();
-	qsort(object->hits, object->hit_count, sizeof(*object->hits), sorted_compare);
-	for (size_t i = 0; i < object->hit_count; i++) {
-		const struct elf_symbol *symbol = elf_symbols_at(symbols, object->hits[i]);
+	for (size_t i = 0; i < symbols->n; i++) {
+		const struct elf_symbol *s = &symbols->symbols[i];
 
-		if (!symbol || symbol == last)
+		if (!code_hits_any(&object->hits, s->start, elf_symbols_end(symbols, i)))
 			continue;
-		last = symbol;
-		named[n++] = (struct prf_symbol){ symbol->start, symbol->size, symbol->name };
+		if (!array_reserve(&named, &capacity, n + 1)) {
+			free(named);
+			return error_memory();
+		}
+		named[n++] = (struct prf_symbol){ s->start, s->size, s->name };
 	}
 	error = prf_writer_object(w, &object->definition, &id);
 	if (!error && n)
@@ -104,22 +103,17 @@ static void visit(struct object *object, void *context)
 {
 	struct writing *writing = context;
 
-	if (!writing->error && object->hit_count)
+	if (!writing->error && object->hits.n)
 		write_object(object, writing);
-	object->hit_count = 0;
+	code_hits_release(&object->hits);
 }
 
 static void visit_removed(struct object *object, void *context)
 {
 	struct writing *writing = context;
 
-	if (!object->code || !object->hits || !unwinder_has_marked(writing->unwinder, object->code))
-		return;
-	visit(object, writing);
-	free(object->hits);
-	object->hits = NULL;
-	object->hit_capacity = 0;
-	object->hits_full = false;
+	if (object->code && object->hits.n && unwinder_has_marked(writing->unwinder, object->code))
+		visit(object, writing);
 }
 
 struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,

@@ -3,7 +3,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever the file says, symbols lie within it, in order, and can be looked up. */
+/* Whatever the file says, symbols lie within it, in order, and end where the next one begins or
+ * before. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elf_symbols symbols;
@@ -14,12 +15,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!error_ignore(elf_symbols_read(&symbols, &file))) {
 		for (size_t i = 0; i < symbols.n; i++) {
 			const struct elf_symbol *s = &symbols.symbols[i];
+			uint64_t end;
 
 			if (s->start > size || s->size > size - s->start)
 				__builtin_trap();
 			if (i && symbols.symbols[i - 1].start > s->start)
 				__builtin_trap();
-			elf_symbols_at(&symbols, s->start);
+			end = elf_symbols_end(&symbols, i);
+			if (end < s->start || end > s->start + s->size ||
+			    (i + 1 < symbols.n && end > s[1].start))
+				__builtin_trap();
 		}
 		elf_symbols_named(&symbols, "main");
 		elf_symbols_release(&symbols);

@@ -34,13 +34,27 @@ static void finds_itself(void **state)
 	symbol = elf_symbols_named(&symbols, "a_function_to_be_found");
 	assert_non_null(symbol);
 	assert_true(symbol->size > 0);
-	assert_ptr_equal(elf_symbols_at(&symbols, symbol->start), symbol);
-	assert_ptr_equal(elf_symbols_at(&symbols, symbol->start + symbol->size - 1), symbol);
+	assert_int_equal(elf_symbols_end(&symbols, (size_t)(symbol - symbols.symbols)),
+			 symbol->start + symbol->size);
 	assert_memory_equal(file.data + symbol->start, (const void *)a_function_to_be_found, 4);
 	assert_null(elf_symbols_named(&symbols, "a_function_to_be_foun"));
-	assert_null(elf_symbols_at(&symbols, 0));
 	elf_symbols_release(&symbols);
 	elf_file_release(&file);
+}
+
+static void ends(void **state)
+{
+	struct elf_symbol all[] = {
+		{ 0x100, 0x30, "up to the next" }, { 0x130, 0x40, "overlaps" },
+		{ 0x160, 0x20, "preferred" },	   { 0x160, 0x30, "another name" },
+		{ 0x160, 0, "a label" },	   { 0x200, 0, "without a size" },
+		{ 0x210, 0x10, "the last one" },
+	};
+	const struct elf_symbols s = { all, sizeof(all) / sizeof(*all), 0 };
+	static const uint64_t expected[] = { 0x130, 0x160, 0x180, 0x160, 0x160, 0x200, 0x220 };
+
+	for (size_t i = 0; i < s.n; i++)
+		assert_int_equal(elf_symbols_end(&s, i), expected[i]);
 }
 
 /* A symbol table of terabytes, which is a hole of the file. */
@@ -170,7 +184,7 @@ static void probes(void **state)
 	assert_error_kind(uprobe_resolve(&event), ERROR_ARGUMENT);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
+static const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself), cmocka_unit_test(ends),
 					   cmocka_unit_test(too_many_symbols),
 					   cmocka_unit_test(endless_names),
 					   cmocka_unit_test(probes) };

@@ -200,7 +200,7 @@ static void test_forgetting(void **state)
 	int asked = 0, left = 0;
 
 	mapping.object = objects_get(o, "/mapped", &nothing);
-	object_hit(mapping.object, 7);
+	code_hits_add(&mapping.object->hits, 7);
 	assert_true(mappings_add(&m, &mapping));
 	objects_get(o, "/a", &nothing);
 	objects_get(o, "/b", &nothing);
@@ -217,7 +217,7 @@ static void test_forgetting(void **state)
 	assert_int_equal(asked, 4);
 	objects_forget(o, agree, &asked);
 	assert_int_equal(asked, 6);
-	assert_int_equal(objects_get(o, "/mapped", &nothing)->hit_count, 0);
+	assert_int_equal(objects_get(o, "/mapped", &nothing)->hits.n, 0);
 	objects_free(o);
 }
 
