@@ -8,8 +8,7 @@
 
 void roots_release(struct roots *r)
 {
-	map_release_values(&r->paths, free);
-	map_release(&r->by_pid);
+	map_release_values(&r->by_pid, free);
 }
 
 const char *roots_of(const struct roots *r, uint32_t pid)
@@ -21,21 +20,22 @@ const char *roots_of(const struct roots *r, uint32_t pid)
 
 static void set(struct roots *r, uint32_t pid, const char *path)
 {
-	uint64_t *copy, *value;
+	char *copy;
+	uint64_t *value;
 
 	/* Most processes have our root: they get no entry. */
 	if (!*path) {
-		map_remove(&r->by_pid, &pid, sizeof(pid));
+		roots_remove(r, pid);
 		return;
 	}
-	copy = map_put(&r->paths, path, strlen(path), NULL);
-	if (copy && !*copy)
-		*copy = (uintptr_t)strdup(path);
-	if (!copy || !*copy)
+	copy = strdup(path);
+	value = copy ? map_put(&r->by_pid, &pid, sizeof(pid), NULL) : NULL;
+	if (!value) {
+		free(copy);
 		return;
-	value = map_put(&r->by_pid, &pid, sizeof(pid), NULL);
-	if (value)
-		*value = *copy;
+	}
+	free((char *)(uintptr_t)*value);
+	*value = (uintptr_t)copy;
 }
 
 void roots_read(struct roots *r, uint32_t pid)
@@ -53,5 +53,5 @@ void roots_fork(struct roots *r, uint32_t parent, uint32_t child)
 
 void roots_remove(struct roots *r, uint32_t pid)
 {
-	map_remove(&r->by_pid, &pid, sizeof(pid));
+	map_remove_value(&r->by_pid, &pid, sizeof(pid), free);
 }

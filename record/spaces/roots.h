@@ -13,13 +13,12 @@
 #include <stdint.h>
 
 struct roots {
-	struct map by_pid; /* -> key of `paths` */
-	struct map paths;  /* path -> a copy of it */
+	struct map by_pid; /* -> path, on the heap */
 };
 
 void roots_release(struct roots *r);
 
-/* "" for our own root, or when it is unknown. Valid until roots_release(). */
+/* "" for our own root, or when it is unknown. Valid until the next change. */
 const char *roots_of(const struct roots *r, uint32_t pid);
 
 /* Reads the root from /proc. Keeps the old value when the process is gone or there is no memory. */
