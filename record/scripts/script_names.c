@@ -13,8 +13,12 @@
 #include "common/utf8.h"
 #include "record/scripts/python_lines.h"
 
-/* At this number all codes are forgotten, and sent again when they are next sampled. */
+/*
+ * At this number all codes are forgotten, and sent again when they are next sampled. Each process
+ * has codes of its own, although most are equal: so many of them are known as well, 20 MiB.
+ */
 #define CODES_MAX 200000
+#define FRAMES_MAX (1 << 18) /* 25 MiB; those that come again are defined again */
 #define BYTES_MAX (64u << 20)
 #define PENDING_MAX 4096
 #define TEXT_MAX 4096	     /* bytes of a name or path in the process */
@@ -308,10 +312,13 @@ static struct error *known_frame(struct script_names *n, uint64_t number, uint32
 	const struct code *code = &n->codes[number - 1];
 	uint32_t line = line_at(code, unit);
 	uint64_t key[2] = { number, line };
-	bool added;
-	uint64_t *value = map_put(&n->frames, key, sizeof(key), &added);
 	struct error *error;
+	uint64_t *value;
+	bool added;
 
+	if (n->frames.count >= FRAMES_MAX)
+		map_release(&n->frames);
+	value = map_put(&n->frames, key, sizeof(key), &added);
 	if (!value)
 		return error_memory();
 	if (!added) {
@@ -436,7 +443,7 @@ bool script_names_add(struct script_names *n, const void *data, size_t size)
 	if (size > sizeof(room) || !is_name(data, size))
 		return false;
 	memcpy(&room, data, size); /* because texts are completed in it */
-	if (n->count >= CODES_MAX || n->bytes >= BYTES_MAX) {
+	if (n->count >= CODES_MAX || n->identities.count >= CODES_MAX || n->bytes >= BYTES_MAX) {
 		forget_codes(n);
 		if (n->options.forgot)
 			n->options.forgot(n->options.context);

@@ -18,7 +18,7 @@ struct fixture {
 	struct script_names *names;
 	struct prf_writer *w;
 	const char *in_process; /* what can be read later; NULL: nothing */
-	unsigned int reads;
+	unsigned int reads, forgotten;
 };
 
 static size_t read_later(void *context, const struct script_name *name, struct script_text *text,
@@ -36,13 +36,20 @@ static size_t read_later(void *context, const struct script_name *name, struct s
 	return size < most ? size : most;
 }
 
+static void forgot(void *context)
+{
+	struct fixture *f = context;
+
+	f->forgotten++;
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_null(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
-	f->names = script_names_new(
-		&(struct script_names_options){ .read = read_later, .context = f });
+	f->names = script_names_new(&(struct script_names_options){
+		.read = read_later, .forgot = forgot, .context = f });
 	script_names_set_writer(f->names, f->w);
 	*state = f;
 	return 0;
@@ -351,6 +358,49 @@ static void waits_for_the_lock_are_one_frame(void **state)
 	check(f, "0 [waiting for the GIL] [waiting for the GIL] :0@0\n");
 }
 
+/* One program that is started again and again has its code at other addresses each time. */
+static void equal_code_is_not_known_for_ever(void **state)
+{
+	struct fixture *f = *state;
+	const unsigned int codes = 200000;
+
+	for (unsigned int i = 1; i <= codes; i++) {
+		const struct script_name r = record(i * UINT64_C(0x1000), 1, "f");
+
+		assert_true(add(f, &r));
+	}
+	assert_int_equal(f->forgotten, 0);
+	assert_int_equal(script_names_count(f->names), 1);
+	frame(f, 0x1000, 1, 0, true);
+	for (unsigned int i = 1; i <= codes + 1; i++) {
+		const struct script_name r = record(i * UINT64_C(0x1000), 2, "f");
+
+		assert_true(add(f, &r));
+		assert_int_equal(f->forgotten, 1 + i / (codes + 1));
+	}
+	frame(f, 0x1000, 1, 0, false);
+}
+
+/* Neither are the lines of one code, which may claim to have many. */
+static void lines_are_not_known_for_ever(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t lines = 1 << 18;
+	struct script_name r = record(0x1000, 1, "f");
+	uint32_t first, second;
+
+	r.table_kind = SCRIPT_POSITION_IS_LINE;
+	assert_true(add(f, &r));
+	first = frame(f, 0x1000, 1, 1, true);
+	for (uint32_t line = 2; line < lines; line++)
+		frame(f, 0x1000, 1, line, true);
+	assert_int_equal(frame(f, 0x1000, 1, 1, true), first);
+	frame(f, 0x1000, 1, lines, true);
+	second = frame(f, 0x1000, 1, 1, true);
+	assert_int_not_equal(second, first);
+	assert_int_equal(frame(f, 0x1000, 1, 1, true), second);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -365,6 +415,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(the_rest_is_read_from_the_process),
 	TEST(nonsense_is_refused),
 	TEST(waits_for_the_lock_are_one_frame),
+	TEST(equal_code_is_not_known_for_ever),
+	TEST(lines_are_not_known_for_ever),
 };
 
 UNIT_TESTS(tests);
