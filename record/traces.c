@@ -266,8 +266,10 @@ struct error *traces_let_go(struct session *s, uint64_t now_ns)
 
 	if (!s->trace.writer)
 		return NULL;
-	if (u && unwinder_find_removed(u, now_ns))
+	if (u) {
+		unwinder_find_removed(u, now_ns);
 		error = vanished_write_removed(s->world.objects, u, s->trace.writer);
+	}
 	vanished_forget(s->world.objects, u, u ? lookahead_spaces(s->unwinding.lookahead) : NULL);
 	if (u)
 		unwinder_forget_removed(u);

@@ -15,10 +15,10 @@
 
 /*
  * At this number all codes are forgotten, and sent again when they are next sampled. Each process
- * has codes of its own, although most are equal: so many of them are known as well, 20 MiB.
+ * has codes of its own, although most are equal: so many of them are known as well, 22 MiB.
  */
 #define CODES_MAX 200000
-#define FRAMES_MAX (1 << 18) /* 25 MiB; those that come again are defined again */
+#define FRAMES_MAX (1 << 18) /* 24 MiB; those that come again are defined again */
 #define BYTES_MAX (64u << 20)
 #define PENDING_MAX 4096
 #define TEXT_MAX 4096	     /* bytes of a name or path in the process */

@@ -353,7 +353,7 @@ static void look_at_users(const void *key, size_t size, uint64_t value, void *co
 	bool was_idle = object && object->idle;
 
 	if (object)
-		object->idle = !object->mapped.users;
+		object->idle = object->mapped.users ? 0 : object->idle + 1;
 	if (object && object->idle && was_idle && array_reserve(&f->list, &f->capacity, f->n + 1) &&
 	    f->may(object, f->context))
 		f->list[f->n++] = (struct forgotten){ key, size, object };

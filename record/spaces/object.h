@@ -38,7 +38,8 @@ struct object {
 	 * the end.
 	 */
 	struct code_hits hits;
-	bool idle; /* no layout maps it, when it was last looked at: see objects_forget() */
+	uint32_t idle; /* no layout mapped it the last times it was looked at: see objects_forget()
+			*/
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 	struct asker asker;	/* for whom the file was asked for and has not answered */
 	struct open_file file; /* between object_prepare() and object_let_go(); else its fd is -1 */

@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Programs of a container may run now and then only, as its health checks do: at 10 s, 10 minutes.
+ */
+#define LOOKS 60
+
 struct writing {
 	struct unwinder *unwinder;
 	struct prf_writer *writer;
@@ -108,11 +112,21 @@ static void visit(struct object *object, void *context)
 	code_hits_release(&object->hits);
 }
 
+/*
+ * Of a container that has probably ended: the report cannot find it, although its file may be one
+ * of other containers, too.
+ */
+static bool is_left_behind(const struct object *object)
+{
+	return *object->definition.root && object->idle >= LOOKS && !object->mapped.users;
+}
+
 static void visit_removed(struct object *object, void *context)
 {
 	struct writing *writing = context;
 
-	if (object->code && object->hits.n && unwinder_has_marked(writing->unwinder, object->code))
+	if (object->code && object->hits.n &&
+	    (is_left_behind(object) || unwinder_has_marked(writing->unwinder, object->code)))
 		visit(object, writing);
 }
 
@@ -135,7 +149,8 @@ static bool may_go(struct object *object, void *context)
 {
 	const struct forgetting *f = context;
 
-	if (object->code && !unwinder_has_marked(f->unwinder, object->code))
+	if (object->code && (object->hits.n || !is_left_behind(object)) &&
+	    !unwinder_has_marked(f->unwinder, object->code))
 		return false;
 	if (f->newest)
 		spaces_forget(f->newest, object);

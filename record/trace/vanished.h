@@ -18,7 +18,10 @@
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
 			     struct prf_writer *w);
 
-/* The same, only for those that unwinder_find_removed() has marked. */
+/*
+ * The same, only for those that unwinder_find_removed() has marked, and those of other root folders
+ * that nothing has mapped for a long time, at so many calls of vanished_forget().
+ */
 struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,
 				     struct prf_writer *w);
 

@@ -14,6 +14,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf/abi/unwind.h"
@@ -473,6 +474,89 @@ static void test_removed_program_is_forgotten(void **state)
 	}
 }
 
+/* Starts a process that maps what we do and has that root; it ends when `go` is closed. */
+static uint32_t start_in(const char *root, int *go)
+{
+	int told[2], wait[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(wait), 0);
+	pid = fork();
+	if (!pid) {
+		close(wait[1]);
+		if (chroot(root) || write(told[1], "y", 1) != 1 || read(wait[0], &byte, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(told[1]);
+	close(wait[0]);
+	*go = wait[1];
+	if (read(told[0], &byte, 1) != 1)
+		skip(); /* it may not have another root here */
+	close(told[0]);
+	return (uint32_t)pid;
+}
+
+struct searching {
+	const char *root;
+	struct object *found;
+};
+
+static void look_for_code(struct object *object, void *context)
+{
+	struct searching *s = context;
+
+	if (object->code && object->definition.build_id_size &&
+	    !strcmp(object->definition.root, s->root))
+		s->found = object;
+}
+
+/* The files of a container are other containers' as well. Once it has ended its objects go. */
+static void test_container_is_forgotten(void **state)
+{
+	char root[] = "/tmp/test_unwinder-XXXXXX";
+	struct searching s = { .root = root };
+	struct fixture *f = *state;
+	size_t objects, before;
+	struct prf_writer *w;
+	uint32_t pid;
+	int go;
+
+	start(f, 0);
+	map_self(f);
+	let_go(f);
+	let_go(f);
+	objects = count_objects(f);
+	assert_non_null(mkdtemp(root));
+	pid = start_in(root, &go);
+	assert_null(spaces_read(f->spaces, pid, 0));
+	unwinder_flush(f->unwinder);
+	assert_true(count_objects(f) >= objects + 2);
+	objects_each(f->objects, look_for_code, &s);
+	assert_non_null(s.found);
+	code_hits_add(&s.found->hits, s.found->definition.size / 2);
+	close(go);
+	waitpid((pid_t)pid, NULL, 0);
+	spaces_end(f->spaces, pid, 2);
+	spaces_remove(f->spaces, pid);
+	/* They may be wanted again soon. */
+	before = count_objects(f);
+	for (unsigned int i = 0; i < 59; i++)
+		let_go(f);
+	assert_int_equal(count_objects(f), before);
+	assert_int_equal(let_go(f), 0);
+	/* One has to be named first. */
+	assert_int_equal(count_objects(f), objects + 1);
+	assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_write_removed(f->objects, f->unwinder, w));
+	prf_writer_free(w);
+	assert_int_equal(let_go(f), 0);
+	assert_int_equal(count_objects(f), objects);
+	rmdir(root);
+}
+
 /* Of a program that ended before its file was opened, there is nothing to keep. */
 static void test_program_that_was_never_opened_is_forgotten(void **state)
 {
@@ -573,6 +657,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_overwritten_program_is_forgotten_alone, set_up,
 					tear_down),
 	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up, tear_down),
