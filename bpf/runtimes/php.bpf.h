@@ -9,8 +9,9 @@
  *
  * All of these may be freed, and others take their places: closures whenever they have been called,
  * the rest with the request at the latest. So the texts themselves identify a function: its own
- * name, that of its class and that of its file, by their beginnings and ends. The hashes that PHP
- * keeps in its strings alone would not do, as names that differ in two letters may have the same.
+ * name, that of its class and that of its file, by what of them one read gets, and their ends. The
+ * hashes that PHP keeps in its strings alone would not do, as names that differ in two letters may
+ * have the same.
  */
 
 #include "bpf/abi/php.h"
@@ -46,6 +47,8 @@
 #define PHP_STRING_HASH 8
 #define PHP_STRING_LENGTH 16
 #define PHP_STRING_TEXT 24
+#define PHP_STRING_BYTES 128 /* that are read at once: all of most strings */
+#define PHP_TEXT_WORDS ((PHP_STRING_BYTES - PHP_STRING_TEXT) / 8)
 #define PHP_STRING 6
 #define PHP_STRING_FLAGS 0xff0 /* that its type may have besides */
 
@@ -62,14 +65,21 @@ static __always_inline int php_begin(struct script_walk *w, const struct php_pro
 /* -------- texts -------- */
 
 /*
- * Reads the beginning of a string. Not 0: it is none. One that was freed has a pointer where its
- * type was.
+ * Reads the beginning of a string into w->values: PHP_STRING_BYTES, or PHP_STRING_TEXT if the
+ * memory ends before; how many is in w->values_bytes. Not 0: it is none. One that was freed has a
+ * pointer where its type was.
  */
 static __always_inline int php_string(struct script_walk *w, __u64 string)
 {
-	if (!string || string & 7 || WALK_READ_USER(w->head, PHP_STRING_TEXT, string))
+	if (!string || string & 7)
 		return -1;
-	return (w->head[0] >> 32 & ~(__u64)PHP_STRING_FLAGS) != PHP_STRING;
+	w->values_bytes = PHP_STRING_BYTES;
+	if (WALK_READ_USER(w->values, PHP_STRING_BYTES, string)) {
+		w->values_bytes = PHP_STRING_TEXT;
+		if (WALK_READ_USER(w->values, PHP_STRING_TEXT, string))
+			return -1;
+	}
+	return (w->values[0] >> 32 & ~(__u64)PHP_STRING_FLAGS) != PHP_STRING;
 }
 
 /* Finds the text of a string, or none. */
@@ -77,11 +87,24 @@ static __always_inline void php_find_text(struct script_walk *w, struct script_t
 					  __u64 string)
 {
 	script_no_text(t, string);
-	if (php_string(w, string) || w->head[PHP_STRING_LENGTH / 8] > 0xffffff)
+	if (php_string(w, string) || w->values[PHP_STRING_LENGTH / 8] > 0xffffff)
 		return;
-	t->bytes = (__u32)w->head[PHP_STRING_LENGTH / 8];
+	t->bytes = (__u32)w->values[PHP_STRING_LENGTH / 8];
 	t->data = string + PHP_STRING_TEXT;
 	t->width = SCRIPT_UTF8;
+}
+
+/* The text in w->values, which goes on after these words if it is longer. */
+static __always_inline __u64 php_hash_words(struct script_walk *w, __u64 length, __u64 hash)
+{
+	__u64 *text = &w->values[PHP_STRING_TEXT / 8];
+
+	/* What is after its end is not its own. */
+	if (length < 8 * PHP_TEXT_WORDS)
+		text[length / 8 & 15] &= (1ULL << 8 * (length & 7)) - 1;
+	for (__u64 i = 0; i < PHP_TEXT_WORDS && 8 * i < length; i++)
+		hash = script_mix(hash, text[i]);
+	return hash;
 }
 
 /* A hash of a string; `hash` 0, or one that is none: 0. */
@@ -91,10 +114,15 @@ static __always_inline __u64 php_hash_text(struct script_walk *w, __u64 string, 
 
 	if (!hash || php_string(w, string))
 		return 0;
-	length = w->head[PHP_STRING_LENGTH / 8];
-	hash = script_mix(script_mix(hash, length), w->head[PHP_STRING_HASH / 8]);
-	if (length > SCRIPT_END_BYTES)
+	length = w->values[PHP_STRING_LENGTH / 8];
+	hash = script_mix(script_mix(hash, length), w->values[PHP_STRING_HASH / 8]);
+	if (w->values_bytes == PHP_STRING_BYTES) {
+		hash = php_hash_words(w, length, hash);
+		if (length <= 8 * PHP_TEXT_WORDS)
+			return hash;
+	} else if (length > SCRIPT_END_BYTES) {
 		hash = script_hash_bytes(w, string + PHP_STRING_TEXT, SCRIPT_END_BYTES, hash);
+	}
 	return script_hash_end(w, string + PHP_STRING_TEXT, length, hash);
 }
 
@@ -170,10 +198,10 @@ static __always_inline int php_has(const struct script_walk *w, const struct php
 /* The line of the frame that was read last, of the function in w->words; 0: not known. */
 static __always_inline __u32 php_line(struct script_walk *w, const struct php_process *p)
 {
-	__u32 line = 0;
+	__u32 line = w->line;
 
 	if (!php_has(w, p, w->instruction) ||
-	    WALK_READ_USER(&line, sizeof(line), w->instruction + PHP_INSTRUCTION_LINE))
+	    (!line && WALK_READ_USER(&line, sizeof(line), w->instruction + PHP_INSTRUCTION_LINE)))
 		return 0;
 	return line > SCRIPT_POSITION ? 0 : line;
 }
@@ -194,14 +222,16 @@ static __always_inline int php_calls(const struct php_process *p, __u64 at)
  * The function in C that the frame which was read last calls without a frame for it, as some
  * instructions of 8.4 do; 0: none. The frame's own function is in w->words.
  */
-static __always_inline __u64 php_frameless(const struct script_walk *w, const struct php_process *p)
+static __always_inline __u64 php_frameless(struct script_walk *w, const struct php_process *p)
 {
 	__u32 words[3] = { 0 }; /* its number, the line, and of which kind the instruction is */
 	__u64 functions = 0, function = 0;
 
 	if (!p->frameless || !php_has(w, p, w->instruction) ||
-	    WALK_READ_USER(words, sizeof(words), w->instruction + PHP_INSTRUCTION_NUMBER) ||
-	    (words[2] & 0xff) - PHP_FRAMELESS >= PHP_FRAMELESS_KINDS ||
+	    WALK_READ_USER(words, sizeof(words), w->instruction + PHP_INSTRUCTION_NUMBER))
+		return 0;
+	w->line = words[1];
+	if ((words[2] & 0xff) - PHP_FRAMELESS >= PHP_FRAMELESS_KINDS ||
 	    WALK_READ_USER(&functions, sizeof(functions), p->frameless) ||
 	    WALK_READ_USER(&function, sizeof(function), functions + 8ULL * words[0]))
 		return 0;
@@ -224,6 +254,7 @@ static __always_inline int php_read(struct script_walk *w, const struct php_proc
 	f->position = f->identity = f->known = 0;
 	f->hidden = f->marks_last = f->marks_base = 0;
 	w->instruction = script_frame_word(w, PHP_FRAME_INSTRUCTION);
+	w->line = 0;
 	w->frame = script_frame_word(w, PHP_FRAME_BACK);
 	/* A generator that another one is to go on with. */
 	if (!f->code) {

@@ -63,7 +63,10 @@ struct script_walk {
 	__u32 window_bytes;
 	__u32 at; /* index in `window` of the frame that was read last */
 	__u64 window[SCRIPT_WINDOW_BYTES / 8];
-	/* The same for what frames refer to, which may lie in a stack that begins at `lowest`. */
+	/*
+	 * The same for what frames refer to, which may lie in a stack that begins at `lowest`; PHP:
+	 * the string that was read last.
+	 */
 	__u64 lowest;
 	__u64 values_start;
 	__u32 values_bytes;
@@ -81,6 +84,7 @@ struct script_walk {
 	 * was read last is. 0: not known.
 	 */
 	__u64 leaf, instruction;
+	__u32 line;    /* of it, if it was read with what it is */
 	__u32 calls;   /* the innermost loop is where it calls a function without a frame */
 	__u32 callers; /* the frames from here on have called others */
 	__u64 process; /* as in struct script_thread, and which interpreter of it */
