@@ -44,12 +44,12 @@ bool php_file_is_one(const struct elf_file *e)
 #define FUNCTION_MAX 4096     /* bytes; those that are asked are shorter */
 #define LOOP_MAX (1ULL << 20) /* ... and the loop, or what runs its instructions */
 
-/* NULL: it is not there, or not x86-64. */
+/* NULL: it is not there. */
 static const uint8_t *code_of(const struct elf_file *e, const struct elf_name *function)
 {
 	struct cursor c = elf_file_at(e, function->address);
 
-	if (e->machine != EM_X86_64 || function->size >= FUNCTION_MAX)
+	if (function->size >= FUNCTION_MAX)
 		return NULL;
 	return cursor_bytes(&c, function->size);
 }
@@ -220,6 +220,8 @@ const char *php_file_read(struct php_process *p, const struct elf_file *e)
 	const struct layout *layout;
 
 	*p = (struct php_process){ 0 };
+	if (e->machine != EM_X86_64)
+		return "PHP is known on x86-64 only";
 	for (size_t i = 0; i < SYMBOLS; i++)
 		symbols[i].name = symbol_names[i];
 	elf_names_find(e, symbols, SYMBOLS);

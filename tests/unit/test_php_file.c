@@ -244,6 +244,9 @@ static void what_is_not_known_is_refused(void **state)
 	build(&i, PHP_8_2, &layouts[1]);
 	i.names[GLOBALS][0] = 'x';
 	assert_string_equal(read_file(&p, &i), "it is built for threads");
+	build(&i, PHP_8_2, &layouts[1]);
+	i.header.e_machine = EM_AARCH64;
+	assert_string_equal(read_file(&p, &i), "PHP is known on x86-64 only");
 }
 
 static const struct CMUnitTest tests[] = {
