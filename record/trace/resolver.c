@@ -330,12 +330,13 @@ static struct error *user_frame(struct resolver *r, struct new_stack *new, uint6
  * With -X perf, CPython calls each function through a trampoline made for it, so that perf sees a
  * name. Where the function itself is shown, the trampoline is left out.
  */
-static bool is_trampoline(const struct owner *owner, uint64_t address)
+static bool is_trampoline(const struct new_stack *new, uint64_t address)
 {
-	const struct mapping *m = owner->layout->made_code
-					  ? mappings_find(&owner->layout->mappings,
-							  (address & FRAME_ADDRESS) - 1)
-					  : NULL;
+	const struct owner *owner = new->owner;
+	bool may_be = new->sample->script_runtime == SCRIPT_PYTHON && owner->layout->made_code;
+	const struct mapping *m = may_be ? mappings_find(&owner->layout->mappings,
+							 (address & FRAME_ADDRESS) - 1)
+					 : NULL;
 
 	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
@@ -355,8 +356,7 @@ static struct error *merged_frames(struct resolver *r, struct new_stack *new)
 			error = script_names_frame(scripts_names(r->sources.scripts), m->script,
 						   &to->ids[to->n++], &known);
 			new->settled &= known;
-		} else if (!i || !r->merged[i - 1].replaces ||
-			   !is_trampoline(new->owner, m->native)) {
+		} else if (!i || !r->merged[i - 1].replaces || !is_trampoline(new, m->native)) {
 			error = user_frame(r, new, m->native, NULL);
 		}
 	}

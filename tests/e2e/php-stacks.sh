@@ -95,6 +95,28 @@ if $php -d opcache.enable_cli=1 -r 'exit(opcache_get_status() ? 0 : 1);' 2> "$wo
 			;;
 		esac
 	done
+	case $version in
+	8.[12]) ;;
+	*)
+		cat > "$work/made.php" <<-'END'
+			<?php
+			function sum_up($n)
+			{
+			    for ($i = $sum = 0; $i < $n; $i++) {
+			        $sum = ($sum + $i * 3) % 1000003;
+			    }
+			    return $sum;
+			}
+			for ($end = hrtime(true) + 3e8; hrtime(true) < $end;) {
+			    sum_up(100000);
+			}
+		END
+		need "$record" -q -F 999 --keep-interpreter -o "$work/made.prf" -- $php -d opcache.enable_cli=1 \
+			-d opcache.file_update_protection=0 -d opcache.jit_buffer_size=16M -d opcache.jit=function "$work/made.php"
+		like "$("$report" -q -f folded "$work/made.prf")" ';\[jit\];\{main\};sum_up' \
+			"PHP $version, opcache: code that its compiler has made is kept with the interpreter's"
+		;;
+	esac
 else
 	skip "PHP $version with opcache" "it is not installed"
 fi
