@@ -2,7 +2,7 @@
 # prof-record --embed with --switch-output: each file of the series gets its names while the next one is
 # recorded, and is called whole only then.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 need_tools gcc python3
 cd "$work" || exit 1
 cat > program.c <<'END'
