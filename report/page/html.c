@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/page/html.h"
 
-#include "common/array.h"
 #include "report/page/call_tree.h"
+#include "report/page/html_cells.h"
 #include "report/page/html_changes.h"
 #include "report/page/html_code.h"
+#include "report/page/html_column.h"
 #include "report/page/html_page.h"
 #include "report/page/html_texts.h"
 
@@ -19,14 +20,11 @@
  *   texts      count, the length of each, all bytes
  *   functions  count; columns: name, object, file (numbers of texts), line, kind (of head.kinds)
  *   tree       count; of each node, in preorder: levels up from the one before, function
- *   runs       count; columns: slice (less that of the one before), source, number of cells
- *   cells      count; columns: node (less that of the one before in its run), value
+ *   runs       with the cells as report/page/html_cells.h says
  *   base       count; columns: node, value (what it is compared with; else none)
  *   changes    of a comparison only: as report/page/html_changes.h says
  *   code       as report/page/html_code.h says
  */
-
-#define MAX_SLICES 65536
 
 /* Kinds of functions: those of enum profile_frame_kind, and what else has a colour of its own. */
 enum { KIND_INLINED = PROFILE_FRAME_SCRIPT + 1, KIND_WAKER, KIND_COUNT };
@@ -53,11 +51,6 @@ struct source {
 	enum state state;
 };
 
-/* Cells of one source in one slice. */
-struct run {
-	uint32_t slice, source, cells;
-};
-
 struct html {
 	const struct profile *profile, *base;
 	const struct view_options *options;
@@ -65,38 +58,14 @@ struct html {
 	struct call_tree tree;
 	struct call_order order;
 	uint32_t *node_of, *base_node_of; /* per entry */
-	uint32_t *sorted;		  /* entries, as cells are written */
-	struct run *runs;
-	size_t run_count;
-	uint16_t *slice_of;  /* per entry */
+	struct html_cells cells;
 	uint32_t *source_of; /* per group: what its cells name as their source */
 	struct source *sources;
-	uint32_t source_count, slices;
+	uint32_t source_count;
 	struct html_texts texts;
 	struct buffer rest; /* changes and code: made before their texts are written */
 	struct buffer out;
 };
-
-/* -------- columns -------- */
-
-/* Room for `n` numbers; column_end() sets the bytes in use. */
-static uint8_t *column_begin(struct buffer *b, size_t n)
-{
-	return buffer_extend(b, 10 * n);
-}
-
-static void column_end(struct buffer *b, const uint8_t *end)
-{
-	b->size = (size_t)(end - b->data);
-}
-
-static inline uint8_t *put(uint8_t *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (uint8_t)(value | 0x80);
-	*at++ = (uint8_t)value;
-	return at;
-}
 
 /* -------- head -------- */
 
@@ -145,7 +114,7 @@ static uint32_t slice_at(const struct html *h, const struct profile_loss *loss, 
 	uint64_t start = loss->trace < p->trace_count ? p->traces[loss->trace].start_ns : 0;
 	uint64_t slice = p->slice_ns && time_ns > start ? (time_ns - start) / p->slice_ns : 0;
 
-	return slice > h->slices ? h->slices : (uint32_t)slice;
+	return slice > h->cells.slices ? h->cells.slices : (uint32_t)slice;
 }
 
 static void head_kinds(struct sink *s)
@@ -200,7 +169,7 @@ static void put_head(struct html *h)
 		    "{\"total\":%llu,\"lost\":%llu,\"slices\":%u,\"slice_ns\":%llu,\"duration_ns\":"
 		    "%llu,"
 		    "\"sample_ns\":%llu,\"complete\":%s",
-		    (unsigned long long)p->total, (unsigned long long)p->lost, h->slices,
+		    (unsigned long long)p->total, (unsigned long long)p->lost, h->cells.slices,
 		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
 		    (unsigned long long)sample_ns(p), complete ? "true" : "false");
 	if (p->latency)
@@ -267,7 +236,7 @@ static void put_tree(struct html *h)
 	uint8_t *at;
 
 	buffer_uleb(&h->out, t->count - 1);
-	at = column_begin(&h->out, 2 * t->count);
+	at = html_column_begin(&h->out, 2 * t->count);
 	if (!at)
 		return;
 	for (size_t i = 1; i < t->count; i++) {
@@ -275,174 +244,14 @@ static void put_tree(struct html *h)
 
 		for (; before != t->nodes[node].parent; before = t->nodes[before].parent)
 			up++;
-		at = put(at, up);
-		at = put(at, h->order.function_rank[t->nodes[node].function]);
+		at = html_column_put(at, up);
+		at = html_column_put(at, h->order.function_rank[t->nodes[node].function]);
 		before = node;
 	}
-	column_end(&h->out, at);
+	html_column_end(&h->out, at);
 }
 
-/* -------- cells -------- */
-
-/*
- * What to add to the slices of a group so that they count from the start of its trace. A group's
- * slices may begin before or after that start.
- */
-static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
-{
-	uint64_t start = group->trace < p->trace_count ? p->traces[group->trace].start_ns : 0;
-
-	if (!p->slice_ns)
-		return 0;
-	if (group->origin_ns >= start)
-		return (int64_t)((group->origin_ns - start) / p->slice_ns);
-	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
-}
-
-static uint16_t shifted_slice(const struct profile_entry *entry, int64_t shift)
-{
-	int64_t slice = (int64_t)entry->slice + shift;
-
-	return (uint16_t)(slice < 0 ? 0 : slice < MAX_SLICES ? slice : MAX_SLICES - 1);
-}
-
-/* The slice of each entry, and their number. Entries of a group follow each other, by slice. */
-static void find_slices(struct html *h)
-{
-	const struct profile *p = h->profile;
-	uint32_t group = PRF_NONE;
-	uint16_t last = 0;
-	int64_t shift = 0;
-
-	for (size_t i = 0; i < p->entry_count; i++) {
-		if (p->entries[i].group != group) {
-			group = p->entries[i].group;
-			shift = slice_shift(p, &p->groups[group]);
-			last = i && h->slice_of[i - 1] > last ? h->slice_of[i - 1] : last;
-		}
-		h->slice_of[i] = shifted_slice(&p->entries[i], shift);
-	}
-	if (p->entry_count && h->slice_of[p->entry_count - 1] > last)
-		last = h->slice_of[p->entry_count - 1];
-	h->slices = last + 1u;
-}
-
-enum cell_order { BY_NODE, BY_SOURCE, BY_SLICE };
-
-static inline uint32_t cell_key(const struct html *h, uint32_t entry, enum cell_order by)
-{
-	return by == BY_NODE	 ? h->order.node_rank[h->node_of[entry]]
-	       : by == BY_SOURCE ? h->source_of[h->profile->entries[entry].group]
-				 : h->slice_of[entry];
-}
-
-/* A stable sort of the entries in `from`; `count` has a 0 for each key. */
-static inline void sort_cells(const struct html *h, const uint32_t *from, uint32_t *to,
-			      uint32_t *count, enum cell_order by)
-{
-	const size_t n = h->profile->entry_count;
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		count[cell_key(h, from[i], by)]++;
-	for (size_t i = 0; sum < n; i++) {
-		uint32_t same = count[i];
-
-		count[i] = sum;
-		sum += same;
-	}
-	for (size_t i = 0; i < n; i++)
-		to[count[cell_key(h, from[i], by)]++] = from[i];
-}
-
-/* Sorts the entries by slice, within one by source, and those of one source by node. */
-static struct error *sort_entries(struct html *h)
-{
-	const size_t n = h->profile->entry_count + 1;
-	const size_t keys = h->tree.count + h->source_count + MAX_SLICES;
-	uint32_t *counts = calloc(keys, sizeof(*counts)), *other = malloc(n * sizeof(*other));
-	bool ok;
-
-	h->slice_of = malloc(n * sizeof(*h->slice_of));
-	h->sorted = malloc(n * sizeof(*h->sorted));
-	ok = counts && other && h->slice_of && h->sorted;
-	if (ok) {
-		uint32_t *of_sources = counts + h->tree.count;
-
-		find_slices(h);
-		sort_cells(h, h->threads.entries, h->sorted, counts, BY_NODE);
-		sort_cells(h, h->sorted, other, of_sources, BY_SOURCE);
-		sort_cells(h, other, h->sorted, of_sources + h->source_count, BY_SLICE);
-	}
-	free(counts);
-	free(other);
-	return ok ? NULL : error_memory();
-}
-
-static struct error *find_runs(struct html *h)
-{
-	size_t capacity = 0;
-
-	for (size_t i = 0; i < h->profile->entry_count; i++) {
-		uint32_t slice = cell_key(h, h->sorted[i], BY_SLICE);
-		uint32_t source = cell_key(h, h->sorted[i], BY_SOURCE);
-		struct run *last = h->run_count ? &h->runs[h->run_count - 1] : NULL;
-
-		if (last && slice == last->slice && source == last->source) {
-			last->cells++;
-			continue;
-		}
-		if (!array_reserve(&h->runs, &capacity, h->run_count + 1))
-			return error_memory();
-		h->runs[h->run_count++] = (struct run){ slice, source, 1 };
-	}
-	return NULL;
-}
-
-static void put_runs(struct html *h)
-{
-	const struct run *runs = h->runs;
-	size_t n = h->run_count;
-	uint8_t *at;
-
-	buffer_uleb(&h->out, n);
-	at = column_begin(&h->out, 3 * n);
-	if (!at)
-		return;
-	for (size_t i = 0; i < n; i++)
-		at = put(at, runs[i].slice - (i ? runs[i - 1].slice : 0));
-	for (size_t i = 0; i < n; i++)
-		at = put(at, runs[i].source);
-	for (size_t i = 0; i < n; i++)
-		at = put(at, runs[i].cells);
-	column_end(&h->out, at);
-}
-
-static void put_cells(struct html *h)
-{
-	const struct profile *p = h->profile;
-	const uint32_t *sorted = h->sorted;
-	size_t n = p->entry_count;
-	uint8_t *at;
-
-	buffer_uleb(&h->out, n);
-	at = column_begin(&h->out, 2 * n);
-	if (!at)
-		return;
-	for (size_t i = 0, cell = 0; i < h->run_count; i++) {
-		uint32_t before = 0;
-
-		for (uint32_t k = h->runs[i].cells; k; k--) {
-			uint32_t node = cell_key(h, sorted[cell++], BY_NODE);
-
-			at = put(at, node - before);
-			before = node;
-		}
-	}
-	for (size_t i = 0; i < n; i++)
-		at = put(at, p->entries[sorted[i]].value);
-	column_end(&h->out, at);
-}
+/* -------- the base -------- */
 
 static void put_base(struct html *h)
 {
@@ -460,15 +269,15 @@ static void put_base(struct html *h)
 		value[rank] += b->entries[i].value;
 	}
 	buffer_uleb(&h->out, n);
-	at = column_begin(&h->out, 2 * n);
+	at = html_column_begin(&h->out, 2 * n);
 	for (size_t i = 0; value && at && i < h->tree.count; i++)
 		if (value[i])
-			at = put(at, i);
+			at = html_column_put(at, i);
 	for (size_t i = 0; value && at && i < h->tree.count; i++)
 		if (value[i])
-			at = put(at, value[i]);
+			at = html_column_put(at, value[i]);
 	if (at)
-		column_end(&h->out, at);
+		html_column_end(&h->out, at);
 	free(value);
 }
 
@@ -503,6 +312,18 @@ static struct error *html_sources(struct html *h)
 	return NULL;
 }
 
+static struct error *find_cells(struct html *h)
+{
+	h->cells = (struct html_cells){
+		.profile = h->profile,
+		.source_of = h->source_of,
+		.source_count = h->source_count,
+		.node_of = h->node_of,
+		.node_rank = h->order.node_rank,
+	};
+	return html_cells_find(&h->cells);
+}
+
 static struct error *put_changes(struct html *h)
 {
 	const struct html_compared compared = { h->base,   h->profile, &h->tree,
@@ -526,9 +347,7 @@ static struct error *html_build(struct html *h)
 	if (!error)
 		error = html_sources(h);
 	if (!error)
-		error = sort_entries(h);
-	if (!error)
-		error = find_runs(h);
+		error = find_cells(h);
 	if (!error && h->base)
 		error = put_changes(h);
 	if (!error)
@@ -538,8 +357,7 @@ static struct error *html_build(struct html *h)
 	put_head(h);
 	put_functions(h);
 	put_tree(h);
-	put_runs(h);
-	put_cells(h);
+	html_cells_put(&h->cells, &h->out);
 	put_base(h);
 	buffer_append(&h->out, h->rest.data, h->rest.size);
 	h->out.failed |= h->rest.failed;
@@ -648,14 +466,12 @@ struct error *html_render(const struct profile *p, const struct view_options *o,
 	threads_release(&h.base_threads);
 	call_tree_release(&h.tree);
 	call_order_release(&h.order);
+	html_cells_release(&h.cells);
 	html_texts_release(&h.texts);
 	buffer_release(&h.rest);
 	buffer_release(&h.out);
 	free(h.node_of);
 	free(h.base_node_of);
-	free(h.sorted);
-	free(h.runs);
-	free(h.slice_of);
 	free(h.source_of);
 	free(h.sources);
 	return error;

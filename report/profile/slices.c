@@ -209,15 +209,20 @@ struct span {
 	uint32_t slice, first, end;
 };
 
+/* The last part of an entry. */
+struct last_part {
+	uint32_t slice; /* PRF_NONE: it has none yet */
+	uint32_t part;	/* in the result, once they are made */
+};
+
 struct split {
 	const struct slices *slices;
 	const struct slices_cells *cells;
 	const struct profile_entry *entries;
 	struct profile_entry *out;
 	size_t groups;
-	size_t *from;	/* of each group, where its parts begin in `out` */
-	size_t *to;	/* and where its next one goes */
-	uint32_t *last; /* of each entry, its last part in `out` */
+	size_t *to;		/* of each group, where its next part goes in `out` */
+	struct last_part *last; /* of each entry */
 };
 
 static int compare_spans(const void *left, const void *right)
@@ -247,40 +252,41 @@ static struct span *sorted_spans(const struct slices *s)
 	return spans;
 }
 
-/* Gives each group as much room as it has moments: its parts are not more. How many that are. */
-static size_t make_room(struct split *p)
+/* No entry has a part yet. */
+static void forget_parts(struct split *p, size_t entries)
 {
-	const struct slices *s = p->slices;
+	memset(p->last, 0xff, entries * sizeof(*p->last));
+}
+
+/* Counts the parts of a span's entries. */
+static void count_span(struct split *p, const struct span *span)
+{
+	const struct slices_place *places = p->cells->places;
+
+	for (size_t i = span->first; i < span->end; i++) {
+		uint32_t entry = places[p->slices->cells[i]].entry;
+
+		if (entry != PRF_NONE && p->last[entry].slice != span->slice) {
+			p->last[entry].slice = span->slice;
+			p->to[p->entries[entry].group]++;
+		}
+	}
+}
+
+/* Gives each group as much room as it has parts; how many there are. */
+static size_t make_room(struct split *p, const struct span *spans)
+{
 	size_t sum = 0;
 
-	for (size_t i = 0; i < s->count; i++) {
-		uint32_t entry = p->cells->places[s->cells[i]].entry;
-
-		if (entry != PRF_NONE)
-			p->to[p->entries[entry].group]++;
-	}
+	for (size_t i = 0; i < p->slices->run_count; i++)
+		count_span(p, &spans[i]);
 	for (size_t g = 0; g < p->groups; g++) {
 		size_t count = p->to[g];
 
-		p->to[g] = p->from[g] = sum;
+		p->to[g] = sum;
 		sum += count;
 	}
 	return sum;
-}
-
-/* Moves the parts of all groups together; how many there are. */
-static size_t close_gaps(struct split *p)
-{
-	size_t n = 0;
-
-	for (size_t g = 0; g < p->groups; g++) {
-		size_t count = p->to[g] - p->from[g];
-
-		if (count && n != p->from[g])
-			memmove(p->out + n, p->out + p->from[g], count * sizeof(*p->out));
-		n += count;
-	}
-	return n;
 }
 
 static void split_span(struct split *p, const struct span *span)
@@ -296,23 +302,24 @@ static void split_span(struct split *p, const struct span *span)
 		const struct slices_place place = places[cells[i]];
 		const struct slices_worth *worth = &worths[place.worth];
 		uint64_t samples = 1, value = worth->of_sample + worth->of_weight;
-		uint32_t last;
+		struct last_part *last;
 
 		if (place.entry == PRF_NONE)
 			continue;
-		last = p->last[place.entry];
-		if (last == PRF_NONE || out[last].slice != slice) {
+		last = &p->last[place.entry];
+		if (last->slice != slice) {
 			const struct profile_entry *entry = &p->entries[place.entry];
 
-			last = p->last[place.entry] = (uint32_t)p->to[entry->group]++;
-			out[last] = (struct profile_entry){ entry->group, slice, entry->node };
+			*last = (struct last_part){ slice, (uint32_t)p->to[entry->group]++ };
+			out[last->part] = (struct profile_entry){ entry->group, slice,
+								  entry->node };
 		}
 		if (!plain) {
 			samples = samples_of(s, i);
 			value = samples * worth->of_sample + weight_of(s, i) * worth->of_weight;
 		}
-		out[last].samples += samples;
-		out[last].value += value;
+		out[last->part].samples += samples;
+		out[last->part].value += value;
 	}
 }
 
@@ -320,23 +327,21 @@ struct profile_entry *slices_split(const struct slices *s, const struct profile_
 				   size_t *n, const struct slices_cells *cells)
 {
 	struct split p = { .slices = s, .cells = cells, .entries = entries };
-	const size_t last_size = (*n + 1) * sizeof(*p.last);
+	const size_t entry_count = *n;
 	struct span *spans = sorted_spans(s);
 
-	p.groups = *n ? entries[*n - 1].group + (size_t)1 : 0;
-	p.from = calloc(p.groups + 1, sizeof(*p.from));
+	p.groups = entry_count ? entries[entry_count - 1].group + (size_t)1 : 0;
 	p.to = calloc(p.groups + 1, sizeof(*p.to));
-	p.last = malloc(last_size);
-	if (spans && p.from && p.to && p.last) {
-		p.out = malloc((make_room(&p) + 1) * sizeof(*p.out));
-		memset(p.last, 0xff, last_size);
+	p.last = malloc((entry_count + 1) * sizeof(*p.last));
+	if (spans && p.to && p.last) {
+		forget_parts(&p, entry_count);
+		*n = make_room(&p, spans);
+		p.out = malloc((*n + 1) * sizeof(*p.out));
+		forget_parts(&p, entry_count);
 	}
 	for (size_t i = 0; p.out && i < s->run_count; i++)
 		split_span(&p, &spans[i]);
-	if (p.out)
-		*n = close_gaps(&p);
 	free(spans);
-	free(p.from);
 	free(p.to);
 	free(p.last);
 	return p.out;

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/page/html_cells.h"
+
+#include "common/array.h"
+#include "report/page/html_column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SLICES 65536
+
+void html_cells_release(struct html_cells *c)
+{
+	free(c->parts);
+	*c = (struct html_cells){ 0 };
+}
+
+/* -------- parts -------- */
+
+/*
+ * What to add to the slices of a group so that they count from the start of its trace. A group's
+ * slices may begin before or after that start.
+ */
+static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
+{
+	uint64_t start = group->trace < p->trace_count ? p->traces[group->trace].start_ns : 0;
+
+	if (!p->slice_ns)
+		return 0;
+	if (group->origin_ns >= start)
+		return (int64_t)((group->origin_ns - start) / p->slice_ns);
+	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
+}
+
+static uint32_t shifted_slice(const struct profile_entry *entry, int64_t shift)
+{
+	int64_t slice = (int64_t)entry->slice + shift;
+
+	return slice < 0 ? 0 : slice < MAX_SLICES ? (uint32_t)slice : MAX_SLICES - 1;
+}
+
+static bool add_part(struct html_cells *c, const struct html_part *part)
+{
+	if (!array_reserve(&c->parts, &c->part_capacity, c->part_count + 1))
+		return false;
+	c->parts[c->part_count++] = *part;
+	if (part->slice >= c->slices)
+		c->slices = part->slice + 1;
+	return true;
+}
+
+/* Entries of a group follow each other, and within it those of a slice. */
+static bool find_parts(struct html_cells *c)
+{
+	const struct profile *p = c->profile;
+
+	for (size_t i = 0, end; i < p->entry_count; i = end) {
+		const struct profile_entry *e = &p->entries[i];
+		const int64_t shift = slice_shift(p, &p->groups[e->group]);
+
+		for (end = i + 1; end < p->entry_count && p->entries[end].group == e->group &&
+				  p->entries[end].slice == e->slice;
+		     end++)
+			;
+		if (!add_part(c, &(struct html_part){ shifted_slice(e, shift),
+						      c->source_of[e->group], i, end - i }))
+			return false;
+	}
+	return true;
+}
+
+enum part_order { BY_SOURCE, BY_SLICE };
+
+/* A stable sort; `at` has a 0 for each key. */
+static void sort_parts(const struct html_part *from, struct html_part *to, size_t n, size_t *at,
+		       enum part_order by)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[by == BY_SOURCE ? from[i].source : from[i].slice]++;
+	for (size_t i = 0; sum < n; i++) {
+		size_t same = at[i];
+
+		at[i] = sum;
+		sum += same;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[by == BY_SOURCE ? from[i].source : from[i].slice]++] = from[i];
+}
+
+struct error *html_cells_find(struct html_cells *c)
+{
+	struct html_part *other = NULL;
+	size_t *at = NULL;
+	bool ok = find_parts(c);
+
+	if (ok && c->part_count) {
+		at = calloc((size_t)c->source_count + c->slices, sizeof(*at));
+		other = malloc(c->part_count * sizeof(*other));
+		ok = at && other;
+	}
+	if (ok && c->part_count) {
+		sort_parts(c->parts, other, c->part_count, at, BY_SOURCE);
+		sort_parts(other, c->parts, c->part_count, at + c->source_count, BY_SLICE);
+	}
+	c->slices += !c->slices;
+	free(at);
+	free(other);
+	return ok ? NULL : error_memory();
+}
+
+/* -------- runs -------- */
+
+struct run {
+	size_t end, cells; /* `end`: of its parts, where those of the next one begin */
+};
+
+static struct run run_from(const struct html_cells *c, size_t first)
+{
+	const struct html_part *parts = c->parts;
+	struct run run = { first, 0 };
+
+	for (; run.end < c->part_count && parts[run.end].slice == parts[first].slice &&
+	       parts[run.end].source == parts[first].source;
+	     run.end++)
+		run.cells += parts[run.end].count;
+	return run;
+}
+
+/* The number of cells in the largest run. */
+static size_t put_runs(const struct html_cells *c, struct buffer *out)
+{
+	size_t n = 0, largest = 0;
+	uint32_t slice = 0;
+	struct run run;
+	uint8_t *at;
+
+	for (size_t i = 0; i < c->part_count; i = run.end, n++) {
+		run = run_from(c, i);
+		largest = run.cells > largest ? run.cells : largest;
+	}
+	buffer_uleb(out, n);
+	at = html_column_begin(out, 3 * n);
+	if (!at)
+		return 0;
+	for (size_t i = 0; i < c->part_count; i = run_from(c, i).end) {
+		at = html_column_put(at, c->parts[i].slice - slice);
+		slice = c->parts[i].slice;
+	}
+	for (size_t i = 0; i < c->part_count; i = run_from(c, i).end)
+		at = html_column_put(at, c->parts[i].source);
+	for (size_t i = 0; i < c->part_count; i = run.end) {
+		run = run_from(c, i);
+		at = html_column_put(at, run.cells);
+	}
+	html_column_end(out, at);
+	return largest;
+}
+
+/* -------- cells -------- */
+
+/* A cell's node above its entry's number. There are as many twice: for sorting. */
+struct cell_keys {
+	uint64_t *keys, *other;
+};
+
+#define FEW 24u
+
+static void sort_few(uint64_t *keys, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		uint64_t key = keys[i];
+		size_t at = i;
+
+		for (; at && keys[at - 1] > key; at--)
+			keys[at] = keys[at - 1];
+		keys[at] = key;
+	}
+}
+
+/* Stable, by a byte of the node. */
+static void sort_by_byte(const uint64_t *from, uint64_t *to, size_t n, unsigned int shift)
+{
+	uint32_t at[256] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[from[i] >> shift & 255]++;
+	for (size_t i = 0; i < 256; i++) {
+		uint32_t same = at[i];
+
+		at[i] = sum;
+		sum += same;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[at[from[i] >> shift & 255]++] = from[i];
+}
+
+/* Sorts keys whose entries are in order. `nodes`: all bits that are set in any node. */
+static void sort_keys(struct cell_keys *k, size_t n, uint32_t nodes)
+{
+	if (n <= FEW) {
+		sort_few(k->keys, n);
+		return;
+	}
+	for (unsigned int shift = 0; shift < 32 && nodes >> shift; shift += 8) {
+		uint64_t *sorted = k->other;
+
+		sort_by_byte(k->keys, sorted, n, 32 + shift);
+		k->other = k->keys;
+		k->keys = sorted;
+	}
+}
+
+/* The keys of a run, sorted. */
+static void sort_run(const struct html_cells *c, size_t first, size_t end, struct cell_keys *k)
+{
+	uint32_t nodes = 0;
+	size_t n = 0;
+
+	for (; first < end; first++) {
+		const struct html_part *part = &c->parts[first];
+
+		for (size_t i = part->first; i < part->first + part->count; i++) {
+			uint32_t node = c->node_rank[c->node_of[i]];
+
+			k->keys[n++] = (uint64_t)node << 32 | i;
+			nodes |= node;
+		}
+	}
+	sort_keys(k, n, nodes);
+}
+
+/* `at`: of the column of nodes, `value_at`: of that of values. */
+static void put_cells(const struct html_cells *c, struct cell_keys *k, uint8_t **at,
+		      uint8_t **value_at)
+{
+	const struct profile_entry *entries = c->profile->entries;
+	uint8_t *node_end = *at, *value_end = *value_at;
+	struct run run;
+
+	for (size_t i = 0; i < c->part_count; i = run.end) {
+		uint32_t before = 0;
+
+		run = run_from(c, i);
+		sort_run(c, i, run.end, k);
+		for (size_t cell = 0; cell < run.cells; cell++) {
+			uint32_t node = (uint32_t)(k->keys[cell] >> 32);
+
+			node_end = html_column_put(node_end, node - before);
+			value_end = html_column_put(value_end,
+						    entries[(uint32_t)k->keys[cell]].value);
+			before = node;
+		}
+	}
+	*at = node_end;
+	*value_at = value_end;
+}
+
+void html_cells_put(const struct html_cells *c, struct buffer *out)
+{
+	const size_t n = c->profile->entry_count, largest = put_runs(c, out) + 1;
+	struct cell_keys k = { malloc(largest * sizeof(*k.keys)),
+			       malloc(largest * sizeof(*k.keys)) };
+	struct buffer values = { 0 };
+	uint8_t *at, *value_at;
+
+	buffer_uleb(out, n);
+	at = html_column_begin(out, n);
+	value_at = html_column_begin(&values, n);
+	if (k.keys && k.other && at && value_at) {
+		put_cells(c, &k, &at, &value_at);
+		html_column_end(out, at);
+		html_column_end(&values, value_at);
+		buffer_append(out, values.data, values.size);
+	} else {
+		out->failed = true;
+	}
+	buffer_release(&values);
+	free(k.keys);
+	free(k.other);
+}
