@@ -147,9 +147,10 @@ bool loaded_tally(struct tally **tally, const struct report_options *o)
 {
 	const struct view *view = o->view;
 	unsigned int latency = o->value == VALUE_LATENCY ? PROFILE_BY_PARALLELISM : 0;
+	/* Folded text has no times. */
+	unsigned int unknown = PROFILE_BY_OBJECT | (o->from_folded ? PROFILE_IN_PARTS : 0);
 	struct tally_options options = {
-		.dimensions = (o->dimensions | view->dimensions | latency) &
-			      ~(unsigned int)PROFILE_BY_OBJECT,
+		.dimensions = (o->dimensions | view->dimensions | latency) & ~unknown,
 		.wakers = o->wakers,
 		.slice_ns = o->slice_ns,
 		.max_slices = o->slice_ns ? 1u << 20 : view->max_slices,

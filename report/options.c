@@ -580,15 +580,6 @@ static void show_labels(struct report_options *o)
 	o->view = &o->changed_view;
 }
 
-/* Folded text has no times, and its names are those that are shown. */
-static void show_folded(struct report_options *o)
-{
-	o->changed_view = *o->view;
-	o->changed_view.dimensions &= ~(unsigned int)PROFILE_BY_TIME;
-	o->view = &o->changed_view;
-	o->symbols.demangle = false;
-}
-
 enum options_result report_options_parse(struct report_options *o, int argc, char **argv)
 {
 	const struct options options = {
@@ -628,7 +619,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	if (o->grouped && o->view == view_find("pprof"))
 		show_labels(o);
 	if (o->from_folded)
-		show_folded(o);
+		o->symbols.demangle = false; /* its names are those that are shown */
 	set_leading(o);
 	if (o->base_count && o->view->paged) /* each trace is a run */
 		o->dimensions |= PROFILE_BY_TRACE;

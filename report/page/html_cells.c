@@ -11,11 +11,11 @@
 
 void html_cells_release(struct html_cells *c)
 {
-	free(c->parts);
+	free(c->stretches);
 	*c = (struct html_cells){ 0 };
 }
 
-/* -------- parts -------- */
+/* -------- stretches -------- */
 
 /*
  * What to add to the slices of a group so that they count from the start of its trace. A group's
@@ -32,48 +32,49 @@ static int64_t slice_shift(const struct profile *p, const struct profile_group *
 	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
 }
 
-static uint32_t shifted_slice(const struct profile_entry *entry, int64_t shift)
+static uint32_t shifted_slice(const struct profile_part *part, int64_t shift)
 {
-	int64_t slice = (int64_t)entry->slice + shift;
+	int64_t slice = (int64_t)part->slice + shift;
 
 	return slice < 0 ? 0 : slice < MAX_SLICES ? (uint32_t)slice : MAX_SLICES - 1;
 }
 
-static bool add_part(struct html_cells *c, const struct html_part *part)
+static bool add_stretch(struct html_cells *c, const struct html_stretch *stretch)
 {
-	if (!array_reserve(&c->parts, &c->part_capacity, c->part_count + 1))
+	if (!array_reserve(&c->stretches, &c->stretch_capacity, c->stretch_count + 1))
 		return false;
-	c->parts[c->part_count++] = *part;
-	if (part->slice >= c->slices)
-		c->slices = part->slice + 1;
+	c->stretches[c->stretch_count++] = *stretch;
+	if (stretch->slice >= c->slices)
+		c->slices = stretch->slice + 1;
 	return true;
 }
 
-/* Entries of a group follow each other, and within it those of a slice. */
-static bool find_parts(struct html_cells *c)
+/* Parts of a group follow each other, and within it those of a slice. */
+static bool find_stretches(struct html_cells *c)
 {
 	const struct profile *p = c->profile;
+	const struct profile_part *parts = p->parts;
 
-	for (size_t i = 0, end; i < p->entry_count; i = end) {
-		const struct profile_entry *e = &p->entries[i];
-		const int64_t shift = slice_shift(p, &p->groups[e->group]);
+	for (size_t i = 0, end; i < p->part_count; i = end) {
+		const uint32_t group = p->entries[parts[i].entry].group;
+		const int64_t shift = slice_shift(p, &p->groups[group]);
 
-		for (end = i + 1; end < p->entry_count && p->entries[end].group == e->group &&
-				  p->entries[end].slice == e->slice;
+		for (end = i + 1; end < p->part_count && parts[end].slice == parts[i].slice &&
+				  p->entries[parts[end].entry].group == group;
 		     end++)
 			;
-		if (!add_part(c, &(struct html_part){ shifted_slice(e, shift),
-						      c->source_of[e->group], i, end - i }))
+		if (!add_stretch(c, &(struct html_stretch){ shifted_slice(&parts[i], shift),
+							    c->source_of[group], i, end - i }))
 			return false;
 	}
 	return true;
 }
 
-enum part_order { BY_SOURCE, BY_SLICE };
+enum stretch_order { BY_SOURCE, BY_SLICE };
 
 /* A stable sort; `at` has a 0 for each key. */
-static void sort_parts(const struct html_part *from, struct html_part *to, size_t n, size_t *at,
-		       enum part_order by)
+static void sort_stretches(const struct html_stretch *from, struct html_stretch *to, size_t n,
+			   size_t *at, enum stretch_order by)
 {
 	size_t sum = 0;
 
@@ -91,18 +92,19 @@ static void sort_parts(const struct html_part *from, struct html_part *to, size_
 
 struct error *html_cells_find(struct html_cells *c)
 {
-	struct html_part *other = NULL;
+	struct html_stretch *other = NULL;
 	size_t *at = NULL;
-	bool ok = find_parts(c);
+	bool ok = find_stretches(c);
 
-	if (ok && c->part_count) {
+	if (ok && c->stretch_count) {
 		at = calloc((size_t)c->source_count + c->slices, sizeof(*at));
-		other = malloc(c->part_count * sizeof(*other));
+		other = malloc(c->stretch_count * sizeof(*other));
 		ok = at && other;
 	}
-	if (ok && c->part_count) {
-		sort_parts(c->parts, other, c->part_count, at, BY_SOURCE);
-		sort_parts(other, c->parts, c->part_count, at + c->source_count, BY_SLICE);
+	if (ok && c->stretch_count) {
+		sort_stretches(c->stretches, other, c->stretch_count, at, BY_SOURCE);
+		sort_stretches(other, c->stretches, c->stretch_count, at + c->source_count,
+			       BY_SLICE);
 	}
 	c->slices += !c->slices;
 	free(at);
@@ -113,18 +115,18 @@ struct error *html_cells_find(struct html_cells *c)
 /* -------- runs -------- */
 
 struct run {
-	size_t end, cells; /* `end`: of its parts, where those of the next one begin */
+	size_t end, cells; /* `end`: of its stretches, where those of the next one begin */
 };
 
 static struct run run_from(const struct html_cells *c, size_t first)
 {
-	const struct html_part *parts = c->parts;
+	const struct html_stretch *stretches = c->stretches;
 	struct run run = { first, 0 };
 
-	for (; run.end < c->part_count && parts[run.end].slice == parts[first].slice &&
-	       parts[run.end].source == parts[first].source;
+	for (; run.end < c->stretch_count && stretches[run.end].slice == stretches[first].slice &&
+	       stretches[run.end].source == stretches[first].source;
 	     run.end++)
-		run.cells += parts[run.end].count;
+		run.cells += stretches[run.end].count;
 	return run;
 }
 
@@ -136,7 +138,7 @@ static size_t put_runs(const struct html_cells *c, struct buffer *out)
 	struct run run;
 	uint8_t *at;
 
-	for (size_t i = 0; i < c->part_count; i = run.end, n++) {
+	for (size_t i = 0; i < c->stretch_count; i = run.end, n++) {
 		run = run_from(c, i);
 		largest = run.cells > largest ? run.cells : largest;
 	}
@@ -144,13 +146,13 @@ static size_t put_runs(const struct html_cells *c, struct buffer *out)
 	at = html_column_begin(out, 3 * n);
 	if (!at)
 		return 0;
-	for (size_t i = 0; i < c->part_count; i = run_from(c, i).end) {
-		at = html_column_put(at, c->parts[i].slice - slice);
-		slice = c->parts[i].slice;
+	for (size_t i = 0; i < c->stretch_count; i = run_from(c, i).end) {
+		at = html_column_put(at, c->stretches[i].slice - slice);
+		slice = c->stretches[i].slice;
 	}
-	for (size_t i = 0; i < c->part_count; i = run_from(c, i).end)
-		at = html_column_put(at, c->parts[i].source);
-	for (size_t i = 0; i < c->part_count; i = run.end) {
+	for (size_t i = 0; i < c->stretch_count; i = run_from(c, i).end)
+		at = html_column_put(at, c->stretches[i].source);
+	for (size_t i = 0; i < c->stretch_count; i = run.end) {
 		run = run_from(c, i);
 		at = html_column_put(at, run.cells);
 	}
@@ -160,7 +162,7 @@ static size_t put_runs(const struct html_cells *c, struct buffer *out)
 
 /* -------- cells -------- */
 
-/* A cell's node above its entry's number. There are as many twice: for sorting. */
+/* A cell's node above its part's number. There is room for them twice: for sorting. */
 struct cell_keys {
 	uint64_t *keys, *other;
 };
@@ -196,7 +198,7 @@ static void sort_by_byte(const uint64_t *from, uint64_t *to, size_t n, unsigned 
 		to[at[from[i] >> shift & 255]++] = from[i];
 }
 
-/* Sorts keys whose entries are in order. `nodes`: all bits that are set in any node. */
+/* Sorts keys whose parts are in order. `nodes`: all bits that are set in any node. */
 static void sort_keys(struct cell_keys *k, size_t n, uint32_t nodes)
 {
 	if (n <= FEW) {
@@ -215,14 +217,15 @@ static void sort_keys(struct cell_keys *k, size_t n, uint32_t nodes)
 /* The keys of a run, sorted. */
 static void sort_run(const struct html_cells *c, size_t first, size_t end, struct cell_keys *k)
 {
+	const struct profile_part *parts = c->profile->parts;
 	uint32_t nodes = 0;
 	size_t n = 0;
 
 	for (; first < end; first++) {
-		const struct html_part *part = &c->parts[first];
+		const struct html_stretch *stretch = &c->stretches[first];
 
-		for (size_t i = part->first; i < part->first + part->count; i++) {
-			uint32_t node = c->node_rank[c->node_of[i]];
+		for (size_t i = stretch->first; i < stretch->first + stretch->count; i++) {
+			uint32_t node = c->node_rank[c->node_of[parts[i].entry]];
 
 			k->keys[n++] = (uint64_t)node << 32 | i;
 			nodes |= node;
@@ -235,11 +238,11 @@ static void sort_run(const struct html_cells *c, size_t first, size_t end, struc
 static void put_cells(const struct html_cells *c, struct cell_keys *k, uint8_t **at,
 		      uint8_t **value_at)
 {
-	const struct profile_entry *entries = c->profile->entries;
+	const struct profile_part *parts = c->profile->parts;
 	uint8_t *node_end = *at, *value_end = *value_at;
 	struct run run;
 
-	for (size_t i = 0; i < c->part_count; i = run.end) {
+	for (size_t i = 0; i < c->stretch_count; i = run.end) {
 		uint32_t before = 0;
 
 		run = run_from(c, i);
@@ -249,7 +252,7 @@ static void put_cells(const struct html_cells *c, struct cell_keys *k, uint8_t *
 
 			node_end = html_column_put(node_end, node - before);
 			value_end = html_column_put(value_end,
-						    entries[(uint32_t)k->keys[cell]].value);
+						    parts[(uint32_t)k->keys[cell]].value);
 			before = node;
 		}
 	}
@@ -259,7 +262,7 @@ static void put_cells(const struct html_cells *c, struct cell_keys *k, uint8_t *
 
 void html_cells_put(const struct html_cells *c, struct buffer *out)
 {
-	const size_t n = c->profile->entry_count, largest = put_runs(c, out) + 1;
+	const size_t n = c->profile->part_count, largest = put_runs(c, out) + 1;
 	struct cell_keys k = { malloc(largest * sizeof(*k.keys)),
 			       malloc(largest * sizeof(*k.keys)) };
 	struct buffer values = { 0 };

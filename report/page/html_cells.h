@@ -14,8 +14,8 @@
 #include "common/buffer.h"
 #include "report/profile/profile.h"
 
-/* Entries of one group in one slice, which follow each other in the profile. */
-struct html_part {
+/* Parts of one group in one slice, which follow each other in the profile. */
+struct html_stretch {
 	uint32_t slice, source;
 	size_t first, count;
 };
@@ -28,12 +28,12 @@ struct html_cells {
 	const uint32_t *node_of;   /* per entry: its node in the tree */
 	const uint32_t *node_rank; /* per node of the tree: its number in the page */
 
-	struct html_part *parts; /* as runs come; those of one run follow each other */
-	size_t part_count, part_capacity;
+	struct html_stretch *stretches; /* as runs come; those of one run follow each other */
+	size_t stretch_count, stretch_capacity;
 	uint32_t slices; /* how many there are */
 };
 
-/* Finds the parts and slices. ERROR_MEMORY. */
+/* Finds the stretches and slices. ERROR_MEMORY. */
 struct error *html_cells_find(struct html_cells *c) ERROR_CHECKED;
 /* Puts runs and cells; `out` may fail. */
 void html_cells_put(const struct html_cells *c, struct buffer *out);

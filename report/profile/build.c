@@ -110,7 +110,7 @@ static struct error *add_cells(struct built *b)
 	const struct tally_cell *cells = tally_cells(b->options.tally, &n);
 	struct error *error = NULL;
 
-	if (b->options.dimensions & PROFILE_BY_TIME) {
+	if (tally_slices(b->options.tally)->run_count) {
 		b->places = malloc((n + 1) * sizeof(*b->places));
 		if (!b->places)
 			return error_memory();

@@ -100,6 +100,13 @@ struct profile_entry {
 	uint64_t value; /* in profile.unit */
 };
 
+/* With PROFILE_IN_PARTS: an entry's samples in one slice of time, and what they count for. */
+struct profile_part {
+	uint32_t entry;
+	uint32_t slice; /* as above */
+	uint64_t value;
+};
+
 struct profile_event {
 	enum prf_event_kind kind;
 	const char *name;
@@ -164,6 +171,8 @@ enum profile_dimension {
 	PROFILE_BY_NOTE = 1 << 9,
 	PROFILE_BY_NOTES = ((1 << PROFILE_NOTES) - 1) * PROFILE_BY_NOTE,
 	PROFILE_BY_PARALLELISM = PROFILE_BY_NOTE << PROFILE_NOTES,
+	/* Distinguishes no groups: entries have parts, by time where that is known. */
+	PROFILE_IN_PARTS = PROFILE_BY_PARALLELISM << 1,
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };
 
@@ -186,6 +195,7 @@ struct profile {
 	const struct profile_node *nodes;
 	const struct profile_group *groups;
 	const struct profile_entry *entries;
+	const struct profile_part *parts; /* by group, slice, and where in it they were met first */
 	const struct profile_object *objects;
 	const struct profile_event *events;
 	const struct profile_loss *losses;
@@ -193,7 +203,7 @@ struct profile {
 	const struct profile_code *codes; /* only where a view wants them: view.code */
 	const struct prf_source *sources; /* likewise */
 	size_t code_count, source_count;
-	size_t frame_count, node_count, group_count, entry_count;
+	size_t frame_count, node_count, group_count, entry_count, part_count;
 	size_t object_count, event_count, loss_count, trace_count;
 
 	unsigned int dimensions;	      /* enum profile_dimension */
@@ -205,8 +215,8 @@ struct profile {
 	uint64_t samples;     /* sum over entries */
 	uint64_t total;	      /* sum of values */
 	uint64_t lost;	      /* samples lost while recording */
-	uint64_t slice_ns;    /* with PROFILE_BY_TIME: length of a time slice */
-	uint32_t slice_count; /* the highest slice + 1; 1 without PROFILE_BY_TIME */
+	uint64_t slice_ns;    /* length of a time slice */
+	uint32_t slice_count; /* the highest slice + 1; 1 without time */
 	bool led; /* every stack begins with a frame that says whose it is, so none is empty */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };

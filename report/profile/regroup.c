@@ -12,6 +12,7 @@ void regrouped_release(struct regrouped *r)
 	free(r->groups);
 	free(r->group_of);
 	free(r->entries);
+	slices_parts_release(&r->parts);
 	free(r->new_node);
 	*r = (struct regrouped){ 0 };
 }
@@ -369,32 +370,91 @@ static void join_entries(struct regrouped *r, struct slices_place *places)
 	r->entry_count = n;
 }
 
-/* Joins equal entries, and splits what is left by time. */
-static struct error *join_and_split(struct regrouped *r, const struct regroup *how)
+/* Makes parts of the entries, by time. False without memory. */
+static bool make_parts(struct regrouped *r, const struct regroup *how)
 {
-	const struct slices_cells which = { how->places, how->worths };
-	struct profile_entry *split;
+	const struct slices_cells cells = { how->places, how->worths, r->entries, r->entry_count };
 
-	join_entries(r, how->places);
-	split = slices_split(how->slices, r->entries, &r->entry_count, &which);
+	return slices_split(how->slices, &cells, how->dimensions & PROFILE_BY_TIME, &r->parts);
+}
+
+/* With PROFILE_BY_TIME each part is an entry. */
+static struct error *split_entries(struct regrouped *r)
+{
+	const struct slices_parts *parts = &r->parts;
+	struct profile_entry *split = malloc((parts->count + 1) * sizeof(*split));
+
 	if (!split)
 		return error_memory();
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct profile_part *part = &parts->parts[i];
+		const struct profile_entry *entry = &r->entries[part->entry];
+
+		split[i] = (struct profile_entry){ entry->group, part->slice, entry->node,
+						   parts->samples[i], part->value };
+	}
 	free(r->entries);
 	r->entries = split;
+	r->entry_count = parts->count;
+	slices_parts_release(&r->parts);
 	return NULL;
 }
 
-/* Divides values, carrying what is left over to the next. */
-static void divide(struct profile_entry *entries, size_t n, uint64_t by)
+/* Entries that are not divided have one part each. */
+static struct error *whole_parts(struct regrouped *r)
 {
+	struct slices_parts *parts = &r->parts;
+
+	parts->parts = malloc((r->entry_count + 1) * sizeof(*parts->parts));
+	if (!parts->parts)
+		return error_memory();
+	parts->count = r->entry_count;
+	for (size_t i = 0; i < parts->count; i++)
+		parts->parts[i] = (struct profile_part){ (uint32_t)i, r->entries[i].slice,
+							 r->entries[i].value };
+	return NULL;
+}
+
+/* A value divided, with what is left over carried to the next one. */
+static uint64_t divided(uint64_t value, uint64_t by, uint64_t *carry)
+{
+	uint64_t rest = *carry + value % by;
+
+	*carry = rest % by;
+	return value / by + rest / by;
+}
+
+/* Values of entries remain the sums of those of their parts. */
+static void divide(struct regrouped *r, uint64_t by)
+{
+	struct slices_parts *parts = &r->parts;
 	uint64_t carry = by / 2; /* rounds the sum */
 
-	for (size_t i = 0; i < n; i++) {
-		uint64_t rest = carry + entries[i].value % by;
+	for (size_t i = 0; i < r->entry_count; i++)
+		r->entries[i].value = parts->parts ? 0 : divided(r->entries[i].value, by, &carry);
+	for (size_t i = 0; i < parts->count; i++) {
+		struct profile_part *part = &parts->parts[i];
 
-		entries[i].value = entries[i].value / by + rest / by;
-		carry = rest % by;
+		part->value = divided(part->value, by, &carry);
+		r->entries[part->entry].value += part->value;
 	}
+}
+
+/* Entries in their final form, with parts where they are wanted. */
+static struct error *finish_entries(struct regrouped *r, const struct regroup *how)
+{
+	struct error *error = NULL;
+
+	join_entries(r, how->slices ? how->places : NULL);
+	if (how->slices && !make_parts(r, how))
+		return error_memory();
+	if (how->divide_by > 1)
+		divide(r, how->divide_by);
+	if (r->parts.parts && (how->dimensions & PROFILE_BY_TIME))
+		error = split_entries(r);
+	if (!error && !r->parts.parts && (how->dimensions & PROFILE_IN_PARTS))
+		error = whole_parts(r);
+	return error;
 }
 
 static void add_up(const struct regrouped *r, struct profile *profile)
@@ -409,6 +469,8 @@ static void add_up(const struct regrouped *r, struct profile *profile)
 		total += e->value;
 		last = e->slice > last ? e->slice : last;
 	}
+	for (size_t i = 0; i < r->parts.count; i++)
+		last = r->parts.parts[i].slice > last ? r->parts.parts[i].slice : last;
 	profile->samples += samples;
 	profile->total += total;
 	profile->slice_count = last + 1;
@@ -431,19 +493,17 @@ struct error *regroup_finish(struct regrouped *r, const struct regroup *how,
 		error = sort_groups(r);
 	if (!error)
 		error = sort_entries(r);
-	if (!error && how->slices)
-		error = join_and_split(r, how);
-	else if (!error)
-		join_entries(r, NULL);
+	if (!error)
+		error = finish_entries(r, how);
 	if (error)
 		return error;
-	if (how->divide_by > 1)
-		divide(r->entries, r->entry_count, how->divide_by);
 	add_up(r, profile);
 	profile->groups = r->groups;
 	profile->group_count = r->group_count;
 	profile->entries = r->entries;
 	profile->entry_count = r->entry_count;
+	profile->parts = r->parts.parts;
+	profile->part_count = r->parts.count;
 	profile->nodes = tree->nodes;
 	profile->node_count = tree->count;
 	profile->frames = frames->frames;

@@ -17,7 +17,7 @@ struct regroup {
 	const char *const *note_keys; /* as in the profile */
 	double min_percent;	      /* move entries down to where this much passes; 0: don't */
 	uint64_t divide_by;	      /* of values, such that their sum is rounded only once */
-	/* With PROFILE_BY_TIME, when samples came and what they are worth; else NULL. */
+	/* When samples came, and what they are worth; NULL where that is not known. */
 	const struct slices *slices;
 	struct slices_place *places; /* of each cell; their entries are found here */
 	const struct slices_worth *worths;
@@ -33,6 +33,7 @@ struct regrouped {
 	uint32_t *group_of; /* of each group of the tally */
 	struct profile_entry *entries;
 	size_t entry_count, entry_capacity;
+	struct slices_parts parts;
 	uint32_t *new_node; /* of each node of the tree, once finished; PRF_NONE: dropped */
 	size_t old_nodes;
 };

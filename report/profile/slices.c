@@ -218,12 +218,18 @@ struct last_part {
 struct split {
 	const struct slices *slices;
 	const struct slices_cells *cells;
-	const struct profile_entry *entries;
-	struct profile_entry *out;
+	struct slices_parts *out;
 	size_t groups;
 	size_t *to;		/* of each group, where its next part goes in `out` */
 	struct last_part *last; /* of each entry */
 };
+
+void slices_parts_release(struct slices_parts *parts)
+{
+	free(parts->parts);
+	free(parts->samples);
+	*parts = (struct slices_parts){ 0 };
+}
 
 static int compare_spans(const void *left, const void *right)
 {
@@ -253,9 +259,9 @@ static struct span *sorted_spans(const struct slices *s)
 }
 
 /* No entry has a part yet. */
-static void forget_parts(struct split *p, size_t entries)
+static void forget_parts(struct split *p)
 {
-	memset(p->last, 0xff, entries * sizeof(*p->last));
+	memset(p->last, 0xff, p->cells->entry_count * sizeof(*p->last));
 }
 
 /* Counts the parts of a span's entries. */
@@ -268,7 +274,7 @@ static void count_span(struct split *p, const struct span *span)
 
 		if (entry != PRF_NONE && p->last[entry].slice != span->slice) {
 			p->last[entry].slice = span->slice;
-			p->to[p->entries[entry].group]++;
+			p->to[p->cells->entries[entry].group]++;
 		}
 	}
 }
@@ -296,7 +302,8 @@ static void split_span(struct split *p, const struct span *span)
 	const struct slices *s = p->slices;
 	const uint32_t *cells = s->cells, slice = span->slice;
 	const bool plain = !s->samples && !s->weights;
-	struct profile_entry *const out = p->out;
+	struct profile_part *const parts = p->out->parts;
+	uint64_t *const sums = p->out->samples;
 
 	for (size_t i = span->first; i < span->end; i++) {
 		const struct slices_place place = places[cells[i]];
@@ -308,41 +315,50 @@ static void split_span(struct split *p, const struct span *span)
 			continue;
 		last = &p->last[place.entry];
 		if (last->slice != slice) {
-			const struct profile_entry *entry = &p->entries[place.entry];
+			uint32_t group = p->cells->entries[place.entry].group;
 
-			*last = (struct last_part){ slice, (uint32_t)p->to[entry->group]++ };
-			out[last->part] = (struct profile_entry){ entry->group, slice,
-								  entry->node };
+			*last = (struct last_part){ slice, (uint32_t)p->to[group]++ };
+			parts[last->part] = (struct profile_part){ place.entry, slice, 0 };
 		}
 		if (!plain) {
 			samples = samples_of(s, i);
 			value = samples * worth->of_sample + weight_of(s, i) * worth->of_weight;
 		}
-		out[last->part].samples += samples;
-		out[last->part].value += value;
+		if (sums)
+			sums[last->part] += samples;
+		parts[last->part].value += value;
 	}
 }
 
-struct profile_entry *slices_split(const struct slices *s, const struct profile_entry *entries,
-				   size_t *n, const struct slices_cells *cells)
+static bool reserve_parts(struct slices_parts *out, size_t n, bool samples)
 {
-	struct split p = { .slices = s, .cells = cells, .entries = entries };
-	const size_t entry_count = *n;
-	struct span *spans = sorted_spans(s);
+	out->parts = malloc((n + 1) * sizeof(*out->parts));
+	out->samples = samples ? calloc(n + 1, sizeof(*out->samples)) : NULL;
+	out->count = n;
+	return out->parts && (out->samples || !samples);
+}
 
-	p.groups = entry_count ? entries[entry_count - 1].group + (size_t)1 : 0;
+bool slices_split(const struct slices *s, const struct slices_cells *cells, bool samples,
+		  struct slices_parts *parts)
+{
+	struct split p = { .slices = s, .cells = cells, .out = parts };
+	struct span *spans = sorted_spans(s);
+	bool ok;
+
+	p.groups = cells->entry_count ? cells->entries[cells->entry_count - 1].group + (size_t)1
+				      : 0;
 	p.to = calloc(p.groups + 1, sizeof(*p.to));
-	p.last = malloc((entry_count + 1) * sizeof(*p.last));
-	if (spans && p.to && p.last) {
-		forget_parts(&p, entry_count);
-		*n = make_room(&p, spans);
-		p.out = malloc((*n + 1) * sizeof(*p.out));
-		forget_parts(&p, entry_count);
+	p.last = malloc((cells->entry_count + 1) * sizeof(*p.last));
+	ok = spans && p.to && p.last;
+	if (ok) {
+		forget_parts(&p);
+		ok = reserve_parts(parts, make_room(&p, spans), samples);
+		forget_parts(&p);
 	}
-	for (size_t i = 0; p.out && i < s->run_count; i++)
+	for (size_t i = 0; ok && i < s->run_count; i++)
 		split_span(&p, &spans[i]);
 	free(spans);
 	free(p.to);
 	free(p.last);
-	return p.out;
+	return ok;
 }

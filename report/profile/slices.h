@@ -64,16 +64,24 @@ struct slices_place {
 	uint32_t entry, worth;
 };
 
+/* Entries, sorted by group, and the cells that they were made of. */
 struct slices_cells {
 	const struct slices_place *places;
 	const struct slices_worth *worths;
+	const struct profile_entry *entries;
+	size_t entry_count;
 };
 
-/*
- * Splits `*n` entries, which are sorted by group, by slices. The result is sorted by group, then
- * slice, then by when the stacks were first met in the slice. NULL without memory.
- */
-struct profile_entry *slices_split(const struct slices *s, const struct profile_entry *entries,
-				   size_t *n, const struct slices_cells *cells);
+struct slices_parts {
+	struct profile_part *parts; /* of entries in slices, in the order of profile.parts */
+	uint64_t *samples;	    /* of each of them; NULL where they are not wanted */
+	size_t count;
+};
+
+void slices_parts_release(struct slices_parts *parts);
+
+/* Splits entries by slices; `parts` is { 0 } before. False without memory. */
+bool slices_split(const struct slices *s, const struct slices_cells *cells, bool samples,
+		  struct slices_parts *parts);
 
 #endif

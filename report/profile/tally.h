@@ -6,8 +6,9 @@
  * Adds samples up: one cell per (group, stack) that occurs, and one addition per sample.
  * Who belongs to which group is decided once per (task, event), so that a sample costs two
  * look-ups and no hashing, as long as its stack was last seen in the same group. With
- * PROFILE_BY_TIME it also keeps when they came. How many threads of a process ran at the time of
- * a sample (report/profile/parallelism.h) is found out where groups or the selection differ by it.
+ * PROFILE_BY_TIME or _IN_PARTS it also keeps when they came. How many threads of a process ran at
+ * the time of a sample (report/profile/parallelism.h) is found out where groups or the selection
+ * differ by it.
  *
  * Several traces are tallied one after the other, and after each one tally_join() puts its cells
  * together with those of the traces before it. Then the tally needs nothing of the trace any more.
@@ -21,7 +22,7 @@ struct tally_options {
 	unsigned int
 		dimensions;  /* enum profile_dimension; PROFILE_BY_OBJECT is not for the tally */
 	bool wakers;	     /* distinguish by the waker's stack */
-	uint64_t slice_ns;   /* with PROFILE_BY_TIME: length of a slice to begin with */
+	uint64_t slice_ns;   /* length of a slice to begin with */
 	uint32_t max_slices; /* slices double in length rather than become more; 0: 4096 */
 	const struct selection *selection; /* must stay; its times are the reader's business */
 };
@@ -77,7 +78,7 @@ size_t tally_joined(const struct tally *t);
 
 /*
  * Each sample counts for as many as it weighs: for what was added up before it came here. Times are
- * not known then: not with PROFILE_BY_TIME. After all samples.
+ * not known then: without PROFILE_BY_TIME and _IN_PARTS. After all samples.
  */
 void tally_count_weights(struct tally *t);
 
@@ -103,7 +104,7 @@ const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
 /* The number of such an event, PRF_NONE when no trace has it. */
 uint32_t tally_find_event(const struct tally *t, const struct prf_event *event);
-/* When the samples of the cells came; empty without PROFILE_BY_TIME. */
+/* When the samples of the cells came; empty without PROFILE_BY_TIME and _IN_PARTS. */
 const struct slices *tally_slices(const struct tally *t);
 
 #endif

@@ -31,39 +31,66 @@ static int compare_groups(const void *left, const void *right, void *context)
 	return order ? order : compare_numbers(a, b);
 }
 
-static uint64_t entry_time(const struct profile *p, const struct profile_entry *entry)
+static uint32_t group_of(const struct profile *p, const struct profile_part *part)
 {
-	return p->groups[entry->group].origin_ns + entry->slice * p->slice_ns;
+	return p->entries[part->entry].group;
+}
+
+static uint64_t part_time(const struct profile *p, const struct profile_part *part)
+{
+	return p->groups[group_of(p, part)].origin_ns + part->slice * p->slice_ns;
 }
 
 static int compare_times(const void *left, const void *right, void *context)
 {
 	const struct profile *p = context;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = compare_numbers(entry_time(p, &p->entries[a]), entry_time(p, &p->entries[b]));
+	int order = compare_numbers(part_time(p, &p->parts[a]), part_time(p, &p->parts[b]));
 
 	return order ? order : compare_numbers(a, b);
 }
 
-uint64_t threads_time(const struct profile *p, const struct profile_entry *entry)
+uint64_t threads_time(const struct profile *p, const struct profile_part *part)
 {
-	uint32_t trace = p->groups[entry->group].trace;
-	uint64_t time = entry_time(p, entry);
+	uint32_t trace = p->groups[group_of(p, part)].trace;
+	uint64_t time = part_time(p, part);
 	uint64_t start = trace < p->trace_count ? p->traces[trace].start_ns : 0;
 
 	return time > start ? time - start : 0;
 }
 
-void threads_sort_by_time(struct threads *t, const struct profile *p)
+/* Those of one group are in order as they are. */
+static void sort_by_time(struct threads *t, const struct profile *p, const struct thread *thread)
 {
-	for (size_t i = 0; i < t->count; i++) {
-		uint32_t *entries = t->entries + t->list[i].first;
-		size_t n = t->list[i].count;
+	uint32_t *parts = t->parts + thread->first_part;
+	size_t n = thread->part_count;
 
-		/* The entries of one group are in order as they are. */
-		if (p->entries[entries[0]].group != p->entries[entries[n - 1]].group)
-			qsort_r(entries, n, sizeof(*entries), compare_times, (void *)p);
+	if (n && group_of(p, &p->parts[parts[0]]) != group_of(p, &p->parts[parts[n - 1]]))
+		qsort_r(parts, n, sizeof(*parts), compare_times, (void *)p);
+}
+
+struct error *threads_find_parts(struct threads *t, const struct profile *p)
+{
+	size_t placed = 0;
+
+	t->parts = malloc((p->part_count + 1) * sizeof(*t->parts));
+	if (!t->parts)
+		return error_memory();
+	for (size_t i = 0; i < p->part_count; i++)
+		t->list[t->thread_of[group_of(p, &p->parts[i])]].part_count++;
+	for (size_t i = 0; i < t->count; i++) {
+		t->list[i].first_part = placed;
+		placed += t->list[i].part_count;
+		t->list[i].part_count = 0;
 	}
+	for (size_t i = 0; i < p->part_count; i++) {
+		struct thread *thread = &t->list[t->thread_of[group_of(p, &p->parts[i])]];
+
+		t->parts[thread->first_part + thread->part_count++] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < t->count; i++)
+		sort_by_time(t, p, &t->list[i]);
+	return NULL;
 }
 
 /* `order`: the groups, sorted; `first[g]`: the first entry of group g. */
@@ -140,6 +167,7 @@ void threads_release(struct threads *t)
 {
 	free(t->list);
 	free(t->entries);
+	free(t->parts);
 	free(t->thread_of);
 	*t = (struct threads){ 0 };
 }

@@ -3,7 +3,7 @@
 #define REPORT_TABLES_THREADS_H
 
 /*
- * The entries of a profile by PROFILE_BY_THREAD and _BY_TRACE (and _BY_TIME), thread by thread.
+ * The entries of a profile by PROFILE_BY_THREAD and _BY_TRACE, and their parts, thread by thread.
  */
 
 #include "report/profile/profile.h"
@@ -11,6 +11,7 @@
 struct thread {
 	const struct profile_group *group; /* its first one: trace, pid, tid, comm */
 	size_t first, count;		   /* in threads.entries; never empty */
+	size_t first_part, part_count;	   /* in threads.parts */
 	uint64_t samples, value;
 };
 
@@ -18,6 +19,7 @@ struct threads {
 	struct thread *list; /* by trace, pid (its main thread first), tid, comm */
 	size_t count;
 	uint32_t *entries;    /* indexes into profile.entries */
+	uint32_t *parts;      /* indexes into profile.parts; NULL before threads_find_parts() */
 	uint32_t *thread_of;  /* per group: index into `list`; PRF_NONE: it has no entries */
 	uint64_t duration_ns; /* of the longest trace in the profile */
 };
@@ -26,16 +28,13 @@ struct threads {
 struct error *threads_init(struct threads *t, const struct profile *p) ERROR_CHECKED;
 void threads_release(struct threads *t);
 
-/*
- * Puts each thread's entries into the order of time, in which they are already unless the
- * thread has several groups, as one per event.
- */
-void threads_sort_by_time(struct threads *t, const struct profile *p);
+/* Finds each thread's parts, in the order of time. ERROR_MEMORY. */
+struct error *threads_find_parts(struct threads *t, const struct profile *p) ERROR_CHECKED;
 
 /*
- * When an entry's slice begins, in ns since its trace began: traces of different machines
- * have nothing else in common.
+ * When a part's slice begins, in ns since its trace began: traces of different machines have
+ * nothing else in common.
  */
-uint64_t threads_time(const struct profile *p, const struct profile_entry *entry);
+uint64_t threads_time(const struct profile *p, const struct profile_part *part);
 
 #endif

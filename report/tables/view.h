@@ -79,7 +79,7 @@ struct view {
 	const char *name;
 	unsigned int dimensions; /* enum profile_dimension: the least it needs */
 	unsigned int detail;	 /* enum profile_detail */
-	uint32_t max_slices;	 /* with PROFILE_BY_TIME: slices get longer rather than more */
+	uint32_t max_slices;	 /* slices get longer rather than more */
 	bool binary;		 /* for other programs: not for terminals */
 	const char *suffix;	 /* of files that hold it: the format where none is named */
 	bool can_diff;

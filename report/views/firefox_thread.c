@@ -147,16 +147,21 @@ static void begin_table(struct firefox *w, const char *name, size_t n)
 
 /* -------- samples -------- */
 
-static const struct profile_entry *nth_entry(const struct firefox *w, uint32_t i)
+static const struct profile_part *nth_part(const struct firefox *w, uint32_t i)
 {
-	return &w->profile->entries[w->threads.entries[w->thread->first + i]];
+	return &w->profile->parts[w->threads.parts[w->thread->first_part + i]];
+}
+
+static uint32_t nth_sample_node(const struct firefox *w, uint32_t i)
+{
+	return w->profile->entries[nth_part(w, i)->entry].node;
 }
 
 /* There may be millions: their columns are written many cells at a time. */
 static char *put_stacks(struct firefox *w, uint32_t from, uint32_t to, char *at)
 {
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t node = nth_entry(w, i)->node;
+		uint32_t node = nth_sample_node(w, i);
 
 		if (node == PRF_NONE)
 			at = mempcpy(at, "null", 4);
@@ -169,21 +174,23 @@ static char *put_stacks(struct firefox *w, uint32_t from, uint32_t to, char *at)
 
 static char *put_times(struct firefox *w, uint32_t from, uint32_t to, char *at)
 {
-	const struct profile_entry *before = NULL;
+	const struct profile_entry *entries = w->profile->entries;
+	const struct profile_part *before = NULL;
 	char text[CELL_MAX] = { 0 };
 	size_t size = 0;
 
 	for (uint32_t i = from; i < to; i++) {
-		const struct profile_entry *entry = nth_entry(w, i);
+		const struct profile_part *part = nth_part(w, i);
 
 		/* All samples of a slice have the same time, so its text is made once. */
-		if (!before || entry->slice != before->slice || entry->group != before->group) {
-			char *end = put_ms(text, threads_time(w->profile, entry) / 1000);
+		if (!before || part->slice != before->slice ||
+		    entries[part->entry].group != entries[before->entry].group) {
+			char *end = put_ms(text, threads_time(w->profile, part) / 1000);
 
 			*end++ = ',';
 			size = (size_t)(end - text);
 		}
-		before = entry;
+		before = part;
 		memcpy(at, text, CELL_MAX);
 		at += size;
 	}
@@ -195,7 +202,7 @@ static char *put_weights(struct firefox *w, uint32_t from, uint32_t to, char *at
 	const bool ms = w->profile->value == PROFILE_TIME;
 
 	for (uint32_t i = from; i < to; i++) {
-		uint64_t value = nth_entry(w, i)->value;
+		uint64_t value = nth_part(w, i)->value;
 
 		at = ms ? put_ms(at, value) : sink_digits(at, value);
 		*at++ = ',';
@@ -206,7 +213,7 @@ static char *put_weights(struct firefox *w, uint32_t from, uint32_t to, char *at
 static void write_sample_column(struct firefox *w, const char *name,
 				char *(*put)(struct firefox *, uint32_t, uint32_t, char *))
 {
-	const uint32_t n = (uint32_t)w->thread->count;
+	const uint32_t n = (uint32_t)w->thread->part_count;
 	struct sink *s = w->sink;
 
 	sink_text(s, ",\"");
@@ -532,8 +539,8 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 	struct sink *s = w->sink;
 
 	w->thread = thread;
-	for (size_t e = 0; e < thread->count; e++)
-		need_stack(w, nth_entry(w, (uint32_t)e)->node);
+	for (uint32_t sample = 0; sample < thread->part_count; sample++)
+		need_stack(w, nth_sample_node(w, sample));
 	sink_text(s, "{\"name\":");
 	sink_json_string(s, group->comm);
 	sink_printf(s, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"processName\":",
@@ -544,7 +551,7 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 		     "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[]");
 	begin_table(w, "markers", losses);
 	write_columns(w, marker_columns, losses);
-	begin_table(w, "samples", thread->count);
+	begin_table(w, "samples", thread->part_count);
 	sink_text(s, p->value == PROFILE_TIME ? ",\"weightType\":\"tracing-ms\""
 					      : ",\"weightType\":\"samples\"");
 	write_samples(w);
@@ -633,10 +640,11 @@ struct error *firefox_init(struct firefox *w, const struct profile *p, struct si
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	error = threads_init(&w->threads, p);
 	if (!error)
+		error = threads_find_parts(&w->threads, p);
+	if (!error)
 		error = functions_add(&w->functions, p, &w->function_of);
 	if (error)
 		return error;
-	threads_sort_by_time(&w->threads, p);
 	functions = w->functions.count;
 	w->object_of = calloc(functions + 1, sizeof(*w->object_of));
 	w->lowest = calloc(functions + 1, sizeof(*w->lowest));

@@ -81,20 +81,21 @@ static void each_sample(struct speedscope *w, const struct thread *thread,
 	size_t met = 0;
 	bool first = true;
 
-	for (size_t i = thread->first; i < thread->first + thread->count; i++) {
-		const struct profile_entry *entry = &p->entries[w->threads.entries[i]];
-		size_t slot = entry->node == PRF_NONE ? p->node_count : entry->node;
+	for (size_t i = thread->first_part; i < thread->first_part + thread->part_count; i++) {
+		const struct profile_part *part = &p->parts[w->threads.parts[i]];
+		uint32_t node = p->entries[part->entry].node;
+		size_t slot = node == PRF_NONE ? p->node_count : node;
 
-		if (!entry->value)
+		if (!part->value)
 			continue;
 		if (!w->merged) {
-			visit(w, entry->node, entry->value, first);
+			visit(w, node, part->value, first);
 			first = false;
 			continue;
 		}
 		if (!w->value[slot])
 			w->met[met++] = (uint32_t)slot;
-		w->value[slot] += entry->value;
+		w->value[slot] += part->value;
 	}
 	for (size_t i = 0; i < met; i++) {
 		visit(w, w->met[i] == p->node_count ? PRF_NONE : w->met[i], w->value[w->met[i]],
@@ -157,7 +158,7 @@ static void write_all_threads(struct speedscope *w)
 	struct thread all = { 0 };
 
 	for (size_t i = 0; i < t->count; i++) {
-		all.count += t->list[i].count;
+		all.part_count += t->list[i].part_count;
 		all.value += t->list[i].value;
 	}
 	w->merged = true;
@@ -174,8 +175,11 @@ static struct error *speedscope_init(struct speedscope *w)
 
 	for (size_t i = 0; i < p->node_count; i++)
 		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
-	for (size_t i = 0; i < p->entry_count; i++)
-		spelled += p->entries[i].node == PRF_NONE ? 0 : p->nodes[p->entries[i].node].depth;
+	for (size_t i = 0; i < p->part_count; i++) {
+		uint32_t node = p->entries[p->parts[i].entry].node;
+
+		spelled += node == PRF_NONE ? 0 : p->nodes[node].depth;
+	}
 	w->merged = spelled > MAX_SPELLED;
 	w->path = calloc(depth + 1, sizeof(*w->path));
 	w->value = calloc(p->node_count + 1, sizeof(*w->value));
@@ -186,7 +190,7 @@ static struct error *speedscope_init(struct speedscope *w)
 	if (!error)
 		error = threads_init(&w->threads, p);
 	if (!error)
-		threads_sort_by_time(&w->threads, p);
+		error = threads_find_parts(&w->threads, p);
 	return error;
 }
 

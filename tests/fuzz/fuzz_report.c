@@ -63,6 +63,10 @@ static void check_profile(const struct profile *p)
 		samples += e->samples;
 	}
 	check(samples == p->samples);
+	for (size_t i = 0; i < p->part_count; i++) {
+		check(p->parts[i].entry < p->entry_count);
+		check(p->parts[i].slice < p->slice_count);
+	}
 	for (size_t i = 0; i < p->node_count; i++) {
 		check(p->nodes[i].parent == PRF_NONE || p->nodes[i].parent < i);
 		check(p->nodes[i].frame < p->frame_count);
@@ -95,16 +99,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct symbolizer_options symbols = { .sysroot = "/nonexistent",
 						    .demangle = true,
 						    .jobs = 1 };
-	const struct tally_options tally = { .dimensions = PROFILE_BY_THREAD | PROFILE_BY_EVENT |
-							   PROFILE_BY_TIME,
-					     .wakers = true,
-					     .max_slices = 16,
-					     .selection = &selection };
+	const unsigned int dimensions = PROFILE_BY_THREAD | PROFILE_BY_EVENT | PROFILE_IN_PARTS |
+					(size % 2 ? PROFILE_BY_TIME : 0);
+	const struct tally_options tally = {
+		.dimensions = dimensions, .wakers = true, .max_slices = 16, .selection = &selection
+	};
 	struct trace trace;
 	struct loaded loaded = { .traces = &trace, .trace_count = 1 };
 	struct build_options build = { .shape = &shape,
-				       .dimensions = PROFILE_BY_THREAD | PROFILE_BY_EVENT |
-						     PROFILE_BY_TIME | PROFILE_BY_OBJECT,
+				       .dimensions = dimensions | PROFILE_BY_OBJECT,
 				       .traces = &trace,
 				       .trace_count = 1,
 				       .leading = size % 2 ? leading : NULL };

@@ -101,6 +101,11 @@ static const struct profile_entry fixture_entries[] = {
 	{ 1, 1, NODE_KERNEL, 3, 3 }, { 2, 0, NODE_BROKEN, 4, 4 }, { 2, 1, PRF_NONE, 1, 1 },
 };
 
+/* Each entry is of one slice. */
+static const struct profile_part fixture_parts[] = {
+	{ 0, 1, 6 }, { 1, 0, 5 }, { 2, 1, 2 }, { 3, 1, 3 }, { 4, 0, 4 }, { 5, 1, 1 },
+};
+
 static const struct profile_event fixture_events[] = {
 	{ .kind = PRF_EVENT_ON_CPU,
 	  .name = "cpu-clock",
@@ -138,6 +143,7 @@ static const struct profile fixture = {
 	.nodes = fixture_nodes,
 	.groups = fixture_groups,
 	.entries = fixture_entries,
+	.parts = fixture_parts,
 	.objects = fixture_objects,
 	.events = fixture_events,
 	.losses = fixture_losses,
@@ -146,6 +152,7 @@ static const struct profile fixture = {
 	.node_count = NODES,
 	.group_count = COUNT(fixture_groups),
 	.entry_count = COUNT(fixture_entries),
+	.part_count = COUNT(fixture_parts),
 	.object_count = COUNT(fixture_objects),
 	.event_count = 1,
 	.loss_count = 1,

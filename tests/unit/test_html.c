@@ -293,6 +293,7 @@ static void each_state_is_a_source(void **state)
 	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
 							{ 1, 0, NODE_MAIN, 1, 1 },
 							{ 2, 0, NODE_MAIN, 1, 1 } };
+	static const struct profile_part parts[] = { { 0, 0, 1 }, { 1, 0, 1 }, { 2, 0, 1 } };
 	struct profile p = fixture;
 	struct view_options o = { 0 };
 	struct page page;
@@ -306,6 +307,8 @@ static void each_state_is_a_source(void **state)
 	p.group_count = COUNT(groups);
 	p.entries = entries;
 	p.entry_count = COUNT(entries);
+	p.parts = parts;
+	p.part_count = COUNT(parts);
 	page = render(&p, &o);
 	head = read_head(&page.payload);
 	sources = json_object_get(head, "sources");

@@ -16,6 +16,7 @@
  * the last group begin one later than the trace.
  */
 static struct profile_entry entries[GROUPS * SLICES * 1000];
+static struct profile_part parts[GROUPS * SLICES * 1000];
 static uint32_t nodes[GROUPS * SLICES * 1000], rank[NODES];
 static const struct profile_group groups[GROUPS] = { { .origin_ns = 0 },
 						     { .origin_ns = 0 },
@@ -33,14 +34,17 @@ static struct profile make_profile(uint32_t in_slice)
 		for (uint32_t slice = 0; slice < SLICES; slice++)
 			for (uint32_t i = 0; i < in_slice; i++, n++) {
 				nodes[n] = (i * 7919 + group) % NODES;
-				entries[n] = (struct profile_entry){ group, slice, nodes[n], 1,
-								     rank[nodes[n]] * 3 + group };
+				entries[n] = (struct profile_entry){ .group = group };
+				parts[n] = (struct profile_part){ (uint32_t)n, slice,
+								  rank[nodes[n]] * 3 + group };
 			}
 	return (struct profile){
 		.groups = groups,
 		.group_count = GROUPS,
 		.entries = entries,
 		.entry_count = n,
+		.parts = parts,
+		.part_count = n,
 		.traces = &trace,
 		.trace_count = 1,
 		.slice_ns = 10,
@@ -95,9 +99,9 @@ static void check_cells(uint32_t in_slice)
 		assert_int_equal(cursor_uleb(&at), sources[i]);
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(cursor_uleb(&at), (sources[i] + 1) * in_slice);
-	assert_int_equal(cursor_uleb(&at), p.entry_count);
+	assert_int_equal(cursor_uleb(&at), p.part_count);
 	value = at;
-	sum_of(&value, p.entry_count);
+	sum_of(&value, p.part_count);
 	for (int i = 0; i < 6; i++)
 		check_run(&at, &value, (sources[i] + 1) * in_slice);
 	assert_int_equal(cursor_left(&value), 0);

@@ -148,6 +148,77 @@ static void test_rounds_the_sum_once(void **state)
 	end(&f);
 }
 
+/* Two stacks, one of them in slices 0 and 2, the other in 1; a sample is 1333 of a unit's 1000. */
+static void regroup_parts(struct fixture *f, unsigned int dimensions)
+{
+	static const struct slices_worth worth = { 1333, 0 };
+	static const uint32_t cells[] = { 1, 1, 0, 1 }, since[] = { 0, 5, 15, 25 };
+	struct slices_place places[2] = { { PRF_NONE, 0 }, { PRF_NONE, 0 } };
+	struct slices slices = { .length_ns = 10, .max = 8 };
+	struct regroup how = { .dimensions = dimensions,
+			       .divide_by = 1000,
+			       .slices = &slices,
+			       .places = places,
+			       .worths = &worth,
+			       .tree = &f->tree,
+			       .frames = &f->frames };
+
+	begin(f);
+	for (int i = 0; i < 4; i++)
+		assert_true(slices_count(&slices, cells[i], since[i], 1));
+	assert_no_error(
+		regroup_add(&f->regrouped, &(struct profile_entry){ 0, 0, f->ab, 1, 1333 }));
+	assert_no_error(regroup_add(&f->regrouped, &(struct profile_entry){ 0, 1, f->a, 3, 3999 }));
+	assert_no_error(regroup_finish(&f->regrouped, &how, &f->profile));
+	assert_int_equal(f->profile.samples, 4);
+	assert_int_equal(f->profile.total, 5);
+	assert_int_equal(f->profile.slice_count, 3);
+	slices_release(&slices);
+}
+
+static void test_entries_have_parts(void **state)
+{
+	struct fixture f;
+	uint64_t sums[2] = { 0, 0 };
+
+	regroup_parts(&f, PROFILE_BY_COMM | PROFILE_IN_PARTS);
+	assert_int_equal(f.profile.entry_count, 2);
+	assert_int_equal(f.profile.part_count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(f.profile.parts[i].entry, i % 2);
+		assert_int_equal(f.profile.parts[i].slice, i);
+		sums[i % 2] += f.profile.parts[i].value;
+	}
+	assert_int_equal(f.profile.entries[0].samples, 3);
+	assert_int_equal(f.profile.entries[0].value, sums[0]);
+	assert_int_equal(f.profile.entries[1].value, sums[1]);
+	end(&f);
+}
+
+/* By time, entries are what the parts would be. */
+static void test_entries_by_time(void **state)
+{
+	static const uint64_t samples[] = { 2, 1, 1 }, values[] = { 3, 1, 1 };
+	struct fixture f;
+
+	for (int in_parts = 0; in_parts < 2; in_parts++) {
+		regroup_parts(&f, PROFILE_BY_TIME | (in_parts ? PROFILE_IN_PARTS : 0));
+		assert_int_equal(f.profile.entry_count, 3);
+		assert_int_equal(f.profile.part_count, in_parts ? 3 : 0);
+		for (uint32_t i = 0; i < 3; i++) {
+			assert_int_equal(f.profile.entries[i].slice, i);
+			assert_int_equal(f.profile.entries[i].samples, samples[i]);
+			assert_int_equal(f.profile.entries[i].value, values[i]);
+		}
+		for (uint32_t i = 0; i < f.profile.part_count; i++) {
+			assert_int_equal(f.profile.parts[i].entry, i);
+			assert_int_equal(f.profile.parts[i].slice, i);
+			assert_int_equal(f.profile.parts[i].value, values[i]);
+		}
+		end(&f);
+	}
+}
+
 static void test_cuts_small_branches(void **state)
 {
 	struct fixture f;
@@ -218,6 +289,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_sorts_and_joins),
 	cmocka_unit_test(test_drops_what_nothing_uses),
 	cmocka_unit_test(test_rounds_the_sum_once),
+	cmocka_unit_test(test_entries_have_parts),
+	cmocka_unit_test(test_entries_by_time),
 	cmocka_unit_test(test_cuts_small_branches),
 	cmocka_unit_test(test_splits_by_object),
 	cmocka_unit_test(test_many_entries),

@@ -119,9 +119,8 @@ static void test_splits(void **state)
 {
 	const struct profile_entry entries[] = { { 0, 0, 5, 0, 0 }, { 2, 0, PRF_NONE, 0, 0 } };
 	struct slices s = { .length_ns = 10, .max = 8 };
-	const struct slices_cells cells = { places, worths };
-	struct profile_entry *out;
-	size_t n = 2;
+	struct slices_cells cells = { places, worths, entries, 2 };
+	struct slices_parts out = { 0 };
 
 	for (uint32_t i = 0; i < 40; i++)
 		assert_true(slices_count(&s, i % 4, i, 3));
@@ -129,27 +128,29 @@ static void test_splits(void **state)
 	slices_restart(&s);
 	assert_true(slices_count(&s, 0, 15, 3));
 	assert_true(slices_count(&s, 0, 5, 3));
-	out = slices_split(&s, entries, &n, &cells);
-	assert_non_null(out);
-	assert_int_equal(n, 8);
-	for (uint32_t i = 0; i < n; i++) {
-		assert_int_equal(out[i].group, i < 4 ? 0 : 2);
-		assert_int_equal(out[i].slice, i % 4);
-		assert_int_equal(out[i].node, i < 4 ? 5 : PRF_NONE);
+	assert_true(slices_split(&s, &cells, true, &out));
+	assert_int_equal(out.count, 8);
+	for (uint32_t i = 0; i < out.count; i++) {
+		assert_int_equal(out.parts[i].entry, i / 4);
+		assert_int_equal(out.parts[i].slice, i % 4);
 	}
 	/* 1, 5, 9 of cell 1 by weight; of cell 0 by number (3 and 1), of cell 2 by weight (2). */
-	assert_int_equal(out[0].samples, 3);
-	assert_int_equal(out[0].value, 9);
-	assert_int_equal(out[4].samples, 3 + 1 + 2);
-	assert_int_equal(out[4].value, 3 + 1 + 6);
-	assert_int_equal(out[5].samples, 2 + 1 + 3);
-	free(out);
-	n = 0;
+	assert_int_equal(out.samples[0], 3);
+	assert_int_equal(out.parts[0].value, 9);
+	assert_int_equal(out.samples[4], 3 + 1 + 2);
+	assert_int_equal(out.parts[4].value, 3 + 1 + 6);
+	assert_int_equal(out.samples[5], 2 + 1 + 3);
+	slices_parts_release(&out);
+	assert_true(slices_split(&s, &cells, false, &out));
+	assert_int_equal(out.count, 8);
+	assert_int_equal(out.parts[4].value, 3 + 1 + 6);
+	assert_null(out.samples);
+	slices_parts_release(&out);
 	slices_release(&s);
-	out = slices_split(&s, NULL, &n, &cells);
-	assert_non_null(out);
-	assert_int_equal(n, 0);
-	free(out);
+	cells.entry_count = 0;
+	assert_true(slices_split(&s, &cells, true, &out));
+	assert_int_equal(out.count, 0);
+	slices_parts_release(&out);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -74,17 +74,21 @@ static void long_profiles_are_added_up(void **state)
 	enum { DEPTH = 100, N = 40000 };
 	struct profile_node *nodes = calloc(DEPTH, sizeof(*nodes));
 	struct profile_entry *entries = calloc(N, sizeof(*entries));
+	struct profile_part *parts = calloc(N, sizeof(*parts));
 	struct profile p = fixture;
 	json_t *root, *profile;
 
 	for (uint32_t i = 0; i < DEPTH; i++)
 		nodes[i] = (struct profile_node){ i ? i - 1 : PRF_NONE, i % FRAMES, i + 1 };
-	for (uint32_t i = 0; i < N; i++)
+	for (uint32_t i = 0; i < N; i++) {
 		entries[i] = (struct profile_entry){ 1, i, DEPTH - 1 - i % 2, 1, 2 };
+		parts[i] = (struct profile_part){ i, i, 2 };
+	}
 	p.nodes = nodes;
 	p.node_count = DEPTH;
 	p.entries = entries;
-	p.entry_count = N;
+	p.entry_count = p.part_count = N;
+	p.parts = parts;
 	root = render_json(speedscope_render, &p);
 	profile = json_array_get(json_object_get(root, "profiles"), 0);
 	assert_int_equal(json_array_size(json_object_get(profile, "samples")), 2);
@@ -93,6 +97,7 @@ static void long_profiles_are_added_up(void **state)
 	json_decref(root);
 	free(nodes);
 	free(entries);
+	free(parts);
 }
 
 static void an_empty_profile_is_json(void **state)

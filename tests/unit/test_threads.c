@@ -42,38 +42,49 @@ static void a_main_thread_precedes_lower_ids(void **state)
 	threads_release(&t);
 }
 
-/* Two events of one thread are two groups; together they are in the order of time. */
+/* Two events of one thread are two groups; together their parts are in the order of time. */
 static void groups_of_a_thread_are_merged_by_time(void **state)
 {
-	static const struct profile_group groups[] = { GROUP("a", 1, 1), GROUP("a", 1, 1) };
+	static const struct profile_group groups[] = { GROUP("a", 1, 1), GROUP("b", 2, 2),
+						       GROUP("a", 1, 1) };
 	static const struct profile_entry entries[] = {
-		{ 0, 0, PRF_NONE, 1, 10 },
-		{ 0, 2, PRF_NONE, 1, 20 },
-		{ 1, 1, PRF_NONE, 1, 30 },
+		{ 0, 0, PRF_NONE, 2, 30 },
+		{ 1, 0, PRF_NONE, 1, 5 },
+		{ 2, 0, PRF_NONE, 1, 30 },
+	};
+	static const struct profile_part parts[] = {
+		{ 0, 0, 10 }, { 0, 2, 20 }, { 1, 0, 5 }, { 2, 1, 30 }
 	};
 	const struct profile p = {
 		.groups = groups,
-		.group_count = 2,
+		.group_count = 3,
 		.entries = entries,
 		.entry_count = 3,
+		.parts = parts,
+		.part_count = 4,
 		.slice_ns = 10,
 	};
 	struct threads t;
 
 	assert_no_error(threads_init(&t, &p));
-	assert_int_equal(t.count, 1);
+	assert_int_equal(t.count, 2);
 	assert_int_equal(t.list[0].value, 60);
-	threads_sort_by_time(&t, &p);
-	assert_int_equal(t.entries[0], 0);
-	assert_int_equal(t.entries[1], 2);
-	assert_int_equal(t.entries[2], 1);
+	assert_no_error(threads_find_parts(&t, &p));
+	assert_int_equal(t.list[0].first_part, 0);
+	assert_int_equal(t.list[0].part_count, 3);
+	assert_int_equal(t.list[1].first_part, 3);
+	assert_int_equal(t.list[1].part_count, 1);
+	assert_int_equal(t.parts[0], 0);
+	assert_int_equal(t.parts[1], 3);
+	assert_int_equal(t.parts[2], 1);
+	assert_int_equal(t.parts[3], 2);
 	threads_release(&t);
 }
 
 static void times_count_from_the_start_of_the_trace(void **state)
 {
-	assert_int_equal(threads_time(&fixture, &fixture_entries[1]), 0);
-	assert_int_equal(threads_time(&fixture, &fixture_entries[2]), 100000000);
+	assert_int_equal(threads_time(&fixture, &fixture_parts[1]), 0);
+	assert_int_equal(threads_time(&fixture, &fixture_parts[2]), 100000000);
 }
 
 static void an_empty_profile_has_no_threads(void **state)
