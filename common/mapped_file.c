@@ -123,8 +123,20 @@ static size_t span(size_t size)
 
 /*
  * A private mapping would have the breakpoints of uprobes in it, a shared one has what the file
- * has. The page of zeros ends a text whose last byte is written over between the search for its end
- * and its use; otherwise such a text would be read on beyond the mapping.
+ * has. But there are file systems without shared mappings: ENODEV, for example by FUSE where a file
+ * bypasses the page cache.
+ */
+static bool map_at(void *space, size_t size, int fd)
+{
+	if (mmap(space, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+		return true;
+	return errno == ENODEV &&
+	       mmap(space, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED;
+}
+
+/*
+ * The page of zeros ends a text whose last byte is written over between the search for its end and
+ * its use; otherwise such a text would be read on beyond the mapping.
  */
 static uint8_t *map_file(int fd, size_t size)
 {
@@ -133,7 +145,7 @@ static uint8_t *map_file(int fd, size_t size)
 
 	if (space == MAP_FAILED)
 		return NULL;
-	if (mmap(space, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+	if (!map_at(space, size, fd)) {
 		int error = errno;
 
 		munmap(space, span(size));

@@ -13,16 +13,21 @@ python3 "$top/testdata/sparse_elf.py" honest honest.so
 mkdir silent
 mkfifo until
 
-# It ends with its standard input, and then answers with errors whoever still waits.
-python3 "$top/tests/e2e/programs/silent_files.py" silent honest.so map_code open < until > mounted 2> why &
-server=$!
-exec 9> until
-i=0
-until [ -s mounted ] || [ -s why ] || [ $i = 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
-[ -s mounted ] || skip_all "$(cat why)"
+# serve FOLDER FILE HOW...: mounts it there. The server ends when 9 is closed, and then answers with
+# errors whoever still waits.
+serve() {
+	rm -f mounted why
+	python3 "$top/tests/e2e/programs/silent_files.py" "$@" < until > mounted 2> why &
+	server=$!
+	exec 9> until
+	i=0
+	until [ -s mounted ] || [ -s why ] || [ $i = 100 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	[ -s mounted ] || skip_all "$(cat why)"
+}
+serve silent honest.so map_code open
 
 ./map_code "$work/silent/file" 100 &
 user=$!
@@ -64,4 +69,13 @@ number "$(awk '/^burn;.*__libc_start_main;/ { whole += $NF } /^burn;/ { all += $
 	"... with their roots"
 like "$(cat running)" '^map_code;' "samples of the program of that file are kept"
 like "$("$report" -q command.prf)" '^map_code;.*\[file\]' "... also when it is the command"
+
+# Such a file system that answers everybody, but has no shared mappings.
+mkdir direct
+serve direct burn direct
+timeout -s KILL 60 "$record" -q -F 499 -o direct.prf -- direct/file 300
+is $? 0 "a program that only private mappings can be made of: recorded"
+like "$("$report" -q direct.prf)" '^file;.*__libc_start_main;.*work;seventy' "with whole stacks and names"
+exec 9>&-
+timeout 20 tail --pid=$server -f /dev/null
 finish

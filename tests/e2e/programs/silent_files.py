@@ -3,9 +3,12 @@
 """A file system in user space that answers one program only, and leaves all others waiting.
 
     silent_files.py FOLDER FILE COMM [open]
+    silent_files.py FOLDER FILE direct
 
 FOLDER/file has FILE's bytes. Programs called COMM are answered. Of others the first read is taken
-and never answered, or, with "open", the first open. Ends when its standard input does; needs root.
+and never answered, or, with "open", the first open. With "direct" all are answered, and the file
+bypasses the page cache (FOPEN_DIRECT_IO), so that no shared mapping of it can be made. Ends when its
+standard input does; needs root.
 """
 import ctypes
 import os
@@ -24,7 +27,7 @@ def attributes(node, size):
     return struct.pack("<6Q10I", node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 
 
-def answer(content, node, kind, body):
+def answer(content, node, kind, body, direct):
     """The bytes of a reply, or a negative error number."""
     size = 0 if node == ROOT else len(content)
     if kind == INIT:
@@ -36,7 +39,7 @@ def answer(content, node, kind, body):
     if kind == GETATTR:
         return struct.pack("<Q2I", 3600, 0, 0) + attributes(node, size)
     if kind in (OPEN, OPENDIR):
-        return struct.pack("<Q2I", 0, 0, 0)
+        return struct.pack("<Q2I", 0, int(direct and kind == OPEN), 0)
     if kind == READ:
         at, length = struct.unpack_from("<QI", body, 8)
         return content[at:at + length]
@@ -64,7 +67,7 @@ def serve(device, content, comm, refused):
         _, kind, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", request)
         if kind in (FORGET, INTERRUPT) or (kind == refused and comm_of(pid) != comm):
             continue
-        reply = answer(content, node, kind, request[40:])
+        reply = answer(content, node, kind, request[40:], refused is None)
         data, error = (reply, 0) if isinstance(reply, bytes) else (b"", reply)
         os.write(device, struct.pack("<IiQ", 16 + len(data), error, unique) + data)
 
@@ -77,8 +80,9 @@ def main():
     if libc.mount(b"silent", folder.encode(), b"fuse", 0, options.encode()):
         sys.exit("mount: " + os.strerror(ctypes.get_errno()))
     print("mounted", flush=True)
+    refused = None if comm == "direct" else OPEN if sys.argv[4:] == ["open"] else READ
     with open(path, "rb") as file:
-        serve(device, file.read(), comm, OPEN if sys.argv[4:] == ["open"] else READ)
+        serve(device, file.read(), comm, refused)
     libc.umount2(folder.encode(), 2)
 
 
