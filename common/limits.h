@@ -25,6 +25,13 @@
  */
 #define LIMIT_ANALYSED_BYTES (UINT64_C(256) << 20)
 
+/*
+ * Places of a file where its rows and instructions say that a frame may be left for that of an
+ * exception's handler: around each, the way to it is looked for. A file with more gets no unwind
+ * table. libgcc has 4 of them.
+ */
+#define LIMIT_HANDLER_SEARCHES 256
+
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
 #define LIMIT_SYMBOLS (8 << 20)
 

@@ -314,6 +314,13 @@ bool exception_return_is_end(uint16_t machine, const struct cfi_row *row, int64_
 	       frame >= ARM_FRAME_MIN && frame <= ARM_FRAME_MAX;
 }
 
+bool exception_return_is_likely(const struct exception_code *c)
+{
+	struct arm_end e = { 0 };
+
+	return c->machine == EM_X86_64 || arm_kind(&e, c);
+}
+
 bool exception_return_find(struct exception_return *r, const struct exception_code *c)
 {
 	*r = (struct exception_return){ 0 };

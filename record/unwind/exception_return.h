@@ -54,7 +54,13 @@ struct exception_code {
  */
 bool exception_return_is_end(uint16_t machine, const struct cfi_row *row, int64_t frame);
 
-/* False: the function is not one of those. */
+/*
+ * Whether the instructions there may be those last ones, too: a look at a few of them. On x86-64
+ * the row says enough.
+ */
+bool exception_return_is_likely(const struct exception_code *c);
+
+/* Goes through all of the code. False: the function is not one of those. */
 bool exception_return_find(struct exception_return *r, const struct exception_code *c);
 
 #endif

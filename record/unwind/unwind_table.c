@@ -45,6 +45,7 @@ struct builder {
 	int row_rule;
 	struct exception_return leaves; /* of the FDE */
 	size_t left;			/* how many of its stretches have their rows */
+	size_t searched;		/* places of the file that may have such */
 	bool to_handler;		/* the FDE's rows enter the handler of an exception */
 	int rule;			/* that holds at `next` */
 	uint32_t page;
@@ -66,6 +67,8 @@ const char *unwind_table_error_text(enum unwind_table_error error)
 	case UNWIND_TABLE_TOO_LARGE: return "the table would be too large";
 	case UNWIND_TABLE_MEMORY: return "out of memory";
 	case UNWIND_TABLE_STOPPED: return "the recording has ended";
+	case UNWIND_TABLE_LIMIT:
+		return "it may enter handlers of exceptions at more than 256 places";
 	}
 	return "unknown error";
 }
@@ -232,7 +235,11 @@ static void find_exception_return(struct builder *b, uint64_t address)
 		size = 2 * EXCEPTION_RETURN_BYTES;
 	if (cursor_left(&code.code) > size)
 		code.code.end = code.code.at + size;
-	if (!exception_return_find(&r, &code))
+	if (!exception_return_is_likely(&code))
+		return;
+	if (b->searched++ == LIMIT_HANDLER_SEARCHES)
+		b->error = UNWIND_TABLE_LIMIT;
+	if (b->error || !exception_return_find(&r, &code))
 		return;
 	b->leaves = r;
 	b->left = 0;

@@ -25,6 +25,7 @@ enum unwind_table_error {
 	UNWIND_TABLE_TOO_LARGE = -3,
 	UNWIND_TABLE_MEMORY = -4,
 	UNWIND_TABLE_STOPPED = -5,
+	UNWIND_TABLE_LIMIT = -6, /* LIMIT_HANDLER_SEARCHES of common/limits.h */
 };
 
 /* Text for a message: static. */

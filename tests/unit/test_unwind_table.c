@@ -373,6 +373,80 @@ static void test_search_for_a_handler_ends(void **state)
 	close(fd);
 }
 
+/* .eh_frame of a function whose rows say `n` times that the handler of an exception is entered. */
+static void add_handlers(struct buffer *frames, uint64_t start, uint64_t length, size_t n)
+{
+	const bool x86 = ARCH_MACHINE == EM_X86_64;
+	/* Code by 1, data by -8; a large frame, in which the return address comes first. */
+	const uint8_t cie[24] = { [0] = 20,
+				  [8] = 1,
+				  [10] = 1,
+				  [11] = 0x78,
+				  [12] = x86 ? 16 : 30,
+				  [13] = 0x0c,
+				  [14] = x86 ? 7 : 31,
+				  [15] = 0x80,
+				  [16] = 0x10,
+				  [17] = x86 ? 0x90 : 0,
+				  [18] = x86 };
+	/* Four bytes on, the row of the end; after four more one with a large frame again. */
+	const uint8_t once[] = { 0x44, 0x0c,	     x86 ? 2 : 31, x86 ? 8 : 0, 0x44,
+				 0x0c, x86 ? 7 : 31, 0x80,	   0x10 };
+	const uint32_t fde[] = { (uint32_t)(20 + n * sizeof(once)), 28 };
+	const uint64_t range[] = { start, length };
+
+	buffer_append(frames, cie, sizeof(cie));
+	buffer_append(frames, fde, sizeof(fde));
+	buffer_append(frames, range, sizeof(range));
+	for (size_t i = 0; i < n; i++)
+		buffer_append(frames, once, sizeof(once));
+}
+
+/* Of a file with such a function, whose instructions do not contradict. */
+static int build_of_handlers(size_t n)
+{
+	static const uint32_t code[] = { 0xd65f03c0, 0x8b2463ff }; /* ret; add sp,sp,x4 */
+	const uint64_t place = 1 << 16, length = 8 * n + 16;
+	const Elf64_Phdr segment = { .p_type = PT_LOAD,
+				     .p_flags = PF_R | PF_X,
+				     .p_offset = place,
+				     .p_vaddr = place,
+				     .p_filesz = length,
+				     .p_memsz = length };
+	struct buffer frames = { 0 }, b = { 0 };
+	struct fixture_section section = { .name = ".eh_frame", .flags = SHF_ALLOC };
+	struct unwind_table t;
+	struct elf_file e;
+	int status;
+
+	add_handlers(&frames, place, length, n);
+	section.data = frames.data;
+	section.size = frames.size;
+	fixture_elf(&b, &section, 1);
+	((Elf64_Ehdr *)b.data)->e_machine = ARCH_MACHINE;
+	((Elf64_Ehdr *)b.data)->e_phoff = b.size;
+	((Elf64_Ehdr *)b.data)->e_phnum = 1;
+	buffer_append(&b, &segment, sizeof(segment));
+	assert_true(b.size <= place);
+	while (b.size < place)
+		buffer_append(&b, "", 1);
+	for (uint64_t at = 0; at < length; at += sizeof(code))
+		buffer_append(&b, code, sizeof(code));
+	assert_int_equal(elf_file_open_memory(&e, b.data, b.size), ELF_OK);
+	status = unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = 1 << 20 });
+	unwind_table_release(&t);
+	elf_file_release(&e);
+	buffer_release(&b);
+	buffer_release(&frames);
+	return status;
+}
+
+static void test_limit_of_handlers(void **state)
+{
+	assert_int_equal(build_of_handlers(LIMIT_HANDLER_SEARCHES), UNWIND_TABLE_OK);
+	assert_int_equal(build_of_handlers(LIMIT_HANDLER_SEARCHES + 1), UNWIND_TABLE_LIMIT);
+}
+
 /* As glibc's entry point on arm64: only its second instruction says that nothing called it. */
 #ifdef __x86_64__
 #define RETURN_ADDRESS "rip"
@@ -682,6 +756,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_file_without_code),
 	cmocka_unit_test(test_holes_are_not_analysed),
 	cmocka_unit_test(test_search_for_a_handler_ends),
+	cmocka_unit_test(test_limit_of_handlers),
 	cmocka_unit_test(test_entry_is_outermost),
 	cmocka_unit_test(test_way_to_a_handler),
 #ifdef __aarch64__
