@@ -27,8 +27,8 @@
 
 /*
  * Places of a file where its rows and instructions say that a frame may be left for that of an
- * exception's handler: around each, the way to it is looked for. A file with more gets no unwind
- * table. libgcc has 4 of them.
+ * exception's handler: around each, the way to it is looked for, on arm64 in up to 8 KiB of code. A
+ * file with more gets no unwind table. libgcc has 4 of them.
  */
 #define LIMIT_HANDLER_SEARCHES 256
 
