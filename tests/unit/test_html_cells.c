@@ -122,6 +122,23 @@ static void test_runs_of_many_cells(void **state)
 	check_cells(1000);
 }
 
+/* The first part of a group may have the same number of a slice as the last one of another. */
+static void test_groups_that_meet_in_a_slice(void **state)
+{
+	static const struct profile_part met[] = { { 0, 0, 1 }, { 1, 0, 1 } };
+	static const struct profile_entry of_met[] = { { .group = 1 }, { .group = 2 } };
+	struct profile p = make_profile(0);
+	struct html_cells c = { .profile = &p, .source_of = source_of, .source_count = 2 };
+
+	p.entries = of_met;
+	p.parts = met;
+	p.entry_count = p.part_count = 2;
+	assert_no_error(html_cells_find(&c));
+	assert_int_equal(c.stretch_count, 2);
+	assert_int_equal(c.slices, 2);
+	html_cells_release(&c);
+}
+
 static void test_nothing(void **state)
 {
 	struct profile p = { 0 };
@@ -140,6 +157,7 @@ static void test_nothing(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_runs_of_few_cells),
 	cmocka_unit_test(test_runs_of_many_cells),
+	cmocka_unit_test(test_groups_that_meet_in_a_slice),
 	cmocka_unit_test(test_nothing),
 };
 

@@ -115,6 +115,25 @@ static void test_moments_are_joined(void **state)
 static const struct slices_place places[] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { PRF_NONE, 0 } };
 static const struct slices_worth worths[] = { { 1, 0 }, { 0, 1 } };
 
+static void check_split(const struct slices *s, const struct slices_cells *cells)
+{
+	struct slices_parts out = { 0 };
+
+	assert_true(slices_split(s, cells, true, &out));
+	assert_int_equal(out.count, 8);
+	for (uint32_t i = 0; i < out.count; i++) {
+		assert_int_equal(out.parts[i].entry, i / 4);
+		assert_int_equal(out.parts[i].slice, i % 4);
+	}
+	/* 1, 5, 9 of cell 1 by weight; of cell 0 by number (3 and 1), of cell 2 by weight (2). */
+	assert_int_equal(out.samples[0], 3);
+	assert_int_equal(out.parts[0].value, 9);
+	assert_int_equal(out.samples[4], 3 + 1 + 2);
+	assert_int_equal(out.parts[4].value, 3 + 1 + 6);
+	assert_int_equal(out.samples[5], 2 + 1 + 3);
+	slices_parts_release(&out);
+}
+
 static void test_splits(void **state)
 {
 	const struct profile_entry entries[] = { { 0, 0, 5, 0, 0 }, { 2, 0, PRF_NONE, 0, 0 } };
@@ -128,19 +147,9 @@ static void test_splits(void **state)
 	slices_restart(&s);
 	assert_true(slices_count(&s, 0, 15, 3));
 	assert_true(slices_count(&s, 0, 5, 3));
-	assert_true(slices_split(&s, &cells, true, &out));
-	assert_int_equal(out.count, 8);
-	for (uint32_t i = 0; i < out.count; i++) {
-		assert_int_equal(out.parts[i].entry, i / 4);
-		assert_int_equal(out.parts[i].slice, i % 4);
-	}
-	/* 1, 5, 9 of cell 1 by weight; of cell 0 by number (3 and 1), of cell 2 by weight (2). */
-	assert_int_equal(out.samples[0], 3);
-	assert_int_equal(out.parts[0].value, 9);
-	assert_int_equal(out.samples[4], 3 + 1 + 2);
-	assert_int_equal(out.parts[4].value, 3 + 1 + 6);
-	assert_int_equal(out.samples[5], 2 + 1 + 3);
-	slices_parts_release(&out);
+	check_split(&s, &cells);
+	assert_true(slices_join(&s));
+	check_split(&s, &cells);
 	assert_true(slices_split(&s, &cells, false, &out));
 	assert_int_equal(out.count, 8);
 	assert_int_equal(out.parts[4].value, 3 + 1 + 6);
