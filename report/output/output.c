@@ -14,6 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Makes the temporary file. No signal ends the program before it knows what to remove then. */
+static void make_temporary(struct report_output *o)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (o->fd >= 0)
+		progress_removes(o->temporary);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 struct error *report_output_open(struct report_output *o, const char *path)
 {
 	struct stat info;
@@ -30,14 +43,13 @@ struct error *report_output_open(struct report_output *o, const char *path)
 	}
 	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
 		return error_memory();
-	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	make_temporary(o);
 	if (o->fd < 0) {
 		struct error *error = error_system(errno, "cannot be written");
 
 		free(o->temporary);
 		return error;
 	}
-	progress_removes(o->temporary);
 	mask = umask(0);
 	umask(mask);
 	fchmod(o->fd, 0666 & ~mask);
