@@ -30,11 +30,10 @@
 
 #define HOTSPOT_BACK 64 /* steps back in a segment map; each goes up to 254 segments */
 #define HOTSPOT_COOKIE (~0ULL)
-#define HOTSPOT_SCAN 8	       /* words that barriers may push below a compiled frame's call */
-#define HOTSPOT_PUSHED 6       /* words that stubs push that have no frame */
-#define HOTSPOT_SAVED 20       /* words that stubs save before they have a frame, or after it */
-#define HOTSPOT_INTERPRETED 72 /* bytes that an interpreted frame has below rbp, or more */
-#define HOTSPOT_FRAME 65536    /* words; no frame of compiled code is larger */
+#define HOTSPOT_SCAN 8	    /* words that barriers may push below a compiled frame's call */
+#define HOTSPOT_PUSHED 6    /* words that stubs push that have no frame */
+#define HOTSPOT_SAVED 20    /* words that stubs save before they have a frame, or after it */
+#define HOTSPOT_FRAME 65536 /* words; no frame of compiled code is larger */
 
 static __always_inline bool hotspot_in_cache(const struct walk *w, __u64 pc)
 {
@@ -424,33 +423,50 @@ __noinline int hotspot_returns_at(__u32 index, __u64 at)
 	return hotspot_is_return(w, word(w, 0));
 }
 
+/* Whether the frame pointer is the stub's, which begins at `code`: its caller called that. */
+__noinline int hotspot_is_own_frame(__u32 index, __u64 code)
+{
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
+	__u64 before, pc, called;
+
+	if (!w || w->fp < w->sp || w->fp - w->sp >= 4096 || read_words(w, w->fp + 8, 1))
+		return 0;
+	pc = word(w, 0);
+	if (!hotspot_in_cache(w, pc) || WALK_READ_USER(&before, sizeof(before), pc - 8))
+		return 0;
+	called = pc + (__u64)(__s64)(__s32)(before >> 32);
+	return (before >> 24 & 0xff) == 0xe8 && called - code <= w->pc - code;
+}
+
 /*
  * The interrupted frame of a stub: the first word of the stack that is a return address. Below
- * it are the few registers that the stub has saved, if any.
+ * it are the few registers that the stub has saved, if any. Negative: there is none; otherwise as
+ * hotspot_step().
  */
-static __always_inline int hotspot_leave_saved(struct walk *w, const struct hotspot_blob *blob,
-					       __u64 *pc, __u64 *sp)
+__noinline int hotspot_leave_saved(__u32 index, __u32 kind)
 {
-	for (__u64 i = 0; i < HOTSPOT_SAVED; i++) {
-		__u64 at = w->sp + 8 * i;
+	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 
-		int returns = hotspot_returns_at(w->index, at);
+	if (!w)
+		return -1;
+	for (__u64 i = 0; i < HOTSPOT_SAVED; i++) {
+		__u64 at = w->sp + 8 * i, pc;
+		int returns = hotspot_returns_at(index, at);
 
 		if (returns < 0)
 			return -1;
 		/* Among more words than are pushed, a larger frame's locals: it is linked then. */
 		if (i == HOTSPOT_PUSHED && w->fp > at && w->fp - at < 4096 &&
-		    hotspot_returns_at(w->index, w->fp + 8) > 0)
+		    hotspot_returns_at(index, w->fp + 8) > 0)
 			return -1;
 		if (!returns || read_words(w, at, 1))
 			continue;
-		*pc = word(w, 0);
-		*sp = at + 8;
+		pc = word(w, 0);
 		/* Either it is linked already, or rbp is the last that it takes back. */
-		if ((w->fp == at - 8 || blob->kind == HOTSPOT_SIZED_STUB) && i &&
+		if ((w->fp == at - 8 || kind == HOTSPOT_SIZED_STUB) && i &&
 		    !read_words(w, at - 8, 1))
 			w->fp = word(w, 0);
-		return 0;
+		return step_to_caller(w, pc, at + 8);
 	}
 	return -1;
 }
@@ -469,7 +485,8 @@ static __always_inline bool hotspot_has_left(struct walk *w)
 static __always_inline int hotspot_leave_stub(struct walk *w, const struct hotspot_blob *blob)
 {
 	const struct hotspot_process *p = &w->hotspot.process;
-	__u64 cfa = w->sp + 8ULL * blob->frame_words, pc, sp, sender = w->registers.r13;
+	__u64 cfa = w->sp + 8ULL * blob->frame_words, sender = w->registers.r13;
+	int ended;
 
 	/* It is called by the machine, and has no frame. */
 	if (blob->kind == HOTSPOT_CALLED_STUB)
@@ -487,14 +504,12 @@ static __always_inline int hotspot_leave_stub(struct walk *w, const struct hotsp
 	    (hotspot_is_return(w, word(w, 1)) ||
 	     (w->fp == cfa - 16 && hotspot_in_cache(w, word(w, 1)))))
 		return hotspot_leave_sized(w->index, cfa);
-	/*
-	 * With few words below it, the frame pointer is the stub's own, as an interpreted caller's
-	 * has more; among locals, words of earlier calls may look like return addresses.
-	 */
-	if (w->fp - w->sp < HOTSPOT_INTERPRETED && hotspot_returns_at(w->index, w->fp + 8) > 0)
+	/* Among its locals may be return addresses of earlier calls. */
+	if (hotspot_is_own_frame(w->index, blob->code))
 		return hotspot_leave_linked(w);
-	if (!hotspot_leave_saved(w, blob, &pc, &sp))
-		return step_to_caller(w, pc, sp);
+	ended = hotspot_leave_saved(w->index, blob->kind);
+	if (ended >= 0)
+		return ended;
 	/* An adapter has the return address in rax while it moves the arguments. */
 	if (w->frames == 1 && hotspot_is_return(w, w->registers.ax))
 		return step_to_caller(w, w->registers.ax,
@@ -588,7 +603,7 @@ static __always_inline bool hotspot_entered(struct walk *w, bool registers)
 
 	if (below < 24 || below >= 4096)
 		return false;
-	if (below <= HOTSPOT_INTERPRETED)
+	if (below <= 72)
 		return true;
 	if (read_words(w, w->sp, 1) || hotspot_in_cache(w, word(w, 0)))
 		return false;

@@ -3,7 +3,8 @@
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/runtimes.sh"
 need_bpf
-build_java "$top/tests/e2e/programs/java/Mix.java" "$top/tests/e2e/programs/java/Maths.java"
+build_java "$top/tests/e2e/programs/java/Mix.java" "$top/tests/e2e/programs/java/Maths.java" \
+	"$top/tests/e2e/programs/java/Chunks.java"
 
 share() {
 	"$report" --info --json "$1" > "$work/info.json"
@@ -43,6 +44,11 @@ if [ -z "${SAN:-}" ]; then
 	mix -XX:-TieredCompilation
 	# Among a stub's locals there are return addresses of earlier calls.
 	running -Xint Maths
+	# A stub without a frame is called from a small one that has the frame pointer.
+	running -XX:+PreserveFramePointer -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Chunks.small Chunks
+	folded=$("$report" -q "$work/java.prf")
+	like "$folded" ';Chunks.outer;Chunks.small;[a-z]+ chunks' "stubs that find the method of an interface are called"
+	unlike "$folded" ';Chunks.outer;[a-z]+ chunks' "and their caller is not missing"
 fi
 
 # One that is started. In its first 0.2 s the tables of libjvm.so are not there yet, nor is the machine
