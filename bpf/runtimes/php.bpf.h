@@ -108,11 +108,11 @@ static __always_inline __u64 php_hash_words(struct script_walk *w, __u64 length,
 }
 
 /* A hash of a string; `hash` 0, or one that is none: 0. */
-static __always_inline __u64 php_hash_text(struct script_walk *w, __u64 string, __u64 hash)
+SCRIPT_GLOBAL __u64 php_hash_text(struct script_walk *w, __u64 string, __u64 hash)
 {
 	__u64 length;
 
-	if (!hash || php_string(w, string))
+	if (!w || !hash || php_string(w, string))
 		return 0;
 	length = w->values[PHP_STRING_LENGTH / 8];
 	hash = script_mix(script_mix(hash, length), w->values[PHP_STRING_HASH / 8]);
@@ -211,7 +211,7 @@ static __always_inline __u32 php_line(struct script_walk *w, const struct php_pr
 /* Whether a frame of the loop that is at `at` calls a function without a frame for it. */
 static __always_inline int php_calls(const struct php_process *p, __u64 at)
 {
-	for (int i = 0; i < PHP_FRAMELESS_CALLS; i++)
+	for (__u64 i = 0; i < PHP_FRAMELESS_CALLS; i++)
 		if (p->frameless_calls[i] &&
 		    p->frameless + (__u64)(__s64)p->frameless_calls[i] == at)
 			return 1;

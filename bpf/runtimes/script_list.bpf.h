@@ -17,8 +17,8 @@
 #include "bpf/state/kernel.h"
 #include "bpf/state/walk_state.bpf.h"
 
-#define SCRIPT_STEPS 4	/* frames per call of script_steps() */
-#define SCRIPT_MARKS 16 /* user frames per call of script_mark_evaluation() */
+#define SCRIPT_STEPS 4 /* frames per call of script_steps() */
+#define SCRIPT_MARKS 8 /* user frames per call of script_mark_evaluation() */
 
 /* Scratches for lists of frames aside, one for each of unwind_walks. */
 struct {

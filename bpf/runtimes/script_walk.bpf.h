@@ -19,6 +19,13 @@
 #define SCRIPT_KNOWN_BITS 10
 #define SCRIPT_END_BYTES 32 /* of a text that are hashed */
 
+/* A function that the verifier looks at once, wherever it is called. */
+#ifdef __bpf__
+#define SCRIPT_GLOBAL __noinline
+#else
+#define SCRIPT_GLOBAL static
+#endif
+
 /* An odd number without pattern. */
 #define SCRIPT_HASH_CODE 0x9fb21c651e98df25ULL
 
