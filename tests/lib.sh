@@ -148,7 +148,7 @@ act() {
 notes() { grep -o '<pre>\[.*</pre>' "$1"; }
 
 # need_bpf [alone]: skips the script where BPF cannot be used. One that says "alone" is about shares or times
-# of programs, and tests/run starts nothing beside it.
+# of programs, or about how soon the recorder comes: tests/run starts nothing beside it.
 need_bpf() {
 	[ "$(id -u)" = 0 ] || skip_all "needs root for BPF"
 	[ -r /sys/kernel/btf/vmlinux ] || skip_all "the kernel has no BTF"

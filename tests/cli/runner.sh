@@ -93,8 +93,8 @@ sanitizers! ... 8 more lines" "... and its end names what failed in each stage"
 export MAKES=good
 END=0 PATH=$work/tools:$PATH SAYS="    ok 1 - good" "$work/ci/.ci/run" > "$work/log" 2>&1
 is "$?: $(tail -n 1 "$work/log")" "0: 6 passed, 0 failed, 1 skipped" "a last stage that would take too long is skipped"
-END=0 PATH=$work/tools:$PATH SAYS="    not ok 1 - bad" "$work/ci/.ci/run" > "$work/log" 2>&1
-is "$?: $(tail -n 2 "$work/log")" "1: debian13!     not ok 1 - bad
+END=0 PATH=$work/tools:$PATH SAYS="tests/unit/test_bad  0 passed, 1 failed, 0 skipped" "$work/ci/.ci/run" > "$work/log" 2>&1
+is "$?: $(tail -n 2 "$work/log")" "1: debian13! tests/unit/test_bad  0 passed, 1 failed, 0 skipped
 6 passed, 1 failed, 0 skipped" "... unless something has failed by then"
 
 # A program of ours that does not compile is a failure; a machine without a compiler is not.

@@ -30,7 +30,7 @@ like "$*" "prof-record -q -a -F 19 --switch-output=60s --max-files 1440 .*--dura
 capabilities=$(setting CapabilityBoundingSet | tr 'A-Z' 'a-z' | sed 's/cap_/+/g; s/ /,/g')
 if setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all true 2> "$work/err"; then
 	# An idle machine has no names to find.
-	awk 'BEGIN { for (;;) n++ }' &
+	timeout 60 awk 'BEGIN { for (;;) n++ }' &
 	busy=$!
 	setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all "$@" > "$work/out" 2>&1
 	is "$?: $(cat "$work/out")" "0: " "what it starts records"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Processes in namespaces, programs that only they can see, and programs that are gone.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 compile_c -O1 -g -pthread -fno-sanitize=all -o "$work/burn" "$top/tests/e2e/programs/burn.c"
 
 if unshare -mpf --propagation private true 2> /dev/null; then

@@ -2,7 +2,7 @@
 # JavaScript functions have their names, files and lines without any flag of node, whatever was at
 # their address before, and their stacks reach the root.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 [ "$(uname -m)" = x86_64 ] || skip_all "V8's frames are known on x86-64"
 node=${NODE:-node}
 "$node" -e 'process.exit(0)' > /dev/null 2>&1 || skip_all "there is no node"

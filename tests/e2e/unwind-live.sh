@@ -1,7 +1,7 @@
 #!/bin/sh
 # Processes that run already, deleted files, and many programs that live only briefly.
 . "$(dirname "$0")/../lib.sh"
-need_bpf
+need_bpf alone
 compile_c -O2 -g -fomit-frame-pointer -pthread -o "$work/stacks" \
 	"$top/tests/e2e/programs/stacks.c" -ldl
 
