@@ -389,7 +389,7 @@ static bool load_both(struct report_options *o, struct loaded *base, struct load
 	struct view timeless = *o->view;
 	struct report_options of_base = *o;
 
-	timeless.dimensions &= ~(unsigned int)(PROFILE_BY_TIME | PROFILE_IN_PARTS);
+	timeless.dimensions &= ~(unsigned int)PROFILE_TIMED;
 	of_base.view = &timeless;
 	if (!open_traces(o, base, o->bases, o->base_count) || !loaded_read(base, &of_base, true) ||
 	    !open_traces(o, now, o->paths, o->path_count) || !loaded_read(now, o, true))

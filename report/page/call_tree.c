@@ -178,15 +178,6 @@ static struct error *add_all(struct adding *a, const struct threads *threads, ui
 	return error;
 }
 
-static size_t deepest(const struct profile *p)
-{
-	size_t depth = 0;
-
-	for (size_t i = 0; i < p->node_count; i++)
-		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
-	return depth;
-}
-
 struct error *call_tree_add(struct call_tree *t, const struct profile *p,
 			    const struct threads *threads, uint32_t **of_entry)
 {
@@ -198,7 +189,7 @@ struct error *call_tree_add(struct call_tree *t, const struct profile *p,
 	a.shared_of = calloc(p->node_count + 1, sizeof(*a.shared_of));
 	a.known = calloc(p->node_count + 1, sizeof(*a.known));
 	a.epoch = calloc(p->node_count + 1, sizeof(*a.epoch));
-	a.path = calloc(deepest(p) + 1, sizeof(*a.path));
+	a.path = calloc(profile_depth(p) + 1, sizeof(*a.path));
 	if (!nodes || !a.shared_of || !a.known || !a.epoch || !a.path ||
 	    (a.indexed ? !index_nodes(t) : append_child(t, PRF_NONE, PRF_NONE) == PRF_NONE))
 		goto out;

@@ -105,15 +105,6 @@ static bool add_frames(struct label_frames *l, const struct profile *p)
 	return true;
 }
 
-static size_t deepest(const struct profile *p)
-{
-	size_t depth = 0;
-
-	for (size_t i = 0; i < p->node_count; i++)
-		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
-	return depth;
-}
-
 struct error *label_frames_add(struct label_frames *l, struct profile *p,
 			       struct profile_entry *entries, const unsigned int *masks)
 {
@@ -122,7 +113,7 @@ struct error *label_frames_add(struct label_frames *l, struct profile *p,
 
 	a.known = malloc((p->node_count + 1) * sizeof(*a.known));
 	a.below = malloc((p->node_count + 1) * sizeof(*a.below));
-	a.path = malloc((deepest(p) + 1) * sizeof(*a.path));
+	a.path = malloc((profile_depth(p) + 1) * sizeof(*a.path));
 	ok = a.known && a.below && a.path;
 	if (ok)
 		memset(a.below, 0xff, p->node_count * sizeof(*a.below));

@@ -173,6 +173,8 @@ enum profile_dimension {
 	PROFILE_BY_PARALLELISM = PROFILE_BY_NOTE << PROFILE_NOTES,
 	/* Distinguishes no groups: entries have parts, by time where that is known. */
 	PROFILE_IN_PARTS = PROFILE_BY_PARALLELISM << 1,
+	/* With one of these it counts when samples came. */
+	PROFILE_TIMED = PROFILE_BY_TIME | PROFILE_IN_PARTS,
 	PROFILE_BY_THREAD = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID,
 };
 
@@ -220,5 +222,15 @@ struct profile {
 	bool led; /* every stack begins with a frame that says whose it is, so none is empty */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };
+
+/* The frames of the deepest stack. */
+static inline size_t profile_depth(const struct profile *p)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < p->node_count; i++)
+		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
+	return depth;
+}
 
 #endif

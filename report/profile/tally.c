@@ -17,7 +17,6 @@
 #define MAX_GROUPS (1u << 24)
 #define LAST_CELLS 4 /* a power of two */
 #define LAST_EVENTS 4
-#define BY_MOMENT (PROFILE_BY_TIME | PROFILE_IN_PARTS) /* with one, moments are noted */
 
 /* The group that the samples of a task with this event belong to. */
 struct known_group {
@@ -38,7 +37,7 @@ struct tally {
 
 	struct tally_cell *cells;
 	size_t cell_count, cell_capacity;
-	struct slices slices; /* with BY_MOMENT */
+	struct slices slices; /* with PROFILE_TIMED */
 	struct pairs wakers;  /* (stack, number of the comm or PRF_NONE) */
 
 	/* What tally_join() has put together: the first cells, whose wakers are here. */
@@ -509,7 +508,7 @@ static bool count_sample(struct tally *t, const struct prf_samples *s, size_t i,
 	*last = at;
 	t->cells[at].samples++;
 	t->cells[at].weight += s->weight[i];
-	return !(t->options.dimensions & BY_MOMENT) || note_time(t, at, s, i);
+	return !(t->options.dimensions & PROFILE_TIMED) || note_time(t, at, s, i);
 }
 
 /* Counts a sample where its group says, which need not count. False without memory. */
@@ -550,7 +549,7 @@ static struct error *add_plain(struct tally *t, const struct prf_samples *s)
 	struct known_group(*known)[LAST_EVENTS] = t->known;
 	uint32_t(*last_cell)[LAST_CELLS] = t->last_cell;
 	struct tally_cell *cells = t->cells;
-	const bool by_time = t->options.dimensions & BY_MOMENT;
+	const bool by_time = t->options.dimensions & PROFILE_TIMED;
 	struct moments moments = moments_of(t);
 
 	for (size_t i = 0, n = s->n; i < n; i++) {

@@ -6,7 +6,7 @@
  * Adds samples up: one cell per (group, stack) that occurs, and one addition per sample.
  * Who belongs to which group is decided once per (task, event), so that a sample costs two
  * look-ups and no hashing, as long as its stack was last seen in the same group. With
- * PROFILE_BY_TIME or _IN_PARTS it also keeps when they came. How many threads of a process ran at
+ * PROFILE_TIMED it also keeps when they came. How many threads of a process ran at
  * the time of a sample (report/profile/parallelism.h) is found out where groups or the selection
  * differ by it.
  *
@@ -78,7 +78,7 @@ size_t tally_joined(const struct tally *t);
 
 /*
  * Each sample counts for as many as it weighs: for what was added up before it came here. Times are
- * not known then: without PROFILE_BY_TIME and _IN_PARTS. After all samples.
+ * not known then: without PROFILE_TIMED. After all samples.
  */
 void tally_count_weights(struct tally *t);
 
@@ -104,7 +104,7 @@ const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
 /* The number of such an event, PRF_NONE when no trace has it. */
 uint32_t tally_find_event(const struct tally *t, const struct prf_event *event);
-/* When the samples of the cells came; empty without PROFILE_BY_TIME and _IN_PARTS. */
+/* When the samples of the cells came; empty without PROFILE_TIMED. */
 const struct slices *tally_slices(const struct tally *t);
 
 #endif

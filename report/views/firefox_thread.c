@@ -628,7 +628,7 @@ static void find_symbols(struct firefox *w)
 
 struct error *firefox_init(struct firefox *w, const struct profile *p, struct sink *s)
 {
-	size_t functions, depth = 0;
+	size_t functions;
 	struct error *error;
 
 	*w = (struct firefox){
@@ -636,8 +636,6 @@ struct error *firefox_init(struct firefox *w, const struct profile *p, struct si
 		.sink = s,
 		.functions = { .keys = FUNCTIONS_BY_OBJECT | FUNCTIONS_BY_FILE },
 	};
-	for (size_t i = 0; i < p->node_count; i++)
-		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	error = threads_init(&w->threads, p);
 	if (!error)
 		error = threads_find_parts(&w->threads, p);
@@ -649,7 +647,7 @@ struct error *firefox_init(struct firefox *w, const struct profile *p, struct si
 	w->object_of = calloc(functions + 1, sizeof(*w->object_of));
 	w->lowest = calloc(functions + 1, sizeof(*w->lowest));
 	w->place_of = calloc(p->node_count + 1, sizeof(*w->place_of));
-	w->path = calloc(depth + 1, sizeof(*w->path));
+	w->path = calloc(profile_depth(p) + 1, sizeof(*w->path));
 	if (!w->object_of || !w->lowest || !w->place_of || !w->path || !find_places(w) ||
 	    !numbering_init(&w->stacks, p->node_count) ||
 	    !numbering_init(&w->frames, w->place_count) || !numbering_init(&w->calls, functions) ||

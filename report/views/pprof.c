@@ -485,12 +485,9 @@ static struct error *pprof_build(struct pprof *pp)
 	const struct profile *p = pp->profile;
 	enum worth worth = pprof_worth(p);
 	struct error *error;
-	size_t depth = 0;
 
-	for (size_t i = 0; i < p->node_count; i++)
-		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	pp->places = calloc(p->node_count + 1, sizeof(*pp->places));
-	pp->ids = malloc((depth + 1) * PROTOBUF_NUMBER_MAX);
+	pp->ids = malloc((profile_depth(p) + 1) * PROTOBUF_NUMBER_MAX);
 	pp->mapping_of = calloc(p->object_count + 1, sizeof(*pp->mapping_of));
 	if (!pp->places || !pp->ids || !pp->mapping_of)
 		return error_memory();

@@ -170,18 +170,15 @@ static struct error *speedscope_init(struct speedscope *w)
 {
 	const struct profile *p = w->profile;
 	uint64_t spelled = 0;
-	uint32_t depth = 0;
 	struct error *error;
 
-	for (size_t i = 0; i < p->node_count; i++)
-		depth = p->nodes[i].depth > depth ? p->nodes[i].depth : depth;
 	for (size_t i = 0; i < p->part_count; i++) {
 		uint32_t node = p->entries[p->parts[i].entry].node;
 
 		spelled += node == PRF_NONE ? 0 : p->nodes[node].depth;
 	}
 	w->merged = spelled > MAX_SPELLED;
-	w->path = calloc(depth + 1, sizeof(*w->path));
+	w->path = calloc(profile_depth(p) + 1, sizeof(*w->path));
 	w->value = calloc(p->node_count + 1, sizeof(*w->value));
 	w->met = calloc(p->node_count + 1, sizeof(*w->met));
 	if (!w->path || !w->value || !w->met)

@@ -175,12 +175,10 @@ static bool find_changes(struct tree *t, const uint32_t *ends)
 static bool add_entries(struct tree *t)
 {
 	const struct profile *p = t->profile;
-	uint32_t *ends = malloc((p->entry_count + 1) * sizeof(*ends)), deepest = 0;
+	uint32_t *ends = malloc((p->entry_count + 1) * sizeof(*ends));
 	bool ok;
 
-	for (size_t i = 0; i < p->node_count; i++)
-		deepest = p->nodes[i].depth > deepest ? p->nodes[i].depth : deepest;
-	t->path = malloc((deepest + 1) * sizeof(*t->path));
+	t->path = malloc((profile_depth(p) + 1) * sizeof(*t->path));
 	ok = ends && t->path;
 	for (size_t i = 0; ok && i < p->entry_count; i++)
 		ok = add_entry(t, &p->entries[i], &ends[i]);
