@@ -429,7 +429,7 @@ __noinline int hotspot_is_own_frame(__u32 index, __u64 code)
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 	__u64 before, pc, called;
 
-	if (!w || w->fp < w->sp || w->fp - w->sp >= 4096 || read_words(w, w->fp + 8, 1))
+	if (!w || w->fp - w->sp >= 4096 || read_words(w, w->fp + 8, 1))
 		return 0;
 	pc = word(w, 0);
 	if (!hotspot_in_cache(w, pc) || WALK_READ_USER(&before, sizeof(before), pc - 8))

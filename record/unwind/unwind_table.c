@@ -58,6 +58,8 @@ struct builder {
 	struct code_analysis *analysis; /* NULL: not needed yet */
 };
 
+_Static_assert(LIMIT_HANDLER_SEARCHES == 256, "as the text says");
+
 const char *unwind_table_error_text(enum unwind_table_error error)
 {
 	switch (error) {
