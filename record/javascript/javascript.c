@@ -17,12 +17,12 @@
 
 #define NAMES_MS 50
 #define FRAMES_MAX (1 << 20)
-#define PROCESSES_MAX 65536 /* of which is known what they came to */
+#define PAST_MAX 1024 /* processes that are known, of which ended ones are */
 
 _Static_assert(sizeof(struct v8_process) <= sizeof(((struct script_process *)0)->parameters),
 	       "the kernel half gets it as the runtime's parameters");
 
-/* What a process with V8 has come to; it stays when the process has ended. */
+/* What a process with V8 has come to; for most it is noted in the trace after they have ended. */
 struct process {
 	bool runs;
 	uint32_t image, copies; /* of its program, and of the builtins in it */
@@ -140,7 +140,7 @@ static struct process *begin(struct javascript *j, uint32_t pid,
 	struct process *p = find(j, pid);
 	uint64_t *value;
 
-	if (!p && j->by_pid.count < PROCESSES_MAX) {
+	if (!p) {
 		p = calloc(1, sizeof(*p));
 		value = p ? map_put(&j->by_pid, &pid, sizeof(pid), NULL) : NULL;
 		if (value)
@@ -221,6 +221,9 @@ static void ended(void *context, uint32_t pid, uint64_t time_ns)
 	p->runs = false;
 	j->running--;
 	bpf_map_delete_elem(j->options.scripts_fd, &pid);
+	/* Names of its late samples do not need it. */
+	if (j->by_pid.count > PAST_MAX)
+		map_remove_value(&j->by_pid, &pid, sizeof(pid), free);
 }
 
 static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
