@@ -262,17 +262,15 @@ void traces_take_names(struct session *s, uint64_t now_ns)
 struct error *traces_let_go(struct session *s, uint64_t now_ns)
 {
 	struct unwinder *u = s->unwinding.unwinder;
-	struct error *error = NULL;
+	struct error *error;
 
 	if (!s->trace.writer)
 		return NULL;
-	if (u) {
-		unwinder_find_removed(u, now_ns);
-		error = vanished_write_removed(s->world.objects, u, s->trace.writer);
-	}
-	vanished_forget(s->world.objects, u, u ? lookahead_spaces(s->unwinding.lookahead) : NULL);
+	error = vanished_let_go(s->world.objects, u,
+				u ? lookahead_spaces(s->unwinding.lookahead) : NULL,
+				s->trace.writer);
 	if (u)
-		unwinder_forget_removed(u);
+		unwinder_forget_unused(u, s->world.objects, now_ns);
 	return trace_file_error(&s->trace, error);
 }
 

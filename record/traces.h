@@ -13,7 +13,10 @@
 int traces_open(struct session *s);
 int traces_begin(struct session *s);
 
-/* Writes the names of programs that were removed and have ended, and forgets their files. */
+/*
+ * Forgets files that nobody will map again, once their names are written: see vanished_let_go(). To
+ * be called every 10 s.
+ */
 struct error *traces_let_go(struct session *s, uint64_t now_ns);
 
 /* Ends the current file; `last`: no more samples will come. */

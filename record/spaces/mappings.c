@@ -10,8 +10,12 @@
 /* Some mappings more, or fewer, of their objects. */
 static void count_users(const struct mapping *list, size_t n, int change)
 {
-	for (size_t i = 0; i < n; i++)
-		((struct mapped *)list[i].object)->users += (uint64_t)change;
+	for (size_t i = 0; i < n; i++) {
+		struct mapped *mapped = (struct mapped *)list[i].object;
+
+		mapped->users += (uint64_t)change;
+		mapped->again |= change > 0;
+	}
 }
 
 void mappings_release(struct mappings *m)

@@ -17,6 +17,7 @@ struct object;
 
 struct mapped {
 	uint64_t users; /* mappings of it, in all of what is mapped anywhere */
+	bool again;	/* there are new ones, since somebody cleared this */
 };
 
 struct mapping {

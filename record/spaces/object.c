@@ -352,8 +352,11 @@ static void look_at_users(const void *key, size_t size, uint64_t value, void *co
 	struct forgetting *f = context;
 	bool was_idle = object && object->idle;
 
-	if (object)
-		object->idle = object->mapped.users ? 0 : object->idle + 1;
+	if (object) {
+		/* Processes may come and go between two looks. */
+		object->idle = object->mapped.users || object->mapped.again ? 0 : object->idle + 1;
+		object->mapped.again = false;
+	}
 	if (object && object->idle && was_idle && array_reserve(&f->list, &f->capacity, f->n + 1) &&
 	    f->may(object, f->context))
 		f->list[f->n++] = (struct forgotten){ key, size, object };

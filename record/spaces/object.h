@@ -38,8 +38,7 @@ struct object {
 	 * the end.
 	 */
 	struct code_hits hits;
-	uint32_t idle; /* no layout mapped it the last times it was looked at: see objects_forget()
-			*/
+	uint32_t idle; /* at so many looks, nobody had mapped it since the last: objects_forget() */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 	struct asker asker;	/* for whom the file was asked for and has not answered */
 	struct open_file file; /* between object_prepare() and object_let_go(); else its fd is -1 */
@@ -94,8 +93,8 @@ void object_let_go(struct object *object);
 void object_examine(uint32_t pid, const struct mapping *mapping);
 
 /*
- * Forgets the objects of which `may` is true, of those that no layout maps. It is asked for each of
- * them that had no mappings in the last call either.
+ * Forgets the objects of which `may` is true, of those that no layout maps, nor has mapped since
+ * the last call but one. To be called at a steady pace: `idle` is how often that was so.
  */
 void objects_forget(struct objects *o, bool (*may)(struct object *object, void *context),
 		    void *context);

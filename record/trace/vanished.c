@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs of a container may run now and then only, as its health checks do: at 10 s, 10 minutes.
+/*
+ * After so many calls of vanished_let_go() in which nobody mapped a file: programs may run now and
+ * then only, as health checks of containers do.
  */
 #define LOOKS 60
 
@@ -22,7 +24,7 @@ struct writing {
 
 static bool has_build_id(const struct elf_file *file, const struct prf_object *d)
 {
-	return file->build_id_size == d->build_id_size &&
+	return d->build_id_size && file->build_id_size == d->build_id_size &&
 	       !memcmp(file->build_id, d->build_id, d->build_id_size);
 }
 
@@ -112,67 +114,45 @@ static void visit(struct object *object, void *context)
 	code_hits_release(&object->hits);
 }
 
-/*
- * Of a container that has probably ended: the report cannot find it, although its file may be one
- * of other containers, too.
- */
-static bool is_left_behind(const struct object *object)
-{
-	return *object->definition.root && object->idle >= LOOKS && !object->mapped.users;
-}
-
-static void visit_removed(struct object *object, void *context)
-{
-	struct writing *writing = context;
-
-	if (object->code && object->hits.n &&
-	    (is_left_behind(object) || unwinder_has_marked(writing->unwinder, object->code)))
-		visit(object, writing);
-}
-
-struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,
-				     struct prf_writer *w)
-{
-	struct writing writing = { .unwinder = unwinder, .writer = w };
-
-	objects_each(objects, visit_removed, &writing);
-	return writing.error;
-}
-
-struct forgetting {
-	struct unwinder *unwinder;
+struct letting_go {
+	struct writing writing;
 	const struct spaces *newest;
 };
 
-/* Of an object that no process maps any more: whether there is nothing else to learn of it. */
-static bool may_go(struct object *object, void *context)
+/*
+ * Whether nothing is to be had of a file any more, or soon from its path again. Containers have
+ * paths of their own, whether or not their root folder is another one for us.
+ */
+static bool is_left_behind(const struct object *object, struct unwinder *unwinder)
 {
-	const struct forgetting *f = context;
-
-	if (object->code && (object->hits.n || !is_left_behind(object)) &&
-	    !unwinder_has_marked(f->unwinder, object->code))
-		return false;
-	if (f->newest)
-		spaces_forget(f->newest, object);
-	return true;
-}
-
-static void keep_file(struct object *object, void *context)
-{
-	const struct forgetting *f = context;
-
-	if (object->code)
-		unwinder_unmark(f->unwinder, object->code);
+	switch (unwinder_holds(unwinder, object->code)) {
+	case UNWINDER_HOLDS_NOTHING: return true;
+	case UNWINDER_HOLDS_TABLE: return object->idle >= LOOKS;
+	case UNWINDER_HOLDS_FILE: break;
+	}
+	return !(object->idle % LOOKS) && !is_at_its_path(&object->definition);
 }
 
 /* Only an unwinder sets `code`. */
-void vanished_forget(struct objects *objects, struct unwinder *unwinder,
-		     const struct spaces *newest)
+static bool may_go(struct object *object, void *context)
 {
-	struct forgetting f = { unwinder, newest };
+	struct letting_go *l = context;
 
-	objects_forget(objects, may_go, &f);
-	objects_each(objects, keep_file, &f);
+	if (object->code && !is_left_behind(object, l->writing.unwinder))
+		return false;
+	visit(object, &l->writing);
+	if (l->newest)
+		spaces_forget(l->newest, object);
+	return true;
+}
+
+struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
+			      const struct spaces *newest, struct prf_writer *w)
+{
+	struct letting_go l = { { .unwinder = unwinder, .writer = w }, newest };
+
+	objects_forget(objects, may_go, &l);
+	return l.writing.error;
 }
 
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,

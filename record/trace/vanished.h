@@ -19,18 +19,12 @@ struct error *vanished_write(const struct objects *objects, struct unwinder *unw
 			     struct prf_writer *w);
 
 /*
- * The same, only for those that unwinder_find_removed() has marked, and those of other root folders
- * that nothing has mapped for a long time, at so many calls of vanished_forget().
+ * Forgets objects that no process maps any more, once their names are written: those of files that
+ * were removed or are not open here, and those that have been idle for long and that the report
+ * will not find at their path. Others may be mapped again, or removed later. To be called every
+ * 10 s; `unwinder` and `newest` may be NULL.
  */
-struct error *vanished_write_removed(const struct objects *objects, struct unwinder *unwinder,
-				     struct prf_writer *w);
-
-/*
- * Forgets the objects of these, and those that the unwinder does not know, once nothing maps them
- * any more; `unwinder` and `newest` may be NULL. A file of which an object stays is not marked any
- * longer.
- */
-void vanished_forget(struct objects *objects, struct unwinder *unwinder,
-		     const struct spaces *newest);
+struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
+			      const struct spaces *newest, struct prf_writer *w);
 
 #endif

@@ -144,7 +144,6 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	file->copied_bytes = size;
 	files->copied_bytes += size;
 	let_go(files, file);
-	file->removed = false; /* it was said of the one that was kept before */
 	/* Copies would keep their memory. */
 	if (file->fd >= 0 && !from->copied && files->kept < KEPT_MAX)
 		file->kept = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);

@@ -52,7 +52,7 @@ struct code_file {
 	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
 	uint32_t counted_pid; /* the last of them */
 	bool changed;	      /* its table was added or dropped, and users have to be published */
-	bool removed;	      /* may be forgotten: see unwinder_find_removed() */
+	bool wanted;	      /* some object is of this file: see unwinder_forget_unused() */
 	const char *problem;
 	struct code_file *next; /* in the unwinder's list of files that nothing refers to */
 };

@@ -24,10 +24,8 @@
 
 #define DEFAULT_LIMIT (UINT64_C(256) << 20)
 #define SECOND UINT64_C(1000000000)
-/* Samples of a process that has ended may still come for some seconds. */
-#define REMOVED_NS (10 * SECOND)
-/* A table of a file that could not be kept open serves programs that are run now and then. */
-#define UNUSED_NS (600 * SECOND)
+/* A program is started that soon after its files were prepared. */
+#define PREPARED_NS (10 * SECOND)
 
 static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
@@ -307,13 +305,11 @@ static void report(struct unwinder *u, const struct code_file *file)
 static void finish_file(struct unwinder *u, struct code_file *file, const struct code_file *result)
 {
 	uint64_t seen = file->last_mapped_ns;
-	bool removed = file->removed;
 	int kept = file->kept; /* may have been closed meanwhile */
 
 	code_files_close(&u->files, file);
 	*file = *result;
 	file->kept = kept;
-	file->removed = removed;
 	file->fd = -1;
 	file->copied_bytes = 0;
 	file->last_mapped_ns = seen;
@@ -643,50 +639,21 @@ int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
 	return fd;
 }
 
-/* -------- files that are gone -------- */
+/* -------- files that nobody uses -------- */
 
-static bool is_removed(const struct code_file *file, uint64_t now_ns)
+enum unwinder_holds unwinder_holds(struct unwinder *u, const struct code_file *file)
 {
-	bool is_kept = file->kept >= 0;
-	bool has_table = file->state == CODE_FILE_READY;
-	uint64_t unused_ns = has_table && !is_kept ? UNUSED_NS : REMOVED_NS;
+	enum unwinder_holds holds = UNWINDER_HOLDS_NOTHING;
 	struct stat status;
 
-	if (file->users || file->vdso || file->state == CODE_FILE_WAITING ||
-	    file->last_mapped_ns + unused_ns >= now_ns)
-		return false;
-	return !is_kept || (!fstat(file->kept, &status) && !status.st_nlink);
-}
-
-size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns)
-{
-	size_t n = 0;
-
 	pthread_mutex_lock(&u->lock);
-	count_users(u);
-	for (size_t i = 0; i < u->files.count; i++) {
-		u->files.all[i]->removed = is_removed(u->files.all[i], now_ns);
-		n += u->files.all[i]->removed;
-	}
+	if (file->kept >= 0 && (fstat(file->kept, &status) || status.st_nlink))
+		holds = UNWINDER_HOLDS_FILE;
+	else if (file->kept < 0 &&
+		 (file->state == CODE_FILE_READY || file->state == CODE_FILE_WAITING))
+		holds = UNWINDER_HOLDS_TABLE;
 	pthread_mutex_unlock(&u->lock);
-	return n;
-}
-
-bool unwinder_has_marked(struct unwinder *u, const struct code_file *file)
-{
-	bool marked;
-
-	pthread_mutex_lock(&u->lock);
-	marked = file->removed;
-	pthread_mutex_unlock(&u->lock);
-	return marked;
-}
-
-void unwinder_unmark(struct unwinder *u, struct code_file *file)
-{
-	pthread_mutex_lock(&u->lock);
-	file->removed = false;
-	pthread_mutex_unlock(&u->lock);
+	return holds;
 }
 
 /* Its number may be another file's as soon as it is closed. */
@@ -703,11 +670,24 @@ static void forget_file(struct unwinder *u, struct code_file *file)
 	pthread_cond_signal(&u->work);
 }
 
-void unwinder_forget_removed(struct unwinder *u)
+static void want(struct object *object, void *context)
+{
+	if (object->code)
+		object->code->wanted = true;
+}
+
+void unwinder_forget_unused(struct unwinder *u, const struct objects *objects, uint64_t now_ns)
 {
 	pthread_mutex_lock(&u->lock);
-	for (size_t i = u->files.count; i-- > 0;)
-		if (u->files.all[i]->removed)
-			forget_file(u, u->files.all[i]);
+	for (size_t i = 0; i < u->files.count; i++)
+		u->files.all[i]->wanted = false;
+	objects_each(objects, want, NULL);
+	for (size_t i = u->files.count; i-- > 0;) {
+		struct code_file *file = u->files.all[i];
+
+		if (!file->wanted && !file->vdso && file->state != CODE_FILE_WAITING &&
+		    file->last_mapped_ns + PREPARED_NS < now_ns)
+			forget_file(u, file);
+	}
 	pthread_mutex_unlock(&u->lock);
 }

@@ -75,17 +75,19 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
  */
 int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
 
+/* What there is of a file, for the next process that maps it or for its names. */
+enum unwinder_holds {
+	UNWINDER_HOLDS_NOTHING, /* or a file that was removed, so that nobody can map it */
+	UNWINDER_HOLDS_TABLE,	/* or will soon; the file could not be kept open */
+	UNWINDER_HOLDS_FILE,
+};
+enum unwinder_holds unwinder_holds(struct unwinder *u, const struct code_file *file);
+
 /*
- * Marks the files that no process has mapped for some time, if they were removed, or are not open
- * here. Returns their number. Once their names were taken and no object refers to them,
- * unwinder_forget_removed() closes them and drops their tables: the memory and the disk that they
- * take are not to grow as long as programs are built, run and removed. Files that are not marked
- * any more stay.
+ * Closes files that none of the objects is of, and drops their tables: the memory and the disk that
+ * they take are not to grow for as long as programs are built, run and removed.
  */
-size_t unwinder_find_removed(struct unwinder *u, uint64_t now_ns);
-bool unwinder_has_marked(struct unwinder *u, const struct code_file *file);
-void unwinder_unmark(struct unwinder *u, struct code_file *file);
-void unwinder_forget_removed(struct unwinder *u);
+void unwinder_forget_unused(struct unwinder *u, const struct objects *objects, uint64_t now_ns);
 
 struct unwinder_totals {
 	uint64_t files, rows, rules, slabs, table_bytes;

@@ -157,8 +157,9 @@ static void run(struct simulation *s, uint64_t events)
 			round_ns += machine_random(s->machine, 2000) * UINT64_C(1000000);
 		if (now >= settle_ns) {
 			must(drain_settle(&s->drain, now));
-			vanished_forget(s->world.objects, s->unwinding.unwinder,
-					lookahead_spaces(s->unwinding.lookahead));
+			must(vanished_let_go(s->world.objects, s->unwinding.unwinder,
+					     lookahead_spaces(s->unwinding.lookahead),
+					     s->trace.writer));
 			settle_ns = now + SETTLE_NS;
 		}
 	}

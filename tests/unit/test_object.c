@@ -221,6 +221,30 @@ static void test_forgetting(void **state)
 	objects_free(o);
 }
 
+/* A program that is run each second is never found running. */
+static void test_what_is_mapped_now_and_then_is_not_idle(void **state)
+{
+	struct objects *o = objects_new();
+	struct mapping mapping = { .start = 1, .end = 2 };
+	int asked = 0;
+
+	mapping.object = objects_get(o, "/kept", &nothing);
+	for (int look = 0; look < 10; look++) {
+		struct mappings m = { 0 };
+
+		assert_true(mappings_add(&m, &mapping));
+		mappings_release(&m);
+		objects_forget(o, agree, &asked);
+		assert_int_equal(mapping.object->idle, 0);
+	}
+	objects_forget(o, agree, &asked);
+	assert_int_equal(asked, 0);
+	objects_forget(o, agree, &asked);
+	assert_int_equal(asked, 1);
+	assert_int_equal(mapping.object->idle, 2);
+	objects_free(o);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(names_tell_kinds),
 	cmocka_unit_test(equal_ones_are_one),
@@ -229,6 +253,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(another_file_of_the_name_is_not_it),
 	cmocka_unit_test(devices_and_the_missing_are_left_alone),
 	cmocka_unit_test(test_forgetting),
+	cmocka_unit_test(test_what_is_mapped_now_and_then_is_not_idle),
 };
 
 UNIT_TESTS(tests);

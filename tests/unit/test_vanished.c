@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/trace/vanished.h"
+#include "tests/unit/trace_fixture.h"
+#include "tests/unit/unwinder_fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#include "bpf/abi/unwind.h"
+#include "common/clock.h"
+#include "common/elf_file.h"
+
+/* Makes `to` a copy of a program and maps it into this process; closes it. */
+static void *map_as(int to, const char *program, size_t *size)
+{
+	int from = open(program, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	void *at;
+
+	if (from < 0)
+		skip();
+	assert_true(to >= 0 && !fstat(from, &status));
+	*size = (size_t)status.st_size;
+	assert_int_equal(sendfile(to, from, NULL, *size), *size);
+	at = mmap(NULL, *size, PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);
+	assert_true(at != MAP_FAILED);
+	close(from);
+	close(to);
+	return at;
+}
+
+static void *map_copy(char *path, size_t *size)
+{
+	strcpy(path, "/tmp/prof-test-XXXXXX");
+	return map_as(mkstemp(path), "/bin/cat", size);
+}
+
+/* What map_as() has mapped is the only mapping of this process, as the side band reports it. */
+static void report_map(struct fixture *f, void *at, size_t size, const char *path)
+{
+	struct side_record r = { .type = SIDE_RECORD_MAP,
+				 .time_ns = 1,
+				 .pid = (uint32_t)getpid(),
+				 .map = { .start = (uintptr_t)at, .size = size },
+				 .name = path };
+	struct elf_file e;
+
+	assert_int_equal(elf_file_open_memory(&e, at, size), 0);
+	r.map.build_id_size = e.build_id_size;
+	memcpy(r.map.build_id, e.build_id, e.build_id_size);
+	elf_file_release(&e);
+	apply(f, r);
+	unwinder_flush(f->unwinder);
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+}
+
+/* BPF maps do not count: the thread that makes tables keeps one ready for the next table. */
+static size_t open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	char link[16] = "";
+	size_t n = 0;
+
+	while ((entry = readdir(folder)))
+		n += readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1) > 0 &&
+		     strncmp(link, "anon_inode:", 11) != 0;
+	closedir(folder);
+	return n;
+}
+
+/* So many files stay open; the thread that makes tables may have one more for a moment. */
+static void assert_open_files(size_t expected)
+{
+	for (int i = 0; i < 1000 && open_files() != expected; i++)
+		usleep(10000);
+	assert_int_equal(open_files(), expected);
+}
+
+static void count(struct object *object, void *context)
+{
+	++*(size_t *)context;
+}
+
+static size_t count_objects(const struct fixture *f)
+{
+	size_t n = 0;
+
+	objects_each(f->objects, count, &n);
+	return n;
+}
+
+/* What a trace has of an object's names. */
+struct names {
+	size_t n, bytes;
+};
+
+static struct names read_names(struct prf_writer *w, const char *path)
+{
+	struct prf_reader *r = fixture_read_back(w);
+	struct names names = { 0 };
+	struct prf_record record;
+
+	while (fixture_next(r, &record)) {
+		if (record.type != PRF_RECORD_SYMBOLS ||
+		    strcmp(prf_reader_object(r, record.symbols.object)->path, path) != 0)
+			continue;
+		names.n += record.symbols.n;
+		for (size_t i = 0; i < record.symbols.n; i++)
+			names.bytes += strlen(record.symbols.symbols[i].name);
+	}
+	prf_reader_free(r);
+	prf_writer_free(w);
+	return names;
+}
+
+/* As traces_let_go() does it each 10 s. Which names of `path` are written then. */
+static struct names let_go_of(struct fixture *f, const char *path)
+{
+	struct prf_writer *w;
+
+	assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_let_go(f->objects, f->unwinder, f->spaces, w));
+	unwinder_forget_unused(f->unwinder, f->objects, clock_now() + UINT64_C(11000000000));
+	return read_names(w, path);
+}
+
+static void let_go(struct fixture *f)
+{
+	assert_int_equal(let_go_of(f, "").n, 0);
+}
+
+static void let_go_times(struct fixture *f, unsigned int n)
+{
+	while (n--)
+		let_go(f);
+}
+
+/* What there was before a test. */
+struct before {
+	size_t objects, files;
+	struct unwinder_totals totals;
+};
+
+static struct before note_before(struct fixture *f)
+{
+	struct before before;
+
+	let_go_times(f, 3);
+	before.objects = count_objects(f);
+	before.files = open_files();
+	unwinder_totals(f->unwinder, &before.totals);
+	return before;
+}
+
+/* So many objects more than before, each of a file that is open and has a table. */
+static void assert_more(struct fixture *f, const struct before *before, size_t n)
+{
+	struct unwinder_totals totals;
+
+	unwinder_totals(f->unwinder, &totals);
+	assert_int_equal(count_objects(f), before->objects + n);
+	assert_int_equal(totals.files, before->totals.files + n);
+	if (!n)
+		assert_int_equal(totals.rows, before->totals.rows);
+	assert_open_files(before->files + n);
+}
+
+/* Neither its fd, nor its table, nor anything else of it stays. It may come again. */
+static void test_removed_program_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct before before;
+	char path[32];
+	size_t size;
+	void *at;
+
+	start(f, 0);
+	map_self(f);
+	before = note_before(f);
+	for (int round = 0; round < 2; round++) {
+		at = map_copy(path, &size);
+		map_self(f);
+		/* As long as it is mapped, it stays. */
+		unlink(path);
+		let_go_times(f, 3);
+		assert_more(f, &before, 1);
+		munmap(at, size);
+		map_self(f);
+		/* An object goes when it was found without users twice. */
+		let_go(f);
+		assert_more(f, &before, 1);
+		let_go(f);
+		assert_more(f, &before, 0);
+	}
+}
+
+/* -------- containers -------- */
+
+/* Makes a file with no build-id of what maps one. */
+static void copy_without_build_id(const char *path)
+{
+	int from = open("/bin/cat", O_RDONLY | O_CLOEXEC), to;
+	struct stat status;
+	struct elf_file elf;
+	uint8_t *bytes, *id;
+
+	if (from < 0 || fstat(from, &status) || elf_file_open(&elf, from))
+		_exit(2);
+	bytes = malloc((size_t)status.st_size);
+	if (!bytes || pread(from, bytes, (size_t)status.st_size, 0) != status.st_size)
+		_exit(2);
+	id = memmem(bytes, (size_t)status.st_size, elf.build_id, elf.build_id_size);
+	if (!id)
+		_exit(2);
+	id[-8] = 0x77; /* the type of the note */
+	to = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0700);
+	if (to < 0 || write(to, bytes, (size_t)status.st_size) != status.st_size)
+		_exit(2);
+	close(to);
+}
+
+/* Makes this process a container as others make them, whose root we see as "/". */
+static bool enter_container(const char *root)
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", root, "tmpfs", 0, NULL) || chdir(root))
+		return false;
+	copy_without_build_id("program");
+	return !syscall(SYS_pivot_root, ".", ".") && !umount2(".", MNT_DETACH);
+}
+
+static bool run_program(const char *root)
+{
+	int fd = enter_container(root) ? open("/program", O_RDONLY | O_CLOEXEC) : -1;
+	void *at = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	return at != MAP_FAILED;
+}
+
+static bool change_root(const char *root)
+{
+	return !chroot(root);
+}
+
+/*
+ * Starts a process that maps what we do, and may `enter` another root folder; it ends when `go` is
+ * closed.
+ */
+static uint32_t start_in(const char *root, bool (*enter)(const char *root), int *go)
+{
+	int told[2], wait[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(wait), 0);
+	pid = fork();
+	if (!pid) {
+		close(wait[1]);
+		if (!enter(root) || write(told[1], "y", 1) != 1 || read(wait[0], &byte, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(told[1]);
+	close(wait[0]);
+	*go = wait[1];
+	if (read(told[0], &byte, 1) != 1)
+		skip(); /* there may be no containers here */
+	close(told[0]);
+	return (uint32_t)pid;
+}
+
+struct searching {
+	const char *root, *path;
+	struct object *found;
+};
+
+static void search(struct object *object, void *context)
+{
+	struct searching *s = context;
+
+	if (!strcmp(object->definition.root, s->root) && !strcmp(object->definition.path, s->path))
+		s->found = object;
+}
+
+/*
+ * Its files are on a file system of its own, which stays as long as one of them is open. Here
+ * nothing tells it from a process without a container, but that its path leads to nothing.
+ */
+static void test_container_is_forgotten(void **state)
+{
+	char root[] = "/tmp/test_vanished-XXXXXX";
+	struct searching s = { .root = "", .path = "/program" };
+	struct fixture *f = *state;
+	struct before before;
+	uint32_t pid;
+	int go;
+
+	start(f, 0);
+	map_self(f);
+	before = note_before(f);
+	assert_non_null(mkdtemp(root));
+	pid = start_in(root, run_program, &go);
+	assert_null(spaces_read(f->spaces, pid, 0));
+	unwinder_flush(f->unwinder);
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	objects_each(f->objects, search, &s);
+	assert_non_null(s.found);
+	assert_int_equal(s.found->definition.build_id_size, 0);
+	assert_int_equal(unwinder_holds(f->unwinder, s.found->code), UNWINDER_HOLDS_FILE);
+	close(go);
+	waitpid((pid_t)pid, NULL, 0);
+	spaces_end(f->spaces, pid, 2);
+	spaces_remove(f->spaces, pid);
+	let_go(f);
+	/* It may be started again soon. */
+	let_go_times(f, 59);
+	s.found = NULL;
+	objects_each(f->objects, search, &s);
+	assert_non_null(s.found);
+	assert_int_equal(s.found->idle, 59);
+	let_go(f);
+	assert_more(f, &before, 0);
+	rmdir(root);
+}
+
+/* Its files are other containers' as well, as those of one image are. */
+static void test_container_of_a_shared_image_is_forgotten(void **state)
+{
+	char root[] = "/tmp/test_vanished-XXXXXX";
+	const uintptr_t hit = (uintptr_t)test_container_of_a_shared_image_is_forgotten;
+	struct searching s = { .root = root };
+	struct fixture *f = *state;
+	const struct mapping *m;
+	struct before before;
+	uint32_t pid;
+	int go;
+
+	start(f, 0);
+	m = spaces_find(f->spaces, map_self(f), hit);
+	before = note_before(f);
+	assert_non_null(mkdtemp(root));
+	pid = start_in(root, change_root, &go);
+	assert_null(spaces_read(f->spaces, pid, 0));
+	unwinder_flush(f->unwinder);
+	assert_true(count_objects(f) >= before.objects + 2);
+	s.path = m->object->definition.path;
+	objects_each(f->objects, search, &s);
+	assert_non_null(s.found);
+	code_hits_add(&s.found->hits, hit - m->start + m->offset);
+	close(go);
+	waitpid((pid_t)pid, NULL, 0);
+	spaces_end(f->spaces, pid, 2);
+	spaces_remove(f->spaces, pid);
+	let_go_times(f, 60);
+	assert_true(count_objects(f) >= before.objects + 2);
+	assert_true(let_go_of(f, s.path).n > 0);
+	assert_more(f, &before, 0);
+	rmdir(root);
+}
+
+/* -------- files that are in use -------- */
+
+/* Where the report will look for it. */
+static void test_program_at_its_path_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct before before;
+	char path[32], other[40];
+	size_t size;
+	void *at;
+
+	start(f, 0);
+	map_self(f);
+	before = note_before(f);
+	at = map_copy(path, &size);
+	map_self(f);
+	munmap(at, size);
+	map_self(f);
+	let_go_times(f, 200);
+	assert_more(f, &before, 1);
+	snprintf(other, sizeof(other), "%s-moved", path);
+	assert_int_equal(rename(path, other), 0);
+	let_go_times(f, 60);
+	assert_more(f, &before, 0);
+	unlink(other);
+}
+
+/* At no look it is running. Although it was removed, its table is made once. */
+static void test_program_that_is_run_each_second_stays(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int builds;
+	char path[32];
+	uint32_t pid;
+	size_t size;
+	void *at;
+
+	start(f, 0);
+	at = map_copy(path, &size);
+	pid = map_self(f);
+	builds = f->builds;
+	unlink(path);
+	for (unsigned int look = 0; look < 200; look++) {
+		assert_null(spaces_read(f->spaces, pid, 0));
+		unwinder_flush(f->unwinder);
+		spaces_end(f->spaces, pid, 2);
+		spaces_remove(f->spaces, pid);
+		let_go(f);
+	}
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	assert_int_equal(f->builds, builds);
+	munmap(at, size);
+}
+
+/* Of a program that ended before its file was opened, there is nothing to keep. */
+static void test_program_that_was_never_opened_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t programs = 100;
+	size_t objects;
+	char path[32];
+
+	start(f, 0);
+	map_self(f);
+	let_go(f);
+	let_go(f);
+	objects = count_objects(f);
+	for (uint32_t i = 0; i < programs; i++) {
+		uint32_t pid = 0x7fff0000 + i;
+
+		snprintf(path, sizeof(path), "/no/such/file%" PRIu32, i);
+		map(f, pid, 0x10000, 0x20000, path, (uint8_t)(i + 1));
+		unwinder_flush(f->unwinder);
+		spaces_end(f->spaces, pid, 2);
+		spaces_remove(f->spaces, pid);
+	}
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	assert_int_equal(count_objects(f), objects + programs);
+	let_go_times(f, 3);
+	assert_int_equal(count_objects(f), objects);
+}
+
+static void report_unmap(struct fixture *f, void *at, size_t size)
+{
+	uint32_t self = (uint32_t)getpid();
+
+	munmap(at, size);
+	spaces_end(f->spaces, self, 2);
+	spaces_remove(f->spaces, self);
+}
+
+/* The kernel knows both files by one key. */
+static void test_overwritten_program_is_forgotten_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct unwind_file_key key;
+	struct unwind_file before, after;
+	struct stat status;
+	char path[32];
+	size_t size;
+	void *at;
+
+	start(f, 0);
+	at = map_copy(path, &size);
+	report_map(f, at, size, path);
+	report_unmap(f, at, size);
+	at = map_as(open(path, O_RDWR | O_TRUNC | O_CLOEXEC), "/bin/ls", &size);
+	report_map(f, at, size, path);
+	assert_int_equal(stat(path, &status), 0);
+	unlink(path);
+	key = (struct unwind_file_key){
+		.device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev),
+		.inode = status.st_ino,
+	};
+	assert_int_equal(bpf_map_lookup_elem(f->maps.files, &key, &before), 0);
+	let_go_times(f, 4);
+	assert_int_equal(bpf_map_lookup_elem(f->maps.files, &key, &after), 0);
+	assert_int_equal(after.first_page, before.first_page);
+	/* The last one of the key takes it along. */
+	report_unmap(f, at, size);
+	let_go_times(f, 2);
+	assert_int_not_equal(bpf_map_lookup_elem(f->maps.files, &key, &after), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_program_that_was_never_opened_is_forgotten, set_up,
+					tear_down),
+	cmocka_unit_test_setup_teardown(test_overwritten_program_is_forgotten_alone, set_up,
+					tear_down),
+	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,
+					tear_down),
+	cmocka_unit_test_setup_teardown(test_program_at_its_path_stays, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_program_that_is_run_each_second_stays, set_up,
+					tear_down),
+};
+
+UNIT_TESTS(tests);
