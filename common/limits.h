@@ -35,6 +35,14 @@
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
 #define LIMIT_SYMBOLS (8 << 20)
 
+/*
+ * Names that a trace gets of a file that the report will not find: so much for the file, and for
+ * each 64 bytes of its code that samples hit. Compilers put one to four functions there. What does
+ * not fit has no name. Each file has its own room: no other one's names are lost for it.
+ */
+#define LIMIT_HIT_FILE_BYTES (64u << 10)
+#define LIMIT_HIT_BYTES 2048u
+
 /* A file that cannot be mapped is copied: EFBIG for a larger one. */
 #define LIMIT_COPIED_BYTES (UINT64_C(1) << 30)
 

@@ -45,13 +45,16 @@ static bool insert(struct code_hits *h, size_t at, uint64_t number)
 void code_hits_add(struct code_hits *h, uint64_t offset)
 {
 	uint64_t number = offset / RUN_BYTES, block = offset % RUN_BYTES / BLOCK_BYTES;
+	uint64_t bit = UINT64_C(1) << block % 64, *word;
 	size_t at = count_up_to(h, number);
 
 	if (at && h->runs[at - 1].number == number)
 		at--;
 	else if (!insert(h, at, number))
 		return;
-	h->runs[at].blocks[block / 64] |= UINT64_C(1) << block % 64;
+	word = &h->runs[at].blocks[block / 64];
+	h->blocks += !(*word & bit);
+	*word |= bit;
 }
 
 /* The same of one run, with its own offsets; `to` may be above its end. */

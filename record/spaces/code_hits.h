@@ -20,6 +20,7 @@ struct code_hits_run {
 struct code_hits {
 	struct code_hits_run *runs; /* by number; those that were hit */
 	size_t n, capacity;
+	size_t blocks; /* that were hit, in all runs */
 };
 
 void code_hits_release(struct code_hits *hits);

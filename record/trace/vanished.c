@@ -2,6 +2,7 @@
 #include "record/trace/vanished.h"
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
 
@@ -55,6 +56,7 @@ static bool is_at_its_path(const struct prf_object *d)
 static struct error *write_hit(const struct elf_symbols *symbols, const struct object *object,
 			       struct prf_writer *w)
 {
+	size_t room = LIMIT_HIT_FILE_BYTES + object->hits.blocks * LIMIT_HIT_BYTES;
 	struct prf_symbol *named = NULL;
 	size_t n = 0, capacity = 0;
 	struct error *error;
@@ -62,9 +64,14 @@ static struct error *write_hit(const struct elf_symbols *symbols, const struct o
 
 	for (size_t i = 0; i < symbols->n; i++) {
 		const struct elf_symbol *s = &symbols->symbols[i];
+		size_t bytes;
 
 		if (!code_hits_any(&object->hits, s->start, elf_symbols_end(symbols, i)))
 			continue;
+		bytes = sizeof(*named) + strlen(s->name);
+		if (bytes > room)
+			continue;
+		room -= bytes;
 		if (!array_reserve(&named, &capacity, n + 1)) {
 			free(named);
 			return error_memory();

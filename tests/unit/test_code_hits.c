@@ -10,12 +10,16 @@ static void blocks_are_found(void **state)
 	code_hits_add(&h, 0x10025);
 	code_hits_add(&h, 0x10025);
 	assert_int_equal(h.n, 1);
+	assert_int_equal(h.blocks, 1);
+	code_hits_add(&h, 0x103ff);
+	assert_int_equal(h.blocks, 2);
 	assert_true(code_hits_any(&h, 0x10025, 0x10026));
 	/* All of its block, and nothing else. */
 	assert_true(code_hits_any(&h, 0x10000, 0x10001));
 	assert_true(code_hits_any(&h, 0x1003f, 0x10040));
 	assert_false(code_hits_any(&h, 0xffc0, 0x10000));
-	assert_false(code_hits_any(&h, 0x10040, UINT64_MAX));
+	assert_false(code_hits_any(&h, 0x10040, 0x103c0));
+	assert_false(code_hits_any(&h, 0x10400, UINT64_MAX));
 	assert_false(code_hits_any(&h, 0x25, 0x26));
 	assert_false(code_hits_any(&h, 0, 0x10000));
 	assert_true(code_hits_any(&h, 0, 0x10001));

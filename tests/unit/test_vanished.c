@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/trace/vanished.h"
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/trace_fixture.h"
 #include "tests/unit/unwinder_fixture.h"
 
@@ -424,6 +425,98 @@ static void test_program_that_is_run_each_second_stays(void **state)
 	munmap(at, size);
 }
 
+/* -------- names -------- */
+
+#define CODE_BYTES 4096
+#define SHORTEST 12000
+
+/* A program of which each byte is a function with a name of thousands of bytes. */
+struct verbose {
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[2];
+	struct {
+		Elf64_Nhdr header;
+		char owner[4];
+		uint8_t id[20];
+	} note;
+	Elf64_Shdr sections[4];
+	Elf64_Sym symbols[CODE_BYTES];
+	char names[SHORTEST + CODE_BYTES];
+	char section_names[32];
+	uint8_t code[CODE_BYTES];
+};
+
+#define VERBOSE_SECTION(name_at, kind, member, linked)                                             \
+	FIXTURE_SECTION(struct verbose, name_at, kind, member, linked)
+
+static void make_verbose(struct verbose *v)
+{
+	*v = (struct verbose){
+		.header = fixture_layout_header(offsetof(struct verbose, segments),
+						offsetof(struct verbose, sections), 4),
+		.segments = { { .p_type = PT_LOAD,
+				.p_flags = PF_R | PF_X,
+				.p_filesz = sizeof(*v),
+				.p_memsz = sizeof(*v),
+				.p_align = 4096 },
+			      { .p_type = PT_NOTE,
+				.p_offset = offsetof(struct verbose, note),
+				.p_vaddr = offsetof(struct verbose, note),
+				.p_filesz = sizeof(v->note),
+				.p_memsz = sizeof(v->note),
+				.p_align = 4 } },
+		.note = { { 4, 20, NT_GNU_BUILD_ID }, "GNU", { 7 } },
+		.sections = { { 0 },
+			      VERBOSE_SECTION(1, SHT_SYMTAB, symbols, 2),
+			      VERBOSE_SECTION(9, SHT_STRTAB, names, 0),
+			      VERBOSE_SECTION(17, SHT_STRTAB, section_names, 0) },
+		.section_names = "\0.symtab\0.strtab\0.shstrtab",
+	};
+	v->header.e_phnum = 2;
+	memset(v->names, 'n', sizeof(v->names) - 1);
+	for (size_t i = 0; i < CODE_BYTES; i++) {
+		v->symbols[i] = fixture_symbol(CODE_BYTES - 1 - i,
+					       offsetof(struct verbose, code) + i, 1);
+		v->symbols[i].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+	}
+}
+
+/* What names a trace gets of a program is bounded by what samples hit of it. */
+static void test_names_are_bounded(void **state)
+{
+	static struct verbose verbose;
+	struct fixture *f = *state;
+	char path[32] = "/tmp/prof-test-XXXXXX";
+	struct prf_writer *w;
+	const struct mapping *m;
+	struct names names[2];
+	void *at;
+	int to;
+
+	start(f, 0);
+	make_verbose(&verbose);
+	to = mkstemp(path);
+	assert_int_equal(write(to, &verbose, sizeof(verbose)), sizeof(verbose));
+	at = mmap(NULL, sizeof(verbose), PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);
+	close(to);
+	report_map(f, at, sizeof(verbose), path);
+	unlink(path);
+	m = spaces_find(f->spaces, (uint32_t)getpid(), (uintptr_t)at);
+	assert_non_null(m);
+	for (size_t round = 0; round < 2; round++) {
+		size_t hits = round ? CODE_BYTES : 1;
+
+		for (size_t i = 0; i < hits; i++)
+			code_hits_add(&m->object->hits, offsetof(struct verbose, code) + i);
+		assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
+		assert_null(vanished_write(f->objects, f->unwinder, w));
+		names[round] = read_names(w, path);
+	}
+	assert_true(names[0].n > 1 && names[0].bytes < 70000);
+	assert_true(names[1].n > names[0].n && names[1].bytes < 70000 + 66 * 2048);
+	munmap(at, sizeof(verbose));
+}
+
 /* Of a program that ended before its file was opened, there is nothing to keep. */
 static void test_program_that_was_never_opened_is_forgotten(void **state)
 {
@@ -500,6 +593,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_overwritten_program_is_forgotten_alone, set_up,
 					tear_down),
 	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_names_are_bounded, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,
 					tear_down),
