@@ -2,19 +2,24 @@
 #include "record/embedder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/buffer.h"
 #include "common/error.h"
 #include "common/message.h"
 #include "record/system/privileges.h"
+#include "record/trace/series.h"
 
 /* Longer than this only a file that does not answer takes, as one of a network. */
 #define MOST_NS UINT64_C(300000000000)
@@ -137,6 +142,34 @@ static void replace(struct embedder *e, struct error *why)
 	message_error("%s", why->text);
 	error_free(why);
 	e->failed = true;
+}
+
+/* Only what may be overwritten is removed, and not what a recorder that runs has locked. */
+static void remove_left(const char *copy)
+{
+	struct output left;
+
+	if (error_ignore(output_open(&left, copy)))
+		return;
+	if (left.is_file && !flock(left.fd, LOCK_EX | LOCK_NB))
+		unlink(copy);
+	error_ignore(output_close(&left, true));
+}
+
+void embedder_remove_left(const char *path, bool series)
+{
+	struct buffer pattern = { 0 };
+	glob_t found;
+
+	for (; *path; path++)
+		buffer_printf(&pattern, strchr("*?[\\", *path) ? "\\%c" : "%c", *path);
+	buffer_printf(&pattern, "%s" EMBEDDER_COPY, series ? ".*" SERIES_PARTIAL : "");
+	if (!glob(buffer_string(&pattern), GLOB_NOSORT, NULL, &found)) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			remove_left(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	buffer_release(&pattern);
 }
 
 void embedder_add(struct embedder *e, struct output *file, uint64_t now_ns)

@@ -36,6 +36,12 @@ struct embedder {
 	bool failed;	 /* to give names to a file, or to seal it */
 };
 
+/*
+ * Removes copies that recorders to the same `path`, or to files of its series, left when they were
+ * killed.
+ */
+void embedder_remove_left(const char *path, bool series);
+
 /* Takes over a file that is whole, and leaves one that is closed. */
 void embedder_add(struct embedder *e, struct output *file, uint64_t now_ns);
 

@@ -115,6 +115,8 @@ int traces_open(struct session *s)
 
 	if (!strcmp(path, "-") && isatty(STDOUT_FILENO))
 		return fail("a trace is not for a terminal; give -o FILE, or a pipe after -o -");
+	if (s->embedder.option)
+		embedder_remove_left(path, series_wanted(series));
 	if (!series_wanted(series))
 		return open_file(s, path);
 	series->base = strdup(path);

@@ -133,6 +133,15 @@ until [ "$(grep -c 'longer than recording' err)" -ge 3 ] || [ $n -ge 300 ]; do
 	sleep 0.1
 done
 like "$(cat err)" 'finding them takes longer than recording; prof-report --embed hangs\.prf\.[0-9T.]* -o FILE' "it does not hold up files"
+# What killed recorders have left is removed, but not what one that runs still writes.
+stale=hangs.prf.20260102T030405.678.partial.names
+touch "$stale" "other.$stale" hangs.prf.54321.partial.names
+chown 54321 hangs.prf.54321.partial.names
+"$record" -q --embed --switch-output=10s -o hangs.prf -- true
+is "$(ls "$stale" "other.$stale" hangs.prf.54321.partial.names 2> /dev/null | xargs)" "hangs.prf.54321.partial.names other.$stale" \
+	"a copy that was left is removed, and no other file"
+rm -f "other.$stale" hangs.prf.54321.partial.names
+is "$(find . -name 'hangs.prf.*.names' | wc -l)" 1 "... nor that of a recorder that runs"
 n=0
 while kill -INT $recorder 2> /dev/null && [ $n -lt 300 ]; do
 	n=$((n + 1))
@@ -161,6 +170,40 @@ until gone || [ $n -ge 50 ]; do
 	sleep 0.1
 done
 holds "it ends with a recorder that is killed" gone
+
+is "$(find . -name 'orphan.prf.*.names' | wc -l)" 1 "and leaves its copy"
+
+# until_tried: waits until names are looked for
+until_tried() {
+	n=0
+	until [ -s pids ] || [ $n -ge 300 ]; do
+		n=$((n + 1))
+		sleep 0.1
+	done
+}
+
+# ends: waits for the end of the recorder; sets $status, which is 137 if it does not end by itself
+ends() {
+	n=0
+	while kill -0 $recorder 2> /dev/null && [ $n -lt 300 ]; do
+		n=$((n + 1))
+		sleep 0.1
+	done
+	kill -KILL $recorder 2> /dev/null
+	wait $recorder 2> /dev/null
+	status=$?
+}
+
+rm pids
+alone/prof-record -q --embed -F 499 -o 'odd[1]*.prf' -- ./program 0.1 2> err &
+recorder=$!
+until_tried
+kill -KILL $recorder
+ends
+touch odd1x.prf.names
+is "$(ls odd*.prf* | xargs)" "odd1x.prf.names odd[1]*.prf odd[1]*.prf.names" "so does that of a single file"
+"$record" -q --embed -o 'odd[1]*.prf' -- true
+is "$?: $(ls odd*.prf* | xargs)" "0: odd1x.prf.names odd[1]*.prf" "the next one with that name removes it"
 
 # runs FILE: whether a prof-report still works on it
 runs() { pgrep -f "prof-report .*$1" > /dev/null; }
