@@ -24,6 +24,8 @@
 #define LET_GO_NS UINT64_C(10000000000)
 #define FIRST_WAIT_MS 10
 #define NAMES_WAIT_MS 10
+/* How long names of the last files are looked for when a service is stopped, or without a word. */
+#define NAMES_NS UINT64_C(1000000000)
 #define TABLES_WAIT_NS UINT64_C(10000000)
 /*
  * Records of the side band that come so soon after others are read together: a program that begins
@@ -320,15 +322,26 @@ static int start(struct session *s)
 	return status;
 }
 
-/* The recording has ended: its last files get their names, unless another signal comes. */
-static void wait_for_names(struct session *s)
+/*
+ * The recording has ended: its last files get their names, unless another signal comes. Who pressed
+ * Ctrl-C waits for them; who stops a service, or ends the session of the terminal, does not.
+ */
+static void wait_for_names(struct session *s, int ended_by)
 {
+	uint64_t due_ns = clock_now() + NAMES_NS;
+
 	for (traces_take_names(s, clock_now()); s->embedder.n; traces_take_names(s, clock_now())) {
 		struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
 		int signal = poll(&fd, 1, NAMES_WAIT_MS) > 0 ? read_signal(s) : 0;
+		bool late = clock_now() >= due_ns;
 
-		if (signal && signal != SIGUSR2)
+		if ((signal && signal != SIGUSR2) ||
+		    (late && (ended_by == SIGTERM || ended_by == SIGHUP))) {
 			embedder_give_up(&s->embedder);
+		} else if (late) {
+			message_info("still finding names to embed; Ctrl-C ends without them");
+			due_ns = UINT64_MAX;
+		}
 	}
 }
 
@@ -373,7 +386,7 @@ static int run(struct session *s)
 	if (s->settings->stats)
 		overhead_show(&s->overhead, &s->losses, clock_now() - s->began_ns);
 	status = end_command(s, signal);
-	wait_for_names(s);
+	wait_for_names(s, signal);
 	return !status && s->embedder.failed ? 1 : status;
 }
 

@@ -205,6 +205,39 @@ is "$(ls odd*.prf* | xargs)" "odd1x.prf.names odd[1]*.prf odd[1]*.prf.names" "so
 "$record" -q --embed -o 'odd[1]*.prf' -- true
 is "$?: $(ls odd*.prf* | xargs)" "0: odd1x.prf.names odd[1]*.prf" "the next one with that name removes it"
 
+# Whoever stops a service does not wait for names.
+rm -f pids
+alone/prof-record -q --embed --switch-output=100ms -F 499 -o TERM.prf -p $pid 2> err &
+recorder=$!
+until_tried
+kill -TERM $recorder
+ends
+is "$status, $(left | grep -F TERM.prf)" "1, " "SIGTERM ends it, and seals all files"
+like "$(cat err)" 'names are not embedded: the recorder ends; prof-report --embed TERM\.prf\.[0-9T.]* -o FILE' "... without names"
+like "$(samples TERM.prf.*)" '^[1-9][0-9]*$' "... but with all samples"
+alone/prof-record -q --embed -F 499 -o HUP.prf -p $pid 2> err &
+recorder=$!
+until_begun HUP.prf $recorder
+kill -HUP $recorder
+ends
+is "$status, $(ls HUP.prf*)" "1, HUP.prf" "so does SIGHUP with a single file"
+like "$(samples HUP.prf)" '^[0-9]*$' "... which is whole"
+
+# Who presses Ctrl-C waits, and is told so.
+pretend <<END
+sleep 2
+exec "$report" "\$@"
+END
+alone/prof-record --embed -F 499 -o INT.prf -p $pid 2> err &
+recorder=$!
+until_begun INT.prf $recorder
+sleep 0.3
+kill -INT $recorder
+ends
+is "$status, $(ls INT.prf*)" "0, INT.prf" "SIGINT ends it once names are found"
+like "$(elsewhere INT.prf)" '^program;.*main;outer;inner' "... and they are in the file"
+like "$(cat err)" 'still finding names to embed; Ctrl-C ends without them' "which is said when it takes long"
+
 # runs FILE: whether a prof-report still works on it
 runs() { pgrep -f "prof-report .*$1" > /dev/null; }
 
