@@ -102,10 +102,7 @@ static int open_next(struct session *s)
 		error = series_begin(series, name, clock_now());
 	free(name);
 	free(partial);
-	if (status || error)
-		return error ? fail_error(error) : status;
-	series_trim(series, s->embedder.n);
-	return 0;
+	return error ? fail_error(error) : status;
 }
 
 int traces_open(struct session *s)
@@ -258,7 +255,7 @@ struct error *traces_close(struct session *s)
 void traces_take_names(struct session *s, uint64_t now_ns)
 {
 	embedder_look(&s->embedder, now_ns);
-	series_trim(&s->settings->series, s->embedder.n);
+	series_trim(&s->settings->series, s->embedder.files, s->embedder.n);
 }
 
 struct error *traces_let_go(struct session *s, uint64_t now_ns)

@@ -25,7 +25,7 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last);
 /* Ends work on the current file, after traces_finish(): it is closed, or waits for names. */
 struct error *traces_close(struct session *s) ERROR_CHECKED;
 
-/* Takes the names that were found for files before the current one. */
+/* Takes the names that were found for files before the current one, and removes those too old. */
 void traces_take_names(struct session *s, uint64_t now_ns);
 
 /* When the next file is due by time; UINT64_MAX: there is no such limit. */

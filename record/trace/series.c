@@ -96,16 +96,27 @@ bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes)
 	return (s->ns && now_ns >= s->due_ns) || (s->bytes && file_bytes >= s->bytes);
 }
 
-unsigned int series_trim(struct series *s, size_t unsealed)
+static bool is_one_of(const struct output *files, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(files[i].sealed, name))
+			return true;
+	return false;
+}
+
+unsigned int series_trim(struct series *s, const struct output *unsealed, size_t n)
 {
 	unsigned int removed = 0;
+	size_t i = 0;
 
-	if (!s->max_files)
-		return 0;
-	while (s->n > s->max_files + unsealed) {
-		unlink(s->names[0]);
-		free(s->names[0]);
-		memmove(s->names, s->names + 1, --s->n * sizeof(*s->names));
+	while (s->max_files && s->n > s->max_files + n) {
+		if (is_one_of(unsealed, n, s->names[i])) {
+			i++;
+			continue;
+		}
+		unlink(s->names[i]);
+		free(s->names[i]);
+		memmove(s->names + i, s->names + i + 1, (--s->n - i) * sizeof(*s->names));
 		removed++;
 	}
 	return removed;

@@ -10,6 +10,7 @@
  */
 
 #include "common/error.h"
+#include "record/trace/output.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,9 +53,9 @@ struct error *series_begin(struct series *s, const char *name, uint64_t now_ns);
 bool series_is_due(const struct series *s, uint64_t now_ns, uint64_t file_bytes);
 
 /*
- * Removes the oldest files beyond --max-files; returns how many. The newest `unsealed` ones do not
- * count: they have not got their names yet.
+ * Removes the oldest files beyond --max-files; returns how many. The `n` that are not sealed yet,
+ * as they wait for names, do not count and stay, however old they are.
  */
-unsigned int series_trim(struct series *s, size_t unsealed);
+unsigned int series_trim(struct series *s, const struct output *unsealed, size_t n);
 
 #endif

@@ -238,6 +238,25 @@ is "$status, $(ls INT.prf*)" "0, INT.prf" "SIGINT ends it once names are found"
 like "$(elsewhere INT.prf)" '^program;.*main;outer;inner' "... and they are in the file"
 like "$(cat err)" 'still finding names to embed; Ctrl-C ends without them' "which is said when it takes long"
 
+# A file that waits for its names longer than others that come after it is still one that is too old.
+pretend <<END
+[ -e first ] || { : > first; until [ -e go ]; do sleep 0.1; done; }
+exec "$report" "\$@"
+END
+alone/prof-record --embed --switch-output=100ms --max-files=2 -F 499 -o old.prf -p $pid 2> err &
+recorder=$!
+n=0
+until [ "$(grep -c 'longer than recording' err)" -ge 4 ] || [ $n -ge 300 ]; do
+	n=$((n + 1))
+	sleep 0.1
+done
+is "$(find . -name 'old.prf.*' | sort | head -n 1 | grep -c partial)" 1 "--max-files keeps a file that waits for names"
+touch go
+kill -INT $recorder
+ends
+set -- old.prf.*
+is "$#, $(left | grep -F old.prf)" "2, " "but not once it has them"
+
 # runs FILE: whether a prof-report still works on it
 runs() { pgrep -f "prof-report .*$1" > /dev/null; }
 

@@ -68,7 +68,7 @@ static void keeps_the_newest(void **state)
 		assert_non_null(f);
 		fclose(f);
 		assert_no_error(series_begin(&s, names[i], 1));
-		assert_int_equal(series_trim(&s, 0), i >= 2);
+		assert_int_equal(series_trim(&s, NULL, 0), i >= 2);
 	}
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(access(names[i], F_OK), i < 2 ? -1 : 0);
@@ -79,10 +79,31 @@ static void keeps_the_newest(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* It may wait for its names while others, which are newer, are sealed without. */
+static void leaves_those_that_are_not_sealed(void **state)
+{
+	struct output waiting[] = { { .sealed = "/no/1" }, { .sealed = "/no/4" } };
+	struct series s = { .max_files = 1 };
+
+	for (char name[] = "/no/0"; name[4] < '6'; name[4]++)
+		assert_no_error(series_begin(&s, name, 1));
+	assert_int_equal(series_trim(&s, waiting, 2), 3);
+	assert_string_equal(s.names[0], "/no/1");
+	assert_string_equal(s.names[1], "/no/4");
+	assert_string_equal(s.names[2], "/no/5");
+	/* Now it is the oldest one that is sealed. */
+	assert_int_equal(series_trim(&s, waiting + 1, 1), 1);
+	assert_string_equal(s.names[0], "/no/4");
+	assert_int_equal(series_trim(&s, NULL, 0), 1);
+	assert_string_equal(s.names[0], "/no/5");
+	series_release(&s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(sizes_times_and_signal),
 	cmocka_unit_test(due_by_size_and_time),
 	cmocka_unit_test(keeps_the_newest),
+	cmocka_unit_test(leaves_those_that_are_not_sealed),
 };
 
 UNIT_TESTS(tests);
