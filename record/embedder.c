@@ -45,6 +45,16 @@ static struct error *find_report(char *path, size_t size)
 	return access(path, X_OK) ? error_system(errno, "%s", path) : NULL;
 }
 
+/* Where memory runs out, the names of one file are the least that can be lost. */
+static void be_first_victim(void)
+{
+	/* Not for a user whom file capabilities let record: then this file is root's. */
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) > 0)
+		close(fd);
+}
+
 /*
  * In the child. Signals stay blocked: Ctrl-C, or systemd, sends them to all processes, but this one
  * is ended by the recorder only, or together with it.
@@ -54,7 +64,9 @@ static void run_report(const struct embedder *e, const char *report, pid_t recor
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* The recorder's own is higher than that of others. */
 	setpriority(PRIO_PROCESS, 0, e->behind ? NICE_BEHIND : 0);
-	if (getppid() != recorder || dup2(e->copy.fd, STDOUT_FILENO) < 0 || !privileges_drop_all())
+	be_first_victim();
+	privileges_drop_in_thread(PRIVILEGES_FOR_FILES);
+	if (getppid() != recorder || dup2(e->copy.fd, STDOUT_FILENO) < 0)
 		_exit(126);
 	execl(report, report, "-q", e->behind ? "-j1" : "-q", e->option, "-o", "-", "--",
 	      e->files[0].path, (char *)NULL);

@@ -161,7 +161,7 @@ static void raise_limits(void)
 /* Right before the command is run: it must not begin with what was granted to the recorder. */
 static bool prepare_command(const void *caller)
 {
-	return (!caller || caller_become(caller)) && privileges_drop_all();
+	return (!caller || caller_become(caller)) && privileges_drop_for_command();
 }
 
 /* --user: as who called sudo. A recorder that is not root's runs it as its own user anyway. */

@@ -146,11 +146,7 @@ void privileges_drop_in_thread(enum privileges_use use)
 	keep_only(kept[use].caps, kept[use].n);
 }
 
-bool privileges_drop_all(void)
+bool privileges_drop_for_command(void)
 {
-	/*
-	 * Root's commands run with root's capabilities. Only those that file capabilities gave to a
-	 * user's recorder are dropped.
-	 */
 	return !geteuid() || !keep_only(NULL, 0);
 }

@@ -48,15 +48,17 @@ enum privileges_use {
 };
 
 /*
- * The first thing that such a thread does: keeps the capabilities that it uses. Fails only
- * where privileges_drop() fails, too, which reports it.
+ * The first thing that such a thread does: keeps the capabilities that it uses, and no others after
+ * an exec either, if it is root's; another user's has none then. Fails only where privileges_drop()
+ * fails, too, which reports it.
  */
 void privileges_drop_in_thread(enum privileges_use use);
 
 /*
- * Called in the child before a command is run: drops what file capabilities gave to the recorder,
- * which the command must not have. False if the kernel refuses; errno says why.
+ * Called in the child before the user's command is run: drops what file capabilities gave to the
+ * recorder, which the command must not have. Root's command has all that root has. False if the
+ * kernel refuses; errno says why.
  */
-bool privileges_drop_all(void);
+bool privileges_drop_for_command(void);
 
 #endif

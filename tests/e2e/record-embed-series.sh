@@ -92,6 +92,7 @@ pretend() {
 
 pretend <<END
 ps -o ni= -p \$\$ >> nice
+cat /proc/\$\$/status /proc/\$\$/oom_score_adj > status
 sleep 0.2
 exec "$report" "\$@"
 END
@@ -102,9 +103,20 @@ is "$(nameless "$@")" "" "they have them"
 is "$(samples "$@")" "$(printf '%s' "$said" | sed -n 's/.*: \([0-9]*\) samples.*/\1/p')" "and all samples"
 unlike "$said" "did not fit into the ring" "none waited too long for them"
 is "$(sort -u nice | tr -d ' ')" 10 "names are found with a low priority"
+is "$(tail -n 1 status)" 1000 "by the first process to be killed for its memory"
+is "$(awk '/^Cap(Inh|Prm|Eff|Amb)/ { printf "%s ", $2 } /^NoNewPrivs/ { print $2 }' status)" \
+	"0000000000000000 0000000000000004 0000000000000004 0000000000000000 1" "that may read files and no more"
 rm nice
 alone/prof-record -q --embed -F 499 -o one.prf -- ./program 0.1
 is "$(sort -u nice | tr -d ' ')" 0 "but once the recording has ended with that of others"
+
+# With that it reads what is another user's.
+mkdir theirs
+need gcc -g -O2 -Douter=hers program.c -o theirs/program
+chown -R 54321 theirs
+chmod 700 theirs theirs/program
+alone/prof-record -q --embed -F 499 -o theirs.prf -- theirs/program 0.3
+like "$(elsewhere theirs.prf)" '^program;.*main;hers;inner' "programs that only another user may read have their names"
 
 pretend <<'END'
 echo of this nothing must be left
