@@ -29,6 +29,18 @@ static bool has_build_id(const struct elf_file *file, const struct prf_object *d
 	       !memcmp(file->build_id, d->build_id, d->build_id_size);
 }
 
+/* Whether an open file is still what it was: it may have been overwritten in place. */
+static bool is_unchanged(const struct elf_file *file, int fd, const struct prf_object *d)
+{
+	struct stat st;
+
+	if (d->build_id_size)
+		return has_build_id(file, d);
+	return !fstat(fd, &st) && st.st_ino == d->inode && (uint64_t)st.st_size == d->size &&
+	       (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec ==
+		       d->mtime_ns;
+}
+
 /* The report looks there itself. */
 static bool is_at_its_path(const struct prf_object *d)
 {
@@ -85,6 +97,7 @@ static struct error *write_hit(const struct elf_symbols *symbols, const struct o
 	return error;
 }
 
+/* Only an unwinder sets `code`. */
 static void write_object(struct object *object, struct writing *writing)
 {
 	const struct prf_object *d = &object->definition;
@@ -92,18 +105,15 @@ static void write_object(struct object *object, struct writing *writing)
 	struct elf_file file;
 	int fd;
 
-	if (!d->build_id_size || !writing->unwinder || is_at_its_path(d))
+	if (!object->code || is_at_its_path(d))
 		return;
-	fd = unwinder_open_file(writing->unwinder, d->build_id, d->build_id_size);
+	fd = unwinder_open_file(writing->unwinder, object->code);
 	if (fd < 0)
 		return;
 	if (!elf_file_open(&file, fd)) {
-		/*
-		 * A file that was overwritten in place would give wrong names, so its build-id is
-		 * checked again. If it has too many symbols to read, the recording goes on without
-		 * its names.
-		 */
-		if (has_build_id(&file, d) && !error_ignore(elf_symbols_read(&symbols, &file))) {
+		/* If it has too many symbols to read, the recording goes on without its names. */
+		if (is_unchanged(&file, fd, d) &&
+		    !error_ignore(elf_symbols_read(&symbols, &file))) {
 			writing->error = write_hit(&symbols, object, writing->writer);
 			elf_symbols_release(&symbols);
 		}
@@ -140,7 +150,6 @@ static bool is_left_behind(const struct object *object, struct unwinder *unwinde
 	return !(object->idle % LOOKS) && !is_at_its_path(&object->definition);
 }
 
-/* Only an unwinder sets `code`. */
 static bool may_go(struct object *object, void *context)
 {
 	struct letting_go *l = context;

@@ -289,14 +289,6 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid, const s
 	return m->object->code;
 }
 
-struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
-				  size_t size)
-{
-	struct code_file_key key = build_id_key(build_id, size);
-
-	return find(files, &key);
-}
-
 struct code_file *code_files_get_path(struct code_files *files, const char *path)
 {
 	struct build_id id = { 0 };

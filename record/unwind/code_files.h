@@ -92,8 +92,4 @@ struct code_file *code_files_get_path(struct code_files *files, const char *path
 /* What the kernel half knows a file by. */
 struct unwind_file_key code_file_kernel_key(const struct stat *status);
 
-/* The known file with that build-id, or NULL. */
-struct code_file *code_files_find(const struct code_files *files, const uint8_t *build_id,
-				  size_t size);
-
 #endif

@@ -626,14 +626,12 @@ void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 	pthread_mutex_unlock(&u->lock);
 }
 
-int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size)
+int unwinder_open_file(struct unwinder *u, const struct code_file *file)
 {
-	const struct code_file *file;
 	int fd = -1;
 
 	pthread_mutex_lock(&u->lock);
-	file = code_files_find(&u->files, build_id, size);
-	if (file && file->kept >= 0)
+	if (file->kept >= 0)
 		fd = fcntl(file->kept, F_DUPFD_CLOEXEC, 0);
 	pthread_mutex_unlock(&u->lock);
 	return fd;

@@ -69,11 +69,8 @@ uint64_t unwinder_waits_since(struct unwinder *u);
 bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t address,
 		   struct unwind_rule *rule);
 
-/*
- * An fd of the known file with that build-id, even if it has been removed; to be closed by the
- * caller. -1: none.
- */
-int unwinder_open_file(struct unwinder *u, const uint8_t *build_id, size_t size);
+/* An fd of the file, even if it has been removed; to be closed by the caller. -1: none. */
+int unwinder_open_file(struct unwinder *u, const struct code_file *file);
 
 /* What there is of a file, for the next process that maps it or for its names. */
 enum unwinder_holds {

@@ -35,6 +35,13 @@ folded=$("$report" "$work/gone.prf" 2> /dev/null)
 like "$folded" '^gone;_start;.*main;work;seventy [0-9]' "it keeps its functions' names"
 unlike "$folded" 'decoy' "and has none of the program's that has its name now"
 
+# As Go builds them.
+compile_c -O1 -g -pthread -fno-sanitize=all -Wl,--build-id=none -o "$work/nameless" "$top/tests/e2e/programs/burn.c"
+unlike "$(readelf -n "$work/nameless")" 'Build ID' "a program has no build-id"
+holds "and removes itself" "$record" -q -F 999 -o "$work/nameless.prf" -- "$work/nameless" 300 1 "$work/nameless"
+like "$("$report" "$work/nameless.prf" 2> /dev/null)" '^nameless;_start;.*main;work;seventy [0-9]' \
+	"it keeps its functions' names, too"
+
 # 100 children of 20 ms each, whose program is removed as soon as it runs.
 cat > "$work/many.sh" <<'S'
 i=0

@@ -53,11 +53,17 @@ static void report_map(struct fixture *f, void *at, size_t size, const char *pat
 				 .pid = (uint32_t)getpid(),
 				 .map = { .start = (uintptr_t)at, .size = size },
 				 .name = path };
+	struct stat status;
 	struct elf_file e;
 
 	assert_int_equal(elf_file_open_memory(&e, at, size), 0);
 	r.map.build_id_size = e.build_id_size;
 	memcpy(r.map.build_id, e.build_id, e.build_id_size);
+	if (!e.build_id_size && !stat(path, &status)) {
+		r.map.major = major(status.st_dev);
+		r.map.minor = minor(status.st_dev);
+		r.map.inode = status.st_ino;
+	}
 	elf_file_release(&e);
 	apply(f, r);
 	unwinder_flush(f->unwinder);
@@ -207,10 +213,10 @@ static void test_removed_program_is_forgotten(void **state)
 
 /* -------- containers -------- */
 
-/* Makes a file with no build-id of what maps one. */
-static void copy_without_build_id(const char *path)
+/* Makes a copy of a program, with no build-id; returns an fd of it. For a child, too. */
+static int copy_without_build_id(const char *program, const char *path)
 {
-	int from = open("/bin/cat", O_RDONLY | O_CLOEXEC), to;
+	int from = open(program, O_RDONLY | O_CLOEXEC), to;
 	struct stat status;
 	struct elf_file elf;
 	uint8_t *bytes, *id;
@@ -227,7 +233,10 @@ static void copy_without_build_id(const char *path)
 	to = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0700);
 	if (to < 0 || write(to, bytes, (size_t)status.st_size) != status.st_size)
 		_exit(2);
-	close(to);
+	elf_file_release(&elf);
+	close(from);
+	free(bytes);
+	return to;
 }
 
 /* Makes this process a container as others make them, whose root we see as "/". */
@@ -236,7 +245,7 @@ static bool enter_container(const char *root)
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("tmpfs", root, "tmpfs", 0, NULL) || chdir(root))
 		return false;
-	copy_without_build_id("program");
+	close(copy_without_build_id("/bin/cat", "program"));
 	return !syscall(SYS_pivot_root, ".", ".") && !umount2(".", MNT_DETACH);
 }
 
@@ -517,6 +526,43 @@ static void test_names_are_bounded(void **state)
 	munmap(at, sizeof(verbose));
 }
 
+/* It has a name as long as its file is surely the one that was recorded. */
+static void test_names_without_build_id(void **state)
+{
+	const uintptr_t hit = (uintptr_t)test_names_without_build_id;
+	const struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
+	struct fixture *f = *state;
+	const struct mapping *m;
+	struct prf_writer *w;
+	char path[32];
+	uint64_t offset;
+	struct stat status;
+	void *at;
+	int fd;
+
+	start(f, 0);
+	m = spaces_find(f->spaces, map_self(f), hit);
+	offset = hit - m->start + m->offset;
+	snprintf(path, sizeof(path), "/tmp/prof-test-%d", getpid());
+	fd = copy_without_build_id("/proc/self/exe", path);
+	assert_int_equal(fstat(fd, &status), 0);
+	at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	report_map(f, at, (size_t)status.st_size, path);
+	unlink(path);
+	m = spaces_find(f->spaces, (uint32_t)getpid(), (uintptr_t)at);
+	assert_non_null(m);
+	for (int round = 0; round < 2; round++) {
+		code_hits_add(&m->object->hits, offset);
+		assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
+		assert_null(vanished_write(f->objects, f->unwinder, w));
+		assert_int_equal(read_names(w, path).n > 0, !round);
+		/* Something has written to it. */
+		assert_int_equal(futimens(fd, times), 0);
+	}
+	munmap(at, (size_t)status.st_size);
+	close(fd);
+}
+
 /* Of a program that ended before its file was opened, there is nothing to keep. */
 static void test_program_that_was_never_opened_is_forgotten(void **state)
 {
@@ -594,6 +640,7 @@ static const struct CMUnitTest tests[] = {
 					tear_down),
 	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_are_bounded, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_names_without_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,
 					tear_down),
