@@ -38,12 +38,13 @@ static struct error *read_source(struct listing *l, struct listing_source *one)
 	struct error *error;
 
 	if (!search.directory && p->source_count) {
+		uint64_t lines = source_file_embedded_lines(p->sources, p->source_count, one->path);
+
+		/* Before it is made: to make it may take more time than all else that is shown. */
+		if (lines <= LIMIT_SOURCE_LINES && lines > LIMIT_SOURCE_LINES - l->embedded_lines)
+			return error_new(ERROR_LIMIT, "is more than is shown of a trace's sources");
 		error = source_file_embedded(&one->file, p->sources, p->source_count, one->path);
 		l->embedded_lines += one->file.line_count;
-		if (!error && l->embedded_lines > LIMIT_SOURCE_LINES) {
-			source_file_release(&one->file);
-			return error_new(ERROR_LIMIT, "is more than is shown of a trace's sources");
-		}
 		if (!error || error->kind != ERROR_UNAVAILABLE)
 			return error;
 		error_free(error);

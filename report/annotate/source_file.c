@@ -224,8 +224,7 @@ struct error *source_file_read(struct source_file *f, const struct source_search
 
 /* -------- of a trace -------- */
 
-/* How many lines there are up to the last one that the trace holds. */
-static uint64_t last_line(const struct prf_source *sources, size_t n, const char *path)
+uint64_t source_file_embedded_lines(const struct prf_source *sources, size_t n, const char *path)
 {
 	uint64_t last = 0;
 
@@ -267,7 +266,7 @@ static struct error *join_lines(struct source_file *f, const char *const *lines,
 struct error *source_file_embedded(struct source_file *f, const struct prf_source *sources,
 				   size_t n, const char *path)
 {
-	uint64_t count = last_line(sources, n, path);
+	uint64_t count = source_file_embedded_lines(sources, n, path);
 	const char **lines;
 	struct error *error;
 

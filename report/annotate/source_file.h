@@ -36,6 +36,9 @@ struct source_search {
  */
 struct error *source_file_read(struct source_file *f, const struct source_search *search,
 			       const char *path) ERROR_CHECKED;
+/* How many lines a file has up to the last one that a trace holds, in `n` pieces; 0: none. */
+uint64_t source_file_embedded_lines(const struct prf_source *sources, size_t n, const char *path);
+
 /*
  * The lines of a file that a trace holds, in `n` pieces. ERROR_UNAVAILABLE: there are none, or with
  * higher numbers than lines of sources have.

@@ -188,6 +188,36 @@ static void test_sources(void **state)
 	sink_release(&p.sink);
 }
 
+/* One that does not fit into what is shown of a trace takes nothing from those that do. */
+static void test_embedded_sources(void **state)
+{
+	static const char *const lines[] = { "int f(void);" };
+	const struct prf_source sources[] = {
+		{ .path = "/large.c",
+		  .first_line = LIMIT_SOURCE_LINES - 10,
+		  .n = 1,
+		  .lines = lines },
+		{ .path = "/other.c", .first_line = 11, .n = 1, .lines = lines },
+		{ .path = "/small.c", .first_line = 10, .n = 1, .lines = lines },
+	};
+	const struct symbolizer_options symbols = { 0 };
+	const struct listing_source *one;
+	struct printed p;
+	size_t size;
+
+	begin(&p, 0);
+	p.options.symbols = &symbols;
+	p.profile.sources = sources;
+	p.profile.source_count = 3;
+	assert_null(listing_source(&p.listing, "/large.c")->error);
+	assert_int_equal(listing_source(&p.listing, "/other.c")->error->kind, ERROR_LIMIT);
+	one = listing_source(&p.listing, "/small.c");
+	assert_null(one->error);
+	assert_string_equal(source_file_line(&one->file, 10, &size), "int f(void);\n");
+	listing_release(&p.listing);
+	sink_release(&p.sink);
+}
+
 #define INLINED_FILES 20
 
 /* A function of two lines into which code of many files is inlined. */
@@ -348,7 +378,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_count),	       cmocka_unit_test(test_long_line),
 	cmocka_unit_test(test_large_counts),   cmocka_unit_test(test_hostile_unit),
 	cmocka_unit_test(test_sources),	       cmocka_unit_test(test_many_files),
-	cmocka_unit_test(test_many_own_files),
+	cmocka_unit_test(test_many_own_files), cmocka_unit_test(test_embedded_sources),
 #ifdef PROF_DISASSEMBLER
 	cmocka_unit_test(test_much_code),
 #endif
