@@ -160,6 +160,7 @@ struct reading {
 	const struct target_memory *memory;
 	uint64_t bias;
 	uint64_t values[EXPORTED];
+	uint64_t unwanted;	 /* where the name of a type is of which no field is wanted */
 	struct text_page *pages; /* TEXT_PAGES of them */
 	char texts[TEXT_PAGE];	 /* the last one that crosses the end of a page */
 };
@@ -203,13 +204,29 @@ static uint64_t word_at(const uint8_t *entry, uint64_t offset)
 	return value;
 }
 
+static bool is_wanted(const char *type)
+{
+	for (size_t i = 0; i < sizeof(wanted_fields) / sizeof(*wanted_fields); i++)
+		if (!strcmp(type, wanted_fields[i].type))
+			return true;
+	return false;
+}
+
+/* The fields of a type follow each other, and all have the same text for its name. */
 static void take_field(struct reading *r, const uint8_t *entry)
 {
 	char type[TEXT_MAX], field[TEXT_MAX];
 	bool is_static = (uint32_t)word_at(entry, r->values[STRUCTS_STATIC]);
 	uint64_t value = word_at(entry, r->values[is_static ? STRUCTS_ADDRESS : STRUCTS_OFFSET]);
+	uint64_t type_at = word_at(entry, r->values[STRUCTS_TYPE]);
 
-	snprintf(type, sizeof(type), "%s", text_at(r, word_at(entry, r->values[STRUCTS_TYPE])));
+	if (type_at == r->unwanted)
+		return;
+	snprintf(type, sizeof(type), "%s", text_at(r, type_at));
+	if (!is_wanted(type)) {
+		r->unwanted = type_at;
+		return;
+	}
 	snprintf(field, sizeof(field), "%s", text_at(r, word_at(entry, r->values[STRUCTS_FIELD])));
 	for (size_t i = 0; i < sizeof(wanted_fields) / sizeof(*wanted_fields); i++) {
 		const struct wanted_field *w = &wanted_fields[i];
