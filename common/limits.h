@@ -95,4 +95,20 @@
  */
 #define LIMIT_RUNTIME_FRAMES_BYTES (64 << 20)
 
+/*
+ * Files of holes (tests/fuzz/fuzz_sparse.c) and sources with large numbers of lines reach these in
+ * nearly each run of a fuzzer, and to read as much as they allow takes up to a tenth of a second.
+ * `make check` reads what was found with the limits above.
+ */
+#ifdef PRF_FUZZING
+#undef LIMIT_SECTIONS
+#define LIMIT_SECTIONS 512
+#undef LIMIT_ANALYSED_BYTES
+#define LIMIT_ANALYSED_BYTES (UINT64_C(64) << 10)
+#undef LIMIT_SYMBOLS
+#define LIMIT_SYMBOLS (4 << 10)
+#undef LIMIT_SOURCE_LINES
+#define LIMIT_SOURCE_LINES (4 << 10)
+#endif
+
 #endif

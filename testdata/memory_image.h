@@ -21,6 +21,7 @@
 #include "record/java/hotspot_names.h"
 
 #define GRANULE 64
+#define GRANULES_KEPT 1024
 
 struct memory_image_frame {
 	struct script_frame frame;
@@ -35,23 +36,42 @@ struct memory_image {
 	struct memory_image_frame *frames;
 	size_t frame_count;
 	struct map granules; /* number of a granule -> its bytes */
-	uint8_t *bytes;	     /* all of it, unpacked */
+	struct {
+		uint64_t number;
+		const uint8_t *bytes; /* NULL: it is not there */
+		bool known;
+	} asked[GRANULES_KEPT]; /* for lately, each by its number */
+	uint8_t *bytes;		/* all of it, unpacked */
 	size_t size;
 };
 
+/* NULL: there is none. */
+static inline const uint8_t *memory_image_granule(struct memory_image *image, uint64_t number)
+{
+	size_t at = number % GRANULES_KEPT;
+	const uint64_t *value;
+
+	if (image->asked[at].known && image->asked[at].number == number)
+		return image->asked[at].bytes;
+	value = map_get(&image->granules, &number, sizeof(number));
+	image->asked[at].known = true;
+	image->asked[at].number = number;
+	image->asked[at].bytes = value ? (const uint8_t *)(uintptr_t)*value : NULL;
+	return image->asked[at].bytes;
+}
+
 static inline bool memory_image_read(void *context, uint64_t address, void *to, size_t size)
 {
-	const struct memory_image *image = context;
 	uint8_t *bytes = to;
 
 	while (size) {
-		uint64_t number = address / GRANULE, at = address % GRANULE;
-		const uint64_t *granule = map_get(&image->granules, &number, sizeof(number));
+		uint64_t at = address % GRANULE;
+		const uint8_t *granule = memory_image_granule(context, address / GRANULE);
 		size_t n = GRANULE - at < size ? GRANULE - at : size;
 
 		if (!granule)
 			return false;
-		memcpy(bytes, (const uint8_t *)(uintptr_t)*granule + at, n);
+		memcpy(bytes, granule + at, n);
 		bytes += n;
 		address += n;
 		size -= n;
