@@ -212,13 +212,12 @@ struct profile {
 	const char *note_keys[PROFILE_NOTES]; /* of PROFILE_BY_NOTE << i; NULL: not asked for */
 	unsigned int detail;		      /* enum profile_detail */
 	enum profile_value value;
-	bool latency;	      /* times are divided by how many threads of the process ran */
-	const char *unit;     /* of values: "samples", "us" (all times), "bytes", "events", ... */
-	uint64_t samples;     /* sum over entries */
-	uint64_t total;	      /* sum of values */
-	uint64_t lost;	      /* samples lost while recording */
-	uint64_t slice_ns;    /* length of a time slice */
-	uint32_t slice_count; /* the highest slice + 1; 1 without time */
+	bool latency;	   /* times are divided by how many threads of the process ran */
+	const char *unit;  /* of values: "samples", "us" (all times), "bytes", "events", ... */
+	uint64_t samples;  /* sum over entries */
+	uint64_t total;	   /* sum of values */
+	uint64_t lost;	   /* samples lost while recording */
+	uint64_t slice_ns; /* length of a time slice */
 	bool led; /* every stack begins with a frame that says whose it is, so none is empty */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */
 };

@@ -460,20 +460,13 @@ static struct error *finish_entries(struct regrouped *r, const struct regroup *h
 static void add_up(const struct regrouped *r, struct profile *profile)
 {
 	uint64_t samples = 0, total = 0;
-	uint32_t last = 0;
 
 	for (size_t i = 0; i < r->entry_count; i++) {
-		const struct profile_entry *e = &r->entries[i];
-
-		samples += e->samples;
-		total += e->value;
-		last = e->slice > last ? e->slice : last;
+		samples += r->entries[i].samples;
+		total += r->entries[i].value;
 	}
-	for (size_t i = 0; i < r->parts.count; i++)
-		last = r->parts.parts[i].slice > last ? r->parts.parts[i].slice : last;
 	profile->samples += samples;
 	profile->total += total;
-	profile->slice_count = last + 1;
 }
 
 struct error *regroup_finish(struct regrouped *r, const struct regroup *how,

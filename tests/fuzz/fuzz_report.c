@@ -19,6 +19,8 @@
 #include "report/views/top.h"
 #include "report/views/tree.h"
 
+#define MAX_SLICES 16
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(int condition)
@@ -59,13 +61,13 @@ static void check_profile(const struct profile *p)
 
 		check(e->group < p->group_count);
 		check(e->node == PRF_NONE || e->node < p->node_count);
-		check(e->slice < p->slice_count);
+		check(e->slice < MAX_SLICES);
 		samples += e->samples;
 	}
 	check(samples == p->samples);
 	for (size_t i = 0; i < p->part_count; i++) {
 		check(p->parts[i].entry < p->entry_count);
-		check(p->parts[i].slice < p->slice_count);
+		check(p->parts[i].slice < MAX_SLICES);
 	}
 	for (size_t i = 0; i < p->node_count; i++) {
 		check(p->nodes[i].parent == PRF_NONE || p->nodes[i].parent < i);
@@ -101,9 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						    .jobs = 1 };
 	const unsigned int dimensions = PROFILE_BY_THREAD | PROFILE_BY_EVENT | PROFILE_IN_PARTS |
 					(size % 2 ? PROFILE_BY_TIME : 0);
-	const struct tally_options tally = {
-		.dimensions = dimensions, .wakers = true, .max_slices = 16, .selection = &selection
-	};
+	const struct tally_options tally = { .dimensions = dimensions,
+					     .wakers = true,
+					     .max_slices = MAX_SLICES,
+					     .selection = &selection };
 	struct trace trace;
 	struct loaded loaded = { .traces = &trace, .trace_count = 1 };
 	struct build_options build = { .shape = &shape,

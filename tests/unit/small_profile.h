@@ -39,7 +39,6 @@ static inline void small_begin(struct small_profile *s)
 	s->profile.objects = &s->object;
 	s->profile.object_count = 1;
 	s->profile.unit = "samples";
-	s->profile.slice_count = 1;
 }
 
 static inline uint32_t small_group(struct small_profile *s, const char *comm, uint32_t pid,
