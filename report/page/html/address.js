@@ -62,6 +62,8 @@ class Address {
 			const known = [...select.options].some((option) => option.value === state.get(key));
 			return select.value = known ? state.get(key) : usual;
 		};
+		if (state.has("thread"))
+			app.controls.addThreads();
 		const functions = app.profile.functions.count, view = state.get("view");
 		app.view = app.has(view) ? view : "flame";
 		app.changes.by = Object.keys(CHANGES_BY).includes(state.get("by")) ? state.get("by") : "function";

@@ -94,7 +94,8 @@ class App {
 		this.flame.show(this.tree, widths, this.tree.places(widths, this.order === "weight"));
 		if (turned)
 			this.flame.toRoot();
-		if (this.zoomNext < this.tree.count) {
+		/* A page that has just been opened stands there already. */
+		if (this.zoomNext < this.tree.count && (this.zoomNext || this.flame.zoom || this.flame.cursor >= 0)) {
 			this.flame.cursor = this.zoomNext || -1;
 			this.flame.zoom = this.zoomNext;
 			this.flame.arrange(false);
@@ -355,6 +356,7 @@ class App {
 		this.flame.zoomTo(node);
 	}
 	setThread(thread) {
+		this.controls.addThreads();
 		if (![...this.on.thread.options].some((option) => option.value === thread))
 			return;
 		this.thread = thread;
@@ -400,6 +402,7 @@ async function start() {
 		app.setDark(matchMedia("(prefers-color-scheme: dark)").matches);
 		app.focus();
 		document.documentElement.dataset.ready = Math.round(performance.now() - began);
+		setTimeout(() => app.controls.addThreads(), THREADS_AFTER_MS);
 	} catch (error) {
 		document.getElementById("status").textContent = `This page cannot be shown: ${error.message}`;
 		throw error;

@@ -18,6 +18,15 @@ const KEYS = [
 	["click a thread's name", "that thread only"], ["?", "this list"],
 ];
 
+/* So many are there with the first picture, the others a moment after it. */
+const THREADS_AT_FIRST = 50, THREADS_AFTER_MS = 200;
+
+function addOption(select, value, text) {
+	const made = element("option", cut(text, 60));
+	made.value = value;
+	select.append(made);
+}
+
 class Controls {
 	constructor(app) {
 		this.app = app;
@@ -25,27 +34,23 @@ class Controls {
 	}
 	fill() {
 		const { app, on } = this, { head } = app.profile, { diff } = app.weights;
-		const option = (select, value, text) => {
-			const made = element("option", cut(text, 60));
-			made.value = value;
-			select.append(made);
-		};
 		document.title = on.title.textContent = cut(head.title || "prof", 100);
 		on.title.title = head.title;
-		option(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
-		this.fillThreads(option);
+		addOption(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
+		this.threads = this.listThreads();
+		this.addThreads(THREADS_AT_FIRST);
 		if (diff)
 			for (const [key, { name }] of Object.entries(DIFFERENCES))
-				option(on.colour, key, `Colours: ${name}`);
+				addOption(on.colour, key, `Colours: ${name}`);
 		for (const key of ["kind", "object", "name"])
-			option(on.colour, key, `Colours: ${key}`);
+			addOption(on.colour, key, `Colours: ${key}`);
 		on.width.hidden = on.scale.hidden = on.changesButton.hidden = !diff;
 		on.codeButton.hidden = !app.code.any;
 		on.scale.value = app.scale;
 		on.time.hidden = head.slices < 2;
 	}
 	/* Processes of several threads and threads, those with the largest shares first. */
-	fillThreads(option) {
+	listThreads() {
 		const { head } = this.app.profile, sums = threadSums(this.app.profile), processes = new Map(), list = [];
 		head.threads.forEach((thread, i) => {
 			const one = processes.get(thread.process) ?? { sum: 0, count: 0, thread };
@@ -57,9 +62,12 @@ class Controls {
 		for (const [process, { sum, count, thread }] of processes)
 			if (count > 1)
 				list.push({ value: `p${process}`, text: `Process ${thread.pid} ${thread.comm}`, sum });
-		list.sort((a, b) => b.sum - a.sum);
-		for (const { value, text, sum } of list)
-			option(this.on.thread, value, `${percent(sum, head.total)}  ${text}`);
+		return list.sort((a, b) => b.sum - a.sum);
+	}
+	/* The next ones of the list; all of thousands take longer to lay out than the picture. */
+	addThreads(count = Infinity) {
+		for (const { value, text, sum } of this.threads.splice(0, count))
+			addOption(this.on.thread, value, `${percent(sum, this.app.profile.head.total)}  ${text}`);
 	}
 	listen() {
 		const { app, on } = this;

@@ -40,11 +40,13 @@ class Strip {
 		const waits = STATES.map((_, i) => i && head.sources.some(([, state]) => state === i)
 			? this.rows.map(() => new Float64Array(this.slices + 1)) : []);
 		for (let i = 0; i < cells.count; i++) {
-			const [thread, state] = head.sources[cells.source[i]], slice = cells.slice[i];
-			const length = this.length(i, state), each = cells.value[i] / length;
-			for (const step of state ? [steps[rowOf[thread]], waits[state][rowOf[thread]]] : [steps[rowOf[thread]]]) {
-				step[slice + 1 - length] += each;
-				step[slice + 1] -= each;
+			const source = head.sources[cells.source[i]], row = rowOf[source[0]], state = source[1];
+			const length = this.length(i, state), each = cells.value[i] / length, end = cells.slice[i] + 1;
+			steps[row][end - length] += each;
+			steps[row][end] -= each;
+			if (state) {
+				waits[state][row][end - length] += each;
+				waits[state][row][end] -= each;
 			}
 		}
 		const added = (step) => {
@@ -114,7 +116,8 @@ class Strip {
 			for (let c = 0; c < columns; c++) {
 				if (!sum[c])
 					continue;
-				const heat = Math.sqrt(sum[c] / most), parts = waits.map((rows) => rows[row]?.[c] ?? 0);
+				/* In steps: a browser takes long over each colour that it has not seen before. */
+				const heat = Math.round(Math.sqrt(sum[c] / most) * 100) / 100, parts = waits.map((rows) => rows[row]?.[c] ?? 0);
 				parts[0] = sum[c] - parts.reduce((all, part) => all + part, 0);
 				const [hue, saturation] = [[55 - 45 * heat, 90], [200 + 25 * heat, 60], [140, 35]][parts.indexOf(Math.max(...parts))];
 				pen.fillStyle = hsl(hue, saturation, dark ? 12 + 48 * heat : 92 - 47 * heat);
