@@ -235,18 +235,25 @@ ends
 is "$status, $(ls HUP.prf*)" "1, HUP.prf" "so does SIGHUP with a single file"
 like "$(samples HUP.prf)" '^[0-9]*$' "... which is whole"
 
-# Who presses Ctrl-C waits, and is told so.
-pretend <<END
-sleep 2
-exec "$report" "\$@"
+# Who presses Ctrl-C waits, and is told so. (A shell would unblock signals.)
+cat > alone/prof-report <<END
+#!/usr/bin/env python3
+import os, sys, time
+print(os.getpid(), file=open("pids", "w"))
+time.sleep(2)
+os.execv("$report", sys.argv)
 END
+rm -f pids
 alone/prof-record --embed -F 499 -o INT.prf -p $pid 2> err &
 recorder=$!
 until_begun INT.prf $recorder
 sleep 0.3
 kill -INT $recorder
+until_tried
+kill -INT "$(cat pids)"
+kill -TERM "$(cat pids)"
 ends
-is "$status, $(ls INT.prf*)" "0, INT.prf" "SIGINT ends it once names are found"
+is "$status, $(ls INT.prf*)" "0, INT.prf" "SIGINT ends it once names are found, whatever signals others get with it"
 like "$(elsewhere INT.prf)" '^program;.*main;outer;inner' "... and they are in the file"
 like "$(cat err)" 'still finding names to embed; Ctrl-C ends without them' "which is said when it takes long"
 

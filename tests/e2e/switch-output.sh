@@ -52,6 +52,9 @@ is "$(find "$work" -name '*.partial')" "" "no name says that a file is not whole
 "$record" -q --switch-output=200ms --max-files=2 -F 99 -o "$work/few.prf" -- "$work/burn" 800
 set -- "$work"/few.prf.*
 is $# 2 "--max-files keeps the newest"
+"$record" -q --switch-output=200ms --max-files=1 -F 99 -o "$work/few.prf" -- "$work/burn" 500
+is "$(find "$work" -name 'few.prf.*' | wc -l), $(ls "$1" "$2")" "3, $1
+$2" "and those of an earlier recording"
 like "$(total "$@")" '^[0-9]+$' "which are complete"
 
 "$work/burn" 0 &
