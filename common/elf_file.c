@@ -157,9 +157,7 @@ static const char *section_name(struct cursor table, uint64_t offset)
 	const char *name;
 
 	cursor_seek(&table, offset);
-	if (cursor_left(&table) > SECTION_NAME_MAX)
-		table.end = table.at + SECTION_NAME_MAX;
-	name = cursor_string(&table);
+	name = cursor_short_string(&table, SECTION_NAME_MAX);
 	return name ? name : "";
 }
 

@@ -163,11 +163,8 @@ static void find_library(struct search *s, const char *name)
 static const char *text_at(const struct elf_file *e, uint64_t table, uint64_t offset)
 {
 	struct cursor c = elf_file_at(e, table + offset);
-	const char *text;
+	const char *text = cursor_short_string(&c, PATH_MAX);
 
-	if (cursor_left(&c) > PATH_MAX)
-		c.end = c.at + PATH_MAX;
-	text = cursor_string(&c);
 	return text ? text : "";
 }
 

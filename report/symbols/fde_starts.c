@@ -16,6 +16,7 @@
 #define ENCODING_PC_REL_SDATA4 0x1b
 #define ENCODING_UDATA4 0x03
 #define NAME_BYTES_MAX 256
+#define AUGMENTATION_BYTES_MAX 16 /* "zPLRSB" and a NUL, with room */
 
 struct fde_table {
 	const struct elf_file *file;
@@ -79,7 +80,7 @@ static uint64_t fde_size(const struct elf_file *e, uint64_t fde)
 	cursor_u32(&cie);
 	cursor_u32(&cie);
 	cursor_u8(&cie);
-	augmentation = cursor_string(&cie);
+	augmentation = cursor_short_string(&cie, AUGMENTATION_BYTES_MAX);
 	if (!cursor_ok(&c) || !augmentation || length == UINT32_MAX)
 		return 0;
 	/* With "zR", "zPLR" or "zRS" the pointer encoding is pc-relative, of 4 bytes. */

@@ -415,15 +415,11 @@ static void hash_file(struct buffer *b, const struct found_file *f)
 bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key)
 {
 	const struct prf_object *o = l->object;
-	const struct found_file *dwarf = l->debug.open ? &l->debug : &l->main;
 	struct buffer files = { 0 };
 	bool usable;
 
 	if (o->kind != PRF_OBJECT_FILE || !o->build_id_size || !l->main.open || l->symbol_count ||
 	    l->split.package_tried)
-		return false;
-	/* Answers without the file of dwz are not kept: it may be installed next time. */
-	if (!l->alternate.open && elf_file_section(&dwarf->elf, ".gnu_debugaltlink"))
 		return false;
 	*key = (struct name_cache_key){ .build_id_size = o->build_id_size };
 	memcpy(key->build_id, o->build_id, sizeof(key->build_id));
@@ -435,6 +431,13 @@ bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key
 	key->identity = usable ? XXH3_64bits(files.data, files.size) : 0;
 	buffer_release(&files);
 	return usable;
+}
+
+bool object_lookup_lacks_alternate(const struct object_lookup *l)
+{
+	const struct found_file *dwarf = l->debug.open ? &l->debug : &l->main;
+
+	return !l->alternate.open && elf_file_section(&dwarf->elf, ".gnu_debugaltlink");
 }
 
 void object_lookup_answer(const struct object_lookup *l, size_t offset, const char **name,

@@ -90,6 +90,9 @@ int object_lookup_add_debug(struct object_lookup *l, const char *path);
  */
 bool object_lookup_key(const struct object_lookup *l, struct name_cache_key *key);
 
+/* After step 2: whether the file of dwz was not found. It may be installed next time. */
+bool object_lookup_lacks_alternate(const struct object_lookup *l);
+
 /* What is known of an offset: either may be NULL. */
 void object_lookup_answer(const struct object_lookup *l, size_t offset, const char **name,
 			  const struct dwarf_answer **answer);

@@ -616,7 +616,8 @@ static bool keep_answers(const struct object *o, const struct query *answers)
 	struct name_cache_answer *kept;
 	struct name_cache_key key;
 
-	if (o->cached || !object_lookup_key(&o->lookup, &key))
+	if (o->cached || object_lookup_lacks_alternate(&o->lookup) ||
+	    !object_lookup_key(&o->lookup, &key))
 		return false;
 	kept = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*kept));
 	for (size_t i = 0; kept && i < o->lookup.n; i++)

@@ -60,6 +60,24 @@ mkdir -p "debug/.build-id/${id%"$rest"}"
 cp whole "debug/.build-id/${id%"$rest"}/$rest.debug"
 is "$(ask -c -d "$work/debug")" "$plain" "a debug file that was not there before"
 
+# Names whose parts are in a file of dwz are kept once that was there, and are then read.
+rm -rf "$XDG_CACHE_HOME"
+written() { stat -c '%n %i %Y %Z' "$XDG_CACHE_HOME"/prof/* 2>/dev/null; }
+if command -v dwz >/dev/null && cp whole program && cp whole second &&
+	dwz -m "$work/common.debug" program second 2>log && [ -s common.debug ]; then
+	mv common.debug away
+	ask -c > /dev/null
+	is "$(kept)" 0 "without the file of dwz nothing is kept"
+	mv away common.debug
+	is "$(ask -c)" "$plain" "a file of dwz"
+	is "$(kept)" 1 "its names are kept"
+	before=$(written)
+	is "$(ask -c)" "$plain" "and found"
+	is "$(written)" "$before" "without being looked up and written again"
+else
+	skip "names of dwz" "$(head -n 1 log 2>/dev/null)"
+fi
+
 # --no-cache.
 rm -rf "$XDG_CACHE_HOME"
 need "$build/testdata/make_trace" -n 100 --object "$work/whole" -o trace.prf
