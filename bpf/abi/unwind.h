@@ -150,15 +150,21 @@ struct unwind_file {
 };
 
 #define UNWIND_MAX_FILES 8192
-#define UNWIND_FRESH_SEGMENTS 16
-#define UNWIND_MAX_FRESH 2048
+#define UNWIND_FRESH_SEGMENTS 16 /* powers of two */
+#define UNWIND_FRESH_SLOTS 2048
 
-/* Mappings that the kernel half found itself. Used where the published run has no segment. */
-struct unwind_fresh {
-	__u64 mm;
-	__u32 next; /* where the next one goes, modulo UNWIND_FRESH_SEGMENTS */
+/* A mapping that the kernel half found itself. Used where the published run has no segment. */
+struct unwind_fresh_segment {
+	struct unwind_segment segment;
+	__u64 mm; /* the address space that it is in; 0: none, or it is being written */
+	__u32 tgid;
 	__u32 reserved;
-	struct unwind_segment segments[UNWIND_FRESH_SEGMENTS];
+};
+
+/* The newest ones of all processes with the same tgid, modulo UNWIND_FRESH_SLOTS. */
+struct unwind_fresh {
+	__u64 next; /* where the next one goes, modulo UNWIND_FRESH_SEGMENTS */
+	struct unwind_fresh_segment segments[UNWIND_FRESH_SEGMENTS];
 };
 
 _Static_assert(sizeof(struct unwind_rule) == 16, "part of the ABI between the halves");

@@ -12,6 +12,7 @@
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include <stdbool.h>
 
 #include "bpf/state/arch.h"
 #include "bpf/state/kernel.h"
@@ -34,39 +35,55 @@ struct {
 	__type(value, struct unwind_file);
 } unwind_files SEC(".maps");
 
+/* An array, as both a program in an NMI and one that it interrupted may write: it has no lock. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, UNWIND_MAX_FRESH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWIND_FRESH_SLOTS);
 	__type(key, __u32);
 	__type(value, struct unwind_fresh);
 } unwind_fresh SEC(".maps");
 
-/* The initial value of an unwind_fresh entry, which is too large for the BPF stack. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct unwind_fresh);
-} unwind_fresh_empty SEC(".maps");
-
 /* Set by the loader: the kernel has bpf_find_vma(), since 5.17. */
 const volatile __u8 unwind_asks_kernel = 0;
 
-/* The current process's fresh segments, emptied when its address space is a new one. */
-static __always_inline struct unwind_fresh *walk_fresh(__u32 tgid, __u64 mm)
+static __always_inline struct unwind_fresh *fresh_of(__u32 tgid)
 {
-	struct unwind_fresh *fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
-	__u32 zero = 0;
+	__u32 slot = tgid & (UNWIND_FRESH_SLOTS - 1);
 
-	if (!fresh || fresh->mm != mm) {
-		fresh = bpf_map_lookup_elem(&unwind_fresh_empty, &zero);
-		if (!fresh || bpf_map_update_elem(&unwind_fresh, &tgid, fresh, BPF_ANY))
-			return NULL;
-		fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
-		if (fresh)
-			fresh->mm = mm;
-	}
-	return fresh;
+	return bpf_map_lookup_elem(&unwind_fresh, &slot);
+}
+
+static __always_inline bool fresh_is_of(const struct unwind_fresh_segment *one, __u32 tgid,
+					__u64 mm)
+{
+	return one->tgid == tgid && one->mm == mm;
+}
+
+/* In place of the oldest one of that slot. */
+static __always_inline void fresh_put(__u32 tgid, __u64 mm, const struct unwind_segment *segment)
+{
+	struct unwind_fresh *fresh = fresh_of(tgid);
+	struct unwind_fresh_segment *one;
+
+	if (!fresh)
+		return;
+	one = &fresh->segments[__sync_fetch_and_add(&fresh->next, 1) & (UNWIND_FRESH_SEGMENTS - 1)];
+	one->mm = 0; /* not to be found while it is written */
+	barrier();
+	one->tgid = tgid;
+	one->segment = *segment;
+	barrier();
+	one->mm = mm;
+}
+
+/* The process runs another program now, or is a new one: what has its number is of one before. */
+static __always_inline void fresh_drop(__u32 tgid)
+{
+	struct unwind_fresh *fresh = fresh_of(tgid);
+
+	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++)
+		if (fresh->segments[i].tgid == tgid)
+			fresh->segments[i].mm = 0;
 }
 
 const volatile __u32 page_shift = 12; /* of the running kernel: vm_pgoff counts pages */
@@ -75,9 +92,8 @@ const volatile __u32 page_shift = 12; /* of the running kernel: vm_pgoff counts 
 static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 {
 	struct file *file = vma->vm_file;
-	struct unwind_segment *segment;
+	struct unwind_segment segment = { .start = vma->vm_start, .end = vma->vm_end };
 	struct unwind_file_key key;
-	struct unwind_fresh *fresh;
 	struct unwind_file *known;
 	__u64 offset = (__u64)vma->vm_pgoff << page_shift;
 
@@ -92,16 +108,10 @@ static __always_inline void walk_map(__u32 tgid, struct vm_area_struct *vma)
 		    offset < (known->segments[i].offset >> page_shift << page_shift) ||
 		    offset >= known->segments[i].offset + known->segments[i].size)
 			continue;
-		fresh = walk_fresh(tgid, (__u64)vma->vm_mm);
-		if (!fresh)
-			return;
-		segment = &fresh->segments[fresh->next++ & (UNWIND_FRESH_SEGMENTS - 1)];
-		segment->end = 0; /* not to be found while it is written */
-		segment->base = vma->vm_start - (offset + known->segments[i].delta);
-		segment->first_page = known->first_page;
-		segment->pages = known->pages;
-		segment->start = vma->vm_start;
-		segment->end = vma->vm_end;
+		segment.base = segment.start - (offset + known->segments[i].delta);
+		segment.first_page = known->first_page;
+		segment.pages = known->pages;
+		fresh_put(tgid, (__u64)vma->vm_mm, &segment);
 		return;
 	}
 }
@@ -123,28 +133,46 @@ static __always_inline void walk_ask(__u32 tgid, __u64 pc)
 		bpf_find_vma(bpf_get_current_task_btf(), pc, note_mapping, &tgid, 0);
 }
 
-static __always_inline struct unwind_segment *find_fresh(__u32 tgid, __u64 pc)
+static __always_inline struct unwind_fresh_segment *find_fresh(__u32 tgid, __u64 mm, __u64 pc)
 {
-	struct unwind_fresh *fresh = bpf_map_lookup_elem(&unwind_fresh, &tgid);
+	struct unwind_fresh *fresh = fresh_of(tgid);
 
-	if (!fresh || fresh->mm != (__u64)bpf_get_current_task_btf()->mm)
-		return NULL;
-	for (__u64 i = 0; i < UNWIND_FRESH_SEGMENTS; i++)
-		if (pc >= fresh->segments[i].start && pc < fresh->segments[i].end)
-			return &fresh->segments[i];
+	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++) {
+		struct unwind_fresh_segment *one = &fresh->segments[i];
+
+		if (pc >= one->segment.start && pc < one->segment.end && fresh_is_of(one, tgid, mm))
+			return one;
+	}
 	return NULL;
 }
 
 /* The current process's rule at pc by its fresh segments, of which there may be a new one. */
 __noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
 {
-	struct unwind_segment *segment = WALKS_CURRENT ? find_fresh(tgid, pc) : NULL;
+	__u64 mm = WALKS_CURRENT ? (__u64)bpf_get_current_task_btf()->mm : 0;
+	struct unwind_fresh_segment *one = mm ? find_fresh(tgid, mm, pc) : NULL;
+	__u32 rule;
 
-	if (!segment && WALKS_CURRENT) {
+	if (!one && mm) {
 		walk_ask(tgid, pc);
-		segment = find_fresh(tgid, pc);
+		one = find_fresh(tgid, mm, pc);
 	}
-	return segment ? rule_in_segment(segment, pc) : RULE_NO_MAPPING;
+	if (!one)
+		return RULE_NO_MAPPING;
+	rule = rule_in_segment(&one->segment, pc);
+	barrier();
+	/* Another CPU may have put another process's segment there meanwhile. */
+	return fresh_is_of(one, tgid, mm) ? rule : RULE_NO_MAPPING;
+}
+
+static __always_inline void fresh_fork(struct task_struct *parent, struct task_struct *child)
+{
+	struct unwind_fresh *fresh = fresh_of(parent->tgid);
+
+	fresh_drop(child->tgid);
+	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++)
+		if (fresh_is_of(&fresh->segments[i], parent->tgid, (__u64)parent->mm))
+			fresh_put(child->tgid, (__u64)child->mm, &fresh->segments[i].segment);
 }
 
 /* A forked child has a copy of its parent's address space, so it gets the same segments. */
@@ -152,7 +180,6 @@ static __always_inline void walk_fork(struct task_struct *parent, struct task_st
 {
 	__u32 from = parent->tgid, to = child->tgid;
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &from);
-	struct unwind_fresh *fresh;
 	struct unwind_process copy;
 
 	if (!process)
@@ -160,13 +187,7 @@ static __always_inline void walk_fork(struct task_struct *parent, struct task_st
 	copy = *process;
 	copy.mm = (__u64)child->mm;
 	bpf_map_update_elem(&unwind_processes, &to, &copy, BPF_ANY);
-	fresh = bpf_map_lookup_elem(&unwind_fresh, &from);
-	if (fresh && fresh->mm == (__u64)parent->mm &&
-	    !bpf_map_update_elem(&unwind_fresh, &to, fresh, BPF_ANY)) {
-		fresh = bpf_map_lookup_elem(&unwind_fresh, &to);
-		if (fresh)
-			fresh->mm = (__u64)child->mm;
-	}
+	fresh_fork(parent, child);
 }
 
 /*
@@ -185,6 +206,7 @@ static __always_inline void walk_exec(__u32 tgid, int wanted)
 	if (!process && !wanted)
 		return;
 	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
+	fresh_drop(tgid);
 	/* The program itself, and where it starts: in the dynamic linker, mostly. */
 	walk_ask(tgid, task->mm->start_code);
 	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &registers->pc))

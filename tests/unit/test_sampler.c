@@ -2,7 +2,9 @@
 
 /* What the verifier has to do for the programs: too much, and older kernels refuse them. */
 
+#include "bpf/blocked.skel.h"
 #include "bpf/sampler.skel.h"
+#include "bpf/walk_copy.skel.h"
 #include "tests/unit/unit.h"
 
 #include <bpf/libbpf.h>
@@ -85,6 +87,50 @@ static void test_with_phases_timed(void **state)
 	check_instructions(true);
 }
 
+/* See "Working on it" in CONTRIBUTING.md. */
+static bool may_be_used_in_nmi(const struct bpf_map *map)
+{
+	switch ((int)bpf_map__type(map)) {
+	case BPF_MAP_TYPE_ARRAY:
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+	case BPF_MAP_TYPE_CGROUP_ARRAY:
+	case BPF_MAP_TYPE_RINGBUF: return true;
+	case BPF_MAP_TYPE_HASH:
+		return !(bpf_map__map_flags(map) & BPF_F_NO_PREALLOC) &&
+		       bpf_map__max_entries(map) >= 8;
+	default: return false;
+	}
+}
+
+/* A program at a switch is never in an NMI, and no other uses the storage of tasks. */
+static void check_maps(const struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE || may_be_used_in_nmi(map))
+			continue;
+		fail_msg("%s must not be used in an NMI", bpf_map__name(map));
+	}
+}
+
+static void test_maps_in_nmi(void **state)
+{
+	struct walk_copy_bpf *copy = walk_copy_bpf__open();
+	struct blocked_bpf *blocked = blocked_bpf__open();
+	struct sampler_bpf *sampler = sampler_bpf__open();
+
+	assert_true(copy && blocked && sampler);
+	check_maps(copy->obj);
+	check_maps(blocked->obj);
+	check_maps(sampler->obj);
+	walk_copy_bpf__destroy(copy);
+	blocked_bpf__destroy(blocked);
+	sampler_bpf__destroy(sampler);
+}
+
 static bool add_target(const struct sampler_bpf *skeleton, uint32_t pid)
 {
 	uint64_t start = 0;
@@ -126,6 +172,7 @@ static void test_children_without_room(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_verifier_instructions),
+	cmocka_unit_test(test_maps_in_nmi),
 	cmocka_unit_test(test_children_without_room),
 	cmocka_unit_test(test_with_phases_timed),
 };
