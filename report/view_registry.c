@@ -16,17 +16,21 @@
 
 static const struct view views[] = {
 	{ .name = "folded", .suffix = ".folded", .render = folded_render, .can_diff = true },
+	/* What a sample of theirs stands for, in tables, depends on its event. */
 	{ .name = "top",
+	  .dimensions = PROFILE_BY_EVENT,
 	  .detail = PROFILE_BY_GUESS | PROFILE_GUESS_IN_NAME,
 	  .paged = true,
 	  .can_diff = true,
 	  .render = top_render },
 	{ .name = "tree",
+	  .dimensions = PROFILE_BY_EVENT,
 	  .paged = true,
 	  .can_diff = true,
 	  .joins_runs = true,
 	  .render = tree_render },
 	{ .name = "annotate",
+	  .dimensions = PROFILE_BY_EVENT,
 	  .detail = PROFILE_BY_LINE | PROFILE_BY_ADDRESS | PROFILE_INSIDE_CALL,
 	  .paged = true,
 	  .can_diff = true,

@@ -110,6 +110,36 @@ tree --json --diff calls-before.prf calls-now.prf > json
 is "$(json json 'd["runs"]["now"], [(c["name"], c["total"]["sure"]) for c in d["calls"][0]["calls"][0]["calls"]]')" \
 	"(1, [('late', True)])" "... as JSON"
 
+# A wait counts as long as it was, beside samples that are all as long.
+sed 's/^	//' > wait.txt <<'TRACE'
+	event 0 "cpu-clock" "samples" 1000 0
+	event 1 "off-cpu" "ns" 0 1
+	object 5 "[jit]" "" ""
+	task 1 1 "work" "" ""
+	frame 0 0 0x100
+	frame 0 0 0x200
+	stack - 0
+	stack - 1
+	names 0 "busy" "" 0 0
+	names 1 "asleep" "" 0 0
+TRACE
+for s in 1 5; do
+	{ cat wait.txt; samples 1000 0; echo "sample 1000000001 0 1 1 0 ${s}000000000"; echo finish; } > waits.txt
+	need "$build/testdata/trace_text" waits.txt -o wait$s.prf
+done
+for format in top "tree --min=0" annotate; do
+	"$report" -q --no-cache --wall -f $format --diff wait1.prf wait5.prf > text
+	like "$(cat text)" '^# before: 1 run of 2\.000 s; now: 1 run of 6\.000 s' "--wall -f $format --diff: waits count in seconds"
+	like "$(cat text)" '1\.000 +5\.000 +\+4\.000 .*asleep' "... and so does what changed"
+	like "$(cat text)" 'known from several runs only' "... which one run does not say the noise of"
+done
+compare --wall --fail-on-regression 1 --diff wait1.prf --diff wait1.prf --diff wait1.prf wait5.prf wait5.prf wait5.prf > out
+is "$?" 1 "--fail-on-regression sees that a wait grew"
+like "$(cat said)" 'asleep takes 4\.000 s more' "... and by how much"
+"$report" -q --no-cache --wall -f top wait5.prf > text
+unlike "$(cat text)" '±' "--wall: one wait is no share of samples, so it has no interval"
+like "$(cat text)" '83\.33 +5\.000 +1 .*asleep' "... but seconds"
+
 is "$(sure --diff a.prf b.prf)" "" "a copy that the compiler named otherwise is the same function"
 is "$(sure --diff a.prf c.prf | tr ';' '\n' | sort | tr '\n' ';')" "other new;work.isra.0 vanished;" \
 	"new and vanished functions are distinguished"
@@ -133,6 +163,13 @@ number "$(total 1 < out) > 55e6 && $(total 1 < out) < 65e6 && $(total 2 < out) >
 	"... and both columns are CPU time in us"
 "$report" -q --no-cache --value samples --diff before.prf slow.prf > out
 number "$(total 1 < out) > 8 * $(total 2 < out)" "... unless samples are asked for"
+
+# One table of both: no number of seconds is that of each sample, and time is not the number of samples.
+"$report" -q --no-cache -f top --csv before.prf slow.prf > out
+unlike "$(head -n 1 out)" 'seconds' "-f top: of rates that differ samples have no seconds"
+"$report" -q --no-cache -f top --json --by comm --value time before.prf slow.prf > json
+number "$(json json 'sum(r["self"]["seconds"] for r in d["rows"])') > 110" "... but times have"
+is "$(json json '"plus_minus" in d["rows"][0]["self"]')" False "... without an interval, as samples are worth different times"
 
 # Lengths that differ are said by every format, and in the page itself, which outlives the message.
 # recording SECONDS NAME: a trace of one stack, recorded for so long
