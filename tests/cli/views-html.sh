@@ -262,6 +262,22 @@ if [ -n "$browser" ]; then
 	like "$keys" '\[lists By function true,By call true,By stack true,By function true\]' "c turns to the next list of changes"
 	like "$keys" '\[at true\]\[shown true, graph\]' "... where keys walk, and show a call in the picture"
 	unlike "$keys" '\[chosen rgb\(250, 158, 66\)|\[error' "... and the page has others"
+	# The picture does not wait for many threads, but all of them and their process can be chosen, and linked to.
+	need "$make_trace" -n 6000 -t 200 -k 1000 -O "$make_trace" -o "$work/threads.prf"
+	"$report" -q --no-cache -f html "$work/threads.prf" -o "$work/threads.html"
+	act threads.html <<-'SCRIPT'
+		const first = by("thread").options.length, last = () => [...by("thread").options].pop().value;
+		note(location.hash ? `linked ${by("thread").value} of ${first}` : `at first ${first}`);
+		await sleep(1000);
+		note(`then ${by("thread").options.length} to ${last()}`);
+	SCRIPT
+	show threads.html > "$work/dom"
+	keys=$(notes "$work/dom")
+	threads=$("$report" -q --no-cache --group-by=tid "$work/threads.prf" | sed 's/[; ].*//' | sort -u | wc -l)
+	like "$keys" "\[at first 51\]\[then $((threads + 2)) to t[0-9]+\]" "of many threads the largest are there at once, all of them soon after"
+	last=$(printf '%s' "$keys" | sed 's/.* to //; s/\].*//')
+	show "threads.html#thread=$last" > "$work/dom"
+	like "$(notes "$work/dom")" "\[linked $last of $((threads + 2))\]" "... and one of the others can be linked to"
 	# Each state has what its event has.
 	waits=$top/testdata/fixtures/waits.prf
 	"$report" -q --no-cache -f html --wall "$waits" -o "$work/waits.html"
