@@ -32,6 +32,14 @@
  */
 #define LIMIT_HANDLER_SEARCHES 256
 
+/*
+ * Different unwind rules of a file, which all files share. Code that needs further ones has none.
+ * Chromium has 2415, libLLVM 1027.
+ */
+#define LIMIT_FILE_RULES 4096
+/* Of all rules that the kernel half can hold, so many are for files that belong to root alone. */
+#define LIMIT_ROOT_RULES 8192
+
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
 #define LIMIT_SYMBOLS (8 << 20)
 

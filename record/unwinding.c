@@ -18,8 +18,9 @@ void unwinding_show_file(const struct unwinder_file *file, void *context)
 	if (file->problem)
 		message_detail("unwind tables: %s: none: %s", file->path, file->problem);
 	else
-		message_detail("unwind tables: %s: %" PRIu64 " rows, %" PRIu64 " bytes, %.2f ms",
-			       file->path, file->rows, file->bytes, (double)file->build_ns / 1e6);
+		message_detail("unwind tables: %s: %" PRIu64 " rows, %" PRIu64 " bytes, %.2f ms%s",
+			       file->path, file->rows, file->bytes, (double)file->build_ns / 1e6,
+			       file->lacks_rules ? "; it has too many different rules" : "");
 }
 
 struct error *unwinding_open(struct unwinding *u, const struct unwinding_options *options)
@@ -163,6 +164,11 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				" files had no unwind table at times, for want of memory; their "
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
+	if (t.lacking_rules)
+		message_warning("%" PRIu64
+				" files have more different unwind rules than there is room for; "
+				"the stacks of some of their code are cut off",
+				t.lacking_rules);
 	left_out = spaces_left_out(lookahead_spaces(u->lookahead));
 	if (left_out)
 		message_warning("%" PRIu64

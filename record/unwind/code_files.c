@@ -130,6 +130,11 @@ struct unwind_file_key code_file_kernel_key(const struct stat *status)
 	};
 }
 
+static uint32_t owner_of(const struct open_file *file)
+{
+	return file->fd < 0 || file->copied ? CODE_FILE_NO_OWNER : file->status.st_uid;
+}
+
 /* Takes over the fd. */
 static void set_file(struct code_files *files, struct code_file *file, struct open_file *from)
 {
@@ -148,6 +153,7 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	if (file->fd >= 0 && !from->copied && files->kept < KEPT_MAX)
 		file->kept = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	files->kept += file->kept >= 0;
+	file->owner = owner_of(from);
 	if (file->fd >= 0)
 		file->kernel_key = code_file_kernel_key(&from->status);
 }
@@ -238,8 +244,10 @@ struct code_file *code_files_get_vdso(struct code_files *files)
 	if (file)
 		return file;
 	file = add(files, &key, "[vdso]", &(struct open_file){ .fd = -1 });
-	if (file)
+	if (file) {
 		file->vdso = true;
+		file->owner = 0;
+	}
 	return file;
 }
 

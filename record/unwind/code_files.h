@@ -23,6 +23,12 @@ enum code_file_state {
 	CODE_FILE_REFUSED, /* no table: no memory for it, or the file could not be opened */
 };
 
+/*
+ * Of what could not be opened, and of copies: a file system that may stop answering may also say
+ * anything.
+ */
+#define CODE_FILE_NO_OWNER UINT32_MAX
+
 /* What a file is known by. */
 struct code_file_key {
 	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
@@ -35,6 +41,7 @@ struct code_file {
 	int fd;		       /* while waiting; -1: could not be opened, or the vDSO */
 	bool replaced;	       /* with fd -1: another file has the name now */
 	int kept;	       /* another fd, for use when the file's name is gone; -1: none */
+	uint32_t owner;	       /* uid; CODE_FILE_NO_OWNER */
 	uint64_t copied_bytes; /* that the fd holds, if it is of a copy */
 	bool vdso;
 	enum code_file_state state;

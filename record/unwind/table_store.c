@@ -223,11 +223,17 @@ uint64_t table_store_bytes(const struct table_store *s)
 
 /* -------- tables -------- */
 
+void table_store_limit_rules(struct table_store *s, uint32_t limit)
+{
+	s->rules.limit = limit;
+}
+
 /* The table's rule numbers as the kernel half's; new rules are written before they are used. */
 static uint16_t *translate_rules(struct table_store *s, const struct rule_set *rules)
 {
 	uint16_t *numbers = calloc(rules->count + 1, sizeof(*numbers));
 
+	s->rules.refused = false;
 	for (uint32_t i = 0; numbers && i < rules->count; i++) {
 		int number = rule_set_add(&s->rules, &rules->rules[i]);
 
@@ -305,7 +311,8 @@ struct error *table_store_put(struct table_store *s, const struct unwind_table *
 		}
 	}
 	free(p.numbers);
-	*stored = (struct stored_table){ first, t->page_count, t->row_count };
+	*stored = (struct stored_table){ first, t->page_count, t->row_count,
+					 t->rules.refused || s->rules.refused };
 	return error;
 }
 

@@ -44,12 +44,19 @@ struct table_store {
 struct stored_table {
 	uint32_t first_page, pages;
 	uint64_t rows;
+	bool lacks_rules; /* some of its code has none, as there are too many different ones */
 };
 
 /* `limit` is of bytes in slabs. */
 struct error *table_store_init(struct table_store *s, const struct unwinder_maps *maps,
 			       uint64_t limit);
 void table_store_release(struct table_store *s);
+
+/*
+ * How many different rules there may be after the next tables are stored; 0: as many as the kernel
+ * half can hold. What a table needs beyond them is left out.
+ */
+void table_store_limit_rules(struct table_store *s, uint32_t limit);
 
 /* Stores a table. ERROR_LIMIT: it does not fit into what is left. */
 struct error *table_store_put(struct table_store *s, const struct unwind_table *t,

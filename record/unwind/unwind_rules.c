@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/unwind_rules.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,8 +76,10 @@ int rule_set_add(struct rule_set *set, const struct unwind_rule *rule)
 	bucket = find_bucket(set, rule);
 	if (*bucket)
 		return *bucket - 1;
-	if (set->count >= (set->limit ? set->limit : UNWIND_MAX_RULES))
+	if (set->count >= (set->limit ? set->limit : UNWIND_MAX_RULES)) {
+		set->refused = true;
 		return UNWIND_UNSUPPORTED;
+	}
 	return append(set, rule, bucket);
 }
 

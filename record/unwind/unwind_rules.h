@@ -7,6 +7,7 @@
  * below RULE_FIRST_FREE are the same in every set: UNWIND_NONE, _END, _UNSUPPORTED, _SIGNAL.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct rule_set {
 	uint16_t *buckets; /* numbers + 1, open addressing */
 	uint32_t bucket_count;
 	uint32_t limit; /* highest number + 1; 0: UNWIND_MAX_RULES */
+	bool refused;	/* some rule, as the set was full; whoever asks sets it back */
 };
 
 void rule_set_release(struct rule_set *set);

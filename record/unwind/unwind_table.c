@@ -600,7 +600,7 @@ int unwind_table_build(struct unwind_table *t, const struct unwind_source *sourc
 	struct unwind_table found;
 	int error;
 
-	*t = (struct unwind_table){ 0 };
+	*t = (struct unwind_table){ .rules.limit = LIMIT_FILE_RULES };
 	error = find_segments(t, source->file);
 	if (!error)
 		error = open_information(&info, source);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/limits.h"
 #include "record/system/privileges.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
@@ -265,10 +266,12 @@ static struct error *store_table(struct unwinder *u, const struct code_file *fil
 				 const struct unwind_table *t, struct stored_table *stored)
 {
 	uint64_t lacking = table_store_lacking(&u->store, t, clock_now());
-	struct error *error = lacking ? error_new(ERROR_LIMIT, "%s", no_memory)
-				      : table_store_put(&u->store, t, stored, clock_now());
+	struct error *error;
 	bool room;
 
+	table_store_limit_rules(&u->store, file->owner ? UNWIND_MAX_RULES - LIMIT_ROOT_RULES : 0);
+	error = lacking ? error_new(ERROR_LIMIT, "%s", no_memory)
+			: table_store_put(&u->store, t, stored, clock_now());
 	if (!error || error->kind != ERROR_LIMIT)
 		return error;
 	/* Although no row is lacking, the room may be in pieces that are too small for a page. */
@@ -295,6 +298,7 @@ static void report(struct unwinder *u, const struct code_file *file)
 				 : 0,
 		.build_ns = file->build_ns,
 		.problem = file->problem,
+		.lacks_rules = file->state == CODE_FILE_READY && file->stored.lacks_rules,
 	};
 
 	if (u->options.built)
@@ -322,6 +326,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	if (file->state == CODE_FILE_READY) {
 		announce(u, file);
 		u->totals.rows += file->stored.rows;
+		u->totals.lacking_rules += file->stored.lacks_rules;
 	}
 	file->changed = true;
 	refresh(u, &file, 1);

@@ -27,6 +27,7 @@ struct unwinder_file {
 	const char *path;
 	uint64_t rows, bytes, build_ns;
 	const char *problem; /* NULL, or why there is no table: static text */
+	bool lacks_rules;    /* for some of its code, as it has too many different ones */
 };
 
 struct unwinder_options {
@@ -92,6 +93,7 @@ struct unwinder_totals {
 	uint64_t dropped; /* files whose tables were given back to stay within the limit */
 	uint64_t refused; /* files that got no table although they may have unwind information */
 	uint64_t short_of_memory; /* of the refused: those for want of memory */
+	uint64_t lacking_rules;	  /* files whose tables lack rules for some of their code */
 	uint64_t failed;	  /* files without usable unwind information */
 };
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals);

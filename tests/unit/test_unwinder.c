@@ -9,6 +9,9 @@
 
 #include "bpf/abi/unwind.h"
 #include "common/elf_file.h"
+#include "common/limits.h"
+#include "record/unwind/unwind_arch.h"
+#include "tests/unit/elf_fixture.h"
 
 static struct unwind_process process_of(struct fixture *f, uint32_t pid)
 {
@@ -220,6 +223,126 @@ static void test_unused_tables_make_room(void **state)
 	assert_true(totals.files > before.files / 4 && totals.slabs == 2);
 }
 
+/* -------- rules -------- */
+
+#define ROW_BYTES 4 /* of code */
+
+/* .eh_frame of a function with a row for each of `n` sizes of its frame, from 8 * first on. */
+static void add_frames(struct buffer *frames, uint64_t start, uint32_t first, uint32_t n)
+{
+	const bool x86 = ARCH_MACHINE == EM_X86_64;
+	/* Code by 1, data by -8; the CFA is the stack pointer + 8. */
+	const uint8_t cie[24] = { [0] = 20,
+				  [8] = 1,
+				  [10] = 1,
+				  [11] = 0x78,
+				  [12] = x86 ? 16 : 30,
+				  [13] = 0x0c,
+				  [14] = x86 ? 7 : 31,
+				  [15] = 8,
+				  [16] = x86 ? 0x90 : 0,
+				  [17] = x86 };
+	const uint32_t fde[] = { 20 + 5 * n, 28 };
+	const uint64_t range[] = { start, (uint64_t)n * ROW_BYTES };
+
+	buffer_append(frames, cie, sizeof(cie));
+	buffer_append(frames, fde, sizeof(fde));
+	buffer_append(frames, range, sizeof(range));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t size = 8 * (first + i);
+		/* DW_CFA_def_cfa_offset; DW_CFA_advance_loc to the next row. */
+		const uint8_t row[] = { 0x0e, (uint8_t)(size | 0x80), (uint8_t)(size >> 7 | 0x80),
+					(uint8_t)(size >> 14), 0x40 | ROW_BYTES };
+
+		buffer_append(frames, row, sizeof(row));
+	}
+}
+
+/* Makes such a file. */
+static void make_file_of_rules(char *path, uid_t owner, uint32_t first, uint32_t n)
+{
+	static const uint32_t code = 0xd65f03c0; /* a return on arm64 */
+	const uint64_t place = 1 << 18, length = (uint64_t)n * ROW_BYTES;
+	const Elf64_Phdr segment = { .p_type = PT_LOAD,
+				     .p_flags = PF_R | PF_X,
+				     .p_offset = place,
+				     .p_vaddr = place,
+				     .p_filesz = length,
+				     .p_memsz = length };
+	struct fixture_section section = { .name = ".eh_frame", .flags = SHF_ALLOC };
+	struct buffer frames = { 0 }, b = { 0 };
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	add_frames(&frames, place, first, n);
+	section.data = frames.data;
+	section.size = frames.size;
+	fixture_elf(&b, &section, 1);
+	((Elf64_Ehdr *)b.data)->e_machine = ARCH_MACHINE;
+	((Elf64_Ehdr *)b.data)->e_phoff = b.size;
+	((Elf64_Ehdr *)b.data)->e_phnum = 1;
+	buffer_append(&b, &segment, sizeof(segment));
+	assert_true(b.size <= place);
+	while (b.size < place)
+		buffer_append(&b, "", 1);
+	for (uint32_t i = 0; i < n; i++)
+		buffer_append(&b, &code, sizeof(code));
+	assert_int_equal(write(fd, b.data, b.size), b.size);
+	buffer_release(&b);
+	buffer_release(&frames);
+	assert_int_equal(fchmod(fd, 0700), 0);
+	if (fchown(fd, owner, (gid_t)-1)) {
+		unlink(path);
+		skip();
+	}
+	close(fd);
+}
+
+/* Builds its table; returns what there is of all tables then. */
+static struct unwinder_totals add_rules(struct fixture *f, uid_t owner, uint32_t first, uint32_t n)
+{
+	char path[] = "/tmp/prof-test.XXXXXX";
+	struct unwinder_totals totals;
+
+	make_file_of_rules(path, owner, first, n);
+	unwinder_prepare(f->unwinder, path, LONG_NS);
+	unlink(path);
+	unwinder_totals(f->unwinder, &totals);
+	return totals;
+}
+
+/* What a file has too many of is its own loss. */
+static void test_file_of_many_rules(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder_totals totals;
+
+	start(f, 0);
+	totals = add_rules(f, geteuid(), 1, LIMIT_FILE_RULES / 2);
+	assert_true(totals.rules >= LIMIT_FILE_RULES / 2);
+	assert_int_equal(totals.lacking_rules, 0);
+	totals = add_rules(f, geteuid(), 1, UNWIND_MAX_RULES);
+	assert_true(totals.rules < LIMIT_FILE_RULES + 1000); /* with those of the vDSO */
+	assert_int_equal(totals.lacking_rules, 1);
+}
+
+/* However many files other users have, those of root get their rules. */
+static void test_users_do_not_take_all_rules(void **state)
+{
+	const uint32_t n = LIMIT_FILE_RULES / 2;
+	struct fixture *f = *state;
+	struct unwinder_totals totals = { 0 }, more;
+
+	start(f, 0);
+	for (uint32_t i = 0; i < 2 * UNWIND_MAX_RULES / n; i++)
+		totals = add_rules(f, 65534, 1 + i * n, n);
+	assert_int_equal(totals.rules, UNWIND_MAX_RULES - LIMIT_ROOT_RULES);
+	assert_true(totals.lacking_rules > 1);
+	more = add_rules(f, 0, 100000, n);
+	assert_int_equal(more.rules, totals.rules + n);
+	assert_int_equal(more.lacking_rules, totals.lacking_rules);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
@@ -230,6 +353,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_prepared_program, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_file_of_many_rules, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_users_do_not_take_all_rules, set_up, tear_down),
 };
 
 UNIT_TESTS(tests);
