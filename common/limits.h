@@ -26,6 +26,12 @@
 #define LIMIT_ANALYSED_BYTES (UINT64_C(256) << 20)
 
 /*
+ * Code of a file that is searched for calls of such code. Functions that only later code calls
+ * begin where a symbol says so, or after padding.
+ */
+#define LIMIT_SEARCHED_BYTES (UINT64_C(1) << 30)
+
+/*
  * Places of a file where its rows and instructions say that a frame may be left for that of an
  * exception's handler: around each, the way to it is looked for, on arm64 in up to 8 KiB of code. A
  * file with more gets no unwind table. libgcc has 4 of them.
@@ -113,6 +119,8 @@
 #define LIMIT_SECTIONS 512
 #undef LIMIT_ANALYSED_BYTES
 #define LIMIT_ANALYSED_BYTES (UINT64_C(64) << 10)
+#undef LIMIT_SEARCHED_BYTES
+#define LIMIT_SEARCHED_BYTES (UINT64_C(64) << 10)
 #undef LIMIT_SYMBOLS
 #define LIMIT_SYMBOLS (4 << 10)
 #undef LIMIT_SOURCE_LINES

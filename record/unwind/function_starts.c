@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "common/sorted.h"
 #include "record/unwind/x86_instruction.h"
 
@@ -158,6 +159,8 @@ void function_starts_find(struct function_starts *s, const struct code_source *f
 {
 	const struct elf_file *e = from->file;
 
+	uint64_t left = LIMIT_SEARCHED_BYTES;
+
 	*s = (struct function_starts){ 0 };
 	add_symbols(s, from);
 	if (from->go)
@@ -169,10 +172,13 @@ void function_starts_find(struct function_starts *s, const struct code_source *f
 		struct cursor c = elf_file_at(e, range->start);
 		size_t size = cursor_left(&c);
 
-		if (!size)
-			continue;
 		if (size > range->end - range->start)
 			size = range->end - range->start;
+		if (size > left)
+			size = left;
+		if (!size)
+			continue;
+		left -= size;
 		add_calls(s, from, (struct code){ c.at, size, range->start, 0 });
 		add_pointers(s, from, (struct code){ c.at, size, range->start, 0 });
 	}

@@ -153,6 +153,20 @@ static void take_analysed(void *context, uint64_t address, const struct unwind_r
 	add_row(b, address, rule ? rule_set_add(&b->t->rules, rule) : UNWIND_NONE);
 }
 
+/* Whether the code there does nothing. What is no code is not read: it is not in unknown_bytes. */
+static bool is_padding(const struct builder *b, uint64_t start, uint64_t end)
+{
+	for (size_t i = code_ranges_next(&b->gaps, start);
+	     i < b->gaps.n && b->gaps.all[i].start < end; i++) {
+		const struct code_range *gap = &b->gaps.all[i];
+
+		if (!code_analysis_is_padding(b->e, start > gap->start ? start : gap->start,
+					      end < gap->end ? end : gap->end, b->stop))
+			return false;
+	}
+	return true;
+}
+
 /* Code without unwind information: its rules come from the analysis of its instructions. */
 static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 {
@@ -160,7 +174,7 @@ static void add_unknown(struct builder *b, uint64_t start, uint64_t end)
 		add_row(b, start - 1, UNWIND_SIGNAL);
 	add_row(b, start, UNWIND_NONE);
 	if (b->error || end - start < PADDING_MAX || b->unknown_bytes > LIMIT_ANALYSED_BYTES ||
-	    code_analysis_is_padding(b->e, start, end, b->stop))
+	    is_padding(b, start, end))
 		return;
 	if (!b->analysis)
 		b->analysis = code_analysis_new(b->e, &b->code, &b->gaps, b->stop);

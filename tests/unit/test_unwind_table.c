@@ -318,6 +318,56 @@ static void test_holes_are_not_analysed(void **state)
 	assert_int_equal(build_of_hole(LIMIT_ANALYSED_BYTES + 4096), UNWIND_TABLE_NO_INFO);
 }
 
+/*
+ * A segment of code that is a hole, where a section says that only some bytes of it are code: the
+ * others are not read. A page that is read is one that the file has from then on.
+ */
+static void test_only_code_is_read(void **state)
+{
+	const struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr sections[2];
+	} head = { { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		     .e_type = ET_DYN,
+		     .e_machine = ARCH_MACHINE,
+		     .e_version = EV_CURRENT,
+		     .e_phoff = offsetof(typeof(head), segment),
+		     .e_phentsize = sizeof(Elf64_Phdr),
+		     .e_phnum = 1,
+		     .e_shoff = offsetof(typeof(head), sections),
+		     .e_shentsize = sizeof(Elf64_Shdr),
+		     .e_shnum = 2 },
+		   { .p_type = PT_LOAD,
+		     .p_flags = PF_R | PF_X,
+		     .p_offset = 4096,
+		     .p_filesz = 64 << 20,
+		     .p_memsz = 64 << 20 },
+		   { { 0 },
+		     { .sh_type = SHT_PROGBITS,
+		       .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		       .sh_addr = 4096,
+		       .sh_offset = 8192,
+		       .sh_size = 64 } } };
+	int fd = memfd_create("hole", MFD_CLOEXEC);
+	struct unwind_table t;
+	struct elf_file e;
+	struct stat now;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
+	assert_int_equal(ftruncate(fd, 65 << 20), 0);
+	assert_int_equal(elf_file_open(&e, fd), 0);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = 1 << 20 }),
+		UNWIND_TABLE_NO_INFO);
+	assert_int_equal(fstat(fd, &now), 0);
+	assert_true(now.st_blocks * 512 < 8 << 20);
+	unwind_table_release(&t);
+	elf_file_release(&e);
+	close(fd);
+}
+
 #define FAR (256u << 20)
 
 /*
@@ -755,6 +805,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stopped),
 	cmocka_unit_test(test_file_without_code),
 	cmocka_unit_test(test_holes_are_not_analysed),
+	cmocka_unit_test(test_only_code_is_read),
 	cmocka_unit_test(test_search_for_a_handler_ends),
 	cmocka_unit_test(test_limit_of_handlers),
 	cmocka_unit_test(test_entry_is_outermost),
