@@ -8,6 +8,13 @@
 #define IN_USE UINT32_MAX
 #define NS_PER_MS 1000000
 
+/*
+ * The count of ms wraps after 49 days. What seems to be given back within this time from now was a
+ * moment ago, by a clock that was read later; what is older than 49 days less this is taken for
+ * that.
+ */
+#define AHEAD_MS 3600000
+
 static uint32_t stamp(uint64_t now_ns)
 {
 	uint32_t ms = (uint32_t)(now_ns / NS_PER_MS);
@@ -30,7 +37,7 @@ void range_pool_release(struct range_pool *p)
 static bool is_free(uint32_t state, uint32_t now)
 {
 	return state == 0 || (state != IN_USE && now - state >= RANGE_POOL_REST_NS / NS_PER_MS &&
-			      now - state < UINT32_MAX / 2);
+			      state - now >= AHEAD_MS);
 }
 
 static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t n, uint32_t now)

@@ -37,6 +37,21 @@ static void test_what_was_given_back_rests(void **state)
 	range_pool_release(&p);
 }
 
+/* By 32 bits of milliseconds that was less than no time ago, or nearly. */
+static void test_what_was_given_back_long_ago(void **state)
+{
+	const uint64_t day = UINT64_C(86400) * 1000000000;
+	struct range_pool p;
+
+	assert_int_equal(range_pool_init(&p, 10), 0);
+	for (uint64_t days = 1; days < 49; days++) {
+		assert_int_equal(range_pool_take(&p, 10, NOW + days * day), 0);
+		range_pool_give(&p, 0, 10, NOW);
+	}
+	assert_int_equal(range_pool_take(&p, 10, NOW - RANGE_POOL_REST_NS), RANGE_POOL_NONE);
+	range_pool_release(&p);
+}
+
 static void test_wrong_sizes(void **state)
 {
 	struct range_pool p;
@@ -50,6 +65,7 @@ static void test_wrong_sizes(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_ranges_do_not_overlap),
 	cmocka_unit_test(test_what_was_given_back_rests),
+	cmocka_unit_test(test_what_was_given_back_long_ago),
 	cmocka_unit_test(test_wrong_sizes),
 };
 
