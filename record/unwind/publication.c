@@ -252,7 +252,18 @@ static bool is_current(const struct publications *p, struct publication *process
 		return false;
 	process->execs = there.execs;
 	process->lag_since_ns = 0;
+	/* It may be us who brought back an exec too few, and the address space from before it. */
+	*mm = 0;
 	return true;
+}
+
+/* Whether the process has exec'd since is_current(): what is written now would undo that. */
+static bool has_execed(const struct publications *p, const struct publication *process)
+{
+	struct unwind_process there = { .execs = process->execs };
+
+	bpf_map_lookup_elem(p->processes_fd, &process->pid, &there);
+	return there.execs != process->execs;
 }
 
 /* When runs that rest now have rested there may be room. */
@@ -273,12 +284,17 @@ static void publish(struct publications *p, struct publication *process)
 
 	if (!process->dirty || !is_current(p, process, &mm))
 		return;
-	process->dirty = process->refused = false;
+	process->refused = false;
 	if (process->layout && process->layout->mappings.n) {
 		run = write_run(p, &process->layout->mappings, p->now_ns);
 		if (!run)
 			refuse(p, process);
 	}
+	if (has_execed(p, process)) {
+		put_run(p, run, p->now_ns);
+		return;
+	}
+	process->dirty = false;
 	value = (struct unwind_process){ .execs = process->execs, .mm = mm };
 	if (run) {
 		value.first = run->first;

@@ -19,16 +19,31 @@
 
 static struct unwind_process there;
 static bool is_there;
+static int execs_after_look;	 /* the process execs after that many looks, */
+static bool execs_before_update; /* or after the last one */
+
+/* As walk_exec() does. */
+static void exec_there(void)
+{
+	there = (struct unwind_process){ .execs = there.execs + 1, .mm = there.mm + 1 };
+}
 
 int bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
-	if (is_there)
+	bool found = is_there;
+
+	if (found)
 		*(struct unwind_process *)value = there;
-	return is_there ? 0 : -ENOENT;
+	if (execs_after_look && !--execs_after_look)
+		exec_there();
+	return found ? 0 : -ENOENT;
 }
 
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
+	if (execs_before_update)
+		exec_there();
+	execs_before_update = false;
 	there = *(const struct unwind_process *)value;
 	is_there = true;
 	return 0;
@@ -51,7 +66,8 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	is_there = false;
+	is_there = execs_before_update = false;
+	execs_after_look = 0;
 	f->segments_fd = memfd_create("segments", MFD_CLOEXEC);
 	assert_int_equal(
 		ftruncate(f->segments_fd, UNWIND_MAX_SEGMENTS * sizeof(struct unwind_segment)), 0);
@@ -122,11 +138,57 @@ static void without_room_it_is_tried_again(void **state)
 	assert_false(f->p.pending);
 }
 
+/* It is known at the second look: the program before is not published for the new one. */
+static void exec_between_looks(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t used;
+
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	there.mm = 1;
+	used = f->p.pool.used;
+	map(f, 0x3000);
+	execs_after_look = 1;
+	assert_int_equal(published(f, SECOND), 0);
+	assert_int_equal(there.execs, 1);
+	assert_int_equal(there.mm, 2);
+	assert_int_equal(f->p.pool.used, used);
+	publications_exec(&f->p, PID);
+	assert_int_equal(published(f, SECOND), 2);
+	assert_int_equal(there.execs, 1);
+	assert_int_equal(there.mm, 2);
+	assert_false(f->p.pending);
+}
+
+/* Nothing tells of that: after a while the next stack says which address space it is. */
+static void exec_between_look_and_update(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	there.mm = 1;
+	map(f, 0x3000);
+	execs_before_update = true;
+	assert_int_equal(published(f, SECOND), 2);
+	publications_exec(&f->p, PID);
+	assert_int_equal(published(f, 2 * SECOND), 2);
+	assert_true(f->p.pending);
+	there.id = 0;
+	assert_int_equal(published(f, 3 * SECOND), 2);
+	assert_int_not_equal(there.id, 0);
+	assert_int_equal(there.mm, 0);
+	assert_false(f->p.pending);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
 	TEST(what_is_mapped_is_published),
 	TEST(without_room_it_is_tried_again),
+	TEST(exec_between_looks),
+	TEST(exec_between_look_and_update),
 };
 
 UNIT_TESTS(tests);
