@@ -30,7 +30,6 @@ void world_release(struct world *w)
 struct adding {
 	struct world *world;
 	uint32_t pid;
-	uint64_t time_ns;
 	struct error *error;
 };
 
@@ -68,24 +67,19 @@ static void add_one(uint32_t pid, void *context)
 
 	if (adding->error)
 		return;
-	error = read_process(adding->world, pid, adding->time_ns);
+	error = read_process(adding->world, pid, 0);
 	if (error && error->kind == ERROR_MEMORY)
 		adding->error = error;
 	else
 		error_free(error); /* it has ended, or it cannot be read but others can */
 }
 
-static struct error *add_all(struct world *w, uint64_t time_ns)
+struct error *world_add_all(struct world *w)
 {
-	struct adding adding = { .world = w, .time_ns = time_ns };
+	struct adding adding = { .world = w };
 	int status = proc_each("/proc", add_one, &adding);
 
 	return adding.error ? adding.error : status ? error_system(status, "/proc") : NULL;
-}
-
-struct error *world_add_all(struct world *w)
-{
-	return add_all(w, 0);
 }
 
 struct error *world_add_command(struct world *w, uint32_t pid)
@@ -138,9 +132,24 @@ struct error *world_apply(struct world *w, const struct side_record *r)
 	}
 }
 
-static void collect_pid(uint32_t pid, void *context)
+struct refreshing {
+	const struct world *world;
+	struct buffer pids; /* uint32_t */
+};
+
+static void collect_known(uint32_t pid, void *context)
 {
-	buffer_append(context, &pid, sizeof(pid));
+	struct refreshing *r = context;
+
+	buffer_append(&r->pids, &pid, sizeof(pid));
+}
+
+static void collect_other(uint32_t pid, void *context)
+{
+	struct refreshing *r = context;
+
+	if (!spaces_knows(r->world->spaces, pid))
+		buffer_append(&r->pids, &pid, sizeof(pid));
 }
 
 /* Reads a process's name and mappings again: an exec may have replaced both without a record. */
@@ -150,6 +159,8 @@ static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now
 	struct error *error = NULL;
 	char comm[COMM_BYTES];
 
+	if (!spaces_knows(w->spaces, pid))
+		return read_process(w, pid, now_ns);
 	if (proc_comm(pid, pid, comm, sizeof(comm)))
 		return error_system(ESRCH, "process %" PRIu32, pid);
 	if (!task || strcmp(task->comm, comm))
@@ -160,14 +171,18 @@ static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now
 struct error *world_refresh(struct world *w, uint64_t now_ns,
 			    void (*changed)(uint32_t pid, void *context), void *context)
 {
-	struct buffer pids = { 0 };
-	struct error *error = w->everything ? add_all(w, now_ns) : NULL;
+	struct refreshing r = { .world = w };
+	struct error *error = NULL;
+	int status;
 
-	spaces_each(w->spaces, collect_pid, &pids);
-	for (size_t i = 0; i + sizeof(uint32_t) <= pids.size && !error; i += sizeof(uint32_t)) {
+	spaces_each(w->spaces, collect_known, &r);
+	status = w->everything ? proc_each("/proc", collect_other, &r) : 0;
+	if (status)
+		error = error_system(status, "/proc");
+	for (size_t i = 0; i + sizeof(uint32_t) <= r.pids.size && !error; i += sizeof(uint32_t)) {
 		uint32_t pid;
 
-		memcpy(&pid, pids.data + i, sizeof(pid));
+		memcpy(&pid, r.pids.data + i, sizeof(pid));
 		error = refresh_process(w, pid, now_ns);
 		if (!error && changed)
 			changed(pid, context);
@@ -180,7 +195,7 @@ struct error *world_refresh(struct world *w, uint64_t now_ns,
 			error = NULL;
 		}
 	}
-	buffer_release(&pids);
+	buffer_release(&r.pids);
 	tasks_end_missing(w->tasks, now_ns);
 	return error;
 }

@@ -196,6 +196,43 @@ static void what_was_missed_is_asked_for(void **state)
 	end(f);
 }
 
+struct seen {
+	uint32_t pid;
+	int changes, clearings;
+};
+
+static void count_change(uint32_t pid, void *context)
+{
+	struct seen *seen = context;
+
+	seen->changes += pid == seen->pid;
+}
+
+static void count_clearing(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
+{
+	struct seen *seen = context;
+
+	seen->clearings += pid == seen->pid;
+}
+
+/* What was known of the process is cleared for that; the first time, nothing was. */
+static void each_is_read_once(void **state)
+{
+	struct seen seen = { .pid = (uint32_t)getpid() };
+	struct fixture *f = begin(true);
+
+	assert_null(spaces_listen(f->w.spaces, &(struct space_listener){ .cleared = count_clearing,
+									 .context = &seen }));
+	for (int i = 1; i < 4; i++) {
+		assert_null(world_refresh(&f->w, 9, count_change, &seen));
+		assert_true(spaces_knows(f->w.spaces, seen.pid));
+		assert_int_equal(seen.changes, i);
+		assert_int_equal(seen.clearings, i - 1);
+	}
+	assert_non_null(tasks_find(f->w.tasks, seen.pid));
+	end(f);
+}
+
 /* What is mapped is reported, and what is unmapped is not. */
 static void mappings_without_end(void **state)
 {
@@ -228,6 +265,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(follows_a_process_from_fork_to_exit),
 	cmocka_unit_test(strangers_are_left_out),
 	cmocka_unit_test(what_was_missed_is_asked_for),
+	cmocka_unit_test(each_is_read_once),
 };
 
 UNIT_TESTS(tests);
