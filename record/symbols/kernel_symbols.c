@@ -497,10 +497,20 @@ bool kernel_symbols_is_plumbing(struct kernel_symbols *k, uint64_t address)
 
 bool kernel_symbols_is_interrupt(struct kernel_symbols *k, uint64_t address)
 {
-	static const char *const prefixes[] = {
-		"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
-		"el0t_64_irq", "el1h_64_irq",	       NULL
-	};
+	/* x86, x86 with FRED, whose entries are those of system calls, too, and arm64 */
+	static const char *const prefixes[] = { "asm_sysvec_",
+						"asm_common_interrupt",
+						"asm_spurious_interrupt",
+						"fred_sysvec_",
+						"fred_extint",
+						"common_interrupt",
+						"el0t_64_irq",
+						"el0t_64_fiq",
+						"el0t_32_irq",
+						"el0t_32_fiq",
+						"el1h_64_irq",
+						"el1h_64_fiq",
+						NULL };
 	const struct symbol *symbol = find(k, address - 1);
 
 	return symbol && begins_with(symbol->name, prefixes);

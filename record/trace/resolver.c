@@ -479,10 +479,15 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 /* Number of leaf frames that belong to an interrupt; 0: none. */
 static size_t interrupted(struct resolver *r, const __u64 *addresses, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (kernel_symbols_is_interrupt(r->sources.kernel, addresses[i]))
-			return i + 1;
-	return 0;
+	size_t i = 0;
+
+	while (i < n && !kernel_symbols_is_interrupt(r->sources.kernel, addresses[i]))
+		i++;
+	if (i == n)
+		return 0;
+	while (i < n && kernel_symbols_is_interrupt(r->sources.kernel, addresses[i]))
+		i++;
+	return i;
 }
 
 /*

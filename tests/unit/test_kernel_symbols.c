@@ -244,6 +244,32 @@ static void hidden_addresses_are_not_stored(void **state)
 	f->k = seen;
 }
 
+/* As kernels with and without FRED name what an interrupt enters, and arm64's. */
+static void interrupts_are_known_by_name(void **state)
+{
+	static const char *const names[] = {
+		"asm_sysvec_apic_timer_interrupt", "asm_common_interrupt", "asm_spurious_interrupt",
+		"fred_sysvec_apic_timer_interrupt", "fred_extint", "common_interrupt",
+		"el0t_64_irq", "el0t_64_irq_handler", "el0t_64_fiq", "el0t_32_irq", "el0t_32_fiq",
+		"el1h_64_irq", "el1h_64_fiq",
+		/* the others */
+		"asm_exc_page_fault", "fred_entry_from_user", "asm_fred_entrypoint_user",
+		"fred_exc_debug", "el0t_64_sync", "el1h_64_error", "do_syscall_64"
+	};
+	const size_t n = sizeof(names) / sizeof(*names), others = 7;
+	struct kernel_symbols *k = NULL;
+	char text[4096] = "", none[] = "";
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%lx T %s\n",
+			 0xffffffff81000000 + 0x1000 * i, names[i]);
+	assert_null(kernel_symbols_parse(&k, text, none));
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(kernel_symbols_is_interrupt(k, 0xffffffff81000010 + 0x1000 * i),
+				 i < n - others);
+	kernel_symbols_free(k);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(writes_what_was_hit, setup, teardown),
 	cmocka_unit_test_setup_teardown(what_was_loaded_later_has_no_name, setup, teardown),
@@ -255,6 +281,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(bpf_programs_come_and_go, setup, teardown),
 	cmocka_unit_test_setup_teardown(zeros_mean_hidden, setup, teardown),
 	cmocka_unit_test_setup_teardown(hidden_addresses_are_not_stored, setup, teardown),
+	cmocka_unit_test(interrupts_are_known_by_name),
 };
 
 UNIT_TESTS(tests);
