@@ -32,7 +32,15 @@ static int tracepoint_arguments(const char *name)
 	return n;
 }
 
-/* The compiler may have given the function a suffix: finish_task_switch.isra.0. */
+bool off_cpu_ends_switch(const char *symbol)
+{
+	static const char name[] = "finish_task_switch";
+	const char *suffix = symbol + strlen(name);
+
+	return !strncmp(symbol, name, strlen(name)) && (!*suffix || *suffix == '.') &&
+	       !strstr(suffix, ".cold");
+}
+
 static bool find_probe(char *name, size_t size)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -45,8 +53,7 @@ static bool find_probe(char *name, size_t size)
 	else
 		while (f && !found && fgets(line, sizeof(line), f))
 			if (sscanf(line, "%*s %*c %255s", symbol) == 1 &&
-			    !strncmp(symbol, "finish_task_switch", 18) &&
-			    (!symbol[18] || symbol[18] == '.'))
+			    off_cpu_ends_switch(symbol))
 				found = (size_t)snprintf(name, size, "%s", symbol) < size;
 	if (f)
 		fclose(f);

@@ -42,6 +42,13 @@ struct off_cpu {
 };
 
 /*
+ * Whether the kernel's symbol is finish_task_switch(). The compiler may have given it a suffix, as
+ * in finish_task_switch.isra.0; finish_task_switch.isra.0.cold are parts of it that hardly ever
+ * run.
+ */
+bool off_cpu_ends_switch(const char *symbol);
+
+/*
  * Call before the programs are loaded: sets their constants, and disables programs that are not
  * needed.
  */

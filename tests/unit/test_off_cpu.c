@@ -147,6 +147,16 @@ static void test_when_leaving(void **state)
 	check_waits(true);
 }
 
+static void test_name_of_the_end_of_a_switch(void **state)
+{
+	assert_true(off_cpu_ends_switch("finish_task_switch"));
+	assert_true(off_cpu_ends_switch("finish_task_switch.isra.0"));
+	assert_false(off_cpu_ends_switch("finish_task_switch.isra.0.cold"));
+	assert_false(off_cpu_ends_switch("finish_task_switch.cold.99"));
+	assert_false(off_cpu_ends_switch("finish_task_switch_other"));
+	assert_false(off_cpu_ends_switch("finish_task"));
+}
+
 static char warned[512];
 
 static void keep_warning(const char *text, void *context)
@@ -178,6 +188,7 @@ static void test_warns_of_missing_waits(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_when_coming_back),
 	cmocka_unit_test(test_when_leaving),
+	cmocka_unit_test(test_name_of_the_end_of_a_switch),
 	cmocka_unit_test(test_warns_of_missing_waits),
 };
 
