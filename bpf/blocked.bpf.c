@@ -164,8 +164,8 @@ SEC("iter.s/task")
 int send_still_waiting(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	__u64 now = bpf_ktime_get_ns();
-	__u32 event, zero = 0;
+	__u64 now = bpf_ktime_get_ns(), start;
+	__u32 state, event, zero = 0;
 	struct wait *wait;
 	struct sample *s;
 	struct walk *w;
@@ -176,20 +176,21 @@ int send_still_waiting(struct bpf_iter__task *ctx)
 	w = bpf_map_lookup_elem(&unwind_walks, &zero);
 	if (!wait || !w || !wait->start_ns || now - wait->start_ns < off_cpu_min_ns)
 		return 0;
-	event = wait->state ? off_cpu_event : preempted_event;
-	if (event != NO_EVENT && on_wanted_cpu(task->wake_cpu)) {
+	state = wait->state;
+	/* It may end meanwhile: whoever takes its start sends it. */
+	start = take_start(wait);
+	event = state ? off_cpu_event : preempted_event;
+	if (start && event != NO_EVENT && on_wanted_cpu(task->wake_cpu)) {
 		walk_reset(w, 0);
 		s = walk_sample(w);
 		s->time_ns = now;
-		s->weight = now - wait->start_ns;
+		s->weight = now - start;
 		s->pid = task->tgid;
 		s->tid = task->pid;
 		s->cpu = task->wake_cpu;
 		s->event = event;
-		s->state = wait->state;
+		s->state = state;
 		send_waiting(w, task);
 	}
-	/* Sent: it must not be sent again if it ends before the recording does. */
-	wait->start_ns = 0;
 	return 0;
 }

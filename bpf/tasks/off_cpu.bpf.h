@@ -223,10 +223,9 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 
 	if (!wait || !wait->end_ns)
 		return 0;
-	start = wait->start_ns;
-	wait->start_ns = 0;
+	start = take_start(wait);
 	event = wait->state ? off_cpu_event : preempted_event;
-	if (event != NO_EVENT && on_wanted_cpu(cpu)) {
+	if (start && event != NO_EVENT && on_wanted_cpu(cpu)) {
 		struct sample_counters *count;
 		struct walk *w = walk_begin(CLASS_SWITCH);
 		struct sample *s;

@@ -35,4 +35,10 @@ struct {
 	__type(value, struct wait);
 } waits SEC(".maps");
 
+/* When the wait began; from now on it has not. 0: someone else took it. */
+static __always_inline __u64 take_start(struct wait *wait)
+{
+	return __sync_lock_test_and_set(&wait->start_ns, 0);
+}
+
 #endif
