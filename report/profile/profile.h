@@ -232,4 +232,13 @@ static inline size_t profile_depth(const struct profile *p)
 	return depth;
 }
 
+/* Between two samples of the first event that has samples here and an interval; 0: none has. */
+static inline uint64_t profile_interval_ns(const struct profile *p)
+{
+	for (size_t i = 0; i < p->group_count; i++)
+		if (p->events[p->groups[i].event].interval_ns)
+			return p->events[p->groups[i].event].interval_ns;
+	return 0;
+}
+
 #endif

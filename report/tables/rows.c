@@ -186,21 +186,68 @@ static void release_sums(struct passing *sum)
 	free(sum->value);
 }
 
-/* Whether an outer frame of the node belongs to the same row: recursion counts once. */
-static bool is_recursion(const struct rows *r, const struct profile *p, uint32_t node)
-{
-	uint32_t row = r->row_of_frame[p->nodes[node].frame];
+/* The way through the tree of stacks, from each node down. */
+struct descent {
+	uint32_t *child; /* by node, counted from 1: its first child; the first is the first root */
+	uint32_t *sibling; /* by node: the next one with its parent */
+	uint32_t *open;	   /* by row: how many of its frames are in the current stack */
+};
 
-	for (uint32_t up = p->nodes[node].parent; up != PRF_NONE; up = p->nodes[up].parent)
-		if (r->row_of_frame[p->nodes[up].frame] == row)
-			return true;
-	return false;
+static bool descent_init(struct descent *d, const struct profile *p, size_t rows)
+{
+	d->child = malloc((p->node_count + 1) * sizeof(*d->child));
+	d->sibling = malloc((p->node_count + 1) * sizeof(*d->sibling));
+	d->open = calloc(rows + 1, sizeof(*d->open));
+	if (!d->child || !d->sibling || !d->open)
+		return false;
+	memset(d->child, 0xff, (p->node_count + 1) * sizeof(*d->child)); /* PRF_NONE */
+	for (uint32_t i = 0; i < p->node_count; i++) {
+		uint32_t *first = &d->child[p->nodes[i].parent + 1];
+
+		d->sibling[i] = *first;
+		*first = i;
+	}
+	return true;
+}
+
+static void descent_release(struct descent *d)
+{
+	free(d->child);
+	free(d->sibling);
+	free(d->open);
+}
+
+/* Of the frames of a row in a stack the outermost one has the total: recursion counts once. */
+static void count_totals(struct table *t, const struct profile *p, const struct passing *sum,
+			 struct descent *d)
+{
+	uint32_t node = d->child[0], next;
+
+	while (node != PRF_NONE) {
+		const struct profile_frame *frame = &p->frames[p->nodes[node].frame];
+		uint32_t id = t->rows->row_of_frame[p->nodes[node].frame];
+
+		if (shown(frame) && !d->open[id]++) {
+			t->rows->list[id].total += sum->value[node];
+			t->rows->list[id].total_samples += sum->samples[node];
+		}
+		next = d->child[node + 1];
+		while (next == PRF_NONE && node != PRF_NONE) {
+			uint32_t number = p->nodes[node].frame;
+
+			d->open[t->rows->row_of_frame[number]] -= shown(&p->frames[number]);
+			next = d->sibling[node];
+			node = p->nodes[node].parent;
+		}
+		node = next;
+	}
 }
 
 static bool count_frames(struct table *t, const struct profile *p)
 {
 	struct rows *r = t->rows;
 	struct passing sum = { 0 };
+	struct descent descent = { 0 };
 	bool ok = false;
 
 	r->row_of_frame = malloc((p->frame_count + 1) * sizeof(*r->row_of_frame));
@@ -227,16 +274,11 @@ static bool count_frames(struct table *t, const struct profile *p)
 		row->self += e->value;
 		row->self_samples += e->samples;
 	}
-	for (uint32_t i = 0; i < p->node_count; i++) {
-		struct row *row = &r->list[r->row_of_frame[p->nodes[i].frame]];
-
-		if (!shown(&p->frames[p->nodes[i].frame]) || is_recursion(r, p, i))
-			continue;
-		row->total += sum.value[i];
-		row->total_samples += sum.samples[i];
-	}
-	ok = true;
+	ok = descent_init(&descent, p, r->count);
+	if (ok)
+		count_totals(t, p, &sum, &descent);
 out:
+	descent_release(&descent);
 	release_sums(&sum);
 	return ok;
 }

@@ -7,11 +7,11 @@ static void write_meta(const struct firefox *w, const char *title)
 {
 	const struct profile *p = w->profile;
 	const struct profile_trace *trace = p->trace_count ? &p->traces[0] : NULL;
+	const uint64_t interval_ns = profile_interval_ns(p);
 	struct sink *s = w->sink;
 
 	sink_text(s, "{\"meta\":{\"version\":24,\"preprocessedProfileVersion\":49,\"interval\":");
-	firefox_ms(s, p->event_count && p->events[0].interval_ns ? p->events[0].interval_ns / 1000
-								 : 1000);
+	firefox_ms(s, interval_ns ? interval_ns / 1000 : 1000);
 	sink_text(s, ",\"startTime\":");
 	firefox_ms(s, trace ? trace->realtime_ns / 1000 : 0);
 	sink_text(s, ",\"product\":");

@@ -13,27 +13,24 @@
 struct folded_text {
 	size_t offset;
 	uint32_t length;
-	uint32_t id; /* before the texts were sorted */
 };
 
-/*
- * Lines are compared as sequences of numbers, in which texts are ranked as they would sort with a
- * ';' after them: this compares far fewer bytes than the characters themselves.
- */
 struct builder {
 	const struct profile *profile;
 	const struct view_options *options;
 	struct folded_lines *out;
 	struct map ids;
-	size_t text_capacity, frame_count, frame_capacity;
+	size_t text_capacity;
 	uint32_t *text_of; /* of each frame of the profile */
+	uint32_t *node_of; /* of each node of the profile, in the tree of texts */
 	struct buffer label;
 };
 
 void folded_lines_release(struct folded_lines *f)
 {
 	free(f->lines);
-	free(f->frames);
+	node_tree_release(&f->tree);
+	free(f->sizes);
 	free(f->texts);
 	buffer_release(&f->bytes);
 	*f = (struct folded_lines){ 0 };
@@ -53,8 +50,7 @@ static uint32_t add_text(struct builder *b)
 		return id;
 	if (!array_reserve(&f->texts, &b->text_capacity, f->text_count + 1))
 		return UINT32_MAX;
-	f->texts[f->text_count] = (struct folded_text){ f->bytes.size, (uint32_t)b->label.size,
-							(uint32_t)f->text_count };
+	f->texts[f->text_count] = (struct folded_text){ f->bytes.size, (uint32_t)b->label.size };
 	buffer_append(&f->bytes, b->label.data, b->label.size);
 	return (uint32_t)f->text_count++;
 }
@@ -74,22 +70,37 @@ static bool name_frames(struct builder *b)
 	return b->text_of;
 }
 
-static bool room_for_frames(struct builder *b, size_t more)
+/* Stacks that look the same end at the same node. Parents come before their children. */
+static bool add_stacks(struct builder *b)
 {
-	return array_reserve(&b->out->frames, &b->frame_capacity, b->frame_count + more);
+	const struct profile *p = b->profile;
+
+	b->node_of = malloc((p->node_count + 1) * sizeof(*b->node_of));
+	for (size_t i = 0; b->node_of && i < p->node_count; i++) {
+		uint32_t parent = p->nodes[i].parent;
+
+		b->node_of[i] = node_tree_add(&b->out->tree,
+					      parent == PRF_NONE ? PRF_NONE : b->node_of[parent],
+					      b->text_of[p->nodes[i].frame]);
+		if (b->node_of[i] == PRF_NONE)
+			return false;
+	}
+	return b->node_of;
 }
 
-static bool add_leading(struct builder *b, const struct profile_entry *entry)
+/* The node where the leading frames end; false without memory. */
+static bool add_leading(struct builder *b, const struct profile_entry *entry, uint32_t *node)
 {
+	*node = PRF_NONE;
 	for (size_t i = 0; i < VIEW_LEADING_MAX && b->options->leading[i]; i++) {
 		uint32_t id;
 
 		buffer_clear(&b->label);
 		label_group(&b->label, b->profile, entry, b->options->leading[i]);
 		id = add_text(b);
-		if (id == UINT32_MAX)
+		*node = id == UINT32_MAX ? PRF_NONE : node_tree_add(&b->out->tree, *node, id);
+		if (*node == PRF_NONE)
 			return false;
-		b->out->frames[b->frame_count++] = id;
 	}
 	return true;
 }
@@ -98,118 +109,144 @@ static bool add_leading(struct builder *b, const struct profile_entry *entry)
  * The leading frames of an entry are those of the one before it, unless group or slice
  * changed: entries are sorted by both.
  */
-static bool add_line(struct builder *b, const struct profile_entry *entry,
-		     const struct profile_entry *before)
-{
-	const struct profile *p = b->profile;
-	struct folded_lines *f = b->out;
-	struct folded_line *line = &f->lines[f->line_count];
-	uint32_t depth = entry->node == PRF_NONE ? 0 : p->nodes[entry->node].depth;
-	size_t leading = 0;
-	uint32_t *end;
-
-	if (!room_for_frames(b, depth + VIEW_LEADING_MAX))
-		return false;
-	line->first = b->frame_count;
-	line->value = entry->value;
-	while (leading < VIEW_LEADING_MAX && b->options->leading[leading])
-		leading++;
-	if (leading && before && before->group == entry->group && before->slice == entry->slice) {
-		memmove(f->frames + b->frame_count, f->frames + line[-1].first,
-			leading * sizeof(*f->frames));
-		b->frame_count += leading;
-	} else if (leading && !add_leading(b, entry)) {
-		return false;
-	}
-	b->frame_count += depth;
-	end = f->frames + b->frame_count;
-	for (uint32_t node = entry->node; node != PRF_NONE; node = p->nodes[node].parent)
-		*--end = b->text_of[p->nodes[node].frame];
-	line->count = b->frame_count - line->first;
-	f->line_count += line->count > 0;
-	return true;
-}
-
 static bool add_lines(struct builder *b)
 {
 	const struct profile *p = b->profile;
 	const struct profile_entry *before = NULL;
+	struct folded_lines *f = b->out;
+	uint32_t leading = PRF_NONE;
 
-	b->out->lines = malloc((p->entry_count + 1) * sizeof(*b->out->lines));
-	if (!b->out->lines)
+	f->lines = malloc((p->entry_count + 1) * sizeof(*f->lines));
+	if (!f->lines)
 		return false;
 	for (size_t i = 0; i < p->entry_count; i++) {
-		if (!p->entries[i].value)
+		const struct profile_entry *e = &p->entries[i];
+		uint32_t stack = e->node == PRF_NONE ? PRF_NONE : b->node_of[e->node];
+
+		if (!e->value)
 			continue;
-		if (!add_line(b, &p->entries[i], before))
+		if ((!before || before->group != e->group || before->slice != e->slice) &&
+		    !add_leading(b, e, &leading))
 			return false;
-		before = &p->entries[i];
+		before = e;
+		if (leading != PRF_NONE || stack != PRF_NONE)
+			f->lines[f->line_count++] = (struct folded_line){ leading, stack, 0,
+									  e->value };
 	}
 	return true;
 }
 
 /* -------- sorting -------- */
 
-static int compare_texts(const void *left, const void *right, void *context)
-{
-	const struct folded_text *a = left, *b = right;
-	const uint8_t *bytes = context;
-	uint32_t shorter = a->length < b->length ? a->length : b->length;
-	int order = memcmp(bytes + a->offset, bytes + b->offset, shorter);
+/*
+ * A text in a line, where it is either the last one or has a ';' after it. So it sorts at two
+ * places: "a" comes before "a b", which comes before "a;".
+ */
+enum { LAST, FOLLOWED, PLACES };
 
-	if (order || a->length == b->length)
+static int compare_places(const void *left, const void *right, void *context)
+{
+	const uint32_t *x = left, *y = right;
+	const struct folded_lines *f = context;
+	const struct folded_text *a = &f->texts[*x / PLACES], *b = &f->texts[*y / PLACES];
+	uint32_t shorter = a->length < b->length ? a->length : b->length;
+	const uint8_t *i = f->bytes.data + a->offset, *k = f->bytes.data + b->offset;
+	int order = memcmp(i, k, shorter), after_a, after_b;
+
+	if (order)
 		return order;
-	if (a->length < b->length)
-		return ';' - bytes[b->offset + shorter];
-	return bytes[a->offset + shorter] - ';';
+	after_a = a->length > shorter ? i[shorter] : *x % PLACES == LAST ? -1 : ';';
+	after_b = b->length > shorter ? k[shorter] : *y % PLACES == LAST ? -1 : ';';
+	return after_a - after_b;
 }
 
-/* Sorts the texts and puts their ranks into the lines. */
-static bool rank_texts(struct builder *b)
+/* All places of texts, sorted. */
+static uint32_t *rank_places(struct folded_lines *f)
 {
-	struct folded_lines *f = b->out;
-	uint32_t *rank = malloc((f->text_count + 1) * sizeof(*rank));
+	uint32_t n = (uint32_t)f->text_count * PLACES;
+	uint32_t *ranked = malloc((n + 1) * sizeof(*ranked));
 
-	if (!rank)
+	for (uint32_t i = 0; ranked && i < n; i++)
+		ranked[i] = i;
+	if (ranked && n)
+		qsort_r(ranked, n, sizeof(*ranked), compare_places, f);
+	return ranked;
+}
+
+/* Where the lines that end in a node, or go on after it, come among all lines. */
+struct ordering {
+	uint32_t *ranked;	 /* all places of texts, sorted */
+	uint32_t *newest, *next; /* the nodes of each text: the newest one, and those before it */
+	uint32_t *below;	 /* places at and below each node that is followed */
+	uint32_t *used;		 /* places already taken, by parent; the first is that of roots */
+	uint32_t *place;	 /* PLACES of each node */
+};
+
+static void ordering_release(struct ordering *o)
+{
+	free(o->ranked);
+	free(o->newest);
+	free(o->next);
+	free(o->below);
+	free(o->used);
+	free(o->place);
+}
+
+static bool ordering_init(struct ordering *o, struct folded_lines *f)
+{
+	const size_t n = f->tree.count;
+
+	o->ranked = rank_places(f);
+	o->newest = malloc((f->text_count + 1) * sizeof(*o->newest));
+	o->next = malloc((n + 1) * sizeof(*o->next));
+	o->below = calloc(n + 1, sizeof(*o->below));
+	o->used = calloc(n + 1, sizeof(*o->used));
+	o->place = malloc((n + 1) * PLACES * sizeof(*o->place));
+	if (!o->ranked || !o->newest || !o->next || !o->below || !o->used || !o->place)
 		return false;
-	if (f->text_count)
-		qsort_r(f->texts, f->text_count, sizeof(*f->texts), compare_texts, f->bytes.data);
-	for (size_t i = 0; i < f->text_count; i++)
-		rank[f->texts[i].id] = (uint32_t)i;
-	for (size_t i = 0; i < b->frame_count; i++)
-		f->frames[i] = rank[f->frames[i]];
-	free(rank);
+	memset(o->newest, 0xff, f->text_count * sizeof(*o->newest)); /* PRF_NONE */
+	for (uint32_t i = 0; i < n; i++) {
+		o->next[i] = o->newest[f->tree.nodes[i].frame];
+		o->newest[f->tree.nodes[i].frame] = i;
+	}
+	for (size_t i = n; i-- > 0;) {
+		uint32_t parent = f->tree.nodes[i].parent;
+
+		o->below[i]++;
+		if (parent != PRF_NONE)
+			o->below[parent] += o->below[i] + 1;
+	}
 	return true;
 }
 
-static bool begins(const struct folded_lines *f, uint32_t text, uint32_t prefix)
+/* In the order of texts, each node takes the next places of its parent's. */
+static void take_places(struct ordering *o, const struct folded_lines *f)
 {
-	const struct folded_text *t = &f->texts[text], *p = &f->texts[prefix];
+	for (size_t i = 0; i < f->text_count * PLACES; i++) {
+		uint32_t text = o->ranked[i] / PLACES, kind = o->ranked[i] % PLACES;
 
-	return t->length >= p->length &&
-	       !memcmp(f->bytes.data + t->offset, f->bytes.data + p->offset, p->length);
+		for (uint32_t k = o->newest[text]; k != PRF_NONE; k = o->next[k]) {
+			uint32_t *used = &o->used[f->tree.nodes[k].parent + 1];
+
+			o->place[PLACES * (size_t)k + kind] = *used;
+			*used += kind == LAST ? 1 : o->below[k];
+		}
+	}
+	for (size_t i = 0; i < f->tree.count; i++) {
+		uint32_t parent = f->tree.nodes[i].parent, base = 0;
+
+		if (parent != PRF_NONE)
+			base = o->place[PLACES * (size_t)parent + FOLLOWED] + 1;
+		o->place[PLACES * i + LAST] += base;
+		o->place[PLACES * i + FOLLOWED] += base;
+	}
 }
 
-static int compare_lines(const void *left, const void *right, void *context)
+static int by_order(const void *left, const void *right)
 {
 	const struct folded_line *a = left, *b = right;
-	const struct folded_lines *f = context;
-	const uint32_t *x = f->frames + a->first, *y = f->frames + b->first;
-	size_t common = a->count < b->count ? a->count : b->count, i = 0;
 
-	/* Stacks share most of their outer frames, so these are compared four at a time. */
-	while (i + 4 <= common && !memcmp(x + i, y + i, 4 * sizeof(*x)))
-		i += 4;
-	while (i < common && x[i] == y[i])
-		i++;
-	if (i == common)
-		return a->count < b->count ? -1 : a->count > b->count;
-	/* The ranks assume a ';' after each frame; the last frame of a line has none. */
-	if (i + 1 == a->count && begins(f, y[i], x[i]))
-		return -1;
-	if (i + 1 == b->count && begins(f, x[i], y[i]))
-		return 1;
-	return x[i] < y[i] ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
 }
 
 static void join_lines(struct folded_lines *f)
@@ -217,12 +254,52 @@ static void join_lines(struct folded_lines *f)
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->line_count; i++) {
-		if (n && !compare_lines(&f->lines[n - 1], &f->lines[i], f))
+		if (n && f->lines[n - 1].order == f->lines[i].order)
 			f->lines[n - 1].value += f->lines[i].value;
 		else
 			f->lines[n++] = f->lines[i];
 	}
 	f->line_count = n;
+}
+
+static bool sort_lines(struct folded_lines *f)
+{
+	struct ordering o = { 0 };
+	bool ok = ordering_init(&o, f);
+
+	if (ok)
+		take_places(&o, f);
+	for (size_t i = 0; ok && i < f->line_count; i++) {
+		struct folded_line *line = &f->lines[i];
+		uint32_t kind = line->stack == PRF_NONE ? LAST : FOLLOWED;
+
+		if (line->leading != PRF_NONE)
+			line->order = (uint64_t)o.place[PLACES * (size_t)line->leading + kind]
+				      << 32;
+		if (line->stack != PRF_NONE)
+			line->order |= o.place[PLACES * (size_t)line->stack + LAST];
+	}
+	ordering_release(&o);
+	if (ok && f->line_count) {
+		qsort(f->lines, f->line_count, sizeof(*f->lines), by_order);
+		join_lines(f);
+	}
+	return ok;
+}
+
+/* -------- text -------- */
+
+static bool measure_stacks(struct folded_lines *f)
+{
+	f->sizes = malloc((f->tree.count + 1) * sizeof(*f->sizes));
+	for (size_t i = 0; f->sizes && i < f->tree.count; i++) {
+		const struct profile_node *node = &f->tree.nodes[i];
+
+		f->sizes[i] = f->texts[node->frame].length;
+		if (node->parent != PRF_NONE)
+			f->sizes[i] += f->sizes[node->parent] + 1;
+	}
+	return f->sizes;
 }
 
 struct error *folded_lines_init(struct folded_lines *f, const struct profile *p,
@@ -232,35 +309,41 @@ struct error *folded_lines_init(struct folded_lines *f, const struct profile *p,
 	bool ok;
 
 	*f = (struct folded_lines){ 0 };
-	ok = name_frames(&b) && add_lines(&b) && buffer_ok(&f->bytes) && rank_texts(&b);
-	if (ok && f->line_count) {
-		qsort_r(f->lines, f->line_count, sizeof(*f->lines), compare_lines, f);
-		join_lines(f);
-	}
+	ok = name_frames(&b) && add_stacks(&b) && add_lines(&b) && buffer_ok(&f->bytes) &&
+	     sort_lines(f) && measure_stacks(f);
 	map_release(&b.ids);
 	free(b.text_of);
+	free(b.node_of);
 	buffer_release(&b.label);
 	return ok ? NULL : error_memory();
+}
+
+/* Puts the stack that ends at a node before `end`. */
+static void put_stack(const struct folded_lines *f, uint32_t node, uint8_t *end)
+{
+	while (node != PRF_NONE) {
+		const struct folded_text *text = &f->texts[f->tree.nodes[node].frame];
+
+		end -= text->length;
+		memcpy(end, f->bytes.data + text->offset, text->length);
+		node = f->tree.nodes[node].parent;
+		if (node != PRF_NONE)
+			*--end = ';';
+	}
 }
 
 void folded_lines_stack(const struct folded_lines *f, const struct folded_line *line,
 			struct sink *s)
 {
-	const uint32_t *frames = f->frames + line->first;
-	const struct folded_text *texts = f->texts;
-	const uint8_t *bytes = f->bytes.data;
-	size_t size = line->count - 1;
-	uint8_t *room;
+	size_t leading = line->leading == PRF_NONE ? 0 : f->sizes[line->leading];
+	size_t stack = line->stack == PRF_NONE ? 0 : f->sizes[line->stack];
+	bool both = line->leading != PRF_NONE && line->stack != PRF_NONE;
+	uint8_t *room = sink_room(s, leading + both + stack);
 
-	for (size_t i = 0; i < line->count; i++)
-		size += texts[frames[i]].length;
-	room = sink_room(s, size);
-	for (size_t i = 0; room && i < line->count; i++) {
-		const struct folded_text *text = &texts[frames[i]];
-
-		if (i)
-			*room++ = ';';
-		memcpy(room, bytes + text->offset, text->length);
-		room += text->length;
-	}
+	if (!room)
+		return;
+	put_stack(f, line->leading, room + leading);
+	if (both)
+		room[leading] = ';';
+	put_stack(f, line->stack, room + leading + both + stack);
 }

@@ -3,22 +3,26 @@
 #define REPORT_VIEWS_FOLDED_LINES_H
 
 /*
- * A profile as lines of folded stacks in memory, for the views that print them: one line per
- * distinct text, sorted bytewise.
+ * A profile as lines of folded stacks, for the views that print them: one line per distinct text,
+ * sorted bytewise. In memory are the tree of their texts and a place in it for each line, as lines
+ * written out can be thousands of times as much as the trace.
  */
 
+#include "report/profile/frame_table.h"
 #include "report/tables/view.h"
 
 struct folded_line {
-	size_t first, count; /* frames[first .. first + count - 1], root first: ids of texts */
+	uint32_t leading, stack; /* where either ends in the tree; PRF_NONE: it has no frames */
+	uint64_t order;
 	uint64_t value;
 };
 
 struct folded_lines {
 	struct folded_line *lines; /* sorted, each text once */
 	size_t line_count;
-	uint32_t *frames;
-	struct folded_text *texts; /* sorted */
+	struct node_tree tree; /* a node's `frame` is the number of its text */
+	size_t *sizes;	       /* of the text of each node's stack */
+	struct folded_text *texts;
 	size_t text_count;
 	struct buffer bytes;
 };

@@ -6,10 +6,17 @@
 #include "report/tables/functions.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * In all stacks together. Numbers of locations take a byte or two each, and no reader takes a
+ * message of more than 2 GiB.
+ */
+#define FRAMES_MAX (UINT64_C(1) << 30)
 
 /* Fields of profile.proto. */
 enum {
@@ -161,15 +168,16 @@ static const char *worth_name(const struct profile *p, enum worth worth)
 static void pprof_types(struct pprof *pp, enum worth worth)
 {
 	const struct profile *p = pp->profile;
+	const uint64_t interval_ns = profile_interval_ns(p);
 
 	value_type(pp, PROFILE_SAMPLE_TYPE, "samples", "count");
 	if (worth == WORTH_WEIGHT)
 		value_type(pp, PROFILE_SAMPLE_TYPE, worth_name(p, worth), p->unit);
 	else if (worth != WORTH_NOTHING)
 		value_type(pp, PROFILE_SAMPLE_TYPE, worth_name(p, worth), "nanoseconds");
-	if (p->event_count && p->events[0].interval_ns) {
+	if (interval_ns) {
 		value_type(pp, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-		protobuf_number(&pp->out, PROFILE_PERIOD, p->events[0].interval_ns);
+		protobuf_number(&pp->out, PROFILE_PERIOD, interval_ns);
 	}
 }
 
@@ -480,12 +488,29 @@ static struct error *pprof_write(const struct buffer *message, struct sink *s)
 	return size ? NULL : error_memory();
 }
 
+static struct error *check_frames(const struct profile *p)
+{
+	uint64_t frames = 0;
+
+	for (size_t i = 0; i < p->entry_count; i++)
+		if (p->entries[i].node != PRF_NONE)
+			frames += p->nodes[p->entries[i].node].depth;
+	return frames <= FRAMES_MAX
+		       ? NULL
+		       : error_new(ERROR_LIMIT,
+				   "stacks of %" PRIu64 " frames in all, of which a pprof profile "
+				   "holds %" PRIu64,
+				   frames, FRAMES_MAX);
+}
+
 static struct error *pprof_build(struct pprof *pp)
 {
 	const struct profile *p = pp->profile;
 	enum worth worth = pprof_worth(p);
-	struct error *error;
+	struct error *error = check_frames(p);
 
+	if (error)
+		return error;
 	pp->places = calloc(p->node_count + 1, sizeof(*pp->places));
 	pp->ids = malloc((profile_depth(p) + 1) * PROTOBUF_NUMBER_MAX);
 	pp->mapping_of = calloc(p->object_count + 1, sizeof(*pp->mapping_of));

@@ -141,6 +141,30 @@ static void waits_are_milliseconds(void **state)
 	json_decref(root);
 }
 
+/* Of the samples that are here, as CPU samples of 4 ms beside waits that have none. */
+static void the_interval_is_that_of_the_samples(void **state)
+{
+	const struct profile_event events[] = {
+		{ .kind = PRF_EVENT_OFF_CPU, .name = "off-cpu", .unit = "ns" },
+		{ .kind = PRF_EVENT_ON_CPU, .name = "a", .unit = "ns", .interval_ns = 9000000 },
+		{ .kind = PRF_EVENT_ON_CPU, .name = "b", .unit = "ns", .interval_ns = 4000000 },
+	};
+	struct profile_group groups[COUNT(fixture_groups)];
+	struct profile p = fixture;
+	json_t *root;
+
+	memcpy(groups, fixture_groups, sizeof(groups));
+	for (size_t i = 0; i < COUNT(groups); i++)
+		groups[i].event = i ? 2 : 0;
+	p.events = events;
+	p.event_count = 3;
+	p.groups = groups;
+	root = render_json(firefox_render, &p);
+	assert_int_equal(
+		json_number_value(json_object_get(json_object_get(root, "meta"), "interval")), 4);
+	json_decref(root);
+}
+
 static void an_empty_profile_is_json(void **state)
 {
 	json_t *root = render_json(firefox_render, &fixture_empty), *meta;
@@ -158,6 +182,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(samples_are_in_order_and_complete),
 	cmocka_unit_test(loss_is_a_marker),
 	cmocka_unit_test(waits_are_milliseconds),
+	cmocka_unit_test(the_interval_is_that_of_the_samples),
 	cmocka_unit_test(an_empty_profile_is_json),
 };
 

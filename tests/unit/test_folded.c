@@ -2,12 +2,15 @@
 #include <stdint.h>
 
 #include "report/views/folded.h"
+#include "report/views/folded_lines.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const struct view_options plain = { .leading = { PROFILE_BY_COMM } };
 
@@ -133,6 +136,55 @@ static void test_hostile_names(void **state)
 	expect(&s, &plain, "?[31m_c?;[unknown] 3\n?[31m_c?;a?b?? 2\n?[31m_c?;x_5 1\n");
 }
 
+#define DEPTH 8192
+
+/* Leaves of one deep stack: all lines written out are thousands of times as much as the tree. */
+static void test_deep_stacks(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* its malloc() ends the program */
+#else
+	static struct profile_node nodes[2 * DEPTH];
+	static struct profile_entry entries[DEPTH];
+	struct rlimit before, little;
+	struct folded_lines f;
+	struct small_profile s;
+	struct profile p;
+	struct error *error;
+	struct sink text;
+	size_t pages = 0;
+	FILE *memory = fopen("/proc/self/statm", "r");
+
+	small_begin_with(&s, "c", SMALL_STACKS({ "m", 1 }));
+	p = *small_finish(&s);
+	for (uint32_t i = 0; i < 2 * DEPTH; i++)
+		nodes[i] = (struct profile_node){ i ? i - 1 : PRF_NONE, 0, i + 1 };
+	for (uint32_t i = 0; i < DEPTH; i++)
+		entries[i] = (struct profile_entry){ 0, 0, DEPTH + i, 1, 1 };
+	p.nodes = nodes;
+	p.node_count = 2 * DEPTH;
+	p.entries = entries;
+	p.entry_count = DEPTH;
+	assert_non_null(memory);
+	assert_int_equal(fscanf(memory, "%zu", &pages), 1);
+	fclose(memory);
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	little = before;
+	little.rlim_cur = pages * (size_t)sysconf(_SC_PAGESIZE) + (32 << 20);
+	assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+	error = folded_lines_init(&f, &p, &plain);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	assert_no_error(error);
+	assert_int_equal(f.line_count, DEPTH);
+	sink_init(&text, -1);
+	folded_lines_stack(&f, &f.lines[DEPTH - 1], &text);
+	assert_int_equal(text.buffer.size, 1 + 2 * 2 * DEPTH);
+	sink_release(&text);
+	folded_lines_release(&f);
+	small_end(&s);
+#endif
+}
+
 static void test_nothing(void **state)
 {
 	struct small_profile s;
@@ -150,6 +202,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_bytewise_order), cmocka_unit_test(test_order_of_many),
 	cmocka_unit_test(test_leading_frames), cmocka_unit_test(test_annotations),
 	cmocka_unit_test(test_hostile_names),  cmocka_unit_test(test_nothing),
+	cmocka_unit_test(test_deep_stacks),
 };
 
 UNIT_TESTS(tests);

@@ -170,7 +170,40 @@ static void values_are_those_of_the_samples_events(void **state)
 	r = render(&p);
 	assert_int_equal(count(r.profile, 1), 2);
 	string_is(r.profile, number(message(r.profile, 1, 1), 1), "off_cpu");
+	/* No period, which would be that of the samples that are not here. */
+	assert_int_equal(count(r.profile, 11), 0);
+	assert_int_equal(count(r.profile, 12), 0);
 	free(r.bytes);
+}
+
+/* A small trace can have more frames in its stacks than a profile holds, which lists all of them.
+ */
+static void frames_have_a_limit(void **state)
+{
+	const size_t depth = 1 << 20, stacks = 1025;
+	struct profile_entry *entries = calloc(stacks, sizeof(*entries));
+	struct profile_node *nodes = calloc(depth, sizeof(*nodes));
+	struct profile p = fixture;
+	struct error *error;
+	struct sink s;
+
+	for (uint32_t i = 0; i < depth; i++)
+		nodes[i] = (struct profile_node){ i ? i - 1 : PRF_NONE, FRAME_MAIN, i + 1 };
+	for (size_t i = 0; i < stacks; i++)
+		entries[i] = (struct profile_entry){ 0, 0, (uint32_t)depth - 1, 1, 1 };
+	p.nodes = nodes;
+	p.node_count = depth;
+	p.entries = entries;
+	p.entry_count = stacks;
+	sink_init(&s, -1);
+	error = pprof_render(&p, &(struct view_options){ 0 }, &s);
+	assert_non_null(error);
+	assert_int_equal(error->kind, ERROR_LIMIT);
+	assert_int_equal(s.buffer.size, 0);
+	error_free(error);
+	sink_release(&s);
+	free(entries);
+	free(nodes);
 }
 
 /* Servers make the name of a metric of type and unit: no dashes, colons or slashes. */
@@ -370,6 +403,7 @@ static void an_empty_profile_is_a_profile(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(values_add_up),
 	cmocka_unit_test(values_are_those_of_the_samples_events),
+	cmocka_unit_test(frames_have_a_limit),
 	cmocka_unit_test(types_are_identifiers),
 	cmocka_unit_test(inlined_functions_are_lines_of_one_location),
 	cmocka_unit_test(mappings_have_their_build_id),

@@ -91,6 +91,22 @@ static void test_copies_in_a_run(void **state)
 	small_end(&s);
 }
 
+/* A frame that has no row, such as that of a group, takes nothing from the function of its name. */
+static void test_named_as_a_group(void **state)
+{
+	struct small_profile s;
+	struct rows rows;
+
+	small_begin_with(&s, "one", SMALL_STACKS({ "k:main;main;f;main;f", 3 }, { "k:main;g", 2 }));
+	s.frames.frames[0].kind = PROFILE_FRAME_GROUP;
+	assert_no_error(rows_init(&rows, small_finish(&s), ROWS_BY_FUNCTION));
+	expect_row(&rows, "main", 0, 3);
+	expect_row(&rows, "f", 3, 3);
+	expect_row(&rows, "g", 2, 2);
+	rows_release(&rows);
+	small_end(&s);
+}
+
 static void test_by_comm(void **state)
 {
 	struct small_profile s;
@@ -257,11 +273,17 @@ static void test_hosts(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_self_and_total),	cmocka_unit_test(test_copies_in_a_run),
-	cmocka_unit_test(test_by_comm),		cmocka_unit_test(test_callers_and_callees),
-	cmocka_unit_test(test_many_at_once),	cmocka_unit_test(test_all_of_many),
-	cmocka_unit_test(test_nothing_matches), cmocka_unit_test(test_interval),
-	cmocka_unit_test(test_seconds),		cmocka_unit_test(test_hosts),
+	cmocka_unit_test(test_self_and_total),
+	cmocka_unit_test(test_copies_in_a_run),
+	cmocka_unit_test(test_named_as_a_group),
+	cmocka_unit_test(test_by_comm),
+	cmocka_unit_test(test_callers_and_callees),
+	cmocka_unit_test(test_many_at_once),
+	cmocka_unit_test(test_all_of_many),
+	cmocka_unit_test(test_nothing_matches),
+	cmocka_unit_test(test_interval),
+	cmocka_unit_test(test_seconds),
+	cmocka_unit_test(test_hosts),
 };
 
 UNIT_TESTS(tests);
