@@ -38,6 +38,9 @@ static __always_inline bool current_is_target(__u64 pid_tgid)
 	return is_listed(pid, (__u32)pid_tgid);
 }
 
+/* Set by the recorder: at so many frames the kernel's own walk ends. */
+const volatile __u32 kernel_walk_max = MAX_USER_FRAMES;
+
 /* By the kernel's own walk along frame pointers. */
 static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
 {
@@ -49,7 +52,7 @@ static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
 		s->walk_end = WALK_NO_REGISTERS;
 	else
 		s->frames[0] |= FRAME_EXACT;
-	if (s->user_frames == MAX_USER_FRAMES)
+	if (s->user_frames && s->user_frames >= kernel_walk_max)
 		s->walk_end = WALK_TOO_DEEP;
 }
 

@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "record/events/event_attributes.h"
 #include "record/system/cpus.h"
+#include "record/system/proc.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -158,6 +159,18 @@ static struct error *attach(struct attached *a)
 				      bpf_program__name(a->program), a->cpu);
 }
 
+/* How many frames bpf_get_stack() finds, if that is less than what we ask for. */
+static uint32_t kernel_walk_max(void)
+{
+	struct buffer text = { 0 };
+	uint64_t n = MAX_USER_FRAMES;
+
+	if (!read_file("/proc/sys/kernel/perf_event_max_stack", &text))
+		n = strtoull(buffer_string(&text), NULL, 10);
+	buffer_release(&text);
+	return n < MAX_USER_FRAMES ? (uint32_t)n : MAX_USER_FRAMES;
+}
+
 /* Sets the programs' constants before the verifier sees them: it removes code that they disable. */
 static void tell(struct sampler_bpf *skeleton, const struct sampler_options *options)
 {
@@ -165,6 +178,7 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	bool tracepoints = false, probes = false;
 
 	skeleton->rodata->unwind_by = options->unwind_by;
+	skeleton->rodata->kernel_walk_max = kernel_walk_max();
 	skeleton->rodata->page_shift =
 		(uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	skeleton->rodata->unwind_asks_kernel =

@@ -17,6 +17,14 @@ number "$(value "$work/tables.prf" 'd["user_stacks"]["root"]') > 20" "tables: st
 holds "--unwind fp records" "$record" -q --unwind fp -F 999 -o "$work/fp.prf" -- "$work/stacks" outer 300
 is "$(value "$work/fp.prf" 'd["user_stacks"]["root"]')" 0 "fp: nobody knows whether a stack reaches the root"
 
+# The kernel's own walk ends at a depth that can be set.
+most=$(cat /proc/sys/kernel/perf_event_max_stack)
+compile_c -O2 -fno-omit-frame-pointer -pthread -o "$work/kept" "$top/tests/e2e/programs/stacks.c" -ldl
+holds "fp: a deep stack records" "$record" -q --unwind fp -F 999 -o "$work/deep.prf" -- \
+	"$work/kept" deep$((most + 20)) 300
+number "$(value "$work/deep.prf" 'd["user_stacks"]["too_deep"]') > 20" "fp: a stack that is too deep is counted"
+like "$("$report" "$work/deep.prf")" '^kept;\[truncated\];recurse' "and shown as truncated"
+
 holds "--unwind none records" "$record" -q --unwind none -F 999 -o "$work/none.prf" -- "$work/stacks" outer 300
 is "$(value "$work/none.prf" 'sum(d["user_stacks"].values())')" 0 "none: there are no user stacks"
 number "$(value "$work/none.prf" 'd["samples"]') > 20" "none: there are samples"
