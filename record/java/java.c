@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/java/java.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "common/map.h"
 #include "record/java/hotspot_names.h"
 #include "record/runtimes/runtime_frames.h"
+#include "record/runtimes/runtime_map.h"
 #include "record/system/opener.h"
 
 /* A virtual machine that is not ready after this time is stopped, or is none. */
@@ -79,6 +79,7 @@ struct recent {
 
 struct java {
 	struct java_options options;
+	struct runtime_map processes;
 	struct map by_pid; /* -> struct java_process * */
 	struct java_process *gone;
 	size_t waiting;
@@ -99,8 +100,12 @@ struct java *java_new(const struct java_options *options)
 {
 	struct java *j = calloc(1, sizeof(*j));
 
-	if (j)
-		j->options = *options;
+	if (!j)
+		return NULL;
+	j->options = *options;
+	j->processes = (struct runtime_map){ .fd = options->scripts_fd,
+					     .refused = options->refused,
+					     .context = options->context };
 	return j;
 }
 
@@ -176,8 +181,7 @@ static void forget(struct java *j, uint32_t pid, uint64_t time_ns)
 		process_free(p);
 		return;
 	}
-	if (j->options.scripts_fd >= 0)
-		bpf_map_delete_elem(j->options.scripts_fd, &pid);
+	runtime_map_remove(&j->processes, pid);
 	p->gone_ns = time_ns;
 	p->next = j->gone;
 	j->gone = p;
@@ -188,9 +192,14 @@ static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 	forget(context, pid, time_ns);
 }
 
+/* A forked child that has not exec'd has the parent's entry, and is not known here. */
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
-	forget(context, pid, time_ns);
+	struct java *j = context;
+
+	forget(j, pid, time_ns);
+	if (runtime_map_runtime(&j->processes, pid) == SCRIPT_HOTSPOT)
+		runtime_map_remove(&j->processes, pid);
 }
 
 struct error *java_follow(struct java *j, struct spaces *newest)
@@ -226,8 +235,7 @@ static void publish(struct java *j, struct java_process *p)
 
 	p->machine.process.id = ++j->ids;
 	memcpy(process.parameters, &p->machine.process, sizeof(p->machine.process));
-	if (j->options.scripts_fd >= 0)
-		bpf_map_update_elem(j->options.scripts_fd, &p->pid, &process, BPF_ANY);
+	runtime_map_put(&j->processes, p->pid, &process);
 	settle(j, p, JAVA_READY);
 	p->ready_ns = clock_now();
 	p->names = hotspot_names_new(&p->machine, &j->name_bytes);

@@ -12,6 +12,7 @@
 #include "common/map.h"
 #include "record/runtimes/sent_names.h"
 #include "record/runtimes/runtime_frames.h"
+#include "record/runtimes/runtime_map.h"
 #include "record/javascript/v8_file.h"
 #include "record/javascript/v8_names.h"
 
@@ -32,6 +33,7 @@ struct process {
 
 struct javascript {
 	struct javascript_options options;
+	struct runtime_map processes;
 	struct map files;  /* struct object * -> struct v8_file *, NULL for a file without V8 */
 	struct map by_pid; /* -> struct process * */
 	size_t running;	   /* of them */
@@ -71,6 +73,9 @@ struct javascript *javascript_new(const struct javascript_options *options)
 	if (!j)
 		return NULL;
 	j->options = *options;
+	j->processes = (struct runtime_map){ .fd = options->scripts_fd,
+					     .refused = options->refused,
+					     .context = options->context };
 	j->names = v8_names_new(&(struct v8_names_options){
 		.memory = target_memory_of, .again = send_again, .forgot = forgot, .context = j });
 	if (j->names)
@@ -193,7 +198,7 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	process.image = p->image;
 	memcpy(process.parameters, &p->parameters, sizeof(p->parameters));
 	bpf_map_update_elem(j->options.lists_fd, &slot, &is_one, BPF_ANY);
-	bpf_map_update_elem(j->options.scripts_fd, &pid, &process, BPF_ANY);
+	runtime_map_put(&j->processes, pid, &process);
 }
 
 /* The kernel half has given the child a copy of what it knows of the parent. */
@@ -220,7 +225,7 @@ static void ended(void *context, uint32_t pid, uint64_t time_ns)
 		return;
 	p->runs = false;
 	j->running--;
-	bpf_map_delete_elem(j->options.scripts_fd, &pid);
+	runtime_map_remove(&j->processes, pid);
 	/* Names of its late samples do not need it. */
 	if (j->by_pid.count > PAST_MAX)
 		map_remove_value(&j->by_pid, &pid, sizeof(pid), free);

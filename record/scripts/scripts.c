@@ -14,6 +14,7 @@
 #include "common/map.h"
 #include "record/scripts/script_file.h"
 #include "record/scripts/script_memory.h"
+#include "record/runtimes/runtime_map.h"
 #include "record/runtimes/sent_names.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/startup_files.h"
@@ -39,11 +40,11 @@ struct image {
 
 struct scripts {
 	struct scripts_options options;
+	struct runtime_map processes;
 	const struct spaces *spaces; /* the newest ones */
 	struct map files; /* struct object * -> struct interpreter *, NULL for a file without one */
 	struct image images[IMAGES]; /* by their numbers, modulo IMAGES */
 	uint32_t next_image;
-	bool any; /* a process with an interpreter was seen */
 	struct script_names *names;
 };
 
@@ -151,7 +152,6 @@ static void publish(struct scripts *s, uint32_t pid, const struct mapping *m,
 	const uint64_t has_list = 1;
 	struct image *image;
 
-	s->any = true;
 	placed = i->process;
 	script_process_place(&placed, placed.runtime, m->start - (m->offset + i->delta));
 	/* The kernel half may have found it before, and what it has sent is of its own image. */
@@ -164,7 +164,7 @@ static void publish(struct scripts *s, uint32_t pid, const struct mapping *m,
 	image->number = process.image;
 	image->process = placed;
 	bpf_map_update_elem(s->options.lists_fd, &slot, &has_list, BPF_ANY);
-	bpf_map_update_elem(s->options.scripts_fd, &pid, &placed, BPF_ANY);
+	runtime_map_put(&s->processes, pid, &placed);
 }
 
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
@@ -185,11 +185,10 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
  */
 static void forked(void *context, uint32_t parent, uint32_t child)
 {
-	struct script_process process;
 	struct scripts *s = context;
 	const struct mappings *m;
 
-	if (!s->any || !bpf_map_lookup_elem(s->options.scripts_fd, &child, &process))
+	if (!s->processes.any || runtime_map_runtime(&s->processes, child))
 		return;
 	m = &spaces_layout(s->spaces, child)->mappings;
 	for (size_t i = 0; i < m->n; i++) {
@@ -210,9 +209,10 @@ static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 	struct scripts *s = context;
 	struct script_process process;
 
-	if (by_exec && s->any && !bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) &&
+	if (by_exec && s->processes.any &&
+	    !bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) &&
 	    script_has_list(process.runtime) && !(process.image & SCRIPT_IMAGE_BY_TIME))
-		bpf_map_delete_elem(s->options.scripts_fd, &pid);
+		runtime_map_remove(&s->processes, pid);
 }
 
 /* One file may be several objects, by its names. */
@@ -248,12 +248,10 @@ static void forgotten(void *context, const struct object *object)
 static void ended(void *context, uint32_t pid, uint64_t time_ns)
 {
 	struct scripts *s = context;
-	struct script_process process;
 
-	/* Most recordings have no interpreter; else the entry may be another runtime's. */
-	if (s->any && !bpf_map_lookup_elem(s->options.scripts_fd, &pid, &process) &&
-	    script_has_list(process.runtime))
-		bpf_map_delete_elem(s->options.scripts_fd, &pid);
+	/* The entry may be another runtime's. */
+	if (script_has_list(runtime_map_runtime(&s->processes, pid)))
+		runtime_map_remove(&s->processes, pid);
 }
 
 /* -------- names -------- */
@@ -291,6 +289,9 @@ struct scripts *scripts_new(const struct scripts_options *options)
 	if (!s)
 		return NULL;
 	s->options = *options;
+	s->processes = (struct runtime_map){ .fd = options->scripts_fd,
+					     .refused = options->refused,
+					     .context = options->context };
 	s->names = script_names_new(&(struct script_names_options){
 		.read = read_text, .forgot = forgot, .context = s });
 	if (s->names)

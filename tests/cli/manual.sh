@@ -38,9 +38,10 @@ for page in prof-record.1 prof-report.1 prof-bench.1 prof-ship.1 prof.7 prof-fle
 done
 
 # The limits in the pages are those of common/limits.h.
+commas() { sed -E ':more; s/([0-9])([0-9]{3})(,|$)/\1,\2\3/; t more'; }
 limit() {
 	sed -n "s/^#define $1 (*\([^)]*\))*.*/\1/p" "$top/common/limits.h" | awk -F ' << ' '{ print $2 ? $1 * 2 ^ $2 : $1 }' |
-		sed -E ':more; s/([0-9])([0-9]{3})(,|$)/\1,\2\3/; t more'
+		commas
 }
 for page in prof-record.1 prof-report.1; do
 	for name in SEGMENTS SECTIONS SYMBOLS; do
@@ -49,5 +50,10 @@ for page in prof-record.1 prof-report.1; do
 done
 for name in SOURCE_BYTES FUNCTION_BYTES CODE_BYTES; do
 	like "$(cat "$top/man/prof-report.1")" " $(limit "LIMIT_$name") " "prof-report.1 has LIMIT_$name"
+done
+# Those of the kernel half's maps are in bpf/abi/.
+for name in SCRIPT_MAX_PROCESSES UNWIND_MAX_PROCESSES UNWIND_MAX_SEGMENTS UNWIND_MAX_RUN; do
+	number=$(cat "$top"/bpf/abi/*.h | sed -n "s/^#define $name \([0-9]*\).*/\1/p" | commas)
+	like "$(cat "$top/man/prof-record.1")" "(^|[ ])${number:-none}( |;|$)" "prof-record.1 has $name"
 done
 finish

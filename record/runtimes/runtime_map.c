@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/runtimes/runtime_map.h"
+
+#include <bpf/bpf.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+static void report_full(struct runtime_map *m, uint32_t pid)
+{
+	char text[160];
+
+	if (m->full || !m->refused)
+		return;
+	m->full = true;
+	snprintf(text, sizeof(text),
+		 "process %" PRIu32 ": functions that its runtime runs are not seen: %d processes "
+		 "with one are the most; others may follow",
+		 pid, SCRIPT_MAX_PROCESSES);
+	m->refused(text, m->context);
+}
+
+void runtime_map_put(struct runtime_map *m, uint32_t pid, const struct script_process *process)
+{
+	if (m->fd < 0)
+		return;
+	m->any = true;
+	if (bpf_map_update_elem(m->fd, &pid, process, BPF_ANY))
+		report_full(m, pid);
+}
+
+enum script_runtime runtime_map_runtime(const struct runtime_map *m, uint32_t pid)
+{
+	struct script_process process;
+
+	if (!m->any || bpf_map_lookup_elem(m->fd, &pid, &process))
+		return SCRIPT_NONE;
+	return (enum script_runtime)process.runtime;
+}
+
+void runtime_map_remove(const struct runtime_map *m, uint32_t pid)
+{
+	if (m->any)
+		bpf_map_delete_elem(m->fd, &pid);
+}
