@@ -41,26 +41,72 @@ static size_t hash_length(const char *name, size_t length)
 	return strspn(name + length - 16, "0123456789abcdef") == 16 ? size : 0;
 }
 
-/* The length of a function's name without what compilers add to those of copies. */
-static size_t common_length(const char *name)
+/* The length of what stands before " [clone .isra.0]" at the end; `length`: nothing like it does.
+ */
+static size_t before_clone(const char *name, size_t length)
 {
-	static const char *const marks[] = { " [clone ", ".constprop.", ".isra.",    ".part.",
-					     ".cold",	 ".llvm.",	".lto_priv." };
-	size_t length = strlen(name);
+	static const char begin[] = " [clone ";
+	const char *at = length && name[length - 1] == ']' ? memrchr(name, '[', length) : NULL;
 
+	if (!at || at == name || strncmp(at - 1, begin, strlen(begin)))
+		return length;
+	return (size_t)(at - 1 - name);
+}
+
+/* The length of what stands before ".isra.0" at the end; `length`: no mark of a copy does. */
+static size_t before_mark(const char *name, size_t length)
+{
+	/* The first one may have no number. */
+	static const char *const marks[] = { ".cold", ".constprop", ".isra",
+					     ".part", ".llvm",	    ".lto_priv" };
+	size_t end = length;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	end = end && end < length && name[end - 1] == '.' ? end - 1 : length;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		const char *at = strstr(name, marks[i]);
+		size_t size = strlen(marks[i]);
 
-		if (at && at > name && (size_t)(at - name) < length)
-			length = (size_t)(at - name);
+		if (size < end && !memcmp(name + end - size, marks[i], size) &&
+		    (!i || end < length))
+			return end - size;
 	}
+	return length;
+}
+
+/*
+ * The length of a function's name without what compilers add to those of copies. Marks count at the
+ * end only, as a function of a script or a package may be called "main.coldStart".
+ */
+static size_t common_length(const char *name, size_t length)
+{
+	size_t before;
+
+	while ((before = before_mark(name, before_clone(name, length))) && before < length)
+		length = before;
 	return length - hash_length(name, length);
+}
+
+/* The length of " [guessed]" at the end, which PROFILE_GUESS_IN_NAME puts there; 0: none. */
+static size_t guess_length(const char *name, size_t length)
+{
+	static const char guess[] = " [guessed]";
+	const size_t size = strlen(guess);
+
+	return length > size && !strcmp(name + length - size, guess) ? size : 0;
 }
 
 void row_common_key(struct buffer *key, enum rows_key by, const char *name, const char *object)
 {
+	size_t length = strlen(name), guess = guess_length(name, length);
+
 	buffer_clear(key);
-	buffer_append(key, name, by == ROWS_BY_FUNCTION ? common_length(name) : strlen(name));
+	if (by == ROWS_BY_FUNCTION) {
+		buffer_append(key, name, common_length(name, length - guess));
+		buffer_append(key, name + length - guess, guess);
+	} else {
+		buffer_append(key, name, length);
+	}
 	buffer_u8(key, 0);
 	if (object[0] == '[')
 		buffer_text(key, object);

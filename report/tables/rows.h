@@ -43,9 +43,11 @@ void rows_sort_by_total(struct rows *r);
 
 /*
  * What identifies a row in all runs of a program and its versions. Functions are the same when
- * their names are, without what compilers add to the names of copies (".isra.0", ".cold", "::h"
- * and a hash). Objects may be named differently, as libraries of two versions are, but those of
- * the kernel ("[kernel]", modules) are never joined with others.
+ * their names are, without what compilers add at the end of the names of copies (".isra.0",
+ * ".cold",
+ * "::h" and a hash); guessed ones are none of those that are sure. Objects may be named
+ * differently, as libraries of two versions are, but those of the kernel ("[kernel]", modules) are
+ * never joined with others.
  */
 void row_common_key(struct buffer *key, enum rows_key by, const char *name, const char *object);
 

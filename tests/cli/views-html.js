@@ -143,7 +143,7 @@ compared.slice(0, 2).forEach((text, scaled) => {
 	assert.deepStrictEqual(changes.head.totals, [top.total.before, top.total.now]);
 	const known = new Set();
 	// A function and its copies by the compiler have one row, named after one of them.
-	const common = (name) => name.replace(/( \[clone |\.(constprop|isra|part|cold|llvm|lto_priv)\b).*/, "");
+	const common = (name) => name.replace(/( \[clone [^[]*\]|\.cold(\.\d+)?|\.(constprop|isra|part|llvm|lto_priv)\.\d+)+(?=( \[guessed\])?$)/, "");
 	changes.rowOf.forEach((row, f) => {
 		known.add(row - 1);
 		assert(!row || common(profile.name(f)) === common(profile.texts.get(changes.name[row - 1])), `row of ${profile.name(f)}`);

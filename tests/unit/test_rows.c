@@ -107,6 +107,53 @@ static void test_named_as_a_group(void **state)
 	small_end(&s);
 }
 
+static void expect_key(const char *name, const char *expected)
+{
+	struct buffer key = { 0 };
+
+	row_common_key(&key, ROWS_BY_FUNCTION, name, "");
+	assert_string_equal(buffer_string(&key), expected);
+	row_common_key(&key, ROWS_BY_LINE, name, "");
+	assert_string_equal(buffer_string(&key), name);
+	buffer_release(&key);
+}
+
+static void test_common_names(void **state)
+{
+	static const char *const copies[] = { "f.cold",
+					      "f.cold.12",
+					      "f.part.0",
+					      "f.constprop.0.isra.1.cold",
+					      "f.lto_priv.0.lto_priv.1",
+					      "f.llvm.17254881282827",
+					      "f [clone .cold]",
+					      "f [clone .part.0] [clone .isra.1]",
+					      "f::h0123456789abcdef",
+					      "f::h0123456789abcdef [clone .llvm.42]" };
+	static const char *const others[] = { "main.coldPath",
+					      "main.cold.func1",
+					      "com.acme.coldstorage.Reader.read",
+					      "shop.part.list",
+					      "shop.part",
+					      "shop.isra.0x",
+					      "f.12",
+					      ".cold",
+					      ".part.0",
+					      "12",
+					      "a [clone x].b",
+					      "[clone ]",
+					      "f[clone ]",
+					      "]",
+					      "" };
+
+	for (size_t i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+		expect_key(copies[i], "f");
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		expect_key(others[i], others[i]);
+	expect_key("f.isra.0 [guessed]", "f [guessed]");
+	expect_key(" [guessed]", " [guessed]");
+}
+
 static void test_by_comm(void **state)
 {
 	struct small_profile s;
@@ -276,6 +323,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_self_and_total),
 	cmocka_unit_test(test_copies_in_a_run),
 	cmocka_unit_test(test_named_as_a_group),
+	cmocka_unit_test(test_common_names),
 	cmocka_unit_test(test_by_comm),
 	cmocka_unit_test(test_callers_and_callees),
 	cmocka_unit_test(test_many_at_once),
