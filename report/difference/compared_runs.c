@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/difference/compared_runs.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 void compared_runs_release(struct compared_runs *r)
@@ -15,22 +14,13 @@ static size_t trace_of(const struct profile *p, size_t group)
 	return p->groups[group].trace;
 }
 
-/* What a group's sample stands for: what a run lost is shared among its own samples. */
-static uint64_t group_ns(const struct profile *p, size_t group)
-{
-	const struct profile_event *event = &p->events[p->groups[group].event];
-
-	return (uint64_t)llround(p->traces[trace_of(p, group)].samples_per_sample *
-				 (double)event->interval_ns);
-}
-
 /* What a sample of a run stands for, in ns; 0: not known, or not the same for all. */
 static uint64_t sample_ns(const struct profile *p, size_t trace)
 {
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < p->group_count; i++) {
-		uint64_t one = group_ns(p, i);
+		uint64_t one = p->groups[i].ns_per_sample;
 
 		if (trace_of(p, i) != trace)
 			continue;

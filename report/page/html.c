@@ -8,6 +8,7 @@
 #include "report/page/html_column.h"
 #include "report/page/html_page.h"
 #include "report/page/html_texts.h"
+#include "report/tables/sample_time.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -137,23 +138,6 @@ static void head_losses(struct html *h, struct sink *s)
 	sink_char(s, ']');
 }
 
-/* The CPU time of a sample; 0: not known, or not the same for all. */
-static uint64_t sample_ns(const struct profile *p)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < p->group_count; i++) {
-		uint64_t one = p->groups[i].event < p->event_count
-				       ? p->events[p->groups[i].event].ns_per_sample
-				       : 0;
-
-		if (!one || (ns && one != ns))
-			return 0;
-		ns = one;
-	}
-	return ns;
-}
-
 static void put_head(struct html *h)
 {
 	const struct profile *p = h->profile;
@@ -171,7 +155,7 @@ static void put_head(struct html *h)
 		    "\"sample_ns\":%llu,\"complete\":%s",
 		    (unsigned long long)p->total, (unsigned long long)p->lost, h->cells.slices,
 		    (unsigned long long)p->slice_ns, (unsigned long long)h->threads.duration_ns,
-		    (unsigned long long)sample_ns(p), complete ? "true" : "false");
+		    (unsigned long long)sample_time(p), complete ? "true" : "false");
 	if (p->latency)
 		sink_text(&s, ",\"latency\":true");
 	head_text(&s, "title", title);

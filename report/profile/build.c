@@ -7,6 +7,7 @@
 #include "report/profile/regroup.h"
 #include "report/profile/stack_nodes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct built {
 	struct stack_nodes stacks;
 	struct described described;
 	struct slices_worth *worths; /* of each of the tally's groups */
+	uint64_t *sample_ns;	     /* likewise, profile_group.ns_per_sample */
 	struct slices_place *places; /* of each of its cells, while entries are made */
 	struct regrouped regrouped;
 	struct label_frames leading;
@@ -37,6 +39,7 @@ static void built_free(struct built *b)
 {
 	described_release(&b->described);
 	free(b->worths);
+	free(b->sample_ns);
 	free(b->places);
 	free(b->codes);
 	free(b->sources);
@@ -66,7 +69,14 @@ uint32_t profile_node_of(const struct profile *p, uint32_t stack, bool *kept)
 
 /* -------- entries -------- */
 
-/* What samples of an event count for, before units: ns for times. */
+/* The CPU time that a sample stands for; 0: none. */
+static uint64_t ns_per_sample(const struct built *b, const struct tally_group *group)
+{
+	return (uint64_t)llround(b->described.samples_per_sample[group->trace] *
+				 (double)b->profile.events[group->event].interval_ns);
+}
+
+/* What samples of a group count for, before units: ns for times. */
 static struct slices_worth worth(const struct built *b, const struct tally_group *group)
 {
 	const struct profile_event *e = &b->profile.events[group->event];
@@ -74,8 +84,8 @@ static struct slices_worth worth(const struct built *b, const struct tally_group
 
 	switch (b->options.value) {
 	case PROFILE_TIME:
-		return (struct slices_worth){ e->ns_per_sample / share,
-					      !e->ns_per_sample && !strcmp(e->unit, "ns") };
+		return (struct slices_worth){ ns_per_sample(b, group) / share,
+					      !e->interval_ns && !strcmp(e->unit, "ns") };
 	case PROFILE_WEIGHT: return (struct slices_worth){ 0, 1 };
 	default: return (struct slices_worth){ 1, 0 };
 	}
@@ -136,13 +146,18 @@ static struct error *make_entries(struct built *b)
 				   .traces = b->options.traces,
 				   .tree = &b->stacks.tree,
 				   .frames = &b->names.table };
-	struct error *error = regroup_groups(&b->regrouped, &regroup, groups, group_count);
+	struct error *error;
 
 	b->worths = calloc(group_count + 1, sizeof(*b->worths));
-	if (!error && !b->worths)
-		error = error_memory();
-	for (size_t i = 0; !error && i < group_count; i++)
+	b->sample_ns = calloc(group_count + 1, sizeof(*b->sample_ns));
+	if (!b->worths || !b->sample_ns)
+		return error_memory();
+	for (size_t i = 0; i < group_count; i++) {
 		b->worths[i] = worth(b, &groups[i]);
+		b->sample_ns[i] = ns_per_sample(b, &groups[i]);
+	}
+	regroup.ns_per_sample = b->sample_ns;
+	error = regroup_groups(&b->regrouped, &regroup, groups, group_count);
 	if (!error)
 		error = add_cells(b);
 	if (error)
@@ -244,6 +259,7 @@ static struct error *build(struct built *b)
 	const struct build_options *o = &b->options;
 	struct error *error = make_stacks(b);
 
+	b->profile.dimensions = o->dimensions;
 	if (!error)
 		error = describe_events(&b->described, &b->profile, o->tally);
 	for (size_t i = 0; o->note_keys && i < PROFILE_NOTES; i++)
@@ -258,7 +274,6 @@ static struct error *build(struct built *b)
 		return error;
 	b->profile.objects = b->objects.list;
 	b->profile.object_count = b->objects.count;
-	b->profile.dimensions = o->dimensions;
 	b->profile.detail = o->detail;
 	b->profile.value = o->value;
 	b->profile.latency = o->latency;

@@ -4,7 +4,6 @@
 #include "common/words.h"
 #include "report/profile/event_time.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +14,7 @@ void described_release(struct described *d)
 	free(d->losses);
 	free(d->traces);
 	free(d->labels);
+	free(d->samples_per_sample);
 	*d = (struct described){ 0 };
 }
 
@@ -63,10 +63,7 @@ static const char *metadata_or_nothing(const struct trace *t, const char *key)
 	return value ? value : "";
 }
 
-/*
- * How many samples of CPU time there would be for each one that there is, had none been lost. Of
- * several events it is known only for ticks that the timer skipped whose they are.
- */
+/* Of several events it is known only for ticks that the timer skipped whose they are. */
 static double samples_per_sample(const struct trace *traces, size_t n, bool one_event)
 {
 	double there = 0, lost = 0;
@@ -83,14 +80,13 @@ static double samples_per_sample(const struct trace *traces, size_t n, bool one_
 static void share_lost_time(struct described *d, const struct profile *profile,
 			    const struct trace *traces, size_t trace_count)
 {
+	bool apart = profile->dimensions & (PROFILE_BY_TRACE | PROFILE_BY_NOTES);
 	bool one_event = profile->event_count == 1;
-	double samples = samples_per_sample(traces, trace_count, one_event);
 
 	for (size_t i = 0; i < trace_count; i++)
-		d->traces[i].samples_per_sample = samples_per_sample(&traces[i], 1, one_event);
-	for (size_t i = 0; i < profile->event_count; i++)
-		d->events[i].ns_per_sample =
-			(uint64_t)llround(samples * (double)d->events[i].interval_ns);
+		d->samples_per_sample[i] = apart ? samples_per_sample(&traces[i], 1, one_event)
+					   : i	 ? d->samples_per_sample[0]
+					       : samples_per_sample(traces, trace_count, one_event);
 }
 
 /* Samples may come before the recorder's start: those of a file of a series, some of the last
@@ -161,7 +157,8 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 		losses += traces[i].loss_count;
 	d->traces = calloc(trace_count + 1, sizeof(*d->traces));
 	d->losses = calloc(losses + 1, sizeof(*d->losses));
-	if (!d->traces || !d->losses)
+	d->samples_per_sample = calloc(trace_count + 1, sizeof(*d->samples_per_sample));
+	if (!d->traces || !d->losses || !d->samples_per_sample)
 		return error_memory();
 	for (size_t i = 0; i < trace_count; i++) {
 		const struct trace *t = &traces[i];

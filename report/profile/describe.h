@@ -14,6 +14,11 @@ struct described {
 	struct profile_loss *losses;
 	struct profile_trace *traces;
 	struct profile_label *labels; /* of all traces */
+	/*
+	 * How many samples of CPU time there would be for each one that there is, had none been
+	 * lost: at least 1. Of each trace; where groups do not distinguish them, of all.
+	 */
+	double *samples_per_sample;
 };
 
 void described_release(struct described *d);
@@ -23,8 +28,8 @@ struct error *describe_events(struct described *d, struct profile *profile,
 			      const struct tally *tally) ERROR_CHECKED;
 
 /*
- * Fills its losses, lost and traces, and in its events what a sample stands for: lost samples were
- * CPU time, too. ERROR_MEMORY.
+ * Fills its losses, lost and traces, after its events and dimensions, and samples_per_sample: lost
+ * samples were CPU time, too. ERROR_MEMORY.
  */
 struct error *describe_traces(struct described *d, struct profile *profile,
 			      const struct trace *traces, size_t trace_count) ERROR_CHECKED;

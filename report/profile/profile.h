@@ -85,6 +85,11 @@ struct profile_group {
 	const char *cgroup;
 	const char *command_line;
 	uint64_t origin_ns; /* where its time slices begin to count */
+	/*
+	 * The CPU time that each of its samples stands for: the event's interval, and a share of
+	 * those of lost samples; 0: none, or not the same for all of them.
+	 */
+	uint64_t ns_per_sample;
 };
 
 /*
@@ -112,8 +117,7 @@ struct profile_event {
 	const char *name;
 	const char *unit; /* of recorded weights */
 	uint64_t frequency, period;
-	uint64_t interval_ns;	/* between two samples; 0: the weight is ns, or not time */
-	uint64_t ns_per_sample; /* CPU time: the interval, and a share of those of lost samples */
+	uint64_t interval_ns; /* between two samples; 0: the weight is ns, or not time */
 };
 
 struct profile_loss {
@@ -144,9 +148,6 @@ struct profile_trace {
 	uint64_t start_ns;
 	uint64_t duration_ns; /* that was recorded */
 	uint64_t realtime_ns; /* wall clock at start_ns, since 1970; 0: the trace does not say */
-	/* How many samples of CPU time there would be for each one that there is, had none been
-	 * lost: at least 1. */
-	double samples_per_sample;
 	bool complete;
 };
 

@@ -77,6 +77,7 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 			.cgroup = task->cgroup,
 			.command_line = task->command_line,
 			.origin_ns = trace->totals.origin_ns,
+			.ns_per_sample = how->ns_per_sample[i],
 		};
 		uint64_t *id;
 		bool added;
@@ -91,6 +92,8 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 			*id = append_group(r, &group);
 		if (*id == PRF_NONE)
 			goto out;
+		if (r->groups[*id].ns_per_sample != group.ns_per_sample)
+			r->groups[*id].ns_per_sample = 0;
 		r->group_of[i] = (uint32_t)*id;
 	}
 	error = NULL;

@@ -21,7 +21,8 @@ struct regroup {
 	const struct slices *slices;
 	struct slices_place *places; /* of each cell; their entries are found here */
 	const struct slices_worth *worths;
-	const struct trace *traces; /* which the tally's groups name */
+	const struct trace *traces;    /* which the tally's groups name */
+	const uint64_t *ns_per_sample; /* of each of the tally's groups */
 	/* What entries and nodes point to; regroup_finish() reorders both. */
 	struct node_tree *tree;
 	struct frame_table *frames;

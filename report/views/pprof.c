@@ -131,7 +131,7 @@ static enum worth pprof_worth(const struct profile *p)
 	if (p->value == PROFILE_WEIGHT)
 		return WORTH_WEIGHT;
 	for (size_t i = 0; i < p->group_count; i++)
-		if (!event_of(p, i)->ns_per_sample)
+		if (!p->groups[i].ns_per_sample)
 			return WORTH_NOTHING;
 	return p->group_count ? WORTH_PERIOD : WORTH_NOTHING;
 }
@@ -143,7 +143,7 @@ static uint64_t entry_worth(const struct profile *p, enum worth worth,
 		return e->value * 1000; /* from us */
 	if (worth == WORTH_WEIGHT)
 		return e->value;
-	return e->samples * event_of(p, e->group)->ns_per_sample;
+	return e->samples * p->groups[e->group].ns_per_sample;
 }
 
 static const char *worth_name(const struct profile *p, enum worth worth)

@@ -3,6 +3,7 @@
 
 #include "report/output/fitted.h"
 #include "report/tables/rows.h"
+#include "report/tables/sample_time.h"
 #include "report/views/top_diff.h"
 
 #include <inttypes.h>
@@ -17,20 +18,6 @@ double share_interval(uint64_t part, uint64_t whole)
 	double share = ((double)part + z * z / 2) / n;
 
 	return whole ? 100 * z * sqrt(share * (1 - share) / n) : 0;
-}
-
-double seconds_per_sample(const struct profile *p)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < p->group_count; i++) {
-		uint64_t one = p->events[p->groups[i].event].ns_per_sample;
-
-		if (!one || (ns && one != ns))
-			return 0;
-		ns = one;
-	}
-	return (double)ns / 1e9;
 }
 
 /* Terminals of so many columns have room for names and for seconds, intervals or samples. */
@@ -50,7 +37,7 @@ static struct scale scale_of(const struct profile *p, const struct view_options 
 {
 	struct scale c = { .profile = p, .options = o, .interval = p->value != PROFILE_WEIGHT };
 
-	c.seconds = c.cpu_seconds = seconds_per_sample(p);
+	c.seconds = c.cpu_seconds = (double)sample_time(p) / 1e9;
 	if (p->value == PROFILE_TIME) {
 		/* Waits differ in length, so that their number says little; so do latencies. */
 		c.interval = c.seconds > 0 && !p->latency;

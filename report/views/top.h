@@ -19,7 +19,4 @@ struct error *top_render(const struct profile *p, const struct view_options *o,
  */
 double share_interval(uint64_t part, uint64_t whole);
 
-/* Seconds that a sample stands for in all of the profile; 0 when there is no such number. */
-double seconds_per_sample(const struct profile *p);
-
 #endif

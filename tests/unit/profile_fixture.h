@@ -88,7 +88,7 @@ static const struct profile_node fixture_nodes[NODES] = {
 #define GROUP(name, process, thread)                                                               \
 	{                                                                                          \
 		.comm = name, .pid = process, .tid = thread, .cgroup = "", .command_line = "",     \
-		.object = PRF_NONE, .origin_ns = 1000000000                                        \
+		.object = PRF_NONE, .origin_ns = 1000000000, .ns_per_sample = 1000000              \
 	}
 static const struct profile_group fixture_groups[] = {
 	GROUP("</script>", 200, 200),
@@ -111,8 +111,7 @@ static const struct profile_event fixture_events[] = {
 	  .name = "cpu-clock",
 	  .unit = "samples",
 	  .frequency = 1000,
-	  .interval_ns = 1000000,
-	  .ns_per_sample = 1000000 },
+	  .interval_ns = 1000000 },
 };
 
 static const struct profile_loss fixture_losses[] = {
@@ -132,7 +131,6 @@ static const struct profile_trace fixture_traces[] = {
 	  .start_ns = 1000000000,
 	  .duration_ns = 200000000,
 	  .realtime_ns = 1700000000000000000,
-	  .samples_per_sample = 1,
 	  .complete = true },
 };
 

@@ -32,8 +32,7 @@ static inline void small_begin(struct small_profile *s)
 					   .name = "cpu-clock",
 					   .unit = "samples",
 					   .frequency = 1000,
-					   .interval_ns = 1000000,
-					   .ns_per_sample = 1000000 };
+					   .interval_ns = 1000000 };
 	s->profile.events = &s->event;
 	s->profile.event_count = 1;
 	s->profile.objects = &s->object;
@@ -44,12 +43,14 @@ static inline void small_begin(struct small_profile *s)
 static inline uint32_t small_group(struct small_profile *s, const char *comm, uint32_t pid,
 				   uint32_t tid)
 {
-	s->groups[s->profile.group_count] = (struct profile_group){ .comm = comm,
-								    .pid = pid,
-								    .tid = tid,
-								    .object = PRF_NONE,
-								    .cgroup = "",
-								    .command_line = "" };
+	s->groups[s->profile.group_count] =
+		(struct profile_group){ .comm = comm,
+					.pid = pid,
+					.tid = tid,
+					.object = PRF_NONE,
+					.cgroup = "",
+					.command_line = "",
+					.ns_per_sample = s->event.interval_ns };
 	return (uint32_t)s->profile.group_count++;
 }
 

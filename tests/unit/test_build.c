@@ -286,6 +286,67 @@ static void join(struct fixture *f, struct trace *t, struct joined *joined, stru
 	assert_true(t->complete);
 }
 
+/* The first trace lost as many samples as it has, the second none. */
+static void build_lossy(struct fixture *f, unsigned int dimensions)
+{
+	const struct prf_loss loss = { 1000, 1000, 0, PRF_LOSS_SKIPPED, 2 };
+	struct fixture g;
+	struct trace traces[2];
+	struct joined joined = { 0 };
+	struct tally_options tally = { .dimensions = dimensions, .selection = &f->selection };
+	struct symbolizer_options symbols = { 0 };
+	const char *const keys[PROFILE_NOTES] = { "host" };
+	struct build_options options = { .value = PROFILE_TIME,
+					 .dimensions = dimensions,
+					 .note_keys = keys,
+					 .traces = traces,
+					 .trace_count = 2,
+					 .joined = &joined,
+					 .shape = &f->shape };
+
+	begin(f);
+	begin(&g);
+	SAMPLES(f, "m", "m");
+	fixture_must(prf_writer_loss(f->writer, &loss));
+	SAMPLES(&g, "mf", "mf");
+	fixture_must(tally_new(&f->tally, &tally));
+	fixture_must(symbolizer_new(&f->symbolizer, &symbols));
+	join(f, &traces[0], &joined, f);
+	join(&g, &traces[1], &joined, f);
+	options.tally = f->tally;
+	options.symbolizer = f->symbolizer;
+	fixture_must(profile_build(&f->profile, &options));
+	trace_close(&traces[1]);
+	f->trace = traces[0];
+	joined_release(&joined);
+	prf_writer_free(g.writer);
+	fclose(g.file);
+}
+
+/* What is lost of one trace is charged to the others only where they are one. */
+static void test_lost_time_of_traces(void **state)
+{
+	struct fixture f;
+
+	build_lossy(&f, PROFILE_BY_COMM);
+	expect(&f, "c;main_[j] 3000\nc;main_[j];f_[j] 3000\n");
+	assert_int_equal(f.profile->groups[0].ns_per_sample, 1500000);
+	end(&f);
+
+	build_lossy(&f, PROFILE_BY_COMM | PROFILE_BY_TRACE);
+	expect(&f, "c;main_[j] 4000\nc;main_[j];f_[j] 2000\n");
+	assert_int_equal(f.profile->groups[0].ns_per_sample, 2000000);
+	assert_int_equal(f.profile->groups[1].ns_per_sample, 1000000);
+	end(&f);
+
+	/* Both traces note the same, and are one group all the same. */
+	build_lossy(&f, PROFILE_BY_COMM | PROFILE_BY_NOTE);
+	expect(&f, "c;main_[j] 4000\nc;main_[j];f_[j] 2000\n");
+	assert_int_equal(f.profile->group_count, 1);
+	assert_int_equal(f.profile->groups[0].ns_per_sample, 0);
+	end(&f);
+}
+
 /* Code of a JIT compiler is that of one trace; its functions have one name all the same. */
 static void test_traces_joined(void **state)
 {
@@ -454,6 +515,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stacks_of_several_numbers),
 	cmocka_unit_test(test_times_of_waits),
 	cmocka_unit_test(test_time_of_lost_samples),
+	cmocka_unit_test(test_lost_time_of_traces),
 	cmocka_unit_test(test_wakers),
 	cmocka_unit_test(test_traces_joined),
 	cmocka_unit_test(test_delimiter_and_recursion),

@@ -287,17 +287,6 @@ static void test_interval(void **state)
 	assert_true(share_interval(500000, 1000000) < 0.1);
 }
 
-static void test_seconds(void **state)
-{
-	struct small_profile s;
-
-	fill(&s);
-	assert_true(fabs(seconds_per_sample(small_finish(&s)) - 0.001) < 1e-9);
-	s.event.ns_per_sample = 0;
-	assert_true(seconds_per_sample(small_finish(&s)) == 0);
-	small_end(&s);
-}
-
 /* The first trace need not be one that says where it was recorded. */
 static void test_hosts(void **state)
 {
@@ -330,7 +319,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_all_of_many),
 	cmocka_unit_test(test_nothing_matches),
 	cmocka_unit_test(test_interval),
-	cmocka_unit_test(test_seconds),
+
 	cmocka_unit_test(test_hosts),
 };
 
