@@ -551,12 +551,12 @@ static void warn_of_damage(const struct trace *t)
 
 static void warn_of_loss(const struct trace *t)
 {
-	uint64_t lost = trace_lost_samples(t), skipped = t->lost[PRF_LOSS_SKIPPED];
+	double lost = trace_lost_in_window(t, PRF_LOSS_COUNT);
+	double skipped = trace_lost_in_window(t, PRF_LOSS_SKIPPED);
 
 	/* A machine whose hypervisor has other work skips a tick now and then. */
-	if (lost - skipped || skipped > t->totals.samples / 100)
-		message_warning("%s: %" PRIu64
-				" samples were lost while recording; --info says why",
+	if (lost > skipped || skipped > (double)t->totals.samples / 100)
+		message_warning("%s: %.0f samples were lost while recording; --info says why",
 				shown_path(t), lost);
 }
 
@@ -605,13 +605,18 @@ static void warn_of_names(const struct loaded *l)
 	free(list);
 }
 
-void loaded_warn(const struct loaded *l, const struct report_options *o)
+void loaded_warn_of_traces(const struct loaded *l, const struct report_options *o)
 {
 	for (size_t i = 0; i < l->trace_count; i++) {
 		warn_of_damage(&l->traces[i]);
 		warn_of_loss(&l->traces[i]);
 		warn_of_selection(l, &l->traces[i], o);
 	}
+}
+
+void loaded_warn(const struct loaded *l, const struct report_options *o)
+{
+	loaded_warn_of_traces(l, o);
 	if (!l->profile)
 		return;
 	if (o->wakers)

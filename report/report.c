@@ -452,6 +452,7 @@ static int show(struct report_options *o)
 	o->symbols.lines |= (o->view->detail & (PROFILE_BY_LINE | PROFILE_BY_FILE)) != 0;
 	if (!load(o, &base, &loaded))
 		goto out;
+	loaded_warn_of_traces(&base, o);
 	loaded_warn(&loaded, o);
 	/* A comparison with one empty side is a valid report: everything vanished or is new. */
 	if ((!base.profile || !base.profile->samples) && unmatched(&loaded, o))

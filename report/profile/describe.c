@@ -177,13 +177,15 @@ struct error *describe_traces(struct described *d, struct profile *profile,
 		for (size_t k = 0; k < PROFILE_NOTES && profile->note_keys[k]; k++)
 			d->traces[i].notes[k] = metadata_or_nothing(t, profile->note_keys[k]);
 		for (size_t k = 0; k < t->loss_count; k++) {
-			const struct prf_loss *loss = &t->losses[k];
+			struct prf_loss loss = t->losses[k];
 
-			d->losses[profile->loss_count++] =
-				(struct profile_loss){ loss->from_ns, loss->to_ns, loss->cpu,
-						       loss->reason,  loss->count, (uint32_t)i };
+			if (trace_cut_loss(t, &loss) > 0)
+				d->losses[profile->loss_count++] = (struct profile_loss){
+					loss.from_ns, loss.to_ns, loss.cpu,
+					loss.reason,  loss.count, (uint32_t)i
+				};
 		}
-		profile->lost += trace_lost_samples(t);
+		profile->lost += trace_whole_samples(trace_lost_in_window(t, PRF_LOSS_COUNT));
 	}
 	profile->losses = d->losses;
 	profile->traces = d->traces;

@@ -120,6 +120,7 @@ struct profile_event {
 	uint64_t interval_ns; /* between two samples; 0: the weight is ns, or not time */
 };
 
+/* The part of a loss that lies in the window of time that was asked for. */
 struct profile_loss {
 	uint64_t from_ns, to_ns;
 	uint32_t cpu; /* PRF_NONE: not known */
@@ -217,7 +218,7 @@ struct profile {
 	const char *unit;  /* of values: "samples", "us" (all times), "bytes", "events", ... */
 	uint64_t samples;  /* sum over entries */
 	uint64_t total;	   /* sum of values */
-	uint64_t lost;	   /* samples lost while recording */
+	uint64_t lost;	   /* samples lost while recording, in the window that was asked for */
 	uint64_t slice_ns; /* length of a time slice */
 	bool led; /* every stack begins with a frame that says whose it is, so none is empty */
 	double min_percent; /* what the user wants left out in tables and trees; 0: nothing */

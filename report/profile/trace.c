@@ -561,15 +561,17 @@ uint64_t trace_lost_samples(const struct trace *t)
 	return lost;
 }
 
-/* The part of a loss's time that lies in the window. */
-static double part_in_window(const struct trace *t, const struct prf_loss *loss)
+double trace_cut_loss(const struct trace *t, struct prf_loss *loss)
 {
 	uint64_t from = loss->from_ns > t->from_ns ? loss->from_ns : t->from_ns;
 	uint64_t to = loss->to_ns < t->to_ns ? loss->to_ns : t->to_ns;
+	double count = (double)loss->count;
 
 	if (from == loss->from_ns && to == loss->to_ns)
-		return 1;
-	return to > from ? (double)(to - from) / (double)(loss->to_ns - loss->from_ns) : 0;
+		return count;
+	count *= to > from ? (double)(to - from) / (double)(loss->to_ns - loss->from_ns) : 0;
+	*loss = (struct prf_loss){ from, to, loss->cpu, loss->reason, trace_whole_samples(count) };
+	return count;
 }
 
 double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason)
@@ -580,11 +582,11 @@ double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason)
 	if (!t->from_ns && t->to_ns == UINT64_MAX)
 		return (double)(reason == PRF_LOSS_COUNT ? trace_lost_samples(t) : t->lost[reason]);
 	for (size_t i = 0; i < t->loss_count; i++) {
-		const struct prf_loss *loss = &t->losses[i];
+		struct prf_loss loss = t->losses[i];
 
-		if (loss->reason != PRF_LOSS_SIDE_BAND &&
-		    (reason == PRF_LOSS_COUNT || loss->reason == reason))
-			lost += (double)loss->count * part_in_window(t, loss);
+		if (loss.reason != PRF_LOSS_SIDE_BAND &&
+		    (reason == PRF_LOSS_COUNT || loss.reason == reason))
+			lost += trace_cut_loss(t, &loss);
 	}
 	return lost;
 }

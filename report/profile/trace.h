@@ -151,4 +151,13 @@ uint64_t trace_lost_samples(const struct trace *t);
  */
 double trace_lost_in_window(const struct trace *t, enum prf_loss_reason reason);
 
+/* Cuts a loss to the window; how many samples are left of it: 0 outside, mostly no whole number. */
+double trace_cut_loss(const struct trace *t, struct prf_loss *loss);
+
+/* Rounded. A trace may claim any number. */
+static inline uint64_t trace_whole_samples(double samples)
+{
+	return samples < 0x1p63 ? (uint64_t)(samples + 0.5) : UINT64_MAX;
+}
+
 #endif

@@ -144,6 +144,17 @@ is "$(sure --diff a.prf b.prf)" "" "a copy that the compiler named otherwise is 
 is "$(sure --diff a.prf c.prf | tr ';' '\n' | sort | tr '\n' ';')" "other new;work.isra.0 vanished;" \
 	"new and vanished functions are distinguished"
 
+# What is wrong with a recording before is reported as what is wrong with one now.
+size=$(stat -c %s grown.prf)
+head -c $((size * 9 / 10)) grown.prf > cut.prf
+for format in folded top tree html; do
+	"$report" --no-cache -f $format --diff cut.prf grown.prf -o out 2> said
+	like "$(cat said)" 'warning: cut\.prf: [0-9]+ samples \([0-9.]+ s\) (before the error|outside)' \
+		"$format: a damaged recording before is reported"
+	"$report" --no-cache -f $format --diff lossy100.prf lossy200.prf -o out 2> said
+	like "$(cat said)" 'warning: lossy100\.prf: 100 samples were lost' "$format: so is what it has lost"
+done
+
 # For scripts.
 compare --diff before.prf --fail-on-regression 0.4 grown.prf > out
 is "$?" 1 "--fail-on-regression: a growth of 0.5 % fails at 0.4 %"

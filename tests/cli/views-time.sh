@@ -75,6 +75,32 @@ P
 is "$(page)" '"duration_ns":4000000000' "the page is as long as the recording"
 is "$(page --time 1s,3s)" '"duration_ns":2000000000' "or as the window"
 
+# What was lost outside of the window is not lost there; of a loss on its edge its part is.
+sed 's/^sample /loss 3000000000 4000000000 0 0 1000\n&/' "$work/late.txt" > "$work/lossy.txt"
+need "$build/testdata/trace_text" "$work/lossy.txt" -o "$work/lossy.prf"
+# lost WINDOW: as top, tree, the page and the profiler have it; and each mark of the last, in ms
+lost() {
+	"$report" -q -f top --time "$1" "$work/lossy.prf" | sed -n '1s/.*, \([0-9]* lost\).*/\1/p'
+	"$report" -q -f tree --json --time "$1" "$work/lossy.prf" | grep -o '"lost": [0-9]*'
+	"$report" -q -f html --time "$1" -o "$work/lossy.html" "$work/lossy.prf"
+	python3 - "$work/lossy.html" <<-'P'
+		import base64, re, sys, zlib
+		data = re.search('id="data">([^<]*)<', open(sys.argv[1]).read()).group(1)
+		head = zlib.decompress(base64.b64decode(data))
+		print(re.findall(b'"lost":[0-9]*', head)[0].decode(), re.findall(rb'"losses":\[(\[?)', head)[0].decode())
+	P
+	"$report" -q -f firefox --time "$1" -o "$work/lossy.json" "$work/lossy.prf"
+	gzip -cdf "$work/lossy.json" > "$work/plain.json"
+	json "$work/plain.json" '[(m["startTime"], m["endTime"], [e["count"] for e in m["data"]])
+		for m in [d["threads"][0]["markers"]]]'
+}
+is "$(lost 0,2s | xargs)" '0 lost lost: 0 lost:0 [([], [], [])]' "what was lost later is not lost in the window"
+is "$(lost 1s,2.25s | xargs)" '250 lost lost: 250 lost:250 [ [([1000], [1250], [250])]' "on its edge a part is lost"
+"$report" -f top --time 0,2s "$work/lossy.prf" > "$work/out" 2> "$work/said"
+unlike "$(cat "$work/said")" 'were lost' "... and is not warned of"
+"$report" -f top --time 1s,3s "$work/lossy.prf" > "$work/out" 2> "$work/said"
+like "$(cat "$work/said")" 'warning: .*lossy\.prf: 1000 samples were lost' "... in whole samples"
+
 # Samples come in order of time, though two CPUs wrote them out of order.
 sed 's/^sample .*/sample 2500003000 0 0 0 1 1\nsample 2500001000 0 0 0 0 1\nsample 2500002000 0 0 0 1 1/' \
 	"$work/late.txt" > "$work/two.txt"

@@ -274,6 +274,7 @@ static bool count(struct trace *t, const struct prf_samples *samples, void *cont
 static void test_window(void **state)
 {
 	size_t n = 0;
+	struct prf_loss loss;
 	struct trace_sinks sinks = {
 		.samples = count, .context = &n, .from_ns = 1200, .to_ns = 1500
 	};
@@ -286,11 +287,26 @@ static void test_window(void **state)
 	assert_int_equal(n, 3);
 	/* What was lost before it does not count. */
 	assert_true(trace_lost_in_window(&t, PRF_LOSS_COUNT) == 0);
+	loss = t.losses[0];
+	assert_true(trace_cut_loss(&t, &loss) == 0);
 	t.losses[0].to_ns = 2401;
+	loss = t.losses[0];
+	assert_true(trace_cut_loss(&t, &loss) == 0.625);
+	assert_int_equal(loss.from_ns, 1200);
+	assert_int_equal(loss.to_ns, 1500);
+	assert_int_equal(loss.count, 1);
 	assert_true(trace_lost_in_window(&t, PRF_LOSS_COUNT) == 0.625);
 	assert_true(trace_lost_in_window(&t, PRF_LOSS_SKIPPED) == 0);
 	trace_close(&t);
 	fclose(file);
+}
+
+/* A trace may claim any number. */
+static void test_whole_samples(void **state)
+{
+	assert_int_equal(trace_whole_samples(0.4), 0);
+	assert_int_equal(trace_whole_samples(2.5), 3);
+	assert_true(trace_whole_samples((double)UINT64_MAX * 3) == UINT64_MAX);
 }
 
 /* A pipe can be read twice after it was copied. */
@@ -341,6 +357,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_an_object_that_comes_again),
 	cmocka_unit_test(test_span),
 	cmocka_unit_test(test_window),
+	cmocka_unit_test(test_whole_samples),
 	cmocka_unit_test(test_pipe),
 	cmocka_unit_test(test_cannot_open),
 	cmocka_unit_test(test_many_keys),
