@@ -91,11 +91,12 @@ int note_waiting(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct wait *wait;
 
-	if (!task || task->on_cpu || !is_target(task))
+	if (!task || !is_target(task))
 		return 0;
+	/* For one that runs this is room for its next wait. */
 	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	/* How long it has waited already is not known: the wait is counted from now on. */
-	if (wait && !wait->start_ns) {
+	if (wait && !task->on_cpu && !wait->start_ns) {
 		wait->state = task_state(task);
 		wait->start_ns = bpf_ktime_get_ns();
 	}

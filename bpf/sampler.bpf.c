@@ -182,21 +182,30 @@ int sample_probe(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline void inherit_target(struct task_struct *parent, struct task_struct *child)
 {
 	__u32 from = by_thread ? parent->pid : parent->tgid;
 	__u32 to = by_thread ? child->pid : child->tgid;
 	__u64 start = child->start_time;
 
+	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
+		return;
+	if (bpf_map_update_elem(&targets, &to, &start, BPF_ANY))
+		__sync_fetch_and_add(&not_followed, 1);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
+{
 	if (unwind_by == UNWIND_BY_TABLES && parent->tgid != child->tgid) {
 		walk_fork(parent, child);
 		script_fork(parent->tgid, child->tgid);
 	}
-	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
-		return 0;
-	if (bpf_map_update_elem(&targets, &to, &start, BPF_ANY))
-		__sync_fetch_and_add(&not_followed, 1);
+	inherit_target(parent, child);
+	/* It is in its parent's cgroup. */
+	if (by_cgroup ? bpf_current_task_under_cgroup(&cgroups, 0) == 1
+		      : is_listed(child->tgid, child->pid))
+		expect_waits(child);
 	return 0;
 }
 

@@ -51,6 +51,17 @@ struct {
 	__type(value, struct kept_stack);
 } givers SEC(".maps");
 
+/*
+ * Makes room for the waits of a task before its first one: when it leaves its CPU the run queue is
+ * locked, and before Linux 6.4 storage is allocated in a way that may wake another task, which
+ * needs that lock.
+ */
+static __always_inline void expect_waits(struct task_struct *task)
+{
+	if (off_cpu_event != NO_EVENT || preempted_event != NO_EVENT)
+		bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 /* Of the current task, which leaves its CPU. */
 static __always_inline void keep_stack(void *ctx, struct task_struct *task)
 {
@@ -97,6 +108,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u64
 	/* pid 0: the idle task. The task is still the current one here. */
 	if (!pid_tgid || state & TASK_DEAD_STATE || !current_is_target(pid_tgid))
 		return;
+	/* Most have it; not those that came into a cgroup, or that could not be gone through. */
 	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!wait)
 		return;

@@ -7,11 +7,14 @@
 #include "bpf/walk_copy.skel.h"
 #include "tests/unit/unit.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,10 +173,54 @@ static void test_children_without_room(void **state)
 	sampler_bpf__destroy(skeleton);
 }
 
+/* Whether a child that this process forks now has room for its waits. */
+static bool child_has_room(const struct sampler_bpf *skeleton)
+{
+	pid_t child = fork();
+	uint8_t wait[4096];
+	int fd, status;
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	assert_true(bpf_map__value_size(skeleton->maps.waits) <= sizeof(wait));
+	fd = (int)syscall(SYS_pidfd_open, child, 0);
+	assert_true(fd >= 0);
+	status = bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.waits), &fd, wait);
+	close(fd);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return !status;
+}
+
+/* Without the programs at switches: nothing is allocated there, where the run queue is locked. */
+static void test_children_have_room_for_waits(void **state)
+{
+	struct sampler_bpf *skeleton;
+	struct bpf_program *program;
+
+	libbpf_set_print(say_nothing);
+	skeleton = sampler_bpf__open();
+	assert_non_null(skeleton);
+	skeleton->rodata->off_cpu_event = 0;
+	bpf_object__for_each_program(program, skeleton->obj)
+		bpf_program__set_autoload(program, program == skeleton->progs.follow_fork);
+	if (sampler_bpf__load(skeleton) || sampler_bpf__attach(skeleton)) {
+		sampler_bpf__destroy(skeleton);
+		skip();
+	}
+	assert_false(child_has_room(skeleton));
+	assert_true(add_target(skeleton, (uint32_t)getpid()));
+	assert_true(child_has_room(skeleton));
+	sampler_bpf__destroy(skeleton);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_verifier_instructions),
 	cmocka_unit_test(test_maps_in_nmi),
 	cmocka_unit_test(test_children_without_room),
+	cmocka_unit_test(test_children_have_room_for_waits),
 	cmocka_unit_test(test_with_phases_timed),
 };
 
