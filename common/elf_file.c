@@ -133,18 +133,32 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
+/* Of those at one offset the first in the table is found. */
+static int by_offset(const void *left, const void *right)
+{
+	const struct elf_segment *a = *(struct elf_segment *const *)left;
+	const struct elf_segment *b = *(struct elf_segment *const *)right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a < b) - (a > b);
+}
+
 static enum elf_error read_segments(struct elf_file *e, Elf *elf, size_t count)
 {
 	if (!count)
 		return ELF_OK;
 	e->segments = calloc(count, sizeof(*e->segments));
 	e->loads = calloc(count, sizeof(*e->loads));
-	if (!e->segments || !e->loads)
+	e->loads_by_offset = calloc(count, sizeof(*e->loads_by_offset));
+	if (!e->segments || !e->loads || !e->loads_by_offset)
 		return ELF_ERROR_MEMORY;
 	e->segment_count = count;
 	for (size_t i = 0; i < e->segment_count; i++)
 		read_segment(e, elf, i);
+	memcpy(e->loads_by_offset, e->loads, e->load_count * sizeof(*e->loads));
 	qsort(e->loads, e->load_count, sizeof(*e->loads), by_address);
+	qsort(e->loads_by_offset, e->load_count, sizeof(*e->loads), by_offset);
 	return ELF_OK;
 }
 
@@ -353,6 +367,7 @@ void elf_file_release(struct elf_file *e)
 {
 	free(e->segments);
 	free(e->loads);
+	free(e->loads_by_offset);
 	free(e->sections);
 	mapped_file_release(&e->map);
 	*e = (struct elf_file){ .map.slot = -1 };
@@ -387,27 +402,34 @@ struct cursor elf_section_data(const struct elf_file *e, const struct elf_sectio
 	return part_of(e, section->offset, section->size);
 }
 
-/* The segment that has the byte loaded at `address`; NULL: none. */
-static const struct elf_segment *load_at(const struct elf_file *e, uint64_t address)
+static uint64_t start_of(const struct elf_segment *s, bool by_offset)
 {
+	return by_offset ? s->offset : s->address;
+}
+
+/* The segment that has the byte at that offset of the file, or loaded at that address; NULL: none.
+ */
+static const struct elf_segment *load_with(const struct elf_file *e, uint64_t at, bool by_offset)
+{
+	struct elf_segment *const *loads = by_offset ? e->loads_by_offset : e->loads;
 	size_t low = 0, high = e->load_count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (e->loads[middle]->address <= address)
+		if (start_of(loads[middle], by_offset) <= at)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!low || address - e->loads[low - 1]->address >= e->loads[low - 1]->file_size)
+	if (!low || at - start_of(loads[low - 1], by_offset) >= loads[low - 1]->file_size)
 		return NULL;
-	return e->loads[low - 1];
+	return loads[low - 1];
 }
 
 struct cursor elf_file_at(const struct elf_file *e, uint64_t address)
 {
-	const struct elf_segment *s = load_at(e, address);
+	const struct elf_segment *s = load_with(e, address, false);
 
 	if (!s)
 		return (struct cursor){ .failed = true };
@@ -433,21 +455,16 @@ bool elf_file_relocation(const struct elf_file *e, uint64_t address, uint32_t ki
 
 bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint64_t *address)
 {
-	for (size_t i = 0; i < e->segment_count; i++) {
-		const struct elf_segment *s = &e->segments[i];
+	const struct elf_segment *s = load_with(e, offset, true);
 
-		if (s->type == PT_LOAD && offset >= s->offset &&
-		    offset - s->offset < s->file_size) {
-			*address = s->address + (offset - s->offset);
-			return true;
-		}
-	}
-	return false;
+	if (s)
+		*address = s->address + (offset - s->offset);
+	return s != NULL;
 }
 
 bool elf_file_address_to_offset(const struct elf_file *e, uint64_t address, uint64_t *offset)
 {
-	const struct elf_segment *s = load_at(e, address);
+	const struct elf_segment *s = load_with(e, address, false);
 
 	if (s)
 		*offset = s->offset + (address - s->address);

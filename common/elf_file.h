@@ -61,7 +61,8 @@ struct elf_file {
 	uint64_t entry;
 	struct elf_segment *segments;
 	size_t segment_count;
-	struct elf_segment **loads; /* those of PT_LOAD that have bytes, by address */
+	/* Those of PT_LOAD that have bytes, by address and by offset. */
+	struct elf_segment **loads, **loads_by_offset;
 	size_t load_count;
 	struct elf_section *sections; /* sections[0] is the null section */
 	size_t section_count;
@@ -102,7 +103,10 @@ struct cursor elf_file_at(const struct elf_file *e, uint64_t address);
 bool elf_file_relocation(const struct elf_file *e, uint64_t address, uint32_t kind,
 			 uint64_t *addend);
 
-/* Between file offsets and link-time addresses, by the PT_LOAD segments. False: nothing there. */
+/*
+ * Between file offsets and link-time addresses, by the PT_LOAD segments; of those that overlap, by
+ * the one that begins last. False: nothing there.
+ */
 bool elf_file_offset_to_address(const struct elf_file *e, uint64_t offset, uint64_t *address);
 bool elf_file_address_to_offset(const struct elf_file *e, uint64_t address, uint64_t *offset);
 

@@ -57,8 +57,12 @@
 #define LIMIT_HIT_FILE_BYTES (64u << 10)
 #define LIMIT_HIT_BYTES 2048u
 
-/* A file that cannot be mapped is copied: EFBIG for a larger one. */
-#define LIMIT_COPIED_BYTES (UINT64_C(1) << 30)
+/*
+ * So many files are mapped at once. More than that are copied, so much of all copies that there
+ * are at once: EFBIG for what does not fit.
+ */
+#define LIMIT_MAPPED_FILES 4096
+#define LIMIT_COPIED_BYTES (UINT64_C(256) << 20)
 
 /*
  * A file of a target on a file system that may stop answering is copied before it is read. A larger

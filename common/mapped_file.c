@@ -13,8 +13,6 @@
 
 #include "common/limits.h"
 
-#define GUARDS 512
-
 /*
  * One for the process, as the signal handler is. The handler takes no lock: what it looks at are
  * words that are written in order.
@@ -23,15 +21,16 @@ static struct {
 	struct {
 		atomic_uintptr_t start; /* 0: free */
 		atomic_uintptr_t end;
-	} all[GUARDS];
-	pthread_mutex_t lock; /* of those who take one */
+	} all[LIMIT_MAPPED_FILES];
+	pthread_mutex_t lock; /* of those who take one, and of `copied` */
+	uint64_t copied;      /* bytes of all copies */
 	struct sigaction before;
 	uintptr_t page_size;
 } guards = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool is_guarded(uintptr_t address)
 {
-	for (int i = 0; i < GUARDS; i++) {
+	for (int i = 0; i < LIMIT_MAPPED_FILES; i++) {
 		uintptr_t start = atomic_load(&guards.all[i].start);
 
 		if (start && address >= start && address < atomic_load(&guards.all[i].end))
@@ -73,7 +72,7 @@ static int take_guard(uintptr_t start, size_t size)
 
 	pthread_mutex_lock(&guards.lock);
 	install_handler();
-	for (int i = 0; i < GUARDS && slot < 0; i++) {
+	for (int i = 0; i < LIMIT_MAPPED_FILES && slot < 0; i++) {
 		if (atomic_load(&guards.all[i].start))
 			continue;
 		atomic_store(&guards.all[i].end, start + size);
@@ -84,30 +83,56 @@ static int take_guard(uintptr_t start, size_t size)
 	return slot;
 }
 
+/* False: there is no room for so much. */
+static bool take_room(size_t size)
+{
+	bool fits;
+
+	pthread_mutex_lock(&guards.lock);
+	fits = size <= LIMIT_COPIED_BYTES - guards.copied;
+	if (fits)
+		guards.copied += size;
+	pthread_mutex_unlock(&guards.lock);
+	return fits;
+}
+
+static void free_copy(uint8_t *data, size_t size)
+{
+	free(data);
+	pthread_mutex_lock(&guards.lock);
+	guards.copied -= size;
+	pthread_mutex_unlock(&guards.lock);
+}
+
 /* For more files than there are guards. */
 static int copy_file(struct mapped_file *f, int fd)
 {
 	uint8_t *data;
 	size_t done = 0;
 
-	if (f->size > LIMIT_COPIED_BYTES) {
+	if (!take_room(f->size)) {
 		errno = EFBIG;
 		return -1;
 	}
 	data = malloc(f->size);
-	if (!data)
-		return -1;
-	while (done < f->size) {
+	errno = ENOMEM;
+	while (data && done < f->size) {
 		ssize_t got = pread(fd, data + done, f->size - done, (off_t)done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
-			free(data);
 			errno = got ? errno : ENODATA;
-			return -1;
+			break;
 		}
 		done += (size_t)got;
+	}
+	if (done < f->size) {
+		int error = errno;
+
+		free_copy(data, f->size);
+		errno = error;
+		return -1;
 	}
 	f->data = data;
 	return 0;
@@ -185,8 +210,8 @@ void mapped_file_release(struct mapped_file *f)
 	if (f->data && f->slot >= 0) {
 		atomic_store(&guards.all[f->slot].start, 0);
 		munmap((void *)(uintptr_t)f->data, span(f->size));
-	} else {
-		free((void *)(uintptr_t)f->data);
+	} else if (f->data) {
+		free_copy((uint8_t *)(uintptr_t)f->data, f->size);
 	}
 	*f = (struct mapped_file){ .slot = -1 };
 }

@@ -44,13 +44,21 @@ struct compressor {
 	uint64_t file_bytes, raw_bytes;
 };
 
+/* Whether the fd takes nothing for some time, or until a signal comes. */
+static bool is_stalled(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	int ready = poll(&p, 1, STALL_MS);
+
+	return ready == 0 || (ready < 0 && errno == EINTR);
+}
+
 /* Until the fd takes PIPE_BUF bytes without blocking, or fails, which write() will report. */
 static struct error *await_room(const struct compressor *c)
 {
-	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 	uint64_t began = clock_now();
 
-	while (poll(&p, 1, STALL_MS) == 0)
+	while (is_stalled(c->fd))
 		if (c->keep_waiting && !c->keep_waiting(c->context, clock_now() - began))
 			return error_system(ECANCELED,
 					    "cannot write, as nothing is read from the pipe");

@@ -246,8 +246,8 @@ struct prf_writer_options {
 	void (*thread_began)(void);
 	/*
 	 * While a pipe or socket takes nothing, this is called in the thread that writes, about
-	 * every 100 ms, with how long that has lasted. False gives up: the error is ERROR_SYSTEM
-	 * with ECANCELED. NULL: the writer waits as long as it lasts.
+	 * every 100 ms and after signals, with how long that has lasted. False gives up: the error
+	 * is ERROR_SYSTEM with ECANCELED. NULL: the writer waits as long as it lasts.
 	 */
 	bool (*keep_waiting)(void *context, uint64_t stalled_ns);
 	void *context;
@@ -315,7 +315,7 @@ struct error *prf_writer_statistic(struct prf_writer *w, const char *key,
 				   uint64_t value) ERROR_CHECKED;
 
 /*
- * Writes out what has waited for a second or more by `now_ns` (CLOCK_MONOTONIC): to be
+ * Writes out what has waited for half a second or more by `now_ns` (CLOCK_MONOTONIC): to be
  * called several times a second, so that a kill loses at most a second of samples.
  */
 struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns) ERROR_CHECKED;

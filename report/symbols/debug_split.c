@@ -16,8 +16,10 @@ void debug_split_init(struct debug_split *s, const struct debug_search *search,
 	pthread_mutex_init(&s->lock, NULL);
 }
 
-static void free_file(struct split_file *f)
+static void free_file(void *file)
 {
+	struct split_file *f = file;
+
 	if (!f)
 		return;
 	debug_sections_release(&f->sections);
@@ -29,12 +31,7 @@ void debug_split_release(struct debug_split *s)
 {
 	if (!s->search)
 		return;
-	while (s->files) {
-		struct split_file *next = s->files->next;
-
-		free_file(s->files);
-		s->files = next;
-	}
+	map_release_values(&s->files, free_file);
 	free_file(s->package);
 	pthread_mutex_destroy(&s->lock);
 	*s = (struct debug_split){ 0 };
@@ -61,6 +58,9 @@ static struct split_file *open_split(const char *root, const char *path,
 /* Makes the unit the split one of this skeleton, ready to be read. NULL: damaged, or another's. */
 static struct dwarf_unit *tie(struct dwarf_unit *u, const struct dwarf_unit *skeleton)
 {
+	/* It may be in use by the threads that look into another one's code. */
+	if (u->skeleton && u->skeleton != skeleton)
+		return NULL;
 	u->skeleton = (struct dwarf_unit *)skeleton;
 	return dwarf_unit_prepare(u) && u->id == skeleton->id ? u : NULL;
 }
@@ -70,16 +70,34 @@ static struct dwarf_unit *tie(struct dwarf_unit *u, const struct dwarf_unit *ske
 static struct dwarf_unit *unit_in_file(struct split_file *f, const struct dwarf_unit *skeleton)
 {
 	for (size_t i = 0; i < f->sections.dwarf.unit_count; i++) {
-		struct dwarf_unit *u = &f->sections.dwarf.units[i];
+		struct dwarf_unit *u = &f->sections.dwarf.units[i], bases;
+		struct die die;
 
-		if (u->type != DW_UT_TYPE && u->type != DW_UT_SPLIT_TYPE)
-			return tie(u, skeleton);
+		if (u->type == DW_UT_TYPE || u->type == DW_UT_SPLIT_TYPE)
+			continue;
+		/* Of the skeletons that name this file, one with another id does not get it. */
+		if (!u->skeleton && (!dwarf_unit_peek(u, &bases, &die) || bases.id != skeleton->id))
+			return NULL;
+		return tie(u, skeleton);
 	}
 	return NULL;
 }
 
+/* Many skeletons may name one file, and what is no file. */
+static struct split_file *open_once(struct debug_split *s, const char *root, const char *path,
+				    const struct dwarf_unit *skeleton)
+{
+	bool added;
+	/* With its NUL where it lies below the root: that is another file. */
+	uint64_t *file = map_put(&s->files, path, strlen(path) + (root != NULL), &added);
+
+	if (file && added)
+		*file = (uintptr_t)open_split(root, path, skeleton);
+	return file ? (struct split_file *)(uintptr_t)*file : NULL;
+}
+
 /* By its recorded path; else in the main file's folder, for programs that were moved. */
-static struct split_file *open_dwo(const struct debug_split *s, const struct dwarf_unit *skeleton)
+static struct split_file *open_dwo(struct debug_split *s, const struct dwarf_unit *skeleton)
 {
 	const char *name = skeleton->dwo_name, *base = strrchr(name, '/');
 	const char *slash = strrchr(s->main_path, '/');
@@ -89,14 +107,14 @@ static struct split_file *open_dwo(const struct debug_split *s, const struct dwa
 	if (*name == '/' ? asprintf(&path, "%s", name) < 0
 			 : asprintf(&path, "%s/%s", skeleton->comp_dir, name) < 0)
 		return NULL;
-	f = open_split(s->search->sysroot, path, skeleton);
+	f = open_once(s, s->search->sysroot, path, skeleton);
 	free(path);
 	if (f || !slash)
 		return f;
 	base = base ? base + 1 : name;
 	if (asprintf(&path, "%.*s/%s", (int)(slash - s->main_path), s->main_path, base) < 0)
 		return NULL;
-	f = open_split(NULL, path, skeleton);
+	f = open_once(s, NULL, path, skeleton);
 	free(path);
 	return f;
 }
@@ -222,11 +240,7 @@ struct dwarf_unit *debug_split_unit(const struct dwarf_unit *skeleton, void *con
 		u = unit_in_package(s->package, skeleton);
 	if (!u) {
 		f = open_dwo(s, skeleton);
-		if (f) {
-			f->next = s->files;
-			s->files = f;
-			u = unit_in_file(f, skeleton);
-		}
+		u = f ? unit_in_file(f, skeleton) : NULL;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return u;

@@ -310,11 +310,19 @@ static int by_number(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+/*
+ * Of those that begin at one place the last one gives the name: the largest, and of these the last
+ * in the alphabet, as '_' comes before small letters.
+ */
 static int by_start(const void *left, const void *right)
 {
 	const struct prf_symbol *a = left, *b = right;
 
-	return (a->start > b->start) - (a->start < b->start);
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return strcmp(a->name, b->name);
 }
 
 /* The offsets to look up, sorted, each once; and which of them answers which query. */
@@ -393,7 +401,10 @@ static void open_job(size_t job, unsigned int worker, void *context)
 	struct plan *p = context;
 	struct object *o = p->objects[job];
 
-	note(p, sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup));
+	if (sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup)) {
+		note(p, -1);
+		return;
+	}
 	/* The answers in the cache were found without the debug file that a server may have. */
 	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(&o->lookup))
 		return;

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <pthread.h>
@@ -264,13 +265,16 @@ static void test_too_many_headers(void **state)
 	close(fd);
 }
 
-/* Segments in any order: the one that has an address is found by bisection. */
+/*
+ * Segments in any order: the one that has an address or offset is found by bisection. Where they
+ * overlap in the file, it is the one that begins last.
+ */
 static void test_many_segments(void **state)
 {
 	enum { N = 1000, FIRST = 0x10000 };
 	int fd = make_sparse(FIRST + N * sizeof(Elf64_Phdr), offsetof(Elf64_Ehdr, e_phnum), N, 2);
 	struct elf_file e;
-	uint64_t offset;
+	uint64_t offset, address;
 
 	put(fd, offsetof(Elf64_Ehdr, e_phoff), FIRST, 8);
 	for (uint64_t i = 0; i < N; i++) {
@@ -287,7 +291,11 @@ static void test_many_segments(void **state)
 		assert_true(elf_file_address_to_offset(&e, (N - i) * 0x1000 + 0x7ff, &offset));
 		assert_int_equal(offset, i + 0x7ff);
 		assert_false(elf_file_address_to_offset(&e, (N - i) * 0x1000 + 0x800, &offset));
+		assert_true(elf_file_offset_to_address(&e, i, &address));
+		assert_int_equal(address, (N - i) * 0x1000);
 	}
+	assert_true(elf_file_offset_to_address(&e, N - 1 + 0x7ff, &address));
+	assert_false(elf_file_offset_to_address(&e, N - 1 + 0x800, &address));
 	assert_false(elf_file_address_to_offset(&e, 0xfff, &offset));
 	elf_file_release(&e);
 	close(fd);
@@ -433,6 +441,35 @@ static void test_libelf_alone(void **state)
 	close(fd);
 }
 
+/* More files than are mapped are copied, but no more of them all than the limit. */
+static void test_copies(void **state)
+{
+	static struct mapped_file mapped[LIMIT_MAPPED_FILES];
+	struct mapped_file first, second;
+	int fd = memfd_create("copied", MFD_CLOEXEC);
+
+	assert_int_equal(write(fd, "x", 1), 1);
+	for (size_t i = 0; i < LIMIT_MAPPED_FILES; i++) {
+		assert_int_equal(mapped_file_open(&mapped[i], fd), 0);
+		assert_true(mapped[i].slot >= 0);
+	}
+	assert_int_equal(ftruncate(fd, LIMIT_COPIED_BYTES / 2 + 1), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(mapped_file_open(&first, fd), 0);
+		assert_int_equal(first.slot, -1);
+		assert_int_equal(first.data[0], 'x');
+		errno = 0;
+		assert_int_equal(mapped_file_open(&second, fd), -1);
+		assert_int_equal(errno, EFBIG);
+		mapped_file_release(&second);
+		/* What is released makes room. */
+		mapped_file_release(&first);
+	}
+	for (size_t i = 0; i < LIMIT_MAPPED_FILES; i++)
+		mapped_file_release(&mapped[i]);
+	close(fd);
+}
+
 static void test_not_a_regular_file(void **state)
 {
 	struct elf_file e;
@@ -499,6 +536,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_own_binary),
 	cmocka_unit_test(test_file_cut_short),
 	cmocka_unit_test(test_not_a_regular_file),
+	cmocka_unit_test(test_copies),
 	cmocka_unit_test(test_notes_of_terabytes),
 	cmocka_unit_test(test_relocations),
 	cmocka_unit_test(test_relocations_of_terabytes),

@@ -115,6 +115,31 @@ static void recorded_symbols(void **state)
 	symbolizer_free(s);
 }
 
+/* Whatever comes first in the trace, and however qsort() sorts what is equal. */
+static void symbols_at_one_start(void **state)
+{
+	static const struct prf_symbol symbols[] = {
+		{ 0x1000, 0x10, "__name" }, { 0x1000, 0x10, "name" },  { 0x1000, 0, "zero" },
+		{ 0x2000, 0x20, "large" },  { 0x2000, 0x10, "small" },
+	};
+	const size_t n = sizeof(symbols) / sizeof(*symbols);
+
+	for (int backwards = 0; backwards < 2; backwards++) {
+		struct symbolizer *s = new_symbolizer(1);
+		uint32_t jit = add_object(s, PRF_OBJECT_JIT, "[jit]"), first, second;
+
+		for (size_t i = 0; i < n; i++)
+			assert_null(symbolizer_add_symbols(s, jit,
+							   &symbols[backwards ? n - 1 - i : i], 1));
+		first = ask(s, jit, 0x1008, true);
+		second = ask(s, jit, 0x2018, true);
+		assert_null(symbolizer_run(s));
+		assert_string_equal(name_of(s, first), "name");
+		assert_string_equal(name_of(s, second), "large");
+		symbolizer_free(s);
+	}
+}
+
 static void embedded_names(void **state)
 {
 	const struct prf_place places[] = {
@@ -295,7 +320,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(recorded_symbols), cmocka_unit_test(embedded_names),
 	cmocka_unit_test(wrong_numbers),    cmocka_unit_test(files),
 	cmocka_unit_test(asked_again),	    cmocka_unit_test(unidentified),
-	cmocka_unit_test(copies),
+	cmocka_unit_test(copies),	    cmocka_unit_test(symbols_at_one_start),
 };
 
 UNIT_TESTS(tests);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/unit/error_check.h"
@@ -712,6 +713,45 @@ static void test_stalled_pipe(void **state)
 	}
 }
 
+static int ended_reader = -1;
+
+/* A writer that takes a signal for room is stuck until the reader ends. */
+static void on_alarm(int number)
+{
+	static int alarms;
+
+	if (++alarms == 100)
+		close(ended_reader);
+}
+
+/* Signals make no room in a pipe. */
+static void test_signals_of_a_stalled_pipe(void **state)
+{
+	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } }, never = { 0 };
+	const struct sigaction action = { .sa_handler = on_alarm };
+	struct sigaction before;
+	int fds[2], calls = 0;
+	struct prf_writer_options options = { .keep_waiting = wait_twice, .context = &calls };
+	struct prf_writer *w;
+
+	assert_int_equal(pipe(fds), 0);
+	assert_true(fcntl(fds[1], F_SETPIPE_SZ, 4096) >= 4096);
+	options.fd = fds[1];
+	ended_reader = fds[0];
+	fixture_must(prf_writer_new(&w, &options));
+	assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+	add_samples(w, 20000);
+	assert_error(prf_writer_finish(w), ERROR_SYSTEM,
+		     "cannot write, as nothing is read from the pipe: Operation canceled");
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+	assert_int_equal(calls, 3);
+	prf_writer_free(w);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void test_long_text_is_cut(void **state)
 {
 	const size_t length = 3 << 20;
@@ -782,6 +822,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_full_disk),
 	cmocka_unit_test(test_closed_pipe),
 	cmocka_unit_test(test_stalled_pipe),
+	cmocka_unit_test(test_signals_of_a_stalled_pipe),
 	cmocka_unit_test(test_long_text_is_cut),
 	cmocka_unit_test(test_block_sizes),
 };
