@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where --group-by says how long they are: then they get longer rather than more. */
+#define MAX_ASKED_SLICES (1u << 20)
+
 static const char *shown_path(const struct trace *t)
 {
 	return strcmp(t->path, "-") ? t->path : "standard input";
@@ -153,7 +156,7 @@ bool loaded_tally(struct tally **tally, const struct report_options *o)
 		.dimensions = (o->dimensions | view->dimensions | latency) & ~unknown,
 		.wakers = o->wakers,
 		.slice_ns = o->slice_ns,
-		.max_slices = o->slice_ns ? 1u << 20 : view->max_slices,
+		.max_slices = o->slice_ns ? MAX_ASKED_SLICES : view->max_slices,
 		.selection = &o->selection,
 	};
 
@@ -619,6 +622,10 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	loaded_warn_of_traces(l, o);
 	if (!l->profile)
 		return;
+	if (o->slice_ns && l->profile->slice_ns > o->slice_ns)
+		message_warning("--group-by: slices of time are %.9g s long, as there would be too "
+				"many shorter ones",
+				(double)l->profile->slice_ns / 1e9);
 	if (o->wakers)
 		warn_of_wakers(l);
 	/* --info has lines of its own for them, and folded text has no files that names could be

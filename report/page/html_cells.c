@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SLICES 65536
-
 void html_cells_release(struct html_cells *c)
 {
 	free(c->stretches);
@@ -16,28 +14,6 @@ void html_cells_release(struct html_cells *c)
 }
 
 /* -------- stretches -------- */
-
-/*
- * What to add to the slices of a group so that they count from the start of its trace. A group's
- * slices may begin before or after that start.
- */
-static int64_t slice_shift(const struct profile *p, const struct profile_group *group)
-{
-	uint64_t start = group->trace < p->trace_count ? p->traces[group->trace].start_ns : 0;
-
-	if (!p->slice_ns)
-		return 0;
-	if (group->origin_ns >= start)
-		return (int64_t)((group->origin_ns - start) / p->slice_ns);
-	return -(int64_t)((start - group->origin_ns + p->slice_ns - 1) / p->slice_ns);
-}
-
-static uint32_t shifted_slice(const struct profile_part *part, int64_t shift)
-{
-	int64_t slice = (int64_t)part->slice + shift;
-
-	return slice < 0 ? 0 : slice < MAX_SLICES ? (uint32_t)slice : MAX_SLICES - 1;
-}
 
 static bool add_stretch(struct html_cells *c, const struct html_stretch *stretch)
 {
@@ -57,14 +33,13 @@ static bool find_stretches(struct html_cells *c)
 
 	for (size_t i = 0, end; i < p->part_count; i = end) {
 		const uint32_t group = p->entries[parts[i].entry].group;
-		const int64_t shift = slice_shift(p, &p->groups[group]);
 
 		for (end = i + 1; end < p->part_count && parts[end].slice == parts[i].slice &&
 				  p->entries[parts[end].entry].group == group;
 		     end++)
 			;
-		if (!add_stretch(c, &(struct html_stretch){ shifted_slice(&parts[i], shift),
-							    c->source_of[group], i, end - i }))
+		if (!add_stretch(c, &(struct html_stretch){ parts[i].slice, c->source_of[group], i,
+							    end - i }))
 			return false;
 	}
 	return true;

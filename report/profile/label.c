@@ -90,6 +90,17 @@ static void label_parallelism(struct buffer *b, const struct profile_group *g)
 		buffer_text(b, "parallelism-unknown");
 }
 
+/* With as many decimals as the slices' length has, so that each has a text of its own. */
+static void label_time(struct buffer *b, uint32_t slice, uint64_t slice_ns)
+{
+	uint64_t rest = slice_ns;
+	int decimals = 9;
+
+	for (; decimals > 3 && rest % 10 == 0; decimals--)
+		rest /= 10;
+	buffer_printf(b, "%.*fs", decimals, (double)slice * (double)slice_ns / 1e9);
+}
+
 void label_group(struct buffer *b, const struct profile *p, const struct profile_entry *entry,
 		 unsigned int mask)
 {
@@ -115,6 +126,6 @@ void label_group(struct buffer *b, const struct profile *p, const struct profile
 		else
 			label_text(b, p->objects[g->object].name);
 	} else if (mask & PROFILE_BY_TIME) {
-		buffer_printf(b, "%.3fs", (double)entry->slice * (double)p->slice_ns / 1e9);
+		label_time(b, entry->slice, p->slice_ns);
 	}
 }

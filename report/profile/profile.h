@@ -84,7 +84,6 @@ struct profile_group {
 	uint32_t object;      /* of the leaf; index into profile.objects, or PRF_NONE */
 	const char *cgroup;
 	const char *command_line;
-	uint64_t origin_ns; /* where its time slices begin to count */
 	/*
 	 * The CPU time that each of its samples stands for: the event's interval, and a share of
 	 * those of lost samples; 0: none, or not the same for all of them.
@@ -94,8 +93,9 @@ struct profile_group {
 
 /*
  * Samples of one group on one stack, and with PROFILE_BY_TIME in one slice of time: from
- * group.origin_ns + slice * profile.slice_ns on. Sorted by group, then node with PRF_NONE before
- * all nodes; by time instead by group, slice, and where in the slice the stack was met first.
+ * the trace's start_ns + slice * profile.slice_ns on. Sorted by group, then node with PRF_NONE
+ * before all nodes; by time instead by group, slice, and where in the slice the stack was met
+ * first.
  */
 struct profile_entry {
 	uint32_t group;

@@ -76,7 +76,6 @@ struct error *regroup_groups(struct regrouped *r, const struct regroup *how,
 			.object = PRF_NONE,
 			.cgroup = task->cgroup,
 			.command_line = task->command_line,
-			.origin_ns = trace->totals.origin_ns,
 			.ns_per_sample = how->ns_per_sample[i],
 		};
 		uint64_t *id;

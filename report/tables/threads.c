@@ -36,27 +36,18 @@ static uint32_t group_of(const struct profile *p, const struct profile_part *par
 	return p->entries[part->entry].group;
 }
 
-static uint64_t part_time(const struct profile *p, const struct profile_part *part)
-{
-	return p->groups[group_of(p, part)].origin_ns + part->slice * p->slice_ns;
-}
-
 static int compare_times(const void *left, const void *right, void *context)
 {
 	const struct profile *p = context;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = compare_numbers(part_time(p, &p->parts[a]), part_time(p, &p->parts[b]));
+	int order = compare_numbers(p->parts[a].slice, p->parts[b].slice);
 
 	return order ? order : compare_numbers(a, b);
 }
 
 uint64_t threads_time(const struct profile *p, const struct profile_part *part)
 {
-	uint32_t trace = p->groups[group_of(p, part)].trace;
-	uint64_t time = part_time(p, part);
-	uint64_t start = trace < p->trace_count ? p->traces[trace].start_ns : 0;
-
-	return time > start ? time - start : 0;
+	return part->slice * p->slice_ns;
 }
 
 /* Those of one group are in order as they are. */

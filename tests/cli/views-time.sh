@@ -101,6 +101,34 @@ unlike "$(cat "$work/said")" 'were lost' "... and is not warned of"
 "$report" -f top --time 1s,3s "$work/lossy.prf" > "$work/out" 2> "$work/said"
 like "$(cat "$work/said")" 'warning: .*lossy\.prf: 1000 samples were lost' "... in whole samples"
 
+# Each slice of time has a text of its own, however short it is.
+{
+	sed '/^sample /,$d' "$work/late.txt"
+	for i in 00 01 02 03 10 11 12 13; do echo "sample 100${i}00000 0 0 0 0 1"; done
+	echo 'sample 101000000000 0 0 0 0 1'
+	echo 'statistic "duration_ns" 101000000000'
+	echo finish
+} > "$work/fine.txt"
+need "$build/testdata/trace_text" "$work/fine.txt" -o "$work/fine.prf"
+slices() { "$report" -q --group-by "time:$1" "$work/fine.prf" | cut -d';' -f1 | xargs; }
+is "$(slices 1ms)" "0.000s 0.001s 100.000s" "slices of whole milliseconds"
+is "$(slices 100us)" "0.0000s 0.0001s 0.0002s 0.0003s 0.0010s 0.0011s 0.0012s 0.0013s 100.0000s" "shorter ones have more decimals"
+
+# The page has as many as are asked for, and what is asked for in vain is reported.
+strip() {
+	"$report" --group-by "comm,time:$1" --no-cache -o "$work/fine.html" "$work/fine.prf" 2> "$work/said"
+	python3 - "$work/fine.html" <<-'P'
+		import base64, re, sys, zlib
+		data = re.search('id="data">([^<]*)<', open(sys.argv[1]).read()).group(1)
+		print(re.findall(rb'"slices":[0-9]*,"slice_ns":[0-9]*', zlib.decompress(base64.b64decode(data)))[0].decode())
+	P
+}
+is "$(strip 1ms)" '"slices":100001,"slice_ns":1000000' "the page has slices of the length that was asked for"
+unlike "$(cat "$work/said")" 'slices of time' "... and no warning of others"
+is "$(strip 50us)" '"slices":1000001,"slice_ns":100000' "... or twice as long ones"
+like "$(cat "$work/said")" 'warning: --group-by: slices of time are 0\.0001 s long, as there would be too many' \
+	"... and that is reported"
+
 # Samples come in order of time, though two CPUs wrote them out of order.
 sed 's/^sample .*/sample 2500003000 0 0 0 1 1\nsample 2500001000 0 0 0 0 1\nsample 2500002000 0 0 0 1 1/' \
 	"$work/late.txt" > "$work/two.txt"

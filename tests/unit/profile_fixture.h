@@ -88,7 +88,7 @@ static const struct profile_node fixture_nodes[NODES] = {
 #define GROUP(name, process, thread)                                                               \
 	{                                                                                          \
 		.comm = name, .pid = process, .tid = thread, .cgroup = "", .command_line = "",     \
-		.object = PRF_NONE, .origin_ns = 1000000000, .ns_per_sample = 1000000              \
+		.object = PRF_NONE, .ns_per_sample = 1000000                                       \
 	}
 static const struct profile_group fixture_groups[] = {
 	GROUP("</script>", 200, 200),
