@@ -25,12 +25,13 @@ struct build_id {
 	uint8_t bytes[ELF_BUILD_ID_MAX];
 };
 
-static struct code_file_key build_id_key(const uint8_t *build_id, size_t size)
+static struct code_file_key build_id_key(const struct build_id *id, uint32_t owner)
 {
 	struct code_file_key key = { .kind = 'b' };
 
-	memcpy(key.bytes, build_id, size < ELF_BUILD_ID_MAX ? size : ELF_BUILD_ID_MAX);
-	key.bytes[ELF_BUILD_ID_MAX] = (uint8_t)size;
+	memcpy(key.bytes, id->bytes, id->size);
+	key.bytes[ELF_BUILD_ID_MAX] = id->size;
+	memcpy(key.bytes + ELF_BUILD_ID_MAX + 1, &owner, sizeof(owner));
 	return key;
 }
 
@@ -207,10 +208,14 @@ static struct code_file *known(struct code_files *files, struct code_file *file,
 	return file;
 }
 
+/*
+ * What could not be opened is taken for root's: that can only be wrong for the processes of whoever
+ * made it.
+ */
 static struct code_file *get_by_build_id(struct code_files *files, const char *path,
 					 const struct build_id *id, struct open_file *from)
 {
-	struct code_file_key key = build_id_key(id->bytes, id->size);
+	struct code_file_key key = build_id_key(id, from->fd < 0 ? 0 : from->status.st_uid);
 	struct code_file *file = find(files, &key);
 
 	if (file)
@@ -259,13 +264,20 @@ static struct build_id build_id_of(const struct prf_object *d)
 	return id;
 }
 
+/* By its build-id, if its owner is known. */
+static struct code_file *get_opened(struct code_files *files, const char *path,
+				    const struct build_id *id, struct open_file *from)
+{
+	return id->size && !from->copied ? get_by_build_id(files, path, id, from)
+					 : get_by_inode(files, path, from);
+}
+
 static struct code_file *get_file(struct code_files *files, uint32_t pid, const struct mapping *m)
 {
 	const struct prf_object *d = &m->object->definition;
-	struct build_id id = build_id_of(d);
-	struct code_file_key key = build_id_key(id.bytes, id.size);
-	struct code_file *file = id.size ? find(files, &key) : NULL;
+	struct code_file *file = m->object->code;
 	struct open_file opened;
+	struct build_id id;
 	struct error *error;
 	bool replaced, waits;
 
@@ -279,9 +291,7 @@ static struct code_file *get_file(struct code_files *files, uint32_t pid, const 
 	if (waits)
 		return file;
 	id = build_id_of(d); /* object_open() may have found it */
-	if (!id.size)
-		return get_by_inode(files, d->path, &opened);
-	file = get_by_build_id(files, d->path, &id, &opened);
+	file = get_opened(files, d->path, &id, &opened);
 	if (file)
 		file->replaced = replaced;
 	return file;
@@ -308,6 +318,5 @@ struct code_file *code_files_get_path(struct code_files *files, const char *path
 		memcpy(id.bytes, elf.build_id, elf.build_id_size);
 		elf_file_release(&elf);
 	}
-	return id.size ? get_by_build_id(files, path, &id, &opened)
-		       : get_by_inode(files, path, &opened);
+	return get_opened(files, path, &id, &opened);
 }

@@ -3,9 +3,10 @@
 #define RECORD_UNWIND_CODE_FILES_H
 
 /*
- * The files that have unwind tables, or wait for them, each known once: by build-id, and by
- * device, inode, size and time where it has none. Objects of several names or containers may
- * be one file.
+ * The files that have unwind tables, or wait for them, each known once: by build-id and owner, or
+ * by device, inode, size and time where one of them is not known. Objects of several names or
+ * containers may be one file. Anybody can make a file with any build-id: its table and its names
+ * are only for files of the same owner.
  */
 
 #include <stdbool.h>
@@ -31,7 +32,7 @@ enum code_file_state {
 
 /* What a file is known by. */
 struct code_file_key {
-	char kind; /* 'b' build-id, 'i' inode, 'v' vDSO */
+	char kind; /* 'b' build-id and owner, 'i' inode, 'v' vDSO */
 	uint8_t bytes[39];
 };
 

@@ -14,7 +14,14 @@
 
 #include "common/elf_file.h"
 
-/* `path` is where the file is. False: there is none. */
-bool debug_file_open(struct elf_file *debug, const struct elf_file *file, const char *path);
+/* Where a file is, and whose: a debug file must belong to the same user, or to root. */
+struct debug_file_of {
+	const char *path;
+	uint32_t owner; /* as in record/unwind/code_files.h */
+};
+
+/* False: there is none. */
+bool debug_file_open(struct elf_file *debug, const struct elf_file *file,
+		     const struct debug_file_of *of);
 
 #endif

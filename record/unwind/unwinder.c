@@ -100,14 +100,14 @@ static void announce(const struct unwinder *u, const struct code_file *file)
 	bpf_map_update_elem(u->options.maps.files, &file->kernel_key, &value, BPF_ANY);
 }
 
-static int build_from(const struct unwinder *u, const struct elf_file *e, const char *path,
-		      struct unwind_table *t)
+static int build_from(const struct unwinder *u, const struct elf_file *e,
+		      const struct code_file *of, struct unwind_table *t)
 {
 	struct unwind_source source = { .file = e, .max_rows = u->max_rows, .stop = &u->stopping };
 	struct elf_file debug;
 	int error;
 
-	if (debug_file_open(&debug, e, path))
+	if (debug_file_open(&debug, e, &(struct debug_file_of){ of->path, of->owner }))
 		source.debug = &debug;
 	error = unwind_table_build(t, &source);
 	if (source.debug)
@@ -139,7 +139,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	}
 	result->build_id_size = e.build_id_size;
 	memcpy(result->build_id, e.build_id, e.build_id_size);
-	error = build_from(u, &e, file->path, t);
+	error = build_from(u, &e, file, t);
 	elf_file_release(&e);
 	memcpy(result->segments, t->segments, sizeof(result->segments));
 	result->segment_count = t->segment_count;

@@ -211,6 +211,57 @@ static void test_removed_program_is_forgotten(void **state)
 	}
 }
 
+/* Maps a copy of a program that belongs to a user; returns the object, whose file is removed. */
+static struct object *map_copy_of(struct fixture *f, uid_t owner, ino_t *inode)
+{
+	char path[] = "/tmp/prof-test-XXXXXX";
+	struct stat status;
+	int fd = mkstemp(path);
+	size_t size;
+	void *at;
+
+	assert_int_equal(fstat(fd, &status), 0);
+	*inode = status.st_ino;
+	if (fchown(fd, owner, (gid_t)-1)) {
+		unlink(path);
+		skip();
+	}
+	at = map_as(fd, "/bin/cat", &size);
+	map_self(f);
+	unlink(path);
+	munmap(at, size);
+	return spaces_find(f->spaces, (uint32_t)getpid(), (uintptr_t)at)->object;
+}
+
+static void assert_is_of(struct fixture *f, const struct object *object, ino_t inode)
+{
+	struct stat status;
+	int fd = unwinder_open_file(f->unwinder, object->code);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_ino, inode);
+	close(fd);
+}
+
+/* Anybody can make a file with the build-id of another one: its names are only its user's. */
+static void test_same_build_id(void **state)
+{
+	struct fixture *f = *state;
+	const struct object *others, *ours;
+	ino_t theirs, first, next;
+
+	start(f, 0);
+	others = map_copy_of(f, 65534, &theirs);
+	ours = map_copy_of(f, geteuid(), &first);
+	assert_int_equal(others->definition.build_id_size, 20);
+	assert_memory_equal(others->definition.build_id, ours->definition.build_id, 20);
+	assert_is_of(f, others, theirs);
+	assert_is_of(f, ours, first);
+	/* The same file in many containers has one table. */
+	assert_ptr_equal(map_copy_of(f, geteuid(), &next)->code, ours->code);
+}
+
 /* -------- containers -------- */
 
 /* Makes a copy of a program, with no build-id; returns an fd of it. For a child, too. */
@@ -641,6 +692,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_are_bounded, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_without_build_id, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_same_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,
 					tear_down),
