@@ -58,7 +58,10 @@ static void take_load(struct jitdump *d, struct code_map *map, struct cursor c,
 	name = cursor_string(&c);
 	if (!cursor_ok(&c) || !code_map_add(map, &piece, name, strlen(name)))
 		return;
-	name_of = map_put(&d->names, &index, sizeof(index), NULL);
+	/* Records that repeat one symbol under new numbers cost a writer nothing. */
+	name_of = d->names.count < CODE_MAP_MAX_SYMBOLS
+			  ? map_put(&d->names, &index, sizeof(index), NULL)
+			  : map_get(&d->names, &index, sizeof(index));
 	if (name_of)
 		*name_of = map->symbols[range_map_find(&map->places, piece.start)->value].name;
 }

@@ -112,6 +112,36 @@ static void parse_in_steps(const struct buffer *b, size_t step)
 	code_map_release(&map);
 }
 
+/* Numbers of code that is there already: they are limited as symbols are. */
+static void numbers_without_end(void **state)
+{
+	struct jitdump dump = { 0 };
+	struct code_map map = { 0 };
+	struct buffer b = { 0 };
+	uint64_t index = 0;
+
+	header(&b);
+	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
+	while (index < CODE_MAP_MAX_SYMBOLS + 1000) {
+		b.size = 0;
+		for (int i = 0; i < 1000; i++)
+			load(&b, 0x1000, 1, index++, "one");
+		assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
+	}
+	assert_int_equal(map.n, 1);
+	assert_int_equal(dump.names.count, CODE_MAP_MAX_SYMBOLS);
+	/* What is known of those that fit stays so. */
+	b.size = 0;
+	move(&b, 0x1000, 0x5000, 1, 7);
+	move(&b, 0x1000, 0x6000, 1, index - 1);
+	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
+	assert_string_equal(at(&map, 0x5000, 4000), "one");
+	assert_string_equal(at(&map, 0x6000, 4000), "none");
+	jitdump_release(&dump);
+	code_map_release(&map);
+	buffer_release(&b);
+}
+
 /* However the bytes arrive, at once or piece by piece, the symbols are the same. */
 static void at_once_and_piece_by_piece(void **state)
 {
@@ -178,9 +208,8 @@ static void times_that_cannot_be(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(at_once_and_piece_by_piece),
-	cmocka_unit_test(not_a_dump),
-	cmocka_unit_test(record_without_size),
+	cmocka_unit_test(numbers_without_end),	cmocka_unit_test(at_once_and_piece_by_piece),
+	cmocka_unit_test(not_a_dump),		cmocka_unit_test(record_without_size),
 	cmocka_unit_test(times_that_cannot_be),
 };
 
