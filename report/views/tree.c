@@ -21,12 +21,18 @@ struct branch {
 	uint32_t first, count;
 };
 
+/* The call that a node of the profile became, by the leading frames that it was below last. */
+struct reached {
+	uint32_t leading, call; /* PRF_NONE: no call yet */
+};
+
 struct tree {
 	const struct profile *profile;
 	const struct view_options *options;
 	struct text_pool texts;
 	struct node_tree calls;	 /* node.frame is a text */
 	uint32_t *text_of;	 /* of each frame of the profile */
+	struct reached *reached; /* of each node of the profile */
 	uint32_t *path;		 /* room for the deepest stack */
 	struct branch *branches; /* one more than calls: the last stands for all */
 	uint32_t *order;
@@ -43,6 +49,7 @@ static void tree_release(struct tree *t)
 	text_pool_release(&t->texts);
 	node_tree_release(&t->calls);
 	free(t->text_of);
+	free(t->reached);
 	free(t->path);
 	free(t->branches);
 	free(t->order);
@@ -102,17 +109,27 @@ static bool add_leading(struct tree *t, const struct profile_entry *e, uint32_t 
  */
 static bool add_entry(struct tree *t, const struct profile_entry *e, uint32_t *at)
 {
-	const struct profile *p = t->profile;
-	uint32_t depth = e->node == PRF_NONE ? 0 : p->nodes[e->node].depth, i = depth;
+	const struct profile_node *nodes = t->profile->nodes;
+	uint32_t leading, node = e->node;
+	size_t n = 0;
 
-	if (!add_leading(t, e, at))
+	if (!add_leading(t, e, &leading))
 		return false;
-	for (uint32_t node = e->node; node != PRF_NONE; node = p->nodes[node].parent)
-		t->path[--i] = t->text_of[p->nodes[node].frame];
-	for (; i < depth; i++) {
-		*at = node_tree_add(&t->calls, *at, t->path[i]);
+	*at = leading;
+	/* Most entries share all but their last frames with one before. */
+	for (; node != PRF_NONE; node = nodes[node].parent) {
+		if (t->reached[node].call != PRF_NONE && t->reached[node].leading == leading) {
+			*at = t->reached[node].call;
+			break;
+		}
+		t->path[n++] = node;
+	}
+	while (n) {
+		node = t->path[--n];
+		*at = node_tree_add(&t->calls, *at, t->text_of[nodes[node].frame]);
 		if (*at == PRF_NONE)
 			return false;
+		t->reached[node] = (struct reached){ leading, *at };
 	}
 	return true;
 }
@@ -179,7 +196,10 @@ static bool add_entries(struct tree *t)
 	bool ok;
 
 	t->path = malloc((profile_depth(p) + 1) * sizeof(*t->path));
-	ok = ends && t->path;
+	t->reached = malloc((p->node_count + 1) * sizeof(*t->reached));
+	ok = ends && t->path && t->reached;
+	if (ok) /* PRF_NONE */
+		memset(t->reached, 0xff, p->node_count * sizeof(*t->reached));
 	for (size_t i = 0; ok && i < p->entry_count; i++)
 		ok = add_entry(t, &p->entries[i], &ends[i]);
 	ok = ok && add_up(t, ends) && (!t->columns.runs || find_changes(t, ends));
