@@ -281,8 +281,9 @@ is "$all" True "PHP $version: each of them"
 cat > "$work/wait.php" <<'END'
 <?php
 file_put_contents(getenv('READY'), '');
-stream_set_read_buffer(STDIN, 0);
-fread(STDIN, 1);
+$input = fopen('php://stdin', 'r');
+stream_set_read_buffer($input, 0);
+fread($input, 1);
 END
 
 # What PHP calls in place of a constructor, where a class has none, has no name, as what a fiber begins with.
@@ -336,8 +337,11 @@ library=$(find /usr/lib -name "libphp$version.so" 2> "$work/errors" | head -n 1)
 if [ -n "$library" ]; then
 	compile_c -O1 -o "$work/embed" "$programs/embed.c"
 	echo "ffi.enable=1" > "$work/php.ini"
-	PHPRC="$work" need "$record" -q -e "uprobe:$work/libmark.so:mark" -o "$work/embed.prf" -- "$work/embed" "$library" \
-		"function embedded(\$l) { FFI::cdef('void mark(void);', \$l)->mark(); } embedded('$work/libmark.so');"
+	export PHPRC="$work"
+	start_waiting "$work/embed" "$library" \
+		"function embedded(\$l) { FFI::cdef('void mark(void);', \$l)->mark(); } require '$work/wait.php'; embedded('$work/libmark.so');"
+	unset PHPRC
+	need record_waiting "$work/embed.prf" -e "uprobe:$work/libmark.so:mark"
 	is "$("$report" -q -f folded --script-only "$work/embed.prf")" "embed;{main};embedded;mark 1" "PHP $version in a library"
 else
 	skip "PHP $version in a library" "libphp$version.so (libphp$version-embed) is not installed"
