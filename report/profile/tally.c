@@ -6,6 +6,8 @@
 #include "common/buffer.h"
 #include "common/map.h"
 #include "common/pairs.h"
+#include "report/profile/event_set.h"
+#include "report/profile/group_set.h"
 #include "report/profile/parallelism.h"
 #include "report/profile/text_pool.h"
 
@@ -14,7 +16,6 @@
 
 #define DEFAULT_SLICE_NS 1000000
 #define DEFAULT_MAX_SLICES 4096
-#define MAX_GROUPS (1u << 24)
 #define LAST_CELLS 4 /* a power of two */
 #define LAST_EVENTS 4
 
@@ -27,9 +28,6 @@ struct known_group {
 #define NOT_ASKED UINT32_MAX
 #define NOT_COUNTED (UINT32_MAX - 1)
 #define OTHER_EVENT (UINT32_MAX - 2)
-
-/* What parts a group further: numbers that differ from sample to sample of a task. */
-enum part { PART_CPU, PART_PARALLELISM, PARTS };
 
 struct tally {
 	struct tally_options options;
@@ -45,7 +43,7 @@ struct tally {
 	struct pairs joined_keys; /* (group and waker, stack) of these cells, ... */
 	size_t first_key;	  /* ... from this one on */
 	struct pairs joined_wakers;
-	struct arena arena;	/* of events, and of the joined groups' tasks */
+	struct arena arena;	/* of the joined groups' tasks */
 	struct text_pool texts; /* of these, and comms of wakers */
 
 	/*
@@ -60,13 +58,8 @@ struct tally {
 	uint32_t *kept;		       /* by key: its cell */
 	size_t kept_count, kept_capacity;
 
-	struct tally_group *groups;
-	size_t group_count, group_capacity;
-	struct map group_ids;
-
-	const struct prf_event **events;
-	size_t event_count, event_capacity;
-	struct map event_ids;
+	struct group_set groups;
+	struct event_set events;
 
 	/* This trace. */
 	const struct prf_reader *reader;
@@ -78,11 +71,6 @@ struct tally {
 	struct tally_totals totals;
 	bool has_origin;
 	uint64_t start_ns; /* see tally_set_start() */
-
-	/* The last part of a group that was asked for. */
-	struct {
-		uint32_t base, number, group;
-	} last_part[PARTS];
 };
 
 static bool count_parallel(void *context, const struct parallel_sample *one);
@@ -94,6 +82,7 @@ struct error *tally_new(struct tally **tally, const struct tally_options *option
 	if (!t)
 		return error_memory();
 	t->options = *options;
+	group_set_init(&t->groups);
 	t->slices.length_ns = options->slice_ns ? options->slice_ns : DEFAULT_SLICE_NS;
 	t->slices.max = options->max_slices ? options->max_slices : DEFAULT_MAX_SLICES;
 	t->trace = PRF_NONE;
@@ -131,15 +120,13 @@ void tally_free(struct tally *t)
 	slices_release(&t->slices);
 	free(t->kept);
 	pairs_release(&t->keys);
-	free(t->groups);
-	free(t->events);
+	group_set_release(&t->groups);
+	event_set_release(&t->events);
 	pairs_release(&t->wakers);
 	pairs_release(&t->joined_keys);
 	pairs_release(&t->joined_wakers);
 	arena_release(&t->arena);
 	text_pool_release(&t->texts);
-	map_release(&t->group_ids);
-	map_release(&t->event_ids);
 	free(t);
 }
 
@@ -155,7 +142,6 @@ void tally_begin(struct tally *t, const struct prf_reader *reader)
 	t->totals = (struct tally_totals){ 0 };
 	t->has_origin = false;
 	t->start_ns = 0;
-	memset(t->last_part, 0xff, sizeof(t->last_part));
 	if (t->parallelism)
 		parallelism_begin(t->parallelism, reader);
 }
@@ -227,26 +213,6 @@ static uint32_t find_cell(struct tally *t, const struct tally_cell *key, uint32_
 
 /* -------- groups -------- */
 
-static uint32_t find_group(struct tally *t, const void *key, size_t size,
-			   const struct tally_group *group)
-{
-	bool added;
-	uint64_t *id = map_put(&t->group_ids, key, size, &added);
-
-	if (!id)
-		return PRF_NONE;
-	if (!added)
-		return (uint32_t)*id;
-	if (t->group_count == MAX_GROUPS ||
-	    !array_reserve(&t->groups, &t->group_capacity, t->group_count + 1)) {
-		map_remove(&t->group_ids, key, size);
-		return PRF_NONE;
-	}
-	*id = t->group_count;
-	t->groups[t->group_count] = *group;
-	return (uint32_t)t->group_count++;
-}
-
 static bool tells_traces_apart(const struct tally *t)
 {
 	return t->options.dimensions & (PROFILE_BY_TRACE | PROFILE_BY_NOTES);
@@ -271,85 +237,9 @@ static uint32_t group_of_task(struct tally *t, uint32_t task, uint32_t event)
 	buffer_append(&key, who->comm, by & PROFILE_BY_COMM ? strlen(who->comm) + 1 : 0);
 	buffer_append(&key, who->cgroup, by & PROFILE_BY_CGROUP ? strlen(who->cgroup) + 1 : 0);
 	if (buffer_ok(&key))
-		id = find_group(t, key.data, key.size, &group);
+		id = group_set_add(&t->groups, key.data, key.size, &group);
 	buffer_release(&key);
 	return id;
-}
-
-/* The part of a group that has this number; PRF_NONE without memory. */
-static uint32_t part_of_group(struct tally *t, uint32_t base, enum part part, uint32_t number)
-{
-	struct tally_group group;
-	uint8_t key[9] = { (uint8_t)part }; /* shorter than any key of group_of_task() */
-
-	if (t->last_part[part].base == base && t->last_part[part].number == number)
-		return t->last_part[part].group;
-	group = t->groups[base];
-	*(part == PART_CPU ? &group.cpu : &group.parallelism) = number;
-	memcpy(key + 1, &base, 4);
-	memcpy(key + 5, &number, 4);
-	t->last_part[part].base = base;
-	t->last_part[part].number = number;
-	t->last_part[part].group = find_group(t, key, sizeof(key), &group);
-	return t->last_part[part].group;
-}
-
-static void event_key(const struct prf_event *event, struct buffer *key)
-{
-	buffer_u32(key, event->kind);
-	buffer_u64(key, event->frequency);
-	buffer_u64(key, event->period);
-	buffer_append(key, event->name, strlen(event->name) + 1);
-	buffer_text(key, event->unit);
-}
-
-uint32_t tally_find_event(const struct tally *t, const struct prf_event *event)
-{
-	struct buffer key = { 0 };
-	const uint64_t *id;
-
-	event_key(event, &key);
-	id = map_get(&t->event_ids, key.data, key.size);
-	buffer_release(&key);
-	return id ? (uint32_t)*id : PRF_NONE;
-}
-
-/* A copy of an event that stays; NULL without memory. */
-static const struct prf_event *copy_event(struct tally *t, const struct prf_event *event)
-{
-	struct prf_event *copy = arena_take(&t->arena, sizeof(*copy));
-
-	if (!copy)
-		return NULL;
-	*copy = *event;
-	copy->name = text_pool_keep(&t->texts, event->name);
-	copy->unit = text_pool_keep(&t->texts, event->unit);
-	return copy->name && copy->unit ? copy : NULL;
-}
-
-/* The global number of an event; PRF_NONE without memory. */
-static uint32_t global_event(struct tally *t, const struct prf_event *event)
-{
-	struct buffer key = { 0 };
-	uint64_t *id = NULL;
-	bool added;
-
-	if (!array_reserve(&t->events, &t->event_capacity, t->event_count + 1))
-		return PRF_NONE;
-	event_key(event, &key);
-	if (buffer_ok(&key))
-		id = map_put(&t->event_ids, key.data, key.size, &added);
-	buffer_release(&key);
-	if (!id)
-		return PRF_NONE;
-	if (added) {
-		*id = t->event_count;
-		t->events[t->event_count] = copy_event(t, event);
-		if (!t->events[t->event_count])
-			return PRF_NONE;
-		t->event_count++;
-	}
-	return (uint32_t)*id;
 }
 
 static bool follow_events(struct tally *t, size_t events)
@@ -362,7 +252,7 @@ static bool follow_events(struct tally *t, size_t events)
 	for (; t->local_events < events; t->local_events++) {
 		uint32_t i = (uint32_t)t->local_events;
 
-		global[i] = global_event(t, prf_reader_event(t->reader, i));
+		global[i] = event_set_add(&t->events, prf_reader_event(t->reader, i));
 		if (global[i] == PRF_NONE)
 			return false;
 	}
@@ -409,7 +299,7 @@ static uint32_t decide(struct tally *t, uint32_t task, uint32_t event)
 
 	if (!selection_has_task(s, prf_reader_task(t->reader, task)))
 		return NOT_COUNTED;
-	if (!selection_has_event(s, what, t->events[0]))
+	if (!selection_has_event(s, what, t->events.events[0]))
 		return OTHER_EVENT;
 	return group_of_task(t, task, t->global_event[event]);
 }
@@ -599,9 +489,9 @@ static bool count_apart(struct tally *t, const struct prf_samples *s, size_t i, 
 				    !number_set_has(&selection->parallelism, running)))
 		return true;
 	if (group < OTHER_EVENT && (by & PROFILE_BY_CPU))
-		group = part_of_group(t, group, PART_CPU, s->cpu[i]);
+		group = group_set_part(&t->groups, group, GROUP_PART_CPU, s->cpu[i]);
 	if (group < OTHER_EVENT && (by & PROFILE_BY_PARALLELISM))
-		group = part_of_group(t, group, PART_PARALLELISM, running);
+		group = group_set_part(&t->groups, group, GROUP_PART_PARALLELISM, running);
 	return count_in(t, s, i, group);
 }
 
@@ -676,8 +566,8 @@ static const struct prf_task *copy_task(struct tally *t, const struct prf_task *
 
 static bool join_groups(struct tally *t)
 {
-	for (; t->joined_groups < t->group_count; t->joined_groups++) {
-		struct tally_group *group = &t->groups[t->joined_groups];
+	for (; t->joined_groups < t->groups.n; t->joined_groups++) {
+		struct tally_group *group = &t->groups.groups[t->joined_groups];
 
 		group->task = copy_task(t, group->task);
 		if (!group->task)
@@ -786,14 +676,19 @@ bool tally_has_wakers(const struct tally *t)
 
 const struct tally_group *tally_groups(const struct tally *t, size_t *n)
 {
-	*n = t->group_count;
-	return t->groups;
+	*n = t->groups.n;
+	return t->groups.groups;
 }
 
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n)
 {
-	*n = t->event_count;
-	return t->events;
+	*n = t->events.n;
+	return t->events.events;
+}
+
+uint32_t tally_find_event(const struct tally *t, const struct prf_event *event)
+{
+	return event_set_find(&t->events, event);
 }
 
 const struct slices *tally_slices(const struct tally *t)

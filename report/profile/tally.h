@@ -14,6 +14,7 @@
  * together with those of the traces before it. Then the tally needs nothing of the trace any more.
  */
 
+#include "report/profile/group_set.h"
 #include "report/profile/profile.h"
 #include "report/profile/selection.h"
 #include "report/profile/slices.h"
@@ -25,15 +26,6 @@ struct tally_options {
 	uint64_t slice_ns;   /* length of a slice to begin with */
 	uint32_t max_slices; /* slices double in length rather than become more; 0: 4096 */
 	const struct selection *selection; /* must stay; its times are the reader's business */
-};
-
-/* Samples that are counted together. `task` is that of the first sample. */
-struct tally_group {
-	const struct prf_task *task; /* the trace's; after tally_join() a copy */
-	uint32_t trace;
-	uint32_t event; /* index into tally_events() */
-	uint32_t cpu;
-	uint32_t parallelism; /* see struct parallel_sample; 0 without PROFILE_BY_PARALLELISM */
 };
 
 struct tally_cell {
