@@ -165,7 +165,7 @@ SEC("iter.s/task")
 int send_still_waiting(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	__u64 now = bpf_ktime_get_ns(), start;
+	__u64 now, start;
 	__u32 state, event, zero = 0;
 	struct wait *wait;
 	struct sample *s;
@@ -175,13 +175,16 @@ int send_still_waiting(struct bpf_iter__task *ctx)
 		return 0;
 	wait = bpf_task_storage_get(&waits, task, 0, 0);
 	w = bpf_map_lookup_elem(&unwind_walks, &zero);
-	if (!wait || !w || !wait->start_ns || now - wait->start_ns < off_cpu_min_ns)
+	if (!wait || !w)
+		return 0;
+	start = wait_start(wait);
+	now = bpf_ktime_get_ns();
+	if (!start || now - start < off_cpu_min_ns)
 		return 0;
 	state = wait->state;
-	/* It may end meanwhile: whoever takes its start sends it. */
-	start = take_start(wait);
 	event = state ? off_cpu_event : preempted_event;
-	if (start && event != NO_EVENT && on_wanted_cpu(task->wake_cpu)) {
+	/* The task goes on meanwhile: the wait may end, and the next one begin. */
+	if (take_wait(wait, start) && event != NO_EVENT && on_wanted_cpu(task->wake_cpu)) {
 		walk_reset(w, 0);
 		s = walk_sample(w);
 		s->time_ns = now;

@@ -235,9 +235,9 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 
 	if (!wait || !wait->end_ns)
 		return 0;
-	start = take_start(wait);
+	start = wait_start(wait);
 	event = wait->state ? off_cpu_event : preempted_event;
-	if (start && event != NO_EVENT && on_wanted_cpu(cpu)) {
+	if (take_wait(wait, start) && event != NO_EVENT && on_wanted_cpu(cpu)) {
 		struct sample_counters *count;
 		struct walk *w = walk_begin(CLASS_SWITCH);
 		struct sample *s;

@@ -8,6 +8,7 @@
  */
 
 #include <bpf/bpf_helpers.h>
+#include <stdbool.h>
 
 #include "bpf/abi/sample.h"
 
@@ -35,10 +36,19 @@ struct {
 	__type(value, struct wait);
 } waits SEC(".maps");
 
-/* When the wait began; from now on it has not. 0: someone else took it. */
-static __always_inline __u64 take_start(struct wait *wait)
+/* When the wait began, for take_wait(). Read a clock after it, or the wait may begin later. */
+static __always_inline __u64 wait_start(const struct wait *wait)
 {
-	return __sync_lock_test_and_set(&wait->start_ns, 0);
+	return *(const volatile __u64 *)&wait->start_ns;
+}
+
+/*
+ * Whoever takes a wait sends it. False: someone else took the one that began then, and another one
+ * may have begun.
+ */
+static __always_inline bool take_wait(struct wait *wait, __u64 start)
+{
+	return start && __sync_val_compare_and_swap(&wait->start_ns, start, 0) == start;
 }
 
 #endif
