@@ -85,6 +85,9 @@ static __always_inline bool is_target(struct task_struct *task)
 	return is_listed(task->tgid, task->pid);
 }
 
+/* Set by the recorder once ends of waits are seen. Before that, tasks get room for them only. */
+bool waits_end;
+
 SEC("iter/task")
 int note_waiting(struct bpf_iter__task *ctx)
 {
@@ -96,7 +99,7 @@ int note_waiting(struct bpf_iter__task *ctx)
 	/* For one that runs this is room for its next wait. */
 	wait = bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	/* How long it has waited already is not known: the wait is counted from now on. */
-	if (wait && !task->on_cpu && !wait->start_ns) {
+	if (waits_end && wait && !task->on_cpu && !wait->start_ns) {
 		wait->state = task_state(task);
 		wait->start_ns = bpf_ktime_get_ns();
 	}

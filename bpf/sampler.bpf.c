@@ -215,8 +215,10 @@ int BPF_PROG(follow_exec, struct task_struct *task, int old_pid)
 	__u32 pid = task->tgid;
 	__u64 start = 0;
 
-	if (command_pid && pid == command_pid)
+	if (command_pid && pid == command_pid) {
 		bpf_map_update_elem(&targets, &pid, &start, BPF_NOEXIST);
+		expect_waits(task);
+	}
 	if (unwind_by == UNWIND_BY_TABLES) {
 		script_exec(pid);
 		walk_exec(pid, all_processes || bpf_map_lookup_elem(&targets, &pid));

@@ -116,8 +116,14 @@ static struct error *run(const struct bpf_link *link)
 	return error;
 }
 
+struct error *blocked_make_room(struct blocked *b)
+{
+	return run(b->begin);
+}
+
 struct error *blocked_begin(struct blocked *b)
 {
+	b->skeleton->bss->waits_end = true;
 	return run(b->begin);
 }
 

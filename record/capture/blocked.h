@@ -17,6 +17,12 @@ struct sampler_bpf;
 struct error *blocked_new(struct blocked **blocked, struct sampler_bpf *sampler);
 void blocked_free(struct blocked *b);
 
+/*
+ * Before switches are seen: makes room for the waits of all targets, which is not to be allocated
+ * at a switch (bpf/tasks/off_cpu.bpf.h).
+ */
+struct error *blocked_make_room(struct blocked *b) ERROR_CHECKED;
+
 /* Tasks that wait now get this moment as the start of their wait. */
 struct error *blocked_begin(struct blocked *b);
 

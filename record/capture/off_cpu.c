@@ -127,6 +127,9 @@ struct error *off_cpu_start(struct off_cpu *o, struct sampler_bpf *skeleton)
 
 	if (!o->wanted)
 		return NULL;
+	/* If that fails so does what follows below, which is reported. */
+	if (o->blocked)
+		error_ignore(blocked_make_room(o->blocked));
 	/* Programs that end waits are attached first: no wait may begin whose end is not seen. */
 	if (o->way == OFF_CPU_AT_EXIT) {
 		error = attach(&o->links[0], skeleton->progs.end_of_switch);

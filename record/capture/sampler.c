@@ -314,6 +314,7 @@ struct error *sampler_new(struct sampler **sampler, const struct sampler_options
 	error = count_cpus(s);
 	if (!error)
 		error = load(s, options);
+	s->follows |= s->off_cpu.wanted; /* children get room for their waits */
 	if (!error && options->cgroup)
 		error = set_cgroup(s, options->cgroup);
 	if (!error)

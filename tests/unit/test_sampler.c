@@ -5,6 +5,8 @@
 #include "bpf/blocked.skel.h"
 #include "bpf/sampler.skel.h"
 #include "bpf/walk_copy.skel.h"
+#include "record/capture/blocked.h"
+#include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 
 #include <bpf/bpf.h>
@@ -173,25 +175,48 @@ static void test_children_without_room(void **state)
 	sampler_bpf__destroy(skeleton);
 }
 
-/* Whether a child that this process forks now has room for its waits. */
-static bool child_has_room(const struct sampler_bpf *skeleton)
+/* Whether a process has room for its waits; `start_ns`: when the current one began. */
+static bool has_room(const struct sampler_bpf *skeleton, pid_t pid, uint64_t *start_ns)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), status;
+	uint8_t wait[4096];
+
+	assert_true(bpf_map__value_size(skeleton->maps.waits) <= sizeof(wait));
+	assert_true(fd >= 0);
+	status = bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.waits), &fd, wait);
+	close(fd);
+	if (!status)
+		memcpy(start_ns, wait, sizeof(*start_ns)); /* the first field */
+	return !status;
+}
+
+static pid_t start_child(void)
 {
 	pid_t child = fork();
-	uint8_t wait[4096];
-	int fd, status;
 
 	if (!child) {
 		pause();
 		_exit(0);
 	}
-	assert_true(bpf_map__value_size(skeleton->maps.waits) <= sizeof(wait));
-	fd = (int)syscall(SYS_pidfd_open, child, 0);
-	assert_true(fd >= 0);
-	status = bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.waits), &fd, wait);
-	close(fd);
+	assert_true(child > 0);
+	return child;
+}
+
+static void end_child(pid_t child)
+{
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	return !status;
+}
+
+/* Whether a child that this process forks now has room for its waits. */
+static bool child_has_room(const struct sampler_bpf *skeleton)
+{
+	pid_t child = start_child();
+	uint64_t start_ns;
+	bool has = has_room(skeleton, child, &start_ns);
+
+	end_child(child);
+	return has;
 }
 
 /* Without the programs at switches: nothing is allocated there, where the run queue is locked. */
@@ -216,11 +241,94 @@ static void test_children_have_room_for_waits(void **state)
 	sampler_bpf__destroy(skeleton);
 }
 
+/* The command becomes a target with its exec, which is no fork. */
+static void test_command_has_room_for_waits(void **state)
+{
+	struct sampler_bpf *skeleton;
+	struct bpf_program *program;
+	uint64_t start_ns;
+	pid_t child;
+	int go[2];
+	char byte;
+
+	assert_int_equal(pipe(go), 0);
+	child = fork();
+	if (!child) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 1)
+			execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+		_exit(1);
+	}
+	close(go[0]);
+	libbpf_set_print(say_nothing);
+	skeleton = sampler_bpf__open();
+	assert_non_null(skeleton);
+	skeleton->rodata->off_cpu_event = 0;
+	skeleton->rodata->command_pid = (uint32_t)child;
+	bpf_object__for_each_program(program, skeleton->obj)
+		bpf_program__set_autoload(program, program == skeleton->progs.follow_exec);
+	if (sampler_bpf__load(skeleton) || sampler_bpf__attach(skeleton)) {
+		sampler_bpf__destroy(skeleton);
+		close(go[1]);
+		waitpid(child, NULL, 0);
+		skip();
+	}
+	assert_false(has_room(skeleton, child, &start_ns));
+	assert_int_equal(write(go[1], "x", 1), 1);
+	for (int i = 0; i < 10000 && !has_room(skeleton, child, &start_ns); i++)
+		usleep(1000);
+	assert_true(has_room(skeleton, child, &start_ns));
+	close(go[1]);
+	end_child(child);
+	sampler_bpf__destroy(skeleton);
+}
+
+/* Those that are there already have it before a switch is seen, and only then waits that count. */
+static void test_targets_have_room_for_waits(void **state)
+{
+	struct sampler_bpf *skeleton;
+	struct bpf_program *program;
+	struct blocked *blocked = NULL;
+	uint64_t start_ns = 0;
+	pid_t child = start_child();
+	struct error *error = NULL;
+
+	libbpf_set_print(say_nothing);
+	skeleton = sampler_bpf__open();
+	assert_non_null(skeleton);
+	skeleton->rodata->off_cpu_event = 0;
+	bpf_object__for_each_program(program, skeleton->obj)
+		bpf_program__set_autoload(program, false);
+	if (sampler_bpf__load(skeleton) || (error = blocked_new(&blocked, skeleton))) {
+		error_free(error);
+		sampler_bpf__destroy(skeleton);
+		end_child(child);
+		skip(); /* before Linux 5.18 */
+	}
+	assert_true(add_target(skeleton, (uint32_t)child));
+	assert_false(has_room(skeleton, child, &start_ns));
+	assert_no_error(blocked_make_room(blocked));
+	assert_true(has_room(skeleton, child, &start_ns));
+	assert_int_equal(start_ns, 0);
+	/* It may not wait yet. */
+	for (int i = 0; i < 10000 && !start_ns; i++) {
+		assert_no_error(blocked_begin(blocked));
+		assert_true(has_room(skeleton, child, &start_ns));
+		usleep(1000);
+	}
+	assert_int_not_equal(start_ns, 0);
+	end_child(child);
+	blocked_free(blocked);
+	sampler_bpf__destroy(skeleton);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_verifier_instructions),
 	cmocka_unit_test(test_maps_in_nmi),
 	cmocka_unit_test(test_children_without_room),
 	cmocka_unit_test(test_children_have_room_for_waits),
+	cmocka_unit_test(test_command_has_room_for_waits),
+	cmocka_unit_test(test_targets_have_room_for_waits),
 	cmocka_unit_test(test_with_phases_timed),
 };
 
