@@ -59,6 +59,12 @@ static __always_inline bool fresh_is_of(const struct unwind_fresh_segment *one, 
 	return one->tgid == tgid && one->mm == mm;
 }
 
+static __always_inline bool fresh_covers(const struct unwind_fresh_segment *one, __u32 tgid,
+					 __u64 mm, __u64 pc)
+{
+	return pc >= one->segment.start && pc < one->segment.end && fresh_is_of(one, tgid, mm);
+}
+
 /* In place of the oldest one of that slot. */
 static __always_inline void fresh_put(__u32 tgid, __u64 mm, const struct unwind_segment *segment)
 {
@@ -137,12 +143,9 @@ static __always_inline struct unwind_fresh_segment *find_fresh(__u32 tgid, __u64
 {
 	struct unwind_fresh *fresh = fresh_of(tgid);
 
-	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++) {
-		struct unwind_fresh_segment *one = &fresh->segments[i];
-
-		if (pc >= one->segment.start && pc < one->segment.end && fresh_is_of(one, tgid, mm))
-			return one;
-	}
+	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++)
+		if (fresh_covers(&fresh->segments[i], tgid, mm, pc))
+			return &fresh->segments[i];
 	return NULL;
 }
 
@@ -161,14 +164,18 @@ __noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
 		return RULE_NO_MAPPING;
 	rule = rule_in_segment(&one->segment, pc);
 	barrier();
-	/* Another CPU may have put another process's segment there meanwhile. */
-	return fresh_is_of(one, tgid, mm) ? rule : RULE_NO_MAPPING;
+	/* Another CPU may have put another segment there meanwhile, of this process or another. */
+	return fresh_covers(one, tgid, mm, pc) ? rule : RULE_NO_MAPPING;
 }
 
 static __always_inline void fresh_fork(struct task_struct *parent, struct task_struct *child)
 {
 	struct unwind_fresh *fresh = fresh_of(parent->tgid);
 
+	/* There are none: then fresh_put() is left out, which Linux 5.15 cannot compile for arm64.
+	 */
+	if (!unwind_asks_kernel)
+		return;
 	fresh_drop(child->tgid);
 	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++)
 		if (fresh_is_of(&fresh->segments[i], parent->tgid, (__u64)parent->mm))

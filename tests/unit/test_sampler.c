@@ -28,6 +28,12 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
+/* As the recorder finds it out. */
+static bool asks_kernel(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_find_vma, NULL) > 0;
+}
+
 static void check_instructions(bool time_phases)
 {
 	struct sampler_bpf *skeleton;
@@ -49,6 +55,7 @@ static void check_instructions(bool time_phases)
 		assert_non_null(one);
 		one->rodata->time_phases = time_phases;
 		one->rodata->off_cpu_event = 0; /* or what ends a wait is dead code */
+		one->rodata->unwind_asks_kernel = asks_kernel();
 		one->rodata->walk_when_leaving = !strcmp(bpf_program__name(program), "note_switch");
 		bpf_object__for_each_program(other, one->obj)
 		{
@@ -322,6 +329,59 @@ static void test_targets_have_room_for_waits(void **state)
 	sampler_bpf__destroy(skeleton);
 }
 
+/* How many instructions of a loaded program are atomic ones that return a value. */
+static size_t count_fetches(const struct bpf_program *program)
+{
+	struct bpf_insn *instructions = calloc(100000, sizeof(*instructions));
+	struct bpf_prog_info info = { .xlated_prog_insns = (uintptr_t)instructions,
+				      .xlated_prog_len = 100000 * sizeof(*instructions) };
+	uint32_t size = sizeof(info);
+	size_t n = 0;
+
+	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size), 0);
+	assert_true(info.xlated_prog_insns && info.xlated_prog_len > 0);
+	for (size_t i = 0; i < info.xlated_prog_len / sizeof(*instructions); i++)
+		n += BPF_CLASS(instructions[i].code) == BPF_STX &&
+		     (instructions[i].code & 0xe0) == BPF_ATOMIC && instructions[i].imm & BPF_FETCH;
+	free(instructions);
+	return n;
+}
+
+static size_t count_all_fetches(bool asks)
+{
+	struct sampler_bpf *skeleton = sampler_bpf__open();
+	size_t n;
+
+	assert_non_null(skeleton);
+	skeleton->rodata->unwind_asks_kernel = asks;
+	skeleton->rodata->inherit = true;
+	for (size_t i = 0; i < 2; i++)
+		bpf_map__set_autocreate(i ? skeleton->maps.givers : skeleton->maps.kept_stacks,
+					false);
+	bpf_program__set_autoload(skeleton->progs.sample_probe, false);
+	bpf_program__set_autoload(skeleton->progs.note_switch, false);
+	bpf_program__set_autoload(skeleton->progs.note_waker, false);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch, false);
+	bpf_program__set_autoload(skeleton->progs.end_of_switch_probe, false);
+	if (sampler_bpf__load(skeleton)) {
+		sampler_bpf__destroy(skeleton);
+		skip();
+	}
+	n = count_fetches(skeleton->progs.sample_timer) +
+	    count_fetches(skeleton->progs.follow_fork) + count_fetches(skeleton->progs.follow_exec);
+	sampler_bpf__destroy(skeleton);
+	return n;
+}
+
+/* Linux 5.15 cannot compile those for arm64. It has no bpf_find_vma() either. */
+static void test_atomic_operations(void **state)
+{
+	libbpf_set_print(say_nothing);
+	assert_int_equal(count_all_fetches(false), 0);
+	if (asks_kernel())
+		assert_true(count_all_fetches(true) > 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_verifier_instructions),
 	cmocka_unit_test(test_maps_in_nmi),
@@ -329,6 +389,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_children_have_room_for_waits),
 	cmocka_unit_test(test_command_has_room_for_waits),
 	cmocka_unit_test(test_targets_have_room_for_waits),
+	cmocka_unit_test(test_atomic_operations),
 	cmocka_unit_test(test_with_phases_timed),
 };
 
