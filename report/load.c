@@ -554,12 +554,13 @@ static void warn_of_damage(const struct trace *t)
 
 static void warn_of_loss(const struct trace *t)
 {
-	double lost = trace_lost_in_window(t, PRF_LOSS_COUNT);
-	double skipped = trace_lost_in_window(t, PRF_LOSS_SKIPPED);
+	uint64_t lost = trace_whole_samples(trace_lost_in_window(t, PRF_LOSS_COUNT));
+	uint64_t skipped = trace_whole_samples(trace_lost_in_window(t, PRF_LOSS_SKIPPED));
 
 	/* A machine whose hypervisor has other work skips a tick now and then. */
-	if (lost > skipped || skipped > (double)t->totals.samples / 100)
-		message_warning("%s: %.0f samples were lost while recording; --info says why",
+	if (lost > skipped || skipped > t->totals.samples / 100)
+		message_warning("%s: %" PRIu64
+				" samples were lost while recording; --info says why",
 				shown_path(t), lost);
 }
 

@@ -98,6 +98,8 @@ is "$(lost 0,2s | xargs)" '0 lost lost: 0 lost:0 [([], [], [])]' "what was lost 
 is "$(lost 1s,2.25s | xargs)" '250 lost lost: 250 lost:250 [ [([1000], [1250], [250])]' "on its edge a part is lost"
 "$report" -f top --time 0,2s "$work/lossy.prf" > "$work/out" 2> "$work/said"
 unlike "$(cat "$work/said")" 'were lost' "... and is not warned of"
+"$report" -f top --time 1s,2.0004s "$work/lossy.prf" > "$work/out" 2> "$work/said"
+unlike "$(cat "$work/said")" 'were lost' "... nor is less than half a sample"
 "$report" -f top --time 1s,3s "$work/lossy.prf" > "$work/out" 2> "$work/said"
 like "$(cat "$work/said")" 'warning: .*lossy\.prf: 1000 samples were lost' "... in whole samples"
 
