@@ -720,7 +720,7 @@ static void on_alarm(int number)
 {
 	static int alarms;
 
-	if (++alarms == 100)
+	if (++alarms == 1000)
 		close(ended_reader);
 }
 
