@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/kernel/object_file.h"
 #include "bench/kernel/program_attach.h"
 #include "bench/measure/child.h"
 #include "bench/results/commands.h"
@@ -25,13 +26,29 @@
 #define ROUNDS 100
 #define INPUT_MAX (1 << 20)
 
+/* What the kernel counted at the beginning and after each slice. */
+struct window {
+	struct program_counters slices[SLICES + 1];
+	size_t count; /* of slices */
+};
+
+/* A program that is looked at. */
+struct subject {
+	struct program *program;
+	char name[160]; /* "bpf/..." */
+	struct window window;
+	struct program_attachment *attachment;
+};
+
 /* What is looked at, and what was found. */
 struct bpf_bench {
 	const struct settings *settings;
-	struct program *program;
+	struct object_file file; /* or */
+	struct program *loaded;	 /* by somebody */
+	struct subject *subjects;
+	size_t count;
 	struct program_input input;
 	struct program_output output; /* of the last test run */
-	char name[160];		      /* "bpf/..." */
 	struct results results;
 };
 
@@ -45,6 +62,33 @@ static double now_seconds(void)
 	return (double)clock_ns(CLOCK_MONOTONIC_RAW) / 1e9;
 }
 
+static struct error *print_sizes(struct bpf_bench *b, const struct subject *s)
+{
+	struct program_sizes sizes;
+	struct error *error = program_sizes(s->program, &sizes);
+	double load_ns = b->settings->object ? b->file.load_ns : NAN;
+	int failed = 0;
+
+	if (error)
+		return error;
+	output_line("%24stype %s, verified %s, xlated %s bytes, JIT %s, maps %s bytes%s%s", "",
+		    program_type_name(s->program),
+		    sizes.verified ? output_count(sizes.verified).text : "not available",
+		    output_count(sizes.xlated).text,
+		    sizes.jited ? output_count(sizes.jited).text : "not available",
+		    output_count((double)sizes.map_bytes).text,
+		    isnan(load_ns) ? "" : ", loaded in ",
+		    isnan(load_ns) ? "" : output_time(load_ns).text);
+	if (sizes.verified)
+		failed |= results_value(&b->results, s->name, "verified-instructions",
+					sizes.verified);
+	if (sizes.jited)
+		failed |= results_value(&b->results, s->name, "jited-bytes", sizes.jited);
+	failed |= results_value(&b->results, s->name, "xlated-bytes", sizes.xlated);
+	failed |= results_value(&b->results, s->name, "map-bytes", (double)sizes.map_bytes);
+	return failed ? error_memory() : NULL;
+}
+
 /* -------- a program that others run -------- */
 
 static void wait_ns(double ns)
@@ -54,12 +98,6 @@ static void wait_ns(double ns)
 	while (nanosleep(&t, &t) && errno == EINTR && !program_interrupted())
 		;
 }
-
-/* What the kernel counted at the beginning and after each slice. */
-struct window {
-	struct program_counters slices[SLICES + 1];
-	size_t count; /* of slices */
-};
 
 /* Runs the command after "--" once; what it prints goes nowhere. */
 static struct error *run_command_once(const struct bpf_bench *b)
@@ -74,11 +112,26 @@ static struct error *run_command_once(const struct bpf_bench *b)
 	return NULL;
 }
 
+/* Counters of all programs, at the end of a slice or at the beginning. */
+static struct error *count_all(struct bpf_bench *b, size_t slice)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < b->count && !error; i++) {
+		struct subject *s = &b->subjects[i];
+
+		error = program_counters(s->program, &s->window.slices[slice]);
+		if (!error)
+			s->window.count = slice;
+	}
+	return error;
+}
+
 /*
  * A slice is a run of the command, if there is one, else a share of the time. Commands that take
  * long are run five times nevertheless: fewer slices say nothing about how the cost varies.
  */
-static struct error *watch(const struct bpf_bench *b, struct window *w)
+static struct error *watch(struct bpf_bench *b)
 {
 	double seconds = b->settings->seconds > 0 ? b->settings->seconds : 2;
 	double start = now_seconds();
@@ -87,10 +140,11 @@ static struct error *watch(const struct bpf_bench *b, struct window *w)
 
 	if (error)
 		return error;
-	error = program_counters(b->program, &w->slices[0]);
-	while (!error && w->count < SLICES &&
-	       (w->count < SLICES_LEAST || !b->settings->command ||
-		now_seconds() - start < seconds)) {
+	error = count_all(b, 0);
+	for (size_t slice = 1;
+	     !error && slice <= SLICES &&
+	     (slice <= SLICES_LEAST || !b->settings->command || now_seconds() - start < seconds);
+	     slice++) {
 		if (b->settings->command)
 			error = run_command_once(b);
 		else
@@ -98,7 +152,7 @@ static struct error *watch(const struct bpf_bench *b, struct window *w)
 		if (!error && program_interrupted())
 			error = error_new(ERROR_FAILED, "interrupted");
 		if (!error)
-			error = program_counters(b->program, &w->slices[++w->count]);
+			error = count_all(b, slice);
 	}
 	close(statistics);
 	return error;
@@ -109,8 +163,10 @@ static struct error *watch(const struct bpf_bench *b, struct window *w)
  * its runs; slices in which nothing ran say nothing. The slope of least squares would weigh
  * by their squares, so each slice's mean is resampled with its number of runs.
  */
-static struct error *per_run(const struct bpf_bench *b, const struct window *w, struct estimate *ns)
+static struct error *per_run(const struct bpf_bench *b, const struct subject *s,
+			     struct estimate *ns)
 {
+	const struct window *w = &s->window;
 	const struct program_counters *first = &w->slices[0], *last = &w->slices[w->count];
 	uint64_t runs = last->runs - first->runs, run_ns = last->run_ns - first->run_ns;
 	struct bootstrap bootstrap = bootstrap_of(b->settings);
@@ -118,15 +174,10 @@ static struct error *per_run(const struct bpf_bench *b, const struct window *w, 
 	struct bootstrap_estimates e;
 	size_t n = 0;
 
-	if (!runs)
-		return error_new(ERROR_FAILED,
-				 "%s did not run within the window, so its cost is not "
-				 "known; is it attached, and does anything trigger it?",
-				 program_name(b->program));
 	if (!run_ns)
 		return error_new(ERROR_FAILED,
 				 "%s ran %llu times in 0 ns: the kernel's clock is too coarse",
-				 program_name(b->program), (unsigned long long)runs);
+				 program_name(s->program), (unsigned long long)runs);
 	for (size_t i = 1; i <= w->count; i++) {
 		uint64_t slice = w->slices[i].runs - w->slices[i - 1].runs;
 
@@ -138,7 +189,7 @@ static struct error *per_run(const struct bpf_bench *b, const struct window *w, 
 		return error_new(ERROR_FAILED,
 				 "%s ran %llu times in %zu of %zu slices: too few for an interval; "
 				 "watch longer with --time",
-				 program_name(b->program), (unsigned long long)runs, n, w->count);
+				 program_name(s->program), (unsigned long long)runs, n, w->count);
 	if (bootstrap_estimates(&bootstrap, means, n, &e))
 		return error_memory();
 	ns->value = (double)run_ns / (double)runs;
@@ -147,73 +198,100 @@ static struct error *per_run(const struct bpf_bench *b, const struct window *w, 
 	return NULL;
 }
 
-/* One from an object file has to be attached first, and is detached before anything is printed. */
-static struct error *watch_attached(struct bpf_bench *b, struct window *w)
+/* Those from an object file have to be attached first, and are detached before anything is printed.
+ */
+static struct error *watch_attached(struct bpf_bench *b)
 {
 	const struct program_place place = { b->settings->interface, b->settings->cgroup };
-	struct program_attachment *attachment = NULL;
 	struct error *error = NULL;
 
-	w->count = 0;
-	if (program_of(b->program))
-		error = program_attach(&attachment, b->program, &place);
+	for (size_t i = 0; i < b->file.count && !error; i++)
+		error = program_attach(&b->subjects[i].attachment, b->subjects[i].program, &place);
 	if (!error)
-		error = watch(b, w);
-	program_detach(attachment);
+		error = watch(b);
+	for (size_t i = b->count; i-- > 0;)
+		program_detach(b->subjects[i].attachment);
 	return error;
 }
 
-static struct error *measure_window(struct bpf_bench *b)
+static struct error *print_window(struct bpf_bench *b, const struct subject *s)
 {
-	struct window w;
-	struct error *error = watch_attached(b, &w);
-	const struct program_counters *first = &w.slices[0], *last = &w.slices[w.count];
-	double elapsed, rate, share;
+	const struct program_counters *first = &s->window.slices[0],
+				      *last = &s->window.slices[s->window.count];
+	double elapsed = (double)(last->time_ns - first->time_ns);
+	double rate = (double)(last->runs - first->runs) * 1e9 / elapsed;
+	double share = (double)(last->run_ns - first->run_ns) / elapsed;
 	struct estimate ns;
+	struct error *error = per_run(b, s, &ns);
 
-	if (!error)
-		error = per_run(b, &w, &ns);
 	if (error)
 		return error;
-	elapsed = (double)(last->time_ns - first->time_ns);
-	rate = (double)(last->runs - first->runs) * 1e9 / elapsed;
-	share = (double)(last->run_ns - first->run_ns) / elapsed;
-	output_line("%-23s time:   [%s %s %s] per run", b->name, output_time(ns.low).text,
+	output_line("%-23s time:   [%s %s %s] per run", s->name, output_time(ns.low).text,
 		    output_time(ns.value).text, output_time(ns.high).text);
 	output_line("%24s%s runs in %s, %s, %.4f%% of one CPU, %llu recursion misses", "",
 		    output_count((double)(last->runs - first->runs)).text,
 		    output_time(elapsed).text, output_rate(rate, "runs/s").text, share * 100,
 		    (unsigned long long)(last->recursion_misses - first->recursion_misses));
 	output_line("%24shardware counters: not available (only with --test-run)", "");
-	if (results_estimate(&b->results, b->name, "latency", ns) ||
-	    results_value(&b->results, b->name, "throughput", rate) ||
-	    results_value(&b->results, b->name, "cpu-share", share))
+	if (results_estimate(&b->results, s->name, "latency", ns) ||
+	    results_value(&b->results, s->name, "throughput", rate) ||
+	    results_value(&b->results, s->name, "cpu-share", share))
 		return error_memory();
-	return NULL;
+	return print_sizes(b, s);
+}
+
+static bool has_run(const struct subject *s)
+{
+	return s->window.slices[s->window.count].runs != s->window.slices[0].runs;
+}
+
+/* Of all programs in a file only some may run; those that were asked for have to. */
+static struct error *measure_window(struct bpf_bench *b)
+{
+	struct error *error = watch_attached(b);
+	bool some = b->settings->object && !b->settings->program_name, any = false;
+
+	for (size_t i = 0; i < b->count; i++)
+		any |= !error && has_run(&b->subjects[i]);
+	for (size_t i = 0; i < b->count && !error; i++) {
+		const struct subject *s = &b->subjects[i];
+
+		if (has_run(s))
+			error = print_window(b, s);
+		else if (some && any)
+			output_line("%-23s not available: it did not run within the window",
+				    s->name);
+		else
+			error = error_new(ERROR_FAILED,
+					  "%s did not run within the window, so its cost is not "
+					  "known; is it attached, and does anything trigger it?",
+					  program_name(s->program));
+	}
+	return error;
 }
 
 /* -------- a program that we run -------- */
 
-static struct error *run_program(struct bpf_bench *b)
+static struct error *run_program(struct bpf_bench *b, const struct subject *s)
 {
-	struct error *error = program_run(b->program, &b->input, b->settings->repeat, &b->output);
+	struct error *error = program_run(s->program, &b->input, b->settings->repeat, &b->output);
 
-	if (!error && program_type(b->program) == BPF_PROG_TYPE_XDP &&
+	if (!error && program_type(s->program) == BPF_PROG_TYPE_XDP &&
 	    b->output.result == XDP_ABORTED)
 		error = error_new(ERROR_FAILED, "it returned XDP_ABORTED");
 	return error;
 }
 
 /* One round of runs with statistics on: ns per run as the kernel counts them. */
-static struct error *count_round(struct bpf_bench *b, double *ns)
+static struct error *count_round(struct bpf_bench *b, const struct subject *s, double *ns)
 {
 	struct program_counters before, after;
-	struct error *error = program_counters(b->program, &before);
+	struct error *error = program_counters(s->program, &before);
 
 	if (!error)
-		error = run_program(b);
+		error = run_program(b, s);
 	if (!error)
-		error = program_counters(b->program, &after);
+		error = program_counters(s->program, &after);
 	if (!error && after.runs - before.runs < b->settings->repeat)
 		error = error_new(ERROR_FAILED, "the kernel counted %llu of %llu runs",
 				  (unsigned long long)(after.runs - before.runs),
@@ -227,10 +305,10 @@ static struct error *count_round(struct bpf_bench *b, double *ns)
 }
 
 /* One round without: what the test run says, or the elapsed time with the system calls. */
-static struct error *time_round(struct bpf_bench *b, double *ns)
+static struct error *time_round(struct bpf_bench *b, const struct subject *s, double *ns)
 {
 	double start = now_seconds();
-	struct error *error = run_program(b);
+	struct error *error = run_program(b, s);
 	double elapsed = now_seconds() - start;
 
 	*ns = b->output.run_ns;
@@ -240,7 +318,8 @@ static struct error *time_round(struct bpf_bench *b, double *ns)
 }
 
 /* At least ten rounds, and as many more as fit into half of the time. */
-static struct error *rounds(struct bpf_bench *b, bool counted, struct estimate *ns)
+static struct error *rounds(struct bpf_bench *b, const struct subject *s, bool counted,
+			    struct estimate *ns)
 {
 	struct bootstrap bootstrap = bootstrap_of(b->settings);
 	double budget = (b->settings->seconds > 0 ? b->settings->seconds : 2) / 2;
@@ -251,7 +330,7 @@ static struct error *rounds(struct bpf_bench *b, bool counted, struct estimate *
 	size_t n = 0;
 
 	while (!error && n < ROUNDS && (n < 10 || now_seconds() - start < budget)) {
-		error = counted ? count_round(b, &values[n]) : time_round(b, &values[n]);
+		error = counted ? count_round(b, s, &values[n]) : time_round(b, s, &values[n]);
 		n++;
 	}
 	if (!error && bootstrap_estimates(&bootstrap, values, n, &e))
@@ -262,7 +341,7 @@ static struct error *rounds(struct bpf_bench *b, bool counted, struct estimate *
 }
 
 /* Hardware events of the kernel side of `repeat` runs on this thread; NaN: not available. */
-static double hardware_count(struct bpf_bench *b, uint64_t config)
+static double hardware_count(struct bpf_bench *b, const struct subject *s, uint64_t config)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
 					.size = sizeof(attr),
@@ -276,14 +355,14 @@ static double hardware_count(struct bpf_bench *b, uint64_t config)
 	if (fd < 0)
 		return NAN;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-	good = !error_ignore(run_program(b));
+	good = !error_ignore(run_program(b, s));
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	good = good && read(fd, &count, sizeof(count)) == sizeof(count);
 	close(fd);
 	return good && count ? (double)count / (double)b->settings->repeat : NAN;
 }
 
-static void print_hardware(struct bpf_bench *b)
+static void print_hardware(struct bpf_bench *b, const struct subject *s)
 {
 	static const struct {
 		uint64_t config;
@@ -295,7 +374,7 @@ static void print_hardware(struct bpf_bench *b)
 	};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
-		double count = hardware_count(b, events[i].config);
+		double count = hardware_count(b, s, events[i].config);
 
 		if (isnan(count)) {
 			output_line("%24s%s: not available (this machine shows no such counter)",
@@ -303,14 +382,14 @@ static void print_hardware(struct bpf_bench *b)
 			continue;
 		}
 		output_line("%24s%s: %.1f per run", "", events[i].name, count);
-		results_value(&b->results, b->name, events[i].measure, count);
+		results_value(&b->results, s->name, events[i].measure, count);
 	}
 }
 
-static struct error *measure_runs(struct bpf_bench *b)
+static struct error *measure_runs(struct bpf_bench *b, const struct subject *s)
 {
 	/* The first round also warms up. */
-	struct error *error = run_program(b);
+	struct error *error = run_program(b, s);
 	struct estimate counted, timed;
 	int statistics;
 
@@ -318,54 +397,27 @@ static struct error *measure_runs(struct bpf_bench *b)
 		error = program_enable_statistics(&statistics);
 	if (error)
 		return error;
-	error = rounds(b, true, &counted);
+	error = rounds(b, s, true, &counted);
 	close(statistics);
 	if (!error)
-		error = rounds(b, false, &timed);
+		error = rounds(b, s, false, &timed);
 	if (error)
 		return error;
-	output_line("%-23s time:   [%s %s %s] per run as the kernel counts it; returns %u", b->name,
+	output_line("%-23s time:   [%s %s %s] per run as the kernel counts it; returns %u", s->name,
 		    output_time(counted.low).text, output_time(counted.value).text,
 		    output_time(counted.high).text, b->output.result);
 	output_line("%24sand [%s %s %s] %s", "", output_time(timed.low).text,
 		    output_time(timed.value).text, output_time(timed.high).text,
 		    isnan(b->output.run_ns) ? "elapsed with its system call, without statistics"
 					    : "in a loop of the kernel, without statistics");
-	if (results_estimate(&b->results, b->name, "latency", counted) ||
-	    results_estimate(&b->results, b->name, "test-run-latency", timed))
+	if (results_estimate(&b->results, s->name, "latency", counted) ||
+	    results_estimate(&b->results, s->name, "test-run-latency", timed))
 		return error_memory();
-	print_hardware(b);
-	return NULL;
+	print_hardware(b, s);
+	return print_sizes(b, s);
 }
 
 /* -------- all -------- */
-
-static struct error *print_sizes(struct bpf_bench *b)
-{
-	struct program_sizes sizes;
-	struct error *error = program_sizes(b->program, &sizes);
-	double load_ns = program_load_ns(b->program);
-	int failed = 0;
-
-	if (error)
-		return error;
-	output_line("%24stype %s, verified %s, xlated %s bytes, JIT %s, maps %s bytes%s%s", "",
-		    program_type_name(b->program),
-		    sizes.verified ? output_count(sizes.verified).text : "not available",
-		    output_count(sizes.xlated).text,
-		    sizes.jited ? output_count(sizes.jited).text : "not available",
-		    output_count((double)sizes.map_bytes).text,
-		    isnan(load_ns) ? "" : ", loaded in ",
-		    isnan(load_ns) ? "" : output_time(load_ns).text);
-	if (sizes.verified)
-		failed |= results_value(&b->results, b->name, "verified-instructions",
-					sizes.verified);
-	if (sizes.jited)
-		failed |= results_value(&b->results, b->name, "jited-bytes", sizes.jited);
-	failed |= results_value(&b->results, b->name, "xlated-bytes", sizes.xlated);
-	failed |= results_value(&b->results, b->name, "map-bytes", (double)sizes.map_bytes);
-	return failed ? error_memory() : NULL;
-}
 
 /* An Ethernet frame with an IPv4 header from 10.0.0.15, padded to the least size there is. */
 static void default_packet(uint8_t *packet, size_t *size)
@@ -410,7 +462,7 @@ static bool usage_fits(const struct settings *s)
 	    (s->object || (!s->interface && !s->cgroup)))
 		return true;
 	message_error("usage: prof-bench bpf {--id N | --name NAME | --pin PATH | --object FILE "
-		      "[--name NAME] [--interface NAME | --cgroup PATH]} [-- COMMAND]\n"
+		      "[--name NAME[,...]] [--interface NAME | --cgroup PATH]} [-- COMMAND]\n"
 		      "       prof-bench bpf ... --test-run [--data FILE] [--context FILE]");
 	return false;
 }
@@ -429,27 +481,50 @@ static bool set_input(struct bpf_bench *b, void **data, void **context)
 	return b->input.data && (!s->context || b->input.context);
 }
 
+static struct error *take_subjects(struct bpf_bench *b)
+{
+	const struct settings *s = b->settings;
+	const struct program_choice choice = { s->program_id, s->pin, s->program_name };
+	struct error *error = s->object ? object_file_load(&b->file, s->object, s->program_name)
+					: program_open(&b->loaded, &choice);
+	struct program **programs = s->object ? b->file.programs : &b->loaded;
+
+	if (error)
+		return error;
+	b->count = s->object ? b->file.count : 1;
+	b->subjects = calloc(b->count, sizeof(*b->subjects));
+	if (!b->subjects)
+		return error_memory();
+	for (size_t i = 0; i < b->count; i++) {
+		b->subjects[i].program = programs[i];
+		snprintf(b->subjects[i].name, sizeof(b->subjects[i].name), "bpf/%s",
+			 program_name(programs[i]));
+	}
+	return NULL;
+}
+
+static struct error *measure(struct bpf_bench *b)
+{
+	struct error *error = take_subjects(b);
+
+	if (!error && !b->settings->test_run)
+		return measure_window(b);
+	for (size_t i = 0; i < b->count && !error; i++)
+		error = measure_runs(b, &b->subjects[i]);
+	return error;
+}
+
 enum verdict bpf_command(const struct settings *s)
 {
-	const struct program_choice choice = { s->program_id, s->pin, s->object, s->program_name };
 	struct bpf_bench b = { .settings = s };
 	void *data = NULL, *context = NULL;
 	enum verdict verdict = VERDICT_ERROR;
-	struct error *error;
 
-	if (!usage_fits(s) || !set_input(&b, &data, &context))
-		goto out;
-	error = program_open(&b.program, &choice);
-	if (!error) {
-		snprintf(b.name, sizeof(b.name), "bpf/%s", program_name(b.program));
-		error = s->test_run ? measure_runs(&b) : measure_window(&b);
-	}
-	if (!error)
-		error = print_sizes(&b);
-	if (!output_error(error))
+	if (usage_fits(s) && set_input(&b, &data, &context) && !output_error(measure(&b)))
 		verdict = output_bmf(&b.results);
-out:
-	program_free(b.program);
+	free(b.subjects);
+	object_file_release(&b.file);
+	program_free(b.loaded);
 	results_release(&b.results);
 	free(data);
 	free(context);

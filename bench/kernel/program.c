@@ -15,11 +15,9 @@
 struct program {
 	int fd;
 	bool own_fd;
-	struct bpf_object *object;
-	struct bpf_program *program; /* of that object */
+	struct bpf_program *program; /* of an object file */
 	char name[128];
 	struct bpf_prog_info info;
-	double load_ns;
 };
 
 #define MAPS_MAX 256
@@ -34,14 +32,6 @@ static struct error *refused(const char *what)
 				 "cap_perfmon and cap_sys_admin",
 				 what);
 	return error_new(ERROR_UNAVAILABLE, "%s: %s", what, strerror(error));
-}
-
-static int silent(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
 }
 
 /* -------- finding one -------- */
@@ -80,59 +70,8 @@ static struct error *find_by_name(struct program *p, const char *name)
 	return NULL;
 }
 
-static struct error *choose(struct program *p, const char *file, const char *name)
-{
-	struct bpf_program *program, *chosen = NULL;
-	size_t count = 0;
-
-	bpf_object__for_each_program(program, p->object)
-	{
-		if (name && strcmp(bpf_program__name(program), name))
-			continue;
-		chosen = program;
-		count++;
-	}
-	if (!count)
-		return error_new(ERROR_FAILED, "%s holds no program%s%s", file, name ? " " : "",
-				 name ? name : "");
-	if (count > 1)
-		return error_new(ERROR_FAILED, "%s holds %zu programs; choose one by --name", file,
-				 count);
-	p->program = chosen;
-	p->fd = bpf_program__fd(chosen);
-	snprintf(p->name, sizeof(p->name), "%s", bpf_program__name(chosen));
-	return NULL;
-}
-
-static struct error *load(struct program *p, const char *file, const char *name)
-{
-	uint64_t start = clock_now();
-	int error;
-
-	libbpf_set_print(silent);
-	p->object = bpf_object__open_file(file, NULL);
-	if (!p->object) {
-		return error_new(ERROR_FAILED, "%s: %s", file,
-				 errno == ENOENT ? strerror(errno)
-						 : "no BPF object file that can be used");
-	}
-	error = bpf_object__load(p->object);
-	p->load_ns = (double)(clock_now() - start);
-	if (error == -EPERM || error == -EACCES) {
-		errno = -error;
-		if (geteuid())
-			return refused("cannot load BPF programs");
-	}
-	if (error)
-		return error_new(ERROR_FAILED, "%s: the kernel does not take it: %s", file,
-				 strerror(-error));
-	return choose(p, file, name);
-}
-
 static struct error *find(struct program *p, const struct program_choice *choice)
 {
-	if (choice->object)
-		return load(p, choice->object, choice->name);
 	if (choice->name)
 		return find_by_name(p, choice->name);
 	p->own_fd = true;
@@ -162,41 +101,55 @@ static struct error *read_info(struct program *p)
 	return NULL;
 }
 
-struct error *program_open(struct program **program, const struct program_choice *choice)
+/* An empty one, to be filled and completed. */
+static struct program *program_new(void)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	struct error *error;
 
-	if (!p)
-		return error_memory();
-	p->fd = -1;
-	p->load_ns = NAN;
-	error = find(p, choice);
-	if (!error)
-		error = read_info(p);
-	if (error) {
-		program_free(p);
-		return error;
-	}
-	*program = p;
-	return NULL;
+	if (p)
+		p->fd = -1;
+	return p;
 }
 
-struct error *program_from_fd(struct program **program, int fd)
+/* Frees it in case of an error, or reads about it. */
+static struct error *complete(struct program **program, struct program *p, struct error *error)
 {
-	struct program *p = calloc(1, sizeof(*p));
-	struct error *error;
-
-	if (!p)
-		return error_memory();
-	p->fd = fd;
-	p->load_ns = NAN;
-	error = read_info(p);
+	if (!error)
+		error = read_info(p);
 	if (error)
 		program_free(p);
 	else
 		*program = p;
 	return error;
+}
+
+struct error *program_open(struct program **program, const struct program_choice *choice)
+{
+	struct program *p = program_new();
+
+	return p ? complete(program, p, find(p, choice)) : error_memory();
+}
+
+struct error *program_from_fd(struct program **program, int fd)
+{
+	struct program *p = program_new();
+
+	if (!p)
+		return error_memory();
+	p->fd = fd;
+	return complete(program, p, NULL);
+}
+
+struct error *program_from_object(struct program **program, struct bpf_program *from)
+{
+	struct program *p = program_new();
+
+	if (!p)
+		return error_memory();
+	p->program = from;
+	p->fd = bpf_program__fd(from);
+	snprintf(p->name, sizeof(p->name), "%s", bpf_program__name(from));
+	return complete(program, p, NULL);
 }
 
 void program_free(struct program *p)
@@ -205,7 +158,6 @@ void program_free(struct program *p)
 		return;
 	if (p->own_fd && p->fd >= 0)
 		close(p->fd);
-	bpf_object__close(p->object);
 	free(p);
 }
 
@@ -239,11 +191,6 @@ const char *program_type_name(const struct program *p)
 	const char *name = libbpf_bpf_prog_type_str((enum bpf_prog_type)p->info.type);
 
 	return name ? name : "unknown";
-}
-
-double program_load_ns(const struct program *p)
-{
-	return p->load_ns;
 }
 
 /* -------- what the kernel reports -------- */

@@ -3,8 +3,8 @@
 #define BENCH_KERNEL_PROGRAM_H
 
 /*
- * A BPF program in the kernel: loaded by somebody, or by us from an object file; and what
- * the kernel counts about it while statistics are on. They are switched on by a descriptor
+ * A BPF program in the kernel: loaded by somebody, or by us (see object_file.h); and what the
+ * kernel counts about it while statistics are on. They are switched on by a descriptor
  * (BPF_ENABLE_STATS, Linux 5.8), so they end with us, and only differences are looked at.
  */
 
@@ -15,9 +15,8 @@
 #include "bench/measure/benchmark.h"
 
 struct program_choice {
-	uint32_t id;	    /* or */
-	const char *pin;    /* or */
-	const char *object; /* a BPF object file; `name` chooses in it if there are several */
+	uint32_t id;	 /* or */
+	const char *pin; /* or */
 	const char *name;
 };
 
@@ -28,6 +27,8 @@ struct error *program_open(struct program **program,
 			   const struct program_choice *choice) ERROR_CHECKED;
 /* Takes a descriptor that stays the caller's. */
 struct error *program_from_fd(struct program **program, int fd) ERROR_CHECKED;
+/* Takes one of a loaded object file, which stays the caller's. */
+struct error *program_from_object(struct program **program, struct bpf_program *from) ERROR_CHECKED;
 void program_free(struct program *p);
 
 /* What libbpf has of a program from an object file; NULL for one that others loaded. */
@@ -38,8 +39,6 @@ const char *program_name(const struct program *p);
 uint32_t program_id(const struct program *p);
 uint32_t program_type(const struct program *p); /* enum bpf_prog_type */
 const char *program_type_name(const struct program *p);
-/* From opening the object file to having it in the kernel; NaN for programs loaded by others. */
-double program_load_ns(const struct program *p);
 
 /* Sizes as the kernel reports them; 0 of `verified` and `jited`: it does not. */
 struct program_sizes {

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/kernel/program_attach.h"
 
+#include <arpa/inet.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <linux/perf_event.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +22,7 @@
 struct program_attachment {
 	struct bpf_link **links;
 	size_t link_count;
+	int socket;	       /* that the program filters, or -1 */
 	struct bpf_tc_hook tc; /* .ifindex 0: not attached there */
 	struct bpf_tc_opts tc_options;
 	bool own_hook; /* the queueing discipline was made by us */
@@ -60,6 +65,8 @@ void program_detach(struct program_attachment *a)
 		return;
 	for (size_t i = 0; i < a->link_count; i++)
 		bpf_link__destroy(a->links[i]);
+	if (a->socket >= 0)
+		close(a->socket);
 	if (a->tc.ifindex) {
 		struct bpf_tc_opts which = { .sz = sizeof(which),
 					     .handle = a->tc_options.handle,
@@ -82,6 +89,13 @@ static struct error *refused(const struct program *program, int error)
 	bool traced = program_type(program) == BPF_PROG_TYPE_TRACEPOINT ||
 		      program_type(program) == BPF_PROG_TYPE_KPROBE;
 
+	if (program_of(program) && abs(error) == EOPNOTSUPP)
+		return error_new(
+			ERROR_FAILED,
+			"cannot attach %s, of type %s: its section \"%s\" does not say where; "
+			"let its own program attach it, and measure it by --id or --name",
+			program_name(program), program_type_name(program),
+			bpf_program__section_name(program_of(program)));
 	return error_new(ERROR_FAILED, "cannot attach %s, of type %s: %s%s", program_name(program),
 			 program_type_name(program), strerror(abs(error)),
 			 traced && abs(error) == ENOENT &&
@@ -152,6 +166,22 @@ static struct error *to_tc(struct program_attachment *a, const struct program *p
 	return status ? refused(program, status) : NULL;
 }
 
+/* To a socket for all packets, also when nobody reads them and it is full. */
+static struct error *to_socket(struct program_attachment *a, const struct program *program,
+			       unsigned int ifindex)
+{
+	const struct sockaddr_ll address = { .sll_family = AF_PACKET,
+					     .sll_protocol = htons(ETH_P_ALL),
+					     .sll_ifindex = (int)ifindex };
+	int fd = program_fd(program);
+
+	a->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (a->socket < 0 || setsockopt(a->socket, SOL_SOCKET, SO_ATTACH_BPF, &fd, sizeof(fd)) ||
+	    bind(a->socket, (const struct sockaddr *)&address, sizeof(address)))
+		return refused(program, errno);
+	return NULL;
+}
+
 static struct error *to_interface(struct program_attachment *a, const struct program *program,
 				  const char *interface)
 {
@@ -166,6 +196,8 @@ static struct error *to_interface(struct program_attachment *a, const struct pro
 		return error_new(ERROR_FAILED, "there is no interface \"%s\"", interface);
 	if (program_type(program) == BPF_PROG_TYPE_XDP)
 		return keep(a, program, bpf_program__attach_xdp(program_of(program), (int)ifindex));
+	if (program_type(program) == BPF_PROG_TYPE_SOCKET_FILTER)
+		return to_socket(a, program, ifindex);
 	return to_tc(a, program, ifindex);
 }
 
@@ -191,6 +223,7 @@ static struct error *attach(struct program_attachment *a, const struct program *
 {
 	switch (program_type(program)) {
 	case BPF_PROG_TYPE_XDP:
+	case BPF_PROG_TYPE_SOCKET_FILTER:
 	case BPF_PROG_TYPE_SCHED_CLS: return to_interface(a, program, place->interface);
 	case BPF_PROG_TYPE_CGROUP_SKB:
 	case BPF_PROG_TYPE_CGROUP_SOCK:
@@ -212,6 +245,7 @@ struct error *program_attach(struct program_attachment **attachment, const struc
 
 	if (!a)
 		return error_memory();
+	a->socket = -1;
 	error = attach(a, program, place);
 	if (error)
 		program_detach(a);

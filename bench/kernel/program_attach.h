@@ -4,14 +4,14 @@
 
 /*
  * Attaches a program of an object file to what runs it. libbpf does that where the section name is
- * sufficient, as for a tracepoint, kprobe, uprobe or raw tracepoint. XDP and tc need an interface,
- * cgroup programs a cgroup; perf_event programs get a clock on each CPU.
+ * sufficient, as for a tracepoint, kprobe, uprobe or raw tracepoint. XDP, tc and socket filters
+ * need an interface, cgroup programs a cgroup; perf_event programs get a clock on each CPU.
  */
 
 #include "bench/kernel/program.h"
 
 struct program_place {
-	const char *interface; /* XDP, tc */
+	const char *interface; /* XDP, tc, socket filter */
 	const char *cgroup;    /* a folder below /sys/fs/cgroup */
 };
 

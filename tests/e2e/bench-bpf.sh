@@ -24,8 +24,13 @@ output=$("$bench" bpf --object "$object" --interface no-such --time 0.2 2>&1)
 is "$?" 2 "one that is there"
 
 # Attached to a place of each kind, with traffic made by a command; in a network of its own.
-clang -target bpf -O2 -g -idirafter "/usr/include/$(cc -dumpmachine)" -c -o places.o \
-	"$top/tests/e2e/programs/places.bpf.c" || not_ok "programs for all places are compiled"
+compile() { # SOURCE ARGUMENTS...
+	source=$top/tests/e2e/programs/$1.bpf.c
+	shift
+	clang -target bpf -O2 -g -idirafter "/usr/include/$(cc -dumpmachine)" -c "$@" "$source" ||
+		not_ok "$source is compiled"
+}
+compile places -o places.o
 cat > traffic <<'END'
 #!/bin/sh
 getent hosts localhost > /dev/null
@@ -54,6 +59,7 @@ if unshare -n ip link set lo up 2> /dev/null; then
 	place at_xdp --interface lo
 	place at_tc --interface lo
 	if [ -n "$cgroup" ]; then place at_cgroup --cgroup "$cgroup"; else skip "at_cgroup" "no cgroup2 is mounted"; fi
+	place at_socket --interface lo
 	place at_raw_tp
 	place at_tracepoint
 	place at_uprobe
@@ -83,6 +89,47 @@ if unshare -n ip link set lo up 2> /dev/null; then
 else
 	skip "places" "a network of its own cannot be made here"
 fi
+
+# All programs of an object, and some of them.
+compile several -o several.o
+output=$("$bench" bpf --object several.o --time 0.2 --resamples 200 --bmf several.json 2>&1)
+is "$?" 0 "all programs of an object are measured"
+like "$output" 'bpf/runs +time: +\[.* per run' "one that runs has a time"
+like "$output" 'bpf/waits +not available: it did not run within the window' "one that does not has none"
+is "$(json several.json 'list(d)')" "['bpf/runs']" "nor a result"
+output=$("$bench" bpf --object several.o --name runs,waits --time 0.2 2>&1)
+is "$?" 2 "those that were asked for must run"
+like "$output" 'waits did not run within the window' "or it is said which did not"
+output=$("$bench" bpf --object several.o --name runs,other --time 0.2 2>&1)
+is "$?" 2 "one that is not in the object"
+like "$output" 'holds no program other; it holds runs, waits$' "is told from those that are"
+compile several -DREFUSED -o refused.o
+output=$("$bench" bpf --object refused.o --time 0.2 2>&1)
+is "$?" 2 "one that the kernel refuses"
+like "$output" "refused.*; R[0-9]+ invalid mem access" "comes with the verifier's reason"
+holds "the others can be chosen" "$bench" bpf --object refused.o --name runs --time 0.2 --resamples 200
+compile several -DNOWHERE -o nowhere.o
+output=$("$bench" bpf --object nowhere.o --name nowhere --time 0.2 2>&1)
+is "$?" 2 "one whose section names no place"
+like "$output" 'its section "uprobe" does not say where|this kernel|Operation not' "is not attached"
+
+# The recipe for a project of somebody else.
+recipe() { PROF_BENCH=$bench TESTBED=test COUNTS=1 "$top/bench/ci/bpf-object.sh" own.jsonl "$@" --test-run --time 0.1 2>&1; }
+output=$(recipe "$object")
+is "$?" 0 "bpf-object.sh begins a history"
+output=$(recipe "$object")
+is "$?" 0 "the same program is fine"
+clang -target bpf -O2 -g -DINJECT_fibonacci -I"$top" -idirafter "/usr/include/$(cc -dumpmachine)" -c -o slow.o \
+	"$top/bench/suite/xdp_example.bpf.c" || not_ok "a slower program is compiled"
+output=$(DRY_RUN=1 recipe slow.o)
+is "$?" 1 "one with a loop has regressed"
+like "$output" 'REGRESSED +bpf/xdp_example verified-instructions:' "by what the verifier counts"
+is "$(wc -l < own.jsonl)" 2 "a candidate is not in the history"
+output=$(PROF_BENCH=$bench TESTBED=test "$top/bench/ci/bpf-object.sh" own.jsonl "$object" --test-run --time 0.1 2>&1)
+is "$?" 3 "with times it is inconclusive after two runs"
+recipe missing.o > /dev/null
+is "$?" 2 "an object that is not there is an error"
+
 output=$("$bench" bpf --id 4294967295 2>&1)
 is "$?" 2 "a program that is not there"
 output=$("$bench" bpf --name no-such-program 2>&1)

@@ -16,6 +16,7 @@ char LICENSE[] SEC("license") = "GPL";
 PLACE("xdp", at_xdp, struct xdp_md, XDP_PASS)
 PLACE("tc", at_tc, struct __sk_buff, 0)
 PLACE("cgroup_skb/egress", at_cgroup, struct __sk_buff, 1)
+PLACE("socket", at_socket, struct __sk_buff, 0)
 PLACE("perf_event", at_clock, void, 0)
 PLACE("raw_tp/sched_switch", at_raw_tp, void, 0)
 PLACE("tracepoint/sched/sched_switch", at_tracepoint, void, 0)
