@@ -1,32 +1,40 @@
 #!/bin/sh
 # Measures what a gate can judge, into the folder given (default: bench-results): counts.json,
-# which repeat from run to run, and with --time also time.json. Needs valgrind for the counts and
-# root for the BPF part; what the machine does not allow is left out, with a message.
+# which repeat from run to run, with --time also time.json, and with --only-time that alone. Needs
+# valgrind for the counts and root for the BPF part; what the machine does not allow is left out, with a
+# message.
 #
-#     bench/ci/measure.sh [--time] [FOLDER [BUILD]]
+#     bench/ci/measure.sh [--time | --only-time] [FOLDER [BUILD]]
 set -eu
-with_time=
-[ "${1:-}" != --time ] || { with_time=1; shift; }
+what=
+case ${1:-} in --time | --only-time) what=$1; shift ;; esac
 folder=${1:-bench-results}
 build=${2:-build}
-bench=$build/prof-bench
+bench() { "$build/prof-bench" "$@"; }
 mkdir -p "$folder"
 rm -f "$folder"/*.json
 
-"$bench" instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)' \
+measure_time() {
+	bench run --filter '^(common|drain/resolve|format|xdp)|report/(read|tally|symbols|inlines|whole-1e4|demangle)' \
+		--cpu-time --time 1 --warm-up 0.2 --measurements 50 --resamples 10000 --baseline "$folder/none" \
+		--bmf "$folder/time.json"
+	rm -f "$folder/none"
+}
+case $what in
+--time) measure_time ;;
+--only-time) measure_time; exit ;;
+esac
+
+bench instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)' \
 	--bmf "$folder/instructions.json"
 # Reports of real programs' traces, whole: what the report's own benchmarks cannot repeat from one
 # build to the next, as they look up places in prof-bench itself.
 for trace in "$(dirname "$0")"/../../testdata/fixtures/*.prf; do
 	name=$(basename "$trace" .prf)
-	"$bench" instr -q --name "prof-report/$name" --bmf "$folder/report-$name.json" -- \
+	bench instr -q --name "prof-report/$name" --bmf "$folder/report-$name.json" -- \
 		"$build/prof-report" -q --no-cache "$trace"
 done
-"$bench" heap --iterations 1 --filter '^(drain/resolve|format|xdp)' \
+bench heap --iterations 1 --filter '^(drain/resolve|format|xdp)' \
 	--bmf "$folder/heap.json"
-"$bench" bpf --object "$build/bench/suite/xdp_example.bpf.o" --test-run --time 0.5 \
+bench bpf --object "$build/bench/suite/xdp_example.bpf.o" --test-run --time 0.5 \
 	--bmf "$folder/bpf.json" || echo "measure.sh: without what BPF programs cost" >&2
-[ -z "$with_time" ] ||
-	"$bench" run --filter '^(common|drain/resolve|format|xdp)|report/(read|tally|symbols|inlines|whole-1e4|demangle)' \
-		--cpu-time --time 1 --warm-up 0.2 --measurements 50 --resamples 10000 --baseline "$folder/none" --bmf "$folder/time.json"
-rm -f "$folder/none"
