@@ -4,8 +4,9 @@
 #include "common/arena.h"
 #include "common/array.h"
 #include "common/buffer.h"
-#include "common/elf_file.h"
 #include "common/sorted.h"
+#include "record/symbols/kernel_modules.h"
+#include "record/symbols/kernel_name.h"
 #include "record/system/proc.h"
 
 #include <stdio.h>
@@ -28,16 +29,8 @@ _Static_assert(sizeof(struct symbol) == 24, "no gaps");
 
 #define IN_KERNEL UINT16_MAX
 #define IN_BPF (UINT16_MAX - 1) /* or other code that the kernel has made */
-#define MODULES_MAX IN_BPF
+_Static_assert(KERNEL_MODULES_MAX <= IN_BPF, "numbers of modules are below them");
 #define PAGE_BYTES 4096
-
-struct module {
-	const char *name;
-	uint64_t base;
-	uint8_t build_id[PRF_BUILD_ID_MAX];
-	uint8_t build_id_size;
-	bool listed; /* false: `base` is that of its first symbol */
-};
 
 /* Symbols by address. */
 struct symbol_list {
@@ -47,15 +40,17 @@ struct symbol_list {
 
 struct kernel_symbols {
 	struct arena names;	    /* of `known` */
-	struct buffer modules_text; /* names of modules point in here */
-	struct symbol_list known;   /* as read at the start */
+	struct kernel_names *asker; /* NULL: none was needed yet */
+	bool asks;		    /* false: all are in `known` */
+	struct symbol_list asked;   /* one by one, with their sizes */
+	struct symbol_list known;   /* as read from /proc/kallsyms */
 	struct symbol_list dynamic; /* from the side band */
-	struct module *modules;
-	size_t module_count, module_capacity;
+	struct kernel_modules modules;
 	uint64_t base; /* of _text */
 	uint8_t build_id[PRF_BUILD_ID_MAX];
 	uint8_t build_id_size;
 	bool hidden;
+	bool live;	     /* they are those of the running kernel */
 	struct buffer fresh; /* u32 indices into `known`: needed and not written */
 	uint32_t generation;
 };
@@ -115,38 +110,6 @@ static uint64_t parse_hex(char *text, char **rest)
 	return value;
 }
 
-static bool add_module(struct kernel_symbols *k, const struct module *module)
-{
-	if (k->module_count >= MODULES_MAX)
-		return true;
-	if (!array_reserve(&k->modules, &k->module_capacity, k->module_count + 1))
-		return false;
-	k->modules[k->module_count++] = *module;
-	return true;
-}
-
-/*
- * "name size users dependants state address": only the name and the address are of use. False
- * without memory.
- */
-static bool parse_modules(struct kernel_symbols *k, char *text)
-{
-	char *line, *rest = text;
-	bool ok = true;
-
-	while (ok && (line = strsep(&rest, "\n"))) {
-		char *address = strstr(line, " 0x"), *space = strchr(line, ' ');
-
-		if (!address || !space)
-			continue;
-		*space = 0;
-		ok = add_module(k, &(struct module){ .name = line,
-						     .base = strtoull(address + 1, NULL, 16),
-						     .listed = true });
-	}
-	return ok;
-}
-
 /*
  * Symbols of a module stand together, so the last one is most likely the same. Code that the kernel
  * has made, for BPF, ftrace or kprobes, lies elsewhere in each boot, so it is no part of the kernel
@@ -155,22 +118,17 @@ static bool parse_modules(struct kernel_symbols *k, char *text)
 static bool find_module(struct kernel_symbols *k, const char *name, uint64_t address,
 			uint16_t *module)
 {
-	struct module new = { .base = address };
+	size_t i;
 
 	if (!strcmp(name, "bpf") || !strncmp(name, "__builtin__", strlen("__builtin__"))) {
 		*module = IN_BPF;
 		return true;
 	}
-	if (*module < k->module_count && !strcmp(k->modules[*module].name, name))
+	if (*module < k->modules.n && !strcmp(k->modules.modules[*module].name, name))
 		return true;
-	for (size_t i = 0; i < k->module_count; i++) {
-		*module = (uint16_t)i;
-		if (!strcmp(k->modules[i].name, name))
-			return true;
-	}
-	*module = k->module_count < MODULES_MAX ? (uint16_t)k->module_count : IN_BPF;
-	new.name = arena_text(&k->names, name, strlen(name));
-	return new.name &&add_module(k, &new);
+	i = kernel_modules_index(&k->modules, name);
+	*module = i < KERNEL_MODULES_MAX ? (uint16_t)i : IN_BPF;
+	return i < k->modules.n || kernel_modules_add(&k->modules, name, address, false);
 }
 
 /* "ffffffff81000000 T _text" or "ffffffffc0001000 t init	[module]". */
@@ -212,76 +170,99 @@ static bool parse_line(struct kernel_symbols *k, char *line, uint16_t *last_modu
 	return symbol.name && append(&k->known, &symbol);
 }
 
+/* False without memory. */
+static bool parse_symbols(struct kernel_symbols *k, char *text)
+{
+	uint16_t last_module = IN_KERNEL;
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n")))
+		if (!parse_line(k, line, &last_module))
+			return false;
+	sort(&k->known);
+	for (size_t i = 0; i < k->known.n && !k->base; i++)
+		if (k->known.symbols[i].module == IN_KERNEL && k->known.symbols[i].text)
+			k->base = k->known.symbols[i].address;
+	return true;
+}
+
 struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules)
 {
 	struct kernel_symbols *k = calloc(1, sizeof(*k));
-	uint16_t last_module = IN_KERNEL;
-	char *line, *rest = kallsyms;
-	bool ok;
 
 	if (!k)
 		return error_memory();
 	k->hidden = true;
-	ok = parse_modules(k, modules);
-	while (ok && (line = strsep(&rest, "\n")))
-		ok = parse_line(k, line, &last_module);
-	if (!ok) {
+	if (!kernel_modules_parse(&k->modules, modules) || !parse_symbols(k, kallsyms)) {
 		kernel_symbols_free(k);
 		return error_memory();
 	}
-	sort(&k->known);
-	if (!k->base)
-		for (size_t i = 0; i < k->known.n && !k->base; i++)
-			if (k->known.symbols[i].module == IN_KERNEL && k->known.symbols[i].text)
-				k->base = k->known.symbols[i].address;
 	*symbols = k;
 	return NULL;
 }
 
-static uint8_t read_build_id(const char *path, uint8_t build_id[PRF_BUILD_ID_MAX])
+/* All of them. From then on none is asked for. */
+static struct error *read_all(struct kernel_symbols *k)
 {
-	struct buffer notes = { 0 };
-	size_t size = 0;
+	struct buffer text = { 0 };
+	int status = read_file("/proc/kallsyms", &text);
+	struct error *error = NULL;
 
-	if (!read_file(path, &notes))
-		size = elf_note_build_id(cursor_over(notes.data, notes.size), 4, build_id);
-	buffer_release(&notes);
-	return (uint8_t)size;
+	kernel_names_free(k->asker);
+	k->asker = NULL;
+	k->asks = false;
+	if (status)
+		error = error_system(status, "cannot read /proc/kallsyms");
+	else if (!buffer_string(&text) || !parse_symbols(k, (char *)text.data))
+		error = error_memory();
+	buffer_release(&text);
+	return error;
+}
+
+/*
+ * Sets whether the addresses are hidden, and where the kernel begins: before _text there is little
+ * but counters of each CPU. False if it was not found.
+ */
+static bool read_beginning(struct kernel_symbols *k)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[1024];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		char *rest;
+		uint64_t address = parse_hex(line, &rest);
+
+		if (address)
+			k->hidden = false;
+		found = !strcmp(rest, " T _text\n");
+		if (found)
+			k->base = address;
+	}
+	if (file)
+		fclose(file);
+	return found;
 }
 
 struct error *kernel_symbols_new(struct kernel_symbols **symbols)
 {
-	struct buffer kallsyms = { 0 }, modules = { 0 };
-	struct kernel_symbols *k = NULL;
+	struct kernel_symbols *k = calloc(1, sizeof(*k));
 	struct error *error = NULL;
-	int status = read_file("/proc/kallsyms", &kallsyms);
 
-	if (status)
-		error = error_system(status, "cannot read /proc/kallsyms");
-	else
-		read_file("/proc/modules", &modules); /* a kernel without modules has none */
-	buffer_string(&kallsyms);
-	buffer_string(&modules);
-	if (!error && (!kallsyms.data || !modules.data))
+	if (!k)
+		return error_memory();
+	k->hidden = k->live = true;
+	if (!kernel_modules_read(&k->modules))
 		error = error_memory();
-	if (!error)
-		error = kernel_symbols_parse(&k, (char *)kallsyms.data, (char *)modules.data);
-	buffer_release(&kallsyms);
+	else if (!read_beginning(k))
+		error = read_all(k);
+	else
+		k->asks = !k->hidden;
 	if (error) {
-		buffer_release(&modules);
+		kernel_symbols_free(k);
 		return error;
 	}
-	k->modules_text = modules;
-	k->build_id_size = read_build_id("/sys/kernel/notes", k->build_id);
-	for (size_t i = 0; i < k->module_count; i++) {
-		char path[256];
-
-		if (!k->modules[i].listed)
-			continue;
-		snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id",
-			 k->modules[i].name);
-		k->modules[i].build_id_size = read_build_id(path, k->modules[i].build_id);
-	}
+	k->build_id_size = kernel_build_id("/sys/kernel/notes", k->build_id);
 	*symbols = k;
 	return NULL;
 }
@@ -298,11 +279,12 @@ void kernel_symbols_free(struct kernel_symbols *k)
 {
 	if (!k)
 		return;
+	kernel_names_free(k->asker);
+	release_list(&k->asked);
 	release_list(&k->known);
 	release_list(&k->dynamic);
-	free(k->modules);
+	kernel_modules_release(&k->modules);
 	arena_release(&k->names);
-	buffer_release(&k->modules_text);
 	buffer_release(&k->fresh);
 	free(k);
 }
@@ -317,26 +299,36 @@ uint32_t kernel_symbols_generation(const struct kernel_symbols *k)
 	return k->generation;
 }
 
+/* After those that begin at or below it. The name is copied. NULL without memory. */
+static struct symbol *insert(struct symbol_list *list, const struct symbol *symbol)
+{
+	struct symbol new = *symbol;
+	size_t at = count_below(list, new.address);
+
+	new.name = strdup(symbol->name);
+	new.owned = true;
+	if (!new.name || !append(list, &new)) {
+		free((char *)(uintptr_t) new.name);
+		return NULL;
+	}
+	memmove(list->symbols + at + 1, list->symbols + at, (list->n - 1 - at) * sizeof(new));
+	list->symbols[at] = new;
+	return &list->symbols[at];
+}
+
 struct error *kernel_symbols_add(struct kernel_symbols *k, uint64_t start, uint32_t size,
 				 const char *name)
 {
-	struct symbol symbol = {
+	const struct symbol symbol = {
 		.address = start,
 		.size = size,
 		.module = IN_BPF,
-		.name = strdup(name),
+		.name = name,
 		.text = true,
-		.owned = true,
 	};
-	size_t at = count_below(&k->dynamic, start);
 
-	if (!symbol.name || !append(&k->dynamic, &symbol)) {
-		free((char *)(uintptr_t)symbol.name);
+	if (!insert(&k->dynamic, &symbol))
 		return error_memory();
-	}
-	memmove(k->dynamic.symbols + at + 1, k->dynamic.symbols + at,
-		(k->dynamic.n - 1 - at) * sizeof(symbol));
-	k->dynamic.symbols[at] = symbol;
 	k->generation++;
 	return NULL;
 }
@@ -383,25 +375,33 @@ static uint64_t end_of(const struct symbol_list *list, size_t i)
 	return page;
 }
 
-static struct symbol *find(struct kernel_symbols *k, uint64_t address)
+/* What came while recording. */
+static struct symbol *find_dynamic(struct kernel_symbols *k, uint64_t address)
 {
 	size_t i = count_below(&k->dynamic, address);
-	struct symbol *symbol;
 
 	/* Newer ones come after older ones of the same place, which may linger as "gone". */
 	while (i--) {
-		symbol = &k->dynamic.symbols[i];
+		struct symbol *symbol = &k->dynamic.symbols[i];
+
 		if (!symbol->gone && address - symbol->address < symbol->size)
 			return symbol;
 		if (address - symbol->address >= UINT32_MAX)
 			break;
 	}
-	i = count_below(&k->known, address);
+	return NULL;
+}
+
+static struct symbol *find_known(struct kernel_symbols *k, uint64_t address)
+{
+	size_t i = count_below(&k->known, address);
+
 	if (i && address >= end_of(&k->known, i - 1))
 		return NULL;
 	/* Of several names for one place, the last one that is code. */
 	for (size_t first = i; i; i--) {
-		symbol = &k->known.symbols[i - 1];
+		struct symbol *symbol = &k->known.symbols[i - 1];
+
 		if (symbol->address != k->known.symbols[first - 1].address)
 			break;
 		if (symbol->text)
@@ -410,8 +410,63 @@ static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 	return NULL;
 }
 
+/* A module that was loaded meanwhile is listed now. False without memory. */
+static bool find_new_module(struct kernel_symbols *k, const char *name, uint64_t address,
+			    uint16_t *module)
+{
+	if (kernel_modules_index(&k->modules, name) == k->modules.n &&
+	    !kernel_modules_read(&k->modules))
+		return false;
+	return find_module(k, name, address, module);
+}
+
+/* The symbol that the kernel has there; NULL if it has none, or without memory. */
+static struct symbol *ask(struct kernel_symbols *k, uint64_t address)
+{
+	struct symbol symbol = { .module = IN_KERNEL, .text = true };
+	struct kernel_name found;
+
+	if (!k->asker)
+		k->asker = kernel_names_new();
+	if (!k->asker || !kernel_names_find(k->asker, address, &found))
+		return NULL;
+	symbol.address = found.start;
+	symbol.size = found.size;
+	symbol.name = found.name;
+	if (found.module && !find_new_module(k, found.module, found.start, &symbol.module))
+		return NULL;
+	return insert(&k->asked, &symbol);
+}
+
+/* One that was asked for before, or is now. */
+static struct symbol *find_asked(struct kernel_symbols *k, uint64_t address)
+{
+	size_t i = count_below(&k->asked, address);
+	struct symbol *symbol = i ? &k->asked.symbols[i - 1] : NULL;
+
+	if (symbol && address - symbol->address < symbol->size)
+		return symbol;
+	symbol = k->asks ? ask(k, address) : NULL;
+	/*
+	 * Code that the kernel has made for ftrace and kprobes is only listed. What is gone
+	 * already is not, so this happens once.
+	 */
+	if (!symbol && k->asks)
+		error_ignore(read_all(k));
+	return symbol;
+}
+
+static struct symbol *find(struct kernel_symbols *k, uint64_t address)
+{
+	struct symbol *symbol = find_dynamic(k, address);
+
+	if (!symbol)
+		symbol = find_asked(k, address);
+	return symbol ? symbol : find_known(k, address);
+}
+
 /* Of a symbol, or of code without one: the object that it is in, and where that begins. */
-static void describe(const struct kernel_symbols *k, const struct symbol *symbol,
+static void describe(struct kernel_symbols *k, const struct symbol *symbol,
 		     struct prf_object *object)
 {
 	static const char kernel_path[] = "[kernel]";
@@ -432,8 +487,10 @@ static void describe(const struct kernel_symbols *k, const struct symbol *symbol
 		object->path = symbol->name;
 		object->base = symbol->address;
 	} else {
-		const struct module *module = &k->modules[symbol->module];
+		struct kernel_module *module = &k->modules.modules[symbol->module];
 
+		if (k->live)
+			kernel_module_read_build_id(module);
 		object->kind = PRF_OBJECT_MODULE;
 		object->path = module->name;
 		object->base = module->base;
@@ -542,6 +599,23 @@ static struct error *write_symbol(struct kernel_symbols *k, const struct symbol_
 	return prf_writer_symbols(w, id, &written, 1);
 }
 
+/* Of a list that is short enough to be gone through. */
+static struct error *write_needed(struct kernel_symbols *k, struct symbol_list *list,
+				  struct prf_writer *w)
+{
+	struct error *error = NULL;
+
+	for (size_t i = list->n; i-- && !error;) {
+		const struct symbol *symbol = &list->symbols[i];
+
+		if (symbol->needed && !symbol->written)
+			error = write_symbol(k, list, i, w);
+		if (symbol->gone)
+			drop(list, i);
+	}
+	return error;
+}
+
 struct error *kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *w)
 {
 	struct error *error = NULL;
@@ -553,22 +627,21 @@ struct error *kernel_symbols_write(struct kernel_symbols *k, struct prf_writer *
 		error = write_symbol(k, &k->known, index, w);
 	}
 	buffer_clear(&k->fresh);
-	for (size_t i = k->dynamic.n; i-- && !error;) {
-		const struct symbol *symbol = &k->dynamic.symbols[i];
+	if (!error)
+		error = write_needed(k, &k->asked, w);
+	return error ? error : write_needed(k, &k->dynamic, w);
+}
 
-		if (symbol->needed && !symbol->written)
-			error = write_symbol(k, &k->dynamic, i, w);
-		if (symbol->gone)
-			drop(&k->dynamic, i);
-	}
-	return error;
+static void forget_written(struct symbol_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		list->symbols[i].needed = list->symbols[i].written = false;
 }
 
 void kernel_symbols_forget_written(struct kernel_symbols *k)
 {
-	for (size_t i = 0; i < k->known.n; i++)
-		k->known.symbols[i].needed = k->known.symbols[i].written = false;
-	for (size_t i = 0; i < k->dynamic.n; i++)
-		k->dynamic.symbols[i].needed = k->dynamic.symbols[i].written = false;
+	forget_written(&k->asked);
+	forget_written(&k->known);
+	forget_written(&k->dynamic);
 	buffer_clear(&k->fresh);
 }

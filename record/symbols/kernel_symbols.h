@@ -4,8 +4,8 @@
 
 /*
  * Names of kernel code. The kernel and its modules are at other addresses after each boot,
- * so names must be taken while recording: all are read once from /proc/kallsyms, and those
- * that samples hit are written to the trace.
+ * so names must be taken while recording. The kernel is asked for those that samples hit, and they
+ * are written to the trace. Where it cannot be asked, all are read once from /proc/kallsyms.
  */
 
 #include "common/error.h"
@@ -13,14 +13,11 @@
 
 struct kernel_symbols;
 
-/* Reads the symbols from /proc/kallsyms and /proc/modules. */
+/* Those of the running kernel. */
 struct error *kernel_symbols_new(struct kernel_symbols **symbols);
 void kernel_symbols_free(struct kernel_symbols *k);
 
-/*
- * From text in the formats of /proc/kallsyms and /proc/modules, which is changed. That of the
- * modules must stay.
- */
+/* From text in the formats of /proc/kallsyms and /proc/modules, which is changed. */
 struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsyms, char *modules);
 
 /* True when all addresses read as zero: kptr_restrict, or no cap_syslog. */
