@@ -182,26 +182,48 @@ int sample_probe(struct pt_regs *ctx)
 	return 0;
 }
 
+/*
+ * The three that follow processes are raw: for typed ones libbpf has to read the types of the whole
+ * kernel. So what they are given is read by BPF_CORE_READ().
+ */
 static __always_inline void inherit_target(struct task_struct *parent, struct task_struct *child)
 {
-	__u32 from = by_thread ? parent->pid : parent->tgid;
-	__u32 to = by_thread ? child->pid : child->tgid;
-	__u64 start = child->start_time;
+	__u32 from = by_thread ? BPF_CORE_READ(parent, pid) : BPF_CORE_READ(parent, tgid);
+	__u32 to = by_thread ? BPF_CORE_READ(child, pid) : BPF_CORE_READ(child, tgid);
+	__u64 start;
 
 	if (!inherit || from == to || !bpf_map_lookup_elem(&targets, &from))
 		return;
+	start = BPF_CORE_READ(child, start_time);
 	if (bpf_map_update_elem(&targets, &to, &start, BPF_ANY))
 		__sync_fetch_and_add(&not_followed, 1);
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline void fork_space(struct task_struct *parent, struct task_struct *child)
 {
-	if (unwind_by == UNWIND_BY_TABLES && parent->tgid != child->tgid) {
-		walk_fork(parent, child);
-		script_fork(parent->tgid, child->tgid);
-	}
+	__u32 from = BPF_CORE_READ(parent, tgid), to = BPF_CORE_READ(child, tgid);
+
+	if (from == to)
+		return;
+	walk_fork(from, (__u64)BPF_CORE_READ(parent, mm), to, (__u64)BPF_CORE_READ(child, mm));
+	script_fork(from, to);
+}
+
+SEC("raw_tp/sched_process_fork")
+int follow_fork(__u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+
+	if (unwind_by == UNWIND_BY_TABLES)
+		fork_space(parent, child);
 	inherit_target(parent, child);
+	return 0;
+}
+
+/* After follow_fork, for waits: room for those of the child. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(expect_fork, struct task_struct *parent, struct task_struct *child)
+{
 	/* It is in its parent's cgroup. */
 	if (by_cgroup ? bpf_current_task_under_cgroup(&cgroups, 0) == 1
 		      : is_listed(child->tgid, child->pid))
@@ -209,16 +231,14 @@ int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(follow_exec, struct task_struct *task, int old_pid)
+SEC("raw_tp/sched_process_exec")
+int follow_exec(__u64 *ctx)
 {
-	__u32 pid = task->tgid;
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
 	__u64 start = 0;
 
-	if (command_pid && pid == command_pid) {
+	if (command_pid && pid == command_pid)
 		bpf_map_update_elem(&targets, &pid, &start, BPF_NOEXIST);
-		expect_waits(task);
-	}
 	if (unwind_by == UNWIND_BY_TABLES) {
 		script_exec(pid);
 		walk_exec(pid, all_processes || bpf_map_lookup_elem(&targets, &pid));
@@ -226,20 +246,30 @@ int BPF_PROG(follow_exec, struct task_struct *task, int old_pid)
 	return 0;
 }
 
+/* The same of the command. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(expect_exec, struct task_struct *task)
+{
+	if (command_pid && task->tgid == command_pid)
+		expect_waits(task);
+	return 0;
+}
+
 /*
  * A task is a target until it is freed, which is after its exit: its teardown is part of its
  * cost. The start time distinguishes it from a new task with the same number.
  */
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(forget_task, struct task_struct *task)
+SEC("raw_tp/sched_process_free")
+int forget_task(__u64 *ctx)
 {
-	__u32 key = task->pid;
+	struct task_struct *task = (void *)ctx[0];
+	__u32 key = BPF_CORE_READ(task, pid);
 	__u64 *start;
 
-	if (!by_thread && task->pid != task->tgid)
+	if (!by_thread && key != (__u32)BPF_CORE_READ(task, tgid))
 		return 0;
 	start = bpf_map_lookup_elem(&targets, &key);
-	if (start && (!*start || *start == task->start_time))
+	if (start && (!*start || *start == BPF_CORE_READ(task, start_time)))
 		bpf_map_delete_elem(&targets, &key);
 	return 0;
 }

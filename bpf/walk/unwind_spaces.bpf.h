@@ -168,33 +168,32 @@ __noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
 	return fresh_covers(one, tgid, mm, pc) ? rule : RULE_NO_MAPPING;
 }
 
-static __always_inline void fresh_fork(struct task_struct *parent, struct task_struct *child)
+static __always_inline void fresh_fork(__u32 from, __u64 from_mm, __u32 to, __u64 to_mm)
 {
-	struct unwind_fresh *fresh = fresh_of(parent->tgid);
+	struct unwind_fresh *fresh = fresh_of(from);
 
 	/* There are none: then fresh_put() is left out, which Linux 5.15 cannot compile for arm64.
 	 */
 	if (!unwind_asks_kernel)
 		return;
-	fresh_drop(child->tgid);
+	fresh_drop(to);
 	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++)
-		if (fresh_is_of(&fresh->segments[i], parent->tgid, (__u64)parent->mm))
-			fresh_put(child->tgid, (__u64)child->mm, &fresh->segments[i].segment);
+		if (fresh_is_of(&fresh->segments[i], from, from_mm))
+			fresh_put(to, to_mm, &fresh->segments[i].segment);
 }
 
 /* A forked child has a copy of its parent's address space, so it gets the same segments. */
-static __always_inline void walk_fork(struct task_struct *parent, struct task_struct *child)
+static __always_inline void walk_fork(__u32 from, __u64 from_mm, __u32 to, __u64 to_mm)
 {
-	__u32 from = parent->tgid, to = child->tgid;
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &from);
 	struct unwind_process copy;
 
 	if (!process)
 		return;
 	copy = *process;
-	copy.mm = (__u64)child->mm;
+	copy.mm = to_mm;
 	bpf_map_update_elem(&unwind_processes, &to, &copy, BPF_ANY);
-	fresh_fork(parent, child);
+	fresh_fork(from, from_mm, to, to_mm);
 }
 
 /*

@@ -87,6 +87,8 @@ void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct 
 	skeleton->rodata->off_cpu_min_ns = options->min_ns;
 	skeleton->rodata->wakers = options->wakers;
 	skeleton->rodata->walk_when_leaving = o->way == OFF_CPU_WHEN_LEAVING;
+	bpf_program__set_autoload(skeleton->progs.expect_fork, o->wanted);
+	bpf_program__set_autoload(skeleton->progs.expect_exec, o->wanted);
 	bpf_program__set_autoload(skeleton->progs.note_switch, o->wanted);
 	bpf_program__set_autoload(skeleton->progs.note_waker, o->wanted && o->wakers);
 	bpf_program__set_autoload(skeleton->progs.end_of_switch,

@@ -3,6 +3,7 @@
 
 #include "bpf/sampler.skel.h"
 #include "common/buffer.h"
+#include "record/capture/kernel_types.h"
 #include "record/events/event_attributes.h"
 #include "record/system/cpus.h"
 #include "record/system/proc.h"
@@ -13,9 +14,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,7 +43,7 @@ struct sampler {
 	struct attached *attached;
 	size_t attached_count;
 	uint32_t opened; /* events so far, those of CPUs that came back included */
-	struct bpf_link *follow[3];
+	struct bpf_link *follow[5];
 	struct off_cpu off_cpu;
 	size_t possible_cpus;
 	bool follows; /* targets' forks and execs are followed */
@@ -257,11 +260,30 @@ static struct error *map_rings(struct sampler *s, const struct sampler_options *
 	return error;
 }
 
+/*
+ * Opens the programs, which shall get the kernel's types from the file `types` if they can. libbpf
+ * reads it when it loads them, but has to have its name now.
+ */
+static struct sampler_bpf *open_programs(int types)
+{
+	char path[64];
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
+	struct sampler_bpf *skeleton;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	skeleton = sampler_bpf__open_opts(&options);
+	if (skeleton && !kernel_types_write(bpf_object__btf(skeleton->obj), types)) {
+		sampler_bpf__destroy(skeleton);
+		skeleton = sampler_bpf__open();
+	}
+	return skeleton;
+}
+
 static struct error *load(struct sampler *s, const struct sampler_options *options)
 {
-	int status;
+	int types = memfd_create("types", MFD_CLOEXEC), status;
 
-	s->skeleton = sampler_bpf__open();
+	s->skeleton = open_programs(types);
 	if (!s->skeleton) {
 		status = -errno;
 	} else {
@@ -271,6 +293,8 @@ static struct error *load(struct sampler *s, const struct sampler_options *optio
 	}
 	if (!status)
 		status = sampler_bpf__load(s->skeleton);
+	if (types >= 0)
+		close(types);
 	if (status)
 		return error_system(status, "cannot load the BPF programs");
 	off_cpu_prepare(&s->off_cpu, s->skeleton);
@@ -344,12 +368,14 @@ void sampler_free(struct sampler *s)
 struct error *sampler_follow(struct sampler *s)
 {
 	const struct bpf_program *const programs[] = {
-		s->skeleton->progs.follow_fork,
-		s->skeleton->progs.follow_exec,
+		s->skeleton->progs.follow_fork, s->skeleton->progs.follow_exec,
 		s->skeleton->progs.forget_task,
+		s->skeleton->progs.expect_fork, /* after follow_fork */
+		s->skeleton->progs.expect_exec,
 	};
+	size_t n = s->off_cpu.wanted ? 5 : 3;
 
-	for (size_t i = 0; i < 3 && s->follows; i++) {
+	for (size_t i = 0; i < n && s->follows; i++) {
 		s->follow[i] = bpf_program__attach(programs[i]);
 		if (!s->follow[i])
 			return error_system(errno, "cannot follow forks");
@@ -442,7 +468,7 @@ void sampler_stop(struct sampler *s)
 		else
 			close(s->attached[i].fd);
 	s->attached_count = 0;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(s->follow) / sizeof(s->follow[0]); i++) {
 		bpf_link__destroy(s->follow[i]);
 		s->follow[i] = NULL;
 	}

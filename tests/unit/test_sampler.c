@@ -107,6 +107,7 @@ static bool may_be_used_in_nmi(const struct bpf_map *map)
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
 	case BPF_MAP_TYPE_CGROUP_ARRAY:
+	case BPF_MAP_TYPE_PROG_ARRAY:
 	case BPF_MAP_TYPE_RINGBUF: return true;
 	case BPF_MAP_TYPE_HASH:
 		return !(bpf_map__map_flags(map) & BPF_F_NO_PREALLOC) &&
@@ -237,7 +238,8 @@ static void test_children_have_room_for_waits(void **state)
 	assert_non_null(skeleton);
 	skeleton->rodata->off_cpu_event = 0;
 	bpf_object__for_each_program(program, skeleton->obj)
-		bpf_program__set_autoload(program, program == skeleton->progs.follow_fork);
+		bpf_program__set_autoload(program, program == skeleton->progs.follow_fork ||
+							   program == skeleton->progs.expect_fork);
 	if (sampler_bpf__load(skeleton) || sampler_bpf__attach(skeleton)) {
 		sampler_bpf__destroy(skeleton);
 		skip();
@@ -273,7 +275,7 @@ static void test_command_has_room_for_waits(void **state)
 	skeleton->rodata->off_cpu_event = 0;
 	skeleton->rodata->command_pid = (uint32_t)child;
 	bpf_object__for_each_program(program, skeleton->obj)
-		bpf_program__set_autoload(program, program == skeleton->progs.follow_exec);
+		bpf_program__set_autoload(program, program == skeleton->progs.expect_exec);
 	if (sampler_bpf__load(skeleton) || sampler_bpf__attach(skeleton)) {
 		sampler_bpf__destroy(skeleton);
 		close(go[1]);
