@@ -230,12 +230,52 @@ static struct bpf_map *ring_of(const struct sampler *s, enum sample_class class)
 	}
 }
 
+/*
+ * Whether programs of perf events may use a hash map that allocates, since Linux 6.1: a hash map
+ * that does not takes room for all that it can ever hold, which takes ten milliseconds.
+ */
+static bool may_allocate(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
+	int map = bpf_map_create(BPF_MAP_TYPE_HASH, NULL, 4, 4, 1, &options), program = -1;
+	const struct bpf_insn instructions[] = {
+		{ .code = BPF_LD | BPF_IMM | BPF_DW, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map },
+		{ .code = 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	if (map >= 0)
+		program = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", instructions,
+					sizeof(instructions) / sizeof(instructions[0]), NULL);
+	if (program >= 0)
+		close(program);
+	if (map >= 0)
+		close(map);
+	return program >= 0;
+}
+
+/* The hash maps, most of which hold little. 0 or -errno. */
+static int size_hashes(struct sampler *s)
+{
+	bool allocates = may_allocate();
+	struct bpf_map *map;
+	int status = 0;
+
+	bpf_object__for_each_map(map, s->skeleton->obj) if (allocates && !status &&
+							    bpf_map__type(map) == BPF_MAP_TYPE_HASH)
+		status = bpf_map__set_map_flags(map, bpf_map__map_flags(map) | BPF_F_NO_PREALLOC);
+	return status;
+}
+
 /* Before the programs are loaded. 0 or -errno, as libbpf returns it. */
 static int size_maps(struct sampler *s, const struct sampler_options *options)
 {
 	uint32_t scratches = (uint32_t)s->possible_cpus * CLASS_COUNT;
-	int status = bpf_map__set_max_entries(s->skeleton->maps.unwind_walks, scratches);
+	int status = size_hashes(s);
 
+	if (!status)
+		status = bpf_map__set_max_entries(s->skeleton->maps.unwind_walks, scratches);
 	if (!status)
 		status = bpf_map__set_max_entries(s->skeleton->maps.script_walks, scratches);
 	if (!status)
