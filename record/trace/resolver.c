@@ -30,7 +30,7 @@ struct owner {
 struct known_frame {
 	uint64_t layout, address; /* address with its marks; layout 0: kernel */
 	uint32_t made_pid, generation;
-	uint32_t frame; /* PRF_NONE: the slot is empty */
+	uint32_t number; /* of the frame, plus one; 0: the slot is empty */
 };
 
 struct resolver {
@@ -39,6 +39,7 @@ struct resolver {
 	uint64_t matches[SCRIPT_RUNTIMES][SCRIPT_MATCHES]; /* of the trace's samples */
 	struct script_merged merged[SCRIPT_MERGE_MAX];
 	size_t unmapped;       /* frames of the current stack where more made code may be mapped */
+	bool knows;	       /* something is in the two tables below */
 	bool late;	       /* known frames are of files that have not answered yet, */
 	uint64_t late_answers; /* since there were so many answers: see opener_answers() */
 	struct known_stack stacks[STACK_SLOTS];
@@ -60,12 +61,14 @@ void resolver_free(struct resolver *r)
 	free(r);
 }
 
+/* The tables are large: at the start they are empty, and no page of theirs is touched. */
 static void forget_known(struct resolver *r)
 {
-	memset(r->stacks, 0, sizeof(r->stacks));
-	for (size_t i = 0; i < FRAME_SLOTS; i++)
-		r->frames[i].frame = PRF_NONE;
-	r->late = false;
+	if (r->knows) {
+		memset(r->stacks, 0, sizeof(r->stacks));
+		memset(r->frames, 0, sizeof(r->frames));
+	}
+	r->knows = r->late = false;
 }
 
 void resolver_begin(struct resolver *r, const struct trace_file *trace)
@@ -183,8 +186,9 @@ new_frame(struct resolver *r, const struct owner *owner, uint64_t address, uint3
 			.address = address,
 			.made_pid = owner->made_pid,
 			.generation = owner->generation,
-			.frame = *id,
+			.number = *id + 1,
 		};
+	r->knows = true;
 	return error;
 }
 
@@ -199,8 +203,8 @@ static inline struct error *resolve_frame(struct resolver *r, const struct owner
 
 	if (known->address == address && known->layout == owner->layout_id &&
 	    known->made_pid == owner->made_pid && known->generation == owner->generation &&
-	    known->frame != PRF_NONE) {
-		*id = known->frame;
+	    known->number) {
+		*id = known->number - 1;
 		return NULL;
 	}
 	return new_frame(r, owner, address, id);
@@ -470,6 +474,7 @@ static struct error *find_stack(struct resolver *r, const struct sample *s, uint
 	error = resolve_stack(r, &new, stack);
 	if (!error && new.settled && !r->unmapped && is_of_generation(r, &owner))
 		*known = (struct known_stack){ hash, *stack, new.match };
+	r->knows = true;
 	r->matches[s->script_runtime][new.match]++;
 	return error;
 }
