@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the recorder itself costs: two builds of prof-record in interleaved pairs.
+
+usage: recorder.py [--rounds N] [--only start|python|many|javac|busy] OLD NEW
+
+  start  -p of one busy process: from the start of prof-record to its first sample, its CPU time, and
+         the memory of its BPF maps
+  python the same for one that runs Python
+  many   the same with -a beside 500 processes that sleep
+  javac  CPU time while javac compiles 200 files, in percent of a CPU, start included
+  busy   CPU time for two busy processes, without the start: 6 s less 1 s, in percent of a CPU
+
+Prints the medians of both, and the median of the ratios of pairs with its 95 % interval. Nothing else
+should run on the machine.
+"""
+import argparse
+import glob
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import slowdown  # pylint: disable=wrong-import-position
+
+LOOP = ["sh", "-c", "while :; do :; done"]
+PYTHON_LOOP = [sys.executable, "-S", "-c", "while True: pass"]
+RATE = "999"
+
+
+def map_bytes(pid):
+    """What the kernel charges for the maps that a process holds."""
+    maps = {}
+    for path in glob.glob("/proc/%d/fdinfo/*" % pid):
+        try:
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+        except OSError:
+            continue
+        if "map_type:" in text:
+            maps[re.search(r"map_id:\s+(\d+)", text)[1]] = int(re.search(r"memlock:\s+(\d+)", text)[1])
+    return sum(maps.values())
+
+
+def first_sample(report, trace):
+    dump = subprocess.run([report, "--dump", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return min(int(t) for t in re.findall(r"^ *sample time_ns=(\d+)", dump, re.M))
+
+
+def start(record, report, folder, arguments):
+    trace = os.path.join(folder, "trace")
+    began = time.monotonic_ns()
+    with subprocess.Popen([record, "-q", "-F", RATE, "-d", "0.5", "-o", trace, *arguments]) as recorder:
+        maps, ended = 0, 0
+        while not ended:
+            time.sleep(0.1)
+            maps = max(maps, map_bytes(recorder.pid))
+            ended, status, usage = os.wait4(recorder.pid, os.WNOHANG)
+        recorder.returncode = status
+    return {"first sample, ms": (first_sample(report, trace) - began) / 1e6,
+            "CPU of the start and 0.5 s, ms": 1e3 * (usage.ru_utime + usage.ru_stime),
+            "maps, MB": maps / 1e6}
+
+
+def percent(record, folder, arguments):
+    said = subprocess.run([record, "--stats", "-F", RATE, "-o", os.path.join(folder, "trace"), *arguments],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True).stderr
+    return {"CPU, %": float(re.search(r"recorder: .*, ([\d.]+) % of one", said)[1])}
+
+
+def steady(record, folder, pids):
+    cpu = []
+    for seconds in (1, 6):
+        with subprocess.Popen([record, "-q", "-F", RATE, "-d", str(seconds), "-p", pids,
+                               "-o", os.path.join(folder, "trace")]) as recorder:
+            _, status, usage = os.wait4(recorder.pid, 0)
+            recorder.returncode = status
+        cpu.append(usage.ru_utime + usage.ru_stime)
+    return {"CPU, %": 100 * (cpu[1] - cpu[0]) / 5}
+
+
+class Programs:
+    """Runs some while the recorder is measured."""
+
+    def __init__(self, *commands):
+        self.running = [subprocess.Popen(command) for command in commands]
+
+    def __enter__(self):
+        time.sleep(0.3)
+        return self.running
+
+    def __exit__(self, *_):
+        for program in self.running:
+            program.kill()
+            program.wait()
+
+
+def measures(only, report, folder):
+    """Name, and a function of prof-record that measures it."""
+    def one(record):
+        with Programs(LOOP) as loops:
+            return start(record, report, folder, ["-p", str(loops[0].pid)])
+
+    def python(record):
+        with Programs(PYTHON_LOOP) as loops:
+            return start(record, report, folder, ["-p", str(loops[0].pid)])
+
+    def many(record):
+        with Programs(LOOP, *[["sleep", "1000"]] * 500):
+            return start(record, report, folder, ["-a"])
+
+    def javac(record):
+        return percent(record, folder, ["--", *compiler([])])
+
+    def busy(record):
+        with Programs(LOOP, LOOP) as loops:
+            return steady(record, folder, ",".join(str(p.pid) for p in loops))
+
+    if only in (None, "javac"):
+        compiler = slowdown.prepare_javac(folder)
+        subprocess.run(compiler([]), check=True, stderr=subprocess.DEVNULL)
+    for name, function in ("start", one), ("python", python), ("many", many), ("javac", javac), ("busy", busy):
+        if only in (None, name):
+            yield name, function
+
+
+def interval(ratios):
+    means = sorted(statistics.median(random.choices(ratios, k=len(ratios))) for _ in range(2000))
+    return statistics.median(ratios), means[50], means[1949]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", choices=["start", "python", "many", "javac", "busy"])
+    parser.add_argument("old")
+    parser.add_argument("new")
+    options = parser.parse_args()
+    report = os.path.join(os.path.dirname(options.new), "prof-report")
+    random.seed(1)
+    print("| | | old | new | ratio |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, function in measures(options.only, report, folder):
+            runs = {options.old: [], options.new: []}
+            for i in range(options.rounds):
+                for record in sorted(runs, reverse=i % 2):
+                    runs[record].append(function(record))
+            old, new = runs[options.old], runs[options.new]
+            for what in old[0]:
+                pairs = [(o[what], n[what]) for o, n in zip(old, new)]
+                print("| %s | %s | %.3g | %.3g | %.2f [%.2f, %.2f] |" %
+                      (name, what, *(statistics.median(v) for v in zip(*pairs)),
+                       *interval([n / o for o, n in pairs])), flush=True)
+    print("load average: %.2f %.2f %.2f" % os.getloadavg())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
