@@ -117,6 +117,23 @@ int sample_timer(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
+/*
+ * Of the two editions of sample_timer() the one that is in use; see record/capture/full_timer.h.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} timer_programs SEC(".maps");
+
+SEC("perf_event")
+int enter_timer(struct bpf_perf_event_data *ctx)
+{
+	bpf_tail_call(ctx, &timer_programs, 0);
+	return 0;
+}
+
 /* Whether a probe was hit by a target, where it is sampled. Sets by which task, and when. */
 static __always_inline bool is_wanted(struct hit *hit)
 {

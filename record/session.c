@@ -120,6 +120,7 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 		 * it.
 		 */
 		error_free(unwinding_run(&s->unwinding));
+		sampler_look(s->sources.sampler);
 		if (with_records)
 			note_look(s, now, unwinding_followed(&s->unwinding) != followed);
 		if (ready || now >= until)

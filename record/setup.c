@@ -326,6 +326,7 @@ static int open_sampler(struct session *s)
 		.command_pid = s->target.paced ? 0 : (uint32_t)s->target.command,
 		.off_cpu = s->settings->waits,
 		.unwind_by = s->settings->unwind_by,
+		.runtimes_later = true,
 	};
 	struct error *error;
 

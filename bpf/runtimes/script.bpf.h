@@ -7,12 +7,20 @@
  * copied to the sample after the kernel frames.
  */
 
+#include <stdbool.h>
+
 #include "bpf/abi/runtimes.h"
 #include "bpf/abi/sample.h"
 #include "bpf/abi/script.h"
 #include "bpf/abi/unwind.h"
 #include "bpf/runtimes/v8_step.bpf.h"
 #include "bpf/state/walk_state.bpf.h"
+
+/*
+ * Set by the loader. False: no target has a runtime yet, and the verifier, which takes most of its
+ * time for them, does not see the code that walks theirs.
+ */
+const volatile bool walks_runtimes = true;
 
 /*
  * Not 0: a process with that tgid, modulo SCRIPT_LISTS, may have frames aside, or be one of V8; for
@@ -45,7 +53,7 @@ static __always_inline void script_begin(struct walk *w, __u32 tgid)
 	const __u64 *lists = script_lists_of(tgid);
 	struct script_process *process;
 
-	if (!lists || !*lists)
+	if (!walks_runtimes || !lists || !*lists)
 		return;
 	process = bpf_map_lookup_elem(&scripts, &tgid);
 	if (process && process->runtime == SCRIPT_V8)
@@ -59,7 +67,8 @@ static __always_inline void script_append(struct walk *w)
 	__u64 at = (__u64)s->user_frames + s->kernel_frames;
 	__u64 n = w->script_frames;
 
-	if (!n || n > MAX_SCRIPT_FRAMES || at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+	if (!walks_runtimes || !n || n > MAX_SCRIPT_FRAMES ||
+	    at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
 		return;
 	bpf_probe_read_kernel(&s->frames[at], n * sizeof(struct script_frame), w->scripts);
 	s->script_frames = n;

@@ -401,9 +401,9 @@ static __always_inline int step(struct walk *w)
 	w->room[WALK_SAMPLE_WORDS + (n & (MAX_USER_FRAMES - 1))] =
 		w->pc | (w->exact ? FRAME_EXACT : 0) | (w->guessed ? FRAME_GUESSED : 0);
 	w->frames = n + 1;
-	if (hotspot_has(w, w->pc))
+	if (walks_runtimes && hotspot_has(w, w->pc))
 		return hotspot_step(w->index);
-	if (w->v8.size) {
+	if (walks_runtimes && w->v8.size) {
 		int ended = step_v8(w->index);
 
 		if (w->v8.function) {
@@ -415,7 +415,7 @@ static __always_inline int step(struct walk *w)
 			return ended;
 	}
 	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
-	if (number == UNWIND_NONE || number == RULE_NO_MAPPING) {
+	if (walks_runtimes && (number == UNWIND_NONE || number == RULE_NO_MAPPING)) {
 		hotspot_begin(w);
 		if (hotspot_has(w, w->pc))
 			return hotspot_step(w->index);

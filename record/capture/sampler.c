@@ -3,6 +3,7 @@
 
 #include "bpf/sampler.skel.h"
 #include "common/buffer.h"
+#include "record/capture/full_timer.h"
 #include "record/capture/kernel_types.h"
 #include "record/events/event_attributes.h"
 #include "record/system/cpus.h"
@@ -45,6 +46,8 @@ struct sampler {
 	uint32_t opened; /* events so far, those of CPUs that came back included */
 	struct bpf_link *follow[5];
 	struct off_cpu off_cpu;
+	struct full_timer full_timer;
+	int types; /* the kernel's, for libbpf */
 	size_t possible_cpus;
 	bool follows; /* targets' forks and execs are followed */
 	bool started; /* programs may be running */
@@ -93,7 +96,9 @@ static struct error *open_counter(struct sampler *s, const struct event *event, 
 {
 	struct attached attached = { .cpu = cpu,
 				     .number = number,
-				     .program = s->skeleton->progs.sample_timer };
+				     .program = s->full_timer.first
+							? s->skeleton->progs.enter_timer
+							: s->skeleton->progs.sample_timer };
 	struct perf_event_attr attributes;
 
 	event_attributes(event, &attributes);
@@ -301,40 +306,60 @@ static struct error *map_rings(struct sampler *s, const struct sampler_options *
 }
 
 /*
- * Opens the programs, which shall get the kernel's types from the file `types` if they can. libbpf
- * reads it when it loads them, but has to have its name now.
+ * Opens the programs, which shall get the kernel's types from the file if they can. libbpf reads it
+ * when it loads them, but has to have its name now.
  */
-static struct sampler_bpf *open_programs(int types)
+static struct sampler_bpf *open_programs(struct sampler *s)
 {
 	char path[64];
 	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
 	struct sampler_bpf *skeleton;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->types);
 	skeleton = sampler_bpf__open_opts(&options);
-	if (skeleton && !kernel_types_write(bpf_object__btf(skeleton->obj), types)) {
-		sampler_bpf__destroy(skeleton);
-		skeleton = sampler_bpf__open();
-	}
-	return skeleton;
+	if (!skeleton || kernel_types_write(bpf_object__btf(skeleton->obj), s->types))
+		return skeleton;
+	sampler_bpf__destroy(skeleton);
+	if (s->types >= 0)
+		close(s->types);
+	s->types = -1;
+	return sampler_bpf__open();
+}
+
+/* Only samples of timers: programs for others are loaded once, with all that they may need. */
+static bool has_timers_only(const struct event_list *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->events[i].source != EVENT_PERF)
+			return false;
+	return true;
+}
+
+static int prepare(struct sampler *s, const struct sampler_options *options)
+{
+	bool later = options->runtimes_later && has_timers_only(options->events);
+
+	tell(s->skeleton, options);
+	off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
+	s->full_timer.warn = options->off_cpu.warn;
+	if (later)
+		full_timer_foresee(&s->full_timer, s->skeleton, s->types);
+	bpf_program__set_autoload(s->skeleton->progs.enter_timer, later);
+	bpf_map__set_autocreate(s->skeleton->maps.timer_programs, later);
+	return size_maps(s, options);
 }
 
 static struct error *load(struct sampler *s, const struct sampler_options *options)
 {
-	int types = memfd_create("types", MFD_CLOEXEC), status;
+	int status;
 
-	s->skeleton = open_programs(types);
-	if (!s->skeleton) {
-		status = -errno;
-	} else {
-		tell(s->skeleton, options);
-		off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
-		status = size_maps(s, options);
-	}
+	s->types = memfd_create("types", MFD_CLOEXEC);
+	s->skeleton = open_programs(s);
+	status = s->skeleton ? prepare(s, options) : -errno;
 	if (!status)
 		status = sampler_bpf__load(s->skeleton);
-	if (types >= 0)
-		close(types);
+	if (!status)
+		status = full_timer_put_first(&s->full_timer);
 	if (status)
 		return error_system(status, "cannot load the BPF programs");
 	off_cpu_prepare(&s->off_cpu, s->skeleton);
@@ -371,6 +396,7 @@ struct error *sampler_new(struct sampler **sampler, const struct sampler_options
 
 	if (!s)
 		return error_memory();
+	s->types = -1;
 	buffer_clear(&log_text);
 	libbpf_set_print(keep_log);
 	s->follows = options->unwind_by == UNWIND_BY_TABLES ||
@@ -401,7 +427,10 @@ void sampler_free(struct sampler *s)
 	for (size_t i = 0; i < s->ring_count; i++)
 		ring_unmap(&s->rings[i]);
 	ring_unmap(&s->script_names);
+	full_timer_release(&s->full_timer);
 	sampler_bpf__destroy(s->skeleton);
+	if (s->types >= 0)
+		close(s->types);
 	free(s);
 }
 
@@ -441,10 +470,18 @@ uint64_t sampler_not_followed(const struct sampler *s)
 	return s->skeleton->bss->not_followed;
 }
 
+void sampler_look(struct sampler *s)
+{
+	full_timer_look(&s->full_timer);
+}
+
 struct error *sampler_start(struct sampler *s)
 {
 	struct error *error = off_cpu_start(&s->off_cpu, s->skeleton);
 
+	/* What has a runtime already is walked from the first sample on. */
+	if (full_timer_look(&s->full_timer))
+		full_timer_wait(&s->full_timer);
 	s->started = true;
 	for (size_t i = 0; i < s->attached_count && !error; i++)
 		error = attach(&s->attached[i]);

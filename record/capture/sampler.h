@@ -33,7 +33,8 @@ struct sampler_options {
 	struct off_cpu_options off_cpu;
 	uint64_t ring_bytes; /* a power of two */
 	enum unwind_by unwind_by;
-	bool time_phases; /* for prof-bench: see sampler_read_phases() */
+	bool runtimes_later; /* timers walk runtimes once there is one: see sampler_look() */
+	bool time_phases;    /* for prof-bench: see sampler_read_phases() */
 };
 
 /* Loads the programs and opens the events. */
@@ -48,6 +49,9 @@ struct error *sampler_add_target(struct sampler *s, uint32_t pid);
 
 /* Number of children of targets that did not become targets, because there were too many. */
 uint64_t sampler_not_followed(const struct sampler *s);
+
+/* To be called now and then: when a runtime has become known, its frames are walked soon. */
+void sampler_look(struct sampler *s);
 
 /* Attaches the programs; samples arrive from then on, also if it fails half-way. */
 struct error *sampler_start(struct sampler *s);

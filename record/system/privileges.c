@@ -136,6 +136,7 @@ void privileges_drop_in_thread(enum privileges_use use)
 	} kept[] = {
 		[PRIVILEGES_FOR_NOTHING] = { 0 },
 		[PRIVILEGES_FOR_TABLES] = { 1, { CAP_BPF } },
+		[PRIVILEGES_FOR_PROGRAMS] = { 2, { CAP_BPF, CAP_PERFMON } },
 		[PRIVILEGES_FOR_FILES] = { 1, { CAP_DAC_READ_SEARCH } },
 		[PRIVILEGES_FOR_OPENING] = { 3,
 					     { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,

@@ -42,9 +42,10 @@ struct error *privileges_drop(bool creates_files);
 /* What a thread or process beside that one does with capabilities. */
 enum privileges_use {
 	PRIVILEGES_FOR_NOTHING,
-	PRIVILEGES_FOR_TABLES,	/* makes BPF maps */
-	PRIVILEGES_FOR_FILES,	/* reads files of any user */
-	PRIVILEGES_FOR_OPENING, /* opens files that other users' processes have mapped */
+	PRIVILEGES_FOR_TABLES,	 /* makes BPF maps */
+	PRIVILEGES_FOR_PROGRAMS, /* loads BPF programs */
+	PRIVILEGES_FOR_FILES,	 /* reads files of any user */
+	PRIVILEGES_FOR_OPENING,	 /* opens files that other users' processes have mapped */
 };
 
 /*

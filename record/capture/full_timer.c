@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/capture/full_timer.h"
+
+#include "bpf/sampler.skel.h"
+#include "record/system/privileges.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types)
+{
+	f->first = sampler;
+	f->types = types;
+	sampler->rodata->walks_runtimes = false;
+}
+
+static int put(const struct full_timer *f, const struct sampler_bpf *edition)
+{
+	int fd = bpf_program__fd(edition->progs.sample_timer);
+	uint32_t zero = 0;
+
+	return bpf_map__update_elem(f->first->maps.timer_programs, &zero, sizeof(zero), &fd,
+				    sizeof(fd), BPF_ANY);
+}
+
+int full_timer_put_first(struct full_timer *f)
+{
+	return f->first ? put(f, f->first) : 0;
+}
+
+/* All maps but the constants are the first edition's; it has no map that it does not need. */
+static int share_maps(struct sampler_bpf *full, const struct sampler_bpf *first)
+{
+	struct bpf_map *map;
+	int status = 0;
+
+	bpf_object__for_each_map(map, full->obj)
+	{
+		const struct bpf_map *shared = bpf_object__find_map_by_name(first->obj,
+									    bpf_map__name(map));
+
+		if (status || map == full->maps.rodata)
+			continue;
+		if (bpf_map__fd(shared) < 0)
+			status = bpf_map__set_autocreate(map, false);
+		else
+			status = bpf_map__reuse_fd(map, bpf_map__fd(shared));
+	}
+	return status;
+}
+
+static int load(struct full_timer *f)
+{
+	char path[64];
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	struct bpf_program *program;
+	int status;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->types);
+	if (f->types >= 0)
+		options.btf_custom_path = path;
+	f->skeleton = sampler_bpf__open_opts(&options);
+	if (!f->skeleton)
+		return -errno;
+	memcpy(f->skeleton->rodata, f->first->rodata, sizeof(*f->skeleton->rodata));
+	f->skeleton->rodata->walks_runtimes = true;
+	bpf_object__for_each_program(program, f->skeleton->obj)
+		bpf_program__set_autoload(program, program == f->skeleton->progs.sample_timer);
+	status = share_maps(f->skeleton, f->first);
+	if (!status)
+		status = sampler_bpf__load(f->skeleton);
+	return status ? status : put(f, f->skeleton);
+}
+
+static void *run(void *context)
+{
+	struct full_timer *f = context;
+	char text[160];
+	int status;
+
+	privileges_drop_in_thread(PRIVILEGES_FOR_PROGRAMS);
+	status = load(f);
+	if (status && f->warn) {
+		snprintf(text, sizeof(text),
+			 "functions that runtimes run are not seen: cannot load the program that "
+			 "walks them: %s",
+			 strerror(-status));
+		f->warn(text, NULL);
+	}
+	return NULL;
+}
+
+static bool holds_something(const struct bpf_map *map)
+{
+	uint8_t key[64];
+
+	return bpf_map__key_size(map) <= sizeof(key) &&
+	       !bpf_map_get_next_key(bpf_map__fd(map), NULL, key);
+}
+
+bool full_timer_look(struct full_timer *f)
+{
+	if (!f->first || f->begun)
+		return f->begun;
+	if (holds_something(f->first->maps.scripts) || holds_something(f->first->maps.script_files))
+		f->begun = !pthread_create(&f->thread, NULL, run, f);
+	return f->begun;
+}
+
+void full_timer_wait(struct full_timer *f)
+{
+	if (f->begun)
+		pthread_join(f->thread, NULL);
+	f->begun = false;
+	f->first = NULL;
+}
+
+void full_timer_release(struct full_timer *f)
+{
+	full_timer_wait(f);
+	sampler_bpf__destroy(f->skeleton);
+	f->skeleton = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_CAPTURE_FULL_TIMER_H
+#define RECORD_CAPTURE_FULL_TIMER_H
+
+/*
+ * The program of timers exists in two editions. The first, which is loaded at the start, does not
+ * walk frames of runtimes: the verifier takes three quarters of its time for these. The full one is
+ * loaded by a thread once some runtime is known to the kernel half, and takes the first one's place
+ * between two ticks, so no sample is missed.
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct sampler_bpf;
+
+/* Starts as { 0 }. */
+struct full_timer {
+	const struct sampler_bpf *first; /* NULL: there is only one edition, the full one */
+	struct sampler_bpf *skeleton;
+	int types; /* see kernel_types.h */
+	bool begun;
+	pthread_t thread;
+	/* Called from the thread if it fails, with one line for the user; or NULL. */
+	void (*warn)(const char *text, void *context);
+};
+
+/* Before the sampler's programs are loaded: they are the first edition. */
+void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types);
+
+/* After that: timers run it. 0 or -errno. */
+int full_timer_put_first(struct full_timer *f);
+
+/* Whether some runtime is known, and begins to load the full program. */
+bool full_timer_look(struct full_timer *f);
+
+/* Waits until it is loaded. */
+void full_timer_wait(struct full_timer *f);
+
+/* After the events were closed, as they may run it. */
+void full_timer_release(struct full_timer *f);
+
+#endif
