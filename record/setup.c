@@ -312,6 +312,13 @@ static struct error *count_children(const struct session *s)
 	return error;
 }
 
+/* Others may begin with a runtime, and be gone before a program that walks it is loaded. */
+static bool run_already(const struct session *s)
+{
+	return !s->settings->everything && !s->settings->cgroup &&
+	       (s->target.paced || !s->target.command);
+}
+
 static int open_sampler(struct session *s)
 {
 	struct sources *sources = &s->sources;
@@ -326,7 +333,7 @@ static int open_sampler(struct session *s)
 		.command_pid = s->target.paced ? 0 : (uint32_t)s->target.command,
 		.off_cpu = s->settings->waits,
 		.unwind_by = s->settings->unwind_by,
-		.runtimes_later = true,
+		.runtimes_later = run_already(s),
 	};
 	struct error *error;
 

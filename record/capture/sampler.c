@@ -437,7 +437,8 @@ void sampler_free(struct sampler *s)
 struct error *sampler_follow(struct sampler *s)
 {
 	const struct bpf_program *const programs[] = {
-		s->skeleton->progs.follow_fork, s->skeleton->progs.follow_exec,
+		s->skeleton->progs.follow_fork,
+		s->skeleton->progs.follow_exec,
 		s->skeleton->progs.forget_task,
 		s->skeleton->progs.expect_fork, /* after follow_fork */
 		s->skeleton->progs.expect_exec,
