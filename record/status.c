@@ -84,7 +84,8 @@ void status_end(const struct session *s)
 				a->lost[PRF_LOSS_SIDE_BAND]);
 	if (sampler_not_followed(s->sources.sampler))
 		message_warning("%" PRIu64 " children of the recorded processes were not recorded: "
-				"there were too many at a time; -a or -G has no such limit",
+				"there were too many at a time, or the kernel had no memory for "
+				"more; -a or -G has no such limit",
 				sampler_not_followed(s->sources.sampler));
 	if (s->drain.malformed)
 		message_warning("%" PRIu64 " records of the kernel were malformed",

@@ -2,30 +2,36 @@
 #include "record/runtimes/runtime_map.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-static void report_full(struct runtime_map *m, uint32_t pid)
+static void report(struct runtime_map *m, uint32_t pid, int status)
 {
-	char text[160];
+	char text[160], why[64];
 
 	if (m->full || !m->refused)
 		return;
 	m->full = true;
+	snprintf(why, sizeof(why), "%d processes with one are the most", SCRIPT_MAX_PROCESSES);
 	snprintf(text, sizeof(text),
-		 "process %" PRIu32 ": functions that its runtime runs are not seen: %d processes "
-		 "with one are the most; others may follow",
-		 pid, SCRIPT_MAX_PROCESSES);
+		 "process %" PRIu32 ": functions that its runtime runs are not seen: %s; others "
+		 "may follow",
+		 pid, status == -E2BIG ? why : strerror(-status));
 	m->refused(text, m->context);
 }
 
 void runtime_map_put(struct runtime_map *m, uint32_t pid, const struct script_process *process)
 {
+	int status;
+
 	if (m->fd < 0)
 		return;
 	m->any = true;
-	if (bpf_map_update_elem(m->fd, &pid, process, BPF_ANY))
-		report_full(m, pid);
+	status = bpf_map_update_elem(m->fd, &pid, process, BPF_ANY);
+	if (status)
+		report(m, pid, status);
 }
 
 enum script_runtime runtime_map_runtime(const struct runtime_map *m, uint32_t pid)

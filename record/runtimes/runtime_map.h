@@ -15,7 +15,7 @@
 struct runtime_map {
 	int fd;	   /* -1: none; then nothing is done */
 	bool any;  /* there was a process; before that the kernel is not asked */
-	bool full; /* that was reported */
+	bool full; /* that, or that there was no memory, was reported */
 	/* Called with one line for the user; or NULL. */
 	void (*refused)(const char *text, void *context);
 	void *context;

@@ -27,7 +27,7 @@ struct publication {
 	struct segment_run *run; /* NULL: nothing is published */
 	bool changed;		 /* the process has another layout by now */
 	bool dirty;		 /* to be published */
-	bool refused;		 /* was published without its layout: there was no room */
+	bool refused;		 /* was not published, or without its layout: there was no room */
 	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
 };
 
@@ -281,6 +281,7 @@ static void publish(struct publications *p, struct publication *process)
 	struct unwind_process value;
 	struct segment_run *run = NULL;
 	uint64_t mm;
+	int status;
 
 	if (!process->dirty || !is_current(p, process, &mm))
 		return;
@@ -301,7 +302,13 @@ static void publish(struct publications *p, struct publication *process)
 		value.count = run->count;
 		value.id = run->id;
 	}
-	bpf_map_update_elem(p->processes_fd, &process->pid, &value, BPF_ANY);
+	status = bpf_map_update_elem(p->processes_fd, &process->pid, &value, BPF_ANY);
+	if (status == -ENOMEM || status == -EBUSY) {
+		/* A map that allocates finds no memory at times; or it is just being changed. */
+		refuse(p, process);
+		put_run(p, run, p->now_ns);
+		return;
+	}
 	put_run(p, process->run, p->now_ns);
 	process->run = run;
 }

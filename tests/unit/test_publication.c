@@ -21,6 +21,7 @@ static struct unwind_process there;
 static bool is_there;
 static int execs_after_look;	 /* the process execs after that many looks, */
 static bool execs_before_update; /* or after the last one */
+static int update_error;	 /* 0: the next update succeeds */
 
 /* As walk_exec() does. */
 static void exec_there(void)
@@ -41,6 +42,8 @@ int bpf_map_lookup_elem(int fd, const void *key, void *value)
 
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
+	if (update_error)
+		return update_error;
 	if (execs_before_update)
 		exec_there();
 	execs_before_update = false;
@@ -66,8 +69,9 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
+	there = (struct unwind_process){ 0 };
 	is_there = execs_before_update = false;
-	execs_after_look = 0;
+	execs_after_look = update_error = 0;
 	f->segments_fd = memfd_create("segments", MFD_CLOEXEC);
 	assert_int_equal(
 		ftruncate(f->segments_fd, UNWIND_MAX_SEGMENTS * sizeof(struct unwind_segment)), 0);
@@ -138,6 +142,28 @@ static void without_room_it_is_tried_again(void **state)
 	assert_false(f->p.pending);
 }
 
+/* What was published before is still there, and its segments are not used for anything else. */
+static void without_memory_it_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t first;
+
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	first = there.first;
+	map(f, 0x3000);
+	update_error = -ENOMEM;
+	assert_int_equal(published(f, SECOND), 1);
+	assert_false(f->p.pending);
+	update_error = 0;
+	assert_int_equal(published(f, SECOND + 1), 1);
+	assert_int_equal(f->p.segments[first].start, 0x1000);
+	assert_int_equal(f->p.segments[first].end, 0x2000);
+	assert_int_equal(published(f, 3 * SECOND), 2);
+	assert_int_not_equal(there.first, first);
+	assert_false(f->p.pending);
+}
+
 /* It is known at the second look: the program before is not published for the new one. */
 static void exec_between_looks(void **state)
 {
@@ -185,9 +211,8 @@ static void exec_between_look_and_update(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
-	TEST(what_is_mapped_is_published),
-	TEST(without_room_it_is_tried_again),
-	TEST(exec_between_looks),
+	TEST(what_is_mapped_is_published),	TEST(without_room_it_is_tried_again),
+	TEST(without_memory_it_is_tried_again), TEST(exec_between_looks),
 	TEST(exec_between_look_and_update),
 };
 

@@ -29,12 +29,12 @@ int bpf_map_lookup_elem(int fd, const void *key, void *value)
 	return found->runtime ? 0 : -ENOENT;
 }
 
-static bool full;
+static int update_error; /* 0: there is room */
 
 int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
-	if (full)
-		return -E2BIG;
+	if (update_error)
+		return update_error;
 	memcpy(entry(key), value, sizeof(*entries));
 	return 0;
 }
@@ -55,7 +55,7 @@ static void refuse(const char *text, void *context)
 static int setup(void **state)
 {
 	memset(entries, 0, sizeof(entries));
-	full = false;
+	update_error = 0;
 	refused[0] = '\0';
 	asked = 0;
 	return 0;
@@ -94,7 +94,7 @@ static void the_first_without_room_is_reported(void **state)
 	struct runtime_map m = { .fd = FD, .refused = refuse };
 
 	runtime_map_put(&m, PARENT, &hotspot);
-	full = true;
+	update_error = -E2BIG;
 	runtime_map_put(&m, CHILD, &hotspot);
 	assert_string_equal(refused,
 			    "process 8: functions that its runtime runs are not seen: 4096 "
@@ -103,10 +103,22 @@ static void the_first_without_room_is_reported(void **state)
 	assert_null(strstr(refused, "process 7"));
 }
 
+/* The map allocates: there may be room, but no memory. */
+static void no_memory_is_not_no_room(void **state)
+{
+	struct runtime_map m = { .fd = FD, .refused = refuse };
+
+	update_error = -ENOMEM;
+	runtime_map_put(&m, CHILD, &hotspot);
+	assert_non_null(strstr(refused, strerror(ENOMEM)));
+	assert_null(strstr(refused, "4096"));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(a_childs_entry_is_found, setup),
 	cmocka_unit_test_setup(without_processes_nothing_is_asked, setup),
 	cmocka_unit_test_setup(the_first_without_room_is_reported, setup),
+	cmocka_unit_test_setup(no_memory_is_not_no_room, setup),
 };
 
 UNIT_TESTS(tests);
