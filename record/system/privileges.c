@@ -70,10 +70,14 @@ bool privileges_can_trace(void)
 	return can;
 }
 
-/* cap_bpf was part of cap_sys_admin, which stands in for it where only that was granted. */
+/*
+ * cap_bpf and cap_perfmon were part of cap_sys_admin, which stands in for one that was not granted.
+ */
 static cap_value_t granted(cap_t caps, cap_value_t cap)
 {
-	return cap == CAP_BPF && !is_set(caps, CAP_BPF, CAP_PERMITTED) ? CAP_SYS_ADMIN : cap;
+	bool split = cap == CAP_BPF || cap == CAP_PERFMON;
+
+	return split && !is_set(caps, cap, CAP_PERMITTED) ? CAP_SYS_ADMIN : cap;
 }
 
 /* Keeps `kept` as far as this thread has them; clears all others from every set of its own. 0 or an
@@ -108,7 +112,7 @@ out:
 struct error *privileges_drop(bool creates_files)
 {
 	/*
-	 * cap_bpf: unwind tables are new maps. cap_perfmon goes with it when programs read the
+	 * cap_bpf: unwind tables are new maps. cap_perfmon: programs that are loaded later read the
 	 * kernel. The others open what other users' processes have mapped.
 	 */
 	static const cap_value_t kept[] = { CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE,

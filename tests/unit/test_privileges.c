@@ -52,6 +52,40 @@ static int drop_in_thread(void)
 	return has(CAP_DAC_READ_SEARCH) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
+/* Each of the two may be missing: programs are loaded after the others were dropped, too. */
+static int drop_without(cap_value_t missing)
+{
+	cap_t caps = cap_get_proc();
+
+	cap_set_flag(caps, CAP_PERMITTED, 1, &missing, CAP_CLEAR);
+	cap_set_flag(caps, CAP_EFFECTIVE, 1, &missing, CAP_CLEAR);
+	if (cap_set_proc(caps))
+		return 1;
+	cap_free(caps);
+	if (error_ignore(privileges_drop(false)) || !has(CAP_SYS_ADMIN))
+		return 1;
+	privileges_drop_in_thread(PRIVILEGES_FOR_PROGRAMS);
+	return !has(CAP_SYS_ADMIN) || has(missing) || has(CAP_SYS_PTRACE);
+}
+
+static int drop_without_bpf(void)
+{
+	return drop_without(CAP_BPF);
+}
+
+static int drop_without_perfmon(void)
+{
+	return drop_without(CAP_PERFMON);
+}
+
+static void of_old_one_stands_for_both(void **state)
+{
+	if (!has(CAP_BPF) || !has(CAP_PERFMON) || !has(CAP_SYS_ADMIN))
+		skip();
+	assert_int_equal(in_child(drop_without_bpf), 0);
+	assert_int_equal(in_child(drop_without_perfmon), 0);
+}
+
 static void threads_keep_one(void **state)
 {
 	if (!has(CAP_BPF) || !has(CAP_DAC_READ_SEARCH))
@@ -74,6 +108,7 @@ static void names_what_is_missing(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(keeps_what_recording_needs),
 	cmocka_unit_test(threads_keep_one),
+	cmocka_unit_test(of_old_one_stands_for_both),
 	cmocka_unit_test(names_what_is_missing),
 };
 
