@@ -75,22 +75,39 @@ static int load(struct full_timer *f)
 	return status ? status : put(f, f->skeleton);
 }
 
+static void warn(const struct full_timer *f, int error)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "functions that runtimes run are not seen: cannot load the program that walks "
+		 "them: %s",
+		 strerror(error));
+	if (f->warn)
+		f->warn(text, NULL);
+}
+
 static void *run(void *context)
 {
 	struct full_timer *f = context;
-	char text[160];
 	int status;
 
 	privileges_drop_in_thread(PRIVILEGES_FOR_PROGRAMS);
 	status = load(f);
-	if (status && f->warn) {
-		snprintf(text, sizeof(text),
-			 "functions that runtimes run are not seen: cannot load the program that "
-			 "walks them: %s",
-			 strerror(-status));
-		f->warn(text, NULL);
-	}
+	if (status)
+		warn(f, -status);
 	return NULL;
+}
+
+/* Where there may be no more threads it is tried again at each look, and said once. */
+static void begin(struct full_timer *f)
+{
+	int error = pthread_create(&f->thread, NULL, run, f);
+
+	f->begun = !error;
+	if (error && !f->refused)
+		warn(f, error);
+	f->refused = error;
 }
 
 static bool holds_something(const struct bpf_map *map)
@@ -106,7 +123,7 @@ bool full_timer_look(struct full_timer *f)
 	if (!f->first || f->begun)
 		return f->begun;
 	if (holds_something(f->first->maps.scripts) || holds_something(f->first->maps.script_files))
-		f->begun = !pthread_create(&f->thread, NULL, run, f);
+		begin(f);
 	return f->begun;
 }
 

@@ -20,8 +20,9 @@ struct full_timer {
 	struct sampler_bpf *skeleton;
 	int types; /* see kernel_types.h */
 	bool begun;
+	bool refused; /* there was no thread for it, which was said */
 	pthread_t thread;
-	/* Called from the thread if it fails, with one line for the user; or NULL. */
+	/* Called if it fails, from the thread perhaps, with one line for the user; or NULL. */
 	void (*warn)(const char *text, void *context);
 };
 

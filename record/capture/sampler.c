@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,13 @@ struct sampler {
 
 /* libbpf has one print callback for the whole process, so its log is global, too. */
 static struct buffer log_text;
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER; /* see full_timer.h */
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
 	if (level == LIBBPF_DEBUG)
 		return 0;
+	pthread_mutex_lock(&log_lock);
 	buffer_vprintf(&log_text, format, args);
 	/* The verifier writes the reason for a rejection at the end, so the end is kept. */
 	if (log_text.size > LOG_LIMIT) {
@@ -67,6 +70,7 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 			LOG_LIMIT / 2);
 		log_text.size = LOG_LIMIT / 2;
 	}
+	pthread_mutex_unlock(&log_lock);
 	return 0;
 }
 
