@@ -19,11 +19,17 @@ void kernel_modules_release(struct kernel_modules *m)
 
 size_t kernel_modules_index(const struct kernel_modules *m, const char *name)
 {
-	size_t i = 0;
+	for (size_t i = m->n; i--;)
+		if (!strcmp(m->modules[i].name, name))
+			return i;
+	return m->n;
+}
 
-	while (i < m->n && strcmp(m->modules[i].name, name))
-		i++;
-	return i;
+bool kernel_modules_holds(const struct kernel_modules *m, const char *name, uint64_t address)
+{
+	size_t i = kernel_modules_index(m, name);
+
+	return i < m->n && address - m->modules[i].base < m->modules[i].size;
 }
 
 bool kernel_modules_add(struct kernel_modules *m, const char *name, uint64_t base, bool listed)
@@ -39,7 +45,15 @@ bool kernel_modules_add(struct kernel_modules *m, const char *name, uint64_t bas
 	return true;
 }
 
-/* "name size users dependants state address": only the name and the address are of use. */
+/* One that was loaded again is elsewhere, mostly. 0: the kernel hides its addresses by now. */
+static bool is_new(const struct kernel_modules *m, const char *name, uint64_t base)
+{
+	size_t i = kernel_modules_index(m, name);
+
+	return base && (i == m->n || m->modules[i].base != base);
+}
+
+/* "name size users dependants state address": the name, the size and the address are of use. */
 bool kernel_modules_parse(struct kernel_modules *m, char *text)
 {
 	bool first = !m->n, ok = true;
@@ -47,12 +61,17 @@ bool kernel_modules_parse(struct kernel_modules *m, char *text)
 
 	while (ok && (line = strsep(&rest, "\n"))) {
 		char *address = strstr(line, " 0x"), *space = strchr(line, ' ');
+		size_t n = m->n;
+		uint64_t base;
 
 		if (!address || !space)
 			continue;
 		*space = 0;
-		if (first || kernel_modules_index(m, line) == m->n)
-			ok = kernel_modules_add(m, line, strtoull(address + 1, NULL, 16), true);
+		base = strtoull(address + 1, NULL, 16);
+		if (first || is_new(m, line, base))
+			ok = kernel_modules_add(m, line, base, true);
+		if (m->n > n)
+			m->modules[n].size = strtoull(space + 1, NULL, 10);
 	}
 	return ok;
 }

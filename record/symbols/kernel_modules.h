@@ -16,6 +16,7 @@
 struct kernel_module {
 	const char *name;
 	uint64_t base;
+	uint64_t size; /* 0: not known */
 	uint8_t build_id[PRF_BUILD_ID_MAX];
 	uint8_t build_id_size;
 	bool listed; /* false: `base` is that of its first symbol */
@@ -31,16 +32,22 @@ struct kernel_modules {
 
 void kernel_modules_release(struct kernel_modules *m);
 
-/* The number of the module; `n` if there is none of that name. */
+/* The number of the module, where it was found last; `n` if there is none of that name. */
 size_t kernel_modules_index(const struct kernel_modules *m, const char *name);
+
+/* Whether the address is in it, as far as is known. */
+bool kernel_modules_holds(const struct kernel_modules *m, const char *name, uint64_t address);
 
 /* All that add are false without memory; beyond KERNEL_MODULES_MAX they add nothing. */
 bool kernel_modules_add(struct kernel_modules *m, const char *name, uint64_t base, bool listed);
 
-/* Adds what is new in text in the format of /proc/modules, which is changed. */
+/*
+ * Adds what is new in text in the format of /proc/modules, which is changed: modules that are not
+ * known, or that were elsewhere.
+ */
 bool kernel_modules_parse(struct kernel_modules *m, char *text);
 
-/* Adds those of the running kernel that are not known yet. */
+/* Adds those of the running kernel in the same way. */
 bool kernel_modules_read(struct kernel_modules *m);
 
 /* Of a module of the running kernel, once. */

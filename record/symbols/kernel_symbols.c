@@ -410,12 +410,11 @@ static struct symbol *find_known(struct kernel_symbols *k, uint64_t address)
 	return NULL;
 }
 
-/* A module that was loaded meanwhile is listed now. False without memory. */
+/* A module that was loaded meanwhile, or again, is listed now. False without memory. */
 static bool find_new_module(struct kernel_symbols *k, const char *name, uint64_t address,
 			    uint16_t *module)
 {
-	if (kernel_modules_index(&k->modules, name) == k->modules.n &&
-	    !kernel_modules_read(&k->modules))
+	if (!kernel_modules_holds(&k->modules, name, address) && !kernel_modules_read(&k->modules))
 		return false;
 	return find_module(k, name, address, module);
 }
