@@ -54,6 +54,13 @@ static uint64_t peek_sample(void *context, size_t number)
 	return sample && size >= sizeof(*sample) ? sample->time_ns : sample ? 0 : UINT64_MAX;
 }
 
+/* Whether the kernel half walked through code that a Java machine has made. */
+static bool walked_made_code(const struct drain *d, const struct sample *raw)
+{
+	return sampler_walked_runtimes(d->sources->sampler, raw->time_ns) &&
+	       unwinding_knows_made_code(d->unwinding, raw->pid, raw->time_ns);
+}
+
 static struct error *take_sample(void *context, size_t number)
 {
 	struct drain *d = context;
@@ -64,7 +71,7 @@ static struct error *take_sample(void *context, size_t number)
 	struct error *error = NULL;
 
 	if (size >= sizeof(*raw) && late_walk_is_wanted(raw, size)) {
-		d->late.guesses = !unwinding_knows_made_code(d->unwinding, raw->pid, raw->time_ns);
+		d->late.guesses = !walked_made_code(d, raw);
 		raw = late_walk_finish(&d->late, spaces_layout(d->world->spaces, raw->pid), raw,
 				       &size);
 	}

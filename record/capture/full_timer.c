@@ -2,6 +2,7 @@
 #include "record/capture/full_timer.h"
 
 #include "bpf/sampler.skel.h"
+#include "common/clock.h"
 #include "record/system/privileges.h"
 
 #include <bpf/bpf.h>
@@ -14,6 +15,7 @@ void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int t
 {
 	f->first = sampler;
 	f->types = types;
+	f->since_ns = UINT64_MAX;
 	sampler->rodata->walks_runtimes = false;
 }
 
@@ -72,7 +74,16 @@ static int load(struct full_timer *f)
 	status = share_maps(f->skeleton, f->first);
 	if (!status)
 		status = sampler_bpf__load(f->skeleton);
-	return status ? status : put(f, f->skeleton);
+	if (!status)
+		status = put(f, f->skeleton);
+	if (!status)
+		f->since_ns = clock_now();
+	return status;
+}
+
+bool full_timer_was_used(const struct full_timer *f, uint64_t time_ns)
+{
+	return time_ns >= f->since_ns;
 }
 
 static void warn(const struct full_timer *f, int error)

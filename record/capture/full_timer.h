@@ -10,7 +10,9 @@
  */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct sampler_bpf;
 
@@ -22,6 +24,7 @@ struct full_timer {
 	bool begun;
 	bool refused; /* there was no thread for it, which was said */
 	pthread_t thread;
+	_Atomic uint64_t since_ns; /* samples from then on are of the full one */
 	/* Called if it fails, from the thread perhaps, with one line for the user; or NULL. */
 	void (*warn)(const char *text, void *context);
 };
@@ -34,6 +37,9 @@ int full_timer_put_first(struct full_timer *f);
 
 /* Whether some runtime is known, and begins to load the full program. */
 bool full_timer_look(struct full_timer *f);
+
+/* Whether a sample of that time is of the full edition. */
+bool full_timer_was_used(const struct full_timer *f, uint64_t time_ns);
 
 /* Waits until it is loaded. */
 void full_timer_wait(struct full_timer *f);

@@ -480,6 +480,11 @@ void sampler_look(struct sampler *s)
 	full_timer_look(&s->full_timer);
 }
 
+bool sampler_walked_runtimes(const struct sampler *s, uint64_t time_ns)
+{
+	return full_timer_was_used(&s->full_timer, time_ns);
+}
+
 struct error *sampler_start(struct sampler *s)
 {
 	struct error *error = off_cpu_start(&s->off_cpu, s->skeleton);

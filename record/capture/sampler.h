@@ -53,6 +53,9 @@ uint64_t sampler_not_followed(const struct sampler *s);
 /* To be called now and then: when a runtime has become known, its frames are walked soon. */
 void sampler_look(struct sampler *s);
 
+/* Whether a sample of that time was walked through runtimes, as far as they were known. */
+bool sampler_walked_runtimes(const struct sampler *s, uint64_t time_ns);
+
 /* Attaches the programs; samples arrive from then on, also if it fails half-way. */
 struct error *sampler_start(struct sampler *s);
 void sampler_stop(struct sampler *s);
