@@ -146,9 +146,13 @@ void full_timer_wait(struct full_timer *f)
 	f->first = NULL;
 }
 
-void full_timer_release(struct full_timer *f)
+bool full_timer_release(struct full_timer *f)
 {
-	full_timer_wait(f);
+	if (f->begun && pthread_tryjoin_np(f->thread, NULL))
+		return false;
+	f->begun = false;
+	f->first = NULL;
 	sampler_bpf__destroy(f->skeleton);
 	f->skeleton = NULL;
+	return true;
 }

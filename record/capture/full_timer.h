@@ -44,7 +44,10 @@ bool full_timer_was_used(const struct full_timer *f, uint64_t time_ns);
 /* Waits until it is loaded. */
 void full_timer_wait(struct full_timer *f);
 
-/* After the events were closed, as they may run it. */
-void full_timer_release(struct full_timer *f);
+/*
+ * After the events were closed, as they may run it. False: it is still being loaded. The end of the
+ * process ends that at once, and nothing that it uses may be freed before.
+ */
+bool full_timer_release(struct full_timer *f);
 
 #endif

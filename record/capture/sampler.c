@@ -431,7 +431,9 @@ void sampler_free(struct sampler *s)
 	for (size_t i = 0; i < s->ring_count; i++)
 		ring_unmap(&s->rings[i]);
 	ring_unmap(&s->script_names);
-	full_timer_release(&s->full_timer);
+	/* Who ends the recording does not wait for the verifier. */
+	if (!full_timer_release(&s->full_timer))
+		return;
 	sampler_bpf__destroy(s->skeleton);
 	if (s->types >= 0)
 		close(s->types);

@@ -39,6 +39,7 @@ struct sampler_options {
 
 /* Loads the programs and opens the events. */
 struct error *sampler_new(struct sampler **sampler, const struct sampler_options *options);
+/* What still loads a program, with `runtimes_later`, is left to the end of the process. */
 void sampler_free(struct sampler *s);
 
 /* Starts to follow forks and execs of targets. */
