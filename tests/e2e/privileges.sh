@@ -100,6 +100,7 @@ else
 	"$report" --no-pager --dump "$work/hidden.prf" > "$work/hidden.txt"
 	like "$(cat "$work/hidden.txt")" '\[kernel\]' "the kernel's frames are in the trace"
 	unlike "$(cat "$work/hidden.txt")" 'ffff[0-9a-f]{12}' "and its addresses are not"
+	unlike "$(cat "$work/hidden.txt")" 'vfs_|ksys_|do_syscall' "nor names, which a BPF program could ask for"
 fi
 
 # A process that cannot be read though the capability is there: no claim that it is missing.
