@@ -41,7 +41,8 @@ struct symbol_list {
 struct kernel_symbols {
 	struct arena names;	    /* of `known` */
 	struct kernel_names *asker; /* NULL: none was needed yet */
-	bool asks;		    /* false: all are in `known` */
+	bool asks;		    /* false: what is not in `known` has no name */
+	bool has_read;		    /* `known` was read from the running kernel */
 	struct symbol_list asked;   /* one by one, with their sizes */
 	struct symbol_list known;   /* as read from /proc/kallsyms */
 	struct symbol_list dynamic; /* from the side band */
@@ -201,16 +202,14 @@ struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsy
 	return NULL;
 }
 
-/* All of them. From then on none is asked for. */
+/* All of them. From then on only what came later is asked for. */
 static struct error *read_all(struct kernel_symbols *k)
 {
 	struct buffer text = { 0 };
 	int status = read_file("/proc/kallsyms", &text);
 	struct error *error = NULL;
 
-	kernel_names_free(k->asker);
-	k->asker = NULL;
-	k->asks = false;
+	k->has_read = true;
 	if (status)
 		error = error_system(status, "cannot read /proc/kallsyms");
 	else if (!buffer_string(&text) || !parse_symbols(k, (char *)text.data))
@@ -427,7 +426,8 @@ static struct symbol *ask(struct kernel_symbols *k, uint64_t address)
 
 	if (!k->asker)
 		k->asker = kernel_names_new();
-	if (!k->asker || !kernel_names_find(k->asker, address, &found))
+	k->asks = k->asker;
+	if (!k->asks || !kernel_names_find(k->asker, address, &found))
 		return NULL;
 	symbol.address = found.start;
 	symbol.size = found.size;
@@ -437,22 +437,28 @@ static struct symbol *ask(struct kernel_symbols *k, uint64_t address)
 	return insert(&k->asked, &symbol);
 }
 
-/* One that was asked for before, or is now. */
+/* One that was asked for before. */
 static struct symbol *find_asked(struct kernel_symbols *k, uint64_t address)
 {
 	size_t i = count_below(&k->asked, address);
 	struct symbol *symbol = i ? &k->asked.symbols[i - 1] : NULL;
 
-	if (symbol && address - symbol->address < symbol->size)
+	return symbol && address - symbol->address < symbol->size ? symbol : NULL;
+}
+
+/* One of which nothing is known. */
+static struct symbol *find_new(struct kernel_symbols *k, uint64_t address)
+{
+	struct symbol *symbol = ask(k, address);
+
+	if (symbol || k->has_read)
 		return symbol;
-	symbol = k->asks ? ask(k, address) : NULL;
 	/*
 	 * Code that the kernel has made for ftrace and kprobes is only listed. What is gone
 	 * already is not, so this happens once.
 	 */
-	if (!symbol && k->asks)
-		error_ignore(read_all(k));
-	return symbol;
+	error_ignore(read_all(k));
+	return find_known(k, address);
 }
 
 static struct symbol *find(struct kernel_symbols *k, uint64_t address)
@@ -461,7 +467,9 @@ static struct symbol *find(struct kernel_symbols *k, uint64_t address)
 
 	if (!symbol)
 		symbol = find_asked(k, address);
-	return symbol ? symbol : find_known(k, address);
+	if (!symbol)
+		symbol = find_known(k, address);
+	return symbol || !k->asks ? symbol : find_new(k, address);
 }
 
 /* Of a symbol, or of code without one: the object that it is in, and where that begins. */
