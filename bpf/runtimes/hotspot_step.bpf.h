@@ -92,17 +92,21 @@ static __always_inline __u64 hotspot_block(struct walk *w, __u64 pc)
 
 #define HOTSPOT_NAME(a, b, c, d)                                                                   \
 	((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
+#define HOTSPOT_NAMED(name, a, b, c, d, e, f, g, h)                                                \
+	((name)[0] == HOTSPOT_NAME(a, b, c, d) && (name)[1] == HOTSPOT_NAME(e, f, g, h))
 
 /* What kind of code it is shows in its name, which is the machine's own text. */
 static __always_inline __u8 hotspot_kind(__u64 name, __u32 frame_words)
 {
-	__u32 begin = 0;
+	__u32 begin[2];
 
-	if (WALK_READ_USER(&begin, sizeof(begin), name))
+	if (WALK_READ_USER(begin, sizeof(begin), name))
 		return HOTSPOT_UNKNOWN;
-	if (begin == HOTSPOT_NAME('n', 'm', 'e', 't') || begin == HOTSPOT_NAME('n', 'a', 't', 'i'))
+	/* "native nmethod", but not "native signature handlers", which have no frame */
+	if (HOTSPOT_NAMED(begin, 'n', 'm', 'e', 't', 'h', 'o', 'd', 0) ||
+	    HOTSPOT_NAMED(begin, 'n', 'a', 't', 'i', 'v', 'e', ' ', 'n'))
 		return HOTSPOT_COMPILED;
-	if (begin == HOTSPOT_NAME('f', 'l', 'u', 's')) /* flush_icache_stub */
+	if (HOTSPOT_NAMED(begin, 'f', 'l', 'u', 's', 'h', '_', 'i', 'c')) /* flush_icache_stub */
 		return HOTSPOT_CALLED_STUB;
 	return frame_words && frame_words < HOTSPOT_FRAME ? HOTSPOT_SIZED_STUB : HOTSPOT_OTHER_STUB;
 }
@@ -427,15 +431,21 @@ __noinline int hotspot_returns_at(__u32 index, __u64 at)
 __noinline int hotspot_is_own_frame(__u32 index, __u64 code)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
-	__u64 before, pc, called;
+	__u64 before[2], pc, called;
 
 	if (!w || w->fp - w->sp >= 4096 || read_words(w, w->fp + 8, 1))
 		return 0;
 	pc = word(w, 0);
-	if (!hotspot_in_cache(w, pc) || WALK_READ_USER(&before, sizeof(before), pc - 8))
+	if (!hotspot_in_cache(w, pc) || WALK_READ_USER(before, sizeof(before), pc - 16))
 		return 0;
-	called = pc + (__u64)(__s64)(__s32)(before >> 32);
-	return (before >> 24 & 0xff) == 0xe8 && called - code <= w->pc - code;
+	/* call rel32; or mov $called,%r10; call *%r10 */
+	if ((before[1] >> 24 & 0xff) == 0xe8)
+		called = pc + (__u64)(__s64)(__s32)(before[1] >> 32);
+	else if (before[1] >> 40 == 0xd2ff41 && (before[0] >> 24 & 0xffff) == 0xba49)
+		called = before[0] >> 40 | before[1] << 24;
+	else
+		return 0;
+	return called - code <= w->pc - code;
 }
 
 /*
