@@ -271,9 +271,12 @@ static int size_hashes(struct sampler *s)
 	struct bpf_map *map;
 	int status = 0;
 
-	bpf_object__for_each_map(map, s->skeleton->obj) if (allocates && !status &&
-							    bpf_map__type(map) == BPF_MAP_TYPE_HASH)
-		status = bpf_map__set_map_flags(map, bpf_map__map_flags(map) | BPF_F_NO_PREALLOC);
+	bpf_object__for_each_map(map, s->skeleton->obj)
+	{
+		if (allocates && !status && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
+			status = bpf_map__set_map_flags(map, bpf_map__map_flags(map) |
+								     BPF_F_NO_PREALLOC);
+	}
 	return status;
 }
 
