@@ -62,7 +62,8 @@ is "$(ask -c -d "$work/debug")" "$plain" "a debug file that was not there before
 
 # Names whose parts are in a file of dwz are kept once that was there, and are then read.
 rm -rf "$XDG_CACHE_HOME"
-written() { stat -c '%n %i %Y %Z' "$XDG_CACHE_HOME"/prof/* 2>/dev/null; }
+# A new one is another file; that it was used shows in its times.
+written() { stat -c '%n %i' "$XDG_CACHE_HOME"/prof/* 2>/dev/null; }
 if command -v dwz >/dev/null && cp whole program && cp whole second &&
 	dwz -m "$work/common.debug" program second 2>log && [ -s common.debug ]; then
 	mv common.debug away
