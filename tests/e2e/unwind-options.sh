@@ -38,4 +38,24 @@ is $? 2 "too little memory is refused"
 holds "--unwind-memory 1M records" "$record" -q --unwind-memory 1M -F 999 -o "$work/small.prf" -- \
 	"$work/stacks" outer 300
 [ "$(stat -c %s "$work/small.prf")" -gt 0 ] && ok "it wrote a trace" || not_ok "it wrote a trace"
+
+# More rules than the kernel half has room for: each instruction of a function has one of its own.
+{
+	printf '.globl many\n.type many, @function\nmany:\n.cfi_startproc\n'
+	seq 16 8 140000 | sed 's/.*/nop\n.cfi_def_cfa_offset &/'
+	printf 'ret\n.cfi_endproc\n.size many, .-many\n.section .note.GNU-stack,"",@progbits\n'
+} > "$work/many.s"
+cat > "$work/many.c" << 'END'
+void many(void);
+int main(void)
+{
+	for (int i = 0; i < 1000; i++)
+		many();
+	return 0;
+}
+END
+compile_c -O2 -o "$work/many" "$work/many.c" "$work/many.s"
+output=$("$record" -F 999 -o "$work/many.prf" -- "$work/many" 2>&1)
+like "$output" "warning: 1 files have more different unwind rules than there is room for" \
+	"a file with too many rules is told of"
 finish

@@ -52,6 +52,13 @@ static int drop_in_thread(void)
 	return has(CAP_DAC_READ_SEARCH) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
+static int drop_in_loader(void)
+{
+	privileges_drop_in_thread(PRIVILEGES_FOR_PROGRAMS);
+	return !has(CAP_BPF) || !has(CAP_PERFMON) || has(CAP_SYS_ADMIN) || has(CAP_SYS_PTRACE) ||
+	       has(CAP_DAC_READ_SEARCH);
+}
+
 /* Each of the two may be missing: programs are loaded after the others were dropped, too. */
 static int drop_without(cap_value_t missing)
 {
@@ -86,11 +93,12 @@ static void of_old_one_stands_for_both(void **state)
 	assert_int_equal(in_child(drop_without_perfmon), 0);
 }
 
-static void threads_keep_one(void **state)
+static void threads_keep_what_they_need(void **state)
 {
-	if (!has(CAP_BPF) || !has(CAP_DAC_READ_SEARCH))
+	if (!has(CAP_BPF) || !has(CAP_PERFMON) || !has(CAP_DAC_READ_SEARCH))
 		skip();
 	assert_int_equal(in_child(drop_in_thread), 0);
+	assert_int_equal(in_child(drop_in_loader), 0);
 }
 
 static void keeps_what_recording_needs(void **state)
@@ -107,7 +115,7 @@ static void names_what_is_missing(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(keeps_what_recording_needs),
-	cmocka_unit_test(threads_keep_one),
+	cmocka_unit_test(threads_keep_what_they_need),
 	cmocka_unit_test(of_old_one_stands_for_both),
 	cmocka_unit_test(names_what_is_missing),
 };
