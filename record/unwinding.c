@@ -169,6 +169,12 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				" files have more different unwind rules than there is room for; "
 				"the stacks of some of their code are cut off",
 				t.lacking_rules);
+	if (t.crowded_out)
+		message_warning(
+			"%" PRIu64
+			" processes were too many to keep all of their mappings where stacks are "
+			"walked; their stacks may be cut off",
+			t.crowded_out);
 	left_out = spaces_left_out(lookahead_spaces(u->lookahead));
 	if (left_out)
 		message_warning("%" PRIu64

@@ -28,6 +28,7 @@ struct publication {
 	bool changed;		 /* the process has another layout by now */
 	bool dirty;		 /* to be published */
 	bool refused;		 /* was not published, or without its layout: there was no room */
+	bool crowded_out;	 /* counted as such */
 	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
 };
 
@@ -266,9 +267,11 @@ static bool has_execed(const struct publications *p, const struct publication *p
 	return there.execs != process->execs;
 }
 
-/* When runs that rest now have rested there may be room. */
-static void refuse(struct publications *p, struct publication *process)
+/* When runs that rest now have rested, or processes have ended, there may be room. */
+static void refuse(struct publications *p, struct publication *process, bool crowded_out)
 {
+	p->crowded_out += crowded_out && !process->crowded_out;
+	process->crowded_out |= crowded_out;
 	process->refused = true;
 	if (p->tries)
 		p->tries--;
@@ -289,7 +292,7 @@ static void publish(struct publications *p, struct publication *process)
 	if (process->layout && process->layout->mappings.n) {
 		run = write_run(p, &process->layout->mappings, p->now_ns);
 		if (!run)
-			refuse(p, process);
+			refuse(p, process, true);
 	}
 	if (has_execed(p, process)) {
 		put_run(p, run, p->now_ns);
@@ -303,9 +306,12 @@ static void publish(struct publications *p, struct publication *process)
 		value.id = run->id;
 	}
 	status = bpf_map_update_elem(p->processes_fd, &process->pid, &value, BPF_ANY);
-	if (status == -ENOMEM || status == -EBUSY) {
-		/* A map that allocates finds no memory at times; or it is just being changed. */
-		refuse(p, process);
+	if (status == -ENOMEM || status == -EBUSY || status == -E2BIG) {
+		/*
+		 * A map that allocates finds no memory at times; or it is just being changed; or it
+		 * has as many processes as it can.
+		 */
+		refuse(p, process, status == -E2BIG);
 		put_run(p, run, p->now_ns);
 		return;
 	}

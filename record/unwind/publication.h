@@ -28,10 +28,11 @@ struct publications {
 	struct range_pool pool;
 	int processes_fd;
 	uint32_t next_id;
-	bool pending;	    /* some process changed, or has not been published yet */
-	uint64_t now_ns;    /* of the publication that is going on */
-	uint64_t again_ns;  /* when those are tried again that found no room; 0: there are none */
-	unsigned int tries; /* how many of them may still find none in this update */
+	bool pending;	      /* some process changed, or has not been published yet */
+	uint64_t now_ns;      /* of the publication that is going on */
+	uint64_t again_ns;    /* when those are tried again that found no room; 0: there are none */
+	unsigned int tries;   /* how many of them may still find none in this update */
+	uint64_t crowded_out; /* how many found none, at any time, as others had it all */
 };
 
 /* Release it even after an error. */

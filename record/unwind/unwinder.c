@@ -628,6 +628,7 @@ void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 {
 	pthread_mutex_lock(&u->lock);
 	*totals = u->totals;
+	totals->crowded_out = u->published.crowded_out;
 	pthread_mutex_unlock(&u->lock);
 }
 

@@ -95,6 +95,7 @@ struct unwinder_totals {
 	uint64_t short_of_memory; /* of the refused: those for want of memory */
 	uint64_t lacking_rules;	  /* files whose tables lack rules for some of their code */
 	uint64_t failed;	  /* files without usable unwind information */
+	uint64_t crowded_out;	  /* processes that found no room in the kernel half */
 };
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals);
 

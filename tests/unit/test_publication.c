@@ -140,6 +140,22 @@ static void without_room_it_is_tried_again(void **state)
 	assert_int_equal(published(f, 3 * SECOND), 1);
 	assert_int_equal(f->p.segments[there.first].start, 0x1000);
 	assert_false(f->p.pending);
+	assert_int_equal(f->p.crowded_out, 1);
+}
+
+/* As many processes as the map can have: when some have ended there is room. */
+static void of_too_many_it_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 0x1000);
+	update_error = -E2BIG;
+	assert_int_equal(published(f, SECOND), 0);
+	assert_int_equal(published(f, 3 * SECOND), 0);
+	assert_int_equal(f->p.crowded_out, 1);
+	update_error = 0;
+	assert_int_equal(published(f, 5 * SECOND), 1);
+	assert_int_equal(f->p.segments[there.first].start, 0x1000);
 }
 
 /* What was published before is still there, and its segments are not used for anything else. */
@@ -162,6 +178,7 @@ static void without_memory_it_is_tried_again(void **state)
 	assert_int_equal(published(f, 3 * SECOND), 2);
 	assert_int_not_equal(there.first, first);
 	assert_false(f->p.pending);
+	assert_int_equal(f->p.crowded_out, 0);
 }
 
 /* It is known at the second look: the program before is not published for the new one. */
@@ -211,8 +228,11 @@ static void exec_between_look_and_update(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
-	TEST(what_is_mapped_is_published),	TEST(without_room_it_is_tried_again),
-	TEST(without_memory_it_is_tried_again), TEST(exec_between_looks),
+	TEST(what_is_mapped_is_published),
+	TEST(without_room_it_is_tried_again),
+	TEST(of_too_many_it_is_tried_again),
+	TEST(without_memory_it_is_tried_again),
+	TEST(exec_between_looks),
 	TEST(exec_between_look_and_update),
 };
 
