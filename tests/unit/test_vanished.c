@@ -342,7 +342,7 @@ static uint32_t start_in(const char *root, bool (*enter)(const char *root), int 
 	return (uint32_t)pid;
 }
 
-/* A `root` of NULL is any. */
+/* A `root` of NULL is any, and the path may have it, too. */
 struct searching {
 	const char *root, *path;
 	struct object *found;
@@ -351,9 +351,11 @@ struct searching {
 static void search(struct object *object, void *context)
 {
 	struct searching *s = context;
+	const char *path = object->definition.path;
+	size_t before = strlen(path) - strlen(s->path);
 
-	if ((!s->root || !strcmp(object->definition.root, s->root)) &&
-	    !strcmp(object->definition.path, s->path))
+	if (s->root ? !strcmp(object->definition.root, s->root) && !strcmp(path, s->path)
+		    : strlen(path) >= strlen(s->path) && !strcmp(path + before, s->path))
 		s->found = object;
 }
 
