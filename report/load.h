@@ -8,7 +8,7 @@
  */
 
 #include "report/options.h"
-#include "report/profile/build.h"
+#include "report/merge/build.h"
 
 struct loaded {
 	struct trace *traces;

@@ -6,7 +6,7 @@
 
 #include "common/options.h"
 #include "report/profile/selection.h"
-#include "report/profile/shape.h"
+#include "report/merge/shape.h"
 #include "report/symbols/symbolizer.h"
 #include "report/tables/view.h"
 

@@ -36,7 +36,7 @@ in_a_row("record", ["system", "events", "capture", "symbols", "spaces", "unwind"
                     "runtimes", "scripts", "java", "javascript", "trace"])
 # The recorder reads the code of Python, Ruby and PHP as the kernel half does, with the same code.
 RULES["record/scripts"].append("bpf/runtimes")
-in_a_row("report", ["output", "dwarf", "symbols", "profile", "parquet", "tables", "difference",
+in_a_row("report", ["output", "dwarf", "symbols", "profile", "merge", "parquet", "tables", "difference",
                     "views", "page", "annotate"])
 in_a_row("bench", ["statistics", "results", "measure"])
 for name in ["kernel", "suite", "gate", "pairs"]:

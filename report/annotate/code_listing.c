@@ -4,7 +4,7 @@
 #include "common/limits.h"
 #include "report/annotate/code.h"
 #include "report/output/fitted.h"
-#include "report/profile/label.h"
+#include "report/merge/label.h"
 #include "report/symbols/demangle.h"
 
 #include <inttypes.h>

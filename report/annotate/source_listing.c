@@ -2,7 +2,7 @@
 #include "report/annotate/source_listing.h"
 
 #include "report/output/fitted.h"
-#include "report/profile/label.h"
+#include "report/merge/label.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 
 /* A frame as the text formats show it. */
 
-#include "report/profile/label.h"
+#include "report/merge/label.h"
 #include "report/tables/view.h"
 
 /* Appends a frame's name with what the options add to it: object, offset, line, marks. */

@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
-#include "report/profile/label.h"
+#include "report/merge/label.h"
 #include "report/tables/frame_text.h"
 
 #include <stdlib.h>

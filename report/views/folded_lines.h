@@ -8,7 +8,7 @@
  * written out can be thousands of times as much as the trace.
  */
 
-#include "report/profile/frame_table.h"
+#include "report/merge/frame_table.h"
 #include "report/tables/view.h"
 
 struct folded_line {

@@ -2,8 +2,8 @@
 #include "report/views/tree.h"
 
 #include "report/output/fitted.h"
-#include "report/profile/frame_table.h"
-#include "report/profile/label.h"
+#include "report/merge/frame_table.h"
+#include "report/merge/label.h"
 #include "report/difference/change_columns.h"
 #include "report/tables/frame_text.h"
 

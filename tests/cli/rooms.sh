@@ -37,8 +37,8 @@ planted "... and one of the kernel half" bpf/state/walk_state.bpf.h bpf/walk/unw
 planted "... and a recorder that includes more than the layout of what the kernel half sends" \
 	record/capture/ring.c bpf/tasks/targets.bpf.h \
 	'^record/capture/ring.c:[0-9]+: record/capture/ may not include bpf/tasks/targets.bpf.h$'
-planted "a circle is found" report/profile/text_pool.h report/profile/frame_table.h \
-	'^cycle: report/profile/frame_table report/profile/text_pool$'
+planted "a circle is found" report/profile/event_set.h report/profile/tally.h \
+	'^cycle: report/profile/event_set report/profile/tally$'
 none "libbpf is used by record and bench only" '^#include <bpf/(libbpf|bpf)\.h>' common format report
 none "libdw is used by report only" '^#include <elfutils/libdw' common format record
 none "only programs print" '\b(fprintf\(stderr|perror\()' format

@@ -13,7 +13,7 @@
 
 #include "report/info.h"
 #include "report/load.h"
-#include "report/profile/build.h"
+#include "report/merge/build.h"
 #include "report/views/folded_lines.h"
 #include "report/views/script.h"
 #include "report/views/top.h"

@@ -4,7 +4,7 @@
 
 /* Profiles put together by hand, frame by frame, for tests of views. */
 
-#include "report/profile/frame_table.h"
+#include "report/merge/frame_table.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "report/info.h"
-#include "report/profile/build.h"
+#include "report/merge/build.h"
 #include "report/views/folded.h"
 #include "tests/unit/trace_fixture.h"
 #include "tests/unit/unit.h"

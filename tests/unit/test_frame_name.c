@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdint.h>
 
-#include "report/profile/frame_name.h"
+#include "report/merge/frame_name.h"
 #include "tests/unit/unit.h"
 
 static struct prf_object object(enum prf_object_kind kind, const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdint.h>
 
-#include "report/profile/regroup.h"
+#include "report/merge/regroup.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdint.h>
 
-#include "report/profile/shape.h"
+#include "report/merge/shape.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

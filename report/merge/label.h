@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_LABEL_H
-#define REPORT_PROFILE_LABEL_H
+#ifndef REPORT_MERGE_LABEL_H
+#define REPORT_MERGE_LABEL_H
 
 /*
  * Text for groups and frames as folded stacks have it: no ';', no control characters, valid

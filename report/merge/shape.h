@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_SHAPE_H
-#define REPORT_PROFILE_SHAPE_H
+#ifndef REPORT_MERGE_SHAPE_H
+#define REPORT_MERGE_SHAPE_H
 
 /*
  * Which frames of a stack are shown: a stack is walked from its root to its leaf, and each

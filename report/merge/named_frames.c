@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/named_frames.h"
+#include "report/merge/named_frames.h"
 
 #include "common/array.h"
 #include "common/buffer.h"
-#include "report/profile/frame_name.h"
+#include "report/merge/frame_name.h"
 
 #include <stdlib.h>
 

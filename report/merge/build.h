@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_BUILD_H
-#define REPORT_PROFILE_BUILD_H
+#ifndef REPORT_MERGE_BUILD_H
+#define REPORT_MERGE_BUILD_H
 
 /*
  * Makes a profile out of what was read: names the frames of the stacks that were counted,
  * shapes the stacks, joins what shows the same, and sorts.
  */
 
-#include "report/profile/joined.h"
+#include "report/merge/joined.h"
 #include "report/profile/profile.h"
-#include "report/profile/shape.h"
+#include "report/merge/shape.h"
 #include "report/profile/tally.h"
 #include "report/profile/trace.h"
 #include "report/symbols/symbolizer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/regroup.h"
+#include "report/merge/regroup.h"
 
 #include "common/array.h"
 #include "common/buffer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/frame_table.h"
+#include "report/merge/frame_table.h"
 
 #include "common/array.h"
 

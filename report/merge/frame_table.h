@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_FRAME_TABLE_H
-#define REPORT_PROFILE_FRAME_TABLE_H
+#ifndef REPORT_MERGE_FRAME_TABLE_H
+#define REPORT_MERGE_FRAME_TABLE_H
 
 /*
  * Distinct frames and the tree of stacks over them, while a profile is built. Both number

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_STACK_NODES_H
-#define REPORT_PROFILE_STACK_NODES_H
+#ifndef REPORT_MERGE_STACK_NODES_H
+#define REPORT_MERGE_STACK_NODES_H
 
 /*
  * The recorded stacks as nodes of one tree of named frames, in the shape that was asked for.
  * Starts as { 0 }.
  */
 
-#include "report/profile/named_frames.h"
-#include "report/profile/shape.h"
+#include "report/merge/named_frames.h"
+#include "report/merge/shape.h"
 
 struct stack_nodes {
 	const struct definitions *definitions;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_USED_H
-#define REPORT_PROFILE_USED_H
+#ifndef REPORT_MERGE_USED_H
+#define REPORT_MERGE_USED_H
 
 /*
  * Which recorded stacks and frames were counted: only these are named and shown. Starts as { 0 }.

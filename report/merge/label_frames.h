@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_LABEL_FRAMES_H
-#define REPORT_PROFILE_LABEL_FRAMES_H
+#ifndef REPORT_MERGE_LABEL_FRAMES_H
+#define REPORT_MERGE_LABEL_FRAMES_H
 
 /*
  * Frames at the root of stacks that say whose they are, "cpu-3" or "make-12/14", for formats that
@@ -8,7 +8,7 @@
  * is asked for. Starts as { 0 }.
  */
 
-#include "report/profile/frame_table.h"
+#include "report/merge/frame_table.h"
 
 struct label_frames {
 	struct node_tree tree;

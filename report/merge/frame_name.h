@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_FRAME_NAME_H
-#define REPORT_PROFILE_FRAME_NAME_H
+#ifndef REPORT_MERGE_FRAME_NAME_H
+#define REPORT_MERGE_FRAME_NAME_H
 
 #include "common/buffer.h"
 #include "report/profile/profile.h"

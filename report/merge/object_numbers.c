@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/object_numbers.h"
+#include "report/merge/object_numbers.h"
 
 #include "common/buffer.h"
-#include "report/profile/frame_name.h"
+#include "report/merge/frame_name.h"
 
 #include <stdlib.h>
 #include <string.h>

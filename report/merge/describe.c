@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/describe.h"
+#include "report/merge/describe.h"
 
 #include "common/words.h"
 #include "report/profile/event_time.h"

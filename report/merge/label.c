@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/label.h"
+#include "report/merge/label.h"
 
 #include "common/utf8.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/used.h"
+#include "report/merge/used.h"
 
 #include <stdlib.h>
 

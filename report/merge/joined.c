@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/joined.h"
+#include "report/merge/joined.h"
 
 #include "common/array.h"
-#include "report/profile/used.h"
+#include "report/merge/used.h"
 
 #include <stdlib.h>
 #include <string.h>

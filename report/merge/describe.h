@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_DESCRIBE_H
-#define REPORT_PROFILE_DESCRIBE_H
+#ifndef REPORT_MERGE_DESCRIBE_H
+#define REPORT_MERGE_DESCRIBE_H
 
 /* The parts of a profile that describe the recording: events, traces, losses. */
 

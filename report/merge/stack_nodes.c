@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/stack_nodes.h"
+#include "report/merge/stack_nodes.h"
 
 #include <stdlib.h>
 

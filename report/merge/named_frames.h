@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_NAMED_FRAMES_H
-#define REPORT_PROFILE_NAMED_FRAMES_H
+#ifndef REPORT_MERGE_NAMED_FRAMES_H
+#define REPORT_MERGE_NAMED_FRAMES_H
 
 /*
  * What each recorded frame is shown as: a function, or with inlined calls several, or what
  * stands for an object without names. Starts as { 0 }.
  */
 
-#include "report/profile/frame_table.h"
-#include "report/profile/object_numbers.h"
-#include "report/profile/used.h"
+#include "report/merge/frame_table.h"
+#include "report/merge/object_numbers.h"
+#include "report/merge/used.h"
 #include "report/symbols/symbolizer.h"
 
 /* A recorded frame: `count` frames of the table, innermost first. */

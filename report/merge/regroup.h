@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_REGROUP_H
-#define REPORT_PROFILE_REGROUP_H
+#ifndef REPORT_MERGE_REGROUP_H
+#define REPORT_MERGE_REGROUP_H
 
 /*
  * The last step of building a profile: joins what the tally kept separate (events, equal names) and
@@ -8,7 +8,7 @@
  * always give the same profile. Starts as { 0 }.
  */
 
-#include "report/profile/frame_table.h"
+#include "report/merge/frame_table.h"
 #include "report/profile/tally.h"
 #include "report/profile/trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/label_frames.h"
+#include "report/merge/label_frames.h"
 
-#include "report/profile/label.h"
+#include "report/merge/label.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/build.h"
+#include "report/merge/build.h"
 
-#include "report/profile/describe.h"
-#include "report/profile/label_frames.h"
-#include "report/profile/object_numbers.h"
-#include "report/profile/regroup.h"
-#include "report/profile/stack_nodes.h"
+#include "report/merge/describe.h"
+#include "report/merge/label_frames.h"
+#include "report/merge/object_numbers.h"
+#include "report/merge/regroup.h"
+#include "report/merge/stack_nodes.h"
 
 #include <math.h>
 #include <stdlib.h>

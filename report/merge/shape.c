@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/profile/shape.h"
+#include "report/merge/shape.h"
 
 static bool matches(const regex_t *regex, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_OBJECT_NUMBERS_H
-#define REPORT_PROFILE_OBJECT_NUMBERS_H
+#ifndef REPORT_MERGE_OBJECT_NUMBERS_H
+#define REPORT_MERGE_OBJECT_NUMBERS_H
 
 /* The objects of all traces, each once: what several traces recorded may be the same file. */
 

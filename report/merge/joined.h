@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef REPORT_PROFILE_JOINED_H
-#define REPORT_PROFILE_JOINED_H
+#ifndef REPORT_MERGE_JOINED_H
+#define REPORT_MERGE_JOINED_H
 
 /*
  * What the samples of several traces refer to, each once. A trace is read, adds the stacks and
