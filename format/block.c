@@ -146,8 +146,8 @@ bool block_payload_intact(const struct block_header *h, const uint8_t *stored)
 #endif
 }
 
-struct error *block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
-			       struct buffer *room, const uint8_t **raw)
+struct error *block_decompress(const struct block_header *h, ZSTD_DCtx **zstd,
+			       const uint8_t *stored, struct buffer *room, const uint8_t **raw)
 {
 	uint8_t *target;
 	size_t size;
@@ -158,9 +158,11 @@ struct error *block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, co
 	}
 	buffer_clear(room);
 	target = buffer_extend(room, h->raw_size);
-	if (!target)
+	if (!*zstd)
+		*zstd = ZSTD_createDCtx();
+	if (!target || !*zstd)
 		return error_memory();
-	size = ZSTD_decompressDCtx(zstd, target, h->raw_size, stored, h->stored_size);
+	size = ZSTD_decompressDCtx(*zstd, target, h->raw_size, stored, h->stored_size);
 	if (ZSTD_isError(size))
 		return error_new(ERROR_CORRUPT, "the payload does not decompress");
 	if (size != h->raw_size)

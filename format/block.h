@@ -49,11 +49,12 @@ struct error *block_header_check(const struct block_header *h) ERROR_CHECKED;
 bool block_payload_intact(const struct block_header *h, const uint8_t *stored);
 
 /*
- * The payload's raw bytes: `stored` itself, or `room` filled. They stay as long as both.
- * ERROR_CORRUPT or ERROR_MEMORY.
+ * The payload's raw bytes: `stored` itself, or `room` filled. They stay as long as both. `*zstd` is
+ * made for the first payload that needs it, and is the caller's. ERROR_CORRUPT or ERROR_MEMORY.
  */
-struct error *block_decompress(const struct block_header *h, ZSTD_DCtx *zstd, const uint8_t *stored,
-			       struct buffer *room, const uint8_t **raw) ERROR_CHECKED;
+struct error *block_decompress(const struct block_header *h, ZSTD_DCtx **zstd,
+			       const uint8_t *stored, struct buffer *room,
+			       const uint8_t **raw) ERROR_CHECKED;
 
 /* "samples", "objects", ...; "unknown" */
 const char *block_type_name(uint32_t type);

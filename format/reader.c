@@ -77,9 +77,8 @@ static struct error *reader_new(struct prf_reader **reader)
 	tables_init(&r->tables);
 	r->to_ns = UINT64_MAX;
 	r->source.fd = -1;
-	r->zstd = ZSTD_createDCtx();
 	r->samples = samples_block_new();
-	if (!r->zstd || !r->samples) {
+	if (!r->samples) {
 		prf_reader_free(r);
 		return error_memory();
 	}
@@ -186,7 +185,7 @@ static struct error *read_index(struct prf_reader *r)
 	if (source_read_at(&r->source, end.index_offset + WIRE_BLOCK_HEADER_SIZE, stored,
 			   h.stored_size) &&
 	    block_payload_intact(&h, stored)) {
-		error = block_decompress(&h, r->zstd, stored, &room, &raw);
+		error = block_decompress(&h, &r->zstd, stored, &room, &raw);
 		c = cursor_over(error ? NULL : raw, h.raw_size);
 		if (!error)
 			error = index_decode(&r->index, &c);
@@ -467,7 +466,7 @@ static void read_intact_payload(struct prf_reader *r, const uint8_t *stored)
 	const uint8_t *raw;
 
 	r->held = r->header.stored_size;
-	error = block_decompress(&r->header, r->zstd, stored, &r->raw, &raw);
+	error = block_decompress(&r->header, &r->zstd, stored, &r->raw, &raw);
 	if (!error) {
 		r->raw_bytes += r->header.raw_size;
 		report_block(r);
