@@ -38,7 +38,7 @@ struct object {
 	size_t query_count, query_capacity;
 	size_t asked, named;
 	uint64_t *offsets;
-	struct object_lookup lookup;
+	struct object_lookup *lookup; /* of objects with something to look up only: it is large */
 	struct name_cache cache;
 	bool cached; /* all answers are in it */
 };
@@ -76,7 +76,9 @@ struct error *symbolizer_new(struct symbolizer **symbolizer,
 /* All but what was added: the object as recorded, and its symbols. */
 static void forget_found(struct object *o)
 {
-	object_lookup_release(&o->lookup);
+	if (o->lookup)
+		object_lookup_release(o->lookup);
+	free(o->lookup);
 	name_cache_release(&o->cache);
 	free(o->copies);
 	free(o->queries);
@@ -84,8 +86,7 @@ static void forget_found(struct object *o)
 	*o = (struct object){ .recorded = o->recorded,
 			      .symbols = o->symbols,
 			      .symbol_count = o->symbol_count,
-			      .symbol_capacity = o->symbol_capacity,
-			      .lookup = { .status = SYMBOLS_NOT_LOOKED } };
+			      .symbol_capacity = o->symbol_capacity };
 }
 
 void symbolizer_forget(struct symbolizer *s)
@@ -137,7 +138,6 @@ struct error *symbolizer_add_object(struct symbolizer *s, const struct prf_objec
 		free(o);
 		return error_memory();
 	}
-	o->lookup.status = SYMBOLS_NOT_LOOKED;
 	*id = (uint32_t)s->object_count;
 	s->objects[s->object_count++] = o;
 	return NULL;
@@ -328,7 +328,7 @@ static int by_start(const void *left, const void *right)
 /* The offsets to look up, sorted, each once; and which of them answers which query. */
 static int sort_offsets(struct symbolizer *s, struct object *o)
 {
-	struct object_lookup *l = &o->lookup;
+	struct object_lookup *l = o->lookup;
 	size_t n = 0;
 
 	o->offsets = calloc(o->query_count ? o->query_count : 1, sizeof(*o->offsets));
@@ -389,10 +389,10 @@ static void look_into_cache(struct object *o)
 {
 	struct name_cache_key key;
 
-	if (!object_lookup_key(&o->lookup, &key) || !name_cache_open(&o->cache, &key))
+	if (!object_lookup_key(o->lookup, &key) || !name_cache_open(&o->cache, &key))
 		return;
 	o->cached = true;
-	for (size_t i = 0; o->cached && i < o->lookup.n; i++)
+	for (size_t i = 0; o->cached && i < o->lookup->n; i++)
 		o->cached = name_cache_find(&o->cache, o->offsets[i]) != UINT32_MAX;
 }
 
@@ -401,12 +401,12 @@ static void open_job(size_t job, unsigned int worker, void *context)
 	struct plan *p = context;
 	struct object *o = p->objects[job];
 
-	if (sort_offsets(p->symbolizer, o) || object_lookup_open(&o->lookup)) {
+	if (sort_offsets(p->symbolizer, o) || object_lookup_open(o->lookup)) {
 		note(p, -1);
 		return;
 	}
 	/* The answers in the cache were found without the debug file that a server may have. */
-	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(&o->lookup))
+	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(o->lookup))
 		return;
 	if (p->symbolizer->options.cache && !p->symbolizer->failed)
 		look_into_cache(o);
@@ -415,7 +415,7 @@ static void open_job(size_t job, unsigned int worker, void *context)
 static void names_job(size_t job, unsigned int worker, void *context)
 {
 	struct plan *p = context;
-	struct object_lookup *l = &p->objects[job / 2]->lookup;
+	struct object_lookup *l = p->objects[job / 2]->lookup;
 
 	if (p->objects[job / 2]->cached)
 		return;
@@ -427,7 +427,7 @@ static void unit_job(size_t job, unsigned int worker, void *context)
 	struct plan *p = context;
 	struct unit_job *u = &p->units[job];
 
-	note(p, object_lookup_unit(&u->object->lookup, u->run, &p->symbolizer->workers[worker]));
+	note(p, object_lookup_unit(u->object->lookup, u->run, &p->symbolizer->workers[worker]));
 }
 
 static int by_weight(const void *left, const void *right)
@@ -451,9 +451,16 @@ static int plan_objects(struct plan *p)
 	p->objects = calloc(s->object_count ? s->object_count : 1, sizeof(*p->objects));
 	if (!p->objects)
 		return -1;
-	for (size_t i = 0; i < s->object_count; i++)
-		if (s->objects[i]->query_count)
-			p->objects[p->n++] = s->objects[i];
+	for (size_t i = 0; i < s->object_count; i++) {
+		struct object *o = s->objects[i];
+
+		if (!o->query_count)
+			continue;
+		o->lookup = calloc(1, sizeof(*o->lookup));
+		if (!o->lookup)
+			return -1;
+		p->objects[p->n++] = o;
+	}
 	qsort(p->objects, p->n, sizeof(*p->objects), by_queries);
 	return 0;
 }
@@ -463,12 +470,12 @@ static int plan_units(struct plan *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->n; i++)
-		n += p->objects[i]->lookup.run_count;
+		n += p->objects[i]->lookup->run_count;
 	p->units = calloc(n ? n : 1, sizeof(*p->units));
 	if (!p->units)
 		return -1;
 	for (size_t i = 0; i < p->n; i++) {
-		struct object_lookup *l = &p->objects[i]->lookup;
+		struct object_lookup *l = p->objects[i]->lookup;
 
 		for (size_t run = 0; run < l->run_count; run++)
 			p->units[p->unit_count++] = (struct unit_job){ p->objects[i], run,
@@ -493,16 +500,16 @@ static void download(struct plan *p)
 
 		if (o->cached)
 			continue;
-		if (object_lookup_wants_main(&o->lookup))
+		if (object_lookup_wants_main(o->lookup))
 			path = debuginfod_executable(client, &o->recorded);
 		if (path)
-			object_lookup_add_main(&o->lookup, path);
+			object_lookup_add_main(o->lookup, path);
 		free(path);
 		path = NULL;
-		if (object_lookup_wants_debug(&o->lookup))
+		if (object_lookup_wants_debug(o->lookup))
 			path = debuginfod_debug_file(client, &o->recorded);
 		if (path)
-			object_lookup_add_debug(&o->lookup, path);
+			object_lookup_add_debug(o->lookup, path);
 		free(path);
 	}
 	debuginfod_free(client);
@@ -627,25 +634,25 @@ static bool keep_answers(const struct object *o, const struct query *answers)
 	struct name_cache_answer *kept;
 	struct name_cache_key key;
 
-	if (o->cached || object_lookup_lacks_alternate(&o->lookup) ||
-	    !object_lookup_key(&o->lookup, &key))
+	if (o->cached || object_lookup_lacks_alternate(o->lookup) ||
+	    !object_lookup_key(o->lookup, &key))
 		return false;
-	kept = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*kept));
-	for (size_t i = 0; kept && i < o->lookup.n; i++)
+	kept = calloc(o->lookup->n ? o->lookup->n : 1, sizeof(*kept));
+	for (size_t i = 0; kept && i < o->lookup->n; i++)
 		kept[i] = (struct name_cache_answer){ o->offsets[i], answers[i].answer,
 						      answers[i].places };
 	if (kept)
-		name_cache_store(&key, &o->cache, kept, o->lookup.n);
+		name_cache_store(&key, &o->cache, kept, o->lookup->n);
 	free(kept);
 	return true;
 }
 
 static int answer_object(struct symbolizer *s, struct object *o)
 {
-	struct query *answers = calloc(o->lookup.n ? o->lookup.n : 1, sizeof(*answers));
+	struct query *answers = calloc(o->lookup->n ? o->lookup->n : 1, sizeof(*answers));
 	int result = answers ? 0 : -1;
 
-	for (size_t i = 0; !result && i < o->lookup.n; i++) {
+	for (size_t i = 0; !result && i < o->lookup->n; i++) {
 		const struct dwarf_answer *a;
 		const char *name;
 
@@ -653,7 +660,7 @@ static int answer_object(struct symbolizer *s, struct object *o)
 			result = answer_from_cache(s, &o->cache, o->offsets[i], &answers[i]);
 			continue;
 		}
-		object_lookup_answer(&o->lookup, i, &name, &a);
+		object_lookup_answer(o->lookup, i, &name, &a);
 		result = answer_offset(s, name, a, &answers[i]);
 	}
 	if (!result && s->options.cache && keep_answers(o, answers))
@@ -728,13 +735,15 @@ void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbol
 					 .debug_path = "" };
 	if (!o)
 		return;
-	l = o->first ? &o->first->lookup : &o->lookup;
+	found->queries = o->asked;
+	found->named = o->named;
+	l = o->first ? o->first->lookup : o->lookup;
+	if (!l)
+		return;
 	found->status = l->status;
 	if (l->main.path)
 		found->path = l->main.path;
 	if (l->debug.path)
 		found->debug_path = l->debug.path;
 	found->debug_info = l->has_dwarf;
-	found->queries = o->asked;
-	found->named = o->named;
 }
