@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +73,13 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
+/* For a fuzzer in memory: it makes one for each input. */
+#ifdef PRF_FUZZING
+int trace_unnamed_file(void)
+{
+	return memfd_create("trace", MFD_CLOEXEC);
+}
+#else
 int trace_unnamed_file(void)
 {
 	FILE *file = tmpfile();
@@ -81,6 +89,7 @@ int trace_unnamed_file(void)
 		fclose(file);
 	return fd;
 }
+#endif
 
 void trace_replace_file(struct trace *t, int fd)
 {
