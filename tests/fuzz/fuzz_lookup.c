@@ -2,7 +2,8 @@
 /*
  * Names of places in a file with all that it may point to: a file that its .gnu_debuglink or
  * .gnu_debugaltlink names, and split DWARF, as a.dwo or as a package. The input: how long the file
- * itself and the first of these are (u16 each), both of them, and what is split.
+ * itself and the first of these are (u16 each), both of them, and what is split. Files are written
+ * in memory, where there is such a folder, and only if they are not as for the input before.
  */
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/buffer.h"
 #include "common/cursor.h"
 #include "common/elf_file.h"
 #include "report/symbols/symbolizer.h"
@@ -25,12 +27,15 @@ static const char *const names[][2] = { { "main" }, { "debug", "alt" }, { "a.dwo
 
 #define FILES (sizeof(names) / sizeof(*names))
 
-static char folder[] = "/tmp/fuzz_lookup.XXXXXX";
-static int files[FILES];
+static char folder[64] = "/dev/shm/fuzz_lookup.XXXXXX";
+static struct file {
+	int fd;
+	struct buffer content;
+} files[FILES];
 
 static void remove_folder(void)
 {
-	char path[64];
+	char path[96];
 
 	for (size_t i = 0; i < 2 * FILES; i++) {
 		if (!names[i / 2][i % 2])
@@ -43,15 +48,18 @@ static void remove_folder(void)
 
 static void make_folder(void)
 {
-	if (!mkdtemp(folder))
-		abort();
+	if (!mkdtemp(folder)) {
+		strcpy(folder, "/tmp/fuzz_lookup.XXXXXX");
+		if (!mkdtemp(folder))
+			abort();
+	}
 	atexit(remove_folder);
 	for (size_t i = 0; i < FILES; i++) {
-		char first[64], second[64];
+		char first[96], second[96];
 
 		snprintf(first, sizeof(first), "%s/%s", folder, names[i][0]);
-		files[i] = open(first, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		if (files[i] < 0)
+		files[i].fd = open(first, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		if (files[i].fd < 0)
 			abort();
 		if (!names[i][1])
 			continue;
@@ -61,10 +69,18 @@ static void make_folder(void)
 	}
 }
 
-static void fill(int fd, struct cursor *input, uint64_t size)
+static void fill(struct file *file, struct cursor *input, uint64_t size)
 {
+	const void *bytes;
+
 	size = size < cursor_left(input) ? size : cursor_left(input);
-	if (ftruncate(fd, 0) || pwrite(fd, cursor_bytes(input, size), size, 0) != (ssize_t)size)
+	bytes = cursor_bytes(input, size);
+	if (size == file->content.size && (!size || !memcmp(file->content.data, bytes, size)))
+		return;
+	buffer_clear(&file->content);
+	buffer_append(&file->content, bytes, size);
+	if (!buffer_ok(&file->content) || ftruncate(file->fd, (off_t)size) ||
+	    pwrite(file->fd, bytes, size, 0) != (ssize_t)size)
 		abort();
 }
 
@@ -126,15 +142,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t main_size = cursor_u16(&input), debug_size = cursor_u16(&input);
 	struct elf_file e;
 
-	if (!files[0])
+	if (!files[0].fd)
 		make_folder();
 	if (!cursor_ok(&input) || main_size > cursor_left(&input) ||
 	    elf_file_open_memory(&e, input.at, main_size))
 		return 0;
 	if (e.segment_count) {
-		fill(files[0], &input, main_size);
-		fill(files[1], &input, debug_size);
-		fill(files[2], &input, cursor_left(&input));
+		fill(&files[0], &input, main_size);
+		fill(&files[1], &input, debug_size);
+		fill(&files[2], &input, cursor_left(&input));
 		look_up(&e);
 	}
 	elf_file_release(&e);
