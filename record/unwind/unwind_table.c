@@ -26,8 +26,12 @@ struct stretch {
 	int rule;
 };
 
-/* Rows repeat themselves: which rule a row became the last time. */
-#define REMEMBERED 1024
+/* Rows repeat themselves: which rule a row became the last time. A fuzzer's files have few. */
+#ifdef PRF_FUZZING
+#define REMEMBERED_BITS 4
+#else
+#define REMEMBERED_BITS 10
+#endif
 struct remembered {
 	struct cfi_row row;
 	int rule; /* 0: none yet, as UNWIND_NONE comes of no row */
@@ -50,7 +54,7 @@ struct builder {
 	int rule;			/* that holds at `next` */
 	uint32_t page;
 	int error;
-	struct remembered *remembered;	       /* [REMEMBERED] */
+	struct remembered *remembered;	       /* by hashes of REMEMBERED_BITS */
 	struct stretch familiar[FAMILIAR_MAX]; /* sorted by start */
 	size_t familiar_count, familiar_next;
 	struct code_ranges code, gaps;
@@ -225,7 +229,8 @@ static int rule_of_row(struct builder *b, const struct cfi_row *row)
 {
 	uint64_t key = (uint64_t)row->offset + (uint64_t)row->fp.offset * 41 +
 		       (uint64_t)row->base.offset * 1009 + row->reg * 8191;
-	struct remembered *r = &b->remembered[(key * 0x9e3779b97f4a7c15ULL) >> 54];
+	struct remembered *r =
+		&b->remembered[(key * 0x9e3779b97f4a7c15ULL) >> (64 - REMEMBERED_BITS)];
 
 	if (!r->rule || !same_row(&r->row, row)) {
 		struct unwind_rule rule = unwind_rule_from_row(row);
@@ -575,7 +580,7 @@ static int build_rows(struct builder *b, const struct information *info)
 	uint64_t end = b->t->base + (uint64_t)b->t->page_count * PAGE_BYTES;
 
 	b->next = b->t->base;
-	b->remembered = calloc(REMEMBERED, sizeof(*b->remembered));
+	b->remembered = calloc(1 << REMEMBERED_BITS, sizeof(*b->remembered));
 	if (!b->remembered)
 		return UNWIND_TABLE_MEMORY;
 	code_patterns_each(b->e, note_familiar, b);
