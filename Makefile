@@ -310,9 +310,9 @@ deps-truth:
 .PHONY: tools truth deps-truth trust coverage analyze faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
-## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60), or RUNS times
+## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60), or until RUNS executions
 fuzz:
-	$(Q)FUZZ_RUNS='$(RUNS)' FUZZ_SECONDS=$(or $(TIME),60) tests/fuzz/run
+	$(Q)FUZZ_RUNS='$(RUNS)' FUZZ_SECONDS='$(TIME)' tests/fuzz/run
 
 ## format: format all sources by .clang-format
 format:
