@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -316,11 +317,30 @@ static void copies(void **state)
 	symbolizer_free(s);
 }
 
+/* A trace of half a megabyte can define a million. (A sanitizer's allocator counts nothing.) */
+static void unused_objects_are_small(void **state)
+{
+	struct symbolizer *s = new_symbolizer(1);
+	size_t before = mallinfo2().uordblks;
+
+	for (int i = 0; i < 1000; i++)
+		add_object(s, PRF_OBJECT_FILE, "");
+	assert_true(mallinfo2().uordblks < before + 512 * 1000);
+	assert_null(symbolizer_run(s));
+	assert_true(mallinfo2().uordblks < before + 512 * 1000);
+	symbolizer_free(s);
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(recorded_symbols), cmocka_unit_test(embedded_names),
-	cmocka_unit_test(wrong_numbers),    cmocka_unit_test(files),
-	cmocka_unit_test(asked_again),	    cmocka_unit_test(unidentified),
-	cmocka_unit_test(copies),	    cmocka_unit_test(symbols_at_one_start),
+	cmocka_unit_test(recorded_symbols),
+	cmocka_unit_test(embedded_names),
+	cmocka_unit_test(wrong_numbers),
+	cmocka_unit_test(files),
+	cmocka_unit_test(asked_again),
+	cmocka_unit_test(unidentified),
+	cmocka_unit_test(copies),
+	cmocka_unit_test(symbols_at_one_start),
+	cmocka_unit_test(unused_objects_are_small),
 };
 
 UNIT_TESTS(tests);
