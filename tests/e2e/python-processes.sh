@@ -48,4 +48,30 @@ ways() {
 	done
 }
 each_python ways
+
+# A shell that is recorded begins Python when the recorder has long begun: timers get the program that
+# walks lists of frames only then (record/capture/full_timer).
+cat > "$work/later.py" <<'END'
+import sys, time
+def begun_by_a_target(n):
+    return sum(i * i for i in range(n))
+end = time.process_time() + float(sys.argv[1])
+while time.process_time() < end:
+    begun_by_a_target(500)
+END
+later() {
+	[ $found = 1 ] || return
+	start_waiting sh -c ': > "$READY"; read -r _; "$1" "$2" "$3"; "$1" "$2" "$3"' sh \
+		"$2" "$work/later.py" "$slowness"
+	need record_waiting "$work/later.prf" -F 999
+	is "$("$report" -q -f jsonl "$work/later.prf" | python3 -c 'import collections, json, sys
+named = collections.defaultdict(bool)
+for line in sys.stdin:
+    sample = json.loads(line)
+    names = [f["name"] for f in sample.get("stack", [])]
+    if any("PyEval" in name or name == "begun_by_a_target" for name in names):
+        named[sample["pid"]] |= "begun_by_a_target" in names
+print(*named.values())')" "True True" "$1: children of -p that begin with Python have its functions"
+}
+each_python later
 finish
