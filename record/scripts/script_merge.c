@@ -9,6 +9,7 @@ struct merge {
 	size_t n;
 	size_t made; /* frames of made code that are not to be taken for the loop */
 	bool matched;
+	bool entered; /* the frames that were put last are all of their loop */
 };
 
 static size_t count_loops(const struct sample *s)
@@ -57,15 +58,15 @@ static bool put_entry(struct merge *m)
 {
 	bool any = false;
 
-	while (m->next < m->end) {
+	m->entered = false;
+	while (m->next < m->end && !m->entered) {
 		const struct script_frame *f = m->next++;
 
 		if (f->code & SCRIPT_CODE && (m->matched || !(f->code & SCRIPT_FRAMELESS))) {
 			m->to[m->n++] = (struct script_merged){ .script = f };
 			any = true;
 		}
-		if (f->code & SCRIPT_ENTRY)
-			break;
+		m->entered = f->code & SCRIPT_ENTRY;
 	}
 	return any;
 }
@@ -158,7 +159,8 @@ size_t script_merge(const struct sample *s, bool keep, struct script_merged *mer
 		any |= put_entry(&m);
 		if (any)
 			m.to[m.n - 1].replaces = true;
-		if (!any || keep)
+		/* Of a list that is cut off it also stands for the frames that are missing. */
+		if (!any || keep || (s->script_flags & SCRIPT_CUT && !m.entered))
 			put_native(&m, frame);
 	}
 	m.end = end;

@@ -11,7 +11,8 @@
  * While a call begins or ends, the loop is on the native stack and its frame is not in the list:
  * then there is one loop more than the list has entries, and it is the one at the leaf. So where
  * both stacks are complete they are matched from the root. Where the native stack is cut off they
- * are matched from the leaf, and the rest of the list is put at the root.
+ * are matched from the leaf, and the rest of the list is put at the root. Where the list is cut
+ * off, loops stay whose frames it does not have, or not all.
  *
  * A leaf with SCRIPT_FRAMELESS is left out unless the stacks match: else the frame that says so may
  * not be the one that the innermost loop runs.

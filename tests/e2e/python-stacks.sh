@@ -87,9 +87,33 @@ waits() {
 		"True 0" "Python $1: and who gave it, with its own functions"
 }
 
+# More calls than a sample has room for, in one call of the loop, which stays where they are missing:
+# native frames of a call that is 10 deep and of one that is 600 deep, and Python's.
+cat > "$work/deeper.py" <<'END'
+import ctypes, os, sys
+with open(os.environ["READY"], "w"):
+    os.read(0, 1)
+mark = ctypes.CDLL(sys.argv[1]).mark
+def deeper(n):
+    return deeper(n - 1) if n else mark()
+deeper(10)
+deeper(600)
+END
+too_deep() {
+	case $1 in 3.8 | 3.9 | 3.10) return ;; esac # the native stack is cut off, too
+	start_waiting "$2" "$work/deeper.py" "$work/libmark.so"
+	need record_waiting "$work/deeper.prf" -e "uprobe:$work/libmark.so:mark"
+	is "$("$report" -q -f jsonl "$work/deeper.prf" | python3 -c 'import json, sys
+kinds = [[f["kind"] == "script" for f in json.loads(line)["stack"]] for line in sys.stdin]
+counts = [(stack.count(False), stack.count(True)) for stack in kinds]
+print(counts[1][0] - counts[0][0], counts[0][1], counts[1][1])')" "1 12 512" \
+		"Python $1: the loop stays where its outermost functions are missing"
+}
+
 ways() {
 	check "Python $1 ($2)" "$2"
 	waits "$1" "$2"
+	too_deep "$1" "$2"
 	[ $found != 1 ] || through_new_libraries "Python $1" "$2" "$programs/new_libraries.py"
 	if [ "$1" = 3.12 ]; then
 		check "Python $1 -X perf" "$2" -X perf

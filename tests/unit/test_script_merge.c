@@ -178,12 +178,15 @@ static void nothing_is_lost(void **state)
 	/* The native stack is cut off: what is left of the list goes to the root. */
 	m.sample.walk_end = WALK_TOO_DEEP;
 	expect(&m, STACKS("xEy", "a.b.c.", "xaybc"), SCRIPT_UNMATCHED);
-	/* So is the list: the loops that it does not reach stay. */
+	/* So is the list: the loops stay of which it does not have all frames. */
 	m.sample.walk_end = WALK_ROOT;
 	m.sample.script_flags = SCRIPT_CUT;
-	expect(&m, STACKS("xEyEz", "ab", "xabyEz"), SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xEyEz", "ab", "xabEyEz"), SCRIPT_UNMATCHED);
+	assert_false(m.merged[3].replaces);
+	expect(&m, STACKS("xEyEz", "ab.", "xabyEz"), SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xEyEz", "ab.c", "xabycEz"), SCRIPT_UNMATCHED);
 	m.sample.script_runtime = SCRIPT_PHP;
-	expect(&m, STACKS("xMyMz", "ab", "xabyMz"), SCRIPT_UNMATCHED);
+	expect(&m, STACKS("xMyMz", "ab", "xabMyMz"), SCRIPT_UNMATCHED);
 }
 
 static void a_thread_may_have_no_list(void **state)
