@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/arena.h"
 
+#include "common/fuzzing.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +11,7 @@
  * What is left of a chunk when the next one is begun is lost: little, as most pieces are small.
  * For a fuzzer each piece is a chunk of its own, so that what is written beyond it is seen.
  */
-#ifdef PRF_FUZZING
-#define CHUNK_BYTES 8
-#else
-#define CHUNK_BYTES (64 * 1024)
-#endif
+#define CHUNK_BYTES (FUZZING ? 8 : 64 * 1024)
 
 struct arena_chunk {
 	struct arena_chunk *next;

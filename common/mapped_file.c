@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/fuzzing.h"
 #include "common/limits.h"
 
 /*
@@ -194,10 +195,9 @@ int mapped_file_open(struct mapped_file *f, int fd)
 	f->size = (size_t)status.st_size;
 	if (!f->size)
 		return 0;
-#ifdef PRF_FUZZING
-	/* A read beyond the end of a copy is seen, and a mapping takes longer. */
-	return copy_file(f, fd);
-#endif
+	/* For a fuzzer a read beyond the end of a copy is seen, and a mapping takes longer. */
+	if (FUZZING)
+		return copy_file(f, fd);
 	f->data = map_file(fd, f->size);
 	if (!f->data)
 		return -1;

@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fuzzing.h"
 #include "common/pair_hash.h"
 
 /* A fuzzer's inputs are small: a larger table would take longer to make than to fill. */
-#ifdef PRF_FUZZING
-#define FIRST_CAPACITY 16
-#else
-#define FIRST_CAPACITY 1024
-#endif
+#define FIRST_CAPACITY (FUZZING ? 16 : 1024)
 #define LARGE 16384 /* entries: the next table is the largest one */
 
 /* The last word of an entry: its number + 1, and above it the age in which it was asked for last.

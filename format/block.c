@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "common/cursor.h"
+#include "common/fuzzing.h"
 #include "format/wire.h"
 
 #define CHECKED (WIRE_BLOCK_HEADER_SIZE - 4)
@@ -109,11 +110,7 @@ bool block_header_decode(const uint8_t bytes[WIRE_BLOCK_HEADER_SIZE], struct blo
 	h->stored_size = cursor_u32(&c);
 	h->raw_size = cursor_u32(&c);
 	h->checksum = cursor_u64(&c);
-#ifdef PRF_FUZZING
-	return true;
-#else
-	return cursor_u32(&c) == (uint32_t)XXH3_64bits(bytes, CHECKED);
-#endif
+	return FUZZING || cursor_u32(&c) == (uint32_t)XXH3_64bits(bytes, CHECKED);
 }
 
 struct error *block_header_check(const struct block_header *h)
@@ -138,12 +135,7 @@ struct error *block_header_check(const struct block_header *h)
 
 bool block_payload_intact(const struct block_header *h, const uint8_t *stored)
 {
-	/* A fuzzer cannot guess checksums, and would never come past this. */
-#ifdef PRF_FUZZING
-	return true;
-#else
-	return XXH3_64bits(stored, h->stored_size) == h->checksum;
-#endif
+	return FUZZING || XXH3_64bits(stored, h->stored_size) == h->checksum;
 }
 
 struct error *block_decompress(const struct block_header *h, ZSTD_DCtx **zstd,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/fuzzing.h"
 #include "format/column.h"
 
 /* -------- writing -------- */
@@ -190,13 +191,8 @@ bool samples_encode(struct samples_batch *b, const struct samples_counts *counts
 
 /* -------- reading -------- */
 
-/* Samples that are read at a time. A fuzzer's blocks have few: it would never see a second slice.
- */
-#ifdef PRF_FUZZING
-#define SLICE 64
-#else
-#define SLICE 4096
-#endif
+/* Samples that are read at a time. A fuzzer's blocks have few, and it has to see a second slice. */
+#define SLICE (FUZZING ? 64 : 4096)
 
 struct lane {
 	uint64_t last; /* time of its last sample */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/source.h"
 
+#include "common/fuzzing.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -11,11 +13,7 @@
  * At a time: large against the cost of a system call, small against what stays in memory. A
  * fuzzer's inputs are small, and making room would cost more than reading them.
  */
-#ifdef PRF_FUZZING
-#define READ_SIZE ((size_t)4 << 10)
-#else
-#define READ_SIZE ((size_t)128 << 10)
-#endif
+#define READ_SIZE ((size_t)(FUZZING ? 4 : 128) << 10)
 
 void source_init_fd(struct source *s, int fd)
 {

@@ -12,14 +12,11 @@
  * frames have names only.
  */
 
+#include "common/fuzzing.h"
 #include "report/profile/trace.h"
 
 /* A fuzzer's inputs are small: making room for a longer line would cost more than reading them. */
-#ifdef PRF_FUZZING
-#define FOLDED_LINE_MAX (1u << 12)
-#else
-#define FOLDED_LINE_MAX (1u << 20)
-#endif
+#define FOLDED_LINE_MAX (1u << (FUZZING ? 12 : 20))
 
 /*
  * Reads the text that `t` was opened on, to its end, into an unnamed temporary file that `t` then

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/target_blocks.h"
 
+#include "common/fuzzing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Bytes; no page ends within one. A fuzzer's process is in memory, where small reads are cheap. */
-#ifdef PRF_FUZZING
-#define BLOCK 256
-#else
-#define BLOCK 4096
-#endif
+#define BLOCK (FUZZING ? 256 : 4096)
 #define BLOCKS 64
 
 struct block {

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "common/array.h"
+#include "common/fuzzing.h"
 #include "common/limits.h"
 #include "record/unwind/code_analysis.h"
 #include "record/unwind/code_patterns.h"
@@ -27,11 +28,7 @@ struct stretch {
 };
 
 /* Rows repeat themselves: which rule a row became the last time. A fuzzer's files have few. */
-#ifdef PRF_FUZZING
-#define REMEMBERED_BITS 4
-#else
-#define REMEMBERED_BITS 10
-#endif
+#define REMEMBERED_BITS (FUZZING ? 4 : 10)
 struct remembered {
 	struct cfi_row row;
 	int rule; /* 0: none yet, as UNWIND_NONE comes of no row */

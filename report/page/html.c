@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/page/html.h"
 
+#include "common/fuzzing.h"
 #include "report/page/call_tree.h"
 #include "report/page/html_cells.h"
 #include "report/page/html_changes.h"
@@ -386,11 +387,7 @@ static void write_base64(struct sink *s, const uint8_t *data, size_t size)
  * Level 1: the others take longer than all the rest, for a tenth less. A fuzzer need not wait for a
  * library's compression.
  */
-#ifdef PRF_FUZZING
-#define DATA_LEVEL 0
-#else
-#define DATA_LEVEL 1
-#endif
+#define DATA_LEVEL (FUZZING ? 0 : 1)
 
 static struct error *html_data(const struct html *h, struct sink *s)
 {

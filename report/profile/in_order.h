@@ -8,16 +8,14 @@
  * is IN_ORDER_MAX samples or more too late comes too late.
  */
 
+#include "common/fuzzing.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A fuzzer's traces have few samples: it would never see more of them than are held back. */
-#ifdef PRF_FUZZING
-#define IN_ORDER_MAX 64
-#else
-#define IN_ORDER_MAX 16384
-#endif
+#define IN_ORDER_MAX (FUZZING ? 64 : 16384)
 
 struct in_order {
 	/*

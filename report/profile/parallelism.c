@@ -2,6 +2,7 @@
 #include "report/profile/parallelism.h"
 
 #include "common/array.h"
+#include "common/fuzzing.h"
 #include "common/map.h"
 #include "report/profile/event_time.h"
 #include "report/profile/in_order.h"
@@ -12,11 +13,7 @@
  * In an interval each CPU has one tick, and no machine has so many CPUs. A power of two. Less for a
  * fuzzer, as in in_order.h.
  */
-#ifdef PRF_FUZZING
-#define WINDOW_MAX 64
-#else
-#define WINDOW_MAX 16384
-#endif
+#define WINDOW_MAX (FUZZING ? 64 : 16384)
 
 struct task {
 	uint32_t process; /* its number */

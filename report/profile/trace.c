@@ -2,6 +2,7 @@
 #include "report/profile/trace.h"
 
 #include "common/array.h"
+#include "common/fuzzing.h"
 #include "report/profile/trace_objects.h"
 
 #include <errno.h>
@@ -73,23 +74,20 @@ static bool write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
-/* For a fuzzer in memory: it makes one for each input. */
-#ifdef PRF_FUZZING
 int trace_unnamed_file(void)
 {
-	return memfd_create("trace", MFD_CLOEXEC);
-}
-#else
-int trace_unnamed_file(void)
-{
-	FILE *file = tmpfile();
-	int fd = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
+	FILE *file;
+	int fd;
 
+	/* A fuzzer makes one for each input. */
+	if (FUZZING)
+		return memfd_create("trace", MFD_CLOEXEC);
+	file = tmpfile();
+	fd = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
 	if (file)
 		fclose(file);
 	return fd;
 }
-#endif
 
 void trace_replace_file(struct trace *t, int fd)
 {

@@ -7,6 +7,7 @@
 #include "common/arena.h"
 #include "common/array.h"
 #include "common/buffer.h"
+#include "common/fuzzing.h"
 #include "common/map.h"
 #include "report/output/parallel.h"
 #include "report/symbols/debuginfod.h"
@@ -543,11 +544,7 @@ struct shown_names {
 };
 
 /* A fuzzer's inputs have few: a larger table would take longer to make than to fill. */
-#ifdef PRF_FUZZING
-#define FIRST_SHOWN 16
-#else
-#define FIRST_SHOWN 1024
-#endif
+#define FIRST_SHOWN (FUZZING ? 16 : 1024)
 
 static int grow_shown(struct shown_names *t)
 {

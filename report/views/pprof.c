@@ -2,6 +2,7 @@
 #include "report/views/pprof.h"
 
 #include "report/output/protobuf.h"
+#include "common/fuzzing.h"
 #include "common/utf8.h"
 #include "report/tables/functions.h"
 
@@ -475,11 +476,7 @@ static void pprof_origin(struct pprof *pp)
  * gzip at level 1: higher ones take longer than everything else here together. A fuzzer need not
  * wait for a library's compression.
  */
-#ifdef PRF_FUZZING
-#define GZIP_LEVEL 0
-#else
-#define GZIP_LEVEL 1
-#endif
+#define GZIP_LEVEL (FUZZING ? 0 : 1)
 
 static struct error *pprof_write(const struct buffer *message, struct sink *s)
 {
