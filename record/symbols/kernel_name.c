@@ -5,6 +5,7 @@
 #include "bpf/kernel_name.skel.h"
 
 #include <bpf/bpf.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,21 @@ void kernel_names_free(struct kernel_names *n)
 	free(n);
 }
 
+/*
+ * The kernel answers without a module for code that it has made for BPF, which /proc/kallsyms lists
+ * as that of "bpf": "bpf_prog_", its tag and its name, or "bpf_trampoline_" and a number.
+ */
+static bool is_bpf(const char *name)
+{
+	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
+	const size_t tag = sizeof(program) - 1, digits = 16;
+
+	if (!strncmp(name, trampoline, sizeof(trampoline) - 1))
+		return isdigit((unsigned char)name[sizeof(trampoline) - 1]);
+	return !strncmp(name, program, tag) && strspn(name + tag, "0123456789abcdef") == digits &&
+	       (name[tag + digits] == '_' || !name[tag + digits]);
+}
+
 bool kernel_name_parse(char *answer, uint64_t address, struct kernel_name *found)
 {
 	char *plus = NULL, *rest;
@@ -63,6 +79,8 @@ bool kernel_name_parse(char *answer, uint64_t address, struct kernel_name *found
 	if (rest[0] == ' ' && rest[1] == '[' && strchr(rest, ']')) {
 		found->module = rest + 2;
 		*strchr(rest, ']') = 0;
+	} else if (is_bpf(answer)) {
+		found->module = "bpf";
 	}
 	return true;
 }

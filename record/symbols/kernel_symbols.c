@@ -413,7 +413,8 @@ static struct symbol *find_known(struct kernel_symbols *k, uint64_t address)
 static bool find_new_module(struct kernel_symbols *k, const char *name, uint64_t address,
 			    uint16_t *module)
 {
-	if (!kernel_modules_holds(&k->modules, name, address) && !kernel_modules_read(&k->modules))
+	if (strcmp(name, "bpf") != 0 && !kernel_modules_holds(&k->modules, name, address) &&
+	    !kernel_modules_read(&k->modules))
 		return false;
 	return find_module(k, name, address, module);
 }

@@ -27,6 +27,17 @@ static void test_answers(void **state)
 	check("do_nothing+0x12/0x340", "do_nothing - ffffffff81000100 340");
 	check("read_it+0x2/0x3 [ext4]", "read_it ext4 ffffffff81000110 3");
 	check("bpf_prog_1_x+0x0/0x10 [bpf]", "bpf_prog_1_x bpf ffffffff81000112 10");
+	/* Programs come without it, and functions of the kernel have such names, too. */
+	check("bpf_prog_0123456789abcdef_x+0x0/0x10",
+	      "bpf_prog_0123456789abcdef_x bpf ffffffff81000112 10");
+	check("bpf_prog_0123456789abcdef+0x0/0x10",
+	      "bpf_prog_0123456789abcdef bpf ffffffff81000112 10");
+	check("bpf_trampoline_6442550210+0x0/0x10",
+	      "bpf_trampoline_6442550210 bpf ffffffff81000112 10");
+	check("bpf_prog_put+0x0/0x10", "bpf_prog_put - ffffffff81000112 10");
+	check("bpf_prog_0123456789abcdefa+0x0/0x10",
+	      "bpf_prog_0123456789abcdefa - ffffffff81000112 10");
+	check("bpf_trampoline_enter+0x0/0x10", "bpf_trampoline_enter - ffffffff81000112 10");
 	check("a+0x1/b+0x12/0x20", "a+0x1/b - ffffffff81000100 20");
 	check("odd+0x12/0x20 [x", "odd - ffffffff81000100 20");
 }
