@@ -2,20 +2,16 @@
 #include "bench/pairs/explain.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "bench/measure/child.h"
+#include "bench/measure/recording.h"
 #include "bench/statistics/random.h"
 
-#define RATE "4999"
-#define PERIOD_NS (1e9 / 4999)
+#define PERIOD_NS (1e9 / RECORDING_RATE)
 #define RESAMPLES 2000
-#define ARGUMENTS_MOST 256
 
 /* -------- functions of folded stacks -------- */
 
@@ -201,80 +197,15 @@ void explanation_release(struct explanation *e)
 
 /* -------- recording -------- */
 
-/* The files of the recordings, and the programs that make and read them. */
-struct recordings {
-	char folder[32], trace[48], folded[48], said[48];
-	char record[PATH_MAX], report[PATH_MAX];
-};
-
-/* Beside this program, or, for one that links libprof_bench, in PATH. */
-static void find_program(char *path, const char *folder, const char *name)
-{
-	snprintf(path, PATH_MAX, "%s/%s", folder, name);
-	if (access(path, X_OK))
-		snprintf(path, PATH_MAX, "%s", name);
-}
-
-static bool find_programs(struct recordings *r)
-{
-	char self[PATH_MAX - 32];
-
-	if (!child_self(self, sizeof(self)))
-		return false;
-	*strrchr(self, '/') = 0;
-	find_program(r->record, self, "prof-record");
-	find_program(r->report, self, "prof-report");
-	return true;
-}
-
-/* The last line that a program wrote to its standard error. */
-static struct error *failed(const struct recordings *r, const char *program, int status)
-{
-	char line[256], last[256] = "";
-	FILE *f = fopen(r->said, "re");
-
-	while (f && fgets(line, sizeof(line), f))
-		memcpy(last, line, sizeof(last));
-	if (f)
-		fclose(f);
-	last[strcspn(last, "\n")] = 0;
-	return error_new(ERROR_ARGUMENT, "%s ended with status %d%s%s", program, status,
-			 *last ? ": " : "", last);
-}
-
-static struct error *run(const struct recordings *r, const char *const *arguments,
-			 const char *stdout_path)
-{
-	const struct child_options options = { .arguments = arguments,
-					       .stdout_path = stdout_path,
-					       .stderr_path = r->said };
-	struct child_cost cost;
-
-	if (child_run(&options, &cost))
-		return error_system(errno, "%s", arguments[0]);
-	return cost.status ? failed(r, arguments[0], cost.status) : NULL;
-}
-
 /* One recording of one side, as folded stacks. */
-static struct error *record(const struct recordings *r, const char *const *program)
+static struct error *record(const struct recording *r, const char *const *program)
 {
-	const char *arguments[ARGUMENTS_MOST] = {
-		r->record, "-q", "-F", RATE, "-o", r->trace, "--"
-	};
-	const char *const report[] = { r->report, "-q", "-f", "folded", r->trace, NULL };
-	size_t n = 7;
-	struct error *error;
+	struct error *error = recording_run(r, NULL, program);
 
-	for (size_t i = 0; program[i]; i++) {
-		if (n + 1 == ARGUMENTS_MOST)
-			return error_new(ERROR_LIMIT, "the program has too many arguments");
-		arguments[n++] = program[i];
-	}
-	error = run(r, arguments, NULL);
-	return error ? error : run(r, report, r->folded);
+	return error ? error : recording_fold(r);
 }
 
-static struct error *record_all(const struct recordings *r, const struct explain_options *options,
+static struct error *record_all(const struct recording *r, const struct explain_options *options,
 				struct folded_functions *functions)
 {
 	struct error *error = NULL;
@@ -292,27 +223,16 @@ static struct error *record_all(const struct recordings *r, const struct explain
 
 struct error *explain(struct explanation *e, const struct explain_options *options)
 {
-	struct recordings r = { .folder = "/tmp/prof-bench.XXXXXX" };
 	struct folded_functions *functions = folded_functions_new(options->rounds);
-	struct error *error = NULL;
+	struct recording r;
+	struct error *error = functions ? recording_begin(&r) : error_memory();
 
-	if (!functions)
-		return error_memory();
-	if (!find_programs(&r) || !mkdtemp(r.folder)) {
-		error = error_system(errno, "%s", r.folder);
-		goto out;
+	if (!error) {
+		error = record_all(&r, options, functions);
+		recording_end(&r);
 	}
-	snprintf(r.trace, sizeof(r.trace), "%s/trace", r.folder);
-	snprintf(r.folded, sizeof(r.folded), "%s/folded", r.folder);
-	snprintf(r.said, sizeof(r.said), "%s/said", r.folder);
-	error = record_all(&r, options, functions);
 	if (!error)
 		error = folded_functions_compare(functions, PERIOD_NS, options->seed, e);
-	unlink(r.trace);
-	unlink(r.folded);
-	unlink(r.said);
-	rmdir(r.folder);
-out:
 	folded_functions_free(functions);
 	if (error)
 		explanation_release(e);
