@@ -14,6 +14,7 @@
 
 #include "bench/kernel/object_file.h"
 #include "bench/kernel/program_attach.h"
+#include "bench/kernel/program_hits.h"
 #include "bench/measure/child.h"
 #include "bench/results/commands.h"
 #include "bench/results/output.h"
@@ -49,12 +50,18 @@ struct bpf_bench {
 	size_t count;
 	struct program_input input;
 	struct program_output output; /* of the last test run */
+	struct program_hits hits;
 	struct results results;
 };
 
 static struct bootstrap bootstrap_of(const struct settings *s)
 {
 	return (struct bootstrap){ s->seed, s->resamples, 0.95 };
+}
+
+static double window_seconds(const struct bpf_bench *b)
+{
+	return b->settings->seconds > 0 ? b->settings->seconds : 2;
 }
 
 static double now_seconds(void)
@@ -133,7 +140,7 @@ static struct error *count_all(struct bpf_bench *b, size_t slice)
  */
 static struct error *watch(struct bpf_bench *b)
 {
-	double seconds = b->settings->seconds > 0 ? b->settings->seconds : 2;
+	double seconds = window_seconds(b);
 	double start = now_seconds();
 	int statistics;
 	struct error *error = program_enable_statistics(&statistics);
@@ -209,9 +216,25 @@ static struct error *watch_attached(struct bpf_bench *b)
 		error = program_attach(&b->subjects[i].attachment, b->subjects[i].program, &place);
 	if (!error)
 		error = watch(b);
+	/* Sampling costs time: it is not done while that is measured. */
+	if (!error && b->settings->hits)
+		error = program_hits_record(&b->hits, (const char *const *)b->settings->command,
+					    window_seconds(b));
 	for (size_t i = b->count; i-- > 0;)
 		program_detach(b->subjects[i].attachment);
 	return error;
+}
+
+static struct error *print_hits(const struct bpf_bench *b, const struct subject *s)
+{
+	struct program_code code;
+	struct error *error = program_code_read(&code, s->program);
+
+	if (!error) {
+		error = program_hits_print(&b->hits, &code);
+		program_code_release(&code);
+	}
+	return output_unavailable("hits", error) ? NULL : error;
 }
 
 static struct error *print_window(struct bpf_bench *b, const struct subject *s)
@@ -237,7 +260,8 @@ static struct error *print_window(struct bpf_bench *b, const struct subject *s)
 	    results_value(&b->results, s->name, "throughput", rate) ||
 	    results_value(&b->results, s->name, "cpu-share", share))
 		return error_memory();
-	return print_sizes(b, s);
+	error = print_sizes(b, s);
+	return error || !b->settings->hits ? error : print_hits(b, s);
 }
 
 static bool has_run(const struct subject *s)
@@ -322,7 +346,7 @@ static struct error *rounds(struct bpf_bench *b, const struct subject *s, bool c
 			    struct estimate *ns)
 {
 	struct bootstrap bootstrap = bootstrap_of(b->settings);
-	double budget = (b->settings->seconds > 0 ? b->settings->seconds : 2) / 2;
+	double budget = window_seconds(b) / 2;
 	double values[ROUNDS];
 	struct bootstrap_estimates e;
 	struct error *error = NULL;
@@ -458,12 +482,14 @@ static bool usage_fits(const struct settings *s)
 		      (s->program_name && !s->object);
 
 	if (choices == 1 && !s->rest_count &&
-	    (s->test_run ? !s->command && !s->interface && !s->cgroup : !s->data && !s->context) &&
+	    (s->test_run ? !s->command && !s->interface && !s->cgroup && !s->hits
+			 : !s->data && !s->context) &&
 	    (s->object || (!s->interface && !s->cgroup)))
 		return true;
-	message_error("usage: prof-bench bpf {--id N | --name NAME | --pin PATH | --object FILE "
-		      "[--name NAME[,...]] [--interface NAME | --cgroup PATH]} [-- COMMAND]\n"
-		      "       prof-bench bpf ... --test-run [--data FILE] [--context FILE]");
+	message_error(
+		"usage: prof-bench bpf {--id N | --name NAME | --pin PATH | --object FILE "
+		"[--name NAME[,...]] [--interface NAME | --cgroup PATH]} [--hits] [-- COMMAND]\n"
+		"       prof-bench bpf ... --test-run [--data FILE] [--context FILE]");
 	return false;
 }
 
@@ -525,6 +551,7 @@ enum verdict bpf_command(const struct settings *s)
 	free(b.subjects);
 	object_file_release(&b.file);
 	program_free(b.loaded);
+	program_hits_release(&b.hits);
 	results_release(&b.results);
 	free(data);
 	free(context);

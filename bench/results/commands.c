@@ -14,7 +14,7 @@ const struct command commands[] = {
 	{ "kernel", "", "what a sample costs in the kernel", "time phases", kernel_command },
 	{ "ring", "", "records a second through a BPF ring buffer", "time", ring_command },
 	{ "bpf", "[-- COMMAND]", "what any BPF program costs",
-	  "id name pin object interface cgroup test-run repeat data context time resamples",
+	  "id name pin object interface cgroup hits test-run repeat data context time resamples",
 	  bpf_command },
 	RESULTS_COMMANDS,
 	{ "peers", "", "compare prof with perf on this machine", "time measurements",

@@ -85,6 +85,7 @@ TAKE_TEXT(interface, "interface")
 TAKE_TEXT(cgroup, "cgroup")
 TAKE_TEXT(object, "object")
 TAKE_FLAG(test_run, "test-run")
+TAKE_FLAG(hits, "hits")
 TAKE_NUMBER(repeat, "repeat", 1, INT32_MAX)
 TAKE_TEXT(data, "data")
 TAKE_TEXT(context, "context")
@@ -155,6 +156,8 @@ static const struct option_entry table[64] = {
 	{ 0, "object", "FILE", "load this BPF object file", take_object, VALUES_FILES },
 	{ 0, "interface", "NAME", "attach the object's XDP or tc program here", take_interface },
 	{ 0, "cgroup", "PATH", "attach the object's cgroup program here", take_cgroup },
+	{ 0, "hits", NULL, "sample it, and print the instructions with the samples in each",
+	  take_hits },
 	{ 0, "test-run", NULL, "run it in the kernel with BPF_PROG_TEST_RUN", take_test_run },
 	{ 0, "repeat", "N", "runs per test run (default 10000)", take_repeat },
 	{ 0, "data", "FILE", "input packet of test runs (default: an IPv4 packet)", take_data,

@@ -41,6 +41,7 @@ struct settings {
 	const char *interface, *cgroup;
 	const char *object;
 	bool test_run;
+	bool hits;
 	uint64_t repeat;
 	const char *data;
 	const char *context;

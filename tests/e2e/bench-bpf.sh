@@ -90,6 +90,43 @@ else
 	skip "places" "a network of its own cannot be made here"
 fi
 
+# Which instructions of a program take the time, and which source lines they belong to.
+compile hot -o hot.o
+cat > calls <<'END'
+#!/bin/sh
+exec dd if=/dev/zero of=/dev/null bs=1 count=20000
+END
+chmod +x calls
+output=$("$bench" bpf --object hot.o --time 1 --resamples 200 --hits -- ./calls 2>&1)
+is "$?" 0 "a program is sampled while it runs"
+case $output in
+*"hits: not available"*) skip "hits" "the kernel does not show the code, or there is no disassembler" ;;
+*)
+	like "$output" '[0-9,]+ of [0-9,]+ samples lie in it, [0-9,]+ more in what it called$' "and samples lie in it"
+	printf '%s\n' "$output" > hits
+	# Shares in a column, self or total, below lines of the source with that text.
+	share() { # FIRST_CHARACTER TEXT
+		awk -v at="$1" -v text="$2" '
+			BEGIN { within = text == "" }
+			/^ *; / { within = text == "" || index($0, text) }
+			within && substr($0, at, 8) ~ /%/ { sum += substr($0, at, 8) }
+			END { print sum + 0 }' hits
+	}
+	self=1
+	total=10
+	number "$(share $self 'the division') > 20" "the line that divides has them ($(share $self 'the division') %)"
+	number "$(share $total 'the update') > 20" "as does the one that calls the kernel ($(share $total 'the update') %)"
+	number "$(share $self 'the update') < 0.5 * $(share $total 'the update')" "which are not its own"
+	like "$output" '^divide, [0-9,]+ bytes of machine code' "each function is shown"
+	like "$output" 'call .*[a-z]_update_elem' "and the kernel's functions have names"
+	number "$(share $total '') <= 101" \
+		"no sample counts twice" ;;
+esac
+output=$("$bench" bpf --object hot.o --test-run --hits 2>&1)
+is "$?" 2 "test runs are not sampled"
+output=$("$bench" bpf --object places.o --name at_raw_tp --time 0.2 --resamples 200 --hits -- true 2>&1)
+like "$output" 'no hits: of [0-9,]+ samples none lies in it|samples lie in it' "a program that takes no time may have none"
+
 # All programs of an object, and some of them.
 compile several -o several.o
 output=$("$bench" bpf --object several.o --time 0.2 --resamples 200 --bmf several.json 2>&1)
