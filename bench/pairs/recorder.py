@@ -129,11 +129,6 @@ def measures(only, report, folder):
             yield name, function
 
 
-def interval(ratios):
-    means = sorted(statistics.median(random.choices(ratios, k=len(ratios))) for _ in range(2000))
-    return statistics.median(ratios), means[50], means[1949]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
@@ -155,7 +150,7 @@ def main():
                 pairs = [(o[what], n[what]) for o, n in zip(old, new)]
                 print("| %s | %s | %.3g | %.3g | %.2f [%.2f, %.2f] |" %
                       (name, what, *(statistics.median(v) for v in zip(*pairs)),
-                       *interval([n / o for o, n in pairs])), flush=True)
+                       *slowdown.interval([n / o for o, n in pairs])), flush=True)
     print("load average: %.2f %.2f %.2f" % os.getloadavg())
     return 0
 

@@ -8,13 +8,14 @@ Three programs: javac compiles 200 files, from start to end; and one in Java and
 work steadily do the same work again and again once they are warm. perf can walk Java's frames only with
 -XX:+PreserveFramePointer, which costs time of its own: so these programs also run without a recorder,
 with and without that flag. For each way to run it prints the median of its time over that of the run
-without recorder and flag in the same round, less one, and the smallest and the largest of them; the
-same for the processor time of all its threads. Four rounds take some four minutes. Nothing
-else should run on the machine.
+without recorder and flag in the same round, less one, with its 95 % interval; the same for the
+processor time of all its threads. Four rounds take some four minutes, of Python alone ten seconds,
+and say little. Nothing else should run on the machine.
 """
 import argparse
 import json
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -163,9 +164,14 @@ def measure(command, recorder, folder):
         return json.load(f)
 
 
+def interval(ratios):
+    """Their median, and its 95 % interval by resampling."""
+    medians = sorted(statistics.median(random.choices(ratios, k=len(ratios))) for _ in range(2000))
+    return statistics.median(ratios), medians[50], medians[1949]
+
+
 def show(name, ratios):
-    median, low, high = statistics.median(ratios), min(ratios), max(ratios)
-    return "%s %+6.2f %% [%+.2f, %+.2f]" % (name, *(100 * (r - 1) for r in (median, low, high)))
+    return "%s %+6.2f %% [%+.2f, %+.2f]" % (name, *(100 * (r - 1) for r in interval(ratios)))
 
 
 def compare(name, options, folder):
@@ -195,6 +201,7 @@ def main():
     parser.add_argument("--record", default="build/prof-record")
     parser.add_argument("--only", choices=PROGRAMS)
     options = parser.parse_args()
+    random.seed(1)
     with tempfile.TemporaryDirectory() as folder:
         for name in [options.only] if options.only else PROGRAMS:
             compare(name, options, folder)
