@@ -51,6 +51,7 @@ struct bpf_bench {
 	struct program_input input;
 	struct program_output output; /* of the last test run */
 	struct program_hits hits;
+	struct error *no_hits; /* why they were not recorded */
 	struct results results;
 };
 
@@ -205,6 +206,20 @@ static struct error *per_run(const struct bpf_bench *b, const struct subject *s,
 	return NULL;
 }
 
+static bool has_run(const struct subject *s)
+{
+	return s->window.slices[s->window.count].runs != s->window.slices[0].runs;
+}
+
+static bool any_has_run(const struct bpf_bench *b)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < b->count; i++)
+		any |= has_run(&b->subjects[i]);
+	return any;
+}
+
 /* Those from an object file have to be attached first, and are detached before anything is printed.
  */
 static struct error *watch_attached(struct bpf_bench *b)
@@ -217,24 +232,12 @@ static struct error *watch_attached(struct bpf_bench *b)
 	if (!error)
 		error = watch(b);
 	/* Sampling costs time: it is not done while that is measured. */
-	if (!error && b->settings->hits)
-		error = program_hits_record(&b->hits, (const char *const *)b->settings->command,
-					    window_seconds(b));
+	if (!error && b->settings->hits && any_has_run(b))
+		b->no_hits = program_hits_record(
+			&b->hits, (const char *const *)b->settings->command, window_seconds(b));
 	for (size_t i = b->count; i-- > 0;)
 		program_detach(b->subjects[i].attachment);
 	return error;
-}
-
-static struct error *print_hits(const struct bpf_bench *b, const struct subject *s)
-{
-	struct program_code code;
-	struct error *error = program_code_read(&code, s->program);
-
-	if (!error) {
-		error = program_hits_print(&b->hits, &code);
-		program_code_release(&code);
-	}
-	return output_unavailable("hits", error) ? NULL : error;
 }
 
 static struct error *print_window(struct bpf_bench *b, const struct subject *s)
@@ -261,22 +264,19 @@ static struct error *print_window(struct bpf_bench *b, const struct subject *s)
 	    results_value(&b->results, s->name, "cpu-share", share))
 		return error_memory();
 	error = print_sizes(b, s);
-	return error || !b->settings->hits ? error : print_hits(b, s);
-}
-
-static bool has_run(const struct subject *s)
-{
-	return s->window.slices[s->window.count].runs != s->window.slices[0].runs;
+	if (error || !b->settings->hits || b->no_hits)
+		return error;
+	error = program_hits_print(&b->hits, s->program);
+	return output_unavailable("hits", error) ? NULL : error;
 }
 
 /* Of all programs in a file only some may run; those that were asked for have to. */
 static struct error *measure_window(struct bpf_bench *b)
 {
 	struct error *error = watch_attached(b);
-	bool some = b->settings->object && !b->settings->program_name, any = false;
+	bool some = b->settings->object && !b->settings->program_name;
+	bool any = !error && any_has_run(b);
 
-	for (size_t i = 0; i < b->count; i++)
-		any |= !error && has_run(&b->subjects[i]);
 	for (size_t i = 0; i < b->count && !error; i++) {
 		const struct subject *s = &b->subjects[i];
 
@@ -548,6 +548,9 @@ enum verdict bpf_command(const struct settings *s)
 
 	if (usage_fits(s) && set_input(&b, &data, &context) && !output_error(measure(&b)))
 		verdict = output_bmf(&b.results);
+	/* What was measured before stays. */
+	if (output_error(b.no_hits))
+		verdict = VERDICT_ERROR;
 	free(b.subjects);
 	object_file_release(&b.file);
 	program_free(b.loaded);

@@ -3,19 +3,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <elf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/sorted.h"
-
-#ifdef __aarch64__
-#define MACHINE EM_AARCH64
-#else
-#define MACHINE EM_X86_64
-#endif
 
 /* More than any kernel makes of a program, to bound what is asked for. */
 #define CODE_BYTES_MAX (64u << 20)
@@ -135,7 +128,7 @@ static int by_address(const void *left, const void *right)
 {
 	const struct program_line *a = left, *b = right;
 
-	return (a->address > b->address) - (a->address < b->address);
+	return SORTED_BY_TWO(a, b, address, instruction);
 }
 
 static struct error *take_lines(struct program_code *code, const struct answer *a)
@@ -150,6 +143,7 @@ static struct error *take_lines(struct program_code *code, const struct answer *
 	for (size_t i = 0; i < n; i++)
 		code->lines[i] = (struct program_line){
 			.address = a->line_addresses[i],
+			.instruction = a->lines[i].insn_off,
 			.file = text_at(code->btf, a->lines[i].file_name_off),
 			.line = BPF_LINE_INFO_LINE_NUM(a->lines[i].line_col),
 			.text = text_at(code->btf, a->lines[i].line_off),
@@ -169,8 +163,7 @@ static struct error *read_all(struct answer *a, const struct program *p)
 	if (!has.jited_prog_len)
 		return error_new(ERROR_UNAVAILABLE,
 				 "the kernel has no machine code of it (net.core.bpf_jit_enable), "
-				 "or does not show it (kernel.kptr_restrict, or cap_sys_admin is "
-				 "missing)");
+				 "or cap_bpf is missing");
 	error = make_room(a, &has);
 	if (error)
 		return error;
@@ -190,7 +183,7 @@ struct error *program_code_read(struct program_code *code, const struct program 
 	struct answer a = { 0 };
 	struct error *error = read_all(&a, p);
 
-	*code = (struct program_code){ .machine = MACHINE };
+	*code = (struct program_code){ 0 };
 	if (!error) {
 		code->bytes = a.code;
 		a.code = NULL;

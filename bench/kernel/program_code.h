@@ -22,16 +22,16 @@ struct program_function {
 /* From an address on, up to the next one's. */
 struct program_line {
 	uint64_t address;
+	uint32_t instruction; /* of the BPF program: some have no code of their own */
 	const char *file;
 	uint32_t line;
 	const char *text; /* of the line; "": not known */
 };
 
 struct program_code {
-	uint16_t machine; /* EM_* of <elf.h> */
 	struct program_function *functions;
 	size_t count;
-	struct program_line *lines; /* sorted by address */
+	struct program_line *lines; /* sorted by address, then by instruction */
 	size_t line_count;
 	uint8_t *bytes;	 /* of all functions */
 	struct btf *btf; /* holds the texts of lines */

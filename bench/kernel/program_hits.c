@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/kernel/program_attach.h"
 #include "bench/measure/recording.h"
 #include "bench/results/output.h"
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "format/prf.h"
 #include "record/symbols/kernel_name.h"
+#include "record/unwind/unwind_arch.h"
 #include "report/annotate/disassembler.h"
 
 #define AROUND 2 /* instructions that are shown before and after one with samples */
@@ -129,8 +131,10 @@ static struct error *record_once(struct program_hits *hits, const struct recordi
 	struct error *error;
 	int fd;
 
-	snprintf(duration, sizeof(duration), "%.3f", seconds);
+	snprintf(duration, sizeof(duration), "%.9f", seconds);
 	error = recording_run(r, options, command);
+	if (!error && program_interrupted())
+		error = error_new(ERROR_FAILED, "interrupted");
 	if (error)
 		return error;
 	fd = open(r->trace, O_RDONLY | O_CLOEXEC);
@@ -165,8 +169,8 @@ struct listing {
 	const struct program_code *code;
 	const struct program_function *function;
 	struct disassembly instructions;
-	struct program_hit *rows; /* of the instructions */
-	struct program_hit sum;
+	struct program_hit *rows;   /* of the instructions */
+	struct program_hit sum;	    /* of all functions */
 	struct kernel_names *names; /* NULL: addresses stay numbers */
 };
 
@@ -183,17 +187,23 @@ static void print_counts(const struct listing *l, const struct program_hit *hit,
 	output_line("%8s %8s  %s", self, total, rest);
 }
 
-/* Within the function as it is printed: bytes from its beginning; else the kernel's name. */
+/* Where in the function that is printed, by bytes; or in which other one, "name+0x10". */
 static void append_target(const struct listing *l, struct buffer *b, uint64_t target)
 {
-	struct kernel_name name;
+	struct kernel_name name = { 0 };
 
-	if (target - l->function->address < l->function->size)
+	if (target - l->function->address < l->function->size) {
 		buffer_printf(b, "%" PRIx64, target - l->function->address);
-	else if (l->names && kernel_names_find(l->names, target, &name))
+		return;
+	}
+	for (size_t i = 0; i < l->code->count; i++)
+		if (target == l->code->functions[i].address)
+			name = (struct kernel_name){ .name = l->code->functions[i].name,
+						     .start = target };
+	if (name.name || (l->names && kernel_names_find(l->names, target, &name)))
 		buffer_text(b, name.name);
-	else
-		buffer_printf(b, "0x%" PRIx64, target);
+	if (!name.name || target != name.start)
+		buffer_printf(b, "%s0x%" PRIx64, name.name ? "+" : "", target - name.start);
 }
 
 static void print_instruction(const struct listing *l, size_t i)
@@ -225,7 +235,9 @@ static void print_line(const struct listing *l, const struct program_line *line)
 	const char *file = strrchr(line->file, '/'), *text = line->text + strspn(line->text, " \t");
 	struct buffer b = { 0 };
 
-	buffer_printf(&b, "; %s:%" PRIu32 "  %s", file ? file + 1 : line->file, line->line, text);
+	buffer_printf(&b, "; %s:%" PRIu32 "  ", file ? file + 1 : line->file, line->line);
+	for (; *text; text++)
+		buffer_u8(&b, *text == '\t' ? ' ' : (uint8_t)*text);
 	print_counts(l, NULL, buffer_string(&b));
 	buffer_release(&b);
 }
@@ -287,7 +299,7 @@ static struct error *print_function(struct listing *l)
 
 	if (!in.total)
 		return NULL;
-	error = disassemble(&l->instructions, l->code->machine, f->address, f->bytes, f->size);
+	error = disassemble(&l->instructions, ARCH_MACHINE, f->address, f->bytes, f->size);
 	if (!error)
 		error = count_rows(l);
 	if (!error) {
@@ -297,11 +309,28 @@ static struct error *print_function(struct listing *l)
 		print_rows(l);
 	}
 	free(l->rows);
+	l->rows = NULL;
 	disassembly_release(&l->instructions);
 	return error;
 }
 
-struct error *program_hits_print(const struct program_hits *hits, const struct program_code *code)
+/* The sampler is a BPF program itself: programs of some types keep others of these from running. */
+static const char *why_none(const struct program *p)
+{
+	switch (program_type(p)) {
+	case BPF_PROG_TYPE_KPROBE:
+	case BPF_PROG_TYPE_TRACEPOINT:
+	case BPF_PROG_TYPE_PERF_EVENT:
+		return "while a program of its type runs, the kernel runs no other one that "
+		       "samples";
+	default:
+		return "a program that runs while interrupts are disabled is only sampled where "
+		       "there is a counter of cycles";
+	}
+}
+
+static struct error *print_code(const struct program_hits *hits, const struct program *p,
+				const struct program_code *code)
 {
 	struct listing l = { .hits = hits, .code = code };
 	struct error *error = NULL;
@@ -314,9 +343,8 @@ struct error *program_hits_print(const struct program_hits *hits, const struct p
 		l.sum.total += in.total;
 	}
 	if (!l.sum.total) {
-		output_line("%24sno hits: of %s samples none lies in it; programs that run while "
-			    "interrupts are off, as those of a timer do, have none",
-			    "", output_count((double)hits->samples).text);
+		output_line("%24sno hits: of %s samples none lies in it; %s", "",
+			    output_count((double)hits->samples).text, why_none(p));
 		return NULL;
 	}
 	output_line("%24s%s of %s samples lie in it, %s more in what it called", "",
@@ -328,5 +356,17 @@ struct error *program_hits_print(const struct program_hits *hits, const struct p
 		error = print_function(&l);
 	}
 	kernel_names_free(l.names);
+	return error;
+}
+
+struct error *program_hits_print(const struct program_hits *hits, const struct program *p)
+{
+	struct program_code code;
+	struct error *error = program_code_read(&code, p);
+
+	if (error)
+		return error;
+	error = print_code(hits, p, &code);
+	program_code_release(&code);
 	return error;
 }

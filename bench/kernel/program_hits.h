@@ -15,7 +15,7 @@
 /* Starts as { 0 }. */
 struct program_hits {
 	struct map self;  /* address of an instruction -> samples in it */
-	struct map total; /* ... or in a function of the kernel that it had called */
+	struct map total; /* ... or in what ran on top of it: functions of the kernel */
 	uint64_t samples; /* on all CPUs, anywhere */
 };
 
@@ -38,10 +38,11 @@ struct program_hit program_hits_at(const struct program_hits *hits, uint64_t add
 				   uint32_t size);
 
 /*
- * Prints the instructions that samples lie in with those around them, below their source lines.
- * ERROR_UNAVAILABLE: this build has no disassembler for them.
+ * Prints the instructions of the program that samples lie in with those around them, below their
+ * source lines; or why there are none. ERROR_UNAVAILABLE: the kernel does not show its code, or
+ * this build has no disassembler.
  */
 struct error *program_hits_print(const struct program_hits *hits,
-				 const struct program_code *code) ERROR_CHECKED;
+				 const struct program *p) ERROR_CHECKED;
 
 #endif

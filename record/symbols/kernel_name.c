@@ -42,8 +42,8 @@ void kernel_names_free(struct kernel_names *n)
 }
 
 /*
- * The kernel answers without a module for code that it has made for BPF, which /proc/kallsyms lists
- * as that of "bpf": "bpf_prog_", its tag and its name, or "bpf_trampoline_" and a number.
+ * The kernel answers without a module for BPF programs, and what calls them, which /proc/kallsyms
+ * lists as those of "bpf": "bpf_prog_", its tag and its name, or "bpf_trampoline_" and a number.
  */
 static bool is_bpf(const char *name)
 {

@@ -182,7 +182,7 @@ struct error *disassemble(struct disassembly *d, uint16_t machine, uint64_t addr
 			  const uint8_t *code, size_t size)
 {
 	return error_new(ERROR_UNAVAILABLE,
-			 "this prof-report was built without libopcodes (binutils-dev, "
+			 "this program was built without libopcodes (binutils-dev, "
 			 "binutils-devel)");
 }
 
