@@ -94,7 +94,7 @@ PROF_CPPFLAGS += $(if $(disassembler),-DPROF_DISASSEMBLER)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check bench fuzz format install uninstall clean help FORCE
+.PHONY: all demo oops check bench fuzz format install uninstall clean help FORCE
 
 ## all: build the programs and libprof_bench (needs no privileges)
 all: $(addprefix $(BUILD)/,$(programs)) $(BUILD)/libprof_bench.a
@@ -152,7 +152,11 @@ $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(
 	$(call archive,format) $(call archive,common)
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(disassembler) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
-$(BUILD)/prof-bench: PROF_LDFLAGS += $(if $(filter drain,$(INJECT)),-Wl$(comma)--wrap=resolver_resolve)
+injected = $(if $(filter $(1),$(INJECT)),$(2))
+$(BUILD)/prof-record: $(call injected,drain,$(BUILD)/bench/suite/inject.o)
+$(BUILD)/prof-report: $(call injected,tally,$(BUILD)/bench/suite/inject_tally.o) $(call injected,rounds,$(BUILD)/bench/suite/slow.o)
+$(BUILD)/prof-bench $(BUILD)/prof-record: PROF_LDFLAGS += $(call injected,drain,-Wl$(comma)--wrap=resolver_resolve)
+$(BUILD)/prof-bench $(BUILD)/prof-report: PROF_LDFLAGS += $(call injected,tally,-Wl$(comma)--wrap=tally_add)
 
 # Benchmarks of other people's code link this; all names but those of bench/prof_bench.h are hidden.
 OBJCOPY ?= objcopy
@@ -325,6 +329,11 @@ bench: all $(tools)
 ## demo: record a real program for five seconds, print its hottest stacks, write demo.folded and demo.html
 demo: all
 	$(Q)BUILD='$(abspath $(BUILD))' testdata/demo.sh
+
+## oops: build a recorder with a fault, and let prof find it: by a profile, and by its time and allocations (needs root)
+oops: all
+	$(Q)$(MAKE) BUILD='$(BUILD)/oops' INJECT=drain all
+	$(Q)BUILD='$(abspath $(BUILD))' bench/oops.sh
 
 # Debian's zsh looks into vendor-completions, others into site-functions.
 ZSHDIR ?= share/zsh/site-functions

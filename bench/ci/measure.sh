@@ -1,16 +1,17 @@
 #!/bin/sh
 # Measures what a gate can judge, into the folder given (default: bench-results): counts.json,
-# which repeat from run to run, with --time also time.json, and with --only-time that alone. Needs
+# which repeat from run to run, with --time also time.json, and with --only-time that alone. With --first
+# it is what also a build that became a thousand times slower does within seconds: one.json. Needs
 # valgrind for the counts and root for the BPF part; what the machine does not allow is left out, with a
-# message.
+# message. Nothing may take longer than LIMIT (15m).
 #
-#     bench/ci/measure.sh [--time | --only-time] [FOLDER [BUILD]]
+#     bench/ci/measure.sh [--time | --only-time | --first] [FOLDER [BUILD]]
 set -eu
 what=
-case ${1:-} in --time | --only-time) what=$1; shift ;; esac
+case ${1:-} in --time | --only-time | --first) what=$1; shift ;; esac
 folder=${1:-bench-results}
 build=${2:-build}
-bench() { "$build/prof-bench" "$@"; }
+bench() { timeout "${LIMIT:-15m}" "$build/prof-bench" "$@"; }
 mkdir -p "$folder"
 rm -f "$folder"/*.json
 
@@ -23,6 +24,7 @@ measure_time() {
 case $what in
 --time) measure_time ;;
 --only-time) measure_time; exit ;;
+--first) bench heap --iterations 1 --bmf "$folder/one.json" drain/one; exit ;;
 esac
 
 bench instr --iterations 1 --filter '^(common|drain/resolve|format|xdp)' \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * INJECT=drain: a sleep of up to a second and an allocation for each sample, a fault that a
- * profiler of this kind once had. The linker puts it in front of the resolver (--wrap), so the
- * recorder's own code knows nothing of it. Without INJECT this file is empty.
+ * profiler of this kind once had. The linker puts it in front of the resolver (--wrap), in
+ * prof-bench for the gates and in prof-record for `make oops`, so the recorder's own code knows
+ * nothing of it. Without INJECT this file is empty.
  */
 #ifdef INJECT_drain
 
@@ -11,7 +12,6 @@
 #include <time.h>
 
 #include "bench/measure/benchmark.h"
-#include "bench/statistics/random.h"
 #include "record/trace/resolver.h"
 
 struct error *__real_resolver_resolve(struct resolver *r, const struct sample *s,
@@ -19,18 +19,26 @@ struct error *__real_resolver_resolve(struct resolver *r, const struct sample *s
 struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
 				      struct prf_sample *sample);
 
-struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
-				      struct prf_sample *sample)
+/* The name that a profile of the recorder has to show. */
+__attribute__((noinline)) static void oops(const struct sample *s)
 {
-	static struct random random = { { 1, 2, 3, 4 } };
-	struct timespec sleep = { 0, (long)random_below(&random, 1000000000) };
+	static uint64_t random = 1;
+	struct timespec sleep;
 	void *copy = malloc(sizeof(*s));
 
 	if (copy)
 		memcpy(copy, s, sizeof(*s));
 	benchmark_keep(copy);
+	random = random * 6364136223846793005 + 1442695040888963407;
+	sleep = (struct timespec){ 0, (long)((random >> 33) % 1000000000) };
 	nanosleep(&sleep, NULL);
 	free(copy);
+}
+
+struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
+				      struct prf_sample *sample)
+{
+	oops(s);
 	return __real_resolver_resolve(r, s, sample);
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The recipes of bench/ci as a CI service would run them: the main branch and a candidate, without
-# a fault and with one. Times are judged, too, but no verdict on them is expected on a busy machine.
+# a fault and with each of four. Times are judged, too, but no verdict on them is expected on a busy
+# machine.
 . "$(dirname "$0")/../lib.sh"
 
 [ -z "${SAN:-}" ] || skip_all "valgrind and sanitizers do not go together"
@@ -11,9 +12,13 @@ export MAX_PAIRS=20
 
 # The candidate is another build of the same source, the faulty one has a slow loop in an XDP program.
 cp -a "$build" "$work/same"
-make -s -C "$top" BUILD="$work/faulty" CFLAGS="${CFLAGS:--O2 -g}" INJECT=fibonacci all \
-	"$work/faulty/testdata/make_trace" > "$work/make.log" 2>&1
-is "$?" 0 "the faulty candidate is built"
+faulty() { # FOLDER FAULT CPPFLAGS TARGET...
+	folder=$work/$1 fault=$2 flags=$3
+	shift 3
+	make -s -C "$top" BUILD="$folder" CFLAGS="${CFLAGS:--O2 -g}" INJECT="$fault" CPPFLAGS="$flags" "$@" > "$work/make.log" 2>&1
+	is "$?" 0 "a candidate with the fault $fault is built"
+}
+faulty faulty fibonacci '' all "$work/faulty/testdata/make_trace"
 
 TESTBED=test "$recipes/main.sh" "$work/history.jsonl" "$build" one > "$work/main.log" 2>&1
 is "$?" 0 "the first run on the main branch is fine: there is no history"
@@ -34,6 +39,29 @@ like "$(cat "$work/same.log")" '^new/old ' "its time is judged by pairs"
 "$recipes/candidate.sh" "$build" "$work/faulty" > "$work/faulty.log" 2>&1
 is "$?" 1 "the faulty one has regressed"
 like "$(cat "$work/faulty.log")" 'REGRESSED +xdp/classify instructions:' "by its instructions"
+
+# A sleep and an allocation for each sample: the rest would take hours with it.
+faulty drain drain '' all "$work/drain/testdata/make_trace"
+"$recipes/candidate.sh" "$build" "$work/drain" > "$work/drain.log" 2>&1
+is "$?" 1 "one that allocates for each sample has regressed"
+like "$(cat "$work/drain.log")" 'REGRESSED +drain/one allocated-blocks:' "by its allocations"
+
+# Some more instructions for each sample of the report; and 3 % of all that the longest of the reports takes.
+most=0
+for trace in "$top"/testdata/fixtures/*.prf; do
+	"$bench" instr -q --name x --bmf "$work/one.json" -- "$build/prof-report" -q --no-cache "$trace"
+	one=$(json "$work/one.json" 'int(d["x"]["instructions"]["value"])')
+	[ "$one" -le "$most" ] || most=$one
+done
+for fault in tally rounds; do
+	faulty $fault $fault "-DROUNDS=$((most * 3 / 100 / 7))" "$work/$fault/prof-report"
+	cp -a "$work/same/prof-bench" "$work/same/testdata" "$work/same/bench" "$work/$fault"
+	"$recipes/candidate.sh" "$build" "$work/$fault" > "$work/$fault.log" 2>&1
+	is "$?" 1 "the report with the fault $fault has regressed"
+done
+like "$(cat "$work/tally.log")" 'REGRESSED +prof-report/[a-z]+ instructions:' "by the instructions of a report on few samples"
+is "$(grep -c '^REGRESSED .*prof-report/[a-z]* instructions:.*change +[3-9]' "$work/rounds.log")" \
+	"$(ls "$top"/testdata/fixtures/*.prf | wc -l)" "3 % more instructions have regressed, in each report"
 rm "$work/same/prof-report"
 "$recipes/candidate.sh" "$build" "$work/same" > "$work/broken.log" 2>&1
 is "$?" 2 "one that cannot be measured is an error, not fine"
