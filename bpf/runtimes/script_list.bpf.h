@@ -235,13 +235,9 @@ __noinline int script_php_steps(__u32 index, __u32 tgid)
 }
 
 /* The same, whatever the runtime: one loop of calls, as the verifier counts each. */
-__noinline int script_steps(__u32 index, __u32 tgid)
+__noinline int script_steps(__u32 index, __u32 tgid, __u32 runtime)
 {
-	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
-
-	if (!process)
-		return 1;
-	switch (process->runtime) {
+	switch (runtime) {
 	case SCRIPT_PYTHON: return script_python_steps(index, tgid);
 	case SCRIPT_RUBY: return script_ruby_steps(index, tgid);
 	default: return script_php_steps(index, tgid);
@@ -335,7 +331,7 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 		list->leaf = REGISTERS_PHP(&w->registers);
 	list->calls = process->runtime == SCRIPT_PHP && php_calls(script_php(process), w->loop_at);
 	for (__u64 i = 0; i < SCRIPT_LIST_MAX / SCRIPT_STEPS; i++)
-		if (script_steps(index, tgid))
+		if (script_steps(index, tgid, process->runtime))
 			break;
 	return 0;
 }
