@@ -8,6 +8,7 @@
     bench/ci/operating-curve.py pairs --loaded --seconds 150   with a load of its own, else idle
     bench/ci/operating-curve.py values --loaded --seconds 150
     bench/ci/operating-curve.py counts --seconds 150    again and again (valgrind)
+    bench/ci/operating-curve.py explain --seconds 150   again and again (root)
     bench/ci/operating-curve.py table
     bench/ci/operating-curve.py gate                    on made-up histories
     bench/ci/operating-curve.py changes                 the same
@@ -19,6 +20,7 @@ values: what bench/ci/measure.sh --time measures, over and over. Each of these r
 the others as its history, as it is and with its values raised by 2, 5, 10 and 20 %.
 counts: slowdowns of 1, 2, 5 and 10 % of prof-report's instructions, counted by `prof-bench instr`.
 Both are judged by `prof-bench gate` and bench/ci/thresholds.conf.
+explain: which functions `prof-bench ab --explain` names when a slowdown of 5 % is built in; that one is `slow`.
 
 With --loaded, as many processes as there are CPUs compress and sleep in turns, for up to a second each.
 Results are added to FOLDER/tries.jsonl as they come, so that it can be done in slices; `table`
@@ -48,6 +50,7 @@ WAYS = {
 }
 PAIRS_PERCENTS = [2, 5, 10]
 COUNTS_PERCENTS = [1, 2, 5, 10]
+EXPLAIN_PERCENT, EXPLAIN_TRIES = 5, 20
 VALUES_PERCENTS = [0, 2, 5, 10, 20]
 LEAST_EARLIER = 8        # values that the thresholds want
 SAMPLES, STACKS = 5000, 50 # of the traces
@@ -139,7 +142,7 @@ class Curve:
 
     def prepare(self, build):
         os.makedirs(self.folder, exist_ok=True)
-        for name in ("prof-report-slow", "prof-report", "prof-bench", "testdata/make_trace"):
+        for name in ("prof-report-slow", "prof-report", "prof-record", "prof-bench", "testdata/make_trace"):
             shutil.copy(os.path.join(build, name), self.folder)
 
     def program(self, side, rounds):
@@ -212,6 +215,26 @@ class Curve:
             if time.monotonic() > end:
                 break
             self.try_pairs(one, rounds)
+
+    # Names of the functions to blame.
+
+    def explain(self, end):
+        done = {t["seed"] for t in self.read("explain")}
+        todo = [seed for seed in range(1, EXPLAIN_TRIES + 1) if seed not in done]
+        rounds = self.calibrate()["--cpu-time"] if todo else 0
+        for seed in todo:
+            if time.monotonic() > end:
+                break
+            self.make_trace(seed)
+            new = self.program("new", round(EXPLAIN_PERCENT * rounds))
+            said = subprocess.run([self.path("prof-bench"), "ab", "--cpu-time", "--explain", "--seed",
+                                   str(seed), "--resamples", "1000", self.program("old", 0), new, "--",
+                                   "-q", "--no-cache", self.trace], stdout=subprocess.PIPE,
+                                  check=False, encoding="utf-8")
+            if said.returncode not in STATUSES:
+                sys.exit("prof-bench ab failed")
+            self.add(kind="explain", seed=seed, status=said.returncode,
+                     names=re.findall(r" of the whole\)  (.*)$", said.stdout, re.M))
 
     # Values of the shipped benchmarks, again and again.
 
@@ -304,6 +327,14 @@ def counts_rows(curve):
                    *(sum(t["word"] == word for t in found) for word in ("REGRESSED", "fine")))
 
 
+def explain_rows(curve):
+    found = curve.read("explain")
+    if found:
+        names = [t["names"] for t in found]
+        yield (len(found), sum(t["status"] == 1 for t in found), sum(t["status"] == 3 for t in found),
+               sum(n[:1] == ["slow"] for n in names), sum(any(name != "slow" for name in n) for n in names))
+
+
 def table(curve):
     print_table(["machine", "way", "slowdown", "tries", "measured, median", "regressed",
                  "inconclusive", "fine", "takes, median"], list(pairs_rows(curve)))
@@ -311,6 +342,8 @@ def table(curve):
                 list(values_rows(curve)))
     print_table(["slowdown", "tries", "measured, median", "regressed", "fine"],
                 list(counts_rows(curve)))
+    print_table(["tries", "regressed", "inconclusive", "its function named first", "another one named"],
+                list(explain_rows(curve)))
 
 
 class MadeUp:
@@ -416,8 +449,8 @@ class MadeUp:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("prepare", "pairs", "values", "counts", "table", "gate",
-                                            "changes"))
+    parser.add_argument("command", choices=("prepare", "pairs", "values", "counts", "explain",
+                                            "table", "gate", "changes"))
     parser.add_argument("--folder", default="build/operating-curve")
     parser.add_argument("--build", default="build", help="where prepare finds the programs")
     parser.add_argument("--loaded", action="store_true", help="make the machine busy meanwhile")

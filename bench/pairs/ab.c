@@ -115,11 +115,7 @@ static enum verdict conclude(const struct ab *ab, const struct paired_runs_compa
 	return VERDICT_INCONCLUSIVE;
 }
 
-/*
- * Prints the functions that made it slower: their interval excludes 0, and their change is at least
- * a tenth of the whole change. The second condition is needed because among hundreds of functions a
- * few intervals miss the true value.
- */
+/* Prints the functions that made it slower: at least a tenth of the whole change is theirs. */
 static void print_explanation(const struct explanation *e)
 {
 	double least = fabs(e->ns[1] - e->ns[0]) / 10;
@@ -130,8 +126,7 @@ static void print_explanation(const struct explanation *e)
 	for (size_t i = 0; i < e->count && shown < FUNCTIONS_SHOWN; i++) {
 		const struct explained_function *f = &e->all[i];
 
-		if ((f->difference.low <= 0 && f->difference.high >= 0) ||
-		    fabs(f->difference.value) < least)
+		if (!f->sure || fabs(f->difference.value) < least)
 			continue;
 		shown++;
 		output_line(
@@ -140,8 +135,8 @@ static void print_explanation(const struct explanation *e)
 			output_percent(f->difference.value / e->ns[0]).text, f->name);
 	}
 	if (!shown)
-		output_line("  none for certain: it waits rather than computes, or the change is "
-			    "spread over many");
+		output_line("  none for certain: it waits rather than computes, the change is "
+			    "spread over many, or there is none");
 }
 
 static void explain_change(const struct ab *ab)
@@ -197,7 +192,7 @@ static enum verdict compare(struct ab *ab)
 	ab->started = clock_ns(CLOCK_MONOTONIC_RAW);
 	if (!paired_runs_compare(&c, &options, measure, ab)) {
 		verdict = conclude(ab, &c, options.wanted);
-		if (verdict == VERDICT_REGRESSED && s->explain)
+		if ((verdict == VERDICT_REGRESSED || verdict == VERDICT_INCONCLUSIVE) && s->explain)
 			explain_change(ab);
 		if (s->bmf && write_bmf(s->rest[1], &c))
 			verdict = VERDICT_ERROR;

@@ -9,6 +9,7 @@
 
 #include "bench/measure/recording.h"
 #include "bench/statistics/random.h"
+#include "common/distribution.h"
 
 #define PERIOD_NS (1e9 / RECORDING_RATE)
 #define RESAMPLES 2000
@@ -141,6 +142,23 @@ static double drawn_difference(const struct function *function, size_t rounds, s
 	return (sums[1] - sums[0]) / (double)rounds;
 }
 
+/* The chance of such a difference of means, or a larger one, if there is none (Welch, 1947). */
+static double chance(const struct function *function, size_t rounds)
+{
+	double means[2], parts[2], n = (double)rounds, sum;
+
+	for (int side = 0; side < 2; side++) {
+		means[side] = statistics_mean(function->samples[side], rounds);
+		parts[side] = statistics_variance(function->samples[side], rounds) / n;
+	}
+	sum = parts[0] + parts[1];
+	if (!(sum > 0))
+		return means[0] == means[1];
+	return 2 * distribution_student(-fabs(means[1] - means[0]) / sqrt(sum),
+					(n - 1) * sum * sum /
+						(parts[0] * parts[0] + parts[1] * parts[1]));
+}
+
 static void compare_function(const struct folded_functions *f, size_t i, double period_ns,
 			     uint64_t seed, struct explained_function *to)
 {
@@ -156,6 +174,8 @@ static void compare_function(const struct folded_functions *f, size_t i, double 
 	to->difference = (struct estimate){ to->ns[1] - to->ns[0],
 					    statistics_quantile(values, RESAMPLES, 0.005),
 					    statistics_quantile(values, RESAMPLES, 0.995) };
+	/* Of hundreds of functions some have a rare difference by chance. */
+	to->sure = chance(&f->all[i], f->rounds) * (double)f->count < 0.01;
 }
 
 static int by_difference(const void *left, const void *right)

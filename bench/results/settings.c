@@ -189,7 +189,7 @@ static const struct option_entry table[64] = {
 	  take_max_pairs },
 	{ 0, "noise", "PERCENT", "the slowdown that is to be found, in percent (default 2)",
 	  take_noise },
-	{ 0, "explain", NULL, "record both if the new one is slower, and name the functions",
+	{ 0, "explain", NULL, "record both unless the new one is fine, and name the functions",
 	  take_explain },
 	{ .help = "mock" },
 	{ 0, "count", "N", "benchmarks to make up (default 5)", take_count_option },

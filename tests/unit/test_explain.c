@@ -50,6 +50,7 @@ static void test_compare(void **state)
 	assert_true(e.all[0].difference.low > 15000 && e.all[0].difference.high < 17000);
 	assert_string_equal(e.all[1].name, "new");
 	assert_true(e.all[1].ns[0] == 0 && e.all[1].difference.low == 3000);
+	assert_true(e.all[0].sure && e.all[1].sure && !e.all[2].sure && !e.all[3].sure);
 	for (size_t i = 2; i < 4; i++)
 		assert_true(e.all[i].difference.low <= 0 && e.all[i].difference.high >= 0);
 	assert_true(e.ns[0] > 80000 && e.ns[0] < 84000);
