@@ -108,7 +108,7 @@ print(*{f["kind"] for line in sys.stdin for f in json.loads(line).get("stack", [
 		"$1: --script-only leaves nothing else"
 	is "$named" "$programs_count" "$1: each of $programs_count programs of 50 ms has its functions"
 	number "$unnamed + $without <= 0.005 * $with" "$1: and hardly a sample lacks them ($unnamed without names, $without without frames, $with with both)"
-	number "$starter_unnamed + $starter_without <= 1 + 0.04 * $starter_with" "$1: nor one of the program that starts them ($starter_unnamed without names, $starter_without without frames, $starter_with with both)"
+	number "$starter_unnamed + $starter_without <= 1 + 0.1 * $starter_with" "$1: nor one of the program that starts them ($starter_unnamed without names, $starter_without without frames, $starter_with with both)"
 }
 
 # A function that the interpreter's own Python code calls from its first moment on.
