@@ -111,17 +111,23 @@ static uint64_t parse_hex(char *text, char **rest)
 	return value;
 }
 
+/* The "module" of code that the kernel has made, for BPF, ftrace or kprobes. */
+static bool is_made(const char *module)
+{
+	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", strlen("__builtin__"));
+}
+
 /*
  * Symbols of a module stand together, so the last one is most likely the same. Code that the kernel
- * has made, for BPF, ftrace or kprobes, lies elsewhere in each boot, so it is no part of the kernel
- * as its build-id names it. That holds for a module that is not listed, too.
+ * has made lies elsewhere in each boot, so it is no part of the kernel as its build-id names it.
+ * That holds for a module that is not listed, too.
  */
 static bool find_module(struct kernel_symbols *k, const char *name, uint64_t address,
 			uint16_t *module)
 {
 	size_t i;
 
-	if (!strcmp(name, "bpf") || !strncmp(name, "__builtin__", strlen("__builtin__"))) {
+	if (is_made(name)) {
 		*module = IN_BPF;
 		return true;
 	}
@@ -413,7 +419,7 @@ static struct symbol *find_known(struct kernel_symbols *k, uint64_t address)
 static bool find_new_module(struct kernel_symbols *k, const char *name, uint64_t address,
 			    uint16_t *module)
 {
-	if (strcmp(name, "bpf") != 0 && !kernel_modules_holds(&k->modules, name, address) &&
+	if (!is_made(name) && !kernel_modules_holds(&k->modules, name, address) &&
 	    !kernel_modules_read(&k->modules))
 		return false;
 	return find_module(k, name, address, module);
