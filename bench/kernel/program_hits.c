@@ -19,6 +19,7 @@
 #include "record/symbols/kernel_name.h"
 #include "record/unwind/unwind_arch.h"
 #include "report/annotate/disassembler.h"
+#include "report/merge/label.h"
 
 #define AROUND 2 /* instructions that are shown before and after one with samples */
 
@@ -197,7 +198,7 @@ static void append_target(const struct listing *l, struct buffer *b, uint64_t ta
 		return;
 	}
 	for (size_t i = 0; i < l->code->count; i++)
-		if (target == l->code->functions[i].address)
+		if (target == l->code->functions[i].address && *l->code->functions[i].name)
 			name = (struct kernel_name){ .name = l->code->functions[i].name,
 						     .start = target };
 	if (name.name || (l->names && kernel_names_find(l->names, target, &name)))
@@ -232,10 +233,10 @@ static bool is_new_line(const struct listing *l, const struct program_line *line
 
 static void print_line(const struct listing *l, const struct program_line *line)
 {
-	const char *file = strrchr(line->file, '/'), *text = line->text + strspn(line->text, " \t");
+	const char *text = line->text + strspn(line->text, " \t");
 	struct buffer b = { 0 };
 
-	buffer_printf(&b, "; %s:%" PRIu32 "  ", file ? file + 1 : line->file, line->line);
+	buffer_printf(&b, "; %s:%" PRIu32 "  ", label_base_name(line->file), line->line);
 	for (; *text; text++)
 		buffer_u8(&b, *text == '\t' ? ' ' : (uint8_t)*text);
 	print_counts(l, NULL, buffer_string(&b));
@@ -252,6 +253,12 @@ static bool is_shown(const struct listing *l, size_t i)
 	return false;
 }
 
+static void print_skipped(size_t n)
+{
+	if (n)
+		output_line("%8s %8s  ... %zu instructions", "", "", n);
+}
+
 static void print_rows(const struct listing *l)
 {
 	const struct program_line *last = NULL;
@@ -266,16 +273,14 @@ static void print_rows(const struct listing *l)
 			skipped++;
 			continue;
 		}
-		if (skipped)
-			output_line("%8s %8s  ... %zu instructions", "", "", skipped);
+		print_skipped(skipped);
 		skipped = 0;
 		if (is_new_line(l, line, last))
 			print_line(l, line);
 		last = line;
 		print_instruction(l, i);
 	}
-	if (skipped)
-		output_line("%8s %8s  ... %zu instructions", "", "", skipped);
+	print_skipped(skipped);
 }
 
 static struct error *count_rows(struct listing *l)
