@@ -22,15 +22,12 @@ struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s
 /* The name that a profile of the recorder has to show. */
 __attribute__((noinline)) static void oops(const struct sample *s)
 {
-	static uint64_t random = 1;
-	struct timespec sleep;
+	struct timespec sleep = { 0, random() % 1000000000 };
 	void *copy = malloc(sizeof(*s));
 
 	if (copy)
 		memcpy(copy, s, sizeof(*s));
 	benchmark_keep(copy);
-	random = random * 6364136223846793005 + 1442695040888963407;
-	sleep = (struct timespec){ 0, (long)((random >> 33) % 1000000000) };
 	nanosleep(&sleep, NULL);
 	free(copy);
 }
