@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * INJECT=tally: some twenty instructions more for each sample that the report counts. The linker
+ * INJECT=tally: some two hundred instructions more for each sample that the report counts. The linker
  * puts them in front of the tally (--wrap), as inject.c does with the recorder. Without INJECT this
  * file is empty.
  */
@@ -15,7 +15,7 @@ struct error *__wrap_tally_add(struct tally *t, const struct prf_samples *sample
 {
 	uint64_t x = 1;
 
-	for (size_t i = 0; i < 5 * samples->n; i++) {
+	for (size_t i = 0; i < 50 * samples->n; i++) {
 		x = x * 6364136223846793005 + 1442695040888963407;
 		__asm__ volatile("" : "+r"(x));
 	}
