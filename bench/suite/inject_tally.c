@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * INJECT=tally: some two hundred instructions more for each sample that the report counts. The linker
- * puts them in front of the tally (--wrap), as inject.c does with the recorder. Without INJECT this
- * file is empty.
+ * INJECT=tally: some two hundred instructions more for each sample that the report counts. The
+ * linker puts them in front of the tally (--wrap), as inject.c does with the recorder. Without
+ * INJECT this file is empty.
  */
 #ifdef INJECT_tally
 
