@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
+
+#include "common/hash_seed.h"
 
 struct map_entry {
 	void *key; /* NULL: empty */
@@ -17,12 +18,9 @@ static uint64_t seed; /* of all maps; 0: not made yet */
 
 static void make_seed(void)
 {
-	uint64_t random = 0, empty = 0;
+	uint64_t empty = 0;
 
-	/* Not worth waiting for early in the boot: an address serves then. */
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-		random = (uintptr_t)&seed;
-	__atomic_compare_exchange_n(&seed, &empty, random | 1, false, __ATOMIC_RELAXED,
+	__atomic_compare_exchange_n(&seed, &empty, hash_seed(), false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }
 

@@ -4,24 +4,7 @@
 
 /* A seeded hash of two integers, for tables whose integers may come from elsewhere. */
 
-#include "common/fuzzing.h"
-
 #include <stdint.h>
-#include <sys/random.h>
-
-/*
- * Not worth waiting for early in the boot: then an address serves. What a fuzzer has found must
- * happen again: its tables always have the same seed.
- */
-static inline void pair_hash_make_seed(uint64_t *seed)
-{
-	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-
-	if (FUZZING)
-		*seed = odd;
-	else if (getrandom(seed, sizeof(*seed), GRND_NONBLOCK) != sizeof(*seed))
-		*seed = (uintptr_t)seed * odd;
-}
 
 static inline uint64_t pair_hash_mix(uint64_t a, uint64_t b)
 {

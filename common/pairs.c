@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash_seed.h"
 #include "common/pair_hash.h"
 
 void pairs_release(struct pairs *p)
@@ -36,7 +37,7 @@ static bool grow(struct pairs *p)
 	if (room >= UINT32_MAX)
 		return false;
 	if (!p->seed)
-		pair_hash_make_seed(&p->seed);
+		p->seed = hash_seed();
 	slots = calloc(capacity, sizeof(*slots));
 	if (!slots)
 		return false;

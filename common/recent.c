@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/fuzzing.h"
+#include "common/hash_seed.h"
 #include "common/pair_hash.h"
 
 /* A fuzzer's inputs are small: a larger table would take longer to make than to fill. */
@@ -22,7 +23,7 @@ _Static_assert(RECENT_NUMBERS_MAX < NUMBERS, "a number + 1 fits");
 void recent_init(struct recent *r, uint32_t words, size_t max)
 {
 	*r = (struct recent){ .words = words, .max = max ? max : 1 };
-	pair_hash_make_seed(&r->seed);
+	r->seed = hash_seed();
 }
 
 void recent_release(struct recent *r)

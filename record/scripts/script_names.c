@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <xxhash.h>
 
 #include "common/arena.h"
 #include "common/array.h"
 #include "common/buffer.h"
+#include "common/hash_seed.h"
 #include "common/map.h"
 #include "common/utf8.h"
 #include "record/scripts/python_lines.h"
@@ -74,8 +74,7 @@ struct script_names *script_names_new(const struct script_names_options *options
 	if (!n)
 		return NULL;
 	n->options = *options;
-	if (getrandom(&n->seed, sizeof(n->seed), GRND_NONBLOCK) != sizeof(n->seed))
-		n->seed = (uintptr_t)n;
+	n->seed = hash_seed();
 	return n;
 }
 

@@ -2,6 +2,7 @@
 #include "report/parquet/dictionary.h"
 
 #include "common/array.h"
+#include "common/hash_seed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ bool dictionary_grow(struct dictionary *d)
 	if (!slots)
 		return false;
 	if (!d->slots)
-		pair_hash_make_seed(&d->seed);
+		d->seed = hash_seed();
 	free(d->slots);
 	d->slots = slots;
 	d->slot_count = slot_count;

@@ -163,6 +163,10 @@ number "$(json more.json 'list(d.values())[0]["instructions"]["value"]') - $(jso
 "$bench" instr -q --bmf shell.json -- sh -c './sort once --iterations 101 sort/thousand; :'
 number "$(json shell.json 'list(d.values())[0]["instructions"]["value"]') < $(json instr.json 'list(d.values())[0]["instructions"]["value"]')" \
 	"what a command starts is not counted"
+for run in 1 2; do
+	"$bench" instr -q --bmf report$run.json -- "$report" -q --no-cache "$top/testdata/fixtures/python.prf"
+done
+is "$(cat report2.json)" "$(cat report1.json)" "nor is chance: its hash tables have the same seed in each run"
 output=$("$bench" heap --dhat dhat.json -- ./sort once --iterations 3 waste 2>&1)
 is "$?" 0 "allocations of a command are counted"
 like "$output" '^ +100,000 +[0-9,]+ +0  waste < ' "with who had the most at the peak"
