@@ -6,10 +6,16 @@
 
 /*
  * A seed for a hash table whose keys may come from elsewhere: at random, so that nobody can choose
- * keys that collide. It is the number in $PROF_HASH_SEED instead, if that is set, for counts of
- * instructions that repeat, and always the same for a fuzzer, whose finds must happen again. Never
- * 0.
+ * keys that collide. Odd, so never 0. For a fuzzer it is always the same: what it has found must
+ * happen again.
  */
 uint64_t hash_seed(void);
+
+/*
+ * From now on each seed is one that is made from `number`, for counts of instructions that repeat.
+ * $PROF_HASH_SEED, a number, does that from the beginning, but not in a program that has more
+ * privileges than its caller. Before there are other threads.
+ */
+void hash_seed_fix(uint64_t number);
 
 #endif

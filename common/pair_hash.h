@@ -17,7 +17,7 @@ static inline uint64_t pair_hash(uint64_t seed, uint64_t a, uint64_t b)
 {
 	uint64_t h = pair_hash_mix(a ^ seed, UINT64_C(0x9e3779b97f4a7c15));
 
-	return pair_hash_mix(h ^ b, seed | 1);
+	return pair_hash_mix(h ^ b, seed);
 }
 
 #endif

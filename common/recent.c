@@ -29,7 +29,7 @@ void recent_init(struct recent *r, uint32_t words, size_t max)
 void recent_release(struct recent *r)
 {
 	free(r->entries);
-	recent_init(r, r->words, r->max);
+	*r = (struct recent){ .words = r->words, .max = r->max, .seed = r->seed };
 }
 
 /*

@@ -192,6 +192,7 @@ static void print_counts(const struct listing *l, const struct program_hit *hit,
 static void append_target(const struct listing *l, struct buffer *b, uint64_t target)
 {
 	struct kernel_name name = { 0 };
+	bool named;
 
 	if (target - l->function->address < l->function->size) {
 		buffer_printf(b, "%" PRIx64, target - l->function->address);
@@ -201,10 +202,11 @@ static void append_target(const struct listing *l, struct buffer *b, uint64_t ta
 		if (target == l->code->functions[i].address && *l->code->functions[i].name)
 			name = (struct kernel_name){ .name = l->code->functions[i].name,
 						     .start = target };
-	if (name.name || (l->names && kernel_names_find(l->names, target, &name)))
+	named = name.name || (l->names && kernel_names_find(l->names, target, &name));
+	if (named)
 		buffer_text(b, name.name);
-	if (!name.name || target != name.start)
-		buffer_printf(b, "%s0x%" PRIx64, name.name ? "+" : "", target - name.start);
+	if (!named || target != name.start)
+		buffer_printf(b, "%s0x%" PRIx64, named ? "+" : "", target - name.start);
 }
 
 static void print_instruction(const struct listing *l, size_t i)

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions of the C library that prof-bench, and no other program, has its own of: malloc()
- * and its like, which count, and getrandom(), which always gives the same, because hash
- * tables that are seeded with it would need other numbers of instructions in each run.
+ * Functions of the C library that prof-bench, and no other program, has its own of: malloc() and
+ * its like, which count.
  */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "bench/measure/allocations.h"
-
-ssize_t getrandom(void *buffer, size_t size, unsigned int flags)
-{
-	(void)flags;
-	memset(buffer, 0x5a, size);
-	return (ssize_t)size;
-}
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define COUNTED 1

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/measure/valgrind.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -102,11 +103,20 @@ static bool fill_arguments(struct tool_run *r, const struct tool *tool,
 	return r->count + 1 < ARGUMENTS_MOST;
 }
 
+/* Where keys fall in hash tables changes the counts: a number that is set stays, others go. */
+static int fix_seed(const char *variable, const char *seed)
+{
+	const char *set = getenv(variable);
+
+	return setenv(variable, seed, !set || !isdigit((unsigned char)*set));
+}
+
 /* Runs the work under the tool; *text is what the tool wrote, to be freed. */
 static struct error *run_tool(const struct tool *tool, const struct valgrind_work *work,
 			      char **text)
 {
-	char *const environment[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", NULL };
+	char *const environment[] = { "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C",
+				      "PROF_HASH_SEED=1", "PYTHONHASHSEED=0", NULL };
 	struct tool_run r = { .folder = "/tmp/prof-bench.XXXXXX" };
 	struct child_options options = { .arguments = r.arguments,
 					 .stderr_path = r.said,
@@ -116,8 +126,7 @@ static struct error *run_tool(const struct tool *tool, const struct valgrind_wor
 
 	if (!child_exists("valgrind"))
 		return error_new(ERROR_UNAVAILABLE, "valgrind is not installed");
-	/* Where keys fall in hash tables changes the counts. For benchmarks, see interpose.c. */
-	if (work->command && (setenv("PROF_HASH_SEED", "1", 0) || setenv("PYTHONHASHSEED", "0", 0)))
+	if (work->command && (fix_seed("PROF_HASH_SEED", "1") || fix_seed("PYTHONHASHSEED", "0")))
 		return error_memory();
 	if (!mkdtemp(r.folder))
 		return error_new(ERROR_FAILED, "%s", strerror(errno));

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "bpf/abi/runtimes.h"
+#include "common/hash_seed.h"
 #include "record/system/opener.h"
 
 #define STACK_SLOTS 65536
@@ -38,6 +39,7 @@ struct resolver {
 	const struct trace_file *trace;
 	uint64_t matches[SCRIPT_RUNTIMES][SCRIPT_MATCHES]; /* of the trace's samples */
 	struct script_merged merged[SCRIPT_MERGE_MAX];
+	uint64_t seed;	       /* of the hashes of stacks */
 	size_t unmapped;       /* frames of the current stack where more made code may be mapped */
 	bool knows;	       /* something is in the two tables below */
 	bool late;	       /* known frames are of files that have not answered yet, */
@@ -53,6 +55,7 @@ struct resolver *resolver_new(const struct resolver_sources *sources)
 	if (!r)
 		return NULL;
 	r->sources = *sources;
+	r->seed = hash_seed();
 	return r;
 }
 
@@ -434,14 +437,15 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 
 /*
  * Of all that a resolved stack depends on: the addresses of its frames; and as the seed, mixed so
- * that no two parts can make up for each other, what the same addresses stand for.
+ * that no two parts can make up for each other, what the same addresses stand for. And of a secret:
+ * who could make a stack of the same hash would put its names into others' stacks.
  */
 static XXH128_hash_t stack_hash(const struct resolver *r, const struct owner *owner,
 				const struct sample *s)
 {
 	uint64_t counts = s->user_frames | (uint64_t)s->kernel_frames << 16 |
 			  (uint64_t)s->script_frames << 32;
-	uint64_t seed = mix(owner->layout->id, counts);
+	uint64_t seed = mix(r->seed ^ owner->layout->id, counts);
 
 	seed = mix(seed, (uint64_t)kernel_symbols_generation(r->sources.kernel) << 32 |
 				 owner->generation);

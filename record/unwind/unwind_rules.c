@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash_seed.h"
+#include "common/pair_hash.h"
 #include "record/unwind/unwind_arch.h"
 
 #define WORDS_AT_ONCE 8
@@ -15,19 +17,14 @@ void rule_set_release(struct rule_set *set)
 	*set = (struct rule_set){ 0 };
 }
 
-static uint32_t hash_rule(const struct unwind_rule *rule)
-{
-	uint64_t words[2], hash;
-
-	memcpy(words, rule, sizeof(words));
-	hash = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	return (uint32_t)(hash >> 32);
-}
-
 static uint16_t *find_bucket(const struct rule_set *set, const struct unwind_rule *rule)
 {
-	uint32_t at = hash_rule(rule) & (set->bucket_count - 1);
+	uint64_t words[2];
+	uint32_t at;
 
+	_Static_assert(sizeof(words) == sizeof(*rule), "all of it is hashed");
+	memcpy(words, rule, sizeof(words));
+	at = (uint32_t)pair_hash(set->seed, words[0], words[1]) & (set->bucket_count - 1);
 	while (set->buckets[at] &&
 	       memcmp(&set->rules[set->buckets[at] - 1], rule, sizeof(*rule)) != 0)
 		at = (at + 1) & (set->bucket_count - 1);
@@ -43,6 +40,8 @@ static int grow(struct rule_set *set)
 	if (!rules)
 		return -1;
 	set->rules = rules;
+	if (!set->seed)
+		set->seed = hash_seed();
 	buckets = calloc((size_t)capacity * 2, sizeof(*buckets));
 	if (!buckets)
 		return -1;

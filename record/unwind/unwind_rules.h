@@ -22,6 +22,7 @@ struct rule_set {
 	uint32_t count, capacity;
 	uint16_t *buckets; /* numbers + 1, open addressing */
 	uint32_t bucket_count;
+	uint64_t seed;	/* whoever makes a file chooses the rules */
 	uint32_t limit; /* highest number + 1; 0: UNWIND_MAX_RULES */
 	bool refused;	/* some rule, as the set was full; whoever asks sets it back */
 };

@@ -11,6 +11,7 @@
 #include "record/unwind/code_analysis.h"
 #include "record/unwind/code_patterns.h"
 #include "record/unwind/exception_return.h"
+#include "record/unwind/function_starts.h"
 #include "record/unwind/unwind_arch.h"
 
 #define PAGE_BYTES (1U << UNWIND_PAGE_BITS)
@@ -294,6 +295,8 @@ static void take_row(void *context, uint64_t address, const struct cfi_row *row)
 	struct builder *b = context;
 	struct unwind_rule rule;
 
+	if (code_source_is_stopped(b->stop))
+		b->error = UNWIND_TABLE_STOPPED;
 	if (address >= b->fde_end || b->error)
 		return;
 	if (address < b->next)

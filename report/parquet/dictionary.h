@@ -35,7 +35,7 @@ bool dictionary_grow(struct dictionary *d);
 
 static inline size_t dictionary_slot(const struct dictionary *d, uint64_t key)
 {
-	size_t at = pair_hash_mix(key, d->seed | 1) & (d->slot_count - 1);
+	size_t at = pair_hash_mix(key, d->seed) & (d->slot_count - 1);
 
 	while (d->slots[at] && d->keys[d->slots[at] - 1] != key)
 		at = (at + 1) & (d->slot_count - 1);

@@ -163,10 +163,16 @@ number "$(json more.json 'list(d.values())[0]["instructions"]["value"]') - $(jso
 "$bench" instr -q --bmf shell.json -- sh -c './sort once --iterations 101 sort/thousand; :'
 number "$(json shell.json 'list(d.values())[0]["instructions"]["value"]') < $(json instr.json 'list(d.values())[0]["instructions"]["value"]')" \
 	"what a command starts is not counted"
-for run in 1 2; do
-	"$bench" instr -q --bmf report$run.json -- "$report" -q --no-cache "$top/testdata/fixtures/python.prf"
-done
-is "$(cat report2.json)" "$(cat report1.json)" "nor is chance: its hash tables have the same seed in each run"
+# count_report FILE: instructions of a report
+count_report() {
+	"$bench" instr -q --bmf "$1" -- "$report" -q --no-cache "$top/testdata/fixtures/python.prf"
+	json "$1" 'int(list(d.values())[0]["instructions"]["value"])'
+}
+first=$(count_report report1.json)
+number "$first > 100000" "instructions of a report are counted"
+is "$(count_report report2.json)" "$first" "no chance is in them: hash tables have the same seed in each run"
+unlike "$(PROF_HASH_SEED=2 count_report report3.json)" "^$first\$" "a seed that is set stays"
+is "$(PROF_HASH_SEED=x count_report report4.json)" "$first" "unless it is no number"
 output=$("$bench" heap --dhat dhat.json -- ./sort once --iterations 3 waste 2>&1)
 is "$?" 0 "allocations of a command are counted"
 like "$output" '^ +100,000 +[0-9,]+ +0  waste < ' "with who had the most at the peak"

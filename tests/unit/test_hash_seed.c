@@ -1,36 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <stdlib.h>
-
 #include "common/hash_seed.h"
 #include "tests/unit/unit.h"
 
-static uint64_t seed_for(const char *wanted)
+static uint64_t fixed_by(uint64_t number)
 {
-	assert_int_equal(setenv("PROF_HASH_SEED", wanted, 1), 0);
+	hash_seed_fix(number);
 	return hash_seed();
 }
 
-static void test_wanted(void **state)
+static void test_random_until_it_is_fixed(void **state)
 {
-	uint64_t one = seed_for("1");
+	uint64_t one = hash_seed();
 
-	assert_true(seed_for("1") == one);
-	assert_true(seed_for("2") != one);
-	assert_true(seed_for("0") && seed_for("") && seed_for("18446744073709551615"));
-}
-
-static void test_random(void **state)
-{
-	uint64_t one;
-
-	assert_int_equal(unsetenv("PROF_HASH_SEED"), 0);
-	one = hash_seed();
-	assert_true(one && hash_seed() != one);
+	assert_true(one & 1);
+	assert_true(hash_seed() != one);
+	one = fixed_by(1);
+	assert_true(hash_seed() == one);
+	assert_true(fixed_by(2) != one);
+	assert_true(fixed_by(1) == one);
+	assert_true(fixed_by(0) && fixed_by(UINT64_MAX));
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_wanted),
-	cmocka_unit_test(test_random),
+	cmocka_unit_test(test_random_until_it_is_fixed),
 };
 
 UNIT_TESTS(tests);

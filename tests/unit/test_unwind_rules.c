@@ -32,6 +32,32 @@ static void test_equal_rules_have_one_number(void **state)
 	rule_set_release(&set);
 }
 
+/* The most numbers that one look-up may have to compare. */
+static uint32_t longest_run(const struct rule_set *set)
+{
+	uint32_t run = 0, longest = 0;
+
+	for (uint32_t i = 0; i < 2 * set->bucket_count; i++) {
+		run = set->buckets[i % set->bucket_count] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+/* Rules that differ in few bits, as a hostile file could choose them. */
+static void test_chosen_rules_do_not_collide(void **state)
+{
+	struct rule_set set = { 0 };
+
+	for (int k = 0; k < 4096; k++) {
+		struct unwind_rule rule = unwind_rule_at_entry(32768 * k);
+
+		assert_int_equal(rule_set_add(&set, &rule), RULE_FIRST_FREE + k);
+	}
+	assert_true(longest_run(&set) < 200);
+	rule_set_release(&set);
+}
+
 static void test_full_set(void **state)
 {
 	struct rule_set set = { .limit = 10 };
@@ -135,6 +161,7 @@ static void test_what_cannot_be_done(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_equal_rules_have_one_number),
+	cmocka_unit_test(test_chosen_rules_do_not_collide),
 	cmocka_unit_test(test_full_set),
 	cmocka_unit_test(test_return_address_only),
 	cmocka_unit_test(test_what_is_near_is_read_at_once),

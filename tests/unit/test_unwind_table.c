@@ -259,6 +259,26 @@ static void test_stopped(void **state)
 	elf_file_release(&e);
 }
 
+/* It has far more rows: that it ends before them shows that it does not read on. */
+static void test_stopped_among_rows(void **state)
+{
+	atomic_bool stop = true;
+	struct unwind_table t;
+	struct elf_file e;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(elf_file_open(&e, fd), ELF_OK);
+	close(fd);
+	assert_int_equal(
+		unwind_table_build(&t, &(struct unwind_source){ .file = &e, .max_rows = 200 }),
+		UNWIND_TABLE_TOO_LARGE);
+	assert_int_equal(
+		unwind_table_build(
+			&t, &(struct unwind_source){ .file = &e, .max_rows = 200, .stop = &stop }),
+		UNWIND_TABLE_STOPPED);
+	elf_file_release(&e);
+}
+
 static void test_file_without_code(void **state)
 {
 	static const Elf64_Ehdr header = {
@@ -803,6 +823,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_finds_a_function),
 	cmocka_unit_test(test_limit_of_rows),
 	cmocka_unit_test(test_stopped),
+	cmocka_unit_test(test_stopped_among_rows),
 	cmocka_unit_test(test_file_without_code),
 	cmocka_unit_test(test_holes_are_not_analysed),
 	cmocka_unit_test(test_only_code_is_read),
