@@ -5,15 +5,22 @@
 #include "common/utf8.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Who does not read what is said for so long must not stop a recording, and misses some of it. */
+#define PATIENCE_MS 100
 
 /* One for the process, as standard error is. */
 static struct {
 	const char *program;
 	enum message_level shown;
-} to = { "prof", MESSAGE_INFO };
+	atomic_uint missed; /* lines that had no room */
+} to = { "prof", MESSAGE_INFO, 0 };
 
 void message_setup(const char *program, enum message_level shown)
 {
@@ -35,12 +42,29 @@ static void append_escaped(struct buffer *line, const char *text)
 	}
 }
 
+/* Whether PIPE_BUF bytes can be written without waiting for a reader: files always have room. */
+static bool has_room(int ms)
+{
+	struct pollfd fd = { .fd = STDERR_FILENO, .events = POLLOUT };
+	int ready;
+
+	do
+		ready = poll(&fd, 1, ms);
+	while (ready < 0 && errno == EINTR);
+	return ready != 0;
+}
+
+bool message_has_room(void)
+{
+	return has_room(0);
+}
+
 static void write_out(const void *data, size_t size)
 {
 	const uint8_t *at = data;
 
-	while (size) {
-		ssize_t n = write(STDERR_FILENO, at, size);
+	while (size && has_room(PATIENCE_MS)) {
+		ssize_t n = write(STDERR_FILENO, at, size < PIPE_BUF ? size : PIPE_BUF);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -49,6 +73,24 @@ static void write_out(const void *data, size_t size)
 		at += n;
 		size -= (size_t)n;
 	}
+}
+
+/* Whether a line can be written. After others that could not, it says first how many those were. */
+static bool may_write(void)
+{
+	unsigned int missed = atomic_load(&to.missed);
+	char text[64];
+
+	if (!has_room(missed ? 0 : PATIENCE_MS)) {
+		atomic_fetch_add(&to.missed, 1);
+		return false;
+	}
+	if (missed && atomic_compare_exchange_strong(&to.missed, &missed, 0)) {
+		write_out(to.program, strlen(to.program));
+		write_out(text, (size_t)snprintf(text, sizeof(text),
+						 ": %u messages had no reader\n", missed));
+	}
+	return true;
 }
 
 /* Without memory, which may be what there is to report: piece by piece, a long text cut short. */
@@ -88,6 +130,10 @@ message(enum message_level level, const char *format, va_list args)
 
 	if (level > to.shown)
 		return;
+	if (!may_write()) {
+		errno = saved;
+		return;
+	}
 	va_copy(again, args);
 	buffer_vprintf(&text, format, args);
 	buffer_printf(&line, "%s: %s", to.program, prefix[level]);

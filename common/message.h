@@ -5,8 +5,11 @@
 /*
  * What a program reports to its user, on stderr, one line each: "prof-record: text". Only
  * main.c and the programs' own top modules use it; library code returns errors instead.
- * What utf8.h does not let be shown as it is (names come from anywhere) is shown as \xHH.
+ * What utf8.h does not let be shown as it is (names come from anywhere) is shown as \xHH. Where
+ * nobody reads, messages are left out and counted, as a program must not wait for that.
  */
+
+#include <stdbool.h>
 
 enum message_level {
 	MESSAGE_ERROR,	 /* always shown */
@@ -17,6 +20,9 @@ enum message_level {
 
 /* The program's name before each line, and the lowest level that is shown. */
 void message_setup(const char *program, enum message_level shown);
+
+/* Whether something can be written to stderr without waiting for a reader. */
+bool message_has_room(void);
 
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

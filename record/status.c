@@ -19,9 +19,10 @@ static void bytes_text(char *text, size_t size, uint64_t bytes)
 		snprintf(text, size, "%.1f MB", (double)bytes / 1e6);
 }
 
+/* Not on a terminal that Ctrl-S has stopped, for one. */
 static bool wanted(const struct session *s)
 {
-	return !s->settings->quiet && isatty(STDERR_FILENO);
+	return !s->settings->quiet && isatty(STDERR_FILENO) && message_has_room();
 }
 
 void status_begin(const struct session *s)

@@ -22,8 +22,6 @@ like "$(cat "$work/err")" to-stderr "its messages too"
 is "$(cat "$work/status")" 1 "a pipe that nobody reads ends it with status 1"
 like "$(cat "$work/err")" 'standard output: cannot write: Broken pipe' "and with a message"
 
-# A pipe that is open for reading, full and not read: a signal ends the recorder and its command.
-mkfifo "$work/pipe"
 # until_true CONDITION...: waits for it, for half a minute at most
 until_true() {
 	i=0
@@ -33,6 +31,24 @@ until_true() {
 	done
 	[ $i -lt 300 ]
 }
+
+# A pipe that is open for reading, full and not read, gets the messages: they are left out.
+mkfifo "$work/said"
+python3 -c 'import fcntl, os, sys, time
+end = os.open(sys.argv[1], os.O_RDWR)
+fcntl.fcntl(end, 1031, 4096) # F_SETPIPE_SZ
+os.write(end, bytes(4096))
+open(sys.argv[1] + ".full", "w")
+time.sleep(1000)' "$work/said" &
+reader=$!
+until_true [ -e "$work/said.full" ]
+timeout 60 "$record" -v -F 999 -o "$work/quiet.prf" -- "$work/burn" 500 2> "$work/said"
+is $? 0 "messages that nobody reads do not stop a recording"
+is "$("$report" --info --json "$work/quiet.prf" > "$work/info" && json "$work/info" 'd["complete"]')" True "its trace is complete"
+kill $reader
+
+# Such a pipe gets the trace: a signal ends the recorder and its command.
+mkfifo "$work/pipe"
 python3 -c 'import fcntl, os, sys, time
 end = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
 fcntl.fcntl(end, 1031, 4096) # F_SETPIPE_SZ
