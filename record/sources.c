@@ -3,6 +3,7 @@
 
 #include "common/message.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #define ASIDE_BYTES ((size_t)32 << 20) /* of each ring's records */
@@ -61,8 +62,11 @@ static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
 	if (!error)
 		error = sampler_cpu_came_back(l->sources->sampler, l->events, cpu);
 	if (error)
-		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s",
-				cpu, error->text);
+		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s%s",
+				cpu, error->text,
+				error_is(error, EACCES)
+					? ", as kernel.perf_event_paranoid is above 2"
+					: "");
 	else
 		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there",
 				cpu);
