@@ -554,6 +554,10 @@ int report_run(struct report_options *o)
 	error = sandbox_enter(o->symbols.debuginfod);
 	if (error)
 		message_detail("the kernel does not let rights be given up: %s", strerror(-error));
+	error = sandbox_leave_processes();
+	if (error)
+		message_detail("the kernel does not close the memory of other processes: %s",
+			       strerror(-error));
 	status = act(o);
 	report_pager_end(&pager);
 	browser_release(&browser);

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/sandbox.h"
 
+#include <asm/ioctls.h>
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef SYS_landlock_create_ruleset
+#include <linux/landlock.h>
+#endif
 
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64
@@ -71,6 +80,24 @@ static const unsigned int always[] = {
 #ifdef SYS_pidfd_getfd
 	SYS_pidfd_getfd,
 #endif
+#ifdef SYS_pidfd_send_signal
+	SYS_pidfd_send_signal,
+#endif
+#ifdef SYS_process_madvise
+	SYS_process_madvise,
+#endif
+#ifdef SYS_process_mrelease
+	SYS_process_mrelease,
+#endif
+	SYS_move_pages,
+	SYS_migrate_pages,
+	SYS_kcmp,
+	SYS_setpriority,
+	SYS_ioprio_set,
+	SYS_sched_setaffinity,
+	SYS_sched_setattr,
+	SYS_sched_setparam,
+	SYS_sched_setscheduler,
 #ifndef LEAK_CHECK
 	SYS_ptrace,
 #endif
@@ -78,6 +105,30 @@ static const unsigned int always[] = {
 static const unsigned int network_calls[] = {
 	SYS_socket, SYS_socketpair, SYS_connect, SYS_bind,    SYS_listen,
 	SYS_accept, SYS_accept4,    SYS_sendto,	 SYS_sendmsg, SYS_sendmmsg,
+};
+
+/*
+ * Whose first argument must be this process, as abort() and raise() make them. tkill() names a
+ * thread: of ours, only the first.
+ */
+static const struct {
+	unsigned int call;
+	bool zero; /* which is this process, too; for signals it is a group of processes */
+} of_a_process[] = {
+	{ SYS_kill, false },
+	{ SYS_tkill, false },
+	{ SYS_tgkill, false },
+	{ SYS_rt_sigqueueinfo, false },
+	{ SYS_rt_tgsigqueueinfo, false },
+	{ SYS_prlimit64, true },
+};
+
+/* What must not be asked for: input for a terminal's other readers, and signals by the kernel. */
+static const struct {
+	unsigned int call, request;
+} requests[] = {
+	{ SYS_ioctl, TIOCSTI },	  { SYS_ioctl, TIOCLINUX }, { SYS_ioctl, FIOSETOWN },
+	{ SYS_ioctl, SIOCSPGRP }, { SYS_fcntl, F_SETOWN },  { SYS_fcntl, F_SETOWN_EX },
 };
 
 /* What clone() must not be asked for, as unshare() would do it. */
@@ -89,7 +140,8 @@ static const unsigned int network_calls[] = {
 
 /* A program under construction. */
 struct filter {
-	struct sock_filter code[14 + 2 * (COUNT(always) + COUNT(network_calls))];
+	struct sock_filter code[14 + 2 * (COUNT(always) + COUNT(network_calls)) +
+				6 * COUNT(of_a_process) + 5 * COUNT(requests)];
 	unsigned short n;
 };
 
@@ -105,16 +157,56 @@ static void refuse(struct filter *f, unsigned short comparison, unsigned int k)
 	add(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 }
 
+static void jump(struct filter *f, unsigned int k, uint8_t if_equal, uint8_t otherwise)
+{
+	f->code[f->n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, if_equal,
+						       otherwise);
+}
+
+/* Of an argument its lower half, which is all that the kernel looks at of these. */
+static void load_argument(struct filter *f, unsigned int argument)
+{
+	add(f, BPF_LD | BPF_W | BPF_ABS,
+	    (unsigned int)(offsetof(struct seccomp_data, args) + 8 * argument));
+}
+
+static void load_call(struct filter *f)
+{
+	add(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+}
+
+static void refuse_other_processes(struct filter *f, unsigned int own)
+{
+	for (size_t i = 0; i < COUNT(of_a_process); i++) {
+		jump(f, of_a_process[i].call, 0, 5);
+		load_argument(f, 0);
+		jump(f, own, 2, 0);
+		jump(f, of_a_process[i].zero ? 0 : own, 1, 0);
+		add(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+		load_call(f);
+	}
+}
+
+static void refuse_requests(struct filter *f)
+{
+	for (size_t i = 0; i < COUNT(requests); i++) {
+		jump(f, requests[i].call, 0, 4);
+		load_argument(f, 1);
+		refuse(f, BPF_JEQ, requests[i].request);
+		load_call(f);
+	}
+}
+
 /*
  * Threads are made by clone(), whose first argument can be looked at. That of clone3() lies in
  * memory: the C library takes clone() where the kernel seems not to have the other.
  */
 static void refuse_namespaces(struct filter *f)
 {
-	f->code[f->n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	jump(f, SYS_clone3, 0, 1);
 	add(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
-	f->code[f->n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3);
-	add(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args));
+	jump(f, SYS_clone, 0, 3);
+	load_argument(f, 0);
 	refuse(f, BPF_JSET, NAMESPACES);
 }
 
@@ -127,14 +219,16 @@ int sandbox_enter(bool network)
 		return -ENOSYS;
 	add(&f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
 	/* A 32-bit system call has other numbers. Nothing of ours makes one. */
-	f.code[f.n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
+	jump(&f, NATIVE, 1, 0);
 	add(&f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	add(&f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	load_call(&f);
 	refuse(&f, BPF_JGE, FIRST_OF_X32);
 	for (size_t i = 0; i < COUNT(always); i++)
 		refuse(&f, BPF_JEQ, always[i]);
 	for (size_t i = 0; i < COUNT(network_calls) && !network; i++)
 		refuse(&f, BPF_JEQ, network_calls[i]);
+	refuse_other_processes(&f, (unsigned int)getpid());
+	refuse_requests(&f);
 	refuse_namespaces(&f);
 	add(&f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	program.len = f.n;
@@ -143,3 +237,25 @@ int sandbox_enter(bool network)
 		return -errno;
 	return 0;
 }
+
+#ifdef SYS_landlock_create_ruleset
+int sandbox_leave_processes(void)
+{
+	/* Something must be given up for it, too: what the filter refuses as well. */
+	const struct landlock_ruleset_attr rules = { .handled_access_fs =
+							     LANDLOCK_ACCESS_FS_EXECUTE };
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_landlock_restrict_self, fd, 0))
+		error = -errno;
+	close(fd);
+	return error;
+}
+#else
+int sandbox_leave_processes(void)
+{
+	return -ENOSYS;
+}
+#endif

@@ -56,16 +56,19 @@ cat > "$work/attack.c" <<'SOURCE'
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void attack(const char *path)
 {
 	char *const none[] = { NULL };
+	char memory[64];
 
 	if (!strstr(path, "t.prf"))
 		return;
@@ -73,6 +76,9 @@ static void attack(const char *path)
 	fflush(stdout);
 	execve("/bin/true", none, none);
 	printf("execve: %s\n", strerror(errno));
+	printf("kill: %s\n", kill(getppid(), 0) ? strerror(errno) : "sent");
+	snprintf(memory, sizeof(memory), "/proc/%d/mem", (int)getppid());
+	printf("memory: %s\n", syscall(SYS_openat, AT_FDCWD, memory, O_RDWR) < 0 ? strerror(errno) : "opened");
 	fflush(stdout);
 }
 
@@ -107,9 +113,14 @@ int prctl(int option, ...)
 SOURCE
 for library in attack old; do compile_c -shared -fPIC -o "$work/$library.so" "$work/$library.c"; done
 readelf -d "$report" | grep -q NEEDED || { skip "calls in its place" "the program is static"; finish; }
-out=$(LD_PRELOAD="$work/attack.so" "$report" -q "$trace" | head -2)
-is "$out" "socket: Operation not permitted
-execve: Operation not permitted" "a socket and a program are refused inside it"
+out=$(LD_PRELOAD="$work/attack.so" "$report" -q "$trace" | head -4)
+is "$(echo "$out" | head -3)" "socket: Operation not permitted
+execve: Operation not permitted
+kill: Operation not permitted" "a socket, a program and a signal to another process are refused inside it"
+case $("$report" -v "$trace" 2>&1 > "$work/out") in
+*"does not close the memory"*) skip "other processes' memory" "the kernel has no Landlock" ;;
+*) is "$(echo "$out" | tail -1)" "memory: Permission denied" "the memory of another process is closed" ;;
+esac
 like "$(LD_PRELOAD="$work/attack.so" DEBUGINFOD_URLS='' "$report" -q --debuginfod "$trace" | head -2)" \
 	'^socket: opened' "--debuginfod leaves sockets"
 out=$(LD_PRELOAD="$work/old.so" "$report" -v "$trace" 2>&1 > "$work/out")
