@@ -266,6 +266,120 @@ static void test_too_many_headers(void **state)
 }
 
 /*
+ * Counts and places near the ends of their types. Cut to 32 bits, or as counts of bytes modulo
+ * 2^64, some of them are those that the file has.
+ */
+static void test_counts_at_the_ends(void **state)
+{
+	const size_t shnum = offsetof(Elf64_Ehdr, e_shnum), phnum = offsetof(Elf64_Ehdr, e_phnum);
+	const size_t info = 0x300 + offsetof(Elf64_Shdr, sh_info);
+	const size_t count = 0x300 + offsetof(Elf64_Shdr, sh_size);
+	static const uint64_t counts[] = { UINT64_MAX,
+					   UINT64_MAX - 1,
+					   (UINT64_C(1) << 32) + 3,
+					   (UINT64_C(1) << 58) + 3,
+					   (UINT64_C(1) << 63) + 3,
+					   UINT32_MAX,
+					   UINT64_C(1) << 32 };
+	struct buffer b = { 0 };
+	struct elf_file e;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		build_file(&b);
+		memset(b.data + shnum, 0, 2);
+		memcpy(b.data + count, &counts[i], 8);
+		assert_int_equal(elf_file_open_memory(&e, b.data, b.size), ELF_ERROR_LIMIT);
+		buffer_clear(&b);
+	}
+	for (uint32_t n = UINT32_MAX; n > UINT32_MAX - 3; n--) {
+		build_file(&b);
+		memset(b.data + phnum, 0xff, 2);
+		memcpy(b.data + info, &n, 4);
+		assert_int_equal(elf_file_open_memory(&e, b.data, b.size), ELF_ERROR_CORRUPT);
+		buffer_clear(&b);
+	}
+	/* 0 is a count, too. */
+	build_file(&b);
+	memset(b.data + phnum, 0xff, 2);
+	assert_int_equal(elf_file_open_memory(&e, b.data, b.size), ELF_OK);
+	assert_int_equal(e.segment_count, 0);
+	elf_file_release(&e);
+	buffer_release(&b);
+}
+
+/* With their sizes they go beyond 2^64, to the beginning of the file or into it. */
+static void test_tables_at_the_end_of_addresses(void **state)
+{
+	const uint64_t sections = 3 * sizeof(Elf64_Shdr), segments = 2 * sizeof(Elf64_Phdr);
+	const uint64_t before[] = {
+		1, 63, 64, sections - 1, sections, segments - 1, segments, 4096
+	};
+	struct buffer b = { 0 };
+	struct elf_file e;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		assert_int_equal(open_with(&b, offsetof(Elf64_Ehdr, e_shoff), -before[i], 8, &e),
+				 ELF_OK);
+		assert_int_equal(e.section_count, 0);
+		assert_int_equal(e.build_id_size, 20);
+		elf_file_release(&e);
+		assert_int_equal(open_with(&b, offsetof(Elf64_Ehdr, e_phoff), -before[i], 8, &e),
+				 ELF_ERROR_CORRUPT);
+		/* A section, and a segment, which have no bytes then. */
+		assert_int_equal(
+			open_with(&b, 0x340 + offsetof(Elf64_Shdr, sh_offset), -before[i], 8, &e),
+			ELF_OK);
+		assert_int_equal(e.sections[1].size, 0);
+		elf_file_release(&e);
+		assert_int_equal(
+			open_with(&b, 64 + offsetof(Elf64_Phdr, p_offset), -before[i], 8, &e),
+			ELF_OK);
+		assert_int_equal(e.segments[0].file_size, 0);
+		assert_int_equal(e.load_count, 0);
+		elf_file_release(&e);
+	}
+	/* Addresses that end above 2^64. */
+	assert_int_equal(open_with(&b, 64 + offsetof(Elf64_Phdr, p_vaddr), -UINT64_C(0x10), 8, &e),
+			 ELF_OK);
+	assert_true(elf_file_address_to_offset(&e, UINT64_MAX, &(uint64_t){ 0 }));
+	assert_false(elf_file_address_to_offset(&e, 0x10, &(uint64_t){ 0 }));
+	elf_file_release(&e);
+	buffer_release(&b);
+}
+
+/* Names of sections at the end of their table, after it, and in a table that is none. */
+static void test_names_at_the_ends(void **state)
+{
+	const size_t size = sizeof("\0.text\0.shstrtab");
+	const uint64_t places[] = { size - 1, size, size + 1, UINT32_MAX, UINT32_MAX - 1 };
+	struct buffer b = { 0 };
+	struct elf_file e;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		assert_int_equal(open_with(&b, 0x340, places[i], 4, &e), ELF_OK);
+		assert_string_equal(e.sections[1].name, "");
+		assert_string_equal(e.sections[2].name, ".shstrtab");
+		elf_file_release(&e);
+	}
+	/* Its last letter is the last byte of the table, and of what is there. */
+	assert_int_equal(open_with(&b, 0x380 + offsetof(Elf64_Shdr, sh_size), size - 2, 8, &e),
+			 ELF_OK);
+	assert_string_equal(e.sections[1].name, ".text");
+	assert_string_equal(e.sections[2].name, "");
+	elf_file_release(&e);
+	for (uint64_t i = 0; i < 3; i++) {
+		open_with(&b, offsetof(Elf64_Ehdr, e_shstrndx), SHN_XINDEX, 2, &e);
+		elf_file_release(&e);
+		memcpy(b.data + 0x300 + offsetof(Elf64_Shdr, sh_link),
+		       &(uint32_t){ i ? UINT32_MAX - (uint32_t)i : 3 }, 4);
+		assert_int_equal(elf_file_open_memory(&e, b.data, b.size), ELF_OK);
+		assert_string_equal(e.sections[1].name, "");
+		elf_file_release(&e);
+	}
+	buffer_release(&b);
+}
+
+/*
  * Segments in any order: the one that has an address or offset is found by bisection. Where they
  * overlap in the file, it is the one that begins last.
  */
@@ -541,6 +655,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_relocations),
 	cmocka_unit_test(test_relocations_of_terabytes),
 	cmocka_unit_test(test_too_many_headers),
+	cmocka_unit_test(test_counts_at_the_ends),
+	cmocka_unit_test(test_tables_at_the_end_of_addresses),
+	cmocka_unit_test(test_names_at_the_ends),
 	cmocka_unit_test(test_many_segments),
 	cmocka_unit_test(test_zeros_after_the_file),
 	cmocka_unit_test(test_headers_written_over),

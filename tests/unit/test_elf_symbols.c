@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/unit/elf_fixture.h"
 #include "tests/unit/error_check.h"
 
 int a_function_to_be_found(void);
@@ -103,6 +104,46 @@ static void too_many_symbols(void **state)
 	elf_file_release(&file);
 }
 
+/* Names in the last bytes of their table, behind it, and in a table that is none. */
+static void names_at_the_end(void **state)
+{
+	struct layout {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		Elf64_Shdr sections[4];
+		Elf64_Sym symbols[7];
+		char section_names[64];
+		char names[8];
+		char after[16];
+	} file = { FIXTURE_HEADERS(struct layout, ""),
+		   .sections = { FIXTURE_SECTIONS(struct layout) },
+		   .names = { 0, 'w', 'h', 'o', 'l', 'e', 0, 'x' }, .after = "yz" };
+	static const uint32_t places[] = { 1, 5, 6, 7, 8, UINT32_MAX, UINT32_MAX - 7 };
+	struct elf_symbols symbols;
+	struct elf_file e;
+
+	for (size_t i = 0; i < 7; i++) {
+		file.symbols[i] = fixture_symbol(places[i], i * 8, 8);
+		file.symbols[i].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+	}
+	assert_int_equal(elf_file_open_memory(&e, &file, sizeof(file)), ELF_OK);
+	assert_null(elf_symbols_read(&symbols, &e));
+	/* "x" has no end in its table, and what follows is no part of it. */
+	assert_int_equal(symbols.n, 2);
+	assert_string_equal(symbols.symbols[0].name, "whole");
+	assert_string_equal(symbols.symbols[1].name, "e");
+	elf_symbols_release(&symbols);
+	elf_file_release(&e);
+	for (uint32_t i = 0; i < 3; i++) {
+		file.sections[1].sh_link = i ? UINT32_MAX - i + 1 : 4;
+		assert_int_equal(elf_file_open_memory(&e, &file, sizeof(file)), ELF_OK);
+		assert_null(elf_symbols_read(&symbols, &e));
+		assert_int_equal(symbols.n, 0);
+		elf_symbols_release(&symbols);
+		elf_file_release(&e);
+	}
+}
+
 /* Many functions that all have one text without an end as their name: each is 64 MiB to read. */
 static void endless_names(void **state)
 {
@@ -184,9 +225,10 @@ static void probes(void **state)
 	assert_error_kind(uprobe_resolve(&event), ERROR_ARGUMENT);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself), cmocka_unit_test(ends),
-					   cmocka_unit_test(too_many_symbols),
-					   cmocka_unit_test(endless_names),
-					   cmocka_unit_test(probes) };
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(finds_itself),	    cmocka_unit_test(ends),
+	cmocka_unit_test(too_many_symbols), cmocka_unit_test(names_at_the_end),
+	cmocka_unit_test(endless_names),    cmocka_unit_test(probes)
+};
 
 UNIT_TESTS(tests);
