@@ -92,11 +92,16 @@ static bool rule_at(void *context, const struct layout *layout, uint64_t address
 	return unwinder_rule(((struct drain *)context)->unwinding->unwinder, layout, address, rule);
 }
 
-static bool read_code(void *context, uint32_t pid, uint64_t address, uint64_t *bytes)
+static bool read_code(void *context, uint32_t pid, const struct mapping *mapping, uint64_t address,
+		      uint64_t *bytes)
 {
 	const struct target_memory memory = target_memory_of(pid);
 
-	return target_u64(&memory, address, bytes);
+	if (mapping->object->definition.kind == PRF_OBJECT_FILE)
+		return unwinder_read_code(((struct drain *)context)->unwinding->unwinder, mapping,
+					  address, bytes, sizeof(*bytes));
+	return target_is_present(pid, address, sizeof(*bytes)) &&
+	       target_u64(&memory, address, bytes);
 }
 
 static uint64_t mark_at(void *context, const struct layout *layout, enum script_runtime runtime,

@@ -20,6 +20,12 @@ struct target_memory {
 /* The memory of a living process. */
 struct target_memory target_memory_of(uint32_t pid);
 
+/*
+ * Whether the pages of some bytes are in memory now, so that to read them is not to wait for
+ * whoever has their content: a file system may never answer.
+ */
+bool target_is_present(uint32_t pid, uint64_t address, size_t size);
+
 static inline bool target_read(const struct target_memory *m, uint64_t address, void *bytes,
 			       size_t size)
 {

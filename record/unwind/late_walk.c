@@ -139,6 +139,15 @@ static bool is_made_code(const struct state *s, uint64_t address)
 	return m && m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
 
+static bool read_code(const struct state *s, uint64_t address, uint64_t *code)
+{
+	const struct mapping *m = mappings_find(&s->layout->mappings, address);
+
+	/* What comes after the mapping may be a file that never answers. */
+	return m && m->end - address >= sizeof(*code) &&
+	       s->late->code(s->late->context, s->pid, m, address, code);
+}
+
 /*
  * Whether code of this process calls something right before the address, as is_return_address() of
  * the kernel half. Where that cannot be read, it is none.
@@ -147,9 +156,7 @@ static bool is_return_address(const struct state *s, uint64_t address)
 {
 	uint64_t before;
 
-	return mappings_find(&s->layout->mappings, address - 1) &&
-	       s->late->code(s->late->context, s->pid, address - sizeof(before), &before) &&
-	       ends_in_call(before);
+	return read_code(s, address - sizeof(before), &before) && ends_in_call(before);
 }
 
 /* If it leads to a return address. */
@@ -196,7 +203,7 @@ static bool step_by_return(struct state *s)
 	uint64_t code, pc;
 	int bytes;
 
-	if (s->exact || !s->late->code(s->late->context, s->pid, s->pc, &code))
+	if (s->exact || !read_code(s, s->pc, &code))
 		return false;
 	bytes = returns_after(code);
 	if (bytes < 0 || !read_word(s, s->sp + (uint64_t)bytes, &pc))

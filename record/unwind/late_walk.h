@@ -24,9 +24,12 @@
 typedef bool late_walk_rule_function(void *context, const struct layout *layout, uint64_t address,
 				     struct unwind_rule *rule);
 
-/* Reads 8 bytes of a process's code. False: they cannot be read, or not any more. */
-typedef bool late_walk_code_function(void *context, uint32_t pid, uint64_t address,
-				     uint64_t *bytes);
+/*
+ * Reads 8 bytes of a process's code, which lie in that mapping. False: they cannot be read, or not
+ * any more, or that might not end.
+ */
+typedef bool late_walk_code_function(void *context, uint32_t pid, const struct mapping *mapping,
+				     uint64_t address, uint64_t *bytes);
 
 /* The mark of a frame at that address, if it stands for frames that the runtime lists; else 0. */
 typedef uint64_t late_walk_mark_function(void *context, const struct layout *layout,

@@ -643,6 +643,20 @@ int unwinder_open_file(struct unwinder *u, const struct code_file *file)
 	return fd;
 }
 
+bool unwinder_read_code(struct unwinder *u, const struct mapping *m, uint64_t address, void *bytes,
+			size_t size)
+{
+	const struct code_file *file = m->object->code;
+	bool is_read;
+
+	pthread_mutex_lock(&u->lock);
+	is_read = file && file->kept >= 0 &&
+		  pread(file->kept, bytes, size, (off_t)(m->offset + (address - m->start))) ==
+			  (ssize_t)size;
+	pthread_mutex_unlock(&u->lock);
+	return is_read;
+}
+
 /* -------- files that nobody uses -------- */
 
 enum unwinder_holds unwinder_holds(struct unwinder *u, const struct code_file *file)

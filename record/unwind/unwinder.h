@@ -73,6 +73,13 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
 /* An fd of the file, even if it has been removed; to be closed by the caller. -1: none. */
 int unwinder_open_file(struct unwinder *u, const struct code_file *file);
 
+/*
+ * Reads code from the file of a mapping itself: what a process maps may be of a file system that
+ * never answers. False: it is not open, as copies of files are not.
+ */
+bool unwinder_read_code(struct unwinder *u, const struct mapping *mapping, uint64_t address,
+			void *bytes, size_t size);
+
 /* What there is of a file, for the next process that maps it or for its names. */
 enum unwinder_holds {
 	UNWINDER_HOLDS_NOTHING, /* or a file that was removed, so that nobody can map it */

@@ -70,6 +70,19 @@ number "$(awk '/^burn;.*__libc_start_main;/ { whole += $NF } /^burn;/ { all += $
 like "$(cat running)" '^map_code;' "samples of the program of that file are kept"
 like "$("$report" -q command.prf)" '^map_code;.*\[file\]' "... also when it is the command"
 
+# Frames that claim to return into such a file, where nobody has touched it.
+if [ "$(uname -m)" = x86_64 ]; then
+	need gcc -O2 "$top/tests/e2e/programs/returns_into.c" -o returns_into
+	mkdir untouched
+	serve untouched honest.so returns_into
+	timeout -s KILL 60 "$record" -q -F 499 -o returns.prf -- ./returns_into "$work/untouched/file" 1 2> returns.log
+	is $? 0 "made code that claims to return into that file: recorded"
+	exec 9>&-
+	timeout 20 tail --pid=$server -f /dev/null
+	number "$("$report" -q returns.prf | awk '/^returns_into;.*\[jit\]/ { n += $NF } END { print n + 0 }') > 100" \
+		"... with the samples of that code"
+fi
+
 # Such a file system that answers everybody, but has no shared mappings.
 mkdir direct
 serve direct burn direct

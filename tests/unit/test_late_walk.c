@@ -58,8 +58,10 @@ static bool unreadable;	    /* the process has ended */
 static uint64_t not_called; /* no call is before this address */
 static uint64_t returning;  /* add $8,%rsp; ret is there */
 
-static bool code_at(void *context, uint32_t pid, uint64_t address, uint64_t *bytes)
+static bool code_at(void *context, uint32_t pid, const struct mapping *mapping, uint64_t address,
+		    uint64_t *bytes)
 {
+	assert_true(address >= mapping->start && mapping->end - address >= sizeof(*bytes));
 	/* BL of arm64, and above its place the opcode of x86's call. */
 	*bytes = address + 8 == not_called ? 0 : UINT64_C(0x94000000e8000000);
 	if (address == returning)
@@ -134,7 +136,7 @@ static void begin_with_made_code(struct fixture *f)
 {
 	static struct object file = { .definition.kind = PRF_OBJECT_FILE },
 			     made = { .definition.kind = PRF_OBJECT_ANONYMOUS };
-	static struct mapping mapped[] = { { BY_SP, CODE_END, 0, &file },
+	static struct mapping mapped[] = { { BY_SP - 4096, CODE_END, 0, &file },
 					   { MADE, MADE + 4096, 0, &made } };
 	static const struct layout layout = { .mappings = { mapped, 2, 2 } };
 
@@ -365,6 +367,32 @@ static void skips_what_follows_no_call(void **state)
 	assert_unchanged(&f);
 }
 
+/* Who has mapped what lies there, and how that is read, is asked for one mapping at a time. */
+static void reads_nothing_beyond_a_mapping(void **state)
+{
+	static struct object file = { .definition.kind = PRF_OBJECT_FILE };
+	static struct fixture f;
+	struct mapping mapped[3];
+	const struct layout layout = { .mappings = { mapped, 3, 3 } };
+
+	/* The call would be in two mappings. */
+	begin_in_made_code(&f);
+	mapped[0] = (struct mapping){ BY_SP - 4096, BY_SP, 0, &file };
+	mapped[1] = (struct mapping){ BY_SP, CODE_END, 4096, &file };
+	mapped[2] = f.layout->mappings.list[1];
+	f.layout = &layout;
+	put_word(&f, STACK + 96, 0);
+	put_word(&f, STACK + 208, 0);
+	assert_unchanged(&f);
+	/* What returns would be. */
+	begin_with_made_code(&f);
+	returning = MADE + 4096 - 4;
+	f.record.rest.fp = MADE;
+	put_word(&f, STACK + 24, returning);
+	put_word(&f, STACK + 40, BY_FP + 7);
+	assert_unchanged(&f);
+}
+
 static void guesses_nothing_else(void **state)
 {
 	static struct fixture f;
@@ -441,6 +469,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(guesses_the_caller_of_made_code),
 	cmocka_unit_test(follows_made_code_that_returns),
 	cmocka_unit_test(skips_what_follows_no_call),
+	cmocka_unit_test(reads_nothing_beyond_a_mapping),
 	cmocka_unit_test(guesses_nothing_else),
 	cmocka_unit_test(ends_with_the_room_for_frames),
 	cmocka_unit_test(leaves_records_without_a_rest),

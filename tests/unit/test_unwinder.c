@@ -60,6 +60,30 @@ static void test_own_process(void **state)
 	assert_int_equal(totals.refused, 0);
 }
 
+/* From the file, whatever is in memory. */
+static void test_code_of_files(void **state)
+{
+	uint64_t code, address = (uintptr_t)test_own_process;
+	struct fixture *f = *state;
+	struct mapping other;
+	uint32_t self;
+
+	start(f, 0);
+	self = map_self(f);
+	assert_true(unwinder_read_code(f->unwinder, spaces_find(f->spaces, self, address), address,
+				       &code, sizeof(code)));
+	assert_memory_equal(&code, (const void *)(uintptr_t)address, sizeof(code));
+	/* Not in the file; a file that could not be opened; none. */
+	other = *spaces_find(f->spaces, self, address);
+	other.offset = INT64_MAX / 2;
+	assert_false(unwinder_read_code(f->unwinder, &other, address, &code, sizeof(code)));
+	map(f, 7, 0x10000, 0x11000, "/no/such/file", 1);
+	map(f, 7, 0x20000, 0x21000, "", 0);
+	for (address = 0x10000; address <= 0x20000; address += 0x10000)
+		assert_false(unwinder_read_code(f->unwinder, spaces_find(f->spaces, 7, address),
+						address, &code, sizeof(code)));
+}
+
 static void test_fork_exec_exit(void **state)
 {
 	struct fixture *f = *state;
@@ -345,6 +369,7 @@ static void test_users_do_not_take_all_rules(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_own_process, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_code_of_files, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_fork_exec_exit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_mappings_replace_each_other, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_more_mappings_than_a_run_holds, set_up, tear_down),
