@@ -48,6 +48,11 @@
 
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */
 #define LIMIT_SYMBOLS (8 << 20)
+/*
+ * What the recorder reads of the names of a file's functions: 128 bytes for each of so many, but
+ * all names may be parts of one long text. Nothing is read of a file with more: no names.
+ */
+#define LIMIT_SYMBOL_NAME_BYTES (1 << 30)
 
 /*
  * Names that a trace gets of a file that the report will not find: so much for the file, and for

@@ -5,13 +5,14 @@
     sparse_elf.py KIND FILE
 
 The page of code at file offset 0x1000 can be mapped and called: it spins for a while and returns.
-What is claimed lies in a hole, but for the symbols of many-symbols. KIND:
+What is claimed lies in a hole, but for the symbols of many-symbols and long-names. KIND:
 
     honest        nothing of the kind: a build-id, one symbol
     notes         a PT_NOTE segment of 2 TB
     symbols       a .symtab of 1 TB
     headers       20,000,000 program headers
     many-symbols  the most program headers that are read, and 400,000 symbols
+    long-names    1,000,000 symbols for one place, whose names are ends of one text of 16,000 bytes
     sections      4,000,000 section headers
     debug         a .debug_info of 1 TB, and a .gnu_debugdata of 1 TB
 """
@@ -45,8 +46,8 @@ def segment(kind, flags, offset, address, size):
     return struct.pack("<IIQQQQQQ", kind, flags, offset, address, address, size, size, 4096)
 
 
-def symbol(start, size):
-    return struct.pack("<IBBHQQ", 1, 2, 0, 1, start, size)
+def symbol(start, size, name=1):
+    return struct.pack("<IBBHQQ", name, 2, 0, 1, start, size)
 
 
 def main():
@@ -60,6 +61,7 @@ def main():
         labels += name.encode() + b"\0"
     frame = eh_frame(FRAME)
     symbols = (SYMBOLS_SMALL, bytes(24) + symbol(ADDRESS, 4096))
+    names = (NAMES, b"\0spin\0")
     segments = [segment(1, 5, TEXT, ADDRESS, 4096), segment(4, 4, NOTE, 0, len(note))]
     extra, size, counts = b"", HOLE, (0, 0)
     debug, mini = (0, 0), (0, 0)
@@ -74,6 +76,9 @@ def main():
     elif kind == "many-symbols":
         extra = bytes(24) + b"".join(symbol(ADDRESS + i % 400 * 10, 10) for i in range(400000))
         symbols, counts = (HOLE, extra), (0, SEGMENTS_READ)
+    elif kind == "long-names":
+        extra = bytes(24) + b"".join(symbol(ADDRESS, 4096, i * 9973 % 16000) for i in range(1000000))
+        symbols, names = (HOLE, extra), (HOLE + len(extra), b"a" * 16000 + b"\0")
     elif kind == "sections":
         counts = (4000000, 0)
         size = HOLE + 64 * counts[0]
@@ -86,7 +91,7 @@ def main():
         section(0, 0, 0, 0, counts[0], info=counts[1]),
         section(at[".text"], 1, ADDRESS, TEXT, 4096, flags=6),
         section(at[".symtab"], 2, 0, symbols[0], TB if symbols[1] is None else len(symbols[1]), link=3, entry=24),
-        section(at[".strtab"], 3, 0, NAMES, 6),
+        section(at[".strtab"], 3, 0, names[0], len(names[1])),
         section(at[".shstrtab"], 3, 0, LABELS, len(labels)),
         section(at[".note"], 1 if kind == "notes" else 7, 0, NOTE, len(note)),
         section(at[".eh_frame"], 1, FRAME, FRAME, len(frame), flags=2),
@@ -109,7 +114,7 @@ def main():
         put(FRAME, frame)
         if symbols[0] == SYMBOLS_SMALL:
             put(SYMBOLS_SMALL, symbols[1])
-        put(NAMES, b"\0spin\0")
+        put(*names)
         put(LABELS, labels)
         put(HOLE if counts[0] else SECTIONS, b"".join(table))
         if extra:

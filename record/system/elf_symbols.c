@@ -11,8 +11,21 @@
 #define SYMBOL_SIZE 24
 #define NAME_BYTES 16384 /* a symbol with a longer name is left out */
 
+/* Adds to `bytes` what is read of the name, whether or not it has an end. */
+static const char *read_name(struct cursor names, uint32_t at, uint64_t *bytes)
+{
+	const char *name;
+	size_t left;
+
+	cursor_seek(&names, at);
+	left = cursor_left(&names);
+	name = cursor_short_string(&names, NAME_BYTES);
+	*bytes += name ? left - cursor_left(&names) : NAME_BYTES;
+	return name;
+}
+
 static bool read_one(const struct elf_file *file, struct cursor *table, struct cursor names,
-		     struct elf_symbol *symbol)
+		     struct elf_symbol *symbol, uint64_t *name_bytes)
 {
 	uint32_t name = cursor_u32(table);
 	uint8_t info = cursor_u8(table), type = ELF64_ST_TYPE(info);
@@ -28,8 +41,7 @@ static bool read_one(const struct elf_file *file, struct cursor *table, struct c
 	    !elf_file_address_to_offset(file, address, &symbol->start) ||
 	    symbol->size > file->size - symbol->start)
 		return false;
-	cursor_seek(&names, name);
-	symbol->name = cursor_short_string(&names, NAME_BYTES);
+	symbol->name = read_name(names, name, name_bytes);
 	return symbol->name && *symbol->name;
 }
 
@@ -48,8 +60,14 @@ static struct error *read_table(struct elf_symbols *s, const struct elf_file *fi
 	names = elf_section_data(file, &file->sections[section->link]);
 	while (n--) {
 		struct elf_symbol symbol;
+		bool is_function = read_one(file, &table, names, &symbol, &s->name_bytes);
 
-		if (!read_one(file, &table, names, &symbol))
+		if (s->name_bytes > LIMIT_SYMBOL_NAME_BYTES)
+			return error_new(ERROR_LIMIT,
+					 "the names of its functions have more than the %d MiB "
+					 "that are read",
+					 LIMIT_SYMBOL_NAME_BYTES >> 20);
+		if (!is_function)
 			continue;
 		if (!array_reserve(&s->symbols, &s->capacity, s->n + 1))
 			return error_memory();
@@ -58,7 +76,7 @@ static struct error *read_table(struct elf_symbols *s, const struct elf_file *fi
 	return NULL;
 }
 
-/* By start; of several names for one place, those with a size first, then in alphabetical order. */
+/* By start; those with a size first. To compare the names would take too long if all are long. */
 static int by_start(const void *a, const void *b)
 {
 	const struct elf_symbol *x = a, *y = b;
@@ -67,7 +85,24 @@ static int by_start(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (!x->size != !y->size)
 		return x->size ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Makes the name that comes first in the alphabet the first one of each place. */
+static void put_preferred_first(struct elf_symbols *s)
+{
+	struct elf_symbol *first = s->symbols;
+
+	for (size_t i = 1; i < s->n; i++) {
+		struct elf_symbol *other = &s->symbols[i], before = *first;
+
+		if (other->start != first->start) {
+			first = other;
+		} else if (!other->size == !first->size && strcmp(other->name, first->name) < 0) {
+			*first = *other;
+			*other = before;
+		}
+	}
 }
 
 struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *file)
@@ -78,10 +113,12 @@ struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *fil
 	error = read_table(s, file, ".symtab");
 	if (!error)
 		error = read_table(s, file, ".dynsym");
-	if (error)
+	if (error) {
 		elf_symbols_release(s);
-	else if (s->n)
+	} else if (s->n) {
 		qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
+		put_preferred_first(s);
+	}
 	return error;
 }
 

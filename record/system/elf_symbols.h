@@ -17,13 +17,15 @@ struct elf_symbol {
 };
 
 struct elf_symbols {
-	struct elf_symbol *symbols; /* sorted by start */
+	/* Sorted by start; the first of a place has the name that is preferred. */
+	struct elf_symbol *symbols;
 	size_t n, capacity;
+	uint64_t name_bytes; /* read of names, each as often as a symbol has it */
 };
 
 /*
- * Reads .symtab and .dynsym of an open file, which must stay open. A table with more entries than
- * LIMIT_SYMBOLS of common/limits.h is an ERROR_LIMIT.
+ * Reads .symtab and .dynsym of an open file, which must stay open. More than
+ * LIMIT_SYMBOLS or LIMIT_SYMBOL_NAME_BYTES of common/limits.h is an ERROR_LIMIT.
  */
 struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *file);
 void elf_symbols_release(struct elf_symbols *s);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/limits.h"
 #include "record/events/uprobe.h"
 #include "record/system/elf_symbols.h"
 #include "tests/unit/unit.h"
@@ -51,7 +52,7 @@ static void ends(void **state)
 		{ 0x160, 0, "a label" },	   { 0x200, 0, "without a size" },
 		{ 0x210, 0x10, "the last one" },
 	};
-	const struct elf_symbols s = { all, sizeof(all) / sizeof(*all), 0 };
+	const struct elf_symbols s = { .symbols = all, .n = sizeof(all) / sizeof(*all) };
 	static const uint64_t expected[] = { 0x130, 0x160, 0x180, 0x160, 0x160, 0x200, 0x220 };
 
 	for (size_t i = 0; i < s.n; i++)
@@ -144,22 +145,22 @@ static void names_at_the_end(void **state)
 	}
 }
 
-/* Many functions that all have one text without an end as their name: each is 64 MiB to read. */
-static void endless_names(void **state)
+/* Opens a file of functions with these names; its bytes, to be freed. */
+static uint8_t *open_functions(struct elf_file *file, const Elf64_Sym *symbols, size_t n,
+			       const char *names, size_t names_size)
 {
-	enum { SYMBOLS = 100000, NAMES = 64 << 20, AT = 0x1000 };
-	static const char names[] = "\0.symtab";
-	const uint64_t names_at = AT + SYMBOLS * sizeof(Elf64_Sym);
-	const uint64_t size = names_at + NAMES;
+	enum { AT = 0x1000 };
+	static const char section_names[] = "\0.symtab";
+	const size_t symbols_size = n * sizeof(*symbols), names_at = AT + symbols_size;
 	Elf64_Shdr sections[4] = {
 		{ 0 },
 		{ .sh_name = 1,
 		  .sh_type = SHT_SYMTAB,
 		  .sh_offset = AT,
-		  .sh_size = SYMBOLS * sizeof(Elf64_Sym),
+		  .sh_size = symbols_size,
 		  .sh_link = 3 },
-		{ .sh_type = SHT_STRTAB, .sh_offset = 0x200, .sh_size = sizeof(names) },
-		{ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = NAMES },
+		{ .sh_type = SHT_STRTAB, .sh_offset = 0x200, .sh_size = sizeof(section_names) },
+		{ .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = names_size },
 	};
 	Elf64_Phdr code = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = AT };
 	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
@@ -173,31 +174,111 @@ static void endless_names(void **state)
 			      .e_shentsize = sizeof(*sections),
 			      .e_shnum = 4,
 			      .e_shstrndx = 2 };
-	uint8_t *bytes = calloc(1, size);
-	struct elf_symbols symbols;
-	struct elf_file file;
+	uint8_t *bytes = calloc(1, names_at + names_size);
 
 	assert_non_null(bytes);
 	code.p_memsz = code.p_filesz;
 	memcpy(bytes, &header, sizeof(header));
 	memcpy(bytes + 0x100, &code, sizeof(code));
-	memcpy(bytes + 0x200, names, sizeof(names));
+	memcpy(bytes + 0x200, section_names, sizeof(section_names));
 	memcpy(bytes + 0x300, sections, sizeof(sections));
-	memset(bytes + names_at, 'a', NAMES - 1);
-	for (size_t i = 0; i < SYMBOLS; i++) {
-		Elf64_Sym symbol = { .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-				     .st_shndx = 1,
-				     .st_value = 0x800,
-				     .st_size = 1 };
+	memcpy(bytes + AT, symbols, symbols_size);
+	memcpy(bytes + names_at, names, names_size);
+	assert_int_equal(elf_file_open_memory(file, bytes, names_at + names_size), 0);
+	return bytes;
+}
 
-		/* But for the last one. */
-		symbol.st_name = i + 1 == SYMBOLS ? NAMES - 9 : 0;
-		memcpy(bytes + AT + i * sizeof(symbol), &symbol, sizeof(symbol));
-	}
-	assert_int_equal(elf_file_open_memory(&file, bytes, size), 0);
+static Elf64_Sym function(size_t name, uint64_t place, uint64_t size)
+{
+	return (Elf64_Sym){ .st_name = (Elf64_Word)name,
+			    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			    .st_shndx = 1,
+			    .st_value = place,
+			    .st_size = size };
+}
+
+/* Many functions that all have one text without an end as their name: each is 64 MiB to read. */
+static void endless_names(void **state)
+{
+	enum { SYMBOLS = 50000, NAMES = 64 << 20 };
+	Elf64_Sym *all = malloc(SYMBOLS * sizeof(*all));
+	char *names = malloc(NAMES);
+	struct elf_symbols symbols;
+	struct elf_file file;
+	uint8_t *bytes;
+
+	assert_non_null(all);
+	assert_non_null(names);
+	memset(names, 'a', NAMES);
+	names[NAMES - 1] = '\0';
+	/* But for the last one. */
+	for (size_t i = 0; i < SYMBOLS; i++)
+		all[i] = function(i + 1 == SYMBOLS ? NAMES - 9 : 0, 0x800, 1);
+	bytes = open_functions(&file, all, SYMBOLS, names, NAMES);
 	assert_null(elf_symbols_read(&symbols, &file));
 	assert_int_equal(symbols.n, 1);
 	assert_string_equal(symbols.symbols[0].name, "aaaaaaaa");
+	elf_symbols_release(&symbols);
+	elf_file_release(&file);
+	free(bytes);
+	free(names);
+	free(all);
+}
+
+/* The names of a table share one text, so that a small file has many long ones. */
+static void shared_names(void **state)
+{
+	enum { SIZE = 16384, MOST = LIMIT_SYMBOL_NAME_BYTES / SIZE };
+	Elf64_Sym *all = malloc((MOST + 1) * sizeof(*all));
+	struct elf_symbols symbols;
+	struct elf_file file;
+	char names[SIZE];
+	uint8_t *bytes;
+
+	assert_non_null(all);
+	memset(names, 'a', SIZE);
+	names[SIZE - 1] = '\0';
+	for (size_t i = 0; i <= MOST; i++)
+		all[i] = function(0, 0x800, 1);
+	bytes = open_functions(&file, all, MOST, names, SIZE);
+	assert_null(elf_symbols_read(&symbols, &file));
+	assert_int_equal(symbols.n, MOST);
+	assert_int_equal(symbols.name_bytes, LIMIT_SYMBOL_NAME_BYTES);
+	elf_symbols_release(&symbols);
+	elf_file_release(&file);
+	free(bytes);
+	/* One more, and likewise if the text has no end. */
+	for (int i = 0; i < 2; i++, names[SIZE - 1] = 'a') {
+		bytes = open_functions(&file, all, MOST + 1, names, SIZE);
+		assert_error(elf_symbols_read(&symbols, &file), ERROR_LIMIT,
+			     "the names of its functions have more than the 1024 MiB that are "
+			     "read");
+		elf_file_release(&file);
+		free(bytes);
+	}
+	free(all);
+}
+
+/* Of the names of one place the first in the alphabet is preferred, of those with a size. */
+static void preferred_names(void **state)
+{
+	static const char names[] = "\0label\0memcpy\0a_label\0__memcpy\0other";
+	const Elf64_Sym all[] = {
+		function(1, 0x200, 0),	function(7, 0x200, 8),	function(14, 0x200, 0),
+		function(22, 0x200, 8), function(31, 0x100, 8), function(14, 0x300, 0),
+		function(1, 0x300, 0),
+	};
+	struct elf_symbols symbols;
+	struct elf_file file;
+	uint8_t *bytes = open_functions(&file, all, sizeof(all) / sizeof(*all), names,
+					sizeof(names));
+
+	assert_null(elf_symbols_read(&symbols, &file));
+	assert_int_equal(symbols.n, 7);
+	assert_string_equal(symbols.symbols[0].name, "other");
+	assert_string_equal(symbols.symbols[1].name, "__memcpy");
+	assert_string_equal(symbols.symbols[5].name, "a_label");
+	assert_int_equal(elf_symbols_end(&symbols, 1), 0x208);
 	elf_symbols_release(&symbols);
 	elf_file_release(&file);
 	free(bytes);
@@ -228,7 +309,8 @@ static void probes(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(finds_itself),	    cmocka_unit_test(ends),
 	cmocka_unit_test(too_many_symbols), cmocka_unit_test(names_at_the_end),
-	cmocka_unit_test(endless_names),    cmocka_unit_test(probes)
+	cmocka_unit_test(endless_names),    cmocka_unit_test(shared_names),
+	cmocka_unit_test(preferred_names),  cmocka_unit_test(probes)
 };
 
 UNIT_TESTS(tests);
