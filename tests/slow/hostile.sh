@@ -64,6 +64,56 @@ is $? 0 "so is one that has become somebody else"
 number "$(spins other.prf 'main;spin_in_strict_mode') > 10" "... and named"
 rm "$strict"
 
+# A file that makes whoever runs it somebody else, as sudo's does: its process may not be looked at by
+# those who started it. The second one may not even be read by them.
+cat > changed.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+
+volatile long sum;
+
+__attribute__((noinline)) static void spin_as_another(void)
+{
+	for (long i = 0; i < 500000000; i++)
+		sum += i;
+}
+
+int main(void)
+{
+	printf("%d %d\n", (int)getuid(), (int)geteuid());
+	fflush(stdout);
+	spin_as_another();
+}
+END
+compile_c -O1 changed.c -o changed
+cp changed "$strict"
+chown 65533 "$strict"
+as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+chmod 755 "$work"
+mkdir -m 777 theirs
+cp "$record" theirs/prof-record
+for mode in 4755 4711; do
+	chmod $mode "$strict"
+	[ "$(as_user "$strict")" = "65534 65533" ] || { skip "set-uid programs" "they have no effect here"; break; }
+	is "$("$record" -q -F 199 -o set.prf -- setpriv --reuid=65534 --regid=65534 --clear-groups "$strict")" \
+		"65534 65533" "a set-uid program of mode $mode runs as its owner when root records it"
+	number "$(spins set.prf 'spin_as_another') > 10" "... and what it does has its name"
+	if [ -n "${SAN:-}" ]; then
+		skip "with file capabilities" "the sanitizers' leak check cannot run with them"
+	elif setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep theirs/prof-record 2> /dev/null &&
+		as_user theirs/prof-record --version > /dev/null 2>&1 && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+		rm -f theirs/set.prf
+		is "$(as_user theirs/prof-record -q -F 199 -o theirs/set.prf -- "$strict" 2> log)" "65534 65533" \
+			"... also when a user with file capabilities records it"
+		is "$(cat log)" "" "... who is told of nothing that failed"
+		is "$(stat -c %u theirs/set.prf)" 65534 "... and has the trace"
+		number "$(spins theirs/set.prf 'spin_as_another') > 10" "... with its names"
+	else
+		skip "with file capabilities" "they cannot be given or used here"
+	fi
+done
+rm -f "$strict"
+
 # -------- names --------
 cat > names.c <<'END'
 #include <stdio.h>
