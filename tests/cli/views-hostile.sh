@@ -68,6 +68,37 @@ done
 holds "-f folded with everything" "$report" -q --no-cache --annotate --lines --modules --addrs --pid --tid \
 	--cgroup --event "$work/t.prf" -o "$work/folded-all"
 is "$(inert "$work/folded-all")" inert "and that too has no control characters"
+for option in --info --dump --check; do
+	"$report" --no-cache --no-pager $option "$work/t.prf" > "$work/out" 2> "$work/said"
+	is "$(inert "$work/out"):$(inert "$work/said")" inert:inert "$option has no control characters"
+	like "$(cut -c1-200 "$work/out" | head -c 10000)" '.' "... and shows something"
+done
+# On a terminal: after what draws there, as it is drawn for harmless names, nothing more is left.
+cat > "$work/live.py" <<'PYTHON'
+import fcntl, os, pty, re, select, struct, sys, termios, time
+pid, terminal = pty.fork()
+if not pid:
+    os.execve(sys.argv[1], sys.argv[1:], dict(os.environ, TERM="xterm"))
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 300, 0, 0))
+out, end = b"", time.monotonic() + 60
+try:
+    while time.monotonic() < end:
+        if select.select([terminal], [], [], 0.2)[0]:
+            out += os.read(terminal, 1 << 16)
+        elif b"alert(1)" in out:
+            os.write(terminal, b"q")
+except OSError:
+    pass
+os.waitpid(pid, 0)
+if b"\x1b[31mred" in out or b"\x1b[2J.so" in out:
+    print("a name's colour")
+open(sys.argv[0] + ".out", "wb").write(re.sub(rb"\x1b\[[?0-9;]*[A-Za-z]|\r", b"", out))
+PYTHON
+is "$(python3 "$work/live.py" "$report" --no-cache --live "$work/t.prf" 2>&1)" "" "--live lets no name colour the terminal"
+is "$(inert "$work/live.py.out")" inert "... and has no other control characters"
+like "$(cut -c1-300 "$work/live.py.out")" 'alert\(1\)' "... and shows the names"
+holds "-f parquet" "$report" -q --no-cache -f parquet "$work/t.prf" -o "$work/parquet"
+is "$(head -c 4 "$work/parquet"):$(tail -c 4 "$work/parquet")" PAR1:PAR1 "... is whole"
 # What the numbers count is a text of the trace, too.
 sed 's/"samples"/"\\x1b[2J\\x07"/' "$work/hostile.txt" > "$work/unit.txt"
 "$build/testdata/trace_text" "$work/unit.txt" -o "$work/unit.prf"
