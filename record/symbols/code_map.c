@@ -2,12 +2,15 @@
 #include "record/symbols/code_map.h"
 
 #include "common/array.h"
+#include "common/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* User addresses end below this on every machine we know (57 bits of virtual address). */
 #define ADDRESS_LIMIT (UINT64_C(1) << 56)
+/* Of a symbol, with what jit_names.c keeps of it. */
+#define SYMBOL_BYTES (sizeof(struct code_symbol) + 24)
 /*
  * A symbol remembers at most so many of the places that it replaced. What was at the places of one
  * that replaced more is not looked up.
@@ -22,13 +25,46 @@ struct code_victim {
 	uint32_t next;
 };
 
+static void count_bytes(struct code_map *map)
+{
+	uint64_t bytes = map->n * SYMBOL_BYTES + map->n_victims * sizeof(*map->victims) +
+			 range_map_bytes(&map->places) + map->names_size + map->others;
+
+	if (map->total)
+		*map->total += bytes - map->bytes;
+	map->bytes = bytes;
+}
+
+/* Whether it may grow. No more than it leaves for others. */
+static bool has_room(struct code_map *map)
+{
+	if (!map->total ||
+	    (*map->total < LIMIT_JIT_BYTES && map->bytes < LIMIT_JIT_BYTES - *map->total))
+		return true;
+	map->crowded = true;
+	return false;
+}
+
+bool code_map_take(struct code_map *map, size_t bytes)
+{
+	if (!has_room(map))
+		return false;
+	map->others += bytes;
+	count_bytes(map);
+	return true;
+}
+
 void code_map_release(struct code_map *map)
 {
+	uint64_t *total = map->total;
+
+	if (total)
+		*total -= map->bytes;
 	free(map->symbols);
 	range_map_release(&map->places);
 	free(map->victims);
 	free(map->names);
-	*map = (struct code_map){ 0 };
+	*map = (struct code_map){ .total = total };
 }
 
 static bool refuse(struct code_map *map)
@@ -81,7 +117,7 @@ bool code_map_add_again(struct code_map *map, const struct code_piece *piece, ui
 		return refuse(map);
 	if (is_there(map, piece, name))
 		return true;
-	if (map->n >= CODE_MAP_MAX_SYMBOLS ||
+	if (map->n >= CODE_MAP_MAX_SYMBOLS || !has_room(map) ||
 	    !array_reserve(&map->symbols, &map->capacity, map->n + 1))
 		return refuse_full(map, piece->after);
 	map->symbols[map->n] = (struct code_symbol){
@@ -90,6 +126,7 @@ bool code_map_add_again(struct code_map *map, const struct code_piece *piece, ui
 	if (!range_map_put(&map->places, range, note_victim, map))
 		return refuse_full(map, piece->after);
 	map->n++;
+	count_bytes(map);
 	return true;
 }
 
@@ -108,8 +145,10 @@ bool code_map_add(struct code_map *map, const struct code_piece *piece, const ch
 	if (!code_map_add_again(map, piece, at))
 		return false;
 	/* Adding a symbol that is there already must not keep its name twice. */
-	if (map->n && map->symbols[map->n - 1].name == at)
+	if (map->n && map->symbols[map->n - 1].name == at) {
 		map->names_size += name_size + 1;
+		count_bytes(map);
+	}
 	return true;
 }
 

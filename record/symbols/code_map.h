@@ -48,6 +48,7 @@ struct code_symbol {
 
 struct code_victim;
 
+/* Starts as { 0 }. */
 struct code_map {
 	struct code_symbol *symbols; /* in the order they came */
 	size_t n, capacity;
@@ -58,8 +59,16 @@ struct code_map {
 	size_t names_size, names_capacity;
 	uint64_t refused; /* symbols beyond the limits, or impossible ones */
 	uint64_t full_ns; /* since this time symbols are missing for want of room; 0: none are */
+	/*
+	 * What all maps take together, which LIMIT_JIT_BYTES bounds; NULL: that is not counted. Of
+	 * it, `bytes` are this map's, and `others` of what code_map_take() was called for.
+	 */
+	uint64_t *total;
+	uint64_t bytes, others;
+	bool crowded; /* that bound was reached */
 };
 
+/* Also counts as no bytes any more; `total` stays. */
 void code_map_release(struct code_map *map);
 
 /*
@@ -71,6 +80,12 @@ bool code_map_add(struct code_map *map, const struct code_piece *piece, const ch
 
 /* The same with a name that was stored before: the `name` of an earlier symbol. */
 bool code_map_add_again(struct code_map *map, const struct code_piece *piece, uint32_t name);
+
+/*
+ * Counts memory of what belongs to the map and is released with it. False: there is no room for
+ * that.
+ */
+bool code_map_take(struct code_map *map, size_t bytes);
 
 enum code_answer {
 	CODE_UNKNOWN,	/* no symbol ever covered the address */

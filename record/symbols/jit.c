@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/clock.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/symbols/file_watch.h"
 #include "record/symbols/jit_names.h"
@@ -21,7 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define READ_PER_TICK (8 << 20) /* bytes of one file; the rest waits for the next tick */
+#define READ_AT_ONCE (256 << 10) /* bytes of one file */
+#define SYMBOL_BYTES 64 /* a symbol takes as much time as so many bytes, however short it is */
 /* How often a map that is not there is looked for, at first and in the long run. */
 #define FIRST_RETRY_NS 10000000
 #define RETRY_NS 500000000
@@ -37,6 +39,7 @@ struct process {
 	uint64_t foreseen_ns;
 	char *late_dump; /* path of a dump that has not answered yet; NULL: none */
 	bool warned;
+	uint64_t may_read; /* bytes, of those that are left for all */
 	/* Another program has replaced it, ahead of the timeline, and may have files of its own. */
 	bool replaced;
 	struct growing_file map_file, dump_file;
@@ -53,6 +56,10 @@ struct jit {
 	size_t n;
 	struct map by_pid;   /* -> position in processes */
 	struct map foreseen; /* pid -> struct process * that is not among them yet */
+	size_t first;	     /* of the processes, that is read first in the next round */
+	uint64_t left;	     /* bytes that may be read before the next round */
+	uint64_t name_bytes; /* which LIMIT_JIT_BYTES bounds */
+	bool crowded;	     /* it was said that the bound is reached */
 	uint64_t now_ns;
 	uint32_t next_object, next_epoch;
 	size_t notes;
@@ -70,6 +77,7 @@ struct error *jit_new(struct jit **jit, const struct jit_options *options)
 		return error_memory();
 	(*jit)->options = *options;
 	(*jit)->next_epoch = JIT_UNKNOWN + 1;
+	(*jit)->left = LIMIT_JIT_END_BYTES;
 	return NULL;
 }
 
@@ -212,7 +220,7 @@ static struct process *process_new(struct jit *jit, uint32_t pid)
 	p->pid = pid;
 	p->retry_after_ns = FIRST_RETRY_NS;
 	p->map_watch = -1;
-	jit_names_init(&p->names);
+	jit_names_init(&p->names, &jit->name_bytes);
 	p->names.first_epoch = jit->next_epoch++;
 	growing_file_init(&p->map_file, -1);
 	growing_file_init(&p->dump_file, -1);
@@ -489,68 +497,122 @@ static void start_over(struct jit *jit, struct process *p)
 	growing_file_rewind(&p->dump_file);
 }
 
-/* Reads what is new in one of the process's files. False: nothing is. */
-static bool read_news(struct jit *jit, struct process *p, struct growing_file *file,
-		      struct write_times *times)
+static void charge(struct process *p, uint64_t bytes)
 {
-	enum growing_file_news news = growing_file_read(file, READ_PER_TICK);
-
-	write_times_look(times, file->fd);
-	if (news == GROWING_FILE_REWRITTEN)
-		start_over(jit, p);
-	return news == GROWING_FILE_GREW;
+	p->may_read -= bytes < p->may_read ? bytes : p->may_read;
 }
 
-static void read_map(struct jit *jit, struct process *p)
+/* Reads what is new in one of the process's files. */
+static enum growing_file_news read_news(struct jit *jit, struct process *p,
+					struct growing_file *file, struct write_times *times)
+{
+	uint64_t limit = p->may_read < READ_AT_ONCE ? p->may_read : READ_AT_ONCE;
+	uint64_t before = file->offset, bytes;
+	enum growing_file_news news = growing_file_read(file, limit);
+
+	write_times_look(times, file->fd);
+	if (news == GROWING_FILE_REWRITTEN) {
+		charge(p, READ_AT_ONCE);
+		start_over(jit, p);
+	} else if (news == GROWING_FILE_GREW) {
+		bytes = file->offset - before;
+		charge(p, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
+	}
+	return news;
+}
+
+/* Of what is read already as bytes. */
+static void charge_symbols(struct process *p, size_t symbols, uint64_t bytes)
+{
+	if (symbols * SYMBOL_BYTES > bytes)
+		charge(p, symbols * SYMBOL_BYTES - bytes);
+}
+
+/* False: nothing is new. */
+static bool read_map(struct jit *jit, struct process *p)
 {
 	struct perf_map_source source = { .times = &p->map_times };
+	const uint64_t offset = p->map_file.offset;
+	enum growing_file_news news;
 	size_t before;
 
 	if (p->map_file.fd < 0)
-		return;
+		return false;
 	file_watch_take(jit->watch, p->map_watch, &p->map_times);
-	if (!read_news(jit, p, &p->map_file, &p->map_times))
-		return;
+	news = read_news(jit, p, &p->map_file, &p->map_times);
+	if (news != GROWING_FILE_GREW)
+		return news == GROWING_FILE_REWRITTEN;
 	source.offset = p->map_file.offset - p->map_file.pending.size;
 	before = p->names.code.n;
 	growing_file_consume(&p->map_file,
 			     perf_map_parse(&p->names.code, &source, p->map_file.pending.data,
 					    p->map_file.pending.size));
 	p->map_functions += p->names.code.n - before;
+	charge_symbols(p, p->names.code.n - before, p->map_file.offset - offset);
 	write_times_forget(&p->map_times, p->map_file.offset - p->map_file.pending.size);
+	return true;
 }
 
-static void read_dump(struct jit *jit, struct process *p)
+static bool read_dump(struct jit *jit, struct process *p)
 {
+	const uint64_t offset = p->dump_file.offset;
+	enum growing_file_news news;
 	size_t before;
 
-	if (p->dump_file.fd < 0 || p->dump.broken ||
-	    !read_news(jit, p, &p->dump_file, &p->dump_times))
-		return;
+	if (p->dump_file.fd < 0 || p->dump.broken)
+		return false;
+	news = read_news(jit, p, &p->dump_file, &p->dump_times);
+	if (news != GROWING_FILE_GREW)
+		return news == GROWING_FILE_REWRITTEN;
 	before = p->names.code.n;
 	growing_file_consume(&p->dump_file,
 			     jitdump_parse(&p->dump, &p->names.code, &p->dump_times,
 					   p->dump_file.pending.data, p->dump_file.pending.size));
 	p->dump_functions += p->names.code.n - before;
+	charge_symbols(p, p->names.code.n - before, p->dump_file.offset - offset);
 	write_times_forget(&p->dump_times, p->dump.offset);
+	return true;
+}
+
+/* Of the first one only: it may be any number of them. */
+static void warn_crowded(struct jit *jit, struct process *p)
+{
+	char why[96];
+
+	if (jit->crowded)
+		return;
+	jit->crowded = true;
+	snprintf(why, sizeof(why), "all processes' take %u MiB, and there is room for %u MiB",
+		 (unsigned int)(jit->name_bytes >> 20), (unsigned int)(LIMIT_JIT_BYTES >> 20));
+	warn(jit, p, "a part of its names for made code", why);
 }
 
 static void settle(struct jit *jit, struct process *p)
 {
 	write_names(jit, p);
-	if (p->names.code.refused)
+	if (p->names.code.crowded)
+		warn_crowded(jit, p);
+	else if (p->names.code.refused)
 		warn(jit, p, "a part of its names for made code",
 		     "there are too many, or they are malformed");
 }
 
+/* Half of what is left may be read, so that no process takes it from all others. */
 static void read_files(struct jit *jit, struct process *p)
 {
+	bool more;
+
+	p->may_read = jit->left / 2;
+	jit->left -= p->may_read;
 	open_map(jit, p);
 	watch_map(jit, p);
 	if (p->late_dump)
 		open_dump(jit, p, p->late_dump);
-	read_map(jit, p);
-	read_dump(jit, p);
+	do {
+		more = read_map(jit, p);
+		more = read_dump(jit, p) || more;
+	} while (more && p->may_read);
+	jit->left += p->may_read;
 	note_known(jit, p);
 }
 
@@ -579,23 +641,19 @@ struct error *jit_tick(struct jit *jit, uint64_t now_ns)
 		jit->watch = file_watch_new();
 	}
 	map_each(&jit->foreseen, look_for_map, jit);
+	jit->left = LIMIT_JIT_ROUND_BYTES;
 	for (size_t i = 0; i < jit->n; i++)
-		process_tick(jit, jit->processes[i]);
+		process_tick(jit, jit->processes[(jit->first + i) % jit->n]);
+	jit->first = jit->n ? (jit->first + 1) % jit->n : 0;
+	jit->left = LIMIT_JIT_END_BYTES;
 	return take_failure(jit);
 }
 
-/* Reads all that is left in the files, without the limit per tick: they hardly grow any more. */
+/* What is left in the files, which hardly grow any more. */
 static void read_rest(struct jit *jit, struct process *p)
 {
-	uint64_t before;
-
 	p->retry_ns = 0;
-	for (unsigned int i = 0; i < 64; i++) {
-		before = p->map_file.offset + p->dump_file.offset;
-		process_tick(jit, p);
-		if (p->map_file.offset + p->dump_file.offset == before)
-			break;
-	}
+	process_tick(jit, p);
 }
 
 void jit_foresee_exec(struct jit *jit, uint32_t pid)
@@ -648,6 +706,7 @@ void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
 
 struct error *jit_finish(struct jit *jit)
 {
+	jit->left = LIMIT_JIT_END_BYTES;
 	for (size_t i = 0; i < jit->n; i++)
 		read_to_the_end(jit, jit->processes[i]);
 	return take_failure(jit);

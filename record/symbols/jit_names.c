@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define HITS_MAX (1 << 20)
+#define HIT_BYTES (sizeof(struct jit_hit) + 96) /* with its entry in `hit_of` */
 #define OPEN_NS 50000000
 #define LAYER_NONE UINT32_MAX
 
@@ -24,9 +25,10 @@ struct jit_hit {
 	bool alone; /* others of the object were decided before it */
 };
 
-void jit_names_init(struct jit_names *n)
+void jit_names_init(struct jit_names *n, uint64_t *total)
 {
-	*n = (struct jit_names){ .known_until_ns = UINT64_MAX,
+	*n = (struct jit_names){ .code.total = total,
+				 .known_until_ns = UINT64_MAX,
 				 .open = PRF_NONE,
 				 .nameless = PRF_NONE };
 }
@@ -41,7 +43,7 @@ void jit_names_release(struct jit_names *n)
 	free(n->objects);
 	free(n->hit_symbols);
 	free(n->hits);
-	jit_names_init(n);
+	jit_names_init(n, n->code.total);
 }
 
 /* -------- when answers change -------- */
@@ -190,14 +192,23 @@ static struct error *known_object(struct jit_names *n, const struct jit_names_ow
 	return layer_object(n, owner, state->layer, object);
 }
 
+/* Room for one more hit. It stays when hits go. */
+static bool reserve_hit(struct jit_names *n)
+{
+	if (n->n_hits >= HITS_MAX || !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1) ||
+	    (n->n_hits == n->hits_counted && !code_map_take(&n->code, HIT_BYTES)))
+		return false;
+	n->hits_counted += n->n_hits == n->hits_counted;
+	return true;
+}
+
 /* In the open object. False: there is no room. */
 static bool note_hit(struct jit_names *n, uint64_t address)
 {
 	uint64_t *at = map_get(&n->hit_of, &address, sizeof(address));
 
 	if (!at) {
-		if (n->n_hits >= HITS_MAX ||
-		    !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1))
+		if (!reserve_hit(n))
 			return false;
 		at = map_put(&n->hit_of, &address, sizeof(address), NULL);
 		if (!at)

@@ -58,8 +58,8 @@ struct jit_names {
 	size_t n_hit_symbols, hit_symbols_capacity;
 	uint32_t open, nameless;
 	uint64_t open_until_ns;
-	struct jit_hit *hits; /* of the open objects */
-	size_t n_hits, hits_capacity;
+	struct jit_hit *hits;			    /* of the open objects */
+	size_t n_hits, hits_capacity, hits_counted; /* the last: by code_map_take() */
 	struct map hit_of; /* address in the open object -> position in `hits` */
 	uint64_t written;  /* names, in this trace */
 };
@@ -72,7 +72,9 @@ struct jit_names_owner {
 	uint32_t *next_object, *next_epoch; /* counted for all processes */
 };
 
-void jit_names_init(struct jit_names *n);
+/* `total`: see struct code_map. */
+void jit_names_init(struct jit_names *n, uint64_t *total);
+/* As after jit_names_init(). */
 void jit_names_release(struct jit_names *n);
 
 /*

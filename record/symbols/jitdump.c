@@ -10,6 +10,7 @@
 #define CODE_MOVE 1
 #define ARCH_TIMESTAMP 1		    /* in the header's flags */
 #define LOAD_SIZE (RECORD_HEADER_SIZE + 40) /* up to the name */
+#define NAME_BYTES 96			    /* an entry of `names`, with its key */
 #define MOVE_SIZE (RECORD_HEADER_SIZE + 48)
 
 static size_t parse_header(struct jitdump *d, const void *data, size_t size)
@@ -58,10 +59,10 @@ static void take_load(struct jitdump *d, struct code_map *map, struct cursor c,
 	name = cursor_string(&c);
 	if (!cursor_ok(&c) || !code_map_add(map, &piece, name, strlen(name)))
 		return;
+	name_of = map_get(&d->names, &index, sizeof(index));
 	/* Records that repeat one symbol under new numbers cost a writer nothing. */
-	name_of = d->names.count < CODE_MAP_MAX_SYMBOLS
-			  ? map_put(&d->names, &index, sizeof(index), NULL)
-			  : map_get(&d->names, &index, sizeof(index));
+	if (!name_of && d->names.count < CODE_MAP_MAX_SYMBOLS && code_map_take(map, NAME_BYTES))
+		name_of = map_put(&d->names, &index, sizeof(index), NULL);
 	if (name_of)
 		*name_of = map->symbols[range_map_find(&map->places, piece.start)->value].name;
 }

@@ -18,6 +18,11 @@ void range_map_release(struct range_map *map)
 	*map = (struct range_map){ 0 };
 }
 
+size_t range_map_bytes(const struct range_map *map)
+{
+	return map->n * sizeof(*map->nodes);
+}
+
 /*
  * xorshift32, seeded by the clock: a process that chooses the ranges must not be able to predict
  * the tree's shape.

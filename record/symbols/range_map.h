@@ -31,6 +31,9 @@ struct range_map {
 
 void range_map_release(struct range_map *map);
 
+/* How much memory the ranges take. */
+size_t range_map_bytes(const struct range_map *map);
+
 /* The range that holds the address, or NULL; valid until the next range_map_put(). */
 const struct range *range_map_find(const struct range_map *map, uint64_t address);
 

@@ -2,6 +2,8 @@
 #include "record/symbols/code_map.h"
 #include "tests/unit/unit.h"
 
+#include "common/limits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +168,40 @@ static void full(void **state)
 	code_map_release(&map);
 }
 
+/* All maps together: one has as much as it leaves for others. */
+static void full_together(void **state)
+{
+	const uint64_t others = LIMIT_JIT_BYTES - 100000;
+	uint64_t total = others, before;
+	struct code_map map = { .total = &total }, late = { .total = &total };
+	struct code_piece piece = { 0x1000, 0x10, 10, 20 };
+
+	for (; !map.refused; piece.start += 0x10)
+		code_map_add(&map, &piece, "name", 4);
+	assert_true(map.crowded);
+	assert_int_equal(total - others, map.bytes);
+	assert_in_range(map.bytes, 50000, 50000 + 1000);
+	assert_true(map.bytes >= map.n * (sizeof(*map.symbols) + sizeof("name")));
+	EXPECT(&map, { 0x1000, 9, "name" }, { 0x1000, 10, "ambiguous" });
+	/* What is there needs no room. */
+	piece.start = 0x1000;
+	assert_true(code_map_add(&map, &piece, "name", 4));
+	assert_false(code_map_take(&map, 1));
+	/* Places that change hands, and what else belongs to the map. */
+	before = total;
+	for (int i = 0; i < 10; i++)
+		assert_true(code_map_add(&late, &piece, i % 2 ? "a" : "b", 1));
+	assert_true(total - before > 10 * sizeof(*late.symbols));
+	before = total;
+	assert_true(code_map_take(&late, 1000));
+	assert_int_equal(total, before + 1000);
+	code_map_release(&late);
+	code_map_release(&map);
+	assert_int_equal(total, others);
+	assert_true(code_map_add(&map, &piece, "name", 4));
+	code_map_release(&map);
+}
+
 /* Against the plain definition: the newest one that came by then, unless a newer one overlaps it.
  */
 static void agrees_with_the_definition(void **state)
@@ -203,11 +239,12 @@ static void agrees_with_the_definition(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(finds_by_address),	      cmocka_unit_test(owners_have_their_times),
-	cmocka_unit_test(owners_of_one_look),	      cmocka_unit_test(exact_times),
-	cmocka_unit_test(overlapped_in_part),	      cmocka_unit_test(the_same_again),
-	cmocka_unit_test(refuses_the_impossible),     cmocka_unit_test(full),
-	cmocka_unit_test(agrees_with_the_definition), cmocka_unit_test(without_a_name),
+	cmocka_unit_test(finds_by_address),	  cmocka_unit_test(owners_have_their_times),
+	cmocka_unit_test(owners_of_one_look),	  cmocka_unit_test(exact_times),
+	cmocka_unit_test(overlapped_in_part),	  cmocka_unit_test(the_same_again),
+	cmocka_unit_test(refuses_the_impossible), cmocka_unit_test(full),
+	cmocka_unit_test(full_together),	  cmocka_unit_test(agrees_with_the_definition),
+	cmocka_unit_test(without_a_name),
 };
 
 UNIT_TESTS(tests);

@@ -4,6 +4,8 @@
 
 #include "common/buffer.h"
 #include "common/clock.h"
+#include "common/limits.h"
+#include "record/system/growing_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,8 +29,23 @@ static struct jit *jit;
 static uint64_t now;
 static uint32_t generation; /* of hit_again() */
 
+static unsigned int warnings;
+static uint64_t bytes_read; /* of files */
+
+/* In place of the C library's. */
+ssize_t pread(int fd, void *buffer, size_t size, off_t offset)
+{
+	ssize_t n = syscall(SYS_pread64, fd, buffer, size, offset);
+
+	/* Not what is only compared. */
+	if (n > GROWING_FILE_KEPT)
+		bytes_read += (uint64_t)n;
+	return n;
+}
+
 static void note_warning(const char *text, void *context)
 {
+	warnings++;
 	strcpy(warned, text);
 }
 
@@ -40,6 +58,8 @@ static int setup(void **state)
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", self);
 	unlink(path);
 	warned[0] = 0;
+	warnings = 0;
+	bytes_read = 0;
 	now = 1;
 	generation = JIT_UNKNOWN;
 	if (error_ignore(prf_writer_new(&writer, &options)))
@@ -48,8 +68,26 @@ static int setup(void **state)
 	return error_ignore(jit_new(&jit, &jit_options)) ? -1 : 0;
 }
 
+#define SEVERAL 4
+
+static uint32_t several[SEVERAL]; /* processes; 0: none */
+
+static void end_several(void)
+{
+	char its[64];
+
+	for (size_t i = 0; i < SEVERAL && several[i]; i++) {
+		snprintf(its, sizeof(its), "/tmp/perf-%u.map", several[i]);
+		unlink(its);
+		kill((pid_t)several[i], SIGKILL);
+		waitpid((pid_t)several[i], NULL, 0);
+		several[i] = 0;
+	}
+}
+
 static int teardown(void **state)
 {
+	end_several();
 	jit_free(jit);
 	prf_writer_free(writer);
 	unlink(path);
@@ -413,6 +451,109 @@ static void a_map_that_is_read_in_parts(void **state)
 	assert_string_equal(all_symbols(), "1:1010+1=two ");
 }
 
+/* Processes that do nothing, each with the map at `path` as its own. */
+static void begin_several(void)
+{
+	char its[64];
+
+	for (size_t i = 0; i < SEVERAL; i++) {
+		several[i] = (uint32_t)fork();
+		while (!several[i])
+			pause();
+		snprintf(its, sizeof(its), "/tmp/perf-%u.map", several[i]);
+		unlink(its);
+		assert_int_equal(link(path, its), 0);
+		jit_set_sample(jit, several[i], now);
+		object_in(several[i], 0x9000);
+	}
+}
+
+static uint64_t read_since(uint64_t *before)
+{
+	uint64_t n = bytes_read - *before;
+
+	*before = bytes_read;
+	return n;
+}
+
+/* In a round, between two, and at the end: of all processes together. */
+static void files_larger_than_is_read(void **state)
+{
+	uint64_t before;
+
+	put("w", "1000 100 one\n");
+	assert_int_equal(truncate(path, 1 << 30), 0);
+	begin_several();
+	before = bytes_read;
+	for (int round = 0; round < 3; round++) {
+		tick();
+		assert_in_range(read_since(&before), LIMIT_JIT_ROUND_BYTES / 2,
+				LIMIT_JIT_ROUND_BYTES);
+	}
+	for (size_t i = 0; i < SEVERAL - 1; i++) {
+		if (i)
+			jit_exit(jit, several[i], UINT64_MAX);
+		else
+			jit_foresee_exec(jit, several[i]);
+	}
+	assert_in_range(read_since(&before), LIMIT_JIT_END_BYTES / 2, LIMIT_JIT_END_BYTES);
+	/* Also of one process the rest is left. */
+	fixture_must(jit_finish(jit));
+	assert_in_range(read_since(&before), LIMIT_JIT_END_BYTES / 4, LIMIT_JIT_END_BYTES / 2);
+}
+
+/* No process takes what is read from all others. */
+static void small_files_beside_large_ones(void **state)
+{
+	put("w", "");
+	assert_int_equal(truncate(path, 1 << 30), 0);
+	begin_several();
+	assert_int_equal(unlink(path), 0);
+	put("w", "1000 100 one\n");
+	assert_int_equal(hit(now, 0x1010), SEVERAL);
+	tick();
+	/* It is read whole, beside those that never are. */
+	assert_string_equal(all_symbols(), "4:1010+1=one ");
+}
+
+/* To read many short lines takes more time than their bytes do. */
+static void lines_shorter_than_names_are(void **state)
+{
+	FILE *f = fopen(path, "w");
+	uint64_t before;
+
+	assert_non_null(f);
+	for (int i = 0; i < 1 << 20; i++)
+		fprintf(f, "%x 1 a\n", 0x10000 + i);
+	assert_int_equal(fclose(f), 0);
+	object_of(0x9000);
+	before = bytes_read;
+	tick();
+	assert_in_range(read_since(&before), LIMIT_JIT_ROUND_BYTES / 64, LIMIT_JIT_ROUND_BYTES / 8);
+}
+
+/* Names of a thousand characters, 60 MiB in each map. */
+static void more_names_than_fit(void **state)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	for (int i = 0; i < 60000; i++)
+		fprintf(f, "%x 10 %01000d\n", 0x10000 + 16 * i, i);
+	assert_int_equal(fclose(f), 0);
+	begin_several();
+	for (int round = 0; round < 40; round++)
+		tick();
+	assert_int_equal(warnings, 1);
+	assert_non_null(strstr(warned, "and there is room for 256 MiB"));
+	/* Those of a process that ends make room. */
+	for (size_t i = 0; i < SEVERAL; i++)
+		jit_exit(jit, several[i], UINT64_MAX);
+	put("w", "1000 100 one\n");
+	hit(now, 0x1010);
+	assert_string_equal(all_symbols(), "4:1010+1=one ");
+}
+
 /* Compilers hold records back: those of a place's owners come after all of its samples. */
 static void by_the_times_of_the_dump(void **state)
 {
@@ -642,6 +783,10 @@ static const struct CMUnitTest tests[] = {
 	EACH(records_without_times),
 	EACH(a_map_that_is_written_anew),
 	EACH(a_map_that_is_read_in_parts),
+	EACH(files_larger_than_is_read),
+	EACH(small_files_beside_large_ones),
+	EACH(lines_shorter_than_names_are),
+	EACH(more_names_than_fit),
 	EACH(exit_passes_on_and_forgets),
 	EACH(somebody_elses_map),
 	EACH(a_link_instead_of_a_map),

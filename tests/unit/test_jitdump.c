@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "common/buffer.h"
+#include "common/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -207,10 +208,30 @@ static void times_that_cannot_be(void **state)
 	buffer_release(&b);
 }
 
+/* They take memory like the names of all processes. */
+static void numbers_of_all_processes(void **state)
+{
+	uint64_t total = LIMIT_JIT_BYTES - 20000;
+	struct code_map map = { .total = &total };
+	struct jitdump dump = { 0 };
+	struct buffer b = { 0 };
+
+	header(&b);
+	for (uint64_t index = 0; index < 1000; index++)
+		load(&b, 0x1000, 1, index, "one");
+	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
+	assert_in_range(dump.names.count, 50, 10000 / 40);
+	assert_true(map.crowded);
+	jitdump_release(&dump);
+	code_map_release(&map);
+	assert_int_equal(total, LIMIT_JIT_BYTES - 20000);
+	buffer_release(&b);
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(numbers_without_end),	cmocka_unit_test(at_once_and_piece_by_piece),
-	cmocka_unit_test(not_a_dump),		cmocka_unit_test(record_without_size),
-	cmocka_unit_test(times_that_cannot_be),
+	cmocka_unit_test(numbers_of_all_processes),   cmocka_unit_test(numbers_without_end),
+	cmocka_unit_test(at_once_and_piece_by_piece), cmocka_unit_test(not_a_dump),
+	cmocka_unit_test(record_without_size),	      cmocka_unit_test(times_that_cannot_be),
 };
 
 UNIT_TESTS(tests);
