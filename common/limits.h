@@ -55,6 +55,15 @@
 #define LIMIT_SYMBOL_NAME_BYTES (1 << 30)
 
 /*
+ * Each file that a target maps is asked for a few names, to know an interpreter by. So many symbols
+ * of a bucket of .gnu.hash are looked at; the most that 3,000 files had in one are 12. Of a file
+ * without .gnu.hash it is so many dynamic symbols: node has 75,000. An interpreter whose names come
+ * later is not known as one.
+ */
+#define LIMIT_HASH_CHAIN 256
+#define LIMIT_UNHASHED_SYMBOLS (1 << 17)
+
+/*
  * Names that a trace gets of a file that the report will not find: so much for the file, and for
  * each 64 bytes of its code that samples hit. Compilers put one to four functions there. What does
  * not fit has no name. Each file has its own room: no other one's names are lost for it.

@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "common/limits.h"
+
 #define SYMBOL_SIZE 24
 #define SYMBOLS_MAX 1000000 /* of one table; the others are not looked at */
 #define NAME_MAX_BYTES 96   /* no name that is looked for is longer */
@@ -49,11 +51,11 @@ static bool is_name(const char *name, const char *wanted)
 	return !strcmp(name, wanted);
 }
 
-static void find_in(const struct elf_file *e, const char *section, struct elf_name *wanted,
-		    size_t n)
+/* Looks at the first `left` symbols. */
+static void find_in(const struct elf_file *e, const char *section, size_t left,
+		    struct elf_name *wanted, size_t n)
 {
 	struct cursor table, names;
-	size_t left = SYMBOLS_MAX;
 
 	if (!open_table(e, elf_file_section(e, section), &table, &names))
 		return;
@@ -73,8 +75,8 @@ void elf_names_find(const struct elf_file *e, struct elf_name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		names[i].address = names[i].size = 0;
-	find_in(e, ".dynsym", names, n);
-	find_in(e, ".symtab", names, n);
+	find_in(e, ".dynsym", SYMBOLS_MAX, names, n);
+	find_in(e, ".symtab", SYMBOLS_MAX, names, n);
 }
 
 void elf_names_span(const struct elf_file *e, struct elf_name *name)
@@ -113,9 +115,7 @@ static uint32_t gnu_hash(const char *name)
 static bool in_chain(struct cursor chain, struct cursor table, struct cursor names, uint32_t hash,
 		     const char *name)
 {
-	size_t left = SYMBOLS_MAX;
-
-	while (left--) {
+	for (size_t left = LIMIT_HASH_CHAIN; left; left--) {
 		uint32_t its = cursor_u32(&chain);
 		struct symbol s = read_symbol(&table, names);
 
@@ -142,7 +142,7 @@ bool elf_names_has(const struct elf_file *e, const char *name)
 	if (!open_table(e, elf_file_section(e, ".dynsym"), &table, &names))
 		return false;
 	if (!cursor_ok(&hashes) || !buckets) {
-		find_in(e, ".dynsym", &one, 1);
+		find_in(e, ".dynsym", LIMIT_UNHASHED_SYMBOLS, &one, 1);
 		return one.address != 0;
 	}
 	bucket = chain = hashes;

@@ -51,6 +51,9 @@ done
 for name in SOURCE_BYTES FUNCTION_BYTES CODE_BYTES; do
 	like "$(cat "$top/man/prof-report.1")" " $(limit "LIMIT_$name") " "prof-report.1 has LIMIT_$name"
 done
+for name in SYMBOL_NAME_BYTES UNHASHED_SYMBOLS; do
+	like "$(cat "$top/man/prof-record.1")" " $(limit "LIMIT_$name") " "prof-record.1 has LIMIT_$name"
+done
 # Those of the kernel half's maps are in bpf/abi/.
 for name in SCRIPT_MAX_PROCESSES UNWIND_MAX_PROCESSES UNWIND_MAX_SEGMENTS UNWIND_MAX_RUN; do
 	number=$(cat "$top"/bpf/abi/*.h | sed -n "s/^#define $name \([0-9]*\).*/\1/p" | commas)
