@@ -71,4 +71,18 @@ if command -v setpriv > /dev/null; then
 else
 	skip "no privileges" "there is no setpriv"
 fi
+
+# Names in messages are escaped, whatever they are of: no byte in them is for a terminal.
+hostile=$(printf '\033[31m\302\2331m\342\200\256\377')
+inert() { LC_ALL=C tr -d '\n\t -~' < "$1" | od -An -tx1; }
+mkdir "folder$hostile"
+cp "$(command -v uname)" "folder$hostile/program$hostile"
+"$record" -v -o "folder$hostile/t.prf" -- "./folder$hostile/program$hostile" > said 2>&1
+is "$?:$(inert said)" 0: "-v writes hostile paths in plain letters"
+like "$(cat said)" 'bytes in folder\\x1b\[31m\\xc2\\x9b1m\\xe2\\x80\\xae\\xff/t.prf' "... which show the bytes"
+for arguments in "-o none$hostile/t.prf -- true" "-o t.prf -- ./none$hostile" "-o t.prf -e none$hostile -- true" "-o t.prf -G none$hostile"; do
+	# shellcheck disable=SC2086
+	"$record" $arguments > said 2>&1
+	like "$?:$(inert said)$(cat said)" '^(1|2|127):prof-record: .*none\\x1b\[31m\\xc2' "so does what is refused: ${arguments%%"$hostile"*}"
+done
 finish
