@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often processes are looked at whose first thread has ended before others. */
+/* How often processes are looked at whose first thread has ended, and perhaps no other. */
 #define LOOK_NS UINT64_C(100000000)
 
 struct lookahead {
@@ -18,7 +18,7 @@ struct lookahead {
 	struct spaces *spaces;
 	struct timeline timeline;
 	struct map threaded; /* pids that may have several threads */
-	struct map headless; /* those of them whose first thread has ended */
+	struct map headless; /* pids whose first thread has ended */
 	uint64_t look_ns;    /* when these are looked at next */
 	bool all;	     /* all processes are looked at then */
 	uint64_t followed;   /* records of followed processes */
@@ -46,13 +46,15 @@ static void end(struct lookahead *s, uint32_t pid, uint64_t time_ns)
 /*
  * Other threads may outlive the first one, and no record marks the last thread of a process. The
  * end of the first one may also be the beginning of an exec by another thread, which takes its
- * number. /proc says neither as of the record's time, so it is asked later: see find_ended().
+ * number, or be recorded within an exec: see spaces_are_in_exec(). /proc says none of it as of the
+ * record's time, so it is asked later: see find_ended().
  */
 static struct error *apply_exit(struct lookahead *s, const struct side_record *r)
 {
 	if (r->pid != r->tid || !spaces_follows(s->spaces, r->pid))
 		return NULL;
-	if (!map_get(&s->threaded, &r->pid, sizeof(r->pid))) {
+	if (!map_get(&s->threaded, &r->pid, sizeof(r->pid)) &&
+	    !spaces_are_in_exec(s->spaces, r->pid)) {
 		end(s, r->pid, r->time_ns);
 		return NULL;
 	}

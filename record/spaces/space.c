@@ -517,6 +517,13 @@ bool spaces_knows(const struct spaces *s, uint32_t pid)
 	return layout_of(s, pid) != NULL;
 }
 
+bool spaces_are_in_exec(const struct spaces *s, uint32_t pid)
+{
+	const struct layout *layout = layout_of(s, pid);
+
+	return layout && !layout->mappings.n;
+}
+
 bool spaces_follows(const struct spaces *s, uint32_t pid)
 {
 	return s->everything || spaces_knows(s, pid);

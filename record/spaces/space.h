@@ -108,6 +108,13 @@ void spaces_end(struct spaces *s, uint32_t pid, uint64_t time_ns);
 void spaces_remove(struct spaces *s, uint32_t pid);
 
 bool spaces_knows(const struct spaces *s, uint32_t pid);
+
+/*
+ * Whether a process has begun an exec, and nothing is mapped yet. An exit that is recorded then may
+ * be none: the kernel ends the events of a process whose exec changes its privileges, or whose new
+ * program it may not read.
+ */
+bool spaces_are_in_exec(const struct spaces *s, uint32_t pid);
 /* Whether this process is followed; always true if all are. */
 bool spaces_follows(const struct spaces *s, uint32_t pid);
 

@@ -46,6 +46,26 @@ holds "records a vanishing program" "$record" -q -F 999 -o "$work/gone.prf" -- "
 like "$("$report" "$work/gone.prf" 2> /dev/null)" 'vanishing' "a deleted program keeps its name"
 like "$("$report" "$work/gone.prf" 2> /dev/null)" '^vanishing;.*seventy' "and its functions theirs: they were read in time"
 
+# An exec that changes the privileges is recorded as if the process had ended; those that have are forgotten
+# after three seconds.
+cp "$work/burn" "$work/changed"
+cp "$(command -v id)" "$work/id"
+chown 65533 "$work/changed" "$work/id"
+chmod 4755 "$work/changed" "$work/id"
+chmod 755 "$work"
+as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+if [ "$(as_user "$work/id" -u 2> /dev/null)" = 65533 ]; then
+	for all in "" -a; do
+		"$record" -q $all -F 199 -o "$work/changed.prf" -- setpriv --reuid=65534 --regid=65534 --clear-groups "$work/changed" 4500
+		"$report" -q "$work/changed.prf" 2> /dev/null | awk '/^changed;/ { all += $NF } /^changed;.*\[(unknown|incomplete)\]/ { cut += $NF }
+			END { print all + 0, cut + 0 }' > "$work/counts"
+		read -r samples cut < "$work/counts"
+		number "$samples > 400 && $cut * 50 < $samples" "a set-uid program has whole stacks to its end${all:+, with -a} ($cut of $samples have not)"
+	done
+else
+	skip "a set-uid program" "they have no effect here"
+fi
+
 # Processes that end at any moment of the attaching: recorded, or refused in one line.
 i=0
 bad=

@@ -97,7 +97,7 @@ for mode in 4755 4711; do
 	[ "$(as_user "$strict")" = "65534 65533" ] || { skip "set-uid programs" "they have no effect here"; break; }
 	is "$("$record" -q -F 199 -o set.prf -- setpriv --reuid=65534 --regid=65534 --clear-groups "$strict")" \
 		"65534 65533" "a set-uid program of mode $mode runs as its owner when root records it"
-	number "$(spins set.prf 'spin_as_another') > 10" "... and what it does has its name"
+	number "$(spins set.prf 'main;spin_as_another') > 10" "... and what it does has its name"
 	if [ -n "${SAN:-}" ]; then
 		skip "with file capabilities" "the sanitizers' leak check cannot run with them"
 	elif setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep theirs/prof-record 2> /dev/null &&
@@ -107,7 +107,7 @@ for mode in 4755 4711; do
 			"... also when a user with file capabilities records it"
 		is "$(cat log)" "" "... who is told of nothing that failed"
 		is "$(stat -c %u theirs/set.prf)" 65534 "... and has the trace"
-		number "$(spins theirs/set.prf 'spin_as_another') > 10" "... with its names"
+		number "$(spins theirs/set.prf 'main;spin_as_another') > 10" "... with its names"
 	else
 		skip "with file capabilities" "they cannot be given or used here"
 	fi

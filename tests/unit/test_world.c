@@ -99,6 +99,43 @@ static void follows_a_process_from_fork_to_exit(void **state)
 	end(f);
 }
 
+/* An EXEC, and an EXIT before anything is mapped. */
+static void apply_exit_in_exec(struct fixture *f, uint32_t pid)
+{
+	struct side_record r = { .time_ns = 1, .pid = pid, .tid = pid, .name = "changed" };
+
+	r.type = SIDE_RECORD_EXEC;
+	apply(f, r);
+	r.type = SIDE_RECORD_EXIT;
+	apply(f, r);
+	world_forget(&f->w, 2);
+}
+
+/* As the kernel records a set-uid program; but one process has really ended. */
+static void an_exit_in_an_exec(void **state)
+{
+	struct fixture *f = begin(true);
+	uint32_t own = (uint32_t)getpid();
+
+	apply_exit_in_exec(f, own);
+	apply_exit_in_exec(f, PID);
+	assert_true(spaces_knows(f->w.spaces, own));
+	assert_non_null(tasks_find(f->w.tasks, own));
+	assert_false(spaces_knows(f->w.spaces, PID));
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
+				       .time_ns = 3,
+				       .pid = own,
+				       .tid = own,
+				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
+				       .name = "/bin/changed" });
+	assert_string_equal(path_at(f, own, 0x1800), "/bin/changed");
+	apply(f, (struct side_record){
+			 .type = SIDE_RECORD_EXIT, .time_ns = 4, .pid = own, .tid = own });
+	world_forget(&f->w, 5);
+	assert_false(spaces_knows(f->w.spaces, own));
+	end(f);
+}
+
 static void strangers_are_left_out(void **state)
 {
 	struct fixture *f = begin(false);
@@ -263,6 +300,7 @@ static void mappings_without_end(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(mappings_without_end),
 	cmocka_unit_test(follows_a_process_from_fork_to_exit),
+	cmocka_unit_test(an_exit_in_an_exec),
 	cmocka_unit_test(strangers_are_left_out),
 	cmocka_unit_test(what_was_missed_is_asked_for),
 	cmocka_unit_test(each_is_read_once),
