@@ -126,14 +126,14 @@
  * much as it leaves for others, so that no process takes all of it. What comes after it has no
  * name. A large program has some tens of MiB.
  */
-#define LIMIT_JIT_BYTES (UINT64_C(256) << 20)
+#define LIMIT_JIT_BYTES (UINT64_C(512) << 20)
 /*
  * What is read of these files in one round over all processes; and at the end, or of processes that
  * end between two rounds. Each process may have half of what is left. The rest waits for the next
  * round, or, at an end, has no names.
  */
-#define LIMIT_JIT_ROUND_BYTES (UINT64_C(8) << 20)
-#define LIMIT_JIT_END_BYTES (UINT64_C(32) << 20)
+#define LIMIT_JIT_ROUND_BYTES (UINT64_C(16) << 20)
+#define LIMIT_JIT_END_BYTES (UINT64_C(128) << 20)
 
 /*
  * Names of frames that a runtime has made, kept so that equal ones are one frame of the trace.

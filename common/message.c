@@ -12,15 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Who does not read what is said for so long must not stop a recording, and misses some of it. */
-#define PATIENCE_MS 100
-
 /* One for the process, as standard error is. */
 static struct {
 	const char *program;
 	enum message_level shown;
+	int patience_ms;
 	atomic_uint missed; /* lines that had no room */
-} to = { "prof", MESSAGE_INFO, 0 };
+} to = { "prof", MESSAGE_INFO, -1, 0 };
 
 void message_setup(const char *program, enum message_level shown)
 {
@@ -54,6 +52,11 @@ static bool has_room(int ms)
 	return ready != 0;
 }
 
+void message_patience(int ms)
+{
+	to.patience_ms = ms;
+}
+
 bool message_has_room(void)
 {
 	return has_room(0);
@@ -63,7 +66,7 @@ static void write_out(const void *data, size_t size)
 {
 	const uint8_t *at = data;
 
-	while (size && has_room(PATIENCE_MS)) {
+	while (size && has_room(to.patience_ms)) {
 		ssize_t n = write(STDERR_FILENO, at, size < PIPE_BUF ? size : PIPE_BUF);
 
 		if (n < 0 && errno == EINTR)
@@ -81,7 +84,7 @@ static bool may_write(void)
 	unsigned int missed = atomic_load(&to.missed);
 	char text[64];
 
-	if (!has_room(missed ? 0 : PATIENCE_MS)) {
+	if (!has_room(missed && to.patience_ms >= 0 ? 0 : to.patience_ms)) {
 		atomic_fetch_add(&to.missed, 1);
 		return false;
 	}

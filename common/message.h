@@ -5,8 +5,7 @@
 /*
  * What a program reports to its user, on stderr, one line each: "prof-record: text". Only
  * main.c and the programs' own top modules use it; library code returns errors instead.
- * What utf8.h does not let be shown as it is (names come from anywhere) is shown as \xHH. Where
- * nobody reads, messages are left out and counted, as a program must not wait for that.
+ * What utf8.h does not let be shown as it is (names come from anywhere) is shown as \xHH.
  */
 
 #include <stdbool.h>
@@ -20,6 +19,12 @@ enum message_level {
 
 /* The program's name before each line, and the lowest level that is shown. */
 void message_setup(const char *program, enum message_level shown);
+
+/*
+ * How long a message waits for a reader. After that it is left out, and so are the next ones until
+ * somebody reads; then their number is said. -1, as from the beginning: without end.
+ */
+void message_patience(int ms);
 
 /* Whether something can be written to stderr without waiting for a reader. */
 bool message_has_room(void);

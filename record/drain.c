@@ -97,9 +97,10 @@ static bool read_code(void *context, uint32_t pid, const struct mapping *mapping
 {
 	const struct target_memory memory = target_memory_of(pid);
 
-	if (mapping->object->definition.kind == PRF_OBJECT_FILE)
-		return unwinder_read_code(((struct drain *)context)->unwinding->unwinder, mapping,
-					  address, bytes, sizeof(*bytes));
+	if (mapping->object->definition.kind == PRF_OBJECT_FILE &&
+	    unwinder_read_code(((struct drain *)context)->unwinding->unwinder, mapping, address,
+			       bytes, sizeof(*bytes)))
+		return true;
 	return target_is_present(pid, address, sizeof(*bytes)) &&
 	       target_u64(&memory, address, bytes);
 }

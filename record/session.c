@@ -23,6 +23,9 @@
 #define STATUS_NS UINT64_C(1000000000)
 #define LET_GO_NS UINT64_C(10000000000)
 #define FIRST_WAIT_MS 10
+/* How long messages wait for a reader, and how long in a recording. */
+#define PATIENCE_MS 1000
+#define RECORDING_PATIENCE_MS 100
 #define NAMES_WAIT_MS 10
 /* How long names of the last files are looked for when a service is stopped, or without a word. */
 #define NAMES_NS UINT64_C(1000000000)
@@ -362,6 +365,7 @@ static int run(struct session *s)
 		message_warning("%s", error->text);
 	error_free(error);
 	error = NULL;
+	message_patience(RECORDING_PATIENCE_MS);
 	status = record(s, &signal);
 	if (!status)
 		error = finish(s);
@@ -373,6 +377,7 @@ static int run(struct session *s)
 		error_ignore(trace_file_close(&s->trace, false));
 	else
 		error = traces_close(s);
+	message_patience(PATIENCE_MS);
 	if (error)
 		status = fail_error(error);
 	if (status) {
@@ -418,6 +423,7 @@ int session_run(struct settings *settings)
 	};
 	int status;
 
+	message_patience(PATIENCE_MS);
 	target_init(&s.target);
 	trace_file_init(&s.trace);
 	s.embedder = (struct embedder){ .option = settings->embed,

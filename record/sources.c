@@ -2,6 +2,7 @@
 #include "record/sources.h"
 
 #include "common/message.h"
+#include "record/system/privileges.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +65,7 @@ static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
 	if (error)
 		message_warning("CPU %" PRIu32 " is back, but nothing more is recorded there: %s%s",
 				cpu, error->text,
-				error_is(error, EACCES)
+				error_is(error, EACCES) && privileges_paranoid() > 2
 					? ", as kernel.perf_event_paranoid is above 2"
 					: "");
 	else

@@ -105,6 +105,26 @@ static bool missing_folder(const struct report_options *o)
 	return missing;
 }
 
+static bool is_in_proc(const char *path)
+{
+	return path && !strncmp(path, "/proc/", 6);
+}
+
+/* Files of another process are asked for, as /proc/PID/root has those of a container. */
+static bool leads_through_proc(const struct report_options *o)
+{
+	bool leads = is_in_proc(o->symbols.sysroot) || is_in_proc(o->shown.source_directory) ||
+		     is_in_proc(o->output);
+
+	for (size_t i = 0; i < DEBUG_DIRECTORIES_MAX && o->debug_directories[i]; i++)
+		leads |= is_in_proc(o->debug_directories[i]);
+	for (int i = 0; i < o->path_count; i++)
+		leads |= is_in_proc(o->paths[i]);
+	for (int i = 0; i < o->base_count; i++)
+		leads |= is_in_proc(o->bases[i]);
+	return leads;
+}
+
 static bool is_same_file(const struct stat *output, const char *input)
 {
 	struct stat info;
@@ -554,7 +574,7 @@ int report_run(struct report_options *o)
 	error = sandbox_enter(o->symbols.debuginfod);
 	if (error)
 		message_detail("the kernel does not let rights be given up: %s", strerror(-error));
-	error = sandbox_leave_processes();
+	error = leads_through_proc(o) ? 0 : sandbox_leave_processes();
 	if (error)
 		message_detail("the kernel does not close the memory of other processes: %s",
 			       strerror(-error));

@@ -62,6 +62,13 @@ static struct error *apply_exit(struct lookahead *s, const struct side_record *r
 	return add_pid(&s->headless, r->pid) ? NULL : error_memory();
 }
 
+/* An exit within its exec was none. */
+static void apply_map(struct lookahead *s, const struct side_record *r)
+{
+	if (s->headless.count && !map_get(&s->threaded, &r->pid, sizeof(r->pid)))
+		map_remove(&s->headless, &r->pid, sizeof(r->pid));
+}
+
 static struct error *apply_fork(struct lookahead *s, const struct side_record *r)
 {
 	if (!spaces_follows(s->spaces, r->parent_pid))
@@ -83,6 +90,7 @@ static struct error *apply(struct lookahead *s, const struct side_record *r)
 	case SIDE_RECORD_EXIT: error = apply_exit(s, r); break;
 	case SIDE_RECORD_FORK: error = apply_fork(s, r); break;
 	case SIDE_RECORD_EXEC: forget_threads(s, r->pid); break;
+	case SIDE_RECORD_MAP: apply_map(s, r); break;
 	default: break;
 	}
 	return error ? error : spaces_apply(s->spaces, r);

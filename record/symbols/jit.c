@@ -579,7 +579,7 @@ static void warn_crowded(struct jit *jit, struct process *p)
 {
 	char why[96];
 
-	if (jit->crowded)
+	if (jit->crowded || p->warned)
 		return;
 	jit->crowded = true;
 	snprintf(why, sizeof(why), "all processes' take %u MiB, and there is room for %u MiB",

@@ -20,7 +20,9 @@ static const char *read_name(struct cursor names, uint32_t at, uint64_t *bytes)
 	cursor_seek(&names, at);
 	left = cursor_left(&names);
 	name = cursor_short_string(&names, NAME_BYTES);
-	*bytes += name ? left - cursor_left(&names) : NAME_BYTES;
+	if (name)
+		left -= cursor_left(&names);
+	*bytes += left < NAME_BYTES ? left : NAME_BYTES;
 	return name;
 }
 

@@ -121,6 +121,11 @@ case $("$report" -v "$trace" 2>&1 > "$work/out") in
 *"does not close the memory"*) skip "other processes' memory" "the kernel has no Landlock" ;;
 *) is "$(echo "$out" | tail -1)" "memory: Permission denied" "the memory of another process is closed" ;;
 esac
+# The files of a container are where its processes have their root.
+cp "$trace" "$work/there.prf"
+sleep 600 &
+is "$("$report" -q "/proc/$!/root$work/there.prf" 2>&1)" "$("$report" -q "$trace")" "a trace by way of another process is read"
+kill $!
 like "$(LD_PRELOAD="$work/attack.so" DEBUGINFOD_URLS='' "$report" -q --debuginfod "$trace" | head -2)" \
 	'^socket: opened' "--debuginfod leaves sockets"
 out=$(LD_PRELOAD="$work/old.so" "$report" -v "$trace" 2>&1 > "$work/out")

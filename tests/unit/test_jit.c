@@ -532,7 +532,7 @@ static void lines_shorter_than_names_are(void **state)
 	assert_in_range(read_since(&before), LIMIT_JIT_ROUND_BYTES / 64, LIMIT_JIT_ROUND_BYTES / 8);
 }
 
-/* Names of a thousand characters, 60 MiB in each map. */
+/* Names of a thousand characters, 60 MiB in each map, and many short ones. */
 static void more_names_than_fit(void **state)
 {
 	FILE *f = fopen(path, "w");
@@ -540,12 +540,14 @@ static void more_names_than_fit(void **state)
 	assert_non_null(f);
 	for (int i = 0; i < 60000; i++)
 		fprintf(f, "%x 10 %01000d\n", 0x10000 + 16 * i, i);
+	for (int i = 60000; i < 600000; i++)
+		fprintf(f, "%x 10 a\n", 0x10000 + 16 * i);
 	assert_int_equal(fclose(f), 0);
 	begin_several();
-	for (int round = 0; round < 40; round++)
+	for (int round = 0; round < 60; round++)
 		tick();
 	assert_int_equal(warnings, 1);
-	assert_non_null(strstr(warned, "and there is room for 256 MiB"));
+	assert_non_null(strstr(warned, "and there is room for 512 MiB"));
 	/* Those of a process that ends make room. */
 	for (size_t i = 0; i < SEVERAL; i++)
 		jit_exit(jit, several[i], UINT64_MAX);
