@@ -11,7 +11,7 @@
 
 /* The file is refused: ELF_ERROR_LIMIT. Linkers write about 10 and about 40. */
 #define LIMIT_SEGMENTS 4096
-#define LIMIT_SECTIONS (1 << 14)
+#define LIMIT_SECTIONS (1 << 17)
 
 /* Of all notes of a file together. A build-id after them is not found. */
 #define LIMIT_NOTE_BYTES (64 << 10)
