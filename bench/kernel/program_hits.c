@@ -192,7 +192,6 @@ static void print_counts(const struct listing *l, const struct program_hit *hit,
 static void append_target(const struct listing *l, struct buffer *b, uint64_t target)
 {
 	struct kernel_name name = { 0 };
-	bool named;
 
 	if (target - l->function->address < l->function->size) {
 		buffer_printf(b, "%" PRIx64, target - l->function->address);
@@ -202,11 +201,10 @@ static void append_target(const struct listing *l, struct buffer *b, uint64_t ta
 		if (target == l->code->functions[i].address && *l->code->functions[i].name)
 			name = (struct kernel_name){ .name = l->code->functions[i].name,
 						     .start = target };
-	named = name.name || (l->names && kernel_names_find(l->names, target, &name));
-	if (named)
+	if (name.name || (l->names && kernel_names_find(l->names, target, &name)))
 		buffer_text(b, name.name);
-	if (!named || target != name.start)
-		buffer_printf(b, "%s0x%" PRIx64, named ? "+" : "", target - name.start);
+	if (!name.name || target != name.start)
+		buffer_printf(b, "%s0x%" PRIx64, name.name ? "+" : "", target - name.start);
 }
 
 static void print_instruction(const struct listing *l, size_t i)

@@ -115,6 +115,7 @@ bool spaces_knows(const struct spaces *s, uint32_t pid);
  * program it may not read.
  */
 bool spaces_are_in_exec(const struct spaces *s, uint32_t pid);
+
 /* Whether this process is followed; always true if all are. */
 bool spaces_follows(const struct spaces *s, uint32_t pid);
 

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define READ_AT_ONCE (256 << 10) /* bytes of one file */
-#define SYMBOL_BYTES 64 /* a symbol takes as much time as so many bytes, however short it is */
+#define SYMBOL_CHARGE 64 /* a symbol takes as much time as so many bytes, however short it is */
 /* How often a map that is not there is looked for, at first and in the long run. */
 #define FIRST_RETRY_NS 10000000
 #define RETRY_NS 500000000
@@ -524,8 +524,8 @@ static enum growing_file_news read_news(struct jit *jit, struct process *p,
 /* Of what is read already as bytes. */
 static void charge_symbols(struct process *p, size_t symbols, uint64_t bytes)
 {
-	if (symbols * SYMBOL_BYTES > bytes)
-		charge(p, symbols * SYMBOL_BYTES - bytes);
+	if (symbols * SYMBOL_CHARGE > bytes)
+		charge(p, symbols * SYMBOL_CHARGE - bytes);
 }
 
 /* False: nothing is new. */

@@ -61,7 +61,7 @@ bool kernel_name_parse(char *answer, uint64_t address, struct kernel_name *found
 	char *plus = NULL, *rest;
 	uint64_t offset, size;
 
-	*found = (struct kernel_name){ .name = answer };
+	*found = (struct kernel_name){ 0 };
 	/* The last one: names may have a plus sign, too. */
 	for (rest = answer; (rest = strstr(rest, "+0x")); rest++)
 		plus = rest;
@@ -74,6 +74,7 @@ bool kernel_name_parse(char *answer, uint64_t address, struct kernel_name *found
 	if (offset > address || offset >= size || size > UINT32_MAX)
 		return false;
 	*plus = 0;
+	found->name = answer;
 	found->start = address - offset;
 	found->size = (uint32_t)size;
 	if (rest[0] == ' ' && rest[1] == '[' && strchr(rest, ']')) {

@@ -27,7 +27,8 @@ void kernel_names_free(struct kernel_names *n);
 /* False if the kernel has no name for it. Valid until the next call. */
 bool kernel_names_find(struct kernel_names *n, uint64_t address, struct kernel_name *found);
 
-/* Takes the answer "name+0x12/0x340 [module]" apart, in place. False if it is none. */
+/* Takes the answer "name+0x12/0x340 [module]" apart, in place. False, and no name, if it is none.
+ */
 bool kernel_name_parse(char *answer, uint64_t address, struct kernel_name *found);
 
 #endif

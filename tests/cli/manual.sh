@@ -54,6 +54,10 @@ done
 for name in SYMBOL_NAME_BYTES UNHASHED_SYMBOLS; do
 	like "$(cat "$top/man/prof-record.1")" " $(limit "LIMIT_$name") " "prof-record.1 has LIMIT_$name"
 done
+for name in JIT_BYTES JIT_ROUND_BYTES JIT_END_BYTES; do
+	mib=$(sed -n "s/^#define LIMIT_$name (UINT64_C(\([0-9]*\)) << 20)$/\1/p" "$top/common/limits.h")
+	like "$(cat "$top/man/prof-record.1")" " ${mib:-no} MiB" "prof-record.1 has LIMIT_$name"
+done
 # Those of the kernel half's maps are in bpf/abi/.
 for name in SCRIPT_MAX_PROCESSES UNWIND_MAX_PROCESSES UNWIND_MAX_SEGMENTS UNWIND_MAX_RUN; do
 	number=$(cat "$top"/bpf/abi/*.h | sed -n "s/^#define $name \([0-9]*\).*/\1/p" | commas)

@@ -19,6 +19,8 @@ static void check(const char *answer, const char *expected)
 	if (kernel_name_parse(text, ADDRESS, &name))
 		snprintf(found, sizeof(found), "%s %s %" PRIx64 " %" PRIx32, name.name,
 			 name.module ? name.module : "-", name.start, name.size);
+	else
+		assert_null(name.name);
 	assert_string_equal(found, expected);
 }
 

@@ -47,6 +47,17 @@ static const char *path_at(struct fixture *f, uint32_t pid, uint64_t address)
 	return m ? m->object->definition.path : "";
 }
 
+/* Code of that file at 0x1000. */
+static void apply_map(struct fixture *f, uint32_t pid, uint64_t time_ns, const char *name)
+{
+	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
+				       .time_ns = time_ns,
+				       .pid = pid,
+				       .tid = pid,
+				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
+				       .name = name });
+}
+
 /* FORK or EXIT of the child of PID. */
 static void apply_to_child(struct fixture *f, enum side_record_type type, uint64_t time_ns)
 {
@@ -67,12 +78,7 @@ static void follows_a_process_from_fork_to_exit(void **state)
 				       .pid = PID,
 				       .tid = PID,
 				       .name = "parent" });
-	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
-				       .time_ns = 2,
-				       .pid = PID,
-				       .tid = PID,
-				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
-				       .name = "/bin/parent" });
+	apply_map(f, PID, 2, "/bin/parent");
 	apply_to_child(f, SIDE_RECORD_FORK, 3);
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/parent");
 	assert_string_equal(tasks_find(f->w.tasks, PID + 1)->comm, "parent");
@@ -83,12 +89,7 @@ static void follows_a_process_from_fork_to_exit(void **state)
 				       .name = "child" });
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "");
 	assert_string_equal(path_at(f, PID, 0x1800), "/bin/parent");
-	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
-				       .time_ns = 5,
-				       .pid = PID + 1,
-				       .tid = PID + 1,
-				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
-				       .name = "/bin/child (deleted)" });
+	apply_map(f, PID + 1, 5, "/bin/child (deleted)");
 	assert_string_equal(path_at(f, PID + 1, 0x1800), "/bin/child");
 	apply_to_child(f, SIDE_RECORD_EXIT, 6);
 	world_forget(&f->w, 6);
@@ -122,12 +123,7 @@ static void an_exit_in_an_exec(void **state)
 	assert_true(spaces_knows(f->w.spaces, own));
 	assert_non_null(tasks_find(f->w.tasks, own));
 	assert_false(spaces_knows(f->w.spaces, PID));
-	apply(f, (struct side_record){ .type = SIDE_RECORD_MAP,
-				       .time_ns = 3,
-				       .pid = own,
-				       .tid = own,
-				       .map = { .start = 0x1000, .size = 0x1000, .inode = 1 },
-				       .name = "/bin/changed" });
+	apply_map(f, own, 3, "/bin/changed");
 	assert_string_equal(path_at(f, own, 0x1800), "/bin/changed");
 	apply(f, (struct side_record){
 			 .type = SIDE_RECORD_EXIT, .time_ns = 4, .pid = own, .tid = own });
