@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/message.h"
+#include "record/system/process_reader.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -33,7 +34,7 @@ void overhead_update(struct overhead *e, const struct sources *sources)
 {
 	struct rusage usage;
 
-	e->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	e->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + process_reader_cpu_ns();
 	if (!getrusage(RUSAGE_SELF, &usage))
 		e->peak_memory = (uint64_t)usage.ru_maxrss * 1024;
 	e->ring_peak = sources->ring_waited_most;

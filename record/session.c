@@ -8,6 +8,7 @@
 #include "record/status.h"
 #include "record/system/opener.h"
 #include "record/system/privileges.h"
+#include "record/system/process_reader.h"
 #include "record/traces.h"
 
 #include <errno.h>
@@ -408,6 +409,7 @@ static void release(struct session *s, bool discard)
 	world_release(&s->world);
 	jit_free(s->jit);
 	opener_stop();
+	process_reader_stop();
 	overhead_release(&s->overhead);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);

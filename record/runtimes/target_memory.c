@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "record/system/process_reader.h"
 
 static bool read_process(void *context, uint64_t address, void *bytes, size_t size)
 {
 	struct iovec here = { bytes, size }, there = { (void *)(uintptr_t)address, size };
 
-	return process_vm_readv((pid_t)(uintptr_t)context, &here, 1, &there, 1, 0) == (ssize_t)size;
+	return process_reader_memory((uint32_t)(uintptr_t)context, &here, &there, 1);
 }
 
 struct target_memory target_memory_of(uint32_t pid)
@@ -115,7 +116,7 @@ static void plan(struct reading *r, size_t n)
 	}
 }
 
-static bool read_pieces(pid_t pid, const struct target_piece *pieces, size_t n)
+static bool read_pieces(uint32_t pid, const struct target_piece *pieces, size_t n)
 {
 	struct reading r;
 
@@ -124,7 +125,7 @@ static bool read_pieces(pid_t pid, const struct target_piece *pieces, size_t n)
 		r.sorted[i] = &pieces[i];
 	qsort(r.sorted, n, sizeof(*r.sorted), by_address);
 	plan(&r, n);
-	if (process_vm_readv(pid, r.here, r.count, r.there, r.count, 0) != (ssize_t)r.size)
+	if (!process_reader_memory(pid, r.here, r.there, r.count))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (r.taken[i])
@@ -135,7 +136,7 @@ static bool read_pieces(pid_t pid, const struct target_piece *pieces, size_t n)
 bool target_read_all(const struct target_memory *m, const struct target_piece *pieces, size_t n)
 {
 	if (m->read == read_process && n <= TARGET_PIECES_MAX)
-		return read_pieces((pid_t)(uintptr_t)m->context, pieces, n);
+		return read_pieces((uint32_t)(uintptr_t)m->context, pieces, n);
 	for (size_t i = 0; i < n; i++)
 		if (!target_read(m, pieces[i].address, pieces[i].to, pieces[i].size))
 			return false;

@@ -5,6 +5,7 @@
 #include "common/map.h"
 #include "record/spaces/roots.h"
 #include "record/system/proc.h"
+#include "record/system/process_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
  * for few files at a time, and the kernel keeps more of a process than this.
  */
 #define WAITING_MAX 1024
+#define MAPS_BYTES (64u << 20) /* of /proc/PID/maps */
 
 /* A mapping that is reported to listeners when its file has answered. */
 struct waiting_mapping {
@@ -404,7 +406,7 @@ static struct mapping read_mapping(struct spaces *s, uint32_t pid, const struct 
 struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct buffer text = { 0 };
-	int status = proc_read(pid, "maps", &text);
+	int status = process_reader_file(pid, "maps", MAPS_BYTES, &text);
 	struct error *error = status ? error_system(status, "cannot read /proc/%u/maps", pid)
 				     : spaces_add(s, pid);
 	struct proc_mapping m;

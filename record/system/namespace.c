@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "record/system/proc.h"
+#include "record/system/process_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -199,13 +200,17 @@ int namespace_open_at(int folder, const char *name, uid_t uid)
 
 void namespace_command_line(uint32_t pid, char *text, size_t size)
 {
-	ssize_t n = read_proc(pid, "cmdline", text, size);
+	struct buffer line = { 0 };
+	size_t n = 0;
 
-	if (n < 0)
-		n = 0;
+	if (!process_reader_file(pid, "cmdline", size - 1, &line))
+		n = line.size;
+	if (n)
+		memcpy(text, line.data, n);
+	buffer_release(&line);
 	while (n && !text[n - 1])
 		n--;
-	for (ssize_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!text[i])
 			text[i] = ' ';
 	text[n] = 0;

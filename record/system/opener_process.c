@@ -8,7 +8,6 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,16 +15,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/limits.h"
+#include "record/system/child_process.h"
 #include "record/system/namespace.h"
-#include "record/system/privileges.h"
 #include "record/system/proc.h"
 
 #define STACK_BYTES (256u << 10)
@@ -311,38 +308,11 @@ static void *serve(void *context)
 	_exit(0);
 }
 
-/*
- * The pipes of the recorder must not stay open when this process is kept by a file. What is typed
- * at the terminal is for the recorder.
- */
-static void leave_the_recorder(int socket)
-{
-	struct rlimit limit;
-	sigset_t all;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "prof-opener");
-	for (int fd = 0; fd <= 2; fd++)
-		dup2(null, fd);
-	dup2(socket, 3);
-	close_range(4, ~0u, 0);
-	/* As the recorder, which waits for the answers. */
-	setpriority(PRIO_PROCESS, 0, -19);
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 _Noreturn void opener_process_run(int socket)
 {
-	struct service s = { .socket = 3 };
+	struct service s = { .socket = CHILD_PROCESS_SOCKET };
 
-	leave_the_recorder(socket);
-	privileges_drop_in_thread(PRIVILEGES_FOR_OPENING);
+	child_process_begin(socket, "prof-opener", PRIVILEGES_FOR_OPENING);
 	/*
 	 * The first thread opens nothing. When the process is killed it ends at once, by which the
 	 * recorder sees that, although a file may keep another thread and with it the socket.

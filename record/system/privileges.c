@@ -145,6 +145,7 @@ void privileges_drop_in_thread(enum privileges_use use)
 		[PRIVILEGES_FOR_OPENING] = { 3,
 					     { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 					       CAP_CHECKPOINT_RESTORE } },
+		[PRIVILEGES_FOR_READING] = { 1, { CAP_SYS_PTRACE } },
 	};
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -46,6 +46,7 @@ enum privileges_use {
 	PRIVILEGES_FOR_PROGRAMS, /* loads BPF programs */
 	PRIVILEGES_FOR_FILES,	 /* reads files of any user */
 	PRIVILEGES_FOR_OPENING,	 /* opens files that other users' processes have mapped */
+	PRIVILEGES_FOR_READING,	 /* reads other users' processes */
 };
 
 /*

@@ -14,7 +14,7 @@
 
 #define FILE_LIMIT (64u << 20)
 
-int read_file(const char *path, struct buffer *text)
+static int read_most(const char *path, size_t most, struct buffer *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t begin = text->size;
@@ -22,16 +22,17 @@ int read_file(const char *path, struct buffer *text)
 
 	if (fd < 0)
 		return -errno;
-	while (text->size - begin < FILE_LIMIT) {
-		size_t before = text->size;
-		uint8_t *room = buffer_extend(text, 16384);
+	while (text->size - begin < most) {
+		size_t before = text->size, left = most - (before - begin);
+		size_t piece = left < 16384 ? left : 16384;
+		uint8_t *room = buffer_extend(text, piece);
 		ssize_t n;
 
 		if (!room) {
 			status = -ENOMEM;
 			break;
 		}
-		n = read(fd, room, 16384);
+		n = read(fd, room, piece);
 		text->size = before + (n > 0 ? (size_t)n : 0);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -42,6 +43,11 @@ int read_file(const char *path, struct buffer *text)
 	}
 	close(fd);
 	return status;
+}
+
+int read_file(const char *path, struct buffer *text)
+{
+	return read_most(path, FILE_LIMIT, text);
 }
 
 int open_regular_at(int path_fd)
@@ -68,12 +74,17 @@ int open_regular(const char *path)
 	return fd < 0 ? -errno : open_regular_at(fd);
 }
 
-int proc_read(uint32_t pid, const char *name, struct buffer *text)
+int proc_read_most(uint32_t pid, const char *name, size_t most, struct buffer *text)
 {
 	char path[64 + NAME_MAX];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", pid, name);
-	return read_file(path, text);
+	return read_most(path, most, text);
+}
+
+int proc_read(uint32_t pid, const char *name, struct buffer *text)
+{
+	return proc_read_most(pid, name, FILE_LIMIT, text);
 }
 
 int proc_link(uint32_t pid, const char *name, char *path, size_t size)

@@ -29,6 +29,8 @@ int open_regular_at(int path_fd);
 
 /* Appends /proc/PID/NAME. */
 int proc_read(uint32_t pid, const char *name, struct buffer *text);
+/* The same, at most `most` bytes. Memory of the process, or its lock: see process_reader.h. */
+int proc_read_most(uint32_t pid, const char *name, size_t most, struct buffer *text);
 
 /* Target of the link /proc/PID/NAME, such as "exe" or "root"; `size` includes the NUL. */
 int proc_link(uint32_t pid, const char *name, char *path, size_t size);

@@ -64,6 +64,8 @@ until { opener=$(pgrep -P $recorder prof-opener | grep -vx $killed) &&
 done
 is "$(threads /proc/$opener | sort -u)" "0000000000000000 0000010000080004 0000010000080004 0000000000000000 1" \
 	"... and another one, after that was killed"
+is "$(threads /proc/$(pgrep -P $recorder prof-reader))" "0000000000000000 0000000000080000 0000000000080000 0000000000000000 1" \
+	"the process that reads the memory of others holds what that takes"
 is "$(stat -c %a "$work/long.prf")" 600 "the trace can be read by its owner only"
 runs $burn
 kill -INT $recorder

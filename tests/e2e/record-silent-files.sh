@@ -83,6 +83,58 @@ if [ "$(uname -m)" = x86_64 ]; then
 		"... with the samples of that code"
 fi
 
+# The name of a function in such a file, of another user's program.
+mkdir name
+./burn 0 &
+burn=$!
+python3 "$top/tests/e2e/programs/silent_name.py" content "$work/name/file" > ready 2> name.why &
+user=$!
+i=0
+until [ -s content ] || [ $i = 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+serve name content "$(cat /proc/$user/comm)"
+i=0
+until [ -s ready ] || [ $i = 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 2 -o name.prf 2> name.log
+is $? 0 "a function whose name does not answer: recorded"
+is "$(grep -c "process $user does not answer when its memory is read" name.log)" 1 "... with a message that names the process"
+kill -KILL $user $burn
+exec 9>&-
+timeout 20 tail --pid=$server -f /dev/null
+like "$("$report" -q name.prf)" '^burn;.*__libc_start_main;.*work' "other programs are recorded whole"
+number "$("$report" -q name.prf | awk '/^python/ { n += $NF } END { print n + 0 }') > 500" "... and all samples of it are kept"
+
+# A process that does not let its mappings be looked at.
+need gcc -O1 -g -pthread "$top/tests/e2e/programs/keep_lock.c" -o keep_lock
+mkdir lock
+serve lock honest.so lock
+# Without the server's end of its pipe: it cannot end before the server does.
+./keep_lock "$work/lock/file" 100 2> lock.why 9>&- &
+user=$!
+./burn 0 &
+burn=$!
+i=0
+until grep -q '^State:.*D' /proc/$user/task/*/status 2> /dev/null || [ $i = 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+timeout -s KILL 60 "$record" -F 499 -a -d 2 -o lock.prf 2> lock.log
+is $? 0 "a process that keeps the lock of its address space: -a records"
+like "$(cat lock.log)" "process $user does not answer when its memory is read" "... with a message that names it"
+timeout -s KILL 60 "$record" -q -F 499 -d 2 -o lock-p.prf -p $user 2> lock-p.log
+is $? 0 "... and so does -p"
+kill -KILL $user
+kill $burn
+exec 9>&-
+timeout 20 tail --pid=$server -f /dev/null
+like "$("$report" -q lock.prf)" '^burn;.*__libc_start_main;.*work' "other programs are recorded whole"
+number "$("$report" -q lock-p.prf | awk '/^keep_lock;/ { n += $NF } END { print n + 0 }') > 500" "... and all samples of it are kept"
+
 # Such a file system that answers everybody, but has no shared mappings.
 mkdir direct
 serve direct burn direct

@@ -4,11 +4,13 @@
 
     silent_files.py FOLDER FILE COMM [open]
     silent_files.py FOLDER FILE direct
+    silent_files.py FOLDER FILE lock
 
 FOLDER/file has FILE's bytes. Programs called COMM are answered. Of others the first read is taken
 and never answered, or, with "open", the first open. With "direct" all are answered, and the file
-bypasses the page cache (FOPEN_DIRECT_IO), so that no shared mapping of it can be made. Ends when its
-standard input does; needs root.
+bypasses the page cache (FOPEN_DIRECT_IO), so that no shared mapping of it can be made. With "lock"
+that is so from the second time on that it is opened, and what is written is never answered. Ends when
+its standard input does; needs root.
 """
 import ctypes
 import os
@@ -16,8 +18,8 @@ import select
 import struct
 import sys
 
-LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, INIT, OPENDIR, INTERRUPT = (
-    1, 2, 3, 14, 15, 17, 18, 26, 27, 36)
+LOOKUP, FORGET, GETATTR, OPEN, READ, WRITE, STATFS, RELEASE, INIT, OPENDIR, INTERRUPT = (
+    1, 2, 3, 14, 15, 16, 17, 18, 26, 27, 36)
 ROOT, FILE = 1, 2
 DIRECTORY, REGULAR = 0o040755, 0o100755
 
@@ -57,6 +59,7 @@ def comm_of(pid):
 
 
 def serve(device, content, comm, refused):
+    direct = comm == "direct"
     while True:
         ready, _, _ = select.select([device, 0], [], [])
         if 0 in ready and not os.read(0, 4096):
@@ -67,7 +70,8 @@ def serve(device, content, comm, refused):
         _, kind, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", request)
         if kind in (FORGET, INTERRUPT) or (kind == refused and comm_of(pid) != comm):
             continue
-        reply = answer(content, node, kind, request[40:], refused is None)
+        reply = answer(content, node, kind, request[40:], direct)
+        direct |= comm == "lock" and kind == OPEN
         data, error = (reply, 0) if isinstance(reply, bytes) else (b"", reply)
         os.write(device, struct.pack("<IiQ", 16 + len(data), error, unique) + data)
 
@@ -80,7 +84,7 @@ def main():
     if libc.mount(b"silent", folder.encode(), b"fuse", 0, options.encode()):
         sys.exit("mount: " + os.strerror(ctypes.get_errno()))
     print("mounted", flush=True)
-    refused = None if comm == "direct" else OPEN if sys.argv[4:] == ["open"] else READ
+    refused = {"direct": None, "lock": WRITE}.get(comm, OPEN if sys.argv[4:] == ["open"] else READ)
     with open(path, "rb") as file:
         serve(device, file.read(), comm, refused)
     libc.umount2(folder.encode(), 2)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/child_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+void child_process_begin(int socket, const char *name, enum privileges_use use)
+{
+	struct rlimit limit;
+	sigset_t all;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, name);
+	for (int fd = 0; fd <= 2; fd++)
+		dup2(null, fd);
+	dup2(socket, CHILD_PROCESS_SOCKET);
+	close_range(CHILD_PROCESS_SOCKET + 1, ~0u, 0);
+	setpriority(PRIO_PROCESS, 0, -19);
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	privileges_drop_in_thread(use);
+}
+
+uint64_t child_process_cpu_ns(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
