@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/slow/soak.sh [MINUTES]: records everything at 999 Hz for so long (60), while 100 processes a
-# second are started: most are short, some load a library, make code, compile, or are a program that
-# was never seen before. The recorder's memory, open files and CPU time of each 10 s are written to a
+# second are started: most are short, some load a library, make code, compile, run Python, or are a
+# program that was never seen before. The recorder's memory, open files and CPU time of each 10 s are written to a
 # table. The first and the last ten minutes (or sixths, of a shorter run) must agree within 5 %; the first
 # ones begin after a minute.
 . "$(dirname "$0")/../lib.sh"
@@ -41,6 +41,7 @@ while [ $i -lt 100 ]; do
 	*5) echo "./map_code honest.so 0.001" ;;
 	*8) echo "./made_code 1" ;;
 	*3) echo "sh -c :" ;;
+	61) echo "python3 -c pass" ;;
 	*) echo "true" ;;
 	esac
 	i=$((i + 1))
