@@ -8,7 +8,6 @@
 #include "record/status.h"
 #include "record/system/opener.h"
 #include "record/system/privileges.h"
-#include "record/system/process_reader.h"
 #include "record/traces.h"
 
 #include <errno.h>
@@ -284,18 +283,38 @@ static struct error *finish(struct session *s)
 	return error ? error : traces_finish(s, now, true);
 }
 
+/*
+ * Asks the command to end, and waits up to `ms`, or until another signal says not to wait. True
+ * when it has ended.
+ */
+static bool ask_command(struct session *s, int signal, int ms, bool *hurried)
+{
+	const int piece = 50;
+	bool ended;
+
+	target_ask(&s->target, signal);
+	while (!(ended = target_wait(&s->target, *hurried ? 0 : piece)) && !*hurried &&
+	       ms > piece) {
+		int next = read_signal(s);
+
+		*hurried = next && next != SIGUSR2;
+		ms -= piece;
+	}
+	return ended;
+}
+
 /* Asks a command that outlives its recording to end, as perf does, and returns its exit status. */
 static int end_command(struct session *s, int signal)
 {
 	struct target *t = &s->target;
-	bool asked = !target_wait(t, 0);
+	bool asked = !target_wait(t, 0), hurried = false;
 
 	if (!t->command)
 		return 0;
-	if (asked && !target_ask(t, signal ? signal : SIGTERM, 1000) &&
-	    !target_ask(t, SIGTERM, 2000))
-		message_warning("%s does not end and goes on as process %d",
-				s->settings->command[0], (int)t->command);
+	if (asked && !ask_command(s, signal ? signal : SIGTERM, 1000, &hurried) &&
+	    !ask_command(s, SIGTERM, 2000, &hurried))
+		message_warning("%s %s and goes on as process %d", s->settings->command[0],
+				hurried ? "is not waited for" : "does not end", (int)t->command);
 	/* A command that ended by our SIGTERM did what it was asked to: that is no failure. */
 	return asked && !signal && target_killed_by(t) == SIGTERM ? 0 : target_exit_status(t);
 }
@@ -409,7 +428,6 @@ static void release(struct session *s, bool discard)
 	world_release(&s->world);
 	jit_free(s->jit);
 	opener_stop();
-	process_reader_stop();
 	overhead_release(&s->overhead);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);

@@ -322,15 +322,12 @@ bool target_wait(struct target *t, int ms)
 	return t->reaped;
 }
 
-bool target_ask(struct target *t, int signal, int ms)
+void target_ask(struct target *t, int signal)
 {
-	if (t->command && !t->reaped) {
-		kill(t->command, signal);
-		kill(t->command, SIGCONT);
-	}
-	for (; ms > 50 && !target_wait(t, 50); ms -= 50)
-		;
-	return target_wait(t, ms);
+	if (!t->command || t->reaped)
+		return;
+	kill(t->command, signal);
+	kill(t->command, SIGCONT);
 }
 
 int target_killed_by(const struct target *t)

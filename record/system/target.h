@@ -67,9 +67,8 @@ bool target_has_ended(const struct target *t);
 /* Waits up to `ms` for the command's end; -1: for ever. True when it ended. */
 bool target_wait(struct target *t, int ms);
 
-/* Sends the command a signal, which it gets even when it is stopped, and waits as target_wait()
- * does. */
-bool target_ask(struct target *t, int signal, int ms);
+/* Sends the command a signal, which it gets even when it is stopped. */
+void target_ask(struct target *t, int signal);
 
 /* The signal that killed the command, or 0. */
 int target_killed_by(const struct target *t);

@@ -73,6 +73,26 @@ is $status 0 "one that does not want to end is left alone"
 like "$(cat "$work/err")" "goes on as process $(cat "$work/deaf")" "which is reported"
 kill -KILL "$(cat "$work/deaf")"
 
+# ... and is not waited for either, if the recorder gets a second signal.
+"$record" -o "$work/hurried.prf" -- sh -c 'trap "" INT TERM; echo $$ > "$0"; exec "$1" 0' "$work/hurried" "$work/burn" 2> "$work/err" &
+recorder=$!
+i=0
+until [ -s "$work/hurried" ] || [ $i = 300 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+kill -INT $recorder
+i=0
+until [ "$(complete "$work/hurried.prf" 2> /dev/null)" = True ] || [ $i = 300 ]; do
+	sleep 0.01
+	i=$((i + 1))
+done
+kill -INT $recorder
+wait $recorder
+is $? 0 "a second signal: it ends, too"
+like "$(cat "$work/err")" "is not waited for and goes on as process $(cat "$work/hurried")" "... and says so"
+kill -KILL "$(cat "$work/hurried")"
+
 # An existing trace is kept if the command does not exist.
 "$record" -q -o "$work/kept.prf" -- true
 "$record" -q -o "$work/kept.prf" -- "$work/no-such-command" 2> "$work/err"
