@@ -6,6 +6,7 @@
 #include "common/elf_file.h"
 #include "common/map.h"
 #include "record/system/opener.h"
+#include "record/system/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define ASKERS_MAX 2 /* after the first one of a file */
 
 _Static_assert(!offsetof(struct object, mapped), "mappings.c counts them there");
 
@@ -226,8 +229,31 @@ static int open_for(uint32_t pid, const struct mapping *m, struct open_file *fil
 }
 
 /*
- * 0 or -errno. While a file has not answered it is not asked again for the next process: each
- * question keeps a thread.
+ * Of another user than the asker. It may be that one's process that does not answer, and not the
+ * file.
+ */
+static bool may_ask_instead(const struct asker *asker, uint32_t pid)
+{
+	uint32_t uid;
+
+	return pid != asker->pid && asker->changes < ASKERS_MAX &&
+	       !proc_status(pid, "Uid:", &uid) && uid != asker->uid;
+}
+
+static void set_asker(struct object *object, uint32_t pid, const struct mapping *m)
+{
+	struct asker *asker = &object->asker;
+
+	asker->pid = pid;
+	asker->start = m->start;
+	asker->end = m->end;
+	if (proc_status(pid, "Uid:", &asker->uid))
+		asker->uid = UINT32_MAX;
+}
+
+/*
+ * 0 or -errno. While a file has not answered it is not asked again for the next process, but for a
+ * few of other users: each question keeps a thread.
  */
 static int open_mapped(uint32_t pid, const struct mapping *m, struct open_file *file)
 {
@@ -237,18 +263,19 @@ static int open_mapped(uint32_t pid, const struct mapping *m, struct open_file *
 	int error;
 
 	if (!asker->pid)
-		*asker = (struct asker){ pid, m->start, m->end };
+		set_asker(object, pid, m);
 	first.start = asker->start;
 	first.end = asker->end;
 	error = open_for(asker->pid, &first, file);
-	if (error == -EAGAIN)
+	if (error == -EAGAIN && !may_ask_instead(asker, pid))
 		return error;
 	if (error && asker->pid != pid) {
-		*asker = (struct asker){ pid, m->start, m->end };
+		asker->changes += error == -EAGAIN;
+		set_asker(object, pid, m);
 		error = open_for(pid, m, file);
 	}
 	if (error != -EAGAIN)
-		asker->pid = 0;
+		*asker = (struct asker){ .pid = 0 };
 	return error;
 }
 

@@ -21,7 +21,8 @@ struct map;
 
 /* A process and its mapping; pid 0: none. */
 struct asker {
-	uint32_t pid;
+	uint32_t pid, uid;
+	unsigned int changes; /* how often it was another process before */
 	uint64_t start, end;
 };
 
