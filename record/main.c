@@ -2,6 +2,7 @@
 #include "common/message.h"
 #include "record/options.h"
 #include "record/session.h"
+#include "record/system/process_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,11 @@ static int list_events(void)
 	return 1;
 }
 
+static void show_silent_process(const char *text)
+{
+	message_warning("%s", text);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings;
@@ -48,6 +54,8 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	give_memory_back();
 	message_setup("prof-record", MESSAGE_INFO);
+	/* -p NAME asks all processes for theirs. */
+	process_reader_start(show_silent_process);
 	status = settings_parse(&settings, argc, argv);
 	if (status == OPTIONS_OK) {
 		message_setup("prof-record", settings.quiet	? MESSAGE_ERROR
@@ -55,6 +63,7 @@ int main(int argc, char **argv)
 								: MESSAGE_INFO);
 		status = settings.list ? list_events() : session_run(&settings);
 	}
+	process_reader_stop();
 	settings_release(&settings);
 	return status;
 }

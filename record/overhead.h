@@ -12,8 +12,8 @@ struct overhead {
 	int counting_fd;       /* keeps the kernel measuring its BPF programs; -1: it does not */
 	uint64_t ring_peak;    /* most bytes seen waiting in a ring */
 	uint64_t runs, run_ns; /* of our BPF programs, since they were loaded; ns */
-	uint64_t cpu_ns, peak_memory; /* of the recorder: ns of CPU time, that of its reader
-					 included; bytes */
+	uint64_t cpu_ns;       /* of the recorder and its reader */
+	uint64_t peak_memory;  /* of the recorder, in bytes */
 };
 
 void overhead_init(struct overhead *e);

@@ -12,7 +12,6 @@
 #include "record/system/opener.h"
 #include "record/system/privileges.h"
 #include "record/system/proc.h"
-#include "record/system/process_reader.h"
 #include "record/spaces/made_code.h"
 
 #include <errno.h>
@@ -257,7 +256,7 @@ static void show_warning(const char *text, void *context)
 	message_warning("%s", text);
 }
 
-static void show_silent(const char *text)
+static void show_silent_file(const char *text)
 {
 	message_warning("%s", text);
 }
@@ -568,13 +567,9 @@ int session_set_up(struct session *s)
 		status = choose_cpus(s);
 	prepare_signals(s);
 	/* Before there are other threads and a command, whose pipes it must not have. */
-	error = status ? NULL : opener_start(show_silent);
+	error = status ? NULL : opener_start(show_silent_file);
 	if (error)
 		return fail_error(error);
-	/* Without the capability, memory of descendants may be all that can be read, and only here.
-	 */
-	if (privileges_can_trace())
-		process_reader_start(show_silent);
 	if (!status)
 		status = find_targets(s);
 	hurry();

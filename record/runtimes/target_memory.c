@@ -31,6 +31,9 @@ bool target_is_present(uint32_t pid, uint64_t address, size_t size)
 	char path[64];
 	int fd;
 
+	/* Else another process waits for it. */
+	if (!process_reader_is_direct(pid))
+		return true;
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -21,8 +21,8 @@ struct target_memory {
 struct target_memory target_memory_of(uint32_t pid);
 
 /*
- * Whether the pages of some bytes are in memory now, so that to read them is not to wait for
- * whoever has their content: a file system may never answer.
+ * Whether some bytes can be read without waiting for whoever has their content, as a file system
+ * that never answers: their pages are in memory now, or it is not this process that would wait.
  */
 bool target_is_present(uint32_t pid, uint64_t address, size_t size);
 

@@ -7,6 +7,7 @@
 #include "record/system/proc.h"
 #include "record/system/process_reader.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -407,13 +408,16 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct buffer text = { 0 };
 	int status = process_reader_file(pid, "maps", MAPS_BYTES, &text);
-	struct error *error = status ? error_system(status, "cannot read /proc/%u/maps", pid)
-				     : spaces_add(s, pid);
+	/* One that does not answer is recorded all the same, with what the side band says of it. */
+	bool silent = status == -ETIMEDOUT;
+	struct error *error = status && !silent
+				      ? error_system(status, "cannot read /proc/%u/maps", pid)
+				      : spaces_add(s, pid);
 	struct proc_mapping m;
 	char *rest;
 
 	/* An ending process and a kernel thread have an empty maps file. */
-	if (!error && text.size) {
+	if (!error && !silent && text.size) {
 		roots_read(&s->roots, pid);
 		if (layout_of(s, pid)->mappings.n)
 			error = clear(s, pid, time_ns, false);

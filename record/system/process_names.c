@@ -2,11 +2,14 @@
 #include "record/system/process_names.h"
 
 #include "record/system/proc.h"
+#include "record/system/process_reader.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define COMMAND_LINE_BYTES (1 << 20) /* its first word ends by then */
 
 struct search {
 	const char *name;
@@ -25,7 +28,7 @@ static bool has_name(uint32_t pid, const char *name)
 	if (!proc_comm(pid, pid, comm, sizeof(comm)) && !strcmp(comm, name))
 		return true;
 	/* A thread may have set a comm of its own, and a long name is cut there. */
-	if (proc_read(pid, "cmdline", &text))
+	if (process_reader_file(pid, "cmdline", COMMAND_LINE_BYTES, &text))
 		text.size = 0;
 	word = buffer_string(&text);
 	slash = strrchr(word, '/');

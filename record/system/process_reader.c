@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -18,21 +17,21 @@
 
 #include "common/clock.h"
 #include "record/system/child_process.h"
+#include "record/system/patience.h"
 #include "record/system/proc.h"
 
-#define PIECES_MAX 1024		/* of one request, as the kernel's IOV_MAX */
+#define PIECES_MAX 1023		/* of one request: with the size, the kernel's IOV_MAX */
 #define PIECE_BYTES (64u << 10) /* of one answer */
-/* An answer is waited for so long, and so long while a process is silent. */
-#define PATIENCE_MS 100
-#define SHORT_PATIENCE_MS 20
-#define DYING_MS 100 /* a killed child is waited for so long */
-#define SILENT_NS UINT64_C(60000000000)
-#define SILENT_MAX 64
-#define SILENT_OF_USER 4
-#define WARNINGS_MAX 8 /* of silent processes */
-#define RESTARTS_MAX 8
-/* What is known of a process's user holds so long: less than another program takes to start. */
-#define OWN_NS UINT64_C(200000)
+#define SOCKET_BYTES (256 << 10)
+/* A child is waited for so long, by turns, as long as it is slow itself. */
+#define TURN_MS 100
+#define TURNS_MAX 10
+#define DYING_MS 20 /* a child that was killed is waited for so long */
+/* Children that were killed, and that the kernel keeps all the same: one for each user. */
+#define KEPT_MAX 8
+#define RESTARTS_MAX 8 /* after somebody else has killed it */
+/* Who a process belongs to holds so long: less than another program takes to start. */
+#define OWNER_NS UINT64_C(200000)
 
 struct piece {
 	uint64_t address, size;
@@ -51,31 +50,36 @@ struct request {
 
 /*
  * One message: their number, or -errno, and the bytes. The memory that was asked for is one answer;
- * a file is any number of them, the last of which has none.
+ * a file is any number of them, the last of which has none. The first message of all says that the
+ * child is ready.
  */
 struct answer {
 	int64_t size;
 	uint8_t bytes[PIECE_BYTES];
 };
 
-struct silent {
-	uint32_t pid, uid;
+struct owner {
+	uint32_t pid; /* 0: not known */
 	uint64_t until_ns;
+	uint32_t user; /* see patience.h */
+	bool own;      /* the recorder's own user, in its own container */
 };
 
 static struct {
 	bool started; /* or the caller reads */
+	bool traces;  /* memory of other users' processes can be read */
 	void (*warn)(const char *text);
-	pid_t process; /* 0: none yet */
-	int socket, patience_ms, cpu;
-	pid_t dying; /* was killed, and has not ended yet; 0: none */
-	struct silent silent[SILENT_MAX];
-	size_t n;
-	unsigned int warnings, restarts;
+	pid_t process; /* 0: none */
+	int socket, turn_ms, cpu;
+	struct {
+		pid_t pid;
+		uint32_t user; /* whose process keeps it */
+	} kept[KEPT_MAX];
+	size_t n_kept;
+	unsigned int restarts;
 	uint64_t cpu_ns; /* of those that have ended */
-	bool own;	 /* is own_pid */
-	uint32_t own_pid;
-	uint64_t own_until_ns;
+	struct owner owner;
+	struct patience patience;
 } reader;
 
 /* -------- the child -------- */
@@ -124,19 +128,88 @@ static bool answer_file(const struct request *r, struct answer *a)
 	return sent;
 }
 
-/* No signal reaches it but those that end it. */
+/* No signal reaches it but those that end it. No memory is asked for: another thread of the
+ * recorder may have had the C library's locks when it was forked. */
 static _Noreturn void serve(void)
 {
-	struct request *r = malloc(sizeof(*r));
-	struct answer *a = malloc(sizeof(*a));
+	static struct request r;
+	static struct answer a;
 
-	while (r && a && recv(CHILD_PROCESS_SOCKET, r, sizeof(*r), 0) > 0 &&
-	       (r->count ? answer_memory(r, a) : answer_file(r, a)))
-		;
+	if (answer_with(&a, 0))
+		while (recv(CHILD_PROCESS_SOCKET, &r, sizeof(r), 0) > 0 &&
+		       (r.count ? answer_memory(&r, &a) : answer_file(&r, &a)))
+			;
 	_exit(0);
 }
 
-/* -------- processes that are silent -------- */
+/* -------- whom a process belongs to -------- */
+
+/* How many numbers the process has, one for each pid namespace that it is in. */
+static size_t count_pids(const char *status)
+{
+	const char *at = strstr(status, "\nNSpid:");
+	size_t n = 0;
+
+	for (at = at ? at + strlen("\nNSpid:") : "\n"; *at && *at != '\n'; at++)
+		n += *at == '\t';
+	return n;
+}
+
+static size_t own_depth(void)
+{
+	static size_t depth;
+	struct buffer text = { 0 };
+
+	if (!depth && !proc_read((uint32_t)getpid(), "status", &text))
+		depth = count_pids(buffer_string(&text));
+	buffer_release(&text);
+	return depth;
+}
+
+/*
+ * The recorder's own processes could stop it anyhow, and to read their memory here saves some 20 us
+ * each time. Root of a container cannot.
+ */
+static bool read_owner(uint32_t pid, struct owner *o)
+{
+	struct buffer text = { 0 };
+	unsigned int uids[4] = { 0 };
+	const char *status, *line;
+	bool known;
+
+	status = proc_read(pid, "status", &text) ? "" : buffer_string(&text);
+	line = strstr(status, "\nUid:");
+	known = line &&
+		sscanf(line, "\nUid: %u %u %u %u", &uids[0], &uids[1], &uids[2], &uids[3]) == 4;
+	*o = (struct owner){ .pid = pid, .own = count_pids(status) == own_depth() };
+	o->user = patience_user(uids[0], !o->own);
+	for (size_t i = 0; i < 4; i++)
+		o->own &= uids[i] == (unsigned int)geteuid();
+	buffer_release(&text);
+	return known;
+}
+
+/* False: the process is not there. */
+static bool find_owner(uint32_t pid)
+{
+	uint64_t now = clock_now();
+
+	if (pid == reader.owner.pid && now < reader.owner.until_ns)
+		return true;
+	if (!read_owner(pid, &reader.owner)) {
+		reader.owner.pid = 0;
+		return false;
+	}
+	reader.owner.until_ns = now + OWNER_NS;
+	return true;
+}
+
+bool process_reader_is_direct(uint32_t pid)
+{
+	return !reader.started || !reader.traces || (find_owner(pid) && reader.owner.own);
+}
+
+/* -------- the child's life -------- */
 
 static void say(const char *text)
 {
@@ -144,97 +217,12 @@ static void say(const char *text)
 		reader.warn(text);
 }
 
-/* The real user, whom no process can change without privileges. */
-static uint32_t user_of(uint32_t pid)
+/* Those that have ended by now. */
+static void reap_kept(void)
 {
-	uint32_t uid;
-
-	return proc_status(pid, "Uid:", &uid) ? UINT32_MAX : uid;
-}
-
-/* All are if there is no room for more: there are that many users then, who may be one. */
-static bool is_silent(uint32_t pid)
-{
-	size_t of_user = 0, left = 0;
-	uint64_t now = reader.n ? clock_now() : 0;
-	uint32_t uid = reader.n ? user_of(pid) : 0;
-	bool silent = false;
-
-	for (size_t i = 0; i < reader.n; i++) {
-		const struct silent s = reader.silent[i];
-
-		if (s.until_ns <= now)
-			continue;
-		reader.silent[left++] = s;
-		of_user += s.uid == uid;
-		silent |= s.pid == pid;
-	}
-	reader.n = left;
-	return silent || of_user >= SILENT_OF_USER || left == SILENT_MAX;
-}
-
-static void add_silent(uint32_t pid)
-{
-	char text[192];
-
-	reader.silent[reader.n++] = (struct silent){ pid, user_of(pid), clock_now() + SILENT_NS };
-	if (reader.warnings++ >= WARNINGS_MAX)
-		return;
-	snprintf(text, sizeof(text),
-		 "process %" PRIu32
-		 " does not answer when its memory is read; it is not asked again "
-		 "for a minute, and functions may have no names%s",
-		 pid, reader.warnings == WARNINGS_MAX ? "; other such ones are not reported" : "");
-	say(text);
-}
-
-/* -------- processes of the recorder's own user -------- */
-
-/* Whether all its users are the recorder's: real, effective, saved and of files. */
-static bool has_own_user(uint32_t pid)
-{
-	struct buffer text = { 0 };
-	unsigned int uids[4];
-	const char *line;
-	bool own;
-
-	line = proc_read(pid, "status", &text) ? NULL : strstr(buffer_string(&text), "\nUid:");
-	own = line &&
-	      sscanf(line, "\nUid: %u %u %u %u", &uids[0], &uids[1], &uids[2], &uids[3]) == 4;
-	for (size_t i = 0; i < 4 && own; i++)
-		own = uids[i] == (unsigned int)geteuid();
-	buffer_release(&text);
-	return own;
-}
-
-/*
- * Such a one may as well be read here: it could stop the recorder anyhow. To read by the child
- * takes ten times as long.
- */
-static bool is_own(uint32_t pid)
-{
-	uint64_t now = clock_now();
-
-	if (pid != reader.own_pid || now > reader.own_until_ns) {
-		reader.own = has_own_user(pid);
-		reader.own_pid = pid;
-		reader.own_until_ns = now + OWN_NS;
-	}
-	return reader.own;
-}
-
-/* -------- the child's life -------- */
-
-static bool has_died(void)
-{
-	for (int ms = 0; ms < DYING_MS; ms++) {
-		const struct timespec pause = { .tv_nsec = 1000000 };
-
-		if (waitpid(reader.dying, NULL, WNOHANG))
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
+	for (size_t i = reader.n_kept; i-- > 0;)
+		if (waitpid(reader.kept[i].pid, NULL, WNOHANG))
+			reader.kept[i] = reader.kept[--reader.n_kept];
 }
 
 static void end_child(void)
@@ -244,33 +232,91 @@ static void end_child(void)
 	reader.cpu_ns += child_process_cpu_ns(reader.process);
 	kill(reader.process, SIGKILL);
 	close(reader.socket);
-	reader.dying = reader.process;
+	reader.kept[reader.n_kept].pid = reader.process;
+	reader.kept[reader.n_kept++].user = reader.owner.user;
 	reader.process = 0;
-	if (has_died())
-		reader.dying = 0;
-	else
-		say("the process that reads the memory of others cannot be killed: functions of "
-		    "runtimes have no names until it can");
+	for (int ms = 0; ms < DYING_MS; ms++) {
+		const struct timespec pause = { .tv_nsec = 1000000 };
+		size_t before = reader.n_kept;
+
+		reap_kept();
+		if (reader.n_kept < before)
+			break;
+		nanosleep(&pause, NULL);
+	}
 }
 
-static void set_patience(int ms)
+static bool keeps_one(uint32_t user)
 {
-	const struct timeval patience = { .tv_usec = ms * 1000 };
+	reap_kept();
+	for (size_t i = 0; i < reader.n_kept; i++)
+		if (reader.kept[i].user == user)
+			return true;
+	return false;
+}
 
-	if (ms != reader.patience_ms &&
-	    !setsockopt(reader.socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
-		reader.patience_ms = ms;
+static void set_turn(int ms)
+{
+	const struct timeval turn = { .tv_usec = ms * 1000 };
+
+	if (ms != reader.turn_ms &&
+	    !setsockopt(reader.socket, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn)))
+		reader.turn_ms = ms;
+}
+
+/* Whether no process keeps the child: it does its work, or waits for a CPU. */
+static bool is_running(void)
+{
+	return proc_state((uint32_t)reader.process, NULL) == 'R';
+}
+
+/*
+ * Receives one answer, with its bytes where parts[1] and following say. 0, or -errno: -EAGAIN if
+ * there was none in time.
+ */
+static int take(struct iovec *parts, size_t n, int64_t *size)
+{
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
+	int error = -EAGAIN;
+
+	parts[0] = (struct iovec){ size, sizeof(*size) };
+	for (int turn = 0; turn < TURNS_MAX; turn++) {
+		ssize_t got = recvmsg(reader.socket, &m, 0);
+
+		if (got >= (ssize_t)sizeof(*size))
+			return 0;
+		error = got < 0 ? -errno : -EPIPE;
+		if (error != -EINTR && (error != -EAGAIN || !is_running()))
+			break;
+	}
+	return error;
+}
+
+static bool is_there(void)
+{
+	struct iovec part;
+	int64_t size;
+
+	/* It waits for nobody: no turn is too many. */
+	for (int turn = 0; turn < TURNS_MAX; turn++) {
+		int error = take(&part, 1, &size);
+
+		if (error != -EAGAIN)
+			return !error;
+	}
+	return false;
 }
 
 static bool start_child(void)
 {
-	int ends[2];
+	int ends[2], bytes = SOCKET_BYTES;
 
-	if (reader.dying && waitpid(reader.dying, NULL, WNOHANG))
-		reader.dying = 0;
-	if (reader.dying || reader.restarts > RESTARTS_MAX ||
+	reap_kept();
+	if (reader.n_kept == KEPT_MAX || reader.restarts > RESTARTS_MAX ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return false;
+	for (size_t i = 0; i < 2; i++)
+		setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	reader.process = fork();
 	if (!reader.process) {
 		child_process_begin(ends[1], "prof-reader", PRIVILEGES_FOR_READING);
@@ -283,14 +329,18 @@ static bool start_child(void)
 		return false;
 	}
 	reader.socket = ends[0];
-	reader.patience_ms = 0;
+	reader.turn_ms = 0;
 	reader.cpu = -1;
-	return true;
+	set_turn(TURN_MS);
+	if (is_there())
+		return true;
+	end_child();
+	return false;
 }
 
 /*
  * On one CPU, question and answer are two switches from one process to the other. Else another CPU
- * has to be woken up for each of them, which takes ten times as long.
+ * has to be woken up for each of them, which takes half as long again.
  */
 static void stay_together(void)
 {
@@ -305,63 +355,72 @@ static void stay_together(void)
 		reader.cpu = cpu;
 }
 
-/* False if it cannot be asked about that process now. */
-static bool is_ready(uint32_t pid)
-{
-	if (is_silent(pid) || (!reader.process && !start_child()))
-		return false;
-	set_patience(reader.n ? SHORT_PATIENCE_MS : PATIENCE_MS);
-	return true;
-}
+/* -------- questions -------- */
 
-/* After a question that the child did not take, or did not answer. */
-static void give_up(uint32_t pid, bool silent)
+/* The child has not taken the question, or not answered it. */
+static void give_up(uint32_t pid, int error)
 {
+	char text[192];
+
 	end_child();
-	if (silent)
-		add_silent(pid);
-	else if (reader.restarts++ < RESTARTS_MAX)
+	if (error == -EAGAIN) {
+		if (patience_lose(&reader.patience, reader.owner.user, pid, clock_now(), text,
+				  sizeof(text)))
+			say(text);
+		if (reader.n_kept == KEPT_MAX)
+			say("the kernel keeps too many processes that read others' memory: "
+			    "functions "
+			    "of runtimes have no names until it lets one go");
+	} else if (reader.restarts++ < RESTARTS_MAX) {
 		say("the process that reads the memory of others has ended; another one is "
 		    "started");
-	else
-		say("the process that reads the memory of others has ended: functions of runtimes "
-		    "have no names from now on");
+	} else {
+		say("the process that reads the memory of others has ended: functions of "
+		    "runtimes, and programs that start, have no names from now on");
+	}
 }
 
+static int patience_with(uint32_t pid)
+{
+	return patience_of(&reader.patience, reader.owner.user, reader.owner.own, pid, clock_now());
+}
+
+/* False if there will be no answer. */
 static bool ask(struct request *r)
 {
 	size_t size = offsetof(struct request, pieces) + r->count * sizeof(*r->pieces);
+	int turn_ms;
 
-	if (!is_ready(r->pid))
+	if (!find_owner(r->pid))
 		return false;
+	turn_ms = keeps_one(reader.owner.user) ? 0 : patience_with(r->pid);
+	if (!turn_ms || (!reader.process && !start_child()))
+		return false;
+	set_turn(turn_ms);
 	stay_together();
 	if (send(reader.socket, r, size, MSG_NOSIGNAL) == (ssize_t)size)
 		return true;
-	give_up(r->pid, false);
+	give_up(r->pid, -errno == -EAGAIN ? -EPIPE : -errno);
 	return false;
 }
 
-/* Receives one answer, with its bytes where parts[1] and following say. False: there is none. */
-static bool take(uint32_t pid, struct iovec *parts, size_t n, int64_t *size)
+/* One answer to the question; what it is waited for counts. */
+static bool take_answer(uint32_t pid, struct iovec *parts, size_t n, int64_t *size)
 {
-	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
-	ssize_t got;
+	uint64_t before = clock_now(), now;
+	int error = take(parts, n, size);
 
-	parts[0] = (struct iovec){ size, sizeof(*size) };
-	do
-		got = recvmsg(reader.socket, &m, 0);
-	while (got < 0 && errno == EINTR);
-	if (got >= (ssize_t)sizeof(*size))
-		return true;
-	give_up(pid, got < 0 && errno == EAGAIN);
-	return false;
+	now = clock_now();
+	patience_waited(&reader.patience, reader.owner.user, now - before, now);
+	if (error)
+		give_up(pid, error);
+	return !error;
 }
-
-/* -------- questions -------- */
 
 void process_reader_start(void (*warn)(const char *text))
 {
 	reader.started = true;
+	reader.traces = privileges_can_trace();
 	reader.warn = warn;
 }
 
@@ -369,7 +428,9 @@ void process_reader_stop(void)
 {
 	end_child();
 	reader.started = false;
-	reader.n = reader.warnings = reader.restarts = 0;
+	reader.restarts = 0;
+	reader.owner.pid = 0;
+	patience_reset(&reader.patience);
 }
 
 uint64_t process_reader_cpu_ns(void)
@@ -388,7 +449,7 @@ static bool ask_batch(struct batch *b)
 {
 	size_t wanted = b->size, n = 1 + b->request.count;
 	int64_t size;
-	bool answered = ask(&b->request) && take(b->request.pid, b->here, n, &size);
+	bool answered = ask(&b->request) && take_answer(b->request.pid, b->here, n, &size);
 
 	b->request.count = 0;
 	b->size = 0;
@@ -416,7 +477,7 @@ bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct 
 
 	for (size_t i = 0; i < n; i++)
 		total += here[i].iov_len;
-	if (!reader.started || is_own(pid))
+	if (process_reader_is_direct(pid))
 		return process_vm_readv((pid_t)pid, here, n, there, n, 0) == (ssize_t)total;
 	b.request.pid = pid;
 	b.request.count = 0;
@@ -442,12 +503,19 @@ int process_reader_file(uint32_t pid, const char *name, size_t most, struct buff
 
 	if (!reader.started)
 		return proc_read_most(pid, name, most, text);
+	if (!find_owner(pid))
+		return -ESRCH;
 	snprintf(r.name, sizeof(r.name), "%s", name);
 	if (!ask(&r))
 		return -ETIMEDOUT;
 	do {
-		if (!take(pid, parts, 2, &size))
+		if (!take_answer(pid, parts, 2, &size))
 			return -ETIMEDOUT;
+		/* So much of a minute is gone that the rest is not waited for. */
+		if (size > 0 && !patience_with(pid)) {
+			end_child();
+			return -ETIMEDOUT;
+		}
 		if (size > 0)
 			buffer_append(text, bytes, (size_t)size);
 	} while (size > 0);

@@ -3,11 +3,11 @@
 #define RECORD_SYSTEM_PROCESS_READER_H
 
 /*
- * Reads what needs the memory of another process, or the lock of its address space. Its owner can
- * have that answered by a file system or by userfaultfd(2), and so never: the kernel then keeps
- * whoever reads, against all signals but SIGKILL. So a child of the recorder reads, and is killed
- * and replaced when it does not answer. The process that kept it is silent for a minute: nothing is
- * read from it, nor from others of its user if several of them are.
+ * Reads what needs the memory of another process, or the lock of its address space. Its user can
+ * have a file system or userfaultfd(2) answer for them, and so never: the kernel then keeps whoever
+ * asks, some of the time even against SIGKILL. So a child of the recorder reads, and is given up
+ * and replaced when it does not answer. What one user's processes may make the recorder wait in a
+ * minute is limited, and so is what those of all users together may.
  *
  * Before process_reader_start(), and after process_reader_stop(), the caller reads, and always the
  * memory of processes of the recorder's own user. For the thread that records only.
@@ -22,6 +22,7 @@
 
 /* The child is started when it is first asked. `warn` is called for processes that are silent. */
 void process_reader_start(void (*warn)(const char *text));
+/* Does not wait for what is under way. */
 void process_reader_stop(void);
 
 /*
@@ -31,9 +32,12 @@ void process_reader_stop(void);
 bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct iovec *there,
 			   size_t n);
 
+/* Whether its memory is read by the caller: the kernel may keep it if that is not there. */
+bool process_reader_is_direct(uint32_t pid);
+
 /*
  * Appends a file of /proc/PID, such as "maps", at most `most` bytes of it. 0 or -errno; -ETIMEDOUT
- * if the process is silent.
+ * if the process is silent, or its user has been for too long.
  */
 int process_reader_file(uint32_t pid, const char *name, size_t most, struct buffer *text);
 

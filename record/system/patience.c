@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/patience.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MINUTE_NS UINT64_C(60000000000)
+#define USER_NS UINT64_C(400000000)
+#define ALL_NS UINT64_C(2000000000)
+#define FREE_NS UINT64_C(5000000) /* an answer that takes no longer costs nothing */
+#define SILENT_NS UINT64_C(2000000000)
+#define DOUBLINGS_MAX 4
+#define FIRST_MS 100
+#define NEXT_MS 20 /* once a process of the user was silent */
+#define WARNINGS_MAX 8
+
+uint32_t patience_user(uint32_t uid, bool contained)
+{
+	return contained ? ~uid : uid;
+}
+
+void patience_reset(struct patience *p)
+{
+	p->n = p->warnings = 0;
+}
+
+static struct patience_entry *find(struct patience *p, uint32_t user)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->entries[i].user == user)
+			return &p->entries[i];
+	return NULL;
+}
+
+/* Those for whom there is no room share the last one. */
+static struct patience_entry *get(struct patience *p, uint32_t user, uint64_t now_ns)
+{
+	struct patience_entry *e = find(p, user);
+
+	if (e)
+		return e;
+	if (p->n == PATIENCE_USERS_MAX)
+		return &p->entries[PATIENCE_USERS_MAX - 1];
+	e = &p->entries[p->n++];
+	*e = (struct patience_entry){ .user = user, .until_ns = now_ns + MINUTE_NS };
+	return e;
+}
+
+/* What all users have kept the recorder for. */
+static uint64_t forget_old(struct patience *p, uint64_t now_ns)
+{
+	uint64_t all = 0;
+	size_t left = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->entries[i].until_ns <= now_ns)
+			continue;
+		all += p->entries[i].waited_ns;
+		p->entries[left++] = p->entries[i];
+	}
+	p->n = left;
+	return all;
+}
+
+int patience_of(struct patience *p, uint32_t user, bool trusted, uint32_t pid, uint64_t now_ns)
+{
+	uint64_t all = forget_old(p, now_ns);
+	const struct patience_entry *e = find(p, user);
+
+	if ((all >= ALL_NS && !trusted) || (e && e->waited_ns >= USER_NS))
+		return 0;
+	for (size_t i = 0; e && i < PATIENCE_SILENT_MAX; i++)
+		if (e->silent[i].pid == pid && e->silent[i].until_ns > now_ns)
+			return 0;
+	return e && e->silences ? NEXT_MS : FIRST_MS;
+}
+
+void patience_waited(struct patience *p, uint32_t user, uint64_t ns, uint64_t now_ns)
+{
+	if (ns > FREE_NS)
+		get(p, user, now_ns)->waited_ns += ns;
+}
+
+bool patience_lose(struct patience *p, uint32_t user, uint32_t pid, uint64_t now_ns, char *text,
+		   size_t size)
+{
+	struct patience_entry *e = get(p, user, now_ns);
+	unsigned int doublings = e->silences < DOUBLINGS_MAX ? e->silences : DOUBLINGS_MAX;
+	size_t slot = e->silences++ % PATIENCE_SILENT_MAX;
+
+	e->silent[slot].pid = pid;
+	e->silent[slot].until_ns = now_ns + (SILENT_NS << doublings);
+	if (p->warnings >= WARNINGS_MAX)
+		return false;
+	snprintf(text, size,
+		 "process %" PRIu32 " does not answer when its memory is read; functions of it may "
+		 "have no names%s",
+		 pid, ++p->warnings == WARNINGS_MAX ? "; other such ones are not reported" : "");
+	return true;
+}
