@@ -2,7 +2,7 @@
 #include "record/drain.h"
 
 #include "common/clock.h"
-#include "record/runtimes/target_memory.h"
+#include "record/system/process_reader.h"
 
 #define LONGEST_MS 200
 /*
@@ -10,6 +10,7 @@
  * ring.
  */
 #define FORGET_NS UINT64_C(3000000000)
+#define SILENT_PAUSE_NS UINT64_C(2000000000) /* the first one */
 /*
  * A record appears in its ring a moment after its time was taken, so the newest records wait for
  * others that may be older.
@@ -95,14 +96,11 @@ static bool rule_at(void *context, const struct layout *layout, uint64_t address
 static bool read_code(void *context, uint32_t pid, const struct mapping *mapping, uint64_t address,
 		      uint64_t *bytes)
 {
-	const struct target_memory memory = target_memory_of(pid);
-
 	if (mapping->object->definition.kind == PRF_OBJECT_FILE &&
 	    unwinder_read_code(((struct drain *)context)->unwinding->unwinder, mapping, address,
 			       bytes, sizeof(*bytes)))
 		return true;
-	return target_is_present(pid, address, sizeof(*bytes)) &&
-	       target_u64(&memory, address, bytes);
+	return process_reader_present(pid, bytes, address, sizeof(*bytes));
 }
 
 static uint64_t mark_at(void *context, const struct layout *layout, enum script_runtime runtime,
@@ -193,6 +191,24 @@ static void add_to_unwinding(uint32_t pid, void *context)
 		error_free(unwinding_add(d->unwinding, pid, spaces_layout(d->world->spaces, pid)));
 }
 
+/*
+ * A process that did not answer when its mappings were to be read may answer later: it has forked,
+ * say, which takes long with much memory.
+ */
+static void look_at_silent(struct drain *d, uint64_t now_ns)
+{
+	uint64_t silent = spaces_silent(d->world->spaces);
+
+	if (d->again_ns && now_ns >= d->again_ns) {
+		d->again_ns = 0;
+		d->refresh = true;
+	} else if (silent != d->silent) {
+		d->pause_ns = d->pause_ns ? 2 * d->pause_ns : SILENT_PAUSE_NS;
+		d->again_ns = now_ns + d->pause_ns;
+	}
+	d->silent = silent;
+}
+
 struct error *drain_settle(struct drain *d, uint64_t now_ns)
 {
 	struct prf_writer *w = d->trace->writer;
@@ -204,6 +220,7 @@ struct error *drain_settle(struct drain *d, uint64_t now_ns)
 		error = sources_look_at_cpus(d->sources, d->events, &d->refresh);
 	if (!error)
 		error = trace_file_error(d->trace, kernel_symbols_write(d->world->kernel, w));
+	look_at_silent(d, now_ns);
 	if (!error && d->refresh) {
 		d->refresh = false;
 		error = world_refresh(d->world, now_ns, add_to_unwinding, d);

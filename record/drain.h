@@ -30,6 +30,9 @@ struct drain {
 	struct timeline timeline;
 	struct late_walk late;
 	bool refresh;	    /* records of the side band were lost since /proc was last read */
+	uint64_t silent;    /* as spaces_silent(), when that was last looked at */
+	uint64_t again_ns;  /* when silent processes are to be read again; 0: there are none */
+	uint64_t pause_ns;  /* until then: longer each time */
 	uint64_t malformed; /* records that break the rules of their layout */
 };
 

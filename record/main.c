@@ -55,12 +55,13 @@ int main(int argc, char **argv)
 	give_memory_back();
 	message_setup("prof-record", MESSAGE_INFO);
 	/* -p NAME asks all processes for theirs. */
-	process_reader_start(show_silent_process);
+	process_reader_start(NULL);
 	status = settings_parse(&settings, argc, argv);
 	if (status == OPTIONS_OK) {
 		message_setup("prof-record", settings.quiet	? MESSAGE_ERROR
 					     : settings.verbose ? MESSAGE_DETAIL
 								: MESSAGE_INFO);
+		process_reader_start(show_silent_process);
 		status = settings.list ? list_events() : session_run(&settings);
 	}
 	process_reader_stop();

@@ -293,8 +293,7 @@ static bool ask_command(struct session *s, int signal, int ms, bool *hurried)
 	bool ended;
 
 	target_ask(&s->target, signal);
-	while (!(ended = target_wait(&s->target, *hurried ? 0 : piece)) && !*hurried &&
-	       ms > piece) {
+	while (!(ended = target_wait(&s->target, piece)) && !*hurried && ms > piece) {
 		int next = read_signal(s);
 
 		*hurried = next && next != SIGUSR2;
@@ -311,6 +310,9 @@ static int end_command(struct session *s, int signal)
 
 	if (!t->command)
 		return 0;
+	/* Two signals at once, as timeout(1) sends them, are one. */
+	while (read_signal(s))
+		;
 	if (asked && !ask_command(s, signal ? signal : SIGTERM, 1000, &hurried) &&
 	    !ask_command(s, SIGTERM, 2000, &hurried))
 		message_warning("%s %s and goes on as process %d", s->settings->command[0],

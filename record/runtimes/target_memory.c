@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/runtimes/target_memory.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "record/system/process_reader.h"
 
@@ -20,30 +16,6 @@ static bool read_process(void *context, uint64_t address, void *bytes, size_t si
 struct target_memory target_memory_of(uint32_t pid)
 {
 	return (struct target_memory){ read_process, (void *)(uintptr_t)pid };
-}
-
-/* See Documentation/admin-guide/mm/pagemap.rst of the kernel. */
-bool target_is_present(uint32_t pid, uint64_t address, size_t size)
-{
-	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), page = address / page_bytes, entry;
-	uint64_t last = (address + size - 1) / page_bytes;
-	bool present = true;
-	char path[64];
-	int fd;
-
-	/* Else another process waits for it. */
-	if (!process_reader_is_direct(pid))
-		return true;
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	for (; page <= last && present; page++)
-		present = pread(fd, &entry, sizeof(entry), (off_t)(page * sizeof(entry))) ==
-				  (ssize_t)sizeof(entry) &&
-			  entry >> 63;
-	close(fd);
-	return present;
 }
 
 /* -------- pieces -------- */

@@ -20,12 +20,6 @@ struct target_memory {
 /* The memory of a living process. */
 struct target_memory target_memory_of(uint32_t pid);
 
-/*
- * Whether some bytes can be read without waiting for whoever has their content, as a file system
- * that never answers: their pages are in memory now, or it is not this process that would wait.
- */
-bool target_is_present(uint32_t pid, uint64_t address, size_t size);
-
 static inline bool target_read(const struct target_memory *m, uint64_t address, void *bytes,
 			       size_t size)
 {

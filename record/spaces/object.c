@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ASKERS_MAX 2 /* after the first one of a file */
-
 _Static_assert(!offsetof(struct object, mapped), "mappings.c counts them there");
 
 struct objects {
@@ -228,27 +226,29 @@ static int open_for(uint32_t pid, const struct mapping *m, struct open_file *fil
 	return error;
 }
 
-/*
- * Of another user than the asker. It may be that one's process that does not answer, and not the
- * file.
- */
+/* Of a user for whom it was not asked so far: it may be the asker that does not answer, not the
+ * file. */
 static bool may_ask_instead(const struct asker *asker, uint32_t pid)
 {
 	uint32_t uid;
 
-	return pid != asker->pid && asker->changes < ASKERS_MAX &&
-	       !proc_status(pid, "Uid:", &uid) && uid != asker->uid;
+	if (pid == asker->pid || asker->n == ASKERS_MAX || proc_status(pid, "Uid:", &uid))
+		return false;
+	for (size_t i = 0; i < asker->n; i++)
+		if (asker->uids[i] == uid)
+			return false;
+	return asker->n < ASKERS_MAX - 1 || uid == (uint32_t)getuid();
 }
 
-static void set_asker(struct object *object, uint32_t pid, const struct mapping *m)
+static void set_asker(struct asker *asker, uint32_t pid, const struct mapping *m)
 {
-	struct asker *asker = &object->asker;
+	uint32_t uid;
 
 	asker->pid = pid;
 	asker->start = m->start;
 	asker->end = m->end;
-	if (proc_status(pid, "Uid:", &asker->uid))
-		asker->uid = UINT32_MAX;
+	if (asker->n < ASKERS_MAX && !proc_status(pid, "Uid:", &uid))
+		asker->uids[asker->n++] = uid;
 }
 
 /*
@@ -263,15 +263,14 @@ static int open_mapped(uint32_t pid, const struct mapping *m, struct open_file *
 	int error;
 
 	if (!asker->pid)
-		set_asker(object, pid, m);
+		set_asker(asker, pid, m);
 	first.start = asker->start;
 	first.end = asker->end;
 	error = open_for(asker->pid, &first, file);
 	if (error == -EAGAIN && !may_ask_instead(asker, pid))
 		return error;
 	if (error && asker->pid != pid) {
-		asker->changes += error == -EAGAIN;
-		set_asker(object, pid, m);
+		set_asker(asker, pid, m);
 		error = open_for(pid, m, file);
 	}
 	if (error != -EAGAIN)

@@ -19,11 +19,16 @@ struct objects;
 struct code_file;
 struct map;
 
+/* Users for whom a file that does not answer is asked for; the last one is the recorder's own. */
+#define ASKERS_MAX 4
+
 /* A process and its mapping; pid 0: none. */
 struct asker {
-	uint32_t pid, uid;
-	unsigned int changes; /* how often it was another process before */
+	uint32_t pid;
 	uint64_t start, end;
+	uint32_t
+		uids[ASKERS_MAX]; /* its user's is the last one; before it was one of the others' */
+	size_t n;
 };
 
 /* Stays until it is forgotten. */

@@ -45,6 +45,7 @@ struct spaces {
 	struct map waiting; /* pid -> struct waiting * */
 	uint64_t answers;   /* as of the last look at `waiting` */
 	uint64_t left_out;
+	uint64_t silent;
 };
 
 /* -------- layouts -------- */
@@ -317,6 +318,11 @@ uint64_t spaces_left_out(const struct spaces *s)
 	return s->left_out;
 }
 
+uint64_t spaces_silent(const struct spaces *s)
+{
+	return s->silent;
+}
+
 /* -------- changes -------- */
 
 static bool is_made_code(const struct mapping *m)
@@ -416,6 +422,7 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	struct proc_mapping m;
 	char *rest;
 
+	s->silent += silent;
 	/* An ending process and a kernel thread have an empty maps file. */
 	if (!error && !silent && text.size) {
 		roots_read(&s->roots, pid);

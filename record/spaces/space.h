@@ -86,6 +86,9 @@ void spaces_look_at_files(struct spaces *s);
 /* Mappings that listeners were never called for: too many of one process waited for files. */
 uint64_t spaces_left_out(const struct spaces *s);
 
+/* How often a process did not answer when its mappings were to be read: see process_reader.h. */
+uint64_t spaces_silent(const struct spaces *s);
+
 /* Starts to follow a process, with no mappings. */
 struct error *spaces_add(struct spaces *s, uint32_t pid);
 

@@ -7,16 +7,16 @@
 #define MINUTE_NS UINT64_C(60000000000)
 #define USER_NS UINT64_C(400000000)
 #define ALL_NS UINT64_C(2000000000)
-#define FREE_NS UINT64_C(5000000) /* an answer that takes no longer costs nothing */
 #define SILENT_NS UINT64_C(2000000000)
 #define DOUBLINGS_MAX 4
 #define FIRST_MS 100
-#define NEXT_MS 20 /* once a process of the user was silent */
+#define NEXT_MS 20 /* once processes of the user were silent twice */
 #define WARNINGS_MAX 8
+#define CONTAINED UINT32_C(0x80000000)
 
 uint32_t patience_user(uint32_t uid, bool contained)
 {
-	return contained ? ~uid : uid;
+	return contained ? uid ^ CONTAINED : uid;
 }
 
 void patience_reset(struct patience *p)
@@ -24,26 +24,34 @@ void patience_reset(struct patience *p)
 	p->n = p->warnings = 0;
 }
 
+/* Those for whom there is no room share the last one. NULL: this one has none yet. */
 static struct patience_entry *find(struct patience *p, uint32_t user)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->entries[i].user == user)
 			return &p->entries[i];
-	return NULL;
+	return p->n == PATIENCE_USERS_MAX ? &p->entries[p->n - 1] : NULL;
 }
 
-/* Those for whom there is no room share the last one. */
 static struct patience_entry *get(struct patience *p, uint32_t user, uint64_t now_ns)
 {
 	struct patience_entry *e = find(p, user);
 
 	if (e)
 		return e;
-	if (p->n == PATIENCE_USERS_MAX)
-		return &p->entries[PATIENCE_USERS_MAX - 1];
 	e = &p->entries[p->n++];
 	*e = (struct patience_entry){ .user = user, .until_ns = now_ns + MINUTE_NS };
 	return e;
+}
+
+static bool may_warn(struct patience *p)
+{
+	return p->warnings < WARNINGS_MAX && ++p->warnings;
+}
+
+static const char *end_of_warnings(const struct patience *p)
+{
+	return p->warnings == WARNINGS_MAX ? "; other such ones are not reported" : "";
 }
 
 /* What all users have kept the recorder for. */
@@ -67,18 +75,31 @@ int patience_of(struct patience *p, uint32_t user, bool trusted, uint32_t pid, u
 	uint64_t all = forget_old(p, now_ns);
 	const struct patience_entry *e = find(p, user);
 
+	if (e && e->user != user && trusted)
+		e = NULL;
 	if ((all >= ALL_NS && !trusted) || (e && e->waited_ns >= USER_NS))
 		return 0;
 	for (size_t i = 0; e && i < PATIENCE_SILENT_MAX; i++)
 		if (e->silent[i].pid == pid && e->silent[i].until_ns > now_ns)
 			return 0;
-	return e && e->silences ? NEXT_MS : FIRST_MS;
+	return e && e->silences > 1 ? NEXT_MS : FIRST_MS;
 }
 
-void patience_waited(struct patience *p, uint32_t user, uint64_t ns, uint64_t now_ns)
+bool patience_waited(struct patience *p, uint32_t user, uint64_t ns, uint64_t now_ns, char *text,
+		     size_t size)
 {
-	if (ns > FREE_NS)
-		get(p, user, now_ns)->waited_ns += ns;
+	struct patience_entry *e = get(p, user, now_ns);
+	bool before = e->waited_ns >= USER_NS;
+
+	/* One wait, as that of a recorder that was stopped itself, is not to be everybody's. */
+	e->waited_ns = ns < USER_NS - e->waited_ns ? e->waited_ns + ns : USER_NS;
+	if (before || e->waited_ns < USER_NS || !may_warn(p))
+		return false;
+	snprintf(text, size,
+		 "processes of user %" PRIu32 "%s answer too slowly when their memory is read: "
+		 "names are missing for a minute%s",
+		 user & ~CONTAINED, user & CONTAINED ? " in a container" : "", end_of_warnings(p));
+	return true;
 }
 
 bool patience_lose(struct patience *p, uint32_t user, uint32_t pid, uint64_t now_ns, char *text,
@@ -90,11 +111,10 @@ bool patience_lose(struct patience *p, uint32_t user, uint32_t pid, uint64_t now
 
 	e->silent[slot].pid = pid;
 	e->silent[slot].until_ns = now_ns + (SILENT_NS << doublings);
-	if (p->warnings >= WARNINGS_MAX)
+	if (!may_warn(p))
 		return false;
 	snprintf(text, size,
-		 "process %" PRIu32 " does not answer when its memory is read; functions of it may "
-		 "have no names%s",
-		 pid, ++p->warnings == WARNINGS_MAX ? "; other such ones are not reported" : "");
+		 "process %" PRIu32 " does not answer when its memory is read: names are missing%s",
+		 pid, end_of_warnings(p));
 	return true;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMAND_LINE_BYTES (1 << 20) /* its first word ends by then */
+#define COMMAND_LINE_BYTES 65536 /* its first word ends by then */
 
 struct search {
 	const char *name;

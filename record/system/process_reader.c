@@ -29,7 +29,9 @@
 #define DYING_MS 20 /* a child that was killed is waited for so long */
 /* Children that were killed, and that the kernel keeps all the same: one for each user. */
 #define KEPT_MAX 8
-#define RESTARTS_MAX 8 /* after somebody else has killed it */
+#define KEPT_OF_OTHERS 6	  /* the rest are for the recorder's own user */
+#define RESTARTS_MAX 8		  /* after somebody else has killed it */
+#define QUICK_NS UINT64_C(200000) /* an answer that takes no longer costs nobody anything */
 /* Who a process belongs to holds so long: less than another program takes to start. */
 #define OWNER_NS UINT64_C(200000)
 
@@ -43,18 +45,23 @@ struct piece {
  */
 struct request {
 	uint32_t pid, count;
+	bool present; /* only if the pages are in memory now */
 	uint64_t most;
 	char name[24];
 	struct piece pieces[PIECES_MAX];
 };
 
 /*
- * One message: their number, or -errno, and the bytes. The memory that was asked for is one answer;
- * a file is any number of them, the last of which has none. The first message of all says that the
- * child is ready.
+ * One message: how many bytes there are, or -errno, and the bytes. The memory that was asked for is
+ * one answer; of a file there may be more. The first message of all says that the child is ready.
  */
+struct head {
+	int32_t size;
+	bool more;
+};
+
 struct answer {
-	int64_t size;
+	struct head head;
 	uint8_t bytes[PIECE_BYTES];
 };
 
@@ -77,18 +84,40 @@ static struct {
 	} kept[KEPT_MAX];
 	size_t n_kept;
 	unsigned int restarts;
-	uint64_t cpu_ns; /* of those that have ended */
+	uint64_t cpu_ns;     /* of those that have ended */
+	uint64_t at_work_ns; /* as at_work_ns(), when that was last looked at */
 	struct owner owner;
 	struct patience patience;
 } reader;
 
+/* See Documentation/admin-guide/mm/pagemap.rst of the kernel. */
+static bool is_present(uint32_t pid, uint64_t address, uint64_t size)
+{
+	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), page = address / page_bytes, entry;
+	uint64_t last = (address + size - 1) / page_bytes;
+	bool present = true;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	for (; page <= last && present; page++)
+		present = pread(fd, &entry, sizeof(entry), (off_t)(page * sizeof(entry))) ==
+				  (ssize_t)sizeof(entry) &&
+			  entry >> 63;
+	close(fd);
+	return present;
+}
+
 /* -------- the child -------- */
 
-static bool answer_with(struct answer *a, int64_t size)
+static bool answer_with(struct answer *a, ssize_t size, bool more)
 {
-	size_t bytes = sizeof(a->size) + (size > 0 ? (size_t)size : 0);
+	size_t bytes = sizeof(a->head) + (size > 0 ? (size_t)size : 0);
 
-	a->size = size;
+	a->head = (struct head){ (int32_t)size, more };
 	return send(CHILD_PROCESS_SOCKET, a, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
@@ -99,43 +128,59 @@ static bool answer_memory(const struct request *r, struct answer *a)
 	ssize_t n;
 
 	for (uint32_t i = 0; i < r->count; i++) {
+		if (r->present && !is_present(r->pid, r->pieces[i].address, r->pieces[i].size))
+			return answer_with(a, -EFAULT, false);
 		there[i] = (struct iovec){ (void *)(uintptr_t)r->pieces[i].address,
 					   r->pieces[i].size };
 		here.iov_len += r->pieces[i].size;
 	}
 	n = process_vm_readv((pid_t)r->pid, &here, 1, there, r->count, 0);
-	return answer_with(a, n == (ssize_t)here.iov_len ? n : -EFAULT);
+	return answer_with(a, n == (ssize_t)here.iov_len ? n : -EFAULT, false);
+}
+
+/* Up to `size` bytes: the kernel gives some files by the page. Their number, or -errno. */
+static ssize_t read_piece(int fd, uint8_t *bytes, size_t size)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, bytes + done, size - done);
+		done += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && done < size);
+	return n < 0 ? -errno : (ssize_t)done;
 }
 
 static bool answer_file(const struct request *r, struct answer *a)
 {
 	uint64_t left = r->most;
 	char path[64];
-	ssize_t n;
-	bool sent;
+	bool more, sent;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", r->pid, r->name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return answer_with(a, -errno);
+		return answer_with(a, -errno, false);
 	do {
-		n = read(fd, a->bytes, left < PIECE_BYTES ? left : PIECE_BYTES);
-		sent = answer_with(a, n < 0 ? -errno : n);
+		size_t size = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+		ssize_t n = read_piece(fd, a->bytes, size);
+
 		left -= n > 0 ? (uint64_t)n : 0;
-	} while (n > 0 && sent);
+		more = n == (ssize_t)size && left;
+		sent = answer_with(a, n, more);
+	} while (more && sent);
 	close(fd);
 	return sent;
 }
 
-/* No signal reaches it but those that end it. No memory is asked for: another thread of the
- * recorder may have had the C library's locks when it was forked. */
+/* No signal reaches it but those that end it. */
 static _Noreturn void serve(void)
 {
 	static struct request r;
 	static struct answer a;
 
-	if (answer_with(&a, 0))
+	if (answer_with(&a, 0, false))
 		while (recv(CHILD_PROCESS_SOCKET, &r, sizeof(r), 0) > 0 &&
 		       (r.count ? answer_memory(&r, &a) : answer_file(&r, &a)))
 			;
@@ -189,7 +234,7 @@ static bool read_owner(uint32_t pid, struct owner *o)
 	return known;
 }
 
-/* False: the process is not there. */
+/* False: the process is not there, and what it costs is nobody's. */
 static bool find_owner(uint32_t pid)
 {
 	uint64_t now = clock_now();
@@ -197,14 +242,15 @@ static bool find_owner(uint32_t pid)
 	if (pid == reader.owner.pid && now < reader.owner.until_ns)
 		return true;
 	if (!read_owner(pid, &reader.owner)) {
-		reader.owner.pid = 0;
+		reader.owner = (struct owner){ .user = PATIENCE_NOBODY };
 		return false;
 	}
 	reader.owner.until_ns = now + OWNER_NS;
 	return true;
 }
 
-bool process_reader_is_direct(uint32_t pid)
+/* Whether its memory is read here. */
+static bool is_direct(uint32_t pid)
 {
 	return !reader.started || !reader.traces || (find_owner(pid) && reader.owner.own);
 }
@@ -274,16 +320,16 @@ static bool is_running(void)
  * Receives one answer, with its bytes where parts[1] and following say. 0, or -errno: -EAGAIN if
  * there was none in time.
  */
-static int take(struct iovec *parts, size_t n, int64_t *size)
+static int take(struct iovec *parts, size_t n, struct head *head)
 {
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
 	int error = -EAGAIN;
 
-	parts[0] = (struct iovec){ size, sizeof(*size) };
-	for (int turn = 0; turn < TURNS_MAX; turn++) {
+	parts[0] = (struct iovec){ head, sizeof(*head) };
+	for (int turn = 0; turn < TURNS_MAX; turn += error != -EINTR) {
 		ssize_t got = recvmsg(reader.socket, &m, 0);
 
-		if (got >= (ssize_t)sizeof(*size))
+		if (got >= (ssize_t)sizeof(*head))
 			return 0;
 		error = got < 0 ? -errno : -EPIPE;
 		if (error != -EINTR && (error != -EAGAIN || !is_running()))
@@ -295,15 +341,44 @@ static int take(struct iovec *parts, size_t n, int64_t *size)
 static bool is_there(void)
 {
 	struct iovec part;
-	int64_t size;
+	struct head head;
 
 	/* It waits for nobody: no turn is too many. */
 	for (int turn = 0; turn < TURNS_MAX; turn++) {
-		int error = take(&part, 1, &size);
+		int error = take(&part, 1, &head);
 
 		if (error != -EAGAIN)
 			return !error;
 	}
+	return false;
+}
+
+/*
+ * How long the child has worked, and it and this process have waited for a CPU, so far: all that
+ * nobody else is to be charged with. See proc(5), schedstat.
+ */
+static uint64_t at_work_ns(void)
+{
+	const uint32_t pids[] = { (uint32_t)getpid(), (uint32_t)reader.process };
+	uint64_t sum = child_process_cpu_ns(reader.process);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct buffer text = { 0 };
+		unsigned long long ns;
+
+		if (!proc_read(pids[i], "schedstat", &text) &&
+		    sscanf(buffer_string(&text), "%*u %llu", &ns) == 1)
+			sum += ns;
+		buffer_release(&text);
+	}
+	return sum;
+}
+
+static bool fail_start(void)
+{
+	if (reader.restarts++ == RESTARTS_MAX)
+		say("cannot start a process that reads the memory of others: names are missing "
+		    "from now on");
 	return false;
 }
 
@@ -312,9 +387,10 @@ static bool start_child(void)
 	int ends[2], bytes = SOCKET_BYTES;
 
 	reap_kept();
-	if (reader.n_kept == KEPT_MAX || reader.restarts > RESTARTS_MAX ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+	if (reader.n_kept == KEPT_MAX || reader.restarts > RESTARTS_MAX)
 		return false;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return fail_start();
 	for (size_t i = 0; i < 2; i++)
 		setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	reader.process = fork();
@@ -326,16 +402,18 @@ static bool start_child(void)
 	if (reader.process < 0) {
 		close(ends[0]);
 		reader.process = 0;
-		return false;
+		return fail_start();
 	}
 	reader.socket = ends[0];
 	reader.turn_ms = 0;
 	reader.cpu = -1;
 	set_turn(TURN_MS);
-	if (is_there())
+	if (is_there()) {
+		reader.at_work_ns = at_work_ns();
 		return true;
+	}
 	end_child();
-	return false;
+	return fail_start();
 }
 
 /*
@@ -367,21 +445,26 @@ static void give_up(uint32_t pid, int error)
 		if (patience_lose(&reader.patience, reader.owner.user, pid, clock_now(), text,
 				  sizeof(text)))
 			say(text);
-		if (reader.n_kept == KEPT_MAX)
-			say("the kernel keeps too many processes that read others' memory: "
-			    "functions "
-			    "of runtimes have no names until it lets one go");
+		if (reader.n_kept == KEPT_OF_OTHERS)
+			say("the kernel keeps too many processes that read others' memory; "
+			    "names are missing until it lets one go");
 	} else if (reader.restarts++ < RESTARTS_MAX) {
 		say("the process that reads the memory of others has ended; another one is "
 		    "started");
 	} else {
-		say("the process that reads the memory of others has ended: functions of "
-		    "runtimes, and programs that start, have no names from now on");
+		say("the process that reads the memory of others has ended: names are missing "
+		    "from now on");
 	}
 }
 
-static int patience_with(uint32_t pid)
+/* How long an answer is to be waited for; 0: not at all. Most of the time nobody was silent. */
+static int turn_for(uint32_t pid)
 {
+	if (!reader.patience.n && !reader.n_kept)
+		return TURN_MS;
+	if (!find_owner(pid) || keeps_one(reader.owner.user) ||
+	    (reader.n_kept >= KEPT_OF_OTHERS && !reader.owner.own))
+		return 0;
 	return patience_of(&reader.patience, reader.owner.user, reader.owner.own, pid, clock_now());
 }
 
@@ -389,29 +472,44 @@ static int patience_with(uint32_t pid)
 static bool ask(struct request *r)
 {
 	size_t size = offsetof(struct request, pieces) + r->count * sizeof(*r->pieces);
-	int turn_ms;
+	int turn_ms = turn_for(r->pid);
 
-	if (!find_owner(r->pid))
-		return false;
-	turn_ms = keeps_one(reader.owner.user) ? 0 : patience_with(r->pid);
 	if (!turn_ms || (!reader.process && !start_child()))
 		return false;
 	set_turn(turn_ms);
 	stay_together();
 	if (send(reader.socket, r, size, MSG_NOSIGNAL) == (ssize_t)size)
 		return true;
-	give_up(r->pid, -errno == -EAGAIN ? -EPIPE : -errno);
+	give_up(r->pid, -EPIPE);
 	return false;
 }
 
-/* One answer to the question; what it is waited for counts. */
-static bool take_answer(uint32_t pid, struct iovec *parts, size_t n, int64_t *size)
+/* What the process has kept the recorder waiting. */
+static void charge(uint32_t pid, uint64_t ns)
 {
-	uint64_t before = clock_now(), now;
-	int error = take(parts, n, size);
+	uint64_t at_work = at_work_ns(), since = at_work - reader.at_work_ns;
+	char text[192];
 
-	now = clock_now();
-	patience_waited(&reader.patience, reader.owner.user, now - before, now);
+	reader.at_work_ns = at_work;
+	if (since >= ns)
+		return;
+	/* It may have ended meanwhile: who it was before counts. */
+	if (reader.owner.pid != pid)
+		find_owner(pid);
+	if (patience_waited(&reader.patience, reader.owner.user, ns - since, clock_now(), text,
+			    sizeof(text)))
+		say(text);
+}
+
+/* One answer to the question. */
+static bool take_answer(uint32_t pid, struct iovec *parts, size_t n, struct head *head)
+{
+	uint64_t before = clock_now(), ns;
+	int error = take(parts, n, head);
+
+	ns = clock_now() - before;
+	if (error || ns > QUICK_NS)
+		charge(pid, ns);
 	if (error)
 		give_up(pid, error);
 	return !error;
@@ -445,15 +543,23 @@ struct batch {
 	size_t size;
 };
 
+static void begin_batch(struct batch *b, uint32_t pid, bool present)
+{
+	b->request.pid = pid;
+	b->request.present = present;
+	b->request.count = 0;
+	b->size = 0;
+}
+
 static bool ask_batch(struct batch *b)
 {
 	size_t wanted = b->size, n = 1 + b->request.count;
-	int64_t size;
-	bool answered = ask(&b->request) && take_answer(b->request.pid, b->here, n, &size);
+	struct head head;
+	bool answered = ask(&b->request) && take_answer(b->request.pid, b->here, n, &head);
 
 	b->request.count = 0;
 	b->size = 0;
-	return answered && size == (int64_t)wanted;
+	return answered && head.size == (int32_t)wanted;
 }
 
 /* As much of a piece as there is room for; returns how much. */
@@ -469,6 +575,21 @@ static size_t add_piece(struct batch *b, void *here, uint64_t there, size_t size
 	return size;
 }
 
+bool process_reader_present(uint32_t pid, void *here, uint64_t there, size_t size)
+{
+	const struct iovec to = { here, size }, from = { (void *)(uintptr_t)there, size };
+	struct batch b;
+
+	if (!size || size > PIECE_BYTES)
+		return false;
+	if (is_direct(pid))
+		return is_present(pid, there, size) &&
+		       process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+	begin_batch(&b, pid, true);
+	add_piece(&b, here, there, size);
+	return ask_batch(&b);
+}
+
 bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct iovec *there,
 			   size_t n)
 {
@@ -477,11 +598,9 @@ bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct 
 
 	for (size_t i = 0; i < n; i++)
 		total += here[i].iov_len;
-	if (process_reader_is_direct(pid))
+	if (is_direct(pid))
 		return process_vm_readv((pid_t)pid, here, n, there, n, 0) == (ssize_t)total;
-	b.request.pid = pid;
-	b.request.count = 0;
-	b.size = 0;
+	begin_batch(&b, pid, false);
 	for (size_t i = 0; i < n; i++)
 		for (size_t done = 0; done < here[i].iov_len;) {
 			done += add_piece(&b, (char *)here[i].iov_base + done,
@@ -499,25 +618,23 @@ int process_reader_file(uint32_t pid, const char *name, size_t most, struct buff
 	static uint8_t bytes[PIECE_BYTES];
 	struct request r = { .pid = pid, .most = most };
 	struct iovec parts[2] = { { 0 }, { bytes, sizeof(bytes) } };
-	int64_t size;
+	struct head head;
 
 	if (!reader.started)
 		return proc_read_most(pid, name, most, text);
-	if (!find_owner(pid))
-		return -ESRCH;
 	snprintf(r.name, sizeof(r.name), "%s", name);
 	if (!ask(&r))
 		return -ETIMEDOUT;
 	do {
-		if (!take_answer(pid, parts, 2, &size))
+		if (!take_answer(pid, parts, 2, &head))
 			return -ETIMEDOUT;
 		/* So much of a minute is gone that the rest is not waited for. */
-		if (size > 0 && !patience_with(pid)) {
+		if (head.more && !turn_for(pid)) {
 			end_child();
 			return -ETIMEDOUT;
 		}
-		if (size > 0)
-			buffer_append(text, bytes, (size_t)size);
-	} while (size > 0);
-	return size ? (int)size : buffer_ok(text) ? 0 : -ENOMEM;
+		if (head.size > 0)
+			buffer_append(text, bytes, (size_t)head.size);
+	} while (head.more);
+	return head.size < 0 ? head.size : buffer_ok(text) ? 0 : -ENOMEM;
 }

@@ -32,8 +32,11 @@ void process_reader_stop(void);
 bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct iovec *there,
 			   size_t n);
 
-/* Whether its memory is read by the caller: the kernel may keep it if that is not there. */
-bool process_reader_is_direct(uint32_t pid);
+/*
+ * The same for up to 64 KiB at one address, if their pages are in memory now: who has their content
+ * need not be waited for.
+ */
+bool process_reader_present(uint32_t pid, void *here, uint64_t there, size_t size);
 
 /*
  * Appends a file of /proc/PID, such as "maps", at most `most` bytes of it. 0 or -errno; -ETIMEDOUT

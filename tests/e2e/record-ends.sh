@@ -83,7 +83,7 @@ until [ -s "$work/hurried" ] || [ $i = 300 ]; do
 done
 kill -INT $recorder
 i=0
-until [ "$(complete "$work/hurried.prf" 2> /dev/null)" = True ] || [ $i = 300 ]; do
+until "$report" --info "$work/hurried.prf" 2> /dev/null | grep -q "complete *yes" || [ $i = 300 ]; do
 	sleep 0.01
 	i=$((i + 1))
 done

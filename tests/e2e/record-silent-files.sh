@@ -123,11 +123,13 @@ burn=$!
 # keeps PID: waits until it keeps the lock
 keeps() {
 	i=0
-	until grep -q '^State:.*D' /proc/$1/task/*/status 2> /dev/null || [ $i = 100 ]; do
+	looks=0
+	until [ $looks = 3 ] || [ $i = 100 ]; do
 		sleep 0.1
+		grep -q '^State:.*D' /proc/$1/task/*/status 2> /dev/null && looks=$((looks + 1)) || looks=0
 		i=$((i + 1))
 	done
-	[ $i -lt 100 ]
+	[ $looks = 3 ]
 }
 holds "a program keeps the lock of its address space" keeps $root
 timeout -s KILL 60 "$record" -F 499 -a -d 2 -o lock.prf 2> lock.log

@@ -78,28 +78,6 @@ static void test_one_that_is_not_there(void **state)
 	munmap(pages, PAGES * PAGE);
 }
 
-/* Pages that nobody touched would have to be asked for. */
-static void test_pages_in_memory(void **state)
-{
-	const uint32_t self = (uint32_t)getpid();
-	uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			      -1, 0);
-	uint64_t at = (uintptr_t)pages;
-
-	assert_true(pages != MAP_FAILED);
-	madvise(pages, 3 * PAGE, MADV_NOHUGEPAGE);
-	pages[PAGE] = 1;
-	assert_true(target_is_present(self, at + PAGE, PAGE));
-	assert_true(target_is_present(self, at + PAGE + 100, 8));
-	assert_false(target_is_present(self, at, 8));
-	assert_false(target_is_present(self, at + PAGE - 4, 8));
-	assert_false(target_is_present(self, at + 2 * PAGE - 4, 8));
-	munmap(pages, 3 * PAGE);
-	assert_false(target_is_present(self, at + PAGE, 8));
-	assert_false(target_is_present(self, UINT64_MAX - 7, 8));
-	assert_false(target_is_present(0, at, 8));
-}
-
 /* Also more than one system call takes, and more than is gathered. */
 static void test_any_pieces(void **state)
 {
@@ -130,7 +108,6 @@ static void test_any_pieces(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_pieces_of_a_page_are_one_read),
 	cmocka_unit_test(test_one_that_is_not_there),
-	cmocka_unit_test(test_pages_in_memory),
 	cmocka_unit_test(test_any_pieces),
 };
 
