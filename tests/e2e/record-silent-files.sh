@@ -101,7 +101,7 @@ until [ -s ready ] || [ $i = 100 ]; do
 	sleep 0.1
 	i=$((i + 1))
 done
-timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 2 -o name.prf 2> name.log
+timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 4 -o name.prf 2> name.log
 is $? 0 "... which is recorded"
 is "$(grep -c "process $user does not answer when its memory is read" name.log)" 1 "... with a message that names the process"
 kill -KILL $user $burn
@@ -146,7 +146,7 @@ serve lock honest.so lock
 python3 "$top/tests/e2e/programs/keep_lock.py" "$work/lock/file" > python.ready 2> python.why 9>&- &
 user=$!
 holds "a program of another user keeps the lock" keeps $user
-timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 2 -o lock-python.prf 2> lock-python.log
+timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 4 -o lock-python.prf 2> lock-python.log
 is $? 0 "... and is recorded"
 like "$(cat lock-python.log)" "process $user does not answer when its memory is read" "... with a message that names it"
 kill -KILL $user $burn
