@@ -11,6 +11,7 @@
  */
 #define FORGET_NS UINT64_C(3000000000)
 #define SILENT_PAUSE_NS UINT64_C(2000000000) /* the first one */
+#define SILENT_PAUSE_MAX_NS UINT64_C(64000000000)
 /*
  * A record appears in its ring a moment after its time was taken, so the newest records wait for
  * others that may be older.
@@ -202,8 +203,10 @@ static void look_at_silent(struct drain *d, uint64_t now_ns)
 	if (d->again_ns && now_ns >= d->again_ns) {
 		d->again_ns = 0;
 		d->refresh = true;
-	} else if (silent != d->silent) {
+	} else if (silent != d->silent && !d->again_ns) {
 		d->pause_ns = d->pause_ns ? 2 * d->pause_ns : SILENT_PAUSE_NS;
+		if (d->pause_ns > SILENT_PAUSE_MAX_NS)
+			d->pause_ns = SILENT_PAUSE_MAX_NS;
 		d->again_ns = now_ns + d->pause_ns;
 	}
 	d->silent = silent;
