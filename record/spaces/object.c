@@ -226,34 +226,32 @@ static int open_for(uint32_t pid, const struct mapping *m, struct open_file *fil
 	return error;
 }
 
-/* Of a user for whom it was not asked so far: it may be the asker that does not answer, not the
- * file. */
-static bool may_ask_instead(const struct asker *asker, uint32_t pid)
+/* Notes that the file is asked for on behalf of the process's user. False: it was, or for too many.
+ */
+static bool add_user(struct asker *asker, uint32_t pid)
 {
 	uint32_t uid;
 
-	if (pid == asker->pid || asker->n == ASKERS_MAX || proc_status(pid, "Uid:", &uid))
+	if (asker->n == ASKERS_MAX || proc_status(pid, "Uid:", &uid) ||
+	    (asker->n == ASKERS_MAX - 1 && uid != (uint32_t)getuid()))
 		return false;
 	for (size_t i = 0; i < asker->n; i++)
 		if (asker->uids[i] == uid)
 			return false;
-	return asker->n < ASKERS_MAX - 1 || uid == (uint32_t)getuid();
+	asker->uids[asker->n++] = uid;
+	return true;
 }
 
 static void set_asker(struct asker *asker, uint32_t pid, const struct mapping *m)
 {
-	uint32_t uid;
-
 	asker->pid = pid;
 	asker->start = m->start;
 	asker->end = m->end;
-	if (asker->n < ASKERS_MAX && !proc_status(pid, "Uid:", &uid))
-		asker->uids[asker->n++] = uid;
 }
 
 /*
  * 0 or -errno. While a file has not answered it is not asked again for the next process, but for a
- * few of other users: each question keeps a thread.
+ * few of other users: each question keeps a thread, and it may be the asker that does not answer.
  */
 static int open_mapped(uint32_t pid, const struct mapping *m, struct open_file *file)
 {
@@ -267,9 +265,9 @@ static int open_mapped(uint32_t pid, const struct mapping *m, struct open_file *
 	first.start = asker->start;
 	first.end = asker->end;
 	error = open_for(asker->pid, &first, file);
-	if (error == -EAGAIN && !may_ask_instead(asker, pid))
-		return error;
-	if (error && asker->pid != pid) {
+	if (error == -EAGAIN && !asker->n)
+		add_user(asker, asker->pid);
+	if (error && asker->pid != pid && (add_user(asker, pid) || error != -EAGAIN)) {
 		set_asker(asker, pid, m);
 		error = open_for(pid, m, file);
 	}

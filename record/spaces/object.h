@@ -26,8 +26,7 @@ struct map;
 struct asker {
 	uint32_t pid;
 	uint64_t start, end;
-	uint32_t
-		uids[ASKERS_MAX]; /* its user's is the last one; before it was one of the others' */
+	uint32_t uids[ASKERS_MAX]; /* for whom it was asked for so far */
 	size_t n;
 };
 
