@@ -35,29 +35,6 @@ static ssize_t read_proc(uint32_t pid, const char *name, char *text, size_t size
 	return (ssize_t)used;
 }
 
-/* Number at `index` (-1: the last one) of a line "Name:\t1 2 3" of a status file. */
-static bool status_number(const char *status, const char *name, int index, uint32_t *value)
-{
-	const char *line = strstr(status, name);
-	char *end;
-
-	if (!line)
-		return false;
-	line += strlen(name);
-	for (int i = 0; index < 0 || i <= index; i++) {
-		unsigned long number;
-
-		while (*line == ' ' || *line == '\t')
-			line++;
-		number = strtoul(line, &end, 10);
-		if (end == line)
-			return index < 0 && i > 0;
-		*value = (uint32_t)number;
-		line = end;
-	}
-	return true;
-}
-
 /* Field 22 of /proc/PID/stat: start time in ticks since boot, including suspend. 0: not known. */
 static uint64_t start_time(uint32_t pid)
 {
@@ -114,8 +91,8 @@ int namespace_read(struct namespace *inside, uint32_t pid)
 	size = read_proc(pid, "status", status, sizeof(status));
 	if (size < 0)
 		return (int)size;
-	status_number(status, "\nNSpid:", -1, &inside->inner_pid);
-	if (!status_number(status, "\nUid:", 1, &inside->uid))
+	proc_status_number(status, "NSpid:", -1, &inside->inner_pid);
+	if (!proc_status_number(status, "Uid:", 1, &inside->uid))
 		return -EINVAL;
 	inside->start_ns = start_time(pid);
 	read_root(pid, inside->root, sizeof(inside->root));
@@ -131,8 +108,8 @@ void namespace_numbers(uint32_t pid, uint32_t tid, uint32_t *inner_pid, uint32_t
 	snprintf(name, sizeof(name), "task/%u/status", tid);
 	if (read_proc(pid, name, status, sizeof(status)) <= 0)
 		return;
-	status_number(status, "\nNStgid:", -1, inner_pid);
-	status_number(status, "\nNSpid:", -1, inner_tid);
+	proc_status_number(status, "NStgid:", -1, inner_pid);
+	proc_status_number(status, "NSpid:", -1, inner_tid);
 }
 
 /* Opens a path below a folder, as if that were the root. An fd with O_PATH, or -errno. */

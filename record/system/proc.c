@@ -102,28 +102,46 @@ int proc_link(uint32_t pid, const char *name, char *path, size_t size)
 	return 0;
 }
 
+/*
+ * What follows a key. It is at the start of a line; the first line is skipped: it holds the name of
+ * the process, which may contain anything. NULL: there is none.
+ */
+static const char *after_key(const char *status, const char *key)
+{
+	const size_t length = strlen(key);
+
+	for (const char *line = status; (line = strchr(line, '\n'));)
+		if (!strncmp(++line, key, length))
+			return line + length;
+	return NULL;
+}
+
+bool proc_status_number(const char *status, const char *key, int index, uint32_t *value)
+{
+	const char *at = after_key(status, key);
+	char *end;
+
+	for (int i = 0; at && (index < 0 || i <= index); i++) {
+		unsigned long number;
+
+		while (*at == ' ' || *at == '\t')
+			at++;
+		number = strtoul(at, &end, 10);
+		if (end == at)
+			return index < 0 && i > 0;
+		*value = (uint32_t)number;
+		at = end;
+	}
+	return at;
+}
+
 int proc_status(uint32_t pid, const char *key, uint32_t *value)
 {
 	struct buffer text = { 0 };
 	int status = proc_read(pid, "status", &text);
-	const char *line;
-	size_t length = strlen(key);
 
-	if (!status) {
+	if (!status && !proc_status_number(buffer_string(&text), key, 0, value))
 		status = -ENOENT;
-		/*
-		 * A key is at the start of a line. The first line is skipped: it holds the name of
-		 * the process, which may contain anything.
-		 */
-		for (line = buffer_string(&text); (line = strchr(line, '\n'));) {
-			line++;
-			if (!strncmp(line, key, length)) {
-				*value = (uint32_t)strtoul(line + length, NULL, 10);
-				status = 0;
-				break;
-			}
-		}
-	}
 	buffer_release(&text);
 	return status;
 }

@@ -35,7 +35,13 @@ int proc_read_most(uint32_t pid, const char *name, size_t most, struct buffer *t
 /* Target of the link /proc/PID/NAME, such as "exe" or "root"; `size` includes the NUL. */
 int proc_link(uint32_t pid, const char *name, char *path, size_t size);
 
-/* Reads a number of /proc/PID/status: proc_status(pid, "Tgid:", &tgid). */
+/*
+ * The number at `index` (-1: the last one) after the key in the text of a status file, such as
+ * "Uid:\t0\t0\t0\t0". False: there is none.
+ */
+bool proc_status_number(const char *status, const char *key, int index, uint32_t *value);
+
+/* Reads the first number of a key of /proc/PID/status: proc_status(pid, "Tgid:", &tgid). */
 int proc_status(uint32_t pid, const char *key, uint32_t *value);
 
 /*

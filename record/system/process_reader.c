@@ -190,19 +190,19 @@ static _Noreturn void serve(void)
 /* -------- whom a process belongs to -------- */
 
 /* How many numbers the process has, one for each pid namespace that it is in. */
-static size_t count_pids(const char *status)
+static int count_pids(const char *status)
 {
-	const char *at = strstr(status, "\nNSpid:");
-	size_t n = 0;
+	uint32_t pid;
+	int n = 0;
 
-	for (at = at ? at + strlen("\nNSpid:") : "\n"; *at && *at != '\n'; at++)
-		n += *at == '\t';
+	while (proc_status_number(status, "NSpid:", n, &pid))
+		n++;
 	return n;
 }
 
-static size_t own_depth(void)
+static int own_depth(void)
 {
-	static size_t depth;
+	static int depth;
 	struct buffer text = { 0 };
 
 	if (!depth && !proc_read((uint32_t)getpid(), "status", &text))
@@ -218,20 +218,19 @@ static size_t own_depth(void)
 static bool read_owner(uint32_t pid, struct owner *o)
 {
 	struct buffer text = { 0 };
-	unsigned int uids[4] = { 0 };
-	const char *status, *line;
-	bool known;
+	const char *status = proc_read(pid, "status", &text) ? "" : buffer_string(&text);
+	bool contained = count_pids(status) != own_depth();
+	uint32_t uid = 0;
 
-	status = proc_read(pid, "status", &text) ? "" : buffer_string(&text);
-	line = strstr(status, "\nUid:");
-	known = line &&
-		sscanf(line, "\nUid: %u %u %u %u", &uids[0], &uids[1], &uids[2], &uids[3]) == 4;
-	*o = (struct owner){ .pid = pid, .own = count_pids(status) == own_depth() };
-	o->user = patience_user(uids[0], !o->own);
-	for (size_t i = 0; i < 4; i++)
-		o->own &= uids[i] == (unsigned int)geteuid();
+	*o = (struct owner){ .pid = pid, .own = !contained };
+	if (proc_status_number(status, "Uid:", 0, &uid))
+		o->user = patience_user(uid, contained);
+	else
+		o->pid = 0;
+	for (int i = 0; i < 4; i++)
+		o->own &= proc_status_number(status, "Uid:", i, &uid) && uid == geteuid();
 	buffer_release(&text);
-	return known;
+	return o->pid;
 }
 
 /* False: the process is not there, and what it costs is nobody's. */
@@ -303,7 +302,7 @@ static bool keeps_one(uint32_t user)
 
 static void set_turn(int ms)
 {
-	const struct timeval turn = { .tv_usec = ms * 1000 };
+	const struct timeval turn = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
 	if (ms != reader.turn_ms &&
 	    !setsockopt(reader.socket, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn)))
@@ -338,19 +337,14 @@ static int take(struct iovec *parts, size_t n, struct head *head)
 	return error;
 }
 
+/* It waits for nobody: one long turn. */
 static bool is_there(void)
 {
 	struct iovec part;
 	struct head head;
 
-	/* It waits for nobody: no turn is too many. */
-	for (int turn = 0; turn < TURNS_MAX; turn++) {
-		int error = take(&part, 1, &head);
-
-		if (error != -EAGAIN)
-			return !error;
-	}
-	return false;
+	set_turn(TURNS_MAX * TURN_MS);
+	return !take(&part, 1, &head);
 }
 
 /*
@@ -359,19 +353,17 @@ static bool is_there(void)
  */
 static uint64_t at_work_ns(void)
 {
-	const uint32_t pids[] = { (uint32_t)getpid(), (uint32_t)reader.process };
-	uint64_t sum = child_process_cpu_ns(reader.process);
+	unsigned long long worked[2] = { 0 }, waited[2] = { 0 };
+	const uint32_t pids[2] = { (uint32_t)reader.process, (uint32_t)getpid() };
 
 	for (size_t i = 0; i < 2; i++) {
 		struct buffer text = { 0 };
-		unsigned long long ns;
 
-		if (!proc_read(pids[i], "schedstat", &text) &&
-		    sscanf(buffer_string(&text), "%*u %llu", &ns) == 1)
-			sum += ns;
+		if (!proc_read(pids[i], "schedstat", &text))
+			sscanf(buffer_string(&text), "%llu %llu", &worked[i], &waited[i]);
 		buffer_release(&text);
 	}
-	return sum;
+	return worked[0] + waited[0] + waited[1];
 }
 
 static bool fail_start(void)
@@ -407,7 +399,6 @@ static bool start_child(void)
 	reader.socket = ends[0];
 	reader.turn_ms = 0;
 	reader.cpu = -1;
-	set_turn(TURN_MS);
 	if (is_there()) {
 		reader.at_work_ns = at_work_ns();
 		return true;
