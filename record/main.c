@@ -41,11 +41,6 @@ static int list_events(void)
 	return 1;
 }
 
-static void show_silent_process(const char *text)
-{
-	message_warning("%s", text);
-}
-
 int main(int argc, char **argv)
 {
 	struct settings settings;
@@ -61,7 +56,6 @@ int main(int argc, char **argv)
 		message_setup("prof-record", settings.quiet	? MESSAGE_ERROR
 					     : settings.verbose ? MESSAGE_DETAIL
 								: MESSAGE_INFO);
-		process_reader_start(show_silent_process);
 		status = settings.list ? list_events() : session_run(&settings);
 	}
 	process_reader_stop();

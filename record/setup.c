@@ -12,6 +12,7 @@
 #include "record/system/opener.h"
 #include "record/system/privileges.h"
 #include "record/system/proc.h"
+#include "record/system/process_reader.h"
 #include "record/spaces/made_code.h"
 
 #include <errno.h>
@@ -256,7 +257,7 @@ static void show_warning(const char *text, void *context)
 	message_warning("%s", text);
 }
 
-static void show_silent_file(const char *text)
+static void show_silent(const char *text)
 {
 	message_warning("%s", text);
 }
@@ -567,7 +568,8 @@ int session_set_up(struct session *s)
 		status = choose_cpus(s);
 	prepare_signals(s);
 	/* Before there are other threads and a command, whose pipes it must not have. */
-	error = status ? NULL : opener_start(show_silent_file);
+	error = status ? NULL : opener_start(show_silent);
+	process_reader_start(show_silent);
 	if (error)
 		return fail_error(error);
 	if (!status)
