@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/scripts/php_file.h"
+#include "tests/fuzz/elf_input.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* A file that may hold an interpreter. */
+static void read_file(const struct elf_file *file)
+{
+	struct php_process php;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+	if (php_file_is_one(file))
+		php_file_read(&php, file);
+}
 
-/* A file that may hold an interpreter. Its bytes have a place of their own, so that one too far is
- * seen. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *bytes = malloc(size + !size);
-	struct php_process php;
-	struct elf_file file;
-
-	if (size)
-		memcpy(bytes, data, size);
-	if (!elf_file_open_memory(&file, bytes, size)) {
-		if (php_file_is_one(&file))
-			php_file_read(&php, &file);
-		elf_file_release(&file);
-	}
-	free(bytes);
+	elf_input(data, size, read_file);
 	return 0;
 }

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/scripts/python_file.h"
+#include "tests/fuzz/elf_input.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* A file that may hold an interpreter. */
+static void read_file(const struct elf_file *file)
+{
+	struct python_file python;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+	if (python_file_is_one(file))
+		python_file_read(&python, file);
+}
 
-/* A file that may hold an interpreter. Its bytes have a place of their own, so that one too far is
- * seen. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *bytes = malloc(size + !size);
-	struct python_file python;
-	struct elf_file file;
-
-	if (size)
-		memcpy(bytes, data, size);
-	if (!elf_file_open_memory(&file, bytes, size)) {
-		if (python_file_is_one(&file))
-			python_file_read(&python, &file);
-		elf_file_release(&file);
-	}
-	free(bytes);
+	elf_input(data, size, read_file);
 	return 0;
 }
