@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/opener.h"
+#include "tests/unit/child_fixture.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -59,35 +60,6 @@ static int stop(void **state)
 {
 	opener_stop();
 	return 0;
-}
-
-/* The last child of this process: those of earlier tests may not have been waited for. */
-static pid_t opener_pid(void)
-{
-	char name[96];
-	int pid = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)syscall(SYS_gettid));
-	f = fopen(name, "r");
-	assert_non_null(f);
-	while (fscanf(f, "%d", &pid) == 1)
-		;
-	fclose(f);
-	assert_true(pid > 0);
-	return pid;
-}
-
-/* A process that is stopped answers as a file does that is silent. */
-static pid_t silence(void)
-{
-	pid_t pid = opener_pid();
-	int status;
-
-	assert_int_equal(kill(pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
-	assert_true(WIFSTOPPED(status));
-	return pid;
 }
 
 static int open_path(uint32_t pid, const char *name, struct open_file *file)
@@ -183,7 +155,7 @@ static void a_lease(void **state)
 static void one_user_does_not_keep_out_others(void **state)
 {
 	uint64_t before = opener_answers();
-	pid_t process = silence();
+	pid_t process = child_silence(NULL);
 	struct open_file file;
 	char name[128];
 
@@ -199,7 +171,7 @@ static void one_user_does_not_keep_out_others(void **state)
 	opener_look(0);
 	assert_int_equal(opener_answers(), before + 5);
 	/* The answer that it has, without another question. */
-	silence();
+	child_silence(NULL);
 	assert_int_equal(open_path(0, path, &file), 0);
 	close(file.fd);
 	kill(process, SIGCONT);
@@ -217,7 +189,7 @@ static void one_user_does_not_keep_out_others(void **state)
 
 static void a_killed_process_is_replaced(void **state)
 {
-	pid_t old = silence();
+	pid_t old = child_silence(NULL);
 	struct open_file file;
 
 	assert_int_equal(open_path(0, path, &file), -EAGAIN);
@@ -230,7 +202,10 @@ static void a_killed_process_is_replaced(void **state)
 		opener_look(0);
 	/* Not forever. */
 	for (int i = 0; i < 8; i++) {
-		kill(opener_pid(), SIGKILL);
+		pid_t process = child_called(NULL);
+
+		assert_true(process > 0);
+		kill(process, SIGKILL);
 		while (warnings == (unsigned int)i + 1)
 			opener_look(0);
 	}
@@ -267,7 +242,7 @@ static void a_folder_of_the_same_number(void **state)
 				.uid = getuid(),
 				.path = "file" };
 	uint64_t before = opener_answers();
-	pid_t process = silence();
+	pid_t process = child_silence(NULL);
 	struct open_file file;
 
 	what.folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

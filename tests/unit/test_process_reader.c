@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/system/proc.h"
 #include "record/system/process_reader.h"
+#include "tests/unit/child_fixture.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -45,22 +45,9 @@ static uint32_t self(void)
 	return (uint32_t)getpid();
 }
 
-/* The last child of this process that reads for it; 0: there is none. */
 static pid_t child(void)
 {
-	char name[96], comm[16];
-	int pid, found = 0;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)syscall(SYS_gettid));
-	f = fopen(name, "r");
-	assert_non_null(f);
-	while (fscanf(f, "%d", &pid) == 1)
-		if (!proc_comm((uint32_t)pid, (uint32_t)pid, comm, sizeof(comm)) &&
-		    !strcmp(comm, "prof-reader"))
-			found = pid;
-	fclose(f);
-	return found;
+	return child_called("prof-reader");
 }
 
 static bool read_bytes(uint32_t pid, void *to, const void *from, size_t size)
@@ -68,19 +55,6 @@ static bool read_bytes(uint32_t pid, void *to, const void *from, size_t size)
 	const struct iovec here = { to, size }, there = { (void *)(uintptr_t)from, size };
 
 	return process_reader_memory(pid, &here, &there, 1);
-}
-
-/* A process that is stopped answers as memory does that is silent. */
-static pid_t silence(void)
-{
-	pid_t pid = child();
-	int status;
-
-	assert_true(pid > 0);
-	assert_int_equal(kill(pid, SIGSTOP), 0);
-	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
-	assert_true(WIFSTOPPED(status));
-	return pid;
 }
 
 /* A process of that user, which has what this one has. */
@@ -255,7 +229,7 @@ static void test_one_does_not_answer(void **state)
 	other = sleeper(NOBODY);
 	assert_true(read_bytes((uint32_t)pid, &byte, &seven, 1));
 	assert_int_equal(byte, 7);
-	first = silence();
+	first = child_silence("prof-reader");
 	assert_false(read_bytes((uint32_t)pid, &byte, &seven, 1));
 	assert_true(child() != first);
 	assert_int_equal(warnings, 1);
@@ -287,7 +261,7 @@ static void test_many_do_not_answer(void **state)
 		if (!read_bytes((uint32_t)pids[n], &byte, &seven, 1))
 			break;
 		assert_int_equal(byte, 7);
-		silence();
+		child_silence("prof-reader");
 		assert_false(read_bytes((uint32_t)pids[n], &byte, &seven, 1));
 	} while (n < 39);
 	/* So that user's processes are not asked any more, and another user's are. */
