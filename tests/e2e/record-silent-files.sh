@@ -13,6 +13,15 @@ python3 "$top/testdata/sparse_elf.py" honest honest.so
 mkdir silent
 mkfifo until
 
+# appears FILE...: waits until one of them has something in it
+appears() {
+	i=0
+	until [ -n "$(cat "$@" 2> /dev/null)" ] || [ $i = 100 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+}
+
 # serve FOLDER FILE HOW...: mounts it there. The server ends when 9 is closed, and then answers with
 # errors whoever still waits.
 serve() {
@@ -20,12 +29,12 @@ serve() {
 	python3 "$top/tests/e2e/programs/silent_files.py" "$@" < until > mounted 2> why &
 	server=$!
 	exec 9> until
-	i=0
-	until [ -s mounted ] || [ -s why ] || [ $i = 100 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
+	appears mounted why
 	[ -s mounted ] || skip_all "$(cat why)"
+}
+end_server() {
+	exec 9>&-
+	timeout 20 tail --pid=$server -f /dev/null
 }
 serve silent honest.so map_code open
 
@@ -61,8 +70,7 @@ timeout -s KILL 20 "$record" -q -F 199 -o command.prf -- ./map_code "$work/silen
 is $? 0 "a command: recorded"
 
 # prof-report looks for the file, too.
-exec 9>&-
-timeout 20 tail --pid=$server -f /dev/null
+end_server
 "$report" -q running.prf > running
 like "$(cat running)" '^burn;.*__libc_start_main;.*work' "other programs are recorded whole"
 number "$(awk '/^burn;.*__libc_start_main;/ { whole += $NF } /^burn;/ { all += $NF } END { print whole + 0, "> 0.9 *", all + 0 }' running)" \
@@ -77,8 +85,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	serve untouched honest.so returns_into
 	timeout -s KILL 60 "$record" -q -F 499 -o returns.prf -- ./returns_into "$work/untouched/file" 1 2> returns.log
 	is $? 0 "made code that claims to return into that file: recorded"
-	exec 9>&-
-	timeout 20 tail --pid=$server -f /dev/null
+	end_server
 	number "$("$report" -q returns.prf | awk '/^returns_into;.*\[jit\]/ { n += $NF } END { print n + 0 }') > 100" \
 		"... with the samples of that code"
 fi
@@ -89,24 +96,15 @@ mkdir name
 burn=$!
 python3 "$top/tests/e2e/programs/silent_name.py" content "$work/name/file" > ready 2> name.why &
 user=$!
-i=0
-until [ -s content ] || [ -s name.why ] || [ $i = 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+appears content name.why
 is "$(cat name.why)" "" "a program has a function whose name does not answer"
 serve name content "$(cat /proc/$user/comm)"
-i=0
-until [ -s ready ] || [ $i = 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+appears ready name.why
 timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 4 -o name.prf 2> name.log
 is $? 0 "... which is recorded"
 is "$(grep -c "process $user does not answer when its memory is read" name.log)" 1 "... with a message that names the process"
 kill -KILL $user $burn
-exec 9>&-
-timeout 20 tail --pid=$server -f /dev/null
+end_server
 like "$("$report" -q name.prf)" '^burn;.*__libc_start_main;.*work' "other programs are recorded whole"
 number "$("$report" -q name.prf | awk '/^python/ { n += $NF } END { print n + 0 }') > 100" "... and all samples of it are kept"
 
@@ -116,7 +114,7 @@ need gcc -O1 -g -pthread "$top/tests/e2e/programs/keep_lock.c" -o keep_lock
 mkdir lock
 serve lock honest.so lock
 # Without the server's end of its pipe: they cannot end before the server does.
-./keep_lock "$work/lock/file" 100 2> lock.why 9>&- &
+./keep_lock "$work/lock/file" 100 9>&- &
 root=$!
 ./burn 0 9>&- &
 burn=$!
@@ -140,18 +138,16 @@ is $? 0 "... and so does -p"
 timeout -s KILL 60 "$record" -q -F 499 -d 0.1 -o lock-name.prf -p burn 2> lock-name.log
 is $? 0 "... and -p with a name, which is looked for in all processes"
 kill -KILL $root
-exec 9>&-
-timeout 20 tail --pid=$server -f /dev/null
+end_server
 serve lock honest.so lock
-python3 "$top/tests/e2e/programs/keep_lock.py" "$work/lock/file" > python.ready 2> python.why 9>&- &
+python3 "$top/tests/e2e/programs/keep_lock.py" "$work/lock/file" 9>&- &
 user=$!
 holds "a program of another user keeps the lock" keeps $user
 timeout -s KILL 60 "$record" -F 499 -p $user,$burn -d 4 -o lock-python.prf 2> lock-python.log
 is $? 0 "... and is recorded"
 like "$(cat lock-python.log)" "process $user does not answer when its memory is read" "... with a message that names it"
 kill -KILL $user $burn
-exec 9>&-
-timeout 20 tail --pid=$server -f /dev/null
+end_server
 for trace in lock lock-python; do
 	like "$("$report" -q $trace.prf)" '^burn;.*__libc_start_main;.*work' "$trace: other programs are recorded whole"
 done
@@ -164,6 +160,5 @@ serve direct burn direct
 timeout -s KILL 60 "$record" -q -F 499 -o direct.prf -- direct/file 300
 is $? 0 "a program that only private mappings can be made of: recorded"
 like "$("$report" -q direct.prf)" '^file;.*__libc_start_main;.*work;seventy' "with whole stacks and names"
-exec 9>&-
-timeout 20 tail --pid=$server -f /dev/null
+end_server
 finish

@@ -1,9 +1,9 @@
 #!/bin/sh
 # tests/slow/soak.sh [MINUTES]: records everything at 999 Hz for so long (60), while 100 processes a
 # second are started: most are short, some load a library, make code, compile, run Python, or are a
-# program that was never seen before. The recorder's memory, open files and CPU time of each 10 s are written to a
-# table. The first and the last ten minutes (or sixths, of a shorter run) must agree within 5 %; the first
-# ones begin after a minute.
+# program that was never seen before. The recorder's memory, open files and CPU time of each 10 s are
+# written to a table. The first and the last ten minutes (or sixths, of a shorter run) must agree within
+# 5 %; the first ones begin after a minute.
 . "$(dirname "$0")/../lib.sh"
 minutes=${1:-60}
 need_bpf

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""As keep_lock.c, in a Python program of user nobody: prints a line, and runs until it is killed.
+"""As keep_lock.c, in a Python program of user nobody, which runs until it is killed.
 
     keep_lock.py FILE
 """
@@ -20,7 +20,6 @@ def work():
 def keep(libc, first, second):
     page = libc.mmap(None, ctypes.c_size_t(PAGE), READ | WRITE, SHARED, first, ctypes.c_long(0))
     ctypes.memset(page, 1, 1)
-    print("ready", flush=True)
     libc.mmap(None, ctypes.c_size_t(PAGE), READ, PRIVATE, second, ctypes.c_long(0))
 
 
