@@ -4,7 +4,9 @@
 
 /*
  * CPUs that go offline while they are recorded, and come back. The kernel ends their perf events
- * and does not start them again, so the recorder must notice and open new ones.
+ * and does not start them again, so the recorder must notice and open new ones. A CPU may do both
+ * between two looks, as all but one do when the machine is suspended: then the time for which its
+ * events were enabled stands still.
  */
 
 #include "common/error.h"
@@ -12,19 +14,28 @@
 
 #include <stdbool.h>
 
+struct hotplug_cpu;
+
 /* Starts as { .cpus = those that are recorded }, which must stay. */
 struct hotplug {
 	const struct cpus *cpus;
-	bool *gone; /* for each of them; NULL: none has gone offline so far */
+	struct hotplug_cpu *states; /* of each of them; NULL: no look has been taken so far */
 };
 
 void hotplug_release(struct hotplug *h);
 
 enum hotplug_change { HOTPLUG_WENT, HOTPLUG_CAME_BACK };
 
+struct hotplug_events {
+	/* How long the events of a CPU have been enabled so far, in ns; 0: not known. */
+	uint64_t (*enabled_ns)(uint32_t cpu, void *context);
+	/* A CPU that came back: whether it has events again. */
+	bool (*changed)(uint32_t cpu, enum hotplug_change change, void *context);
+	void *context;
+};
+
 /* Calls `changed` for each CPU that changed since the last call, given those online now. */
 struct error *hotplug_look(struct hotplug *h, const struct cpus *online,
-			   void (*changed)(uint32_t cpu, enum hotplug_change change, void *context),
-			   void *context);
+			   const struct hotplug_events *events);
 
 #endif

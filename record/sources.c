@@ -50,14 +50,21 @@ struct looking {
 	bool *came_back;
 };
 
-static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
+static uint64_t enabled_ns(uint32_t cpu, void *context)
+{
+	const struct looking *l = context;
+
+	return sideband_enabled_ns(l->sources->sideband, cpu);
+}
+
+static bool cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
 {
 	const struct looking *l = context;
 	struct error *error;
 
 	if (change == HOTPLUG_WENT) {
 		message_warning("CPU %" PRIu32 " went offline", cpu);
-		return;
+		return false;
 	}
 	error = sideband_cpu_came_back(l->sources->sideband, cpu);
 	if (!error)
@@ -71,20 +78,21 @@ static void cpu_changed(uint32_t cpu, enum hotplug_change change, void *context)
 	else
 		message_warning("CPU %" PRIu32 " is back; until now nothing was recorded there",
 				cpu);
-	error_free(error);
 	*l->came_back = true;
+	return !error_ignore(error);
 }
 
 struct error *sources_look_at_cpus(struct sources *s, const struct event_list *events,
 				   bool *came_back)
 {
 	struct looking looking = { s, events, came_back };
+	const struct hotplug_events changes = { enabled_ns, cpu_changed, &looking };
 	struct cpus online = { 0 };
 	struct error *error = NULL;
 
 	/* If the list of CPUs cannot be read, it is taken to be unchanged. */
 	if (!error_ignore(cpus_online(&online)))
-		error = hotplug_look(&s->hotplug, &online, cpu_changed, &looking);
+		error = hotplug_look(&s->hotplug, &online, &changes);
 	cpus_release(&online);
 	return error;
 }

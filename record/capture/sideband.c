@@ -42,6 +42,7 @@ static int open_on(uint32_t cpu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.sample_type = PERF_SAMPLE_TIME,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.disabled = 1,
 		.mmap = 1,
 		.mmap2 = 1,
@@ -151,16 +152,23 @@ void sideband_disable(struct sideband *s)
 	}
 }
 
+/* NULL: it was offline when the rings were made. */
+static struct side_ring *ring_of(const struct sideband *s, uint32_t cpu)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->rings[i].cpu == cpu)
+			return &s->rings[i];
+	return NULL;
+}
+
 /* The CPU's event is dead, but its ring is still mapped: a new event is redirected into it. */
 struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
 {
-	struct side_ring *r = s->rings;
+	struct side_ring *r = ring_of(s, cpu);
 	struct error *error = NULL;
 	int fd;
 
-	while (r < s->rings + s->n && r->cpu != cpu)
-		r++;
-	if (r == s->rings + s->n)
+	if (!r)
 		return error_new(ERROR_ARGUMENT, "it was offline when the recording began");
 	fd = open_on(cpu);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) ||
@@ -174,6 +182,17 @@ struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
 		close(r->writer_fd);
 	r->writer_fd = fd;
 	return NULL;
+}
+
+uint64_t sideband_enabled_ns(const struct sideband *s, uint32_t cpu)
+{
+	const struct side_ring *r = ring_of(s, cpu);
+	uint64_t values[2]; /* its count, which is always 0, and the time */
+
+	if (!r || read(r->writer_fd >= 0 ? r->writer_fd : r->fd, values, sizeof(values)) !=
+			  sizeof(values))
+		return 0;
+	return values[1];
 }
 
 size_t sideband_rings(const struct sideband *s)

@@ -22,9 +22,15 @@ void sideband_free(struct sideband *s);
 
 void sideband_enable(struct sideband *s);
 
+void sideband_disable(struct sideband *s);
+
 /* To be called when a CPU is online again: its ring receives records again. */
 struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu);
-void sideband_disable(struct sideband *s);
+/*
+ * How long a CPU's event has been enabled so far, in ns, by the kernel; 0: that is not known. It
+ * stands still once the CPU has gone offline, even when that is online again.
+ */
+uint64_t sideband_enabled_ns(const struct sideband *s, uint32_t cpu);
 
 /* Number of rings; they are numbered from 0, and each is in order of time. */
 size_t sideband_rings(const struct sideband *s);

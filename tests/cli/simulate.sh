@@ -6,7 +6,7 @@ need test -x "$simulator"
 
 output=$("$simulator" 1 12 50000)
 is "$?" 0 "every sample of twelve machines says what was so at its time"
-like "$output" '[1-9][0-9]* lost, [1-9][0-9]* records of the side band lost; 0 of 12 seeds failed' \
+like "$output" '[1-9][0-9]* lost, [1-9][0-9]* records of the side band lost; .*0 of 12 seeds failed' \
 	"though rings were full at times"
 "$simulator" 7 1 30000 > "$work/first"
 "$simulator" 7 1 30000 > "$work/second"

@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/simulate/kernel.h"
 
-/* Its structures are private: the rings are made here instead of by perf_event_open(). */
+struct error *sideband_open_again(struct sideband *s, uint32_t cpu);
+uint64_t sideband_read_enabled(const struct sideband *s, uint32_t cpu);
+struct error *cpus_of_this_machine(struct cpus *c);
+
+/*
+ * Their structures are private, or are used by others: the rings are made here instead of by
+ * perf_event_open(), and the CPUs are those of the simulated machine.
+ */
+#define sideband_cpu_came_back sideband_open_again
+#define sideband_enabled_ns sideband_read_enabled
+#define cpus_online cpus_of_this_machine
 #include "record/capture/sideband.c"
+#include "record/system/cpus.c"
+#undef sideband_cpu_came_back
+#undef sideband_enabled_ns
+#undef cpus_online
 
 #include "common/array.h"
 #include "record/capture/ring.h"
@@ -30,6 +44,13 @@ struct side {
 	uint64_t lost; /* not reported yet */
 };
 
+struct cpu {
+	bool offline;
+	/* It went offline since they were opened. */
+	bool side_dead, samples_dead;
+	uint64_t looks; /* at events that live: their time goes on */
+};
+
 struct sampler {
 	struct ring rings[KERNEL_RINGS];
 	struct queue queues[KERNEL_RINGS];
@@ -40,8 +61,11 @@ struct kernel {
 	struct sideband *sideband;
 	struct sampler *sampler;
 	struct side sides[KERNEL_CPUS];
+	struct cpu cpus[KERNEL_CPUS];
 	uint64_t side_lost;
 };
+
+static struct kernel *the_kernel;
 
 static void queue_add(struct queue *q, uint64_t time_ns, uint64_t end)
 {
@@ -115,7 +139,7 @@ struct kernel *kernel_new(void)
 	k->sampler = calloc(1, sizeof(*k->sampler));
 	for (size_t i = 0; i < KERNEL_RINGS; i++)
 		make_ring(&k->sampler->rings[i]);
-	return k;
+	return the_kernel = k;
 }
 
 void kernel_free(struct kernel *k)
@@ -133,6 +157,58 @@ struct sideband *kernel_sideband(struct kernel *k)
 struct sampler *kernel_sampler(struct kernel *k)
 {
 	return k->sampler;
+}
+
+/* -------- CPUs -------- */
+
+void kernel_set_online(struct kernel *k, uint32_t cpu, bool online)
+{
+	struct cpu *c = &k->cpus[cpu];
+
+	assert(cpu);
+	c->offline = !online;
+	c->side_dead |= !online;
+	c->samples_dead |= !online;
+}
+
+bool kernel_is_online(const struct kernel *k, uint32_t cpu)
+{
+	return !k->cpus[cpu].offline;
+}
+
+bool kernel_records_on(const struct kernel *k, uint32_t cpu)
+{
+	return !k->cpus[cpu].side_dead && !k->cpus[cpu].samples_dead;
+}
+
+struct error *cpus_online(struct cpus *c)
+{
+	*c = (struct cpus){ .ids = malloc(KERNEL_CPUS * sizeof(*c->ids)) };
+	for (uint32_t cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		if (!the_kernel->cpus[cpu].offline)
+			c->ids[c->n++] = cpu;
+	return NULL;
+}
+
+uint64_t sideband_enabled_ns(const struct sideband *s, uint32_t cpu)
+{
+	struct cpu *c = &the_kernel->cpus[cpu];
+
+	c->looks += !c->side_dead;
+	return 1 + c->looks;
+}
+
+struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu)
+{
+	the_kernel->cpus[cpu].side_dead = false;
+	return NULL;
+}
+
+struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *events,
+				    uint32_t cpu)
+{
+	the_kernel->cpus[cpu].samples_dead = false;
+	return NULL;
 }
 
 /* -------- the side band -------- */
@@ -175,6 +251,8 @@ bool kernel_side(struct kernel *k, uint32_t cpu, uint32_t type, uint16_t misc, c
 						      .size = sizeof(about_lost) + 24 };
 	const uint64_t lost[2] = { 0, side->lost };
 
+	if (k->cpus[cpu].side_dead)
+		return false;
 	if (!has_room(side, r, header.size + (side->lost ? about_lost.size : 0u))) {
 		side->lost++;
 		return false;
@@ -298,10 +376,4 @@ struct error *sampler_read_counters(struct sampler *s, struct sample_counters *c
 bool sampler_walked_runtimes(const struct sampler *s, uint64_t time_ns)
 {
 	return true;
-}
-
-struct error *sampler_cpu_came_back(struct sampler *s, const struct event_list *events,
-				    uint32_t cpu)
-{
-	return NULL;
 }

@@ -18,6 +18,7 @@
 
 struct kernel;
 
+/* One at a time: the recorder asks for "the CPUs that are online". */
 struct kernel *kernel_new(void);
 /* The sideband and the sampler stay; they have functions of their own to free them. */
 void kernel_free(struct kernel *k);
@@ -25,14 +26,21 @@ void kernel_free(struct kernel *k);
 struct sideband *kernel_sideband(struct kernel *k);
 struct sampler *kernel_sampler(struct kernel *k);
 
+/* A CPU goes offline, or comes back. CPU 0 stays. */
+void kernel_set_online(struct kernel *k, uint32_t cpu, bool online);
+bool kernel_is_online(const struct kernel *k, uint32_t cpu);
+/* Whether it has events, those of the side band and those of the samples. */
+bool kernel_records_on(const struct kernel *k, uint32_t cpu);
+
 /*
  * Writes a record of the side band: enum perf_event_type, its misc bits, and what lies between
- * header and time. False when it was lost, which the next record that finds room says.
+ * header and time. False when it was lost, which the next record that finds room says, or never
+ * written for want of an event.
  */
 bool kernel_side(struct kernel *k, uint32_t cpu, uint32_t type, uint16_t misc, const void *body,
 		 size_t size, uint64_t time_ns);
 
-/* A sample fires. False when its ring was full. */
+/* A sample fires, on a CPU with events. False when its ring was full. */
 bool kernel_sample(struct kernel *k, size_t ring, const struct sample *sample);
 
 /* A record that the kernel half gave up after it had reserved the room. */

@@ -2,6 +2,7 @@
 #include "tests/simulate/machine.h"
 
 #include "common/array.h"
+#include "tests/simulate/compiler.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@
 #define PROGRAM_NAMES 24 /* and their names, from 1 */
 #define PROGRAM_BASE UINT64_C(0xffffffffc0100000)
 #define PROGRAM_BYTES 0x800u
+#define CODE_PAGES 32		     /* of what a compiler maps for its functions */
+#define FUNCTION_PAGES 4	     /* of the largest one */
+#define AWAY_NS UINT64_C(1000000000) /* a CPU at the longest */
 
 struct task {
 	bool alive, name_lost;
@@ -29,7 +33,15 @@ struct task {
 struct process {
 	unsigned int threads; /* that live; 0: there is no such process */
 	bool space_lost;
-	uint32_t pages[PAGES]; /* places of their first bytes; 0: nothing */
+	uint32_t pages[PAGES];	   /* places of their first bytes; 0: nothing */
+	uint32_t functions[PAGES]; /* the numbers of those that were made there last; 0: none */
+	struct compiler *compiler; /* NULL: it has none */
+	uint32_t code;		   /* first page of its functions */
+};
+
+/* A function that was made, by its number less 1. */
+struct function {
+	uint32_t process, first, pages;
 };
 
 /* One bit for each place that was ever on a page of a process, by its number. */
@@ -38,13 +50,16 @@ typedef uint8_t places_seen[PAGES][((MADE + 1) * FILE_PAGES + 7) / 8];
 struct machine {
 	struct kernel *kernel;
 	uint64_t state, now_ns;
-	bool broken;
+	bool broken, cpus_go;
+	uint64_t back_ns[KERNEL_CPUS];	  /* when a CPU comes back */
 	struct task tasks[MACHINE_TASKS]; /* tid - MACHINE_FIRST_PID */
 	struct process processes[MACHINE_TASKS];
 	uint8_t programs[PROGRAMS]; /* their names' numbers; 0: none */
 	bool kernel_lost;
 	places_seen *seen; /* of each process */
 	uint32_t comms_seen[MACHINE_TASKS], programs_seen[PROGRAMS];
+	struct function *functions;
+	size_t n_functions, functions_capacity;
 	struct expected *expected;
 	size_t n, capacity, sorted;
 };
@@ -130,6 +145,17 @@ bool machine_had_place(const struct machine *m, uint32_t pid, uint64_t address, 
 	return false;
 }
 
+bool machine_had_function(const struct machine *m, uint32_t pid, uint64_t address,
+			  uint32_t function)
+{
+	const struct function *f;
+
+	if (!function || function > m->n_functions)
+		return !function;
+	f = &m->functions[function - 1];
+	return f->process == pid - MACHINE_FIRST_PID && page_of(address) - f->first < f->pages;
+}
+
 bool machine_had_name(const struct machine *m, uint32_t tid, const char *name)
 {
 	char text[32];
@@ -187,13 +213,20 @@ static void put_name(struct body *b, const char *name)
 		b->bytes[b->size++] = 0;
 }
 
+/* One that is online. */
+static uint32_t some_cpu(struct machine *m)
+{
+	uint32_t cpu = machine_random(m, KERNEL_CPUS);
+
+	return kernel_is_online(m->kernel, cpu) ? cpu : 0;
+}
+
 /* False when it was lost. */
 static bool send(struct machine *m, uint32_t type, uint16_t misc, const struct body *b)
 {
 	if (m->broken && machine_random(m, 2000) == 0)
 		return true;
-	return kernel_side(m->kernel, machine_random(m, KERNEL_CPUS), type, misc, b->bytes, b->size,
-			   m->now_ns);
+	return kernel_side(m->kernel, some_cpu(m), type, misc, b->bytes, b->size, m->now_ns);
 }
 
 static bool send_family(struct machine *m, uint32_t type, uint32_t task, uint32_t parent)
@@ -234,32 +267,99 @@ static uint32_t free_slot(struct machine *m)
 	return MACHINE_TASKS;
 }
 
-static void map_file(struct machine *m, uint32_t task)
+/* It is executable, as the side band tells of nothing else. */
+static void send_map(struct machine *m, uint32_t task, uint32_t page, uint32_t length,
+		     uint32_t from, uint32_t inode, const char *path)
 {
-	uint32_t process = m->tasks[task].process, file = 1 + machine_random(m, MADE);
-	uint32_t length = 1 + machine_random(m, 24), first = machine_random(m, PAGES - length);
-	uint32_t from = file == MADE ? 0 : machine_random(m, FILE_PAGES - length);
+	uint32_t process = m->tasks[task].process;
 	struct body b = { .size = 0 };
-	char path[32] = "//anon";
 
-	if (file != MADE)
-		snprintf(path, sizeof(path), "/sim/lib%02u.so", file);
 	put_u32(&b, MACHINE_FIRST_PID + process);
 	put_u32(&b, MACHINE_FIRST_PID + task);
-	put_u64(&b, BASE + (uint64_t)first * PAGE);
+	put_u64(&b, BASE + (uint64_t)page * PAGE);
 	put_u64(&b, (uint64_t)length * PAGE);
 	put_u64(&b, (uint64_t)from * PAGE);
 	put_u32(&b, 8);
 	put_u32(&b, 1);
-	put_u64(&b, file == MADE ? 0 : 100 + file);
+	put_u64(&b, inode);
 	put_u64(&b, 0);
 	put_u32(&b, 5); /* PROT_READ | PROT_EXEC */
 	put_u32(&b, 2); /* MAP_PRIVATE */
 	put_name(&b, path);
 	if (!send(m, PERF_RECORD_MMAP2, 0, &b))
 		m->processes[process].space_lost = true;
+}
+
+static void map_made(struct machine *m, uint32_t task, uint32_t first, uint32_t length)
+{
+	send_map(m, task, first, length, 0, 0, "//anon");
 	for (uint32_t i = 0; i < length; i++)
-		set_page(m, process, first + i, place_of(file, file == MADE ? 0 : from + i));
+		set_page(m, m->tasks[task].process, first + i, place_of(MADE, 0));
+}
+
+static void map_file(struct machine *m, uint32_t task)
+{
+	uint32_t file = 1 + machine_random(m, MADE), length = 1 + machine_random(m, 24);
+	uint32_t first = machine_random(m, PAGES - length);
+	uint32_t from = machine_random(m, FILE_PAGES - length);
+	char path[32];
+
+	if (file == MADE) {
+		map_made(m, task, first, length);
+		return;
+	}
+	snprintf(path, sizeof(path), "/sim/lib%02u.so", file);
+	send_map(m, task, first, length, from, 100 + file, path);
+	for (uint32_t i = 0; i < length; i++)
+		set_page(m, m->tasks[task].process, first + i, place_of(file, from + i));
+}
+
+/* Compilers map their dump, for the side band to tell of it: here behind all other pages. */
+static void start_compiler(struct machine *m, uint32_t task)
+{
+	uint32_t process = m->tasks[task].process, pid = MACHINE_FIRST_PID + process;
+	struct process *p = &m->processes[process];
+	char path[64];
+
+	p->compiler = compiler_new(pid);
+	p->code = machine_random(m, PAGES - CODE_PAGES);
+	compiler_path(path, sizeof(path), pid);
+	send_map(m, task, PAGES, 1, 0, 100 + MADE + pid, path);
+	map_made(m, task, p->code, CODE_PAGES);
+}
+
+static void end_compiler(struct machine *m, uint32_t process)
+{
+	struct process *p = &m->processes[process];
+
+	compiler_end(p->compiler);
+	p->compiler = NULL;
+	memset(p->functions, 0, sizeof(p->functions));
+}
+
+/* What the new function overlaps is gone, all of it. */
+static void make_function(struct machine *m, uint32_t task)
+{
+	uint32_t process = m->tasks[task].process;
+	struct function f = { process, 0, 1 + machine_random(m, FUNCTION_PAGES) };
+	struct process *p = &m->processes[process];
+
+	if (!p->compiler)
+		start_compiler(m, task);
+	f.first = p->code + machine_random(m, CODE_PAGES - f.pages);
+	if (!array_reserve(&m->functions, &m->functions_capacity, m->n_functions + 1))
+		abort();
+	m->functions[m->n_functions++] = f;
+	for (uint32_t i = f.first; i < f.first + f.pages; i++)
+		for (uint32_t j = 0, old = p->functions[i]; old && j < PAGES; j++)
+			if (p->functions[j] == old)
+				p->functions[j] = 0;
+	for (uint32_t i = 0; i < f.pages; i++)
+		p->functions[f.first + i] = (uint32_t)m->n_functions;
+	compiler_make(p->compiler, BASE + (uint64_t)f.first * PAGE, (uint64_t)f.pages * PAGE,
+		      (uint32_t)m->n_functions, m->now_ns);
+	if (machine_random(m, 8) == 0)
+		compiler_flush(p->compiler);
 }
 
 static void start_task(struct machine *m, uint32_t task, uint32_t parent, uint32_t process)
@@ -297,8 +397,10 @@ static void send_comm(struct machine *m, uint32_t task, bool exec)
 	put_u32(&b, MACHINE_FIRST_PID + m->tasks[task].process);
 	put_u32(&b, MACHINE_FIRST_PID + task);
 	put_name(&b, name);
-	if (exec)
+	if (exec) {
+		end_compiler(m, m->tasks[task].process);
 		memset(p->pages, 0, sizeof(p->pages));
+	}
 	if (send(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &b))
 		return;
 	m->tasks[task].name_lost = true;
@@ -307,12 +409,13 @@ static void send_comm(struct machine *m, uint32_t task, bool exec)
 
 static void end_task(struct machine *m, uint32_t task)
 {
-	struct process *p = &m->processes[m->tasks[task].process];
+	uint32_t process = m->tasks[task].process;
 
+	if (!--m->processes[process].threads)
+		end_compiler(m, process);
 	/* If this is not known, nothing becomes wrong: the number is given anew by a fork. */
 	send_family(m, PERF_RECORD_EXIT, task, task);
 	m->tasks[task].alive = false;
-	p->threads--;
 }
 
 /* The main thread runs another program; the other threads end before. */
@@ -354,6 +457,26 @@ static void change_program(struct machine *m)
 		m->programs[slot] = 0;
 }
 
+/* Some are back before anybody has looked. */
+static void lose_cpu(struct machine *m)
+{
+	uint32_t cpu = 1 + machine_random(m, KERNEL_CPUS - 1);
+
+	if (!kernel_is_online(m->kernel, cpu))
+		return;
+	kernel_set_online(m->kernel, cpu, false);
+	m->back_ns[cpu] = m->now_ns + machine_random(m, machine_random(m, 2) ? 1000 : AWAY_NS);
+}
+
+static void look_at_cpus(struct machine *m)
+{
+	if (machine_random(m, 40000) == 0)
+		lose_cpu(m);
+	for (uint32_t cpu = 1; cpu < KERNEL_CPUS; cpu++)
+		if (!kernel_is_online(m->kernel, cpu) && m->now_ns >= m->back_ns[cpu])
+			kernel_set_online(m->kernel, cpu, true);
+}
+
 /* -------- samples -------- */
 
 static void describe(struct machine *m, uint32_t task, struct expected *e)
@@ -365,7 +488,7 @@ static void describe(struct machine *m, uint32_t task, struct expected *e)
 		.time_ns = m->now_ns,
 		.pid = MACHINE_FIRST_PID + m->tasks[task].process,
 		.tid = MACHINE_FIRST_PID + task,
-		.cpu = machine_random(m, KERNEL_CPUS),
+		.cpu = some_cpu(m),
 		.comm = m->tasks[task].comm,
 		.frames = (uint8_t)(1 + machine_random(m, MACHINE_FRAMES)),
 		.name_lost = m->tasks[task].name_lost || p->space_lost,
@@ -376,11 +499,15 @@ static void describe(struct machine *m, uint32_t task, struct expected *e)
 				  PROGRAM_BYTES / 2 * machine_random(m, 2),
 	};
 	for (uint8_t i = 0; i < e->frames; i++) {
-		uint32_t page = machine_random(m, PAGES);
+		uint32_t page = p->compiler && machine_random(m, 3) == 0
+					? p->code + machine_random(m, CODE_PAGES)
+					: machine_random(m, PAGES);
 
 		/* Few addresses, so that stacks repeat, which the resolver remembers. */
 		e->addresses[i] = BASE + (uint64_t)page * PAGE + 16 + 512 * machine_random(m, 2);
 		e->places[i] = p->pages[page];
+		if (e->places[i] == place_of(MADE, 0))
+			e->functions[i] = p->functions[page];
 	}
 }
 
@@ -390,6 +517,8 @@ static void fire(struct machine *m, const struct expected *e, size_t ring)
 	struct sample *sample = (struct sample *)room;
 	__u64 *words = sample->frames;
 
+	if (!kernel_records_on(m->kernel, e->cpu))
+		return;
 	*sample = (struct sample){ .time_ns = e->time_ns,
 				   .weight = 1,
 				   .pid = e->pid,
@@ -427,16 +556,17 @@ static void take_sample(struct machine *m, uint32_t task)
 
 /* -------- all together -------- */
 
-struct machine *machine_new(struct kernel *kernel, uint64_t seed, uint64_t start_ns, bool broken)
+struct machine *machine_new(struct kernel *kernel, const struct machine_options *options)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 
 	if (!m || !(m->seen = calloc(MACHINE_TASKS, sizeof(*m->seen))))
 		abort();
 	m->kernel = kernel;
-	m->state = seed;
-	m->now_ns = start_ns;
-	m->broken = broken;
+	m->state = options->seed;
+	m->now_ns = options->start_ns;
+	m->broken = options->broken;
+	m->cpus_go = options->cpus_go;
 	for (uint32_t i = 0; i < MACHINE_FIRST_PROCESSES; i++) {
 		m->tasks[i] = (struct task){ .alive = true, .process = i };
 		m->processes[i].threads = 1;
@@ -447,6 +577,10 @@ struct machine *machine_new(struct kernel *kernel, uint64_t seed, uint64_t start
 
 void machine_free(struct machine *m)
 {
+	for (uint32_t i = 0; i < MACHINE_TASKS; i++)
+		end_compiler(m, i);
+	compiler_remove_files();
+	free(m->functions);
 	free(m->seen);
 	free(m->expected);
 	free(m);
@@ -457,10 +591,14 @@ uint64_t machine_step(struct machine *m)
 	uint32_t task = some_task(m), what = machine_random(m, 100), slot;
 
 	m->now_ns += 1 + machine_random(m, 50000);
+	if (m->cpus_go)
+		look_at_cpus(m);
 	if (task == MACHINE_TASKS)
 		return m->now_ns;
-	if (what < 80) {
+	if (what < 76) {
 		take_sample(m, task);
+	} else if (what < 80) {
+		make_function(m, task);
 	} else if (what < 88) {
 		map_file(m, task);
 	} else if (what < 92) {
@@ -480,6 +618,13 @@ uint64_t machine_step(struct machine *m)
 		end_task(m, task); /* those of the start live on, so that there is always one */
 	}
 	return m->now_ns;
+}
+
+void machine_end(struct machine *m)
+{
+	for (uint32_t i = 0; i < MACHINE_TASKS; i++)
+		if (m->processes[i].compiler)
+			compiler_flush(m->processes[i].compiler);
 }
 
 static int by_time(const void *a, const void *b)

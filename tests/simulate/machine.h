@@ -4,12 +4,14 @@
 
 /*
  * A machine whose processes live at random, made from a seed: they map files over others, fork,
- * make threads, exec, change names and end, and their numbers are used again; BPF programs come
- * and go. All of it is written to the kernel's rings, and samples are taken in between. What each
- * sample must say in the trace is noted when it is taken.
+ * make threads, exec, change names and end, and their numbers are used again; their compilers make
+ * functions where others were; BPF programs come and go, and so do CPUs, if that is asked for. All
+ * of it is written to the kernel's rings, and samples are taken in between. What each sample must
+ * say in the trace is noted when it is taken.
  *
  * When a record of the side band is lost, the recorder cannot know what it said. From then on it
- * may say something that held earlier, or nothing, of the process, or of kernel code.
+ * may say something that held earlier, or nothing, of the process, or of kernel code. Of a function
+ * that was made the name may always be missing, where another one may be at its place.
  */
 
 #include "tests/simulate/kernel.h"
@@ -34,11 +36,18 @@ struct expected {
 	uint8_t program; /* of the kernel frame: the BPF program's number, 0 for the kernel */
 	uint64_t addresses[MACHINE_FRAMES];
 	uint64_t kernel_address;
-	uint32_t places[MACHINE_FRAMES]; /* 0: nothing is mapped there */
+	uint32_t places[MACHINE_FRAMES];    /* 0: nothing is mapped there */
+	uint32_t functions[MACHINE_FRAMES]; /* 0: no compiler has made what is there */
 };
 
-/* `broken`: now and then a record is left out without a word, so that checks must fail. */
-struct machine *machine_new(struct kernel *kernel, uint64_t seed, uint64_t start_ns, bool broken);
+struct machine_options {
+	uint64_t seed, start_ns;
+	/* Now and then a record is left out without a word, so that checks must fail. */
+	bool broken;
+	bool cpus_go;
+};
+
+struct machine *machine_new(struct kernel *kernel, const struct machine_options *options);
 void machine_free(struct machine *m);
 
 /* The processes that exist at the start: MACHINE_FIRST_PID and the next ones. */
@@ -46,6 +55,12 @@ void machine_free(struct machine *m);
 
 /* Something happens, a little later than what happened before. Returns its time. */
 uint64_t machine_step(struct machine *m);
+
+/*
+ * Nothing happens any more, and compilers write what they have: what is only in their buffers then
+ * may make the last names wrong (see `ended` in record/symbols/jit_names.h).
+ */
+void machine_end(struct machine *m);
 
 /* The samples in the order of their times; valid until the next step. */
 struct expected *machine_expected(struct machine *m, size_t *n);
@@ -55,7 +70,9 @@ void machine_place(char *text, size_t size, uint32_t place, uint64_t address);
 void machine_name(char *text, size_t size, uint8_t comm);
 void machine_program(char *text, size_t size, uint8_t program);
 
-/* Whether a place, a name, or a program ever was there. */
+/* Whether a place, a function, a name, or a program ever was there. */
+bool machine_had_function(const struct machine *m, uint32_t pid, uint64_t address,
+			  uint32_t function);
 bool machine_had_place(const struct machine *m, uint32_t pid, uint64_t address, const char *place);
 bool machine_had_name(const struct machine *m, uint32_t tid, const char *name);
 bool machine_had_program(const struct machine *m, uint64_t address, const char *name);

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate [--break] SEED [SEEDS [EVENTS]]: the recorder's path of a sample (rings, timeline,
- * drain, world, resolver, writer) on a machine that is made from a seed, with no kernel. Then the
- * trace is read, and each of its samples compared with what the machine knows of it. A seed always
- * does the same, so that one that fails can be looked at. Exit status 1 for a seed that fails.
+ * drain, world, resolver, names of made code, writer) on a machine that is made from a seed, with
+ * no kernel. Then the trace is read, and each of its samples compared with what the machine knows
+ * of it. A seed always does the same, so that one that fails can be looked at. Exit status 1 for a
+ * seed that fails. In each fourth seed CPUs come and go.
+ *
+ * The recorder does not believe times in a dump that have not come yet by the real clock, so
+ * that must be ahead of the machine's.
  */
 
+#include "common/array.h"
+#include "common/clock.h"
+#include "common/message.h"
 #include "record/drain.h"
+#include "record/spaces/made_code.h"
 #include "record/trace/vanished.h"
+#include "tests/simulate/compiler.h"
 #include "tests/simulate/machine.h"
 
 #include <inttypes.h>
@@ -15,8 +24,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_NS UINT64_C(1000000000000)
+#define START_NS UINT64_C(10000000000)
 #define SETTLE_NS UINT64_C(500000000)
+#define MISSED_NS UINT64_C(4000000000) /* a CPU that is back, at the longest */
+
+/* The name of a part of an object of made code, as the trace says. */
+struct made {
+	uint32_t object, function;
+	uint64_t start, end;
+};
 
 struct simulation {
 	struct kernel *kernel;
@@ -29,7 +45,10 @@ struct simulation {
 	struct losses losses;
 	struct trace_file trace;
 	struct drain drain;
-	uint64_t seed, wrong;
+	uint64_t recorded_ns[KERNEL_CPUS]; /* when each CPU last had events, or was offline */
+	struct made *made;
+	size_t n_made, made_capacity;
+	uint64_t seed, wrong, functions, named;
 };
 
 static void must(struct error *error)
@@ -62,8 +81,16 @@ static void begin_world(struct simulation *s)
 		must(world_add_command(&s->world, MACHINE_FIRST_PID + i));
 }
 
+static void follow_made_code(struct simulation *s)
+{
+	must(jit_new(&s->drain.jit, &(struct jit_options){ .writer = s->trace.writer }));
+	must(made_code_follow(s->world.spaces, s->drain.jit));
+	must(made_code_foresee(lookahead_spaces(s->unwinding.lookahead), s->drain.jit));
+}
+
 static void begin(struct simulation *s, bool broken)
 {
+	const struct machine_options options = { s->seed, START_NS, broken, s->seed % 4 == 0 };
 	struct resolver_sources sources;
 
 	s->kernel = kernel_new();
@@ -80,7 +107,7 @@ static void begin(struct simulation *s, bool broken)
 		must(unwinding_add(&s->unwinding, MACHINE_FIRST_PID + i,
 				   spaces_layout(s->world.spaces, MACHINE_FIRST_PID + i)));
 	must(losses_init(&s->losses, KERNEL_CPUS, START_NS));
-	must(jit_new(&s->drain.jit, &(struct jit_options){ .writer = s->trace.writer }));
+	follow_made_code(s);
 	sources = (struct resolver_sources){ .spaces = s->world.spaces,
 					     .tasks = s->world.tasks,
 					     .kernel = s->world.kernel,
@@ -95,7 +122,9 @@ static void begin(struct simulation *s, bool broken)
 	s->drain.events = &s->events;
 	must(drain_init(&s->drain));
 	resolver_begin(s->drain.resolver, &s->trace);
-	s->machine = machine_new(s->kernel, s->seed, START_NS, broken);
+	s->machine = machine_new(s->kernel, &options);
+	for (uint32_t cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		s->recorded_ns[cpu] = START_NS;
 }
 
 static void end(struct simulation *s)
@@ -112,6 +141,7 @@ static void end(struct simulation *s)
 	event_list_release(&s->events);
 	machine_free(s->machine);
 	kernel_free(s->kernel);
+	free(s->made);
 }
 
 static void publish_all(struct simulation *s, uint64_t until_ns)
@@ -139,6 +169,22 @@ static void drain(struct simulation *s, uint64_t now, int *wait_ms)
 	must(drain_round(&s->drain, now, wait_ms));
 }
 
+/* A CPU that has come back has events again, soon. */
+static void check_cpus(struct simulation *s, uint64_t now)
+{
+	for (uint32_t cpu = 0; cpu < KERNEL_CPUS; cpu++) {
+		if (kernel_records_on(s->kernel, cpu) || !kernel_is_online(s->kernel, cpu)) {
+			s->recorded_ns[cpu] = now;
+		} else if (now - s->recorded_ns[cpu] > MISSED_NS) {
+			s->wrong++;
+			s->recorded_ns[cpu] = now;
+			printf("seed %" PRIu64 ": nothing is recorded on CPU %" PRIu32
+			       ", which is online\n",
+			       s->seed, cpu);
+		}
+	}
+}
+
 static void run(struct simulation *s, uint64_t events)
 {
 	uint64_t now = START_NS, round_ns = now, settle_ns = now + SETTLE_NS;
@@ -162,7 +208,13 @@ static void run(struct simulation *s, uint64_t events)
 					     s->trace.writer));
 			settle_ns = now + SETTLE_NS;
 		}
+		check_cpus(s, now);
 	}
+	if (now > clock_now()) {
+		fprintf(stderr, "simulate: so many events take longer than this machine has run\n");
+		exit(2);
+	}
+	machine_end(s->machine);
 	publish_all(s, UINT64_MAX);
 	must(drain_until(&s->drain, UINT64_MAX));
 	must(drain_settle(&s->drain, now));
@@ -192,6 +244,44 @@ static void check_user_frame(struct simulation *s, const struct expected *e, uin
 	if (e->space_lost && machine_had_place(s->machine, e->pid, e->addresses[i], got))
 		return;
 	wrong(s, e, "a frame", got, wanted);
+}
+
+/* The function's number as the trace names it; 0: it does not. */
+static uint32_t named_function(const struct simulation *s, const struct prf_frame *frame)
+{
+	/* A return address belongs to the byte before it. */
+	uint64_t at = frame->offset - !(frame->flags & PRF_FRAME_EXACT);
+	size_t low = 0, high = s->n_made;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct made *m = &s->made[middle];
+
+		if (m->object < frame->object || (m->object == frame->object && m->end <= at))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == s->n_made || s->made[low].object != frame->object || s->made[low].start > at)
+		return 0;
+	return s->made[low].function;
+}
+
+static void check_function(struct simulation *s, const struct expected *e, uint8_t i,
+			   const struct prf_frame *frame)
+{
+	uint32_t got = named_function(s, frame), wanted = e->functions[i];
+	char text[2][32];
+
+	s->functions += wanted != 0;
+	s->named += wanted && got == wanted;
+	if (!got || got == wanted)
+		return;
+	if (e->space_lost && machine_had_function(s->machine, e->pid, e->addresses[i], got))
+		return;
+	compiler_name(text[0], sizeof(text[0]), got);
+	compiler_name(text[1], sizeof(text[1]), wanted);
+	wrong(s, e, "the function", text[0], wanted ? text[1] : "none");
 }
 
 static void check_kernel_frame(struct simulation *s, const struct expected *e, const char *path)
@@ -224,8 +314,10 @@ static void check_stack(struct simulation *s, const struct expected *e, struct p
 		}
 		snprintf(text, sizeof(text), "%s+%" PRIx64,
 			 prf_reader_object(r, frame->object)->path, (uint64_t)frame->offset);
-		if (n < e->frames)
+		if (n < e->frames) {
 			check_user_frame(s, e, n, text);
+			check_function(s, e, n, frame);
+		}
 		n++;
 	}
 	snprintf(text, sizeof(text), "%u", n);
@@ -273,7 +365,7 @@ static void check_sample(struct simulation *s, struct prf_reader *r,
 }
 
 struct sums {
-	uint64_t samples, lost_samples, lost_records, last_ns;
+	uint64_t samples, lost_samples, lost_records, functions, named, last_ns;
 };
 
 static void check_samples(struct simulation *s, struct prf_reader *r,
@@ -303,6 +395,53 @@ static void check_sum(struct simulation *s, const char *what, uint64_t got, uint
 	       wanted);
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct made *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void add_made(struct simulation *s, uint32_t object, const struct prf_symbol *symbol)
+{
+	struct made made = { .object = object,
+			     .start = symbol->start,
+			     .end = symbol->start + symbol->size };
+
+	if (sscanf(symbol->name, "made_%" SCNu32, &made.function) != 1 ||
+	    !array_reserve(&s->made, &s->made_capacity, s->n_made + 1))
+		abort();
+	s->made[s->n_made++] = made;
+}
+
+/* Names come later than the samples that they are for. */
+static void read_names(struct simulation *s, const void *data, size_t size)
+{
+	struct prf_record record;
+	struct prf_reader *r;
+
+	must(prf_reader_new_memory(&r, data, size));
+	for (must(prf_reader_next(r, &record)); record.type != PRF_RECORD_END;
+	     must(prf_reader_next(r, &record)))
+		if (record.type == PRF_RECORD_SYMBOLS &&
+		    prf_reader_object(r, record.symbols.object)->kind == PRF_OBJECT_JIT)
+			for (size_t i = 0; i < record.symbols.n; i++)
+				add_made(s, record.symbols.object, &record.symbols.symbols[i]);
+	prf_reader_free(r);
+	if (s->n_made)
+		qsort(s->made, s->n_made, sizeof(*s->made), by_place);
+	for (size_t i = 1; i < s->n_made; i++)
+		if (s->made[i].object == s->made[i - 1].object &&
+		    s->made[i].start < s->made[i - 1].end) {
+			s->wrong++;
+			printf("seed %" PRIu64 ": made_%" PRIu32 " and made_%" PRIu32
+			       " at one place\n",
+			       s->seed, s->made[i - 1].function, s->made[i].function);
+		}
+}
+
 static void check(struct simulation *s, struct sums *sums)
 {
 	struct prf_record record;
@@ -311,6 +450,7 @@ static void check(struct simulation *s, struct sums *sums)
 	size_t size;
 
 	data = prf_writer_memory(s->trace.writer, &size);
+	read_names(s, data, size);
 	must(prf_reader_new_memory(&r, data, size));
 	for (must(prf_reader_next(r, &record)); record.type != PRF_RECORD_END;
 	     must(prf_reader_next(r, &record))) {
@@ -337,6 +477,7 @@ int main(int argc, char **argv)
 	uint64_t first, seeds = 1, events = 100000, failed = 0;
 	struct sums all = { 0 };
 
+	message_setup("simulate", MESSAGE_ERROR); /* CPUs that go are warned of */
 	if (argc - broken < 2) {
 		fprintf(stderr, "usage: simulate [--break] SEED [SEEDS [EVENTS]]\n");
 		return 2;
@@ -357,10 +498,14 @@ int main(int argc, char **argv)
 		all.samples += sums.samples;
 		all.lost_samples += sums.lost_samples;
 		all.lost_records += sums.lost_records;
+		all.functions += s.functions;
+		all.named += s.named;
 		end(&s);
 	}
 	printf("%" PRIu64 " events: %" PRIu64 " samples, %" PRIu64 " lost, %" PRIu64
-	       " records of the side band lost; %" PRIu64 " of %" PRIu64 " seeds failed\n",
-	       seeds * events, all.samples, all.lost_samples, all.lost_records, failed, seeds);
+	       " records of the side band lost; %" PRIu64 " frames of made functions, %" PRIu64
+	       " named; %" PRIu64 " of %" PRIu64 " seeds failed\n",
+	       seeds * events, all.samples, all.lost_samples, all.lost_records, all.functions,
+	       all.named, failed, seeds);
 	return failed > 0;
 }

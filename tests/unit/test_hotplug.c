@@ -8,21 +8,34 @@
 
 #include "tests/unit/error_check.h"
 
-static void note(uint32_t cpu, enum hotplug_change change, void *context)
-{
-	char *text = context;
+struct machine {
+	char text[64];
+	uint64_t enabled_ns[8];
+	bool fails;
+};
 
-	sprintf(text + strlen(text), "%c%d ", change == HOTPLUG_WENT ? '-' : '+', (int)cpu);
+static bool note(uint32_t cpu, enum hotplug_change change, void *context)
+{
+	struct machine *m = context;
+
+	sprintf(m->text + strlen(m->text), "%c%d ", change == HOTPLUG_WENT ? '-' : '+', (int)cpu);
+	return change == HOTPLUG_CAME_BACK && !m->fails;
 }
 
-static void look(struct hotplug *h, const char *online, const char *expected)
+static uint64_t enabled_ns(uint32_t cpu, void *context)
 {
-	struct cpus now = { 0 };
-	char text[64] = "";
+	return ((struct machine *)context)->enabled_ns[cpu];
+}
 
+static void look(struct hotplug *h, struct machine *m, const char *online, const char *expected)
+{
+	const struct hotplug_events events = { enabled_ns, note, m };
+	struct cpus now = { 0 };
+
+	m->text[0] = '\0';
 	assert_no_error(cpus_parse(&now, online));
-	assert_no_error(hotplug_look(h, &now, note, text));
-	assert_string_equal(text, expected);
+	assert_no_error(hotplug_look(h, &now, &events));
+	assert_string_equal(m->text, expected);
 	cpus_release(&now);
 }
 
@@ -30,19 +43,61 @@ static void test_changes_are_told_once(void **state)
 {
 	struct cpus cpus = { 0 };
 	struct hotplug h = { .cpus = &cpus };
+	struct machine m = { 0 };
 
 	assert_no_error(cpus_parse(&cpus, "0-2,5"));
-	look(&h, "0-2,5", "");
-	look(&h, "0,2", "-1 -5 ");
-	look(&h, "0,2,7", "");
-	look(&h, "0-1,5", "+1 -2 +5 ");
-	look(&h, "0-5", "+2 ");
+	look(&h, &m, "0-2,5", "");
+	look(&h, &m, "0,2", "-1 -5 ");
+	look(&h, &m, "0,2,7", "");
+	look(&h, &m, "0-1,5", "+1 -2 +5 ");
+	look(&h, &m, "0-5", "+2 ");
+	hotplug_release(&h);
+	cpus_release(&cpus);
+}
+
+/* It is always online when it is looked at, but its events are dead. */
+static void test_a_short_absence_is_noticed(void **state)
+{
+	struct cpus cpus = { 0 };
+	struct hotplug h = { .cpus = &cpus };
+	struct machine m = { .enabled_ns = { 10, 20 } };
+
+	assert_no_error(cpus_parse(&cpus, "0-1"));
+	look(&h, &m, "0-1", "");
+	m.enabled_ns[0] = 30;
+	m.enabled_ns[1] = 40;
+	look(&h, &m, "0-1", "");
+	m.enabled_ns[0] = 50;
+	look(&h, &m, "0-1", "-1 +1 ");
+	/* The new event happens to have been enabled as long as the old one. */
+	m.enabled_ns[0] = 60;
+	look(&h, &m, "0-1", "");
+	m.enabled_ns[0] = 70;
+	m.enabled_ns[1] = 50;
+	look(&h, &m, "0-1", "");
+	/* No new event can be opened: that is said once, until the CPU goes again. */
+	m.fails = true;
+	m.enabled_ns[1] = 80;
+	look(&h, &m, "0-1", "-0 +0 ");
+	m.enabled_ns[1] = 90;
+	look(&h, &m, "0-1", "");
+	m.enabled_ns[1] = 100;
+	look(&h, &m, "1", "-0 ");
+	m.fails = false;
+	m.enabled_ns[1] = 110;
+	look(&h, &m, "0-1", "+0 ");
+	m.enabled_ns[0] = 10;
+	m.enabled_ns[1] = 120;
+	look(&h, &m, "0-1", "");
+	m.enabled_ns[1] = 130;
+	look(&h, &m, "0-1", "-0 +0 ");
 	hotplug_release(&h);
 	cpus_release(&cpus);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_changes_are_told_once),
+	cmocka_unit_test(test_a_short_absence_is_noticed),
 };
 
 UNIT_TESTS(tests);

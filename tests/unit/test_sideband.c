@@ -119,11 +119,31 @@ static void looking_ahead_takes_nothing_away(void **state)
 	assert_true(seen.all >= ahead.all);
 }
 
+static void the_time_of_events_goes_on(void **state)
+{
+	const uint32_t cpu = cpus.ids[0];
+	uint64_t first, second;
+
+	if (!sideband)
+		skip();
+	sideband_enable(sideband);
+	first = sideband_enabled_ns(sideband, cpu);
+	usleep(1000);
+	second = sideband_enabled_ns(sideband, cpu);
+	assert_true(first > 0 && second >= first + 1000000);
+	sideband_disable(sideband);
+	first = sideband_enabled_ns(sideband, cpu);
+	usleep(1000);
+	assert_int_equal(sideband_enabled_ns(sideband, cpu), first);
+	assert_int_equal(sideband_enabled_ns(sideband, CPUS_MAX), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 static const struct CMUnitTest tests[] = {
 	TEST(tells_the_life_of_a_process),
 	TEST(nothing_is_told_when_disabled),
 	TEST(looking_ahead_takes_nothing_away),
+	TEST(the_time_of_events_goes_on),
 };
 
 UNIT_TESTS(tests);
