@@ -6,7 +6,7 @@
 struct hotplug_cpu {
 	bool gone;
 	bool dead;	     /* it is online, but its events could not be opened again */
-	uint64_t enabled_ns; /* as of the last look; 0: not known */
+	uint64_t enabled_ns; /* as of the last look, or 0 */
 };
 
 void hotplug_release(struct hotplug *h)
@@ -15,10 +15,10 @@ void hotplug_release(struct hotplug *h)
 	h->states = NULL;
 }
 
-/* Whether a CPU that is online has gone and come back since the last look. */
+/* Whether a CPU that is online has gone and come back since the last look, or the beginning. */
 static bool was_away(struct hotplug_cpu *state, uint64_t enabled_ns)
 {
-	bool stands = enabled_ns && enabled_ns == state->enabled_ns;
+	bool stands = enabled_ns != HOTPLUG_NOT_KNOWN && enabled_ns == state->enabled_ns;
 
 	state->enabled_ns = enabled_ns;
 	return stands;
@@ -38,7 +38,7 @@ static void look_at(struct hotplug_cpu *state, uint32_t cpu, bool online,
 	if (!online)
 		return;
 	state->dead = !events->changed(cpu, HOTPLUG_CAME_BACK, events->context);
-	state->enabled_ns = 0;
+	state->enabled_ns = HOTPLUG_NOT_KNOWN;
 }
 
 struct error *hotplug_look(struct hotplug *h, const struct cpus *online,

@@ -24,10 +24,12 @@ struct hotplug {
 
 void hotplug_release(struct hotplug *h);
 
+#define HOTPLUG_NOT_KNOWN UINT64_MAX /* as a time */
+
 enum hotplug_change { HOTPLUG_WENT, HOTPLUG_CAME_BACK };
 
 struct hotplug_events {
-	/* How long the events of a CPU have been enabled so far, in ns; 0: not known. */
+	/* How long the events of a CPU have been enabled so far, in ns. */
 	uint64_t (*enabled_ns)(uint32_t cpu, void *context);
 	/* A CPU that came back: whether it has events again. */
 	bool (*changed)(uint32_t cpu, enum hotplug_change change, void *context);

@@ -270,6 +270,8 @@ struct error *traces_let_go(struct session *s, uint64_t now_ns)
 				s->trace.writer);
 	if (u)
 		unwinder_forget_unused(u, s->world.objects, now_ns);
+	if (s->unwinding.scripts)
+		script_names_let_go(scripts_names(s->unwinding.scripts));
 	return trace_file_error(&s->trace, error);
 }
 

@@ -191,7 +191,7 @@ uint64_t sideband_enabled_ns(const struct sideband *s, uint32_t cpu)
 
 	if (!r || read(r->writer_fd >= 0 ? r->writer_fd : r->fd, values, sizeof(values)) !=
 			  sizeof(values))
-		return 0;
+		return UINT64_MAX;
 	return values[1];
 }
 

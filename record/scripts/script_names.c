@@ -31,10 +31,17 @@ struct code {
 	struct python_lines lines;
 };
 
-/* Which code object: its address and the cookie that the kernel half made for it. */
+/*
+ * Which code object, of one process: its address and the cookie that the kernel half made for it,
+ * in which the process is.
+ */
 struct identity {
 	uint64_t code, cookie;
 };
+
+#define NUMBER_BITS 32
+
+enum process_state { PROCESS_LIVES, PROCESS_ENDED };
 
 /* A frame without a name so far, and in which unit of the code it is. */
 struct place {
@@ -54,8 +61,9 @@ struct script_names {
 	size_t bytes;
 	struct code *codes;
 	size_t count, capacity;
-	struct map identities; /* -> index in `codes` + 1 */
-	struct map contents;   /* hash of all that is in a code -> the same */
+	struct map identities; /* -> index in `codes` + 1, and the process above NUMBER_BITS */
+	struct map contents;   /* hash of all that is in a code -> the same without a process */
+	struct map processes;  /* pid -> enum process_state, as of the last script_names_let_go() */
 	struct map frames;     /* code, line -> number in the trace + 1 */
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
@@ -83,6 +91,7 @@ static void forget_codes(struct script_names *n)
 {
 	arena_release(&n->texts);
 	map_release(&n->identities);
+	map_release(&n->processes);
 	map_release(&n->contents);
 	map_release(&n->frames);
 	n->count = n->bytes = 0;
@@ -382,7 +391,8 @@ struct error *script_names_frame(struct script_names *n, const struct script_fra
 	*settled = number != NULL;
 	if (error)
 		return error;
-	return number ? known_frame(n, *number, unit, id) : nameless_frame(n, &identity, unit, id);
+	return number ? known_frame(n, (uint32_t)*number, unit, id)
+		      : nameless_frame(n, &identity, unit, id);
 }
 
 struct error *script_names_waiting(struct script_names *n, uint32_t *id)
@@ -454,10 +464,49 @@ bool script_names_add(struct script_names *n, const void *data, size_t size)
 	value = map_put(&n->identities, &identity, sizeof(identity), NULL);
 	if (!value)
 		return false;
-	*value = number;
+	*value = (uint64_t)name->pid << NUMBER_BITS | number;
 	if (n->writer && n->pending_count)
 		name_pending(n, &identity, number);
 	return true;
+}
+
+struct letting_go {
+	struct script_names *names;
+	struct map processes;
+	struct buffer identities; /* of processes that have ended */
+};
+
+static void look_at(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct letting_go *l = context;
+	struct script_names *n = l->names;
+	uint32_t pid = (uint32_t)(value >> NUMBER_BITS);
+	const uint64_t *before = map_get(&n->processes, &pid, sizeof(pid));
+	bool added;
+	uint64_t *now = map_put(&l->processes, &pid, sizeof(pid), &added);
+
+	if (now && added)
+		*now = n->options.lives(n->options.context, pid) ? PROCESS_LIVES : PROCESS_ENDED;
+	if (now && *now == PROCESS_ENDED && before && *before == PROCESS_ENDED)
+		buffer_append(&l->identities, key, size);
+}
+
+void script_names_let_go(struct script_names *n)
+{
+	struct letting_go l = { .names = n };
+
+	map_each(&n->identities, look_at, &l);
+	for (size_t i = 0; i + sizeof(struct identity) <= l.identities.size;
+	     i += sizeof(struct identity))
+		map_remove(&n->identities, l.identities.data + i, sizeof(struct identity));
+	buffer_release(&l.identities);
+	map_release(&n->processes);
+	n->processes = l.processes;
+}
+
+size_t script_names_identities(const struct script_names *n)
+{
+	return n->identities.count;
 }
 
 size_t script_names_count(const struct script_names *n)

@@ -34,6 +34,8 @@ struct script_names_options {
 	 * Called when a limit was reached and all codes were forgotten: names must be sent again.
 	 */
 	void (*forgot)(void *context);
+	/* Whether the process may have more samples. */
+	bool (*lives)(void *context, uint32_t pid);
 	void *context;
 };
 
@@ -43,6 +45,12 @@ void script_names_free(struct script_names *n);
 
 /* Adds a record of the kernel half. False: it is malformed, or there is no memory for it. */
 bool script_names_add(struct script_names *n, const void *data, size_t size);
+
+/*
+ * To be called every few seconds: codes of processes that have ended are forgotten by the second
+ * call that finds it so, as there may be samples of them that were not looked at by the first.
+ */
+void script_names_let_go(struct script_names *n);
 
 /* Frames are written to `w` from now on; numbers of the last trace are not valid in it. */
 void script_names_set_writer(struct script_names *n, struct prf_writer *w);
@@ -57,8 +65,12 @@ struct error *script_names_frame(struct script_names *n, const struct script_fra
 /* The trace's number of the frame that says that a thread waits for the interpreter's lock. */
 struct error *script_names_waiting(struct script_names *n, uint32_t *id);
 
-/* Number of known code objects, and of frames whose names never arrived. */
+/*
+ * Number of known codes, of the code objects of processes that they are for, and of frames whose
+ * names never arrived.
+ */
 size_t script_names_count(const struct script_names *n);
+size_t script_names_identities(const struct script_names *n);
 size_t script_names_nameless(const struct script_names *n);
 
 #endif

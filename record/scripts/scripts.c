@@ -16,6 +16,7 @@
 #include "record/scripts/script_memory.h"
 #include "record/runtimes/runtime_map.h"
 #include "record/runtimes/sent_names.h"
+#include "record/system/proc.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/startup_files.h"
 
@@ -275,6 +276,14 @@ static void forgot(void *context)
 	sent_names_forget(s->options.sent_fd);
 }
 
+/* The record of its beginning may have been lost. */
+static bool lives(void *context, uint32_t pid)
+{
+	const struct scripts *s = context;
+
+	return !s->spaces || spaces_knows(s->spaces, pid) || proc_runs(pid, NULL);
+}
+
 struct script_names *scripts_names(struct scripts *s)
 {
 	return s->names;
@@ -293,7 +302,7 @@ struct scripts *scripts_new(const struct scripts_options *options)
 					     .refused = options->refused,
 					     .context = options->context };
 	s->names = script_names_new(&(struct script_names_options){
-		.read = read_text, .forgot = forgot, .context = s });
+		.read = read_text, .forgot = forgot, .lives = lives, .context = s });
 	if (s->names)
 		return s;
 	free(s);

@@ -11,9 +11,10 @@ compile_c -O1 -g -fno-omit-frame-pointer -pthread -o "$work/burn" "$top/tests/e2
 # lose_a_cpu PARANOID SECONDS: it is away for so long, and samples of `burn` on it after that go to `back`
 lose_a_cpu() {
 	echo "$1" > /proc/sys/kernel/perf_event_paranoid
-	"$record" -a -F 99 -o "$work/$1.prf" 2> "$work/err" &
+	trace=$work/$1-$2.prf
+	"$record" -a -F 99 -o "$trace" 2> "$work/err" &
 	recorder=$!
-	until_begun "$work/$1.prf" $recorder
+	until_begun "$trace" $recorder
 	echo 0 > $cpu
 	sleep "$2"
 	echo 1 > $cpu
@@ -23,8 +24,8 @@ lose_a_cpu() {
 	wait $recorder
 	is $? 0 "perf_event_paranoid $1: a recording goes on without the CPU"
 	like "$(cat "$work/err")" 'warning: CPU 1 went offline' "and says so"
-	back=$("$report" -f jsonl "$work/$1.prf" | grep '"comm":"burn"' | grep -c '"cpu":1,')
-	"$report" --info --json "$work/$1.prf" > "$work/info"
+	back=$("$report" -f jsonl "$trace" | grep '"comm":"burn"' | grep -c '"cpu":1,')
+	"$report" --info --json "$trace" > "$work/info"
 	is "$(json "$work/info" 'd["samples"] + sum(d["lost"].values()) - d["fired"]')" 0 "samples + lost = fired"
 }
 

@@ -195,7 +195,7 @@ uint64_t sideband_enabled_ns(const struct sideband *s, uint32_t cpu)
 	struct cpu *c = &the_kernel->cpus[cpu];
 
 	c->looks += !c->side_dead;
-	return 1 + c->looks;
+	return c->looks;
 }
 
 struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu)

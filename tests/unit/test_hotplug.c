@@ -45,6 +45,8 @@ static void test_changes_are_told_once(void **state)
 	struct hotplug h = { .cpus = &cpus };
 	struct machine m = { 0 };
 
+	for (size_t i = 0; i < sizeof(m.enabled_ns) / sizeof(m.enabled_ns[0]); i++)
+		m.enabled_ns[i] = HOTPLUG_NOT_KNOWN;
 	assert_no_error(cpus_parse(&cpus, "0-2,5"));
 	look(&h, &m, "0-2,5", "");
 	look(&h, &m, "0,2", "-1 -5 ");
@@ -60,9 +62,13 @@ static void test_a_short_absence_is_noticed(void **state)
 {
 	struct cpus cpus = { 0 };
 	struct hotplug h = { .cpus = &cpus };
-	struct machine m = { .enabled_ns = { 10, 20 } };
+	struct machine m = { .enabled_ns = { 10, 0 } };
 
 	assert_no_error(cpus_parse(&cpus, "0-1"));
+	/* It went before its events were enabled. */
+	look(&h, &m, "0-1", "-1 +1 ");
+	m.enabled_ns[0] = 20;
+	m.enabled_ns[1] = 20;
 	look(&h, &m, "0-1", "");
 	m.enabled_ns[0] = 30;
 	m.enabled_ns[1] = 40;

@@ -19,6 +19,7 @@ struct fixture {
 	struct prf_writer *w;
 	const char *in_process; /* what can be read later; NULL: nothing */
 	unsigned int reads, forgotten;
+	uint32_t ended; /* a process */
 };
 
 static size_t read_later(void *context, const struct script_name *name, struct script_text *text,
@@ -43,13 +44,20 @@ static void forgot(void *context)
 	f->forgotten++;
 }
 
+static bool lives(void *context, uint32_t pid)
+{
+	const struct fixture *f = context;
+
+	return pid != f->ended;
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_null(prf_writer_new(&f->w, &(struct prf_writer_options){ .fd = -1 }));
 	f->names = script_names_new(&(struct script_names_options){
-		.read = read_later, .forgot = forgot, .context = f });
+		.read = read_later, .forgot = forgot, .lives = lives, .context = f });
 	script_names_set_writer(f->names, f->w);
 	*state = f;
 	return 0;
@@ -401,6 +409,34 @@ static void lines_are_not_known_for_ever(void **state)
 	assert_int_equal(frame(f, 0x1000, 1, 1, true), second);
 }
 
+static void codes_of_ended_processes_are_forgotten_by_the_second_look(void **state)
+{
+	struct fixture *f = *state;
+	struct script_name one = record(0x1000, 1, "work"), same = record(0x2000, 2, "work");
+	struct script_name again = record(0x3000, 3, "again");
+
+	one.pid = 1;
+	same.pid = again.pid = 2;
+	assert_true(add(f, &one));
+	assert_true(add(f, &same));
+	f->ended = 2;
+	script_names_let_go(f->names);
+	assert_int_equal(script_names_identities(f->names), 2);
+	/* Another process has its number since. */
+	f->ended = 0;
+	script_names_let_go(f->names);
+	assert_int_equal(script_names_identities(f->names), 2);
+	f->ended = 2;
+	script_names_let_go(f->names);
+	assert_true(add(f, &again));
+	assert_int_equal(script_names_identities(f->names), 3);
+	script_names_let_go(f->names);
+	assert_int_equal(script_names_identities(f->names), 1);
+	assert_int_equal(frame(f, 0x1000, 1, 0, true), 0);
+	frame(f, 0x2000, 2, 0, false);
+	check(f, "0 f.py work f.py:10@10\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -417,6 +453,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(waits_for_the_lock_are_one_frame),
 	TEST(equal_code_is_not_known_for_ever),
 	TEST(lines_are_not_known_for_ever),
+	TEST(codes_of_ended_processes_are_forgotten_by_the_second_look),
 };
 
 UNIT_TESTS(tests);
