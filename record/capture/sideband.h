@@ -27,8 +27,8 @@ void sideband_disable(struct sideband *s);
 /* To be called when a CPU is online again: its ring receives records again. */
 struct error *sideband_cpu_came_back(struct sideband *s, uint32_t cpu);
 /*
- * How long a CPU's event has been enabled so far, in ns, by the kernel; UINT64_MAX: that is not known.
- * It stands still once the CPU has gone offline, even when that is online again.
+ * How long a CPU's event has been enabled so far, in ns, by the kernel; UINT64_MAX: that is not
+ * known. It stands still once the CPU has gone offline, even when that is online again.
  */
 uint64_t sideband_enabled_ns(const struct sideband *s, uint32_t cpu);
 
