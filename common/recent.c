@@ -11,7 +11,8 @@
 
 /* A fuzzer's inputs are small: a larger table would take longer to make than to fill. */
 #define FIRST_CAPACITY (FUZZING ? 16 : 1024)
-#define LARGE 16384 /* entries: the next table is the largest one */
+/* A table that is larger than so small a part of the largest one is that. */
+#define SMALL_PART 32
 
 /* The last word of an entry: its number + 1, and above it the age in which it was asked for last.
  */
@@ -88,7 +89,7 @@ FOR_EACH_LENGTH bool grow(struct recent *r, uint32_t words)
 	struct recent larger = *r;
 
 	larger.capacity = r->capacity ? r->capacity * 4 : FIRST_CAPACITY;
-	if (larger.capacity > LARGE || larger.capacity > largest(r))
+	if (larger.capacity > largest(r) / SMALL_PART)
 		larger.capacity = largest(r);
 	larger.room = larger.capacity == largest(r) ? r->max : larger.capacity / 4 * 3;
 	larger.entries = calloc(larger.capacity, (words + 1) * sizeof(*larger.entries));

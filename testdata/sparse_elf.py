@@ -5,7 +5,7 @@
     sparse_elf.py KIND FILE
 
 The page of code at file offset 0x1000 can be mapped and called: it spins for a while and returns.
-What is claimed lies in a hole, but for the symbols of many-symbols and long-names. KIND:
+What is claimed lies in a hole, but for the symbols of many-symbols and long-names, and the name. KIND:
 
     honest        nothing of the kind: a build-id, one symbol
     notes         a PT_NOTE segment of 2 TB
@@ -13,6 +13,7 @@ What is claimed lies in a hole, but for the symbols of many-symbols and long-nam
     headers       20,000,000 program headers
     many-symbols  the most program headers that are read, and 400,000 symbols
     long-names    1,000,000 symbols for one place, whose names are ends of one text of 16,000 bytes
+    huge-name     one symbol with a name of 100,000,000 bytes
     sections      4,000,000 section headers
     debug         a .debug_info of 1 TB, and a .gnu_debugdata of 1 TB
 """
@@ -79,6 +80,8 @@ def main():
     elif kind == "long-names":
         extra = bytes(24) + b"".join(symbol(ADDRESS, 4096, i * 9973 % 16000) for i in range(1000000))
         symbols, names = (HOLE, extra), (HOLE + len(extra), b"a" * 16000 + b"\0")
+    elif kind == "huge-name":
+        names = (HOLE, b"\0" + b"a" * 100000000 + b"\0")
     elif kind == "sections":
         counts = (4000000, 0)
         size = HOLE + 64 * counts[0]

@@ -2,8 +2,6 @@
 #include "record/system/process_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -19,9 +17,9 @@
 #include "record/system/child_process.h"
 #include "record/system/patience.h"
 #include "record/system/proc.h"
+#include "record/system/process_owner.h"
+#include "record/system/reader_process.h"
 
-#define PIECES_MAX 1023		/* of one request: with the size, the kernel's IOV_MAX */
-#define PIECE_BYTES (64u << 10) /* of one answer */
 #define SOCKET_BYTES (256 << 10)
 /* A child is waited for so long, by turns, as long as it is slow itself. */
 #define TURN_MS 100
@@ -34,43 +32,6 @@
 #define QUICK_NS UINT64_C(200000) /* an answer that takes no longer costs nobody anything */
 /* Who a process belongs to holds so long: less than another program takes to start. */
 #define OWNER_NS UINT64_C(200000)
-
-struct piece {
-	uint64_t address, size;
-};
-
-/*
- * One message: `count` pieces of memory, or without any, `most` bytes of the file `name` of
- * /proc/PID.
- */
-struct request {
-	uint32_t pid, count;
-	bool present; /* only if the pages are in memory now */
-	uint64_t most;
-	char name[24];
-	struct piece pieces[PIECES_MAX];
-};
-
-/*
- * One message: how many bytes there are, or -errno, and the bytes. The memory that was asked for is
- * one answer; of a file there may be more. The first message of all says that the child is ready.
- */
-struct head {
-	int32_t size;
-	bool more;
-};
-
-struct answer {
-	struct head head;
-	uint8_t bytes[PIECE_BYTES];
-};
-
-struct owner {
-	uint32_t pid; /* 0: not known */
-	uint64_t until_ns;
-	uint32_t user; /* see patience.h */
-	bool own;      /* the recorder's own user, in its own container */
-};
 
 static struct {
 	bool started; /* or the caller reads */
@@ -86,166 +47,20 @@ static struct {
 	unsigned int restarts;
 	uint64_t cpu_ns;     /* of those that have ended */
 	uint64_t at_work_ns; /* as at_work_ns(), when that was last looked at */
-	struct owner owner;
+	struct process_owner owner;
+	uint64_t owner_until_ns; /* so long it holds */
 	struct patience patience;
 } reader;
-
-/* See Documentation/admin-guide/mm/pagemap.rst of the kernel. */
-static bool is_present(uint32_t pid, uint64_t address, uint64_t size)
-{
-	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), page = address / page_bytes, entry;
-	uint64_t last = (address + size - 1) / page_bytes;
-	bool present = true;
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/pagemap", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	for (; page <= last && present; page++)
-		present = pread(fd, &entry, sizeof(entry), (off_t)(page * sizeof(entry))) ==
-				  (ssize_t)sizeof(entry) &&
-			  entry >> 63;
-	close(fd);
-	return present;
-}
-
-/* -------- the child -------- */
-
-static bool answer_with(struct answer *a, ssize_t size, bool more)
-{
-	size_t bytes = sizeof(a->head) + (size > 0 ? (size_t)size : 0);
-
-	a->head = (struct head){ (int32_t)size, more };
-	return send(CHILD_PROCESS_SOCKET, a, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
-}
-
-static bool answer_memory(const struct request *r, struct answer *a)
-{
-	static struct iovec there[PIECES_MAX];
-	struct iovec here = { a->bytes, 0 };
-	ssize_t n;
-
-	for (uint32_t i = 0; i < r->count; i++) {
-		if (r->present && !is_present(r->pid, r->pieces[i].address, r->pieces[i].size))
-			return answer_with(a, -EFAULT, false);
-		there[i] = (struct iovec){ (void *)(uintptr_t)r->pieces[i].address,
-					   r->pieces[i].size };
-		here.iov_len += r->pieces[i].size;
-	}
-	n = process_vm_readv((pid_t)r->pid, &here, 1, there, r->count, 0);
-	return answer_with(a, n == (ssize_t)here.iov_len ? n : -EFAULT, false);
-}
-
-/* Up to `size` bytes: the kernel gives some files by the page. Their number, or -errno. */
-static ssize_t read_piece(int fd, uint8_t *bytes, size_t size)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	do {
-		n = read(fd, bytes + done, size - done);
-		done += n > 0 ? (size_t)n : 0;
-	} while (n > 0 && done < size);
-	return n < 0 ? -errno : (ssize_t)done;
-}
-
-static bool answer_file(const struct request *r, struct answer *a)
-{
-	uint64_t left = r->most;
-	char path[64];
-	bool more, sent;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", r->pid, r->name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return answer_with(a, -errno, false);
-	do {
-		size_t size = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
-		ssize_t n = read_piece(fd, a->bytes, size);
-
-		left -= n > 0 ? (uint64_t)n : 0;
-		more = n == (ssize_t)size && left;
-		sent = answer_with(a, n, more);
-	} while (more && sent);
-	close(fd);
-	return sent;
-}
-
-/* No signal reaches it but those that end it. */
-static _Noreturn void serve(void)
-{
-	static struct request r;
-	static struct answer a;
-
-	if (answer_with(&a, 0, false))
-		while (recv(CHILD_PROCESS_SOCKET, &r, sizeof(r), 0) > 0 &&
-		       (r.count ? answer_memory(&r, &a) : answer_file(&r, &a)))
-			;
-	_exit(0);
-}
-
-/* -------- whom a process belongs to -------- */
-
-/* How many numbers the process has, one for each pid namespace that it is in. */
-static int count_pids(const char *status)
-{
-	uint32_t pid;
-	int n = 0;
-
-	while (proc_status_number(status, "NSpid:", n, &pid))
-		n++;
-	return n;
-}
-
-static int own_depth(void)
-{
-	static int depth;
-	struct buffer text = { 0 };
-
-	if (!depth && !proc_read((uint32_t)getpid(), "status", &text))
-		depth = count_pids(buffer_string(&text));
-	buffer_release(&text);
-	return depth;
-}
-
-/*
- * The recorder's own processes could stop it anyhow, and to read their memory here saves some 20 us
- * each time. Root of a container cannot.
- */
-static bool read_owner(uint32_t pid, struct owner *o)
-{
-	struct buffer text = { 0 };
-	const char *status = proc_read(pid, "status", &text) ? "" : buffer_string(&text);
-	bool contained = count_pids(status) != own_depth();
-	uint32_t uid = 0;
-
-	*o = (struct owner){ .pid = pid, .own = !contained };
-	if (proc_status_number(status, "Uid:", 0, &uid))
-		o->user = patience_user(uid, contained);
-	else
-		o->pid = 0;
-	for (int i = 0; i < 4; i++)
-		o->own &= proc_status_number(status, "Uid:", i, &uid) && uid == geteuid();
-	buffer_release(&text);
-	return o->pid;
-}
 
 /* False: the process is not there, and what it costs is nobody's. */
 static bool find_owner(uint32_t pid)
 {
 	uint64_t now = clock_now();
 
-	if (pid == reader.owner.pid && now < reader.owner.until_ns)
+	if (pid == reader.owner.pid && now < reader.owner_until_ns)
 		return true;
-	if (!read_owner(pid, &reader.owner)) {
-		reader.owner = (struct owner){ .user = PATIENCE_NOBODY };
-		return false;
-	}
-	reader.owner.until_ns = now + OWNER_NS;
-	return true;
+	reader.owner_until_ns = now + OWNER_NS;
+	return process_owner_read(&reader.owner, pid);
 }
 
 /* Whether its memory is read here. */
@@ -319,7 +134,7 @@ static bool is_running(void)
  * Receives one answer, with its bytes where parts[1] and following say. 0, or -errno: -EAGAIN if
  * there was none in time.
  */
-static int take(struct iovec *parts, size_t n, struct head *head)
+static int take(struct iovec *parts, size_t n, struct reader_head *head)
 {
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = n };
 	int error = -EAGAIN;
@@ -341,7 +156,7 @@ static int take(struct iovec *parts, size_t n, struct head *head)
 static bool is_there(void)
 {
 	struct iovec part;
-	struct head head;
+	struct reader_head head;
 
 	set_turn(TURNS_MAX * TURN_MS);
 	return !take(&part, 1, &head);
@@ -388,7 +203,7 @@ static bool start_child(void)
 	reader.process = fork();
 	if (!reader.process) {
 		child_process_begin(ends[1], "prof-reader", PRIVILEGES_FOR_READING);
-		serve();
+		reader_process_run();
 	}
 	close(ends[1]);
 	if (reader.process < 0) {
@@ -460,9 +275,9 @@ static int turn_for(uint32_t pid)
 }
 
 /* False if there will be no answer. */
-static bool ask(struct request *r)
+static bool ask(struct reader_request *r)
 {
-	size_t size = offsetof(struct request, pieces) + r->count * sizeof(*r->pieces);
+	size_t size = offsetof(struct reader_request, pieces) + r->count * sizeof(*r->pieces);
 	int turn_ms = turn_for(r->pid);
 
 	if (!turn_ms || (!reader.process && !start_child()))
@@ -493,7 +308,7 @@ static void charge(uint32_t pid, uint64_t ns)
 }
 
 /* One answer to the question. */
-static bool take_answer(uint32_t pid, struct iovec *parts, size_t n, struct head *head)
+static bool take_answer(uint32_t pid, struct iovec *parts, size_t n, struct reader_head *head)
 {
 	uint64_t before = clock_now(), ns;
 	int error = take(parts, n, head);
@@ -529,8 +344,8 @@ uint64_t process_reader_cpu_ns(void)
 
 /* Pieces that are asked for at once. */
 struct batch {
-	struct request request;
-	struct iovec here[1 + PIECES_MAX];
+	struct reader_request request;
+	struct iovec here[1 + READER_PIECES_MAX];
 	size_t size;
 };
 
@@ -545,7 +360,7 @@ static void begin_batch(struct batch *b, uint32_t pid, bool present)
 static bool ask_batch(struct batch *b)
 {
 	size_t wanted = b->size, n = 1 + b->request.count;
-	struct head head;
+	struct reader_head head;
 	bool answered = ask(&b->request) && take_answer(b->request.pid, b->here, n, &head);
 
 	b->request.count = 0;
@@ -556,11 +371,11 @@ static bool ask_batch(struct batch *b)
 /* As much of a piece as there is room for; returns how much. */
 static size_t add_piece(struct batch *b, void *here, uint64_t there, size_t size)
 {
-	struct request *r = &b->request;
+	struct reader_request *r = &b->request;
 
-	if (size > PIECE_BYTES - b->size)
-		size = PIECE_BYTES - b->size;
-	r->pieces[r->count++] = (struct piece){ there, size };
+	if (size > READER_PIECE_BYTES - b->size)
+		size = READER_PIECE_BYTES - b->size;
+	r->pieces[r->count++] = (struct reader_piece){ there, size };
 	b->here[r->count] = (struct iovec){ here, size };
 	b->size += size;
 	return size;
@@ -571,10 +386,10 @@ bool process_reader_present(uint32_t pid, void *here, uint64_t there, size_t siz
 	const struct iovec to = { here, size }, from = { (void *)(uintptr_t)there, size };
 	struct batch b;
 
-	if (!size || size > PIECE_BYTES)
+	if (!size || size > READER_PIECE_BYTES)
 		return false;
 	if (is_direct(pid))
-		return is_present(pid, there, size) &&
+		return reader_process_is_present(pid, there, size) &&
 		       process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
 	begin_batch(&b, pid, true);
 	add_piece(&b, here, there, size);
@@ -597,7 +412,8 @@ bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct 
 			done += add_piece(&b, (char *)here[i].iov_base + done,
 					  (uintptr_t)there[i].iov_base + done,
 					  here[i].iov_len - done);
-			if ((b.size == PIECE_BYTES || b.request.count == PIECES_MAX) &&
+			if ((b.size == READER_PIECE_BYTES ||
+			     b.request.count == READER_PIECES_MAX) &&
 			    !ask_batch(&b))
 				return false;
 		}
@@ -606,10 +422,10 @@ bool process_reader_memory(uint32_t pid, const struct iovec *here, const struct 
 
 int process_reader_file(uint32_t pid, const char *name, size_t most, struct buffer *text)
 {
-	static uint8_t bytes[PIECE_BYTES];
-	struct request r = { .pid = pid, .most = most };
+	static uint8_t bytes[READER_PIECE_BYTES];
+	struct reader_request r = { .pid = pid, .most = most };
 	struct iovec parts[2] = { { 0 }, { bytes, sizeof(bytes) } };
-	struct head head;
+	struct reader_head head;
 
 	if (!reader.started)
 		return proc_read_most(pid, name, most, text);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,8 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 	bool found = false;
 	int length;
 
-	if (!name || !*name || strchr(name, '/') || !main->path)
+	if (!name || !*name || strnlen(name, NAME_MAX + 1) > NAME_MAX || strchr(name, '/') ||
+	    !main->path)
 		return false;
 	cursor_seek(&c, (cursor_offset(&c) + 3) & ~(uint64_t)3);
 	link.checksum = cursor_u32(&c);

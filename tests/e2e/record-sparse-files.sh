@@ -29,7 +29,7 @@ record_kind() {
 	number "$samples > $lost" "$1, deleted: $samples samples, $lost lost"
 }
 
-for kind in honest notes symbols headers many-symbols long-names sections debug; do
+for kind in honest notes symbols headers many-symbols long-names huge-name sections debug; do
 	record_kind "$kind"
 done
 like "$(cat honest.top)" 'spin' "an honest file of this shape is named"
@@ -38,6 +38,10 @@ like "$(cat many-symbols.top)" 'spin' "so are 400,000 symbols in a file with 4,0
 like "$(timeout 60 "$report" -f folded many-symbols-deleted.prf)" 'spin' "... also when it is deleted"
 like "$(timeout 60 "$report" -f folded long-names-deleted.prf)" '\[long-names.so' \
 	"of a deleted file with gigabytes of names none is taken"
+for trace in huge-name huge-name-deleted; do
+	like "$(timeout 60 "$report" -f folded $trace.prf | cut -c 1-1000)" '\[huge-name.so' \
+		"$trace: a name of 100 MB is none"
+done
 like "$(cat debug.top)" 'spin' "a .debug_info of a terabyte leaves the symbols"
 like "$(cat headers.info)" 'headers.so.*larger than is read' "--info says of a file that it is too large"
 like "$(cat symbols.info)" 'symbols.so.*larger than is read' "... also by its symbols"
