@@ -70,12 +70,12 @@ static int count_rings(struct pollfd *fds, size_t n)
 	return ready;
 }
 
-/* As poll(), but 0 when a signal came: after other calls errno would not say so any more. */
+/* As poll(), but 0 when a signal came, and -errno. */
 static int wait_for_fds(struct pollfd *fds, size_t n, int ms)
 {
 	int ready = poll(fds, n, ms);
 
-	return ready < 0 && errno == EINTR ? 0 : ready;
+	return ready >= 0 ? ready : errno == EINTR ? 0 : -errno;
 }
 
 /*
@@ -148,19 +148,21 @@ static int read_signal(struct session *s)
 	return (int)info.ssi_signo;
 }
 
-/* Waits until an fd is ready or the time is over. Returns the signal that arrived, or 0. */
+/* Waits until an fd is ready or the time is over. Returns the signal that arrived, 0 or -errno. */
 static int wait_for(struct session *s, int ms)
 {
 	struct pollfd fds[64 + SIDE_BANDS_MAX] = { { .fd = s->signal_fd, .events = POLLIN } };
 	size_t n = 1;
+	int ready;
 
 	/* The ends of further targets are found by target_look() in each round. */
 	for (size_t i = 0; i < s->target.n && n < 63 && !s->target.folders; i++)
 		if (s->target.pidfds[i] >= 0)
 			fds[n++] = (struct pollfd){ .fd = s->target.pidfds[i], .events = POLLIN };
 	fds[n++] = (struct pollfd){ .fd = opener_fd(), .events = POLLIN };
-	if (poll_and_look_ahead(s, fds, n, ms) < 0)
-		return SIGTERM;
+	ready = poll_and_look_ahead(s, fds, n, ms);
+	if (ready < 0)
+		return ready;
 	target_look(&s->target);
 	opener_look(clock_now());
 	return read_signal(s);
@@ -252,6 +254,8 @@ static int record(struct session *s, int *signal)
 		if (status)
 			break;
 		*signal = wait_for(s, clock_wait_ms(now, next_ns(s, end_ns), wait_ms));
+		if (*signal < 0)
+			return fail_error(error_system(*signal, "cannot wait for records"));
 		if (*signal && *signal != SIGUSR2)
 			return 0;
 		status = work(s, &wait_ms, *signal, &due);

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "record/spaces/made_code.h"
+#include "record/unwind/startup_files.h"
 
 /* The start of a recording is delayed by at most this much. */
 #define PREPARE_NS UINT64_C(2000000000)
@@ -120,6 +121,14 @@ int unwinding_wait_ms(const struct unwinding *u, int most_ms)
 	return u->javascript ? javascript_wait_ms(u->javascript, most_ms) : most_ms;
 }
 
+static void prepare_file(void *context, const char *path)
+{
+	struct unwinding *u = context;
+
+	unwinder_prepare(u->unwinder, path);
+	scripts_prepare(u->scripts, path);
+}
+
 struct error *unwinding_prepare(struct unwinding *u, const char *program)
 {
 	struct error *error = unwinding_run(u);
@@ -127,11 +136,8 @@ struct error *unwinding_prepare(struct unwinding *u, const char *program)
 	if (!u->unwinder)
 		return error;
 	if (program)
-		scripts_prepare(u->scripts, program);
-	if (program)
-		unwinder_prepare(u->unwinder, program, PREPARE_NS);
-	else
-		unwinder_settle(u->unwinder, PREPARE_NS);
+		startup_files_each(program, prepare_file, u);
+	unwinder_settle(u->unwinder, PREPARE_NS);
 	return error;
 }
 

@@ -18,7 +18,6 @@
 #include "record/runtimes/sent_names.h"
 #include "record/system/proc.h"
 #include "record/unwind/code_files.h"
-#include "record/unwind/startup_files.h"
 
 /*
  * For so many programs the layout is kept, to read missing parts of names from their processes'
@@ -117,17 +116,12 @@ static void *look_into(void *context, const struct open_file *file, const char *
 	return i;
 }
 
-static void prepare_file(void *context, const char *path)
+void scripts_prepare(struct scripts *s, const char *path)
 {
 	struct open_file file;
 
 	if (!opener_open_path(path, &file))
-		free(look_into(context, &file, path));
-}
-
-void scripts_prepare(struct scripts *s, const char *program)
-{
-	startup_files_each(program, prepare_file, s);
+		free(look_into(s, &file, path));
 }
 
 uint64_t scripts_mark(const struct scripts *s, const struct layout *layout,

@@ -35,8 +35,8 @@ void scripts_free(struct scripts *s);
 /* Processes of these spaces, from now on. */
 struct error *scripts_follow(struct scripts *s, struct spaces *newest);
 
-/* The program is going to be started: its interpreter is read before its first sample. */
-void scripts_prepare(struct scripts *s, const char *program);
+/* A program that is about to be started will map the file: an interpreter is known then. */
+void scripts_prepare(struct scripts *s, const char *path);
 
 /*
  * The mark of a user frame at that address of a process whose runtime is that one, as the kernel

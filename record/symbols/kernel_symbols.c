@@ -173,7 +173,11 @@ static bool parse_line(struct kernel_symbols *k, char *line, uint16_t *last_modu
 			return false;
 		symbol.module = *last_module;
 	}
-	symbol.name = arena_text(&k->names, symbol.name, strlen(symbol.name));
+	/* Of others only the place is wanted, and not for long: see read_all(). */
+	if (k->asks && symbol.module != IN_BPF)
+		symbol.name = "";
+	else
+		symbol.name = arena_text(&k->names, symbol.name, strlen(symbol.name));
 	return symbol.name && append(&k->known, &symbol);
 }
 
@@ -208,7 +212,48 @@ struct error *kernel_symbols_parse(struct kernel_symbols **symbols, char *kallsy
 	return NULL;
 }
 
-/* All of them. From then on only what came later is asked for. */
+/*
+ * Where a symbol ends. One without a size goes on to the next one; where that is of something else,
+ * not beyond its page: what was loaded in between later is not known.
+ */
+static uint64_t end_of(const struct symbol_list *list, size_t i)
+{
+	const struct symbol *symbol = &list->symbols[i];
+	uint64_t page = (symbol->address | (PAGE_BYTES - 1)) + 1;
+
+	if (symbol->size)
+		return symbol->address + symbol->size;
+	for (size_t next = i + 1; next < list->n; next++) {
+		const struct symbol *after = &list->symbols[next];
+
+		if (after->address == symbol->address)
+			continue;
+		return after->module == symbol->module || after->address < page ? after->address
+										: page;
+	}
+	return page;
+}
+
+/* What the kernel has made keeps the sizes that it has among the others, which take megabytes. */
+static void keep_made(struct symbol_list *list)
+{
+	struct symbol_list made = { 0 };
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct symbol symbol = list->symbols[i];
+
+		symbol.size = (uint32_t)(end_of(list, i) - symbol.address);
+		if (symbol.module == IN_BPF && !append(&made, &symbol))
+			break;
+	}
+	free(list->symbols);
+	*list = made;
+}
+
+/*
+ * All of them, or those that it does not tell when it is asked. From then on only what came later
+ * is asked for.
+ */
 static struct error *read_all(struct kernel_symbols *k)
 {
 	struct buffer text = { 0 };
@@ -220,6 +265,8 @@ static struct error *read_all(struct kernel_symbols *k)
 		error = error_system(status, "cannot read /proc/kallsyms");
 	else if (!buffer_string(&text) || !parse_symbols(k, (char *)text.data))
 		error = error_memory();
+	if (!error && k->asks)
+		keep_made(&k->known);
 	buffer_release(&text);
 	return error;
 }
@@ -356,28 +403,6 @@ void kernel_symbols_remove(struct kernel_symbols *k, uint64_t start)
 			drop(&k->dynamic, i);
 		k->generation++;
 	}
-}
-
-/*
- * Where a symbol ends. One without a size goes on to the next one; where that is of something else,
- * not beyond its page: what was loaded in between later is not known.
- */
-static uint64_t end_of(const struct symbol_list *list, size_t i)
-{
-	const struct symbol *symbol = &list->symbols[i];
-	uint64_t page = (symbol->address | (PAGE_BYTES - 1)) + 1;
-
-	if (symbol->size)
-		return symbol->address + symbol->size;
-	for (size_t next = i + 1; next < list->n; next++) {
-		const struct symbol *after = &list->symbols[next];
-
-		if (after->address == symbol->address)
-			continue;
-		return after->module == symbol->module || after->address < page ? after->address
-										: page;
-	}
-	return page;
 }
 
 /* What came while recording. */

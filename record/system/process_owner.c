@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/system/process_owner.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "record/system/patience.h"
@@ -28,20 +31,52 @@ static int own_depth(void)
 	return depth;
 }
 
+void process_owner_release(struct process_owner *o)
+{
+	if (o->pid)
+		close(o->status);
+	*o = (struct process_owner){ .user = PATIENCE_NOBODY };
+}
+
+static bool open_status(struct process_owner *o, uint32_t pid)
+{
+	char path[64];
+
+	process_owner_release(o);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", pid);
+	o->status = open(path, O_RDONLY | O_CLOEXEC);
+	if (o->status >= 0)
+		o->pid = pid;
+	return o->pid;
+}
+
+/* The beginning of its text, which has all that is looked for unless it has very many groups. */
+static ssize_t read_status(const struct process_owner *o, char *text, size_t size)
+{
+	ssize_t n = pread(o->status, text, size - 1, 0);
+
+	text[n < 0 ? 0 : n] = 0;
+	return n;
+}
+
 bool process_owner_read(struct process_owner *o, uint32_t pid)
 {
-	struct buffer text = { 0 };
-	const char *status = proc_read(pid, "status", &text) ? "" : buffer_string(&text);
-	bool contained = count_pids(status) != own_depth();
-	bool known;
+	const uid_t self = geteuid();
 	uint32_t uid = 0;
+	char status[4096] = "";
+	bool contained;
 
-	*o = (struct process_owner){ .user = PATIENCE_NOBODY };
-	known = proc_status_number(status, "Uid:", 0, &uid);
-	if (known)
-		*o = (struct process_owner){ pid, patience_user(uid, contained), !contained };
+	/* That number may be another process's by now. */
+	if ((o->pid != pid || read_status(o, status, sizeof(status)) <= 0) && open_status(o, pid))
+		read_status(o, status, sizeof(status));
+	if (!proc_status_number(status, "Uid:", 0, &uid)) {
+		process_owner_release(o);
+		return false;
+	}
+	contained = count_pids(status) != own_depth();
+	o->user = patience_user(uid, contained);
+	o->own = !contained;
 	for (int i = 0; i < 4; i++)
-		o->own &= proc_status_number(status, "Uid:", i, &uid) && uid == geteuid();
-	buffer_release(&text);
-	return known;
+		o->own &= proc_status_number(status, "Uid:", i, &uid) && uid == self;
+	return true;
 }

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Starts as { 0 }. */
 struct process_owner {
-	uint32_t pid;  /* 0: not known */
+	uint32_t pid;  /* 0: none is known */
 	uint32_t user; /* see patience.h; PATIENCE_NOBODY: not known */
 	/*
 	 * The recorder's own user, in its own container. These processes could stop it anyhow, and
@@ -16,9 +17,11 @@ struct process_owner {
 	 * cannot.
 	 */
 	bool own;
+	int status; /* its file, which is kept open: most are asked for again and again */
 };
 
-/* False: the process is not there. */
+/* As of now. False: the process is not there. */
 bool process_owner_read(struct process_owner *owner, uint32_t pid);
+void process_owner_release(struct process_owner *owner);
 
 #endif

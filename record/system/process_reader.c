@@ -333,7 +333,7 @@ void process_reader_stop(void)
 	end_child();
 	reader.started = false;
 	reader.restarts = 0;
-	reader.owner.pid = 0;
+	process_owner_release(&reader.owner);
 	patience_reset(&reader.patience);
 }
 

@@ -13,12 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/elf_file.h"
 #include "record/system/opener.h"
 
 #define FOLDERS_MAX 64
 #define CONFIG_DEPTH 4
 #define SCRIPT_DEPTH 4 /* scripts that run scripts, perhaps themselves */
+/* A file may need millions of others, in folders that hardly answer. */
+#define SEARCH_NS UINT64_C(500000000)
 
 struct search {
 	char *folders[FOLDERS_MAX];
@@ -26,9 +29,15 @@ struct search {
 	size_t system_from, system_to; /* those that the system's own libraries are in */
 	char *files[STARTUP_FILES_MAX];
 	size_t file_count;
+	uint64_t until_ns; /* nothing is searched for any more */
 	startup_file_function *found;
 	void *context;
 };
+
+static bool is_late(const struct search *s)
+{
+	return clock_now() >= s->until_ns;
+}
 
 /* Whether it is there, and answers; see opener.h. */
 static bool answers(const char *path, mode_t rights)
@@ -149,7 +158,7 @@ static void find_library(struct search *s, const char *name)
 			add_file(s, name);
 		return;
 	}
-	for (size_t i = 0; i < s->folder_count; i++) {
+	for (size_t i = 0; i < s->folder_count && !is_late(s); i++) {
 		int size = snprintf(path, sizeof(path), "%s/%s", s->folders[i], name);
 
 		if (size <= 0 || (size_t)size >= sizeof(path))
@@ -200,7 +209,7 @@ static void read_dynamic(struct search *s, const struct elf_file *e, struct curs
 			add_path_list(s, text_at(e, strings, value), path);
 	}
 	c = dynamic;
-	while (s->file_count < STARTUP_FILES_MAX) {
+	while (s->file_count < STARTUP_FILES_MAX && !is_late(s)) {
 		value = dynamic_value(e, &c, DT_NEEDED);
 		if (!cursor_ok(&c))
 			break;
@@ -318,6 +327,7 @@ static void each_of_program(const char *program, startup_file_function *found, v
 
 	if (!s || !find_program(program, path, sizeof(path)))
 		goto out;
+	s->until_ns = clock_now() + SEARCH_NS;
 	s->found = found;
 	s->context = context;
 	add_path_list(s, getenv("LD_LIBRARY_PATH"), path);
@@ -330,7 +340,8 @@ static void each_of_program(const char *program, startup_file_function *found, v
 	read_script(s, path, depth);
 	add_java_machine(s, path);
 	for (size_t i = 0; i < s->file_count; i++) {
-		read_file_needs(s, s->files[i]); /* adds to the list */
+		if (!is_late(s))
+			read_file_needs(s, s->files[i]); /* adds to the list */
 		found(context, s->files[i]);
 	}
 out:

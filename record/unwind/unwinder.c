@@ -21,7 +21,6 @@
 #include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
 #include "record/unwind/publication.h"
-#include "record/unwind/startup_files.h"
 
 #define DEFAULT_LIMIT (UINT64_C(256) << 20)
 #define SECOND UINT64_C(1000000000)
@@ -601,27 +600,18 @@ bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
 	return settled;
 }
 
-static void prepare_file(void *context, const char *path)
+void unwinder_prepare(struct unwinder *u, const char *path)
 {
-	struct unwinder *u = context;
 	struct code_file *file;
 
 	pthread_mutex_lock(&u->lock);
+	code_files_get_vdso(&u->files);
 	file = code_files_get_path(&u->files, path);
 	if (file)
 		file->last_mapped_ns = clock_now(); /* it soon will be */
 	if (file && file->state == CODE_FILE_WAITING)
 		pthread_cond_signal(&u->work);
 	pthread_mutex_unlock(&u->lock);
-}
-
-void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns)
-{
-	pthread_mutex_lock(&u->lock);
-	code_files_get_vdso(&u->files);
-	pthread_mutex_unlock(&u->lock);
-	startup_files_each(path, prepare_file, u);
-	unwinder_settle(u, limit_ns);
 }
 
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)

@@ -51,11 +51,8 @@ struct error *unwinder_follow(struct unwinder *u, struct spaces *newest);
 /* Publishes the changes. To be called after each batch of changes of the spaces. */
 void unwinder_flush(struct unwinder *u);
 
-/*
- * Builds the tables of a program and the libraries it needs before it is started, as far as
- * they can be found, and waits for them, at most `limit_ns`.
- */
-void unwinder_prepare(struct unwinder *u, const char *path, uint64_t limit_ns);
+/* A program that is about to be started will map the file: its table is begun. */
+void unwinder_prepare(struct unwinder *u, const char *path);
 
 /* Waits until all files known so far are built, at most `limit_ns`. True when they are. */
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);

@@ -4,13 +4,15 @@
  * which: "KIND HOW FIRST COUNT", where KIND is a group of calls below, HOW an errno, or "short" for
  * reads and writes of one byte, FIRST the number of the first call of the group that fails, from 1,
  * and COUNT how many do; 0: all from there on. Without FAULT nothing fails.
- * FAULT_PROGRAM names the program that it is for; its children and others are left alone.
- * FAULT_COUNTS names a file that gets "KIND CALLS" for each group when that program ends.
+ * FAULT_PROGRAM names the program that it is for; others are left alone, and so are its children,
+ * unless FAULT_CHILD names some of them: then these are meant instead, and count together.
+ * FAULT_COUNTS names a file that gets "KIND CALLS" for each group when the program ends.
  */
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -19,19 +21,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum kind { MEMORY, MAP, OPEN, READ, WRITE, CLOSE, NAME, FORK, KINDS };
+enum kind { MEMORY, MAP, OPEN, READ, WRITE, CLOSE, NAME, FORK, WAIT, MESSAGE, KINDS };
 static const char *const names[KINDS] = {
-	[MEMORY] = "memory", [MAP] = "map",	[OPEN] = "open", [READ] = "read",
-	[WRITE] = "write",   [CLOSE] = "close", [NAME] = "name", [FORK] = "fork",
+	[MEMORY] = "memory", [MAP] = "map",	    [OPEN] = "open", [READ] = "read",
+	[WRITE] = "write",   [CLOSE] = "close",	    [NAME] = "name", [FORK] = "fork",
+	[WAIT] = "wait",     [MESSAGE] = "message",
 };
 
 #define SHORT -1
 
-static atomic_ulong calls[KINDS];
+static atomic_ulong *calls; /* of the groups; shared with the children */
+static const char *child;   /* NULL: none of them */
 static bool active;
 static pid_t process;
 static int fault_kind = -1, fault_how;
@@ -43,12 +49,25 @@ static unsigned long fault_first, fault_count;
 	if (!next)                                                                                 \
 	*(void **)&next = dlsym(RTLD_NEXT, #name)
 
+/* Whether this process is the one that is meant. */
+static bool is_meant(void)
+{
+	char name[16] = "";
+
+	if (!child)
+		return getpid() == process;
+	if (getpid() == process)
+		return false;
+	prctl(PR_GET_NAME, name);
+	return !strcmp(name, child);
+}
+
 /* 0: this call does what it always does; else an errno or SHORT. */
 static int fault(enum kind kind)
 {
 	unsigned long n;
 
-	if (!active || getpid() != process)
+	if (!active || !is_meant())
 		return 0;
 	n = atomic_fetch_add(&calls[kind], 1) + 1;
 	if ((int)kind != fault_kind || n < fault_first ||
@@ -79,6 +98,10 @@ __attribute__((constructor)) static void begin(void)
 	char kind[16], how[16];
 
 	process = getpid();
+	child = getenv("FAULT_CHILD");
+	/* Not by mmap(), which is counted. */
+	calls = (atomic_ulong *)syscall(SYS_mmap, NULL, KINDS * sizeof(*calls),
+					PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (text && sscanf(text, "%15s %15s %lu %lu", kind, how, &fault_first, &fault_count) == 4) {
 		for (int i = 0; i < KINDS; i++)
 			if (!strcmp(kind, names[i]))
@@ -87,7 +110,7 @@ __attribute__((constructor)) static void begin(void)
 			if (!strcmp(how, hows[i].name))
 				fault_how = hows[i].how;
 	}
-	active = program && !strcmp(program, program_invocation_short_name);
+	active = calls != MAP_FAILED && program && !strcmp(program, program_invocation_short_name);
 }
 
 __attribute__((destructor)) static void end(void)
@@ -301,6 +324,48 @@ int close(int fd)
 		return status;
 	errno = how;
 	return -1;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	NEXT(poll);
+	return fails(WAIT) ? -1 : next(fds, n, ms);
+}
+
+int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t room);
+int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t room)
+{
+	return poll(fds, n, ms);
+}
+
+ssize_t send(int fd, const void *data, size_t size, int flags)
+{
+	NEXT(send);
+	return fails(MESSAGE) ? -1 : next(fd, data, size, flags);
+}
+
+ssize_t recv(int fd, void *data, size_t size, int flags)
+{
+	NEXT(recv);
+	return fails(MESSAGE) ? -1 : next(fd, data, size, flags);
+}
+
+ssize_t __recv_chk(int fd, void *data, size_t size, size_t room, int flags);
+ssize_t __recv_chk(int fd, void *data, size_t size, size_t room, int flags)
+{
+	return recv(fd, data, size, flags);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	NEXT(sendmsg);
+	return fails(MESSAGE) ? -1 : next(fd, message, flags);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	NEXT(recvmsg);
+	return fails(MESSAGE) ? -1 : next(fd, message, flags);
 }
 
 int rename(const char *from, const char *to)

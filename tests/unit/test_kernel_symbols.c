@@ -4,6 +4,7 @@
 
 #include "tests/unit/trace_fixture.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,51 @@ static void interrupts_are_known_by_name(void **state)
 	kernel_symbols_free(k);
 }
 
+/* Code that the kernel has made for ftrace. False if there is none, or its address is hidden. */
+static bool find_made(uint64_t *address, char name[256])
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512], module[64];
+	bool found = false;
+
+	*address = 0;
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%" SCNx64 " %*c %255s [%63[^]]]", address, name, module) ==
+				3 &&
+			!strcmp(module, "__builtin__ftrace");
+	if (file)
+		fclose(file);
+	return found && *address;
+}
+
+/* It does not tell when it is asked: then all that is listed is read. */
+static void the_running_kernel_names_what_it_made(void **state)
+{
+	struct fixture *f = *state;
+	struct kernel_symbols *parsed = f->k;
+	struct prf_record record;
+	struct prf_reader *r;
+	bool found = false;
+	uint64_t address;
+	uint32_t object;
+	char name[256];
+
+	if (!find_made(&address, name))
+		skip();
+	assert_null(kernel_symbols_new(&f->k));
+	place(f, UINT64_MAX - 4095, PRF_FRAME_EXACT, &object); /* nothing is there */
+	place(f, address, PRF_FRAME_EXACT, &object);
+	assert_null(kernel_symbols_write(f->k, f->w));
+	r = fixture_read_back(f->w);
+	while (fixture_next(r, &record))
+		if (record.type == PRF_RECORD_SYMBOLS)
+			found |= !strcmp(record.symbols.symbols[0].name, name);
+	assert_true(found);
+	prf_reader_free(r);
+	kernel_symbols_free(f->k);
+	f->k = parsed;
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(writes_what_was_hit, setup, teardown),
 	cmocka_unit_test_setup_teardown(what_was_loaded_later_has_no_name, setup, teardown),
@@ -282,6 +328,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(zeros_mean_hidden, setup, teardown),
 	cmocka_unit_test_setup_teardown(hidden_addresses_are_not_stored, setup, teardown),
 	cmocka_unit_test(interrupts_are_known_by_name),
+	cmocka_unit_test_setup_teardown(the_running_kernel_names_what_it_made, setup, teardown),
 };
 
 UNIT_TESTS(tests);

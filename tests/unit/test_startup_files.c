@@ -2,6 +2,7 @@
 #include "record/unwind/startup_files.h"
 #include "tests/unit/unit.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,57 @@ static void test_launcher_opens_the_java_machine(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* An ELF file whose dynamic section, of `entries`, begins at 0x1000. */
+static void put_needs(int fd, size_t entries)
+{
+	const size_t size = (entries + 2) * sizeof(Elf64_Dyn);
+	const Elf64_Ehdr header = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 2,
+	};
+	const Elf64_Phdr segments[2] = {
+		{ .p_type = PT_LOAD, .p_filesz = 0x1000 + size, .p_memsz = 0x1000 + size },
+		{ .p_type = PT_DYNAMIC,
+		  .p_offset = 0x1000,
+		  .p_vaddr = 0x1000,
+		  .p_filesz = size,
+		  .p_memsz = size },
+	};
+	Elf64_Dyn *dynamic = calloc(entries + 2, sizeof(*dynamic));
+
+	assert_non_null(dynamic);
+	dynamic[0] = (Elf64_Dyn){ .d_tag = DT_STRTAB, .d_un.d_ptr = 0x800 };
+	for (size_t i = 1; i <= entries; i++)
+		dynamic[i].d_tag = DT_NEEDED;
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, segments, sizeof(segments), sizeof(header)), sizeof(segments));
+	assert_int_equal(pwrite(fd, "libnone.so", 11, 0x800), 11);
+	assert_int_equal(pwrite(fd, dynamic, size, 0x1000), (ssize_t)size);
+	free(dynamic);
+}
+
+/* It would take minutes. */
+static void test_not_everything_is_searched_for(void **state)
+{
+	char path[] = "/tmp/prof-test.XXXXXX";
+	int fd = mkstemp(path);
+	struct found f = { 0 };
+
+	assert_true(fd >= 0);
+	put_needs(fd, 4000000);
+	fchmod(fd, 0700);
+	close(fd);
+	startup_files_each(path, note, &f);
+	unlink(path);
+	assert_int_equal(f.n, 1);
+}
+
 static void test_nothing_to_find(void **state)
 {
 	struct found f = { 0 };
@@ -121,6 +173,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_script_runs_its_interpreter),
 	cmocka_unit_test(test_script_that_runs_itself),
 	cmocka_unit_test(test_launcher_opens_the_java_machine),
+	cmocka_unit_test(test_not_everything_is_searched_for),
 	cmocka_unit_test(test_nothing_to_find),
 };
 
