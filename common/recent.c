@@ -11,8 +11,10 @@
 
 /* A fuzzer's inputs are small: a larger table would take longer to make than to fill. */
 #define FIRST_CAPACITY (FUZZING ? 16 : 1024)
-/* A table that is larger than so small a part of the largest one is that. */
+/* A table that is larger than so small a part of the largest one is that... */
 #define SMALL_PART 32
+/* ... and one whose largest size is no more than this has it at once: its pages are used later. */
+#define SMALL_BYTES (FUZZING ? 0 : 1u << 20)
 
 /* The last word of an entry: its number + 1, and above it the age in which it was asked for last.
  */
@@ -89,7 +91,8 @@ FOR_EACH_LENGTH bool grow(struct recent *r, uint32_t words)
 	struct recent larger = *r;
 
 	larger.capacity = r->capacity ? r->capacity * 4 : FIRST_CAPACITY;
-	if (larger.capacity > largest(r) / SMALL_PART)
+	if (larger.capacity > largest(r) / SMALL_PART ||
+	    largest(r) * (words + 1) * sizeof(*r->entries) <= SMALL_BYTES)
 		larger.capacity = largest(r);
 	larger.room = larger.capacity == largest(r) ? r->max : larger.capacity / 4 * 3;
 	larger.entries = calloc(larger.capacity, (words + 1) * sizeof(*larger.entries));

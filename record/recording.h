@@ -38,6 +38,7 @@ struct session {
 	bool sampling;
 	struct trace_start start; /* of sampling in the file that is written, once it is on */
 	atomic_bool ending; /* as a signal asked for; read by the thread that writes the trace */
+	bool failed;	    /* waiting for records did: it has ended early, with what there was */
 	uint64_t began_ns;  /* when sampling began, CLOCK_MONOTONIC */
 	uint64_t file_began_ns;
 	struct earlier_files earlier;

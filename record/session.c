@@ -254,8 +254,11 @@ static int record(struct session *s, int *signal)
 		if (status)
 			break;
 		*signal = wait_for(s, clock_wait_ms(now, next_ns(s, end_ns), wait_ms));
-		if (*signal < 0)
-			return fail_error(error_system(*signal, "cannot wait for records"));
+		if (*signal < 0) {
+			s->failed = fail_error(error_system(*signal, "cannot wait for records"));
+			*signal = 0;
+			return 0;
+		}
 		if (*signal && *signal != SIGUSR2)
 			return 0;
 		status = work(s, &wait_ms, *signal, &due);
@@ -419,7 +422,7 @@ static int run(struct session *s)
 		overhead_show(&s->overhead, &s->losses, clock_now() - s->began_ns);
 	status = end_command(s, signal);
 	wait_for_names(s, signal);
-	return !status && s->embedder.failed ? 1 : status;
+	return !status && (s->failed || s->embedder.failed) ? 1 : status;
 }
 
 static void release(struct session *s, bool discard)

@@ -47,8 +47,9 @@ void script_names_free(struct script_names *n);
 bool script_names_add(struct script_names *n, const void *data, size_t size);
 
 /*
- * To be called every few seconds: codes of processes that have ended are forgotten by the second
- * call that finds it so, as there may be samples of them that were not looked at by the first.
+ * To be called every few seconds: which codes a process had that has ended is forgotten by the
+ * second call that finds it so, as the first may come before its last samples were resolved. The
+ * codes stay, for other processes.
  */
 void script_names_let_go(struct script_names *n);
 

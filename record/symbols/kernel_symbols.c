@@ -234,6 +234,15 @@ static uint64_t end_of(const struct symbol_list *list, size_t i)
 	return page;
 }
 
+static void release_list(struct symbol_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->symbols[i].owned)
+			free((char *)(uintptr_t)list->symbols[i].name);
+	free(list->symbols);
+	*list = (struct symbol_list){ 0 };
+}
+
 /* What the kernel has made keeps the sizes that it has among the others, which take megabytes. */
 static void keep_made(struct symbol_list *list)
 {
@@ -267,6 +276,9 @@ static struct error *read_all(struct kernel_symbols *k)
 		error = error_memory();
 	if (!error && k->asks)
 		keep_made(&k->known);
+	/* Some would be there without a name. */
+	if (error && k->asks)
+		release_list(&k->known);
 	buffer_release(&text);
 	return error;
 }
@@ -317,14 +329,6 @@ struct error *kernel_symbols_new(struct kernel_symbols **symbols)
 	k->build_id_size = kernel_build_id("/sys/kernel/notes", k->build_id);
 	*symbols = k;
 	return NULL;
-}
-
-static void release_list(struct symbol_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (list->symbols[i].owned)
-			free((char *)(uintptr_t)list->symbols[i].name);
-	free(list->symbols);
 }
 
 void kernel_symbols_free(struct kernel_symbols *k)
@@ -450,6 +454,19 @@ static bool find_new_module(struct kernel_symbols *k, const char *name, uint64_t
 	return find_module(k, name, address, module);
 }
 
+/* NULL: it cannot be asked, as it does not even know where it begins. */
+static struct kernel_names *new_asker(uint64_t base)
+{
+	struct kernel_names *asker = kernel_names_new();
+	struct kernel_name found;
+
+	if (asker && !kernel_names_find(asker, base, &found)) {
+		kernel_names_free(asker);
+		asker = NULL;
+	}
+	return asker;
+}
+
 /* The symbol that the kernel has there; NULL if it has none, or without memory. */
 static struct symbol *ask(struct kernel_symbols *k, uint64_t address)
 {
@@ -457,7 +474,7 @@ static struct symbol *ask(struct kernel_symbols *k, uint64_t address)
 	struct kernel_name found;
 
 	if (!k->asker)
-		k->asker = kernel_names_new();
+		k->asker = new_asker(k->base);
 	k->asks = k->asker;
 	if (!k->asks || !kernel_names_find(k->asker, address, &found))
 		return NULL;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "record/system/patience.h"
@@ -50,13 +51,20 @@ static bool open_status(struct process_owner *o, uint32_t pid)
 	return o->pid;
 }
 
-/* The beginning of its text, which has all that is looked for unless it has very many groups. */
-static ssize_t read_status(const struct process_owner *o, char *text, size_t size)
+/*
+ * The first lines of its text, each one whole. A process with hundreds of groups, which it can
+ * choose, may lack the line of its numbers, and so counts as one of a container.
+ */
+static bool read_status(const struct process_owner *o, char *text, size_t size)
 {
 	ssize_t n = pread(o->status, text, size - 1, 0);
+	char *end;
 
 	text[n < 0 ? 0 : n] = 0;
-	return n;
+	end = strrchr(text, '\n');
+	if (end)
+		end[1] = 0;
+	return end;
 }
 
 bool process_owner_read(struct process_owner *o, uint32_t pid)
@@ -67,13 +75,14 @@ bool process_owner_read(struct process_owner *o, uint32_t pid)
 	bool contained;
 
 	/* That number may be another process's by now. */
-	if ((o->pid != pid || read_status(o, status, sizeof(status)) <= 0) && open_status(o, pid))
+	if ((!o->pid || o->pid != pid || !read_status(o, status, sizeof(status))) &&
+	    open_status(o, pid))
 		read_status(o, status, sizeof(status));
 	if (!proc_status_number(status, "Uid:", 0, &uid)) {
 		process_owner_release(o);
 		return false;
 	}
-	contained = count_pids(status) != own_depth();
+	contained = !own_depth() || count_pids(status) != own_depth();
 	o->user = patience_user(uid, contained);
 	o->own = !contained;
 	for (int i = 0; i < 4; i++)

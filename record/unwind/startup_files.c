@@ -29,9 +29,7 @@ struct search {
 	size_t system_from, system_to; /* those that the system's own libraries are in */
 	char *files[STARTUP_FILES_MAX];
 	size_t file_count;
-	uint64_t until_ns; /* nothing is searched for any more */
-	startup_file_function *found;
-	void *context;
+	uint64_t until_ns; /* from then on no library is searched for */
 };
 
 static bool is_late(const struct search *s)
@@ -241,34 +239,6 @@ static void read_file_needs(struct search *s, const char *path)
 	close(fd);
 }
 
-static void each_of_program(const char *program, startup_file_function *found, void *context,
-			    int depth);
-
-/* "#!/usr/bin/env python3" runs env, and then python3. */
-static void read_script(struct search *s, const char *path, int depth)
-{
-	char line[PATH_MAX] = "", *word, *rest = NULL;
-	int fd = open_path(path);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
-
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	if (fgets(line, sizeof(line), file) && strncmp(line, "#!", 2) == 0) {
-		word = strtok_r(line + 2, " \t\n", &rest);
-		if (word)
-			add_file(s, word);
-		if (word && strcmp(word, "/usr/bin/env") == 0 && depth < SCRIPT_DEPTH) {
-			word = strtok_r(NULL, " \t\n", &rest);
-			if (word)
-				each_of_program(word, s->found, s->context, depth + 1);
-		}
-	}
-	fclose(file);
-}
-
 static bool find_program(const char *program, char *path, size_t size)
 {
 	const char *folder = getenv("PATH");
@@ -288,6 +258,33 @@ static bool find_program(const char *program, char *path, size_t size)
 		folder += length + (folder[length] == ':');
 	}
 	return false;
+}
+
+static void add_program(struct search *s, const char *path, int depth);
+
+/* "#!/usr/bin/env python3" runs env, and then python3. */
+static void read_script(struct search *s, const char *path, int depth)
+{
+	char line[PATH_MAX] = "", program[PATH_MAX], *word, *rest = NULL;
+	int fd = open_path(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (fgets(line, sizeof(line), file) && strncmp(line, "#!", 2) == 0) {
+		word = strtok_r(line + 2, " \t\n", &rest);
+		if (word)
+			add_file(s, word);
+		if (word && strcmp(word, "/usr/bin/env") == 0 && depth < SCRIPT_DEPTH) {
+			word = strtok_r(NULL, " \t\n", &rest);
+			if (word && find_program(word, program, sizeof(program)))
+				add_program(s, program, depth + 1);
+		}
+	}
+	fclose(file);
 }
 
 /*
@@ -310,8 +307,15 @@ static void add_java_machine(struct search *s, const char *launcher)
 	}
 }
 
-static void each_of_program(const char *program, startup_file_function *found, void *context,
-			    int depth)
+static void add_program(struct search *s, const char *path, int depth)
+{
+	add_file(s, path);
+	read_script(s, path, depth);
+	add_java_machine(s, path);
+}
+
+/* `program` has the folder that $ORIGIN means. */
+static void add_folders(struct search *s, const char *program)
 {
 	static const char *const usual[] = { "/lib/x86_64-linux-gnu",
 					     "/usr/lib/x86_64-linux-gnu",
@@ -322,37 +326,33 @@ static void each_of_program(const char *program, startup_file_function *found, v
 					     "/lib",
 					     "/usr/lib",
 					     "/usr/local/lib" };
-	struct search *s = calloc(1, sizeof(*s));
-	char path[PATH_MAX];
 
-	if (!s || !find_program(program, path, sizeof(path)))
-		goto out;
-	s->until_ns = clock_now() + SEARCH_NS;
-	s->found = found;
-	s->context = context;
-	add_path_list(s, getenv("LD_LIBRARY_PATH"), path);
+	add_path_list(s, getenv("LD_LIBRARY_PATH"), program);
 	s->system_from = s->folder_count;
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		add_folder(s, usual[i], strlen(usual[i]));
 	read_config(s, "/etc/ld.so.conf", 0);
 	s->system_to = s->folder_count;
-	add_file(s, path);
-	read_script(s, path, depth);
-	add_java_machine(s, path);
-	for (size_t i = 0; i < s->file_count; i++) {
-		if (!is_late(s))
-			read_file_needs(s, s->files[i]); /* adds to the list */
-		found(context, s->files[i]);
-	}
-out:
-	for (size_t i = 0; s && i < s->file_count; i++)
-		free(s->files[i]);
-	for (size_t i = 0; s && i < s->folder_count; i++)
-		free(s->folders[i]);
-	free(s);
 }
 
 void startup_files_each(const char *program, startup_file_function *found, void *context)
 {
-	each_of_program(program, found, context, 0);
+	struct search *s = calloc(1, sizeof(*s));
+	char path[PATH_MAX];
+
+	if (s && find_program(program, path, sizeof(path))) {
+		s->until_ns = clock_now() + SEARCH_NS;
+		add_folders(s, path);
+		add_program(s, path, 0);
+	}
+	/* Adds to the list. */
+	for (size_t i = 0; s && i < s->file_count && !is_late(s); i++)
+		read_file_needs(s, s->files[i]);
+	for (size_t i = 0; s && i < s->file_count; i++) {
+		found(context, s->files[i]);
+		free(s->files[i]);
+	}
+	for (size_t i = 0; s && i < s->folder_count; i++)
+		free(s->folders[i]);
+	free(s);
 }

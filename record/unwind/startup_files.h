@@ -6,7 +6,7 @@
  * Predicts which files a program will map when it is started: itself, its interpreter, and the
  * libraries that these name (DT_NEEDED), searched for much as ld.so(8) does: DT_RUNPATH,
  * LD_LIBRARY_PATH, the usual folders and those of /etc/ld.so.conf. A wrong prediction costs only
- * time, and the search for it takes half a second at most.
+ * time; libraries are searched for for half a second at most.
  */
 
 typedef void startup_file_function(void *context, const char *path);

@@ -88,21 +88,6 @@ static bool search(const struct folder *f)
 	return found;
 }
 
-/* No file has such a name, and none is looked for. */
-static void test_long_link(void **state)
-{
-	const struct folder *f = *state;
-	const size_t size = 1 << 20;
-	char *link = malloc(size);
-	const struct fixture_section section = { ".gnu_debuglink", 0, link, size };
-
-	memset(link, 'a', size);
-	memset(link + size - 8, 0, 8);
-	write_elf(f->main, &section, 0);
-	assert_false(search(f));
-	free(link);
-}
-
 static void test_checksum(void **state)
 {
 	const struct folder *f = *state;
@@ -212,7 +197,6 @@ static void test_network(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_checksum, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_long_link, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_pipe, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_network, setup, teardown),
 };

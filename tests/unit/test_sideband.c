@@ -130,7 +130,7 @@ static void the_time_of_events_goes_on(void **state)
 	first = sideband_enabled_ns(sideband, cpu);
 	usleep(1000);
 	second = sideband_enabled_ns(sideband, cpu);
-	assert_true(first > 0 && second >= first + 1000000);
+	assert_true(first > 0 && second > first);
 	sideband_disable(sideband);
 	first = sideband_enabled_ns(sideband, cpu);
 	usleep(1000);

@@ -107,7 +107,7 @@ static void test_launcher_opens_the_java_machine(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* An ELF file whose dynamic section, of `entries`, begins at 0x1000. */
+/* An ELF file that needs so many others, of which only the last one is there. */
 static void put_needs(int fd, size_t entries)
 {
 	const size_t size = (entries + 2) * sizeof(Elf64_Dyn);
@@ -135,14 +135,15 @@ static void put_needs(int fd, size_t entries)
 	dynamic[0] = (Elf64_Dyn){ .d_tag = DT_STRTAB, .d_un.d_ptr = 0x800 };
 	for (size_t i = 1; i <= entries; i++)
 		dynamic[i].d_tag = DT_NEEDED;
+	dynamic[entries].d_un.d_val = 11;
 	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
 	assert_int_equal(pwrite(fd, segments, sizeof(segments), sizeof(header)), sizeof(segments));
-	assert_int_equal(pwrite(fd, "libnone.so", 11, 0x800), 11);
+	assert_int_equal(pwrite(fd, "libnone.so\0libc.so.6", 21, 0x800), 21);
 	assert_int_equal(pwrite(fd, dynamic, size, 0x1000), (ssize_t)size);
 	free(dynamic);
 }
 
-/* It would take minutes. */
+/* The last library would be found after minutes. */
 static void test_not_everything_is_searched_for(void **state)
 {
 	char path[] = "/tmp/prof-test.XXXXXX";
