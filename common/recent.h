@@ -9,8 +9,9 @@
  *
  * A key is a few words of 32 bits, and with its number it is an entry of a hash table that is up to
  * three quarters full. The table grows as it fills up to a thirty-second of its largest size, and
- * then to that at once: in a long recording it is soon as large as it will ever be. Seeded, for the
- * keys may come from elsewhere. Starts with recent_init().
+ * then to that at once, as one that is never large does from the beginning: in a long recording it
+ * is soon as large as it will ever be. Seeded, for the keys may come from elsewhere. Starts with
+ * recent_init().
  */
 
 #include <stddef.h>

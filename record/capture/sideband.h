@@ -21,7 +21,6 @@ struct error *sideband_new(struct sideband **sideband, const struct cpus *cpus, 
 void sideband_free(struct sideband *s);
 
 void sideband_enable(struct sideband *s);
-
 void sideband_disable(struct sideband *s);
 
 /* To be called when a CPU is online again: its ring receives records again. */

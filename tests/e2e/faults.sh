@@ -7,5 +7,5 @@ command -v python3 > /dev/null || skip_all "no python3"
 holds "a recorder that is killed leaves a trace that can be read" "$top/tests/faults/kills" --kills 3
 readelf -d "$record" 2> /dev/null | grep -q NEEDED || { skip "faults" "a static program takes no library into it"; finish; }
 [ -z "${SAN:-}" ] || { skip "faults" "with sanitizers it takes minutes: make faults"; finish; }
-holds "it survives, or says what is wrong" "$top/tests/faults/run" --points 2 record
+holds "it survives, or says what is wrong" "$top/tests/faults/run" --points 3 record
 finish

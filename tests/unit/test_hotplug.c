@@ -9,6 +9,8 @@
 #include "tests/unit/error_check.h"
 
 struct machine {
+	struct cpus cpus;
+	struct hotplug hotplug;
 	char text[64];
 	uint64_t enabled_ns[8];
 	bool fails;
@@ -27,78 +29,85 @@ static uint64_t enabled_ns(uint32_t cpu, void *context)
 	return ((struct machine *)context)->enabled_ns[cpu];
 }
 
-static void look(struct hotplug *h, struct machine *m, const char *online, const char *expected)
+static void begin(struct machine *m, const char *cpus)
+{
+	*m = (struct machine){ .hotplug.cpus = &m->cpus };
+	assert_no_error(cpus_parse(&m->cpus, cpus));
+}
+
+static void end(struct machine *m)
+{
+	hotplug_release(&m->hotplug);
+	cpus_release(&m->cpus);
+}
+
+static void look(struct machine *m, const char *online, const char *expected)
 {
 	const struct hotplug_events events = { enabled_ns, note, m };
 	struct cpus now = { 0 };
 
 	m->text[0] = '\0';
 	assert_no_error(cpus_parse(&now, online));
-	assert_no_error(hotplug_look(h, &now, &events));
+	assert_no_error(hotplug_look(&m->hotplug, &now, &events));
 	assert_string_equal(m->text, expected);
 	cpus_release(&now);
 }
 
 static void test_changes_are_told_once(void **state)
 {
-	struct cpus cpus = { 0 };
-	struct hotplug h = { .cpus = &cpus };
-	struct machine m = { 0 };
+	struct machine m;
 
+	begin(&m, "0-2,5");
 	for (size_t i = 0; i < sizeof(m.enabled_ns) / sizeof(m.enabled_ns[0]); i++)
 		m.enabled_ns[i] = HOTPLUG_NOT_KNOWN;
-	assert_no_error(cpus_parse(&cpus, "0-2,5"));
-	look(&h, &m, "0-2,5", "");
-	look(&h, &m, "0,2", "-1 -5 ");
-	look(&h, &m, "0,2,7", "");
-	look(&h, &m, "0-1,5", "+1 -2 +5 ");
-	look(&h, &m, "0-5", "+2 ");
-	hotplug_release(&h);
-	cpus_release(&cpus);
+	look(&m, "0-2,5", "");
+	look(&m, "0,2", "-1 -5 ");
+	look(&m, "0,2,7", "");
+	look(&m, "0-1,5", "+1 -2 +5 ");
+	look(&m, "0-5", "+2 ");
+	end(&m);
 }
 
 /* It is always online when it is looked at, but its events are dead. */
 static void test_a_short_absence_is_noticed(void **state)
 {
-	struct cpus cpus = { 0 };
-	struct hotplug h = { .cpus = &cpus };
-	struct machine m = { .enabled_ns = { 10, 0 } };
+	struct machine m;
 
-	assert_no_error(cpus_parse(&cpus, "0-1"));
+	begin(&m, "0-1");
+	m.enabled_ns[0] = 10;
 	/* It went before its events were enabled. */
-	look(&h, &m, "0-1", "-1 +1 ");
+	look(&m, "0-1", "-1 +1 ");
 	m.enabled_ns[0] = 20;
 	m.enabled_ns[1] = 20;
-	look(&h, &m, "0-1", "");
+	look(&m, "0-1", "");
 	m.enabled_ns[0] = 30;
 	m.enabled_ns[1] = 40;
-	look(&h, &m, "0-1", "");
+	look(&m, "0-1", "");
 	m.enabled_ns[0] = 50;
-	look(&h, &m, "0-1", "-1 +1 ");
+	look(&m, "0-1", "-1 +1 ");
 	/* The new event happens to have been enabled as long as the old one. */
 	m.enabled_ns[0] = 60;
-	look(&h, &m, "0-1", "");
+	look(&m, "0-1", "");
 	m.enabled_ns[0] = 70;
 	m.enabled_ns[1] = 50;
-	look(&h, &m, "0-1", "");
+	look(&m, "0-1", "");
 	/* No new event can be opened: that is said once, until the CPU goes again. */
 	m.fails = true;
 	m.enabled_ns[1] = 80;
-	look(&h, &m, "0-1", "-0 +0 ");
+	look(&m, "0-1", "-0 +0 ");
 	m.enabled_ns[1] = 90;
-	look(&h, &m, "0-1", "");
+	look(&m, "0-1", "");
 	m.enabled_ns[1] = 100;
-	look(&h, &m, "1", "-0 ");
+	look(&m, "1", "-0 ");
 	m.fails = false;
 	m.enabled_ns[1] = 110;
-	look(&h, &m, "0-1", "+0 ");
+	look(&m, "0-1", "+0 ");
 	m.enabled_ns[0] = 10;
 	m.enabled_ns[1] = 120;
-	look(&h, &m, "0-1", "");
+	look(&m, "0-1", "");
 	m.enabled_ns[1] = 130;
-	look(&h, &m, "0-1", "-0 +0 ");
-	hotplug_release(&h);
-	cpus_release(&cpus);
+	look(&m, "0-1", "-0 +0 ");
+	end(&m);
 }
 
 static const struct CMUnitTest tests[] = {
