@@ -115,16 +115,17 @@
 #define LIMIT_CODE_BYTES (8 << 20)
 
 /*
- * What is read of names from the memory of one Java process, and of all of them together. What
- * comes after it has no name. A large server takes some tens of MiB.
+ * What is read of names from the memory of one Java process, and of all of them together, which
+ * users share (record/system/shares.h). What comes after it has no name. A large server takes some
+ * tens of MiB.
  */
 #define LIMIT_JAVA_BYTES (UINT64_C(256) << 20)
-#define LIMIT_JAVA_TOTAL_BYTES (UINT64_C(512) << 20)
+#define LIMIT_JAVA_TOTAL_BYTES (UINT64_C(1) << 30)
 
 /*
- * What is kept of the names in perf maps and jitdumps, for all processes together. Each may have as
- * much as it leaves for others, so that no process takes all of it. What comes after it has no
- * name. A large program has some tens of MiB.
+ * What is kept of the names in perf maps and jitdumps, for all processes together, which users
+ * share; no process gets more than it leaves for others, either. What comes after it has no name. A
+ * large program has some tens of MiB.
  */
 #define LIMIT_JIT_BYTES (UINT64_C(512) << 20)
 /*

@@ -149,9 +149,10 @@ struct error *drain_until(struct drain *d, uint64_t horizon_ns)
 
 uint64_t drain_holds_since(const struct drain *d, uint64_t now_ns)
 {
-	uint64_t tables_ns = unwinding_waits_since(d->unwinding);
+	uint64_t after_ns = now_ns > HOLD_TABLES_NS ? now_ns - HOLD_TABLES_NS : 0;
+	uint64_t tables_ns = unwinding_waits_since(d->unwinding, after_ns);
 
-	return tables_ns < now_ns && now_ns - tables_ns < HOLD_TABLES_NS ? tables_ns : UINT64_MAX;
+	return tables_ns < now_ns ? tables_ns : UINT64_MAX;
 }
 
 /* Up to when records are taken, with rings that are so full. */

@@ -100,9 +100,9 @@ uint64_t unwinding_followed(const struct unwinding *u)
 	return u->lookahead ? lookahead_followed(u->lookahead) : 0;
 }
 
-uint64_t unwinding_waits_since(const struct unwinding *u)
+uint64_t unwinding_waits_since(const struct unwinding *u, uint64_t after_ns)
 {
-	return u->unwinder ? unwinder_waits_since(u->unwinder) : UINT64_MAX;
+	return u->unwinder ? unwinder_waits_since(u->unwinder, after_ns) : UINT64_MAX;
 }
 
 struct error *unwinding_settle(struct unwinding *u)

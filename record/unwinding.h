@@ -76,9 +76,9 @@ uint64_t unwinding_followed(const struct unwinding *u);
 
 /*
  * Samples from this time on should not be resolved yet: tables are being made for files that were
- * mapped then. UINT64_MAX: none are.
+ * mapped then, which is after `after_ns`. UINT64_MAX: none are.
  */
-uint64_t unwinding_waits_since(const struct unwinding *u);
+uint64_t unwinding_waits_since(const struct unwinding *u, uint64_t after_ns);
 
 /* Waits a little for tables that are being made: the last samples are to be resolved. */
 struct error *unwinding_settle(struct unwinding *u);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/limits.h"
 #include "testdata/memory_image.h"
 
 #define BLOBS 120 /* of which it is made */
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
 	struct logged logged = { 0 };
 	struct target_memory memory = { read_logged, &logged };
 	struct buffer frames = { 0 }, raw = { 0 };
-	uint64_t total = 0;
+	struct shares bytes = { .limit = LIMIT_JAVA_TOTAL_BYTES };
 	struct hotspot_names *names;
 	const char *why = "usage: hotspot_image PID LIBJVM START OFFSET OUT";
 	struct elf_file file;
@@ -195,7 +196,7 @@ int main(int argc, char **argv)
 	if (!hotspot_init(&h, &memory, &file, strtoull(argv[3], NULL, 16) - address) ||
 	    hotspot_attach(&h, &why) != HOTSPOT_READY)
 		return fprintf(stderr, "hotspot_image: %s\n", why), 1;
-	names = hotspot_names_new(&h, &total);
+	names = hotspot_names_new(&h, &bytes, 0);
 	add_heaps(&frames, &count, names, &h, &logged.memory);
 	kill((pid_t)pid, SIGCONT);
 

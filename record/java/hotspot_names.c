@@ -31,11 +31,12 @@ struct hotspot_names {
 	struct map blobs;	/* stub -> its name */
 };
 
-struct hotspot_names *hotspot_names_new(const struct hotspot *h, uint64_t *total)
+struct hotspot_names *hotspot_names_new(const struct hotspot *h, struct shares *shares,
+					uint32_t user)
 {
 	struct hotspot_names *n = calloc(1, sizeof(*n));
 
-	if (n && hotspot_reader_init(&n->reader, h, total)) {
+	if (n && hotspot_reader_init(&n->reader, h, shares, user)) {
 		hotspot_methods_init(&n->methods, &n->reader);
 		return n;
 	}

@@ -16,10 +16,11 @@
 struct hotspot_names;
 
 /*
- * `h` must be ready, and outlive the names. `*total` counts the bytes that are read for all
- * processes, which LIMIT_JAVA_TOTAL_BYTES bounds; it must outlive them, too. NULL without memory.
+ * `h` must be ready, and outlive the names. So must `shares`, of the bytes that are read for all
+ * processes; this one is of `user`. NULL without memory.
  */
-struct hotspot_names *hotspot_names_new(const struct hotspot *h, uint64_t *total);
+struct hotspot_names *hotspot_names_new(const struct hotspot *h, struct shares *shares,
+					uint32_t user);
 void hotspot_names_free(struct hotspot_names *n);
 
 /*

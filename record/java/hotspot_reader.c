@@ -6,9 +6,10 @@
 #include "common/clock.h"
 #include "common/limits.h"
 
-bool hotspot_reader_init(struct hotspot_reader *r, const struct hotspot *h, uint64_t *total)
+bool hotspot_reader_init(struct hotspot_reader *r, const struct hotspot *h, struct shares *shares,
+			 uint32_t user)
 {
-	*r = (struct hotspot_reader){ .h = h, .total = total };
+	*r = (struct hotspot_reader){ .h = h, .shares = shares, .user = user };
 	r->blocks = target_blocks_new(&h->memory);
 	if (r->blocks)
 		r->memory = target_blocks_memory(r->blocks);
@@ -19,7 +20,7 @@ void hotspot_reader_release(struct hotspot_reader *r)
 {
 	arena_release(&r->arena);
 	target_blocks_free(r->blocks);
-	*r->total -= r->bytes;
+	shares_give(r->shares, r->user, r->bytes);
 }
 
 void hotspot_reader_as_of(struct hotspot_reader *r, uint64_t sample_ns)
@@ -73,10 +74,10 @@ bool hotspot_reader_no_zero(const struct hotspot_reader *r)
 
 void *hotspot_reader_take_room(struct hotspot_reader *r, size_t size)
 {
-	if (r->bytes + size > LIMIT_JAVA_BYTES || *r->total + size > LIMIT_JAVA_TOTAL_BYTES)
+	if (r->bytes + size > LIMIT_JAVA_BYTES || !shares_may_take(r->shares, r->user, size))
 		return NULL;
 	r->bytes += size;
-	*r->total += size;
+	shares_take(r->shares, r->user, size);
 	return arena_take(&r->arena, size);
 }
 

@@ -10,6 +10,7 @@
 #include "common/arena.h"
 #include "record/java/hotspot.h"
 #include "record/runtimes/target_blocks.h"
+#include "record/system/shares.h"
 
 struct hotspot_reader {
 	const struct hotspot *h;
@@ -17,12 +18,14 @@ struct hotspot_reader {
 	struct target_memory memory; /* through the blocks */
 	uint64_t as_of;		     /* since when they are read */
 	struct arena arena;
-	uint64_t bytes;	 /* in it */
-	uint64_t *total; /* in those of all processes */
+	uint64_t bytes; /* in it */
+	struct shares *shares;
+	uint32_t user;
 };
 
 /* As for hotspot_names_new(). False without memory. */
-bool hotspot_reader_init(struct hotspot_reader *r, const struct hotspot *h, uint64_t *total);
+bool hotspot_reader_init(struct hotspot_reader *r, const struct hotspot *h, struct shares *shares,
+			 uint32_t user);
 void hotspot_reader_release(struct hotspot_reader *r);
 
 /* See hotspot_names_as_of(). */

@@ -11,11 +11,13 @@
 #include "bpf/abi/runtimes.h"
 #include "common/buffer.h"
 #include "common/clock.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/java/hotspot_names.h"
 #include "record/runtimes/runtime_frames.h"
 #include "record/runtimes/runtime_map.h"
 #include "record/system/opener.h"
+#include "record/system/process_owner.h"
 
 /* A virtual machine that is not ready after this time is stopped, or is none. */
 #define SETUP_NS UINT64_C(10000000000)
@@ -86,7 +88,7 @@ struct java {
 	uint64_t again_ns; /* when the first of those that wait is to be asked again */
 	uint32_t ids;
 	uint64_t now_ns;
-	uint64_t name_bytes; /* that all processes' names take */
+	struct shares name_bytes;
 	/* Frames that were looked up, and those without a name, since then. */
 	uint64_t looked_up, missed, counted_ns;
 	bool hurries;
@@ -103,6 +105,7 @@ struct java *java_new(const struct java_options *options)
 	if (!j)
 		return NULL;
 	j->options = *options;
+	j->name_bytes.limit = LIMIT_JAVA_TOTAL_BYTES;
 	j->processes = (struct runtime_map){ .fd = options->scripts_fd,
 					     .refused = options->refused,
 					     .context = options->context };
@@ -127,6 +130,7 @@ void java_free(struct java *j)
 		process_free(p);
 	}
 	map_release(&j->frames);
+	shares_release(&j->name_bytes);
 	runtime_frames_release(&j->named);
 	buffer_release(&j->past);
 	free(j);
@@ -238,7 +242,7 @@ static void publish(struct java *j, struct java_process *p)
 	runtime_map_put(&j->processes, p->pid, &process);
 	settle(j, p, JAVA_READY);
 	p->ready_ns = clock_now();
-	p->names = hotspot_names_new(&p->machine, &j->name_bytes);
+	p->names = hotspot_names_new(&p->machine, &j->name_bytes, process_owner_user(p->pid));
 }
 
 /* Looks into the file, the first time. NULL, or why that cannot be. */

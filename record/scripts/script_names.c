@@ -10,6 +10,7 @@
 #include "common/buffer.h"
 #include "common/hash_seed.h"
 #include "common/map.h"
+#include "common/recent.h"
 #include "common/utf8.h"
 #include "record/scripts/python_lines.h"
 
@@ -18,7 +19,11 @@
  * has codes of its own, although most are equal: so many of them are known as well, 22 MiB.
  */
 #define CODES_MAX 200000
-#define FRAMES_MAX (1 << 18) /* 24 MiB; those that come again are defined again */
+/*
+ * Their table has its last size, below a MiB, from the beginning. Those that come again after so
+ * many others are defined again.
+ */
+#define FRAMES_MAX (3 << 14)
 #define BYTES_MAX (64u << 20)
 #define PENDING_MAX 4096
 #define TEXT_MAX 4096	     /* bytes of a name or path in the process */
@@ -64,7 +69,7 @@ struct script_names {
 	struct map identities; /* -> index in `codes` + 1, and the process above NUMBER_BITS */
 	struct map contents;   /* hash of all that is in a code -> the same without a process */
 	struct map processes;  /* pid -> enum process_state, as of the last script_names_let_go() */
-	struct map frames;     /* code, line -> number in the trace + 1 */
+	struct recent frames;  /* code, line -> number in the trace */
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
 	struct map pending_frames; /* struct place -> frame */
@@ -83,6 +88,7 @@ struct script_names *script_names_new(const struct script_names_options *options
 		return NULL;
 	n->options = *options;
 	n->seed = hash_seed();
+	recent_init(&n->frames, 2, FRAMES_MAX);
 	return n;
 }
 
@@ -93,7 +99,7 @@ static void forget_codes(struct script_names *n)
 	map_release(&n->identities);
 	map_release(&n->processes);
 	map_release(&n->contents);
-	map_release(&n->frames);
+	recent_release(&n->frames);
 	n->count = n->bytes = 0;
 }
 
@@ -118,7 +124,7 @@ void script_names_set_writer(struct script_names *n, struct prf_writer *w)
 	n->next_place = 0;
 	n->waiting = 0;
 	map_release(&n->pending_frames);
-	map_release(&n->frames);
+	recent_release(&n->frames);
 }
 
 /* -------- texts -------- */
@@ -314,32 +320,21 @@ static struct error *define_frame(struct script_names *n, const char *path, uint
 }
 
 /* Of a code that is known. Frames of one line are one frame. */
-static struct error *known_frame(struct script_names *n, uint64_t number, uint32_t unit,
+static struct error *known_frame(struct script_names *n, uint32_t number, uint32_t unit,
 				 uint32_t *id)
 {
 	const struct code *code = &n->codes[number - 1];
-	uint32_t line = line_at(code, unit);
-	uint64_t key[2] = { number, line };
+	const uint32_t line = line_at(code, unit), key[2] = { number, line };
 	struct error *error;
-	uint64_t *value;
-	bool added;
 
-	if (n->frames.count >= FRAMES_MAX)
-		map_release(&n->frames);
-	value = map_put(&n->frames, key, sizeof(key), &added);
-	if (!value)
-		return error_memory();
-	if (!added) {
-		*id = (uint32_t)(*value - 1);
+	*id = recent_put(&n->frames, key, RECENT_NONE);
+	if (*id != RECENT_NONE)
 		return NULL;
-	}
 	error = define_frame(n, code->file, ++n->next_place, id);
 	if (!error)
 		error = write_name(n, code, line, *id);
-	if (error)
-		map_remove(&n->frames, key, sizeof(key));
-	else
-		*value = (uint64_t)*id + 1;
+	if (!error && recent_put(&n->frames, key, *id) == RECENT_NONE)
+		error = error_memory();
 	return error;
 }
 

@@ -2,7 +2,6 @@
 #include "record/symbols/code_map.h"
 
 #include "common/array.h"
-#include "common/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,16 +29,20 @@ static void count_bytes(struct code_map *map)
 	uint64_t bytes = map->n * SYMBOL_BYTES + map->n_victims * sizeof(*map->victims) +
 			 range_map_bytes(&map->places) + map->names_size + map->others;
 
-	if (map->total)
-		*map->total += bytes - map->bytes;
+	if (map->shares && bytes >= map->bytes)
+		shares_take(map->shares, map->user, bytes - map->bytes);
+	else if (map->shares)
+		shares_give(map->shares, map->user, map->bytes - bytes);
 	map->bytes = bytes;
 }
 
-/* Whether it may grow. No more than it leaves for others. */
+/* Whether it may grow: no process has more than it leaves for others, either. */
 static bool has_room(struct code_map *map)
 {
-	if (!map->total ||
-	    (*map->total < LIMIT_JIT_BYTES && map->bytes < LIMIT_JIT_BYTES - *map->total))
+	const struct shares *s = map->shares;
+
+	if (!s || (s->taken < s->limit && map->bytes < s->limit - s->taken &&
+		   shares_may_take(s, map->user, 1)))
 		return true;
 	map->crowded = true;
 	return false;
@@ -56,15 +59,15 @@ bool code_map_take(struct code_map *map, size_t bytes)
 
 void code_map_release(struct code_map *map)
 {
-	uint64_t *total = map->total;
+	struct shares *shares = map->shares;
 
-	if (total)
-		*total -= map->bytes;
+	if (shares)
+		shares_give(shares, map->user, map->bytes);
 	free(map->symbols);
 	range_map_release(&map->places);
 	free(map->victims);
 	free(map->names);
-	*map = (struct code_map){ .total = total };
+	*map = (struct code_map){ .shares = shares, .user = map->user };
 }
 
 static bool refuse(struct code_map *map)

@@ -14,6 +14,7 @@
  */
 
 #include "record/symbols/range_map.h"
+#include "record/system/shares.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,15 +61,17 @@ struct code_map {
 	uint64_t refused; /* symbols beyond the limits, or impossible ones */
 	uint64_t full_ns; /* since this time symbols are missing for want of room; 0: none are */
 	/*
-	 * What all maps take together, which LIMIT_JIT_BYTES bounds; NULL: that is not counted. Of
-	 * it, `bytes` are this map's, and `others` of what code_map_take() was called for.
+	 * The bytes that all maps take together, and of whose process this one is; NULL: that is
+	 * not counted. Of them, `bytes` are this map's, and `others` of what code_map_take() was
+	 * called for.
 	 */
-	uint64_t *total;
+	struct shares *shares;
+	uint32_t user;
 	uint64_t bytes, others;
-	bool crowded; /* that bound was reached */
+	bool crowded; /* it or its user has its share */
 };
 
-/* Also counts as no bytes any more; `total` stays. */
+/* Also counts as no bytes any more; `shares` and `user` stay. */
 void code_map_release(struct code_map *map);
 
 /*

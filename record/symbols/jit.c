@@ -12,6 +12,7 @@
 #include "record/system/growing_file.h"
 #include "record/system/namespace.h"
 #include "record/system/opener.h"
+#include "record/system/process_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,8 +59,8 @@ struct jit {
 	struct map foreseen; /* pid -> struct process * that is not among them yet */
 	size_t first;	     /* of the processes, that is read first in the next round */
 	uint64_t left;	     /* bytes that may be read before the next round */
-	uint64_t name_bytes; /* which LIMIT_JIT_BYTES bounds */
-	bool crowded;	     /* it was said that the bound is reached */
+	struct shares name_bytes;
+	bool crowded; /* it was said that the bound is reached */
 	uint64_t now_ns;
 	uint32_t next_object, next_epoch;
 	size_t notes;
@@ -78,6 +79,7 @@ struct error *jit_new(struct jit **jit, const struct jit_options *options)
 	(*jit)->options = *options;
 	(*jit)->next_epoch = JIT_UNKNOWN + 1;
 	(*jit)->left = LIMIT_JIT_END_BYTES;
+	(*jit)->name_bytes.limit = LIMIT_JIT_BYTES;
 	return NULL;
 }
 
@@ -111,6 +113,7 @@ void jit_free(struct jit *jit)
 		process_free(jit, jit->processes[i]);
 	free(jit->processes);
 	map_release(&jit->by_pid);
+	shares_release(&jit->name_bytes);
 	file_watch_free(jit->watch);
 	error_free(jit->failed);
 	free(jit);
@@ -220,7 +223,7 @@ static struct process *process_new(struct jit *jit, uint32_t pid)
 	p->pid = pid;
 	p->retry_after_ns = FIRST_RETRY_NS;
 	p->map_watch = -1;
-	jit_names_init(&p->names, &jit->name_bytes);
+	jit_names_init(&p->names, &jit->name_bytes, process_owner_user(pid));
 	p->names.first_epoch = jit->next_epoch++;
 	growing_file_init(&p->map_file, -1);
 	growing_file_init(&p->dump_file, -1);
@@ -582,8 +585,10 @@ static void warn_crowded(struct jit *jit, struct process *p)
 	if (jit->crowded || p->warned)
 		return;
 	jit->crowded = true;
-	snprintf(why, sizeof(why), "all processes' take %u MiB, and there is room for %u MiB",
-		 (unsigned int)(jit->name_bytes >> 20), (unsigned int)(LIMIT_JIT_BYTES >> 20));
+	snprintf(why, sizeof(why), "those of its user take %u MiB, and of all %u of %u MiB",
+		 (unsigned int)(shares_of(&jit->name_bytes, p->names.code.user) >> 20),
+		 (unsigned int)(jit->name_bytes.taken >> 20),
+		 (unsigned int)(LIMIT_JIT_BYTES >> 20));
 	warn(jit, p, "a part of its names for made code", why);
 }
 

@@ -25,9 +25,9 @@ struct jit_hit {
 	bool alone; /* others of the object were decided before it */
 };
 
-void jit_names_init(struct jit_names *n, uint64_t *total)
+void jit_names_init(struct jit_names *n, struct shares *shares, uint32_t user)
 {
-	*n = (struct jit_names){ .code.total = total,
+	*n = (struct jit_names){ .code = { .shares = shares, .user = user },
 				 .known_until_ns = UINT64_MAX,
 				 .open = PRF_NONE,
 				 .nameless = PRF_NONE };
@@ -43,7 +43,7 @@ void jit_names_release(struct jit_names *n)
 	free(n->objects);
 	free(n->hit_symbols);
 	free(n->hits);
-	jit_names_init(n, n->code.total);
+	jit_names_init(n, n->code.shares, n->code.user);
 }
 
 /* -------- when answers change -------- */

@@ -72,8 +72,8 @@ struct jit_names_owner {
 	uint32_t *next_object, *next_epoch; /* counted for all processes */
 };
 
-/* `total`: see struct code_map. */
-void jit_names_init(struct jit_names *n, uint64_t *total);
+/* `shares` and `user`: see struct code_map. */
+void jit_names_init(struct jit_names *n, struct shares *shares, uint32_t user);
 /* As after jit_names_init(). */
 void jit_names_release(struct jit_names *n);
 

@@ -16,7 +16,10 @@
 
 uint32_t patience_user(uint32_t uid, bool contained)
 {
-	return contained ? uid ^ CONTAINED : uid;
+	uint32_t number = contained ? uid ^ CONTAINED : uid;
+
+	/* Root outside is nobody else. */
+	return contained && !number ? CONTAINED : number;
 }
 
 void patience_reset(struct patience *p)

@@ -89,3 +89,14 @@ bool process_owner_read(struct process_owner *o, uint32_t pid)
 		o->own &= proc_status_number(status, "Uid:", i, &uid) && uid == self;
 	return true;
 }
+
+uint32_t process_owner_user(uint32_t pid)
+{
+	struct process_owner owner = { .user = PATIENCE_NOBODY };
+	uint32_t user;
+
+	process_owner_read(&owner, pid);
+	user = owner.user;
+	process_owner_release(&owner);
+	return user;
+}

@@ -24,4 +24,7 @@ struct process_owner {
 bool process_owner_read(struct process_owner *owner, uint32_t pid);
 void process_owner_release(struct process_owner *owner);
 
+/* The user of a process that is asked for once. */
+uint32_t process_owner_user(uint32_t pid);
+
 #endif

@@ -71,6 +71,7 @@ void code_files_release(struct code_files *files)
 		code_file_free(files->all[i]);
 	free(files->all);
 	map_release(&files->keys);
+	shares_release(&files->work_ns);
 	*files = (struct code_files){ 0 };
 }
 
@@ -166,9 +167,11 @@ static struct code_file *add(struct code_files *files, const struct code_file_ke
 	struct code_file *file = files->count < FILES_MAX ? calloc(1, sizeof(*file)) : NULL;
 	uint64_t *value;
 
-	if (!file || !array_reserve(&files->all, &files->capacity, files->count + 1))
+	if (!file)
 		goto failed;
 	file->fd = file->kept = -1;
+	if (!array_reserve(&files->all, &files->capacity, files->count + 1))
+		goto failed;
 	file->key = *key;
 	file->path = strdup(path);
 	value = file->path ? map_put(&files->keys, key, sizeof(*key), NULL) : NULL;
@@ -305,6 +308,43 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid, const s
 	default: break;
 	}
 	return m->object->code;
+}
+
+/* Where a user's files stand in the queue. */
+static uint64_t turn_of(const struct code_files *files, uint32_t user)
+{
+	return user ? shares_of(&files->work_ns, user) + 1 : 0;
+}
+
+void code_files_need(const struct code_files *files, struct code_file *file, uint32_t user,
+		     uint64_t time_ns)
+{
+	if (!file->needed_ns || turn_of(files, user) < turn_of(files, file->user))
+		file->user = user;
+	if (!file->needed_ns)
+		file->needed_ns = time_ns;
+}
+
+struct code_file *code_files_next_waiting(const struct code_files *files)
+{
+	struct code_file *next = NULL;
+	uint64_t next_turn = UINT64_MAX, turn = 0;
+	uint32_t user = 0;
+
+	for (size_t i = 0; i < files->count && next_turn; i++) {
+		struct code_file *file = files->all[i];
+
+		if (file->state != CODE_FILE_WAITING)
+			continue;
+		if (file->user != user)
+			turn = turn_of(files, file->user);
+		user = file->user;
+		if (turn < next_turn) {
+			next = file;
+			next_turn = turn;
+		}
+	}
+	return next;
 }
 
 struct code_file *code_files_get_path(struct code_files *files, const char *path)

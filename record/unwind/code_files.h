@@ -15,6 +15,7 @@
 
 #include "common/map.h"
 #include "record/spaces/object.h"
+#include "record/system/shares.h"
 #include "record/unwind/table_store.h"
 
 enum code_file_state {
@@ -56,6 +57,7 @@ struct code_file {
 	uint64_t refused_ns; /* when it was refused; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t needed_ns; /* while waiting: since when a process maps it; 0: none does */
+	uint32_t user;	    /* ... and whose process: see patience.h */
 	uint64_t build_ns;
 	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
 	uint32_t counted_pid; /* the last of them */
@@ -72,6 +74,7 @@ struct code_files {
 	size_t kept;	       /* how many of them stay open */
 	struct map keys;       /* -> index in `all` + 1 */
 	uint64_t copied_bytes; /* of all files */
+	struct shares work_ns; /* that users' files took, since last none waited for its table */
 };
 
 void code_files_release(struct code_files *files);
@@ -93,6 +96,17 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid,
 
 /* The vDSO, which all processes share. */
 struct code_file *code_files_get_vdso(struct code_files *files);
+
+/* A process of that user maps a file that waits. */
+void code_files_need(const struct code_files *files, struct code_file *file, uint32_t user,
+		     uint64_t time_ns);
+
+/*
+ * The one whose table is to be made next: what root's processes map comes first, then what those
+ * of the user do whose files took the least time, so that nobody's files keep others' waiting.
+ * NULL: none waits.
+ */
+struct code_file *code_files_next_waiting(const struct code_files *files);
 
 /* The file at a path in the recorder's own root. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);

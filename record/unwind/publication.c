@@ -8,6 +8,8 @@
 
 #include <bpf/bpf.h>
 
+#include "record/system/process_owner.h"
+
 /* How long our count of a process's execs may lag before the kernel half's count is taken. */
 #define LAG_MAX_NS UINT64_C(500000000)
 
@@ -16,7 +18,8 @@
 
 struct segment_run {
 	uint32_t first, count, id;
-	uint32_t users;
+	uint32_t user;	/* whose share it is of */
+	uint32_t users; /* processes that have it */
 };
 
 /* One process. */
@@ -29,6 +32,8 @@ struct publication {
 	bool dirty;		 /* to be published */
 	bool refused;		 /* was not published, or without its layout: there was no room */
 	bool crowded_out;	 /* counted as such */
+	bool asked;		 /* `user` is known; 0 until then */
+	uint32_t user;
 	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
 };
 
@@ -44,6 +49,7 @@ struct error *publications_init(struct publications *p, int segments_fd, int pro
 	if (at == MAP_FAILED)
 		return error_system(errno, "cannot map the segments of unwind tables");
 	p->segments = at;
+	p->shares.limit = UNWIND_MAX_SEGMENTS;
 	return NULL;
 }
 
@@ -79,6 +85,7 @@ static void put_run(struct publications *p, struct segment_run *run, uint64_t no
 	if (!run || --run->users)
 		return;
 	range_pool_give(&p->pool, run->first, run->count, now_ns);
+	shares_give(&p->shares, run->user, run->count);
 	free(run);
 }
 
@@ -100,6 +107,7 @@ void publications_release(struct publications *p)
 	map_each(&p->by_pid, free_value, p);
 	map_release(&p->by_pid);
 	range_pool_release(&p->pool);
+	shares_release(&p->shares);
 	if (p->segments)
 		munmap(p->segments, p->segments_size);
 	*p = (struct publications){ 0 };
@@ -148,6 +156,7 @@ void publications_exec(struct publications *p, uint32_t pid)
 	if (!process)
 		return;
 	process->execs++;
+	process->asked = false;
 	process->changed = process->dirty = p->pending = true;
 	/* A table that is ready before the next update must not bring the old program back. */
 	layout_put(process->layout);
@@ -208,25 +217,28 @@ static uint32_t choose(const struct mappings *m, bool *files_only)
 	return files < UNWIND_MAX_RUN ? files : UNWIND_MAX_RUN;
 }
 
-static struct segment_run *write_run(struct publications *p, const struct mappings *m,
-				     uint64_t now_ns)
+static struct segment_run *write_run(struct publications *p, struct publication *process)
 {
+	const struct mappings *m = &process->layout->mappings;
 	struct segment_run *run;
 	bool files_only;
 	uint32_t count = choose(m, &files_only), written = 0;
-	uint32_t first = count ? range_pool_take(&p->pool, count, now_ns) : RANGE_POOL_NONE;
+	uint32_t first = count && shares_may_take(&p->shares, process->user, count)
+				 ? range_pool_take(&p->pool, count, p->now_ns)
+				 : RANGE_POOL_NONE;
 
 	if (first == RANGE_POOL_NONE)
 		return NULL;
 	run = calloc(1, sizeof(*run));
 	if (!run) {
-		range_pool_give(&p->pool, first, count, now_ns);
+		range_pool_give(&p->pool, first, count, p->now_ns);
 		return NULL;
 	}
+	shares_take(&p->shares, process->user, count);
 	for (size_t i = 0; i < m->n && written < count; i++)
 		if (!files_only || m->list[i].object->code)
 			publications_segment(&p->segments[first + written++], &m->list[i]);
-	*run = (struct segment_run){ first, count, p->next_id++, 1 };
+	*run = (struct segment_run){ first, count, p->next_id++, process->user, 1 };
 	if (!p->next_id)
 		p->next_id = 1;
 	return run;
@@ -290,7 +302,7 @@ static void publish(struct publications *p, struct publication *process)
 		return;
 	process->refused = false;
 	if (process->layout && process->layout->mappings.n) {
-		run = write_run(p, &process->layout->mappings, p->now_ns);
+		run = write_run(p, process);
 		if (!run)
 			refuse(p, process, true);
 	}
@@ -324,6 +336,16 @@ struct updating {
 	const struct spaces *spaces;
 };
 
+/* Asked of the kernel, which takes 20 us, once much of the room is taken; until then it is root's.
+ */
+static void learn_user(const struct publications *p, struct publication *process)
+{
+	if (process->asked || p->shares.taken < p->shares.limit / 8)
+		return;
+	process->user = process_owner_user(process->pid);
+	process->asked = true;
+}
+
 static void update(const void *key, size_t size, uint64_t value, void *context)
 {
 	struct publication *process = (struct publication *)(uintptr_t)value;
@@ -339,6 +361,8 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 	}
 	if (process->refused && u->publications->tries)
 		process->dirty = true;
+	if (process->dirty)
+		learn_user(u->publications, process);
 	publish(u->publications, process);
 	u->publications->pending |= process->dirty;
 }

@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "common/map.h"
 #include "record/spaces/space.h"
+#include "record/system/shares.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/range_pool.h"
 
@@ -26,6 +27,7 @@ struct publications {
 	struct unwind_segment *segments;
 	size_t segments_size;
 	struct range_pool pool;
+	struct shares shares; /* of it, for what is published */
 	int processes_fd;
 	uint32_t next_id;
 	bool pending;	      /* some process changed, or has not been published yet */

@@ -18,6 +18,7 @@
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/privileges.h"
+#include "record/system/process_owner.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
 #include "record/unwind/publication.h"
@@ -46,17 +47,11 @@ struct unwinder {
 	uint64_t max_rows;
 	struct unwinder_totals totals;
 	struct unwinder_options options;
+	uint32_t asked_pid,
+		asked_user; /* whose process that is; 0: not asked since the last flush */
 };
 
 /* -------- the worker -------- */
-
-static struct code_file *next_waiting(struct unwinder *u)
-{
-	for (size_t i = 0; i < u->files.count; i++)
-		if (u->files.all[i]->state == CODE_FILE_WAITING)
-			return u->files.all[i];
-	return NULL;
-}
 
 static int open_elf(struct elf_file *e, const struct code_file *file)
 {
@@ -359,6 +354,7 @@ static void build_file(struct unwinder *u, struct code_file *file)
 	}
 	unwind_table_release(&table);
 	pthread_mutex_lock(&u->lock);
+	shares_take(&u->files.work_ns, file->user, clock_now() - began);
 	finish_file(u, file, &result);
 	pthread_mutex_unlock(&u->lock);
 	report(u, &result);
@@ -387,19 +383,20 @@ static void *work(void *context)
 	privileges_drop_in_thread(PRIVILEGES_FOR_TABLES);
 	pthread_mutex_lock(&u->lock);
 	while (!u->stopping) {
-		struct code_file *file = next_waiting(u);
+		struct code_file *file = code_files_next_waiting(&u->files);
 
 		free_gone(u);
 		if (file) {
 			build_file(u, file);
 			continue;
 		}
+		shares_release(&u->files.work_ns);
 		pthread_cond_broadcast(&u->idle);
 		/* Keep a slab ready, so that the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
 		table_store_reserve(&u->store, clock_now());
 		pthread_mutex_lock(&u->lock);
-		if (!u->stopping && !u->gone && !next_waiting(u))
+		if (!u->stopping && !u->gone && !code_files_next_waiting(&u->files))
 			pthread_cond_wait(&u->work, &u->lock);
 	}
 	pthread_mutex_unlock(&u->lock);
@@ -483,6 +480,15 @@ void unwinder_free(struct unwinder *u)
 
 /* -------- what happens to the address spaces -------- */
 
+/* A process maps many files one after the other. */
+static uint32_t user_of(struct unwinder *u, uint32_t pid)
+{
+	if (u->asked_pid != pid)
+		u->asked_user = process_owner_user(pid);
+	u->asked_pid = pid;
+	return u->asked_user;
+}
+
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
 	struct unwinder *u = context;
@@ -493,8 +499,8 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	if (file) {
 		file->last_mapped_ns = clock_now();
 		if (file->state == CODE_FILE_WAITING) {
-			if (!file->needed_ns)
-				file->needed_ns = time_ns ? time_ns : file->last_mapped_ns;
+			code_files_need(&u->files, file, user_of(u, pid),
+					time_ns ? time_ns : file->last_mapped_ns);
 			pthread_cond_signal(&u->work);
 		}
 	}
@@ -545,13 +551,14 @@ struct error *unwinder_follow(struct unwinder *u, struct spaces *spaces)
 void unwinder_flush(struct unwinder *u)
 {
 	pthread_mutex_lock(&u->lock);
+	u->asked_pid = 0;
 	publications_update(&u->published, u->spaces, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
 
 /* -------- tables that come too late -------- */
 
-uint64_t unwinder_waits_since(struct unwinder *u)
+uint64_t unwinder_waits_since(struct unwinder *u, uint64_t after_ns)
 {
 	uint64_t since = UINT64_MAX;
 
@@ -559,7 +566,8 @@ uint64_t unwinder_waits_since(struct unwinder *u)
 	for (size_t i = 0; i < u->files.count; i++) {
 		const struct code_file *file = u->files.all[i];
 
-		if (file->state == CODE_FILE_WAITING && file->needed_ns && file->needed_ns < since)
+		if (file->state == CODE_FILE_WAITING && file->needed_ns > after_ns &&
+		    file->needed_ns < since)
 			since = file->needed_ns;
 	}
 	pthread_mutex_unlock(&u->lock);
@@ -586,6 +594,12 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
 
 /* -------- before something is started -------- */
 
+/* With the lock held. */
+static bool works(const struct unwinder *u)
+{
+	return u->busy || code_files_next_waiting(&u->files);
+}
+
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
 {
 	uint64_t until = clock_now() + limit_ns;
@@ -593,9 +607,9 @@ bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
 	bool settled;
 
 	pthread_mutex_lock(&u->lock);
-	while ((u->busy || next_waiting(u)) && !pthread_cond_timedwait(&u->idle, &u->lock, &t))
+	while (works(u) && !pthread_cond_timedwait(&u->idle, &u->lock, &t))
 		;
-	settled = !u->busy && !next_waiting(u);
+	settled = !works(u);
 	pthread_mutex_unlock(&u->lock);
 	return settled;
 }

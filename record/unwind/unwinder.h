@@ -59,9 +59,9 @@ bool unwinder_settle(struct unwinder *u, uint64_t limit_ns);
 
 /*
  * Since when some process maps a file whose table is being made, by its record's time; UINT64_MAX:
- * none does.
+ * none does. Those that have waited since before `after_ns` do not count.
  */
-uint64_t unwinder_waits_since(struct unwinder *u);
+uint64_t unwinder_waits_since(struct unwinder *u, uint64_t after_ns);
 
 /* Sets the rule that holds at an address, by the tables that are there now. False: it has none. */
 bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t address,

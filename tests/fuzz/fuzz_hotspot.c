@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/java/hotspot_names.h"
 
+#include "common/limits.h"
 #include "testdata/memory_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -9,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define GROUPS 16	 /* of frames, one of which is named */
 #define TABLES_FROM 0xe0 /* first bytes from here on */
 
-static uint64_t total_bytes;
+static struct shares java_bytes = { .limit = LIMIT_JAVA_TOTAL_BYTES };
 
 static struct memory_image *image_of(unsigned int number)
 {
@@ -46,7 +47,7 @@ static bool attach(struct memory_image *image, struct hotspot *h)
 static void name_group(struct memory_image *image, const struct hotspot *h, size_t group)
 {
 	struct prf_place places[HOTSPOT_INLINED_MAX];
-	struct hotspot_names *names = hotspot_names_new(h, &total_bytes);
+	struct hotspot_names *names = hotspot_names_new(h, &java_bytes, 0);
 
 	for (size_t i = group; names && i < image->frame_count; i += GROUPS)
 		hotspot_names_find(names, &image->frames[i].frame, image->frames[i].exact, places);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "record/java/hotspot_names.h"
 #include "record/scripts/script_file.h"
 #include "record/scripts/script_memory.h"
@@ -214,19 +215,20 @@ static const char *replay_java(struct replay *r)
 {
 	struct hotspot *h = &r->hotspot;
 	const char *why = NULL;
-	uint64_t total = 0;
+	struct shares bytes = { .limit = LIMIT_JAVA_TOTAL_BYTES };
 
 	if (hotspot_attach(h, &why) != HOTSPOT_READY)
 		return why;
 	h->process.id = 1;
 	r->half.process.runtime = SCRIPT_HOTSPOT;
 	memcpy(r->half.process.parameters, &h->process, sizeof(h->process));
-	r->java = hotspot_names_new(h, &total);
+	r->java = hotspot_names_new(h, &bytes, 0);
 	if (!r->java)
 		abort();
 	r->sample = kernel_half_sample(&r->half);
 	write_frames(r);
 	hotspot_names_free(r->java);
+	shares_release(&bytes);
 	return NULL;
 }
 

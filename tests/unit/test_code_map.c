@@ -168,18 +168,23 @@ static void full(void **state)
 	code_map_release(&map);
 }
 
-/* All maps together: one has as much as it leaves for others. */
+/* All maps together: one has as much as it leaves for others, and so have those of one user. */
 static void full_together(void **state)
 {
 	const uint64_t others = LIMIT_JIT_BYTES - 100000;
-	uint64_t total = others, before;
-	struct code_map map = { .total = &total }, late = { .total = &total };
+	struct shares shares = { .limit = LIMIT_JIT_BYTES };
+	struct code_map map = { .shares = &shares, .user = 1 };
+	struct code_map same = { .shares = &shares, .user = 1 };
+	struct code_map late = { .shares = &shares, .user = 2 };
+	struct code_map of_root = { .shares = &shares };
 	struct code_piece piece = { 0x1000, 0x10, 10, 20 };
+	uint64_t before;
 
+	shares_take(&shares, 0, others);
 	for (; !map.refused; piece.start += 0x10)
 		code_map_add(&map, &piece, "name", 4);
 	assert_true(map.crowded);
-	assert_int_equal(total - others, map.bytes);
+	assert_int_equal(shares.taken - others, map.bytes);
 	assert_in_range(map.bytes, 50000, 50000 + 1000);
 	assert_true(map.bytes >= map.n * (sizeof(*map.symbols) + sizeof("name")));
 	EXPECT(&map, { 0x1000, 9, "name" }, { 0x1000, 10, "ambiguous" });
@@ -187,19 +192,25 @@ static void full_together(void **state)
 	piece.start = 0x1000;
 	assert_true(code_map_add(&map, &piece, "name", 4));
 	assert_false(code_map_take(&map, 1));
+	assert_false(code_map_take(&same, 1));
 	/* Places that change hands, and what else belongs to the map. */
-	before = total;
+	before = shares.taken;
 	for (int i = 0; i < 10; i++)
 		assert_true(code_map_add(&late, &piece, i % 2 ? "a" : "b", 1));
-	assert_true(total - before > 10 * sizeof(*late.symbols));
-	before = total;
+	assert_true(shares.taken - before > 10 * sizeof(*late.symbols));
+	before = shares.taken;
 	assert_true(code_map_take(&late, 1000));
-	assert_int_equal(total, before + 1000);
+	assert_int_equal(shares.taken, before + 1000);
 	code_map_release(&late);
+	/* Of root's processes too, each leaves as much. */
+	assert_true(code_map_take(&of_root, 30000));
+	assert_false(code_map_take(&of_root, 1));
+	code_map_release(&of_root);
 	code_map_release(&map);
-	assert_int_equal(total, others);
+	assert_int_equal(shares.taken, others);
 	assert_true(code_map_add(&map, &piece, "name", 4));
 	code_map_release(&map);
+	shares_release(&shares);
 }
 
 /* Against the plain definition: the newest one that came by then, unless a newer one overlaps it.

@@ -21,12 +21,12 @@ static void attach(struct hotspot *h, struct memory_image *image)
 	assert_int_equal(hotspot_attach(h, &why), HOTSPOT_READY);
 }
 
-static uint64_t total_bytes; /* as the limit counts them */
+static struct shares java_bytes = { .limit = LIMIT_JAVA_TOTAL_BYTES };
 
 /* All frames, against what was found then; how many have a name. */
 static size_t check_frames(const struct hotspot *h, const struct memory_image *image)
 {
-	struct hotspot_names *names = hotspot_names_new(h, &total_bytes);
+	struct hotspot_names *names = hotspot_names_new(h, &java_bytes, 0);
 	struct prf_place places[HOTSPOT_INLINED_MAX];
 	struct buffer text = { 0 };
 	size_t named = 0;
@@ -100,7 +100,7 @@ static void open_17(struct looked_up *l)
 {
 	assert_true(memory_image_open(&l->image, "testdata/hotspot-17.image"));
 	attach(&l->h, &l->image);
-	l->names = hotspot_names_new(&l->h, &total_bytes);
+	l->names = hotspot_names_new(&l->h, &java_bytes, 0);
 }
 
 static void close_17(struct looked_up *l)
@@ -154,7 +154,7 @@ static void test_a_frame_is_settled_at_once(void **state)
 	attach(&h, &image);
 	process = &image;
 	h.memory = target_memory_of(1);
-	n = hotspot_names_new(&h, &total_bytes);
+	n = hotspot_names_new(&h, &java_bytes, 0);
 	for (size_t i = 0; i < image.frame_count; i++) {
 		const struct memory_image_frame *f = &image.frames[i];
 		struct buffer text = { 0 };
@@ -315,7 +315,7 @@ static void test_what_has_changed_is_read_afresh(void **state)
 			continue;
 		becoming.was = was;
 		h.memory = (struct target_memory){ read_becoming, &becoming };
-		n = hotspot_names_new(&h, &total_bytes);
+		n = hotspot_names_new(&h, &java_bytes, 0);
 		buffer_clear(&text);
 		memory_image_describe(&text, l.places,
 				      hotspot_names_find(n, &f->frame, f->exact, l.places));
@@ -378,17 +378,17 @@ static void test_all_machines_have_one_limit(void **state)
 	struct looked_up l;
 	size_t named = 0;
 
-	assert_int_equal(total_bytes, 0);
-	total_bytes = LIMIT_JAVA_TOTAL_BYTES - 4096;
+	assert_int_equal(java_bytes.taken, 0);
+	shares_take(&java_bytes, 0, LIMIT_JAVA_TOTAL_BYTES - 4096);
 	open_17(&l);
 	for (size_t i = 0; i < l.image.frame_count; i++)
 		named += hotspot_names_find(l.names, &l.image.frames[i].frame,
 					    l.image.frames[i].exact, l.places) > 0;
 	assert_true(named > 0 && named < l.image.frame_count);
-	assert_true(total_bytes <= LIMIT_JAVA_TOTAL_BYTES);
+	assert_true(java_bytes.taken <= LIMIT_JAVA_TOTAL_BYTES);
 	close_17(&l);
-	assert_int_equal(total_bytes, LIMIT_JAVA_TOTAL_BYTES - 4096);
-	total_bytes = 0;
+	assert_int_equal(java_bytes.taken, LIMIT_JAVA_TOTAL_BYTES - 4096);
+	shares_release(&java_bytes);
 }
 
 /* Memory that is not there, or that is all the same. */

@@ -547,7 +547,7 @@ static void more_names_than_fit(void **state)
 	for (int round = 0; round < 60; round++)
 		tick();
 	assert_int_equal(warnings, 1);
-	assert_non_null(strstr(warned, "and there is room for 512 MiB"));
+	assert_non_null(strstr(warned, " of 512 MiB"));
 	/* Those of a process that ends make room. */
 	for (size_t i = 0; i < SEVERAL; i++)
 		jit_exit(jit, several[i], UINT64_MAX);

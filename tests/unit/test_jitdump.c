@@ -211,11 +211,12 @@ static void times_that_cannot_be(void **state)
 /* They take memory like the names of all processes. */
 static void numbers_of_all_processes(void **state)
 {
-	uint64_t total = LIMIT_JIT_BYTES - 20000;
-	struct code_map map = { .total = &total };
+	struct shares shares = { .limit = LIMIT_JIT_BYTES };
+	struct code_map map = { .shares = &shares };
 	struct jitdump dump = { 0 };
 	struct buffer b = { 0 };
 
+	shares_take(&shares, 0, LIMIT_JIT_BYTES - 20000);
 	header(&b);
 	for (uint64_t index = 0; index < 1000; index++)
 		load(&b, 0x1000, 1, index, "one");
@@ -224,7 +225,8 @@ static void numbers_of_all_processes(void **state)
 	assert_true(map.crowded);
 	jitdump_release(&dump);
 	code_map_release(&map);
-	assert_int_equal(total, LIMIT_JIT_BYTES - 20000);
+	assert_int_equal(shares.taken, LIMIT_JIT_BYTES - 20000);
+	shares_release(&shares);
 	buffer_release(&b);
 }
 

@@ -4,8 +4,10 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf/abi/unwind.h"
@@ -59,6 +61,8 @@ int bpf_map_delete_elem(int fd, const void *key)
 }
 
 struct fixture {
+	pid_t children[2];
+	int child_count;
 	int segments_fd;
 	struct objects *objects;
 	struct spaces *spaces;
@@ -86,6 +90,10 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
+	for (int i = 0; i < f->child_count; i++) {
+		kill(f->children[i], SIGKILL);
+		waitpid(f->children[i], NULL, 0);
+	}
 	publications_release(&f->p);
 	spaces_free(f->spaces);
 	objects_free(f->objects);
@@ -94,17 +102,22 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The process maps some more. */
-static void map(struct fixture *f, uint64_t start)
+/* A process maps some more. */
+static void map_in(struct fixture *f, uint32_t pid, uint64_t start)
 {
 	const struct side_record r = { .type = SIDE_RECORD_MAP,
-				       .pid = PID,
-				       .tid = PID,
+				       .pid = pid,
+				       .tid = pid,
 				       .map = { .start = start, .size = 0x1000, .inode = 1 },
 				       .name = "/bin/x" };
 
 	assert_no_error(spaces_apply(f->spaces, &r));
-	publications_change(&f->p, PID);
+	publications_change(&f->p, pid);
+}
+
+static void map(struct fixture *f, uint64_t start)
+{
+	map_in(f, PID, start);
 }
 
 static uint32_t published(struct fixture *f, uint64_t now_ns)
@@ -181,6 +194,97 @@ static void without_memory_it_is_tried_again(void **state)
 	assert_int_equal(f->p.crowded_out, 0);
 }
 
+/* A process of that user, which only waits. */
+static uint32_t start_of(struct fixture *f, uid_t user)
+{
+	pid_t child;
+	int ends[2];
+	char c = 0;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		c = setresuid(user, user, user) == 0;
+		if (write(ends[1], &c, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	f->children[f->child_count++] = child;
+	assert_int_equal(read(ends[0], &c, 1), 1);
+	close(ends[0]);
+	close(ends[1]);
+	if (!c)
+		skip();
+	return (uint32_t)child;
+}
+
+/* How many mappings are published at most of a process that maps one after the other. */
+static uint32_t most_of(struct fixture *f, uint32_t pid)
+{
+	uint32_t n = 0;
+
+	do
+		map_in(f, pid, 0x1000 + 0x2000 * n++);
+	while (published(f, SECOND) == n);
+	return n - 1;
+}
+
+/* One user's processes leave as much for those of others. What was there stays until the next is.
+ */
+static void users_share_the_segments(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534), other = start_of(f, 65533);
+
+	f->p.shares.limit = 80;
+	shares_take(&f->p.shares, 0, 10);
+	for (uint32_t n = 0; n < 18; n++) {
+		map_in(f, one, 0x1000 + 0x2000 * n);
+		assert_int_equal(published(f, SECOND), n + 1);
+	}
+	assert_int_equal(most_of(f, other), 13);
+	publications_exit(&f->p, other, SECOND);
+	/* Root takes what there is. */
+	assert_int_equal(most_of(f, (uint32_t)getpid()), 26);
+	publications_exit(&f->p, (uint32_t)getpid(), SECOND);
+	map_in(f, one, 0x100000);
+	assert_int_equal(published(f, SECOND), 0);
+	assert_int_equal(f->p.crowded_out, 3);
+	publications_exit(&f->p, one, SECOND);
+	assert_int_equal(f->p.shares.taken, 10);
+}
+
+/* As long as there is much room nobody is asked for: all is root's. A new program is asked again.
+ */
+static void users_are_asked_when_it_matters(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534);
+
+	map_in(f, one, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	assert_int_equal(shares_of(&f->p.shares, 0), 1);
+	f->p.shares.limit = 8;
+	map_in(f, one, 0x3000);
+	assert_int_equal(published(f, SECOND), 2);
+	assert_int_equal(shares_of(&f->p.shares, 0), 0);
+	assert_int_equal(shares_of(&f->p.shares, 65534), 2);
+	/* So is a child, which may have become another user. */
+	shares_take(&f->p.shares, 0, 1);
+	f->p.shares.limit = 24;
+	publications_exec(&f->p, one);
+	there.execs++;
+	publications_fork(&f->p, one, PID);
+	map(f, 0x1000);
+	publications_update(&f->p, f->spaces, SECOND);
+	assert_int_equal(shares_of(&f->p.shares, 65534), 2);
+	assert_int_equal(shares_of(&f->p.shares, UINT32_MAX), 1);
+	publications_exit(&f->p, one, SECOND);
+	publications_exit(&f->p, PID, SECOND);
+	assert_int_equal(f->p.shares.taken, 1);
+}
+
 /* It is known at the second look: the program before is not published for the new one. */
 static void exec_between_looks(void **state)
 {
@@ -232,6 +336,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(without_room_it_is_tried_again),
 	TEST(of_too_many_it_is_tried_again),
 	TEST(without_memory_it_is_tried_again),
+	TEST(users_share_the_segments),
+	TEST(users_are_asked_when_it_matters),
 	TEST(exec_between_looks),
 	TEST(exec_between_look_and_update),
 };

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/system/shares.h"
+
+#define ROOT 0
+
+void shares_release(struct shares *s)
+{
+	map_release(&s->users);
+	*s = (struct shares){ .limit = s->limit };
+}
+
+uint64_t shares_of(const struct shares *s, uint32_t user)
+{
+	const uint64_t *has = map_get(&s->users, &user, sizeof(user));
+
+	return has ? *has : 0;
+}
+
+bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n)
+{
+	uint64_t left;
+
+	if (n > s->limit || s->taken > s->limit - n)
+		return false;
+	left = s->limit - n - s->taken;
+	return user == ROOT || (n <= left && shares_of(s, user) <= left - n);
+}
+
+void shares_take(struct shares *s, uint32_t user, uint64_t n)
+{
+	uint64_t *has = n ? map_put(&s->users, &user, sizeof(user), NULL) : NULL;
+
+	if (!has)
+		return;
+	*has += n;
+	s->taken += n;
+}
+
+void shares_give(struct shares *s, uint32_t user, uint64_t n)
+{
+	uint64_t *has = map_get(&s->users, &user, sizeof(user));
+
+	if (!has)
+		return;
+	n = n < *has ? n : *has;
+	*has -= n;
+	s->taken -= n;
+	if (!*has)
+		map_remove(&s->users, &user, sizeof(user));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef RECORD_SYSTEM_SHARES_H
+#define RECORD_SYSTEM_SHARES_H
+
+/*
+ * Who has taken how much of something that the processes of all users share. Root may take all of
+ * it, any other user as much as he leaves for others: so no user takes it from all others. Who has
+ * many users does.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/map.h"
+
+/* Starts as { .limit = what there is }, in any unit. Users: see record/system/patience.h. */
+struct shares {
+	uint64_t limit;
+	uint64_t taken; /* by all */
+	struct map users;
+};
+
+void shares_release(struct shares *s);
+
+/* What the user has. */
+uint64_t shares_of(const struct shares *s, uint32_t user);
+
+bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n);
+
+/* Whether he may or not. Without memory it is not noted, and he has less. */
+void shares_take(struct shares *s, uint32_t user, uint64_t n);
+
+void shares_give(struct shares *s, uint32_t user, uint64_t n);
+
+#endif
