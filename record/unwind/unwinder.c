@@ -47,8 +47,7 @@ struct unwinder {
 	uint64_t max_rows;
 	struct unwinder_totals totals;
 	struct unwinder_options options;
-	uint32_t asked_pid,
-		asked_user; /* whose process that is; 0: not asked since the last flush */
+	uint32_t asked_pid, asked_user; /* whose process that is; 0: to be asked */
 };
 
 /* -------- the worker -------- */
@@ -522,6 +521,8 @@ static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 	struct unwinder *u = context;
 
 	pthread_mutex_lock(&u->lock);
+	/* Who starts a program as another user becomes that one before. */
+	u->asked_pid = 0;
 	if (by_exec)
 		publications_exec(&u->published, pid);
 	else
