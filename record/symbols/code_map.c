@@ -41,8 +41,7 @@ static bool has_room(struct code_map *map)
 {
 	const struct shares *s = map->shares;
 
-	if (!s || (s->taken < s->limit && map->bytes < s->limit - s->taken &&
-		   shares_may_take(s, map->user, 1)))
+	if (!s || (shares_may_take(s, map->user, 1) && map->bytes < s->limit - s->taken))
 		return true;
 	map->crowded = true;
 	return false;

@@ -580,13 +580,13 @@ static bool read_dump(struct jit *jit, struct process *p)
 /* Of the first one only: it may be any number of them. */
 static void warn_crowded(struct jit *jit, struct process *p)
 {
-	char why[96];
+	char why[128];
 
 	if (jit->crowded || p->warned)
 		return;
 	jit->crowded = true;
-	snprintf(why, sizeof(why), "those of its user take %u MiB, and of all %u of %u MiB",
-		 (unsigned int)(shares_of(&jit->name_bytes, p->names.code.user) >> 20),
+	snprintf(why, sizeof(why),
+		 "all take %u of %u MiB, and no user's or process's may have more than they leave",
 		 (unsigned int)(jit->name_bytes.taken >> 20),
 		 (unsigned int)(LIMIT_JIT_BYTES >> 20));
 	warn(jit, p, "a part of its names for made code", why);

@@ -95,8 +95,7 @@ uint32_t process_owner_user(uint32_t pid)
 	struct process_owner owner = { .user = PATIENCE_NOBODY };
 	uint32_t user;
 
-	process_owner_read(&owner, pid);
-	user = owner.user;
+	user = process_owner_read(&owner, pid) && owner.own ? 0 : owner.user;
 	process_owner_release(&owner);
 	return user;
 }

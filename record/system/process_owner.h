@@ -24,7 +24,10 @@ struct process_owner {
 bool process_owner_read(struct process_owner *owner, uint32_t pid);
 void process_owner_release(struct process_owner *owner);
 
-/* The user of a process that is asked for once. */
+/*
+ * Whose share of something its process has, see shares.h: 0 also for the recorder's own user, whose
+ * processes could stop it anyhow. For one thread.
+ */
 uint32_t process_owner_user(uint32_t pid);
 
 #endif

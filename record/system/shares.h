@@ -4,8 +4,8 @@
 
 /*
  * Who has taken how much of something that the processes of all users share. Root may take all of
- * it, any other user as much as he leaves for others: so no user takes it from all others. Who has
- * many users does.
+ * it, any other user as much as he leaves for others: so one user does not take it from all others.
+ * Who has many does.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #include "common/map.h"
 
-/* Starts as { .limit = what there is }, in any unit. Users: see record/system/patience.h. */
+/* Starts as { .limit = what there is }, in any unit. Users: see process_owner_user(). */
 struct shares {
 	uint64_t limit;
 	uint64_t taken; /* by all */
@@ -27,9 +27,10 @@ uint64_t shares_of(const struct shares *s, uint32_t user);
 
 bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n);
 
-/* Whether he may or not. Without memory it is not noted, and he has less. */
+/* Whether he may or not. Without memory it is not noted. */
 void shares_take(struct shares *s, uint32_t user, uint64_t n);
 
+/* At most what is noted. */
 void shares_give(struct shares *s, uint32_t user, uint64_t n);
 
 #endif

@@ -205,6 +205,8 @@ static struct code_file *known(struct code_files *files, struct code_file *file,
 	if (may_retry(file) && from->fd >= 0) {
 		set_file(files, file, from);
 		file->state = CODE_FILE_WAITING;
+		file->user_count = file->users[0] = 0;
+		file->needed_ns = 0;
 	} else {
 		close_file(from);
 	}
@@ -310,38 +312,68 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid, const s
 	return m->object->code;
 }
 
-/* Where a user's files stand in the queue. */
-static uint64_t turn_of(const struct code_files *files, uint32_t user)
+/* When the file's turn comes if it is for that user. */
+static uint64_t turn_of(const struct code_files *files, const struct code_file *file, uint32_t user)
 {
-	return user ? shares_of(&files->work_ns, user) + 1 : 0;
+	return user || file->owner ? shares_of(&files->work_ns, user) + 1 : 0;
+}
+
+/* The place of the user whose turn comes last. */
+static uint32_t *last_user(const struct code_files *files, struct code_file *file)
+{
+	uint32_t *last = file->users;
+
+	for (uint32_t *user = last + 1; user < file->users + CODE_FILE_USERS_MAX; user++)
+		if (turn_of(files, file, *user) > turn_of(files, file, *last))
+			last = user;
+	return last;
 }
 
 void code_files_need(const struct code_files *files, struct code_file *file, uint32_t user,
 		     uint64_t time_ns)
 {
-	if (!file->needed_ns || turn_of(files, user) < turn_of(files, file->user))
-		file->user = user;
+	uint32_t *last;
+
 	if (!file->needed_ns)
 		file->needed_ns = time_ns;
+	for (uint32_t i = 0; i < file->user_count; i++)
+		if (file->users[i] == user)
+			return;
+	/* This one waits only since now. */
+	if (time_ns)
+		file->needed_ns = time_ns;
+	if (file->user_count < CODE_FILE_USERS_MAX) {
+		file->users[file->user_count++] = user;
+		return;
+	}
+	last = last_user(files, file);
+	if (turn_of(files, file, user) < turn_of(files, file, *last))
+		*last = user;
 }
 
-struct code_file *code_files_next_waiting(const struct code_files *files)
+/* While nobody needs it, it is for root. */
+static uint32_t users_of(const struct code_file *file)
+{
+	return file->user_count ? file->user_count : 1;
+}
+
+struct code_file *code_files_next_waiting(const struct code_files *files, uint32_t *user)
 {
 	struct code_file *next = NULL;
-	uint64_t next_turn = UINT64_MAX, turn = 0;
-	uint32_t user = 0;
+	uint64_t next_turn = UINT64_MAX;
 
+	*user = 0;
 	for (size_t i = 0; i < files->count && next_turn; i++) {
 		struct code_file *file = files->all[i];
 
-		if (file->state != CODE_FILE_WAITING)
-			continue;
-		if (file->user != user)
-			turn = turn_of(files, file->user);
-		user = file->user;
-		if (turn < next_turn) {
+		for (uint32_t j = 0; file->state == CODE_FILE_WAITING && j < users_of(file); j++) {
+			uint64_t turn = turn_of(files, file, file->users[j]);
+
+			if (turn >= next_turn)
+				continue;
 			next = file;
 			next_turn = turn;
+			*user = file->users[j];
 		}
 	}
 	return next;

@@ -31,6 +31,8 @@ enum code_file_state {
  */
 #define CODE_FILE_NO_OWNER UINT32_MAX
 
+#define CODE_FILE_USERS_MAX 4
+
 /* What a file is known by. */
 struct code_file_key {
 	char kind; /* 'b' build-id and owner, 'i' inode, 'v' vDSO */
@@ -57,9 +59,11 @@ struct code_file {
 	uint64_t refused_ns; /* when it was refused; 0: it may be tried again at once */
 	uint64_t last_mapped_ns;
 	uint64_t needed_ns; /* while waiting: since when a process maps it; 0: none does */
-	uint32_t user;	    /* ... and whose process: see patience.h */
+	/* ... and whose processes do; of more users, those whose turn comes first. */
+	uint32_t users[CODE_FILE_USERS_MAX];
+	uint32_t user_count;
 	uint64_t build_ns;
-	uint64_t users;	      /* processes that map it, as counted last; see publication.h */
+	uint64_t mapped_by;   /* processes, as counted last; see publication.h */
 	uint32_t counted_pid; /* the last of them */
 	bool changed;	      /* its table was added or dropped, and users have to be published */
 	bool wanted;	      /* some object is of this file: see unwinder_forget_unused() */
@@ -74,7 +78,7 @@ struct code_files {
 	size_t kept;	       /* how many of them stay open */
 	struct map keys;       /* -> index in `all` + 1 */
 	uint64_t copied_bytes; /* of all files */
-	struct shares work_ns; /* that users' files took, since last none waited for its table */
+	struct shares work_ns; /* that the tables of users' files took lately */
 };
 
 void code_files_release(struct code_files *files);
@@ -97,16 +101,16 @@ struct code_file *code_files_get(struct code_files *files, uint32_t pid,
 /* The vDSO, which all processes share. */
 struct code_file *code_files_get_vdso(struct code_files *files);
 
-/* A process of that user maps a file that waits. */
+/* A process of that user maps a file that waits, or, if `time_ns` is 0, will. */
 void code_files_need(const struct code_files *files, struct code_file *file, uint32_t user,
 		     uint64_t time_ns);
 
 /*
- * The one whose table is to be made next: what root's processes map comes first, then what those
- * of the user do whose files took the least time, so that nobody's files keep others' waiting.
- * NULL: none waits.
+ * The one whose table is to be made next. Files of root that root's processes map come first, then
+ * those that processes of the user need whose files took the least time lately. So a user's files
+ * are not kept waiting by many of another's. Sets for whom it is. NULL: none waits.
  */
-struct code_file *code_files_next_waiting(const struct code_files *files);
+struct code_file *code_files_next_waiting(const struct code_files *files, uint32_t *user);
 
 /* The file at a path in the recorder's own root. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);

@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 
+#include "record/system/patience.h"
 #include "record/system/process_owner.h"
 
 /* How long our count of a process's execs may lag before the kernel half's count is taken. */
@@ -32,7 +33,7 @@ struct publication {
 	bool dirty;		 /* to be published */
 	bool refused;		 /* was not published, or without its layout: there was no room */
 	bool crowded_out;	 /* counted as such */
-	bool asked;		 /* `user` is known; 0 until then */
+	bool asked;		 /* `user` is known */
 	uint32_t user;
 	uint64_t lag_since_ns; /* since when the kernel half counts more execs than we do; 0: no */
 };
@@ -217,13 +218,36 @@ static uint32_t choose(const struct mappings *m, bool *files_only)
 	return files < UNWIND_MAX_RUN ? files : UNWIND_MAX_RUN;
 }
 
+/* As long as there is much room, nobody is asked for: that saves 20 us a program. */
+static bool is_scarce(const struct publications *p)
+{
+	return p->shares.taken >= p->shares.limit / 8;
+}
+
+/* Whose share the next run of the process is of. */
+static uint32_t payer(const struct publications *p, const struct publication *process)
+{
+	return process->asked ? process->user : is_scarce(p) ? PATIENCE_NOBODY : 0;
+}
+
+/* Whether a run of so many segments may replace the one that the process has. */
+static bool has_share(const struct publications *p, const struct publication *process,
+		      uint32_t count)
+{
+	const struct segment_run *run = process->run;
+	uint32_t user = payer(p, process);
+	uint32_t had = run && run->users == 1 && run->user == user ? run->count : 0;
+
+	return shares_may_take(&p->shares, user, count > had ? count - had : 0);
+}
+
 static struct segment_run *write_run(struct publications *p, struct publication *process)
 {
 	const struct mappings *m = &process->layout->mappings;
 	struct segment_run *run;
 	bool files_only;
-	uint32_t count = choose(m, &files_only), written = 0;
-	uint32_t first = count && shares_may_take(&p->shares, process->user, count)
+	uint32_t count = choose(m, &files_only), user = payer(p, process), written = 0;
+	uint32_t first = count && has_share(p, process, count)
 				 ? range_pool_take(&p->pool, count, p->now_ns)
 				 : RANGE_POOL_NONE;
 
@@ -234,11 +258,11 @@ static struct segment_run *write_run(struct publications *p, struct publication 
 		range_pool_give(&p->pool, first, count, p->now_ns);
 		return NULL;
 	}
-	shares_take(&p->shares, process->user, count);
+	shares_take(&p->shares, user, count);
 	for (size_t i = 0; i < m->n && written < count; i++)
 		if (!files_only || m->list[i].object->code)
 			publications_segment(&p->segments[first + written++], &m->list[i]);
-	*run = (struct segment_run){ first, count, p->next_id++, process->user, 1 };
+	*run = (struct segment_run){ first, count, p->next_id++, user, 1 };
 	if (!p->next_id)
 		p->next_id = 1;
 	return run;
@@ -336,14 +360,42 @@ struct updating {
 	const struct spaces *spaces;
 };
 
-/* Asked of the kernel, which takes 20 us, once much of the room is taken; until then it is root's.
- */
-static void learn_user(const struct publications *p, struct publication *process)
+/* What it has was somebody else's as long as it was not known whose process it is. */
+static void learn_user(struct publications *p, struct publication *process)
 {
-	if (process->asked || p->shares.taken < p->shares.limit / 8)
+	struct segment_run *run = process->run;
+
+	if (process->asked)
 		return;
 	process->user = process_owner_user(process->pid);
 	process->asked = true;
+	if (!run)
+		return;
+	shares_give(&p->shares, run->user, run->count);
+	shares_take(&p->shares, process->user, run->count);
+	run->user = process->user;
+}
+
+uint32_t publications_user(struct publications *p, uint32_t pid)
+{
+	struct publication *process = get(p, pid);
+
+	if (!process)
+		return PATIENCE_NOBODY;
+	learn_user(p, process);
+	return process->user;
+}
+
+/* Tries one again that found no room. Who has had his share by now is not in others' way. */
+static void try_again(struct publications *p, struct publication *process)
+{
+	bool files_only;
+
+	if (!process->layout ||
+	    has_share(p, process, choose(&process->layout->mappings, &files_only)))
+		process->dirty = true;
+	else if (!p->again_ns)
+		p->again_ns = p->now_ns + RANGE_POOL_REST_NS;
 }
 
 static void update(const void *key, size_t size, uint64_t value, void *context)
@@ -351,6 +403,8 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 	struct publication *process = (struct publication *)(uintptr_t)value;
 	const struct updating *u = context;
 
+	if (is_scarce(u->publications))
+		learn_user(u->publications, process);
 	if (process->changed) {
 		struct layout *old = process->layout;
 
@@ -360,9 +414,7 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 		process->dirty = true;
 	}
 	if (process->refused && u->publications->tries)
-		process->dirty = true;
-	if (process->dirty)
-		learn_user(u->publications, process);
+		try_again(u->publications, process);
 	publish(u->publications, process);
 	u->publications->pending |= process->dirty;
 }
@@ -423,7 +475,7 @@ static void count_user(const void *key, size_t size, uint64_t value, void *conte
 		if (!file || file->counted_pid == process->pid)
 			continue;
 		file->counted_pid = process->pid;
-		file->users++;
+		file->mapped_by++;
 	}
 }
 

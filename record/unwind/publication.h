@@ -47,6 +47,9 @@ void publications_fork(struct publications *p, uint32_t parent, uint32_t child);
 void publications_exec(struct publications *p, uint32_t pid);
 void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns);
 
+/* Whose process it is: see process_owner_user(). It is asked for once for each program. */
+uint32_t publications_user(struct publications *p, uint32_t pid);
+
 /* The segment of a mapping, with the table that its file has by now. */
 void publications_segment(struct unwind_segment *segment, const struct mapping *m);
 
@@ -56,7 +59,7 @@ void publications_update(struct publications *p, const struct spaces *spaces, ui
 /* Publishes the processes that map a file whose `changed` is set. */
 void publications_refresh(struct publications *p, uint64_t now_ns);
 
-/* Adds the number of processes that map it to `users` of each file. `counted_pid` starts as 0. */
+/* Adds the number of processes that map a file to its `mapped_by`. `counted_pid` starts as 0. */
 void publications_count_users(const struct publications *p);
 
 #endif

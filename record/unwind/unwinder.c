@@ -18,7 +18,6 @@
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/privileges.h"
-#include "record/system/process_owner.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
 #include "record/unwind/publication.h"
@@ -47,7 +46,7 @@ struct unwinder {
 	uint64_t max_rows;
 	struct unwinder_totals totals;
 	struct unwinder_options options;
-	uint32_t asked_pid, asked_user; /* whose process that is; 0: to be asked */
+	uint64_t counted_ns; /* since when files.work_ns counts */
 };
 
 /* -------- the worker -------- */
@@ -151,16 +150,16 @@ static int by_need(const void *a, const void *b)
 	const struct code_file *x = *(struct code_file *const *)a;
 	const struct code_file *y = *(struct code_file *const *)b;
 
-	if (x->users != y->users)
-		return x->users < y->users ? -1 : 1;
+	if (x->mapped_by != y->mapped_by)
+		return x->mapped_by < y->mapped_by ? -1 : 1;
 	return x->last_mapped_ns < y->last_mapped_ns ? -1 : x->last_mapped_ns > y->last_mapped_ns;
 }
 
-/* Sets `users` of all files. With the lock held. */
+/* Sets `mapped_by` of all files. With the lock held. */
 static void count_users(struct unwinder *u)
 {
 	for (size_t i = 0; i < u->files.count; i++) {
-		u->files.all[i]->users = 0;
+		u->files.all[i]->mapped_by = 0;
 		u->files.all[i]->counted_pid = 0;
 	}
 	publications_count_users(&u->published);
@@ -180,7 +179,7 @@ static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
 		struct code_file *file = u->files.all[i];
 
 		if (file->state == CODE_FILE_READY && file != keep && !file->vdso &&
-		    file->users <= 1)
+		    file->mapped_by <= 1)
 			list[n++] = file;
 	}
 	if (n)
@@ -328,8 +327,23 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	u->totals.table_bytes = table_store_bytes(&u->store);
 }
 
-/* Called with the lock held, which is released while the file is read. */
-static void build_file(struct unwinder *u, struct code_file *file)
+/* It counts for a second: who needed much before that has to wait no longer for it now. */
+static void count_work(struct unwinder *u, uint32_t user, uint64_t ns)
+{
+	uint64_t now = clock_now();
+
+	if (now - u->counted_ns > SECOND) {
+		shares_release(&u->files.work_ns);
+		u->counted_ns = now;
+	}
+	shares_take(&u->files.work_ns, user, ns);
+}
+
+/*
+ * Makes the file's table, for that user. Called with the lock held, which is released while the
+ * file is read.
+ */
+static void build_file(struct unwinder *u, struct code_file *file, uint32_t user)
 {
 	struct code_file result = *file;
 	struct unwind_table table;
@@ -353,7 +367,7 @@ static void build_file(struct unwinder *u, struct code_file *file)
 	}
 	unwind_table_release(&table);
 	pthread_mutex_lock(&u->lock);
-	shares_take(&u->files.work_ns, file->user, clock_now() - began);
+	count_work(u, user, clock_now() - began);
 	finish_file(u, file, &result);
 	pthread_mutex_unlock(&u->lock);
 	report(u, &result);
@@ -374,6 +388,13 @@ static void free_gone(struct unwinder *u)
 	}
 }
 
+static bool some_wait(const struct unwinder *u)
+{
+	uint32_t user;
+
+	return code_files_next_waiting(&u->files, &user);
+}
+
 static void *work(void *context)
 {
 	struct unwinder *u = context;
@@ -382,20 +403,20 @@ static void *work(void *context)
 	privileges_drop_in_thread(PRIVILEGES_FOR_TABLES);
 	pthread_mutex_lock(&u->lock);
 	while (!u->stopping) {
-		struct code_file *file = code_files_next_waiting(&u->files);
+		uint32_t user;
+		struct code_file *file = code_files_next_waiting(&u->files, &user);
 
 		free_gone(u);
 		if (file) {
-			build_file(u, file);
+			build_file(u, file, user);
 			continue;
 		}
-		shares_release(&u->files.work_ns);
 		pthread_cond_broadcast(&u->idle);
 		/* Keep a slab ready, so that the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
 		table_store_reserve(&u->store, clock_now());
 		pthread_mutex_lock(&u->lock);
-		if (!u->stopping && !u->gone && !code_files_next_waiting(&u->files))
+		if (!u->stopping && !u->gone && !some_wait(u))
 			pthread_cond_wait(&u->work, &u->lock);
 	}
 	pthread_mutex_unlock(&u->lock);
@@ -479,15 +500,6 @@ void unwinder_free(struct unwinder *u)
 
 /* -------- what happens to the address spaces -------- */
 
-/* A process maps many files one after the other. */
-static uint32_t user_of(struct unwinder *u, uint32_t pid)
-{
-	if (u->asked_pid != pid)
-		u->asked_user = process_owner_user(pid);
-	u->asked_pid = pid;
-	return u->asked_user;
-}
-
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
 	struct unwinder *u = context;
@@ -498,7 +510,7 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	if (file) {
 		file->last_mapped_ns = clock_now();
 		if (file->state == CODE_FILE_WAITING) {
-			code_files_need(&u->files, file, user_of(u, pid),
+			code_files_need(&u->files, file, publications_user(&u->published, pid),
 					time_ns ? time_ns : file->last_mapped_ns);
 			pthread_cond_signal(&u->work);
 		}
@@ -521,8 +533,6 @@ static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 	struct unwinder *u = context;
 
 	pthread_mutex_lock(&u->lock);
-	/* Who starts a program as another user becomes that one before. */
-	u->asked_pid = 0;
 	if (by_exec)
 		publications_exec(&u->published, pid);
 	else
@@ -552,7 +562,6 @@ struct error *unwinder_follow(struct unwinder *u, struct spaces *spaces)
 void unwinder_flush(struct unwinder *u)
 {
 	pthread_mutex_lock(&u->lock);
-	u->asked_pid = 0;
 	publications_update(&u->published, u->spaces, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
@@ -598,7 +607,7 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
 /* With the lock held. */
 static bool works(const struct unwinder *u)
 {
-	return u->busy || code_files_next_waiting(&u->files);
+	return u->busy || some_wait(u);
 }
 
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
@@ -624,8 +633,10 @@ void unwinder_prepare(struct unwinder *u, const char *path)
 	file = code_files_get_path(&u->files, path);
 	if (file)
 		file->last_mapped_ns = clock_now(); /* it soon will be */
-	if (file && file->state == CODE_FILE_WAITING)
+	if (file && file->state == CODE_FILE_WAITING) {
+		code_files_need(&u->files, file, 0, 0);
 		pthread_cond_signal(&u->work);
+	}
 	pthread_mutex_unlock(&u->lock);
 }
 

@@ -12,28 +12,42 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A new file, which is removed at once, and that a process of the user needs. */
-static struct code_file *add(struct code_files *files, uint32_t user)
+/* A new file of that owner, which is removed at once. */
+static struct code_file *add_of(struct code_files *files, uid_t owner)
 {
 	char path[] = "/tmp/prof-test.XXXXXX";
-	int fd = mkstemp(path);
+	int fd = mkstemp(path), status;
 	struct code_file *file;
 
 	assert_true(fd >= 0);
+	status = fchown(fd, owner, (gid_t)-1);
 	close(fd);
 	file = code_files_get_path(files, path);
 	unlink(path);
 	assert_non_null(file);
+	if (status)
+		skip();
+	return file;
+}
+
+/* A file of root that a process of the user needs. */
+static struct code_file *add(struct code_files *files, uint32_t user)
+{
+	struct code_file *file = add_of(files, 0);
+
 	code_files_need(files, file, user, 1);
 	return file;
 }
 
 /* The next one is this one, and its table takes so long. */
-static void build(struct code_files *files, struct code_file *file, uint64_t ns)
+static void build(struct code_files *files, struct code_file *file, uint32_t user, uint64_t ns)
 {
-	assert_ptr_equal(code_files_next_waiting(files), file);
+	uint32_t payer;
+
+	assert_ptr_equal(code_files_next_waiting(files, &payer), file);
+	assert_int_equal(payer, user);
 	file->state = CODE_FILE_READY;
-	shares_take(&files->work_ns, file->user, ns);
+	shares_take(&files->work_ns, payer, ns);
 }
 
 /* Nobody's files keep others' waiting. */
@@ -41,27 +55,28 @@ static void test_whose_table_is_next(void **state)
 {
 	static struct code_files files;
 	struct code_file *first, *second, *third, *other, *of_root;
+	uint32_t user;
 
 	*state = &files;
-	assert_null(code_files_next_waiting(&files));
+	assert_null(code_files_next_waiting(&files, &user));
 	first = add(&files, 1);
 	second = add(&files, 1);
 	third = add(&files, 1);
 	other = add(&files, 2);
 	of_root = add(&files, 0);
-	build(&files, of_root, 1000);
-	build(&files, first, 10);
-	build(&files, other, 20);
-	build(&files, second, 5);
+	build(&files, of_root, 0, 1000);
+	build(&files, first, 1, 10);
+	build(&files, other, 2, 20);
+	build(&files, second, 1, 5);
 	other = add(&files, 2);
 	of_root = add(&files, 0);
-	build(&files, of_root, 1000);
-	build(&files, third, 10);
-	build(&files, other, 1);
-	assert_null(code_files_next_waiting(&files));
+	build(&files, of_root, 0, 1000);
+	build(&files, third, 1, 10);
+	build(&files, other, 2, 1);
+	assert_null(code_files_next_waiting(&files, &user));
 }
 
-/* Who has waited least has it made, for others too. */
+/* Whoever's turn comes first has it made, for all. */
 static void test_several_need_a_file(void **state)
 {
 	static struct code_files files;
@@ -69,20 +84,64 @@ static void test_several_need_a_file(void **state)
 
 	*state = &files;
 	shares_take(&files.work_ns, 1, 100);
+	shares_take(&files.work_ns, 2, 200);
 	first = add(&files, 1);
 	shared = add(&files, 1);
 	code_files_need(&files, shared, 2, 7);
-	assert_int_equal(shared->user, 2);
-	assert_int_equal(shared->needed_ns, 1);
+	/* It is waited for since then. */
+	assert_int_equal(shared->needed_ns, 7);
 	code_files_need(&files, shared, 1, 8);
-	assert_int_equal(shared->user, 2);
-	build(&files, shared, 1000);
-	build(&files, first, 1);
+	assert_int_equal(shared->needed_ns, 7);
+	shares_take(&files.work_ns, 1, 1000);
+	build(&files, shared, 2, 2000);
+	build(&files, first, 1, 1);
+}
+
+/* Of many, those are kept whose turn comes first. */
+static void test_many_need_a_file(void **state)
+{
+	static struct code_files files;
+	struct code_file *shared;
+
+	*state = &files;
+	for (uint32_t user = 1; user <= 20; user++)
+		shares_take(&files.work_ns, user, 100 - user);
+	shared = add(&files, 1);
+	for (uint32_t user = 2; user <= 20; user++)
+		code_files_need(&files, shared, user, 1);
+	code_files_need(&files, shared, 3, 1);
+	build(&files, shared, 20, 1);
+}
+
+/* A program that is about to be started is root's, whoever runs it already; only root's own files
+ * come first. */
+static void test_prepared_and_others_files(void **state)
+{
+	static struct code_files files;
+	struct code_file *first, *prepared, *theirs, *nobody;
+
+	*state = &files;
+	shares_take(&files.work_ns, 1, 100);
+	theirs = add_of(&files, 1);
+	code_files_need(&files, theirs, 0, 1);
+	first = add(&files, 1);
+	prepared = add_of(&files, 0);
+	code_files_need(&files, prepared, 0, 0);
+	assert_int_equal(prepared->needed_ns, 0);
+	code_files_need(&files, prepared, 1, 5);
+	assert_int_equal(prepared->needed_ns, 5);
+	build(&files, prepared, 0, 1000);
+	nobody = add_of(&files, 0);
+	build(&files, nobody, 0, 1000);
+	build(&files, first, 1, 10000);
+	build(&files, theirs, 0, 1);
 }
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_teardown(test_whose_table_is_next, tear_down),
 	cmocka_unit_test_teardown(test_several_need_a_file, tear_down),
+	cmocka_unit_test_teardown(test_many_need_a_file, tear_down),
+	cmocka_unit_test_teardown(test_prepared_and_others_files, tear_down),
 };
 
 UNIT_TESTS(tests);

@@ -110,6 +110,8 @@ static void test_users_of_containers(void **state)
 	assert_int_equal(patience_user(0, false), 0);
 	assert_true(patience_user(0, true) != patience_user(0, false));
 	assert_true(patience_user(5, true) != patience_user(0, true));
+	/* Nobody else is root outside. */
+	assert_true(patience_user(0x80000000, true) != 0);
 }
 
 static const struct CMUnitTest tests[] = {
