@@ -160,7 +160,7 @@ struct error *tasks_exec(struct tasks *t, const struct side_record *exec)
 	return error;
 }
 
-bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
+bool tasks_exit(struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct task *task = tasks_find(t, tid);
 	uint64_t *alive;
@@ -168,8 +168,8 @@ bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns)
 	if (!task)
 		return false;
 	count_out(t, task, time_ns);
-	alive = map_get(&t->alive, &task->pid, sizeof(task->pid));
-	return alive && !*alive;
+	alive = map_get(&t->alive, &pid, sizeof(pid));
+	return task->pid == pid && alive && !*alive;
 }
 
 struct missing {

@@ -45,9 +45,10 @@ struct error *tasks_exec(struct tasks *t, const struct side_record *exec);
 
 /*
  * A thread that ended still has samples during its teardown in the kernel, so it is kept until
- * tasks_forget(). True when no other thread of its process is known to be alive.
+ * tasks_forget(). True when no other thread of its process is known to be alive. One that was known
+ * as another process's, as the record of its fork was lost, says nothing of that.
  */
-bool tasks_exit(struct tasks *t, uint32_t tid, uint64_t time_ns);
+bool tasks_exit(struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
 /*
  * For when records were lost: all threads that are not there any more have ended. The records of

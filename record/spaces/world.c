@@ -121,7 +121,7 @@ struct error *world_apply(struct world *w, const struct side_record *r)
 	case SIDE_RECORD_EXIT:
 		if (spaces_are_in_exec(w->spaces, r->pid) && proc_runs(r->pid, NULL))
 			return NULL;
-		if (tasks_exit(w->tasks, r->tid, r->time_ns))
+		if (tasks_exit(w->tasks, r->pid, r->tid, r->time_ns))
 			spaces_end(w->spaces, r->pid, r->time_ns);
 		return NULL;
 	case SIDE_RECORD_KERNEL_SYMBOL:

@@ -98,6 +98,8 @@ for mode in 4755 4711; do
 	is "$("$record" -q -F 199 -o set.prf -- setpriv --reuid=65534 --regid=65534 --clear-groups "$strict")" \
 		"65534 65533" "a set-uid program of mode $mode runs as its owner when root records it"
 	number "$(spins set.prf 'main;spin_as_another') > 10" "... and what it does has its name"
+	# Whoever may not read the file has no unwind table of it.
+	[ $mode = 4755 ] && known='main;spin_as_another' || known='\[incomplete\];spin_as_another'
 	if [ -n "${SAN:-}" ]; then
 		skip "with file capabilities" "the sanitizers' leak check cannot run with them"
 	elif setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep theirs/prof-record 2> /dev/null &&
@@ -107,7 +109,7 @@ for mode in 4755 4711; do
 			"... also when a user with file capabilities records it"
 		is "$(cat log)" "" "... who is told of nothing that failed"
 		is "$(stat -c %u theirs/set.prf)" 65534 "... and has the trace"
-		number "$(spins theirs/set.prf 'main;spin_as_another') > 10" "... with its names"
+		number "$(spins theirs/set.prf "$known") > 10" "... with its names"
 	else
 		skip "with file capabilities" "they cannot be given or used here"
 	fi

@@ -112,17 +112,17 @@ static void the_ended_are_kept_for_a_while(void **state)
 
 	assert_null(tasks_rename(t, PID, PID, "x", 5));
 	fork_thread(t, PID + 1, 6);
-	assert_false(tasks_exit(t, PID, 10));
+	assert_false(tasks_exit(t, PID, PID, 10));
 	tasks_forget(t, 10, collect, &gone);
 	assert_non_null(tasks_find(t, PID));
 	tasks_forget(t, 11, collect, &gone);
 	assert_null(tasks_find(t, PID));
 	assert_int_equal(gone, 0);
-	assert_true(tasks_exit(t, PID + 1, 20));
+	assert_true(tasks_exit(t, PID, PID + 1, 20));
 	tasks_forget(t, 21, collect, &gone);
 	assert_null(tasks_find(t, PID + 1));
 	assert_int_equal(gone, 1);
-	assert_false(tasks_exit(t, PID + 1, 30));
+	assert_false(tasks_exit(t, PID, PID + 1, 30));
 	tasks_free(t);
 }
 
@@ -137,12 +137,12 @@ static void an_exec_leaves_one_thread(void **state)
 
 	assert_null(tasks_rename(t, PID, PID, "server", 5));
 	fork_thread(t, PID + 1, 6);
-	assert_false(tasks_exit(t, PID, 10));
+	assert_false(tasks_exit(t, PID, PID, 10));
 	assert_null(tasks_exec(t, &exec));
 	assert_string_equal(tasks_find(t, PID)->comm, "next");
 	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
 	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 12);
-	assert_true(tasks_exit(t, PID, 20));
+	assert_true(tasks_exit(t, PID, PID, 20));
 	tasks_forget(t, 21, collect, &gone);
 	assert_null(tasks_find(t, PID + 1));
 	assert_int_equal(gone, 1);
@@ -162,9 +162,23 @@ static void those_that_are_missing_have_ended(void **state)
 	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 7);
 	assert_int_equal(tasks_find(t, self)->gone_ns, 0);
 	/* The record of one's end comes yet. */
-	assert_true(tasks_exit(t, PID + 1, 6));
+	assert_true(tasks_exit(t, PID, PID + 1, 6));
 	tasks_forget(t, 8, collect, &gone);
 	assert_int_equal(gone, 1);
+	tasks_free(t);
+}
+
+/* A thread has the number of a process whose end, and the fork of the thread, were not told. */
+static void the_end_of_one_known_elsewhere(void **state)
+{
+	struct tasks *t = tasks_new();
+
+	assert_null(tasks_rename(t, PID, PID, "server", 5));
+	assert_null(tasks_rename(t, PID + 1, PID + 1, "old", 6));
+	assert_false(tasks_exit(t, PID, PID + 1, 10));
+	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 10);
+	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
+	assert_true(tasks_exit(t, PID, PID, 20));
 	tasks_free(t);
 }
 
@@ -174,7 +188,7 @@ static void numbers_are_used_again(void **state)
 	uint32_t gone = 0;
 
 	assert_null(tasks_rename(t, PID, PID, "old", 5));
-	assert_true(tasks_exit(t, PID, 10));
+	assert_true(tasks_exit(t, PID, PID, 10));
 	fork_task(t, (struct side_record){ .parent_tid = PID + 7,
 					   .parent_pid = PID + 7,
 					   .pid = PID,
@@ -184,7 +198,7 @@ static void numbers_are_used_again(void **state)
 	tasks_forget(t, 1000, collect, &gone);
 	assert_non_null(tasks_find(t, PID));
 	assert_int_equal(gone, 0);
-	assert_true(tasks_exit(t, PID, 1001));
+	assert_true(tasks_exit(t, PID, PID, 1001));
 	tasks_free(t);
 }
 
@@ -195,6 +209,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_ended_are_kept_for_a_while),
 	cmocka_unit_test(an_exec_leaves_one_thread),
 	cmocka_unit_test(those_that_are_missing_have_ended),
+	cmocka_unit_test(the_end_of_one_known_elsewhere),
 	cmocka_unit_test(numbers_are_used_again),
 };
 
