@@ -209,6 +209,7 @@ int main(int argc, char **argv)
 	map_each(&logged.granules, put_granule, &raw);
 	printf("%zu frames, %zu granules\n", (size_t)count, logged.granules.count);
 	hotspot_names_free(names);
+	shares_release(&bytes);
 	elf_file_release(&file);
 	map_release(&logged.granules);
 	fd = write_out(&raw, argv[5]);
