@@ -24,7 +24,7 @@
 
 #define V8_TAG 1
 #define V8_COPIES 8	  /* of the builtins that are known at once */
-#define V8_SHARED_WORDS 4 /* of a SharedFunctionInfo that are read, from its script on */
+#define V8_SHARED_WORDS 4 /* of a SharedFunctionInfo that are read at most, from its script on */
 #define V8_SCRIPT_WORDS 8 /* of a Script that are read, without its map */
 
 /* The parameters of a struct script_process. Offsets are in bytes. */

@@ -107,13 +107,15 @@ static __always_inline int v8_read_script(struct v8_walk *v, __u64 script)
 static __always_inline __u64 v8_identify_shared(struct v8_walk *v, __u64 shared_info)
 {
 	const struct v8_process *p = &v->process;
-	__u64 *words = v->shared, number;
+	/* No more: it may be the last object in what is mapped. */
+	__u64 *words = v->shared, size = 8 * ((p->literal >> 3) + 1ULL), number;
 
+	if (size > sizeof(v->shared))
+		size = sizeof(v->shared);
 	if (!v8_is_pointer(shared_info))
 		return 0;
 	v->shared_info = shared_info - V8_TAG;
-	if (WALK_READ_USER(words, sizeof(v->shared), v->shared_info + p->script) ||
-	    v8_read_script(v, words[0]))
+	if (WALK_READ_USER(words, size, v->shared_info + p->script) || v8_read_script(v, words[0]))
 		return 0;
 	number = v8_script_field(v, p->script_number);
 	if (!v8_is_count(number))

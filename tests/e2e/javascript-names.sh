@@ -75,12 +75,14 @@ like "$("$report" --info "$work/kinds.prf")" 'javascript\.[0-9]* = V8: [0-9]* of
 number "$(json "$work/info.json" '10000 * d["user_stacks"]["root"] // sum(d["user_stacks"].values())') >= $least" \
 	"stacks reach the root"
 
-# judge LOG TRACE: against the program's own clock, no function has another one's name, or line.
+# judge LOG TRACE: against the program's own clock, no function has another one's name, or line. What
+# is wrong goes to the file "wrong".
 cat > "$work/judge.py" <<'END'
 import bisect, json, sys
 log = [line.split() for line in open(sys.argv[1]) if line.strip()]
 begins = [int(entry[1]) for entry in log]
-inside = named = wrong = inlined = 0
+inside = named = inlined = 0
+wrong = []
 for line in open(sys.argv[2]):
     sample = json.loads(line)
     if sample["tid"] != sample["pid"]:
@@ -92,24 +94,34 @@ for line in open(sys.argv[2]):
     names = [f for f in sample["stack"] if f["name"].startswith("phase_")]
     inside += running
     named += running and bool(names)
-    if running and names:
-        wrong += names[0]["name"] != log[at][0] or str(names[0].get("line") or log[at][3]) != log[at][3]
-    wrong += len(names) > 1
+    faults = []
+    if running and names and names[0]["name"] != log[at][0]:
+        faults.append("it is " + log[at][0])
+    if running and names and str(names[0].get("line") or log[at][3]) != log[at][3]:
+        faults.append("its line is " + log[at][3])
+    if len(names) > 1:
+        faults.append("it is there twice")
     inner = [f for f in sample["stack"] if f["name"].startswith("within_")]
-    wrong += bool(inner) and (not names or [f["name"][7:] for f in inner] != [names[0]["name"][6:]])
+    # A function may be without its name, but not what others are inlined in.
+    if inner and (names or inner[0].get("inlined")) and [f["name"][6:] for f in inner] != [f["name"][5:] for f in names]:
+        faults.append("what is inlined is not its own")
+    if faults:
+        wrong.append("%s: %s" % (", ".join(faults), [(f["name"], f.get("line"), f.get("inlined"), f.get("object"))
+                                                     for f in sample["stack"][:8]]))
     inlined += len(inner) and inner[0].get("inlined", False)
-print(inside, named, wrong, inlined)
+print(inside, named, inlined)
+open(sys.argv[3], "w").write("\n".join(wrong[:5] + ["%d in all" % len(wrong)] if wrong else []))
 END
 judge() {
 	"$report" -q -f jsonl "$2" > "$work/samples"
-	python3 "$work/judge.py" "$1" "$work/samples" > "$work/judged"
-	read -r inside named wrong inlined < "$work/judged"
+	python3 "$work/judge.py" "$1" "$work/samples" "$work/wrong" > "$work/judged"
+	read -r inside named inlined < "$work/judged"
 }
 
 holds "generated functions are recorded" "$record" -q -F 999 -o "$work/generated.prf" -- \
 	"$node" --expose-gc "$programs/generated.js" "${SECONDS_OF_GENERATED:-4}" "$work/log"
 judge "$work/log" "$work/generated.prf"
-is "$wrong" 0 "of $named samples of functions that were generated and collected none has a wrong name or line"
+is "$(cat "$work/wrong")" "" "of $named samples of functions that were generated and collected none has a wrong name or line"
 number "$inside >= 100" "the program was sampled"
 number "$named * 100 >= $inside * 95" "at least 95 % of them have a name"
 # What follows differs in what the machine does, not in paths of ours that sanitizers have not seen by now.
@@ -164,7 +176,7 @@ else
 	holds "isolates are recorded" "$record" -q -F 999 -o "$work/isolates.prf" -- \
 		"$node" -e "require('$work/isolates.node').run(150, '$work/isolates')"
 	judge "$work/isolates" "$work/isolates.prf"
-	is "$wrong" 0 "of $named samples of functions in isolates that follow each other none has a wrong name or line"
+	is "$(cat "$work/wrong")" "" "of $named samples of functions in isolates that follow each other none has a wrong name or line"
 	number "$named >= 50" "they are named"
 fi
 

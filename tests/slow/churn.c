@@ -7,12 +7,12 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,7 +74,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: churn RATE SECONDS FILE\n");
 		return 2;
 	}
-	signal(SIGCHLD, SIG_IGN); /* nothing has to wait for them */
 	for (uint64_t i = 0; now_ns() < end; i++) {
 		uint64_t due = begin + i * interval;
 		const struct timespec until = { (time_t)(due / 1000000000),
@@ -82,6 +81,9 @@ int main(int argc, char **argv)
 
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 		started += !start(lines[i % n], (unsigned long)i);
+		/* Then their CPU time is that of our children. */
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
 	}
 	printf("%lu\n", started);
 	return 0;

@@ -580,6 +580,22 @@ static void test_what_is_no_function_has_no_name(void **state)
 	assert_int_equal(v8_heap_name(&walk, function), 0);
 }
 
+/* What comes after it cannot be read. */
+static void test_a_function_may_be_the_last_object(void **state)
+{
+	const struct v8_made m = made();
+	uint64_t function = v8_new_function(&m), shared = 0, words[7] = { 0 };
+	const uint64_t last = V8_HEAP_BASE + V8_HEAP_SIZE - sizeof(words);
+
+	v8_heap_read(&shared, 8, function - V8_TAG + 24);
+	v8_heap_read(words, sizeof(words), shared - V8_TAG);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		v8_put(last + V8_TAG, 8 * i, words[i]);
+	v8_put(function, 24, last + V8_TAG);
+	assert_true(v8_heap_name(&walk, function) != 0);
+	assert_int_equal(walk.name.name.captured, strlen("named"));
+}
+
 static void test_functions_are_told_apart_by_their_numbers(void **state)
 {
 	struct v8_made m = made();
@@ -684,6 +700,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_compilations_are_bounded),
 	cmocka_unit_test_setup(test_searches_are_bounded, empty_heap),
 	cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
+	cmocka_unit_test_setup(test_a_function_may_be_the_last_object, empty_heap),
 	cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
 	cmocka_unit_test_setup(test_scripts_are_told_apart_by_what_they_are, empty_heap),
 	cmocka_unit_test_setup(test_records_that_lie, empty_heap),
