@@ -64,7 +64,7 @@ usage() {
 			cpu = ($12 + $13) * 1000 / hz
 			children = ($14 + $15) * 1000 / hz
 		}
-		END { print own, tables, fds, cpu, children }' "/proc/$1/status" "/proc/$1/stat"
+		END { print own, tables, fds, cpu, children }' "/proc/$1/status" "/proc/$1/stat" 2> /dev/null
 }
 
 echo "seconds own_kib tables_kib fds cpu_ms opener_kib opener_tables_kib opener_fds trace_bytes load_cpu_ms" |
