@@ -216,11 +216,13 @@ static __always_inline __u64 v8_optimized_code(__u64 script, const struct v8_com
 static __always_inline __u64 v8_read_compilation(struct v8_walk *v, const struct v8_compiled *c)
 {
 	struct v8_compilation *m = &v->compilation;
-	__u64 elements = c->data - V8_TAG + 16, count, literals, places;
+	__u64 elements = c->data - V8_TAG + 16, length, count, literals, places;
 	__u32 index = v->process.optimization_index;
 
 	m->inner_count = 0;
-	if (WALK_READ_USER(&count, 8, elements + 8) ||
+	/* Code that is never left early has an array without elements. */
+	if (WALK_READ_USER(&length, 8, elements - 8) || !v8_is_count(length) ||
+	    length >> 32 < index + 3 || WALK_READ_USER(&count, 8, elements + 8) ||
 	    WALK_READ_USER(&literals, 8, elements + 8 * (__u64)(index - 3)) ||
 	    WALK_READ_USER(&places, 8, elements + 8 * (__u64)(index + 2)) || !v8_is_count(count) ||
 	    !count || !v8_is_pointer(literals))
