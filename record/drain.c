@@ -181,9 +181,8 @@ struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
 	*wait_ms = unwinding_wait_ms(d->unwinding, *wait_ms);
 	error = drain_until(d, horizon(d, now_ns, percent));
-	/* As if it were the end of the next round: what is too old by then is written now. */
 	return error ? error
-		     : trace_file_tick(d->trace, now_ns + (LONGEST_MS + ROUND_MS) * 1000000u);
+		     : trace_file_tick(d->trace, now_ns, (LONGEST_MS + ROUND_MS) * 1000000u);
 }
 
 static void add_to_unwinding(uint32_t pid, void *context)
