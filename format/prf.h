@@ -315,10 +315,11 @@ struct error *prf_writer_statistic(struct prf_writer *w, const char *key,
 				   uint64_t value) ERROR_CHECKED;
 
 /*
- * Writes out what has waited for half a second or more by `now_ns` (CLOCK_MONOTONIC): to be
- * called several times a second, so that a kill loses at most a second of samples.
+ * Writes out what would have waited for more than half a second by the next call: `now_ns`
+ * (CLOCK_MONOTONIC) and `pause_ns`, the longest time until then. That is what a kill loses.
  */
-struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns) ERROR_CHECKED;
+struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns,
+			      uint64_t pause_ns) ERROR_CHECKED;
 
 /* Writes out all that waits, but no end: for a copy of a trace that lacks its end. */
 struct error *prf_writer_flush(struct prf_writer *w) ERROR_CHECKED;

@@ -18,7 +18,7 @@
 #define BLOCK_BYTES_MAX (4u << 20) /* with RECORD_MAX well below the limit of a payload */
 #define BYTES_PER_SAMPLE 16	   /* a rough guess that decides when a block is full */
 #define RECORD_MAX (4u << 20)
-#define SEAL_AFTER_NS 500000000 /* half of what may be lost */
+#define SEAL_AFTER_NS 500000000 /* what may be lost */
 #define SYMBOLS_PER_RECORD 1024
 
 /*
@@ -685,7 +685,7 @@ struct error *prf_writer_statistic(struct prf_writer *w, const char *key, uint64
 
 /* -------- time, end and totals -------- */
 
-struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
+struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns, uint64_t pause_ns)
 {
 	struct error *error = writable(w);
 
@@ -696,7 +696,7 @@ struct error *prf_writer_tick(struct prf_writer *w, uint64_t now_ns)
 		if (w->batch.n && w->batch.time_ns[0] && w->batch.time_ns[0] < now_ns)
 			w->waiting_since = w->batch.time_ns[0];
 	}
-	return now_ns - w->waiting_since >= SEAL_AFTER_NS ? seal(w) : NULL;
+	return now_ns - w->waiting_since + pause_ns >= SEAL_AFTER_NS ? seal(w) : NULL;
 }
 
 struct error *prf_writer_flush(struct prf_writer *w)

@@ -5,6 +5,7 @@
 #include "record/system/process_reader.h"
 
 #define LONGEST_MS 200
+#define ROUND_MS 50 /* that a round and its writing may take */
 /*
  * Threads and processes are forgotten this long after their end: samples of them may still be in a
  * ring.
@@ -180,8 +181,8 @@ struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
 	*wait_ms = unwinding_wait_ms(d->unwinding, *wait_ms);
 	error = drain_until(d, horizon(d, now_ns, percent));
-	/* Records that will be a second old by the next round are written now. */
-	return error ? error : trace_file_tick(d->trace, now_ns + LONGEST_MS * 1000000u);
+	return error ? error
+		     : trace_file_tick(d->trace, now_ns, (LONGEST_MS + ROUND_MS) * 1000000u);
 }
 
 static void add_to_unwinding(uint32_t pid, void *context)

@@ -289,8 +289,8 @@ static void make_statistic(struct prf_writer *w, const struct line *l)
 /* What waits is a second old by now. */
 static void make_seal(struct prf_writer *w, const struct line *l)
 {
-	must(l, prf_writer_tick(w, 1));
-	must(l, prf_writer_tick(w, UINT64_MAX));
+	must(l, prf_writer_tick(w, 1, 0));
+	must(l, prf_writer_tick(w, UINT64_MAX, 0));
 }
 
 static void make_finish(struct prf_writer *w, const struct line *l)

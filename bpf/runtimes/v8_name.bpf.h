@@ -43,6 +43,9 @@ enum v8_string {
 #define V8_SCOPE_INFERRED (1u << 14)
 #define V8_VARIABLES_MAX 100000
 
+/* In a DebugInfo: node 18 and 20 put it before a function's script for coverage and breakpoints. */
+#define V8_DEBUG_SCRIPT 24
+
 #define V8_NO_TOKEN 0xffff /* the function begins too far before its parameters */
 
 static __always_inline bool v8_is_pointer(__u64 word)
@@ -100,6 +103,14 @@ static __always_inline int v8_read_script(struct v8_walk *v, __u64 script)
 	return 0;
 }
 
+/* The script's number, a small integer; 0: it is none, or it is not there. */
+static __always_inline __u64 v8_read_number(struct v8_walk *v, __u64 script)
+{
+	__u64 number = v8_read_script(v, script) ? 0 : v8_script_field(v, v->process.script_number);
+
+	return v8_is_count(number) ? number : 0;
+}
+
 /*
  * The script's number and the function's number in it; 0: it is no function of a script. Afterwards
  * v->code is the hash of its script, and v->shared what is needed of the SharedFunctionInfo.
@@ -115,10 +126,14 @@ static __always_inline __u64 v8_identify_shared(struct v8_walk *v, __u64 shared_
 	if (!v8_is_pointer(shared_info))
 		return 0;
 	v->shared_info = shared_info - V8_TAG;
-	if (WALK_READ_USER(words, size, v->shared_info + p->script) || v8_read_script(v, words[0]))
+	if (WALK_READ_USER(words, size, v->shared_info + p->script))
 		return 0;
-	number = v8_script_field(v, p->script_number);
-	if (!v8_is_count(number))
+	number = v8_read_number(v, words[0]);
+	if (!number) {
+		words[0] = v8_script_field(v, V8_DEBUG_SCRIPT);
+		number = v8_read_number(v, words[0]);
+	}
+	if (!number)
 		return 0;
 	return number |
 	       (__u32)(words[(p->literal >> 3) & (V8_SHARED_WORDS - 1)] >> (p->literal & 4) * 8);
@@ -201,11 +216,13 @@ static __always_inline __u64 v8_optimized_code(__u64 script, const struct v8_com
 static __always_inline __u64 v8_read_compilation(struct v8_walk *v, const struct v8_compiled *c)
 {
 	struct v8_compilation *m = &v->compilation;
-	__u64 elements = c->data - V8_TAG + 16, count, literals, places;
+	__u64 elements = c->data - V8_TAG + 16, length, count, literals, places;
 	__u32 index = v->process.optimization_index;
 
 	m->inner_count = 0;
-	if (WALK_READ_USER(&count, 8, elements + 8) ||
+	/* Code that is never left early has an array without elements. */
+	if (WALK_READ_USER(&length, 8, elements - 8) || !v8_is_count(length) ||
+	    length >> 32 < index + 3 || WALK_READ_USER(&count, 8, elements + 8) ||
 	    WALK_READ_USER(&literals, 8, elements + 8 * (__u64)(index - 3)) ||
 	    WALK_READ_USER(&places, 8, elements + 8 * (__u64)(index + 2)) || !v8_is_count(count) ||
 	    !count || !v8_is_pointer(literals))

@@ -157,9 +157,8 @@ __noinline int step_guess(__u32 index)
 
 	if (!w)
 		return 1;
-	if (!w->exact) {
-		if (WALK_READ_USER(&code, sizeof(code), w->pc))
-			return STEP_END(w, WALK_NO_TABLE);
+	/* Where it cannot be read, the call may be among the last instructions that are mapped. */
+	if (!w->exact && !WALK_READ_USER(&code, sizeof(code), w->pc)) {
 		if (is_signal_return(code)) {
 			mark_exact(w);
 			return step_signal(w);

@@ -178,9 +178,9 @@ struct error *trace_file_statistics(struct trace_file *f, const struct statistic
 	return trace_file_error(f, error);
 }
 
-struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns)
+struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns, uint64_t pause_ns)
 {
-	return trace_file_error(f, prf_writer_tick(f->writer, now_ns));
+	return trace_file_error(f, prf_writer_tick(f->writer, now_ns, pause_ns));
 }
 
 struct error *trace_file_finish(struct trace_file *f)

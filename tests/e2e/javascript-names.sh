@@ -74,6 +74,11 @@ like "$("$report" --info "$work/kinds.prf")" 'javascript\.[0-9]* = V8: [0-9]* of
 "$report" --info --json "$work/kinds.prf" > "$work/info.json"
 number "$(json "$work/info.json" '10000 * d["user_stacks"]["root"] // sum(d["user_stacks"].values())') >= $least" \
 	"stacks reach the root"
+# For that, V8 puts an object of its own between a function and its script.
+export NODE_V8_COVERAGE="$work/coverage"
+kinds --no-opt
+number "$(ls "$NODE_V8_COVERAGE" | wc -l) > 0" "coverage was measured"
+unset NODE_V8_COVERAGE
 
 # judge LOG TRACE: against the program's own clock, no function has another one's name, or line. What
 # is wrong goes to the file "wrong".

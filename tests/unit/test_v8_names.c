@@ -596,6 +596,26 @@ static void test_a_function_may_be_the_last_object(void **state)
 	assert_int_equal(walk.name.name.captured, strlen("named"));
 }
 
+/* As with NODE_V8_COVERAGE, or a breakpoint. */
+static void test_a_function_may_be_debugged(void **state)
+{
+	const struct v8_made m = made();
+	uint64_t function = v8_new_function(&m), shared = 0, script = 0, position, code;
+	uint64_t debugged = v8_new_object(72, TYPE_ODDBALL);
+
+	position = v8_heap_name(&walk, function);
+	code = walk.code;
+	v8_heap_read(&shared, 8, function - V8_TAG + 24);
+	v8_heap_read(&script, 8, shared - V8_TAG + 32);
+	v8_put(debugged, 24, script);
+	v8_put(debugged, 64, shared); /* where a script has its number */
+	v8_put(shared, 32, debugged);
+	assert_int_equal(v8_heap_name(&walk, function), position);
+	assert_int_equal(walk.code, code);
+	assert_int_equal(walk.name.name.captured, strlen("named"));
+	assert_int_equal(walk.name.file.captured, strlen("/srv/app.js"));
+}
+
 static void test_functions_are_told_apart_by_their_numbers(void **state)
 {
 	struct v8_made m = made();
@@ -701,6 +721,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(test_searches_are_bounded, empty_heap),
 	cmocka_unit_test_setup(test_what_is_no_function_has_no_name, empty_heap),
 	cmocka_unit_test_setup(test_a_function_may_be_the_last_object, empty_heap),
+	cmocka_unit_test_setup(test_a_function_may_be_debugged, empty_heap),
 	cmocka_unit_test_setup(test_functions_are_told_apart_by_their_numbers, empty_heap),
 	cmocka_unit_test_setup(test_scripts_are_told_apart_by_what_they_are, empty_heap),
 	cmocka_unit_test_setup(test_records_that_lie, empty_heap),

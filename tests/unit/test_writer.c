@@ -309,7 +309,7 @@ static void test_memory_of_a_long_trace(void **state)
 		fixture_must(prf_writer_stack(w, &stack, &id));
 		assert_int_equal(id, i);
 		if (i % 1000 == 0)
-			fixture_must(prf_writer_tick(w, 1 + i * 1000000));
+			fixture_must(prf_writer_tick(w, 1 + i * 1000000, 0));
 	}
 	/* If all were kept, they took 20 MB and more. */
 	assert_true(memory_in_use() - before < (size_t)1 << 20);
@@ -603,17 +603,17 @@ static void test_tick(void **state)
 	bool complete;
 
 	add_samples(w, 10);
-	fixture_must(prf_writer_tick(w, last));
+	fixture_must(prf_writer_tick(w, last, 0));
 	bytes = prf_writer_memory(w, &size);
 	assert_int_equal(samples_in(bytes, size, &complete), 0);
-	fixture_must(prf_writer_tick(w, 1000000000 + 1000000000));
+	fixture_must(prf_writer_tick(w, 1000000000 + 1000000000, 0));
 	bytes = prf_writer_memory(w, &size);
 	assert_int_equal(samples_in(bytes, size, &complete), 10);
 	assert_false(complete);
 	/* Nothing new, nothing written. */
-	fixture_must(prf_writer_tick(w, UINT64_MAX));
+	fixture_must(prf_writer_tick(w, UINT64_MAX, 0));
 	prf_writer_memory(w, &size);
-	fixture_must(prf_writer_tick(w, UINT64_MAX));
+	fixture_must(prf_writer_tick(w, UINT64_MAX, 0));
 	bytes = prf_writer_memory(w, &size);
 	assert_int_equal(samples_in(bytes, size, &complete), 10);
 	prf_writer_free(w);
