@@ -43,7 +43,10 @@
  * Chromium has 2415, libLLVM 1027.
  */
 #define LIMIT_FILE_RULES 4096
-/* Of all rules that the kernel half can hold, so many are for files that belong to root alone. */
+/*
+ * Of all rules that the kernel half can hold, so many are for root alone. Users share the others
+ * (record/system/shares.h); rules stay for as long as the recording lasts.
+ */
 #define LIMIT_ROOT_RULES 8192
 
 /* Entries of a symbol table or of relocations. A larger table is not read: no names from it. */

@@ -16,14 +16,19 @@ uint64_t shares_of(const struct shares *s, uint32_t user)
 	return has ? *has : 0;
 }
 
+uint64_t shares_room(const struct shares *s, uint32_t user)
+{
+	uint64_t left = s->taken < s->limit ? s->limit - s->taken : 0, has;
+
+	if (user == ROOT)
+		return left;
+	has = shares_of(s, user);
+	return left > has ? (left - has) / 2 : 0;
+}
+
 bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n)
 {
-	uint64_t left;
-
-	if (n > s->limit || s->taken > s->limit - n)
-		return false;
-	left = s->limit - n - s->taken;
-	return user == ROOT || (n <= left && shares_of(s, user) <= left - n);
+	return n <= shares_room(s, user);
 }
 
 void shares_take(struct shares *s, uint32_t user, uint64_t n)

@@ -25,6 +25,8 @@ void shares_release(struct shares *s);
 /* What the user has. */
 uint64_t shares_of(const struct shares *s, uint32_t user);
 
+/* How much more he may take. */
+uint64_t shares_room(const struct shares *s, uint32_t user);
 bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n);
 
 /* Whether he may or not. Without memory it is not noted. */

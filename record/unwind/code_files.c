@@ -14,15 +14,21 @@
 #include "common/limits.h"
 #include "record/system/opener.h"
 
-/* Most files that are tracked; further ones have no tables. */
+/* Most files that are tracked, which users share; further ones have no tables. */
 #define FILES_MAX 65536
 /* How long a file goes without a table, once it was refused one for want of memory. */
 #define RETRY_NS UINT64_C(10000000000)
-#define KEPT_MAX 4096 /* files that stay open */
+#define KEPT_MAX 4096 /* files that stay open, which they share, too */
 
 struct build_id {
 	uint8_t size; /* 0: none */
 	uint8_t bytes[ELF_BUILD_ID_MAX];
+};
+
+/* By which name a file is asked for, and for which user. */
+struct code_file_asked {
+	const char *path;
+	uint32_t user;
 };
 
 static struct code_file_key build_id_key(const struct build_id *id, uint32_t owner)
@@ -65,12 +71,19 @@ void code_file_free(struct code_file *file)
 	free(file);
 }
 
+void code_files_init(struct code_files *files)
+{
+	*files = (struct code_files){ .known.limit = FILES_MAX, .kept.limit = KEPT_MAX };
+}
+
 void code_files_release(struct code_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
 		code_file_free(files->all[i]);
 	free(files->all);
 	map_release(&files->keys);
+	shares_release(&files->known);
+	shares_release(&files->kept);
 	shares_release(&files->work_ns);
 	*files = (struct code_files){ 0 };
 }
@@ -91,7 +104,7 @@ static void let_go(struct code_files *files, struct code_file *file)
 		return;
 	close(file->kept);
 	file->kept = -1;
-	files->kept--;
+	shares_give(&files->kept, file->user, 1);
 }
 
 void code_files_take(struct code_files *files, struct code_file *file)
@@ -105,6 +118,7 @@ void code_files_take(struct code_files *files, struct code_file *file)
 	files->count--;
 	code_files_close(files, file);
 	let_go(files, file);
+	shares_give(&files->known, file->user, 1);
 }
 
 static void close_file(struct open_file *from)
@@ -152,9 +166,10 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 	files->copied_bytes += size;
 	let_go(files, file);
 	/* Copies would keep their memory. */
-	if (file->fd >= 0 && !from->copied && files->kept < KEPT_MAX)
+	if (file->fd >= 0 && !from->copied && shares_may_take(&files->kept, file->user, 1))
 		file->kept = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	files->kept += file->kept >= 0;
+	if (file->kept >= 0)
+		shares_take(&files->kept, file->user, 1);
 	file->owner = owner_of(from);
 	if (file->fd >= 0)
 		file->kernel_key = code_file_kernel_key(&from->status);
@@ -162,23 +177,27 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 
 /* Takes over the fd. */
 static struct code_file *add(struct code_files *files, const struct code_file_key *key,
-			     const char *path, struct open_file *from)
+			     const struct code_file_asked *asked, struct open_file *from)
 {
-	struct code_file *file = files->count < FILES_MAX ? calloc(1, sizeof(*file)) : NULL;
+	struct code_file *file = shares_may_take(&files->known, asked->user, 1)
+					 ? calloc(1, sizeof(*file))
+					 : NULL;
 	uint64_t *value;
 
 	if (!file)
 		goto failed;
+	file->user = asked->user;
 	file->fd = file->kept = -1;
 	if (!array_reserve(&files->all, &files->capacity, files->count + 1))
 		goto failed;
 	file->key = *key;
-	file->path = strdup(path);
+	file->path = strdup(asked->path);
 	value = file->path ? map_put(&files->keys, key, sizeof(*key), NULL) : NULL;
 	if (!value)
 		goto failed;
 	files->all[files->count++] = file;
 	*value = files->count;
+	shares_take(&files->known, file->user, 1);
 	set_file(files, file, from);
 	return file;
 failed:
@@ -217,7 +236,8 @@ static struct code_file *known(struct code_files *files, struct code_file *file,
  * What could not be opened is taken for root's: that can only be wrong for the processes of whoever
  * made it.
  */
-static struct code_file *get_by_build_id(struct code_files *files, const char *path,
+static struct code_file *get_by_build_id(struct code_files *files,
+					 const struct code_file_asked *asked,
 					 const struct build_id *id, struct open_file *from)
 {
 	struct code_file_key key = build_id_key(id, from->fd < 0 ? 0 : from->status.st_uid);
@@ -225,7 +245,7 @@ static struct code_file *get_by_build_id(struct code_files *files, const char *p
 
 	if (file)
 		return known(files, file, from);
-	file = add(files, &key, path, from);
+	file = add(files, &key, asked, from);
 	if (!file)
 		return NULL;
 	file->build_id_size = id->size;
@@ -233,8 +253,8 @@ static struct code_file *get_by_build_id(struct code_files *files, const char *p
 	return file;
 }
 
-static struct code_file *get_by_inode(struct code_files *files, const char *path,
-				      struct open_file *from)
+static struct code_file *get_by_inode(struct code_files *files,
+				      const struct code_file_asked *asked, struct open_file *from)
 {
 	struct code_file *file;
 	struct code_file_key key;
@@ -243,7 +263,7 @@ static struct code_file *get_by_inode(struct code_files *files, const char *path
 		return NULL;
 	key = inode_key(&from->status);
 	file = find(files, &key);
-	return file ? known(files, file, from) : add(files, &key, path, from);
+	return file ? known(files, file, from) : add(files, &key, asked, from);
 }
 
 struct code_file *code_files_get_vdso(struct code_files *files)
@@ -253,7 +273,8 @@ struct code_file *code_files_get_vdso(struct code_files *files)
 
 	if (file)
 		return file;
-	file = add(files, &key, "[vdso]", &(struct open_file){ .fd = -1 });
+	file = add(files, &key, &(struct code_file_asked){ "[vdso]", 0 },
+		   &(struct open_file){ .fd = -1 });
 	if (file) {
 		file->vdso = true;
 		file->owner = 0;
@@ -270,14 +291,15 @@ static struct build_id build_id_of(const struct prf_object *d)
 }
 
 /* By its build-id, if its owner is known. */
-static struct code_file *get_opened(struct code_files *files, const char *path,
+static struct code_file *get_opened(struct code_files *files, const struct code_file_asked *asked,
 				    const struct build_id *id, struct open_file *from)
 {
-	return id->size && !from->copied ? get_by_build_id(files, path, id, from)
-					 : get_by_inode(files, path, from);
+	return id->size && !from->copied ? get_by_build_id(files, asked, id, from)
+					 : get_by_inode(files, asked, from);
 }
 
-static struct code_file *get_file(struct code_files *files, uint32_t pid, const struct mapping *m)
+static struct code_file *get_file(struct code_files *files, uint32_t pid, uint32_t user,
+				  const struct mapping *m)
 {
 	const struct prf_object *d = &m->object->definition;
 	struct code_file *file = m->object->code;
@@ -296,17 +318,18 @@ static struct code_file *get_file(struct code_files *files, uint32_t pid, const 
 	if (waits)
 		return file;
 	id = build_id_of(d); /* object_open() may have found it */
-	file = get_opened(files, d->path, &id, &opened);
+	file = get_opened(files, &(struct code_file_asked){ d->path, user }, &id, &opened);
 	if (file)
 		file->replaced = replaced;
 	return file;
 }
 
-struct code_file *code_files_get(struct code_files *files, uint32_t pid, const struct mapping *m)
+struct code_file *code_files_get(struct code_files *files, uint32_t pid, uint32_t user,
+				 const struct mapping *m)
 {
 	switch (m->object->definition.kind) {
 	case PRF_OBJECT_VDSO: m->object->code = code_files_get_vdso(files); break;
-	case PRF_OBJECT_FILE: m->object->code = get_file(files, pid, m); break;
+	case PRF_OBJECT_FILE: m->object->code = get_file(files, pid, user, m); break;
 	default: break;
 	}
 	return m->object->code;
@@ -357,7 +380,8 @@ static uint32_t users_of(const struct code_file *file)
 	return file->user_count ? file->user_count : 1;
 }
 
-struct code_file *code_files_next_waiting(const struct code_files *files, uint32_t *user)
+struct code_file *code_files_next_waiting(const struct code_files *files, uint64_t now_ns,
+					  uint32_t *user)
 {
 	struct code_file *next = NULL;
 	uint64_t next_turn = UINT64_MAX;
@@ -365,8 +389,9 @@ struct code_file *code_files_next_waiting(const struct code_files *files, uint32
 	*user = 0;
 	for (size_t i = 0; i < files->count && next_turn; i++) {
 		struct code_file *file = files->all[i];
+		bool waits = file->state == CODE_FILE_WAITING && file->later_ns <= now_ns;
 
-		for (uint32_t j = 0; file->state == CODE_FILE_WAITING && j < users_of(file); j++) {
+		for (uint32_t j = 0; waits && j < users_of(file); j++) {
 			uint64_t turn = turn_of(files, file, file->users[j]);
 
 			if (turn >= next_turn)
@@ -390,5 +415,5 @@ struct code_file *code_files_get_path(struct code_files *files, const char *path
 		memcpy(id.bytes, elf.build_id, elf.build_id_size);
 		elf_file_release(&elf);
 	}
-	return get_opened(files, path, &id, &opened);
+	return get_opened(files, &(struct code_file_asked){ path, 0 }, &id, &opened);
 }

@@ -9,6 +9,9 @@
 
 #include <bpf/bpf.h>
 
+#include "common/array.h"
+#include "common/limits.h"
+
 #define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(uint32_t))
 #define BATCH 64
 
@@ -38,6 +41,9 @@ struct error *table_store_init(struct table_store *s, const struct unwinder_maps
 						  : (uint32_t)slabs;
 	s->pages_size = map_bytes(UNWIND_MAX_PAGES, sizeof(*s->pages));
 	s->rules_size = map_bytes(UNWIND_MAX_RULES, sizeof(*s->kernel_rules));
+	s->rule_shares.limit = UNWIND_MAX_RULES - LIMIT_ROOT_RULES;
+	s->page_shares.limit = UNWIND_MAX_PAGES;
+	s->row_shares.limit = (uint64_t)s->max_slabs * UNWIND_SLAB_ROWS;
 	s->slabs = calloc(s->max_slabs, sizeof(*s->slabs));
 	if (!s->slabs || range_pool_init(&s->page_pool, UNWIND_MAX_PAGES)) {
 		error = error_memory();
@@ -77,6 +83,10 @@ void table_store_release(struct table_store *s)
 		munmap(s->kernel_rules, s->rules_size);
 	rule_set_release(&s->rules);
 	range_pool_release(&s->page_pool);
+	shares_release(&s->rule_shares);
+	shares_release(&s->page_shares);
+	shares_release(&s->row_shares);
+	free(s->resting);
 	*s = (struct table_store){ 0 };
 }
 
@@ -159,16 +169,6 @@ static uint32_t slab_room(const struct table_slab *slab, uint64_t now_ns)
 	return UNWIND_SLAB_ROWS - (slab_rested(slab, now_ns) ? 0 : slab->used);
 }
 
-uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
-			     uint64_t now_ns)
-{
-	uint64_t room = (uint64_t)(s->max_slabs - s->slab_count) * UNWIND_SLAB_ROWS;
-
-	for (uint32_t i = 0; i < s->max_slabs; i++)
-		room += slab_room(&s->slabs[i], now_ns);
-	return t->row_count > room ? t->row_count - room : 0;
-}
-
 /* A table on its way into the store. */
 struct putting {
 	struct table_store *store;
@@ -221,19 +221,67 @@ uint64_t table_store_bytes(const struct table_store *s)
 	return (uint64_t)s->slab_count * SLAB_BYTES;
 }
 
-/* -------- tables -------- */
+/* -------- shares -------- */
 
-void table_store_limit_rules(struct table_store *s, uint32_t limit)
+static void give(struct table_store *s, const struct resting_table *table)
 {
-	s->rules.limit = limit;
+	shares_give(&s->row_shares, table->user, table->rows);
+	shares_give(&s->page_shares, table->user, table->pages);
 }
 
+/* Tables that have rested are nobody's. */
+static void give_rested(struct table_store *s, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	for (; n < s->resting_count && now_ns - s->resting[n].since_ns >= RANGE_POOL_REST_NS; n++)
+		give(s, &s->resting[n]);
+	s->resting_count -= n;
+	if (n)
+		memmove(s->resting, s->resting + n, s->resting_count * sizeof(*s->resting));
+}
+
+/* Without memory it is nobody's at once. */
+static void let_rest(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)
+{
+	const struct resting_table table = { now_ns, stored->rows, stored->pages, stored->user };
+
+	if (array_reserve(&s->resting, &s->resting_capacity, s->resting_count + 1))
+		s->resting[s->resting_count++] = table;
+	else
+		give(s, &table);
+}
+
+static uint64_t beyond(uint64_t n, uint64_t room)
+{
+	return n > room ? n - room : 0;
+}
+
+struct table_need table_store_need(struct table_store *s, const struct unwind_table *t,
+				   uint32_t user, uint64_t now_ns)
+{
+	uint64_t room = (uint64_t)(s->max_slabs - s->slab_count) * UNWIND_SLAB_ROWS;
+
+	give_rested(s, now_ns);
+	for (uint32_t i = 0; i < s->max_slabs; i++)
+		room += slab_room(&s->slabs[i], now_ns);
+	return (struct table_need){
+		.slab_rows = beyond(t->row_count, room),
+		.rows = beyond(t->row_count, shares_room(&s->row_shares, user)),
+		.pages = beyond(t->page_count, shares_room(&s->page_shares, user)),
+	};
+}
+
+/* -------- tables -------- */
+
 /* The table's rule numbers as the kernel half's; new rules are written before they are used. */
-static uint16_t *translate_rules(struct table_store *s, const struct rule_set *rules)
+static uint16_t *translate_rules(struct table_store *s, const struct rule_set *rules, uint32_t user)
 {
 	uint16_t *numbers = calloc(rules->count + 1, sizeof(*numbers));
+	uint32_t before = s->rules.count;
 
 	s->rules.refused = false;
+	s->rules.limit = user ? before + (uint32_t)shares_room(&s->rule_shares, user) : 0;
 	for (uint32_t i = 0; numbers && i < rules->count; i++) {
 		int number = rule_set_add(&s->rules, &rules->rules[i]);
 
@@ -243,6 +291,7 @@ static uint16_t *translate_rules(struct table_store *s, const struct rule_set *r
 		}
 		numbers[i] = (uint16_t)number;
 	}
+	shares_take(&s->rule_shares, user, s->rules.count - before);
 	for (; s->rules_written < s->rules.count; s->rules_written++)
 		s->kernel_rules[s->rules_written] = s->rules.rules[s->rules_written];
 	return numbers;
@@ -288,14 +337,17 @@ static struct error *put_page(struct putting *p, const struct table_page *from,
 	return NULL;
 }
 
-struct error *table_store_put(struct table_store *s, const struct unwind_table *t,
+struct error *table_store_put(struct table_store *s, const struct unwind_table *t, uint32_t user,
 			      struct stored_table *stored, uint64_t now_ns)
 {
+	struct table_need need = table_store_need(s, t, user, now_ns);
 	struct putting p = { .store = s, .table = t, .now_ns = now_ns };
 	struct error *error = NULL;
 	uint32_t first;
 
-	p.numbers = translate_rules(s, &t->rules);
+	if (need.slab_rows || need.rows || need.pages)
+		return no_room();
+	p.numbers = translate_rules(s, &t->rules, user);
 	if (!p.numbers)
 		return error_memory();
 	first = range_pool_take(&s->page_pool, t->page_count, now_ns);
@@ -311,9 +363,13 @@ struct error *table_store_put(struct table_store *s, const struct unwind_table *
 		}
 	}
 	free(p.numbers);
-	*stored = (struct stored_table){ first, t->page_count, t->row_count,
+	if (error)
+		return error;
+	*stored = (struct stored_table){ first, t->page_count, t->row_count, user,
 					 t->rules.refused || s->rules.refused };
-	return error;
+	shares_take(&s->row_shares, user, stored->rows);
+	shares_take(&s->page_shares, user, stored->pages);
+	return NULL;
 }
 
 /* Index of the last of the sorted rows that is not above the key; the first row is below any. */
@@ -377,25 +433,59 @@ static bool empties_a_slab(const struct table_store *s, const struct stored_tabl
 	return false;
 }
 
+static bool covers(const struct table_need *freed, const struct table_need *need)
+{
+	return freed->slab_rows >= need->slab_rows && freed->rows >= need->rows &&
+	       freed->pages >= need->pages;
+}
+
+/* Drops one of those that were chosen; `need` is what is needed without it. */
+static void drop(struct table_choice *choice, struct table_need *need)
+{
+	choice->drop = true;
+	need->rows = beyond(need->rows, choice->table->rows);
+	need->pages = beyond(need->pages, choice->table->pages);
+}
+
+/* Those that empty a slab, and as many of the others as are needed for the user's share. */
+static void drop_needed(const struct table_store *s, struct table_choice *choices, size_t n,
+			const uint32_t *live, struct table_need need)
+{
+	for (size_t i = 0; i < n; i++)
+		if (empties_a_slab(s, choices[i].table, live))
+			drop(&choices[i], &need);
+	for (size_t i = 0; i < n && (need.rows || need.pages); i++)
+		if (!choices[i].drop)
+			drop(&choices[i], &need);
+}
+
 bool table_store_choose(const struct table_store *s, struct table_choice *choices, size_t n,
-			uint64_t rows)
+			const struct table_need *need)
 {
 	uint32_t *live = calloc(s->max_slabs, sizeof(*live));
-	uint64_t freed = 0;
+	struct table_need freed = { 0 };
 	size_t taken = 0;
+	bool enough;
 
 	for (uint32_t i = 0; live && i < s->max_slabs; i++)
 		live[i] = s->slabs[i].live;
-	while (live && taken < n && freed < rows)
-		freed += take_off(s, choices[taken++].table, live);
-	for (size_t i = 0; i < taken; i++)
-		choices[i].drop = freed >= rows && empties_a_slab(s, choices[i].table, live);
+	while (live && taken < n && !covers(&freed, need)) {
+		const struct stored_table *table = choices[taken++].table;
+
+		freed.slab_rows += take_off(s, table, live);
+		freed.rows += table->rows;
+		freed.pages += table->pages;
+	}
+	enough = live && covers(&freed, need);
+	if (enough)
+		drop_needed(s, choices, taken, live, *need);
 	free(live);
-	return freed >= rows;
+	return enough;
 }
 
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)
 {
 	forget_pages(s, stored->first_page, stored->pages, now_ns);
 	range_pool_give(&s->page_pool, stored->first_page, stored->pages, now_ns);
+	let_rest(s, stored, now_ns);
 }

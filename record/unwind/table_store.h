@@ -5,8 +5,8 @@
 /*
  * The tables' memory in the kernel: rules, pages and slabs of rows (bpf/abi/unwind.h), written
  * in place through shared mappings. Putting a new slab into the array of maps makes the
- * kernel wait for all readers (10 to 20 ms), so slabs are made in batches and ahead of need.
- * One thread uses a store.
+ * kernel wait for all readers (10 to 20 ms), so slabs are made in batches and ahead of need. Users
+ * share rules, pages and rows. One thread uses a store.
  */
 
 #include <stdbool.h>
@@ -16,6 +16,7 @@
 #include "bpf/abi/unwind.h"
 #include "common/error.h"
 #include "record/capture/unwinder_maps.h"
+#include "record/system/shares.h"
 #include "record/unwind/range_pool.h"
 #include "record/unwind/unwind_rules.h"
 #include "record/unwind/unwind_table.h"
@@ -28,6 +29,13 @@ struct table_slab {
 	uint64_t emptied_ns; /* when `live` became 0 */
 };
 
+/* A table that was dropped. It stays in its user's share until its memory may be used again. */
+struct resting_table {
+	uint64_t since_ns;
+	uint64_t rows;
+	uint32_t pages, user;
+};
+
 struct table_store {
 	int slabs_fd;
 	struct unwind_page *pages;
@@ -38,12 +46,16 @@ struct table_store {
 	struct range_pool page_pool;
 	struct table_slab *slabs; /* [max_slabs] */
 	uint32_t max_slabs, slab_count;
+	struct shares rule_shares, page_shares, row_shares;
+	struct resting_table *resting; /* the oldest first */
+	size_t resting_count, resting_capacity;
 };
 
 /* A table in the store. */
 struct stored_table {
 	uint32_t first_page, pages;
 	uint64_t rows;
+	uint32_t user;	  /* whose share it is of */
 	bool lacks_rules; /* some of its code has none, as there are too many different ones */
 };
 
@@ -53,13 +65,10 @@ struct error *table_store_init(struct table_store *s, const struct unwinder_maps
 void table_store_release(struct table_store *s);
 
 /*
- * How many different rules there may be after the next tables are stored; 0: as many as the kernel
- * half can hold. What a table needs beyond them is left out.
+ * Stores a table of the user's. ERROR_LIMIT: it does not fit into what is left. If he has his share
+ * of rules, what needs further ones is left out.
  */
-void table_store_limit_rules(struct table_store *s, uint32_t limit);
-
-/* Stores a table. ERROR_LIMIT: it does not fit into what is left. */
-struct error *table_store_put(struct table_store *s, const struct unwind_table *t,
+struct error *table_store_put(struct table_store *s, const struct unwind_table *t, uint32_t user,
 			      struct stored_table *stored, uint64_t now_ns);
 /*
  * Frees a table that no segment refers to any more; its memory is not reused for
@@ -74,9 +83,14 @@ void table_store_drop(struct table_store *s, const struct stored_table *stored, 
 const struct unwind_rule *table_store_rule(const struct table_store *s,
 					   const struct unwind_segment *segment, uint64_t address);
 
-/* Number of rows for which no slab, present or allowed, has room; 0: the table probably fits. */
-uint64_t table_store_lacking(const struct table_store *s, const struct unwind_table *t,
-			     uint64_t now_ns);
+/* What a table lacks to fit; all 0: it probably does. */
+struct table_need {
+	uint64_t slab_rows;   /* for which no slab, present or allowed, has room */
+	uint64_t rows, pages; /* that the user may not take */
+};
+
+struct table_need table_store_need(struct table_store *s, const struct unwind_table *t,
+				   uint32_t user, uint64_t now_ns);
 
 /* A table that may be dropped, and whether it has to be. */
 struct table_choice {
@@ -85,12 +99,12 @@ struct table_choice {
 };
 
 /*
- * Sets `drop` of as many tables, from the first one on, as make room for `rows` more. A slab is
- * used again only once all of it is empty, so tables that do not empty one are kept. False: even
- * without all of them there is no room, or no memory to find out.
+ * Sets `drop`, which is false before, of as many tables, from the first one on, as give what is
+ * needed. A slab is used again only once all of it is empty, so for slabs no table is dropped that
+ * does not empty one. False: even without all of them there is no room, or no memory to find out.
  */
 bool table_store_choose(const struct table_store *s, struct table_choice *choices, size_t n,
-			uint64_t rows);
+			const struct table_need *need);
 
 /* Has one empty slab ready for the next table. */
 void table_store_reserve(struct table_store *s, uint64_t now_ns);

@@ -47,6 +47,7 @@ struct unwinder {
 	struct unwinder_totals totals;
 	struct unwinder_options options;
 	uint64_t counted_ns; /* since when files.work_ns counts */
+	uint64_t later_ns;   /* the last one of the files */
 };
 
 /* -------- the worker -------- */
@@ -165,11 +166,17 @@ static void count_users(struct unwinder *u)
 	publications_count_users(&u->published);
 }
 
+/* For a user no tables are dropped but of his own files. */
+static bool is_of(const struct code_file *file, uint32_t user)
+{
+	return !user || (file->stored.user == user && file->owner == user);
+}
+
 /*
- * The files with a table that at most one process maps, in the order in which they are dropped;
- * `list` has room for all files. Returns their number.
+ * The files with a table that at most one process maps, in the order in which they are dropped for
+ * that user; `list` has room for all files. Returns their number.
  */
-static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
+static size_t find_droppable(struct unwinder *u, const struct code_file *keep, uint32_t user,
 			     struct code_file **list)
 {
 	size_t n = 0;
@@ -179,7 +186,7 @@ static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
 		struct code_file *file = u->files.all[i];
 
 		if (file->state == CODE_FILE_READY && file != keep && !file->vdso &&
-		    file->mapped_by <= 1)
+		    file->mapped_by <= 1 && is_of(file, user))
 			list[n++] = file;
 	}
 	if (n)
@@ -207,15 +214,16 @@ static void refresh(struct unwinder *u, struct code_file **changed, size_t n)
 		changed[i]->changed = false;
 }
 
-/* Moves those to the beginning of the list whose tables must go for `rows` more to fit. */
-static size_t choose(const struct unwinder *u, struct code_file **list, size_t n, uint64_t rows)
+/* Moves those to the beginning of the list whose tables must go to give what is needed. */
+static size_t choose(const struct unwinder *u, struct code_file **list, size_t n,
+		     const struct table_need *need)
 {
 	struct table_choice *choices = calloc(n + 1, sizeof(*choices));
 	size_t chosen = 0;
 
 	for (size_t i = 0; choices && i < n; i++)
 		choices[i].table = &list[i]->stored;
-	if (choices && table_store_choose(&u->store, choices, n, rows))
+	if (choices && table_store_choose(&u->store, choices, n, need))
 		for (size_t i = 0; i < n; i++)
 			if (choices[i].drop)
 				list[chosen++] = list[i];
@@ -224,15 +232,16 @@ static size_t choose(const struct unwinder *u, struct code_file **list, size_t n
 }
 
 /*
- * Drops tables for `rows` more to fit, but not those that several processes use; none if that does
- * not suffice. With the lock held. The memory is reusable only some time later.
+ * Drops tables to give the user what he needs, but not those that several processes use; none if
+ * that does not suffice. With the lock held. The memory is reusable only some time later.
  */
-static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64_t rows)
+static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint32_t user,
+			const struct table_need *need)
 {
 	struct code_file **list = calloc(u->files.count + 1, sizeof(*list));
-	size_t n = list ? find_droppable(u, keep, list) : 0;
+	size_t n = list ? find_droppable(u, keep, user, list) : 0;
 
-	n = choose(u, list, n, rows);
+	n = choose(u, list, n, need);
 	for (size_t i = 0; i < n; i++)
 		drop_table(u, list[i]);
 	if (n)
@@ -243,39 +252,68 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint64
 	return n;
 }
 
-/* Sleeps, unless the worker shall end. With the lock held. */
-static void rest(struct unwinder *u, uint64_t ns)
+/* Whose share the table is of, if it is for that user: root's processes do not pay for others. */
+static uint32_t payer(const struct code_file *file, uint32_t user)
 {
-	uint64_t until = clock_now() + ns;
-	struct timespec t = { (time_t)(until / SECOND), (long)(until % SECOND) };
-
-	while (!u->stopping && clock_now() < until)
-		pthread_cond_timedwait(&u->work, &u->lock, &t);
+	return user || file->owner == geteuid() ? user : file->owner;
 }
 
-/* Stores a table, dropping others if needed. ERROR_LIMIT: it does not fit even then. */
-static struct error *store_table(struct unwinder *u, const struct code_file *file,
-				 const struct unwind_table *t, struct stored_table *stored)
+/* Of the users that it is for, one who has room for it, if there is one. With the lock held. */
+static uint32_t choose_payer(struct unwinder *u, const struct code_file *file,
+			     const struct unwind_table *t, uint32_t user)
 {
-	uint64_t lacking = table_store_lacking(&u->store, t, clock_now());
-	struct error *error;
-	bool room;
+	uint32_t chosen = payer(file, user);
 
-	table_store_limit_rules(&u->store, file->owner ? UNWIND_MAX_RULES - LIMIT_ROOT_RULES : 0);
-	error = lacking ? error_new(ERROR_LIMIT, "%s", no_memory)
-			: table_store_put(&u->store, t, stored, clock_now());
-	if (!error || error->kind != ERROR_LIMIT)
-		return error;
-	/* Although no row is lacking, the room may be in pieces that are too small for a page. */
+	for (uint32_t i = 0; i < file->user_count; i++) {
+		struct table_need need = table_store_need(&u->store, t, chosen, clock_now());
+
+		if (!need.rows && !need.pages)
+			break;
+		chosen = payer(file, file->users[i]);
+	}
+	return chosen;
+}
+
+/* Drops tables for one that does not fit. With the lock held. */
+static bool make_room(struct unwinder *u, const struct code_file *file,
+		      const struct unwind_table *t, uint32_t user)
+{
+	struct table_need need = table_store_need(&u->store, t, user, clock_now());
+
+	/* Nothing is lacking, but the room is in pieces that are too small for a page. */
+	if (!need.slab_rows && !need.rows && !need.pages)
+		need.slab_rows = 1;
+	return drop_tables(u, file, user, &need);
+}
+
+/*
+ * Stores a table, dropping others if needed: then it is made again when their memory has rested, as
+ * others' tables need not wait for that.
+ */
+static void store_table(struct unwinder *u, const struct code_file *file,
+			const struct unwind_table *t, uint32_t user, struct code_file *result)
+{
+	struct error *error;
+
 	pthread_mutex_lock(&u->lock);
-	room = t->row_count <= u->max_rows && drop_tables(u, file, lacking ? lacking : 1);
-	if (room)
-		rest(u, RANGE_POOL_REST_NS + SECOND / 10);
+	user = choose_payer(u, file, t, user);
 	pthread_mutex_unlock(&u->lock);
-	if (!room)
-		return error;
+	error = table_store_put(&u->store, t, user, &result->stored, clock_now());
+	result->state = error ? CODE_FILE_REFUSED : CODE_FILE_READY;
+	if (!error)
+		return;
+	result->problem = error->kind == ERROR_SYSTEM ? refused : no_memory;
+	result->refused_ns = clock_now();
+	if (error->kind == ERROR_LIMIT) {
+		result->refused_to = user;
+		pthread_mutex_lock(&u->lock);
+		if (!file->later_ns && make_room(u, file, t, user)) {
+			result->state = CODE_FILE_WAITING;
+			result->later_ns = clock_now() + RANGE_POOL_REST_NS + SECOND / 10;
+		}
+		pthread_mutex_unlock(&u->lock);
+	}
 	error_free(error);
-	return table_store_put(&u->store, t, stored, clock_now());
 }
 
 /* Reports the file to the owner, without the lock. */
@@ -309,7 +347,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	file->fd = -1;
 	file->copied_bytes = 0;
 	file->last_mapped_ns = seen;
-	file->needed_ns = 0;
+	file->needed_ns = file->later_ns = 0;
 	u->totals.build_ns += result->build_ns;
 	u->totals.files += file->state == CODE_FILE_READY;
 	u->totals.failed += file->state == CODE_FILE_BARE;
@@ -347,31 +385,28 @@ static void build_file(struct unwinder *u, struct code_file *file, uint32_t user
 {
 	struct code_file result = *file;
 	struct unwind_table table;
-	struct error *error;
 	uint64_t began = clock_now();
 
 	u->busy = true;
 	pthread_mutex_unlock(&u->lock);
 	result.problem = NULL;
 	result.refused_ns = 0;
+	result.refused_to = 0;
 	if (build_table(u, file, &result, &table)) {
 		result.build_ns = clock_now() - began;
-		result.state = CODE_FILE_READY;
-		error = store_table(u, file, &table, &result.stored);
-		if (error) {
-			result.state = CODE_FILE_REFUSED;
-			result.problem = error->kind == ERROR_SYSTEM ? refused : no_memory;
-			result.refused_ns = clock_now();
-		}
-		error_free(error);
+		store_table(u, file, &table, user, &result);
 	}
 	unwind_table_release(&table);
 	pthread_mutex_lock(&u->lock);
 	count_work(u, user, clock_now() - began);
-	finish_file(u, file, &result);
-	pthread_mutex_unlock(&u->lock);
-	report(u, &result);
-	pthread_mutex_lock(&u->lock);
+	if (result.state == CODE_FILE_WAITING) {
+		file->later_ns = u->later_ns = result.later_ns;
+	} else {
+		finish_file(u, file, &result);
+		pthread_mutex_unlock(&u->lock);
+		report(u, &result);
+		pthread_mutex_lock(&u->lock);
+	}
 	u->busy = false;
 }
 
@@ -388,11 +423,32 @@ static void free_gone(struct unwinder *u)
 	}
 }
 
-static bool some_wait(const struct unwinder *u)
+static bool some_wait(const struct unwinder *u, uint64_t now_ns)
 {
 	uint32_t user;
 
-	return code_files_next_waiting(&u->files, &user);
+	return code_files_next_waiting(&u->files, now_ns, &user);
+}
+
+/* Some file waits, perhaps for memory that rests, or is worked at. With the lock held. */
+static bool works(const struct unwinder *u)
+{
+	return u->busy || some_wait(u, UINT64_MAX);
+}
+
+/* Until there is work, or may be. With the lock held. */
+static void wait_for_work(struct unwinder *u)
+{
+	const struct timespec later = { (time_t)(u->later_ns / SECOND),
+					(long)(u->later_ns % SECOND) };
+	uint64_t now = clock_now();
+
+	if (u->stopping || u->gone || some_wait(u, now))
+		return;
+	if (u->later_ns > now)
+		pthread_cond_timedwait(&u->work, &u->lock, &later);
+	else
+		pthread_cond_wait(&u->work, &u->lock);
 }
 
 static void *work(void *context)
@@ -404,20 +460,20 @@ static void *work(void *context)
 	pthread_mutex_lock(&u->lock);
 	while (!u->stopping) {
 		uint32_t user;
-		struct code_file *file = code_files_next_waiting(&u->files, &user);
+		struct code_file *file = code_files_next_waiting(&u->files, clock_now(), &user);
 
 		free_gone(u);
 		if (file) {
 			build_file(u, file, user);
 			continue;
 		}
-		pthread_cond_broadcast(&u->idle);
+		if (!works(u))
+			pthread_cond_broadcast(&u->idle);
 		/* Keep a slab ready, so that the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
 		table_store_reserve(&u->store, clock_now());
 		pthread_mutex_lock(&u->lock);
-		if (!u->stopping && !u->gone && !some_wait(u))
-			pthread_cond_wait(&u->work, &u->lock);
+		wait_for_work(u);
 	}
 	pthread_mutex_unlock(&u->lock);
 	return NULL;
@@ -462,6 +518,7 @@ struct error *unwinder_new(struct unwinder **unwinder, const struct unwinder_opt
 	if (!u)
 		return error_memory();
 	init_locks(u);
+	code_files_init(&u->files);
 	u->options = *options;
 	u->max_rows = limit / 4 / 2; /* no file gets more than half of it */
 	error = table_store_init(&u->store, maps, limit);
@@ -500,17 +557,33 @@ void unwinder_free(struct unwinder *u)
 
 /* -------- what happens to the address spaces -------- */
 
+/* Whether it is to be known whose process maps the file. */
+static bool asks_for_user(const struct mapping *m)
+{
+	const struct code_file *file = m->object->code;
+
+	return file ? file->state == CODE_FILE_WAITING || file->state == CODE_FILE_REFUSED
+		    : m->object->definition.kind == PRF_OBJECT_FILE;
+}
+
 static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
 	struct unwinder *u = context;
 	struct code_file *file;
+	uint32_t user = 0;
 
 	pthread_mutex_lock(&u->lock);
-	file = code_files_get(&u->files, pid, m);
+	if (asks_for_user(m))
+		user = publications_user(&u->published, pid);
+	file = m->object->code;
+	/* What did not fit into a user's share may fit into that of another one. */
+	if (file && file->refused_to && payer(file, user) != file->refused_to)
+		file->refused_ns = 0;
+	file = code_files_get(&u->files, pid, user, m);
 	if (file) {
 		file->last_mapped_ns = clock_now();
 		if (file->state == CODE_FILE_WAITING) {
-			code_files_need(&u->files, file, publications_user(&u->published, pid),
+			code_files_need(&u->files, file, user,
 					time_ns ? time_ns : file->last_mapped_ns);
 			pthread_cond_signal(&u->work);
 		}
@@ -603,12 +676,6 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
 }
 
 /* -------- before something is started -------- */
-
-/* With the lock held. */
-static bool works(const struct unwinder *u)
-{
-	return u->busy || some_wait(u);
-}
 
 bool unwinder_settle(struct unwinder *u, uint64_t limit_ns)
 {

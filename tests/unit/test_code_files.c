@@ -2,6 +2,7 @@
 #include "record/unwind/code_files.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
@@ -39,12 +40,14 @@ static struct code_file *add(struct code_files *files, uint32_t user)
 	return file;
 }
 
+#define NOW 1000
+
 /* The next one is this one, and its table takes so long. */
 static void build(struct code_files *files, struct code_file *file, uint32_t user, uint64_t ns)
 {
 	uint32_t payer;
 
-	assert_ptr_equal(code_files_next_waiting(files, &payer), file);
+	assert_ptr_equal(code_files_next_waiting(files, NOW, &payer), file);
 	assert_int_equal(payer, user);
 	file->state = CODE_FILE_READY;
 	shares_take(&files->work_ns, payer, ns);
@@ -58,7 +61,8 @@ static void test_whose_table_is_next(void **state)
 	uint32_t user;
 
 	*state = &files;
-	assert_null(code_files_next_waiting(&files, &user));
+	code_files_init(&files);
+	assert_null(code_files_next_waiting(&files, NOW, &user));
 	first = add(&files, 1);
 	second = add(&files, 1);
 	third = add(&files, 1);
@@ -73,7 +77,91 @@ static void test_whose_table_is_next(void **state)
 	build(&files, of_root, 0, 1000);
 	build(&files, third, 1, 10);
 	build(&files, other, 2, 1);
-	assert_null(code_files_next_waiting(&files, &user));
+	assert_null(code_files_next_waiting(&files, NOW, &user));
+}
+
+/* Others go on while the memory for a file's table rests. */
+static void test_a_file_that_waits_for_memory(void **state)
+{
+	static struct code_files files;
+	struct code_file *first, *second;
+	uint32_t user;
+
+	*state = &files;
+	code_files_init(&files);
+	first = add(&files, 1);
+	second = add(&files, 1);
+	first->later_ns = NOW + 1;
+	build(&files, second, 1, 10);
+	assert_null(code_files_next_waiting(&files, NOW, &user));
+	assert_ptr_equal(code_files_next_waiting(&files, NOW + 1, &user), first);
+}
+
+#define MAPPED 6
+
+/* A process of the user maps one of the files. */
+static struct code_file *map_as(struct code_files *files, uint32_t user, char *path)
+{
+	struct object object = { .definition = { .kind = PRF_OBJECT_FILE, .path = path } };
+	const struct mapping mapping = { .object = &object };
+
+	return code_files_get(files, (uint32_t)getpid(), user, &mapping);
+}
+
+struct mapped_files {
+	char paths[MAPPED][24];
+};
+
+static void make_files(struct mapped_files *made)
+{
+	for (int i = 0; i < MAPPED; i++) {
+		int fd;
+
+		strcpy(made->paths[i], "/tmp/prof-test.XXXXXX");
+		fd = mkstemp(made->paths[i]);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+}
+
+static void remove_files(const struct mapped_files *made)
+{
+	for (int i = 0; i < MAPPED; i++)
+		unlink(made->paths[i]);
+}
+
+/* One user's files do not take the room of others'. */
+static void test_files_are_shared(void **state)
+{
+	static struct code_files files;
+	struct code_file *file, *again;
+	struct mapped_files made;
+
+	*state = &files;
+	code_files_init(&files);
+	files.known.limit = 5;
+	files.kept.limit = 2;
+	make_files(&made);
+	file = map_as(&files, 7, made.paths[0]);
+	assert_true(file && file->kept >= 0 && file->user == 7);
+	file = map_as(&files, 7, made.paths[1]);
+	assert_true(file && file->kept < 0);
+	assert_null(map_as(&files, 7, made.paths[2]));
+	assert_ptr_equal(map_as(&files, 7, made.paths[1]), file);
+	assert_non_null(map_as(&files, 8, made.paths[2]));
+	assert_null(map_as(&files, 8, made.paths[3]));
+	/* It is of his share whose process came first. */
+	again = map_as(&files, 0, made.paths[1]);
+	assert_ptr_equal(again, file);
+	code_files_take(&files, file);
+	code_file_free(file);
+	assert_non_null(map_as(&files, 7, made.paths[3]));
+	assert_null(map_as(&files, 7, made.paths[4]));
+	file = map_as(&files, 0, made.paths[4]);
+	assert_true(file && file->kept >= 0);
+	assert_non_null(map_as(&files, 0, made.paths[1]));
+	assert_null(map_as(&files, 0, made.paths[5]));
+	remove_files(&made);
 }
 
 /* Whoever's turn comes first has it made, for all. */
@@ -83,6 +171,7 @@ static void test_several_need_a_file(void **state)
 	struct code_file *first, *shared;
 
 	*state = &files;
+	code_files_init(&files);
 	shares_take(&files.work_ns, 1, 100);
 	shares_take(&files.work_ns, 2, 200);
 	first = add(&files, 1);
@@ -104,6 +193,7 @@ static void test_many_need_a_file(void **state)
 	struct code_file *shared;
 
 	*state = &files;
+	code_files_init(&files);
 	for (uint32_t user = 1; user <= 20; user++)
 		shares_take(&files.work_ns, user, 100 - user);
 	shared = add(&files, 1);
@@ -121,6 +211,7 @@ static void test_prepared_and_others_files(void **state)
 	struct code_file *first, *prepared, *theirs, *nobody;
 
 	*state = &files;
+	code_files_init(&files);
 	shares_take(&files.work_ns, 1, 100);
 	theirs = add_of(&files, 1);
 	code_files_need(&files, theirs, 0, 1);
@@ -139,6 +230,8 @@ static void test_prepared_and_others_files(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_teardown(test_whose_table_is_next, tear_down),
+	cmocka_unit_test_teardown(test_a_file_that_waits_for_memory, tear_down),
+	cmocka_unit_test_teardown(test_files_are_shared, tear_down),
 	cmocka_unit_test_teardown(test_several_need_a_file, tear_down),
 	cmocka_unit_test_teardown(test_many_need_a_file, tear_down),
 	cmocka_unit_test_teardown(test_prepared_and_others_files, tear_down),

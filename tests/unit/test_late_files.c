@@ -272,9 +272,10 @@ static void a_late_dump_is_asked_for_until_it_answers(void **state)
 
 static void copies_count_by_what_they_hold(void **state)
 {
-	struct code_files files = { 0 };
+	struct code_files files;
 	struct code_file *file;
 
+	code_files_init(&files);
 	answer = 0;
 	copy_size = 1 << 20;
 	file = code_files_get_path(&files, "/claims/nothing");
@@ -287,9 +288,10 @@ static void copies_count_by_what_they_hold(void **state)
 
 static void a_file_that_is_back_is_kept_open(void **state)
 {
-	struct code_files files = { 0 };
+	struct code_files files;
 	struct code_file *file;
 
+	code_files_init(&files);
 	answer = 0;
 	file = code_files_get_path(&files, "/proc/self/exe");
 	assert_non_null(file);

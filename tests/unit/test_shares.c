@@ -17,7 +17,11 @@ static void test_as_much_as_is_left_for_others(void **state)
 {
 	struct shares s = { .limit = 300 };
 
+	assert_int_equal(shares_room(&s, 7), 150);
 	assert_int_equal(take_all(&s, 7), 150);
+	assert_int_equal(shares_room(&s, 7), 0);
+	assert_int_equal(shares_room(&s, 8), 75);
+	assert_int_equal(shares_room(&s, 0), 150);
 	assert_int_equal(take_all(&s, 8), 75);
 	assert_int_equal(take_all(&s, 7), 0);
 	assert_int_equal(shares_of(&s, 7), 150);
@@ -63,7 +67,9 @@ static void test_large_amounts(void **state)
 	s.limit = 100;
 	shares_take(&s, 0, 200);
 	assert_false(shares_may_take(&s, 0, 1));
-	assert_false(shares_may_take(&s, 0, 0));
+	assert_true(shares_may_take(&s, 0, 0));
+	assert_int_equal(shares_room(&s, 0), 0);
+	assert_int_equal(shares_room(&s, 1), 0);
 	assert_false(shares_may_take(&s, 1, UINT64_MAX));
 	shares_release(&s);
 }

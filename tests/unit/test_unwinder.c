@@ -252,8 +252,13 @@ static void test_unused_tables_make_room(void **state)
 
 #define ROW_BYTES 4 /* of code */
 
-/* .eh_frame of a function with a row for each of `n` sizes of its frame, from 8 * first on. */
-static void add_frames(struct buffer *frames, uint64_t start, uint32_t first, uint32_t n)
+/* Rows of a file, and how many different sizes of a frame they have, from 8 * first on. */
+struct frame_rows {
+	uint32_t first, sizes, n;
+};
+
+/* .eh_frame of a function with these rows. */
+static void add_frames(struct buffer *frames, uint64_t start, struct frame_rows rows)
 {
 	const bool x86 = ARCH_MACHINE == EM_X86_64;
 	/* Code by 1, data by -8; the CFA is the stack pointer + 8. */
@@ -267,14 +272,14 @@ static void add_frames(struct buffer *frames, uint64_t start, uint32_t first, ui
 				  [15] = 8,
 				  [16] = x86 ? 0x90 : 0,
 				  [17] = x86 };
-	const uint32_t fde[] = { 20 + 5 * n, 28 };
-	const uint64_t range[] = { start, (uint64_t)n * ROW_BYTES };
+	const uint32_t fde[] = { 20 + 5 * rows.n, 28 };
+	const uint64_t range[] = { start, (uint64_t)rows.n * ROW_BYTES };
 
 	buffer_append(frames, cie, sizeof(cie));
 	buffer_append(frames, fde, sizeof(fde));
 	buffer_append(frames, range, sizeof(range));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t size = 8 * (first + i);
+	for (uint32_t i = 0; i < rows.n; i++) {
+		uint32_t size = 8 * (rows.first + i % rows.sizes);
 		/* DW_CFA_def_cfa_offset; DW_CFA_advance_loc to the next row. */
 		const uint8_t row[] = { 0x0e, (uint8_t)(size | 0x80), (uint8_t)(size >> 7 | 0x80),
 					(uint8_t)(size >> 14), 0x40 | ROW_BYTES };
@@ -284,10 +289,10 @@ static void add_frames(struct buffer *frames, uint64_t start, uint32_t first, ui
 }
 
 /* Makes such a file. */
-static void make_file_of_rules(char *path, uid_t owner, uint32_t first, uint32_t n)
+static void make_file_of_rows(char *path, uid_t owner, struct frame_rows rows)
 {
 	static const uint32_t code = 0xd65f03c0; /* a return on arm64 */
-	const uint64_t place = 1 << 18, length = (uint64_t)n * ROW_BYTES;
+	const uint64_t place = 1 << 18, length = (uint64_t)rows.n * ROW_BYTES;
 	const Elf64_Phdr segment = { .p_type = PT_LOAD,
 				     .p_flags = PF_R | PF_X,
 				     .p_offset = place,
@@ -299,7 +304,7 @@ static void make_file_of_rules(char *path, uid_t owner, uint32_t first, uint32_t
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
-	add_frames(&frames, place, first, n);
+	add_frames(&frames, place, rows);
 	section.data = frames.data;
 	section.size = frames.size;
 	fixture_elf(&b, &section, 1);
@@ -310,7 +315,7 @@ static void make_file_of_rules(char *path, uid_t owner, uint32_t first, uint32_t
 	assert_true(b.size <= place);
 	while (b.size < place)
 		buffer_append(&b, "", 1);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < rows.n; i++)
 		buffer_append(&b, &code, sizeof(code));
 	assert_int_equal(write(fd, b.data, b.size), b.size);
 	buffer_release(&b);
@@ -329,7 +334,7 @@ static struct unwinder_totals add_rules(struct fixture *f, uid_t owner, uint32_t
 	char path[] = "/tmp/prof-test.XXXXXX";
 	struct unwinder_totals totals;
 
-	make_file_of_rules(path, owner, first, n);
+	make_file_of_rows(path, owner, (struct frame_rows){ first, n, n });
 	unwinder_prepare(f->unwinder, path);
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
 	unlink(path);
@@ -352,6 +357,36 @@ static void test_file_of_many_rules(void **state)
 	assert_int_equal(totals.lacking_rules, 1);
 }
 
+/* A user's tables make room for his others, and nobody else's do, even if he needs them more. */
+static void test_users_do_not_take_others_tables(void **state)
+{
+	const uint64_t step = 1 << 20;
+	struct fixture *f = *state;
+	struct unwinder_totals totals = { 0 };
+	uint64_t address = step;
+	uint32_t self;
+
+	start(f, 4 * UNWIND_SLAB_ROWS * sizeof(uint32_t));
+	self = map_self(f);
+	unwinder_totals(f->unwinder, &totals);
+	assert_true(totals.rows < UNWIND_SLAB_ROWS);
+	for (int i = 0; i < 6; i++, address += step) {
+		char path[] = "/tmp/prof-test.XXXXXX";
+
+		make_file_of_rows(path, 65534, (struct frame_rows){ 1, 100, 50000 });
+		map(f, self, address, address + step, path, 0);
+		assert_true(unwinder_settle(f->unwinder, LONG_NS));
+		unlink(path);
+	}
+	unwinder_flush(f->unwinder);
+	unwinder_totals(f->unwinder, &totals);
+	assert_int_equal(totals.dropped, 4);
+	assert_int_equal(totals.short_of_memory, 0);
+	assert_true(segment_of(f, self, (uintptr_t)make_other)->pages < UNWIND_PAGES_WAITING);
+	assert_true(segment_of(f, self, address - step)->pages < UNWIND_PAGES_WAITING);
+	assert_int_equal(segment_of(f, self, step)->pages, UNWIND_PAGES_MISSING);
+}
+
 /* However many files other users have, those of root get their rules. */
 static void test_users_do_not_take_all_rules(void **state)
 {
@@ -362,7 +397,9 @@ static void test_users_do_not_take_all_rules(void **state)
 	start(f, 0);
 	for (uint32_t i = 0; i < 2 * UNWIND_MAX_RULES / n; i++)
 		totals = add_rules(f, 65534, 1 + i * n, n);
-	assert_int_equal(totals.rules, UNWIND_MAX_RULES - LIMIT_ROOT_RULES);
+	/* One of them has half of it. */
+	assert_true(totals.rules <= (UNWIND_MAX_RULES - LIMIT_ROOT_RULES) / 2 + 1000);
+	assert_true(totals.rules >= (UNWIND_MAX_RULES - LIMIT_ROOT_RULES) / 2);
 	assert_true(totals.lacking_rules > 1);
 	more = add_rules(f, 0, 100000, n);
 	assert_int_equal(more.rules, totals.rules + n);
@@ -381,6 +418,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_file_of_many_rules, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_users_do_not_take_others_tables, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_users_do_not_take_all_rules, set_up, tear_down),
 };
 

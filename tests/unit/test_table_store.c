@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/unwind/table_store.h"
+
+#include <stdlib.h>
+
+#include "common/limits.h"
+#include "tests/unit/unwinder_fixture.h"
+
+#define SLABS 4
+#define REST RANGE_POOL_REST_NS
+
+/* The store, and the maps that it writes. */
+struct stored {
+	struct fixture *f;
+	struct table_store store;
+};
+
+static int set_up_store(void **state)
+{
+	struct stored *s = calloc(1, sizeof(*s));
+	void *fixture;
+
+	set_up(&fixture);
+	s->f = fixture;
+	*state = s;
+	return 0;
+}
+
+static int tear_down_store(void **state)
+{
+	struct stored *s = *state;
+	void *fixture = s->f;
+
+	table_store_release(&s->store);
+	free(s);
+	return tear_down(&fixture);
+}
+
+static struct table_store *begin(void **state)
+{
+	struct stored *s = *state;
+
+	if (s->f->maps.segments < 0)
+		skip();
+	assert_null(table_store_init(&s->store, &s->f->maps,
+				     (uint64_t)SLABS * UNWIND_SLAB_ROWS * sizeof(uint32_t)));
+	return &s->store;
+}
+
+/* A table of so many pages, the first of which have so many rows each, of the first of its rules. */
+static struct unwind_table make_table(uint32_t pages, uint32_t rows, uint32_t row_pages,
+				      uint32_t rules)
+{
+	struct unwind_table t = { .page_count = pages, .row_count = (size_t)rows * row_pages };
+
+	t.pages = calloc(pages, sizeof(*t.pages));
+	t.rows = calloc(t.row_count + 1, sizeof(*t.rows));
+	for (uint32_t i = 0; i < row_pages; i++)
+		t.pages[i] = (struct table_page){ i * rows, rows };
+	for (uint32_t i = 0; i < rules; i++)
+		assert_true(rule_set_add(&t.rules, &(struct unwind_rule){
+							   .kind = UNWIND_CFA_SP,
+							   .cfa_offset = (int32_t)i }) >= 0);
+	return t;
+}
+
+/* Whether it finds room. */
+static bool put(struct table_store *s, const struct unwind_table *t, uint32_t user,
+		struct stored_table *stored, uint64_t now_ns)
+{
+	struct error *error = table_store_put(s, t, user, stored, now_ns);
+
+	if (error)
+		assert_int_equal(error->kind, ERROR_LIMIT);
+	error_free(error);
+	return !error;
+}
+
+static bool needs_nothing(struct table_store *s, const struct unwind_table *t, uint32_t user,
+			  uint64_t now_ns)
+{
+	struct table_need need = table_store_need(s, t, user, now_ns);
+
+	return !need.slab_rows && !need.rows && !need.pages;
+}
+
+/* Files of holes cost nothing, and have the most pages that a file may have. */
+static void test_pages_are_shared(void **state)
+{
+	const uint32_t quarter = UNWIND_MAX_PAGES / 4;
+	struct table_store *s = begin(state);
+	struct unwind_table sparse = make_table(quarter, 1, 1, 0), small = make_table(1, 1, 1, 0);
+	struct stored_table first, second, other, all;
+
+	assert_true(put(s, &sparse, 7, &first, 1));
+	assert_true(put(s, &sparse, 7, &second, 1));
+	assert_false(put(s, &small, 7, &other, 1));
+	assert_int_equal(table_store_need(s, &sparse, 7, 1).pages, quarter);
+	assert_true(put(s, &sparse, 8, &other, 1));
+	assert_true(put(s, &sparse, 0, &all, 1));
+	assert_false(put(s, &small, 0, &all, 1));
+	/* What was dropped is still his as long as it rests. */
+	table_store_drop(s, &first, 2);
+	assert_false(put(s, &small, 7, &first, 1 + REST));
+	assert_false(put(s, &small, 0, &first, 1 + REST));
+	assert_true(put(s, &sparse, 0, &first, 2 + REST));
+	table_store_drop(s, &second, 2 + REST);
+	assert_false(put(s, &small, 7, &second, 2 + REST));
+	assert_true(put(s, &small, 7, &second, 2 + 2 * REST));
+	unwind_table_release(&sparse);
+	unwind_table_release(&small);
+}
+
+static void test_rows_are_shared(void **state)
+{
+	struct table_store *s = begin(state);
+	struct unwind_table slab = make_table(2, UNWIND_SLAB_ROWS / 2, 2, 0);
+	struct stored_table first, second, other;
+
+	assert_true(put(s, &slab, 7, &first, 1));
+	assert_true(put(s, &slab, 7, &second, 1));
+	assert_false(put(s, &slab, 7, &other, 1));
+	assert_int_equal(table_store_need(s, &slab, 7, 1).rows, UNWIND_SLAB_ROWS);
+	assert_int_equal(table_store_need(s, &slab, 7, 1).slab_rows, 0);
+	assert_true(put(s, &slab, 8, &other, 1));
+	table_store_drop(s, &first, 2);
+	assert_false(needs_nothing(s, &slab, 7, 1 + REST));
+	assert_true(needs_nothing(s, &slab, 0, 1 + REST));
+	assert_false(needs_nothing(s, &slab, 7, 2 + REST)); /* now 8 has a quarter */
+	table_store_drop(s, &other, 2);
+	assert_true(put(s, &slab, 7, &first, 2 + REST));
+	unwind_table_release(&slab);
+}
+
+/* They are never given back. */
+static void test_rules_are_shared(void **state)
+{
+	const uint32_t users = UNWIND_MAX_RULES - LIMIT_ROOT_RULES;
+	struct table_store *s = begin(state);
+	struct unwind_table many = make_table(1, 1, 1, UNWIND_MAX_RULES - RULE_FIRST_FREE),
+			    few = make_table(1, 1, 1, users / 4);
+	struct stored_table stored;
+
+	assert_true(put(s, &few, 7, &stored, 1));
+	assert_false(stored.lacks_rules);
+	assert_true(put(s, &many, 7, &stored, 1));
+	assert_true(stored.lacks_rules);
+	assert_true(s->rules.count <= users / 2 + RULE_FIRST_FREE);
+	assert_true(put(s, &many, 8, &stored, 1));
+	assert_true(stored.lacks_rules);
+	assert_true(s->rules.count > users / 2 + users / 5 && s->rules.count < users);
+	assert_true(put(s, &many, 0, &stored, 1));
+	assert_false(stored.lacks_rules);
+	assert_int_equal(s->rules.count, UNWIND_MAX_RULES);
+	unwind_table_release(&many);
+	unwind_table_release(&few);
+}
+
+/* How many of the tables are chosen, from the first one on; -1: there is not enough. */
+static int chosen(const struct table_store *s, const struct stored_table *tables, size_t n,
+		  struct table_need need)
+{
+	struct table_choice choices[8] = { 0 };
+	int dropped = 0;
+
+	for (size_t i = 0; i < n; i++)
+		choices[i].table = &tables[i];
+	if (!table_store_choose(s, choices, n, &need))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		dropped += choices[i].drop;
+	return dropped;
+}
+
+/* Two tables of half a slab each, and two of a slab. */
+static void test_what_is_dropped(void **state)
+{
+	struct table_store *s = begin(state);
+	struct unwind_table half = make_table(10, UNWIND_SLAB_ROWS / 2, 1, 0),
+			    slab = make_table(20, UNWIND_SLAB_ROWS / 2, 2, 0);
+	struct stored_table tables[4];
+
+	assert_true(put(s, &half, 0, &tables[0], 1));
+	assert_true(put(s, &slab, 0, &tables[1], 1));
+	assert_true(put(s, &half, 0, &tables[2], 1));
+	assert_true(put(s, &slab, 0, &tables[3], 1));
+	assert_int_equal(chosen(s, tables, 4, (struct table_need){ 0 }), 0);
+	/* A share has room at once, a slab only when it is empty. */
+	assert_int_equal(chosen(s, tables, 4, (struct table_need){ .rows = 1 }), 1);
+	assert_int_equal(chosen(s, tables, 4, (struct table_need){ .pages = 10 }), 1);
+	assert_int_equal(chosen(s, tables, 4, (struct table_need){ .pages = 11 }), 2);
+	assert_int_equal(chosen(s, tables, 4, (struct table_need){ .pages = 60 }), 4);
+	assert_int_equal(chosen(s, tables, 4, (struct table_need){ .pages = 61 }), -1);
+	assert_int_equal(chosen(s, tables, 1, (struct table_need){ .slab_rows = 1 }), -1);
+	assert_true(chosen(s, tables, 4, (struct table_need){ .slab_rows = 1 }) > 0);
+	assert_int_equal(chosen(s, tables, 4,
+				(struct table_need){ .slab_rows = UINT64_C(3) * UNWIND_SLAB_ROWS }),
+			 4);
+	unwind_table_release(&half);
+	unwind_table_release(&slab);
+}
+
+#define STORE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_store, tear_down_store)
+
+static const struct CMUnitTest tests[] = {
+	STORE_TEST(test_pages_are_shared),
+	STORE_TEST(test_rows_are_shared),
+	STORE_TEST(test_rules_are_shared),
+	STORE_TEST(test_what_is_dropped),
+};
+
+UNIT_TESTS(tests);
